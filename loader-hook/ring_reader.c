@@ -28,7 +28,7 @@
 #define PASS_MS 10
 
 /*
- * @lock:  of @rings and @count
+ * @lock:  of @rings, @count and @wakes
  * @wakes: all rings
  * @end_fd: an eventfd: the thread is to end
  * @owner_fd: an eventfd: much waits in memory
@@ -58,6 +58,7 @@ static size_t rings_collect(struct ring_reader *reader)
 	size_t held = 0, i;
 
 	pthread_mutex_lock(&reader->lock);
+	wake_set_clear(reader->wakes);
 	for (i = 0; i < reader->count; i++)
 		held += perf_ring_held(reader->rings[i]);
 	for (i = 0; i < reader->count && held < HELD_BYTES_MAX; i++)
@@ -81,7 +82,6 @@ static void *reader_run(void *context)
 			return NULL;
 		if (waiting[0].revents != 0)
 			return NULL;
-		wake_set_clear(reader->wakes);
 		if (rings_collect(reader) >= HELD_BYTES_WAKE)
 			signal_fd(reader->owner_fd);
 		poll(waiting, 1, PASS_MS);

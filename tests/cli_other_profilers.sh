@@ -21,18 +21,8 @@ if [ "$(uname -m)" = x86_64 ]; then
 fi
 
 split_build
-# Messages of a perf that fails, sometimes with exit status 0.
-failure='assertion failed|stack smashing|buffer overflow|failed to process|Segmentation|Aborted|corrupt'
 
-# program: its process id is in $work/pid
-cat > "$work/program" << END
-#!/bin/sh
-echo \$\$ > "$work/pid"
-exec "$work/split" 200
-END
-chmod 755 "$work/program"
-
-# daemon_run NAME ARGUMENT...: sets $daemon_pid
+# daemon_run NAME ARGUMENT...: sets $daemon_pid and $socket
 daemon_run()
 {
 	local name=$1
@@ -44,6 +34,35 @@ daemon_run()
 	rm -f "$work/$name".*
 	daemon_start "$@"
 }
+
+# Two daemons at once: each has the program's samples and accounts for all of its own.
+if daemon_run first --source perf --image-events perf; then
+	first=$daemon_pid
+	daemon_run second --source perf --image-events perf
+	"$work/split" 1000
+	daemon_stop TERM
+	is "a second dcpid ends well" "$daemon_status" 0
+	daemon_pid=$first
+	daemon_stop TERM
+	is "and so does the first" "$daemon_status" 0
+	for name in first second; do
+		is "two daemons, $name: all is accounted for" "$(identity "$work/$name.db")" ""
+		check "two daemons, $name: the program has samples with its build-id" [ "$(sql \
+			"$work/$name.db" "SELECT ifnull(sum(count), 0) FROM dcpi_samples s JOIN image i
+			ON i.id = s.image WHERE i.path = '$work/split' AND i.identity_kind = 1")" -gt 20 ]
+	done
+fi
+
+# Messages of a perf that fails, sometimes with exit status 0.
+failure='assertion failed|stack smashing|buffer overflow|failed to process|Segmentation|Aborted|corrupt'
+
+# program: its process id is in $work/pid
+cat > "$work/program" << END
+#!/bin/sh
+echo \$\$ > "$work/pid"
+exec "$work/split" 200
+END
+chmod 755 "$work/program"
 
 # mappings FILE: the program's: offset, device and inode or build-id, flags, path
 mappings()
@@ -96,7 +115,7 @@ recorded()
 }
 
 if [ -n "$(wrong_of_five "$work/alone.data")" ]; then
-	skip "other profilers beside dcpid" "another profiler damages recordings: $(tail -n 1 "$work/perf.out")"
+	not_measured "other profilers beside dcpid" "another profiler damages recordings: $(tail -n 1 "$work/perf.out")"
 	tap_done
 	exit
 fi
@@ -107,7 +126,7 @@ for source in perf bpf; do
 	for feed in bpf perf audit; do
 		label="$source source, $feed events"
 		if ! daemon_run beside --source "$source" --image-events "$feed"; then
-			skip "$label" "$(tail -n 1 "$work/log")"
+			not_measured "$label" "$(tail -n 1 "$work/log")"
 			continue
 		fi
 		recorded "$label: a recording of one command is the same" "$work/one.data"

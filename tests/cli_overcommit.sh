@@ -62,6 +62,10 @@ plausible()
 	if [ "$3" -gt 0 ] && [ $((100 * sampled_ms)) -ge $((50 * $3)) ] &&
 		[ $((100 * sampled_ms)) -le $((${4:-120} * $3)) ]; then
 		ok "$1: there are about as many samples as CPU time"
+	elif [ "$(sql "$2" "SELECT ifnull(sum(count), 0) FROM counter WHERE name = 'throttled'")" -gt 0 ]
+	then
+		not_measured "$1: there are about as many samples as CPU time" \
+			"the kernel limited the rate of samples"
 	else
 		not_ok "$1: there are about as many samples as CPU time" "$samples samples of $3 ms"
 	fi
