@@ -46,12 +46,14 @@
  * struct worker - a thread, with a link of its own
  * @group:  the branches of its window; changed under the lock
  * @holder: the process that has the link's probes; changed under the lock
+ * @told_ns: time that probes took in its window, as counted so far
  */
 struct worker {
 	struct branch_probes *probes;
 	struct branch_probe_link link;
 	struct branch_group *group;
 	struct probe_holder holder;
+	uint64_t told_ns;
 	pthread_t thread;
 };
 
@@ -64,11 +66,12 @@ struct worker {
  * @checked: as @next_ns: the kernel was tested for removing probes in time
  * @deadlines: as @next_ns: number of windows in a row that ended at the holder's deadline
  * @lock:    of all from here on
+ * @permille: share of a CPU's time that windows may take
+ * @late_ns:  time that probes took before windows began and after they ended, not yet in @next_ns
  * @waiting: who has the turn has nothing to probe
  * @current: which of @results is filled; the other one is the caller's
  */
 struct branch_probes {
-	uint32_t permille;
 	size_t worker_count;
 	struct worker workers[BRANCH_LINKS];
 	pthread_mutex_t turn;
@@ -80,6 +83,8 @@ struct branch_probes {
 
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
+	uint32_t permille;
+	uint64_t late_ns;
 	bool stop;
 	bool waiting;
 	struct branch_offers offers;
@@ -98,6 +103,25 @@ void branch_probes_offer(struct branch_probes *probes, uint32_t pid, uint64_t ad
 	pthread_mutex_lock(&probes->lock);
 	branch_offers_sample(&probes->offers, &probe);
 	pthread_mutex_unlock(&probes->lock);
+}
+
+void branch_probes_set_share(struct branch_probes *probes, uint32_t permille)
+{
+	pthread_mutex_lock(&probes->lock);
+	if (permille != probes->permille)
+		pthread_cond_broadcast(&probes->changed);
+	probes->permille = permille;
+	pthread_mutex_unlock(&probes->lock);
+}
+
+static uint32_t share_of(struct branch_probes *probes)
+{
+	uint32_t permille;
+
+	pthread_mutex_lock(&probes->lock);
+	permille = probes->permille;
+	pthread_mutex_unlock(&probes->lock);
+	return permille;
 }
 
 void branch_probes_seen(struct branch_probes *probes, uint32_t pid, uint64_t address, uint64_t to)
@@ -121,9 +145,9 @@ static void wait_until(struct branch_probes *probes, uint64_t until_ns)
 }
 
 /* What a window of rounds may take now. A short program is to be left as it is, but for little. */
-static uint64_t round_time_ns(const struct branch_probes *probes)
+static uint64_t round_time_ns(const struct branch_probes *probes, uint32_t permille)
 {
-	int64_t ns = (int64_t)(ROUND_AHEAD_NS / 1000 * probes->permille) - probes->round_ns;
+	int64_t ns = (int64_t)(ROUND_AHEAD_NS / 1000 * permille) - probes->round_ns;
 
 	if (ns <= 0)
 		return 0;
@@ -134,14 +158,14 @@ static uint64_t round_time_ns(const struct branch_probes *probes)
 static bool offers_take(struct branch_probes *probes, struct worker *worker)
 {
 	pthread_mutex_lock(&probes->lock);
-	while (!probes->stop && probes->offers.count == 0) {
+	while (!probes->stop && (probes->offers.count == 0 || probes->permille == 0)) {
 		probes->waiting = true;
 		pthread_cond_wait(&probes->changed, &probes->lock);
 	}
 	probes->waiting = false;
 	if (!probes->stop)
 		branch_offers_take(&probes->offers, worker->group,
-				   (double)round_time_ns(probes) / PROBE_ROUNDS /
+				   (double)round_time_ns(probes, probes->permille) / PROBE_ROUNDS /
 					   (double)probes->hit_ns);
 	while (!probes->stop && branch_offers_is_held(&probes->offers, worker->group))
 		pthread_cond_wait(&probes->changed, &probes->lock);
@@ -181,11 +205,12 @@ static void window_tell(struct worker *worker, struct probe_window *window)
 	window->taken_ns = ns < window->ns ? ns : window->ns;
 	if (probes->next_ns < window->start_ns)
 		probes->next_ns = window->start_ns;
-	probes->next_ns += window->taken_ns * 1000 / probes->permille;
 	balance(probes, branch_group_has_mark(worker->group), (int64_t)window->taken_ns);
 	pthread_mutex_lock(&probes->lock);
+	probes->next_ns += window->taken_ns * 1000 / (probes->permille > 0 ? probes->permille : 1);
 	probes->stats.opened += window->count;
 	probes->stats.taken_ns += window->taken_ns;
+	worker->told_ns = window->taken_ns;
 	probe_results_add(&probes->results[probes->current], &probes->offers.known, window);
 	branch_offers_learn(&probes->offers, window);
 	pthread_mutex_unlock(&probes->lock);
@@ -229,7 +254,7 @@ static struct probe_limits limits_of(const struct worker *worker)
 	return (struct probe_limits){
 		.count = (uint32_t)group->count,
 		.hit_ns = worker->probes->hit_ns,
-		.round_ns = round_time_ns(worker->probes),
+		.round_ns = round_time_ns(worker->probes, share_of(worker->probes)),
 		.has_mark = branch_group_has_mark(group),
 		.is_look = group->is_look,
 		.is_frequent = group->level >= LEVEL_AT_ONCE,
@@ -382,6 +407,42 @@ static bool has_cheap(struct branch_probes *probes)
 }
 
 /*
+ * All probes are gone: executions before the window began and after it ended cost time, too. The
+ * next window waits for that.
+ */
+static void removal_account(struct worker *worker, uint64_t cpu_ns_before)
+{
+	struct branch_probes *probes = worker->probes;
+	uint64_t ns;
+
+	pthread_mutex_lock(&probes->lock);
+	ns = probe_taken_ns(branch_probe_windows(&worker->link), BRANCH_WINDOWS, probes->hit_ns);
+	if (ns > worker->told_ns) {
+		probes->stats.taken_ns += ns - worker->told_ns;
+		probes->late_ns += ns - worker->told_ns;
+	}
+	if (worker->holder.cpu_ns > cpu_ns_before)
+		probes->stats.process_ns += worker->holder.cpu_ns - cpu_ns_before;
+	worker->told_ns = 0;
+	memset(branch_probe_windows(&worker->link), 0,
+	       BRANCH_WINDOWS * sizeof(struct branch_window));
+	pthread_mutex_unlock(&probes->lock);
+}
+
+/* With the mutex of windows held. */
+static void late_take(struct branch_probes *probes)
+{
+	uint64_t now_ns = clock_monotonic_ns();
+
+	pthread_mutex_lock(&probes->lock);
+	if (probes->late_ns > 0 && probes->next_ns < now_ns)
+		probes->next_ns = now_ns;
+	probes->next_ns += probes->late_ns * 1000 / (probes->permille > 0 ? probes->permille : 1);
+	probes->late_ns = 0;
+	pthread_mutex_unlock(&probes->lock);
+}
+
+/*
  * Its turn is over when the window is. Then the program goes on as before, though it takes
  * longer until all is removed; who is next is not in its way. Return: false: all is to end.
  */
@@ -389,8 +450,10 @@ static bool run_once(struct worker *worker)
 {
 	struct branch_probes *probes = worker->probes;
 	bool more, removing = false;
+	uint64_t cpu_ns;
 
 	pthread_mutex_lock(&probes->turn);
+	late_take(probes);
 	if (!has_cheap(probes))
 		wait_until(probes, probes->next_ns);
 	more = offers_take(probes, worker);
@@ -399,8 +462,11 @@ static bool run_once(struct worker *worker)
 		removing = window_run(worker);
 	}
 	pthread_mutex_unlock(&probes->turn);
+	cpu_ns = worker->holder.cpu_ns;
 	if (removing && probe_holder_wait(&worker->holder) < 0)
 		holder_drop(worker);
+	if (more)
+		removal_account(worker, cpu_ns);
 	pthread_mutex_lock(&probes->lock);
 	worker->group->count = 0;
 	pthread_cond_broadcast(&probes->changed);

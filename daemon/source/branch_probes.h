@@ -57,6 +57,12 @@ void branch_probes_close(struct branch_probes *probes);
 void branch_probes_offer(struct branch_probes *probes, uint32_t pid, uint64_t address,
 			 const struct file_place *place);
 
+/**
+ * branch_probes_set_share() - change the share of a CPU's time that windows may take
+ * @permille: at most 1000; 0: no window begins until it is changed again
+ */
+void branch_probes_set_share(struct branch_probes *probes, uint32_t permille);
+
 /** branch_probes_seen() - a snapshot of a probe says where its branch went. */
 void branch_probes_seen(struct branch_probes *probes, uint32_t pid, uint64_t address, uint64_t to);
 
@@ -73,7 +79,9 @@ const struct probe_results *branch_probes_take(struct branch_probes *probes);
  * struct branch_probes_stats - since it was opened
  * @opened:    branches that were probed, each time
  * @refused:   those that could not be
- * @taken_ns: time that they took, about
+ * @taken_ns: time that executions of their breakpoints cost, from the first until all were gone: an
+ *            upper estimate
+ * @process_ns: CPU time of the processes that hold them
  * @lost:    of what they told, what was not taken in time
  * @deadlines: windows that ended since the kernel killed the process that held their probes
  *            (probe_holder.h); nothing of them is known
@@ -83,6 +91,7 @@ struct branch_probes_stats {
 	uint64_t opened;
 	uint64_t refused;
 	uint64_t taken_ns;
+	uint64_t process_ns;
 	uint64_t lost;
 	uint64_t deadlines;
 	uint64_t unavailable;

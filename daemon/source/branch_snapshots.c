@@ -150,3 +150,8 @@ uint64_t branch_snapshots_missed(const struct branch_snapshots *snapshots)
 {
 	return __atomic_load_n(&snapshots->skeleton->bss->missed, __ATOMIC_RELAXED);
 }
+
+uint64_t branch_snapshots_spent_ns(const struct branch_snapshots *snapshots)
+{
+	return __atomic_load_n(&snapshots->skeleton->bss->spent_ns, __ATOMIC_RELAXED);
+}

@@ -52,4 +52,7 @@ void branch_snapshots_drain(struct branch_snapshots *snapshots, branch_snapshots
 /** branch_snapshots_missed() - snapshots that there was no room for, since it was opened. */
 uint64_t branch_snapshots_missed(const struct branch_snapshots *snapshots);
 
+/** branch_snapshots_spent_ns() - time that programs took for snapshots of samples */
+uint64_t branch_snapshots_spent_ns(const struct branch_snapshots *snapshots);
+
 #endif

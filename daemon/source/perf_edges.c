@@ -339,6 +339,12 @@ void perf_edges_record(struct perf_edges *edges, uint32_t cpu, const struct perf
 		perf_edges_settle(edges, sink);
 }
 
+void perf_edges_set_probe_share(struct perf_edges *edges, uint32_t permille)
+{
+	if (edges->probes != NULL)
+		branch_probes_set_share(edges->probes, permille);
+}
+
 void perf_edges_tell(const struct perf_edges *edges, source_counter_fn visit, void *context)
 {
 	struct branch_probes_stats stats;
@@ -350,15 +356,19 @@ void perf_edges_tell(const struct perf_edges *edges, source_counter_fn visit, vo
 	visit(context, "stat", "branches_found", edges->branch.found);
 	visit(context, "stat", "edges", edges->branch.edges);
 	visit(context, "stat", "edges_gone", edges->gone);
-	if (edges->snapshots != NULL)
+	if (edges->snapshots != NULL) {
 		visit(context, "stat", "snapshots_missed",
 		      branch_snapshots_missed(edges->snapshots));
+		visit(context, "stat", "snapshot_ms",
+		      branch_snapshots_spent_ns(edges->snapshots) / NS_PER_MS);
+	}
 	if (edges->probes == NULL)
 		return;
 	branch_probes_stats(edges->probes, &stats);
 	visit(context, "stat", "probes", stats.opened);
 	visit(context, "stat", "probes_refused", stats.refused);
 	visit(context, "stat", "probe_ms", stats.taken_ns / NS_PER_MS);
+	visit(context, "stat", "probe_process_ms", stats.process_ns / NS_PER_MS);
 	visit(context, "stat", "probe_results_lost", stats.lost);
 	visit(context, "stat", "probe_deadlines", stats.deadlines);
 	visit(context, "stat", "probes_unavailable", stats.unavailable);

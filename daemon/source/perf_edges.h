@@ -141,6 +141,9 @@ void perf_edges_record(struct perf_edges *edges, uint32_t cpu, const struct perf
 /** perf_edges_settle() - hand over what was found from records; after some of them */
 void perf_edges_settle(struct perf_edges *edges, const struct perf_edges_sink *sink);
 
+/** perf_edges_set_probe_share() - as source_ops.set_probe_share */
+void perf_edges_set_probe_share(struct perf_edges *edges, uint32_t permille);
+
 /** perf_edges_tell() - its counters, as source_ops.counters has them */
 void perf_edges_tell(const struct perf_edges *edges, source_counter_fn visit, void *context);
 

@@ -22,15 +22,18 @@
  * struct probe_reply - one message of the holder
  * @what: with an error: the reason. A constant of the program, valid in both processes, since one
  *        is a fork of the other
+ * @cpu_ns: of the parent: CPU time of it and its holders
  */
 struct probe_reply {
 	int status;
 	const char *what;
+	uint64_t cpu_ns;
 	struct probe_measurement measurement;
 };
 
-/* A parent that is stopped does not answer. */
+/* A parent that is stopped does not answer; one that waits for the kernel may take seconds. */
 #define STOP_WAIT_MS 1000
+#define STOP_WAITS 30
 /* A process that repairs ends at once; if it is stopped, after this time. */
 #define REPAIR_MS 900
 
@@ -170,6 +173,16 @@ static bool child_run(struct holder *holder, const struct probe_request *request
 	return child > 0;
 }
 
+static uint64_t cpu_time_ns(int who)
+{
+	struct rusage usage;
+
+	if (getrusage(who, &usage) < 0)
+		return 0;
+	return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * NS_PER_SECOND +
+	       (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
+}
+
 /*
  * The kernel waits for an RCU grace period before it attaches, unless it has attached another probe
  * just before: rcu_sync of dup_mmap_sem. A breakpoint of this process, which is never executed,
@@ -189,6 +202,7 @@ static void request_serve(struct holder *holder, const struct probe_request *req
 		message.status = holder->progress->status;
 	else if (holder->progress->stage == STAGE_MEASURED)
 		message.status = 0;
+	message.cpu_ns = cpu_time_ns(RUSAGE_SELF) + cpu_time_ns(RUSAGE_CHILDREN);
 	reply(holder, &message);
 	if (own >= 0)
 		close(own);
@@ -331,11 +345,14 @@ int probe_holder_receive(const struct probe_holder *holder, struct probe_measure
 	return rc;
 }
 
-int probe_holder_wait(const struct probe_holder *holder)
+int probe_holder_wait(struct probe_holder *holder)
 {
 	struct probe_reply message;
+	int rc = reply_receive(holder, &message);
 
-	return reply_receive(holder, &message);
+	if (rc == 0)
+		holder->cpu_ns = message.cpu_ns;
+	return rc;
 }
 
 void probe_holder_interrupt(const struct probe_holder *holder)
@@ -344,19 +361,26 @@ void probe_holder_interrupt(const struct probe_holder *holder)
 		shutdown(holder->fd, SHUT_WR);
 }
 
-/* The socket ends with the holder and its parent. The parent itself never has a link. */
+/*
+ * The socket ends with the holder and its parent. They are not killed: the parent may have to
+ * repair. If it was stopped, it goes on.
+ */
 void probe_holder_stop(struct probe_holder *holder)
 {
 	struct pollfd poll_fd = {.fd = holder->fd, .events = POLLIN};
 	struct probe_reply message;
+	int waits = 0, rc = 0;
 
 	if (holder->pid == 0)
 		return;
 	probe_holder_interrupt(holder);
-	while (poll(&poll_fd, 1, STOP_WAIT_MS) != 0 && reply_receive(holder, &message) != -EPIPE)
-		;
-	kill(holder->pid, SIGKILL);
-	while (waitpid(holder->pid, NULL, 0) < 0 && errno == EINTR)
+	while (rc != -EPIPE && waits < STOP_WAITS) {
+		if (poll(&poll_fd, 1, STOP_WAIT_MS) != 0)
+			rc = reply_receive(holder, &message);
+		else if (++waits > 0)
+			kill(holder->pid, SIGCONT);
+	}
+	while (rc == -EPIPE && waitpid(holder->pid, NULL, 0) < 0 && errno == EINTR)
 		;
 	close(holder->fd);
 	holder->pid = 0;

@@ -46,10 +46,12 @@ struct error;
  * struct probe_holder - a parent of holders; zero-initialised: not running; fields are private
  * @pid: 0: not running
  * @fd:  socket
+ * @cpu_ns: CPU time of it and its holders, by the last probe_holder_wait(); may be read
  */
 struct probe_holder {
 	pid_t pid;
 	int fd;
+	uint64_t cpu_ns;
 };
 
 /** struct probe_request - @stall: stop after attaching (SIGSTOP): a test of the deadline */
@@ -85,7 +87,7 @@ int probe_holder_receive(const struct probe_holder *holder, struct probe_measure
  *
  * Return: 0; -EPIPE as above.
  */
-int probe_holder_wait(const struct probe_holder *holder);
+int probe_holder_wait(struct probe_holder *holder);
 
 /** probe_holder_interrupt() - end a measurement soon, and the process. */
 void probe_holder_interrupt(const struct probe_holder *holder);

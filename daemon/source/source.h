@@ -207,6 +207,8 @@ typedef void (*source_counter_fn)(void *context, const char *group, const char *
  * @event_time:      of the event with this index; -ENODATA if not known
  * @generation:      the kernel's present generation of a process; -ESRCH
  *                   (without @own_generations only)
+ * @set_probe_share: thousandths of a CPU's time that probes may take from now on, at most
+ *                   source_config.probe_permille; 0: none. NULL without @probes
  * @close:           free everything; NULL is fine
  */
 struct source_ops {
@@ -225,6 +227,7 @@ struct source_ops {
 	uint64_t (*counters)(struct source *source, source_counter_fn visit, void *context);
 	int (*event_time)(struct source *source, size_t event, struct source_time *time);
 	int (*generation)(struct source *source, uint32_t pid, uint32_t *generation);
+	void (*set_probe_share)(struct source *source, uint32_t permille);
 	void (*close)(struct source *source);
 };
 

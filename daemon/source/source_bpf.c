@@ -359,6 +359,11 @@ static int bpf_generation(struct source *base, uint32_t pid, uint32_t *generatio
 	return bpf_sampler_generation(((struct bpf_source *)base)->sampler, pid, generation);
 }
 
+static void bpf_set_probe_share(struct source *base, uint32_t permille)
+{
+	perf_edges_set_probe_share(&((struct bpf_source *)base)->edges, permille);
+}
+
 const struct source_ops source_bpf_ops = {
 	.name = "bpf",
 	.own_generations = false,
@@ -372,5 +377,6 @@ const struct source_ops source_bpf_ops = {
 	.counters = bpf_counters,
 	.event_time = bpf_event_time,
 	.generation = bpf_generation,
+	.set_probe_share = bpf_set_probe_share,
 	.close = bpf_close,
 };

@@ -524,6 +524,11 @@ static int perf_event_time(struct source *base, size_t event, struct source_time
 	return 0;
 }
 
+static void perf_set_probe_share(struct source *base, uint32_t permille)
+{
+	perf_edges_set_probe_share(&((struct perf_source *)base)->edges, permille);
+}
+
 const struct source_ops source_perf_ops = {
 	.name = "perf",
 	.own_generations = true,
@@ -536,5 +541,6 @@ const struct source_ops source_perf_ops = {
 	.drain = perf_drain,
 	.counters = perf_counters,
 	.event_time = perf_event_time,
+	.set_probe_share = perf_set_probe_share,
 	.close = perf_close,
 };

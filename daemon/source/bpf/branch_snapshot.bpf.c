@@ -25,6 +25,8 @@ struct {
 
 /* Snapshots that the ring had no room for. */
 __u64 missed = 0;
+/* Time that snapshots of samples took. */
+__u64 spent_ns = 0;
 
 struct branch_window windows[BRANCH_LINKS * BRANCH_WINDOWS] = {};
 struct branch_round rounds[BRANCH_LINKS] = {};
@@ -213,6 +215,7 @@ static inline __attribute__((always_inline)) void take_memory(struct branch_snap
 static __attribute__((noinline)) void take(struct sample_context *context, __u32 probe)
 {
 	const struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
+	__u64 now_ns = bpf_ktime_get_ns();
 	struct branch_snapshot *snapshot;
 
 	snapshot = bpf_ringbuf_reserve(&snapshots, sizeof(*snapshot), 0);
@@ -224,13 +227,15 @@ static __attribute__((noinline)) void take(struct sample_context *context, __u32
 	snapshot->cpu = bpf_get_smp_processor_id();
 	snapshot->probe = probe;
 	snapshot->generation = task->self_exec_id;
-	snapshot->time_ns = bpf_ktime_get_ns();
+	snapshot->time_ns = now_ns;
 	take_registers(snapshot, context, task);
 	take_memory(snapshot);
 	bpf_ringbuf_submit(snapshot, bpf_ringbuf_query(&snapshots, BPF_RB_AVAIL_DATA) * 2 >
 						     bpf_ringbuf_query(&snapshots, BPF_RB_RING_SIZE)
 					     ? BPF_RB_FORCE_WAKEUP
 					     : BPF_RB_NO_WAKEUP);
+	if (probe == 0)
+		__sync_fetch_and_add(&spent_ns, bpf_ktime_get_ns() - now_ns);
 }
 
 /* At samples. Return, as below: 1: the kernel goes on with the event's record. */
