@@ -99,6 +99,7 @@ done
 is "PostScript, PDF and PNG" "$(for format in ps pdf png; do head -c 4 "$scratch/copy.$format" |
 	tail -c 3; done | tr -d '\0')" "!PSPDFPNG"
 check "SVG is XML" xmllint --nonet --noout "$scratch/copy.svg"
+like "browsers keep the spaces of SVG" "$(cat "$scratch/copy.svg")" '<svg xml:space="preserve" '
 is "each block and each edge is in the picture" "$(python3 - "$scratch/copy.svg" << 'END'
 import collections, sys, xml.etree.ElementTree as E
 svg = "{http://www.w3.org/2000/svg}"

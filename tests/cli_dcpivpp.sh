@@ -154,6 +154,7 @@ like "and histograms" "$out" 'and up +[0-9]+  ##'
 like "two runs are compared" "$out" 'compared: [0-9]+ of the first [0-9]+ paths'
 like "by their ranks" "$out" 'rank correlation of [0-9]+ paths timed in both: '
 "$dcpivpp" --svg "$scratch/known.vpp" "$scratch/first" > "$scratch/svg"
+like "browsers keep the spaces of a picture" "$(cat "$scratch/svg")" '<svg [^>]*xml:space="preserve"'
 check "a picture is XML with a line for each path" python3 - "$scratch/svg" << 'END'
 import sys, xml.dom.minidom
 picture = xml.dom.minidom.parse(sys.argv[1])

@@ -117,7 +117,7 @@ function draw(i, w, y, scale, x, n, names, classes, cost, k) {
 	}
 	scale = 520 / most
 	n = split("floor interrupt daemon", classes, " ")
-	printf "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"700\" height=\"%d\" font-family=\"sans-serif\" font-size=\"12\">\n", 50 + 46 * rulers > chart
+	printf "<svg xmlns=\"http://www.w3.org/2000/svg\" xml:space=\"preserve\" width=\"700\" height=\"%d\" font-family=\"sans-serif\" font-size=\"12\">\n", 50 + 46 * rulers > chart
 	print "<style>rect.page{fill:#fff}.floor{fill:#9aa5b1}.interrupt{fill:#f2a541}.daemon{fill:#3d7ea6}.perf{fill:#d4d8dd;stroke:#7b8794}text{fill:#1f2933}</style>" > chart
 	print "<rect class=\"page\" width=\"100%\" height=\"100%\"/>" > chart
 	print "<text x=\"10\" y=\"18\" font-weight=\"bold\">Instructions a sample, whole machine</text>" > chart

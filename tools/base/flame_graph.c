@@ -152,7 +152,8 @@ static void draw(FILE *stream, const struct drawing *drawing)
 
 	fprintf(stream,
 		"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" "
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" xml:space=\"preserve\" width=\"%.0f\" "
+		"height=\"%.0f\" "
 		"viewBox=\"0 0 %.0f %.0f\">\n"
 		"<style>text { font: 11px \"DejaVu Sans Mono\", monospace; fill: #000 } "
 		"g:hover rect { stroke: #000; stroke-width: 0.7 }</style>\n"

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <spawn.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -57,12 +58,32 @@ static int failed(int status, FILE *messages, struct error *err)
 	return error_set(err, EIO, "dot failed with status %d", WEXITSTATUS(status));
 }
 
-static int copy(FILE *from, FILE *to, struct error *err)
+/*
+ * Browsers collapse spaces in the text of SVG without this attribute of the
+ * root element; dot writes none. Return: false if the picture cannot be written.
+ */
+static bool copy_root(FILE *from, FILE *to)
+{
+	static const char root[] = "<svg ";
+	size_t matched = 0;
+	int c;
+
+	while (root[matched] != '\0' && (c = getc(from)) != EOF) {
+		matched = c == root[matched] ? matched + 1 : c == root[0];
+		if (putc(c, to) == EOF)
+			return false;
+	}
+	return root[matched] != '\0' || fputs("xml:space=\"preserve\" ", to) != EOF;
+}
+
+static int copy(FILE *from, FILE *to, bool is_svg, struct error *err)
 {
 	char buffer[16384];
 	size_t bytes;
 
 	rewind(from);
+	if (is_svg && !copy_root(from, to))
+		return error_set_errno(err, "cannot write the picture");
 	while ((bytes = fread(buffer, 1, sizeof(buffer), from)) > 0) {
 		if (fwrite(buffer, 1, bytes, to) != bytes)
 			return error_set_errno(err, "cannot write the picture");
@@ -79,7 +100,7 @@ int graphviz_draw(FILE *graph, const char *format, FILE *output, struct error *e
 	pid_t pid;
 
 	if (format == NULL)
-		return copy(graph, output, err);
+		return copy(graph, output, false, err);
 	if (picture == NULL || messages == NULL)
 		return error_set_errno(err, "cannot make a temporary file");
 	if (fflush(graph) != 0 || lseek(fileno(graph), 0, SEEK_SET) < 0)
@@ -95,5 +116,5 @@ int graphviz_draw(FILE *graph, const char *format, FILE *output, struct error *e
 		return error_set_errno(err, "cannot wait for dot");
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
 		return failed(status, messages, err);
-	return copy(picture, output, err);
+	return copy(picture, output, strcmp(format, "svg") == 0, err);
 }

@@ -113,7 +113,8 @@ void variation_svg_print(FILE *out, const struct variation_listing *listing, siz
 		count = listing->row_count;
 	steps = count_steps(listing, count);
 	fprintf(out,
-		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%zu\" "
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" xml:space=\"preserve\" width=\"%d\" "
+		"height=\"%zu\" "
 		"font-family=\"sans-serif\" font-size=\"12\">\n<title>",
 		WIDTH, HEIGHT + LEGEND_LINE * (count + 1));
 	print_text(out, listing->map->path);
