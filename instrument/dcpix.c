@@ -19,7 +19,7 @@
 
 #define EXIT_NOTHING 1
 #define EXIT_BAD 2
-#define ROWS_DEFAULT 20
+#define ROWS_DEFAULT 20UL
 #define ROOM_MAX (1U << 26)
 
 enum {
@@ -64,7 +64,7 @@ static const struct option_entry entries[] = {
 	{KEY_LIBRARY, "library", "NAME", "run: this library of the program, too; may be repeated"},
 	{KEY_LIBRARIES, "libraries", NULL, "run: all that the program begins with"},
 	{KEY_BY, "by", "ROWS", "a row for each procedure (the default), block or edge"},
-	{KEY_ROWS, "limit", "N", "at most N rows, 0: all; default: 20 procedures, all else"},
+	{KEY_ROWS, "limit", "N", "at most N rows, 0: all; default: 20, but all blocks and edges"},
 	{KEY_CSV, "csv", NULL, "comma-separated values"},
 	{KEY_QUIET, "quiet", NULL, "do not tell how much was rewritten"},
 	{KEY_VERBOSE, "verbose", NULL, "tell of each procedure that is left as it was"},
@@ -383,8 +383,10 @@ static int take_recorded(const struct settings *settings, const char *program, c
 	if (argv == NULL)
 		return EXIT_BAD;
 	argv[used++] = (char *)(uintptr_t)settings->mode->reader;
-	snprintf(limit, sizeof(limit), "-n%lu", (unsigned long)settings->report.limit);
-	if (settings->limited)
+	/* The whole context tree of a program may have thousands of lines. */
+	snprintf(limit, sizeof(limit), "-n%lu",
+		 settings->limited ? (unsigned long)settings->report.limit : ROWS_DEFAULT);
+	if (settings->limited || !settings->report.csv)
 		argv[used++] = limit;
 	if (settings->report.csv)
 		argv[used++] = (char *)(uintptr_t) "--csv";

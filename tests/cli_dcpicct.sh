@@ -42,6 +42,11 @@ report > "$WORK/text"
 like "text: the heading" "$(head -n 7 "$WORK/text" | tr '\n' ' ')" \
 	'metric +[0-9]+ instructions contexts +28, .* tree +28 records of 24 bytes; .* height +4\.[0-9] on average, 6 at most replication 6 at most, of spin'
 like "text: the tree" "$(grep -A 1 ' costly_caller$' "$WORK/text" | tail -n 1)" ' +shared$'
+like "-n: the text counts the others" "$(report -n 3 | tail -n 1)" '^\.\.\. [0-9]+ more records$'
+"$bin/dcpix" run --mode context "$WORK/callers" 3 > /dev/null 2> "$WORK/err"
+check "dcpix run prints the first contexts only ($(wc -l < "$WORK/err") lines)" \
+	[ "$(wc -l < "$WORK/err")" -lt 40 ]
+like "dcpix run counts the other contexts" "$(cat "$WORK/err")" '^\.\.\. [0-9]+ more records$'
 is "-n: so many records" "$(report -n 3 --csv | wc -l)" 4
 check "--least leaves out" [ "$(report --least 5 --csv | wc -l)" -lt 25 ]
 is "--folded: stacks add up to the metric" \
@@ -133,6 +138,7 @@ for box in tree.parse(sys.stdin).getroot().iter(svg + "g"):
     print(name, value, abs(width - float(share)) < 0.02)'
 }
 "$bin/dcpicct" --svg --db "$WORK/one.db" > "$WORK/svg"
+like "--svg: browsers keep the spaces" "$(cat "$WORK/svg")" '<svg [^>]*xml:space="preserve"'
 is "--svg: boxes are as wide as what they are of" "$(boxes < "$WORK/svg" | grep -c False)" 0
 is "--svg: the whole" "$(boxes < "$WORK/svg" | head -n 1)" \
 	"all $(awk '{ sum += $NF } END { print sum }' <<< "$folded") True"

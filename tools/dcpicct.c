@@ -99,6 +99,7 @@ static int print(const struct cct *cct)
 	const struct context_listing *listing = &cct->listing;
 	const struct cli *cli = &cct->cli;
 	struct columns_table table = context_listing_table(listing, cli->limit);
+	int r;
 
 	if (cct->folded || cct->svg)
 		return print_stacks(cct);
@@ -107,7 +108,10 @@ static int print(const struct cct *cct)
 	if (cli->format == CLI_CSV)
 		return columns_csv(stdout, &table);
 	context_listing_heading(stdout, listing);
-	return columns_text(stdout, &table, cli->width, cli->color);
+	r = columns_text(stdout, &table, cli->width, cli->color);
+	if (table.row_count < listing->row_count)
+		printf("... %zu more records\n", listing->row_count - table.row_count);
+	return r;
 }
 
 static int run(struct cct *cct)
