@@ -5,7 +5,11 @@ BINDIR = $(DESTDIR)$(PREFIX)/bin
 SBINDIR = $(DESTDIR)$(PREFIX)/sbin
 LIBDIR = $(DESTDIR)$(PREFIX)/lib/dcpi
 MANDIR = $(DESTDIR)$(PREFIX)/share/man
+SHAREDIR = $(DESTDIR)$(PREFIX)/share/dcpi
 COMPLETIONDIR = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
+
+# Documents that manual pages refer to; tests/cli_install.sh compares both.
+SHARED := docs/calls.md docs/dcpicalc-json.md docs/reports.schema.json
 
 USER_PROGRAMS = $(filter-out $(DAEMONS),$(PROGRAMS))
 # man1/dcpiprof.1 for each page.
@@ -40,6 +44,8 @@ install: all man build/packaging/systemd/dcpid.service build/packaging/bash-comp
 	for file in $(SYSTEM_FILES); do \
 		install -D -m 644 "$${file%:*}" "$(DESTDIR)$(PREFIX)/lib/$${file#*:}" || exit 1; \
 	done
+	install -d "$(SHAREDIR)"
+	install -m 644 $(SHARED) "$(SHAREDIR)"
 	install -d "$(COMPLETIONDIR)"
 	for program in $(PROGRAMS); do \
 		install -m 644 build/packaging/bash-completion "$(COMPLETIONDIR)/$$program" || exit 1; \
@@ -50,6 +56,8 @@ uninstall: ## remove what make install put there
 	rm -f $(DAEMONS:%="$(SBINDIR)/%") $(USER_PROGRAMS:%="$(BINDIR)/%")
 	rm -f $(PLUGINS:%="$(LIBDIR)/%.so") $(MAN_INSTALLED:%="$(MANDIR)/%")
 	rm -f $(SYSTEM_INSTALLED) $(PROGRAMS:%="$(COMPLETIONDIR)/%")
+	rm -f $(SHARED:docs/%="$(SHAREDIR)/%")
+	test ! -d "$(SHAREDIR)" || rmdir --ignore-fail-on-non-empty "$(SHAREDIR)"
 	test ! -d "$(LIBDIR)" || rmdir --ignore-fail-on-non-empty "$(LIBDIR)"
 	cd "$(DESTDIR)$(PREFIX)/lib" && for file in $(SYSTEM_FILES); do \
 		folder=$$(dirname "$${file#*:}"); \

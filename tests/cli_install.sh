@@ -38,6 +38,9 @@ expected=$(
 	for path in build/bin/*; do
 		echo "644 share/bash-completion/completions/${path##*/}"
 	done
+	for path in calls.md dcpicalc-json.md reports.schema.json; do
+		echo "644 share/dcpi/$path"
+	done
 	for path in docs/man/*.scd; do
 		page=$(basename "$path" .scd)
 		echo "644 share/man/man${page##*.}/$page"
@@ -45,6 +48,17 @@ expected=$(
 )
 is "what is installed" "$(files | sed "s,\\./stage dir/opt/dcpi/,,")" \
 	"$(printf '%s\n' "$expected" | sort -k 2)"
+
+# Manual pages refer to installed files only, never to files of the source tree.
+is "manual pages refer to no file of the source tree" "$(grep -nE \
+	'(^|[ _*"(])(docs|tests|packaging|tools|daemon|build)/[A-Za-z0-9_]' docs/man/*.scd)" ""
+for path in $(grep -hoE '/usr/(share|lib)/dcpi/[A-Za-z0-9._-]*[A-Za-z0-9]|/etc/dcpi/[a-z.]*[a-z]' \
+	docs/man/*.scd | sort -u); do
+	case $path in
+	/etc/dcpi/dcpid.conf*) like "the package has $path" "$(cat packaging/debian/rules)" "$path\$" ;;
+	*) check "manual pages refer to $path" [ -e "$prefix/${path#/usr/}" ] ;;
+	esac
+done
 
 for path in "$prefix"/bin/* "$prefix"/sbin/*; do
 	name=${path##*/}
