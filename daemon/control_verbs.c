@@ -7,6 +7,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "daemon/archive/per_process.h"
 #include "daemon/base/log.h"
 #include "daemon/collect/collector.h"
 #include "daemon/config.h"
@@ -125,6 +126,7 @@ static void status_reply(struct collector *collector, const struct config *confi
 	number(reply, "epoch", (uint64_t)status.epoch);
 	time_reply(reply, "epoch_start", status.start_ns);
 	number(reply, "taken", status.taken);
+	number(reply, "taken_epoch", status.taken_epoch);
 	number(reply, "interrupts", status.interrupts);
 	number(reply, "stored", status.stored);
 	number(reply, "lost",
@@ -191,6 +193,20 @@ static void stats_reply(struct collector *collector, struct control_reply *reply
 			    (unsigned long long)status.stored, (unsigned long long)losses);
 }
 
+/* A misspelled pattern would have no effect, and no error either. */
+static void unmatched_reply(struct collector *collector, const char *list,
+			    struct control_reply *reply)
+{
+	char pattern[CONTROL_REQUEST_BYTES];
+
+	if (strcmp(list, "all") == 0 || strcmp(list, "none") == 0)
+		return;
+	while (per_process_next(&list, pattern, sizeof(pattern))) {
+		if (!collector_has_image(collector, pattern))
+			control_reply_value(reply, "unmatched", "%s", pattern);
+	}
+}
+
 /* The collector looks at the configuration's own text. */
 static int divide(struct collector *collector, struct config *config, const char *key,
 		  const char *list, struct control_reply *reply, struct error *err)
@@ -201,6 +217,8 @@ static int divide(struct collector *collector, struct config *config, const char
 		rc = config_set(config, key, list, err);
 		if (rc == 0)
 			collector_divide(collector);
+		if (rc == 0)
+			unmatched_reply(collector, list, reply);
 	} else if (strcmp(key, "per_process") == 0) {
 		control_reply_value(reply, key, "%s", config->per_process);
 	} else {

@@ -133,6 +133,10 @@ static void value_print(void *context, const char *key, const char *value)
 		snprintf(output->db, sizeof(output->db), "%s", value);
 	if (output->silent)
 		return;
+	if (strcmp(key, "unmatched") == 0 && output->object == NULL) {
+		fprintf(stderr, "dcpictl: no image known so far matches \"%s\"\n", value);
+		return;
+	}
 	if (output->metrics != NULL)
 		metrics_add(output->metrics, key, value);
 	else if (output->object == NULL)

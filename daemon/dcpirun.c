@@ -23,6 +23,7 @@
 #include "daemon/archive/image_keeper.h"
 #include "daemon/base/log.h"
 #include "daemon/base/loop.h"
+#include "daemon/base/secure_exec.h"
 #include "daemon/collect/collector.h"
 #include "daemon/collect/overhead.h"
 #include "daemon/config.h"
@@ -579,6 +580,16 @@ static int run_once(const struct settings *settings, char **command, bool *again
 	return status;
 }
 
+/* Otherwise a report without samples would have no reason. */
+static void secure_exec_announce(const char *command)
+{
+	const char *reason = secure_exec_reason(command);
+
+	if (reason != NULL)
+		log_error("the kernel takes no samples of %s for dcpirun: %s; dcpid profiles it",
+			  command, reason);
+}
+
 int main(int argc, char **argv)
 {
 	struct settings settings = {
@@ -596,6 +607,7 @@ int main(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	log_set_level(LOG_LEVEL_ERROR);
+	secure_exec_announce(argv[optind]);
 	status = 0;
 	for (unsigned int i = 0; again && i < settings.repeat; i++) {
 		int one = run_once(&settings, argv + optind, &again);

@@ -14,7 +14,7 @@ image-benches := bench_image_map
 ARCHIVES += collect
 collect-src := $(addprefix daemon/, config.c control.c control_verbs.c notify.c)
 collect-src += $(addprefix daemon/base/, cgroup.c descriptor_limit.c directory.c \
-	heap.c log.c loop.c tally.c)
+	heap.c log.c loop.c secure_exec.c tally.c)
 collect-src += $(addprefix daemon/source/, bpf_sampler.c bpf_slot.c bpf_store.c \
 	branch_known.c branch_offers.c branch_probe.c branch_probes.c branch_rounds.c branch_snapshots.c event_ring.c \
 	file_mapping.c perf_branch.c perf_edges.c perf_slot.c probe_guarantee.c probe_holder.c probe_measurement.c probe_results.c source_bpf.c \

@@ -104,10 +104,12 @@ static void print_group(FILE *stream, const struct metrics *reply, const char *g
 
 static void print_epoch(FILE *stream, const struct metrics *reply)
 {
-	double interrupts = number(reply, "interrupts");
+	double interrupts = number(reply, "interrupts"), taken = number(reply, "taken_epoch");
 
+	/* The kernel holds some samples until the next flush. */
+	taken = taken > interrupts ? taken : interrupts;
 	fprintf(stream, LABEL "%s, since %s: %.0f samples, %.0f of them in the database\n", "epoch",
-		metrics_find(reply, "epoch"), metrics_find(reply, "epoch_start"), interrupts,
+		metrics_find(reply, "epoch"), metrics_find(reply, "epoch_start"), taken,
 		number(reply, "stored"));
 	fprintf(stream, LABEL "%.2f%%: ", "lost", percent(number(reply, "lost"), interrupts));
 	print_group(stream, reply, "loss.", "pending");

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "db/profile_reader.h"
+#include "db/writer_lock.h"
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
@@ -94,6 +95,11 @@ void profile_reader_close(struct profile_reader *reader)
 	database_close(&reader->db);
 	free(reader->image_path);
 	free(reader);
+}
+
+bool profile_reader_has_writer(const struct profile_reader *reader)
+{
+	return writer_lock_is_held(reader->db.path);
 }
 
 /* A file opened as immutable is never looked at anew: open it again. */

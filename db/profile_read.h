@@ -78,6 +78,9 @@ int profile_reader_open(struct profile_reader **ret, const char *path, struct er
 /** profile_reader_close() - free. NULL is fine. */
 void profile_reader_close(struct profile_reader *reader);
 
+/** profile_reader_has_writer() - whether a process writes to the database, as far as is known. */
+bool profile_reader_has_writer(const struct profile_reader *reader);
+
 /**
  * profile_reader_snapshot() - everything read until the next call to this
  * function comes from one state of the database, whatever the daemon does

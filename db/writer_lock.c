@@ -31,3 +31,18 @@ int writer_lock_take(int *fd, const char *path, struct error *err)
 	*fd = take_fd(lock);
 	return 0;
 }
+
+bool writer_lock_is_held(const char *path)
+{
+	_cleanup_free_ char *name = NULL;
+	_cleanup_close_ int lock = -1;
+
+	if (asprintf(&name, "%s-lock", path) < 0) {
+		name = NULL;
+		return true;
+	}
+	lock = open(name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	if (lock < 0)
+		return errno != ENOENT;
+	return flock(lock, LOCK_SH | LOCK_NB) < 0;
+}

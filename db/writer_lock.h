@@ -9,6 +9,8 @@
 #ifndef DCPI_WRITER_LOCK_H
 #define DCPI_WRITER_LOCK_H
 
+#include <stdbool.h>
+
 struct error;
 
 /**
@@ -18,5 +20,12 @@ struct error;
  * Return: 0; -EBUSY there is another writer; or open(2)'s error.
  */
 int writer_lock_take(int *fd, const char *path, struct error *err);
+
+/**
+ * writer_lock_is_held() - whether a database has a writer now
+ *
+ * Return: true also if this cannot be found out, since only the writer's user may open the lock.
+ */
+bool writer_lock_is_held(const char *path);
 
 #endif

@@ -21,6 +21,19 @@ struct control_client {
 	char buffer[LINE_BYTES_MAX];
 };
 
+/* A daemon that may not be asked is not a missing one. */
+static int connect_failed(const char *path, struct error *err)
+{
+	if (errno == ENOENT || errno == ECONNREFUSED)
+		return error_set_errno(err, "no daemon at %s", path);
+	if (errno == EACCES || errno == EPERM)
+		return error_set(err, errno,
+				 "cannot connect to '%s': %s (root, the daemon's user and group "
+				 "dcpi may)",
+				 path, strerror(errno));
+	return error_set_errno(err, "cannot connect to '%s'", path);
+}
+
 int control_client_open(struct control_client **ret, const char *path, struct error *err)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -31,7 +44,7 @@ int control_client_open(struct control_client **ret, const char *path, struct er
 		return error_set(err, ENAMETOOLONG, "path of socket is too long: %s", path);
 	memcpy(address.sun_path, path, strlen(path));
 	if (fd < 0 || connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
-		return error_set_errno(err, "no daemon at %s", path);
+		return connect_failed(path, err);
 	client = calloc(1, sizeof(*client));
 	if (client == NULL)
 		return error_set(err, ENOMEM, "out of memory");

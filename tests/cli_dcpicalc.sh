@@ -135,7 +135,7 @@ is "its division is waited for, then its multiplication" \
 valid "JSON of a chain" chain
 is "by the name that the compiler made another of" "$(procedure chain spin)" \
 	"spin.constprop.0: 90 samples, 1.2% of all"
-refused 1 'no procedure spi in images' chain spi
+refused 1 "no procedure spi in images that have samples \\(did you mean 'spin" chain spi
 
 list_db | make_db list
 is "the hottest procedure" "$(procedure list)" "walk: 18220 samples, 89.5% of all"

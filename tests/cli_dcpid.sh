@@ -126,6 +126,16 @@ check "an epoch is ended" ctl epoch "the second one"
 "$work/split" 500
 like "status tells the epoch" "$(ctl_status)" '^epoch +2$'
 like "status in words" "$(ctl status)" '^dcpid [0-9.]+.* has been sampling this machine'
+like "status counts samples that are not in the database yet" "$(ctl status)" \
+	'^epoch .*: [1-9][0-9]* samples, [0-9]+ of them in the database'
+like "per-process: a name that matches no image is reported" "$(ctl per-process "splt" 2>&1)" \
+	'no image known so far matches "splt"'
+is "per-process: the name of a file is enough" "$(ctl per-process "$(basename "$work/split")" 2>&1)" ""
+is "per-process: a pattern for the path" "$(ctl per-process "$work/sp*t none*x" 2>&1)" \
+	'dcpictl: no image known so far matches "none*x"'
+ln -s split "$work/linked"
+is "per-process: a symbolic link to a file" "$(ctl per-process "$work/linked" 2>&1)" ""
+ctl per-process "$work/split"
 like "what is lost is told" "$(ctl status)" '^lost +0.00%: none$'
 is "status as JSON" "$(ctl --json status | jq -r '.epoch, .source, .db')" "2
 perf
@@ -339,6 +349,13 @@ if [ "$(id -u)" -eq 0 ]; then
 		--source perf --socket "" --db "$work/nobody/x.db" --config "$work/empty.conf"
 fi
 refused "dcpictl without a daemon" "no daemon at" "$bin/dcpictl" --socket "$work/none" status
+if [ "$(id -u)" -eq 0 ]; then
+	mkdir -m 700 "$work/closed"
+	cp "$bin/dcpictl" "$work/nobody/"
+	refused "dcpictl where access is denied" "cannot connect to '.*': Permission denied" \
+		setpriv --reuid=65534 --regid=65534 --clear-groups -- "$work/nobody/dcpictl" \
+		--socket "$work/closed/socket" status
+fi
 refused "dcpictl without a command" "no command" "$bin/dcpictl"
 refused "dcpictl: an unknown command" 'unknown command "dance"' "$bin/dcpictl" dance
 refused "dcpictl: an argument too many" 'unexpected argument "x"' "$bin/dcpictl" status x

@@ -165,8 +165,15 @@ for tool in dcpiprof dcpilist dcpicalc dcpiexport dcpisumm; do
 done
 sqlite3 "$scratch/fresh.db" 'UPDATE epoch SET open = 1'
 for tool in dcpiprof dcpilist dcpicalc dcpiexport dcpisumm; do
-	tool_refused "$tool" 1 'no samples yet: "dcpictl flush"' "$bin/$tool" --db "$scratch/fresh.db"
+	tool_refused "$tool" 1 'no samples: the program that took them ended' \
+		"$bin/$tool" --db "$scratch/fresh.db"
 done
+exec 8> "$scratch/fresh.db-lock"
+flock 8
+for tool in dcpiprof dcpilist dcpicalc dcpiexport dcpisumm; do
+	tool_refused "$tool" 1 'no samples yet: .*"dcpictl flush"' "$bin/$tool" --db "$scratch/fresh.db"
+done
+exec 8>&-
 
 # Real files: names from the file that was profiled, and never from another one.
 if tests/procedure_fixtures.sh "$scratch" > "$scratch/log" 2>&1; then
@@ -329,6 +336,21 @@ refused 2 'not kept by event' --db "$db" --by edge --pid 42
 refused 2 'no such column' --db "$db" --by edge --sort cycles
 refused 2 'no such column' --db "$db" --by image --sort address
 refused 1 'no edges' --db "$db" --by edge --epoch 1
+refused 1 "that match \"LIBMI.so\" \\(did you mean 'libmi.so'\\?\\)" --db "$db" --image LIBMI.so
+# A program may be selected by the name of a symbolic link to it.
+mkdir "$scratch/linked" "$scratch/elsewhere"
+: > "$scratch/linked/program-1.2"
+ln -s program-1.2 "$scratch/linked/program"
+ln -s "$scratch/linked/program-1.2" "$scratch/elsewhere/other-name"
+printf 'event cycles cycles 1 1\nepoch CPU\nimage file - %s\nsample 0 0x10 7\nend\n' \
+	"$scratch/linked/program-1.2" | make_db linked
+for name in program-1.2 program 'prog*' "$scratch/linked/program" "$scratch/elsewhere/other-name"; do
+	like "an image by its name or a link's: ${name##*/}" \
+		"$("$bin/dcpiprof" --db "$scratch/linked.db" -i "$name" --by image --csv 2>&1)" '^7,'
+done
+like "a link in PATH" "$(PATH=$scratch/elsewhere:$PATH "$bin/dcpiprof" --db "$scratch/linked.db" \
+	-i other-name --by image --csv 2>&1)" '^7,'
+refused 1 'no samples in images that match "other-name"' --db "$scratch/linked.db" -i other-name
 refused 1 'no edges in images that match' --db "$db" --by edge --image 'no*such'
 refused 2 'unexpected argument "cycles"' --db "$db" cycles
 refused 2 'needs a value' --db "$db" --pid

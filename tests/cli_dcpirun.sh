@@ -182,6 +182,38 @@ else
 	skip "runs without privileges" "not root: the other tests show it"
 fi
 
+# Programs that the kernel does not let be profiled: the reason is reported.
+cp /bin/true "$work/privileged"
+chmod 755 "$work/privileged"
+is "a plain program: no reason" "$("$run" -q --db "$work/x.db" "$work/privileged" 2>&1)" ""
+if [ "$(id -u)" -eq 0 ]; then
+	chown 65534 "$work/privileged"
+	chmod 4755 "$work/privileged"
+	like "a set-user-ID program" "$("$run" -q --db "$work/x.db" "$work/privileged" 2>&1)" \
+		"the kernel takes no samples of $work/privileged .*: it is set-user-ID"
+	like "a set-user-ID program in PATH" \
+		"$(PATH=$work:$PATH "$run" -q --db "$work/x.db" privileged 2>&1)" 'it is set-user-ID'
+	chown 0:65534 "$work/privileged"
+	chmod 2755 "$work/privileged"
+	like "a set-group-ID program" "$("$run" -q --db "$work/x.db" "$work/privileged" 2>&1)" \
+		'it is set-group-ID'
+else
+	skip "programs with privileges" "not root: cannot make one"
+fi
+
+# The file system gets full: samples that cannot be stored are lost in all messages.
+if [ "$(id -u)" -eq 0 ] && mkdir "$work/full" &&
+	mount -t tmpfs -o size=2m dcpi-test "$work/full" 2> /dev/null; then
+	"$run" --db "$work/full/x.db" sh -c "cat /dev/zero > $work/full/zeros; $work/split 1000" \
+		> "$work/out" 2>&1
+	lost=$(sed -n 's/.* \([0-9]*\) samples are lost.*/\1/p' "$work/out")
+	like "a full disk: samples are lost" "$lost" '^[1-9]'
+	like "a full disk: the summary counts them" "$(cat "$work/out")" " samples, $lost lost, "
+	umount "$work/full"
+else
+	skip "a full disk" "cannot mount a tmpfs"
+fi
+
 # What it refuses.
 refused "no command" "no command" "$run"
 refused "a database without a name" "name of the database is empty" "$run" --db "" true

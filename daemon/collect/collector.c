@@ -26,6 +26,7 @@
 #include "lib/clock.h"
 #include "lib/error.h"
 #include "lib/image_store.h"
+#include "lib/path_match.h"
 
 /* Slow enough to be in nobody's way, fast enough for an upgrade to find copies made. */
 #define IMAGE_BYTES_PER_SECOND (8U << 20)
@@ -123,6 +124,17 @@ bool collector_images_crowded(const struct collector *collector)
 void collector_divide(struct collector *collector)
 {
 	matcher_divide(collector->matcher);
+}
+
+bool collector_has_image(const struct collector *collector, const char *pattern)
+{
+	const struct image_table *images = matcher_images(collector->matcher);
+
+	for (uint32_t i = 0; i < image_table_count(images); i++) {
+		if (path_match(image_table_get(images, i)->path, pattern))
+			return true;
+	}
+	return false;
 }
 
 bool collector_slowed(const struct collector *collector)
@@ -373,6 +385,7 @@ void collector_status(struct collector *collector, struct collector_status *stat
 
 	memset(status, 0, sizeof(*status));
 	status->taken = collector_counters_taken(collector);
+	status->taken_epoch = status->taken - collector->base_interrupts;
 	status->source = collector->source->ops->name;
 	status->uptime_ns = clock_monotonic_ns() - collector->begun_ns;
 	status->cpus = collector->host.cpus;
@@ -389,6 +402,8 @@ void collector_status(struct collector *collector, struct collector_status *stat
 	status->start_ns = collector->epoch_start_ns;
 	collector_counters_epoch(collector, &status->counters, &status->interrupts);
 	tally_set(&status->counters, "loss", "pending", accumulate_held(collector->accumulate));
+	if (collector->given_up > 0)
+		tally_set(&status->counters, "loss", "storage", collector->given_up);
 	if (edge_accumulate_held(collector->edges) > 0)
 		tally_set(&status->counters, "stat", "edges_pending",
 			  edge_accumulate_held(collector->edges));

@@ -98,6 +98,9 @@ int collector_epoch(struct collector *collector, const char *label, struct error
  */
 bool collector_images_crowded(const struct collector *collector);
 
+/** collector_has_image() - whether an image met so far matches a pattern, as path_match(). */
+bool collector_has_image(const struct collector *collector, const char *pattern);
+
 /** collector_divide() - the texts behind @per_process and @per_unit have changed. */
 void collector_divide(struct collector *collector);
 

@@ -48,6 +48,7 @@ int collector_epoch_begin(struct collector *collector, struct error *err)
 	collector->epoch_id = profile_writer_epoch_id(collector->writer);
 	collector->epoch_start_ns = epoch.start_ns;
 	collector->stored = 0;
+	collector->given_up = 0;
 	collector->core_clock = (struct core_clock){0};
 	collector->drain_gap_ns = 0;
 	collector->commit_ns = 0;

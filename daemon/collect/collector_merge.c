@@ -184,7 +184,9 @@ void collector_merge_give_up(struct collector *collector)
 	int rc;
 
 	if (rest.samples > 0)
-		log_error("%llu samples are lost", (unsigned long long)rest.samples);
+		log_error("%llu samples are lost: the database cannot be written",
+			  (unsigned long long)rest.samples);
+	collector->given_up += rest.samples;
 	rc = profile_writer_begin(collector->writer, NULL);
 	if (rc == 0)
 		rc = collector_counters_write(collector, &rest, NULL);

@@ -60,6 +60,7 @@ struct collector_retention {
  * @time_known:       bit i: the source tells of event i
  * @core_clock:       in this epoch, at its merges; of collectors that sample a clock
  * @stored:           samples merged in this epoch
+ * @given_up:         samples of this epoch that could not be merged at its end
  * @unknown:          of all merged, by reason
  * @stopped:          the source is at rest
  * @ended:            by collector_stop() or collector_discard()
@@ -105,6 +106,7 @@ struct collector {
 	uint32_t time_known;
 	struct core_clock core_clock;
 	uint64_t stored;
+	uint64_t given_up;
 	int64_t epoch_id;
 	int64_t epoch_start_ns;
 	uint64_t begun_ns; /* of all epochs */

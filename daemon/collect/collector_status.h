@@ -29,6 +29,7 @@ struct collector_retention_status {
  * @source, @reason:  the source and why
  * @events:           as they are sampled
  * @epoch:            number of the epoch; @start_ns: when it began; @label: its label
+ * @taken_epoch:      samples taken in this epoch, including those that the source holds
  * @taken:            samples taken since the start, those that the source has
  *                    not handed over yet included
  * @interrupts:       in this epoch, handed over or lost
@@ -55,6 +56,7 @@ struct collector_status {
 	int64_t start_ns;
 	const char *label;
 	uint64_t taken;
+	uint64_t taken_epoch;
 	uint64_t interrupts;
 	uint64_t stored;
 	uint64_t unknown;

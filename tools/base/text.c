@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "tools/base/text.h"
 
-#include <fnmatch.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -14,6 +13,13 @@ char *text_clean(const char *text)
 	if (copy != NULL)
 		printable_make(copy);
 	return copy;
+}
+
+const char *text_last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash != NULL ? slash + 1 : path;
 }
 
 const char *text_skip(const char *text, size_t count)
@@ -40,12 +46,4 @@ void text_csv(FILE *stream, const char *text, bool first)
 		fputc(*text, stream);
 	}
 	fputc('"', stream);
-}
-
-bool text_path_matches(const char *path, const char *pattern)
-{
-	/* "[bpf]" is a pattern that does not match itself. */
-	if (strcmp(path, pattern) == 0)
-		return true;
-	return fnmatch(pattern, path, 0) == 0 || fnmatch(pattern, basename(path), 0) == 0;
 }

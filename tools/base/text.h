@@ -24,11 +24,8 @@ char *text_clean(const char *text);
 /** text_csv() - print as a field of a line, as RFC 4180 has it; @first in there. */
 void text_csv(FILE *stream, const char *text, bool first);
 
-/**
- * text_path_matches() - whether a path, or its last part, is as a pattern (fnmatch(3)) says,
- * or the path is the pattern itself: "[bpf]"
- */
-bool text_path_matches(const char *path, const char *pattern);
+/** text_last_part() - the part of a path after its last slash. */
+const char *text_last_part(const char *path);
 
 /** text_skip() - where character @count of a clean text begins, or its end. */
 const char *text_skip(const char *text, size_t count);

@@ -10,6 +10,7 @@
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "tools/base/near_names.h"
 #include "tools/base/text.h"
 #include "tools/calc/calc_meant.h"
 #include "tools/calc/calc_names.h"
@@ -50,8 +51,9 @@ struct search {
 	size_t count;
 	size_t capacity;
 	struct calc_choice best;
-	bool unsampled;	  /* one was found that has no samples */
-	size_t looked_at; /* images */
+	struct near_names near; /* of names in images that were looked at */
+	bool unsampled;		/* one was found that has no samples */
+	size_t looked_at;	/* images */
 	int passed_result;
 	struct passed_image passed; /* the hottest that could not be looked at */
 };
@@ -61,6 +63,7 @@ static void search_deinit(struct search *search)
 	free(search->wanted.pattern);
 	free(search->wanted.name);
 	free(search->candidates);
+	near_names_deinit(&search->near);
 	calc_choice_deinit(&search->best);
 }
 
@@ -294,6 +297,34 @@ static int by_heat(struct search *search, struct calc_choice *choice)
 	return 0;
 }
 
+/* All names of procedures, in case that none is meant. */
+static void offer_names(struct search *search, const struct image_code *code)
+{
+	const struct procedure_table *table = image_code_procedures(code);
+
+	for (size_t i = 0; i < procedure_table_count(table) && search->count == 0; i++) {
+		const struct procedure *procedure = procedure_table_get(table, i);
+
+		near_names_offer(&search->near, procedure->name);
+		for (size_t j = 0; j < procedure->alias_count; j++)
+			near_names_offer(&search->near, procedure_table_alias(table, i, j));
+	}
+}
+
+/* Names that the database keeps of an image without code. */
+static void offer_symbols(struct search *search, const struct calc_image *image)
+{
+	struct profile_symbols kept = {0};
+	struct error err;
+
+	if (search->near.wanted == NULL || *search->near.wanted == '\0' ||
+	    profile_reader_symbols(search->select->reader, image->id, &kept, &err) < 0)
+		return;
+	for (size_t i = 0; i < kept.count; i++)
+		near_names_offer(&search->near, kept.symbols[i].name);
+	profile_symbols_deinit(&kept);
+}
+
 /* The hottest of what is meant; only its samples are read. */
 static int choose_meant(struct search *search, struct calc_choice *choice, struct error *err)
 {
@@ -305,6 +336,8 @@ static int choose_meant(struct search *search, struct calc_choice *choice, struc
 		r = calc_meant_by_address(&meant, choice->code, wanted->address);
 	else
 		r = calc_meant_by_name(&meant, choice->code, wanted->name);
+	if (r == 0 && meant.count == 0 && !wanted->is_address)
+		offer_names(search, choice->code);
 	if (r < 0 || meant.count == 0)
 		return r;
 	r = calc_meant_ranges(&meant, choice->code, is_jit(choice->image));
@@ -340,6 +373,8 @@ static int look_at(struct search *search, const struct calc_image *image,
 		*err = why;
 		return r;
 	}
+	if (r != 0)
+		offer_symbols(search, image);
 	if (r != 0 && pass_over(search, image, image->samples, r, &why) < 0)
 		return error_set(err, ENOMEM, "out of memory");
 	if (r != 0)
@@ -450,18 +485,28 @@ static int nothing_seen(const struct search *search, struct error *err)
 	return search->passed_result == -ENOENT ? -ENODATA : search->passed_result;
 }
 
+static int no_image(const struct search *search, const char *pattern, struct error *err)
+{
+	_cleanup_(near_names_deinit) struct near_names near = {.wanted = pattern};
+	char text[512];
+
+	for (size_t i = 0; i < search->select->images->count; i++)
+		near_names_offer(&near, text_last_part(search->select->images->list[i].image.path));
+	near_names_text(&near, text, sizeof(text));
+	return error_set(err, ENOENT, "no samples in images that match \"%s\"%s", pattern, text);
+}
+
 /* Nothing was found: says why. */
 static int nothing(const struct search *search, bool any_image, struct error *err)
 {
 	const char *name = search->wanted.name;
 	bool passed = search->passed_result < 0;
+	char near[512];
 
 	if (!any_image && search->wanted.pattern != NULL)
-		return error_set(err, ENOENT, "no samples in images that match \"%s\"",
-				 search->wanted.pattern);
+		return no_image(search, search->wanted.pattern, err);
 	if (!any_image && search->select->pattern != NULL)
-		return error_set(err, ENOENT, "no samples in images that match \"%s\"",
-				 search->select->pattern);
+		return no_image(search, search->select->pattern, err);
 	if (passed &&
 	    (search->looked_at == 0 || (name != NULL && search->passed_result != -ENOTSUP)))
 		return nothing_seen(search, err);
@@ -469,7 +514,8 @@ static int nothing(const struct search *search, bool any_image, struct error *er
 		return error_set(err, ENOENT, "no samples in %s", name);
 	if (name == NULL)
 		return error_set(err, ENOENT, "no samples in procedures");
-	return error_set(err, ENOENT, "no procedure %s in images that have samples", name);
+	near_names_text(&search->near, near, sizeof(near));
+	return error_set(err, ENOENT, "no procedure %s in images that have samples%s", name, near);
 }
 
 static void give(struct calc_choice *ret, struct search *search)
@@ -485,6 +531,7 @@ int calc_select_named(struct calc_choice *ret, const struct calc_select *select,
 	bool any = false;
 	int r = parse(&search.wanted, operand, err);
 
+	near_names_init(&search.near, search.wanted.name != NULL ? search.wanted.name : "");
 	for (size_t i = 0; i < select->images->count && r == 0; i++) {
 		const struct calc_image *image = &select->images->list[i];
 

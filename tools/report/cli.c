@@ -16,6 +16,7 @@
 #include "lib/error.h"
 #include "lib/image_store.h"
 #include "lib/options.h"
+#include "tools/base/near_names.h"
 #include "tools/base/text.h"
 #include "tools/base/time_spec.h"
 #include "tools/report/symbol_cache.h"
@@ -375,6 +376,38 @@ int cli_nothing(const struct cli *cli, const char *format, ...)
 	return CLI_NOTHING;
 }
 
+struct image_walk {
+	struct profile_reader *reader;
+	struct near_names near;
+};
+
+static int offer_image(void *context, const struct profile *profile)
+{
+	struct image_walk *walk = context;
+	struct profile_image image;
+	struct error err;
+
+	if (profile_reader_image(walk->reader, profile->image, &image, &err) == 0)
+		near_names_offer(&walk->near, text_last_part(image.path));
+	return 0;
+}
+
+static int no_image(const struct cli *cli, const char *what)
+{
+	struct image_walk walk = {.near = {.wanted = cli->image}};
+	struct error err;
+	char near[512];
+	int status;
+
+	if (cli_open_path(&walk.reader, cli->database, &err) == 0)
+		profile_reader_totals(walk.reader, &cli->filter, offer_image, &walk, &err);
+	profile_reader_close(walk.reader);
+	near_names_text(&walk.near, near, sizeof(near));
+	status = cli_nothing(cli, "no %s in images that match \"%s\"%s", what, cli->image, near);
+	near_names_deinit(&walk.near);
+	return status;
+}
+
 int cli_no_samples(const struct cli *cli, const char *what, const char *otherwise)
 {
 	const struct profile_filter *filter = &cli->filter;
@@ -388,7 +421,7 @@ int cli_no_samples(const struct cli *cli, const char *what, const char *otherwis
 		return cli_nothing(cli, "no samples are kept for such a unit or container "
 					"(only where asked for: dcpid.conf, per_unit)");
 	if (cli->image != NULL)
-		return cli_nothing(cli, "no %s in images that match \"%s\"", what, cli->image);
+		return no_image(cli, what);
 	return cli_nothing(cli, "%s", otherwise);
 }
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "lib/cleanup.h"
-#include "tools/base/text.h"
+#include "lib/path_match.h"
 
 #define DIGITS 8
 #define SUFFIX_BYTES (sizeof(" ()") + DIGITS)
@@ -43,7 +43,7 @@ bool image_label_matches(const struct profile_image *image, const char *pattern)
 	char suffix[SUFFIX_BYTES];
 	size_t bytes = strlen(pattern), suffix_bytes;
 
-	if (text_path_matches(image->path, pattern))
+	if (path_match(image->path, pattern))
 		return true;
 	make_suffix(image, suffix);
 	suffix_bytes = strlen(suffix);
@@ -51,5 +51,5 @@ bool image_label_matches(const struct profile_image *image, const char *pattern)
 	    strcmp(pattern + bytes - suffix_bytes, suffix) != 0)
 		return false;
 	path = strndup(pattern, bytes - suffix_bytes);
-	return path != NULL && text_path_matches(image->path, path);
+	return path != NULL && path_match(image->path, path);
 }

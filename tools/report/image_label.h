@@ -20,8 +20,8 @@ char *image_label_make(const struct profile_image *image);
 
 /**
  * image_label_matches() - whether an image is one of those that a pattern asks for
- * @pattern: for the path, or its last part (fnmatch(3)); with the identity behind it, as of
- *           image_label_make(), it is for that build only
+ * @pattern: as for path_match(); with the identity after it, as from image_label_make(), it
+ *           selects that build only
  */
 bool image_label_matches(const struct profile_image *image, const char *pattern);
 

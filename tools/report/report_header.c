@@ -122,6 +122,7 @@ int report_header_load(struct report_header *header, struct profile_reader *read
 	int r;
 
 	err->message[0] = '\0';
+	header->has_writer |= profile_reader_has_writer(reader);
 	r = profile_reader_epochs(reader, filter, add_epoch, header, err);
 	for (size_t i = before; r == 0 && i < header->epoch_count; i++) {
 		int64_t id = header->epochs[i].id;
@@ -177,8 +178,11 @@ const char *report_header_no_samples(const struct report_header *header)
 {
 	for (size_t i = 0; i < header->epoch_count; i++) {
 		if (header->epochs[i].open != 0)
-			return "no samples yet: \"dcpictl flush\" has the daemon write those "
-			       "that it holds";
+			return header->has_writer
+				       ? "no samples yet: dcpid or dcpirun has not stored any "
+					 "(\"dcpictl flush\" makes dcpid store them)"
+				       : "no samples: the program that took them ended before it "
+					 "stored any";
 	}
 	return "no samples";
 }

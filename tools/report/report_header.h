@@ -24,8 +24,9 @@ struct json_object;
  * @counters:    summed over the epochs, by group and name
  * @interrupts:  samples taken, by the sources' count
  * @samples:     samples in all profiles; set by the tool, which reads them
- * @unknown:     of these, samples of no known image; likewise
+ * @unknown:     of these, samples of no known image; set by the tool
  * @jit:         samples of code without names, by runtime
+ * @has_writer:  a process writes to the database, as far as is known
  * @has_edges:   the report is of edges: of @edges in all; likewise
  */
 struct report_header {
@@ -45,6 +46,7 @@ struct report_header {
 	bool has_edges;
 	uint64_t edges;
 	struct jit_hint jit;
+	bool has_writer;
 };
 
 /**
@@ -75,8 +77,9 @@ double report_header_period_factor(const struct report_header *header,
 bool report_header_periods_differ(const struct report_header *header);
 
 /**
- * report_header_no_samples() - what to say where there are none: of an epoch that goes on, how
- * to have those that the daemon has not written yet. Static.
+ * report_header_no_samples() - message for a database without samples
+ *
+ * If its epoch goes on, the message says how to store samples that the daemon holds. Static.
  */
 const char *report_header_no_samples(const struct report_header *header);
 

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Files as users name them. */
+#ifndef DCPI_PATH_MATCH_H
+#define DCPI_PATH_MATCH_H
+
+#include <stdbool.h>
+
+/**
+ * path_match() - whether a pattern names a file
+ * @path:    full path of the file
+ * @pattern: fnmatch(3) pattern for the path or its last part; the path itself ("[bpf]"); or the
+ *           path or last part of a symbolic link to the file ("redis-server")
+ *
+ * Links by their last part are looked for in the file's folder and in $PATH.
+ */
+bool path_match(const char *path, const char *pattern);
+
+#endif

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tools/base/near_names.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analysis/image/demangle.h"
+#include "lib/cleanup.h"
+#include "tools/base/text.h"
+
+/* Longer names are not compared letter by letter. */
+#define LETTERS_MAX 64
+/* One wrong letter is allowed for this number of letters. */
+#define LETTERS_PER_ERROR 4
+/* Distances: the kind of match first, then the letters by which the lengths differ. */
+#define KIND 1000U
+
+enum kind {
+	KIND_CASE,
+	KIND_END,
+	KIND_BEGINNING,
+	KIND_PART,
+	KIND_LETTERS,
+	KIND_NONE,
+};
+
+void near_names_init(struct near_names *near, const char *wanted)
+{
+	*near = (struct near_names){.wanted = wanted};
+}
+
+void near_names_deinit(struct near_names *near)
+{
+	for (size_t i = 0; i < near->count; i++)
+		free(near->names[i]);
+	near->count = 0;
+}
+
+static size_t least(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+/*
+ * The edit distance, without regard to case.
+ * R. A. Wagner, M. J. Fischer, The String-to-String Correction Problem, JACM 21(1), 1974.
+ */
+static size_t letters_between(const char *a, size_t a_bytes, const char *b, size_t b_bytes)
+{
+	size_t row[LETTERS_MAX + 1];
+
+	for (size_t j = 0; j <= b_bytes; j++)
+		row[j] = j;
+	for (size_t i = 1; i <= a_bytes; i++) {
+		size_t before = row[0];
+
+		row[0] = i;
+		for (size_t j = 1; j <= b_bytes; j++) {
+			size_t replaced = before + (tolower((unsigned char)a[i - 1]) !=
+						    tolower((unsigned char)b[j - 1]));
+
+			before = row[j];
+			row[j] = least(replaced, 1 + least(row[j], row[j - 1]));
+		}
+	}
+	return row[b_bytes];
+}
+
+static enum kind name_kind(const char *wanted, const char *name, size_t *difference)
+{
+	size_t asked = strlen(wanted), bytes = strlen(name), few = asked / LETTERS_PER_ERROR;
+
+	*difference = bytes > asked ? bytes - asked : asked - bytes;
+	if (strcasecmp(wanted, name) == 0)
+		return KIND_CASE;
+	if (bytes > asked && strcasecmp(name + bytes - asked, wanted) == 0)
+		return KIND_END;
+	if (strncasecmp(name, wanted, asked) == 0)
+		return KIND_BEGINNING;
+	if (strcasestr(name, wanted) != NULL)
+		return KIND_PART;
+	if (few == 0 || asked > LETTERS_MAX || bytes > LETTERS_MAX || *difference > few)
+		return KIND_NONE;
+	*difference = letters_between(wanted, asked, name, bytes);
+	return *difference <= few ? KIND_LETTERS : KIND_NONE;
+}
+
+static void insert(struct near_names *near, const char *name, unsigned int distance)
+{
+	size_t at = near->count;
+	char *copy;
+
+	for (size_t i = 0; i < near->count; i++) {
+		if (strcmp(near->names[i], name) == 0)
+			return;
+	}
+	while (at > 0 &&
+	       (near->distances[at - 1] > distance ||
+		(near->distances[at - 1] == distance && strcmp(near->names[at - 1], name) > 0)))
+		at--;
+	copy = at < NEAR_NAMES_MAX ? text_clean(name) : NULL;
+	if (copy == NULL)
+		return;
+	if (near->count == NEAR_NAMES_MAX)
+		free(near->names[--near->count]);
+	for (size_t i = near->count++; i > at; i--) {
+		near->names[i] = near->names[i - 1];
+		near->distances[i] = near->distances[i - 1];
+	}
+	near->names[at] = copy;
+	near->distances[at] = distance;
+}
+
+/* The part of a wanted name that a mangled one would contain as it is. */
+static const char *identifier(const char *wanted)
+{
+	const char *colon = strrchr(wanted, ':');
+
+	return colon != NULL && colon[1] != '\0' ? colon + 1 : wanted;
+}
+
+void near_names_offer(struct near_names *near, const char *name)
+{
+	_cleanup_free_ char *source = NULL;
+	size_t difference;
+	enum kind kind;
+
+	if (*near->wanted == '\0')
+		return;
+	if (demangle_is_mangled(name) && strcasestr(name, identifier(near->wanted)) != NULL)
+		source = demangle(name);
+	kind = name_kind(near->wanted, source != NULL ? source : name, &difference);
+	if (kind == KIND_NONE)
+		return;
+	difference = least(difference, KIND - 1);
+	insert(near, source != NULL ? source : name, KIND * kind + (unsigned int)difference);
+}
+
+void near_names_text(const struct near_names *near, char *text, size_t bytes)
+{
+	size_t length = 0, count = near->count;
+
+	/* Names that differ by letters say nothing if a better one is there. */
+	while (count > 1 && near->distances[count - 1] >= KIND * KIND_LETTERS &&
+	       near->distances[0] < KIND * KIND_LETTERS)
+		count--;
+	text[0] = '\0';
+	for (size_t i = 0; i < count && length < bytes; i++)
+		length += (size_t)snprintf(text + length, bytes - length, "%s'%s'%s",
+					   i == 0 ? " (did you mean " : ", ", near->names[i],
+					   i + 1 == count ? "?)" : "");
+}
