@@ -43,7 +43,7 @@ unit_insn_x86_effect-with := tests/elf_text.c tests/x86_tracee.c
 analysis-tests += unit_issue_queue unit_schedule unit_throughput
 
 # Frequencies.
-analysis-tests += unit_call_network unit_flow_fit unit_flow_gaps unit_flow_shadow unit_flow_ties \
+analysis-tests += unit_call_network unit_flow_fit unit_flow_gaps unit_flow_shadow unit_flow_ties unit_gap_pool \
 	unit_frequency \
 	unit_frequency_bound unit_frequency_flow unit_frequency_joint unit_probe_pairs unit_probe_worth unit_skid \
 	unit_sparse_factor unit_stall_exposure

@@ -17,6 +17,8 @@
  *	process PID                  samples that follow are of this one; "-": of all
  *	counter GROUP NAME COUNT     of the epoch
  *	end                          ends the epoch, and forgets its events
+ *
+ *	gaps OFFSET COUNT NS         executions of a probed branch, and their time
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -199,6 +201,18 @@ static void add_branch(char *arguments)
 	must(profile_writer_edges(writer, image, image, PROFILE_EDGE_BRANCH, &edge, 1, &err));
 }
 
+static void add_gaps(char *arguments)
+{
+	struct profile_edge gaps, ns;
+
+	if (sscanf(arguments, "%" SCNi64 " %" SCNu64 " %" SCNu64, (int64_t *)&gaps.from,
+		   &gaps.count, &ns.count) != 3)
+		refuse();
+	gaps.to = ns.from = ns.to = gaps.from;
+	must(profile_writer_edges(writer, image, image, PROFILE_EDGE_GAPS, &gaps, 1, &err));
+	must(profile_writer_edges(writer, image, image, PROFILE_EDGE_GAP_NS, &ns, 1, &err));
+}
+
 /* NOLINTNEXTLINE(readability-non-const-parameter): as the others in the table */
 static void set_host(char *arguments)
 {
@@ -250,10 +264,13 @@ static const struct verb {
 	const char *name;
 	void (*obey)(char *arguments);
 } verbs[] = {
-	{"event", add_event},	  {"epoch", begin_epoch},   {"image", choose_image},
-	{"sample", add_sample},	  {"branch", add_branch},   {"process", set_process},
-	{"counter", add_counter}, {"host", set_host},	    {"end", end},
-	{"label", set_label},	  {"seconds", set_seconds}, {"symbols", add_symbols},
+	{"event", add_event},	  {"epoch", begin_epoch},
+	{"image", choose_image},  {"sample", add_sample},
+	{"branch", add_branch},	  {"gaps", add_gaps},
+	{"process", set_process}, {"counter", add_counter},
+	{"host", set_host},	  {"end", end},
+	{"label", set_label},	  {"seconds", set_seconds},
+	{"symbols", add_symbols},
 };
 
 static void obey(char *line)

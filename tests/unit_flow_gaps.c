@@ -35,6 +35,7 @@ struct scene {
 	double samples[BLOCKS];
 	double gaps[BLOCKS];
 	double gap_samples[BLOCKS];
+	double gap_variance[BLOCKS];
 	struct flow_block_evidence blocks[BLOCKS + 2];
 	double nodes[BLOCKS + 2];
 	double edges[EDGES_MAX];
@@ -54,6 +55,7 @@ static int set_up(void **state)
 		.samples = scene->samples,
 		.gaps = scene->gaps,
 		.gap_samples = scene->gap_samples,
+		.gap_variance = scene->gap_variance,
 		.period_cycles = PERIOD_CYCLES,
 		.clock = true,
 		.clock_ns = CLOCK_NS,

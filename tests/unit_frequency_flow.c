@@ -281,7 +281,7 @@ static void assert_measured(const struct frequency_estimate *estimate, double ex
  */
 static void test_gaps_say_how_often_a_loop_ran(void **state)
 {
-	double gaps[INSNS_MAX] = {0}, gap_samples[INSNS_MAX] = {0};
+	double gaps[INSNS_MAX] = {0}, gap_samples[INSNS_MAX] = {0}, gap_variance[INSNS_MAX] = {0};
 
 	(void)state;
 	for (size_t i = 0; i < LOOPS; i++) {
@@ -297,6 +297,7 @@ static void test_gaps_say_how_often_a_loop_ran(void **state)
 		gap_samples[branch] = ITERATIONS * 40;
 		scene.profile.gaps = gaps;
 		scene.profile.gap_samples = gap_samples;
+		scene.profile.gap_variance = gap_variance;
 		scene.profile.clock_ns = 1e9 / SAMPLES;
 		scene.profile.all = SAMPLES;
 		estimate = scene_estimate(&scene);

@@ -181,18 +181,18 @@ static void windows_that_are_alike_are_worth_more(void **state)
 static void nonsense_stays_in_range(void **state)
 {
 	const struct branch_count rows[][3] = {
-		{{FROM, FROM, 0, 0, 1e9, 0, 0, 0, 0, 0, 0, 0},
-		 {FROM, 1, 0, 1, 0, 1e300, 0, 0, 0, 0, 0, 0},
-		 {FROM, 2, 0, 1, 0, 1e300, 0, 0, 0, 0, 0, 0}},
-		{{FROM, FROM, 0, 0, 2, 1e300, 0, 0, 0, 0, 0, 0},
-		 {FROM, 1, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0},
-		 {FROM, 2, 0, 1, 0, 1, 0, 0, 0, 0, 0, 0}},
-		{{FROM, FROM, 0, 9, 1, 1, 0, 0, 0, 0, 0, 0},
-		 {FROM, 1, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0},
-		 {FROM, 2, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0}},
-		{{FROM, FROM, 0, 0, 1e-300, 0, 0, 0, 0, 0, 0, 0},
-		 {FROM, 1, 0, 1e300, 0, 0, 0, 0, 0, 0, 0, 0},
-		 {FROM, 2, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0}},
+		{{.from = FROM, .to = FROM, .beside = 1e9},
+		 {.from = FROM, .to = 1, .probes = 1, .moment = 1e300},
+		 {.from = FROM, .to = 2, .probes = 1, .moment = 1e300}},
+		{{.from = FROM, .to = FROM, .beside = 2, .moment = 1e300},
+		 {.from = FROM, .to = 1, .probes = 1, .moment = 1},
+		 {.from = FROM, .to = 2, .probes = 1, .moment = 1}},
+		{{.from = FROM, .to = FROM, .probes = 9, .beside = 1, .moment = 1},
+		 {.from = FROM, .to = 1, .moment = 5},
+		 {.from = FROM, .to = 2, .moment = 5}},
+		{{.from = FROM, .to = FROM, .beside = 1e-300},
+		 {.from = FROM, .to = 1, .probes = 1e300},
+		 {.from = FROM, .to = 2, .moment = 1}},
 	};
 
 	(void)state;

@@ -10,12 +10,10 @@
 
 /* Nearly all: the rest is so small a part of it at most. */
 #define REST_MAX 0.15
-/* A window of probes is hardly ever longer; and so long as a rule. */
+/* Windows of probes are rarely longer. */
 #define STAY_NS 12e6
-#define WINDOW_NS 15e6
-/* Relative variance: of what is known by many windows, and more for few of them. */
+/* Relative variance of a rate that many windows measured. */
 #define VARIANCE 0.0025
-#define WINDOW_VARIANCE 0.01
 
 /* @calls: of each block, whether it does */
 struct loops {
@@ -95,20 +93,21 @@ static bool find_stay(struct stay *ret, const struct loops *loops, uint32_t loop
 }
 
 /*
- * The loop's time, and that of all else if it is little: half of what may be the loop's, of
- * which anything is as likely.
+ * The loop's time, and half of all other time if that is little: any part of it may be the
+ * loop's.
  */
 static struct flow_block_evidence evidence_of(const struct stay *stay, double gaps, double samples,
+					      double variance,
 					      const struct procedure_profile *profile)
 {
-	double rest = 0, windows = samples * profile->clock_ns / WINDOW_NS;
+	double rest = 0;
 
 	if (stay->calls)
 		rest = fmax(profile->all - stay->samples, 0);
 	return (struct flow_block_evidence){
 		.samples = stay->samples + rest / 2,
 		.cycles = samples / gaps * profile->period_cycles,
-		.evenness = 1 / (VARIANCE + WINDOW_VARIANCE / windows +
+		.evenness = 1 / (VARIANCE + variance +
 				 rest * rest / (12 * stay->samples * stay->samples)),
 	};
 }
@@ -124,7 +123,8 @@ static bool take_block(struct flow_evidence *evidence, const struct loops *loops
 	if (gaps <= 0 || samples <= 0 ||
 	    !find_stay(&stay, loops, loops->nest.of_block[b], fit, profile))
 		return false;
-	evidence->blocks[b] = evidence_of(&stay, gaps, samples, profile);
+	evidence->blocks[b] =
+		evidence_of(&stay, gaps, samples, profile->gap_variance[branch], profile);
 	return true;
 }
 

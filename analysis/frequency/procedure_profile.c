@@ -127,10 +127,14 @@ static int add_gaps(struct procedure_profile *profile, const struct cfg *cfg, ui
 	if (profile->gap_samples == NULL)
 		profile->gap_samples =
 			calloc((size_t)cfg->insn_count + 1, sizeof(*profile->gap_samples));
-	if (profile->gaps == NULL || profile->gap_samples == NULL)
+	if (profile->gap_variance == NULL)
+		profile->gap_variance =
+			calloc((size_t)cfg->insn_count + 1, sizeof(*profile->gap_variance));
+	if (profile->gaps == NULL || profile->gap_samples == NULL || profile->gap_variance == NULL)
 		return -ENOMEM;
 	profile->gaps[insn] += branch->gaps;
 	profile->gap_samples[insn] += branch->gap_ns / profile->clock_ns;
+	profile->gap_variance[insn] += branch->gap_variance;
 	return 0;
 }
 
@@ -262,6 +266,7 @@ void procedure_profile_deinit(struct procedure_profile *profile)
 	free(profile->edge_probes);
 	free(profile->gaps);
 	free(profile->gap_samples);
+	free(profile->gap_variance);
 	free(profile->rounds);
 	free(profile->told);
 	free(profile->branch_total);

@@ -76,7 +76,7 @@ struct profile_told {
  *                as they are worth (probe_worth.h). NULL likewise
  * @gaps:         of each instruction, how many times it was measured what time passes from one
  *                execution of that branch to the next; NULL: of none. @gap_samples: all of it,
- *                as samples that are taken meanwhile
+ *                as samples that are taken meanwhile. @gap_variance: see struct branch_count
  * @rounds:       branches whose executions were counted against each other, @round_count
  * @branch_total: how often each instruction's branch was seen at all, to any target;
  *                NULL likewise
@@ -107,6 +107,7 @@ struct procedure_profile {
 	double *edge_probes;
 	double *gaps;
 	double *gap_samples;
+	double *gap_variance;
 	struct profile_round *rounds;
 	size_t round_count;
 	double *branch_total;
@@ -144,7 +145,8 @@ struct address_count {
  * @moment:   no edge: see PROFILE_EDGE_MOMENT; of executions
  * @hits:     no edge: where both are the same, all executions in those windows
  * @gaps:     no edge: where both are the same, how many times it was measured what time passes
- *            from one execution to the next; @gap_ns: in all
+ *            from one execution to the next; @gap_ns: in all; @gap_variance: relative variance of
+ *            @gaps / @gap_ns (gap_pool.h)
  * @rounds:   no edge: executions of @from in whole rounds of one of both branches, of which the
  *            other direction has how many there were, or these (PROFILE_EDGE_ROUND)
  * @to_image: which one, as image_samples.image has it, and @to_offset in its file
@@ -159,6 +161,7 @@ struct branch_count {
 	double hits;
 	double gaps;
 	double gap_ns;
+	double gap_variance;
 	double rounds;
 	int64_t to_image;
 	uint64_t to_offset;

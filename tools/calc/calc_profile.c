@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analysis/frequency/gap_pool.h"
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
@@ -22,12 +23,32 @@ struct gathering {
 	double mean_period; /* to which these were scaled; 0: they are as taken */
 };
 
+/* struct epoch_time - samples of time in an epoch, in all of the image */
+struct epoch_time {
+	int64_t epoch;
+	double samples;
+};
+
+/* struct epoch_gap - a measurement of a branch in an epoch; of two, one has each of the numbers */
+struct epoch_gap {
+	uint64_t from;
+	int64_t epoch;
+	double gaps;
+	double gap_ns;
+};
+
 struct load {
 	const struct calc_profile_wanted *wanted;
 	struct gathering roles[CALC_EVENT_TIME + 1];
 	struct branch_count *branches;
 	size_t branch_count;
 	size_t branch_capacity;
+	struct epoch_time *epochs;
+	size_t epoch_count;
+	size_t epoch_capacity;
+	struct epoch_gap *gaps;
+	size_t gap_count;
+	size_t gap_capacity;
 	double error;
 	bool partial; /* not all samples are there */
 };
@@ -37,6 +58,8 @@ static void load_deinit(struct load *load)
 	for (unsigned int i = 0; i <= CALC_EVENT_TIME; i++)
 		free(load->roles[i].counts);
 	free(load->branches);
+	free(load->epochs);
+	free(load->gaps);
 }
 
 /* Return: 0 or -ENOENT. */
@@ -74,6 +97,22 @@ static bool in_span(const struct load *load, struct span *span, uint64_t offset)
 	return true;
 }
 
+/* Profiles come in order of their epochs, more or less: an epoch may come again. */
+static int add_time(struct load *load, int64_t epoch, double samples)
+{
+	for (size_t i = load->epoch_count; i > 0; i--) {
+		if (load->epochs[i - 1].epoch == epoch) {
+			load->epochs[i - 1].samples += samples;
+			return 0;
+		}
+	}
+	if (array_reserve(&load->epochs, &load->epoch_capacity, load->epoch_count + 1,
+			  sizeof(*load->epochs)) < 0)
+		return -ENOMEM;
+	load->epochs[load->epoch_count++] = (struct epoch_time){epoch, samples};
+	return 0;
+}
+
 static int take_profile(void *context, const struct profile *profile)
 {
 	struct load *load = context;
@@ -104,9 +143,11 @@ static int take_profile(void *context, const struct profile *profile)
 	}
 	load->partial = load->partial || profile->partial;
 	role->count = (size_t)(place - role->counts);
-	if (event->role == CALC_EVENT_TIME && event->error > load->error)
+	if (event->role != CALC_EVENT_TIME)
+		return 0;
+	if (event->error > load->error)
 		load->error = event->error;
-	return 0;
+	return add_time(load, profile->epoch, (double)profile->total * scale);
 }
 
 static int by_address(const void *a, const void *b)
@@ -174,10 +215,6 @@ static double *count_of(struct branch_count *branch, enum profile_edge_kind kind
 		return &branch->moment;
 	case PROFILE_EDGE_PARTS:
 		return &branch->hits;
-	case PROFILE_EDGE_GAPS:
-		return &branch->gaps;
-	case PROFILE_EDGE_GAP_NS:
-		return &branch->gap_ns;
 	case PROFILE_EDGE_ROUND:
 		return &branch->rounds;
 	default:
@@ -193,6 +230,24 @@ static bool in_ranges(const struct profile_ranges *ranges, uint64_t offset)
 	return false;
 }
 
+static int add_gap(struct load *load, const struct profile_edges *edges, size_t i)
+{
+	double count = (double)edges->edges[i].count;
+	struct epoch_gap gap = {.epoch = edges->epoch};
+
+	if (address_of(load, edges->edges[i].from, &gap.from) < 0)
+		return 0;
+	if (edges->kind == PROFILE_EDGE_GAPS)
+		gap.gaps = count;
+	else
+		gap.gap_ns = count;
+	if (array_reserve(&load->gaps, &load->gap_capacity, load->gap_count + 1,
+			  sizeof(*load->gaps)) < 0)
+		return -ENOMEM;
+	load->gaps[load->gap_count++] = gap;
+	return 0;
+}
+
 static int take_edges(void *context, const struct profile_edges *edges)
 {
 	struct load *load = context;
@@ -204,6 +259,11 @@ static int take_edges(void *context, const struct profile_edges *edges)
 
 		if (load->partial && !in_ranges(load->wanted->ranges, edges->edges[i].from))
 			continue;
+		if (edges->kind == PROFILE_EDGE_GAPS || edges->kind == PROFILE_EDGE_GAP_NS) {
+			if (add_gap(load, edges, i) < 0)
+				return -ENOMEM;
+			continue;
+		}
 		if (array_reserve(&load->branches, &load->branch_capacity, load->branch_count + 1,
 				  sizeof(*load->branches)) < 0)
 			return -ENOMEM;
@@ -252,6 +312,90 @@ static void take_parts(struct branch_count *branches, size_t count)
 	}
 }
 
+static int by_branch(const void *a, const void *b)
+{
+	const struct epoch_gap *x = a, *y = b;
+
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
+	return (x->epoch > y->epoch) - (x->epoch < y->epoch);
+}
+
+/* Adds up the numbers of each branch and epoch. */
+static void unite_gaps(struct load *load)
+{
+	size_t kept = 0;
+
+	if (load->gap_count > 0)
+		qsort(load->gaps, load->gap_count, sizeof(*load->gaps), by_branch);
+	for (size_t i = 0; i < load->gap_count; i++) {
+		if (kept > 0 && by_branch(&load->gaps[kept - 1], &load->gaps[i]) == 0) {
+			load->gaps[kept - 1].gaps += load->gaps[i].gaps;
+			load->gaps[kept - 1].gap_ns += load->gaps[i].gap_ns;
+		} else {
+			load->gaps[kept++] = load->gaps[i];
+		}
+	}
+	load->gap_count = kept;
+}
+
+static double time_of(const struct load *load, int64_t epoch)
+{
+	for (size_t i = 0; i < load->epoch_count; i++) {
+		if (load->epochs[i].epoch == epoch)
+			return load->epochs[i].samples;
+	}
+	return 0;
+}
+
+/* @measured: room for the epochs of a branch */
+static int pool_branch(struct load *load, const struct epoch_gap *gaps, size_t count,
+		       struct gap_epoch *measured)
+{
+	struct branch_count branch = {.from = gaps[0].from, .to = gaps[0].from};
+	struct gap_pool pool;
+	double all = 0;
+	size_t kept = 0;
+
+	for (size_t i = 0; i < load->epoch_count; i++)
+		all += load->epochs[i].samples;
+	for (size_t i = 0; i < count; i++) {
+		if (gaps[i].gaps > 0 && gaps[i].gap_ns > 0)
+			measured[kept++] = (struct gap_epoch){gaps[i].gaps, gaps[i].gap_ns,
+							      time_of(load, gaps[i].epoch)};
+	}
+	if (kept == 0)
+		return 0;
+	pool = gap_pool_make(measured, kept, all);
+	branch.gaps = pool.gaps;
+	branch.gap_ns = pool.gap_ns;
+	branch.gap_variance = pool.variance;
+	if (array_reserve(&load->branches, &load->branch_capacity, load->branch_count + 1,
+			  sizeof(*load->branches)) < 0)
+		return -ENOMEM;
+	load->branches[load->branch_count++] = branch;
+	return 0;
+}
+
+/* Each branch with gaps becomes one entry, in which its epochs are pooled. */
+static int settle_gaps(struct load *load)
+{
+	_cleanup_free_ struct gap_epoch *measured = NULL;
+
+	unite_gaps(load);
+	measured = calloc(load->gap_count + 1, sizeof(*measured));
+	if (measured == NULL)
+		return -ENOMEM;
+	for (size_t first = 0, end; first < load->gap_count; first = end) {
+		for (end = first;
+		     end < load->gap_count && load->gaps[end].from == load->gaps[first].from;)
+			end++;
+		if (pool_branch(load, &load->gaps[first], end - first, measured) < 0)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 static void settle_branches(struct load *load, struct image_samples *ret)
 {
 	struct branch_count *list = load->branches;
@@ -268,6 +412,7 @@ static void settle_branches(struct load *load, struct image_samples *ret)
 			list[kept - 1].hits += list[i].hits;
 			list[kept - 1].gaps += list[i].gaps;
 			list[kept - 1].gap_ns += list[i].gap_ns;
+			list[kept - 1].gap_variance += list[i].gap_variance;
 			list[kept - 1].rounds += list[i].rounds;
 		} else {
 			list[kept++] = list[i];
@@ -319,6 +464,8 @@ int calc_profile_load(struct calc_profile *ret, const struct calc_profile_wanted
 	r = profile_reader_profiles(wanted->reader, &of_image, take_profile, &load, err);
 	if (r == 0 && wanted->edges)
 		r = profile_reader_edges(wanted->reader, &of_image, take_edges, &load, err);
+	if (r == 0)
+		r = settle_gaps(&load);
 	if (r < 0)
 		return r == -ENOMEM ? error_set(err, ENOMEM, "out of memory") : r;
 	*ret = (struct calc_profile){0};
