@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Packages: libelf-dev, libdw-dev, liblzma-dev, libxxhash-dev, libzstd-dev, libzydis-dev, libsuitesparse-dev, libcapstone-dev, liblbfgs-dev, libiberty-dev
+# Packages: libelf-dev, libdw-dev, liblzma-dev, libxxhash-dev, libzstd-dev, libcurl4-openssl-dev, libzydis-dev, libsuitesparse-dev, libcapstone-dev, liblbfgs-dev, libiberty-dev
 ARCHIVES += analysis
 analysis-src := $(sort $(wildcard analysis/*.c analysis/*/*.c))
 analysis-needs := util

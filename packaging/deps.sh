@@ -12,7 +12,7 @@ set -u
 
 build='gcc make pkg-config libc6-dev libelf-dev libdw-dev libsqlite3-dev zlib1g-dev liblzma-dev
 	libjson-c-dev libncurses-dev libxxhash-dev libpfm4-dev libbpf-dev libzydis-dev libcapstone-dev liblbfgs-dev libiberty-dev libsuitesparse-dev
-	libzstd-dev clang bpftool scdoc'
+	libzstd-dev libcurl4-openssl-dev clang bpftool scdoc'
 vm='qemu-system-x86 busybox-static cpio kmod linux-headers-amd64 zstd'
 deb='debhelper dh-dkms dpkg-dev git lintian'
 vm_arm64='qemu-system-arm qemu-user gcc-aarch64-linux-gnu'

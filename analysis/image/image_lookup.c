@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/image/debug_server.h"
+#include "analysis/image/elf_symbols.h"
 #include "analysis/image/file_stamps.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
@@ -175,4 +175,42 @@ int image_lookup_open(struct image_elf **ret, const struct profile_image *image,
 	if (r == 0 || r == -ENOMEM || image->identity_kind == PROFILE_IDENTITY_NONE)
 		return r;
 	return open_by_identity(ret, &lookup) == 0 ? 0 : r;
+}
+
+static bool has_symbols(const struct image_elf *image, const struct debug_file_options *options)
+{
+	struct elf_file debug = {0};
+	bool found = elf_symbols_present(image_elf_file(image), SHT_SYMTAB) ||
+		     debug_file_open(&debug, image, options) == 0;
+
+	elf_file_close(&debug);
+	return found;
+}
+
+size_t image_lookup_wanted(struct debug_server_request requests[2],
+			   const struct profile_image *image,
+			   const struct debug_file_options *options)
+{
+	struct debug_file_options local = *options;
+	struct image_elf *file = NULL;
+	size_t count = 0;
+	bool complete;
+	int r;
+
+	if (image->identity_kind != PROFILE_IDENTITY_BUILD_ID)
+		return 0;
+	local.debuginfod = false;
+	local.stamps = NULL;
+	r = image_lookup_open(&file, image, &local, NULL);
+	complete = r == 0 && has_symbols(file, &local);
+	if (r < 0 || !image_elf_has_code(file))
+		requests[count++].kind = DEBUG_SERVER_EXECUTABLE;
+	if (!complete)
+		requests[count++].kind = DEBUG_SERVER_DEBUGINFO;
+	image_elf_close(file);
+	for (size_t i = 0; i < count; i++) {
+		memcpy(requests[i].id, image->identity, image->identity_bytes);
+		requests[i].bytes = image->identity_bytes;
+	}
+	return count;
 }

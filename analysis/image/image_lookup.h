@@ -17,6 +17,7 @@
 #define DCPI_IMAGE_LOOKUP_H
 
 #include "analysis/image/debug_file.h"
+#include "analysis/image/debug_server.h"
 #include "analysis/image/image_elf.h"
 
 /**
@@ -31,5 +32,17 @@
  */
 int image_lookup_open(struct image_elf **ret, const struct profile_image *image,
 		      const struct debug_file_options *options, struct error *err);
+
+/**
+ * image_lookup_wanted() - list the files that servers would be asked for
+ * @requests: out, room for 2
+ *
+ * An image without its file needs an executable and a debug file, a stripped one a debug file.
+ *
+ * Return: how many.
+ */
+size_t image_lookup_wanted(struct debug_server_request requests[2],
+			   const struct profile_image *image,
+			   const struct debug_file_options *options);
 
 #endif

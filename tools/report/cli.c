@@ -19,6 +19,7 @@
 #include "tools/base/near_names.h"
 #include "tools/base/text.h"
 #include "tools/base/time_spec.h"
+#include "tools/report/server_prefetch.h"
 #include "tools/report/symbol_cache.h"
 
 enum {
@@ -333,6 +334,8 @@ int cli_parse(struct cli *cli, const struct cli_tool *tool, int argc, char **arg
 	if (r == 0 && cli->operand_count > tool->operands_max)
 		r = error_set(&err, EINVAL, "unexpected argument \"%s\" (see %s --help)",
 			      cli->operands[tool->operands_max], tool->name);
+	if (r == 0 && cli->debug.debuginfod)
+		server_prefetch_listen(cli);
 	return r < 0 ? cli_fail(cli, &err) : CLI_RUN;
 }
 
@@ -484,7 +487,9 @@ int cli_open(struct cli *cli, struct profile_reader **reader, struct error *err)
 {
 	int r = cli_open_path(reader, cli->database, err);
 
-	return r == 0 ? cli_select_epochs(cli, *reader, err) : r;
+	if (r == 0)
+		r = cli_select_epochs(cli, *reader, err);
+	return r == 0 ? server_prefetch(cli, *reader, err) : r;
 }
 
 int cli_finish_output(struct error *err)

@@ -1,0 +1,129 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# debuginfod servers that work, and servers that fail in every way. Needs perf_event_open.
+#
+#	DCPI_BUILD	where the build is (default: build)
+set -u
+# shellcheck source=tests/daemon_cli.sh
+. "$(dirname "$0")/daemon_cli.sh"
+export DCPI_SYMBOL_CACHE=off DEBUGINFOD_CACHE_PATH=$work/cache
+unset DEBUGINFOD_TIMEOUT DCPI_DEBUGINFOD_SECONDS
+db=$work/run.db
+cc=${CC:-gcc}
+files=$work/files
+
+# A program with stripped libraries; the folder of the servers has all that was stripped.
+cat > "$work/library.c" <<'C'
+static __attribute__((noinline, noclone)) void WORK(long n)
+{
+	for (volatile long i = 0; i < n; i++)
+		;
+}
+void CALL(void) { WORK(40000000); }
+C
+libraries='1 2 3 4'
+calls=
+for i in $libraries; do
+	$cc -O1 -g -shared -fPIC -Wl,--build-id=sha1 "-DWORK=hidden_$i" "-DCALL=call_$i" \
+		-o "$work/libwork$i.so" "$work/library.c" || exit 1
+	id=$(readelf -n "$work/libwork$i.so" | sed -n 's/.*Build ID: //p')
+	mkdir -p "$files/$id"
+	cp "$work/libwork$i.so" "$files/$id/executable"
+	objcopy --only-keep-debug "$work/libwork$i.so" "$files/$id/debuginfo"
+	strip "$work/libwork$i.so"
+	calls="$calls call_$i();"
+done
+echo "void call_1(void), call_2(void), call_3(void), call_4(void); int main(void) {$calls return 0; }" > \
+	"$work/main.c"
+# shellcheck disable=SC2086 # words
+$cc -o "$work/main" "$work/main.c" -L"$work" $(printf -- '-lwork%s ' $libraries) "-Wl,-rpath,$work" || exit 1
+"$bin/dcpirun" -q --user --image-store none --db "$db" "$work/main" || exit 1
+
+# serve MODE: starts a server and sets $url, $log
+serve()
+{
+	log=$work/log.$1
+	: > "$log"
+	python3 "$top/tests/debuginfod_server.py" "$1" "$files" "$log" 2> "$work/server.err" &
+	pids+=($!)
+	until [ -s "$log" ]; do
+		kill -0 $! || { cat "$work/server.err"; exit 1; }
+		sleep 0.05
+	done
+	url=http://127.0.0.1:$(head -n 1 "$log")
+}
+
+# ask URLS: how many hidden procedures have names; messages are in $work/err
+ask()
+{
+	DEBUGINFOD_URLS=$1 timeout 120 "$bin/dcpiprof" --debuginfod --db "$db" -i 'libwork*' --csv \
+		2> "$work/err" | grep -c hidden_
+}
+
+incomplete()
+{
+	find "$work/cache" -type f 2> /dev/null | grep -vE '/(executable|debuginfo)$'
+	find "$work/cache" -type f 2> /dev/null | while read -r file; do
+		cmp -s "$file" "$files/$(basename "$(dirname "$file")")/${file##*/}" || echo "$file"
+	done
+}
+
+serve works
+good=$url
+is "a server that works: all names" "$(ask "$good")" 4
+is "a server that works: no message" "$(cat "$work/err")" ""
+is "a server that works: whole files in the cache" "$(incomplete)" ""
+requests=$(wc -l < "$log")
+is "the cache answers the next report" "$(ask "$good") $(wc -l < "$log")" "4 $requests"
+rm -rf "$work/cache"
+for i in $libraries; do
+	mv "$work/libwork$i.so" "$work/gone$i.so"
+done
+is "images that are gone: all names" "$(ask "$good")" 4
+like "images that are gone: the code is from the server" "$(DEBUGINFOD_URLS=$good "$bin/dcpicalc" \
+	--debuginfod --db "$db" -i 'libwork*' 2>&1)" 'jl|jle|jg|jge'
+for i in $libraries; do
+	mv "$work/gone$i.so" "$work/libwork$i.so"
+done
+
+# Each way to fail: nothing named, one message, the server is not asked again, and nothing
+# incomplete is kept. With a server that works, its files.
+for mode in silent stalls drips closes truncated garbage other error; do
+	rm -rf "$work/cache"
+	serve $mode
+	seconds=60
+	case $mode in silent | stalls | drips) seconds=2 ;; esac
+	is "$mode: no names" "$(DCPI_DEBUGINFOD_SECONDS=$seconds ask "$url")" 0
+	is "$mode: one message" "$(wc -l < "$work/err")" 1
+	like "$mode: the message names the server, or the time" "$(cat "$work/err")" \
+		"^dcpiprof: debuginfod server '$url' failed: .*not asked again$|given up after 2 s"
+	# On a busy machine the server notes the attempt later.
+	for _ in {1..100}; do
+		[ "$(wc -l < "$log")" -lt 2 ] || break
+		sleep 0.1
+	done
+	is "$mode: one attempt" "$(($(wc -l < "$log") - 1))" 1
+	is "$mode: nothing incomplete is kept" "$(incomplete)" ""
+	is "$mode: a server after it is asked" "$(DCPI_DEBUGINFOD_SECONDS=60 ask "$url $good")" 4
+	rm -rf "$work/cache"
+	is "$mode: a server before it is asked" "$(ask "$good $url")" 4
+done
+
+rm -rf "$work/cache"
+serve missing
+is "files that a server does not have: no message" "$(ask "$url")$(cat "$work/err")" 0
+is "files that a server does not have: each is asked for once" \
+	"$(tail -n +2 "$log" | sort | uniq -d)" ""
+is "files that a server does not have: the next one is asked" "$(ask "$url $good")" 4
+rm -rf "$work/cache"
+is "a port without server: the next one is asked" "$(ask "http://127.0.0.1:1 $good")" 4
+like "a port without server: a message" "$(cat "$work/err")" "127.0.0.1:1' failed"
+rm -rf "$work/cache"
+is "a name that does not resolve: the next one is asked" "$(ask "http://no.such.host.invalid $good")" 4
+rm -rf "$work/cache"
+is "no server is named: a message" "$(ask '') $(cat "$work/err")" \
+	"0 dcpiprof: no debuginfod server is asked: DEBUGINFOD_URLS is not set"
+is "without the option no server is asked" "$(: > "$log"; DEBUGINFOD_URLS=$url "$bin/dcpiprof" --db "$db" \
+	> /dev/null 2>&1; cat "$log")" ""
+tap_done
