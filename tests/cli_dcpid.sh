@@ -271,6 +271,29 @@ is "says no more than what that will cost" "$(grep -c 'samples a second and CPU'
 like "and takes it" "$(ctl_status)" '^event.0 +cpu-clock:[4-9][0-9]{6}-'
 daemon_stop
 
+# Two daemons with a database and a socket each: both have all samples.
+usual=("${daemon[@]}")
+starts "the first of two daemons starts" -e cpu-clock:1000000 --db "$work/first.db" --merge-interval 1
+first_pid=$daemon_pid
+daemon=("$bin/dcpid" --source perf --config "$work/empty.conf" --socket "$work/second.sock")
+socket=$work/second.sock
+starts "so does the second" -e cpu-clock:1000000 --db "$work/second.db" --merge-interval 1
+"$work/split" 4000
+check "the second flushes" ctl flush
+daemon_stop
+is "the second stops with 0" "$daemon_status" 0
+daemon_pid=$first_pid socket=$work/dcpid.sock daemon=("${usual[@]}")
+check "the first still flushes" ctl flush
+daemon_stop
+is "the first stops with 0" "$daemon_status" 0
+for name in first second; do
+	is "the $name accounts for every sample" "$(identity "$work/$name.db")" ""
+	shares_are_right "the $name" "$work/$name.db" 1
+done
+first=$(split_samples "$work/first.db" 1) second=$(split_samples "$work/second.db" 1)
+check "both have as many samples of the program ($first, $second)" \
+	[ $((first > second ? (first - second) * 10 : (second - first) * 10)) -lt "$first" ]
+
 # Two daemons; a daemon that was killed.
 db=$work/two.db
 starts "starts once" --db "$db" --merge-interval 1

@@ -35,6 +35,7 @@ run()
 program good 'ok 1 - a' 'ok 2 - b' '1..2'
 program bad 'ok 1 - a' 'not ok 2 - b' '1..2'
 program skipping 'ok 1 - a' 'ok 2 - b # SKIP no tool' '1..2'
+program cmocka 'ok 1 - a' 'not ok 2 # SKIP b' '# ok - tests'
 program refused 'ok 1 - a' 'ok 2 - the share # NOT MEASURED 7 of 100 samples granted' '1..2'
 program empty '1..0'
 
@@ -61,8 +62,12 @@ is "and a few are not" "$status $(tail -n 1 <<< "$out")" "0 2 passed, 0 failed, 
 run true "refused=$scratch/refused" "skipping=$scratch/skipping"
 is "with CI=true a skipped test is a failure" "$status $(tail -n 1 <<< "$out")" \
 	"1 2 passed, 1 failed, 0 skipped"
+run true "cmocka=$scratch/cmocka"
+is "so is one that cmocka skipped" "$status $(tail -n 1 <<< "$out")" "1 1 passed, 1 failed, 0 skipped"
+run '' "cmocka=$scratch/cmocka"
+is "without CI=true it is not" "$status $(tail -n 1 <<< "$out")" "0 1 passed, 0 failed, 1 skipped"
 run '' "bad=$scratch/bad" "empty=$scratch/empty"
-is "so are one that failed, and a program without tests" "$status $(tail -n 1 <<< "$out")" \
+is "a test that failed is a failure, and a program without tests" "$status $(tail -n 1 <<< "$out")" \
 	"1 1 passed, 2 failed, 0 skipped"
 is "how long each program took is kept" \
 	"$(sed -E 's/^[0-9.]+ [0-9.]+ //' "$scratch/logs/durations" | paste -sd' ')" "bad empty"

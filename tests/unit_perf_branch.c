@@ -484,7 +484,7 @@ static void samples_bring_registers(void **state)
 						  .config = PERF_COUNT_SW_CPU_CLOCK,
 						  .period_min = 500000,
 						  .period_max = 500000};
-	struct perf_slot_config config = {.event = &event, .user_only = true};
+	struct perf_slot_config config = {.event = &event, .user_only = true, .ring_pages = 16};
 	struct perf_branch branch = {0};
 	struct perf_slot slot = {0};
 	volatile uint64_t sum = 0;
