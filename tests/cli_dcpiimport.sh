@@ -26,7 +26,39 @@ EOF2
 # ~/.debug (where perf 6.1 fails an assertion now and then).
 recorded()
 {
-	perf record -q -N -o "$work/$1.data" "${@:2}" -- bash "$work/load" > /dev/null 2>&1
+	perf_alive perf record -q -N -o "$work/$1.data" "${@:2}" -- bash "$work/load" > /dev/null 2>&1
+}
+
+# perf_alive CMD...: a command with perf. Another profiler can damage the records of perf, which
+# then aborts (perf 6.1); so the command has five attempts. Status 128 and more: all aborted.
+perf_alive()
+{
+	local status=0
+
+	for _ in 1 2 3 4 5; do
+		status=0
+		"$@" || status=$?
+		[ $status -ge 128 ] || break
+	done
+	return $status
+}
+
+# measured NAME CMD...: as check; a perf that aborts each time measures nothing
+measured()
+{
+	local name=$1 output status=0
+
+	shift
+	output=$("$@" 2>&1) || status=$?
+	if [ $status -ge 128 ]; then
+		not_measured "$name" "perf was ended by signal $((status - 128)), five times"
+	elif [ $status -ne 0 ]; then
+		not_ok "$name" "exit $status: $*
+$output"
+	else
+		ok "$name"
+	fi
+	return $status
 }
 
 if ! recorded probe -a -e cpu-clock -F 99; then
@@ -57,9 +89,9 @@ same_as_perf()
 	shift 2
 
 	check "$label: imported" "$import" -q --db "$db" "$file"
+	is "$label: every sample is accounted for" "$(identity "$db")" ""
 	# perf reads maps of JIT compilers in /tmp, of processes that it knows to be here.
-	perf report -i "$file" -n --stdio --no-demangle -F sample,dso,sym -t '|' \
-		--percent-limit 0 -g none > "$work/perf" 2> /dev/null
+	measured "$label: perf reports it" perf_report "$file" || return
 	for event; do
 		"$bin/dcpiprof" --db "$db" --epoch last --no-demangle --csv -e "$event" \
 			> "$work/$event.csv"
@@ -67,29 +99,45 @@ same_as_perf()
 	done
 	compared "$label: images and symbols have the samples that perf report gives them" \
 		tests/perf_report_check.py "$work/perf" "${arguments[@]}"
-	is "$label: every sample is accounted for" "$(identity "$db")" ""
+}
+
+perf_report()
+{
+	perf_alive perf report -i "$1" -n --stdio --no-demangle -F sample,dso,sym -t '|' \
+		--percent-limit 0 -g none > "$work/perf" 2> /dev/null
 }
 
 cd "$top" || exit 2
-check "several events are recorded" recorded events -a -e cpu-clock -e page-faults \
-	-e context-switches -F 997
-same_as_perf "several events" "$work/events.data" cpu-clock page-faults context-switches
-check "a command is recorded" recorded command -e cpu-clock:u -F 1999
-same_as_perf "a command" "$work/command.data" cpu-clock:u
+measured "several events are recorded" recorded events -a -e cpu-clock -e page-faults \
+	-e context-switches -F 997 &&
+	same_as_perf "several events" "$work/events.data" cpu-clock page-faults context-switches
+measured "a command is recorded" recorded command -e cpu-clock:u -F 1999 &&
+	same_as_perf "a command" "$work/command.data" cpu-clock:u
 if recorded packed -z -a -e cpu-clock -F 499; then
 	same_as_perf "compressed" "$work/packed.data" cpu-clock
 else
 	skip "this perf does not compress"
 fi
-check "recorded with build-ids in mappings" recorded by_id --buildid-mmap -a -e cpu-clock -F 499
-same_as_perf "with build-ids in mappings" "$work/by_id.data" cpu-clock
+measured "recorded with build-ids in mappings" recorded by_id --buildid-mmap -a -e cpu-clock -F 499 &&
+	same_as_perf "with build-ids in mappings" "$work/by_id.data" cpu-clock
 
 # Through a pipe, as a file, and as one that was cut off.
-perf record -q -N -o - -a -e cpu-clock -F 499 -- bash "$work/load" > "$work/pipe.data" 2> /dev/null
-check "from a pipe" "$import" -q --db "$db" - < <(cat "$work/pipe.data")
-is "from a pipe: as many samples as perf finds" \
-	"$(sql "$db" 'SELECT interrupts FROM epoch ORDER BY id DESC LIMIT 1')" \
-	"$(perf script -i - -F ip < "$work/pipe.data" 2> /dev/null | grep -c .)"
+perf_to_pipe()
+{
+	perf record -q -N -o - -a -e cpu-clock -F 499 -- bash "$work/load" > "$work/pipe.data" \
+		2> /dev/null
+}
+perf_from_pipe()
+{
+	perf script -i - -F ip < "$work/pipe.data" > "$work/ips" 2> /dev/null
+}
+if measured "recorded to a pipe" perf_alive perf_to_pipe; then
+	check "from a pipe" "$import" -q --db "$db" - < <(cat "$work/pipe.data")
+	measured "from a pipe: perf reads it" perf_alive perf_from_pipe &&
+		is "from a pipe: as many samples as perf finds" \
+			"$(sql "$db" 'SELECT interrupts FROM epoch ORDER BY id DESC LIMIT 1')" \
+			"$(grep -c . "$work/ips")"
+fi
 head -c "$(($(stat -c %s "$work/events.data") / 2))" "$work/events.data" > "$work/half.data"
 like "a file without its end: said, and imported" \
 	"$("$import" --db "$work/half.db" "$work/half.data" 2>&1 | tr '\n' ' ')" \
@@ -97,16 +145,22 @@ like "a file without its end: said, and imported" \
 is "a file without its end: adds up" "$(identity "$work/half.db")" ""
 
 # What perf knows to be lost.
-check "losses: recorded" recorded lost -m 1 -a -e cpu-clock -c 20000
-check "losses: imported" "$import" -q --db "$work/lost.db" "$work/lost.data"
-is "losses: as many as perf reports" "$(loss "$work/lost.db" ring_full)" \
-	"$(perf report -i "$work/lost.data" --stats 2> /dev/null |
-		awk '/^cpu-clock stats/ { mine = 1 } /^dummy/ { mine = 0 }
-			mine && /LOST_SAMPLES/ { n = $3 } END { print n + 0 }')"
-is "losses: every sample is accounted for" "$(identity "$work/lost.db")" ""
+perf_stats()
+{
+	perf_alive perf report -i "$work/lost.data" --stats > "$work/stats" 2> /dev/null
+}
+if measured "losses: recorded" recorded lost -m 1 -a -e cpu-clock -c 20000; then
+	check "losses: imported" "$import" -q --db "$work/lost.db" "$work/lost.data"
+	measured "losses: perf reports them" perf_stats &&
+		is "losses: as many as perf reports" "$(loss "$work/lost.db" ring_full)" \
+			"$(awk '/^cpu-clock stats/ { mine = 1 } /^dummy/ { mine = 0 }
+				mine && /LOST_SAMPLES/ { n = $3 } END { print n + 0 }' "$work/stats")"
+	is "losses: every sample is accounted for" "$(identity "$work/lost.db")" ""
+fi
 
 # It is a profile like any other.
-perf record -q -N -o "$work/split.data" -e cpu-clock -c 1000000 -- "$work/split" 3000 2> /dev/null
+perf_alive perf record -q -N -o "$work/split.data" -e cpu-clock -c 1000000 -- "$work/split" 3000 \
+	2> /dev/null
 check "a program whose times are known" "$import" -q --db "$work/split.db" "$work/split.data"
 shares_are_right cpu-clock "$work/split.db" 1
 like "dcpicalc analyses it" "$("$bin/dcpicalc" --db "$work/split.db" -n 1 split_seventy)" \

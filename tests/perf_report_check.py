@@ -124,7 +124,7 @@ def compare(event, perf, rows, problems):
         if address:
             by_address[image, int(address, 16)] += samples
             paths[image] = path
-            files.add(path)
+        files.add(path)
     foreign = {our_image(path) for path, identity in files if is_foreign(path, identity)}
     theirs = collections.Counter()
     for (image, name), samples in perf.items():
