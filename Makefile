@@ -226,19 +226,15 @@ QUIET_CLI = $(filter $(addsuffix =%,$(addprefix cli_,accuracy dcpibursts dcpical
 	dcpivpp dcpix dcpix_frames dcpix_odd dcpix_shared exact_counts jump_tables manpages merge merge_cost \
 	prose_lint qemu_report run sqlite_extension truth_edges truth_sim tutorial)),$(CLI_RUNS))
 
-# Compares with perf, to the sample, what the whole machine does: programs that are rewritten
-# by a test beside it have other names there.
-ALONE_CLI = $(filter cli_dcpiimport=%,$(CLI_RUNS))
-
 .PHONY: check
 check: ## everything that must pass, the QEMU machine included
 	+@$(build_make) all tests man
 	+@$(build_make) VARIANT=asan all tests
-	@tests/run.sh --beside qemu_arm64=tests/qemu/check_arm64.sh \
-		--beside qemu_exact=tests/qemu/check_exact.sh \
+	@tests/run.sh --queue machines qemu_arm64=tests/qemu/check_arm64.sh \
+		--queue machines qemu_exact=tests/qemu/check_exact.sh \
 		includes=tests/check_includes.sh commands=tests/check_commands.py $(UNIT_RUNS) --join \
-		$(QUIET_CLI:%=--beside %) $(filter-out $(QUIET_CLI) $(ALONE_CLI),$(CLI_RUNS)) --join \
-		$(ALONE_CLI) qemu_x86_64=tests/qemu/check_x86_64.sh
+		--queue machines qemu_x86_64=tests/qemu/check_x86_64.sh \
+		$(QUIET_CLI:%=--queue quiet %) $(filter-out $(QUIET_CLI),$(CLI_RUNS))
 
 .PHONY: check-fresh
 check-fresh: ## README's commands on new, minimal Debian 12 systems (root)
@@ -252,8 +248,7 @@ check-unit: ## unit tests alone, plain and under ASan and UBSan
 
 .PHONY: check-cli
 check-cli: all $(TEST_HELPERS:%=$(TEST_BIN)/%) ## tests of the programs alone
-	@tests/run.sh $(QUIET_CLI:%=--beside %) $(filter-out $(QUIET_CLI) $(ALONE_CLI),$(CLI_RUNS)) \
-		--join $(ALONE_CLI)
+	@tests/run.sh $(QUIET_CLI:%=--queue quiet %) $(filter-out $(QUIET_CLI),$(CLI_RUNS))
 
 .PHONY: check-busy
 check-busy: all ## make check, 3 times, with 4 busy loops and another dcpid (root)

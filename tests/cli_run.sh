@@ -48,11 +48,16 @@ like "the program's line has their number" "$out" '^refused +1 passed, 1 not mea
 run '' "good=$scratch/good"
 is "the number is printed if it is 0" "$(tail -n 2 <<< "$out")" "0 not measured
 2 passed, 0 failed, 0 skipped"
-run '' --beside "one=$scratch/refused" "two=$scratch/refused"
-is "those of the other queue are added" "$(tail -n 4 <<< "$out")" "2 not measured
+run '' --queue a "one=$scratch/refused" --queue b "two=$scratch/refused" \
+	--queue a "three=$scratch/good" "four=$scratch/bad"
+is "the tests of all queues are added" "$(tail -n 4 <<< "$out")" "2 not measured
   one: the share: 7 of 100 samples granted
   two: the share: 7 of 100 samples granted
-2 passed, 0 failed, 0 skipped"
+5 passed, 1 failed, 0 skipped"
+is "and each program has a line" "$(grep -cE '^(one|two|three|four) +[0-9]+ passed' <<< "$out")" 4
+run '' --queue a "one=$scratch/bad" --join "two=$scratch/good"
+is "a queue may be joined before the next program" "$(grep -E '^(one|two) ' <<< "$out" |
+	cut -d ' ' -f 1 | paste -sd' ') $(tail -n 1 <<< "$out")" "one two 3 passed, 1 failed, 0 skipped"
 NOT_MEASURED_MAX=1 run true "one=$scratch/refused" "two=$scratch/refused"
 is "with CI=true too many of them are a failure" "$status $(tail -n 2 <<< "$out")" \
 	"1 more than 1 tests were not measured

@@ -3,17 +3,17 @@
 #
 # Runs test programs that speak TAP (cmocka's are told to) and adds up.
 #
-#   tests/run.sh [--log DIR] [[LABEL=]PROGRAM | --beside [LABEL=]PROGRAM | --join]...
+#   tests/run.sh [--log DIR] [[LABEL=]PROGRAM | --queue NAME [LABEL=]PROGRAM | --join]...
 #
-# One after the other; those --beside have a queue of their own, which is worked off at
-# the same time. --join waits for it, for the sake of what wants the machine to itself.
+# The programs run one after the other. The programs of a queue do so too, at the same
+# time as the programs that follow and as other queues. --join waits for all queues.
 #
 # Prints one line a program and the output of each program that fails. The end is a list of the
 # tests that failed, a list of the tests that could not measure ("N not measured", names and
-# reasons), and "N passed, N failed, N skipped". With CI=true a skipped test is a failure. A test that could not measure is
-# in none of these three numbers; with CI=true more than NOT_MEASURED_MAX (10) of them are a failure.
-# DIR (build/test-logs) gets the programs' output, and in the file "durations" the elapsed seconds
-# and the CPU seconds of each program.
+# reasons), and "N passed, N failed, N skipped". With CI=true a skipped test is a failure. A test
+# that could not measure is in none of these three numbers; with CI=true more than
+# NOT_MEASURED_MAX (10) of them are a failure. DIR (build/test-logs) gets the programs' output,
+# and in the file "durations" the elapsed seconds and the CPU seconds of each program.
 set -u
 
 passed=0 failed=0 skipped=0 unmeasured=0
@@ -86,59 +86,72 @@ run_one()
 	fi
 }
 
-# The queue's sums come back in a file: it is worked off by another process.
-queue=() queue_pid=
-work_off_queue()
-{
-	local passed=0 failed=0 skipped=0 unmeasured=0 argument
+# Queues by name: their programs, one a line, and the processes that run them. The results of a
+# queue come back in files.
+declare -A queues=() queue_pids=()
 
-	for argument in "${queue[@]}"; do
+# run_queue NAME PROGRAM...
+run_queue()
+{
+	local passed=0 failed=0 skipped=0 unmeasured=0 file="$log_dir/queue.$1" argument
+
+	shift
+	for argument; do
 		run_one "$argument"
-	done > "$log_dir/beside.out"
-	echo "$passed $failed $skipped $unmeasured" > "$log_dir/beside.sums"
+	done > "$file.out"
+	echo "$passed $failed $skipped $unmeasured" > "$file.sums"
 }
 
-start_queue()
+start_queues()
 {
-	[ ${#queue[@]} -gt 0 ] || return
-	work_off_queue &
-	queue_pid=$!
-	queue=()
+	local name programs
+
+	for name in "${!queues[@]}"; do
+		mapfile -t programs <<< "${queues[$name]%$'\n'}"
+		run_queue "$name" "${programs[@]}" &
+		queue_pids[$name]=$!
+	done
+	queues=()
 }
 
-join_queue()
+join_queues()
 {
-	local p f s u
+	local name file p f s u
 
-	[ -n "$queue_pid" ] || return 0
-	wait "$queue_pid"
-	queue_pid=
-	cat "$log_dir/beside.out"
-	# One that did not live to tell its sums has failed.
-	p=0 f=1 s=0 u=0
-	[ ! -e "$log_dir/beside.sums" ] || read -r p f s u < "$log_dir/beside.sums"
-	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
-	unmeasured=$((unmeasured + u))
-	rm -f "$log_dir/beside.out" "$log_dir/beside.sums"
+	for name in "${!queue_pids[@]}"; do
+		wait "${queue_pids[$name]}"
+		file="$log_dir/queue.$name"
+		cat "$file.out"
+		# A queue that ended without its sums has failed.
+		p=0 f=1 s=0 u=0
+		[ ! -e "$file.sums" ] || read -r p f s u < "$file.sums"
+		passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+		unmeasured=$((unmeasured + u))
+		rm -f "$file.out" "$file.sums"
+	done
+	queue_pids=()
 }
 
-rm -f "$log_dir/beside.out" "$log_dir/beside.sums"
+rm -f "$log_dir"/queue.*
 while [ $# -gt 0 ]; do
 	case $1 in
-	--beside)
-		queue+=("$2")
-		shift
+	--queue)
+		queues[$2]+="$3"$'\n'
+		shift 2
 		;;
-	--join) join_queue ;;
+	--join)
+		start_queues
+		join_queues
+		;;
 	*)
-		start_queue
+		start_queues
 		run_one "$1"
 		;;
 	esac
 	shift
 done
-start_queue
-join_queue
+start_queues
+join_queues
 cat "$log_dir"/failed.* 2> /dev/null
 echo "$unmeasured not measured"
 cat "$log_dir"/unmeasured.* 2> /dev/null
