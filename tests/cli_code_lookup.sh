@@ -138,6 +138,26 @@ is "a program that is built again: both builds have names" "$(names --epoch 1) $
 is "dcpidiff compares the procedure across both builds" "$("$bin/dcpidiff" --db "$db" -i 'prog*' \
 	--csv 1 2 | awk -F, '/hot_work/ { print ($1 > 0) ($2 > 0) }')" 11
 is "files of the distribution are not copied" "$(find "$db-images" -name '*.elf' | wc -l)" 2
+if [ "$(uname -m)" = x86_64 ]; then
+	# Without a decoder only names can be compared.
+	rm -f "$db".narrow*
+	cat > "$work/narrow.c" <<-C
+		__attribute__((noipa)) void first(void) { for (volatile long i = 0; i < N; i++) ; }
+		void _start(void)
+		{
+			first();
+			__asm__ volatile("int \$0x80" : : "a"(1), "b"(0));
+			for (;;) ;
+		}
+	C
+	for n in 200000000 300000000; do
+		${CC:-gcc} -m32 -O1 -nostdlib -static -fno-pie -no-pie -mno-sse -Wl,--build-id=sha1 -DN=$n \
+			-o "$work/narrow" "$work/narrow.c" || exit 1
+		"$bin/dcpirun" -q --db "$db.narrow" "$work/narrow"
+	done
+	is "dcpidiff compares builds without a decoder by name" "$("$bin/dcpidiff" --db "$db.narrow" \
+		-i narrow --csv 1 2 | awk -F, '/first/ { print ($1 > 0) ($2 > 0) }')" 11
+fi
 rm -f "$work/prog"
 like "deleted, the code is still known" "$(calc --epoch 1 hot_work)" 'jl|jle|jg|jge'
 

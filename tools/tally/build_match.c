@@ -123,17 +123,64 @@ static int compare_identity(const void *a, const void *b)
 		      : (x->row->address > y->row->address) - (x->row->address < y->row->address);
 }
 
+static int compare_procedure(const void *a, const void *b)
+{
+	const struct tally_row *const *x = a, *const *y = b;
+
+	return strcmp((*x)->procedure, (*y)->procedure);
+}
+
+/* The procedures of the first build, by name. Return: malloc'd; NULL: out of memory. */
+static const struct tally_row **list_first(const struct build_row *rows, size_t count,
+					   const struct tally_row *reference, size_t *ret)
+{
+	const struct tally_row **list = calloc(count + 1, sizeof(*list));
+
+	*ret = 0;
+	for (size_t i = 0; list != NULL && i < count; i++) {
+		if (rows[i].row->has_address && rows[i].row->procedure != NULL &&
+		    strcmp(rows[i].row->identity, reference->identity) == 0)
+			list[(*ret)++] = rows[i].row;
+	}
+	if (list != NULL && *ret > 0)
+		qsort(list, *ret, sizeof(*list), compare_procedure);
+	return list;
+}
+
+/* Without code of both builds, a procedure is the same if its name occurs once in the first. */
+static void match_name(const struct tally_row *const *first, size_t count, struct tally_row *row)
+{
+	const struct tally_row *const *found;
+	size_t at;
+
+	if (count == 0 || !row->has_address || row->procedure == NULL)
+		return;
+	found = bsearch(&row, first, count, sizeof(*first), compare_procedure);
+	if (found == NULL)
+		return;
+	at = (size_t)(found - first);
+	if ((at > 0 && compare_procedure(&first[at - 1], found) == 0) ||
+	    (at + 1 < count && compare_procedure(&first[at + 1], found) == 0))
+		return;
+	row->address = (*found)->address;
+	row->identity = (*found)->identity;
+}
+
 /* Rows of one path. */
 static int match_program(struct build_row *rows, size_t count, bool instructions,
 			 struct build_names *names)
 {
 	const struct build_row first = rows[0];
 	const struct tally_row reference = *first.row;
-	size_t next;
+	_cleanup_free_ const struct tally_row **list = NULL;
+	size_t next, listed;
 
 	if (reference.file->kind != PROFILE_IMAGE_FILE || *reference.identity == '\0')
 		return 0;
 	qsort(rows, count, sizeof(*rows), compare_identity);
+	list = list_first(rows, count, &reference, &listed);
+	if (list == NULL)
+		return -ENOMEM;
 	for (size_t i = 0; i < count; i = next) {
 		_cleanup_(builds_deinit) struct builds builds = {0};
 		const char *identity = rows[i].row->identity;
@@ -144,6 +191,10 @@ static int match_program(struct build_row *rows, size_t count, bool instructions
 			;
 		if (*identity != '\0' && strcmp(identity, reference.identity) != 0)
 			r = builds_open(&builds, &first, &rows[i]);
+		else
+			continue;
+		for (size_t j = i; j < next && r == -ENOENT && !instructions; j++)
+			match_name(list, listed, rows[j].row);
 		for (size_t j = i; j < next && r == 0; j++)
 			r = match_row(&builds, &reference, rows[j].row, instructions, names);
 		if (r == -ENOMEM)

@@ -39,7 +39,9 @@ void build_names_deinit(struct build_names *names);
  *
  * Images of one path are builds of one program; the first is that of the first set. Rows that are
  * found in the first build (analysis/image/code_match.h) get its identity, address, offset, and the
- * name of the procedure. Others, and those of images whose code is not to be had, stay as they are.
+ * name of the procedure. Where the code of one of the builds is unknown or has no decoder,
+ * procedures are the same if they have the same name, and the first build has one of that name.
+ * Others stay as they are.
  *
  * Return: 0 or -ENOMEM.
  */
