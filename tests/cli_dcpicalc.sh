@@ -63,7 +63,7 @@ copy_db | make_db copy
 golden copy.txt copy --as-published copy
 golden copy_summary.txt copy --as-published --summary
 like "the best estimate has the same stall" "$(calc copy)" \
-	'009834  stq t6, 16\(t2\) +174727 +81\.7% +11[0-9]\.[0-9]cy  981c'
+	'0x9834  stq t6, 16\(t2\) +174727 +81\.7% +11[0-9]\.[0-9]cy  0x981c'
 valid "JSON of the copy loop" copy
 valid "JSON of its summary" copy --summary
 is "the model is that of the machine" "$(json copy 'p[0]["model"]')" alpha21164
@@ -79,7 +79,7 @@ copy_db | while read -r what event offset count; do
 done | make_db late
 like "samples that are late are moved back" "$(calc late)" \
 	'  samples fell on the instruction executed next: moved back
-.*009834  stq t6, 16\(t2\) +1747[0-9][0-9] +81\.[67]% +11[0-9]\.[0-9]cy  981c'
+.*0x9834  stq t6, 16\(t2\) +1747[0-9][0-9] +81\.[67]% +11[0-9]\.[0-9]cy  0x981c'
 # Of the last one it is not known whether they are its own or those of what leads into the loop.
 within='[(i["address"], round(i["own_samples"])) for i in p[0]["instructions"][1:-2]]'
 is "each to the instruction before" "$(json late "$within")" "$(json copy "$within")"
@@ -119,7 +119,7 @@ valid "JSON with evidence" evidence
 
 chain_db | make_db chain
 like "a chain of results takes what it takes" "$(calc chain)" \
-	'By the code alone 401005 waits 1[0-9]\.[0-9] cycles each time for 401002, "div %rcx" \(latency of the one before\): [5-9][0-9]\..*
+	'By the code alone 0x401005 waits 1[0-9]\.[0-9] cycles each time for 0x401002, "div %rcx" \(latency of the one before\): [5-9][0-9]\..*
 No other stall stands out '
 {
 	chain_db | grep -v '^sample\|^end'
@@ -127,7 +127,7 @@ No other stall stands out '
 	echo end
 } | make_db fast
 like "but no longer than that took" "$(calc fast)" \
-	'By the code alone 401005 waits [78]\.[0-9] cycles each time .*: 2[0-9]\..*'
+	'By the code alone 0x401005 waits [78]\.[0-9] cycles each time .*: 2[0-9]\..*'
 is "its division is waited for, then its multiplication" \
 	"$(json chain '[(hex(i["address"]), hex(s["from"]), s["kind"]) for i in p[0]["instructions"]
 		for s in i["static_stalls"]]')" \
@@ -140,7 +140,7 @@ refused 1 "no procedure spi in images that have samples \\(did you mean 'spin" c
 list_db | make_db list
 is "the hottest procedure" "$(procedure list)" "walk: 18220 samples, 89.5% of all"
 like "a stall is as unsure as the frequency" "$(calc list)" \
-	'The worst stall is at 4010[0-9a-f]{2}, .*: [0-9.]+ cycles each time \([0-9.]+ to [0-9.]+\), .* \(low confidence\)\.'
+	'The worst stall is at 0x4010[0-9a-f]{2}, .*: [0-9.]+ cycles each time \([0-9.]+ to [0-9.]+\), .* \(low confidence\)\.'
 is "of an epoch" "$(procedure list --epoch 1)" "walk: 9110 samples, 89.5% of all"
 is "by name" "$(procedure list _ZN5space4spinEi)" "space::spin(int): 2020 samples, 9.9% of all"
 is "by the source's name" "$(procedure list space::spin --no-demangle)" \
@@ -220,7 +220,7 @@ check "colours on a terminal" [ "$(terminal walk)" -gt 5 ]
 is "but not with --no-color" "$(terminal --no-color walk)" 0
 is "nor with NO_COLOR" "$(NO_COLOR=1 terminal walk)" 0
 is "the hottest block alone" \
-	"$(calc list walk -n 1 --no-source | grep -cE '^4010|^\.\.\. [0-9]+ blocks?, ')" 6
+	"$(calc list walk -n 1 --no-source | grep -cE '^0x4010|^\.\.\. [0-9]+ blocks?, ')" 6
 valid "JSON of one procedure" list walk
 valid "JSON of all" list --all -i list
 is "all procedures with samples, in order" "$(json list '[q["procedure"] for q in p]' --all -i list)" \

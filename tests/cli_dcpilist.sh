@@ -54,7 +54,7 @@ is "as dcpicalc has them" "$(list copy --json --asm | jq -c '[.rows[].cycles]')"
 	"$("$bin/dcpicalc" --db "$scratch/copy.db" --json | jq -c '[.instructions[].samples]')"
 is "instructions as dcpicalc has them" "$(list both --json --asm walk | jq -r '.rows[].text')" \
 	"$("$bin/dcpicalc" --db "$scratch/both.db" walk --no-source |
-		sed -nE 's/^4010[0-9a-f]{2}  (.*[^ ])  +[0-9]+ +[0-9.]+% .*/\1/p' | sed 's/ *$//')"
+		sed -nE 's/^0x4010[0-9a-f]{2}  (.*[^ ])  +[0-9]+ +[0-9.]+% .*/\1/p' | sed 's/ *$//')"
 is "lines add up to those of dcpiprof --by line" "$(list list --file list.s --csv |
 	tail -n +2 | awk -F, '{ n += $1 } END { print n }')" "$("$bin/dcpiprof" \
 	--db "$scratch/list.db" --by line --csv | awk -F, '/list\.s/ { n += $1 } END { print n }')"

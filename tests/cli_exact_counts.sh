@@ -70,7 +70,7 @@ exactly='all(i["frequency"] == i["frequency_low"] == i["frequency_high"] == SCAL
 	c.get(i["address"], 0) and i["confidence"] == "exact" for i in insns)'
 is "dcpicalc --scale 1: frequencies are counts" "$(calc "${exactly/SCALE/1}" choose --scale 1)" True
 is "dcpicalc --scale 2.5: as many times" "$(calc "${exactly/SCALE/2.5}" choose --scale 2.5)" True
-fast='The block at [0-9a-f]+ takes [01]\.[0-9] cycles, less than its best case of .*'
+fast='The block at 0x[0-9a-f]+ takes [01]\.[0-9] cycles, less than its best case of .*'
 like "a best case that is none" "$("$bin/dcpicalc" --db "$db" --scale 1000 choose)" \
 	"$fast: the processor is faster than the model, or the block ran less often\."
 is "where it is one" "$("$bin/dcpicalc" --db "$db" --scale 1 choose | grep -c "faster than")" 0

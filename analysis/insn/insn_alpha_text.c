@@ -150,11 +150,11 @@ static void format_branch(struct alpha_text *t)
 	uint64_t target = alpha_branch_target(t->word, t->address);
 
 	if (t->op->form == ALPHA_BRANCH_FP)
-		PRINT(t, "%s $f%u, 0x%06" PRIx64, t->op->name, alpha_ra(t->word), target);
+		PRINT(t, "%s $f%u, 0x%" PRIx64, t->op->name, alpha_ra(t->word), target);
 	else if (strcmp(t->op->name, "br") == 0 && alpha_ra(t->word) == ALPHA_ZERO)
-		PRINT(t, "br 0x%06" PRIx64, target);
+		PRINT(t, "br 0x%" PRIx64, target);
 	else
-		PRINT(t, "%s %s, 0x%06" PRIx64, t->op->name, ra_name(t), target);
+		PRINT(t, "%s %s, 0x%" PRIx64, t->op->name, ra_name(t), target);
 }
 
 /* The hint is where jmp and jsr are expected to go, and a number for the others. */
@@ -171,7 +171,7 @@ static void format_jump(struct alpha_text *t)
 	else if (returns || strcmp(t->op->name, "jcr") == 0)
 		PRINT(t, "%s %s, (%s), %#x", t->op->name, ra_name(t), rb_name(t), hint);
 	else
-		PRINT(t, "%s %s, (%s), 0x%06" PRIx64, t->op->name, ra_name(t), rb_name(t),
+		PRINT(t, "%s %s, (%s), 0x%" PRIx64, t->op->name, ra_name(t), rb_name(t),
 		      t->address + INSN_BYTES + (uint64_t)((int64_t)((uint64_t)hint << 50) >> 48));
 }
 

@@ -102,7 +102,7 @@ static void print_blocks(FILE *out, const struct report *report,
 			break;
 		fprintf(out,
 			options->csv ? "%" PRIx64 ",%" PRIu64 ",%" PRIu32 ",%" PRIu64 "\n"
-				     : "%12" PRIx64 "  %5" PRIu64 "  %12" PRIu32 "  %16" PRIu64
+				     : "%#12" PRIx64 "  %5" PRIu64 "  %12" PRIu32 "  %16" PRIu64
 				       "\n",
 			node->address, node->bytes, node->insns, report->nodes[n]);
 	}
@@ -125,7 +125,7 @@ static void print_edges(FILE *out, const struct report *report,
 			break;
 		fprintf(out,
 			options->csv ? "%" PRIx64 ",%" PRIx64 ",%" PRIu64 "\n"
-				     : "%12" PRIx64 "  %12" PRIx64 "  %16" PRIu64 "\n",
+				     : "%#12" PRIx64 "  %#12" PRIx64 "  %16" PRIu64 "\n",
 			edge->source, edge->target, report->edges[e]);
 	}
 }

@@ -139,12 +139,12 @@ void paths_report_blocks(FILE *out, const struct paths_row *row, struct image_co
 		}
 		if (insns == 0)
 			continue;
-		fprintf(out, "    %10" PRIx64 " %4" PRIu32, start, insns);
+		fprintf(out, "    %#10" PRIx64 " %4" PRIu32, start, insns);
 		print_line(out, code, start, end - 1);
 		putc('\n', out);
 	}
 	if (row->next != 0)
-		fprintf(out, "    goes on at %" PRIx64 "\n", row->next);
+		fprintf(out, "    goes on at 0x%" PRIx64 "\n", row->next);
 }
 
 static void print_path(FILE *out, const struct paths_listing *listing, const struct paths_row *row,

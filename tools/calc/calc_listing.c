@@ -147,7 +147,7 @@ static void print_culprits(const struct listing *listing, uint32_t insn)
 	size_t count = calc_cells_culprits(analysis, insn, list);
 
 	for (size_t i = 0; i < count; i++)
-		fprintf(listing->stream, "%s%" PRIx64, i > 0 ? "," : "  ",
+		fprintf(listing->stream, "%s0x%" PRIx64, i > 0 ? "," : "  ",
 			analysis->cfg->insns[list[i]].address);
 }
 
@@ -155,7 +155,7 @@ static void print_instruction(struct listing *listing, uint32_t insn)
 {
 	const struct procedure_analysis *analysis = listing->procedure->analysis;
 	double samples = analysis->profile.samples[insn], heat = share(listing, samples);
-	char text[CALC_TEXT_BYTES], cell[CALC_CELL_BYTES];
+	char text[CALC_TEXT_BYTES], cell[CALC_CELL_BYTES], address[24];
 
 	print_source(listing, insn);
 	print_bubbles(listing, insn);
@@ -163,9 +163,9 @@ static void print_instruction(struct listing *listing, uint32_t insn)
 	calc_cells_cpi(listing->procedure, insn, listing->sampled, listing->options->halves, cell);
 	if (heat_style(heat) != NULL)
 		color(listing, heat_style(heat));
-	fprintf(listing->stream, "%0*" PRIx64 "  %-*s %9.0f %5.1f%%  %12s", listing->address_width,
-		analysis->cfg->insns[insn].address, listing->text_width, text, samples, 100 * heat,
-		cell);
+	snprintf(address, sizeof(address), "0x%" PRIx64, analysis->cfg->insns[insn].address);
+	fprintf(listing->stream, "%*s  %-*s %9.0f %5.1f%%  %12s", listing->address_width, address,
+		listing->text_width, text, samples, 100 * heat, cell);
 	print_culprits(listing, insn);
 	if (heat_style(heat) != NULL)
 		color(listing, HEAT_STYLE_NONE);
@@ -225,7 +225,7 @@ static void set_widths(struct listing *listing, const bool *shown)
 	char text[CALC_TEXT_BYTES];
 
 	listing->address_width =
-		snprintf(NULL, 0, "%06" PRIx64, cfg->insns[cfg->insn_count - 1].address);
+		snprintf(NULL, 0, "0x%" PRIx64, cfg->insns[cfg->insn_count - 1].address);
 	if (listing->options->width > 0) {
 		size_t other = OTHER_WIDTH + (size_t)listing->address_width;
 

@@ -69,7 +69,7 @@ static void print_culprit(FILE *stream, const struct calc_procedure *procedure,
 
 	fputs(calc_bubbles_cause(culprit->cause), stream);
 	if (culprit->from < cfg->insn_count)
-		fprintf(stream, " of %06" PRIx64, cfg->insns[culprit->from].address);
+		fprintf(stream, " of 0x%" PRIx64, cfg->insns[culprit->from].address);
 	if (culprit->cycles_high - culprit->cycles_low < 0.05)
 		fprintf(stream, " (%.1f cycles)", culprit->cycles_high);
 	else
@@ -192,11 +192,11 @@ static bool print_wait(FILE *stream, const struct calc_procedure *procedure, dou
 	if (!(wait.cost > worst_cost) || wait.cost < SHARE_MIN * samples ||
 	    wait.cycles < CYCLES_MIN)
 		return false;
-	fprintf(stream, "By the code alone %06" PRIx64 " waits %.1f cycles each time",
+	fprintf(stream, "By the code alone 0x%" PRIx64 " waits %.1f cycles each time",
 		analysis->cfg->insns[wait.insn].address, wait.cycles);
 	if (wait.stall->from < analysis->cfg->insn_count) {
 		calc_procedure_text(procedure, wait.stall->from, text);
-		fprintf(stream, " for %06" PRIx64 ", \"%s\"",
+		fprintf(stream, " for 0x%" PRIx64 ", \"%s\"",
 			analysis->cfg->insns[wait.stall->from].address, text);
 	}
 	fprintf(stream, " (%s): %.1f%% of the procedure's time.\n",
@@ -229,7 +229,7 @@ static void print_stall(FILE *stream, const struct calc_procedure *procedure, ui
 	char text[CALC_TEXT_BYTES];
 
 	calc_procedure_text(procedure, worst, text);
-	fprintf(stream, "%s is at %06" PRIx64 ", \"%s\": ", what,
+	fprintf(stream, "%s is at 0x%" PRIx64 ", \"%s\": ", what,
 		analysis->cfg->insns[worst].address, text);
 	print_cycles(stream, cpi, is_range);
 	fprintf(stream, ", %.1f%% of the procedure's time%s.\n",
@@ -262,7 +262,7 @@ static void print_fast_block(FILE *stream, const struct calc_procedure *procedur
 	if (found == UINT32_MAX)
 		return;
 	fprintf(stream,
-		"The block at %06" PRIx64
+		"The block at 0x%" PRIx64
 		" takes %.1f cycles, less than its best case of %.1f: the "
 		"processor is faster than the model, or the block ran less often.\n",
 		analysis->cfg->insns[analysis->cfg->blocks[found].first].address, fast.actual,

@@ -102,7 +102,7 @@ static void print_heading(const struct block *block)
 	struct calc_block sums = calc_procedure_block(procedure, block->number);
 
 	begin_line(block->stream, flow_block_color(procedure, block->number));
-	fprintf(block->stream, "<b>%06" PRIx64 "   %.1f%%</b> of the samples<br/>",
+	fprintf(block->stream, "<b>0x%" PRIx64 "   %.1f%%</b> of the samples<br/>",
 		cfg->insns[place->first].address, 100 * share_of(procedure, sums.samples));
 	print_cpi(block->stream, &sums, place->count);
 	print_executions(block->stream, procedure, block->number);
@@ -129,7 +129,7 @@ static void print_causes(struct block *block, uint32_t insn)
 	}
 	fputs("</b>", block->stream);
 	for (size_t i = 0; i < culprits; i++)
-		fprintf(block->stream, "%s%" PRIx64, i > 0 ? "," : " ",
+		fprintf(block->stream, "%s0x%" PRIx64, i > 0 ? "," : " ",
 			analysis->cfg->insns[list[i]].address);
 	fputs("</font>", block->stream);
 }
@@ -171,7 +171,7 @@ static void print_instruction(struct block *block, uint32_t insn, bool sampled)
 	make_text(block->procedure, insn, text);
 	calc_cells_cpi(block->procedure, insn, sampled, false, cell);
 	begin_line(block->stream, color_of(share));
-	fprintf(block->stream, "%06" PRIx64 "  ", analysis->cfg->insns[insn].address);
+	fprintf(block->stream, "0x%" PRIx64 "  ", analysis->cfg->insns[insn].address);
 	print_padded(block->stream, text, block->text_width, false);
 	fputs("  ", block->stream);
 	print_padded(block->stream, cell, block->cpi_width, true);

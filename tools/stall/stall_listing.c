@@ -146,7 +146,7 @@ static char *why_text(const struct stall_row *row)
 
 		fprintf(stream, "%s%s", i > 0 ? ", " : "", reason->name);
 		if (reason->has_from && reason->from != row->address)
-			fprintf(stream, " of %" PRIx64, reason->from);
+			fprintf(stream, " of 0x%" PRIx64, reason->from);
 		if (reason->high - reason->low < 0.05)
 			fprintf(stream, " (%.1f cycles)", reason->high);
 		else

@@ -54,7 +54,7 @@ static void make_causes(struct top_line *line, const struct procedure_analysis *
 		line->causes[i] = culprit_letter(causes[i]);
 	for (size_t i = 0; i < told && count > 0 && length < TOP_CULPRITS_BYTES; i++)
 		length += (size_t)snprintf(line->culprits + length, TOP_CULPRITS_BYTES - length,
-					   "%s%" PRIx64, i > 0 ? "," : "",
+					   "%s0x%" PRIx64, i > 0 ? "," : "",
 					   analysis->cfg->insns[culprits[i]].address);
 }
 
