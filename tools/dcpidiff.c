@@ -46,7 +46,7 @@ static const struct cli_tool tool = {
 	.summary = "Tells what differs between two sets of samples, before and after. A SET is "
 		   "EPOCHS, DATABASE or DATABASE@EPOCHS.",
 	.accepts = CLI_EVENTS | CLI_BY_IMAGE | CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_LIMIT |
-		   CLI_SORT | CLI_FORMATS | CLI_TABLE | CLI_SYMBOLS | CLI_DATABASES,
+		   CLI_SORT | CLI_FORMATS | CLI_TABLE | CLI_SYMBOLS | CLI_DATABASES | CLI_PROFILER,
 	.operands_max = 2,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),

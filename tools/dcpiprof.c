@@ -108,7 +108,7 @@ static const struct cli_tool tool = {
 	.summary = "Lists the samples of a profile database: by procedure, or as --by says; or "
 		   "its edges.",
 	.accepts = CLI_EVENTS | CLI_BY_IMAGE | CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_LIMIT |
-		   CLI_SORT | CLI_FORMATS | CLI_TABLE | CLI_SYMBOLS | CLI_DATABASES,
+		   CLI_SORT | CLI_FORMATS | CLI_TABLE | CLI_SYMBOLS | CLI_DATABASES | CLI_PROFILER,
 	.operands_max = 2,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),
@@ -175,12 +175,15 @@ static int load_tally(struct prof *prof, struct error *err)
 		.scale = &prof->scale,
 		.demangle = prof->cli.demangle,
 		.debug = prof->cli.debug,
+		.include_profiler = prof->cli.include_profiler || prof->by >= BY_EDGE,
 		.tool = prof->cli.tool,
 	};
 	int r = tally_create(&prof->tally, prof->reader, &config, err);
 
 	if (r == 0)
 		prof->header.samples = tally_samples(prof->tally, &prof->header.unknown);
+	if (r == 0)
+		prof->header.excluded = tally_excluded_samples(prof->tally);
 	return r;
 }
 

@@ -60,7 +60,7 @@ static const struct cli_tool tool = {
 	.summary = "Tells which procedures vary between sets of samples: epochs, databases, hosts, "
 		   "labels; or the sets that are named one by one.",
 	.accepts = CLI_EVENTS | CLI_BY_IMAGE | CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_LIMIT |
-		   CLI_SORT | CLI_FORMATS | CLI_TABLE | CLI_SYMBOLS | CLI_DATABASES,
+		   CLI_SORT | CLI_FORMATS | CLI_TABLE | CLI_SYMBOLS | CLI_DATABASES | CLI_PROFILER,
 	.operands_max = 1000,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),

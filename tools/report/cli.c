@@ -30,6 +30,7 @@ enum {
 	KEY_UNTIL,
 	KEY_HOST,
 	KEY_BY_IMAGE,
+	KEY_INCLUDE_PROFILER,
 	KEY_SORT,
 	KEY_JSON,
 	KEY_CSV,
@@ -54,6 +55,9 @@ static const struct common_option common_options[] = {
 	{CLI_IMAGES, {'i', "image", "PATTERN", "only images so named: \"libc.so.*\", \"/usr/*\""}},
 	{CLI_BY_IMAGE, {KEY_BY_IMAGE, "by-image", NULL, "list images instead of procedures"}},
 	{CLI_LIMIT, {'n', "limit", "N", "print only the first N rows"}},
+	{CLI_PROFILER,
+	 {KEY_INCLUDE_PROFILER, "include-profiler", NULL,
+	  "count samples that profiling itself causes"}},
 	{CLI_SORT, {KEY_SORT, "sort", "COLUMN", "an event, procedure, image or address"}},
 	{CLI_PID, {KEY_PID, "pid", "PID", "only samples kept for this process"}},
 	{CLI_PID, {KEY_UNIT, "unit", "PATTERN", "only those kept for this systemd unit"}},
@@ -212,6 +216,9 @@ static int set_output(struct cli *cli, int key, const char *argument, struct err
 		    cli->format != (key == KEY_JSON ? CLI_JSON : CLI_CSV))
 			return error_set(err, EINVAL, "--json and --csv exclude each other");
 		cli->format = key == KEY_JSON ? CLI_JSON : CLI_CSV;
+		return 0;
+	case KEY_INCLUDE_PROFILER:
+		cli->include_profiler = true;
 		return 0;
 	case KEY_NO_COLOR:
 		cli->color = false;

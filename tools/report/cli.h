@@ -43,6 +43,7 @@ struct option_entry;
 #define CLI_TABLE 0x200U     /* --csv */
 #define CLI_DATABASES 0x400U /* --db more than once */
 #define CLI_SOURCES 0x800U   /* --source-path, --substitute-path */
+#define CLI_PROFILER 0x4000U /* --include-profiler */
 #define CLI_NAMES 0x2000U    /* --no-demangle, without the rest of CLI_SYMBOLS */
 
 enum cli_format {
@@ -60,6 +61,7 @@ enum cli_format {
  *               cli_select_epochs()
  * @image:       pattern that the path of an image or its last part matches, as
  *               for fnmatch(3), or NULL
+ * @include_profiler: samples that profiling causes count in shares and comparisons
  * @limit:       rows to print; 0: all
  * @sort:        name of a column, or NULL
  * @sources:     where source files are
@@ -79,6 +81,7 @@ struct cli {
 	char **events;
 	size_t event_count;
 	bool by_image;
+	bool include_profiler;
 	struct profile_filter filter;
 	struct epoch_list epochs;
 	const char *image;

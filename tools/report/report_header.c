@@ -435,6 +435,12 @@ static void print_facts(FILE *stream, const struct report_header *header)
 				    : 0);
 	print_counters(stream, header, "unknown", ": ");
 	fputc('\n', stream);
+	if (header->excluded > 0)
+		fprintf(stream,
+			"profiler    %" PRIu64 " samples, %.2f%%, are its own: excluded "
+			"(--include-profiler counts them)\n",
+			header->excluded,
+			100.0 * (double)header->excluded / (double)header->samples);
 	print_hints(stream, header);
 	if (header->has_edges)
 		print_edges(stream, header);

@@ -24,10 +24,16 @@ struct json_object;
  * @counters:    summed over the epochs, by group and name
  * @interrupts:  samples taken, by the sources' count
  * @samples:     samples in all profiles; set by the tool, which reads them
+<<<<<<< HEAD
  * @unknown:     of these, samples of no known image; set by the tool
+=======
+ * @unknown:     of these, samples of no known image; set by the tool
+ * @excluded:       of @samples, samples that profiling causes and that shares leave out; set by
+ *               the tool
+>>>>>>> 03f4446 (reports: exclude the profiler's own samples from shares and comparisons)
  * @jit:         samples of code without names, by runtime
  * @has_writer:  a process writes to the database, as far as is known
- * @has_edges:   the report is of edges: of @edges in all; likewise
+ * @has_edges:   the report is of edges: of @edges in all; set by the tool
  */
 struct report_header {
 	struct profile_epoch *epochs;
@@ -43,6 +49,7 @@ struct report_header {
 	uint64_t interrupts;
 	uint64_t samples;
 	uint64_t unknown;
+	uint64_t excluded;
 	bool has_edges;
 	uint64_t edges;
 	struct jit_hint jit;

@@ -154,6 +154,8 @@ int report_header_json(struct json_object *object, const struct report_header *h
 	    add_count(object, "unknown", header->unknown) < 0 ||
 	    add_counters(object, "unknown_reasons", header, "unknown") < 0)
 		return -ENOMEM;
+	if (header->excluded > 0 && add_count(object, "profiler_samples", header->excluded) < 0)
+		return -ENOMEM;
 	if (add_hints(object, header) < 0)
 		return -ENOMEM;
 	if (header->has_edges && (add_count(object, "edges_handed", edges_handed) < 0 ||

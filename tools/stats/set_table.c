@@ -40,6 +40,7 @@ static int make_tally(struct set_table *table, struct sample_sets *sets, size_t 
 		.scale = &source->scale,
 		.demangle = cli->demangle,
 		.debug = source->debug,
+		.include_profiler = cli->include_profiler,
 		.tool = cli->tool,
 	};
 	uint64_t unknown;
@@ -52,6 +53,7 @@ static int make_tally(struct set_table *table, struct sample_sets *sets, size_t 
 		return r;
 	sets->header.samples += tally_samples(table->tallies[number], &unknown);
 	sets->header.unknown += unknown;
+	sets->header.excluded += tally_excluded_samples(table->tallies[number]);
 	table->row_count += tally_row_count(table->tallies[number]);
 	return 0;
 }
@@ -127,6 +129,8 @@ static void merge(struct set_table *table, size_t first, size_t count)
 
 		if (i == 0 || (!unique && !same_procedure(row, table->rows[table->count - 1])))
 			table->rows[table->count++] = row;
+		if (row->in_part)
+			table->rows[table->count - 1] = row;
 		cells = &table->cells[(table->count - 1) * table->sets];
 		for (size_t set = 0; set < table->sets; set++) {
 			const struct tally_count *added = &row->counts[set];
@@ -159,23 +163,27 @@ static int gather_rows(struct set_table *table, const struct sample_sets *sets, 
 		     table->tallies[i] != NULL && j < tally_row_count(table->tallies[i]); j++) {
 			struct tally_row *row = &tally_rows(table->tallies[i])[j];
 
+			if (row->excluded)
+				continue;
 			rows[filled] = (struct build_row){row, row->file, &sets->sources[i].debug,
 							  first_set(row, table->sets)};
 			table->rows[filled++] = row;
 		}
 	}
+	table->row_count = filled;
 	r = program_match(&table->programs, rows, filled, table->sets);
 	return r == 0 && builds ? build_match(rows, filled, table->instructions, &table->names) : r;
 }
 
 static int make_rows(struct set_table *table, const struct sample_sets *sets, bool builds)
 {
-	size_t filled = table->row_count, next;
+	size_t filled, next;
 
 	table->rows = calloc(table->row_count + 1, sizeof(struct tally_row *));
 	table->cells = calloc(table->row_count + 1, table->sets * sizeof(*table->cells));
 	if (table->rows == NULL || table->cells == NULL || gather_rows(table, sets, builds) < 0)
 		return -ENOMEM;
+	filled = table->row_count;
 	if (filled > 0)
 		qsort(table->rows, filled, sizeof(*table->rows), compare_rows);
 	for (size_t i = 0; i < filled; i = next) {
@@ -246,19 +254,37 @@ const struct program_match *set_table_programs(const struct set_table *table)
 	return &table->programs;
 }
 
-struct variation_cell set_table_rest(const struct set_table *table, size_t set)
+/* Adds up what @get returns of all tallies. */
+static struct variation_cell sum_of(const struct set_table *table, size_t set,
+				    const struct tally_count *(*get)(const struct tally *tally,
+								     size_t event))
 {
-	struct variation_cell rest = {0};
+	struct variation_cell sum = {0};
 
 	for (size_t i = 0; i < table->tally_count; i++) {
-		const struct tally_count *total;
+		const struct tally_count *count;
 
 		if (table->tallies[i] == NULL)
 			continue;
-		total = tally_total(table->tallies[i], set);
-		rest.samples += (double)total->samples;
-		rest.value += (double)total->samples + total->extra;
+		count = get(table->tallies[i], set);
+		sum.samples += (double)count->samples;
+		sum.value += (double)count->samples + count->extra;
 	}
+	return sum;
+}
+
+struct variation_cell set_table_excluded(const struct set_table *table, size_t set)
+{
+	return sum_of(table, set, tally_excluded);
+}
+
+struct variation_cell set_table_rest(const struct set_table *table, size_t set)
+{
+	struct variation_cell rest = sum_of(table, set, tally_total);
+	struct variation_cell excluded = set_table_excluded(table, set);
+
+	rest.samples -= excluded.samples;
+	rest.value -= excluded.value;
 	for (size_t row = 0; row < table->count; row++) {
 		rest.samples -= table->cells[row * table->sets + set].samples;
 		rest.value -= table->cells[row * table->sets + set].value;

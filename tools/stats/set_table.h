@@ -28,7 +28,7 @@ struct set_table_row {
 /**
  * set_table_create() - add up
  * @ret:  out; freed by set_table_destroy()
- * @sets: the header's samples and unknown are set
+ * @sets: the header's samples and unknown are
  * @by:   what a row is
  * @builds: match procedures and instructions of different builds by their code, too
  *
@@ -53,5 +53,8 @@ const struct program_match *set_table_programs(const struct set_table *table);
 
 /** set_table_rest() - samples of a set in images that were not asked for (cli->image). */
 struct variation_cell set_table_rest(const struct set_table *table, size_t set);
+
+/** set_table_excluded() - samples of a set that profiling causes: they are in no row. */
+struct variation_cell set_table_excluded(const struct set_table *table, size_t set);
 
 #endif

@@ -118,6 +118,19 @@ static int compute(struct stats_listing *listing, struct error *err)
 			      set_table_count(listing->table), err);
 }
 
+/* The profiler may cause the whole difference of a row that is the profiler's in part. */
+static void drop_doubtful(struct stats_listing *listing)
+{
+	for (size_t i = 0; i < set_table_count(listing->table); i++) {
+		struct variation_row *numbers = &listing->variation.rows[i];
+
+		if (!numbers->significant || !set_table_row(listing->table, i).tally->in_part)
+			continue;
+		numbers->significant = false;
+		listing->variation.significant--;
+	}
+}
+
 int stats_listing_create(struct stats_listing **ret, const struct stats_listing_config *config,
 			 const struct sample_sets *sets, const struct set_table *table,
 			 struct error *err)
@@ -138,6 +151,7 @@ int stats_listing_create(struct stats_listing **ret, const struct stats_listing_
 	r = compute(listing, err);
 	if (r < 0)
 		return r;
+	drop_doubtful(listing);
 	if (make_rows(listing) < 0 || stats_columns_make(listing) < 0)
 		return error_set(err, ENOMEM, "out of memory");
 	r = sort_rows(listing, err);

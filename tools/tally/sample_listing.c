@@ -49,9 +49,11 @@ static void get_samples(const struct column *column, const void *row, struct col
 	value->count = line->row->counts[column->argument].samples;
 }
 
+/* Shares are of the samples that are not excluded. */
 static uint64_t total_of(const struct sample_listing *listing, size_t event)
 {
-	return listing->totals[event].count;
+	return listing->totals[event].count -
+	       tally_count_scaled(tally_excluded(listing->config.tally, event));
 }
 
 static void get_percent(const struct column *column, const void *row, struct column_value *value)
@@ -60,6 +62,7 @@ static void get_percent(const struct column *column, const void *row, struct col
 
 	value->percent = percent(tally_count_scaled(&line->row->counts[column->argument]),
 				 total_of(line->listing, column->argument));
+	value->missing = line->row->excluded;
 }
 
 static void get_cumulative(const struct column *column, const void *row, struct column_value *value)
@@ -67,6 +70,7 @@ static void get_cumulative(const struct column *column, const void *row, struct 
 	const struct sample_row *line = row;
 
 	value->percent = percent(line->cumulative, total_of(line->listing, column->argument));
+	value->missing = line->row->excluded;
 }
 
 static void get_procedure(const struct column *column, const void *row, struct column_value *value)
@@ -92,8 +96,12 @@ static struct json_object *make_aliases(const struct column *column, const void 
 
 static void get_image(const struct column *column, const void *row, struct column_value *value)
 {
+	const struct sample_row *line = row;
+
 	(void)column;
-	value->text = ((const struct sample_row *)row)->row->image;
+	value->text = line->row->image;
+	if (line->listing->config.by == TALLY_BY_IMAGE)
+		value->note = line->row->note;
 }
 
 static void get_address(const struct column *column, const void *row, struct column_value *value)
@@ -331,8 +339,10 @@ static int compare_rows(const void *a, const void *b, void *context)
 {
 	const struct tally_row *x = a, *y = b;
 	const struct sort_order *order = context;
-	int r = 0;
+	int r = x->excluded - y->excluded;
 
+	if (r != 0)
+		return r;
 	if (order->key == SORT_PROCEDURE)
 		r = compare_text(x->procedure, y->procedure);
 	else if (order->key == SORT_SOURCE)
@@ -379,7 +389,7 @@ static int make_rows(struct sample_listing *listing, const struct sort_order *or
 	if (listing->rows == NULL)
 		return -ENOMEM;
 	for (size_t i = 0; i < listing->row_count; i++) {
-		cumulative += tally_count_scaled(&rows[i].counts[0]);
+		cumulative += rows[i].excluded ? 0 : tally_count_scaled(&rows[i].counts[0]);
 		listing->rows[i] = (struct sample_row){&rows[i], listing, cumulative};
 	}
 	return 0;

@@ -13,6 +13,7 @@
 #include "tools/base/progress.h"
 #include "tools/report/image_label.h"
 #include "tools/report/image_symbols.h"
+#include "tools/report/profiler_class.h"
 #include "tools/tally/tally_places.h"
 #include "tools/tally/tally_procedures.h"
 
@@ -192,6 +193,44 @@ static int add_rows(struct tally *tally, struct profile_reader *reader, struct e
 	return r;
 }
 
+/* Marks a row of the profiler's own samples; excludes it unless these are asked for. */
+static int classify_row(struct tally *tally, struct tally_row *row, enum profiler_probes probes)
+{
+	bool by_image = tally->config.by == TALLY_BY_IMAGE;
+	enum profiler_class class =
+		profiler_class_of(row->file, by_image ? NULL : row->procedure, probes);
+	const char *note = tally_row_note(row);
+	char *both;
+
+	if (class == PROFILER_NONE)
+		return 0;
+	if (asprintf(&both, "%s%s", note != NULL ? note : "", profiler_class_mark(class)) < 0)
+		return -ENOMEM;
+	row->note = tally_state_own(tally, both);
+	if (row->note == NULL)
+		return -ENOMEM;
+	row->excluded = class == PROFILER_WHOLE && !tally->config.include_profiler;
+	row->in_part = class == PROFILER_PART && !tally->config.include_profiler;
+	for (size_t i = 0; row->excluded && i < tally->columns; i++) {
+		tally->excluded[i].samples += row->counts[i].samples;
+		tally->excluded[i].extra += row->counts[i].extra;
+		tally->excluded_samples += row->counts[i].samples;
+	}
+	return 0;
+}
+
+static int classify_rows(struct tally *tally, struct profile_reader *reader, struct error *err)
+{
+	enum profiler_probes probes = PROFILER_PROBES_NONE;
+	int r = profiler_probes_load(&probes, reader, &tally->filter, err);
+
+	for (size_t i = 0; r == 0 && i < tally->row_count; i++) {
+		if (classify_row(tally, &tally->rows[i], probes) < 0)
+			r = error_set(err, ENOMEM, "out of memory");
+	}
+	return r;
+}
+
 static int count_all(struct tally *tally, struct profile_reader *reader, struct error *err)
 {
 	int r;
@@ -206,7 +245,9 @@ static int count_all(struct tally *tally, struct profile_reader *reader, struct 
 		r = describe_image(tally, reader, &tally->images[i], err);
 	if (r == 0 && label_images(tally) < 0)
 		r = error_set(err, ENOMEM, "out of memory");
-	return r == 0 ? add_rows(tally, reader, err) : r;
+	if (r == 0)
+		r = add_rows(tally, reader, err);
+	return r == 0 ? classify_rows(tally, reader, err) : r;
 }
 
 int tally_create(struct tally **ret, struct profile_reader *reader,
@@ -223,7 +264,8 @@ int tally_create(struct tally **ret, struct profile_reader *reader,
 	tally->filter.others_too = true;
 	tally->columns = config->event_count * (config->sets != NULL ? config->set_count : 1);
 	tally->totals = calloc(tally->columns + 1, sizeof(*tally->totals));
-	if (tally->totals == NULL)
+	tally->excluded = calloc(tally->columns + 1, sizeof(*tally->excluded));
+	if (tally->totals == NULL || tally->excluded == NULL)
 		return error_set(err, ENOMEM, "out of memory");
 	r = count_all(tally, reader, err);
 	if (r < 0)
@@ -253,6 +295,7 @@ void tally_destroy(struct tally *tally)
 	free(tally->rows);
 	free(tally->images);
 	free(tally->totals);
+	free(tally->excluded);
 	free(tally);
 }
 
@@ -275,4 +318,14 @@ uint64_t tally_samples(const struct tally *tally, uint64_t *unknown)
 {
 	*unknown = tally->unknown;
 	return tally->samples;
+}
+
+const struct tally_count *tally_excluded(const struct tally *tally, size_t event)
+{
+	return &tally->excluded[event];
+}
+
+uint64_t tally_excluded_samples(const struct tally *tally)
+{
+	return tally->excluded_samples;
 }

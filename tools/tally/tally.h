@@ -38,4 +38,10 @@ const struct tally_count *tally_total(const struct tally *tally, size_t event);
 /** tally_samples() - samples of all events and processes, and those of no image. */
 uint64_t tally_samples(const struct tally *tally, uint64_t *unknown);
 
+/** tally_excluded() - samples of an event that profiling causes: a part of tally_total(). */
+const struct tally_count *tally_excluded(const struct tally *tally, size_t event);
+
+/** tally_excluded_samples() - the same of all events, a part of tally_samples(). */
+uint64_t tally_excluded_samples(const struct tally *tally);
+
 #endif

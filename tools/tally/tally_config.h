@@ -39,6 +39,7 @@ const char *tally_by_name(enum tally_by by);
  * @scale:       of events that took turns
  * @demangle:    names as the source has them, not as linkers do
  * @debug:       where symbols may be
+ * @include_profiler: rows of samples that profiling causes are as the others are
  * @tool:        name of the program, which says on a terminal how far it has got, or NULL
  */
 struct tally_config {
@@ -53,6 +54,7 @@ struct tally_config {
 	const struct event_scale *scale;
 	bool demangle;
 	struct debug_file_options debug;
+	bool include_profiler;
 	const char *tool;
 };
 

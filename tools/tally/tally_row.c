@@ -23,6 +23,8 @@ void tally_count_add(struct tally_count *count, uint64_t samples, double factor)
 
 const char *tally_row_note(const struct tally_row *row)
 {
+	if (row->note != NULL)
+		return row->note;
 	return row->names != NULL ? row->names->note : NULL;
 }
 

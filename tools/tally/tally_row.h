@@ -33,6 +33,9 @@ void tally_count_add(struct tally_count *count, uint64_t samples, double factor)
  *               images; of lines and files, only a reason, where @source is NULL
  * @names:       of a procedure, also of one that an instruction is in: its aliases, and what
  *               text shows after @procedure; NULL: nothing more than @procedure is known
+ * @note:        a mark of the profiler's own samples, after that of @names; NULL: none
+ * @excluded:       profiling causes all of its samples, so that shares leave them out
+ * @in_part:     profiling causes an unknown part of its samples, which may be any difference
  * @image:       path of the image, or what stands for it
  * @file:        what the image is; its path is the path alone, where @image also says
  *              which of several images
@@ -48,6 +51,9 @@ void tally_count_add(struct tally_count *count, uint64_t samples, double factor)
 struct tally_row {
 	const char *procedure;
 	const struct procedure_names *names;
+	const char *note;
+	bool excluded;
+	bool in_part;
 	const char *image;
 	const struct profile_image *file;
 	const char *identity;
@@ -60,7 +66,7 @@ struct tally_row {
 	const struct tally_count *counts;
 };
 
-/** tally_row_note() - what text shows after @procedure. */
+/** tally_row_note() - text after the name of a row; NULL: none. */
 const char *tally_row_note(const struct tally_row *row);
 
 /** tally_row_alias_list() - its other names as one text: "a; b". */

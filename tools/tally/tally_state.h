@@ -31,8 +31,10 @@ struct tally {
 	size_t row_count;
 	size_t row_capacity;
 	struct tally_count *totals;
+	struct tally_count *excluded; /* samples of rows that are excluded, of @totals */
 	uint64_t samples;
 	uint64_t unknown;
+	uint64_t excluded_samples;
 	void **owned; /* what rows point to */
 	size_t owned_count;
 	size_t owned_capacity;

@@ -1,0 +1,123 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The profiler's own samples: marked, left out of shares and comparisons, and counted on request.
+set -u
+. "$(dirname "$0")/tool_cli.sh"
+. "$(dirname "$0")/calc_db.sh"
+
+# epoch PROBES OTHERS: of uprobes, samples OTHERS; probes of ours
+epoch()
+{
+	echo "event cpu-clock ns 200000 200000"
+	echo "epoch Some CPU"
+	echo "counter stat probes $1"
+	echo "image kernel - vmlinux-6"
+	echo "symbols schedule uprobe_notify_resume irqentry_exit_to_user_mode find_active_uprobe_rcu"
+	printf 'sample 0 0x%x %d\n' 0x10 200 0x1010 "$2" 0x2010 $((50 + 2 * $2)) 0x3010 40
+	echo "image jit - [bpf]"
+	echo "symbols bpf_prog_0123456789abcdef_branch_probe bpf_prog_0123456789abcdef_firewall"
+	printf 'sample 0 0x%x %d\n' 0x10 30 0x1010 30
+	echo "image file - /usr/sbin/dcpid"
+	echo "sample 0 0x10 100"
+	echo "image file - /usr/bin/work"
+	echo "sample 0 0x10 600"
+	echo end
+}
+
+{
+	epoch 7 200
+	epoch 7 1200
+} | make_db probes
+epoch 0 200 | make_db none
+
+prof()
+{
+	"$bin/dcpiprof" --db "$scratch/$1.db" "${@:2}"
+}
+
+# row DB PROCEDURE ARGUMENT...: samples, share, name and mark
+row()
+{
+	prof "$1" "${@:3}" | awk -v name="$2" '$4 == name { $1 = $1; sub(/ [^ ]*$/, ""); print }'
+}
+
+is "a row of the profiler has no share" "$(row probes uprobe_notify_resume --epoch 1)" \
+	"200 - - uprobe_notify_resume [profiler]"
+is "a row that is the profiler's in part" "$(row probes irqentry_exit_to_user_mode --epoch 1 |
+	cut -d' ' -f1,2,4-)" "450 35.2% irqentry_exit_to_user_mode [profiler, in part]"
+is "shares are of the others" "$(row probes schedule --epoch 1 | cut -d' ' -f1,2,4)" \
+	"200 15.6% schedule"
+is "a BPF program that takes samples" "$(row probes bpf_prog_0123456789abcdef_branch_probe --epoch 1)" \
+	"30 - - bpf_prog_0123456789abcdef_branch_probe [profiler]"
+is "another BPF program" "$(row probes bpf_prog_0123456789abcdef_firewall --epoch 1 |
+	cut -d' ' -f1,2,4-)" "30 2.3% bpf_prog_0123456789abcdef_firewall"
+is "the daemon, by image" "$(prof probes --by image --epoch 1 | grep dcpid | xargs)" \
+	"100 - - /usr/sbin/dcpid [profiler]"
+like "the header says how many are excluded" "$(prof probes --epoch 1)" \
+	'^profiler    370 samples, 22.42%, are its own: excluded \(--include-profiler'
+like "nothing is missing in the accounting" "$(prof probes --epoch 1)" \
+	'^accounting  1650 interrupts = 1650 samples \+ 0 lost: exact'
+is "rows excluded stand last" "$(prof probes --epoch 1 | sed '1,/^cpu-clock/d' |
+	awk '{ print $2 == "-" }' | uniq | paste -sd' ')" "0 1"
+is "cumulative shares end at 100%" "$(prof probes --epoch 1 | awk '$2 != "-" { last = $3 } $2 == "-" { exit }
+	END { print last }')" "100.0%"
+is "--include-profiler: shares are of all" "$(row probes uprobe_notify_resume --epoch 1 \
+	--include-profiler | cut -d' ' -f1,2,4-)" "200 12.1% uprobe_notify_resume [profiler]"
+is "--include-profiler: nothing is excluded" "$(prof probes --include-profiler |
+	grep -c '^profiler')" 0
+is "without probes, uprobes are another program's" "$(row none uprobe_notify_resume |
+	cut -d' ' -f1,4-)" "200 uprobe_notify_resume"
+is "without probes, traps are unmarked" "$(row none irqentry_exit_to_user_mode |
+	cut -d' ' -f1,4-)" "450 irqentry_exit_to_user_mode"
+is "without probes, the daemon is still marked" "$(prof none --by image | grep -c 'dcpid \[profiler\]')" 1
+is "JSON" "$(prof probes --json --epoch 1 | jq .profiler_samples)" 370
+valid "a report with the profiler's samples" dcpiprof prof probes
+
+# differ ARGUMENT...: the names of rows of dcpidiff, and whether they differ
+differ()
+{
+	"$bin/dcpidiff" --db "$scratch/probes.db" --csv --min 0 "$@" 1 2 | tr -d '\r' | awk -F, '
+		NR == 1 { for (i = 1; i <= NF; i++) n[$i] = i; next }
+		{ print $n["procedure"], $n["significant"] }' | sort
+}
+is "sets count all samples, and the profiler's apart" "$("$bin/dcpidiff" --db "$scratch/probes.db" --json 1 2 |
+	jq -c "[.sets[] | .samples, .profiler_samples]")" "[1650,370,4650,1370]"
+is "a comparison leaves the profiler out" "$(differ | grep -c uprobe)" 0
+is "a row that is the profiler's in part does not differ" "$(differ | grep irqentry)" \
+	"irqentry_exit_to_user_mode no"
+is "--include-profiler: it differs" "$(differ --include-profiler | grep uprobe_n)" \
+	"uprobe_notify_resume yes"
+is "nothing else seems to differ" "$(differ --normalize none | grep -c ' yes')" 0
+
+# Live: probes on branches, as long as the kernel places any.
+cat > "$scratch/br.c" << 'END'
+#include <stdlib.h>
+__attribute__((noinline)) int step(unsigned *x)
+{
+	*x = *x * 1103515245u + 12345u;
+	return *x & 0x10000 ? 3 : *x & 0x20000 ? 5 : 1;
+}
+int main(int argc, char **argv)
+{
+	unsigned x = 1;
+	long sum = 0;
+
+	for (long i = 0; i < 100000000; i++)
+		sum += step(&x);
+	return sum == argc;
+}
+END
+check "a program is made" gcc -O1 -o "$scratch/br" "$scratch/br.c"
+check "it is profiled" "$bin/dcpirun" -q --db "$scratch/live.db" -e cpu-clock "$scratch/br"
+if [ "$(sqlite3 "$scratch/live.db" "SELECT ifnull(sum(count), 0) > 0 FROM counter
+	WHERE counter_group = 'stat' AND name = 'probes'")" != 1 ]; then
+	not_measured "live: uprobes are excluded" "no probe was placed"
+else
+	is "live: no uprobe procedure has a share" "$(prof live | awk '$4 ~ /uprobe/ && $2 != "-"' |
+		wc -l)" 0
+	is "live: --include-profiler has as many samples" \
+		"$(prof live --csv | awk -F, 'NR > 1 { n += $1 } END { print n }')" \
+		"$(prof live --csv --include-profiler | awk -F, 'NR > 1 { n += $1 } END { print n }')"
+fi
+tap_done

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tools/report/profiler_class.h"
+
+#include <fnmatch.h>
+#include <string.h>
+
+#include "lib/error.h"
+
+#define COUNT(array) (sizeof(array) / sizeof(*(array)))
+
+static const char *const own_files[] = {"dcpid", "dcpirun", "libdcpi-audit.so"};
+
+/* Names of BPF programs have 15 characters; a tag precedes them. */
+static const char *const own_bpf[] = {
+	"bpf_prog_*_branch_snapshot", "bpf_prog_*_branch_snapsho", "bpf_prog_*_branch_follower",
+	"bpf_prog_*_branch_followe",  "bpf_prog_*_branch_probe",   "bpf_prog_*_sample_count",
+};
+
+/* The kernel executes these only to place, hit or remove a uprobe. */
+static const char *const uprobe_procedures[] = {
+	"uprobe_*",	      "uprobes_*",
+	"*_uprobe",	      "*_uprobe_rcu",
+	"__uprobe_*",	      "arch_uprobe_*",
+	"arch_uretprobe_*",   "handle_swbp",
+	"find_active_uprobe", "bpf_get_attach_cookie_uprobe_multi",
+	"handler_chain",      "handle_singlestep",
+	"pre_ssout",	      "xol_*",
+};
+
+/* The kernel executes these for each trap; a sample is late until they enable interrupts. */
+static const char *const trap_procedures[] = {
+	"irqentry_exit_to_user_mode",
+	"exit_to_user_mode_prepare",
+	"exit_to_user_mode_loop",
+	"irqentry_exit",
+	"exc_int3",
+	"asm_exc_int3",
+	"exc_debug_user",
+	"noist_exc_debug",
+	"irqentry_enter_from_user_mode",
+	"el0_dbg",
+	"el0_brk64",
+	"do_notify_resume",
+};
+
+static bool matches(const char *name, const char *const *patterns, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (fnmatch(patterns[i], name, 0) == 0)
+			return true;
+	}
+	return false;
+}
+
+static enum profiler_class class_in_kernel(const char *procedure, enum profiler_probes probes)
+{
+	if (procedure == NULL || probes == PROFILER_PROBES_NONE)
+		return PROFILER_NONE;
+	if (matches(procedure, uprobe_procedures, COUNT(uprobe_procedures)))
+		return probes == PROFILER_PROBES_ALL ? PROFILER_WHOLE : PROFILER_PART;
+	return matches(procedure, trap_procedures, COUNT(trap_procedures)) ? PROFILER_PART
+									   : PROFILER_NONE;
+}
+
+enum profiler_class profiler_class_of(const struct profile_image *image, const char *procedure,
+				      enum profiler_probes probes)
+{
+	const char *slash = strrchr(image->path, '/');
+	const char *name = slash != NULL ? slash + 1 : image->path;
+
+	switch (image->kind) {
+	case PROFILE_IMAGE_KERNEL:
+		return class_in_kernel(procedure, probes);
+	case PROFILE_IMAGE_MODULE:
+		return fnmatch("dcpi.ko*", name, 0) == 0 ? PROFILER_WHOLE : PROFILER_NONE;
+	case PROFILE_IMAGE_FILE:
+		return matches(name, own_files, COUNT(own_files)) ? PROFILER_WHOLE : PROFILER_NONE;
+	case PROFILE_IMAGE_JIT:
+		if (procedure != NULL && strcmp(image->path, "[bpf]") == 0 &&
+		    matches(procedure, own_bpf, COUNT(own_bpf)))
+			return PROFILER_WHOLE;
+		return PROFILER_NONE;
+	default:
+		return PROFILER_NONE;
+	}
+}
+
+const char *profiler_class_mark(enum profiler_class class)
+{
+	static const char *const marks[] = {
+		[PROFILER_NONE] = "",
+		[PROFILER_PART] = " [profiler, in part]",
+		[PROFILER_WHOLE] = " [profiler]",
+	};
+
+	return marks[class];
+}
+
+struct probe_walk {
+	struct profile_reader *reader;
+	struct error *err;
+	size_t epochs;
+	size_t with_probes;
+	bool found;
+};
+
+static int take_counter(void *context, const struct profile_counter *counter)
+{
+	struct probe_walk *walk = context;
+
+	if (strcmp(counter->group, "stat") == 0 && strcmp(counter->name, "probes") == 0 &&
+	    counter->count > 0)
+		walk->found = true;
+	return 0;
+}
+
+static int take_epoch(void *context, const struct profile_epoch *epoch)
+{
+	struct probe_walk *walk = context;
+	int r;
+
+	walk->found = false;
+	r = profile_reader_counters(walk->reader, epoch->id, take_counter, walk, walk->err);
+	walk->epochs++;
+	walk->with_probes += walk->found;
+	return r;
+}
+
+int profiler_probes_load(enum profiler_probes *ret, struct profile_reader *reader,
+			 const struct profile_filter *filter, struct error *err)
+{
+	struct probe_walk walk = {.reader = reader, .err = err};
+	int r = profile_reader_epochs(reader, filter, take_epoch, &walk, err);
+
+	if (r < 0)
+		return r;
+	*ret = walk.with_probes == 0 ? PROFILER_PROBES_NONE : PROFILER_PROBES_SOME;
+	if (walk.with_probes > 0 && walk.with_probes == walk.epochs)
+		*ret = PROFILER_PROBES_ALL;
+	return 0;
+}

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Samples that profiling itself causes: which images and procedures they are in. All reports
+ * use this classification.
+ */
+#ifndef DCPI_PROFILER_CLASS_H
+#define DCPI_PROFILER_CLASS_H
+
+#include "db/profile_read.h"
+
+struct error;
+
+/** enum profiler_class - how much of a row profiling causes */
+enum profiler_class {
+	PROFILER_NONE,
+	PROFILER_PART,	/* an unknown part: the procedure does other work, too */
+	PROFILER_WHOLE, /* every sample */
+};
+
+/** enum profiler_probes - the epochs in which the daemon placed probes on branches */
+enum profiler_probes {
+	PROFILER_PROBES_NONE,
+	PROFILER_PROBES_SOME,
+	PROFILER_PROBES_ALL,
+};
+
+/** profiler_probes_load() - by the counters of the epochs that a filter selects. */
+int profiler_probes_load(enum profiler_probes *ret, struct profile_reader *reader,
+			 const struct profile_filter *filter, struct error *err);
+
+/**
+ * profiler_class_of() - classify a row
+ * @procedure: its name; NULL: the row is the image
+ *
+ * dcpi.ko, dcpid, dcpirun and the BPF programs of dcpid are the profiler's. The kernel's
+ * procedures that handle uprobes are so in epochs with probes; in other epochs they are not,
+ * because other programs place uprobes, too. A procedure that returns from traps and interrupts
+ * of all kinds is the profiler's in part.
+ */
+enum profiler_class profiler_class_of(const struct profile_image *image, const char *procedure,
+				      enum profiler_probes probes);
+
+/** profiler_class_mark() - text after the name of a row: " [profiler]"; "" for PROFILER_NONE. */
+const char *profiler_class_mark(enum profiler_class class);
+
+#endif
