@@ -29,7 +29,7 @@ enter()
 		mount --rbind /dev "$system/dev" &&
 		mount --rbind /sys "$system/sys" &&
 		mount -t proc proc "$system/proc" &&
-		mount -t tmpfs -o mode=755 run "$system/run" &&
+		mount -t tmpfs -o mode=755 run "$system/run" && mkdir -m 1777 "$system/run/lock" &&
 		cd "$system" && pivot_root . mnt && cd / && umount -l /mnt && cd /root/dcpi || exit 125
 	exec env -i --default-signal ${CI:+CI="$CI"} HOME=/root TERM=linux \
 		PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
@@ -56,13 +56,8 @@ die()
 # Prints the processes whose root folder is the system's.
 processes()
 {
-	local want process
-
-	want=$(stat -c %d:%i "$system") || return
-	for process in /proc/[0-9]*; do
-		[ "$(stat -Lc %d:%i "$process/root" 2> /dev/null)" != "$want" ] ||
-			echo "${process#/proc/}"
-	done
+	stat -Lc '%d:%i %n' /proc/[0-9]*/root 2> /dev/null |
+		sed -n "s|^$(stat -c %d:%i "$system") /proc/\([0-9]*\)/root\$|\1|p"
 }
 
 # Kills the processes of the system; its mounts go with the last of them.
@@ -91,7 +86,7 @@ remove_system()
 cleanup()
 {
 	remove_system
-	rm -f "$base" "$base.log"
+	rm -f "$base" "$base.log" "$base.conf"
 	rmdir "$work" 2> /dev/null
 }
 

@@ -67,7 +67,11 @@ perf_limits_ended()
 
 perf_limits_raise()
 {
-	if ! exec 9>> "$perf_limits_lock" || ! flock -n 9; then
+	if ! exec 9>> "$perf_limits_lock"; then
+		echo "${0##*/}: cannot open '$perf_limits_lock'" >&2
+		exit 2
+	fi
+	if ! flock -n 9; then
 		echo "${0##*/}: the kernel's limits on sampling are being changed by another script" >&2
 		exit 2
 	fi
