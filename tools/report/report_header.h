@@ -24,13 +24,9 @@ struct json_object;
  * @counters:    summed over the epochs, by group and name
  * @interrupts:  samples taken, by the sources' count
  * @samples:     samples in all profiles; set by the tool, which reads them
-<<<<<<< HEAD
  * @unknown:     of these, samples of no known image; set by the tool
-=======
- * @unknown:     of these, samples of no known image; set by the tool
- * @excluded:       of @samples, samples that profiling causes and that shares leave out; set by
+ * @excluded:    of @samples, samples that profiling causes and that shares leave out; set by
  *               the tool
->>>>>>> 03f4446 (reports: exclude the profiler's own samples from shares and comparisons)
  * @jit:         samples of code without names, by runtime
  * @has_writer:  a process writes to the database, as far as is known
  * @has_edges:   the report is of edges: of @edges in all; set by the tool
