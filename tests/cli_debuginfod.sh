@@ -36,7 +36,7 @@ for i in $libraries; do
 done
 echo "void call_1(void), call_2(void), call_3(void), call_4(void); int main(void) {$calls return 0; }" > \
 	"$work/main.c"
-# shellcheck disable=SC2086 # words
+# shellcheck disable=SC2086,SC2046 # words
 $cc -o "$work/main" "$work/main.c" -L"$work" $(printf -- '-lwork%s ' $libraries) "-Wl,-rpath,$work" || exit 1
 "$bin/dcpirun" -q --user --image-store none --db "$db" "$work/main" || exit 1
 

@@ -88,6 +88,12 @@ flags="-O2 -g -fno-lto -Wl,--build-id=sha1"
 	$cc $flags -pie -fPIE -fcf-protection=full -Wl,-z,ibtplt,-z,now -o ibt main.c bare.s
 	$cc -O2 -g -Wl,--build-id=none -pie -fPIE -o anonymous main.c bare.s
 }
+# Without section headers: fields of the ELF header are zero.
+for file in pie exec; do
+	cp $file $file.sectionless
+	printf '\0\0\0\0\0\0\0\0' | dd of=$file.sectionless bs=1 seek=40 conv=notrunc status=none
+	printf '\0\0\0\0' | dd of=$file.sectionless bs=1 seek=60 conv=notrunc status=none
+done
 for file in pie exec static ibt anonymous; do
 	strip -o $file.stripped $file
 done
