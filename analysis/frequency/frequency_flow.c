@@ -106,8 +106,11 @@
 #define INTERVAL_SPREADS 1.645
 #define PROGRAM_SPREAD 0.5
 #define COMMON_SPREAD hypot(PROGRAM_SPREAD, FREQUENCY_FLOW_PROCEDURE_SPREAD)
-/* What is measured by gaps does not depend on that, but on what an execution of a probe takes. */
-#define GAP_SPREAD 0.07
+/*
+ * The measurement of gaps does not depend on that, but on the time of a probe, which is known to a
+ * fifth and may be half of a window. More windows and epochs do not reduce this error.
+ */
+#define GAP_SPREAD 0.15
 #define HIGH_SPREAD 0.1
 #define MEDIUM_SPREAD 0.23
 
