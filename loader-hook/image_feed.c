@@ -22,6 +22,7 @@
 /*
  * One of @hook, @audit and @band is open.
  *
+ * @code: of the kernel; NULL: of one command, or perf is not permitted
  * @losses:  of the side band, when /proc was read last
  * @scan_ns: when it may be read again
  */
@@ -29,6 +30,7 @@ struct image_feed {
 	struct bpf_hook *hook;
 	struct audit_feed *audit;
 	struct side_band *band;
+	struct side_band *code;
 	uint64_t losses;
 	uint64_t scan_ns;
 	char reason[2 * ERROR_MESSAGE_BYTES + 32];
@@ -104,6 +106,9 @@ int image_feed_open(struct image_feed **ret, const char *name, const char *socke
 	feed = calloc(1, sizeof(*feed));
 	if (feed == NULL)
 		return error_set(err, ENOMEM, "out of memory");
+	/* First, so that the programs of the hook are known. */
+	if (target_pid == 0)
+		side_band_open_kernel_code(&feed->code, NULL);
 	if (target_pid != 0)
 		rc = target_open(feed, name, target_pid, err);
 	else if (strcmp(name, "auto") == 0)
@@ -125,6 +130,7 @@ void image_feed_close(struct image_feed *feed)
 	bpf_hook_close(feed->hook);
 	audit_feed_close(feed->audit);
 	side_band_close(feed->band);
+	side_band_close(feed->code);
 	free(feed);
 }
 
@@ -169,7 +175,8 @@ static void rings_relieve(void *context)
 	struct image_feed *feed = scan->feed;
 	struct pollfd waiting = {.fd = image_feed_poll_fd(feed), .events = POLLIN};
 
-	if (poll(&waiting, 1, 0) <= 0)
+	/* The thread that empties the side band's rings may be late. */
+	if (poll(&waiting, 1, 0) <= 0 && (feed->band == NULL || !side_band_is_waiting(feed->band)))
 		return;
 	if (feed->hook != NULL)
 		bpf_hook_drain(feed->hook, scan->handle, scan->context);
@@ -211,6 +218,8 @@ static uint64_t band_drain(struct image_feed *feed, image_event_fn handle, void 
 
 uint64_t image_feed_drain(struct image_feed *feed, image_event_fn handle, void *context)
 {
+	if (feed->code != NULL)
+		side_band_drain(feed->code, handle, context);
 	if (feed->band != NULL)
 		return band_drain(feed, handle, context);
 	if (feed->audit != NULL)

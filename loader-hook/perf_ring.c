@@ -355,16 +355,26 @@ void perf_ring_put_back(struct perf_ring *ring)
 	ring->position = ring->last;
 }
 
-bool perf_ring_pressed(const struct perf_ring *ring, bool all)
+static uint64_t tail_of(const struct perf_ring *ring)
+{
+	return __atomic_load_n(&ring->control->data_tail, __ATOMIC_ACQUIRE);
+}
+
+size_t perf_ring_waiting(const struct perf_ring *ring)
 {
 	/* The tail first: it may be moved meanwhile. */
-	uint64_t tail = __atomic_load_n(&ring->control->data_tail, __ATOMIC_ACQUIRE);
+	uint64_t tail = tail_of(ring);
 
+	return published(ring) - tail;
+}
+
+bool perf_ring_pressed(const struct perf_ring *ring, bool all)
+{
 	if (all)
-		return is_pressed(ring, published(ring) - tail);
+		return is_pressed(ring, perf_ring_waiting(ring));
 	if (ring->in_blocks)
 		return ring->current != NULL && ring->position > ring->current->pressed_at;
-	return is_pressed(ring, ring->position - tail);
+	return is_pressed(ring, ring->position - tail_of(ring));
 }
 
 /* The block that is being read stays if something is left in it. */

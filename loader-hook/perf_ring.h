@@ -55,6 +55,9 @@ void perf_ring_close(struct perf_ring *ring);
  */
 size_t perf_ring_collect(struct perf_ring *ring);
 
+/** perf_ring_waiting() - bytes in the ring that are neither read nor in memory. */
+size_t perf_ring_waiting(const struct perf_ring *ring);
+
 /** perf_ring_held() - bytes in memory that perf_ring_consumed() has not freed. */
 size_t perf_ring_held(struct perf_ring *ring);
 

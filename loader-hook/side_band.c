@@ -26,6 +26,8 @@
 #define MACHINE_BYTES (64U << 20)
 /* All rings of a user count against perf_event_mlock_kb, the sampler's too. */
 #define TARGET_BYTES (1U << 16)
+/* Records of kernel code are rare, and read at each drain. */
+#define KERNEL_BYTES (1U << 14)
 /* Wake up when a quarter of a ring is full, or so much. */
 #define WAKE_BYTES (1U << 16)
 
@@ -36,7 +38,7 @@
  * @times: of the waiting record, by CPU number
  * @gap_ns: during a drain: from when on a record may be missing, or came what makes no sense
  * @doubts: drains in which one may
- * @now_ns: of this drain or the last one
+ * @now_ns: of this drain or the last one; @since_ns: of the one before
  */
 struct side_band {
 	struct perf_event_attr attr;
@@ -57,6 +59,7 @@ struct side_band {
 	image_event_fn handle;
 	void *context;
 	uint64_t now_ns;
+	uint64_t since_ns;
 };
 
 CLEANUP_DEFINE(side_band, struct side_band *, side_band_close)
@@ -80,10 +83,10 @@ static size_t machine_bytes(void)
 }
 
 /*
- * Two kinds of records are never requested, because Linux makes one record for all listeners,
- * changes it for each and does not restore it. A build-id for one listener marks the mmap records
- * of others as having one, and perf aborts on those. Records of kernel code (ksymbol, bpf_event
- * and text_poke) get longer for each listener after the first, and perf script gives up.
+ * Some records are not requested, because Linux makes one record for all listeners, changes it for
+ * each and does not restore it. A build-id for one listener marks the mmap records of others as
+ * having one, and perf aborts on those. Records of kernel code (ksymbol, bpf_event and text_poke)
+ * get longer by each listener's trailer, and perf script gives up: set_kernel_attr().
  */
 static void set_attr(struct perf_event_attr *attr, bool target, size_t ring_bytes)
 {
@@ -113,6 +116,16 @@ static void set_attr(struct perf_event_attr *attr, bool target, size_t ring_byte
 	}
 }
 
+/* Without a trailer (sample_id_all) the records of other listeners stay as they are. */
+static void set_kernel_attr(struct perf_event_attr *attr)
+{
+	memset(attr, 0, sizeof(*attr));
+	attr->type = PERF_TYPE_SOFTWARE;
+	attr->config = PERF_COUNT_SW_DUMMY;
+	attr->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED;
+	attr->ksymbol = 1;
+}
+
 /* Large rings need not be permitted: what memory may be locked is the user's. */
 static int open_ring(struct side_band *band, struct perf_ring **ring, unsigned int cpu,
 		     struct error *err)
@@ -135,7 +148,7 @@ static int open_cpu(struct side_band *band, unsigned int cpu, struct error *err)
 
 	if (result < 0)
 		return result;
-	result = ring_reader_add(band->reader, ring, err);
+	result = band->attr.ksymbol ? 0 : ring_reader_add(band->reader, ring, err);
 	if (result < 0) {
 		perf_ring_close(ring);
 		return result;
@@ -178,7 +191,8 @@ static void cpu_went(void *context, uint32_t cpu)
 {
 	struct side_band *band = context;
 
-	ring_reader_remove(band->reader, band->rings[cpu]);
+	if (!band->attr.ksymbol)
+		ring_reader_remove(band->reader, band->rings[cpu]);
 	perf_ring_close(band->rings[cpu]);
 	band->rings[cpu] = NULL;
 }
@@ -210,7 +224,17 @@ static void follow_cpus(struct side_band *band, uint64_t drained_ns)
 		gap_from(band, drained_ns);
 }
 
-int side_band_open(struct side_band **ret, uint32_t target_pid, struct error *err)
+static int reader_open(struct side_band *band, struct error *err)
+{
+	int result = ring_reader_open(&band->reader, err);
+
+	return result < 0 ? result
+			  : wake_set_add(band->wakes, ring_reader_fd(band->reader),
+					 "an event descriptor", err);
+}
+
+static int band_open(struct side_band **ret, uint32_t target_pid,
+		     const struct perf_event_attr *attr, size_t ring_bytes, struct error *err)
 {
 	_cleanup_(cleanup_side_band) struct side_band *band = calloc(1, sizeof(*band));
 	int result;
@@ -219,14 +243,11 @@ int side_band_open(struct side_band **ret, uint32_t target_pid, struct error *er
 		return error_set(err, ENOMEM, "out of memory");
 	band->online.fd = -1;
 	band->target_pid = target_pid != 0 ? (int)target_pid : -1;
-	band->ring_bytes = target_pid != 0 ? TARGET_BYTES : machine_bytes();
-	set_attr(&band->attr, target_pid != 0, band->ring_bytes);
+	band->ring_bytes = ring_bytes;
+	band->attr = *attr;
 	result = wake_set_open(&band->wakes, err);
-	if (result == 0)
-		result = ring_reader_open(&band->reader, err);
-	if (result == 0)
-		result = wake_set_add(band->wakes, ring_reader_fd(band->reader),
-				      "an event descriptor", err);
+	if (result == 0 && !attr->ksymbol)
+		result = reader_open(band, err);
 	if (result == 0)
 		result = online_cpus_open(&band->online, err);
 	if (result < 0)
@@ -237,6 +258,23 @@ int side_band_open(struct side_band **ret, uint32_t target_pid, struct error *er
 		return result;
 	*ret = take_ptr(band);
 	return 0;
+}
+
+int side_band_open(struct side_band **ret, uint32_t target_pid, struct error *err)
+{
+	size_t ring_bytes = target_pid != 0 ? TARGET_BYTES : machine_bytes();
+	struct perf_event_attr attr;
+
+	set_attr(&attr, target_pid != 0, ring_bytes);
+	return band_open(ret, target_pid, &attr, ring_bytes, err);
+}
+
+int side_band_open_kernel_code(struct side_band **ret, struct error *err)
+{
+	struct perf_event_attr attr;
+
+	set_kernel_attr(&attr);
+	return band_open(ret, 0, &attr, KERNEL_BYTES, err);
 }
 
 void side_band_close(struct side_band *band)
@@ -259,6 +297,16 @@ void side_band_close(struct side_band *band)
 int side_band_poll_fd(struct side_band *band)
 {
 	return wake_set_fd(band->wakes);
+}
+
+bool side_band_is_waiting(const struct side_band *band)
+{
+	for (uint32_t cpu = 0; cpu < band->online.end; cpu++) {
+		if (band->rings[cpu] != NULL &&
+		    perf_ring_waiting(band->rings[cpu]) >= band->attr.wakeup_watermark)
+			return true;
+	}
+	return false;
 }
 
 static bool older(const struct side_band *band, size_t a, size_t b)
@@ -303,6 +351,12 @@ static void push(struct side_band *band, size_t cpu)
 	}
 }
 
+/* Kernel code has been there since the last drain, or later. */
+static uint64_t record_time(const struct side_band *band, const struct perf_event_header *record)
+{
+	return band->attr.ksymbol ? band->since_ns : side_band_record_time(record);
+}
+
 /*
  * Look at a CPU's next record. One made after the drain began is left for the
  * next: what it depends on may be in a ring that was looked at before. One of a time
@@ -323,7 +377,7 @@ static bool advance(struct side_band *band, size_t cpu)
 			}
 			return false;
 		}
-		band->times[cpu] = side_band_record_time(record);
+		band->times[cpu] = record_time(band, record);
 		if (band->times[cpu] <= band->now_ns + NS_PER_SECOND)
 			break;
 	}
@@ -342,7 +396,10 @@ static void deliver(struct side_band *band, const struct perf_event_header *head
 	struct side_band_record record;
 	uint32_t pid;
 
-	side_band_record_parse(&record, header);
+	if (band->attr.ksymbol)
+		side_band_record_take(&record, header, 0, band->since_ns);
+	else
+		side_band_record_parse(&record, header);
 	pid = record.event.pid;
 	switch (record.kind) {
 	case SIDE_BAND_EVENT:
@@ -393,7 +450,7 @@ static void tell_loss(struct side_band *band)
 {
 	struct image_event event = {.type = IMAGE_EVENT_LOST, .time_ns = band->gap_ns};
 
-	if (band->gap_ns == UINT64_MAX)
+	if (band->gap_ns == UINT64_MAX || band->attr.ksymbol)
 		return;
 	band->doubts++;
 	event.until_ns = clock_monotonic_ns();
@@ -414,6 +471,7 @@ uint64_t side_band_drain(struct side_band *band, image_event_fn handle, void *co
 	wake_set_clear(band->wakes);
 	band->handle = handle;
 	band->context = context;
+	band->since_ns = drained_ns;
 	band->now_ns = clock_monotonic_ns();
 	band->heap_count = 0;
 	band->gap_ns = UINT64_MAX;

@@ -21,11 +21,22 @@ struct side_band;
  */
 int side_band_open(struct side_band **ret, uint32_t target_pid, struct error *err);
 
+/**
+ * side_band_open_kernel_code() - record the code that the kernel makes, of the whole machine
+ *
+ * These are IMAGE_EVENT_KERNEL_CODE, with the time of the drain before, because their records
+ * have no time of their own.
+ */
+int side_band_open_kernel_code(struct side_band **ret, struct error *err);
+
 /** side_band_close() - NULL is fine. */
 void side_band_close(struct side_band *band);
 
 /** side_band_poll_fd() - an epoll descriptor, readable when much is waiting. */
 int side_band_poll_fd(struct side_band *band);
+
+/** side_band_is_waiting() - whether a ring holds enough for its reader to be woken. */
+bool side_band_is_waiting(const struct side_band *band);
 
 /**
  * side_band_drain() - deliver what has been recorded

@@ -122,6 +122,37 @@ fi
 cp "$work/mapped" "$work/alone"
 recorded "alone: a recording of the whole machine has the same mappings" "$work/alone.data" -a
 
+# kernel_code: faults of a recording that began before dcpid, when a BPF program is loaded
+kernel_code()
+{
+	local recorder
+
+	perf record -q -a -e cpu-clock -o "$work/kernel.data" -- sleep 600 > "$work/perf.out" 2>&1 &
+	recorder=$!
+	pids+=("$recorder")
+	eventually [ -s "$work/kernel.data" ]
+	daemon_run beside --source perf --image-events perf || echo "dcpid does not start"
+	"$work/bpf_spin" 10
+	daemon_stop TERM
+	kill -INT "$recorder"
+	wait "$recorder"
+	perf script -i "$work/kernel.data" --show-bpf-events > "$work/script" 2>> "$work/perf.out" ||
+		echo "perf script: exit status $?"
+	grep -q 'PERF_RECORD_KSYMBOL .*dcpi_spin' "$work/script" || echo "no record of the program"
+	grep -E "$failure" "$work/perf.out" | sort -u
+}
+
+${CC:-gcc} -O2 -o "$work/bpf_spin" "$top/tests/programs/bpf_spin.c" || exit 1
+if "$work/bpf_spin" 10 2> "$work/out"; then
+	for _ in 1 2 3 4 5; do
+		wrong=$(kernel_code 2>&1)
+		[ -n "$wrong" ] || break
+	done
+	is "a recording with names of kernel code is read" "$wrong" ""
+else
+	not_measured "a recording with names of kernel code is read" "$(cat "$work/out")"
+fi
+
 for source in perf bpf; do
 	for feed in bpf perf audit; do
 		label="$source source, $feed events"

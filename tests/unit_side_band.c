@@ -445,6 +445,12 @@ static void nothing_is_requested_that_harms_others(void **state)
 	int target;
 
 	(void)state;
+	if (side_band_open_kernel_code(&band, NULL) == 0) {
+		assert_true(opened.ksymbol);
+		assert_false(opened.sample_id_all);
+		assert_false(opened.build_id || opened.bpf_event || opened.text_poke);
+		side_band_close(band);
+	}
 	for (target = 0; target < 2; target++) {
 		band = target ? open_for("exit 0", &pid) : open_or_skip(0);
 		assert_true(opened.mmap2);

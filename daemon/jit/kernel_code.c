@@ -28,11 +28,12 @@
 #define SYMBOLS_MAX (1U << 20)
 /*
  * Reading kallsyms takes some 50 ms. After reading, the reader pauses for that time multiplied by
- * READ_REST_UNKNOWN if a sample's code is not known. READ_REST_KNOWN applies if it is known,
- * because another program may have taken its place.
+ * READ_REST if a sample's code is not known, twice as long after each reading without success. The pause
+ * is READ_REST_KNOWN times as long if the code is known, because another program may have taken
+ * its place.
  */
-#define READ_REST_UNKNOWN 300
-#define READ_REST_UNKNOWN_MIN_NS NS_PER_SECOND
+#define READ_REST 20
+#define READ_IN_VAIN_MAX 4
 #define READ_REST_KNOWN 1000
 #define READ_REST_KNOWN_MIN_NS (10 * NS_PER_SECOND)
 
@@ -58,7 +59,8 @@ static const struct {
  * @names:   each once; the name_hash of a piece is its index
  * @images:  numbers in the image table; 0: not met yet
  * @read_ns: when kallsyms was read; 0: never
- * @read_cost_ns: how long that took
+ * @read_cost_ns: CPU time that this took
+ * @in_vain: readings without success since the last success
  */
 struct kernel_code {
 	struct image_table *table;
@@ -72,6 +74,7 @@ struct kernel_code {
 	uint32_t images[IMAGE_NR];
 	uint64_t read_ns;
 	uint64_t read_cost_ns;
+	unsigned int in_vain;
 	uint64_t window_ns;
 };
 
@@ -228,7 +231,7 @@ static void symbol_add(struct kernel_code *code, const struct symbol *symbol, ui
 static void kallsyms_read(struct kernel_code *code, uint64_t now_ns)
 {
 	struct reading reading = {.code = code};
-	uint64_t began_ns = clock_monotonic_ns();
+	uint64_t began_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	size_t i;
 
 	code->read_ns = now_ns;
@@ -242,18 +245,22 @@ static void kallsyms_read(struct kernel_code *code, uint64_t now_ns)
 					   : PIECE_BYTES_MAX);
 	}
 	free(reading.symbols);
-	code->read_cost_ns = clock_monotonic_ns() - began_ns;
+	code->read_cost_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns;
 }
 
-/* Nothing announces a program that takes the place of another one. */
+/* Records of new code may be lost, or perf is not permitted. */
 static bool is_read_due(const struct kernel_code *code, bool known, uint64_t now_ns)
 {
-	uint64_t rest_ns = code->read_cost_ns * (known ? READ_REST_KNOWN : READ_REST_UNKNOWN);
-	uint64_t min_ns = known ? READ_REST_KNOWN_MIN_NS : READ_REST_UNKNOWN_MIN_NS;
+	uint64_t rest_ns = code->read_cost_ns * (READ_REST << code->in_vain);
 
 	if (code->read_ns == 0)
 		return !known;
-	return now_ns - code->read_ns >= (rest_ns > min_ns ? rest_ns : min_ns);
+	if (known) {
+		rest_ns = code->read_cost_ns * READ_REST_KNOWN;
+		if (rest_ns < READ_REST_KNOWN_MIN_NS)
+			rest_ns = READ_REST_KNOWN_MIN_NS;
+	}
+	return now_ns - code->read_ns > rest_ns;
 }
 
 static uint32_t image_of(struct kernel_code *code, unsigned int kind)
@@ -316,7 +323,10 @@ void kernel_code_place(struct kernel_code *code, uint64_t pc, uint64_t now_ns,
 	if (!is_read_due(code, known, now_ns))
 		return;
 	kallsyms_read(code, now_ns);
-	place_known(code, pc, now_ns, place);
+	if (place_known(code, pc, now_ns, place))
+		code->in_vain = 0;
+	else if (code->in_vain < READ_IN_VAIN_MAX)
+		code->in_vain++;
 }
 
 void kernel_code_expire(struct kernel_code *code, uint64_t time_ns)

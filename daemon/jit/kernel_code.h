@@ -3,9 +3,9 @@
  * Code that the kernel makes at run time: BPF programs and their trampolines,
  * those of ftrace, pages of kprobes.
  *
- * Known from /proc/kallsyms, which is read when a sample is in none of the known pieces, and
- * once in a while for those that are; in recordings, from events. (The kernel's own events are
- * not requested: see loader-hook/side_band.c.) Addresses mean nothing after the next boot, so samples are kept by name: a BPF program's has its tag, a hash of its
+ * Known from events as it is made, and from /proc/kallsyms, which is read when a sample is in
+ * none of the known pieces, and sometimes for those that are. Addresses mean nothing after the
+ * next boot, so samples are kept by name: a BPF program's has its tag, a hash of its
  * instructions. Images are "[bpf]", "[ftrace]" and "[kprobes]"; see
  * daemon/jit/jit_image.h for their offsets.
  */
@@ -34,8 +34,8 @@ void kernel_code_event(struct kernel_code *code, const struct image_event *event
 
 /**
  * kernel_code_place() - where a kernel PC in no image's text is
- * @now_ns: CLOCK_MONOTONIC; kallsyms is read once a second at most, and for a third of a per
- *          cent of the time
+ * @now_ns: CLOCK_MONOTONIC; kallsyms is read for five per cent of the time at most while it has
+ *          something new, else for a third of a per cent
  * @place:  replaced if the code is known
  */
 void kernel_code_place(struct kernel_code *code, uint64_t pc, uint64_t now_ns,
