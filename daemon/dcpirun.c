@@ -25,6 +25,7 @@
 #include "daemon/base/loop.h"
 #include "daemon/base/secure_exec.h"
 #include "daemon/collect/collector.h"
+#include "daemon/collect/collector_cost.h"
 #include "daemon/collect/overhead.h"
 #include "daemon/config.h"
 #include "daemon/event/event.h"
@@ -43,8 +44,10 @@
 #define DRAIN_NS (20 * NS_PER_MS)
 #define MERGE_NS (5 * NS_PER_SECOND)
 #define REPEAT_MAX 10000
-/* Samples of a rate that nobody asked for take no more of the command's time. */
-#define OVERHEAD_PERCENT 10
+/* Default bound of the total cost, of the command's CPU time. */
+#define OVERHEAD_PERCENT 5
+/* Approximate cost of the snapshot and the interpretation of a sample. */
+#define INTERPRET_NS 8000
 /*
  * Without edges nobody knows frequencies (docs/operations.md has a table). Interpreting samples
  * costs the command little, probes what is said here; with half of that hardly any whole round of
@@ -73,6 +76,7 @@ struct settings {
 	const char *image_store;
 	uint32_t branch_every;
 	uint32_t probe_permille;
+	uint32_t overhead_percent;
 	unsigned int repeat;
 	bool user_only;
 	bool quiet;
@@ -85,6 +89,7 @@ struct settings {
  *              command cannot be run
  * @child:      0 before and after it runs; @status: as of waitpid(2)
  * @asked_to_end: by SIGINT or SIGTERM
+ * @cost:       when the command ended
  */
 struct run {
 	const struct settings *settings;
@@ -94,6 +99,7 @@ struct run {
 	pid_t child;
 	int status;
 	bool asked_to_end;
+	struct collector_cost cost;
 	int go_fd;
 	int timer_fd;
 	int signal_fd;
@@ -105,6 +111,7 @@ enum {
 	OPTION_USER,
 	OPTION_BRANCH_EVERY,
 	OPTION_PROBES,
+	OPTION_OVERHEAD,
 	OPTION_RECORD_TRACE,
 	OPTION_REPEAT,
 	OPTION_IMAGE_STORE,
@@ -122,6 +129,8 @@ static const struct option_entry entries[] = {
 	{OPTION_BRANCH_EVERY, "branch-every", "N",
 	 "interpret one sample in N for edges (1; 0: none)"},
 	{OPTION_PROBES, "probes", "N", "spend N/1000 of a CPU on probes of branches (50)"},
+	{OPTION_OVERHEAD, "overhead", "PERCENT",
+	 "bound the total cost, of the command's CPU time (5)"},
 	{OPTION_RECORD_TRACE, "record-trace", "FILE", "every sample by itself, as well"},
 	{'q', "quiet", NULL, "no summary"},
 };
@@ -153,6 +162,15 @@ static int probes_take(struct settings *settings, const char *value)
 	int rc = config_take(&config, "probe_permille", value);
 
 	settings->probe_permille = (uint32_t)config.probe_permille;
+	return rc;
+}
+
+static int overhead_take(struct settings *settings, const char *value)
+{
+	struct config config;
+	int rc = config_take(&config, "overhead_percent", value);
+
+	settings->overhead_percent = (uint32_t)config.overhead_percent;
 	return rc;
 }
 
@@ -194,6 +212,8 @@ static int option_take(struct settings *settings, const struct options *options,
 		return branch_every_take(settings, optarg);
 	case OPTION_PROBES:
 		return probes_take(settings, optarg);
+	case OPTION_OVERHEAD:
+		return overhead_take(settings, optarg);
 	case OPTION_REPEAT:
 		return repeat_take(settings, optarg);
 	case OPTION_IMAGE_STORE:
@@ -339,11 +359,11 @@ static int events_resolve(const struct run *run, struct collector_config *config
 }
 
 /*
- * A clock's samples take a part of its period (others' periods are not of time): so much that
- * where nobody has asked for a rate there are fewer of them, a half, a quarter, ...: runs that
- * are to be compared should have the same.
+ * A clock's samples take a part of its period (periods of other events are not of time). Default
+ * periods are so long that samples with their interpretation take two thirds of the bound. The rate
+ * is EVENT_RATE divided by a power of two, so that runs to be compared have the same rate.
  */
-static void cost_find(struct collector_config *config)
+static void cost_find(struct collector_config *config, uint32_t percent)
 {
 	struct event_list *events = &config->events;
 	uint64_t most, rate = EVENT_RATE;
@@ -351,7 +371,8 @@ static void cost_find(struct collector_config *config)
 	if (!event_is_clock(&events->event[0]) ||
 	    overhead_measure(&events->event[0], config->cpu_hz, &config->sample_cost_ns, NULL) < 0)
 		return;
-	most = overhead_rate(config->sample_cost_ns * events->count, OVERHEAD_PERCENT);
+	most = overhead_rate((config->sample_cost_ns + INTERPRET_NS) * events->count * 3 / 2,
+			     percent);
 	while (rate > most)
 		rate /= 2;
 	if (events->defaults != 0)
@@ -376,13 +397,14 @@ static int collector_prepare(struct run *run, struct error *err)
 		.user_only = run->settings->user_only,
 		.branch_every = run->settings->branch_every,
 		.probe_permille = run->settings->probe_permille,
+		.total_permille = run->settings->overhead_percent * 10,
 		.record = run->trace,
 	};
 	int rc = events_resolve(run, &config, err);
 
 	if (rc < 0)
 		return rc;
-	cost_find(&config);
+	cost_find(&config, run->settings->overhead_percent);
 	rc = collector_open(&run->collector, &config, err);
 	if ((rc == -EACCES || rc == -EPERM) && !run->settings->user_only &&
 	    access(run->settings->db, W_OK) == 0) {
@@ -434,37 +456,38 @@ static int profile_prepare(struct run *run, char **command, struct error *err)
 	return rc;
 }
 
-/* So much of the command's time is worth a word; of fewer samples it is known too badly. */
-#define COST_TOLD_PERMILLE 50
-#define COST_TOLD_SAMPLES 100
+/* With fewer samples the cost is not known well enough. */
+#define COST_SAMPLES_MIN 100
 
-/* What samples took of the CPU time of the command and its descendants. 0: too few of them. */
-static uint64_t cost_permille(const struct run *run, const struct collector_status *status)
+/* Up to the command's end: the total cost and its parts, in percent of its CPU time. */
+static void cost_print(const struct run *run, uint64_t interrupts)
 {
-	struct source_time time;
+	const struct collector_cost *cost = &run->cost;
+	double percent;
 
-	if (status->interrupts < COST_TOLD_SAMPLES ||
-	    collector_event_time(run->collector, 0, &time) < 0 || time.enabled_ns == 0)
-		return 0;
-	return status->interrupts * status->sample_cost_ns * 1000 / time.enabled_ns;
+	if (interrupts < COST_SAMPLES_MIN || cost->program_ns == 0 || cost->samples_ns == 0)
+		return;
+	percent = 100 / (double)cost->program_ns;
+	fprintf(stderr,
+		"; it cost about %.1f%% of the CPU time (bound %u%%): samples %.1f%%, "
+		"snapshots %.1f%%, probes %.1f%%, dcpirun %.1f%%",
+		percent * (double)collector_cost_total(cost), run->settings->overhead_percent,
+		percent * (double)cost->samples_ns, percent * (double)cost->snapshots_ns,
+		percent * (double)cost->probes_ns, percent * (double)cost->processes_ns);
 }
 
 static void summary_print(const struct run *run)
 {
 	struct collector_status status;
-	uint64_t cost;
 
 	if (run->settings->quiet)
 		return;
 	collector_status(run->collector, &status);
-	cost = cost_permille(run, &status);
 	fprintf(stderr, "dcpirun: %s: %llu samples, %llu lost, %llu unknown (epoch %lld)",
 		run->settings->db, (unsigned long long)status.stored,
 		(unsigned long long)tally_sum(&status.counters, "loss"),
 		(unsigned long long)status.unknown, (long long)status.epoch);
-	if (cost >= COST_TOLD_PERMILLE)
-		fprintf(stderr, "; taking them took %.0f%% of the CPU time, %.1f us each",
-			(double)cost / 10, (double)status.sample_cost_ns / 1e3);
+	cost_print(run, status.interrupts);
 	fputc('\n', stderr);
 }
 
@@ -519,6 +542,7 @@ static int profile_run(struct run *run, int *ret)
 
 	if (send(run->go_fd, "g", 1, MSG_NOSIGNAL) == 1)
 		end = loop_run(&run->loop);
+	collector_cost(run->collector, &run->cost);
 	if (end != END_CHILD && run->child != 0) {
 		kill(run->child, SIGTERM);
 		waitpid(run->child, &run->status, 0);
@@ -598,6 +622,7 @@ int main(int argc, char **argv)
 		.repeat = 1,
 		.branch_every = BRANCH_EVERY,
 		.probe_permille = PROBE_PERMILLE,
+		.overhead_percent = OVERHEAD_PERCENT,
 	};
 	bool again = true;
 	int status;

@@ -27,7 +27,7 @@ collect-src += $(addprefix daemon/archive/, image_copier.c image_keeper.c image_
 collect-src += $(addprefix daemon/jit/, jit_code.c jit_image.c jit_program.c jit_reading.c \
 	jit_shape.c jit_table.c kernel_code.c)
 collect-src += $(addprefix daemon/collect/, accumulate.c bin_queue.c collector.c \
-	collector_counters.c collector_drain.c collector_epoch.c collector_merge.c collector_retention.c \
+	collector_cost.c collector_counters.c collector_drain.c collector_epoch.c collector_merge.c collector_retention.c \
 	core_clock.c edge_accumulate.c label_table.c match_cache.c matcher.c merge.c offset_counts.c \
 	overhead.c process_label.c rate_limit.c)
 collect-needs := image core db
@@ -39,7 +39,7 @@ collect-programs := dcpictl dcpid dcpirun
 dcpictl-with := daemon/database_merge.c daemon/metrics.c daemon/status_text.c
 dcpictl-pkgs := json-c
 
-collect-tests := unit_accumulate unit_bpf_store unit_branch_offers unit_cgroup unit_collector \
+collect-tests := unit_accumulate unit_bpf_store unit_branch_offers unit_cgroup unit_collector unit_collector_cost \
 	unit_collector_failures unit_config unit_control unit_core_clock unit_edge_accumulate \
 	unit_event unit_event_pmu unit_event_spec unit_file_mapping unit_image_copier \
 	unit_jit_code unit_kernel_code unit_log unit_matcher unit_multiplex \
@@ -68,7 +68,7 @@ unit_perf_branch-with := tests/x86_program.c tests/x86_tracee.c
 collect-benches := bench_scale
 bench_scale-with := tests/fake_feed.c
 
-collect-helpers := event_attr spin_pieces stop_profiler
+collect-helpers := branch_loop event_attr spin_pieces stop_profiler
 
 # Traces: the replay source, and the policy simulator (tests/policy_simulator.c).
 collect-tests += unit_policy unit_source_replay unit_trace

@@ -10,6 +10,7 @@
 
 #include "daemon/base/log.h"
 #include "daemon/collect/accumulate.h"
+#include "daemon/collect/collector_cost.h"
 #include "daemon/collect/collector_counters.h"
 #include "daemon/collect/collector_drain.h"
 #include "daemon/collect/collector_epoch.h"
@@ -112,6 +113,7 @@ int collector_tick(struct collector *collector, struct error *err)
 		rc = collector_epoch_follow_cost(collector, err);
 	if (rc == 0)
 		collector_retention_tick(collector);
+	collector_cost_follow(collector);
 	return rc;
 }
 
@@ -351,6 +353,7 @@ int collector_start(struct collector *collector, struct error *err)
 	collector->next_merge_ns = now + collector->config.merge_ns / COLLECTOR_MERGE_STEPS;
 	collector->unmerged_steps = 1;
 	collector->begun_ns = now;
+	collector->begun_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
 	collector->drained_ns = now;
 	collector->begun_bytes = db_bytes(collector);
 	return collector->source->ops->start(collector->source, err);

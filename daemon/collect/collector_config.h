@@ -39,6 +39,8 @@ struct trace_writer;
  * @user_only:      likewise
  * @branch_every:   likewise; if set, a quarter of @memory_limit is for edges
  * @probe_permille: likewise
+ * @total_permille: bound of the total cost (collector_cost.h), of the program's CPU time: probes
+ *                  take the part of it that the rest leaves; 0: none
  * @double_every:   likewise
  * @double_period:  likewise; not looked at without @double_every
  * @handler_times:  likewise
@@ -76,6 +78,7 @@ struct collector_config {
 	bool user_only;
 	uint32_t branch_every;
 	uint32_t probe_permille;
+	uint32_t total_permille;
 	uint32_t double_every;
 	uint32_t double_period;
 	bool handler_times;

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/collect/collector_cost.h"
+
+#include "daemon/collect/collector_counters.h"
+#include "daemon/collect/collector_state.h"
+#include "lib/clock.h"
+
+#define FOLLOW_NS (100 * NS_PER_MS)
+/* With less time the parts are not known well enough. */
+#define PROGRAM_NS_MIN (100 * NS_PER_MS)
+/* Work that is done once, such as reading the kernel's symbols: probes are no remedy. */
+#define ONCE_NS (200 * NS_PER_MS)
+
+void collector_cost(struct collector *collector, struct collector_cost *cost)
+{
+	struct tally counters;
+	struct source_time time;
+	uint64_t interrupts, cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+
+	collector_counters_epoch(collector, &counters, &interrupts);
+	*cost = (struct collector_cost){
+		.samples_ns = interrupts * collector->config.sample_cost_ns,
+		.snapshots_ns = tally_get(&counters, "stat", "snapshot_ms") * NS_PER_MS,
+		.probes_ns = tally_get(&counters, "stat", "probe_ms") * NS_PER_MS,
+		.processes_ns = cpu_ns - collector->begun_cpu_ns +
+				tally_get(&counters, "stat", "probe_process_ms") * NS_PER_MS,
+	};
+	if (collector->source->ops->event_time(collector->source, 0, &time) == 0)
+		cost->program_ns = time.enabled_ns;
+}
+
+uint32_t collector_cost_share(const struct collector_cost *cost, uint32_t permille, uint32_t most)
+{
+	uint64_t once_ns = cost->processes_ns < ONCE_NS ? cost->processes_ns : ONCE_NS;
+	uint64_t total = collector_cost_total(cost) - once_ns;
+	uint64_t bound = cost->program_ns / 1000 * permille, others, share;
+
+	if (cost->program_ns < PROGRAM_NS_MIN)
+		return permille / 2 < most ? permille / 2 : most;
+	if (total >= bound)
+		return 0;
+	others = total - cost->probes_ns;
+	share = (bound - others) * 1000 / cost->program_ns;
+	return share < most ? (uint32_t)share : most;
+}
+
+void collector_cost_follow(struct collector *collector)
+{
+	const struct source_ops *ops = collector->source->ops;
+	const struct collector_config *config = &collector->config;
+	uint64_t now_ns = clock_monotonic_ns();
+	struct collector_cost cost;
+
+	if (config->total_permille == 0 || config->probe_permille == 0 ||
+	    ops->set_probe_share == NULL || now_ns < collector->next_cost_ns)
+		return;
+	collector->next_cost_ns = now_ns + FOLLOW_NS;
+	collector_cost(collector, &cost);
+	ops->set_probe_share(collector->source, collector_cost_share(&cost, config->total_permille,
+								     config->probe_permille));
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The share that probes get of the bound of the total cost. */
+#include "tests/unit.h"
+
+#include <stdlib.h>
+
+#include "daemon/collect/collector_cost.h"
+#include "lib/clock.h"
+
+/* Work that is done once does not count. */
+#define ONCE_NS (200 * NS_PER_MS)
+
+static struct collector_cost random_cost(void)
+{
+	return (struct collector_cost){
+		.program_ns = NS_PER_SECOND + (uint64_t)rand() % (100 * NS_PER_SECOND),
+		.samples_ns = (uint64_t)rand() % (3 * NS_PER_SECOND),
+		.snapshots_ns = (uint64_t)rand() % NS_PER_SECOND,
+		.probes_ns = (uint64_t)rand() % (3 * NS_PER_SECOND),
+		.processes_ns = ONCE_NS + (uint64_t)rand() % NS_PER_SECOND,
+	};
+}
+
+static void shares_keep_to_the_bound(void **state)
+{
+	(void)state;
+	srand(1);
+	for (int i = 0; i < 100000; i++) {
+		struct collector_cost cost = random_cost();
+		uint32_t permille = 1 + (uint32_t)rand() % 1000;
+		uint64_t share = collector_cost_share(&cost, permille, 50);
+		uint64_t bound = cost.program_ns / 1000 * permille;
+		uint64_t others = collector_cost_total(&cost) - cost.probes_ns - ONCE_NS;
+
+		assert_true(share <= 50);
+		if (share > 0) {
+			assert_true(others + cost.program_ns / 1000 * share <= bound);
+			assert_true(others + cost.probes_ns < bound);
+		}
+	}
+}
+
+static void more_cost_means_a_smaller_share(void **state)
+{
+	struct collector_cost cost = {.program_ns = 10 * NS_PER_SECOND};
+	uint32_t before;
+
+	(void)state;
+	/* 5% of 10 s are 500 ms. */
+	assert_int_equal(collector_cost_share(&cost, 50, 50), 50);
+	cost.samples_ns = 200 * NS_PER_MS;
+	before = collector_cost_share(&cost, 50, 50);
+	assert_int_equal(before, 30);
+	cost.processes_ns = ONCE_NS + 100 * NS_PER_MS;
+	assert_int_equal(collector_cost_share(&cost, 50, 50), 20);
+	cost.probes_ns = 199 * NS_PER_MS;
+	assert_int_equal(collector_cost_share(&cost, 50, 50), 20);
+	cost.probes_ns = 200 * NS_PER_MS;
+	assert_int_equal(collector_cost_share(&cost, 50, 50), 0);
+}
+
+/* Before the parts are known, half of the bound. */
+static void a_program_that_begins_gets_half(void **state)
+{
+	const struct collector_cost cost = {.program_ns = NS_PER_MS, .samples_ns = NS_PER_MS};
+
+	(void)state;
+	assert_int_equal(collector_cost_share(&cost, 50, 50), 25);
+	assert_int_equal(collector_cost_share(&cost, 50, 10), 10);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(shares_keep_to_the_bound),
+		cmocka_unit_test(more_cost_means_a_smaller_share),
+		cmocka_unit_test(a_program_that_begins_gets_half),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
