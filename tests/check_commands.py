@@ -100,6 +100,7 @@ class Script:
     def __init__(self, path, text):
         self.path = path
         self.commands, self.arguments, self.awk, self.functions = [], [], [], set()
+        self.runners = set()  # functions that may run their arguments
         # A guest has the commands of its image. A part is sourced by others.
         self.guest = "/lib/tap.sh" in text or re.search(r"(guest\.sh|init)$|qemu/kmod_", path)
         self.part = not text.startswith("#!")
@@ -112,22 +113,25 @@ class Script:
         )
         if tree.returncode:
             raise ValueError(f"{self.path}:{line}: {tree.stderr.strip()}")
-        self.walk(json.loads(tree.stdout), line)
+        self.walk(json.loads(tree.stdout), line, text)
 
-    def walk(self, node, line):
+    def walk(self, node, line, source):
         if isinstance(node, list):
             for child in node:
-                self.walk(child, line)
+                self.walk(child, line, source)
             return
         if not isinstance(node, dict):
             return
         kind = node.get("Type")
         if kind == "FuncDecl":
             self.functions.add(node["Name"]["Value"])
+            body = source.encode()[node["Pos"]["Offset"] : node["End"]["Offset"]]
+            if re.search(rb"\$@|\$\{@|\$\*|command -v", body):
+                self.runners.add(node["Name"]["Value"])
         if kind == "CallExpr" and node.get("Args"):
             self.call([literal(w) for w in node["Args"]], line + node["Pos"]["Line"])
         for child in node.values():
-            self.walk(child, line)
+            self.walk(child, line, source)
 
     def call(self, words, line):
         name = words[0]
@@ -202,7 +206,7 @@ class Packages:
     """The packages that are installed here, and the commands that they bring."""
 
     def __init__(self):
-        self.depends, self.provides, self.base = {}, {}, {"make"}
+        self.depends, self.provides, self.base = {}, {}, {"make", "apt"}
         form = "${Package}\t${Depends}, ${Pre-Depends}\t${Provides}\t${Priority}\t${Essential}\n"
         for line in output("dpkg-query", "-W", "-f", form).splitlines():
             name, depends, provides, priority, essential = line.split("\t")
@@ -322,6 +326,7 @@ def main():
         by_name.setdefault(os.path.basename(script.path), []).append(script)
 
     everywhere = set().union(*(script.functions for script in scripts))
+    runners = set().union(*(script.runners for script in scripts))
 
     def functions(script, seen):
         if script.path in seen:
@@ -341,9 +346,9 @@ def main():
         goal = goal_of(script.path)
         uses += [(script.path, line, name, goal)
                  for line, name in script.commands if name not in own]
-        # An argument of a function may be a command. "file" is a kind of image and of row.
+        # An argument of such a function may be a command; "file" is a kind of image and of row.
         perhaps += [(script.path, line, word, goal) for line, name, word in script.arguments
-                    if name in own - BUILTINS and word != "file"]
+                    if name in own & runners and word != "file"]
     for path in (f for f in files if re.search(r"(\.mk|Makefile)$", f)):
         for line, rule, text in recipes(read(path)):
             goal = re.match(r"([a-z0-9-]+):.* ## ", rule)
