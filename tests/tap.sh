@@ -17,7 +17,8 @@
 # No test may depend on how fast the machine is. A test waits with these functions:
 #
 #   patience           print the seconds to wait for a condition: 60 on an idle machine,
-#                      multiplied by the runnable threads per CPU on a busy one
+#                      multiplied by the runnable threads per CPU on a busy one. PATIENCE_S
+#                      replaces the 60; tests/qemu/run.sh sets it to the patience of the host
 #   eventually CMD...  run the command until it succeeds; fails when patience has run out
 #   cpu_used PID TICKS succeed if the process has used this CPU time; 100 ticks are a second
 #   within CMD...      run the program; ends it (status 124) when patience has run out
@@ -73,7 +74,7 @@ patience()
 	cpus=$(grep -c '^processor' /proc/cpuinfo)
 	[ "$cpus" -gt 0 ] || cpus=1
 	[ "$load" -gt "$cpus" ] || load=$cpus
-	echo $((60 * load / cpus))
+	echo $((${PATIENCE_S:-60} * load / cpus))
 }
 
 # uptime_s: whole seconds of a clock that cannot be set

@@ -73,6 +73,8 @@ fi
 . "$here/arch/$arch.sh"
 # shellcheck source=tests/qemu/monitor.sh
 . "$here/monitor.sh"
+# shellcheck source=tests/tap.sh
+. "$here/../tap.sh"
 
 work=$(mktemp -d)
 machine=''
@@ -93,9 +95,9 @@ if [ -n "$icount" ]; then
 	clock="-accel tcg,thread=single -icount shift=$icount,sleep=off $QEMU_EXACT"
 fi
 
-# slab_nomerge: every cache has its own line in /proc/slabinfo. loglevel=1: what the
-# kernel says must not land amid a line of a script; its log is read at the end, and an
-# oops or a lockup is told at once all the same.
+# slab_nomerge: every cache has its own line in /proc/slabinfo. loglevel=1: messages of the kernel
+# must not land within a line of a script. Its log is read at the end; an oops or a lockup is
+# printed at once nevertheless. PATIENCE_S becomes a variable of init's environment.
 : > "$work/console"
 monitor=$(monitor_options "$work")
 begin=$(date +%s)
@@ -103,7 +105,8 @@ begin=$(date +%s)
 timeout --kill-after=5 $((timeout + 60)) $QEMU $clock -smp "$cpus" -m "$memory" -nographic -no-reboot \
 	$monitor -kernel "$kernel" \
 	-initrd "$initramfs" \
-	-append "console=$CONSOLE rdinit=/init panic=-1 loglevel=1 sysrq_always_enabled slab_nomerge${append:+ $append}" \
+	-append "console=$CONSOLE rdinit=/init panic=-1 loglevel=1 sysrq_always_enabled slab_nomerge \
+PATIENCE_S=$(patience)${append:+ $append}" \
 	${QEMU_MORE:-} <>"$work/keys" >"$work/console" 2>"$work/errors" &
 machine=$!
 monitor_open "$work"
