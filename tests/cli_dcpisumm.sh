@@ -113,7 +113,8 @@ lines_of()
 } | make_db wild
 for least in 1 16; do
 	for by in image procedure; do
-		tool dcpisumm wild --min-samples $least --by $by --json > "$scratch/wild.json"
+		tool dcpisumm wild --include-profiler --min-samples $least --by $by --json \
+			> "$scratch/wild.json"
 		is "by $by, $least samples: no row is faster than its best case" "$(jq '[.summary, .rows[] |
 			select(.best_cpi > .actual_cpi * 1.000001)] | length' "$scratch/wild.json")" 0
 		is "and executions take no longer than was sampled" "$(jq '[.rows[] |
@@ -128,13 +129,15 @@ for least in 1 16; do
 	is "all samples are analysed, or left out for a reason" "$(jq '.time_samples -
 		.summary.samples - ([.left_out[]] | add) | fabs < 0.5' "$scratch/wild.json")" true
 done
-is "what has few samples is said" "$(tool dcpisumm wild |
+is "what has few samples is said" "$(tool dcpisumm wild --include-profiler |
 	grep -cE '^left out .*% in [0-9]+ procedures with fewer than 16 samples$')" 1
-is "so is what has no code" "$(tool dcpisumm wild | grep -cE '^ {12}.*% in 1 image without')" 1
-is "and is not analysed" "$(tool dcpisumm wild --csv | grep -c dcpictl)" 0
-is "unless that is asked for" "$(tool dcpisumm wild --min-samples 1 --csv | grep -c dcpictl)" 1
-refused 1 'no procedure has 100000 samples' dcpisumm wild --min-samples 100000
-refused 2 'number of samples' dcpisumm wild --min-samples 0
+is "so is what has no code" "$(tool dcpisumm wild --include-profiler |
+	grep -cE '^ {12}.*% in 1 image without')" 1
+is "and is not analysed" "$(tool dcpisumm wild --include-profiler --csv | grep -c dcpictl)" 0
+is "unless that is asked for" "$(tool dcpisumm wild --include-profiler --min-samples 1 --csv |
+	grep -c dcpictl)" 1
+refused 1 'no procedure has 100000 samples' dcpisumm wild --include-profiler --min-samples 100000
+refused 2 'number of samples' dcpisumm wild --include-profiler --min-samples 0
 
 # How much is analysed does not grow with the database.
 # shellcheck disable=SC2016

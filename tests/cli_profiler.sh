@@ -6,6 +6,8 @@ set -u
 . "$(dirname "$0")/tool_cli.sh"
 . "$(dirname "$0")/calc_db.sh"
 
+check "programs are made" tests/calc_fixtures.sh "$scratch"
+
 # epoch PROBES OTHERS: of uprobes, samples OTHERS; probes of ours
 epoch()
 {
@@ -89,6 +91,43 @@ is "a row that is the profiler's in part does not differ" "$(differ | grep irqen
 is "--include-profiler: it differs" "$(differ --include-profiler | grep uprobe_n)" \
 	"uprobe_notify_resume yes"
 is "nothing else seems to differ" "$(differ --normalize none | grep -c ' yes')" 0
+
+# dcpisumm and dcpitopstalls: a program with code, and the profiler's own samples
+mkdir "$scratch/own"
+cp "$scratch/chain" "$scratch/own/dcpid"
+analysed()
+{
+	epoch 7 200 | sed '/^image file/,$d'
+	list_samples
+	chain_db | sed -n "/^image/,/^sample/s#$scratch/chain#$scratch/own/dcpid#p; /^sample/p"
+	echo end
+}
+analysed | make_db analysed
+
+# analysis TOOL ARGUMENT...
+analysis()
+{
+	"$bin/$1" --db "$scratch/analysed.db" "${@:2}"
+}
+for name in dcpisumm dcpitopstalls; do
+	like "$name: the header says how many are excluded" "$(analysis $name)" \
+		'^profiler    7980 samples, 42.37%, are its own: excluded'
+	is "$name: JSON" "$(analysis $name --json |
+		jq -c '[.profiler_samples, .time_samples, .samples]')" "[7980,10855,18835]"
+	is "$name: no row of the daemon" "$(analysis $name --csv | grep -c own/dcpid)" 0
+	like "$name: --include-profiler has one" "$(analysis $name --csv --include-profiler)" 'own/dcpid'
+	is "$name: --include-profiler excludes nothing" "$(analysis $name --json --include-profiler |
+		jq -c '[.profiler_samples, .time_samples]')" "[null,18835]"
+	like "$name: the image asked for is the profiler's" "$(analysis $name -i dcpid 2>&1)" \
+		'no samples in images that match "dcpid"; --include-profiler counts'
+	like "$name: it is analysed if asked for" "$(analysis $name -i dcpid --csv --include-profiler)" \
+		'own/dcpid'
+	valid "$name: a report without the profiler's samples" $name analysis $name
+done
+is "dcpisumm: shares add up to 100%" "$(analysis dcpisumm --json --min-samples 1 |
+	jq '([.left_out[]] | add) + .summary.samples == .time_samples')" true
+is "dcpisumm: --as-published leaves nothing out" "$(analysis dcpisumm --json --as-published |
+	jq .time_samples)" 18835
 
 # Live: probes on branches, as long as the kernel places any.
 cat > "$scratch/br.c" << 'END'

@@ -57,7 +57,7 @@ static const struct cli_tool tool = {
 	.summary = "Tells where the cycles went, by cause: of all that was sampled, of images, or "
 		   "of processes.",
 	.accepts = CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_LIMIT | CLI_SORT | CLI_FORMATS |
-		   CLI_TABLE | CLI_SYMBOLS,
+		   CLI_TABLE | CLI_SYMBOLS | CLI_PROFILER,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),
 	.set = set_option,
@@ -100,6 +100,7 @@ static int run(struct summ *summ)
 	/* The paper's tools analysed every procedure with samples. */
 	if (summ->method.as_published)
 		walk.plan = (struct calc_plan){0};
+	summ->source.exclude_profiler = !summ->cli.include_profiler && !summ->method.as_published;
 	if (r == 0)
 		r = calc_source_open(&summ->source, &summ->reader, &summ->cli, summ->event, &err);
 	if (r == -ENOENT && summ->reader != NULL)

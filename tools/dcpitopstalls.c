@@ -57,7 +57,8 @@ static const struct cli_tool tool = {
 	.synopsis = "[OPTION]...",
 	.summary = "Lists the instructions that stalled for most of the time, of all that was "
 		   "sampled, and why.",
-	.accepts = CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_FORMATS | CLI_TABLE | CLI_SYMBOLS,
+	.accepts = CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_FORMATS | CLI_TABLE | CLI_SYMBOLS |
+		   CLI_PROFILER,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),
 	.set = set_option,
@@ -98,6 +99,7 @@ static int run(struct topstalls *top)
 	/* The paper's tools analysed every procedure with samples. */
 	if (top->method.as_published)
 		walk.plan = (struct calc_plan){0};
+	top->source.exclude_profiler = !top->cli.include_profiler && !top->method.as_published;
 	if (r == 0)
 		r = calc_source_open(&top->source, &top->reader, &top->cli, top->event, &err);
 	if (r == -ENOENT && top->reader != NULL)

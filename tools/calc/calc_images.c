@@ -9,6 +9,7 @@
 #include "lib/error.h"
 #include "tools/calc/calc_events.h"
 #include "tools/calc/calc_profile.h"
+#include "tools/calc/calc_profiler.h"
 #include "tools/report/image_label.h"
 
 struct load {
@@ -85,24 +86,39 @@ static int hottest_first(const void *a, const void *b)
 	return (x->id > y->id) - (x->id < y->id);
 }
 
-/* Describes all, and keeps those with samples of time. */
-static int settle(struct load *load, struct profile_reader *reader, struct error *err)
+static int exclude_own(struct load *load, const struct calc_profiler *profiler,
+		       struct calc_image *image, struct error *err)
+{
+	struct calc_profiler_samples own = {0};
+	int r = calc_profiler_count(profiler, image->id, &image->image, &own, err);
+
+	if (r == 0 && own.samples > load->images->time)
+		return error_set(err, EBADMSG, "the database's counts are too big to be true");
+	if (r < 0)
+		return r;
+	image->samples -= load->events->periods_differ ? own.cycles : (double)own.samples;
+	load->cycles -= own.cycles;
+	load->images->time -= own.samples;
+	load->images->excluded += own.samples;
+	return 0;
+}
+
+/* Keeps the images with samples of time. */
+static void keep_sampled(struct load *load)
 {
 	struct calc_images *images = load->images;
-	size_t kept = 0, count = images->count;
-	int r = 0;
+	size_t kept = 0;
 
 	if (images->time > 0)
 		images->mean_period = load->cycles / (double)images->time;
-	for (size_t i = 0; i < count && r == 0; i++) {
+	for (size_t i = 0; i < images->count; i++) {
 		struct calc_image image = images->list[i];
 
 		if (load->events->periods_differ && image.samples > 0)
 			image.samples /= images->mean_period;
-		r = describe(&image, reader, err);
-		if (r == 0 && image.image.kind == PROFILE_IMAGE_UNKNOWN)
+		if (image.image.kind == PROFILE_IMAGE_UNKNOWN)
 			images->unknown += load->all[i];
-		if (r == 0 && image.samples > 0)
+		if (image.samples > 0)
 			images->list[kept++] = image;
 		else
 			free((void *)(uintptr_t)image.image.path);
@@ -110,14 +126,31 @@ static int settle(struct load *load, struct profile_reader *reader, struct error
 	images->count = kept;
 	if (kept > 0)
 		qsort(images->list, kept, sizeof(*images->list), hottest_first);
+}
+
+/* @profiler: leaves samples out; NULL: none. */
+static int images_settle(struct load *load, struct profile_reader *reader,
+			 const struct calc_profiler *profiler, struct error *err)
+{
+	struct calc_images *images = load->images;
+	int r = 0;
+
+	for (size_t i = 0; i < images->count && r == 0; i++) {
+		r = describe(&images->list[i], reader, err);
+		if (r == 0 && profiler != NULL && images->list[i].samples > 0)
+			r = exclude_own(load, profiler, &images->list[i], err);
+	}
+	if (r == 0)
+		keep_sampled(load);
 	return r;
 }
 
 int calc_images_load(struct calc_images *images, struct profile_reader *reader,
 		     const struct profile_filter *filter, const struct calc_events *events,
-		     struct error *err)
+		     const struct debug_file_options *exclude, struct error *err)
 {
 	struct load load = {.images = images, .events = events};
+	struct calc_profiler profiler = {reader, filter, events, exclude, PROFILER_PROBES_NONE};
 	struct profile_filter all = *filter;
 	int r;
 
@@ -126,10 +159,10 @@ int calc_images_load(struct calc_images *images, struct profile_reader *reader,
 	all.image = 0;
 	err->message[0] = '\0';
 	r = profile_reader_totals(reader, &all, take_profile, &load, err);
+	if (r == 0 && exclude != NULL)
+		r = profiler_probes_load(&profiler.probes, reader, filter, err);
 	if (r == 0)
-		r = settle(&load, reader, err);
-	else
-		images->count = 0; /* none has a path yet */
+		r = images_settle(&load, reader, exclude != NULL ? &profiler : NULL, err);
 	free(load.all);
 	if (r < 0 && err->message[0] == '\0')
 		return error_set(err, -r,

@@ -8,6 +8,7 @@
 #include "db/profile_read.h"
 
 struct calc_events;
+struct debug_file_options;
 struct error;
 
 /**
@@ -29,6 +30,7 @@ struct calc_image {
  * @mean_period: what one of them stands for, in cycles; 0: there are none
  * @samples: of all events and processes
  * @unknown: of these, in no known image
+ * @excluded: samples of time that profiling causes; the list and @time leave them out
  */
 struct calc_images {
 	struct calc_image *list;
@@ -38,18 +40,21 @@ struct calc_images {
 	double mean_period;
 	uint64_t samples;
 	uint64_t unknown;
+	uint64_t excluded;
 };
 
 /**
  * calc_images_load() - add up
  * @images: zero-initialised; freed by calc_images_deinit(), also after a failure
  * @filter: epochs and process; other fields are not looked at
+ * @exclude: leave out samples of time that profiling causes, and use these options to find the
+ *          symbols that show it; NULL: keep all samples
  *
  * Return: 0, -ENOMEM, -EBADMSG, or the reader's error.
  */
 int calc_images_load(struct calc_images *images, struct profile_reader *reader,
 		     const struct profile_filter *filter, const struct calc_events *events,
-		     struct error *err);
+		     const struct debug_file_options *exclude, struct error *err);
 
 void calc_images_deinit(struct calc_images *images);
 

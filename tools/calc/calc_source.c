@@ -23,7 +23,8 @@ int calc_source_load(struct calc_source *source, struct profile_reader *reader,
 		r = calc_events_load(&source->events, reader, header->epochs, header->epoch_count,
 				     event, err);
 	if (r == 0)
-		r = calc_images_load(&source->images, reader, filter, &source->events, err);
+		r = calc_images_load(&source->images, reader, filter, &source->events,
+				     source->exclude_profiler ? debug : NULL, err);
 	if (r < 0)
 		return r;
 	if (source->images.samples == 0)
@@ -32,6 +33,7 @@ int calc_source_load(struct calc_source *source, struct profile_reader *reader,
 		source->events.mean_period = source->images.mean_period;
 	header->samples = source->images.samples;
 	header->unknown = source->images.unknown;
+	header->excluded = source->images.excluded;
 	report_header_edges_lost(header, &handed);
 	source->select = (struct calc_select){
 		.reader = reader,

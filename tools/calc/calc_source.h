@@ -9,8 +9,12 @@
 #include "tools/report/cli.h"
 #include "tools/report/report_header.h"
 
-/** struct calc_source - zero-initialised is empty. */
+/**
+ * struct calc_source - zero-initialised is empty
+ * @exclude_profiler: set before: leave out samples of time that profiling causes
+ */
 struct calc_source {
+	bool exclude_profiler;
 	struct report_header header;
 	struct calc_events events;
 	struct calc_images images;
@@ -19,8 +23,8 @@ struct calc_source {
 
 /**
  * calc_source_load() - read what there is
- * @source:  zero-initialised, but its header may be loaded, and any_event set; freed by
- * calc_source_deinit(), also after a failure
+ * @source:  zero-initialised, but its header may be loaded, and any_event and
+ *           exclude_profiler set; freed by calc_source_deinit(), also after a failure
  * @filter:  epochs and process; the caller's, as long as @source is in use
  * @event:   whose samples are of time; NULL: the best there is
  * @pattern: only these images; NULL: all

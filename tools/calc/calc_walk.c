@@ -224,11 +224,15 @@ static int walk_images(struct calc_walk *walk, const struct program_calls *calls
 
 static int status_of(const struct calc_walk *walk)
 {
+	const char *hint = walk->source->images.excluded > 0
+				   ? "; --include-profiler counts the profiler's own"
+				   : "";
+
 	if (walk->images == 0 && walk->cli->image != NULL)
-		return cli_nothing(walk->cli, "no samples in images that match \"%s\"",
-				   walk->cli->image);
+		return cli_nothing(walk->cli, "no samples in images that match \"%s\"%s",
+				   walk->cli->image, hint);
 	if (walk->images == 0)
-		return cli_nothing(walk->cli, "no samples in files");
+		return cli_nothing(walk->cli, "no samples in files%s", hint);
 	if (walk->procedures == 0 && walk->rest.count[CALC_REST_FEW] > 0)
 		return cli_nothing(walk->cli,
 				   "no procedure has %.0f samples: --min-samples N asks for fewer",

@@ -62,6 +62,17 @@ static enum profiler_class class_in_kernel(const char *procedure, enum profiler_
 									   : PROFILER_NONE;
 }
 
+static bool is_bpf(const struct profile_image *image)
+{
+	return image->kind == PROFILE_IMAGE_JIT && strcmp(image->path, "[bpf]") == 0;
+}
+
+bool profiler_class_needs_procedures(const struct profile_image *image, enum profiler_probes probes)
+{
+	return is_bpf(image) ||
+	       (image->kind == PROFILE_IMAGE_KERNEL && probes == PROFILER_PROBES_ALL);
+}
+
 enum profiler_class profiler_class_of(const struct profile_image *image, const char *procedure,
 				      enum profiler_probes probes)
 {
@@ -76,7 +87,7 @@ enum profiler_class profiler_class_of(const struct profile_image *image, const c
 	case PROFILE_IMAGE_FILE:
 		return matches(name, own_files, COUNT(own_files)) ? PROFILER_WHOLE : PROFILER_NONE;
 	case PROFILE_IMAGE_JIT:
-		if (procedure != NULL && strcmp(image->path, "[bpf]") == 0 &&
+		if (procedure != NULL && is_bpf(image) &&
 		    matches(procedure, own_bpf, COUNT(own_bpf)))
 			return PROFILER_WHOLE;
 		return PROFILER_NONE;

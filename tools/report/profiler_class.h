@@ -6,6 +6,8 @@
 #ifndef DCPI_PROFILER_CLASS_H
 #define DCPI_PROFILER_CLASS_H
 
+#include <stdbool.h>
+
 #include "db/profile_read.h"
 
 struct error;
@@ -39,6 +41,13 @@ int profiler_probes_load(enum profiler_probes *ret, struct profile_reader *reade
  */
 enum profiler_class profiler_class_of(const struct profile_image *image, const char *procedure,
 				      enum profiler_probes probes);
+
+/**
+ * profiler_class_needs_procedures() - report whether the class of an image's samples can be
+ * PROFILER_WHOLE in some of its procedures and not in others
+ */
+bool profiler_class_needs_procedures(const struct profile_image *image,
+				     enum profiler_probes probes);
 
 /** profiler_class_mark() - text after the name of a row: " [profiler]"; "" for PROFILER_NONE. */
 const char *profiler_class_mark(enum profiler_class class);

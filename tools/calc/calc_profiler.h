@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* Samples of time that profiling itself causes, in an image. */
+#ifndef DCPI_CALC_PROFILER_H
+#define DCPI_CALC_PROFILER_H
+
+#include "tools/report/profiler_class.h"
+
+struct calc_events;
+struct debug_file_options;
+
+/** struct calc_profiler - where to look; pointers are the caller's */
+struct calc_profiler {
+	struct profile_reader *reader;
+	const struct profile_filter *filter;
+	const struct calc_events *events;
+	const struct debug_file_options *debug;
+	enum profiler_probes probes;
+};
+
+/** struct calc_profiler_samples - samples of time, and the cycles that they stand for */
+struct calc_profiler_samples {
+	uint64_t samples;
+	double cycles;
+};
+
+/**
+ * calc_profiler_count() - count the samples of an image that profiler_class_of() calls
+ * PROFILER_WHOLE
+ * @id:    its number
+ * @image: its path and kind
+ * @ret:   zero-initialised; out
+ *
+ * Return: 0, -ENOMEM, or the reader's error.
+ */
+int calc_profiler_count(const struct calc_profiler *profiler, int64_t id,
+			const struct profile_image *image, struct calc_profiler_samples *ret,
+			struct error *err);
+
+#endif
