@@ -201,6 +201,18 @@ static bool has_payload(const struct elf_image *image)
 	return end < image->bytes;
 }
 
+/*
+ * Symbols and thread-local variables must be moved with the code. Only section headers name the
+ * tables that contain all of them.
+ */
+static bool has_sections(const struct elf_image *image)
+{
+	size_t count, name_bytes;
+	const uint8_t *names;
+
+	return elf_image_sections(image, &count, &names, &name_bytes) != NULL;
+}
+
 int elf_image_open(struct elf_image *ret, const char *path, struct error *err)
 {
 	struct elf_image image = {.tls = -1};
@@ -214,16 +226,11 @@ int elf_image_open(struct elf_image *ret, const char *path, struct error *err)
 		r = read_segments(&image, path, err);
 	}
 	if (r == 0 && !is_executable(&image)) {
-		size_t count, name_bytes;
-		const uint8_t *names;
-
 		image.shared = true;
 		image.dynamic = true;
-		/* Others may come in wherever there is a name, which only those tell. */
-		if (elf_image_sections(&image, &count, &names, &name_bytes) == NULL)
-			r = error_set(err, ENOTSUP, "%s is a shared object without section headers",
-				      path);
 	}
+	if (r == 0 && !has_sections(&image))
+		r = error_set(err, ENOTSUP, "'%s' has no section headers", path);
 	if (r == 0 && knows_its_code(&image))
 		r = error_set(err, ENOTSUP,
 			      "%s is a Go program: its runtime looks its code's addresses up",

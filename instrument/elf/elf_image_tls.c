@@ -65,8 +65,6 @@ static int shift_variables(struct elf_image *image, uint64_t bytes, struct error
 	const Elf64_Shdr *sections = elf_image_sections(image, &count, &names, &name_bytes);
 	int r = 0;
 
-	if ((image->dynamic || image->pie) && count == 0 && image->tls >= 0)
-		return error_set(err, ENOTSUP, "it has thread-local data, and no section headers");
 	for (size_t i = 0; r == 0 && i < count; i++) {
 		if (sections[i].sh_type == SHT_DYNSYM || sections[i].sh_type == SHT_SYMTAB)
 			r = shift_symbols(image, &sections[i], bytes);
