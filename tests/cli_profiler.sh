@@ -92,6 +92,41 @@ is "--include-profiler: it differs" "$(differ --include-profiler | grep uprobe_n
 	"uprobe_notify_resume yes"
 is "nothing else seems to differ" "$(differ --normalize none | grep -c ' yes')" 0
 
+# dcpitop: the last epoch
+top()
+{
+	"$bin/dcpitop" --db "$scratch/probes.db" --no-flush --batch -n 1 --rows 100 "$@"
+}
+# top_row NAME ARGUMENT...: shares, samples, name and mark
+top_row()
+{
+	top "${@:2}" | awk -v name="$1" '$5 == name { print $1, $3, $4, $5, $6 }'
+}
+is "dcpitop: the daemon has no share" "$(top_row /usr/sbin/dcpid)" "- - 100 /usr/sbin/dcpid [profiler]"
+is "dcpitop: shares of images are of the others" "$(top_row /usr/bin/work | cut -d' ' -f2,3)" "13.2% 600"
+is "dcpitop: a procedure of the profiler's has no share" \
+	"$(top_row uprobe_notify_resume --by procedure)" "- - 1200 uprobe_notify_resume [profiler]"
+is "dcpitop: a BPF program that takes samples" \
+	"$(top_row bpf_prog_0123456789abcdef_branch_probe --by procedure)" \
+	"- - 30 bpf_prog_0123456789abcdef_branch_probe [profiler]"
+is "dcpitop: shares of procedures are of the others" \
+	"$(top_row schedule --by procedure | cut -d' ' -f2,3)" "6.1% 200"
+like "dcpitop: a row that is the profiler's in part" "$(top --by procedure)" \
+	' 74\.7% +2450  irqentry_exit_to_user_mode \[profiler, in part\]'
+like "dcpitop: the heading says how many are excluded" "$(top --by procedure)" \
+	'4650 since .*; profiler 1370 excluded'
+is "dcpitop: shares add up to 100%" "$(for by in image procedure; do
+	top --by $by --json | jq '[.rows[].total_percent // 0] | add - 100 | fabs < 0.01'
+done | xargs)" "true true"
+is "dcpitop: JSON" "$(top --by procedure --json | jq -c '[.total_samples, .profiler_samples]')" \
+	"[4650,1370]"
+check "dcpitop: JSON is as the schema has it" tests/validate_json.py dcpitop \
+	<<< "$(top --by procedure --json)"
+is "dcpitop: --include-profiler" "$(top_row uprobe_notify_resume --by procedure --include-profiler |
+	cut -d' ' -f3-)" "1200 uprobe_notify_resume [profiler]"
+is "dcpitop: --include-profiler excludes nothing" "$(top --by procedure --json --include-profiler |
+	jq -c '[.profiler_samples, ([.rows[].total_percent] | add | round)]')" "[null,100]"
+
 # dcpisumm and dcpitopstalls: a program with code, and the profiler's own samples
 mkdir "$scratch/own"
 cp "$scratch/chain" "$scratch/own/dcpid"

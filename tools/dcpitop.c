@@ -106,7 +106,7 @@ static const struct cli_tool tool = {
 	.synopsis = "[OPTION]...",
 	.summary = "Shows what the machine spends its time on now: images, their procedures, and "
 		   "what instructions wait for.",
-	.accepts = CLI_IMAGES | CLI_SORT | CLI_FORMATS | CLI_SYMBOLS,
+	.accepts = CLI_IMAGES | CLI_SORT | CLI_FORMATS | CLI_SYMBOLS | CLI_PROFILER,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),
 	.set = set_option,
@@ -117,6 +117,7 @@ static void prepare(struct top *top)
 	struct top_view *view = &top->view;
 
 	view->config.database = top->cli.database;
+	view->config.include_profiler = top->cli.include_profiler;
 	view->config.demangle = top->cli.demangle;
 	view->config.debug = top->cli.debug;
 	view->pattern = top->cli.image;

@@ -56,6 +56,12 @@ static int fill_json(struct json_object *object, const struct top_view *view,
 				    json_object_new_uint64(rows->interval));
 	r |= add_time(object, "since", rows->since_ns);
 	r |= json_object_object_add(object, "total_samples", json_object_new_uint64(rows->total));
+	if (rows->own_total > 0) {
+		r |= json_object_object_add(object, "interval_profiler_samples",
+					    json_object_new_uint64(rows->own_interval));
+		r |= json_object_object_add(object, "profiler_samples",
+					    json_object_new_uint64(rows->own_total));
+	}
 	r |= json_object_object_add(object, "interrupts", json_object_new_uint64(interrupts));
 	r |= json_object_object_add(object, "lost", json_object_new_uint64(lost));
 	r |= json_object_object_add(object, "rows", list);

@@ -63,6 +63,7 @@ struct top_counts {
 	int64_t interval_ns;
 	int64_t base_ns;
 	uint64_t lost;
+	enum profiler_probes probes;
 };
 
 int top_counts_create(struct top_counts **ret, const struct top_config *config, struct error *err)
@@ -290,9 +291,10 @@ static int count_images(struct top_counts *counts, struct error *err)
 	for (size_t i = 0; i < counts->image_count && r == 0; i++)
 		r = describe(counts, &counts->images[i], err);
 	counts->lost = 0;
-	return r == 0 ? profile_reader_counters(counts->reader, counts->epoch.id, take_counter,
-						counts, err)
-		      : r;
+	if (r == 0)
+		r = profile_reader_counters(counts->reader, counts->epoch.id, take_counter, counts,
+					    err);
+	return r == 0 ? profiler_probes_load(&counts->probes, counts->reader, &filter, err) : r;
 }
 
 static int add_procedure(struct top_counts *counts, struct image *image, size_t index)
@@ -399,9 +401,12 @@ static int count_procedures(struct top_counts *counts, struct image *image, stru
 	return r;
 }
 
-static bool is_looked_at(const struct image *image, int64_t wanted)
+/* Procedures of the profiler's are counted in any case, because shares leave them out. */
+static bool is_looked_at(const struct top_counts *counts, const struct image *image, int64_t wanted)
 {
-	return (wanted == TOP_ALL_IMAGES || image->id == wanted) && image->samples > 0;
+	return image->samples > 0 &&
+	       (wanted == TOP_ALL_IMAGES || image->id == wanted ||
+		profiler_class_needs_procedures(&image->image, counts->probes));
 }
 
 static int count_all(struct top_counts *counts, enum top_level level, int64_t image,
@@ -419,7 +424,7 @@ static int count_all(struct top_counts *counts, enum top_level level, int64_t im
 		struct image *place = &counts->images[i];
 
 		/* Of what did not change, only what was not looked at yet is read. */
-		if (is_looked_at(place, image) && (changed > 0 || place->symbols == NULL))
+		if (is_looked_at(counts, place, image) && (changed > 0 || place->symbols == NULL))
 			r = count_procedures(counts, place, err);
 	}
 	if (r == 0 && counts->base_ns == 0)
@@ -492,7 +497,16 @@ static uint64_t grown(uint64_t now, uint64_t before)
 	return now > before ? now - before : 0;
 }
 
-/* Adds a row with what depends on the count, if there is anything to see. */
+/* Sets what depends on the class; @note: precedes its mark. */
+static void classify_row(const struct top_counts *counts, struct top_row *row, const char *note)
+{
+	enum profiler_class class = profiler_class_of(row->file, row->procedure, counts->probes);
+
+	snprintf(row->note, sizeof(row->note), "%s%s", note, profiler_class_mark(class));
+	row->excluded = class == PROFILER_WHOLE && !counts->config.include_profiler;
+}
+
+/* Sets the counts of a row, and adds it if there is anything to see. */
 static int add_row(struct top_rows *rows, const struct count *count, bool of_epoch,
 		   struct top_row row)
 {
@@ -500,9 +514,6 @@ static int add_row(struct top_rows *rows, const struct count *count, bool of_epo
 	row.total = of_epoch ? count->now : grown(count->now, count->base);
 	if (row.interval == 0 && row.total == 0)
 		return 0;
-	row.interval_share =
-		rows->interval > 0 ? 100 * (double)row.interval / (double)rows->interval : 0;
-	row.total_share = rows->total > 0 ? 100 * (double)row.total / (double)rows->total : 0;
 	row.rate =
 		rows->interval_ns > 0 ? (double)row.interval * 1e9 / (double)rows->interval_ns : 0;
 	if (array_reserve(&rows->list, &rows->capacity, rows->count + 1, sizeof(row)) < 0)
@@ -511,8 +522,52 @@ static int add_row(struct top_rows *rows, const struct count *count, bool of_epo
 	return 0;
 }
 
-static int add_procedure_rows(const struct top_counts *counts, struct image *image, size_t event,
-			      bool of_epoch, struct top_rows *rows)
+static double top_share(uint64_t samples, uint64_t all)
+{
+	return all > 0 ? 100 * (double)samples / (double)all : 0;
+}
+
+/* Drops rows that were only counted for their sum, and sets shares. */
+static void share_rows(struct top_rows *rows, int64_t image)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < rows->count; i++) {
+		rows->own_interval += rows->list[i].excluded ? rows->list[i].interval : 0;
+		rows->own_total += rows->list[i].excluded ? rows->list[i].total : 0;
+	}
+	for (size_t i = 0; i < rows->count; i++) {
+		struct top_row row = rows->list[i];
+
+		if (image != TOP_ALL_IMAGES && row.image != image)
+			continue;
+		if (!row.excluded) {
+			row.interval_share =
+				top_share(row.interval, grown(rows->interval, rows->own_interval));
+			row.total_share = top_share(row.total, grown(rows->total, rows->own_total));
+		}
+		rows->list[kept++] = row;
+	}
+	rows->count = kept;
+}
+
+static int add_image_row(const struct top_counts *counts, const struct image *image, size_t event,
+			 bool of_epoch, struct top_rows *rows)
+{
+	struct top_row row = {
+		.image = image->id,
+		.kind = image->image.kind,
+		.file = &image->image,
+		.path = image->image.path,
+		.has_interval = counts->interval_ns > 0,
+	};
+
+	classify_row(counts, &row, "");
+	return add_row(rows, &image->counts[event], of_epoch, row);
+}
+
+static int add_procedure_rows(const struct top_counts *counts, const struct image *image,
+			      size_t event, bool of_epoch, struct top_rows *rows)
 {
 	int r = 0;
 
@@ -520,19 +575,20 @@ static int add_procedure_rows(const struct top_counts *counts, struct image *ima
 		rows->since_ns = image->base_ns;
 	for (size_t i = 0; i < image->procedure_count && r == 0; i++) {
 		const struct procedure *procedure = &image->procedures[i];
+		struct top_row row = {
+			.image = image->id,
+			.kind = image->image.kind,
+			.procedure = procedure->names.name,
+			.names = &procedure->names,
+			.file = &image->image,
+			.path = image->image.path,
+			.address = procedure->address,
+			.has_address = procedure->has_address,
+			.has_interval = image->has_interval && counts->interval_ns > 0,
+		};
 
-		r = add_row(rows, &procedure->counts[event], of_epoch,
-			    (struct top_row){
-				    .image = image->id,
-				    .kind = image->image.kind,
-				    .procedure = procedure->names.name,
-				    .names = &procedure->names,
-				    .file = &image->image,
-				    .path = image->image.path,
-				    .address = procedure->address,
-				    .has_address = procedure->has_address,
-				    .has_interval = image->has_interval && counts->interval_ns > 0,
-			    });
+		classify_row(counts, &row, procedure->names.note);
+		r = add_row(rows, &procedure->counts[event], of_epoch, row);
 	}
 	return r;
 }
@@ -544,7 +600,7 @@ int top_counts_rows(struct top_counts *counts, enum top_level level, int64_t ima
 	int r = 0;
 
 	rows->count = 0;
-	rows->interval = rows->total = 0;
+	rows->interval = rows->total = rows->own_interval = rows->own_total = 0;
 	rows->interval_ns = counts->interval_ns;
 	rows->since_ns = of_epoch ? counts->epoch.start_ns : counts->base_ns;
 	if (event >= counts->event_count)
@@ -553,21 +609,13 @@ int top_counts_rows(struct top_counts *counts, enum top_level level, int64_t ima
 	rows->interval = counts->interval_ns > 0 ? grown(all->now, all->last) : 0;
 	rows->total = of_epoch ? all->now : grown(all->now, all->base);
 	for (size_t i = 0; i < counts->image_count && r == 0; i++) {
-		struct image *place = &counts->images[i];
+		const struct image *place = &counts->images[i];
 
-		if (image != TOP_ALL_IMAGES && place->id != image)
-			continue;
-		if (level == TOP_BY_PROCEDURE)
+		if (level == TOP_BY_PROCEDURE && is_looked_at(counts, place, image))
 			r = add_procedure_rows(counts, place, event, of_epoch, rows);
 		else
-			r = add_row(rows, &place->counts[event], of_epoch,
-				    (struct top_row){
-					    .image = place->id,
-					    .kind = place->image.kind,
-					    .file = &place->image,
-					    .path = place->image.path,
-					    .has_interval = counts->interval_ns > 0,
-				    });
+			r = add_image_row(counts, place, event, of_epoch, rows);
 	}
+	share_rows(rows, image);
 	return r;
 }

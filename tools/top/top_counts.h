@@ -6,8 +6,9 @@
  * A refresh reads the epoch's row, and if nothing was merged since the last one, no
  * more. Else it reads one number for each profile of the epoch (of an image, an event
  * and a process), and of images whose procedures are looked at and whose number has
- * changed, their samples. Other epochs, and other images' samples, are not read. When
- * the daemon begins another epoch, all counts begin anew.
+ * changed, their samples. Other epochs are not read. Samples of other images are read only
+ * where procedures are shown and some of the image's are the profiler's. When
+ * the daemon begins another epoch, all counts begin again.
  */
 #ifndef DCPI_TOP_COUNTS_H
 #define DCPI_TOP_COUNTS_H
@@ -15,21 +16,24 @@
 #include <stdbool.h>
 
 #include "analysis/image/debug_file.h"
-#include "db/profile_read.h"
+#include "tools/report/profiler_class.h"
 
 struct error;
 struct top_counts;
 
 /* Image numbers of a database begin at 1. */
 #define TOP_ALL_IMAGES 0
+#define TOP_NOTE_BYTES 64
 
 /**
  * struct top_config - what to count; strings are the caller's
  * @host: whose last epoch is the current one; NULL: any host's
+ * @include_profiler: samples that profiling causes count in shares
  */
 struct top_config {
 	const char *database;
 	const char *host;
+	bool include_profiler;
 	bool demangle;
 	struct debug_file_options debug;
 };
@@ -48,6 +52,8 @@ enum top_level {
  * @address:   of a procedure: ELF virtual, if @has_address
  * @interval:  samples since the refresh before, if @has_interval
  * @total:     samples since the beginning that was asked for
+ * @note:      text after the name: of a procedure its aliases; the mark of the profiler's samples
+ * @excluded:  profiling causes all of its samples, so that it has no share
  *
  * Valid until the next refresh. The other members are the user's (top_table.h).
  */
@@ -66,12 +72,15 @@ struct top_row {
 	double interval_share;
 	double rate;
 	double total_share;
+	char note[TOP_NOTE_BYTES];
+	bool excluded;
 };
 
 /**
  * struct top_rows - rows, and what they are parts of
  * @interval_ns: 0: there was no refresh before
  * @interval, @total: samples of the event in all images
+ * @own_interval, @own_total: of these, samples that profiling causes and that shares leave out
  * @since_ns: when @total begins, since the Unix epoch
  */
 struct top_rows {
@@ -81,6 +90,8 @@ struct top_rows {
 	int64_t interval_ns;
 	uint64_t interval;
 	uint64_t total;
+	uint64_t own_interval;
+	uint64_t own_total;
 	int64_t since_ns;
 };
 
@@ -92,7 +103,8 @@ void top_counts_destroy(struct top_counts *counts);
 
 /**
  * top_counts_refresh() - read what has changed
- * @level: with TOP_BY_PROCEDURE, count the procedures of @image, or of TOP_ALL_IMAGES
+ * @level: with TOP_BY_PROCEDURE, count the procedures of @image, or of TOP_ALL_IMAGES, and those of
+ *         images that have procedures of the profiler's
  *
  * Return: 0; -ENOENT there is no database or no epoch yet; -ENOMEM; or the reader's error.
  */

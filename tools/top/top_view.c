@@ -22,7 +22,7 @@ static void get_now_share(const struct column *column, const void *row, struct c
 
 	(void)column;
 	value->percent = place->interval_share;
-	value->missing = !place->has_interval;
+	value->missing = !place->has_interval || place->excluded;
 }
 
 static void get_rate(const struct column *column, const void *row, struct column_value *value)
@@ -39,6 +39,7 @@ static void get_total_share(const struct column *column, const void *row,
 {
 	(void)column;
 	value->percent = ((const struct top_row *)row)->total_share;
+	value->missing = ((const struct top_row *)row)->excluded;
 }
 
 static void get_total(const struct column *column, const void *row, struct column_value *value)
@@ -51,7 +52,7 @@ static void get_procedure(const struct column *column, const void *row, struct c
 {
 	(void)column;
 	value->text = ((const struct top_row *)row)->procedure;
-	value->note = ((const struct top_row *)row)->names->note;
+	value->note = ((const struct top_row *)row)->note;
 }
 
 static void get_alias_list(const struct column *column, const void *row, struct column_value *value)
@@ -70,8 +71,11 @@ static struct json_object *make_aliases(const struct column *column, const void 
 
 static void get_path(const struct column *column, const void *row, struct column_value *value)
 {
+	const struct top_row *place = row;
+
 	(void)column;
-	value->text = ((const struct top_row *)row)->path;
+	value->text = place->path;
+	value->note = place->procedure == NULL ? place->note : NULL;
 }
 
 #define NOW_SHARE                                                                                  \
@@ -453,9 +457,13 @@ static void make_samples_line(const struct top_view *view, char text[TOP_HEADING
 					   "%.0f/s for %.1f s; ",
 					   (double)rows->interval * 1e9 / (double)rows->interval_ns,
 					   (double)rows->interval_ns / 1e9);
-	snprintf(text + length, TOP_HEADING_BYTES - length, "%" PRIu64 " since %s%s; lost %.2f%%",
-		 rows->total, time, view->of_epoch ? " (the epoch)" : "",
-		 interrupts > 0 ? 100 * (double)lost / (double)interrupts : 0);
+	length += (size_t)snprintf(text + length, TOP_HEADING_BYTES - length,
+				   "%" PRIu64 " since %s%s; lost %.2f%%", rows->total, time,
+				   view->of_epoch ? " (the epoch)" : "",
+				   interrupts > 0 ? 100 * (double)lost / (double)interrupts : 0);
+	if (rows->own_total > 0)
+		snprintf(text + length, TOP_HEADING_BYTES - length,
+			 "; profiler %" PRIu64 " excluded", rows->own_total);
 }
 
 static void make_level_line(const struct top_view *view, char text[TOP_HEADING_BYTES])
