@@ -127,6 +127,25 @@ is "dcpitop: --include-profiler" "$(top_row uprobe_notify_resume --by procedure 
 is "dcpitop: --include-profiler excludes nothing" "$(top --by procedure --json --include-profiler |
 	jq -c '[.profiler_samples, ([.rows[].total_percent] | add | round)]')" "[null,100]"
 
+# dcpiexport
+export_of()
+{
+	"$bin/dcpiexport" --db "$scratch/probes.db" --epoch 1 "$@"
+}
+is "dcpiexport: the profiler's samples are left out" "$(export_of -f folded | sort)" "\
+[bpf];bpf_prog_0123456789abcdef_firewall 30
+vmlinux-6;irqentry_exit_to_user_mode 450
+vmlinux-6;schedule 200
+work;<image missing> 600"
+is "dcpiexport: --include-profiler" "$(export_of -f folded --include-profiler |
+	awk '{ sum += $NF } END { print NR, sum }')" "8 1650"
+is "dcpiexport: CSV has the same samples" "$(export_of -f csv | tr -d '\r' |
+	awk -F, 'NR > 1 { sum += $NF } END { print sum }')" 1280
+like "dcpiexport: a title says how many are excluded" "$(export_of -f flamegraph)" \
+	'; 370 samples of the profiler are excluded'
+like "dcpiexport: only the profiler's" "$(export_of -f folded -i dcpid 2>&1)" \
+	"all samples are the profiler's own: --include-profiler exports them"
+
 # dcpisumm and dcpitopstalls: a program with code, and the profiler's own samples
 mkdir "$scratch/own"
 cp "$scratch/chain" "$scratch/own/dcpid"

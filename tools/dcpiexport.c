@@ -91,7 +91,7 @@ static const struct cli_tool tool = {
 		"Formats of contexts and paths (--contexts, --variation): these but csv.\n"
 		"Formats of what one image executed, as estimated (see dcpicalc): bolt, autofdo, "
 		"profgen (for clang), pixie.",
-	.accepts = CLI_EVENTS | CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_SYMBOLS,
+	.accepts = CLI_EVENTS | CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_SYMBOLS | CLI_PROFILER,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),
 	.set = set_option,
@@ -174,16 +174,20 @@ static int tally(struct export_job *job, struct error *err)
 		.scale = &job->scale,
 		.demangle = cli->demangle,
 		.debug = cli->debug,
+		.include_profiler = cli->include_profiler,
 	};
 
 	return tally_create(&job->tally, job->reader, &config, err);
 }
 
+/* Excluded rows come last, where they are cut off. */
 static int row_compare(const void *a, const void *b)
 {
 	const struct tally_row *x = a, *y = b;
-	int r = strcmp(x->image, y->image);
+	int r = x->excluded - y->excluded;
 
+	if (r == 0)
+		r = strcmp(x->image, y->image);
 	if (r != 0)
 		return r;
 	if (x->address - x->inside != y->address - y->inside)
@@ -196,33 +200,58 @@ static int row_compare(const void *a, const void *b)
 	return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
+static size_t count_rows(const struct export_job *job)
+{
+	const struct tally_row *rows = tally_rows(job->tally);
+	size_t count = 0;
+
+	for (size_t i = 0; i < tally_row_count(job->tally); i++)
+		count += !rows[i].excluded;
+	return count;
+}
+
+/* Where the profile is from, one line. Return: malloc'd; NULL: out of memory */
+static char *make_comment(const struct export_job *job)
+{
+	const struct report_header *header = &job->header;
+	uint64_t excluded = tally_excluded_samples(job->tally);
+	char profiler[64] = "", *comment;
+
+	if (excluded > 0)
+		snprintf(profiler, sizeof(profiler),
+			 "; %" PRIu64 " samples of the profiler are excluded", excluded);
+	if (asprintf(&comment, "dcpi: %zu epoch%s, %s, kernel %s%s%s", header->epoch_count,
+		     header->epoch_count > 1 ? "s" : "", header->epochs[0].host,
+		     header->epochs[0].kernel,
+		     report_header_periods_differ(header)
+			     ? "; periods differ: samples are scaled to the shortest"
+			     : "",
+		     profiler) < 0)
+		return NULL;
+	return comment;
+}
+
 static int write_profile(void *context, FILE *file, struct error *err)
 {
 	struct export_job *job = context;
 	const struct report_header *header = &job->header;
-	_cleanup_free_ char *comment = NULL;
+	_cleanup_free_ char *comment = make_comment(job);
 	struct export_profile profile = {
 		.rows = tally_rows(job->tally),
-		.row_count = tally_row_count(job->tally),
+		.row_count = count_rows(job),
 		.events = job->events,
 		.event_count = job->choice.count,
 		.start_ns = header->epochs[0].start_ns,
 	};
 
-	qsort(tally_rows(job->tally), profile.row_count, sizeof(*profile.rows), row_compare);
+	qsort(tally_rows(job->tally), tally_row_count(job->tally), sizeof(*profile.rows),
+	      row_compare);
 	for (size_t i = 0; i < header->epoch_count; i++) {
 		if (header->epochs[i].end_ns > profile.end_ns)
 			profile.end_ns = header->epochs[i].end_ns;
 	}
-	if (asprintf(&comment, "dcpi: %zu epoch%s, %s, kernel %s%s", header->epoch_count,
-		     header->epoch_count > 1 ? "s" : "", header->epochs[0].host,
-		     header->epochs[0].kernel,
-		     report_header_periods_differ(header)
-			     ? "; periods differ: samples are scaled to the shortest"
-			     : "") < 0) {
-		comment = NULL;
+	if (comment == NULL)
 		return error_set(err, ENOMEM, "out of memory");
-	}
 	profile.comment = comment;
 	return job->exporter->write(file, &profile, err);
 }
@@ -255,6 +284,9 @@ static int run(struct export_job *job)
 		return cli_fail(cli, &err);
 	if (tally_row_count(job->tally) == 0)
 		return cli_no_samples(cli, "samples", report_header_no_samples(&job->header));
+	if (count_rows(job) == 0)
+		return cli_nothing(cli, "all samples are the profiler's own: "
+					"--include-profiler exports them");
 	r = output_file_write(job->output, write_profile, job, &err);
 	return r < 0 ? cli_fail(cli, &err) : CLI_OK;
 }
