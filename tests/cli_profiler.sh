@@ -127,6 +127,30 @@ is "dcpitop: --include-profiler" "$(top_row uprobe_notify_resume --by procedure 
 is "dcpitop: --include-profiler excludes nothing" "$(top --by procedure --json --include-profiler |
 	jq -c '[.profiler_samples, ([.rows[].total_percent] | add | round)]')" "[null,100]"
 
+# By owner: samples of whole images are left out
+for by in host epoch process; do
+	epoch 7 200 | sed 's#^image file - /usr/bin/work#&\nprocess 42#' | make_db owners
+	is "by $by: rows and the header add up" "$(prof owners --by $by --json |
+		jq -c '[([.rows[]["cpu-clock"]] | add), .profiler_samples, .samples]')" "[1550,100,1650]"
+	is "by $by: shares add up to 100%" "$(prof owners --by $by --json |
+		jq '[.rows[]["cpu-clock_percent"]] | add - 100 | fabs < 0.01')" true
+	is "by $by: --include-profiler" "$(prof owners --by $by --json --include-profiler |
+		jq -c '[([.rows[]["cpu-clock"]] | add), .profiler_samples]')" "[1650,null]"
+done
+"$helpers/make_golden_db" "$scratch/units.db"
+sqlite3 "$scratch/units.db" "UPDATE image SET path = '/usr/sbin/dcpid' WHERE path LIKE '%/server%'"
+for by in unit container; do
+	is "by $by: rows leave out what the header says" "$(for more in '' --include-profiler; do
+		# shellcheck disable=SC2086 # none, or an option
+		prof units --by $by --epoch 2 --json $more |
+			jq '([.rows[]["cpu-clock"]] | add) + .profiler_samples'
+	done | uniq | wc -l)" 1
+	is "by $by: there is something to leave out" "$(prof units --by $by --epoch 2 --json |
+		jq '.profiler_samples > 0')" true
+done
+like "by host: only the profiler's" "$(prof owners --by host -i dcpid 2>&1)" \
+	'no samples in images that match "dcpid"; --include-profiler counts'
+
 # dcpiexport
 export_of()
 {

@@ -89,7 +89,8 @@ for unit in web.service later.service storm.service "docker-$id.scope"; do
 done
 is "the container's are its unit's" "$(samples_of container $id)" "$(samples_of unit docker-$id.scope)"
 is "units add up to all" \
-	"$("$bin/dcpiprof" --db "$db" --by unit --csv | tail -n +2 | awk -F , '{ sum += $1 } END { print sum }')" \
+	"$("$bin/dcpiprof" --db "$db" --by unit --csv --include-profiler | tail -n +2 |
+		awk -F , '{ sum += $1 } END { print sum }')" \
 	"$(sql "$db" "SELECT sum(count) FROM dcpi_samples")"
 is "shares are no more than profiles" "$(sqlite3 "$db" "SELECT count(*) FROM
 	(SELECT epoch, image, event, sum(samples) AS part FROM share GROUP BY 1, 2, 3) AS s

@@ -236,6 +236,7 @@ static int load_owners(struct prof *prof, struct error *err)
 		.filter = prof->cli.filter,
 		.image = prof->cli.image,
 		.scale = &prof->scale,
+		.include_profiler = prof->cli.include_profiler,
 	};
 	int r = event_choice_make(&prof->events, &prof->header, &prof->cli, err);
 
@@ -245,6 +246,8 @@ static int load_owners(struct prof *prof, struct error *err)
 	config.event_count = prof->events.count;
 	if (r == 0)
 		r = owner_tally_create(&prof->owners, prof->reader, &config, err);
+	for (size_t i = 0; r == 0 && i < config.event_count; i++)
+		prof->header.excluded += owner_tally_excluded(prof->owners, i)->samples;
 	if (r == 0)
 		r = owner_listing_create(&prof->owner_lines, prof->owners, &config, prof->cli.sort,
 					 prof->cli.limit, err);
@@ -269,7 +272,14 @@ static struct report report_of(const struct prof *prof, struct edge_listing *edg
 static int nothing(const struct prof *prof)
 {
 	bool edges = prof->by == BY_EDGE;
+	bool excluded = prof->header.excluded > 0 && !asks_for_owner(prof);
 
+	if (excluded && prof->cli.image != NULL)
+		return cli_nothing(&prof->cli,
+				   "no samples in images that match \"%s\"" CLI_PROFILER_HINT,
+				   prof->cli.image);
+	if (excluded)
+		return cli_nothing(&prof->cli, "no samples are left" CLI_PROFILER_HINT);
 	return cli_no_samples(&prof->cli, edges ? "edges" : "samples",
 			      edges ? "no edges" : report_header_no_samples(&prof->header));
 }

@@ -224,9 +224,7 @@ static int walk_images(struct calc_walk *walk, const struct program_calls *calls
 
 static int status_of(const struct calc_walk *walk)
 {
-	const char *hint = walk->source->images.excluded > 0
-				   ? "; --include-profiler counts the profiler's own"
-				   : "";
+	const char *hint = walk->source->images.excluded > 0 ? CLI_PROFILER_HINT : "";
 
 	if (walk->images == 0 && walk->cli->image != NULL)
 		return cli_nothing(walk->cli, "no samples in images that match \"%s\"%s",

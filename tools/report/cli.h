@@ -46,6 +46,9 @@ struct option_entry;
 #define CLI_PROFILER 0x4000U /* --include-profiler */
 #define CLI_NAMES 0x2000U    /* --no-demangle, without the rest of CLI_SYMBOLS */
 
+/* Ends a message about missing samples where a report leaves some out. */
+#define CLI_PROFILER_HINT "; --include-profiler counts the profiler's own"
+
 enum cli_format {
 	CLI_TEXT,
 	CLI_JSON,

@@ -16,8 +16,10 @@ struct owner_line {
 	size_t index; /* in the tally */
 };
 
+/* @shared: by event, samples that shares are of */
 struct owner_listing {
 	enum owner_by by;
+	uint64_t *shared;
 	struct report_total *totals;
 	size_t event_count;
 	struct owner_line *lines;
@@ -39,7 +41,7 @@ static void get_count(const struct column *column, const void *row, struct colum
 static void get_percent(const struct column *column, const void *row, struct column_value *value)
 {
 	const struct owner_line *line = row;
-	uint64_t total = line->listing->totals[column->argument].count;
+	uint64_t total = line->listing->shared[column->argument];
 	uint64_t count = tally_count_scaled(&line->row->counts[column->argument]);
 
 	value->percent = total > 0 ? 100.0 * (double)count / (double)total : 0;
@@ -182,8 +184,9 @@ static int fill(struct owner_listing *listing, const struct owner_tally *tally,
 	listing->columns =
 		calloc(2 * config->event_count + OWNER_COLUMNS, sizeof(*listing->columns));
 	listing->keys = calloc(config->event_count + 1, sizeof(*listing->keys));
-	if (listing->totals == NULL || listing->lines == NULL || listing->columns == NULL ||
-	    listing->keys == NULL)
+	listing->shared = calloc(config->event_count + 1, sizeof(*listing->shared));
+	if (listing->totals == NULL || listing->shared == NULL || listing->lines == NULL ||
+	    listing->columns == NULL || listing->keys == NULL)
 		return -ENOMEM;
 	for (size_t i = 0; i < listing->line_count; i++)
 		listing->lines[i] = (struct owner_line){owner_tally_row(tally, i), listing, i};
@@ -192,6 +195,8 @@ static int fill(struct owner_listing *listing, const struct owner_tally *tally,
 			.name = config->events[i],
 			.count = tally_count_scaled(owner_tally_total(tally, i)),
 		};
+		listing->shared[i] = listing->totals[i].count -
+				     tally_count_scaled(owner_tally_excluded(tally, i));
 		listing->event_count++;
 		if (add_event_columns(listing, i) < 0)
 			return -ENOMEM;
@@ -257,6 +262,7 @@ void owner_listing_destroy(struct owner_listing *listing)
 	free(listing->columns);
 	free(listing->lines);
 	free(listing->totals);
+	free(listing->shared);
 	free(listing);
 }
 

@@ -13,6 +13,7 @@
 #include "lib/u64_map.h"
 #include "tools/report/event_scale.h"
 #include "tools/report/image_label.h"
+#include "tools/report/profiler_class.h"
 
 static const struct owner_row nobody = {
 	.unit = "", .container = "", .command = "", .pid = -1, .host = "", .label = ""};
@@ -29,12 +30,21 @@ struct name {
 	char *container;
 };
 
+/* Rows have the samples of images with MATCH_YES. */
+enum match {
+	MATCH_UNKNOWN,
+	MATCH_YES,
+	MATCH_NO,	/* the pattern does not match its path */
+	MATCH_EXCLUDED, /* it is the profiler's */
+};
+
 /*
  * @owners:  by key, a tree of tsearch(3); @rows: the same, in order
  * @labels:  index in @names, one more than that, by epoch and number
  * @rest:    of no label, or no process
  * @epochs:  by number: the row of an epoch or its host
- * @matches: by image: 1 its path matches, 2 it does not
+ * @matches: by image: enum match
+ * @excluded: by event, as @totals: samples of MATCH_EXCLUDED
  */
 struct owner_tally {
 	struct owner_tally_config config;
@@ -45,6 +55,7 @@ struct owner_tally {
 	size_t row_count;
 	size_t row_capacity;
 	struct tally_count *totals;
+	struct tally_count *excluded;
 	struct owner *rest;
 	struct name *names;
 	size_t name_count;
@@ -196,25 +207,33 @@ static long event_index(const struct owner_tally *tally, const char *name)
 	return -1;
 }
 
-/* Return: 1 the image is asked for, 0 it is not, or an error. */
+static enum match match_image(const struct owner_tally *tally, const struct profile_image *image)
+{
+	/* Profiles by owner have no procedures, so only whole images are classified. */
+	if (!tally->config.include_profiler &&
+	    profiler_class_of(image, NULL, PROFILER_PROBES_NONE) == PROFILER_WHOLE)
+		return MATCH_EXCLUDED;
+	if (tally->config.image != NULL && !image_label_matches(image, tally->config.image))
+		return MATCH_NO;
+	return MATCH_YES;
+}
+
+/* Return: enum match, or an error. */
 static int image_matches(struct owner_tally *tally, int64_t id)
 {
+	uint64_t *slot = u64_map_insert(&tally->matches, (uint64_t)id);
 	struct profile_image image;
-	uint64_t *slot;
 	int r;
 
-	if (tally->config.image == NULL)
-		return 1;
-	slot = u64_map_insert(&tally->matches, (uint64_t)id);
 	if (slot == NULL)
 		return no_memory(tally);
-	if (*slot == 0) {
+	if (*slot == MATCH_UNKNOWN) {
 		r = profile_reader_image(tally->reader, id, &image, tally->err);
 		if (r < 0)
 			return r;
-		*slot = image_label_matches(&image, tally->config.image) ? 1 : 2;
+		*slot = match_image(tally, &image);
 	}
-	return *slot == 1;
+	return (int)*slot;
 }
 
 static int take_share(void *context, const struct profile_share *share)
@@ -226,10 +245,10 @@ static int take_share(void *context, const struct profile_share *share)
 	long event = event_index(tally, share->event_name);
 	struct tally_count *rest;
 	struct owner *owner;
-	int r = event >= 0 ? image_matches(tally, share->image) : 0;
+	int r = event >= 0 ? image_matches(tally, share->image) : MATCH_NO;
 
-	if (r <= 0)
-		return r;
+	if (r != MATCH_YES)
+		return r < 0 ? r : 0;
 	if (tally->config.by == OWNER_BY_UNIT)
 		row.unit = name->unit;
 	else
@@ -300,8 +319,10 @@ static int take_profile(void *context, const struct profile *profile)
 				 "the database's counts are too big to be true");
 	tally_count_add(&tally->totals[event], profile->total, factor);
 	r = image_matches(tally, profile->image);
-	if (r <= 0)
-		return r;
+	if (r == MATCH_EXCLUDED)
+		tally_count_add(&tally->excluded[event], profile->total, factor);
+	if (r != MATCH_YES)
+		return r < 0 ? r : 0;
 	if (!has_labels(tally->config.by) && !profile->chosen)
 		return 0;
 	if (tally->config.by == OWNER_BY_PROCESS && profile->pid >= 0)
@@ -431,7 +452,8 @@ static int count_all(struct owner_tally *tally)
 	filter.others_too = true;
 	tally->rest = owner_of(tally, &nobody);
 	tally->totals = calloc(tally->config.event_count + 1, sizeof(*tally->totals));
-	if (tally->rest == NULL || tally->totals == NULL)
+	tally->excluded = calloc(tally->config.event_count + 1, sizeof(*tally->excluded));
+	if (tally->rest == NULL || tally->totals == NULL || tally->excluded == NULL)
 		return no_memory(tally);
 	r = profile_reader_epochs(tally->reader, &filter, take_epoch, tally, tally->err);
 	if (r == 0)
@@ -477,6 +499,7 @@ void owner_tally_destroy(struct owner_tally *tally)
 	free(tally->names);
 	free(tally->rows);
 	free(tally->totals);
+	free(tally->excluded);
 	free(tally);
 }
 
@@ -498,4 +521,9 @@ const struct owner_row *owner_tally_row(const struct owner_tally *tally, size_t 
 const struct tally_count *owner_tally_total(const struct owner_tally *tally, size_t event)
 {
 	return &tally->totals[event];
+}
+
+const struct tally_count *owner_tally_excluded(const struct owner_tally *tally, size_t event)
+{
+	return &tally->excluded[event];
 }

@@ -27,6 +27,7 @@ enum owner_by {
  * struct owner_tally_config - what to add up
  * @events, @event_count, @filter, @image, @scale: as in struct tally_config; the
  *          filter's pid chooses rows of processes, and samples of hosts and epochs
+ * @include_profiler: rows have samples of the profiler's images, too
  */
 struct owner_tally_config {
 	enum owner_by by;
@@ -35,6 +36,7 @@ struct owner_tally_config {
 	struct profile_filter filter;
 	const char *image;
 	const struct event_scale *scale;
+	bool include_profiler;
 };
 
 /**
@@ -82,5 +84,11 @@ const struct owner_row *owner_tally_row(const struct owner_tally *tally, size_t 
 
 /** owner_tally_total() - samples of an event, of all images. */
 const struct tally_count *owner_tally_total(const struct owner_tally *tally, size_t event);
+
+/**
+ * owner_tally_excluded() - samples of an event in the profiler's images: a part of
+ * owner_tally_total(), in no row
+ */
+const struct tally_count *owner_tally_excluded(const struct owner_tally *tally, size_t event);
 
 #endif
