@@ -207,6 +207,14 @@ is "dcpisumm: shares add up to 100%" "$(analysis dcpisumm --json --min-samples 1
 is "dcpisumm: --as-published leaves nothing out" "$(analysis dcpisumm --json --as-published |
 	jq .time_samples)" 18835
 
+list_of()
+{
+	"$bin/dcpilist" --db "$scratch/analysed.db" "$@"
+}
+like "dcpilist: the heading marks a procedure of the profiler's" "$(list_of --asm dcpid:0x1005 2>&1)" \
+	'^procedure .*\[profiler\]'
+like "dcpilist: others have no mark" "$(list_of --asm walk)" '^procedure +walk$'
+
 # Live: probes on branches, as long as the kernel places any.
 cat > "$scratch/br.c" << 'END'
 #include <stdlib.h>

@@ -11,6 +11,7 @@
 #include "tools/calc/calc_source.h"
 #include "tools/list/list_file.h"
 #include "tools/list/list_procedure.h"
+#include "tools/report/profiler_class.h"
 #include "tools/report/cli.h"
 #include "tools/report/event_choice.h"
 #include "tools/report/event_role.h"
@@ -202,6 +203,17 @@ static int list_rows_of(struct list *list, const struct list_procedure *procedur
 	return r < 0 ? error_set(err, ENOMEM, "out of memory") : 0;
 }
 
+static int mark_procedure(struct list *list, struct error *err)
+{
+	enum profiler_probes probes;
+	int r = profiler_probes_load(&probes, list->reader, &list->cli.filter, err);
+
+	if (r == 0)
+		list->rows.mark = profiler_class_mark(
+			profiler_class_of(&list->choice.image->image, list->names.name, probes));
+	return r;
+}
+
 static int list_one(struct list *list, struct error *err)
 {
 	struct list_procedure procedure = {.choice = &list->choice, .source = list->text};
@@ -216,6 +228,9 @@ static int list_one(struct list *list, struct error *err)
 	if (calc_procedure_names(&list->names, list->choice.code, list->choice.procedure,
 				 list->cli.demangle) < 0)
 		return error_set(err, ENOMEM, "out of memory");
+	r = mark_procedure(list, err);
+	if (r < 0)
+		return r;
 	list->rows.title = "procedure";
 	list->rows.name = list->names.name;
 	list->rows.names = &list->names;

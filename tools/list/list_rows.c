@@ -222,8 +222,8 @@ static void print_title(FILE *stream, const void *context)
 	const struct list_rows *rows = context;
 	_cleanup_free_ char *image = rows->image != NULL ? text_clean(rows->image) : NULL;
 
-	fprintf(stream, "%-12s%s%s\n", rows->title, rows->name,
-		rows->names != NULL ? rows->names->note : "");
+	fprintf(stream, "%-12s%s%s%s\n", rows->title, rows->name,
+		rows->names != NULL ? rows->names->note : "", rows->mark != NULL ? rows->mark : "");
 	if (rows->names != NULL)
 		calc_heading_aliases(stream, rows->names);
 	if (image != NULL)

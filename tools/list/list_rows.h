@@ -46,6 +46,7 @@ struct list_row {
  * @counted: their executions are known
  * @title:  "procedure" or "file", and @name: which; @image: NULL: of several, or nothing
  * @names:   of a procedure; NULL: of a file
+ * @mark:   text after the name and the note in @names, or NULL
  * @note:   why this is not what was asked for, or NULL
  */
 struct list_rows {
@@ -59,6 +60,7 @@ struct list_rows {
 	const struct procedure_names *names;
 	const char *image;
 	const char *identity;
+	const char *mark;
 	const char *note;
 
 	/* private */
