@@ -211,7 +211,7 @@ list_of()
 {
 	"$bin/dcpilist" --db "$scratch/analysed.db" "$@"
 }
-like "dcpilist: the heading marks a procedure of the profiler's" "$(list_of --asm dcpid:0x1005 2>&1)" \
+like "dcpilist: the heading marks a procedure of the profiler's" "$(list_of --asm -i dcpid 2>&1)" \
 	'^procedure .*\[profiler\]'
 like "dcpilist: others have no mark" "$(list_of --asm walk)" '^procedure +walk$'
 
