@@ -10,6 +10,9 @@ set -u
 split_build
 socket=$work/dcpid.sock
 db=$work/many.db
+# In memory, because ext4 searches long for an inode that was not deleted recently.
+files=$(mktemp -d -p /dev/shm 2> /dev/null || echo "$work")
+trap 'cleanup; rm -rf "$files"' EXIT
 daemon=("$bin/dcpid" --source perf --image-events perf --socket "$socket"
 	--config "$work/empty.conf" --image-store none)
 : > "$work/empty.conf"
@@ -35,15 +38,31 @@ times_logged()
 	grep -cF "$1" "$work/log"
 }
 
-# images_until COUNT: images that nobody has met yet, until so many are known or the daemon
-# has begun anew
+# images_map FIRST: map 16,000 new images, whose files stay until the daemon learns no more of them
+images_map()
+{
+	local before now
+
+	mkdir "$files/images"
+	"$work/many_images" "$files/images" "$1" 16000
+	now=$(value images)
+	until [ "$now" = "${before:-}" ]; do
+		before=$now
+		sleep 0.3
+		now=$(value images)
+	done
+	rm -r "$files/images"
+}
+
+# images_until COUNT: map new images until that many are known, or the daemon has started another
+# epoch
 next=1
 images_until()
 {
-	while [ "$(value images)" -lt "$1" ] && [ "$(value epoch)" = "$epoch" ]; do
-		"$work/many_images" $next 4000
-		next=$((next + 4000))
-		[ $next -lt 400000 ] || break
+	while [ "$(value images)" -lt "$1" ] && [ "$(value epoch)" = "$epoch" ] &&
+		[ $next -lt 400000 ]; do
+		images_map $next
+		next=$((next + 16000))
 	done
 }
 
@@ -69,7 +88,8 @@ check "far more than are of no image that it knows ($unknown)" \
 # Not all the time: whoever goes on is at the end of the table.
 epoch=3
 images_until 131072
-"$work/many_images" 1000000 4000
+mkdir "$files/images"
+"$work/many_images" "$files/images" 1000000 4000
 is "a full table is told of" "$(times_logged 'no room for more images')" 1
 check "and counted" [ "$(ctl --json stats | jq '."stat.images_refused"')" -gt 0 ]
 is "but the daemon does not begin anew again" "$(grep -c 'very many images' "$work/log")" 1

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * many_images FIRST COUNT: maps COUNT images, one after the other, of which each has a
- * build-id of its own: its number, from FIRST on.
+ * many_images FOLDER FIRST COUNT: create COUNT images in FOLDER, and then map them one after the
+ * other. The build-id of each is its number, from FIRST on. The files stay.
  */
 #include <elf.h>
+#include <fcntl.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #if defined(__x86_64__)
@@ -27,21 +29,41 @@ struct image {
 	uint32_t id[5];
 };
 
-static void map_one(const struct image *image)
+static void require(int condition, const char *action)
 {
-	int fd = memfd_create("image", MFD_CLOEXEC);
-	void *page;
+	if (condition)
+		return;
+	fprintf(stderr, "many_images: ");
+	perror(action);
+	exit(1);
+}
 
-	if (fd < 0 || write(fd, image, sizeof(*image)) != sizeof(*image)) {
-		perror("many_images: memfd");
-		exit(1);
-	}
-	page = mmap(NULL, sizeof(*image), PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
-	if (page == MAP_FAILED) {
-		perror("many_images: mmap");
-		exit(1);
-	}
-	munmap(page, sizeof(*image));
+static int image_open(const char *folder, uint32_t number, int flags)
+{
+	char path[4096];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%u", folder, number);
+	fd = open(path, flags | O_CLOEXEC, 0600);
+	require(fd >= 0, path);
+	return fd;
+}
+
+static void image_create(const char *folder, const struct image *image)
+{
+	int fd = image_open(folder, image->id[0], O_WRONLY | O_CREAT | O_EXCL);
+
+	require(write(fd, image, sizeof(*image)) == sizeof(*image), "write");
+	close(fd);
+}
+
+static void image_map(const char *folder, uint32_t number)
+{
+	int fd = image_open(folder, number, O_RDONLY);
+	void *page = mmap(NULL, sizeof(struct image), PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+
+	require(page != MAP_FAILED, "mmap");
+	munmap(page, sizeof(struct image));
 	close(fd);
 }
 
@@ -71,15 +93,20 @@ int main(int argc, char **argv)
 		.note = {.n_namesz = 4, .n_descsz = sizeof(image.id), .n_type = NT_GNU_BUILD_ID},
 		.name = "GNU",
 	};
+	/* The kernel dates a change by its last tick: a younger file might be another one. */
+	const struct timespec tick = {.tv_nsec = 50000000};
 	uint32_t first, count;
 
-	if (argc != 3) {
-		fprintf(stderr, "usage: many_images FIRST COUNT\n");
+	if (argc != 4) {
+		fprintf(stderr, "usage: many_images FOLDER FIRST COUNT\n");
 		return 2;
 	}
-	first = (uint32_t)strtoul(argv[1], NULL, 10);
-	count = (uint32_t)strtoul(argv[2], NULL, 10);
+	first = (uint32_t)strtoul(argv[2], NULL, 10);
+	count = (uint32_t)strtoul(argv[3], NULL, 10);
 	for (image.id[0] = first; image.id[0] < first + count; image.id[0]++)
-		map_one(&image);
+		image_create(argv[1], &image);
+	nanosleep(&tick, NULL);
+	for (uint32_t number = first; number < first + count; number++)
+		image_map(argv[1], number);
 	return 0;
 }
