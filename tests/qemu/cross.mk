@@ -13,7 +13,7 @@ cross_arch = $(shell . tests/qemu/arch/$(CROSS).sh && echo $$$(1))
 CROSS_TRIPLE := $(call cross_arch,GNU_TYPE)
 
 SYSROOT := build/cache/sysroot-$(CROSS)
-SYSROOT_PACKAGES := libc6-dev libncurses-dev libsqlite3-dev libdw-dev libelf-dev zlib1g-dev liblzma-dev \
+SYSROOT_PACKAGES := libc6-dev libcurl4-openssl-dev libncurses-dev libsqlite3-dev libdw-dev libelf-dev zlib1g-dev liblzma-dev \
 	libjson-c-dev libxxhash-dev libpfm4-dev libbpf-dev libzydis-dev libcapstone-dev liblbfgs-dev libiberty-dev libsuitesparse-dev libzstd-dev \
 	busybox-static sqlite3
 SYSROOT_READY := $(SYSROOT)/.complete
