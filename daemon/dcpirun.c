@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -42,6 +43,7 @@
 
 /* Of a process that ended before its samples were looked at nobody knows where branches went. */
 #define DRAIN_NS (20 * NS_PER_MS)
+#define NICE (-10)
 #define MERGE_NS (5 * NS_PER_SECOND)
 #define REPEAT_MAX 10000
 /* Default bound of the total cost, of the command's CPU time. */
@@ -533,6 +535,16 @@ static void images_finish(const struct run *run)
 			  (unsigned long long)status.store.copier.waiting);
 }
 
+/*
+ * The command may start many processes. Among them this thread must run in time, because the maps
+ * of their JIT code have to be opened before they end. Where a higher priority is not permitted,
+ * samples of processes that end early remain anonymous.
+ */
+static void priority_raise(void)
+{
+	setpriority(PRIO_PROCESS, 0, NICE);
+}
+
 /* Lets the child go and follows it to its end (@ret). Return: exit status. */
 static int profile_run(struct run *run, int *ret)
 {
@@ -540,6 +552,7 @@ static int profile_run(struct run *run, int *ret)
 	int end = END_FAILURE, rc;
 	bool ran;
 
+	priority_raise();
 	if (send(run->go_fd, "g", 1, MSG_NOSIGNAL) == 1)
 		end = loop_run(&run->loop);
 	collector_cost(run->collector, &run->cost);
