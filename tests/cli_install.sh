@@ -52,13 +52,13 @@ is "what is installed" "$(files | sed "s,\\./stage dir/opt/dcpi/,,")" \
 # Manual pages refer to installed files only, never to files of the source tree.
 is "manual pages refer to no file of the source tree" "$(grep -nE \
 	'(^|[ _*"(])(docs|tests|packaging|tools|daemon|build)/[A-Za-z0-9_]' docs/man/*.scd)" ""
-for path in $(grep -hoE '/usr/(share|lib)/dcpi/[A-Za-z0-9._-]*[A-Za-z0-9]|/etc/dcpi/[a-z.]*[a-z]' \
-	docs/man/*.scd | sort -u); do
+while read -r path; do
 	case $path in
 	/etc/dcpi/dcpid.conf*) like "the package has $path" "$(cat packaging/debian/rules)" "$path\$" ;;
 	*) check "manual pages refer to $path" [ -e "$prefix/${path#/usr/}" ] ;;
 	esac
-done
+done < <(grep -hoE '/usr/(share|lib)/dcpi/[A-Za-z0-9._-]*[A-Za-z0-9]|/etc/dcpi/[a-z.]*[a-z]' \
+	docs/man/*.scd | sort -u)
 
 for path in "$prefix"/bin/* "$prefix"/sbin/*; do
 	name=${path##*/}

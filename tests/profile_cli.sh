@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154 # variables that daemon_cli.sh sets
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Helpers of tests that profile programs with dcpirun and look at their images. The tests

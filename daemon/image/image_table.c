@@ -461,8 +461,7 @@ static bool is_file_known(const struct image_table *table, const struct image_ev
 {
 	if (event->has_state)
 		return true;
-	if (table->is_recorded || event->scanned ||
-	    !image_file_unchanged(event, &known->state))
+	if (table->is_recorded || event->scanned || !image_file_unchanged(event, &known->state))
 		return false;
 	known->seen_ns = event->time_ns;
 	return true;

@@ -28,9 +28,9 @@
 #define SYMBOLS_MAX (1U << 20)
 /*
  * Reading kallsyms takes some 50 ms. After reading, the reader pauses for that time multiplied by
- * READ_REST if a sample's code is not known, twice as long after each reading without success. The pause
- * is READ_REST_KNOWN times as long if the code is known, because another program may have taken
- * its place.
+ * READ_REST if a sample's code is not known, twice as long after each reading without success. The
+ * pause is READ_REST_KNOWN times as long if the code is known, because another program may have
+ * taken its place.
  */
 #define READ_REST 20
 #define READ_IN_VAIN_MAX 4
