@@ -69,9 +69,14 @@ __attribute__((noinline, section("watched"))) static void loop_run(void)
 extern const uint8_t __start_watched[], __stop_watched[];
 static uint8_t copy[4096];
 
+static size_t watched_bytes(void)
+{
+	return (uintptr_t)__stop_watched - (uintptr_t)__start_watched;
+}
+
 static bool is_changed(void)
 {
-	return memcmp(copy, __start_watched, (size_t)(__stop_watched - __start_watched)) != 0;
+	return memcmp(copy, __start_watched, watched_bytes()) != 0;
 }
 
 static void *loop_thread(void *context)
@@ -307,7 +312,7 @@ int main(int argc, char **argv)
 
 	if (attempts == 0 || profiler <= 1)
 		return 1;
-	memcpy(copy, __start_watched, (size_t)(__stop_watched - __start_watched));
+	memcpy(copy, __start_watched, watched_bytes());
 	if (pthread_create(&thread, NULL, loop_thread, NULL) != 0)
 		return 1;
 	sched_setscheduler(0, SCHED_FIFO, &param);

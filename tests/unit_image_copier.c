@@ -93,7 +93,7 @@ static struct image_copier_job job_of(uint32_t tag, uint8_t fill, size_t bytes)
 static struct image_copier_job result_wait(struct image_copier *copier)
 {
 	uint64_t until = patience_end_ns();
-	struct image_copier_job job;
+	struct image_copier_job job = {0};
 
 	while (clock_monotonic_ns() < until) {
 		if (image_copier_result(copier, &job))

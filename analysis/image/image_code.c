@@ -87,7 +87,7 @@ struct image_code *image_code_open_same(const char *path, const char *build_id,
 {
 	struct profile_image image = {.kind = PROFILE_IMAGE_FILE, .path = path};
 	struct debug_file_options debug = {.directory = directory};
-	struct image_code *code;
+	struct image_code *code = NULL;
 	struct error err;
 
 	if (image_code_open(&code, &image, &debug, &err) < 0)

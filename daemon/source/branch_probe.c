@@ -221,13 +221,11 @@ int branch_probe_own_site(struct branch_probe_sites *ret, void (*function)(void)
 	*ret = (struct branch_probe_sites){.file = -1};
 	if (rc < 0 || mapping.fd < 0)
 		return rc < 0 ? rc : mapping.fd;
-	*ret = (struct branch_probe_sites){
-		.file = take_fd(mapping.fd),
-		.pid = pid,
-		.count = 1,
-		.offsets = {file_mapping_place(&mapping, address).offset},
-		.cookies = {link->number * BRANCH_WINDOWS},
-	};
+	ret->file = take_fd(mapping.fd);
+	ret->pid = pid;
+	ret->count = 1;
+	ret->offsets[0] = file_mapping_place(&mapping, address).offset;
+	ret->cookies[0] = link->number * BRANCH_WINDOWS;
 	file_mapping_close(&mapping);
 	return 0;
 }

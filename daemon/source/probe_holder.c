@@ -193,6 +193,7 @@ static void request_serve(struct holder *holder, const struct probe_request *req
 	int own = branch_probe_attach(&holder->own, holder->link->program.fd);
 	struct probe_reply message = {.status = own < 0 ? own : -ETIMEDOUT};
 
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): mmap() returns no null pointer */
 	*holder->progress = (struct progress){.stage = STAGE_BEGIN};
 	if (own >= 0 && !child_run(holder, request, own, holder_run))
 		message.status = -EAGAIN;

@@ -96,8 +96,8 @@ int graphviz_draw(FILE *graph, const char *format, FILE *output, struct error *e
 	_cleanup_file_ FILE *picture = tmpfile();
 	_cleanup_file_ FILE *messages = tmpfile();
 	char argument[32];
+	pid_t pid = -1;
 	int status, r;
-	pid_t pid;
 
 	if (format == NULL)
 		return copy(graph, output, false, err);

@@ -189,7 +189,7 @@ static bool print_wait(FILE *stream, const struct calc_procedure *procedure, dou
 	double samples = calc_procedure_samples(procedure);
 	char text[CALC_TEXT_BYTES];
 
-	if (!(wait.cost > worst_cost) || wait.cost < SHARE_MIN * samples ||
+	if (wait.stall == NULL || !(wait.cost > worst_cost) || wait.cost < SHARE_MIN * samples ||
 	    wait.cycles < CYCLES_MIN)
 		return false;
 	fprintf(stream, "By the code alone 0x%" PRIx64 " waits %.1f cycles each time",
