@@ -77,6 +77,8 @@ int calc_source_choose(struct calc_choice *ret, const struct calc_source *source
 	if (r == 0)
 		passed_over_print(&passed, cli, "hotter, but passed over",
 				  (double)source->images.time);
+	else
+		passed_over_explain(&passed, (double)source->images.time, err);
 	return r;
 }
 

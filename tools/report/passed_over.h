@@ -43,6 +43,13 @@ void passed_over_drop(struct passed_over *passed, double samples);
 void passed_over_print(struct passed_over *passed, const struct cli *cli, const char *lead,
 		       double all);
 
+/**
+ * passed_over_explain() - nothing is left for a report: give the reason with the share it hides
+ * @err: becomes "passed over: REASON (39.8% of the samples)" if there is one reason; otherwise it
+ *       stays
+ */
+void passed_over_explain(const struct passed_over *passed, double all, struct error *err);
+
 /** passed_over_deinit() - free. */
 void passed_over_deinit(struct passed_over *passed);
 
