@@ -19,8 +19,11 @@
 
 /* In memory, of all rings. */
 #define HELD_BYTES_MAX ((size_t)32 << 20)
-/* The owner is woken when this many bytes wait. */
-#define HELD_BYTES_WAKE ((size_t)256 << 10)
+/*
+ * The owner is woken when this many bytes wait, a quarter of a ring of samples. Labels, files and
+ * maps of short processes can be read only while the processes exist.
+ */
+#define HELD_BYTES_WAKE ((size_t)64 << 10)
 /*
  * Between two passes, so that a pass over the rings of many CPUs pays. A ring that woke the
  * thread has room for a hundred times as long.
