@@ -43,7 +43,7 @@
 
 /* Of a process that ended before its samples were looked at nobody knows where branches went. */
 #define DRAIN_NS (20 * NS_PER_MS)
-#define NICE (-10)
+#define NICE (-20)
 #define MERGE_NS (5 * NS_PER_SECOND)
 #define REPEAT_MAX 10000
 /* Default bound of the total cost, of the command's CPU time. */

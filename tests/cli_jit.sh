@@ -54,8 +54,8 @@ like "more entries than memory holds: samples have their name or the reason" \
 	"$(jit hot) $(unknown jit_limit) $("$bin/dcpiprof" --db "$db" 2>&1)" \
 	'^[1-9][0-9]* |^0 [1-9][0-9]* .*jit_limit'
 
-# Many processes.
-profile many "$work/jit_maps" many 20 200
+# Many processes, which run long enough that dcpirun gets to each of them while all compete for CPUs.
+profile many "$work/jit_maps" many 60 200
 named "200 processes" hot 90
 
 # generations WHAT: gen_1 to gen_3 have 1/6, 2/6, 3/6 of the samples, each within 7 points
