@@ -126,6 +126,12 @@ check "an epoch is ended" ctl epoch "the second one"
 "$work/split" 500
 like "status tells the epoch" "$(ctl_status)" '^epoch +2$'
 like "status in words" "$(ctl status)" '^dcpid [0-9.]+.* has been sampling this machine'
+status_counts()
+{
+	ctl status | grep -qE '^epoch .*: [1-9][0-9]* samples'
+}
+# Samples are in the rings until the next drain, a second later at most.
+eventually status_counts
 like "status counts samples that are not in the database yet" "$(ctl status)" \
 	'^epoch .*: [1-9][0-9]* samples, [0-9]+ of them in the database'
 like "per-process: a name that matches no image is reported" "$(ctl per-process "splt" 2>&1)" \
