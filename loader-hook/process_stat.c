@@ -9,19 +9,29 @@
 
 #include "lib/cleanup.h"
 
-int process_stat_read(struct process_stat *stat, uint32_t pid)
+/* Read the first @size - 1 bytes of /proc/PID/NAME as a string. Return: 0; -errno */
+static int process_file_read(uint32_t pid, const char *name, char *text, size_t size)
 {
 	_cleanup_close_ int fd = -1;
-	char path[64], line[1024];
-	const char *rest;
+	char path[64];
 	ssize_t n;
 
-	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+	snprintf(path, sizeof(path), "/proc/%u/%s", pid, name);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd >= 0 ? read(fd, line, sizeof(line) - 1) : -1;
+	n = fd >= 0 ? read(fd, text, size - 1) : -1;
 	if (n < 0)
+		return -errno;
+	text[n] = '\0';
+	return 0;
+}
+
+int process_stat_read(struct process_stat *stat, uint32_t pid)
+{
+	char line[1024];
+	const char *rest;
+
+	if (process_file_read(pid, "stat", line, sizeof(line)) < 0)
 		return -ESRCH;
-	line[n] = '\0';
 	/* The name may contain anything, so start after its parenthesis: field 3. */
 	rest = strrchr(line, ')');
 	if (rest == NULL || sscanf(rest + 1,
@@ -35,17 +45,11 @@ int process_stat_read(struct process_stat *stat, uint32_t pid)
 bool process_is_traced(uint32_t pid)
 {
 	static const char field[] = "\nTracerPid:";
-	_cleanup_close_ int fd = -1;
-	char path[64], text[4096];
+	char text[4096];
 	const char *tracer;
-	ssize_t n;
 
-	snprintf(path, sizeof(path), "/proc/%u/status", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	n = fd >= 0 ? read(fd, text, sizeof(text) - 1) : -1;
-	if (n < 0)
+	if (process_file_read(pid, "status", text, sizeof(text)) < 0)
 		return true;
-	text[n] = '\0';
 	tracer = strstr(text, field);
 	return tracer == NULL || strtoul(tracer + strlen(field), NULL, 10) != 0;
 }
