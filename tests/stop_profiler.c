@@ -7,7 +7,7 @@
  * HOW: stop (SIGSTOP), trace (a debugger's stop), freeze (a control group of version 2), kill
  * (SIGKILL; at most one attempt). It does so to the process PID (the parent) and to all of its
  * descendants, kill to the process alone. One thread executes a loop; another compares the loop's
- *code with a copy. Prints for each attempt:
+ * code with a copy. Prints for each attempt:
  *
  *	gone GONE_US stalled STALLED_US iterations N
  *
