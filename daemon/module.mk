@@ -27,7 +27,7 @@ collect-src += $(addprefix daemon/archive/, image_copier.c image_keeper.c image_
 collect-src += $(addprefix daemon/jit/, jit_code.c jit_image.c jit_program.c jit_reading.c \
 	jit_shape.c jit_table.c kernel_code.c)
 collect-src += $(addprefix daemon/collect/, accumulate.c bin_queue.c collector.c \
-	collector_cost.c collector_counters.c collector_drain.c collector_epoch.c collector_merge.c collector_retention.c \
+	collector_cost.c collector_counters.c collector_database.c collector_drain.c collector_epoch.c collector_merge.c collector_retention.c \
 	core_clock.c edge_accumulate.c label_table.c match_cache.c matcher.c merge.c offset_counts.c \
 	overhead.c process_label.c rate_limit.c)
 collect-needs := image core db

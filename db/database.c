@@ -197,7 +197,7 @@ int database_has(struct database *db, int version, struct error *err)
 
 void database_close(struct database *db)
 {
-	sqlite3_close(db->handle);
+	database_file_close(&db->file, db->handle);
 	free(db->path);
 	memset(db, 0, sizeof(*db));
 }
@@ -334,12 +334,21 @@ static int set_path(struct database *db, const char *path, struct error *err)
 	return 0;
 }
 
+static int hold_file(struct database *db, const char *path, struct error *err)
+{
+	int r = database_file_hold(&db->file, path, db->path);
+
+	return r < 0 ? error_set(err, -r, "cannot open %s: %s", path, strerror(-r)) : 0;
+}
+
 int database_open_write(struct database *db, const char *path, struct error *err)
 {
 	int64_t version;
 	int r;
 
 	r = set_path(db, path, err);
+	if (r == 0)
+		r = hold_file(db, path, err);
 	if (r == 0)
 		r = open_handle(db, db->path, SQLITE_OPEN_READWRITE, err);
 	if (r == 0)
@@ -365,7 +374,10 @@ int database_open_write(struct database *db, const char *path, struct error *err
 			  "open", err);
 	if (r == 0)
 		r = migrate(db, version, err);
-	return r == 0 ? check_tables(db, DATABASE_VERSION, err) : r;
+	if (r == 0)
+		r = check_tables(db, DATABASE_VERSION, err);
+	database_file_note(&db->file, db->handle);
+	return r;
 }
 
 static bool log_has_contents(const char *path)

@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "db/database_file.h"
+
 struct error;
 struct sqlite3;
 struct sqlite3_stmt;
@@ -23,11 +25,13 @@ struct sqlite3_stmt;
  * @path:      for messages
  * @immutable: opened without locks or log, because the directory cannot be
  *             written and nothing is in the log; see database_open_read()
+ * @file:      what database_open_write() has opened
  */
 struct database {
 	struct sqlite3 *handle;
 	char *path;
 	bool immutable;
+	struct database_file file;
 };
 
 /**

@@ -92,15 +92,15 @@ int profile_writer_statement(struct profile_writer *writer, enum writer_statemen
 
 int profile_writer_in_transaction(struct profile_writer *writer, struct error *err)
 {
-	if (sqlite3_get_autocommit(writer->db.handle))
-		return error_set(err, EINVAL, "%s: no transaction is open", writer->db.path);
+	if (writer->db.handle == NULL || sqlite3_get_autocommit(writer->db.handle))
+		return error_set(err, EINVAL, "%s: no transaction is open", writer->path);
 	return 0;
 }
 
 int profile_writer_in_epoch(struct profile_writer *writer, struct error *err)
 {
 	if (writer->epoch == 0)
-		return error_set(err, EINVAL, "%s: no epoch is open", writer->db.path);
+		return error_set(err, EINVAL, "%s: no epoch is open", writer->path);
 	return profile_writer_in_transaction(writer, err);
 }
 
@@ -131,24 +131,42 @@ static int create_missing(const char *path, struct error *err)
 	return 0;
 }
 
-static int open_locked(struct profile_writer *writer, const char *path, struct error *err)
+int profile_writer_attach(struct profile_writer *writer, struct error *err)
 {
 	_cleanup_free_ char *absolute = NULL;
 	int r;
 
-	r = create_missing(path, err);
+	r = create_missing(writer->path, err);
 	if (r < 0)
 		return r;
-	absolute = realpath(path, NULL);
+	absolute = realpath(writer->path, NULL);
 	if (absolute == NULL)
-		return error_set_errno(err, "cannot open %s", path);
+		return error_set_errno(err, "cannot open %s", writer->path);
 	r = writer_lock_take(&writer->lock, absolute, err);
 	if (r == 0)
-		r = database_open_write(&writer->db, absolute, err);
+		r = database_open_write(&writer->db, writer->path, err);
+	if (r == 0 && strcmp(writer->db.path, absolute) != 0)
+		return error_set(err, EBUSY, "cannot open %s: it was replaced meanwhile",
+				 writer->path);
 	if (r == 0)
 		r = database_exec(&writer->db, "UPDATE epoch SET open = 0 WHERE open = 1", "write",
 				  err);
+	database_file_note(&writer->db.file, writer->db.handle);
 	return r;
+}
+
+void profile_writer_detach(struct profile_writer *writer)
+{
+	profile_writer_rollback(writer);
+	for (size_t i = 0; i < WRITER_STATEMENTS; i++) {
+		sqlite3_finalize(writer->statements[i]);
+		writer->statements[i] = NULL;
+	}
+	database_close(&writer->db);
+	cleanup_close(&writer->lock);
+	writer->lock = -1;
+	writer->epoch = 0;
+	writer->following = false;
 }
 
 int profile_writer_open(struct profile_writer **ret, const char *path, struct error *err)
@@ -159,7 +177,9 @@ int profile_writer_open(struct profile_writer **ret, const char *path, struct er
 	if (writer == NULL)
 		return error_set(err, ENOMEM, "out of memory");
 	writer->lock = -1;
-	r = open_locked(writer, path, err);
+	writer->path = strdup(path);
+	r = writer->path == NULL ? error_set(err, ENOMEM, "out of memory")
+				 : profile_writer_attach(writer, err);
 	if (r < 0) {
 		profile_writer_close(writer);
 		return r;
@@ -170,21 +190,16 @@ int profile_writer_open(struct profile_writer **ret, const char *path, struct er
 
 void profile_writer_wait(struct profile_writer *writer, int milliseconds)
 {
-	sqlite3_busy_timeout(writer->db.handle, milliseconds);
+	if (writer->db.handle != NULL)
+		sqlite3_busy_timeout(writer->db.handle, milliseconds);
 }
 
 void profile_writer_close(struct profile_writer *writer)
 {
-	size_t i;
-
 	if (writer == NULL)
 		return;
-	if (writer->db.handle != NULL)
-		profile_writer_rollback(writer);
-	for (i = 0; i < WRITER_STATEMENTS; i++)
-		sqlite3_finalize(writer->statements[i]);
-	database_close(&writer->db);
-	cleanup_close(&writer->lock);
+	profile_writer_detach(writer);
+	free(writer->path);
 	profile_pairs_deinit(&writer->stored);
 	profile_pairs_deinit(&writer->merged);
 	edge_list_deinit(&writer->stored_edges);
@@ -195,8 +210,12 @@ void profile_writer_close(struct profile_writer *writer)
 
 int profile_writer_begin(struct profile_writer *writer, struct error *err)
 {
+	int r = profile_writer_check_place(writer, err);
+
+	if (r < 0)
+		return r;
 	if (!sqlite3_get_autocommit(writer->db.handle))
-		return error_set(err, EINVAL, "%s: a transaction is open already", writer->db.path);
+		return error_set(err, EINVAL, "%s: a transaction is open already", writer->path);
 	return database_exec(&writer->db, "BEGIN IMMEDIATE", "write", err);
 }
 
@@ -204,13 +223,18 @@ int profile_writer_commit(struct profile_writer *writer, struct error *err)
 {
 	int r = profile_writer_in_transaction(writer, err);
 
-	return r < 0 ? r : database_exec(&writer->db, "COMMIT", "write", err);
+	if (r == 0)
+		r = database_exec(&writer->db, "COMMIT", "write", err);
+	database_file_note(&writer->db.file, writer->db.handle);
+	return r;
 }
 
 void profile_writer_rollback(struct profile_writer *writer)
 {
 	size_t i;
 
+	if (writer->db.handle == NULL)
+		return;
 	for (i = 0; i < WRITER_STATEMENTS; i++)
 		sqlite3_reset(writer->statements[i]);
 	/* SQLite has rolled back by itself after some errors. */

@@ -104,7 +104,12 @@ int profile_writer_epoch_finish(struct profile_writer *writer, int64_t end_ns, s
 /** profile_writer_epoch_forget() - there is no current epoch any more. */
 void profile_writer_epoch_forget(struct profile_writer *writer);
 
-/** profile_writer_begin() - start a transaction. */
+/**
+ * profile_writer_begin() - start a transaction
+ *
+ * Return: 0; -ESTALE the path leads to another file than the open one: see profile_place.h;
+ * others as above.
+ */
 int profile_writer_begin(struct profile_writer *writer, struct error *err);
 
 /** profile_writer_commit() - make the transaction durable. */

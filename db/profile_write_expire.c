@@ -304,7 +304,9 @@ int profile_writer_expire(struct profile_writer *writer, const struct profile_li
 	int r;
 
 	*expired = (struct profile_expired){.epochs = 0};
-	r = pages_count(writer, expired, &pages, &unused, err);
+	r = profile_writer_check_place(writer, err);
+	if (r == 0)
+		r = pages_count(writer, expired, &pages, &unused, err);
 	if (r == 0)
 		r = delete_step(writer, limits, expired, err);
 	if (r != 0)
@@ -317,6 +319,7 @@ int profile_writer_expire(struct profile_writer *writer, const struct profile_li
 	/* Copied back, or the file would be as large until the log is full. */
 	if (r == 0)
 		r = database_exec(&writer->db, "PRAGMA wal_checkpoint(PASSIVE)", "shrink", err);
+	database_file_note(&writer->db.file, writer->db.handle);
 	if (r == 0)
 		r = pages_count(writer, expired, &pages, &unused, err);
 	return r < 0 ? r : unused < before;
@@ -328,7 +331,7 @@ int profile_writer_epoch_drop(struct profile_writer *writer, struct error *err)
 	int r;
 
 	if (writer->epoch == 0)
-		return error_set(err, EINVAL, "%s: no epoch is open", writer->db.path);
+		return error_set(err, EINVAL, "%s: no epoch is open", writer->path);
 	r = profile_writer_begin(writer, err);
 	if (r < 0)
 		return r;

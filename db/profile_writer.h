@@ -6,6 +6,7 @@
 #include "db/database.h"
 #include "db/edge_blob.h"
 #include "db/profile_blob.h"
+#include "db/profile_place.h"
 #include "db/profile_write.h"
 
 enum writer_statement {
@@ -43,6 +44,8 @@ enum writer_statement {
 
 /**
  * struct profile_writer - a writer
+ * @path:       of the database, as the caller named it
+ * @following: transactions are permitted although the database is not in place
  * @lock:       descriptor of the writer's lock
  * @epoch:      current epoch, 0 if none; @host: its host
  * @damaged:    samples that were in rows that could not be read
@@ -52,6 +55,8 @@ enum writer_statement {
  */
 struct profile_writer {
 	struct database db;
+	char *path;
+	bool following;
 	int lock;
 	int64_t epoch;
 	int64_t host;
@@ -88,6 +93,15 @@ int profile_writer_image_keep(struct profile_writer *writer, const struct profil
  */
 int profile_writer_damaged_row(struct profile_writer *writer, const char *group, const char *name,
 			       int64_t number, struct error *err);
+
+/** profile_writer_check_place() - -ESTALE unless the database is in place, or followed. */
+int profile_writer_check_place(const struct profile_writer *writer, struct error *err);
+
+/** profile_writer_attach() - lock and open the database at the writer's path. */
+int profile_writer_attach(struct profile_writer *writer, struct error *err);
+
+/** profile_writer_detach() - close the database and give the lock back. */
+void profile_writer_detach(struct profile_writer *writer);
 
 /** profile_writer_check_count() - -EOVERFLOW if a count does not fit the database. */
 int profile_writer_check_count(uint64_t count, const char *what, struct error *err);

@@ -31,8 +31,7 @@
 
 /* Slow enough to be in nobody's way, fast enough for an upgrade to find copies made. */
 #define IMAGE_BYTES_PER_SECOND (8U << 20)
-/* For a database that another program has locked: while sampling nothing is drained then. */
-#define LOCKED_MS 100
+/* As COLLECTOR_LOCKED_MS, of a collector that has stopped. */
 #define LOCKED_STOPPED_MS 5000
 
 /* What the source asks for. */
@@ -348,7 +347,7 @@ int collector_start(struct collector *collector, struct error *err)
 
 	if (rc < 0)
 		return rc;
-	profile_writer_wait(collector->writer, LOCKED_MS);
+	profile_writer_wait(collector->writer, COLLECTOR_LOCKED_MS);
 	collector->next_flush_ns = now + collector->config.merge_ns;
 	collector->next_merge_ns = now + collector->config.merge_ns / COLLECTOR_MERGE_STEPS;
 	collector->unmerged_steps = 1;

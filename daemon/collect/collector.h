@@ -25,6 +25,7 @@
  * counted in the next one. Other losses: the source's own; "memory", refused
  * because merging failed for so long that the memory limit was reached;
  * "storage", still in memory when the collector stopped and could not merge.
+ * "database_replaced": stored in a database that is gone (collector_database.h).
  *
  * Edges are counted apart, in "stat" counters, where there are any:
  *

@@ -90,6 +90,8 @@ void collector_counters_epoch(struct collector *collector, struct tally *tally,
 		tally_set(tally, "stat", "core_clock_min_khz", collector->core_clock.min_khz);
 		tally_set(tally, "stat", "core_clock_max_khz", collector->core_clock.max_khz);
 	}
+	if (collector->replaced > 0)
+		tally_set(tally, "loss", "database_replaced", collector->replaced);
 	*interrupts = settled - collector->base_interrupts;
 }
 
@@ -181,6 +183,23 @@ void collector_counters_base(struct collector *collector)
 	memcpy(collector->base_time, collector->time, sizeof(collector->base_time));
 }
 
+void collector_counters_resume(struct collector *collector, uint64_t lost, bool times)
+{
+	struct tally *base = &collector->base;
+	uint64_t settled;
+
+	counters_read(collector, base, &settled);
+	collector->base_interrupts = settled - accumulate_held(collector->accumulate) - lost;
+	if (has_edges(collector))
+		tally_set(base, "stat", "edges_handed",
+			  collector->edges_handed - edge_accumulate_held(collector->edges));
+	collector->replaced = lost;
+	if (!times)
+		return;
+	times_read(collector);
+	memcpy(collector->base_time, collector->time, sizeof(collector->base_time));
+}
+
 int collector_counters_write(struct collector *collector, const struct collector_rest *rest,
 			     struct error *err)
 {
@@ -198,6 +217,7 @@ int collector_counters_write(struct collector *collector, const struct collector
 		tally_set(&tally, "stat", "edges_pending", pending ? rest->edges : 0);
 		tally_set(&tally, "stat", "edges_storage", pending ? 0 : rest->edges);
 	}
+	collector->accounting = interrupts - rest->samples;
 	rc = profile_writer_totals(collector->writer, collector_counters_now(collector), interrupts,
 				   tally.counter, tally.count, err);
 	return rc == 0 ? times_write(collector, err) : rc;

@@ -19,6 +19,15 @@ void collector_counters_clock(struct collector *collector);
 void collector_counters_base(struct collector *collector);
 
 /**
+ * collector_counters_resume() - the epoch goes on in another database
+ * @lost:  of its samples and losses so far, which become the loss "database_replaced"
+ * @times: count the events' times from now on, too
+ *
+ * Samples in memory are still to be merged.
+ */
+void collector_counters_resume(struct collector *collector, uint64_t lost, bool times);
+
+/**
  * struct collector_rest - what is in no profile yet, at a commit
  * @loss:    "pending", or the loss that it is
  * @samples: and how many

@@ -12,12 +12,13 @@
 #include "db/profile_write.h"
 #include "lib/clock.h"
 
-int collector_epoch_begin(struct collector *collector, struct error *err)
+int collector_epoch_begin_at(struct collector *collector, int64_t start_ns, uint64_t boot_ns,
+			     struct error *err)
 {
 	const struct event_list *list = &collector->config.events;
 	struct profile_event events[DCPI_EVENTS_MAX];
 	struct profile_epoch epoch = {
-		.start_ns = clock_real_ns(),
+		.start_ns = start_ns,
 		.host = collector->host.name,
 		.machine_id = collector->host.machine_id,
 		.cpu_model = collector->host.cpu_model,
@@ -48,13 +49,20 @@ int collector_epoch_begin(struct collector *collector, struct error *err)
 	collector->epoch_id = profile_writer_epoch_id(collector->writer);
 	collector->epoch_start_ns = epoch.start_ns;
 	collector->stored = 0;
+	collector->accounted = 0;
+	collector->replaced = 0;
 	collector->given_up = 0;
 	collector->core_clock = (struct core_clock){0};
 	collector->drain_gap_ns = 0;
 	collector->commit_ns = 0;
 	collector_counters_clock(collector);
-	collector->retention.epoch_begun_ns = clock_boot_ns();
+	collector->retention.epoch_begun_ns = boot_ns;
 	return 0;
+}
+
+int collector_epoch_begin(struct collector *collector, struct error *err)
+{
+	return collector_epoch_begin_at(collector, clock_real_ns(), clock_boot_ns(), err);
 }
 
 /*

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "daemon/collect/collector_merge.h"
 
+#include <errno.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "daemon/archive/image_keeper.h"
 #include "daemon/base/heap.h"
 #include "daemon/base/log.h"
 #include "daemon/collect/accumulate.h"
 #include "daemon/collect/collector_counters.h"
+#include "daemon/collect/collector_database.h"
 #include "daemon/collect/collector_drain.h"
 #include "daemon/collect/edge_accumulate.h"
 #include "daemon/collect/matcher.h"
@@ -16,6 +19,10 @@
 #include "db/profile_write.h"
 #include "lib/clock.h"
 #include "lib/error.h"
+
+/* How long a flush waits for a copy of a database to its path to end. */
+#define COPY_WAITS 30
+#define COPY_WAIT_NS (long)(50 * NS_PER_MS)
 
 static void unknown_add(struct collector *collector, const struct merge_result *result, bool undo)
 {
@@ -97,6 +104,20 @@ static void bins_drop(struct collector *collector, size_t bins, size_t edge_bins
 	edge_accumulate_drop(collector->edges, edge_bins);
 }
 
+/* A transaction in the database at the path, which may be a new one. */
+static int transaction_anywhere(struct collector *collector, const size_t bins[2],
+				struct merge_result *result, struct error *err)
+{
+	int rc = -ESTALE;
+
+	if (!collector->replacement.pending)
+		rc = transaction(collector, bins, result, err);
+	if (rc != -ESTALE)
+		return rc;
+	rc = collector_database_renew(collector, err);
+	return rc < 0 ? rc : transaction(collector, bins, result, err);
+}
+
 static int merge(struct collector *collector, const size_t bins[2], struct error *err)
 {
 	struct error failure = {.message = ""};
@@ -104,8 +125,9 @@ static int merge(struct collector *collector, const size_t bins[2], struct error
 	int rc;
 
 	collector_counters_clock(collector);
-	rc = transaction(collector, bins, &result, &failure);
-
+	rc = transaction_anywhere(collector, bins, &result, &failure);
+	if (rc == -EAGAIN)
+		return error_set(err, EAGAIN, "%s", failure.message);
 	if (rc < 0) {
 		collector->merge_failures++;
 		if (!collector->merge_failing)
@@ -118,6 +140,7 @@ static int merge(struct collector *collector, const size_t bins[2], struct error
 	merge_done(collector->merge);
 	bins_drop(collector, result.bins, result.edge_bins);
 	collector->stored += result.samples;
+	collector->accounted = collector->accounting;
 	collector->merges++;
 	if (collector->merge_failing)
 		log_info("merging again");
@@ -136,9 +159,15 @@ int collector_merge_all(struct collector *collector, struct error *err)
 
 int collector_merge_flush(struct collector *collector, struct error *err)
 {
+	const struct timespec wait = {.tv_nsec = COPY_WAIT_NS};
 	int drained = collector_drain_all(collector, err);
-	int merged = collector_merge_all(collector, drained < 0 ? NULL : err);
+	int merged = -EAGAIN;
 
+	for (int i = 0; i < COPY_WAITS && merged == -EAGAIN; i++) {
+		if (i > 0)
+			nanosleep(&wait, NULL);
+		merged = collector_merge_all(collector, drained < 0 ? NULL : err);
+	}
 	return drained < 0 ? drained : merged;
 }
 

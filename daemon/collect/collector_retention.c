@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "daemon/collect/collector_retention.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -88,6 +89,8 @@ static void expire(struct collector *collector, uint64_t now)
 	rc = profile_writer_expire(collector->writer, &limits, &expired, &err);
 	/* A step a tick, so that merges come between. */
 	retention->next_look_ns = rc == 1 ? 0 : now + LOOK_NS;
+	if (rc == -ESTALE)
+		return; /* the next merge opens another database */
 	if (rc < 0 && !retention->failing)
 		log_error("cannot forget old epochs: %s", err.message);
 	retention->failing = rc < 0;

@@ -3,6 +3,8 @@
 #ifndef DCPI_COLLECTOR_STATE_H
 #define DCPI_COLLECTOR_STATE_H
 
+#include <limits.h>
+
 #include "daemon/base/tally.h"
 #include "daemon/collect/collector_config.h"
 #include "daemon/collect/collector_status.h"
@@ -27,6 +29,8 @@ struct profile_writer;
 #define COLLECTOR_STEP_BYTES (256U << 10)
 
 #define COLLECTOR_LABEL_BYTES 256
+/* For a database that another program has locked: while sampling nothing is drained then. */
+#define COLLECTOR_LOCKED_MS 100
 
 /**
  * struct collector_retention - what collector_retention.c knows; times CLOCK_BOOTTIME
@@ -51,6 +55,24 @@ struct collector_retention {
 };
 
 /**
+ * struct collector_replacement - what collector_database.c knows of a database that is not in place
+ * @pending: it is given up, and no epoch has begun in another one yet
+ * @moved:   it exists under another name
+ * @ended:   its epoch has ended in it, at @left_ns, and @left_boot_ns as CLOCK_BOOTTIME
+ * @text:    what happened to it, for the log
+ * @aside:   new name of a file that was at its path; "" if there was none
+ */
+struct collector_replacement {
+	bool pending;
+	bool moved;
+	bool ended;
+	int64_t left_ns;
+	uint64_t left_boot_ns;
+	char text[PATH_MAX + 32];
+	char aside[PATH_MAX];
+};
+
+/**
  * struct collector - a collector
  * @handed, @entries: samples and entries handed over by the source
  * @edges_handed:     edges likewise; @edges_unknown: of these, those with an end
@@ -60,6 +82,9 @@ struct collector_retention {
  * @time_known:       bit i: the source tells of event i
  * @core_clock:       in this epoch, at its merges; of collectors that sample a clock
  * @stored:           samples merged in this epoch
+ * @accounted:        samples and losses of this epoch that the last commit has stored
+ * @accounting:       the same, with the open transaction
+ * @replaced:         those of this epoch that were in a database which is gone
  * @given_up:         samples of this epoch that could not be merged at its end
  * @unknown:          of all merged, by reason
  * @stopped:          the source is at rest
@@ -106,6 +131,9 @@ struct collector {
 	uint32_t time_known;
 	struct core_clock core_clock;
 	uint64_t stored;
+	uint64_t accounted;
+	uint64_t accounting;
+	uint64_t replaced;
 	uint64_t given_up;
 	int64_t epoch_id;
 	int64_t epoch_start_ns;
@@ -114,6 +142,7 @@ struct collector {
 	uint64_t begun_cpu_ns; /* CPU time of this process at collector_start() */
 	uint64_t next_cost_ns;
 
+	struct collector_replacement replacement;
 	struct collector_retention retention;
 	uint64_t next_flush_ns;
 	uint64_t next_merge_ns;

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The identity of the file that a writer has open. A database that another program removes, moves,
+ * replaces or overwrites is noticed before the next transaction. Closing it then does not change
+ * the file at its path. Private to db/.
+ *
+ * A file is the same if its device and inode are the same, its log and its shared memory are
+ * those that SQLite opened, and no program but SQLite has written to it. SQLite shows each commit
+ * and each checkpoint of any connection in the shared memory; a database whose size or time changed
+ * while the shared memory did not was overwritten.
+ */
+#ifndef DCPI_DATABASE_FILE_H
+#define DCPI_DATABASE_FILE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+struct sqlite3;
+
+/* In the shared memory: what commits and checkpoints change, but readers do not. */
+#define DATABASE_SHARED_BYTES 104
+
+/** struct file_identity - a file, and its contents as far as stat(2) shows them */
+struct file_identity {
+	uint64_t device;
+	uint64_t inode;
+	int64_t size;
+	struct timespec changed;
+};
+
+/**
+ * struct database_file - the files of an open connection
+ * @held:    false: nothing is known and nothing is checked
+ * @fd:      of the database, O_PATH
+ * @given:   its path as the caller named it; a link may lead elsewhere later
+ * @path:    the path that SQLite has opened; the connection's
+ * @main, @log, @memory: as after the last transaction
+ * @shared:  contents of the shared memory then
+ */
+struct database_file {
+	bool held;
+	int fd;
+	char *given;
+	const char *path;
+	struct file_identity main;
+	struct file_identity log;
+	struct file_identity memory;
+	unsigned char shared[DATABASE_SHARED_BYTES];
+};
+
+/**
+ * enum database_place - where the open database is
+ * @DATABASE_IN_PLACE:    where it was
+ * @DATABASE_MOVED:       sound, but under another name, or without its log or shared memory
+ * @DATABASE_REMOVED:     it has no name any more
+ * @DATABASE_OVERWRITTEN: the file has other contents
+ */
+enum database_place {
+	DATABASE_IN_PLACE,
+	DATABASE_MOVED,
+	DATABASE_REMOVED,
+	DATABASE_OVERWRITTEN,
+};
+
+/**
+ * database_file_hold() - remember the file at a path; before SQLite opens it
+ *
+ * Return: 0 or negative errno.
+ */
+int database_file_hold(struct database_file *file, const char *given, const char *path);
+
+/** database_file_note() - remember the state that a transaction of this connection has left. */
+void database_file_note(struct database_file *file, struct sqlite3 *handle);
+
+/** database_file_place() - find out where the database is now. */
+enum database_place database_file_place(const struct database_file *file, struct sqlite3 *handle);
+
+/** database_file_is_at() - whether the open database is the file at a path. */
+bool database_file_is_at(const struct database_file *file, const char *path);
+
+/**
+ * database_file_close() - close the connection
+ *
+ * In place, SQLite checkpoints and removes the log by name. Otherwise the database is not
+ * checkpointed; a log and a shared memory that are this connection's are removed, others stay.
+ */
+void database_file_close(struct database_file *file, struct sqlite3 *handle);
+
+/**
+ * database_file_name() - the name that the open database has now
+ * @name: out
+ *
+ * Return: false if it has none, or it is not known.
+ */
+bool database_file_name(const struct database_file *file, char *name, size_t size);
+
+/**
+ * database_file_set_aside() - rename a database, its log and its journal
+ * @main: false: a log and a journal only
+ * @name: out: the new name of the first file; "" if there was none
+ *
+ * To PATH.replaced-N, with the first N that is free.
+ *
+ * Return: 0 or negative errno.
+ */
+int database_file_set_aside(const char *path, bool main, char *name, size_t size);
+
+#endif
