@@ -2,6 +2,7 @@
 #include "image_watch.h"
 
 #include <linux/capability.h>
+#include <linux/cred.h>
 #include <linux/dcache.h>
 #include <linux/err.h>
 #include <linux/fs.h>
@@ -15,6 +16,8 @@
 #include <linux/sched.h>
 #include <linux/string.h>
 #include <linux/timekeeping.h>
+#include <linux/uidgid.h>
+#include <linux/user_namespace.h>
 
 #include <asm/ptrace.h>
 
@@ -111,10 +114,12 @@ static void map(struct vm_area_struct *vma)
 		file_fill(record, vma->vm_file);
 	else
 		memory_fill(record, vma);
+	record->user = from_kuid(&init_user_ns, current_uid());
+	record->file_user = from_kuid(&init_user_ns, current_fsuid());
 	record->start = vma->vm_start;
 	record->end = vma->vm_end;
 	record->offset = (u64)vma->vm_pgoff << PAGE_SHIFT;
-	trace_dcpi_image_1(record, PATH_AT + record->path_bytes);
+	trace_dcpi_image_2(record, PATH_AT + record->path_bytes);
 	preempt_enable_notrace();
 }
 
@@ -139,7 +144,7 @@ static void unmap(struct vm_area_struct *vma, unsigned long start, unsigned long
 	record.head.parent = current->in_execve;
 	record.start = start;
 	record.end = end;
-	trace_dcpi_image_1(&record, sizeof(record));
+	trace_dcpi_image_2(&record, sizeof(record));
 }
 
 /* perf_event_comm(task, exec): the count is raised just after an exec's. */
@@ -152,7 +157,7 @@ static void comm(const struct task_struct *task, bool exec)
 	head_fill(&record.head, exec ? IMAGE_RECORD_EXEC : IMAGE_RECORD_RENAME, task);
 	record.head.generation += exec;
 	strscpy_pad(record.name, task->comm, sizeof(record.name));
-	trace_dcpi_image_1(&record, sizeof(record));
+	trace_dcpi_image_2(&record, sizeof(record));
 }
 
 static bool is_in(unsigned long ip, enum watched function)

@@ -8,7 +8,7 @@
 
 #include <linux/tracepoint.h>
 
-DECLARE_TRACE(dcpi_image_1, TP_PROTO(const void *record, size_t bytes), TP_ARGS(record, bytes));
+DECLARE_TRACE(dcpi_image_2, TP_PROTO(const void *record, size_t bytes), TP_ARGS(record, bytes));
 
 #endif
 

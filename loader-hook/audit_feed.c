@@ -63,6 +63,7 @@ CLEANUP_DEFINE(audit_feed, struct audit_feed *, audit_feed_close)
 /* Of a datagram: who sent it, and when; @time_ns: not before what this drain is about. */
 struct sender {
 	uint32_t pid;
+	uint32_t user;
 	uint64_t sent_ns;
 	uint64_t time_ns;
 };
@@ -148,6 +149,7 @@ static void control_take(struct sender *sender, const struct cmsghdr *control, u
 	} else if (control->cmsg_type == SCM_CREDENTIALS) {
 		memcpy(&who, CMSG_DATA(control), sizeof(who));
 		sender->pid = who.pid > 0 ? (uint32_t)who.pid : 0;
+		sender->user = who.uid;
 	} else if (control->cmsg_type == SCM_TIMESTAMPNS) {
 		memcpy(&stamp, CMSG_DATA(control), sizeof(stamp));
 		sender->sent_ns = (uint64_t)stamp.tv_sec * NS_PER_SECOND + (uint64_t)stamp.tv_nsec -
@@ -203,6 +205,8 @@ static void deliver(struct audit_feed *feed, struct image_event *event, const st
 		    uint64_t time_ns)
 {
 	event->pid = sender->pid;
+	event->has_user = event->type == IMAGE_EVENT_MAP;
+	event->user = event->file_user = sender->user;
 	event->time_ns = time_ns;
 	feed->handle(feed->context, event);
 }

@@ -55,6 +55,9 @@ static bool map_parse(struct image_event *event, char path[HOOK_RECORD_PATH_BYTE
 	event->start = map->start;
 	event->bytes = map->end - map->start;
 	event->file_offset = map->offset;
+	event->has_user = true;
+	event->user = map->user;
+	event->file_user = map->file_user;
 	event->path = map->memory == IMAGE_RECORD_VDSO ? "[vdso]" : "//anon";
 	if (map->memory == IMAGE_RECORD_ANONYMOUS || map->memory == IMAGE_RECORD_VDSO)
 		return true;

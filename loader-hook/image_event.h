@@ -54,6 +54,11 @@ enum image_event_type {
  * @build_id_bytes: its length; 0: not known
  * @path:           MAP: as the kernel gives it: a path in the process' mount
  *                  namespace, "[vdso]", "//anon", "... (deleted)"
+ * @has_user:       MAP: the next two are known
+ * @user:           MAP: real user id of the process, in the initial user namespace, as the
+ *                  kernel had it when the file was mapped
+ * @file_user:      MAP: the id by which the kernel checked its access to files, in the same
+ *                  namespace
  * @in_exec:        MAP, UNMAP: amid the exec that began @generation: nothing of that has run
  * @scanned:        found by a scan: the mapping may be older than @time_ns
  *
@@ -79,6 +84,9 @@ struct image_event {
 	uint8_t build_id[IMAGE_BUILD_ID_BYTES_MAX];
 	size_t build_id_bytes;
 	const char *path;
+	bool has_user;
+	uint32_t user;
+	uint32_t file_user;
 	bool in_exec;
 	bool scanned;
 };

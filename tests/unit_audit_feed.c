@@ -41,6 +41,11 @@ static void note(void *context, const struct image_event *event)
 
 	if (event->pid != log->pid || log->count == EVENTS_MAX)
 		return;
+	if (event->type == IMAGE_EVENT_MAP && !event->scanned) {
+		assert_true(event->has_user);
+		assert_int_equal(event->user, getuid());
+		assert_int_equal(event->file_user, getuid());
+	}
 	log->event[log->count] = *event;
 	snprintf(log->path[log->count], sizeof(log->path[0]), "%s",
 		 event->path != NULL ? event->path : "");

@@ -26,6 +26,8 @@ static struct image_record_map map_record(const char *names, size_t bytes)
 		.modified_ns = 3,
 		.device = 8 << 20 | 17,
 		.version = 0,
+		.user = 1000,
+		.file_user = 1001,
 		.path_bytes = (uint32_t)bytes,
 	};
 
@@ -53,6 +55,9 @@ static void a_mapping_becomes_an_event(void **state)
 	assert_int_not_equal(event.version, 0);
 	assert_int_equal(event.file_bytes, 1234);
 	assert_int_equal(event.modified_ns, 2000000003);
+	assert_true(event.has_user);
+	assert_int_equal(event.user, 1000);
+	assert_int_equal(event.file_user, 1001);
 	assert_string_equal(event.path, "/usr/lib/libc.so");
 	assert_false(event.in_exec);
 	assert_int_equal(event.parent, 0);

@@ -18,7 +18,7 @@
 
 #define DCPI_IMAGES_NAME "dcpi-images"
 #define DCPI_IMAGES_PATH "/dev/dcpi-images"
-#define DCPI_IMAGES_TRACEPOINT "dcpi_image_1"
+#define DCPI_IMAGES_TRACEPOINT "dcpi_image_2"
 
 /* Longer paths lose their first directories. */
 #define IMAGE_RECORD_PATH_BYTES 4096
@@ -84,6 +84,8 @@ enum image_record_memory {
  * @version:       the inode's i_generation: another one when the number is reused
  * @memory:        enum image_record_memory
  * @deleted:       it has no name any more
+ * @user:          real user id of the process, in the initial user namespace
+ * @file_user:     the id by which its access to files is checked, in the same namespace
  * @path_bytes:    used of @path
  * @path:          names that each end in NUL, the file's first, then those of
  *                 the directories up to the process' root; PATH: one string
@@ -101,6 +103,8 @@ struct image_record_map {
 	__u32 version;
 	__u16 memory;
 	__u16 deleted;
+	__u32 user;
+	__u32 file_user;
 	__u32 path_bytes;
 	char path[IMAGE_RECORD_PATH_BYTES + 256];
 };

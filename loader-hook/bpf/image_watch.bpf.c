@@ -156,12 +156,21 @@ struct signal_struct {
 	atomic_t live;
 } kernel_type;
 
+typedef struct {
+	__u32 val;
+} kuid_t;
+
+struct cred {
+	kuid_t fsuid;
+} kernel_type;
+
 struct task_struct {
 	int pid;
 	int tgid;
 	__u32 self_exec_id;
 	char comm[IMAGE_RECORD_NAME_BYTES];
 	struct mm_struct *mm;
+	const struct cred *cred;
 	struct fs_struct *fs;
 	struct signal_struct *signal;
 	unsigned int in_execve : 1;
@@ -386,6 +395,8 @@ hook_inline int map(struct vm_area_struct *vma, const int typed)
 		return 0;
 	head_fill(&record->head, IMAGE_RECORD_MAP, task, 1);
 	record->head.parent = is_in_exec(task);
+	record->user = (__u32)bpf_get_current_uid_gid();
+	record->file_user = task->cred->fsuid.val;
 	record->start = FIELD(typed, vma, vm_start);
 	record->end = FIELD(typed, vma, vm_end);
 	record->offset = (__u64)FIELD(typed, vma, vm_pgoff) << page_shift;
