@@ -57,6 +57,8 @@ static void store_reply(struct control_reply *reply, const struct image_keeper_s
 	number(reply, "store.evicted", store->copier.evicted);
 	number(reply, "store.failed", store->copier.failed);
 	number(reply, "store.lost", store->lost);
+	number(reply, "store.ambiguous", store->ambiguous);
+	number(reply, "store.unreadable", store->unreadable);
 }
 
 /* What the daemon itself takes of the machine. */

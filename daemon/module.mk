@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Which images are where.
 ARCHIVES += image
-image-src := $(addprefix daemon/image/, address_spaces.c generation.c image_file.c image_map.c \
+image-src := $(addprefix daemon/image/, address_spaces.c file_reader.c generation.c image_file.c image_map.c \
 	image_place.c image_table.c jit_file.c kallsyms.c kernel_image.c kernel_module.c loss_list.c \
 	mapping_list.c space_change.c symbol_list.c)
 image-needs := hook
@@ -41,7 +41,7 @@ dcpictl-pkgs := json-c
 
 collect-tests := unit_accumulate unit_bpf_store unit_branch_offers unit_cgroup unit_collector unit_collector_cost \
 	unit_collector_failures unit_config unit_control unit_core_clock unit_edge_accumulate \
-	unit_event unit_event_pmu unit_event_spec unit_file_mapping unit_image_copier \
+	unit_event unit_event_pmu unit_event_spec unit_file_mapping unit_image_claim unit_image_copier \
 	unit_jit_code unit_kernel_code unit_log unit_matcher unit_multiplex \
 	unit_offset_counts unit_overhead unit_perf_slot unit_probe_results \
 	unit_process_label unit_source_chunk unit_source_kmod unit_source_perf
@@ -106,7 +106,7 @@ fuzz_control-with := daemon/control.c daemon/archive/per_process.c \
 fuzz_event_spec-with := $(addprefix lib/, error.c printable.c) \
 	$(addprefix daemon/event/event_, alias.c catalog.c code.c name.c pfm.c pmu.c spec.c)
 fuzz_event_spec-ldlibs := $(pfm-libs)
-fuzz_image_sources-with := daemon/image/image_file.c daemon/image/kallsyms.c \
+fuzz_image_sources-with := daemon/image/file_reader.c daemon/image/image_file.c daemon/image/kallsyms.c \
 	$(addprefix loader-hook/, build_id.c build_id_notes.c hook_record.c process_gone.c \
 	process_list.c process_maps.c process_stat.c side_band_record.c) \
 	$(addprefix lib/, array.c bounded_reader.c error.c file_digest.c file_read.c printable.c)

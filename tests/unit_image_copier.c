@@ -135,18 +135,49 @@ static bool has(const struct image_copier_job *job)
 	return access(path, F_OK) == 0;
 }
 
-/* Whether something is being copied. */
+/* Return: mode of a copy that is being made, which has no name; 0: there is none. */
+static mode_t incoming_mode(void)
+{
+	DIR *descriptors = opendir("/proc/self/fd");
+	char path[sizeof("/proc/self/fd/") + sizeof(((struct dirent *)NULL)->d_name)], target[256];
+	struct dirent *entry;
+	struct stat status;
+	mode_t mode = 0;
+	ssize_t n;
+
+	assert_non_null(descriptors);
+	while ((entry = readdir(descriptors)) != NULL) {
+		snprintf(path, sizeof(path), "/proc/self/fd/%s", entry->d_name);
+		n = readlink(path, target, sizeof(target) - 1);
+		if (n <= (ssize_t)strlen(store) + 1)
+			continue;
+		target[n] = '\0';
+		if (strncmp(target, store, strlen(store)) == 0 && stat(path, &status) == 0 &&
+		    S_ISREG(status.st_mode) && status.st_nlink == 0)
+			mode = status.st_mode & 07777;
+	}
+	closedir(descriptors);
+	return mode;
+}
+
 static bool has_incoming(void)
 {
-	DIR *directory_stream = opendir(store);
-	struct dirent *entry;
-	bool found = false;
+	return incoming_mode() != 0;
+}
 
-	assert_non_null(directory_stream);
-	while ((entry = readdir(directory_stream)) != NULL)
-		found |= strncmp(entry->d_name, "incoming", 8) == 0;
-	closedir(directory_stream);
-	return found;
+/* Return: files of the store that have a name. */
+static unsigned int named_files(void)
+{
+	char command[160];
+	unsigned int files = 0;
+	FILE *pipe;
+
+	snprintf(command, sizeof(command), "find %s -type f | wc -l", store);
+	pipe = popen(command, "r");
+	assert_non_null(pipe);
+	assert_int_equal(fscanf(pipe, "%u", &files), 1);
+	pclose(pipe);
+	return files;
 }
 
 /* image_copier_close() may return before the copier, which has a low priority, has ended. */
@@ -208,6 +239,9 @@ static void copies_what_it_is_told(void **state)
 	close(other.fd);
 	other.fd = -1;
 	other.path = strdup("/etc/passwd");
+	assert_int_equal(copy(copier, &other), -ENOTUNIQ);
+	other.claim.inode = 1;
+	other.path = strdup("/etc/passwd");
 	assert_int_equal(copy(copier, &other), -ESTALE);
 	other.path = strdup("/dev/null");
 	assert_int_equal(copy(copier, &other), -ESTALE);
@@ -215,10 +249,17 @@ static void copies_what_it_is_told(void **state)
 	other = job_of(11, 'd', 1000);
 	other.kind = IMAGE_STORE_BUILD_ID;
 	assert_int_equal(copy(copier, &other), -EBADMSG);
+	/* One that the process' user may not read. */
+	other = job_of(12, 'e', 1000);
+	assert_int_equal(fchmod(other.fd, 0711), 0);
+	other.claim.reader = (struct file_reader){.known = true, .user = 1000};
+	assert_int_equal(copy(copier, &other), -EPERM);
+	assert_false(has(&other));
+	assert_int_equal(named_files(), 1);
 	image_copier_status(copier, &status);
 	assert_int_equal(status.files, 1);
 	assert_int_equal(status.copied, 1);
-	assert_int_equal(status.failed, 4);
+	assert_int_equal(status.failed, 6);
 	image_copier_close(copier);
 	remove_store();
 }
@@ -370,13 +411,46 @@ static void given_up_copies_are_removed(void **state)
 	remove_store();
 }
 
-static void begin_copy(struct image_shelf *shelf, const char *text)
+/* A file that grows, shrinks, or is written, while it is copied: no copy, and no other name. */
+static void changing_files_are_not_copied(void **state)
+{
+	static const off_t sizes[] = {(1 << 20) + 1, 1000, 1 << 20};
+	struct image_copier *copier;
+	struct image_copier_job job;
+	int file;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		setup_store();
+		copier = open_copier(100 << 20, FAST);
+		job = job_of(1, 'a', 1 << 20);
+		file = dup(job.fd);
+		held = true;
+		assert_int_equal(image_copier_add(copier, &job), 0);
+		while (!has_incoming())
+			usleep(1000);
+		/* Only the daemon's user may read a copy that is not verified. */
+		assert_int_equal(incoming_mode(), 0600);
+		assert_int_equal(named_files(), 0);
+		assert_int_equal(pwrite(file, "b", 1, 10), 1);
+		assert_int_equal(ftruncate(file, sizes[i]), 0);
+		close(file);
+		held = false;
+		assert_true(result_wait(copier).result < 0);
+		assert_false(has(&job));
+		image_copier_close(copier);
+		assert_int_equal(named_files(), 0);
+		remove_store();
+	}
+}
+
+static int begin_copy(struct image_shelf *shelf, const char *text)
 {
 	int error, fd = image_shelf_incoming(shelf, 100, &error);
 
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
-	close(fd);
+	return fd;
 }
 
 static void assert_copy(const char *name, const char *expected)
@@ -398,22 +472,34 @@ static void assert_copy(const char *name, const char *expected)
 static void copies_of_two_do_not_mix(void **state)
 {
 	struct image_shelf *given_up = NULL, *shelf = NULL;
+	char path[160];
+	int old, new, left;
 
 	(void)state;
 	setup_store();
 	assert_int_equal(image_shelf_open(&given_up, store, 1 << 20, -1, &err), 0);
-	begin_copy(given_up, "old");
-	/* What was incoming is left behind, and goes. */
+	old = begin_copy(given_up, "old");
+	/* A copy of a daemon that ended, where files must have names, is removed. */
+	snprintf(path, sizeof(path), "%s/incoming-1-2", store);
+	left = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	assert_true(left >= 0);
+	close(left);
 	assert_int_equal(image_shelf_open(&shelf, store, 1 << 20, -1, &err), 0);
-	assert_false(has_incoming());
-	begin_copy(shelf, "new");
-	assert_int_equal(image_shelf_put(given_up, "00/old.elf", 1), -ENOENT);
-	assert_copy("00/old.elf", NULL);
-	begin_copy(given_up, "older");
-	assert_int_equal(image_shelf_put(shelf, "00/new.elf", 1), 0);
+	assert_int_equal(named_files(), 0);
+	new = begin_copy(shelf, "new");
+	assert_int_equal(named_files(), 0);
+	assert_int_equal(image_shelf_put(shelf, new, "00/new.elf", 1), 0);
 	assert_copy("00/new.elf", "new");
-	assert_int_equal(image_shelf_put(given_up, "00/old.elf", 1), 0);
-	assert_copy("00/old.elf", "older");
+	assert_int_equal(image_shelf_put(given_up, old, "00/old.elf", 1), 0);
+	assert_copy("00/old.elf", "old");
+	assert_copy("00/new.elf", "new");
+	/* In place of one that has the name. */
+	close(new);
+	new = begin_copy(shelf, "newer");
+	assert_int_equal(image_shelf_put(shelf, new, "00/old.elf", 1), 0);
+	assert_copy("00/old.elf", "newer");
+	close(old);
+	close(new);
 	image_shelf_close(shelf);
 	image_shelf_close(given_up);
 	remove_store();
@@ -479,9 +565,9 @@ static void copies_are_limited(void **state)
 	for (unsigned int i = 1; i <= 3; i++) {
 		fd = image_shelf_incoming(shelf, 0, &error);
 		assert_true(fd >= 0);
-		close(fd);
 		snprintf(name, sizeof(name), "00/new%u.elf", i);
-		assert_int_equal(image_shelf_put(shelf, name, INT64_MAX), 0);
+		assert_int_equal(image_shelf_put(shelf, fd, name, INT64_MAX), 0);
+		close(fd);
 		assert_int_equal(image_shelf_touch(shelf, name, 0), 0);
 		image_shelf_count(shelf, &files, &bytes, &evicted);
 		assert_int_equal(files, IMAGE_SHELF_MAX);
@@ -501,6 +587,7 @@ int main(void)
 		cmocka_unit_test(keeps_holes),
 		cmocka_unit_test(keeps_to_its_rate),
 		cmocka_unit_test(given_up_copies_are_removed),
+		cmocka_unit_test(changing_files_are_not_copied),
 		cmocka_unit_test(copies_of_two_do_not_mix),
 		cmocka_unit_test(queues),
 		cmocka_unit_test(copies_are_limited),

@@ -194,26 +194,63 @@ static enum image_store_owner owner_of(const struct stat *status)
 									       : IMAGE_STORE_USER;
 }
 
-/* Opening what is no regular file may do more than that: so it is looked at first. */
-static int job_open(struct image_copier_job *job, struct stat *status)
+/* Find the file of a job that has a path: it may be gone soon. */
+static void job_locate(struct image_copier_job *job)
 {
-	if (job->fd < 0)
-		job->fd = open(job->path, O_PATH | O_CLOEXEC);
-	if (job->fd < 0)
-		return -ESTALE;
-	if (fstat(job->fd, status) < 0)
-		return -errno;
-	if (!S_ISREG(status->st_mode))
-		return job->path != NULL ? -ESTALE : -EBADMSG;
-	return image_file_readable(job->fd);
+	struct stat status;
+
+	if (job->fd >= 0 || job->path == NULL)
+		return;
+	job->fd = image_file_open_claimed(&job->claim, job->path, &status);
+	job->result = job->fd < 0 ? job->fd : 0;
 }
 
-static int contents_copy(struct image_copier *copier, struct image_copier_job *job, int from,
-			 const struct stat *status)
+/* The file may have changed, its mode above all, since it was found: check again. */
+static int job_open(const struct image_copier_job *job, struct stat *status)
+{
+	int rc = job->fd < 0 ? job->result : image_file_check(&job->claim, job->fd, status);
+
+	return rc < 0 ? rc : image_file_readable(job->fd);
+}
+
+static bool is_same_time(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
+}
+
+/* Return true if nothing was written, truncated or permitted otherwise since @before. */
+static bool is_unchanged(int fd, const struct stat *before)
+{
+	struct stat after;
+
+	return fstat(fd, &after) == 0 && after.st_size == before->st_size &&
+	       is_same_time(&after.st_mtim, &before->st_mtim) &&
+	       is_same_time(&after.st_ctim, &before->st_ctim);
+}
+
+static int verified_copy(struct image_copier *copier, const struct image_copier_job *job, int from,
+			 const struct stat *status, int to)
+{
+	uint64_t bytes = from >= 0 ? (uint64_t)status->st_size : job->data_bytes;
+	int rc = from >= 0 ? file_copy(copier, from, to, status->st_size)
+			   : data_copy(to, job->data, job->data_bytes);
+
+	if (rc == 0 && from >= 0 && !is_unchanged(from, status))
+		rc = -EAGAIN;
+	if (rc == 0)
+		rc = check(job, to, bytes);
+	if (rc == 0 && fdatasync(to) < 0)
+		rc = -errno;
+	if (rc == 0)
+		posix_fadvise(to, 0, 0, POSIX_FADV_DONTNEED);
+	return rc;
+}
+
+static int copy_make(struct image_copier *copier, const struct image_copier_job *job, int from,
+		     const struct stat *status, const char *name)
 {
 	uint64_t bytes = from >= 0 ? (uint64_t)status->st_size : job->data_bytes;
 	_cleanup_close_ int to = -1;
-	struct stat after;
 	int rc;
 
 	if (bytes > copier->copy_max)
@@ -224,19 +261,13 @@ static int contents_copy(struct image_copier *copier, struct image_copier_job *j
 	to = image_shelf_incoming(copier->shelf, bytes, &rc);
 	if (to < 0)
 		return rc;
-	rc = from >= 0 ? file_copy(copier, from, to, status->st_size)
-		       : data_copy(to, job->data, job->data_bytes);
-	if (rc == 0 && from >= 0 &&
-	    (fstat(from, &after) < 0 || after.st_size != status->st_size ||
-	     after.st_mtim.tv_sec != status->st_mtim.tv_sec ||
-	     after.st_mtim.tv_nsec != status->st_mtim.tv_nsec))
-		rc = -EAGAIN; /* written meanwhile */
+	rc = verified_copy(copier, job, from, status, to);
 	if (rc == 0)
-		rc = check(job, to, bytes);
-	if (rc == 0 && fdatasync(to) < 0)
-		rc = -errno;
+		rc = pause_until(copier, 0); /* the shelf may be another copier's since */
 	if (rc == 0)
-		posix_fadvise(to, 0, 0, POSIX_FADV_DONTNEED);
+		rc = image_shelf_put(copier->shelf, to, name, job->expires_ns);
+	if (rc < 0)
+		image_shelf_discard(copier->shelf);
 	return rc;
 }
 
@@ -259,15 +290,9 @@ static int job_copy(struct image_copier *copier, struct image_copier_job *job)
 		return rc;
 	if (image_shelf_touch(copier->shelf, name, job->expires_ns) == 0)
 		return 0;
-	rc = contents_copy(copier, job, from, &status);
-	if (rc == -EBADMSG && job->path != NULL)
-		rc = -ESTALE;
-	if (rc == 0)
-		rc = pause_until(copier, 0); /* the shelf may be another copier's since */
-	if (rc == 0)
-		rc = image_shelf_put(copier->shelf, name, job->expires_ns);
+	rc = copy_make(copier, job, from, &status, name);
 	job->copied = rc == 0;
-	return rc;
+	return rc == -EBADMSG && job->path != NULL ? -ESTALE : rc;
 }
 
 static int job_touch(struct image_copier *copier, const struct image_copier_job *job)
@@ -316,9 +341,7 @@ static uint64_t job_size(const struct image_copier_job *job)
 {
 	struct stat status;
 
-	if (job->fd < 0 && job->path == NULL)
-		return 0;
-	if (job->fd >= 0 ? fstat(job->fd, &status) < 0 : stat(job->path, &status) < 0)
+	if (job->fd < 0 || fstat(job->fd, &status) < 0)
 		return 0;
 	return (uint64_t)status.st_size + (status.st_nlink > 0 ? SIZE_NAMED : 0);
 }
@@ -354,8 +377,10 @@ static bool backlog_fill(struct image_copier *copier)
 	copier->held = copier->backlog_count;
 	stop = copier->stop;
 	pthread_mutex_unlock(&copier->lock);
-	for (i = known; !stop && i < copier->backlog_count; i++)
+	for (i = known; !stop && i < copier->backlog_count; i++) {
+		job_locate(&copier->backlog[i]);
 		copier->sizes[i] = job_size(&copier->backlog[i]);
+	}
 	return !stop;
 }
 

@@ -7,9 +7,9 @@
  * waits for alone. Holes stay holes, and where the file system can share blocks
  * between files, copies cost no room.
  *
- * What is copied is only put in its place if it is what it should be: the copy,
- * not the file it comes from, is asked for its build-id or digest. After a crash
- * the store has whole copies, and at most one "incoming" that is thrown away.
+ * Only the file that the process mapped is copied, and only if the process' user may read it
+ * (daemon/image/image_file.h). The copy has no name until its own build-id or digest has been
+ * verified. Then others may read it. After a crash the store has whole copies only.
  *
  * Copies stay as long as there is room. Their time of modification says which of
  * them goes first, the earliest: see image_copier_touch().
@@ -23,6 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/image/image_file.h"
 #include "lib/image_store.h"
 
 struct error;
@@ -47,15 +48,21 @@ struct image_copier_config {
  * struct image_copier_job - a copy to be made, or its result
  * @tag:            of the caller
  * @kind, @identity, @identity_bytes: what it is
- * @fd:             the file, O_PATH will do; or -1, and
- * @path:           malloc'd, where it may be found; or NULL, and
+ * @claim:          of a file: its identity, as far as it is known
+ * @fd:             the file, opened through its mapping, O_PATH will do; or -1, and
+ * @path:           malloc'd, where it may be found by @claim; or NULL, and
  * @data:           malloc'd contents, @data_bytes of them
  * @expires_ns:     CLOCK_REALTIME: the first image_copier_touch(); 0: touch only
- * @result:         out: 0: the store has it; -ENOENT: touch only, and the store
- *                  has it no more; -EFBIG: larger than half of @bytes_max; -EBADMSG
- *                  not what @identity says; -ESTALE: what is at @path now is not;
- *                  -ENOSPC: no room on the disk, of which a
- *                  twentieth is never used; or another error
+ * @result:         out: 0: the store has a copy; or an error:
+ *                  -ENOENT: touch only, and the store has no copy any more
+ *                  -EFBIG: larger than half of @bytes_max
+ *                  -EBADMSG: the copy has another identity than @identity
+ *                  -ESTALE: the file at @path is another one
+ *                  -ENOTUNIQ: the file at @path may be another one
+ *                  -EPERM: the process' user may not read the file
+ *                  -ENODEV: no regular file
+ *                  -EAGAIN: the file was changed while it was copied
+ *                  -ENOSPC: the disk has no room; a twentieth of it is never used
  * @copied:         out: false if it had it before
  */
 struct image_copier_job {
@@ -63,6 +70,7 @@ struct image_copier_job {
 	enum image_store_kind kind;
 	uint8_t identity[IMAGE_STORE_IDENTITY_BYTES];
 	size_t identity_bytes;
+	struct image_file_claim claim;
 	int fd;
 	char *path;
 	void *data;

@@ -20,7 +20,9 @@
 #include "loader-hook/image_event.h"
 #include "loader-hook/process_scan.h"
 
-#define PINS_MAX 256
+#define PINS_MAX 1024
+/* Pins with an open file. */
+#define PINS_OPEN_MAX 256
 /* Processes looked at for hot images without a pin, between two ticks. */
 #define SCANS_PER_TICK 4
 /* An image whose file is so often another one is given up. */
@@ -45,6 +47,7 @@ enum state {
  * @samples: since the start; of a watched image, since its file was last looked for
  * @sampled: since the start
  * @inode:   of its file, from its first event; 0: unknown
+ * @pin:     index of its pin, if that is still this image's
  * @expires_ns: when it is kept: its copy's time
  */
 struct candidate {
@@ -56,13 +59,23 @@ struct candidate {
 	uint64_t sampled;
 	uint64_t inode;
 	int64_t expires_ns;
+	uint32_t pin;
 };
 
-/* @image: 0: free */
+/*
+ * How the file of an image can be found: opened through its mapping, or by its identity at the
+ * image's path.
+ *
+ * @image:    0: free
+ * @fd:       O_PATH, up to @until_ns; -1: it could not be opened, or that time is over
+ * @is_named: the event had the path that the image has
+ */
 struct pin {
 	uint32_t image;
 	int fd;
+	bool is_named;
 	uint64_t until_ns;
+	struct image_file_claim claim;
 };
 
 struct image_keeper {
@@ -74,8 +87,11 @@ struct image_keeper {
 	size_t capacity;
 	struct pin pins[PINS_MAX];
 	size_t next_pin; /* the oldest */
+	size_t open_pins;
 	unsigned int scans;
 	uint64_t lost;
+	uint64_t ambiguous;
+	uint64_t unreadable;
 	bool failure_told;
 };
 
@@ -94,33 +110,55 @@ static struct candidate *candidate_get(struct image_keeper *keeper, uint32_t ima
 
 static struct pin *pin_find(struct image_keeper *keeper, uint32_t image)
 {
-	size_t i;
+	struct pin *pin = &keeper->pins[keeper->candidates[image].pin];
 
-	for (i = 0; i < PINS_MAX; i++) {
-		if (keeper->pins[i].image == image)
-			return &keeper->pins[i];
-	}
-	return NULL;
+	return pin->image == image ? pin : NULL;
 }
 
-static void pin_drop(struct pin *pin)
+static void pin_close(struct image_keeper *keeper, struct pin *pin)
 {
-	if (pin->image != 0)
-		close(pin->fd);
-	pin->image = 0;
-}
-
-/* The oldest pin makes room: its image has had its time to be sampled. */
-static void pin_set(struct image_keeper *keeper, uint32_t image, const struct image_event *event)
-{
-	struct pin *pin = &keeper->pins[keeper->next_pin];
-	int fd = image_file_pin(event);
-
-	if (fd < 0)
+	if (pin->image == 0 || pin->fd < 0)
 		return;
-	pin_drop(pin);
-	*pin = (struct pin){image, fd, clock_monotonic_ns() + keeper->pin_ns};
-	keeper->next_pin = (keeper->next_pin + 1) % PINS_MAX;
+	close(pin->fd);
+	pin->fd = -1;
+	keeper->open_pins--;
+}
+
+/* The oldest open file makes room: its image has had its time to be sampled. */
+static void pin_make_room(struct image_keeper *keeper)
+{
+	for (size_t i = 0; keeper->open_pins >= PINS_OPEN_MAX && i < PINS_MAX; i++)
+		pin_close(keeper, &keeper->pins[(keeper->next_pin + i) % PINS_MAX]);
+}
+
+/* The image's own pin, or the oldest one. */
+static struct pin *pin_take(struct image_keeper *keeper, uint32_t image)
+{
+	struct pin *pin = pin_find(keeper, image);
+
+	if (pin == NULL) {
+		keeper->candidates[image].pin = (uint32_t)keeper->next_pin;
+		pin = &keeper->pins[keeper->next_pin];
+		keeper->next_pin = (keeper->next_pin + 1) % PINS_MAX;
+	}
+	pin_close(keeper, pin);
+	return pin;
+}
+
+static void pin_set(struct image_keeper *keeper, uint32_t image, const char *path,
+		    const struct image_event *event)
+{
+	struct pin new = {.image = image, .fd = image_file_pin(event)};
+
+	new.is_named = event->path != NULL &&strcmp(event->path, path) == 0;
+	if (new.fd < 0 && (event->inode == 0 || !new.is_named))
+		return;
+	image_file_claim(&new.claim, event);
+	new.until_ns = clock_monotonic_ns() + keeper->pin_ns;
+	if (new.fd >= 0)
+		pin_make_room(keeper);
+	keeper->open_pins += new.fd >= 0;
+	*pin_take(keeper, image) = new;
 }
 
 static enum image_store_kind kind_of(const struct profile_image *image)
@@ -179,6 +217,7 @@ void image_keeper_seen(void *context, struct image_table *table, uint32_t image,
 {
 	struct image_keeper *keeper = context;
 	struct candidate *candidate = keeper != NULL ? candidate_get(keeper, image) : NULL;
+	const struct pin *pin;
 
 	if (candidate == NULL || candidate->state > STATE_WATCHED)
 		return;
@@ -191,8 +230,9 @@ void image_keeper_seen(void *context, struct image_table *table, uint32_t image,
 	candidate->latest = event->pid;
 	if (candidate->pid == 0)
 		candidate->pid = event->pid;
-	if (pin_find(keeper, image) == NULL)
-		pin_set(keeper, image, event);
+	pin = pin_find(keeper, image);
+	if (pin == NULL || pin->fd < 0)
+		pin_set(keeper, image, image_table_get(table, image)->path, event);
 }
 
 /* Looking an event's image up is enough: image_keeper_seen() is told. */
@@ -202,26 +242,29 @@ static void event_look(void *table, const struct image_event *event)
 		image_table_from_event(table, event);
 }
 
-static struct pin *pin_through(struct image_keeper *keeper, struct image_table *table,
-			       uint32_t image, uint32_t pid)
+static bool pin_through(struct image_keeper *keeper, struct image_table *table, uint32_t image,
+			uint32_t pid)
 {
+	const struct pin *pin;
+
 	if (pid == 0 || process_scan(pid, event_look, table, NULL) < 0)
-		return NULL;
-	return pin_find(keeper, image);
+		return false;
+	pin = pin_find(keeper, image);
+	return pin != NULL && pin->fd >= 0;
 }
 
 /* A process that has it mapped still: the first one seen, else the last. */
-static struct pin *pin_through_process(struct image_keeper *keeper, struct image_table *table,
-				       uint32_t image)
+static void pin_through_process(struct image_keeper *keeper, struct image_table *table,
+				uint32_t image)
 {
 	uint32_t first = keeper->candidates[image].pid, latest = keeper->candidates[image].latest;
-	struct pin *pin = pin_through(keeper, table, image, first);
 
-	if (pin != NULL)
-		return pin;
+	if (pin_through(keeper, table, image, first))
+		return;
 	/* What a scan meets for the first time moves the candidates. */
 	keeper->candidates[image].pid = 0;
-	return latest != first ? pin_through(keeper, table, image, latest) : NULL;
+	if (latest != first)
+		pin_through(keeper, table, image, latest);
 }
 
 /* The time of a copy: now, and a day for each doubling of its samples. */
@@ -247,31 +290,51 @@ static struct image_copier_job job_for(const struct profile_image *image, uint32
 	return job;
 }
 
+/* The image is copied later if it goes on being hot. */
+static void candidate_rest(struct candidate *candidate)
+{
+	candidate->state = STATE_WATCHED;
+	candidate->samples = 0;
+}
+
+/* Return false if the copier has as many jobs as it takes, or there is no memory. */
+static bool job_add(struct image_keeper *keeper, struct image_table *table, struct pin *pin)
+{
+	const struct profile_image *image = image_table_get(table, pin->image);
+	struct candidate *candidate = &keeper->candidates[pin->image];
+	struct image_copier_job job = job_for(image, pin->image, candidate);
+
+	job.claim = pin->claim;
+	job.fd = pin->fd;
+	if (pin->fd < 0)
+		job.path = strdup(image->path);
+	if ((pin->fd < 0 && job.path == NULL) || image_copier_add(keeper->copier, &job) < 0) {
+		free(job.path);
+		return false;
+	}
+	keeper->open_pins -= pin->fd >= 0;
+	pin->image = 0;
+	candidate->expires_ns = job.expires_ns;
+	candidate->state = STATE_WAITING;
+	return true;
+}
+
 static void copy_ask(struct image_keeper *keeper, struct image_table *table, uint32_t image)
 {
 	struct pin *pin = pin_find(keeper, image);
-	struct candidate *candidate;
-	struct image_copier_job job;
 
-	if (pin == NULL) {
+	if (pin == NULL || pin->fd < 0) {
 		if (keeper->scans++ >= SCANS_PER_TICK)
 			return; /* the next samples ask again */
-		pin = pin_through_process(keeper, table, image);
+		pin_through_process(keeper, table, image);
+		pin = pin_find(keeper, image);
 	}
-	candidate = &keeper->candidates[image];
-	job = job_for(image_table_get(table, image), image, candidate);
-	if (pin != NULL)
-		job.fd = pin->fd;
-	else
-		job.path = strdup(image_table_get(table, image)->path);
-	if ((pin == NULL && job.path == NULL) || image_copier_add(keeper->copier, &job) < 0) {
-		free(job.path);
+	if (pin != NULL && (pin->fd >= 0 || pin->is_named)) {
+		job_add(keeper, table, pin);
 		return;
 	}
-	if (pin != NULL)
-		pin->image = 0;
-	candidate->expires_ns = job.expires_ns;
-	candidate->state = STATE_WAITING;
+	keeper->lost++;
+	candidate_rest(&keeper->candidates[image]);
 }
 
 static void copy_prolong(struct image_keeper *keeper, struct image_table *table, uint32_t image)
@@ -345,12 +408,15 @@ static void result_take(struct image_keeper *keeper, const struct image_copier_j
 	candidate = &keeper->candidates[job->tag];
 	failure_tell(keeper, job->result);
 	keeper->lost += job->result == -ESTALE;
+	keeper->ambiguous += job->result == -ENOTUNIQ;
+	keeper->unreadable += job->result == -EPERM;
 	switch (job->result) {
 	case 0:
 		candidate->state = STATE_KEPT;
 		return;
 	case -EFBIG: /* will not become smaller */
 	case -EINVAL:
+	case -ENODEV:
 		candidate->state = STATE_IGNORED;
 		return;
 	case -EBADMSG:
@@ -361,9 +427,7 @@ static void result_take(struct image_keeper *keeper, const struct image_copier_j
 		}
 		break;
 	}
-	/* Evicted, or failed: once more if it goes on being hot. */
-	candidate->state = STATE_WATCHED;
-	candidate->samples = 0;
+	candidate_rest(candidate); /* evicted, or failed */
 }
 
 void image_keeper_tick(struct image_keeper *keeper, uint64_t now_ns)
@@ -378,7 +442,7 @@ void image_keeper_tick(struct image_keeper *keeper, uint64_t now_ns)
 		result_take(keeper, &job);
 	for (i = 0; i < PINS_MAX; i++) {
 		if (keeper->pins[i].until_ns <= now_ns)
-			pin_drop(&keeper->pins[i]);
+			pin_close(keeper, &keeper->pins[i]);
 	}
 }
 
@@ -409,22 +473,21 @@ void image_keeper_close(struct image_keeper *keeper)
 		return;
 	image_copier_close(keeper->copier);
 	for (i = 0; i < PINS_MAX; i++)
-		pin_drop(&keeper->pins[i]);
+		pin_close(keeper, &keeper->pins[i]);
 	free(keeper->candidates);
 	free(keeper);
 }
 
 void image_keeper_status(struct image_keeper *keeper, struct image_keeper_status *status)
 {
-	size_t i;
-
 	*status = (struct image_keeper_status){.lost = 0};
 	if (keeper == NULL)
 		return;
 	image_copier_status(keeper->copier, &status->copier);
 	status->lost = keeper->lost;
-	for (i = 0; i < PINS_MAX; i++)
-		status->pinned += keeper->pins[i].image != 0;
+	status->ambiguous = keeper->ambiguous;
+	status->unreadable = keeper->unreadable;
+	status->pinned = keeper->open_pins;
 }
 
 uint64_t image_keeper_gone(const struct image_keeper *keeper, const struct image_table *table)

@@ -4,13 +4,12 @@
  * gets hold of their files before they vanish.
  *
  * A file is pinned when an image is first seen in a process: opened through
- * /proc/PID/map_files, which leads to what is mapped, whatever its path leads to
- * by now, deleted, replaced, in another mount namespace or without any path. Pins
- * are few, and last long enough for the image's first samples to arrive; an image
- * without samples is never read. One that gets hot later is pinned through a
- * process that has it mapped. Of one whose processes are gone, too short-lived to
- * be met, the file at its path is taken if its build-id or digest says that it
- * is the right one.
+ * /proc/PID/map_files, which leads to the mapped file itself. The file may have been deleted or
+ * replaced, be in another mount namespace, or have no path. Pins are few, and last long enough for the image's first samples
+ * to arrive; an image without samples is never read. One that gets hot later is pinned through a
+ * process that has it mapped. If all of its processes have ended, the file at its path is
+ * taken if it is certain to be the file of the kernel's event (image_file_open_claimed()). The
+ * loader hook's events do not suffice: the process itself writes them.
  *
  * Pins do no I/O on the file's file system, so that one that never answers hangs
  * the copier only (daemon/archive/image_copier.h).
@@ -86,11 +85,15 @@ void image_keeper_tick(struct image_keeper *keeper, uint64_t now_ns);
  * @copier: the store and the way there
  * @pinned: files held open now
  * @lost:   images that got hot and whose file could not be had any more
+ * @ambiguous: files at the path of an image that may have been other ones
+ * @unreadable: files that the user of their process may not read
  */
 struct image_keeper_status {
 	struct image_copier_status copier;
 	uint64_t pinned;
 	uint64_t lost;
+	uint64_t ambiguous;
+	uint64_t unreadable;
 };
 
 void image_keeper_status(struct image_keeper *keeper, struct image_keeper_status *status);

@@ -30,12 +30,15 @@ struct copy {
 };
 
 /*
- * @incoming: the name of what is being copied, this shelf's alone: who was given up with a
- *            copy may go on while another one has the directory
+ * @incoming: the name of a copy that is being made, where the file system has no files without
+ *            names. Only this shelf uses it: a copier that was given up may go on while another
+ *            one has the directory
+ * @is_named: the copy that was begun last has that name
  */
 struct image_shelf {
 	int fd;
 	char incoming[INCOMING_BYTES];
+	bool is_named;
 	gid_t group;
 	uint64_t bytes_max;
 	struct copy *copies;
@@ -212,14 +215,22 @@ int image_shelf_incoming(struct image_shelf *shelf, uint64_t bytes, int *error)
 	*error = room_check(shelf, bytes);
 	if (*error < 0)
 		return -1;
-	unlinkat(shelf->fd, shelf->incoming, 0);
-	fd = openat(shelf->fd, shelf->incoming, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-		    0640);
+	fd = openat(shelf->fd, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, 0600);
+	shelf->is_named = fd < 0 && (errno == EOPNOTSUPP || errno == EISDIR || errno == EINVAL);
+	if (shelf->is_named) {
+		unlinkat(shelf->fd, shelf->incoming, 0);
+		fd = openat(shelf->fd, shelf->incoming,
+			    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	}
 	if (fd < 0)
 		*error = -errno;
-	else
-		group_give(shelf, fd);
 	return fd;
+}
+
+void image_shelf_discard(struct image_shelf *shelf)
+{
+	if (shelf->is_named)
+		unlinkat(shelf->fd, shelf->incoming, 0);
 }
 
 static struct copy *copy_find(struct image_shelf *shelf, const char *name)
@@ -233,15 +244,29 @@ static struct copy *copy_find(struct image_shelf *shelf, const char *name)
 	return NULL;
 }
 
+static struct timespec expiry_time(int64_t expires_ns)
+{
+	return (struct timespec){.tv_sec = (time_t)(expires_ns / (int64_t)NS_PER_SECOND),
+				 .tv_nsec = (long)(expires_ns % (int64_t)NS_PER_SECOND)};
+}
+
 static int time_set(struct image_shelf *shelf, const char *name, int64_t expires_ns)
 {
-	const struct timespec times[2] = {
-		{.tv_nsec = UTIME_OMIT},
-		{.tv_sec = (time_t)(expires_ns / (int64_t)NS_PER_SECOND),
-		 .tv_nsec = (long)(expires_ns % (int64_t)NS_PER_SECOND)},
-	};
+	const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, expiry_time(expires_ns)};
 
 	return utimensat(shelf->fd, name, times, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
+}
+
+/* Give a copy its name, in place of a file that may have it. */
+static int name_give(const struct image_shelf *shelf, int fd, const char *name)
+{
+	char path[64];
+
+	if (shelf->is_named)
+		return renameat(shelf->fd, shelf->incoming, shelf->fd, name) < 0 ? -errno : 0;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	unlinkat(shelf->fd, name, 0);
+	return linkat(AT_FDCWD, path, shelf->fd, name, AT_SYMLINK_FOLLOW) < 0 ? -errno : 0;
 }
 
 /* The first two digits. */
@@ -257,22 +282,27 @@ static void folder_make(struct image_shelf *shelf, const char *name)
 		group_give(shelf, fd);
 }
 
-int image_shelf_put(struct image_shelf *shelf, const char *name, int64_t expires_ns)
+int image_shelf_put(struct image_shelf *shelf, int fd, const char *name, int64_t expires_ns)
 {
+	const struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, expiry_time(expires_ns)};
 	struct stat status;
 	uint64_t bytes;
 	int rc;
 
-	if (fstatat(shelf->fd, shelf->incoming, &status, AT_SYMLINK_NOFOLLOW) < 0)
+	if (fstat(fd, &status) < 0)
 		return -errno;
 	bytes = (uint64_t)status.st_blocks * 512;
 	evict_to(shelf, bytes < shelf->bytes_max ? shelf->bytes_max - bytes : 0,
 		 IMAGE_SHELF_MAX - 1);
 	folder_make(shelf, name);
-	time_set(shelf, shelf->incoming, expires_ns);
-	if (renameat(shelf->fd, shelf->incoming, shelf->fd, name) < 0)
+	futimens(fd, times);
+	group_give(shelf, fd);
+	if (fchmod(fd, 0640) < 0)
 		return -errno;
-	fstatat(shelf->fd, name, &status, AT_SYMLINK_NOFOLLOW);
+	rc = name_give(shelf, fd, name);
+	if (rc < 0)
+		return rc;
+	fstat(fd, &status);
 	rc = copy_add(shelf, name, &status);
 	if (rc < 0)
 		unlinkat(shelf->fd, name, 0); /* what is not counted would stay for ever */

@@ -36,20 +36,28 @@ bool image_shelf_has(const struct image_shelf *shelf, const char *name);
  * image_shelf_incoming() - begin a copy
  * @bytes: it will have, at most
  *
+ * The copy has no name (O_TMPFILE), or where the file system cannot do that, a name that only
+ * this shelf uses; only the daemon's user may read it (mode 0600).
+ *
  * Return: a descriptor to write it to, empty; -1 and in @error -ENOSPC: the file
  * system would be nearly full; or another one.
  */
 int image_shelf_incoming(struct image_shelf *shelf, uint64_t bytes, int *error);
 
+/** image_shelf_discard() - remove a copy that failed; its descriptor stays the caller's. */
+void image_shelf_discard(struct image_shelf *shelf);
+
 /**
- * image_shelf_put() - what is incoming is whole: give it its name
+ * image_shelf_put() - publish a copy that is complete and verified
+ * @fd:         of image_shelf_incoming(); stays the caller's
  * @expires_ns: its time, see image_shelf_touch()
  *
- * Others are evicted to make room: for its bytes, and for one more.
+ * From now on the group may read it (mode 0640). Others are evicted to make room: for its bytes,
+ * and for one more.
  *
- * Return: 0; -ENOENT another shelf has the directory now; another error.
+ * Return: 0 or an error.
  */
-int image_shelf_put(struct image_shelf *shelf, const char *name, int64_t expires_ns);
+int image_shelf_put(struct image_shelf *shelf, int fd, const char *name, int64_t expires_ns);
 
 /**
  * image_shelf_touch() - keep a copy for longer than those of an earlier time

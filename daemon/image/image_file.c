@@ -106,17 +106,16 @@ enum generation_match {
  * A file handle contains the inode's generation together with other numbers of the file system,
  * since it must not lead to the next file with that inode number.
  */
-static enum generation_match generation_match(const struct image_event *event, int fd)
+static enum generation_match generation_match(uint64_t version, int fd)
 {
 	union {
 		struct file_handle head;
 		unsigned char room[sizeof(struct file_handle) + MAX_HANDLE_SZ];
 	} handle = {.head.handle_bytes = MAX_HANDLE_SZ};
-	uint32_t generation = (uint32_t)event->version, word;
+	uint32_t generation = (uint32_t)version, word;
 	int mount;
 
-	if (event->version == 0 ||
-	    name_to_handle_at(fd, "", &handle.head, &mount, AT_EMPTY_PATH) < 0)
+	if (version == 0 || name_to_handle_at(fd, "", &handle.head, &mount, AT_EMPTY_PATH) < 0)
 		return GENERATION_NOT_KNOWN;
 	for (size_t at = 0; at + sizeof(word) <= handle.head.handle_bytes; at += sizeof(word)) {
 		memcpy(&word, handle.head.f_handle + at, sizeof(word));
@@ -126,13 +125,17 @@ static enum generation_match generation_match(const struct image_event *event, i
 	return GENERATION_OTHER;
 }
 
-/* btrfs and overlayfs: mappings and stat() show different devices. */
-static bool is_device_ambiguous(int fd)
+static bool is_on(int fd, long type)
 {
 	struct statfs status;
 
-	return fstatfs(fd, &status) == 0 &&
-	       (status.f_type == BTRFS_SUPER_MAGIC || status.f_type == OVERLAYFS_SUPER_MAGIC);
+	return fstatfs(fd, &status) == 0 && (long)status.f_type == type;
+}
+
+/* btrfs and overlayfs: mappings and stat() show different devices. */
+static bool is_device_ambiguous(int fd)
+{
+	return is_on(fd, BTRFS_SUPER_MAGIC) || is_on(fd, OVERLAYFS_SUPER_MAGIC);
 }
 
 /*
@@ -161,15 +164,15 @@ static bool is_file_of_path(const struct image_event *event, int fd,
 {
 	if (event->device != key->device && !is_device_ambiguous(fd))
 		return false;
-	switch (generation_match(event, fd)) {
+	switch (generation_match(event->version, fd)) {
 	case GENERATION_SAME:
-		return key->changed_ns <= before_ns;
+		return event->has_state || key->changed_ns <= before_ns;
 	case GENERATION_OTHER:
 		return false;
 	case GENERATION_NOT_KNOWN:
 		break;
 	}
-	return event->scanned || key->changed_ns + TICK_NS <= before_ns;
+	return event->scanned || event->has_state || key->changed_ns + TICK_NS <= before_ns;
 }
 
 /*
@@ -186,13 +189,15 @@ static bool is_mapped_file(const struct image_event *event, int fd,
 		return false;
 	if (event->inode == 0)
 		return true;
+	if (event->inode != key->inode && by_path)
+		return event->has_state && is_on(fd, OVERLAYFS_SUPER_MAGIC) &&
+		       key->changed_ns <= before_ns;
 	if (event->inode != key->inode)
 		return event->device != key->device &&
-		       (event->has_state || (!by_path && is_mapping_name(event, fd)));
-	if (event->has_state)
-		return true;
-	return by_path ? is_file_of_path(event, fd, key, before_ns)
-		       : generation_match(event, fd) != GENERATION_OTHER;
+		       (event->has_state || is_mapping_name(event, fd));
+	if (by_path)
+		return is_file_of_path(event, fd, key, before_ns);
+	return event->has_state || generation_match(event->version, fd) != GENERATION_OTHER;
 }
 
 /*
@@ -218,11 +223,124 @@ int image_file_open(const struct image_event *event, struct image_file_key *key)
 	uint64_t before_ns = event_real_ns(event);
 	int fd = check_file(image_file_pin(event), event, key, false, before_ns);
 
-	if (fd == -ENOENT || fd == -EACCES)
+	if ((fd == -ENOENT || fd == -EACCES) && event->inode != 0)
 		fd = check_file(open_in_root(event, &event->pid), event, key, true, before_ns);
 	if ((fd == -ENOENT || fd == -EACCES) && event->inode != 0 && !event->scanned)
 		fd = check_file(open_in_root(event, NULL), event, key, true, before_ns);
 	return fd;
+}
+
+void image_file_claim(struct image_file_claim *claim, const struct image_event *event)
+{
+	*claim = (struct image_file_claim){
+		.device = event->device,
+		.inode = event->inode,
+		.version = event->version,
+		.file_bytes = event->file_bytes,
+		.modified_ns = event->modified_ns,
+		.before_ns = event_real_ns(event),
+		.has_state = event->has_state,
+		.scanned = event->scanned,
+	};
+	if (event->has_user)
+		claim->reader = (struct file_reader){
+			.known = true, .user = event->user, .file_user = event->file_user};
+	else
+		file_reader_of_process(&claim->reader, event->pid);
+}
+
+/* Files of these have no contents of their own, and reading them has effects. */
+static bool is_kernels_data(int fd)
+{
+	static const long types[] = {PROC_SUPER_MAGIC,	  SYSFS_MAGIC,	      DEBUGFS_MAGIC,
+				     TRACEFS_MAGIC,	  SECURITYFS_MAGIC,   CGROUP_SUPER_MAGIC,
+				     CGROUP2_SUPER_MAGIC, BPF_FS_MAGIC,	      PSTOREFS_MAGIC,
+				     SELINUX_MAGIC,	  DEVPTS_SUPER_MAGIC, NSFS_MAGIC};
+	struct statfs status;
+
+	if (fstatfs(fd, &status) < 0)
+		return true;
+	for (size_t i = 0; i < sizeof(types) / sizeof(*types); i++) {
+		if ((long)status.f_type == types[i])
+			return true;
+	}
+	return false;
+}
+
+/* Check a file, however it was found. Return: 0, or the errors of image_file_check(). */
+static int claim_check(const struct image_file_claim *claim, int fd, struct stat *status)
+{
+	if (fstat(fd, status) < 0)
+		return -errno;
+	if (!S_ISREG(status->st_mode) || is_kernels_data(fd))
+		return -ENODEV;
+	if (claim->has_state && (claim->file_bytes != (uint64_t)status->st_size ||
+				 claim->modified_ns != time_ns(&status->st_mtim)))
+		return -ESTALE;
+	return file_reader_permits(&claim->reader, fd, status) ? 0 : -EPERM;
+}
+
+int image_file_check(const struct image_file_claim *claim, int fd, struct stat *status)
+{
+	int result = claim_check(claim, fd, status);
+
+	if (result < 0 || claim->inode == 0)
+		return result;
+	if (claim->device != status->st_dev)
+		return claim->has_state || is_device_ambiguous(fd) ? 0 : -ESTALE;
+	return claim->inode == status->st_ino &&
+			       generation_match(claim->version, fd) != GENERATION_OTHER
+		       ? 0
+		       : -ESTALE;
+}
+
+/*
+ * An inode number that was used again belongs to a file that was changed after the mapping. On
+ * btrfs several files may have one number, and only the generation differs; on overlayfs
+ * neither number needs to be the mapped file's.
+ */
+static int claim_match_path(const struct image_file_claim *claim, int fd, const struct stat *status)
+{
+	uint64_t changed_ns = time_ns(&status->st_ctim);
+	enum generation_match generation;
+
+	if (claim->inode == 0 || is_on(fd, OVERLAYFS_SUPER_MAGIC))
+		return -ENOTUNIQ;
+	if (claim->inode != status->st_ino || changed_ns > claim->before_ns)
+		return -ESTALE;
+	generation = generation_match(claim->version, fd);
+	if (generation == GENERATION_OTHER)
+		return -ESTALE;
+	if (claim->device != status->st_dev && !is_on(fd, BTRFS_SUPER_MAGIC))
+		return -ESTALE;
+	if (generation == GENERATION_SAME)
+		return 0;
+	if (claim->device != status->st_dev)
+		return -ENOTUNIQ;
+	return claim->has_state || claim->scanned || changed_ns + TICK_NS <= claim->before_ns
+		       ? 0
+		       : -ENOTUNIQ;
+}
+
+int image_file_open_claimed(const struct image_file_claim *claim, const char *path,
+			    struct stat *status)
+{
+	_cleanup_close_ int fd = -1;
+	int result;
+
+	if (claim->inode == 0)
+		return -ENOTUNIQ;
+	fd = file_reader_open(&claim->reader, path);
+	if (fd == -ENOENT || fd == -ENOTDIR || fd == -ELOOP)
+		return -ESTALE;
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, status) < 0)
+		return -errno;
+	result = claim_match_path(claim, fd, status);
+	if (result == 0)
+		result = claim_check(claim, fd, status);
+	return result < 0 ? result : take_fd(fd);
 }
 
 static bool is_state(const char *path, const struct image_file_key *state)

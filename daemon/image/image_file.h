@@ -14,6 +14,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "daemon/image/file_reader.h"
 #include "db/profile.h"
 
 struct image_event;
@@ -85,6 +86,54 @@ int image_file_readable(int fd);
  * Return: a descriptor (O_PATH), of what may be no regular file; -1.
  */
 int image_file_pin(const struct image_event *event);
+
+/**
+ * struct image_file_claim - all that an event reports of a mapped file, to find it later
+ * @device, @inode, @version: as in struct image_event; @inode 0: only the mapping leads to the file
+ * @has_state:   @file_bytes and @modified_ns are known
+ * @scanned:     the mapping existed at @before_ns, else it was made then
+ * @before_ns:   CLOCK_REALTIME
+ * @reader:      credentials of the process
+ */
+struct image_file_claim {
+	uint64_t device;
+	uint64_t inode;
+	uint64_t version;
+	uint64_t file_bytes;
+	uint64_t modified_ns;
+	uint64_t before_ns;
+	bool has_state;
+	bool scanned;
+	struct file_reader reader;
+};
+
+/**
+ * image_file_claim() - take from an IMAGE_EVENT_MAP what identifies its file
+ *
+ * If the event has no user, the process' credentials are read, as long as it runs.
+ */
+void image_file_claim(struct image_file_claim *claim, const struct image_event *event);
+
+/**
+ * image_file_check() - check a file that was opened through its mapping
+ * @fd:     of image_file_pin(), for the event of @claim
+ * @status: out
+ *
+ * Return: 0; -ESTALE: another file; -EPERM: the process' user may not read it; -ENODEV: no
+ * regular file, or one of a file system that has only the kernel's data; another error.
+ */
+int image_file_check(const struct image_file_claim *claim, int fd, struct stat *status);
+
+/**
+ * image_file_open_claimed() - find a file by its path and by all that is known of it
+ * @path:   in our root directory
+ * @status: out
+ *
+ * Return: a descriptor (O_PATH); -ENOTUNIQ: it is not certain that the file at @path is the
+ * mapped one; -ESTALE: it is another one, or there is none; else as image_file_check().
+ */
+int image_file_open_claimed(const struct image_file_claim *claim, const char *path,
+			    struct stat *status);
 
 /**
  * image_file_open_in_root() - a path as who has another root directory sees it
