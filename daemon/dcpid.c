@@ -11,9 +11,12 @@
  * The same happens with the old configuration when the table of images is nearly full.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "daemon/base/descriptor_limit.h"
@@ -30,6 +33,7 @@
 #include "daemon/event/multiplex.h"
 #include "daemon/notify.h"
 #include "daemon/source/trace_writer.h"
+#include "lib/cleanup.h"
 #include "lib/clock.h"
 #include "lib/error.h"
 #include "lib/options.h"
@@ -37,7 +41,10 @@
 
 #define EXIT_BAD 2
 #define OVERRIDES_MAX 32
-#define CONTROL_GROUP "dcpi"
+/* Members may read the database and use the control socket. */
+#define GROUP "dcpi"
+/* Nothing that the daemon makes is for others, but the folder of its sockets. */
+#define UMASK 027
 /* Whoever runs ever new programs does not make us begin anew all the time. */
 #define RENEW_NS (600 * NS_PER_SECOND)
 
@@ -366,6 +373,22 @@ static int events_resolve(struct collector_config *collector, const struct confi
 	return 0;
 }
 
+/* A new database belongs to the daemon's group, like its folder and its control socket. */
+static int database_make(const char *path, struct error *err)
+{
+	const struct group *entry = getgrnam(GROUP);
+	gid_t group = entry != NULL ? entry->gr_gid : (gid_t)-1;
+	_cleanup_close_ int fd = -1;
+	int rc = directory_make_parent(path, 0750, group, err);
+
+	if (rc < 0 || path[0] == '\0')
+		return rc;
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
+	if (fd >= 0 && fchown(fd, (uid_t)-1, group) < 0)
+		log_info("cannot give %s to the group %s: %s", path, GROUP, strerror(errno));
+	return 0;
+}
+
 static int engine_collector(struct daemon *daemon, struct error *err)
 {
 	const struct config *config = &daemon->config;
@@ -403,7 +426,7 @@ static int engine_collector(struct daemon *daemon, struct error *err)
 
 	rc = events_resolve(&collector, config, err);
 	if (rc == 0)
-		rc = directory_make_parent(config->db, err);
+		rc = database_make(config->db, err);
 	if (rc == 0)
 		rc = collector_open(&daemon->collector, &collector, err);
 	if (rc == 0)
@@ -422,11 +445,11 @@ static int engine_control(struct daemon *daemon, struct error *err)
 
 	if (daemon->control != NULL || daemon->config.socket[0] == '\0')
 		return 0;
-	rc = directory_make_parent(daemon->config.socket, err);
+	rc = directory_make_parent(daemon->config.socket, 0755, (gid_t)-1, err);
 	if (rc < 0)
 		return rc;
-	rc = control_open(&daemon->control, daemon->config.socket, CONTROL_GROUP, request_handle,
-			  daemon, err);
+	rc = control_open(&daemon->control, daemon->config.socket, GROUP, request_handle, daemon,
+			  err);
 	if (rc < 0)
 		return rc;
 	return loop_add(&daemon->loop, control_poll_fd(daemon->control), control_readable, daemon,
@@ -571,6 +594,7 @@ int main(int argc, char **argv)
 	struct error err = {.message = ""};
 	int status, rc;
 
+	umask(UMASK);
 	heap_configure();
 	descriptor_limit_raise();
 	log_init("dcpid");

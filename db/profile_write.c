@@ -124,7 +124,7 @@ static int create_missing(const char *path, struct error *err)
 		return error_set(err, ENOENT, "the name of the database is empty");
 	if (access(path, F_OK) == 0)
 		return 0;
-	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
 	if (fd < 0)
 		return errno == EEXIST ? 0 : error_set_errno(err, "cannot create %s", path);
 	close(fd);

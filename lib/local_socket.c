@@ -15,13 +15,18 @@ static void directory_create(const char *path)
 {
 	char directory[LOCAL_SOCKET_PATH_BYTES];
 	char *slash;
+	mode_t mask;
 
 	snprintf(directory, sizeof(directory), "%s", path);
 	slash = strrchr(directory, '/');
 	if (slash == NULL || slash == directory)
 		return;
 	*slash = '\0';
-	mkdir(directory, 0755); /* whether it helped, bind() will tell */
+	/* Every process that may connect must be able to search it. An error is bind()'s to report.
+	 */
+	mask = umask(022);
+	mkdir(directory, 0755);
+	umask(mask);
 }
 
 /* Only a socket on which nobody answers is taken away. */

@@ -2,13 +2,28 @@
 #include "daemon/base/directory.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
+#include "daemon/base/log.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
 
-int directory_make_parent(const char *path, struct error *err)
+/* The name may lead elsewhere by now: the mode and the group are set through a descriptor. */
+static void folder_set(const char *folder, mode_t mode, gid_t group)
+{
+	_cleanup_close_ int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0)
+		return;
+	if (fchown(fd, (uid_t)-1, group) < 0)
+		log_info("cannot give %s to the group: %s", folder, strerror(errno));
+	fchmod(fd, mode);
+}
+
+int directory_make_parent(const char *path, mode_t mode, gid_t group, struct error *err)
 {
 	_cleanup_free_ char *folder = strdup(path);
 	char *slash;
@@ -19,7 +34,9 @@ int directory_make_parent(const char *path, struct error *err)
 	if (slash == NULL || slash == folder)
 		return 0;
 	*slash = '\0';
-	if (mkdir(folder, 0755) < 0 && errno != EEXIST)
+	if (mkdir(folder, mode) == 0)
+		folder_set(folder, mode, group);
+	else if (errno != EEXIST)
 		return error_set_errno(err, "cannot make the folder %s", folder);
 	return 0;
 }
