@@ -26,6 +26,7 @@ enum {
 	KEY_OUTPUT = 'o',
 	KEY_ROWS = 'n',
 	KEY_PROFILE = 256,
+	KEY_SECURE,
 	KEY_DEBUG,
 	KEY_BY,
 	KEY_MODE,
@@ -48,6 +49,8 @@ static const struct option_entry entries[] = {
 	 "the rewritten program; default: PROGRAM.dcpix, in this folder"},
 	{KEY_PROFILE, "profile", "PREFIX",
 	 "it counts in PREFIX.PID; default: the rewritten program's path"},
+	{KEY_SECURE, "allow-setuid", NULL,
+	 "record in processes with more rights than their user's, too"},
 	{KEY_DEBUG, "debug", "DIR", "separate debug files, for names and bounds of procedures"},
 	{KEY_MODE, "mode", "MODE",
 	 "what the program records: counts (the default), paths, calls, context, bursts, "
@@ -73,6 +76,7 @@ static const struct option_entry entries[] = {
 struct settings {
 	const char *output;
 	const char *profile;
+	bool secure;
 	const char *debug;
 	const struct instrument_mode *mode;
 	struct mode_options of_mode;
@@ -185,6 +189,9 @@ static int set_option(struct settings *settings, int key, struct error *err)
 	case KEY_PROFILE:
 		settings->profile = optarg;
 		break;
+	case KEY_SECURE:
+		settings->secure = true;
+		break;
 	case KEY_DEBUG:
 		settings->debug = optarg;
 		break;
@@ -242,6 +249,7 @@ static int rewrite(const struct settings *settings, const char *program)
 {
 	_cleanup_free_ char *output = NULL;
 	struct rewriter_options options = {.profile = settings->profile,
+					   .secure = settings->secure,
 					   .debug = settings->debug,
 					   .mode = settings->mode,
 					   .of_mode = settings->of_mode};
@@ -497,8 +505,10 @@ static int prepare_run(struct runnable *runnable, struct library_set *libraries,
 		       const struct settings *settings, const char *program, const char *folder,
 		       struct error *err)
 {
-	struct rewriter_options options = {
-		.debug = settings->debug, .mode = settings->mode, .of_mode = settings->of_mode};
+	struct rewriter_options options = {.secure = settings->secure,
+					   .debug = settings->debug,
+					   .mode = settings->mode,
+					   .of_mode = settings->of_mode};
 	_cleanup_free_ char *otherwise = NULL;
 	int r = 0;
 

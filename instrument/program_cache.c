@@ -90,6 +90,7 @@ static uint64_t fingerprint(const char *program, const struct stat *status,
 	hash = mix_text(hash, options->of_mode.metric);
 	hash = mix_bursts(hash, &options->of_mode);
 	hash = mix_text(hash, options->debug);
+	hash = mix(hash, &options->secure, sizeof(options->secure));
 	return mix_build_id(hash, "/proc/self/exe");
 }
 

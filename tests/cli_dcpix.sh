@@ -81,13 +81,20 @@ is "renamed: runs" $? 0
 is "renamed: a file for each process" "$(find "$scratch" -name 'counts.*' | wc -l)" 6
 is "renamed: children count" "$(counted called "$scratch/bin/renamed")" 5
 
-# Who runs a program that has more rights does not say where it writes files.
+# A program that has more rights than its user's counts only if that was asked for, and the user
+# does not choose where.
 if [ "$(id -u)" = 0 ]; then
 	"$dcpix" -q -o "$scratch/secure" --profile "$scratch/secure.counts" "$scratch/renamed"
 	chmod 711 "$scratch" && chmod 4755 "$scratch/secure"
 	setpriv --reuid=65534 --regid=65534 --clear-groups "$scratch/secure" 2
 	is "setuid: DCPIX_OUT is not looked at" "$(find "$scratch" -name 'counts.*' | wc -l)" 0
-	is "setuid: counts" "$(find "$scratch" -name 'secure.counts.*' | wc -l)" 3
+	is "setuid: no counts" "$(find "$scratch" -name 'secure.counts.*' | wc -l)" 0
+	"$dcpix" -q -o "$scratch/secure" --allow-setuid --profile "$scratch/secure.counts" \
+		"$scratch/renamed"
+	chmod 4755 "$scratch/secure"
+	setpriv --reuid=65534 --regid=65534 --clear-groups "$scratch/secure" 2
+	is "setuid: DCPIX_OUT is never looked at" "$(find "$scratch" -name 'counts.*' | wc -l)" 0
+	is "setuid: counts if allowed" "$(find "$scratch" -name 'secure.counts.*' | wc -l)" 3
 	chmod 700 "$scratch"
 else
 	skip "setuid: DCPIX_OUT is not looked at" "not root"

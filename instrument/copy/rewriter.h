@@ -9,6 +9,7 @@
 #ifndef DCPI_INSTRUMENT_REWRITER_H
 #define DCPI_INSTRUMENT_REWRITER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,7 @@
  * struct rewriter_options - how
  * @output:  the new file
  * @profile: begin of the names of the files that it counts in; NULL: @output
+ * @secure:  processes with AT_SECURE (set-user-ID programs, file capabilities) record, too
  * @debug:   directory with separate debug files, or NULL
  * @mode:    what is recorded
  * @of_mode: its options
@@ -28,6 +30,7 @@
 struct rewriter_options {
 	const char *output;
 	const char *profile;
+	bool secure;
 	const char *debug;
 	const struct instrument_mode *mode;
 	struct mode_options of_mode;

@@ -147,6 +147,7 @@ static int fill_state(struct rewriter *rewriter, struct error *err)
 	if ((size_t)snprintf(state->path, sizeof(state->path), "%s%s%s", absolute,
 			     absolute[0] != '\0' ? "/" : "", profile) >= sizeof(state->path))
 		return error_set(err, ENAMETOOLONG, "the profile's name is too long: %s", profile);
+	state->secure = rewriter->options->secure;
 	state->image = rewriter->recorded.number;
 	state->slot = rewriter->runtime.slot;
 	state->guard = (int64_t)state_layout_guard();

@@ -132,6 +132,7 @@ struct profile_layout_turns {
  * @sites, @sites_bytes: likewise, where: distances of operands of 32 bits from the one
  *           before, seven bits a byte, lowest first, with 128 on all but the last
  * @name:    of the image, in the names of files; of executables empty
+ * @secure:  1: a process with AT_SECURE has a file, too
  * @path:    of the file, without the process' number; DCPIX_OUT says otherwise
  * @region:  where the file is mapped
  */
@@ -151,6 +152,7 @@ struct profile_layout_state {
 	uint64_t code_bytes;
 	int64_t sites;
 	uint64_t sites_bytes;
+	uint64_t secure;
 	uint64_t region;
 	uint64_t region_blocks;
 	char name[PROFILE_LAYOUT_NAME_BYTES];

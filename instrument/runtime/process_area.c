@@ -166,7 +166,7 @@ uint32_t process_area_add(struct process_area *area, struct profile_layout_state
 		move(state, range);
 	if (i == area->images) {
 		copy_state(image, state);
-		process_file_map(image, area->prefix);
+		process_file_map(image, area->prefix, area->secure != 0);
 		__atomic_store_n(&area->images, i + 1, __ATOMIC_RELEASE);
 	}
 	return i;

@@ -15,7 +15,7 @@
 /* Far from where kernels put programs, and sanitizers what is theirs. */
 #define PROCESS_AREA_ADDRESS UINT64_C(0x2dc910000000)
 /* "dcpixap", and the version of this. */
-#define PROCESS_AREA_MAGIC UINT64_C(0x0270617869706364)
+#define PROCESS_AREA_MAGIC UINT64_C(0x0370617869706364)
 #define PROCESS_AREA_IMAGES 256
 #define PROCESS_AREA_WINDOWS 16384
 
@@ -27,6 +27,8 @@
  * @images:  how many; others are not filled in yet
  * @windows: likewise, of @addresses and @owners: thread ids
  * @direct:  %fs' and %gs' bases can be read and written without the kernel
+ * @secure:  the process has AT_SECURE (it has more rights than the user that started it), or
+ *           that is not known
  * @prefix:  of names of files, as the process that began first was told; empty: it was not
  * @image:   copies of their states, with the range that each has here
  */
@@ -40,6 +42,7 @@ struct process_area {
 	uint32_t images;
 	uint32_t windows;
 	uint64_t direct;
+	uint64_t secure;
 	char prefix[PROFILE_LAYOUT_PATH_BYTES];
 	uint64_t addresses[PROCESS_AREA_WINDOWS];
 	uint32_t owners[PROCESS_AREA_WINDOWS];

@@ -221,10 +221,10 @@ static int has_room(const struct profile_layout_state *state, long fd)
 	       disk[DISK_LEFT] * disk[DISK_BLOCK_BYTES] >= state->block_bytes;
 }
 
-void process_file_map(struct profile_layout_state *state, const char *prefix)
+void process_file_map(struct profile_layout_state *state, const char *prefix, int is_secure)
 {
 	char path[PATH_BYTES];
-	long fd = create_file(state, prefix, path);
+	long fd = is_secure && !state->secure ? -1 : create_file(state, prefix, path);
 
 	state->region = 0;
 	if (fd >= 0) {

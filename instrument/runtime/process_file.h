@@ -17,10 +17,11 @@ void process_file_prefix(char prefix[PROFILE_LAYOUT_PATH_BYTES]);
  * process_file_map() - a file for this process, with as many blocks as the machine lets it
  * have; @state->region and @state->region_blocks say where
  * @prefix: process_file_prefix()'s
+ * @is_secure: the process has AT_SECURE: no file, unless @state->secure permits it
  *
  * Modes with private memory get a region without a file if there can be none.
  */
-void process_file_map(struct profile_layout_state *state, const char *prefix);
+void process_file_map(struct profile_layout_state *state, const char *prefix, int is_secure);
 
 /**
  * process_file_hold() - have the disk keep room for a block; it does for the first one

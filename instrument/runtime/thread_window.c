@@ -15,31 +15,45 @@
 
 #define NOBODY UINT32_MAX
 #define AUXILIARY_ENTRIES 64
+#define CONTROL_GET_AUXILIARY 0x41555856 /* PR_GET_AUXV, since Linux 6.4 */
 #define AUXILIARY_SECURE 23
 #define AUXILIARY_HWCAP2 26
 #define HWCAP2_FSGSBASE 2
 
+/* Not every process may read its own file in /proc. Return: bytes. */
+static long read_auxiliary(void *entries, uint64_t size)
+{
+	long fd = CALL3(SYS_open, "/proc/self/auxv", O_RDONLY | O_CLOEXEC, 0);
+	long bytes = -1;
+
+	if (fd >= 0) {
+		bytes = CALL3(SYS_read, fd, entries, size);
+		CALL1(SYS_close, fd);
+	}
+	if (bytes <= 0)
+		bytes = system_call6(SYS_prctl, CONTROL_GET_AUXILIARY, (long)entries, (long)size, 0,
+				     0, 0);
+	return bytes < (long)size ? bytes : (long)size;
+}
+
 /*
- * Whether the bases can be had without the kernel: it may not allow programs to ask it later. And
- * where files are to be; but not if the process has more rights than who began it and says so.
+ * Ask whether the bases can be had without the kernel, which may not allow programs to ask it
+ * later. Ask also whether the process has more rights than the user that started it. If not, the
+ * environment names the files.
  */
 static void ask_kernel(struct process_area *area)
 {
-	long fd = CALL3(SYS_open, "/proc/self/auxv", O_RDONLY | O_CLOEXEC, 0);
-	uint64_t entries[AUXILIARY_ENTRIES][2], secure = 1;
-	long bytes;
+	uint64_t entries[AUXILIARY_ENTRIES][2];
+	long bytes = read_auxiliary(entries, sizeof(entries));
 
-	if (fd < 0)
-		return;
-	bytes = CALL3(SYS_read, fd, entries, sizeof(entries));
-	CALL1(SYS_close, fd);
+	area->secure = 1;
 	for (long i = 0; i < bytes / (long)sizeof(*entries); i++) {
 		if (entries[i][0] == AUXILIARY_HWCAP2)
 			area->direct = (entries[i][1] & HWCAP2_FSGSBASE) != 0;
 		else if (entries[i][0] == AUXILIARY_SECURE)
-			secure = entries[i][1];
+			area->secure = entries[i][1];
 	}
-	if (secure == 0)
+	if (!area->secure)
 		process_file_prefix(area->prefix);
 }
 
@@ -350,7 +364,7 @@ void thread_window_begin(struct process_area *area)
 	}
 	for (uint32_t i = 0; i < area->images; i++) {
 		process_file_unmap(&area->image[i]);
-		process_file_map(&area->image[i], area->prefix);
+		process_file_map(&area->image[i], area->prefix, area->secure != 0);
 	}
 	area->windows = own != 0;
 	if (own == 0)
