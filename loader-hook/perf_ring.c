@@ -88,7 +88,8 @@ static int open_error(int errnum, struct error *err)
 		return error_set(
 			err, errnum,
 			"perf_event_open is not permitted: run as root, grant CAP_PERFMON, "
-			"or lower /proc/sys/kernel/perf_event_paranoid");
+			"or lower /proc/sys/kernel/perf_event_paranoid (at 3, Debian's kernel "
+			"asks for CAP_SYS_ADMIN)");
 	case ENOENT:
 	case EOPNOTSUPP:
 		return error_set(err, errnum, "this machine does not have the event");

@@ -18,7 +18,6 @@ MAN_INSTALLED = $(foreach p,$(notdir $(MAN_BUILT)),man$(lastword $(subst ., ,$(p
 # What systemd and udev look for, as FILE:FOLDER/NAME below $(PREFIX)/lib.
 SYSTEM_FILES := \
 	build/packaging/systemd/dcpid.service:systemd/system/dcpid.service \
-	packaging/systemd/sysctl.conf:sysctl.d/10-dcpi.conf \
 	packaging/systemd/sysusers.conf:sysusers.d/dcpi.conf \
 	packaging/systemd/tmpfiles.conf:tmpfiles.d/dcpi.conf \
 	packaging/systemd/udev.rules:udev/rules.d/70-dcpi.rules

@@ -30,7 +30,7 @@ expected=$(
 	for path in build/lib/*.so; do
 		echo "644 lib/dcpi/${path##*/}"
 	done
-	for path in systemd/system/dcpid.service sysctl.d/10-dcpi.conf \
+	for path in systemd/system/dcpid.service \
 		sysusers.d/dcpi.conf tmpfiles.d/dcpi.conf \
 		udev/rules.d/70-dcpi.rules; do
 		echo "644 lib/$path"
@@ -48,6 +48,11 @@ expected=$(
 )
 is "what is installed" "$(files | sed "s,\\./stage dir/opt/dcpi/,,")" \
 	"$(printf '%s\n' "$expected" | sort -k 2)"
+
+# The daemon has the capabilities that it needs; other users' rights are the administrator's.
+is "nothing changes kernel.perf_event_paranoid" "$(grep -rl perf_event_paranoid packaging)" ""
+like "the service has CAP_PERFMON" "$(cat packaging/systemd/dcpid.service.in)" \
+	'^AmbientCapabilities=.*CAP_PERFMON'
 
 # Manual pages refer to installed files only, never to files of the source tree.
 is "manual pages refer to no file of the source tree" "$(grep -nE \
