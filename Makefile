@@ -221,6 +221,9 @@ build_make = $(MAKE) --no-print-directory $(if $(filter -j% --jobserver%,$(MAKEF
 # Test programs by label, for tests/run.sh.
 UNIT_RUNS = $(foreach t,$(UNIT_TESTS),$(t)=build/tests/$(t) asan/$(t)=build/asan/tests/$(t))
 CLI_RUNS = $(foreach t,$(wildcard tests/cli_*.sh),$(basename $(notdir $(t)))=$(t))
+# Hostile users' files, processes and requests. HOSTILE_LONG: those that take minutes.
+HOSTILE_LONG :=
+HOSTILE_RUNS = $(foreach t,$(wildcard tests/hostile/*.sh),hostile/$(basename $(notdir $(t)))=$(t))
 # Those that sample nothing: one of them can run beside one that does.
 QUIET_CLI = $(filter $(addsuffix =%,$(addprefix cli_,accuracy dcpibursts dcpicalls dcpicct dcpipaths \
 	dcpivpp dcpix dcpix_frames dcpix_odd dcpix_shared exact_counts jump_tables manpages merge merge_cost \
@@ -234,7 +237,12 @@ check: ## everything that must pass, the QEMU machine included
 		--queue machines qemu_exact=tests/qemu/check_exact.sh \
 		includes=tests/check_includes.sh commands=tests/check_commands.py $(UNIT_RUNS) --join \
 		--queue machines qemu_x86_64=tests/qemu/check_x86_64.sh \
-		$(QUIET_CLI:%=--queue quiet %) $(filter-out $(QUIET_CLI),$(CLI_RUNS))
+		$(QUIET_CLI:%=--queue quiet %) $(filter-out $(QUIET_CLI),$(CLI_RUNS)) \
+		$(filter-out $(addprefix hostile/,$(addsuffix =%,$(HOSTILE_LONG))),$(HOSTILE_RUNS))
+
+.PHONY: check-hostile
+check-hostile: all $(TEST_HELPERS:%=$(TEST_BIN)/%) ## attacks of other users, all of them
+	@tests/run.sh $(HOSTILE_RUNS)
 
 .PHONY: check-fresh
 check-fresh: ## README's commands on new, minimal Debian 12 systems (root)

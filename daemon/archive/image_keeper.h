@@ -5,11 +5,13 @@
  *
  * A file is pinned when an image is first seen in a process: opened through
  * /proc/PID/map_files, which leads to the mapped file itself. The file may have been deleted or
- * replaced, be in another mount namespace, or have no path. Pins are few, and last long enough for the image's first samples
- * to arrive; an image without samples is never read. One that gets hot later is pinned through a
- * process that has it mapped. If all of its processes have ended, the file at its path is
- * taken if it is certain to be the file of the kernel's event (image_file_open_claimed()). The
- * loader hook's events do not suffice: the process itself writes them.
+ * replaced, be in another mount namespace, or have no path. Pins are few, and last long enough for
+ * the image's first samples to arrive; an image without samples is never read. One that gets hot
+ * later is pinned through a process that has it mapped.
+ *
+ * If all of its processes have ended, image_file_open_claimed() looks for the file at its path. The
+ * file must match the event of the kernel. The loader hook's events do not suffice,
+ * since the process itself writes them.
  *
  * Pins do no I/O on the file's file system, so that one that never answers hangs
  * the copier only (daemon/archive/image_copier.h).
