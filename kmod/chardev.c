@@ -17,12 +17,13 @@
 
 #include "branch.h"
 #include "core/sample_store.h"
+#include "event_permission.h"
 #include "sampler.h"
 
 /* The layout is ABI. */
 static_assert(sizeof(struct dcpi_version) == 16);
 static_assert(sizeof(struct dcpi_event) == 48);
-static_assert(sizeof(struct dcpi_config) == 32 + DCPI_EVENTS_MAX * 48);
+static_assert(sizeof(struct dcpi_config) == 40 + DCPI_EVENTS_MAX * 48);
 static_assert(sizeof(struct dcpi_drain) == 24);
 static_assert(sizeof(struct dcpi_stats) == 8 + 16 * 8 + DCPI_LOSS_NR * 8);
 static_assert(sizeof(struct dcpi_event_stats) == 40);
@@ -34,6 +35,9 @@ static unsigned long reader; /* bit 0: the device is open */
 
 static int device_open(struct inode *inode, struct file *file)
 {
+	/* Members of the file's group could keep the daemon out otherwise. */
+	if (!perfmon_capable())
+		return -EPERM;
 	if (test_and_set_bit_lock(0, &reader))
 		return -EBUSY;
 	return nonseekable_open(inode, file);
@@ -111,7 +115,7 @@ static bool double_valid(const struct dcpi_config *config)
 
 static bool config_valid(const struct dcpi_config *config)
 {
-	if (config->flags & ~START_FLAGS ||
+	if (config->reserved || config->flags & ~START_FLAGS ||
 	    !!(config->flags & DCPI_START_BRANCHES) != (config->branch_every != 0))
 		return false;
 	return events_valid(config) && double_valid(config) &&
@@ -148,7 +152,8 @@ static long ioctl_start(const void __user *argument)
 		if (err)
 			return err;
 	}
-	return sampler_start(&config);
+	err = event_permission_check(&config);
+	return err ? err : sampler_start(&config);
 }
 
 static long ioctl_stop(void)

@@ -211,8 +211,15 @@ static int watch_prepare(void)
 
 static int watch_begin(void)
 {
-	int err = prepared ? 0 : watch_prepare();
+	int err;
 
+	/*
+	 * Ftrace calls with preemption disabled, and d_path() takes rename_lock and d_lock, which
+	 * sleep in a kernel with PREEMPT_RT.
+	 */
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		return -EOPNOTSUPP;
+	err = prepared ? 0 : watch_prepare();
 	prepared = !err;
 	return err ? err : register_ftrace_function(&watched_ops);
 }

@@ -186,7 +186,8 @@ typedef void (*source_counter_fn)(void *context, const char *group, const char *
  * @probes:          it can probe branches that samples lead to (probe_permille)
  * @doubles:         it can follow a sample by another (double_every)
  * @own_handler:     the overflow handler is ours to time (handler_times)
- * @open:            check and reserve everything; no sample is taken yet
+ * @open:            check and reserve everything; no sample is taken yet. -EBUSY: another
+ *                   process has what the source needs; no other source is tried then.
  * @start:           begin to sample; also again, after @stop and a @drain of
  *                   everything. Counters go on.
  * @stop:            end sampling; samples stay to be drained. Idempotent.

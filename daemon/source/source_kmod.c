@@ -4,13 +4,17 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/perf_event.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "daemon/source/source_chunk.h"
+#include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/pid_namespace.h"
 
@@ -207,11 +211,42 @@ static void time_read(const struct kmod_source *source, uint32_t event, struct s
 	}
 }
 
+/*
+ * A system-wide event for struct dcpi_config.perf_fd. Return: -1: it is not permitted, which the
+ * module then reports.
+ */
+static int permission_open(const struct dcpi_config *config)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+		.exclude_kernel = 1,
+		.disabled = 1,
+	};
+	int cpu = sched_getcpu();
+	uint32_t i;
+
+	for (i = 0; i < config->events; i++) {
+		if (!(config->event[i].flags & DCPI_EVENT_EXCLUDE_KERNEL))
+			attr.exclude_kernel = 0;
+		if (config->event[i].type != PERF_TYPE_TRACEPOINT)
+			continue;
+		attr.type = PERF_TYPE_TRACEPOINT;
+		attr.config = config->event[i].config;
+	}
+	return (int)syscall(SYS_perf_event_open, &attr, -1, cpu < 0 ? 0 : cpu, -1,
+			    PERF_FLAG_FD_CLOEXEC);
+}
+
 /* In lockdown samples may be taken but not interpreted: they are worth having all the same. */
 static bool start(struct kmod_source *source)
 {
-	struct dcpi_config plain = source->config;
+	_cleanup_close_ int permission = permission_open(&source->config);
+	struct dcpi_config plain;
 
+	source->config.perf_fd = permission;
+	plain = source->config;
 	if (ioctl(source->fd, DCPI_IOC_START, &source->config) == 0)
 		return true;
 	if (!(plain.flags & DCPI_START_BRANCHES) || (errno != EPERM && errno != EOPNOTSUPP))
@@ -241,6 +276,11 @@ static int kmod_start(struct source *base, struct error *err)
 	switch (errno) {
 	case EPERM:
 		return error_set(err, EPERM, "dcpi.ko refuses to sample: CAP_PERFMON is needed");
+	case EBADF:
+	case EACCES:
+		return error_set(err, EACCES,
+				 "dcpi.ko refuses to sample: perf_event_open(2) does not permit "
+				 "system-wide events to this process");
 	case EBUSY:
 		return error_set(err, EBUSY, "dcpi.ko is sampling already");
 	case EINVAL:

@@ -41,6 +41,9 @@ static int first_open(struct source **ret, const struct source_config *config, c
 		rc = sources[i]->open(ret, config, &failure);
 		if (rc == 0)
 			return 0;
+		/* Another reader has the device: this machine is profiled already. */
+		if (rc == -EBUSY)
+			break;
 		snprintf(reason, SOURCE_REASON_BYTES, "not %s: %s", sources[i]->name,
 			 failure.message);
 	}

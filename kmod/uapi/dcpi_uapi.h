@@ -2,8 +2,9 @@
 /*
  * The interface between dcpi.ko and user space, and its manual.
  *
- * /dev/dcpi is opened by one reader at a time (a second open: -EBUSY). The
- * reader configures and starts sampling with DCPI_IOC_START, waits in poll()
+ * /dev/dcpi is opened by one reader at a time (a second open: -EBUSY), which
+ * needs CAP_PERFMON or CAP_SYS_ADMIN (-EPERM), whatever the mode of the file
+ * permits: nobody else can keep the reader out. The reader configures and starts sampling with DCPI_IOC_START, waits in poll()
  * until an overflow buffer is full, and takes samples with DCPI_IOC_DRAIN.
  * Closing the last copy of the descriptor (a mapping is one), or dying, stops
  * sampling; what had not been drained is then dropped and counted as DCPI_LOSS_READER_GONE. The
@@ -28,7 +29,7 @@
 #define DCPI_DEVICE_PATH "/dev/dcpi"
 
 /* Incompatible changes raise the major number, additions the minor one. */
-#define DCPI_UAPI_MAJOR 1
+#define DCPI_UAPI_MAJOR 2
 #define DCPI_UAPI_MINOR 0
 
 /**
@@ -265,13 +266,20 @@ struct dcpi_event {
  * @double_every:   >= 2 with DCPI_START_DOUBLE, else 0
  * @double_period:  1 .. DCPI_PERIOD_MIN with DCPI_START_DOUBLE, and shorter than
  *                  event 0's period_min; else 0
+ * @perf_fd:        a system-wide event of perf_event_open(2) (pid -1), which shows that the
+ *                  kernel and its security modules permit such events to its opener. It
+ *                  includes the kernel (exclude_kernel 0) if one of @event does, and is a
+ *                  tracepoint if one of them is; its type does not matter otherwise, and
+ *                  it may be disabled. It is not used after the call.
+ * @reserved:       0
  * @event:          the events
  *
  * Begins anew: counters are zero, and what an earlier session of this reader
  * left undrained is gone. More events than the PMU has counters take turns.
  *
  * Errors: -EPERM without CAP_PERFMON (or CAP_SYS_ADMIN), and for BRANCHES in
- * lockdown for confidentiality, -EBUSY sampling already, -EINVAL a value out of
+ * lockdown for confidentiality, -EBADF @perf_fd is no descriptor of a perf event,
+ * -EACCES it does not cover one of the events, -EBUSY sampling already, -EINVAL a value out of
  * its range, -ENOENT or -EOPNOTSUPP the machine has no such event, cannot
  * interpret its code, or cannot sample event 0 in pairs, -ENOMEM; others are the
  * kernel's own for the event, as from perf_event_open(2). If an event is refused,
@@ -287,6 +295,8 @@ struct dcpi_config {
 	__u32 branch_every;
 	__u32 double_every;
 	__u32 double_period;
+	__s32 perf_fd;
+	__u32 reserved;
 	struct dcpi_event event[DCPI_EVENTS_MAX];
 };
 

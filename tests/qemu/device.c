@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -39,6 +40,29 @@ void device_close(struct device *device)
 	free(device->array);
 }
 
+int device_permission(uint32_t type, uint64_t event, bool exclude_kernel)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = type,
+		.config = event,
+		.exclude_kernel = exclude_kernel,
+		.disabled = 1,
+	};
+
+	return (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
+}
+
+/* One for the life of the program: the module does not keep it. */
+static int permission(void)
+{
+	static int fd = -1;
+
+	if (fd < 0)
+		fd = device_permission(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY, false);
+	return fd;
+}
+
 struct dcpi_config device_config(uint32_t table_entries, uint32_t buffer_entries)
 {
 	struct dcpi_config config = {
@@ -46,6 +70,7 @@ struct dcpi_config device_config(uint32_t table_entries, uint32_t buffer_entries
 		.table_entries = table_entries,
 		.buffer_entries = buffer_entries,
 		.seed = 1,
+		.perf_fd = permission(),
 		.event[0] =
 			{
 				.type = PERF_TYPE_SOFTWARE,

@@ -46,6 +46,13 @@ typedef void (*device_sample_fn)(void *context, uint32_t cpu, const struct dcpi_
 bool device_open(struct device *device);
 void device_close(struct device *device);
 
+/**
+ * device_permission() - open an event for struct dcpi_config.perf_fd, system-wide, on CPU 0
+ *
+ * Return: a descriptor; -1 (errno).
+ */
+int device_permission(uint32_t type, uint64_t event, bool exclude_kernel);
+
 /** device_config() - one cpu-clock event at 200 to 400 us, and this geometry. */
 struct dcpi_config device_config(uint32_t table_entries, uint32_t buffer_entries);
 

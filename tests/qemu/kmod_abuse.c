@@ -127,6 +127,7 @@ static const struct spoil bad_configs[] = {
 	SPOIL(branch_every, 1),
 	SPOIL(double_every, 2),
 	SPOIL(double_period, 1),
+	SPOIL(reserved, 1),
 	SPOIL(event[0].period_min, 0),
 	SPOIL(event[0].period_min, DCPI_CLOCK_PERIOD_MIN - 1),
 	SPOIL(event[0].period_min, 400001),
@@ -211,6 +212,7 @@ static bool bad_double_samples(void)
 {
 	const struct dcpi_config good = {
 		.events = 1,
+		.perf_fd = device_config(0, 0).perf_fd,
 		.flags = DCPI_START_DOUBLE,
 		.double_every = 2,
 		.double_period = 100,

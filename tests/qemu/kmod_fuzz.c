@@ -112,6 +112,8 @@ static void random_config(struct dcpi_config *config)
 	config->flags = (uint32_t)about(next() & (DCPI_START_TIMES | DCPI_START_BRANCHES));
 	config->branch_every = config->flags & DCPI_START_BRANCHES ? 1 + next() % 8 : 0;
 	config->branch_every = (uint32_t)about(config->branch_every);
+	config->perf_fd = (int32_t)about((uint64_t)device_config(0, 0).perf_fd);
+	config->reserved = (uint32_t)about(0);
 	for (i = 0; i < DCPI_EVENTS_MAX; i++) {
 		if (i < config->events)
 			random_event(&config->event[i]);

@@ -3,9 +3,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <linux/perf_event.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -78,8 +80,69 @@ static bool start_without_capability(void)
 	return true;
 }
 
+/* Members of the device's group: they may open the file but must not keep the daemon out. */
+static bool group_members_cannot_open(void)
+{
+	int ready[2];
+	char byte;
+	pid_t pid;
+
+	/* The machine's root folder may be closed to others. */
+	CHECK(chmod("/", 0755) == 0 && chmod("/dev", 0755) == 0);
+	CHECK(chown(DCPI_DEVICE_PATH, 0, 65534) == 0 && chmod(DCPI_DEVICE_PATH, 0660) == 0);
+	CHECK(pipe(ready) == 0);
+	fflush(stdout);
+	pid = fork();
+	if (pid == 0) {
+		bool refused = setgid(65534) == 0 && setuid(65534) == 0 && try_open() == EPERM;
+
+		if (write(ready[1], "", 1) == 1)
+			sleep_ms(200);
+		_exit(refused ? 0 : 1);
+	}
+	CHECK(read(ready[0], &byte, 1) == 1);
+	CHECK(try_open() == 0);
+	CHECK(exited_well(pid));
+	CHECK(chown(DCPI_DEVICE_PATH, 0, 0) == 0);
+	return true;
+}
+
+/* Events that the kernel would not permit with perf_event_open(2) are not sampled. */
+static bool start_needs_a_permitted_event(void)
+{
+	struct perf_event_attr task = {
+		.size = sizeof(task),
+		.type = PERF_TYPE_SOFTWARE,
+		.config = PERF_COUNT_SW_DUMMY,
+	};
+	struct dcpi_config config = device_config(0, 0);
+	struct device d;
+
+	CHECK(device_open(&d));
+	config.perf_fd = -1;
+	CHECK(device_start(&d, &config) == EBADF);
+	config.perf_fd = 1 << 20;
+	CHECK(device_start(&d, &config) == EBADF);
+	config.perf_fd = d.fd;
+	CHECK(device_start(&d, &config) == EBADF);
+	config.perf_fd = (int)syscall(SYS_eventfd2, 0, 0);
+	CHECK(config.perf_fd >= 0 && device_start(&d, &config) == EBADF);
+	config.perf_fd = (int)syscall(SYS_perf_event_open, &task, 0, -1, -1, 0);
+	CHECK(config.perf_fd >= 0 && device_start(&d, &config) == EACCES);
+	config.perf_fd = device_permission(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_DUMMY, true);
+	CHECK(config.perf_fd >= 0 && device_start(&d, &config) == EACCES);
+	config.event[0].flags = DCPI_EVENT_EXCLUDE_KERNEL;
+	CHECK(device_start(&d, &config) == 0);
+	CHECK(device_stop(&d) == 0);
+	config = device_config(0, 0);
+	config.event[0].type = PERF_TYPE_TRACEPOINT;
+	CHECK(device_start(&d, &config) == EACCES);
+	return true;
+}
+
 static bool strangers_cannot_open(void)
 {
+	CHECK(chmod("/", 0755) == 0 && chmod("/dev", 0755) == 0);
 	CHECK(setgid(65534) == 0 && setuid(65534) == 0);
 	CHECK(try_open() == EACCES);
 	return true;
@@ -258,6 +321,8 @@ int main(int argc, char **argv)
 		TAP_TEST(one_reader_at_a_time),
 		TAP_TEST(module_stays_while_open),
 		TAP_TEST(start_without_capability),
+		TAP_TEST(start_needs_a_permitted_event),
+		TAP_TEST(group_members_cannot_open),
 		TAP_TEST(strangers_cannot_open),
 		TAP_TEST(killed_reader_leaves_an_account),
 		TAP_TEST(child_inherits_the_session),
