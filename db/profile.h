@@ -33,6 +33,12 @@ enum profile_identity_kind {
 	PROFILE_IDENTITY_DIGEST = 2,   /* digest of the file's contents */
 };
 
+/*
+ * Ends the path of the kernel's second image, which has the samples that breakpoints of the
+ * profiler cause. Its digest is the build-id of the kernel's image, which has the symbols.
+ */
+#define PROFILE_PROBES_SUFFIX "[probes]"
+
 /**
  * struct profile_image - an image
  * @kind:           what it is

@@ -13,7 +13,12 @@
 
 static const char *const statement_sql[READER_STATEMENTS] = {
 	[READER_IMAGE] = "SELECT kind, identity_kind, identity, path FROM image WHERE id = ?1",
-	[READER_SYMBOLS] = "SELECT symbols, data FROM symbol WHERE image = ?1",
+	/* PROFILE_PROBES_SUFFIX: those of the kernel's image with the same build-id */
+	[READER_SYMBOLS] = ("SELECT symbols, data, image FROM symbol WHERE image = ifnull(("
+			    "SELECT kernel.id FROM image AS probes JOIN image AS kernel "
+			    "ON kernel.kind = 1 AND kernel.identity_kind = 1 "
+			    "AND kernel.identity = probes.identity WHERE probes.id = ?1 "
+			    "AND probes.kind = 1 AND probes.identity_kind = 2), ?1)"),
 	[READER_COMMAND] = "SELECT command FROM process WHERE epoch = ?1 AND pid = ?2",
 	[READER_PROFILE] = ("SELECT samples, offsets, data FROM profile "
 			    "WHERE epoch = ?1 AND image = ?2 AND event = ?3 AND pid = ?4"),

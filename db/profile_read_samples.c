@@ -305,7 +305,8 @@ int profile_reader_symbols(struct profile_reader *reader, int64_t image,
 		return 0;
 	}
 	count = sqlite3_column_int64(statement, 0);
-	r = symbol_blob_decode(&symbols, image, sqlite3_column_blob(statement, 1),
+	r = symbol_blob_decode(&symbols, sqlite3_column_int64(statement, 2),
+			       sqlite3_column_blob(statement, 1),
 			       (size_t)sqlite3_column_bytes(statement, 1));
 	sqlite3_reset(statement);
 	if (r == 0 && symbols.count != (uint64_t)count) {

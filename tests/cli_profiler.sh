@@ -241,8 +241,43 @@ if [ "$(sqlite3 "$scratch/live.db" "SELECT ifnull(sum(count), 0) > 0 FROM counte
 else
 	is "live: no uprobe procedure has a share" "$(prof live | awk '$4 ~ /uprobe/ && $2 != "-"' |
 		wc -l)" 0
+	like "live: samples at probes are in an image of their own" \
+		"$(prof live --by image --include-profiler)" '\[probes\]'
+	like "live: they have names" "$(prof live --include-profiler)" '^ .* [a-z_0-9]+ \[profiler\] +vmlinux.*\[probes\]'
+	is "live: nothing is the profiler's in part" "$(prof live | grep -c 'in part')" 0
 	is "live: --include-profiler has as many samples" \
 		"$(prof live --csv | awk -F, 'NR > 1 { n += $1 } END { print n }')" \
 		"$(prof live --csv --include-profiler | awk -F, 'NR > 1 { n += $1 } END { print n }')"
+fi
+# The truth: the same program without probes. Its kernel samples must be as many as those elsewhere.
+# kernel NAME PROBES: samples of the program, of the kernel at probes, and of the kernel elsewhere
+kernel()
+{
+	"$bin/dcpirun" -q --db "$scratch/$1.db" --overhead 100 --probes "$2" \
+		-e cpu-clock:200000-220000 "$scratch/br" &&
+		"$bin/dcpiprof" --db "$scratch/$1.db" --by image --include-profiler --json |
+		jq -r '[(.rows[] | select(.image | endswith("/br"))), {"cpu-clock": 0}][0]["cpu-clock"] as $own |
+			[.rows[] | select(.image | startswith("vmlinux"))] as $kernel |
+			def sum(f): [$kernel[] | select(.image | endswith("[probes]") | f) |
+				.["cpu-clock"]] | add // 0;
+			"\($own) \(sum(.)) \(sum(not))"'
+}
+read -r own_none _ rest_none <<< "$(kernel truth_none 0)"
+read -r own_all probes_all rest_all <<< "$(kernel truth_all 100)"
+if [ "${probes_all:-0}" -lt $((${own_all:-0} / 50)) ]; then
+	not_measured "live: samples at probes" "they are $probes_all beside $own_all of the program"
+else
+	check "live: the kernel has as many samples elsewhere as without probes" \
+		awk -v n0="$own_none" -v r0="$rest_none" -v n1="$own_all" -v p1="$probes_all" \
+		-v r1="$rest_all" 'BEGIN {
+			base = r0 / n0 * n1
+			sigma = sqrt(r1 + (r0 + 1) * (n1 / n0) ^ 2)
+			difference = r1 - base
+			if (difference < 0)
+				difference = -difference
+			printf "at probes %d, elsewhere %d, expected %.0f, sigma %.1f\n", p1, r1, base,
+				sigma
+			exit difference > 4 * sigma + 0.1 * p1
+		}'
 fi
 tap_done

@@ -22,6 +22,7 @@
 #include "lib/array.h"
 #include "lib/clock.h"
 #include "lib/error.h"
+#include "lib/probe_mark.h"
 #include "loader-hook/image_feed.h"
 #include "loader-hook/process_gone.h"
 #include "loader-hook/process_scan.h"
@@ -316,12 +317,29 @@ static struct image_place place_find(struct matcher *matcher, uint64_t tag, uint
 	return place;
 }
 
+/* A marked sample that is in no image of such samples counts like others. */
+static struct image_place place_of_sample(struct matcher *matcher, uint64_t tag, uint64_t pc,
+					  bool *brief)
+{
+	struct image_place place;
+
+	if (!probe_mark_is(pc))
+		return place_find(matcher, tag, pc, brief);
+	*brief = false;
+	place = image_map_lookup(matcher->map, dcpi_tag_pid(tag), 0, pc);
+	if (place.image != IMAGE_UNKNOWN)
+		return place;
+	place = place_find(matcher, tag, probe_mark_remove(pc), brief);
+	place.start = probe_mark_set(place.start);
+	return place;
+}
+
 struct image_place matcher_place(struct matcher *matcher, uint64_t tag, uint64_t pc)
 {
 	const struct match *match = match_cache_at(&matcher->cache, tag, pc);
 	bool brief;
 
-	return match != NULL ? match_place(match, pc) : place_find(matcher, tag, pc, &brief);
+	return match != NULL ? match_place(match, pc) : place_of_sample(matcher, tag, pc, &brief);
 }
 
 static uint32_t label_find(struct matcher *matcher, uint32_t pid, bool *settled)
@@ -379,7 +397,7 @@ struct match *matcher_match(struct matcher *matcher, const struct dcpi_sample *s
 
 	if (match != NULL)
 		return match;
-	place = place_find(matcher, sample->tag, sample->pc, &brief);
+	place = place_of_sample(matcher, sample->tag, sample->pc, &brief);
 	if (match_cache_shares(cache, sample) && division_at(matcher, &place) != DIVISION_NONE)
 		match_cache_divide_kernel(cache);
 	match = match_cache_place(cache, sample);

@@ -99,7 +99,11 @@ static int symbols_write(struct merge *merge, uint32_t image, int64_t id, struct
 
 static int image_id(struct merge *merge, uint32_t image, int64_t *ret, struct error *err)
 {
-	int rc;
+	uint32_t names = merge->kernel != NULL ? kernel_images_names(merge->kernel, image) : image;
+	int rc = names != image ? image_id(merge, names, ret, err) : 0;
+
+	if (rc < 0)
+		return rc;
 
 	if (image >= merge->id_count) {
 		rc = array_reserve(&merge->ids, &merge->id_capacity, (size_t)image + 1,

@@ -16,6 +16,7 @@
 #include "lib/cleanup.h"
 #include "lib/clock.h"
 #include "lib/error.h"
+#include "lib/probe_mark.h"
 #include "loader-hook/vdso.h"
 
 #define TEXT_PAGE_BYTES 4096
@@ -56,6 +57,7 @@ struct text_list {
  * @gone:       with symbols that nobody has asked for yet
  * @adopted:    kallsyms has been read for the modules
  * @changed_ns: since when the map may have text of modules that are no more; 0: it has none
+ * @probes:     the image of the kernel's samples that probes cause; IMAGE_UNKNOWN: there is none
  */
 struct kernel_images {
 	const struct kernel_paths *paths;
@@ -68,6 +70,7 @@ struct kernel_images {
 	bool adopted;
 	uint64_t changed_ns;
 	uint32_t vdso;
+	uint32_t probes;
 };
 
 CLEANUP_DEFINE(kernel, struct kernel_images *, kernel_images_destroy)
@@ -210,10 +213,39 @@ static void find_bounds(void *context, const struct kallsyms_symbol *symbol)
 	}
 }
 
+static int map_probes(struct kernel_images *kernel, const struct kernel_text *text)
+{
+	return image_map_add_kernel(kernel->map, kernel->probes, probe_mark_set(text->module.start),
+				    text->end - text->module.start);
+}
+
 static int map_text(struct kernel_images *kernel, const struct kernel_text *text)
 {
 	return image_map_add_kernel(kernel->map, text->image, text->module.start,
 				    text->end - text->module.start);
+}
+
+/*
+ * A second image of the kernel has the samples that probes cause. Its digest is the build-id, which
+ * identifies the kernel and leads to the symbols; so both are different images.
+ */
+static int register_probes(struct kernel_images *kernel, const struct kernel_text *text,
+			   const struct profile_image *image)
+{
+	struct profile_image probes = *image;
+	char label[192];
+	int number;
+
+	if (image->identity_kind != PROFILE_IDENTITY_BUILD_ID)
+		return 0;
+	probes.identity_kind = PROFILE_IDENTITY_DIGEST;
+	probes.path = label;
+	snprintf(label, sizeof(label), "%s %s", image->path, PROFILE_PROBES_SUFFIX);
+	number = image_table_add(kernel->table, &probes);
+	if (number < 0)
+		return number;
+	kernel->probes = (uint32_t)number;
+	return map_probes(kernel, text);
 }
 
 /* Without a build-id the name must tell kernels apart. */
@@ -243,7 +275,8 @@ static int register_text(struct kernel_images *kernel, struct kernel_text *text)
 	if (number < 0)
 		return number;
 	text->image = (uint32_t)number;
-	return map_text(kernel, text);
+	number = is_module ? 0 : register_probes(kernel, text, &image);
+	return number < 0 ? number : map_text(kernel, text);
 }
 
 static struct kernel_text *text_of(struct text_list *list, uint32_t image)
@@ -433,6 +466,8 @@ void kernel_images_expire(struct kernel_images *kernel, uint64_t time_ns)
 	image_map_forget_kernel(kernel->map);
 	if (kernel->kernel.end != 0)
 		map_text(kernel, &kernel->kernel);
+	if (kernel->probes != IMAGE_UNKNOWN)
+		map_probes(kernel, &kernel->kernel);
 	for (size_t i = 0; i < kernel->modules.count; i++) {
 		if (kernel->modules.texts[i].image != IMAGE_UNKNOWN)
 			map_text(kernel, &kernel->modules.texts[i]);
@@ -521,6 +556,11 @@ static void text_forget(struct kernel_text *text)
 	if (text->spared)
 		symbol_list_deinit(&text->symbols);
 	text->spared = true;
+}
+
+uint32_t kernel_images_names(const struct kernel_images *kernel, uint32_t image)
+{
+	return image != IMAGE_UNKNOWN && image == kernel->probes ? kernel->kernel.image : image;
 }
 
 int kernel_images_symbols(struct kernel_images *kernel, uint32_t image,

@@ -74,6 +74,14 @@ bool kernel_images_unsettled(const struct kernel_images *kernel);
 void kernel_images_expire(struct kernel_images *kernel, uint64_t time_ns);
 
 /**
+ * kernel_images_names() - find the image whose symbols are those of an image
+ *
+ * Return: the kernel's number for the image of samples that probes cause, which has the same text
+ * and in the database no symbols of its own; else @image.
+ */
+uint32_t kernel_images_names(const struct kernel_images *kernel, uint32_t image);
+
+/**
  * kernel_images_symbols() - symbols of a kernel image, by number in the table
  * @symbols: out: malloc'd array, sorted by offset; freed with its @names
  * @names:   out: malloc'd memory that the symbols' names point into

@@ -13,6 +13,7 @@
 #include "daemon/source/branch_offers.h"
 #include "daemon/source/probe_guarantee.h"
 #include "daemon/source/probe_holder.h"
+#include "daemon/source/probe_places.h"
 #include "lib/clock.h"
 #include "lib/error.h"
 
@@ -41,6 +42,8 @@
  */
 #define COOL_DOWN_NS (300 * NS_PER_MS)
 #define DEADLINES_MAX 20
+/* A thread that is in the trap of a breakpoint goes on after the breakpoint is removed. */
+#define REMOVAL_NS (20 * NS_PER_MS)
 
 /*
  * struct worker - a thread, with a link of its own
@@ -65,6 +68,7 @@ struct worker {
  * @round_ns: what windows of rounds have taken beyond their share
  * @checked: as @next_ns: the kernel was tested for removing probes in time
  * @deadlines: as @next_ns: number of windows in a row that ended at the holder's deadline
+ * @places:  where probes are, for samples of their traps
  * @lock:    of all from here on
  * @permille: share of a CPU's time that windows may take
  * @late_ns:  time that probes took before windows began and after they ended, not yet in @next_ns
@@ -80,6 +84,7 @@ struct branch_probes {
 	int64_t round_ns;
 	bool checked;
 	unsigned int deadlines;
+	struct probe_places places;
 
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -126,6 +131,7 @@ static uint32_t share_of(struct branch_probes *probes)
 
 void branch_probes_seen(struct branch_probes *probes, uint32_t pid, uint64_t address, uint64_t to)
 {
+	probe_places_add_target(&probes->places, pid, address, to);
 	pthread_mutex_lock(&probes->lock);
 	if (branch_known_random(&probes->offers.known, SNAPSHOTS_A_WINDOW) == 0)
 		branch_known_seen(&probes->offers.known, pid, address, to);
@@ -322,6 +328,40 @@ static void deadline_count(struct branch_probes *probes)
 		probing_end(probes, "the process that holds the probes did not run in time");
 }
 
+static void places_add(struct worker *worker)
+{
+	const struct branch_group *group = worker->group;
+	uint64_t now_ns = clock_monotonic_ns();
+
+	for (size_t i = 0; i < group->count; i++)
+		probe_places_add(&worker->probes->places, group->some[i].pid,
+				 group->some[i].address, now_ns);
+}
+
+/* The area exists from the first time on that the kernel steps over an instruction. */
+static void area_add(struct worker *worker, uint64_t since_ns)
+{
+	uint32_t pid = worker->group->some[0].pid;
+	uint64_t start, end;
+
+	if (branch_probe_windows(&worker->link)[0].condition == WINDOW_SNAPSHOTS &&
+	    file_mapping_find_named(&start, &end, pid, "[uprobes]") == 0)
+		probe_places_add_area(&worker->probes->places, pid, start, end, since_ns);
+}
+
+/* Nothing is in place any more, or will be in a moment: the holder's end was awaited. */
+static void places_remove(struct worker *worker)
+{
+	const struct branch_group *group = worker->group;
+	uint64_t until_ns = clock_monotonic_ns() + REMOVAL_NS;
+
+	for (size_t i = 0; i < group->count; i++)
+		probe_places_remove(&worker->probes->places, group->some[i].pid,
+				    group->some[i].address, until_ns);
+	if (group->count > 0)
+		probe_places_remove_area(&worker->probes->places, group->some[0].pid, until_ns);
+}
+
 /*
  * Let the holder measure, and pass its result on. Return: 0; -ETIMEDOUT it was killed; -EPIPE its
  * parent was, too; else -errno: it could not place the probes.
@@ -331,11 +371,14 @@ static int window_measure(struct worker *worker, struct branch_probe_sites *site
 	struct probe_request request = {.sites = *sites, .limits = limits_of(worker)};
 	struct probe_measurement measured;
 	struct probe_window window = {.windows = measured.counts};
+	uint64_t since_ns = clock_monotonic_ns();
 	int rc;
 
+	places_add(worker);
 	if (probe_holder_send(&worker->holder, &request) < 0)
 		return -EPIPE;
 	rc = probe_holder_receive(&worker->holder, &measured);
+	area_add(worker, since_ns);
 	if (rc < 0)
 		return rc;
 	window.start_ns = measured.start_ns;
@@ -467,6 +510,7 @@ static bool run_once(struct worker *worker)
 		holder_drop(worker);
 	if (more)
 		removal_account(worker, cpu_ns);
+	places_remove(worker);
 	pthread_mutex_lock(&probes->lock);
 	worker->group->count = 0;
 	pthread_cond_broadcast(&probes->changed);
@@ -530,6 +574,7 @@ int branch_probes_open(struct branch_probes **ret, const struct branch_probe_pro
 	probes->offers.known.eagerness = 1;
 	probes->hit_ns = HIT_NS;
 	locks_init(probes);
+	probe_places_init(&probes->places);
 	rc = threads_start(probes, program);
 	if (rc < 0) {
 		branch_probes_close(probes);
@@ -554,6 +599,7 @@ void branch_probes_close(struct branch_probes *probes)
 	pthread_cond_destroy(&probes->changed);
 	pthread_mutex_destroy(&probes->lock);
 	pthread_mutex_destroy(&probes->turn);
+	probe_places_deinit(&probes->places);
 	branch_offers_deinit(&probes->offers);
 	free(probes);
 }
@@ -573,6 +619,12 @@ const struct probe_results *branch_probes_take(struct branch_probes *probes)
 		pthread_cond_broadcast(&probes->changed);
 	pthread_mutex_unlock(&probes->lock);
 	return results;
+}
+
+bool branch_probes_is_hit(struct branch_probes *probes, uint32_t pid, uint64_t user_pc,
+			  uint64_t time_ns)
+{
+	return probe_places_has(&probes->places, pid, user_pc, time_ns);
 }
 
 void branch_probes_stats(struct branch_probes *probes, struct branch_probes_stats *stats)

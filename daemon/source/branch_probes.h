@@ -27,6 +27,7 @@
 #ifndef DCPI_BRANCH_PROBES_H
 #define DCPI_BRANCH_PROBES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -74,6 +75,14 @@ void branch_probes_seen(struct branch_probes *probes, uint32_t pid, uint64_t add
  * Return: results of windows that are over; valid until the next call.
  */
 const struct probe_results *branch_probes_take(struct branch_probes *probes);
+
+/**
+ * branch_probes_is_hit() - report whether a thread was in the trap of a probe
+ * @user_pc: its PC in user space
+ * @time_ns: when, CLOCK_MONOTONIC; within the last ten seconds
+ */
+bool branch_probes_is_hit(struct branch_probes *probes, uint32_t pid, uint64_t user_pc,
+			  uint64_t time_ns);
 
 /**
  * struct branch_probes_stats - since it was opened

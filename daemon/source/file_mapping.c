@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "daemon/image/image_file.h"
@@ -47,6 +48,34 @@ int file_mapping_find(struct file_mapping *ret, uint32_t pid, uint64_t address)
 	if (rc < 0 && !finding.found)
 		return rc;
 	return finding.found ? 0 : -EINVAL;
+}
+
+struct named_finding {
+	const char *name;
+	uint64_t start;
+	uint64_t end;
+};
+
+static void named_take(void *context, const struct image_event *event)
+{
+	struct named_finding *finding = context;
+
+	if (event->type != IMAGE_EVENT_MAP || strcmp(event->path, finding->name) != 0)
+		return;
+	finding->start = event->start;
+	finding->end = event->start + event->bytes;
+}
+
+int file_mapping_find_named(uint64_t *start, uint64_t *end, uint32_t pid, const char *name)
+{
+	struct named_finding finding = {.name = name};
+	int rc = process_scan(pid, named_take, &finding, NULL);
+
+	if (rc < 0)
+		return rc;
+	*start = finding.start;
+	*end = finding.end;
+	return finding.end != 0 ? 0 : -ENOENT;
 }
 
 void file_mapping_close(struct file_mapping *mapping)

@@ -47,6 +47,14 @@ struct file_mapping {
  */
 int file_mapping_find(struct file_mapping *ret, uint32_t pid, uint64_t address);
 
+/**
+ * file_mapping_find_named() - find an executable mapping that the kernel has named
+ * @name: as in /proc/PID/maps, such as "[uprobes]"
+ *
+ * Return: 0; -ENOENT there is none; else as process_scan().
+ */
+int file_mapping_find_named(uint64_t *start, uint64_t *end, uint32_t pid, const char *name);
+
 /** file_mapping_place() - of an address in it */
 static inline struct file_place file_mapping_place(const struct file_mapping *mapping,
 						   uint64_t address)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "daemon/source/perf_edges.h"
 
+#include <asm/perf_regs.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,13 @@
 #define FOUND_MAX 1024
 /* A library that was unloaded, and another one in its place, of which nobody told. */
 #define REFRESH_NS (10 * NS_PER_SECOND)
+
+/* With probes, records have the user PC, which shows whether the kernel is at a breakpoint. */
+#if defined(__x86_64__)
+#define PROBE_REGISTERS (1ULL << PERF_REG_X86_IP)
+#else
+#define PROBE_REGISTERS 0
+#endif
 
 /* What one drain carries along. */
 struct drain {
@@ -73,8 +81,26 @@ int perf_edges_follower(const struct perf_edges *edges)
 
 uint64_t perf_edges_registers(const struct perf_edges *edges)
 {
+	if (edges->probes != NULL)
+		return PROBE_REGISTERS;
 	return edges->config->branch_every > 0 && edges->snapshots == NULL ? perf_branch_registers()
 									   : 0;
+}
+
+bool perf_edges_is_probe(struct perf_edges *edges, const struct perf_sample *sample)
+{
+	const struct {
+		struct perf_sample sample;
+		uint64_t abi;
+		uint64_t pc;
+	} *record = (const void *)sample;
+
+	if (edges->probes == NULL || sample->header.size < sizeof(*record) ||
+	    record->abi == PERF_SAMPLE_REGS_ABI_NONE ||
+	    !branch_probes_is_hit(edges->probes, sample->pid, record->pc, sample->time_ns))
+		return false;
+	edges->in_probes++;
+	return true;
 }
 
 /* The kernel's, once a drain: it takes four system calls. User code has none of 0. */
@@ -367,6 +393,8 @@ void perf_edges_tell(const struct perf_edges *edges, source_counter_fn visit, vo
 	branch_probes_stats(edges->probes, &stats);
 	visit(context, "stat", "probes", stats.opened);
 	visit(context, "stat", "probes_refused", stats.refused);
+	if (edges->source == NULL)
+		visit(context, "stat", "probe_samples", edges->in_probes);
 	visit(context, "stat", "probe_ms", stats.taken_ns / NS_PER_MS);
 	visit(context, "stat", "probe_process_ms", stats.process_ns / NS_PER_MS);
 	visit(context, "stat", "probe_results_lost", stats.lost);

@@ -9,6 +9,7 @@
 #ifndef DCPI_PERF_EDGES_H
 #define DCPI_PERF_EDGES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "daemon/source/perf_branch.h"
@@ -65,6 +66,7 @@ struct perf_edges_found {
  * @gone:      edges found of processes that were no more, another program, or had other code in
  *             their places, by then
  * @probed:    edges that probes saw
+ * @in_probes: samples of the kernel at a breakpoint of a probe
  * @processes: by @source
  */
 struct perf_edges {
@@ -83,6 +85,7 @@ struct perf_edges {
 	uint64_t untried;
 	uint64_t gone;
 	uint64_t probed;
+	uint64_t in_probes;
 	struct perf_edges_process processes[PERF_EDGES_PROCESSES];
 };
 
@@ -109,6 +112,12 @@ int perf_edges_follower(const struct perf_edges *edges);
 
 /** perf_edges_registers() - what records are to bring, as perf_slot_config.registers */
 uint64_t perf_edges_registers(const struct perf_edges *edges);
+
+/**
+ * perf_edges_is_probe() - report whether a sample of the kernel is in the trap of a probe
+ * @sample: with the registers of perf_edges_registers()
+ */
+bool perf_edges_is_probe(struct perf_edges *edges, const struct perf_sample *sample);
 
 /**
  * struct perf_edges_sink - who takes edges

@@ -31,6 +31,7 @@
 #include "kmod/core/sample_store.h"
 #include "lib/error.h"
 #include "lib/online_cpus.h"
+#include "lib/probe_mark.h"
 #include "lib/wake_set.h"
 #include "loader-hook/ring_reader.h"
 
@@ -142,23 +143,25 @@ static void sample_count(void *context, const struct perf_sample *sample)
 	struct dcpi_sample *ahead;
 	bool user =
 		(sample->header.misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_KERNEL;
+	uint64_t pc = sample->pc, tag;
 	uint32_t generation = 0;
-	uint64_t tag;
 
 	if (user) {
 		generation = config->generation(config->context, sample->pid, sample->time_ns);
 		if (drain->sink->edge != NULL)
 			perf_edges_record(&drain->source->edges, drain->number, sample, generation,
 					  &sink);
+	} else if (perf_edges_is_probe(&drain->source->edges, sample)) {
+		pc = probe_mark_set(pc);
 	}
 	tag = dcpi_tag(sample->pid, generation, drain->event);
 	if (config->record != NULL)
-		trace_writer_add(config->record, drain->number, sample->time_ns, sample->pc, tag);
+		trace_writer_add(config->record, drain->number, sample->time_ns, pc, tag);
 	drain->source->seen++;
 	if (drain->ahead_count == AHEAD)
 		oldest_count(drain);
 	ahead = &drain->ahead[(drain->oldest + drain->ahead_count++) % AHEAD];
-	ahead->pc = sample->pc;
+	ahead->pc = pc;
 	ahead->tag = tag;
 	sample_store_prefetch(&drain->cpu->store, ahead->pc, ahead->tag);
 }

@@ -52,12 +52,29 @@ static bool matches(const char *name, const char *const *patterns, size_t count)
 	return false;
 }
 
-static enum profiler_class class_in_kernel(const char *procedure, enum profiler_probes probes)
+static bool probes_in_all(enum profiler_probes probes)
 {
+	return probes == PROFILER_PROBES_ALL || probes == PROFILER_PROBES_ALL_APART;
+}
+
+static bool has_suffix(const char *path, const char *suffix)
+{
+	size_t bytes = strlen(path), end = strlen(suffix);
+
+	return bytes >= end && strcmp(path + bytes - end, suffix) == 0;
+}
+
+static enum profiler_class class_in_kernel(const char *path, const char *procedure,
+					   enum profiler_probes probes)
+{
+	if (has_suffix(path, PROFILE_PROBES_SUFFIX))
+		return PROFILER_WHOLE;
 	if (procedure == NULL || probes == PROFILER_PROBES_NONE)
 		return PROFILER_NONE;
 	if (matches(procedure, uprobe_procedures, COUNT(uprobe_procedures)))
-		return probes == PROFILER_PROBES_ALL ? PROFILER_WHOLE : PROFILER_PART;
+		return probes_in_all(probes) ? PROFILER_WHOLE : PROFILER_PART;
+	if (probes == PROFILER_PROBES_SOME_APART || probes == PROFILER_PROBES_ALL_APART)
+		return PROFILER_NONE;
 	return matches(procedure, trap_procedures, COUNT(trap_procedures)) ? PROFILER_PART
 									   : PROFILER_NONE;
 }
@@ -69,8 +86,7 @@ static bool is_bpf(const struct profile_image *image)
 
 bool profiler_class_needs_procedures(const struct profile_image *image, enum profiler_probes probes)
 {
-	return is_bpf(image) ||
-	       (image->kind == PROFILE_IMAGE_KERNEL && probes == PROFILER_PROBES_ALL);
+	return is_bpf(image) || (image->kind == PROFILE_IMAGE_KERNEL && probes_in_all(probes));
 }
 
 enum profiler_class profiler_class_of(const struct profile_image *image, const char *procedure,
@@ -81,7 +97,7 @@ enum profiler_class profiler_class_of(const struct profile_image *image, const c
 
 	switch (image->kind) {
 	case PROFILE_IMAGE_KERNEL:
-		return class_in_kernel(procedure, probes);
+		return class_in_kernel(image->path, procedure, probes);
 	case PROFILE_IMAGE_MODULE:
 		return fnmatch("dcpi.ko*", name, 0) == 0 ? PROFILER_WHOLE : PROFILER_NONE;
 	case PROFILE_IMAGE_FILE:
@@ -112,7 +128,9 @@ struct probe_walk {
 	struct error *err;
 	size_t epochs;
 	size_t with_probes;
+	size_t apart;
 	bool found;
+	bool found_apart;
 };
 
 static int take_counter(void *context, const struct profile_counter *counter)
@@ -122,6 +140,8 @@ static int take_counter(void *context, const struct profile_counter *counter)
 	if (strcmp(counter->group, "stat") == 0 && strcmp(counter->name, "probes") == 0 &&
 	    counter->count > 0)
 		walk->found = true;
+	if (strcmp(counter->group, "stat") == 0 && strcmp(counter->name, "probe_samples") == 0)
+		walk->found_apart = true;
 	return 0;
 }
 
@@ -130,10 +150,11 @@ static int take_epoch(void *context, const struct profile_epoch *epoch)
 	struct probe_walk *walk = context;
 	int r;
 
-	walk->found = false;
+	walk->found = walk->found_apart = false;
 	r = profile_reader_counters(walk->reader, epoch->id, take_counter, walk, walk->err);
 	walk->epochs++;
 	walk->with_probes += walk->found;
+	walk->apart += walk->found && walk->found_apart;
 	return r;
 }
 
@@ -145,8 +166,13 @@ int profiler_probes_load(enum profiler_probes *ret, struct profile_reader *reade
 
 	if (r < 0)
 		return r;
-	*ret = walk.with_probes == 0 ? PROFILER_PROBES_NONE : PROFILER_PROBES_SOME;
-	if (walk.with_probes > 0 && walk.with_probes == walk.epochs)
-		*ret = PROFILER_PROBES_ALL;
+	*ret = PROFILER_PROBES_NONE;
+	if (walk.with_probes == 0)
+		return 0;
+	if (walk.with_probes == walk.epochs)
+		*ret = walk.apart == walk.epochs ? PROFILER_PROBES_ALL_APART : PROFILER_PROBES_ALL;
+	else
+		*ret = walk.apart == walk.with_probes ? PROFILER_PROBES_SOME_APART
+						      : PROFILER_PROBES_SOME;
 	return 0;
 }

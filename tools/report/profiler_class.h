@@ -19,11 +19,18 @@ enum profiler_class {
 	PROFILER_WHOLE, /* every sample */
 };
 
-/** enum profiler_probes - the epochs in which the daemon placed probes on branches */
+/**
+ * enum profiler_probes - the epochs in which the daemon placed probes on branches
+ *
+ * _APART: and in which samples of the kernel at a probe are in an image of their own
+ * (PROFILE_PROBES_SUFFIX)
+ */
 enum profiler_probes {
 	PROFILER_PROBES_NONE,
 	PROFILER_PROBES_SOME,
 	PROFILER_PROBES_ALL,
+	PROFILER_PROBES_SOME_APART,
+	PROFILER_PROBES_ALL_APART,
 };
 
 /** profiler_probes_load() - by the counters of the epochs that a filter selects. */
@@ -34,10 +41,11 @@ int profiler_probes_load(enum profiler_probes *ret, struct profile_reader *reade
  * profiler_class_of() - classify a row
  * @procedure: its name; NULL: the row is the image
  *
- * dcpi.ko, dcpid, dcpirun and the BPF programs of dcpid are the profiler's. The kernel's
- * procedures that handle uprobes are so in epochs with probes; in other epochs they are not,
- * because other programs place uprobes, too. A procedure that returns from traps and interrupts
- * of all kinds is the profiler's in part.
+ * dcpi.ko, dcpid, dcpirun, the BPF programs of dcpid and the kernel's samples at probes are the
+ * profiler's. The kernel's procedures that handle uprobes are so in epochs with probes; in other
+ * epochs they are not, because other programs place uprobes, too. A procedure that returns from
+ * traps and interrupts of all kinds is the profiler's in part, unless samples at probes are in an
+ * image of their own.
  */
 enum profiler_class profiler_class_of(const struct profile_image *image, const char *procedure,
 				      enum profiler_probes probes);

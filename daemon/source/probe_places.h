@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Where breakpoints of probes are and were, for samples that are drained later. Every function
+ * may be called from any thread.
+ */
+#ifndef DCPI_PROBE_PLACES_H
+#define DCPI_PROBE_PLACES_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/**
+ * struct probe_place - a breakpoint, with times of CLOCK_MONOTONIC; @until_ns 0: it is in place
+ * @from: 0; else @address is no breakpoint, but the target of a branch that has one, @from
+ */
+struct probe_place {
+	uint64_t address;
+	uint64_t from;
+	uint64_t since_ns;
+	uint64_t until_ns;
+	uint32_t pid;
+};
+
+/**
+ * struct probe_area - where the kernel steps over probed instructions of a process
+ *
+ * The kernel copies each instruction that it does not emulate to this area, executes the copy, and
+ * takes another trap after it. The PC in user space is there meanwhile.
+ */
+struct probe_area {
+	struct probe_place place;
+	uint64_t end;
+};
+
+/* A power of two, many times the breakpoints that may be in place together (128). */
+#define PROBE_PLACES_NR 4096
+#define PROBE_AREAS_NR 64
+
+/**
+ * struct probe_places - zeroes are not enough: probe_places_init(); fields are private
+ * @table: by a hash of the process and the address; a later breakpoint replaces an earlier one,
+ *         and samples of that one are not recognised any more
+ * @areas: by the process, in the same way
+ */
+struct probe_places {
+	pthread_mutex_t lock;
+	struct probe_place table[PROBE_PLACES_NR];
+	struct probe_area areas[PROBE_AREAS_NR];
+};
+
+void probe_places_init(struct probe_places *places);
+void probe_places_deinit(struct probe_places *places);
+
+/** probe_places_add() - record that a breakpoint is going to be placed now. */
+void probe_places_add(struct probe_places *places, uint32_t pid, uint64_t address, uint64_t now_ns);
+
+/** probe_places_remove() - record that a breakpoint has been removed. */
+void probe_places_remove(struct probe_places *places, uint32_t pid, uint64_t address,
+			 uint64_t now_ns);
+
+/**
+ * probe_places_add_area() - record the area of a process with breakpoints
+ * @since_ns: when they were placed
+ */
+void probe_places_add_area(struct probe_places *places, uint32_t pid, uint64_t start, uint64_t end,
+			   uint64_t since_ns);
+
+/** probe_places_remove_area() - record that they have been removed. */
+void probe_places_remove_area(struct probe_places *places, uint32_t pid, uint64_t now_ns);
+
+/**
+ * probe_places_add_target() - record where a stepped branch went
+ *
+ * The trap after a step has that PC in user space.
+ */
+void probe_places_add_target(struct probe_places *places, uint32_t pid, uint64_t from, uint64_t to);
+
+/**
+ * probe_places_has() - report whether a process was at a breakpoint
+ * @user_pc: its PC in user space: during the trap that of the breakpoint, or the byte after it,
+ *           or in the area of the process
+ * @time_ns: when
+ */
+bool probe_places_has(struct probe_places *places, uint32_t pid, uint64_t user_pc,
+		      uint64_t time_ns);
+
+#endif
