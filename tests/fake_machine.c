@@ -97,6 +97,12 @@ int kernel_images_create(struct kernel_images **ret, struct image_table *table,
 	return 0;
 }
 
+int kernel_images_create_user(struct kernel_images **ret, struct image_table *table,
+			      struct image_map *map, struct error *err)
+{
+	return kernel_images_create(ret, table, map, err);
+}
+
 void kernel_images_destroy(struct kernel_images *kernel)
 {
 	(void)kernel;

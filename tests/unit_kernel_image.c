@@ -500,6 +500,47 @@ static void no_kallsyms(void **state)
 	teardown(&fixture);
 }
 
+/* Reading kallsyms takes long: the first reading keeps the symbols. */
+static void symbols_need_no_second_reading(void **state)
+{
+	struct fixture fixture;
+	struct profile_symbol *symbols;
+	size_t count;
+	char *names;
+
+	(void)state;
+	setup(&fixture, kallsyms_text, modules_text);
+	unlink(fixture.kallsyms);
+	assert_int_equal(kernel_images_symbols(fixture.kernel, at(&fixture, TEXT).image, &symbols,
+					       &count, &names, &fixture.err),
+			 0);
+	assert_int_equal(count, 8);
+	free(symbols);
+	free(names);
+	teardown(&fixture);
+}
+
+static void user_mode_has_the_vdso_only(void **state)
+{
+	struct image_table *table;
+	struct image_map *map;
+	struct kernel_images *kernel;
+	struct error err;
+	uint32_t before;
+
+	(void)state;
+	assert_int_equal(image_table_create(&table, NULL), 0);
+	assert_int_equal(image_map_create(&map, table, true, NULL), 0);
+	before = image_table_count(table);
+	assert_int_equal(kernel_images_create_user(&kernel, table, map, &err), 0);
+	assert_string_equal(err.message, "");
+	assert_int_equal(kernel_images_refresh(kernel, &err), 0);
+	assert_int_equal(image_table_count(table), before + 1);
+	kernel_images_destroy(kernel);
+	image_map_destroy(map);
+	image_table_destroy(table);
+}
+
 static void find_schedule(void *context, const struct kallsyms_symbol *symbol)
 {
 	if (strcmp(symbol->name, "schedule") == 0 && symbol->module[0] == '\0')
@@ -576,6 +617,8 @@ int main(void)
 		cmocka_unit_test(modules_without_room),
 		cmocka_unit_test(hidden_addresses),
 		cmocka_unit_test(no_kallsyms),
+		cmocka_unit_test(symbols_need_no_second_reading),
+		cmocka_unit_test(user_mode_has_the_vdso_only),
 		cmocka_unit_test(running_kernel),
 	};
 

@@ -199,7 +199,8 @@ void collector_merge_step(struct collector *collector)
 	if (merge(collector, bins, NULL) < 0 || collector->unmerged_steps == 0)
 		return;
 	collector->unmerged_steps--;
-	if (collector->unmerged_steps == 0)
+	/* A target ends soon; reading the symbols again would cost more than their memory. */
+	if (collector->unmerged_steps == 0 && collector->config.target_pid == 0)
 		kernel_images_forget_symbols(matcher_kernel(collector->matcher));
 }
 

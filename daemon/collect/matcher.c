@@ -37,6 +37,9 @@
 #define ENDED_NS NS_PER_SECOND
 /* Processes that end between two expiries stay in memory: not too many. */
 #define CROWD 4096
+/* CPU time of a look for modules that needs no pause, and the longest pause after others. */
+#define KERNEL_CHEAP_NS 100000
+#define KERNEL_PAUSE_NS NS_PER_SECOND
 
 /* How an image is profiled; by number in the image table. */
 enum division {
@@ -49,6 +52,7 @@ enum division {
 /*
  * @cache:   what was found last: it holds until an event of its process, and what is not
  *           in the image map until anything happens
+ * @next_kernel_ns: when modules are next looked for
  * @now_ns:  when image events were last read
  * @ended_ns: when it is to be looked who has ended untold; 0: all were told
  * @scanned_pid: 0, or the process whose scan has not been settled; @scanned_generation:
@@ -61,6 +65,7 @@ struct matcher {
 	struct image_table *images;
 	struct image_map *map;
 	struct kernel_images *kernel;
+	uint64_t next_kernel_ns;
 	struct process_labels *labels;
 	struct jit_table *jit;
 	struct kernel_code *kernel_code;
@@ -154,11 +159,25 @@ static void refusal_tell(struct matcher *matcher)
 		    image_table_count(matcher->images));
 }
 
+/* A look for modules takes several system calls for each: at most 1% of the time. */
+static void kernel_refresh(struct matcher *matcher)
+{
+	uint64_t now_ns = clock_monotonic_ns(), cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
+	if (now_ns < matcher->next_kernel_ns)
+		return;
+	if (kernel_images_refresh(matcher->kernel, NULL) != 0)
+		match_cache_forget(&matcher->cache);
+	cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - cpu_ns;
+	if (cpu_ns > KERNEL_CHEAP_NS)
+		matcher->next_kernel_ns =
+			now_ns + (cpu_ns < KERNEL_PAUSE_NS / 100 ? 100 * cpu_ns : KERNEL_PAUSE_NS);
+}
+
 void matcher_refresh(struct matcher *matcher)
 {
 	refusal_tell(matcher);
-	if (kernel_images_refresh(matcher->kernel, NULL) != 0)
-		match_cache_forget(&matcher->cache);
+	kernel_refresh(matcher);
 }
 
 /* Read a process from /proc, again if it execs meanwhile. */
@@ -527,11 +546,16 @@ int matcher_poll_fd(struct matcher *matcher)
 static int kernel_open(struct matcher *matcher, struct error *err)
 {
 	struct error notice = {.message = ""};
-	int rc = kernel_images_create(&matcher->kernel, matcher->images, matcher->map, &notice);
+	int rc;
 
+	if (matcher->config.user_only)
+		rc = kernel_images_create_user(&matcher->kernel, matcher->images, matcher->map,
+					       &notice);
+	else
+		rc = kernel_images_create(&matcher->kernel, matcher->images, matcher->map, &notice);
 	if (rc < 0)
 		return error_set(err, -rc, "%s", notice.message);
-	if (notice.message[0] != '\0' && !matcher->config.user_only)
+	if (notice.message[0] != '\0')
 		log_warning("%s", notice.message);
 	return 0;
 }

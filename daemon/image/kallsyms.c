@@ -8,6 +8,9 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 
+/* The kernel returns a page or less; the default of 1 KiB takes twice the CPU time. */
+#define BUFFER_BYTES 16384
+
 /* "ffffffff81000000 T _text" or "ffffffffc0201000 t f\t[module]", cut into pieces. */
 static bool parse_line(char *line, struct kallsyms_symbol *symbol)
 {
@@ -44,6 +47,8 @@ int kallsyms_walk(const char *path, kallsyms_fn visit, void *context, struct err
 
 	if (file == NULL)
 		return error_set_errno(err, "cannot open %s", path);
+	/* If this fails, the file is read in small pieces. */
+	setvbuf(file, NULL, _IOFBF, BUFFER_BYTES);
 	while (getline(&line, &capacity, file) >= 0) {
 		if (parse_line(line, &symbol))
 			visit(context, &symbol);

@@ -28,10 +28,8 @@
  * @reach: likewise, as far as its symbols go
  * @limit: where something else begins
  * @image: number in the image table; IMAGE_UNKNOWN: it has no text, or there was no room
- * @symbols: at absolute addresses, until somebody takes them or
- *           kernel_images_forget_symbols(): of a module, which may go, from when it was
- *           first seen; of the kernel, which has megabytes of them, from when those of
- *           any text were asked for
+ * @symbols: at absolute addresses, from when the text was first seen until somebody takes them
+ *           or kernel_images_forget_symbols()
  * @wanted:  they are being read
  * @spared:  they were not forgotten, once
  */
@@ -154,15 +152,21 @@ static void symbol_keep(struct kernel_text *text, const struct kallsyms_symbol *
 				symbol->type == 'T');
 }
 
-/* What one reading of kallsyms is to find the bounds of, and modules' symbols. */
+/*
+ * struct bounds - the bounds and the symbols that one reading of kallsyms finds
+ * @keep_kernel: keep the symbols of the kernel itself, too
+ */
 struct bounds {
 	struct kernel_text *kernel;
 	struct text_list *modules;
 	uint64_t stext;
+	bool keep_kernel;
 };
 
 static void kernel_bounds(struct bounds *bounds, const struct kallsyms_symbol *symbol)
 {
+	if (bounds->keep_kernel && kallsyms_is_text(symbol))
+		symbol_keep(bounds->kernel, symbol);
 	if (strcmp(symbol->name, "_text") == 0)
 		bounds->kernel->module.start = symbol->address;
 	else if (strcmp(symbol->name, "_stext") == 0)
@@ -341,23 +345,32 @@ static void end_texts(struct text_list *modules)
 static int adopt(struct kernel_images *kernel, struct text_list *modules, struct error *err)
 {
 	struct kernel_text found = {0};
-	struct bounds bounds = {.kernel = &found, .modules = modules};
+	struct bounds bounds = {
+		.kernel = &found,
+		.modules = modules,
+		.keep_kernel = kernel->kernel.end == 0,
+	};
 	int result;
 	size_t i;
 
 	limit_texts(modules);
 	result = kallsyms_walk(kernel->paths->kallsyms, find_bounds, &bounds, err);
-	if (result < 0)
+	if (result < 0) {
+		symbol_list_deinit(&found.symbols);
 		return result;
+	}
 	end_texts(modules);
 	if (found.module.start == 0)
 		found.module.start = bounds.stext;
 	if (kernel->kernel.end == 0 && found.module.start != 0 && found.end > found.module.start) {
 		kernel_module_notes(&found.module.build_id, kernel->paths->notes);
 		result = register_text(kernel, &found);
-		if (result == 0)
+		if (result == 0) {
 			kernel->kernel = found;
+			found.symbols = (struct symbol_list){0};
+		}
 	}
+	symbol_list_deinit(&found.symbols);
 	/* One without room is not known, rather than none, and all looked for again. */
 	for (i = 0; i < modules->count && result == 0; i++) {
 		if (modules->texts[i].end > modules->texts[i].module.start)
@@ -399,6 +412,14 @@ int kernel_images_create(struct kernel_images **ret, struct image_table *table,
 	return kernel_images_create_from(ret, &paths, table, map, err);
 }
 
+int kernel_images_create_user(struct kernel_images **ret, struct image_table *table,
+			      struct image_map *map, struct error *err)
+{
+	static const struct kernel_paths none = {.kallsyms = NULL};
+
+	return kernel_images_create_from(ret, &none, table, map, err);
+}
+
 int kernel_images_create_from(struct kernel_images **ret, const struct kernel_paths *paths,
 			      struct image_table *table, struct image_map *map, struct error *err)
 {
@@ -421,7 +442,7 @@ int kernel_images_create_from(struct kernel_images **ret, const struct kernel_pa
 	if (result == -ENOMEM)
 		return result;
 	/* Otherwise the message is that of what could not be read. */
-	if (result >= 0 && kernel->kernel.end == 0)
+	if (result >= 0 && kernel->kernel.end == 0 && paths->kallsyms != NULL)
 		error_set(err, EACCES,
 			  "%s hides the kernel's addresses (kptr_restrict; grant CAP_SYSLOG): "
 			  "samples in the kernel will be unknown",
@@ -443,8 +464,11 @@ void kernel_images_destroy(struct kernel_images *kernel)
 int kernel_images_refresh(struct kernel_images *kernel, struct error *err)
 {
 	struct text_list modules;
-	int result = read_modules(&modules, kernel->paths, err);
+	int result;
 
+	if (kernel->paths->kallsyms == NULL)
+		return 0;
+	result = read_modules(&modules, kernel->paths, err);
 	if (result < 0)
 		return result;
 	if (!kernel->adopted || !same_modules(&modules, &kernel->modules))

@@ -33,8 +33,18 @@ int kernel_images_create(struct kernel_images **ret, struct image_table *table,
 			 struct image_map *map, struct error *err);
 
 /**
+ * kernel_images_create_user() - register the vDSO only
+ *
+ * For samples of user mode: reading the kernel's symbols takes some 50 ms.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int kernel_images_create_user(struct kernel_images **ret, struct image_table *table,
+			      struct image_map *map, struct error *err);
+
+/**
  * struct kernel_paths - where a kernel describes itself
- * @kallsyms:  /proc/kallsyms
+ * @kallsyms:  /proc/kallsyms; NULL: no image but the vDSO
  * @modules:   /proc/modules; need not exist
  * @notes:     /sys/kernel/notes
  * @module_directory: /sys/module
