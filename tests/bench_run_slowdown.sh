@@ -7,16 +7,20 @@
 #
 #	run_slowdown_vs_perf   time under dcpirun by time under perf record, median over pairs.
 #	run_slowdown_percent   time under dcpirun by time alone, less 1: the median.
-#	run_reported_percent   cost that dcpirun reports: the median. Subject "cpu" leaves out the
-#	                       CPU time of dcpirun itself, "total" has it.
+#	run_reported_percent   upper bound of the cost that dcpirun reports: the median. Subject "cpu"
+#	                       leaves out the CPU time of dcpirun itself, "total" has it.
 #
 # Time is the CPU time of the program (user and system), which includes interrupts and breakpoints.
 # Subject "wall" has elapsed time. ROUNDS (9) rounds run dcpirun, perf, perf and dcpirun. SCALE (300)
-# is the amount of work. The script fails if perf or dcpirun cannot sample.
+# is the amount of work. The script fails if perf or dcpirun cannot sample. On a busy machine dcpirun
+# may be unable to measure the cost of a sample: a run without a figure is repeated up to ATTEMPTS
+# (5) times. If no run has one, the other figures are printed, the reason is printed on standard
+# error, and the script fails.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 rounds=${ROUNDS:-9}
 scale=${SCALE:-300}
+attempts=${ATTEMPTS:-5}
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 program=build/tests/branch_loop
@@ -31,6 +35,26 @@ under_dcpirun()
 {
 	rm -rf "$work"/db*
 	times build/bin/dcpirun --db "$work/db" "$program" "$scale"
+}
+
+# reported: both figures of the last run, or nothing
+reported()
+{
+	sed -n 's/.*it cost [0-9.]*% to \([0-9.]*\)%.*dcpirun \([0-9.]*\)%.*/\1 \2/p' "$work/err"
+}
+
+# reported_again: the figures of the last run, else of the first of more runs that has them
+reported_again()
+{
+	local figures _
+
+	figures=$(reported)
+	for _ in $(seq "$attempts"); do
+		[ -z "$figures" ] || break
+		under_dcpirun > /dev/null
+		figures=$(reported)
+	done
+	[ -z "$figures" ] || echo "$figures"
 }
 
 under_perf()
@@ -66,7 +90,7 @@ if [ -z "$period" ] || [ -z "$(under_perf)" ]; then
 fi
 for _ in $(seq "$rounds"); do
 	first=$(under_dcpirun)
-	sed -n 's/.*it cost about \([0-9.]*\)%.*dcpirun \([0-9.]*\)%.*/\1 \2/p' "$work/err" >> "$work/reported"
+	reported_again >> "$work/reported"
 	second=$(under_perf)
 	third=$(under_perf)
 	fourth=$(under_dcpirun)
@@ -79,8 +103,7 @@ awk 'NF == 10 { print 100 * (($1 + $7) / 2 / $9 - 1) }' "$work/rounds" \
 	> "$work/run_slowdown_percent.cpu"
 awk 'NF == 2 { print $1 - $2 }' "$work/reported" > "$work/run_reported_percent.cpu"
 awk 'NF == 2 { print $1 }' "$work/reported" > "$work/run_reported_percent.total"
-for figure in run_slowdown_vs_perf.cpu run_slowdown_vs_perf.wall run_slowdown_percent.cpu \
-	run_reported_percent.cpu; do
+for figure in run_slowdown_vs_perf.cpu run_slowdown_vs_perf.wall run_slowdown_percent.cpu; do
 	[ -s "$work/$figure" ] || {
 		echo "bench_run_slowdown: no figure $figure" >&2
 		exit 1
@@ -89,5 +112,10 @@ done
 report run_slowdown_vs_perf cpu ratio
 report run_slowdown_vs_perf wall ratio
 report run_slowdown_percent cpu percent
+if [ ! -s "$work/run_reported_percent.cpu" ]; then
+	echo "bench_run_slowdown: not measured: run_reported_percent: no run of dcpirun could" \
+		"measure the cost of a sample: $(cat "$work/err")" >&2
+	exit 1
+fi
 report run_reported_percent cpu percent
 report run_reported_percent total percent
