@@ -26,10 +26,9 @@
 #include "daemon/base/loop.h"
 #include "daemon/base/secure_exec.h"
 #include "daemon/collect/collector.h"
-#include "daemon/collect/collector_cost.h"
-#include "daemon/collect/overhead.h"
 #include "daemon/config.h"
 #include "daemon/event/event.h"
+#include "daemon/run_cost.h"
 #include "daemon/source/source.h"
 #include "daemon/source/trace_writer.h"
 #include "lib/cleanup.h"
@@ -48,8 +47,6 @@
 #define REPEAT_MAX 10000
 /* Default bound of the total cost, of the command's CPU time. */
 #define OVERHEAD_PERCENT 5
-/* Approximate cost of the snapshot and the interpretation of a sample. */
-#define INTERPRET_NS 8000
 /*
  * Without edges nobody knows frequencies (docs/operations.md has a table). Interpreting samples
  * costs the command little, probes what is said here; with half of that hardly any whole round of
@@ -85,13 +82,23 @@ struct settings {
 	const char *trace_path;
 };
 
+/* struct summary - counts of samples, taken before the collector is closed */
+struct summary {
+	uint64_t stored;
+	uint64_t lost;
+	uint64_t unknown;
+	uint64_t gone;
+	int64_t epoch;
+};
+
 /*
  * struct run - one run of the command
  * @go_fd:      a byte, and the child goes on; closed, it gives up. A byte comes back if the
  *              command cannot be run
  * @child:      0 before and after it runs; @status: as of waitpid(2)
  * @asked_to_end: by SIGINT or SIGTERM
- * @cost:       when the command ended
+ * @usage:      of the command, when it has ended
+ * @summary:    valid when the command ran
  */
 struct run {
 	const struct settings *settings;
@@ -100,8 +107,11 @@ struct run {
 	struct collector *collector;
 	pid_t child;
 	int status;
+	struct rusage usage;
+	bool ran;
 	bool asked_to_end;
-	struct collector_cost cost;
+	struct run_cost cost;
+	struct summary summary;
 	int go_fd;
 	int timer_fd;
 	int signal_fd;
@@ -328,6 +338,12 @@ static int timer_readable(void *context)
 	return END_FAILURE;
 }
 
+static void child_wait(struct run *run, int options)
+{
+	if (run->child != 0 && wait4(run->child, &run->status, options, &run->usage) == run->child)
+		run->child = 0;
+}
+
 /*
  * A terminal's ^C goes to the whole foreground group, the command included,
  * and comes from the kernel. What a process sends (kill, timeout, a service
@@ -343,9 +359,8 @@ static int signal_readable(void *context)
 		run->asked_to_end |= signal != SIGCHLD;
 		if (signal != SIGCHLD && sent && run->child != 0)
 			kill(run->child, signal);
-		else if (signal == SIGCHLD &&
-			 waitpid(run->child, &run->status, WNOHANG) == run->child)
-			run->child = 0;
+		else if (signal == SIGCHLD)
+			child_wait(run, WNOHANG);
 	}
 	return run->child == 0 ? END_CHILD : 0;
 }
@@ -358,27 +373,6 @@ static int events_resolve(const struct run *run, struct collector_config *config
 					err);
 	event_list_default(&config->events, &EVENT_MACHINE_HERE, config->cpu_hz);
 	return 0;
-}
-
-/*
- * A clock's samples take a part of its period (periods of other events are not of time). Default
- * periods are so long that samples with their interpretation take two thirds of the bound. The rate
- * is EVENT_RATE divided by a power of two, so that runs to be compared have the same rate.
- */
-static void cost_find(struct collector_config *config, uint32_t percent)
-{
-	struct event_list *events = &config->events;
-	uint64_t most, rate = EVENT_RATE;
-
-	if (!event_is_clock(&events->event[0]) ||
-	    overhead_measure(&events->event[0], config->cpu_hz, &config->sample_cost_ns, NULL) < 0)
-		return;
-	most = overhead_rate((config->sample_cost_ns + INTERPRET_NS) * events->count * 3 / 2,
-			     percent);
-	while (rate > most)
-		rate /= 2;
-	if (events->defaults != 0)
-		event_list_set_rate(events, config->cpu_hz, rate);
 }
 
 static int collector_prepare(struct run *run, struct error *err)
@@ -406,7 +400,7 @@ static int collector_prepare(struct run *run, struct error *err)
 
 	if (rc < 0)
 		return rc;
-	cost_find(&config, run->settings->overhead_percent);
+	run_cost_fit(&run->cost, &config);
 	rc = collector_open(&run->collector, &config, err);
 	if ((rc == -EACCES || rc == -EPERM) && !run->settings->user_only &&
 	    access(run->settings->db, W_OK) == 0) {
@@ -458,52 +452,43 @@ static int profile_prepare(struct run *run, char **command, struct error *err)
 	return rc;
 }
 
-/* With fewer samples the cost is not known well enough. */
-#define COST_SAMPLES_MIN 100
-
-/* Up to the command's end: the total cost and its parts, in percent of its CPU time. */
-static void cost_print(const struct run *run, uint64_t interrupts)
-{
-	const struct collector_cost *cost = &run->cost;
-	double percent;
-
-	if (interrupts < COST_SAMPLES_MIN || cost->program_ns == 0 || cost->samples_ns == 0)
-		return;
-	percent = 100 / (double)cost->program_ns;
-	fprintf(stderr,
-		"; it cost about %.1f%% of the CPU time (bound %u%%): samples %.1f%%, "
-		"snapshots %.1f%%, probes %.1f%%, dcpirun %.1f%%",
-		percent * (double)collector_cost_total(cost), run->settings->overhead_percent,
-		percent * (double)cost->samples_ns, percent * (double)cost->snapshots_ns,
-		percent * (double)cost->probes_ns, percent * (double)cost->processes_ns);
-}
-
-static void summary_print(const struct run *run)
+static void summary_take(struct run *run)
 {
 	struct collector_status status;
 
-	if (run->settings->quiet)
-		return;
 	collector_status(run->collector, &status);
-	fprintf(stderr, "dcpirun: %s: %llu samples, %llu lost, %llu unknown (epoch %lld)",
-		run->settings->db, (unsigned long long)status.stored,
-		(unsigned long long)tally_sum(&status.counters, "loss"),
-		(unsigned long long)status.unknown, (long long)status.epoch);
-	cost_print(run, status.interrupts);
-	fputc('\n', stderr);
+	run->summary = (struct summary){
+		.stored = status.stored,
+		.lost = tally_sum(&status.counters, "loss"),
+		.unknown = status.unknown,
+		.gone = collector_samples_gone(run->collector),
+		.epoch = status.epoch,
+	};
 }
 
 /* Printed also with --quiet: reports will lack the names. */
-static void gone_print(const struct run *run)
+static void gone_print(const struct summary *summary)
 {
-	struct collector_status status;
-	uint64_t gone = collector_samples_gone(run->collector);
-
-	collector_status(run->collector, &status);
-	if (gone > 0 && status.stored > 0)
+	if (summary->gone > 0 && summary->stored > 0)
 		log_error("%.1f%% of the samples are in files that no longer exist and of which no "
 			  "copy was kept: their procedures have no names",
-			  100 * (double)gone / (double)status.stored);
+			  100 * (double)summary->gone / (double)summary->stored);
+}
+
+/* When all is closed, so that the cost has the CPU time of closing, too. */
+static void summary_print(const struct run *run)
+{
+	const struct summary *summary = &run->summary;
+
+	if (!run->settings->quiet) {
+		fprintf(stderr, "dcpirun: %s: %llu samples, %llu lost, %llu unknown (epoch %lld)",
+			run->settings->db, (unsigned long long)summary->stored,
+			(unsigned long long)summary->lost, (unsigned long long)summary->unknown,
+			(long long)summary->epoch);
+		run_cost_print(&run->cost);
+		fputc('\n', stderr);
+	}
+	gone_print(summary);
 }
 
 static int exit_status(int status)
@@ -555,12 +540,11 @@ static int profile_run(struct run *run, int *ret)
 	priority_raise();
 	if (send(run->go_fd, "g", 1, MSG_NOSIGNAL) == 1)
 		end = loop_run(&run->loop);
-	collector_cost(run->collector, &run->cost);
 	if (end != END_CHILD && run->child != 0) {
 		kill(run->child, SIGTERM);
-		waitpid(run->child, &run->status, 0);
-		run->child = 0;
+		child_wait(run, 0);
 	}
+	run_cost_end(&run->cost, &run->usage);
 	ran = command_ran(run);
 	rc = ran ? collector_stop(run->collector, &err) : collector_discard(run->collector, &err);
 	if (rc < 0) {
@@ -573,9 +557,10 @@ static int profile_run(struct run *run, int *ret)
 	}
 	if (ran) {
 		images_finish(run);
-		summary_print(run);
-		gone_print(run);
+		summary_take(run);
+		run_cost_take(&run->cost, run->collector);
 	}
+	run->ran = ran;
 	*ret = ran ? end : END_FAILURE;
 	return end == END_CHILD ? exit_status(run->status) : EXIT_BAD;
 }
@@ -596,7 +581,7 @@ static void run_close(struct run *run)
 }
 
 /* Return: exit status; @again: out: whether another run may follow. */
-static int run_once(const struct settings *settings, char **command, bool *again)
+static int run_once(const struct settings *settings, char **command, bool first, bool *again)
 {
 	struct run run = {
 		.settings = settings,
@@ -608,12 +593,15 @@ static int run_once(const struct settings *settings, char **command, bool *again
 	struct error err = {.message = ""};
 	int status = EXIT_BAD, end = END_FAILURE;
 
+	run_cost_begin(&run.cost, settings->overhead_percent, first);
 	if (profile_prepare(&run, command, &err) < 0)
 		log_error("%s", err.message);
 	else
 		status = profile_run(&run, &end);
 	*again = end == END_CHILD && !WIFSIGNALED(run.status) && !run.asked_to_end;
 	run_close(&run);
+	if (run.ran)
+		summary_print(&run);
 	return status;
 }
 
@@ -648,7 +636,7 @@ int main(int argc, char **argv)
 	secure_exec_announce(argv[optind]);
 	status = 0;
 	for (unsigned int i = 0; again && i < settings.repeat; i++) {
-		int one = run_once(&settings, argv + optind, &again);
+		int one = run_once(&settings, argv + optind, i == 0, &again);
 
 		status = status == 0 ? one : status;
 	}

@@ -38,6 +38,7 @@ collect-ldlibs := $(pfm-libs)
 collect-programs := dcpictl dcpid dcpirun
 dcpictl-with := daemon/database_merge.c daemon/metrics.c daemon/status_text.c
 dcpictl-pkgs := json-c
+dcpirun-with := daemon/run_cost.c
 
 collect-tests := unit_accumulate unit_bpf_store unit_branch_offers unit_cgroup unit_collector unit_collector_cost \
 	unit_collector_failures unit_config unit_control unit_core_clock unit_edge_accumulate \

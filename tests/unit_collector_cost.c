@@ -7,14 +7,15 @@
 #include "daemon/collect/collector_cost.h"
 #include "lib/clock.h"
 
-/* Work that is done once does not count. */
+/* Work that is done once. */
 #define ONCE_NS (200 * NS_PER_MS)
 
 static struct collector_cost random_cost(void)
 {
 	return (struct collector_cost){
 		.program_ns = NS_PER_SECOND + (uint64_t)rand() % (100 * NS_PER_SECOND),
-		.samples_ns = (uint64_t)rand() % (3 * NS_PER_SECOND),
+		.samples_max_ns = (uint64_t)rand() % (3 * NS_PER_SECOND),
+		.once_ns = ONCE_NS,
 		.snapshots_ns = (uint64_t)rand() % NS_PER_SECOND,
 		.probes_ns = (uint64_t)rand() % (3 * NS_PER_SECOND),
 		.processes_ns = ONCE_NS + (uint64_t)rand() % NS_PER_SECOND,
@@ -30,7 +31,9 @@ static void shares_keep_to_the_bound(void **state)
 		uint32_t permille = 1 + (uint32_t)rand() % 1000;
 		uint64_t share = collector_cost_share(&cost, permille, 50);
 		uint64_t bound = cost.program_ns / 1000 * permille;
-		uint64_t others = collector_cost_total(&cost) - cost.probes_ns - ONCE_NS;
+		uint64_t once_ns = ONCE_NS < bound / 2 ? ONCE_NS : bound / 2;
+		uint64_t others = cost.samples_max_ns + cost.snapshots_ns + cost.processes_ns -
+				  ONCE_NS + once_ns;
 
 		assert_true(share <= 50);
 		if (share > 0) {
@@ -43,15 +46,13 @@ static void shares_keep_to_the_bound(void **state)
 static void more_cost_means_a_smaller_share(void **state)
 {
 	struct collector_cost cost = {.program_ns = 10 * NS_PER_SECOND};
-	uint32_t before;
 
 	(void)state;
 	/* 5% of 10 s are 500 ms. */
 	assert_int_equal(collector_cost_share(&cost, 50, 50), 50);
-	cost.samples_ns = 200 * NS_PER_MS;
-	before = collector_cost_share(&cost, 50, 50);
-	assert_int_equal(before, 30);
-	cost.processes_ns = ONCE_NS + 100 * NS_PER_MS;
+	cost.samples_max_ns = 200 * NS_PER_MS;
+	assert_int_equal(collector_cost_share(&cost, 50, 50), 30);
+	cost.processes_ns = 100 * NS_PER_MS;
 	assert_int_equal(collector_cost_share(&cost, 50, 50), 20);
 	cost.probes_ns = 199 * NS_PER_MS;
 	assert_int_equal(collector_cost_share(&cost, 50, 50), 20);
@@ -59,10 +60,24 @@ static void more_cost_means_a_smaller_share(void **state)
 	assert_int_equal(collector_cost_share(&cost, 50, 50), 0);
 }
 
+/* Work that is done once takes half of the bound, until all of it is in the total. */
+static void work_done_once_is_paid_for(void **state)
+{
+	struct collector_cost cost = {
+		.program_ns = 4 * NS_PER_SECOND, .once_ns = ONCE_NS, .processes_ns = ONCE_NS};
+
+	(void)state;
+	assert_int_equal(collector_cost_share(&cost, 50, 50), 25);
+	cost.program_ns = 8 * NS_PER_SECOND;
+	assert_int_equal(collector_cost_share(&cost, 50, 50), 25);
+	cost.program_ns = 20 * NS_PER_SECOND;
+	assert_int_equal(collector_cost_share(&cost, 50, 50), 40);
+}
+
 /* Before the parts are known, half of the bound. */
 static void a_program_that_begins_gets_half(void **state)
 {
-	const struct collector_cost cost = {.program_ns = NS_PER_MS, .samples_ns = NS_PER_MS};
+	const struct collector_cost cost = {.program_ns = NS_PER_MS, .samples_max_ns = NS_PER_MS};
 
 	(void)state;
 	assert_int_equal(collector_cost_share(&cost, 50, 50), 25);
@@ -74,6 +89,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shares_keep_to_the_bound),
 		cmocka_unit_test(more_cost_means_a_smaller_share),
+		cmocka_unit_test(work_done_once_is_paid_for),
 		cmocka_unit_test(a_program_that_begins_gets_half),
 	};
 

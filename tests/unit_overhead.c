@@ -49,7 +49,8 @@ static bool machine_work(void *context, struct overhead_piece *ret)
 static void costs_are_found_in_noise(void **state)
 {
 	static const uint64_t costs[] = {1000, 2000, 10000, 31000, 60000};
-	uint64_t seed, cost, found;
+	struct overhead_cost found;
+	uint64_t seed, cost;
 	size_t i;
 
 	(void)state;
@@ -68,14 +69,16 @@ static void costs_are_found_in_noise(void **state)
 
 			assert_int_equal(overhead_estimate(machine_work, &machine, &found, NULL),
 					 0);
-			assert_in_range(found, cost - cost / 10 - 100, cost + cost / 10 + 200);
+			assert_in_range(found.ns, cost - cost / 10 - 100, cost + cost / 10 + 200);
+			assert_in_range(found.ns, found.low_ns, found.high_ns);
 		}
 	}
 }
 
 static void without_noise_the_cost_is_exact(void **state)
 {
-	uint64_t seed, found;
+	struct overhead_cost found;
+	uint64_t seed;
 
 	(void)state;
 	for (seed = 1; seed < 500; seed++) {
@@ -83,7 +86,9 @@ static void without_noise_the_cost_is_exact(void **state)
 			.seed = seed, .cost_ns = seed * 100, .spacing = 4, .pieces = 1000};
 
 		assert_int_equal(overhead_estimate(machine_work, &machine, &found, NULL), 0);
-		assert_int_equal(found, machine.cost_ns);
+		assert_int_equal(found.ns, machine.cost_ns);
+		assert_int_equal(found.low_ns, machine.cost_ns);
+		assert_int_equal(found.high_ns, machine.cost_ns);
 		assert_true(machine.done < 1000); /* ends when it knows enough */
 	}
 }
@@ -91,7 +96,7 @@ static void without_noise_the_cost_is_exact(void **state)
 static void a_busy_machine_is_told(void **state)
 {
 	struct machine machine = {.seed = 1, .spacing = 4, .preempted = 100, .pieces = 1000};
-	uint64_t found = 77;
+	struct overhead_cost found = {.ns = 77};
 	struct error err;
 
 	(void)state;
@@ -100,7 +105,7 @@ static void a_busy_machine_is_told(void **state)
 	machine =
 		(struct machine){.seed = 1, .spacing = 1, .pieces = 1000}; /* nothing to compare */
 	assert_int_equal(overhead_estimate(machine_work, &machine, &found, &err), -EAGAIN);
-	assert_int_equal(found, 77);
+	assert_int_equal(found.ns, 77);
 }
 
 static void rates_keep_to_the_share(void **state)

@@ -352,7 +352,7 @@ int collector_start(struct collector *collector, struct error *err)
 	collector->next_merge_ns = now + collector->config.merge_ns / COLLECTOR_MERGE_STEPS;
 	collector->unmerged_steps = 1;
 	collector->begun_ns = now;
-	collector->begun_cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+	collector->once_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - collector->config.begun_cpu_ns;
 	collector->drained_ns = now;
 	collector->begun_bytes = db_bytes(collector);
 	return collector->source->ops->start(collector->source, err);

@@ -21,6 +21,8 @@ struct trace_writer;
  * @cpu_hz:         event_cpu_hz()
  * @sample_cost_ns: what a sample costs, kept with each epoch as stat of that
  *                  name; 0: not known
+ * @sample_cost_max_ns: an upper bound of it, for @total_permille; also where it is not known
+ * @begun_cpu_ns:   CPU time of this process that is not part of the cost
  * @overhead_percent: what sampling may cost of a CPU, for events with default periods
  * @overhead_ns:    how often what a sample costs is measured again; if it has changed,
  *                  an epoch with other periods begins. 0: never
@@ -64,6 +66,8 @@ struct collector_config {
 	struct event_list events;
 	uint64_t cpu_hz;
 	uint64_t sample_cost_ns;
+	uint64_t sample_cost_max_ns;
+	uint64_t begun_cpu_ns;
 	uint64_t overhead_percent;
 	uint64_t overhead_ns;
 	uint32_t table_entries;

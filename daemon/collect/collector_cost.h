@@ -2,7 +2,7 @@
 /*
  * The total cost of sampling: time that the profiled program lost, and CPU time of our processes.
  *
- * Four parts, each since collector_start():
+ * Four parts:
  *
  * - samples: interrupts x the cost of one, measured before (overhead.h); counted by the kernel as
  *   the program's time;
@@ -10,8 +10,8 @@
  *   the program's time;
  * - probes: executions of breakpoints x the cost of one, an upper estimate (branch_probes.h); also
  *   the program's time;
- * - processes: CPU time of this process (interpretation, matching, database) and of processes that
- * hold breakpoints. On another CPU they do not slow the program down.
+ * - processes: CPU time of this process (setting up, interpretation, matching, database) and of
+ *   processes that hold breakpoints. On another CPU they do not slow the program down.
  */
 #ifndef DCPI_COLLECTOR_COST_H
 #define DCPI_COLLECTOR_COST_H
@@ -23,10 +23,15 @@ struct collector;
 /**
  * struct collector_cost - nanoseconds
  * @program_ns: CPU time in which the first event was enabled; 0: not known
+ * @samples_ns: 0: not known
+ * @samples_max_ns: an upper bound of it
+ * @once_ns:    part of @processes_ns: work that is done once, before the program begins
  */
 struct collector_cost {
 	uint64_t program_ns;
 	uint64_t samples_ns;
+	uint64_t samples_max_ns;
+	uint64_t once_ns;
 	uint64_t snapshots_ns;
 	uint64_t probes_ns;
 	uint64_t processes_ns;
@@ -35,19 +40,14 @@ struct collector_cost {
 /** collector_cost() - the cost so far. */
 void collector_cost(struct collector *collector, struct collector_cost *cost);
 
-/** collector_cost_total() - sum of all parts */
-static inline uint64_t collector_cost_total(const struct collector_cost *cost)
-{
-	return cost->samples_ns + cost->snapshots_ns + cost->probes_ns + cost->processes_ns;
-}
-
 /**
  * collector_cost_share() - the share of a CPU that probes may take from now on
  * @permille: bound of the total cost, of the program's CPU time
  * @most:     upper limit of the result
  *
- * It is the part of the bound that the other parts leave, and 0 if the total exceeds the bound. The
- * first 0.2 s of @processes_ns do not count: reading symbols once, for instance.
+ * It is the part of the bound that the other parts leave, and 0 if the total exceeds the bound.
+ * Work that is done once takes half of the bound at most until it is paid for: a program that runs
+ * for at least 2 x @once_ns / bound keeps the bound, if the other parts do.
  */
 uint32_t collector_cost_share(const struct collector_cost *cost, uint32_t permille, uint32_t most);
 

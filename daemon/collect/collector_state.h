@@ -139,7 +139,7 @@ struct collector {
 	int64_t epoch_start_ns;
 	uint64_t begun_ns; /* of all epochs */
 	int64_t begun_bytes;
-	uint64_t begun_cpu_ns; /* CPU time of this process at collector_start() */
+	uint64_t once_ns; /* CPU time of this process up to collector_start() */
 	uint64_t next_cost_ns;
 
 	struct collector_replacement replacement;

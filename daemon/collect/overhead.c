@@ -38,7 +38,13 @@ static int64_t median(int64_t *values, size_t count)
 	return values[count / 2];
 }
 
-int overhead_estimate(overhead_work_fn work, void *context, uint64_t *cost_ns, struct error *err)
+static uint64_t not_negative(int64_t value)
+{
+	return value > 0 ? (uint64_t)value : 0;
+}
+
+int overhead_estimate(overhead_work_fn work, void *context, struct overhead_cost *ret,
+		      struct error *err)
 {
 	int64_t cost[COSTS_MAX], plain_ns = 0;
 	struct overhead_piece piece;
@@ -54,8 +60,9 @@ int overhead_estimate(overhead_work_fn work, void *context, uint64_t *cost_ns, s
 	}
 	if (count < COSTS_MIN)
 		return error_set(err, EAGAIN, "the machine is too busy");
-	plain_ns = median(cost, count);
-	*cost_ns = plain_ns > 0 ? (uint64_t)plain_ns : 0;
+	ret->ns = not_negative(median(cost, count));
+	ret->low_ns = not_negative(cost[count / 4]);
+	ret->high_ns = not_negative(cost[count - 1 - count / 4]);
 	return 0;
 }
 
@@ -155,7 +162,7 @@ static int probe_open(struct perf_ring **ret, const struct source_event *event, 
 	return perf_ring_open(ret, &attr, 0, -1, PROBE_PAGES, err);
 }
 
-int overhead_measure(const struct source_event *event, uint64_t cpu_hz, uint64_t *cost_ns,
+int overhead_measure(const struct source_event *event, uint64_t cpu_hz, struct overhead_cost *ret,
 		     struct error *err)
 {
 	struct probe probe = {.deadline_ns = clock_monotonic_ns() + DEADLINE_NS};
@@ -174,7 +181,7 @@ int overhead_measure(const struct source_event *event, uint64_t cpu_hz, uint64_t
 	} else {
 		probe.iterations = iterations_for(PIECE_NS);
 		ioctl(perf_ring_fd(probe.ring), PERF_EVENT_IOC_ENABLE, 0);
-		rc = overhead_estimate(probe_work, &probe, cost_ns, err);
+		rc = overhead_estimate(probe_work, &probe, ret, err);
 		sched_setaffinity(0, sizeof(before), &before);
 	}
 	perf_ring_close(probe.ring);
@@ -193,6 +200,31 @@ uint64_t overhead_rate(uint64_t cost_ns, uint64_t percent)
 	return rate < EVENT_RATE ? rate : EVENT_RATE;
 }
 
+int overhead_measure_all(const struct event_list *events, uint64_t cpu_hz,
+			 struct overhead_cost *ret, struct error *err)
+{
+	struct overhead_cost cost[2] = {{0}};
+	bool known[2] = {false};
+	int r;
+
+	for (size_t i = 0; i < events->count; i++) {
+		bool clock = event_is_clock(&events->event[i]);
+
+		if (known[clock])
+			continue;
+		r = overhead_measure(&events->event[i], cpu_hz, &cost[clock], err);
+		if (r < 0)
+			return r;
+		known[clock] = true;
+	}
+	*ret = cost[known[true]];
+	if (known[false] && known[true]) {
+		ret->low_ns = cost[cost[0].low_ns > cost[1].low_ns].low_ns;
+		ret->high_ns = cost[cost[0].high_ns < cost[1].high_ns].high_ns;
+	}
+	return 0;
+}
+
 /*
  * What a sample of each of the events in a mask costs, added up. Counters of all
  * kinds interrupt alike, clocks do it another way: two to measure.
@@ -200,7 +232,7 @@ uint64_t overhead_rate(uint64_t cost_ns, uint64_t percent)
 static int costs_sum(const struct event_list *events, unsigned int mask, uint64_t cpu_hz,
 		     uint64_t *sum, uint64_t *count, struct error *err)
 {
-	uint64_t cost[2] = {0};
+	struct overhead_cost cost[2] = {{0}};
 	bool known[2] = {false};
 	size_t i;
 	int rc;
@@ -217,7 +249,7 @@ static int costs_sum(const struct event_list *events, unsigned int mask, uint64_
 				return rc;
 			known[clock] = true;
 		}
-		*sum += cost[clock];
+		*sum += cost[clock].ns;
 		++*count;
 	}
 	return 0;

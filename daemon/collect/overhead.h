@@ -49,12 +49,24 @@ struct overhead_piece {
 typedef bool (*overhead_work_fn)(void *context, struct overhead_piece *ret);
 
 /**
+ * struct overhead_cost - the cost of a sample; 0: too little to be told from noise
+ * @ns:      the median of those measured
+ * @low_ns:  their lower quartile
+ * @high_ns: their upper quartile
+ */
+struct overhead_cost {
+	uint64_t ns;
+	uint64_t low_ns;
+	uint64_t high_ns;
+};
+
+/**
  * overhead_estimate() - what a sample costs, by doing work
- * @cost_ns: out: nanoseconds; 0: too little to be told from noise
  *
  * Return: 0; -EAGAIN too few pieces were left undisturbed.
  */
-int overhead_estimate(overhead_work_fn work, void *context, uint64_t *cost_ns, struct error *err);
+int overhead_estimate(overhead_work_fn work, void *context, struct overhead_cost *ret,
+		      struct error *err);
 
 /**
  * overhead_measure() - the same, of a real event on this CPU
@@ -65,8 +77,17 @@ int overhead_estimate(overhead_work_fn work, void *context, uint64_t *cost_ns, s
  *
  * Return: 0; -EAGAIN; errors of perf_event_open(2) and sched_setaffinity(2).
  */
-int overhead_measure(const struct source_event *event, uint64_t cpu_hz, uint64_t *cost_ns,
+int overhead_measure(const struct source_event *event, uint64_t cpu_hz, struct overhead_cost *ret,
 		     struct error *err);
+
+/**
+ * overhead_measure_all() - measure both kinds of events, clocks and counters, if both are there
+ * @ret: @ns is that of a clock if there is one; the quartiles are the lowest and the highest
+ *
+ * Return: as overhead_measure(), whose error for one kind is an error for all.
+ */
+int overhead_measure_all(const struct event_list *events, uint64_t cpu_hz,
+			 struct overhead_cost *ret, struct error *err);
 
 /**
  * overhead_rate() - samples a second and CPU that cost a share of it

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The total cost of a run of dcpirun: measured before the run to choose the rate of samples,
+ * printed after it.
+ */
+#ifndef DCPI_RUN_COST_H
+#define DCPI_RUN_COST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "daemon/collect/collector_cost.h"
+#include "daemon/collect/overhead.h"
+
+struct rusage;
+struct collector;
+struct collector_config;
+
+/**
+ * struct run_cost - fields are private
+ * @begun_ns:   CPU time of this process and its ended children when the run began
+ * @command_ns: CPU time of the command and of descendants that it waited for
+ * @ended_ns:   as @begun_ns, when the command had ended
+ * @sample:     cost of a sample, if @known
+ * @parts:      of the whole run
+ */
+struct run_cost {
+	uint32_t percent;
+	uint64_t begun_ns;
+	uint64_t command_ns;
+	uint64_t ended_ns;
+	bool known;
+	struct overhead_cost sample;
+	uint64_t interrupts;
+	struct collector_cost parts;
+};
+
+/**
+ * run_cost_begin() - a run begins
+ * @percent: bound of the total cost, of the command's CPU time
+ * @first:   the first run, to whose cost the start of this process belongs
+ */
+void run_cost_begin(struct run_cost *cost, uint32_t percent, bool first);
+
+/**
+ * run_cost_fit() - measure the cost of a sample and choose the rate of events with default periods
+ *
+ * Samples and their interpretation take at most two thirds of the bound. The rate is EVENT_RATE
+ * divided by a power of two, so that runs to be compared have the same rate. A cost that cannot be
+ * measured is assumed to be high.
+ */
+void run_cost_fit(struct run_cost *cost, struct collector_config *config);
+
+/** run_cost_end() - the command has ended; @command: its resources, as of wait4(2) */
+void run_cost_end(struct run_cost *cost, const struct rusage *command);
+
+/** run_cost_take() - take the parts of the cost; all samples are in the database */
+void run_cost_take(struct run_cost *cost, struct collector *collector);
+
+/**
+ * run_cost_print() - print the cost on standard error, without a line end
+ *
+ * The collector is closed, so that all processes of ours have ended. The interval covers the
+ * quartiles of the cost of a sample, and for probes nothing up to their estimate. Prints nothing
+ * for a command with fewer than 100 samples or less than 0.1 s of CPU time.
+ */
+void run_cost_print(const struct run_cost *cost);
+
+#endif
