@@ -16,7 +16,7 @@ collect-src := $(addprefix daemon/, config.c control.c control_verbs.c notify.c)
 collect-src += $(addprefix daemon/base/, cgroup.c descriptor_limit.c directory.c \
 	heap.c log.c loop.c secure_exec.c tally.c)
 collect-src += $(addprefix daemon/source/, bpf_sampler.c bpf_slot.c bpf_store.c \
-	branch_known.c branch_offers.c branch_probe.c branch_probes.c branch_rounds.c branch_snapshots.c event_ring.c \
+	branch_known.c branch_offers.c branch_probe.c branch_probes.c branch_rounds.c branch_snapshots.c event_ring.c kernel_types.c \
 	file_mapping.c perf_branch.c perf_edges.c perf_slot.c probe_guarantee.c probe_holder.c probe_measurement.c probe_places.c probe_results.c source_bpf.c \
 	source_chunk.c source_kmod.c source_perf.c source_replay.c source_select.c store_drain.c trace.c \
 	trace_reader.c trace_writer.c)
@@ -43,7 +43,7 @@ dcpirun-with := daemon/run_cost.c
 collect-tests := unit_accumulate unit_bpf_store unit_branch_offers unit_cgroup unit_collector unit_collector_cost \
 	unit_collector_failures unit_config unit_control unit_core_clock unit_edge_accumulate \
 	unit_event unit_event_pmu unit_event_spec unit_file_mapping unit_image_claim unit_image_copier \
-	unit_jit_code unit_kernel_code unit_log unit_matcher unit_multiplex \
+	unit_jit_code unit_kernel_code unit_kernel_types unit_log unit_matcher unit_multiplex \
 	unit_offset_counts unit_overhead unit_perf_slot unit_probe_places unit_probe_results \
 	unit_process_label unit_source_chunk unit_source_kmod unit_source_perf
 unit_bpf_store-ldlibs := -lpthread

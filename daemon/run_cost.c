@@ -84,7 +84,7 @@ void run_cost_print(const struct run_cost *cost)
 		return;
 	own_ns = own_ns > cost->command_ns ? own_ns - cost->command_ns : 0;
 	percent = 100 / (double)parts->program_ns;
-	/* What probes cost at least is not known. */
+	/* The lowest cost of probes is not known. */
 	low_ns = own_ns + parts->snapshots_ns + cost->interrupts * cost->sample.low_ns;
 	high_ns = own_ns + parts->snapshots_ns + cost->interrupts * cost->sample.high_ns +
 		  parts->probes_ns;

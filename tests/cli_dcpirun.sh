@@ -74,7 +74,7 @@ else
 		'BEGIN { print (c == 0 || n < 100) }')" 1
 fi
 
-# The CPU time of dcpirun and its processes is what the system accounts for them, less the command's.
+# dcpirun prints the CPU time that the system accounts for it and its processes, less the command's.
 # bash prints the time of the command; the time of dcpirun has that, too.
 used=$( { TIMEFORMAT='own %U %S'
 	time "$run" --db "$work/rusage.db" bash -c "TIMEFORMAT='command %U %S'; time $work/split 6000"

@@ -46,7 +46,7 @@ void collector_cost(struct collector *collector, struct collector_cost *cost);
  * @most:     upper limit of the result
  *
  * It is the part of the bound that the other parts leave, and 0 if the total exceeds the bound.
- * Work that is done once takes half of the bound at most until it is paid for: a program that runs
+ * Work that is done once takes half of the bound at most until it is paid for. A program that runs
  * for at least 2 x @once_ns / bound keeps the bound, if the other parts do.
  */
 uint32_t collector_cost_share(const struct collector_cost *cost, uint32_t permille, uint32_t most);

@@ -49,8 +49,8 @@ struct overhead_piece {
 typedef bool (*overhead_work_fn)(void *context, struct overhead_piece *ret);
 
 /**
- * struct overhead_cost - the cost of a sample; 0: too little to be told from noise
- * @ns:      the median of those measured
+ * struct overhead_cost - the cost of a sample; 0: less than the noise
+ * @ns:      the median of the measured costs
  * @low_ns:  their lower quartile
  * @high_ns: their upper quartile
  */

@@ -28,7 +28,7 @@
  * @reach: likewise, as far as its symbols go
  * @limit: where something else begins
  * @image: number in the image table; IMAGE_UNKNOWN: it has no text, or there was no room
- * @symbols: at absolute addresses, from when the text was first seen until somebody takes them
+ * @symbols: at absolute addresses, from when the text was first seen until a caller takes them
  *           or kernel_images_forget_symbols()
  * @wanted:  they are being read
  * @spared:  they were not forgotten, once

@@ -5,10 +5,13 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <malloc.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "daemon/source/kernel_types.h"
+#include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/pid_namespace.h"
 
@@ -60,11 +63,36 @@ static uint32_t ring_bytes(uint32_t every)
 	return bytes;
 }
 
-static int load(struct branch_snapshots *snapshots, uint32_t every)
-{
-	struct branch_snapshot_bpf *skeleton = snapshots->skeleton = branch_snapshot_bpf__open();
-	int rc;
+/* As branch_snapshot.bpf.c declares them. */
+static const struct kernel_struct kernel_structs[] = {
+#if defined(__x86_64__)
+	{"thread_struct", {"fsbase"}},
+#endif
+	{"sched_info", {"run_delay"}},
+	{"task_struct",
+	 {
+		 "self_exec_id",
+		 "nvcsw",
+		 "nivcsw",
+		 "sched_info",
+#if defined(__x86_64__)
+		 "thread",
+#endif
+	 }},
+};
 
+/* @types_fd: types of the kernel that the program uses; -1: libbpf reads all of them */
+static int snapshots_load_with(struct branch_snapshots *snapshots, uint32_t every, int types_fd)
+{
+	char path[32];
+	struct bpf_object_open_opts options = {.sz = sizeof(options)};
+	struct branch_snapshot_bpf *skeleton;
+	int r;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", types_fd);
+	if (types_fd >= 0)
+		options.btf_custom_path = path;
+	skeleton = branch_snapshot_bpf__open_opts(&options);
 	if (skeleton == NULL)
 		return -errno;
 	skeleton->rodata->branch_every = every;
@@ -72,13 +100,33 @@ static int load(struct branch_snapshots *snapshots, uint32_t every)
 	bpf_program__set_expected_attach_type(skeleton->progs.branch_probe,
 					      (enum bpf_attach_type)BRANCH_PROBE_ATTACH_TYPE);
 	bpf_map__set_max_entries(skeleton->maps.snapshots, ring_bytes(every));
-	rc = branch_snapshot_bpf__load(skeleton);
-	/* libbpf has read all of the kernel's types, and forgotten them. */
-	malloc_trim(0);
-	if (rc < 0)
-		return rc;
-	snapshots->ring = ring_buffer__new(bpf_map__fd(skeleton->maps.snapshots), snapshot_take,
-					   snapshots, NULL);
+	r = branch_snapshot_bpf__load(skeleton);
+	if (r < 0)
+		branch_snapshot_bpf__destroy(skeleton);
+	else
+		snapshots->skeleton = skeleton;
+	return r;
+}
+
+static int snapshots_load(struct branch_snapshots *snapshots, uint32_t every)
+{
+	_cleanup_close_ int types_fd =
+		kernel_types_open(KERNEL_TYPES_PATH, kernel_structs,
+				  sizeof(kernel_structs) / sizeof(*kernel_structs));
+	int r = -ENOENT;
+
+	if (types_fd >= 0)
+		r = snapshots_load_with(snapshots, every, types_fd);
+	/* EPERM: it would be refused again. */
+	if (r < 0 && r != -EPERM) {
+		r = snapshots_load_with(snapshots, every, -1);
+		/* libbpf has read all of the kernel's types, and forgotten them. */
+		malloc_trim(0);
+	}
+	if (r < 0)
+		return r;
+	snapshots->ring = ring_buffer__new(bpf_map__fd(snapshots->skeleton->maps.snapshots),
+					   snapshot_take, snapshots, NULL);
 	return snapshots->ring == NULL ? -errno : 0;
 }
 
@@ -93,7 +141,7 @@ int branch_snapshots_open(struct branch_snapshots **ret, uint32_t every, struct 
 	if (snapshots == NULL)
 		return error_set(err, ENOMEM, "out of memory");
 	libbpf_set_print(NULL);
-	rc = load(snapshots, every);
+	rc = snapshots_load(snapshots, every);
 	if (rc < 0) {
 		branch_snapshots_close(snapshots);
 		return error_set(err, -rc, "the kernel does not take the BPF program");
