@@ -22,7 +22,8 @@ static __attribute__((noinline, noclone)) void WORK(long n)
 }
 void CALL(void) { WORK(40000000); }
 C
-libraries='1 2 3 4'
+libraries='1 2 3 4 5 6'
+all=6
 calls=
 for i in $libraries; do
 	$cc -O1 -g -shared -fPIC -Wl,--build-id=sha1 "-DWORK=hidden_$i" "-DCALL=call_$i" \
@@ -34,11 +35,17 @@ for i in $libraries; do
 	strip "$work/libwork$i.so"
 	calls="$calls call_$i();"
 done
-echo "void call_1(void), call_2(void), call_3(void), call_4(void); int main(void) {$calls return 0; }" > \
-	"$work/main.c"
+# shellcheck disable=SC2086,SC2046 # words
+{
+	printf 'void call_%s(void);\n' $libraries
+	echo "int main(void) {$calls return 0; }"
+} > "$work/main.c"
 # shellcheck disable=SC2086,SC2046 # words
 $cc -o "$work/main" "$work/main.c" -L"$work" $(printf -- '-lwork%s ' $libraries) "-Wl,-rpath,$work" || exit 1
-"$bin/dcpirun" -q --user --image-store none --db "$db" "$work/main" || exit 1
+for _ in 1 2; do
+	"$bin/dcpirun" -q --user --image-store none --db "$db" "$work/main" || exit 1
+done
+cp "$db" "$work/copy.db"
 
 # serve MODE: starts a server and sets $url, $log
 serve()
@@ -71,16 +78,16 @@ incomplete()
 
 serve works
 good=$url
-is "a server that works: all names" "$(ask "$good")" 4
+is "a server that works: all names" "$(ask "$good")" $all
 is "a server that works: no message" "$(cat "$work/err")" ""
 is "a server that works: whole files in the cache" "$(incomplete)" ""
 requests=$(wc -l < "$log")
-is "the cache answers the next report" "$(ask "$good") $(wc -l < "$log")" "4 $requests"
+is "the cache answers the next report" "$(ask "$good") $(wc -l < "$log")" "$all $requests"
 rm -rf "$work/cache"
 for i in $libraries; do
 	mv "$work/libwork$i.so" "$work/gone$i.so"
 done
-is "images that are gone: all names" "$(ask "$good")" 4
+is "images that are gone: all names" "$(ask "$good")" $all
 like "images that are gone: the code is from the server" "$(DEBUGINFOD_URLS=$good "$bin/dcpicalc" \
 	--debuginfod --db "$db" -i 'libwork*' 2>&1)" 'jl|jle|jg|jge'
 for i in $libraries; do
@@ -105,22 +112,67 @@ for mode in silent stalls drips closes truncated garbage other error; do
 	done
 	is "$mode: one attempt" "$(($(wc -l < "$log") - 1))" 1
 	is "$mode: nothing incomplete is kept" "$(incomplete)" ""
-	is "$mode: a server after it is asked" "$(DCPI_DEBUGINFOD_SECONDS=60 ask "$url $good")" 4
+	is "$mode: a server after it is asked" "$(DCPI_DEBUGINFOD_SECONDS=60 ask "$url $good")" $all
 	rm -rf "$work/cache"
-	is "$mode: a server before it is asked" "$(ask "$good $url")" 4
+	is "$mode: a server before it is asked" "$(ask "$good $url")" $all
 done
+
+attempts()
+{
+	[ "$(wc -l < "$silent_log")" -eq "$1" ]
+}
+
+# Every tool that looks up several images asks for all of them at once.
+# names TOOL ARGUMENT...: how many hidden procedures have names; messages are in $work/err
+names()
+{
+	local tool=$1
+
+	shift
+	rm -rf "$work/cache"
+	DEBUGINFOD_URLS=$url timeout 120 "$bin/$tool" --debuginfod -i 'libwork*' "$@" \
+		2> "$work/err" | grep -o 'hidden_[0-9]' | sort -u | grep -c .
+}
+
+serve silent
+silent=$url silent_log=$log
+while IFS=: read -r tool arguments; do
+	arguments=${arguments//DB/$db}
+	arguments=${arguments//COPY/$work/copy.db}
+	serve "together:$((all - 1))"
+	# shellcheck disable=SC2086 # words
+	is "$tool $arguments: files are asked for at once" \
+		"$(DCPI_DEBUGINFOD_SECONDS=60 DEBUGINFOD_TIMEOUT=60 names "$tool" $arguments)" "$all"
+	is "$tool: each file is asked for once" "$(tail -n +2 "$log" | sort | uniq -d)" ""
+	url=$silent
+	before=$(wc -l < "$silent_log")
+	# shellcheck disable=SC2086 # words
+	is "$tool, a silent server: no names" "$(DCPI_DEBUGINFOD_SECONDS=2 names "$tool" $arguments)" 0
+	is "$tool, a silent server: one message" "$(grep -c debuginfod "$work/err")" 1
+	like "$tool, a silent server: the message counts the files" "$(cat "$work/err")" \
+		'given up after 2 s, without ([6-9]|[1-9][0-9]+) of \1 files'
+	check "$tool, a silent server: one attempt" eventually attempts "$((before + 1))"
+done << TOOLS
+dcpiprof:--db DB
+dcpidiff:--db DB --level 1 --min 0 1 2
+dcpidiff:--level 1 --min 0 DB@1 COPY@2
+dcpistats:--db DB
+dcpistats:DB@1 COPY@2
+dcpisumm:--db DB --by procedure --min-samples 1
+dcpitop:--db DB --batch --no-flush --by procedure -n 1 --rows 100
+TOOLS
 
 rm -rf "$work/cache"
 serve missing
 is "files that a server does not have: no message" "$(ask "$url")$(cat "$work/err")" 0
 is "files that a server does not have: each is asked for once" \
 	"$(tail -n +2 "$log" | sort | uniq -d)" ""
-is "files that a server does not have: the next one is asked" "$(ask "$url $good")" 4
+is "files that a server does not have: the next one is asked" "$(ask "$url $good")" $all
 rm -rf "$work/cache"
-is "a port without server: the next one is asked" "$(ask "http://127.0.0.1:1 $good")" 4
+is "a port without server: the next one is asked" "$(ask "http://127.0.0.1:1 $good")" $all
 like "a port without server: a message" "$(cat "$work/err")" "127.0.0.1:1' failed"
 rm -rf "$work/cache"
-is "a name that does not resolve: the next one is asked" "$(ask "http://no.such.host.invalid $good")" 4
+is "a name that does not resolve: the next one is asked" "$(ask "http://no.such.host.invalid $good")" $all
 rm -rf "$work/cache"
 is "no server is named: a message" "$(ask '') $(cat "$work/err")" \
 	"0 dcpiprof: no debuginfod server is asked: DEBUGINFOD_URLS is not set"

@@ -4,16 +4,21 @@
 usage: debuginfod_server.py MODE FOLDER LOG
 
 Serves FOLDER/BUILD-ID/KIND on a free port of 127.0.0.1. The first line of LOG is the port; each
-request and, in mode "silent", each connection adds a line.
+request and, in mode "silent", each connection adds a line. Mode "together:N" answers its first
+request, and further ones once N of them wait.
 """
 import http.server
 import os
 import socket
 import sys
+import threading
 import time
 
 mode, folder, log_path = sys.argv[1:4]
 log = open(log_path, "a", buffering=1)
+mode, _, waiters = mode.partition(":")
+first = threading.Lock()
+barrier = threading.Barrier(int(waiters or 1))
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -35,6 +40,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return
         body = open(path, "rb").read()
         if mode == "works":
+            self.send_body(body, len(body))
+        elif mode == "together":
+            if not first.acquire(blocking=False):
+                barrier.wait()
             self.send_body(body, len(body))
         elif mode == "truncated":
             self.send_body(body[: len(body) // 2], len(body) // 2)

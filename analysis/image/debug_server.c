@@ -426,13 +426,15 @@ static void fetch_run(struct fetch *fetch)
 		listener->end(listener->context);
 }
 
+static bool same_request(const struct debug_server_request *x, const struct debug_server_request *y)
+{
+	return x->kind == y->kind && x->bytes == y->bytes && memcmp(x->id, y->id, x->bytes) == 0;
+}
+
 static const struct answer *answer_find(const struct debug_server_request *request)
 {
 	for (size_t i = 0; i < state.answer_count; i++) {
-		const struct debug_server_request *known = &state.answers[i].request;
-
-		if (known->kind == request->kind && known->bytes == request->bytes &&
-		    memcmp(known->id, request->id, request->bytes) == 0)
+		if (same_request(&state.answers[i].request, request))
 			return &state.answers[i];
 	}
 	return NULL;
@@ -449,7 +451,16 @@ static void answer_add(const struct debug_server_request *request, char *path)
 	state.answers[state.answer_count++] = (struct answer){*request, path};
 }
 
-/* Requests that neither an earlier answer nor the cache settles become jobs. */
+static bool is_job(const struct job *jobs, size_t count, const struct debug_server_request *request)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (same_request(jobs[i].request, request))
+			return true;
+	}
+	return false;
+}
+
+/* Requests that neither an earlier answer nor the cache settles become jobs, once each. */
 static size_t collect_jobs(struct job *jobs, const struct debug_server_request *requests,
 			   size_t count)
 {
@@ -459,7 +470,8 @@ static size_t collect_jobs(struct job *jobs, const struct debug_server_request *
 		enum debug_cache_state cached;
 		char *path = NULL;
 
-		if (requests[i].bytes == 0 || answer_find(&requests[i]) != NULL)
+		if (requests[i].bytes == 0 || answer_find(&requests[i]) != NULL ||
+		    is_job(jobs, wanted, &requests[i]))
 			continue;
 		cached = debug_cache_find(&requests[i], &path);
 		if (cached == DEBUG_CACHE_UNKNOWN)

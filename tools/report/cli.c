@@ -492,11 +492,17 @@ int cli_open_path(struct profile_reader **reader, const char *path, struct error
 
 int cli_open(struct cli *cli, struct profile_reader **reader, struct error *err)
 {
+	_cleanup_(server_prefetch_deinit) struct server_prefetch prefetch = {0};
 	int r = cli_open_path(reader, cli->database, err);
 
 	if (r == 0)
 		r = cli_select_epochs(cli, *reader, err);
-	return r == 0 ? server_prefetch(cli, *reader, err) : r;
+	if (r == 0)
+		r = server_prefetch_add_all(&prefetch, *reader, &cli->filter, cli->image,
+					    &cli->debug, err);
+	if (r == 0 && server_prefetch_run(&prefetch) < 0)
+		return error_set(err, ENOMEM, "out of memory");
+	return r;
 }
 
 int cli_finish_output(struct error *err)

@@ -12,31 +12,26 @@
 #include "tools/base/progress.h"
 #include "tools/report/image_label.h"
 
-struct sampled_image {
-	int64_t id;
-	uint64_t samples;
+struct wanted_file {
+	struct debug_server_request request;
+	uint64_t samples; /* of the image */
 };
 
-/* The images of the report; profiles come ordered by image. */
-struct prefetch {
-	struct sampled_image *images;
-	size_t count;
-	size_t capacity;
-	struct debug_server_request *requests;
-	size_t request_count;
-	size_t request_capacity;
+/* While the profiles of a database are walked over; profiles come ordered by image. */
+struct profile_walk {
+	struct server_prefetch *prefetch;
+	struct profile_reader *reader;
+	const struct debug_file_options *debug;
+	const char *pattern;
+	int64_t image; /* 0: none yet */
+	uint64_t samples;
+	struct error *err;
 };
 
 static struct {
 	const struct cli *cli;
 	struct progress progress;
 } listening;
-
-static void prefetch_deinit(struct prefetch *prefetch)
-{
-	free(prefetch->images);
-	free(prefetch->requests);
-}
 
 static void server_failed(void *context, const char *message)
 {
@@ -70,67 +65,97 @@ void server_prefetch_listen(const struct cli *cli)
 	debug_server_listen(&listener);
 }
 
-static int add_profile(void *context, const struct profile *profile)
+void server_prefetch_deinit(struct server_prefetch *prefetch)
 {
-	struct prefetch *prefetch = context;
-	struct sampled_image *last = prefetch->images + prefetch->count;
-
-	if (prefetch->count > 0 && last[-1].id == profile->image) {
-		last[-1].samples += profile->total;
-		return 0;
-	}
-	if (array_reserve(&prefetch->images, &prefetch->capacity, prefetch->count + 1,
-			  sizeof(*prefetch->images)) < 0)
-		return -ENOMEM;
-	prefetch->images[prefetch->count++] =
-		(struct sampled_image){profile->image, profile->total};
-	return 0;
+	free(prefetch->files);
+	*prefetch = (struct server_prefetch){0};
 }
 
-static int prefetch_by_samples(const void *a, const void *b)
-{
-	const struct sampled_image *x = a, *y = b;
-
-	return (x->samples < y->samples) - (x->samples > y->samples);
-}
-
-static int add_requests(struct prefetch *prefetch, const struct cli *cli,
-			const struct profile_image *image)
+int server_prefetch_add(struct server_prefetch *prefetch, const struct profile_image *image,
+			uint64_t samples, const struct debug_file_options *debug)
 {
 	struct debug_server_request requests[2] = {0};
 	size_t count;
 
-	if (image->kind != PROFILE_IMAGE_FILE ||
-	    (cli->image != NULL && !image_label_matches(image, cli->image)))
+	if (!debug->debuginfod || image->kind != PROFILE_IMAGE_FILE)
 		return 0;
-	count = image_lookup_wanted(requests, image, &cli->debug);
-	if (array_reserve(&prefetch->requests, &prefetch->request_capacity,
-			  prefetch->request_count + 2, sizeof(*prefetch->requests)) < 0)
+	count = image_lookup_wanted(requests, image, debug);
+	if (array_reserve(&prefetch->files, &prefetch->capacity, prefetch->count + count,
+			  sizeof(*prefetch->files)) < 0)
 		return -ENOMEM;
-	memcpy(prefetch->requests + prefetch->request_count, requests, count * sizeof(*requests));
-	prefetch->request_count += count;
+	for (size_t i = 0; i < count; i++)
+		prefetch->files[prefetch->count++] = (struct wanted_file){requests[i], samples};
 	return 0;
 }
 
-int server_prefetch(const struct cli *cli, struct profile_reader *reader, struct error *err)
+/* Adds the files of the image whose profiles were walked over. */
+static int add_walked(struct profile_walk *walk)
 {
-	_cleanup_(prefetch_deinit) struct prefetch prefetch = {0};
+	struct profile_image image;
 	int r;
 
-	if (!cli->debug.debuginfod)
+	if (walk->image == 0)
 		return 0;
-	r = profile_reader_totals(reader, &cli->filter, add_profile, &prefetch, err);
-	if (prefetch.count > 0)
-		qsort(prefetch.images, prefetch.count, sizeof(*prefetch.images),
-		      prefetch_by_samples);
-	for (size_t i = 0; r == 0 && i < prefetch.count; i++) {
-		struct profile_image image;
+	r = profile_reader_image(walk->reader, walk->image, &image, walk->err);
+	if (r < 0 || (walk->pattern != NULL && !image_label_matches(&image, walk->pattern)))
+		return r;
+	if (server_prefetch_add(walk->prefetch, &image, walk->samples, walk->debug) < 0)
+		return error_set(walk->err, ENOMEM, "out of memory");
+	return 0;
+}
 
-		r = profile_reader_image(reader, prefetch.images[i].id, &image, err);
-		if (r == 0 && add_requests(&prefetch, cli, &image) < 0)
-			r = error_set(err, ENOMEM, "out of memory");
+static int walk_profile(void *context, const struct profile *profile)
+{
+	struct profile_walk *walk = context;
+	int r;
+
+	if (profile->image == walk->image) {
+		walk->samples += profile->total;
+		return 0;
 	}
-	if (r == 0)
-		debug_server_fetch(prefetch.requests, prefetch.request_count);
+	r = add_walked(walk);
+	walk->image = profile->image;
+	walk->samples = profile->total;
 	return r;
+}
+
+int server_prefetch_add_all(struct server_prefetch *prefetch, struct profile_reader *reader,
+			    const struct profile_filter *filter, const char *pattern,
+			    const struct debug_file_options *debug, struct error *err)
+{
+	struct profile_walk walk = {.prefetch = prefetch,
+				    .reader = reader,
+				    .debug = debug,
+				    .pattern = pattern,
+				    .err = err};
+	int r;
+
+	if (!debug->debuginfod)
+		return 0;
+	r = profile_reader_totals(reader, filter, walk_profile, &walk, err);
+	return r == 0 ? add_walked(&walk) : r;
+}
+
+static int wanted_by_samples(const void *a, const void *b)
+{
+	const struct wanted_file *x = a, *y = b;
+
+	return (x->samples < y->samples) - (x->samples > y->samples);
+}
+
+int server_prefetch_run(const struct server_prefetch *prefetch)
+{
+	_cleanup_free_ struct debug_server_request *requests =
+		calloc(prefetch->count + 1, sizeof(*requests));
+
+	if (requests == NULL)
+		return -ENOMEM;
+	if (prefetch->count > 0)
+		qsort(prefetch->files, prefetch->count, sizeof(*prefetch->files),
+		      wanted_by_samples);
+	for (size_t i = 0; i < prefetch->count; i++)
+		requests[i] = prefetch->files[i].request;
+	if (prefetch->count > 0)
+		debug_server_fetch(requests, prefetch->count);
+	return 0;
 }

@@ -13,13 +13,49 @@
  */
 void server_prefetch_listen(const struct cli *cli);
 
+struct wanted_file;
+
 /**
- * server_prefetch() - ask the servers for the files of all images with samples, several at once
+ * struct server_prefetch - the files to ask for; zero-initialised is empty
  *
- * Does nothing without --debuginfod.
+ * A tool that reads several databases adds the images of all of them before it asks, so that the
+ * servers answer in parallel.
+ */
+struct server_prefetch {
+	/* private */
+	struct wanted_file *files;
+	size_t count;
+	size_t capacity;
+};
+
+void server_prefetch_deinit(struct server_prefetch *prefetch);
+
+/**
+ * server_prefetch_add() - add the files of one image that only a server may have
+ * @samples: of the image; files of images with more samples are asked for first
+ *
+ * Does nothing unless @debug asks for debuginfod.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int server_prefetch_add(struct server_prefetch *prefetch, const struct profile_image *image,
+			uint64_t samples, const struct debug_file_options *debug);
+
+/**
+ * server_prefetch_add_all() - likewise, of all images with samples that @filter selects
+ * @pattern: that an image matches, as of image_label_matches(); NULL: each
  *
  * Return: 0, -ENOMEM, or the reader's error.
  */
-int server_prefetch(const struct cli *cli, struct profile_reader *reader, struct error *err);
+int server_prefetch_add_all(struct server_prefetch *prefetch, struct profile_reader *reader,
+			    const struct profile_filter *filter, const char *pattern,
+			    const struct debug_file_options *debug, struct error *err);
+
+/**
+ * server_prefetch_run() - ask the servers for all files, several at once
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int server_prefetch_run(const struct server_prefetch *prefetch);
 
 #endif

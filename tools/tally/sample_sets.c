@@ -12,6 +12,7 @@
 #include "lib/image_store.h"
 #include "tools/base/text.h"
 #include "tools/report/event_role.h"
+#include "tools/report/server_prefetch.h"
 
 #define NO_SET SIZE_MAX
 
@@ -483,6 +484,26 @@ static int prepare_source(struct sample_sets *sets, size_t number, const struct 
 	return r;
 }
 
+/* The files that only servers may have, of all databases at once. */
+static int prefetch_files(const struct sample_sets *sets, const struct cli *cli, struct error *err)
+{
+	_cleanup_(server_prefetch_deinit) struct server_prefetch prefetch = {0};
+	int r = 0;
+
+	for (size_t i = 0; i < sets->source_count && r == 0; i++) {
+		const struct sample_source *source = &sets->sources[i];
+		struct profile_filter filter = source->filter;
+
+		filter.event = sets->event;
+		if (source->epoch_count > 0)
+			r = server_prefetch_add_all(&prefetch, source->reader, &filter, cli->image,
+						    &source->debug, err);
+	}
+	if (r == 0 && server_prefetch_run(&prefetch) < 0)
+		return no_memory(err);
+	return r;
+}
+
 int sample_sets_load(struct sample_sets *sets, struct cli *cli, enum sample_sets_by by,
 		     struct error *err)
 {
@@ -507,6 +528,8 @@ int sample_sets_load(struct sample_sets *sets, struct cli *cli, enum sample_sets
 		r = group(sets, err);
 	for (size_t i = 0; i < sets->source_count && r == 0; i++)
 		r = prepare_source(sets, i, cli, err);
+	if (r == 0)
+		r = prefetch_files(sets, cli, err);
 	sets->header.scaled = true;
 	return r;
 }

@@ -12,6 +12,7 @@
 #include "lib/u64_map.h"
 #include "tools/base/text.h"
 #include "tools/report/image_symbols.h"
+#include "tools/report/server_prefetch.h"
 
 struct count {
 	uint64_t now;
@@ -409,6 +410,22 @@ static bool is_looked_at(const struct top_counts *counts, const struct image *im
 		profiler_class_needs_procedures(&image->image, counts->probes));
 }
 
+/* The files of images whose procedures are looked at for the first time, all at once. */
+static int prefetch_files(const struct top_counts *counts, int64_t wanted)
+{
+	_cleanup_(server_prefetch_deinit) struct server_prefetch prefetch = {0};
+
+	for (size_t i = 0; i < counts->image_count; i++) {
+		const struct image *image = &counts->images[i];
+
+		if (image->symbols == NULL && is_looked_at(counts, image, wanted) &&
+		    server_prefetch_add(&prefetch, &image->image, image->samples,
+					&counts->config.debug) < 0)
+			return -ENOMEM;
+	}
+	return server_prefetch_run(&prefetch);
+}
+
 static int count_all(struct top_counts *counts, enum top_level level, int64_t image,
 		     struct error *err)
 {
@@ -420,6 +437,8 @@ static int count_all(struct top_counts *counts, enum top_level level, int64_t im
 		counts->refreshes++;
 		r = count_images(counts, err);
 	}
+	if (r == 0 && level == TOP_BY_PROCEDURE)
+		r = prefetch_files(counts, image);
 	for (size_t i = 0; i < counts->image_count && r == 0 && level == TOP_BY_PROCEDURE; i++) {
 		struct image *place = &counts->images[i];
 
