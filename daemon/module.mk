@@ -89,7 +89,8 @@ policy: $(TEST_BIN)/policy_simulator ## docs/policy.md from the traces in build/
 
 # perf.data files: dcpiimport collects from them, as dcpirun does from a command.
 ARCHIVES += import
-import-src := $(addprefix daemon/import/, import.c import_images.c import_survey.c \
+import-src := $(addprefix daemon/import/, import.c import_images.c import_jit.c \
+	import_lives.c import_survey.c \
 	perfdata_event.c perfdata_file.c perfdata_header.c perfdata_unpack.c record_queue.c)
 import-needs := collect
 import-pkgs := libzstd
@@ -117,7 +118,7 @@ fuzz_jit_files-with := daemon/jit/jit_code.c daemon/jit/jit_shape.c \
 fuzz_jit_files-pkgs := libxxhash
 fuzz_perfdata-with := loader-hook/side_band_record.c \
 	$(addprefix daemon/event/event_, code.c name.c) \
-	$(addprefix daemon/import/, import_survey.c perfdata_event.c perfdata_file.c \
+	$(addprefix daemon/import/, import_lives.c import_survey.c perfdata_event.c perfdata_file.c \
 	perfdata_header.c perfdata_unpack.c) \
 	$(addprefix lib/, array.c bounded_reader.c error.c file_read.c printable.c u64_map.c)
 fuzz_perfdata-pkgs := libzstd

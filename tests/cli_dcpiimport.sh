@@ -169,6 +169,110 @@ like "the epoch says where it is from" "$("$bin/dcpiprof" --db "$work/split.db")
 	'source +perf.data'
 is "it has the command's name" "$(sql "$work/split.db" 'SELECT command FROM process')" split
 
+# JIT code, from perf maps that are still there when the recording is imported.
+${CC:-gcc} -O2 -o "$work/jit_maps" "$top/tests/programs/jit_maps.c" || exit 1
+
+# jit_recorded MODE ARGUMENT...: $work/jit.data, and $pid of the program
+jit_recorded()
+{
+	# shellcheck disable=SC2016 # of the inner shell
+	perf_alive perf record -q -N -o "$work/jit.data" -e cpu-clock:u -F 999 -- \
+		sh -c 'echo $$ > "$0"; exec "$@"' "$work/pid" "$work/jit_maps" "$@" 2> /dev/null
+	pid=$(cat "$work/pid")
+}
+
+# jit_counts: samples of the JIT code by name and reason, "hot=120 anonymous=3", in $jit
+jit_counts()
+{
+	rm -f "$work/jit.db"*
+	"$import" -q --db "$work/jit.db" "$work/jit.data" || return
+	jit=$("$bin/dcpiprof" --db "$work/jit.db" -i '*jit_maps*jit*' --csv 2> /dev/null | python3 -c '
+import csv, sys
+for row in csv.DictReader(sys.stdin):
+    print(row["procedure"] + "=" + row["cpu-clock:u"], end=" ")')
+	jit+=$(sql "$work/jit.db" "SELECT group_concat(name || '=' || count, ' ') FROM counter
+		WHERE counter_group = 'unknown' AND count > 0")
+}
+
+# jit_share NAME: percent of the samples in JIT code, with and without name
+jit_share()
+{
+	tr ' ' '\n' <<< "$jit" | awk -F= -v name="$1" '
+		$1 == name { mine = $2 } { all += $2 } END { print (all > 50 ? int(100 * mine / all) : -1) }'
+}
+
+# jit_has WHAT NAME LOW HIGH: the name has between LOW and HIGH percent of the samples
+jit_has()
+{
+	local share
+
+	share=$(jit_share "$2")
+	if [ "$share" -ge "$3" ] && [ "$share" -le "$4" ]; then
+		ok "$1"
+	else
+		not_ok "$1" "got $share% of: $jit"
+	fi
+}
+
+jit_recorded big 500 1000
+jit_counts
+jit_has "a perf map that is still there gives names" hot 97 100
+is "the perf map: every sample is accounted for" "$(identity "$work/jit.db")" ""
+like "the image is the program's JIT code" "$("$bin/dcpiprof" --db "$work/jit.db" --by-image)" \
+	'jit_maps \[jit\]'
+chown 65534 "/tmp/perf-$pid.map"
+jit_counts
+jit_has "a map of another user is not used" anonymous 97 100
+chown 0 "/tmp/perf-$pid.map"
+mv "/tmp/perf-$pid.map" "$work/kept.map"
+ln -s "$work/kept.map" "/tmp/perf-$pid.map"
+jit_counts
+jit_has "a map behind a symbolic link is not used" anonymous 97 100
+rm -f "/tmp/perf-$pid.map"
+jit_counts
+jit_has "without a map there is no name" anonymous 97 100
+cp "$work/kept.map" "/tmp/perf-$pid.map"
+jit_counts
+jit_has "a map that was written after the program ended is not used" anonymous 97 100
+touch -r "$work/kept.map" "/tmp/perf-$pid.map"
+jit_counts
+jit_has "the same map, with the time of the program" hot 97 100
+touch -d '2 days ago' "/tmp/perf-$pid.map"
+jit_counts
+jit_has "a map from before the program is not used" anonymous 97 100
+touch -r "$work/kept.map" "/tmp/perf-$pid.map"
+touch -d '90 days ago' "$work/jit.data"
+jit_counts
+jit_has "a recording from before the last boot gets no names" anonymous 97 100
+rm -f "/tmp/perf-$pid.map"
+
+jit_recorded exec 200
+jit_counts
+jit_has "exec: the last program has the names of the map" gen_3 40 60
+jit_has "exec: the programs before have none" anonymous 40 60
+rm -f "/tmp/perf-$pid.map"
+
+jit_recorded append 200 100
+jit_counts
+jit_has "several names at an address are ambiguous" jit_ambiguous 97 100
+rm -f "/tmp/perf-$pid.map"
+
+jit_recorded stale 500
+jit_counts
+jit_has "the map of the program before exec is not used" anonymous 97 100
+rm -f "/tmp/perf-$pid.map"
+
+jit_recorded child 500
+jit_counts
+jit_has "a child has its parent's names" hot 97 100
+rm -f "/tmp/perf-$pid.map"
+
+jit_recorded fork 500
+jit_counts
+like "a child: names that the parent listed after the fork are ambiguous" "$(jit_share jit_ambiguous)" \
+	'^(5[5-9]|6[0-9]|7[0-9])$'
+rm -f "/tmp/perf-$pid.map"
+
 refused "no such file" 'none.data: cannot open it: No such file' "$import" --db "$db" "$work/none.data"
 refused "not a recording" 'not a perf.data file' "$import" --db "$db" /bin/ls
 refused "a folder" 'folder of recordings' "$import" --db "$db" /tmp

@@ -58,6 +58,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 		require(r == 0 && samples == survey.samples);
 		perfdata_header_build_id(perfdata_file_header(file), "/bin/true");
 	}
+	import_survey_deinit(&survey);
 	perfdata_file_close(file);
 	return 0;
 }

@@ -407,11 +407,25 @@ static int image_of_file(struct image_table *table, struct profile_image *image,
 	return result;
 }
 
+int image_table_jit_of(struct image_table *table, uint32_t program)
+{
+	struct profile_image image = {.path = "[jit]"};
+	char label[PATH_MAX + sizeof(JIT_SUFFIX)];
+
+	if (program != IMAGE_UNKNOWN) {
+		image = *image_table_get(table, program);
+		snprintf(label, sizeof(label), "%s" JIT_SUFFIX, image.path);
+		image.path = label;
+	}
+	image.kind = PROFILE_IMAGE_JIT;
+	return image_table_add(table, &image);
+}
+
 /* A process that has ended cannot tell any more what it ran. */
 int image_table_jit(struct image_table *table, uint32_t pid)
 {
-	struct profile_image program = {.kind = PROFILE_IMAGE_FILE}, image;
-	char path[PATH_MAX], label[PATH_MAX + sizeof(JIT_SUFFIX)];
+	struct profile_image program = {.kind = PROFILE_IMAGE_FILE};
+	char path[PATH_MAX];
 	struct image_file_key key;
 	_cleanup_close_ int fd = image_file_open_executable(pid, path, &key);
 	int number = -ENOENT;
@@ -421,14 +435,7 @@ int image_table_jit(struct image_table *table, uint32_t pid)
 		number = image_of_file(table, &program, fd, &key);
 	if (number == -ENOMEM)
 		return number;
-	image = (struct profile_image){.path = "[jit]"};
-	if (number >= 0) {
-		image = *image_table_get(table, (uint32_t)number);
-		snprintf(label, sizeof(label), "%s" JIT_SUFFIX, image.path);
-		image.path = label;
-	}
-	image.kind = PROFILE_IMAGE_JIT;
-	return image_table_add(table, &image);
+	return image_table_jit_of(table, number >= 0 ? (uint32_t)number : IMAGE_UNKNOWN);
 }
 
 /* What the event says about its file. */

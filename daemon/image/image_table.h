@@ -93,6 +93,9 @@ bool image_table_is_memory(const struct image_event *event);
  */
 int image_table_jit(struct image_table *table, uint32_t pid);
 
+/** image_table_jit_of() - likewise, of a program whose image is known; IMAGE_UNKNOWN: of none */
+int image_table_jit_of(struct image_table *table, uint32_t program);
+
 /**
  * image_table_from_event() - the image behind an IMAGE_EVENT_MAP
  *

@@ -42,6 +42,16 @@ void jit_file_close(struct jit_file *file);
 int jit_file_open_map(struct jit_file *file, uint32_t pid, uint64_t since_ns);
 
 /**
+ * jit_file_open_ended() - open the perf map of a process that has ended
+ *
+ * Whose process it was is not known any more: the file must belong to the effective user of this
+ * process, or to root. Uses the root directory of this process.
+ *
+ * Return: as of jit_file_open_map().
+ */
+int jit_file_open_ended(struct jit_file *file, uint32_t pid);
+
+/**
  * jit_file_is_older() - whether an open file was certainly last written before a time
  * @time_ns: CLOCK_MONOTONIC
  */

@@ -60,6 +60,7 @@ static void import_deinit(struct import *import)
 	accumulate_destroy(import->accumulate);
 	record_queue_destroy(import->queue);
 	import_images_destroy(import->images);
+	import_survey_deinit(&import->survey);
 	perfdata_file_close(import->file);
 }
 
@@ -313,6 +314,10 @@ static int prepare(struct import *import, struct error *err)
 	int r = import_images_create(&import->images, import->header, import->here, import->end_ns,
 				     err);
 
+	/* Other machines' processes, and those of an earlier boot, have no perf maps here. */
+	if (r == 0 && import->here)
+		r = import_images_name_jit(import->images, &import->survey.lives,
+					   import->survey.last_ns, import->end_ns, err);
 	if (r == 0)
 		r = record_queue_create(&import->queue, QUEUE_BYTES, take_record, import, err);
 	if (r == 0)

@@ -10,6 +10,7 @@
 
 #include "daemon/image/image_table.h"
 #include "daemon/image/kernel_image.h"
+#include "daemon/import/import_jit.h"
 #include "daemon/import/perfdata_event.h"
 #include "daemon/import/perfdata_header.h"
 #include "daemon/jit/jit_image.h"
@@ -31,6 +32,8 @@
 /*
  * @here:         the map of this machine's kernel
  * @kernel_here:  the recording is of this machine, and of this release
+ * @names:        of JIT code; NULL: perf maps are not used
+ * @executables:  pid -> image of the program that it runs
  */
 struct import_images {
 	const struct perfdata_header *header;
@@ -42,6 +45,8 @@ struct import_images {
 	struct jit_images *jit;
 	struct kernel_code *code;
 	struct thread_count threads;
+	struct import_jit *names;
+	struct u64_map executables;
 };
 
 static bool is_our_kernel(const struct perfdata_header *header)
@@ -91,13 +96,24 @@ void import_images_destroy(struct import_images *images)
 	if (images == NULL)
 		return;
 	kernel_code_destroy(images->code);
+	import_jit_destroy(images->names);
 	jit_images_destroy(images->jit);
 	kernel_images_destroy(images->kernel);
 	image_map_destroy(images->here);
 	image_map_destroy(images->map);
 	image_table_destroy(images->table);
 	thread_count_deinit(&images->threads);
+	u64_map_deinit(&images->executables);
 	free(images);
+}
+
+int import_images_name_jit(struct import_images *images, const struct import_lives *lives,
+			   uint64_t last_ns, int64_t written_ns, struct error *err)
+{
+	int r = import_jit_create(&images->names, images->table, images->jit, lives, last_ns,
+				  written_ns);
+
+	return r == -ENOMEM ? error_set(err, ENOMEM, "out of memory") : 0;
 }
 
 /* What it was recorded with, else what the file's list of build-ids says. */
@@ -194,6 +210,41 @@ static void kernel_map(struct import_images *images, struct image_event *event)
 		image_map_add_kernel(images->map, (uint32_t)number, start, end - start);
 }
 
+static uint32_t executable_of(const struct import_images *images, uint32_t pid)
+{
+	const uint64_t *image = u64_map_find(&images->executables, pid);
+
+	return image != NULL ? (uint32_t)*image : IMAGE_UNKNOWN;
+}
+
+static void executable_set(struct import_images *images, uint32_t pid, uint32_t image)
+{
+	uint64_t *slot;
+
+	if (image == IMAGE_UNKNOWN) {
+		u64_map_remove(&images->executables, pid);
+		return;
+	}
+	slot = u64_map_insert(&images->executables, pid);
+	if (slot != NULL)
+		*slot = image;
+}
+
+/* A program's executable is the first file that is mapped; in /proc it is the first, too. */
+static void executable_mapped(struct import_images *images, const struct image_event *event)
+{
+	struct image_place place;
+
+	if (executable_of(images, event->pid) != IMAGE_UNKNOWN || image_table_is_memory(event))
+		return;
+	place = image_map_lookup(images->map, event->pid,
+				 image_map_generation(images->map, event->pid, event->time_ns),
+				 event->start);
+	if (place.image != IMAGE_UNKNOWN &&
+	    image_table_get(images->table, place.image)->kind == PROFILE_IMAGE_FILE)
+		executable_set(images, event->pid, place.image);
+}
+
 static void take_event(struct import_images *images, const struct perf_event_header *record,
 		       struct image_event *event)
 {
@@ -201,9 +252,13 @@ static void take_event(struct import_images *images, const struct perf_event_hea
 	case IMAGE_EVENT_FORK:
 		thread_count_fork(&images->threads, event->pid);
 		event->scanned = (record->misc & MISC_FORK_EXEC) != 0;
+		executable_set(images, event->pid,
+			       event->scanned ? IMAGE_UNKNOWN
+					      : executable_of(images, event->parent));
 		break;
 	case IMAGE_EVENT_EXEC:
 		thread_count_exec(&images->threads, event->pid);
+		executable_set(images, event->pid, IMAGE_UNKNOWN);
 		break;
 	case IMAGE_EVENT_MAP:
 		if ((record->misc & MISC_MMAP_DATA) != 0)
@@ -217,6 +272,8 @@ static void take_event(struct import_images *images, const struct perf_event_hea
 		break;
 	}
 	image_map_event(images->map, event);
+	if (event->type == IMAGE_EVENT_MAP && images->names != NULL)
+		executable_mapped(images, event);
 }
 
 void import_images_record(struct import_images *images, const struct perf_event_header *record,
@@ -261,7 +318,12 @@ struct image_place import_images_place(struct import_images *images,
 			       : image_map_lookup(images->map, sample->pid, 0, sample->ip);
 	}
 	generation = image_map_generation(images->map, sample->pid, sample->time_ns);
-	return image_map_lookup(images->map, sample->pid, generation, sample->ip);
+	place = image_map_lookup(images->map, sample->pid, generation, sample->ip);
+	if (images->names != NULL && place.image == IMAGE_UNKNOWN &&
+	    place.unknown == IMAGE_UNKNOWN_ANONYMOUS)
+		import_jit_place(images->names, sample->pid, executable_of(images, sample->pid),
+				 sample->ip, sample->time_ns, &place);
+	return place;
 }
 
 const char *import_images_command(const struct import_images *images, uint32_t pid)

@@ -15,6 +15,7 @@
 struct error;
 struct image_table;
 struct import_images;
+struct import_lives;
 struct jit_images;
 struct kernel_images;
 struct perf_event_header;
@@ -30,6 +31,14 @@ struct perfdata_sample;
 int import_images_create(struct import_images **ret, const struct perfdata_header *header,
 			 bool here, int64_t until_ns, struct error *err);
 void import_images_destroy(struct import_images *images);
+
+/**
+ * import_images_name_jit() - use perf maps that are still there; before the first record
+ *
+ * Does nothing for a recording of an earlier boot. Parameters as of import_jit_create().
+ */
+int import_images_name_jit(struct import_images *images, const struct import_lives *lives,
+			   uint64_t last_ns, int64_t written_ns, struct error *err);
 
 /**
  * import_images_record() - take note of a record, if it is of the side band

@@ -86,6 +86,7 @@ static int take_record(struct import_survey *survey, struct perfdata_file *file,
 		return take_losses(survey,
 				   trailer.event >= 0 ? &header->events.event[trailer.event] : NULL,
 				   record, err);
+	import_lives_record(&survey->lives, record, trailer.bytes, trailer.time_ns);
 	survey->throttled += record->type == PERF_RECORD_THROTTLE;
 	return 0;
 }
@@ -154,7 +155,13 @@ int import_survey_make(struct import_survey *survey, struct perfdata_file *file,
 	}
 	if (r < 0)
 		return r;
+	import_lives_settle(&survey->lives);
 	perfdata_header_settle(perfdata_file_header(file));
 	name_events(survey, &perfdata_file_header(file)->events);
 	return 0;
+}
+
+void import_survey_deinit(struct import_survey *survey)
+{
+	import_lives_deinit(&survey->lives);
 }

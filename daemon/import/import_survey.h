@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "daemon/import/import_lives.h"
 #include "daemon/import/perfdata_event.h"
 
 struct error;
@@ -31,10 +32,12 @@ struct import_event {
  * @guest, @unknown_event: of these, those that belong to no profile here
  * @lost_samples:       that the kernel says it lost; @lost_images: image events likewise
  * @lost_records:       records of any kind, these among them where they are told apart
+ * @lives:              programs that began and ended
  * @throttled:          times that the kernel stopped an event for a while
  */
 struct import_survey {
 	struct import_event events[PERFDATA_EVENTS_MAX];
+	struct import_lives lives;
 	uint64_t first_ns;
 	uint64_t last_ns;
 	uint64_t samples;
@@ -48,10 +51,12 @@ struct import_survey {
 
 /**
  * import_survey_make() - read all records; the file's header is complete then
+ * @survey: freed by import_survey_deinit(), also after a failure
  *
  * Return: 0; -EBADMSG a record is malformed; errors of perfdata_file_next().
  */
 int import_survey_make(struct import_survey *survey, struct perfdata_file *file, struct error *err);
+void import_survey_deinit(struct import_survey *survey);
 
 /** import_is_guest() - whether a sample is of a virtual machine's inside, by its mode. */
 bool import_is_guest(const struct perfdata_sample *sample);

@@ -163,6 +163,12 @@ void jit_program_park(struct jit_program *program, struct jit_reading *reading)
 	program->behind = true;
 }
 
+void jit_program_close(struct jit_program *program, struct jit_reading *reading)
+{
+	file_park(&program->files[JIT_PROGRAM_MAP], reading);
+	file_park(&program->files[JIT_PROGRAM_DUMP], reading);
+}
+
 static void piece_add(struct visit *visit, const struct jit_code *code)
 {
 	struct jit_reading *reading = visit->reading;

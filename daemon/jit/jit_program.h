@@ -109,6 +109,9 @@ void jit_program_follow(struct jit_program *program, struct jit_program *from);
 /** jit_program_park() - close the files to save descriptors; the perf map can be set again. */
 void jit_program_park(struct jit_program *program, struct jit_reading *reading);
 
+/** jit_program_close() - nothing more will be read; the names read so far stay. */
+void jit_program_close(struct jit_program *program, struct jit_reading *reading);
+
 /** jit_program_end() - the program ended at @time_ns: read the rest of its files. */
 void jit_program_end(struct jit_program *program, struct jit_reading *reading, uint64_t time_ns);
 

@@ -11,6 +11,7 @@
  * jit_maps rename MS N: the same, but the new map replaces the file.
  * jit_maps stale MS: a map lists wrong, then a program without a map runs.
  * jit_maps fork MS: hot runs in a child, while the parent lists other at its address.
+ * jit_maps child MS: hot runs in a child, which has no map of its own.
  */
 #define _GNU_SOURCE
 #include <stdint.h>
@@ -198,6 +199,20 @@ static void run_fork(uint64_t ms)
 	wait(NULL);
 }
 
+static void run_child(uint64_t ms)
+{
+	FILE *file = file_open(map_path, "w");
+
+	list(file, "hot");
+	fclose(file);
+	usleep(100000);
+	if (fork() == 0) {
+		run(ms);
+		_exit(0);
+	}
+	wait(NULL);
+}
+
 int main(int argc, char **argv)
 {
 	const char *mode = argc > 2 ? argv[1] : "";
@@ -218,6 +233,8 @@ int main(int argc, char **argv)
 		run(ms);
 	else if (strcmp(mode, "fork") == 0)
 		run_fork(ms);
+	else if (strcmp(mode, "child") == 0)
+		run_child(ms);
 	else
 		run_rewrite(mode, ms, n);
 	return 0;

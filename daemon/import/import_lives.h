@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* When the programs of a recording began and ended, by the recording's clock. */
+#ifndef DCPI_IMPORT_LIVES_H
+#define DCPI_IMPORT_LIVES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct perf_event_header;
+struct import_mark;
+
+/* Later times are no clock's. */
+#define IMPORT_TIME_MAX ((uint64_t)INT64_MAX / 4)
+
+/**
+ * struct import_life - a program, from its fork or exec to its exit or next exec
+ * @begun_ns: 0: before the recording
+ * @ended_ns: UINT64_MAX: after the recording
+ * @followed: the process ran another program then
+ * @parent:   process that was forked; 0: the program began by exec, or before the recording
+ */
+struct import_life {
+	uint64_t begun_ns;
+	uint64_t ended_ns;
+	bool followed;
+	uint32_t parent;
+};
+
+/** struct import_lives - zero-initialised is empty; fields are private */
+struct import_lives {
+	struct import_mark *marks;
+	size_t count;
+	size_t capacity;
+	bool incomplete;
+};
+
+void import_lives_deinit(struct import_lives *lives);
+
+/**
+ * import_lives_record() - take note of a record, if a program begins or ends with it
+ * @trailer_bytes: length of the record's end
+ * @time_ns:       of the record; 0: the record is perf's own
+ */
+void import_lives_record(struct import_lives *lives, const struct perf_event_header *record,
+			 size_t trailer_bytes, uint64_t time_ns);
+
+/** import_lives_settle() - no record follows; before import_lives_find(). O(n log n) */
+void import_lives_settle(struct import_lives *lives);
+
+/**
+ * import_lives_find() - the program that a process ran at a time. O(log n)
+ *
+ * Return: false if there were more than fit into memory, so that it is not known.
+ */
+bool import_lives_find(const struct import_lives *lives, uint32_t pid, uint64_t time_ns,
+		       struct import_life *ret);
+
+#endif
