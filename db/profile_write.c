@@ -11,6 +11,9 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 
+/* Twice what an epoch's totals and end, and growth of the WAL index, need. */
+#define RESERVE_BYTES (256 << 10)
+
 static const char *const statement_sql[WRITER_STATEMENTS] = {
 	[WRITER_HOST_ADD] = "INSERT INTO host (name, machine_id) VALUES (?1, ?2) "
 			    "ON CONFLICT DO NOTHING",
@@ -177,6 +180,7 @@ int profile_writer_open(struct profile_writer **ret, const char *path, struct er
 	if (writer == NULL)
 		return error_set(err, ENOMEM, "out of memory");
 	writer->lock = -1;
+	writer->reserve = -1;
 	writer->path = strdup(path);
 	r = writer->path == NULL ? error_set(err, ENOMEM, "out of memory")
 				 : profile_writer_attach(writer, err);
@@ -198,6 +202,7 @@ void profile_writer_close(struct profile_writer *writer)
 {
 	if (writer == NULL)
 		return;
+	profile_writer_release(writer);
 	profile_writer_detach(writer);
 	free(writer->path);
 	profile_pairs_deinit(&writer->stored);
@@ -206,6 +211,42 @@ void profile_writer_close(struct profile_writer *writer)
 	edge_list_deinit(&writer->merged_edges);
 	profile_blob_deinit(&writer->blob);
 	free(writer);
+}
+
+/* Without a name, so that the space is free again even if this process is killed. */
+static int reserve_open(const char *database)
+{
+	_cleanup_free_ char *path = NULL;
+	int fd;
+
+	if (asprintf(&path, "%s-reserve", database) < 0) {
+		path = NULL;
+		return -1;
+	}
+	unlink(path);
+	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+	if (fd >= 0)
+		unlink(path);
+	return fd;
+}
+
+bool profile_writer_reserve(struct profile_writer *writer)
+{
+	_cleanup_close_ int fd = -1;
+
+	if (writer->reserve >= 0)
+		return true;
+	fd = reserve_open(writer->path);
+	if (fd < 0 || posix_fallocate(fd, 0, RESERVE_BYTES) != 0)
+		return false;
+	writer->reserve = take_fd(fd);
+	return true;
+}
+
+void profile_writer_release(struct profile_writer *writer)
+{
+	cleanup_close(&writer->reserve);
+	writer->reserve = -1;
 }
 
 int profile_writer_begin(struct profile_writer *writer, struct error *err)

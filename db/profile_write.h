@@ -50,6 +50,17 @@ struct profile_writer;
 int profile_writer_open(struct profile_writer **ret, const char *path, struct error *err);
 
 /**
+ * profile_writer_reserve() - hold disk space for an epoch's last totals, 256 KiB
+ *
+ * profile_writer_release() frees the space when the disk is full and the totals of what is lost
+ * must be stored all the same. Does nothing while space is held.
+ *
+ * Return: whether space is held; false if the disk is full, or the folder cannot be written.
+ */
+bool profile_writer_reserve(struct profile_writer *writer);
+void profile_writer_release(struct profile_writer *writer);
+
+/**
  * profile_writer_wait() - how long to wait for a database that another program has locked
  *
  * Then a call that writes fails with -EBUSY. Five seconds unless told otherwise.

@@ -47,6 +47,7 @@ enum writer_statement {
  * @path:       of the database, as the caller named it
  * @following: transactions are permitted although the database is not in place
  * @lock:       descriptor of the writer's lock
+ * @reserve:    descriptor of the file that holds disk space, -1: there is none
  * @epoch:      current epoch, 0 if none; @host: its host
  * @damaged:    samples that were in rows that could not be read
  * @statements: compiled at first use
@@ -58,6 +59,7 @@ struct profile_writer {
 	char *path;
 	bool following;
 	int lock;
+	int reserve;
 	int64_t epoch;
 	int64_t host;
 	uint64_t damaged;

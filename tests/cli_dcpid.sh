@@ -337,6 +337,12 @@ if [ "$(id -u)" -eq 0 ] && mkdir "$work/full" &&
 	daemon_stop
 	is "stops with 2 if samples could not be stored" "$daemon_status" 2
 	like "and says how many" "$(cat "$work/log")" '[0-9]+ samples are lost'
+	is "the database, still on the full disk, has as many" "$(loss "$db" storage)" \
+		"$(sed -n 's/.* \([0-9]*\) samples are lost.*/\1/p' "$work/log")"
+	like "and that is more than none" "$(loss "$db" storage)" '^[1-9]'
+	like "reports say so" "$("$bin/dcpiprof" --db "$db" 2>&1)" \
+		"\+ $(loss "$db" storage) lost: exact"
+	is "nothing is left beside the database" "$(find "$work/full" -name '*reserve*')" ""
 	rm "$work/full/ballast"
 	is "the database adds up" "$(identity "$db")" ""
 	umount "$work/full"

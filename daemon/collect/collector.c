@@ -290,6 +290,8 @@ static int parts_open(struct collector *collector, struct error *err)
 	rate_limit_apply(collector->limit, &collector->config.events, config->cpu_hz);
 	rc = profile_writer_open(&collector->writer, config->db, err);
 	if (rc == 0)
+		profile_writer_reserve(collector->writer);
+	if (rc == 0)
 		rc = source_open(collector, err);
 	if (rc == 0)
 		keeper_open(collector);

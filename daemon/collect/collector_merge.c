@@ -135,6 +135,7 @@ static int merge(struct collector *collector, const size_t bins[2], struct error
 		collector->merge_failing = true;
 		return error_set(err, -rc, "%s", failure.message);
 	}
+	profile_writer_reserve(collector->writer);
 	damage_tell(collector);
 	images_tell(collector, result.bins);
 	merge_done(collector->merge);
@@ -211,16 +212,19 @@ void collector_merge_give_up(struct collector *collector)
 		.samples = accumulate_held(collector->accumulate),
 		.edges = edge_accumulate_held(collector->edges),
 	};
+	struct error err;
 	int rc;
 
 	if (rest.samples > 0)
 		log_error("%llu samples are lost: the database cannot be written",
 			  (unsigned long long)rest.samples);
 	collector->given_up += rest.samples;
-	rc = profile_writer_begin(collector->writer, NULL);
+	profile_writer_release(collector->writer);
+	rc = profile_writer_begin(collector->writer, &err);
 	if (rc == 0)
-		rc = collector_counters_write(collector, &rest, NULL);
-	profile_writer_settle(collector->writer, rc, NULL);
+		rc = collector_counters_write(collector, &rest, &err);
+	if (profile_writer_settle(collector->writer, rc, &err) < 0)
+		log_error("the database does not have the loss: %s", err.message);
 	bins_drop(collector, accumulate_bins(collector->accumulate),
 		  edge_accumulate_bins(collector->edges));
 }
