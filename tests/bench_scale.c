@@ -176,6 +176,12 @@ void kernel_images_expire(struct kernel_images *kernel, uint64_t time_ns)
 	(void)time_ns;
 }
 
+uint32_t kernel_images_names(const struct kernel_images *kernel, uint32_t image)
+{
+	(void)kernel;
+	return image;
+}
+
 int kernel_images_symbols(struct kernel_images *kernel, uint32_t image,
 			  struct profile_symbol **symbols, size_t *count, char **names,
 			  struct error *err)
