@@ -11,7 +11,7 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 
-/* Twice what an epoch's totals and end, and growth of the WAL index, need. */
+/* Twice the size of an epoch's totals, of its end, and of growth of the WAL index. */
 #define RESERVE_BYTES (256 << 10)
 
 static const char *const statement_sql[WRITER_STATEMENTS] = {

@@ -52,8 +52,8 @@ int profile_writer_open(struct profile_writer **ret, const char *path, struct er
 /**
  * profile_writer_reserve() - hold disk space for an epoch's last totals, 256 KiB
  *
- * profile_writer_release() frees the space when the disk is full and the totals of what is lost
- * must be stored all the same. Does nothing while space is held.
+ * profile_writer_release() frees the space when the disk is full, so that the totals of lost
+ * samples can still be stored. Does nothing while space is held.
  *
  * Return: whether space is held; false if the disk is full, or the folder cannot be written.
  */

@@ -93,7 +93,12 @@ bool image_table_is_memory(const struct image_event *event);
  */
 int image_table_jit(struct image_table *table, uint32_t pid);
 
-/** image_table_jit_of() - likewise, of a program whose image is known; IMAGE_UNKNOWN: of none */
+/**
+ * image_table_jit_of() - the JIT code of a program
+ * @program: image of its executable; IMAGE_UNKNOWN: not known
+ *
+ * Return: its number; -ENOMEM.
+ */
 int image_table_jit_of(struct image_table *table, uint32_t program);
 
 /**

@@ -44,7 +44,7 @@ int jit_file_open_map(struct jit_file *file, uint32_t pid, uint64_t since_ns);
 /**
  * jit_file_open_ended() - open the perf map of a process that has ended
  *
- * Whose process it was is not known any more: the file must belong to the effective user of this
+ * The owner of an ended process is unknown. The file must belong to the effective user of this
  * process, or to root. Uses the root directory of this process.
  *
  * Return: as of jit_file_open_map().

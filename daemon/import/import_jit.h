@@ -3,10 +3,12 @@
  * Names of JIT code in a recording, from perf maps that are still there.
  *
  * A recording has no perf map: perf report, too, reads /tmp/perf-PID.map when it runs. A map is
- * used if it is a recorded program's: the recording is of this machine, since its last boot; the
- * map was last written after the program began, and before the program ended or a later one got
- * its process id; and the map's owner is root, the user who imports, or the user of the process
- * while that still runs.
+ * used if it belongs to a recorded program:
+ * - The recording was made on this machine, after its last boot.
+ * - The map was last written after the program began, and before the program ended or another
+ *   program got its process ID.
+ * - The owner of the map is root, the importing user, or the user of the process, if the process
+ *   still runs.
  *
  * A perf map has no times. Samples at addresses where it lists several names are
  * IMAGE_UNKNOWN_JIT_AMBIGUOUS.

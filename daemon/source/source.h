@@ -187,7 +187,7 @@ typedef void (*source_counter_fn)(void *context, const char *group, const char *
  * @doubles:         it can follow a sample by another (double_every)
  * @own_handler:     the overflow handler is ours to time (handler_times)
  * @open:            check and reserve everything; no sample is taken yet. -EBUSY: another
- *                   process has what the source needs; no other source is tried then.
+ *                   process uses the device of this source; no other source is tried then.
  * @start:           begin to sample; also again, after @stop and a @drain of
  *                   everything. Counters go on.
  * @stop:            end sampling; samples stay to be drained. Idempotent.

@@ -42,7 +42,7 @@ int server_prefetch_add(struct server_prefetch *prefetch, const struct profile_i
 			uint64_t samples, const struct debug_file_options *debug);
 
 /**
- * server_prefetch_add_all() - likewise, of all images with samples that @filter selects
+ * server_prefetch_add_all() - add the files of all images with samples that @filter selects
  * @pattern: that an image matches, as of image_label_matches(); NULL: each
  *
  * Return: 0, -ENOMEM, or the reader's error.
