@@ -4,11 +4,12 @@
  *
  * One reader at a time opens /dev/dcpi (a second open: -EBUSY). Independent of
  * the mode of the file, the reader needs CAP_PERFMON or CAP_SYS_ADMIN (-EPERM),
- * so that other users cannot keep the daemon out. The reader configures and
- * starts sampling with DCPI_IOC_START, waits in poll() until an overflow buffer
- * is full, and takes samples with DCPI_IOC_DRAIN. Closing the last copy of the
- * descriptor (a mapping is one), or dying, stops sampling. Samples that were not
- * drained are then dropped and counted as DCPI_LOSS_READER_GONE. The counters of that session stay readable until the next DCPI_IOC_START.
+ * so that other users cannot keep the daemon out. DCPI_IOC_START
+ * configures and starts sampling. The reader waits in poll() until an overflow
+ * buffer is full, and takes samples with DCPI_IOC_DRAIN. Closing the last copy
+ * of the descriptor (a mapping is one), or dying, stops sampling. Samples that
+ * were not drained are then dropped and counted as DCPI_LOSS_READER_GONE. The
+ * counters of that session stay readable until the next DCPI_IOC_START.
  *
  * CPUs that come online while sampling are sampled from then on; what was
  * collected on a CPU that went offline can still be drained.
@@ -278,16 +279,15 @@ struct dcpi_event {
  * left undrained is gone. More events than the PMU has counters take turns.
  *
  * Errors:
- * -EPERM       no CAP_PERFMON (or CAP_SYS_ADMIN), or BRANCHES in lockdown for
- *              confidentiality
- * -EBADF       @perf_fd is no descriptor of a perf event
- * -EACCES      the event of @perf_fd does not cover one of @event
- * -EBUSY       sampling already
- * -EINVAL      a value is out of its range
- * -ENOENT,
- * -EOPNOTSUPP  the machine has no such event, cannot interpret its code, or
- *              cannot sample event 0 in pairs
- * -ENOMEM
+ * - -EPERM: no CAP_PERFMON (or CAP_SYS_ADMIN), or BRANCHES in lockdown for
+ *   confidentiality.
+ * - -EBADF: @perf_fd is no descriptor of a perf event.
+ * - -EACCES: the event of @perf_fd does not cover one of @event.
+ * - -EBUSY: sampling already.
+ * - -EINVAL: a value is out of its range.
+ * - -ENOENT, -EOPNOTSUPP: the machine has no such event, cannot interpret its
+ *   code, or cannot sample event 0 in pairs.
+ * - -ENOMEM.
  *
  * Other errors are the kernel's own for the event, as from perf_event_open(2). If an event is refused,
  * nothing is sampled, and DCPI_IOC_DRAIN and DCPI_IOC_STATS give -ENXIO until a
