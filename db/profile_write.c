@@ -166,6 +166,7 @@ void profile_writer_detach(struct profile_writer *writer)
 		writer->statements[i] = NULL;
 	}
 	database_close(&writer->db);
+	profile_writer_release(writer);
 	cleanup_close(&writer->lock);
 	writer->lock = -1;
 	writer->epoch = 0;
@@ -202,7 +203,6 @@ void profile_writer_close(struct profile_writer *writer)
 {
 	if (writer == NULL)
 		return;
-	profile_writer_release(writer);
 	profile_writer_detach(writer);
 	free(writer->path);
 	profile_pairs_deinit(&writer->stored);
