@@ -162,8 +162,8 @@ static int64_t made_now(uint32_t pid)
 }
 
 /*
- * Return true if a map was written while a program ran. Between two programs of a process, the map is the
- * later one's in case of doubt.
+ * Return true if a map was written while a program ran. Between two programs of a process, the map
+ * is the later one's in case of doubt.
  *
  * @until_ns: CLOCK_REALTIME, the map of a later process may be there since; INT64_MAX: there is
  * none
@@ -294,7 +294,8 @@ void import_jit_place(struct import_jit *jit, uint32_t pid, uint32_t executable,
 		else if (one->program.image != 0)
 			answer = jit_program_place(&one->program, jit->procedures, one->begun_ns,
 						   one->seen_ns, pc, place);
-		/* Names that the parent listed after the fork may belong to other addresses in the child. */
+		/* Names that the parent listed after the fork may belong to other addresses in the
+		 * child. */
 		if (answer == JIT_NAMED && i > 0 && one->seen_ns > time_ns + TICK_NS) {
 			*place = image_place_unknown(IMAGE_UNKNOWN_ANONYMOUS);
 			answer = JIT_AMBIGUOUS;
