@@ -18,7 +18,8 @@ fi
 socket=$work/dcpid.sock
 : > "$work/empty.conf"
 marker=SECRET-$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
-nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups --)
+# (The attacker must be faster than the daemon on a busy machine, too.)
+nobody=(nice -n -20 setpriv --reuid=65534 --regid=65534 --clear-groups --)
 
 # program FILE MARKER [CFLAG...]: "FILE MILLISECONDS" computes, "FILE sleep MILLISECONDS" waits; the
 # file has a text in it
