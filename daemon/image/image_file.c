@@ -188,7 +188,7 @@ static bool is_mapped_file(const struct image_event *event, int fd,
 	    (event->file_bytes != key->bytes || event->modified_ns != key->modified_ns))
 		return false;
 	if (event->inode == 0)
-		return true;
+		return !by_path;
 	if (event->inode != key->inode && by_path)
 		return event->has_state && is_on(fd, OVERLAYFS_SUPER_MAGIC) &&
 		       key->changed_ns <= before_ns;
@@ -223,7 +223,7 @@ int image_file_open(const struct image_event *event, struct image_file_key *key)
 	uint64_t before_ns = event_real_ns(event);
 	int fd = check_file(image_file_pin(event), event, key, false, before_ns);
 
-	if ((fd == -ENOENT || fd == -EACCES) && event->inode != 0)
+	if (fd == -ENOENT || fd == -EACCES)
 		fd = check_file(open_in_root(event, &event->pid), event, key, true, before_ns);
 	if ((fd == -ENOENT || fd == -EACCES) && event->inode != 0 && !event->scanned)
 		fd = check_file(open_in_root(event, NULL), event, key, true, before_ns);
@@ -367,8 +367,10 @@ bool image_file_unchanged(const struct image_event *event, const struct image_fi
 int image_file_open_recorded(const struct image_event *event, int64_t before_ns,
 			     struct image_file_key *key)
 {
+	/* Old records have no inode: the path and the time must do. */
+	bool by_path = event->inode != 0;
 	_cleanup_close_ int fd =
-		check_file(open_in_root(event, NULL), event, key, true, (uint64_t)before_ns);
+		check_file(open_in_root(event, NULL), event, key, by_path, (uint64_t)before_ns);
 
 	if (fd < 0)
 		return take_fd(fd);
