@@ -12,13 +12,14 @@
 
 /**
  * file_digest() - a digest of a file's contents
- * @fd:    open for reading, a regular file; its position doesn't matter
+ * @fd:    open for reading, a regular file; its position does not matter
  * @bytes: its size
  *
  * XXH3-128, canonical, over the size (64 bits, little endian) and the contents;
  * of files over 8 MiB, the first and the last 4 MiB. It tells files apart that
  * nobody made alike on purpose, which is all that a build-id does. Stored in
- * databases: never to be changed.
+ * databases: never to be changed. Holes are not read, so that a sparse file takes little time;
+ * the position of @fd changes.
  *
  * Return: 0, -EIO if the file has become shorter, -ENOMEM, or the error of
  * pread(2).

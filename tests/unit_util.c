@@ -225,13 +225,64 @@ static void digests_tell_files_apart(void **state)
 	close(fd);
 }
 
+/* A file of @bytes bytes that ends with a hole; its data are in every second step. */
+static int striped_file(size_t bytes, size_t step)
+{
+	int fd = memfd_create("striped", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(ftruncate(fd, (off_t)bytes), 0);
+	for (size_t at = step; at + step < bytes; at += 2 * step)
+		assert_int_equal(pwrite(fd, "data", 4, (off_t)at), 4);
+	return fd;
+}
+
+static int dense_copy(int sparse, size_t bytes)
+{
+	int fd = memfd_create("dense", MFD_CLOEXEC);
+	char *contents = malloc(bytes);
+
+	assert_true(fd >= 0 && contents != NULL);
+	assert_int_equal(pread(sparse, contents, bytes, 0), bytes);
+	assert_int_equal(write(fd, contents, bytes), bytes);
+	free(contents);
+	return fd;
+}
+
+static void holes_have_the_digest_of_zeros(void **state)
+{
+	static const size_t sizes[] = {1, 4096, 1 << 20, (1 << 20) + 77, 9 << 20, (9 << 20) + 1};
+	static const size_t steps[] = {4096, 12288, 1 << 19, 16 << 20};
+	uint8_t sparse[FILE_DIGEST_BYTES], dense[FILE_DIGEST_BYTES];
+	int fd, copy;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+		for (size_t j = 0; j < sizeof(steps) / sizeof(*steps); j++) {
+			fd = striped_file(sizes[i], steps[j]);
+			copy = dense_copy(fd, sizes[i]);
+			assert_int_equal(file_digest(sparse, fd, sizes[i]), 0);
+			assert_int_equal(file_digest(dense, copy, sizes[i]), 0);
+			assert_memory_equal(sparse, dense, sizeof(sparse));
+			assert_int_equal(file_digest(sparse, fd, sizes[i] + 1), -EIO);
+			close(fd);
+			close(copy);
+		}
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(map_follows_model),   cmocka_unit_test(varint_round_trip),
-		cmocka_unit_test(varint_refuses),      cmocka_unit_test(leb128_may_be_padded),
-		cmocka_unit_test(reader_stays_inside), cmocka_unit_test(array_grows),
-		cmocka_unit_test(error_is_one_line),   cmocka_unit_test(digests_tell_files_apart),
+		cmocka_unit_test(map_follows_model),
+		cmocka_unit_test(varint_round_trip),
+		cmocka_unit_test(varint_refuses),
+		cmocka_unit_test(leb128_may_be_padded),
+		cmocka_unit_test(reader_stays_inside),
+		cmocka_unit_test(array_grows),
+		cmocka_unit_test(error_is_one_line),
+		cmocka_unit_test(digests_tell_files_apart),
+		cmocka_unit_test(holes_have_the_digest_of_zeros),
 	};
 
 	return cmocka_run_group_tests_name("util", tests, NULL, NULL);
