@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "daemon/base/descriptor_limit.h"
@@ -45,6 +46,11 @@
 #define GROUP "dcpi"
 /* Nothing that the daemon makes is for others, but the folder of its sockets. */
 #define UMASK 027
+/*
+ * Rings hold about a second of events. The daemon needs little CPU time, also while other users
+ * attack it (daemon/image/quota.h), but it needs it in time.
+ */
+#define NICE (-20)
 /* Whoever runs ever new programs does not make us begin anew all the time. */
 #define RENEW_NS (600 * NS_PER_SECOND)
 
@@ -259,12 +265,17 @@ static int failure_end(const struct error *err)
 
 static int engine_renew(struct daemon *daemon);
 
+/* Processes are read a few at a time, whenever nothing else is to be done. */
 static int collector_readable(void *context)
 {
 	struct daemon *daemon = context;
 	struct error err;
 
-	return collector_drain(daemon->collector, &err) < 0 ? failure_end(&err) : 0;
+	if (collector_drain(daemon->collector, &err) < 0)
+		return failure_end(&err);
+	loop_idle(&daemon->loop, collector_is_busy(daemon->collector) ? collector_readable : NULL,
+		  daemon);
+	return 0;
 }
 
 /* Once: what the kernel makes of more events than counters. */
@@ -341,6 +352,7 @@ static void engine_close(struct daemon *daemon)
 {
 	int fds[2];
 
+	loop_idle(&daemon->loop, NULL, NULL);
 	loop_remove(&daemon->loop, daemon->timer_fd);
 	if (daemon->timer_fd >= 0)
 		close(daemon->timer_fd);
@@ -408,6 +420,7 @@ static int engine_collector(struct daemon *daemon, struct error *err)
 		.per_process = config->per_process,
 		.per_unit = config->per_unit,
 		.units = config->units != 0,
+		.scan_in_steps = true,
 		.label = config->label,
 		.branch_every = (uint32_t)config->branch_every,
 		.probe_permille = (uint32_t)config->probe_permille,
@@ -472,6 +485,8 @@ static int engine_open(struct daemon *daemon, struct error *err)
 		rc = collector_start(daemon->collector, err);
 	if (rc < 0)
 		engine_close(daemon);
+	else
+		loop_idle(&daemon->loop, collector_readable, daemon);
 	return rc;
 }
 
@@ -597,6 +612,8 @@ int main(int argc, char **argv)
 	umask(UMASK);
 	heap_configure();
 	descriptor_limit_raise();
+	/* Where this is not permitted, more samples and events may be lost on a busy machine. */
+	setpriority(PRIO_PROCESS, 0, NICE);
 	log_init("dcpid");
 	log_hold();
 	status = options_parse(&daemon, argc, argv);

@@ -320,10 +320,12 @@ static int collector_readable(void *context)
 	struct run *run = context;
 	struct error err;
 
-	if (collector_drain(run->collector, &err) == 0)
-		return 0;
-	log_error("%s", err.message);
-	return END_FAILURE;
+	if (collector_drain(run->collector, &err) < 0) {
+		log_error("%s", err.message);
+		return END_FAILURE;
+	}
+	loop_idle(&run->loop, collector_is_busy(run->collector) ? collector_readable : NULL, run);
+	return 0;
 }
 
 static int timer_readable(void *context)

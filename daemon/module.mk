@@ -3,11 +3,11 @@
 ARCHIVES += image
 image-src := $(addprefix daemon/image/, address_spaces.c file_reader.c generation.c image_file.c image_map.c \
 	image_place.c image_table.c jit_file.c kallsyms.c kernel_image.c kernel_module.c loss_list.c \
-	mapping_list.c space_change.c symbol_list.c)
+	mapping_list.c quota.c space_change.c symbol_list.c)
 image-needs := hook
 image-pkgs := libelf
 image-tests := unit_generation unit_image_identity unit_image_live unit_image_map unit_image_map_late unit_image_map_losses \
-	unit_image_table unit_kernel_image unit_mapping_list
+	unit_image_table unit_kernel_image unit_mapping_list unit_quota
 image-benches := bench_image_map
 
 # Samples, from where they are taken to the database.
@@ -29,7 +29,7 @@ collect-src += $(addprefix daemon/jit/, jit_code.c jit_image.c jit_program.c jit
 collect-src += $(addprefix daemon/collect/, accumulate.c bin_queue.c collector.c \
 	collector_cost.c collector_counters.c collector_database.c collector_drain.c collector_epoch.c collector_merge.c collector_retention.c \
 	core_clock.c edge_accumulate.c label_table.c match_cache.c matcher.c merge.c offset_counts.c \
-	overhead.c process_label.c rate_limit.c)
+	overhead.c process_label.c rate_limit.c scan_queue.c)
 collect-needs := image core db
 # Debian's libpfm4-dev has no .pc file.
 pfm-libs := $(shell $(PKG_CONFIG) --silence-errors --libs libpfm || echo -lpfm)

@@ -19,7 +19,6 @@
 #include "loader-hook/hook_losses.h"
 #include "loader-hook/hook_record.h"
 #include "loader-hook/hook_ring.h"
-#include "loader-hook/process_scan.h"
 
 /* bpftool's, not ours. */
 #pragma GCC diagnostic push
@@ -47,6 +46,7 @@ enum hook_calls {
 /*
  * @module_fd:   DCPI_IMAGES_PATH, or -1
  * @complete_ns: returned last
+ * @must_scan:   bpf_hook_must_scan()
  */
 struct bpf_hook {
 	struct image_watch *skeleton;
@@ -57,6 +57,7 @@ struct bpf_hook {
 	enum hook_calls calls;
 	int module_fd;
 	uint64_t complete_ns;
+	bool must_scan;
 	image_event_fn handle;
 	void *context;
 	char path[HOOK_RECORD_PATH_BYTES];
@@ -274,37 +275,6 @@ static uint64_t runs_missed(const struct bpf_hook *hook)
 	return sum;
 }
 
-/* A process of which a record was lost: as it is now, or not any more. */
-static void process_read(struct bpf_hook *hook, uint32_t pid, uint64_t since_ns)
-{
-	struct image_event event = {
-		.type = IMAGE_EVENT_LOST,
-		.pid = pid,
-		.time_ns = since_ns,
-		.until_ns = clock_monotonic_ns(),
-	};
-
-	hook->handle(hook->context, &event);
-	event.type = IMAGE_EVENT_EXIT;
-	event.time_ns = event.until_ns;
-	if (process_scan(pid, hook->handle, hook->context, NULL) == -ESRCH)
-		hook->handle(hook->context, &event);
-}
-
-static void event_pass(void *context, const struct image_event *event)
-{
-	struct bpf_hook *hook = context;
-
-	hook->handle(hook->context, event);
-}
-
-static void ring_read(void *context)
-{
-	struct bpf_hook *hook = context;
-
-	hook_ring_read(&hook->ring, hook_ring_end(&hook->ring), record_take, hook);
-}
-
 static bool lost_take(void *context, uint32_t *pid)
 {
 	const struct bpf_hook *hook = context;
@@ -313,11 +283,17 @@ static bool lost_take(void *context, uint32_t *pid)
 	return bpf_map_get_next_key(fd, NULL, pid) == 0 && bpf_map_delete_elem(fd, pid) == 0;
 }
 
-/* The ring does not wait meanwhile: it is full, or there would be nothing to read here. */
-static void lost_read(void *context, uint32_t pid, uint64_t since_ns)
+static void lost_report(void *context, uint32_t pid, uint64_t since_ns)
 {
-	process_read(context, pid, since_ns);
-	ring_read(context);
+	const struct bpf_hook *hook = context;
+	const struct image_event event = {
+		.type = IMAGE_EVENT_LOST,
+		.pid = pid,
+		.time_ns = since_ns,
+		.until_ns = clock_monotonic_ns(),
+	};
+
+	hook->handle(hook->context, &event);
 }
 
 /* After what was in the ring: it is older than what /proc says. */
@@ -333,9 +309,8 @@ static void losses_mend(struct bpf_hook *hook, uint64_t began_ns)
 					     hook->handle, hook->context);
 
 	if (read & HOOK_LOSSES_NAMED)
-		hook_losses_named(&hook->losses, lost_take, lost_read, hook);
-	if (read & HOOK_LOSSES_ALL)
-		process_scan_all(event_pass, ring_read, hook, NULL);
+		hook_losses_named(&hook->losses, lost_take, lost_report, hook);
+	hook->must_scan |= (read & HOOK_LOSSES_ALL) != 0;
 }
 
 /*
@@ -361,6 +336,14 @@ uint64_t bpf_hook_drain(struct bpf_hook *hook, image_event_fn handle, void *cont
 	if (whole)
 		hook->complete_ns = now;
 	return hook->complete_ns;
+}
+
+bool bpf_hook_must_scan(struct bpf_hook *hook)
+{
+	bool must = hook->must_scan;
+
+	hook->must_scan = false;
+	return must;
 }
 
 uint64_t bpf_hook_lost(const struct bpf_hook *hook)

@@ -51,6 +51,12 @@ const char *bpf_hook_attached(const struct bpf_hook *hook);
  */
 uint64_t bpf_hook_drain(struct bpf_hook *hook, image_event_fn handle, void *context);
 
+/**
+ * bpf_hook_must_scan() - Return: whether events of processes that IMAGE_EVENT_LOST did not name
+ * may be missing since the last call
+ */
+bool bpf_hook_must_scan(struct bpf_hook *hook);
+
 /** bpf_hook_lost() - events lost so far, for want of room, and not recorded at all. */
 uint64_t bpf_hook_lost(const struct bpf_hook *hook);
 

@@ -2,29 +2,20 @@
 #include "loader-hook/image_feed.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/clock.h"
 #include "lib/error.h"
 #include "loader-hook/audit_feed.h"
 #include "loader-hook/bpf_hook.h"
-#include "loader-hook/process_scan.h"
 #include "loader-hook/side_band.h"
-
-/* After a loss all of /proc is read, again only when so many times as long has passed. */
-#define SCAN_REST 20
-/* Or this: what happens meanwhile is not known. */
-#define SCAN_REST_MAX_NS NS_PER_SECOND
 
 /*
  * One of @hook, @audit and @band is open.
  *
  * @code: of the kernel; NULL: of one command, or perf is not permitted
- * @losses:  of the side band, when /proc was read last
- * @scan_ns: when it may be read again
+ * @losses:  of the side band, when image_feed_must_scan() was called last
  */
 struct image_feed {
 	struct bpf_hook *hook;
@@ -32,7 +23,6 @@ struct image_feed {
 	struct side_band *band;
 	struct side_band *code;
 	uint64_t losses;
-	uint64_t scan_ns;
 	char reason[2 * ERROR_MESSAGE_BYTES + 32];
 };
 
@@ -154,77 +144,30 @@ int image_feed_poll_fd(struct image_feed *feed)
 				   : side_band_poll_fd(feed->band);
 }
 
-/* Of a scan: whom it is for. */
-struct feed_scan {
-	struct image_feed *feed;
-	image_event_fn handle;
-	void *context;
-};
-
-static void event_pass(void *context, const struct image_event *event)
-{
-	struct feed_scan *scan = context;
-
-	scan->handle(scan->context, event);
-}
-
-/* What is lost meanwhile is left to the next drain. */
-static void rings_relieve(void *context)
-{
-	struct feed_scan *scan = context;
-	struct image_feed *feed = scan->feed;
-	struct pollfd waiting = {.fd = image_feed_poll_fd(feed), .events = POLLIN};
-
-	/* The thread that empties the side band's rings may be late. */
-	if (poll(&waiting, 1, 0) <= 0 && (feed->band == NULL || !side_band_is_waiting(feed->band)))
-		return;
-	if (feed->hook != NULL)
-		bpf_hook_drain(feed->hook, scan->handle, scan->context);
-	else if (feed->audit == NULL)
-		side_band_drain(feed->band, scan->handle, scan->context);
-}
-
-int image_feed_scan(struct image_feed *feed, image_event_fn handle, void *context,
-		    struct error *err)
-{
-	struct feed_scan scan = {.feed = feed, .handle = handle, .context = context};
-
-	return process_scan_all(event_pass, rings_relieve, &scan, err);
-}
-
-/* Reading what many processes have takes long: not all the time. */
-static void scan_after_loss(struct image_feed *feed, image_event_fn handle, void *context)
-{
-	uint64_t began = clock_monotonic_ns(), ended, rest;
-
-	if (began < feed->scan_ns)
-		return;
-	feed->losses = side_band_lost(feed->band) + side_band_doubts(feed->band);
-	image_feed_scan(feed, handle, context, NULL);
-	ended = clock_monotonic_ns();
-	rest = SCAN_REST * (ended - began);
-	feed->scan_ns = ended + (rest < SCAN_REST_MAX_NS ? rest : SCAN_REST_MAX_NS);
-}
-
-/* What the side band tells, and after a loss what /proc says. */
-static uint64_t band_drain(struct image_feed *feed, image_event_fn handle, void *context)
-{
-	uint64_t now = side_band_drain(feed->band, handle, context);
-
-	if (side_band_lost(feed->band) + side_band_doubts(feed->band) != feed->losses)
-		scan_after_loss(feed, handle, context);
-	return now;
-}
-
 uint64_t image_feed_drain(struct image_feed *feed, image_event_fn handle, void *context)
 {
 	if (feed->code != NULL)
 		side_band_drain(feed->code, handle, context);
 	if (feed->band != NULL)
-		return band_drain(feed, handle, context);
+		return side_band_drain(feed->band, handle, context);
 	if (feed->audit != NULL)
 		return audit_feed_drain(feed->audit, handle, context);
 	return bpf_hook_drain(feed->hook, handle, context);
+}
+
+bool image_feed_must_scan(struct image_feed *feed)
+{
+	uint64_t losses;
+
+	if (feed->hook != NULL)
+		return bpf_hook_must_scan(feed->hook);
+	if (feed->band == NULL)
+		return false;
+	losses = side_band_lost(feed->band) + side_band_doubts(feed->band);
+	if (losses == feed->losses)
+		return false;
+	feed->losses = losses;
+	return true;
 }
 
 uint64_t image_feed_lost(const struct image_feed *feed)

@@ -46,24 +46,18 @@ int image_feed_poll_fd(struct image_feed *feed);
 /**
  * image_feed_drain() - deliver what has been recorded
  *
- * After a loss, what is missing is read from /proc: it comes as events of a
- * scan, after the others.
+ * After a loss the caller reads processes from /proc: those that IMAGE_EVENT_LOST names, and all
+ * of them if image_feed_must_scan() says so.
  *
  * Return: as side_band_drain().
  */
 uint64_t image_feed_drain(struct image_feed *feed, image_event_fn handle, void *context);
 
 /**
- * image_feed_scan() - every process that runs, as process_scan_all()
- *
- * What is recorded meanwhile is delivered between processes, as soon as there is much of
- * it: under load a scan takes seconds, and rings hold one. (Programs with the loader hook
- * do not wait, and are read from /proc; see audit_feed.h.)
- *
- * Return: as process_scan_all().
+ * image_feed_must_scan() - Return: whether events of processes that are not named may be missing
+ * since the last call
  */
-int image_feed_scan(struct image_feed *feed, image_event_fn handle, void *context,
-		    struct error *err);
+bool image_feed_must_scan(struct image_feed *feed);
 
 /** image_feed_lost() - events lost so far. */
 uint64_t image_feed_lost(const struct image_feed *feed);

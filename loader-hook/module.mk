@@ -2,7 +2,7 @@
 ARCHIVES += hook
 hook-src := $(addprefix loader-hook/, audit_feed.c audit_record.c bpf_hook.c bpf_machine.c \
 	build_id.c build_id_notes.c hook_losses.c hook_record.c hook_ring.c image_feed.c jit_dump.c jit_map.c \
-	perf_ring.c process_gone.c process_list.c process_maps.c process_scan.c process_stat.c \
+	perf_ring.c process_gone.c process_list.c process_maps.c process_owner.c process_scan.c process_stat.c \
 	process_watch.c ring_reader.c side_band.c side_band_record.c thread_count.c vdso.c)
 hook-needs := util
 hook-pkgs := libbpf libelf

@@ -6,15 +6,18 @@
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/clock.h"
 #include "lib/error.h"
+#include "lib/u64_map.h"
 #include "loader-hook/process_gone.h"
 #include "loader-hook/process_list.h"
 #include "loader-hook/process_maps.h"
+#include "loader-hook/process_owner.h"
 
 #define COMMAND_BYTES 64
 
@@ -189,28 +192,67 @@ int process_scan(uint32_t pid, image_event_fn handle, void *context, struct erro
 	return 0;
 }
 
-/* Of a scan of all: how many could be read. */
-struct scan {
-	image_event_fn handle;
-	process_scan_pause_fn pause;
-	void *context;
-	int count;
+/* @rank: processes of the same user before this one */
+struct listed {
+	uint32_t pid;
+	uint32_t uid;
+	uint32_t rank;
+};
+
+/* @ranks: uid + 1 -> processes so far */
+struct listing {
+	struct listed *listed;
+	size_t count;
+	size_t capacity;
+	struct u64_map ranks;
+	bool failed;
 };
 
 static void process_visit(void *context, uint32_t pid)
 {
-	struct scan *scan = context;
+	struct listing *listing = context;
+	struct listed process = {.pid = pid};
+	uint64_t *rank;
 
-	scan->count += process_scan(pid, scan->handle, scan->context, NULL) == 0;
-	if (scan->pause != NULL)
-		scan->pause(scan->context);
+	if (listing->failed || process_owner(pid, &process.uid) < 0)
+		return;
+	rank = u64_map_insert(&listing->ranks, (uint64_t)process.uid + 1);
+	listing->failed = rank == NULL || array_reserve(&listing->listed, &listing->capacity,
+							listing->count + 1, sizeof(process)) < 0;
+	if (listing->failed)
+		return;
+	process.rank = (uint32_t)(*rank)++;
+	listing->listed[listing->count++] = process;
 }
 
-int process_scan_all(image_event_fn handle, process_scan_pause_fn pause, void *context,
-		     struct error *err)
+static int by_rank(const void *a, const void *b)
 {
-	struct scan scan = {.handle = handle, .pause = pause, .context = context};
-	int rc = process_list_walk(process_visit, &scan, err);
+	const struct listed *one = a, *other = b;
 
-	return rc < 0 ? rc : scan.count;
+	if (one->rank != other->rank)
+		return one->rank < other->rank ? -1 : 1;
+	return one->uid < other->uid ? -1 : one->uid > other->uid;
+}
+
+int process_scan_list(uint32_t **pids, size_t *count, struct error *err)
+{
+	struct listing listing = {.count = 0};
+	int r = process_list_walk(process_visit, &listing, err);
+	size_t i;
+
+	*pids = r == 0 ? calloc(listing.count + 1, sizeof(**pids)) : NULL;
+	if (r == 0 && (listing.failed || *pids == NULL))
+		r = error_set(err, ENOMEM, "out of memory");
+	if (r == 0) {
+		qsort(listing.listed, listing.count, sizeof(*listing.listed), by_rank);
+		for (i = 0; i < listing.count; i++)
+			(*pids)[i] = listing.listed[i].pid;
+		*count = listing.count;
+	} else {
+		free(*pids);
+		*pids = NULL;
+	}
+	free(listing.listed);
+	u64_map_deinit(&listing.ranks);
+	return r;
 }

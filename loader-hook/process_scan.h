@@ -20,21 +20,15 @@ struct error;
  */
 int process_scan(uint32_t pid, image_event_fn handle, void *context, struct error *err);
 
-/** process_scan_pause_fn - called after each process of a scan of all */
-typedef void (*process_scan_pause_fn)(void *context);
-
 /**
- * process_scan_all() - report every process
- * @pause:   whoever records events reads them here: on a busy machine a scan may take longer
- *           than its rings have room for. NULL: nobody
- * @context: of both
+ * process_scan_list() - the processes there are, in the order in which to scan them
+ * @pids: out; the caller frees it
  *
- * Processes that vanish meanwhile or may not be read are passed over.
+ * The processes of one user come between those of all others, so that a user with very many
+ * processes delays the scan of no other user's first ones.
  *
- * Return: number of processes reported, or a negative errno if /proc cannot
- * be read at all.
+ * Return: 0, or a negative errno if /proc cannot be read at all.
  */
-int process_scan_all(image_event_fn handle, process_scan_pause_fn pause, void *context,
-		     struct error *err);
+int process_scan_list(uint32_t **pids, size_t *count, struct error *err);
 
 #endif

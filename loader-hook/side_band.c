@@ -299,16 +299,6 @@ int side_band_poll_fd(struct side_band *band)
 	return wake_set_fd(band->wakes);
 }
 
-bool side_band_is_waiting(const struct side_band *band)
-{
-	for (uint32_t cpu = 0; cpu < band->online.end; cpu++) {
-		if (band->rings[cpu] != NULL &&
-		    perf_ring_waiting(band->rings[cpu]) >= band->attr.wakeup_watermark)
-			return true;
-	}
-	return false;
-}
-
 static bool older(const struct side_band *band, size_t a, size_t b)
 {
 	return band->times[band->heap[a]] < band->times[band->heap[b]];

@@ -35,9 +35,6 @@ void side_band_close(struct side_band *band);
 /** side_band_poll_fd() - an epoll descriptor, readable when much is waiting. */
 int side_band_poll_fd(struct side_band *band);
 
-/** side_band_is_waiting() - whether a ring holds enough for its reader to be woken. */
-bool side_band_is_waiting(const struct side_band *band);
-
 /**
  * side_band_drain() - deliver what has been recorded
  *
@@ -56,8 +53,8 @@ uint64_t side_band_drain(struct side_band *band, image_event_fn handle, void *co
 /**
  * side_band_doubts() - LOST events so far
  *
- * When the number has grown, or that of records dropped, process_scan_all() tells what
- * is missing.
+ * When the number has grown, or that of records dropped, process_scan() of all processes reports
+ * the missing mappings.
  */
 uint64_t side_band_doubts(const struct side_band *band);
 

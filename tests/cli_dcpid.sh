@@ -88,7 +88,13 @@ for _ in $(seq 200); do
 done
 starts "starts beside many processes" --db "$work/held.db" --merge-interval 1 --drain-interval 100 \
 	--image-events perf
-known=$(ctl_status | awk '$1 == "processes" { print $2 }')
+# It reads the processes after it has started.
+many_are_known()
+{
+	known=$(ctl_status | awk '$1 == "processes" { print $2 }')
+	[ "$known" -ge 200 ]
+}
+eventually many_are_known
 few_are_left()
 {
 	left=$(ctl_status | awk '$1 == "processes" { print $2 }')

@@ -2,7 +2,6 @@
 #include "tests/fake_feed.h"
 
 #include "loader-hook/image_feed.h"
-#include "loader-hook/process_scan.h"
 
 struct fake_feed fake_feed = {.until_ns = UINT64_MAX};
 
@@ -49,11 +48,10 @@ uint64_t image_feed_drain(struct image_feed *feed, image_event_fn handle, void *
 	return fake_feed.until_ns;
 }
 
-int image_feed_scan(struct image_feed *feed, image_event_fn handle, void *context,
-		    struct error *err)
+bool image_feed_must_scan(struct image_feed *feed)
 {
 	(void)feed;
-	return process_scan_all(handle, NULL, context, err);
+	return false;
 }
 
 uint64_t image_feed_lost(const struct image_feed *feed)

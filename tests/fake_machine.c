@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -61,13 +62,11 @@ bool process_is_gone(uint32_t pid)
 	return pid < sizeof(fake_machine.gone) && fake_machine.gone[pid];
 }
 
-int process_scan_all(image_event_fn handle, process_scan_pause_fn pause, void *context,
-		     struct error *err)
+int process_scan_list(uint32_t **pids, size_t *count, struct error *err)
 {
-	(void)handle;
-	(void)pause;
-	(void)context;
 	(void)err;
+	*pids = calloc(1, sizeof(**pids));
+	*count = 0;
 	return 0;
 }
 

@@ -35,6 +35,12 @@ int matcher_open(struct matcher **ret, const struct matcher_config *config, stru
 	return rc < 0 ? rc : 0;
 }
 
+bool matcher_scanning(const struct matcher *matcher)
+{
+	(void)matcher;
+	return false;
+}
+
 void matcher_close(struct matcher *matcher)
 {
 	(void)matcher;

@@ -18,6 +18,7 @@
 #include "lib/error.h"
 #include "loader-hook/process_scan.h"
 #include "loader-hook/side_band.h"
+#include "tests/scan_all.h"
 
 struct fixture {
 	struct side_band *band;
@@ -44,7 +45,7 @@ static void setup(struct fixture *fixture)
 	assert_int_equal(result, 0);
 	assert_int_equal(image_table_create(&fixture->table, NULL), 0);
 	assert_int_equal(image_map_create(&fixture->map, fixture->table, true, NULL), 0);
-	assert_true(process_scan_all(feed, NULL, fixture, NULL) > 0);
+	assert_true(scan_all(feed, fixture) > 0);
 }
 
 static void teardown(struct fixture *fixture)

@@ -323,12 +323,12 @@ static void no_room_for(bool own, enum image_event_type type)
 	setup(&fixture, own);
 	fill_ranges(&fixture, 9);
 	image_map_event(fixture.map, &free);
-	assert_int_equal(page_at(&fixture, own, 35, 1000000).unknown, IMAGE_UNKNOWN_ADDRESS);
+	assert_int_equal(page_at(&fixture, own, 35, 1000000).unknown, IMAGE_UNKNOWN_QUOTA_MAPPINGS);
 	assert_int_equal(page_at(&fixture, own, 35, 1).image, 1);
 	middle.type = type;
 	image_map_event(fixture.map, &middle);
 	assert_int_equal(page_at(&fixture, own, 41, 1).image, IMAGE_UNKNOWN);
-	assert_int_equal(page_at(&fixture, own, 41, 1).unknown, IMAGE_UNKNOWN_LOST);
+	assert_int_equal(page_at(&fixture, own, 41, 1).unknown, IMAGE_UNKNOWN_QUOTA_MAPPINGS);
 	/* Before that it was known, if samples tell when they are of. */
 	assert_int_equal(page_at(&fixture, own, 39, 1).image, own ? 1 : IMAGE_UNKNOWN);
 	image_map_event(fixture.map, &again);
@@ -474,7 +474,8 @@ static void processes_have_a_budget(bool own)
 					 BASE);
 		assert_true(place.image == 1 ||
 			    (place.image == IMAGE_UNKNOWN &&
-			     place.unknown == (own ? IMAGE_UNKNOWN_LOST : IMAGE_UNKNOWN_REPLACED)));
+			     place.unknown == (own ? IMAGE_UNKNOWN_QUOTA_MAPPINGS
+						   : IMAGE_UNKNOWN_REPLACED)));
 		known += place.image == 1;
 	}
 	assert_in_range(known, 64, PROCESSES - 64);

@@ -23,6 +23,7 @@
 #include "loader-hook/process_scan.h"
 #include "loader-hook/process_stat.h"
 #include "tests/leaderless.h"
+#include "tests/scan_all.h"
 
 struct log {
 	uint32_t pid;
@@ -229,7 +230,7 @@ static void zombies(void **state)
 	log.pid = (uint32_t)pid;
 	assert_true(process_is_gone(log.pid));
 	assert_int_equal(process_scan(log.pid, note, &log, NULL), -ESRCH);
-	assert_true(process_scan_all(note, NULL, &log, NULL) >= 1);
+	assert_true(scan_all(note, &log) >= 1);
 	assert_int_equal(log.forks, 0);
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	assert_true(process_is_gone(log.pid));
@@ -273,7 +274,7 @@ static void gone_and_all(void **state)
 	assert_int_equal(waitpid(pid, NULL, 0), pid);
 	assert_int_equal(process_scan((uint32_t)pid, note, &log, &err), -ESRCH);
 	assert_int_equal(log.processes, 0);
-	count = process_scan_all(note, NULL, &log, NULL);
+	count = scan_all(note, &log);
 	assert_true(count >= 1);
 	assert_int_equal(log.processes, count);
 	assert_int_equal(log.forks, 1);

@@ -18,6 +18,7 @@ int loop_init(struct loop *loop, struct error *err)
 
 	for (i = 0; i < LOOP_WATCHES_MAX; i++)
 		loop->watch[i].fd = -1;
+	loop->idle = NULL;
 	loop->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	return loop->epoll_fd < 0 ? error_set_errno(err, "epoll_create1 failed") : 0;
 }
@@ -57,15 +58,25 @@ void loop_remove(struct loop *loop, int fd)
 	}
 }
 
+void loop_idle(struct loop *loop, loop_fn idle, void *context)
+{
+	loop->idle = idle;
+	loop->idle_context = context;
+}
+
 int loop_run(struct loop *loop)
 {
 	struct epoll_event events[LOOP_WATCHES_MAX];
 	int count, i, rc;
 
 	for (;;) {
-		count = epoll_wait(loop->epoll_fd, events, LOOP_WATCHES_MAX, -1);
+		count = epoll_wait(loop->epoll_fd, events, LOOP_WATCHES_MAX,
+				   loop->idle != NULL ? 0 : -1);
 		if (count < 0 && errno != EINTR)
 			return -errno;
+		rc = count == 0 && loop->idle != NULL ? loop->idle(loop->idle_context) : 0;
+		if (rc != 0)
+			return rc;
 		for (i = 0; i < count; i++) {
 			const struct loop_watch *watch = &loop->watch[events[i].data.u32];
 

@@ -24,6 +24,8 @@ struct loop_watch {
 struct loop {
 	int epoll_fd;
 	struct loop_watch watch[LOOP_WATCHES_MAX];
+	loop_fn idle;
+	void *idle_context;
 };
 
 int loop_init(struct loop *loop, struct error *err);
@@ -36,6 +38,12 @@ int loop_add(struct loop *loop, int fd, loop_fn readable, void *context, struct 
 
 /** loop_remove() - watch it no longer; before it is closed. */
 void loop_remove(struct loop *loop, int fd);
+
+/**
+ * loop_idle() - have a function called when no descriptor is readable, in place of waiting
+ * @idle: should return within milliseconds; NULL: none, wait
+ */
+void loop_idle(struct loop *loop, loop_fn idle, void *context);
 
 /** loop_run() - wait and call, until a call returns non-zero: that is returned. */
 int loop_run(struct loop *loop);

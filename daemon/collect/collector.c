@@ -33,6 +33,8 @@
 #define IMAGE_BYTES_PER_SECOND (8U << 20)
 /* As COLLECTOR_LOCKED_MS, of a collector that has stopped. */
 #define LOCKED_STOPPED_MS 5000
+/* How long sampling waits for the first scan of all processes. */
+#define SCAN_FIRST_NS (3 * NS_PER_SECOND)
 
 /* What the source asks for. */
 
@@ -59,6 +61,24 @@ static void events_sync(void *context)
 
 /* Running. */
 
+static int sampling_start(struct collector *collector, struct error *err)
+{
+	int rc = collector->source->ops->start(collector->source, err);
+
+	collector->sampling = rc == 0;
+	return rc;
+}
+
+/* Samples are taken when all processes are known, or reading them takes too long. */
+static int sampling_follow(struct collector *collector, struct error *err)
+{
+	if (collector->sampling || collector->ended ||
+	    (matcher_scanning(collector->matcher) &&
+	     clock_monotonic_ns() < collector->begun_ns + SCAN_FIRST_NS))
+		return 0;
+	return sampling_start(collector, err);
+}
+
 static bool flush_due(const struct collector *collector, uint64_t now)
 {
 	return now >= collector->next_flush_ns || matcher_crowded(collector->matcher);
@@ -73,6 +93,8 @@ static int tick(struct collector *collector, struct error *err)
 	image_keeper_tick(collector->keeper, now);
 	if (flush_due(collector, now)) {
 		rc = collector_drain_all(collector, err);
+		if (rc == 0)
+			rc = sampling_follow(collector, err);
 		collector->next_flush_ns = now + collector->config.merge_ns;
 		collector->unmerged_steps = collector_merge_steps(collector);
 	} else {
@@ -99,7 +121,14 @@ int collector_epoch(struct collector *collector, const char *label, struct error
 
 int collector_drain(struct collector *collector, struct error *err)
 {
-	return collector_drain_ready(collector, err);
+	int rc = collector_drain_ready(collector, err);
+
+	return rc == 0 ? sampling_follow(collector, err) : rc;
+}
+
+bool collector_is_busy(const struct collector *collector)
+{
+	return !collector->sampling || matcher_scanning(collector->matcher);
 }
 
 int collector_tick(struct collector *collector, struct error *err)
@@ -147,7 +176,8 @@ bool collector_slowed(const struct collector *collector)
 static void end(struct collector *collector)
 {
 	collector->ended = true;
-	collector->source->ops->stop(collector->source);
+	if (collector->sampling)
+		collector->source->ops->stop(collector->source);
 	collector->stopped = true;
 	profile_writer_wait(collector->writer, LOCKED_STOPPED_MS);
 }
@@ -357,7 +387,9 @@ int collector_start(struct collector *collector, struct error *err)
 	collector->once_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - collector->config.begun_cpu_ns;
 	collector->drained_ns = now;
 	collector->begun_bytes = db_bytes(collector);
-	return collector->source->ops->start(collector->source, err);
+	while (!collector->config.scan_in_steps && matcher_scanning(collector->matcher))
+		matcher_events(collector->matcher);
+	return sampling_follow(collector, err);
 }
 
 void collector_poll_fds(struct collector *collector, int fds[2])

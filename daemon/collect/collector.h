@@ -61,7 +61,12 @@ struct source_time;
 int collector_open(struct collector **ret, const struct collector_config *config,
 		   struct error *err);
 
-/** collector_start() - begin an epoch and sample. */
+/**
+ * collector_start() - begin an epoch and sample
+ *
+ * With @scan_in_steps sampling begins in collector_drain() or collector_tick(), when the processes
+ * that run already are known, at most three seconds later.
+ */
 int collector_start(struct collector *collector, struct error *err);
 
 /** collector_poll_fds() - descriptors to wait for: the source's and that of the image events. */
@@ -69,6 +74,9 @@ void collector_poll_fds(struct collector *collector, int fds[2]);
 
 /** collector_drain() - take what is ready; never touches the disk. */
 int collector_drain(struct collector *collector, struct error *err);
+
+/** collector_is_busy() - whether collector_drain() should be called without waiting. */
+bool collector_is_busy(const struct collector *collector);
 
 /**
  * collector_tick() - drain, and do what is due: flush, expire, merge

@@ -37,6 +37,7 @@ struct trace_writer;
  *                  only with @units
  * @units:          whether to keep the labels of processes
  * @label:          of the epoch
+ * @scan_in_steps: collector_start() does not wait for the scan of the processes that run
  * @target_pid:     0: the whole machine; else as in struct source_config
  * @user_only:      likewise
  * @branch_every:   likewise; if set, a quarter of @memory_limit is for edges
@@ -78,6 +79,7 @@ struct collector_config {
 	const char *per_unit;
 	bool units;
 	const char *label;
+	bool scan_in_steps;
 	uint32_t target_pid;
 	bool user_only;
 	uint32_t branch_every;

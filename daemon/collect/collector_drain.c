@@ -152,6 +152,8 @@ static int drain(struct collector *collector, bool all, struct error *err)
 
 	gap_note(collector);
 	until = matcher_events(collector->matcher);
+	if (!collector->sampling)
+		return 0;
 	return collector->source->ops->drain(collector->source, all,
 					     collector->stopped ? UINT64_MAX : until, &sink, err);
 }

@@ -87,6 +87,7 @@ struct collector_replacement {
  * @replaced:         those of this epoch that were in a database which is gone
  * @given_up:         samples of this epoch that could not be merged at its end
  * @unknown:          of all merged, by reason
+ * @sampling:         the source was started
  * @stopped:          the source is at rest
  * @ended:            by collector_stop() or collector_discard()
  * @unmerged_steps:   in which the rest of what was flushed last is to be merged; merges that are
@@ -121,6 +122,7 @@ struct collector {
 	bool merge_failing;
 	uint64_t damaged_told;
 	bool throttle_told;
+	bool sampling;
 	bool stopped;
 	bool ended;
 

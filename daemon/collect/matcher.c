@@ -14,8 +14,10 @@
 #include "daemon/base/tally.h"
 #include "daemon/collect/label_table.h"
 #include "daemon/collect/process_label.h"
+#include "daemon/collect/scan_queue.h"
 #include "daemon/image/image_table.h"
 #include "daemon/image/kernel_image.h"
+#include "daemon/image/quota.h"
 #include "daemon/jit/jit_table.h"
 #include "daemon/jit/kernel_code.h"
 #include "daemon/source/source.h"
@@ -25,14 +27,22 @@
 #include "lib/probe_mark.h"
 #include "loader-hook/image_feed.h"
 #include "loader-hook/process_gone.h"
+#include "loader-hook/process_owner.h"
 #include "loader-hook/process_scan.h"
 
 /* Processes that no event told of are read from /proc, so many a second. */
 #define SCANS_PER_SECOND 20
 /* Of them for processes whose generation is not known, at each look at the events. */
 #define UNTOLD_ASKED 4
+/* Points that reading a process costs its user at least: limits each user as above. */
+#define SCAN_POINTS (QUOTA_POINTS_PER_SECOND / SCANS_PER_SECOND)
+/* Reading processes may take so long between two drains. */
+#define SCAN_BUDGET_NS (20 * NS_PER_MS)
+/* CPU time that reading a process may take without a charge. */
+#define SCAN_FREE_NS NS_PER_MS
 /* Tries to read one that execs meanwhile. */
 #define SCAN_ROUNDS 3
+#define NS_PER_POINT 1000
 /* After a loss, who has ended is looked for when who was ending has ended. */
 #define ENDED_NS NS_PER_SECOND
 /* Processes that end between two expiries stay in memory: not too many. */
@@ -53,8 +63,10 @@ enum division {
  * @cache:   what was found last: it holds until an event of its process, and what is not
  *           in the image map until anything happens
  * @next_kernel_ns: when modules are next looked for
+ * @limits_users: users other than root have quotas: the processes are those of this machine
  * @now_ns:  when image events were last read
  * @ended_ns: when it is to be looked who has ended untold; 0: all were told
+ * @scan_queue: processes to be read from /proc
  * @scanned_pid: 0, or the process whose scan has not been settled; @scanned_generation:
  *           its generation when that began
  */
@@ -62,6 +74,7 @@ struct matcher {
 	struct matcher_config config;
 	struct match_cache cache;
 	struct image_feed *feed;
+	struct scan_queue scan_queue;
 	struct image_table *images;
 	struct image_map *map;
 	struct kernel_images *kernel;
@@ -73,6 +86,7 @@ struct matcher {
 	size_t division_count;
 	size_t division_capacity;
 	size_t processes_expired;
+	bool limits_users;
 	bool full_told;
 	uint64_t scans;
 	uint64_t scan_second;
@@ -134,6 +148,10 @@ static void event_take(void *context, const struct image_event *event)
 	event_forget(&matcher->cache, event);
 	if (event->type == IMAGE_EVENT_LOST && matcher->ended_ns == 0)
 		matcher->ended_ns = matcher->now_ns + ENDED_NS;
+	if (event->type == IMAGE_EVENT_LOST)
+		scan_queue_add(&matcher->scan_queue, event->pid);
+	else if (event->scanned && event->type == IMAGE_EVENT_FORK)
+		scan_queue_remove(&matcher->scan_queue, event->pid);
 	/* What is not of the scan comes between two processes of it. */
 	if (matcher->scanned_pid != 0 && (begins || !event->scanned))
 		scan_settle(matcher);
@@ -205,13 +223,47 @@ static bool may_scan(struct matcher *matcher)
 	return matcher->scans_in_second < SCANS_PER_SECOND;
 }
 
+/* The account that pays for reading a process; NULL: reading it costs nothing. */
+static struct quota_user *payer_of(struct matcher *matcher, uint32_t pid)
+{
+	struct quota_user *user;
+	uint32_t uid;
+
+	if (!matcher->limits_users || process_owner(pid, &uid) < 0)
+		return NULL;
+	user = quota_user_of(image_map_quota(matcher->map), uid);
+	return quota_is_limited(user) ? user : NULL;
+}
+
+static bool process_read_charged(struct matcher *matcher, uint32_t pid, struct quota_user *payer)
+{
+	uint64_t began_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	bool known = process_read(matcher, pid);
+	uint64_t points = (clock_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns) / NS_PER_POINT;
+
+	quota_charge(payer, clock_monotonic_ns(),
+		     (int64_t)(points > SCAN_POINTS ? points : SCAN_POINTS));
+	return known;
+}
+
 /* Last resort for a process whose events were lost. */
 static bool process_look_for(struct matcher *matcher, uint32_t pid)
 {
-	if (pid == 0 || !may_scan(matcher))
+	struct quota_user *payer;
+
+	if (pid == 0)
 		return false;
-	matcher->scans_in_second++;
+	payer = payer_of(matcher, pid);
+	if (payer == NULL && !may_scan(matcher))
+		return false;
+	if (payer != NULL && quota_points(payer, clock_monotonic_ns()) < SCAN_POINTS) {
+		quota_refuse(image_map_quota(matcher->map), payer, QUOTA_EVENTS);
+		return false;
+	}
 	matcher->scans++;
+	if (payer != NULL)
+		return process_read_charged(matcher, pid, payer);
+	matcher->scans_in_second++;
 	return process_read(matcher, pid);
 }
 
@@ -227,6 +279,62 @@ static void untold_ask(struct matcher *matcher)
 			return;
 		process_look_for(matcher, pid);
 	}
+}
+
+/* One at a time: reading one takes up to a tenth of a second. */
+static void limited_ask(struct matcher *matcher)
+{
+	uint32_t pid = image_map_limited(matcher->map, matcher->now_ns);
+
+	if (pid != 0)
+		process_look_for(matcher, pid);
+}
+
+/*
+ * A user without points must wait. Ordinary processes take less than SCAN_FREE_NS, so that a user
+ * may have any number of them.
+ */
+static void process_scan_next(struct matcher *matcher, uint32_t pid)
+{
+	struct image_event event = {.type = IMAGE_EVENT_EXIT, .pid = pid};
+	uint64_t began_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID), used_ns;
+	struct quota_user *payer = payer_of(matcher, pid);
+
+	if (payer != NULL && quota_points(payer, clock_monotonic_ns()) <= 0) {
+		quota_refuse(image_map_quota(matcher->map), payer, QUOTA_EVENTS);
+		image_map_refuse(matcher->map, pid, clock_monotonic_ns());
+		match_cache_forget_process(&matcher->cache, pid);
+		return;
+	}
+	if (!process_read(matcher, pid) && image_map_has(matcher->map, pid) &&
+	    process_is_gone(pid)) {
+		event.time_ns = clock_monotonic_ns();
+		event_take(matcher, &event);
+	}
+	used_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns;
+	if (payer != NULL && used_ns > SCAN_FREE_NS)
+		quota_charge(payer, clock_monotonic_ns(),
+			     (int64_t)((used_ns - SCAN_FREE_NS) / NS_PER_POINT));
+}
+
+static void scan_some(struct matcher *matcher)
+{
+	uint64_t now_ns = clock_monotonic_ns(), end_ns = now_ns + SCAN_BUDGET_NS;
+	uint32_t pid;
+
+	if (image_feed_must_scan(matcher->feed))
+		scan_queue_all(&matcher->scan_queue);
+	for (; now_ns < end_ns; now_ns = clock_monotonic_ns()) {
+		pid = scan_queue_next(&matcher->scan_queue, now_ns);
+		if (pid == 0)
+			return;
+		process_scan_next(matcher, pid);
+	}
+}
+
+bool matcher_scanning(const struct matcher *matcher)
+{
+	return scan_queue_is_busy(&matcher->scan_queue, clock_monotonic_ns());
 }
 
 /* What a scan tells is of the living: after a loss nobody tells who has ended. */
@@ -254,8 +362,10 @@ uint64_t matcher_events(struct matcher *matcher)
 	matcher->now_ns = clock_monotonic_ns();
 	until = image_feed_drain(matcher->feed, event_take, matcher);
 	scan_settle(matcher);
+	scan_some(matcher);
 	ended_tell(matcher);
 	untold_ask(matcher);
+	limited_ask(matcher);
 	jit_table_drain(matcher->jit, until);
 	return until;
 }
@@ -482,6 +592,9 @@ void matcher_counters(const struct matcher *matcher, struct tally *tally)
 	tally_set(tally, "stat", "images_refused", image_table_refused(matcher->images));
 	tally_set(tally, "stat", "mappings_dropped", image_map_dropped(matcher->map));
 	tally_set(tally, "stat", "process_scans", matcher->scans);
+	for (int i = 0; i < QUOTA_LIMITS; i++)
+		tally_set(tally, "stat", quota_limit_name((enum quota_limit)i),
+			  image_map_quota(matcher->map)->refused[i]);
 	if (matcher->labels != NULL)
 		process_labels_counters(matcher->labels, tally);
 	jit_table_counters(matcher->jit, tally);
@@ -568,9 +681,8 @@ static int events_open(struct matcher *matcher, struct error *err)
 
 	if (rc < 0 || matcher->config.target_pid != 0)
 		return rc;
-	rc = image_feed_scan(matcher->feed, event_take, matcher, err);
-	scan_settle(matcher);
-	return rc < 0 ? rc : 0;
+	scan_queue_all(&matcher->scan_queue);
+	return 0;
 }
 
 /* Of a target's fork nothing tells: its parent is this process. */
@@ -604,6 +716,11 @@ int matcher_open(struct matcher **ret, const struct matcher_config *config, stru
 	if (rc == 0)
 		rc = image_map_create(&matcher->map, matcher->images,
 				      config->source->ops->own_generations, err);
+	if (rc == 0 && config->target_pid == 0 &&
+	    strcmp(config->source->ops->name, "replay") != 0) {
+		matcher->limits_users = true;
+		image_map_limit_users(matcher->map, process_owner);
+	}
 	if (rc == 0 && config->units)
 		rc = labels_open(matcher, err);
 	if (rc == 0)
@@ -629,6 +746,7 @@ void matcher_close(struct matcher *matcher)
 	if (matcher == NULL)
 		return;
 	image_feed_close(matcher->feed);
+	scan_queue_deinit(&matcher->scan_queue);
 	kernel_images_destroy(matcher->kernel);
 	kernel_code_destroy(matcher->kernel_code);
 	jit_table_destroy(matcher->jit);

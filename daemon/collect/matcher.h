@@ -50,7 +50,8 @@ struct matcher_config {
  * matcher_open() - follow image events from now on, and find what runs already
  *
  * Events are recorded before the scan begins, so that what happens during the
- * scan is seen twice rather than never.
+ * scan is seen twice rather than never. The scan takes place in matcher_events(), for at most
+ * a few milliseconds at each call, as long as matcher_scanning().
  */
 int matcher_open(struct matcher **ret, const struct matcher_config *config, struct error *err);
 
@@ -71,6 +72,9 @@ int matcher_poll_fd(struct matcher *matcher);
  * Return: the time (CLOCK_MONOTONIC) up to which they are complete.
  */
 uint64_t matcher_events(struct matcher *matcher);
+
+/** matcher_scanning() - whether processes wait to be read from /proc: call matcher_events(). */
+bool matcher_scanning(const struct matcher *matcher);
 
 /** matcher_refresh() - look for kernel modules loaded or unloaded. */
 void matcher_refresh(struct matcher *matcher);

@@ -29,7 +29,7 @@ struct process_spaces *address_spaces_add(struct address_spaces *spaces, uint32_
 		u64_map_remove(&spaces->processes, pid);
 		return NULL;
 	}
-	*process = (struct process_spaces){.pid = pid};
+	*process = (struct process_spaces){.pid = pid, .limit = QUOTA_LIMITS};
 	*slot = (uintptr_t)process;
 	spaces->bytes += sizeof(*process);
 	return process;
@@ -225,6 +225,12 @@ static void empty_newest(struct address_spaces *spaces, struct process_spaces *p
 	newest->doubt_ns = 0;
 }
 
+static struct quota_user *user_of(const struct address_spaces *spaces,
+				  struct process_spaces *process)
+{
+	return spaces->user_of != NULL ? spaces->user_of(spaces->user_context, process) : NULL;
+}
+
 static void free_down_to(struct address_spaces *spaces, struct process_spaces *process,
 			 size_t process_bytes, size_t all_bytes)
 {
@@ -235,37 +241,72 @@ static void free_down_to(struct address_spaces *spaces, struct process_spaces *p
 		} else {
 			empty_newest(spaces, process);
 		}
+		process->limit = QUOTA_MAPPINGS;
 		spaces->dropped++;
 	}
 }
 
-static size_t most_of_one(const struct address_spaces *spaces)
+/* The user whose processes have most. A user's account has room for the sum. */
+static struct quota_user *heaviest_user(const struct address_spaces *spaces)
+{
+	struct quota_user *user, *heaviest = NULL;
+	uint64_t pid, value;
+	size_t cursor = 0;
+
+	if (spaces->user_of == NULL)
+		return NULL;
+	while (u64_map_next(&spaces->processes, &cursor, &pid, &value))
+		user_of(spaces, (struct process_spaces *)(uintptr_t)value)->bytes = 0;
+	cursor = 0;
+	while (u64_map_next(&spaces->processes, &cursor, &pid, &value)) {
+		struct process_spaces *process = (struct process_spaces *)(uintptr_t)value;
+
+		user = user_of(spaces, process);
+		user->bytes += freed_with_all(process);
+		if (heaviest == NULL || user->bytes > heaviest->bytes)
+			heaviest = user;
+	}
+	return heaviest;
+}
+
+static size_t most_of_one(const struct address_spaces *spaces, const struct quota_user *user)
 {
 	size_t cursor = 0, most = 0, bytes;
 	uint64_t pid, value;
 
 	while (u64_map_next(&spaces->processes, &cursor, &pid, &value)) {
-		bytes = freed_with_all((const struct process_spaces *)(uintptr_t)value);
+		struct process_spaces *process = (struct process_spaces *)(uintptr_t)value;
+
+		bytes = user_of(spaces, process) == user ? freed_with_all(process) : 0;
 		most = bytes > most ? bytes : most;
 	}
 	return most;
 }
 
+/* Return: whether anything was freed. */
+static bool reduce_user(struct address_spaces *spaces, const struct quota_user *user, size_t goal)
+{
+	size_t most = most_of_one(spaces, user), cursor = 0;
+	uint64_t pid, value;
+
+	while (most > 0 && u64_map_next(&spaces->processes, &cursor, &pid, &value)) {
+		struct process_spaces *process = (struct process_spaces *)(uintptr_t)value;
+
+		if (user_of(spaces, process) == user)
+			free_down_to(spaces, process, most / 2, goal);
+	}
+	return most > 0;
+}
+
 void address_spaces_reduce(struct address_spaces *spaces)
 {
 	const size_t step = ADDRESS_SPACES_BYTES_MAX / 4, goal = ADDRESS_SPACES_BYTES_MAX - step;
-	size_t cursor, most;
-	uint64_t pid, value;
 
 	/* What cannot be freed is not looked for at each event. */
 	if (spaces->bytes <= spaces->left_bytes + step)
 		return;
-	while (spaces->bytes > goal && (most = most_of_one(spaces)) > 0) {
-		cursor = 0;
-		while (u64_map_next(&spaces->processes, &cursor, &pid, &value))
-			free_down_to(spaces, (struct process_spaces *)(uintptr_t)value, most / 2,
-				     goal);
-	}
+	while (spaces->bytes > goal && reduce_user(spaces, heaviest_user(spaces), goal))
+		continue;
 	spaces->left_bytes = spaces->bytes;
 }
 

@@ -7,7 +7,8 @@
  * begins new ones all the time must not fill our memory, and its generations must not
  * come round while samples of the first one can follow: of each process id the latest
  * ADDRESS_SPACES_MAX versions are kept. Nor must many ranges in many versions: beyond
- * ADDRESS_SPACES_BYTES_MAX those who have most lose what they have, the oldest first.
+ * ADDRESS_SPACES_BYTES_MAX the user with most of them loses those of the largest processes, the
+ * oldest first.
  */
 #ifndef DCPI_ADDRESS_SPACES_H
 #define DCPI_ADDRESS_SPACES_H
@@ -17,6 +18,7 @@
 #include <stdint.h>
 
 #include "daemon/image/generation.h"
+#include "daemon/image/quota.h"
 #include "lib/spare_list.h"
 #include "lib/u64_map.h"
 
@@ -63,6 +65,11 @@ struct address_space {
  * @changes:    number of the last event that told of mappings
  * @scan_ns:    when /proc was read; older events tell nothing new
  * @dropped:    generations of versions dropped before they expired, or emptied
+ * @parent:     the process that forked this one; 0: not known
+ * @user:       the account of its user; NULL: not asked yet
+ * @last_user:  @user before the last exec
+ * @free_events: changes of mappings since the last exec, up to those that cost nothing
+ * @limit:      the limit that was reached since the last exec or scan; QUOTA_LIMITS: none
  *
  * It lives as long as it has a version that did not expire.
  */
@@ -74,12 +81,21 @@ struct process_spaces {
 	uint32_t count;
 	uint32_t changes;
 	struct generation_span dropped;
+	uint32_t parent;
+	uint32_t free_events;
+	struct quota_user *user;
+	struct quota_user *last_user;
+	enum quota_limit limit;
 	bool alive;
 	char command[ADDRESS_SPACES_COMMAND_BYTES];
 };
 
+/** address_spaces_user_fn - find the account of the user of a process; may ask /proc */
+typedef struct quota_user *(*address_spaces_user_fn)(void *context, struct process_spaces *process);
+
 /**
  * struct address_spaces - of all processes; zeroed: none
+ * @user_of:         finds the account of a process; NULL: all processes are one user's
  * @own_generations: they are given out here
  * @crowded:         since the last expiry, some process has had many
  * @bytes:           used by versions, their mappings, and processes
@@ -88,6 +104,8 @@ struct process_spaces {
  * @spare_spaces, @spare_processes: memory to be used again
  */
 struct address_spaces {
+	address_spaces_user_fn user_of;
+	void *user_context;
 	bool own_generations;
 	bool crowded;
 	size_t bytes;
@@ -162,9 +180,10 @@ void address_spaces_reduce(struct address_spaces *spaces);
 /**
  * address_spaces_limit() - free something if there is more than ADDRESS_SPACES_BYTES_MAX
  *
- * A quarter of it goes, from who has most: versions that have ended, the oldest first, and
- * in the end the mappings of the newest, which then says nothing up to the next exec or
- * scan. Processes and newest versions stay. To be called after each change.
+ * A quarter of it goes, from the largest processes of the user with most. Versions that have
+ * ended go first, the oldest before others. In the end the mappings of the newest version go,
+ * which then says nothing up to the next exec or scan. Processes and newest versions stay. To be
+ * called after each change.
  */
 static inline void address_spaces_limit(struct address_spaces *spaces)
 {

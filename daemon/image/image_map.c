@@ -21,11 +21,24 @@
 #define UNTOLD_MAX 16
 
 /*
+ * Changes of mappings since its exec that cost a process nothing, so that the users of ordinary
+ * processes need not be asked for.
+ */
+#define FREE_EVENTS 64
+/* A change moves half of the mappings, 8 KiB in the time of a point. */
+#define MAPPINGS_PER_POINT (2 * 8192 / sizeof(struct mapping))
+
+/*
+ * @owner:   asked for the users of processes; NULL: there are no limits
+ * @any_limited: a living process may have reached its user's limit of events
  * @untold:  live processes whose generation is to be asked for, the oldest first
  * @changes: the last number given out (image_map_changes())
  */
 struct image_map {
 	struct image_table *table;
+	struct quota quota;
+	image_map_owner_fn owner;
+	bool any_limited;
 	struct address_spaces spaces;
 	struct mapping_list *kernel;
 	struct loss_list losses;
@@ -40,6 +53,101 @@ static void set_command(struct process_spaces *process, const char *command)
 
 	memcpy(process->command, command != NULL ? command : "", n);
 	process->command[n] = '\0';
+}
+
+/* One that is gone counts for the user of its program before, or of its parent. */
+static struct quota_user *user_of_gone(struct image_map *map, const struct process_spaces *process)
+{
+	const struct process_spaces *parent = address_spaces_find(&map->spaces, process->parent);
+	uint32_t uid = QUOTA_UID_NONE;
+
+	if (process->last_user != NULL)
+		return process->last_user;
+	if (parent != NULL && parent->user != NULL)
+		return parent->user;
+	map->owner(process->parent, &uid);
+	return quota_user_of(&map->quota, uid);
+}
+
+static struct quota_user *user_of(void *context, struct process_spaces *process)
+{
+	struct image_map *map = context;
+	uint32_t uid;
+
+	if (process->user == NULL)
+		process->user = map->owner(process->pid, &uid) == 0
+					? quota_user_of(&map->quota, uid)
+					: user_of_gone(map, process);
+	return process->user;
+}
+
+/* Only what root starts may become another user's without an exec. */
+static void inherit_user(struct process_spaces *process, const struct process_spaces *parent)
+{
+	process->parent = parent->pid;
+	process->free_events = parent->free_events;
+	process->limit = parent->limit;
+	process->user =
+		parent->user != NULL && quota_is_limited(parent->user) ? parent->user : NULL;
+	process->last_user = process->user != NULL ? process->user : parent->last_user;
+}
+
+/* A process id that has a new process, or one whose user may have changed. */
+static void reset_user(struct process_spaces *process)
+{
+	process->parent = 0;
+	process->free_events = 0;
+	process->user = NULL;
+	process->last_user = NULL;
+	process->limit = QUOTA_LIMITS;
+}
+
+static void renew_user(struct process_spaces *process)
+{
+	if (process->user != NULL)
+		process->last_user = process->user;
+	process->user = NULL;
+	process->free_events = 0;
+	process->limit = QUOTA_LIMITS;
+}
+
+/* Without the state of the file, the file has to be looked at. */
+static int64_t change_points(const struct process_spaces *process, const struct image_event *event)
+{
+	const int64_t look = event->type == IMAGE_EVENT_MAP && !event->has_state ? 4 : 0;
+	const struct address_space *newest = process->newest;
+	const struct mapping_list *list = newest != NULL ? newest->mappings : NULL;
+
+	return 1 + look + (list != NULL ? (int64_t)(list->count / MAPPINGS_PER_POINT) : 0);
+}
+
+/*
+ * Return false if an event that changes mappings exceeds the limit of its user. The mappings of
+ * the process are then unknown until its next exec or scan, and its events cost next to nothing.
+ */
+static bool is_within_limit(struct image_map *map, struct process_spaces *process,
+			    const struct image_event *event)
+{
+	struct quota_user *user;
+
+	if (map->owner == NULL || process == NULL || event->scanned ||
+	    (event->type != IMAGE_EVENT_MAP && event->type != IMAGE_EVENT_UNMAP))
+		return true;
+	if (process->free_events < FREE_EVENTS) {
+		process->free_events++;
+		return true;
+	}
+	user = user_of(map, process);
+	if (process->limit != QUOTA_EVENTS &&
+	    quota_spend(user, event->time_ns, change_points(process, event)))
+		return true;
+	quota_refuse(&map->quota, user, QUOTA_EVENTS);
+	if (process->limit == QUOTA_EVENTS || process->newest == NULL)
+		return false;
+	process->limit = QUOTA_EVENTS;
+	map->any_limited = true;
+	address_spaces_doubt(process, event->time_ns);
+	return false;
 }
 
 static uint32_t kernel_generation(const struct image_event *event)
@@ -99,6 +207,7 @@ static void handle_scan(struct image_map *map, struct process_spaces *process,
 	if (event->has_generation)
 		generation = kernel_generation(event);
 	process->scan_ns = event->time_ns;
+	reset_user(process);
 	space = address_spaces_begin(&map->spaces, process, NULL, NULL,
 				     scan_start_ns(map, process, event), generation);
 	if (space != NULL) {
@@ -116,11 +225,14 @@ static void handle_fork(struct image_map *map, struct process_spaces *process,
 	struct mapping_list *mappings = NULL;
 	uint32_t generation = generation_untold(map);
 
+	reset_user(process);
+	process->parent = event->parent;
 	if (from != NULL && parent != process) {
 		mappings = mapping_list_share(from->mappings);
 		generation = from->generation;
 		/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): it has a space */
 		memcpy(process->command, parent->command, sizeof(process->command));
+		inherit_user(process, parent);
 	}
 	if (event->has_generation)
 		generation = kernel_generation(event);
@@ -166,6 +278,7 @@ static void handle_exec(struct image_map *map, struct process_spaces *process,
 	if (generation == GENERATION_NONE)
 		note_untold(map, event->pid);
 	set_command(process, event->path);
+	renew_user(process);
 	space = address_spaces_begin(&map->spaces, process, NULL, NULL, event->time_ns, generation);
 	if (space != NULL)
 		space->counted_ns = counted_ns;
@@ -387,7 +500,10 @@ void image_map_event(struct image_map *map, const struct image_event *event)
 	}
 	if (process != NULL && (is_beginning(event->type) || event->type == IMAGE_EVENT_UNMAP))
 		process->changes = ++map->changes;
-	handle(map, process, event);
+	if (is_within_limit(map, process, event))
+		handle(map, process, event);
+	else if (process->newest == NULL)
+		address_spaces_settle(&map->spaces, process);
 	address_spaces_limit(&map->spaces);
 }
 
@@ -453,6 +569,17 @@ uint32_t image_map_changes(const struct image_map *map, uint32_t pid, uint64_t *
 	return process != NULL ? process->changes : 0;
 }
 
+/* Samples that a limit hides are counted under the name of the limit. */
+static struct image_place limited_place(const struct process_spaces *process,
+					struct image_place place)
+{
+	if (process == NULL || process->limit == QUOTA_LIMITS || place.image != IMAGE_UNKNOWN ||
+	    (place.unknown != IMAGE_UNKNOWN_LOST && place.unknown != IMAGE_UNKNOWN_ADDRESS))
+		return place;
+	return image_place_unknown(
+		(enum image_unknown)(IMAGE_UNKNOWN_QUOTA_EVENTS + (int)process->limit));
+}
+
 struct image_place image_map_lookup(struct image_map *map, uint32_t pid, uint32_t generation,
 				    uint64_t pc)
 {
@@ -467,16 +594,16 @@ struct image_place image_map_lookup(struct image_map *map, uint32_t pid, uint32_
 			return image_place_unknown(IMAGE_UNKNOWN_KERNEL);
 		return image_place_in(mapping, pc);
 	}
-	if (map->spaces.own_generations && generation == IMAGE_MAP_GENERATION_LOST)
-		return image_place_unknown(IMAGE_UNKNOWN_LOST);
 	process = address_spaces_find(&map->spaces, pid);
+	if (map->spaces.own_generations && generation == IMAGE_MAP_GENERATION_LOST)
+		return limited_place(process, image_place_unknown(IMAGE_UNKNOWN_LOST));
 	if (process == NULL)
 		return image_place_unknown(IMAGE_UNKNOWN_PROCESS);
 	if (generation_span_has(&process->dropped, generation, map->spaces.own_generations))
 		return image_place_unknown(IMAGE_UNKNOWN_REPLACED);
 	history = (struct image_history){.losses = &map->losses,
 					 .own_generations = map->spaces.own_generations};
-	return image_place_find(&history, process, generation, pc);
+	return limited_place(process, image_place_find(&history, process, generation, pc));
 }
 
 int image_map_add_kernel(struct image_map *map, uint32_t image, uint64_t start, uint64_t bytes)
@@ -517,6 +644,62 @@ uint32_t image_map_next(const struct image_map *map, size_t *cursor)
 		if (pid != 0 && ((const struct process_spaces *)(uintptr_t)value)->alive)
 			return (uint32_t)pid;
 	}
+	return 0;
+}
+
+void image_map_limit_users(struct image_map *map, image_map_owner_fn owner)
+{
+	map->owner = owner;
+	map->spaces.user_of = owner != NULL ? user_of : NULL;
+	map->spaces.user_context = map;
+}
+
+struct quota *image_map_quota(struct image_map *map)
+{
+	return &map->quota;
+}
+
+struct quota_user *image_map_user(struct image_map *map, uint32_t pid)
+{
+	struct process_spaces *process = address_spaces_find(&map->spaces, pid);
+
+	return map->owner != NULL && process != NULL ? user_of(map, process) : NULL;
+}
+
+void image_map_refuse(struct image_map *map, uint32_t pid, uint64_t time_ns)
+{
+	struct process_spaces *process = address_spaces_add(&map->spaces, pid);
+
+	if (process != NULL && !process->alive)
+		address_spaces_begin(&map->spaces, process, NULL, NULL,
+				     is_past_known(map, process) ? 0 : time_ns,
+				     generation_untold(map));
+	if (process == NULL || process->newest == NULL) {
+		if (process != NULL)
+			address_spaces_settle(&map->spaces, process);
+		return;
+	}
+	process->limit = QUOTA_EVENTS;
+	process->newest->doubt_ns = 0;
+	map->any_limited = true;
+}
+
+uint32_t image_map_limited(struct image_map *map, uint64_t now_ns)
+{
+	uint64_t pid, value;
+	size_t cursor = 0;
+	bool any = false;
+
+	while (map->any_limited && u64_map_next(&map->spaces.processes, &cursor, &pid, &value)) {
+		struct process_spaces *process = (struct process_spaces *)(uintptr_t)value;
+
+		if (!process->alive || process->limit != QUOTA_EVENTS)
+			continue;
+		any = true;
+		if (quota_points(user_of(map, process), now_ns) >= QUOTA_POINTS_MAX / 2)
+			return process->pid;
+	}
+	map->any_limited = any;
 	return 0;
 }
 
@@ -563,6 +746,7 @@ void image_map_destroy(struct image_map *map)
 	if (map == NULL)
 		return;
 	address_spaces_deinit(&map->spaces);
+	quota_deinit(&map->quota);
 	mapping_list_release(map->kernel);
 	free(map);
 }

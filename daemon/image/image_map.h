@@ -16,15 +16,19 @@
  * versions, from before a flush or after it, and if they have different images
  * at its address, it is unknown ("replaced") rather than wrong.
  *
- * Of each process id the latest 512 versions are kept, of each version
- * at most 16384 ranges; what a process does beyond that makes its own samples
- * unknown: what it maps in free places is not known ("address"), and once it replaces or
- * unmaps something that there is no room to tell of, all that follows up to its next exec
- * or scan is "lost". All together have 64 MB: beyond that those who have
- * most lose their oldest versions (samples of these are "replaced"), and in the end what
- * their newest has mapped (from then on "lost", as above); image_map_dropped() counts them.
+ * The latest 512 versions of each process id are kept, with at most 16384 ranges in each
+ * version. Changes beyond that make samples of the process
+ * unknown ("quota_mappings"). New mappings in free places are not known. After a change that
+ * replaces or unmaps something and cannot be recorded, nothing is known of the process up to its
+ * next exec or scan. All together have 64 MB. Beyond that the largest processes of the user with
+ * most lose their oldest versions (samples of these are "replaced"). In the end they lose the
+ * mappings of the newest version (afterwards "quota_mappings"); image_map_dropped() counts them.
  * image_map_crowded() tells when it is time for a flush. Generations come round: of one that a
  * version had which was dropped before it expired, samples are unknown ("replaced").
+ *
+ * Each user but root has a quota (image_map_limit_users()). Beyond the quota of events, changes of
+ * the mappings of a process are refused and its samples are unknown ("quota_events") up to its
+ * next exec or scan.
  *
  * After events were lost (IMAGE_EVENT_LOST) nothing is known of a process up to its
  * next scan or, with generations of the map's own, its next exec: samples are
@@ -48,6 +52,8 @@ struct error;
 struct image_event;
 struct image_map;
 struct image_table;
+struct quota;
+struct quota_user;
 
 /**
  * image_map_create() - an empty map
@@ -154,6 +160,38 @@ const char *image_map_command(const struct image_map *map, uint32_t pid);
  * Return: its id; 0: there is no other.
  */
 uint32_t image_map_next(const struct image_map *map, size_t *cursor);
+
+/** image_map_owner_fn - find the uid that is charged for a process: process_owner() */
+typedef int (*image_map_owner_fn)(uint32_t pid, uint32_t *uid);
+
+/**
+ * image_map_limit_users() - give each user but root a quota (quota.h)
+ * @owner: NULL: no limits, as for a map that has just been created
+ */
+void image_map_limit_users(struct image_map *map, image_map_owner_fn owner);
+
+/** image_map_quota() - the accounts of the users; stays the map's. */
+struct quota *image_map_quota(struct image_map *map);
+
+/** image_map_user() - the account of a process. Return: NULL: there are no limits. */
+struct quota_user *image_map_user(struct image_map *map, uint32_t pid);
+
+/**
+ * image_map_refuse() - a process was not scanned because of the limit of its user
+ *
+ * Its samples are unknown up to its next exec or scan; image_map_limited() names it.
+ */
+void image_map_refuse(struct image_map *map, uint32_t pid, uint64_t time_ns);
+
+/**
+ * image_map_limited() - find a living process whose events were refused and whose user may be
+ * charged again
+ *
+ * A scan of the process makes its mappings known.
+ *
+ * Return: its id; 0: there is none.
+ */
+uint32_t image_map_limited(struct image_map *map, uint64_t now_ns);
 
 /** image_map_crowded() - whether a process has so many versions that some must soon go. */
 bool image_map_crowded(const struct image_map *map);

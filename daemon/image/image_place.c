@@ -25,6 +25,12 @@ const char *image_unknown_name(enum image_unknown reason)
 		return "jit_limit";
 	case IMAGE_UNKNOWN_JIT_AMBIGUOUS:
 		return "jit_ambiguous";
+	case IMAGE_UNKNOWN_QUOTA_EVENTS:
+		return quota_limit_name(QUOTA_EVENTS);
+	case IMAGE_UNKNOWN_QUOTA_MAPPINGS:
+		return quota_limit_name(QUOTA_MAPPINGS);
+	case IMAGE_UNKNOWN_QUOTA_IMAGES:
+		return quota_limit_name(QUOTA_IMAGES);
 	case IMAGE_UNKNOWN_NR:
 		break;
 	}

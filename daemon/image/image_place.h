@@ -28,12 +28,17 @@ enum image_unknown {
 	IMAGE_UNKNOWN_JIT_LIMIT,
 	/* JIT code that was replaced while the sample was taken. */
 	IMAGE_UNKNOWN_JIT_AMBIGUOUS,
+	/* Limits of the process' user (quota.h), in their order. */
+	IMAGE_UNKNOWN_QUOTA_EVENTS,
+	IMAGE_UNKNOWN_QUOTA_MAPPINGS,
+	IMAGE_UNKNOWN_QUOTA_IMAGES,
 	IMAGE_UNKNOWN_NR,
 };
 
 /**
  * image_unknown_name() - the reason's name in counters and reports: "process", "address",
- * "anonymous", "kernel", "replaced", "lost", "jit_limit" or "jit_ambiguous"
+ * "anonymous", "kernel", "replaced", "lost", "jit_limit", "jit_ambiguous", or the name of a limit
+ * (quota_limit_name())
  */
 const char *image_unknown_name(enum image_unknown reason);
 

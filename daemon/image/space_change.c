@@ -26,6 +26,7 @@ static size_t own_bytes(const struct address_space *space)
 
 static void note_unfit(struct address_space *space, uint64_t time_ns)
 {
+	space->process->limit = QUOTA_MAPPINGS;
 	address_space_doubt(space, time_ns);
 	address_spaces_doubt(space->process, time_ns);
 }
@@ -39,6 +40,7 @@ static void note_unfit_map(struct address_space *unfit, const struct mapping *ma
 {
 	const struct address_space *space = unfit;
 
+	unfit->process->limit = QUOTA_MAPPINGS;
 	for (; space != NULL && space->generation == unfit->generation; space = space->older) {
 		if (!mapping_list_overlaps(space->mappings, mapping->start, mapping->end))
 			continue;

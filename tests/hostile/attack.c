@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Attacks of an unprivileged user on the profiler by mappings of executable memory.
+ *
+ * "numbers FOLDER FILES" maps files one after the other; each has other contents.
+ * "held FOLDER FILES" does the same and keeps all of them mapped.
+ * "names FOLDER NAMES" maps one file under many names.
+ * "sparse FOLDER FILES" maps files of 8 MiB that have no data.
+ * "mappings FILE PROCESSES MAPPINGS" starts processes with many mappings of a file.
+ * "remap FILE SECONDS" replaces one mapping by another as fast as possible.
+ * "spin MILLISECONDS" uses the CPU, for the victim.
+ *
+ * Modes that keep their mappings print "ready" and wait for the end of standard input.
+ */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PAGE ((size_t)4096)
+#define SPARSE_BYTES ((off_t)8 << 20)
+
+static void require(int condition, const char *action)
+{
+	if (condition)
+		return;
+	fprintf(stderr, "attack: ");
+	perror(action);
+	_exit(1);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void *map(int fd, off_t offset)
+{
+	void *page = mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, offset);
+
+	require(page != MAP_FAILED, "mmap");
+	return page;
+}
+
+static int file_create(const char *path)
+{
+	int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
+
+	require(fd >= 0, path);
+	return fd;
+}
+
+/* The pipe is closed by the script that started the attack. */
+static void wait_for_end(void)
+{
+	char byte;
+
+	puts("ready");
+	fflush(stdout);
+	while (read(STDIN_FILENO, &byte, 1) > 0)
+		continue;
+}
+
+static void files_map(const char *folder, unsigned long first, unsigned long last, int keep)
+{
+	for (unsigned long i = first; i < last; i++) {
+		char path[4096];
+		void *page;
+		int fd;
+
+		snprintf(path, sizeof(path), "%s/n%lu", folder, i);
+		fd = file_create(path);
+		require(write(fd, path, sizeof(path)) == (ssize_t)sizeof(path), "write");
+		page = map(fd, 0);
+		if (!keep)
+			munmap(page, PAGE);
+		unlink(path);
+		close(fd);
+	}
+}
+
+/* No process has more mappings than the kernel allows. */
+static void files_hold(const char *folder, unsigned long files)
+{
+	int pipe_fds[2], done[2];
+	unsigned long first, last, processes = 0;
+	char byte;
+
+	require(pipe(pipe_fds) == 0 && pipe(done) == 0, "pipe");
+	for (first = 0; first < files; first = last, processes++) {
+		last = first + 16000 < files ? first + 16000 : files;
+		if (fork() != 0)
+			continue;
+		close(pipe_fds[1]);
+		files_map(folder, first, last, 1);
+		require(write(done[1], "", 1) == 1, "write");
+		_exit(read(pipe_fds[0], &byte, 1) != 0);
+	}
+	for (; processes > 0; processes--)
+		require(read(done[0], &byte, 1) == 1, "read");
+	wait_for_end();
+}
+
+static void names_map(const char *folder, unsigned long names)
+{
+	char path[4096], next[4096];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/m0", folder);
+	close(file_create(path));
+	for (unsigned long i = 1; i <= names; i++) {
+		snprintf(next, sizeof(next), "%s/m%lu", folder, i);
+		require(rename(path, next) == 0, next);
+		strcpy(path, next);
+		fd = open(path, O_RDONLY | O_CLOEXEC);
+		munmap(map(fd, 0), PAGE);
+		close(fd);
+	}
+	unlink(path);
+}
+
+static void sparse_map(const char *folder, unsigned long files)
+{
+	for (unsigned long i = 0; i < files; i++) {
+		char path[4096];
+		int fd;
+
+		snprintf(path, sizeof(path), "%s/s%lu", folder, i);
+		fd = file_create(path);
+		require(ftruncate(fd, SPARSE_BYTES) == 0, "ftruncate");
+		map(fd, 0);
+		unlink(path);
+		close(fd);
+	}
+	wait_for_end();
+}
+
+/* Neighbours have other offsets, so that the kernel does not join them. */
+static void many_map(const char *file, unsigned long mappings)
+{
+	int fd = open(file, O_RDONLY | O_CLOEXEC);
+
+	require(fd >= 0, file);
+	for (unsigned long i = 0; i < mappings; i++)
+		map(fd, (off_t)((i & 1) * PAGE));
+	close(fd);
+}
+
+static void many_processes(const char *file, unsigned long processes, unsigned long mappings)
+{
+	int end[2], done[2];
+	char byte;
+
+	require(pipe(end) == 0 && pipe(done) == 0, "pipe");
+	for (unsigned long i = 0; i < processes; i++) {
+		if (fork() != 0)
+			continue;
+		close(end[1]);
+		many_map(file, mappings);
+		require(write(done[1], "", 1) == 1, "write");
+		_exit(read(end[0], &byte, 1) != 0);
+	}
+	for (unsigned long i = 0; i < processes; i++)
+		require(read(done[0], &byte, 1) == 1, "read");
+	wait_for_end();
+}
+
+static void remap(const char *file, unsigned long seconds)
+{
+	uint64_t end = now_ns() + seconds * 1000000000ULL;
+	int fd = open(file, O_RDONLY | O_CLOEXEC);
+	unsigned long i = 0;
+	void *page;
+
+	require(fd >= 0, file);
+	page = map(fd, 0);
+	for (; now_ns() < end; i++)
+		require(mmap(page, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, fd,
+			     (off_t)((i & 1) * PAGE)) == page,
+			"mmap");
+	printf("%lu\n", i);
+}
+
+static void spin(unsigned long milliseconds)
+{
+	struct timespec used;
+	volatile unsigned int work = 0;
+
+	do {
+		for (int i = 0; i < 100000; i++)
+			work = work * 3 + 1;
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	} while ((unsigned long)(used.tv_sec * 1000 + used.tv_nsec / 1000000) < milliseconds);
+}
+
+static unsigned long number(int argc, char **argv, int i)
+{
+	if (i < argc)
+		return strtoul(argv[i], NULL, 10);
+	fprintf(stderr, "attack: an argument is missing\n");
+	exit(2);
+}
+
+int main(int argc, char **argv)
+{
+	const char *mode = argc > 2 ? argv[1] : "";
+
+	signal(SIGCHLD, SIG_IGN);
+	if (strcmp(mode, "numbers") == 0)
+		files_map(argv[2], 0, number(argc, argv, 3), 0);
+	else if (strcmp(mode, "held") == 0)
+		files_hold(argv[2], number(argc, argv, 3));
+	else if (strcmp(mode, "names") == 0)
+		names_map(argv[2], number(argc, argv, 3));
+	else if (strcmp(mode, "sparse") == 0)
+		sparse_map(argv[2], number(argc, argv, 3));
+	else if (strcmp(mode, "mappings") == 0)
+		many_processes(argv[2], number(argc, argv, 3), number(argc, argv, 4));
+	else if (strcmp(mode, "remap") == 0)
+		remap(argv[2], number(argc, argv, 3));
+	else if (strcmp(mode, "spin") == 0)
+		spin(number(argc, argv, 2));
+	else
+		return 2;
+	return 0;
+}
