@@ -12,6 +12,7 @@
 #include "daemon/collect/collector.h"
 #include "daemon/config.h"
 #include "daemon/control.h"
+#include "daemon/image/quota.h"
 #include "lib/cleanup.h"
 #include "lib/clock.h"
 #include "lib/error.h"
@@ -74,6 +75,27 @@ static void self_reply(struct control_reply *reply)
 		number(reply, "cpu_ms",
 		       (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000 +
 			       (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1000);
+}
+
+/* The limits that users have reached since the start, and for each the user that did so most. */
+static void limits_reply(struct control_reply *reply, const struct quota *quota)
+{
+	char key[64];
+	int i;
+
+	for (i = 0; i < QUOTA_LIMITS; i++) {
+		const struct quota_user *worst = quota_worst(quota, (enum quota_limit)i);
+
+		if (worst == NULL)
+			continue;
+		snprintf(key, sizeof(key), "limit.%s", quota_limit_name((enum quota_limit)i));
+		number(reply, key, quota->refused[i]);
+		snprintf(key, sizeof(key), "limit_user.%s", quota_limit_name((enum quota_limit)i));
+		if (worst->uid == QUOTA_UID_NONE)
+			control_reply_value(reply, key, "unknown users");
+		else
+			control_reply_value(reply, key, "uid %u", worst->uid);
+	}
 }
 
 /* How well it goes, in figures that dcpictl puts into words. */
@@ -144,6 +166,7 @@ static void status_reply(struct collector *collector, const struct config *confi
 	number(reply, "expired_samples", status.retention.samples);
 	if (status.keeps_images)
 		store_reply(reply, &status.store);
+	limits_reply(reply, status.quota);
 	health_reply(&status, reply);
 	self_reply(reply);
 }

@@ -118,6 +118,24 @@ static void print_epoch(FILE *stream, const struct metrics *reply)
 	print_group(stream, reply, "unknown.", "");
 }
 
+/* "quota_events: 1234 refused, most of uid 1000" */
+static void print_limits(FILE *stream, const struct metrics *reply)
+{
+	static const char group[] = "limit.";
+	const char *key, *value, *user;
+	char user_key[64];
+	size_t i;
+
+	for (i = 0; metrics_at(reply, i, &key, &value); i++) {
+		if (strncmp(key, group, strlen(group)) != 0)
+			continue;
+		snprintf(user_key, sizeof(user_key), "limit_user.%s", key + strlen(group));
+		user = metrics_find(reply, user_key);
+		fprintf(stream, LABEL "%s: %s refused, most of %s\n", "limit", key + strlen(group),
+			value, user != NULL ? user : "unknown users");
+	}
+}
+
 static void print_places(FILE *stream, const struct metrics *reply)
 {
 	char text[32], more[32];
@@ -192,6 +210,7 @@ void status_text_print(FILE *stream, const struct metrics *reply)
 	print_head(stream, reply);
 	print_events(stream, reply);
 	print_epoch(stream, reply);
+	print_limits(stream, reply);
 	print_places(stream, reply);
 	print_problems(stream, reply);
 }

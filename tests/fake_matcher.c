@@ -6,6 +6,7 @@
 #include "daemon/collect/label_table.h"
 #include "daemon/collect/matcher.h"
 #include "daemon/image/image_table.h"
+#include "daemon/image/quota.h"
 #include "kmod/uapi/dcpi_uapi.h"
 
 static struct image_table *images;
@@ -39,6 +40,14 @@ bool matcher_scanning(const struct matcher *matcher)
 {
 	(void)matcher;
 	return false;
+}
+
+const struct quota *matcher_quota(const struct matcher *matcher)
+{
+	static const struct quota none;
+
+	(void)matcher;
+	return &none;
 }
 
 void matcher_close(struct matcher *matcher)

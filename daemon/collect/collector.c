@@ -452,6 +452,7 @@ void collector_status(struct collector *collector, struct collector_status *stat
 	status->memory_bytes = accumulate_bytes(collector->accumulate) +
 			       edge_accumulate_bytes(collector->edges) + map_bytes;
 	status->retention = collector->retention.status;
+	status->quota = matcher_quota(collector->matcher);
 	status->keeps_images = collector->keeper != NULL;
 	image_keeper_status(collector->keeper, &status->store);
 }

@@ -11,6 +11,8 @@
 #include "daemon/base/tally.h"
 #include "daemon/event/event.h"
 
+struct quota;
+
 /**
  * struct collector_retention_status - what is stored, and what was forgotten since the start
  * @file_bytes: of the database, @used_bytes: that hold something; as last looked at
@@ -46,6 +48,7 @@ struct collector_retention_status {
  * @grown_bytes: by what its file has grown since collector_start()
  * @memory_bytes:     used by waiting samples and by the image map
  * @retention:        of the database
+ * @quota:            the limits that users have reached
  * @keeps_images:     whether copies of images are kept; @store: of these
  */
 struct collector_status {
@@ -73,6 +76,7 @@ struct collector_status {
 	int64_t grown_bytes;
 	size_t memory_bytes;
 	struct collector_retention_status retention;
+	const struct quota *quota;
 	bool keeps_images;
 	struct image_keeper_status store;
 };

@@ -586,6 +586,11 @@ bool matcher_unsettled(const struct matcher *matcher)
 	return jit_table_unsettled(matcher->jit) || kernel_images_unsettled(matcher->kernel);
 }
 
+const struct quota *matcher_quota(const struct matcher *matcher)
+{
+	return image_map_quota(matcher->map);
+}
+
 void matcher_counters(const struct matcher *matcher, struct tally *tally)
 {
 	tally_set(tally, "stat", "image_events_lost", image_feed_lost(matcher->feed));

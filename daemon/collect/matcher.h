@@ -20,6 +20,7 @@ struct jit_images;
 struct kernel_images;
 struct label_table;
 struct matcher;
+struct quota;
 struct source;
 struct tally;
 
@@ -118,6 +119,9 @@ bool matcher_crowded(const struct matcher *matcher);
  * matcher_expire(), so that a flush should not be put off
  */
 bool matcher_unsettled(const struct matcher *matcher);
+
+/** matcher_quota() - the accounts of the users; stays the matcher's. */
+const struct quota *matcher_quota(const struct matcher *matcher);
 
 /** matcher_counters() - "stat" counters since it was opened. */
 void matcher_counters(const struct matcher *matcher, struct tally *tally);
