@@ -242,7 +242,7 @@ check: ## everything that must pass, the QEMU machine included
 
 .PHONY: check-hostile
 check-hostile: all $(TEST_HELPERS:%=$(TEST_BIN)/%) ## attacks of other users, all of them
-	@tests/run.sh $(HOSTILE_RUNS)
+	@ALL=1 HOSTILE_SECONDS=30 FEEDS="perf bpf" tests/run.sh $(HOSTILE_RUNS)
 
 .PHONY: check-fresh
 check-fresh: ## README's commands on new, minimal Debian 12 systems (root)

@@ -14,6 +14,8 @@
 /* Real files have a dozen program headers and less than a kilobyte of notes. */
 #define SEGMENTS_MAX 256
 #define NOTES_BYTES_MAX 65536
+/* The limit for all segments together: a hostile file has many that overlap. */
+#define NOTES_BYTES_ALL (4 * NOTES_BYTES_MAX)
 
 /* A program header of either class, as far as notes need it. */
 struct segment {
@@ -99,8 +101,8 @@ int build_id_from_file(struct build_id *ret, int fd)
 	_cleanup_free_ uint8_t *notes = NULL;
 	struct segment_table table;
 	struct segment segment = {0};
+	size_t i, left = NOTES_BYTES_ALL;
 	int result;
-	size_t i;
 
 	result = read_header(&table, fd);
 	if (result < 0)
@@ -118,6 +120,9 @@ int build_id_from_file(struct build_id *ret, int fd)
 		if (notes == NULL)
 			return -ENOMEM;
 		bytes = segment.bytes < NOTES_BYTES_MAX ? segment.bytes : NOTES_BYTES_MAX;
+		if (bytes > left)
+			return -ENOENT;
+		left -= bytes;
 		if (file_read_exactly(fd, notes, bytes, segment.offset) == 0 &&
 		    build_id_from_notes(ret, notes, bytes, segment.alignment) == 0)
 			return 0;

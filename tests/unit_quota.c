@@ -122,7 +122,7 @@ static void a_flood_costs_its_user_only(void **state)
 
 	(void)state;
 	setup(&fixture, true);
-	image_map_limit_users(fixture.map, fake_owner);
+	image_map_limit_users(fixture.map, fake_owner, NULL, NULL);
 	begin(&fixture, other_user, START_NS);
 	begin(&fixture, same_user, START_NS);
 	begin(&fixture, root, START_NS);
@@ -156,7 +156,7 @@ static void children_count_for_their_user(void **state)
 
 	(void)state;
 	setup(&fixture, true);
-	image_map_limit_users(fixture.map, fake_owner);
+	image_map_limit_users(fixture.map, fake_owner, NULL, NULL);
 	begin(&fixture, 1000, START_NS);
 	/* None of the children exists any more when it is asked for. */
 	for (child = 9000; child < 9004; child++) {
@@ -182,6 +182,107 @@ static void maps_without_users_have_no_limits(void **state)
 	flood(&fixture, 1000, START_NS + 1);
 	assert_int_equal(place_at(&fixture, 1000, START_NS + 2).image, 1);
 	assert_null(image_map_user(fixture.map, 1000));
+	teardown(&fixture);
+}
+
+static struct image_event image_event(uint32_t pid, uint64_t time_ns, uint32_t number)
+{
+	struct image_event event = map_event(pid, time_ns, 1, 0, 1, 0);
+
+	memcpy(event.build_id, &number, sizeof(number));
+	return event;
+}
+
+/* Map an image; no other process has it mapped any more. */
+static struct image_place place_of_image(struct fixture *fixture, uint32_t pid, uint64_t time_ns,
+					 uint32_t number)
+{
+	struct image_event exec = {
+		.type = IMAGE_EVENT_EXEC, .pid = pid, .time_ns = time_ns, .path = "x"};
+	struct image_event event = image_event(pid, time_ns + 1, number);
+
+	image_map_event(fixture->map, &exec);
+	image_map_event(fixture->map, &event);
+	image_map_expire(fixture->map, time_ns);
+	return place_at(fixture, pid, time_ns + 2);
+}
+
+static uint32_t forgotten;
+
+static void count_forgotten(void *context, uint32_t image)
+{
+	(void)context;
+	assert_int_not_equal(image, IMAGE_UNKNOWN);
+	forgotten++;
+}
+
+static void numbers_without_samples_are_reused(void **state)
+{
+	enum {
+		IMAGES = 4 * QUOTA_IMAGES_MAX,
+	};
+	uint64_t time_ns = START_NS;
+	struct image_place place, sampled;
+	struct fixture fixture;
+	uint8_t identity[20];
+
+	(void)state;
+	setup(&fixture, true);
+	forgotten = 0;
+	image_map_limit_users(fixture.map, fake_owner, count_forgotten, NULL);
+	sampled = place_of_image(&fixture, 1000, time_ns, IMAGES + 1);
+	image_table_sampled(fixture.table, sampled.image);
+	memcpy(identity, image_table_get(fixture.table, sampled.image)->identity, 20);
+	for (uint32_t i = 1; i <= IMAGES; i++) {
+		time_ns += 10;
+		place = place_of_image(&fixture, 1000, time_ns, i);
+		/* The real time between two sweeps. */
+		if (place.image == IMAGE_UNKNOWN) {
+			assert_int_equal(place.unknown, IMAGE_UNKNOWN_QUOTA_IMAGES);
+			usleep(20000);
+			i--;
+			continue;
+		}
+		assert_memory_equal(image_table_get(fixture.table, place.image)->identity, &i,
+				    sizeof(i));
+	}
+	assert_true(image_table_used(fixture.table) <= QUOTA_IMAGES_MAX + 1);
+	assert_int_equal(image_table_count(fixture.table), QUOTA_IMAGES_MAX + 1);
+	assert_true(forgotten >= IMAGES - QUOTA_IMAGES_MAX);
+	assert_int_equal(place_of_image(&fixture, 2000, time_ns, IMAGES + 1).image, sampled.image);
+	assert_memory_equal(image_table_get(fixture.table, sampled.image)->identity, identity, 20);
+	teardown(&fixture);
+}
+
+/* All of them stay mapped, by one user. */
+static void numbers_are_limited_by_user(void **state)
+{
+	uint32_t number = 0, refused = 0;
+	struct image_place place;
+	struct fixture fixture;
+
+	(void)state;
+	setup(&fixture, true);
+	image_map_limit_users(fixture.map, fake_owner, NULL, NULL);
+	for (uint32_t pid = 1000; pid < 1000 + QUOTA_IMAGES_MAX / 50 + 10; pid++) {
+		for (uint64_t page = 0; page < 50; page++) {
+			struct image_event event = image_event(pid, START_NS, ++number);
+
+			event.start += page * PAGE;
+			image_map_event(fixture.map, &event);
+		}
+		place = place_at(&fixture, pid, START_NS + 1);
+		refused += place.image == IMAGE_UNKNOWN;
+		if (place.image == IMAGE_UNKNOWN)
+			assert_int_equal(place.unknown, IMAGE_UNKNOWN_QUOTA_IMAGES);
+	}
+	assert_in_range(refused, 5, 15);
+	assert_int_equal(quota_worst(image_map_quota(fixture.map), QUOTA_IMAGES)->uid, 1);
+	place = place_of_image(&fixture, 2000, START_NS, ++number);
+	assert_int_not_equal(place.image, IMAGE_UNKNOWN);
+	for (int i = 0; i < QUOTA_IMAGES_MAX + 10; i++)
+		place = place_of_image(&fixture, 1, START_NS + 10 * (uint64_t)i, ++number);
+	assert_int_not_equal(place.image, IMAGE_UNKNOWN);
 	teardown(&fixture);
 }
 
@@ -225,6 +326,8 @@ int main(void)
 		cmocka_unit_test(a_flood_costs_its_user_only),
 		cmocka_unit_test(children_count_for_their_user),
 		cmocka_unit_test(maps_without_users_have_no_limits),
+		cmocka_unit_test(numbers_without_samples_are_reused),
+		cmocka_unit_test(numbers_are_limited_by_user),
 		cmocka_unit_test(owners_are_real_users),
 	};
 

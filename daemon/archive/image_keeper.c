@@ -235,6 +235,20 @@ void image_keeper_seen(void *context, struct image_table *table, uint32_t image,
 		pin_set(keeper, image, image_table_get(table, image)->path, event);
 }
 
+void image_keeper_forget(struct image_keeper *keeper, uint32_t image)
+{
+	struct pin *pin;
+
+	if (keeper == NULL || image >= keeper->count)
+		return;
+	pin = pin_find(keeper, image);
+	if (pin != NULL) {
+		pin_close(keeper, pin);
+		pin->image = 0;
+	}
+	memset(&keeper->candidates[image], 0, sizeof(*keeper->candidates));
+}
+
 /* Looking an event's image up is enough: image_keeper_seen() is told. */
 static void event_look(void *table, const struct image_event *event)
 {

@@ -63,6 +63,9 @@ void image_keeper_close(struct image_keeper *keeper);
 void image_keeper_seen(void *context, struct image_table *table, uint32_t image,
 		       const struct image_event *event);
 
+/** image_keeper_forget() - an image without samples is gone: its number will be another image's. */
+void image_keeper_forget(struct image_keeper *keeper, uint32_t image);
+
 /** image_keeper_sampled() - an image has got so many samples more. */
 void image_keeper_sampled(struct image_keeper *keeper, struct image_table *table, uint32_t image,
 			  uint64_t samples);

@@ -447,7 +447,7 @@ void collector_status(struct collector *collector, struct collector_status *stat
 	status->unknown = tally_sum(&status->counters, "unknown");
 	status->samples = collector->handed;
 	status->entries = collector->entries;
-	status->images = image_table_count(matcher_images(collector->matcher));
+	status->images = image_table_used(matcher_images(collector->matcher));
 	status->processes = matcher_processes(collector->matcher, &map_bytes);
 	status->memory_bytes = accumulate_bytes(collector->accumulate) +
 			       edge_accumulate_bytes(collector->edges) + map_bytes;

@@ -60,8 +60,8 @@ enum division {
 };
 
 /*
- * @cache:   what was found last: it holds until an event of its process, and what is not
- *           in the image map until anything happens
+ * @cache:   matches, valid until an event of their process; those without an image, until any
+ *           event
  * @next_kernel_ns: when modules are next looked for
  * @limits_users: users other than root have quotas: the processes are those of this machine
  * @now_ns:  when image events were last read
@@ -145,6 +145,8 @@ static void event_take(void *context, const struct image_event *event)
 	bool begins = event->scanned && event->type == IMAGE_EVENT_FORK &&
 		      !matcher->config.source->ops->own_generations;
 
+	if (image_map_refuses(matcher->map, event))
+		return;
 	event_forget(&matcher->cache, event);
 	if (event->type == IMAGE_EVENT_LOST && matcher->ended_ns == 0)
 		matcher->ended_ns = matcher->now_ns + ENDED_NS;
@@ -174,7 +176,7 @@ static void refusal_tell(struct matcher *matcher)
 		return;
 	matcher->full_told = true;
 	log_warning("there is no room for more images than %u: samples in others are unknown",
-		    image_table_count(matcher->images));
+		    image_table_used(matcher->images));
 }
 
 /* A look for modules takes several system calls for each: at most 1% of the time. */
@@ -439,6 +441,7 @@ static struct image_place place_find(struct matcher *matcher, uint64_t tag, uint
 	    !matcher->config.source->ops->own_generations && process_look_for(matcher, pid))
 		place = image_map_lookup(matcher->map, pid, generation, pc);
 	*brief = place.image == IMAGE_UNKNOWN;
+	image_table_sampled(matcher->images, place.image);
 	if (place.image == IMAGE_UNKNOWN && place.unknown == IMAGE_UNKNOWN_ANONYMOUS)
 		jit_table_place(matcher->jit, pid, pc, &place);
 	else if (place.image == IMAGE_UNKNOWN && place.unknown == IMAGE_UNKNOWN_KERNEL)
@@ -706,6 +709,16 @@ static int labels_open(struct matcher *matcher, struct error *err)
 	return rc;
 }
 
+/* Another image will have this number. */
+static void image_forget(void *context, uint32_t image)
+{
+	struct matcher *matcher = context;
+
+	image_keeper_forget(matcher->config.keeper, image);
+	if (image < matcher->division_count)
+		matcher->division[image] = DIVISION_NOT_ASKED;
+}
+
 int matcher_open(struct matcher **ret, const struct matcher_config *config, struct error *err)
 {
 	struct matcher *matcher = calloc(1, sizeof(*matcher));
@@ -724,7 +737,7 @@ int matcher_open(struct matcher **ret, const struct matcher_config *config, stru
 	if (rc == 0 && config->target_pid == 0 &&
 	    strcmp(config->source->ops->name, "replay") != 0) {
 		matcher->limits_users = true;
-		image_map_limit_users(matcher->map, process_owner);
+		image_map_limit_users(matcher->map, process_owner, image_forget, matcher);
 	}
 	if (rc == 0 && config->units)
 		rc = labels_open(matcher, err);

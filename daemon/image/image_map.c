@@ -38,6 +38,8 @@ struct image_map {
 	struct image_table *table;
 	struct quota quota;
 	image_map_owner_fn owner;
+	image_map_forget_fn forget;
+	void *forget_context;
 	bool any_limited;
 	struct address_spaces spaces;
 	struct mapping_list *kernel;
@@ -304,7 +306,7 @@ static struct mapping mapping_of(struct image_map *map, const struct image_event
 	};
 
 	if (image < 0)
-		mapping.delta = 0;
+		mapping.delta = image == -ENOMEM ? IMAGE_PLACE_NO_NUMBER : 0;
 	else if (image_table_get(map->table, mapping.image)->kind == PROFILE_IMAGE_VDSO)
 		mapping.delta = -event->start;
 	else
@@ -341,6 +343,56 @@ static bool is_in_place(const struct image_map *map, const struct address_space 
 {
 	return event->in_exec && event->has_generation && !map->spaces.own_generations &&
 	       space->generation == kernel_generation(event);
+}
+
+static struct quota_user *user_of_pid(void *context, uint32_t pid)
+{
+	struct image_map *map = context;
+	struct process_spaces *process = address_spaces_find(&map->spaces, pid);
+	uint32_t uid = QUOTA_UID_NONE;
+
+	if (process != NULL)
+		return user_of(map, process);
+	map->owner(pid, &uid);
+	return quota_user_of(&map->quota, uid);
+}
+
+static void mark_list(uint8_t *mapped, const struct mapping_list *list)
+{
+	for (uint32_t i = 0; list != NULL && i < list->count; i++) {
+		uint32_t image = list->mappings[i].image;
+
+		mapped[image / 8] |= (uint8_t)(1U << image % 8);
+	}
+}
+
+/* Versions share lists with the version before, mostly. */
+static void mark_process(uint8_t *mapped, const struct process_spaces *process)
+{
+	const struct mapping_list *marked = NULL;
+
+	for (const struct address_space *space = process->newest; space != NULL;
+	     space = space->older) {
+		if (space->mappings != marked)
+			mark_list(mapped, space->mappings);
+		marked = space->mappings;
+	}
+}
+
+static void sweep(void *context)
+{
+	struct image_map *map = context;
+	uint8_t *mapped = calloc(1, image_table_count(map->table) / 8 + 1);
+	uint64_t pid, value;
+	size_t cursor = 0;
+
+	if (mapped == NULL)
+		return;
+	mark_list(mapped, map->kernel);
+	while (u64_map_next(&map->spaces.processes, &cursor, &pid, &value))
+		mark_process(mapped, (const struct process_spaces *)(uintptr_t)value);
+	image_table_reclaim(map->table, mapped);
+	free(mapped);
 }
 
 static void change_by_map(struct image_map *map, struct address_space *space,
@@ -480,6 +532,22 @@ static void handle(struct image_map *map, struct process_spaces *process,
 	case IMAGE_EVENT_KERNEL_CODE:
 		break;
 	}
+}
+
+bool image_map_refuses(struct image_map *map, const struct image_event *event)
+{
+	struct process_spaces *process;
+
+	if (!map->any_limited || event->scanned ||
+	    (event->type != IMAGE_EVENT_MAP && event->type != IMAGE_EVENT_UNMAP))
+		return false;
+	process = address_spaces_find(&map->spaces, event->pid);
+	/* Events of the time before a scan are late, and do no harm. */
+	if (process == NULL || process->limit != QUOTA_EVENTS || event->time_ns < process->scan_ns)
+		return false;
+	process->changes = ++map->changes;
+	quota_refuse(&map->quota, user_of(map, process), QUOTA_EVENTS);
+	return true;
 }
 
 void image_map_event(struct image_map *map, const struct image_event *event)
@@ -647,11 +715,30 @@ uint32_t image_map_next(const struct image_map *map, size_t *cursor)
 	return 0;
 }
 
-void image_map_limit_users(struct image_map *map, image_map_owner_fn owner)
+static void forget_image(void *context, uint32_t image)
 {
+	const struct image_map *map = context;
+
+	map->forget(map->forget_context, image);
+}
+
+void image_map_limit_users(struct image_map *map, image_map_owner_fn owner,
+			   image_map_forget_fn forget, void *context)
+{
+	const struct image_table_limits limits = {
+		.quota = &map->quota,
+		.user = user_of_pid,
+		.sweep = sweep,
+		.forget = forget != NULL ? forget_image : NULL,
+		.context = map,
+	};
+
+	map->forget = forget;
+	map->forget_context = context;
 	map->owner = owner;
 	map->spaces.user_of = owner != NULL ? user_of : NULL;
 	map->spaces.user_context = map;
+	image_table_limit(map->table, &limits);
 }
 
 struct quota *image_map_quota(struct image_map *map)

@@ -65,6 +65,14 @@ int image_map_create(struct image_map **ret, struct image_table *table, bool own
 void image_map_destroy(struct image_map *map);
 
 /**
+ * image_map_refuses() - Return: whether an event is refused because its process has reached the
+ * limit of its user
+ *
+ * Counts it. The event need not be passed to image_map_event(), nor to any other object.
+ */
+bool image_map_refuses(struct image_map *map, const struct image_event *event);
+
+/**
  * image_map_event() - take note of an event
  *
  * A scan may come at any time: to begin with, for a process that a lookup did
@@ -164,11 +172,18 @@ uint32_t image_map_next(const struct image_map *map, size_t *cursor);
 /** image_map_owner_fn - find the uid that is charged for a process: process_owner() */
 typedef int (*image_map_owner_fn)(uint32_t pid, uint32_t *uid);
 
+/** image_map_forget_fn - the number of an image is given back: forget what belongs to it */
+typedef void (*image_map_forget_fn)(void *context, uint32_t image);
+
 /**
- * image_map_limit_users() - give each user but root a quota (quota.h)
- * @owner: NULL: no limits, as for a map that has just been created
+ * image_map_limit_users() - give each user but root a quota (quota.h), and reuse the numbers of
+ * images without samples (image_table_limit())
+ * @owner:   see there
+ * @forget:  NULL: nothing belongs to an image
+ * @context: of @forget
  */
-void image_map_limit_users(struct image_map *map, image_map_owner_fn owner);
+void image_map_limit_users(struct image_map *map, image_map_owner_fn owner,
+			   image_map_forget_fn forget, void *context);
 
 /** image_map_quota() - the accounts of the users; stays the map's. */
 struct quota *image_map_quota(struct image_map *map);

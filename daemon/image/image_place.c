@@ -113,6 +113,8 @@ struct image_place image_place_find(const struct image_history *history,
 	if (found == NULL)
 		return image_place_unknown(candidates > 0 ? IMAGE_UNKNOWN_ADDRESS
 							  : IMAGE_UNKNOWN_PROCESS);
+	if (found->image == IMAGE_UNKNOWN && found->delta == IMAGE_PLACE_NO_NUMBER)
+		return image_place_unknown(IMAGE_UNKNOWN_QUOTA_IMAGES);
 	if (found->image == IMAGE_UNKNOWN)
 		return (struct image_place){
 			.image = IMAGE_UNKNOWN,

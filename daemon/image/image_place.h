@@ -42,6 +42,9 @@ enum image_unknown {
  */
 const char *image_unknown_name(enum image_unknown reason);
 
+/* The @delta of a mapping of IMAGE_UNKNOWN whose image got no number. */
+#define IMAGE_PLACE_NO_NUMBER 1
+
 /**
  * struct image_place - where a sample belongs
  * @image:   number in the image table; IMAGE_UNKNOWN if no image matched

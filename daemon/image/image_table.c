@@ -12,6 +12,7 @@
 
 #include "daemon/image/image_file.h"
 #include "daemon/image/jit_file.h"
+#include "daemon/image/quota.h"
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/clock.h"
@@ -29,6 +30,12 @@
 #define IMAGES_BYTES_CROWD (IMAGES_BYTES_MAX - IMAGES_BYTES_MAX / 4)
 #define FILES_MAX 16384
 #define JIT_SUFFIX " [jit]"
+/* And without need. */
+#define SWEEP_CROWDED_NS (10 * NS_PER_SECOND)
+/* CPU time for opening a file and reading its build-id, in points of a quota. */
+#define LOOK_POINTS 40
+/* Numbers are looked for among those in use no more often. */
+#define SWEEP_NS NS_PER_SECOND
 /* The key of what an event said about a file, not the file itself. */
 #define BYTES_OF_EVENT UINT64_MAX
 /*
@@ -40,9 +47,13 @@
 /*
  * Images whose hashes are equal are chained by number; 0 ends the chain. The path is only there
  * if no image before has it.
+ *
+ * @user: is charged for the number; NULL: no user is
  */
 struct entry {
 	struct profile_image image;
+	struct quota_user *user;
+	bool sampled;
 	uint32_t next;
 	char path[];
 };
@@ -60,13 +71,24 @@ struct file {
 	uint64_t seen_ns;
 };
 
-/* @bytes: of entries */
+/*
+ * @bytes: of entries
+ * @pid:   the process from whose event an image comes now; 0: none
+ * @free:  numbers that were given back
+ * @swept_ns: when numbers were last looked for
+ */
 struct image_table {
 	uint64_t seed;
 	struct entry **entries;
 	size_t count;
 	size_t capacity;
 	size_t bytes;
+	uint32_t *free;
+	size_t free_count;
+	size_t free_capacity;
+	struct image_table_limits limits;
+	uint32_t pid;
+	uint64_t swept_ns;
 	uint64_t refused;
 	struct u64_map by_identity; /* hash -> number */
 	struct u64_map by_path;	    /* hash -> number of the first image with that path */
@@ -134,37 +156,112 @@ static void remember_path(struct image_table *table, uint32_t image)
 		*first = image;
 }
 
-static int append(struct image_table *table, const struct profile_image *image, uint32_t next)
+static size_t entry_bytes(const struct entry *entry)
 {
-	const char *known = known_path(table, image->path);
-	size_t path_bytes = known == NULL ? strlen(image->path) + 1 : 0;
-	struct entry *entry;
+	return sizeof(*entry) + (entry->image.path == entry->path ? strlen(entry->path) + 1 : 0);
+}
 
-	if (table->count == IMAGES_MAX ||
-	    table->bytes + sizeof(*entry) + path_bytes > IMAGES_BYTES_MAX ||
-	    array_reserve(&table->entries, &table->capacity, table->count + 1,
+/* Stands at numbers that were given back. */
+static struct entry free_entry = {.image = {.kind = PROFILE_IMAGE_UNKNOWN, .path = ""}};
+
+static bool has_room(const struct image_table *table, const struct quota_user *user, size_t bytes)
+{
+	return (table->free_count > 0 || table->count < IMAGES_MAX) &&
+	       table->bytes + bytes <= IMAGES_BYTES_MAX &&
+	       (user == NULL || (user->images < QUOTA_IMAGES_MAX &&
+				 user->image_bytes + bytes <= QUOTA_IMAGE_BYTES_MAX));
+}
+
+/* Return: NULL: the image comes from no process, or from root's, which has no limits. */
+static struct quota_user *payer(const struct image_table *table)
+{
+	struct quota_user *user = table->limits.user != NULL && table->pid != 0
+					  ? table->limits.user(table->limits.context, table->pid)
+					  : NULL;
+
+	return user != NULL && quota_is_limited(user) ? user : NULL;
+}
+
+static void sweep_if_due(struct image_table *table, uint64_t interval_ns)
+{
+	uint64_t now_ns = clock_monotonic_ns();
+
+	if (table->limits.sweep == NULL ||
+	    (table->swept_ns != 0 && now_ns < table->swept_ns + interval_ns))
+		return;
+	table->swept_ns = now_ns;
+	table->limits.sweep(table->limits.context);
+}
+
+static bool image_make_room(struct image_table *table, struct quota_user *user, size_t bytes)
+{
+	if (has_room(table, user, bytes))
+		return true;
+	sweep_if_due(table, SWEEP_NS);
+	if (has_room(table, user, bytes))
+		return true;
+	if (user != NULL)
+		quota_refuse(table->limits.quota, user, QUOTA_IMAGES);
+	return false;
+}
+
+/* Return: a number that is free, without an image; -ENOMEM. */
+static int take_number(struct image_table *table)
+{
+	if (table->free_count > 0)
+		return (int)table->free[--table->free_count];
+	if (array_reserve(&table->entries, &table->capacity, table->count + 1,
 			  sizeof(*table->entries)) < 0)
 		return -ENOMEM;
-	entry = malloc(sizeof(*entry) + path_bytes);
-	if (entry == NULL)
-		return -ENOMEM;
-	entry->image = *image;
-	entry->image.path = known != NULL ? known : memcpy(entry->path, image->path, path_bytes);
-	entry->next = next;
-	table->entries[table->count] = entry;
-	table->bytes += sizeof(*entry) + path_bytes;
+	table->entries[table->count] = &free_entry;
 	return (int)table->count++;
 }
 
-/* The last one that was appended, which nobody knows yet. */
-static void take_back(struct image_table *table)
+static int image_append(struct image_table *table, const struct profile_image *image)
 {
-	struct entry *entry = table->entries[--table->count];
+	const char *known = known_path(table, image->path);
+	size_t path_bytes = known == NULL ? strlen(image->path) + 1 : 0;
+	struct quota_user *user = payer(table);
+	struct entry *entry;
+	int number;
 
-	table->bytes -= sizeof(*entry);
-	if (entry->image.path == entry->path)
-		table->bytes -= strlen(entry->path) + 1;
+	if (!image_make_room(table, user, sizeof(*entry) + path_bytes))
+		return -ENOMEM;
+	/* The path may have been given back. */
+	known = known_path(table, image->path);
+	path_bytes = known == NULL ? strlen(image->path) + 1 : 0;
+	entry = malloc(sizeof(*entry) + path_bytes);
+	number = entry != NULL ? take_number(table) : -ENOMEM;
+	if (number < 0) {
+		free(entry);
+		return number;
+	}
+	*entry = (struct entry){.image = *image, .user = user};
+	entry->image.path = known != NULL ? known : memcpy(entry->path, image->path, path_bytes);
+	table->entries[number] = entry;
+	table->bytes += entry_bytes(entry);
+	if (user != NULL) {
+		user->images++;
+		user->image_bytes += entry_bytes(entry);
+	}
+	return number;
+}
+
+/* Forgetting a number costs only the number. */
+static void give_back(struct image_table *table, uint32_t number)
+{
+	struct entry *entry = table->entries[number];
+
+	table->bytes -= entry_bytes(entry);
+	if (entry->user != NULL) {
+		entry->user->images--;
+		entry->user->image_bytes -= entry_bytes(entry);
+	}
 	free(entry);
+	table->entries[number] = &free_entry;
+	if (array_reserve(&table->free, &table->free_capacity, table->free_count + 1,
+			  sizeof(*table->free)) == 0)
+		table->free[table->free_count++] = number;
 }
 
 int image_table_add(struct image_table *table, const struct profile_image *image)
@@ -182,17 +279,18 @@ int image_table_add(struct image_table *table, const struct profile_image *image
 		if (same_image(&table->entries[i]->image, image))
 			return (int)i;
 	}
-	number = append(table, image, chain);
+	number = image_append(table, image);
 	if (number < 0) {
 		table->refused++;
 		return number;
 	}
-	/* Only now: a key without an image would stay. */
+	/* Only now: a key without an image would stay, and the chain may have changed. */
 	first = u64_map_insert(&table->by_identity, hash);
 	if (first == NULL) {
-		take_back(table);
+		give_back(table, (uint32_t)number);
 		return -ENOMEM;
 	}
+	table->entries[number]->next = (uint32_t)*first;
 	*first = (uint64_t)number;
 	remember_path(table, (uint32_t)number);
 	return number;
@@ -204,7 +302,7 @@ int image_table_create(struct image_table **ret, struct error *err)
 	struct image_table *table = calloc(1, sizeof(*table));
 
 	/* The unknown image is in no chain: as its number, 0 can end them. */
-	if (table == NULL || append(table, &none, 0) != IMAGE_UNKNOWN) {
+	if (table == NULL || image_append(table, &none) != IMAGE_UNKNOWN) {
 		free(table);
 		return error_set(err, ENOMEM, "out of memory");
 	}
@@ -222,9 +320,12 @@ void image_table_destroy(struct image_table *table)
 
 	if (table == NULL)
 		return;
-	for (i = 0; i < table->count; i++)
-		free(table->entries[i]);
+	for (i = 0; i < table->count; i++) {
+		if (table->entries[i] != &free_entry)
+			free(table->entries[i]);
+	}
 	free(table->entries);
+	free(table->free);
 	free(table->files);
 	u64_map_deinit(&table->by_identity);
 	u64_map_deinit(&table->by_path);
@@ -237,14 +338,27 @@ uint32_t image_table_count(const struct image_table *table)
 	return (uint32_t)table->count;
 }
 
-bool image_table_crowded(const struct image_table *table)
+uint32_t image_table_used(const struct image_table *table)
 {
-	return table->count >= IMAGES_CROWD || table->bytes >= IMAGES_BYTES_CROWD;
+	return (uint32_t)(table->count - table->free_count);
+}
+
+static bool is_crowded(const struct image_table *table)
+{
+	return image_table_used(table) >= IMAGES_CROWD || table->bytes >= IMAGES_BYTES_CROWD;
+}
+
+bool image_table_crowded(struct image_table *table)
+{
+	if (is_crowded(table))
+		sweep_if_due(table, SWEEP_CROWDED_NS);
+	return is_crowded(table);
 }
 
 size_t image_table_bytes(const struct image_table *table)
 {
-	return sizeof(*table) + table->bytes + table->capacity * sizeof(*table->entries) +
+	return sizeof(*table) + table->bytes + table->free_capacity * sizeof(*table->free) +
+	       table->capacity * sizeof(*table->entries) +
 	       table->file_capacity * sizeof(*table->files) + u64_map_bytes(&table->by_identity) +
 	       u64_map_bytes(&table->by_path) + u64_map_bytes(&table->by_file);
 }
@@ -296,6 +410,114 @@ static struct file *remember_file(struct image_table *table, const struct image_
 	*known = (struct file){.key = *key, .image = image, .next = (uint32_t)*first};
 	*first = table->file_count;
 	return known;
+}
+
+void image_table_limit(struct image_table *table, const struct image_table_limits *limits)
+{
+	table->limits = *limits;
+}
+
+void image_table_sampled(struct image_table *table, uint32_t image)
+{
+	if (image != IMAGE_UNKNOWN)
+		table->entries[image]->sampled = true;
+}
+
+/* Other tables have the numbers of images that are no files. */
+static bool is_kept(const struct image_table *table, const uint8_t *mapped, size_t number)
+{
+	const struct entry *entry = table->entries[number];
+
+	return number == IMAGE_UNKNOWN || (mapped[number / 8] & 1U << number % 8) != 0 ||
+	       entry->sampled || entry->image.kind != PROFILE_IMAGE_FILE;
+}
+
+/* The image whose path one that is kept shares is kept, too. */
+static void keep_paths(const struct image_table *table, uint8_t *kept)
+{
+	for (size_t i = 0; i < table->count; i++) {
+		const struct entry *entry = table->entries[i];
+		const uint64_t *first;
+
+		if ((kept[i / 8] & 1U << i % 8) == 0 || entry->image.path == entry->path)
+			continue;
+		first = u64_map_find(&table->by_path, hash_path(table, entry->image.path));
+		if (first != NULL && table->entries[*first]->image.path == entry->image.path)
+			kept[*first / 8] |= (uint8_t)(1U << *first % 8);
+	}
+}
+
+static void remove_file_hash(struct image_table *table)
+{
+	u64_map_deinit(&table->by_file);
+	table->by_file = (struct u64_map){.capacity = 0};
+}
+
+/* Files of images that are kept. Without memory the others are read again. */
+static void keep_files(struct image_table *table, const uint8_t *kept)
+{
+	size_t left = 0;
+
+	remove_file_hash(table);
+	for (size_t i = 0; i < table->file_count; i++) {
+		struct file *file = &table->files[i];
+		uint64_t *first;
+
+		if (file->image >= 0 && (kept[file->image / 8] & 1U << file->image % 8) == 0)
+			continue;
+		first = u64_map_insert(&table->by_file, hash_file(table, &file->key));
+		if (first == NULL)
+			continue;
+		table->files[left] = *file;
+		table->files[left].next = (uint32_t)*first;
+		*first = ++left;
+	}
+	table->file_count = left;
+}
+
+/* An image that finds no memory here is met again as another one. */
+static void index_again(struct image_table *table)
+{
+	u64_map_deinit(&table->by_identity);
+	u64_map_deinit(&table->by_path);
+	table->by_identity = (struct u64_map){.capacity = 0};
+	table->by_path = (struct u64_map){.capacity = 0};
+	for (uint32_t i = 1; i < table->count; i++) {
+		struct entry *entry = table->entries[i];
+		uint64_t *first;
+
+		if (entry == &free_entry)
+			continue;
+		first = u64_map_insert(&table->by_identity, hash_image(table, &entry->image));
+		if (first == NULL)
+			continue;
+		entry->next = (uint32_t)*first;
+		*first = i;
+		remember_path(table, i);
+	}
+}
+
+void image_table_reclaim(struct image_table *table, const uint8_t *mapped)
+{
+	_cleanup_free_ uint8_t *kept = calloc(1, table->count / 8 + 1);
+	size_t i;
+
+	if (kept == NULL)
+		return;
+	for (i = 0; i < table->count; i++) {
+		if (is_kept(table, mapped, i))
+			kept[i / 8] |= (uint8_t)(1U << i % 8);
+	}
+	keep_paths(table, kept);
+	keep_files(table, kept);
+	for (i = 0; i < table->count; i++) {
+		if ((kept[i / 8] & 1U << i % 8) != 0 || table->entries[i] == &free_entry)
+			continue;
+		if (table->limits.forget != NULL)
+			table->limits.forget(table->limits.context, (uint32_t)i);
+		give_back(table, (uint32_t)i);
+	}
+	index_again(table);
 }
 
 /* Mostly not, which the first few characters tell: for less than a call. */
@@ -422,7 +644,7 @@ int image_table_jit_of(struct image_table *table, uint32_t program)
 }
 
 /* A process that has ended cannot tell any more what it ran. */
-int image_table_jit(struct image_table *table, uint32_t pid)
+static int image_of_jit(struct image_table *table, uint32_t pid)
 {
 	struct profile_image program = {.kind = PROFILE_IMAGE_FILE};
 	char path[PATH_MAX];
@@ -436,6 +658,16 @@ int image_table_jit(struct image_table *table, uint32_t pid)
 	if (number == -ENOMEM)
 		return number;
 	return image_table_jit_of(table, number >= 0 ? (uint32_t)number : IMAGE_UNKNOWN);
+}
+
+int image_table_jit(struct image_table *table, uint32_t pid)
+{
+	int image;
+
+	table->pid = pid;
+	image = image_of_jit(table, pid);
+	table->pid = 0;
+	return image;
 }
 
 /* What the event says about its file. */
@@ -482,6 +714,22 @@ static bool is_file_assumed(const struct image_event *event, const struct file *
 	return event->version != 0 && event->time_ns < known->seen_ns + STATE_STANDS_NS;
 }
 
+/* Charge the user of an event for opening a file. Return: false: there are no points left. */
+static bool may_look(struct image_table *table)
+{
+	struct quota_user *user = payer(table);
+
+	if (user == NULL)
+		return true;
+	/* A file that is known costs little: finding it out is worth a debt. */
+	if (quota_points(user, clock_monotonic_ns()) > 0) {
+		quota_charge(user, clock_monotonic_ns(), LOOK_POINTS);
+		return true;
+	}
+	quota_refuse(table->limits.quota, user, QUOTA_IMAGES);
+	return false;
+}
+
 static int image_of_event(struct image_table *table, const struct image_event *event)
 {
 	struct profile_image image = {.kind = PROFILE_IMAGE_FILE, .path = event->path};
@@ -503,6 +751,8 @@ static int image_of_event(struct image_table *table, const struct image_event *e
 		set_build_id(&image, event);
 		return image_table_add(table, &image);
 	}
+	if (!may_look(table))
+		return -ENOMEM;
 	fd = file_open(table, event, &key);
 	if (fd >= 0) {
 		number = image_of_file(table, &image, fd, &key);
@@ -536,8 +786,11 @@ void image_table_watch(struct image_table *table, image_table_watch_fn watch, vo
 
 int image_table_from_event(struct image_table *table, const struct image_event *event)
 {
-	int image = image_of_event(table, event);
+	int image;
 
+	table->pid = event->pid;
+	image = image_of_event(table, event);
+	table->pid = 0;
 	if (image > IMAGE_UNKNOWN && table->watch != NULL)
 		table->watch(table->watch_context, table, (uint32_t)image, event);
 	return image;

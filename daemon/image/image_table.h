@@ -4,10 +4,11 @@
  * long as the table. An image's identity is its build-id; without one, a
  * digest of the file; a path only where the file cannot be read.
  *
- * Every image that is mapped gets a number, and keeps it: there are 131072 of them, and
- * 64 MB for what is known of them, paths above all; images of one path share it.
- * image_table_crowded() tells in time that another table, with all that has numbers of this one,
- * should take its place.
+ * Every image that is mapped gets a number. There are 131072 of them, and
+ * 64 MB for the images, paths above all; images of one path share it. An image that
+ * was never sampled and is mapped no more gives its number back (image_table_limit()).
+ * image_table_crowded() reports that numbers run short nevertheless. Then another table should take
+ * the place of this one, and all objects that have its numbers should be replaced.
  */
 #ifndef DCPI_IMAGE_TABLE_H
 #define DCPI_IMAGE_TABLE_H
@@ -21,6 +22,8 @@
 struct error;
 struct image_event;
 struct image_table;
+struct quota;
+struct quota_user;
 
 /* Number of the image for samples that match nothing: always there. */
 #define IMAGE_UNKNOWN 0
@@ -28,8 +31,39 @@ struct image_table;
 int image_table_create(struct image_table **ret, struct error *err);
 void image_table_destroy(struct image_table *table);
 
-/** image_table_count() - images so far; numbers are 0 .. count - 1. */
+/** image_table_count() - numbers are 0 .. count - 1; free ones are images of kind UNKNOWN. */
 uint32_t image_table_count(const struct image_table *table);
+
+/** image_table_used() - the numbers that are in use. */
+uint32_t image_table_used(const struct image_table *table);
+
+/**
+ * struct image_table_limits - limits of users on images
+ * @quota:   of the users
+ * @user:    the account of a process, from whose event an image comes
+ * @sweep:   called when numbers run short: calls image_table_reclaim()
+ * @forget:  called when the number of an image is given back
+ * @context: of these
+ */
+struct image_table_limits {
+	struct quota *quota;
+	struct quota_user *(*user)(void *context, uint32_t pid);
+	void (*sweep)(void *context);
+	void (*forget)(void *context, uint32_t image);
+	void *context;
+};
+
+/** image_table_limit() - limit users, and reuse numbers. @limits: copied */
+void image_table_limit(struct image_table *table, const struct image_table_limits *limits);
+
+/** image_table_sampled() - an image has samples: it keeps its number. */
+void image_table_sampled(struct image_table *table, uint32_t image);
+
+/**
+ * image_table_reclaim() - give back the numbers of files without samples that are mapped no more
+ * @mapped: a bit for each number
+ */
+void image_table_reclaim(struct image_table *table, const uint8_t *mapped);
 
 /** image_table_get() - an image; valid until the table is destroyed. */
 const struct profile_image *image_table_get(const struct image_table *table, uint32_t image);
@@ -38,12 +72,16 @@ const struct profile_image *image_table_get(const struct image_table *table, uin
  * image_table_add() - find an image by kind and identity, or add it
  * @image: copied
  *
- * Return: its number, or -ENOMEM, also beyond 131072 images or 64 MB.
+ * Return: its number, or -ENOMEM, also beyond 131072 images or 64 MB, or the limits of the user.
  */
 int image_table_add(struct image_table *table, const struct profile_image *image);
 
-/** image_table_crowded() - whether three quarters of the numbers, or of the room, are gone. */
-bool image_table_crowded(const struct image_table *table);
+/**
+ * image_table_crowded() - Return: whether three quarters of the numbers, or of the room, are gone
+ *
+ * Takes numbers back first, if that is due.
+ */
+bool image_table_crowded(struct image_table *table);
 
 /** image_table_bytes() - memory of the table. */
 size_t image_table_bytes(const struct image_table *table);
@@ -112,7 +150,7 @@ int image_table_jit_of(struct image_table *table, uint32_t program);
  * the event's (device, inode) was last time stands in.
  *
  * Return: its number; -ENOENT if the mapping is no image (anonymous memory,
- * a device); -ENOMEM.
+ * a device); -ENOMEM, also if the user of the event has no points left for looking at files.
  */
 int image_table_from_event(struct image_table *table, const struct image_event *event);
 

@@ -21,7 +21,12 @@
 /* Two percent of a CPU. */
 #define QUOTA_POINTS_PER_SECOND 20000
 /* The most that an idle user saves up. */
-#define QUOTA_POINTS_MAX 200000
+#define QUOTA_POINTS_MAX 100000
+
+/* Images that processes of one user were the first to map, */
+#define QUOTA_IMAGES_MAX 32768
+/* and the memory for them: each a quarter of all. */
+#define QUOTA_IMAGE_BYTES_MAX ((size_t)16 << 20)
 
 /* Users with an account of their own; the others share one. */
 #define QUOTA_USERS_MAX 4096
@@ -49,6 +54,7 @@ const char *quota_limit_name(enum quota_limit limit);
  * @filled_ns: when points were last added, CLOCK_MONOTONIC
  * @bytes:     of mappings, as last added up
  * @images:    numbers of images that processes of this user were the first to map
+ * @image_bytes: memory for these
  * @refused:   events, mappings or images that were refused, by limit
  */
 struct quota_user {
@@ -57,6 +63,7 @@ struct quota_user {
 	uint64_t filled_ns;
 	size_t bytes;
 	uint32_t images;
+	size_t image_bytes;
 	uint64_t refused[QUOTA_LIMITS];
 };
 

@@ -1,0 +1,37 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# A user that floods the daemon with image events, images, mappings and files to identify.
+#
+#	FEEDS	image feeds to attack (default: perf)
+#	ALL	not empty: the variants too
+set -u
+. "$(dirname "$0")/../hostile_cli.sh"
+hostile_needs
+hostile_build
+
+FEEDS=${FEEDS:-perf}
+for feed in $FEEDS; do
+	hostile_case "files mapped one after the other" "$feed" numbers "$work/a" 60000
+	hostile_case "sparse files" "$feed" sparse "$work/a" 300
+	hostile_case "processes of many mappings" "$feed" mappings "$work/a/file" 5 60000
+	[ -n "${ALL:-}" ] || continue
+	hostile_case "files that stay mapped" "$feed" held "$work/a" 140000
+	hostile_case "a file of many names" "$feed" names "$work/a" 60000
+	hostile_case "very many processes of many mappings" "$feed" mappings "$work/a/file" 25 60000
+	hostile_case "mappings replaced in place" "$feed" remap "$work/a/file" "$seconds"
+done
+
+# The daemon starts while processes with very many mappings run.
+attack_begin mappings "$work/a/file" 5 60000
+sleep 2
+if hostile_start "${FEEDS%% *}"; then
+	bound "milliseconds to the start, beside processes of many mappings" "$start_ms" \
+		"$((START_MS * $(patience) / 60))"
+	# shellcheck disable=SC2119 # with the usual signal
+	daemon_stop
+else
+	skip "a start beside processes of many mappings" "$(tail -n 1 "$work/log")"
+fi
+attack_end
+tap_done

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# shellcheck shell=bash disable=SC2034,SC2154 # variables that others read, or set
+#
+# Common parts of the tests of attacks by other users of the machine. An attack runs as uid 65534
+# together with a victim, uid 65533, which starts programs of its own. Then the bounds of the daemon
+# are checked. Needs root.
+#
+#	HOSTILE_SECONDS	how long each attack lasts at least (default: 5)
+
+. "$(dirname "${BASH_SOURCE[0]}")/daemon_cli.sh"
+socket=$work/dcpid.sock
+attack_uid=65534
+victim_uid=65533
+victims=4
+seconds=${HOSTILE_SECONDS:-5}
+
+# Samples of the victim that may be credited wrongly or not at all, of 1,000.
+UNCREDITED_PERMILLE=1
+# CPU time of the daemon during the attack, of 1,000 of a CPU.
+CPU_PERMILLE=50
+GAP_MS=2000
+START_MS=5000
+RSS_BYTES=$((160 << 20))
+
+hostile_needs()
+{
+	if [ "$(id -u)" -ne 0 ] || ! command -v setpriv > /dev/null; then
+		skip "attacks by other users" "needs root and setpriv"
+		tap_done
+		exit
+	fi
+}
+
+# hostile_build: the attack, and programs of the victim that the daemon has never met
+hostile_build()
+{
+	local i
+
+	mkdir "$work/a"
+	chown "$attack_uid" "$work/a"
+	head -c 16384 /dev/zero > "$work/a/file"
+	chmod 644 "$work/a/file"
+	${CC:-gcc} -O2 -Wall -Wextra -Werror -D_GNU_SOURCE -o "$work/attack" \
+		"$top/tests/hostile/attack.c" || exit 1
+	for i in $(seq "$victims"); do
+		${CC:-gcc} -O2 -D_GNU_SOURCE \
+			-Wl,--build-id="0x$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')" \
+			-o "$work/victim$i" "$top/tests/hostile/attack.c" || exit 1
+	done
+	: > "$work/empty.conf"
+}
+
+# milliseconds: of a clock that cannot be set
+milliseconds()
+{
+	awk '{ printf "%d\n", $1 * 1000 }' /proc/uptime
+}
+
+# daemon_cpu_ms: the CPU time that the daemon has used
+daemon_cpu_ms()
+{
+	sed 's/.*) //' "/proc/$daemon_pid/stat" |
+		awk -v hz="$(getconf CLK_TCK)" '{ print int(($12 + $13) * 1000 / hz) }'
+}
+
+# hostile_start FEED: a daemon that takes many samples
+hostile_start()
+{
+	local begin
+
+	daemon=("$bin/dcpid" --source perf --image-events "$1" --socket "$socket"
+		--event cpu-clock:1000000-1100000 --config "$work/empty.conf" --image-store none
+		--per-process "$work/*,unknown" --merge-interval 1 --drain-interval 100)
+	rm -f "$work/hostile.db"
+	begin=$(milliseconds)
+	daemon_start --db "$work/hostile.db" || return 1
+	start_ms=$(($(milliseconds) - begin))
+}
+
+attack_begin()
+{
+	rm -f "$work/end"
+	mkfifo "$work/end"
+	setpriv --reuid "$attack_uid" --clear-groups "$work/attack" "$@" \
+		< "$work/end" > /dev/null 2> "$work/attack.log" &
+	attacker=$!
+	exec 7> "$work/end"
+}
+
+attack_end()
+{
+	exec 7>&-
+	wait "$attacker"
+}
+
+# victim_runs ROUNDS: so many times each of the victim's programs, one after the other
+victim_runs()
+{
+	local round i
+
+	for round in $(seq "$1"); do
+		for i in $(seq "$victims"); do
+			setpriv --reuid "$victim_uid" --clear-groups "$work/victim$i" spin 100
+		done
+	done
+}
+
+# victim_samples: "CREDITED UNCREDITED": of the victim's programs, and unknown samples of
+# processes that are not the attacker's
+victim_samples()
+{
+	sql "$work/hostile.db" "SELECT
+		(SELECT ifnull(sum(count), 0) FROM dcpi_samples WHERE path LIKE '$work/victim%'),
+		(SELECT ifnull(sum(count), 0) FROM counter WHERE counter_group = 'unknown'
+			AND name IN ('process', 'address', 'replaced', 'lost', 'anonymous'))" | tr '|' ' '
+}
+
+# bound NAME GOT LIMIT
+bound()
+{
+	check "$1 ($2, at most $3)" [ "$2" -le "$3" ]
+}
+
+# cpu_is_busy: more runnable threads than the attack and the victim have
+cpu_is_busy()
+{
+	local load _
+
+	read -r load _ < /proc/loadavg
+	[ "${load%.*}" -gt "$(nproc)" ]
+}
+
+# hostile_case NAME FEED ATTACK ARGUMENT...
+hostile_case()
+{
+	local name="$1, image events by $2" feed=$2 begin cpu elapsed gap rss credited uncredited
+
+	shift 2
+	if ! hostile_start "$feed"; then
+		skip "$name" "$(tail -n 1 "$work/log")"
+		return
+	fi
+	bound "$name: milliseconds to the start" "$start_ms" "$((START_MS * $(patience) / 60))"
+	begin=$(milliseconds)
+	cpu=$(daemon_cpu_ms)
+	attack_begin "$@"
+	until [ $(($(milliseconds) - begin)) -ge $((seconds * 1000)) ]; do
+		victim_runs 1
+	done
+	attack_end
+	victim_runs 1
+	ctl flush > /dev/null
+	elapsed=$(($(milliseconds) - begin))
+	bound "$name: CPU time of the daemon, permille" \
+		"$(((1000 * ($(daemon_cpu_ms) - cpu)) / elapsed))" "$CPU_PERMILLE"
+	gap=$(ctl --json stats | jq '."stat.drain_gap_ms"')
+	rss=$(ctl_status | awk '$1 == "rss_bytes" { print $2 }')
+	bound "$name: memory" "$rss" "$RSS_BYTES"
+	if [ "$gap" -gt "$GAP_MS" ] && cpu_is_busy; then
+		not_measured "$name: longest time between two drains" "$gap ms on a busy machine"
+	else
+		bound "$name: milliseconds between two drains" "$gap" "$GAP_MS"
+	fi
+	ctl --json status | jq -r 'to_entries[] | select(.key | startswith("limit")) |
+		"# \(.key) \(.value)"'
+	# shellcheck disable=SC2119 # with the usual signal
+	daemon_stop
+	is "$name: accounts for every sample" "$(identity "$work/hostile.db")" ""
+	read -r credited uncredited < <(victim_samples)
+	check "$name: the victim has samples ($credited)" [ "$credited" -gt 0 ]
+	bound "$name: samples of others without an image, of $credited" "$uncredited" \
+		"$((1 + credited * UNCREDITED_PERMILLE / 1000))"
+}
