@@ -9,7 +9,9 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "db/broker_vfs.h"
 #include "db/schema.h"
+#include "lib/broker.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
 
@@ -300,13 +302,18 @@ static int harden(struct database *db, struct error *err)
 	sqlite3_busy_timeout(db->handle, BUSY_TIMEOUT_MS);
 	sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(db->handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	/* Temporary files need a file system. */
+	if (broker_socket() >= 0)
+		sqlite3_exec(db->handle, "PRAGMA temp_store = MEMORY", NULL, NULL, NULL);
 	return database_exec(db, "PRAGMA cell_size_check = ON", "open", err);
 }
 
 static int open_handle(struct database *db, const char *name, int flags, struct error *err)
 {
-	int rc = sqlite3_open_v2(name, &db->handle, flags | SQLITE_OPEN_NOMUTEX, NULL);
+	int rc;
 
+	broker_vfs_use();
+	rc = sqlite3_open_v2(name, &db->handle, flags | SQLITE_OPEN_NOMUTEX, NULL);
 	if (rc != SQLITE_OK)
 		return database_fail(db, rc, "open", err);
 	return harden(db, err);
@@ -319,14 +326,16 @@ static int open_handle(struct database *db, const char *name, int flags, struct 
 static int set_path(struct database *db, const char *path, struct error *err)
 {
 	struct stat status;
+	int r;
 
 	if (*path == '\0')
 		return error_set(err, ENOENT, "the name of the database is empty");
-	db->path = realpath(path, NULL);
+	db->path = broker_realpath(path);
 	if (db->path == NULL)
 		return error_set_errno(err, "cannot open %s", path);
-	if (stat(db->path, &status) < 0)
-		return error_set_errno(err, "cannot open %s", path);
+	r = broker_stat(db->path, &status);
+	if (r < 0)
+		return error_set(err, -r, "cannot open %s: %s", path, strerror(-r));
 	if (S_ISDIR(status.st_mode))
 		return error_set(err, EISDIR, "%s is a directory", path);
 	if (!S_ISREG(status.st_mode))
@@ -389,7 +398,7 @@ static bool log_has_contents(const char *path)
 		log = NULL;
 		return true;
 	}
-	return stat(log, &status) == 0 && status.st_size > 0;
+	return broker_stat(log, &status) == 0 && status.st_size > 0;
 }
 
 /* "file:PATH?immutable=1" with the path's special characters escaped. */
@@ -440,8 +449,9 @@ int database_open_read(struct database *db, const char *path, struct error *err)
 	r = set_path(db, path, err);
 	if (r < 0)
 		return r;
-	if (access(db->path, R_OK) < 0)
-		return error_set_errno(err, "cannot open %s", path);
+	r = broker_access(db->path, R_OK);
+	if (r < 0)
+		return error_set(err, -r, "cannot open %s: %s", path, strerror(-r));
 	r = open_handle(db, db->path, SQLITE_OPEN_READONLY, err);
 	if (r == 0)
 		r = identify(db, &version, err);

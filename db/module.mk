@@ -2,7 +2,7 @@
 ARCHIVES += db
 db-needs := util
 db-pkgs := sqlite3 zlib
-db-src := db/database.c db/blob_header.c db/profile_blob.c db/edge_blob.c db/symbol_blob.c \
+db-src := db/database.c db/broker_vfs.c db/blob_header.c db/profile_blob.c db/edge_blob.c db/symbol_blob.c \
 	db/writer_lock.c db/database_file.c db/profile_place.c db/profile_write.c db/profile_write_epoch.c db/profile_write_samples.c \
 	db/profile_write_edges.c db/profile_write_labels.c db/profile_write_expire.c \
 	db/profile_owners.c db/profile_read.c db/profile_read_samples.c db/profile_read_edges.c db/profile_read_labels.c \

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <sys/file.h>
 
+#include "lib/broker.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
 
@@ -41,8 +42,8 @@ bool writer_lock_is_held(const char *path)
 		name = NULL;
 		return true;
 	}
-	lock = open(name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK);
+	lock = broker_open(BROKER_DATABASE, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
 	if (lock < 0)
-		return errno != ENOENT;
+		return lock != -ENOENT;
 	return flock(lock, LOCK_SH | LOCK_NB) < 0;
 }

@@ -22,35 +22,43 @@ struct control_client {
 };
 
 /* A daemon that may not be asked is not a missing one. */
-static int connect_failed(const char *path, struct error *err)
+int control_client_failed(const char *path, int errnum, struct error *err)
 {
-	if (errno == ENOENT || errno == ECONNREFUSED)
-		return error_set_errno(err, "no daemon at %s", path);
-	if (errno == EACCES || errno == EPERM)
-		return error_set(err, errno,
+	if (errnum == ENOENT || errnum == ECONNREFUSED)
+		return error_set(err, errnum, "no daemon at %s: %s", path, strerror(errnum));
+	if (errnum == EACCES || errnum == EPERM)
+		return error_set(err, errnum,
 				 "cannot connect to '%s': %s (root, the daemon's user and group "
 				 "dcpi may)",
-				 path, strerror(errno));
-	return error_set_errno(err, "cannot connect to '%s'", path);
+				 path, strerror(errnum));
+	return error_set(err, errnum, "cannot connect to '%s': %s", path, strerror(errnum));
+}
+
+int control_client_from(struct control_client **ret, int fd, struct error *err)
+{
+	struct control_client *client = fd >= 0 ? calloc(1, sizeof(*client)) : NULL;
+
+	if (client == NULL) {
+		if (fd >= 0)
+			close(fd);
+		return error_set(err, ENOMEM, "out of memory");
+	}
+	client->fd = fd;
+	*ret = client;
+	return 0;
 }
 
 int control_client_open(struct control_client **ret, const char *path, struct error *err)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	struct control_client *client;
 
 	if (strlen(path) >= sizeof(address.sun_path))
 		return error_set(err, ENAMETOOLONG, "path of socket is too long: %s", path);
 	memcpy(address.sun_path, path, strlen(path));
 	if (fd < 0 || connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
-		return connect_failed(path, err);
-	client = calloc(1, sizeof(*client));
-	if (client == NULL)
-		return error_set(err, ENOMEM, "out of memory");
-	client->fd = take_fd(fd);
-	*ret = client;
-	return 0;
+		return control_client_failed(path, errno, err);
+	return control_client_from(ret, take_fd(fd), err);
 }
 
 void control_client_close(struct control_client *client)

@@ -27,6 +27,12 @@ typedef void (*control_client_fn)(void *context, const char *key, const char *va
  */
 int control_client_open(struct control_client **ret, const char *path, struct error *err);
 
+/** control_client_from() - use a connected socket, which is taken over. Return: 0 or -ENOMEM. */
+int control_client_from(struct control_client **ret, int fd, struct error *err);
+
+/** control_client_failed() - describe why connect(2) failed. Return: -@errnum. */
+int control_client_failed(const char *path, int errnum, struct error *err);
+
 /** control_client_close() - hang up. NULL is fine. */
 void control_client_close(struct control_client *client);
 

@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "lib/broker.h"
 #include "lib/cleanup.h"
 
 static const char *const suffixes[][2] = {
@@ -29,9 +31,22 @@ int image_store_name(char ret[IMAGE_STORE_NAME_BYTES], enum image_store_kind kin
 	return 0;
 }
 
+bool image_store_is_users(const char *path)
+{
+	size_t length = strlen(path);
+
+	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++) {
+		const char *suffix = suffixes[i][IMAGE_STORE_USER];
+
+		if (length > strlen(suffix) && strcmp(path + length - strlen(suffix), suffix) == 0)
+			return true;
+	}
+	return false;
+}
+
 char *image_store_directory(const char *database)
 {
-	_cleanup_free_ char *path = realpath(database, NULL);
+	_cleanup_free_ char *path = broker_realpath(database);
 	char *directory;
 
 	if (path == NULL || asprintf(&directory, "%s-images", path) < 0)

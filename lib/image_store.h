@@ -17,7 +17,9 @@
 #ifndef DCPI_IMAGE_STORE_H
 #define DCPI_IMAGE_STORE_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Longest identity of an image. */
@@ -46,6 +48,9 @@ enum image_store_owner {
  */
 int image_store_name(char ret[IMAGE_STORE_NAME_BYTES], enum image_store_kind kind,
 		     enum image_store_owner owner, const uint8_t *identity, size_t identity_bytes);
+
+/** image_store_is_users() - return whether a path is that of a copy of IMAGE_STORE_USER. */
+bool image_store_is_users(const char *path);
 
 /**
  * image_store_directory() - where the store of a database is

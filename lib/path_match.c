@@ -8,6 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "lib/broker.h"
+#include "lib/cleanup.h"
+
 #define PATHS_DEFAULT "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 
 /* The last pattern, and the file that it names by $PATH or from the root; "" if there is none. */
@@ -21,6 +24,13 @@ static const char *last_part(const char *path)
 	return slash != NULL ? slash + 1 : path;
 }
 
+static bool real_path(const char *path, char ret[PATH_MAX])
+{
+	_cleanup_free_ char *real = broker_realpath(path);
+
+	return real != NULL && snprintf(ret, PATH_MAX, "%s", real) < PATH_MAX;
+}
+
 static void resolve_in_path(const char *name)
 {
 	const char *path = getenv("PATH");
@@ -31,7 +41,7 @@ static void resolve_in_path(const char *name)
 		int n = snprintf(file, sizeof(file), "%.*s/%s", (int)bytes, path, name);
 
 		path += bytes;
-		if (n < (int)sizeof(file) && realpath(file, resolved) != NULL)
+		if (n < (int)sizeof(file) && real_path(file, resolved))
 			return;
 	}
 	resolved[0] = '\0';
@@ -51,7 +61,7 @@ static bool is_linked(const char *path, const char *link)
 {
 	char target[PATH_MAX];
 
-	return realpath(link, target) != NULL && strcmp(target, path) == 0;
+	return real_path(link, target) && strcmp(target, path) == 0;
 }
 
 /* In the folder of the file, or in $PATH. */

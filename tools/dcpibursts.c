@@ -13,6 +13,7 @@
 #include "lib/options.h"
 #include "tools/report/cli.h"
 #include "tools/report/recording_source.h"
+#include "tools/report/sandboxed.h"
 
 #define FILES_MAX 65536
 #define ROWS_DEFAULT 20
@@ -294,6 +295,9 @@ int main(int argc, char **argv)
 	struct error err;
 	int r;
 
+	if (status == CLI_RUN)
+		status = sandboxed_start(
+			&settings.cli, &(struct sandboxed_options){.access.input = settings.other});
 	if (status == CLI_RUN) {
 		r = run(&settings, &err);
 		status = r > 0 ? CLI_OK : r < 0 ? cli_fail(&settings.cli, &err) : CLI_NOTHING;

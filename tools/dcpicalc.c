@@ -16,6 +16,7 @@
 #include "tools/calc/calc_output.h"
 #include "tools/calc/calc_walk.h"
 #include "tools/report/cli.h"
+#include "tools/report/sandboxed.h"
 #include "tools/report/source_text.h"
 
 enum {
@@ -127,7 +128,7 @@ static int run(struct calc *calc, struct source_text *source)
 		.image = take_image,
 		.procedure = calc_output_procedure,
 		.context = &calc->output,
-		.progress = calc->summary || !isatty(STDOUT_FILENO),
+		.progress = calc->summary || !calc->cli.terminal,
 		.doubtful = true,
 	};
 	struct error err = {0};
@@ -168,6 +169,8 @@ int main(int argc, char **argv)
 	struct source_text *source = NULL;
 	int status = cli_parse(&calc.cli, &tool, argc, argv, &calc);
 
+	if (status == CLI_RUN)
+		status = sandboxed_start(&calc.cli, NULL);
 	if (status == CLI_RUN) {
 		if (!calc.no_source)
 			source = source_text_create(&calc.cli.sources);

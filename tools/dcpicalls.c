@@ -12,6 +12,7 @@
 #include "tools/calls/call_report.h"
 #include "tools/calls/call_source.h"
 #include "tools/report/cli.h"
+#include "tools/report/sandboxed.h"
 
 #define KEY_BY 1001
 #define FILES_MAX 65536
@@ -118,6 +119,8 @@ int main(int argc, char **argv)
 	struct calls calls = {0};
 	int status = cli_parse(&calls.cli, &tool, argc, argv, &calls);
 
+	if (status == CLI_RUN)
+		status = sandboxed_start(&calls.cli, NULL);
 	if (status == CLI_RUN)
 		status = run(&calls);
 	call_listing_deinit(&calls.listing);

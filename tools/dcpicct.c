@@ -15,6 +15,7 @@
 #include "tools/calls/call_source.h"
 #include "tools/calls/context_listing.h"
 #include "tools/report/cli.h"
+#include "tools/report/sandboxed.h"
 
 #define FILES_MAX 65536
 
@@ -137,6 +138,8 @@ int main(int argc, char **argv)
 	struct cct cct = {0};
 	int status = cli_parse(&cct.cli, &tool, argc, argv, &cct);
 
+	if (status == CLI_RUN)
+		status = sandboxed_start(&cct.cli, NULL);
 	if (status == CLI_RUN)
 		status = run(&cct);
 	context_listing_deinit(&cct.listing);

@@ -15,6 +15,7 @@
 #include "tools/flow/flow_dot.h"
 #include "tools/report/cli.h"
 #include "tools/report/output_file.h"
+#include "tools/report/sandboxed.h"
 
 enum {
 	KEY_CODE = CALC_METHOD_OWN,
@@ -134,7 +135,7 @@ static int choose_format(struct drawing *drawing, struct error *err)
 		drawing->format = find_format(dot + 1);
 	if (drawing->format == NULL)
 		drawing->format = &formats[0];
-	if (drawing->format->binary && drawing->output == NULL && isatty(STDOUT_FILENO))
+	if (drawing->format->binary && drawing->output == NULL && drawing->cli.terminal)
 		return error_set(err, EINVAL, "%s is nothing for a terminal: say --output FILE",
 				 drawing->format->name);
 	return 0;
@@ -173,9 +174,9 @@ static int make_graph(struct drawing *drawing, struct error *err)
 	int r;
 
 	drawing->flow.time = drawing->source.events.time;
-	drawing->graph = tmpfile();
+	drawing->graph = graphviz_file("graph", err);
 	if (drawing->graph == NULL)
-		return error_set_errno(err, "cannot make a temporary file");
+		return -err->errnum;
 	r = calc_walk_one(&walk, &drawing->choice, err);
 	return r == -ENOMEM ? error_set(err, ENOMEM, "out of memory") : r;
 }
@@ -214,6 +215,9 @@ int main(int argc, char **argv)
 	struct drawing drawing = {.flow.blocks = BLOCKS_DEFAULT};
 	int status = cli_parse(&drawing.cli, &tool, argc, argv, &drawing);
 
+	if (status == CLI_RUN)
+		status = sandboxed_start(
+			&drawing.cli, &(struct sandboxed_options){.access.output = drawing.output});
 	if (status == CLI_RUN)
 		status = run(&drawing);
 	if (drawing.graph != NULL)

@@ -9,6 +9,7 @@
 #include "lib/error.h"
 #include "lib/options.h"
 #include "tools/report/cli.h"
+#include "tools/report/sandboxed.h"
 #include "tools/stats/diff_report.h"
 #include "tools/stats/stats_options.h"
 
@@ -68,6 +69,8 @@ int main(int argc, char **argv)
 	int status = cli_parse(&diff.cli, &tool, argc, argv, &diff);
 	struct error err;
 
+	if (status == CLI_RUN)
+		status = sandboxed_start(&diff.cli, NULL);
 	if (status == CLI_RUN && check_options(&diff, &err) < 0)
 		status = cli_fail(&diff.cli, &err);
 	if (status == CLI_RUN)

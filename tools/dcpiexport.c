@@ -19,6 +19,7 @@
 #include "tools/report/event_scale.h"
 #include "tools/report/output_file.h"
 #include "tools/report/report_header.h"
+#include "tools/report/sandboxed.h"
 
 static const struct exporter *const exporters[] = {
 	&exporter_pprof, &exporter_folded,     &exporter_speedscope, &exporter_callgrind,
@@ -262,7 +263,7 @@ static int run(struct export_job *job)
 	struct error err = {0};
 	int r;
 
-	if (job->output == NULL && job->exporter->binary && isatty(STDOUT_FILENO)) {
+	if (job->output == NULL && job->exporter->binary && job->cli.terminal) {
 		error_set(&err, EINVAL, "%s is nothing for a terminal: say --output FILE",
 			  job->exporter->name);
 		return cli_fail(cli, &err);
@@ -296,6 +297,9 @@ int main(int argc, char **argv)
 	struct export_job job = {.exporter = &exporter_pprof};
 	int status = cli_parse(&job.cli, &tool, argc, argv, &job);
 
+	if (status == CLI_RUN)
+		status = sandboxed_start(&job.cli,
+					 &(struct sandboxed_options){.access.output = job.output});
 	if (status == CLI_RUN)
 		status = run(&job);
 	free(job.events);

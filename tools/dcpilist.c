@@ -11,11 +11,12 @@
 #include "tools/calc/calc_source.h"
 #include "tools/list/list_file.h"
 #include "tools/list/list_procedure.h"
-#include "tools/report/profiler_class.h"
 #include "tools/report/cli.h"
 #include "tools/report/event_choice.h"
 #include "tools/report/event_role.h"
 #include "tools/report/event_scale.h"
+#include "tools/report/profiler_class.h"
+#include "tools/report/sandboxed.h"
 #include "tools/report/source_text.h"
 
 enum {
@@ -286,6 +287,8 @@ int main(int argc, char **argv)
 	struct list list = {.raw = false};
 	int status = cli_parse(&list.cli, &tool, argc, argv, &list);
 
+	if (status == CLI_RUN)
+		status = sandboxed_start(&list.cli, NULL);
 	if (status == CLI_RUN)
 		status = run(&list);
 	list_rows_deinit(&list.rows);

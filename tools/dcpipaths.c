@@ -11,6 +11,7 @@
 #include "lib/options.h"
 #include "tools/report/cli.h"
 #include "tools/report/recording_source.h"
+#include "tools/report/sandboxed.h"
 
 #define FILES_MAX 65536
 #define PATHS_DEFAULT 10
@@ -190,6 +191,8 @@ int main(int argc, char **argv)
 	struct error err;
 	int r;
 
+	if (status == CLI_RUN)
+		status = sandboxed_start(&settings.cli, NULL);
 	if (status == CLI_RUN) {
 		r = settings.cli.operand_count > 0 ? report_files(&settings, &err)
 						   : report_database(&settings, &err);

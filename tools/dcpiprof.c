@@ -16,6 +16,7 @@
 #include "tools/report/event_scale.h"
 #include "tools/report/report.h"
 #include "tools/report/report_header.h"
+#include "tools/report/sandboxed.h"
 #include "tools/stats/diff_report.h"
 #include "tools/tally/edge_listing.h"
 #include "tools/tally/owner_listing.h"
@@ -334,6 +335,8 @@ int main(int argc, char **argv)
 	struct prof prof = {.by = BY_NOT_SAID};
 	int status = cli_parse(&prof.cli, &tool, argc, argv, &prof);
 
+	if (status == CLI_RUN)
+		status = sandboxed_start(&prof.cli, NULL);
 	if (status == CLI_RUN)
 		status = run(&prof);
 	event_choice_deinit(&prof.events);

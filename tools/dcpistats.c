@@ -12,6 +12,7 @@
 #include "lib/options.h"
 #include "tools/report/cli.h"
 #include "tools/report/report.h"
+#include "tools/report/sandboxed.h"
 #include "tools/stats/set_table.h"
 #include "tools/stats/stats_compare.h"
 #include "tools/stats/stats_options.h"
@@ -122,6 +123,8 @@ int main(int argc, char **argv)
 	};
 	int status = cli_parse(&stats.cli, &tool, argc, argv, &stats);
 
+	if (status == CLI_RUN)
+		status = sandboxed_start(&stats.cli, NULL);
 	if (status == CLI_RUN)
 		status = run(&stats);
 	stats_listing_destroy(stats.listing);

@@ -8,6 +8,7 @@
 
 #include "lib/error.h"
 #include "lib/options.h"
+#include "tools/report/sandboxed.h"
 #include "tools/stall/summary_listing.h"
 
 enum {
@@ -120,6 +121,8 @@ int main(int argc, char **argv)
 	struct summ summ = {.plan = CALC_PLAN_DEFAULT};
 	int status = cli_parse(&summ.cli, &tool, argc, argv, &summ);
 
+	if (status == CLI_RUN)
+		status = sandboxed_start(&summ.cli, NULL);
 	if (status == CLI_RUN)
 		status = run(&summ);
 	summary_listing_deinit(&summ.listing);

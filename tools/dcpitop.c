@@ -4,10 +4,12 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "lib/error.h"
 #include "lib/options.h"
 #include "tools/report/cli.h"
+#include "tools/report/sandboxed.h"
 #include "tools/top/top_batch.h"
 #include "tools/top/top_screen.h"
 
@@ -153,13 +155,13 @@ static int run(struct top *top)
 	struct top_screen_options screen = {
 		.interval_ns = interval_ns,
 		.count = top->count,
-		.color = top->cli.color,
 	};
 	struct error err = {0};
 	int r;
 
-	prepare(top);
 	r = first_update(top, &err);
+	if (r < 0)
+		top_screen_close();
 	if (r == -ENOENT && top_counts_epoch(top->view.counts)->id == 0 &&
 	    strcmp(err.message, "no epoch yet") == 0)
 		return cli_nothing(&top->cli, "%s", err.message);
@@ -168,6 +170,20 @@ static int run(struct top *top)
 	else if (r == 0)
 		r = top_screen_run(&top->view, &top->flush, &screen, &err);
 	return r < 0 ? cli_fail(&top->cli, &err) : CLI_OK;
+}
+
+static int enter_sandbox(struct top *top)
+{
+	struct sandboxed_options options = {.live = true};
+	struct error err;
+
+	prepare(top);
+	options.access.socket = top->flush.socket;
+	if (!top->batch && top_screen_open(top->cli.color, &err) < 0)
+		return cli_fail(&top->cli, &err);
+	if (!top->batch && top->cli.terminal && isatty(STDIN_FILENO))
+		options.screen = top_screen_close;
+	return sandboxed_start(&top->cli, &options);
 }
 
 int main(int argc, char **argv)
@@ -180,6 +196,8 @@ int main(int argc, char **argv)
 	};
 	int status = cli_parse(&top.cli, &tool, argc, argv, &top);
 
+	if (status == CLI_RUN)
+		status = enter_sandbox(&top);
 	if (status == CLI_RUN)
 		status = run(&top);
 	top_flush_deinit(&top.flush);

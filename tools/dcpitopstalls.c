@@ -7,6 +7,7 @@
 
 #include "lib/error.h"
 #include "lib/options.h"
+#include "tools/report/sandboxed.h"
 #include "tools/stall/stall_listing.h"
 
 #define ROWS 20
@@ -119,6 +120,8 @@ int main(int argc, char **argv)
 	struct topstalls top = {.plan = CALC_PLAN_DEFAULT, .listing = {.limit = ROWS}};
 	int status = cli_parse(&top.cli, &tool, argc, argv, &top);
 
+	if (status == CLI_RUN)
+		status = sandboxed_start(&top.cli, NULL);
 	if (status == CLI_RUN)
 		status = run(&top);
 	stall_listing_deinit(&top.listing);

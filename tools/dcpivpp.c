@@ -14,6 +14,7 @@
 #include "lib/error.h"
 #include "lib/options.h"
 #include "tools/report/cli.h"
+#include "tools/report/sandboxed.h"
 #include "tools/variation/variation_json.h"
 #include "tools/variation/variation_source.h"
 #include "tools/variation/variation_svg.h"
@@ -240,6 +241,8 @@ int main(int argc, char **argv)
 	struct vpp vpp = {0};
 	int status = cli_parse(&vpp.cli, &tool, argc, argv, &vpp);
 
+	if (status == CLI_RUN)
+		status = sandboxed_start(&vpp.cli, NULL);
 	if (status == CLI_RUN)
 		status = run(&vpp);
 	run_deinit(&vpp.own);

@@ -14,9 +14,11 @@
 #include "analysis/image/elf_file.h"
 #include "lib/cache_folder.h"
 #include "lib/cleanup.h"
+#include "lib/sandbox.h"
 
 /* As long as libdebuginfod by default keeps in mind that a file is missing. */
 #define MISSING_SECONDS 600
+#define CHECK_SECONDS 5
 
 static char *cache_directory(void)
 {
@@ -55,18 +57,40 @@ static bool cache_is_whole(const struct elf_file *file)
 	       (uint64_t)header.e_shnum * header.e_shentsize <= file->bytes - header.e_shoff;
 }
 
-static bool is_requested(const struct debug_server_request *request, const char *path)
+/* struct candidate - a file that may be the requested one */
+struct candidate {
+	const struct debug_server_request *request;
+	int fd;
+	uint64_t bytes;
+};
+
+static bool candidate_matches(void *context)
 {
+	const struct candidate *candidate = context;
+	const struct debug_server_request *request = candidate->request;
 	struct elf_file file = {0};
 	const uint8_t *id = NULL;
 	bool same;
 
-	if (elf_file_open(&file, path, NULL) < 0)
+	if (elf_file_from_fd(&file, candidate->fd, candidate->bytes) < 0)
 		return false;
 	same = cache_is_whole(&file) && elf_file_build_id(&file, &id) == request->bytes &&
 	       memcmp(id, request->id, request->bytes) == 0;
 	elf_file_close(&file);
 	return same;
+}
+
+/* The process that asks servers parses nothing that they sent. */
+static bool is_requested(const struct debug_server_request *request, const char *path)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct candidate candidate = {.request = request, .fd = fd};
+	struct stat status;
+
+	if (fd < 0 || fstat(fd, &status) < 0 || !S_ISREG(status.st_mode))
+		return false;
+	candidate.bytes = (uint64_t)status.st_size;
+	return sandbox_check(candidate_matches, &candidate, CHECK_SECONDS);
 }
 
 enum debug_cache_state debug_cache_find(const struct debug_server_request *request, char **path)

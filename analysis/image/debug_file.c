@@ -69,18 +69,18 @@ static int open_by_build_id(struct elf_file *ret, const struct elf_file *elf, co
 	return path != NULL ? open_same(ret, elf, path, stamps) : -ENOENT;
 }
 
-static bool checksum_matches(const char *path, uint32_t expected)
+static bool checksum_matches(const struct elf_file *file, uint32_t expected)
 {
-	_cleanup_file_ FILE *stream = fopen(path, "re");
 	uint8_t buffer[65536];
+	uint64_t at = 0;
 	uint32_t crc = 0;
-	size_t bytes;
+	ssize_t bytes;
 
-	if (stream == NULL)
-		return false;
-	while ((bytes = fread(buffer, 1, sizeof(buffer), stream)) > 0)
-		crc = lzma_crc32(buffer, bytes, crc);
-	return !ferror(stream) && crc == expected;
+	while ((bytes = pread(file->fd, buffer, sizeof(buffer), (off_t)at)) > 0) {
+		crc = lzma_crc32(buffer, (size_t)bytes, crc);
+		at += (uint64_t)bytes;
+	}
+	return bytes == 0 && crc == expected;
 }
 
 static int open_linked(struct elf_file *ret, const struct elf_file *elf, const char *path,
@@ -92,10 +92,9 @@ static int open_linked(struct elf_file *ret, const struct elf_file *elf, const c
 	if (elf_file_build_id(elf, &id) > 0)
 		return open_same(ret, elf, path, stamps);
 	file_stamps_note(stamps, path);
-	/* Opened first: that makes sure that it is a regular file. */
 	if (elf_file_open(&file, path, NULL) < 0)
 		return -ENOENT;
-	if (!checksum_matches(path, crc)) {
+	if (!checksum_matches(&file, crc)) {
 		elf_file_close(&file);
 		return -ENOENT;
 	}

@@ -14,6 +14,7 @@
 
 #include "analysis/image/debug_cache.h"
 #include "lib/array.h"
+#include "lib/broker.h"
 #include "lib/cleanup.h"
 #include "lib/clock.h"
 
@@ -504,8 +505,42 @@ static void fetch_locked(const struct debug_server_request *requests, size_t cou
 	}
 }
 
+/* In a sandbox, the broker asks the servers. A packet has room for more requests than it is given.
+ */
+static void fetch_from_broker(const struct debug_server_request *requests, size_t count)
+{
+	struct broker_packet packet;
+
+	while (count > 0) {
+		size_t some = count < DEBUG_SERVER_REQUESTS_MAX ? count : DEBUG_SERVER_REQUESTS_MAX;
+
+		broker_packet_init(&packet, BROKER_FETCH);
+		packet.message.bytes = (uint32_t)(some * sizeof(*requests));
+		memcpy(packet.message.data, requests, packet.message.bytes);
+		broker_ask(&packet);
+		requests += some;
+		count -= some;
+	}
+}
+
+static char *find_at_broker(const struct debug_server_request *request)
+{
+	struct broker_packet packet;
+	const char *path;
+
+	broker_packet_init(&packet, BROKER_FIND);
+	packet.message.bytes = sizeof(*request);
+	memcpy(packet.message.data, request, sizeof(*request));
+	path = broker_ask(&packet) == 0 ? broker_packet_text(&packet) : NULL;
+	return path != NULL ? strdup(path) : NULL;
+}
+
 void debug_server_fetch(const struct debug_server_request *requests, size_t count)
 {
+	if (broker_socket() >= 0) {
+		fetch_from_broker(requests, count);
+		return;
+	}
 	pthread_mutex_lock(&state.lock);
 	fetch_locked(requests, count);
 	pthread_mutex_unlock(&state.lock);
@@ -520,6 +555,8 @@ char *debug_server_find(enum debug_server_kind kind, const uint8_t *id, size_t b
 	if (bytes == 0 || bytes > sizeof(request.id))
 		return NULL;
 	memcpy(request.id, id, bytes);
+	if (broker_socket() >= 0)
+		return find_at_broker(&request);
 	pthread_mutex_lock(&state.lock);
 	fetch_locked(&request, 1);
 	answer = answer_find(&request);

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #define DEBUG_SERVER_ID_BYTES_MAX 64
+#define DEBUG_SERVER_REQUESTS_MAX 128 /* that fit in a packet of lib/broker.h */
 
 enum debug_server_kind {
 	DEBUG_SERVER_EXECUTABLE,

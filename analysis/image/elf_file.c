@@ -7,16 +7,27 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "lib/broker.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/parse_guard.h"
 
 /* Opening must neither wait (a FIFO) nor do anything (a tape drive). */
 static int open_regular(const char *path, uint64_t *bytes, struct error *err)
 {
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	_cleanup_close_ int fd =
+		broker_open(BROKER_IMAGE, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
 	struct stat status;
 
-	if (fd < 0 || fstat(fd, &status) < 0)
+	if (fd == -ENOTRECOVERABLE)
+		return error_set(err, -fd, "cannot read '%s': %s", path, broker_refusal());
+	if (fd == -ENOEXEC)
+		return error_set(err, ENOEXEC, "'%s' is not an ELF file", path);
+	if (fd == -EMEDIUMTYPE)
+		return error_set(err, ENOEXEC, "'%s' is not a regular file", path);
+	if (fd < 0)
+		return error_set(err, -fd, "cannot open '%s': %s", path, strerror(-fd));
+	if (fstat(fd, &status) < 0)
 		return error_set_errno(err, "cannot open '%s'", path);
 	if (!S_ISREG(status.st_mode))
 		return error_set(err, ENOEXEC, "'%s' is not a regular file", path);
@@ -24,23 +35,37 @@ static int open_regular(const char *path, uint64_t *bytes, struct error *err)
 	return take_fd(fd);
 }
 
-int elf_file_open(struct elf_file *ret, const char *path, struct error *err)
+int elf_file_from_fd(struct elf_file *ret, int fd, uint64_t bytes)
 {
-	uint64_t bytes = 0;
 	Elf *elf;
-	int fd;
 
 	elf_version(EV_CURRENT);
-	fd = open_regular(path, &bytes, err);
-	if (fd < 0)
-		return fd;
 	elf = elf_begin(fd, ELF_C_READ, NULL);
 	if (elf == NULL || elf_kind(elf) != ELF_K_ELF) {
 		elf_end(elf);
 		close(fd);
-		return error_set(err, ENOEXEC, "'%s' is not an ELF file", path);
+		return -ENOEXEC;
 	}
 	*ret = (struct elf_file){.elf = elf, .fd = fd, .bytes = bytes};
+	return 0;
+}
+
+int elf_file_open(struct elf_file *ret, const char *path, struct error *err)
+{
+	const char *subject, *previous;
+	uint64_t bytes = 0;
+	int fd, r;
+
+	fd = open_regular(path, &bytes, err);
+	if (fd < 0)
+		return fd;
+	subject = parse_guard_name(path);
+	previous = parse_guard_begin(subject);
+	r = elf_file_from_fd(ret, fd, bytes);
+	parse_guard_end(previous, r);
+	if (r < 0)
+		return error_set(err, -r, "'%s' is not an ELF file", path);
+	ret->subject = subject;
 	return 0;
 }
 

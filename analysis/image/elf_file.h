@@ -24,21 +24,32 @@ struct error;
  * @fd:     the file libelf goes on reading from, or -1
  * @bytes:  its size
  * @memory: what was opened by elf_file_from_memory(), else NULL
+ * @subject: of a file that was opened by path: its name for lib/parse_guard.h
  */
 struct elf_file {
 	Elf *elf;
 	int fd;
 	uint64_t bytes;
 	void *memory;
+	const char *subject;
 };
 
 /**
  * elf_file_open() - open a file
  * @ret: out; closed by elf_file_close()
  *
- * Return: 0; -ENOEXEC no regular file, or not ELF; else the error of open(2).
+ * Return: 0; -ENOEXEC no regular file, or not ELF; -ENOTRECOVERABLE an earlier attempt of this
+ * report to parse it failed; else the error of open(2).
  */
 int elf_file_open(struct elf_file *ret, const char *path, struct error *err);
+
+/**
+ * elf_file_from_fd() - use an open file
+ * @fd: taken over, also on failure
+ *
+ * Return: 0, or -ENOEXEC.
+ */
+int elf_file_from_fd(struct elf_file *ret, int fd, uint64_t bytes);
 
 /**
  * elf_file_from_memory() - open an ELF file that is in memory

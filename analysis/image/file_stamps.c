@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "lib/array.h"
+#include "lib/broker.h"
 
 static int64_t ns_of(const struct timespec *time)
 {
@@ -17,7 +18,7 @@ struct file_state file_state_get(const char *path)
 	struct file_state state = {0};
 	struct stat status;
 
-	if (stat(path, &status) < 0)
+	if (broker_stat(path, &status) < 0)
 		return state;
 	state.there = true;
 	state.inode = status.st_ino;

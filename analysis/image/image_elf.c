@@ -9,6 +9,7 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/file_digest.h"
+#include "lib/parse_guard.h"
 
 /* Longest build-id that comes with the kernel's mmap events. */
 #define KERNEL_BUILD_ID_BYTES 20
@@ -206,14 +207,12 @@ char *image_elf_plain_path(const struct profile_image *image)
 	return strndup(image->path, length);
 }
 
-static int load(struct image_elf *file, const struct profile_image *image, struct error *err)
+static int read_headers(struct image_elf *file, const struct profile_image *image,
+			struct error *err)
 {
 	GElf_Ehdr header;
 	int r;
 
-	r = elf_file_open(&file->elf, file->path, err);
-	if (r < 0)
-		return r;
 	r = check_identity(file, image);
 	if (r == -ESTALE)
 		return error_set(err, ESTALE, "'%s' is not the file that was profiled", file->path);
@@ -236,6 +235,20 @@ static int load(struct image_elf *file, const struct profile_image *image, struc
 	return 0;
 }
 
+static int image_elf_load(struct image_elf *file, const struct profile_image *image,
+			  struct error *err)
+{
+	const char *previous;
+	int r = elf_file_open(&file->elf, file->path, err);
+
+	if (r < 0)
+		return r;
+	previous = parse_guard_begin(file->elf.subject);
+	r = read_headers(file, image, err);
+	parse_guard_end(previous, r);
+	return r;
+}
+
 int image_elf_open(struct image_elf **ret, const struct profile_image *image, char *path,
 		   struct error *err)
 {
@@ -250,7 +263,7 @@ int image_elf_open(struct image_elf **ret, const struct profile_image *image, ch
 	file->profiled_path = image_elf_plain_path(image);
 	if (file->profiled_path == NULL)
 		return error_set(err, ENOMEM, "out of memory");
-	r = load(file, image, err);
+	r = image_elf_load(file, image, err);
 	if (r < 0)
 		return r;
 	*ret = take_ptr(file);

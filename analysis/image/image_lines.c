@@ -14,6 +14,7 @@
 #include "analysis/image/procedure_table.h"
 #include "analysis/image/zstd_sections.h"
 #include "lib/array.h"
+#include "lib/parse_guard.h"
 #include "lib/u64_map.h"
 
 /* The code of one compilation unit; units without .debug_aranges are common. */
@@ -25,6 +26,7 @@ struct unit_range {
 
 struct image_lines {
 	const struct elf_file *file;
+	const char *subject;	  /* for parse_guard_begin() */
 	struct elf_file debug;	  /* a file of our own, or none */
 	struct elf_file expanded; /* a copy of @file, or none */
 	pthread_mutex_t lock;
@@ -68,6 +70,8 @@ int image_lines_open(struct image_lines **ret, const struct procedure_table *pro
 		free(lines);
 		return 0;
 	}
+	lines->subject = lines->file->subject != NULL ? lines->file->subject
+						      : image_elf_file(image)->subject;
 	pthread_mutex_init(&lines->lock, NULL);
 	*ret = lines;
 	return 0;
@@ -252,10 +256,13 @@ static int find_locked(struct image_lines *lines, uint64_t address, const char *
 int image_lines_find(struct image_lines *lines, uint64_t address, const char **file,
 		     unsigned int *line)
 {
+	const char *previous;
 	int r;
 
 	pthread_mutex_lock(&lines->lock);
+	previous = parse_guard_begin(lines->subject);
 	r = find_locked(lines, address, file, line);
+	parse_guard_end(previous, r);
 	pthread_mutex_unlock(&lines->lock);
 	return r;
 }

@@ -172,7 +172,8 @@ int image_lookup_open(struct image_elf **ret, const struct profile_image *image,
 		return error_set(err, ENOMEM, "out of memory");
 	file_stamps_note(options->stamps, path);
 	r = image_elf_open(ret, image, strdup(path), err);
-	if (r == 0 || r == -ENOMEM || image->identity_kind == PROFILE_IDENTITY_NONE)
+	if (r == 0 || r == -ENOMEM || r == -ENOTRECOVERABLE ||
+	    image->identity_kind == PROFILE_IDENTITY_NONE)
 		return r;
 	return open_by_identity(ret, &lookup) == 0 ? 0 : r;
 }

@@ -15,6 +15,7 @@
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/parse_guard.h"
 
 #define CANDIDATES_MAX UINT32_MAX
 /* Names this long are C++'s, which have no version: no copies of what is huge. */
@@ -461,6 +462,19 @@ static int build_from_file(struct procedure_table *table)
 	return r;
 }
 
+static int build_guarded(struct procedure_table *table, const struct debug_file_options *options)
+{
+	const struct elf_file *file = image_elf_file(table->image);
+	const char *previous = parse_guard_begin(file->subject);
+	int r;
+
+	if (!elf_symbols_present(file, SHT_SYMTAB))
+		debug_file_open(&table->debug, table->image, options);
+	r = build_from_file(table);
+	parse_guard_end(previous, r);
+	return r;
+}
+
 int procedure_table_open(struct procedure_table **ret, const struct profile_image *image,
 			 const struct debug_file_options *options, struct error *err)
 {
@@ -473,9 +487,7 @@ int procedure_table_open(struct procedure_table **ret, const struct profile_imag
 	r = image_lookup_open(&table->image, image, options, err);
 	if (r < 0)
 		return r;
-	if (!elf_symbols_present(image_elf_file(table->image), SHT_SYMTAB))
-		debug_file_open(&table->debug, table->image, options);
-	r = build_from_file(table);
+	r = build_guarded(table, options);
 	if (r < 0)
 		return error_set(err, -r, "cannot list the procedures of %s",
 				 image_elf_path(table->image));

@@ -2,12 +2,14 @@
 #include "instrument/bursts/streams_report.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "instrument/profile/report_text.h"
 #include "lib/array.h"
+#include "lib/broker.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
 
@@ -123,10 +125,12 @@ static int read_all(struct data_streams *streams, FILE *file)
 
 int streams_report_read(struct data_streams *ret, const char *path, struct error *err)
 {
-	_cleanup_file_ FILE *file = fopen(path, "re");
-	int r;
+	int r = broker_open(BROKER_OPERAND, path, O_RDONLY, 0);
+	_cleanup_file_ FILE *file = r >= 0 ? fdopen(r, "r") : NULL;
 
 	*ret = (struct data_streams){0};
+	if (r < 0)
+		return error_set(err, -r, "cannot open %s: %s", path, strerror(-r));
 	if (file == NULL)
 		return error_set_errno(err, "cannot open %s", path);
 	r = read_all(ret, file);

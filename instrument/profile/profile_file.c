@@ -3,9 +3,11 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "lib/broker.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/file_read.h"
@@ -29,13 +31,15 @@ static int check(const struct profile_layout_header *header, uint64_t image, uin
 int profile_file_open(struct profile_file *ret, const char *path, uint64_t image, uint64_t words,
 		      struct error *err)
 {
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	_cleanup_close_ int fd = broker_open(BROKER_OPERAND, path, O_RDONLY | O_NONBLOCK, 0);
 	struct profile_file file = {.fd = -1};
 	struct stat status;
 	uint64_t there;
 	int r;
 
-	if (fd < 0 || fstat(fd, &status) < 0)
+	if (fd < 0)
+		return error_set(err, -fd, "cannot open %s: %s", path, strerror(-fd));
+	if (fstat(fd, &status) < 0)
 		return error_set_errno(err, "cannot open %s", path);
 	if (!S_ISREG(status.st_mode) ||
 	    file_read_exactly(fd, &file.header, sizeof(file.header), 0) < 0)

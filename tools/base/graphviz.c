@@ -6,9 +6,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/broker.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "tools/base/text.h"
@@ -16,29 +18,69 @@
 /* Rounds of the layout: graphs of thousands of blocks would take minutes otherwise. */
 #define LAYOUT_ROUNDS "-Gnslimit=4", "-Gnslimit1=4", "-Gmclimit=0.5"
 
-static int start(pid_t *pid, FILE *graph, const char *format, FILE *picture, FILE *messages,
-		 struct error *err)
+FILE *graphviz_file(const char *what, struct error *err)
+{
+	_cleanup_close_ int fd = memfd_create(what, MFD_CLOEXEC);
+	FILE *file = fd >= 0 ? fdopen(fd, "w+") : NULL;
+
+	if (file == NULL) {
+		error_set_errno(err, "cannot make a file in memory");
+		return NULL;
+	}
+	take_fd(fd);
+	return file;
+}
+
+static int graphviz_spawn(pid_t *pid, const char *format, const int fds[3])
 {
 	const char *const arguments[] = {"dot", format, LAYOUT_ROUNDS, NULL};
 	posix_spawn_file_actions_t files;
 	int r;
 
 	if (posix_spawn_file_actions_init(&files) != 0)
-		return error_set(err, ENOMEM, "out of memory");
-	r = posix_spawn_file_actions_adddup2(&files, fileno(graph), STDIN_FILENO);
+		return -ENOMEM;
+	r = posix_spawn_file_actions_adddup2(&files, fds[0], STDIN_FILENO);
 	if (r == 0)
-		r = posix_spawn_file_actions_adddup2(&files, fileno(picture), STDOUT_FILENO);
+		r = posix_spawn_file_actions_adddup2(&files, fds[1], STDOUT_FILENO);
 	if (r == 0)
-		r = posix_spawn_file_actions_adddup2(&files, fileno(messages), STDERR_FILENO);
+		r = posix_spawn_file_actions_adddup2(&files, fds[2], STDERR_FILENO);
 	if (r == 0)
 		r = posix_spawnp(pid, "dot", &files, NULL, (char *const *)(uintptr_t)arguments,
 				 environ);
 	posix_spawn_file_actions_destroy(&files);
-	if (r == ENOENT)
-		return error_set(err, ENOENT,
-				 "the program \"dot\" is not installed (package graphviz); "
-				 "--format dot does without it");
-	return r == 0 ? 0 : error_set(err, r, "cannot run dot: %s", strerror(r));
+	return -r;
+}
+
+int graphviz_run(const char *format, const int fds[3])
+{
+	char argument[32];
+	pid_t pid = -1;
+	int status, r;
+
+	if (fds[0] < 0 || fds[1] < 0 || fds[2] < 0 ||
+	    strspn(format, "abcdefghijklmnopqrstuvwxyz:") != strlen(format) ||
+	    snprintf(argument, sizeof(argument), "-T%s", format) >= (int)sizeof(argument))
+		return -EINVAL;
+	r = graphviz_spawn(&pid, argument, fds);
+	if (r < 0)
+		return r;
+	do {
+		r = waitpid(pid, &status, 0);
+	} while (r < 0 && errno == EINTR);
+	return r < 0 ? -errno : status;
+}
+
+/* A process in a sandbox starts no other one. */
+static int graphviz_ask(FILE *graph, const char *format, FILE *picture, FILE *messages)
+{
+	const int fds[3] = {fileno(graph), fileno(picture), fileno(messages)};
+	struct broker_packet packet;
+
+	if (broker_socket() < 0)
+		return graphviz_run(format, fds);
+	broker_packet_init(&packet, BROKER_DRAW);
+	memcpy(packet.fds, fds, sizeof(fds));
+	return broker_packet_set_text(&packet, format) < 0 ? -EINVAL : broker_ask(&packet);
 }
 
 /* Its first message, or how it ended. */
@@ -93,27 +135,24 @@ static int copy(FILE *from, FILE *to, bool is_svg, struct error *err)
 
 int graphviz_draw(FILE *graph, const char *format, FILE *output, struct error *err)
 {
-	_cleanup_file_ FILE *picture = tmpfile();
-	_cleanup_file_ FILE *messages = tmpfile();
-	char argument[32];
-	pid_t pid = -1;
-	int status, r;
+	_cleanup_file_ FILE *picture = NULL, *messages = NULL;
+	int status;
 
 	if (format == NULL)
 		return copy(graph, output, false, err);
-	if (picture == NULL || messages == NULL)
-		return error_set_errno(err, "cannot make a temporary file");
+	picture = graphviz_file("picture", err);
+	messages = picture != NULL ? graphviz_file("messages", err) : NULL;
+	if (messages == NULL)
+		return -err->errnum;
 	if (fflush(graph) != 0 || lseek(fileno(graph), 0, SEEK_SET) < 0)
 		return error_set_errno(err, "cannot write the graph");
-	snprintf(argument, sizeof(argument), "-T%s", format);
-	r = start(&pid, graph, argument, picture, messages, err);
-	if (r < 0)
-		return r;
-	do {
-		r = waitpid(pid, &status, 0);
-	} while (r < 0 && errno == EINTR);
-	if (r < 0)
-		return error_set_errno(err, "cannot wait for dot");
+	status = graphviz_ask(graph, format, picture, messages);
+	if (status == -ENOENT)
+		return error_set(err, ENOENT,
+				 "the program \"dot\" is not installed (package graphviz); "
+				 "--format dot does without it");
+	if (status < 0)
+		return error_set(err, -status, "cannot run dot: %s", strerror(-status));
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
 		return failed(status, messages, err);
 	return copy(picture, output, strcmp(format, "svg") == 0, err);

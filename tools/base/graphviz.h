@@ -11,6 +11,19 @@
 
 struct error;
 
+/** graphviz_file() - a file without a name, in memory. Return: NULL with @err set: there is none.
+ */
+FILE *graphviz_file(const char *what, struct error *err);
+
+/**
+ * graphviz_run() - run "dot" and wait for it
+ * @format: of dot's
+ * @fds:    its standard input, output and error
+ *
+ * Return: its status, as of waitpid(2); -EINVAL: that is no format; -ENOENT: there is no "dot".
+ */
+int graphviz_run(const char *format, const int fds[3]);
+
 /**
  * graphviz_draw() - draw a graph
  * @graph:  in graphviz' language, read from its beginning

@@ -12,10 +12,12 @@
 #include <unistd.h>
 
 #include "lib/array.h"
+#include "lib/broker.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/image_store.h"
 #include "lib/options.h"
+#include "lib/parse_guard.h"
 #include "tools/base/near_names.h"
 #include "tools/base/text.h"
 #include "tools/base/time_spec.h"
@@ -295,7 +297,9 @@ static void set_defaults(struct cli *cli, const struct cli_tool *tool)
 	*cli = (struct cli){.tool = tool->name, .database = getenv("DCPI_DB"), .demangle = true};
 	if (cli->database == NULL || *cli->database == '\0')
 		cli->database = CLI_DATABASE_DEFAULT;
-	if (isatty(STDOUT_FILENO)) {
+	cli->accepts = tool->accepts;
+	cli->terminal = isatty(STDOUT_FILENO);
+	if (cli->terminal) {
 		cli->color = getenv("NO_COLOR") == NULL;
 		if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
 			cli->width = size.ws_col;
@@ -368,8 +372,24 @@ static void complain(const struct cli *cli, const char *message)
 	fprintf(stderr, "%s: %s\n", cli->tool, clean != NULL ? clean : "out of memory");
 }
 
+/* The file whose parser ran out of memory: the broker starts the report again without it. */
+static bool blame_file(const struct error *err)
+{
+	const char *path = parse_guard_memory();
+	struct broker_packet packet;
+
+	if (err->errnum != ENOMEM || path == NULL || broker_socket() < 0)
+		return false;
+	broker_packet_init(&packet, BROKER_FAILED);
+	packet.message.kind = PARSE_FAILURE_MEMORY;
+	return broker_packet_set_text(&packet, path) == 0 &&
+	       broker_send(broker_socket(), &packet) == 0;
+}
+
 int cli_fail(const struct cli *cli, const struct error *err)
 {
+	if (blame_file(err))
+		return CLI_FAILED;
 	complain(cli, err->message);
 	return CLI_FAILED;
 }
@@ -482,7 +502,7 @@ int cli_open_path(struct profile_reader **reader, const char *path, struct error
 	int r = profile_reader_open(reader, path, err);
 
 	if (r == -ENOENT && strcmp(path, CLI_DATABASE_DEFAULT) == 0 &&
-	    access(CLI_DATABASE_OF_RUN, F_OK) == 0)
+	    broker_access(CLI_DATABASE_OF_RUN, F_OK) == 0)
 		return error_set(err, ENOENT,
 				 "cannot open %s: %s (there is a " CLI_DATABASE_OF_RUN
 				 " here: --db " CLI_DATABASE_OF_RUN ", or DCPI_DB)",

@@ -71,6 +71,8 @@ enum cli_format {
  * @debug:       where code and symbols may be; its image store is that of @database
  * @color:       whether output may have escape sequences
  * @width:       of the terminal; where output goes elsewhere what COLUMNS says, or 0
+ * @accepts:     CLI_* of the tool
+ * @terminal:    standard output is one; the process itself may print into a pipe (sandboxed.h)
  * @operands:    arguments that are no options, @operand_count of them
  *
  * Strings are the command line's, but for @events and the image store; freed by
@@ -101,6 +103,8 @@ struct cli {
 	int64_t *selected;
 	char *image_store;
 	char *symbol_cache;
+	unsigned int accepts;
+	bool terminal;
 };
 
 /**

@@ -41,6 +41,8 @@ static const char *why_unreadable(int r)
 		return "<image damaged>";
 	case -ENOTSUP:
 		return "<image is no executable>";
+	case -ENOTRECOVERABLE:
+		return "<image cannot be parsed>";
 	}
 	return "<image unreadable>";
 }

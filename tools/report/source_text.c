@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "lib/array.h"
+#include "lib/broker.h"
 #include "lib/cleanup.h"
 #include "lib/file_read.h"
 #include "tools/base/text.h"
@@ -66,7 +67,8 @@ void source_text_destroy(struct source_text *text)
 static char *read_file(const char *path, size_t *bytes)
 {
 	/* Not to hang on a fifo that a path from outside names. */
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	_cleanup_close_ int fd =
+		broker_open(BROKER_SOURCE, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
 	_cleanup_free_ char *text = NULL;
 	struct stat status;
 

@@ -36,4 +36,20 @@ char *symbol_cache_directory(void);
 int symbol_cache_open(struct procedure_table **ret, const struct profile_image *image,
 		      const struct debug_file_options *options, struct error *err);
 
+/**
+ * symbol_cache_open_index() - open an index that only this user could write
+ * @directory: of symbol_cache_directory(); NULL: there is none
+ * @path:      hostile: an index is there only if it is a name of an index under @directory
+ *
+ * Return: a descriptor, or -errno.
+ */
+int symbol_cache_open_index(const char *directory, const char *path);
+
+/**
+ * symbol_cache_store_index() - make or replace an index
+ * @path:     hostile, in the same way
+ * @contents: a file
+ */
+int symbol_cache_store_index(const char *directory, const char *path, int contents);
+
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/array.h"
+#include "lib/broker.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/image_store.h"
@@ -156,7 +157,7 @@ static int parse_operand(const char *operand, char **path, struct epoch_list *li
 {
 	const char *at = strrchr(operand, '@');
 
-	if (access(operand, F_OK) != 0) {
+	if (broker_access(operand, F_OK) != 0) {
 		if (epoch_list_parse(list, operand, err) == 0)
 			return 0;
 		epoch_list_deinit(list);

@@ -20,7 +20,6 @@ struct top_screen {
 	struct top_view *view;
 	struct top_flush *flush;
 	struct top_screen_options options;
-	struct screen *terminal; /* curses' */
 	int signals;
 	int64_t next_ns; /* refresh */
 	int64_t refreshes;

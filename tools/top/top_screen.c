@@ -19,6 +19,8 @@
 #define INTERVAL_MIN_NS 500000000LL
 #define INTERVAL_MAX_NS 3600000000000LL
 
+static SCREEN *terminal;
+
 static int64_t clock_ns(void)
 {
 	struct timespec now;
@@ -360,14 +362,14 @@ static int open_signals(struct top_screen *screen, sigset_t *before, struct erro
 	return screen->signals >= 0 ? 0 : error_set_errno(err, "cannot wait for signals");
 }
 
-static int open_terminal(struct top_screen *screen, struct error *err)
+int top_screen_open(bool color, struct error *err)
 {
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
-		return error_set(err, ENOTTY, "not a terminal: say --batch");
+		return 0;
 	/* The letters of names, and how wide they are. */
 	setlocale(LC_CTYPE, "");
-	screen->terminal = newterm(NULL, stdout, stdin);
-	if (screen->terminal == NULL)
+	terminal = newterm(NULL, stdout, stdin);
+	if (terminal == NULL)
 		return error_set(err, EINVAL, "nothing is known of this terminal (TERM)");
 	cbreak();
 	noecho();
@@ -376,8 +378,17 @@ static int open_terminal(struct top_screen *screen, struct error *err)
 	nodelay(stdscr, TRUE);
 	set_escdelay(25);
 	curs_set(0);
-	top_draw_colors(screen->options.color);
+	top_draw_colors(color);
 	return 0;
+}
+
+void top_screen_close(void)
+{
+	if (terminal == NULL)
+		return;
+	endwin();
+	delscreen(terminal);
+	terminal = NULL;
 }
 
 int top_screen_run(struct top_view *view, struct top_flush *flush,
@@ -388,8 +399,8 @@ int top_screen_run(struct top_view *view, struct top_flush *flush,
 	sigset_t before;
 	int r = open_signals(&screen, &before, err);
 
-	if (r == 0)
-		r = open_terminal(&screen, err);
+	if (r == 0 && terminal == NULL)
+		r = error_set(err, ENOTTY, "not a terminal: say --batch");
 	if (r == 0)
 		screen.next_ns = clock_ns() + screen.options.interval_ns;
 	while (r == 0 && !screen.done) {
@@ -398,10 +409,7 @@ int top_screen_run(struct top_view *view, struct top_flush *flush,
 		if (r == 0 && !screen.done && !screen.paused && clock_ns() >= screen.next_ns)
 			begin_refresh(&screen);
 	}
-	if (screen.terminal != NULL) {
-		endwin();
-		delscreen(screen.terminal);
-	}
+	top_screen_close();
 	free(screen.lines);
 	if (screen.signals >= 0)
 		close(screen.signals);

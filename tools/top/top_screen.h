@@ -13,20 +13,30 @@
  * struct top_screen_options - how
  * @interval_ns: between refreshes
  * @count:       refreshes, then end; 0: until told to
- * @color:       the terminal's colours may be used
  */
 struct top_screen_options {
 	int64_t interval_ns;
 	int64_t count;
-	bool color;
 };
+
+/**
+ * top_screen_open() - prepare the terminal, if stdin and stdout are one
+ *
+ * Context: before the sandbox, as curses reads the terminal's description from a file.
+ *
+ * Return: 0; -EINVAL the terminal's type is not known.
+ */
+int top_screen_open(bool color, struct error *err);
+
+/** top_screen_close() - restore the terminal. */
+void top_screen_close(void);
 
 /**
  * top_screen_run() - show a view until the user has enough
  * @view: updated before
  *
- * Return: 0; -ENOTTY stdin or stdout is no terminal; -EINVAL the terminal's type is not
- * known; -ENOMEM; or the error of poll(2), signalfd(2).
+ * Return: 0; -ENOTTY stdin or stdout is no terminal; -ENOMEM; or the error of poll(2),
+ * signalfd(2).
  */
 int top_screen_run(struct top_view *view, struct top_flush *flush,
 		   const struct top_screen_options *options, struct error *err);

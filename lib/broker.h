@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * A process in a sandbox (lib/sandbox.h) asks another process, its broker, to open files.
+ *
+ * In a process without a broker the same functions are the system calls, so that callers need not
+ * know whether they are in a sandbox. The broker decides about each request:
+ * tools/report/file_broker.h.
+ *
+ * A request and its reply are one message each over a SOCK_SEQPACKET socket, with descriptors.
+ * Both sides check the messages that they receive.
+ */
+#ifndef DCPI_BROKER_H
+#define DCPI_BROKER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#define BROKER_DATA_MAX 16384
+
+/**
+ * enum broker_kind - the purpose of a file, by which the broker decides
+ * @BROKER_IMAGE:    an ELF file: program, library, debug file
+ * @BROKER_SOURCE:   text of a program
+ * @BROKER_INDEX:    an index of symbols in the user's cache
+ * @BROKER_DATABASE: a profile database, or a file that SQLite keeps next to it
+ * @BROKER_OUTPUT:   the argument of --output
+ * @BROKER_OPERAND:  another file on the command line
+ */
+enum broker_kind {
+	BROKER_IMAGE,
+	BROKER_SOURCE,
+	BROKER_INDEX,
+	BROKER_DATABASE,
+	BROKER_OUTPUT,
+	BROKER_OPERAND,
+};
+
+/**
+ * enum broker_operation - requests; those not listed here are named after their system call
+ * @BROKER_FAILED:      parsing of a file failed (parse_guard.h); there is no reply
+ * @BROKER_STORE_INDEX: the data is the name of the index; its contents are a descriptor
+ * @BROKER_FETCH:       the data is an array of struct debug_server_request
+ * @BROKER_FIND:        the data is one of these
+ * @BROKER_DRAW:        the data is a format; graph, picture and messages are descriptors
+ * @BROKER_CONNECT:     connect to the daemon
+ */
+enum broker_operation {
+	BROKER_OPEN,
+	BROKER_STAT,
+	BROKER_ACCESS,
+	BROKER_REALPATH,
+	BROKER_UNLINK,
+	BROKER_FAILED,
+	BROKER_STORE_INDEX,
+	BROKER_FETCH,
+	BROKER_FIND,
+	BROKER_DRAW,
+	BROKER_CONNECT,
+};
+
+/** struct broker_message - @bytes of @data are valid; a path is ended by 0 */
+struct broker_message {
+	uint32_t operation;
+	uint32_t kind;
+	int32_t flags;
+	uint32_t mode;
+	int32_t result;
+	uint32_t bytes;
+	char data[BROKER_DATA_MAX];
+};
+
+#define BROKER_DESCRIPTORS_MAX 3
+
+/** struct broker_packet - a message and its descriptors; unused ones are -1 */
+struct broker_packet {
+	struct broker_message message;
+	int fds[BROKER_DESCRIPTORS_MAX];
+};
+
+void broker_packet_init(struct broker_packet *packet, enum broker_operation operation);
+
+/** broker_packet_close() - close the descriptors that were not taken. */
+void broker_packet_close(struct broker_packet *packet);
+
+/** broker_send() - Return: 0 or -errno. Async-signal-safe. */
+int broker_send(int socket, const struct broker_packet *packet);
+
+/**
+ * broker_receive() - receive a message
+ * @packet: out; its descriptors are the caller's
+ *
+ * Return: 1; 0: the other side is gone; -EPROTO: it is no message; or -errno.
+ */
+int broker_receive(int socket, struct broker_packet *packet);
+
+/** broker_packet_text() - the data as a string; NULL if it is none. */
+const char *broker_packet_text(const struct broker_packet *packet);
+
+/** broker_packet_set_text() - Return: 0 or -ENAMETOOLONG. */
+int broker_packet_set_text(struct broker_packet *packet, const char *text);
+
+/** broker_attach() - from now on, ask the broker at this socket; -1: no one. */
+void broker_attach(int socket);
+
+/** broker_socket() - the socket, or -1. */
+int broker_socket(void);
+
+/**
+ * broker_ask() - send a request and receive its reply
+ * @packet: in: the request, whose descriptors stay the caller's; out: the reply
+ *
+ * Return: the reply's result; -EPIPE: the broker is gone.
+ * Context: any thread.
+ */
+int broker_ask(struct broker_packet *packet);
+
+/*
+ * As the system calls, but for the return value -errno. A descriptor is closed by exec. The path
+ * "/proc/self/fd/N" is that of a descriptor of this process, also in a sandbox.
+ */
+int broker_open(enum broker_kind kind, const char *path, int flags, mode_t mode);
+int broker_stat(const char *path, struct stat *ret);
+int broker_access(const char *path, int mode);
+int broker_unlink(enum broker_kind kind, const char *path);
+
+/** broker_realpath() - as realpath(3). Return: malloc'd, or NULL with errno set. */
+char *broker_realpath(const char *path);
+
+/** broker_refusal() - why the last broker_open() of this thread returned -ENOTRECOVERABLE. */
+const char *broker_refusal(void);
+
+#endif

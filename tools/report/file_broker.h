@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The broker of a report that runs in a sandbox: decides which files the report gets.
+ *
+ * A file of another user may have taken over the report, so its requests are hostile input. For
+ * writing it gets only the output that the command line names, and the file with which SQLite
+ * shares a database. For reading it gets ELF files, the databases, the user's own indexes of
+ * symbols, and files that the command line names. A report that prints source gets source files.
+ */
+#ifndef DCPI_FILE_BROKER_H
+#define DCPI_FILE_BROKER_H
+
+#include <stdbool.h>
+
+#include "lib/broker.h"
+#include "tools/report/cli.h"
+
+/**
+ * struct file_broker_access - what else a report may have; NULL: nothing
+ * @input:  a file that an option names
+ * @output: a file that it may write
+ * @socket: the daemon's
+ */
+struct file_broker_access {
+	const char *input;
+	const char *output;
+	const char *socket;
+};
+
+struct file_broker;
+
+/** file_broker_create() - @cli must outlive it. Return: NULL: out of memory. */
+struct file_broker *file_broker_create(const struct cli *cli,
+				       const struct file_broker_access *access);
+
+void file_broker_destroy(struct file_broker *broker);
+
+/**
+ * file_broker_serve() - carry out a request and make its reply
+ * @packet: in: the request; out: the reply. The descriptors of both are the caller's to close.
+ */
+void file_broker_serve(struct file_broker *broker, struct broker_packet *packet);
+
+/** file_broker_refuse() - from now on, refuse a file for this reason. Return: 0 or -ENOMEM. */
+int file_broker_refuse(struct file_broker *broker, const char *path, const char *reason);
+
+/** file_broker_forget_owners() - the report starts again and has not read any file. */
+void file_broker_forget_owners(struct file_broker *broker);
+
+#endif
