@@ -97,6 +97,8 @@ import-pkgs := libzstd
 import-programs := dcpiimport
 import-tests := unit_import
 unit_import-with := tests/perfdata_writer.c
+import-helpers := make_perfdata
+make_perfdata-with := tests/perfdata_writer.c
 
 FUZZERS += fuzz_cgroup fuzz_config fuzz_control fuzz_event_spec fuzz_image_sources fuzz_jit_files \
 	fuzz_perfdata fuzz_trace
