@@ -253,13 +253,14 @@ int calc_walk_run(struct calc_walk *walk)
 	walk->rest.least = walk->plan.least;
 	if (r == 0)
 		r = tally_calls(walk, &calls, &progress);
-	if (r < 0) {
+	if (r == 0)
+		r = walk_images(walk, calls, &progress);
+	progress_clear(&progress);
+	/* An image that was passed over has a message of its own. */
+	if (r < 0 && walk->passed.count == 0) {
 		error_set(&err, ENOMEM, "out of memory");
 		cli_fail(walk->cli, &err);
-	} else {
-		r = walk_images(walk, calls, &progress);
 	}
-	progress_clear(&progress);
 	passed_over_print(&walk->passed, walk->cli, "passed over",
 			  (double)walk->source->images.time);
 	passed_over_deinit(&walk->passed);
