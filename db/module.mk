@@ -52,3 +52,13 @@ check-crash: all build/tests/unit_power_cut ## 600 power failures, 500 times kil
 .PHONY: check-huge
 check-huge: all ## a database of 10 GB, in TMPDIR
 	SIZE_MB=10240 tests/cli_huge_db.sh
+
+.PHONY: check-faults
+check-faults: all build/tests/make_perfdata ## every allocation and system call of every program fails (hours)
+	tests/faults.py
+
+.PHONY: fuzz-database fuzz-perfdata
+fuzz-database: all build/tests/make_perfdata ## damaged databases through every program, for FUZZ_SECONDS
+	tests/faults.py --damage-database $(FUZZ_SECONDS)
+fuzz-perfdata: all build/tests/make_perfdata ## damaged perf.data files through dcpiimport, for FUZZ_SECONDS
+	tests/faults.py --damage-perfdata $(FUZZ_SECONDS)
