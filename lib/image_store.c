@@ -12,6 +12,8 @@
 static const char *const suffixes[][2] = {
 	[IMAGE_STORE_BUILD_ID] = {[IMAGE_STORE_ROOT] = ".elf", [IMAGE_STORE_USER] = ".user.elf"},
 	[IMAGE_STORE_DIGEST] = {[IMAGE_STORE_ROOT] = ".file", [IMAGE_STORE_USER] = ".user.file"},
+	[IMAGE_STORE_CONTENT] =
+		{[IMAGE_STORE_ROOT] = ".content", [IMAGE_STORE_USER] = ".user.content"},
 	[IMAGE_STORE_JIT] = {[IMAGE_STORE_ROOT] = ".jit", [IMAGE_STORE_USER] = ".user.jit"},
 };
 

@@ -5,14 +5,15 @@
  * container. It is a directory beside the database:
  *
  *	/var/lib/dcpi/dcpi.db-images/ab/cdef0123....elf		build-id abcdef0123...
- *	/var/lib/dcpi/dcpi.db-images/ab/cdef0123....user.elf
+ *	/var/lib/dcpi/dcpi.db-images/ab/cdef0123....user.content
  *
  * This says where things are. The daemon writes (daemon/archive/image_keeper.h), tools
  * look there when the file at an image's path is not the one that was profiled.
  *
- * A build-id is only what a file says of itself: anybody can make a file that
- * has libc's. What the superuser does not own is therefore under another name,
- * which is looked at last.
+ * Each user can make a file that has the build-id of libc. A file that users other than the
+ * superuser (or the daemon's user) may have written is
+ * therefore stored under the digest of its contents, with another name. Stores of older versions
+ * have such files under their build-ids as well ("user.elf"): these are not used.
  */
 #ifndef DCPI_IMAGE_STORE_H
 #define DCPI_IMAGE_STORE_H
@@ -32,12 +33,13 @@ enum image_store_kind {
 	IMAGE_STORE_BUILD_ID, /* an ELF file; its NT_GNU_BUILD_ID */
 	IMAGE_STORE_DIGEST,   /* a file without one; lib/file_digest.h */
 	IMAGE_STORE_JIT,      /* code made at run time, as it was in memory */
+	IMAGE_STORE_CONTENT,  /* a file that others may write; PROFILE_IDENTITY_CONTENT */
 };
 
 /** enum image_store_owner - whose file it is a copy of. */
 enum image_store_owner {
-	IMAGE_STORE_ROOT, /* the superuser's: nobody else could write it */
-	IMAGE_STORE_USER, /* anybody's */
+	IMAGE_STORE_ROOT, /* only the superuser, or the daemon's user, could write it */
+	IMAGE_STORE_USER, /* others could */
 };
 
 /**

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * Identities of files that hostile users may have written, and which files those are. A build-id
+ * identifies no such file: each user can write another file's build-id into a file. Nor does
+ * lib/file_digest.h.
+ */
+#ifndef DCPI_FILE_IDENTITY_H
+#define DCPI_FILE_IDENTITY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+
+#include "lib/content_digest.h"
+
+#define FILE_IDENTITY_BYTES 12
+
+/**
+ * struct file_writers - users that may have written a file
+ * @owner:  user id
+ * @others: other users may write it, or @owner may be false: the file system is FUSE, or @owner is
+ *          the superuser and it is mounted without set-user-ID programs, as what users mount is
+ */
+struct file_writers {
+	uid_t owner;
+	bool others;
+};
+
+/** file_writers_get() - of a file. @fd: O_PATH will do; @status: its fstat(2) */
+struct file_writers file_writers_get(int fd, const struct stat *status);
+
+/** file_writers_only() - whether only the superuser or @user may have written a file. */
+bool file_writers_only(const struct file_writers *writers, uid_t user);
+
+/**
+ * file_identity_content() - the identity of a file's contents and writers
+ * @content: from content_digest()
+ *
+ * Files of different owners have different identities, even if their contents are equal: the
+ * path of an image is that of its owner. Stored in databases: never to be changed.
+ */
+void file_identity_content(uint8_t identity[FILE_IDENTITY_BYTES],
+			   const uint8_t content[CONTENT_DIGEST_BYTES],
+			   const struct file_writers *writers);
+
+/**
+ * file_identity_status() - the identity of a file whose contents have not been read
+ *
+ * From its owner, device, inode, size and times. Stored in databases: never to be changed.
+ */
+void file_identity_status(uint8_t identity[FILE_IDENTITY_BYTES], const struct stat *status);
+
+/**
+ * file_identity_claim() - the identity of a file that cannot be found
+ * @owner: user id of the process that says it has mapped the file
+ * @path:  as that process says
+ */
+void file_identity_claim(uint8_t identity[FILE_IDENTITY_BYTES], uid_t owner, const char *path);
+
+#endif
