@@ -278,6 +278,7 @@ static int migrate(struct database *db, int64_t version, struct error *err)
 		[2] = schema_from_2_sql,
 		[3] = schema_from_3_sql,
 		[4] = schema_from_4_sql,
+		[5] = schema_from_5_sql,
 	};
 	int r;
 

@@ -17,7 +17,7 @@ struct sqlite3;
 struct sqlite3_stmt;
 
 /* Version of the schema that this code writes. */
-#define DATABASE_VERSION 5
+#define DATABASE_VERSION 6
 
 /**
  * struct database - an open connection; zero-initialised is closed

@@ -11,7 +11,7 @@ db-src := db/database.c db/broker_vfs.c db/blob_header.c db/profile_blob.c db/ed
 
 # The schema, and how to come to it, as C strings: one line of SQL, one of C.
 SCHEMA_SQL := db/schema.sql db/schema_from_1.sql db/schema_from_2.sql db/schema_from_3.sql \
-	db/schema_from_4.sql
+	db/schema_from_4.sql db/schema_from_5.sql
 GENERATED += $(OBJ)/gen/db/schema.h
 $(OBJ)/gen/db/schema.h: $(SCHEMA_SQL) db/module.mk
 	$(call say,GEN,$@)

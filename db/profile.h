@@ -26,11 +26,31 @@ enum profile_image_kind {
 
 #define PROFILE_IDENTITY_BYTES_MAX 32
 
-/** enum profile_identity_kind - what identifies an image; values are stored. */
+/* Length of the digest that PROFILE_IDENTITY_CONTENT and PROFILE_IDENTITY_FILE begin with. */
+#define PROFILE_IDENTITY_DIGEST_BYTES 12
+
+/**
+ * enum profile_identity_kind - what identifies an image; values are stored.
+ *
+ * Each user can write the build-id of another file into a file. Hence PROFILE_IDENTITY_BUILD_ID and
+ * PROFILE_IDENTITY_DIGEST are identities of files that only the superuser (or the daemon's user)
+ * can write, and that have their path on the host. All other files have an identity that contains
+ * their owner.
+ */
 enum profile_identity_kind {
-	PROFILE_IDENTITY_NONE = 0,     /* the path is all there is */
-	PROFILE_IDENTITY_BUILD_ID = 1, /* ELF note NT_GNU_BUILD_ID */
-	PROFILE_IDENTITY_DIGEST = 2,   /* digest of the file's contents */
+	/* Only the path is known. */
+	PROFILE_IDENTITY_NONE = 0,
+	/* ELF note NT_GNU_BUILD_ID */
+	PROFILE_IDENTITY_BUILD_ID = 1,
+	/* A file without build-id: lib/file_digest.h */
+	PROFILE_IDENTITY_DIGEST = 2,
+	/* A digest of the owner and all contents (lib/content_digest.h), then the build-id */
+	PROFILE_IDENTITY_CONTENT = 3,
+	/*
+	 * The contents have not been compared: a digest of owner, device, inode, size and times,
+	 * then the build-id. The path has PROFILE_UNVERIFIED_SUFFIX.
+	 */
+	PROFILE_IDENTITY_FILE = 4,
 };
 
 /*
@@ -38,6 +58,8 @@ enum profile_identity_kind {
  * profiler cause. Its digest is the build-id of the kernel's image, which has the symbols.
  */
 #define PROFILE_PROBES_SUFFIX "[probes]"
+/* Ends the path of an image whose contents have not been compared. */
+#define PROFILE_UNVERIFIED_SUFFIX " [unverified]"
 
 /**
  * struct profile_image - an image
@@ -55,6 +77,27 @@ struct profile_image {
 	uint8_t identity[PROFILE_IDENTITY_BYTES_MAX];
 	const char *path;
 };
+
+/**
+ * profile_image_build_id() - get the build-id in an image's identity
+ * @bytes: out: its length
+ *
+ * Return: the build-id; NULL: the image has none.
+ */
+static inline const uint8_t *profile_image_build_id(const struct profile_image *image,
+						    size_t *bytes)
+{
+	size_t digest = image->identity_kind == PROFILE_IDENTITY_BUILD_ID
+				? 0
+				: PROFILE_IDENTITY_DIGEST_BYTES;
+
+	*bytes = 0;
+	if (image->identity_kind == PROFILE_IDENTITY_NONE ||
+	    image->identity_kind == PROFILE_IDENTITY_DIGEST || image->identity_bytes <= digest)
+		return NULL;
+	*bytes = image->identity_bytes - digest;
+	return image->identity + digest;
+}
 
 /** struct profile_symbol - a procedure of an image, kept at collection time. */
 struct profile_symbol {

@@ -248,7 +248,7 @@ static int read_image(struct profile_reader *reader, sqlite3_stmt *statement,
 	char *path;
 
 	if (kind < 0 || kind > PROFILE_IMAGE_UNKNOWN || identity_kind < 0 ||
-	    identity_kind > PROFILE_IDENTITY_DIGEST || bytes > PROFILE_IDENTITY_BYTES_MAX)
+	    identity_kind > PROFILE_IDENTITY_FILE || bytes > PROFILE_IDENTITY_BYTES_MAX)
 		return -EBADMSG;
 	path = strdup(profile_reader_text(statement, 3));
 	if (path == NULL)

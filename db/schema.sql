@@ -4,7 +4,7 @@
 -- samples; enumerations have the values of db/profile.h.
 
 PRAGMA application_id = 1145262153; -- "DCPI"
-PRAGMA user_version = 5;
+PRAGMA user_version = 6;
 
 -- Where samples come from. machine_id tells hosts of one name apart.
 CREATE TABLE host (
@@ -62,6 +62,9 @@ CREATE TABLE counter (
 
 -- Executables, libraries, the kernel. Kind and identity tell images apart; of
 -- those without identity, kind, path and host. That is 0 for all others.
+-- Identities of files that users other than the superuser may have written
+-- contain a digest of the contents and the owner, see db/profile.h: a build-id
+-- alone can be copied into another file.
 CREATE TABLE image (
 	id INTEGER PRIMARY KEY,
 	kind INTEGER NOT NULL,

@@ -10,6 +10,8 @@
 #ifndef DCPI_DEBUG_FILE_H
 #define DCPI_DEBUG_FILE_H
 
+#include <sys/types.h>
+
 #include "analysis/image/elf_file.h"
 
 struct file_stamps;
@@ -27,6 +29,9 @@ struct image_elf;
  * @cache:      directory with indexes of symbols, for tools/report/symbol_cache.h; NULL: none
  * @images:     directory with copies of images (lib/image_store.h), for images
  *              whose file was removed or replaced; NULL: no store
+ * @checks_owner: files at or next to the path of an image must be ones that only the superuser,
+ *              this process's user or @owner can write
+ * @owner:      user id: the owner of the database
  */
 struct debug_file_options {
 	const char *directory;
@@ -34,6 +39,8 @@ struct debug_file_options {
 	const char *images;
 	const char *cache;
 	struct file_stamps *stamps;
+	bool checks_owner;
+	uid_t owner;
 };
 
 /**

@@ -4,11 +4,16 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include "analysis/image/debug_file.h"
 #include "lib/array.h"
 #include "lib/cleanup.h"
+#include "lib/content_digest.h"
 #include "lib/error.h"
 #include "lib/file_digest.h"
+#include "lib/file_identity.h"
 #include "lib/parse_guard.h"
 
 /* Longest build-id that comes with the kernel's mmap events. */
@@ -167,53 +172,144 @@ static int read_sections(struct image_elf *file)
 	return r;
 }
 
-/* Return: 0 if the file may be the profiled file. */
-static int check_identity(const struct image_elf *file, const struct profile_image *image)
+/* Return: 0 if the build-id is that of the image. */
+static int check_build_id(const struct image_elf *file, const struct profile_image *image)
 {
-	const uint8_t *id = NULL;
-	size_t bytes = elf_file_build_id(&file->elf, &id);
-	uint8_t digest[FILE_DIGEST_BYTES];
-	int r;
+	const uint8_t *id = NULL, *wanted;
+	size_t bytes = elf_file_build_id(&file->elf, &id), wanted_bytes;
 
+	wanted = profile_image_build_id(image, &wanted_bytes);
+	if (bytes > KERNEL_BUILD_ID_BYTES && wanted_bytes == KERNEL_BUILD_ID_BYTES)
+		bytes = KERNEL_BUILD_ID_BYTES;
+	if (bytes != wanted_bytes || (bytes > 0 && memcmp(id, wanted, bytes) != 0))
+		return -ESTALE;
+	return 0;
+}
+
+static int check_digest(const struct image_elf *file, const struct profile_image *image)
+{
+	uint8_t digest[FILE_DIGEST_BYTES];
+	int r = file_digest(digest, file->elf.fd, file->elf.bytes);
+
+	if (r < 0)
+		return r;
+	return image->identity_bytes == sizeof(digest) &&
+			       memcmp(digest, image->identity, sizeof(digest)) == 0
+		       ? 0
+		       : -ESTALE;
+}
+
+static bool is_trusted(const struct file_writers *writers, const struct debug_file_options *options)
+{
+	return options == NULL || !options->checks_owner || file_writers_only(writers, geteuid()) ||
+	       file_writers_only(writers, options->owner);
+}
+
+static bool is_content(const struct profile_image *image,
+		       const uint8_t content[CONTENT_DIGEST_BYTES],
+		       const struct file_writers *writers)
+{
+	uint8_t identity[FILE_IDENTITY_BYTES];
+
+	file_identity_content(identity, content, writers);
+	return memcmp(identity, image->identity, sizeof(identity)) == 0;
+}
+
+/* A file with the contents is the right one, also if its owner is now the superuser. */
+static int check_content(const struct image_elf *file, const struct profile_image *image,
+			 const struct file_writers *writers)
+{
+	static const struct file_writers superuser = {.owner = 0};
+	uint8_t content[CONTENT_DIGEST_BYTES];
+	int r = content_digest(content, file->elf.fd, file->elf.bytes, NULL, NULL);
+
+	if (r < 0)
+		return r;
+	return is_content(image, content, writers) || is_content(image, content, &superuser)
+		       ? 0
+		       : -ESTALE;
+}
+
+static int check_status(const struct profile_image *image, const struct stat *status)
+{
+	uint8_t identity[FILE_IDENTITY_BYTES];
+
+	file_identity_status(identity, status);
+	return memcmp(identity, image->identity, sizeof(identity)) == 0 ? 0 : -ESTALE;
+}
+
+/* Return: 0 unless another user may have put the file there. */
+static int check_origin(const struct image_elf *file, const struct profile_image *image,
+			enum image_elf_origin origin, const struct debug_file_options *options)
+{
+	struct file_writers writers;
+	struct stat status;
+
+	if (origin == IMAGE_ELF_STORE)
+		return 0;
+	if (fstat(file->elf.fd, &status) < 0)
+		return -errno;
+	writers = file_writers_get(file->elf.fd, &status);
 	switch (image->identity_kind) {
 	case PROFILE_IDENTITY_BUILD_ID:
-		if (bytes > KERNEL_BUILD_ID_BYTES && image->identity_bytes == KERNEL_BUILD_ID_BYTES)
-			bytes = KERNEL_BUILD_ID_BYTES;
-		if (bytes != image->identity_bytes || memcmp(id, image->identity, bytes) != 0)
-			return -ESTALE;
-		return 0;
 	case PROFILE_IDENTITY_DIGEST:
-		r = file_digest(digest, file->elf.fd, file->elf.bytes);
-		if (r < 0)
-			return r;
-		if (image->identity_bytes != sizeof(digest) ||
-		    memcmp(digest, image->identity, sizeof(digest)) != 0)
-			return -ESTALE;
-		return 0;
+		return origin == IMAGE_ELF_SYSTEM || is_trusted(&writers, options) ? 0 : -ESTALE;
+	case PROFILE_IDENTITY_CONTENT:
+		if (!file->codeless)
+			return check_content(file, image, &writers);
+		break;
+	case PROFILE_IDENTITY_FILE:
+		if (!file->codeless)
+			return check_status(image, &status);
+		break;
 	case PROFILE_IDENTITY_NONE:
 		return 0;
 	}
-	return -ESTALE;
+	return origin == IMAGE_ELF_SYSTEM || is_trusted(&writers, options) ? 0 : -ESTALE;
+}
+
+/* Return: 0 if the file may be the profiled file. */
+static int check_identity(const struct image_elf *file, const struct profile_image *image,
+			  enum image_elf_origin origin, const struct debug_file_options *options)
+{
+	int r = 0;
+
+	if (image->identity_kind == PROFILE_IDENTITY_DIGEST)
+		r = check_digest(file, image);
+	else if (image->identity_kind != PROFILE_IDENTITY_NONE)
+		r = check_build_id(file, image);
+	return r == 0 ? check_origin(file, image, origin, options) : r;
+}
+
+/* Return: the length of @path without @suffix at its end. */
+static size_t length_without(const char *path, size_t length, const char *suffix)
+{
+	size_t bytes = strlen(suffix);
+
+	return length > bytes && memcmp(path + length - bytes, suffix, bytes) == 0 ? length - bytes
+										   : length;
 }
 
 char *image_elf_plain_path(const struct profile_image *image)
 {
-	static const char suffix[] = " (deleted)";
-	size_t length = strlen(image->path);
+	size_t length = strlen(image->path), bytes;
 
-	if (image->identity_kind == PROFILE_IDENTITY_BUILD_ID && length >= sizeof(suffix) &&
-	    strcmp(image->path + length - (sizeof(suffix) - 1), suffix) == 0)
-		length -= sizeof(suffix) - 1;
+	if (image->identity_kind == PROFILE_IDENTITY_FILE)
+		length = length_without(image->path, length, PROFILE_UNVERIFIED_SUFFIX);
+	if (profile_image_build_id(image, &bytes) != NULL)
+		length = length_without(image->path, length, " (deleted)");
 	return strndup(image->path, length);
 }
 
 static int read_headers(struct image_elf *file, const struct profile_image *image,
+			enum image_elf_origin origin, const struct debug_file_options *options,
 			struct error *err)
 {
 	GElf_Ehdr header;
 	int r;
 
-	r = check_identity(file, image);
+	file->codeless = is_codeless(&file->elf);
+	r = check_identity(file, image, origin, options);
 	if (r == -ESTALE)
 		return error_set(err, ESTALE, "'%s' is not the file that was profiled", file->path);
 	if (r < 0)
@@ -226,7 +322,6 @@ static int read_headers(struct image_elf *file, const struct profile_image *imag
 	if (header.e_shoff > file->elf.bytes ||
 	    (uint64_t)header.e_shnum * header.e_shentsize > file->elf.bytes - header.e_shoff)
 		return error_set(err, EBADF, "'%s' is truncated", file->path);
-	file->codeless = is_codeless(&file->elf);
 	r = read_segments(file);
 	if (r == 0)
 		r = read_sections(file);
@@ -236,6 +331,7 @@ static int read_headers(struct image_elf *file, const struct profile_image *imag
 }
 
 static int image_elf_load(struct image_elf *file, const struct profile_image *image,
+			  enum image_elf_origin origin, const struct debug_file_options *options,
 			  struct error *err)
 {
 	const char *previous;
@@ -244,12 +340,13 @@ static int image_elf_load(struct image_elf *file, const struct profile_image *im
 	if (r < 0)
 		return r;
 	previous = parse_guard_begin(file->elf.subject);
-	r = read_headers(file, image, err);
+	r = read_headers(file, image, origin, options, err);
 	parse_guard_end(previous, r);
 	return r;
 }
 
 int image_elf_open(struct image_elf **ret, const struct profile_image *image, char *path,
+		   enum image_elf_origin origin, const struct debug_file_options *options,
 		   struct error *err)
 {
 	_cleanup_(cleanup_image_elf) struct image_elf *file = calloc(1, sizeof(*file));
@@ -263,7 +360,7 @@ int image_elf_open(struct image_elf **ret, const struct profile_image *image, ch
 	file->profiled_path = image_elf_plain_path(image);
 	if (file->profiled_path == NULL)
 		return error_set(err, ENOMEM, "out of memory");
-	r = image_elf_load(file, image, err);
+	r = image_elf_load(file, image, origin, options, err);
 	if (r < 0)
 		return r;
 	*ret = take_ptr(file);

@@ -14,6 +14,7 @@
 #include "analysis/image/elf_file.h"
 #include "db/profile.h"
 
+struct debug_file_options;
 struct image_elf;
 
 /**
@@ -31,17 +32,33 @@ struct image_section {
 	const char *name;
 };
 
+/** enum image_elf_origin - where a file was found, hence which users may have put it there */
+enum image_elf_origin {
+	/* At or next to the image's path: all users with write permission for that directory. */
+	IMAGE_ELF_PATH,
+	/* In the image store, whose writer has compared all contents. */
+	IMAGE_ELF_STORE,
+	/* In a debug directory, or from a server: the administrator. */
+	IMAGE_ELF_SYSTEM,
+};
+
 /**
  * image_elf_open() - open one file as the file of an image
- * @image: its identity and, for messages and separate debug files, its path
- * @path:  the file; taken over. NULL: out of memory
- * @ret:   out; freed by image_elf_close()
+ * @image:   its identity and, for messages and separate debug files, its path
+ * @path:    the file; taken over. NULL: out of memory
+ * @origin:  where the file was found
+ * @options: whose files are trusted; NULL: everybody's
+ * @ret:     out; freed by image_elf_close()
  *
  * Only image_lookup_open() chooses the file: others use that.
  *
+ * For an image with PROFILE_IDENTITY_BUILD_ID or PROFILE_IDENTITY_DIGEST, only trusted users may be
+ * able to write the file at its path, since others could copy the build-id. For an image with
+ * PROFILE_IDENTITY_CONTENT, the contents of a file with code are compared.
+ *
  * Return:
  * 0
- * -ESTALE: the file has another identity
+ * -ESTALE: the file has another identity, or an untrusted user may have written it
  * -ENOEXEC: not ELF
  * -EBADF: a damaged or truncated ELF file
  * -ENOTSUP: ELF, but no executable or shared object
@@ -49,13 +66,14 @@ struct image_section {
  * -ENOMEM
  */
 int image_elf_open(struct image_elf **ret, const struct profile_image *image, char *path,
+		   enum image_elf_origin origin, const struct debug_file_options *options,
 		   struct error *err);
 
 /**
  * image_elf_plain_path() - the path of an image that was profiled
  *
  * " (deleted)" at its end is left out if a build-id can decide whether the file that is
- * there now is the right one.
+ * there now is the right one, and so is PROFILE_UNVERIFIED_SUFFIX.
  *
  * Return: malloc'd; NULL: out of memory.
  */

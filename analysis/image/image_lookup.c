@@ -23,7 +23,8 @@ struct lookup {
 };
 
 /* @path: taken over; NULL: there is no such path. @code: a debug file is no answer. */
-static int try_path(struct image_elf **ret, const struct lookup *lookup, char *path, bool code)
+static int try_path(struct image_elf **ret, const struct lookup *lookup, char *path,
+		    enum image_elf_origin origin, bool code)
 {
 	struct image_elf *file;
 	int r;
@@ -31,7 +32,7 @@ static int try_path(struct image_elf **ret, const struct lookup *lookup, char *p
 	if (path == NULL)
 		return -ENOENT;
 	file_stamps_note(lookup->options->stamps, path);
-	r = image_elf_open(&file, lookup->image, path, NULL);
+	r = image_elf_open(&file, lookup->image, path, origin, lookup->options, NULL);
 	if (r < 0)
 		return r;
 	if (code && !image_elf_has_code(file)) {
@@ -56,23 +57,29 @@ static char *path_format(const char *format, ...)
 	return length < 0 ? NULL : path;
 }
 
+/* Copies of files that other users may have written are found by their contents only. */
 static int open_copy(struct image_elf **ret, const struct lookup *lookup)
 {
+	static const enum image_store_kind kinds[] = {
+		[PROFILE_IDENTITY_BUILD_ID] = IMAGE_STORE_BUILD_ID,
+		[PROFILE_IDENTITY_DIGEST] = IMAGE_STORE_DIGEST,
+		[PROFILE_IDENTITY_CONTENT] = IMAGE_STORE_CONTENT,
+	};
 	const struct profile_image *image = lookup->image;
-	enum image_store_kind kind = image->identity_kind == PROFILE_IDENTITY_BUILD_ID
-					     ? IMAGE_STORE_BUILD_ID
-					     : IMAGE_STORE_DIGEST;
+	int last = image->identity_kind == PROFILE_IDENTITY_CONTENT ? IMAGE_STORE_USER
+								    : IMAGE_STORE_ROOT;
 	char name[IMAGE_STORE_NAME_BYTES];
 	int r = -ENOENT;
 
-	if (lookup->options->images == NULL)
+	if (lookup->options->images == NULL || image->identity_kind == PROFILE_IDENTITY_FILE)
 		return -ENOENT;
-	for (int owner = IMAGE_STORE_ROOT; r < 0 && owner <= IMAGE_STORE_USER; owner++) {
-		if (image_store_name(name, kind, (enum image_store_owner)owner, image->identity,
+	for (int owner = IMAGE_STORE_ROOT; r < 0 && owner <= last; owner++) {
+		if (image_store_name(name, kinds[image->identity_kind],
+				     (enum image_store_owner)owner, image->identity,
 				     image->identity_bytes) < 0)
 			return -ENOENT;
 		r = try_path(ret, lookup, path_format("%s/%s", lookup->options->images, name),
-			     true);
+			     IMAGE_ELF_STORE, true);
 	}
 	return r;
 }
@@ -80,10 +87,11 @@ static int open_copy(struct image_elf **ret, const struct lookup *lookup)
 static int open_by_build_id(struct image_elf **ret, const struct lookup *lookup,
 			    const char *directory, const char *suffix, bool code)
 {
-	return try_path(ret, lookup,
-			debug_file_path(directory, lookup->image->identity,
-					lookup->image->identity_bytes, suffix),
-			code);
+	size_t bytes;
+	const uint8_t *id = profile_image_build_id(lookup->image, &bytes);
+
+	return try_path(ret, lookup, debug_file_path(directory, id, bytes, suffix),
+			IMAGE_ELF_SYSTEM, code);
 }
 
 static const char *directory_of(const struct lookup *lookup)
@@ -103,12 +111,13 @@ static int open_executable(struct image_elf **ret, const struct lookup *lookup)
 static int open_served(struct image_elf **ret, const struct lookup *lookup,
 		       enum debug_server_kind kind)
 {
+	size_t bytes;
+	const uint8_t *id = profile_image_build_id(lookup->image, &bytes);
+
 	if (!lookup->options->debuginfod)
 		return -ENOENT;
-	return try_path(
-		ret, lookup,
-		debug_server_find(kind, lookup->image->identity, lookup->image->identity_bytes),
-		kind == DEBUG_SERVER_EXECUTABLE);
+	return try_path(ret, lookup, debug_server_find(kind, id, bytes), IMAGE_ELF_SYSTEM,
+			kind == DEBUG_SERVER_EXECUTABLE);
 }
 
 static int open_served_executable(struct image_elf **ret, const struct lookup *lookup)
@@ -124,15 +133,16 @@ static int open_neighbour(struct image_elf **ret, const struct lookup *lookup)
 
 	if (slash == NULL || *lookup->path != '/')
 		return -ENOENT;
-	r = try_path(ret, lookup, path_format("%s.debug", lookup->path), false);
+	r = try_path(ret, lookup, path_format("%s.debug", lookup->path), IMAGE_ELF_PATH, false);
 	if (r < 0)
 		r = try_path(ret, lookup,
 			     path_format("%.*s/.debug%s.debug", (int)(slash - lookup->path),
 					 lookup->path, slash),
-			     false);
+			     IMAGE_ELF_PATH, false);
 	if (r < 0)
 		r = try_path(ret, lookup,
-			     path_format("%s%s.debug", directory_of(lookup), lookup->path), false);
+			     path_format("%s%s.debug", directory_of(lookup), lookup->path),
+			     IMAGE_ELF_SYSTEM, false);
 	return r;
 }
 
@@ -150,8 +160,9 @@ static int open_by_identity(struct image_elf **ret, const struct lookup *lookup)
 	static int (*const suppliers[])(struct image_elf * *ret, const struct lookup *lookup) = {
 		open_executable, open_served_executable, open_debug};
 	int r = open_copy(ret, lookup);
+	size_t bytes;
 
-	if (lookup->image->identity_kind != PROFILE_IDENTITY_BUILD_ID)
+	if (profile_image_build_id(lookup->image, &bytes) == NULL)
 		return r;
 	for (size_t i = 0; r < 0 && i < sizeof(suppliers) / sizeof(*suppliers); i++)
 		r = suppliers[i](ret, lookup);
@@ -171,7 +182,7 @@ int image_lookup_open(struct image_elf **ret, const struct profile_image *image,
 	if (path == NULL)
 		return error_set(err, ENOMEM, "out of memory");
 	file_stamps_note(options->stamps, path);
-	r = image_elf_open(ret, image, strdup(path), err);
+	r = image_elf_open(ret, image, strdup(path), IMAGE_ELF_PATH, options, err);
 	if (r == 0 || r == -ENOMEM || r == -ENOTRECOVERABLE ||
 	    image->identity_kind == PROFILE_IDENTITY_NONE)
 		return r;
@@ -194,11 +205,12 @@ size_t image_lookup_wanted(struct debug_server_request requests[2],
 {
 	struct debug_file_options local = *options;
 	struct image_elf *file = NULL;
-	size_t count = 0;
+	size_t count = 0, bytes;
+	const uint8_t *id = profile_image_build_id(image, &bytes);
 	bool complete;
 	int r;
 
-	if (image->identity_kind != PROFILE_IDENTITY_BUILD_ID)
+	if (id == NULL)
 		return 0;
 	local.debuginfod = false;
 	local.stamps = NULL;
@@ -210,8 +222,8 @@ size_t image_lookup_wanted(struct debug_server_request requests[2],
 		requests[count++].kind = DEBUG_SERVER_DEBUGINFO;
 	image_elf_close(file);
 	for (size_t i = 0; i < count; i++) {
-		memcpy(requests[i].id, image->identity, image->identity_bytes);
-		requests[i].bytes = image->identity_bytes;
+		memcpy(requests[i].id, id, bytes);
+		requests[i].bytes = bytes;
 	}
 	return count;
 }

@@ -11,7 +11,8 @@
  *     image was (PATH.debug, .debug/NAME.debug, DIRECTORY/PATH.debug), debuginfod servers
  *
  * A debug file has names and lines, and no code: see image_elf_has_code(). Each file must have
- * the image's identity. An image without build-id has suppliers 1 and 2 only.
+ * the image's identity. An image without build-id has suppliers 1 and 2 only. A file that another
+ * user may have written never serves an image of the superuser's: see image_elf_open().
  */
 #ifndef DCPI_IMAGE_LOOKUP_H
 #define DCPI_IMAGE_LOOKUP_H

@@ -11,7 +11,7 @@
 #include "lib/cleanup.h"
 
 /* The last byte is the version's. Another byte order reads another number. */
-#define MAGIC 0x4443504953594d02ULL
+#define MAGIC 0x4443504953594d03ULL
 #define BYTES_MAX (1ULL << 30)
 
 /*

@@ -20,6 +20,7 @@
 #include "lib/clock.h"
 #include "lib/error.h"
 #include "lib/file_digest.h"
+#include "lib/file_identity.h"
 #include "loader-hook/build_id.h"
 
 #define QUEUE_MAX 64
@@ -164,8 +165,27 @@ static int data_copy(int to, const uint8_t *data, size_t bytes)
 	return 0;
 }
 
+/* Return: 0 if the copy has the contents, and its source the writers, of the identity. */
+static int check_content(const struct image_copier_job *job, int fd, int from,
+			 const struct stat *status, uint64_t bytes)
+{
+	uint8_t content[CONTENT_DIGEST_BYTES], identity[FILE_IDENTITY_BYTES];
+	struct file_writers writers;
+	int rc = from >= 0 ? content_digest(content, fd, bytes, NULL, NULL) : -EBADMSG;
+
+	if (rc < 0)
+		return rc;
+	writers = file_writers_get(from, status);
+	file_identity_content(identity, content, &writers);
+	return job->identity_bytes >= sizeof(identity) &&
+			       memcmp(identity, job->identity, sizeof(identity)) == 0
+		       ? 0
+		       : -EBADMSG;
+}
+
 /* Whether the copy is what it is to be. */
-static int check(const struct image_copier_job *job, int fd, uint64_t bytes)
+static int copy_check(const struct image_copier_job *job, int fd, int from,
+		      const struct stat *status, uint64_t bytes)
 {
 	uint8_t digest[FILE_DIGEST_BYTES];
 	struct build_id build_id;
@@ -185,13 +205,7 @@ static int check(const struct image_copier_job *job, int fd, uint64_t bytes)
 			rc = -EBADMSG;
 		return rc;
 	}
-	return 0;
-}
-
-static enum image_store_owner owner_of(const struct stat *status)
-{
-	return status->st_uid == 0 && !(status->st_mode & (S_IWGRP | S_IWOTH)) ? IMAGE_STORE_ROOT
-									       : IMAGE_STORE_USER;
+	return job->kind == IMAGE_STORE_CONTENT ? check_content(job, fd, from, status, bytes) : 0;
 }
 
 /* Find the file of a job that has a path: it may be gone soon. */
@@ -238,7 +252,7 @@ static int verified_copy(struct image_copier *copier, const struct image_copier_
 	if (rc == 0 && from >= 0 && !is_unchanged(from, status))
 		rc = -EAGAIN;
 	if (rc == 0)
-		rc = check(job, to, bytes);
+		rc = copy_check(job, to, from, status, bytes);
 	if (rc == 0 && fdatasync(to) < 0)
 		rc = -errno;
 	if (rc == 0)
@@ -273,6 +287,7 @@ static int copy_make(struct image_copier *copier, const struct image_copier_job 
 
 static int job_copy(struct image_copier *copier, struct image_copier_job *job)
 {
+	struct file_writers writers = {.others = true};
 	enum image_store_owner owner = IMAGE_STORE_USER;
 	char name[IMAGE_STORE_NAME_BYTES];
 	_cleanup_close_ int from = -1;
@@ -283,7 +298,9 @@ static int job_copy(struct image_copier *copier, struct image_copier_job *job)
 		from = job_open(job, &status);
 		if (from < 0)
 			return from;
-		owner = owner_of(&status);
+		writers = file_writers_get(from, &status);
+		owner = file_writers_only(&writers, geteuid()) ? IMAGE_STORE_ROOT
+							       : IMAGE_STORE_USER;
 	}
 	rc = image_store_name(name, job->kind, owner, job->identity, job->identity_bytes);
 	if (rc < 0)
@@ -499,9 +516,15 @@ bool image_copier_has(const struct image_copier *copier, enum image_store_kind k
 		      const uint8_t *identity, size_t identity_bytes)
 {
 	char name[IMAGE_STORE_NAME_BYTES];
+	int last = kind == IMAGE_STORE_CONTENT ? IMAGE_STORE_USER : IMAGE_STORE_ROOT;
 
-	return image_store_name(name, kind, IMAGE_STORE_ROOT, identity, identity_bytes) == 0 &&
-	       image_shelf_has(copier->shelf, name);
+	for (int owner = IMAGE_STORE_ROOT; owner <= last; owner++) {
+		if (image_store_name(name, kind, (enum image_store_owner)owner, identity,
+				     identity_bytes) == 0 &&
+		    image_shelf_has(copier->shelf, name))
+			return true;
+	}
+	return false;
 }
 
 int image_copier_add(struct image_copier *copier, const struct image_copier_job *job)

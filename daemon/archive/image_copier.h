@@ -88,7 +88,9 @@ int image_copier_open(struct image_copier **ret, const struct image_copier_confi
 void image_copier_close(struct image_copier *copier);
 
 /**
- * image_copier_has() - whether there is a copy of a superuser's file already
+ * image_copier_has() - return whether there is a copy already
+ *
+ * A copy of a file that other users could write counts for IMAGE_STORE_CONTENT only.
  *
  * Asks the file system, so it also is true of what another run left.
  */

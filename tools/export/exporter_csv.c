@@ -30,7 +30,7 @@ static int put_row(FILE *file, const struct export_profile *profile, const struc
 	snprintf(offset, sizeof(offset), "0x%" PRIx64, row->offset);
 	if (put_clean(file, row->image, true) < 0)
 		return -ENOMEM;
-	text_csv(file, row->identity, false);
+	text_csv(file, tally_row_build_id(row), false);
 	if (put_clean(file, row->procedure, false) < 0)
 		return -ENOMEM;
 	text_csv(file, address, false);

@@ -204,7 +204,7 @@ static void put_mapping(struct pprof *pprof, size_t row)
 	image_extent(pprof->profile, row, &low, &high, &lines);
 	low -= low % PAGE_BYTES;
 	name = put_string(pprof, first->image);
-	identity = put_string(pprof, first->identity);
+	identity = put_string(pprof, tally_row_build_id(first));
 	protobuf_writer_clear(&pprof->inner);
 	protobuf_writer_number(&pprof->inner, MAPPING_ID, ++pprof->mapping);
 	protobuf_writer_number(&pprof->inner, MAPPING_MEMORY_START, low);

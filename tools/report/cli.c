@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/ioctl.h>
 #include <time.h>
 #include <unistd.h>
@@ -338,8 +339,10 @@ int cli_parse(struct cli *cli, const struct cli_tool *tool, int argc, char **arg
 	}
 	cli->operands = argv + optind;
 	cli->operand_count = (size_t)(argc - optind);
-	if (r == 0)
+	if (r == 0) {
 		cli->debug.images = cli->image_store = image_store_directory(cli->database);
+		cli_trust(&cli->debug, cli->database);
+	}
 	if (r == 0 && (tool->accepts & CLI_SYMBOLS))
 		cli->debug.cache = cli->symbol_cache = symbol_cache_directory();
 	if (r == 0 && cli->operand_count > tool->operands_max)
@@ -348,6 +351,14 @@ int cli_parse(struct cli *cli, const struct cli_tool *tool, int argc, char **arg
 	if (r == 0 && cli->debug.debuginfod)
 		server_prefetch_listen(cli);
 	return r < 0 ? cli_fail(cli, &err) : CLI_RUN;
+}
+
+void cli_trust(struct debug_file_options *debug, const char *database)
+{
+	struct stat status;
+
+	debug->checks_owner = true;
+	debug->owner = stat(database, &status) == 0 ? status.st_uid : 0;
 }
 
 void cli_deinit(struct cli *cli)

@@ -129,6 +129,12 @@ struct cli_tool {
 };
 
 /**
+ * cli_trust() - trust the owner of a database, and no other user, with the files of its images
+ * @debug: out
+ */
+void cli_trust(struct debug_file_options *debug, const char *database);
+
+/**
  * cli_parse() - read the command line
  * @cli:     out
  * @context: for @tool->set

@@ -24,8 +24,11 @@ static int note_times(void *context, const struct profile_epoch *epoch)
 
 static void note_build_id(struct recording_source *source, const struct profile_image *image)
 {
-	if (image->identity_kind == PROFILE_IDENTITY_BUILD_ID)
-		image_label_identity(image, source->build_id, sizeof(source->build_id));
+	size_t bytes;
+	const uint8_t *id = profile_image_build_id(image, &bytes);
+
+	for (size_t i = 0; i < bytes && 2 * i + 3 <= sizeof(source->build_id); i++)
+		snprintf(source->build_id + 2 * i, 3, "%02x", id[i]);
 }
 
 static const char *const mode_names[PROFILE_RECORDING_MODES] = {

@@ -37,11 +37,18 @@ static void make_name(char name[NAME_BYTES], const struct profile_image *image)
 					   image->identity[i], i == 0 ? "/" : "");
 }
 
+/* The identity is that of verified contents, and long enough for a name. */
+static bool has_key(const struct profile_image *image)
+{
+	return (image->identity_kind == PROFILE_IDENTITY_BUILD_ID ||
+		image->identity_kind == PROFILE_IDENTITY_CONTENT) &&
+	       image->identity_bytes >= 2;
+}
+
 /* What is not known by a build-id, or depends on where the program was started, is not kept. */
 static bool is_kept(const struct profile_image *image, const struct debug_file_options *options)
 {
-	return options->cache != NULL && !options->debuginfod &&
-	       image->identity_kind == PROFILE_IDENTITY_BUILD_ID && image->identity_bytes >= 2 &&
+	return options->cache != NULL && !options->debuginfod && has_key(image) &&
 	       *image->path == '/' && (options->directory == NULL || *options->directory == '/');
 }
 
@@ -187,20 +194,13 @@ static void write_index(const char *directory, const char *path, const void *byt
 		broker_ask(&packet);
 }
 
-/* A copy that its owner could write is known by a build-id that anybody can give a file. */
-static bool is_users_copy(const struct procedure_table *table)
-{
-	return image_store_is_users(image_elf_path(procedure_table_image(table)));
-}
-
 static void symbol_cache_store(const struct procedure_table *table, const char *directory,
 			       const char *path, const char *key, const struct file_stamps *stamps)
 {
 	_cleanup_free_ void *bytes = NULL;
 	size_t count;
 
-	if (!stamps->failed && !is_users_copy(table) &&
-	    procedure_index_make(table, stamps, key, &bytes, &count) == 0)
+	if (!stamps->failed && procedure_index_make(table, stamps, key, &bytes, &count) == 0)
 		write_index(directory, path, bytes, count);
 }
 

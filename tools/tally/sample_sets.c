@@ -469,6 +469,7 @@ static int prepare_source(struct sample_sets *sets, size_t number, const struct 
 	source->filter = cli->filter;
 	source->debug = cli->debug;
 	source->debug.images = source->image_store;
+	cli_trust(&source->debug, source->path);
 	source->epochs = calloc(sets->epoch_count + 1, sizeof(*source->epochs));
 	if (source->epochs == NULL)
 		return no_memory(err);

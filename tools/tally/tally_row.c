@@ -2,6 +2,7 @@
 #include "tools/tally/tally_row.h"
 
 #include "analysis/image/procedure_names.h"
+#include "db/profile.h"
 #include "tools/base/json_tree.h"
 
 uint64_t tally_count_scaled(const struct tally_count *count)
@@ -38,4 +39,12 @@ struct json_object *tally_row_aliases(const struct tally_row *row)
 	if (row->names == NULL)
 		return json_tree_texts(NULL, 0);
 	return json_tree_texts(row->names->aliases, row->names->alias_count);
+}
+
+const char *tally_row_build_id(const struct tally_row *row)
+{
+	bool digest = row->file != NULL && (row->file->identity_kind == PROFILE_IDENTITY_CONTENT ||
+					    row->file->identity_kind == PROFILE_IDENTITY_FILE);
+
+	return row->identity + (digest ? 2 * PROFILE_IDENTITY_DIGEST_BYTES : 0);
 }

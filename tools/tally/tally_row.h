@@ -75,4 +75,7 @@ const char *tally_row_alias_list(const struct tally_row *row);
 /** tally_row_aliases() - its other names, an array. Return: NULL if out of memory. */
 struct json_object *tally_row_aliases(const struct tally_row *row);
 
+/** tally_row_build_id() - the build-id in an image's identity: what follows the digest. */
+const char *tally_row_build_id(const struct tally_row *row);
+
 #endif
