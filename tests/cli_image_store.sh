@@ -53,7 +53,14 @@ copy_of()
 	echo "$db-images/${id:0:2}/${id:2}${2:-.elf}"
 }
 
-# until_copied COPY CMD...: runs a program that goes on and on, until its copy has been made
+# content_copy_of FILE: a pattern of copies of files with that build-id that others can write: a
+# digest of the contents comes first
+content_copy_of()
+{
+	echo "$db-images/??/*$(build_id "$1").user.content"
+}
+
+# until_copied COPY CMD...: COPY may be a pattern; runs a program that goes on and on, until its copy has been made
 until_copied()
 {
 	local copy=$1 pid status
@@ -62,7 +69,7 @@ until_copied()
 	"$@" &
 	pid=$!
 	pids+=("$pid")
-	eventually test -e "$copy"
+	eventually compgen -G "$copy" > /dev/null
 	status=$?
 	kill "$pid"
 	wait "$pid" 2> /dev/null
@@ -114,7 +121,7 @@ fd = os.memfd_create("nameless")
 os.write(fd, open(sys.argv[1], "rb").read())
 os.execv(f"/proc/self/fd/{fd}", ["nameless", "1000000"])
 PYTHON
-until_copied "$(copy_of "$work/nameless" .user.elf)" python3 "$work/nameless.py" "$work/nameless"
+until_copied "$(content_copy_of "$work/nameless")" python3 "$work/nameless.py" "$work/nameless"
 rm "$work/nameless"
 
 # In a mount of its own, at a path where we have something else.
@@ -151,16 +158,19 @@ if [ "$(id -u)" -eq 0 ]; then
 	program mine 1
 	program theirs 1 -Wl,--build-id="0x$(build_id "$work/mine")"
 	chown 65534 "$work/theirs"
-	until_copied "$(copy_of "$work/mine" .user.elf)" \
+	until_copied "$(content_copy_of "$work/mine")" \
 		setpriv --reuid=65534 --clear-groups -- "$work/theirs" 1000000
-	check "somebody's file is a somebody's copy" test -e "$(copy_of "$work/mine" .user.elf)" \
-		-a ! -e "$(copy_of "$work/mine")"
+	check "somebody's file is somebody's copy" cmp "$work/theirs" \
+		"$(compgen -G "$(content_copy_of "$work/mine")")"
+	check "and not the superuser's" test ! -e "$(copy_of "$work/mine")"
 	daemon_stop TERM
 	daemon_start
 	until_copied "$(copy_of "$work/mine")" "$work/mine" 1000000
 	check "the superuser's is beside it" cmp "$work/mine" "$(copy_of "$work/mine")"
 	rm "$work/mine"
 	is "and is the one that is looked at" "$(procedures --image '*/mine')" mine_1
+	rm "$work/theirs"
+	is "the other one is somebody's" "$(procedures --image '*/theirs')" theirs_1
 else
 	skip "copies by owner" "needs the superuser"
 fi

@@ -18,6 +18,7 @@
 #include "loader-hook/image_event.h"
 #include "loader-hook/process_scan.h"
 #include "tests/image_table_fill.h"
+#include "tests/patience.h"
 
 static struct image_table *create(void)
 {
@@ -325,8 +326,12 @@ static void memory_files(void **state)
 		assert_int_equal(ftruncate(fd, status.st_size + 1), 0);
 		image = scan_for(table, "/memfd:jit (deleted)", NULL);
 		assert_true(image > 0);
+		/* It has the build-id of this program, and one byte more. */
 		assert_int_equal(image_table_get(table, (uint32_t)image)->identity_kind,
-				 PROFILE_IDENTITY_BUILD_ID);
+				 PROFILE_IDENTITY_FILE);
+		image_table_settle(table, patience_s() * NS_PER_SECOND);
+		assert_int_equal(image_table_get(table, (uint32_t)image)->identity_kind,
+				 PROFILE_IDENTITY_CONTENT);
 	}
 	munmap(code, 4096);
 	close(exe);

@@ -57,7 +57,7 @@ enum image_elf_origin {
  * PROFILE_IDENTITY_CONTENT, the contents of a file with code are compared.
  *
  * Return:
- * 0
+ * 0.
  * -ESTALE: the file has another identity, or an untrusted user may have written it
  * -ENOEXEC: not ELF
  * -EBADF: a damaged or truncated ELF file

@@ -163,8 +163,14 @@ static void pin_set(struct image_keeper *keeper, uint32_t image, const char *pat
 
 static enum image_store_kind kind_of(const struct profile_image *image)
 {
-	return image->identity_kind == PROFILE_IDENTITY_BUILD_ID ? IMAGE_STORE_BUILD_ID
-								 : IMAGE_STORE_DIGEST;
+	switch (image->identity_kind) {
+	case PROFILE_IDENTITY_BUILD_ID:
+		return IMAGE_STORE_BUILD_ID;
+	case PROFILE_IDENTITY_CONTENT:
+		return IMAGE_STORE_CONTENT;
+	default:
+		return IMAGE_STORE_DIGEST;
+	}
 }
 
 /* Return true if @path still leads to a file with that inode number; 0 stands for any. */
@@ -199,6 +205,12 @@ static bool is_wanted(const struct image_keeper *keeper, const char *path, uint6
 	return per_process_match(keeper->patterns, path);
 }
 
+/* The contents may be read later: such a file is pinned, and copied once its identity is known. */
+static bool is_unverified(const struct profile_image *image)
+{
+	return image->identity_kind == PROFILE_IDENTITY_FILE;
+}
+
 /* An image's first event decides whether it is of interest at all. */
 static enum state state_first(const struct image_keeper *keeper, const struct profile_image *image,
 			      uint64_t inode)
@@ -206,6 +218,8 @@ static enum state state_first(const struct image_keeper *keeper, const struct pr
 	if (image->kind != PROFILE_IMAGE_FILE || image->identity_kind == PROFILE_IDENTITY_NONE ||
 	    image->identity_bytes < 2 || !is_wanted(keeper, image->path, inode))
 		return STATE_IGNORED;
+	if (is_unverified(image))
+		return STATE_WATCHED;
 	return image_copier_has(keeper->copier, kind_of(image), image->identity,
 				image->identity_bytes)
 		       ? STATE_KEPT
@@ -337,6 +351,8 @@ static void copy_ask(struct image_keeper *keeper, struct image_table *table, uin
 {
 	struct pin *pin = pin_find(keeper, image);
 
+	if (is_unverified(image_table_get(table, image)))
+		return;
 	if (pin == NULL || pin->fd < 0) {
 		if (keeper->scans++ >= SCANS_PER_TICK)
 			return; /* the next samples ask again */

@@ -33,6 +33,8 @@
 #define IMAGE_BYTES_PER_SECOND (8U << 20)
 /* As COLLECTOR_LOCKED_MS, of a collector that has stopped. */
 #define LOCKED_STOPPED_MS 5000
+/* How long stopping waits for the contents of files of other users. */
+#define SETTLE_NS (2 * NS_PER_SECOND)
 /* How long sampling waits for the first scan of all processes. */
 #define SCAN_FIRST_NS (3 * NS_PER_SECOND)
 
@@ -197,6 +199,7 @@ int collector_stop(struct collector *collector, struct error *err)
 	if (collector->ended)
 		return 0;
 	end(collector);
+	image_table_settle(matcher_images(collector->matcher), SETTLE_NS);
 	rc = collector_flush(collector, err);
 	if (rc < 0)
 		collector_merge_give_up(collector);

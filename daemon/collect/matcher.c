@@ -363,6 +363,7 @@ uint64_t matcher_events(struct matcher *matcher)
 	match_cache_forget_brief(&matcher->cache);
 	matcher->now_ns = clock_monotonic_ns();
 	until = image_feed_drain(matcher->feed, event_take, matcher);
+	image_table_settle(matcher->images, 0);
 	scan_settle(matcher);
 	scan_some(matcher);
 	ended_tell(matcher);

@@ -2,6 +2,7 @@
 #include "daemon/collect/merge.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +19,7 @@
 
 /*
  * @ids:     number in the database by number in the image table; 0: not asked
+ * @revision: of the image table when they were asked
  * @labels_written: a bit for each label that the epoch has
  * @edges:   one bin's, kept between merges
  */
@@ -30,6 +32,7 @@ struct merge {
 	int64_t *ids;
 	size_t id_count;
 	size_t id_capacity;
+	uint64_t revision;
 	uint8_t labels_written[(LABEL_TABLE_MAX + 8) / 8];
 	struct edge_run edges;
 };
@@ -97,6 +100,22 @@ static int symbols_write(struct merge *merge, uint32_t image, int64_t id, struct
 	return profile_writer_symbols(merge->writer, id, symbols, count, err);
 }
 
+/* If the contents have not been compared, the path is marked: a user may have made it up. */
+static int image_write(struct merge *merge, uint32_t number, int64_t *id, struct error *err)
+{
+	struct profile_image image = *image_table_get(merge->images, number);
+	_cleanup_free_ char *path = NULL;
+
+	if (image.identity_kind == PROFILE_IDENTITY_FILE) {
+		if (asprintf(&path, "%s" PROFILE_UNVERIFIED_SUFFIX, image.path) < 0) {
+			path = NULL;
+			return error_set(err, ENOMEM, "out of memory");
+		}
+		image.path = path;
+	}
+	return profile_writer_image(merge->writer, &image, id, err);
+}
+
 static int image_id(struct merge *merge, uint32_t image, int64_t *ret, struct error *err)
 {
 	uint32_t names = merge->kernel != NULL ? kernel_images_names(merge->kernel, image) : image;
@@ -105,6 +124,10 @@ static int image_id(struct merge *merge, uint32_t image, int64_t *ret, struct er
 	if (rc < 0)
 		return rc;
 
+	if (merge->revision != image_table_revision(merge->images)) {
+		merge->revision = image_table_revision(merge->images);
+		merge->id_count = 0;
+	}
 	if (image >= merge->id_count) {
 		rc = array_reserve(&merge->ids, &merge->id_capacity, (size_t)image + 1,
 				   sizeof(merge->ids[0]));
@@ -117,8 +140,7 @@ static int image_id(struct merge *merge, uint32_t image, int64_t *ret, struct er
 	if (merge->ids[image] == 0) {
 		int64_t id = 0;
 
-		rc = profile_writer_image(merge->writer, image_table_get(merge->images, image), &id,
-					  err);
+		rc = image_write(merge, image, &id, err);
 		if (rc == 0)
 			rc = symbols_write(merge, image, id, err);
 		if (rc < 0)

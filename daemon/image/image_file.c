@@ -78,7 +78,7 @@ static struct image_file_key key_of(const struct stat *status)
 	};
 }
 
-static int get_key(int fd, struct image_file_key *key)
+int image_file_get_key(int fd, struct image_file_key *key)
 {
 	struct stat status;
 
@@ -212,7 +212,7 @@ static int check_file(int fd, const struct image_event *event, struct image_file
 
 	if (fd < 0)
 		return errno == EACCES || errno == EPERM ? -EACCES : -ENOENT;
-	result = get_key(fd, key);
+	result = image_file_get_key(fd, key);
 	if (result < 0)
 		return result;
 	return is_mapped_file(event, fd, key, by_path, before_ns) ? take_fd(found) : -ENOENT;
@@ -390,7 +390,7 @@ int image_file_open_executable(uint32_t pid, char path[PATH_MAX], struct image_f
 	if (n < 0)
 		return errno == EACCES || errno == EPERM ? -EACCES : -ENOENT;
 	path[n] = '\0';
-	result = get_key(fd, key);
+	result = image_file_get_key(fd, key);
 	return result < 0 ? result : take_fd(fd);
 }
 

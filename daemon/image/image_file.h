@@ -36,6 +36,9 @@ struct image_file_key {
 	uint64_t version;
 };
 
+/** image_file_get_key() - the state of an open file. Return: 0; -ENODEV it is no regular file. */
+int image_file_get_key(int fd, struct image_file_key *key);
+
 /**
  * image_file_open() - find the file an IMAGE_EVENT_MAP maps
  * @key: out

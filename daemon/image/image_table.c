@@ -8,9 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <unistd.h>
 #include <xxhash.h>
 
+#include "daemon/image/image_system.h"
 #include "daemon/image/image_file.h"
+#include "daemon/image/image_verifier.h"
 #include "daemon/image/jit_file.h"
 #include "daemon/image/quota.h"
 #include "lib/array.h"
@@ -18,6 +21,7 @@
 #include "lib/clock.h"
 #include "lib/error.h"
 #include "lib/u64_map.h"
+#include "loader-hook/build_id.h"
 #include "loader-hook/image_event.h"
 #include "loader-hook/vdso.h"
 
@@ -36,6 +40,14 @@
 #define LOOK_POINTS 40
 /* Numbers are looked for among those in use no more often. */
 #define SWEEP_NS NS_PER_SECOND
+/* Files of the system whose contents were compared with those of others, */
+#define ORIGINALS_MAX 4096
+/* and others that wait until these have been read. */
+#define AWAITING_MAX 1024
+/* Marks an original's number in the verifier. */
+#define TAG_ORIGINAL (1U << 31)
+/* A file that found no room in the verifier is opened again no more often than this. */
+#define RETRY_NS (100 * NS_PER_MS)
 /* The key of what an event said about a file, not the file itself. */
 #define BYTES_OF_EVENT UINT64_MAX
 /*
@@ -44,18 +56,46 @@
  */
 #define STATE_STANDS_NS (10 * NS_PER_SECOND)
 
+/* enum verdict - progress of verifying a file that users other than the superuser may write */
+enum verdict {
+	VERDICT_NONE,	 /* it is none, or cannot be compared */
+	VERDICT_WANTED,	 /* its contents are to be read: too many waited */
+	VERDICT_WAITING, /* the verifier has it */
+	VERDICT_READ,	 /* its identity is that of its contents */
+};
+
 /*
  * Images whose hashes are equal are chained by number; 0 ends the chain. The path is only there
  * if no image before has it.
  *
  * @user: is charged for the number; NULL: no user is
+ * @original: number of the file of the system with the same contents; else 0
+ * @program: of JIT code: the number of its program, which has the same identity; else 0
+ * @trusted: only the superuser can write the file, but its path is not known in our root directory
+ * @content: if @verdict is VERDICT_READ
  */
 struct entry {
 	struct profile_image image;
 	struct quota_user *user;
 	bool sampled;
 	uint32_t next;
+	uint32_t program;
+	uint32_t original;
+	enum verdict verdict;
+	bool trusted;
+	uint8_t content[CONTENT_DIGEST_BYTES];
 	char path[];
+};
+
+/*
+ * A file of the system, with whose contents those of others are compared.
+ *
+ * @image: its number
+ */
+struct original {
+	uint32_t image;
+	enum verdict verdict;
+	uint8_t content[CONTENT_DIGEST_BYTES];
 };
 
 /*
@@ -76,6 +116,9 @@ struct file {
  * @pid:   the process from whose event an image comes now; 0: none
  * @free:  numbers that were given back
  * @swept_ns: when numbers were last looked for
+ * @awaiting:  images to be compared with an original that is being read
+ * @retry_ns:  not before, a file may be offered to the verifier again
+ * @revision:  identities that were replaced
  */
 struct image_table {
 	uint64_t seed;
@@ -96,7 +139,18 @@ struct image_table {
 	size_t file_count;
 	size_t file_capacity;
 	struct u64_map by_file; /* hash -> index + 1 */
-	int vdso;		/* number, or -1: not met yet */
+	struct image_verifier *verifier;
+	struct original *originals;
+	size_t original_count;
+	size_t original_capacity;
+	uint32_t awaiting[AWAITING_MAX];
+	size_t awaiting_count;
+	uint64_t retry_ns;
+	uint32_t *jits; /* images with a program */
+	size_t jit_count;
+	size_t jit_capacity;
+	uint64_t revision;
+	int vdso; /* number, or -1: not met yet */
 	bool is_recorded;
 	struct image_recording recording;
 	image_table_watch_fn watch;
@@ -324,9 +378,12 @@ void image_table_destroy(struct image_table *table)
 		if (table->entries[i] != &free_entry)
 			free(table->entries[i]);
 	}
+	image_verifier_destroy(table->verifier);
 	free(table->entries);
 	free(table->free);
 	free(table->files);
+	free(table->originals);
+	free(table->jits);
 	u64_map_deinit(&table->by_identity);
 	u64_map_deinit(&table->by_path);
 	u64_map_deinit(&table->by_file);
@@ -359,7 +416,9 @@ size_t image_table_bytes(const struct image_table *table)
 {
 	return sizeof(*table) + table->bytes + table->free_capacity * sizeof(*table->free) +
 	       table->capacity * sizeof(*table->entries) +
-	       table->file_capacity * sizeof(*table->files) + u64_map_bytes(&table->by_identity) +
+	       table->file_capacity * sizeof(*table->files) +
+	       table->original_capacity * sizeof(*table->originals) +
+	       table->jit_capacity * sizeof(*table->jits) + u64_map_bytes(&table->by_identity) +
 	       u64_map_bytes(&table->by_path) + u64_map_bytes(&table->by_file);
 }
 
@@ -370,7 +429,9 @@ uint64_t image_table_refused(const struct image_table *table)
 
 const struct profile_image *image_table_get(const struct image_table *table, uint32_t image)
 {
-	return &table->entries[image]->image;
+	const struct entry *entry = table->entries[image];
+
+	return entry->original != 0 ? &table->entries[entry->original]->image : &entry->image;
 }
 
 static struct file *find_file(struct image_table *table, const struct image_file_key *key)
@@ -497,6 +558,16 @@ static void index_again(struct image_table *table)
 	}
 }
 
+static void keep_originals(const struct image_table *table, uint8_t *kept)
+{
+	for (size_t i = 0; i < table->count; i++) {
+		uint32_t original = table->entries[i]->original;
+
+		if ((kept[i / 8] & 1U << i % 8) != 0 && original != 0)
+			kept[original / 8] |= (uint8_t)(1U << original % 8);
+	}
+}
+
 void image_table_reclaim(struct image_table *table, const uint8_t *mapped)
 {
 	_cleanup_free_ uint8_t *kept = calloc(1, table->count / 8 + 1);
@@ -508,6 +579,7 @@ void image_table_reclaim(struct image_table *table, const uint8_t *mapped)
 		if (is_kept(table, mapped, i))
 			kept[i / 8] |= (uint8_t)(1U << i % 8);
 	}
+	keep_originals(table, kept);
 	keep_paths(table, kept);
 	keep_files(table, kept);
 	for (i = 0; i < table->count; i++) {
@@ -608,31 +680,159 @@ static int vdso_image(struct image_table *table, const struct image_event *event
 	return image_table_vdso(table);
 }
 
+/* Has the contents of a file read; the thread is started for the first of them. */
+static enum verdict verify(struct image_table *table, uint32_t tag, int fd,
+			   const struct stat *status)
+{
+	int r;
+
+	if (table->verifier == NULL)
+		table->verifier = image_verifier_create();
+	r = table->verifier != NULL ? image_verifier_add(table->verifier, tag, fd, status)
+				    : -ENOMEM;
+	return r == 0 ? VERDICT_WAITING : VERDICT_WANTED;
+}
+
+/* Sets a digest, and after it the build-id. */
+static void set_identity(struct profile_image *image, enum profile_identity_kind kind,
+			 const uint8_t digest[PROFILE_IDENTITY_DIGEST_BYTES],
+			 const uint8_t *build_id, size_t bytes)
+{
+	uint8_t identity[PROFILE_IDENTITY_BYTES_MAX];
+
+	_Static_assert(PROFILE_IDENTITY_DIGEST_BYTES == FILE_IDENTITY_BYTES, "one digest");
+	_Static_assert(FILE_IDENTITY_BYTES + IMAGE_BUILD_ID_BYTES_MAX <= sizeof(identity), "room");
+	memcpy(identity, digest, FILE_IDENTITY_BYTES);
+	if (bytes > 0)
+		memcpy(identity + FILE_IDENTITY_BYTES, build_id, bytes);
+	image->identity_kind = kind;
+	image->identity_bytes = FILE_IDENTITY_BYTES + bytes;
+	memcpy(image->identity, identity, image->identity_bytes);
+}
+
+/* Return: 0; -ENOENT: it is memory, and no ELF file. */
+static int read_build_id(struct build_id *build_id, const char *path, int fd)
+{
+	_cleanup_close_ int readable = image_file_readable(fd);
+	int r = readable >= 0 ? build_id_from_file(build_id, readable) : readable;
+
+	if (r < 0)
+		build_id->bytes = 0;
+	return r < 0 && r != -ENOENT && is_volatile(path) ? -ENOENT : 0;
+}
+
+/*
+ * A file that is none of the system. It is an image of its own until its contents have been read,
+ * which then identify it.
+ */
+static int image_of_claim(struct image_table *table, struct profile_image *image, int fd,
+			  const struct image_system *claim)
+{
+	uint8_t digest[FILE_IDENTITY_BYTES];
+	struct build_id build_id;
+	struct entry *entry;
+	int number = read_build_id(&build_id, image->path, fd);
+
+	if (number < 0)
+		return number;
+	file_identity_status(digest, &claim->status);
+	set_identity(image, PROFILE_IDENTITY_FILE, digest, build_id.data, build_id.bytes);
+	number = image_table_add(table, image);
+	if (number < 0)
+		return number;
+	entry = table->entries[number];
+	entry->trusted = claim->trusted;
+	if (entry->verdict == VERDICT_NONE)
+		entry->verdict = verify(table, (uint32_t)number, fd, &claim->status);
+	return number;
+}
+
+/* A file of the system. */
+static int image_of_system(struct image_table *table, struct profile_image *image, int fd,
+			   const struct image_file_key *key)
+{
+	int result = image_file_identify(image, fd, key);
+
+	if (is_volatile(image->path) && result != 0)
+		return -ENOENT;
+	return image_table_add(table, image);
+}
+
+/*
+ * Another path of a known file. If it is the path in our root directory, the file is one of the
+ * system, even if another mount namespace has shown another path before.
+ */
+static bool is_recognized(const struct image_table *table, const struct file *known,
+			  const char *path)
+{
+	const struct entry *entry;
+
+	if (known->image <= IMAGE_UNKNOWN || path == NULL)
+		return true;
+	entry = table->entries[known->image];
+	return !entry->trusted || strcmp(entry->image.path, path) == 0;
+}
+
+/* Too many files waited when this one was offered to the verifier. */
+static bool is_due(const struct image_table *table, const struct file *known)
+{
+	return known->image > IMAGE_UNKNOWN &&
+	       table->entries[known->image]->verdict == VERDICT_WANTED &&
+	       clock_ns(CLOCK_MONOTONIC_COARSE) >= table->retry_ns;
+}
+
+static void verify_again(struct image_table *table, const struct file *known, int fd)
+{
+	struct stat status;
+
+	table->retry_ns = clock_ns(CLOCK_MONOTONIC_COARSE) + RETRY_NS;
+	if (fstat(fd, &status) == 0)
+		table->entries[known->image]->verdict =
+			verify(table, (uint32_t)known->image, fd, &status);
+}
+
 /* A file that can be looked at. */
 static int image_of_file(struct image_table *table, struct profile_image *image, int fd,
 			 const struct image_file_key *key)
 {
 	struct file *known = find_file(table, key);
+	struct image_system claim;
 	int result;
 
-	if (known != NULL)
+	if (known != NULL && is_recognized(table, known, image->path)) {
+		if (is_due(table, known))
+			verify_again(table, known, fd);
 		return known->image;
-	result = image_file_identify(image, fd, key);
-	if (is_volatile(image->path) && result != 0)
-		result = -ENOENT;
-	else if (result < 0 && image->identity_kind == PROFILE_IDENTITY_NONE)
-		return image_table_add(table, image); /* may be readable next time */
+	}
+	result = image_system_get(&claim, fd, image->path);
+	if (result < 0 || (known != NULL && !claim.system))
+		return result < 0 ? -ENOENT : known->image;
+	if (claim.system)
+		result = image_of_system(table, image, fd, key);
 	else
-		result = image_table_add(table, image);
-	if (result != -ENOMEM)
+		result = image_of_claim(table, image, fd, &claim);
+	/* Without an identity, it may be readable next time. */
+	if (result != -ENOMEM && (result < 0 || image->identity_kind != PROFILE_IDENTITY_NONE))
 		remember_file(table, key, result);
 	return result;
+}
+
+/* Forgetting costs only that the JIT code keeps the identity that its program had first. */
+static void jit_follow(struct image_table *table, uint32_t image, uint32_t program)
+{
+	if (table->entries[image]->program != 0 ||
+	    array_reserve(&table->jits, &table->jit_capacity, table->jit_count + 1,
+			  sizeof(*table->jits)) < 0)
+		return;
+	table->jits[table->jit_count++] = image;
+	table->entries[image]->program = program;
 }
 
 int image_table_jit_of(struct image_table *table, uint32_t program)
 {
 	struct profile_image image = {.path = "[jit]"};
 	char label[PATH_MAX + sizeof(JIT_SUFFIX)];
+	int number;
 
 	if (program != IMAGE_UNKNOWN) {
 		image = *image_table_get(table, program);
@@ -640,7 +840,10 @@ int image_table_jit_of(struct image_table *table, uint32_t program)
 		image.path = label;
 	}
 	image.kind = PROFILE_IMAGE_JIT;
-	return image_table_add(table, &image);
+	number = image_table_add(table, &image);
+	if (number > 0 && image.identity_kind == PROFILE_IDENTITY_FILE)
+		jit_follow(table, (uint32_t)number, program);
+	return number;
 }
 
 /* A process that has ended cannot tell any more what it ran. */
@@ -714,6 +917,45 @@ static bool is_file_assumed(const struct image_event *event, const struct file *
 	return event->version != 0 && event->time_ns < known->seen_ns + STATE_STANDS_NS;
 }
 
+/* A process has sent the event itself. The superuser's and our own processes are believed. */
+static bool is_claimed(const struct image_event *event)
+{
+	return event->has_user && event->inode == 0 && event->user != 0 && event->user != geteuid();
+}
+
+/* The path of a file as we see it. */
+static bool read_path(char path[PATH_MAX], int fd)
+{
+	char link[64];
+	ssize_t n;
+
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, path, PATH_MAX - 1);
+	path[n > 0 ? n : 0] = '\0';
+	return is_file_name(path);
+}
+
+/*
+ * The mapping leads to the file. If it is gone, the event may be false, and the image is one of the
+ * process's user.
+ */
+static int image_of_claimer(struct image_table *table, const struct image_event *event)
+{
+	struct profile_image image = {.kind = PROFILE_IMAGE_FILE};
+	_cleanup_close_ int fd = image_file_pin(event);
+	uint8_t digest[FILE_IDENTITY_BYTES];
+	struct image_file_key key;
+	char path[PATH_MAX];
+
+	image.path = path;
+	if (fd >= 0 && image_file_get_key(fd, &key) == 0 && read_path(path, fd))
+		return image_of_file(table, &image, fd, &key);
+	image.path = event->path;
+	file_identity_claim(digest, event->user, event->path);
+	set_identity(&image, PROFILE_IDENTITY_FILE, digest, event->build_id, event->build_id_bytes);
+	return image_table_add(table, &image);
+}
+
 /* Charge the user of an event for opening a file. Return: false: there are no points left. */
 static bool may_look(struct image_table *table)
 {
@@ -740,7 +982,8 @@ static int image_of_event(struct image_table *table, const struct image_event *e
 
 	if (event->inode != 0)
 		known = find_file(table, &event_key);
-	if (known != NULL && is_file_known(table, event, known))
+	if (known != NULL && is_recognized(table, known, event->path) && !is_due(table, known) &&
+	    is_file_known(table, event, known))
 		return known->image;
 	if (event->path != NULL && strcmp(event->path, "[vdso]") == 0)
 		return vdso_image(table, event);
@@ -748,11 +991,13 @@ static int image_of_event(struct image_table *table, const struct image_event *e
 	if (!is_file_name(event->path) || jit_file_is_dump(event))
 		return -ENOENT;
 	if (has_build_id(event)) {
+		if (is_claimed(event))
+			return image_of_claimer(table, event);
 		set_build_id(&image, event);
 		return image_table_add(table, &image);
 	}
 	if (!may_look(table))
-		return -ENOMEM;
+		return known != NULL && event->has_state ? known->image : -ENOMEM;
 	fd = file_open(table, event, &key);
 	if (fd >= 0) {
 		number = image_of_file(table, &image, fd, &key);
@@ -770,6 +1015,171 @@ static int image_of_event(struct image_table *table, const struct image_event *e
 	if (is_file_assumed(event, known))
 		return known->image;
 	return is_volatile(event->path) ? -ENOENT : image_table_add(table, &image);
+}
+
+static struct original *find_original(struct image_table *table, uint32_t image)
+{
+	size_t i;
+
+	for (i = 0; i < table->original_count; i++) {
+		if (table->originals[i].image == image)
+			return &table->originals[i];
+	}
+	return NULL;
+}
+
+/* The number of the file of the system that has a build-id, 0 if there is none. */
+static uint32_t system_image(struct image_table *table, const struct profile_image *image)
+{
+	struct profile_image wanted = {.kind = PROFILE_IMAGE_FILE,
+				       .identity_kind = PROFILE_IDENTITY_BUILD_ID};
+	const uint8_t *build_id = profile_image_build_id(image, &wanted.identity_bytes);
+	const uint64_t *first;
+	uint32_t i;
+
+	if (build_id == NULL || wanted.identity_bytes > sizeof(wanted.identity))
+		return 0;
+	memcpy(wanted.identity, build_id, wanted.identity_bytes);
+	first = u64_map_find(&table->by_identity, hash_image(table, &wanted));
+	for (i = first != NULL ? (uint32_t)*first : 0; i != 0; i = table->entries[i]->next) {
+		if (same_image(&table->entries[i]->image, &wanted))
+			return i;
+	}
+	return 0;
+}
+/* Has the file at the path of an original read, if that is the file that was mapped. */
+static enum verdict verify_original(struct image_table *table, uint32_t image)
+{
+	_cleanup_close_ int fd = image_system_open(table->entries[image]->image.path);
+	struct image_file_key key;
+	const struct file *known;
+	struct stat status;
+
+	if (fd < 0 || image_file_get_key(fd, &key) < 0 || fstat(fd, &status) < 0)
+		return VERDICT_WANTED;
+	known = find_file(table, &key);
+	if (known == NULL || known->image != (int)image)
+		return VERDICT_WANTED;
+	return verify(table, image | TAG_ORIGINAL, fd, &status);
+}
+
+/* Return: NULL: no memory, or there are as many as may be. */
+static struct original *get_original(struct image_table *table, uint32_t image)
+{
+	struct original *original = find_original(table, image);
+
+	if (original == NULL) {
+		if (table->original_count == ORIGINALS_MAX ||
+		    array_reserve(&table->originals, &table->original_capacity,
+				  table->original_count + 1, sizeof(*table->originals)) < 0)
+			return NULL;
+		original = &table->originals[table->original_count++];
+		*original = (struct original){.image = image, .verdict = VERDICT_WANTED};
+	}
+	if (original->verdict == VERDICT_WANTED)
+		original->verdict = verify_original(table, image);
+	return original;
+}
+
+/* Return: true if it need not be compared again. */
+static bool original_compare(struct image_table *table, struct entry *entry)
+{
+	uint32_t system = system_image(table, &entry->image);
+	const struct original *original = system != 0 ? get_original(table, system) : NULL;
+
+	if (original == NULL || original->verdict != VERDICT_READ)
+		return original == NULL || original->verdict != VERDICT_WAITING;
+	if (memcmp(original->content, entry->content, sizeof(entry->content)) == 0) {
+		entry->original = system;
+		entry->trusted = false;
+		table->revision++;
+	}
+	return true;
+}
+
+static void original_compare_awaiting(struct image_table *table)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < table->awaiting_count; i++) {
+		if (!original_compare(table, table->entries[table->awaiting[i]]))
+			table->awaiting[left++] = table->awaiting[i];
+	}
+	table->awaiting_count = left;
+}
+
+/* Return: true if the image is still that of the file which was read. */
+static bool is_file_of(const struct profile_image *image, const struct stat *status)
+{
+	uint8_t digest[FILE_IDENTITY_BYTES];
+
+	file_identity_status(digest, status);
+	return image->identity_kind == PROFILE_IDENTITY_FILE &&
+	       memcmp(image->identity, digest, sizeof(digest)) == 0;
+}
+
+static void set_content(struct image_table *table, uint32_t image,
+			const struct image_verifier_result *result)
+{
+	struct entry *entry = table->entries[image];
+	uint8_t digest[FILE_IDENTITY_BYTES];
+	const uint8_t *build_id;
+	size_t bytes;
+
+	file_identity_content(digest, result->content, &result->writers);
+	build_id = profile_image_build_id(&entry->image, &bytes);
+	set_identity(&entry->image, PROFILE_IDENTITY_CONTENT, digest, build_id, bytes);
+	memcpy(entry->content, result->content, sizeof(entry->content));
+	for (size_t i = 0; i < table->jit_count; i++) {
+		struct entry *jit = table->entries[table->jits[i]];
+
+		if (jit->program == image && is_file_of(&jit->image, &result->status))
+			set_identity(&jit->image, PROFILE_IDENTITY_CONTENT, digest, build_id,
+				     bytes);
+	}
+	table->revision++;
+}
+
+static void take_result(struct image_table *table, const struct image_verifier_result *result)
+{
+	enum verdict verdict = result->result == 0 ? VERDICT_READ : VERDICT_NONE;
+	struct original *original;
+	struct entry *entry;
+
+	if (result->tag & TAG_ORIGINAL) {
+		original = find_original(table, result->tag & ~TAG_ORIGINAL);
+		memcpy(original->content, result->content, sizeof(original->content));
+		original->verdict = verdict;
+		original_compare_awaiting(table);
+		return;
+	}
+	entry = table->entries[result->tag];
+	if (!is_file_of(&entry->image, &result->status))
+		return;
+	entry->verdict = verdict;
+	if (verdict != VERDICT_READ)
+		return;
+	set_content(table, result->tag, result);
+	if (!original_compare(table, entry) && table->awaiting_count < AWAITING_MAX)
+		table->awaiting[table->awaiting_count++] = result->tag;
+}
+
+void image_table_settle(struct image_table *table, uint64_t wait_ns)
+{
+	struct image_verifier_result result;
+	uint64_t end_ns = wait_ns > 0 ? clock_monotonic_ns() + wait_ns : 0;
+
+	if (table->verifier == NULL)
+		return;
+	do {
+		while (image_verifier_result(table->verifier, &result))
+			take_result(table, &result);
+	} while (end_ns > clock_monotonic_ns() && image_verifier_wait(table->verifier, end_ns));
+}
+
+uint64_t image_table_revision(const struct image_table *table)
+{
+	return table->revision;
 }
 
 void image_table_recorded(struct image_table *table, const struct image_recording *recording)

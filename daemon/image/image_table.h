@@ -1,8 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The images the daemon has met, each with a small number that stays valid as
- * long as the table. An image's identity is its build-id; without one, a
- * digest of the file; a path only where the file cannot be read.
+ * long as the table. The identity of a file of the system is its build-id; without one, a
+ * digest of the file; a path only where the file cannot be read. A file of the system is one that
+ * only the superuser or our user can write, and that has its path in our root directory too: see
+ * daemon/image/image_system.h.
+ *
+ * Any other file can have the build-id and the path of a file of the system. It is an image of its
+ * own, PROFILE_IDENTITY_FILE, until a thread has read its contents. The image then gets
+ * PROFILE_IDENTITY_CONTENT, as all files of that owner with the same contents. If a file of the
+ * system that has been mapped has the same contents, the image becomes that of the file of the
+ * system. image_table_settle() takes these results: only there does an image change.
  *
  * Every image that is mapped gets a number. There are 131072 of them, and
  * 64 MB for the images, paths above all; images of one path share it. An image that
@@ -65,7 +73,11 @@ void image_table_sampled(struct image_table *table, uint32_t image);
  */
 void image_table_reclaim(struct image_table *table, const uint8_t *mapped);
 
-/** image_table_get() - an image; valid until the table is destroyed. */
+/**
+ * image_table_get() - an image; valid until the table is destroyed
+ *
+ * The image of a file that others can write changes once: see image_table_settle().
+ */
 const struct profile_image *image_table_get(const struct image_table *table, uint32_t image);
 
 /**
@@ -75,6 +87,15 @@ const struct profile_image *image_table_get(const struct image_table *table, uin
  * Return: its number, or -ENOMEM, also beyond 131072 images or 64 MB, or the limits of the user.
  */
 int image_table_add(struct image_table *table, const struct profile_image *image);
+
+/**
+ * image_table_settle() - take the identities of files whose contents have been read
+ * @wait_ns: how long to wait for files that are still to be read; 0: not at all
+ */
+void image_table_settle(struct image_table *table, uint64_t wait_ns);
+
+/** image_table_revision() - a number that changes if an image has changed. */
+uint64_t image_table_revision(const struct image_table *table);
 
 /**
  * image_table_crowded() - Return: whether three quarters of the numbers, or of the room, are gone
@@ -142,12 +163,11 @@ int image_table_jit_of(struct image_table *table, uint32_t program);
 /**
  * image_table_from_event() - the image behind an IMAGE_EVENT_MAP
  *
- * The file is looked up only if the event has no build-id, and does not tell
- * enough to know that it was looked up before, through
- * /proc/PID/map_files or /proc/PID/root, so that deleted files and other mount
- * namespaces work; and read only if no file of that device, inode, size and
- * time of change has been read before. If it cannot be found any more, what
- * the event's (device, inode) was last time stands in.
+ * The file is looked up through /proc/PID/map_files or /proc/PID/root, so that deleted files and
+ * other mount namespaces work. It is not if the event has a build-id, unless another user's process
+ * has sent the event itself, nor if the event shows that the file was looked up before. The file is
+ * read only if no file of that device, inode, size and time of change has been read before. If it
+ * cannot be found any more, the last file of the event's (device, inode) is assumed.
  *
  * Return: its number; -ENOENT if the mapping is no image (anonymous memory,
  * a device); -ENOMEM, also if the user of the event has no points left for looking at files.

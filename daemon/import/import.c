@@ -26,6 +26,8 @@
 
 /* perf's own: all rings were read once. */
 #define RECORD_FINISHED_ROUND 68
+/* So long a merge waits for the contents of files that others could write. */
+#define SETTLE_NS (10 * NS_PER_SECOND)
 #define QUEUE_BYTES ((size_t)256 << 20)
 #define ACCUMULATE_BYTES ((size_t)256 << 20)
 /* Before the limit refuses anything. */
@@ -199,6 +201,7 @@ static int merge_all(struct import *import, struct error *err)
 	int r;
 
 	import->stored.bins = 0;
+	image_table_settle(import_images_table(import->images), SETTLE_NS);
 	r = merge_bins(import->merge, import->accumulate, SIZE_MAX, &import->stored, err);
 	if (r < 0)
 		return r;
