@@ -55,6 +55,7 @@ static const int calls_allowed[] = {
 	SYS_lseek,
 	SYS_close,
 	SYS_fstat,
+	SYS_fstatfs,
 	SYS_ftruncate,
 	SYS_fsync,
 	SYS_fdatasync,
