@@ -60,7 +60,8 @@ content_copy_of()
 	echo "$db-images/??/*$(build_id "$1").user.content"
 }
 
-# until_copied COPY CMD...: COPY may be a pattern; runs a program that goes on and on, until its copy has been made
+# until_copied COPY CMD...: COPY may be a pattern; runs a program without end, until its copy has
+# been made
 until_copied()
 {
 	local copy=$1 pid status

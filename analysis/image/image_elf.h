@@ -56,14 +56,11 @@ enum image_elf_origin {
  * able to write the file at its path, since others could copy the build-id. For an image with
  * PROFILE_IDENTITY_CONTENT, the contents of a file with code are compared.
  *
- * Return:
- * 0.
- * -ESTALE: the file has another identity, or an untrusted user may have written it
- * -ENOEXEC: not ELF
- * -EBADF: a damaged or truncated ELF file
- * -ENOTSUP: ELF, but no executable or shared object
- * -ENOENT, -EACCES and other errors of open(2)
- * -ENOMEM
+ * Return: 0.
+ * Return: -ESTALE: the file has another identity, or an untrusted user may have written it.
+ * Return: -ENOEXEC: not ELF. -EBADF: a damaged or truncated ELF file.
+ * Return: -ENOTSUP: ELF, but no executable or shared object.
+ * Return: -ENOENT, -EACCES and other errors of open(2). -ENOMEM.
  */
 int image_elf_open(struct image_elf **ret, const struct profile_image *image, char *path,
 		   enum image_elf_origin origin, const struct debug_file_options *options,

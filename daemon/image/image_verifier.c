@@ -230,7 +230,7 @@ void image_verifier_destroy(struct image_verifier *verifier)
 }
 
 /* A user with many files leaves room for those of others. */
-static bool has_room(const struct image_verifier *verifier, uid_t owner)
+static bool verifier_has_room(const struct image_verifier *verifier, uid_t owner)
 {
 	size_t count = 0;
 
@@ -249,7 +249,7 @@ int image_verifier_add(struct image_verifier *verifier, uint32_t tag, int fd,
 	int r = -EAGAIN;
 
 	pthread_mutex_lock(&verifier->lock);
-	if (has_room(verifier, status->st_uid)) {
+	if (verifier_has_room(verifier, status->st_uid)) {
 		job.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 		r = job.fd < 0 ? -errno : 0;
 	}
