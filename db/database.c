@@ -274,11 +274,8 @@ static int check_tables(struct database *db, int64_t version, struct error *err)
 static int migrate(struct database *db, int64_t version, struct error *err)
 {
 	static const char *const steps[DATABASE_VERSION] = {
-		[1] = schema_from_1_sql,
-		[2] = schema_from_2_sql,
-		[3] = schema_from_3_sql,
-		[4] = schema_from_4_sql,
-		[5] = schema_from_5_sql,
+		[1] = schema_from_1_sql, [2] = schema_from_2_sql, [3] = schema_from_3_sql,
+		[4] = schema_from_4_sql, [5] = schema_from_5_sql,
 	};
 	int r;
 
