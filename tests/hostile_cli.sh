@@ -16,8 +16,10 @@ seconds=${HOSTILE_SECONDS:-5}
 
 # Samples of the victim that may be credited wrongly or not at all, of 1,000.
 UNCREDITED_PERMILLE=1
-# CPU time of the daemon during the attack, of 1,000 of a CPU.
+# CPU time of the daemon during the attack, of 1,000 of a CPU, beyond the CPU time without attack.
 CPU_PERMILLE=50
+# The same for endless image events, each of which the daemon has to read.
+FLOOD_CPU_PERMILLE=150
 GAP_MS=2000
 START_MS=5000
 RSS_BYTES=$((160 << 20))
@@ -63,15 +65,15 @@ daemon_cpu_ms()
 		awk -v hz="$(getconf CLK_TCK)" '{ print int(($12 + $13) * 1000 / hz) }'
 }
 
-# hostile_start FEED: a daemon that takes many samples
+# hostile_start FEED: a daemon whose unknown samples have their process
 hostile_start()
 {
 	local begin
 
 	daemon=("$bin/dcpid" --source perf --image-events "$1" --socket "$socket"
-		--event cpu-clock:1000000-1100000 --config "$work/empty.conf" --image-store none
-		--per-process "$work/*,unknown" --merge-interval 1 --drain-interval 100)
-	rm -f "$work/hostile.db"
+		--event cpu-clock:4000000-4400000 --config "$work/empty.conf" --image-store none
+		--per-process "$work/* unknown")
+	rm -f "$work/hostile.db" "$work/victims"
 	begin=$(milliseconds)
 	daemon_start --db "$work/hostile.db" || return 1
 	start_ms=$(($(milliseconds) - begin))
@@ -93,26 +95,31 @@ attack_end()
 	wait "$attacker"
 }
 
-# victim_runs ROUNDS: so many times each of the victim's programs, one after the other
+# victim_runs ROUNDS: so many times each of the victim's programs, one after the other; their
+# processes are listed in $work/victims
 victim_runs()
 {
 	local round i
 
 	for round in $(seq "$1"); do
 		for i in $(seq "$victims"); do
-			setpriv --reuid "$victim_uid" --clear-groups "$work/victim$i" spin 100
+			setpriv --reuid "$victim_uid" --clear-groups "$work/victim$i" spin 100 &
+			echo "($!)" >> "$work/victims"
+			wait $!
 		done
 	done
 }
 
-# victim_samples: "CREDITED UNCREDITED": of the victim's programs, and unknown samples of
-# processes that are not the attacker's
+# victim_samples: "CREDITED UNCREDITED": of the victim's programs, and of its processes without
+# an image
 victim_samples()
 {
-	sql "$work/hostile.db" "SELECT
-		(SELECT ifnull(sum(count), 0) FROM dcpi_samples WHERE path LIKE '$work/victim%'),
-		(SELECT ifnull(sum(count), 0) FROM counter WHERE counter_group = 'unknown'
-			AND name IN ('process', 'address', 'replaced', 'lost', 'anonymous'))" | tr '|' ' '
+	sql "$work/hostile.db" "CREATE TEMP TABLE victim (pid INTEGER);
+		INSERT INTO victim VALUES $(paste -s -d , "$work/victims");
+		SELECT (SELECT ifnull(sum(samples), 0) FROM profile JOIN image ON image.id = image
+			WHERE path LIKE '$work/victim%'),
+		(SELECT ifnull(sum(samples), 0) FROM profile JOIN image ON image.id = image
+			WHERE path = 'unknown' AND pid IN victim)" | tr '|' ' '
 }
 
 # bound NAME GOT LIMIT
@@ -130,6 +137,40 @@ cpu_is_busy()
 	[ "${load%.*}" -gt "$(nproc)" ]
 }
 
+# victim_until BEGIN: start the victim's programs for $seconds
+victim_until()
+{
+	until [ $(($(milliseconds) - $1)) -ge $((seconds * 1000)) ]; do
+		victim_runs 1
+	done
+}
+
+# hostile_baseline FEED: sets $baseline, the CPU time without attack, of 1,000 of a CPU
+hostile_baseline()
+{
+	local begin cpu
+
+	baseline=0
+	hostile_start "$1" || return
+	begin=$(milliseconds)
+	cpu=$(daemon_cpu_ms)
+	victim_until "$begin"
+	ctl flush > /dev/null
+	baseline=$(((1000 * ($(daemon_cpu_ms) - cpu)) / ($(milliseconds) - begin)))
+	# shellcheck disable=SC2119 # with the usual signal
+	daemon_stop
+	echo "# CPU time of the daemon without attack, permille: $baseline"
+}
+
+# cpu_limit ATTACK
+cpu_limit()
+{
+	case $1 in
+	mappings | remap) echo "$FLOOD_CPU_PERMILLE" ;;
+	*) echo "$CPU_PERMILLE" ;;
+	esac
+}
+
 # hostile_case NAME FEED ATTACK ARGUMENT...
 hostile_case()
 {
@@ -144,15 +185,13 @@ hostile_case()
 	begin=$(milliseconds)
 	cpu=$(daemon_cpu_ms)
 	attack_begin "$@"
-	until [ $(($(milliseconds) - begin)) -ge $((seconds * 1000)) ]; do
-		victim_runs 1
-	done
+	victim_until "$begin"
 	attack_end
 	victim_runs 1
 	ctl flush > /dev/null
 	elapsed=$(($(milliseconds) - begin))
-	bound "$name: CPU time of the daemon, permille" \
-		"$(((1000 * ($(daemon_cpu_ms) - cpu)) / elapsed))" "$CPU_PERMILLE"
+	bound "$name: CPU time of the daemon for the attack, permille" \
+		"$(((1000 * ($(daemon_cpu_ms) - cpu)) / elapsed - baseline))" "$(cpu_limit "$1")"
 	gap=$(ctl --json stats | jq '."stat.drain_gap_ms"')
 	rss=$(ctl_status | awk '$1 == "rss_bytes" { print $2 }')
 	bound "$name: memory" "$rss" "$RSS_BYTES"
@@ -168,6 +207,6 @@ hostile_case()
 	is "$name: accounts for every sample" "$(identity "$work/hostile.db")" ""
 	read -r credited uncredited < <(victim_samples)
 	check "$name: the victim has samples ($credited)" [ "$credited" -gt 0 ]
-	bound "$name: samples of others without an image, of $credited" "$uncredited" \
+	bound "$name: samples of the victim without an image, of $credited" "$uncredited" \
 		"$((1 + credited * UNCREDITED_PERMILLE / 1000))"
 }

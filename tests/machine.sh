@@ -10,3 +10,17 @@ machine_line()
 	cpu=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
 	echo "- machine: ${cpu:-$(uname -m)}, $(nproc) CPUs, Linux $(uname -r | sed 's/-.*//')"
 }
+
+# machine_runs_32bit: whether an x86-64 kernel executes 32-bit programs; some virtual machines do not
+machine_runs_32bit()
+{
+	local folder status=1
+
+	folder=$(mktemp -d) || return 1
+	# shellcheck disable=SC2016 # assembly
+	echo 'void _start(void) { __asm__ volatile("int $0x80" : : "a"(1), "b"(0)); for (;;) ; }' |
+		${CC:-gcc} -m32 -O1 -nostdlib -static -fno-pie -no-pie -x c -o "$folder/program" - &&
+		"$folder/program" 2> /dev/null && status=0
+	rm -r "$folder"
+	return $status
+}
