@@ -57,10 +57,12 @@ identity_of()
 	readelf -n "$1" | awk '/Build ID/ { print $3 }'
 }
 
-# image_identity PATTERN: of the image with a path like that
+# image_identity PATTERN: the build-id of the image with a path like that. It follows a digest of
+# the contents (PROFILE_IDENTITY_CONTENT) if the file has no path that only root can write.
 image_identity()
 {
-	sql "$db" "SELECT lower(hex(identity)) FROM image WHERE path LIKE '$1' AND kind = 0"
+	sql "$db" "SELECT lower(hex(iif(identity_kind = 3, substr(identity, 13), identity)))
+		FROM image WHERE path LIKE '$1' AND kind = 0"
 }
 
 jit_images()
@@ -218,11 +220,11 @@ contained()
 contained container text $time_ms
 is "a container: its program" "$(image_identity /bin/kinds)" "$(identity_of "$work/kinds-static")"
 contained container-map map $time_ms
-most_in "a container: perf map" hot_seventy "/bin/kinds \\[jit\\]" 70
-most_in "a container: perf map" hot_thirty "/bin/kinds \\[jit\\]" 30
+most_in "a container: perf map" hot_seventy "*/bin/kinds \\[jit\\]" 70
+most_in "a container: perf map" hot_thirty "*/bin/kinds \\[jit\\]" 30
 is "a container: by its own process id" "$(ls "$root/tmp")" perf-1.map
 contained container-dump dump $time_ms /tmp
-most_in "a container: jitdump" hot_seventy "/bin/kinds \\[jit\\]" 70
+most_in "a container: jitdump" hot_seventy "*/bin/kinds \\[jit\\]" 70
 
 # Links that lead outside, to a map that would be true: the map itself, and the directory.
 # Inside they lead nowhere.
