@@ -18,7 +18,7 @@ seconds=${HOSTILE_SECONDS:-5}
 UNCREDITED_PERMILLE=1
 # CPU time of the daemon during the attack, of 1,000 of a CPU, beyond the CPU time without attack.
 CPU_PERMILLE=50
-# The same for endless image events, each of which the daemon has to read.
+# The same for endless image events: the daemon has to read each event.
 FLOOD_CPU_PERMILLE=150
 GAP_MS=2000
 START_MS=5000
