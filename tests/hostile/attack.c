@@ -5,7 +5,7 @@
  * "numbers FOLDER FILES" maps files one after the other; each has other contents.
  * "held FOLDER FILES" does the same and keeps all of them mapped.
  * "names FOLDER NAMES" maps one file under many names.
- * "sparse FOLDER FILES" maps files of 8 MiB that have no data.
+ * "holes FOLDER FILES" maps files of 8 MiB that have no data.
  * "mappings FILE PROCESSES MAPPINGS" starts processes with many mappings of a file.
  * "remap FILE SECONDS" replaces one mapping by another as fast as possible.
  * "spin MILLISECONDS" uses the CPU, for the victim.
@@ -221,7 +221,7 @@ int main(int argc, char **argv)
 		files_hold(argv[2], number(argc, argv, 3));
 	else if (strcmp(mode, "names") == 0)
 		names_map(argv[2], number(argc, argv, 3));
-	else if (strcmp(mode, "sparse") == 0)
+	else if (strcmp(mode, "holes") == 0)
 		sparse_map(argv[2], number(argc, argv, 3));
 	else if (strcmp(mode, "mappings") == 0)
 		many_processes(argv[2], number(argc, argv, 3), number(argc, argv, 4));

@@ -14,7 +14,7 @@ FEEDS=${FEEDS:-perf}
 for feed in $FEEDS; do
 	hostile_baseline "$feed"
 	hostile_case "files mapped one after the other" "$feed" numbers "$work/a" 60000
-	hostile_case "sparse files" "$feed" sparse "$work/a" 300
+	hostile_case "sparse files" "$feed" holes "$work/a" 300
 	hostile_case "processes of many mappings" "$feed" mappings "$work/a/file" 5 60000
 	[ -n "${ALL:-}" ] || continue
 	hostile_case "files that stay mapped" "$feed" held "$work/a" 140000
