@@ -154,7 +154,9 @@ int profile_writer_attach(struct profile_writer *writer, struct error *err)
 	if (r == 0)
 		r = database_exec(&writer->db, "UPDATE epoch SET open = 0 WHERE open = 1", "write",
 				  err);
-	database_file_note(&writer->db.file, writer->db.handle);
+	/* SQLite releases the shared memory of databases with a log only. */
+	if (r == 0)
+		database_file_note(&writer->db.file, writer->db.handle);
 	return r;
 }
 

@@ -8,7 +8,7 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 . tests/tap.sh
-for arguments in "--sample 6 --jobs 2" "--damage-database 10" "--damage-perfdata 5"; do
+for arguments in "--sample 2 --jobs 2" "--damage-database 5" "--damage-perfdata 3"; do
 	# shellcheck disable=SC2086 # they are words
 	output=$(tests/faults.py $arguments 2>&1)
 	status=$?

@@ -300,20 +300,21 @@ static void reports_endless_parsing(void **state)
 	assert_string_equal(broker_packet_text(&packet), "/x/endless");
 }
 
+/* Sanitizers handle the signal themselves. */
+#if !SANITIZER
 static void reports_crash(void **state)
 {
 	struct broker_packet packet;
 	int status;
 
 	(void)state;
-	if (SANITIZER)
-		skip();
 	packet = failure_of(true, &status);
 	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGSEGV);
 	assert_int_equal(packet.message.kind, PARSE_FAILURE_SIGNAL);
 	assert_int_equal(packet.message.flags, SIGSEGV);
 	assert_string_equal(broker_packet_text(&packet), "/x/endless");
 }
+#endif
 
 /* --- messages ----------------------------------------------------------- */
 
@@ -357,10 +358,16 @@ static void refuses_damaged_messages(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(refuses_calls),    cmocka_unit_test(allows_work),
-		cmocka_unit_test(limits_resources), cmocka_unit_test(drops_root),
-		cmocka_unit_test(lets_it_abort),    cmocka_unit_test(reports_endless_parsing),
-		cmocka_unit_test(reports_crash),    cmocka_unit_test(refuses_damaged_messages),
+		cmocka_unit_test(refuses_calls),
+		cmocka_unit_test(allows_work),
+		cmocka_unit_test(limits_resources),
+		cmocka_unit_test(drops_root),
+		cmocka_unit_test(lets_it_abort),
+		cmocka_unit_test(reports_endless_parsing),
+		cmocka_unit_test(refuses_damaged_messages),
+#if !SANITIZER
+		cmocka_unit_test(reports_crash),
+#endif
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

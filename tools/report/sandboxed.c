@@ -157,13 +157,12 @@ static int write_all(const char *data, size_t bytes)
 }
 
 /* Ends both processes if the output cannot be written. */
-static void print_held(struct runner *runner)
+static void print(struct runner *runner, const char *data, size_t bytes)
 {
 	struct error err;
-	int r = write_all(runner->held, runner->held_bytes);
+	int r = write_all(data, bytes);
 
-	runner->printed |= runner->held_bytes > 0;
-	runner->held_bytes = 0;
+	runner->printed |= bytes > 0;
 	if (r == 0)
 		return;
 	kill(runner->child, SIGKILL);
@@ -171,16 +170,19 @@ static void print_held(struct runner *runner)
 	_exit(cli_fail(runner->cli, &err));
 }
 
+static void print_held(struct runner *runner)
+{
+	print(runner, runner->held, runner->held_bytes);
+	runner->held_bytes = 0;
+}
+
+/* Without memory, output is not held. */
 static void take_output(struct runner *runner)
 {
-	size_t want = runner->held_bytes + 65536;
-	ssize_t n;
+	static char chunk[65536];
+	size_t want = runner->held_bytes + sizeof(chunk);
+	ssize_t n = read(runner->output, chunk, sizeof(chunk));
 
-	if (array_reserve(&runner->held, &runner->held_capacity, want, 1) < 0) {
-		print_held(runner);
-		return;
-	}
-	n = read(runner->output, runner->held + runner->held_bytes, 65536);
 	if (n < 0 && errno == EINTR)
 		return;
 	if (n <= 0) {
@@ -188,9 +190,14 @@ static void take_output(struct runner *runner)
 		runner->output = -1;
 		return;
 	}
-	runner->held_bytes += (size_t)n;
-	if (runner->printed || runner->options->live || runner->held_bytes >= HELD_BYTES_MAX)
+	if (runner->printed || runner->options->live || want > HELD_BYTES_MAX ||
+	    array_reserve(&runner->held, &runner->held_capacity, want, 1) < 0) {
 		print_held(runner);
+		print(runner, chunk, (size_t)n);
+		return;
+	}
+	memcpy(runner->held + runner->held_bytes, chunk, (size_t)n);
+	runner->held_bytes += (size_t)n;
 }
 
 /* The first failure counts: others may follow from it. */
