@@ -157,7 +157,7 @@ static int write_all(const char *data, size_t bytes)
 }
 
 /* Ends both processes if the output cannot be written. */
-static void print(struct runner *runner, const char *data, size_t bytes)
+static void runner_print(struct runner *runner, const char *data, size_t bytes)
 {
 	struct error err;
 	int r = write_all(data, bytes);
@@ -172,7 +172,7 @@ static void print(struct runner *runner, const char *data, size_t bytes)
 
 static void print_held(struct runner *runner)
 {
-	print(runner, runner->held, runner->held_bytes);
+	runner_print(runner, runner->held, runner->held_bytes);
 	runner->held_bytes = 0;
 }
 
@@ -193,7 +193,7 @@ static void take_output(struct runner *runner)
 	if (runner->printed || runner->options->live || want > HELD_BYTES_MAX ||
 	    array_reserve(&runner->held, &runner->held_capacity, want, 1) < 0) {
 		print_held(runner);
-		print(runner, chunk, (size_t)n);
+		runner_print(runner, chunk, (size_t)n);
 		return;
 	}
 	memcpy(runner->held + runner->held_bytes, chunk, (size_t)n);
