@@ -18,8 +18,6 @@ daemon=("$bin/dcpid" --source perf --image-events perf --socket "$socket"
 : > "$work/empty.conf"
 ${CC:-gcc} -O2 -Wall -Wextra -Werror -D_GNU_SOURCE -o "$work/many_images" \
 	"$top/tests/programs/many_images.c" || exit 1
-${CC:-gcc} -O2 -Wall -Wextra -Werror -D_GNU_SOURCE -o "$work/attack" \
-	"$top/tests/hostile/attack.c" || exit 1
 
 if ! daemon_start --db "$db" --merge-interval 1 --drain-interval 100 --label first; then
 	skip "many images" "$(tail -n 1 "$work/log")"
@@ -77,9 +75,10 @@ hold()
 	mkdir "$files/held"
 	rm -f "$work/end"
 	mkfifo "$work/end"
-	"$work/attack" held "$files/held" "$1" < "$work/end" > /dev/null &
+	"$work/many_images" "$files/held" "$next" "$1" hold < "$work/end" > /dev/null &
 	holder=$!
 	exec 7> "$work/end"
+	next=$((next + $1))
 }
 
 let_go()

@@ -92,7 +92,20 @@ daemon_start()
 	env --default-signal=INT "${daemon[@]}" "$@" > /dev/null 2> "$work/log" &
 	daemon_pid=$!
 	pids+=("$daemon_pid")
-	eventually daemon_decided && daemon_answers
+	eventually daemon_decided && daemon_answers && daemon_await_samples
+}
+
+# The daemon is ready before it samples: it looks at all processes first, for 3 s at most.
+daemon_await_samples()
+{
+	local i
+
+	for i in $(seq 50); do
+		"$bin/dcpictl" --socket "$socket" stats 2> /dev/null |
+			awk '$1 == "interrupts" && $2 > 0 { found = 1 } END { exit !found }' && break
+		sleep 0.1
+	done
+	return 0
 }
 
 daemon_answers()

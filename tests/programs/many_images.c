@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * many_images FOLDER FIRST COUNT: create COUNT images in FOLDER, and then map them one after the
- * other. The build-id of each is its number, from FIRST on. The files stay.
+ * many_images FOLDER FIRST COUNT [hold]: create COUNT images in FOLDER, and then map them one after
+ * the other. The build-id of each is its number, from FIRST on. The files stay. With "hold" the
+ * images stay mapped until the standard input ends.
  */
 #include <elf.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -19,6 +22,8 @@
 #else
 #define MACHINE EM_AARCH64
 #endif
+
+#define HOLD_MAX 16000
 
 /* As little of a shared object as has a build-id. */
 struct image {
@@ -57,14 +62,40 @@ static void image_create(const char *folder, const struct image *image)
 	close(fd);
 }
 
-static void image_map(const char *folder, uint32_t number)
+static void image_map(const char *folder, uint32_t number, bool hold)
 {
 	int fd = image_open(folder, number, O_RDONLY);
 	void *page = mmap(NULL, sizeof(struct image), PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
 
 	require(page != MAP_FAILED, "mmap");
-	munmap(page, sizeof(struct image));
+	if (!hold)
+		munmap(page, sizeof(struct image));
 	close(fd);
+}
+
+/* No process has more mappings than the kernel allows. */
+static void images_hold(const char *folder, uint32_t first, uint32_t count)
+{
+	int end[2];
+	char byte;
+
+	require(pipe(end) == 0, "pipe");
+	for (uint32_t begin = 0; begin < count; begin += HOLD_MAX) {
+		pid_t pid = fork();
+
+		require(pid >= 0, "fork");
+		if (pid > 0)
+			continue;
+		close(end[1]);
+		for (uint32_t i = begin; i < begin + HOLD_MAX && i < count; i++)
+			image_map(folder, first + i, true);
+		_exit(read(end[0], &byte, 1) != 0);
+	}
+	while (read(STDIN_FILENO, &byte, 1) > 0)
+		continue;
+	close(end[1]);
+	while (wait(NULL) > 0)
+		continue;
 }
 
 int main(int argc, char **argv)
@@ -97,8 +128,8 @@ int main(int argc, char **argv)
 	const struct timespec tick = {.tv_nsec = 50000000};
 	uint32_t first, count;
 
-	if (argc != 4) {
-		fprintf(stderr, "usage: many_images FOLDER FIRST COUNT\n");
+	if (argc != 4 && argc != 5) {
+		fprintf(stderr, "usage: many_images FOLDER FIRST COUNT [hold]\n");
 		return 2;
 	}
 	first = (uint32_t)strtoul(argv[2], NULL, 10);
@@ -106,7 +137,10 @@ int main(int argc, char **argv)
 	for (image.id[0] = first; image.id[0] < first + count; image.id[0]++)
 		image_create(argv[1], &image);
 	nanosleep(&tick, NULL);
-	for (uint32_t number = first; number < first + count; number++)
-		image_map(argv[1], number);
+	if (argc == 5)
+		images_hold(argv[1], first, count);
+	else
+		for (uint32_t number = first; number < first + count; number++)
+			image_map(argv[1], number, false);
 	return 0;
 }
