@@ -12,6 +12,18 @@
 #include "db/profile_write.h"
 #include "lib/clock.h"
 
+/*
+ * The end of the present epoch, by its own clock. The clocks of both epochs are read one after the
+ * other, so that the end may seem to be later than @start_ns, the start of the next epoch.
+ */
+static int64_t epoch_end(const struct collector *collector, int64_t start_ns)
+{
+	int64_t end_ns = collector_counters_now(collector);
+	bool is_set = end_ns - start_ns > (int64_t)NS_PER_SECOND;
+
+	return end_ns > start_ns && !is_set ? start_ns : end_ns;
+}
+
 int collector_epoch_begin_at(struct collector *collector, int64_t start_ns, uint64_t boot_ns,
 			     struct error *err)
 {
@@ -40,7 +52,7 @@ int collector_epoch_begin_at(struct collector *collector, int64_t start_ns, uint
 			.period_max = list->event[i].period_max,
 		};
 	}
-	rc = profile_writer_epoch_next(collector->writer, collector_counters_now(collector), &epoch,
+	rc = profile_writer_epoch_next(collector->writer, epoch_end(collector, start_ns), &epoch,
 				       events, list->count, err);
 	if (rc < 0)
 		return rc;
