@@ -49,7 +49,7 @@ if ! "${CC:-gcc}" -O2 -g -o "$scratch/varies" tests/programs/varies.c; then
 fi
 for kb in 16 8192; do
 	TABLE_KB=$kb "$bin/dcpirun" -q -e cpu-clock --db "$scratch/live.db" --label "$kb kB" -- \
-		"$scratch/varies" 200
+		"$scratch/varies" 600
 done
 live=$scratch/live.db
 is "what became slower comes first" "$(run "$live" --csv -i varies | sed -n 2p |
