@@ -383,7 +383,9 @@ int database_open_write(struct database *db, const char *path, struct error *err
 		r = migrate(db, version, err);
 	if (r == 0)
 		r = check_tables(db, DATABASE_VERSION, err);
-	database_file_note(&db->file, db->handle);
+	/* SQLite releases the shared memory of databases with a log only. */
+	if (r == 0)
+		database_file_note(&db->file, db->handle);
 	return r;
 }
 
