@@ -87,6 +87,13 @@ static bool shared_read(sqlite3 *handle, unsigned char *bytes)
 	return true;
 }
 
+/* SQLite leaks the shared memory of a database that was never used with a log. */
+static bool shared_read_noted(const struct database_file *file, sqlite3 *handle,
+			      unsigned char *bytes)
+{
+	return file->memory.inode != 0 && shared_read(handle, bytes);
+}
+
 int database_file_hold(struct database_file *file, const char *given, const char *path)
 {
 	struct stat status;
@@ -194,9 +201,10 @@ enum database_place database_file_place(const struct database_file *file, sqlite
 	if (status.st_nlink == 0)
 		return DATABASE_REMOVED;
 	main = identity_of(&status);
-	if (shared_read(handle, shared) && ((is_written(&file->main, &main) &&
-					     memcmp(shared, file->shared, sizeof(shared)) == 0) ||
-					    is_log_damaged(handle, shared)))
+	if (shared_read_noted(file, handle, shared) &&
+	    ((is_written(&file->main, &main) &&
+	      memcmp(shared, file->shared, sizeof(shared)) == 0) ||
+	     is_log_damaged(handle, shared)))
 		return DATABASE_OVERWRITTEN;
 	return is_file_in_place(file, file->given) ? DATABASE_IN_PLACE : DATABASE_MOVED;
 }
@@ -233,7 +241,7 @@ static void close_elsewhere(struct database_file *file, sqlite3 *handle, bool so
 	unsigned char shared[DATABASE_SHARED_BYTES];
 	int keep = 1;
 
-	if (sound && shared_read(handle, shared) &&
+	if (sound && shared_read_noted(file, handle, shared) &&
 	    shared_number(shared + SHARED_FRAMES) > shared_number(shared + SHARED_BACKFILL))
 		log_follow(file);
 	sqlite3_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
