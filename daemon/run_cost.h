@@ -38,7 +38,7 @@ struct run_cost {
 /**
  * run_cost_begin() - a run begins
  * @percent: bound of the total cost, of the command's CPU time
- * @first:   the first run, to whose cost the start of this process belongs
+ * @first:   the first run: its cost includes the start of this process
  */
 void run_cost_begin(struct run_cost *cost, uint32_t percent, bool first);
 

@@ -36,7 +36,7 @@ static struct file_identity identity_of(const struct stat *status)
 	};
 }
 
-/* All zero if there is no such file. */
+/* Return the identity of PATH with @suffix; all members are zero if no such file exists. */
 static struct file_identity identity_at(const char *path, const char *suffix)
 {
 	char name[PATH_MAX];
@@ -282,7 +282,7 @@ bool database_file_name(const struct database_file *file, char *name, size_t siz
 	return true;
 }
 
-/* Return: 1 renamed, 0 there is no such file, -EEXIST the new name is taken, or -errno. */
+/* Return: 1: renamed; 0: no such file; -EEXIST: the new name is in use; or another -errno. */
 static int rename_one(const char *path, const char *suffix, unsigned int attempt, char *name,
 		      size_t size)
 {

@@ -6,8 +6,8 @@
  *
  * A file is the same if its device and inode are the same, its log and its shared memory are
  * those that SQLite opened, and no program but SQLite has written to it. SQLite shows each commit
- * and each checkpoint of any connection in the shared memory; a database whose size or time changed
- * while the shared memory did not was overwritten.
+ * and each checkpoint of any connection in the shared memory. If the size or the time of a
+ * database changes and the shared memory does not, another program has overwritten the database.
  */
 #ifndef DCPI_DATABASE_FILE_H
 #define DCPI_DATABASE_FILE_H

@@ -58,7 +58,7 @@ enum profile_identity_kind {
  * profiler cause. Its digest is the build-id of the kernel's image, which has the symbols.
  */
 #define PROFILE_PROBES_SUFFIX "[probes]"
-/* Ends the path of an image whose contents have not been compared. */
+/* Suffix of the path of an image until its contents have been compared. */
 #define PROFILE_UNVERIFIED_SUFFIX " [unverified]"
 
 /**

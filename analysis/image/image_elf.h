@@ -36,7 +36,7 @@ struct image_section {
 enum image_elf_origin {
 	/* At or next to the image's path: all users with write permission for that directory. */
 	IMAGE_ELF_PATH,
-	/* In the image store, whose writer has compared all contents. */
+	/* In the image store. Its writer has compared all contents. */
 	IMAGE_ELF_STORE,
 	/* In a debug directory, or from a server: the administrator. */
 	IMAGE_ELF_SYSTEM,
@@ -47,7 +47,7 @@ enum image_elf_origin {
  * @image:   its identity and, for messages and separate debug files, its path
  * @path:    the file; taken over. NULL: out of memory
  * @origin:  where the file was found
- * @options: whose files are trusted; NULL: everybody's
+ * @options: the users whose files are trusted; NULL: all users
  * @ret:     out; freed by image_elf_close()
  *
  * Only image_lookup_open() chooses the file: others use that.

@@ -150,7 +150,8 @@ static void pin_set(struct image_keeper *keeper, uint32_t image, const char *pat
 {
 	struct pin new = {.image = image, .fd = image_file_pin(event)};
 
-	new.is_named = event->path != NULL &&strcmp(event->path, path) == 0;
+	if (event->path != NULL)
+		new.is_named = strcmp(event->path, path) == 0;
 	if (new.fd < 0 && (event->inode == 0 || !new.is_named))
 		return;
 	image_file_claim(&new.claim, event);
@@ -325,7 +326,7 @@ static void candidate_rest(struct candidate *candidate)
 	candidate->samples = 0;
 }
 
-/* Return false if the copier has as many jobs as it takes, or there is no memory. */
+/* Return false if the copier's queue is full, or if there is no memory. */
 static bool job_add(struct image_keeper *keeper, struct image_table *table, struct pin *pin)
 {
 	const struct profile_image *image = image_table_get(table, pin->image);

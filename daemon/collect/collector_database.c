@@ -74,7 +74,7 @@ static int database_leave(struct collector *collector, struct error *err)
 	replacement_describe(collector, place);
 	replacement->moved = place == PROFILE_MOVED;
 	replacement->ended = false;
-	replacement->aside[0] = '\0';
+	replacement->renamed[0] = '\0';
 	if (replacement->moved) {
 		rc = moved_finish(collector, err);
 		if (rc == -EBUSY && !collector->ended)
@@ -137,7 +137,7 @@ static int database_enter(struct collector *collector, uint64_t *lost, struct er
 	int rc = 0;
 
 	if (profile_writer_place(collector->writer) != PROFILE_IN_PLACE)
-		rc = profile_writer_reopen(collector->writer, replacement->aside, err);
+		rc = profile_writer_reopen(collector->writer, replacement->renamed, err);
 	if (rc < 0)
 		return rc;
 	profile_writer_wait(collector->writer, COLLECTOR_LOCKED_MS);
@@ -162,7 +162,7 @@ int collector_database_renew(struct collector *collector, struct error *err)
 	log_warning("database %s %s; epoch %" PRId64 " begins in the database at its path, %" PRIu64
 		    " stored samples are lost%s%s",
 		    collector->config.db, replacement->text, collector->epoch_id, lost,
-		    replacement->aside[0] != '\0' ? "; a file there was renamed to " : "",
-		    replacement->aside);
+		    replacement->renamed[0] != '\0' ? "; a file there was renamed to " : "",
+		    replacement->renamed);
 	return 0;
 }

@@ -60,7 +60,7 @@ struct collector_retention {
  * @moved:   it exists under another name
  * @ended:   its epoch has ended in it, at @left_ns, and @left_boot_ns as CLOCK_BOOTTIME
  * @text:    what happened to it, for the log
- * @aside:   new name of a file that was at its path; "" if there was none
+ * @renamed: new name of the other file that was at its path; "" if there was none
  */
 struct collector_replacement {
 	bool pending;
@@ -69,7 +69,7 @@ struct collector_replacement {
 	int64_t left_ns;
 	uint64_t left_boot_ns;
 	char text[PATH_MAX + 32];
-	char aside[PATH_MAX];
+	char renamed[PATH_MAX];
 };
 
 /**

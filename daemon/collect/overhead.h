@@ -84,7 +84,7 @@ int overhead_measure(const struct source_event *event, uint64_t cpu_hz, struct o
  * overhead_measure_all() - measure both kinds of events, clocks and counters, if both are there
  * @ret: @ns is that of a clock if there is one; the quartiles are the lowest and the highest
  *
- * Return: as overhead_measure(), whose error for one kind is an error for all.
+ * Return: as overhead_measure(). If one kind cannot be measured, the result is its error.
  */
 int overhead_measure_all(const struct event_list *events, uint64_t cpu_hz,
 			 struct overhead_cost *ret, struct error *err);

@@ -246,7 +246,7 @@ static void free_down_to(struct address_spaces *spaces, struct process_spaces *p
 	}
 }
 
-/* The user whose processes have most. A user's account has room for the sum. */
+/* Find the user whose processes take the most memory here. The sums are kept in the accounts. */
 static struct quota_user *heaviest_user(const struct address_spaces *spaces)
 {
 	struct quota_user *user, *heaviest = NULL;

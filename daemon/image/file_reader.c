@@ -96,7 +96,7 @@ static bool mode_permits(const struct file_reader *reader, uint32_t user, const 
 	return other && (group || reader->has_groups);
 }
 
-/* Return true if every entry of an access control list grants @access, or there is no list. */
+/* Return true if there is no access control list, or if each entry of the list grants @access. */
 static bool list_permits(int fd, unsigned int access)
 {
 	union {

@@ -36,7 +36,7 @@ struct image_file_key {
 	uint64_t version;
 };
 
-/** image_file_get_key() - the state of an open file. Return: 0; -ENODEV it is no regular file. */
+/** image_file_get_key() - read the state of an open file. Return: 0; -ENODEV: no regular file. */
 int image_file_get_key(int fd, struct image_file_key *key);
 
 /**

@@ -94,7 +94,7 @@ static void inherit_user(struct process_spaces *process, const struct process_sp
 	process->last_user = process->user != NULL ? process->user : parent->last_user;
 }
 
-/* A process id that has a new process, or one whose user may have changed. */
+/* The process id belongs to a new process, or the user of the process may have changed. */
 static void reset_user(struct process_spaces *process)
 {
 	process->parent = 0;

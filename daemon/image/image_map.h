@@ -199,8 +199,9 @@ struct quota_user *image_map_user(struct image_map *map, uint32_t pid);
 void image_map_refuse(struct image_map *map, uint32_t pid, uint64_t time_ns);
 
 /**
- * image_map_limited() - find a living process whose events were refused and whose user may be
- * charged again
+ * image_map_limited() - find a living process to scan after a refusal
+ *
+ * Events of the process were refused, and the account of its user can be charged again.
  *
  * A scan of the process makes its mappings known.
  *

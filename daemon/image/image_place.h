@@ -42,7 +42,7 @@ enum image_unknown {
  */
 const char *image_unknown_name(enum image_unknown reason);
 
-/* The @delta of a mapping of IMAGE_UNKNOWN whose image got no number. */
+/* The @delta of a mapping to IMAGE_UNKNOWN that stands for an image without a number. */
 #define IMAGE_PLACE_NO_NUMBER 1
 
 /**

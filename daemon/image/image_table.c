@@ -40,7 +40,7 @@
 #define LOOK_POINTS 40
 /* Numbers are looked for among those in use no more often. */
 #define SWEEP_NS NS_PER_SECOND
-/* Files of the system whose contents were compared with those of others, */
+/* Upper bound of files of the system that are compared with other files by contents. */
 #define ORIGINALS_MAX 4096
 /* and others that wait until these have been read. */
 #define AWAITING_MAX 1024
@@ -88,7 +88,7 @@ struct entry {
 };
 
 /*
- * A file of the system, with whose contents those of others are compared.
+ * A file of the system. The contents of other files are compared with its contents.
  *
  * @image: its number
  */
@@ -113,7 +113,7 @@ struct file {
 
 /*
  * @bytes: of entries
- * @pid:   the process from whose event an image comes now; 0: none
+ * @pid:   the process of the event that is being handled; 0: none
  * @free:  numbers that were given back
  * @swept_ns: when numbers were last looked for
  * @awaiting:  images to be compared with an original that is being read
@@ -493,7 +493,7 @@ static bool is_kept(const struct image_table *table, const uint8_t *mapped, size
 	       entry->sampled || entry->image.kind != PROFILE_IMAGE_FILE;
 }
 
-/* The image whose path one that is kept shares is kept, too. */
+/* Images share paths: keep each image that owns the path of a kept image. */
 static void keep_paths(const struct image_table *table, uint8_t *kept)
 {
 	for (size_t i = 0; i < table->count; i++) {

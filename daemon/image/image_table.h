@@ -48,7 +48,7 @@ uint32_t image_table_used(const struct image_table *table);
 /**
  * struct image_table_limits - limits of users on images
  * @quota:   of the users
- * @user:    the account of a process, from whose event an image comes
+ * @user:    finds the account of the process that mapped an image
  * @sweep:   called when numbers run short: calls image_table_reclaim()
  * @forget:  called when the number of an image is given back
  * @context: of these
@@ -89,7 +89,7 @@ const struct profile_image *image_table_get(const struct image_table *table, uin
 int image_table_add(struct image_table *table, const struct profile_image *image);
 
 /**
- * image_table_settle() - take the identities of files whose contents have been read
+ * image_table_settle() - take identities of files from the thread that reads their contents
  * @wait_ns: how long to wait for files that are still to be read; 0: not at all
  */
 void image_table_settle(struct image_table *table, uint64_t wait_ns);

@@ -84,7 +84,7 @@ bool kernel_images_unsettled(const struct kernel_images *kernel);
 void kernel_images_expire(struct kernel_images *kernel, uint64_t time_ns);
 
 /**
- * kernel_images_names() - find the image whose symbols are those of an image
+ * kernel_images_names() - find the image that has the symbols of an image
  *
  * Return: the kernel's number for the image of samples that probes cause, which has the same text
  * and in the database no symbols of its own; else @image.

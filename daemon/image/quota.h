@@ -31,7 +31,7 @@
 /* Users with an account of their own; the others share one. */
 #define QUOTA_USERS_MAX 4096
 
-/* Stands for the user of a process whose user could not be found out. */
+/* The user of a process is not known. */
 #define QUOTA_UID_NONE UINT32_MAX
 
 /** enum quota_limit - the limits of a user */

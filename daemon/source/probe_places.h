@@ -13,7 +13,7 @@
 
 /**
  * struct probe_place - a breakpoint, with times of CLOCK_MONOTONIC; @until_ns 0: it is in place
- * @from: 0; else @address is no breakpoint, but the target of a branch that has one, @from
+ * @from: 0: @address is a breakpoint; else the breakpoint of a branch with the target @address
  */
 struct probe_place {
 	uint64_t address;
