@@ -297,7 +297,9 @@ int main(int argc, char **argv)
 
 	if (status == CLI_RUN)
 		status = sandboxed_start(
-			&settings.cli, &(struct sandboxed_options){.access.input = settings.other});
+			&settings.cli,
+			&(struct sandboxed_options){.access.inputs = &settings.other,
+						    .access.input_count = settings.other != NULL});
 	if (status == CLI_RUN) {
 		r = run(&settings, &err);
 		status = r > 0 ? CLI_OK : r < 0 ? cli_fail(&settings.cli, &err) : CLI_NOTHING;

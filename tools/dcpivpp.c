@@ -240,9 +240,12 @@ int main(int argc, char **argv)
 {
 	struct vpp vpp = {0};
 	int status = cli_parse(&vpp.cli, &tool, argc, argv, &vpp);
+	struct sandboxed_options options = {0};
 
+	options.access.inputs = vpp.others;
+	options.access.input_count = vpp.other_count;
 	if (status == CLI_RUN)
-		status = sandboxed_start(&vpp.cli, NULL);
+		status = sandboxed_start(&vpp.cli, &options);
 	if (status == CLI_RUN)
 		status = run(&vpp);
 	run_deinit(&vpp.own);

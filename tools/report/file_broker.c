@@ -235,16 +235,22 @@ static int open_database(const struct file_broker *broker, const char *path, int
 	return take_fd(fd);
 }
 
+static bool names_file(const char *const *names, size_t count, const char *path)
+{
+	size_t i = 0;
+
+	while (i < count && strcmp(names[i], path) != 0)
+		i++;
+	return i < count;
+}
+
 static int open_operand(const struct file_broker *broker, const char *path)
 {
-	const struct cli *cli = broker->cli;
-	const char *input = broker->access.input;
-	bool named = input != NULL && strcmp(path, input) == 0;
 	int fd;
 
-	for (size_t i = 0; i < cli->operand_count; i++)
-		named |= strcmp(path, cli->operands[i]) == 0;
-	if (!named)
+	if (!names_file((const char *const *)broker->cli->operands, broker->cli->operand_count,
+			path) &&
+	    !names_file(broker->access.inputs, broker->access.input_count, path))
 		return -EPERM;
 	fd = open(path, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;

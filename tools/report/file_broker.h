@@ -11,18 +11,20 @@
 #define DCPI_FILE_BROKER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "lib/broker.h"
 #include "tools/report/cli.h"
 
 /**
  * struct file_broker_access - what else a report may have; NULL: nothing
- * @input:  a file that an option names
+ * @inputs: @input_count files that options name
  * @output: a file that it may write
  * @socket: the daemon's
  */
 struct file_broker_access {
-	const char *input;
+	const char *const *inputs;
+	size_t input_count;
 	const char *output;
 	const char *socket;
 };
