@@ -340,6 +340,17 @@ EXPORT void *aligned_alloc(size_t alignment, size_t size)
 		NEXT(type, name, parameters);                                                      \
 		return fault(kind, #name) != VERDICT_CALL ? (failed) : next arguments;             \
 	}
+/*
+ * Timers, signals and other files of the kernel's are transferred as a whole: half of such a
+ * transfer is an invalid call. They have no file type.
+ */
+static bool is_divisible(int fd)
+{
+	struct stat status;
+
+	return fstat(fd, &status) == 0 && (status.st_mode & S_IFMT) != 0;
+}
+
 /* @count is the parameter that a short transfer halves. */
 #define WRAP_COUNT(kind, type, name, parameters, arguments, count)                                 \
 	EXPORT type name parameters                                                                \
@@ -349,7 +360,7 @@ EXPORT void *aligned_alloc(size_t alignment, size_t size)
 		verdict = fault(kind, #name);                                                      \
 		if (verdict == VERDICT_FAIL)                                                       \
 			return -1;                                                                 \
-		if (verdict == VERDICT_SHORT && (count) > 1)                                       \
+		if (verdict == VERDICT_SHORT && (count) > 1 && is_divisible(fd))                   \
 			(count) /= 2;                                                              \
 		return next arguments;                                                             \
 	}
