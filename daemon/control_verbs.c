@@ -112,6 +112,7 @@ static void health_reply(const struct collector_status *status, struct control_r
 	if (seconds >= 1 && status->cpus > 0)
 		control_reply_value(reply, "rate", "%.1f",
 				    (double)status->taken / seconds / status->cpus);
+	number(reply, "sampling", status->sampling);
 	number(reply, "sample_cost_ns", status->sample_cost_ns);
 	number(reply, "expected_permille", status->expected_permille);
 	for (i = 0; i < status->counters.count; i++) {

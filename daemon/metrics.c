@@ -40,6 +40,7 @@ static const struct metric {
 	{"expired_samples", "dcpi_expired_samples_total", "counter", NULL, "Samples of these."},
 	{"store.", "dcpi_image_store", "gauge", "name", "Copies of images: how many, bytes, ..."},
 	{"uptime_s", "dcpi_uptime_seconds", "counter", NULL, "Since sampling began."},
+	{"sampling", "dcpi_sampling", "gauge", NULL, "0: it looks at the processes first."},
 	{"sample_cost_ns", "dcpi_sample_cost_nanoseconds", "gauge", NULL, "What a sample costs."},
 	{"throttled", "dcpi_epoch_throttled", "gauge", NULL,
 	 "Times the kernel throttled an event."},

@@ -166,6 +166,9 @@ static void print_problems(FILE *stream, const struct metrics *reply)
 	double unknown = percent(number(reply, "unknown"), number(reply, "stored"));
 	char age[32];
 
+	if (metrics_find(reply, "sampling") != NULL && number(reply, "sampling") == 0)
+		fputs("! Sampling has not begun: the daemon looks at the processes first.\n",
+		      stream);
 	if (number(reply, "merge_failing") > 0)
 		fputs("! The database cannot be written: samples wait in memory, and will be lost "
 		      "when there is no more of it.\n",

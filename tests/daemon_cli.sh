@@ -85,27 +85,26 @@ want: one line /$re/"
 
 # Of whoever sets $daemon, an array with its command line, and $socket:
 
-# daemon_start ARGUMENT...: until it answers; sets $daemon_pid
+# daemon_start ARGUMENT...: until it samples; sets $daemon_pid
 daemon_start()
+{
+	daemon_launch "$@" && daemon_await_sampling
+}
+
+# daemon_launch ARGUMENT...: until it answers; sets $daemon_pid
+daemon_launch()
 {
 	# (The shell has what it runs beside it ignore interrupts.)
 	env --default-signal=INT "${daemon[@]}" "$@" > /dev/null 2> "$work/log" &
 	daemon_pid=$!
 	pids+=("$daemon_pid")
-	eventually daemon_decided && daemon_answers && daemon_await_samples
+	eventually daemon_decided && daemon_answers
 }
 
 # The daemon is ready before it samples: it looks at all processes first, for 3 s at most.
-daemon_await_samples()
+daemon_await_sampling()
 {
-	local i
-
-	for i in $(seq 50); do
-		"$bin/dcpictl" --socket "$socket" stats 2> /dev/null |
-			awk '$1 == "interrupts" && $2 > 0 { found = 1 } END { exit !found }' && break
-		sleep 0.1
-	done
-	return 0
+	eventually status_is sampling 1
 }
 
 daemon_answers()
@@ -130,6 +129,19 @@ starts()
 	else
 		not_ok "$name" "$(cat "$work/log")"
 	fi
+}
+
+# not_started NAME: what depends on a daemon that did not start
+not_started()
+{
+	local why
+
+	why=$(tail -n 1 "$work/log")
+	# Some virtual machines refuse all BPF programs, the superuser's too.
+	case $why in
+	*"does not take the BPF program: Operation not permitted"*) not_measured "$1" "$why" ;;
+	*) skip "$1" "$why" ;;
+	esac
 }
 
 # daemon_stop [SIGNAL]: sets $daemon_status

@@ -75,8 +75,9 @@ hostile_start()
 		--per-process "$work/* unknown")
 	rm -f "$work/hostile.db" "$work/victims"
 	begin=$(milliseconds)
-	daemon_start --db "$work/hostile.db" || return 1
+	daemon_launch --db "$work/hostile.db" || return 1
 	start_ms=$(($(milliseconds) - begin))
+	daemon_await_sampling
 }
 
 attack_begin()
@@ -178,7 +179,7 @@ hostile_case()
 
 	shift 2
 	if ! hostile_start "$feed"; then
-		skip "$name" "$(tail -n 1 "$work/log")"
+		not_started "$name"
 		return
 	fi
 	bound "$name: milliseconds to the start" "$start_ms" "$((START_MS * $(patience) / 60))"

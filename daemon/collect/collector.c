@@ -432,6 +432,7 @@ void collector_status(struct collector *collector, struct collector_status *stat
 	status->expected_permille =
 		overhead_expected(&collector->config.events, collector->config.cpu_hz,
 				  collector->config.sample_cost_ns);
+	status->sampling = collector->sampling;
 	status->merge_failing = collector->merge_failing;
 	status->grown_bytes = db_bytes(collector) - collector->begun_bytes;
 	status->reason = collector->reason;

@@ -44,6 +44,7 @@ struct collector_retention_status {
  * @uptime_ns: since collector_start(), CLOCK_MONOTONIC; @cpus: sampled
  * @sample_cost_ns: what a sample costs; 0: not known
  * @expected_permille: overhead_expected() of the periods
+ * @sampling: the source was started; before, the processes that run already are looked at
  * @merge_failing: the database cannot be written now
  * @grown_bytes: by what its file has grown since collector_start()
  * @memory_bytes:     used by waiting samples and by the image map
@@ -72,6 +73,7 @@ struct collector_status {
 	uint32_t cpus;
 	uint64_t sample_cost_ns;
 	uint64_t expected_permille;
+	bool sampling;
 	bool merge_failing;
 	int64_t grown_bytes;
 	size_t memory_bytes;
