@@ -223,12 +223,24 @@ attack_default_feed()
 	watch_end "$feed: another root"
 }
 
-# A process claims the secret's path and build-id.
+# claimed_is_hot: claims until the image of that path has enough samples for a copy, and the daemon
+# had the time to make one
+claimed_is_hot()
+{
+	"${nobody[@]}" "$work/open/audit_claim" "$work/images.sock" "$secret" \
+		"$(build_id "$secret")" 300
+	ctl flush
+	[ "$(sql "$db" "SELECT ifnull(sum(samples), 0) FROM profile JOIN image ON image.id = image
+		WHERE path = '$secret [unverified]'")" -ge 100 ]
+}
+
+# A process claims the secret's path and build-id. The file is never looked at: only what the kernel
+# or the contents confirm is copied.
 attack_audit_feed()
 {
 	watch_begin
-	check "audit: a claimed path is refused" attack_until_refused "${nobody[@]}" \
-		"$work/open/audit_claim" "$work/images.sock" "$secret" "$(build_id "$secret")" 300
+	check "audit: a claimed path has samples, of a file that is not verified" \
+		eventually claimed_is_hot
 	watch_end "audit: a claimed path"
 }
 
@@ -268,13 +280,13 @@ legitimate()
 	check "$1: and a user's private program" copied_while_running "$file-own" "${nobody[@]}"
 }
 
-for feed in perf bpf audit; do
+for feed in ${FEEDS:-perf bpf audit}; do
 	db=$work/$feed.db
 	daemon=("$bin/dcpid" --source perf --socket "$socket" --config "$work/empty.conf" --db "$db"
 		--merge-interval 1 --drain-interval 100 --image-store "$work/*"
 		--image-events "$feed" --audit-socket "$work/images.sock")
 	if ! daemon_start; then
-		skip "file disclosure, feed $feed" "$(tail -n 1 "$work/log")"
+		not_started "file disclosure, feed $feed"
 		continue
 	fi
 	if [ "$feed" = audit ]; then
