@@ -7,7 +7,8 @@ set -u
 cd "$(dirname "$0")/.." || exit 2
 . tests/tap.sh
 
-dcpix=$PWD/build/bin/dcpix
+top=$PWD
+dcpix=$top/build/bin/dcpix
 scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
 export DCPIX_OUT=$scratch/counts
@@ -108,6 +109,54 @@ for flags in "-O2 -no-pie -fno-pie" "-O0 -no-pie -fno-pie" "-O2" "-O2 -static" "
 	is "computed gotos $flags" "$("$new" 2>&1; echo $?)" "516 56 49 56 49 15 316 9
 0"
 done
+
+# Tables without a length, followed by others: no jump through the first leads to the others' places.
+for flags in "-O2 -fcf-protection=full" "-O3 -march=x86-64-v3" "-O2 --coverage" "-O2 -no-pie -fno-pie"; do
+	# shellcheck disable=SC2086 # words
+	(cd "$scratch" && ${CC:-gcc} $flags "$top/tests/programs/adjacent_tables.c" -o "$old")
+	for mode in calls "context --metric cycles" bursts; do
+		# shellcheck disable=SC2086 # words
+		check "tables that adjoin $flags: it is rewritten: $mode" "$dcpix" -q --mode $mode \
+			-o "$new" "$old"
+		is "tables that adjoin $flags: $mode" "$(within "$new")" "16777212 27170797781156"
+	done
+done
+rm -f "$scratch"/counts.*
+
+# Zeroed data take no room in the new file.
+cat > "$scratch/zeroed.c" <<'C'
+#include <stdio.h>
+static char zeroed[500000000];
+int main(int argc, char **argv)
+{
+	(void)argv;
+	zeroed[argc * 1000] = 1;
+	printf("%d\n", zeroed[1000]);
+	return 0;
+}
+C
+${CC:-gcc} -O2 "$scratch/zeroed.c" -o "$old"
+check "zeroed data: it is rewritten" "$dcpix" -q -o "$new" "$old"
+is "zeroed data" "$("$new")" 1
+check "zeroed data take no room ($(du -k "$new" | cut -f 1) KiB)" \
+	[ "$(du -k "$new" | cut -f 1)" -lt 1024 ]
+rm -f "$scratch"/counts.*
+
+refuses "what dcpix has made" "odd.new cannot be rewritten: dcpix has rewritten it already" \
+	"$dcpix" -q -o "$scratch/again" "$new"
+
+# An undefined weak symbol of a runtime that dcpix refuses.
+cat > "$scratch/weak.c" <<'C'
+extern void __morestack(void) __attribute__((weak));
+int main(void)
+{
+	return __morestack != 0;
+}
+C
+${CC:-gcc} -O2 "$scratch/weak.c" -o "$old"
+check "a runtime that is only asked for: it is rewritten" "$dcpix" -q -o "$new" "$old"
+check "a runtime that is only asked for" "$new"
+rm -f "$scratch"/counts.*
 
 # Programs that give up their rights after they have begun.
 for flags in "-O2" "-O2 -static"; do

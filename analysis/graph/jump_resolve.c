@@ -81,14 +81,31 @@ static int landing_of(const struct resolver *resolver, uint64_t target)
 	return begins_procedure(resolver, target) ? LANDS_OUTSIDE : LANDS_NOWHERE;
 }
 
-/* Takes one entry up. Return: 1; 0 it leads nowhere; -ENOMEM. */
+/*
+ * If no comparison limits the index, other data may follow the table: pointers to procedures after
+ * labels, or labels after pointers to procedures. A compiler mixes both in one table only if it
+ * has compared the index.
+ */
+static bool is_of_other_kind(const struct reading *reading, int landing)
+{
+	return landing == LANDS_OUTSIDE ? reading->inside > 0 : reading->outside > 0;
+}
+
+/*
+ * Takes one entry up.
+ * @mixed: whether entries inside and outside may be of the same table
+ *
+ * Return: 1; 0 it leads nowhere, or is of another table; -ENOMEM.
+ */
 static int take_entry(struct resolver *resolver, struct flow_jump *jump, uint64_t target,
-		      struct reading *reading)
+		      struct reading *reading, bool mixed)
 {
 	int r = landing_of(resolver, target);
 
 	if (r <= LANDS_NOWHERE)
 		return r;
+	if (!mixed && is_of_other_kind(reading, r))
+		return 0;
 	if (r == LANDS_OUTSIDE)
 		reading->outside++;
 	else
@@ -101,10 +118,11 @@ static int take_entry(struct resolver *resolver, struct flow_jump *jump, uint64_
 	return r < 0 ? r : 1;
 }
 
-/* Whether all entries that comparisons allow can be targets. */
-static bool is_plausible(const struct resolver *resolver, const struct jump_table *table)
+/* True if all entries from @first to @last can be targets. */
+static bool is_plausible(const struct resolver *resolver, const struct jump_table *table,
+			 int64_t first, int64_t last)
 {
-	for (int64_t i = table->bound.low; i <= table->bound.high; i++) {
+	for (int64_t i = first; i <= last; i++) {
 		uint64_t target;
 
 		if (read_entry(resolver, table, i, &target) < 0 ||
@@ -128,7 +146,7 @@ static int take_constants(struct resolver *resolver, struct flow_jump *jump,
 		if (image != NULL && image_code_find(image, target) < 0)
 			reading->outside++;
 		else
-			r = take_entry(resolver, jump, target, reading);
+			r = take_entry(resolver, jump, target, reading, true);
 	}
 	return r;
 }
@@ -175,16 +193,18 @@ static int read_table(struct resolver *resolver, struct flow_jump *jump,
 		       : table->most > 0 ? table->most
 					 : ENTRIES_MAX - 1;
 	bool bounded = table->bounded;
+	bool mixed = bounded ? !table->bound.loose
+			     : table->most > 0 && is_plausible(resolver, table, first, last);
 	int64_t i;
 	int r = 1;
 
-	if (table->bounded && !table->bound.loose && !is_plausible(resolver, table)) {
+	if (table->bounded && !table->bound.loose && !is_plausible(resolver, table, first, last)) {
 		/* An index below 0 is none: what was compared was something else. */
 		if (table->bound.low >= 0)
 			return 0;
 		first = 0;
 		last = ENTRIES_MAX - 1;
-		bounded = false;
+		bounded = mixed = false;
 	}
 	for (i = first; r > 0 && i <= last; i++) {
 		uint64_t target;
@@ -193,7 +213,7 @@ static int read_table(struct resolver *resolver, struct flow_jump *jump,
 			break;
 		if (read_entry(resolver, table, i, &target) < 0)
 			break;
-		r = take_entry(resolver, jump, target, reading);
+		r = take_entry(resolver, jump, target, reading, mixed);
 	}
 	/* That all a byte may be leads somewhere is as good as a bound. */
 	if (r > 0 && table->most > 0 && i > table->most)
@@ -268,7 +288,7 @@ static int resolve_slot(struct resolver *resolver, struct flow_jump *jump)
 	constant = image_code_data(image, slot, &target, sizeof(target)) == 0;
 	if (!constant && image_code_initial(image, slot, &target) < 0)
 		target = 0;
-	r = take_entry(resolver, jump, target, &reading);
+	r = take_entry(resolver, jump, target, &reading, true);
 	if (r < 0)
 		return r;
 	if (constant && reading.inside > 0)

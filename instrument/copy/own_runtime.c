@@ -2,6 +2,7 @@
 #include "instrument/copy/own_runtime.h"
 
 #include <gelf.h>
+#include <stdbool.h>
 #include <string.h>
 
 static const char *why_of(const char *symbol)
@@ -21,6 +22,12 @@ static const char *why_of(const char *symbol)
 	return NULL;
 }
 
+/* A symbol that may be missing says only that the program looks whether it is there. */
+static bool is_optional(const GElf_Sym *symbol)
+{
+	return symbol->st_shndx == SHN_UNDEF && GELF_ST_BIND(symbol->st_info) == STB_WEAK;
+}
+
 static const char *find_symbol(Elf *elf, Elf_Scn *scn, const GElf_Shdr *header)
 {
 	Elf_Data *data = elf_getdata(scn, NULL);
@@ -28,7 +35,8 @@ static const char *find_symbol(Elf *elf, Elf_Scn *scn, const GElf_Shdr *header)
 	GElf_Sym symbol;
 
 	for (int i = 0; why == NULL && data != NULL && gelf_getsym(data, i, &symbol) != NULL; i++)
-		why = why_of(elf_strptr(elf, header->sh_link, symbol.st_name));
+		if (!is_optional(&symbol))
+			why = why_of(elf_strptr(elf, header->sh_link, symbol.st_name));
 	return why;
 }
 
@@ -38,6 +46,8 @@ const char *own_runtime_find(const struct elf_file *file)
 	Elf_Scn *scn = NULL;
 	GElf_Shdr header;
 
+	if (elf_file_section(file, ".dcpix.text", &header) != NULL)
+		return "dcpix has rewritten it already";
 	if (elf_file_section(file, "xray_instr_map", &header) != NULL)
 		return "XRay changes its code while it runs";
 	while (why == NULL && (scn = elf_nextscn(file->elf, scn)) != NULL) {

@@ -96,10 +96,15 @@ static size_t make_segments(const struct elf_image *image,
 	return count;
 }
 
-/* The new file, as it is written: a part after the other. */
+/*
+ * The new file, as it is written: a part after the other. The hole between the end of the old file
+ * and the added parts is as large as the program's zeroed data.
+ */
 struct output {
 	uint8_t *bytes;
 	size_t count;
+	size_t hole; /* its offset */
+	size_t hole_bytes;
 };
 
 static void put(const struct output *output, uint64_t offset, const void *bytes, size_t count)
@@ -216,6 +221,9 @@ static int make_output(struct output *output, const struct elf_image *image,
 	if (output->bytes == NULL)
 		return -ENOMEM;
 	put(output, 0, image->file, image->bytes);
+	output->hole = image->bytes;
+	if (offset_of(image, headers_address(image)) > image->bytes)
+		output->hole_bytes = offset_of(image, headers_address(image)) - image->bytes;
 	header = (Elf64_Ehdr *)(void *)output->bytes;
 	header->e_phoff = offset_of(image, headers_address(image));
 	header->e_phnum = (uint16_t)make_segments(
@@ -228,12 +236,10 @@ static int make_output(struct output *output, const struct elf_image *image,
 	return r;
 }
 
-static int write_all(int fd, const struct output *output)
+static int write_part(int fd, const struct output *output, size_t at, size_t end)
 {
-	size_t at = 0;
-
-	while (at < output->count) {
-		ssize_t n = write(fd, output->bytes + at, output->count - at);
+	while (at < end) {
+		ssize_t n = write(fd, output->bytes + at, end - at);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -242,6 +248,22 @@ static int write_all(int fd, const struct output *output)
 		at += (size_t)n;
 	}
 	return 0;
+}
+
+static int write_all(int fd, const struct output *output)
+{
+	return write_part(fd, output, 0, output->count);
+}
+
+/* To a new file; no block of it is allocated for the hole. */
+static int write_sparse(int fd, const struct output *output)
+{
+	int r = write_part(fd, output, 0, output->hole);
+
+	if (r == 0 && lseek(fd, (off_t)output->hole_bytes, SEEK_CUR) < 0)
+		r = -errno;
+	return r == 0 ? write_part(fd, output, output->hole + output->hole_bytes, output->count)
+		      : r;
 }
 
 /* Under another name first: the old file may be the one that is being replaced, and run. */
@@ -257,7 +279,7 @@ static int replace(const struct output *output, mode_t mode, const char *path, s
 	fd = mkostemp(scratch, O_CLOEXEC);
 	if (fd < 0)
 		return error_set_errno(err, "cannot write %s", path);
-	r = write_all(fd, output);
+	r = write_sparse(fd, output);
 	if (r == 0 && fchmod(fd, mode) < 0)
 		r = -errno;
 	if (close(fd) < 0 && r == 0)
