@@ -234,8 +234,8 @@ claimed_is_hot()
 		WHERE path = '$secret [unverified]'")" -ge 100 ]
 }
 
-# A process claims the secret's path and build-id. The file is never looked at: only what the kernel
-# or the contents confirm is copied.
+# A process claims the secret's path and build-id. That file is never opened: dcpid copies files
+# only if the kernel or their contents confirm the claim.
 attack_audit_feed()
 {
 	watch_begin
