@@ -63,7 +63,9 @@ ALL_CFLAGS = -std=gnu17 $(WARNINGS) $(CFLAGS) -fno-strict-overflow -fPIC -fvisib
 ALL_LDFLAGS = $(LDFLAGS) -Wl,--as-needed
 
 ifeq ($(VARIANT),asan)
-SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+# Warnings that need the values that -O2 finds have been given by the plain build.
+SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer \
+	-Wno-format-truncation -Wno-maybe-uninitialized
 ALL_CFLAGS += $(SANITIZE)
 ALL_LDFLAGS += $(SANITIZE)
 else ifeq ($(VARIANT),tsan)
