@@ -84,6 +84,7 @@ like "text: the procedure between its callers and what it called" \
 	'3/3003 costly_caller \[[0-9]+\].* 3000/3003 cheap_caller .* 3003 shared .* 3003/3219 spin .*---'
 is "-n: so many procedures" "$(report -n 2 | grep -c '^\[[12]\]')" 2
 like "--by procedure" "$(report --by procedure | grep ' shared$')" ' 3003 +0  shared'
+is "text: one stack" "$(grep -c '^unknown' "$WORK/text")" 0
 report --json > "$WORK/json"
 check "JSON is as the schema has it" tests/validate_json.py dcpicalls < "$WORK/json"
 
@@ -167,5 +168,23 @@ for tool in dcpicalls dcpicct dcpibursts "dcpibursts --streams"; do
 	# shellcheck disable=SC2086 # words
 	is "$tool: nothing that a terminal obeys" "$("$bin"/$tool --db "$WORK/odd.db" 2>&1 |
 		sed -nE 's/.*(odd[^a-z :]).*/\1/p')" 'odd?'
+done
+# --- stacks of its own
+for mode in calls context; do
+	tool=dcpicalls
+	[ $mode = calls ] || tool=dcpicct
+	rm -f "$WORK"/profile.*
+	${CC:-gcc} -O2 tests/programs/coroutines.c -o "$WORK/coroutines"
+	"$bin/dcpix" -q --mode $mode -o "$WORK/coroutines.new" "$WORK/coroutines"
+	is "$mode: coroutines work" "$(DCPIX_OUT=$WORK/profile "$WORK/coroutines.new")" \
+		"$("$WORK/coroutines")"
+	like "$tool: the report says that callers are not known" \
+		"$("$bin/$tool" "$WORK/coroutines.new" "$WORK"/profile.*)" \
+		'^unknown     callers on other stacks'
+	"$bin/dcpix" -q --db "$WORK/$mode.db" counts "$WORK/coroutines.new" "$WORK"/profile.*
+	like "$tool: and that of the database" "$("$bin/$tool" --db "$WORK/$mode.db")" \
+		'^unknown     callers on other stacks'
+	is "$tool: JSON has it" "$("$bin/$tool" --json "$WORK/coroutines.new" "$WORK"/profile.* |
+		jq .switches_stacks)" true
 done
 tap_done

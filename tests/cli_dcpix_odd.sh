@@ -87,10 +87,13 @@ for flags in "-O2" "-O0 -no-pie" "-O2 -static"; do
 		"$dcpix" -o "$new" "$old"
 done
 
-# Procedures that agree on registers as the ABI has it not.
+# Procedures that agree on registers as the ABI has it not. With -pg each calls mcount(), which keeps
+# all registers; linked without it, since dcpix refuses programs with gprof's counters.
 for flags in "-O2" "-O3 -no-pie -fno-pie" "-O1 -s" "-O2 -static" "-O2 -pg"; do
 	# shellcheck disable=SC2086 # words
-	${CC:-gcc} $flags tests/programs/conventions.c tests/programs/conventions_code.S -o "$old"
+	${CC:-gcc} $flags -c tests/programs/conventions.c -o "$scratch/conventions.o"
+	# shellcheck disable=SC2086 # words
+	${CC:-gcc} ${flags/-pg/} "$scratch/conventions.o" tests/programs/conventions_code.S -o "$old"
 	want=$(cd "$scratch" && "$old" 2>&1; echo $?)
 	for options in counts paths "paths --metric cycles" "paths --metric cycles --checks 3 --burst 2" "context --metric none" "calls" \
 		"calls --metric instructions" "bursts --checks 3 --burst 2" "variation --checks 5"; do
@@ -156,6 +159,48 @@ C
 ${CC:-gcc} -O2 "$scratch/weak.c" -o "$old"
 check "a runtime that is only asked for: it is rewritten" "$dcpix" -q -o "$new" "$old"
 check "a runtime that is only asked for" "$new"
+rm -f "$scratch"/counts.*
+
+# musl compares the program counter of a thread that is cancelled.
+cat > "$scratch/cancel.c" <<'C'
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+static int ends[2];
+static volatile int reads;
+static void *reader(void *unused)
+{
+	char byte;
+
+	reads = 1;
+	(void)!read(ends[0], &byte, 1);
+	return unused;
+}
+int main(void)
+{
+	pthread_t thread;
+	void *result = NULL;
+
+	if (pipe(ends) < 0 || pthread_create(&thread, NULL, reader, NULL) != 0)
+		return 2;
+	while (!reads)
+		usleep(1000);
+	usleep(100000);
+	pthread_cancel(thread);
+	pthread_join(thread, &result);
+	printf("cancelled %d\n", result == PTHREAD_CANCELED);
+	return 0;
+}
+C
+for flags in "-static" "-static -s"; do
+	# shellcheck disable=SC2086 # words
+	musl-gcc -O2 $flags "$scratch/cancel.c" -o "$old"
+	for mode in counts calls; do
+		check "a thread of musl's$flags: it is rewritten: $mode" "$dcpix" -q --mode $mode \
+			-o "$new" "$old"
+		is "a thread of musl's$flags is cancelled: $mode" "$(timeout 60 "$new")" "cancelled 1"
+	done
+done
 rm -f "$scratch"/counts.*
 
 # Programs that give up their rights after they have begun.
@@ -255,7 +300,38 @@ check "no room near the image: the program itself runs" "$scratch/far"
 refused "no room near the image" ".* takes more than 2 GiB" -o "$new" "$scratch/far"
 echo 'int main(void) { int n; __asm__("movl %%gs:0, %0" : "=r"(n)); return n; }' |
 	${CC:-gcc} -O2 -x c - -o "$old"
-refused "a program that uses %gs" "it uses %gs" -o "$new" "$old"
+refused "a program that uses %gs" ".* it uses %gs" -o "$new" "$old"
+cat > "$scratch/sets_gs.c" <<'C'
+#include <immintrin.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+int arch_prctl(int code, unsigned long address);
+static unsigned long area[512];
+int main(void)
+{
+	unsigned long address = (unsigned long)area;
+#if defined(BY_SYSCALL)
+	return (int)syscall(SYS_arch_prctl, 0x1001, address);
+#elif defined(BY_LIBRARY)
+	return arch_prctl(0x1001, address);
+#elif defined(BY_SELECTOR)
+	__asm__ volatile("movw %w0, %%gs" : : "r"(0));
+	return address == 0;
+#else
+	_writegsbase_u64(address);
+	return 0;
+#endif
+}
+C
+for how in BY_SYSCALL BY_LIBRARY BY_SELECTOR BY_INSTRUCTION; do
+	${CC:-gcc} -O2 -mfsgsbase -D$how "$scratch/sets_gs.c" -o "$old"
+	refused "a program that changes %gs, $how" ".* it uses %gs" -o "$new" "$old"
+done
+echo 'int main(void) { return 0; }' | ${CC:-gcc} -pg -x c - -o "$old"
+refused "a program with gprof's counters" ".* gprof's profile" -o "$new" "$old"
+echo 'int main(void) { return 0; } int _ZN2v88internal4NameEv(void) { return 1; }' |
+	${CC:-gcc} -x c - -o "$old"
+refused "a program with V8" ".* V8 copies its code" -o "$new" "$old"
 build -O2
 cp "$old" "$scratch/payload"
 echo "an archive" >> "$scratch/payload"

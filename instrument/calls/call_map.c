@@ -11,7 +11,7 @@
 #include "lib/array.h"
 #include "lib/error.h"
 
-#define MAP_VERSION 2 /* another one, too, if the area (call_layout.h) is another */
+#define MAP_VERSION 3 /* another one, too, if the area (call_layout.h) is another */
 #define PROCEDURES_MAX (CALL_LAYOUT_SIGNAL - 1)
 
 void call_map_deinit(struct call_map *map)
@@ -49,6 +49,7 @@ int call_map_encode(const struct call_map *map, uint8_t **ret, size_t *bytes)
 	map_put_head(&writer, MAP_VERSION, map->image, map->path, map->build_id);
 	map_put(&writer, map->policy);
 	map_put(&writer, map->metric);
+	map_put(&writer, map->switches_stacks);
 	map_put(&writer, map->procedure_count);
 	for (size_t i = 0; i < map->procedure_count; i++) {
 		map_put_text(&writer, map->procedures[i].name);
@@ -88,6 +89,7 @@ int call_map_decode(struct call_map *ret, const uint8_t *data, size_t bytes)
 	r = map_take_head(&reader, MAP_VERSION, &map.image, &map.path, &map.build_id);
 	map.policy = (enum call_policy)map_take(&reader, CALL_POLICY_CONTEXT);
 	map.metric = (enum call_metric)map_take(&reader, CALL_METRIC_INSTRUCTIONS);
+	map.switches_stacks = map_take(&reader, 1) != 0;
 	if (r == 0)
 		r = take_procedures(&map, &reader);
 	if (r < 0)

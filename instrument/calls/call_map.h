@@ -6,6 +6,7 @@
 #ifndef DCPI_INSTRUMENT_CALL_MAP_H
 #define DCPI_INSTRUMENT_CALL_MAP_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,6 +27,7 @@ struct call_map_procedure {
  * @image:       number that the rewritten file's profiles have too
  * @path, @build_id: of the file it was made of; the build-id in hexadecimal
  * @policy, @metric: that are recorded
+ * @switches_stacks: the program does, so that callers on other stacks are not known
  */
 struct call_map {
 	uint64_t image;
@@ -33,6 +35,7 @@ struct call_map {
 	char *build_id;
 	enum call_policy policy;
 	enum call_metric metric;
+	bool switches_stacks;
 	struct call_map_procedure *procedures;
 	size_t procedure_count;
 	size_t procedure_capacity;

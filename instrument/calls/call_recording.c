@@ -9,6 +9,8 @@
 #include "lib/cleanup.h"
 
 #define HEAD_COLUMNS (PROFILE_CALLS_LOSSES + CALL_LOSSES)
+/* A column that recordings of earlier versions do not have. */
+#define SWITCHES_STACKS HEAD_COLUMNS
 
 static const char *const metrics[] = {
 	[CALL_METRIC_NONE] = "",
@@ -29,20 +31,22 @@ struct head {
 	uint64_t shared;
 	uint64_t contexts;
 	const uint64_t *losses;
+	bool switches_stacks;
 };
 
 static void put_head(struct recording_builder *builder, const struct head *head)
 {
-	uint64_t row[HEAD_COLUMNS] = {
+	uint64_t row[HEAD_COLUMNS + 1] = {
 		[PROFILE_HEAD_PROCESSES] = head->processes,
 		[PROFILE_HEAD_THREADS] = head->threads,
 		[PROFILE_HEAD_SHARED] = head->shared,
 		[PROFILE_CALLS_CONTEXTS] = head->contexts,
+		[SWITCHES_STACKS] = head->switches_stacks,
 	};
 
 	for (size_t i = 0; i < CALL_LOSSES; i++)
 		row[PROFILE_CALLS_LOSSES + i] = head->losses[i];
-	recording_builder_table(builder, HEAD_COLUMNS);
+	recording_builder_table(builder, HEAD_COLUMNS + 1);
 	recording_builder_row(builder, row);
 }
 
@@ -67,7 +71,7 @@ void call_recording_make(struct recording_builder *builder, const struct call_ma
 			 call_offset_fn offset_of, const void *context)
 {
 	put_head(builder, &(struct head){processes, profile->threads, profile->shared,
-					 profile->contexts, profile->losses});
+					 profile->contexts, profile->losses, map->switches_stacks});
 	recording_builder_table(builder, PROFILE_CALLS_PROCEDURE_COLUMNS);
 	for (size_t i = 0; i < map->procedure_count + CALL_PROFILE_NODES; i++) {
 		const struct call_node *node = &profile->nodes[i];
@@ -102,7 +106,7 @@ void call_recording_make_tree(struct recording_builder *builder, const struct ca
 			      call_offset_fn offset_of, const void *context)
 {
 	put_head(builder, &(struct head){processes, tree->threads, tree->shared, tree->count - 1,
-					 tree->losses});
+					 tree->losses, map->switches_stacks});
 	recording_builder_table(builder, PROFILE_PROCEDURE_OWN);
 	for (size_t i = 0; i < map->procedure_count + CALL_PROFILE_NODES; i++)
 		put_procedure(builder, map, i, (uint64_t[PROFILE_PROCEDURE_OWN]){0}, offset_of,
@@ -160,6 +164,13 @@ static bool is_complete(const struct profile_recording *recording, unsigned int 
 	       profile_recording_has(recording, PROFILE_CALLS_ARCS, columns);
 }
 
+static bool switches_stacks(const struct profile_recording *recording)
+{
+	return profile_recording_has(recording, PROFILE_CALLS_HEAD, SWITCHES_STACKS + 1) &&
+	       profile_recording_row(&recording->tables[PROFILE_CALLS_HEAD], 0)[SWITCHES_STACKS] !=
+		       0;
+}
+
 int call_recorded_procedures(struct call_recorded *recorded,
 			     const struct profile_recording *recording, const char *path,
 			     const char *build_id)
@@ -170,6 +181,7 @@ int call_recorded_procedures(struct call_recorded *recorded,
 	if (!is_complete(recording, PROFILE_PROCEDURE_OWN, 1))
 		return -EBADMSG;
 	r = set_heading(&recorded->map, recording, path, build_id);
+	recorded->map.switches_stacks |= switches_stacks(recording);
 	for (size_t i = 0; r == 0 && i < table->rows - CALL_PROFILE_NODES; i++) {
 		const uint64_t *row = profile_recording_row(table, i);
 		uint64_t address = row[PROFILE_PROCEDURE_ADDRESS], *at;

@@ -46,6 +46,7 @@ static int begin(struct mode_image *image, enum call_policy policy, struct error
 	if (map != NULL) {
 		map->image = image->number;
 		map->policy = policy;
+		map->switches_stacks = image->reentry->candidates->switches_stacks;
 		map->path = strdup(image->path);
 		map->build_id = strdup(image->build_id);
 	}

@@ -7,6 +7,9 @@
 #include <string.h>
 
 #include "analysis/graph/cfg_create.h"
+#include "instrument/copy/gs_use.h"
+#include "instrument/copy/own_runtime.h"
+#include "instrument/copy/stack_switch.h"
 #include "instrument/elf/elf_image.h"
 #include "lib/array.h"
 #include "lib/error.h"
@@ -25,16 +28,6 @@ struct references {
 	bool of_start; /* what is added */
 	bool failed;
 };
-
-#define PREFIX_GS 0x65
-
-/* Before an instruction's opcode, but REX. */
-static bool is_prefix(uint8_t byte)
-{
-	return byte == 0x26 || byte == 0x2e || byte == 0x36 || byte == 0x3e || byte == 0x64 ||
-	       byte == PREFIX_GS || byte == 0x66 || byte == 0x67 || byte == 0xf0 || byte == 0xf2 ||
-	       byte == 0xf3;
-}
 
 void candidate_keep(struct candidate *candidate, const char *why)
 {
@@ -243,23 +236,8 @@ static void judge(const struct candidates *candidates, struct candidate *candida
 		candidate_keep(candidate, "a jump to unknown places");
 	else if (cfg->bad_bytes > cfg->twice)
 		candidate_keep(candidate, "bytes that are no instructions");
-}
-
-/* Whether it refers to memory by %gs, which is ours. */
-static bool uses_gs(const struct candidates *candidates, const struct cfg *cfg)
-{
-	for (uint32_t i = 0; i < cfg->insn_count; i++) {
-		const struct insn *insn = &cfg->insns[i];
-		const uint8_t *bytes = elf_image_at(candidates->image, insn->address, insn->bytes);
-
-		if (bytes == NULL || !(insn->flags & (INSN_READS_MEMORY | INSN_WRITES_MEMORY)))
-			continue;
-		for (size_t at = 0; at < insn->bytes && is_prefix(bytes[at]); at++) {
-			if (bytes[at] == PREFIX_GS)
-				return true;
-		}
-	}
-	return false;
+	else if (own_runtime_is_fixed(candidates->image, candidate->procedure->address))
+		candidate_keep(candidate, "a runtime compares its addresses");
 }
 
 static int add_candidate(struct candidates *candidates, size_t index)
@@ -285,8 +263,10 @@ static int add_candidate(struct candidates *candidates, size_t index)
 	} else {
 		judge(candidates, candidate);
 		if (candidate->procedure->source != PROCEDURE_SECTION &&
-		    candidate->cfg->bad_bytes == 0 && uses_gs(candidates, candidate->cfg))
+		    candidate->cfg->bad_bytes == 0 &&
+		    gs_use_find(candidates->image, candidates->code, candidate->cfg))
 			return -ENOTSUP;
+		candidates->switches_stacks |= stack_switch_find(candidates->code, candidate->cfg);
 		for (uint32_t i = 0; i < candidate->cfg->insn_count; i++)
 			candidate->bytes += candidate->cfg->insns[i].bytes;
 	}
@@ -317,8 +297,7 @@ int candidates_find_liveness(struct candidates *candidates)
 	return r;
 }
 
-int candidates_find(struct candidates *ret, struct image_code *code, const struct elf_image *image,
-		    struct error *err)
+int candidates_find(struct candidates *ret, struct image_code *code, const struct elf_image *image)
 {
 	size_t count = procedure_table_count(image_code_procedures(code));
 	struct references references = {0};
@@ -347,10 +326,7 @@ int candidates_find(struct candidates *ret, struct image_code *code, const struc
 			candidate_keep(&ret->all[c], "others jump into it");
 	}
 	free(references.all);
-	if (r == -ENOTSUP)
-		return error_set(err, ENOTSUP,
-				 "it uses %%gs, where rewritten programs have their counters");
-	return r < 0 ? error_set(err, ENOMEM, "no memory for the procedures") : 0;
+	return r;
 }
 
 /* The first one of code that begins at an address; it may have begun before. */

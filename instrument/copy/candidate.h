@@ -51,6 +51,7 @@ struct candidate {
  * struct candidates - zero-initialised is empty; freed by candidates_deinit()
  * @of: for each procedure of the image its candidate, or -1
  * @across: flags may matter across calls
+ * @switches_stacks: stack_switch_find() of a procedure
  * @stubs: mode.h's
  */
 struct candidates {
@@ -60,6 +61,7 @@ struct candidates {
 	struct image_code *code;
 	const struct elf_image *image;
 	bool across;
+	bool switches_stacks;
 	bool stubs;
 };
 
@@ -70,8 +72,7 @@ struct candidates {
  *
  * Return: 0, -ENOTSUP (the program uses %gs) or -ENOMEM.
  */
-int candidates_find(struct candidates *ret, struct image_code *code, const struct elf_image *image,
-		    struct error *err);
+int candidates_find(struct candidates *ret, struct image_code *code, const struct elf_image *image);
 
 /**
  * candidates_find_liveness() - of those that can be copied, once conventions are known

@@ -12,6 +12,7 @@ static const char *why_of(const char *symbol)
 		const char *why;
 	} runtimes[] = {
 		{"__morestack", "its stack is split, and calls return behind where they would"},
+		{"__monstartup", "gprof's profile (-pg) counts addresses"},
 		{"__tsan_init", "the thread sanitizer takes the addresses that are needed"},
 		{"__msan_init", "the memory sanitizer takes the addresses that are needed"},
 	};
@@ -20,6 +21,15 @@ static const char *why_of(const char *symbol)
 		if (strcmp(runtimes[i].symbol, symbol) == 0)
 			return runtimes[i].why;
 	return NULL;
+}
+
+/* V8 copies its compiled procedures and looks them up by address. */
+static bool is_v8(const char *name, const GElf_Sym *symbol)
+{
+	static const char prefix[] = "_ZN2v88internal";
+
+	return name != NULL && symbol->st_shndx != SHN_UNDEF &&
+	       strncmp(name, prefix, sizeof(prefix) - 1) == 0;
 }
 
 /* A symbol that may be missing says only that the program looks whether it is there. */
@@ -34,9 +44,14 @@ static const char *find_symbol(Elf *elf, Elf_Scn *scn, const GElf_Shdr *header)
 	const char *why = NULL;
 	GElf_Sym symbol;
 
-	for (int i = 0; why == NULL && data != NULL && gelf_getsym(data, i, &symbol) != NULL; i++)
-		if (!is_optional(&symbol))
-			why = why_of(elf_strptr(elf, header->sh_link, symbol.st_name));
+	for (int i = 0; why == NULL && data != NULL && gelf_getsym(data, i, &symbol) != NULL; i++) {
+		const char *name = elf_strptr(elf, header->sh_link, symbol.st_name);
+
+		if (is_v8(name, &symbol))
+			why = "V8 copies its code and looks it up by address";
+		else if (!is_optional(&symbol))
+			why = why_of(name);
+	}
 	return why;
 }
 
@@ -56,4 +71,23 @@ const char *own_runtime_find(const struct elf_file *file)
 			why = find_symbol(file->elf, scn, &header);
 	}
 	return why;
+}
+
+/*
+ * __syscall_cp_asm of musl, for x86-64: load the thread's state, test it, jump if it is cancelled
+ * (either form of the jump), then move the arguments of the system call. Static programs without
+ * symbols have it, too.
+ */
+bool own_runtime_is_fixed(const struct elf_image *image, uint64_t address)
+{
+	static const uint8_t test[] = {0x8b, 0x07, 0x85, 0xc0};
+	static const uint8_t moves[] = {0x49, 0x89, 0xfb, 0x48, 0x89, 0xf0, 0x48, 0x89, 0xd7};
+	static const uint8_t far_jump[] = {0x0f, 0x85};
+	const uint8_t *code = elf_image_at(image, address, sizeof(test) + 6 + sizeof(moves));
+	size_t jump_bytes;
+
+	if (code == NULL || memcmp(code, test, sizeof(test)) != 0)
+		return false;
+	jump_bytes = memcmp(code + sizeof(test), far_jump, sizeof(far_jump)) == 0 ? 6 : 2;
+	return memcmp(code + sizeof(test) + jump_bytes, moves, sizeof(moves)) == 0;
 }

@@ -3,9 +3,21 @@
 #ifndef DCPI_INSTRUMENT_OWN_RUNTIME_H
 #define DCPI_INSTRUMENT_OWN_RUNTIME_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "analysis/image/elf_file.h"
+#include "instrument/elf/elf_image.h"
 
 /** own_runtime_find() - Return: what is in the way, in words; NULL: nothing. */
 const char *own_runtime_find(const struct elf_file *file);
+
+/**
+ * own_runtime_is_fixed() - true if a runtime compares program counters with addresses in the
+ * procedure at @address, so that the procedure must be executed where it is
+ *
+ * Known: the system call of musl that pthread_cancel() interrupts.
+ */
+bool own_runtime_is_fixed(const struct elf_image *image, uint64_t address);
 
 #endif

@@ -443,7 +443,14 @@ static int rewrite(struct rewriter *rewriter, const char *path, struct error *er
 	rewriter->recorded.path = rewriter->path;
 	rewriter->recorded.build_id = image_code_build_id(rewriter->code);
 	rewriter->candidates.stubs = rewriter->mode->stubs;
-	r = candidates_find(&rewriter->candidates, rewriter->code, &rewriter->image, err);
+	r = candidates_find(&rewriter->candidates, rewriter->code, &rewriter->image);
+	if (r == -ENOTSUP)
+		return error_set(err, ENOTSUP,
+				 "%s cannot be rewritten: it uses %%gs, where rewritten programs "
+				 "have their counters",
+				 path);
+	if (r < 0)
+		return error_set(err, ENOMEM, "no memory for the procedures");
 	if (r == 0 && (convention_find(&rewriter->candidates) < 0 ||
 		       candidates_find_liveness(&rewriter->candidates) < 0))
 		r = error_set(err, ENOMEM, "no memory for what is live");

@@ -33,6 +33,11 @@ void call_report_heading(FILE *stream, const struct call_report *report)
 			metrics[report->metric]);
 	fprintf(stream, "contexts    %" PRIu64 ", of %" PRIu64 " thread%s\n", report->contexts,
 		report->threads, report->threads == 1 ? "" : "s");
+	if (report->map->switches_stacks)
+		fputs("unknown     callers on other stacks: the program switches stacks, and a "
+		      "call "
+		      "after a switch may have been made by another caller than is listed\n",
+		      stream);
 	for (size_t i = 0; i < CALL_LOSSES; i++) {
 		if (report->losses[i] > 0)
 			fprintf(stream, "lost        %" PRIu64 " %s\n", report->losses[i],
@@ -73,6 +78,8 @@ struct json_object *call_report_json(const struct call_report *report)
 	    call_report_member(object, "total", json_object_new_uint64(report->total)) &&
 	    call_report_member(object, "contexts", json_object_new_uint64(report->contexts)) &&
 	    call_report_member(object, "threads", json_object_new_uint64(report->threads)) &&
+	    call_report_member(object, "switches_stacks",
+			       json_object_new_boolean(report->map->switches_stacks)) &&
 	    add_losses(object, report))
 		return object;
 	json_object_put(object);
