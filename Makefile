@@ -227,7 +227,8 @@ demo-vm: ## the same with the kernel module, in a QEMU machine
 build_make = $(MAKE) --no-print-directory $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 # Test programs by label, for tests/run.sh.
-UNIT_RUNS = $(foreach t,$(UNIT_TESTS),$(t)=build/tests/$(t) asan/$(t)=build/asan/tests/$(t))
+UNIT_RUNS = $(foreach t,$(UNIT_TESTS),$(t)=build/tests/$(t))
+ASAN_RUNS = $(foreach t,$(UNIT_TESTS),asan/$(t)=build/asan/tests/$(t))
 CLI_RUNS = $(foreach t,$(wildcard tests/cli_*.sh),$(basename $(notdir $(t)))=$(t))
 # Hostile users' files, processes and requests.
 HOSTILE_RUNS = $(foreach t,$(wildcard tests/hostile/*.sh),hostile/$(basename $(notdir $(t)))=$(t))
@@ -247,6 +248,7 @@ check: ## everything that must pass, the QEMU machine included
 	+@$(build_make) VARIANT=asan tests
 	@tests/run.sh --queue machines qemu_arm64=tests/qemu/check_arm64.sh \
 		--queue machines qemu_exact=tests/qemu/check_exact.sh \
+		$(ASAN_RUNS:%=--queue asan %) \
 		includes=tests/check_includes.sh commands=tests/check_commands.py $(UNIT_RUNS) --join \
 		--queue machines qemu_x86_64=tests/qemu/check_x86_64.sh \
 		$(QUIET_CLI:%=--queue quiet %) $(SAMPLING_CLI:%=--queue sampling %) \
@@ -264,7 +266,7 @@ check-fresh: ## README's commands on new, minimal Debian 12 systems (root)
 check-unit: ## unit tests alone, plain and under ASan and UBSan
 	+@$(build_make) tests
 	+@$(build_make) VARIANT=asan tests
-	@tests/run.sh $(UNIT_RUNS)
+	@tests/run.sh $(UNIT_RUNS) $(ASAN_RUNS)
 
 .PHONY: check-cli
 check-cli: all $(TEST_HELPERS:%=$(TEST_BIN)/%) ## tests of the programs alone
