@@ -207,7 +207,7 @@ feed()
 		environment=(env "LD_AUDIT=$build/lib/libdcpi-audit.so" "DCPI_AUDIT_SOCKET=$work/images.sock")
 	fi
 	if ! daemon_start || ! daemon_answers; then
-		skip "$name" "$(tail -n 1 "$work/log")"
+		not_started "$name"
 		return
 	fi
 	attack "$name"

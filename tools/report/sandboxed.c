@@ -40,8 +40,9 @@ struct runner {
 	char *held; /* of it, not passed on yet */
 	size_t held_bytes;
 	size_t held_capacity;
-	bool printed; /* some of it was passed on */
-	bool failed;  /* parsing of @failed_path did, for @failed_reason */
+	int read_error; /* errno: why no more of it can be read; 0: it can */
+	bool printed;	/* some of it was passed on */
+	bool failed;	/* parsing of @failed_path did, for @failed_reason */
 	char failed_path[BROKER_DATA_MAX];
 	char failed_reason[160];
 	unsigned int restarts;
@@ -156,18 +157,24 @@ static int write_all(const char *data, size_t bytes)
 	return 0;
 }
 
-/* Ends both processes if the output cannot be written. */
-static void runner_print(struct runner *runner, const char *data, size_t bytes)
+/* Ends both processes because the output cannot be passed on. */
+static void runner_fail(const struct runner *runner, const char *what, int errnum)
 {
 	struct error err;
+
+	if (report_pid > 0)
+		kill(report_pid, SIGKILL);
+	error_set(&err, errnum, "cannot %s the output: %s", what, strerror(errnum));
+	_exit(cli_fail(runner->cli, &err));
+}
+
+static void runner_print(struct runner *runner, const char *data, size_t bytes)
+{
 	int r = write_all(data, bytes);
 
 	runner->printed |= bytes > 0;
-	if (r == 0)
-		return;
-	kill(runner->child, SIGKILL);
-	error_set(&err, -r, "cannot write the output: %s", strerror(-r));
-	_exit(cli_fail(runner->cli, &err));
+	if (r < 0)
+		runner_fail(runner, "write", -r);
 }
 
 static void print_held(struct runner *runner)
@@ -186,6 +193,7 @@ static void take_output(struct runner *runner)
 	if (n < 0 && errno == EINTR)
 		return;
 	if (n <= 0) {
+		runner->read_error = n < 0 ? errno : 0;
 		close(runner->output);
 		runner->output = -1;
 		return;
@@ -256,8 +264,11 @@ static int serve(struct runner *runner)
 		struct pollfd files[2] = {{.fd = runner->socket, .events = POLLIN},
 					  {.fd = runner->output, .events = POLLIN}};
 
-		if (poll(files, 2, -1) < 0)
+		if (poll(files, 2, -1) < 0) {
+			if (errno != EINTR)
+				runner_fail(runner, "wait for", errno);
 			continue;
+		}
 		if (files[0].revents != 0)
 			take_request(runner);
 		if (files[1].revents != 0)
@@ -291,6 +302,7 @@ static bool pass_over(struct runner *runner, int status)
 	runner->restarts++;
 	runner->failed = false;
 	runner->held_bytes = 0;
+	runner->read_error = 0;
 	return true;
 }
 
@@ -307,6 +319,9 @@ static void sandboxed_finish(struct runner *runner, int status)
 	struct error err;
 
 	print_held(runner);
+	/* A report that failed has said why. */
+	if (runner->read_error != 0 && !(WIFEXITED(status) && WEXITSTATUS(status) != 0))
+		runner_fail(runner, "read", runner->read_error);
 	if (WIFEXITED(status) && !runner->failed)
 		_exit(WEXITSTATUS(status));
 	if (!runner->failed && !crashed(status))
