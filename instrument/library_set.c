@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analysis/image/near_names.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
 
@@ -60,6 +61,18 @@ static int get_wanted(struct library_set *set, size_t index, const char *const *
 	return 0;
 }
 
+static int unknown_library(const struct library_set *set, const char *program, const char *name,
+			   struct error *err)
+{
+	_cleanup_(near_names_deinit) struct near_names near = {.wanted = name};
+	char text[256];
+
+	for (size_t i = 0; i < set->needed.count; i++)
+		near_names_offer(&near, set->needed.all[i].name);
+	near_names_text(&near, text, sizeof(text));
+	return error_set(err, ENOENT, "%s needs no library \"%s\"%s", program, name, text);
+}
+
 static int check_names(const struct library_set *set, const char *program,
 		       const char *const *wanted, size_t count, struct error *err)
 {
@@ -69,8 +82,7 @@ static int check_names(const struct library_set *set, const char *program,
 		while (i < set->needed.count && !has_name(set->needed.all[i].name, wanted[w]))
 			i++;
 		if (*wanted[w] != '\0' && i == set->needed.count)
-			return error_set(err, ENOENT, "%s needs no library \"%s\"", program,
-					 wanted[w]);
+			return unknown_library(set, program, wanted[w], err);
 	}
 	return 0;
 }

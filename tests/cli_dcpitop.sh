@@ -68,7 +68,7 @@ refused 2 'number of refreshes' --batch -n 0
 refused 2 'number of rows' --batch --rows x
 refused 2 'cannot list by "line"' --by line
 refused 2 'no such column' --db "$db" --no-flush --sort color
-refused 2 'no event "cylces"' --db "$db" --no-flush --batch -e cylces
+refused 2 'there is no event "cylces"; there are: cycles' --db "$db" --no-flush --batch -e cylces
 refused 2 'No such file' --db "$scratch/none.db" --batch
 sqlite3 "$scratch/empty.db" < db/schema.sql
 refused 1 'no epoch yet' --db "$scratch/empty.db" --no-flush --batch

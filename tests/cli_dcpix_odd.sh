@@ -327,8 +327,11 @@ for how in BY_SYSCALL BY_LIBRARY BY_SELECTOR BY_INSTRUCTION; do
 	${CC:-gcc} -O2 -mfsgsbase -D$how "$scratch/sets_gs.c" -o "$old"
 	refused "a program that changes %gs, $how" ".* it uses %gs" -o "$new" "$old"
 done
-echo 'int main(void) { return 0; }' | ${CC:-gcc} -pg -x c - -o "$old"
-refused "a program with gprof's counters" ".* gprof's profile" -o "$new" "$old"
+for flags in "" -static; do
+	# shellcheck disable=SC2086 # words
+	echo 'int main(void) { return 0; }' | ${CC:-gcc} -pg $flags -x c - -o "$old"
+	refused "a program with gprof's counters$flags" ".* gprof's profile" -o "$new" "$old"
+done
 echo 'int main(void) { return 0; } int _ZN2v88internal4NameEv(void) { return 1; }' |
 	${CC:-gcc} -x c - -o "$old"
 refused "a program with V8" ".* V8 copies its code" -o "$new" "$old"

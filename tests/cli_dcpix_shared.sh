@@ -117,6 +117,8 @@ refused()
 	refuses "$1" "^dcpix: $2" "$dcpix" "${@:3}"
 }
 refused "no such library" ".* needs no library \"libnone\"" run --library libnone "$scratch/deflate"
+refused "a library with a misspelt name" ".* needs no library \"libZ\" \\(did you mean 'libz.so.1'\\?\\)" \
+	run --library libZ "$scratch/deflate"
 refused "libraries as values" ".*--csv" run --csv --library libz "$scratch/deflate"
 loader=$(readelf -p .interp "$scratch/host" | awk '/\// { print $NF }')
 refused "the loader" ".*the dynamic loader" -o "$scratch/x" "$loader"

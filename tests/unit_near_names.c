@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "tools/base/near_names.h"
+#include "analysis/image/near_names.h"
 
 static const char *const all[] = {
 	"main",	   "main.spin", "spin_lock", "queue_spin_wait", "compress_block",

@@ -2,7 +2,7 @@
 # Packages: libjson-c-dev
 ARCHIVES += tool
 tool-src := $(addprefix tools/base/, columns.c flame_graph.c graphviz.c json_stream.c json_tree.c \
-	near_names.c progress.c protobuf_writer.c stack_tree.c text.c time_spec.c)
+	progress.c protobuf_writer.c stack_tree.c text.c time_spec.c)
 tool-src += $(addprefix tools/report/, cli.c control_proxy.c epoch_list.c event_choice.c event_role.c \
 	event_scale.c file_broker.c image_label.c image_symbols.c jit_elf.c jit_hint.c output_file.c passed_over.c \
 	report.c report_header.c report_header_json.c recording_source.c sandboxed.c server_prefetch.c source_text.c \
@@ -44,5 +44,5 @@ fuzz_calc_names-with := tools/calc/calc_names.c analysis/image/demangle.c
 fuzz_calc_names-seeds := tests/name_fixtures.sh
 fuzz_calc_names-ldlibs := -liberty
 
-tool-tests := unit_calc_bubbles unit_calc_names unit_near_names unit_calc_summary unit_cli unit_columns unit_event_role unit_file_broker \
+tool-tests := unit_calc_bubbles unit_calc_names unit_calc_summary unit_cli unit_columns unit_event_role unit_file_broker \
 	unit_json_stream unit_top_counts

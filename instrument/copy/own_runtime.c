@@ -12,7 +12,6 @@ static const char *why_of(const char *symbol)
 		const char *why;
 	} runtimes[] = {
 		{"__morestack", "its stack is split, and calls return behind where they would"},
-		{"__monstartup", "gprof's profile (-pg) counts addresses"},
 		{"__tsan_init", "the thread sanitizer takes the addresses that are needed"},
 		{"__msan_init", "the memory sanitizer takes the addresses that are needed"},
 	};
@@ -38,7 +37,15 @@ static bool is_optional(const GElf_Sym *symbol)
 	return symbol->st_shndx == SHN_UNDEF && GELF_ST_BIND(symbol->st_info) == STB_WEAK;
 }
 
-static const char *find_symbol(Elf *elf, Elf_Scn *scn, const GElf_Shdr *header)
+/* Programs linked with -pg call it as they begin. The C library only defines it. */
+static bool is_monitored(const char *name, const GElf_Sym *symbol, bool dynamic)
+{
+	return name != NULL && strcmp(name, "__monstartup") == 0 &&
+	       (symbol->st_shndx == SHN_UNDEF || !dynamic);
+}
+
+/* @dynamic: the file has a table of dynamic symbols */
+static const char *find_symbol(Elf *elf, Elf_Scn *scn, const GElf_Shdr *header, bool dynamic)
 {
 	Elf_Data *data = elf_getdata(scn, NULL);
 	const char *why = NULL;
@@ -49,6 +56,8 @@ static const char *find_symbol(Elf *elf, Elf_Scn *scn, const GElf_Shdr *header)
 
 		if (is_v8(name, &symbol))
 			why = "V8 copies its code and looks it up by address";
+		else if (is_monitored(name, &symbol, dynamic))
+			why = "gprof's profile (-pg) counts addresses";
 		else if (!is_optional(&symbol))
 			why = why_of(name);
 	}
@@ -60,6 +69,7 @@ const char *own_runtime_find(const struct elf_file *file)
 	const char *why = NULL;
 	Elf_Scn *scn = NULL;
 	GElf_Shdr header;
+	bool dynamic = elf_file_section(file, ".dynsym", &header) != NULL;
 
 	if (elf_file_section(file, ".dcpix.text", &header) != NULL)
 		return "dcpix has rewritten it already";
@@ -68,7 +78,7 @@ const char *own_runtime_find(const struct elf_file *file)
 	while (why == NULL && (scn = elf_nextscn(file->elf, scn)) != NULL) {
 		if (gelf_getshdr(scn, &header) != NULL &&
 		    (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM))
-			why = find_symbol(file->elf, scn, &header);
+			why = find_symbol(file->elf, scn, &header, dynamic);
 	}
 	return why;
 }

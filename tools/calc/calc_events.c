@@ -9,6 +9,7 @@
 #include "lib/array.h"
 #include "lib/error.h"
 #include "tools/base/text.h"
+#include "tools/report/event_choice.h"
 #include "tools/report/event_role.h"
 
 /*
@@ -154,6 +155,50 @@ static int explain(int r, struct error *err)
 	return r == -ENOMEM ? error_set(err, ENOMEM, "out of memory") : r;
 }
 
+/* Names of events, each once; the strings are malloc'd. */
+struct event_names {
+	const char **list;
+	size_t count;
+	size_t capacity;
+};
+
+static int add_event_name(void *context, const struct profile_event *event)
+{
+	struct event_names *names = context;
+	char *copy;
+
+	for (size_t i = 0; i < names->count; i++) {
+		if (strcmp(names->list[i], event->name) == 0)
+			return 0;
+	}
+	copy = strdup(event->name);
+	if (copy == NULL || array_reserve(&names->list, &names->capacity, names->count + 1,
+					  sizeof(*names->list)) < 0) {
+		free(copy);
+		return -ENOMEM;
+	}
+	names->list[names->count++] = copy;
+	return 0;
+}
+
+static int unknown_event(struct profile_reader *reader, const struct profile_epoch *epochs,
+			 size_t epoch_count, const char *asked, struct error *err)
+{
+	struct event_names names = {0};
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < epoch_count; i++)
+		r = explain(
+			profile_reader_events(reader, epochs[i].id, add_event_name, &names, err),
+			err);
+	if (r == 0)
+		r = event_choice_unknown(names.list, names.count, asked, err);
+	for (size_t i = 0; i < names.count; i++)
+		free((void *)(uintptr_t)names.list[i]);
+	free(names.list);
+	return r;
+}
+
 static int choose(struct calc_events *events, struct profile_reader *reader,
 		  const struct profile_epoch *epochs, size_t epoch_count, const char *asked,
 		  struct error *err)
@@ -174,7 +219,7 @@ static int choose(struct calc_events *events, struct profile_reader *reader,
 				 "nothing that tells time was sampled: no cycles and "
 				 "no clock");
 	if (!reading.has_time)
-		return error_set(err, EINVAL, "there is no event \"%s\"", asked);
+		return unknown_event(reader, epochs, epoch_count, asked, err);
 	return error_set(err, EINVAL, "samples of %s are not samples of time", asked);
 }
 

@@ -10,7 +10,7 @@
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
-#include "tools/base/near_names.h"
+#include "analysis/image/near_names.h"
 #include "tools/base/text.h"
 #include "tools/calc/calc_meant.h"
 #include "tools/calc/calc_names.h"

@@ -19,7 +19,7 @@
 #include "lib/image_store.h"
 #include "lib/options.h"
 #include "lib/parse_guard.h"
-#include "tools/base/near_names.h"
+#include "analysis/image/near_names.h"
 #include "tools/base/text.h"
 #include "tools/base/time_spec.h"
 #include "tools/report/server_prefetch.h"

@@ -20,15 +20,15 @@ static bool has_event(const struct event_choice *choice, size_t count, const cha
 	return false;
 }
 
-/* "cycles, imiss" for an error message. */
-static int unknown_event(const struct event_choice *choice, const char *name, struct error *err)
+int event_choice_unknown(const char *const *names, size_t count, const char *name,
+			 struct error *err)
 {
 	char list[256] = "";
 	size_t length = 0;
 
-	for (size_t i = 0; i < choice->count && length < sizeof(list); i++)
+	for (size_t i = 0; i < count && length < sizeof(list); i++)
 		length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%s",
-					   i > 0 ? ", " : "", choice->names[i]);
+					   i > 0 ? ", " : "", names[i]);
 	return error_set(err, EINVAL, "there is no event \"%s\"; there are: %s", name, list);
 }
 
@@ -48,7 +48,7 @@ int event_choice_make(struct event_choice *ret, const struct report_header *head
 	}
 	for (size_t i = 0; i < cli->event_count; i++) {
 		if (!has_event(ret, ret->count, cli->events[i]))
-			return unknown_event(ret, cli->events[i], err);
+			return event_choice_unknown(ret->names, ret->count, cli->events[i], err);
 	}
 	for (size_t i = 0; i < cli->event_count; i++) {
 		if (!has_event(ret, kept, cli->events[i]))

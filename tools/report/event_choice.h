@@ -25,6 +25,14 @@ struct event_choice {
 int event_choice_make(struct event_choice *ret, const struct report_header *header,
 		      const struct cli *cli, struct error *err);
 
+/**
+ * event_choice_unknown() - report an event that is none of @count existing ones
+ *
+ * Return: -EINVAL. The message lists the existing ones.
+ */
+int event_choice_unknown(const char *const *names, size_t count, const char *name,
+			 struct error *err);
+
 void event_choice_deinit(struct event_choice *choice);
 
 #endif

@@ -14,6 +14,7 @@
 #include "lib/error.h"
 #include "tools/base/json_tree.h"
 #include "tools/base/text.h"
+#include "tools/report/event_choice.h"
 #include "tools/report/image_label.h"
 
 static void get_now_share(const struct column *column, const void *row, struct column_value *value)
@@ -307,7 +308,7 @@ static int find_event(struct top_view *view, struct error *err)
 	}
 	return view->event_name == NULL
 		       ? 0
-		       : error_set(err, EINVAL, "the epoch has no event \"%s\"", view->event_name);
+		       : event_choice_unknown(events, count, view->event_name, err);
 }
 
 /* What keeps code from being shown is told instead of it. */

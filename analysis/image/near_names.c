@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "tools/base/near_names.h"
+#include "analysis/image/near_names.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -8,8 +8,10 @@
 
 #include "analysis/image/demangle.h"
 #include "lib/cleanup.h"
-#include "tools/base/text.h"
+#include "lib/printable.h"
 
+/* Longer names are cut. */
+#define NAME_BYTES_MAX 8192
 /* Longer names are not compared letter by letter. */
 #define LETTERS_MAX 64
 /* One wrong letter is allowed for this number of letters. */
@@ -100,9 +102,10 @@ static void insert(struct near_names *near, const char *name, unsigned int dista
 	       (near->distances[at - 1] > distance ||
 		(near->distances[at - 1] == distance && strcmp(near->names[at - 1], name) > 0)))
 		at--;
-	copy = at < NEAR_NAMES_MAX ? text_clean(name) : NULL;
+	copy = at < NEAR_NAMES_MAX ? strndup(name, NAME_BYTES_MAX) : NULL;
 	if (copy == NULL)
 		return;
+	printable_make(copy);
 	if (near->count == NEAR_NAMES_MAX)
 		free(near->names[--near->count]);
 	for (size_t i = near->count++; i > at; i--) {
