@@ -339,8 +339,15 @@ if [ "$(id -u)" -eq 0 ] && mkdir "$work/full" &&
 	check "the disk has room again" ctl flush
 	is "nothing was lost" "$(identity "$db")$(loss "$db" pending)" 0
 	"$work/split" 300
+	# A reader prevents that the log starts again at its beginning, where it would find room.
+	mkfifo "$work/hold"
+	sqlite3 "$db" < "$work/hold" > "$work/held" &
+	exec 8> "$work/hold"
+	echo "BEGIN; SELECT count(*) FROM epoch;" >&8
+	eventually test -s "$work/held"
 	head -c 20m /dev/zero > "$work/full/ballast" 2> /dev/null
 	daemon_stop
+	exec 8>&-
 	is "stops with 2 if samples could not be stored" "$daemon_status" 2
 	like "and says how many" "$(cat "$work/log")" '[0-9]+ samples are lost'
 	is "the database, still on the full disk, has as many" "$(loss "$db" storage)" \

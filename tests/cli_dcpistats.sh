@@ -91,7 +91,7 @@ varies()
 
 # It runs longer where the kernel allows few samples.
 rounds=100
-until [ "${samples:-0}" -ge 200 ] || [ "$rounds" -ge 10000 ]; do
+until [ "${samples:-0}" -ge 1000 ] || [ "$rounds" -ge 10000 ]; do
 	rounds=$((rounds * 2))
 	rm -f "$scratch"/length.db*
 	varies "$scratch/length.db" 16 "$rounds"
