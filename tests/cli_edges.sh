@@ -128,12 +128,26 @@ probes_right()
 		awk -v off="$off" -v ways="$ways" 'BEGIN { exit !(off < 0.2 && ways > 1) }'
 }
 
+# On a busy machine a run has few probes.
+perf_probed()
+{
+	local seen
+
+	read -r _ seen < <(right "$scratch/truth" probe)
+	[ "$seen" -le 300 ] || return 0
+	"$build/bin/dcpirun" -q --user --db "$db" -e cpu-clock:190000-210000 --branch-every 1 \
+		--probes 100 "$program" $rounds 2> "$scratch/errors"
+	return 1
+}
+
 if [ -n "$probed" ] && [ "$(counter probes)" -gt 0 ]; then
+	eventually perf_probed
 	probes_right perf
 	is "and --probes 0 asks for none" \
 		"$("$build/bin/dcpirun" -q --user --db "$db" -e cpu-clock:190000-210000 \
 			--branch-every 1 --probes 0 "$program" 10 > "$scratch/none" 2>&1
-			query "SELECT count(*) FROM edge WHERE kind > 1 AND epoch = 2")" 0
+			query "SELECT count(*) FROM edge WHERE kind > 1 AND
+				epoch = (SELECT max(id) FROM epoch)")" 0
 fi
 # Branches wait for their turn; another program's code may be there by then.
 if [ -n "$probed" ] && [ "$(counter probes)" -gt 0 ]; then
@@ -144,7 +158,7 @@ fi
 # What is judged so must be able to fail: the program's edges but one branch's.
 sort -k 4nr "$scratch/truth" | awk '$1 == "conditional" && !from { from = $2 } $2 != from' \
 	> "$scratch/less"
-read -r less _ < <(right "$scratch/less")
+read -r less all < <(right "$scratch/less")
 check "a branch that never happened is noticed" [ $((less * 1000)) -lt $((all * 999)) ]
 like "dcpiprof lists them" "$("$build/bin/dcpiprof" --db "$db" --by edge -n 3)" \
 	'^ *[0-9]+ +(branch|probe) +hot_'

@@ -34,7 +34,7 @@ ambiguous=
 replaced()
 {
 	query "SELECT coalesce(sum(count), 0) FROM counter
-		WHERE counter_group = 'unknown' AND name = 'replaced'"
+		WHERE counter_group = 'unknown' AND name IN ('replaced', 'address')"
 }
 
 # judge LABEL: unknown samples, and those of somebody else. $ambiguous: what the kernel's
@@ -120,7 +120,8 @@ if [ -e /dev/dcpi-images ]; then
 	check "watching begins and ends while processes do" watch_again
 fi
 profiled "exec, kmod" kmod "$feed" pongs
-# A process id that comes back between two drains, with as many execs: the same key.
+# A process id that comes back between two drains, with as many execs: the same key. Samples of the
+# first process are unknown ("replaced"), or at an address that the second one does not have.
 ambiguous=yes
 profiled "process ids that come back, kmod" kmod "$feed" pid_storm
 ambiguous=
