@@ -66,7 +66,14 @@ for how in stop trace freeze kill; do
 	*) not_ok "dcpirun, $how: runs" "$output$(cat "$work/$how.err")" ;;
 	esac
 done
-check "windows that ended so are counted" [ "$(counter "$work/stop.db" probe_deadlines)" -ge 1 ]
+
+# On a busy machine all windows of a run may have ended before the profiler was stopped.
+deadline_counted()
+{
+	[ "$(counter "$work/stop.db" probe_deadlines)" -ge 1 ] ||
+		{ "$run" -q --db "$work/stop.db" "$subject" stop 3 > "$work/stop.again" 2>&1; false; }
+}
+check "windows that ended so are counted" eventually deadline_counted
 
 # The budget of a busy machine may have no room for a second window within one run.
 probing_went_on()
