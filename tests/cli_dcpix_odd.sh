@@ -301,6 +301,9 @@ refused "no room near the image" ".* takes more than 2 GiB" -o "$new" "$scratch/
 echo 'int main(void) { int n; __asm__("movl %%gs:0, %0" : "=r"(n)); return n; }' |
 	${CC:-gcc} -O2 -x c - -o "$old"
 refused "a program that uses %gs" ".* it uses %gs" -o "$new" "$old"
+echo 'int main(void) { int n; __asm__("xorl %%esi, %%esi; lodsb %%gs:(%%rsi)" : "=a"(n) : : "rsi"); return n; }' |
+	${CC:-gcc} -O2 -x c - -o "$old"
+refused "a program that uses %gs with an opcode of one byte" ".* it uses %gs" -o "$new" "$old"
 cat > "$scratch/sets_gs.c" <<'C'
 #include <immintrin.h>
 #include <sys/syscall.h>

@@ -44,7 +44,7 @@ static bool read_encoding(struct encoding *ret, const struct elf_image *image,
 	}
 	if (ret->opcode < ret->count && (ret->bytes[ret->opcode] & 0xf0) == 0x40)
 		ret->opcode++;
-	return ret->opcode + 1 < ret->count;
+	return ret->opcode < ret->count;
 }
 
 static unsigned int modrm_reg(const struct encoding *encoding, size_t at)
@@ -56,6 +56,8 @@ static bool writes_gs(const struct encoding *encoding)
 {
 	const uint8_t *opcode = encoding->bytes + encoding->opcode;
 
+	if (encoding->opcode + 1 >= encoding->count)
+		return false;
 	if (opcode[0] == 0x8e)
 		return modrm_reg(encoding, encoding->opcode + 1) == SEGMENT_GS;
 	return encoding->repeats && opcode[0] == 0x0f && opcode[1] == 0xae &&
