@@ -35,8 +35,7 @@ void call_report_heading(FILE *stream, const struct call_report *report)
 		report->threads, report->threads == 1 ? "" : "s");
 	if (report->map->switches_stacks)
 		fputs("unknown     callers on other stacks: the program switches stacks, and a "
-		      "call "
-		      "after a switch may have been made by another caller than is listed\n",
+		      "call after a switch may have been made by another caller than is listed\n",
 		      stream);
 	for (size_t i = 0; i < CALL_LOSSES; i++) {
 		if (report->losses[i] > 0)
