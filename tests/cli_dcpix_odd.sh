@@ -32,6 +32,21 @@ same()
 	like "$label: it worked before" "$want" '^18 16 .*22280'
 }
 
+# in_all_modes LABEL WANT: the output of $old, rewritten in each mode
+in_all_modes()
+{
+	local mode
+
+	for mode in counts paths "paths --metric cycles --checks 0" context calls bursts \
+		"variation --checks 5"; do
+		# shellcheck disable=SC2086 # words
+		check "$1: it is rewritten: $mode" "$dcpix" -q --mode $mode -o "$new" "$old"
+		is "$1: $mode" "$(within "$new" 2>&1; echo $?)" "$2
+0"
+		rm -f "$scratch"/counts.*
+	done
+}
+
 # Inverts the bytes of section "packed".
 pack()
 {
@@ -117,12 +132,7 @@ done
 for flags in "-O2 -fcf-protection=full" "-O3 -march=x86-64-v3" "-O2 --coverage" "-O2 -no-pie -fno-pie"; do
 	# shellcheck disable=SC2086 # words
 	(cd "$scratch" && ${CC:-gcc} $flags "$top/tests/programs/adjacent_tables.c" -o "$old")
-	for mode in calls "context --metric cycles" bursts; do
-		# shellcheck disable=SC2086 # words
-		check "tables that adjoin $flags: it is rewritten: $mode" "$dcpix" -q --mode $mode \
-			-o "$new" "$old"
-		is "tables that adjoin $flags: $mode" "$(within "$new")" "16777212 27170797781156"
-	done
+	in_all_modes "tables that adjoin $flags" "16777212 27170797781156"
 done
 rm -f "$scratch"/counts.*
 
@@ -195,11 +205,7 @@ C
 for flags in "-static" "-static -s"; do
 	# shellcheck disable=SC2086 # words
 	musl-gcc -O2 $flags "$scratch/cancel.c" -o "$old"
-	for mode in counts calls; do
-		check "a thread of musl's$flags: it is rewritten: $mode" "$dcpix" -q --mode $mode \
-			-o "$new" "$old"
-		is "a thread of musl's$flags is cancelled: $mode" "$(timeout 60 "$new")" "cancelled 1"
-	done
+	in_all_modes "a thread of musl's $flags is cancelled" "cancelled 1"
 done
 rm -f "$scratch"/counts.*
 
@@ -249,21 +255,6 @@ for flags in "-O2" "-O2 -no-pie -fno-pie" "-O2 -static" "-O2 -static-pie" "-O2 -
 0 3 8 3 15 3 1
 0"
 done
-
-# in_all_modes LABEL WANT: what $old prints, rewritten in each way
-in_all_modes()
-{
-	local mode
-
-	for mode in counts paths "paths --metric cycles --checks 0" context calls bursts \
-		"variation --checks 5"; do
-		# shellcheck disable=SC2086 # words
-		"$dcpix" -q --mode $mode -o "$new" "$old"
-		is "$1: $mode" "$(within "$new" 2>&1; echo $?)" "$2
-0"
-		rm -f "$scratch"/counts.*
-	done
-}
 
 for flags in "" "-no-pie -fno-pie" "-static"; do
 	# shellcheck disable=SC2086 # words
