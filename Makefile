@@ -246,12 +246,12 @@ SAMPLING_CLI = $(filter $(addsuffix =%,$(addprefix cli_,audit crash database_mov
 check: ## everything that must pass, the QEMU machine included
 	+@$(build_make) all tests man
 	+@$(build_make) VARIANT=asan tests
-	@tests/run.sh --queue machines qemu_arm64=tests/qemu/check_arm64.sh \
+	@tests/run.sh --queue machines qemu_x86_64=tests/qemu/check_x86_64.sh \
+		--queue machines qemu_arm64=tests/qemu/check_arm64.sh \
 		--queue machines qemu_exact=tests/qemu/check_exact.sh \
-		$(ASAN_RUNS:%=--queue asan %) \
-		includes=tests/check_includes.sh commands=tests/check_commands.py $(UNIT_RUNS) --join \
-		--queue machines qemu_x86_64=tests/qemu/check_x86_64.sh \
-		$(QUIET_CLI:%=--queue quiet %) $(SAMPLING_CLI:%=--queue sampling %) \
+		$(ASAN_RUNS:%=--queue quiet %) $(QUIET_CLI:%=--queue quiet %) \
+		$(SAMPLING_CLI:%=--queue sampling %) \
+		includes=tests/check_includes.sh commands=tests/check_commands.py $(UNIT_RUNS) \
 		$(filter-out $(QUIET_CLI) $(SAMPLING_CLI),$(CLI_RUNS) $(HOSTILE_RUNS))
 
 .PHONY: check-hostile

@@ -36,6 +36,7 @@ for ((i = 0; i < loops; i++)); do
 	pids+=($!)
 done
 
+export PROGRAM_SECONDS=${PROGRAM_SECONDS:-7200}
 failed=0
 for ((i = 1; i <= times; i++)); do
 	echo "busy.sh: run $i of $times, $loops busy loops, load $(cut -d ' ' -f 1-3 /proc/loadavg)"

@@ -55,9 +55,23 @@ is "the tests of all queues are added" "$(tail -n 4 <<< "$out")" "2 not measured
   two: the share: 7 of 100 samples granted
 5 passed, 1 failed, 0 skipped"
 is "and each program has a line" "$(grep -cE '^(one|two|three|four) +[0-9]+ passed' <<< "$out")" 4
-run '' --queue a "one=$scratch/bad" --join "two=$scratch/good"
-is "a queue may be joined before the next program" "$(grep -E '^(one|two) ' <<< "$out" |
-	cut -d ' ' -f 1 | paste -sd' ') $(tail -n 1 <<< "$out")" "one two 3 passed, 1 failed, 0 skipped"
+program hangs 'ok 1 - a'
+# In a session of its own, as a daemon is. The process id makes the command unique.
+nap="sleep 4000.$$"
+echo "setsid $nap" >> "$scratch/hangs"
+PROGRAM_SECONDS=1 run '' --queue a "one=$scratch/hangs" "two=$scratch/hangs" "three=$scratch/good"
+is "a program that does not end is a failure" "$status $(tail -n 1 <<< "$out")" \
+	"1 4 passed, 2 failed, 0 skipped"
+like "its processes are listed" "$out" "^# +[0-9]+ +[0-9]+ .* $nap\$"
+is "and ended" "$(pgrep -fx "$nap")" ""
+tests/run.sh --log "$scratch/logs" --queue a "one=$scratch/hangs" "two=$scratch/hangs" \
+	> "$scratch/stopped" 2>&1 &
+run_sh=$!
+hanging() { [ "$(pgrep -cfx "$nap")" -eq "$1" ]; }
+check "programs run" eventually hanging 2
+kill -TERM $run_sh
+wait $run_sh
+check "they end with tests/run.sh" eventually hanging 0
 NOT_MEASURED_MAX=1 run true "one=$scratch/refused" "two=$scratch/refused"
 is "with CI=true too many of them are a failure" "$status $(tail -n 2 <<< "$out")" \
 	"1 more than 1 tests were not measured

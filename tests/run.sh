@@ -3,16 +3,17 @@
 #
 # Runs test programs that speak TAP (cmocka's are told to) and adds up.
 #
-#   tests/run.sh [--log DIR] [[LABEL=]PROGRAM | --queue NAME [LABEL=]PROGRAM | --join]...
+#   tests/run.sh [--log DIR] [[LABEL=]PROGRAM | --queue NAME [LABEL=]PROGRAM]...
 #
 # The programs run one after the other. The programs of a queue do so too, at the same
-# time as the programs that follow and as other queues. --join waits for all queues.
+# time as the programs that follow and as other queues.
 #
 # Prints one line a program and the output of each program that fails. The end is a list of the
 # tests that failed, a list of the tests that could not measure ("N not measured", names and
 # reasons), and "N passed, N failed, N skipped". With CI=true a skipped test is a failure. A test
 # that could not measure is in none of these three numbers; with CI=true more than
-# NOT_MEASURED_MAX (10) of them are a failure. DIR (build/test-logs) gets the programs' output,
+# NOT_MEASURED_MAX (10) of them are a failure. A program that has not ended after PROGRAM_SECONDS
+# (1800) is ended, with its process group, and has failed; its processes are listed first. DIR (build/test-logs) gets the programs' output,
 # and in the file "durations" the elapsed seconds and the CPU seconds of each program.
 set -u
 
@@ -40,13 +41,73 @@ what_failed()
 		{ said = 12 }' said=12 "$2"
 }
 
+# descendants PID: the process and all that it started, as a list for ps
+descendants()
+{
+	ps -e -o pid=,ppid= | awk -v root="$1" '
+		{ parent[$1] = $2 }
+		END {
+			for (pid in parent) {
+				for (p = pid; p in parent && p != root; p = parent[p]) { }
+				if (p == root) { print pid }
+			}
+		}' | paste -s -d ,
+}
+
+# end_group PID: ends a process group and what its processes started in other groups
+end_group()
+{
+	local pids
+
+	IFS=, read -ra pids <<< "$(descendants "$1")"
+	kill -TERM -- "-$1" "${pids[@]}" 2> /dev/null
+}
+
+# limited PROGRAM: runs it, in a process group of its own, for at most PROGRAM_SECONDS
+limited()
+{
+	local limit=${PROGRAM_SECONDS:-1800} ended status=0
+
+	# Job control makes the group, and leaves SIGINT as it is.
+	set -m
+	"$1" < /dev/null &
+	running=$!
+	sleep "$limit" > /dev/null 2>&1 &
+	timer=$!
+	set +m
+	wait -n -p ended $running $timer || status=$?
+	if [ "$ended" = $timer ]; then
+		echo "not ok - ended within $limit s"
+		ps -o pid,ppid,stat,time,wchan:24,args -p "$(descendants $running)" | sed 's/^/# /'
+		end_group $running
+		timeout 20 tail --pid=$running -f /dev/null
+		kill -KILL -- -$running 2> /dev/null
+		wait $running
+		status=124
+	fi
+	kill $timer 2> /dev/null
+	running='' timer=''
+	return $status
+}
+
+# What ends this script ends the programs and the queues, too.
+running='' timer=''
+stop()
+{
+	[ -z "$running" ] || end_group "$running"
+	[ -z "$timer" ] || kill "$timer" 2> /dev/null
+	[ ${#queue_pids[@]} -eq 0 ] || kill -TERM "${queue_pids[@]}" 2> /dev/null
+	exit 1
+}
+trap stop INT TERM
+
 run_one()
 {
 	local name=${1%%=*} program=${1#*=} start=$SECONDS
 	local log="$log_dir/${name//\//_}.log"
 	local status=0 p f s u
 
-	{ time "$program" > "$log" 2>&1 || status=$?; } 2> "$log.time"
+	{ time limited "$program" > "$log" 2>&1 || status=$?; } 2> "$log.time"
 	# cmocka prints "not ok 1 # SKIP name", tests/tap.sh "ok 1 - name # SKIP reason".
 	s=$(grep -cE '^(not )?ok .*# SKIP' "$log")
 	u=$(grep -cE '^ok .*# NOT MEASURED' "$log")
@@ -86,8 +147,8 @@ run_one()
 	fi
 }
 
-# Queues by name: their programs, one a line, and the processes that run them. The results of a
-# queue come back in files.
+# Queues by name: their programs, one a line, and the processes that run them. The sums of a
+# queue come back in a file.
 declare -A queues=() queue_pids=()
 
 # run_queue NAME PROGRAM...
@@ -95,10 +156,13 @@ run_queue()
 {
 	local passed=0 failed=0 skipped=0 unmeasured=0 file="$log_dir/queue.$1" argument
 
+	queue_pids=()
+	trap stop INT TERM
 	shift
 	for argument; do
-		run_one "$argument"
-	done > "$file.out"
+		run_one "$argument" > "$file.out"
+		cat "$file.out"
+	done
 	echo "$passed $failed $skipped $unmeasured" > "$file.sums"
 }
 
@@ -121,7 +185,6 @@ join_queues()
 	for name in "${!queue_pids[@]}"; do
 		wait "${queue_pids[$name]}"
 		file="$log_dir/queue.$name"
-		cat "$file.out"
 		# A queue that ended without its sums has failed.
 		p=0 f=1 s=0 u=0
 		[ ! -e "$file.sums" ] || read -r p f s u < "$file.sums"
@@ -138,10 +201,6 @@ while [ $# -gt 0 ]; do
 	--queue)
 		queues[$2]+="$3"$'\n'
 		shift 2
-		;;
-	--join)
-		start_queues
-		join_queues
 		;;
 	*)
 		start_queues
