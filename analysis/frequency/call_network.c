@@ -9,15 +9,15 @@
 
 #include "lib/cleanup.h"
 
-/* No tie is closer. */
+/* Least standard deviation of a constraint. */
 #define TIE_SPREAD 0.1
 #define SCALE_SPREAD_MIN 0.02
 #define STEPS_MAX 200
-/* Degrees of freedom of what compares two procedures. */
+/* Degrees of freedom of the distribution that compares two procedures. */
 #define FREEDOM 4.0
-/* Relative variance of the share of executions that pairs are not known for. */
+/* Relative variance of the share of executions that no pair covers. */
 #define UNSEEN_BIAS 0.3
-/* Logarithm of a factor: no procedure is off by more, nor does a trial step go further. */
+/* Bound on the logarithm of a factor, also in trial steps. */
 #define SHIFT_MAX 6.0
 
 static int compare_calls(const void *a, const void *b)
@@ -29,7 +29,7 @@ static int compare_calls(const void *a, const void *b)
 	return (x->caller > y->caller) - (x->caller < y->caller);
 }
 
-/* Those that are no part of a sum come last. */
+/* Sort by callee; pairs of unknown part, which are not in a sum, come last. */
 static int compare_pairs(const void *a, const void *b)
 {
 	const struct call_network_pair *x = a, *y = b;
@@ -42,10 +42,10 @@ static int compare_pairs(const void *a, const void *b)
 }
 
 /*
- * struct search - what every step needs
- * @factors:    scratch: of each procedure, what its shift multiplies by
- * @executions: of each procedure, the logarithm
- * @ratios:     of each pair, likewise
+ * struct search - data for every step
+ * @factors:    scratch: of each procedure, the factor that its shift stands for
+ * @executions: logarithm of each procedure's executions
+ * @ratios:     logarithm of each pair's ratio
  */
 struct search {
 	const struct call_network *network;
@@ -66,7 +66,7 @@ static double shifted(const struct search *search, size_t call)
 	return c->calls * search->factors[c->caller];
 }
 
-/* The calls [first, end) of one procedure: their cost; adds to the gradient. */
+/* Return the cost of the calls [first, end) of one procedure; add to the gradient. */
 static double tie(const struct search *search, size_t first, size_t end, const double *shift,
 		  double *gradient)
 {
@@ -96,8 +96,8 @@ static double tie(const struct search *search, size_t first, size_t end, const d
 }
 
 /*
- * Student's distribution, which forgives what can't be explained: a return may be one
- * from something that took the callee's place.
+ * Use Student's distribution, whose heavy tails tolerate outliers: a sampled return may come from
+ * another procedure that took the callee's place.
  */
 static double compare(const struct search *search, size_t i, const double *shift, double *gradient)
 {
@@ -112,9 +112,8 @@ static double compare(const struct search *search, size_t i, const double *shift
 }
 
 /*
- * The pairs [first, end) of one procedure, added up: which share of its executions each
- * place has called for is not known well, but a share that one has too much of is missing
- * from the others.
+ * Compare the pairs [first, end) of one procedure as a sum. The share of its executions that each
+ * site called for is uncertain, but an excess in one pair's share is missing from the others.
  */
 static double compare_sum(const struct search *search, size_t first, size_t end,
 			  const double *shift, double *gradient)
@@ -189,7 +188,7 @@ static lbfgsfloatval_t evaluate(void *instance, const lbfgsfloatval_t *shift,
 	return cost + compare_sums(search, shift, gradient);
 }
 
-/* @numbers: room for two of each procedure and one of each pair */
+/* @numbers: memory for two numbers of each procedure and one of each pair */
 static struct search begin(const struct call_network *network, double *numbers)
 {
 	struct search search = {

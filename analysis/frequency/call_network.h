@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How much slower or faster than believed procedures run, by who calls whom.
+ * Estimate by which factor each procedure runs slower or faster than modelled, from calls between
+ * procedures.
  *
- * On an out-of-order machine a procedure's own samples tell its frequencies up to a
- * factor, which is uncertain; but all of them up to the same one. Calls compare the
- * factors of procedures: a procedure is executed as often as it is called. Unknown are
- * all factors of an image; each is drawn to 1 by how certain the procedure is of itself,
- * and calls tie them together. Executions that no known call explains are possible (calls
- * by pointer, other images), so much more of them than calls is not as bad as it is far
- * off; calls without executions are not possible.
+ * On an out-of-order machine, a procedure's own samples determine its frequencies only up to an
+ * uncertain factor, which all frequencies of the procedure share. Calls relate the factors of
+ * procedures to each other: a procedure is executed as often as it is called. The unknowns are the
+ * factors of all procedures of an image. A prior pulls each factor towards 1 according to the
+ * certainty of the procedure's own estimate, and calls constrain the factors relative to each
+ * other.
+ *
+ * Executions that no known call explains are possible (calls by pointer, calls from other images).
+ * An excess of executions over calls therefore costs only the logarithm of its size. Calls without
+ * executions are impossible, so an excess of calls costs its square.
  */
 #ifndef DCPI_CALL_NETWORK_H
 #define DCPI_CALL_NETWORK_H
@@ -17,11 +21,12 @@
 #include <stdint.h>
 
 /**
- * struct call_network_procedure - what a procedure says of itself
- * @executions: by its own estimate; of recursive ones those from outside; 0: not known
- * @scale_spread: how uncertain its factor is: standard deviation of the logarithm
- * @entry_spread: how uncertain @executions are beside the factor
- * @factor: out: what its estimates are to be multiplied by
+ * struct call_network_procedure - own estimate of a procedure
+ * @executions:   by its own estimate; for a recursive procedure, executions entered from outside;
+ *                0: unknown
+ * @scale_spread: standard deviation of the logarithm of the procedure's factor
+ * @entry_spread: standard deviation of the logarithm of @executions, apart from the factor
+ * @factor:       out: factor by which the procedure's estimates are to be multiplied
  */
 struct call_network_procedure {
 	double executions;
@@ -32,10 +37,10 @@ struct call_network_procedure {
 };
 
 /**
- * struct call_network_call - a place that calls
- * @caller, @callee: procedures, not the same
- * @calls:  made there, by the caller's estimate, > 0
- * @spread: how uncertain that is beside the caller's factor
+ * struct call_network_call - a call site
+ * @caller, @callee: indices of two different procedures
+ * @calls:  calls made at this site, by the caller's estimate, > 0
+ * @spread: standard deviation of the logarithm of @calls, apart from the caller's factor
  */
 struct call_network_call {
 	uint32_t caller;
@@ -45,13 +50,14 @@ struct call_network_call {
 };
 
 /**
- * struct call_network_pair - the same calls, counted on both sides
- * @caller, @callee: procedures, not the same
- * @ratio:  what the callee's estimate says, divided by what the caller's says
- * @spread: how uncertain its logarithm is beside the factors of both
- * @part:   the share of the callee's executions that these are; 0: not known. Pairs of one
- *          callee are compared as a sum, too: an error in one's part is the others'.
- * @site_spread: how uncertain the caller's estimate is beside its factor
+ * struct call_network_pair - the same calls, counted in the caller and in the callee
+ * @caller, @callee: indices of two different procedures
+ * @ratio:       the callee's estimate of the calls divided by the caller's estimate
+ * @spread:      standard deviation of the logarithm of @ratio, apart from both procedures' factors
+ * @part:        share of the callee's executions that these calls make up; 0: unknown. The pairs of
+ *               one callee are also compared as a sum, because an excess in one pair's share is
+ *               missing from the shares of the other pairs.
+ * @site_spread: standard deviation of the logarithm of the caller's estimate, apart from its factor
  */
 struct call_network_pair {
 	uint32_t caller;
@@ -63,8 +69,8 @@ struct call_network_pair {
 };
 
 /**
- * struct call_network - all there is to compare
- * @calls, @pairs: in any order; sorted by callee
+ * struct call_network - procedures and the calls that relate them
+ * @calls, @pairs: in any order on input; call_network_solve() sorts them by callee
  */
 struct call_network {
 	struct call_network_procedure *procedures;
@@ -75,7 +81,7 @@ struct call_network {
 	size_t pair_count;
 };
 
-/** call_network_solve() - find all factors. Return: 0 or -ENOMEM. */
+/** call_network_solve() - compute the factors of all procedures. Return: 0 or -ENOMEM. */
 int call_network_solve(struct call_network *network);
 
 #endif

@@ -3,16 +3,16 @@
 
 #include <math.h>
 
-/* How far the Gaussian's points reach, in standard deviations. */
+/* Range of the Gaussian's points, in standard deviations. */
 #define REACH 4.0
-/* Log of what counts as zero beside the greatest density. */
+/* Logarithm of a density, relative to the greatest, that is treated as zero. */
 #define NEGLIGIBLE (-20.0)
 
 /* Points in ascending order from two ascending sources. */
 struct merge {
 	const struct frequency_density *evidence;
-	uint32_t next;	  /* point of the evidence */
-	uint32_t segment; /* of the evidence, where the last x looked up was */
+	uint32_t next;	  /* next point of the evidence */
+	uint32_t segment; /* segment of the evidence that the last x was in */
 	double first;	  /* other points: first, first + step, ... */
 	double step;
 	uint32_t others;
@@ -32,7 +32,7 @@ static double next_point(struct merge *m)
 	return e->x[m->next++];
 }
 
-/* Log density at ascending @x; steep outside what the evidence covers. */
+/* Log density at ascending @x; steep outside the range of the evidence. */
 static double log_evidence(struct merge *m, double x)
 {
 	const struct frequency_density *e = m->evidence;
@@ -67,7 +67,9 @@ static void place_points(struct merge *m, const struct density_moments *gaussian
 		m->others = DENSITY_CAVITY_POINTS;
 		low = fmax(0, gaussian->mean - REACH * deviation);
 		high = fmin(bound, gaussian->mean + REACH * deviation);
-		/* All of it outside: what is left sits at the nearest end. */
+		/*
+		 * The Gaussian lies outside the range: the remaining density is at the nearest end.
+		 */
 		if (high <= low) {
 			low = gaussian->mean < 0 ? 0 : fmax(0, bound - deviation);
 			high = gaussian->mean < 0 ? fmin(bound, deviation) : bound;
@@ -101,7 +103,7 @@ void density_multiply(struct density_grid *ret, const struct frequency_density *
 		ret->weight[ret->count++] = log;
 		greatest = log > greatest ? log : greatest;
 	}
-	/* Most points are where there is nothing. */
+	/* Most points have a negligible density. */
 	for (uint32_t k = 0; k < ret->count; k++) {
 		double log = ret->weight[k] - greatest;
 

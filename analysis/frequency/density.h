@@ -11,35 +11,36 @@
 #define DENSITY_CAVITY_POINTS 15
 #define DENSITY_FLAT_POINTS 17
 
-/** struct density_grid - room for an integration; @capacity points in each array. */
+/** struct density_grid - memory for an integration; @capacity points in each array. */
 struct density_grid {
 	double *x;
-	double *weight; /* density there, not normalised */
+	double *weight; /* density at the point, not normalised */
 	uint32_t count;
 	uint32_t capacity;
 };
 
-/** struct density_moments - of a distribution. */
+/** struct density_moments - mean and variance of a distribution. */
 struct density_moments {
 	double mean;
 	double variance;
 };
 
 /**
- * density_multiply() - evidence times a Gaussian, on the frequencies 0 .. @bound
+ * density_multiply() - multiply evidence by a Gaussian, on the frequencies 0 .. @bound
  * @ret:      @capacity >= evidence points + DENSITY_CAVITY_POINTS + DENSITY_FLAT_POINTS
- * @evidence: @x NULL: none
- * @gaussian: @variance INFINITY: none
+ * @evidence: no evidence if @x is NULL
+ * @gaussian: no Gaussian if @variance is INFINITY
  */
 void density_multiply(struct density_grid *ret, const struct frequency_density *evidence,
 		      const struct density_moments *gaussian, double bound);
 
-/** density_moments() - mean and variance of what density_multiply() made. */
+/** density_moments() - return mean and variance of a product made by density_multiply(). */
 struct density_moments density_moments(const struct density_grid *grid);
 
 /**
- * density_quantiles() - where shares of it lie below
- * @shares: @count of them, 0 .. 1, ascending
+ * density_quantiles() - find the quantiles of a density
+ * @ret:    out: one quantile for each share
+ * @shares: @count probabilities, 0 .. 1, ascending
  */
 void density_quantiles(double *ret, const struct density_grid *grid, const double *shares,
 		       uint32_t count);

@@ -8,13 +8,13 @@
 
 #include "lib/cleanup.h"
 
-/* What leaves from everywhere, so that endless loops have a solution. */
+/* Additional flow out of every node, so that endless loops have a solution. */
 #define LEAK 1e-9
 
 /*
- * The matrix I - P', in columns of nodes that flow comes from.
- * @slot: of each edge, its place in @values; -1: it goes to the exit
- * @diagonal: of each node, likewise
+ * struct flow_chain_solver - the matrix I - P', by columns of nodes that flow comes from
+ * @slot:     index in @values of each edge's element; -1: the edge leads to the exit
+ * @diagonal: index in @values of each node's diagonal element
  */
 struct flow_chain_solver {
 	klu_common common;
@@ -54,8 +54,8 @@ static void copy_edges(struct flow_chain *chain, const struct cfg *cfg)
 }
 
 /*
- * The place of a row in the column that is being made; parallel edges share one.
- * @last: of each row, its place in the column that has it last
+ * Return the index of a row's element in the column being built; parallel edges share an element.
+ * @last: for each row, the index of its element in the last column that contains it
  */
 static int place_row(struct flow_chain_solver *solver, int *last, uint32_t column, int *end,
 		     uint32_t row)
@@ -104,7 +104,7 @@ static int solver_create(struct flow_chain *chain)
 		return -ENOMEM;
 	place_all(chain, last);
 	klu_defaults(&solver->common);
-	/* Columns add up to no less than nothing: the diagonal is always a good pivot. */
+	/* The sum of a column is never negative: the diagonal is always a good pivot. */
 	solver->common.tol = 1e-12;
 	solver->common.scale = 0;
 	solver->symbolic = klu_analyze((int)nodes, solver->columns, solver->rows, &solver->common);

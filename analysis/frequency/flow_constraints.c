@@ -7,14 +7,14 @@
 #include "lib/cleanup.h"
 
 /*
- * Nodes by number: a block's way in 2b, its way out 2b + 1; then entry, exit, unknown.
- * A block's class is a term of both its ways.
+ * Nodes by number: a block's incoming side is 2b, its outgoing side 2b + 1; then entry, exit,
+ * unknown. A block's class is a term of both sides.
  */
 struct nodes {
 	const struct cfg *cfg;
 	const struct frequency_classes *classes;
-	struct flow_term *terms; /* of each node together */
-	uint32_t *first;	 /* of each node, in @terms */
+	struct flow_term *terms; /* grouped by node */
+	uint32_t *first;	 /* index in @terms of each node's first term */
 	uint32_t count;
 };
 
@@ -60,7 +60,7 @@ static void put_term(struct nodes *nodes, uint32_t node, uint32_t class, int32_t
 	nodes->terms[nodes->first[node + 1]++] = (struct flow_term){class, sign};
 }
 
-/* Whether a node says anything: not if it has one side only, or the same class on both. */
+/* Return true if a node has terms on both sides that are not the same class. */
 static bool constrains(const struct flow_term *terms, uint32_t count)
 {
 	bool in = false, out = false;
@@ -79,7 +79,7 @@ static bool is_loose(const struct cfg *cfg, uint32_t node)
 	return cfg->unresolved_jumps > 0 && node % 2 == 0;
 }
 
-/* Drop the nodes that do not constrain; what remains moves up. */
+/* Drop the nodes without a constraint and close the gaps. */
 static void keep_constraints(struct flow_constraints *ret, struct nodes *nodes)
 {
 	uint32_t next = 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The flow constraints of a graph, over its classes: at each node, what comes in goes out.
- * Constraints that hold for any frequencies (one class in, the same class out) are left out.
+ * Flow constraints of a graph in terms of its frequency classes: at each node, inflow equals
+ * outflow. Constraints that hold for all frequencies (one class in, the same class out) are left
+ * out.
  */
 #ifndef DCPI_FLOW_CONSTRAINTS_H
 #define DCPI_FLOW_CONSTRAINTS_H
@@ -16,9 +17,10 @@ struct flow_term {
 
 /**
  * struct flow_constraints - sums of terms that are zero
- * @first: of each constraint, in @terms; @count + 1 of them
- * @loose: of each constraint: it holds as far as all targets of unresolved jumps are
- *         known: the one of CFG_UNKNOWN, and ways into blocks where there are such jumps
+ * @first: index in @terms of each constraint's first term; @count + 1 elements
+ * @loose: for each constraint: it holds only if all targets of unresolved jumps are known. True for
+ *         the constraint of CFG_UNKNOWN and, in graphs with unresolved jumps, for the inflow of
+ *         blocks
  */
 struct flow_constraints {
 	struct flow_term *terms;
@@ -28,12 +30,12 @@ struct flow_constraints {
 };
 
 /**
- * flow_constraints_create() - O(blocks + edges)
+ * flow_constraints_create() - build the constraints of a graph, O(blocks + edges)
  * @ret: out; freed by flow_constraints_deinit()
  *
- * Of a block: its class and its edges in; its class and its edges out, stops included.
- * A side of a block that has no edges has no constraint. CFG_ENTRY and CFG_EXIT have the
- * class of the procedure on their other side.
+ * A block has two constraints: one between its class and its incoming edges, one between its class
+ * and its outgoing edges, stops included. A side of a block without edges has no constraint.
+ * CFG_ENTRY and CFG_EXIT have the class of the procedure on their other side.
  *
  * Return: 0 or -ENOMEM.
  */

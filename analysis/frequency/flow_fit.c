@@ -11,19 +11,21 @@
 
 #define STEPS_MAX 400
 #define MEMORY 8
-/* Steps that bring the likelihood no further than this part of how far it is from the highest. */
+/* Stop when steps improve the likelihood by less than this part of its distance to the highest. */
 #define PRECISION 3e-3
-/* Probabilities and frequencies are no smaller. */
+/* Lower bounds of probabilities and frequencies. */
 #define PROBABILITY_MIN 1e-9
 #define FREQUENCY_MIN 1e-30
-/* Logarithm of executions: bounds, so that no trial step leaves the range of numbers. */
+/* Bound on the logarithm of executions, so that no trial step overflows. */
 #define EXECUTIONS_LOG_MAX 60
 
 /*
- * @best: parameters: the logarithm of executions, then of each edge's weight; the
- *        weights of a node's edges over their sum are probabilities
- * @worth: scratch, one for each node
- * @highest: what the likelihood would be if all that was seen were as likely as can be
+ * struct problem - parameters and scratch memory of the search
+ *
+ * The parameters are the logarithm of executions, then that of each edge's weight. An edge's
+ * probability is its weight divided by the sum of the weights of its node's edges.
+ * @worth:   scratch, one for each node
+ * @highest: upper bound of the likelihood, with the best value for every observation
  */
 struct problem {
 	struct flow_chain *chain;
@@ -34,7 +36,9 @@ struct problem {
 	int error;
 };
 
-/* Weights are logarithms; those of what is known stay as they are in the beginning. */
+/*
+ * Convert logarithmic weights to probabilities. Weights of known edges keep their initial values.
+ */
 static void probabilities_of(const struct flow_chain *chain, const double *weights, double *edges)
 {
 	for (uint32_t n = 0; n < chain->node_count; n++) {
@@ -67,7 +71,7 @@ static int frequencies_of(struct problem *problem, const double *x)
 	return 0;
 }
 
-/* Of a block's samples, if so many are expected; most likely if it has as many. */
+/* Log likelihood of a block's samples if @expected are expected; greatest if they are equal. */
 static double likelihood_of_block(const struct flow_block_evidence *block, double expected)
 {
 	double part = flow_block_part(block), samples = block->samples * part;
@@ -76,7 +80,9 @@ static double likelihood_of_block(const struct flow_block_evidence *block, doubl
 	       (samples + block->evenness) * log(expected + block->evenness / part);
 }
 
-/* Logarithm of the likelihood of all samples; problem->worth: its derivative by frequencies. */
+/*
+ * Log likelihood of all samples; sets problem->worth to its derivative with respect to frequencies.
+ */
 static double likelihood_of_time(struct problem *problem)
 {
 	double sum = 0;
@@ -125,7 +131,7 @@ static double likelihood_of_links(struct problem *problem)
 	return sum;
 }
 
-/* Adds the likelihood of directions; fills in the gradient by weights of edges. */
+/* Log likelihood of directions; fills in the gradient with respect to weights of edges. */
 static double likelihood_of_directions(struct problem *problem, double *gradient)
 {
 	const struct flow_chain *chain = problem->chain;
@@ -182,9 +188,9 @@ static lbfgsfloatval_t evaluate(void *instance, const lbfgsfloatval_t *x, lbfgsf
 }
 
 /*
- * If each block had the samples that it has at its most likely frequency, and each branch went
- * as often each way as was seen. The search ends where it hardly gets nearer to that, and not
- * to 0, from which it is the further away the more was seen.
+ * Log likelihood if each block had its most likely frequency and each branch had the observed
+ * direction shares. The search stops when steps hardly approach this value. A criterion relative to
+ * 0 would depend on the number of observations, which determines the likelihood's magnitude.
  */
 static double highest_likelihood(const struct problem *problem)
 {
@@ -207,7 +213,9 @@ static double highest_likelihood(const struct problem *problem)
 	return sum;
 }
 
-/* Directions as seen, and as many executions as make all samples of all blocks. */
+/*
+ * Start with the observed directions and the executions that account for all samples of all blocks.
+ */
 static int start(struct problem *problem, double *x)
 {
 	const struct flow_chain *chain = problem->chain;
@@ -241,7 +249,7 @@ static int search(struct problem *problem, double *x)
 	parameter.epsilon = PRECISION;
 	r = lbfgs((int)problem->chain->edge_count + 1, x, NULL, evaluate, NULL, problem,
 		  &parameter);
-	/* All other ways to end (steps, rounding) leave the best point found in x. */
+	/* After any other result (step limit, rounding), x is the best point found. */
 	if (r == LBFGSERR_OUTOFMEMORY)
 		return -ENOMEM;
 	return frequencies_of(problem, x);

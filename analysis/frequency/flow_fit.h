@@ -1,47 +1,47 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The frequencies of a procedure's blocks that explain best what was sampled, on a
- * machine where time says little of frequency: on out-of-order processors the cycles of
- * a block per execution are within a factor of three of any prediction, however good
- * the model of the block, while the directions of branches can be sampled exactly.
+ * Maximum-likelihood frequencies of a procedure's blocks, for machines on which time is weak
+ * evidence of frequency. On out-of-order processors, even a good model predicts the cycles per
+ * execution of a block only within a factor of three, while branch directions can be sampled
+ * exactly.
  *
- * Unknown are the probability of each edge and how often the procedure was executed.
- * What is maximised is the sum of
- *  - for each block, the logarithm of the likelihood of its samples: Poisson around
- *    frequency x cycles x stall, the stall being drawn from a gamma distribution
- *    (together: negative binomial). Blocks without samples count, too. Where stalls are
- *    heavy, the gamma distribution's own scale is drawn from another one: far more samples
- *    than expected then cost as their logarithm does, not in proportion. For a block that
- *    waits for memory takes a hundred times as long as others, and says nothing of these;
- *  - for each branch, that of the directions seen, as a multinomial distribution;
- *  - for two blocks that were counted against each other, a normal one of the logarithm of
- *    their ratio;
- *  - for the callers' estimate of the executions, a normal one of its logarithm.
- * By L-BFGS, with exact gradients: two solutions of a sparse system for each step.
+ * The unknowns are the probability of each edge and the number of executions of the procedure. The
+ * objective is the sum of these log likelihoods:
+ * - For each block, that of its samples: Poisson with mean frequency x cycles x stall, where the
+ *   stall has a gamma distribution (together: negative binomial). Blocks without samples count,
+ *   too. Where stalls are heavy, the scale of the gamma distribution is itself gamma-distributed.
+ *   Far more samples than expected then cost only their logarithm: a block that waits for memory
+ *   may take a hundred times as long as others and must not determine their frequencies.
+ * - For each branch, that of the sampled directions, as a multinomial distribution.
+ * - For two blocks whose executions were counted relative to each other, a normal distribution of
+ *   the logarithm of their ratio.
+ * - For the callers' estimate of the executions, a normal distribution of its logarithm.
  *
- * Levin, Newman and Haber (2008) and profi (POPL 2022) fit counts to flow by
- * minimum-cost circulation; there is no room for branch directions in these, and an
- * absolute difference weighs hot blocks most, though their stalls are no smaller.
+ * The maximum is found by L-BFGS with exact gradients; each step solves a sparse system twice.
+ *
+ * Levin, Newman and Haber (2008) and profi (POPL 2022) fit counts to flow by minimum-cost
+ * circulation. That method has no place for branch directions, and an absolute difference gives hot
+ * blocks the greatest weight although their relative stalls are no smaller.
  */
 #ifndef DCPI_FLOW_FIT_H
 #define DCPI_FLOW_FIT_H
 
 #include "analysis/frequency/flow_chain.h"
 
-/** struct flow_block_evidence - of a node; all zero: nothing is known. */
+/** struct flow_block_evidence - evidence of a node's frequency; all zero: none. */
 struct flow_block_evidence {
 	double samples;
-	double cycles;	  /* an execution takes, on average over code; 0: leave it out */
+	double cycles;	  /* per execution, on average over code; 0: ignore the block */
 	double evenness;  /* shape of the gamma distribution: 1 / relative variance */
-	double heaviness; /* 1 / shape of its scale's distribution; 0: no heavy stalls */
+	double heaviness; /* 1 / shape of the distribution of its scale; 0: no heavy stalls */
 };
 
 /**
- * flow_block_part() - the part of a block's samples that is not heavy
+ * flow_block_part() - return the part of a block's samples that is not heavy
  *
- * The likelihood, by the logarithm of expected samples x, has the slope
- * evenness (samples - x) / (x + evenness / part): the negative binomial's where heaviness
- * is 0, and never more than 1 / heaviness where it is not.
+ * The slope of the log likelihood with respect to the logarithm of expected samples x is evenness
+ * (samples - x) / (x + evenness / part). It is the negative binomial's slope where heaviness is 0,
+ * and at most 1 / heaviness elsewhere.
  */
 static inline double flow_block_part(const struct flow_block_evidence *block)
 {
@@ -49,10 +49,10 @@ static inline double flow_block_part(const struct flow_block_evidence *block)
 }
 
 /**
- * struct flow_link - how often a node is executed for each execution of another one
- * @nodes:  the first one for each execution of the second
- * @log:    the logarithm of that
- * @weight: 1 / its variance
+ * struct flow_link - executions of one node relative to another node
+ * @nodes:  executions of the first node are counted per execution of the second
+ * @log:    logarithm of that ratio
+ * @weight: 1 / variance of @log
  */
 struct flow_link {
 	uint32_t nodes[2];
@@ -61,13 +61,13 @@ struct flow_link {
 };
 
 /**
- * struct flow_evidence - of a procedure
+ * struct flow_evidence - evidence of a procedure's frequencies
  * @blocks: one for each node
- * @seen:   of each edge, how often it was taken, with what is known before; > 0
- * @known:  of each node: its edges' shares of what was seen are exact. NULL: of none
- * @links:  what is known of nodes by each other, @link_count
- * @calls:  executions by the callers' estimate, @calls_weight: 1 / its relative
- *          variance; 0: not known
+ * @seen:   executions of each edge that were observed, plus a prior; > 0
+ * @known:  for each node: the observed shares of its outgoing edges are exact. NULL: for no node
+ * @links:  @link_count ratios between nodes
+ * @calls:  executions by the callers' estimate; @calls_weight: 1 / its relative variance, 0:
+ *          unknown
  */
 struct flow_evidence {
 	struct flow_block_evidence *blocks;
@@ -79,7 +79,7 @@ struct flow_evidence {
 	double calls_weight;
 };
 
-/** flow_evidence_knows() - whether a node's probabilities are known. */
+/** flow_evidence_knows() - return true if the probabilities of a node's edges are known exactly. */
 static inline bool flow_evidence_knows(const struct flow_evidence *evidence, uint32_t node)
 {
 	return evidence->known != NULL && evidence->known[node];
@@ -87,10 +87,10 @@ static inline bool flow_evidence_knows(const struct flow_evidence *evidence, uin
 
 /**
  * struct flow_fit - the result
- * @nodes: frequency of each node; that of the entry is the procedure's
- * @edges: probability of each edge
- * @spread: of each node, the standard deviation of the logarithm of its frequency,
- *          as the likelihood's curvature tells; NULL until flow_spread_find()
+ * @nodes:  frequency of each node; that of the entry is the procedure's
+ * @edges:  probability of each edge
+ * @spread: for each node, the standard deviation of the logarithm of its frequency, from the
+ *          curvature of the likelihood; NULL until flow_spread_find()
  */
 struct flow_fit {
 	double *nodes;
@@ -99,7 +99,7 @@ struct flow_fit {
 };
 
 /**
- * flow_fit_create() - find it
+ * flow_fit_create() - find the frequencies of maximum likelihood
  * @ret: out; freed by flow_fit_deinit()
  *
  * Return: 0; -ENOMEM; -EDOM.

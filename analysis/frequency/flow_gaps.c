@@ -8,14 +8,14 @@
 #include "analysis/graph/loop_nest.h"
 #include "lib/cleanup.h"
 
-/* Nearly all: the rest is so small a part of it at most. */
+/* Greatest other time, relative to the loop's, with which a loop has nearly all of the time. */
 #define REST_MAX 0.15
-/* Windows of probes are rarely longer. */
+/* Probe windows are rarely longer. */
 #define STAY_NS 12e6
-/* Relative variance of a rate that many windows measured. */
+/* Relative variance of a rate that was measured in many windows. */
 #define VARIANCE 0.0025
 
-/* @calls: of each block, whether it does */
+/* @calls: of each block: true if it contains a call */
 struct loops {
 	const struct cfg *cfg;
 	const struct flow_chain *chain;
@@ -23,7 +23,7 @@ struct loops {
 	bool *calls;
 };
 
-/* struct stay - in a loop; @entries: executions, as estimates of blocks have it */
+/* struct stay - time in a loop; @entries: executions in the unit of block estimates */
 struct stay {
 	double samples;
 	double entries;
@@ -66,9 +66,10 @@ static bool is_nearly_all(const struct stay *stay, const struct procedure_profil
 }
 
 /*
- * Goes inward from the outermost loop to @loop, the innermost one.
+ * Search from the outermost loop inward to @loop, the innermost one.
  *
- * Return: whether there is one that windows of a branch in @loop are within; @ret is that.
+ * Return: true if there is a loop that contains the windows of a branch in @loop; @ret describes
+ * it.
  */
 static bool find_stay(struct stay *ret, const struct loops *loops, uint32_t loop,
 		      const struct flow_fit *fit, const struct procedure_profile *profile)
@@ -93,8 +94,8 @@ static bool find_stay(struct stay *ret, const struct loops *loops, uint32_t loop
 }
 
 /*
- * The loop's time, and half of all other time if that is little: any part of it may be the
- * loop's.
+ * Evidence from the loop's time and, if its callees' time is included, half of all other time: any
+ * part of that may be the loop's.
  */
 static struct flow_block_evidence evidence_of(const struct stay *stay, double gaps, double samples,
 					      double variance,
@@ -149,7 +150,7 @@ static int take_blocks(struct flow_evidence *evidence, const struct flow_fit *fi
 int flow_gaps_take(struct flow_evidence *evidence, const struct flow_fit *fit,
 		   const struct flow_chain *chain, const struct frequency_input *input)
 {
-	/* As of nearly all procedures. */
+	/* Nearly all procedures have no gaps. */
 	if (input->profile->gaps == NULL)
 		return 0;
 	return take_blocks(evidence, fit, chain, input);

@@ -11,7 +11,7 @@
 /* Loops with fewer iterations leave no more loads in progress than the code around them. */
 #define TRIPS_MIN 16.0
 
-/* struct shadow - @left: of each block: instructions of shadow that were left when it began */
+/* @left: of each block: instructions of shadow that remain at its beginning */
 struct shadow {
 	const struct flow_chain *chain;
 	const struct cfg *cfg;
@@ -19,7 +19,7 @@ struct shadow {
 	uint32_t *left;
 };
 
-/* Iterations for each end of a loop of one block, by the directions seen. */
+/* Iterations per exit of a loop of one block, by the observed directions. */
 static double trips_of(const struct flow_chain *chain, uint32_t b, const double *seen)
 {
 	double stay = 0, leave = 0;
@@ -50,7 +50,7 @@ static bool cast(struct shadow *shadow, uint32_t from, uint32_t left)
 	return more;
 }
 
-/* Return: true if there is more to do. The longest way has SHADOW_INSNS blocks. */
+/* Return: true if another call must follow. The longest path has SHADOW_INSNS blocks. */
 static bool cast_on(struct shadow *shadow)
 {
 	const struct cfg *cfg = shadow->cfg;

@@ -8,31 +8,31 @@
 
 #include "lib/cleanup.h"
 
-/* Operations that may be spent on a procedure. */
+/* Limit on the operations for a procedure. */
 #define WORK_MAX 2e7
-/* What is not determined at all: a factor of e^5. */
+/* Standard deviation of a frequency without evidence: a factor of e^5. */
 #define UNKNOWN_SPREAD 5.0
-/* Blocks that tell less about their frequency are not listened to. */
+/* Blocks with less information about their frequency are ignored. */
 #define INFORMATION_MIN 1e-3
-/* Numbers that are added up beside each other. */
+/* Numbers that are added up in parallel. */
 #define LANES 4
 typedef double lanes __attribute__((vector_size(LANES * sizeof(double)), aligned(8), may_alias));
-/* Where the processor has wider registers all of them fit into one: the sums are the same. */
+/* Registers wide enough for all lanes are used where available; the sums are the same. */
 #ifdef __x86_64__
 #define WIDE __attribute__((target_clones("avx", "default")))
 #else
 #define WIDE
 #endif
-/* Keeps directions that nothing depends on from being singular. */
+/* Keeps the matrix regular for parameters that no evidence depends on. */
 #define RIDGE 1e-3
 
 /*
- * @branches:   edges that have a choice: parameters 1 .. @parameters - 1; 0 is the
- *              logarithm of executions
- * @slopes:     by each parameter, the derivatives of the logarithms of all nodes'
- *              frequencies
- * @slope:      of one node, by all parameters
- * @curvature:  lower triangle, then its Cholesky factor
+ * struct spread - state of a computation
+ * @branches:  edges with an alternative: parameters 1 .. @parameters - 1; parameter 0 is the
+ *             logarithm of executions
+ * @slopes:    for each parameter, the derivatives of the logarithms of all nodes' frequencies
+ * @slope:     derivatives of one node with respect to all parameters
+ * @curvature: lower triangle, then its Cholesky factor
  */
 struct spread {
 	struct flow_chain *chain;
@@ -45,7 +45,7 @@ struct spread {
 	double *curvature;
 };
 
-/* Of a Poisson variable whose mean is drawn from a gamma distribution, at the fit. */
+/* Fisher information of a Poisson variable whose mean has a gamma distribution, at the fit. */
 static double information_of(const struct flow_block_evidence *block, double frequency)
 {
 	double expected = frequency * block->cycles;
@@ -57,8 +57,8 @@ static double information_of(const struct flow_block_evidence *block, double fre
 }
 
 /*
- * The last edge of each node is what the weights of the others are relative to: all of
- * them larger would change nothing.
+ * List the edges that are parameters. The last edge of each node is the reference of the others'
+ * weights, because scaling all weights of a node has no effect.
  */
 static size_t find_branches(uint32_t *branches, const struct flow_chain *chain,
 			    const struct flow_evidence *evidence)
@@ -74,7 +74,7 @@ static size_t find_branches(uint32_t *branches, const struct flow_chain *chain,
 	return count;
 }
 
-/* The first parameter of the same node as another. */
+/* Return the first parameter that belongs to the same node as parameter @k. */
 static size_t first_of_node(const struct spread *spread, size_t k)
 {
 	uint32_t edge = spread->branches[k - 1];
@@ -83,9 +83,9 @@ static size_t first_of_node(const struct spread *spread, size_t k)
 }
 
 /*
- * More weight of an edge is more flow from its target on, taken from all edges of its
- * node by their probabilities.
- * @flow: out: of a visit to the node, what begins where
+ * More weight of an edge adds flow at its target, taken from all edges of its node in proportion to
+ * their probabilities.
+ * @flow: out: change of the flow that begins at each node, per visit to the edge's node
  */
 static void begin_flow(double *flow, const struct spread *spread, uint32_t edge)
 {
@@ -148,7 +148,7 @@ static double *slope_of(struct spread *spread, uint32_t node)
 	return spread->slope;
 }
 
-/* Four sums, for one would wait for itself at each step. */
+/* Four sums in parallel, because a single one would wait for its own result at each step. */
 WIDE static double dot(const double *a, const double *b, size_t count)
 {
 	lanes sums = {0};
@@ -162,7 +162,7 @@ WIDE static double dot(const double *a, const double *b, size_t count)
 	return sums[0] + sums[1] + sums[2] + sums[3] + rest;
 }
 
-/* How much each node tells about its frequency. */
+/* Compute each node's information about its frequency. */
 static void find_information(double *information, const struct spread *spread)
 {
 	const struct flow_evidence *evidence = spread->evidence;
@@ -176,7 +176,7 @@ static void find_information(double *information, const struct spread *spread)
 		information[spread->chain->entry] += evidence->calls_weight;
 }
 
-/* @difference: room for a number for each parameter */
+/* @difference: memory for a number for each parameter */
 static void add_links(struct spread *spread, double *difference)
 {
 	size_t nodes = spread->chain->node_count;
@@ -195,7 +195,7 @@ static void add_links(struct spread *spread, double *difference)
 	}
 }
 
-/* @information, @row: room for a number for each node */
+/* @information, @row: memory for a number for each node */
 static void fill_curvature(struct spread *spread, double *information, double *row)
 {
 	size_t nodes = spread->chain->node_count;
@@ -240,7 +240,7 @@ static double spread_of(const double *lower, double *slope, size_t width)
 	return fmin(sqrt(sum), UNKNOWN_SPREAD);
 }
 
-/* What each block's samples say by themselves. */
+/* Use only the evidence of each block's own samples. */
 static void spread_apart(double *spread, const struct flow_chain *chain,
 			 const struct flow_evidence *evidence, const struct flow_fit *fit)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How well the frequencies of a fit are determined: Laplace's approximation, the
- * inverse of the likelihood's curvature at its maximum.
+ * Uncertainty of the frequencies of a fit: Laplace's approximation, the inverse of the likelihood's
+ * curvature at its maximum.
  */
 #ifndef DCPI_FLOW_SPREAD_H
 #define DCPI_FLOW_SPREAD_H
@@ -9,12 +9,12 @@
 #include "analysis/frequency/flow_fit.h"
 
 /**
- * flow_spread_find() - standard deviations of the logarithms of frequencies
- * @fit:      of flow_fit_create() with the same evidence; its spread is set
- * @chain:    with the probabilities of the fit set: not changed since
+ * flow_spread_find() - compute standard deviations of the logarithms of frequencies
+ * @fit:   of flow_fit_create() with the same evidence; its spread is set
+ * @chain: still with the probabilities of the fit
  *
- * O(nodes x branches^2): of graphs where that is too much, what blocks' own samples
- * say alone.
+ * O(nodes x branches^2). If a graph is too large for that, the result considers each block's own
+ * samples only.
  *
  * Return: 0 or -ENOMEM.
  */

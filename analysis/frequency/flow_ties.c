@@ -8,18 +8,18 @@
 #include "analysis/graph/strong_components.h"
 #include "lib/cleanup.h"
 
-/* Operations that may be spent on a procedure. */
+/* Limit on the operations for a procedure. */
 #define WORK_MAX 5e6
-/* Intervals whose ends are less apart are of what the blocks beside it have more or less. */
+/* Narrower intervals result from the difference between neighbouring blocks' frequencies. */
 #define WIDE 10.0
-/* Callers' estimates that are worth less tie nothing. */
+/* Callers' estimates of a smaller weight are no lower bound. */
 #define CALLS_WEIGHT_MIN 1.0
 
 /*
- * The graph, closed: the exit leads to the entry, both are one node behind those of blocks, and
- * CFG_UNKNOWN is the last. Edges are the graph's, by their indices.
+ * The graph with an edge from the exit to the entry: both are one node, after those of the blocks.
+ * CFG_UNKNOWN is the last node. Edges have the indices of the graph's edges.
  * @seen_nodes, @seen_edges: known to have run
- * @needed:    edges; without the others control can go round through all that was seen
+ * @needed:    edges; without the others, paths exist through all observed code
  * @component: of each node
  * @size:      nodes of each component
  */
@@ -84,7 +84,7 @@ static bool is_on_cycle(const struct ties *ties, uint32_t node)
 	return false;
 }
 
-/* Of what was seen, how much control can have gone round through. */
+/* Count the observed nodes and edges that lie on a cycle. */
 static int count_possible(const struct ties *ties, uint32_t *ret)
 {
 	const struct cfg *cfg = ties->cfg;
@@ -108,10 +108,10 @@ static int count_possible(const struct ties *ties, uint32_t *ret)
 }
 
 /*
- * struct ways - the shortest ways from the exit, or to it
- * @first, @edges: those that lead on from each node
- * @by:            the edge that each node was reached by; NOWHERE: it was not
- * @done:          nodes whose way is needed
+ * struct ways - shortest paths from the exit, or to it
+ * @first, @edges: edges that continue from each node
+ * @by:            edge by which each node was reached; NOWHERE: not reached
+ * @done:          nodes whose path is already needed
  */
 struct ways {
 	const uint32_t *first;
@@ -127,7 +127,7 @@ static uint32_t from_of(const struct ties *ties, uint32_t edge)
 	return node_of(ties->cfg, ties->cfg->edges[edge].from);
 }
 
-/* Breadth first; @back: against the edges */
+/* Breadth-first search; @back: against the direction of edges */
 static void find_ways(struct ways *ways, const struct ties *ties, uint32_t *queue, bool back)
 {
 	uint32_t root = ties->cfg->block_count, count = 0;
@@ -148,7 +148,7 @@ static void find_ways(struct ways *ways, const struct ties *ties, uint32_t *queu
 	}
 }
 
-/* Return: whether there is a way. */
+/* Return: true if there is a path. */
 static bool need_way(const struct ways *ways, const struct ties *ties, uint32_t node, bool back)
 {
 	while (node != ties->cfg->block_count && !ways->done[node]) {
@@ -163,7 +163,7 @@ static bool need_way(const struct ways *ways, const struct ties *ties, uint32_t 
 	return true;
 }
 
-/* A round through each node and edge that was seen. Return: whether there is one. */
+/* Mark a cycle through each observed node and edge as needed. Return: true if all have one. */
 static bool need_rounds(const struct ways *out, const struct ways *in, const struct ties *ties)
 {
 	bool all = true;
@@ -183,8 +183,9 @@ static bool need_rounds(const struct ways *out, const struct ways *in, const str
 }
 
 /*
- * What is on none of some rounds through all that was seen is not tied by it, and need not be
- * taken away to see. Where not all of it is on rounds by the exit, any edge may be needed.
+ * An edge outside a set of cycles through all observed code has no lower bound, and need not be
+ * removed to check that. If some observed code is on no cycle through the exit, any edge may be
+ * needed.
  */
 static int find_needed(struct ties *ties)
 {
@@ -227,7 +228,7 @@ static bool any_needed(const struct ties *ties, const uint32_t *edges, uint32_t 
 	return false;
 }
 
-/* How often it ran if it did is not known, so that it did is not, either. */
+/* Return true if the interval is so wide that the execution itself is uncertain. */
 static bool is_vague(const struct frequency_estimate *estimate)
 {
 	return estimate->high >= WIDE * estimate->low;
@@ -241,7 +242,7 @@ static void loosen(struct frequency_estimate *estimate)
 	estimate->confidence = FREQUENCY_LOW;
 }
 
-/* @edges: by which control gets there, or one; @all: what is possible with them */
+/* @edges: all edges into a block, or one edge; @all: observations that are possible with them */
 static int loosen_without(struct frequency_estimate *estimate, const struct ties *ties,
 			  const uint32_t *edges, uint32_t count, uint32_t all)
 {

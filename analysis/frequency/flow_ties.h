@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which blocks and edges must have run, for all that was seen. A loop's samples say nothing of
- * how often it was entered, nor those of one way of a branch anything of the other: no block
- * without samples has a lower bound, unless control cannot have gone round through what was
- * seen without it, or blocks around it are known so well that it is their difference.
+ * Find the blocks and edges that must have run, given the observed executions.
+ *
+ * A loop's samples are no evidence of the number of its entries, and samples in one direction of a
+ * branch are no evidence of the other direction. So a block without samples has no lower bound,
+ * with two exceptions: control cannot have passed through the observed code without this block, or
+ * the difference of well-known frequencies around the block determines its frequency.
  */
 #ifndef DCPI_FLOW_TIES_H
 #define DCPI_FLOW_TIES_H
@@ -11,15 +13,15 @@
 #include "analysis/frequency/frequency.h"
 
 /**
- * flow_ties_loosen() - let wide intervals of what may not have run begin at 0
- * @frequency: in: estimates by flow; out: of blocks and edges that nothing ties, @low is 0 and
- *             confidence is low. Values stay
+ * flow_ties_loosen() - set the lower ends of wide intervals to 0 where code may not have run
+ * @frequency: in: estimates by flow; out: for blocks and edges without a lower bound, @low is 0 and
+ *             the confidence is low. Values are unchanged
  *
- * What was seen: samples, directions of branches, and executions by the callers where these are
- * not worth less than one execution seen.
+ * Observed are samples, branch directions, and executions by the callers if these are worth at
+ * least one observed execution.
  *
- * O((blocks + edges)^2); of graphs where that is too much, all blocks without samples may not
- * have run, nor the edges at them.
+ * O((blocks + edges)^2). In graphs where that is too much, all blocks without samples and their
+ * edges are treated as if they may not have run.
  *
  * Return: 0 or -ENOMEM.
  */

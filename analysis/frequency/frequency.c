@@ -10,7 +10,7 @@
 #include "analysis/frequency/frequency_propagate.h"
 #include "lib/cleanup.h"
 
-/* How much apart the ends of a scale's interval may be, for this confidence. */
+/* Greatest ratio between the ends of a scale's interval, for each confidence. */
 #define SCALE_HIGH_FACTOR 1.5
 #define SCALE_MEDIUM_FACTOR 4
 
@@ -74,7 +74,7 @@ static struct frequency_estimate exactly(const struct procedure_profile *profile
 	};
 }
 
-/* Blocks were counted; edges that were not follow from them where flow says so. */
+/* Use the counts of blocks; edges without a count follow from flow conservation where possible. */
 static int use_exact_counts(struct frequency *ret, const struct frequency_input *input)
 {
 	const struct procedure_profile *profile = input->profile;
@@ -97,7 +97,7 @@ static int use_exact_counts(struct frequency *ret, const struct frequency_input 
 		else
 			take_exact(&ret->edges[e], &classes[input->classes->of_edge[e]], profile);
 	}
-	/* Each its own count: exceptions may make members of a class differ. */
+	/* Use each block's own count: exceptions may make the members of a class differ. */
 	for (uint32_t b = 0; b < cfg->block_count; b++)
 		ret->blocks[b] = exactly(profile, profile->exact[cfg->blocks[b].first]);
 	return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How often each block and edge was executed, estimated from samples of time
- * (DCPI sections 6.1.3 to 6.1.5).
+ * Execution counts of each block and edge, estimated from samples of time (DCPI sections 6.1.3 to
+ * 6.1.5).
  *
  * Values are executions divided by the sampling period (the paper's F): multiply by
  * procedure_profile.period_cycles for executions.
@@ -14,16 +14,16 @@
 #include "analysis/graph/frequency_class.h"
 #include "analysis/machine/schedule.h"
 
-/** enum frequency_confidence - how far to trust an estimate. */
+/** enum frequency_confidence - confidence in an estimate. */
 enum frequency_confidence {
 	FREQUENCY_LOW,
 	FREQUENCY_MEDIUM,
 	FREQUENCY_HIGH,
 };
 
-/** enum frequency_origin - what an estimate was made from. */
+/** enum frequency_origin - method that produced an estimate. */
 enum frequency_origin {
-	FREQUENCY_NONE,	      /* nothing: no samples, no constraint */
+	FREQUENCY_NONE,	      /* no samples and no constraint */
 	FREQUENCY_CLUSTER,    /* a cluster of issue points (section 6.1.3) */
 	FREQUENCY_RATIO,      /* few samples: sum of S / sum of M */
 	FREQUENCY_PROPAGATED, /* flow constraints (section 6.1.4) */
@@ -32,9 +32,9 @@ enum frequency_origin {
 };
 
 /**
- * struct frequency_estimate - an estimate
+ * struct frequency_estimate - an estimated frequency
  * @value:      F
- * @low, @high: an interval meant to hold the truth nine times in ten
+ * @low, @high: interval intended to contain the true value with probability 90%
  */
 struct frequency_estimate {
 	double value;
@@ -45,14 +45,14 @@ struct frequency_estimate {
 };
 
 /**
- * frequency_scale_confidence() - how far to trust counts that were scaled
- * @low, @high: between what the scale is
+ * frequency_scale_confidence() - return the confidence in scaled counts
+ * @low, @high: interval of the scale
  */
 enum frequency_confidence frequency_scale_confidence(double low, double high);
 
 /**
- * struct frequency_input - what there is to estimate from; all laid over one graph
- * @facts: may be empty if procedure_profile_tells() nothing
+ * struct frequency_input - input of the estimators; all parts belong to one graph
+ * @facts: may be empty if procedure_profile_tells() returns false
  */
 struct frequency_input {
 	const struct cfg *cfg;
@@ -70,10 +70,10 @@ struct frequency {
 };
 
 /**
- * struct frequency_estimator - a way to estimate
- * @name: "dcpi" (joint, the default), "paper", "avg", "max"
- * @by_flow: out of order it has no use for classes, which may be NULL, and its estimates
- *           are in proportion to 1 / procedure_profile.slowness
+ * struct frequency_estimator - an estimation method
+ * @name:     "dcpi" (joint, the default), "paper", "avg", "max"
+ * @by_flow:  on out-of-order machines, the method does not use classes, which may then be NULL, and
+ *            its estimates are proportional to 1 / procedure_profile.slowness
  * @estimate: fill @ret, allocated by frequency_estimate() and zeroed. Return: 0 or -ENOMEM
  */
 struct frequency_estimator {
@@ -83,20 +83,26 @@ struct frequency_estimator {
 	int (*estimate)(struct frequency *ret, const struct frequency_input *input);
 };
 
-/** frequency_estimator_find() - by name; NULL: the default. Return: NULL if there is none. */
+/**
+ * frequency_estimator_find() - find an estimator by name; NULL: the default. Return: NULL if
+ * unknown.
+ */
 const struct frequency_estimator *frequency_estimator_find(const char *name);
 
-/** frequency_estimator_list() - all of them, ended by NULL. */
+/** frequency_estimator_list() - return all estimators, terminated by NULL. */
 const struct frequency_estimator *const *frequency_estimator_list(void);
 
-/** frequency_allocate() - zeroed; freed by frequency_deinit(). Return: 0 or -ENOMEM. */
+/**
+ * frequency_allocate() - allocate zeroed estimates; freed by frequency_deinit(). Return: 0 or
+ * -ENOMEM.
+ */
 int frequency_allocate(struct frequency *ret, const struct cfg *cfg);
 
 /**
- * frequency_estimate() - estimate
+ * frequency_estimate() - estimate the frequencies of a procedure
  * @ret: out; freed by frequency_deinit()
  *
- * Exact counts in the profile are taken whatever the estimator; they need classes.
+ * Exact counts in the profile take precedence over every estimator; they need classes.
  *
  * Return: 0 or -ENOMEM.
  */

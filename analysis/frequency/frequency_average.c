@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What tools do that know neither the machine nor flow, to be measured against: samples
- * of an instruction are taken for its frequency, as if each took a cycle. "avg" averages
- * over a block (AutoFDO and its like), "max" takes the block's greatest. An edge gets its
- * block's frequency, shared out by the frequencies of where the block's edges go.
+ * Baseline estimators that use neither a machine model nor flow, for comparison: they take the
+ * samples of an instruction as its frequency, as if each execution took one cycle. "avg" averages
+ * over a block (as AutoFDO does), "max" uses the greatest value of a block. The frequency of a
+ * block is divided among its edges in proportion to the frequencies of their targets.
  */
 #include "analysis/frequency/frequency_estimators.h"
 

@@ -4,20 +4,21 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* Nine in ten sums of samples are within this number of standard deviations. */
+/* 90% of sums of samples are within this number of standard deviations. */
 #define NOISE_SIGMAS 1.645
-/* Best cases of procedures are too slow by this part at most. */
+/* Greatest relative excess of a procedure's modelled best case over the real one. */
 #define BEST_CASE_ERROR 0.1
 
 /*
- * A block with this part of the procedure's samples, and no fewer than all blocks around it,
- * cannot owe its samples to them.
+ * A block with this part of the procedure's samples, and no fewer than all blocks around it, cannot
+ * have received its samples from them.
  */
 #define HOT_PART 0.25
 
 /*
- * struct totals - of blocks with a frequency, in samples
- * @best_low: by the lower ends of intervals
+ * struct totals - sums over blocks with a frequency, in samples
+ * @best:     best case of the estimated executions
+ * @best_low: best case by the lower ends of intervals
  */
 struct totals {
 	double samples;
@@ -25,10 +26,10 @@ struct totals {
 	double best_low;
 };
 
-/* struct limits - what frequencies have to be multiplied by, so that they are within bounds */
+/* struct limits - factors that bring frequencies within their bounds */
 struct limits {
 	double factor; /* of values */
-	double room;   /* from values to upper ends of intervals */
+	double room;   /* of upper ends of intervals, relative to the original values */
 	bool contradicted;
 };
 
@@ -98,7 +99,7 @@ static double samples_around(const struct frequency_input *input, uint32_t b)
 	return samples;
 }
 
-/* Out of order: in order, the noise of each block is known to its estimate. */
+/* Only for out-of-order machines: in order, each block's estimate already includes its noise. */
 static void limit_hot_blocks(struct limits *limits, const struct frequency *frequency,
 			     const struct frequency_input *input)
 {

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The estimators behind frequency.h, and what they share. */
+/*
+ * The estimators of frequency.h, and helpers that they share.
+ */
 #ifndef DCPI_FREQUENCY_ESTIMATORS_H
 #define DCPI_FREQUENCY_ESTIMATORS_H
 
@@ -13,32 +15,31 @@ extern const struct frequency_estimator frequency_average; /* frequency_average.
 extern const struct frequency_estimator frequency_maximum; /* frequency_average.c */
 
 /**
- * frequency_flow() - what "dcpi" does on out-of-order machines: by flow and branch
- * directions, with time as weak evidence (see flow_fit.h)
+ * frequency_flow() - implement "dcpi" on out-of-order machines: flow and branch directions, with
+ * time as weak evidence (see flow_fit.h)
  */
 int frequency_flow(struct frequency *ret, const struct frequency_input *input);
 
 /*
- * How much faster or slower than average a procedure may run as a whole: standard
- * deviation of the logarithm.
+ * Standard deviation of the logarithm of a procedure's actual time relative to the modelled time.
  */
 #define FREQUENCY_FLOW_PROCEDURE_SPREAD 0.35
 
 /**
- * frequency_flow_spread() - how uncertain one of its estimates is beside what a whole
- * program, or a whole procedure, has in common
+ * frequency_flow_spread() - return the uncertainty of an estimate, apart from the common
+ * uncertainty of a whole program or procedure
  *
  * Return: the standard deviation of the logarithm.
  */
 double frequency_flow_spread(const struct frequency_estimate *estimate);
 
-/** frequency_flow_beside() - what of such a spread is not that of the procedure's factor */
+/** frequency_flow_beside() - remove the uncertainty of the procedure's factor from @spread */
 static inline double frequency_flow_beside(double spread, double scale_spread)
 {
 	return sqrt(fmax(0, spread * spread - scale_spread * scale_spread));
 }
 
-/** frequency_from_classes() - give each block and edge the estimate of its class. */
+/** frequency_from_classes() - assign each block and edge the estimate of its class. */
 void frequency_from_classes(struct frequency *ret, const struct frequency_input *input,
 			    const struct frequency_estimate *classes);
 

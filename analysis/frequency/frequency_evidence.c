@@ -9,26 +9,26 @@
 #include "analysis/frequency/stall_exposure.h"
 #include "lib/cleanup.h"
 
-/* Points of a density: spread evenly, and around each of the lowest ratios. */
+/* Points of a density: evenly spread ones, and some around each of the lowest ratios. */
 #define EVEN_POINTS 25
 #define RATIOS_MAX 24
 #define RATIO_POINTS 9
 #define POINTS_MAX (EVEN_POINTS + RATIOS_MAX * RATIO_POINTS)
-/* The even ones go down to this part of what the class's samples say at most, as a rule. */
+/* Lowest of the even points, relative to the class's upper bound. */
 #define LEAST 1e-4
-/* Below so many samples of a class their number, not its order of magnitude, is random. */
+/* With fewer samples in a class, their number is random, but not its order of magnitude. */
 #define FEW_SAMPLES 3.0
-/* How much more often than its sums say a class may execute, if some M are too big. */
+/* Greatest ratio of a class's frequency to the ratio of its sums, if some M are too large. */
 #define BOUND_SLACK 3.0
 /*
- * The least that it may take is that of the ways into its blocks that take least, for which
- * way is taken is not known yet. A block whose instructions issue with the one before it takes
- * nothing, and bounds nothing: but its scale must not be next to infinity.
+ * The upper bound uses the least time of the class's blocks over all edges in, because the edges
+ * taken are not known yet. Blocks whose instructions issue with those of the previous block take no
+ * time and would have no bound; this part of the class's cycles keeps the scale finite.
  */
 #define BOUND_LEAST 0.01
-/* What a mispredict takes where the model does not say. */
+/* Cycles of a misprediction if the model has none. */
 #define MISPREDICT_CYCLES 8.0
-/* Neighbours are added up while they take less. */
+/* Neighbours are added up while their sum is less than this number of cycles. */
 #define JOINED_MOST 1.5
 
 static int compare_doubles(const void *a, const void *b)
@@ -39,7 +39,7 @@ static int compare_doubles(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Keep the lowest ratios, ascending, and how far off chance makes them. */
+/* Insert a ratio and its relative error into the list of the lowest ratios, in ascending order. */
 static void add_ratio(double (*ratios)[2], uint32_t *count, double samples, double cycles)
 {
 	double ratio = samples / cycles;
@@ -57,7 +57,7 @@ static void add_ratio(double (*ratios)[2], uint32_t *count, double samples, doub
 		++*count;
 }
 
-/* Where to look at a density: everywhere a little, and closely around the ratios. */
+/* Choose the points of a density: some over the whole range, more around the ratios. */
 static uint32_t place_points(double *x, const struct issue_point *points, uint32_t count,
 			     double least, double bound)
 {
@@ -86,8 +86,8 @@ static uint32_t place_points(double *x, const struct issue_point *points, uint32
 }
 
 /*
- * Prior: any order of magnitude alike; but down from a few samples Jeffreys' prior for a
- * rate, which biases few samples neither up nor down much.
+ * Prior: equal for all orders of magnitude; below a few samples, Jeffreys' prior for a rate, which
+ * has little bias for few samples.
  */
 static void find_prior(double *log_density, const double *x, uint32_t n,
 		       const struct issue_point *points, uint32_t count)
@@ -116,15 +116,17 @@ static uint32_t find_density(double *x, double *log_density, const uint8_t *expo
 	return n;
 }
 
-/* Stalls only add, so this would be the sum of S by the sum of M; but some M may be wrong. */
+/*
+ * Stalls only add time, so the sum of S / the sum of M would be a bound; but some M may be wrong.
+ */
 static double bound_of(double samples, double cycles)
 {
 	return cycles > 0 ? BOUND_SLACK * (samples + 4) / cycles : INFINITY;
 }
 
 /*
- * What others say of a class: callers of the procedure's own, the procedures that it calls of those
- * with calls.
+ * Evidence of a class from other procedures: from callers for the procedure's own class, from
+ * callees for classes with calls.
  */
 struct told {
 	uint32_t class;
@@ -133,9 +135,10 @@ struct told {
 };
 
 /*
- * A class's issue points, those without samples as one, and what others say.
- * @points: room for all of any class
- * @told:   of all classes, ascending; from @told_next on of this one and those behind
+ * struct witnesses - a class's issue points, with those without samples combined, and evidence from
+ * other procedures
+ * @points: memory for all points of any class
+ * @told:   of all classes, ascending; those of this class and later ones begin at @told_next
  */
 struct witnesses {
 	struct issue_point *points;
@@ -199,7 +202,7 @@ static bool is_settled(const struct issue_point *point)
 	return point_is_whole(point->cycles) && !point_is_late(point);
 }
 
-/* Add what goes on at an instruction to a point. */
+/* Add samples and cycles of an instruction to a point. */
 static void join_insn(struct issue_point *point, const struct frequency_input *input, uint32_t i)
 {
 	point->samples += issue_point_samples(input, i);
@@ -208,9 +211,9 @@ static void join_insn(struct issue_point *point, const struct frequency_input *i
 }
 
 /*
- * Fractions of cycles are averages over ways into the block whose weights are guesses, and
- * instructions issue by other pairs behind mispredicts; but neighbours that make up a cycle
- * or two do so whichever way control came.
+ * A fractional M is an average over edges into the block with uncertain weights, and instructions
+ * pair differently after mispredictions. If M of neighbours add up to one or two cycles, that sum
+ * does not depend on the edge taken.
  */
 static struct issue_point join_neighbours(const struct issue_point *point,
 					  const struct frequency_input *input,
@@ -219,7 +222,7 @@ static struct issue_point join_neighbours(const struct issue_point *point,
 	const struct cfg_block *block = &input->cfg->blocks[input->cfg->block_of[point->insn]];
 	struct issue_point ret = *point;
 
-	/* Those before it that take a cycle in its stead. */
+	/* Add preceding instructions that may take the cycle instead of this one. */
 	while (point_is_late(point) && ret.first > block->first + 1 &&
 	       issue_point_cycles(input, ret.first - 1) < ISSUE_POINT_LEAST)
 		join_insn(&ret, input, --ret.first);
@@ -264,7 +267,10 @@ static void gather(struct witnesses *ret, const struct frequency_input *input,
 		ret->points[ret->count++] = point_of_told(&ret->told[t]);
 }
 
-/* On to the next class. @bound: of this one by its samples. Return: no less than others say. */
+/*
+ * Advance to the next class. @bound: bound of this class by its samples. Return: the bound, raised
+ * to the evidence from other procedures.
+ */
 static double pass_told(struct witnesses *witnesses, uint32_t class, double bound)
 {
 	double most = 0;
@@ -277,7 +283,7 @@ static double pass_told(struct witnesses *witnesses, uint32_t class, double boun
 	return isinf(bound) ? BOUND_SLACK * most : fmax(bound, most);
 }
 
-/* The least frequency to look at. */
+/* Return the lowest frequency to consider. */
 static double least_of_class(const struct issue_points *points, uint32_t class, double bound)
 {
 	return LEAST * fmin(bound, bound_of(points->samples[class], points->cycles[class]));
@@ -290,7 +296,7 @@ static double bound_of_class(const struct issue_points *points, uint32_t class)
 	return bound_of(points->samples[class], cycles);
 }
 
-/* Doubles that a density may take that so many witnesses make: frequencies and their logs. */
+/* Return the doubles for a density of @count witnesses: frequencies and their logarithms. */
 static size_t room_for(size_t count)
 {
 	size_t ratios = 2 * count;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a class's samples say of its frequency on an in-order machine.
+ * Evidence of the frequency of a class from its samples, on an in-order machine.
  *
- * Each issue point has S samples and M cycles, and d >= 0 cycles of dynamic stalls, which
- * are not known: S is Poisson with mean F (M + d). How d is distributed depends on what the
- * instruction can stall for: most have none, those that have some may have little or much.
- * The density of F given all points of a class has its peak where the unstalled points
- * agree, be they few or many; a minimum of ratios would be too low, an average too high.
+ * Each issue point has S samples, M cycles, and an unknown number d >= 0 of cycles of dynamic
+ * stalls: S is Poisson with mean F (M + d). The distribution of d depends on the stalls to which
+ * the instruction is exposed: most instructions have none, the others may have short or long ones.
+ * Given all points of a class, the density of F has its peak where the unstalled points agree, even
+ * if they are few. A minimum of the ratios S / M would be too low, an average too high.
  */
 #ifndef DCPI_FREQUENCY_EVIDENCE_H
 #define DCPI_FREQUENCY_EVIDENCE_H
@@ -14,15 +14,15 @@
 #include "analysis/frequency/frequency_solver.h"
 #include "analysis/frequency/issue_point.h"
 
-/** struct frequency_evidence - densities of all classes, and bounds for their frequencies. */
+/** struct frequency_evidence - densities and upper bounds of the frequencies of all classes. */
 struct frequency_evidence {
 	struct frequency_density *densities;
-	double *bounds; /* INFINITY: nothing to go by */
-	double *memory; /* of the densities */
+	double *bounds; /* INFINITY: no bound known */
+	double *memory; /* memory that @densities points into */
 };
 
 /**
- * frequency_evidence_find() - of all classes
+ * frequency_evidence_find() - compute the evidence of all classes
  * @ret: out; freed by frequency_evidence_deinit()
  *
  * Return: 0 or -ENOMEM.

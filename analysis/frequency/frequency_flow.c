@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The default estimator on out-of-order machines: see flow_fit.h for how; here is what
- * is known of blocks and branches. The constants were fitted on the programs of
- * tests/accuracy/x86_programs.txt that are there for tuning.
+ * The default estimator on out-of-order machines. flow_fit.h describes the method; this file
+ * provides the evidence of blocks and branches. The constants were fitted on the programs of
+ * tests/accuracy/x86_programs.txt that are reserved for tuning.
  */
 #include "analysis/frequency/frequency_estimators.h"
 
@@ -19,27 +19,27 @@
 #include "lib/cleanup.h"
 
 /*
- * Cycles that an execution of a block takes on average over code that was sampled. Most
- * of it are stalls, which come by the block rather than by the instruction: no model of
- * instructions does better. Where branches go either way, some are mispredicted.
+ * Average cycles per execution of a block, over sampled code. Most of them are stalls, which depend
+ * on the block rather than its instructions: no model of instructions predicts them better.
+ * Branches that go in both directions are sometimes mispredicted.
  */
 #define BLOCK_CYCLES 1.2
 #define INSN_CYCLES 0.36
 #define MISPREDICT_CYCLES 3.2
 /*
- * How even these are from block to block: the shape of a gamma distribution, and of the
- * one that its scale is drawn from, since some wait for memory. A block of one or two
- * instructions often passes with its neighbours, in no time of its own; one of twenty
- * never does, and all that it can take is longer.
+ * Evenness of a block's cycles per execution: the shape of their gamma distribution, and of the
+ * distribution of its scale, since some blocks wait for memory. A block of one or two instructions
+ * often retires with its neighbours and takes no time of its own. A block of twenty never does, and
+ * its time can only be longer than predicted.
  */
 #define INSN_EVENNESS 0.18
 #define HEAVINESS 0.2
-/* Of what nothing is known. */
+/* Evenness of blocks about which nothing is known. */
 #define ANY_EVENNESS 0.5
 
 /*
- * But loops of one block often run at their bound, less what the model is too slow; and
- * where they take far more than that, they say less of the blocks beside them.
+ * Loops of one block often run at their throughput bound, apart from the model's pessimism. Loops
+ * that take far longer are weaker evidence of the frequencies around them.
  */
 #define LOOP_SPEED 0.95
 #define LOOP_MISPREDICT_CYCLES 8.8
@@ -47,28 +47,28 @@
 #define LOOP_HEAVINESS 0.1
 
 /*
- * Unless each iteration loads from another line of the cache: by following pointers, or by
- * going on by a line or more. Then it takes what a load takes, from the nearest cache or
- * from memory, and samples look alike. Halfway between on a scale of logarithms, where
- * all between is as likely, which has a variance of a twelfth of its square; and no more
- * even than any block.
+ * Exception: each iteration loads from another cache line, by following pointers or with a stride
+ * of a line or more. Then an iteration takes the latency of a load from the nearest cache or from
+ * memory, and samples do not show which. The model uses the geometric mean of both latencies and a
+ * uniform distribution of the logarithm between them. Its variance is a twelfth of the range's
+ * square; the evenness is at most that of an unknown block.
  */
 #define LINE_BYTES 64
 #define MEMORY_CYCLES 300.0
 
 /*
- * Directions seen are biased by parts that do not shrink with their number: time is not
- * spread evenly over what leads to a branch, and which way it goes is not known as often
- * of one way as of the other. DIRECTION_BIAS is the variance of the logarithm of the odds;
- * but loops that end once in hundreds of iterations are so few, and ends that are seen for
- * another reason so many, that no more than 1 / DIRECTION_LIMIT directions count.
+ * The bias of sampled directions does not shrink with their number: time is not spread evenly over
+ * the code before a branch, and the two directions are not recorded equally often. DIRECTION_BIAS
+ * is the variance of the logarithm of the odds. Loops that end once in hundreds of iterations have
+ * few ends, and many ends are sampled for other reasons. So at most 1 / DIRECTION_LIMIT directions
+ * count.
  *
- * Most of it is that samples wait where the program does: those of a load that missed are
- * of the iterations that miss, which are the long lists and the cold keys. Where a block
- * took more than STALLED times what it takes on average, the variance grows by STALL_BIAS
- * times the logarithm of how much more that was. What is on average is known when
- * frequencies are: by a first fit, DOUBTS times. For the first one believes directions that
- * let a stalled loop run often enough to need no stall, and so doubts them too little.
+ * Most of the bias arises because samples accumulate where the program waits: the samples of a load
+ * that missed belong to the iterations that miss, which are those of long lists and cold keys.
+ * Where a block took more than STALLED times its average, the variance grows by STALL_BIAS times
+ * the logarithm of the excess. The average depends on the frequencies, so they are fitted again
+ * with corrected variances, up to DOUBTS times. More than one correction is needed because the
+ * first fit believes directions that let a stalled loop run often enough to need no stall.
  */
 #define DIRECTION_BIAS 0.01
 #define DIRECTION_LIMIT 0.001
@@ -76,45 +76,48 @@
 #define STALL_BIAS 2.0
 #define DOUBTS 2
 /*
- * Probes see all executions of a branch alike, and are worth what their windows say
- * (probe_worth.h). Fewer say nothing; where there are more, the bias of directions behind
- * samples counts more, for they are not needed.
+ * Probes see all executions of a branch without that bias; their weight follows from the variation
+ * between their windows (probe_worth.h). Fewer probes than PROBES_MIN are ignored. With more,
+ * sampled directions are less needed and get the additional bias PROBED_BIAS.
  */
 #define PROBES_MIN 8.0
 #define PROBED_BIAS 0.1
 
 /*
- * Where the code says how many turns a loop has on average: as if it had been left so often. For
- * whether it is entered may depend on what they depend on.
+ * Number of observed loop exits that corresponds to an average trip count known from the code. The
+ * average is not exact, because the entry to the loop may depend on the same data.
  */
 #define TURNS_SEEN 200.0
 
-/* Shared out among the edges of a branch, before any was seen. */
+/* Prior that is shared equally among the edges of a branch. */
 #define PRIOR_SEEN 0.1
-/* Of entries that only samples speak for, and of ways out of CFG_UNKNOWN. */
+/* Prior of entries known from samples only, and of edges out of CFG_UNKNOWN. */
 #define PRIOR_UNLIKELY 0.05
-/* Of ways that end in a call that never returns: to failed checks, as a rule. */
+/* Prior of edges to no-return blocks: mostly failed checks. */
 #define PRIOR_DOOMED 0.001
-/* The callers' estimate is never better than that: calls by pointer are not in it. */
+/*
+ * Upper bound of the weight of the callers' estimate, because it does not include calls by pointer.
+ */
 #define CALLS_WEIGHT_MAX 25.0
 
 /*
- * Intervals: so many spreads to either side hold nine in ten, with how much faster or
- * slower than average a whole program may run (its caches, its predictability), and a whole
- * procedure, that no block of it can know.
+ * Half the width of a 90% interval, in standard deviations. The interval includes the deviation of
+ * a whole program from the average speed (due to its caches and predictability) and that of a whole
+ * procedure. The evidence of a block cannot reduce these.
  */
 #define INTERVAL_SPREADS 1.645
 #define PROGRAM_SPREAD 0.5
 #define COMMON_SPREAD hypot(PROGRAM_SPREAD, FREQUENCY_FLOW_PROCEDURE_SPREAD)
 /*
- * The measurement of gaps does not depend on that, but on the time of a probe, which is known to a
- * fifth and may be half of a window. More windows and epochs do not reduce this error.
+ * Measured gaps do not depend on these deviations but on the time that a probe takes. This time is
+ * known within a fifth and may be half of a window. More windows and epochs do not reduce this
+ * error.
  */
 #define GAP_SPREAD 0.15
 #define HIGH_SPREAD 0.1
 #define MEDIUM_SPREAD 0.23
 
-/* Samples that may be expected, and still none be seen, one time in ten. */
+/* Expected number of samples with which none are observed one time in ten. */
 #define UNSEEN 2.3
 
 static double seen_before(const struct flow_chain *chain, const struct cfg *cfg, const bool *doomed,
@@ -134,9 +137,9 @@ static double seen_before(const struct flow_chain *chain, const struct cfg *cfg,
 }
 
 /*
- * What directions seen tell is their number, less where they are even: the logarithm of
- * the odds of a branch has a variance of 1 / (one way) + 1 / (the other), and that of the
- * bias beside it. Loops that seldom end keep more of their ends.
+ * Return the factor that reduces sampled directions to their effective number. It is smaller for
+ * more even directions: the variance of the logarithm of a branch's odds is 1 / (one direction) + 1
+ * / (the other), plus the bias. Loops that rarely end keep more of their ends.
  */
 static double shrink_for_bias(const double *samples, uint32_t count, double bias)
 {
@@ -168,8 +171,8 @@ static double sum_of(const double *values, uint32_t count)
 }
 
 /*
- * The directions of a node's edges, from @first on: what probes saw and what was seen behind
- * samples. @bias: of the latter
+ * Add the directions of a node's edges, from @first on: those of probes and those of samples.
+ * @bias: of the sampled directions
  */
 static void add_directions(double *seen, const struct procedure_profile *profile, uint32_t first,
 			   uint32_t count, double bias)
@@ -190,7 +193,7 @@ static void add_directions(double *seen, const struct procedure_profile *profile
 	}
 }
 
-/* The turns of loops that the code knows better than anything that was seen. */
+/* Use trip counts known from the code instead of observed directions. */
 static void take_turns(struct flow_evidence *evidence, const struct trip_counts *trips)
 {
 	for (uint32_t i = 0; i < trips->count; i++) {
@@ -203,7 +206,7 @@ static void take_turns(struct flow_evidence *evidence, const struct trip_counts 
 	}
 }
 
-/* @fit: NULL: nothing is known of where the program waits */
+/* @fit: NULL: the stalls are not known yet */
 static void take_directions(struct flow_evidence *evidence, const struct flow_chain *chain,
 			    const struct frequency_input *input, const struct flow_fit *fit)
 {
@@ -220,10 +223,10 @@ static void take_directions(struct flow_evidence *evidence, const struct flow_ch
 }
 
 /*
- * How often each node's branch went another way than the most frequent one. Once for each
- * node, and not for each edge: thousands of ways leave CFG_UNKNOWN.
+ * Compute for each node the share of its less frequent directions. This is done once per node and
+ * not per edge, because thousands of edges may leave CFG_UNKNOWN.
  * @seen: of each edge
- * @ret:  of each node; 0 where no way leaves
+ * @ret:  of each node; 0 if no edge leaves it
  */
 static void find_rarer(double *ret, const struct flow_chain *chain, const double *seen)
 {
@@ -239,8 +242,9 @@ static void find_rarer(double *ret, const struct flow_chain *chain, const double
 }
 
 /*
- * How often the branch that led here went the rarer way: at most so often mispredicted.
- * @rarer: as find_rarer() has it
+ * Return the share of a block's arrivals by the rarer direction of the branch before it: an upper
+ * bound of the misprediction rate.
+ * @rarer: result of find_rarer()
  */
 static double surprise(const struct flow_chain *chain, const double *seen, const double *rarer,
 		       const struct cfg *cfg, uint32_t b)
@@ -266,7 +270,7 @@ static bool is_loop(const struct flow_chain *chain, uint32_t b)
 	return false;
 }
 
-/* By how much an execution of a block moves a register on; 0: not by a constant. */
+/* Return the increment of a register per execution of a block; 0: not a constant. */
 static int64_t block_step(const struct cfg *cfg, const struct cfg_block *block, unsigned int reg)
 {
 	int64_t sum = 0;
@@ -285,7 +289,7 @@ static int64_t block_step(const struct cfg *cfg, const struct cfg_block *block, 
 	return sum;
 }
 
-/* Whether an instruction of a loop loads from another line each time. */
+/* Return true if an instruction of a loop loads from another line in each iteration. */
 static bool changes_line(const struct cfg *cfg, const struct cfg_block *block,
 			 const struct insn *insn)
 {
@@ -304,7 +308,7 @@ static bool changes_line(const struct cfg *cfg, const struct cfg_block *block,
 	return step >= LINE_BYTES || step <= -LINE_BYTES;
 }
 
-/* Whether what a loop loads from is in another line each time. */
+/* Return true if a loop loads from another line in each iteration. */
 static bool changes_lines(const struct cfg *cfg, uint32_t b)
 {
 	const struct cfg_block *block = &cfg->blocks[b];
@@ -316,7 +320,7 @@ static bool changes_lines(const struct cfg *cfg, uint32_t b)
 	return false;
 }
 
-/* An execution takes anything from its time without waiting to a load from memory. */
+/* An execution takes between @cycles, its time without waiting, and a load from memory. */
 static void take_waiting_time(struct flow_block_evidence *block, double cycles)
 {
 	double range = log(MEMORY_CYCLES / cycles);
@@ -347,9 +351,7 @@ static void take_block_time(struct flow_block_evidence *mine, const struct frequ
 	mine->heaviness = HEAVINESS;
 }
 
-/*
- * @rarer: room for a number of each node. Return: 0 or -ENOMEM
- */
+/* @rarer: memory for a number of each node. Return: 0 or -ENOMEM */
 static int take_time(struct flow_evidence *evidence, double *rarer, const struct flow_chain *chain,
 		     const struct frequency_input *input)
 {
@@ -391,7 +393,7 @@ static int take_time(struct flow_evidence *evidence, double *rarer, const struct
 	return 0;
 }
 
-/* Branches end their blocks, so two of them are of two nodes. */
+/* Branches end their blocks, so two branches belong to two nodes. */
 static int take_rounds(struct flow_evidence *evidence, const struct frequency_input *input)
 {
 	const struct procedure_profile *profile = input->profile;
@@ -412,7 +414,7 @@ static int take_rounds(struct flow_evidence *evidence, const struct frequency_in
 	return 0;
 }
 
-/* @common: how uncertain it is beside @spread */
+/* @common: standard deviation that is common to many blocks, in addition to @spread */
 static struct frequency_estimate estimate_of(double value, double spread, double common,
 					     enum frequency_origin origin)
 {
@@ -436,14 +438,16 @@ double frequency_flow_spread(const struct frequency_estimate *estimate)
 {
 	double spread;
 
-	/* Intervals are even, but for those that begin at 0. */
+	/*
+	 * Intervals are symmetric around the value on a logarithmic scale, unless they begin at 0.
+	 */
 	if (estimate->value <= 0 || estimate->high <= estimate->value)
 		return 0;
 	spread = log(estimate->high / estimate->value) / INTERVAL_SPREADS;
 	return sqrt(fmax(0, spread * spread - COMMON_SPREAD * COMMON_SPREAD));
 }
 
-/* @common: of each node */
+/* @common: of each node, see estimate_of() */
 static void fill(struct frequency *ret, const struct flow_chain *chain,
 		 const struct flow_evidence *evidence, const struct flow_fit *fit,
 		 const double *common, const struct cfg *cfg)
@@ -451,7 +455,7 @@ static void fill(struct frequency *ret, const struct flow_chain *chain,
 	for (uint32_t b = 0; b < cfg->block_count; b++) {
 		const struct flow_block_evidence *block = &evidence->blocks[b];
 
-		/* No known way leads there, and yet it may run. */
+		/* No known edge leads to the block, but it may still run. */
 		if ((cfg->blocks[b].flags & CFG_BLOCK_UNREACHED) != 0)
 			ret->blocks[b] =
 				estimate_of(block->samples / block->cycles, 1 / sqrt(ANY_EVENNESS),
@@ -472,7 +476,7 @@ static void fill(struct frequency *ret, const struct flow_chain *chain,
 	}
 }
 
-/* No samples at all: how much may go unseen. */
+/* No samples at all: set upper ends to the frequency that may go unobserved. */
 static void fill_unsampled(struct frequency *ret, const struct cfg *cfg)
 {
 	for (uint32_t b = 0; b < cfg->block_count; b++)
@@ -481,7 +485,7 @@ static void fill_unsampled(struct frequency *ret, const struct cfg *cfg)
 		ret->edges[e].high = UNSEEN / BLOCK_CYCLES;
 }
 
-/* Whether directions of any branch are to be trusted less than was thought. */
+/* Return true if the directions of any branch have more bias than assumed so far. */
 static bool any_stalled(const struct flow_chain *chain, const struct flow_evidence *evidence,
 			const struct flow_fit *fit)
 {
@@ -494,8 +498,8 @@ static bool any_stalled(const struct flow_chain *chain, const struct flow_eviden
 }
 
 /*
- * What a node is uncertain by beside @spread: what all have in common, but only as far as it is
- * not known by gaps. @without: its spread without these
+ * Return the standard deviation of a node in addition to @spread: the common one, reduced by the
+ * evidence of gaps. @without: the node's spread without gaps
  */
 static double common_spread(double spread, double without)
 {
@@ -508,7 +512,7 @@ static double common_spread(double spread, double without)
 	return sqrt(fmax(0, variance - spread * spread));
 }
 
-/* @fit: in: without gaps; out: with them, and its spread. @common: out */
+/* @fit: in: without gaps; out: with them, including its spread. @common: out */
 static int add_gaps(struct flow_fit *fit, double *common, struct flow_chain *chain,
 		    struct flow_evidence *evidence, const struct frequency_input *input)
 {
@@ -529,7 +533,7 @@ static int add_gaps(struct flow_fit *fit, double *common, struct flow_chain *cha
 	return r;
 }
 
-/* @common: of each node, how uncertain it is beside the fit's spread */
+/* @common: out: of each node, the standard deviation in addition to the fit's spread */
 static int find_fit(struct flow_fit *ret, double *common, struct flow_chain *chain,
 		    struct flow_evidence *evidence, const struct frequency_input *input)
 {
@@ -584,6 +588,6 @@ int frequency_flow(struct frequency *ret, const struct frequency_input *input)
 	}
 	free(evidence.links);
 	flow_chain_destroy(chain);
-	/* Rounding took all sense from the system: say nothing. */
+	/* Rounding made the system unsolvable: return no estimates. */
 	return r == -EDOM ? 0 : r;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The default estimator: all classes at once, from the whole distribution of their ratios,
- * flow conservation, sampled branch directions and the callers' estimate.
+ * The default estimator on in-order machines: estimates all classes jointly from the distribution
+ * of their ratios, flow conservation, sampled branch directions and the callers' estimate.
  */
 #include "analysis/frequency/frequency_estimators.h"
 
@@ -15,26 +15,30 @@
 #include "analysis/frequency/issue_point.h"
 #include "lib/cleanup.h"
 
-/* Half of an interval's width, relative to the estimate: not more for this confidence. */
+/* Greatest half of an interval's width, relative to the estimate, for each confidence. */
 #define HIGH_WIDTH 0.06
 #define MEDIUM_WIDTH 0.12
-/* Settled long before, as a rule. */
+/* Usually converges long before. */
 #define ROUNDS 20
-/* With fewer samples, in all or for each class, no improvement shows. */
+/* With fewer samples, in all or per class, iterations do not improve the result. */
 #define FEW_SAMPLES 200
 #define FEW_SAMPLES_A_CLASS 3
-/* A direction seen in n of n samples may still be another one in one of n + 1. */
+/* If a direction was sampled in n of n samples, the other one may have one in n + 1. */
 #define PRIOR_SEEN 0.5
-/* Directions hold to this part of a node's flow, and what the code knows to this part of itself. */
+/*
+ * Standard deviations: of sampled directions, at least this part of the node's flow; of trip counts
+ * known from the code exactly or on average, this part of the exit's share.
+ */
 #define ERROR_MIN 0.002
 #define KNOWN_ERROR 0.01
 #define AVERAGE_ERROR 0.1
-/* Samples that may be expected, and still none be seen, one time in ten. */
+/* Expected number of samples with which none are observed one time in ten. */
 #define UNSEEN 2.3
 /*
- * With few samples, code where everything stalls looks like code that runs often: so much
- * lower may the logarithm of a frequency be, times the samples of its class, and at most.
- * From the tuned half of the truth harness, of which nine in ten intervals are to hold.
+ * With few samples, code in which everything stalls looks like code that runs often. So the
+ * logarithm of an interval's lower end is reduced by HIDDEN_STALLS / samples of the class, at most
+ * by HIDDEN_STALLS_MOST. Fitted on the tuned half of the truth harness so that 90% of intervals
+ * hold.
  */
 #define HIDDEN_STALLS 20.0
 #define HIDDEN_STALLS_MOST 1.5
@@ -74,7 +78,7 @@ static size_t link_branches(struct frequency_link *links, const struct frequency
 	return count;
 }
 
-/* The way out of a loop whose turns the code says. */
+/* Link the exit of each loop whose trip count is known from the code. */
 static size_t link_loops(struct frequency_link *links, const struct frequency_input *input,
 			 const struct trip_counts *trips)
 {
@@ -97,7 +101,7 @@ static size_t link_loops(struct frequency_link *links, const struct frequency_in
 	return count;
 }
 
-/* @samples: of the class itself */
+/* @samples: of the class */
 static struct frequency_estimate estimate_of(const struct frequency_marginal *marginal,
 					     bool has_evidence, double samples)
 {
@@ -162,7 +166,9 @@ static int solve(struct frequency_estimate *classes, const struct frequency_inpu
 	return r;
 }
 
-/* No samples at all: how much may go unseen, and nothing to be joined. */
+/*
+ * No samples at all: set upper ends to the frequency that may go unobserved; nothing can be joined.
+ */
 static void estimate_unsampled(struct frequency_estimate *classes,
 			       const struct issue_points *points, uint32_t class_count)
 {
@@ -171,8 +177,9 @@ static void estimate_unsampled(struct frequency_estimate *classes,
 }
 
 /*
- * What the samples of the procedure itself say: of several ways for all to agree, that near to
- * theirs is meant, and not one that happens to lie on the way there from what others say.
+ * Compute the evidence from the procedure's own samples. If several solutions fit all evidence, the
+ * solution near the own evidence is wanted. Without this start, the iteration could stop at another
+ * solution on the path from the evidence of other procedures.
  */
 static int find_own_evidence(struct frequency_evidence *ret, const struct frequency_input *input,
 			     const struct issue_points *points)
@@ -195,7 +202,7 @@ static int estimate(struct frequency *ret, const struct frequency_input *input)
 	_cleanup_free_ struct frequency_estimate *classes = NULL;
 	int r = 0;
 
-	/* Out of order, ratios of samples and cycles have no cluster to look for. */
+	/* Out of order, the ratios of samples and cycles have no cluster. */
 	if (input->model != NULL && !input->model->in_order)
 		return frequency_flow(ret, input);
 	classes = calloc((size_t)input->classes->count + 1, sizeof(*classes));
@@ -209,7 +216,7 @@ static int estimate(struct frequency *ret, const struct frequency_input *input)
 		r = solve(classes, input, points.samples, &constraints, &evidence, own.densities);
 	else
 		estimate_unsampled(classes, &points, input->classes->count);
-	/* A graph too entangled for the whole: the paper's way is local. */
+	/* The graph is too complex for the joint estimate: use the paper's local method. */
 	if (r == -E2BIG)
 		return frequency_paper.estimate(ret, input);
 	if (r < 0)

@@ -12,7 +12,7 @@ struct kept_estimate {
 	uint8_t origin;
 };
 
-/* @estimates: of blocks, then of edges */
+/* @estimates: of blocks, followed by those of edges */
 struct frequency_kept {
 	uint32_t block_count;
 	uint32_t edge_count;

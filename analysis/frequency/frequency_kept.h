@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Estimates of a procedure in little memory, from the pass that compares procedures to the
- * one that prints them: the graph is made anew then, the estimates need not be.
+ * Cached estimates of a procedure in little memory, kept from the pass that compares procedures
+ * until the pass that prints them. The second pass rebuilds the graph but reuses the estimates.
  */
 #ifndef DCPI_FREQUENCY_KEPT_H
 #define DCPI_FREQUENCY_KEPT_H
@@ -10,11 +10,11 @@
 
 struct frequency_kept;
 
-/** frequency_kept_bytes() - what frequency_keep() takes for a graph. */
+/** frequency_kept_bytes() - return the bytes that frequency_keep() allocates for a graph. */
 size_t frequency_kept_bytes(const struct cfg *cfg);
 
 /**
- * frequency_keep() - pack estimates, to seven digits
+ * frequency_keep() - pack estimates with a precision of seven digits
  * @ret: out; freed by free()
  *
  * Return: 0 or -ENOMEM.
@@ -23,12 +23,12 @@ int frequency_keep(struct frequency_kept **ret, const struct frequency *frequenc
 		   const struct cfg *cfg);
 
 /**
- * frequency_from_kept() - and unpack them
+ * frequency_from_kept() - unpack cached estimates
  * @ret:    out; freed by frequency_deinit()
  * @cfg:    the same graph
- * @factor: that all are multiplied by
+ * @factor: factor by which all estimates are multiplied
  *
- * Return: 0; -ENOMEM; -EINVAL the graph has another number of blocks or edges.
+ * Return: 0; -ENOMEM; -EINVAL if the graph has a different number of blocks or edges.
  */
 int frequency_from_kept(struct frequency *ret, const struct frequency_kept *kept,
 			const struct cfg *cfg, double factor);

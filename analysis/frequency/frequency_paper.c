@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * DCPI sections 6.1.3 to 6.1.5: a cluster of small ratios S/M in each class, then local
- * propagation, then a guess at how good the estimate is. Where the paper names a rule and
- * no number, the number is ours.
+ * propagation, then a prediction of the estimate's quality. Where the paper gives a rule without a
+ * number, the number is ours.
  */
 #include "analysis/frequency/frequency_estimators.h"
 
@@ -18,14 +18,14 @@
 #define CLUSTER_WIDTH 1.5
 /* A cluster must have this share of the issue points of its class. */
 #define CLUSTER_SHARE 0.25
-/* Below so many samples an issue point, sum of S / sum of M. */
+/* With fewer samples per issue point, use the sum of S / the sum of M. */
 #define FEW_SAMPLES 8.0
-/* No stall is longer than so many times what everything that can go wrong costs. */
+/* Longest possible stall, relative to the cost of all possible events together. */
 #define STALL_SLACK 4.0
-/* If the machine's tables do not say what that is. */
+/* Longest possible stall if the machine's tables have no costs. */
 #define STALL_CYCLES 1000.0
 
-/* What 6.1.5 calls the number of issue points, their spread, and the magnitude. */
+/* The paper's criteria (6.1.5): number of issue points, their spread, and the number of samples. */
 struct grade {
 	uint32_t points;
 	double width;
@@ -69,8 +69,8 @@ static double mean(const struct cluster *cluster)
 }
 
 /*
- * The lowest cluster that is not anomalous. Ratios of torn points are not in @ratios, but
- * count in @point_count; the @greatest ratio limits how low a frequency can be.
+ * Find the lowest cluster that is not anomalous. Ratios of torn points are not in @ratios but count
+ * in @point_count. The @greatest ratio limits how low a frequency can be.
  */
 static bool find_cluster(struct cluster *ret, const double *ratios, uint32_t count,
 			 uint32_t point_count, double greatest, double longest)
@@ -112,7 +112,7 @@ static struct frequency_estimate from_cluster(const struct cluster *cluster)
 	};
 }
 
-/* Few samples, or no cluster. No cycles: nothing to go by. */
+/* For few samples, or without a cluster. Without cycles there is no evidence. */
 static struct frequency_estimate from_sums(double samples, double cycles)
 {
 	if (cycles <= 0)

@@ -11,10 +11,10 @@
 struct propagation {
 	struct frequency_estimate *classes;
 	const struct flow_constraints *constraints;
-	uint32_t *first;   /* of each class, in @used_by */
-	uint32_t *used_by; /* constraints, once for each term */
-	uint32_t *unknown; /* terms without an estimate, of each constraint */
-	uint32_t *queue;   /* constraints that had one unknown when they were put here */
+	uint32_t *first;   /* index in @used_by, for each class */
+	uint32_t *used_by; /* constraints, one for each term */
+	uint32_t *unknown; /* number of terms without an estimate, for each constraint */
+	uint32_t *queue;   /* constraints that had one unknown when queued */
 	uint32_t queued;
 };
 
@@ -36,7 +36,9 @@ static void list_users(struct propagation *p, uint32_t class_count)
 	}
 }
 
-/* The one unknown of a constraint; false if it has become known meanwhile. */
+/*
+ * Solve a constraint for its only unknown. Return: false if that has become known in the meantime.
+ */
 static bool solve(const struct propagation *p, uint32_t constraint, uint32_t *class)
 {
 	const struct flow_constraints *c = p->constraints;

@@ -9,64 +9,68 @@
 #include "analysis/frequency/sparse_factor.h"
 #include "lib/cleanup.h"
 
-/* Enough, once no mean moves by more than this part of its deviation. */
+/* Converged if no mean moves by more than this part of its standard deviation. */
 #define SETTLED 0.05
-/* Others' change that is none: of their mean in deviations, of their variance. */
+/* Changes of the cavity that are ignored: of its mean in standard deviations, of its variance. */
 #define LIKE_MEAN 0.03
 #define LIKE_VARIANCE 0.05
 /*
- * New for old: parallel updates of neighbours overshoot; and after so many rounds some go in
- * circles, which are to end in their middle.
+ * Step size of updates, below 1 because parallel updates of neighbours overshoot. After
+ * DAMPING_ROUNDS iterations it shrinks further, so that classes that oscillate end in the middle.
  */
 #define DAMPING 0.7
 #define DAMPING_ROUNDS 10
-/* Conservation holds to this part of a node's flow: calls may not return, traps happen. */
+/*
+ * Conservation holds to this part of a node's flow, because calls may not return and traps happen.
+ */
 #define TOLERANCE 0.002
-/* And where jumps were not resolved: not all of their targets may be known. */
+/* Tolerance near unresolved jumps, because not all of their targets may be known. */
 #define TOLERANCE_LOOSE 0.1
-/* A class's Gaussian is never wider than this times its bound, nor narrower. */
+/* Greatest and least standard deviation of a class's Gaussian, relative to its bound. */
 #define WIDEST 4.0
-/* Deviations that make up all of a Gaussian. */
+/* Standard deviations that contain practically all of a Gaussian. */
 #define INSIDE 3.0
 #define NARROWEST 1e-5
-/* A graph whose factor takes more multiplications is too entangled: half a second in all. */
+/* Most multiplications of a factorization; more would take longer than half a second in all. */
 #define WORK_MAX 2e7
 
-/* A Gaussian in natural parameters. */
+/* struct site - a Gaussian in natural parameters */
 struct site {
 	double precision;
 	double shift; /* precision times mean */
 };
 
 /*
- * What stands for a class's evidence; and what should, among others that were like @cavity.
+ * struct stand_in - approximation of a class's evidence
+ * @site:   current approximation
+ * @target: approximation that is exact in combination with @cavity
  */
 struct stand_in {
 	struct site site;
 	struct site target;
 	struct density_moments cavity;
-	double tilted; /* mean of all together */
+	double tilted; /* mean of the product of evidence and cavity */
 };
 
 struct solver {
 	const struct frequency_problem *problem;
-	const struct frequency_density *densities; /* those of now */
+	const struct frequency_density *densities; /* evidence in use */
 	struct sparse_factor *factor;
-	struct sparse_entry *entries; /* constraints' terms, then links */
+	struct sparse_entry *entries; /* terms of constraints, then links */
 	double *values;
 	double *diagonal;
 	double *mean;	  /* classes, then multipliers of constraints */
-	double *variance; /* likewise */
-	double *scale;	  /* of constraints: a bound for what flows through */
+	double *variance; /* like @mean */
+	double *scale;	  /* of constraints: upper bound of the node's flow */
 	struct stand_in *classes;
 	struct density_grid grid;
-	double damping; /* of this round */
+	double damping; /* of this iteration */
 	size_t entry_count;
 	size_t term_entries;
 	uint32_t size;
 };
 
-/* What flows through a node is at most what can flow in, and at most what can flow out. */
+/* The flow through a node is at most the possible inflow and at most the possible outflow. */
 static double bound_of_constraint(const double *bounds, const struct flow_constraints *c,
 				  uint32_t k)
 {
@@ -179,7 +183,7 @@ static struct site site_of(const struct solver *s, uint32_t class, const struct 
 	return (struct site){1 / variance, m->mean / variance};
 }
 
-/* The whole of a Gaussian is where a frequency can be. */
+/* Return true if all of a Gaussian is in the range of possible frequencies. */
 static bool is_inside(const struct density_moments *m, double bound)
 {
 	double reach = INSIDE * sqrt(m->variance);
@@ -187,7 +191,10 @@ static bool is_inside(const struct density_moments *m, double bound)
 	return m->mean - reach > 0 && m->mean + reach < bound;
 }
 
-/* Moments of a class's density among others; most classes without evidence need no grid. */
+/*
+ * Return the moments of a class's density combined with @cavity; most classes without evidence need
+ * no grid.
+ */
 static struct density_moments tilt(struct solver *s, uint32_t k,
 				   const struct density_moments *cavity)
 {
@@ -221,8 +228,8 @@ static double tolerance_of(const struct frequency_problem *problem, uint32_t con
 }
 
 /*
- * The Gaussian of all sites, constraints and links: precision times mean = shift, with a
- * multiplier for each constraint.
+ * Compute the joint Gaussian of all sites, constraints and links: precision times mean = shift,
+ * with a multiplier for each constraint.
  */
 static int join(struct solver *s)
 {
@@ -253,7 +260,9 @@ static int join(struct solver *s)
 	return 0;
 }
 
-/* What all else says of a class: the joint Gaussian without the class's own site. */
+/*
+ * Return the evidence from the rest of the system: the joint Gaussian without the class's own site.
+ */
 static struct density_moments cavity_of(const struct solver *s, uint32_t class)
 {
 	double variance = s->variance[class];
@@ -268,7 +277,7 @@ static struct density_moments cavity_of(const struct solver *s, uint32_t class)
 	};
 }
 
-/* So little has changed that the target stays. */
+/* Return true if the change is too small to update the target. */
 static bool is_like(const struct density_moments *a, const struct density_moments *b)
 {
 	if (isinf(a->variance) || isinf(b->variance))
@@ -277,7 +286,7 @@ static bool is_like(const struct density_moments *a, const struct density_moment
 	       fabs(a->mean - b->mean) < LIKE_MEAN * sqrt(b->variance);
 }
 
-/* The site that gives a class the moments that its density has among the others. */
+/* Find the site that gives a class the moments of its density combined with the cavity. */
 static void find_target(struct solver *s, uint32_t k, const struct density_moments *cavity)
 {
 	struct stand_in *class = &s->classes[k];
@@ -295,14 +304,14 @@ static void find_target(struct solver *s, uint32_t k, const struct density_momen
 		class->target.shift -= cavity->mean / cavity->variance;
 	}
 	/*
-	 * Wider than without the evidence. To match the mean with next to no weight would
-	 * take a force that throws the mean anywhere once the others yield.
+	 * The product is wider than the cavity alone. Matching the mean with almost no weight would
+	 * need a shift so large that the mean would become arbitrary when other sites change.
 	 */
 	if (class->target.precision < least)
 		class->target = (struct site){least, tilted.mean * least};
 }
 
-/* Return: how far the mean is from where it should be, in deviations. */
+/* Update a class. Return: distance of the mean from its target, in standard deviations. */
 static double improve(struct solver *s, uint32_t k)
 {
 	struct stand_in *class = &s->classes[k];
@@ -336,7 +345,7 @@ static struct frequency_marginal marginal_of(struct solver *s, uint32_t k)
 	return (struct frequency_marginal){quantiles[1], quantiles[0], quantiles[2]};
 }
 
-/* Improve all classes in turn, from where they are. */
+/* Update all classes repeatedly, from their current state. */
 static int settle(struct solver *s)
 {
 	const struct frequency_problem *p = s->problem;

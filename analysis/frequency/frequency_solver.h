@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Frequencies of all classes of a procedure at once: what each class's own evidence says,
- * flow conservation, and known branch directions, joined by expectation propagation
- * (Minka, UAI 2001).
+ * Joint frequencies of all classes of a procedure: the evidence of each class, flow conservation
+ * and known branch directions, combined by expectation propagation (Minka, UAI 2001).
  *
- * Evidence of a class is a density over its frequency, of any shape: with stalls that only
- * add, it has a peak where the unstalled ratios are and a long tail below. Conservation and
- * directions are linear, so they keep Gaussians Gaussian: each class's density is stood for
- * by the Gaussian that has its moments once all else that is known is taken into account,
- * and these are improved in turn. The result are marginal distributions: a median, and an
- * interval.
+ * The evidence of a class is a density of any shape over its frequency. Since stalls only add time,
+ * the density has a peak at the unstalled ratios and a long tail below. Conservation and directions
+ * are linear, so Gaussians stay Gaussian under them. Each class's density is approximated by the
+ * Gaussian with the moments that the density has in combination with all other evidence. These
+ * approximations are refined class by class, repeatedly. The results are marginal distributions: a
+ * median and an interval.
  */
 #ifndef DCPI_FREQUENCY_SOLVER_H
 #define DCPI_FREQUENCY_SOLVER_H
@@ -18,10 +17,10 @@
 
 /**
  * struct frequency_density - evidence of a class: log density at some frequencies
- * @x:     > 0, ascending; must cover all that matters: between two, the log density is
- *         linear; outside it falls off steeply. NULL: no evidence
+ * @x:     > 0, ascending; must cover the relevant range. The log density is linear between two
+ *         points and falls steeply outside. NULL: no evidence
  * @log:   log density, up to a constant
- * @count: of both, >= 2
+ * @count: number of elements of both arrays, >= 2
  */
 struct frequency_density {
 	const double *x;
@@ -31,8 +30,8 @@ struct frequency_density {
 
 /**
  * struct frequency_link - one class is a share of another: a branch direction
- * @share: frequency of @class is @share times that of @of,
- * @error: give or take @error times that of @of (standard deviation), > 0
+ * @share: the frequency of @class is @share times that of @of
+ * @error: standard deviation of the frequency of @class, in units of the frequency of @of; > 0
  */
 struct frequency_link {
 	uint32_t class;
@@ -42,13 +41,14 @@ struct frequency_link {
 };
 
 /**
- * struct frequency_problem - what to solve
- * @bounds:    of each class: its frequency is not above this, > 0. The scale for all
- *             tolerances: better too big by ten than too small by a tenth
- * @densities: of each class
- * @first:     likewise, to begin with: what of several ways to agree is near to theirs is found.
- *             NULL: @densities
- * @rounds:    of improvement at most; 0: each class's Gaussian is that of its own evidence
+ * struct frequency_problem - input of frequency_solve()
+ * @bounds:    upper bound of each class's frequency, > 0. They are the scale of all tolerances: a
+ *             bound ten times too high is better than one that is 10% too low
+ * @densities: evidence of each class
+ * @first:     evidence for the first iterations: of several solutions, the one near these densities
+ *             is found. NULL: @densities
+ * @rounds:    upper bound on the number of iterations; 0: each class's Gaussian is that of its own
+ *             evidence
  */
 struct frequency_problem {
 	const struct flow_constraints *constraints;
@@ -62,8 +62,8 @@ struct frequency_problem {
 };
 
 /**
- * struct frequency_marginal - what is known of a class in the end
- * @low, @high: 5% and 95% of the distribution
+ * struct frequency_marginal - resulting distribution of a class's frequency
+ * @low, @high: 5% and 95% quantiles
  */
 struct frequency_marginal {
 	double median;
@@ -72,22 +72,22 @@ struct frequency_marginal {
 };
 
 /**
- * frequency_bounds_spread() - upper bounds of classes that have none from those that have
- * @bounds: of each class; INFINITY: not known. Where nothing is known: the greatest one.
+ * frequency_bounds_spread() - derive upper bounds of classes without one from classes with one
+ * @bounds: of each class; INFINITY: unknown. Classes that no constraint bounds get the greatest
+ *          bound.
  *
- * A class is at most what flows into a node that it flows out of, and so on.
+ * The frequency of a class is at most the inflow of a node that the class flows out of, and so on.
  */
 void frequency_bounds_spread(double *bounds, uint32_t class_count,
 			     const struct flow_constraints *constraints);
 
 /**
- * frequency_solve() - marginals of all classes
+ * frequency_solve() - compute the marginals of all classes
  * @ret: out: one for each class
  *
- * Time: a handful of sparse factorizations, which in graphs of structured programs are
- * linear in their size.
+ * Time: a few sparse factorizations, each linear in the size of the graph for structured programs.
  *
- * Return: 0; -ENOMEM; -E2BIG the graph is too entangled.
+ * Return: 0; -ENOMEM; -E2BIG if factorizing the graph would take too much work.
  */
 int frequency_solve(struct frequency_marginal *ret, const struct frequency_problem *problem);
 

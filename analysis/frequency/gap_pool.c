@@ -3,10 +3,10 @@
 
 #include <math.h>
 
-/* Windows of probes take this long as a rule; relative variance of a rate from one of them. */
+/* Usual duration of a probe window; relative variance of a rate from one window. */
 #define WINDOW_NS 15e6
 #define WINDOW_VARIANCE 0.01
-/* Epochs of a program differ by a tenth as a rule: as if one more epoch had shown that. */
+/* Rates usually differ by a tenth between epochs; this prior counts as one more epoch. */
 #define PRIOR_VARIANCE 0.01
 #define PRIOR_EPOCHS 1.0
 
@@ -20,7 +20,7 @@ static double log_rate(const struct gap_epoch *epoch)
 	return log(epoch->gaps / epoch->gap_ns);
 }
 
-/* struct moments - of logarithms of rates, weighed by 1 / (own variance + @between) */
+/* struct moments - of logarithms of rates, weighted by 1 / (own variance + @between) */
 struct moments {
 	double mean;
 	double weight;
@@ -91,7 +91,7 @@ struct gap_pool gap_pool_make(const struct gap_epoch *epochs, size_t count, doub
 		shared += executions * (1 - trust);
 		rest -= epochs[i].samples;
 	}
-	/* Epochs without a measurement, as if they were one. */
+	/* Treat all epochs without a measurement as one epoch. */
 	if (rest > 0) {
 		double executions = rest * exp(moments.mean);
 

@@ -3,11 +3,11 @@
  * The rate of a branch over several epochs, from the gaps that probes measured in some of them.
  *
  * Epochs are independent measurements of rates that may differ: other input, other neighbours on
- * the machine, another clock frequency. A sum of gaps over all epochs would weigh each epoch by
- * how long it was probed, though its executions count by its samples. So each epoch keeps its own
- * rate, drawn towards the mean as far as its own error allows (empirical Bayes), and epochs
- * without a measurement have the mean. The variance between epochs is DerSimonian's and Laird's
- * moment estimate (Controlled Clinical Trials 7, 1986), with a prior for few epochs.
+ * the machine, another clock frequency. A sum of gaps over all epochs would weight each epoch by
+ * the duration of its probes instead of its samples. So each epoch keeps its own rate, shrunk
+ * towards the mean according to its error (empirical Bayes), and epochs without a measurement get
+ * the mean. The variance between epochs is DerSimonian's and Laird's moment estimate (Controlled
+ * Clinical Trials 7, 1986), with a prior for few epochs.
  */
 #ifndef DCPI_GAP_POOL_H
 #define DCPI_GAP_POOL_H
@@ -15,10 +15,10 @@
 #include <stddef.h>
 
 /**
- * struct gap_epoch - a branch in an epoch
- * @gaps:    times from one execution to the next that were measured, > 0
+ * struct gap_epoch - measurements of a branch in one epoch
+ * @gaps:    number of measured times from one execution to the next, > 0
  * @gap_ns:  their sum, > 0
- * @samples: of time, in the branch's image, in this epoch; scaled to the same period, >= 0
+ * @samples: samples of time in the branch's image in this epoch, scaled to a common period, >= 0
  */
 struct gap_epoch {
 	double gaps;
@@ -27,10 +27,10 @@ struct gap_epoch {
 };
 
 /**
- * struct gap_pool - all epochs together
- * @gaps, @gap_ns: @gaps / @gap_ns is the rate that, times the time of all samples, is the
- *            number of executions; @gap_ns is the time that was measured
- * @variance: relative, of that rate
+ * struct gap_pool - result over all epochs
+ * @gaps, @gap_ns: @gaps / @gap_ns is a rate; multiplied by the time of all samples, it gives the
+ *                 number of executions. @gap_ns is the measured time
+ * @variance:      relative variance of that rate
  */
 struct gap_pool {
 	double gaps;
@@ -40,7 +40,7 @@ struct gap_pool {
 
 /**
  * gap_pool_make() - pool epochs
- * @epochs: with a measurement; @count > 0
+ * @epochs: @count > 0 epochs with a measurement
  * @all:    samples of all epochs, including epochs without a measurement
  */
 struct gap_pool gap_pool_make(const struct gap_epoch *epochs, size_t count, double all);

@@ -7,12 +7,16 @@
 
 #include "lib/cleanup.h"
 
-/* A block whose first instruction takes this at least hardly ever goes on with a pair. */
+/*
+ * If a block's first instruction takes at least this, a pair rarely spans the entry of the block.
+ */
 #define ALONE 0.95
-/* Samples of an instruction that should have issued with the one before, to that one's. */
+/*
+ * Least share of samples of instructions that should have issued with a point, relative to its own.
+ */
 #define TORN_SHARE 0.1
 
-/* Sums of S, of M and of late_change of instructions 0 .. i - 1. */
+/* struct sums - sums of S, of M and of late_change of instructions 0 .. i - 1 */
 struct sums {
 	double *samples;
 	double *cycles;
@@ -37,7 +41,7 @@ static int find_sums(struct sums *sums, const struct frequency_input *input)
 	return 0;
 }
 
-/* Samples of the instructions that should issue with this one, unless they are few. */
+/* Return the samples of the instructions that should issue with @i, or 0 if they are few. */
 static double find_torn(const struct frequency_input *input, uint32_t i, uint32_t end)
 {
 	double others = 0;
@@ -81,7 +85,7 @@ static bool is_point(const struct frequency_input *input, uint32_t i)
 	return issue_point_cycles(input, i) >= ISSUE_POINT_LEAST;
 }
 
-/* Without what is no evidence. */
+/* Return the block's least cycles, without instructions whose samples are no evidence. */
 static double least_of(const struct frequency_input *input, uint32_t b)
 {
 	const struct cfg_block *block = &input->cfg->blocks[b];

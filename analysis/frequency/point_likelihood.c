@@ -5,23 +5,24 @@
 
 #include "analysis/frequency/stall_exposure.h"
 
-/* How far an M can be relied on that is an average of several. */
+/* Relative error of an M that is an average of several. */
 #define FRACTION_ERROR 0.03
 /*
- * Samples before a point that count, by its own. How likely they are the point's; and those
- * of what should issue with it.
+ * Samples before a point are relevant from SHARED_LEAST times its own. SHARED is the probability
+ * that they belong to the point, TORN that of samples of instructions that should issue with it.
  */
 #define SHARED_LEAST 0.1
 #define SHARED 0.5
 #define TORN 0.3
-/* What is taken for a whole number of cycles. */
+/* Tolerance for a whole number of cycles. */
 #define WHOLE 0.02
 
 /*
- * How likely an instruction has dynamic stalls, and if so, between which multiples of M:
- * any order of magnitude in between alike. From the tuned half of the truth harness. First
- * instructions of blocks wait for mispredicts, most of all, and for no longer: little code
- * that is executed often misses the I-cache.
+ * struct prospects - probability of dynamic stalls, and their range in multiples of M
+ *
+ * All orders of magnitude in that range are equally probable. Fitted on the tuned half of the truth
+ * harness. First instructions of blocks mostly wait for mispredictions, and no longer than these
+ * take: the little code that is executed often rarely misses the I-cache.
  */
 struct prospects {
 	double stalled;
@@ -29,7 +30,7 @@ struct prospects {
 	double most;
 };
 
-/* struct prospects.most: what a mispredict takes. */
+/* struct prospects.most: the cycles of a misprediction. */
 #define MISPREDICT 0
 
 static const struct prospects prospects_of[STALL_EXPOSURES] = {
@@ -45,33 +46,34 @@ static const struct prospects prospects_of[STALL_EXPOSURES] = {
 	[EXPOSED_DIVISION]    = {0.95, 0.10, 30},
 	/* clang-format on */
 };
-/* Cycles of a point where an average is next to none; and how long again any may take. */
+/* Lower bound of a point's cycles for averages near zero, and of the multiple in prospects.most. */
 #define CYCLES_LEAST 0.5
 #define MULTIPLE_LEAST 1.0
-/* What others say is not delayed. */
+/* Evidence from other procedures is not subject to stalls. */
 static const struct prospects prospects_of_told = {0, 0.01, 30};
 
 /*
- * M is not what it should be: at all; if it is an average over ways into the block; or by a
- * cycle, if it is some instruction's latency.
+ * Probability that M is wrong: in general; for an average over edges into the block; by one cycle,
+ * for the latency of an instruction.
  */
 #define WRONG 0.03
 #define WRONG_FRACTION 0.1
 #define WRONG_LATENCY 0.1
 /*
- * Where M changes with mispredicts: their share from what stalls, give or take; how likely
- * it is any, since other things stall, too; and the least that M is taken for.
+ * Where M changes after mispredictions: relative error of their share, which is derived from
+ * stalls; least error; probability of an arbitrary share, since other stalls exist, too; lower
+ * bound of M.
  */
 #define LATE_ERROR 1.0
 #define LATE_ERROR_LEAST 0.02
 #define LATE_ANY 0.3
 #define LATE_LEAST 0.02
-/* Logs of factors of which no more is left, or nothing but they. */
+/* Logarithm of a negligible factor; beyond its negative, the other term is negligible. */
 #define NEGLIGIBLE (-30.0)
-/* Wrong altogether: any frequency over so many units of its logarithm. */
+/* If M is wrong, the logarithm of the frequency is uniform over a range of this size. */
 #define WRONG_RANGE 6.0
 
-/* What an instruction of a point is open to, by multiples of the point's cycles. */
+/* Return the prospects of an instruction of a point, in multiples of the point's cycles. */
 static struct prospects prospects_at(const struct issue_point *point, uint8_t exposure,
 				     double mispredict)
 {
@@ -82,7 +84,7 @@ static struct prospects prospects_at(const struct issue_point *point, uint8_t ex
 	return ret;
 }
 
-/* Each factor as likely as the product of what the instructions of a point are open to. */
+/* Combine the prospects of a point's instructions: it is unstalled only if all of them are. */
 static struct prospects find_prospects(const struct issue_point *point, const uint8_t *exposures,
 				       double mispredict)
 {
@@ -111,21 +113,21 @@ bool point_is_late(const struct issue_point *point)
 	return fabs(point->cycles - point->late) > WHOLE;
 }
 
-/* All of a point's likelihood that does not depend on the frequency. */
+/* struct likelihood - parts of a point's likelihood that do not depend on the frequency */
 struct likelihood {
 	struct prospects prospects;
 	double samples;
 	double cycles;
 	double clean; /* probabilities */
 	double stalled;
-	double latency; /* each way */
+	double latency; /* in each direction */
 	double wrong;
-	double certain;			/* samples, less what the model's error takes of them */
-	double peak;			/* greatest density of log S, if nothing is the matter */
+	double certain;			/* effective number of samples, given the model's error. */
+	double peak;			/* greatest density of log S without error or stall */
 	double stall_scale;		/* 1 / log (most / least) */
 	double log_ratio[3];		/* log of M/S; of M - 1 and of M + 1 */
-	const struct issue_point *late; /* NULL: M does not depend on mispredicts */
-	double error;			/* of M, relatively */
+	const struct issue_point *late; /* NULL: M does not depend on mispredictions. */
+	double error;			/* relative error of M */
 	double mispredict;
 };
 
@@ -165,7 +167,7 @@ static struct likelihood make_likelihood(const struct issue_point *point, const 
 	return l;
 }
 
-/* Density of log S, S being Poisson; @log_ratio: log of what is expected by S. */
+/* Density of log S with Poisson-distributed S; @log_ratio: logarithm of @expected / S. */
 static double peak_density(const struct likelihood *l, double expected, double log_ratio)
 {
 	double log = l->certain * (log_ratio + 1 - expected / l->samples);
@@ -173,7 +175,7 @@ static double peak_density(const struct likelihood *l, double expected, double l
 	return log > NEGLIGIBLE ? l->peak * exp(log) : 0;
 }
 
-/* The same if there are stalls: density of log (1 + d/M), blurred at its lower end. */
+/* Density of log S with a stall: density of log (1 + d/M), blurred at its lower end. */
 static double stalled_density(const struct likelihood *l, double expected)
 {
 	double stall = l->samples / expected - 1;
@@ -190,8 +192,8 @@ static double stalled_density(const struct likelihood *l, double expected)
 }
 
 /*
- * How often mispredicts come before a point's block, from the time that its first
- * instruction takes beyond M, if that is all theirs.
+ * Share of mispredictions among the executions of a point's block, derived from the time of its
+ * first instruction beyond M, as if all of that time were due to mispredictions.
  */
 static double mispredict_share(const struct likelihood *l, double x)
 {
@@ -200,7 +202,7 @@ static double mispredict_share(const struct likelihood *l, double x)
 	return fmin(fmax(stall / l->mispredict, 0), 1);
 }
 
-/* The same where M changes with mispredicts: as many as there seem to be, or any share. */
+/* Likelihood where M changes after mispredictions: with their apparent share, or with any share. */
 static double late_likelihood_at(const struct likelihood *l, double x)
 {
 	double share = mispredict_share(l, x);
@@ -221,7 +223,7 @@ static double late_likelihood_at(const struct likelihood *l, double x)
 	return sum;
 }
 
-/* Likelihood of a point's samples, if its class has frequency @x. */
+/* Likelihood of a point's samples if its class has frequency @x. */
 static double likelihood_at(const struct likelihood *l, double x, double log_x)
 {
 	double expected = x * l->cycles;
@@ -263,7 +265,7 @@ void point_likelihood_multiply(double *log_density, const double *x, const doubl
 			log_density[k] += log(likelihood_at(&l, x[k], log_x[k]));
 		return;
 	}
-	/* Either it issued by itself, or in part with what is before it. */
+	/* Either the point issued alone, or partly with the instructions before it. */
 	all.samples += claims;
 	with_claims = make_likelihood(&all, exposures, mispredict);
 	for (uint32_t k = 0; k < n; k++)

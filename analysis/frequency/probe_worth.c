@@ -4,10 +4,10 @@
 #include <math.h>
 
 /*
- * How unlike each other windows are, as a rule: the variance of the logarithm of the odds; how
- * alike two executions in a window are (their correlation), and how alike if no window went both
- * ways: then the other way may be that of whole windows that were not seen. And as how many
- * windows that counts. Fitted on programs of tests/accuracy/x86_programs.txt.
+ * Typical variation between windows. RULE_VARIANCE is the variance of the logarithm of the odds.
+ * RULE_ALIKE is the correlation of two executions in a window, and RULE_ONE_WAY that correlation if
+ * no window saw both directions: then whole windows of the other direction may have been missed.
+ * This prior counts as RULE_WINDOWS windows. Fitted on programs of tests/accuracy/x86_programs.txt.
  */
 #define RULE_VARIANCE 0.1
 #define RULE_ALIKE 0.01
@@ -15,10 +15,13 @@
 #define RULE_WINDOWS 2.0
 #define WORTH_MIN 1e-6
 #define WORTH_MAX 1e6
-/* Ways that are hardly ever taken: chance says how they vary, not what was seen. */
+/*
+ * Prior count of each direction: the variation of rare directions follows from chance, not from the
+ * few observations.
+ */
 #define RARE 0.5
 
-/* struct windows - sums over a branch's windows; @executions: as they are weighed */
+/* struct windows - sums over a branch's windows; @executions: weighted */
 struct windows {
 	double count;
 	double hits;
@@ -53,7 +56,7 @@ static struct windows windows_of(const struct branch_count *branches, size_t cou
 	return windows;
 }
 
-/* Of the share of the first way: by windows, and what it would be by chance. */
+/* Variance of the first direction's share between windows. */
 static double variance_seen(const struct windows *windows, double share)
 {
 	double sum = (1 - share) * (1 - share) * windows->square[0] +

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What probes of a branch are worth.
+ * Statistical weight of probes of a branch.
  *
- * A probe sees all executions of a branch for a few milliseconds, and what a program does in
- * such a time is alike: a thousand executions of one window may tell less than ten of
- * different ones. How much less, the windows of a branch say: by how much more than chance
- * they differ from each other. Or by how much less: loops that end after the same number of
- * iterations each time.
+ * A probe sees all executions of a branch for a few milliseconds, and a program's behaviour within
+ * such a window is correlated. A thousand executions in one window may carry less information than
+ * ten in different windows. The variation between the windows of a branch, relative to that of
+ * independent executions, measures this loss. It can also be a gain, for example for loops that end
+ * after the same number of iterations each time.
  */
 #ifndef DCPI_PROBE_WORTH_H
 #define DCPI_PROBE_WORTH_H
@@ -16,14 +16,15 @@
 #include "analysis/frequency/procedure_profile.h"
 
 /**
- * probe_worth() - as many independent executions each of branch_count.probes is worth
- * @branches: all that is known of one branch (the same from)
+ * probe_worth() - return the number of independent executions that one probed execution is worth
+ * @branches: all counts of one branch (with the same from)
  *
- * By the variance of one way's share. Of two ways: that of a ratio of sums over windows, and as
- * if from some more windows, for there may be but one, what is usual. Of other branches the
- * latter alone.
+ * The result is derived from the variance of one direction's share. For a branch with two
+ * directions that is the variance of a ratio of sums over windows. As there may be a single window
+ * only, a typical variance is added as a prior worth a few windows. For other branches the result
+ * is the prior alone.
  *
- * Return: > 0. A window counts as few executions, so they may be worth more than one each.
+ * Return: > 0. A window counts as few executions, so each may be worth more than one.
  */
 double probe_worth(const struct branch_count *branches, size_t count);
 

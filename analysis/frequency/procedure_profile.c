@@ -8,7 +8,7 @@
 #include "analysis/frequency/probe_worth.h"
 #include "lib/array.h"
 
-/* Of one round, as a rule; and of what was not seen. */
+/* Usual variance of a single round; standard deviation due to executions that were not observed. */
 #define ROUND_VARIANCE 0.06
 #define ROUNDS_SPREAD 0.02
 
@@ -18,7 +18,7 @@ double profile_round_variance(const struct profile_round *round)
 	       ROUNDS_SPREAD * ROUNDS_SPREAD;
 }
 
-/* Whether an address is in the middle of an instruction, at least. */
+/* Return true if an address is within an instruction. */
 static bool is_inside(const struct cfg *cfg, uint64_t address)
 {
 	uint32_t low = 0, high = cfg->insn_count;
@@ -34,7 +34,7 @@ static bool is_inside(const struct cfg *cfg, uint64_t address)
 	return low > 0 && address - cfg->insns[low - 1].address < cfg->insns[low - 1].bytes;
 }
 
-/* Spreads counts over instructions. Return: what was at addresses between them. */
+/* Add counts to instructions. Return: the counts at addresses inside of instructions. */
 static double lay_over(double *values, const struct cfg *cfg, const struct address_count *counts,
 		       size_t count, double *total)
 {
@@ -83,17 +83,17 @@ int procedure_profile_add_role(struct procedure_profile *profile, const struct c
 	return 0;
 }
 
-/* Whether control that goes along an edge is seen to go to @target. */
+/* Return true if control that follows an edge is observed to go to @target. */
 static bool edge_leads_to(const struct cfg *cfg, const struct cfg_edge *edge, uint64_t target)
 {
 	if (edge->target != 0)
 		return edge->target == target;
-	/* Out of the procedure, not known where to. */
+	/* Leaves the procedure with an unknown target. */
 	return (edge->kind == CFG_EDGE_TAIL || edge->kind == CFG_EDGE_RETURN) &&
 	       cfg_find_insn(cfg, target) < 0;
 }
 
-/* The edge that leads from an instruction to an address. Return: -1: none does. */
+/* Find the edge that leads from an instruction to an address. Return: -1 if there is none. */
 static long find_edge(const struct cfg *cfg, uint32_t insn, uint64_t target)
 {
 	const struct cfg_block *block = &cfg->blocks[cfg->block_of[insn]];
@@ -138,7 +138,7 @@ static int add_gaps(struct procedure_profile *profile, const struct cfg *cfg, ui
 	return 0;
 }
 
-/* What is known of a branch and another one. Return: NULL: nothing. */
+/* Find the counts of a branch relative to another one. Return: NULL if none exist. */
 static const struct branch_count *find_branch(const struct branch_count *branches, size_t count,
 					      uint64_t from, uint64_t to)
 {
@@ -157,7 +157,7 @@ static const struct branch_count *find_branch(const struct branch_count *branche
 										   : NULL;
 }
 
-/* Each two branches once. */
+/* Add each pair of branches once. */
 static int add_rounds(struct procedure_profile *profile, const struct cfg *cfg,
 		      const struct branch_count *branches, size_t count)
 {

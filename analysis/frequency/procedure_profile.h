@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What was sampled in a procedure, laid over its control-flow graph: the input of
- * everything that estimates.
+ * Samples and counts of a procedure, mapped onto its control-flow graph: the input of all
+ * estimators.
  */
 #ifndef DCPI_PROCEDURE_PROFILE_H
 #define DCPI_PROCEDURE_PROFILE_H
 
 #include "analysis/graph/cfg.h"
 
-/** enum profile_event_role - what an event's samples are evidence of. */
+/** enum profile_event_role - microarchitectural event that an event's samples are evidence of. */
 enum profile_event_role {
 	PROFILE_ROLE_IMISS,
 	PROFILE_ROLE_DMISS,
@@ -19,9 +19,9 @@ enum profile_event_role {
 };
 
 /**
- * struct profile_role_samples - samples of an event beside time
+ * struct profile_role_samples - samples of an event other than time
  * @samples: one for each instruction; NULL: not collected
- * @period:  events a sample stands for, on average
+ * @period:  average number of events per sample
  */
 struct profile_role_samples {
 	double *samples;
@@ -29,8 +29,8 @@ struct profile_role_samples {
 };
 
 /**
- * struct profile_round - two branches, and how often they were executed in the same time: from
- * one execution of either to another (PROFILE_EDGE_ROUND)
+ * struct profile_round - two branches and their executions in the same period, which begins and
+ * ends with an execution of one of the two (PROFILE_EDGE_ROUND)
  * @insns:      instructions
  * @executions: > 0
  */
@@ -40,17 +40,17 @@ struct profile_round {
 };
 
 /**
- * profile_round_variance() - of the logarithm of a ratio of executions
+ * profile_round_variance() - return the variance of the logarithm of the ratio of executions
  *
- * Fitted on programs of tests/accuracy/x86_programs.txt: how unlike each other rounds are.
+ * Fitted on programs of tests/accuracy/x86_programs.txt, to the variation between rounds.
  */
 double profile_round_variance(const struct profile_round *round);
 
 /**
- * struct profile_told - executions of a call, by what the called procedure's samples say
+ * struct profile_told - executions of a call, derived from the called procedure's samples
  * @call:       cfg.calls[@call]
- * @executions: > 0, as struct frequency_estimate has them
- * @weight:     their relative variance is 1 / @weight
+ * @executions: > 0, in the unit of struct frequency_estimate
+ * @weight:     1 / their relative variance
  */
 struct profile_told {
 	uint32_t call;
@@ -60,37 +60,39 @@ struct profile_told {
 
 /**
  * struct procedure_profile - arrays are parallel to the graph's
- * @samples:      of time, for each instruction (DCPI's S_i)
- * @taken:        where these fell, if they were moved (skid.h); else NULL
- * @unsure:       likewise, of each instruction: its samples are no evidence
- * @total:        their sum
+ * @samples:       of time, for each instruction (DCPI's S_i)
+ * @taken:         where the samples originally fell, if they were moved (skid.h); else NULL
+ * @unsure:        if samples were moved, for each instruction: its samples are no evidence; else
+ *                 NULL
+ * @total:         sum of @samples
  * @period_cycles: cycles that a sample of time stands for, on average (P)
- * @period_error: relative uncertainty of @period_cycles: 0 if cycles were counted; of
- *                clocks, what is not known of the core's frequency
- * @clock:        time was sampled by a clock, not by the cycle counter
- * @clock_ns:     of a clock: time between two samples, on average; 0: not known
- * @all:          samples of time, of all procedures and images, no less than @total
- * @unmatched:    samples at addresses where no instruction begins
- * @edge_samples: how often an edge was seen, for each edge; NULL: edges were not sampled
- * @edge_probes:  likewise by probes, which see all executions of a branch for a while: as many
- *                as they are worth (probe_worth.h). NULL likewise
- * @gaps:         of each instruction, how many times it was measured what time passes from one
- *                execution of that branch to the next; NULL: of none. @gap_samples: all of it,
- *                as samples that are taken meanwhile. @gap_variance: see struct branch_count
- * @rounds:       branches whose executions were counted against each other, @round_count
- * @branch_total: how often each instruction's branch was seen at all, to any target;
- *                NULL likewise
- * @roles:        other events
- * @exact:        executions of each instruction, from instrumentation; NULL: not counted
- * @exact_edges:  likewise of each edge; NaN: not known; NULL with @exact
- * @exact_low, @exact_high: relative to @exact, an interval as in struct frequency_estimate:
- *                both 1 unless it is not known how much of what was counted was sampled
- * @calls_in:     executions of the procedure that its callers' estimates add up to, as
- *                struct frequency_estimate has them; < 0: not known. @calls_in_weight: how
- *                far that is to be trusted: its relative variance is 1 / @calls_in_weight
- * @told:         executions of calls, in order of the calls, @told_count; NULL: nothing is known
- * @slowness:     out of order: how much longer than usual its instructions take, by what
- *                calls between procedures say; 0: not known
+ * @period_error:  relative uncertainty of @period_cycles: 0 if cycles were counted; for clocks, the
+ *                 uncertainty of the core's frequency
+ * @clock:         time was sampled by a clock, not by the cycle counter
+ * @clock_ns:      for a clock: average time between two samples; 0: unknown
+ * @all:           samples of time in all procedures and images, no less than @total
+ * @unmatched:     samples at addresses where no instruction begins
+ * @edge_samples:  sampled executions of each edge; NULL: edges were not sampled
+ * @edge_probes:   executions of each edge seen by probes, which see all executions of a branch for
+ *                 a while, scaled to their statistical weight (probe_worth.h); NULL: no probes
+ * @gaps:          for each instruction that is a branch, the number of measured times from one
+ *                 execution to the next. NULL: none
+ * @gap_samples:   sum of these times, as samples taken in them; @gap_variance: see struct
+ *                 branch_count
+ * @rounds:        @round_count pairs of branches with executions counted relative to each other
+ * @branch_total:  sampled executions of each instruction's branch, to any target; NULL: not sampled
+ * @roles:         other events
+ * @exact:         executions of each instruction, from instrumentation; NULL: not counted
+ * @exact_edges:   executions of each edge, from instrumentation; NaN: unknown; NULL if @exact is
+ *                 NULL.
+ * @exact_low, @exact_high: relative to @exact, an interval as in struct frequency_estimate: both 1
+ *                 unless the ratio of counted to sampled executions is uncertain
+ * @calls_in:      executions of the procedure, the sum of its callers' estimates, in the unit of
+ *                 struct frequency_estimate; < 0: unknown. @calls_in_weight: 1 / its relative
+ *                 variance
+ * @told:          @told_count executions of calls, in the order of the calls; NULL: none known
+ * @slowness:      out of order: factor by which the procedure's instructions take longer than
+ *                 modelled, derived from calls between procedures; 0: unknown
  */
 struct procedure_profile {
 	double *samples;
@@ -123,7 +125,7 @@ struct procedure_profile {
 	double slowness;
 };
 
-/** procedure_profile_tells() - whether there is anything to estimate from. */
+/** procedure_profile_tells() - return true if the profile has evidence for an estimate. */
 static inline bool procedure_profile_tells(const struct procedure_profile *profile)
 {
 	return profile->total > 0 || profile->calls_in > 0;
@@ -136,20 +138,23 @@ struct address_count {
 };
 
 /**
- * struct branch_count - how often control was seen to go from a branch to a target
+ * struct branch_count - observed executions of a branch to one target
+ *
+ * The members after @probes are not counts of an edge.
+ *
  * @to:       address; UINT64_MAX: in another image
- * @count:    behind samples
- * @probes:   by probes (see procedure_profile.edge_probes), as a window is weighed
- * @beside:   no edge: executions of @from while @to was probed, too; where both are the
- *            same, windows in which it was probed
- * @moment:   no edge: see PROFILE_EDGE_MOMENT; of executions
- * @hits:     no edge: where both are the same, all executions in those windows
- * @gaps:     no edge: where both are the same, how many times it was measured what time passes
- *            from one execution to the next; @gap_ns: in all; @gap_variance: relative variance of
- *            @gaps / @gap_ns (gap_pool.h)
- * @rounds:   no edge: executions of @from in whole rounds of one of both branches, of which the
- *            other direction has how many there were, or these (PROFILE_EDGE_ROUND)
- * @to_image: which one, as image_samples.image has it, and @to_offset in its file
+ * @count:    executions in sampled branch records
+ * @probes:   executions seen by probes (see procedure_profile.edge_probes), weighted by window
+ * @beside:   executions of @from while @to was probed, too; if @from equals @to, the number of
+ *            windows in which it was probed
+ * @moment:   moment of executions, see PROFILE_EDGE_MOMENT
+ * @hits:     if @from equals @to: all executions in those windows
+ * @gaps:     if @from equals @to: number of measured times from one execution to the next;
+ * @gap_ns:   their sum; @gap_variance: relative variance of @gaps / @gap_ns (gap_pool.h)
+ * @rounds:   executions of @from in whole rounds of one of the two branches. The entry of the
+ *            opposite direction has the number of rounds, or the other branch's executions
+ *            (PROFILE_EDGE_ROUND)
+ * @to_image: image of the target, as in image_samples.image; @to_offset: offset in its file
  */
 struct branch_count {
 	uint64_t from;
@@ -168,8 +173,8 @@ struct branch_count {
 };
 
 /**
- * struct exact_range - instructions that were executed equally often, by instrumentation
- * @start, @end: addresses; @end is behind the last one
+ * struct exact_range - instructions with the same number of executions, by instrumentation
+ * @start, @end: addresses; @end is the address after the last instruction
  */
 struct exact_range {
 	uint64_t start;
@@ -179,12 +184,12 @@ struct exact_range {
 
 /**
  * struct exact_counts - executions of an image's code, counted by instrumentation
- * @ranges:  of what ran, ascending, disjoint
- * @edges:   of edges that were counted and taken, by (from, to); to_image is not looked at
- * @scale:   executions in the profiled period for each one that was counted
+ * @ranges: executed code, ascending, disjoint
+ * @edges:  counted edges that were taken, by (from, to); to_image is ignored
+ * @scale:  executions in the profiled period per counted execution
  * @scale_low, @scale_high: an interval as in struct frequency_estimate
  *
- * Procedures in which nothing ran are as if they had not been counted.
+ * Procedures without any counted execution are treated as not counted.
  */
 struct exact_counts {
 	const struct exact_range *ranges;
@@ -196,13 +201,15 @@ struct exact_counts {
 	double scale_high;
 };
 
-/** exact_counts_of() - how often an instruction was executed, not scaled; 0 if none is listed. */
+/**
+ * exact_counts_of() - return the counted executions of an instruction, unscaled; 0 if not listed.
+ */
 double exact_counts_of(const struct exact_counts *exact, uint64_t address);
 
 /**
- * procedure_profile_create() - lay samples over a graph
+ * procedure_profile_create() - map samples onto a graph
  * @ret:     out; freed by procedure_profile_deinit()
- * @samples: of time, by address, ascending; those outside the procedure are passed over
+ * @samples: of time, by address, ascending; samples outside the procedure are skipped
  *
  * Return: 0 or -ENOMEM.
  */

@@ -8,23 +8,23 @@
 
 #include "lib/cleanup.h"
 
-/* An instruction that takes less may issue with the one before, by some way into its block. */
+/* An instruction that takes less may, on some edges into its block, issue with the previous one. */
 #define ALONE 0.95
-/* More of one place say no more. */
+/* Limit on the samples of one place, because further ones are not independent. */
 #define VOTES_MAX 32
 /*
- * Of simulated programs' votes, from 10^4 samples or more, at least 0.62 are late if samples are,
- * and at most 0.38 if they are not; of an even machine's half are.
+ * In simulations with 10^4 samples or more, at least 0.62 of the votes are late if samples are
+ * late. Otherwise at most 0.38 are; without a preference, 0.5.
  */
 #define LATE_SHARE 0.55
 #define LATE_DEVIATIONS 1.5
 
 #define ROUNDS 30
-/* How far what was seen tells, against estimates, which ways were taken. */
+/* Weight of observed edge probabilities relative to estimated ones. */
 #define LEARNED 0.9
-/* Of what fell on the instructions behind it, an instruction has to have this part. */
+/* An instruction is sure if at least this part of the samples after it are its own. */
 #define SURE_SHARE 0.8
-/* A way that is thought to be never taken may be, a little. */
+/* Least weight of an edge, even if it is estimated to be never taken. */
 #define WEIGHT_LEAST 1e-3
 
 void skid_votes_add(struct skid_votes *votes, const struct cfg *cfg,
@@ -52,13 +52,13 @@ bool skid_is_late(const struct skid_votes *votes)
 }
 
 /*
- * struct mixture - what last instructions of blocks have
- * @chance: of each edge, when control leaves where it comes from; @thought: at first
+ * struct mixture - samples of the last instructions of blocks
+ * @chance: probability of each edge when control leaves its source; @thought: the initial estimate
  * @seen:   samples of the first instruction of each block
- * @last:   what is looked for, of each block
- * @ratio:  of each block, what was seen by what @last makes of it; and behind them that of
- *          the outside: what leaves comes back
- * @made:   what @last makes of each block's first instruction, and of the outside
+ * @last:   result: samples of the last instruction of each block
+ * @ratio:  observed samples of each block, relative to @made, followed by that of the outside, to
+ *          which control leaves and from which it comes back
+ * @made:   samples of each block's first instruction according to @last, then those of the outside
  */
 struct mixture {
 	const struct cfg *cfg;
@@ -70,23 +70,23 @@ struct mixture {
 	double *made;
 };
 
-/* Entry, exit and unknown are one place, the outside, behind all blocks. */
+/* Map entry, exit and unknown to a single node after all blocks, the outside. */
 static uint32_t place_of(const struct cfg *cfg, uint32_t node)
 {
 	return node < cfg->block_count ? node : cfg->block_count;
 }
 
-/* Not from the outside to itself: nothing of that is seen. */
+/* Return true unless the edge leads from the outside to itself, which has no samples. */
 static bool is_way(const struct cfg *cfg, uint32_t edge)
 {
 	return cfg->edges[edge].from < cfg->block_count || cfg->edges[edge].to < cfg->block_count;
 }
 
-/* --- before there is an estimate ------------------------------------------ */
+/* --- without an estimate ------------------------------------------ */
 
 /*
- * How often a block is executed, by what its instructions have but for the last, or, if there
- * are no others, by what it leads to.
+ * Estimate a block's frequency from all its instructions except the last, or, if it has only one,
+ * from the samples of its successors.
  */
 static double rough_frequency(const struct mixture *mixture, const struct schedule *schedule,
 			      const double *taken, uint32_t b)
@@ -106,7 +106,7 @@ static double rough_frequency(const struct mixture *mixture, const struct schedu
 	return block->out_count > 0 ? behind / 2 / block->out_count : 0;
 }
 
-/* Into chances, of each edge, and, of all that leads somewhere, their sum into made. */
+/* Store the weight of each edge in chance, and the sums of weights into each node in made. */
 static void rough_weights(struct mixture *mixture, const struct schedule *schedule,
 			  const double *taken)
 {
@@ -134,7 +134,7 @@ static void rough_weights(struct mixture *mixture, const struct schedule *schedu
 			mixture->made[place_of(cfg, cfg->edges[e].to)] += mixture->chance[e];
 }
 
-/* What fell on a block's first instruction goes to all that lead there, by weight. */
+/* Divide the samples of a block's first instruction among all predecessors, by weight. */
 static void rough_split(struct mixture *mixture, const struct schedule *schedule,
 			const double *taken)
 {
@@ -161,7 +161,7 @@ static void rough_split(struct mixture *mixture, const struct schedule *schedule
 				came_back * mixture->chance[e] / mixture->made[outside];
 }
 
-/* --- with one ------------------------------------------------------------- */
+/* --- with an estimate ------------------------------------------ */
 
 static void chances_find(struct mixture *mixture, const double *weights)
 {
@@ -185,7 +185,7 @@ static void chances_find(struct mixture *mixture, const double *weights)
 	}
 }
 
-/* What last instructions would have without stalls. */
+/* Initialise with the samples that last instructions would have without stalls. */
 static void last_guess(struct mixture *mixture, const struct schedule *schedule,
 		       const double *weights)
 {
@@ -201,7 +201,10 @@ static void last_guess(struct mixture *mixture, const struct schedule *schedule,
 	}
 }
 
-/* What @last leads to: of blocks, then of what comes back from outside. */
+/*
+ * Compute the samples that result from @last: of blocks, then of control that comes back from
+ * outside.
+ */
 static void made_find(struct mixture *mixture)
 {
 	const struct cfg *cfg = mixture->cfg;
@@ -232,7 +235,9 @@ static void ratios_find(struct mixture *mixture)
 				mixture->ratio[cfg->edges[e].to] * mixture->chance[e];
 }
 
-/* Ways as they seem to have been taken, and a little as they were thought to be. */
+/*
+ * Update edge probabilities from the observed samples, with a small weight of the initial estimate.
+ */
 static void learn_chances(struct mixture *mixture, const struct cfg_block *block, double change)
 {
 	const struct cfg *cfg = mixture->cfg;
@@ -273,9 +278,9 @@ static void maximise(struct mixture *mixture, const struct schedule *schedule,
 		round_make(mixture);
 }
 
-/* --- all of it ------------------------------------------------------------ */
+/* --- all steps ------------------------------------------------------------ */
 
-/* Return: what all arrays are in, or NULL. */
+/* Return: the memory that contains all arrays, or NULL. */
 static double *mixture_allocate(struct mixture *mixture, const struct cfg *cfg)
 {
 	size_t places = (size_t)cfg->block_count + 1;
@@ -295,7 +300,7 @@ static double *mixture_allocate(struct mixture *mixture, const struct cfg *cfg)
 	return memory;
 }
 
-/* Where nothing is known to lead to samples stay. */
+/* Samples of blocks without a known predecessor stay. */
 static void keep_rest(struct mixture *mixture)
 {
 	for (uint32_t b = 0; b < mixture->cfg->block_count; b++)
@@ -303,7 +308,7 @@ static void keep_rest(struct mixture *mixture)
 			mixture->last[b] += mixture->seen[b];
 }
 
-/* Of what fell on the blocks behind this one, the part that is its own. */
+/* Return the block's own part of the samples of its successors. */
 static double own_share(const struct mixture *mixture, uint32_t b)
 {
 	const struct cfg *cfg = mixture->cfg;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Skid of machines that issue in order: where interrupts come when the instruction at the
- * head of the issue queue has left it, samples fall on the one that is executed next. DCPI
- * had none: a 21164 says what is at the head six cycles after an overflow.
+ * Skid on in-order machines: if the interrupt arrives after the instruction at the head of the
+ * issue queue has left it, the sample falls on the instruction executed next. DCPI had no skid: a
+ * 21164 reports the head of the queue six cycles after an overflow.
  *
- * Nothing says so but the samples: an instruction that issues together with the one before
- * is never at the head, so has none. With skid it has those of the one before, and the one
- * behind it has none.
+ * Only the samples themselves show skid. An instruction that issues together with the previous one
+ * is never at the head of the queue, so without skid it has no samples. With skid it has the
+ * samples of the previous instruction, and the instruction after it has none.
  */
 #ifndef DCPI_SKID_H
 #define DCPI_SKID_H
@@ -14,33 +14,34 @@
 #include "analysis/graph/cfg.h"
 #include "analysis/machine/schedule.h"
 
-/** struct skid_votes - of samples that could tell: @punctual and @late. Zeroed: of none. */
+/** struct skid_votes - samples for (@late) and against (@punctual) skid; zero-initialised. */
 struct skid_votes {
 	double punctual;
 	double late;
 };
 
-/** skid_votes_add() - add what a procedure's @samples, one number an instruction, say. */
+/** skid_votes_add() - add the votes of a procedure's @samples, one element for each instruction. */
 void skid_votes_add(struct skid_votes *votes, const struct cfg *cfg,
 		    const struct schedule *schedule, const double *samples);
 
-/** skid_is_late() - whether samples fall on the instruction executed next. */
+/** skid_is_late() - return true if samples fall on the instruction executed next. */
 bool skid_is_late(const struct skid_votes *votes);
 
 /**
- * skid_take_back() - give samples to the instructions that were executed before
- * @ret:      out: one number an instruction; the sum is that of @taken
- * @unsure:   out, of each instruction: most of what it has may be others'
- * @taken:    where they fell
- * @weights:  frequency of each edge, as estimated; NULL: not known yet
+ * skid_take_back() - move samples to the instructions that were executed before
+ * @ret:     out: one number for each instruction; the sum is that of @taken
+ * @unsure:  out, for each instruction: most of its samples may belong to other instructions
+ * @taken:   samples of each instruction as they fell
+ * @weights: estimated frequency of each edge; NULL: not known yet
  *
- * Within a block that is one step. What fell on a block's first instruction belongs to last
- * ones of the blocks before it: how much to which is a mixture, whose parts are as probable
- * as ways were taken, and is solved by expectation maximisation. The procedure is taken to
- * be entered as it is left: what falls on its entry waited for its calls elsewhere, and is
- * given to its returns, whose own has fallen on what is behind those calls. So returns and
- * calls are unsure, and last instructions of blocks that others lead to the same as well.
- * O(instructions + edges).
+ * Within a block, a sample moves by one instruction. Samples on a block's first instruction belong
+ * to the last instructions of its predecessors. Their distribution is a mixture with the
+ * probabilities of the edges taken, solved by expectation maximisation.
+ *
+ * The procedure is assumed to be entered as often as it is left. Samples on its entry waited for
+ * its calls elsewhere; they are given to its returns, whose own samples have fallen after those
+ * calls. So returns and calls are unsure, as are the last instructions of blocks that share a
+ * successor with other blocks. O(instructions + edges).
  *
  * Return: 0 or -ENOMEM.
  */

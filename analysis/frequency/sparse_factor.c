@@ -10,24 +10,25 @@
 #include <suitesparse/ldl.h>
 
 /*
- * The matrix is kept whole, by columns, as LDL wants it when it permutes: element 0 of
- * each column is the diagonal's.
+ * struct sparse_factor - the whole matrix by columns, as LDL needs it for a permutation
+ *
+ * Element 0 of each column is the diagonal's.
  */
 struct sparse_factor {
 	int size;
 	size_t entry_count;
 	int *first;	/* of each column */
-	int *rows;	/* of each element */
-	double *values; /* likewise */
-	int *place[2];	/* of each entry, in @values: on both sides of the diagonal */
+	int *rows;	/* row of each element */
+	double *values; /* value of each element */
+	int *place[2];	/* of each entry, in @values: on both sides of the diagonal. */
 	int *order;	/* elimination: column order[k] is the k-th */
-	int *position;	/* and the other way around */
+	int *position;	/* inverse permutation of @order */
 	int *l_first;	/* L, by columns, rows ascending */
 	int *l_rows;
 	double *l_values;
 	double *d;
-	double *inverse; /* elements of the inverse where L has some */
-	double *y;	 /* work, as all below */
+	double *inverse; /* elements of the inverse where L is not zero */
+	double *y;	 /* scratch, as are the members below */
 	int *parent;
 	int *count;
 	int *flag;
@@ -123,7 +124,7 @@ static int find_fill(struct sparse_factor *f, double work_max)
 		return r == AMD_OUT_OF_MEMORY ? -ENOMEM : -E2BIG;
 	ldl_symbolic(f->size, f->first, f->rows, f->l_first, f->parent, f->count, f->flag, f->order,
 		     f->position);
-	/* l_first may have wrapped around: count anew. */
+	/* l_first may have overflowed: count again. */
 	for (int k = 0; k < f->size; k++) {
 		fill += (size_t)f->count[k];
 		work += (double)f->count[k] * f->count[k];
@@ -185,9 +186,9 @@ void sparse_factor_solve(struct sparse_factor *f, double *x)
 }
 
 /*
- * Column j of the inverse from the columns behind it: Z_ij = -sum over k of Z_ik L_kj. All
- * elements that this needs are where L has some. @in_column: flag, by row: j + 1 where
- * column j of L has an element.
+ * Compute column j of the inverse from the columns after it: Z_ij = -sum over k of Z_ik L_kj. All
+ * elements needed are at positions where L has an element. flag[i] is j + 1 if column j of L has an
+ * element in row i.
  */
 static double invert_column(struct sparse_factor *f, int j, const double *diagonal)
 {
@@ -222,7 +223,7 @@ static double invert_column(struct sparse_factor *f, int j, const double *diagon
 
 void sparse_factor_inverse_diagonal(struct sparse_factor *f, double *ret)
 {
-	double *diagonal = ret; /* in order of elimination first */
+	double *diagonal = ret; /* in order of elimination until the end */
 
 	memset(f->flag, 0, (size_t)f->size * sizeof(int));
 	for (int j = f->size; j-- > 0;)

@@ -8,7 +8,7 @@
 #include "lib/cleanup.h"
 
 #define LINE_BYTES 32
-/* How often values under way are passed on; what travels further has long arrived. */
+/* Iterations in which pending values are passed on; values that travel further have arrived. */
 #define ROUNDS 4
 
 static void remove_regs(struct insn_regs *set, const struct insn_regs *what)
@@ -26,14 +26,16 @@ static bool add_regs(struct insn_regs *set, const struct insn_regs *what)
 	return before.words[0] != set->words[0] || before.words[1] != set->words[1];
 }
 
-/* Its result may come later than at best: a load that misses, a long division. */
+/*
+ * Return true if the result may come later than in the best case: a load, an FP division or root.
+ */
 static bool may_be_late(const struct insn *insn)
 {
 	return (insn->flags & INSN_READS_MEMORY) != 0 || insn->class == INSN_FP_DIVIDE ||
 	       insn->class == INSN_FP_SQRT;
 }
 
-/* Registers whose values may be under way, and those of them that are quotients. */
+/* struct pending - registers with pending values, and those of them that are quotients */
 struct pending {
 	struct insn_regs values;
 	struct insn_regs quotients;
@@ -46,7 +48,7 @@ static bool add_pending(struct pending *to, const struct pending *from)
 	return add_regs(&to->quotients, &from->quotients) || more;
 }
 
-/* What is under way behind an instruction. */
+/* Update the pending values after an instruction. */
 static void step(struct pending *pending, const struct insn *insn)
 {
 	if (insn_is_call(insn)) {
@@ -63,7 +65,7 @@ static void step(struct pending *pending, const struct insn *insn)
 		add_regs(&pending->quotients, &insn->writes);
 }
 
-/* Registers under way at the beginning of each block. */
+/* Find the registers with pending values at the beginning of each block. */
 static void find_pending(struct pending *at, const struct cfg *cfg)
 {
 	bool more = true;
@@ -95,7 +97,7 @@ static bool is_jumped_to(const struct cfg *cfg, const struct cfg_block *block)
 	return false;
 }
 
-/* What a machine does to code. */
+/* struct fetch - properties of the machine's instruction fetch */
 struct fetch {
 	uint64_t line_bytes;
 	bool has_bubble;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What dynamic stalls an instruction is open to, by the code alone: an instruction in the
- * middle of a block that waits for no load hardly ever has one, the first behind a taken
- * branch nearly always. Frequencies come from those that are not exposed.
+ * Dynamic stalls to which an instruction is exposed, derived from the code alone. An instruction in
+ * the middle of a block that waits for no load rarely stalls; the first one after a taken branch
+ * nearly always does. Frequencies are estimated from instructions that are not exposed.
  */
 #ifndef DCPI_STALL_EXPOSURE_H
 #define DCPI_STALL_EXPOSURE_H
@@ -10,26 +10,26 @@
 #include "analysis/graph/cfg.h"
 #include "analysis/machine/machine_model.h"
 
-/** enum stall_exposure - the gravest thing that may hold an instruction up, gravest last. */
+/** enum stall_exposure - the most severe possible stall of an instruction, most severe last. */
 enum stall_exposure {
 	EXPOSED_NOT,
-	EXPOSED_LINE,	     /* begins a line of the I-cache */
-	EXPOSED_STORE,	     /* write buffer, DTB */
-	EXPOSED_LOAD,	     /* DTB, too many misses under way */
-	EXPOSED_FALLTHROUGH, /* first of a block that is never jumped to */
-	EXPOSED_VALUE,	     /* may be the first to use what a load or an FP division brings */
-	EXPOSED_FETCH,	     /* first of a block that is jumped to: mispredicts, I-cache */
-	EXPOSED_BUBBLE,	     /* behind any taken branch, of machines that lose a cycle there */
-	EXPOSED_DIVISION,    /* may be the first to use a quotient: M is the best case */
+	EXPOSED_LINE,	     /* Begins a line of the I-cache. */
+	EXPOSED_STORE,	     /* Write buffer, DTB. */
+	EXPOSED_LOAD,	     /* DTB, too many misses in progress. */
+	EXPOSED_FALLTHROUGH, /* First of a block that is never jumped to. */
+	EXPOSED_VALUE,	     /* May be the first to use the result of a load or an FP division. */
+	EXPOSED_FETCH,	     /* First of a block that is jumped to: mispredictions, I-cache. */
+	EXPOSED_BUBBLE,	     /* After any taken branch, on machines that lose a cycle there. */
+	EXPOSED_DIVISION,    /* May be the first to use a quotient: M is the best case. */
 	STALL_EXPOSURES,
 };
 
 /**
- * stall_exposure_find() - of all instructions
+ * stall_exposure_find() - find the exposures of all instructions
  * @ret:   out: enum stall_exposure of each instruction
- * @model: NULL: lines of 32 bytes, no cycle lost behind taken branches
+ * @model: NULL: lines of 32 bytes, no cycle lost after taken branches
  *
- * Values under way are followed into successors. O(instructions).
+ * Pending results are followed into successors. O(instructions).
  *
  * Return: 0 or -ENOMEM.
  */
