@@ -43,7 +43,7 @@ static void find_leaders(struct builder *builder)
 			builder->leaders[i + 1] = 1;
 		if (next != CFG_CODE_NONE && next != i + 1)
 			builder->leaders[next] = 1;
-		/* What is reached and what is not are not one block. */
+		/* A block contains only reached or only unreached instructions. */
 		if (i > 0 && ((flow->flags[i] ^ flow->flags[i - 1]) & FLOW_REACHED))
 			builder->leaders[i] = 1;
 	}
@@ -102,7 +102,7 @@ static int add_edge(struct builder *builder, const struct cfg_edge *edge)
 	return 0;
 }
 
-/* An edge out of @block, to an instruction of the procedure. */
+/* Add an edge from @block to an instruction of the procedure. */
 static int add_inside(struct builder *builder, uint32_t block, uint32_t insn,
 		      enum cfg_edge_kind kind)
 {
@@ -133,7 +133,7 @@ static int add_outside(struct builder *builder, uint32_t block, uint32_t to, uin
 	return add_edge(builder, &edge);
 }
 
-/* To the next instruction, which may be another procedure's, or none. */
+/* Add an edge to the next instruction, which may be in another procedure or not exist. */
 static int add_next(struct builder *builder, uint32_t block, uint32_t last)
 {
 	const struct insn *insn = &builder->code->insns[last];
@@ -208,7 +208,7 @@ static int add_edges_of(struct builder *builder, uint32_t block)
 	return add_outside(builder, block, CFG_EXIT, 0, CFG_EDGE_STOP);
 }
 
-/* Edges that come from no block. */
+/* Add edges from a node that is not a block. */
 static int add_entries(struct builder *builder, uint32_t node, uint8_t flag,
 		       enum cfg_edge_kind kind)
 {
@@ -298,7 +298,7 @@ static int add_call(struct builder *builder, const struct cfg_call *call)
 	return 0;
 }
 
-/* Whether an instruction that is reached is a call, or a jump or branch out. */
+/* Return true if a reached instruction is a call, or a jump or branch out. */
 static bool is_call(const struct cfg_flow *flow, uint32_t i, struct cfg_call *call)
 {
 	const struct insn *insn = &flow->code->insns[i];

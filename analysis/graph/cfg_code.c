@@ -6,15 +6,18 @@
 
 #include "lib/array.h"
 
-/* Parts of one procedure. */
+/* Limits on the parts of a procedure. */
 #define WANTED_MAX 64
 #define PART_BYTES_MAX 4096
 #define PLACE_BYTES 32
-/* Room is made at once for so many instructions, of so many bytes each. */
+/*
+ * Memory is initially allocated for at most FIRST_MAX instructions, assuming INSN_BYTES_LIKELY
+ * each.
+ */
 #define FIRST_MAX 65536
 #define INSN_BYTES_LIKELY 4
 
-/* Room for more, behind those that are there. */
+/* Ensure memory for @count more instructions. */
 static int reserve(struct cfg_code *code, size_t count)
 {
 	if (code->count >= CFG_CODE_NONE - 16)
@@ -24,8 +27,9 @@ static int reserve(struct cfg_code *code, size_t count)
 }
 
 /*
- * Between input sections linkers put zeros. Decoded, they would be instructions, the last of
- * which takes the beginning of what follows. @count: bytes there are. Return: how many are fill.
+ * Count the zeros that linkers put between input sections. Decoded as instructions, the last of
+ * them would include the beginning of the following code. @count: available bytes. Return: bytes of
+ * fill.
  */
 static size_t fill_at(const struct cfg_code *code, const uint8_t *bytes, size_t count)
 {
@@ -90,7 +94,7 @@ int cfg_code_add_range(struct cfg_code *code, struct image_range range)
 	return at > range.start ? cfg_code_add(code, range, first) : 0;
 }
 
-/* Whether what is jumped to jumps back behind the beginning: no procedure does. */
+/* Return true if @procedure jumps back into this code after its entry, which only a part does. */
 static bool jumps_back(const struct cfg_code *code, const struct procedure *procedure)
 {
 	size_t available = 0, length;
@@ -173,7 +177,7 @@ static int part_compare(const void *a, const void *b)
 	return (x->range.start > y->range.start) - (x->range.start < y->range.start);
 }
 
-/* Parts of a damaged image may overlap: the same instruction is there but once. */
+/* Parts of a damaged image may overlap: keep each instruction only once. */
 static void drop_doubles(struct cfg_code *code)
 {
 	uint32_t kept = 0;
@@ -185,7 +189,7 @@ static void drop_doubles(struct cfg_code *code)
 	code->count = kept;
 }
 
-/* Where to look for instructions by address, without searching. */
+/* Build the index from addresses to instructions. */
 static int index_places(struct cfg_code *code)
 {
 	size_t count = 0, place = 0;
@@ -246,7 +250,7 @@ static const struct cfg_code_part *part_at(const struct cfg_code *code, uint64_t
 	return low > 0 && address < code->parts[low - 1].range.end ? &code->parts[low - 1] : NULL;
 }
 
-/* Among the first @count, which are sorted. */
+/* Search the first @count instructions, which are sorted. */
 static uint32_t find(const struct cfg_code *code, const struct cfg_code_part *part, uint32_t count,
 		     uint64_t address)
 {

@@ -9,13 +9,13 @@
 #include "analysis/graph/jump_resolve.h"
 #include "lib/error.h"
 
-/* Each finds code that has more of its kind; real code needs a few rounds. */
+/* Each round may find code that needs another one; real code needs a few rounds. */
 #define CHAIN_ROUNDS_MAX 64
 #define RESOLVE_ROUNDS_MAX 16
 
 static const struct cfg_evidence no_evidence;
 
-/* Decodes what branches that are reached lead to in the middle of instructions. */
+/* Decode code in the middle of instructions that reached branches lead to. */
 static int add_chains(struct cfg_flow *flow)
 {
 	const struct cfg_code *code = flow->code;
@@ -42,8 +42,9 @@ static int add_chains(struct cfg_flow *flow)
 }
 
 /*
- * Flow over code to which nothing has to be added any more. Hostile code could have us
- * decode it at every byte, a few at a time: then branches lead nowhere in the end.
+ * Find the flow of the code, adding instructions until it is complete. Hostile code could cause
+ * decoding at every byte, a few per round. Therefore the number of rounds is limited; further
+ * targets are then ignored.
  */
 static int find_flow(struct cfg_flow *flow, struct cfg_code *code)
 {
@@ -62,7 +63,7 @@ static int find_flow(struct cfg_flow *flow, struct cfg_code *code)
 	}
 }
 
-/* Reaches what samples prove, and makes the graph. */
+/* Reach the code that samples prove, and build the graph. */
 static int build_once(struct cfg *cfg, struct cfg_flow *flow, const struct cfg_evidence *evidence)
 {
 	int r = cfg_flow_reach(flow);
@@ -76,7 +77,7 @@ static int build_once(struct cfg *cfg, struct cfg_flow *flow, const struct cfg_e
 	return r == 0 ? cfg_build(cfg, flow) : r;
 }
 
-/* Each resolved jump shows more of the graph, by which others can be resolved. */
+/* Each resolved jump adds to the graph, so that others can be resolved. */
 static int build(struct cfg *cfg, struct cfg_flow *flow, const struct cfg_evidence *evidence)
 {
 	int r = cfg_evidence_branches(flow, evidence);
@@ -94,7 +95,7 @@ static int build(struct cfg *cfg, struct cfg_flow *flow, const struct cfg_eviden
 	return r;
 }
 
-/* Parts that are jumped into, directly; jump_resolve() finds those of tables. */
+/* Request the parts that direct jumps lead to; jump_resolve() finds those of tables. */
 static int want_parts(const struct cfg_flow *flow)
 {
 	const struct cfg_code *code = flow->code;
@@ -111,7 +112,7 @@ static int want_parts(const struct cfg_flow *flow)
 	return 0;
 }
 
-/* Return: 1: parts were found, with which it must be done again; 0; < 0: an error. */
+/* Return: 1 if parts were found, so that a repetition is needed; 0; < 0: an error. */
 static int make(struct cfg *cfg, struct cfg_code *code, const struct cfg_evidence *evidence)
 {
 	struct cfg_flow flow = {0};
@@ -129,7 +130,7 @@ static int make(struct cfg *cfg, struct cfg_code *code, const struct cfg_evidenc
 	return r < 0 ? r : 1;
 }
 
-/* The graph has the instructions now, without the room that there was for more. */
+/* Move the instructions to the graph, without the memory for more of them. */
 static void hand_over(struct cfg *cfg, struct cfg_code *code)
 {
 	struct insn *insns = realloc(code->insns, code->count * sizeof(*insns));
@@ -139,7 +140,7 @@ static void hand_over(struct cfg *cfg, struct cfg_code *code)
 	code->insns = NULL;
 }
 
-/* Makes the graph of code whose parts are decoded; takes the instructions over. */
+/* Build the graph of decoded parts; takes ownership of the instructions. */
 static int create(struct cfg **ret, struct cfg_code *code, const struct cfg_evidence *evidence)
 {
 	struct cfg *cfg = calloc(1, sizeof(*cfg));
@@ -174,7 +175,7 @@ static int add_run(void *context, uint64_t start, uint64_t end)
 	return cfg_code_add_range(code, range);
 }
 
-/* Of the procedure itself, what no other one has; of sections, that is all there is. */
+/* Add the ranges of the procedure that no other one contains, and its other parts. */
 static int add_parts(struct cfg_code *code, size_t index, const struct image_range *parts,
 		     size_t count)
 {

@@ -8,9 +8,9 @@
 #include "lib/cleanup.h"
 
 /*
- * struct doom - how it spreads
- * @ways:  of each block: out of it, that are not known to end in a stop
- * @list:  blocks whose predecessors are to be told, @count of them
+ * struct doom - state of the propagation
+ * @ways: number of edges out of each block that are not known to end in a stop
+ * @list: @count blocks whose predecessors are to be updated
  */
 struct doom {
 	uint32_t *ways;
@@ -18,7 +18,7 @@ struct doom {
 	uint32_t count;
 };
 
-/* One way more out of a block ends in a stop. */
+/* Record that one more edge out of a block ends in a stop. */
 static void close_way(struct doom *doom, bool *doomed, uint32_t block)
 {
 	if (--doom->ways[block] > 0)

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Blocks from which there is no way back: they end in a call that never returns, or a trap. */
+/*
+ * No-return blocks: all paths from them end in a call that never returns or in a trap.
+ */
 #ifndef DCPI_CFG_DOOMED_H
 #define DCPI_CFG_DOOMED_H
 
 #include "analysis/graph/cfg.h"
 
 /**
- * cfg_doomed_find() - blocks all ways from which end in a stop (CFG_EDGE_STOP)
- * @ret: out: of each block; room for one more
+ * cfg_doomed_find() - find the blocks from which all paths end in a stop (CFG_EDGE_STOP)
+ * @ret: out: true for each such block; memory for one more element
  *
- * Those of failed checks, as a rule: of the stack's canary, assertions, usage(). Endless loops
- * are none. O(blocks + edges).
+ * Most of them belong to failed checks: of the stack canary, assertions, usage(). Endless loops are
+ * not no-return blocks. O(blocks + edges).
  *
  * Return: 0 or -ENOMEM.
  */

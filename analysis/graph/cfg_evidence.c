@@ -3,7 +3,7 @@
 
 #include <errno.h>
 
-/* The first of the ascending pairs that begins at or behind an address. */
+/* Return the first of the ascending pairs with a source at or after an address. */
 static size_t branch_from(const struct cfg_evidence *evidence, uint64_t address)
 {
 	size_t low = 0, high = evidence->branch_count;
@@ -63,7 +63,7 @@ int cfg_evidence_branches(struct cfg_flow *flow, const struct cfg_evidence *evid
 	return 0;
 }
 
-/* Where straight-line code that leads to an instruction begins. */
+/* Return the beginning of the straight-line code before an instruction. */
 static uint32_t beginning(const struct cfg_flow *flow, uint32_t insn)
 {
 	const struct cfg_code *code = flow->code;
@@ -81,12 +81,15 @@ static uint32_t beginning(const struct cfg_flow *flow, uint32_t insn)
 	return insn;
 }
 
-/* Where control is said to get to an instruction that it was not known to reach. */
+/* Add an entry for an instruction that was not reached. Return: the entry's instruction. */
 static uint32_t add_entry(struct cfg_flow *flow, uint32_t insn)
 {
 	uint32_t first = beginning(flow, insn);
 
-	/* If that did not lead here (a call that never returns), this does. */
+	/*
+	 * If that entry did not reach the instruction (because of a call that never returns), add
+	 * it itself.
+	 */
 	if (flow->flags[first] & FLOW_SAMPLED)
 		first = insn;
 	flow->flags[first] |= FLOW_ENTRY | FLOW_SAMPLED | FLOW_TARGET;
@@ -98,7 +101,10 @@ int cfg_evidence_samples(struct cfg_flow *flow, const struct cfg_evidence *evide
 	bool unknown = flow->unknown;
 	int added = 0;
 
-	/* What a jump of unknown targets may lead to is not found from an entry alone. */
+	/*
+	 * Targets of an unresolved jump are not found by following one entry: stop after the first
+	 * such jump.
+	 */
 	for (size_t i = 0; i < evidence->sampled_count && flow->unknown == unknown; i++) {
 		uint32_t insn = cfg_code_find(flow->code, evidence->sampled[i]);
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What samples and seen branches add to a procedure's flow. Internal to cfg_create.c. */
+/*
+ * Code and edges that samples and observed branches add to a procedure's flow. Internal to
+ * cfg_create.c.
+ */
 #ifndef DCPI_CFG_EVIDENCE_H
 #define DCPI_CFG_EVIDENCE_H
 
@@ -7,23 +10,22 @@
 #include "analysis/graph/cfg_flow.h"
 
 /**
- * cfg_evidence_branches() - add targets of indirect jumps and entries that were seen
+ * cfg_evidence_branches() - add observed targets of indirect jumps and observed entries
  *
- * A pair that the code doesn't allow (its instruction is no branch, or one that leads
- * elsewhere) is passed over; so is what comes from outside to behind a call, since that
- * is a return.
+ * Pairs that contradict the code (no branch, or a direct branch to another target) are ignored.
+ * Pairs from outside to an address after a call are ignored, too, because they are returns.
  *
  * Return: 0 or -ENOMEM.
  */
 int cfg_evidence_branches(struct cfg_flow *flow, const struct cfg_evidence *evidence);
 
 /**
- * cfg_evidence_samples() - let code run that was sampled and that nothing reaches
+ * cfg_evidence_samples() - add entries for sampled code that is not reached
  *
- * What one piece of code reaches may explain other samples.
+ * Code that is reached from one sample may explain other samples.
  *
- * Return: 1: cfg_flow_reach() must follow, and then this again; 0: all samples are
- * explained; -ENOMEM.
+ * Return: 1: cfg_flow_reach() must follow, and then another call; 0: all samples are explained;
+ * -ENOMEM.
  */
 int cfg_evidence_samples(struct cfg_flow *flow, const struct cfg_evidence *evidence);
 

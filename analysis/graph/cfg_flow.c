@@ -22,8 +22,8 @@ static int add_jump(struct cfg_flow *flow, uint32_t insn)
 }
 
 /*
- * Alpha's procedures begin with "ldah gp,x(t12); lda gp,y(gp)", which callers of the
- * same image leave out.
+ * Alpha's procedures begin with "ldah gp,x(t12); lda gp,y(gp)". Callers in the same image skip
+ * these two instructions.
  */
 static bool loads_global_pointer(const struct cfg_code *code, uint32_t entry)
 {
@@ -149,7 +149,7 @@ static int push(struct reach *reach, uint32_t insn)
 	return 0;
 }
 
-/* Nothing but padding comes before the end of the code there is. */
+/* Return true if only padding comes before the end of the available code. */
 static bool only_padding(const struct cfg_code *code, uint32_t insn)
 {
 	while (insn != CFG_CODE_NONE && cfg_code_is_padding(&code->insns[insn]))
@@ -157,10 +157,10 @@ static bool only_padding(const struct cfg_code *code, uint32_t insn)
 	return insn == CFG_CODE_NONE;
 }
 
-/* How many instructions before a call its argument may be set. */
+/* Number of instructions before a call that are searched for its argument. */
 #define ARGUMENT_DISTANCE 16
 
-/* What is known of a call's argument by those that are executed before it, and by no others. */
+/* Derive a call's argument from the instructions that are always executed directly before it. */
 static enum call_argument argument_of(const struct cfg_flow *flow, uint32_t call)
 {
 	const struct cfg_code *code = flow->code;
@@ -176,8 +176,8 @@ static enum call_argument argument_of(const struct cfg_flow *flow, uint32_t call
 }
 
 /*
- * A call of another image's procedure that everybody knows not to return: exit(), or
- * error(3) with a status.
+ * Return true for calls to another image's procedure that all compilers know not to return: exit(),
+ * or error(3) with a status.
  */
 static bool is_known_stop(const struct cfg_flow *flow, uint32_t insn)
 {
@@ -192,9 +192,10 @@ static bool is_known_stop(const struct cfg_flow *flow, uint32_t insn)
 }
 
 /*
- * Compilers leave out what follows a call that they know not to return. So there is a
- * question only where other code or padding follows, and none where nothing does; but for
- * calls that all compilers know, where there are jumps: one of these may lead there.
+ * Return true if a call does not return. Compilers omit the code after a call that they know not to
+ * return. So if only padding follows up to the end, the call does not return. If other code
+ * follows, the call returns, unless all compilers know it and the code may be the target of an
+ * indirect jump. In all other cases the callee decides.
  */
 static bool call_stops(struct cfg_flow *flow, uint32_t insn, uint32_t next)
 {
@@ -223,7 +224,7 @@ static int push_jump_targets(struct reach *reach, uint32_t insn)
 	return 0;
 }
 
-/* A call into the procedure's middle enters it there. */
+/* A call into the middle of the procedure makes that an entry. */
 static int call_inside(struct reach *reach, uint32_t target)
 {
 	if (target == CFG_CODE_NONE)
@@ -232,7 +233,7 @@ static int call_inside(struct reach *reach, uint32_t target)
 	return push(reach, target);
 }
 
-/* Goes through one instruction. Return: 1 on to the next, 0 not, or -ENOMEM. */
+/* Process one instruction. Return: 1 to continue with the next, 0 otherwise, or -ENOMEM. */
 static int pass(struct reach *reach, uint32_t at, uint32_t next)
 {
 	struct cfg_flow *flow = reach->flow;
@@ -292,7 +293,7 @@ static void mark_pointer(void *context, uint64_t target)
 		flow->flags[insn] |= FLOW_ADDRESS_TAKEN | FLOW_TARGET;
 }
 
-/* Of code without known procedures: whatever nothing leads to begins one. */
+/* For code without known procedures: each instruction without a predecessor begins a procedure. */
 static int reach_procedures(struct cfg_flow *flow)
 {
 	for (uint32_t i = 0; i < flow->code->count; i++) {
@@ -305,7 +306,7 @@ static int reach_procedures(struct cfg_flow *flow)
 	return 0;
 }
 
-/* What an unresolved jump may lead to. */
+/* Reach the possible targets of unresolved jumps. */
 static int reach_candidates(struct cfg_flow *flow)
 {
 	const struct cfg_code *code = flow->code;

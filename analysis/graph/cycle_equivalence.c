@@ -17,9 +17,9 @@ struct bracket {
 	uint32_t next; /* in the list of a node */
 	uint32_t previous;
 	uint32_t next_cap;     /* capping brackets that end at the same node */
-	uint32_t recent_size;  /* size of the list when this was last on top of it */
-	uint32_t recent_class; /* and the class that it stood for */
-	uint32_t class;	       /* NONE: not known yet, or a capping bracket's */
+	uint32_t recent_size;  /* size of the list when the bracket was last on top of it */
+	uint32_t recent_class; /* and the class that it represented */
+	uint32_t class;	       /* NONE: not known yet, or a capping bracket */
 };
 
 struct bracket_list {
@@ -29,11 +29,11 @@ struct bracket_list {
 };
 
 struct node {
-	uint32_t order;	     /* of discovery; NONE: not reached */
-	uint32_t parent;     /* tree edge that leads here */
-	uint32_t high;	     /* least order that a bracket of the node or one below reaches */
-	uint32_t child_high; /* least @high of the children */
-	uint32_t second_child_high; /* the next one */
+	uint32_t order;	 /* of discovery; NONE: not reached */
+	uint32_t parent; /* tree edge that leads here */
+	uint32_t high;	 /* least order that a bracket of the node or of a descendant reaches. */
+	uint32_t child_high;	    /* least @high of the children */
+	uint32_t second_child_high; /* second least @high of the children. */
 	uint32_t caps;		    /* capping brackets that end here */
 	struct bracket_list list;
 };
@@ -78,7 +78,7 @@ static int search_init(struct search *search)
 
 static void list_incident_edges(struct search *search)
 {
-	/* first[n + 1] counts, then is where the next edge of n goes. */
+	/* first[n + 1] is first a count, then the position of the next edge of n. */
 	for (uint32_t e = 0; e < search->edge_count; e++) {
 		if (search->edges[e].from == search->edges[e].to)
 			continue;
@@ -107,7 +107,7 @@ static void discover(struct search *search, uint32_t node, uint32_t parent)
 	search->order[search->reached++] = node;
 }
 
-/* Depth first, so that every edge that is not in the tree joins a node and an ancestor. */
+/* Depth-first search, so that every edge outside the tree connects a node with an ancestor. */
 static int discover_all(struct search *search, uint32_t root)
 {
 	_cleanup_free_ uint32_t *next = malloc((search->node_count + 1) * sizeof(*next));
@@ -165,7 +165,7 @@ static void list_delete(struct search *search, struct bracket_list *list, uint32
 	list->size--;
 }
 
-/* Put the brackets of @below on top of those of @list. */
+/* Put the brackets of @below on top of the brackets of @list. */
 static void list_concatenate(struct search *search, struct bracket_list *list,
 			     const struct bracket_list *below)
 {
@@ -181,7 +181,11 @@ static void list_concatenate(struct search *search, struct bracket_list *list,
 	list->size += below->size;
 }
 
-/* Back edges of a node: those that end here leave the list, those that begin here join it. */
+/*
+ * Process the back edges of a node: those that end here leave the list, those that begin here join
+ * it.
+ * Return: the least order that the latter reach.
+ */
 static uint32_t take_back_edges(struct search *search, uint32_t n)
 {
 	struct node *node = &search->nodes[n];
@@ -212,7 +216,7 @@ static uint32_t take_back_edges(struct search *search, uint32_t n)
 	return highest;
 }
 
-/* So that brackets of two subtrees are not taken for those of one. */
+/* Add a capping bracket, so that the brackets of two subtrees are not taken for those of one. */
 static void cap_brackets(struct search *search, uint32_t n, uint32_t highest)
 {
 	struct node *node = &search->nodes[n];
@@ -227,7 +231,7 @@ static void cap_brackets(struct search *search, uint32_t n, uint32_t highest)
 	list_push(search, &node->list, cap);
 }
 
-/* Equivalent tree edges have the same brackets: the same one on top of as many. */
+/* Equivalent tree edges have the same brackets: the same topmost one and the same number. */
 static void classify_tree_edge(struct search *search, const struct node *node)
 {
 	struct bracket *top;
@@ -246,7 +250,7 @@ static void classify_tree_edge(struct search *search, const struct node *node)
 		top->class = top->recent_class;
 }
 
-/* What a node means for its parent, once its own list is complete. */
+/* Propagate a node's results to its parent, once its own list is complete. */
 static void pass_to_parent(struct search *search, const struct node *node, uint32_t n)
 {
 	struct node *parent = &search->nodes[other_end(search, node->parent, n)];
@@ -299,7 +303,7 @@ int cycle_equivalence_find(uint32_t *classes, uint32_t node_count, const struct 
 		for (uint32_t e = 0; e < edge_count; e++) {
 			if (search.nodes[edges[e].from].order == NONE)
 				continue;
-			/* A self loop is a cycle by itself. */
+			/* A self loop is a cycle of its own. */
 			classes[e] = edges[e].from == edges[e].to ? search.class_count++
 								  : search.brackets[e].class;
 		}

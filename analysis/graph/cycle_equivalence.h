@@ -19,9 +19,9 @@ struct graph_edge {
 };
 
 /**
- * cycle_equivalence_find() - classes of all edges that can be reached from a node
- * @classes: out: one for each edge, numbered from 0; untouched where the edge cannot be
- *           reached. Edges on no cycle (bridges) are each a class of their own.
+ * cycle_equivalence_find() - find the classes of all edges that are reachable from a node
+ * @classes: out: one for each edge, numbered from 0; unchanged for unreachable edges. Each edge
+ *           that is on no cycle (a bridge) is a class of its own.
  *
  * O(nodes + edges), without recursion.
  *

@@ -12,16 +12,16 @@
 #define NONE UINT32_MAX
 
 /*
- * Nodes: block b is an edge from 2b to 2b + 1; behind the blocks come entry, exit and
- * unknown. Edges: blocks, the graph's edges, exit to entry, stops.
+ * Nodes: block b is an edge from 2b to 2b + 1; after the blocks come entry, exit and unknown.
+ * Edges: blocks, the graph's edges, exit to entry, stops.
  */
 struct split_graph {
 	const struct cfg *cfg;
 	struct graph_edge *edges;
-	uint32_t *component; /* of each node; NONE: not reachable */
-	uint32_t *order;     /* in which nodes are found from the entry; NONE likewise */
+	uint32_t *component; /* of each node; NONE: unreachable */
+	uint32_t *order;     /* in which nodes are found from the entry; NONE: unreachable */
 	uint32_t node_count;
-	uint32_t edge_count; /* without exit to entry and stops: those come last */
+	uint32_t edge_count; /* without exit to entry and stops, which come last */
 	uint32_t entry;
 	uint32_t exit;
 	uint32_t unknown;
@@ -81,7 +81,7 @@ static int split_graph_init(struct split_graph *graph, const struct cfg *cfg)
 	return 0;
 }
 
-/* Targets of each node's edges, and nodes in the order in which a search finds them. */
+/* Targets of each node's edges, and nodes in the order of a breadth-first search. */
 struct search {
 	uint32_t *first;
 	uint32_t *targets;
@@ -145,8 +145,8 @@ static int find_components(struct split_graph *graph)
 }
 
 /*
- * Where components that nothing leads out of stop: the last node with an edge back to
- * where the component was entered, or the only node. NONE: something leads out.
+ * Find the stops of components without outgoing edges: the last node with an edge back to the node
+ * where the component was entered, or the only node. NONE: the component has outgoing edges.
  */
 static int find_stops(const struct split_graph *graph, uint32_t *stop_of)
 {
@@ -181,7 +181,7 @@ static int find_stops(const struct split_graph *graph, uint32_t *stop_of)
 	return 0;
 }
 
-/* The edges that make the graph strongly connected, behind the others. */
+/* Append the edges that make the graph strongly connected. */
 static int close_graph(struct split_graph *graph, struct frequency_classes *classes)
 {
 	_cleanup_free_ uint32_t *stop_of =
@@ -209,7 +209,7 @@ static int close_graph(struct split_graph *graph, struct frequency_classes *clas
 	return 0;
 }
 
-/* Number classes anew by first appearance. What was not reached is a class of its own. */
+/* Renumber classes by first appearance. Each unreached block or edge is a class of its own. */
 static int number_classes(struct frequency_classes *classes, const struct split_graph *graph,
 			  uint32_t *found, uint32_t found_count)
 {
@@ -252,7 +252,10 @@ static int find_classes(struct frequency_classes *classes, struct split_graph *g
 	if (found == NULL)
 		return -ENOMEM;
 	memset(found, 0xff, count * sizeof(*found));
-	/* Edges out of unreachable code would join it to the rest: they carry no flow. */
+	/*
+	 * Edges out of unreachable code carry no flow; remove them, because they would connect it
+	 * to the rest.
+	 */
 	for (uint32_t e = 0; e < graph->edge_count; e++) {
 		if (graph->component[graph->edges[e].from] == NONE)
 			graph->edges[e].to = graph->edges[e].from;

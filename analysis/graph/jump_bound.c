@@ -3,14 +3,14 @@
 
 #include <errno.h>
 
-/* Ways through a procedure are many; those that matter are short. */
+/* Limits of the search: a procedure has many paths, but the relevant ones are short. */
 #define VISITS_MAX 600
 #define FACTS_MAX 6
 #define OPEN_MAX 4
 #define DEPTH_MAX 48
 #define LIMIT_MAX 65535
 
-/* What is known of (place + add). */
+/* struct fact - known bound of (place + add) */
 struct fact {
 	struct jump_place place;
 	int64_t add;
@@ -18,14 +18,14 @@ struct fact {
 	bool dead;
 };
 
-/* A branch that was passed, whose comparison comes before. */
+/* struct open_branch - a branch on the path whose comparison has not been found yet */
 struct open_branch {
 	uint32_t branch;
 	uint8_t input;
 	bool taken;
 };
 
-/* A way back: the index is now (place + add). */
+/* struct way - a backward path: the index is (place + add) at its current end */
 struct way {
 	struct jump_place place;
 	int64_t add;
@@ -38,8 +38,8 @@ struct way {
 struct finder {
 	struct jump_search *search;
 	struct jump_bound bound;
-	struct jump_bound single; /* values that the index has on some ways */
-	struct jump_bound weak;	  /* by signed comparisons */
+	struct jump_bound single; /* union of values that are constant on some paths */
+	struct jump_bound weak;	  /* bounds by signed comparisons */
 	bool found;
 	bool found_single;
 	bool found_weak;
@@ -57,7 +57,7 @@ static void unite(struct jump_bound *bound, bool *found, int64_t low, int64_t hi
 	*found = true;
 }
 
-/* The place is in [0, limit]. Return: true, the way is at its end. */
+/* The place is in [0, limit]. Return: true if the path ends here. */
 static bool end_at_limit(struct finder *finder, const struct way *way, uint64_t limit)
 {
 	if (limit > LIMIT_MAX)
@@ -79,8 +79,8 @@ static void use_fact(struct finder *finder, const struct insn_bound *bound, int6
 }
 
 /*
- * A fact about the place ends the way, unless it is a signed comparison: these follow
- * others that rule negative values out, or precede them.
+ * A fact about the place ends the path, unless it is a signed comparison: these come with other
+ * comparisons that exclude negative values.
  */
 static bool match_facts(struct finder *finder, const struct way *way)
 {
@@ -101,9 +101,9 @@ static bool match_facts(struct finder *finder, const struct way *way)
 	return false;
 }
 
-/* --- going back over an instruction ---------------------------------------------- */
+/* --- backward over an instruction ------------------------------------------------- */
 
-/* Where the value of a place comes from. Return: false: not from a place. */
+/* Find the place that a value is computed from. Return: false if it is not a place. */
 static bool source_of(const struct insn *insn, const struct insn_effect *effect,
 		      struct jump_place *place, int64_t *add)
 {
@@ -126,7 +126,7 @@ static bool source_of(const struct insn *insn, const struct insn_effect *effect,
 	}
 }
 
-/* Goes back over the instruction that gave the index its value. Return: whether on. */
+/* Step back over the definition of the index. Return: true if the path continues. */
 static bool pass_definition(struct finder *finder, struct way *way, const struct insn *insn)
 {
 	struct insn_effect effect = insn_effect_get(finder->search->cfg->decoder, insn);
@@ -184,7 +184,7 @@ static void add_fact(struct way *way, const struct insn *insn,
 		way->facts[way->fact_count++] = fact;
 }
 
-/* What branches that were passed say about what this instruction compares. */
+/* Convert open branches whose comparison is this instruction to facts. */
 static void pass_compare(struct finder *finder, struct way *way, const struct insn *insn)
 {
 	const struct cfg *cfg = finder->search->cfg;
@@ -210,12 +210,12 @@ static void pass_compare(struct finder *finder, struct way *way, const struct in
 	way->open_count = kept;
 }
 
-/* Goes back over an instruction. Return: whether the way goes on. */
+/* Step back over an instruction. Return: true if the path continues. */
 static bool pass(struct finder *finder, struct way *way, const struct insn *insn)
 {
 	enum jump_change change;
 
-	/* Compared is what was there before the instruction. */
+	/* The comparison refers to the values before the instruction. */
 	change = jump_value_change(finder->search, insn, &way->place);
 	pass_facts(finder, way, insn);
 	if (way->open_count > 0)
@@ -227,7 +227,7 @@ static bool pass(struct finder *finder, struct way *way, const struct insn *insn
 	return !match_facts(finder, way);
 }
 
-/* --- ways ---------------------------------------------------------------------------- */
+/* --- paths ---------------------------------------------------------------------------- */
 
 static void walk(struct finder *finder, struct way *way, uint32_t block, uint32_t insn);
 
@@ -264,7 +264,7 @@ static void walk_before(struct finder *finder, const struct way *way, uint32_t b
 		const struct cfg_edge *edge = &cfg->edges[cfg->in_edges[to->in + i]];
 		struct way before = *way;
 
-		/* Round a loop there is nothing new, and jump tables bound nothing. */
+		/* Paths around a loop add nothing, and jump tables are not a bound. */
 		if (edge->from >= cfg->block_count || edge->kind == CFG_EDGE_SWITCH ||
 		    is_on_path(finder, edge->from))
 			continue;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Between which values an index lies, by the comparisons that control passed on its
- * way to where it is used. Internal to the resolution of jumps.
+ * Bounds of an index, derived from the comparisons on the paths to its use. Internal to the
+ * resolution of jumps.
  */
 #ifndef DCPI_JUMP_BOUND_H
 #define DCPI_JUMP_BOUND_H
@@ -10,7 +10,7 @@
 
 /**
  * struct jump_bound - the index is in [@low, @high]
- * @loose: by masks and shifts only, which say less than the compiler may have known
+ * @loose: derived from masks and shifts only; the compiler may have known a tighter bound
  */
 struct jump_bound {
 	int64_t low;
@@ -19,14 +19,14 @@ struct jump_bound {
 };
 
 /**
- * jump_bound_find() - the bounds of a register before an instruction
+ * jump_bound_find() - find the bounds of a register before an instruction
  *
- * Every way back is followed, across copies, extensions, spills and what was added, up
- * to the comparison nearest to the use. Bounds of several ways are united. A way without
- * comparison does not count if others have one: a compiler makes tables as long as a
- * comparison demands, and jumps past it only with what it knows to lie inside.
+ * Follows every path backward, through copies, extensions, spills and additions of constants, to
+ * the comparison nearest to the use. The result is the union of the bounds of all paths. Paths
+ * without a comparison are ignored if others have one: a compiler makes tables as long as the
+ * comparison demands, and bypasses it only with values that it knows to be inside.
  *
- * Return: 0; -ENOENT no way has a comparison.
+ * Return: 0; -ENOENT if no path has a comparison.
  */
 int jump_bound_find(struct jump_bound *ret, struct jump_search *search, uint32_t insn, uint8_t reg);
 

@@ -9,9 +9,12 @@
 #include "analysis/graph/stack_height.h"
 #include "lib/array.h"
 
-/* Of a table whose length no comparison tells. */
+/* Most entries of a table whose length no comparison limits. */
 #define ENTRIES_MAX 4096
-/* Of one that is only known not to be longer: what follows it is told of, up to so many. */
+/*
+ * With a loose bound, the length counts as known up to this number of entries; of longer tables,
+ * only the entries that were read.
+ */
 #define LOOSE_MAX 1024
 
 struct resolver {
@@ -19,14 +22,14 @@ struct resolver {
 	const struct cfg *cfg;
 	struct jump_search search;
 	int64_t *heights;
-	uint64_t *tables; /* where all tables begin */
+	uint64_t *tables; /* beginnings of all tables */
 	size_t table_count;
 	size_t table_capacity;
 	struct jump_tables found;
 	bool changed;
 };
 
-/* What the entries of a table are. */
+/* struct reading - targets of a table's entries */
 struct reading {
 	uint32_t inside;  /* instructions of the procedure */
 	uint32_t outside; /* other procedures */
@@ -55,12 +58,12 @@ static bool begins_procedure(const struct resolver *resolver, uint64_t address)
 	       procedure_table_get(image_code_procedures(image), (size_t)index)->address == address;
 }
 
-/* What a target is. */
+/* enum landing - location of a target. */
 enum landing {
 	LANDS_NOWHERE,
 	LANDS_INSIDE,  /* on an instruction of the procedure */
-	LANDS_IN_PART, /* in a part of it that nobody knew of: it will be added */
-	LANDS_OUTSIDE, /* where another procedure begins */
+	LANDS_IN_PART, /* in an unknown part of it, which will be added */
+	LANDS_OUTSIDE, /* at the beginning of another procedure */
 };
 
 /* Return: enum landing, or -ENOMEM. */
@@ -82,9 +85,9 @@ static int landing_of(const struct resolver *resolver, uint64_t target)
 }
 
 /*
- * If no comparison limits the index, other data may follow the table: pointers to procedures after
- * labels, or labels after pointers to procedures. A compiler mixes both in one table only if it
- * has compared the index.
+ * Return true if an entry belongs to other data after the table. If no comparison limits the index,
+ * pointers to procedures may follow labels, or labels may follow pointers to procedures. A compiler
+ * mixes both in one table only if it has compared the index.
  */
 static bool is_of_other_kind(const struct reading *reading, int landing)
 {
@@ -92,10 +95,10 @@ static bool is_of_other_kind(const struct reading *reading, int landing)
 }
 
 /*
- * Takes one entry up.
- * @mixed: whether entries inside and outside may be of the same table
+ * Add the target of one entry.
+ * @mixed: entries inside and outside may belong to the same table
  *
- * Return: 1; 0 it leads nowhere, or is of another table; -ENOMEM.
+ * Return: 1; 0 if it has no valid target or belongs to another table; -ENOMEM.
  */
 static int take_entry(struct resolver *resolver, struct flow_jump *jump, uint64_t target,
 		      struct reading *reading, bool mixed)
@@ -118,7 +121,7 @@ static int take_entry(struct resolver *resolver, struct flow_jump *jump, uint64_
 	return r < 0 ? r : 1;
 }
 
-/* True if all entries from @first to @last can be targets. */
+/* Return true if all entries from @first to @last can be targets. */
 static bool is_plausible(const struct resolver *resolver, const struct jump_table *table,
 			 int64_t first, int64_t last)
 {
@@ -132,7 +135,7 @@ static bool is_plausible(const struct resolver *resolver, const struct jump_tabl
 	return true;
 }
 
-/* Targets that are given as constants. */
+/* Add the targets that are constants. */
 static int take_constants(struct resolver *resolver, struct flow_jump *jump,
 			  struct reading *reading)
 {
@@ -142,7 +145,7 @@ static int take_constants(struct resolver *resolver, struct flow_jump *jump,
 		uint64_t target = resolver->found.constants[i];
 		struct image_code *image = resolver->flow->code->image;
 
-		/* Of weak symbols that nobody has defined. */
+		/* An undefined weak symbol. */
 		if (image != NULL && image_code_find(image, target) < 0)
 			reading->outside++;
 		else
@@ -151,7 +154,7 @@ static int take_constants(struct resolver *resolver, struct flow_jump *jump,
 	return r;
 }
 
-/* Where the next table of the procedure begins. */
+/* Return the beginning of the procedure's next table. */
 static uint64_t next_table(const struct resolver *resolver, uint64_t address)
 {
 	uint64_t next = UINT64_MAX;
@@ -163,7 +166,7 @@ static uint64_t next_table(const struct resolver *resolver, uint64_t address)
 	return next;
 }
 
-/* @read: entries that lead somewhere. */
+/* @read: number of entries with a valid target */
 static void remember_table(struct flow_jump *jump, const struct jump_table *table,
 			   struct jump_bound bound, int64_t read)
 {
@@ -183,7 +186,7 @@ static void remember_table(struct flow_jump *jump, const struct jump_table *tabl
 	};
 }
 
-/* Return: whether the table was taken up; or -ENOMEM. */
+/* Return: true if the table was accepted; or -ENOMEM. */
 static int read_table(struct resolver *resolver, struct flow_jump *jump,
 		      const struct jump_table *table, struct reading *reading)
 {
@@ -199,7 +202,7 @@ static int read_table(struct resolver *resolver, struct flow_jump *jump,
 	int r = 1;
 
 	if (table->bounded && !table->bound.loose && !is_plausible(resolver, table, first, last)) {
-		/* An index below 0 is none: what was compared was something else. */
+		/* An index cannot be negative: the comparison was for another purpose. */
 		if (table->bound.low >= 0)
 			return 0;
 		first = 0;
@@ -215,7 +218,7 @@ static int read_table(struct resolver *resolver, struct flow_jump *jump,
 			break;
 		r = take_entry(resolver, jump, target, reading, mixed);
 	}
-	/* That all a byte may be leads somewhere is as good as a bound. */
+	/* Valid targets for all values of a byte are equivalent to a bound. */
 	if (r > 0 && table->most > 0 && i > table->most)
 		remember_table(jump, table, (struct jump_bound){.high = table->most}, i);
 	else if (bounded && r >= 0)
@@ -260,7 +263,7 @@ static void visit_pointer(void *context, uint64_t target)
 	labels->found |= target != labels->entry;
 }
 
-/* Whether addresses of the procedure's inside are data: then it may jump to these. */
+/* Return true if data contain addresses inside the procedure: then it may jump to these. */
 static bool has_labels(const struct resolver *resolver)
 {
 	const struct cfg_code *code = resolver->flow->code;
@@ -273,8 +276,8 @@ static bool has_labels(const struct resolver *resolver)
 }
 
 /*
- * A jump through one slot leaves for where the loader has bound it to; before that, it
- * leads where the slot points to in the file. A slot that never changes is as good as a
+ * Resolve a jump through a single slot. It leaves the procedure for the address that the loader has
+ * stored; until then, for the address in the file. A slot that never changes is equivalent to a
  * direct jump.
  */
 static int resolve_slot(struct resolver *resolver, struct flow_jump *jump)
@@ -298,7 +301,7 @@ static int resolve_slot(struct resolver *resolver, struct flow_jump *jump)
 	return 0;
 }
 
-/* Tables that the loader fills with other images' addresses cannot be read. */
+/* Tables that the loader fills with addresses of other images cannot be read. */
 static bool is_of_pointers(const struct jump_tables *found)
 {
 	for (uint32_t i = 0; i < found->count; i++) {
@@ -308,7 +311,7 @@ static bool is_of_pointers(const struct jump_tables *found)
 	return found->count > 0;
 }
 
-/* The frame is given back, and the target is none of the procedure's own business. */
+/* True if the frame is released and the target is not code of the procedure itself. */
 static int is_tail_call(struct resolver *resolver, const struct flow_jump *jump, bool *tail)
 {
 	uint32_t block = resolver->cfg->block_of[jump->insn];
@@ -360,7 +363,7 @@ static int resolve(struct resolver *resolver, struct flow_jump *jump)
 	return 0;
 }
 
-/* Tables of all jumps first: each ends where the next begins. */
+/* Find the tables of all jumps first, because each table ends where the next begins. */
 static int resolve_all(struct resolver *resolver)
 {
 	struct cfg_flow *flow = resolver->flow;

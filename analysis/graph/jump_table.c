@@ -7,15 +7,15 @@
 #define TERMS_MAX 4
 #define STEPS_MAX 10
 
-/* How a loaded entry becomes a target. */
+/* struct shape - computation of a target from a loaded entry */
 struct shape {
 	uint64_t base;
 	uint8_t scale;
 	bool relative;
-	uint8_t signed_bytes; /* the sign of so many is extended; 0: none */
+	uint8_t signed_bytes; /* number of low bytes that are sign-extended; 0: none */
 };
 
-/* constant + sum of (register before @insn) * factor */
+/* struct term - summand: factor * (register before @insn); struct sum adds a constant */
 struct term {
 	uint32_t insn;
 	uint8_t reg;
@@ -72,7 +72,7 @@ static void fold_constants(struct table_finder *finder, struct sum *sum)
 	sum->count = kept;
 }
 
-/* Replaces a term by what its register was computed from. */
+/* Replace a term by the operands that its register was computed from. */
 static bool expand(struct table_finder *finder, struct sum *sum, uint32_t which)
 {
 	struct term term = sum->terms[which];
@@ -93,7 +93,7 @@ static bool expand(struct table_finder *finder, struct sum *sum, uint32_t which)
 	       add_term(sum, definitions[0], effect.index, term.factor << effect.scale);
 }
 
-/* Any term but one that may be the index; then that. */
+/* Choose a term that cannot be the index, or else the first one. */
 static uint32_t term_to_expand(const struct sum *sum, uint64_t bytes)
 {
 	for (uint32_t i = 0; i < sum->count; i++) {
@@ -104,8 +104,8 @@ static uint32_t term_to_expand(const struct sum *sum, uint64_t bytes)
 }
 
 /*
- * The address of a load as a constant and one index.
- * Return: 0; 1: it is a constant; -ENOENT.
+ * Split the address of a load into a constant and one index.
+ * Return: 0; 1 if it is a constant; -ENOENT.
  */
 static int split_address(struct table_finder *finder, uint32_t insn, uint8_t bytes, struct sum *sum)
 {
@@ -130,7 +130,7 @@ static int split_address(struct table_finder *finder, uint32_t insn, uint8_t byt
 
 /* --- targets -------------------------------------------------------------------------- */
 
-/* What an index is at most, by its width: of a byte that was extended. Return: or 0. */
+/* Return the greatest value of an index by its width, if it is a zero-extended byte, or 0. */
 static int64_t most_of(const struct table_finder *finder, const struct term *index)
 {
 	struct jump_place place = jump_place_of_register(index->reg);
@@ -156,7 +156,7 @@ static int add_table(struct table_finder *finder, uint32_t insn, const struct in
 	int r = split_address(finder, insn, load->bytes, &address);
 
 	if (r < 0 || (r > 0 && !shape->relative) || finder->ret->count == JUMP_TABLES_MAX) {
-		/* Not a table: a pointer, if it is used as it is. */
+		/* Not a table; a pointer if the value is used unchanged. */
 		finder->ret->pointer = !shape->relative;
 		if (r > 0)
 			finder->ret->slot = address.constant;
@@ -170,7 +170,7 @@ static int add_table(struct table_finder *finder, uint32_t insn, const struct in
 		.scale = shape->scale,
 		.is_signed = load->is_signed || shape->signed_bytes == load->bytes,
 	};
-	/* Of one entry only, that is, if the index is a constant. */
+	/* A constant index means a single entry. */
 	table->bounded = r > 0 || jump_bound_find(&table->bound, finder->search,
 						  address.terms[0].insn, address.terms[0].reg) == 0;
 	table->most = table->bounded ? 0 : most_of(finder, &address.terms[0]);
@@ -200,7 +200,7 @@ static bool is_store_of_register(const struct insn_effect *effect)
 	return effect->kind == INSN_EFFECT_STORE && effect->base != INSN_REG_NONE;
 }
 
-/* What is in a place before an instruction is a loaded entry. */
+/* Find the loaded table entry that is the value of a place before an instruction. */
 static int find_entry(struct table_finder *finder, uint32_t insn, const struct jump_place *place,
 		      struct shape shape, int depth)
 {
@@ -240,7 +240,7 @@ static int find_entry(struct table_finder *finder, uint32_t insn, const struct j
 	return r;
 }
 
-/* The sum of a constant and an entry. */
+/* Find the table entry in the sum of a constant and an entry. */
 static int find_relative(struct table_finder *finder, uint32_t insn,
 			 const struct insn_effect *effect)
 {
@@ -298,7 +298,7 @@ static int find_defined(struct table_finder *finder, uint32_t insn, int depth)
 			return -ENOENT;
 		return find_target(finder, insn, &place, depth + 1);
 	default:
-		finder->ret->pointer = true; /* decrypted, perhaps */
+		finder->ret->pointer = true; /* possibly a decrypted pointer */
 		return -ENOENT;
 	}
 }
@@ -313,7 +313,7 @@ static int find_target(struct table_finder *finder, uint32_t insn, const struct 
 		return -ENOENT;
 	count = jump_value_definitions(finder->search, insn, place, definitions);
 	if (count < 0) {
-		finder->ret->pointer = true; /* from the caller, or from what was called */
+		finder->ret->pointer = true; /* from the caller or a callee */
 		return -ENOENT;
 	}
 	for (int i = 0; r == 0 && i < count; i++)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The tables that an indirect jump looks its target up in: slices back from the jump
- * through what computes the target, to loads of table entries at a constant address plus
- * an index. Shapes: what gcc and clang make of switches and of computed gotos. (Dyninst's
- * way too; here definitions are looked for in the graph, not through copies of it.)
+ * The jump tables of an indirect jump: a backward slice from the jump through the computation of
+ * its target, to loads of table entries at a constant address plus an index. It recognises the code
+ * that gcc and clang generate for switches and computed gotos. Dyninst uses slices, too; here
+ * definitions are searched in the graph itself, not in copies of it.
  *
  * Internal to the resolution of jumps.
  */
@@ -15,11 +15,13 @@
 #define JUMP_TABLES_MAX 64
 
 /**
- * struct jump_table - entry i is at @address + i * @bytes; it leads to
- * @base + (entry << @scale)
+ * struct jump_table - a jump table
+ *
+ * Entry i is at @address + i * @bytes; its target is @base + (entry << @scale).
+ *
  * @insn:    the load
- * @bounded: i is in @bound; else from 0 on
- * @most:    if not 0: i is a byte, which has no larger values
+ * @bounded: i is in @bound; otherwise it starts at 0
+ * @most:    if not 0: i is a byte and at most @most
  * @anchor:  see struct cfg_table
  */
 struct jump_table {
@@ -37,10 +39,10 @@ struct jump_table {
 };
 
 /**
- * struct jump_tables - those of one jump
- * @constants: targets that no table is looked at for
- * @slot:    0, or where the target is loaded from, always
- * @pointer: the target is just loaded from somewhere, or handed over: no table
+ * struct jump_tables - the tables of one jump
+ * @constants: targets that do not come from a table
+ * @slot:      address that the target is always loaded from, or 0
+ * @pointer:   the target is loaded from an arbitrary place or was passed in, not taken from a table
  */
 struct jump_tables {
 	struct jump_table tables[JUMP_TABLES_MAX];
@@ -52,10 +54,10 @@ struct jump_tables {
 };
 
 /**
- * jump_table_find() - the tables of a jump
+ * jump_table_find() - find the tables of a jump
  * @insn: the jump
  *
- * Return: 0; -ENOENT they are not all known (then there are none).
+ * Return: 0; -ENOENT if some are unknown (then @ret is empty).
  */
 int jump_table_find(struct jump_tables *ret, struct jump_search *search, uint32_t insn);
 

@@ -43,8 +43,8 @@ void jump_search_deinit(struct jump_search *search)
 }
 
 /*
- * What is used behind a call was not set by it unless it is a result; so the call has
- * kept it, by the ABI or since the compiler has seen what is called (gcc's -fipa-ra).
+ * Code uses a register after a call only if it is a result or was preserved. Preserved registers
+ * are callee-saved by the ABI, or the compiler has seen the callee (gcc's -fipa-ra).
  */
 static enum jump_change change_register(const struct jump_search *search, const struct insn *insn,
 					uint8_t reg)
@@ -59,8 +59,8 @@ static enum jump_change change_register(const struct jump_search *search, const 
 }
 
 /*
- * Stores elsewhere are taken not to hit the place: the compiler that compares what
- * is in memory and then loads it again has made sure of that.
+ * Stores to other operands are assumed not to alias the place: a compiler that compares a value in
+ * memory and then loads it again has made sure of that.
  */
 static enum jump_change change_memory(const struct jump_search *search, const struct insn *insn,
 				      const struct jump_place *place)
@@ -69,7 +69,7 @@ static enum jump_change change_memory(const struct jump_search *search, const st
 	struct jump_place written = jump_place_of_memory(&insn->memory);
 
 	if (insn_is_call(insn)) {
-		/* Spilled values and tables survive. */
+		/* Spilled values and tables survive calls. */
 		return insn_effect_is_result(search->cfg->decoder, memory->base) ? JUMP_DESTROYS
 										 : JUMP_KEEPS;
 	}
@@ -99,11 +99,14 @@ struct definitions {
 	int count;
 	uint32_t pending;
 	bool failed;
-	bool unresolved; /* ways lead back to unresolved jumps */
+	bool unresolved; /* paths lead back to unresolved jumps */
 	bool follow_unresolved;
 };
 
-/* Goes back from before @insn to its block's beginning. Return: whether still nothing. */
+/*
+ * Search backward from before @insn to its block's beginning. Return: true if nothing was found
+ * yet.
+ */
 static bool scan_back(struct definitions *definitions, uint32_t block, uint32_t insn)
 {
 	const struct cfg *cfg = definitions->search->cfg;
@@ -142,7 +145,7 @@ static void push_block(struct definitions *definitions, uint32_t block)
 	search->stack[definitions->pending++] = block;
 }
 
-/* Before what an unresolved jump may lead to is any of these jumps. */
+/* The predecessors of a possible target of unresolved jumps are all these jumps. */
 static void push_unresolved(struct definitions *definitions)
 {
 	const struct cfg *cfg = definitions->search->cfg;
@@ -158,7 +161,7 @@ static void push_unresolved(struct definitions *definitions)
 	}
 }
 
-/* Alpha's callers of the second entry have the same one as the procedure. */
+/* Alpha's callers of the second entry have the same global pointer as the procedure. */
 static bool is_global_pointer(const struct cfg *cfg, const struct jump_place *place)
 {
 	return cfg->decoder->isa == INSN_ISA_ALPHA && place->reg == ALPHA_GLOBAL_POINTER;
@@ -177,7 +180,7 @@ static void push_before(struct definitions *definitions, uint32_t block)
 		else if (from < cfg->block_count)
 			push_block(definitions, from);
 		else if (!is_global_pointer(cfg, definitions->place))
-			definitions->failed = true; /* it comes from the caller */
+			definitions->failed = true; /* the value comes from the caller */
 	}
 }
 
@@ -198,12 +201,12 @@ static void find_definitions(struct definitions *state, uint32_t insn)
 }
 
 /*
- * Where targets of unresolved jumps are among the ways, these are left out as long as
- * there are others: what is resolved now is looked at again when more is known.
+ * Paths through targets of unresolved jumps are ignored if other paths exist: jumps that are
+ * resolved now are examined again when more is known.
  */
 int jump_value_definitions(
 	struct jump_search *search, uint32_t insn, const struct jump_place *place,
-	/* NOLINTNEXTLINE(readability-non-const-parameter): filled in by way of state */
+	/* NOLINTNEXTLINE(readability-non-const-parameter): filled in through state */
 	uint32_t definitions[JUMP_DEFINITIONS_MAX])
 {
 	struct definitions state = {.search = search, .place = place, .found = definitions};
@@ -237,7 +240,7 @@ static int load_constant(struct jump_search *search, uint32_t insn,
 
 	if (effect->bytes != 8 || memory->index != INSN_REG_NONE)
 		return -ENOENT;
-	/* A pointer of the linkage table, or a value spilled to the stack. */
+	/* A pointer in a linkage table, or a value spilled to the stack. */
 	if (memory->base != INSN_REG_NONE) {
 		uint64_t start;
 
@@ -272,7 +275,7 @@ static int sum_constant(struct jump_search *search, uint32_t insn, const struct 
 	return 0;
 }
 
-/* The value that an instruction gives to its destination. */
+/* Find the value that an instruction assigns to its destination. */
 static int defined_constant(struct jump_search *search, uint32_t insn, uint64_t *value, int depth)
 {
 	struct insn_effect effect =

@@ -9,10 +9,10 @@
 #include "lib/cleanup.h"
 
 /*
- * Going inward, all loops of one depth at a time.
+ * struct descent - state of the search, which proceeds inward, all loops of one depth at a time
  * @targets: of edges; UINT32_MAX: not within a loop of this depth, or back to its entry
- * @size:      of each component, blocks
- * @loop_of:   of each component: its loop
+ * @size:    number of blocks of each component
+ * @loop_of: loop of each component
  */
 struct descent {
 	const struct cfg *cfg;
@@ -41,7 +41,7 @@ static void descent_begin(struct descent *descent)
 			cfg->edges[e].to < cfg->block_count ? cfg->edges[e].to : UINT32_MAX;
 }
 
-/* Each component that goes round is a loop. Return: how many there are, or -ENOMEM. */
+/* Add a loop for each component with a cycle. Return: the number of loops, or -ENOMEM. */
 static int add_loops(struct descent *descent, uint32_t components)
 {
 	const struct cfg *cfg = descent->cfg;
@@ -75,7 +75,7 @@ static int add_loops(struct descent *descent, uint32_t components)
 	return (int)(nest->count - before);
 }
 
-/* Only ways within loops of this depth go on. */
+/* Drop edges that are not within loops of this depth. */
 static void keep_ways_within(struct descent *descent)
 {
 	const struct cfg *cfg = descent->cfg;
@@ -104,7 +104,7 @@ static bool is_entered(const struct descent *descent, uint32_t b, uint32_t loop)
 	return false;
 }
 
-/* Finds where the loops from @first on are entered, and forgets the ways back there. */
+/* Find the entries of the loops from @first on, and drop the edges back to them. */
 static void cut_ways_back(struct descent *descent, uint32_t first)
 {
 	const struct cfg *cfg = descent->cfg;

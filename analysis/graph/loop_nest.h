@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The loops of a graph, one within the other: strongly connected parts of it, and, without
- * the ways back to where these are entered, of them.
+ * The nested loops of a graph: strongly connected components of it, and, recursively, of each
+ * component without the edges back to its entries.
  *
- * So loops that several ways lead into are loops, too (Steensgaard's nesting; Ramalingam,
- * "On loops, dominators, and dominance frontiers", 2002, compares it with others).
+ * So loops with several entries are loops, too (Steensgaard's nesting; compared with others by
+ * Ramalingam, "On loops, dominators, and dominance frontiers", 2002).
  */
 #ifndef DCPI_LOOP_NEST_H
 #define DCPI_LOOP_NEST_H
@@ -16,8 +16,8 @@
 
 /**
  * struct loop_nest_loop - a loop
- * @parent: the next one further out; LOOP_NEST_NONE: there is none
- * @header: the one block where it is entered; LOOP_NEST_NONE: there are several
+ * @parent: the next outer loop, or LOOP_NEST_NONE
+ * @header: the only block where it is entered; LOOP_NEST_NONE: it has several entries
  */
 struct loop_nest_loop {
 	uint32_t parent;
@@ -25,8 +25,8 @@ struct loop_nest_loop {
 };
 
 /**
- * struct loop_nest - the loops of a graph, outer ones before those in them
- * @of_block: the innermost loop that each block is in, or LOOP_NEST_NONE
+ * struct loop_nest - the loops of a graph, outer loops before inner ones
+ * @of_block: the innermost loop that contains each block, or LOOP_NEST_NONE
  */
 struct loop_nest {
 	struct loop_nest_loop *loops;
@@ -35,9 +35,10 @@ struct loop_nest {
 };
 
 /**
- * loop_nest_create() - O((blocks + edges) x depth of loops); those deeper than
- * LOOP_NEST_DEPTH_MAX are not told apart
+ * loop_nest_create() - find the loops of a graph, O((blocks + edges) x depth of loops)
  * @ret: out; freed by loop_nest_deinit()
+ *
+ * Loops deeper than LOOP_NEST_DEPTH_MAX are not distinguished.
  *
  * Return: 0 or -ENOMEM.
  */
@@ -46,8 +47,8 @@ int loop_nest_create(struct loop_nest *ret, const struct cfg *cfg);
 void loop_nest_deinit(struct loop_nest *nest);
 
 /**
- * loop_nest_contains() - whether a node is a block of a loop, or of one in it
- * @node: as ends of edges are
+ * loop_nest_contains() - return true if a node is a block of a loop or of one of its inner loops
+ * @node: end of an edge
  */
 static inline bool loop_nest_contains(const struct loop_nest *nest, const struct cfg *cfg,
 				      uint32_t loop, uint32_t node)

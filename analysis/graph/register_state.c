@@ -18,7 +18,9 @@ static bool is_constant(const struct register_value *value)
 	return value->symbol == REGISTER_VALUE_CONSTANT;
 }
 
-/* The value of a register; of INSN_REG_NONE, 0. Return: false: there is none such. */
+/*
+ * Read a register; INSN_REG_NONE has the value 0. Return: false if it is not an integer register.
+ */
 static bool read_register(struct register_value *ret, const struct register_state *state,
 			  uint8_t reg)
 {
@@ -28,7 +30,7 @@ static bool read_register(struct register_value *ret, const struct register_stat
 	return reg < REGISTER_VALUE_REGISTERS || reg == INSN_REG_NONE;
 }
 
-/* What stays of a value in an operation of less than 8 bytes. */
+/* Truncate a value as an operation of less than 8 bytes does. */
 static struct register_value cut(struct register_value value, uint8_t bytes, bool is_signed)
 {
 	if (bytes >= 8 || bytes == 0)
@@ -40,7 +42,7 @@ static struct register_value cut(struct register_value value, uint8_t bytes, boo
 	return value;
 }
 
-/* Return: false: it is no value plus a constant. */
+/* Return: false if the result is not a value plus a constant. */
 static bool add_up(struct register_value *ret, const struct register_state *state,
 		   const struct insn_effect *effect)
 {
@@ -107,7 +109,7 @@ uint32_t register_slot_place(const struct register_values *values, const struct 
 	return REGISTER_VALUE_PLACES_MAX;
 }
 
-/* The place of the memory operand, or REGISTER_VALUE_PLACES_MAX. */
+/* Return the place of the memory operand, or REGISTER_VALUE_PLACES_MAX. */
 static uint32_t place_of_memory(const struct register_state *state, const struct insn *insn)
 {
 	struct register_slot slot;
@@ -119,7 +121,7 @@ static uint32_t place_of_memory(const struct register_state *state, const struct
 
 /* --- instructions ------------------------------------------------------------------- */
 
-/* Return: false: not told by other values. */
+/* Return: false if the result does not depend on other values only. */
 static bool compute(struct register_value *ret, const struct register_state *state,
 		    const struct insn_effect *effect, const struct insn *insn)
 {
@@ -162,7 +164,7 @@ static bool compute(struct register_value *ret, const struct register_state *sta
 	return known;
 }
 
-/* @value: NULL: not known what is written to memory */
+/* @value: NULL: the value written to memory is unknown */
 static void write_memory(struct register_state *state, uint32_t i,
 			 const struct register_value *value)
 {
@@ -237,9 +239,9 @@ void register_state_pass(struct register_state *state, uint32_t i)
 	}
 }
 
-/* --- what branches compare --------------------------------------------------------- */
+/* --- comparisons of branches ------------------------------------------------------------ */
 
-/* The last instruction of a block before its branch that writes what that reads, or NULL. */
+/* Find the last instruction before a block's branch that writes an input of the branch, or NULL. */
 static const struct insn *find_setter(const struct cfg *cfg, const struct cfg_block *block)
 {
 	const struct insn *branch = &cfg->insns[block->first + block->count - 1];

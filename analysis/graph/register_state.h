@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Values of registers and slots at one point, and what instructions make of them. Internal to
+ * Values of registers and slots at one point, and the effects of instructions on them. Internal to
  * register_value.c.
  */
 #ifndef DCPI_REGISTER_STATE_H
@@ -20,25 +20,27 @@ static inline bool register_value_same(const struct register_value *a,
 	return a->symbol == b->symbol && a->offset == b->offset && a->bytes == b->bytes;
 }
 
-/** register_state_begin() - the values where a block begins. */
+/** register_state_begin() - set the values at the beginning of a block. */
 void register_state_begin(struct register_state *ret, const struct register_values *values,
 			  uint32_t block);
 
-/** register_state_pass() - from before an instruction to behind it. */
+/** register_state_pass() - update the values after an instruction. */
 void register_state_pass(struct register_state *state, uint32_t insn);
 
 /**
- * register_state_pass_block() - from a block's beginning to its end
+ * register_state_pass_block() - update the values from a block's beginning to its end
  *
- * Return: whether it ends in a branch that compares such values, @test.
+ * Return: true if the block ends in a branch that compares known values; @test describes it.
  */
 bool register_state_pass_block(struct register_state *state, struct register_test *test,
 			       uint32_t block);
 
 /**
- * register_state_slot() - where the memory operand is, if that is in the stack frame
+ * register_state_slot() - find the stack slot of an instruction's memory operand
  *
- * By the stack pointer, or by what was derived from it.
+ * The address may be based on the stack pointer or on a value derived from it.
+ *
+ * Return: true if the operand is in the stack frame.
  */
 bool register_state_slot(struct register_slot *ret, const struct register_state *state,
 			 const struct insn *insn);

@@ -9,26 +9,30 @@
 #include "lib/cleanup.h"
 
 /*
- * Values are found from the best guess downward: what comes round a loop is what went in. Where
- * that turns out wrong, the header's register has a value of its own, and all is found anew:
- * once for each depth of loops, but for odd graphs, where in the end all headers' have.
+ * Values are found optimistically: loops are first assumed to preserve the values at their entry.
+ * Where that assumption fails, the header's register gets a value of its own, and the search starts
+ * again. This usually takes one round per depth of loops. In unusual graphs, all headers' registers
+ * get values of their own in the end.
  */
 #define ROUNDS_MAX 12
 
-/* On one way out of a block, what has the symbol of @left differs from @right by offsets. */
+/*
+ * struct equality - along one edge out of a block, values with the symbol of @left can be expressed
+ * by @right with an offset
+ */
 struct equality {
-	uint32_t edge; /* UINT32_MAX: on none */
+	uint32_t edge; /* UINT32_MAX: along none */
 	struct register_value left;
 	struct register_value right;
 };
 
 /*
- * struct search - a round of it
- * @order:  blocks, each behind those before it, but for loops
- * @place:  of each block: in @order; UINT32_MAX: control does not get there
- * @own:    of each block, a bit for each place: different values come round
- * @equal:  of each block
- * @wrong:  a guess of this round was
+ * struct search - a round of the search
+ * @order: blocks, each after its predecessors, except for loops
+ * @place: index of each block in @order; UINT32_MAX: unreachable
+ * @own:   for each block, a bit for each place: different values arrive from the loop
+ * @equal: for each block
+ * @wrong: an assumption of this round failed
  */
 struct search {
 	const struct cfg *cfg;
@@ -46,13 +50,13 @@ static struct register_value value_of_block(uint32_t block, uint32_t place)
 	return (struct register_value){register_value_of_block(block, place), 0, 8};
 }
 
-/* Values of blocks have numbers that grow inward, as a rule. */
+/* Symbols of blocks usually have numbers that grow inward. */
 static bool is_better_known(const struct register_value *a, const struct register_value *b)
 {
 	return a->symbol < b->symbol;
 }
 
-/* What is known where a branch goes one way since two registers are equal. */
+/* Return the equality that holds along one edge of a branch because two registers are equal. */
 static struct equality equality_of(const struct cfg *cfg, uint32_t b,
 				   const struct register_test *test)
 {
@@ -99,7 +103,10 @@ static size_t index_of(const struct register_values *values, uint32_t b, uint32_
 	return (size_t)b * values->places + place;
 }
 
-/* What all ways into a block bring in a place; or, not @around, those followed this round. */
+/*
+ * Combine the values of a place from all edges into a block. If not @around, use only the edges
+ * that this round has already followed.
+ */
 static struct register_value meet(const struct search *search, uint32_t b, uint32_t place,
 				  bool around)
 {
@@ -132,7 +139,10 @@ static void state_copy(struct register_value *to, const struct register_state *s
 	memcpy(to, state->places, state->values->places * sizeof(*to));
 }
 
-/* With what the only way in brings. Return: false: there are more, or it comes from no block. */
+/*
+ * Enter a block with the values of its only incoming edge. Return: false if it has several or the
+ * edge does not come from a block.
+ */
 static bool enter_by_only_way(struct register_state *state, const struct search *search, uint32_t b)
 {
 	const struct register_values *values = search->values;
@@ -183,7 +193,7 @@ static bool is_come_back_to(const struct search *search, uint32_t b)
 	return false;
 }
 
-/* @all: whether the header's places get values of their own without being looked at */
+/* @all: give all places of the header values of their own, without checking them */
 static void check_guesses(struct search *search, uint32_t b, bool all)
 {
 	const struct register_values *values = search->values;
@@ -217,8 +227,8 @@ static void search_values(struct search *search)
 /* --- order ------------------------------------------------------------------------------ */
 
 /*
- * Depth first from what is entered; @order is filled from its end.
- * @stack: of blocks; @next: of each, how many of its ways were taken
+ * Depth-first search from an entered block; fills @order from its end.
+ * @stack: of blocks; @next: for each block, the number of edges already followed
  */
 static void visit_from(struct search *search, uint32_t block, uint32_t *stack, uint32_t *next,
 		       uint32_t *end)
@@ -244,7 +254,7 @@ static void visit_from(struct search *search, uint32_t block, uint32_t *stack, u
 	}
 }
 
-/* @stack, @next: room for all blocks; @next is zero */
+/* @stack, @next: memory for all blocks; @next is zero */
 static void put_in_order(struct search *search, uint32_t *stack, uint32_t *next)
 {
 	const struct cfg *cfg = search->cfg;
@@ -295,7 +305,7 @@ static int search_all(struct register_values *values)
 	return 0;
 }
 
-/* --- which slots there are ---------------------------------------------------------- */
+/* --- slots ------------------------------------------------------------------------------ */
 
 static void add_slot(struct register_values *values, const struct register_slot *slot)
 {
@@ -306,7 +316,7 @@ static void add_slot(struct register_values *values, const struct register_slot 
 		values->slots[values->slot_count++] = *slot;
 }
 
-/* What an instruction gives to a register is an address of the frame: no slot is there. */
+/* Drop a slot if the instruction puts its address into a register. */
 static void drop_slot(struct register_values *slots, const struct register_state *state,
 		      const struct insn *insn)
 {
@@ -329,7 +339,7 @@ static void drop_slot(struct register_values *slots, const struct register_state
 	slots->slot_count = kept;
 }
 
-/* The first ones that code stores to, without those whose address is taken. */
+/* Find the first slots that code stores to, without slots whose address is taken. */
 static void find_slots(struct register_values *ret, const struct register_values *values)
 {
 	const struct cfg *cfg = values->cfg;

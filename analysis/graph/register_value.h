@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What integer registers have in them, as far as code alone tells: a constant, or what
- * something else is, and a constant added to that; and so do the slots of the stack frame that
- * registers are spilled to, or where variables are that are not optimized. Global value numbering
- * (Alpern, Wegman and Zadeck, "Detecting equality of variables in programs", POPL 1988) of
- * registers and sums, going forward.
+ * Values of integer registers, derived from the code alone: constants, or the value of a symbol
+ * plus a constant. Slots of the stack frame, to which registers are spilled or in which variables
+ * live without optimization, have values of the same form. The method is global value numbering of
+ * registers and sums, in forward direction (Alpern, Wegman and Zadeck, "Detecting equality of
+ * variables in programs", POPL 1988).
  *
- * As jump_value.h, it takes registers that calls may change to be as they were, unless they
- * hold results: what is used behind a call was kept by it. Slots are changed only by what names
- * them; those whose address is taken are none.
+ * Like jump_value.h, it assumes that calls preserve caller-saved registers other than results:
+ * registers that are used after a call were preserved by it. Slots change only by operands that
+ * name them; memory whose address is taken is not treated as a slot.
  */
 #ifndef DCPI_REGISTER_VALUE_H
 #define DCPI_REGISTER_VALUE_H
@@ -20,18 +20,17 @@
 #define REGISTER_VALUE_REGISTERS 32
 #define REGISTER_VALUE_SLOTS_MAX 32
 #define REGISTER_VALUE_PLACES_MAX (REGISTER_VALUE_REGISTERS + REGISTER_VALUE_SLOTS_MAX)
-/* Graphs of more blocks have no values: they would take too much memory. */
+/* Larger graphs have no values, because these would take too much memory. */
 #define REGISTER_VALUE_BLOCKS_MAX 8192
 
-/* Symbols: of constants, and of values that no code leads to. */
+/* Symbols: of constants, and of values in unreachable code. */
 #define REGISTER_VALUE_CONSTANT UINT64_C(0)
 #define REGISTER_VALUE_NEVER UINT64_MAX
 
 /**
  * struct register_value - @symbol + @offset
- * @symbol: two values with the same one, at one time, differ by their offsets
- * @bytes:  so many of the lowest are known; of values of 4 bytes the rest is an extension,
- *          by 0 or by the sign
+ * @symbol: two values with the same symbol, at one time, differ by their offsets
+ * @bytes:  number of low bytes that are known; if 4, the others are a zero or sign extension
  */
 struct register_value {
 	uint64_t symbol;
@@ -40,7 +39,7 @@ struct register_value {
 };
 
 /**
- * struct register_slot - what code spills registers to
+ * struct register_slot - memory of the frame that registers are spilled to
  * @symbol, @offset: its address
  */
 struct register_slot {
@@ -50,9 +49,9 @@ struct register_slot {
 };
 
 /**
- * struct register_values - of a graph
- * @in, @out: of each block and place, where it begins and where it ends: place p of block b
- *            has the index b * @places + p
+ * struct register_values - the values of a graph
+ * @in, @out: values of each place at the beginning and end of each block: place p of block b has
+ *            the index b * @places + p
  */
 struct register_values {
 	const struct cfg *cfg;
@@ -64,7 +63,7 @@ struct register_values {
 };
 
 /**
- * struct register_test - what the branch at the end of a block compares
+ * struct register_test - the comparison of the branch at the end of a block
  * @relation: of @left to @right, if the branch is taken
  * @bytes:    width
  */
@@ -76,37 +75,42 @@ struct register_test {
 };
 
 /**
- * register_values_find() - of registers; O(instructions x (2 + depth of loops)), as a rule
+ * register_values_find() - find the values of registers; usually O(instructions x (2 + depth of
+ * loops))
  * @ret: out; freed by register_values_deinit()
- * @cfg: stays the caller's, and is used later on
+ * @cfg: owned by the caller; must outlive @ret
  *
- * Return: 0; -ENOMEM; -E2BIG: of more blocks than REGISTER_VALUE_BLOCKS_MAX.
+ * Return: 0; -ENOMEM; -E2BIG if there are more blocks than REGISTER_VALUE_BLOCKS_MAX.
  */
 int register_values_find(struct register_values *ret, const struct cfg *cfg);
 
 /**
- * register_values_add_slots() - of slots as well, and of registers anew
+ * register_values_add_slots() - find the values of slots, and again those of registers
  *
- * At most REGISTER_VALUE_SLOTS_MAX of those that code stores to. As long as finding the values
- * again.
+ * Covers the first REGISTER_VALUE_SLOTS_MAX slots that code stores to. Takes as long as finding the
+ * values again.
  *
- * Return: 1; 0: there are none; -ENOMEM.
+ * Return: 1; 0 if there are no slots; -ENOMEM.
  */
 int register_values_add_slots(struct register_values *values);
 
 void register_values_deinit(struct register_values *values);
 
-/** register_values_test() - Return: whether the block ends in a branch that compares registers. */
+/** register_values_test() - Return: true if a block ends in a branch that compares registers. */
 bool register_values_test(struct register_test *ret, const struct register_values *values,
 			  uint32_t block);
 
-/** register_value_of_block() - the symbol of what comes into a block in a place, if ways differ. */
+/**
+ * register_value_of_block() - symbol of a place at a block's beginning, if its predecessors differ.
+ */
 static inline uint64_t register_value_of_block(uint32_t block, uint32_t place)
 {
 	return UINT64_C(1) << 63 | (uint64_t)block << 8 | place;
 }
 
-/** register_value_place() - the place in the symbol of a block's value. */
+/**
+ * register_value_place() - return the place that a symbol of register_value_of_block() stands for.
+ */
 static inline uint32_t register_value_place(uint64_t symbol)
 {
 	return symbol & UINT8_MAX;

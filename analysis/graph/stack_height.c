@@ -10,7 +10,7 @@
 #define UNKNOWN STACK_HEIGHT_UNKNOWN
 #define FRAME_NONE INSN_REG_NONE
 
-/* The stack pointer, and one register that it was copied to: the frame pointer. */
+/* struct heights - of the stack pointer, and of one register that is a copy: the frame pointer */
 struct heights {
 	int64_t stack;
 	int64_t frame;
@@ -49,7 +49,7 @@ static void pass(struct heights *heights, const struct cfg *cfg, const struct in
 		heights->stack = is_sum && effect.destination == sp ? sum : UNKNOWN;
 	if (is_sum && effect.base == sp && effect.destination != sp &&
 	    effect.destination != INSN_REG_NONE) {
-		/* Copies of scratch registers come and go; the frame pointer stays. */
+		/* Copies in scratch registers are temporary; the frame pointer is preferred. */
 		if (heights->frame_reg == FRAME_NONE || heights->frame == UNKNOWN ||
 		    insn_effect_is_saved(cfg->decoder, effect.destination)) {
 			heights->frame_reg = effect.destination;
@@ -79,7 +79,7 @@ static void push(struct spread *spread, uint32_t block, const struct heights *he
 	spread->stack[spread->pending++] = block;
 }
 
-/* Compilers keep the height of a block the same on all ways to it: one is enough. */
+/* Compilers keep the height at a block the same on all paths to it: following one is enough. */
 static void run(struct spread *spread)
 {
 	const struct cfg *cfg = spread->cfg;

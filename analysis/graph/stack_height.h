@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Whether a procedure has given its stack frame back where it jumps away: then the
- * jump is a tail call. Internal to the resolution of jumps.
+ * Stack height at jumps out of a procedure: if the stack frame has been released, the jump is a
+ * tail call. Internal to the resolution of jumps.
  */
 #ifndef DCPI_STACK_HEIGHT_H
 #define DCPI_STACK_HEIGHT_H
@@ -9,8 +9,8 @@
 #include "analysis/graph/cfg.h"
 
 /**
- * stack_height_find() - how far the stack pointer is from where it was on entry
- * @heights: out, malloc'd: for each block's end, bytes up; STACK_HEIGHT_UNKNOWN
+ * stack_height_find() - find the stack pointer's offset from its value on entry
+ * @heights: out, malloc'd: offset at each block's end, in bytes; STACK_HEIGHT_UNKNOWN
  *
  * Return: 0 or -ENOMEM.
  */

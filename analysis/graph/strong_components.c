@@ -7,11 +7,12 @@
 #include <stdlib.h>
 
 /*
+ * struct search - state of the algorithm
  * @order: when each node was discovered, from 1; 0: not yet
- * @low:   the earliest node on the stack that is known to be reached from it
- * @next:  its next edge
+ * @low:   the earliest node on the stack that each node is known to reach
+ * @next:  next edge of each node
  * @path:  nodes being searched, the innermost last
- * @stack: nodes discovered whose component is not known yet
+ * @stack: discovered nodes whose component is not known yet
  */
 struct search {
 	const struct strong_graph *graph;

@@ -9,8 +9,9 @@
 #include <stdint.h>
 
 /**
- * struct strong_graph - a graph; the arrays are the caller's
- * @first:   targets[first[n]] .. targets[first[n + 1] - 1] are node n's; @nodes + 1 of them
+ * struct strong_graph - a graph; the caller owns the arrays
+ * @first:   node n's targets are targets[first[n]] .. targets[first[n + 1] - 1]; @nodes + 1
+ *           elements
  * @targets: nodes; UINT32_MAX is an edge to nowhere
  */
 struct strong_graph {
@@ -20,10 +21,10 @@ struct strong_graph {
 };
 
 /**
- * strong_components_find() - O(nodes + edges)
- * @of_node: out: component of each node; numbered from 0 in reverse topological order, so
- *           that edges between components lead to lower numbers
- * @count:   out: components
+ * strong_components_find() - find the components of a graph, O(nodes + edges)
+ * @of_node: out: component of each node, numbered from 0 in reverse topological order: edges
+ *           between components lead to lower numbers
+ * @count:   out: number of components
  *
  * Return: 0 or -ENOMEM.
  */

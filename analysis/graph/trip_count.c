@@ -11,11 +11,11 @@
 #include "lib/cleanup.h"
 
 /*
- * struct finder - of one graph
+ * struct finder - state of the search in one graph
  * @forms:  of each loop
- * @exits:  of each loop: how many edges leave it
- * @leaves: the last one of these
- * @seen:   of each block: the loop that was last gone round
+ * @exits:  number of edges that leave each loop
+ * @leaves: the last of these edges
+ * @seen:   of each block: the loop whose search visited it last
  */
 struct finder {
 	const struct cfg *cfg;
@@ -30,7 +30,7 @@ struct finder {
 	size_t capacity;
 };
 
-/* --- what is compared ------------------------------------------------------------ */
+/* --- compared values ---------------------------------------------------------------- */
 
 static bool is_same(const struct register_value *a, const struct register_value *b)
 {
@@ -38,8 +38,8 @@ static bool is_same(const struct register_value *a, const struct register_value 
 }
 
 /*
- * What comes into a loop's header in a place, from outside or from within; the same on all
- * such ways.
+ * Find the value of a place at a loop's header, from outside or from within; it must be the same on
+ * all edges.
  */
 static bool value_into_header(struct register_value *ret, const struct finder *finder,
 			      uint32_t loop, uint32_t place, bool within)
@@ -66,7 +66,7 @@ static bool value_into_header(struct register_value *ret, const struct finder *f
 	return found;
 }
 
-/* Whether a value moves on by a constant in each turn of a loop, from @first on. */
+/* Return true if a value changes by a constant in each iteration of a loop, starting at @first. */
 static bool is_series(const struct finder *finder, uint32_t loop,
 		      const struct register_value *value, struct register_value *first,
 		      struct register_value *next)
@@ -96,8 +96,8 @@ static bool add_term(struct trip_form *form, uint32_t loop, int64_t step)
 }
 
 /*
- * Takes apart a value that moves on with the loops around @loop, into what it is in their first
- * turns, and @form's terms, which are @sign times its steps.
+ * Decompose a value that changes with the loops around @loop into its value in their first
+ * iterations and @form's terms, which are @sign times its steps.
  */
 static bool take_apart(struct trip_form *form, struct register_value *value,
 		       const struct finder *finder, uint32_t loop, int64_t sign)
@@ -122,7 +122,7 @@ static uint8_t fewest_bytes(const struct register_value *a, const struct registe
 	return a->bytes < b->bytes ? a->bytes : b->bytes;
 }
 
-/* @left moves on by a constant in each turn, @right stays. */
+/* @left changes by a constant in each iteration, @right does not. */
 static bool make_form(struct trip_form *form, const struct finder *finder, uint32_t loop,
 		      const struct register_value *left, const struct register_value *right)
 {
@@ -166,7 +166,7 @@ static bool find_form(struct trip_form *form, const struct finder *finder, uint3
 
 /* --- loops -------------------------------------------------------------------------- */
 
-/* Whether all ways round a loop lead through one of its blocks. */
+/* Return true if all paths around a loop contain one of its blocks. */
 static bool is_on_all_ways(struct finder *finder, uint32_t loop, uint32_t block)
 {
 	const struct cfg *cfg = finder->cfg;
@@ -219,7 +219,7 @@ static int add(struct finder *finder, uint32_t loop, double turns)
 	return 0;
 }
 
-/* Whether only a branch leaves a loop, and that not out of a loop further in. */
+/* Return true if only a branch leaves a loop, and it is not in an inner loop. */
 static bool has_one_exit(const struct finder *finder, uint32_t loop)
 {
 	const struct cfg *cfg = finder->cfg;
@@ -231,7 +231,7 @@ static bool has_one_exit(const struct finder *finder, uint32_t loop)
 	       cfg->insns[leave->insn].flow == INSN_FLOW_BRANCH;
 }
 
-/* Return: whether the loop's form is known now, or never will be. */
+/* Return: true if the loop's form is known now, or cannot be found. */
 static bool look_at(struct finder *finder, uint32_t loop)
 {
 	const struct cfg *cfg = finder->cfg;
@@ -249,7 +249,7 @@ static bool look_at(struct finder *finder, uint32_t loop)
 	return form->known;
 }
 
-/* Return: whether any loop's form may be known if more is known of values. */
+/* Return: true if more values could reveal the form of any loop. */
 static bool look_at_all(struct finder *finder)
 {
 	bool all = true;
@@ -268,7 +268,7 @@ static bool has_candidates(const struct finder *finder)
 	return false;
 }
 
-/* By registers, and, if that is not enough, by what they are spilled to. */
+/* Find forms by registers and, if some are missing, also by stack slots. */
 static int find_forms(struct finder *finder)
 {
 	int r;
@@ -287,7 +287,7 @@ static int find_forms(struct finder *finder)
 	return r < 0 ? r : 0;
 }
 
-/* Counts the edges out of each loop, but for those that control does not come back from. */
+/* Count the edges out of each loop, except those to no-return blocks. */
 static void count_exits(struct finder *finder, const bool *doomed)
 {
 	const struct cfg *cfg = finder->cfg;

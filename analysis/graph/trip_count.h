@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How many times loops go round, where the code says so: a register starts from a constant,
- * moves on by a constant each time, and is compared with a constant by the only branch that
- * leaves. Or it starts that far from what it is compared with: an array of known length,
- * gone through by a pointer.
+ * Trip counts of loops, where the code determines them. A register starts at a constant, changes by
+ * a constant in each iteration, and is compared with a constant by the only branch that leaves the
+ * loop. Or the register and the compared value start at a constant distance, as for a pointer that
+ * traverses an array of known length.
  *
- * Compilers find the same ("scalar evolution"; Bachmann, Wang and Zima, "Chains of
- * recurrences", ISSAC 1994), of loops that they then leave in the code.
+ * Compilers do the same analysis ("scalar evolution"; Bachmann, Wang and Zima, "Chains of
+ * recurrences", ISSAC 1994); these are the loops that they leave in the code.
  */
 #ifndef DCPI_TRIP_COUNT_H
 #define DCPI_TRIP_COUNT_H
@@ -14,12 +14,12 @@
 #include "analysis/graph/cfg.h"
 
 /**
- * struct trip_count - a loop's
- * @block: ends in the branch that leaves
- * @leave: its edge out of the loop; ways that end in a call that never returns are not counted
- * @stay:  its edge that stays
- * @turns: executions of the branch for each time that the loop is entered, >= 1
- * @varies: that is an average: it depends on how far loops around it have got
+ * struct trip_count - the trip count of a loop
+ * @block:  block that ends in the branch that leaves
+ * @leave:  its edge out of the loop; exits to no-return blocks are ignored
+ * @stay:   its edge that stays
+ * @turns:  executions of the branch per entry of the loop, >= 1
+ * @varies: the count is an average: the trip count depends on the iterations of outer loops
  */
 struct trip_count {
 	uint32_t block;
@@ -29,14 +29,14 @@ struct trip_count {
 	bool varies;
 };
 
-/** struct trip_counts - of a graph, by block. */
+/** struct trip_counts - trip counts of a graph, by block. */
 struct trip_counts {
 	struct trip_count *list;
 	uint32_t count;
 };
 
 /**
- * trip_counts_find() - O((blocks + edges) x depth of loops), as a rule
+ * trip_counts_find() - find trip counts, usually O((blocks + edges) x depth of loops)
  * @ret:    out; freed by trip_counts_deinit()
  * @doomed: of each block (cfg_doomed.h)
  *

@@ -5,10 +5,10 @@
 #define PLACES 128
 
 /*
- * struct walk - through the turns of the loops around one
- * @path:  these loops and the one itself, from the outermost that matters
- * @turn:  of each loop of @path
- * @steps: left
+ * struct walk - traversal of the iterations of the loops around a loop
+ * @path:  the outer loops, from the outermost relevant one, and the loop itself
+ * @turn:  current iteration of each loop of @path
+ * @steps: remaining steps
  */
 struct walk {
 	const struct trip_form *forms;
@@ -20,7 +20,7 @@ struct walk {
 	double executions;
 };
 
-/* The turns of a loop of the path; 0: it is not entered, or it is not known. */
+/* Return the trip count of a loop of the path; 0: it is not entered, or unknown. */
 static double turns_at(const struct walk *walk, uint32_t at)
 {
 	const struct trip_form *form = &walk->forms[walk->path[at]];
@@ -38,7 +38,7 @@ static double turns_at(const struct walk *walk, uint32_t at)
 	return (double)trip_series_turns(&series);
 }
 
-/* Whether the turns of any loop further in depend on this one's. */
+/* Return true if the trip count of any inner loop depends on the iterations of this one. */
 static bool is_depended_on(const struct walk *walk, uint32_t at)
 {
 	for (uint32_t i = at + 1; i < walk->depth; i++) {
@@ -52,7 +52,7 @@ static bool is_depended_on(const struct walk *walk, uint32_t at)
 	return false;
 }
 
-/* @weight: how often control comes here. Return: false: it is too much. */
+/* @weight: executions of this point. Return: false if it takes too many steps. */
 static bool go_in(struct walk *walk, uint32_t at, double weight)
 {
 	const struct trip_form *form = &walk->forms[walk->path[at]];
@@ -82,7 +82,10 @@ static bool go_in(struct walk *walk, uint32_t at, double weight)
 	return true;
 }
 
-/* The loops from the outermost that any of them depends on. Return: false: there are too many. */
+/*
+ * Find the loops from the outermost that any of them depends on. Return: false if there are too
+ * many.
+ */
 static bool find_path(struct walk *walk, const struct loop_nest *nest, uint32_t loop)
 {
 	uint32_t reversed[PATH_MAX_LOOPS], count = 0, wanted = loop;
@@ -105,7 +108,7 @@ static bool find_path(struct walk *walk, const struct loop_nest *nest, uint32_t 
 }
 
 double trip_mean_turns(const struct trip_form *forms, const struct loop_nest *nest, uint32_t loop,
-		       /* NOLINTNEXTLINE(readability-non-const-parameter): counted by way of walk */
+		       /* NOLINTNEXTLINE(readability-non-const-parameter): counted through walk */
 		       uint32_t *steps)
 {
 	struct walk walk = {.forms = forms, .steps = steps};

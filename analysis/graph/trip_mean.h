@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How often loops go round on average whose ends depend on how far the loops around them have
- * got: triangles (pairs i < j), pyramids (elimination in a matrix). Internal to trip_count.c.
+ * Average trip counts of loops whose bounds depend on the iterations of outer loops: triangles
+ * (pairs i < j), pyramids (elimination in a matrix). Internal to trip_count.c.
  */
 #ifndef DCPI_TRIP_MEAN_H
 #define DCPI_TRIP_MEAN_H
@@ -10,15 +10,15 @@
 #include "analysis/graph/trip_series.h"
 
 #define TRIP_TERMS_MAX 3
-/* Steps for all loops of a graph: far more than any but made-up ones take. */
+/* Limit on the steps for all loops of a graph: far more than real code needs. */
 #define TRIP_MEAN_STEPS (1U << 20)
 
 /**
- * struct trip_form - a loop's turns
- * @series: in the first turns of the loops around it
- * @terms:  loops around it, and by how much each of their turns moves @series.end
- * @known:  all this is
- * @last:   what leaves comes last: all else of a turn was executed before
+ * struct trip_form - the trip count of a loop as a linear form
+ * @series: in the first iterations of the outer loops
+ * @terms:  outer loops, and by how much each of their iterations changes @series.end
+ * @known:  the form is known
+ * @last:   the branch that leaves comes last: the rest of the body was executed before
  */
 struct trip_form {
 	struct trip_series series;
@@ -32,14 +32,14 @@ struct trip_form {
 };
 
 /**
- * trip_mean_turns() - executions of a loop's branch for each time that it is entered
+ * trip_mean_turns() - compute the average executions of a loop's branch per entry
  * @forms: of each loop
- * @steps: left; TRIP_MEAN_STEPS for a graph
+ * @steps: in, out: remaining steps; TRIP_MEAN_STEPS for a graph
  *
- * It is taken to be entered once in each turn of the loop around it, but for those in which it
- * would not be gone round. Long loops around it are taken at 128 places.
+ * The loop is assumed to be entered once in each iteration of the loop around it, except when its
+ * trip count would be 0. Long outer loops are sampled at 128 iterations.
  *
- * Return: > 0; 0: not known.
+ * Return: > 0; 0 if unknown.
  */
 double trip_mean_turns(const struct trip_form *forms, const struct loop_nest *nest, uint32_t loop,
 		       uint32_t *steps);

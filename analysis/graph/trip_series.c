@@ -6,7 +6,7 @@ static bool is_within(int64_t value, unsigned int bytes, bool is_signed)
 	return value == insn_low(value, bytes, is_signed);
 }
 
-/* Values as the comparison has them, or their distance. */
+/* Truncate the values as the comparison does, or use their distance. */
 static struct trip_series normalise(const struct trip_series *series)
 {
 	struct trip_series normal = *series;
@@ -23,7 +23,7 @@ static struct trip_series normalise(const struct trip_series *series)
 	return normal;
 }
 
-/* The distance to the end in the direction of steps. Return: false: it has no limits. */
+/* Compute the distance to the end in the direction of steps. Return: false if it overflows. */
 static bool find_distance(int64_t *distance, int64_t *step, const struct trip_series *series)
 {
 	*step = series->step;
@@ -37,7 +37,10 @@ static bool find_distance(int64_t *distance, int64_t *step, const struct trip_se
 	return true;
 }
 
-/* Whether a loop that goes on as long as this holds gets to its end by such steps. */
+/*
+ * Return true if steps in this direction eventually end a loop that continues while @relation
+ * holds.
+ */
 static bool leads_to_end(enum insn_relation relation, bool upward)
 {
 	switch (relation) {
@@ -58,7 +61,7 @@ static bool leads_to_end(enum insn_relation relation, bool upward)
 	}
 }
 
-/* How often the branch is executed, if numbers have no limits. Return: 0: not known. */
+/* Return the executions of the branch for numbers of unlimited size, or 0 if unknown. */
 static int64_t count(const struct trip_series *series)
 {
 	int64_t distance, step;
@@ -79,7 +82,10 @@ static int64_t count(const struct trip_series *series)
 	}
 }
 
-/* What is known of fewer bytes than are compared: the rest is 0 in small numbers. */
+/*
+ * If fewer bytes are known than compared, return true if the others are 0 because the numbers are
+ * small.
+ */
 static bool is_small(const struct trip_series *series, int64_t last)
 {
 	return series->known >= series->bytes ||

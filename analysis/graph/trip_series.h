@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How often a loop's branch is executed until what it compares has got far enough. Internal to
- * trip_count.c and trip_mean.c.
+ * Executions of a loop's branch until the compared value passes its bound. Internal to trip_count.c
+ * and trip_mean.c.
  */
 #ifndef DCPI_TRIP_SERIES_H
 #define DCPI_TRIP_SERIES_H
@@ -14,11 +14,11 @@
 #define TRIP_SERIES_MAX INT64_C(0x7fffffff)
 
 /**
- * struct trip_series - what is compared: @start, @start + @step .. against @end
- * @relation: if it holds, the loop is gone round again
- * @bytes:    of the comparison
- * @known:    how many of these the values have; the others are an extension
- * @constant: @start and @end are values, and not only as far from each other as values are
+ * struct trip_series - compared values: @start, @start + @step .. against @end
+ * @relation: the loop continues while it holds
+ * @bytes:    width of the comparison
+ * @known:    number of low bytes that are known; the others are an extension
+ * @constant: @start and @end are values; otherwise only their distance is known
  */
 struct trip_series {
 	enum insn_relation relation;
@@ -31,20 +31,20 @@ struct trip_series {
 };
 
 /**
- * trip_series_turns() - executions of the branch, the one that leaves among them
+ * trip_series_turns() - return the executions of the branch, including the final one
  *
- * Return: 1 .. TRIP_SERIES_MAX; 0: not known, too many, or values go round and come back.
+ * Return: 1 .. TRIP_SERIES_MAX; 0 if unknown or too many, or if the values wrap around.
  */
 int64_t trip_series_turns(const struct trip_series *series);
 
 /**
- * trip_series_is_skipped() - whether a loop that is tested at its end would not be entered
+ * trip_series_is_skipped() - return true if a loop with its test at the end would not be entered
  *
- * Compilers test before it what they test in it: the value one step before the first.
+ * Before such a loop, compilers apply the same test to the value one step before the first.
  */
 bool trip_series_is_skipped(const struct trip_series *series);
 
-/** trip_series_mirror() - the same relation with the sides changed. */
+/** trip_series_mirror() - return the relation with exchanged sides. */
 enum insn_relation trip_series_mirror(enum insn_relation relation);
 
 #endif
