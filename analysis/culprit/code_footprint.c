@@ -5,7 +5,7 @@
 
 #include "analysis/culprit/code_stay.h"
 
-/* The bin of what runs once. */
+/* The bin of frequency 1. */
 static const int middle = CODE_FOOTPRINT_BINS / 2;
 
 static int bin_of(double frequency)
@@ -34,7 +34,7 @@ void code_footprint_add(struct code_footprint *footprint, const struct cfg *cfg,
 	}
 }
 
-/* Bytes of different code that are executed in some time. */
+/* Return the bytes of different code that are executed within a time. */
 static double executed_in(const void *code, double time)
 {
 	const struct code_footprint *footprint = code;

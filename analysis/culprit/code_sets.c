@@ -27,7 +27,7 @@ int code_sets_add(struct code_sets *sets, const struct machine_cache *cache, con
 		double value = frequency->blocks[b].value;
 		uint64_t end = (last->address + last->bytes - 1) / cache->line_bytes;
 
-		/* Not NaN, either. */
+		/* Also excludes NaN. */
 		if (!(value > 0))
 			continue;
 		for (uint64_t n = first->address / cache->line_bytes; r == 0 && n <= end; n++)
@@ -58,7 +58,7 @@ static void merge_blocks(struct code_sets *sets)
 	sets->count = kept;
 }
 
-/* Of one set. */
+/* struct set_lines - the lines of one set */
 struct set_lines {
 	const struct set_line *lines;
 	size_t count;
@@ -74,7 +74,7 @@ static double executed_in(const void *code, double time)
 	return sum;
 }
 
-/* Lines of a set behind each other; within it the order does not matter. */
+/* Group the lines by set; their order within a set is not relevant. */
 static int sort_by_set(struct code_sets *sets, size_t *first)
 {
 	struct set_line *sorted = malloc((sets->count + 1) * sizeof(*sorted));

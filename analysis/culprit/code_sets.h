@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which lines of code are in each other's way: a cache of few ways forgets code that comes
- * again soon, though little other code has come between, where that is in the same set.
+ * Lines of code that conflict in a cache of low associativity: lines of the same set evict each
+ * other even if little other code is executed between two uses.
  *
- * As code_footprint.h, of each set by itself: its lines are known by their addresses. Where
- * an image is loaded shifts all sets alike, and other images are not known of.
+ * The model is that of code_footprint.h, applied to each set separately; the addresses of lines
+ * determine their sets. The load address of an image shifts all sets equally, and other images are
+ * ignored.
  */
 #ifndef DCPI_CODE_SETS_H
 #define DCPI_CODE_SETS_H
@@ -12,16 +13,16 @@
 #include "analysis/frequency/frequency.h"
 #include "analysis/machine/machine_model.h"
 
-/** struct set_line - in use; @number: address / bytes of a line */
+/** struct set_line - a line in use; @number: address / bytes of a line */
 struct set_line {
 	uint64_t number;
 	double frequency;
 };
 
 /**
- * struct code_sets - of an image; zero-initialised is empty
- * @stay: how long lines stay in each of @sets sets, as in struct code_footprint; NULL: not
- *        settled, or the cache's ways are not known
+ * struct code_sets - lines of an image; empty if zero-initialised
+ * @stay: time that lines stay in each of @sets sets, as in struct code_footprint; NULL: not
+ *        computed yet, or the associativity of the cache is unknown
  */
 struct code_sets {
 	struct set_line *lines;
@@ -37,19 +38,20 @@ int code_sets_add(struct code_sets *sets, const struct machine_cache *cache, con
 		  const struct frequency *frequency);
 
 /**
- * code_sets_settle() - find how long code stays; nothing is added after that
+ * code_sets_settle() - compute the times that lines stay; no code can be added afterwards
  *
  * O(lines log lines). Return: 0 or -ENOMEM.
  */
 int code_sets_settle(struct code_sets *sets, const struct machine_cache *cache);
 
 /**
- * code_sets_miss_share() - the share of executions of code that others of its set have evicted
- * @frequency: of the code, as struct frequency_estimate has it
+ * code_sets_miss_share() - return the share of executions whose code was evicted by lines of its
+ * set
+ * @frequency: of the code, in the unit of struct frequency_estimate
  */
 double code_sets_miss_share(const struct code_sets *sets, uint64_t address, double frequency);
 
-/** code_sets_deinit() - free. Zero-initialised is fine. */
+/** code_sets_deinit() - free the lines. Zero-initialised is fine. */
 void code_sets_deinit(struct code_sets *sets);
 
 #endif

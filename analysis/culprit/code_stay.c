@@ -3,9 +3,9 @@
 
 #include <math.h>
 
-/* Halvings of an interval of the logarithm of time: to within one part in 10^4. */
+/* Bisection steps on the logarithm of time, for a relative error of 10^-4. */
 #define HALVINGS 24
-/* Logarithms (base 2) of times that it may be. */
+/* Range of the logarithm (base 2) of the result. */
 #define LOG_STAY_MIN (-64.0)
 #define LOG_STAY_MAX 64.0
 

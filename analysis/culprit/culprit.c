@@ -8,15 +8,17 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A stall that is more than this part of M is likely to be one, if the estimate is: out of order M
- * is what blocks take at best, and most take more. */
+/*
+ * Stalls above this part of M are significant even if the frequency is uncertain. Out of order, M
+ * is the best case of blocks, and most blocks take longer.
+ */
 #define UNSURE_SHARE 0.15
 #define UNSURE_SHARE_OUT_OF_ORDER 1.0
 
 /*
- * The frequency that stalls and gains are judged by: the end of the interval that speaks
- * against them. Intervals are often wide just because all of a block stalls: then what M may be
- * off (@unsure, a part of it), and no more, may speak against a stall.
+ * Return the frequency for the significance of stalls and gains: the end of the interval that makes
+ * them smaller. Intervals are often wide only because a whole block stalls. So for stalls, the
+ * frequency is raised by no more than the uncertainty of M (@unsure, relative).
  */
 static double frequency_to_judge_by(const struct frequency_estimate *frequency, double unsure,
 				    bool stalled)
@@ -76,7 +78,7 @@ static int compare_culprits(const void *a, const void *b)
 	return (x->cause > y->cause) - (x->cause < y->cause);
 }
 
-/* struct listing - what is needed to explain stalls; @evidence: made when it is needed */
+/* struct listing - state of the explanation of stalls; @evidence: collected when needed */
 struct listing {
 	struct culprits *culprits;
 	size_t capacity;
@@ -91,7 +93,7 @@ static void find_suspects(struct listing *listing, struct culprit_suspects *susp
 		return;
 	if (culprit_suspects_are_many(suspects))
 		culprit_evidence_weigh(&listing->evidence, suspects, stall);
-	/* Out of order, a late fetch or a new page may show at whatever waits next. */
+	/* Out of order, late fetches and new pages may show at any instruction that waits next. */
 	culprit_suspects_acquit(suspects, stall->cycles, stall->input->model->in_order ? 1 : 2);
 }
 
@@ -105,7 +107,7 @@ static int explain(struct listing *listing, const struct culprit_stall *stall)
 	if (array_reserve(&culprits->list, &listing->capacity, culprits->count + CULPRIT_CAUSES,
 			  sizeof(*culprits->list)) != 0)
 		return -ENOMEM;
-	/* What is left of it if the frequency is as high as it may be. */
+	/* The remainder of the stall at the highest possible frequency. */
 	if (!stall->input->thorough)
 		certain = insn->low - stall->input->schedule->insns[stall->insn].min_cycles;
 	find_suspects(listing, &suspects, stall);

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Branch mispredicts: only where control may arrive by a conditional or indirect
- * branch, or comes back from a call.
+ * Branch mispredictions: only where control may arrive from a conditional or indirect branch, or
+ * returns from a call.
  */
 #include "analysis/culprit/culprit_rule.h"
 
 #include <math.h>
 
-/* Mispredicts are charged where control arrives, events at the branch or a little later. */
+/*
+ * Mispredictions are charged to the target, their events to the branch or a few instructions later.
+ */
 #define EVENT_SKID 4
 
-/* What is likely is enough if it accounts for so much of a stall. */
+/* The likely mispredictions suffice if they account for this part of a stall. */
 #define LIKELY_SHARE 0.5
 
-/* How often a block is entered along an edge. */
+/* Return the frequency of arrivals along an edge. */
 static double arrivals(const struct culprit_input *input, uint32_t edge)
 {
 	return culprit_edge_share(input, edge) *
@@ -21,9 +23,9 @@ static double arrivals(const struct culprit_input *input, uint32_t edge)
 }
 
 /*
- * Mispredicts on the way along a branch's edge, at most, as frequencies: a counter that
- * learns from each outcome has to be led astray by another outcome first, so the rarer
- * directions bound them all. Where the estimate of those is not sure, its upper end counts.
+ * Return an upper bound of mispredictions along a branch's edge, as a frequency. A counter that
+ * learns from each outcome mispredicts only after another outcome, so the rarer directions bound
+ * all mispredictions. If their estimate is uncertain, the upper end of its interval is used.
  */
 static double led_astray(const struct culprit_input *input, uint32_t edge)
 {
@@ -38,8 +40,8 @@ static double led_astray(const struct culprit_input *input, uint32_t edge)
 }
 
 /*
- * struct mispredicts - of an instruction's executions, the share before which they may
- * happen, and before which they do if counters are not shared among branches
+ * struct mispredicts - share of an instruction's executions that may be preceded by a
+ * misprediction, and the share that are likely to be if branches do not share counters
  */
 struct mispredicts {
 	double possible;
@@ -47,8 +49,8 @@ struct mispredicts {
 };
 
 /*
- * The share of the calls of a procedure that may come through a pointer: what the direct ones
- * do not account for. Where those go is never mispredicted.
+ * Return the share of a procedure's calls that may come through a pointer, that is, all except the
+ * known direct calls. Direct calls are never mispredicted.
  */
 static double called_by_pointer(const struct culprit_input *input)
 {
@@ -71,7 +73,7 @@ static void add_edge(struct mispredicts *mispredicts, const struct culprit_input
 	double count = arrivals(input, index);
 
 	if (edge->from >= cfg->block_count) {
-		/* Called, perhaps through a pointer; or by a jump that is not known. */
+		/* Called, possibly through a pointer, or reached by an unknown jump. */
 		if (edge->kind == CFG_EDGE_ENTRY)
 			count *= called_by_pointer(input);
 		mispredicts->possible += count;
@@ -92,7 +94,7 @@ static struct mispredicts find_mispredicts(const struct culprit_stall *stall)
 	if (stall->insn > block->first) {
 		const struct insn *previous = &cfg->insns[stall->insn - 1];
 
-		/* Processors know where calls return to. */
+		/* Processors predict the targets of returns. */
 		mispredicts.possible = previous->flow == INSN_FLOW_CALL ||
 				       previous->flow == INSN_FLOW_CALL_INDIRECT;
 		return mispredicts;
@@ -104,7 +106,7 @@ static struct mispredicts find_mispredicts(const struct culprit_stall *stall)
 	return mispredicts;
 }
 
-/* The instructions whose samples of mispredict events may belong to this arrival. */
+/* Bound by the samples of misprediction events at instructions that may belong to this arrival. */
 static double events_bound(const struct culprit_stall *stall)
 {
 	const struct cfg *cfg = stall->input->cfg;
@@ -120,7 +122,7 @@ static double events_bound(const struct culprit_stall *stall)
 		const struct cfg_edge *edge = &cfg->edges[cfg->in_edges[block->in + i]];
 
 		if (edge->from >= cfg->block_count)
-			return INFINITY; /* the branch is not known */
+			return INFINITY; /* the branch is unknown */
 		bound += culprit_event_bound(stall, PROFILE_ROLE_BRANCH_MISS, edge->insn,
 					     edge->insn, cycles);
 	}
@@ -135,9 +137,9 @@ bool culprit_branch_bound(const struct culprit_stall *stall, struct culprit_boun
 
 	ret->high = fmin(mispredicts.possible * cycles, events_bound(stall));
 	most = fmin(stall->cycles, ret->high);
-	/* More than its own branches can account for: doubtful, but branches share counters. */
+	/* More than its own branches can account for: unlikely, but branches share counters. */
 	ret->doubt = likely < LIKELY_SHARE * most;
-	/* Out of order there always are others who may have done it. */
+	/* Out of order, other causes are always possible. */
 	if (!stall->input->model->in_order && likely < CULPRIT_MINOR_SHARE * most)
 		ret->doubt = 2;
 	return mispredicts.possible > 0;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * D-cache misses: what an instruction waits for in order is a register that a load
- * will write, and nobody has waited for that load before.
+ * D-cache misses: in order, an instruction waits for a register that a load will write, and no
+ * earlier instruction has waited for that load.
  */
 #include "analysis/culprit/culprit_forward.h"
 #include "analysis/culprit/culprit_path.h"
 
 #include <math.h>
 
-/* A miss behind others that are already under way takes this many times as long. */
+/* A miss that waits for other misses in progress takes this many times as long. */
 #define QUEUED_MISSES 4
 
-/* struct search - @from: the best load found, @from_share: of the ways, by that load */
+/* struct search - @from: the most likely load, @from_share: share of the paths with that load */
 struct search {
 	const struct culprit_stall *stall;
 	const struct cfg *cfg;
@@ -21,7 +21,7 @@ struct search {
 	uint32_t from;
 };
 
-/* Registers that an instruction gets from memory: not the address register it moves. */
+/* Registers that an instruction loads from memory, without the address register that it updates. */
 static struct insn_regs loaded_regs(const struct insn *insn)
 {
 	struct insn_regs regs = insn->writes;
@@ -34,7 +34,7 @@ static struct insn_regs loaded_regs(const struct insn *insn)
 	return regs;
 }
 
-/* Where a procedure returns a value that it may just have loaded. */
+/* Registers in which a procedure returns a value that it may just have loaded. */
 static struct insn_regs returned_regs(void)
 {
 	struct insn_regs regs = {0};
@@ -61,7 +61,7 @@ static struct insn_regs argument_regs(enum insn_isa isa)
 	return regs;
 }
 
-/* The stack and constants are hardly ever out of the cache. */
+/* Accesses to the stack and to constants rarely miss the cache. */
 static bool hits_as_a_rule(const struct cfg *cfg, const struct insn *insn)
 {
 	return insn->memory.pc_relative || (insn->memory.base == cfg->decoder->stack_pointer &&
@@ -102,7 +102,7 @@ static bool visit(void *ctx, struct culprit_path *path, uint32_t index)
 			suspect(search, path, index, false);
 		return false;
 	}
-	/* Who reads or overwrites a register in order has waited for it. */
+	/* In order, an instruction that reads or overwrites a register has waited for it. */
 	insn_regs_remove(&path->regs, &insn->writes);
 	insn_regs_remove(&path->regs, &insn->reads);
 	return path->regs.words[0] != 0 || path->regs.words[1] != 0;
@@ -118,7 +118,9 @@ static void end(void *ctx, const struct culprit_path *path, enum culprit_path_en
 		suspect(search, path, UINT32_MAX, false);
 }
 
-/* Events of the load may be sampled from itself to just behind the instruction that waits. */
+/*
+ * Bound by the events of the load, sampled from the load to the instruction after the stalled one.
+ */
 static double events_bound(const struct culprit_stall *stall, uint32_t from)
 {
 	const struct cfg *cfg = stall->input->cfg;
@@ -143,7 +145,7 @@ static double events_bound(const struct culprit_stall *stall, uint32_t from)
 	return bound + culprit_event_bound(stall, PROFILE_ROLE_DMISS, first, last, cycles);
 }
 
-/* Users of a value wait beside the queue; what can't retire is the load itself. */
+/* Users of a value wait outside of the queue; the instruction that cannot retire is the load. */
 static bool bound_out_of_order(const struct culprit_stall *stall, struct culprit_bound *ret)
 {
 	const struct cfg *cfg = stall->input->cfg;
@@ -155,7 +157,7 @@ static bool bound_out_of_order(const struct culprit_stall *stall, struct culprit
 	return (insn->flags & INSN_READS_MEMORY) != 0 && !culprit_forward_find(stall, &forward);
 }
 
-/* struct queue - of misses; @share: of the ways, that may have filled it */
+/* struct queue - of misses; @share: share of the paths that may have filled it */
 struct queue {
 	const struct cfg *cfg;
 	double misses;
@@ -163,7 +165,10 @@ struct queue {
 	double share;
 };
 
-/* Counts loads that nobody waits for before the stalled one: @path.regs is what is waited for. */
+/*
+ * Count the loads before the stalled one whose results are not used. @path.regs: registers used so
+ * far.
+ */
 static bool visit_queue(void *ctx, struct culprit_path *path, uint32_t index)
 {
 	struct queue *queue = ctx;
@@ -191,7 +196,7 @@ static void end_queue(void *ctx, const struct culprit_path *path, enum culprit_p
 		queue->share += path->share;
 }
 
-/* A load that misses waits while as many misses as there can be are under way. */
+/* A load that misses waits while the greatest possible number of misses is in progress. */
 static bool bound_queue(const struct culprit_stall *stall, struct culprit_bound *ret)
 {
 	const struct machine_model *model = stall->input->model;
@@ -226,7 +231,7 @@ bool culprit_dcache_bound(const struct culprit_stall *stall, struct culprit_boun
 		return bound_out_of_order(stall, ret);
 	if ((insn->flags & INSN_ZEROES) != 0)
 		return false;
-	/* A result that is still to come must not overwrite a later one. */
+	/* A pending result must not overwrite a later one. */
 	start.regs.words[0] |= insn->writes.words[0];
 	start.regs.words[1] |= insn->writes.words[1];
 	culprit_path_walk(stall, &walk, &start);

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * DTB misses: at instructions that access memory. Most accesses are near an earlier one
- * by the same address registers, and then a new page is as rare as the distance is small.
+ * DTB misses of memory accesses. Most accesses are near an earlier one with the same address
+ * registers; the probability of a new page is then proportional to the distance.
  */
 #include "analysis/culprit/culprit_path.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-/* Accesses further back may be in a page that is no longer translated. */
+/* The translation of a page that was accessed longer ago may have been evicted. */
 #define MEMORY_CYCLES 2000
 
 #define EVENT_SKID 4
 
-/* struct search - @pages: new pages for each execution */
+/* struct search - @pages: new pages per execution */
 struct search {
 	const struct culprit_stall *stall;
 	const struct insn *insn;
@@ -41,14 +41,14 @@ static bool same_registers(const struct insn_memory *a, const struct insn_memory
 }
 
 /*
- * Whether an instruction moves a register only a little: computes it from itself and a
- * constant (addition, rounding down). @distance: out
+ * Return true if an instruction changes a register by a small amount: it computes the register from
+ * itself and a constant (addition, rounding down). @distance: out
  */
 static bool moves_a_little(const struct insn *insn, const struct insn_regs *regs, double *distance)
 {
 	struct insn_regs other = insn->reads;
 
-	if (accesses_memory(insn)) { /* pre- and post-indexed: by what the access has */
+	if (accesses_memory(insn)) { /* pre- and post-indexed: by the operands of the access */
 		*distance = fabs((double)insn->memory.displacement) +
 			    fabs((double)insn->immediate) + insn->memory.bytes;
 		return insn->memory.pushes && insn->destination != insn->memory.base;
@@ -72,7 +72,7 @@ static bool visit(void *ctx, struct culprit_path *path, uint32_t index)
 	const struct insn *insn = &search->stall->input->cfg->insns[index];
 	double distance;
 
-	/* A load may overwrite its own address register, behind the access. */
+	/* A load may overwrite its own address register after the access. */
 	if (insn_regs_meet(&insn->writes, &path->regs)) {
 		if (!moves_a_little(insn, &path->regs, &distance)) {
 			add_pages(search, path, INFINITY);
@@ -91,7 +91,7 @@ static bool visit(void *ctx, struct culprit_path *path, uint32_t index)
 
 static void end(void *ctx, const struct culprit_path *path, enum culprit_path_end how)
 {
-	/* Around a loop that moves the registers a little, to itself. */
+	/* Around a loop that changes the registers by a small amount, back to the access itself. */
 	if (how == CULPRIT_PATH_REPEATS)
 		add_pages(ctx, path, path->drift);
 	else

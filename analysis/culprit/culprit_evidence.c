@@ -3,19 +3,19 @@
 
 #include <math.h>
 
-/* Code as frequent as the stalled instruction within this many powers of two testifies. */
+/* Evidence comes from code whose frequency differs by at most this many powers of two. */
 #define SCALES_NEAR 2
 
-/* A cause may be so many times as bad at one instruction as at the others. */
+/* A cause may be this many times as expensive at one instruction as at others. */
 #define WORSE 4
 
-/* What acquits elsewhere weighs more than any doubt of the rules. */
+/* Added to @doubt by contradicting evidence; this exceeds any value that the rules set. */
 #define DOUBT 2
 
-/* Stalls are as long as they may be where suspects of any size are asked for. */
+/* Length of a stall that does not limit the bounds of causes. */
 #define ANY_CYCLES 1e6
 
-/* The longest that a cause that others testify of can take, once. 0: of another cause. */
+/* Greatest cost of one occurrence of a cause for which evidence is collected. 0: other causes. */
 static double longest(const struct machine_model *model, unsigned int cause)
 {
 	switch (cause) {
@@ -39,7 +39,9 @@ static unsigned int scale_of(double frequency)
 	return (unsigned int)fmin(fmax(exponent, 0), CULPRIT_EVIDENCE_SCALES - 1);
 }
 
-/* Whether one of the causes is to be expected: at beginnings of lines, and at memory. */
+/*
+ * Return true if one of these causes is to be expected: at beginnings of lines and memory accesses.
+ */
 static bool may_testify(const struct culprit_input *input, uint32_t index)
 {
 	const struct cfg *cfg = input->cfg;
@@ -52,7 +54,9 @@ static bool may_testify(const struct culprit_input *input, uint32_t index)
 	       (line != 0 && insn->address / line != insn[-1].address / line);
 }
 
-/* The only cause that is to be reckoned with. Return: CULPRIT_CAUSES if there are several or none.
+/*
+ * Find the only cause that is not very unlikely. Return: CULPRIT_CAUSES if there are several or
+ * none.
  */
 static unsigned int only_suspect(const struct culprit_suspects *suspects)
 {
@@ -123,8 +127,8 @@ static struct culprit_testimony near_scale(const struct culprit_evidence *eviden
 }
 
 /*
- * Whether an instruction's address was just loaded, by a load that may have missed: then
- * its page is likely to be far from others, whatever those may say.
+ * Return true if an instruction's address was just loaded by a load that may have missed. Its page
+ * is then likely to be far from others, regardless of the evidence.
  */
 static bool follows_pointer(const struct culprit_suspects *suspects,
 			    const struct culprit_stall *stall)
@@ -138,7 +142,7 @@ static bool follows_pointer(const struct culprit_suspects *suspects,
 		insn_regs_has(&insns[load].writes, memory->index));
 }
 
-/* What is left of a stall for a cause, and those of as much doubt, to account for. */
+/* Return the part of a stall that remains for a cause and for causes of the same @doubt. */
 static double left_for(const struct culprit_suspects *suspects, unsigned int cause, double stall)
 {
 	for (unsigned int c = 0; c < CULPRIT_CAUSES; c++)
@@ -163,7 +167,7 @@ void culprit_evidence_weigh(struct culprit_evidence *evidence, struct culprit_su
 		struct culprit_testimony sum = near_scale(evidence, c, scale_of(stall->frequency));
 		double most = fmax(sum.stalls, 0) + CULPRIT_NOISE_SIGMAS * sqrt(sum.samples + 1);
 
-		/* Cycles that it takes each time it may be at work, at most. */
+		/* Upper bound of the cycles per possible occurrence of the cause. */
 		if (suspects->listed[c] && suspects->bounds[c].doubt > 0 && sum.chances > 0 &&
 		    WORSE * most / sum.chances < left[c])
 			suspects->bounds[c].doubt += DOUBT;

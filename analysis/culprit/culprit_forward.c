@@ -5,10 +5,10 @@
 
 #include <math.h>
 
-/* Stores further back have left the store buffer, as a rule. */
+/* Earlier stores have usually left the store buffer. */
 #define INSNS_BACK 32
 
-/* struct search - @share: of the ways, that have a store */
+/* struct search - @share: share of the paths that contain a store */
 struct search {
 	const struct cfg *cfg;
 	const struct insn *load;
@@ -16,7 +16,7 @@ struct search {
 	double share;
 };
 
-/* How far behind an access another one begins; a huge number if it begins before it. */
+/* Return the distance from one access to the next, or a huge number if the second begins first. */
 static uint64_t distance(const struct insn_memory *from, const struct insn_memory *to)
 {
 	return (uint64_t)to->displacement - (uint64_t)from->displacement;

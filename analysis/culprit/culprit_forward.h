@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Loads of what was stored just before: out of order, they get it from the store buffer,
- * unless no store there has all of it. Internal to culprit*.c.
+ * Loads of recently stored data: out-of-order processors forward the data from the store buffer if
+ * a single store there contains all of it. Internal to culprit*.c.
  */
 #ifndef DCPI_CULPRIT_FORWARD_H
 #define DCPI_CULPRIT_FORWARD_H
@@ -11,7 +11,7 @@
 /**
  * struct culprit_forward - the last store to a load's bytes
  * @store: instruction
- * @whole: it has all of them
+ * @whole: the store contains all bytes of the load
  */
 struct culprit_forward {
 	uint32_t store;
@@ -19,11 +19,12 @@ struct culprit_forward {
 };
 
 /**
- * culprit_forward_find() - the store that an instruction loads from
+ * culprit_forward_find() - find the store that an instruction loads from
  *
- * By address registers that don't change between them, on the most frequent ways.
+ * Compares operands whose address registers do not change between the two, on the most frequent
+ * paths.
  *
- * Return: false if there is none among the instructions right before it.
+ * Return: false if none of the instructions shortly before the load is such a store.
  */
 bool culprit_forward_find(const struct culprit_stall *stall, struct culprit_forward *ret);
 

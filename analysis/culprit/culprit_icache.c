@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * I-cache and ITB misses: only an instruction that is not in the same line or page as
- * one executed right before it can miss (DCPI section 6.3), and in a loop that fits
- * only the first time around.
+ * I-cache and ITB misses: an instruction can miss only if it is in a different line or page than
+ * the one executed directly before it (DCPI section 6.3). In a loop that fits, only the first
+ * iteration can miss.
  */
 #include "analysis/culprit/culprit_rule.h"
 
 #include <math.h>
 
-/* The sampled PC of a miss event may be this many instructions late. */
+/* Number of instructions by which the sampled PC of a miss event may be late. */
 #define EVENT_SKID 4
 
-/* Code may be evicted so many times as often as if executions were independent. */
+/* Code may be evicted this many times as often as with independent executions. */
 #define FOOTPRINT_SLACK 4
-/* And so often by what is not in the profile: processes that begin, other programs. */
+/* Additional evictions by code outside of the profile: starting processes, other programs. */
 #define COLD_MISSES 1000.0
-/* What is expected to make so much of a stall is not doubted. */
+/* A cause is not unlikely if its expected cost is this part of a stall. */
 #define EXPECTED_SHARE 0.15
 
 static uint64_t line_of(const struct insn *insn, uint32_t line_bytes)
@@ -24,8 +24,8 @@ static uint64_t line_of(const struct insn *insn, uint32_t line_bytes)
 }
 
 /*
- * The share of the stalled instruction's executions that came from an instruction in
- * another line, or from where it isn't known.
+ * Return the share of the stalled instruction's executions that came from an instruction in another
+ * line, or from an unknown one.
  */
 static double arrivals_from_elsewhere(const struct culprit_stall *stall, uint32_t line_bytes)
 {
@@ -48,7 +48,9 @@ static double arrivals_from_elsewhere(const struct culprit_stall *stall, uint32_
 	return block->in_count == 0 ? 1 : fmin(share, 1);
 }
 
-/* The share of a stalled instruction's executions that miss, by what other code there is. */
+/*
+ * Return the expected share of a stalled instruction's executions that miss, given the other code.
+ */
 static double expected_share(const struct culprit_stall *stall, bool by_sets)
 {
 	const struct culprit_input *input = stall->input;
@@ -60,7 +62,7 @@ static double expected_share(const struct culprit_stall *stall, bool by_sets)
 						stall->frequency));
 }
 
-/* That which may, if more comes together than is expected, and beside what is profiled. */
+/* Upper bound of that share: correlated executions, and code that is not in the profile. */
 static double possible_share(const struct culprit_stall *stall, bool by_sets)
 {
 	double executions = stall->frequency * stall->input->profile->period_cycles;
@@ -70,7 +72,10 @@ static double possible_share(const struct culprit_stall *stall, bool by_sets)
 	return fmin(1, FOOTPRINT_SLACK * expected_share(stall, by_sets) + COLD_MISSES / executions);
 }
 
-/* Whether misses that other code of the image must cause would show in a stall. */
+/*
+ * Return true if the expected misses due to other code of the image would cause a significant
+ * stall.
+ */
 static bool is_expected(const struct culprit_stall *stall, const struct machine_cache *cache)
 {
 	return stall->input->footprint != NULL &&
@@ -78,7 +83,7 @@ static bool is_expected(const struct culprit_stall *stall, const struct machine_
 		       EXPECTED_SHARE * stall->cycles;
 }
 
-/* @reach: bytes that the cache or TLB holds */
+/* @reach: capacity of the cache or TLB in bytes */
 static bool fetch_bound(const struct culprit_stall *stall, const struct machine_cache *cache,
 			uint64_t reach, enum profile_event_role role, struct culprit_bound *ret)
 {
@@ -114,7 +119,7 @@ bool culprit_itb_bound(const struct culprit_stall *stall, struct culprit_bound *
 {
 	const struct machine_cache *itb = &stall->input->model->itb;
 
-	/* Far fewer pages than lines are ever new. */
+	/* New pages are far rarer than new lines. */
 	ret->doubt = 2;
 	return fetch_bound(stall, itb, (uint64_t)itb->bytes * itb->line_bytes,
 			   PROFILE_ROLE_ITB_MISS, ret);

@@ -4,7 +4,7 @@
 #include <math.h>
 
 #define BLOCKS_MAX 48  /* entered in one walk */
-#define PENDING_MAX 48 /* ways not followed yet */
+#define PENDING_MAX 48 /* paths not followed yet */
 #define INSNS_MAX 1024 /* visited in one walk */
 
 struct pending {
@@ -22,7 +22,7 @@ struct walker {
 	uint32_t insns;
 };
 
-/* Average time from this instruction's issue to the next one's. */
+/* Average time from an instruction's issue to that of the next one. */
 static double insn_cycles(const struct walker *walker, uint32_t insn)
 {
 	double cpi = walker->stall->insns[insn].cpi;
@@ -30,7 +30,7 @@ static double insn_cycles(const struct walker *walker, uint32_t insn)
 	return isnan(cpi) ? walker->stall->input->schedule->insns[insn].min_cycles : cpi;
 }
 
-/* Visits insns [first, end) backwards. Return: whether the way goes on before them. */
+/* Visit insns [first, end) backward. Return: true if the path continues before them. */
 static bool visit_insns(struct walker *walker, struct culprit_path *path, uint32_t first,
 			uint32_t end)
 {

@@ -18,7 +18,10 @@ static bool block_calls(const struct cfg *cfg, uint32_t block)
 	return false;
 }
 
-/* @calls: of each block, whether it does; @first: blocks + 1; @targets: one for each edge */
+/*
+ * @calls: true for blocks that contain calls; @first: blocks + 1 elements; @targets: one for each
+ *         edge
+ */
 static void list_targets(const struct cfg *cfg, const bool *calls, uint32_t *first,
 			 uint32_t *targets)
 {
@@ -55,7 +58,7 @@ static void extent_add(struct extent *extent, const struct cfg *cfg, uint32_t bl
 		extent->end = last->address + last->bytes;
 }
 
-/* Components without an edge inside are no loops: their blocks are in no region. */
+/* Components without an inner edge are not loops: their blocks are in no region. */
 static void drop_straight_code(struct culprit_regions *regions, const struct cfg *cfg,
 			       const bool *calls, bool *loops)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Loops without calls: code that stays where it is in the I-cache and the ITB from
- * the second time around, if it fits. Internal to culprit*.c.
+ * Loops without calls: code that stays in the I-cache and the ITB from the second iteration on, if
+ * it fits. Internal to culprit*.c.
  */
 #ifndef DCPI_CULPRIT_REGION_H
 #define DCPI_CULPRIT_REGION_H
@@ -12,9 +12,8 @@
 
 /**
  * struct culprit_region - a strongly connected part of the graph without calls
- * @entries: how often control comes into it from elsewhere, as struct
- *           frequency_estimate has it
- * @bytes:   from its first instruction to its last: an upper bound of what it fills
+ * @entries: entries from outside, in the unit of struct frequency_estimate
+ * @bytes:   from its first instruction to its last: an upper bound of its size in the cache
  */
 struct culprit_region {
 	double entries;
@@ -32,7 +31,7 @@ struct culprit_regions {
 };
 
 /**
- * culprit_regions_find() - O(blocks + edges)
+ * culprit_regions_find() - find the regions of a procedure, O(blocks + edges)
  * @ret: out; freed by culprit_regions_deinit()
  *
  * Return: 0 or -ENOMEM.
@@ -42,15 +41,18 @@ int culprit_regions_find(struct culprit_regions *ret, const struct culprit_input
 void culprit_regions_deinit(struct culprit_regions *regions);
 
 /**
- * culprit_region_share() - the share of a block's executions that are its region's first
- * @bytes: that the cache or TLB holds
+ * culprit_region_share() - return the share of a block's executions that are the first in its
+ * region
+ * @bytes: capacity of the cache or TLB
  *
  * Return: 0 .. 1; 1 if the block is in no region, or in one that does not fit.
  */
 double culprit_region_share(const struct culprit_regions *regions,
 			    const struct frequency *frequency, uint32_t block, uint64_t bytes);
 
-/** culprit_insn_calls() - whether other code may run behind an instruction before the next. */
+/**
+ * culprit_insn_calls() - return true if other code may run between an instruction and the next one.
+ */
 static inline bool culprit_insn_calls(const struct insn *insn)
 {
 	return insn->flow == INSN_FLOW_CALL || insn->flow == INSN_FLOW_CALL_INDIRECT ||

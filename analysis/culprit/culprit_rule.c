@@ -88,7 +88,7 @@ double culprit_event_bound(const struct culprit_stall *stall, enum profile_event
 		return INFINITY;
 	for (uint32_t i = first; i <= last; i++)
 		samples += events->samples[i];
-	/* What so few samples may stand for; three where there are none. */
+	/* Upper confidence bound of the number of events; three without any sample. */
 	samples += CULPRIT_NOISE_SIGMAS * sqrt(samples) + 3;
 	return samples * events->period / executions * cycles;
 }

@@ -10,26 +10,26 @@
 #include "analysis/culprit/culprit.h"
 #include "analysis/culprit/culprit_region.h"
 
-/* Standard deviations that are noise. */
+/* Number of standard deviations attributed to noise. */
 #define CULPRIT_NOISE_SIGMAS 2
 
-/* This share of a stall need not be accounted for, nor is a cause of less worth a line. */
+/* Share of a stall that needs no cause; causes of a smaller share are not listed. */
 #define CULPRIT_MINOR_SHARE 0.15
 
-/* Doubt that can't be greater. */
+/* Greatest value of @doubt. */
 #define CULPRIT_DOUBT_MAX 5
 
-/* Ways that fewer of an instruction's executions come by than this are ignored. */
+/* Paths with a smaller share of an instruction's executions are ignored. */
 #define CULPRIT_NEGLIGIBLE 0.01
 
 /**
- * struct culprit_stall - a dynamic stall that wants explaining
- * @insns:     of all instructions: cpi and what the schedule says, no culprits yet
+ * struct culprit_stall - a dynamic stall to be explained
+ * @insns:     of all instructions: cpi and the static stalls, without causes
  * @regions:   of the procedure
- * @insn:      that stalled
- * @block:     where it is
- * @cycles:    how long
- * @frequency: executions of the instruction, as struct frequency_estimate has them
+ * @insn:      stalled instruction
+ * @block:     its block
+ * @cycles:    length
+ * @frequency: executions of the instruction, in the unit of struct frequency_estimate
  */
 struct culprit_stall {
 	const struct culprit_input *input;
@@ -42,12 +42,12 @@ struct culprit_stall {
 };
 
 /**
- * struct culprit_bound - what a cause may be guilty of
- * @high:     cycles at most; INFINITY: as many as there are
- * @from:     see struct culprit
- * @doubt: a cause is listed only where those of less doubt are not enough. 0: what is to
- *         be expected where it can happen (mispredicts, loads that miss); 1: rarer things;
- *         2: what processors and programs avoid (loads of the stack, pages of code)
+ * struct culprit_bound - share of a stall that may be due to a cause
+ * @high:  upper bound in cycles; INFINITY: no bound
+ * @from:  see struct culprit
+ * @doubt: how unlikely the cause is; it is listed only if more likely ones are not sufficient. 0:
+ *         to be expected where possible (mispredictions, loads that miss); 1: rarer events; 2:
+ *         events that processors and programs avoid (misses of stack loads or code pages)
  */
 struct culprit_bound {
 	double high;
@@ -57,9 +57,9 @@ struct culprit_bound {
 
 /**
  * struct culprit_rule - a cause
- * @name, @key, @letter: see culprit_name() and those behind it
- * @bound: out: filled in, to begin with, with "itself may be guilty of everything".
- *         Return: false if the cause is ruled out
+ * @name, @key, @letter: see culprit_name(), culprit_key() and culprit_letter()
+ * @bound: out: initially an unlimited share, caused by the stalled instruction itself. Return:
+ *         false if the cause is ruled out
  */
 struct culprit_rule {
 	const char *name;
@@ -82,9 +82,9 @@ bool culprit_fdiv_bound(const struct culprit_stall *stall, struct culprit_bound 
 bool culprit_other_bound(const struct culprit_stall *stall, struct culprit_bound *ret);
 
 /**
- * culprit_event_bound() - cycles at most, by the samples of an event
- * @first, @last: instructions that the samples of such an event may have fallen on
- * @cycles:       that one event costs at most
+ * culprit_event_bound() - return the upper bound in cycles that follows from an event's samples
+ * @first, @last: instructions on which the samples of the event may have fallen
+ * @cycles:       upper bound of the cost of one event
  *
  * Return: INFINITY if the event was not collected.
  */
@@ -92,17 +92,17 @@ double culprit_event_bound(const struct culprit_stall *stall, enum profile_event
 			   uint32_t first, uint32_t last, double cycles);
 
 /**
- * culprit_edge_most() - how often control goes along an edge at most
+ * culprit_edge_most() - return the upper bound of an edge's frequency
  *
- * Return: the estimate's upper end; of an edge that nothing is known of, what its ends
- * allow.
+ * Return: the upper end of the estimate's interval; without an estimate, the bound by the edge's
+ * blocks.
  */
 double culprit_edge_most(const struct culprit_input *input, uint32_t edge);
 
 /**
- * culprit_edge_share() - the share of a block's executions that come by an edge
+ * culprit_edge_share() - return the share of a block's executions that arrive along an edge
  *
- * Return: 0 .. 1; edges that nothing is known of share what the others leave.
+ * Return: 0 .. 1; edges without an estimate share the remainder.
  */
 double culprit_edge_share(const struct culprit_input *input, uint32_t edge);
 

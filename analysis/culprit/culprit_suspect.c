@@ -6,10 +6,10 @@
 #include <limits.h>
 #include <math.h>
 
-/* Instructions that a late sample may belong to, at most. */
+/* Limit on the instructions that a late sample may belong to. */
 #define SITES_MAX 8
 
-/* struct sites - instructions that a stall seen at one may really be at. */
+/* struct sites - instructions at which a stall observed at one of them may have occurred. */
 struct sites {
 	uint32_t insns[SITES_MAX];
 	double shares[SITES_MAX];
@@ -48,7 +48,10 @@ static struct sites find_sites(const struct culprit_stall *stall)
 	return sites;
 }
 
-/* What a cause may be guilty of wherever the stall really is. Return: false: of nothing. */
+/*
+ * Bound a cause over all instructions that may be the stalled one. Return: false if it is
+ * impossible.
+ */
 static bool bound_at_sites(struct culprit_bound *ret, const struct culprit_stall *stall,
 			   const struct sites *sites, enum culprit_cause cause)
 {
@@ -97,8 +100,9 @@ bool culprit_suspects_are_many(const struct culprit_suspects *suspects)
 	return count > 1;
 }
 
-/* Keeps those that are doubted less than @doubt and worth at least @least cycles, if that is
- * enough. */
+/*
+ * Keep the causes with less than @doubt and at least @least cycles, if they account for the stall.
+ */
 static bool acquit(struct culprit_suspects *suspects, double stall, unsigned int doubt,
 		   double least)
 {

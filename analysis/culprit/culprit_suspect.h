@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Who may be guilty of a stall, by the rules. Internal to culprit*.c. */
+/*
+ * Possible causes of a stall, according to the rules. Internal to culprit*.c.
+ */
 #ifndef DCPI_CULPRIT_SUSPECT_H
 #define DCPI_CULPRIT_SUSPECT_H
 
@@ -8,8 +10,8 @@
 /**
  * struct culprit_suspects - causes of a stall
  * @bounds: high is at most the stall
- * @listed: whether a cause is left
- * @high:   sum of theirs
+ * @listed: the cause is still possible
+ * @high:   sum of the upper bounds of listed causes
  */
 struct culprit_suspects {
 	struct culprit_bound bounds[CULPRIT_CAUSES];
@@ -18,19 +20,19 @@ struct culprit_suspects {
 };
 
 /**
- * culprit_suspects_find() - ask all rules
+ * culprit_suspects_find() - apply all rules
  *
- * Where samples may be late, for all instructions that the stall may really be at.
+ * If samples may be late, the rules are applied to all instructions that may be the stalled one.
  */
 void culprit_suspects_find(struct culprit_suspects *suspects, const struct culprit_stall *stall);
 
-/** culprit_suspects_are_many() - whether there are several. */
+/** culprit_suspects_are_many() - return true if several causes are possible. */
 bool culprit_suspects_are_many(const struct culprit_suspects *suspects);
 
 /**
- * culprit_suspects_acquit() - strike off who is doubted, or can be guilty of little, as far
- * as the rest can account for the stall
- * @least: the least doubt that counts
+ * culprit_suspects_acquit() - drop unlikely causes and causes with a small bound, as long as the
+ * rest can account for the stall
+ * @least: drop causes with at least this @doubt
  */
 void culprit_suspects_acquit(struct culprit_suspects *suspects, double stall, unsigned int least);
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What waits for other work to be done: barriers, atomic operations, system code, retirement. */
+/*
+ * Instructions that wait for other work to complete: barriers, atomics, system code, retirement.
+ */
 #include "analysis/culprit/culprit_forward.h"
 #include "analysis/culprit/culprit_path.h"
 
@@ -31,7 +33,7 @@ static bool visit(void *ctx, struct culprit_path *path, uint32_t index)
 		search->share += path->share;
 		search->from = index;
 	}
-	return false; /* the one right before it, no further */
+	return false; /* only the instruction directly before the stalled one */
 }
 
 static void end(void *ctx, const struct culprit_path *path, enum culprit_path_end how)
@@ -67,12 +69,12 @@ bool culprit_other_bound(const struct culprit_stall *stall, struct culprit_bound
 		return true;
 	if (stall->input->model->in_order)
 		return false;
-	/* What several stores wrote, or a narrow one, can't be forwarded to a wider load. */
+	/* Data of several stores, or of a narrow one, cannot be forwarded to a wider load. */
 	if (culprit_forward_find(stall, &forward) && !forward.whole) {
 		ret->from = forward.store;
 		return true;
 	}
-	/* What retires waits for all that is older. */
+	/* Retirement waits for all older instructions. */
 	ret->from = UINT32_MAX;
 	ret->doubt = 1;
 	return true;

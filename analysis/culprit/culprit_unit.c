@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The integer multiplier and the FP divider: busy, or their result not ready, for longer
- * than the schedule assumes.
+ * The integer multiplier and the FP divider: busy, or their result delayed, for longer than the
+ * schedule assumes.
  */
 #include "analysis/culprit/culprit_path.h"
 
 #include <math.h>
 
 /*
- * struct search - @uses: whether a class of instructions uses the unit
- * @waits: cycles of each execution at most
+ * struct search - search for an earlier use of a unit
+ * @uses:  returns true for instructions that use the unit
+ * @waits: upper bound of the cycles per execution
  */
 struct search {
 	const struct cfg *cfg;
@@ -52,7 +53,7 @@ static void end(void *ctx, const struct culprit_path *path, enum culprit_path_en
 	(void)ctx, (void)path, (void)how;
 }
 
-/* Multiplications take as long as the schedule says; divisions may take longer. */
+/* Multiplications take as long as scheduled; divisions may take longer. */
 static unsigned int doubt_of(const struct insn *insn)
 {
 	return insn->class == INSN_MULTIPLY ? 2 : 0;
@@ -75,7 +76,9 @@ static bool unit_bound(const struct culprit_stall *stall, struct culprit_bound *
 	if (busy_cycles == 0)
 		return false;
 	if (!stall->input->model->in_order) {
-		/* Users of a result wait beside the queue; the operation itself can't retire. */
+		/*
+		 * Users of a result wait outside of the queue; the operation itself cannot retire.
+		 */
 		ret->high = busy_cycles;
 		ret->doubt = doubt_of(search.insn);
 		return uses(search.insn);
@@ -83,7 +86,7 @@ static bool unit_bound(const struct culprit_stall *stall, struct culprit_bound *
 	culprit_path_walk(stall, &walk, &start);
 	ret->from = search.from;
 	ret->doubt = search.from != UINT32_MAX ? doubt_of(&cfg->insns[search.from]) : 0;
-	/* The schedule has counted a part of it already. */
+	/* The schedule already includes a part of it. */
 	ret->high = fmax(search.waits - stall->insns[stall->insn].static_cycles, 0);
 	return ret->high > 0;
 }

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A full write buffer: only at stores, and only if as many stores as it has entries
- * came before, within the time that it takes to empty it.
+ * A full write buffer: only at stores, and only after as many stores as the buffer has entries,
+ * within the time in which it empties.
  */
 #include "analysis/culprit/culprit_path.h"
 
 #include <math.h>
 
-/* struct search - @share: of the ways, that filled the buffer; @unseen: by calls or callers */
+/*
+ * struct search - @share: share of paths that filled the buffer; @unseen: of paths with calls or
+ * callers
+ */
 struct search {
 	const struct cfg *cfg;
 	double entries;
@@ -27,7 +30,7 @@ static bool visit(void *ctx, struct culprit_path *path, uint32_t index)
 	const struct insn *insn = &search->cfg->insns[index];
 
 	if (insn->class == INSN_BARRIER || insn->class == INSN_ATOMIC)
-		return false; /* waited until the buffer was empty */
+		return false; /* it waited until the buffer was empty */
 	if (culprit_insn_calls(insn)) {
 		search->unseen += path->share;
 		return false;

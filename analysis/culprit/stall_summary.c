@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* Nine in ten values are within this number of standard deviations. */
+/* 90% of values are within this number of standard deviations. */
 #define NOISE_SIGMAS 1.645
 /*
  * Out of order, the part of a frequency's uncertainty that all procedures of a program share: the
@@ -27,7 +27,7 @@ static void add_culprits(struct stall_summary *summary, const struct culprits *c
 	summary->high[CULPRIT_UNEXPLAINED] += unexplained;
 }
 
-/* Static stalls by kind; where a schedule lists more than it waits, in proportion. */
+/* Add static stalls by kind; if the schedule lists more than the static cycles, in proportion. */
 static void add_static(struct stall_summary *summary, const struct schedule_insn *schedule,
 		       double static_cycles, double frequency)
 {
@@ -74,7 +74,7 @@ static void deviate(struct stall_deviation *deviation, double by, double shared)
 	deviation->own += by * by * (1 - shared * shared);
 }
 
-/* A procedure's frequencies share their errors, so their deviations add up linearly. */
+/* Errors of a procedure's frequencies are correlated, so their deviations add up linearly. */
 static void add_intervals(struct stall_summary *summary, const struct culprit_input *input,
 			  const struct culprits *culprits)
 {
@@ -93,7 +93,7 @@ static void add_intervals(struct stall_summary *summary, const struct culprit_in
 			(fmax(estimate->high, estimate->value) -
 			 fmin(estimate->low, estimate->value));
 	}
-	/* Executions that were counted are scaled by one number. */
+	/* Counted executions are all scaled by the same number. */
 	if (input->profile->exact != NULL)
 		shared = 1;
 	deviate(&summary->fewer, fewer, shared);
