@@ -11,11 +11,11 @@
 #include "lib/array.h"
 #include "lib/u64_map.h"
 
-/* Of one procedure; what is longer without a return on any way is rare. */
+/* Limits for one procedure; longer code without a return on any path is rare. */
 #define INSNS_MAX 4000
 #define DEPTH_MAX 12
 
-/* In the map of what is known. */
+/* enum answer - values in the map of results */
 enum answer {
 	ANSWER_NONE,
 	ANSWER_RETURNS,
@@ -28,20 +28,20 @@ struct call_returns {
 	struct u64_map answers; /* address -> enum answer */
 };
 
-/* A place to go on from, in a procedure that ends at @end. */
+/* struct place - where a path continues, in a procedure that ends at @end */
 struct place {
 	uint64_t address;
 	uint64_t end;
 };
 
-/* The ways through one procedure. */
+/* struct walk - traversal of the paths of one procedure */
 struct walk {
 	struct call_returns *returns;
-	struct u64_map seen; /* where ways began */
+	struct u64_map seen; /* beginnings of paths */
 	struct place *pending;
 	size_t pending_count;
 	size_t pending_capacity;
-	struct insn *calls; /* which may or may not return */
+	struct insn *calls; /* that may or may not return */
 	size_t call_count;
 	size_t call_capacity;
 	unsigned int budget;
@@ -57,7 +57,7 @@ enum call_argument call_returns_argument(const struct insn_decoder *decoder,
 		return CALL_ARGUMENT_UNKNOWN;
 	if (!insn_regs_has(&insn->writes, decoder->argument))
 		return before;
-	/* A constant is what depends on nothing and is not 0; of adrp and the like, an address. */
+	/* A constant depends on no input and is not 0; the constant of adrp is an address. */
 	return insn->destination == decoder->argument && insn->immediate != 0 &&
 			       insn->class == INSN_ALU &&
 			       !(insn->flags & (INSN_READS_MEMORY | INSN_CONDITIONAL)) &&
@@ -66,7 +66,7 @@ enum call_argument call_returns_argument(const struct insn_decoder *decoder,
 		       : CALL_ARGUMENT_UNKNOWN;
 }
 
-/* The symbol that a call is bound to through the global offset table. NULL: not known. */
+/* Return the symbol that a call is bound to through the global offset table. NULL: unknown. */
 static const char *slot_name(const struct image_text *text, const struct insn *call)
 {
 	const struct insn_memory *memory = &call->memory;
@@ -76,7 +76,7 @@ static const char *slot_name(const struct image_text *text, const struct insn *c
 		       : NULL;
 }
 
-/* The name of another image's procedure that is called. NULL: it is none, or not known. */
+/* Return the name of the called procedure if it is in another image, or NULL. */
 static const char *import_name(const struct image_text *text, const struct insn *call)
 {
 	const struct procedure *procedure;
@@ -93,7 +93,10 @@ static const char *import_name(const struct image_text *text, const struct insn 
 		       : NULL;
 }
 
-/* error(1, ...); of the system, since many programs have an error() that returns. */
+/*
+ * Return true for error(1, ...). Only the system's counts: many programs have an error() that
+ * returns.
+ */
 static bool fails(const struct image_text *text, const struct insn *call,
 		  enum call_argument argument)
 {
@@ -105,7 +108,7 @@ static bool fails(const struct image_text *text, const struct insn *call,
 	return name != NULL && no_return_names_fails(name);
 }
 
-/* The end of the procedure that has an address, 0: there is none. */
+/* Return the end of the procedure that contains an address, or 0. */
 static uint64_t end_at(const struct image_text *text, uint64_t address)
 {
 	long index = image_text_find(text, address);
@@ -136,7 +139,7 @@ static bool push(struct walk *walk, uint64_t address, uint64_t end)
 	return true;
 }
 
-/* A jump goes on in whatever procedure it leads to. Return: false: give up. */
+/* Continue at the target of a jump in any procedure. Return: false to give up. */
 static bool push_target(struct walk *walk, uint64_t target)
 {
 	struct image_text *text = walk->returns->text;
@@ -156,10 +159,7 @@ static bool defer(struct walk *walk, const struct insn *call)
 	return true;
 }
 
-/*
- * Follows one way to its end.
- * Return: false: it returns, or that cannot be known.
- */
+/* Follow one path to its end. Return: false if the procedure returns, or may return. */
 static bool follow(struct walk *walk, struct place place)
 {
 	const struct insn_decoder *decoder = walk->returns->text->decoder;
@@ -201,7 +201,7 @@ static bool follow(struct walk *walk, struct place place)
 		}
 		argument = call_returns_argument(decoder, &insn, argument);
 	}
-	/* Off the end: padding behind a call, or into the next procedure. */
+	/* End of the procedure: padding after a call, or fall through into the next procedure. */
 	return padding || push_target(walk, at);
 }
 
@@ -215,8 +215,8 @@ static bool follow_all(struct walk *walk)
 }
 
 /*
- * All ways but those behind calls first: most procedures return on one of these. Then
- * one call after the other.
+ * Follow all paths that do not continue after a call first, because most procedures return on one
+ * of them. Then follow the paths after calls, call by call.
  */
 static bool walk_never_returns(struct walk *walk, uint64_t address)
 {
@@ -259,7 +259,7 @@ static bool ask_target(struct call_returns *returns, uint64_t target, unsigned i
 	if (image_text_never_returns(returns->text, target)) {
 		answer = ANSWER_NEVER;
 	} else {
-		/* For whoever asks on the way (recursion): in doubt, it returns. */
+		/* For recursive queries during the search: assume that it returns. */
 		known = u64_map_insert(&returns->answers, target);
 		if (known == NULL)
 			return true;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which calls never return: those of procedures known by name, and of procedures
- * all of whose ways lead to such calls, traps or endless loops. Found when asked
- * for and remembered; in doubt (indirect jumps, recursion, much code) a call
- * returns.
+ * Noreturn calls: calls of procedures known by name, and of procedures in which all paths lead to
+ * such calls, traps or endless loops. Results are computed on demand and cached. In unclear cases
+ * (indirect jumps, recursion, much code) a call is assumed to return.
  *
  * Internal to image_code.c. Safe to be called by several threads at once.
  */
@@ -17,27 +16,27 @@ struct image_text;
 struct insn;
 struct insn_decoder;
 
-/** call_returns_create() - @text: stays the caller's. Return: 0 or -ENOMEM. */
+/** call_returns_create() - @text: owned by the caller. Return: 0 or -ENOMEM. */
 int call_returns_create(struct call_returns **ret, struct image_text *text);
 
 /** call_returns_destroy() - free. NULL is fine. */
 void call_returns_destroy(struct call_returns *returns);
 
-/** enum call_argument - what is known of a call's first argument. */
+/** enum call_argument - knowledge about a call's first argument. */
 enum call_argument {
 	CALL_ARGUMENT_UNKNOWN,
 	CALL_ARGUMENT_FAILURE, /* an integer other than 0: error(3) then exits */
 };
 
 /**
- * call_returns_argument() - what is known after an instruction, from what was before it
+ * call_returns_argument() - update the knowledge about the argument after an instruction
  *
- * Over instructions that are executed one after the other.
+ * The instructions must be executed in sequence.
  */
 enum call_argument call_returns_argument(const struct insn_decoder *decoder,
 					 const struct insn *insn, enum call_argument before);
 
-/** call_returns_ask() - whether a call may return. */
+/** call_returns_ask() - return true if a call may return. */
 bool call_returns_ask(struct call_returns *returns, const struct insn *call,
 		      enum call_argument argument);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a CIE says of the descriptions (FDEs) that belong to it: the augmentation of
- * .eh_frame (LSB Core 10.6).
+ * Properties of frame descriptions (FDEs) that their CIE defines: the augmentation of .eh_frame
+ * (LSB Core 10.6).
  */
 #ifndef DCPI_CIE_AUGMENTATION_H
 #define DCPI_CIE_AUGMENTATION_H
@@ -12,13 +12,13 @@
 #include <stdint.h>
 
 /**
- * struct cie_augmentation - what it says
+ * struct cie_augmentation - the properties
  * @personality: the encoded pointer, in the section's bytes; @personality_bytes 0: none
- * @address_encoding: how FDEs write addresses
- * @handler_encoding: how they lead to tables of handlers; DW_EH_PE_omit: they do not
- * @augmented: FDEs have augmentation data
- * @signal:    frames are of handlers of signals
- * @other_key: return addresses are signed with the second key (arm64)
+ * @address_encoding: encoding of addresses in FDEs
+ * @handler_encoding: encoding of FDEs' pointers to handler tables; DW_EH_PE_omit: no pointers
+ * @augmented:   FDEs have augmentation data
+ * @signal:      frames belong to signal handlers
+ * @other_key:   return addresses are signed with the second key (arm64)
  */
 struct cie_augmentation {
 	const uint8_t *personality;
@@ -32,10 +32,10 @@ struct cie_augmentation {
 };
 
 /**
- * cie_augmentation_read() - read it
- * @word_bytes: of a pointer
+ * cie_augmentation_read() - read the augmentation of a CIE
+ * @word_bytes: size of a pointer
  *
- * Return: false: it is not understood, or cut off.
+ * Return: false if it is truncated or unknown.
  */
 bool cie_augmentation_read(struct cie_augmentation *ret, const Dwarf_CIE *cie, size_t word_bytes);
 

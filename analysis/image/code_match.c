@@ -11,11 +11,11 @@
 #include "lib/cleanup.h"
 
 #define PAIRS_MAX (8UL << 20)
-/* Instructions that make a procedure one of a kind. */
+/* Least number of instructions by which a procedure can be identified. */
 #define ALIKE_MIN 6
 #define HASH_START 0xcbf29ce484222325ULL
 
-/* struct listing - what a procedure does, instruction by instruction. */
+/* struct listing - a procedure's instructions as hash keys. */
 struct listing {
 	uint64_t *keys;
 	uint64_t *addresses;
@@ -24,9 +24,10 @@ struct listing {
 };
 
 /*
- * @pairs:    by procedure of @after, the one of @before, or -1
- * @aligned:  the procedure of @after that @from and @to are of, or -1
- * @from, @to: addresses of its instructions, ascending, and those they were
+ * struct code_match - a match of two builds
+ * @pairs:     for each procedure of @after, the matching procedure of @before, or -1
+ * @aligned:   the procedure of @after that @from and @to belong to, or -1
+ * @from, @to: addresses of its matched instructions in @after, ascending, and in @before
  */
 struct code_match {
 	struct image_code *before;
@@ -47,14 +48,14 @@ static void listing_deinit(struct listing *listing)
 	*listing = (struct listing){0};
 }
 
-/* FNV-1a, 64 bits, of words. */
+/* FNV-1a with 64 bits, applied to words. */
 static uint64_t mix(uint64_t hash, uint64_t word)
 {
 	hash = (hash ^ word) * 0x100000001b3ULL;
 	return hash ^ hash >> 29;
 }
 
-/* arm64's adr and adrp: an address, which the decoder gives as a constant. */
+/* arm64's adr and adrp: the decoder returns their address as a constant. */
 static bool is_address(const struct insn *insn, enum insn_isa isa)
 {
 	return insn->memory.pc_relative ||
@@ -63,7 +64,10 @@ static bool is_address(const struct insn *insn, enum insn_isa isa)
 
 static uint64_t key_of(const struct insn *insn, enum insn_isa isa)
 {
-	/* Words of fixed length have places in them: what they do says the rest. */
+	/*
+	 * Encodings of fixed length contain locations; there the effects alone describe the
+	 * instruction.
+	 */
 	uint64_t key = mix(HASH_START, isa == INSN_ISA_X86_64 ? insn->opcode : 0);
 
 	key = mix(key, insn->flow | (uint64_t)insn->class << 8 | (uint64_t)insn->flags << 16 |
@@ -119,10 +123,10 @@ static int listing_make(struct listing *listing, struct image_code *code, size_t
 }
 
 /*
- * struct candidate - a procedure and what it is told by
- * @name:     as linkers have it
- * @readable: a hash of the name as the source has it; 0: that is no other
- * @hash:     of its instructions; 0: too few to tell
+ * struct candidate - a procedure and its identifying properties
+ * @name:     linker name
+ * @readable: hash of the source name; 0 if that does not differ from @name
+ * @hash:     hash of its instructions; 0: too few
  */
 struct candidate {
 	const char *name;
@@ -160,7 +164,7 @@ static int by_both(const struct candidate *x, const struct candidate *y)
 	return r != 0 ? r : by_code(x, y);
 }
 
-/* In order of place where they are alike. For qsort_r(). */
+/* Equal candidates are ordered by index. For qsort_r(). */
 static int compare_candidates(const void *a, const void *b, void *context)
 {
 	const struct candidate *x = a, *y = b;
@@ -169,7 +173,7 @@ static int compare_candidates(const void *a, const void *b, void *context)
 	return r != 0 ? r : (x->index > y->index) - (x->index < y->index);
 }
 
-/* struct candidates - those of a build. */
+/* struct candidates - candidates of one build. */
 struct candidates {
 	struct candidate *list;
 	size_t count;
@@ -190,7 +194,7 @@ static size_t run_of(const struct candidates *of, size_t first, candidate_compar
 	return next - first;
 }
 
-/* Pairs what is equal, if it is there as often in either list: in order. */
+/* Pair equal candidates in order, if both lists have the same number of them. */
 static void pair(struct code_match *match, struct candidates lists[2], candidate_compare_fn compare)
 {
 	const struct candidates *before = &lists[0], *after = &lists[1];
@@ -212,7 +216,7 @@ static void pair(struct code_match *match, struct candidates lists[2], candidate
 	}
 }
 
-/* Those that have a name of their own. */
+/* List the procedures that have a name of their own. */
 static int list_names(struct candidates *ret, struct image_code *code)
 {
 	const struct procedure_table *table = image_code_procedures(code);
@@ -241,13 +245,16 @@ static int hash_code(uint64_t *ret, struct image_code *code, size_t index)
 	}
 	for (size_t i = 0; i < listing.count; i++)
 		hash = mix(hash, listing.keys[i]);
-	/* A stub of a few instructions is like any other. */
+	/* Stubs of a few instructions are all alike. */
 	*ret = listing.count >= ALIKE_MIN ? hash : 0;
 	listing_deinit(&listing);
 	return 0;
 }
 
-/* Without what compilers of Rust add anew to each build; not kept: it may be long. */
+/*
+ * Demangled names lack the hash that rustc changes with each build. Only their hash is stored,
+ * because they may be long.
+ */
 static uint64_t hash_readable(const char *name)
 {
 	_cleanup_free_ char *readable = demangle(name);
@@ -255,7 +262,7 @@ static uint64_t hash_readable(const char *name)
 	return readable != NULL ? XXH3_64bits(readable, strlen(readable)) : 0;
 }
 
-/* Those that no name of a linker's tells. */
+/* List the procedures without a match by linker name. */
 static int list_others(struct candidates *ret, struct image_code *code, const bool *taken)
 {
 	const struct procedure_table *table = image_code_procedures(code);
@@ -306,7 +313,7 @@ static bool is_told_by(const struct candidate *candidate, candidate_compare_fn c
 	       (compare == by_readable || candidate->hash != 0);
 }
 
-/* Of those that are not taken. */
+/* Match procedures without a match so far. */
 static int match_by(struct code_match *match, const struct candidates lists[2], bool *taken[2],
 		    candidate_compare_fn compare)
 {
@@ -333,7 +340,7 @@ static int match_by(struct code_match *match, const struct candidates lists[2], 
 
 static int match_others(struct code_match *match)
 {
-	/* Instances of a generic procedure have one name: the code says which is which. */
+	/* Instances of a generic procedure have the same name: the code distinguishes them. */
 	static const candidate_compare_fn ways[] = {by_both, by_readable, by_code};
 	struct image_code *codes[2] = {match->before, match->after};
 	struct candidates lists[2] = {0};
@@ -405,8 +412,8 @@ static void align_pair(struct code_match *match, const struct listing *before, s
 }
 
 /*
- * What begins and ends alike is paired at once; in between, lengths of common
- * subsequences of all tails, by the book.
+ * Equal instructions at both ends are paired directly; for the rest, compute the lengths of common
+ * subsequences of all suffixes (the standard algorithm).
  */
 static int align_middle(struct code_match *match, const struct listing *before, size_t start,
 			size_t before_end, const struct listing *after, size_t after_end)

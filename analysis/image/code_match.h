@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which procedure and instruction of one build of an image is which of another.
+ * Matching of procedures and instructions between two builds of an image.
  *
- * Procedures are the same if the linker's names are; else, if those of the source are, where
- * that has others (rustc adds a hash of everything to each), of several the one of the same
- * instructions; else, if their instructions are. Where several of a build are alike, they are
- * paired in order, if there are as many in the other one, and not at all if not. Instructions
- * of a pair are aligned by a longest common subsequence.
+ * Procedures match if their linker names are equal. Otherwise they match if their source names are
+ * equal, where these differ from linker names (rustc adds a hash to each). If several have the same
+ * source name, those with equal instructions match. Otherwise they match if their instructions are
+ * equal. Groups of equal procedures are matched in order if both builds have the same number of
+ * them, and not at all if the numbers differ. Instructions of matched procedures are aligned by a
+ * longest common subsequence.
  *
- * Code is compared by what its instructions do: operation, registers, constants; not by
- * where anything is, as far as that changes when other code does: targets and what is
- * relative to the PC count as there, no more.
+ * Code is compared by the effects of instructions: operation, registers, constants. Locations that
+ * change when other code changes are ignored: branch targets and PC-relative operands are compared
+ * only for their presence.
  */
 #ifndef DCPI_CODE_MATCH_H
 #define DCPI_CODE_MATCH_H
@@ -21,10 +22,10 @@ struct code_match;
 
 /**
  * code_match_create() - compare two builds
- * @ret:   out; freed by code_match_destroy()
- * @before, @after: as long as the match is in use; of one architecture
+ * @ret:            out; freed by code_match_destroy()
+ * @before, @after: must outlive the match; of the same architecture
  *
- * Decodes all procedures whose names do not tell. Return: 0; -EINVAL other architectures;
+ * Decodes all procedures without a match by name. Return: 0; -EINVAL if the architectures differ;
  * -ENOMEM.
  */
 int code_match_create(struct code_match **ret, struct image_code *before, struct image_code *after);
@@ -32,20 +33,20 @@ int code_match_create(struct code_match **ret, struct image_code *before, struct
 void code_match_destroy(struct code_match *match);
 
 /**
- * code_match_procedure() - the procedure of @before that one of @after was
+ * code_match_procedure() - find the procedure of @before that matches a procedure of @after
  *
  * Return: its index, or -ENOENT.
  */
 long code_match_procedure(const struct code_match *match, size_t after);
 
 /**
- * code_match_address() - the instruction of @before that one of @after was
+ * code_match_address() - find the instruction of @before that matches an instruction of @after
  * @address: in procedure @after; @ret: out
  *
- * Alignments are remembered for the last procedure asked for: ask for all of one in turn.
+ * Only the last procedure's alignment is cached: look up all addresses of a procedure in sequence.
  *
- * Return: 0; -ENOENT there is none; -E2BIG the procedures are too long to be compared
- * (8 million pairs of instructions); -ENOMEM.
+ * Return: 0; -ENOENT if there is none; -E2BIG if the procedures are too long for a comparison (8
+ * million pairs of instructions); -ENOMEM.
  */
 int code_match_address(struct code_match *match, size_t after, uint64_t address, uint64_t *ret);
 

@@ -11,13 +11,13 @@
 #include "lib/array.h"
 #include "lib/cleanup.h"
 
-/* No machine has code there. */
+/* An address at which no machine has code. */
 #define NOWHERE UINT64_C(0xff00000000000000)
 
 /*
- * struct walk - over all sequences of lines, each of which begins by setting an address
- * @code:   where code is
- * @change: dead ones are moved; else they are counted
+ * struct walk - traversal of all line sequences; each begins by setting an address
+ * @code:   ranges of code
+ * @change: move dead sequences; otherwise only count them
  */
 struct walk {
 	struct image_range *code;
@@ -27,7 +27,7 @@ struct walk {
 	size_t dead;
 };
 
-/* What is left to be read; @bad: it ended too early. */
+/* struct bytes - bytes that remain to be read; @bad: they ended too early */
 struct bytes {
 	uint8_t *at;
 	uint8_t *end;
@@ -79,7 +79,7 @@ static int find_code(struct walk *walk, const struct elf_file *file)
 	return 0;
 }
 
-/* Whether code is at an address, or ends there. */
+/* Return true if an address is in code or at its end. */
 static bool is_code(const struct walk *walk, uint64_t address)
 {
 	for (size_t i = 0; i < walk->count; i++)
@@ -115,7 +115,7 @@ static void walk_extended(struct walk *walk, struct bytes *program)
 	program->at = start + length;
 }
 
-/* @arguments: of standard opcodes, from the first on. */
+/* @arguments: number of operands of each standard opcode, from the first on. */
 static void walk_program(struct walk *walk, struct bytes *program, uint8_t opcode_base,
 			 const uint8_t *arguments)
 {
@@ -134,7 +134,7 @@ static void walk_program(struct walk *walk, struct bytes *program, uint8_t opcod
 	}
 }
 
-/* The lines of one unit. */
+/* Visit the line program of one unit. */
 static void walk_unit(struct walk *walk, struct bytes *unit, bool wide)
 {
 	struct bytes header;
@@ -144,13 +144,16 @@ static void walk_unit(struct walk *walk, struct bytes *unit, bool wide)
 	if (version < 2 || version > 5)
 		return;
 	if (version == 5)
-		take(unit, 2); /* sizes of addresses and selectors */
+		take(unit, 2); /* sizes of addresses and segment selectors */
 	length = take(unit, wide ? 8 : 4);
 	if (length > (size_t)(unit->end - unit->at))
 		return;
 	header = (struct bytes){unit->at, unit->at + length, false};
 	unit->at += length;
-	/* Bytes of an instruction, instructions at a time, what are statements, steps of lines. */
+	/*
+	 * minimum_instruction_length, maximum_operations_per_instruction, default_is_stmt,
+	 * line_base, line_range
+	 */
 	take(&header, version >= 4 ? 5 : 4);
 	opcode_base = (uint8_t)take(&header, 1);
 	if (opcode_base > 0 && (size_t)(header.end - header.at) >= opcode_base - 1U)
@@ -188,7 +191,7 @@ int dead_lines_move(struct dead_lines *lines, const struct elf_file *file)
 
 	if (section == NULL || header.sh_type == SHT_NOBITS)
 		return 0;
-	/* As libdw does it when it opens the file; it finds it done. */
+	/* Decompress as libdw does on opening; libdw then finds the section decompressed. */
 	if ((header.sh_flags & SHF_COMPRESSED) == 0 || elf_compress(section, 0, 0) >= 0)
 		data = elf_getdata(section, NULL);
 	if (data == NULL || data->d_buf == NULL || data->d_size == 0)

@@ -16,7 +16,7 @@
 #include "lib/cleanup.h"
 #include "lib/sandbox.h"
 
-/* As long as libdebuginfod by default keeps in mind that a file is missing. */
+/* libdebuginfod's default time for remembering that a file is missing. */
 #define MISSING_SECONDS 600
 #define CHECK_SECONDS 5
 
@@ -80,7 +80,7 @@ static bool candidate_matches(void *context)
 	return same;
 }
 
-/* The process that asks servers parses nothing that they sent. */
+/* Files from servers are parsed in a sandbox only, not in the process that asks the servers. */
 static bool is_requested(const struct debug_server_request *request, const char *path)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -134,7 +134,10 @@ int debug_cache_put(const struct debug_server_request *request, int fd, char **p
 	snprintf(open_file, sizeof(open_file), "/proc/self/fd/%d", fd);
 	if (!is_requested(request, open_file))
 		return -EBADMSG;
-	/* An empty file says that there is none; another process may have been faster. */
+	/*
+	 * An empty file means that servers do not have the file. Another process may have been
+	 * faster.
+	 */
 	if (linkat(AT_FDCWD, open_file, AT_FDCWD, file, AT_SYMLINK_FOLLOW) < 0) {
 		if (errno != EEXIST || unlink(file) < 0 ||
 		    linkat(AT_FDCWD, open_file, AT_FDCWD, file, AT_SYMLINK_FOLLOW) < 0)

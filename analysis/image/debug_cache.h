@@ -4,8 +4,8 @@
  * DIRECTORY/BUILD-ID/executable and debuginfo. DIRECTORY is DEBUGINFOD_CACHE_PATH, or else
  * debuginfod_client in XDG_CACHE_HOME or ~/.cache.
  *
- * A file gets its name when it is whole and has the build-id. Until then it has none, so that
- * nothing incomplete is left when the program is killed.
+ * A file gets its name only after it is complete and its build-id has been checked. Until then it
+ * is unnamed, so that a killed program leaves no incomplete file.
  */
 #ifndef DCPI_DEBUG_CACHE_H
 #define DCPI_DEBUG_CACHE_H
@@ -25,15 +25,15 @@ enum debug_cache_state {
  */
 enum debug_cache_state debug_cache_find(const struct debug_server_request *request, char **path);
 
-/** debug_cache_incoming() - begin a file. Return: a descriptor without name, or -errno. */
+/** debug_cache_incoming() - create a file. Return: a descriptor of an unnamed file, or -errno. */
 int debug_cache_incoming(const struct debug_server_request *request);
 
 /**
- * debug_cache_put() - check a file that is complete and give it its name
- * @fd:   of debug_cache_incoming(); stays the caller's
+ * debug_cache_put() - check a complete file and name it
+ * @fd:   result of debug_cache_incoming(); owned by the caller
  * @path: out: malloc'd
  *
- * Return: 0; -EBADMSG it is no ELF file of that build-id, or truncated; or another error.
+ * Return: 0; -EBADMSG if it is truncated or not an ELF file of that build-id; or another error.
  */
 int debug_cache_put(const struct debug_server_request *request, int fd, char **path);
 

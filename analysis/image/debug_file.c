@@ -12,7 +12,7 @@
 #include "analysis/image/image_elf.h"
 #include "lib/cleanup.h"
 
-/* Symbol tables are small: what unpacks to more is no mini-debuginfo. */
+/* Symbol tables are small: data that decompresses to more is not mini-debuginfo. */
 #define MINI_BYTES_MAX (256U << 20)
 #define MINI_MEMORY_MAX (128U << 20)
 
@@ -115,7 +115,7 @@ static int open_by_link(struct elf_file *ret, const struct image_elf *image, con
 	name = dwelf_elf_gnu_debuglink(elf->elf, &crc);
 	if (slash == NULL)
 		path = ".";
-	/* A name, not a path: the link must not lead elsewhere. */
+	/* It must be a name and not a path, so that the link cannot lead elsewhere. */
 	if (name == NULL || *name == '\0' || strchr(name, '/') != NULL)
 		return -ENOENT;
 	for (int place = 0; place < 3; place++) {
@@ -132,7 +132,7 @@ static int open_by_link(struct elf_file *ret, const struct image_elf *image, con
 	return -ENOENT;
 }
 
-/* Unpacks one .xz stream. Return: malloc'd memory, or NULL. */
+/* Decompress one .xz stream. Return: malloc'd memory, or NULL. */
 static void *unpack(const void *data, size_t bytes, size_t *unpacked)
 {
 	lzma_stream stream = LZMA_STREAM_INIT;

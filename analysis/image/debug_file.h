@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The separate debug file of an image: the full symbol table of a stripped one, and lines.
+ * The separate debug file of an image: lines, and the full symbol table if the image is stripped.
  *
- * Looked for in this order: a separate file named after the build-id, a separate file
- * named by .gnu_debuglink, mini-debuginfo inside the file, and only if asked
- * for, a debuginfod server. A separate file counts only if it has the image's
- * build-id or, where the image has none, the checksum in .gnu_debuglink.
+ * Sources are tried in this order: a separate file named after the build-id, a separate file named
+ * by .gnu_debuglink, mini-debuginfo inside the file, and only on request a debuginfod server. A
+ * separate file must have the image's build-id or, if the image has none, the checksum in
+ * .gnu_debuglink.
  */
 #ifndef DCPI_DEBUG_FILE_H
 #define DCPI_DEBUG_FILE_H
@@ -22,10 +22,9 @@ struct image_elf;
 
 /**
  * struct debug_file_options - zero-initialised: the defaults
- * @directory:  where separate debug files are; NULL: DEBUG_FILE_DIRECTORY
- * @debuginfod: ask the servers in DEBUGINFOD_URLS. Otherwise nothing here ever
- *              uses the network.
- * @stamps:     files that are looked at, or looked for, are noted there, unless NULL
+ * @directory:  directory of separate debug files; NULL: DEBUG_FILE_DIRECTORY
+ * @debuginfod: ask the servers in DEBUGINFOD_URLS. If false, the network is never used.
+ * @stamps:     records all files that are read or searched; may be NULL
  * @cache:      directory with indexes of symbols, for tools/report/symbol_cache.h; NULL: none
  * @images:     directory with copies of images (lib/image_store.h), for images
  *              whose file was removed or replaced; NULL: no store
@@ -44,11 +43,11 @@ struct debug_file_options {
 };
 
 /**
- * debug_file_path() - where a debug directory has the file of a build-id
+ * debug_file_path() - return the path of a build-id's file in a debug directory
  * @suffix: ".debug"; "": the executable
  *
- * Return: malloc'd, "DIRECTORY/.build-id/ab/cdefSUFFIX"; NULL: it is no build-id, or out of
- * memory.
+ * Return: malloc'd, "DIRECTORY/.build-id/ab/cdefSUFFIX"; NULL if @id is no valid build-id, or out
+ * of memory.
  */
 char *debug_file_path(const char *directory, const uint8_t *id, size_t bytes, const char *suffix);
 
@@ -56,7 +55,7 @@ char *debug_file_path(const char *directory, const uint8_t *id, size_t bytes, co
  * debug_file_open() - find the debug file of an image
  * @ret: out; closed by elf_file_close()
  *
- * Return: 0; -ENOENT there is none.
+ * Return: 0; -ENOENT if there is none.
  */
 int debug_file_open(struct elf_file *ret, const struct image_elf *image,
 		    const struct debug_file_options *options);

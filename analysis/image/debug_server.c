@@ -51,8 +51,9 @@ struct curl_api {
 };
 
 /*
+ * struct server - a server
  * @proven: it has answered. Until then it gets one request at a time, so that a server that does
- *          not work sees one attempt.
+ *          not work sees only one attempt.
  */
 struct server {
 	char *url;
@@ -61,13 +62,16 @@ struct server {
 	size_t active; /* transfers */
 };
 
-/* An answer. @path: NULL: there is no such file */
+/* struct answer - an answer. @path: NULL: there is no such file */
 struct answer {
 	struct debug_server_request request;
 	char *path;
 };
 
-/* @server: the server that is asked now or next. @easy: NULL: no transfer is in progress */
+/*
+ * struct job - a request in progress
+ * @server: the server that is asked now or next. @easy: NULL: no transfer is in progress
+ */
 struct job {
 	const struct debug_server_request *request;
 	size_t server;
@@ -78,7 +82,7 @@ struct job {
 	char *path;
 };
 
-/* All that the program knows of servers; @lock is held while they are asked. */
+/* All state about servers; @lock is held while they are asked. */
 static struct {
 	pthread_mutex_t lock;
 	bool opened;
@@ -86,7 +90,7 @@ static struct {
 	struct curl_api curl;
 	struct server servers[SERVERS_MAX];
 	size_t server_count;
-	uint64_t left_ns; /* of the time to wait */
+	uint64_t left_ns; /* remaining waiting time */
 	long stall_seconds;
 	struct answer *answers;
 	size_t answer_count;
@@ -155,7 +159,9 @@ static bool load_curl(struct curl_api *curl)
 	       curl->global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK;
 }
 
-/* A number of seconds from the environment; @otherwise: if it is not set, or no number. */
+/*
+ * Return a number of seconds from the environment; @otherwise: default if it is unset or invalid.
+ */
 static long seconds_of(const char *variable, long otherwise)
 {
 	const char *text = getenv(variable);
@@ -167,7 +173,7 @@ static long seconds_of(const char *variable, long otherwise)
 		       : otherwise;
 }
 
-/* Once, with the lock held. */
+/* Initialise once; called with the lock held. */
 static bool servers_open(void)
 {
 	const char *urls = getenv("DEBUGINFOD_URLS");
@@ -219,7 +225,7 @@ static void job_finish(struct fetch *fetch, struct job *job)
 	fetch->done++;
 }
 
-/* Transfers of the server are given up; their files come from the servers after it. */
+/* Cancel all transfers of the server; the next servers are asked for their files. */
 static void server_fail(struct fetch *fetch, size_t number, const char *reason)
 {
 	struct server *server = &state.servers[number];
@@ -297,7 +303,7 @@ static char *url_of(const struct job *job)
 		       : url;
 }
 
-/* Asks the next server that has not failed; without one the job is done. */
+/* Ask the next server that has not failed; without one, the job is done. */
 static void transfer_start(struct fetch *fetch, struct job *job)
 {
 	_cleanup_free_ char *url = NULL;
@@ -399,7 +405,7 @@ static void time_over(struct fetch *fetch)
 	announce(message != NULL ? message : "debuginfod servers are given up");
 }
 
-/* Asks until all jobs are done or the time is over. */
+/* Ask the servers until all jobs are done or the time is over. */
 static void fetch_run(struct fetch *fetch)
 {
 	const struct debug_server_listener *listener = state.listener;
@@ -441,7 +447,7 @@ static const struct answer *answer_find(const struct debug_server_request *reque
 	return NULL;
 }
 
-/* @path: taken over */
+/* @path: ownership is transferred */
 static void answer_add(const struct debug_server_request *request, char *path)
 {
 	if (array_reserve(&state.answers, &state.answer_capacity, state.answer_count + 1,
@@ -461,7 +467,7 @@ static bool is_job(const struct job *jobs, size_t count, const struct debug_serv
 	return false;
 }
 
-/* Requests that neither an earlier answer nor the cache settles become jobs, once each. */
+/* Create a job for each request without an earlier or cached answer, once each. */
 static size_t collect_jobs(struct job *jobs, const struct debug_server_request *requests,
 			   size_t count)
 {
@@ -505,8 +511,7 @@ static void fetch_locked(const struct debug_server_request *requests, size_t cou
 	}
 }
 
-/* In a sandbox, the broker asks the servers. A packet has room for more requests than it is given.
- */
+/* In a sandbox, the broker asks the servers. Requests are divided into packets. */
 static void fetch_from_broker(const struct debug_server_request *requests, size_t count)
 {
 	struct broker_packet packet;

@@ -15,7 +15,9 @@
 /* The demangler's use of stack grows with the name. */
 #define MANGLED_BYTES_MAX 8192
 
-/* A few hundred bytes can stand for gigabytes: parts of a name may be referred to again. */
+/*
+ * Mangled names may refer to their parts repeatedly: a few hundred bytes can expand to gigabytes.
+ */
 #define READABLE_BYTES_MAX 32768
 
 struct readable {
@@ -25,8 +27,8 @@ struct readable {
 };
 
 /*
- * What follows the module in gfortran's "__module_MOD_procedure", of which nothing but
- * "_MOD_" and what the compiler adds is in upper case. NULL: it is no such name.
+ * Return the procedure in gfortran's "__module_MOD_procedure", or NULL if it is not such a name.
+ * Only "_MOD_" and suffixes from the compiler contain upper-case letters.
  */
 static const char *fortran_procedure(const char *name)
 {
@@ -43,7 +45,7 @@ static const char *fortran_procedure(const char *name)
 	return *end != '.' && *end != '\0' ? end : NULL;
 }
 
-/* "camlModule__name_123"; the runtime's own begin with "caml_". */
+/* "camlModule__name_123"; names of the runtime begin with "caml_". */
 static bool is_ocaml(const char *name)
 {
 	return strncmp(name, "caml", 4) == 0 && name[4] >= 'A' && name[4] <= 'Z';
@@ -59,16 +61,19 @@ static void append(const char *part, size_t bytes, void *to)
 {
 	struct readable *readable = to;
 
-	/* The only way to stop a demangler; it holds at most the letters of one identifier. */
+	/*
+	 * The only way to stop a demangler; its own memory is at most the letters of one
+	 * identifier.
+	 */
 	if (bytes >= sizeof(readable->text) - readable->bytes)
 		longjmp(readable->too_long, 1);
-	if (bytes > 0) /* nothing may be at NULL */
+	if (bytes > 0) /* @part may be NULL */
 		memcpy(readable->text + readable->bytes, part, bytes);
 	readable->bytes += bytes;
 	readable->text[readable->bytes] = '\0';
 }
 
-/* "module::procedure", as DWARF and gdb have it; what gcc made of one is told as C++'s is. */
+/* "module::procedure", as in DWARF and gdb; the suffix of gcc's clones is shown as for C++. */
 static void append_fortran(struct readable *readable, const char *mangled, const char *procedure)
 {
 	size_t bytes = strcspn(procedure, ".");
@@ -83,7 +88,7 @@ static void append_fortran(struct readable *readable, const char *mangled, const
 	append("]", 1, readable);
 }
 
-/* A sign that an operator is made of: "$2b"; letters and digits are never written so. */
+/* Decode a character of an operator: "$2b"; letters and digits are never encoded. */
 static bool take_sign(const char *mangled, char *ret)
 {
 	unsigned int sign;
@@ -95,7 +100,7 @@ static bool take_sign(const char *mangled, char *ret)
 	return true;
 }
 
-/* "Module.name_123", as perf has it: the number tells functions of one name apart. */
+/* "Module.name_123", as in perf: the number distinguishes functions of the same name. */
 static void append_ocaml(struct readable *readable, const char *mangled)
 {
 	char sign;
@@ -128,7 +133,7 @@ static bool make_readable(struct readable *readable, const char *mangled)
 		append_ocaml(readable, mangled);
 		return true;
 	}
-	/* First, since Rust's older scheme would pass for C++. */
+	/* Rust first, because names of Rust's older scheme are also valid C++ names. */
 	if (rust_demangle_callback(mangled, OPTIONS, append, readable))
 		return true;
 	readable->bytes = 0;

@@ -1,28 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Names of C++, Rust, Fortran and OCaml as the source has them. */
+/*
+ * Demangling of C++, Rust, Fortran and OCaml names.
+ */
 #ifndef DCPI_DEMANGLE_H
 #define DCPI_DEMANGLE_H
 
 #include <stdbool.h>
 
 /**
- * demangle_is_mangled() - whether a name may be one that demangle() knows
+ * demangle_is_mangled() - return true if a name may be one that demangle() knows
  *
- * Cheap: names that C++ and Rust compilers reserve begin with "_Z" or "_R", gfortran's of
- * modules are "__module_MOD_procedure", OCaml's begin with "caml" and a module.
+ * Cheap: mangled names of C++ and Rust begin with "_Z" or "_R", those of gfortran modules are
+ * "__module_MOD_procedure", those of OCaml begin with "caml" and a module.
  */
 bool demangle_is_mangled(const char *name);
 
 /**
  * demangle() - demangle a name of C++, Rust (both of its schemes), Fortran or OCaml
- * @name: any symbol; "@plt" or a version at its end stays
+ * @name: any symbol; "@plt" or a version at its end is kept
  *
- * Hashes, by which Rust's older scheme tells instances of one generic function
- * apart, are left out; the numbers of OCaml's functions stay. For names that are
- * not mangled, or longer than any compiler makes them (as they are, or readable),
- * there is no result.
+ * Hashes that distinguish instances of a generic function in Rust's older scheme are left out; the
+ * numbers of OCaml's functions are kept. There is no result for names that are not mangled, or
+ * whose mangled or demangled form is longer than compilers generate.
  *
- * Return: malloc'd string, or NULL: use @name as it is.
+ * Return: malloc'd string, or NULL: use @name unchanged.
  */
 char *demangle(const char *name);
 

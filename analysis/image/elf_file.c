@@ -12,7 +12,7 @@
 #include "lib/error.h"
 #include "lib/parse_guard.h"
 
-/* Opening must neither wait (a FIFO) nor do anything (a tape drive). */
+/* Opening must neither block (FIFO) nor have side effects (tape drive). */
 static int open_regular(const char *path, uint64_t *bytes, struct error *err)
 {
 	_cleanup_close_ int fd =

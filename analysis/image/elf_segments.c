@@ -141,7 +141,7 @@ static bool read_dynamic(struct dynamic *dynamic, const struct elf_file *file)
 	return dynamic->symbols != 0 && dynamic->strings != 0;
 }
 
-/* Opens a reader of 32-bit words at an address. */
+/* Open a reader of 32-bit words at an address. */
 static bool read_words(struct bounded_reader *reader, const struct elf_file *file, uint64_t address)
 {
 	Elf_Data *data = elf_segments_data(file, address, UINT64_MAX, ELF_T_BYTE);

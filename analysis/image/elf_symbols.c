@@ -6,31 +6,38 @@
 
 #include "analysis/image/elf_segments.h"
 
-/* Of a name, when choosing: a hostile file can make comparing whole names slow. */
+/*
+ * Number of bytes compared when choosing a name: whole names of a hostile file may be slow to
+ * compare.
+ */
 #define COMPARED_BYTES 256
 
-/* Where symbols of a section may be. */
+/* struct code_section - address range of a section */
 struct code_section {
 	uint64_t address;
 	uint64_t bytes; /* 0: not code */
 };
 
-/* Numbers of versions have 15 bits; another one marks hidden symbols. */
+/* Version numbers have 15 bits; bit 15 marks hidden symbols. */
 #define VERSION_COUNT 0x8000
 
 /*
- * The versions of a dynamic symbol table. @numbers: one for each symbol; @names: by number,
- * VERSION_COUNT of them; NULL: the file has no versions.
+ * struct version_table - the versions of a dynamic symbol table
+ * @numbers: one for each symbol
+ * @names:   by number, VERSION_COUNT elements; NULL: the file has no versions
  */
 struct version_table {
 	Elf_Data *numbers;
 	const char **names;
 };
 
-/* @segments: the file has no section headers: names are in @found, code in segments */
+/*
+ * struct symbol_table - an open symbol table
+ * @segments: the file has no section headers: names are in @found, code in segments
+ */
 struct symbol_table {
 	Elf_Data *symbols;
-	Elf_Data *extended; /* section numbers too big for a symbol */
+	Elf_Data *extended; /* section numbers too large for a symbol */
 	size_t count;
 	size_t strings;
 	struct code_section *sections;
@@ -72,7 +79,7 @@ static void read_definitions(struct version_table *versions, const struct elf_fi
 	GElf_Verdaux name;
 	size_t at = 0;
 
-	/* Offsets only grow, so that a damaged list ends. */
+	/* Offsets only grow, so that a damaged list terminates. */
 	while (at < data->d_size && at <= INT32_MAX &&
 	       gelf_getverdef(data, (int)at, &definition) != NULL) {
 		if (definition.vd_ndx < VERSION_COUNT && !(definition.vd_flags & VER_FLG_BASE) &&
@@ -91,7 +98,7 @@ static bool open_versions(struct version_table *versions, const struct elf_file 
 	GElf_Shdr header;
 	Elf_Scn *numbers = find_table(file, SHT_GNU_versym, &header);
 	Elf_Scn *definitions = find_table(file, SHT_GNU_verdef, &header);
-	Elf_Data *data = elf_getdata(definitions, NULL); /* of no section, NULL */
+	Elf_Data *data = elf_getdata(definitions, NULL); /* NULL for a missing section */
 
 	if (numbers == NULL || data == NULL)
 		return true;
@@ -201,7 +208,7 @@ static bool type_rank(const GElf_Sym *symbol, unsigned int *rank)
 	return true;
 }
 
-/* Labels that compilers and assemblers leave: ".L12", ".annobin_f", and "$x" on ARM. */
+/* Return true for labels from compilers and assemblers: ".L12", ".annobin_f", and "$x" on ARM. */
 static bool is_noise(const char *name)
 {
 	if (name[0] == '\0' || (name[0] == '.' && name[1] == 'L') ||
@@ -225,7 +232,7 @@ static bool in_code(const struct symbol_table *table, const GElf_Sym *symbol, El
 	       symbol->st_size <= section->bytes - (symbol->st_value - section->address);
 }
 
-/* Return: NULL: the name is not in the table. */
+/* Return: NULL if the name is not in the table. */
 static const char *symbol_name(const struct symbol_table *table, const struct elf_file *file,
 			       const GElf_Sym *symbol)
 {
@@ -235,7 +242,7 @@ static const char *symbol_name(const struct symbol_table *table, const struct el
 							   : NULL;
 }
 
-/* Return: whether entry @i is a code symbol. */
+/* Return: true if entry @i is a code symbol. */
 static bool read_symbol(struct symbol_table *table, const struct elf_file *file, int i,
 			struct elf_symbol *ret)
 {
@@ -253,7 +260,7 @@ static bool read_symbol(struct symbol_table *table, const struct elf_file *file,
 			    : !in_code(table, &symbol, extended))
 		return false;
 	ret->file = NULL;
-	/* A linker ends the symbols of the last file by a file without a name. */
+	/* After the symbols of the last file, linkers add a file symbol without a name. */
 	if (GELF_ST_BIND(symbol.st_info) == STB_LOCAL && table->file != NULL &&
 	    *table->file != '\0')
 		ret->file = table->file;

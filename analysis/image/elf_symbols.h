@@ -5,23 +5,20 @@
 
 #include "analysis/image/elf_file.h"
 
-/**
- * ELF_SYMBOL_LABEL - the lowest rank of symbols that are not functions
- */
+/** ELF_SYMBOL_LABEL - the lowest rank of symbols that are not functions */
 #define ELF_SYMBOL_LABEL 3
 
 /**
  * struct elf_symbol - a symbol in a section that holds code
  * @address: ELF virtual address
  * @bytes:   0 if the symbol has no size (assembly)
- * @rank:    lower is better: functions before labels (ELF_SYMBOL_LABEL); among
- *           these global, weak, local
- * @name:    as in the file ("fopen@@GLIBC_2.2.5" in some); valid while the
- *           file is open, as are the other strings
- * @version: of SHT_DYNSYM: the symbol's version ("GLIBC_2.2.5"); NULL: none
- * @hidden:  programs are no longer linked with this version ("name@VERSION")
- * @file:    of a local symbol: the source file that the linker recorded for it;
- *           NULL: not known
+ * @rank:    lower is better: functions before labels (ELF_SYMBOL_LABEL); within each, global, weak,
+ *           local
+ * @name:    as in the file ("fopen@@GLIBC_2.2.5" in some files). All strings are valid while the
+ *           file is open
+ * @version: in SHT_DYNSYM: the symbol's version ("GLIBC_2.2.5"); NULL: none
+ * @hidden:  new programs are not linked with this version ("name@VERSION")
+ * @file:    for a local symbol: the source file that the linker recorded for it; NULL: unknown
  */
 struct elf_symbol {
 	uint64_t address;
@@ -36,30 +33,29 @@ struct elf_symbol {
 typedef int (*elf_symbol_fn)(void *context, const struct elf_symbol *symbol);
 
 /**
- * elf_symbols_visit() - walk over a symbol table, in the file's order
+ * elf_symbols_visit() - visit all code symbols of a table, in the file's order
  * @type: SHT_SYMTAB or SHT_DYNSYM
  *
- * Sections without contents count as code by their flags, so that separate
- * debug files work.
+ * Sections without contents count as code by their flags, so that separate debug files work.
  *
- * Return: 0, also if there is no such table or what can be read of it ends
- * early; else what @visit returned.
+ * Return: 0, also if there is no such table or its readable part ends early; else the result of
+ * @visit.
  */
 int elf_symbols_visit(const struct elf_file *file, unsigned int type, elf_symbol_fn visit,
 		      void *context);
 
-/** elf_symbols_present() - whether there is a table of a type with symbols in it. */
+/** elf_symbols_present() - return true if there is a non-empty table of a type. */
 bool elf_symbols_present(const struct elf_file *file, unsigned int type);
 
 /**
- * elf_symbols_is_internal() - whether a compiler made a name: "f.part.0", "f.llvm.123"
+ * elf_symbols_is_internal() - return true for names made by a compiler: "f.part.0", "f.llvm.123"
  */
 bool elf_symbols_is_internal(const char *name);
 
 /**
- * elf_symbols_prefer() - which of two names of one place people want to read
+ * elf_symbols_prefer() - choose the more readable of two names of one address
  *
- * Names that are not elf_symbols_is_internal(), then fewest leading underscores, then
+ * The order is: names that are not elf_symbols_is_internal(), then fewest leading underscores, then
  * shortest, then alphabetical, by the first 256 bytes.
  *
  * Return: < 0 for @a, > 0 for @b, 0 if they are the same.

@@ -40,7 +40,7 @@ void file_stamps_note(struct file_stamps *stamps, const char *path)
 
 	if (stamps == NULL)
 		return;
-	/* Before the file is read: what changes meanwhile is another one. */
+	/* Before the file is read, so that a change while reading is detected. */
 	stamp.state = file_state_get(path);
 	stamp.path = strdup(path);
 	if (stamp.path == NULL ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The files that something was made from, or that were looked for in vain, as they were:
- * as long as all are the same, making it again would give the same.
+ * States of all files that a result was made from, including missing ones. As long as all states
+ * are unchanged, the result is valid.
  */
 #ifndef DCPI_FILE_STAMPS_H
 #define DCPI_FILE_STAMPS_H
@@ -11,8 +11,8 @@
 #include <stdint.h>
 
 /**
- * struct file_state - what tells a file from what is at its path later
- * @there: there is one; else all is 0
+ * struct file_state - identity of a file's contents at one time
+ * @there: the file exists; if not, all members are 0
  */
 struct file_state {
 	bool there;
@@ -22,7 +22,7 @@ struct file_state {
 	int64_t changed_ns;
 };
 
-/** file_state_get() - of what is at a path now. */
+/** file_state_get() - return the current state of a path. */
 struct file_state file_state_get(const char *path);
 
 bool file_state_equal(const struct file_state *a, const struct file_state *b);
@@ -32,7 +32,7 @@ struct file_stamp {
 	struct file_state state;
 };
 
-/** struct file_stamps - zero-initialised is empty; @failed: not all could be noted */
+/** struct file_stamps - empty if zero-initialised; @failed: some states could not be recorded */
 struct file_stamps {
 	struct file_stamp *list;
 	size_t count;
@@ -40,7 +40,7 @@ struct file_stamps {
 	bool failed;
 };
 
-/** file_stamps_note() - note what is at a path; nothing if @stamps is NULL. */
+/** file_stamps_note() - record the state of a path; no effect if @stamps is NULL. */
 void file_stamps_note(struct file_stamps *stamps, const char *path);
 
 void file_stamps_deinit(struct file_stamps *stamps);

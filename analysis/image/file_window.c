@@ -20,7 +20,7 @@ void file_window_deinit(struct file_window *window)
 	*window = (struct file_window){.fd = -1};
 }
 
-/* Large blocks come from mmap: what is not touched takes no memory. */
+/* Large blocks come from mmap: untouched parts take no memory. */
 static bool allocate(struct file_window *window)
 {
 	if (window->memory != NULL)

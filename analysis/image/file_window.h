@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A part of a file in memory, read when it is asked for, in chunks: of a big
- * section only what is looked at costs time and memory. Bytes never move.
+ * A part of a file in memory, read on demand in chunks: only the accessed part of a large section
+ * costs time and memory. Bytes never move.
  */
 #ifndef DCPI_FILE_WINDOW_H
 #define DCPI_FILE_WINDOW_H
@@ -12,27 +12,27 @@
 /** struct file_window - fields are private. */
 struct file_window {
 	uint8_t *memory;
-	uint8_t *loaded; /* a byte for each chunk */
+	uint8_t *loaded; /* one byte for each chunk */
 	uint64_t offset;
 	uint64_t bytes;
 	int fd;
 };
 
 /**
- * file_window_init() - @bytes bytes at @offset of a file
- * @fd: stays the caller's, and open
+ * file_window_init() - prepare access to @bytes bytes at @offset of a file
+ * @fd: owned by the caller; must stay open
  *
- * Nothing is read and no memory touched yet.
+ * Nothing is read or allocated yet.
  */
 void file_window_init(struct file_window *window, int fd, uint64_t offset, uint64_t bytes);
 
 void file_window_deinit(struct file_window *window);
 
 /**
- * file_window_get() - bytes of it
- * @at: from the window's beginning
+ * file_window_get() - return bytes of the window
+ * @at: offset from the window's beginning
  *
- * Return: valid until the end; NULL if they are not all there or cannot be read.
+ * Return: valid until file_window_deinit(); NULL if some are outside or cannot be read.
  */
 const uint8_t *file_window_get(struct file_window *window, uint64_t at, uint64_t bytes);
 

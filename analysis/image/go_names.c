@@ -12,7 +12,7 @@
 
 CLEANUP_DEFINE(image_memory, struct image_memory *, image_memory_close)
 
-/* First words of the table, by the Go release that introduced the format. */
+/* Magic numbers of the table, by the Go release that introduced the format. */
 enum go_format {
 	GO_1_2 = 0xfffffffb,
 	GO_1_16 = 0xfffffffa,
@@ -24,7 +24,7 @@ enum go_format {
 
 /*
  * struct go_table - offsets are from the first byte of the table
- * @names:     names, ended by NUL, up to the last NUL of the table at @names_end
+ * @names:     names, terminated by NUL, up to the last NUL of the table at @names_end
  * @functions: entries of two words, @entry_bytes each: the address of a function, and the offset
  *             from @details of its record
  * @base:      added to the addresses in entries
@@ -44,7 +44,7 @@ struct go_table {
 	uint64_t base;
 };
 
-/* Reads a number of 4 or 8 bytes at an offset. Return: whether it is inside the table. */
+/* Read a number of 4 or 8 bytes at an offset. Return: true if it is inside the table. */
 static bool read_at(const struct go_table *table, uint64_t offset, uint8_t bytes, uint64_t *ret)
 {
 	struct bounded_reader reader;
@@ -56,13 +56,15 @@ static bool read_at(const struct go_table *table, uint64_t offset, uint8_t bytes
 	return true;
 }
 
-/* Word @index after the 8 bytes that the header begins with. */
+/* Read word @index after the first 8 bytes of the header. */
 static bool read_word(const struct go_table *table, unsigned int index, uint64_t *ret)
 {
 	return read_at(table, 8 + (uint64_t)index * table->word_bytes, table->word_bytes, ret);
 }
 
-/* Where position-independent programs are relocated, the text's address is not in the table. */
+/*
+ * Return the address of the text. In position-independent programs it may be only in a relocation.
+ */
 static uint64_t text_start(const struct go_table *table, const struct elf_file *file,
 			   uint64_t in_table)
 {
@@ -141,7 +143,9 @@ static bool open_at(struct go_table *table, const struct elf_file *file, Elf_Dat
 	return go_read_header(table, file);
 }
 
-/* The first words of a table in a segment, aligned as linkers do. Return: its offset, or -1. */
+/*
+ * Find the magic number of a table in a segment, aligned as by linkers. Return: its offset, or -1.
+ */
 static ssize_t find_magic(const uint8_t *data, size_t bytes)
 {
 	for (size_t at = 0; at + 8 <= bytes; at += 8) {
@@ -200,7 +204,7 @@ static bool find_table(struct go_table *table, const struct elf_file *file)
 	       find_in_segments(table, file);
 }
 
-/* Return: NULL: the entry leads outside the table. */
+/* Return: NULL if the entry refers outside of the table. */
 static const char *go_name_of(const struct go_table *table, uint64_t detail)
 {
 	uint8_t address_bytes =
@@ -215,7 +219,7 @@ static const char *go_name_of(const struct go_table *table, uint64_t detail)
 	return name < table->names_end ? (const char *)table->data + name : NULL;
 }
 
-/* The table has starts only: up to the next function an assembler for x86 writes int3. */
+/* The table has only start addresses: on x86, remove the int3 padding before the next function. */
 static uint64_t without_padding(const struct elf_file *file, uint64_t address, uint64_t bytes)
 {
 	enum {
@@ -234,7 +238,7 @@ static uint64_t without_padding(const struct elf_file *file, uint64_t address, u
 		return bytes;
 	while (left > 0 && code[left - 1] == INT3)
 		left--;
-	/* The displacement of a short jump may be that byte, too. */
+	/* The displacement of a short jump may also be 0xcc. */
 	if (left > 0 && left < count && (code[left - 1] == 0xeb || (code[left - 1] & 0xf0) == 0x70))
 		left++;
 	return left > 0 ? bytes - (count - left) : bytes;

@@ -37,7 +37,7 @@ static void read_build_id(struct image_code *code)
 		snprintf(code->build_id + 2 * i, 3, "%02x", id[i]);
 }
 
-/* What is found by following the code. */
+/* Compute everything that depends on following the code. */
 static int load(struct image_code *code, const struct debug_file_options *options)
 {
 	int r;

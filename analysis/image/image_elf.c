@@ -16,7 +16,7 @@
 #include "lib/file_identity.h"
 #include "lib/parse_guard.h"
 
-/* Longest build-id that comes with the kernel's mmap events. */
+/* Longest build-id in the kernel's mmap events. */
 #define KERNEL_BUILD_ID_BYTES 20
 
 struct segment {
@@ -93,7 +93,9 @@ static int read_segments(struct image_elf *file)
 			continue;
 		offset = header.p_offset;
 		bytes = file->codeless ? header.p_memsz : header.p_filesz;
-		/* elfutils keeps the headers of the image, objcopy shrinks the segments. */
+		/*
+		 * elfutils keeps the image's headers in debug files; objcopy shrinks the segments.
+		 */
 		if (file->codeless && header.p_filesz != header.p_memsz)
 			offset = linked_offset(&header, end);
 		end = offset + bytes;
@@ -215,7 +217,7 @@ static bool is_content(const struct profile_image *image,
 	return memcmp(identity, image->identity, sizeof(identity)) == 0;
 }
 
-/* A file with the contents is the right one, also if its owner is now the superuser. */
+/* A file with the same contents is accepted, even if its owner is now the superuser. */
 static int check_content(const struct image_elf *file, const struct profile_image *image,
 			 const struct file_writers *writers)
 {

@@ -18,12 +18,11 @@ struct debug_file_options;
 struct image_elf;
 
 /**
- * struct image_section - a section that holds code
+ * struct image_section - a section that contains code
  * @address: ELF virtual address
  * @bytes:   length
  * @index:   in the section header table; 0 if the file has no section headers
- * @name:    ".text"; ".segment" stands for an executable segment of a file without section
- *           headers
+ * @name:    ".text"; ".segment" for an executable segment of a file without section headers
  */
 struct image_section {
 	uint64_t address;
@@ -32,7 +31,7 @@ struct image_section {
 	const char *name;
 };
 
-/** enum image_elf_origin - where a file was found, hence which users may have put it there */
+/** enum image_elf_origin - location of a file, and hence the users that may have put it there */
 enum image_elf_origin {
 	/* At or next to the image's path: all users with write permission for that directory. */
 	IMAGE_ELF_PATH,
@@ -45,12 +44,12 @@ enum image_elf_origin {
 /**
  * image_elf_open() - open one file as the file of an image
  * @image:   its identity and, for messages and separate debug files, its path
- * @path:    the file; taken over. NULL: out of memory
+ * @path:    the file; ownership is transferred. NULL: out of memory
  * @origin:  where the file was found
  * @options: the users whose files are trusted; NULL: all users
  * @ret:     out; freed by image_elf_close()
  *
- * Only image_lookup_open() chooses the file: others use that.
+ * Only image_lookup_open() calls this function, because it chooses the file.
  *
  * For an image with PROFILE_IDENTITY_BUILD_ID or PROFILE_IDENTITY_DIGEST, only trusted users may be
  * able to write the file at its path, since others could copy the build-id. For an image with
@@ -67,10 +66,10 @@ int image_elf_open(struct image_elf **ret, const struct profile_image *image, ch
 		   struct error *err);
 
 /**
- * image_elf_plain_path() - the path of an image that was profiled
+ * image_elf_plain_path() - return the path of a profiled image
  *
- * " (deleted)" at its end is left out if a build-id can decide whether the file that is
- * there now is the right one, and so is PROFILE_UNVERIFIED_SUFFIX.
+ * " (deleted)" at its end is removed if a build-id can identify the file that is there now, and so
+ * is PROFILE_UNVERIFIED_SUFFIX.
  *
  * Return: malloc'd; NULL: out of memory.
  */
@@ -79,13 +78,15 @@ char *image_elf_plain_path(const struct profile_image *image);
 /** image_elf_close() - free. NULL is fine. */
 void image_elf_close(struct image_elf *file);
 
-/** image_elf_file() - the file, open. */
+/** image_elf_file() - return the open file. */
 const struct elf_file *image_elf_file(const struct image_elf *file);
 
-/** image_elf_path() - the path of the file that was opened. */
+/** image_elf_path() - return the path of the opened file. */
 const char *image_elf_path(const struct image_elf *file);
 
-/** image_elf_profiled_path() - the path of the image when it was profiled, without "(deleted)". */
+/**
+ * image_elf_profiled_path() - return the image's path when it was profiled, without "(deleted)".
+ */
 const char *image_elf_profiled_path(const struct image_elf *file);
 
 /**
@@ -96,30 +97,30 @@ const char *image_elf_profiled_path(const struct image_elf *file);
 bool image_elf_has_code(const struct image_elf *file);
 
 /**
- * image_elf_offset() - where code is in the file
+ * image_elf_offset() - convert an address of code to a file offset
  * @address: ELF virtual address
  * @offset:  out
  *
- * Return: bytes from there to the end of the executable segment's part that
- * is in the file; 0 if the address is in none.
+ * Return: bytes from there to the end of the executable segment's part that is in the file; 0 if no
+ * segment contains the address.
  */
 uint64_t image_elf_offset(const struct image_elf *file, uint64_t address, uint64_t *offset);
 
 /**
- * image_elf_address() - the ELF virtual address of code
+ * image_elf_address() - convert a file offset of code to an ELF virtual address
  * @offset:  in the file
  * @address: out
  *
- * Return: bytes from there to the end of the executable segment's part that is in the file; 0
- * if the offset is in none.
+ * Return: bytes from there to the end of the executable segment's part that is in the file; 0 if no
+ * segment contains the offset.
  */
 uint64_t image_elf_address(const struct image_elf *file, uint64_t offset, uint64_t *address);
 
-/** image_elf_sections() - sections that hold code, by address. */
+/** image_elf_sections() - return the sections that contain code, by address. */
 const struct image_section *image_elf_sections(const struct image_elf *file, size_t *count);
 
 /**
- * image_elf_section_at() - the code section that holds an address
+ * image_elf_section_at() - find the code section that contains an address
  *
  * O(log sections). Return: NULL if there is none.
  */

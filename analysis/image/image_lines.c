@@ -17,7 +17,7 @@
 #include "lib/parse_guard.h"
 #include "lib/u64_map.h"
 
-/* The code of one compilation unit; units without .debug_aranges are common. */
+/* struct unit_range - code of one compilation unit; units without .debug_aranges are common */
 struct unit_range {
 	uint64_t start;
 	uint64_t end;
@@ -27,7 +27,7 @@ struct unit_range {
 struct image_lines {
 	const struct elf_file *file;
 	const char *subject;	  /* for parse_guard_begin() */
-	struct elf_file debug;	  /* a file of our own, or none */
+	struct elf_file debug;	  /* a file opened here, or none */
 	struct elf_file expanded; /* a copy of @file, or none */
 	pthread_mutex_t lock;
 	struct dead_lines dead;
@@ -36,7 +36,7 @@ struct image_lines {
 	struct unit_range *ranges; /* by start */
 	size_t count;
 	size_t capacity;
-	struct u64_map names; /* by libdw's pointer to a path: the whole, plain */
+	struct u64_map names; /* by libdw's pointer to a path: the absolute, normalised path */
 };
 
 static bool has_lines(const struct elf_file *file)
@@ -117,7 +117,7 @@ static int range_compare(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-/* libdw takes for granted that strings end where their section does. */
+/* libdw assumes that the strings of a section are terminated within the section. */
 static bool strings_end(const struct elf_file *file)
 {
 	static const char *const names[] = {".debug_str", ".debug_line_str", ".zdebug_str",
@@ -171,7 +171,7 @@ static const struct unit_range *unit_at(const struct image_lines *lines, uint64_
 	return low > 0 && address < lines->ranges[low - 1].end ? &lines->ranges[low - 1] : NULL;
 }
 
-/* Whether an absolute path has no "/./", "//" or "/../". */
+/* Return true for an absolute path without "/./", "//" and "/../". */
 static bool is_plain(const char *path)
 {
 	for (const char *at = path; *path == '/' && at != NULL; at = strchr(at + 1, '/')) {
@@ -182,8 +182,8 @@ static bool is_plain(const char *path)
 }
 
 /*
- * Makes an absolute path plain. A header that is included from several directories would be
- * as many files; where a link leads elsewhere, so be it: it may be another machine's.
+ * Normalise an absolute path. Otherwise, a header that is included from several directories would
+ * count as several files. Symbolic links are not resolved: the path may be of another machine.
  */
 static void make_plain(char *path)
 {
@@ -207,7 +207,9 @@ static void make_plain(char *path)
 	*to = '\0';
 }
 
-/* A path that is relative is so to where the compiler ran. NULL: out of memory. */
+/*
+ * Return the absolute path; relative paths begin in the compiler's directory. NULL: out of memory.
+ */
 static const char *whole_path(struct image_lines *lines, Dwarf_Die *unit, const char *name)
 {
 	Dwarf_Attribute attribute;

@@ -12,8 +12,8 @@ struct image_lines;
 struct procedure_table;
 
 /**
- * image_lines_open() - the lines of an image: its own, else those of its debug file
- * @ret:        out; closed by image_lines_close(). NULL if there are none
+ * image_lines_open() - open the lines of an image: its own, else those of its debug file
+ * @ret:        out; closed by image_lines_close(). NULL if there are no lines
  * @procedures: of the image's file; must outlive the lines
  *
  * Nothing is read before the first look-up.
@@ -27,12 +27,12 @@ int image_lines_open(struct image_lines **ret, const struct procedure_table *pro
 void image_lines_close(struct image_lines *lines);
 
 /**
- * image_lines_find() - the line of an address
- * @file: out: valid until @lines is closed; a relative path only where the compiler's
- *        directory is not known; an absolute one has no "/./", "//" or "/../"
+ * image_lines_find() - find the line of an address
+ * @file: out: valid until @lines is closed. Relative only if the compiler's directory is unknown;
+ *        an absolute path has no "/./", "//" or "/../"
  * @line: out: >= 1
  *
- * Return: 0; -ENOENT not known; -ENOMEM.
+ * Return: 0; -ENOENT if unknown; -ENOMEM.
  */
 int image_lines_find(struct image_lines *lines, uint64_t address, const char **file,
 		     unsigned int *line);

@@ -13,7 +13,7 @@
 #include "lib/error.h"
 #include "lib/image_store.h"
 
-/* Where Fedora's packages keep links from build-ids to executables. */
+/* Directory in which Fedora's packages keep links from build-ids to executables. */
 #define SYSTEM_DIRECTORY "/usr/lib"
 
 struct lookup {
@@ -22,7 +22,9 @@ struct lookup {
 	const char *path; /* of the image, without "(deleted)" */
 };
 
-/* @path: taken over; NULL: there is no such path. @code: a debug file is no answer. */
+/*
+ * @path: ownership is transferred; NULL: there is no such path. @code: do not accept a debug file.
+ */
 static int try_path(struct image_elf **ret, const struct lookup *lookup, char *path,
 		    enum image_elf_origin origin, bool code)
 {
@@ -57,7 +59,7 @@ static char *path_format(const char *format, ...)
 	return length < 0 ? NULL : path;
 }
 
-/* Copies of files that other users may have written are found by their contents only. */
+/* Copies of files that other users may have written are looked up by their contents only. */
 static int open_copy(struct image_elf **ret, const struct lookup *lookup)
 {
 	static const enum image_store_kind kinds[] = {
@@ -125,7 +127,7 @@ static int open_served_executable(struct image_elf **ret, const struct lookup *l
 	return open_served(ret, lookup, DEBUG_SERVER_EXECUTABLE);
 }
 
-/* Without the image, the name in its .gnu_debuglink is unknown: these are the usual ones. */
+/* Without the image, the name in its .gnu_debuglink is unknown: try the usual ones. */
 static int open_neighbour(struct image_elf **ret, const struct lookup *lookup)
 {
 	const char *slash = strrchr(lookup->path, '/');

@@ -3,16 +3,16 @@
  * The file of an image, found by the image's identity. All code, names and lines of files come
  * through this lookup. Suppliers, in this order:
  *
- *  1. the file at the image's path, if its identity is that of the image
- *  2. the store of copies (lib/image_store.h)
- *  3. executables by build-id in the debug directories: DIRECTORY/.build-id/ab/cdef...
- *  4. executables of debuginfod servers, if asked for
- *  5. separate debug files by build-id: DIRECTORY/.build-id/ab/cdef....debug, next to where the
- *     image was (PATH.debug, .debug/NAME.debug, DIRECTORY/PATH.debug), debuginfod servers
+ * 1. the file at the image's path, if its identity is that of the image
+ * 2. the store of copies (lib/image_store.h)
+ * 3. executables by build-id in the debug directories: DIRECTORY/.build-id/ab/cdef...
+ * 4. executables of debuginfod servers, if requested
+ * 5. separate debug files by build-id: DIRECTORY/.build-id/ab/cdef....debug, next to the image's
+ *    path (PATH.debug, .debug/NAME.debug, DIRECTORY/PATH.debug), debuginfod servers
  *
- * A debug file has names and lines, and no code: see image_elf_has_code(). Each file must have
- * the image's identity. An image without build-id has suppliers 1 and 2 only. A file that another
- * user may have written never serves an image of the superuser's: see image_elf_open().
+ * A debug file has names and lines, and no code: see image_elf_has_code(). Each file must have the
+ * image's identity. An image without build-id has suppliers 1 and 2 only. A file that another user
+ * may have written is never used for an image of the superuser: see image_elf_open().
  */
 #ifndef DCPI_IMAGE_LOOKUP_H
 #define DCPI_IMAGE_LOOKUP_H
@@ -26,21 +26,21 @@
  * @image: kind PROFILE_IMAGE_FILE, with its path
  * @ret:   out; freed by image_elf_close()
  *
- * Files that are looked at, or looked for, are noted in @options->stamps.
+ * All files that are read or searched are recorded in @options->stamps.
  *
- * Return: 0; where no supplier has it, the error of the path, as of image_elf_open(); -EINVAL
+ * Return: 0; if no supplier has the file, the error of image_elf_open() for the path; -EINVAL if
  * the image's kind has no file; -ENOMEM.
  */
 int image_lookup_open(struct image_elf **ret, const struct profile_image *image,
 		      const struct debug_file_options *options, struct error *err);
 
 /**
- * image_lookup_wanted() - list the files that servers would be asked for
- * @requests: out, room for 2
+ * image_lookup_wanted() - list the files to request from servers
+ * @requests: out, memory for 2
  *
  * An image without its file needs an executable and a debug file, a stripped one a debug file.
  *
- * Return: how many.
+ * Return: the number of requests.
  */
 size_t image_lookup_wanted(struct debug_server_request requests[2],
 			   const struct profile_image *image,

@@ -14,24 +14,24 @@
 
 struct segment {
 	uint64_t address;
-	uint64_t bytes; /* that are in the file */
+	uint64_t bytes; /* in the file */
 	bool executable;
 	bool written;
 	struct file_window window;
 };
 
-/* Memory of a written segment that is constant after loading. */
+/* struct constant_range - memory of a writable segment that is constant after loading */
 struct constant_range {
 	uint64_t start;
 	uint64_t end;
 };
 
-/* A pointer that the loader fills in. */
+/* struct relocation - a pointer that the loader sets */
 struct relocation {
 	uint64_t address;
 	uint64_t addend;
 	const char *name; /* NULL: none */
-	bool relative;	  /* to the image */
+	bool relative;	  /* relative to the image */
 };
 
 struct image_memory {
@@ -42,12 +42,12 @@ struct image_memory {
 	struct constant_range *constants;
 	size_t constant_count;
 	size_t constant_capacity;
-	pthread_mutex_t lock; /* of windows and of what follows */
+	pthread_mutex_t lock; /* protects windows and the members below */
 	bool relocations_read;
 	struct relocation *relocations; /* by address */
 	size_t relocation_count;
 	size_t relocation_capacity;
-	uint64_t *pointers; /* where relative ones lead to, ascending */
+	uint64_t *pointers; /* targets of relative relocations, ascending */
 	size_t pointer_count;
 };
 
@@ -104,7 +104,7 @@ static int read_segments(struct image_memory *memory)
 	return r;
 }
 
-/* Without PT_GNU_RELRO the linker's tables are constant all the same. */
+/* The linker's tables are constant even without PT_GNU_RELRO. */
 static int read_constant_sections(struct image_memory *memory)
 {
 	static const char *const names[] = {".data.rel.ro", ".got"};
@@ -155,7 +155,7 @@ void image_memory_close(struct image_memory *memory)
 	free(memory);
 }
 
-/* --- what the file has ---------------------------------------------------- */
+/* --- contents of the file --------------------------------------------------- */
 
 static struct segment *segment_at(const struct image_memory *memory, uint64_t address,
 				  uint64_t bytes)
@@ -170,7 +170,7 @@ static struct segment *segment_at(const struct image_memory *memory, uint64_t ad
 	return NULL;
 }
 
-/* With the lock. */
+/* Called with the lock held. */
 static int read_initial(struct image_memory *memory, uint64_t address, uint64_t *pointer)
 {
 	struct segment *segment = segment_at(memory, address, sizeof(*pointer));
@@ -221,7 +221,7 @@ static int read_section(struct image_memory *memory, Elf_Scn *section, const GEl
 	if (symbol_section != NULL && gelf_getshdr(symbol_section, &symbol_header) != NULL &&
 	    symbol_header.sh_type == SHT_DYNSYM)
 		symbols = elf_getdata(symbol_section, NULL);
-	/* Sections of a hostile file may all be the same bytes. */
+	/* Several sections of a hostile file may share the same bytes. */
 	if (memory->relocation_count + count > memory->file->bytes / sizeof(Elf64_Rela))
 		return 0;
 	if (array_reserve(&memory->relocations, &memory->relocation_capacity,
@@ -260,8 +260,8 @@ static int add_relative(struct image_memory *memory, uint64_t address)
 }
 
 /*
- * Packed relative ones, whose addends are where they are: a word is an address, or (odd)
- * says which of the 63 words behind the last one are meant.
+ * Read packed relative relocations, whose addends are in the relocated words. A word is an address,
+ * or (if odd) a bitmap of the 63 words after the previous ones.
  */
 static int read_packed(struct image_memory *memory, Elf_Scn *section)
 {
@@ -284,7 +284,7 @@ static int read_packed(struct image_memory *memory, Elf_Scn *section)
 				r = add_relative(memory, next + (bit - 1) * sizeof(word));
 		}
 		next += 63 * sizeof(word);
-		/* Sections of a hostile file may say the same again and again. */
+		/* Sections of a hostile file may repeat the same addresses. */
 		if (memory->relocation_count > memory->file->bytes / sizeof(word))
 			break;
 	}
@@ -326,7 +326,7 @@ static void forget_relocations(struct image_memory *memory)
 	memory->relocation_capacity = 0;
 }
 
-/* With the lock. Return: whether they are known. */
+/* Called with the lock held. Return: true if the relocations are known. */
 static bool read_relocations(struct image_memory *memory)
 {
 	Elf_Scn *section = NULL;
@@ -362,7 +362,7 @@ static bool read_relocations(struct image_memory *memory)
 	return true;
 }
 
-/* The first one at or behind an address. */
+/* Return the first relocation at or after an address. */
 static size_t relocation_from(const struct image_memory *memory, uint64_t address)
 {
 	size_t low = 0, high = memory->relocation_count;
@@ -406,7 +406,7 @@ static bool is_constant(const struct image_memory *memory, const struct segment 
 	return false;
 }
 
-/* Does to @buffer what the loader does. Return: false: it is not known what. */
+/* Apply the loader's relocations to @buffer. Return: false if one is unknown. */
 static bool relocate(const struct image_memory *memory, uint64_t address, uint8_t *buffer,
 		     size_t bytes)
 {
@@ -420,7 +420,7 @@ static bool relocate(const struct image_memory *memory, uint64_t address, uint8_
 		if (!relocation->relative || relocation->address < address ||
 		    bytes - (relocation->address - address) < POINTER_BYTES)
 			return false;
-		/* Alpha's loader adds to what is there; then the addend says nothing. */
+		/* Alpha's loader adds to the existing value; the addend is then not relevant. */
 		if (relocation->addend != 0)
 			memcpy(buffer + (relocation->address - address), &relocation->addend,
 			       POINTER_BYTES);
@@ -458,7 +458,7 @@ int image_memory_read(struct image_memory *memory, uint64_t address, void *buffe
 	return r;
 }
 
-/* Slots of lazy binding hold addresses of the image before they are bound. */
+/* Before binding, slots for lazy binding contain addresses in the image. */
 int image_memory_initial(struct image_memory *memory, uint64_t address, uint64_t *pointer)
 {
 	int r;

@@ -10,7 +10,7 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 
-/* What image_text_bytes() makes available at once, if there is so much. */
+/* Greatest number of bytes that image_text_bytes() makes available at once. */
 #define WINDOW_BYTES (UINT64_C(1) << 20)
 
 CLEANUP_DEFINE(image_text, struct image_text *, image_text_close)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The code of an image as its file has it: procedures by its symbols, bytes, a decoder.
- * What is found by following that code, image_code.h has.
+ * The code of an image as in its file: procedures by symbols, bytes, a decoder. image_code.h adds
+ * the results of following that code.
  *
- * Internal to image_code.c. Any function but open and close may be called by several
- * threads at once.
+ * Internal to image_code.c. Any function except open and close may be called by several threads at
+ * once.
  */
 #ifndef DCPI_IMAGE_TEXT_H
 #define DCPI_IMAGE_TEXT_H
@@ -22,7 +22,7 @@ struct image_range {
 };
 
 /**
- * struct image_text - to be read only; @image: the table's
+ * struct image_text - read-only; @image: owned by the table
  *
  * @decoder and @memory are NULL if the code cannot be decoded.
  */
@@ -33,20 +33,20 @@ struct image_text {
 	struct image_memory *memory;
 };
 
-/** image_text_open() - as image_code_open(); @names: as image_code_open_names(). */
+/** image_text_open() - see image_code_open(); with @names, see image_code_open_names(). */
 int image_text_open(struct image_text **ret, const struct profile_image *image,
 		    const struct debug_file_options *options, bool names, struct error *err);
 
 /** image_text_close() - free. NULL is fine. */
 void image_text_close(struct image_text *text);
 
-/** image_text_bytes() - as image_code_bytes(). */
+/** image_text_bytes() - see image_code_bytes(). */
 const uint8_t *image_text_bytes(struct image_text *text, uint64_t address, size_t *available);
 
-/** image_text_find() - as image_code_find(). */
+/** image_text_find() - see image_code_find(). */
 long image_text_find(const struct image_text *text, uint64_t address);
 
-/** image_text_never_returns() - as image_code_never_returns(). */
+/** image_text_never_returns() - see image_code_never_returns(). */
 bool image_text_never_returns(const struct image_text *text, uint64_t address);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "analysis/image/encoded_pointer.h"
 
-/* Calls that are looked at for one visit. Frames of a hostile file may share one huge table. */
+/* Limit on the call sites per visit. Frames of a hostile file may share one huge table. */
 #define CALLS_MAX (1U << 20)
 
 static size_t count_handled(const struct unwind_range *ranges, size_t count)
@@ -52,22 +52,22 @@ void landing_pads_deinit(struct landing_pads *pads)
 	*pads = (struct landing_pads){0};
 }
 
-/* A number of a call-site table. @bytes: of one, 0: LEB128 */
+/* Read a number of a call-site table. @bytes: its size, 0: LEB128 */
 static uint64_t read_number(struct bounded_reader *reader, uint8_t encoding, size_t bytes)
 {
 	return bytes == 0 ? bounded_reader_uleb128(reader)
 			  : encoded_pointer_read(reader, encoding, bytes);
 }
 
-/* What a frame's table begins with. */
+/* struct table_header - header of a frame's table */
 struct table_header {
-	uint64_t base; /* landing pads are relative to it */
+	uint64_t base; /* base address of landing pads */
 	uint64_t bytes;
 	uint8_t encoding;
 	size_t number_bytes; /* 0: LEB128 */
 };
 
-/* Return: whether there is a table that can be read. */
+/* Return: true if there is a readable table. */
 static bool read_header(struct table_header *header, const struct landing_pads *pads,
 			const struct unwind_range *frame, struct bounded_reader *reader)
 {
@@ -79,7 +79,7 @@ static bool read_header(struct table_header *header, const struct landing_pads *
 	    encoded_pointer_resolve(&header->base, reader, base, pads->word_bytes, place) < 0)
 		return false;
 	if (bounded_reader_u8(reader) != DW_EH_PE_omit)
-		bounded_reader_uleb128(reader); /* where types are */
+		bounded_reader_uleb128(reader); /* offset of the type table */
 	header->encoding = bounded_reader_u8(reader);
 	header->bytes = bounded_reader_uleb128(reader);
 	if ((header->encoding & ~ENCODED_POINTER_FORMAT) != 0)
@@ -89,7 +89,7 @@ static bool read_header(struct table_header *header, const struct landing_pads *
 	       header->bytes <= bounded_reader_left(reader) && !bounded_reader_failed(reader);
 }
 
-/* @left: calls that may be looked at; is lowered */
+/* @left: remaining call sites to read; updated */
 static void visit_frame(const struct landing_pads *pads, const struct unwind_range *frame,
 			uint32_t *left, void (*visit)(void *context, uint64_t address),
 			void *context)
@@ -107,10 +107,10 @@ static void visit_frame(const struct landing_pads *pads, const struct unwind_ran
 	for (; bounded_reader_left(&reader) > 0 && *left > 0; --*left) {
 		uint64_t pad;
 
-		read_number(&reader, header.encoding, header.number_bytes); /* calls from here */
-		read_number(&reader, header.encoding, header.number_bytes); /* so many bytes */
+		read_number(&reader, header.encoding, header.number_bytes); /* start of the calls */
+		read_number(&reader, header.encoding, header.number_bytes); /* length in bytes */
 		pad = read_number(&reader, header.encoding, header.number_bytes);
-		bounded_reader_uleb128(&reader); /* what is done there */
+		bounded_reader_uleb128(&reader); /* action */
 		if (bounded_reader_failed(&reader))
 			return;
 		if (pad != 0)
@@ -118,7 +118,7 @@ static void visit_frame(const struct landing_pads *pads, const struct unwind_ran
 	}
 }
 
-/* The first frame that begins at or behind an address. */
+/* Return the first frame that begins at or after an address. */
 static size_t first_frame(const struct landing_pads *pads, uint64_t address)
 {
 	size_t low = 0, high = pads->frame_count;

@@ -10,13 +10,13 @@
 #include "lib/cleanup.h"
 #include "lib/printable.h"
 
-/* Longer names are cut. */
+/* Longer names are truncated. */
 #define NAME_BYTES_MAX 8192
-/* Longer names are not compared letter by letter. */
+/* Longer names have no edit distance. */
 #define LETTERS_MAX 64
 /* One wrong letter is allowed for this number of letters. */
 #define LETTERS_PER_ERROR 4
-/* Distances: the kind of match first, then the letters by which the lengths differ. */
+/* Distances: the kind of match, then the difference of the lengths. */
 #define KIND 1000U
 
 enum kind {
@@ -46,8 +46,8 @@ static size_t least(size_t a, size_t b)
 }
 
 /*
- * The edit distance, without regard to case.
- * R. A. Wagner, M. J. Fischer, The String-to-String Correction Problem, JACM 21(1), 1974.
+ * Compute the edit distance, ignoring case. R. A. Wagner, M. J. Fischer, The String-to-String
+ * Correction Problem, JACM 21(1), 1974.
  */
 static size_t letters_between(const char *a, size_t a_bytes, const char *b, size_t b_bytes)
 {
@@ -116,7 +116,7 @@ static void insert(struct near_names *near, const char *name, unsigned int dista
 	near->distances[at] = distance;
 }
 
-/* The part of a wanted name that a mangled one would contain as it is. */
+/* Return the part of a wanted name that a mangled name would contain literally. */
 static const char *identifier(const char *wanted)
 {
 	const char *colon = strrchr(wanted, ':');
@@ -145,7 +145,7 @@ void near_names_text(const struct near_names *near, char *text, size_t bytes)
 {
 	size_t length = 0, count = near->count;
 
-	/* Names that differ by letters say nothing if a better one is there. */
+	/* Names with a few wrong letters are omitted if there is a better match. */
 	while (count > 1 && near->distances[count - 1] >= KIND * KIND_LETTERS &&
 	       near->distances[0] < KIND * KIND_LETTERS)
 		count--;

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Names that a user may have meant by one that does not exist. */
+/*
+ * Existing names that are similar to a name that does not exist.
+ */
 #ifndef DCPI_NEAR_NAMES_H
 #define DCPI_NEAR_NAMES_H
 
@@ -9,7 +11,7 @@
 
 /**
  * struct near_names - the nearest names so far; fields are private
- * @wanted: the caller's
+ * @wanted: owned by the caller
  * @names:  malloc'd, the nearest first
  */
 struct near_names {
@@ -19,7 +21,7 @@ struct near_names {
 	size_t count;
 };
 
-/** near_names_init() - no name was offered yet; @wanted must outlive @near */
+/** near_names_init() - start without names; @wanted must outlive @near */
 void near_names_init(struct near_names *near, const char *wanted);
 
 void near_names_deinit(struct near_names *near);
@@ -27,13 +29,15 @@ void near_names_deinit(struct near_names *near);
 /**
  * near_names_offer() - consider an existing name, in any order
  *
- * A name is near if it equals the wanted one but for case, ends or begins with it, contains it,
- * or differs by few letters. Names of C++, Rust, Fortran and OCaml are compared as the source
- * has them.
+ * A name is near if it equals the wanted name except for case, ends or begins with it, contains it,
+ * or differs by a few letters. Names of C++, Rust, Fortran and OCaml are compared in demangled
+ * form.
  */
 void near_names_offer(struct near_names *near, const char *name);
 
-/** near_names_text() - " (did you mean A, B?)", or "" if no name is near; as snprintf(3) */
+/**
+ * near_names_text() - format " (did you mean A, B?)", or "" if no name is near, like snprintf(3)
+ */
 void near_names_text(const struct near_names *near, char *text, size_t bytes);
 
 #endif

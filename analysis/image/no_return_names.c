@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Longer names of this kind are C++'s or Rust's, and known by how they begin. */
+/* Longer names of noreturn procedures are from C++ or Rust and recognised by their prefixes. */
 #define NAME_BYTES_MAX 96
 
 /* Sorted by strcmp(). */
@@ -76,7 +76,7 @@ static const char *const names[] = {
 	"verrx",
 };
 
-/* Beginnings of mangled names. */
+/* Prefixes of mangled names. */
 static const char *const beginnings[] = {
 	"_ZN4core6option13expect_failed",
 	"_ZN4core6option13unwrap_failed",
@@ -100,7 +100,7 @@ static int name_compare(const void *key, const void *name)
 	return strcmp(key, *(const char *const *)name);
 }
 
-/* std::__throw_length_error() and its like: "_ZSt20__throw_length_errorPKc" */
+/* std::__throw_length_error() and similar functions: "_ZSt20__throw_length_errorPKc" */
 static bool is_standard_throw(const char *name)
 {
 	if (strncmp(name, "_ZSt", 4) != 0)
@@ -111,7 +111,9 @@ static bool is_standard_throw(const char *name)
 	return strncmp(name, "__throw_", 8) == 0;
 }
 
-/* Without what the linker or a version adds behind an '@'. Return: false: it is too long. */
+/*
+ * Remove the suffix of the linker or a version, from '@' on. Return: false if the name is too long.
+ */
 static bool plain_name(char plain[NAME_BYTES_MAX], const char *name)
 {
 	size_t length = strnlen(name, NAME_BYTES_MAX);

@@ -5,10 +5,12 @@
 
 #include <stdbool.h>
 
-/** no_return_names_has() - by a symbol's name; "NAME@plt" counts as NAME. */
+/** no_return_names_has() - check a symbol's name; "NAME@plt" counts as NAME. */
 bool no_return_names_has(const char *name);
 
-/** no_return_names_fails() - those that only return if their first argument is 0: error(3). */
+/**
+ * no_return_names_fails() - check for names like error(3): return only if the first argument is 0.
+ */
 bool no_return_names_fails(const char *name);
 
 #endif

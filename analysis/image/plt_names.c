@@ -12,7 +12,7 @@
 #define STUB_BYTES 16
 #define NAME_BYTES_MAX 8192
 
-/* struct plt_jump - what looks like a stub, and the slot it jumps through. */
+/* struct plt_jump - code that looks like a stub, and the slot it jumps through. */
 struct plt_jump {
 	uint64_t address;
 	uint64_t bytes;
@@ -22,11 +22,11 @@ struct plt_jump {
 struct plt_reader {
 	const struct elf_file *elf;
 	struct name_pool *pool;
-	struct u64_map slots; /* slot's address -> name (a pointer), 0: none */
+	struct u64_map slots; /* address of a slot -> name (a pointer), 0: none */
 	struct plt_stub *stubs;
 	size_t count;
 	size_t capacity;
-	struct plt_jump *jumps; /* not named so far */
+	struct plt_jump *jumps; /* without a name so far */
 	size_t jump_count;
 	size_t jump_capacity;
 };
@@ -37,7 +37,7 @@ static uint32_t little_u32(const uint8_t *bytes)
 	       (uint32_t)bytes[3] << 24;
 }
 
-/* [endbr64] [bnd] jmp *slot(%rip). Return: the slot's address, 0: no such stub. */
+/* Decode [endbr64] [bnd] jmp *slot(%rip). Return: the slot's address, 0: no such stub. */
 static uint64_t slot_x86_64(const uint8_t *code, size_t bytes, uint64_t address)
 {
 	static const uint8_t endbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
@@ -52,7 +52,7 @@ static uint64_t slot_x86_64(const uint8_t *code, size_t bytes, uint64_t address)
 	return address + at + 6 + (uint64_t)(int64_t)(int32_t)little_u32(code + at + 2);
 }
 
-/* adrp x16, page; ldr x17, [x16, #offset] */
+/* Decode adrp x16, page; ldr x17, [x16, #offset] */
 static uint64_t slot_aarch64(const uint8_t *code, size_t bytes, uint64_t address)
 {
 	uint32_t adrp, ldr;
@@ -64,12 +64,12 @@ static uint64_t slot_aarch64(const uint8_t *code, size_t bytes, uint64_t address
 	ldr = little_u32(code + 4);
 	if ((adrp & 0x9f00001f) != 0x90000010 || (ldr & 0xffc003ff) != 0xf9400211)
 		return 0;
-	/* 21 bits, signed, of pages */
+	/* 21 bits, signed, in pages */
 	page = (int64_t)((uint64_t)((adrp >> 5 & 0x7ffff) << 2 | (adrp >> 29 & 3)) << 43) >> 31;
 	return (address & ~0xfffULL) + (uint64_t)page + (ldr >> 7 & 0x7ff8);
 }
 
-/* Relocations of one section: remember the names of the slots they fill. */
+/* Record the names of the slots that a section's relocations set. */
 static int read_relocations(struct plt_reader *reader, Elf_Scn *section, const GElf_Shdr *header)
 {
 	Elf_Scn *symbol_section = elf_getscn(reader->elf->elf, header->sh_link);
@@ -102,7 +102,7 @@ static int read_relocations(struct plt_reader *reader, Elf_Scn *section, const G
 	return 0;
 }
 
-/* Tells which slot a stub jumps through, if it is one; see name_stubs(). */
+/* Record a stub and its slot, if it has one; see name_stubs(). */
 static int add_jump(struct plt_reader *reader, uint64_t address, uint64_t bytes, uint64_t slot)
 {
 	if (slot == 0)
@@ -127,7 +127,7 @@ static int read_stubs(struct plt_reader *reader, const uint8_t *code, size_t byt
 	return 0;
 }
 
-/* The table begins with code of its own, and with BTI stubs are longer: so try every word. */
+/* The table begins with other code, and stubs with BTI are longer: so try every word. */
 static int read_stubs_aarch64(struct plt_reader *reader, const uint8_t *code, size_t bytes,
 			      uint64_t address)
 {
@@ -176,7 +176,7 @@ static int add_stub(struct plt_reader *reader, const struct plt_jump *jump, cons
 	return 0;
 }
 
-/* Those whose slots are known become stubs; the others wait for more relocations. */
+/* Convert jumps with a known slot to stubs; the others wait for more relocations. */
 static int name_stubs(struct plt_reader *reader)
 {
 	size_t left = 0;
@@ -195,7 +195,7 @@ static int name_stubs(struct plt_reader *reader)
 }
 
 /*
- * The first section of a name only: a hostile file could have thousands. A library may have
+ * Read only the first section of each name: a hostile file could have thousands. A library may have
  * megabytes of the second kind, which are read only if a stub's slot is still unknown.
  */
 static int read_plt(struct plt_reader *reader, GElf_Half machine)

@@ -19,7 +19,7 @@ struct plt_stub {
 };
 
 /**
- * plt_names_read() - stubs whose target is known
+ * plt_names_read() - find the stubs with a known target
  * @ret:   out: malloc'd, in no particular order
  * @count: out
  *

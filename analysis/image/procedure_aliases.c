@@ -11,12 +11,13 @@
 #include "lib/array.h"
 #include "lib/u64_map.h"
 
-/* Values of a map by the hash of a name. A name that collides is only shown in more detail. */
+/* Value of a map by the hash of a name. Colliding names are only shown in more detail. */
 #define SEVERAL UINT64_MAX
 
 /*
- * @versions:   of names with versions: the offset of the code plus one, or SEVERAL
- * @procedures: of names of procedures that have a file: how many have the name
+ * struct alias_search - search for aliases
+ * @versions:   by name with a version: the offset of the code plus one, or SEVERAL
+ * @procedures: by name of a procedure with a file: number of procedures with that name
  * @found:      the names at one offset, the most preferred first
  */
 struct alias_search {
@@ -97,7 +98,7 @@ static int note_names(struct alias_search *search, const uint32_t *from)
 }
 
 /*
- * Makes the text after the name of a candidate: "@V1", "@@V2", or NULL if the name is clear.
+ * Make the suffix of a candidate's name: "@V1", "@@V2", or NULL if the name is unambiguous.
  * Return: 0 or -ENOMEM.
  */
 static int version_of(struct alias_search *search, const struct procedure_candidate *candidate,
@@ -125,7 +126,7 @@ static int note_found(struct alias_search *search, const struct procedure_candid
 	return 0;
 }
 
-/* Finds what else begins at an offset in a sorted part, from the most preferred on. */
+/* Find other symbols at an offset in a sorted range, the most preferred first. */
 static int find_others(struct alias_search *search, size_t first, size_t end, uint64_t offset)
 {
 	const struct procedure_symbols *symbols = search->symbols;
@@ -142,7 +143,7 @@ static int find_others(struct alias_search *search, size_t first, size_t end, ui
 	for (; low > first && symbols->candidates[low - 1].procedure.offset == offset; low--) {
 		const struct procedure_candidate *other = &symbols->candidates[low - 1];
 
-		/* gcc makes these of functions that may be replaced. */
+		/* gcc adds these to functions that may be replaced. */
 		if (symbols->owned[low - 1] != 0 ||
 		    strstr(other->procedure.name, ".localalias") != NULL)
 			continue;
@@ -152,7 +153,7 @@ static int find_others(struct alias_search *search, size_t first, size_t end, ui
 	return 0;
 }
 
-/* By name; of one name, the most preferred first, which is the last candidate. */
+/* By name; for equal names, the most preferred first, which is the last candidate. */
 static int compare_found(const void *a, const void *b)
 {
 	const struct procedure_candidate *x = *(const struct procedure_candidate *const *)a;
@@ -179,7 +180,7 @@ static int add_alias(struct alias_search *search, const struct procedure_candida
 	return 0;
 }
 
-/* Adds the names at the offset of a procedure, each once. */
+/* Add the names at the offset of a procedure, without duplicates. */
 static int add_aliases(struct alias_search *search, struct procedure *procedure)
 {
 	const struct procedure_symbols *symbols = search->symbols;

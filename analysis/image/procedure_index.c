@@ -10,18 +10,20 @@
 #include "analysis/image/procedure_table_parts.h"
 #include "lib/cleanup.h"
 
-/* The last byte is the version's. Another byte order reads another number. */
+/* The last byte is the version. A machine of another byte order reads another number. */
 #define MAGIC 0x4443504953594d03ULL
 #define BYTES_MAX (1ULL << 30)
 
 /*
- * The bytes: a header, stamps, procedures, segments, aliases, names. Names are strings in
- * the last part, given by their offset there; the part ends with a 0. The key is the first of
- * them, so that 0 stands for no version and no file.
+ * struct index_header - header of a serialised table
+ *
+ * The parts of a table are: header, stamps, procedures, segments, aliases, names. A name is given
+ * by the offset of its string in the last part, which ends with a 0. The key is the first name, so
+ * that 0 can represent a missing version or file.
  */
 struct index_header {
 	uint64_t magic;
-	uint64_t checksum; /* of all after it */
+	uint64_t checksum; /* of all bytes after it */
 	uint64_t stamps;
 	uint64_t procedures;
 	uint64_t segments;
@@ -63,7 +65,7 @@ uint64_t procedure_index_checksum(const void *bytes, size_t count)
 	return XXH3_64bits(bytes, count);
 }
 
-/* Where the checksum begins to count. */
+/* Offset at which the checksummed bytes begin. */
 #define SUMMED (offsetof(struct index_header, checksum) + sizeof(uint64_t))
 
 static uint64_t whole_size(const struct index_header *header)
@@ -74,7 +76,7 @@ static uint64_t whole_size(const struct index_header *header)
 	       header->aliases * sizeof(uint64_t) + header->name_bytes;
 }
 
-/* The parts, in the bytes' memory. */
+/* struct parts - the parts of a table in memory */
 struct parts {
 	struct index_header *header;
 	struct index_stamp *stamps;
@@ -101,7 +103,7 @@ static size_t name_bytes(const char *name)
 	return name != NULL ? strlen(name) + 1 : 0;
 }
 
-/* Adds a name where the last one ended. Return: its place; 0 if there is none. */
+/* Append a name. Return: its offset; 0 if @name is NULL. */
 static uint64_t put_name(const struct parts *parts, uint64_t *end, const char *name)
 {
 	uint64_t place = *end;
@@ -193,7 +195,7 @@ int procedure_index_make(const struct procedure_table *table, const struct file_
 	return 0;
 }
 
-/* Whether the parts fill the bytes, which are what was written. */
+/* Return true if the parts fill the memory exactly and the checksum matches. */
 static bool is_whole(const void *memory, size_t bytes)
 {
 	struct index_header header;
@@ -201,7 +203,7 @@ static bool is_whole(const void *memory, size_t bytes)
 	if (bytes < sizeof(header) || bytes > BYTES_MAX)
 		return false;
 	memcpy(&header, memory, sizeof(header));
-	/* No product overflows if no number is larger than there are bytes. */
+	/* No product overflows, because no number is greater than the number of bytes. */
 	if (header.magic != MAGIC || header.stamps > bytes || header.procedures > bytes ||
 	    header.segments > bytes || header.aliases > bytes || header.name_bytes > bytes ||
 	    header.name_bytes == 0 || whole_size(&header) != bytes ||

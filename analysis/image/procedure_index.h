@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A procedure table as bytes that are read again faster than the image: its procedures,
- * which has which bytes, and the files that it was made from, so that it is not used when
- * these have changed. For this machine only.
+ * A serialised procedure table, which is faster to read than the image. It contains procedures,
+ * their bytes, and the states of all source files, so that it is not used after one of them has
+ * changed. For the same machine only.
  *
- * The bytes are from outside: a checksum finds what is damaged, and nothing in them is
- * trusted beyond that.
+ * The bytes are untrusted input: a checksum detects damage, and everything else is validated.
  */
 #ifndef DCPI_PROCEDURE_INDEX_H
 #define DCPI_PROCEDURE_INDEX_H
@@ -14,10 +13,10 @@
 #include "analysis/image/procedure_table.h"
 
 /**
- * procedure_index_make() - write a table
- * @stamps: the files that it was made from
- * @key:    what else it depends on
- * @ret:    out: malloc'd, @bytes of it
+ * procedure_index_make() - serialise a table
+ * @stamps: states of its source files
+ * @key:    other parameters that the table depends on
+ * @ret:    out: malloc'd, @bytes bytes
  *
  * Return: 0; -E2BIG; -ENOMEM.
  */
@@ -25,16 +24,18 @@ int procedure_index_make(const struct procedure_table *table, const struct file_
 			 const char *key, void **ret, size_t *bytes);
 
 /**
- * procedure_index_open() - read one
- * @memory: malloc'd; taken over, also on failure
+ * procedure_index_open() - read a serialised table
+ * @memory: malloc'd; ownership is transferred, also on failure
  * @ret:    out: without a file, see procedure_table_image()
  *
- * Return: 0; -ESTALE it was made with another @key, or a file has changed; -EBADMSG it is
- * damaged, or of another version; -ENOMEM.
+ * Return: 0; -ESTALE if @key differs or a file has changed; -EBADMSG if it is damaged or of another
+ * version; -ENOMEM.
  */
 int procedure_index_open(struct procedure_table **ret, void *memory, size_t bytes, const char *key);
 
-/** procedure_index_checksum() - of bytes; for tests, which make damage look right. */
+/**
+ * procedure_index_checksum() - compute the checksum; for tests that make damaged data look valid.
+ */
 uint64_t procedure_index_checksum(const void *bytes, size_t count);
 
 #endif

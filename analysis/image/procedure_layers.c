@@ -32,7 +32,7 @@ const struct procedure_segment *procedure_segments_find(const struct procedure_s
 	return &list->segments[low - 1];
 }
 
-/* For equal names: the default version comes first, a symbol without version last. */
+/* If names are equal, the default version comes first, a symbol without version last. */
 static int compare_versions(const struct procedure_candidate *x,
 			    const struct procedure_candidate *y)
 {
@@ -84,8 +84,8 @@ static int append(struct procedure_segments *list, uint64_t start, uint64_t end,
 }
 
 /*
- * Hands out bytes from @position to @limit to the candidates on the stack; the
- * top has them until it ends. Every candidate is pushed and popped once.
+ * Assign bytes from @position to @limit to the candidates on the stack; the topmost one gets them
+ * until it ends. Every candidate is pushed and popped once.
  */
 static int unwind_stack(struct procedure_segments *list,
 			const struct procedure_candidate *candidates, const uint32_t *stack,
@@ -132,7 +132,7 @@ static int flatten(struct procedure_segments *list, const struct procedure_candi
 static int overlay(struct procedure_segments *merged, const struct procedure_segments *upper,
 		   const struct procedure_segments *lower)
 {
-	uint64_t covered = 0; /* up to here by @upper */
+	uint64_t covered = 0; /* end of the bytes that @upper has covered so far */
 	size_t u = 0;
 
 	if (array_reserve(&merged->segments, &merged->capacity, upper->count + lower->count,

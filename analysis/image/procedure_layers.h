@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Overlapping procedures made disjoint: which has which bytes.
+ * Division of an image's bytes among overlapping procedures.
  *
- * Candidates come in layers (enum procedure_source); a layer gets only bytes
- * that those before it have left. Within a layer, the candidate that begins
- * last has a byte; among those that begin together, the preferred one.
- * Internal to procedure_table.c; O(n log n) whatever the overlaps.
+ * Candidates come in layers (enum procedure_source); a layer gets only bytes that the earlier
+ * layers have left. Within a layer, a byte belongs to the candidate that begins last; among
+ * candidates that begin together, to the preferred one. Internal to procedure_table.c; O(n log n)
+ * for any overlaps.
  */
 #ifndef DCPI_PROCEDURE_LAYERS_H
 #define DCPI_PROCEDURE_LAYERS_H
@@ -28,7 +28,7 @@ struct procedure_segment {
 	uint32_t owner;
 };
 
-/** struct procedure_segments - disjoint, ascending; zero-initialised is empty. */
+/** struct procedure_segments - disjoint, ascending; empty if zero-initialised. */
 struct procedure_segments {
 	struct procedure_segment *segments;
 	size_t count;
@@ -37,23 +37,23 @@ struct procedure_segments {
 
 void procedure_segments_deinit(struct procedure_segments *list);
 
-/** procedure_segments_find() - O(log n). Return: the segment a byte is in, or NULL. */
+/** procedure_segments_find() - O(log n). Return: the segment that contains a byte, or NULL. */
 const struct procedure_segment *procedure_segments_find(const struct procedure_segments *list,
 							uint64_t offset);
 
 /**
- * procedure_layers_compare() - order for qsort: by offset, the least preferred
- * first among those that begin together
+ * procedure_layers_compare() - order for qsort: by offset; candidates that begin together: the
+ * least preferred first
  */
 int procedure_layers_compare(const void *a, const void *b);
 
 /**
- * procedure_layers_add() - give a layer what is still free
- * @list:       updated
- * @candidates: all; owners are indices into it
+ * procedure_layers_add() - assign the free bytes to the candidates of a layer
+ * @list:        updated
+ * @candidates:  all; owners are indices into it
  * @first, @end: the layer, in the order of procedure_layers_compare()
  *
- * Candidates of no bytes are passed over.
+ * Candidates without bytes are skipped.
  *
  * Return: 0 or -ENOMEM.
  */

@@ -50,7 +50,7 @@ static int compare_aliases(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Names that differ for linkers only, as of C++ constructors, are one. */
+/* Merge names that only linkers distinguish, like those of C++ constructors. */
 static void drop_equal(struct procedure_names *names)
 {
 	size_t kept = 0;

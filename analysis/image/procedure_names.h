@@ -11,10 +11,10 @@ struct procedure_table;
 /**
  * struct procedure_names - freed by procedure_names_deinit()
  * @name:    with the version, where there is one: "api@V1", "Zed::drain(long)"
- * @note:    text that a row shows after the name: " (a.c)", where other procedures of the
- *           image have the name, and " (+1 alias)"; may be empty
+ * @note:    text that a row shows after the name, may be empty: " (a.c)" if other procedures of the
+ *           image have the same name, and " (+1 alias)"
  * @aliases: other names of the same code, each once and none equal to @name
- * @list:    these as one text: "a; b"
+ * @list:    @aliases as one text: "a; b"
  */
 struct procedure_names {
 	char *name;
@@ -26,7 +26,7 @@ struct procedure_names {
 
 /**
  * procedure_names_make() - name a procedure
- * @readable: as the source has the names, not as the linker has them
+ * @readable: use demangled names
  *
  * Return: 0 or -ENOMEM, with @ret empty.
  */

@@ -11,12 +11,12 @@
 
 #define NONE SIZE_MAX
 
-/* A procedure whose name says that it is a part. */
+/* struct part - a procedure that is a part of another one */
 struct part {
 	const char *name;
-	size_t base_length; /* of the whole procedure's name */
+	size_t base_length; /* length of the whole procedure's name */
 	size_t index;
-	size_t parent; /* NONE: not known */
+	size_t parent; /* NONE: unknown */
 	bool ambiguous;
 };
 
@@ -26,12 +26,12 @@ struct procedure_parts {
 	struct part *parts; /* by base name, then by parent */
 	size_t count;
 	size_t capacity;
-	struct u64_map parents; /* index of a part -> of its procedure */
+	struct u64_map parents; /* index of a part -> index of its procedure */
 };
 
 CLEANUP_DEFINE(procedure_parts, struct procedure_parts *, procedure_parts_destroy)
 
-/* Length of NAME in "NAME.cold" and "NAME.cold.1"; 0: it is none of these. */
+/* Return the length of NAME in "NAME.cold" and "NAME.cold.1"; 0 for other names. */
 static size_t base_length(const char *name)
 {
 	size_t length = strlen(name), end = length;
@@ -99,7 +99,7 @@ static int list_parts(struct procedure_parts *parts)
 	return 0;
 }
 
-/* The first part of a procedure of this name. */
+/* Return the first part of a procedure of this name. */
 static size_t first_of(const struct procedure_parts *parts, const char *name, size_t length)
 {
 	size_t low = 0, high = parts->count;
@@ -123,7 +123,7 @@ static bool contains(const struct procedure *procedure, uint64_t address)
 
 typedef bool (*branch_fn)(void *context, uint64_t target);
 
-/* Return: whether @visit wanted no more. */
+/* Return: true if @visit ended the iteration. */
 static bool visit_branches(struct image_text *text, const struct procedure *from, branch_fn visit,
 			   void *context)
 {
@@ -153,7 +153,7 @@ static bool is_in(void *context, uint64_t target)
 	return contains(context, target);
 }
 
-/* Whether a procedure branches into another one, as parts of one procedure do. */
+/* Return true if a procedure branches into another one, as parts of one procedure do. */
 static bool branches_into(struct image_text *text, const struct procedure *from,
 			  const struct procedure *to)
 {
@@ -167,7 +167,7 @@ struct origin {
 	size_t index;
 };
 
-/* A procedure into whose middle a branch leads. */
+/* Accept a procedure if the branch leads into its middle. */
 static bool is_origin(void *context, uint64_t target)
 {
 	struct origin *origin = context;
@@ -184,7 +184,7 @@ static bool is_origin(void *context, uint64_t target)
 	return true;
 }
 
-/* Parts in files without symbols. */
+/* List parts in files without symbols. */
 static int list_split_off(struct procedure_parts *parts)
 {
 	for (size_t i = 0; i < procedure_table_count(parts->table); i++) {
@@ -202,7 +202,7 @@ static int list_split_off(struct procedure_parts *parts)
 	return 0;
 }
 
-/* Offers a procedure as parent of the parts that have its name. */
+/* Consider a procedure as the parent of parts that have its name. */
 static void offer(struct procedure_parts *parts, size_t index, const struct procedure *procedure)
 {
 	size_t length = strlen(procedure->name);
@@ -219,7 +219,7 @@ static void offer(struct procedure_parts *parts, size_t index, const struct proc
 	}
 }
 
-/* Of several procedures of one name, the one that goes to the part and back. */
+/* Choose among procedures with the same name the one with branches to the part or back. */
 static void settle(struct procedure_parts *parts, size_t index, const struct procedure *procedure)
 {
 	size_t length = strlen(procedure->name);
@@ -256,7 +256,7 @@ static void find_parents(struct procedure_parts *parts)
 		settle(parts, i, procedure_table_get(parts->table, i));
 }
 
-/* Parts become quick to find, from either side. */
+/* Sort the parts and build the map, for fast lookup from both sides. */
 static int finish(struct procedure_parts *parts)
 {
 	if (parts->count == 0)
@@ -309,7 +309,7 @@ static struct image_range range_of(const struct procedure *procedure)
 	return (struct image_range){procedure->address, procedure->address + procedure->bytes};
 }
 
-/* The first part of a procedure. */
+/* Return the first part of a procedure. */
 static size_t first_part(const struct procedure_parts *parts, size_t parent)
 {
 	size_t low = 0, high = parts->count;

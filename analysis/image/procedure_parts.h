@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which procedures are parts of others: what the compiler moved out of them since
- * it hardly ever runs. By name, "NAME.cold", and by jumps between them where several
- * have the name. In files without symbols, unwinding information tells which begin inside
- * a frame; the procedure is the one into whose middle such a part jumps back.
+ * Procedures that are cold parts of others, split off by the compiler. They are found by name,
+ * "NAME.cold", and by jumps between the procedures if several have the name. In files without
+ * symbols, parts have unwinding information that begins inside a frame; the parent is the procedure
+ * into whose middle the part jumps back.
  *
  * Internal to image_code.c.
  */
@@ -17,8 +17,8 @@
 struct procedure_parts;
 
 /**
- * procedure_parts_create() - find them by name
- * @text: stays the caller's
+ * procedure_parts_create() - find the parts of an image
+ * @text: owned by the caller
  *
  * Return: 0 or -ENOMEM.
  */

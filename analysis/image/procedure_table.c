@@ -18,12 +18,12 @@
 #include "lib/parse_guard.h"
 
 #define CANDIDATES_MAX UINT32_MAX
-/* Names this long are C++'s, which have no version: no copies of what is huge. */
+/* Longer names are from C++ and have no version: do not copy huge names. */
 #define VERSIONED_BYTES_MAX 256
 
 CLEANUP_DEFINE(procedure_table, struct procedure_table *, procedure_table_destroy)
 
-/* What a table is made from; candidates of a layer are next to each other. */
+/* struct builder - state while a table is built; candidates of a layer are adjacent */
 struct builder {
 	struct procedure_table *table;
 	struct procedure_candidate *candidates;
@@ -32,10 +32,10 @@ struct builder {
 	struct procedure_segments segments; /* owners: indices of candidates */
 	struct unwind_range *unwind;
 	size_t unwind_count;
-	bool sized; /* which symbols are being collected */
+	bool sized; /* symbols with a size are being collected */
 	bool unsized_seen;
-	size_t sized_count;  /* the first candidates: symbols with a size */
-	size_t symbol_count; /* and those after them: without */
+	size_t sized_count;  /* number of symbols with a size, which are the first candidates */
+	size_t symbol_count; /* also counting the symbols without a size, which follow */
 };
 
 static int add_candidate(struct builder *builder, const struct procedure *procedure,
@@ -50,7 +50,7 @@ static int add_candidate(struct builder *builder, const struct procedure *proced
 	return 0;
 }
 
-/* Adds what is at an address, if that is code in the file. */
+/* Add a candidate at an address, if that is code in the file. */
 static int add_at(struct builder *builder, uint64_t address, uint64_t bytes, const char *name,
 		  enum procedure_source source, unsigned int rank)
 {
@@ -63,7 +63,7 @@ static int add_at(struct builder *builder, uint64_t address, uint64_t bytes, con
 	return add_candidate(builder, &procedure, rank);
 }
 
-/* Unwind ranges and the symbols of some linkers come sorted, tens of thousands of them. */
+/* Unwind ranges and the symbols of some linkers are already sorted, tens of thousands of them. */
 static void sort_layer(struct builder *builder, size_t first)
 {
 	if (builder->count > first)
@@ -119,7 +119,7 @@ static int collect_symbols(struct builder *builder, bool sized)
 	return r;
 }
 
-/* The first range that begins after an address: its index, or their count. */
+/* Return the index of the first range that begins after an address, or the number of ranges. */
 static size_t unwind_after(const struct builder *builder, uint64_t address)
 {
 	size_t low = 0, high = builder->unwind_count;
@@ -140,7 +140,7 @@ static uint64_t nearer(uint64_t bytes, uint64_t address, uint64_t end)
 	return end > address && end - address < bytes ? end - address : bytes;
 }
 
-/* How far a symbol without a size may reach by what is known besides symbols. */
+/* Limit a symbol without a size by information other than symbols. */
 static uint64_t label_limit(const struct builder *builder, uint64_t address, uint64_t bytes)
 {
 	const struct image_section *section = image_elf_section_at(builder->table->image, address);
@@ -172,7 +172,7 @@ static uint64_t next_segment(const struct builder *builder, uint64_t offset)
 	return low < builder->segments.count ? builder->segments.segments[low].start : UINT64_MAX;
 }
 
-/* Gives the symbols without size, from @first on and sorted, their extents. */
+/* Set the extents of symbols without a size, which are sorted and begin at @first. */
 static void size_labels(struct builder *builder, size_t first)
 {
 	uint64_t next = UINT64_MAX, current = UINT64_MAX;
@@ -232,7 +232,7 @@ static int collect_go(void *context, uint64_t address, uint64_t bytes, const cha
 	return add_at(context, address, bytes, name, PROCEDURE_SYMBOL, 0);
 }
 
-/* Where symbols cover the code already, these have no bytes left. */
+/* Where symbols already cover the code, these get no bytes. */
 static int add_go(struct builder *builder)
 {
 	size_t first = builder->count;
@@ -260,20 +260,20 @@ static int add_plt(struct builder *builder)
 	return finish_layer(builder, first);
 }
 
-/* Unwinding information says something new of code that no symbol begins at. */
+/* Return true if no earlier layer covers an address. */
 static bool unwind_is_news(const struct builder *builder, uint64_t address)
 {
 	const struct image_section *section = image_elf_section_at(builder->table->image, address);
 	uint64_t offset;
 
-	/* One description is about all stubs of such a section. */
+	/* A single description covers all stubs of such a section. */
 	if (section != NULL && strncmp(section->name, ".plt", 4) == 0)
 		return false;
 	return image_elf_offset(builder->table->image, address, &offset) > 0 &&
 	       procedure_segments_find(&builder->segments, offset) == NULL;
 }
 
-/* "proc_0x...", without printf's machinery: there are a hundred thousand of them. */
+/* Format "proc_0x..." without printf, because there may be a hundred thousand of them. */
 static const char *unwind_name(struct builder *builder, uint64_t address)
 {
 	static const char prefix[] = "proc_0x";
@@ -311,7 +311,7 @@ static int add_unwind(struct builder *builder)
 	return finish_layer(builder, first);
 }
 
-/* Procedures of one of the arrays of what is called as an image begins and ends. */
+/* Add the procedures in one of the arrays of initialisation or finalisation functions. */
 static int collect_called(struct builder *builder, const char *array)
 {
 	const struct elf_file *elf = image_elf_file(builder->table->image);
@@ -388,7 +388,7 @@ static int owner_compare(const void *a, const void *b)
 	return (x->candidate > y->candidate) - (x->candidate < y->candidate);
 }
 
-/* Candidates that have bytes, once each, in the table's order. */
+/* List the candidates that have bytes, once each, in the table's order. */
 static size_t list_owners(const struct builder *builder, struct owner *owners, uint32_t *index)
 {
 	size_t count = 0;
@@ -406,7 +406,7 @@ static size_t list_owners(const struct builder *builder, struct owner *owners, u
 	return count;
 }
 
-/* Makes the table of those candidates that have bytes. */
+/* Build the table from the candidates that have bytes. */
 static int finish(struct builder *builder)
 {
 	struct procedure_table *table = builder->table;

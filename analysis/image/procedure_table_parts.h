@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a procedure table is, for the files that make one. */
+/*
+ * Definition of a procedure table, for the files that build one.
+ */
 #ifndef DCPI_PROCEDURE_TABLE_PARTS_H
 #define DCPI_PROCEDURE_TABLE_PARTS_H
 
@@ -18,7 +20,7 @@ struct procedure_table {
 	struct elf_file debug;
 	struct name_pool pool;
 	struct landing_pads pads; /* of @image */
-	void *index;		  /* what it was read from by procedure_index_open() */
+	void *index;		  /* the index passed to procedure_index_open(), or NULL */
 };
 
 #endif

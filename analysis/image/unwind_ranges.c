@@ -15,8 +15,8 @@
 #include "lib/u64_map.h"
 
 /*
- * What is known of a CIE, in the map of encodings: how its FDEs write addresses, and, shifted,
- * how they lead to tables of handlers.
+ * Value of a CIE in the map of encodings: the encoding of addresses in its FDEs and, shifted, that
+ * of pointers to handler tables.
  */
 #define CIE_ADDRESS 0xffU
 #define CIE_BAD 0x100U	     /* its FDEs cannot be read */
@@ -28,7 +28,7 @@ struct frame_section {
 	Elf_Data *data;
 	uint64_t address;
 	size_t word_bytes;
-	struct u64_map encodings; /* CIE's offset -> what is known of it, + 1 */
+	struct u64_map encodings; /* offset of a CIE -> its value + 1 */
 };
 
 static unsigned int cie_encodings(const Dwarf_CIE *cie, size_t word_bytes)
@@ -41,7 +41,7 @@ static unsigned int cie_encodings(const Dwarf_CIE *cie, size_t word_bytes)
 	       (unsigned int)read.handler_encoding << CIE_HANDLERS_SHIFT;
 }
 
-/* Return: what is known of it, CIE_BAD, or -ENOMEM. Each CIE is looked at once. */
+/* Return: the value of a CIE, CIE_BAD, or -ENOMEM. Each CIE is read only once. */
 static int find_cie(struct frame_section *section, Dwarf_Off cie_offset)
 {
 	uint64_t *known = u64_map_insert(&section->encodings, cie_offset);
@@ -60,7 +60,9 @@ static int find_cie(struct frame_section *section, Dwarf_Off cie_offset)
 	return (int)(*known - 1);
 }
 
-/* An FDE's augmentation data: where its table of handlers is. Return: whether it can be read. */
+/*
+ * Read the address of the handler table from an FDE's augmentation data. Return: true if readable.
+ */
 static bool read_augmentation(const struct frame_section *section, unsigned int cie,
 			      struct bounded_reader *reader, struct unwind_range *range)
 {
@@ -82,7 +84,7 @@ static bool read_augmentation(const struct frame_section *section, unsigned int 
 	return true;
 }
 
-/* Whether the first instructions, before any code has run, change the frame. */
+/* Return true if the first instructions change the frame before any code has run. */
 static bool begins_inside(struct bounded_reader *reader)
 {
 	uint8_t opcode = bounded_reader_u8(reader);
@@ -91,7 +93,7 @@ static bool begins_inside(struct bounded_reader *reader)
 	       opcode == DW_CFA_def_cfa_register || (opcode & 0xc0) == DW_CFA_offset;
 }
 
-/* Return: whether the FDE could be read. */
+/* Return: true if the FDE could be read. */
 static bool read_fde(const struct frame_section *section, const Dwarf_FDE *fde, unsigned int cie,
 		     struct unwind_range *range)
 {

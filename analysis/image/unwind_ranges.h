@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The bounds of procedures as unwinding information tells them (.eh_frame):
- * what is left of them in a stripped file. Little-endian files only.
+ * Bounds of procedures from unwinding information (.eh_frame), which stripped files still have.
+ * Little-endian files only.
  */
 #ifndef DCPI_UNWIND_RANGES_H
 #define DCPI_UNWIND_RANGES_H
@@ -11,12 +11,12 @@
 #include "analysis/image/elf_file.h"
 
 /**
- * struct unwind_range - the code one frame description (FDE) is about
- * @address: ELF virtual address
- * @bytes:   > 0
- * @handlers: address of its table of handlers of exceptions (LSDA); 0: it has none
- * @inside:  its first byte is inside a frame already: no procedure begins there, a
- *           compiler has split this off one
+ * struct unwind_range - the code of one frame description (FDE)
+ * @address:  ELF virtual address
+ * @bytes:    > 0
+ * @handlers: address of its table of exception handlers (LSDA); 0: none
+ * @inside:   its first byte is already inside a frame: it is not the beginning of a procedure but a
+ *            part that a compiler has split off
  */
 struct unwind_range {
 	uint64_t address;
@@ -26,10 +26,9 @@ struct unwind_range {
 };
 
 /**
- * unwind_ranges_read() - all of a file's ranges
- * @ret:   out: malloc'd, by address; hostile files may make them overlap
- * @count: out: 0 if the file has no unwinding information. What follows a
- *         damaged entry is left out.
+ * unwind_ranges_read() - read all ranges of a file
+ * @ret:   out: malloc'd, by address; they may overlap in hostile files
+ * @count: out: 0 if the file has no unwinding information. Entries after a damaged one are omitted.
  *
  * Return: 0 or -ENOMEM.
  */

@@ -11,10 +11,10 @@
 
 #define COPY_BYTES_MAX (UINT64_C(1) << 30)
 #define ALIGNMENT 16
-/* <elf.h> of glibc before 2.37 has no name for it. */
+/* <elf.h> of glibc before 2.37 lacks this constant. */
 #define COMPRESSION_ZSTD 2
 
-/* The copy: the file, then the decompressed sections. */
+/* struct copy - the file, followed by the decompressed sections */
 struct copy {
 	uint8_t *memory;
 	uint64_t bytes;
@@ -25,7 +25,9 @@ static void copy_deinit(struct copy *copy)
 	free(copy->memory);
 }
 
-/* Return: true and the decompressed size if libelf leaves @section to this file. */
+/*
+ * Return: true and the decompressed size if this file must decompress @section instead of libelf.
+ */
 static bool is_zstd(Elf_Scn *section, uint64_t *bytes)
 {
 	GElf_Shdr header;
@@ -44,7 +46,7 @@ static uint64_t aligned(uint64_t bytes)
 	return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
-/* Return: 0; -ENOENT no section needs it; -EFBIG. */
+/* Return: 0; -ENOENT if no section is compressed with Zstandard; -EFBIG. */
 static int copy_size(const struct elf_file *file, uint64_t *ret)
 {
 	Elf_Scn *section = NULL;
@@ -67,7 +69,7 @@ static int copy_size(const struct elf_file *file, uint64_t *ret)
 	return 0;
 }
 
-/* Gives the section header in the copy its new place. */
+/* Update the section header in the copy with the new location. */
 static bool patch_header(const struct copy *copy, const struct elf_file *file, size_t index,
 			 uint64_t offset, uint64_t bytes)
 {

@@ -6,13 +6,13 @@
 #include "analysis/image/elf_file.h"
 
 /**
- * zstd_sections_expand() - make a copy of a file, in memory, with these sections decompressed
+ * zstd_sections_expand() - copy a file to memory with all such sections decompressed
  * @ret:  out; closed by elf_file_close()
- * @file: stays the caller's. Little-endian files only
+ * @file: owned by the caller. Little-endian files only
  *
  * A section with damaged contents stays compressed.
  *
- * Return: 0; -ENOENT the file has no such section; -EFBIG the copy would have more than 1 GiB;
+ * Return: 0; -ENOENT if the file has no such section; -EFBIG if the copy would exceed 1 GiB;
  * -ENOEXEC; -EIO; -ENOMEM.
  */
 int zstd_sections_expand(struct elf_file *ret, const struct elf_file *file);
