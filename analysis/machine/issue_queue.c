@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-/* Long ago: results of then are ready, and not in any ring. */
+/* A cycle so long ago that its results are ready and it is in no ring buffer. */
 #define NEVER (-1000)
 
-/* Something that an instruction waits for: until @cycle, because of @from. */
+/* struct wait - a constraint on issue: not before @cycle, because of @from. */
 struct wait {
 	int32_t cycle;
 	enum stall_kind kind;
@@ -38,8 +38,8 @@ void issue_queue_close(struct issue_queue *queue)
 }
 
 /*
- * Blocks of code are fetched one a cycle, as long as there is room for them ahead of
- * issue. Branches are foreseen when they are fetched, however long before they issue.
+ * Update the fetch state: one aligned block of code is fetched per cycle, as long as it is at most
+ * fetch_ahead blocks ahead of issue. Branches are predicted when fetched, long before they issue.
  */
 static void fetch(struct issue_queue *queue, const struct insn *insn)
 {
@@ -74,7 +74,7 @@ static void wait_for_operand(const struct issue_queue *queue, struct wait *wait,
 	if (reg >= INSN_REGS)
 		return;
 	write = &queue->writes[reg];
-	/* Most results have been there for long. */
+	/* Most results are ready long before. */
 	if (write->cycle + write->latency + write->late <= wait->cycle)
 		return;
 	bypass = machine_issue_bypass(queue->issue, write->class, class, operand);
@@ -88,7 +88,7 @@ static void wait_for_operand(const struct issue_queue *queue, struct wait *wait,
 		 kind, write->from);
 }
 
-/* Registers of a set, one after the other: next_reg(&set) until INSN_REG_NONE. */
+/* Iterate over the registers of a set: next_reg(&set) until INSN_REG_NONE. */
 static unsigned int next_reg(struct insn_regs *set)
 {
 	for (unsigned int w = 0; w < 2; w++) {
@@ -129,7 +129,7 @@ static void wait_for_operands(const struct issue_queue *queue, struct wait *wait
 									    : ISSUE_OPERAND_OTHER);
 }
 
-/* The class by whose latency an instruction writes a register. */
+/* Return the class whose latency applies to an instruction's write of a register. */
 static uint8_t writing_class(const struct machine_issue *issue, const struct insn *insn,
 			     uint8_t class, unsigned int reg)
 {
@@ -166,7 +166,7 @@ static void wait_for_all(const struct issue_queue *queue, struct wait *wait)
 	}
 }
 
-/* Everything that says "not before this cycle". */
+/* Return the constraint that delays issue most. */
 static struct wait find_wait(const struct issue_queue *queue, const struct insn *insn,
 			     uint8_t class)
 {
@@ -185,9 +185,9 @@ static struct wait find_wait(const struct issue_queue *queue, const struct insn 
 }
 
 /*
- * Whether classes can be assigned to pipes together, with some taken. By Hall's
- * theorem they can if each subset has as many pipes as it needs; it is enough to
- * look at the subsets with the last one, the others have been.
+ * Return true if the instructions of all classes can be assigned to pipes together, with some pipes
+ * taken. By Hall's theorem, this is the case if each subset has as many pipes as it needs. Only
+ * subsets with the last class are checked; the others were checked before.
  */
 static bool pipes_suffice(const struct machine_issue *issue, const uint8_t *classes,
 			  unsigned int count, unsigned int taken)
@@ -223,7 +223,7 @@ static bool excluded_by(const struct machine_issue *issue, uint8_t a, uint8_t b)
 	return ((issue->classes[a].flags | issue->classes[b].flags) & ISSUE_ALONE) != 0;
 }
 
-/* Whether an instruction fits beside those that it would be assigned to pipes with. */
+/* Return true if an instruction fits in addition to those assigned to pipes in the same group. */
 static bool fits(const struct issue_queue *queue, const struct insn *insn, uint8_t class)
 {
 	const struct machine_issue *issue = queue->issue;
@@ -241,7 +241,7 @@ static bool fits(const struct issue_queue *queue, const struct insn *insn, uint8
 	return pipes_suffice(issue, classes, queue->member_count + 1U, 0);
 }
 
-/* Whether reservations leave it a pipe in a cycle, beside those that issued in it. */
+/* Return true if reservations leave a pipe in a cycle, in addition to those used in the cycle. */
 static bool pipe_is_free(const struct issue_queue *queue, uint8_t class, int32_t cycle)
 {
 	uint8_t classes[ISSUE_WIDTH_MAX + 1], beside = 0;
@@ -258,7 +258,7 @@ static bool pipe_is_free(const struct issue_queue *queue, uint8_t class, int32_t
 	return pipes_suffice(queue->issue, classes, beside + 1U, taken);
 }
 
-/* Whether something that happened, or was reserved, some cycles ago keeps it from issuing. */
+/* Return true if an earlier event or reservation prevents issue in a cycle. */
 static bool conflicts(const struct issue_queue *queue, uint8_t class, int32_t cycle, uint32_t *from)
 {
 	const struct machine_issue *issue = queue->issue;
@@ -300,7 +300,7 @@ static void add_stall(struct issue_event *event, enum stall_kind kind, double cy
 			(struct static_stall){.kind = kind, .cycles = cycles, .from = from};
 }
 
-/* Find the cycle, and say for each lost slot before it why it was lost. */
+/* Find the cycle of issue, and record the reason for each issue slot lost before it. */
 static int32_t find_cycle(const struct issue_queue *queue, uint8_t class, bool joins,
 			  const struct wait *wait, struct issue_event *event)
 {
@@ -329,7 +329,7 @@ static int32_t find_cycle(const struct issue_queue *queue, uint8_t class, bool j
 	}
 }
 
-/* Forget what rings say of cycles that they now stand for anew. */
+/* Clear ring entries whose cycles have passed; they now represent new cycles. */
 static void advance(struct issue_queue *queue, int32_t cycle)
 {
 	int32_t passed = cycle - queue->cycle;
@@ -433,7 +433,9 @@ void issue_queue_add(struct issue_queue *queue, const struct insn *insn, uint8_t
 	event->depends_on = UINT32_MAX;
 	cycle = find_cycle(queue, class, joins, &wait, event);
 	event->cycles = (uint32_t)(cycle - queue->cycle);
-	/* Where pipes are chosen at issue, company is what issues in the same cycle. */
+	/*
+	 * If pipes are chosen at issue, only instructions that issue in the same cycle share them.
+	 */
 	if (queue->issue->group_bytes == 0 && cycle != queue->cycle)
 		joins = false;
 	advance(queue, cycle);

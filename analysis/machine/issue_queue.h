@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The head of an in-order machine's issue queue: instructions are handed to it one
- * after the other, as control passes through them, and it says in which cycle each
- * would issue if every load hit its cache and every branch were predicted.
+ * The head of an in-order machine's issue queue. Instructions are added one by one, in the order of
+ * execution; the queue computes the cycle in which each would issue if every load hit its cache and
+ * every branch were predicted.
  */
 #ifndef DCPI_ISSUE_QUEUE_H
 #define DCPI_ISSUE_QUEUE_H
@@ -18,21 +18,22 @@ struct issue_write {
 	uint32_t from;
 	uint8_t class;
 	uint8_t latency;
-	uint8_t late; /* the result comes this much later than it should */
+	uint8_t late; /* delay of the result beyond its latency */
 };
 
 /**
- * struct issue_queue - what is under way
- * @cycle:        in which the last instruction issued; @last: its name
- * @issued:       instructions that issued in it
- * @closed:       nothing more can issue in it (a taken branch)
- * @members:      classes of the instructions that have been assigned to pipes together
- * @group:        aligned group of the members, if the machine has such
- * @fetched:      the aligned block of code @block can issue from this cycle on; @left:
- *                cycles in which the last ones before it had all issued (ring, @turn)
- * @unit_free:    cycle in which each unit can be used again, and who uses it
- * @reserved:     pipes that are taken, for cycles from @cycle on (ring)
- * @recent:       masks of classes that issued in the last cycles (ring), and the last one
+ * struct issue_queue - state of the pipeline
+ * @cycle:     issue of the last instruction; @last: its index
+ * @issued:    instructions that issued in @cycle
+ * @closed:    no further instruction can issue in @cycle (a taken branch)
+ * @members:   classes of the instructions that have been assigned to pipes together
+ * @group:     aligned group of the members, if the machine has groups
+ * @fetched:   first cycle in which the aligned block of code @block can issue; @left: cycles in
+ *             which the previous blocks had issued completely (ring buffer)
+ * @unit_free: first cycle in which each unit is free; @unit_user: its last user
+ * @reserved:  pipes that are taken in cycles from @cycle on (ring buffer)
+ * @recent:    masks of classes that issued in the last cycles (ring buffer); @recent_from: the last
+ *             instruction in each
  */
 struct issue_queue {
 	const struct machine_issue *issue;
@@ -59,10 +60,10 @@ struct issue_queue {
 #define ISSUE_STALLS_MAX 8
 
 /**
- * struct issue_event - an instruction has issued
- * @cycles:      behind the instruction before it (M_i); 0: together with it
- * @stalls:      why not earlier; their cycles are at most @cycles
- * @depends_on:  the instruction whose latency or unit decided; UINT32_MAX: none
+ * struct issue_event - issue of an instruction
+ * @cycles:     after the instruction before it (M_i); 0: together with it
+ * @stalls:     reasons for the delay; their cycles add up to at most @cycles
+ * @depends_on: the instruction whose latency or unit determined the delay; UINT32_MAX: none
  */
 struct issue_event {
 	uint32_t cycles;
@@ -72,20 +73,20 @@ struct issue_event {
 };
 
 /**
- * issue_queue_init() - nothing is under way, and a new cycle begins
+ * issue_queue_init() - start a new cycle with an empty pipeline
  *
- * Nor is anything fetched ahead: what is in the first aligned block of code can issue in
- * that cycle, what is behind it a cycle later.
+ * Nothing is fetched ahead: instructions in the first aligned block of code can issue in that
+ * cycle, later ones a cycle later.
  */
 void issue_queue_init(struct issue_queue *queue, const struct machine_issue *issue);
 
-/** issue_queue_close() - control went elsewhere: nothing more issues in this cycle. */
+/** issue_queue_close() - handle a taken branch: no further instruction issues in this cycle. */
 void issue_queue_close(struct issue_queue *queue);
 
 /**
  * issue_queue_add() - issue the next instruction
- * @class: machine_issue_class() of it
- * @index: its name, which events of later instructions will mention
+ * @class: its machine_issue_class()
+ * @index: its index, which events of later instructions refer to
  * @event: out
  */
 void issue_queue_add(struct issue_queue *queue, const struct insn *insn, uint8_t class,

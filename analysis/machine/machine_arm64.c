@@ -2,8 +2,8 @@
 #include "analysis/machine/machine_arm64.h"
 
 /*
- * Operations whose second register is shifted: those without are named first. Add
- * and subtract, then logic, of shifted registers; add and subtract of extended ones.
+ * Operations whose second operand is shifted; matches without a shift come first. Add and subtract,
+ * then logic, of shifted registers; add and subtract of extended ones.
  */
 const struct issue_match machine_arm64_matches[MACHINE_ARM64_MATCHES] = {
 	{.insn_class = INSN_ALU, .mask = 0x1f20fc00, .value = 0x0b000000, .issue_class = ALU},

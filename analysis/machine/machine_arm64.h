@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The issue classes that in-order machines of the arm64 architecture have in common. */
+/*
+ * Issue classes that all in-order machines of the arm64 architecture have.
+ */
 #ifndef DCPI_MACHINE_ARM64_H
 #define DCPI_MACHINE_ARM64_H
 
 #include "analysis/machine/machine_issue.h"
 
-/** enum machine_arm64_class - classes of all arm64 models, and so the order of their tables. */
+/** enum machine_arm64_class - classes of all arm64 models; determines the order of their tables. */
 enum machine_arm64_class {
 	ALU,
-	ALU_SHIFTED, /* second operand shifted or extended first */
+	ALU_SHIFTED, /* second operand is shifted or extended */
 	SELECT,
 	MUL,
 	DIV,
@@ -36,7 +38,7 @@ enum machine_arm64_class {
 	ATOMIC,
 	BARRIER,
 	SYSTEM_REG, /* reads and writes system registers */
-	SYSTEM,	    /* calls of the kernel */
+	SYSTEM,	    /* system calls */
 	NOP,
 	OTHER,
 	CLASSES,

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How an in-order machine issues instructions, as tables. issue_queue.c is the one
- * that reads them.
+ * Tables that describe how an in-order machine issues instructions. They are read by issue_queue.c.
  *
- * Instructions fall into issue classes, up to 32. Each needs pipes in the cycle in
- * which it issues, and its result can be used some cycles later.
+ * Instructions are divided into up to 32 issue classes. Each class needs pipes in the cycle in
+ * which it issues, and has a latency until its result can be used.
  */
 #ifndef DCPI_MACHINE_ISSUE_H
 #define DCPI_MACHINE_ISSUE_H
@@ -17,7 +16,7 @@
 #define ISSUE_HOLD_MAX 40
 #define ISSUE_FETCH_AHEAD_MAX 4
 
-/** enum issue_unit - what works on one instruction at a time. */
+/** enum issue_unit - units that process one instruction at a time. */
 enum issue_unit {
 	ISSUE_UNIT_NONE,
 	ISSUE_UNIT_MULTIPLY,
@@ -27,19 +26,19 @@ enum issue_unit {
 };
 
 /* issue_class.flags */
-#define ISSUE_ALONE 1U	   /* nothing else issues in its cycle */
-#define ISSUE_DRAINS 2U	   /* waits until everything before it is done */
-#define ISSUE_FORGETS 4U   /* takes so long that nothing is still under way behind it */
+#define ISSUE_ALONE 1U	   /* no other instruction issues in its cycle */
+#define ISSUE_DRAINS 2U	   /* waits until all earlier instructions are done */
+#define ISSUE_FORGETS 4U   /* takes so long that no earlier instruction is in progress after it */
 #define ISSUE_ALL_PIPES 8U /* takes all of its pipes */
 
 /**
- * struct issue_class - instructions that issue alike
+ * struct issue_class - instructions with the same issue constraints
  * @pipes:       mask: it takes one of them, or all; 0: none
  * @hold_cycles: 0, or its pipes are taken for this many cycles (then it takes all)
- * @latency:     an instruction can use the result this many cycles later
+ * @latency:     cycles until an instruction can use the result
  * @unit:        enum issue_unit
- * @unit_cycles: until the next instruction can use that unit
- * @late_pipes:  pipes that are taken once more, @late_cycle cycles behind issue
+ * @unit_cycles: cycles until the next instruction can use that unit
+ * @late_pipes:  pipes that are taken again @late_cycle cycles after issue
  */
 struct issue_class {
 	const char *name;
@@ -53,7 +52,7 @@ struct issue_class {
 	uint8_t flags;
 };
 
-/** issue_class_needs() - how many of its pipes it takes. */
+/** issue_class_needs() - return the number of pipes that a class takes. */
 static inline unsigned int issue_class_needs(const struct issue_class *class)
 {
 	if ((class->flags & ISSUE_ALL_PIPES) != 0)
@@ -62,11 +61,11 @@ static inline unsigned int issue_class_needs(const struct issue_class *class)
 }
 
 /**
- * struct issue_match - which class an instruction is in; the first that matches counts
- * @insn_class:    enum insn_class
- * @mask, @value:  opcode & mask == value
- * @flags:         insn.flags that it must have
- * @bytes_min, @bytes_max: of the memory operand, or else the operation; 0, 0: any
+ * struct issue_match - maps instructions to a class; the first match counts
+ * @insn_class:   enum insn_class
+ * @mask, @value: opcode & mask == value
+ * @flags:        insn.flags that must be set
+ * @bytes_min, @bytes_max: size of the memory operand, or else of the operation; 0, 0: any
  */
 struct issue_match {
 	uint8_t insn_class;
@@ -78,7 +77,7 @@ struct issue_match {
 	uint8_t issue_class;
 };
 
-/* Operands, as masks: those of insn.sources, the address, flags, and the rest. */
+/* Masks of operands: those of insn.sources, the address, flags, and the rest. */
 #define ISSUE_OPERAND(source) (1U << (source))
 #define ISSUE_OPERAND_ADDRESS 0x10U
 #define ISSUE_OPERAND_FLAGS 0x20U
@@ -87,10 +86,10 @@ struct issue_match {
 #define ISSUE_OPERANDS_ALL 0x7fU
 
 /**
- * struct issue_bypass - results that are there earlier, by way of a bypass
+ * struct issue_bypass - results that a bypass makes available earlier
  * @producers, @consumers: masks of classes
  * @operands: of the consumer
- * @cycles:   earlier than the producer's latency; the first entry that fits counts
+ * @cycles:   reduction of the producer's latency; the first match counts
  */
 struct issue_bypass {
 	uint32_t producers;
@@ -100,8 +99,8 @@ struct issue_bypass {
 };
 
 /**
- * struct issue_late - operands that a unit gets late: the consumer issues all the same,
- * and its result comes later by what is missing
+ * struct issue_late - operands that reach a unit late: the consumer issues anyway, and its result
+ * is delayed by the missing cycles
  */
 struct issue_late {
 	uint32_t producers;
@@ -110,8 +109,8 @@ struct issue_late {
 };
 
 /**
- * struct issue_gap - @second must not issue exactly @cycles after @first, which is at
- * most ISSUE_GAP_MAX. 0: not in the same cycle, in either order.
+ * struct issue_gap - @second must not issue exactly @cycles after @first; @cycles is at most
+ * ISSUE_GAP_MAX. 0: not in the same cycle, in either order.
  */
 struct issue_gap {
 	uint32_t first;
@@ -121,18 +120,19 @@ struct issue_gap {
 
 /**
  * struct machine_issue - an in-order machine
- * @slots:       issue slots that a cycle counts for when slots are lost: 2 where most
- *               code issues in pairs. A lost slot is a stall of 1 / @slots cycles
- * @group_bytes: not 0: instructions are assigned to pipes in aligned groups of this
- *               size, before it is known when they can issue; what finds no pipe beside
- *               those before it waits until they have all issued
- * @fetch_bytes: aligned code that is fetched in a cycle; 0: fetch never limits issue
- * @fetch_ahead: so many of those are fetched before the first of them is needed, at
- *               most ISSUE_FETCH_AHEAD_MAX
- * @taken_bubble: cycles in which nothing is fetched behind a branch that is taken. Seen
- *               only when issue has caught up with fetch
- * @writeback_class: of the address register that pre- and post-indexing write
- * Tables end where their count says.
+ * @slots:        issue slots per cycle for counting lost slots: 2 where most code issues in pairs.
+ *                A lost slot is a stall of 1 / @slots cycles
+ * @group_bytes:  not 0: instructions are assigned to pipes in aligned groups of this size, before
+ *                it is known when they can issue. An instruction without a free pipe waits until
+ *                all before it have issued
+ * @fetch_bytes:  aligned code that is fetched per cycle; 0: fetch never limits issue
+ * @fetch_ahead:  number of these blocks that are fetched before the first of them is needed, at
+ *                most ISSUE_FETCH_AHEAD_MAX
+ * @taken_bubble: cycles without a fetch after a taken branch. Relevant only when issue has caught
+ *                up with fetch
+ * @writeback_class: class of the address register's update in pre- and post-indexing
+ *
+ * The count of each table is its length.
  */
 struct machine_issue {
 	const struct issue_class *classes;
@@ -154,14 +154,16 @@ struct machine_issue {
 	uint8_t writeback_class;
 };
 
-/** machine_issue_class() - the class of an instruction; the last one if no entry matches. */
+/** machine_issue_class() - return the class of an instruction; the last one if no entry matches. */
 uint8_t machine_issue_class(const struct machine_issue *issue, const struct insn *insn);
 
-/** machine_issue_bypass() - cycles by which a result is there earlier for an operand. */
+/**
+ * machine_issue_bypass() - return the cycles by which a bypass makes a result available earlier.
+ */
 unsigned int machine_issue_bypass(const struct machine_issue *issue, uint8_t producer,
 				  uint8_t consumer, unsigned int operand);
 
-/** machine_issue_late() - cycles by which a unit gets an operand late. */
+/** machine_issue_late() - return the cycles by which an operand reaches a unit late. */
 unsigned int machine_issue_late(const struct machine_issue *issue, uint8_t producer,
 				uint8_t consumer);
 

@@ -6,7 +6,7 @@
 #include "analysis/machine/machine_models.h"
 #include "lib/host.h"
 
-/* Of each architecture the first one is the default. */
+/* The first model of each architecture is the default. */
 static const struct machine_model *const models[] = {
 	&machine_model_x86,
 	&machine_model_skylake,

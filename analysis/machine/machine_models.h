@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The machines that there are models of, each in its own file. For machine_model.c. */
+/*
+ * All machine models, each in its own file. For machine_model.c.
+ */
 #ifndef DCPI_MACHINE_MODELS_H
 #define DCPI_MACHINE_MODELS_H
 

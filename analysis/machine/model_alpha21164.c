@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The Alpha 21164 (EV5). Facts from the "Alpha 21164 Microprocessor Hardware
- * Reference Manual" and its 21164PC edition, sections 2.1 to 2.3: four pipes, of
- * which E0 does integer operations, shifts, multiplies and stores, E1 integer
- * operations and branches, both of them loads; FA adds, divides and branches, FM
- * multiplies. From the DCPI paper: no load two cycles behind a store.
+ * The Alpha 21164 (EV5). Facts from the "Alpha 21164 Microprocessor Hardware Reference Manual" and
+ * its 21164PC edition, sections 2.1 to 2.3. It has four pipes. E0 executes integer operations,
+ * shifts, multiplies and stores, E1 integer operations and branches, both of them loads. FA
+ * executes adds, divides and branches, FM multiplies. From the DCPI paper: no load two cycles after
+ * a store.
  */
 #include "analysis/machine/machine_issue.h"
 #include "analysis/machine/machine_models.h"
@@ -50,7 +50,7 @@ enum issue {
 
 static const struct issue_class classes[] = {
 	[LD] = {.name = "ld", .pipes = E0 | E1, .latency = 2},
-	/* Always goes to the board; no cache hit is as quick as that of other loads. */
+	/* Always goes off-chip, so the latency of other loads' hits is a lower bound. */
 	[LD_LOCKED] = {.name = "ldx_l", .pipes = E0, .latency = 2},
 	[ST] = {.name = "st", .pipes = E0, .latency = 1},
 	[MB] = {.name = "mb", .pipes = E0, .latency = 1},
@@ -64,7 +64,7 @@ static const struct issue_class classes[] = {
 	[SHIFT] = {.name = "shift", .pipes = E0, .latency = 1},
 	[CMOV] = {.name = "cmov", .pipes = E0 | E1, .latency = 2},
 	[MVI] = {.name = "mvi", .pipes = E0, .latency = 2},
-	/* A multiply takes E0's way to the registers three cycles before its result is used. */
+	/* A multiply uses E0's register write port three cycles before its result is used. */
 	[MULL] = {.name = "mull",
 		  .pipes = E0,
 		  .latency = 8,
@@ -87,7 +87,9 @@ static const struct issue_class classes[] = {
 		   .late_pipes = E0,
 		   .late_cycle = 11},
 	[FADD] = {.name = "fadd", .pipes = FA, .latency = 4},
-	/* Depends on the data: the best case. The next divide issues when the result is there. */
+	/*
+	 * Depends on the data: the best case. The next divide issues when the result is available.
+	 */
 	[FDIVS] = {.name = "divs",
 		   .pipes = FA,
 		   .latency = 15,
@@ -127,7 +129,7 @@ static const struct issue_match matches[] = {
 	{.insn_class = INSN_CONTROL, .mask = OPCODE, .value = OP(0x1a), .issue_class = JUMP},
 	{.insn_class = INSN_CONTROL, .flags = INSN_FP, .issue_class = FP_BRANCH},
 	{.insn_class = INSN_CONTROL, .issue_class = BRANCH},
-	/* cmpult, cmpeq, cmpule, cmplt, cmple share their low digit; cmpbge has its own. */
+	/* cmpult, cmpeq, cmpule, cmplt, cmple share their low digit; cmpbge differs. */
 	{.insn_class = INSN_ALU,
 	 .mask = 0xfc0001e0,
 	 .value = FN(0x10, 0x0d),
@@ -166,7 +168,7 @@ static const struct issue_match matches[] = {
 	{.insn_class = INSN_SYSTEM, .issue_class = RPCC},
 };
 
-/* A test issues with the branch or conditional move that looks at it. */
+/* A test issues together with the branch or conditional move that uses it. */
 static const struct issue_bypass bypasses[] = {
 	{.producers = BIT(LOGIC) | BIT(COMPARE),
 	 .consumers = BIT(BRANCH) | BIT(CMOV),
@@ -176,7 +178,7 @@ static const struct issue_bypass bypasses[] = {
 
 #define MULTIPLIES (BIT(MULL) | BIT(MULQ) | BIT(UMULH))
 
-/* The multiplier takes its operands from the registers only. */
+/* The multiplier reads its operands only from the registers. */
 static const struct issue_late lates[] = {
 	{.producers = BIT(ADD) | BIT(LOGIC) | BIT(COMPARE) | BIT(SHIFT),
 	 .consumers = MULTIPLIES,
@@ -219,7 +221,7 @@ static const struct machine_issue issue = {
 	.writeback_class = ADD,
 };
 
-/* Caches and TLBs as in an AlphaStation 500 at 333 MHz: memory takes up to 250 ns or so. */
+/* Caches and TLBs of an AlphaStation 500 at 333 MHz: memory takes up to about 250 ns. */
 const struct machine_model machine_model_alpha21164 = {
 	.name = "alpha21164",
 	.isa = INSN_ISA_ALPHA,

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Cortex-A53. Facts from the scheduling descriptions of GCC, which Arm contributed,
- * and LLVM; the manual has no timings. That code is fetched by 16 aligned bytes is what
- * GCC aligns functions for.
+ * Cortex-A53. Facts from the scheduling descriptions of LLVM and of GCC, which Arm contributed; the
+ * manual has no timings. The fetch width of 16 aligned bytes is GCC's function alignment.
  */
 #include "analysis/machine/machine_issue.h"
 #include "analysis/machine/machine_models.h"
@@ -90,9 +89,9 @@ static const struct issue_class classes[] = {
 #define THIRD ISSUE_OPERAND(2)
 
 /*
- * Most results can be forwarded to where they are needed: addresses in the issue
- * stage, operands that are shifted a cycle later, others a cycle later still, data
- * of stores and what branches look at last.
+ * Most results can be forwarded to their consumers: addresses are needed in the issue stage,
+ * operands that are shifted a cycle later, others a cycle later still, store data and inputs of
+ * branches last.
  */
 static const struct issue_bypass bypasses[] = {
 	{.producers = ALUS, .consumers = BIT(BRANCH), .operands = ISSUE_OPERAND_FLAGS, .cycles = 3},
@@ -145,7 +144,7 @@ static const struct machine_issue issue = {
 	.writeback_class = ALU,
 };
 
-/* Caches as most chips have them. Micro-TLBs have ten entries; 512 more are behind them. */
+/* Caches of typical chips. Micro-TLBs have ten entries, followed by a TLB with 512. */
 const struct machine_model machine_model_cortex_a53 = {
 	.name = "cortex-a53",
 	.cpu = "implementer 0x41 part 0xd03",

@@ -93,9 +93,9 @@ static const struct issue_class classes[] = {
 #define THIRD ISSUE_OPERAND(2)
 
 /*
- * Most results can be forwarded to where they are needed: addresses in the issue
- * stage, operands that are shifted a cycle later, others a cycle later still, data
- * of stores and what branches look at last.
+ * Most results can be forwarded to their consumers: addresses are needed in the issue stage,
+ * operands that are shifted a cycle later, others a cycle later still, store data and inputs of
+ * branches last.
  */
 static const struct issue_bypass bypasses[] = {
 	{.producers = UINT32_MAX,
@@ -140,7 +140,7 @@ static const struct machine_issue issue = {
 	.writeback_class = ALU,
 };
 
-/* Caches as most chips have them. Micro-TLBs have sixteen entries; 1024 more are behind them. */
+/* Caches of typical chips. Micro-TLBs have sixteen entries, followed by a TLB with 1024. */
 const struct machine_model machine_model_cortex_a55 = {
 	.name = "cortex-a55",
 	.cpu = "implementer 0x41 part 0xd05",

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Intel's cores, by the year they came: Haswell (2013) to Comet Lake, Ice Lake (2019), Golden
- * Cove (2021). Facts from Intel's Optimization Reference Manual; those of Golden Cove have
- * been compared with loops measured on an Emerald Rapids.
+ * Intel's cores, by the year of introduction: Haswell (2013) to Comet Lake, Ice Lake (2019), Golden
+ * Cove (2021). Facts from Intel's Optimization Reference Manual; those of Golden Cove have been
+ * compared with loops measured on an Emerald Rapids.
  */
 #include "analysis/machine/model_x86.h"
 
@@ -51,7 +51,7 @@ const struct machine_model machine_model_skylake = {
 #define TWO_STORE_PORTS (P(4) | P(9))
 
 static const struct bound_exception ice_lake_exceptions[] = {
-	/* Its renaming of moves was turned off by an update. */
+	/* A microcode update disabled move elimination. */
 	{ZYDIS_MNEMONIC_MOV, true, {1, 1, ALU_PORTS, 1, 1}},
 	{ZYDIS_MNEMONIC_LEA, false, {1, 1, ALU_PORTS, 1, 1}},
 };
@@ -105,14 +105,14 @@ static const struct machine_bound golden_cove = {
 			[INSN_ALU] = {1, 1, FIVE_ALU_PORTS, 1, 1},
 			[INSN_DIVIDE] = {4, 1, P(1), 6, 10},
 			[INSN_LOAD] = {1, 1, THREE_LOAD_PORTS, 1, 5},
-			/* To another addition; 3 to anything else. */
+			/* Latency to another addition; 3 to other operations. */
 			[INSN_FP_ADD] = {1, 1, P(1) | P(5), 1, 2},
 			[BOUND_LOAD] = {0, 1, THREE_LOAD_PORTS, 1, 5},
 		},
 	.exceptions = golden_cove_exceptions,
 	.exception_count = sizeof(golden_cove_exceptions) / sizeof(golden_cove_exceptions[0]),
 	.fuses = true,
-	/* It predicts what store a load is of, and renames. */
+	/* It predicts the store that a load depends on, and renames. */
 	.forward_latency = 0,
 };
 
@@ -120,9 +120,9 @@ static const struct machine_cpu golden_cove_cpus[] = {
 	{6, 0x8f}, {6, 0xcf},			 /* Sapphire Rapids, Emerald Rapids */
 	{6, 0x97}, {6, 0x9a},			 /* Alder Lake */
 	{6, 0xb7}, {6, 0xba}, {6, 0xbf},	 /* Raptor Lake */
-	{6, 0xaa}, {6, 0xac},			 /* Meteor Lake: a little wider in front */
+	{6, 0xaa}, {6, 0xac},			 /* Meteor Lake: slightly wider front end */
 	{6, 0xad}, {6, 0xae}, {6, 0xd7},	 /* Granite Rapids, Bartlett Lake */
-	{6, 0xbd}, {6, 0xc5}, {6, 0xc6}, {0, 0}, /* Lunar Lake, Arrow Lake: wider still */
+	{6, 0xbd}, {6, 0xc5}, {6, 0xc6}, {0, 0}, /* Lunar Lake, Arrow Lake: even wider */
 };
 
 const struct machine_model machine_model_golden_cove = {

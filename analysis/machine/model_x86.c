@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Of an x86-64 processor that no model is for: four operations a cycle, and the ports of Intel's
- * cores since 2013, of which others differ more in their names than in their number. Latencies
- * are typical ones, of data that is quick to work on. Facts from Intel's and AMD's optimization
- * manuals.
+ * An x86-64 processor without a model of its own: four operations per cycle, and the ports of
+ * Intel's cores since 2013. The ports of other processors differ more in their names than in their
+ * number. Latencies are typical, for operands that are processed fast. Facts from Intel's and AMD's
+ * optimization manuals.
  */
 #include "analysis/machine/model_x86.h"
 
-/* Columns: operations in front, behind, ports, cycles of a port, latency. */
+/* Columns: front-end operations, executed operations, ports, cycles per port, latency. */
 static const struct bound_exception exceptions[] = {
-	/* Moves between registers are done by renaming. */
+	/* Register moves are eliminated by renaming. */
 	{ZYDIS_MNEMONIC_MOV, true, {1, 0, 0, 1, 0}},
 	{ZYDIS_MNEMONIC_LEA, false, {1, 1, P(1) | P(5), 1, 1}},
 	{ZYDIS_MNEMONIC_XCHG, true, {3, 3, ALU_PORTS, 1, 2}},

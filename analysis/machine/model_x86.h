@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the models of x86-64 processors have in common.
+ * Common parts of the models of x86-64 processors.
  *
- * Ports are numbered as Intel's: what other makers call theirs matters to nobody, only which
- * operations share them. Those beyond Intel's are other makers' floating point units.
+ * Ports are numbered as Intel's. Other manufacturers' names are not relevant, only which operations
+ * share a port. Ports beyond Intel's are floating-point units of other manufacturers.
  */
 #ifndef DCPI_MODEL_X86_H
 #define DCPI_MODEL_X86_H
@@ -21,10 +21,10 @@
 #define LOAD_PORTS (P(2) | P(3))
 #define STORE_PORTS P(4)
 
-/** machine_bound_x86 - "x86-64", which the others are told by their differences from */
+/** machine_bound_x86 - "x86-64", the base of the other models */
 extern const struct machine_bound machine_bound_x86;
 
-/* Caches and TLBs of recent server cores; they differ, and bounds need not be sharp. */
+/* Caches and TLBs of recent server cores; they differ, but the bounds need not be tight. */
 #define MODEL_X86_COMMON                                                                           \
 	.isa = INSN_ISA_X86_64, .skid_insns = 1,                                                   \
 	.icache = {.bytes = 32768,                                                                 \
@@ -35,7 +35,7 @@ extern const struct machine_bound machine_bound_x86;
 	.branch_mispredict_cycles = 20, .write_retire_cycles = 500, .imul_cycles = 90,             \
 	.fdiv_cycles = 20
 
-/* A data cache of so many KB, and a TLB of so many pages. */
+/* Size of the data cache in KB, and of the TLB in pages. */
 #define MODEL_X86_DCACHE(kilobytes)                                                                \
 	.dcache = {.bytes = (kilobytes)*1024,                                                      \
 		   .line_bytes = 64,                                                               \

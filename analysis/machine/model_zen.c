@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * AMD's cores: Zen 2 (2019; the first Zen is like it), Zen 3 and 4, Zen 5. Facts from AMD's
+ * AMD's cores: Zen 2 (2019; the first Zen is similar), Zen 3 and 4, Zen 5. Facts from AMD's
  * Software Optimization Guides for families 17h, 19h and 1Ah.
  */
 #include "analysis/machine/model_x86.h"
 
-/* Floating point has ports of its own: two multiply, two add. */
+/* Floating point has separate ports: two multiply, two add. */
 #define FP0 P(7)
 #define FP1 P(8)
 #define FP2 P(12)
@@ -52,13 +52,13 @@ static const struct machine_bound zen2 =
 		.exceptions = zen2_exceptions,
 		.exception_count = sizeof(zen2_exceptions) / sizeof(zen2_exceptions[0]),
 		.fuses = true,
-		/* Of the stack's, by renaming. */
+		/* For stack accesses, by renaming. */
 		.forward_latency = 0,
 };
 
 static const struct machine_cpu zen2_cpus[] = {
 	{0x17, MACHINE_CPU_ANY},
-	{0x18, MACHINE_CPU_ANY}, /* Hygon's */
+	{0x18, MACHINE_CPU_ANY}, /* Hygon */
 	{0, 0},
 };
 
@@ -86,7 +86,7 @@ static const struct machine_bound zen3 = {
 			[INSN_DIVIDE] = {2, 1, P(6), 6, 10},
 			[INSN_LOAD] = {1, 1, THREE_LOAD_PORTS, 1, 4},
 			[INSN_STORE] = {1, 1, TWO_STORE_PORTS, 1, 0},
-			/* A unit of its own for branches, beside one that adds as well. */
+			/* A separate branch unit, in addition to one that also adds. */
 			[INSN_CONTROL] = {1, 1, P(0) | P(14), 1, 1},
 			[INSN_FP_FMA] = {1, 1, MULTIPLY_PORTS, 1, 4},
 			[INSN_VECTOR_ALU] = {1, 1, ALL_FP_PORTS, 1, 1},

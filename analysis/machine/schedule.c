@@ -9,11 +9,11 @@
 #include "analysis/machine/throughput.h"
 #include "lib/cleanup.h"
 
-/* Ways into a block that are looked at: the heaviest ones. */
+/* Number of edges into a block that are considered: those with the greatest weights. */
 #define WAYS_MAX 8
-/* So often blocks are scheduled behind what their predecessors left last time. */
+/* Number of times that blocks are scheduled after the final state of their predecessors. */
 #define PASSES 2
-/* A loop is taken this much oftener than it is entered, as long as nothing is known. */
+/* Assumed ratio of back edges to entries of a loop while frequencies are unknown. */
 #define BACK_EDGE_WEIGHT 8.0
 
 const char *stall_kind_name(enum stall_kind kind)
@@ -38,22 +38,23 @@ char stall_kind_letter(enum stall_kind kind)
 	return letters[kind];
 }
 
-/* A way into a block. */
+/* struct way - an edge into a block */
 struct way {
-	uint32_t from;	  /* block, or CFG_ENTRY for any that nothing is known of */
-	bool falls;	  /* through: no taken branch */
-	bool branches;	  /* or not, as predicted or not: may be late, behind a mispredict */
-	bool late_before; /* may be late behind an earlier one */
+	uint32_t from;	  /* block, or CFG_ENTRY for all unknown ones */
+	bool falls;	  /* falls through: no taken branch */
+	bool branches;	  /* a branch that may be mispredicted, so that the block may be late */
+	bool late_before; /* may be late because of an earlier misprediction */
 	double weight;
 };
 
 /*
- * @exits:   what each block left under way, when it was last scheduled
- * @late_exits: the same if it was reached behind a mispredict, of blocks where that is possible
- * @classes: issue class of each instruction
- * @usual: cycles of the instructions of the block that is looked at, by each way into it
- * @late, @late_before: the same by the way that is looked at, behind a mispredict, and behind
- *         one some blocks ago
+ * struct scheduler - state of the scheduler
+ * @exits:      pipeline state at the end of each block, when it was last scheduled
+ * @late_exits: the same after a misprediction, for blocks where that is possible
+ * @classes:    issue class of each instruction
+ * @usual:      cycles of the current block's instructions, for each edge into it
+ * @late, @late_before: the same for the current edge, after a misprediction of that edge, and after
+ *              one some blocks ago
  */
 struct scheduler {
 	struct schedule *schedule;
@@ -82,7 +83,7 @@ static double weight_of(const struct scheduler *s, uint32_t edge_index)
 	return 1;
 }
 
-/* Keep the heaviest ways, in order. */
+/* Keep the edges with the greatest weights, in order. */
 static size_t insert_way(struct way *ways, size_t count, const struct way *way)
 {
 	size_t at = count;
@@ -106,8 +107,8 @@ static bool is_predicted(const struct cfg *cfg, const struct cfg_edge *edge)
 }
 
 /*
- * Whether control may come this way so little behind a mispredict that the block that falls
- * through to this one issues by other pairs up to its end.
+ * Return true if this edge may follow a misprediction so closely that the block that falls through
+ * to this one issues in other pairs up to its end.
  */
 static bool is_late_before(const struct scheduler *s, const struct cfg_edge *edge)
 {
@@ -115,7 +116,7 @@ static bool is_late_before(const struct scheduler *s, const struct cfg_edge *edg
 	       s->schedule->insns[edge->insn].late_change != 0;
 }
 
-/* Weights sum to 1. There is always a way. */
+/* Weights add up to 1. There is always at least one edge. */
 static size_t find_ways(const struct scheduler *s, uint32_t block_index, struct way ways[WAYS_MAX])
 {
 	const struct cfg_block *block = &s->cfg->blocks[block_index];
@@ -144,7 +145,7 @@ static size_t find_ways(const struct scheduler *s, uint32_t block_index, struct 
 	return count;
 }
 
-/* Add a stall to those of an instruction; the smallest make room for larger ones. */
+/* Add a stall to those of an instruction; small stalls are merged into larger ones. */
 static void merge_stall(struct schedule_insn *insn, const struct static_stall *stall, double weight)
 {
 	struct static_stall new = {
@@ -165,7 +166,7 @@ static void merge_stall(struct schedule_insn *insn, const struct static_stall *s
 		insn->stalls[insn->stall_count++] = new;
 		return;
 	}
-	/* No cycle is lost: the name of the larger one stands for both. */
+	/* No cycle is lost: the larger stall represents both. */
 	if (new.cycles > least->cycles) {
 		new.cycles += least->cycles;
 		*least = new;
@@ -191,7 +192,7 @@ static void record(struct scheduler *s, uint32_t index, const struct issue_event
 				   : UINT32_MAX;
 }
 
-/* @cycles: of the block's instructions, by some way into it */
+/* @cycles: of the block's instructions, for one edge into it */
 static void record_sum(struct scheduler *s, uint32_t block_index, const uint32_t *cycles)
 {
 	double *least = &s->schedule->block_least[block_index];
@@ -203,9 +204,9 @@ static void record_sum(struct scheduler *s, uint32_t block_index, const uint32_t
 }
 
 /*
- * Schedule a block behind what a queue holds.
+ * Schedule a block after the state of a queue.
  * @cycles: out: of its instructions
- * @way:    NULL: nothing is recorded
+ * @way:    NULL: do not record
  */
 static void run_block(struct scheduler *s, uint32_t block_index, struct issue_queue *queue,
 		      uint32_t *cycles, const struct way *way, bool heaviest)
@@ -220,7 +221,7 @@ static void run_block(struct scheduler *s, uint32_t block_index, struct issue_qu
 		cycles[i - block->first] = event.cycles;
 		if (way != NULL)
 			record(s, i, &event, way, heaviest);
-		/* What the callee leaves under way is not known. */
+		/* The pipeline state after the callee is unknown. */
 		if (insn->flow == INSN_FLOW_CALL || insn->flow == INSN_FLOW_CALL_INDIRECT)
 			issue_queue_init(queue, s->issue);
 	}
@@ -239,7 +240,9 @@ static void enter(const struct scheduler *s, struct issue_queue *queue, const st
 		issue_queue_close(queue);
 }
 
-/* Each block by the heaviest way into it, so that exits follow from exits. */
+/*
+ * Schedule each block after its most frequent edge, so that final states follow from final states.
+ */
 static void run_pass(struct scheduler *s, bool first)
 {
 	struct way ways[WAYS_MAX] = {{.from = CFG_ENTRY}};
@@ -255,10 +258,10 @@ static void run_pass(struct scheduler *s, bool first)
 }
 
 /*
- * A block behind a mispredict right here, with nothing under way; or behind what its
- * predecessor leaves behind an earlier one, if that is the only difference that either makes,
- * or if only what it leaves tells them apart: half a pair.
- * @usual: cycles of its instructions by that way, as it is as a rule
+ * Schedule a block after a misprediction. Usually that is one of the edge into it, with an empty
+ * pipeline. The effect of an earlier misprediction on the predecessor's final state is used instead
+ * if only that changes the cycles, or if both change them equally (half a pair remains).
+ * @usual: cycles of the block's instructions after that edge without a misprediction
  */
 static void run_late(struct scheduler *s, uint32_t block_index, const struct way *way,
 		     const uint32_t *usual)
@@ -288,7 +291,7 @@ static void run_late(struct scheduler *s, uint32_t block_index, const struct way
 	s->late_exits[block_index] = leaves;
 }
 
-/* Each block by all ways, for the result. Exits stay as they are. */
+/* Schedule each block after all edges, for the result. Final states do not change. */
 static void run_ways(struct scheduler *s)
 {
 	struct way ways[WAYS_MAX];
@@ -300,7 +303,7 @@ static void run_ways(struct scheduler *s)
 			enter(s, &queue, &ways[i]);
 			run_block(s, b, &queue, s->usual[i], &ways[i], i == 0);
 		}
-		/* The heaviest last, for what it leaves. */
+		/* The most frequent edge comes last, because its final state is kept. */
 		for (size_t i = count; i-- > 0;) {
 			if (ways[i].branches || ways[i].late_before)
 				run_late(s, b, &ways[i], s->usual[i]);

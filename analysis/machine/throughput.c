@@ -8,7 +8,9 @@
 
 #include "lib/cleanup.h"
 
-/* Iterations of a loop that are looked at: the later ones show its steady state. */
+/*
+ * Simulated iterations of a loop: the first ones to reach the steady state, then the measured ones.
+ */
 #define WARM_UP 4
 #define STEADY 4
 #define STORES_MAX 8
@@ -34,7 +36,7 @@ static const struct bound_cost *cost_of(const struct machine_bound *bound, const
 	return cost_at(bound, insn->class);
 }
 
-/* Work that does more with memory than move it from there. */
+/* Return true for instructions that do more with memory than loading from it. */
 static bool has_extra_load(const struct insn *insn)
 {
 	return (insn->flags & INSN_READS_MEMORY) != 0 && insn->class != INSN_LOAD;
@@ -45,7 +47,7 @@ static bool has_extra_store(const struct insn *insn)
 	return (insn->flags & INSN_WRITES_MEMORY) != 0 && insn->class != INSN_STORE;
 }
 
-/* A branch that passes together with the comparison before it. */
+/* Return true for a branch that passes together with the comparison before it. */
 static bool is_fused(const struct machine_bound *bound, const struct insn *insns, size_t index)
 {
 	const struct insn *before;
@@ -57,7 +59,10 @@ static bool is_fused(const struct machine_bound *bound, const struct insn *insns
 	       insn_regs_meet(&before->writes, &insns[index].reads);
 }
 
-/* Operations in the front end: accesses to memory pass with the work that needs them. */
+/*
+ * Return the front-end operations: memory accesses pass together with the operation that needs
+ * them.
+ */
 static unsigned int front_of(const struct machine_bound *bound, const struct insn *insns,
 			     size_t index)
 {
@@ -70,7 +75,7 @@ static unsigned int front_of(const struct machine_bound *bound, const struct ins
 	return has_extra_store(insn) ? front + cost_at(bound, BOUND_STORE)->front : front;
 }
 
-/* Operations for each set of ports that some can go to. */
+/* struct port_load - operations that can go to the same set of ports */
 struct port_load {
 	uint16_t ports;
 	double cycles;
@@ -131,20 +136,20 @@ static double port_bound(const struct machine_bound *bound, const struct insn *i
 	return most;
 }
 
-/* Nobody is waited for. */
+/* Not waiting for any instruction. */
 #define NOBODY UINT32_MAX
 
-/* struct value - when it is there; @from: instruction of the block that makes it */
+/* struct value - time when it is ready; @from: instruction of the block that computes it */
 struct value {
 	double ready;
 	uint32_t from;
 };
 
 /*
- * struct link - of a chain of results
- * @from:    whose result the instruction waited for last
- * @ready:   when its own is there
- * @latency: how long after that
+ * struct link - element of a dependence chain
+ * @from:    the last operand's producer that the instruction waited for
+ * @ready:   time when its own result is ready
+ * @latency: difference of the two times
  */
 struct link {
 	double ready;
@@ -153,8 +158,8 @@ struct link {
 };
 
 /*
- * When results are there if only they are waited for: registers, and values that
- * were stored and are loaded again through the same operand.
+ * struct dataflow - times when results are ready if dependences are the only limit: of registers,
+ * and of values that were stored and are loaded again through the same operand
  */
 struct dataflow {
 	struct value registers[INSN_REGS];
@@ -177,7 +182,7 @@ static bool uses(const struct insn_memory *memory, const struct insn_regs *regs)
 	return insn_regs_has(regs, memory->base) || insn_regs_has(regs, memory->index);
 }
 
-/* A new store of the same operand replaces the old one; registers that move make it unknown. */
+/* Drop stores that a new store replaces, or whose address registers change. */
 static void forget_stores(struct dataflow *flow, const struct insn *insn, bool stores)
 {
 	size_t kept = 0;
@@ -223,8 +228,8 @@ static struct value delayed(struct value value, double latency)
 }
 
 /*
- * When a result is there, and by whom it was held up last. The address is needed before the
- * load, other operands only behind it.
+ * Compute when a result is ready, and the last operand it waited for. The address is needed before
+ * the load, other operands only after it.
  */
 static struct value result_of(const struct machine_bound *bound, const struct dataflow *flow,
 			      const struct insn *insn)
@@ -251,7 +256,7 @@ static struct value result_of(const struct machine_bound *bound, const struct da
 	return delayed(later(start, loaded), cost->latency);
 }
 
-/* Return: by how much it is later than all before it, which it keeps from retiring. */
+/* Return: the delay by which the result keeps all earlier instructions' retirement waiting. */
 static double flow_through(struct dataflow *flow, const struct insn *insn, struct value result)
 {
 	bool stores = (insn->flags & INSN_WRITES_MEMORY) != 0;
@@ -261,7 +266,7 @@ static double flow_through(struct dataflow *flow, const struct insn *insn, struc
 	for (unsigned int w = 0; w < 2; w++)
 		for (uint64_t bits = insn->writes.words[w]; bits != 0; bits &= bits - 1)
 			flow->registers[w * 64 + (unsigned int)__builtin_ctzll(bits)] = result;
-	/* The stack engine moves the stack pointer without taking time. */
+	/* The stack engine updates the stack pointer without latency. */
 	if (insn->memory.pushes && insn_regs_has(&insn->writes, insn->memory.base))
 		flow->registers[insn->memory.base] = at_once;
 	if (stores && flow->store_count < STORES_MAX && !insn->memory.pushes &&
@@ -283,14 +288,15 @@ static void link_to(struct link *links, uint32_t insn, struct value result)
 }
 
 /*
- * Return: who is to blame for a wait for an instruction: itself, if it is of the chain that goes
- * round and round; who of that takes longest, if it only uses what that makes.
+ * Return: the instruction that causes a wait for @insn. That is @insn itself if it is on the
+ * loop-carried dependence chain; otherwise the slowest instruction of the chain that @insn depends
+ * on.
  */
 static uint32_t blamed(const struct link *links, size_t count, uint32_t insn)
 {
 	uint32_t at = insn, slowest;
 
-	/* So far back it is that chain. */
+	/* After this many steps back, @at is on that chain. */
 	for (size_t i = 0; i < count && at != NOBODY; i++)
 		at = links[at].from;
 	if (at == NOBODY || at == insn)
@@ -306,10 +312,10 @@ static uint32_t blamed(const struct link *links, size_t count, uint32_t insn)
 }
 
 /*
- * struct waits - where a loop's waits are put down
+ * struct waits - destination of a loop's waits
  * @insns: of the block
- * @links: room for as many
- * @part:  of what dependences take, that nothing else would
+ * @links: memory for the same number of elements
+ * @part:  part of the dependences' time that no other bound covers
  */
 struct waits {
 	struct schedule_insn *insns;
@@ -320,8 +326,8 @@ struct waits {
 };
 
 /*
- * Behind who is waited for: it has passed when the next one is seen to be the oldest. A cycle
- * is what any instruction takes that needs the one before, and no stall.
+ * Add a wait after the instruction that is waited for, because that has retired when the next one
+ * is sampled as the oldest. A wait of one cycle is no stall: every dependent instruction takes it.
  */
 static void add_wait(const struct waits *waits, uint32_t insn, double cycles)
 {
@@ -342,8 +348,8 @@ static void add_wait(const struct waits *waits, uint32_t insn, double cycles)
 }
 
 /*
- * Cycles of an iteration, once it is steady.
- * @waits: out: who waits for whom, in each of STEADY iterations; may be NULL
+ * Compute the cycles per iteration in the steady state.
+ * @waits: out: the waits of STEADY iterations; may be NULL
  */
 static double dependence_bound(const struct machine_bound *bound, const struct insn *insns,
 			       size_t count, const struct waits *waits)
@@ -393,7 +399,7 @@ struct throughput throughput_of_block(const struct machine_bound *bound, const s
 	throughput.ports = port_bound(bound, insns, count);
 	if (loops) {
 		throughput.dependences = dependence_bound(bound, insns, count, NULL);
-		/* One taken branch a cycle. */
+		/* At most one taken branch per cycle. */
 		if (throughput.dependences < 1)
 			throughput.dependences = 1;
 	}
@@ -410,7 +416,7 @@ static bool loops(const struct cfg *cfg, uint32_t block_index)
 	return false;
 }
 
-/* In proportion to operations in the front end. */
+/* Divide @cycles in proportion to front-end operations. */
 static void share_out(struct schedule_insn *ret, const struct machine_bound *bound,
 		      const struct insn *insns, uint32_t count, double cycles)
 {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How fast an out-of-order machine can execute a block over and over when nothing
- * goes wrong: no faster than its front end, its busiest ports, and, in a loop of one
- * block, the chain of results from iteration to iteration. The idea is that of
- * Abel, Sharma and Reineke, "Facile: Fast, Accurate, and Interpretable
- * Basic-Block Throughput Prediction" (2023). We leave out what depends on the decoders and
- * their caches, and there is one model for all x86-64 processors; so it is a bound
- * that real blocks seldom reach, and says little of any one of them.
+ * Upper bound of the speed of an out-of-order machine that executes a block repeatedly without
+ * dynamic stalls. The limits are its front end, its busiest ports, and, in a loop of one block, the
+ * loop-carried dependence chain. The idea is that of Abel, Sharma and Reineke, "Facile: Fast,
+ * Accurate, and Interpretable Basic-Block Throughput Prediction" (2023). We omit the decoders and
+ * their caches. So it is a bound that real blocks rarely reach, and weak evidence for any single
+ * block.
  */
 #ifndef DCPI_THROUGHPUT_H
 #define DCPI_THROUGHPUT_H
@@ -14,27 +13,27 @@
 #include "analysis/machine/machine_bound.h"
 #include "analysis/machine/schedule.h"
 
-/** struct throughput - cycles an execution of a block takes at least, for each reason. */
+/** struct throughput - lower bounds of the cycles per execution of a block, by reason. */
 struct throughput {
 	double front;
 	double ports;
-	double dependences; /* 0 if the block is not a loop by itself */
+	double dependences; /* 0 if the block does not loop to itself */
 };
 
-/** throughput_of_block() - @loops: control goes from its end to its beginning. */
+/** throughput_of_block() - @loops: control returns from the block's end to its beginning. */
 struct throughput throughput_of_block(const struct machine_bound *bound, const struct insn *insns,
 				      size_t count, bool loops);
 
 /**
- * throughput_schedule() - M_i of each instruction: its share of the block's bound
- * @schedule: its arrays are there, zeroed
+ * throughput_schedule() - compute M_i of each instruction: its share of the block's bound
+ * @schedule: with allocated, zeroed arrays
  *
- * Shares are in proportion to operations in the front end, since results retire in
- * groups and stalls hit whichever is the oldest. Where dependences take longer than all else, as
- * in a loop that multiplies a sum, the rest is told as static stalls (STALL_LATENCY): instructions
- * retire in their order, so the time shows behind the one that has not finished, whoever
- * waits for its result. One that only uses a chain of results, and is none of it, is not to blame,
- * but the slowest one of the chain.
+ * Shares are proportional to front-end operations, since results retire in groups and stalls hit
+ * the oldest instruction. Dependences may take longer than all other bounds, as in a loop that
+ * multiplies a sum. The remainder is then reported as static stalls of kind STALL_LATENCY:
+ * instructions retire in order, so the time shows after the instruction that has not finished,
+ * regardless of its consumers. The stall of an instruction that only uses results of a dependence
+ * chain is attributed to the slowest instruction of the chain.
  *
  * Return: 0 or -ENOMEM.
  */
