@@ -25,7 +25,7 @@ static double gamma_series(double a, double x)
 	return sum * gamma_factor(a, x);
 }
 
-/* Q(a, x) by its continued fraction (6.5.31, evaluated as Lentz has it): fast elsewhere. */
+/* Q(a, x) by its continued fraction (6.5.31, evaluated by Lentz's method): fast elsewhere. */
 static double gamma_fraction(double a, double x)
 {
 	double b = x + 1 - a, c = 1 / DBL_MIN, d = 1 / b, value = d;
@@ -74,8 +74,8 @@ double distribution_chi_square_quantile(double tail, double df)
 }
 
 /*
- * P(-t < T < t): finite sums, for whole degrees of freedom (Abramowitz and Stegun
- * 26.7.3 and 26.7.4).
+ * P(-t < T < t) by finite sums, for whole degrees of freedom (Abramowitz and Stegun 26.7.3 and
+ * 26.7.4).
  */
 static double student_inside(double t, unsigned int df)
 {

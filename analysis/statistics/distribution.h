@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The distributions that tests and intervals need. (GSL has them too, but its license
- * does not go with ours.) Chi-square: relative error below 1e-10 for tails down to 1e-300;
- * Student's: absolute error below 1e-12.
+ * Distributions for tests and intervals. GSL has them too, but its license is incompatible with
+ * ours. Chi-square: relative error below 1e-10 for tails down to 1e-300; Student's t: absolute
+ * error below 1e-12.
  */
 #ifndef DCPI_DISTRIBUTION_H
 #define DCPI_DISTRIBUTION_H

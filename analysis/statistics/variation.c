@@ -9,17 +9,18 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 
-/* A total that so many rows had to leave stays as it is. */
+/* Limit on the number of rows that are removed from a total. */
 #define REMOVED_MAX 500
-/* What is left of a total must be so many times less than all at most. */
+/* At least 1 / LEFT_MIN of a total's samples must remain. */
 #define LEFT_MIN 10
-#define INTERVAL_TAIL 0.025 /* of intervals of 95%, on either side */
+#define INTERVAL_TAIL 0.025 /* of 95% intervals, on each side */
 
 /*
- * @trials:  of each set: samples of which a row's are a share (norms by total);
- *           else the sets' exposure
- * @order:   room for sorting rows
- * @phi:     the part of the variance that goes with the square of the mean, for granted
+ * struct work - state of a comparison
+ * @trials: of each set: samples of which a row's are a share (norms by total); else the sets'
+ *          exposure
+ * @order:  memory for sorting rows
+ * @phi:    background part of the variance, in proportion to the square of the mean
  */
 struct work {
 	const struct variation_config *config;
@@ -58,7 +59,7 @@ static void add_totals(struct work *work)
 	}
 }
 
-/* Multipliers are such that an average set stays as it is. */
+/* Compute multipliers that leave an average set unchanged. */
 static void make_factors(struct work *work)
 {
 	const struct variation_config *config = work->config;
@@ -80,7 +81,7 @@ static void make_factors(struct work *work)
 		factors[set] = factors[set] > 0 ? mean / factors[set] : 0;
 }
 
-/* Of samples as taken: these are what is random. */
+/* Compute the trials from samples as taken, because these are random. */
 static void make_trials(struct work *work)
 {
 	for (size_t set = 0; set < work->config->sets; set++) {
@@ -98,7 +99,7 @@ static void make_trials(struct work *work)
 	}
 }
 
-/* A row that the total leaves out is compared with that and itself. */
+/* A row that was removed from the total is compared with the total plus the row itself. */
 static double trials_of(const struct work *work, size_t row, size_t set)
 {
 	bool apart = by_total(work) && !work->out->rows[row].in_total;
@@ -107,8 +108,8 @@ static double trials_of(const struct work *work, size_t row, size_t set)
 }
 
 /*
- * X2 with @phi for granted, and (@mean_mean) the mean of the expected counts, each over
- * its share of the variance that is not there.
+ * Compute X2 with background variance @phi. @mean_mean: out: mean of the expected counts, each
+ * divided by its binomial factor 1 - share.
  */
 static double chi_square(const struct work *work, size_t row, double phi, double *mean_mean)
 {
@@ -129,7 +130,7 @@ static double chi_square(const struct work *work, size_t row, double phi, double
 	return sum;
 }
 
-/* The spread that makes X2 what it is, if sampling alone made it @expected. */
+/* Return the spread that explains the value of X2, if sampling alone would make it @expected. */
 static double spread_of(double chi_square, double expected, double mean)
 {
 	double square = (chi_square / expected - 1) / mean;
@@ -147,7 +148,8 @@ static void test_row(const struct work *work, size_t row)
 	if (!out->tested)
 		return;
 	x = chi_square(work, row, 0, &mean);
-	out->tested = isfinite(mean); /* the only row of a total is always all of it */
+	/* false for the only row of a total: its share is 1 */
+	out->tested = isfinite(mean);
 	if (!out->tested)
 		return;
 	out->dispersion = x / df;
@@ -169,7 +171,7 @@ static void test_rows(const struct work *work)
 	}
 }
 
-/* The row to take out of the total next. Return: its number, or -1. */
+/* Return the number of the row to remove from the total next, or -1. */
 static long find_worst(const struct work *work)
 {
 	long worst = -1;
@@ -183,7 +185,7 @@ static long find_worst(const struct work *work)
 		      out->dispersion > work->out->rows[worst].dispersion)))
 			worst = (long)row;
 	}
-	/* Holm's first step, over all rows: rows taken out before are such steps. */
+	/* Holm's first step, over all rows: earlier removals were such steps. */
 	if (worst < 0 ||
 	    work->out->rows[worst].p * (double)(work->out->tested - work->out->removed) >
 		    work->config->level)
@@ -202,7 +204,7 @@ static double samples_in_total(const struct work *work)
 	return sum;
 }
 
-/* Whether each set has samples left without a row. */
+/* Return true if each set has samples left without a row. */
 static bool can_leave(const struct work *work, size_t row)
 {
 	for (size_t set = 0; set < work->config->sets; set++) {
@@ -235,7 +237,7 @@ static int compare_double(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The median of the rows' own variation; then all are tested with that for granted. */
+/* Find the median of the rows' own variation, and test all rows again with it as the background. */
 static int grant_background(struct work *work)
 {
 	_cleanup_free_ double *found = calloc(work->rows + 1, sizeof(*found));
@@ -248,7 +250,9 @@ static int grant_background(struct work *work)
 	for (size_t row = 0; row < work->rows; row++) {
 		if (!work->out->rows[row].tested)
 			continue;
-		/* Below 0 where chance made a row look calm: the median needs these. */
+		/*
+		 * Negative values, from rows that vary little by chance, are needed for the median.
+		 */
 		found[count] = chi_square(work, row, 0, &mean) / usual - 1;
 		found[count++] /= mean;
 	}
@@ -271,7 +275,7 @@ static int compare_p(const void *a, const void *b)
 	return (x->p > y->p) - (x->p < y->p);
 }
 
-/* Benjamini and Hochberg: the smallest p * tests / rank from here on. */
+/* Benjamini and Hochberg: q is the smallest p * tests / rank of this and later ranks. */
 static void correct(struct work *work)
 {
 	struct variation_row **order = work->order;

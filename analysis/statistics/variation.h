@@ -1,31 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What varies between sets of samples (DCPI section 3.3, figure 3), and whether more
- * than sampling explains.
+ * Variation between sets of samples (DCPI section 3.3, figure 3), and a test of the hypothesis that
+ * it is only sampling noise.
  *
- * Rows are procedures, or whatever; a cell is how often a row was sampled in a set.
- * Cells are made comparable by a norm, and each row gets the paper's statistics. They
- * are of normalised cells, in samples of an average set.
+ * Rows are procedures or other units; a cell is the number of samples of a row in a set. A norm
+ * makes cells comparable, and the paper's statistics are computed for each row from normalised
+ * cells, in samples of an average set.
  *
- * The test. If a row does not vary, and samples fall independently of one another, its
- * count in set k is Poisson with a mean in proportion to the set's exposure e_k, or, as
- * a share of totals, binomial. Then the index of dispersion
+ * The test: if a row does not vary and samples are independent, its count in set k is Poisson, with
+ * a mean in proportion to the set's exposure e_k. As a share of totals, it is binomial. Then the
+ * index of dispersion
  *
- *	X2 = sum over k of (x_k - rate e_k)^2 / (rate e_k (1 - share))
+ *     X2 = sum over k of (x_k - rate e_k)^2 / (rate e_k (1 - share))
  *
- * is chi-square with one degree of freedom less than there are sets; share is 0 but for
- * norms by total. Sampling with periods that are hardly random spreads counts less than
- * Poisson: such a test finds too little, never too much. Where periods are drawn anew
- * at times rather than at each sample all counts of a set move together, by less than
- * the window of periods; norms by total take that out.
+ * has a chi-square distribution with one degree of freedom less than there are sets; share is 0
+ * except for norms by total. Sampling periods with little randomness spread counts less than
+ * Poisson: the test then finds too little, never too much. If periods are redrawn occasionally
+ * rather than for each sample, all counts of a set deviate together, by less than the window of
+ * periods; norms by total remove this deviation.
  *
- * Many rows are tested at once: probabilities are corrected for that as Benjamini and
- * Hochberg have it. Rows with too few samples for chi-square to hold are not tested,
- * and not counted; that their number of samples says nothing of how these are spread
- * makes leaving them out legitimate.
+ * Many rows are tested at once, so probabilities are corrected by the method of Benjamini and
+ * Hochberg. Rows with too few samples for the chi-square approximation are not tested and not
+ * counted. Leaving them out is legitimate because their number of samples is independent of their
+ * variation.
  *
- * With VARIATION_OTHERS a row must vary more than the others do, too: the median of the
- * rows' own variation is taken for granted, as a negative binomial's.
+ * With VARIATION_OTHERS a row must also vary more than the others: the median of the rows' own
+ * variation is the background, modelled as that of a negative binomial.
  */
 #ifndef DCPI_VARIATION_H
 #define DCPI_VARIATION_H
@@ -35,33 +35,33 @@
 
 struct error;
 
-/* Samples a set, on average, without which a row is not tested. */
+/* Least average number of samples per set for a row to be tested. */
 #define VARIATION_SAMPLES_MIN 5
 
-/** enum variation_norm - what makes cells of different sets comparable. */
+/** enum variation_norm - normalisation that makes cells of different sets comparable. */
 enum variation_norm {
-	VARIATION_COUNTS, /* nothing: each set is the same work */
-	VARIATION_TIME,	  /* how long the sets took */
+	VARIATION_COUNTS, /* none: each set is the same work */
+	VARIATION_TIME,	  /* duration of the sets */
 	VARIATION_TOTAL,  /* the sets' totals: rows are shares */
 	/*
-	 * The total of the rows that don't vary. Of shares of a total, all change if one
-	 * row does; so the row that varies most is taken out of the total, and all are
-	 * tested again, as long as one is left in it that does, with Holm's correction,
-	 * and a tenth of the samples are.
+	 * The total of the rows that do not vary. If one row varies, the shares of all others
+	 * change. So the row that varies most is removed from the total, and all rows are tested
+	 * again. This is repeated while a row in the total varies significantly, by Holm's
+	 * correction, and at least a tenth of the samples remain.
 	 */
 	VARIATION_REST,
 };
 
-/** enum variation_null - what a row must vary more than. */
+/** enum variation_null - variation that a row must exceed. */
 enum variation_null {
-	VARIATION_SAMPLING, /* samples of a row that does not vary */
-	VARIATION_OTHERS,   /* the median row */
+	VARIATION_SAMPLING, /* sampling noise of a row that does not vary */
+	VARIATION_OTHERS,   /* variation of the median row */
 };
 
 /**
  * struct variation_cell - a row's samples in a set
  * @samples: as taken
- * @value:   what they stand for, in samples of one period
+ * @value:   number of samples that they represent, converted to a common period
  */
 struct variation_cell {
 	double samples;
@@ -69,11 +69,11 @@ struct variation_cell {
 };
 
 /**
- * struct variation_config - how to compare
- * @sets:    how many, >= 2
- * @seconds: of each set, > 0; looked at with VARIATION_TIME
- * @rest:    of each set, samples in no row, which belong to the totals all the same; or NULL
- * @level:   of significance, as 0.05
+ * struct variation_config - parameters of a comparison
+ * @sets:    number of sets, >= 2
+ * @seconds: of each set, > 0; used with VARIATION_TIME
+ * @rest:    of each set, samples in no row, which still belong to the totals; or NULL
+ * @level:   of significance, for example 0.05
  */
 struct variation_config {
 	size_t sets;
@@ -86,24 +86,23 @@ struct variation_config {
 
 /**
  * struct variation_row - statistics of a row, of normalised cells
- * @present:    sets it has samples in
- * @samples:    as taken, in all sets
- * @sum, @mean, @min, @max: of all sets, those without samples included
- * @std_dev:    with one less than the number of sets
- * @least, @most: the sets of @min and @max, the first ones
- * @range:      (max - min) / sum
- * @share:      sum over that of all samples
- * @half:       the mean is known to @mean +- @half with 95% confidence (Student's t,
- *              from how the sets differ)
- * @in_total:   it counts in the total that cells are normalised by
- * @tested:     it has enough samples; else what follows is 0, @p and @q 1
- * @dispersion: X2 over its degrees of freedom: 1 is what sampling explains
- * @p:          how likely a row that does not vary is to show this dispersion
- * @q:          the same, corrected: share of errors among rows called significant
- *              with this @q or less
- * @significant: @q <= level
- * @spread, @spread_low, @spread_high: standard deviation of what was sampled, over its
- *              mean, without what sampling adds; and its 95% interval, were it normal
+ * @present:      number of sets in which it has samples
+ * @samples:      as taken, in all sets
+ * @sum, @mean, @min, @max: over all sets, including sets without samples
+ * @std_dev:      divided by the number of sets minus one
+ * @least, @most: first set with @min and with @max
+ * @range:        (max - min) / sum
+ * @share:        sum divided by the sum of all samples
+ * @half:         the 95% confidence interval of the mean is @mean +- @half (Student's t, from the
+ *                differences between sets)
+ * @in_total:     it counts in the total that cells are normalised by
+ * @tested:       it has enough samples; otherwise the members below are 0, @p and @q are 1
+ * @dispersion:   X2 divided by its degrees of freedom: 1 for sampling noise
+ * @p:            probability of this dispersion in a row that does not vary
+ * @q:            @p corrected: expected share of errors among the rows with this @q or less
+ * @significant:  @q <= level
+ * @spread, @spread_low, @spread_high: standard deviation of the sampled quantity relative to its
+ *                mean, without sampling noise; and its 95% interval under a normal distribution
  */
 struct variation_row {
 	size_t present;
@@ -130,14 +129,14 @@ struct variation_row {
 };
 
 /**
- * struct variation - what came out; freed by variation_deinit()
+ * struct variation - result; freed by variation_deinit()
  * @rows:        one for each row of cells
  * @values:      normalised cells, by row and set
- * @totals:      of the sets, not normalised: values
- * @factors:     by which the cells of each set were multiplied
- * @tested:      rows
- * @significant: rows
- * @removed:     rows that the norm's total leaves out
+ * @totals:      of the sets, not normalised
+ * @factors:     multiplier of each set's cells
+ * @tested:      number of tested rows
+ * @significant: number of significant rows
+ * @removed:     number of rows removed from the norm's total
  * @background:  with VARIATION_OTHERS, the median row's spread
  */
 struct variation {
@@ -152,12 +151,12 @@ struct variation {
 };
 
 /**
- * variation_find() - compare
+ * variation_find() - compare sets
  * @ret:   out: zero-initialised; freed by variation_deinit()
  * @cells: by row and set, @rows * config->sets of them
  *
- * Return: 0; -EINVAL less than two sets, or a set without samples or (VARIATION_TIME)
- * time; -ENOMEM.
+ * Return: 0; -EINVAL for less than two sets, or a set without samples or (VARIATION_TIME) time;
+ * -ENOMEM.
  */
 int variation_find(struct variation *ret, const struct variation_config *config,
 		   const struct variation_cell *cells, size_t rows, struct error *err);
