@@ -12,16 +12,19 @@
 #define PROCEDURES_MAX 256
 #define AGREE_FACTOR 2
 
-/* Of the blocks that are the fastest, next to their best case: so much are they of all. */
+/* Fast blocks are this share of all blocks, by time relative to their best case. */
 #define FAST_SHARE 0.25
-/* More samples do not make a block count for more there: the slow ones have most. */
+/* Upper bound of a block's weight in this selection, because slow blocks have most samples. */
 #define FAST_SAMPLES 20
-/* Best cases are as wrong as this. */
+/* Greatest error of best cases. */
 #define MODEL_FACTOR 2
-/* Blocks that take so much longer than fast ones wait for something; estimates cannot know. */
+/*
+ * Blocks that take this many times as long as fast ones are waiting; their estimates are
+ * unreliable.
+ */
 #define WAITING_FACTOR 8
 
-/* Of an estimate. */
+/* Numbers of an estimate. */
 enum {
 	VALUE,
 	LOW,
@@ -30,9 +33,9 @@ enum {
 };
 
 /*
- * struct counted_block - one that was counted and sampled
- * @ratios: its estimate by its count
- * @pace: the scale with which it would take what it takes at best; 0: that is nothing
+ * struct counted_block - a block with both counts and samples
+ * @ratios: its estimate divided by its count
+ * @pace:   the scale at which its executions would take their best case; 0: the best case is 0
  */
 struct counted_block {
 	double ratios[NUMBERS];
@@ -89,7 +92,7 @@ static int take_procedure(void *context, const struct procedure_analysis *analys
 	return r;
 }
 
-/* --- quantiles of what blocks say ------------------------------------------ */
+/* --- quantiles over blocks ------------------------------------------------- */
 
 struct weighted {
 	double value;
@@ -103,7 +106,7 @@ static int by_value(const void *a, const void *b)
 	return (x->value > y->value) - (x->value < y->value);
 }
 
-/* Sorts @list. Return: 0 if there is nothing. */
+/* Sort @list and return a quantile. Return: 0 if the list is empty. */
 static double quantile(struct weighted *list, size_t count, double share)
 {
 	double total = 0, below = 0;
@@ -120,7 +123,7 @@ static double quantile(struct weighted *list, size_t count, double share)
 	return count > 0 ? list[count - 1].value : 0;
 }
 
-/* The scale with which the faster blocks would take what they take at best; 0: not known. */
+/* Return the scale at which the fast blocks would take their best case; 0: unknown. */
 static double fast_pace(const struct gathering *gathering, struct weighted *room)
 {
 	size_t count = 0;
@@ -135,7 +138,7 @@ static double fast_pace(const struct gathering *gathering, struct weighted *room
 	return quantile(room, count, FAST_SHARE);
 }
 
-/* The median of one of the ratios, by samples, where the program does not wait. */
+/* Return the median of one of the ratios, weighted by samples, over blocks that are not waiting. */
 static double median_of(const struct gathering *gathering, double fast, unsigned int which,
 			struct weighted *room)
 {
@@ -172,7 +175,7 @@ static double share_near(const struct gathering *gathering, double scale)
 	return near / total_samples(gathering);
 }
 
-/* --- which procedures ----------------------------------------------------- */
+/* --- choice of procedures ---------------------------------------------------- */
 
 struct hot {
 	size_t index;
@@ -195,7 +198,7 @@ static int by_index(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Return: 0 or -ENOMEM; @count of them in @chosen, ascending. */
+/* Return: 0 or -ENOMEM; the @count procedures in @chosen are ascending. */
 static int choose(size_t chosen[PROCEDURES_MAX], size_t *count, const struct image_code *code,
 		  const struct image_samples *samples)
 {

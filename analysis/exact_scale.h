@@ -1,29 +1,28 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How many executions in the profiled period there are for each one that was counted.
+ * Number of executions in the profiled period per counted execution.
  *
- * Samples and counts come from different runs of a program: it may have been counted for a
- * minute and sampled for a week. What counts say for sure is how often instructions ran in
- * proportion to each other, if the program did the same kind of work both times. So one
- * number for each image is left to be found. Three things are known of it:
+ * Samples and counts come from different runs of a program: it may have been counted for a minute
+ * and sampled for a week. If the program did the same kind of work both times, counts are exact
+ * only for the executions of instructions relative to each other. So one scale per image is
+ * unknown. It follows from three facts:
  *
- *  - No code takes less than it does at best. With what scale each block would take just
- *    that, its samples and its count say; the quarter of the blocks with the least is the
- *    fast code. The scale is at most twice what makes it as fast as that, for best cases are
- *    wrong, too.
- *  - It makes counts agree with what is estimated of the samples: the median, weighted by
- *    samples, over blocks that have both, of the block's estimate divided by its count.
- *    Estimates that are wrong in some procedures do not move it much. But they are wrong
- *    where the program waits for memory, which is where most of the samples may be: blocks
- *    that take eight times as long as fast ones, next to their best cases, are not asked.
- *    The interval is that of the estimates' own ones, taken likewise.
- *  - It is often what the caller thinks likely: so many runs were sampled for each that was
- *    counted. That is taken where the interval has it.
+ * - No code takes less time than its best case. Samples and count of each block determine the scale
+ *   at which it would take exactly its best case. The quarter of the blocks with the lowest scales
+ *   is the fast code. The scale is at most twice that of the fast code, because best cases are
+ *   inaccurate, too.
+ * - Scaled counts should agree with the estimates from samples. The scale is the median of each
+ *   block's estimate divided by its count, weighted by samples, over blocks that have both. Wrong
+ *   estimates in some procedures hardly affect the median. But estimates are wrong where the
+ *   program waits for memory, and most samples may be there. So blocks that take eight times as
+ *   long as fast ones, relative to their best cases, are ignored. The interval is the median of the
+ *   estimates' intervals.
+ * - Often the scale is a value that the caller considers likely: the number of sampled runs per
+ *   counted run. That value is used if the interval contains it.
  *
- * All frequencies, and all CPIs, of the image have this uncertainty in common; how they
- * compare has none of it. Where what was sampled and what was counted are the same work, as
- * with runs of a program that does the same each time, the scale is known, and need not be
- * found.
+ * This uncertainty is common to all frequencies and CPIs of the image; their ratios are not
+ * affected. If the same work was sampled and counted, as in runs of a deterministic program, the
+ * scale is known and need not be estimated.
  */
 #ifndef DCPI_EXACT_SCALE_H
 #define DCPI_EXACT_SCALE_H
@@ -34,13 +33,13 @@
 
 /**
  * struct exact_scale - the scale
- * @value:  executions for each one counted
+ * @value:      executions per counted execution
  * @low, @high: an interval as in struct frequency_estimate
- * @agree:  of the samples that were looked at, the share in blocks whose estimates, scaled
- *          so, are within a factor of 2 of their counts. Where it is small, other work was
- *          counted than was sampled (or estimates are bad)
- * @samples: that were looked at: of time, in blocks that were counted
- * @likely: it is the one that was thought likely
+ * @agree:      share of @samples in blocks whose estimates are within a factor of 2 of their scaled
+ *              counts. If it is small, the counted work differs from the sampled work (or the
+ *              estimates are bad)
+ * @samples:    considered samples: samples of time in counted blocks
+ * @likely:     @value is the scale that the caller considered likely
  */
 struct exact_scale {
 	double value;
@@ -53,14 +52,13 @@ struct exact_scale {
 
 /**
  * exact_scale_find() - find the scale
- * @samples: with exact counts; their scale is not looked at
- * @options: how to estimate; @scope and what belongs to it is not looked at
- * @likely:  a scale that is likely, whatever the samples are; 0: none
+ * @samples: with exact counts; their scale is ignored
+ * @options: of the estimates; @scope and related members are ignored
+ * @likely:  a scale that is likely regardless of the samples; 0: none
  *
- * Looks at the 256 procedures with most samples among those that were counted: it takes
- * as long as analysing them.
+ * Analyses the 256 counted procedures with the most samples.
  *
- * Return: 0; -ENODATA no block has both samples and counts; or as image_analysis_run().
+ * Return: 0; -ENODATA if no block has both samples and counts; or an error of image_analysis_run().
  */
 int exact_scale_find(struct exact_scale *ret, struct image_code *code,
 		     const struct image_samples *samples,

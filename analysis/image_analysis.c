@@ -20,15 +20,15 @@ struct procedure_list {
 };
 
 /*
- * struct pass - over some procedures
- * @calls: what callers say of the procedures; NULL: nothing yet; @program likewise, out
- *         of order
- * @tally: calls are added up here, and nothing else is done; NULL: in the last pass;
- *         @program_tally likewise
- * @footprint, @sets: in order, code in use is added up here beside calls
- * @has_footprint: they are settled
- * @skid: in order, what samples say of it is added up here beside calls
- * @late: it is there: samples are moved back
+ * struct pass - a pass over some procedures
+ * @calls:         callers' estimates of the procedures' executions; NULL: not known yet; @program:
+ *                 the same for out-of-order machines
+ * @tally:         adds up calls, as the only purpose of the pass; NULL: in the last pass;
+ *                 @program_tally: the same for out-of-order machines
+ * @footprint, @sets: in order, code in use, which is added up together with calls
+ * @has_footprint: @footprint and @sets are complete
+ * @skid:          in order, evidence of skid, which is added up together with calls
+ * @late:          samples have skid and are moved back
  */
 struct pass {
 	struct image_code *code;
@@ -52,7 +52,7 @@ struct pass {
 	struct error *err;
 };
 
-/* struct outcome - of one procedure; @rc: why there is no @analysis */
+/* struct outcome - result of one procedure; @rc: the reason why there is no @analysis */
 struct outcome {
 	struct procedure_analysis analysis;
 	int rc;
@@ -65,8 +65,8 @@ static bool is_tally(const struct pass *pass)
 }
 
 /*
- * More code that nothing but its section is known of is no procedure but a program, of a
- * compiler that writes no unwinding information: one graph of 16 MB takes minutes and 1.6 GB.
+ * Larger code without known procedures is not a procedure but a whole program, from a compiler that
+ * writes no unwinding information. One graph of 16 MB takes minutes and 1.6 GB.
  */
 #define SECTION_BYTES_MAX (1U << 20)
 
@@ -109,7 +109,7 @@ static int make_graph(const struct pass *pass, const struct image_range *parts, 
 	return rc;
 }
 
-/* What calls between procedures say of one, out of order. */
+/* Apply the evidence from calls between procedures, on out-of-order machines. */
 static int compare_with_program(const struct pass *pass, struct procedure_analysis *analysis)
 {
 	const struct procedure *procedure =
@@ -243,7 +243,7 @@ static bool has_samples(const struct pass *pass, const struct image_range *parts
 	       image_samples_counted(pass->samples, parts, count);
 }
 
-/* @shift: from offsets to addresses. */
+/* struct owned_walk - @shift: difference between addresses and offsets */
 struct owned_walk {
 	const struct pass *pass;
 	uint64_t shift;
@@ -257,7 +257,7 @@ static int visit_owned(void *context, uint64_t start, uint64_t end)
 	return has_samples(walk->pass, &run, 1) ? -EEXIST : 0;
 }
 
-/* Samples of what lies inside a procedure and is another one's do not count. */
+/* Samples of other procedures inside a procedure do not count. */
 static bool has_own_samples(const struct pass *pass, size_t index, const struct image_range *parts,
 			    size_t count)
 {
@@ -294,7 +294,8 @@ static bool has_few(const struct pass *pass, const struct image_range *parts, si
 }
 
 /*
- * Procedures that are no part of another one; if @all is false, those that have enough samples.
+ * List procedures that are not part of another one; if @all is false, only those with enough
+ * samples.
  */
 static int list_procedures(struct procedure_list *list, const struct pass *pass, bool all)
 {
@@ -345,7 +346,7 @@ static int compare_indices(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* The chosen procedures, or what they are parts of, each once. */
+/* List the chosen procedures, or those that they are parts of, without duplicates. */
 static int list_chosen(struct procedure_list *list, const struct pass *pass)
 {
 	size_t total = procedure_table_count(image_code_procedures(pass->code));
@@ -372,14 +373,14 @@ static int list_chosen(struct procedure_list *list, const struct pass *pass)
 	return 0;
 }
 
-/* The first pass, which adds up calls. */
+/* Run the first pass, which adds up calls. */
 static int tally_pass(struct pass *pass)
 {
 	struct image_analysis_totals *totals = pass->totals;
 	struct procedure_list list = {0};
 	int rc;
 
-	/* The last pass counts. */
+	/* Only the last pass counts. */
 	pass->totals = NULL;
 	rc = list_procedures(&list, pass, false);
 	if (rc == 0)
@@ -405,14 +406,14 @@ static int tally_calls(struct pass *pass, struct image_calls **calls)
 {
 	int rc = tally_anew(pass, calls);
 
-	/* What was said of calls came from samples that are not where they belong. */
+	/* The calls were added up from samples with skid: repeat. */
 	if (rc == 0 && !pass->options->published && skid_is_late(&pass->skid)) {
 		pass->late = true;
 		rc = tally_anew(pass, calls);
 	}
 	pass->tally = NULL;
 	pass->calls = *calls;
-	/* Caches of few ways hold as much as half of their size for sure. */
+	/* Caches of low associativity hold at least half of their size. */
 	code_footprint_settle(&pass->footprint, pass->model->icache.bytes / 2.0);
 	if (rc == 0 && code_sets_settle(&pass->sets, &pass->model->icache) < 0)
 		rc = error_set(pass->err, ENOMEM, "out of memory");
@@ -420,7 +421,7 @@ static int tally_calls(struct pass *pass, struct image_calls **calls)
 	return rc;
 }
 
-/* Out of order, with no image but this one to compare with. */
+/* For out-of-order machines, compare only the procedures of this image. */
 static int tally_program(struct pass *pass, struct program_calls **calls)
 {
 	int rc;
@@ -460,7 +461,7 @@ static int run_passes(struct pass *pass)
 	return rc;
 }
 
-/* Fills in what options leave open. */
+/* Fill in defaults of options. */
 static int pass_init(struct pass *pass, struct image_code *code,
 		     const struct image_samples *samples,
 		     const struct image_analysis_options *options, struct error *err)

@@ -8,24 +8,26 @@
 #include "lib/array.h"
 #include "lib/u64_map.h"
 
-/* Intervals of estimates hold nine in ten: so many standard deviations to either side. */
+/* Half the width of a 90% interval of an estimate, in standard deviations. */
 #define INTERVAL_SIGMAS 1.645
 
 #define WEIGHT_MAX 1e9
 
-/* A site's share that is left by the others' is told down to so many of its deviations. */
+/*
+ * The remainder for a site is evidence only if it is this many of its standard deviations above 0.
+ */
 #define LEFT_SIGMAS 3.0
 
-/* struct amount - of executions, as struct frequency_estimate has it */
+/* struct amount - a number of executions, in the unit of struct frequency_estimate */
 struct amount {
 	double value;
 	double variance;
 };
 
 /*
- * struct procedure_calls - of one procedure
- * @calls:   by its callers
- * @own:     by its own samples; @own_low: at least
+ * struct procedure_calls - executions of one procedure
+ * @calls: by its callers' estimates
+ * @own:   by its own samples; @own_low: lower bound
  */
 struct procedure_calls {
 	struct amount calls;
@@ -33,7 +35,7 @@ struct procedure_calls {
 	double own_low;
 };
 
-/* @sites: of each call, by its address: its number in @by_site, plus 1 */
+/* @sites: by the address of a call: its index in @by_site, plus 1 */
 struct image_calls {
 	struct image_code *code;
 	struct procedure_calls *procedures;
@@ -84,7 +86,7 @@ static void add_amount(struct amount *to, const struct amount *what)
 	to->variance += what->variance;
 }
 
-/* The procedure that an address is in: some are entered behind their first instructions. */
+/* Find the procedure of an address. Some procedures are entered after their first instructions. */
 static long find_callee(const struct image_calls *calls, const struct cfg_call *call)
 {
 	return call->target != 0 ? image_code_find(calls->code, call->target) : -1;
@@ -136,7 +138,7 @@ int image_calls_add(struct image_calls *calls, const struct procedure_analysis *
 	return r;
 }
 
-/* How far something is to be trusted: one by its relative variance. */
+/* Return the weight of an amount: 1 / its relative variance. */
 static double weight_of(const struct amount *amount)
 {
 	double square = amount->value * amount->value;
@@ -151,7 +153,7 @@ static void apply_callers(const struct procedure_calls *procedure,
 
 	if (procedure->calls.value <= 0)
 		return;
-	/* More executions than calls, and not by chance: it has other callers. */
+	/* Significantly more executions than calls: it has other callers. */
 	if (short_of > 0 && short_of * short_of > 4 * procedure->calls.variance)
 		return;
 	profile->calls_in = procedure->calls.value;
@@ -159,8 +161,9 @@ static void apply_callers(const struct procedure_calls *procedure,
 }
 
 /*
- * What a called procedure says of calls in one block, so many and each as often: its own executions
- * less all other calls of it. @here: what was said of each. Return: whether it tells anything.
+ * Estimate the calls of a procedure in one block, @count calls with equal executions, from the
+ * callee: its own executions minus all other calls. @here: the caller's estimate of each call.
+ * Return: true if the result is usable evidence.
  */
 static bool find_left(struct amount *ret, const struct procedure_calls *callee,
 		      const struct amount *here, double count)
@@ -177,7 +180,7 @@ static bool find_left(struct amount *ret, const struct procedure_calls *callee,
 	       off * off < LEFT_SIGMAS * LEFT_SIGMAS * (ret->variance + here->variance);
 }
 
-/* Alike of calls of the same procedure in the same block. 0: not known whom it calls. */
+/* Return the same key for all calls of a procedure in a block. 0: the callee is unknown. */
 static uint64_t call_key(const struct image_calls *calls, const struct cfg *cfg,
 			 const struct cfg_call *call)
 {
@@ -187,7 +190,7 @@ static uint64_t call_key(const struct image_calls *calls, const struct cfg *cfg,
 	return callee < 0 ? 0 : block << 33 | (uint64_t)call->tail << 32 | ((uint64_t)callee + 1);
 }
 
-/* How many calls are alike. */
+/* Count the calls with equal keys. */
 static int count_alike(struct u64_map *alike, const struct image_calls *calls,
 		       const struct cfg *cfg)
 {
@@ -201,7 +204,7 @@ static int count_alike(struct u64_map *alike, const struct image_calls *calls,
 	return 0;
 }
 
-/* Of each block once, and not of calls of the procedure itself. */
+/* Add the evidence of callees once per block, except for recursive calls. */
 static void tell(struct procedure_profile *profile, const struct image_calls *calls,
 		 const struct cfg *cfg, size_t index, const struct u64_map *alike, uint32_t number)
 {

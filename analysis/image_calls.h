@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What procedures of an image say of each other by direct calls and jumps, on in-order machines:
- * program_calls.h has the others. From a first pass, in which each was estimated by itself:
+ * Evidence about procedures of an image from direct calls and jumps between them, on in-order
+ * machines; program_calls.h covers the others. It is collected in a first pass, in which each
+ * procedure is estimated separately:
  *
- * - Callers add up to how often a procedure is called at least. That is used unless its own
- *   samples say that there must be other callers.
- * - A procedure's executions less all other calls of it are those of one call, whose block may
- *   wait all the time, where the procedure's own code does not. That is used where it is surer
- *   than what the caller said and does not contradict it, but of calls of itself.
+ * - The sum over callers is a lower bound of a procedure's executions. It is used unless the
+ *   procedure's own samples show that there must be other callers.
+ * - A procedure's executions minus all other calls of it are the executions of one call. The block
+ *   of that call may always wait where the procedure's own code does not. This value is used if it
+ *   is more certain than the caller's estimate and does not contradict it, except for recursive
+ *   calls.
  *
  * Internal to image_analysis.c.
  */
@@ -20,7 +22,7 @@
 struct image_calls;
 
 /**
- * image_calls_create() - nobody has called yet
+ * image_calls_create() - start without calls
  * @ret: out; freed by image_calls_destroy()
  *
  * Return: 0 or -ENOMEM.
@@ -31,16 +33,16 @@ int image_calls_create(struct image_calls **ret, struct image_code *code);
 void image_calls_destroy(struct image_calls *calls);
 
 /**
- * image_calls_add() - add the calls that a procedure makes, and what it estimates of itself
- * @analysis: of procedure_analysis_estimate(); once of each procedure
+ * image_calls_add() - add a procedure's calls and the estimate of its own executions
+ * @analysis: result of procedure_analysis_estimate(); once for each procedure
  *
  * Return: 0 or -ENOMEM.
  */
 int image_calls_add(struct image_calls *calls, const struct procedure_analysis *analysis);
 
 /**
- * image_calls_apply() - fill in what others say in a procedure's profile: calls_in,
- * calls_in_weight and told
+ * image_calls_apply() - fill in the evidence from other procedures in a profile: @calls_in,
+ * @calls_in_weight and the executions of calls
  *
  * O(calls log procedures). Return: 0 or -ENOMEM.
  */

@@ -9,14 +9,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Counts [first, end) of an ascending array. */
+/* struct slice - counts [first, end) of an ascending array */
 struct slice {
 	size_t first;
 	size_t end;
 };
 
-/* The first of @count elements of @bytes bytes, which begin with ascending addresses, that
- * is at or behind @address. */
+/*
+ * Return the first of @count elements of @bytes bytes, sorted by the address that they begin with,
+ * at or after @address.
+ */
 static size_t lower_bound(const void *elements, size_t count, size_t bytes, uint64_t address)
 {
 	size_t low = 0, high = count;
@@ -161,7 +163,7 @@ void image_evidence_deinit(struct image_evidence *evidence)
 	*evidence = (struct image_evidence){0};
 }
 
-/* Counts of an event in all parts, one behind the other. Return: NULL: no memory. */
+/* Concatenate the counts of an event in all parts. Return: NULL if out of memory. */
 static struct address_count *gather(const struct image_event_samples *event,
 				    const struct image_range *parts, size_t part_count, size_t *ret)
 {
@@ -224,7 +226,7 @@ static int add_branches(struct procedure_profile *profile, const struct cfg *cfg
 	return 0;
 }
 
-/* Edges are by address: only those from the procedure's parts need to be looked at. */
+/* Edges are sorted by address: only those from the procedure's parts are relevant. */
 static int add_exact(struct procedure_profile *profile, const struct cfg *cfg,
 		     const struct image_samples *samples, const struct image_range *parts,
 		     size_t part_count)

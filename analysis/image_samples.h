@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* All that was collected of an image, and what of it belongs to a procedure. */
+/*
+ * All data collected for an image, and the part that belongs to a procedure.
+ */
 #ifndef DCPI_IMAGE_SAMPLES_H
 #define DCPI_IMAGE_SAMPLES_H
 
@@ -9,9 +11,8 @@
 /**
  * struct image_event_samples - samples of an event in an image
  * @counts: by address (ELF virtual addresses), ascending, each address once
- * @count:  how many
- * @period: what a sample stands for, on average: cycles for time, else events;
- *          0: the event was not collected
+ * @count:  number of elements
+ * @period: average number of cycles (for time) or events per sample; 0: the event was not collected
  */
 struct image_event_samples {
 	const struct address_count *counts;
@@ -20,18 +21,17 @@ struct image_event_samples {
 };
 
 /**
- * struct image_samples - all that was collected of an image; zeros where nothing was
- * @image:        which image it is, among those that edges lead to
+ * struct image_samples - all data collected for an image; zero where nothing was collected
+ * @image:        identifies the image among the targets of edges
  * @time:         samples of time; its period is procedure_profile.period_cycles
- * @period_error: see struct procedure_profile
- * @clock, @clock_ns, @all: likewise
+ * @period_error, @clock, @clock_ns, @all: see struct procedure_profile
  * @roles:        other events
- * @branches:     edges that were seen, by (from, to, to_image, to_offset), ascending
- * @branch_count: how many
- * @branches_sampled: edges were collected, though perhaps none was seen
+ * @branches:     observed edges, by (from, to, to_image, to_offset), ascending
+ * @branch_count: number of edges
+ * @branches_sampled: edges were collected, even if none was observed
  * @exact:        executions, where they were counted
  *
- * The arrays are the caller's and must not change while an analysis runs.
+ * The caller owns the arrays and must not change them while an analysis runs.
  */
 struct image_samples {
 	int64_t image;
@@ -48,27 +48,27 @@ struct image_samples {
 };
 
 /**
- * image_samples_parts() - a procedure's parts, ascending, for the functions below
+ * image_samples_parts() - find a procedure's parts, ascending, for the functions below
  *
- * Return: how many; 0: it is a part of another procedure (@parent: out: which).
+ * Return: the number of parts; 0: it is a part of another procedure (@parent: out).
  */
 size_t image_samples_parts(const struct image_code *code, size_t index,
 			   struct image_range parts[PROCEDURE_PARTS_MAX], size_t *parent);
 
-/** image_samples_time() - samples of time in ascending parts. */
+/** image_samples_time() - return the samples of time in ascending parts. */
 double image_samples_time(const struct image_samples *samples, const struct image_range *parts,
 			  size_t count);
 
-/** image_samples_counted() - whether there are exact counts in parts. */
+/** image_samples_counted() - return true if there are exact counts in parts. */
 bool image_samples_counted(const struct image_samples *samples, const struct image_range *parts,
 			   size_t count);
 
-/** image_samples_branch() - the first of the edges from an address or from behind it. */
+/** image_samples_branch() - return the index of the first edge from an address or a later one. */
 size_t image_samples_branch(const struct image_samples *samples, uint64_t from);
 
 /**
- * struct image_evidence - of a procedure, for cfg_create()
- * @evidence: the rest of this structure, as cfg_create() takes it
+ * struct image_evidence - evidence about a procedure's code, for cfg_create()
+ * @evidence: refers to the other members, as input of cfg_create()
  */
 struct image_evidence {
 	struct cfg_evidence evidence;
@@ -77,7 +77,7 @@ struct image_evidence {
 };
 
 /**
- * image_evidence_init() - what samples prove of the code in ascending parts
+ * image_evidence_init() - collect the evidence about the code in ascending parts
  * @ret: out; freed by image_evidence_deinit()
  *
  * Return: 0 or -ENOMEM.
@@ -88,7 +88,7 @@ int image_evidence_init(struct image_evidence *ret, const struct image_samples *
 void image_evidence_deinit(struct image_evidence *evidence);
 
 /**
- * image_samples_profile() - lay all samples in ascending parts over their graph
+ * image_samples_profile() - map all samples in ascending parts onto their graph
  * @ret: out; freed by procedure_profile_deinit()
  *
  * Return: 0 or -ENOMEM.

@@ -23,8 +23,8 @@ unit_cfg-with := tests/cfg_check.c
 unit_frequency_class-with := tests/cfg_fixture.c
 unit_loop_nest-with := tests/cfg_fixture.c
 
-# Decoders. That of Alpha is compared with binutils-alpha-linux-gnu's, that of arm64 with
-# LLVM's tables, version and all.
+# Decoders. The Alpha decoder is compared with binutils-alpha-linux-gnu, the arm64 decoder with
+# the tables of one LLVM version.
 analysis-tests += unit_insn_alpha unit_insn_arm64 unit_insn_x86
 unit_insn_alpha-with := tests/truth/sim_isa_alpha.c
 insn-checks := tests/elf_text.c tests/insn_check.c tests/insn_examples.c tests/insn_objdump.c
@@ -33,7 +33,7 @@ unit_insn_arm64-with := $(insn-checks)
 LLVM_HOME := /usr/lib/llvm-14
 unit_insn_arm64-ldlibs := -L$(LLVM_HOME)/lib -lLLVM-14
 $(OBJ)/tests/unit_insn_arm64.o compile_commands.json: CPPFLAGS += -isystem $(LLVM_HOME)/include
-# Instructions are executed, so on their own machine only.
+# Executes instructions, so it runs only on a machine of the same architecture.
 ifneq ($(filter x86_64-%,$(shell $(CC) -dumpmachine)),)
 analysis-tests += unit_insn_x86_effect
 endif
@@ -65,7 +65,7 @@ unit_culprit-with := tests/culprit_scene.c tests/cfg_fixture.c
 unit_culprit_memory-with := tests/culprit_scene.c tests/cfg_fixture.c
 unit_stall_summary-with := tests/culprit_scene.c tests/cfg_fixture.c
 
-# What varies between sets of samples.
+# Variation between sets of samples.
 analysis-tests += unit_distribution unit_variation
 
 analysis-benches := bench_cfg bench_flow_fit bench_frequency bench_frequency_class bench_insn \
@@ -94,7 +94,7 @@ jump-tables: ## graphs of real programs against the edges that they execute
 		build/tests/unit_cfg
 	@tests/jump_tables.sh
 
-# How far our models differ from LLVM's.
+# Compare the machine models with those of LLVM.
 .PHONY: compare-models
 compare-models: $(TEST_BIN)/block_cycles $(TEST_BIN)/schedule_check ## machine models against others
 	$(Q)tests/truth/compare_models.sh $(TEST_BIN)

@@ -9,16 +9,16 @@
 #include "analysis/frequency/frequency_estimators.h"
 
 /*
- * Standard deviation of a pair's logarithm that does not shrink with counts: procedures are
- * probed together where both are executed, for a few windows.
+ * Standard deviation of a pair's logarithm that does not shrink with counts: procedures are probed
+ * together only where both are executed, for a few windows.
  */
 #define PAIR_BIAS 0.3
 
 /*
- * struct comparison - of two procedures by two branches
+ * struct comparison - comparison of two procedures by two branches
  * @ratio:  a logarithm, as in struct call_network_pair
  * @weight: 1 / its variance
- * @whole:  by whole rounds
+ * @whole:  from whole rounds
  */
 struct comparison {
 	uint32_t caller;
@@ -37,7 +37,7 @@ static int add_one(struct place_list *probed, const struct probed *one)
 	return added == NULL && one->count > 0 ? -ENOMEM : 0;
 }
 
-/* What was executed of a block's branch while another one was probed. */
+/* Add the executions of a block's branch while another one was probed. */
 static int add_branch(struct place_list *probed, const struct probed *about,
 		      const struct branch_count *branch, const struct image_samples *samples,
 		      const struct image_code *code)
@@ -120,7 +120,7 @@ static double variance_of(const struct probed *one, const struct probed *other)
 	return one->spread * one->spread + other->spread * other->spread + counts;
 }
 
-/* Each two branches once: from the procedure that was added first. */
+/* Compare each pair of branches once, for the procedure that was added first. */
 static int compare(struct place_list *comparisons, const struct probed *one,
 		   const struct probed *other)
 {
@@ -141,7 +141,7 @@ static int compare(struct place_list *comparisons, const struct probed *one,
 	return 0;
 }
 
-/* Adds what comparisons of one kind say of two procedures. */
+/* Add the comparisons of one kind between two procedures. */
 static void add_kind(const struct comparison *first, size_t count, bool whole, double *sum,
 		     double *weight)
 {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Branches of different procedures that were probed together: what their executions say of
- * the procedures' factors (call_network.h).
+ * Comparison of the factors of procedures (call_network.h) by branches that were probed together.
  *
- * While two branches are probed, both are slowed down alike, so how often the one was
- * executed for each time of the other is known well; and by the estimates, too, up to the
- * factors of their procedures. Better so where whole
- * rounds were counted (PROFILE_EDGE_ROUND). All that is known of two procedures makes one pair.
+ * While two branches are probed, both are slowed down equally, so the ratio of their executions is
+ * known well. The estimates give the same ratio up to the factors of the two procedures. The ratio
+ * is more accurate if whole rounds were counted (PROFILE_EDGE_ROUND). All comparisons of two
+ * procedures are combined to one pair.
  */
 #ifndef DCPI_PROBE_PAIRS_H
 #define DCPI_PROBE_PAIRS_H
@@ -17,12 +16,13 @@
 
 /**
  * struct probed - executions of a branch while another one was probed, too
- * @at, @other: where they are
- * @procedure:  of @at
+ * @at, @other: places of the two branches
+ * @procedure:  procedure of @at
  * @count:      executions of @at
  * @whole:      in whole rounds
- * @executions: the estimate of how often @at is executed, > 0
- * @spread:     how uncertain its logarithm is, beside the procedure's factor
+ * @executions: estimated executions of @at, > 0
+ * @spread:     standard deviation of the logarithm of @executions, apart from the procedure's
+ *              factor
  */
 struct probed {
 	struct place at;
@@ -35,10 +35,10 @@ struct probed {
 };
 
 /**
- * probe_pairs_add() - add what was probed in a procedure
- * @probed:       of struct probed
- * @procedure:    its number in the network
- * @scale_spread: how uncertain its factor is
+ * probe_pairs_add() - add the probed branches of a procedure
+ * @probed:       list of struct probed
+ * @procedure:    its index in the network
+ * @scale_spread: standard deviation of the logarithm of its factor
  *
  * Return: 0 or -ENOMEM.
  */
@@ -48,8 +48,8 @@ int probe_pairs_add(struct place_list *probed, const struct image_code *code,
 
 /**
  * probe_pairs_find() - compare procedures
- * @probed: of struct probed; sorted here
- * @pairs:  of struct call_network_pair; gets one for each two procedures, of no part
+ * @probed: list of struct probed; sorted here
+ * @pairs:  list of struct call_network_pair; one is added for each two procedures, with @part 0
  *
  * Return: 0 or -ENOMEM.
  */

@@ -39,7 +39,7 @@ static int make_room(struct procedure_profile *profile, size_t insns)
 	return profile->samples != NULL && profile->unsure != NULL ? 0 : -ENOMEM;
 }
 
-/* Late samples; @weights as skid_take_back() has them. */
+/* Move late samples back; @weights: see skid_take_back(). */
 static int take_back(struct procedure_analysis *analysis, const double *weights)
 {
 	struct procedure_profile *profile = &analysis->profile;
@@ -54,7 +54,7 @@ static int take_back(struct procedure_analysis *analysis, const double *weights)
 			      profile->taken, weights);
 }
 
-/* Schedules and estimates anew, with ways into blocks weighed by the estimate there is. */
+/* Schedule and estimate again, with edges into blocks weighted by the previous estimate. */
 static int refine(struct procedure_analysis *analysis, const struct frequency_estimator *estimator)
 {
 	const struct cfg *cfg = analysis->cfg;
@@ -100,8 +100,8 @@ int procedure_analysis_estimate(struct procedure_analysis *analysis,
 	if (rc == 0 && !known)
 		rc = procedure_estimate(analysis, estimator);
 	/*
-	 * Out of order, a block's bound does not depend on how it is reached; and what few
-	 * samples say does not change with fractions of M.
+	 * Out of order, a block's bound does not depend on the edge taken. With few samples,
+	 * fractions of M do not affect the estimates.
 	 */
 	if (rc == 0 && analysis->model->in_order && !analysis->published &&
 	    analysis->profile.total >= REFINED_SAMPLES) {

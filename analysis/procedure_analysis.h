@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * All that can be told of one procedure: the stages of DCPI section 6, one after the
- * other. image_analysis.h does it for all procedures of an image, tied together by
- * their calls.
+ * Complete analysis of one procedure: the stages of DCPI section 6, in sequence. image_analysis.h
+ * analyses all procedures of an image, with evidence from calls between them.
  */
 #ifndef DCPI_PROCEDURE_ANALYSIS_H
 #define DCPI_PROCEDURE_ANALYSIS_H
@@ -12,13 +11,13 @@
 
 /**
  * struct procedure_analysis - the result; members are those of the stages
- * @index: in image_code_procedures()
- * @published: as DCPI did it: blocks are scheduled each by itself, and causes are listed
- *         also where they are unlikely or small
- * @late: in order, samples fall on the instruction executed next, and are moved back
- * @footprint, @sets: see struct culprit_input; the caller's
- * @facts: found once, for all estimates
- * @bound: of procedure_analysis_run(), unless @published
+ * @index:     in image_code_procedures()
+ * @published: use DCPI's published method: schedule blocks separately, and also list unlikely or
+ *             small causes
+ * @late:      in order, samples fall on the instruction executed next, and are moved back
+ * @footprint, @sets: see struct culprit_input; owned by the caller
+ * @facts:     computed once, for all estimates
+ * @bound:     set by procedure_analysis_run(), unless @published
  */
 struct procedure_analysis {
 	size_t index;
@@ -38,15 +37,16 @@ struct procedure_analysis {
 };
 
 /**
- * procedure_analysis_estimate() - classes, schedule and frequencies
- * @analysis: @index, @published, @late, @model, @cfg and @profile filled in (they become its
- * own), and out of order @frequency, if it is known; the rest zero; freed by
- * procedure_analysis_deinit(), also after a failure
+ * procedure_analysis_estimate() - compute classes, schedule and frequencies
+ * @analysis: @index, @published, @late, @model, @cfg and @profile are filled in (it takes
+ *            ownership), and out of order @frequency, if known; the rest is zero. Freed by
+ *            procedure_analysis_deinit(), also after a failure
  *
- * Classes are found only if the estimator makes something of them.
+ * Classes are computed only if the estimator uses them.
  *
- * In order, schedules and estimates twice, the second time with ways into blocks weighed
- * as was estimated; once more if samples are late, for these weights say whose they are.
+ * In order, schedules and estimates are computed twice, the second time with edges into blocks
+ * weighted by the first estimate. If samples are late, a third computation follows, because these
+ * weights determine the instructions that samples belong to.
  *
  * Return: 0 or -ENOMEM.
  */
@@ -54,22 +54,22 @@ int procedure_analysis_estimate(struct procedure_analysis *analysis,
 				const struct frequency_estimator *estimator);
 
 /**
- * procedure_analysis_run() - the same, bounded by the time sampled, and then culprits
+ * procedure_analysis_run() - like procedure_analysis_estimate(), then bound the estimates by the
+ * sampled time and find culprits
  *
  * Return: 0 or -ENOMEM.
  */
 int procedure_analysis_run(struct procedure_analysis *analysis,
 			   const struct frequency_estimator *estimator);
 
-/** procedure_analysis_input() - what culprits were looked for in, for stall_summary_add(). */
+/** procedure_analysis_input() - return the input of the culprit rules, for stall_summary_add(). */
 struct culprit_input procedure_analysis_input(const struct procedure_analysis *analysis);
 
 /**
- * procedure_analysis_call() - how often a call is made, or a jump out of the procedure taken
+ * procedure_analysis_call() - return the estimated executions of a call or a jump out
  * @call: of @analysis' graph
  *
- * Return: the edge's estimate where it is a jump that the graph has, else its block's; the
- * analysis' own.
+ * Return: the edge's estimate if it is a jump in the graph, else its block's; owned by @analysis.
  */
 const struct frequency_estimate *procedure_analysis_call(const struct procedure_analysis *analysis,
 							 const struct cfg_call *call);

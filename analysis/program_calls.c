@@ -12,26 +12,26 @@
 #include "analysis/place_list.h"
 #include "analysis/probe_pairs.h"
 
-/* Of a procedure that mostly calls itself, its calls from outside are lost in the noise. */
+/* Greatest recursive share: with more recursive calls, calls from outside are lost in the noise. */
 #define RECURSION_MAX 0.9
-/* Fewer returns to a place compare nothing. */
+/* Least number of returns to a place for a comparison. */
 #define RETURNS_MIN 2.0
 /*
- * Relative variance of shares that does not shrink with what was seen of them: returns are
- * seen where the program waits, which may be for one caller's data more than for another's.
+ * Relative variance of shares that does not shrink with their counts: returns are sampled where the
+ * program waits, which may depend on the caller's data.
  */
 #define SHARE_BIAS 0.3
-/* That estimates may take until they are asked for; more of them are made anew. */
+/* Limit on the memory for cached estimates; further ones are computed again. */
 #define KEPT_BYTES_MAX ((size_t)64 << 20)
-/* A probe's direction is worth so many behind samples, which are biased. */
+/* Weight of a probe's direction, relative to a sampled direction, which is biased. */
 #define PROBE_WORTH 4.0
 
 /*
  * struct site - a call
- * @at:     the call, @behind: where it returns to
+ * @at:     the call, @behind: its return address
  * @caller: procedure
- * @target: of a direct call: where it goes; offset 0: indirect
- * @stub:   that is a stub of the linkage table: to wherever it leads
+ * @target: for a direct call: its target; offset 0: indirect
+ * @stub:   @target is a stub of the linkage table, with an unknown target
  */
 struct site {
 	struct place behind;
@@ -44,8 +44,8 @@ struct site {
 };
 
 /*
- * struct going - edges that were seen to leave a procedure (returns), or a call (indirect ones)
- * @bias: of shares of @count: a relative variance
+ * struct going - observed edges that leave a procedure (returns), or a call (indirect ones)
+ * @bias: relative variance of shares of @count
  */
 struct going {
 	struct place from;
@@ -55,14 +55,17 @@ struct going {
 	double bias;
 };
 
-/* struct passage - a procedure that was called returned through another one */
+/* struct passage - a called procedure returned through another one */
 struct passage {
 	uint32_t called;
 	uint32_t returned;
 	double count;
 };
 
-/* struct known - a procedure by its entry: its place in the network; @kept: NULL: nothing */
+/*
+ * struct known - a procedure by its entry: its index in the network; @kept: NULL: no cached
+ * estimates
+ */
 struct known {
 	struct place entry;
 	uint32_t number;
@@ -71,12 +74,13 @@ struct known {
 
 struct program_calls {
 	size_t kept_bytes;
-	struct place_list known;    /* struct known */
-	struct place_list network;  /* struct call_network_procedure, and beside it: */
-	struct place_list returned; /* double: returns seen of it */
+	struct place_list known;   /* struct known */
+	struct place_list network; /* struct call_network_procedure */
+	/* double: observed returns of each procedure, parallel to network */
+	struct place_list returned;
 	struct place_list sites;    /* struct site */
 	struct place_list returns;  /* struct going */
-	struct place_list goings;   /* struct going, from indirect calls */
+	struct place_list goings;   /* struct going, of indirect calls */
 	struct place_list passages; /* struct passage */
 	struct place_list ties;	    /* struct call_network_call */
 	struct place_list probed;   /* struct probed */
@@ -125,7 +129,7 @@ _Static_assert(offsetof(struct known, entry) == 0 && offsetof(struct site, behin
 		       offsetof(struct going, from) == 0,
 	       "lists are sorted by the place they begin with");
 
-/* The factor is as certain as the block that is most certain. */
+/* The factor is as certain as the most certain block. */
 static double scale_spread(const struct procedure_analysis *analysis)
 {
 	double least = INFINITY;
@@ -210,7 +214,7 @@ static void add_executions(struct adding *adding)
 		adding->self->executions = executions - adding->own_calls;
 }
 
-/* An edge that was seen, from an instruction of the procedure. */
+/* Add an observed edge from an instruction of the procedure. */
 static int add_edge(struct adding *adding, const struct insn *insn, struct place to, double count,
 		    double bias)
 {
@@ -233,9 +237,9 @@ static int add_edge(struct adding *adding, const struct insn *insn, struct place
 }
 
 /*
- * How often an edge of an instruction was seen, as if it had been sampled: how often the
- * instruction was is known by samples, and which way it went by probes rather than by
- * samples, which are biased.
+ * Return the number of times that an edge of an instruction would have been sampled. The executions
+ * of the instruction are known from samples, the directions better from probes than from samples,
+ * which are biased.
  */
 static double count_of(const struct branch_count *branch, double samples, double probes)
 {
@@ -244,7 +248,7 @@ static double count_of(const struct branch_count *branch, double samples, double
 	return seen > 0 ? samples * (branch->count + PROBE_WORTH * branch->probes) / seen : 0;
 }
 
-/* Relative variance of shares: what samples have of them is diluted. */
+/* Return the relative variance of shares: probes dilute the bias of samples. */
 static double bias_of(double samples, double probes)
 {
 	double part = probes > 0 ? samples / (samples + PROBE_WORTH * probes) : 1;
@@ -252,7 +256,7 @@ static double bias_of(double samples, double probes)
 	return SHARE_BIAS * part * part;
 }
 
-/* The edges of an instruction that returns, or calls by a pointer. */
+/* Add the edges of a return or an indirect call. */
 static int add_edges_of(struct adding *adding, const struct insn *insn)
 {
 	const struct image_samples *samples = adding->samples;
@@ -347,7 +351,9 @@ static uint32_t number_at(const struct program_calls *calls, const struct place 
 	return known != NULL ? known->number : UINT32_MAX;
 }
 
-/* Which share of an indirect call's executions goes to a procedure; @variance: out: relative */
+/*
+ * Return the share of an indirect call's executions that call @procedure; @variance: out: relative
+ */
 static double share_of(const struct program_calls *calls, const struct site *site,
 		       uint32_t procedure, double *variance)
 {
@@ -369,9 +375,9 @@ static double share_of(const struct program_calls *calls, const struct site *sit
 }
 
 /*
- * A procedure that ends in a jump to another one returns through that: what was called is
- * the target of the call. Returns of what was jumped to count for both. A target that has
- * no samples is passed over: all that is called there comes back from somewhere.
+ * Assign the returns of a tail-called procedure to the procedure that was called, which is the
+ * target of the call. They count for both. If the target has no samples, the returns stay with the
+ * returning procedure: every call must return from some procedure.
  */
 static int attribute(struct program_calls *calls, struct going *returns)
 {
@@ -414,7 +420,9 @@ static int add_pair(struct program_calls *calls, const struct site *site,
 	return 0;
 }
 
-/* A procedure returns behind a call: the caller's calls, and the share of the callee's. */
+/*
+ * Compare a procedure's returns after a call with the caller's calls and the callee's executions.
+ */
 static int compare_with_caller(struct program_calls *calls, const struct going *returns)
 {
 	const struct call_network_procedure *network = calls->network.items;
@@ -432,7 +440,7 @@ static int compare_with_caller(struct program_calls *calls, const struct going *
 	return add_pair(calls, site, returns, returns->count / total, share, variance);
 }
 
-/* How often what a direct jump leads to returned for the procedure that jumped. */
+/* Compare the returns of a direct jump's target on behalf of the procedure that jumped. */
 static int compare_passage(struct program_calls *calls, const struct site *site)
 {
 	const struct call_network_procedure *network = calls->network.items;
@@ -453,7 +461,7 @@ static int compare_passage(struct program_calls *calls, const struct site *site)
 	return add_pair(calls, site, &through, count / ((double *)calls->returned.items)[to], 1, 0);
 }
 
-/* Of procedures that were not seen to return anywhere, the direct calls are added up. */
+/* For procedures without observed returns, add up the direct calls. */
 static int compare_direct(struct program_calls *calls, const struct site *site)
 {
 	uint32_t callee = site->target.offset != 0 ? number_at(calls, &site->target) : UINT32_MAX;
@@ -478,7 +486,7 @@ static void going_merge(struct going *going, const struct going *other)
 	going->count = count;
 }
 
-/* The same edge of several pieces (epochs) is one. */
+/* Merge equal edges of several epochs. */
 static void add_up(struct place_list *list)
 {
 	struct going *goings = list->items;
@@ -504,7 +512,7 @@ static int compare_returns(const void *a, const void *b)
 	return place_compare(&x->to, &y->to);
 }
 
-/* From whichever of a procedure's returns to the same place. */
+/* Merge all returns of a procedure to the same place. */
 static void merge_returns(struct place_list *list)
 {
 	struct going *goings = list->items;

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How much slower or faster than believed the procedures of a program run, by who calls
- * whom, in all of its images (see call_network.h for how).
+ * Factors by which the procedures of a program run slower or faster than modelled, from calls
+ * between all procedures in all of its images (call_network.h describes the method).
  *
- * Two things are known of calls. Direct ones, inside an image, are in the code, and the
- * caller's estimate says how often they are made. And where edges were sampled, the
- * returns of a procedure say which share of its executions each place has called for,
- * in whatever image, and by whatever way; the callees of an indirect call are shared
- * out likewise. A share compares caller and callee without regard to other callers,
- * some of which may not be known.
+ * Two kinds of evidence are used. Direct calls inside an image are in the code, and the caller's
+ * estimate is the number of their executions. Where edges were sampled, the returns of a procedure
+ * show the share of its executions that each call site caused, in any image and through any kind of
+ * call. The callees of an indirect call are divided in the same way. A share compares caller and
+ * callee independently of other callers, which may be unknown.
  *
- * A return to behind a call of something else (a jump took the callee's place) compares
- * that, too, where nothing is known of what was called.
+ * If a return leads to the address after a call of another procedure (a tail call replaced the
+ * callee), the returning procedure is compared if nothing is known about the called one.
  *
- * All procedures of all images are added, then the whole is solved, then asked. For
- * out-of-order machines only: image_calls.h has the others. Not for several threads.
+ * First all procedures of all images are added, then the system is solved, then results can be
+ * read. For out-of-order machines only: image_calls.h covers the others. Not thread-safe.
  */
 #ifndef DCPI_PROGRAM_CALLS_H
 #define DCPI_PROGRAM_CALLS_H
@@ -31,11 +30,11 @@ int program_calls_create(struct program_calls **ret);
 void program_calls_destroy(struct program_calls *calls);
 
 /**
- * program_calls_add() - add what a procedure says of itself and of others
+ * program_calls_add() - add a procedure's estimates and the evidence about other procedures
  * @code:     its image
- * @samples:  of its image; @image says which one that is
- * @analysis: of procedure_analysis_estimate()
- * @keep:     keep its estimates, if there is room; they must be in proportion to 1 / slowness
+ * @samples:  of its image; @image identifies the image
+ * @analysis: result of procedure_analysis_estimate()
+ * @keep:     cache its estimates, if memory permits; they must be in proportion to 1 / slowness
  *
  * Return: 0 or -ENOMEM.
  */
@@ -43,17 +42,19 @@ int program_calls_add(struct program_calls *calls, struct image_code *code,
 		      const struct image_samples *samples,
 		      const struct procedure_analysis *analysis, bool keep);
 
-/** program_calls_solve() - once, when all are added. Return: 0 or -ENOMEM. */
+/** program_calls_solve() - compute all factors, once, after all additions. Return: 0 or -ENOMEM. */
 int program_calls_solve(struct program_calls *calls);
 
-/** program_calls_apply() - fill in a procedure's profile: its slowness, if it was added. */
+/**
+ * program_calls_apply() - set the slowness in a procedure's profile, if the procedure was added.
+ */
 void program_calls_apply(const struct program_calls *calls, int64_t image,
 			 const struct procedure *procedure, struct procedure_profile *profile);
 
 /**
- * program_calls_estimates() - a procedure's estimates with its slowness, if they were kept
- * @cfg: made of the same code and samples
- * @ret: out, if there are any; freed by frequency_deinit(); else as it was
+ * program_calls_estimates() - return a procedure's cached estimates, scaled by its slowness
+ * @cfg: built from the same code and samples
+ * @ret: out, if there are cached estimates; freed by frequency_deinit(); else unchanged
  *
  * Return: 0 or -ENOMEM.
  */

@@ -17,7 +17,7 @@
 
 /*
  * struct work - state of a comparison
- * @trials: of each set: samples of which a row's are a share (norms by total); else the sets'
+ * @trials: of each set: total samples that a row's share refers to (norms by total); else the
  *          exposure
  * @order:  memory for sorting rows
  * @phi:    background part of the variance, in proportion to the square of the mean

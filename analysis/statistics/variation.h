@@ -7,9 +7,9 @@
  * makes cells comparable, and the paper's statistics are computed for each row from normalised
  * cells, in samples of an average set.
  *
- * The test: if a row does not vary and samples are independent, its count in set k is Poisson, with
- * a mean in proportion to the set's exposure e_k. As a share of totals, it is binomial. Then the
- * index of dispersion
+ * The test: if a row does not vary and samples are independent, its count in set k is Poisson or,
+ * as a share of totals, binomial. The mean is in proportion to the exposure e_k of the set. Then
+ * the index of dispersion
  *
  *     X2 = sum over k of (x_k - rate e_k)^2 / (rate e_k (1 - share))
  *
