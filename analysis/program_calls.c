@@ -74,10 +74,9 @@ struct known {
 
 struct program_calls {
 	size_t kept_bytes;
-	struct place_list known;   /* struct known */
-	struct place_list network; /* struct call_network_procedure */
-	/* double: observed returns of each procedure, parallel to network */
-	struct place_list returned;
+	struct place_list known;    /* struct known */
+	struct place_list network;  /* struct call_network_procedure */
+	struct place_list returned; /* double: observed returns, parallel to network */
 	struct place_list sites;    /* struct site */
 	struct place_list returns;  /* struct going */
 	struct place_list goings;   /* struct going, of indirect calls */

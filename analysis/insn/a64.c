@@ -39,7 +39,7 @@ bool a64_logical_immediate(uint64_t *value, uint32_t word, bool wide)
 	return true;
 }
 
-/* Elements of a vector shift are of the highest bit set in immh (bits 19-22). */
+/* The element size of a vector shift is given by the highest bit set in immh (bits 19-22). */
 static bool vector_shift_is_defined(enum a64_check check, uint32_t word)
 {
 	uint32_t immh = a64_bits(word, 19, 4);

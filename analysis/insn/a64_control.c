@@ -52,7 +52,7 @@ static const struct {
 	uint8_t flow;
 	bool modifier;	  /* authenticated with the register in bits 0-4 */
 	bool stack;	  /* authenticated with the stack pointer */
-	bool has_operand; /* else it is the link register, or none */
+	bool has_operand; /* otherwise the link register, or none */
 } indirect[] = {
 	{0xfffffc1f, 0xd61f0000, INSN_FLOW_JUMP_INDIRECT, false, false, true}, /* br */
 	{0xfffffc1f, 0xd63f0000, INSN_FLOW_CALL_INDIRECT, false, false, true}, /* blr */
@@ -107,7 +107,7 @@ static bool indirect_branch(struct insn *insn, uint32_t word)
 	return false;
 }
 
-/* By Linux' convention: x0 .. x5 and x8 in, x0 out; hypervisor and firmware: x0 .. x7. */
+/* Linux' convention: x0 .. x5 and x8 in, x0 out; hypervisor and firmware: x0 .. x7 in. */
 static void system_call(struct insn *insn, bool linux_call)
 {
 	unsigned int i;
@@ -155,7 +155,7 @@ static void authenticate(struct insn *insn, unsigned int pointer, unsigned int m
 	insn->destination = (uint8_t)pointer;
 }
 
-/* Hints that are not known do nothing, so that all of them decode. */
+/* Unknown hints are no-operations, so that all of them decode. */
 static void hint(struct insn *insn, unsigned int number)
 {
 	insn->class = INSN_NOP;
@@ -220,7 +220,7 @@ static bool barrier(struct insn *insn, uint32_t word)
 	}
 }
 
-/* msr with an immediate, and instructions on the flags that are encoded there */
+/* msr with an immediate, and flag instructions encoded in the same space */
 static bool processor_state(struct insn *insn, uint32_t word)
 {
 	unsigned int field = a64_bits(word, 16, 3) << 3 | a64_bits(word, 5, 3);

@@ -5,10 +5,10 @@
 #include "analysis/insn/a64.h"
 
 /**
- * a64_control_decode() - branches, exceptions, system
+ * a64_control_decode() - decode branches, exceptions, system instructions
  *
- * Sets all of @insn but address, bytes, opcode and the empty operands, which are set.
- * Return: false: undefined.
+ * Sets all members of @insn except address, bytes, opcode and the empty operands, which the caller
+ * has set. Return: false if undefined.
  */
 bool a64_control_decode(struct insn *insn, uint32_t word);
 

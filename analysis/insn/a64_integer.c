@@ -20,7 +20,7 @@ static const struct a64_pattern immediates[] = {
 	{0xbfc0c000, 0x91800000, A64_NS | A64_WDS, INSN_ALU, A64_ANY, 0},    /* addg, subg */
 };
 
-/* The immediate operand; for loads of addresses and constants the value itself. */
+/* Return the immediate operand; for loads of addresses and constants, the value itself. */
 static int64_t immediate(const struct insn *insn, uint32_t word)
 {
 	bool wide = word >> 31 != 0;
@@ -46,7 +46,7 @@ static int64_t immediate(const struct insn *insn, uint32_t word)
 		if (a64_bits(word, 29, 2) != 0)
 			return (int64_t)value;
 		return (int64_t)(wide ? ~value : ~value & UINT32_MAX);
-	case 6: /* bit fields: how far they move, left or right */
+	case 6: /* bit fields: left or right shift */
 		rotate = a64_bits(word, 16, 6);
 		return a64_bits(word, 10, 6) < rotate ? (wide ? 64 : 32) - rotate : rotate;
 	default:
@@ -62,7 +62,7 @@ bool a64_immediate_decode(struct insn *insn, uint32_t word)
 		return false;
 	a64_apply(insn, pattern, word);
 	insn->immediate = immediate(insn, word);
-	if (a64_bits(word, 24, 5) == 0x10) /* adr: no bit says the width */
+	if (a64_bits(word, 24, 5) == 0x10) /* adr: no bit for the width */
 		insn->operand_bytes = 8;
 	return true;
 }

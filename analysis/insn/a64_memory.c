@@ -7,15 +7,15 @@
 
 enum index_mode {
 	INDEX_POST = 1,
-	INDEX_OFFSET = 2, /* the base stays */
+	INDEX_OFFSET = 2, /* the base does not change */
 	INDEX_PRE = 3,
 };
 
-/* What a load or store is, before its registers. */
+/* struct access - a load or store, without its registers */
 struct access {
 	bool load;
 	bool vector;
-	uint8_t bytes; /* of memory, all registers together */
+	uint8_t bytes; /* of memory, for all registers together */
 };
 
 static void access_apply(struct insn *insn, struct access access)
@@ -67,7 +67,7 @@ static void prefetch(struct insn *insn)
 	insn->operand_bytes = 8;
 }
 
-/* Size and direction from size (30-31), V (26) and opc (22-23). */
+/* Decode size and direction from size (30-31), V (26) and opc (22-23). */
 static bool access_of_one(struct access *access, uint32_t word, bool *is_prefetch)
 {
 	unsigned int size = a64_bits(word, 30, 2), opc = a64_bits(word, 22, 2);
@@ -94,7 +94,7 @@ static void one_register(struct insn *insn, struct access access, uint32_t word)
 	access_apply(insn, access);
 	data_register(insn, access, a64_bits(word, 0, 5));
 	if (!access.vector && access.load && a64_bits(word, 22, 2) == 2)
-		insn->operand_bytes = 8; /* sign-extended to all */
+		insn->operand_bytes = 8; /* sign-extended to 64 bits */
 }
 
 static bool index_register(struct insn *insn, struct access access, uint32_t word)
@@ -149,7 +149,7 @@ static bool authenticated_load(struct insn *insn, uint32_t word)
 	return true;
 }
 
-/* One register, and what is encoded in the holes of these. */
+/* Decode accesses of one register, and other instructions encoded in the same space. */
 static bool single(struct insn *insn, uint32_t word)
 {
 	bool scaled = a64_bits(word, 24, 2) == 1, is_prefetch, defined;
@@ -273,7 +273,7 @@ static bool exclusive(struct insn *insn, uint32_t word)
 	if (ordered)
 		return true;
 	insn->class = INSN_ATOMIC;
-	if (!access.load) { /* whether it was done; and then memory may be as it was */
+	if (!access.load) { /* status result; memory is unchanged on failure */
 		a64_write(insn, a64_bits(word, 16, 5));
 		insn->destination = (uint8_t)(a64_bits(word, 16, 5) == 31 ? INSN_REG_NONE
 									  : a64_bits(word, 16, 5));
@@ -282,7 +282,7 @@ static bool exclusive(struct insn *insn, uint32_t word)
 	return true;
 }
 
-/* Whole registers of structures: how many, 0 if undefined. */
+/* Return the number of registers of whole structures, 0 if undefined. */
 static unsigned int structure_registers(unsigned int opcode)
 {
 	static const uint8_t counts[16] = {
@@ -291,7 +291,7 @@ static unsigned int structure_registers(unsigned int opcode)
 	return counts[opcode];
 }
 
-/* Lanes: the size of one, 0 if undefined; 16: all lanes from one element (ld1r). */
+/* Return the size of a lane, 0 if undefined; 16: one element to all lanes (ld1r). */
 static unsigned int lane_bytes(uint32_t word)
 {
 	unsigned int scale = a64_bits(word, 14, 2), size = a64_bits(word, 10, 2);
@@ -324,7 +324,7 @@ static bool structures(struct insn *insn, uint32_t word)
 	count = lanes ? (a64_bits(word, 13, 1) << 1 | a64_bits(word, 21, 1)) + 1
 		      : structure_registers(opcode);
 	bytes = lanes ? lane_bytes(word) : q ? 16 : 8;
-	/* Elements of one to a register make no structures. */
+	/* A structure needs more than one element per register. */
 	if (count == 0 || bytes == 0 ||
 	    (!lanes && (opcode & 2) == 0 && a64_bits(word, 10, 2) == 3 && !q))
 		return false;
@@ -346,7 +346,7 @@ static bool structures(struct insn *insn, uint32_t word)
 	return true;
 }
 
-/* ldapur and its like: single registers with an offset */
+/* ldapur and similar: single registers with an offset */
 static bool ordered_unscaled(struct insn *insn, uint32_t word)
 {
 	struct access access;
@@ -360,7 +360,7 @@ static bool ordered_unscaled(struct insn *insn, uint32_t word)
 	return true;
 }
 
-/* Memory tags: ldg, stg and its like */
+/* Memory tags: ldg, stg and similar */
 static bool tags(struct insn *insn, uint32_t word)
 {
 	unsigned int opc = a64_bits(word, 22, 2), mode = a64_bits(word, 10, 2),
@@ -387,13 +387,13 @@ static bool tags(struct insn *insn, uint32_t word)
 	return true;
 }
 
-/* cpyp, setm and the others: memory is copied or set by three in a row */
+/* cpyp, setm and similar: sequences of three instructions that copy or set memory */
 static bool copy(struct insn *insn, uint32_t word)
 {
 	bool set = a64_bits(word, 22, 2) == 3;
 	unsigned int d = a64_bits(word, 0, 5), n = a64_bits(word, 5, 5), s = a64_bits(word, 16, 5);
 
-	/* @n is how much, @s the source or the value to set */
+	/* @n is the size, @s the source or the value to set */
 	if (a64_bits(word, 30, 2) != 0 || d == 31 || (!set && s == 31) || d == n || d == s ||
 	    n == s || (set && a64_bits(word, 14, 2) == 3))
 		return false;
@@ -407,7 +407,7 @@ static bool copy(struct insn *insn, uint32_t word)
 	a64_write(insn, n);
 	if (!set)
 		a64_write(insn, s);
-	/* The first of the three leaves in the flags how the others shall do it. */
+	/* The first of the three passes the algorithm to the others in the flags. */
 	insn_regs_add(a64_bits(word, set ? 14 : 22, 2) == 0 ? &insn->writes : &insn->reads,
 		      INSN_REG_FLAGS);
 	return true;

@@ -5,10 +5,10 @@
 #include "analysis/insn/a64.h"
 
 /**
- * a64_memory_decode() - loads and stores
+ * a64_memory_decode() - decode loads and stores
  *
- * Sets all of @insn but address, bytes, opcode and the empty operands, which are set.
- * Return: false: undefined.
+ * Sets all members of @insn except address, bytes, opcode and the empty operands, which the caller
+ * has set. Return: false if undefined.
  */
 bool a64_memory_decode(struct insn *insn, uint32_t word);
 

@@ -3,7 +3,7 @@
 
 #include "analysis/insn/a64_vector_rows.h"
 
-/* Scalars in vector registers: the same with bits 28 and 30 set. */
+/* Scalars in vector registers have bits 28 and 30 set. */
 #define S_SAME2(opcode, operands, class, sizes)                                                    \
 	{                                                                                          \
 		0xdf20fc00, 0x5e200400 | (opcode) << 11, operands, class, A64_SIZES, sizes         \

@@ -58,7 +58,7 @@ static void expand(char text[INSN_TEXT_BYTES], const char *format, uint32_t word
 	for (; *format != '\0' && at + sizeof(name) < INSN_TEXT_BYTES; format++) {
 		size_t field = 0;
 
-		/* Operands come behind a blank; mnemonics have the same letters. */
+		/* Operands follow a space; mnemonics contain the same letters. */
 		while (fields[field] != '\0' &&
 		       (fields[field] != *format || at == 0 || text[at - 1] != ' '))
 			field++;
@@ -87,7 +87,7 @@ static const char *order_suffix(bool acquire, bool release)
 	return release ? "l" : "";
 }
 
-/* ldadd and its like, swp, ldapr */
+/* ldadd and similar, swp, ldapr */
 static bool atomic_text(char text[INSN_TEXT_BYTES], uint32_t word)
 {
 	static const char *const operations[] = {"add",	 "clr",	 "eor",	 "set",

@@ -5,10 +5,10 @@
 #include "analysis/insn/a64.h"
 
 /**
- * a64_text() - the text of what Capstone 4 knows nothing of, though it is in common
- * code: atomic operations and pointer authentication
+ * a64_text() - format instructions that Capstone 4 does not know although they are common: atomic
+ * operations and pointer authentication
  *
- * Return: false: it is none of these.
+ * Return: false for other instructions.
  */
 bool a64_text(char text[INSN_TEXT_BYTES], uint32_t word);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * FP and vectors. The patterns are in a64_vector_tables.c and a64_scalar_tables.c by
- * the manual's groups: each group is a mask of its own over the word, and its rows say
- * which operation; so a word is looked for in one short list.
+ * FP and vectors. The patterns are in a64_vector_tables.c and a64_scalar_tables.c, by the groups of
+ * the manual. Each group has a mask over the word, and its rows specify the operation; so a word is
+ * searched in one short list only.
  */
 #include "analysis/insn/a64_vector.h"
 
@@ -39,7 +39,7 @@ static bool conversion_is_defined(uint32_t word)
 	}
 }
 
-/* Between FP and integer registers: fcvt*, scvtf, fmov. */
+/* Decode conversions and moves between FP and integer registers: fcvt*, scvtf, fmov. */
 static bool conversion_decode(struct insn *insn, uint32_t word)
 {
 	unsigned int opcode = a64_bits(word, 16, 3), d = a64_bits(word, 0, 5),
@@ -70,7 +70,7 @@ static bool conversion_decode(struct insn *insn, uint32_t word)
 	return true;
 }
 
-/* The same with fixed-point numbers. */
+/* Decode the same with fixed-point numbers. */
 static bool fixed_decode(struct insn *insn, uint32_t word)
 {
 	unsigned int mode = a64_bits(word, 19, 2), opcode = a64_bits(word, 16, 3);
@@ -82,7 +82,7 @@ static bool fixed_decode(struct insn *insn, uint32_t word)
 	return conversion_decode(insn, word);
 }
 
-/* fcvt between FP types, not to the type that it is already. */
+/* Decode fcvt between different FP types. */
 static bool precision_decode(struct insn *insn, uint32_t word)
 {
 	static const struct a64_pattern pattern = {0,	    0, A64_VN | A64_WV, INSN_FP_CONVERT,
@@ -118,7 +118,7 @@ static bool scalar_fp_decode(struct insn *insn, uint32_t word)
 	return true;
 }
 
-/* dup, ins, smov, umov: the lowest bit set of imm5 is the element's size. */
+/* dup, ins, smov, umov: the lowest bit set in imm5 is the element's size. */
 static bool copy_is_defined(uint32_t word)
 {
 	unsigned int imm5 = a64_bits(word, 16, 5), kind = a64_bits(word, 11, 4);
@@ -134,7 +134,7 @@ static bool copy_is_defined(uint32_t word)
 		return (imm5 & 7) != 0 || q;
 	case 5: /* smov: widens */
 		return (imm5 & 3) != 0 || (q && (imm5 & 7) != 0);
-	case 7: /* umov: fills a register */
+	case 7: /* umov: width of the register */
 		return q ? (imm5 & 15) == 8 : (imm5 & 7) != 0;
 	default:
 		return true;
@@ -151,7 +151,7 @@ static bool immediate_is_defined(uint32_t word)
 	return cmode != 15 || !op || q;
 }
 
-/* movi, mvni, fmov; orr and bic of an immediate change what is there. */
+/* movi, mvni, fmov; orr and bic with an immediate modify the destination. */
 static bool immediate_decode(struct insn *insn, uint32_t word)
 {
 	static const struct a64_pattern move = {0, 0, A64_WV, INSN_VECTOR_ALU, A64_ANY, 0};
@@ -193,7 +193,7 @@ bool a64_vector_decode(struct insn *insn, uint32_t word)
 	insn->operand_bytes = a64_bits(word, 30, 1) != 0 && a64_bits(word, 28, 1) == 0 ? 16 : 8;
 	if ((word & 0x9ff80400) == 0x0f000400)
 		return immediate_decode(insn, word);
-	/* Bit 31 is set of those that came later, too. */
+	/* Later extensions also set bit 31. */
 	pattern = word >> 31 == 0 && a64_bits(word, 28, 1) != 0 ? a64_scalar_match(word)
 								: a64_vector_match(word);
 	if (pattern == NULL || !is_defined(word))

@@ -5,10 +5,10 @@
 #include "analysis/insn/a64.h"
 
 /**
- * a64_vector_decode() - FP and vectors
+ * a64_vector_decode() - decode FP and vector instructions
  *
- * Sets all of @insn but address, bytes, opcode and the empty operands, which are set.
- * Return: false: undefined.
+ * Sets all members of @insn except address, bytes, opcode and the empty operands, which the caller
+ * has set. Return: false if undefined.
  */
 bool a64_vector_decode(struct insn *insn, uint32_t word);
 

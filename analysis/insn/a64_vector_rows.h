@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* How rows of FP and vector encodings are written. For a64_*_tables.c alone. */
+/*
+ * Macros for rows of FP and vector encodings. Only for a64_*_tables.c.
+ */
 #ifndef DCPI_A64_VECTOR_ROWS_H
 #define DCPI_A64_VECTOR_ROWS_H
 
@@ -20,12 +22,12 @@
 #define SIZE_HS (SIZE_H | SIZE_S)
 #define SIZE_BHS (SIZE_BH | SIZE_S)
 #define SIZE_NOT_1D (SIZE_BHS | 0x80)
-/* FP: bit 23 says which operation, bit 22 single or double, and no vector of one double. */
+/* FP: bit 23 selects the operation, bit 22 single or double; there is no vector of one double. */
 #define SIZE_FP 0xbb
 #define SIZE_FP_SINGLE 0x33
 #define SIZE_Q_ONLY 0xaa
 
-/* By an element: of halves, then of words; FP also of doubles. */
+/* By element: half precision, then words; FP also doubles. */
 #define BY_INT(mask, opcode, operands, class)                                                      \
 	{                                                                                          \
 		(mask) | 0x0fc0f400,                                                               \

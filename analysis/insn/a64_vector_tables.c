@@ -3,7 +3,7 @@
 
 #include "analysis/insn/a64_vector_rows.h"
 
-/* Rows of a group; X2: signed and unsigned (or what else bit 29 says) alike. */
+/* Rows of a group; X2: signed and unsigned (or other variants by bit 29) in one row. */
 #define SAME(u, opcode, operands, class, sizes)                                                    \
 	{                                                                                          \
 		0xbf20fc00, 0x0e200400 | (u) << 29 | (opcode) << 11, operands, class, A64_SIZES,   \

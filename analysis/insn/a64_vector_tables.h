@@ -4,7 +4,9 @@
 
 #include "analysis/insn/a64.h"
 
-/** a64_vector_match() - Advanced SIMD on vectors, AES, SHA-3 and others of its time. */
+/**
+ * a64_vector_match() - match Advanced SIMD on vectors, AES, SHA-3 and other extensions of its time.
+ */
 const struct a64_pattern *a64_vector_match(uint32_t word);
 
 #endif

@@ -277,7 +277,7 @@ static const struct op_group groups[OPCODES] = {
 };
 
 /*
- * The 11 bits of a FP operation's function: trap mode (3), rounding (2), source and
+ * The 11 bits of an FP operation's function: trap mode (3), rounding (2), source and
  * operation (6). Rounding is chopped, minus infinity, normal, dynamic.
  */
 #define FP_OPERATION 0x03fU
@@ -287,8 +287,8 @@ static const struct op_group groups[OPCODES] = {
 #define FP_ROUND_NORMAL 2
 
 /*
- * For each kind: the text of each trap mode, NULL where it has no such mode, and
- * whether roundings other than normal are there: none, chopped, all.
+ * For each kind: the text of each trap mode, NULL if the mode does not exist, and the existing
+ * roundings other than normal: none, chopped, all.
  */
 static const struct {
 	const char *traps[8];
@@ -343,7 +343,7 @@ void alpha_op_qualifier(char text[ALPHA_QUALIFIER_BYTES], const struct alpha_op 
 		snprintf(text, ALPHA_QUALIFIER_BYTES, "/%s%s", trap, rounding);
 }
 
-/* The function field, where the opcode has one. */
+/* Return the function field, if the opcode has one. */
 static unsigned int function_of(uint32_t word)
 {
 	switch (word >> 26) {
@@ -361,7 +361,7 @@ static unsigned int function_of(uint32_t word)
 	}
 }
 
-/* Fields that must be 31 in this form; those that only should be zero may be anything. */
+/* Check the fields that must be 31 in this form; fields that only should be zero are ignored. */
 static bool fields_are_valid(const struct alpha_op *op, uint32_t word)
 {
 	unsigned int ra = alpha_ra(word), rb = alpha_rb(word), rc = alpha_rc(word);

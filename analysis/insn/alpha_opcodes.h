@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The instructions of the Alpha architecture, as tables. Source: the Alpha
- * Architecture Handbook (version 4), with the byte/word, FIX, CIX and MVI
- * extensions. Instructions that exist in PALcode only are not among them.
+ * The instructions of the Alpha architecture, as tables. Source: the Alpha Architecture Handbook
+ * (version 4), with the byte/word, FIX, CIX and MVI extensions. Instructions that exist only in
+ * PALcode are not included.
  */
 #ifndef DCPI_ALPHA_OPCODES_H
 #define DCPI_ALPHA_OPCODES_H
 
 #include <stdint.h>
 
-/** enum alpha_form - the fields that an instruction has. */
+/** enum alpha_form - fields of an instruction. */
 enum alpha_form {
 	ALPHA_PAL,	    /* 26 bits of function */
 	ALPHA_LOAD_ADDRESS, /* Ra, displacement(Rb) */
@@ -34,7 +34,7 @@ enum alpha_form {
 	ALPHA_MISC_AT_B,  /* (Rb); Ra is 31 */
 };
 
-/** enum alpha_qualifiers - which trap and rounding qualifiers a FP operation may have. */
+/** enum alpha_qualifiers - trap and rounding qualifiers that an FP operation may have. */
 enum alpha_qualifiers {
 	ALPHA_PLAIN,	     /* none */
 	ALPHA_IEEE,	     /* /u /su /sui, each with /c /m /d */
@@ -49,9 +49,8 @@ enum alpha_qualifiers {
 
 /**
  * struct alpha_op - an instruction
- * @name:       as objdump has it; without qualifiers
- * @function:   in its opcode; of FP operations, without qualifiers and with normal
- *              rounding
+ * @name:       as in objdump, without qualifiers
+ * @function:   in its opcode; for FP operations, without qualifiers and with normal rounding
  * @form:       enum alpha_form
  * @qualifiers: enum alpha_qualifiers
  * @class:      enum insn_class
@@ -69,17 +68,17 @@ struct alpha_op {
 };
 
 /**
- * alpha_op_find() - the instruction that a word is
+ * alpha_op_find() - find the instruction of a word
  *
  * Fields that must be 31 are checked.
  *
- * Return: NULL if it is none.
+ * Return: NULL if there is none.
  */
 const struct alpha_op *alpha_op_find(uint32_t word);
 
 #define ALPHA_QUALIFIER_BYTES 8
 
-/** alpha_op_qualifier() - "/suc"; "" if the word, of instruction @op, has none. */
+/** alpha_op_qualifier() - format "/suc"; "" if the word of instruction @op has no qualifier. */
 void alpha_op_qualifier(char text[ALPHA_QUALIFIER_BYTES], const struct alpha_op *op, uint32_t word);
 
 /* Fields. */
@@ -110,13 +109,13 @@ static inline unsigned int alpha_literal(uint32_t word)
 
 #define ALPHA_ZERO 31U /* the register that reads as zero */
 
-/* ldq_u to nowhere, the universal no-operation */
+/* ldq_u to the zero register, the universal no-operation */
 static inline int alpha_is_unop(uint32_t word)
 {
 	return word >> 26 == 0x0b && alpha_ra(word) == ALPHA_ZERO;
 }
 
-/* Where a branch at @address leads. */
+/* Return the target of a branch at @address. */
 static inline uint64_t alpha_branch_target(uint32_t word, uint64_t address)
 {
 	int64_t displacement = (int64_t)((uint64_t)(word & 0x1fffff) << 43) >> 41;

@@ -11,7 +11,7 @@
 #define INSN_BYTES 4
 #define FPCR INSN_REG_MASK
 
-/* PALcode functions that matter to control flow or registers. */
+/* PALcode functions that affect control flow or registers. */
 enum pal_function {
 	PAL_HALT = 0x00,
 	PAL_RETSYS = 0x3d,
@@ -40,7 +40,7 @@ static int64_t displacement(uint32_t word)
 	return (int16_t)(word & 0xffff);
 }
 
-/* Register 31 is none. */
+/* Register 31 is not a register. */
 static unsigned int int_reg(unsigned int field)
 {
 	return field == ALPHA_ZERO ? INSN_REG_NONE : field;
@@ -63,7 +63,7 @@ static void write_destination(struct insn *insn, unsigned int reg)
 	insn_regs_add(&insn->writes, reg);
 }
 
-/* Several registers at once, as a mask of integer registers. */
+/* Add several integer registers, given as a mask. */
 static void add_regs(struct insn_regs *set, uint32_t mask)
 {
 	set->words[0] |= mask;
@@ -118,10 +118,10 @@ static void decode_memory(struct insn *insn, const struct alpha_op *op, uint32_t
 	insn_regs_add(&insn->reads, insn->memory.base);
 	if ((op->flags & INSN_WRITES_MEMORY) != 0)
 		read_source(insn, 0, data);
-	/* Store conditional says in its register whether it stored. */
+	/* A store conditional returns success in its register. */
 	if ((op->flags & INSN_READS_MEMORY) != 0 || op->class == INSN_ATOMIC)
 		write_destination(insn, data);
-	/* A load to nowhere prefetches, or is the universal no-operation. */
+	/* A load to the zero register prefetches, or is the universal no-operation. */
 	if (op->class == INSN_LOAD && data == INSN_REG_NONE)
 		insn->class = INSN_PREFETCH;
 	if (alpha_is_unop(word)) {
@@ -175,7 +175,7 @@ static void decode_operate(struct insn *insn, uint32_t word)
 	if ((insn->flags & INSN_CONDITIONAL) != 0)
 		read_source(insn, 2, int_reg(alpha_rc(word)));
 	write_destination(insn, int_reg(alpha_rc(word)));
-	/* What can change no register does nothing: nop is or zero,zero,zero. */
+	/* An instruction that cannot change a register does nothing: nop is or zero,zero,zero. */
 	if (insn->destination == INSN_REG_NONE && insn->class == INSN_ALU &&
 	    insn->reads.words[0] == 0)
 		insn->class = INSN_NOP;

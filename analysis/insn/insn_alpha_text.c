@@ -20,7 +20,7 @@ static const char *const int_names[32] = {
 };
 /* clang-format on */
 
-/* An instruction that is about to be text. */
+/* struct alpha_text - an instruction to be formatted */
 struct alpha_text {
 	const struct alpha_op *op;
 	uint32_t word;
@@ -81,7 +81,7 @@ static void format_operate(struct alpha_text *t)
 	}
 }
 
-/* Copies of a sign, which are how FP registers are moved. */
+/* Format copies of a sign, which are used to move FP registers. */
 static bool format_copy_sign(struct alpha_text *t)
 {
 	unsigned int a = alpha_ra(t->word), b = alpha_rb(t->word), c = alpha_rc(t->word);
@@ -104,7 +104,7 @@ static bool format_copy_sign(struct alpha_text *t)
 	return true;
 }
 
-/* A subtraction from zero that assemblers know as negation: not chopped, not /u. */
+/* Format subtractions from zero that assemblers call negation: not chopped, not /u. */
 static bool format_fp_negate(struct alpha_text *t)
 {
 	static const char *const qualifiers[] = {"", "/s", "/su", "/sui"};
@@ -157,7 +157,7 @@ static void format_branch(struct alpha_text *t)
 		PRINT(t, "%s %s, 0x%" PRIx64, t->op->name, ra_name(t), target);
 }
 
-/* The hint is where jmp and jsr are expected to go, and a number for the others. */
+/* The hint is the expected target of jmp and jsr, and a number for the others. */
 static void format_jump(struct alpha_text *t)
 {
 	uint32_t hint = t->word & 0x3fff;

@@ -16,9 +16,8 @@
 #define STACK_POINTER 31
 
 /*
- * SVE: known to be there and no more. Registers are what the usual fields may name,
- * all of them read, the first written; so nothing is missed that an instruction
- * depends on, but not everything named is real.
+ * SVE: recognised but not decoded. All registers in the usual fields are read, the first is
+ * written. So no dependence is missed, but some of these registers are not operands.
  */
 static void sve_apply(struct insn *insn, uint32_t word)
 {
@@ -87,7 +86,7 @@ static size_t decode(struct insn *ret, const uint8_t *code, size_t bytes, uint64
 	return 4;
 }
 
-/* Capstone's text is good, its registers are not; what neither of us has is .inst. */
+/* Capstone provides the text but not reliable registers; instructions unknown to both are .inst. */
 static int format(char text[INSN_TEXT_BYTES], const uint8_t *code, size_t bytes, uint64_t address)
 {
 	struct insn insn;

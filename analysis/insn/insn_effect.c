@@ -54,7 +54,7 @@ static struct insn_bound bound_of(const struct insn_compare *comparison,
 {
 	unsigned int shift = 64 - 8U * comparison->bytes;
 	int64_t value = (int64_t)comparison->constant;
-	/* What is above a constant with the highest bit set is negative, and near 0. */
+	/* A value above a constant with the highest bit set is negative and near 0. */
 	int64_t negative = (int64_t)(comparison->constant << shift) >> shift;
 	struct insn_bound bound = {.kind = INSN_BOUND_RANGE, .high = value};
 

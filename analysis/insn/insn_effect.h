@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What an instruction computes, in as few words as it takes to understand how
- * compilers look a jump's target up in a table: constants, sums, loads, masks,
- * extensions, and comparisons with constants.
+ * Effects of instructions, in a form that suffices to recognise compilers' jump tables: constants,
+ * sums, loads, masks, extensions, and comparisons with constants.
  */
 #ifndef DCPI_INSN_EFFECT_H
 #define DCPI_INSN_EFFECT_H
 
 #include "analysis/insn/insn.h"
 
-/* What registers do: sums and products that don't fit go round. */
+/* Sums and products wrap around, as in registers. */
 static inline int64_t insn_sum(int64_t a, int64_t b)
 {
 	return (int64_t)((uint64_t)a + (uint64_t)b);
@@ -20,7 +19,7 @@ static inline int64_t insn_product(int64_t a, int64_t b)
 	return (int64_t)((uint64_t)a * (uint64_t)b);
 }
 
-/** insn_low() - the low @bytes of a value, 1 .. 8, extended by 0 or by the sign. */
+/** insn_low() - return the low @bytes bytes of a value, 1 .. 8, with zero or sign extension. */
 static inline int64_t insn_low(int64_t value, unsigned int bytes, bool is_signed)
 {
 	unsigned int shift = bytes < 8 ? 64 - 8 * bytes : 0;
@@ -29,30 +28,30 @@ static inline int64_t insn_low(int64_t value, unsigned int bytes, bool is_signed
 	return is_signed ? (int64_t)high >> shift : (int64_t)(high >> shift);
 }
 
-/** enum insn_effect_kind - how the value of the destination comes about. */
+/** enum insn_effect_kind - computation of the destination's value. */
 enum insn_effect_kind {
-	INSN_EFFECT_OTHER,    /* not told here */
+	INSN_EFFECT_OTHER,    /* Not described. */
 	INSN_EFFECT_CONSTANT, /* @constant */
-	INSN_EFFECT_SUM,      /* base + (index << scale) + constant, each of the two optional */
-	INSN_EFFECT_LOAD,     /* from the memory operand */
-	INSN_EFFECT_STORE,    /* of @base, or else @constant, to the memory operand */
-	INSN_EFFECT_STEP,     /* @constant is added to the memory operand */
-	INSN_EFFECT_AND,      /* base & constant */
-	INSN_EFFECT_SHIFT,    /* base >> constant, unsigned */
-	INSN_EFFECT_EXTEND,   /* the low @bytes of base */
+	INSN_EFFECT_SUM,      /* base + (index << scale) + constant, base and index are optional. */
+	INSN_EFFECT_LOAD,     /* Load from the memory operand. */
+	INSN_EFFECT_STORE,    /* Store @base, or else @constant, to the memory operand. */
+	INSN_EFFECT_STEP,     /* @constant is added to the memory operand. */
+	INSN_EFFECT_AND,      /* base & constant. */
+	INSN_EFFECT_SHIFT,    /* base >> constant, unsigned. */
+	INSN_EFFECT_EXTEND,   /* The low @bytes of base, extended. */
 };
 
 /**
  * struct insn_effect - an effect
- * @destination: register; INSN_REG_NONE: none, or memory
+ * @destination:  register; INSN_REG_NONE: none, or memory
  * @base, @index: registers, or INSN_REG_NONE
- * @scale:       shift of the index
- * @bytes:       width of what is loaded, stored or extended; of the others, of the whole
- *               operation (what is wider is cut off)
- * @is_signed:   loads and extensions: by the sign; sums without @index_bytes: what is cut off
- *               is replaced by it
- * @index_bytes: of sums: if not 0, so many bytes of @index are extended first, by
- *               @is_signed
+ * @scale:        shift of the index
+ * @bytes:        width of the loaded, stored or extended value; otherwise of the whole operation,
+ *                which truncates its result
+ * @is_signed:    loads and extensions: sign extension; sums without @index_bytes: the truncated
+ *                result is sign-extended
+ * @index_bytes:  sums: if not 0, number of low bytes of @index that are extended first, according
+ *                to @is_signed
  */
 struct insn_effect {
 	enum insn_effect_kind kind;
@@ -66,7 +65,7 @@ struct insn_effect {
 	int64_t constant;
 };
 
-/** insn_effect_get() - of an instruction that is no branch, or links. */
+/** insn_effect_get() - return the effect of an instruction that is not a branch, or links. */
 struct insn_effect insn_effect_get(const struct insn_decoder *decoder, const struct insn *insn);
 
 /**
@@ -81,27 +80,29 @@ struct insn_compare {
 	uint64_t constant;
 };
 
-/** insn_effect_compare() - Return: whether it is such a comparison. */
+/** insn_effect_compare() - Return: true if the instruction is such a comparison. */
 bool insn_effect_compare(struct insn_compare *ret, const struct insn_decoder *decoder,
 			 const struct insn *insn);
 
 /**
- * insn_effect_branch_input() - what a conditional branch looks at
+ * insn_effect_branch_input() - return the input of a conditional branch
  *
- * Return: a register (a flag, or, on Alpha, an integer register) that the comparison
- * writes; INSN_REG_NONE: the branch compares nothing.
+ * Return: a register (a flag, or, on Alpha, an integer register) that the comparison writes;
+ * INSN_REG_NONE: the branch compares nothing.
  */
 uint8_t insn_effect_branch_input(const struct insn_decoder *decoder, const struct insn *branch);
 
-/** enum insn_bound_kind - how good a bound is. */
+/** enum insn_bound_kind - quality of a bound. */
 enum insn_bound_kind {
 	INSN_BOUND_NONE,
-	INSN_BOUND_RANGE,  /* of an unsigned comparison */
-	INSN_BOUND_SIGNED, /* of a signed one: if the value isn't below @low */
-	INSN_BOUND_EXACT,  /* it is one value */
+	INSN_BOUND_RANGE,  /* from an unsigned comparison */
+	INSN_BOUND_SIGNED, /* from a signed comparison: valid if the value is not below @low */
+	INSN_BOUND_EXACT,  /* it is a single value */
 };
 
-/** struct insn_bound - a value is in [@low, @high]; of unsigned ones >= 2^31 or so, < 0. */
+/**
+ * struct insn_bound - a value is in [@low, @high]; unsigned values near the maximum are negative.
+ */
 struct insn_bound {
 	enum insn_bound_kind kind;
 	int64_t low;
@@ -109,35 +110,39 @@ struct insn_bound {
 };
 
 /**
- * insn_effect_bound() - what a branch says of what was compared
- * @taken: whether it was
+ * insn_effect_bound() - derive a bound of the compared value from a branch
+ * @taken: the branch was taken
  */
 struct insn_bound insn_effect_bound(const struct insn_decoder *decoder, const struct insn *compare,
 				    const struct insn *branch, bool taken);
 
-/** insn_effect_jump_register() - where an indirect jump goes; INSN_REG_NONE: to a loaded address.
+/**
+ * insn_effect_jump_register() - return the register of an indirect jump's target; INSN_REG_NONE:
+ * the target is loaded.
  */
 uint8_t insn_effect_jump_register(const struct insn_decoder *decoder, const struct insn *jump);
 
-/** insn_effect_is_result() - whether calls return values in a register, by the ABI. */
+/** insn_effect_is_result() - return true if calls return values in a register, by the ABI. */
 bool insn_effect_is_result(const struct insn_decoder *decoder, uint8_t reg);
 
-/** insn_effect_is_saved() - whether calls leave a register as it was, by the ABI. */
+/** insn_effect_is_saved() - return true if a register is callee-saved, by the ABI. */
 bool insn_effect_is_saved(const struct insn_decoder *decoder, uint8_t reg);
 
 /**
- * insn_effect_stack() - how far an instruction moves the stack pointer by itself
- * @delta: out: bytes up
+ * insn_effect_stack() - find the implicit change of the stack pointer by an instruction
+ * @delta: out: change in bytes
  *
- * Return: false: it doesn't, or insn_effect_get() tells how.
+ * Return: false if there is none, or insn_effect_get() describes it.
  */
 bool insn_effect_stack(const struct insn_decoder *decoder, const struct insn *insn, int64_t *delta);
 
-/** insn_effect_leaves() - whether it sets the stack pointer from the frame pointer and pops that.
+/**
+ * insn_effect_leaves() - return true if the instruction copies the frame pointer to the stack
+ * pointer and pops the frame pointer.
  */
 bool insn_effect_leaves(const struct insn_decoder *decoder, const struct insn *insn);
 
-/** enum insn_relation - of what is compared to what it is compared with. */
+/** enum insn_relation - relation between the operands of a comparison. */
 enum insn_relation {
 	INSN_RELATION_NONE,
 	INSN_RELATION_EQUAL,
@@ -152,17 +157,16 @@ enum insn_relation {
 	INSN_RELATION_GREATER_EQUAL,
 };
 
-/* In place of a register: the memory operand. */
+/* Represents the memory operand in place of a register. */
 #define INSN_TEST_MEMORY 254
 
 /**
- * struct insn_test - what a conditional branch depends on: two values that are compared
+ * struct insn_test - comparison that a conditional branch depends on
  * @relation: of @left to @right, if the branch is taken
  * @left:     register or INSN_TEST_MEMORY
- * @right:    likewise; INSN_REG_NONE: @constant
+ * @right:    register or INSN_TEST_MEMORY; INSN_REG_NONE: @constant
  * @bytes:    width of the comparison
- * @after:    @left has what the compared value is behind the instruction that compares, and
- *            not before it
+ * @after:    @left has the compared value after the comparing instruction, not before it
  */
 struct insn_test {
 	enum insn_relation relation;
@@ -174,27 +178,27 @@ struct insn_test {
 };
 
 /**
- * insn_effect_test() - what a branch tests
- * @setter: the last instruction before that wrote what the branch reads; NULL: is it a
- *          branch that looks at a register itself?
+ * insn_effect_test() - find the comparison of a branch
+ * @setter: the last instruction before that wrote an input of the branch; NULL: accept only a
+ *          branch that tests a register itself
  *
- * Results of additions and subtractions are taken not to overflow.
+ * Results of additions and subtractions are assumed not to overflow.
  *
- * Return: whether it is known.
+ * Return: true if it is known.
  */
 bool insn_effect_test(struct insn_test *ret, const struct insn_decoder *decoder,
 		      const struct insn *setter, const struct insn *branch);
 
-/** insn_relation_is_unsigned() - whether it depends on what numbers are without a sign. */
+/** insn_relation_is_unsigned() - return true if the relation compares unsigned numbers. */
 static inline bool insn_relation_is_unsigned(enum insn_relation relation)
 {
 	return relation >= INSN_RELATION_BELOW && relation <= INSN_RELATION_ABOVE_EQUAL;
 }
 
-/** insn_relation_opposite() - what holds if a relation doesn't. */
+/** insn_relation_opposite() - return the relation that holds if @relation does not. */
 enum insn_relation insn_relation_opposite(enum insn_relation relation);
 
-/** struct insn_effect_isa - an architecture's part; see the functions above. */
+/** struct insn_effect_isa - implementation for an architecture; see the functions above. */
 struct insn_effect_isa {
 	void (*get)(struct insn_effect *ret, const struct insn *insn);
 	bool (*compare)(struct insn_compare *ret, const struct insn *insn);
@@ -206,7 +210,7 @@ struct insn_effect_isa {
 	bool (*stack)(const struct insn *insn, int64_t *delta);
 	bool (*leaves)(const struct insn *insn); /* may be NULL */
 	uint32_t results;			 /* integer registers that calls return values in */
-	uint32_t saved;				 /* and that survive them */
+	uint32_t saved;				 /* callee-saved integer registers */
 };
 
 extern const struct insn_effect_isa insn_effect_x86;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "analysis/insn/insn_effect.h"
 
-/* r9 to r15, the global and the stack pointer: what callers find again, or make anew */
+/* r9 to r15, global and stack pointer: preserved by callees or recomputed by callers */
 #define SAVED 0x4000fe00U
 #define RESULTS 0x1U
 
-/* opcode << 8 | function, of those with one */
+/* opcode << 8 | function, for opcodes with a function */
 #define OPERATE(word) ((word) >> 26 << 8 | ((word) >> 5 & 0x7f))
 
 enum operation {
@@ -67,7 +67,7 @@ static void get_sum(struct insn_effect *effect, const struct insn *insn, uint8_t
 	}
 }
 
-/* addl of nothing extends the sign. */
+/* addl with only one operand extends the sign. */
 static void get_sum_of_32(struct insn_effect *effect, const struct insn *insn, int64_t sign)
 {
 	uint8_t a = insn->sources[0], b = insn->sources[1];
@@ -218,7 +218,7 @@ static uint8_t branch_input(const struct insn *branch)
 	return opcode == BEQ || opcode == BNE ? branch->sources[0] : INSN_REG_NONE;
 }
 
-/* What holds if a comparison's result is not 0. */
+/* Return the relation that holds if a comparison's result is not 0. */
 static enum insn_relation relation_of(const struct insn *compared)
 {
 	switch (OPERATE(compared->opcode)) {
@@ -245,7 +245,7 @@ static enum insn_relation relation(const struct insn *compared, const struct ins
 	return (branch->opcode >> 26 == BNE) == taken ? holds : insn_relation_opposite(holds);
 }
 
-/* Of a register to 0. */
+/* Return the relation of a register to 0. */
 static enum insn_relation relation_to_zero(const struct insn *branch)
 {
 	switch (branch->opcode >> 26) {

@@ -80,7 +80,7 @@ static void get_add_extended(struct insn_effect *effect, uint32_t word)
 	effect->index_bytes = (uint8_t)(1U << (option & 3));
 }
 
-/* lsl, lsr, uxtb, sxtw and the like are names of these. */
+/* lsl, lsr, uxtb, sxtw and similar are aliases of these. */
 static void get_bit_field(struct insn_effect *effect, uint32_t word, bool is_signed)
 {
 	uint32_t width = field(word, 31, 1) ? 64 : 32;
@@ -103,7 +103,7 @@ static void get_bit_field(struct insn_effect *effect, uint32_t word, bool is_sig
 		effect->kind = INSN_EFFECT_SHIFT;
 		effect->constant = rotate;
 	} else if (!is_signed && last - rotate < 16) {
-		effect->kind = INSN_EFFECT_AND; /* of what is shifted; only the size counts */
+		effect->kind = INSN_EFFECT_AND; /* of the shifted value; only the size counts */
 		effect->constant = (INT64_C(2) << (last - rotate)) - 1;
 	}
 }
@@ -146,7 +146,7 @@ static void get(struct insn_effect *effect, const struct insn *insn)
 	} else if (is_add_extended(word)) {
 		get_add_extended(effect, word);
 	} else if ((word & 0x7fe0ffe0) == 0x2a0003e0) {
-		effect->kind = INSN_EFFECT_SUM; /* mov, of a register */
+		effect->kind = INSN_EFFECT_SUM; /* mov of a register */
 		effect->base = not_zero(field(word, 16, 5));
 		if (effect->base == INSN_REG_NONE)
 			effect->kind = INSN_EFFECT_CONSTANT;
@@ -187,7 +187,7 @@ static uint8_t branch_input(const struct insn *branch)
 	return is_conditional_branch(branch->opcode) ? INSN_REG_FLAGS : INSN_REG_NONE;
 }
 
-/* Holds if the branch of a condition is taken; of conditions that look at an overflow, nothing. */
+/* Return the relation that holds if the branch is taken; none for conditions on overflow. */
 static enum insn_relation relation_of(uint32_t condition)
 {
 	/* eq, cs, mi, vs, hi, ge, gt */
@@ -221,7 +221,7 @@ static bool test_register(struct insn_test *ret, uint32_t word)
 	return true;
 }
 
-/* cmp and subs, with an immediate or a register as it is */
+/* cmp and subs, with an immediate or an unmodified register */
 static bool test(struct insn_test *ret, const struct insn *setter, const struct insn *branch)
 {
 	uint32_t word;
@@ -248,7 +248,7 @@ static uint8_t jump_register(const struct insn *jump)
 	return not_zero(field(jump->opcode, 5, 5));
 }
 
-/* Addressing that moves the base register moves it by the immediate. */
+/* Addressing that updates the base register adds the immediate. */
 static bool stack(const struct insn *insn, int64_t *delta)
 {
 	*delta = 0;

@@ -14,7 +14,7 @@ static bool reads_memory(const struct insn *insn)
 	return (insn->flags & INSN_READS_MEMORY) != 0;
 }
 
-/* The stack pointer is not among what the decoder calls data. */
+/* The decoder does not treat the stack pointer as data. */
 static uint8_t destination(const struct insn *insn)
 {
 	if (insn->destination == INSN_REG_NONE && insn_regs_has(&insn->writes, RSP))
@@ -22,7 +22,7 @@ static uint8_t destination(const struct insn *insn)
 	return insn->destination;
 }
 
-/* Writing less than 32 bits leaves the others as they were. */
+/* Writing less than 32 bits leaves the other bits unchanged. */
 static bool writes_whole(const struct insn *insn)
 {
 	return destination(insn) != INSN_REG_NONE && insn->operand_bytes >= 4;
@@ -55,7 +55,7 @@ static void get_move(struct insn_effect *effect, const struct insn *insn)
 	}
 }
 
-/* @most: of a register of which it is not known how much is extended. */
+/* @most: width to assume for a register if the number of extended bytes is unknown. */
 static void get_extension(struct insn_effect *effect, const struct insn *insn, uint8_t most,
 			  bool is_signed)
 {
@@ -226,7 +226,7 @@ static bool compare(struct insn_compare *ret, const struct insn *insn)
 	return true;
 }
 
-/* jb and jae look at the carry alone. */
+/* jb and jae depend on the carry alone. */
 static uint8_t branch_input(const struct insn *branch)
 {
 	return branch->opcode == ZYDIS_MNEMONIC_JB || branch->opcode == ZYDIS_MNEMONIC_JNB
@@ -234,7 +234,7 @@ static uint8_t branch_input(const struct insn *branch)
 		       : INSN_REG_FLAGS + 2;
 }
 
-/* What holds if a branch is taken. */
+/* Return the relation that holds if a branch is taken. */
 static enum insn_relation condition(const struct insn *branch)
 {
 	switch ((ZydisMnemonic)branch->opcode) {
@@ -272,13 +272,13 @@ static enum insn_relation relation(const struct insn *compared, const struct ins
 	return taken ? condition(branch) : insn_relation_opposite(condition(branch));
 }
 
-/* Not ah, whose number is that of al. */
+/* Return false for ah, which has the same number as al. */
 static bool is_whole_or_lowest(const struct insn *insn)
 {
 	return insn->operand_bytes > 1 || (insn->flags & INSN_LOW_BYTES) != 0;
 }
 
-/* Of a register and the memory operand it is not known which one is subtracted. */
+/* With a register and a memory operand, it is unknown which one is subtracted. */
 static bool test_compare(struct insn_test *ret, const struct insn *compare)
 {
 	const uint8_t *sources = compare->sources;
@@ -294,7 +294,7 @@ static bool test_compare(struct insn_test *ret, const struct insn *compare)
 	return is_whole_or_lowest(compare);
 }
 
-/* Of the carry nothing is known behind arithmetic. */
+/* The carry after arithmetic is unknown. */
 static bool test(struct insn_test *ret, const struct insn *setter, const struct insn *branch)
 {
 	const uint8_t *sources;

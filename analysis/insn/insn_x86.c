@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * x86-64 by way of Zydis, which knows operands, also those that the text hides, and
- * what is read and written of them. Here that becomes a struct insn, and a few
- * things are put right that matter to dataflow.
+ * x86-64, decoded by Zydis, which provides all operands, including hidden ones, and how they are
+ * accessed. This file converts them to a struct insn and corrects details that are relevant to
+ * dataflow.
  */
 #include "analysis/insn/insn.h"
 
@@ -20,12 +20,14 @@ static bool zydis_decode(struct insn_x86 *x86, const uint8_t *code, size_t bytes
 	ZydisDecoderContext context;
 	ZydisDecoder decoder;
 
-	/* No more than a few stores; keeping one would need a lock or a constructor. */
+	/*
+	 * Initialisation is only a few stores; a shared decoder would need a lock or a constructor.
+	 */
 	ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 	if (!ZYAN_SUCCESS(
 		    ZydisDecoderDecodeInstruction(&decoder, &context, code, bytes, &x86->zydis)))
 		return false;
-	/* Those of Knights Corner are no x86-64, though Zydis knows them. */
+	/* Knights Corner instructions are not x86-64, although Zydis decodes them. */
 	if (x86->zydis.encoding == ZYDIS_INSTRUCTION_ENCODING_MVEX ||
 	    (x86->zydis.meta.isa_ext >= ZYDIS_ISA_EXT_KNC &&
 	     x86->zydis.meta.isa_ext <= ZYDIS_ISA_EXT_KNCV))
@@ -99,7 +101,7 @@ static bool serializes(const ZydisDecodedInstruction *zydis)
 	}
 }
 
-/* Zydis' vector widths are of registers; what counts is how much of them is worked on. */
+/* Zydis' vector widths are those of registers; this is the width of the operation. */
 static uint8_t operand_bytes(const struct insn_x86 *x86)
 {
 	unsigned int i, bits = 0;
@@ -115,7 +117,10 @@ static uint8_t operand_bytes(const struct insn_x86 *x86)
 		     operand->mem.type == ZYDIS_MEMOP_TYPE_AGEN) ||
 		    operand->encoding == ZYDIS_OPERAND_ENCODING_MASK)
 			continue;
-		/* Of scalars the source tells; destinations may count as whole registers. */
+		/*
+		 * For scalars, use the source, because destinations may have the size of whole
+		 * registers.
+		 */
 		if (operand->size > bits ||
 		    (scalar && i > 0 && x86->zydis.meta.category != ZYDIS_CATEGORY_BROADCAST))
 			bits = operand->size;
@@ -170,7 +175,7 @@ static bool is_zeroing_mnemonic(ZydisMnemonic mnemonic)
 	}
 }
 
-/* xor r,r and the like: the result is all zeroes or all ones, whatever was in r. */
+/* xor r,r and similar: the result is all zeros or all ones, for any value of r. */
 static bool zeroes(const struct insn_x86 *x86)
 {
 	unsigned int count = x86->zydis.operand_count_visible;
@@ -186,7 +191,7 @@ static bool zeroes(const struct insn_x86 *x86)
 	       insn_x86_register_number(a->reg.value) != INSN_REG_X87;
 }
 
-/* All bits the same whatever the sources: how compilers make ones with AVX-512. */
+/* All bits are equal for any sources: compilers create all ones with AVX-512 in this way. */
 static bool ternary_logic_is_constant(const struct insn_x86 *x86)
 {
 	const ZydisDecodedOperand *table;
@@ -213,7 +218,7 @@ static void forget_sources(struct insn *insn)
 	}
 }
 
-/* By Linux' convention; what Zydis has is the processor's part in it. */
+/* Linux' convention; Zydis has only the processor's part. */
 static void system_call_add(struct insn *insn, const ZydisDecodedInstruction *zydis)
 {
 	static const uint8_t by_syscall[] = {X86_RAX, X86_RDI, X86_RSI, X86_RDX,
@@ -229,7 +234,7 @@ static void system_call_add(struct insn *insn, const ZydisDecodedInstruction *zy
 	insn_regs_add(&insn->writes, X86_RAX);
 }
 
-/* Registers that Zydis leaves out because they are too many to list. */
+/* Add registers that Zydis omits because they are too many to list. */
 static void whole_state_add(struct insn *insn, const ZydisDecodedInstruction *zydis)
 {
 	switch (zydis->mnemonic) {
@@ -239,7 +244,7 @@ static void whole_state_add(struct insn *insn, const ZydisDecodedInstruction *zy
 	case ZYDIS_MNEMONIC_XRSTOR64:
 	case ZYDIS_MNEMONIC_XRSTORS:
 	case ZYDIS_MNEMONIC_XRSTORS64:
-		/* Not all are restored, so what was in them still matters. */
+		/* Not all are restored, so their previous values are still used. */
 		insn_x86_add_run(&insn->writes, INSN_REG_FP, INSN_REG_X87 + 1 - INSN_REG_FP);
 		break;
 	case ZYDIS_MNEMONIC_FXSAVE:
@@ -278,13 +283,13 @@ static void exceptions_add(struct insn *insn, const struct insn_x86 *x86)
 		insn_x86_add_run(&insn->writes, INSN_REG_FP, 16);
 		insn->flags |= INSN_ZEROES | INSN_FP;
 		break;
-	case ZYDIS_MNEMONIC_CLZERO: /* for Zydis, a register */
+	case ZYDIS_MNEMONIC_CLZERO: /* Zydis treats the address as a register */
 		insn_regs_add(&insn->reads, X86_RAX);
 		insn->memory.base = X86_RAX;
 		insn->flags |= INSN_WRITES_MEMORY;
 		break;
 	case ZYDIS_MNEMONIC_VP2INTERSECTD:
-	case ZYDIS_MNEMONIC_VP2INTERSECTQ: /* a pair of masks; Zydis has the even one */
+	case ZYDIS_MNEMONIC_VP2INTERSECTQ: /* a pair of masks; Zydis has only the even one */
 		if (insn->destination != INSN_REG_NONE)
 			insn_x86_add_run(&insn->writes, insn->destination & ~1U, 2);
 		break;
@@ -316,7 +321,7 @@ static unsigned int register_kinds(const struct insn_x86 *x86)
 	return kinds;
 }
 
-/* Moves to control and debug registers do, but for %cr8. */
+/* Return true for moves to control and debug registers, except %cr8. */
 static bool writes_control(const struct insn_x86 *x86)
 {
 	ZydisRegister reg;
@@ -328,7 +333,7 @@ static bool writes_control(const struct insn_x86 *x86)
 	return reg >= ZYDIS_REGISTER_CR0 && reg <= ZYDIS_REGISTER_DR15 && reg != ZYDIS_REGISTER_CR8;
 }
 
-/* lea of a known address */
+/* lea of a constant address */
 static void load_address_set(struct insn *insn, const struct insn_x86 *x86)
 {
 	if (x86->zydis.mnemonic != ZYDIS_MNEMONIC_LEA || insn->memory.base != INSN_REG_NONE ||
@@ -352,7 +357,7 @@ static void kind_set(struct insn *insn, const struct insn_x86 *x86)
 		insn->flags |= INSN_LINKS;
 	if (serializes(&x86->zydis) || writes_control(x86))
 		insn->flags |= INSN_SERIALIZES;
-	/* Counts of rep and the flag of xbegin are no destinations. */
+	/* The count of rep and the flag of xbegin are not destinations. */
 	if (insn->class == INSN_STRING || insn->flow != INSN_FLOW_NEXT)
 		insn->flags &= (uint8_t)~INSN_CONDITIONAL;
 }

@@ -2,9 +2,9 @@
 #include "analysis/insn/insn_x86_class.h"
 
 /*
- * Zydis' categories are coarse for vectors: most of them hold every kind of work.
- * So a mnemonic's class counts, and its category's where the mnemonic has none.
- * INSN_LOAD stands for moves of any kind; the operands then tell which.
+ * Zydis' categories are coarse for vectors: most of them contain all kinds of operations. So the
+ * class of a mnemonic takes precedence over that of its category. INSN_LOAD represents moves of any
+ * kind; the operands then determine the class.
  */
 static const uint8_t category_class[ZYDIS_CATEGORY_MAX_VALUE + 1] = {
 	[ZYDIS_CATEGORY_ADOX_ADCX] = INSN_ALU,
@@ -281,7 +281,7 @@ static const uint8_t category_class[ZYDIS_CATEGORY_MAX_VALUE + 1] = {
 #define ONE(class, mnemonic) [ZYDIS_MNEMONIC_##mnemonic] = (class) + 1,
 #define BOTH(class, mnemonic) ONE(class, mnemonic) ONE(class, V##mnemonic)
 
-/* One more than the class: 0 is a mnemonic that is not listed. */
+/* The class plus one: 0 is a mnemonic that is not listed. */
 static const uint8_t mnemonic_class[ZYDIS_MNEMONIC_MAX_VALUE + 1] = {
 	MOVE_BOTH(BOTH, INSN_LOAD)
 	MOVE(ONE, INSN_LOAD)
@@ -332,7 +332,7 @@ static enum insn_class move_class(unsigned int kinds, unsigned int flags)
 	return kinds & INSN_X86_INTEGER ? INSN_FP_TRANSFER : INSN_FP_MOVE;
 }
 
-/* Inserts, extracts, broadcasts: shuffles only as long as they stay among vectors. */
+/* Inserts, extracts, broadcasts: shuffles only between vector registers. */
 static enum insn_class shuffle_class(const ZydisDecodedInstruction *zydis, unsigned int kinds,
 				     unsigned int flags)
 {
@@ -349,7 +349,7 @@ enum insn_class insn_x86_class(const ZydisDecodedInstruction *zydis, unsigned in
 {
 	enum insn_class class = category_class[zydis->meta.category];
 
-	/* movsd and cmpsd are names of string operations too. */
+	/* movsd and cmpsd are also names of string operations. */
 	if (class != INSN_STRING && mnemonic_class[zydis->mnemonic] != 0)
 		class = mnemonic_class[zydis->mnemonic] - 1;
 	if (zydis->attributes & ZYDIS_ATTRIB_HAS_LOCK ||

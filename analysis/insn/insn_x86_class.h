@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What kind of work an x86 instruction is. For insn_x86.c alone. */
+/*
+ * Classification of x86 instructions. Only for insn_x86.c.
+ */
 #ifndef DCPI_INSN_X86_CLASS_H
 #define DCPI_INSN_X86_CLASS_H
 
@@ -7,13 +9,13 @@
 
 #include "analysis/insn/insn.h"
 
-/* Kinds of registers among the operands that the text shows, addresses left out. */
+/* Kinds of registers among the visible operands, except address registers. */
 #define INSN_X86_INTEGER 1U
 #define INSN_X86_VECTOR 2U /* FP, vector and mask registers */
-#define INSN_X86_SYSTEM 4U /* segment, control and the like */
+#define INSN_X86_SYSTEM 4U /* segment, control and similar registers */
 
 /**
- * insn_x86_class() - of a decoded instruction
+ * insn_x86_class() - return the class of a decoded instruction
  * @kinds: of registers, INSN_X86_*
  * @flags: INSN_READS_MEMORY, INSN_WRITES_MEMORY
  */

@@ -16,7 +16,7 @@
 #define RUN16(first, number) RUN8(first, number), RUN8((first) + 8, (number) + 8)
 #define RUN32(first, number) RUN16(first, number), RUN16((first) + 16, (number) + 16)
 
-/* One more than the number; 0: none. */
+/* The number plus one; 0: none. */
 static const uint8_t register_numbers[ZYDIS_REGISTER_MAX_VALUE + 1] = {
 	RUN4(ZYDIS_REGISTER_AL, X86_RAX),
 	RUN4(ZYDIS_REGISTER_AH, X86_RAX),
@@ -29,7 +29,7 @@ static const uint8_t register_numbers[ZYDIS_REGISTER_MAX_VALUE + 1] = {
 	RUN32(ZYDIS_REGISTER_YMM0, INSN_REG_FP),
 	RUN32(ZYDIS_REGISTER_ZMM0, INSN_REG_FP),
 	RUN8(ZYDIS_REGISTER_K0, INSN_REG_MASK),
-	/* The stack of x87, its control registers, MMX: one. */
+	/* The x87 stack, its control registers and MMX are one register. */
 	[ZYDIS_REGISTER_ST0... ZYDIS_REGISTER_MM7] = INSN_REG_X87 + 1,
 };
 
@@ -59,15 +59,15 @@ static bool write_is_conditional(const struct insn_x86 *x86, const ZydisDecodedO
 	       x86->zydis.mnemonic == ZYDIS_MNEMONIC_BSR;
 }
 
-/* Whether what was in the register before shows in what is in it after the write. */
+/* Return true if a write preserves a part of the register's previous value. */
 static bool write_merges(const struct insn_x86 *x86, const ZydisDecodedOperand *operand,
 			 uint8_t number)
 {
 	if (number == INSN_REG_X87)
 		return true;
-	if (number < INSN_REG_FLAGS) /* writing 32 bits clears the others */
+	if (number < INSN_REG_FLAGS) /* writing 32 bits clears the upper half */
 		return operand->size < 32;
-	/* Upper halves are left out of account: no code has them live beside legacy SSE. */
+	/* Upper halves are ignored: in real code they are not live together with legacy SSE. */
 	return x86->zydis.encoding == ZYDIS_INSTRUCTION_ENCODING_LEGACY && operand->size < 128 &&
 	       number < INSN_REG_MASK;
 }
@@ -103,7 +103,7 @@ static void register_add(struct insn *insn, const struct insn_x86 *x86,
 		insn->destination = number;
 }
 
-/* The operand is an address, but nothing is loaded from there or stored to it. */
+/* Return true if the operand is an address that is neither loaded nor stored. */
 static bool only_addresses(const ZydisDecodedInstruction *zydis)
 {
 	switch (zydis->meta.category) {
@@ -156,7 +156,7 @@ static bool is_string(const ZydisDecodedInstruction *zydis)
 	       zydis->meta.category == ZYDIS_CATEGORY_IOSTRINGOP;
 }
 
-/* @first: no memory operand came before it; the visible one comes before those of the stack. */
+/* @first: no memory operand came before it; the visible one comes before stack operands. */
 static void memory_add(struct insn *insn, const struct insn_x86 *x86,
 		       const ZydisDecodedOperand *operand, bool first)
 {
@@ -168,7 +168,7 @@ static void memory_add(struct insn *insn, const struct insn_x86 *x86,
 		insn->flags |= INSN_FP;
 	if (first)
 		memory_operand_set(insn, &x86->zydis, operand);
-	if (is_string(&x86->zydis)) /* moves on, which Zydis forgets with some prefixes */
+	if (is_string(&x86->zydis)) /* advances, which Zydis omits with some prefixes */
 		insn_regs_add(&insn->writes, insn_x86_register_number(mem->base));
 	if (mem->type == ZYDIS_MEMOP_TYPE_AGEN || only_addresses(&x86->zydis))
 		return;
@@ -196,7 +196,7 @@ static void source_add(struct insn *insn, const struct insn_x86 *x86,
 	insn->sources[(*count)++] = number;
 }
 
-/* AT&T's order is the reverse of Intel's, which is Zydis'; hidden ones come last. */
+/* AT&T's order is the reverse of Intel's, which Zydis uses; hidden operands come last. */
 static void sources_set(struct insn *insn, const struct insn_x86 *x86)
 {
 	unsigned int i, count = 0;
@@ -221,7 +221,7 @@ static void immediate_set(struct insn *insn, const ZydisDecodedInstruction *zydi
 		insn->immediate &= UINT32_MAX;
 }
 
-/* Of a register that is extended; bits 8 to 15 have no number of bytes. */
+/* For an extended register; bits 8 to 15 have no number of bytes. */
 static void extension_set(struct insn *insn, const struct insn_x86 *x86)
 {
 	const ZydisDecodedOperand *source = &x86->operands[1];
@@ -246,7 +246,9 @@ static bool is_extended_to(const struct insn_x86 *x86, const ZydisDecodedOperand
 						x86->zydis.mnemonic == ZYDIS_MNEMONIC_MOVSX);
 }
 
-/* Whether all integer registers are in plain sight, and the lowest bytes of theirs. */
+/*
+ * Return true if all integer registers are visible operands and only their lowest bytes are used.
+ */
 static bool has_low_bytes(const struct insn_x86 *x86)
 {
 	unsigned int count = 0;
@@ -300,9 +302,9 @@ static void flag_add(struct insn *insn, unsigned int reg, bool read, bool writte
 }
 
 /*
- * Flags that an instruction leaves undefined count as written, but for those of bt
- * and its like: they define the carry only and keep ZF, and all processors then
- * keep the others too.
+ * Flags that an instruction leaves undefined count as written. Exceptions are bt and similar
+ * instructions: they define only the carry and preserve ZF, and all processors also preserve the
+ * others.
  */
 void insn_x86_flags_add(struct insn *insn, const struct insn_x86 *x86)
 {
@@ -313,8 +315,8 @@ void insn_x86_flags_add(struct insn *insn, const struct insn_x86 *x86)
 
 	if (flags == NULL || x86->zydis.meta.category == ZYDIS_CATEGORY_SYSCALL ||
 	    x86->zydis.meta.category == ZYDIS_CATEGORY_INTERRUPT)
-		return; /* the system gives them back as they were */
-	/* Shifts by %cl, rep cmps: nothing is written if the count is 0. */
+		return; /* the system restores them */
+	/* Shifts by %cl, rep cmps: no flag is written if the count is 0. */
 	for (i = x86->zydis.operand_count_visible; i < x86->zydis.operand_count; i++)
 		merges |= x86->operands[i].type == ZYDIS_OPERAND_TYPE_REGISTER &&
 			  x86->operands[i].reg.value == ZYDIS_REGISTER_RFLAGS &&

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What an x86 instruction reads and writes. For insn_x86*.c alone. */
+/*
+ * Operands of x86 instructions. Only for insn_x86*.c.
+ */
 #ifndef DCPI_INSN_X86_OPERAND_H
 #define DCPI_INSN_X86_OPERAND_H
 
@@ -7,7 +9,7 @@
 
 #include "analysis/insn/insn.h"
 
-/* Numbers of integer registers that have a part of their own in some instruction. */
+/* Numbers of integer registers with a special role in some instruction. */
 enum insn_x86_register {
 	X86_RAX,
 	X86_RCX,
@@ -22,22 +24,22 @@ enum insn_x86_register {
 	X86_R10,
 };
 
-/** struct insn_x86 - an instruction as Zydis has it, with its hidden operands. */
+/** struct insn_x86 - a Zydis instruction with its hidden operands. */
 struct insn_x86 {
 	ZydisDecodedInstruction zydis;
 	ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
 };
 
-/** insn_x86_register_number() - insn.h's number, INSN_REG_NONE if it has none there. */
+/** insn_x86_register_number() - return the number of insn.h, or INSN_REG_NONE if there is none. */
 uint8_t insn_x86_register_number(ZydisRegister reg);
 
-/** insn_x86_operands_add() - operands: registers, memory, immediates and targets. */
+/** insn_x86_operands_add() - add operands: registers, memory, immediates and targets. */
 void insn_x86_operands_add(struct insn *insn, const struct insn_x86 *x86);
 
-/** insn_x86_flags_add() - flags read and written. */
+/** insn_x86_flags_add() - add flags read and written. */
 void insn_x86_flags_add(struct insn *insn, const struct insn_x86 *x86);
 
-/** insn_x86_add_run() - registers @first .. @first + @count - 1. */
+/** insn_x86_add_run() - add registers @first .. @first + @count - 1. */
 void insn_x86_add_run(struct insn_regs *set, unsigned int first, unsigned int count);
 
 #endif

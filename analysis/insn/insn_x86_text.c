@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Zydis' AT&T syntax, with what it leaves out: names and suffixes as GNU's tools
- * have them, and the star of indirect jumps.
+ * Zydis' AT&T syntax, with additions: names and suffixes as in GNU tools, and the asterisk of
+ * indirect jumps.
  */
 #include "analysis/insn/insn_x86_text.h"
 
@@ -86,7 +86,7 @@ static const char *x87_suffix(const char *name, const ZydisDecodedOperand *memor
 	}
 }
 
-/* The operand in memory, if no register's name tells its size. */
+/* Return the memory operand if no register name determines its size. */
 static const ZydisDecodedOperand *unsized_memory(const ZydisDecodedInstruction *zydis,
 						 const ZydisDecodedOperand *operands)
 {
@@ -114,7 +114,7 @@ static const char *suffix(const ZydisDecodedInstruction *zydis, const ZydisDecod
 	switch (zydis->meta.category) {
 	case ZYDIS_CATEGORY_X87_ALU:
 		return x87_suffix(ZydisMnemonicGetString(zydis->mnemonic), memory);
-	case ZYDIS_CATEGORY_CONVERT: /* cvtsi2sd and the like; others' registers tell */
+	case ZYDIS_CATEGORY_CONVERT: /* cvtsi2sd and similar; others have registers */
 		if (memory->element_type != ZYDIS_ELEMENT_TYPE_INT || memory->size > 64 ||
 		    operands[0].size == 128)
 			return "";
@@ -195,7 +195,7 @@ static ZyanStatus before_operand(const ZydisFormatter *formatter, ZydisFormatter
 	return ZyanStringAppendFormat(string, "*");
 }
 
-/* Zydis takes hooks as pointers to data, and gives back the one before there. */
+/* Zydis passes hooks as pointers to data, and returns the previous one. */
 static void hook_set(ZydisFormatter *formatter, ZydisFormatterFunction which,
 		     ZydisFormatterFunc function)
 {
@@ -222,7 +222,7 @@ static void formatter_init(ZydisFormatter *formatter)
 				  ZYDIS_PADDING_DISABLED);
 }
 
-/* Zydis has a star of its own in front of absolute addresses, behind the segment. */
+/* Remove the asterisk that Zydis puts before absolute addresses, after the segment. */
 static void second_star_remove(char text[INSN_TEXT_BYTES])
 {
 	char *star = strchr(text, '*');
@@ -233,7 +233,7 @@ static void second_star_remove(char text[INSN_TEXT_BYTES])
 		memmove(star, star + 1, strlen(star));
 }
 
-/* Where a PC-relative operand is, behind the instruction. */
+/* Append the address of a PC-relative operand to the text. */
 static void address_append(char text[INSN_TEXT_BYTES], const ZydisDecodedInstruction *zydis,
 			   const ZydisDecodedOperand *operands, uint64_t address)
 {
@@ -257,7 +257,7 @@ int insn_x86_text(char text[INSN_TEXT_BYTES], const ZydisDecodedInstruction *zyd
 	ZydisDecodedInstruction shown = *zydis;
 	ZydisFormatter formatter;
 
-	/* nopw (..): which register it names besides is nothing to anyone */
+	/* nopw (..): the register operand is not relevant */
 	if (zydis->meta.category == ZYDIS_CATEGORY_WIDENOP && zydis->operand_count_visible > 1)
 		shown.operand_count_visible = 1;
 	formatter_init(&formatter);

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The assembler's text of x86 instructions, in AT&T syntax. For insn_x86.c alone. */
+/*
+ * Assembler text of x86 instructions, in AT&T syntax. Only for insn_x86.c.
+ */
 #ifndef DCPI_INSN_X86_TEXT_H
 #define DCPI_INSN_X86_TEXT_H
 
@@ -7,7 +9,7 @@
 
 #include "analysis/insn/insn.h"
 
-/** insn_x86_text() - of a decoded instruction with its visible operands. */
+/** insn_x86_text() - format a decoded instruction with its visible operands. */
 int insn_x86_text(char text[INSN_TEXT_BYTES], const ZydisDecodedInstruction *zydis,
 		  const ZydisDecodedOperand *operands, uint64_t address);
 
