@@ -50,7 +50,7 @@ static struct span without(struct span span, const char *prefix, const char *suf
 	return span;
 }
 
-/* Takes what comes before @separator, or all. Return: whether there was anything left. */
+/* Take the part of @rest before @separator, or all of @rest. Return: false if @rest was empty. */
 static bool next_part(struct span *rest, char separator, struct span *part)
 {
 	const char *end;
@@ -80,7 +80,7 @@ static void set(char name[CGROUP_NAME_BYTES], struct span span)
 	append(name, span);
 }
 
-/* systemd writes what its names may not hold as \xHH. */
+/* systemd writes characters that are not allowed in unit names as \xHH. */
 static void unescape(char *name)
 {
 	unsigned int byte;
@@ -110,7 +110,10 @@ static bool is_unit(struct span part)
 	return false;
 }
 
-/* 64 hexadecimal digits at the end of a name, but for those of a container's monitor. */
+/*
+ * Find 64 hexadecimal digits at the end of a name. Names of a container's monitor (conmon) do not
+ * count.
+ */
 static bool digits_find(struct span part, struct span *id)
 {
 	struct span name = without(part, "", ".scope");
@@ -131,7 +134,7 @@ static bool digits_find(struct span part, struct span *id)
 	return strchr("-:_", name.at[before - 1]) != NULL && !ends(name, "conmon-");
 }
 
-/* @before: the part before this one. */
+/* @before: the preceding part of the path. */
 static bool container_find(struct span part, struct span before, struct span *id)
 {
 	if (digits_find(part, id))
@@ -163,9 +166,12 @@ static void path_parse(struct cgroup *cgroup, struct span path)
 			user.bytes = 0;
 		}
 		before = part;
-		/* What systemd could not use as a name has a "_" in front. */
+		/* systemd puts a "_" before file names that are reserved in cgroupfs. */
 		part = without(part, "_", "");
-		/* Any manager's own; of a user's, the unit is that of the manager. */
+		/*
+		 * init.scope belongs to a manager itself. In a user's manager, the unit is the
+		 * manager's service.
+		 */
 		if (!is_unit(part) || (is(part, "init.scope") && unit.bytes > 0))
 			continue;
 		unit = part;
@@ -180,7 +186,7 @@ static void path_parse(struct cgroup *cgroup, struct span path)
 	append(cgroup->unit, unit);
 }
 
-/* "HIERARCHY:CONTROLLERS:PATH"; paths have colons, too. */
+/* Parse "HIERARCHY:CONTROLLERS:PATH"; a path may contain colons. */
 static bool line_parse(struct span line, struct span *controllers, struct span *path)
 {
 	struct span hierarchy;
@@ -192,9 +198,9 @@ static bool line_parse(struct span line, struct span *controllers, struct span *
 }
 
 /*
- * systemd's own hierarchy tells most: in version 1 it is a named one, in version 2
- * the only one, in mixed set-ups both are the same. Others are asked for what it
- * does not tell: a container manager may use some controllers alone.
+ * systemd's own hierarchy has precedence: the named one in version 1, the only one in version 2. In
+ * hybrid mode both contain the same paths. The other hierarchies only supply a unit or container
+ * that systemd's lacks: a container manager may use only some controllers.
  */
 void cgroup_parse(struct cgroup *ret, const char *text, size_t bytes)
 {

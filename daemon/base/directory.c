@@ -11,7 +11,7 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 
-/* The name may lead elsewhere by now: the mode and the group are set through a descriptor. */
+/* @folder may have been replaced since mkdir(): set the mode and the group through a descriptor. */
 static void folder_set(const char *folder, mode_t mode, gid_t group)
 {
 	_cleanup_close_ int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

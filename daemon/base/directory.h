@@ -7,13 +7,13 @@
 struct error;
 
 /**
- * directory_make_parent() - make the folder that a file is to be in
+ * directory_make_parent() - create the directory that will contain a file
  * @path:  of the file
- * @mode:  of the folder; the umask does not change it
- * @group: of the folder, if the process may set it; -1: the process' group
+ * @mode:  of the directory; independent of the umask
+ * @group: of the directory, if the process is allowed to set it; -1: the process's group
  *
- * Only the last folder is made: /var/lib/dcpi, not /var/lib.
- * One that exists is left as it is.
+ * Only the last component is created: /var/lib/dcpi, not /var/lib. An existing directory is left
+ * unchanged.
  *
  * Return: 0; errors of mkdir(2).
  */

@@ -3,12 +3,18 @@
 
 #include <malloc.h>
 
-/* A block of its own that is mapped and unmapped costs a few us: none for a sample is. */
+/*
+ * A block that is mapped separately costs a few us for mmap() and munmap(); no per-sample block is
+ * that large.
+ */
 #define BLOCK_BYTES (128 << 10)
 
 void heap_configure(void)
 {
-	/* Setting it ends the learning. Threads (of the image store) share one arena. */
+	/*
+	 * A fixed threshold turns off glibc's dynamic one. All threads (of the image archive) share
+	 * one arena.
+	 */
 	mallopt(M_MMAP_THRESHOLD, BLOCK_BYTES);
 	mallopt(M_TRIM_THRESHOLD, BLOCK_BYTES);
 	mallopt(M_ARENA_MAX, 1);

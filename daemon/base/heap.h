@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The C library's heap, as a program wants it that runs for years and needs megabytes
- * for a moment now and then: while it starts, and at merges.
+ * Settings of the C library's heap for a long-running program that occasionally needs megabytes for
+ * a short time: at startup and at merges.
  */
 #ifndef DCPI_HEAP_H
 #define DCPI_HEAP_H
 
 /**
- * heap_configure() - large blocks are given back to the kernel when they are freed
+ * heap_configure() - return large blocks to the kernel as soon as they are freed
  *
- * By itself the C library learns from each that is freed to keep the next one: what a
- * moment took would stay. To be called first of all. Settings in the environment
- * (mallopt(3)) are not looked at.
+ * By default glibc raises its mmap threshold whenever a mapped block is freed, so that memory
+ * needed only briefly would stay allocated. Must be called before any other allocation. Settings in
+ * the environment (mallopt(3)) are ignored.
  */
 void heap_configure(void);
 
 /**
- * heap_trim() - gives back what lies free between blocks in use, too
+ * heap_trim() - return free memory between used blocks to the kernel, too
  *
- * Takes some ms for tens of MB, and as much again when they are wanted again: for the
- * end of work that comes once in a while.
+ * Takes some ms for tens of MB, and the same time again when the memory is needed again: call it
+ * only after work that is rare.
  */
 void heap_trim(void);
 

@@ -20,7 +20,10 @@ static size_t held_bytes;
 static char last_error[512];
 static uint64_t last_error_ns;
 
-/* systemd.exec(5): the variable may be inherited; only a match counts. */
+/*
+ * systemd.exec(5): JOURNAL_STREAM may be inherited, so stderr is the journal only if its device and
+ * inode match.
+ */
 static int stderr_is_journal(void)
 {
 	const char *stream = getenv("JOURNAL_STREAM");
@@ -37,7 +40,7 @@ void log_init(const char *program)
 	to_journal = stderr_is_journal();
 }
 
-/* The journal's (syslog(3)). */
+/* Priorities of the journal (syslog(3)). */
 static const struct {
 	const char *name;
 	int priority;
@@ -77,7 +80,10 @@ void log_release(void)
 	held_bytes = 0;
 }
 
-/* Return: the length of the line, which is whole and ends with a newline. */
+/*
+ * Return: the length of the line, which always ends with a newline, even if the message was
+ * truncated.
+ */
 static size_t format_line(char *text, size_t bytes, enum log_level level, const char *format,
 			  va_list arguments)
 {
@@ -93,7 +99,7 @@ static size_t format_line(char *text, size_t bytes, enum log_level level, const 
 	return (size_t)n;
 }
 
-/* One write for each line: daemons and their children share stderr. */
+/* Each line is one write: daemons and their children share stderr. */
 static void line(enum log_level level, const char *format, va_list arguments)
 {
 	char text[1280];

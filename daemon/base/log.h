@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Lines on stderr, for people and for the journal.
+ * Messages on stderr, for users and for the journal.
  *
- * "program: message"; with a priority prefix (sd-daemon(3)) instead of the
- * name where stderr is the journal.
+ * The format is "program: message". If stderr is the journal, a priority prefix (sd-daemon(3))
+ * replaces the program's name.
  */
 #ifndef DCPI_LOG_H
 #define DCPI_LOG_H
@@ -11,40 +11,40 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** log_init() - @program: static; before that, lines have no name. */
+/** log_init() - set the name of the @program (static); before that, messages have no prefix. */
 void log_init(const char *program);
 
-/** enum log_level - what a line is; each says less than the next, which has it too */
+/** enum log_level - severity of a message; each level includes the ones before it */
 enum log_level {
-	LOG_LEVEL_ERROR,   /* something was not done */
-	LOG_LEVEL_WARNING, /* it was, but less of it, or not as asked for */
+	LOG_LEVEL_ERROR,   /* an operation failed */
+	LOG_LEVEL_WARNING, /* it succeeded only partly, or differently than requested */
 	LOG_LEVEL_INFO,	   /* how it was done */
 };
 
-/** log_level_parse() - "error", "warning" or "info". Return: whether it is one. */
+/** log_level_parse() - parse "error", "warning" or "info". Return: false for any other name. */
 bool log_level_parse(const char *name, enum log_level *ret);
 
-/** log_set_level() - say lines up to a level; to begin with, all */
+/** log_set_level() - print messages up to this level; by default, all */
 void log_set_level(enum log_level level);
 
 /**
- * log_hold() - keep what log_info() and log_warning() say until log_release()
+ * log_hold() - buffer the messages of log_info() and log_warning() until log_release()
  *
- * A start that fails then ends with its one line of error; one that succeeds
- * tells everything. At most LOG_HELD_BYTES are kept, the rest is dropped.
+ * If startup fails, only its error message is printed; if startup succeeds, all messages are. At
+ * most LOG_HELD_BYTES are buffered, the rest is dropped.
  */
 void log_hold(void);
 
-/** log_release() - say what was held; from now on nothing is. */
+/** log_release() - print the buffered messages and stop buffering. */
 void log_release(void);
 
 #define LOG_HELD_BYTES 4096
 
 /**
- * log_last_error() - what log_error() said last
+ * log_last_error() - return the message of the last log_error()
  * @time_ns: out: when, CLOCK_MONOTONIC
  *
- * Return: "" if nothing was; valid until the next error.
+ * Return: "" if there was no error; valid until the next error.
  */
 const char *log_last_error(uint64_t *time_ns);
 

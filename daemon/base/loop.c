@@ -81,7 +81,7 @@ int loop_run(struct loop *loop)
 			const struct loop_watch *watch = &loop->watch[events[i].data.u32];
 
 			if (watch->fd < 0)
-				continue; /* removed by a call before */
+				continue; /* removed by an earlier callback */
 			rc = watch->readable(watch->context);
 			if (rc != 0)
 				return rc;

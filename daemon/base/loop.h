@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* One thread waiting for several descriptors (epoll). */
+/* An event loop: one thread waits for several descriptors (epoll). */
 #ifndef DCPI_LOOP_H
 #define DCPI_LOOP_H
 
@@ -30,45 +30,45 @@ struct loop {
 
 int loop_init(struct loop *loop, struct error *err);
 
-/** loop_deinit() - the watched descriptors stay open. */
+/** loop_deinit() - release the loop; the watched descriptors stay open. */
 void loop_deinit(struct loop *loop);
 
-/** loop_add() - watch a descriptor, which stays the caller's. */
+/** loop_add() - watch a descriptor; the caller keeps ownership. */
 int loop_add(struct loop *loop, int fd, loop_fn readable, void *context, struct error *err);
 
-/** loop_remove() - watch it no longer; before it is closed. */
+/** loop_remove() - stop watching a descriptor; call this before closing it. */
 void loop_remove(struct loop *loop, int fd);
 
 /**
- * loop_idle() - have a function called when no descriptor is readable, in place of waiting
- * @idle: should return within milliseconds; NULL: none, wait
+ * loop_idle() - set a function to call when no descriptor is readable, instead of waiting
+ * @idle: should return within milliseconds; NULL: wait
  */
 void loop_idle(struct loop *loop, loop_fn idle, void *context);
 
-/** loop_run() - wait and call, until a call returns non-zero: that is returned. */
+/** loop_run() - wait and dispatch until a callback returns non-zero. Return: that value. */
 int loop_run(struct loop *loop);
 
 /**
- * loop_timer() - a timer descriptor that becomes readable at an interval
+ * loop_timer() - create a timer descriptor that becomes readable once per interval
  *
- * Return: the descriptor, the caller's; or a negative errno.
+ * Return: the descriptor, owned by the caller; or a negative errno.
  */
 int loop_timer(uint64_t interval_ns, struct error *err);
 
-/** loop_timer_clear() - take note of a timer that is readable. */
+/** loop_timer_clear() - acknowledge a timer that is readable. */
 void loop_timer_clear(int fd);
 
 /**
- * loop_signals() - block signals and get them through a descriptor
- * @signals: ends with 0
+ * loop_signals() - block signals and receive them through a descriptor
+ * @signals: terminated by 0
  *
- * Return: the descriptor (signalfd(2)), the caller's; or a negative errno.
+ * Return: the descriptor (signalfd(2)), owned by the caller; or a negative errno.
  */
 int loop_signals(const int *signals, struct error *err);
 
 /**
- * loop_signal() - the next signal waiting, 0 if none
- * @sent: out: whether a process sent it, and not the kernel (a terminal's key);
+ * loop_signal() - return the next pending signal, 0 if there is none
+ * @sent: out: true if a process sent the signal, false if the kernel did (a key of the terminal);
  *        may be NULL
  */
 int loop_signal(int fd, bool *sent);

@@ -14,7 +14,7 @@
 
 #include "lib/cleanup.h"
 
-/* The file that execvp(3) would run. malloc'd, or NULL. */
+/* Find the file that execvp(3) would run. Return: allocated; NULL if there is none. */
 static char *command_find(const char *command)
 {
 	const char *path = getenv("PATH");
@@ -38,7 +38,7 @@ static char *command_find(const char *command)
 	return NULL;
 }
 
-/* The kernel ignores the bits of scripts. */
+/* The kernel ignores the set-ID bits of scripts. */
 static bool is_script(const char *file)
 {
 	_cleanup_close_ int fd = open(file, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -61,7 +61,7 @@ static const char *privileges(const char *file, const struct stat *status)
 		return NULL;
 	if ((status->st_mode & S_ISUID) != 0 && status->st_uid != getuid())
 		return "it is set-user-ID";
-	/* Without execution by the group the bit means something else. */
+	/* Without group execute permission, the set-group-ID bit has another meaning. */
 	if ((status->st_mode & S_ISGID) != 0 && (status->st_mode & S_IXGRP) != 0 &&
 	    status->st_gid != getgid())
 		return "it is set-group-ID";
