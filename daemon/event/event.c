@@ -66,7 +66,7 @@ static void event_add(struct event_list *list, const struct event_spec *spec, ui
 	list->count++;
 }
 
-/* The same, whatever it is called? */
+/* Find an event with the same name or the same encoding. */
 static const struct source_event *event_find(const struct event_list *list,
 					     const struct event_spec *spec)
 {
@@ -117,7 +117,7 @@ int event_list_parse(struct event_list *ret, const char *spec, uint64_t cpu_hz, 
 	return 0;
 }
 
-/* Counts user-mode cycles of this thread: allowed to everybody. */
+/* Count user-mode cycles of this thread, which needs no privileges. */
 static int cycles_open(void)
 {
 	struct perf_event_attr attr = {
@@ -211,7 +211,9 @@ static uint64_t cpuinfo_hz(void)
 	return max < 1e6 ? (uint64_t)(max * 1e6) : 0;
 }
 
-/* The rest of the loop runs in the kernel's vDSO, in user mode as well. */
+/*
+ * clock_monotonic_ns() runs in the vDSO, in user mode as well, so that counting is not interrupted.
+ */
 static uint64_t counted_hz(void)
 {
 	_cleanup_close_ int fd = cycles_open();
@@ -235,7 +237,7 @@ uint64_t event_cpu_hz(void)
 
 	if (number_read("/sys/devices/system/cpu/cpu0/cpufreq/cpuinfo_max_freq", &khz) && khz > 0)
 		return khz * 1000;
-	/* Virtual machines tell the nominal clock, and run faster. */
+	/* Virtual machines report the nominal clock in /proc/cpuinfo, and may run faster. */
 	hz = cpuinfo_hz();
 	counted = counted_hz();
 	if (counted > hz)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Events as users name them, and their sampling periods.
+ * Event specifications as users write them, and sampling periods.
  *
  *	list     = item *("," item)
  *	item     = event [":" period]
@@ -10,37 +10,34 @@
  *	         | [PMU "::"] EVENT *(":" attribute)
  *	modifier = "u" | "k" | "uk" | "ku"
  *
- * A comma between slashes does not end an item. What follows the last colon is
- * a period if it is made of digits and dashes only, else part of the event.
+ * A comma between slashes does not end an item. Text after the last colon is a period if it
+ * consists only of digits and dashes; otherwise it is part of the event.
  *
  * The three forms of an event:
  *
- * - name: looked up in this order as perf's name of a generic hardware, software
- *   or hardware-cache event, a raw code of the processor, rHEX
- *   (daemon/event/event_name.h), a short name of the papers (daemon/event/event_alias.h), an
- *   event that the kernel describes, of any PMU (daemon/event/event_pmu.h).
+ * - name: looked up, in this order, as the following. perf's name of a generic hardware, software
+ *   or hardware-cache event. A raw code of the processor, rHEX (daemon/event/event_name.h). A short
+ *   name of the papers (daemon/event/event_alias.h). An event of any PMU that the kernel describes
+ *   (daemon/event/event_pmu.h).
  * - PMU/term,.../: terms as the kernel describes them (daemon/event/event_pmu.h).
- * - all else is libpfm4's, attributes are unit masks and modifiers
+ * - anything else is passed to libpfm4; attributes are unit masks and modifiers
  *   (daemon/event/event_pfm.h).
  *
- * Modifiers: u samples user mode only, k the kernel only. An event is called
- * what the user called it, modifiers included; so SOURCE_EVENT_NAME_BYTES - 1
- * letters are all there is room for. No event may be there twice, not even under
- * two names.
+ * Modifiers: u samples only user mode, k only the kernel. An event keeps the name that the user
+ * wrote, modifiers included; it has at most SOURCE_EVENT_NAME_BYTES - 1 characters. An event may
+ * occur only once in a list, even under different names.
  *
- * Periods count events, DCPI_PERIOD_MIN .. DCPI_PERIOD_MAX, those of the clocks
- * (cpu-clock, task-clock) nanoseconds, DCPI_CLOCK_PERIOD_MIN ..
- * DCPI_PERIOD_MAX; each is drawn from [MIN, MAX]; a single PERIOD is a window of
- * one value.
+ * Periods count events, DCPI_PERIOD_MIN .. DCPI_PERIOD_MAX. Periods of clocks (cpu-clock,
+ * task-clock) count nanoseconds, DCPI_CLOCK_PERIOD_MIN .. DCPI_PERIOD_MAX. Each period is drawn
+ * from [MIN, MAX]; a single PERIOD is a range of one value.
  *
- * Without a period: what keeps a rate, at first the paper's. Its 60K-64K cycles
- * at 333 MHz were 5,200 samples a second and CPU; at a clock of f and a rate r
- * the window is [0.9375 P, P] with P = f / r, never below 60K-64K. Clocks get
- * the same rate in nanoseconds, rare events 60K-64K events at the paper's rate
- * and in proportion at others, faults, switches and migrations DCPI_PERIOD_MIN.
- * Rare are misses and what else happens an order of magnitude less often than
- * cycles; of events known by name only, those that speak of misses, refills or
- * mispredictions.
+ * The default period keeps a sampling rate, initially that of the paper. The paper's 60K-64K cycles
+ * at 333 MHz gave 5,200 samples per second and CPU. At a clock of f and a rate r the range is
+ * [0.9375 P, P] with P = f / r, never below 60K-64K. Clocks get the same rate in nanoseconds. Rare
+ * events get 60K-64K events at the paper's rate, and proportionally at other rates. Faults, context
+ * switches and migrations get DCPI_PERIOD_MIN. Misses and other events that happen an order of
+ * magnitude less often than cycles are rare. Events known only by name are rare if the name
+ * mentions misses, refills or mispredictions.
  */
 #ifndef DCPI_EVENT_H
 #define DCPI_EVENT_H
@@ -51,18 +48,17 @@
 struct error;
 
 /*
- * Samples a second and CPU that default periods give at most. On bare metal,
- * where an interrupt takes 2 us, that is 1% of a CPU; in a virtual machine,
- * where one may take 20 to 40, a tenth or a fifth. dcpid measures it and takes
- * fewer (daemon/collect/overhead.h); dcpirun, where the command is all that runs and
- * soon over, does not.
+ * Maximum samples per second and CPU with default periods. On bare metal, where an interrupt takes
+ * 2 us, this rate costs 1% of a CPU; in a virtual machine, where an interrupt may take 20 to 40 us,
+ * a tenth or a fifth. dcpid measures the cost and lowers the rate (daemon/collect/overhead.h).
+ * dcpirun does not: it runs only one command, for a short time.
  */
 #define EVENT_RATE 5200
 
 /**
- * struct event_list - events to sample; their number is their index
- * @defaults: a mask of those whose period is the default
- * @scale:    about how often they happen
+ * struct event_list - events to sample; an event's number is its index
+ * @defaults: bit mask of the events with a default period
+ * @scale:    approximate frequency of the events
  */
 struct event_list {
 	struct source_event event[DCPI_EVENTS_MAX];
@@ -71,28 +67,28 @@ struct event_list {
 	enum event_scale scale[DCPI_EVENTS_MAX];
 };
 
-/** event_is_clock() - whether its periods are nanoseconds. */
+/** event_is_clock() - return true if the event's periods are in nanoseconds. */
 bool event_is_clock(const struct source_event *event);
 
 /**
- * event_list_parse() - read a specification
+ * event_list_parse() - parse a list of events
  * @cpu_hz: clock of the CPUs, for default periods: event_cpu_hz()
  *
- * Names are looked up on this machine; whether it can sample them shows when
- * they are opened.
+ * Names are looked up on this machine. Errors of events that it cannot sample are reported only
+ * when the events are opened.
  *
- * Return: 0; -EINVAL, and the message names the bad word.
+ * Return: 0; -EINVAL, with a message that contains the bad word.
  */
 int event_list_parse(struct event_list *ret, const char *spec, uint64_t cpu_hz, struct error *err);
 
 /**
- * event_list_default() - what is sampled if nobody says what
- * @machine: where
+ * event_list_default() - return the events to sample if the user names none
+ * @machine: the machine to sample
  * @cpu_hz:  as above
  *
- * Cycles and instruction-cache misses (imiss) if the machine can sample both;
- * cycles, if only these; else cpu-clock. An imiss that is more than perf's
- * generic event must be asked for.
+ * Selects cycles and instruction-cache misses (imiss) if the machine can sample both; only cycles
+ * if it can sample just these; otherwise cpu-clock. imiss is included only where perf's generic
+ * event works; for other candidates the user must request it.
  */
 void event_list_default(struct event_list *ret, const struct event_machine *machine,
 			uint64_t cpu_hz);
@@ -100,31 +96,30 @@ void event_list_default(struct event_list *ret, const struct event_machine *mach
 /**
  * event_list_set_rate() - change the default periods
  * @cpu_hz: as above
- * @rate:   samples a second and CPU, > 0
+ * @rate:   samples per second and CPU, > 0
  *
- * Periods that were given are left alone.
+ * Periods that the user specified are unchanged.
  */
 void event_list_set_rate(struct event_list *list, uint64_t cpu_hz, uint64_t rate);
 
 /**
  * event_list_limit_rate() - lengthen periods that would exceed a rate
  * @cpu_hz: as above
- * @rate:   samples a second and CPU
+ * @rate:   samples per second and CPU
  *
- * Only for events whose rate is bounded by a clock (cycles, clocks): there the
- * shortest period is raised to clock / rate, the longest in proportion. A
- * faster event would be throttled by the kernel for the rest of a tick, again
- * and again, which samples some parts of each tick and not others.
+ * Applies only to events whose rate is bounded by a clock (cycles, clocks). Their shortest period
+ * is raised to clock / rate, the longest one in proportion. The kernel would throttle a faster
+ * event for the rest of each tick, so that some parts of a tick would be sampled and others not.
  *
- * Return: a mask of the events changed.
+ * Return: a bit mask of the events changed.
  */
 unsigned int event_list_limit_rate(struct event_list *list, uint64_t cpu_hz, uint64_t rate);
 
 /**
- * event_cpu_hz() - highest clock of the CPUs, in Hz
+ * event_cpu_hz() - return the highest clock of the CPUs, in Hz
  *
- * From cpufreq; else the higher of what /proc/cpuinfo says and of what 20 ms of
- * counting give; else 1 GHz.
+ * Taken from cpufreq; otherwise the higher of the clock in /proc/cpuinfo and the one measured by
+ * counting cycles for 20 ms; otherwise 1 GHz.
  */
 uint64_t event_cpu_hz(void);
 

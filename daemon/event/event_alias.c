@@ -11,7 +11,7 @@
 #define CANDIDATES 6
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* ARM's architecture fixes the codes; processors may leave the events out. */
+/* The ARM architecture fixes the codes, but a processor need not implement the events. */
 #ifdef __aarch64__
 #define ARM(raw) raw
 #else
@@ -55,7 +55,7 @@ static bool candidate_find(const struct event_machine *machine, const char *name
 	       event_pfm_parse(name, ret, NULL) == 0;
 }
 
-/* Returns the index of the candidate. */
+/* Return: the index of the candidate. */
 static size_t alias_resolve(const struct event_machine *machine, const struct alias *alias,
 			    struct event_code *ret)
 {

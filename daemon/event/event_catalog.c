@@ -9,7 +9,7 @@
 #include "daemon/event/event_pfm.h"
 #include "daemon/event/event_pmu.h"
 
-/* A mistake in distance(); half of one is for upper or lower case. */
+/* Cost of one edit in distance(); a difference in case costs half of it. */
 #define MISTAKE 2
 #define WORD_MAX 80
 
@@ -46,9 +46,9 @@ static unsigned int letter_cost(char a, char b)
 }
 
 /*
- * Optimal string alignment: letters changed, inserted, left out, or two
- * neighbours swapped (G. Navarro, "A guided tour to approximate string
- * matching", 2001). Both are at most WORD_MAX long.
+ * Compute the optimal string alignment distance: substitution, insertion, deletion, or
+ * transposition of two adjacent characters (G. Navarro, "A guided tour to approximate string
+ * matching", 2001). Both strings are at most WORD_MAX long.
  */
 static unsigned int distance(const char *a, size_t a_length, const char *b, size_t b_length)
 {
@@ -71,7 +71,7 @@ static unsigned int distance(const char *a, size_t a_length, const char *b, size
 	return row[a_length % 3][b_length];
 }
 
-/* Without "PMU::", if the word has none. */
+/* "PMU::" is removed from @name if the searched word does not contain it. */
 static void nearest_visit(void *context, const char *name, const struct event_code *code,
 			  const char *description)
 {

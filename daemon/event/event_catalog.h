@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* All the names of events that mean something on this machine. */
+/* All event names that are valid on this machine. */
 #ifndef DCPI_EVENT_CATALOG_H
 #define DCPI_EVENT_CATALOG_H
 
@@ -9,22 +9,22 @@
 
 #define EVENT_CATALOG_NAME_BYTES 160
 
-/** event_catalog_visit() - the papers' short names, perf's, the kernel's, libpfm4's. */
+/** event_catalog_visit() - visit the names of the papers, perf, the kernel and libpfm4. */
 void event_catalog_visit(const struct event_machine *machine, event_visit_fn visit, void *context);
 
 /**
- * event_catalog_nearest() - the name that was meant, perhaps
- * @word: what was written
+ * event_catalog_nearest() - find the name that the user probably meant
+ * @word: as written
  *
- * At most a third of the letters are wrong, missing or swapped, and the same
- * letter in upper or lower case is half a mistake.
+ * At most a third of the characters are wrong, missing or swapped. A difference in case counts
+ * half.
  *
- * Return: whether there is one.
+ * Return: true if such a name exists.
  */
 bool event_catalog_nearest(const struct event_machine *machine, const char *word,
 			   char ret[EVENT_CATALOG_NAME_BYTES]);
 
-/** event_catalog_print() - a table of them for people: can it be sampled, what is it. */
+/** event_catalog_print() - print a table of all names: can it be sampled, and its description. */
 void event_catalog_print(const struct event_machine *machine, FILE *stream);
 
 #endif

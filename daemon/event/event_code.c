@@ -39,7 +39,7 @@ static int sample_open(const struct event_code *code, bool user_only)
 		.config = code->config[0],
 		.config1 = code->config[1],
 		.config2 = code->config[2],
-		/* With a period: a PMU that counts but cannot interrupt refuses. */
+		/* With a period, a PMU that can count but not interrupt returns an error. */
 		.sample_period = DCPI_PERIOD_MAX,
 		.sample_type = PERF_SAMPLE_IP,
 		.exclude_kernel = user_only || (code->flags & DCPI_EVENT_EXCLUDE_KERNEL) != 0,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a name of an event comes to: the part of perf_event_attr that says which
- * event it is, and how its default period is found.
+ * The resolved form of an event name: the fields of perf_event_attr that select the event, and the
+ * scale that determines its default period.
  */
 #ifndef DCPI_EVENT_CODE_H
 #define DCPI_EVENT_CODE_H
@@ -9,12 +9,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/** enum event_scale - about how often an event happens; see daemon/event/event.h */
+/** enum event_scale - approximate frequency of an event; see daemon/event/event.h */
 enum event_scale {
-	EVENT_CLOCK,  /* as often as there are cycles, at most */
+	EVENT_CLOCK,  /* at most as frequent as cycles */
 	EVENT_NS,     /* nanoseconds */
-	EVENT_RARE,   /* an order of magnitude less often than cycles */
-	EVENT_SCARCE, /* thousands of times a second, at most */
+	EVENT_RARE,   /* an order of magnitude less frequent than cycles */
+	EVENT_SCARCE, /* at most thousands per second */
 };
 
 /**
@@ -31,21 +31,21 @@ struct event_code {
 	enum event_scale scale;
 };
 
-/** event_code_scale() - of an event of which only the name is known: misses are rare */
+/** event_code_scale() - guess the scale of an event from its name: misses are rare */
 enum event_scale event_code_scale(const char *name);
 
-/** event_code_unit() - "cycles", "events" or "ns"; static */
+/** event_code_unit() - return "cycles", "events" or "ns"; static */
 const char *event_code_unit(const struct event_code *code);
 
 /**
- * event_code_sampled() - whether this machine, and the caller, can sample it
+ * event_code_sampled() - return true if the caller can sample the event on this machine
  *
- * Opens it for the caller, user mode only where the event knows modes: allowed
- * to everybody unless kernel.perf_event_paranoid is above 2.
+ * Opens the event for the calling thread, for user mode only where the event distinguishes modes.
+ * This needs no privileges unless kernel.perf_event_paranoid is above 2.
  */
 bool event_code_sampled(const struct event_code *code);
 
-/** A name, the event, and a few words about it; valid during the call. */
+/** Called with a name, its event and a short description; the strings are valid during the call. */
 typedef void (*event_visit_fn)(void *context, const char *name, const struct event_code *code,
 			       const char *description);
 

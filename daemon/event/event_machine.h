@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Where names of events are looked up: this machine, or what a test makes of one. */
+/* The machine on which event names are looked up: this one, or one that a test simulates. */
 #ifndef DCPI_EVENT_MACHINE_H
 #define DCPI_EVENT_MACHINE_H
 
@@ -11,14 +11,14 @@
 /**
  * struct event_machine - a machine
  * @devices: the directory of its PMUs
- * @sampled: whether it can sample an event
+ * @sampled: returns true if the machine can sample an event
  */
 struct event_machine {
 	const char *devices;
 	bool (*sampled)(const struct event_code *code);
 };
 
-/** EVENT_MACHINE_HERE - the one that this runs on. */
+/** EVENT_MACHINE_HERE - the machine that this program runs on. */
 #define EVENT_MACHINE_HERE                                                                         \
 	((const struct event_machine){.devices = EVENT_PMU_DEVICES, .sampled = event_code_sampled})
 

@@ -59,7 +59,7 @@ static const struct event_row {
 #define READ_PREFETCH (OP(READ) | OP(PREFETCH))
 #define ANY_OP (OP(READ) | OP(WRITE) | OP(PREFETCH))
 
-/* By PERF_COUNT_HW_CACHE_*. */
+/* Indexed by PERF_COUNT_HW_CACHE_*. */
 static const char *const caches[][SPELLINGS] = {
 	{"L1-dcache", "l1-d", "l1d", "L1-data"},
 	{"L1-icache", "l1-i", "l1i", "L1-instruction"},
@@ -70,7 +70,7 @@ static const char *const caches[][SPELLINGS] = {
 	{"node"},
 };
 
-/* Likewise; @ops: those that a cache of the kind has. */
+/* Indexed like caches; @ops: the operations that this kind of cache supports. */
 static const struct cache_kind {
 	unsigned int ops;
 	const char *description;
@@ -81,7 +81,7 @@ static const struct cache_kind {
 	{ANY_OP, "local memory"},
 };
 
-/* By PERF_COUNT_HW_CACHE_OP_* and PERF_COUNT_HW_CACHE_RESULT_*. */
+/* Indexed by PERF_COUNT_HW_CACHE_OP_* and PERF_COUNT_HW_CACHE_RESULT_*. */
 static const char *const ops[][SPELLINGS] = {
 	{"load", "loads", "read"},
 	{"store", "stores", "write"},
@@ -110,7 +110,9 @@ static bool row_find(const char *name, struct event_code *ret)
 	return false;
 }
 
-/* How much of @text is the spelling, up to a "-" or the end; 0: it is another. */
+/*
+ * Return: the length of @spelling if @text starts with it, followed by "-" or the end; otherwise 0.
+ */
 static size_t spelling_length(const char *text, const char *spelling)
 {
 	size_t length = spelling != NULL ? strlen(spelling) : 0;
@@ -121,7 +123,10 @@ static size_t spelling_length(const char *text, const char *spelling)
 	return length;
 }
 
-/* The longest that fits: some are the beginning of others. Returns -1 if none does. */
+/*
+ * Find the longest match, because some spellings are prefixes of others. Return: -1 if none
+ * matches.
+ */
 static int part_find(const char *text, const char *const (*parts)[SPELLINGS], size_t count,
 		     size_t *length)
 {
@@ -203,7 +208,7 @@ bool event_name_raw(const char *name, struct event_code *ret)
 
 static void cache_visit(int cache, int op, event_visit_fn visit, void *context)
 {
-	/* As perf lists them: loads and load-misses, but prefetches. */
+	/* Spelled like in perf's list: "loads" and "load-misses", but "prefetches". */
 	static const char *const plural[] = {"loads", "stores", "prefetches"};
 	static const char *const single[] = {"load", "store", "prefetch"};
 	char name[CACHE_NAME_BYTES], description[64];

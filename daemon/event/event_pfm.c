@@ -2,7 +2,9 @@
 #include "daemon/event/event_pfm.h"
 
 #include <errno.h>
-/* Has a struct perf_event_attr of its own: no <linux/perf_event.h> beside it. */
+/*
+ * libpfm4 defines its own struct perf_event_attr: <linux/perf_event.h> must not be included here.
+ */
 #include <perfmon/pfmlib_perf_event.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -47,7 +49,9 @@ static void code_fill(struct event_code *code, const struct perf_event_attr *att
 		code->flags |= DCPI_EVENT_EXCLUDE_KERNEL;
 }
 
-/* Whether the part before "::" is a PMU that libpfm4 knows, and is not here. */
+/*
+ * Return true if the part before "::" is a PMU that libpfm4 knows, but this machine does not have.
+ */
 static bool pmu_elsewhere(const char *text)
 {
 	const char *colons = strstr(text, "::");
@@ -88,7 +92,7 @@ int event_pfm_parse(const char *text, struct event_code *ret, struct error *err)
 	return 0;
 }
 
-/* What libpfm4 lists but cannot encode is no event of this machine. */
+/* An event that libpfm4 lists but cannot encode is not an event of this machine. */
 static void name_visit(const char *name, const char *description, event_visit_fn visit,
 		       void *context)
 {

@@ -18,7 +18,7 @@
 #define FILE_BYTES 1024
 #define NAME_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-"
 
-/* What is being put together; @used: bits that a term has set already. */
+/* The encoding under construction; @used: bits that a term has set already. */
 struct encoding {
 	const char *devices;
 	const char *pmu;
@@ -26,7 +26,7 @@ struct encoding {
 	uint64_t used[3];
 };
 
-/* "config1:0-7,32-35": which word, and which of its bits from low to high. */
+/* A parsed "config1:0-7,32-35": the config word, and its bits from least to most significant. */
 struct format {
 	unsigned int word;
 	unsigned int width;
@@ -41,7 +41,7 @@ static bool name_valid(const char *name)
 	       strspn(name, NAME_LETTERS) == length;
 }
 
-/* Beside an event x there may be x.unit and more, which tell of it. */
+/* Next to an event x there may be files x.unit etc. that describe x; these are not events. */
 static bool event_name_valid(const char *name)
 {
 	static const char *const about[] = {".unit", ".scale", ".snapshot", ".per-pkg"};
@@ -55,7 +55,7 @@ static bool event_name_valid(const char *name)
 	return name_valid(name);
 }
 
-/* The first line of a small file. Returns 0, -ENOENT, or -EINVAL: no such line. */
+/* Read the first line of a small file. Return: 0; -ENOENT; -EINVAL if there is no such line. */
 static int line_read(const struct encoding *encoding, const char *folder, const char *name,
 		     char line[FILE_BYTES])
 {
@@ -80,7 +80,7 @@ static int line_read(const struct encoding *encoding, const char *folder, const 
 	return 0;
 }
 
-/* Digits only, of the base that "0x" tells; the whole text. */
+/* Parse the whole text as digits, hexadecimal after "0x", otherwise decimal. */
 static bool number_parse(const char *text, uint64_t *ret)
 {
 	bool hex = strncasecmp(text, "0x", 2) == 0;
@@ -172,7 +172,7 @@ static int format_apply(struct encoding *encoding, const char *term, const struc
 	return bits_set(encoding, term, format->word, mask, scattered, err);
 }
 
-/* A term that is no event. */
+/* Apply a term that is not an event. */
 static int value_apply(struct encoding *encoding, const char *term, const char *text,
 		       struct error *err)
 {
@@ -202,7 +202,7 @@ static int value_apply(struct encoding *encoding, const char *term, const char *
 			 text != NULL ? "term" : "event or term");
 }
 
-/* Terms of an event's file; they are values, or else one could name itself. */
+/* Apply the terms of an event's file. They may not be events, or an event could refer to itself. */
 static int event_apply(struct encoding *encoding, const char *event, char *line, struct error *err)
 {
 	char *rest = line, *term;
@@ -287,7 +287,7 @@ int event_pmu_parse(const char *devices, const char *text, struct event_code *re
 	return 0;
 }
 
-/* Names in a directory in their order: what is found must not depend on chance. */
+/* Read the names in a directory in sorted order, so that the result is deterministic. */
 static int names_read(const char *directory, struct dirent ***ret)
 {
 	int count = scandir(directory, ret, NULL, alphasort);
@@ -306,7 +306,7 @@ static void names_free(struct dirent **names, int count)
 	free(names);
 }
 
-/* -ENOENT: the PMU does not have it. */
+/* Return: -ENOENT if the PMU does not have the event. */
 static int event_of(const char *devices, const char *pmu, const char *name, struct event_code *ret,
 		    struct error *err)
 {
@@ -317,7 +317,7 @@ static int event_of(const char *devices, const char *pmu, const char *name, stru
 	if (pmu_begin(&encoding, devices, pmu, NULL) < 0 ||
 	    line_read(&encoding, "events/", name, line) == -ENOENT)
 		return -ENOENT;
-	/* Again by its name: errors are the same. */
+	/* Parse the event by its full name, so that error messages are the same. */
 	rc = snprintf(line, sizeof(line), "%s/%s/", pmu, name);
 	return rc < (int)sizeof(line) ? event_pmu_parse(devices, line, ret, err) : -ENOENT;
 }
@@ -368,7 +368,7 @@ void event_pmu_visit(const char *devices, event_visit_fn visit, void *context)
 	names_free(pmus, count);
 }
 
-/* The kernel says nothing plainer: all but x86 list the CPUs of a core's PMU. */
+/* Core PMUs other than x86's have a "cpus" file; the kernel offers no more direct indication. */
 static bool pmu_is_core(const char *devices, const char *pmu)
 {
 	struct encoding encoding = {.devices = devices, .pmu = pmu};

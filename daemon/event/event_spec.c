@@ -27,7 +27,7 @@ const char *event_spec_end(const char *list)
 	return list;
 }
 
-/* Decimal digits only: strtoull() would take signs and blanks. */
+/* Accept only decimal digits: strtoull() would also accept signs and blanks. */
 static bool number_parse(const char *text, const char *end, uint64_t *ret)
 {
 	uint64_t value = 0;
@@ -62,7 +62,10 @@ static int period_parse(struct event_spec *spec, const char *text, struct error 
 	return 0;
 }
 
-/* Cuts ":PERIOD" off. libpfm4's unit masks may begin with digits, but go on. */
+/*
+ * Cut off ":PERIOD". Unit masks of libpfm4 may begin with digits, but also contain other
+ * characters.
+ */
 static char *period_cut(char *text)
 {
 	char *slash = strrchr(text, '/');
@@ -101,7 +104,7 @@ static int unknown(const struct event_machine *machine, const char *name, struct
 	return error_set(err, EINVAL, "unknown event \"%s\"; did you mean \"%s\"?", name, nearest);
 }
 
-/* A name without colons. Returns 0; -ENOENT without a message. */
+/* Look up a name without colons. Return: 0; -ENOENT without a message. */
 static int word_find(const struct event_machine *machine, const char *word, struct event_code *ret,
 		     struct error *err)
 {
@@ -129,7 +132,7 @@ static int name_resolve(struct event_code *ret, const struct event_machine *mach
 	return rc == -ENOENT ? unknown(machine, name, err) : rc;
 }
 
-/* "PMU/TERMS/", and perhaps a modifier, with or without a colon. */
+/* Resolve "PMU/TERMS/", optionally followed by a modifier, with or without a colon. */
 static int pmu_resolve(struct event_code *ret, const struct event_machine *machine,
 		       const char *name, struct error *err)
 {
@@ -151,7 +154,10 @@ static bool printable(const char *text)
 	return *text == '\0';
 }
 
-/* These happen where a person put them: there is nothing to sample. */
+/*
+ * Reject tracepoints and breakpoints: they occur only at places that a user chose, so sampling is
+ * pointless.
+ */
 static int kind_check(const struct event_spec *spec, struct error *err)
 {
 	if (spec->code.type == PERF_TYPE_TRACEPOINT || spec->code.type == PERF_TYPE_BREAKPOINT)

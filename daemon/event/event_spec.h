@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * One event as a user writes it; the grammar is in daemon/event/event.h.
- */
+/* One event as a user writes it; the grammar is in daemon/event/event.h. */
 #ifndef DCPI_EVENT_SPEC_H
 #define DCPI_EVENT_SPEC_H
 
@@ -15,12 +13,12 @@
 struct error;
 
 /**
- * struct event_spec - what it says
- * @name:       without the period: what the event is called from here on
+ * struct event_spec - a parsed event
+ * @name:       without the period; the name of the event from here on
  * @code:       modifiers included
- * @has_period: whether there is one
- * @period_min: if so; in the event's unit, in range
- * @period_max: likewise
+ * @has_period: true if a period was given
+ * @period_min: the period, if given; in the event's unit, in range
+ * @period_max: like @period_min
  */
 struct event_spec {
 	char name[SOURCE_EVENT_NAME_BYTES];
@@ -31,16 +29,18 @@ struct event_spec {
 };
 
 /**
- * event_spec_parse() - read one
- * @text:   need not end with a zero
+ * event_spec_parse() - parse one event
+ * @text:   need not be terminated
  * @length: of @text
  *
- * Return: 0; -EINVAL, and the message names the bad word.
+ * Return: 0; -EINVAL, with a message that contains the bad word.
  */
 int event_spec_parse(struct event_spec *ret, const struct event_machine *machine, const char *text,
 		     size_t length, struct error *err);
 
-/** event_spec_end() - where in a list of specifications the first ends: "," or the end. */
+/**
+ * event_spec_end() - return the end of the first item of a list: its "," or the end of the list.
+ */
 const char *event_spec_end(const char *list);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * More events than counters: the kernel lets them take turns, and changes turns
- * once in an interval of each PMU's, perf_event_mux_interval_ms.
+ * Multiplexing: with more events than counters, the kernel rotates the events of each PMU once per
+ * interval, perf_event_mux_interval_ms.
  */
 #ifndef DCPI_MULTIPLEX_H
 #define DCPI_MULTIPLEX_H
@@ -17,10 +17,10 @@
 
 /**
  * struct multiplex - intervals that were changed; zero-initialised: none
- * @name:   of a PMU
- * @before: its interval, to be restored
- * @interval_ms: what they were changed to
- * @look_ns: when to look whether events take turns; 0: no more
+ * @name:        of a PMU
+ * @before:      its original interval, to be restored
+ * @interval_ms: the new interval
+ * @look_ns:     when to check whether events are multiplexed; 0: no more
  */
 struct multiplex {
 	struct {
@@ -38,25 +38,27 @@ struct multiplex {
  * @devices:     EVENT_PMU_DEVICES; must stay valid until multiplex_close()
  * @interval_ms: 1 .. MULTIPLEX_INTERVAL_MAX; 0: leave them alone
  *
- * Logs what it changed, or why it could not: sampling works all the same.
+ * Logs each change, or the reason why it failed. Sampling works either way.
  */
 void multiplex_open(struct multiplex *multiplex, const char *devices,
 		    const struct event_list *events, unsigned int interval_ms);
 
-/** multiplex_due() - whether to look now: once, a minute after multiplex_open() */
+/** multiplex_due() - return true when it is time to check, once, a minute after multiplex_open() */
 bool multiplex_due(struct multiplex *multiplex, uint64_t now_ns);
 
 /**
- * multiplex_describe() - say which events take turns
+ * multiplex_describe() - describe which events are multiplexed
  * @times: of all events
- * @text:  out: a line for people: how much of the time each was on a counter
+ * @text:  out: a line for users: the share of the time that each event was on a counter
  *
- * Return: whether any was off its counter for more than a hundredth of the time.
+ * Return: true if any event was off its counter for more than 1% of the time.
  */
 bool multiplex_describe(const struct event_list *events, const struct source_time *times,
 			char *text, size_t bytes);
 
-/** multiplex_close() - put the intervals back, unless somebody else changed them since. */
+/**
+ * multiplex_close() - restore the intervals, except those that another process has changed since.
+ */
 void multiplex_close(struct multiplex *multiplex);
 
 #endif
