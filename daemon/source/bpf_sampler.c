@@ -15,7 +15,7 @@
 #include "lib/error.h"
 #include "loader-hook/bpf_machine.h"
 
-/* bpftool's, not ours. */
+/* Warnings in bpftool's generated code. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wcast-qual"
 #include "daemon/source/bpf/sample_count.skel.h"
@@ -75,7 +75,7 @@ static bool entries_valid(uint32_t entries)
 	       (entries & (entries - 1)) == 0;
 }
 
-/* In the largest of the arrays. */
+/* Number of entries in the largest of the arrays. */
 static uint64_t entries_of_all(uint32_t cpu_count, uint32_t table_entries, uint32_t buffer_entries)
 {
 	uint64_t buffers = 2 * (uint64_t)buffer_entries;
@@ -129,7 +129,7 @@ int bpf_sampler_open(struct bpf_sampler **ret, uint32_t cpu_count, uint32_t tabl
 		return error_set(err, EINVAL,
 				 "table_entries and buffer_entries must be powers of two in %d-%u",
 				 DCPI_ENTRIES_MIN, DCPI_ENTRIES_MAX);
-	/* Of an array of the kernel's, and of the program's arithmetic. */
+	/* Limit of the kernel's arrays, and of the program's arithmetic. */
 	if (entries_of_all(cpu_count, table_entries, buffer_entries) > UINT32_MAX)
 		return error_set(err, EINVAL,
 				 "table_entries or buffer_entries are too many for %u CPUs",
@@ -146,7 +146,7 @@ int bpf_sampler_open(struct bpf_sampler **ret, uint32_t cpu_count, uint32_t tabl
 	sampler->follow_every = follow_every;
 	libbpf_set_print(NULL);
 	rc = sampler_fill(sampler, err);
-	/* libbpf has read all of the kernel's types, and forgotten them. */
+	/* libbpf has read all kernel types, and freed them again. */
 	malloc_trim(0);
 	if (rc < 0) {
 		bpf_sampler_close(sampler);

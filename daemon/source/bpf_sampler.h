@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The BPF programs of daemon/source/bpf/sample_count.bpf.c, loaded. */
+/* Loads the BPF programs of daemon/source/bpf/sample_count.bpf.c. */
 #ifndef DCPI_BPF_SAMPLER_H
 #define DCPI_BPF_SAMPLER_H
 
@@ -11,37 +11,41 @@ struct error;
 
 /**
  * bpf_sampler_open() - load the programs and map their memory
- * @ret:       out; freed by bpf_sampler_close()
- * @cpu_count: CPUs, by number
+ * @ret:            out; freed by bpf_sampler_close()
+ * @cpu_count:      number of CPUs
  * @table_entries:  of each CPU, a power of two in DCPI_ENTRIES_MIN .. _MAX
- * @buffer_entries: likewise, of each of two buffers
- * @follow_every:   of a CPU's samples in user space, one in so many is followed; 0: none
+ * @buffer_entries: of each of the two buffers, with the same limits
+ * @follow_every:   one in this number of user-space samples of a CPU is passed to the follower; 0:
+ *                  none
  *
- * Return: 0; -EINVAL bad geometry; -EPERM without CAP_BPF and CAP_PERFMON;
- * -EOPNOTSUPP a kernel without BTF, without task iterators (before 6.1), or of
- * another PID namespace than ours; else the kernel's error.
+ * Return: 0; -EINVAL invalid geometry; -EPERM without CAP_BPF and CAP_PERFMON; -EOPNOTSUPP if the
+ * kernel has no BTF, has no task iterators (before 6.1), or this is not the initial PID namespace;
+ * or another error.
  */
 int bpf_sampler_open(struct bpf_sampler **ret, uint32_t cpu_count, uint32_t table_entries,
 		     uint32_t buffer_entries, uint32_t follow_every, struct error *err);
 
-/** bpf_sampler_close() - unload. NULL is fine. */
+/** bpf_sampler_close() - unload the programs. @sampler may be NULL. */
 void bpf_sampler_close(struct bpf_sampler *sampler);
 
-/** bpf_sampler_fd() - the program that counts samples; stays the sampler's. */
+/** bpf_sampler_fd() - return the program that counts samples; owned by the sampler. */
 int bpf_sampler_fd(const struct bpf_sampler *sampler);
 
 /**
- * bpf_sampler_follow() - what samples are followed by, which stays the caller's
- * @program_fd: of the type "perf_event"; it returns 0
+ * bpf_sampler_follow() - set the follower of samples
+ * @program_fd: of type "perf_event"; must return 0; remains owned by the caller
  *
  * Return: 0, or the kernel's error.
  */
 int bpf_sampler_follow(const struct bpf_sampler *sampler, int program_fd);
 
-/** bpf_sampler_memory() - fill in memory, geometry and how to wait for a grace period. */
+/** bpf_sampler_memory() - fill in memory, geometry and the grace period function. */
 void bpf_sampler_memory(const struct bpf_sampler *sampler, struct bpf_store_config *config);
 
-/** bpf_sampler_generation() - a process' present exec count; -ESRCH none. */
+/**
+ * bpf_sampler_generation() - return a process's current exec count; -ESRCH if there is no such
+ * process.
+ */
 int bpf_sampler_generation(const struct bpf_sampler *sampler, uint32_t pid, uint32_t *generation);
 
 #endif

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One event on one CPU, counted by a BPF program: its wake-ups, its times.
+ * One event on one CPU that is counted by a BPF program: its wake-ups and its times.
  *
- * The event has a ring of one page. Samples do not go there; what does is a
- * record whenever the program asks for the reader, and the kernel's notes of
- * throttling.
+ * The event has a ring of one page. It holds no samples, only a record whenever the program wakes
+ * the reader, and the kernel's throttling records.
  */
 #ifndef DCPI_BPF_SLOT_H
 #define DCPI_BPF_SLOT_H
@@ -19,9 +18,9 @@ struct source_event;
 struct source_time;
 
 /**
- * struct bpf_slot - zero-initialised is closed; fields but @event are private
+ * struct bpf_slot - zero-initialised is closed; fields other than @event are private
  * @past:      times of events that were closed
- * @throttled: since ever
+ * @throttled: number of throttling records, cumulative
  */
 struct bpf_slot {
 	struct event_ring event;
@@ -32,12 +31,12 @@ struct bpf_slot {
 };
 
 /**
- * struct bpf_slot_config - what to open
- * @event:      may change its period only, later
+ * struct bpf_slot_config - the event to open
+ * @event:      only its period may change later
  * @number:     of the event, the program's cookie
  * @cpu:        number of the CPU
- * @program_fd: what counts
- * @user_only:  leave kernel samples out
+ * @program_fd: the program that counts samples
+ * @user_only:  exclude kernel samples
  */
 struct bpf_slot_config {
 	const struct source_event *event;
@@ -50,13 +49,13 @@ struct bpf_slot_config {
 /** bpf_slot_open() - open the event, disabled; errors as of perf_ring_open(). */
 int bpf_slot_open(struct bpf_slot *slot, const struct bpf_slot_config *config, struct error *err);
 
-/** bpf_slot_close() - times stay. */
+/** bpf_slot_close() - close the event; its times are kept. */
 void bpf_slot_close(struct bpf_slot *slot);
 
-/** bpf_slot_read_ring() - count throttling, make room for the next record. */
+/** bpf_slot_read_ring() - count throttling records, and free the ring for the next record. */
 void bpf_slot_read_ring(struct bpf_slot *slot);
 
-/** bpf_slot_time() - add its times, those of closed events included. */
+/** bpf_slot_time() - add the event's times, including those of closed events. */
 void bpf_slot_time(const struct bpf_slot *slot, struct source_time *sum);
 
 #endif

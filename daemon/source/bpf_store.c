@@ -8,11 +8,11 @@
 #include "daemon/source/source_chunk.h"
 
 /*
- * What the reader knows of a CPU.
- * @taken:  of each buffer, entries visited since it was given back
- * @full:   of each buffer, entries in it if it is the reader's
- * @cursor: at the beginning of a flush
- * @in_flush: it has samples, and is told to leave its table alone
+ * The reader's state of a CPU.
+ * @taken:    per buffer, entries visited since it was released
+ * @full:     per buffer, number of entries if the reader owns it
+ * @cursor:   at the beginning of a flush
+ * @in_flush: the CPU has samples, and its program has been asked not to use the table
  */
 struct reader_cpu {
 	uint32_t taken[2];
@@ -49,7 +49,7 @@ static const struct dcpi_sample *buffer_of(const struct bpf_store *store, uint32
 	return store->config.buffers + ((size_t)cpu * 2 + buffer) * store->config.buffer_entries;
 }
 
-/* Part of a buffer that has not been visited yet, up to @end. */
+/* Visit the part of a buffer that has not been visited yet, up to @end. */
 static void buffer_visit(struct bpf_store *store, uint32_t cpu, uint32_t buffer, uint32_t end,
 			 const struct source_sink *sink)
 {
@@ -61,7 +61,7 @@ static void buffer_visit(struct bpf_store *store, uint32_t cpu, uint32_t buffer,
 	*taken = end;
 }
 
-/* Take over the buffers that are full now. */
+/* Take over the buffers that are full now. Return: true if there is one. */
 static bool full_take(struct bpf_store *store)
 {
 	bool any = false;
@@ -104,14 +104,14 @@ void bpf_store_drain(struct bpf_store *store, const struct source_sink *sink)
 		full_visit(store, cpu, sink);
 }
 
-/* An entry that is not in use is left alone: most pages of an idle table stay untouched. */
+/* Do not write to unused buckets, so that most pages of an idle table stay untouched. */
 static void table_visit(struct bpf_store *store, uint32_t cpu, const struct source_sink *sink)
 {
 	struct bpf_bucket *bucket = store->config.table + (size_t)cpu * store->config.buckets;
 	const struct bpf_bucket *end = bucket + store->config.buckets;
 
 	for (; bucket < end; bucket++) {
-		/* Ways are filled in their order. */
+		/* Ways are filled in order. */
 		if (dcpi_tag_count(bucket->way[0].tag) == 0)
 			continue;
 		source_chunk_walk(bucket->way, BPF_WAYS, sink);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The reader of what the BPF program counts: see daemon/source/bpf/sample_count.h.
+ * The reader of the samples that the BPF program counts: see daemon/source/bpf/sample_count.h.
  *
- * Nothing here is a system call but waiting for a grace period, which only a
- * drain of everything does.
+ * The only system call is the wait for a grace period, which only a flush needs.
  */
 #ifndef DCPI_BPF_STORE_H
 #define DCPI_BPF_STORE_H
@@ -18,16 +17,17 @@ struct source_sink;
 
 /**
  * struct bpf_store_config - the memory to read, and how to wait
- * @cpus:            one for each CPU
- * @table:           @buckets for each CPU
- * @buffers:         2 * @buffer_entries for each CPU
- * @cpu_count:       CPUs, by number
- * @buckets:         power of two
- * @buffer_entries:  power of two
- * @grace:           returns when all programs that were running have ended and
- *                   their writes are visible, and ours to later ones; 0/-errno
- * @sync:            called after samples are taken, before they are visited
- * @grace_context, @sync_context: for these
+ * @cpus:                         one per CPU
+ * @table:                        @buckets per CPU
+ * @buffers:                      2 * @buffer_entries per CPU
+ * @cpu_count:                    number of CPUs
+ * @buckets:                      power of two
+ * @buffer_entries:               power of two
+ * @grace:                        returns when all running programs have ended, their writes are
+ *                                visible to the reader, and the reader's writes to later programs;
+ *                                0 or -errno
+ * @sync:                         called after samples are taken, before they are visited
+ * @grace_context, @sync_context: arguments of these
  */
 struct bpf_store_config {
 	struct bpf_cpu *cpus;
@@ -42,7 +42,7 @@ struct bpf_store_config {
 	void *sync_context;
 };
 
-/** struct bpf_store_totals - of all CPUs, since the memory was zero */
+/** struct bpf_store_totals - sums over all CPUs since the memory was zeroed */
 struct bpf_store_totals {
 	uint64_t hits;
 	uint64_t misses;
@@ -52,30 +52,31 @@ struct bpf_store_totals {
 	uint64_t lost;
 };
 
-/** bpf_store_create() - read this memory, which stays the caller's; -ENOMEM. */
+/** bpf_store_create() - create a reader of memory that remains the caller's. Return: 0; -ENOMEM. */
 int bpf_store_create(struct bpf_store **ret, const struct bpf_store_config *config);
 
-/** bpf_store_destroy() - NULL is fine. */
+/** bpf_store_destroy() - free the reader. @store may be NULL. */
 void bpf_store_destroy(struct bpf_store *store);
 
-/** bpf_store_drain() - visit what is in full buffers; never waits. */
+/** bpf_store_drain() - visit the contents of full buffers; never waits. */
 void bpf_store_drain(struct bpf_store *store, const struct source_sink *sink);
 
 /**
  * bpf_store_flush() - visit everything counted before the call
  *
- * Return: 0; or the error of @grace: what was not visited is still there.
+ * Return: 0; or the error of @grace. In that case the samples that were not visited are still
+ * there.
  */
 int bpf_store_flush(struct bpf_store *store, const struct source_sink *sink);
 
-/** bpf_store_cpu_samples() - samples that a CPU has taken, lost ones included. */
+/** bpf_store_cpu_samples() - return the number of samples of a CPU, including lost ones. */
 uint64_t bpf_store_cpu_samples(const struct bpf_store *store, uint32_t cpu);
 
 /**
  * bpf_store_totals() - sum the counters
  *
- * Return: samples taken. Those that were counted and not lost have been
- * visited once all is at rest and flushed.
+ * Return: number of samples taken. When sampling is stopped and the store has been flushed, every
+ * sample that was not lost has been visited.
  */
 uint64_t bpf_store_totals(const struct bpf_store *store, struct bpf_store_totals *totals);
 

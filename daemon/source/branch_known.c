@@ -4,18 +4,24 @@
 #include "kmod/core/period.h"
 #include "lib/clock.h"
 
-/* What is seen in a window counts as one, however much it is; so many are worth a turn. */
+/*
+ * A measured interval counts as one observation of a branch, regardless of the number of
+ * executions. The weight of a branch's history grows by one per TURN_WINDOWS observations.
+ */
 #define TURN_WINDOWS 4
-/* A branch that always went the same way has little more to tell: as if it had more turns. */
+/*
+ * A branch that always took the same direction yields little new information: its weight is
+ * multiplied.
+ */
 #define ONE_WAY 3
 #define TURNS_MAX 1024
 #define EAGERNESS_STEP 8
-/* After so many branches all are as if new: 1.5 MB. */
+/* Maximum number of branches (1.5 MB). When it is exceeded the whole history is dropped. */
 #define KNOWN_MAX 32768
 
 /*
- * How a branch's past is kept in a word: ways in which it was seen to go in windows, those
- * other than the first, whether it was looked at, and was frequent, its level, and the first.
+ * A branch's history in one word. From low to high bits: number of observations, observations of
+ * targets other than the first, flags, frequency level, low bits of the first target.
  */
 #define SEEN_MASK 0x7ffffULL
 #define OTHER_SHIFT 19
@@ -120,8 +126,9 @@ bool branch_known_is_frequent(const struct branch_known *known, uint32_t pid, ui
 }
 
 /*
- * A branch that was seen n times gives way to others as 1 / n^2: so what is spent on each
- * grows as the root of the time around it, which makes the error of the whole least.
+ * A branch with weight n is probed again with a probability proportional to 1 / n^2. The effort for
+ * each branch then grows with the square root of the time spent around it, which minimises the
+ * total error.
  */
 bool branch_known_is_worth(struct branch_known *known, uint32_t pid, uint64_t address)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What was seen of branches so far, and so which of them to probe next (branch_probes.h).
+ * The branch history: observations of branches so far, which determine the branches to probe next
+ * (branch_probes.h).
  *
- * Not safe for several threads at once.
+ * Not thread-safe.
  */
 #ifndef DCPI_BRANCH_KNOWN_H
 #define DCPI_BRANCH_KNOWN_H
@@ -14,8 +15,8 @@
 
 /**
  * struct branch_known - fields are private
- * @random: state of period_random(), not 0
- * @eagerness: a branch that has had no more turns is always worth one; at least 1
+ * @random:    state of period_random(), not 0
+ * @eagerness: a branch whose weight is at most this is always worth a probe; at least 1
  */
 struct branch_known {
 	struct u64_map past;
@@ -23,7 +24,7 @@ struct branch_known {
 	uint32_t eagerness;
 };
 
-/** branch_known_key() - of a branch: addresses are below 2^47, so no two are alike */
+/** branch_known_key() - return a unique key of a branch: addresses are below 2^47 */
 static inline uint64_t branch_known_key(uint32_t pid, uint64_t address)
 {
 	return address ^ (uint64_t)pid << 47;
@@ -31,39 +32,52 @@ static inline uint64_t branch_known_key(uint32_t pid, uint64_t address)
 
 void branch_known_deinit(struct branch_known *known);
 
-/** branch_known_random() - a number in [0, n) */
+/** branch_known_random() - return a random number in [0, n) */
 uint32_t branch_known_random(struct branch_known *known, uint32_t n);
 
-/** branch_known_seen() - it went this way in a window */
+/** branch_known_seen() - record that a branch went to this target in a measured interval */
 void branch_known_seen(struct branch_known *known, uint32_t pid, uint64_t address, uint64_t to);
 
 /**
- * branch_known_level() - how frequent it was when it was probed last
+ * branch_known_level() - return the frequency of a branch when it was last probed
  *
- * Return: 0: not known; else 1 + the logarithm of its executions a second to the base of 2.
+ * Return: 0 if unknown; otherwise 1 + the base-2 logarithm of its executions per second.
  */
 int branch_known_level(const struct branch_known *known, uint32_t pid, uint64_t address);
 
-/** branch_known_rate() - it was executed so often in so much of the program's time, > 0 */
+/**
+ * branch_known_rate() - record the executions of a branch during @ns of the program's own time, > 0
+ */
 void branch_known_rate(struct branch_known *known, uint32_t pid, uint64_t address,
 		       uint64_t executions, uint64_t ns);
 
-/** branch_known_look() - it was probed where frequent ones were not in its way */
+/**
+ * branch_known_look() - record that a branch was probed without frequent branches delaying the
+ * program
+ */
 void branch_known_look(struct branch_known *known, uint32_t pid, uint64_t address);
 
-/** branch_known_is_looked_at() - whether it ever was */
+/** branch_known_is_looked_at() - return true if branch_known_look() was called for the branch */
 bool branch_known_is_looked_at(const struct branch_known *known, uint32_t pid, uint64_t address);
 
-/** branch_known_be_frequent() - a window was full of its executions, among others */
+/**
+ * branch_known_be_frequent() - record that a measured interval was full of executions of this
+ * branch and others
+ */
 void branch_known_be_frequent(struct branch_known *known, uint32_t pid, uint64_t address);
 
-/** branch_known_is_frequent() - whether there was ever such a one */
+/**
+ * branch_known_is_frequent() - return true if branch_known_be_frequent() was called for the branch
+ */
 bool branch_known_is_frequent(const struct branch_known *known, uint32_t pid, uint64_t address);
 
-/** branch_known_idle() - there is time left for more probes, or there is not: from now on */
+/** branch_known_idle() - adjust the eagerness; @idle: there was time left for more probes */
 void branch_known_idle(struct branch_known *known, bool idle);
 
-/** branch_known_is_worth() - whether to probe it, by chance: the less, the more was seen */
+/**
+ * branch_known_is_worth() - decide at random whether to probe a branch; less likely with more
+ * observations
+ */
 bool branch_known_is_worth(struct branch_known *known, uint32_t pid, uint64_t address);
 
 #endif

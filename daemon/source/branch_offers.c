@@ -5,15 +5,24 @@
 
 #include "lib/clock.h"
 
-/* Branches are probed together that differ by a factor of up to 2 to the power of this. */
+/*
+ * Branches are probed together if their frequencies differ by at most a factor of
+ * 2^LEVELS_TOGETHER.
+ */
 #define LEVELS_TOGETHER 3
-/* Of what may be seldom executed; 0 is not known. */
+/* Level of branches that may be rarely executed; 0 is unknown. */
 #define LEVEL_SELDOM 1
-/* A way that is gone by one execution in so many, at most: out of a loop, it may be. */
+/*
+ * A direction is rare if it is taken less often than the other one by this factor. It may be a loop
+ * exit.
+ */
 #define SELDOM 8
-/* One that is executed so many times less often takes hardly any time beside another. */
+/*
+ * A branch that is executed less often than another by this factor adds almost no cost to its
+ * probe.
+ */
 #define NEGLIGIBLE 64
-/* And one that is executed so many times less often may be seldom all the same. */
+/* A branch that is executed less often than another by this factor may still be rare. */
 #define COMMON 4
 
 void branch_offers_deinit(struct branch_offers *offers)
@@ -32,7 +41,10 @@ static bool is_among(const struct branch_probe *some, size_t count,
 	return false;
 }
 
-/* Twice at one place would tell nothing new; and one probe hides what the other wants to see. */
+/*
+ * A second probe at the same address adds no information, and its breakpoint hides the instruction
+ * from the other one.
+ */
 static bool is_probed(const struct branch_offers *offers, const struct branch_probe *probe,
 		      const struct branch_group *except)
 {
@@ -85,7 +97,7 @@ void branch_offers_sample(struct branch_offers *offers, const struct branch_prob
 void branch_offers_return(struct branch_offers *offers, const struct branch_probe *some,
 			  size_t count)
 {
-	/* Marks come of themselves. */
+	/* Reference branches are not queued: they are added to each group when it is taken. */
 	for (size_t i = 0; i < count && !some[i].mark; i++)
 		put_known(offers, &some[i]);
 }
@@ -101,7 +113,7 @@ static double cost_of(const struct branch_offers *offers, const struct branch_of
 				  NS_PER_SECOND);
 }
 
-/* Whether to probe another one beside the first. */
+/* Return true if another branch may be probed together with the first. */
 static bool is_company(const struct branch_offers *offers, const struct branch_offer *first,
 		       const struct branch_offer *other, bool has_mark)
 {
@@ -170,7 +182,10 @@ bool branch_offers_is_held(const struct branch_offers *offers, const struct bran
 	       is_probed(offers, &group->some[group->count - 1], group);
 }
 
-/* What may be seldom executed is looked at once, without what is frequent and in its way. */
+/*
+ * A branch that may be rare is probed once without frequent branches, whose probes would delay the
+ * program.
+ */
 static void put_seldom(struct branch_offers *offers, const struct branch_probe *probe)
 {
 	if (!branch_known_is_looked_at(&offers->known, probe->pid, probe->address) &&
@@ -179,8 +194,8 @@ static void put_seldom(struct branch_offers *offers, const struct branch_probe *
 }
 
 /*
- * What is behind a loop's end is seldom executed: hardly any sample leads there. But it tells how
- * often the loop is come to.
+ * Code after a loop exit is rarely executed, so that samples rarely lead there. But a branch there
+ * shows how often the loop is entered.
  */
 static void put_beyond(struct branch_offers *offers, const struct branch_probe *probe,
 		       const struct branch_window *window)

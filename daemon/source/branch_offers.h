@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which branches to probe next, and which of them together (branch_probes.h): of those that
- * samples lead to, and what is behind their seldom ways.
+ * The probe queue: branches to probe next, and the groups of branches to probe together
+ * (branch_probes.h). Candidates are branches that samples lead to, and branches after their rare
+ * directions.
  *
- * Not safe for several threads at once.
+ * Not thread-safe.
  */
 #ifndef DCPI_BRANCH_OFFERS_H
 #define DCPI_BRANCH_OFFERS_H
@@ -12,10 +13,10 @@
 #include "daemon/source/branch_rounds.h"
 #include "daemon/source/probe_results.h"
 
-/* More are forgotten by chance. */
+/* Capacity of the queue. Excess candidates are dropped at random. */
 #define BRANCH_OFFERS_MAX 64
 
-/** struct branch_offer - a branch to probe; @level: how frequent it is (branch_known_level()) */
+/** struct branch_offer - a queued branch; @level: its frequency (branch_known_level()) */
 struct branch_offer {
 	struct branch_probe probe;
 	int level;
@@ -23,9 +24,10 @@ struct branch_offer {
 
 /**
  * struct branch_group - branches that are probed together
- * @some:     of which there are @count; 0: it is not used
- * @level:    of the first
- * @is_look:  those that may hardly run (struct probe_window)
+ * @some:    the branches
+ * @count:   of @some; 0: the group is not in use
+ * @level:   frequency of the first
+ * @is_look: the branches may be rarely executed (struct probe_window)
  */
 struct branch_group {
 	struct branch_probe some[BRANCH_WINDOWS];
@@ -34,18 +36,20 @@ struct branch_group {
 	bool is_look;
 };
 
-/** branch_group_has_mark() - whether others are counted against the last one */
+/**
+ * branch_group_has_mark() - return true if the last branch is the reference branch of the others
+ */
 static inline bool branch_group_has_mark(const struct branch_group *group)
 {
 	return group->count > 0 && group->some[group->count - 1].mark;
 }
 
 /**
- * struct branch_offers - zero-initialised, but for @known, is ready
- * @groups:  that are probed; their owners' while they are
- * @offered: branches that were worth it since the last were taken
- * @offer:   of them as many as there is room for, each as likely; @count
- * @is_chosen: the first is the next
+ * struct branch_offers - zero-initialised, except @known, is ready
+ * @groups:    groups being probed; each is owned by the thread that probes it
+ * @offered:   number of candidates since a group was last taken
+ * @offer:     a uniform random sample of these candidates; @count entries
+ * @is_chosen: the first entry is the next to be taken
  */
 struct branch_offers {
 	struct branch_known known;
@@ -59,44 +63,48 @@ struct branch_offers {
 
 void branch_offers_deinit(struct branch_offers *offers);
 
-/** branch_offers_sample() - a sample leads to a branch: it may be worth a probe */
+/** branch_offers_sample() - add a branch that a sample leads to, if it is worth a probe */
 void branch_offers_sample(struct branch_offers *offers, const struct branch_probe *probe);
 
-/** branch_offers_return() - those of a group that were not probed are offered again, and others. */
+/** branch_offers_return() - return branches of a group that were not probed to the queue. */
 void branch_offers_return(struct branch_offers *offers, const struct branch_probe *some,
 			  size_t count);
 
-/** branch_offers_refuse() - a branch cannot be probed: its process is no more, say */
+/**
+ * branch_offers_refuse() - forget a branch that cannot be probed, e.g. because its process has
+ * exited
+ */
 void branch_offers_refuse(struct branch_offers *offers, const struct branch_probe *probe);
 
 /**
- * branch_offers_prefer_seldom() - let the next that is taken be of those that hardly run
+ * branch_offers_prefer_seldom() - choose a branch that may be rare as the next one to be taken
  *
- * Return: whether there is one.
+ * Return: true if there is one.
  */
 bool branch_offers_prefer_seldom(struct branch_offers *offers, uint64_t now_ns);
 
 /**
- * branch_offers_take() - one of them, with others of its process
- * @group:      out, of @offers->groups
- * @round_max:  with a mark to count it against, if there is one from which to the next one no more
- *              than so many executions of it pass; 0: without. Others are about as frequent as
- *              the first, or much less so if there is a mark
+ * branch_offers_take() - take a branch and others of its process from the queue
+ * @group:     out, one of @offers->groups
+ * @round_max: add a reference branch if there is one with at most this number of executions of the
+ *             first branch per reference iteration; 0: add none
  *
- * There is an offer.
+ * Without a reference branch, the others are about as frequent as the first; with one, they are
+ * much less frequent. The queue must not be empty.
  */
 void branch_offers_take(struct branch_offers *offers, struct branch_group *group, double round_max);
 
 /**
- * branch_offers_is_held() - whether the mark of a group that was taken is probed in another one
- * still
+ * branch_offers_is_held() - return true if the reference branch of a group is still probed in
+ * another group
  *
- * Then wait until that one is not used: where a program has few branches the mark was often in the
- * window before, whose removal takes longer than the time to the next one.
+ * The caller then waits until that group is no longer in use. In a program with few branches, the
+ * reference branch is often the same as in the previous measured interval, whose probes take longer
+ * to remove than the time between two intervals.
  */
 bool branch_offers_is_held(const struct branch_offers *offers, const struct branch_group *group);
 
-/** branch_offers_learn() - what is to be probed since a window was as it was */
+/** branch_offers_learn() - update the queue and the history after a measured interval */
 void branch_offers_learn(struct branch_offers *offers, const struct probe_window *window);
 
 #endif

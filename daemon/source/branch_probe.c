@@ -14,7 +14,7 @@
 #include "lib/cleanup.h"
 #include "loader-hook/process_stat.h"
 
-/* How far is looked for the next branch. */
+/* Limits of the search for the next branch. */
 #define BEYOND_BYTES 128
 #define BEYOND_JUMPS 3
 
@@ -24,7 +24,7 @@
 #define IS_KNOWN_MACHINE false
 #endif
 
-/* Of union bpf_attr, but later than Debian 12's headers. */
+/* Part of union bpf_attr that is missing in Debian 12's headers. */
 struct link_create {
 	uint32_t program_fd;
 	uint32_t target_fd;
@@ -41,8 +41,8 @@ struct link_create {
 };
 
 /*
- * Which condition a branch depends on, as the processor numbers them. Only conditional
- * ones that look at the flags: the kernel steps over the others, which is dear.
+ * Return the x86 condition code of a branch. Only conditional branches that depend on flags have
+ * one: the kernel single-steps the others, which is expensive.
  */
 static int condition_of(const struct x86_insn *insn)
 {
@@ -54,7 +54,7 @@ static int condition_of(const struct x86_insn *insn)
 	return -1;
 }
 
-/* ret; jmp and call by a register or by memory */
+/* ret; jmp and call through a register or memory */
 static bool is_indirect(const struct x86_insn *insn)
 {
 	if (insn->encoding != X86_LEGACY || insn->map != 0)
@@ -69,13 +69,13 @@ static bool is_jump(const struct x86_insn *insn)
 	       (insn->opcode == 0xeb || insn->opcode == 0xe9);
 }
 
-/* jmp by a register or by memory, ret: calls come back */
+/* jmp through a register or memory, ret; calls return */
 static bool is_end(const struct x86_insn *insn)
 {
 	return is_indirect(insn) && !(insn->opcode == 0xff && (insn->reg & 7) == 2);
 }
 
-/* From an address straight on. */
+/* Find the first conditional branch on the straight path from an address. */
 static uint64_t find_beyond(const struct file_mapping *mapping, uint64_t address)
 {
 	uint8_t code[BEYOND_BYTES];
@@ -104,15 +104,18 @@ static uint64_t find_beyond(const struct file_mapping *mapping, uint64_t address
 	return 0;
 }
 
-/* Where one branch takes the time of fifteen others, these get none. */
+/*
+ * The kernel single-steps these branches. One such execution costs as much as fifteen of the
+ * others, so both kinds are never probed together.
+ */
 static bool is_dear(const struct branch_window *window)
 {
 	return window->condition == WINDOW_SNAPSHOTS;
 }
 
 /*
- * From the file, where no other probe hides it; which also sees to it that the kernel finds
- * the page in memory (ext4 of some kernels warns where it has to be read for a uprobe).
+ * Decode from the file, where no other breakpoint hides the instruction. The read also ensures that
+ * the kernel finds the page in memory: ext4 of some kernels warns if it must be read for a uprobe.
  */
 static int branch_decode(struct branch_probe *probe, struct branch_window *window, int file,
 			 uint64_t offset)
@@ -138,7 +141,7 @@ static int branch_decode(struct branch_probe *probe, struct branch_window *windo
 	return 0;
 }
 
-/* The file's path may lead to another file by now; the descriptor does not. */
+/* The file's path may refer to another file by now; the descriptor does not. */
 int branch_probe_attach(const struct branch_probe_sites *sites, int program)
 {
 	char path[32];
@@ -158,7 +161,7 @@ int branch_probe_attach(const struct branch_probe_sites *sites, int program)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Those of the probes that are in the mapping, and of the first one's kind. */
+/* Find the probes that are in the mapping and of the same kind as the first one. */
 static size_t probe_sites_find(struct branch_probe_sites *sites, struct branch_probe *probes,
 			       size_t count, const struct file_mapping *mapping,
 			       const struct branch_probe_link *link)
@@ -195,8 +198,8 @@ int branch_probe_find(struct branch_probe_sites *ret, struct branch_probe *probe
 	if (!IS_KNOWN_MACHINE)
 		return -ENOTSUP;
 	/*
-	 * The kernel takes a debugger's breakpoint for its own if a probe is there too, and removes
-	 * it with the probe.
+	 * If a probe is at the address of a debugger's breakpoint, the kernel takes the breakpoint
+	 * for its own and removes it with the probe.
 	 */
 	if (process_is_traced(probes[0].pid))
 		return -EBUSY;

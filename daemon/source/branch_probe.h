@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Probes at some branches of a process, for a moment: which ways did they go?
+ * Probes at branches of a process during a short interval: which directions do they take?
  *
- * The kernel puts breakpoints (uprobes) into the process' copy of the code, and runs a BPF
- * program (daemon/source/bpf/branch_snapshot.bpf.c) whenever one is reached, in any of the
- * process' threads. Of conditional branches that counts both ways itself; of others it
- * leaves snapshots, the first few each time. Conditional branches the kernel then carries
- * out by itself: about a microsecond. Others are stepped over: 15.
+ * The kernel places breakpoints (uprobes) in the process's copy of the code. It runs a BPF program
+ * (daemon/source/bpf/branch_snapshot.bpf.c) whenever any thread of the process hits one. For
+ * conditional branches, this program counts both directions; for others it writes snapshots of the
+ * first few executions. The kernel emulates conditional branches, which takes about 1 us. It
+ * single-steps the others, which takes 15 us.
  *
- * (Debug registers would be simpler. But a hypervisor may lose DR6 between the exception
- * and its handler, as Linux' did up to 2025, and then the process gets a SIGTRAP: one hit in
- * 20,000 on a virtual machine that we tried. And perf's events for uprobes stay in the code
- * for another tenth of a second when they are closed.)
+ * (Debug registers would be simpler. But a hypervisor may lose DR6 between the exception and its
+ * handler, as Linux' did up to 2025. Then the process gets a SIGTRAP: one hit in 20,000 on a tested
+ * virtual machine. perf's uprobe events stay in the code for another tenth of a second after they
+ * are closed.)
  *
- * One link holds all (BPF_TRACE_UPROBE_MULTI, Linux 6.6 and later). Attaching takes some ten
- * milliseconds and closing up to a hundred. Nearly all that time the kernel waits for an RCU grace
- * period, before the breakpoints are there and after they have gone. A separate process has the
- * link (probe_holder.h).
+ * One link holds all probes of a group (BPF_TRACE_UPROBE_MULTI, Linux 6.6 and later). Attaching
+ * takes some 10 ms and closing up to 100 ms. The kernel spends nearly all that time waiting for an
+ * RCU grace period, before the breakpoints are placed and after they have been removed. A separate
+ * process has the link (probe_holder.h).
  */
 #ifndef DCPI_BRANCH_PROBE_H
 #define DCPI_BRANCH_PROBE_H
@@ -28,17 +28,18 @@
 #include "daemon/source/bpf/branch_snapshot.h"
 #include "daemon/source/file_mapping.h"
 
-/* BPF_TRACE_UPROBE_MULTI of enum bpf_attach_type, which Debian 12's headers don't have. */
+/* BPF_TRACE_UPROBE_MULTI of enum bpf_attach_type, which is missing in Debian 12's headers. */
 #define BRANCH_PROBE_ATTACH_TYPE 48
 
 /**
  * struct branch_probe - a branch
- * @place: where it was read. A breakpoint in the midst of an instruction makes another one of
- *         it, so there is none if something else is at @address by now: a program after exec
- * @ways: of a conditional branch: where it leads to if it is not taken, and if it is; of
- *        others 0
- * @beyond: of a conditional branch: the next one that each way comes to, if that is known; 0
- * @mark:   what others are counted against (struct branch_round); the last one, if any
+ * @place:  position of the branch in its file. A breakpoint in the middle of an instruction would
+ *          change it. So there is no probe if something else is mapped at @address by now, e.g.
+ *          after an exec
+ * @ways:   targets of a conditional branch: not taken, and taken; 0 for other branches
+ * @beyond: of a conditional branch: the next conditional branch after each direction, if known;
+ *          otherwise 0
+ * @mark:   this is the reference branch of its group (struct branch_round); always the last one
  */
 struct branch_probe {
 	uint32_t pid;
@@ -49,17 +50,17 @@ struct branch_probe {
 	bool mark;
 };
 
-/** branch_probe_is_at() - whether both are of one branch */
+/** branch_probe_is_at() - return true if both refer to the same branch */
 static inline bool branch_probe_is_at(const struct branch_probe *a, const struct branch_probe *b)
 {
 	return a->pid == b->pid && a->address == b->address;
 }
 
 /**
- * struct branch_probe_program - what runs at hits
+ * struct branch_probe_program - the program that runs at hits
  * @fd:      the BPF program
- * @windows: what it counts in, BRANCH_WINDOWS for each of BRANCH_LINKS
- * @rounds:  and one for each link
+ * @windows: its counts, BRANCH_WINDOWS for each of BRANCH_LINKS
+ * @rounds:  its counts per reference iteration, one for each link
  */
 struct branch_probe_program {
 	int fd;
@@ -67,13 +68,13 @@ struct branch_probe_program {
 	struct branch_round *rounds;
 };
 
-/** struct branch_probe_link - @number: which windows are its own; < BRANCH_LINKS */
+/** struct branch_probe_link - @number: selects the link's windows; < BRANCH_LINKS */
 struct branch_probe_link {
 	struct branch_probe_program program;
 	size_t number;
 };
 
-/** branch_probe_windows() - of a link */
+/** branch_probe_windows() - return the windows of a link */
 static inline struct branch_window *branch_probe_windows(const struct branch_probe_link *link)
 {
 	return &link->program.windows[link->number * BRANCH_WINDOWS];
@@ -81,7 +82,7 @@ static inline struct branch_window *branch_probe_windows(const struct branch_pro
 
 /**
  * struct branch_probe_sites - the breakpoints of some probes
- * @file:    where they are: a descriptor, owned by the structure; -1: none
+ * @file:    descriptor of the file that contains them, owned by the structure; -1: none
  * @pid:     process whose copy of the code gets them
  * @offsets: in the file; @cookies: the numbers of their windows
  */
@@ -94,24 +95,23 @@ struct branch_probe_sites {
 };
 
 /**
- * branch_probe_find() - find where breakpoints have to be, and clear the link's windows
- * @ret:        out; closed by branch_probe_sites_close(), also after an error
- * @probes:     of one process, at most BRANCH_WINDOWS; of those that can be probed
- *              beside the first one (in its file, of its kind) @ways and @beyond are filled in,
- *              and the others removed
- * @count:      in: how many; out: those that are left
- * @link:       whose windows count, in the order of @probes
+ * branch_probe_find() - find the positions of breakpoints, and clear the link's windows
+ * @ret:    out; closed by branch_probe_sites_close(), also after an error
+ * @probes: of one process, at most BRANCH_WINDOWS. @ways and @beyond are filled in for probes that
+ *          are in the same file and of the same kind as the first valid one; the others are removed
+ * @count:  in: number of @probes; out: number of the probes left
+ * @link:   its windows will count, in the order of @probes
  *
- * Return: 0; -EINVAL there is none to probe; -EBUSY a debugger has the process; -ENOTSUP on other
- * machines than x86-64; else -errno (-ESRCH: no such process).
+ * Return: 0; -EINVAL if none can be probed; -EBUSY if a debugger has the process; -ENOTSUP on other
+ * machines than x86-64; otherwise -errno (-ESRCH: no such process).
  */
 int branch_probe_find(struct branch_probe_sites *ret, struct branch_probe *probes, size_t *count,
 		      const struct branch_probe_link *link);
 
 /**
- * branch_probe_own_site() - the breakpoint of a function of this program
- * @ret: out; closed by branch_probe_sites_close() if that succeeds
- * @pid: a fork of this process, or this one
+ * branch_probe_own_site() - return the breakpoint of a function of this program
+ * @ret: out; closed by branch_probe_sites_close() after success
+ * @pid: a fork of this process, or this process
  *
  * Return: 0; -errno as file_mapping_find().
  */
@@ -125,8 +125,8 @@ void branch_probe_sites_close(struct branch_probe_sites *sites);
  * branch_probe_attach() - place the breakpoints
  * @program: descriptor of the BPF program that runs at hits
  *
- * Return: a descriptor, which alone keeps them in place; closing it, or the end of the process
- * that has it, removes them. -EINVAL: the kernel has no such links; else -errno.
+ * Return: the only descriptor that keeps them in place: they are removed when it is closed, or its
+ * process exits. -EINVAL: the kernel does not support such links; otherwise -errno.
  */
 int branch_probe_attach(const struct branch_probe_sites *sites, int program);
 

@@ -17,39 +17,47 @@
 #include "lib/clock.h"
 #include "lib/error.h"
 
-/* Windows with a mark (rounds) may take longer than others. */
+/* Maximum cost of a measured interval with a reference branch, which may exceed that of others. */
 #define ROUND_TAKEN_MAX_NS (50 * NS_PER_MS)
 /*
- * They take so many times what all others do, which hardly tell more in a twentieth of the time
- * than in a fiftieth; in the beginning no more than probes may take in half a second.
+ * Intervals with a reference branch get this multiple of the time of all others, because the others
+ * gain little from a twentieth of the CPU time over a fiftieth. Initially they may take as much
+ * time as probes are allowed in half a second (ROUND_AHEAD_NS). ROUND_SAVED_MAX_NS limits the
+ * unused time that they can save up.
  */
 #define ROUND_SHARE 3
 #define ROUND_AHEAD_NS (NS_PER_SECOND / 2)
 #define ROUND_SAVED_MAX_NS (200 * (int64_t)NS_PER_MS)
-/* Highest cost of one execution of a conditional branch; windows that are full show a lower one. */
+/*
+ * Upper bound on the cost of one execution of a probed conditional branch; full intervals show a
+ * lower one.
+ */
 #define HIT_NS 1500
-/* So many executions show it. */
+/* Minimum number of executions in an interval that shows this cost. */
 #define HITS_SHOWN 1000
 #define SNAPSHOTS_A_WINDOW 16
 /*
- * From there on some are executed in a step, if the program is at them at all; if none is, a
- * window that waited for them would leave the program there for the next one.
+ * From this level on, a branch is executed in each step if the program is near it at all. If none
+ * is executed the interval ends: if it waited for the program to get there, the next interval would
+ * begin there.
  */
 #define LEVEL_AT_ONCE 14
 /*
- * After a holder was killed at its deadline there is no window for this time. Probing ends after
- * this number of such windows in a row.
+ * After a holder was killed at its deadline there is no measured interval for this time. Probing
+ * ends after this number of such intervals in a row.
  */
 #define COOL_DOWN_NS (300 * NS_PER_MS)
 #define DEADLINES_MAX 20
-/* A thread that is in the trap of a breakpoint goes on after the breakpoint is removed. */
+/*
+ * A thread may still be in the trap of a breakpoint for this time after the breakpoint was removed.
+ */
 #define REMOVAL_NS (20 * NS_PER_MS)
 
 /*
- * struct worker - a thread, with a link of its own
- * @group:  the branches of its window; changed under the lock
- * @holder: the process that has the link's probes; changed under the lock
- * @told_ns: time that probes took in its window, as counted so far
+ * struct worker - a thread, with its own link
+ * @group:   the branches of its interval; changed under the lock
+ * @holder:  the process that has the link's probes; changed under the lock
+ * @told_ns: cost of its interval, as accounted so far
  */
 struct worker {
 	struct branch_probes *probes;
@@ -61,19 +69,21 @@ struct worker {
 };
 
 /*
- * @turn:    who opens a window has it, until that is over: what slows the program down in
- *           one place makes it more likely to be there
- * @next_ns: with the turn, as are @hit_ns, @round_ns: when the next window may be, CLOCK_MONOTONIC
- * @hit_ns:  what an execution takes
- * @round_ns: what windows of rounds have taken beyond their share
- * @checked: as @next_ns: the kernel was tested for removing probes in time
- * @deadlines: as @next_ns: number of windows in a row that ended at the holder's deadline
- * @places:  where probes are, for samples of their traps
- * @lock:    of all from here on
- * @permille: share of a CPU's time that windows may take
- * @late_ns:  time that probes took before windows began and after they ended, not yet in @next_ns
- * @waiting: who has the turn has nothing to probe
- * @current: which of @results is filled; the other one is the caller's
+ * @turn:      the interval mutex, held by the thread that opens a measured interval, until the
+ *             interval ends. An interval slows the program down at one place, which would make that
+ *             place more likely in concurrent intervals
+ * @next_ns:   under the interval mutex, as are @hit_ns, @round_ns, @checked and @deadlines:
+ *             earliest start of the next interval, CLOCK_MONOTONIC
+ * @hit_ns:    cost of an execution
+ * @round_ns:  time of intervals with a reference branch in excess of their share
+ * @checked:   the kernel was tested for removing probes in time
+ * @deadlines: number of intervals in a row that ended at the holder's deadline
+ * @places:    addresses of probes, for samples of their traps
+ * @lock:      protects all following fields
+ * @permille:  share of a CPU's time that intervals may take
+ * @late_ns:   cost of probes before intervals began and after they ended, not yet in @next_ns
+ * @waiting:   the thread that has the interval mutex has nothing to probe
+ * @current:   index of the @results that are being filled; the caller has the other one
  */
 struct branch_probes {
 	size_t worker_count;
@@ -138,7 +148,7 @@ void branch_probes_seen(struct branch_probes *probes, uint32_t pid, uint64_t add
 	pthread_mutex_unlock(&probes->lock);
 }
 
-/* Ends early if all is to end. */
+/* Returns early if the threads are to stop. */
 static void wait_until(struct branch_probes *probes, uint64_t until_ns)
 {
 	struct timespec time = {.tv_sec = (time_t)(until_ns / NS_PER_SECOND),
@@ -150,7 +160,10 @@ static void wait_until(struct branch_probes *probes, uint64_t until_ns)
 	pthread_mutex_unlock(&probes->lock);
 }
 
-/* What a window of rounds may take now. A short program is to be left as it is, but for little. */
+/*
+ * Return the time that an interval with a reference branch may take now. A short program should be
+ * affected only little.
+ */
 static uint64_t round_time_ns(const struct branch_probes *probes, uint32_t permille)
 {
 	int64_t ns = (int64_t)(ROUND_AHEAD_NS / 1000 * permille) - probes->round_ns;
@@ -160,7 +173,7 @@ static uint64_t round_time_ns(const struct branch_probes *probes, uint32_t permi
 	return (uint64_t)ns < ROUND_TAKEN_MAX_NS ? (uint64_t)ns : ROUND_TAKEN_MAX_NS;
 }
 
-/* Return: false: stop. */
+/* Return: false if the thread is to stop. */
 static bool offers_take(struct branch_probes *probes, struct worker *worker)
 {
 	pthread_mutex_lock(&probes->lock);
@@ -179,7 +192,7 @@ static bool offers_take(struct branch_probes *probes, struct worker *worker)
 	return worker->group->count > 0;
 }
 
-/* A window that is full of executions tells what they take, and no more. */
+/* If an interval is full of executions, its length shows an upper bound on the cost of one. */
 static void learn(struct branch_probes *probes, const struct probe_window *window)
 {
 	uint64_t executions = probe_taken_ns(window->windows, window->count, 1);
@@ -190,7 +203,7 @@ static void learn(struct branch_probes *probes, const struct probe_window *windo
 		probes->hit_ns = window->ns / executions;
 }
 
-/* Where there were no marks for a while, what was saved is not all made up for. */
+/* Limit the time saved up while there were no reference branches. */
 static void balance(struct branch_probes *probes, bool has_mark, int64_t taken_ns)
 {
 	probes->round_ns += has_mark ? taken_ns : -ROUND_SHARE * taken_ns;
@@ -222,7 +235,7 @@ static void window_tell(struct worker *worker, struct probe_window *window)
 	pthread_mutex_unlock(&probes->lock);
 }
 
-/* Under the lock. */
+/* Call with the lock held. */
 static void offer_refuse(struct branch_probes *probes, const struct branch_probe *probe)
 {
 	probes->stats.refused++;
@@ -230,8 +243,8 @@ static void offer_refuse(struct branch_probes *probes, const struct branch_probe
 }
 
 /*
- * Which branches can be probed may be fewer than were taken: others than the first are in another
- * file, say. They are offered again. Return: 0; -errno there is none.
+ * Find the branches of the group that can be probed: others than the first may be in another file,
+ * for example. These are queued again. Return: 0; -errno if there is none.
  */
 static int window_find(struct worker *worker, struct branch_probe_sites *sites)
 {
@@ -267,7 +280,9 @@ static struct probe_limits limits_of(const struct worker *worker)
 	};
 }
 
-/* Return: false: all is to end. From here on branch_probes_close() may interrupt @holder. */
+/*
+ * Return: false if the thread is to stop. From here on branch_probes_close() may interrupt @holder.
+ */
 static bool holder_publish(struct worker *worker, struct probe_holder holder)
 {
 	struct branch_probes *probes = worker->probes;
@@ -280,7 +295,7 @@ static bool holder_publish(struct worker *worker, struct probe_holder holder)
 	return more;
 }
 
-/* Return: 0; -ECANCELED all is to end; else as probe_holder_start(). */
+/* Return: 0; -ECANCELED if the thread is to stop; otherwise as probe_holder_start(). */
 static int holder_ensure(struct worker *worker, struct error *err)
 {
 	struct probe_holder holder = worker->holder;
@@ -293,7 +308,7 @@ static int holder_ensure(struct worker *worker, struct error *err)
 	return holder_publish(worker, holder) ? 0 : -ECANCELED;
 }
 
-/* Stopping it waits for the kernel, which is not to be done under the lock. */
+/* Stopping a holder waits for the kernel, which must not happen under the lock. */
 static void holder_drop(struct worker *worker)
 {
 	struct probe_holder holder = worker->holder;
@@ -302,7 +317,10 @@ static void holder_drop(struct worker *worker)
 	probe_holder_stop(&holder);
 }
 
-/* No more windows. @reason: NULL: the kernel is older than such probes, which is no error */
+/*
+ * Open no more intervals. @reason: NULL: the kernel is too old for such probes, which is not an
+ * error
+ */
 static void probing_end(struct branch_probes *probes, const char *reason)
 {
 	pthread_mutex_lock(&probes->lock);
@@ -314,7 +332,7 @@ static void probing_end(struct branch_probes *probes, const char *reason)
 	pthread_mutex_unlock(&probes->lock);
 }
 
-/* The holder was killed, as it would be if it and this process had been stopped. */
+/* The holder was killed at its deadline. This also happens if it and this process were stopped. */
 static void deadline_count(struct branch_probes *probes)
 {
 	bool stop;
@@ -338,7 +356,7 @@ static void places_add(struct worker *worker)
 				 group->some[i].address, now_ns);
 }
 
-/* The area exists from the first time on that the kernel steps over an instruction. */
+/* The area exists once the kernel has single-stepped an instruction. */
 static void area_add(struct worker *worker, uint64_t since_ns)
 {
 	uint32_t pid = worker->group->some[0].pid;
@@ -349,7 +367,7 @@ static void area_add(struct worker *worker, uint64_t since_ns)
 		probe_places_add_area(&worker->probes->places, pid, start, end, since_ns);
 }
 
-/* Nothing is in place any more, or will be in a moment: the holder's end was awaited. */
+/* All breakpoints are gone, or will be within REMOVAL_NS: the holder has ended. */
 static void places_remove(struct worker *worker)
 {
 	const struct branch_group *group = worker->group;
@@ -363,8 +381,8 @@ static void places_remove(struct worker *worker)
 }
 
 /*
- * Let the holder measure, and pass its result on. Return: 0; -ETIMEDOUT it was killed; -EPIPE its
- * parent was, too; else -errno: it could not place the probes.
+ * Let the holder measure, and process its result. Return: 0; -ETIMEDOUT if it was killed; -EPIPE if
+ * its parent was killed, too; otherwise -errno: it could not place the probes.
  */
 static int window_measure(struct worker *worker, struct branch_probe_sites *sites)
 {
@@ -389,7 +407,7 @@ static int window_measure(struct worker *worker, struct branch_probe_sites *site
 	return 0;
 }
 
-/* With the mutex of windows held. Return: true if the holder has to remove probes still. */
+/* Call with the interval mutex held. Return: true if the holder still has to remove probes. */
 static bool window_run(struct worker *worker)
 {
 	struct branch_probes *probes = worker->probes;
@@ -420,7 +438,7 @@ out:
 	return rc == 0;
 }
 
-/* With the same mutex: a kernel that does not remove probes in time gets none. */
+/* Call with the interval mutex held. A kernel that does not remove probes in time gets none. */
 static void guarantee_ensure(struct worker *worker)
 {
 	struct branch_probes *probes = worker->probes;
@@ -435,7 +453,9 @@ static void guarantee_ensure(struct worker *worker)
 		probing_end(probes, rc == -EOPNOTSUPP ? NULL : err.message);
 }
 
-/* Whether there is something to probe, while there is time, that takes hardly any. */
+/*
+ * Return true if there is a branch to probe at almost no cost, and time before the next interval.
+ */
 static bool has_cheap(struct branch_probes *probes)
 {
 	uint64_t now_ns = clock_monotonic_ns();
@@ -450,8 +470,8 @@ static bool has_cheap(struct branch_probes *probes)
 }
 
 /*
- * All probes are gone: executions before the window began and after it ended cost time, too. The
- * next window waits for that.
+ * Call when all probes have been removed. Executions before the interval began and after it ended
+ * cost time, too, by which the next interval is delayed.
  */
 static void removal_account(struct worker *worker, uint64_t cpu_ns_before)
 {
@@ -472,7 +492,7 @@ static void removal_account(struct worker *worker, uint64_t cpu_ns_before)
 	pthread_mutex_unlock(&probes->lock);
 }
 
-/* With the mutex of windows held. */
+/* Call with the interval mutex held. */
 static void late_take(struct branch_probes *probes)
 {
 	uint64_t now_ns = clock_monotonic_ns();
@@ -486,8 +506,9 @@ static void late_take(struct branch_probes *probes)
 }
 
 /*
- * Its turn is over when the window is. Then the program goes on as before, though it takes
- * longer until all is removed; who is next is not in its way. Return: false: all is to end.
+ * Run one interval. The interval mutex is released when the measurement ends: then the program runs
+ * as before, although removing the probes takes longer, and the next interval is not affected.
+ * Return: false if the thread is to stop.
  */
 static bool run_once(struct worker *worker)
 {
@@ -528,7 +549,7 @@ static void *run(void *context)
 	return NULL;
 }
 
-/* Signals are the caller's. */
+/* Block all signals in the threads: they are for the caller. */
 static int threads_start(struct branch_probes *probes, const struct branch_probe_program *program)
 {
 	sigset_t all, before;

@@ -3,24 +3,39 @@
 
 #include "lib/clock.h"
 
-/* From one execution to the next it takes no longer than so many times the mean. */
+/*
+ * A branch is regular if no time between two executions exceeds ALIKE times the mean plus
+ * JITTER_NS.
+ */
 #define ALIKE 4
 #define JITTER_NS (NS_PER_MS / 2)
-/* Shorter windows don't show it. */
+/* Minimum length of an interval that shows irregularity. */
 #define WINDOW_NS (10 * NS_PER_MS)
-/* With fewer executions between two other windows tell as much. */
+/*
+ * With fewer executions per reference iteration, intervals without a reference branch are equally
+ * accurate.
+ */
 #define COST_MIN 64.0
-/* So often a mark must have been seen, so long after each other, and twice as long each time. */
+/*
+ * A branch becomes a reference branch after it was found regular in this number of checks. The time
+ * to the next check doubles after each.
+ */
 #define LOOKS 2
-/* Once in so many times it may not have been: what else the machine does. It may be so again. */
+/*
+ * At most one check in FAILURES may have failed, because of other activity of the machine. A branch
+ * is checked again unless its failed checks outnumber the successful ones by more than HOPELESS.
+ */
 #define FAILURES 4
 #define HOPELESS 3
 #define LOOK_AGAIN_NS (100 * NS_PER_MS)
-/* What an execution of a branch takes with what is around it, about. */
+/* Approximate time of an execution of a branch, including the code around it. */
 #define EXECUTION_NS 2.0
-/* After so many branches all are as if new. */
+/* Maximum number of branches. When it is exceeded all are dropped. */
 #define LED_MAX 32768
-/* How a branch is kept in a word: samples that led there, windows of rounds that it was in. */
+/*
+ * Data of a branch in one word: number of samples that led there, number of intervals with a
+ * reference branch.
+ */
 #define LED_MASK 0xffffffffffffULL
 #define WINDOWS_SHIFT 48
 #define WINDOWS_MAX 0xffffULL
@@ -74,7 +89,7 @@ static bool is_fit(const struct branch_rounds *rounds, const struct branch_round
 	return cost >= COST_MIN && cost <= cost_max;
 }
 
-/* What was counted gives way to what was not. */
+/* Branches with fewer intervals against a reference branch are preferred. */
 static bool is_worth(const struct branch_rounds *rounds, struct branch_known *known,
 		     const struct branch_probe *probe)
 {
@@ -114,8 +129,8 @@ static struct branch_round_mark *find_mark(struct branch_rounds *rounds,
 }
 
 /*
- * Executed in bursts. What else the machine does may lengthen one of many periods; and where the
- * program waits for a CPU a window may begin or end without it.
+ * Return true if a branch is executed in bursts. Other activity of the machine may lengthen one of
+ * many times. If the program waits for a CPU, an interval may begin or end without an execution.
  */
 static bool is_bursty(const struct branch_window *seen)
 {
@@ -125,7 +140,7 @@ static bool is_bursty(const struct branch_window *seen)
 	return seen->gaps > 0 && seen->longest_ns > ALIKE * own_ns / seen->gaps + JITTER_NS;
 }
 
-/* Whether a window tells that a branch is no mark: or it is not always executed. */
+/* Return true if an interval shows that a branch is irregular, or not always executed. */
 static bool is_uneven(const struct branch_known *known, const struct probe_window *window, size_t i)
 {
 	const struct branch_probe *probe = &window->some[i];
@@ -154,7 +169,7 @@ static void add_mark(struct branch_rounds *rounds, struct branch_known *known,
 		.wait_ns = LOOK_AGAIN_NS,
 		.look_ns = now_ns + LOOK_AGAIN_NS,
 	};
-	/* It is one in windows of rounds, and not where it is looked at. */
+	/* @mark is set only in groups that use the branch as reference, not when it is checked. */
 	mark->probe.mark = false;
 }
 
@@ -165,7 +180,7 @@ static void doubt_mark(struct branch_round_mark *mark, uint64_t now_ns)
 	mark->look_ns = now_ns + mark->wait_ns;
 }
 
-/* It is as even as before, after some time. */
+/* The branch was regular again after some time. */
 static void confirm_mark(struct branch_round_mark *mark, uint64_t period_ns, uint64_t now_ns)
 {
 	if (period_ns > ALIKE * mark->period_ns || mark->period_ns > ALIKE * period_ns) {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Against which branches others are counted: those that a program comes to again and again, in
- * times that are alike.
+ * Reference branches: branches that a program executes repeatedly at regular times. Other branches
+ * are counted relative to them.
  *
- * How often a frequent branch is executed from one execution of such a one to the next (a
- * round) does not depend on how much probes slow the program down, nor on where a window begins.
- * So it tells what windows of milliseconds can't: how often a loop is executed that goes round
- * ten thousand times before it ends. It takes as long as all these executions do with probes.
+ * The number of executions of a frequent branch from one execution of a reference branch to the
+ * next (a reference iteration) depends neither on the slowdown by probes nor on where a measured
+ * interval begins. So it shows what intervals of milliseconds cannot: the trip count of a loop of,
+ * say, ten thousand iterations. An interval takes as long as all these executions take with probes.
  *
- * Not safe for several threads at once.
+ * Not thread-safe.
  */
 #ifndef DCPI_BRANCH_ROUNDS_H
 #define DCPI_BRANCH_ROUNDS_H
@@ -16,14 +16,14 @@
 #include "daemon/source/branch_known.h"
 #include "daemon/source/probe_results.h"
 
-/* Of all processes. */
+/* Maximum number, for all processes. */
 #define BRANCH_ROUNDS_MAX 32
 
 /**
- * struct branch_round_mark - a branch that rounds begin and end at; fields are private
- * @looks:   how often it was seen to be even; the next time is @look_ns, CLOCK_MONOTONIC, which is
- *           @wait_ns after the last
- * @failures: how often it was not: it is of a phase of the program
+ * struct branch_round_mark - a (possible) reference branch; fields are private
+ * @looks:    number of checks in which it was regular; the next check is at @look_ns,
+ *            CLOCK_MONOTONIC, which is @wait_ns after the last
+ * @failures: number of checks in which it was not: it belongs to one phase of the program
  */
 struct branch_round_mark {
 	struct branch_probe probe;
@@ -36,8 +36,9 @@ struct branch_round_mark {
 
 /**
  * struct branch_rounds - zero-initialised is empty; fields are private
- * @led:   of each branch, and of each process, samples that led there; and windows of rounds
- * @marks: of which there are @count
+ * @led:   by branch and by process, samples that led there, and intervals with a reference branch
+ * @marks: the reference branches
+ * @count: of @marks
  */
 struct branch_rounds {
 	struct u64_map led;
@@ -47,25 +48,26 @@ struct branch_rounds {
 
 void branch_rounds_deinit(struct branch_rounds *rounds);
 
-/** branch_rounds_led() - a sample of a process leads to this branch */
+/** branch_rounds_led() - record that a sample of a process leads to this branch */
 void branch_rounds_led(struct branch_rounds *rounds, uint32_t pid, uint64_t address);
 
 /**
- * branch_rounds_cost() - executions of a branch in so much of its program's own time
+ * branch_rounds_cost() - estimate the executions of a branch in @ns of its program's own time
  *
- * About, for it is a guess from samples: windows of frequent branches are full, and don't tell
- * how long the program would have taken for itself.
+ * The estimate is derived from samples: intervals of frequent branches are full of executions, and
+ * do not show how long the program would take without probes.
  */
 double branch_rounds_cost(const struct branch_rounds *rounds, uint32_t pid, uint64_t address,
 			  uint64_t ns);
 
 /**
- * branch_rounds_find() - a branch to count another one against, the less often the more it was
- * @known: chance is taken from there
- * @cost_max: a round has at most so many executions, about
+ * branch_rounds_find() - find a reference branch for a branch; less likely the more often it was
+ * measured
+ * @known:    source of randomness
+ * @cost_max: approximate maximum number of executions per reference iteration
  *
- * Return: NULL: in its file there is none whose rounds do not take too long; else valid until the
- * next call.
+ * Return: NULL if its file has no reference branch with sufficiently short iterations; valid until
+ * the next call.
  */
 const struct branch_round_mark *branch_rounds_find(const struct branch_rounds *rounds,
 						   struct branch_known *known,
@@ -73,19 +75,23 @@ const struct branch_round_mark *branch_rounds_find(const struct branch_rounds *r
 						   double cost_max);
 
 /**
- * branch_rounds_look() - which branch to look at again: is it still as even?
+ * branch_rounds_look() - return a possible reference branch that is to be checked: is it still
+ * regular?
  *
- * Return: NULL: none; else valid until the next call.
+ * Return: NULL if there is none; valid until the next call.
  */
 const struct branch_probe *branch_rounds_look(const struct branch_rounds *rounds, uint64_t now_ns);
 
-/** branch_rounds_forget() - a branch cannot be probed any more: it is no mark, if it was one */
+/**
+ * branch_rounds_forget() - a branch cannot be probed any more: remove it from the reference
+ * branches
+ */
 void branch_rounds_forget(struct branch_rounds *rounds, const struct branch_probe *probe);
 
 /**
- * branch_rounds_learn() - which branches of a window others may be counted against
+ * branch_rounds_learn() - find possible reference branches in a measured interval
  *
- * Those that were executed in times that are alike, in nearly all windows of some time.
+ * These are branches that were executed at regular times in nearly all intervals, over some time.
  */
 void branch_rounds_learn(struct branch_rounds *rounds, struct branch_known *known,
 			 const struct probe_window *window);

@@ -15,22 +15,22 @@
 #include "lib/error.h"
 #include "lib/pid_namespace.h"
 
-/* bpftool's, not ours. */
+/* Warnings in bpftool's generated code. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wcast-qual"
 #include "daemon/source/bpf/branch_snapshot.skel.h"
 #pragma GCC diagnostic pop
 
 /*
- * Room for two seconds, so that the ring is not half full before the next drain; as far as that
- * goes: it is mapped twice, as a whole.
+ * The ring has room for two seconds of samples, so that it is not half full before the next drain.
+ * The maximum exists because the kernel maps the whole ring twice.
  */
 #define RING_SECONDS 2
-#define RING_SAMPLES 5200 /* a CPU's in a second */
+#define RING_SAMPLES 5200 /* per second and CPU */
 #define RING_BYTES_MIN (64U << 10)
 #define RING_BYTES_MAX (8U << 20)
 
-/* @left: by the drain before, if @is_left: the ring goes on behind what it has shown */
+/* @left: if @is_left, the snapshot that the last drain refused; the ring continues after it */
 struct branch_snapshots {
 	struct branch_snapshot_bpf *skeleton;
 	struct ring_buffer *ring;
@@ -51,7 +51,7 @@ static int snapshot_take(void *context, void *data, size_t bytes)
 	return -EAGAIN;
 }
 
-/* A power of two. */
+/* Return: a power of two. */
 static uint32_t ring_bytes(uint32_t every)
 {
 	uint64_t samples = (uint64_t)sysconf(_SC_NPROCESSORS_CONF) * RING_SAMPLES * RING_SECONDS;
@@ -63,7 +63,7 @@ static uint32_t ring_bytes(uint32_t every)
 	return bytes;
 }
 
-/* As branch_snapshot.bpf.c declares them. */
+/* As declared in branch_snapshot.bpf.c. */
 static const struct kernel_struct kernel_structs[] = {
 #if defined(__x86_64__)
 	{"thread_struct", {"fsbase"}},
@@ -81,7 +81,7 @@ static const struct kernel_struct kernel_structs[] = {
 	 }},
 };
 
-/* @types_fd: types of the kernel that the program uses; -1: libbpf reads all of them */
+/* @types_fd: the kernel types that the program uses; -1: libbpf reads all of them */
 static int snapshots_load_with(struct branch_snapshots *snapshots, uint32_t every, int types_fd)
 {
 	char path[32];
@@ -96,7 +96,7 @@ static int snapshots_load_with(struct branch_snapshots *snapshots, uint32_t ever
 	if (skeleton == NULL)
 		return -errno;
 	skeleton->rodata->branch_every = every;
-	/* Kernels that don't know it yet don't look at it either. */
+	/* Kernels that do not know this type do not check it either. */
 	bpf_program__set_expected_attach_type(skeleton->progs.branch_probe,
 					      (enum bpf_attach_type)BRANCH_PROBE_ATTACH_TYPE);
 	bpf_map__set_max_entries(skeleton->maps.snapshots, ring_bytes(every));
@@ -120,7 +120,7 @@ static int snapshots_load(struct branch_snapshots *snapshots, uint32_t every)
 	/* EPERM: it would be refused again. */
 	if (r < 0 && r != -EPERM) {
 		r = snapshots_load_with(snapshots, every, -1);
-		/* libbpf has read all of the kernel's types, and forgotten them. */
+		/* libbpf has read all kernel types, and freed them again. */
 		malloc_trim(0);
 	}
 	if (r < 0)

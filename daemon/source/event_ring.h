@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One event on one CPU with a ring of perf's, and its period: what the slots of the bpf
- * and the perf source have in common.
+ * One event on one CPU with a perf ring, and its sampling period: the common part of the slots of
+ * the bpf and the perf source.
  *
- * perf draws no periods at random, and a BPF program cannot set them. So a new one is
- * drawn at each drain; between two drains samples are evenly spaced. Setting a
- * period restarts it: half a period per drain goes unsampled (one part in thousands).
+ * perf does not randomise periods, and a BPF program cannot set them. So a new period is drawn at
+ * each drain; between two drains samples are evenly spaced. Setting a period restarts it: half a
+ * period per drain goes unsampled (one part in thousands).
  */
 #ifndef DCPI_EVENT_RING_H
 #define DCPI_EVENT_RING_H
@@ -22,7 +22,7 @@ struct source_event;
 
 /**
  * struct event_ring - zero-initialised is closed
- * @ring:   whoever opens and closes it sets this, NULL: closed
+ * @ring:   set by the code that opens and closes the event; NULL: closed
  * @period: private
  */
 struct event_ring {
@@ -31,35 +31,39 @@ struct event_ring {
 };
 
 /**
- * event_ring_attr() - what to open it with: the event, disabled, a first period
- * @number: of the event
- * @user_only: leave kernel samples out
+ * event_ring_attr() - return the attributes to open the event: disabled, with a first period
+ * @number:    of the event
+ * @user_only: exclude kernel samples
  */
 struct perf_event_attr event_ring_attr(struct event_ring *ring, const struct source_event *event,
 				       uint32_t number, uint32_t cpu, bool user_only);
 
 /**
- * event_ring_explain() - what perf_ring_open() returned, as the one who asked for the event is
- * to be told: if the machine does not have it, which one, and what there is instead
+ * event_ring_explain() - describe an error of perf_ring_open() for the user
+ *
+ * If the machine does not have the event, the message names the event and the alternatives.
  *
  * Return: @rc.
  */
 int event_ring_explain(const struct source_event *event, int rc, struct error *err);
 
-/** event_ring_fd() - to poll; -1 if closed. */
+/** event_ring_fd() - return the descriptor to poll; -1 if closed. */
 int event_ring_fd(const struct event_ring *ring);
 
-/** event_ring_enable(), event_ring_disable() - begin and end sampling; closed: nothing. */
+/** event_ring_enable(), event_ring_disable() - begin and end sampling; no effect if closed. */
 void event_ring_enable(const struct event_ring *ring);
 void event_ring_disable(const struct event_ring *ring);
 
-/** event_ring_stands() - as perf_ring_stands(); closed: false. */
+/** event_ring_stands() - as perf_ring_stands(); false if closed. */
 bool event_ring_stands(const struct event_ring *ring);
 
-/** event_ring_set_window() - draw periods from the window of @event from now on. */
+/** event_ring_set_window() - draw periods from the range of @event from now on. */
 void event_ring_set_window(struct event_ring *ring, const struct source_event *event);
 
-/** event_ring_new_period() - interrupts the CPU: not for an idle one. */
+/**
+ * event_ring_new_period() - draw a new period. Interrupts the CPU, so do not call it for an idle
+ * CPU.
+ */
 void event_ring_new_period(struct event_ring *ring);
 
 #endif

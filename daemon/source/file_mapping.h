@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Which file is mapped at an address of a process: to read code where no probe hides it. */
+/*
+ * Find the file that is mapped at an address of a process, to read code without breakpoints of
+ * probes.
+ */
 #ifndef DCPI_FILE_MAPPING_H
 #define DCPI_FILE_MAPPING_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/** struct file_place - a byte of a file, as /proc/PID/maps names it; @inode 0: of none */
+/** struct file_place - a byte of a file, identified as in /proc/PID/maps; @inode 0: no file */
 struct file_place {
 	uint64_t device;
 	uint64_t inode;
@@ -18,7 +21,7 @@ static inline bool file_place_is(const struct file_place *a, const struct file_p
 	return a->device == b->device && a->inode == b->inode && a->offset == b->offset;
 }
 
-/** file_place_behind() - so many bytes behind another */
+/** file_place_behind() - return the place @bytes after another one */
 static inline struct file_place file_place_behind(struct file_place place, uint64_t bytes)
 {
 	place.offset += bytes;
@@ -26,8 +29,8 @@ static inline struct file_place file_place_behind(struct file_place place, uint6
 }
 
 /**
- * struct file_mapping - [@start, @end) is the file from @from on; zero-initialised is none
- * @fd: the file, for reading; -errno: it cannot be opened, or is not to be found any more
+ * struct file_mapping - [@start, @end) maps the file from @from on; zero-initialised is none
+ * @fd: the file, for reading; -errno if it cannot be opened or no longer exists
  */
 struct file_mapping {
 	uint64_t start;
@@ -37,13 +40,14 @@ struct file_mapping {
 };
 
 /**
- * file_mapping_find() - executable ones
+ * file_mapping_find() - find an executable mapping
  * @ret: out; closed by file_mapping_close()
  *
- * The file is the one that is mapped (image_file_open()), whatever its path leads to by
- * now: without privilege one that was replaced is not found. Mappings of no file are none.
+ * @ret->fd is the file that is mapped (image_file_open()), even if its path refers to another file
+ * by now. An unprivileged process cannot open a file that was replaced. Anonymous mappings are not
+ * found.
  *
- * Return: 0; -EINVAL no file's code is there; else as process_scan().
+ * Return: 0; -EINVAL if no code of a file is mapped there; otherwise as process_scan().
  */
 int file_mapping_find(struct file_mapping *ret, uint32_t pid, uint64_t address);
 
@@ -51,18 +55,18 @@ int file_mapping_find(struct file_mapping *ret, uint32_t pid, uint64_t address);
  * file_mapping_find_named() - find an executable mapping that the kernel has named
  * @name: as in /proc/PID/maps, such as "[uprobes]"
  *
- * Return: 0; -ENOENT there is none; else as process_scan().
+ * Return: 0; -ENOENT if there is none; otherwise as process_scan().
  */
 int file_mapping_find_named(uint64_t *start, uint64_t *end, uint32_t pid, const char *name);
 
-/** file_mapping_place() - of an address in it */
+/** file_mapping_place() - return the place of an address within a mapping */
 static inline struct file_place file_mapping_place(const struct file_mapping *mapping,
 						   uint64_t address)
 {
 	return file_place_behind(mapping->from, address - mapping->start);
 }
 
-/** file_mapping_close() - there is none any more. */
+/** file_mapping_close() - close the file and clear the mapping. */
 void file_mapping_close(struct file_mapping *mapping);
 
 #endif

@@ -20,8 +20,8 @@
 #define RESOLVE_MAX 16
 
 /*
- * struct types - a file of types, checked
- * @offsets: of the types in @data, by number less 1
+ * struct types - a validated BTF file
+ * @offsets: of the types in @data, indexed by type number - 1
  */
 struct types {
 	const uint8_t *data;
@@ -32,10 +32,10 @@ struct types {
 	uint32_t count;
 };
 
-/* Bytes after the common part of a type; -1: a kind that is not known here. */
+/* Return the number of bytes after the common part of a type; -1 if the kind is unknown. */
 static int64_t type_extra(uint32_t info)
 {
-	/* By kind; the size of an element where @elements has its bit. */
+	/* Indexed by kind. The size is per element if the kind's bit in @elements is set. */
 	static const uint8_t sizes[] = {0, 4, 0, 12, 12, 12, 8, 0, 0, 0,
 					0, 0, 0, 8,  4,	 12, 0, 4, 0, 12};
 	static const uint32_t elements = 1 << 4 | 1 << 5 | 1 << 6 | 1 << 13 | 1 << 15 | 1 << 19;
@@ -77,7 +77,7 @@ static int types_index(struct types *types)
 	return at == types->bytes ? 0 : -EINVAL;
 }
 
-/* @data is at least as aligned as a uint32_t. */
+/* @data must be at least as aligned as a uint32_t. */
 static int types_check(struct types *types, const uint8_t *data, size_t bytes)
 {
 	const struct btf_header *header = (const void *)data;
@@ -124,7 +124,7 @@ static const struct btf_member *member_find(const struct types *types, const str
 	return NULL;
 }
 
-/* Follow typedef and qualifiers, which do not change the layout. */
+/* Follow typedefs and qualifiers, which do not change the layout. */
 static const struct btf_type *type_resolve(const struct types *types, uint32_t number)
 {
 	const struct btf_type *type = type_at(types, number);
@@ -140,7 +140,7 @@ static const struct btf_type *type_resolve(const struct types *types, uint32_t n
 	return NULL;
 }
 
-/* Return: the number in @ret of a member's type; -ENOENT none that is supported. */
+/* Return: the number of a member's type in @ret; -ENOENT if the type is not supported. */
 static int member_type(struct btf *ret, const struct types *types, uint32_t number)
 {
 	const struct btf_type *type = type_resolve(types, number);
@@ -174,7 +174,7 @@ static int struct_add(struct btf *ret, const struct types *types,
 		if (numbers[count] < 0)
 			return numbers[count];
 	}
-	/* Its members have to follow at once. */
+	/* The members must be added directly after the structure. */
 	r = btf__add_struct(ret, wanted->name, type->size);
 	for (int i = 0; r >= 0 && i < count; i++) {
 		bool bits = BTF_INFO_KFLAG(type->info) &&
@@ -204,8 +204,8 @@ static int file_read(int fd, uint8_t *data, size_t bytes)
 }
 
 /*
- * Since Linux 6.16 the kernel's types can be mapped, which takes no time. Elsewhere huge pages
- * spare a thousand page faults. Return: 0 or -errno; @ret is for munmap().
+ * Since Linux 6.16 the kernel's types can be mapped, which takes no time. On earlier kernels, huge
+ * pages avoid a thousand page faults. Return: 0 or -errno; @ret is for munmap().
  */
 static int file_map(const char *path, uint8_t **ret, size_t *bytes)
 {

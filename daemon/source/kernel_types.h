@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The few kernel types that a BPF program uses, taken out of /sys/kernel/btf/vmlinux.
+ * Extracts the few kernel types that a BPF program uses from /sys/kernel/btf/vmlinux.
  *
  * libbpf copies and indexes all of the kernel's types for each object that it loads, which takes
- * some 70 ms. To find the structures that the object names takes 8 ms.
+ * some 70 ms. Finding the structures that the object names takes 8 ms.
  */
 #ifndef DCPI_KERNEL_TYPES_H
 #define DCPI_KERNEL_TYPES_H
@@ -15,7 +15,7 @@
 
 /**
  * struct kernel_struct - a structure of the kernel
- * @members: names, up to the first NULL
+ * @members: names; the first NULL ends the list
  */
 struct kernel_struct {
 	const char *name;
@@ -23,14 +23,14 @@ struct kernel_struct {
 };
 
 /**
- * kernel_types_open() - make a file in memory with structures and their members
- * @path:  KERNEL_TYPES_PATH, or another file of types in that format (BTF)
- * @wanted: a structure comes before those that have members of its type
+ * kernel_types_open() - create an in-memory file with some structures and their members
+ * @path:   KERNEL_TYPES_PATH, or another file in BTF format
+ * @wanted: a structure must precede those that have members of its type
  *
  * Members are integers or structures of @wanted, not bit fields.
  *
- * Return: a descriptor; -ENOENT a structure or a member is not there; -EINVAL the file is damaged,
- * or newer than this code; else errors of reading.
+ * Return: a descriptor; -ENOENT if a structure or member does not exist; -EINVAL if the file is
+ * damaged or newer than this code; otherwise errors of reading.
  */
 int kernel_types_open(const char *path, const struct kernel_struct *wanted, size_t count);
 

@@ -17,14 +17,14 @@
 #include "loader-hook/process_maps.h"
 
 #define RANGES_MAX 65536
-/* Of a word of /proc/PID/pagemap, which has one a page */
+/* A flag of the words of /proc/PID/pagemap, one word per page. */
 #define PAGEMAP_PRESENT (1ULL << 63)
-/* x86's int3; a byte of it may well be something else, and then it is in the file, too. */
+/* x86's int3. An instruction may also contain such a byte; then the file contains it, too. */
 #define BREAKPOINT 0xcc
 
 #if defined(__x86_64__)
 #define INTERPRET interpret_x86_64_path
-/* rax .. r15 as numbers of perf's, in the order of their encoding */
+/* perf's numbers of rax .. r15, in the order of their encoding */
 static const uint8_t perf_number[] = {0, 2, 3, 1, 7, 6, 4, 5, 16, 17, 18, 19, 20, 21, 22, 23};
 #define PERF_PC 8
 #define PERF_FLAGS 9
@@ -58,20 +58,23 @@ static int range_compare(const void *key, const void *element)
 static const struct perf_branch_range *range_of(const struct perf_branch_process *process,
 						uint64_t address)
 {
-	if (process->count == 0) /* there is no array */
+	if (process->count == 0) /* bsearch() needs an array */
 		return NULL;
 	return bsearch(&address, process->ranges, process->count, sizeof(*process->ranges),
 		       range_compare);
 }
 
-/* @snapshot: NULL: none */
+/* @snapshot: may be NULL */
 struct memory {
 	struct perf_branch *branch;
 	struct perf_branch_process *process;
 	const struct branch_snapshot *snapshot;
 };
 
-/* It was there when the sample was taken; pieces of registers near each other overlap. */
+/*
+ * Read memory from a snapshot, as it was at the sample. Pieces of registers with nearby values
+ * overlap.
+ */
 static bool snapshot_read(const struct branch_snapshot *snapshot, uint64_t address, uint8_t *to,
 			  size_t bytes)
 {
@@ -103,10 +106,10 @@ static bool process_read_at(const struct perf_branch_process *process, uint64_t 
 }
 
 /*
- * A page that is not in memory would be fetched on our behalf: from a disk, or by a file system
- * whose server is another machine or, with FUSE, any user's program, and may never answer.
- * What a program was executing is nearly always there. (It may go between the two looks, but
- * who would have it so must be lucky.)
+ * Check that a page is in memory. Otherwise the read would fetch it from a disk, or through a file
+ * system whose server is another machine or, with FUSE, any user's program, and which may never
+ * answer. Pages with code that a program was executing are nearly always in memory. (A page may be
+ * evicted between the check and the read, but an attacker cannot time that reliably.)
  */
 static bool is_in_memory(struct perf_branch_process *process, uint64_t address)
 {
@@ -120,7 +123,7 @@ static bool is_in_memory(struct perf_branch_process *process, uint64_t address)
 			process->pagemap = -errno;
 		process->has_pagemap = true;
 	}
-	/* A kernel may have none. */
+	/* Some kernels have no pagemap. */
 	if (process->pagemap == -ENOENT)
 		return true;
 	return pread(process->pagemap, &page, sizeof(page), (off_t)(number * sizeof(page))) ==
@@ -152,7 +155,10 @@ static bool may_read_mappings(struct perf_branch *branch)
 	return may_wait(branch) && branch->read_ns < PERF_BRANCH_READ_NS;
 }
 
-/* Of what stays: hot code is read over and over. No mapping ends within a block. */
+/*
+ * Return the cached copy of a block of unchanging memory: hot code is read repeatedly. No mapping
+ * ends within a block.
+ */
 static const uint8_t *block_of(struct perf_branch *branch, struct perf_branch_process *process,
 			       uint64_t address)
 {
@@ -195,7 +201,7 @@ static bool blocks_read(struct perf_branch *branch, struct perf_branch_process *
 	return true;
 }
 
-/* What reading takes: of our own time, and of all. */
+/* CPU time and elapsed time at the beginning of a read. */
 struct stopwatch {
 	uint64_t own_ns;
 	uint64_t all_ns;
@@ -227,7 +233,7 @@ static bool code_find(struct perf_branch *branch, struct perf_branch_process *pr
 	return rc == 0;
 }
 
-/* From the file that is mapped there; the last one stays open. */
+/* Read code from the file that is mapped there. The last file stays open. */
 static void code_read(struct perf_branch *branch, struct perf_branch_process *process,
 		      uint64_t address, void *to, size_t bytes)
 {
@@ -242,8 +248,9 @@ static void code_read(struct perf_branch *branch, struct perf_branch_process *pr
 }
 
 /*
- * What a snapshot has was there when it was taken; but of code it has the breakpoints that our
- * probes are. So code is the process' own; that may have them by now, and then its file is asked.
+ * Read memory from a snapshot if possible, because that is its state at the sample. But code in a
+ * snapshot contains the breakpoints of our probes. So code is read from the process. If that
+ * contains breakpoints by now, code is read from its file.
  */
 static bool memory_read(void *context, u64 address, void *to, size_t bytes)
 {
@@ -264,7 +271,7 @@ static bool memory_read(void *context, u64 address, void *to, size_t bytes)
 	return true;
 }
 
-/* Readable, private, of a file */
+/* Add a mapping of /proc/PID/maps that is readable, not writable, private and of a file. */
 static void line_take(struct perf_branch_process *process, const char *line)
 {
 	struct process_mapping mapping;
@@ -305,7 +312,7 @@ static void process_read(struct perf_branch_process *process, uint32_t pid, uint
 		line_take(process, line);
 }
 
-/* Return: NULL: not now */
+/* Return: NULL if reading the mappings would exceed the limits of this second */
 static struct perf_branch_process *process_of(struct perf_branch *branch, uint32_t pid,
 					      uint64_t version)
 {
@@ -333,7 +340,7 @@ static struct perf_branch_process *process_of(struct perf_branch *branch, uint32
 	return process;
 }
 
-/* Registers come in the order of perf's numbers, without gaps. */
+/* perf stores registers in the order of its numbers, without gaps. */
 static uint64_t register_at(const uint64_t *registers, uint32_t number)
 {
 	uint64_t below = PERF_REGISTERS & ((1ULL << number) - 1);
@@ -342,8 +349,9 @@ static uint64_t register_at(const uint64_t *registers, uint32_t number)
 }
 
 /*
- * Returns false if they are not there, those of a 32-bit program, or of another place than
- * the sample's: AMD's IBS tells an exact one, and they are of the interrupt, which is later.
+ * Return: false if there are no registers, if they are those of a 32-bit program, or if they were
+ * not captured at the sample's PC. AMD's IBS reports an exact PC, but registers as of the
+ * interrupt, which is later.
  */
 static bool state_of(struct interpret_state *state, const struct perf_sample *sample)
 {

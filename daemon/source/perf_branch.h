@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Edges of the perf source: from the registers that came with a sample, or with its
- * snapshot, to the branches that the program took next (kmod/core/interpret.h).
+ * Edges of the perf source: derived from the registers of a sample or its snapshot, by interpreting
+ * the program up to its next branches (kmod/core/interpret.h).
  *
- * The sample is old when it is looked at, and the program has gone on. So only
- * what does not change is read from it: private mappings of files that may not
- * be written (code, tables of constants). What it had on its stack and heap is in the
- * snapshot (branch_snapshots.h), or unknown, and with it a part of the branches, all
- * returns among them. On arm64 registers come without flags, where there are no
- * snapshots: only cbz, tbz and their kind, and what is compared after the sample, are
- * known there.
+ * By the time a sample is processed, the program has continued. So only memory that does not change
+ * is read from the process: private mappings of files that are not writable (code, tables of
+ * constants). Stack and heap are in the snapshot (branch_snapshots.h) or unknown. If they are
+ * unknown, so are some of the branches, including all returns. On arm64, which has no snapshots,
+ * registers come without flags. There, only cbz, tbz and similar branches are known, and those that
+ * depend on comparisons after the sample.
  *
- * Mappings are looked up in /proc, and with what was read are kept in mind until the caller
- * says that they may be others. Of a program that has called exec or unloaded a library since,
- * the wrong code could be read: the caller sees to the former; the latter is the one thing left
- * to chance, where nobody tells of it.
+ * Mappings are read from /proc. They and the memory read are cached until the caller reports a
+ * change. If a program has called exec or unloaded a library since, the wrong code could be read.
+ * The caller prevents this for exec. It remains possible for an unloaded library if no event
+ * reports it.
  */
 #ifndef DCPI_PERF_BRANCH_H
 #define DCPI_PERF_BRANCH_H
@@ -29,26 +28,26 @@
 struct branch_snapshot;
 struct perf_sample;
 
-/* Of a machine that is busy with more, those asked for last. */
+/* If more processes than this are active, the least recently used are dropped. */
 #define PERF_BRANCH_PROCESSES 16
 /*
- * Of the daemon's own time, in each second so much at most, and once more what one takes, is
- * spent on finding out what processes have mapped: a process may have 65,530 mappings, or
- * change them all the time.
+ * Limit of the daemon's own CPU time per second for reading the mappings of processes; one read may
+ * exceed it. A process may have 65,530 mappings, or change them all the time.
  */
 #define PERF_BRANCH_READ_NS 50000000
 /*
- * And so long, their code included, waiting for processes that map something meanwhile. Who does
- * so all the time is given up after a part of that, with what was read.
+ * Limit of the elapsed time per second for this and for reading code, because a process that maps
+ * memory meanwhile makes the daemon wait. Reading one process's mappings ends after
+ * PERF_BRANCH_WAIT_ONE_NS, with the mappings read so far.
  */
 #define PERF_BRANCH_WAIT_NS 300000000
 #define PERF_BRANCH_WAIT_ONE_NS 100000000
-/* Branches that are followed from a sample on. */
+/* Maximum number of branches that are followed from a sample. */
 #define PERF_BRANCH_EDGES 8
 
 /**
- * struct perf_branch_range - addresses [start, end) whose contents stay
- * @from:    what of a file is at @start
+ * struct perf_branch_range - addresses [start, end) with unchanging contents
+ * @from:    place in a file that is mapped at @start
  * @is_code: executable
  */
 struct perf_branch_range {
@@ -61,19 +60,19 @@ struct perf_branch_range {
 #define PERF_BRANCH_BLOCKS 32
 #define PERF_BRANCH_BLOCK_BYTES 256
 
-/** struct perf_branch_block - of their contents, at a multiple of its size; @start 0: none */
+/** struct perf_branch_block - a block of contents, aligned to its size; @start 0: none */
 struct perf_branch_block {
 	uint64_t start;
 	uint8_t bytes[PERF_BRANCH_BLOCK_BYTES];
 };
 
 /**
- * struct perf_branch_process - those of a process, in order
- * @thread:  one that lives, and so has its memory
- * @version: that it was read in
- * @used:    when it was asked for last, as struct perf_branch counts
- * @code:    where code was last read from a file
- * @pagemap: which of its pages are in memory, if @has_pagemap; or -errno
+ * struct perf_branch_process - the ranges of a process, sorted
+ * @thread:  a live thread, through which its memory can be read
+ * @version: of the mappings when they were read
+ * @used:    time of the last use, as counted by struct perf_branch
+ * @code:    mapping from whose file code was last read
+ * @pagemap: descriptor of its pagemap, if @has_pagemap; or -errno
  * @blocks:  by address
  */
 struct perf_branch_process {
@@ -92,10 +91,10 @@ struct perf_branch_process {
 
 /**
  * struct perf_branch - zero-initialised is ready; processes are private
- * @tried: samples interpreted
- * @untried: and those that were not: what their processes have mapped takes too long to read
- * @found: of these, with an edge
- * @edges: of all of them
+ * @tried:   samples interpreted
+ * @untried: samples not interpreted, because reading the mappings of their processes takes too long
+ * @found:   samples of @tried with an edge
+ * @edges:   edges of all samples
  */
 struct perf_branch {
 	uint64_t tried;
@@ -110,45 +109,50 @@ struct perf_branch {
 };
 
 /**
- * perf_branch_registers() - the registers to ask for in perf_event_attr.sample_regs_user
+ * perf_branch_registers() - return the registers for perf_event_attr.sample_regs_user
  *
- * Return: a mask; 0 on machines that nobody interprets.
+ * Return: a bit mask; 0 if there is no interpreter for this architecture.
  */
 uint64_t perf_branch_registers(void);
 
-/** perf_branch_refresh() - all that is known of processes is old now. */
+/** perf_branch_refresh() - invalidate all cached data of processes. */
 void perf_branch_refresh(struct perf_branch *branch);
 
-/** perf_branch_rest() - to be called after some work: no file stays open. */
+/** perf_branch_rest() - close all files; call this after a batch of work. */
 void perf_branch_rest(struct perf_branch *branch);
 
 /**
- * perf_branch_find() - the edges that follow a sample in user space
- * @version: here and below: another number if the process may have mapped other things
- * @sample: with PERF_SAMPLE_REGS_USER after its other fields, as large as its
- *          header says
- * @edges:  out
+ * perf_branch_find() - find the edges that follow a sample in user space
+ * @version: here and below: changes whenever the process may have changed its mappings
+ * @sample:  with PERF_SAMPLE_REGS_USER after its other fields; its size is in its header
+ * @edges:   out
  *
- * Return: how many.
+ * Return: number of edges.
  */
 uint32_t perf_branch_find(struct perf_branch *branch, uint64_t version,
 			  const struct perf_sample *sample,
 			  struct interpret_edge edges[PERF_BRANCH_EDGES]);
 
 /**
- * perf_branch_follow() - those that follow a snapshot; likewise. Those of probes are not
- * counted as samples
- * @stuck: out: the branch behind them, if it depends on what is not known; 0: none
+ * perf_branch_follow() - find the edges that follow a snapshot
+ * @stuck: out: the branch after these edges, if it depends on unknown values; 0: none
+ *
+ * Snapshots of probes are not counted as samples.
+ *
+ * Return: number of edges.
  */
 uint32_t perf_branch_follow(struct perf_branch *branch, uint64_t version,
 			    const struct branch_snapshot *snapshot,
 			    struct interpret_edge edges[PERF_BRANCH_EDGES], uint64_t *stuck);
 
-/** perf_branch_place() - of code of a process that edges were found in; else of no file */
+/**
+ * perf_branch_place() - return the place of code in which edges were found; no file if it is
+ * unknown
+ */
 struct file_place perf_branch_place(struct perf_branch *branch, uint32_t pid, uint64_t version,
 				    uint64_t address);
 
-/** perf_branch_deinit() - free what it holds; it is ready again. */
+/** perf_branch_deinit() - free all resources; the structure is ready again. */
 void perf_branch_deinit(struct perf_branch *branch);
 
 #endif

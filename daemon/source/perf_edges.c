@@ -12,28 +12,28 @@
 #include "lib/clock.h"
 #include "lib/wake_set.h"
 
-/* Of the branches that follow a sample so many may be probed. */
+/* Number of branches after a sample that may be queued for probing. */
 #define OFFERED_MAX 3
-/* From records: what is found waits for no more than that. */
+/* Maximum number of edges from records that are kept back. */
 #define FOUND_MAX 1024
-/* A library that was unloaded, and another one in its place, of which nobody told. */
+/* Interval of invalidation, in case a library was replaced by another without an event. */
 #define REFRESH_NS (10 * NS_PER_SECOND)
 
-/* With probes, records have the user PC, which shows whether the kernel is at a breakpoint. */
+/* With probes, records contain the user PC, which shows whether the kernel is at a breakpoint. */
 #if defined(__x86_64__)
 #define PROBE_REGISTERS (1ULL << PERF_REG_X86_IP)
 #else
 #define PROBE_REGISTERS 0
 #endif
 
-/* What one drain carries along. */
+/* State of one drain. */
 struct drain {
 	struct perf_edges *edges;
 	uint64_t until_ns;
 	const struct perf_edges_sink *sink;
 };
 
-/* No probes are no error: they add to what samples tell. */
+/* Failure to open probes is not an error: probes only supplement samples. */
 static void probes_open(struct perf_edges *edges)
 {
 	struct branch_probe_program program = branch_snapshots_probe(edges->snapshots);
@@ -103,7 +103,10 @@ bool perf_edges_is_probe(struct perf_edges *edges, const struct perf_sample *sam
 	return true;
 }
 
-/* The kernel's, once a drain: it takes four system calls. User code has none of 0. */
+/*
+ * Return the kernel's generation of a process, queried once per drain, because this takes four
+ * system calls. 0 is never the generation of user code.
+ */
 static uint32_t kernel_generation(struct perf_edges *edges, uint32_t pid)
 {
 	struct perf_edges_process *process = &edges->processes[pid % PERF_EDGES_PROCESSES];
@@ -118,8 +121,9 @@ static uint32_t kernel_generation(struct perf_edges *edges, uint32_t pid)
 }
 
 /*
- * What was unmapped, or had something else mapped over it: no generation of the kernel's tells.
- * @version: out: of what the process has mapped
+ * Return true if the process has not unmapped anything, or mapped over it, since the sample. The
+ * kernel's generations do not reflect this.
+ * @version: out: changes whenever the process changes its mappings
  */
 static bool is_unmoved(const struct perf_edges *edges, const struct perf_edges_moment *moment,
 		       uint64_t *version)
@@ -133,8 +137,8 @@ static bool is_unmoved(const struct perf_edges *edges, const struct perf_edges_m
 }
 
 /*
- * What a process was before an exec is not there any more to be read; nor is it known to be
- * where that would not have been told.
+ * Return true if the process is still the program of the sample. Its memory from before an exec can
+ * no longer be read. If execs may have been missed, the state of the process is unknown.
  */
 static bool is_present(struct perf_edges *edges, const struct perf_edges_moment *moment,
 		       uint64_t *version)
@@ -149,7 +153,7 @@ static bool is_present(struct perf_edges *edges, const struct perf_edges_moment 
 	       config->generation(config->context, moment->pid, UINT64_MAX) == moment->generation;
 }
 
-/* Of a sample one of the branches that it leads to, whether or not their ways are known. */
+/* Queue one of the branches that a sample leads to, whether or not their directions are known. */
 static void probe_offer(struct perf_edges *edges, const struct perf_edges_moment *moment,
 			uint64_t version, const struct interpret_edge *path, uint32_t count,
 			uint64_t stuck)
@@ -186,9 +190,9 @@ static void found_add(struct perf_edges *edges, const struct perf_edges_moment *
 }
 
 /*
- * Code was read after its process was asked for: an exec between the two, or another mapping, is
- * known now. It had the registers of one program and the code of another, and where that was
- * taken to have branches may be anything.
+ * Update the generations. Code was read after its process had been checked. An exec or a new
+ * mapping between the two is known now. Edges found with the registers of one program and the code
+ * of another may be completely wrong.
  */
 static void generations_renew(struct perf_edges *edges)
 {
@@ -227,7 +231,7 @@ static void offers_pass(struct perf_edges *edges)
 	edges->offer_count = 0;
 }
 
-/* @exec_count: its generation, if that is the kernel's */
+/* @exec_count: its generation, if generations are the kernel's */
 static struct perf_edges_moment moment_of(const struct perf_edges *edges, uint32_t pid,
 					  uint32_t exec_count, uint64_t time_ns)
 {
@@ -240,8 +244,9 @@ static struct perf_edges_moment moment_of(const struct perf_edges *edges, uint32
 }
 
 /*
- * The process may have been another before: what is known of its time goes with it. Whether it
- * still is that one does not matter, but what it had mapped does.
+ * Pass on a result of a probe, attributed to the process's generation at that time. The process
+ * need not run the same program any more. But with the kernel's generations, results are dropped if
+ * the process has changed its mappings since.
  */
 static void probed_take(struct drain *drain, const struct branch_probe_result *result)
 {
@@ -266,7 +271,7 @@ static void probed_take(struct drain *drain, const struct branch_probe_result *r
 	drain->sink->probed(drain->sink->context, &edge);
 }
 
-/* A branch whose ways the BPF program cannot tell by itself. */
+/* A snapshot of a probed branch whose direction the BPF program cannot determine itself. */
 static void probed_follow(struct drain *drain, const struct branch_snapshot *snapshot,
 			  const struct interpret_edge *path, uint32_t count)
 {
@@ -298,7 +303,7 @@ static bool snapshot_take(void *context, const struct branch_snapshot *snapshot)
 	if (snapshot->time_ns > drain->until_ns)
 		return false;
 	moment = moment_of(edges, snapshot->pid, snapshot->generation, snapshot->time_ns);
-	/* The kernel is asked when all has been read. */
+	/* The kernel's generations are checked later, when all snapshots have been read. */
 	if (!(edges->source == NULL ? is_present(edges, &moment, &version)
 				    : is_unmoved(edges, &moment, &version))) {
 		edges->untried += snapshot->probe == 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The edges of the sources of perf events, perf and bpf: all ways to find them, as one.
+ * Edges of the sources that use perf events, perf and bpf: combines all methods to find them.
  *
- * From snapshots (branch_snapshots.h) where the kernel takes the BPF program that makes
- * them, else from registers in the samples' records (perf_branch.h); and, with snapshots,
- * by probes of branches that samples lead to (branch_probes.h).
+ * If the kernel accepts the BPF program of branch_snapshots.h, edges are derived from its
+ * snapshots. They are then also derived from probes (branch_probes.h) of branches that samples lead
+ * to. Otherwise edges are derived from registers in the samples' records (perf_branch.h).
  */
 #ifndef DCPI_PERF_EDGES_H
 #define DCPI_PERF_EDGES_H
@@ -21,30 +21,30 @@ struct error;
 struct perf_sample;
 struct wake_set;
 
-/** struct perf_edges_moment - a process as a sample found it; @time_ns: CLOCK_MONOTONIC */
+/** struct perf_edges_moment - the process of a sample at that time; @time_ns: CLOCK_MONOTONIC */
 struct perf_edges_moment {
 	uint32_t pid;
 	uint32_t generation;
 	uint64_t time_ns;
 };
 
-/** struct perf_edges_offer - a branch to probe, of a process as it was when it was read */
+/** struct perf_edges_offer - a branch to probe, and its process when the branch was read */
 struct perf_edges_offer {
 	struct perf_edges_moment moment;
 	uint64_t address;
 	struct file_place place;
 };
 
-/* Processes whose generations are kept in mind during a drain. */
+/* Number of processes whose generations are cached during a drain. */
 #define PERF_EDGES_PROCESSES 64
 
-/** struct perf_edges_process - and its generation of now; 0: it has none */
+/** struct perf_edges_process - a process and its current generation; 0: it has none */
 struct perf_edges_process {
 	uint32_t pid;
 	uint32_t generation;
 };
 
-/** struct perf_edges_found - @count edges behind a sample on a CPU, likewise */
+/** struct perf_edges_found - @count edges after a sample on a CPU, and its process */
 struct perf_edges_found {
 	struct perf_edges_moment moment;
 	uint32_t cpu;
@@ -54,20 +54,19 @@ struct perf_edges_found {
 
 /**
  * struct perf_edges - fields are private
- * @source:    whose edges they are, if its generations are the kernel's; else NULL
- * @config:    the source's; stays its own
- * @snapshots: NULL: from records, and without probes
- * @probes:    NULL: none
- * @refresh_ns: when all that is known of processes is to be looked up again
- * @wait:      samples up to the next whose record is interpreted
- * @offers:    samples whose branches were to be offered
+ * @source:        the source, if its generations are the kernel's; otherwise NULL
+ * @config:        of the source, which owns it
+ * @snapshots:     NULL: edges are derived from records, without probes
+ * @probes:        NULL: none
+ * @refresh_ns:    when all cached data of processes is to be invalidated
+ * @wait:          samples until the next one whose record is interpreted
+ * @offers:        number of samples with branches that could be queued
  * @offer, @found: of this drain
- * @untried:   samples whose process was no more, or another program, or had other code
- * @gone:      edges found of processes that were no more, another program, or had other code in
- *             their places, by then
- * @probed:    edges that probes saw
- * @in_probes: samples of the kernel at a breakpoint of a probe
- * @processes: by @source
+ * @untried:       samples whose process had exited, run another program, or changed its code
+ * @gone:          edges that were dropped for the same reasons after they had been found
+ * @probed:        edges seen by probes
+ * @in_probes:     kernel samples at a breakpoint of a probe
+ * @processes:     cached generations of @source
  */
 struct perf_edges {
 	struct source *source;
@@ -90,40 +89,47 @@ struct perf_edges {
 };
 
 /**
- * perf_edges_open() - with what the kernel allows; nothing without @config->branch_every
- * @edges:  zeroes
- * @source: whose they are
- * @config: its own; both stay the caller's
- * @wakes:  is told of snapshots
+ * perf_edges_open() - open with the methods that the kernel allows; none without
+ * @config->branch_every
+ * @edges:  zero-initialised
+ * @source: its source
+ * @config: of the source; the caller keeps ownership of both
+ * @wakes:  gets the descriptor of snapshots
  *
  * Return: 0, or the error of @wakes.
  */
 int perf_edges_open(struct perf_edges *edges, struct source *source,
 		    const struct source_config *config, struct wake_set *wakes, struct error *err);
 
-/** perf_edges_close() - zeroes are fine, too. */
+/** perf_edges_close() - free everything; @edges may be zero-initialised. */
 void perf_edges_close(struct perf_edges *edges);
 
-/** perf_edges_program() - the BPF program to run at samples; 0: none */
+/** perf_edges_program() - return the BPF program to run at samples; 0: none */
 int perf_edges_program(const struct perf_edges *edges);
 
-/** perf_edges_follower() - the BPF program to follow samples (bpf_sampler.h); 0: none */
+/**
+ * perf_edges_follower() - return the BPF program to run after samples were counted (bpf_sampler.h);
+ * 0: none
+ */
 int perf_edges_follower(const struct perf_edges *edges);
 
-/** perf_edges_registers() - what records are to bring, as perf_slot_config.registers */
+/**
+ * perf_edges_registers() - return the registers that records must have, for
+ * perf_slot_config.registers
+ */
 uint64_t perf_edges_registers(const struct perf_edges *edges);
 
 /**
- * perf_edges_is_probe() - report whether a sample of the kernel is in the trap of a probe
+ * perf_edges_is_probe() - return true if a kernel sample is in the trap of a probe
  * @sample: with the registers of perf_edges_registers()
  */
 bool perf_edges_is_probe(struct perf_edges *edges, const struct perf_sample *sample);
 
 /**
- * struct perf_edges_sink - who takes edges
- * @behind: those that a sample on a CPU leads to
- * @probed: one that a probe saw
- * @context: for both
+ * struct perf_edges_sink - receiver of edges
+ * @behind:  called with the edges that a sample on a CPU leads to
+ * @probed:  called with an edge that a probe saw
+ * @context: argument of both
  */
 struct perf_edges_sink {
 	void (*behind)(void *context, uint32_t cpu, const struct interpret_edge *edges,
@@ -133,27 +139,30 @@ struct perf_edges_sink {
 };
 
 /**
- * perf_edges_drain() - hand over what snapshots and probes tell; first of all in a drain
- * @until_ns: later snapshots are of processes that may not be known yet: they wait
+ * perf_edges_drain() - pass on the results of snapshots and probes; call this first in a drain
+ * @until_ns: snapshots after this time are left for the next drain, because their processes may be
+ *            unknown
  */
 void perf_edges_drain(struct perf_edges *edges, uint64_t until_ns,
 		      const struct perf_edges_sink *sink);
 
 /**
- * perf_edges_record() - find those behind a sample in user space, from its record
+ * perf_edges_record() - find the edges after a user-space sample from its record
  * @generation: of its process
- * @sink: takes others, found before, when they are many
+ * @sink:       receives edges found before, if there are many
  */
 void perf_edges_record(struct perf_edges *edges, uint32_t cpu, const struct perf_sample *sample,
 		       uint32_t generation, const struct perf_edges_sink *sink);
 
-/** perf_edges_settle() - hand over what was found from records; after some of them */
+/**
+ * perf_edges_settle() - pass on the edges found from records; call this after a batch of records
+ */
 void perf_edges_settle(struct perf_edges *edges, const struct perf_edges_sink *sink);
 
 /** perf_edges_set_probe_share() - as source_ops.set_probe_share */
 void perf_edges_set_probe_share(struct perf_edges *edges, uint32_t permille);
 
-/** perf_edges_tell() - its counters, as source_ops.counters has them */
+/** perf_edges_tell() - visit its counters, as source_ops.counters */
 void perf_edges_tell(const struct perf_edges *edges, source_counter_fn visit, void *context);
 
 #endif

@@ -11,14 +11,14 @@
 #include "loader-hook/perf_ring.h"
 
 #define RING_PAGES_MIN 4
-/* A reader is woken when such a part of a ring is full. */
+/* A reader is woken when this fraction of a ring is full. */
 #define RING_WAKE_PART 4
 
 #ifndef PERF_FORMAT_LOST
 #define PERF_FORMAT_LOST (1U << 4)
 #endif
 
-/* What read() gives: the event's count, then what READ_FORMAT asks for, in order. */
+/* Values that read() returns: the event's count, then those of READ_FORMAT, in order. */
 #define READ_FORMAT (PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING)
 enum {
 	READ_COUNT,
@@ -28,7 +28,7 @@ enum {
 	READ_VALUES
 };
 
-/* The layout that struct perf_sample has. */
+/* The layout of struct perf_sample. */
 #define SAMPLE_TYPE (PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME)
 
 struct perf_lost {
@@ -57,7 +57,9 @@ static struct perf_event_attr attr_of(struct perf_slot *slot, const struct perf_
 	return attr;
 }
 
-/* What may be locked is shared with other users of perf: take less if need be. */
+/*
+ * The limit of locked memory is shared with other users of perf: use a smaller ring if necessary.
+ */
 static int ring_open(struct perf_slot *slot, const struct perf_slot_config *config,
 		     struct perf_event_attr *attr, struct error *err)
 {
@@ -102,7 +104,7 @@ int perf_slot_open(struct perf_slot *slot, const struct perf_slot_config *config
 	return rc;
 }
 
-/* Totals grow by what the present ring's have grown. */
+/* Add the increase of the current ring's value to the total. */
 static void total_follow(uint64_t *total, uint64_t *ring, uint64_t value)
 {
 	if (value > *ring) {
@@ -142,7 +144,10 @@ void perf_slot_new_period(struct perf_slot *slot)
 	slot->drained = 0;
 }
 
-/* By the kernel's count or by its records: the count is complete. */
+/*
+ * Losses are counted either by the kernel's count or by records, never by both: the kernel's count
+ * is complete.
+ */
 static void lost_take(struct perf_slot *slot, const struct perf_event_header *record)
 {
 	if (!slot->counts_lost && record->size >= sizeof(struct perf_lost))

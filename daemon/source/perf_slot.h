@@ -2,14 +2,14 @@
 /*
  * One event on one CPU, sampled by perf: its ring, its period, its losses.
  *
- * Periods: as daemon/source/event_ring.h has them. Of an event that follows a process
- * (target_pid) perf changes the first process' period only; its children begin with
- * the one in force when they are forked, and keep it.
+ * Periods: see daemon/source/event_ring.h. For an event that follows a process (target_pid), perf
+ * changes only the first process's period. Its children start with the period in force when they
+ * are forked, and keep it.
  *
- * Losses: by the kernel's own count (PERF_FORMAT_LOST), or, on kernels before
- * 6.0, by its PERF_RECORD_LOST records, which miss what was lost after the last
- * sample. What makes no sense in a ring is dropped with all behind it: @malformed, as
- * many samples as it may have been at most.
+ * Losses: counted by the kernel (PERF_FORMAT_LOST). Before Linux 6.0 they are counted by
+ * PERF_RECORD_LOST records, which miss losses after the last sample. An invalid record in a ring is
+ * dropped together with everything after it; @malformed is an upper bound on the number of samples
+ * dropped.
  */
 #ifndef DCPI_PERF_SLOT_H
 #define DCPI_PERF_SLOT_H
@@ -23,7 +23,7 @@
 struct error;
 struct source_event;
 
-/** struct perf_sample - the layout of a sample's record */
+/** struct perf_sample - the layout of a sample record */
 struct perf_sample {
 	struct perf_event_header header;
 	uint64_t pc;
@@ -32,13 +32,13 @@ struct perf_sample {
 };
 
 /**
- * struct perf_slot - zero-initialised is closed; fields but @event are private
- * @lost, @malformed, @throttled: since ever, whatever rings there were; see above
- * @enabled_ns, @running_ns: likewise; as in struct source_time
- * @ring_lost:        of @lost, in the present ring; @ring_enabled_ns and
- *                    @ring_running_ns likewise
- * @drained:          samples since the period was last changed
- * @counts_lost:      the kernel has PERF_FORMAT_LOST
+ * struct perf_slot - zero-initialised is closed; fields other than @event are private
+ * @lost, @malformed, @throttled: cumulative, over all rings; see above
+ * @enabled_ns, @running_ns:      also cumulative; as in struct source_time
+ * @ring_lost:                    part of @lost in the current ring; @ring_enabled_ns and
+ *                                @ring_running_ns in the same way
+ * @drained:                      samples since the period was last changed
+ * @counts_lost:                  the kernel supports PERF_FORMAT_LOST
  */
 struct perf_slot {
 	struct event_ring event;
@@ -55,17 +55,18 @@ struct perf_slot {
 };
 
 /**
- * struct perf_slot_config - what to open
- * @event:      may change its period only, later
+ * struct perf_slot_config - the event to open
+ * @event:      only its period may change later
  * @number:     of the event
  * @cpu:        number of the CPU
- * @target_pid: 0: whatever runs on the CPU; else this process from its next
- *              exec on, and all its descendants
- * @user_only:  leave kernel samples out
- * @registers:  of user space, to come with each sample, after struct
- *              perf_sample: perf_event_attr.sample_regs_user; 0: none
- * @program_fd: a BPF program that runs beside the record; 0: none
- * @ring_pages: of the ring, a power of two; fewer if no more may be locked
+ * @target_pid: 0: all processes; otherwise this process, from its next exec on, and all its
+ *              descendants
+ * @user_only:  exclude kernel samples
+ * @registers:  user-space registers of each sample, stored after struct perf_sample:
+ *              perf_event_attr.sample_regs_user; 0: none
+ * @program_fd: a BPF program to run in addition to writing the record; 0: none
+ * @ring_pages: size of the ring, a power of two; it is reduced if the limit of locked memory
+ *              requires
  */
 struct perf_slot_config {
 	const struct source_event *event;
@@ -81,25 +82,27 @@ struct perf_slot_config {
 /**
  * perf_slot_open() - open the event, disabled
  *
- * Return: 0; errors as of perf_ring_open(); -EACCES @user_only, and the event
- * is of the kernel only.
+ * Return: 0; errors as of perf_ring_open(); -EACCES if @user_only is set and the event counts only
+ * the kernel.
  */
 int perf_slot_open(struct perf_slot *slot, const struct perf_slot_config *config,
 		   struct error *err);
 
-/** perf_slot_close() - what is in the ring is dropped; counts stay. */
+/** perf_slot_close() - close the event. The ring's contents are dropped; counts are kept. */
 void perf_slot_close(struct perf_slot *slot);
 
-/** perf_slot_new_period() - draw one, if there were samples since the last time. */
+/** perf_slot_new_period() - draw a new period, if there were samples since the previous one. */
 void perf_slot_new_period(struct perf_slot *slot);
 
-/** A sample; valid during the call. */
+/** Called with a sample, valid during the call. */
 typedef void (*perf_slot_fn)(void *context, const struct perf_sample *sample);
 
-/** perf_slot_drain() - take the samples up to a time (CLOCK_MONOTONIC). */
+/** perf_slot_drain() - visit the samples up to a time (CLOCK_MONOTONIC). */
 void perf_slot_drain(struct perf_slot *slot, uint64_t until_ns, perf_slot_fn visit, void *context);
 
-/** perf_slot_read() - ask the kernel; else @lost and the times are of the last time, or late. */
+/**
+ * perf_slot_read() - update @lost and the times from the kernel; otherwise they may be out of date.
+ */
 void perf_slot_read(struct perf_slot *slot);
 
 #endif

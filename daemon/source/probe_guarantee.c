@@ -34,7 +34,7 @@ static __attribute__((noinline, used)) void guarantee_site(void)
 	__asm__ volatile("nop");
 }
 
-/* Looks at its own code every millisecond. */
+/* Poll the process's own code every millisecond. */
 static _Noreturn void target_run(pid_t parent)
 {
 	static const struct timespec pause = {.tv_nsec = NS_PER_MS};
@@ -56,7 +56,7 @@ static _Noreturn void target_run(pid_t parent)
 	_exit(*site == original ? TARGET_IN_TIME : TARGET_LATE);
 }
 
-/* Return: the target's status, or a negative errno if no probe could be placed. */
+/* Return: the target's status, or a negative errno if no probe was placed. */
 static int holder_test(const struct branch_probe_link *link, pid_t target, struct error *err)
 {
 	struct probe_holder holder = {.pid = 0};
@@ -97,7 +97,9 @@ static int guarantee_attempt(const struct branch_probe_link *link, struct error 
 	return rc;
 }
 
-/* The root of the hierarchy cannot be frozen; a namespace may show another group as the root. */
+/*
+ * The root of the hierarchy cannot be frozen; in a namespace, another group may appear as the root.
+ */
 static bool is_freezable(void)
 {
 	_cleanup_file_ FILE *file = fopen("/proc/self/cgroup", "re");

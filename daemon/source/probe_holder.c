@@ -20,9 +20,9 @@
 
 /*
  * struct probe_reply - one message of the holder
- * @what: with an error: the reason. A constant of the program, valid in both processes, since one
- *        is a fork of the other
- * @cpu_ns: of the parent: CPU time of it and its holders
+ * @what:   description of an error. A string constant, valid in both processes, because one is a
+ *          fork of the other
+ * @cpu_ns: from the parent: CPU time of it and its holders
  */
 struct probe_reply {
 	int status;
@@ -34,10 +34,10 @@ struct probe_reply {
 /* A parent that is stopped does not answer; one that waits for the kernel may take seconds. */
 #define STOP_WAIT_MS 1000
 #define STOP_WAITS 30
-/* A process that repairs ends at once; if it is stopped, after this time. */
+/* A repair process ends at once; if it is stopped, it is killed after this time. */
 #define REPAIR_MS 900
 
-/* enum stage - how far a holder came */
+/* enum stage - progress of a holder */
 enum stage {
 	STAGE_BEGIN,
 	STAGE_ATTACHING,
@@ -46,15 +46,15 @@ enum stage {
 	STAGE_MEASURED,
 };
 
-/* struct progress - memory that a holder shares with its parent; @status: with STAGE_FAILED */
+/* struct progress - memory shared by a holder and its parent; @status: with STAGE_FAILED */
 struct progress {
 	enum stage stage;
 	int status;
 };
 
 /*
- * struct holder - in the processes themselves
- * @deadline: the holder's
+ * struct holder - state within the processes
+ * @deadline: timer of the holder
  * @own:      a breakpoint of the parent
  */
 struct holder {
@@ -81,7 +81,7 @@ int probe_priority_raise(void)
 	return -errno;
 }
 
-/* Let the kernel kill this process after @ms; 0: never. */
+/* Have the kernel kill this process after @ms; 0: never. */
 static void deadline_set(const struct holder *holder, unsigned int ms)
 {
 	const struct itimerspec at = {.it_value.tv_nsec = (long)(ms * NS_PER_MS)};
@@ -90,7 +90,10 @@ static void deadline_set(const struct holder *holder, unsigned int ms)
 		_exit(1);
 }
 
-/* An exit with a fatal signal pending would not remove breakpoints; SIGKILL is not pending then. */
+/*
+ * A regular exit with a fatal signal pending would not remove breakpoints. During death by SIGKILL
+ * none is pending.
+ */
 static _Noreturn void holder_end(void)
 {
 	for (;;)
@@ -112,7 +115,7 @@ static bool holder_step(void *context, uint64_t ns)
 	return ppoll(&poll, 1, &time, NULL) == 0;
 }
 
-/* Return: -errno: no breakpoint was placed. */
+/* Return: a link; -errno if no breakpoint was placed. */
 static int holder_attach(struct holder *holder, const struct probe_request *request)
 {
 	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL};
@@ -147,7 +150,7 @@ static _Noreturn void holder_run(struct holder *holder, const struct probe_reque
 	holder_end();
 }
 
-/* See probe_holder.h: breakpoints that a killed process could not remove. */
+/* Remove breakpoints that a killed process could not remove; see probe_holder.h. */
 static _Noreturn void repair_run(struct holder *holder, const struct probe_request *request)
 {
 	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGKILL};
@@ -158,7 +161,7 @@ static _Noreturn void repair_run(struct holder *holder, const struct probe_reque
 	holder_end();
 }
 
-/* A holder, or what repairs, until its end. Return: false: there is none. */
+/* Run a holder or a repair process until it ends. Return: false if fork() failed. */
 static bool child_run(struct holder *holder, const struct probe_request *request, int own,
 		      void (*run)(struct holder *, const struct probe_request *))
 {
@@ -184,16 +187,16 @@ static uint64_t cpu_time_ns(int who)
 }
 
 /*
- * The kernel waits for an RCU grace period before it attaches, unless it has attached another probe
- * just before: rcu_sync of dup_mmap_sem. A breakpoint of this process, which is never executed,
- * takes that time. So no deadline includes it.
+ * Before attaching, the kernel waits for an RCU grace period (rcu_sync of dup_mmap_sem), unless it
+ * has just attached another probe. So this process first attaches a breakpoint of its own, which is
+ * never executed. Thus the grace period is not part of any deadline.
  */
 static void request_serve(struct holder *holder, const struct probe_request *request)
 {
 	int own = branch_probe_attach(&holder->own, holder->link->program.fd);
 	struct probe_reply message = {.status = own < 0 ? own : -ETIMEDOUT};
 
-	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): mmap() returns no null pointer */
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): mmap() never returns NULL */
 	*holder->progress = (struct progress){.stage = STAGE_BEGIN};
 	if (own >= 0 && !child_run(holder, request, own, holder_run))
 		message.status = -EAGAIN;
@@ -234,7 +237,7 @@ static bool request_receive(const struct holder *holder, struct probe_request *r
 	return true;
 }
 
-/* All but two, so that no file of the daemon stays open here. */
+/* Close all descriptors except two, so that no file of the daemon stays open here. */
 static void descriptors_close(int a, int b)
 {
 	unsigned int low = (unsigned int)(a < b ? a : b), high = (unsigned int)(a < b ? b : a);
@@ -264,7 +267,7 @@ static struct probe_reply parent_prepare(struct holder *holder)
 	return message;
 }
 
-/* Signals are blocked, as they are in the thread that forks. */
+/* Signals are blocked, as in the thread that forks. */
 static _Noreturn void parent_run(int fd, const struct branch_probe_link *link)
 {
 	struct holder holder = {.fd = fd, .link = link};
@@ -363,8 +366,8 @@ void probe_holder_interrupt(const struct probe_holder *holder)
 }
 
 /*
- * The socket ends with the holder and its parent. They are not killed: the parent may have to
- * repair. If it was stopped, it goes on.
+ * The socket is closed when the holder and its parent have exited. They are not killed, because the
+ * parent may have to repair. If the parent was stopped, it is continued.
  */
 void probe_holder_stop(struct probe_holder *holder)
 {

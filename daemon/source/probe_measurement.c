@@ -5,19 +5,19 @@
 #include "lib/clock.h"
 
 /*
- * Time that probes may cost in a window. With the same share of time for all windows, 3 ms served
- * better than 0.5 and 10 ms on the programs of tests/accuracy/x86_programs.txt.
+ * Maximum cost of probes in a measured interval. With the same total time for all intervals, 3 ms
+ * gave better results than 0.5 and 10 ms on the programs of tests/accuracy/x86_programs.txt.
  */
 #define TAKEN_MAX_NS (3 * NS_PER_MS)
-/* A branch that is executed rarely costs less, or it is not such a branch. */
+/* Maximum cost if all branches are expected to be rare. At a higher cost they are not rare. */
 #define LOOK_TAKEN_MAX_NS (3 * NS_PER_MS / 4)
 /* The counts are read after each step. */
 #define STEP_NS NS_PER_MS
 #define STEPS 24
-/* Windows with a mark are longer. */
+/* Intervals with a reference branch are longer. */
 #define ROUND_STEPS 150
 #define ROUND_TRIES 100
-/* Cost of one execution of a branch that the kernel has to step over. */
+/* Cost of one execution of a branch that the kernel has to single-step. */
 #define HIT_DEAR_NS 15000
 
 uint64_t probe_taken_ns(const struct branch_window *windows, size_t count, uint64_t hit_ns)
@@ -43,7 +43,7 @@ static void counts_take(struct branch_window *counts, const struct branch_probe_
 	}
 }
 
-/* Executions while some of the probes were not in place yet do not count. */
+/* Executions before all probes were in place do not count. */
 static void counts_subtract(struct branch_window *counts, const struct branch_window *before,
 			    size_t count)
 {
@@ -53,7 +53,10 @@ static void counts_subtract(struct branch_window *counts, const struct branch_wi
 	}
 }
 
-/* Return: true if the copy is consistent: the program may execute the mark all the time. */
+/*
+ * Return: true if the copy is consistent: the program may execute the reference branch
+ * concurrently.
+ */
 static bool round_take(struct branch_round *ret, const struct branch_probe_link *link, size_t count)
 {
 	const volatile struct branch_round *round = &link->program.rounds[link->number];

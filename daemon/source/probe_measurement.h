@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One measurement of branches: how long probes stay in a program, and the counts they leave.
+ * One measurement of branches: how long probes stay in a program, and their counts.
  *
- * The process that holds the probes (probe_holder.h) takes the measurement.
+ * The process that holds the probes (probe_holder.h) performs the measurement.
  */
 #ifndef DCPI_PROBE_MEASUREMENT_H
 #define DCPI_PROBE_MEASUREMENT_H
@@ -12,16 +12,16 @@
 
 #include "daemon/source/branch_probe.h"
 
-/* Windows with a mark end after this number of its rounds. */
+/* Intervals with a reference branch end after this number of reference iterations. */
 #define PROBE_ROUNDS 3
 
 /**
  * struct probe_limits - when a measurement ends
- * @count:    branches that are probed; at most BRANCH_WINDOWS
- * @hit_ns:   estimated time that one execution of a probed conditional branch costs
- * @round_ns: with a mark: time that executions may cost in all
- * @has_mark: the last branch is a mark (struct branch_round)
- * @is_look:  the branches are expected to be executed rarely
+ * @count:       branches that are probed; at most BRANCH_WINDOWS
+ * @hit_ns:      estimated time that one execution of a probed conditional branch costs
+ * @round_ns:    with a reference branch: maximum cost of all executions
+ * @has_mark:    the last branch is a reference branch (struct branch_round)
+ * @is_look:     the branches are expected to be executed rarely
  * @is_frequent: the first branch is executed in each step if the program is near it at all
  */
 struct probe_limits {
@@ -51,7 +51,7 @@ struct probe_measurement {
 /**
  * probe_measurement_step_fn() - wait for @ns nanoseconds
  *
- * Return: false ends the measurement.
+ * Return: false to end the measurement.
  */
 typedef bool (*probe_measurement_step_fn)(void *context, uint64_t ns);
 
@@ -64,7 +64,7 @@ void probe_measurement_take(struct probe_measurement *ret, const struct branch_p
 			    const struct probe_limits *limits, probe_measurement_step_fn step,
 			    void *context);
 
-/** probe_taken_ns() - estimated time that executions of probed branches have cost */
+/** probe_taken_ns() - return the estimated cost of executions of probed branches */
 uint64_t probe_taken_ns(const struct branch_window *windows, size_t count, uint64_t hit_ns);
 
 #endif

@@ -7,7 +7,7 @@
 
 /*
  * If a breakpoint is placed again within this time, samples from before may not have been drained
- * yet: both are one entry.
+ * yet, so the existing entry is continued.
  */
 #define DRAINED_NS (10 * NS_PER_SECOND)
 
@@ -36,7 +36,7 @@ static bool place_is(const struct probe_place *place, uint32_t pid, uint64_t add
 	return place->since_ns != 0 && place->pid == pid && place->address == address;
 }
 
-/* Return: since when a breakpoint counts that is placed again. */
+/* Return: the start time of a breakpoint that is placed again. */
 static uint64_t since_ns_of(const struct probe_place *known, uint64_t now_ns)
 {
 	return known->until_ns == 0 || known->until_ns + DRAINED_NS > now_ns ? known->since_ns

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where breakpoints of probes are and were, for samples that are drained later. Every function
- * may be called from any thread.
+ * Current and past breakpoints of probes, for samples that are drained later. All functions are
+ * thread-safe.
  */
 #ifndef DCPI_PROBE_PLACES_H
 #define DCPI_PROBE_PLACES_H
@@ -13,7 +13,7 @@
 
 /**
  * struct probe_place - a breakpoint, with times of CLOCK_MONOTONIC; @until_ns 0: it is in place
- * @from: 0: @address is a breakpoint; else the breakpoint of a branch with the target @address
+ * @from: 0: @address is a breakpoint; otherwise the breakpoint of a branch with target @address
  */
 struct probe_place {
 	uint64_t address;
@@ -24,25 +24,25 @@ struct probe_place {
 };
 
 /**
- * struct probe_area - where the kernel steps over probed instructions of a process
+ * struct probe_area - area in which the kernel single-steps probed instructions of a process
  *
  * The kernel copies each instruction that it does not emulate to this area, executes the copy, and
- * takes another trap after it. The PC in user space is there meanwhile.
+ * takes another trap after it. During this time the user-space PC is in the area.
  */
 struct probe_area {
 	struct probe_place place;
 	uint64_t end;
 };
 
-/* A power of two, many times the breakpoints that may be in place together (128). */
+/* A power of two, many times the number of breakpoints that may be in place together (128). */
 #define PROBE_PLACES_NR 4096
 #define PROBE_AREAS_NR 64
 
 /**
- * struct probe_places - zeroes are not enough: probe_places_init(); fields are private
- * @table: by a hash of the process and the address; a later breakpoint replaces an earlier one,
- *         and samples of that one are not recognised any more
- * @areas: by the process, in the same way
+ * struct probe_places - must be initialised by probe_places_init(); fields are private
+ * @table: by a hash of process and address; a later breakpoint replaces an earlier one, whose
+ *         samples are no longer recognised
+ * @areas: by process, in the same way
  */
 struct probe_places {
 	pthread_mutex_t lock;
@@ -53,7 +53,7 @@ struct probe_places {
 void probe_places_init(struct probe_places *places);
 void probe_places_deinit(struct probe_places *places);
 
-/** probe_places_add() - record that a breakpoint is going to be placed now. */
+/** probe_places_add() - record that a breakpoint is about to be placed. */
 void probe_places_add(struct probe_places *places, uint32_t pid, uint64_t address, uint64_t now_ns);
 
 /** probe_places_remove() - record that a breakpoint has been removed. */
@@ -67,20 +67,20 @@ void probe_places_remove(struct probe_places *places, uint32_t pid, uint64_t add
 void probe_places_add_area(struct probe_places *places, uint32_t pid, uint64_t start, uint64_t end,
 			   uint64_t since_ns);
 
-/** probe_places_remove_area() - record that they have been removed. */
+/** probe_places_remove_area() - record that the process's breakpoints have been removed. */
 void probe_places_remove_area(struct probe_places *places, uint32_t pid, uint64_t now_ns);
 
 /**
- * probe_places_add_target() - record where a stepped branch went
+ * probe_places_add_target() - record the target of a single-stepped branch
  *
- * The trap after a step has that PC in user space.
+ * In the trap after the step, this is the user-space PC.
  */
 void probe_places_add_target(struct probe_places *places, uint32_t pid, uint64_t from, uint64_t to);
 
 /**
- * probe_places_has() - report whether a process was at a breakpoint
- * @user_pc: its PC in user space: during the trap that of the breakpoint, or the byte after it,
- *           or in the area of the process
+ * probe_places_has() - return true if a process was at a breakpoint
+ * @user_pc: its user-space PC, which is the address of the breakpoint or the next byte during the
+ *           trap, or in the area of the process
  * @time_ns: when
  */
 bool probe_places_has(struct probe_places *places, uint32_t pid, uint64_t user_pc,

@@ -7,34 +7,40 @@
 #include "db/profile.h"
 #include "lib/clock.h"
 
-/* So many executions of a branch a window is worth. */
+/* Maximum number of executions of a branch that a measured interval contributes. */
 #define WINDOW_HITS 100
 /*
- * Where probes take most of a window, the program is hardly further at its end than it was at
- * its start; or, if it was at none of them, it is at the beginning of the first loop that has
- * one. How loops begin is not how they are: what was not executed at once does not count then.
+ * If probes take most of an interval, the program makes almost no progress in it. It stays where it
+ * was at the start or, if there was no probed branch, at the beginning of the next loop with one.
+ * The first iterations of a loop are not typical. So a branch of such an interval counts only if it
+ * was executed within this time.
  */
 #define AT_ONCE_NS 20000
-/* The first execution comes after so many times the mean of what is between two, at most. */
+/*
+ * A steady branch is executed within this multiple of its mean time between executions, after the
+ * start and before the end of the interval.
+ */
 #define GAPS 4
-/* Fewer don't show it. */
+/* Minimum number of executions of a steady branch. */
 #define STEADY_MIN 30
-/* Not to be executed for so long is to be seldom executed. */
+/* A branch that is not executed for this time counts as rare. */
 #define SILENCE_NS (10 * NS_PER_MS)
 /*
- * From one execution to the next: measured where probes leave the program half of the time or
- * more, and where it executes the branch at least ROUNDS times in a window. Probes of loops of a
- * few microseconds take a third of it: a stricter limit leaves their procedures without any
- * measurement of time.
+ * The time between executions is measured only if probes take at most 1 / OWN of an interval, and
+ * the branch is executed at least ROUNDS times in it. Probes of loops of a few microseconds take a
+ * third of it: a stricter limit would leave their procedures without any time measurement.
  */
 #define OWN 2
 #define ROUNDS 8
-/* Where probes leave a program so many times what they take. */
+/* An interval is quiet if probes take at most 1 / QUIET of it. */
 #define QUIET 8
-/* Rounds are alike if their variance is no more than that part of the mean's square. */
+/* Reference iterations are alike if the variance is at most UNLIKE times the square of the mean. */
 #define ROUNDS_MIN 3
 #define UNLIKE 0.1
-/* Time that the program itself has in a window that is full of executions: one part in so many. */
+/*
+ * In an interval that is full of executions, the program itself is assumed to get 1 / FULL of the
+ * time.
+ */
 #define FULL 64
 
 uint64_t branch_window_executions(const struct branch_window *window)
@@ -58,7 +64,7 @@ static bool is_fair(const struct probe_window *window, size_t i)
 	       probe_window_is_long(window);
 }
 
-/* Of one process all have the same. */
+/* All branches of an interval belong to one process and have the same generation. */
 static uint32_t generation_of(const struct probe_window *window)
 {
 	for (size_t i = 0; i < window->count; i++) {
@@ -89,8 +95,9 @@ static void put(struct probe_results *results, const struct probe_window *window
 }
 
 /*
- * Whether it was executed all the time. A long window is one in which nothing frequent was
- * executed for long: what is executed in bursts has fewer in it than on average.
+ * Return true if a branch was executed throughout an interval. A long interval does not contain
+ * many executions of frequent branches. So branches that are executed in bursts have fewer
+ * executions in it than on average.
  */
 static bool is_steady(const struct probe_window *window, size_t i)
 {
@@ -118,7 +125,7 @@ size_t probe_window_most(const struct probe_window *window)
 	return most;
 }
 
-/* What is executed most often is what the others are compared with: it has the least chance. */
+/* Compare all branches with the most frequent one, which has the smallest statistical error. */
 static void put_beside(struct probe_results *results, const struct probe_window *window)
 {
 	size_t most = probe_window_most(window);
@@ -136,12 +143,13 @@ static void put_beside(struct probe_results *results, const struct probe_window 
 }
 
 /*
- * How often it went either way, of WINDOW_HITS executions at most. How many there are in a
- * window depends on what else is probed rather than on how often they are without probes;
- * but windows are opened where samples lead to the branch, so each counts as much as another.
+ * Compute how often a branch took each direction, scaled down to WINDOW_HITS executions. The number
+ * of executions in an interval depends more on the other probes than on their frequency without
+ * probes. But intervals are opened where samples lead to the branch, so each interval has the same
+ * weight.
  *
- * @unit: executions are counted in such parts. Rounded by chance, so that no way is lost that
- * is seldom taken.
+ * @unit: counts are in units of 1 / @unit executions. They are rounded at random, so that rare
+ *        directions are not lost.
  */
 static void take_ways(struct branch_known *known, const struct branch_window *window, uint64_t unit,
 		      uint64_t counts[2])
@@ -154,7 +162,10 @@ static void take_ways(struct branch_known *known, const struct branch_window *wi
 	counts[0] = all - counts[1];
 }
 
-/* The ways it went, and what a window adds to the sums that tell how alike windows are. */
+/*
+ * Record the directions of a branch, and the interval's contribution to the sums of squares, which
+ * show the variation between intervals.
+ */
 static void put_ways(struct probe_results *results, struct branch_known *known,
 		     const struct probe_window *window, size_t i)
 {
@@ -180,7 +191,10 @@ static void put_ways(struct probe_results *results, struct branch_known *known,
 	}
 }
 
-/* Whether it was never without an execution for long, a window's ends among it. */
+/*
+ * Return true if a branch was never without an execution for longer than @long_ns, including the
+ * interval's start and end.
+ */
 static bool is_never_left(const struct probe_window *window, const struct branch_window *seen,
 			  uint64_t long_ns)
 {
@@ -203,7 +217,7 @@ uint64_t probe_window_gaps_ns(const struct probe_window *window, size_t i)
 	return ns - (uint64_t)((double)ns * (double)window->taken_ns / (double)run_ns);
 }
 
-/* What one window shows may be a phase in which it is seldom executed, and in others it is not. */
+/* A branch that is rare in one interval may be frequent in other phases of the program. */
 static void put_gaps(struct probe_results *results, const struct branch_known *known,
 		     const struct probe_window *window, size_t i)
 {
@@ -223,7 +237,7 @@ uint64_t probe_window_rounds(const struct probe_window *window, size_t i)
 	return window->round->last[i] - window->round->first[i];
 }
 
-/* Whether a branch is executed about as often in each round, as far as there are some. */
+/* Return true if the number of executions of a branch is similar in all reference iterations. */
 static bool is_alike(const struct probe_window *window, size_t i, uint64_t rounds)
 {
 	double sum = (double)probe_window_rounds(window, i);
@@ -233,8 +247,9 @@ static bool is_alike(const struct probe_window *window, size_t i, uint64_t round
 }
 
 /*
- * Executions in whole rounds. Which ones are seen is no chance where they are unlike: the one that
- * a window begins in, which is a long one as a rule, is never whole.
+ * Record the executions in complete reference iterations. If iterations differ in length, the
+ * sample of iterations is biased: the one in progress at the start of an interval, which tends to
+ * be a long one, is never complete.
  */
 static void put_rounds(struct probe_results *results, const struct probe_window *window)
 {
@@ -253,7 +268,7 @@ static void put_rounds(struct probe_results *results, const struct probe_window 
 	}
 }
 
-/* What the program did not come to may be frequent all the same. */
+/* A branch that the program did not reach in a short interval may still be frequent. */
 static void tell_rate(struct branch_known *known, const struct probe_window *window, size_t i)
 {
 	uint64_t executions = branch_window_executions(&window->windows[i]);

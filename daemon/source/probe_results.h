@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What windows of probes tell (branch_probes.h), to be taken later. */
+/* Results of measured intervals (branch_probes.h), to be taken later. */
 #ifndef DCPI_PROBE_RESULTS_H
 #define DCPI_PROBE_RESULTS_H
 
@@ -10,18 +10,18 @@
 #include "daemon/source/branch_known.h"
 #include "daemon/source/branch_probe.h"
 
-/* Of some tens of windows, up to 160 each. */
+/* Room for some tens of intervals, with up to 160 results each. */
 #define PROBE_RESULTS_MAX 8192
 
 /**
- * struct branch_probe_result - what a probe has counted
- * @event:   SOURCE_EVENT_: what of: see db/profile.h
- * @generation: the process' exec count; 0: not known
- * @count:   never 0
- * @time_ns: when it was there, CLOCK_MONOTONIC
+ * struct branch_probe_result - a count of a probe
+ * @event:      kind of count, SOURCE_EVENT_*: see db/profile.h
+ * @generation: exec count of the process; 0: unknown
+ * @count:      never 0
+ * @time_ns:    time of the interval, CLOCK_MONOTONIC
  *
- * Of what is probed together one branch is compared with each of the others, both ways; the mark
- * with each, too.
+ * Among branches that are probed together, the most frequent one is compared with each of the
+ * others, in both directions; so is the reference branch.
  */
 struct branch_probe_result {
 	uint32_t pid;
@@ -33,7 +33,7 @@ struct branch_probe_result {
 	uint64_t time_ns;
 };
 
-/** struct probe_results - @lost: those that there was no room for */
+/** struct probe_results - @lost: number of results that did not fit */
 struct probe_results {
 	uint32_t count;
 	uint64_t lost;
@@ -41,15 +41,16 @@ struct probe_results {
 };
 
 /**
- * struct probe_window - some branches were probed together for a while
- * @some, @windows: which, and what the program counted; @count: > 0, all of a process
- * @start_ns: when all probes had come, CLOCK_MONOTONIC
- * @ns:       how long they were there
- * @round:    if the last one is a mark: what was executed from its first execution to its last;
- *            NULL: there is none
- * @taken_ns: of that, what probes took
- * @is_look:  of branches that may hardly run, and that no sample led to. If they do run the
- *            program has come there only now: that is how code begins, and not how it is
+ * struct probe_window - a measured interval, in which some branches were probed together
+ * @some:     the branches
+ * @windows:  the counts of the program
+ * @count:    number of branches, > 0, all of one process
+ * @start_ns: when all probes were in place, CLOCK_MONOTONIC
+ * @ns:       its length
+ * @round:    counts of reference iterations; NULL: the last branch is no reference branch
+ * @taken_ns: part of @ns that probes took
+ * @is_look:  the branches may be rare, and no sample led to them. If they are executed, the program
+ *            has just reached them; the start of such code is not typical of it
  */
 struct probe_window {
 	const struct branch_probe *some;
@@ -62,40 +63,50 @@ struct probe_window {
 	bool is_look;
 };
 
-/** probe_results_add() - all that a window tells; @known is told as well */
+/** probe_results_add() - add all results of an interval, and update @known */
 void probe_results_add(struct probe_results *results, struct branch_known *known,
 		       const struct probe_window *window);
 
-/** probe_window_is_long() - probes took little of it: the program went on through whatever came */
+/**
+ * probe_window_is_long() - return true if probes took at most half of an interval: the program made
+ * progress
+ */
 bool probe_window_is_long(const struct probe_window *window);
 
-/** probe_window_is_quiet() - probes took hardly any: nothing was in the way of the seldom */
+/**
+ * probe_window_is_quiet() - return true if probes took almost none of an interval: none delayed
+ * rare branches
+ */
 bool probe_window_is_quiet(const struct probe_window *window);
 
-/** probe_window_is_mark() - whether rounds begin and end at a branch */
+/** probe_window_is_mark() - return true if the branch is the reference branch */
 static inline bool probe_window_is_mark(const struct probe_window *window, size_t i)
 {
 	return window->round != NULL && i == window->count - 1;
 }
 
-/** probe_window_rounds() - how many rounds there were from branch @i's view; of a mark: all */
+/**
+ * probe_window_rounds() - return the executions of branch @i in complete reference iterations
+ *
+ * For the reference branch this is the number of iterations.
+ */
 uint64_t probe_window_rounds(const struct probe_window *window, size_t i);
 
 /**
- * probe_window_gaps_ns() - how long the program itself took from a branch's first execution to
- * the last
+ * probe_window_gaps_ns() - return the program's own time from a branch's first execution to its
+ * last
  *
- * If the window shows what is usual: of what is executed in bursts it would be what a burst is, or
- * what is between two.
+ * The result is valid only if the interval is typical. For a branch that is executed in bursts, it
+ * would show either the time within a burst or between two.
  *
- * Return: 0: it does not.
+ * Return: 0: the interval is not typical.
  */
 uint64_t probe_window_gaps_ns(const struct probe_window *window, size_t i);
 
-/** probe_window_most() - which branch was executed most often */
+/** probe_window_most() - return the index of the branch with the most executions */
 size_t probe_window_most(const struct probe_window *window);
 
-/** branch_window_executions() - how often a branch was executed in a window */
+/** branch_window_executions() - return the number of executions of a branch in an interval */
 uint64_t branch_window_executions(const struct branch_window *window);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where samples come from: one interface, several sources.
+ * Sources of samples: one interface, several implementations.
  *
- * A source counts samples per (process, generation, event, PC) and hands over
- * aggregated entries, layout struct dcpi_sample, when drained. It knows
- * nothing of images. Sources: source_kmod.c (dcpi.ko), source_bpf.c (a BPF
- * program, samples counted in the kernel), source_perf.c (perf_event_open,
- * samples counted in the daemon) and source_replay.c (a recorded trace).
+ * A source counts samples per (process, generation, event, PC). When drained, it returns aggregated
+ * entries with the layout of struct dcpi_sample. It does not know about images. Sources:
+ * source_kmod.c (dcpi.ko), source_bpf.c (a BPF program, samples counted in the kernel),
+ * source_perf.c (perf_event_open, samples counted in the daemon) and source_replay.c (a recorded
+ * trace).
  */
 #ifndef DCPI_SOURCE_H
 #define DCPI_SOURCE_H
@@ -23,18 +23,20 @@ struct trace_writer;
 
 #define SOURCE_EVENT_NAME_BYTES 64
 
-/* What ends an error about an event that the machine cannot sample. */
+/* The end of error messages about an event that the machine cannot sample. */
 #define SOURCE_EVENT_INSTEAD "cpu-clock works everywhere, dcpid --list-events has the others"
 
 /**
- * struct source_event - an event to sample, resolved
+ * struct source_event - a resolved event to sample
  * @name:       as users write it
  * @unit:       "cycles", "events" or "ns"; static
  * @type:       perf_event_attr.type
- * @config:     perf_event_attr.config; @config1, @config2 likewise
+ * @config:     perf_event_attr.config
+ * @config1:    perf_event_attr.config1
+ * @config2:    perf_event_attr.config2
  * @flags:      DCPI_EVENT_EXCLUDE_*
  * @period_min: shortest period, in @unit
- * @period_max: longest
+ * @period_max: longest period
  */
 struct source_event {
 	char name[SOURCE_EVENT_NAME_BYTES];
@@ -49,63 +51,60 @@ struct source_event {
 };
 
 /**
- * source_generation_fn() - which version of its address space a process had
+ * source_generation_fn() - return the version of a process's address space at a time
  * @pid:     process
  * @time_ns: CLOCK_MONOTONIC
  *
- * Asked by sources whose samples don't carry a generation themselves, while
- * they are drained, for samples in user space.
+ * Called during a drain, for user-space samples, by sources whose samples have no generation.
  *
- * Return: the generation to put into the sample's tag; 0 or DCPI_GENERATION_MAX: not known.
+ * Return: the generation for the sample's tag; 0 or DCPI_GENERATION_MAX: unknown.
  */
 typedef uint32_t (*source_generation_fn)(void *context, uint32_t pid, uint64_t time_ns);
 
 /**
- * source_changes_fn() - a number that is another one when a process is told to have mapped,
- * or unmapped, something
- * @since_ns: out, CLOCK_MONOTONIC: since when all that it has executable is where it is now, as
- *            far as is told: nothing was unmapped, or had something else mapped over it; 0:
- *            nothing else is known
+ * source_changes_fn() - return a number that changes when a process is reported to have mapped or
+ * unmapped memory
+ * @since_ns: out, CLOCK_MONOTONIC: time since when, according to the events received, no executable
+ *            mapping was removed or overwritten; 0: no such event is known
  *
- * Asked by sources that read from processes, while they are drained.
+ * Called during a drain by sources that read the memory of processes.
  */
 typedef uint32_t (*source_changes_fn)(void *context, uint32_t pid, uint64_t *since_ns);
 
 /**
- * source_sync_fn() - take note of all image events up to now
+ * source_sync_fn() - process all pending image events
  *
- * Called by sources whose samples carry no times, or that cannot leave samples for
- * later, while they are drained, after samples were taken from the kernel and before
- * they are handed over: so whatever a sample saw is known when the sample is looked up.
- * And by those that have read from processes.
+ * Called during a drain by sources whose samples have no times, or that cannot leave samples for
+ * later. They call it after samples were taken from the kernel and before they are passed on. So
+ * every mapping that a sample saw is known when the sample is looked up. Sources that have read the
+ * memory of processes call it, too.
  */
 typedef void (*source_sync_fn)(void *context);
 
 /**
  * struct source_config - what to collect
- * @events:          at least one, at most DCPI_EVENTS_MAX; copied
- * @table_entries:   geometry of each CPU's store; 0: the default, which source_select_open()
- *                   knows: a source's own open() takes no 0
- * @buffer_entries:  likewise
- * @target_pid:      0: the whole machine; else this process and, from its
- *                   next exec on, all its descendants (perf source only)
- * @user_only:       leave kernel samples out (unprivileged)
- * @branch_every:    0: no edges; else one sample in so many is interpreted up
- *                   to its next branch (a trace has the edges that it has)
- * @probe_permille:  so much of a CPU's time may go to probes of branches, for directions
- *                   that are not biased by time (perf source, with @branch_every); 0: none
- * @double_every:    0: no double samples; else one sample in so many is
- *                   followed by another after @double_period (kmod only)
- * @double_period:   likewise
- * @handler_times:   measure how long the handler takes (kmod only)
- * @record:          NULL; else each sample is added to this trace before it is
- *                   counted, in order of time for each CPU (perf source only);
- *                   stays the caller's
- * @replay:          path of the trace to replay (replay source only)
- * @generation:      see above
- * @changes:         see above
- * @sync:            see above
- * @context:         for these
+ * @events:         at least one, at most DCPI_EVENTS_MAX; copied
+ * @table_entries:  geometry of each CPU's store; 0: the default, which source_select_open() fills
+ *                  in: a source's own open() does not accept 0
+ * @buffer_entries: as @table_entries
+ * @target_pid:     0: the whole machine; otherwise this process and, from its next exec on, all its
+ *                  descendants (perf source only)
+ * @user_only:      exclude kernel samples (unprivileged)
+ * @branch_every:   0: no edges; otherwise one in this number of samples is interpreted up to its
+ *                  next branch (the edges of a trace are fixed)
+ * @probe_permille: maximum share of a CPU's time for probes of branches, which yield directions
+ *                  without bias by time (perf source, with @branch_every); 0: none
+ * @double_every:   0: no double samples; otherwise one in this number of samples is followed by
+ *                  another one after @double_period (kmod only)
+ * @double_period:  see @double_every
+ * @handler_times:  measure the duration of the interrupt handler (kmod only)
+ * @record:         NULL; or a trace to which each sample is added before it is counted, in
+ *                  chronological order per CPU (perf source only); remains the caller's
+ * @replay:         path of the trace to replay (replay source only)
+ * @generation:     see above
+ * @changes:        see above
+ * @sync:           see above
+ * @context:        argument of these
  */
 struct source_config {
 	const struct source_event *events;
@@ -127,7 +126,10 @@ struct source_config {
 	void *context;
 };
 
-/* What probes tell, as PROFILE_EDGE_PROBE and those behind it have it. No kernel has these. */
+/*
+ * Event numbers of probe results, which correspond to PROFILE_EDGE_PROBE and the kinds after it.
+ * Not used by any kernel.
+ */
 #define SOURCE_EVENT_PROBE 0xfb
 #define SOURCE_EVENT_BESIDE 0xfa
 #define SOURCE_EVENT_MOMENT 0xf9
@@ -139,8 +141,8 @@ struct source_config {
 /**
  * struct source_edge - an aggregated edge
  * @from, @to: as in kmod/uapi/dcpi_uapi.h
- * @tag:       of the process; its event is DCPI_EVENT_BRANCH, DCPI_EVENT_DOUBLE (never a
- *             _FAR one) or a SOURCE_EVENT_; what it has for a count is not looked at
+ * @tag:       of the process; its event is DCPI_EVENT_BRANCH, DCPI_EVENT_DOUBLE (never a _FAR one)
+ *             or a SOURCE_EVENT_*; its count is ignored
  * @count:     > 0
  */
 struct source_edge {
@@ -151,10 +153,10 @@ struct source_edge {
 };
 
 /**
- * struct source_sink - who takes what a drain hands over
- * @samples: a run of aggregated entries; one whose count is 0 is none
- * @edge:    one aggregated edge
- * @context: for both
+ * struct source_sink - receiver of the results of a drain
+ * @samples: called with a run of aggregated entries; entries with a count of 0 are unused
+ * @edge:    called with one aggregated edge
+ * @context: argument of both
  */
 struct source_sink {
 	void (*samples)(void *context, const struct dcpi_sample *samples, size_t count);
@@ -164,8 +166,8 @@ struct source_sink {
 
 /**
  * struct source_time - how long an event was counted, summed over CPUs
- * @enabled_ns: it was to be counted
- * @running_ns: it was on a counter: less, if events take turns
+ * @enabled_ns: time during which the event was enabled
+ * @running_ns: time during which it was on a counter: shorter, if events are multiplexed
  *
  * Since the source's first start.
  */
@@ -174,43 +176,42 @@ struct source_time {
 	uint64_t running_ns;
 };
 
-/** A named count; group is "loss" or "stat". Cumulative since start. */
+/** Called with a named count; group is "loss" or "stat". Counts are cumulative since the start. */
 typedef void (*source_counter_fn)(void *context, const char *group, const char *name,
 				  uint64_t count);
 
 /**
- * struct source_ops - what a source implements
+ * struct source_ops - operations of a source
  * @name:            "kmod", "bpf", "perf", "replay"
- * @own_generations: its samples' generations come from source_generation_fn;
- *                   else they are the kernel's exec counts
+ * @own_generations: its samples' generations come from source_generation_fn; otherwise they are the
+ *                   kernel's exec counts
  * @probes:          it can probe branches that samples lead to (probe_permille)
- * @doubles:         it can follow a sample by another (double_every)
- * @own_handler:     the overflow handler is ours to time (handler_times)
- * @open:            check and reserve everything; no sample is taken yet. -EBUSY: another
- *                   process uses the device of this source; no other source is tried then.
- * @start:           begin to sample; also again, after @stop and a @drain of
- *                   everything. Counters go on.
- * @stop:            end sampling; samples stay to be drained. Idempotent.
- * @set_periods:     of a source at rest: periods from the next @start on; the
- *                   events are those of @open, in the same order. (Of a target
- *                   with perf, its first process and those forked later; see
- *                   daemon/source/perf_slot.h.)
- * @poll_fd:         a descriptor, readable when a drain is due before its
- *                   interval has passed; stays the source's
- * @drain:           hand over what is ready. @all: everything, also what is
- *                   still being counted. @until_ns (CLOCK_MONOTONIC): samples
- *                   taken later are left for the next call, if their times
- *                   are known. Fails only if the kernel breaks its contract.
- * @counters:        named counts since start, all from one moment. Return:
- *                   samples taken so far. At rest (stopped and drained with
- *                   @all, UINT64_MAX) it equals samples handed over + losses;
- *                   before, it may include samples not handed over yet.
- * @event_time:      of the event with this index; -ENODATA if not known
- * @generation:      the kernel's present generation of a process; -ESRCH
- *                   (without @own_generations only)
- * @set_probe_share: thousandths of a CPU's time that probes may take from now on, at most
+ * @doubles:         it can follow a sample by another one (double_every)
+ * @own_handler:     it has its own interrupt handler, which can be timed (handler_times)
+ * @open:            check and reserve everything; no sample is taken yet. -EBUSY: another process
+ *                   uses the device of this source; no other source is tried then.
+ * @start:           begin to sample; also again, after @stop and a @drain of everything. Counters
+ *                   continue.
+ * @stop:            end sampling; samples can still be drained. Idempotent.
+ * @set_periods:     of a stopped source: set periods from the next @start on; the events are those
+ *                   of @open, in the same order. (For a target with perf this affects its first
+ *                   process and those forked later; see daemon/source/perf_slot.h.)
+ * @poll_fd:         return a descriptor that is readable when a drain is due before its interval
+ *                   has passed; owned by the source
+ * @drain:           pass on the samples that are ready. @all: everything, including samples that
+ *                   are still being counted. @until_ns (CLOCK_MONOTONIC): samples taken later are
+ *                   left for the next call, if their times are known. Fails only if the kernel
+ *                   violates its interface.
+ * @counters:        visit named counts since the start, all as of the same time. Return: samples
+ *                   taken so far. When the source is stopped and drained with @all and UINT64_MAX,
+ *                   this equals samples passed on + losses; before, it may include samples not
+ *                   passed on yet.
+ * @event_time:      of the event with this index; -ENODATA if unknown
+ * @generation:      the kernel's current generation of a process; -ESRCH (only without
+ *                   @own_generations)
+ * @set_probe_share: maximum share of a CPU's time for probes from now on, in 1/1000, at most
  *                   source_config.probe_permille; 0: none. NULL without @probes
- * @close:           free everything; NULL is fine
+ * @close:           free everything; accepts NULL
  */
 struct source_ops {
 	const char *name;
@@ -232,7 +233,7 @@ struct source_ops {
 	void (*close)(struct source *source);
 };
 
-/** struct source - the part that all sources share; first member of theirs. */
+/** struct source - common part of all sources, their first member. */
 struct source {
 	const struct source_ops *ops;
 };

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The bpf source: perf events whose overflows run a BPF program, which counts
- * samples in the kernel (daemon/source/bpf/sample_count.h). What the daemon reads is
- * mapped memory; it makes system calls to change periods, once a drain, and to
- * wait for a grace period, once a flush.
+ * The bpf source: perf events whose overflows run a BPF program, which counts samples in the kernel
+ * (daemon/source/bpf/sample_count.h). The daemon reads mapped memory. It makes system calls to
+ * change periods, once per drain, and to wait for a grace period, once per flush.
  *
- * Edges: by a BPF program that follows the one that counts (daemon/source/perf_edges.h).
+ * Edges: from a BPF program that runs after the counting program (daemon/source/perf_edges.h).
  *
  * Periods: see daemon/source/event_ring.h. Throttling: as in source_perf.c.
  *
- * Losses: "buffers_full", as in dcpi.ko. What the kernel does not count: it
- * skips the program where the overflow interrupts another BPF program (of a
- * tracer) or an update of a BPF map. Such samples are never taken, and those
- * places are blind spots of this source, as places with interrupts off are where
- * the event has no NMI.
+ * Losses: "buffers_full", as in dcpi.ko. Not counted: the kernel skips the program if the overflow
+ * interrupts another BPF program (of a tracer) or an update of a BPF map. These samples are never
+ * taken, so such code is a blind spot of this source. Code with interrupts disabled is another one,
+ * if the event has no NMI.
  */
 #include "daemon/source/source.h"
 
@@ -30,13 +28,13 @@
 #include "lib/online_cpus.h"
 #include "lib/wake_set.h"
 
-/* @samples: when its periods were last changed */
+/* @samples: sample count of the CPU when its periods were last changed */
 struct bpf_source_cpu {
 	struct bpf_slot slot[DCPI_EVENTS_MAX];
 	uint64_t samples;
 };
 
-/* @stopped: and not started again */
+/* @stopped: sampling was stopped and not started again */
 struct bpf_source {
 	struct source base;
 	struct source_config config;
@@ -93,7 +91,7 @@ static void cpu_enable(struct bpf_source *source, uint32_t cpu)
 		event_ring_enable(&source->cpus[cpu].slot[i].event);
 }
 
-/* An event does not survive its CPU, what was counted does. */
+/* A CPU's events are closed when it goes offline; its counts are kept. */
 static int cpu_came(void *context, uint32_t cpu)
 {
 	struct bpf_source *source = context;
@@ -109,7 +107,7 @@ static void cpu_went(void *context, uint32_t cpu)
 	cpu_close(context, cpu);
 }
 
-/* Perf takes all of a CPU's events. */
+/* When a CPU goes offline, perf stops all of its events: check one of them. */
 static bool cpu_stands(void *context, uint32_t cpu)
 {
 	const struct bpf_source *source = context;
@@ -257,7 +255,7 @@ static int bpf_poll_fd(struct source *base)
 	return wake_set_fd(((struct bpf_source *)base)->wakes);
 }
 
-/* An idle CPU is left in peace. */
+/* Idle CPUs are not interrupted. */
 static void periods_renew(struct bpf_source *source)
 {
 	uint32_t cpu;
@@ -276,7 +274,7 @@ static void periods_renew(struct bpf_source *source)
 	}
 }
 
-/* They are few: not worth a store. */
+/* Edges of probes are few, so they are not aggregated. */
 static void edge_hand_over(void *context, const struct source_edge *edge)
 {
 	const struct source_sink *sink = context;

@@ -14,10 +14,10 @@ static void edge_near(const struct dcpi_sample *entry, const struct source_sink 
 	sink->edge(sink->context, &edge);
 }
 
-/* Return: whether the second entry belongs to the first. */
+/* Return: true if the second entry belongs to the first. */
 static bool edge_far(const struct dcpi_sample *entry, const struct source_sink *sink)
 {
-	/* The near event is the one before the far one. */
+	/* The number of the near event is one less than that of the far one. */
 	const struct source_edge edge = {
 		.from = entry[0].pc,
 		.to = entry[1].pc,
@@ -37,14 +37,17 @@ static bool is_sample(const struct dcpi_sample *entry)
 	return dcpi_tag_event(entry->tag) < DCPI_EVENT_SPECIAL;
 }
 
-/* Whether all of four are, at a glance: else some may be. */
+/*
+ * Return true if all four entries are samples, by a quick test. Otherwise some of them may still
+ * be.
+ */
 static bool are_samples(const struct dcpi_sample *entry)
 {
 	return dcpi_tag_event(entry[0].tag | entry[1].tag | entry[2].tag | entry[3].tag) <
 	       DCPI_EVENT_SPECIAL;
 }
 
-/* Return: where the samples end that begin here. */
+/* Return: the end of the run of samples that starts at @entry. */
 static const struct dcpi_sample *samples_end(const struct dcpi_sample *entry,
 					     const struct dcpi_sample *end)
 {
@@ -55,7 +58,7 @@ static const struct dcpi_sample *samples_end(const struct dcpi_sample *entry,
 	return entry;
 }
 
-/* Whatever is no sample. Return: what comes after it. */
+/* Process an entry that is not a sample. Return: the next entry. */
 static const struct dcpi_sample *special_take(const struct dcpi_sample *entry,
 					      const struct dcpi_sample *end,
 					      const struct source_sink *sink)

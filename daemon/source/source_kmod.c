@@ -19,7 +19,7 @@
 #include "lib/pid_namespace.h"
 
 /**
- * struct kmod_counts - what the module counts, summed over CPUs
+ * struct kmod_counts - the module's counts, summed over CPUs
  * @stats: counters
  * @times: handler times
  * @time:  by event
@@ -31,12 +31,13 @@ struct kmod_counts {
 };
 
 /*
- * @cpus:    numbers that the module takes, 0 .. @cpus - 1
- * @branches_refused: starts without the edges asked for: this kernel does not permit them
- * @past:    counts of earlier starts: the module begins anew with each
- * @mapped:  by CPU, its buffers of this start; NULL if not mapped yet
- * @mapped_bytes: of each
- * @samples: what DCPI_IOC_DRAIN writes to, @capacity entries
+ * @cpus:             number of CPUs that the module supports
+ * @branches_refused: number of starts without the requested edges, because this kernel does not
+ *                    permit them
+ * @past:             counts of earlier starts: the module resets its counts at each start
+ * @mapped:           by CPU, its buffers of this start; NULL if not mapped yet
+ * @mapped_bytes:     size of each
+ * @samples:          output of DCPI_IOC_DRAIN, @capacity entries
  */
 struct kmod_source {
 	struct source base;
@@ -110,7 +111,7 @@ static void config_fill(struct kmod_source *source, const struct source_config *
 	source->sync_context = config->context;
 }
 
-/* Mappings of an earlier start show buffers that nobody writes any more. */
+/* Mappings of an earlier start show buffers that are no longer written. */
 static void buffers_unmap(struct kmod_source *source)
 {
 	uint32_t cpu;
@@ -156,7 +157,10 @@ static int kmod_open(struct source **ret, const struct source_config *config, st
 	if (rc == 0) {
 		config_fill(source, config);
 		source->samples = calloc(source->capacity, sizeof(*source->samples));
-		/* NOLINTNEXTLINE(clang-analyzer-optin.portability.UnixAPI): it has CPUs */
+		/*
+		 * NOLINTNEXTLINE(clang-analyzer-optin.portability.UnixAPI): the number of CPUs is
+		 * not 0
+		 */
 		source->mapped = calloc(source->cpus, sizeof(*source->mapped));
 		if (source->samples == NULL || source->mapped == NULL)
 			rc = error_set(err, ENOMEM, "out of memory");
@@ -169,14 +173,17 @@ static int kmod_open(struct source **ret, const struct source_config *config, st
 	return 0;
 }
 
-/* Fields of one structure, all of them counters. */
+/* Add the fields of a structure that consists of counters. */
 static void counters_add(uint64_t *sum, const uint64_t *more, size_t count)
 {
 	while (count-- > 0)
 		*sum++ += *more++;
 }
 
-/* Of all our starts; before the first, the module has an earlier reader's. */
+/*
+ * Read the counts since this source's last start. Before its first start, the module has those of
+ * an earlier reader.
+ */
 static void stats_read(const struct kmod_source *source, struct kmod_counts *sum)
 {
 	uint32_t cpu;
@@ -196,7 +203,9 @@ static void stats_read(const struct kmod_source *source, struct kmod_counts *sum
 	}
 }
 
-/* Apart: of a counter that is running, it takes an interprocessor interrupt. */
+/*
+ * Separate from stats_read(), because reading a running counter takes an interprocessor interrupt.
+ */
 static void time_read(const struct kmod_source *source, uint32_t event, struct source_time *sum)
 {
 	uint32_t cpu;
@@ -212,8 +221,8 @@ static void time_read(const struct kmod_source *source, uint32_t event, struct s
 }
 
 /*
- * A system-wide event for struct dcpi_config.perf_fd. Return: -1: it is not permitted, which the
- * module then reports.
+ * Open a system-wide event for struct dcpi_config.perf_fd. Return: -1: it is not permitted, which
+ * the module then reports.
  */
 static int permission_open(const struct dcpi_config *config)
 {
@@ -239,7 +248,10 @@ static int permission_open(const struct dcpi_config *config)
 			    PERF_FLAG_FD_CLOEXEC);
 }
 
-/* In lockdown samples may be taken but not interpreted: they are worth having all the same. */
+/*
+ * Under lockdown the kernel may permit samples but not their interpretation: then start without
+ * edges.
+ */
 static bool start(struct kmod_source *source)
 {
 	_cleanup_close_ int permission = permission_open(&source->config);
@@ -320,7 +332,9 @@ static int kmod_poll_fd(struct source *base)
 	return ((struct kmod_source *)base)->fd;
 }
 
-/* The module's counts are within the array, but it is the kernel that says so. */
+/*
+ * The module's counts are within the array; check them nevertheless, as they come from the kernel.
+ */
 static int batch_take(struct kmod_source *source, uint32_t cpu, uint32_t *count, struct error *err)
 {
 	struct dcpi_drain drain = {
@@ -336,7 +350,7 @@ static int batch_take(struct kmod_source *source, uint32_t cpu, uint32_t *count,
 	return 0;
 }
 
-/* A CPU that has not been sampled yet has nothing to map. */
+/* A CPU that has not been sampled yet has no buffers to map. */
 static const struct dcpi_sample *buffers_map(struct kmod_source *source, uint32_t cpu)
 {
 	void *mapped;
@@ -350,7 +364,7 @@ static const struct dcpi_sample *buffers_map(struct kmod_source *source, uint32_
 	return source->mapped[cpu];
 }
 
-/* Everything, through a copy. */
+/* Drain everything, through a copy. */
 static int cpu_drain_all(struct kmod_source *source, uint32_t cpu, const struct source_sink *sink,
 			 struct error *err)
 {
@@ -364,9 +378,7 @@ static int cpu_drain_all(struct kmod_source *source, uint32_t cpu, const struct 
 	return 0;
 }
 
-/*
- * A full buffer, where it is. Return: 1 if there was one, 0, or a negative errno.
- */
+/* Visit a full buffer in place. Return: 1 if there was one; 0; or a negative errno. */
 static int cpu_take(struct kmod_source *source, uint32_t cpu, const struct source_sink *sink,
 		    struct error *err)
 {
@@ -397,7 +409,7 @@ static int cpu_drain(struct kmod_source *source, uint32_t cpu, bool all,
 
 	if (all)
 		return cpu_drain_all(source, cpu, sink, err);
-	/* At most both buffers: a CPU that refills them must not hold us here. */
+	/* At most both buffers: a CPU that refills them must not keep this loop running. */
 	for (round = 0; round < 2 && rc > 0; round++)
 		rc = cpu_take(source, cpu, sink, err);
 	return rc < 0 ? rc : 0;
@@ -419,7 +431,10 @@ static int kmod_drain(struct source *base, bool all, uint64_t until_ns,
 	return 0;
 }
 
-/* Histograms by powers of two; names are static, and end where a bucket begins. */
+/*
+ * Visit histograms with power-of-two buckets. Names are static, and end with the lower bound of the
+ * bucket.
+ */
 static void times_visit(const struct dcpi_times *times, source_counter_fn visit, void *context)
 {
 #define BUCKET(ns)                                                                                 \

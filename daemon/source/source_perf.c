@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The perf source: samples from perf_event_open(), one ring per CPU and event,
- * counted here in the same store that dcpi.ko has in the kernel.
+ * The perf source: samples from perf_event_open(), one ring per CPU and event, counted here in the
+ * same kind of store that dcpi.ko has in the kernel.
  *
- * Periods and the losses, "ring_full" and "ring_malformed": see daemon/source/perf_slot.h.
+ * Periods and the losses "ring_full" and "ring_malformed": see daemon/source/perf_slot.h.
  *
- * Throttling: an event that reaches the kernel's limit takes no samples until
- * the next tick (daemon/collect/rate_limit.h). Those samples were never taken: they are
- * no losses, but each time weighs the CPU's busy phases too lightly. Stat
- * "throttled" counts how often; a profile with more than a few should be taken
- * again with longer periods. (A CPU that idles without ticks seems to be
- * throttled by a clock whatever its period: that costs samples of idling, and of
- * what follows up to the next tick.)
+ * Throttling: an event that reaches the kernel's limit takes no samples until the next tick
+ * (daemon/collect/rate_limit.h). These samples were never taken, so they are not losses. But each
+ * throttling gives the CPU's busy phases too little weight. Stat "throttled" counts how often; a
+ * profile with more than a few should be repeated with longer periods. (A CPU that idles without
+ * ticks may appear throttled by a clock event of any period. This affects only samples of the idle
+ * phase, and of the time up to the next tick.)
  *
- * Edges: see daemon/source/perf_edges.h. With snapshots the kernel takes no samples where
- * they would interrupt another BPF program, as with the bpf source. A sample without its
- * edges is no loss.
+ * Edges: see daemon/source/perf_edges.h. With snapshots the kernel takes no samples that would
+ * interrupt another BPF program, as with the bpf source. A sample without its edges is not a loss.
  */
 #include "daemon/source/source.h"
 
@@ -42,8 +40,8 @@ struct perf_cpu {
 };
 
 /*
- * @stopped: and not started again
- * @cpus: by number; NULL where a CPU was never online
+ * @stopped: sampling was stopped and not started again
+ * @cpus:    by number; NULL if the CPU was never online
  */
 struct perf_source {
 	struct source base;
@@ -59,18 +57,18 @@ struct perf_source {
 };
 
 /*
- * A ring holds 8,192 samples, or 1,300 with registers. A thread takes them out within a second
+ * A ring holds 8,192 samples, or 1,300 with registers. A thread empties it within a second
  * (loader-hook/ring_reader.h). The events of a target share these pages. The reason is that an
  * unprivileged user may lock 129 pages for each CPU, and the side band needs some of them.
  */
 #define RING_PAGES 64
 
-/* Samples between prefetching their bucket and counting them. */
+/* Number of samples between prefetching a bucket and counting its sample. */
 #define AHEAD 16
 
 /*
- * What one drain carries along.
- * @ahead:  a ring of samples of @cpu that are yet to be counted
+ * State of one drain.
+ * @ahead: a ring of samples of @cpu that are yet to be counted
  */
 struct perf_drain {
 	struct perf_source *source;
@@ -99,8 +97,7 @@ static void ahead_count_all(struct perf_drain *drain)
 }
 
 /*
- * Edges are counted in the store, as samples are: finding out whose image an address is in
- * costs more than that.
+ * Count edges in the store, like samples: looking up the image of an address costs more than that.
  */
 static void edges_count(void *context, uint32_t cpu, const struct interpret_edge *edges,
 			uint32_t count, uint64_t tag)
@@ -118,7 +115,7 @@ static void edges_count(void *context, uint32_t cpu, const struct interpret_edge
 	}
 }
 
-/* Those are few, and counted already. */
+/* Edges of probes are few, and already aggregated. */
 static void probed_edge(void *context, const struct source_edge *edge)
 {
 	const struct perf_drain *drain = context;
@@ -132,8 +129,8 @@ static struct perf_edges_sink edges_sink(struct perf_drain *drain)
 }
 
 /*
- * Kernel addresses mean the same in every process and generation: leaving the
- * generation out saves its look-up and gives the store fewer keys.
+ * Kernel addresses mean the same in every process and generation. Omitting the generation saves its
+ * look-up and reduces the number of keys in the store.
  */
 static void sample_count(void *context, const struct perf_sample *sample)
 {
@@ -343,7 +340,7 @@ static int perf_start(struct source *base, struct error *err)
 
 	(void)err;
 	source->stopped = false;
-	/* A target's events start by themselves, when it execs; not so again. */
+	/* The events of a target are enabled when it calls exec, but only the first time. */
 	for (cpu = 0; cpu < source->online.end; cpu++) {
 		if (online_cpus_has(&source->online, cpu) &&
 		    (again || source->config.target_pid == 0))
@@ -418,9 +415,9 @@ static int cpu_came(void *context, uint32_t cpu)
 }
 
 /*
- * An event does not survive its CPU, and its ring goes with it: what was left there for the
- * next drain is taken now, with the image events up to now. But a target's do, those that its
- * children have inherited among them, who would not get others.
+ * A CPU's events and their rings are closed when it goes offline. So process the pending image
+ * events, and take the samples that the last drain left. A target's events survive, including those
+ * inherited by its children, which would not get new ones.
  */
 static void cpu_went(void *context, uint32_t cpu)
 {
@@ -436,7 +433,10 @@ static void cpu_went(void *context, uint32_t cpu)
 	cpu_close(source, drain->cpu);
 }
 
-/* Perf takes all of a CPU's events, but those of a target, which are on none for long. */
+/*
+ * When a CPU goes offline, perf stops all of its events: check one of them. A target's events are
+ * not affected: they are not bound to a CPU.
+ */
 static bool cpu_stands(void *context, uint32_t cpu)
 {
 	const struct perf_source *source = ((struct perf_drain *)context)->source;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The replay source: samples from a recorded trace (daemon/source/trace.h), counted in
- * the same stores as those of the perf source. For tests and measurements: the
- * same samples come in the same order, whatever runs on the machine.
+ * The replay source: samples from a recorded trace (daemon/source/trace.h), counted in stores like
+ * those of the perf source. For tests and measurements: samples are the same, in the same order,
+ * independent of the machine's load.
  *
- * Each drain replays a batch; the descriptor stays readable until the trace
- * has ended (stat "replay_ended"). Samples match an image only if a process of
- * their number and generation lives here now; the rest is unknown, and counted.
+ * Each drain replays a batch; the descriptor stays readable until the trace has ended (stat
+ * "replay_ended"). Samples match an image only if a process with their id and generation exists on
+ * this machine now; all others are counted as unknown.
  *
- * A damaged trace fails the drain that finds it. Samples before the damage have
- * been taken, and can still be drained.
+ * A damaged trace makes the drain fail that finds the damage. Samples before the damage have been
+ * taken, and can still be drained.
  */
 #include "daemon/source/source.h"
 
@@ -25,9 +25,9 @@
 #include "kmod/core/sample_store.h"
 #include "lib/error.h"
 
-/* Blocks of TRACE_BLOCK_SAMPLES a drain. */
+/* Blocks of TRACE_BLOCK_SAMPLES per drain. */
 #define BATCH_BLOCKS 4
-/* A trace may name more CPUs than there is memory for. */
+/* A trace may name more CPUs than fit into memory. */
 #define REPLAY_CPUS 256
 
 struct replay_cpu {
@@ -36,7 +36,7 @@ struct replay_cpu {
 };
 
 /*
- * @more_fd: an eventfd, readable while it runs and there is more
+ * @more_fd: an eventfd, readable while the source runs and the trace has not ended
  * @ended:   the whole trace was replayed, or it is damaged
  */
 struct replay_source {
@@ -69,7 +69,7 @@ static int cpu_allocate(struct replay_source *source, uint32_t number, struct er
 	return 0;
 }
 
-/* Checks a block before any of its samples is taken. */
+/* Check a block before taking any of its samples. */
 static int block_check(const struct replay_source *source, const struct trace_block *block,
 		       struct error *err)
 {
@@ -110,7 +110,7 @@ static int block_replay(struct replay_source *source, const struct trace_block *
 	return 0;
 }
 
-/* One event in the eventfd makes it readable, none does not. */
+/* An eventfd is readable if its value is not 0. */
 static void more_set(const struct replay_source *source, bool more)
 {
 	eventfd_t value;
@@ -231,7 +231,7 @@ static int replay_drain(struct source *base, bool all, uint64_t until_ns,
 	uint32_t i;
 	int rc = 0;
 
-	(void)until_ns; /* a trace has no times */
+	(void)until_ns; /* a trace contains no times */
 	if (source->running && !source->ended)
 		rc = batch_replay(source, sink, err);
 	for (i = 0; all && i < REPLAY_CPUS; i++) {

@@ -7,7 +7,7 @@
 
 #include "lib/error.h"
 
-/* Cheapest first; a trace is replayed only when asked for. */
+/* In order of increasing cost. A trace is replayed only on request. */
 static const struct source_ops *const sources[] = {
 	&source_kmod_ops,
 	&source_bpf_ops,
@@ -41,7 +41,7 @@ static int first_open(struct source **ret, const struct source_config *config, c
 		rc = sources[i]->open(ret, config, &failure);
 		if (rc == 0)
 			return 0;
-		/* Another reader has the device: this machine is profiled already. */
+		/* Another reader has the device: this machine is already being profiled. */
 		if (rc == -EBUSY)
 			break;
 		snprintf(reason, SOURCE_REASON_BYTES, "not %s: %s", sources[i]->name,
@@ -56,7 +56,7 @@ int source_select_open(struct source **ret, const char *name, const struct sourc
 	struct source_config complete = *config;
 	const struct source_ops *ops;
 
-	/* The only one that sees samples one by one, and in order. */
+	/* Only this source sees individual samples in order. */
 	if (config->record != NULL && strcmp(name, "auto") == 0)
 		name = source_perf_ops.name;
 	if (config->record != NULL && strcmp(name, source_perf_ops.name) != 0)

@@ -15,7 +15,7 @@ void store_drain_full(struct sample_store *store, const struct source_sink *sink
 	}
 }
 
-/* One thread: each call is at rest, and none is refused. */
+/* Writer and reader are one thread: no call is concurrent, and none is refused. */
 void store_drain_all(struct sample_store *store, const struct source_sink *sink)
 {
 	struct sample_chunk table = sample_store_table(store);

@@ -8,7 +8,7 @@
 
 #include "lib/bounded_reader.h"
 
-/* The last sample of each half of the address space. */
+/* The previous sample in each half of the address space. */
 struct trace_last {
 	struct dcpi_sample half[2];
 };
@@ -24,7 +24,9 @@ static uint8_t *put(uint8_t *out, uint64_t value, size_t bytes)
 
 void trace_header_encode(uint8_t out[TRACE_HEADER_BYTES])
 {
-	/* NOLINTNEXTLINE(bugprone-not-null-terminated-result): eight bytes of a file, no string */
+	/*
+	 * NOLINTNEXTLINE(bugprone-not-null-terminated-result): eight bytes of a file, not a string
+	 */
 	memcpy(out, TRACE_MAGIC, 8);
 	put(put(out + 8, TRACE_VERSION, 4), 0, 4);
 }
@@ -87,7 +89,7 @@ size_t trace_block_bytes(const uint8_t header[TRACE_BLOCK_HEADER_BYTES])
 	return TRACE_BLOCK_HEADER_BYTES + bytes;
 }
 
-/* What sample_encode() would not have written is refused. */
+/* Reject encodings that sample_encode() would not have written. */
 static bool sample_decode(struct dcpi_sample *sample, struct trace_last *last,
 			  struct bounded_reader *reader)
 {

@@ -11,7 +11,7 @@
 #include "lib/error.h"
 
 /*
- * @number: of the next block; @total: samples in those before
+ * @number: of the next block; @total: number of samples in the blocks before
  * @ended:  the end was read, and nothing follows it
  * @failed: negative errno of the first failure
  */

@@ -19,10 +19,10 @@ struct pending {
 };
 
 /*
- * @pending: samples of @cpu that are not in order yet
- * @blocks:  by CPU, what is not written yet; NULL where there was no sample
- * @number:  of the next block; @total: samples in those before
- * @failed:  the trace is given up, for the reason @failure; @told: once
+ * @pending: samples of @cpu that are not sorted yet
+ * @blocks:  by CPU, samples that are not written yet; NULL if the CPU has had no sample
+ * @number:  of the next block; @total: number of samples in the blocks before
+ * @failed:  recording was abandoned, for the reason @failure; @told: the failure was reported
  */
 struct trace_writer {
 	int fd;
@@ -116,7 +116,7 @@ void trace_writer_settle(struct trace_writer *writer)
 		give_up(writer, ENOMEM);
 		return;
 	}
-	/* Samples of one event come in order; so only several need sorting. */
+	/* Samples of one event are in chronological order; only several events need sorting. */
 	if (!in_order(writer->pending, count))
 		qsort(writer->pending, count, sizeof(*writer->pending), time_compare);
 	for (i = 0; i < count; i++) {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Runs at overflows of a perf event, beside the event's own record or behind the program
- * that counts samples (sample_count.bpf.c): one sample of user code in some leaves a
- * snapshot (branch_snapshot.h) in a ring.
+ * BPF programs that run at overflows of a perf event, either in addition to the event's own record
+ * or after sample_count.bpf.c, the program that counts samples. They write a snapshot
+ * (branch_snapshot.h) of some samples of user code to a ring buffer. Another program runs at
+ * uprobes of branches.
  */
 #include <linux/bpf.h>
 
@@ -17,15 +18,15 @@ const volatile __u32 branch_every = 1;
 
 const char program_license[] SEC("license") = "GPL";
 
-/* Set when the program is loaded. */
+/* max_entries is set when the program is loaded. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4096);
 } snapshots SEC(".maps");
 
-/* Snapshots that the ring had no room for. */
+/* Number of snapshots that did not fit into the ring buffer. */
 __u64 missed = 0;
-/* Time that snapshots of samples took. */
+/* Total time spent on snapshots of samples. */
 __u64 spent_ns = 0;
 
 struct branch_window windows[BRANCH_LINKS * BRANCH_WINDOWS] = {};
@@ -53,7 +54,7 @@ struct task_struct {
 
 #if defined(__TARGET_ARCH_x86)
 
-/* struct bpf_perf_event_data: user space's ABI */
+/* struct bpf_perf_event_data; part of the user-space ABI */
 struct sample_context {
 	__u64 r15, r14, r13, r12, rbp, rbx, r11, r10, r9, r8, rax, rcx, rdx, rsi, rdi, orig_rax,
 		rip, cs, flags, rsp, ss;
@@ -62,14 +63,18 @@ struct sample_context {
 #define REGISTERS 17
 #define STACK_POINTER 4
 #define CS_USER_64 0x33
-#define FLAG_EXACT 8 /* perf's: the PC is not of the same moment as the other registers (IBS) */
+/* perf: the PC was not sampled at the same time as the other registers (IBS) */
+#define FLAG_EXACT 8
 
 static inline __attribute__((always_inline)) int is_user(const struct sample_context *context)
 {
 	return context->cs == CS_USER_64 && (context->flags & FLAG_EXACT) == 0;
 }
 
-/* Whether a conditional jump with these flags is taken: its last bit turns the others round. */
+/*
+ * Return true if a conditional jump is taken with these flags. Bit 0 of the condition code negates
+ * it.
+ */
 static inline __attribute__((always_inline)) int is_taken(const struct sample_context *context,
 							  __u32 condition)
 {
@@ -107,8 +112,8 @@ static inline __attribute__((always_inline)) int is_taken(const struct sample_co
 }
 
 /*
- * The base of fs is what the process asked the kernel for, or had when it came to this
- * CPU: who changes it without asking (wrfsbase) is not followed.
+ * The base of fs is the value that the process set by a system call, or had when it was last
+ * scheduled on this CPU. Changes by the instruction wrfsbase are not seen.
  */
 static inline __attribute__((always_inline)) void
 take_registers(struct branch_snapshot *snapshot, const struct sample_context *context,
@@ -147,14 +152,14 @@ struct sample_context {
 
 #define REGISTERS 32
 #define STACK_POINTER 31
-#define PSTATE_MODE 0x1f /* 0: user, 64-bit */
+#define PSTATE_MODE 0x1f /* 0: user mode, 64-bit */
 
 static inline __attribute__((always_inline)) int is_user(const struct sample_context *context)
 {
 	return (context->pstate & PSTATE_MODE) == 0;
 }
 
-/* Nobody asks. */
+/* Not called: no conditional branches are probed on arm64. */
 static inline __attribute__((always_inline)) int is_taken(const struct sample_context *context,
 							  __u32 condition)
 {
@@ -185,7 +190,7 @@ static inline __attribute__((always_inline)) void take_piece(struct branch_piece
 							     __u64 address)
 {
 	address &= ~(__u64)(SNAPSHOT_PIECE_BYTES - 1);
-	/* Numbers are no pointers: reading there would take a fault. */
+	/* Skip values that cannot be pointers: reading there would fault. */
 	if (address < 65536 || address >> 48 != 0 ||
 	    bpf_probe_read_user(piece->bytes, SNAPSHOT_PIECE_BYTES, (const void *)address) != 0)
 		address = 0;
@@ -238,7 +243,7 @@ static __attribute__((noinline)) void take(struct sample_context *context, __u32
 		__sync_fetch_and_add(&spent_ns, bpf_ktime_get_ns() - now_ns);
 }
 
-/* At samples. Return, as below: 1: the kernel goes on with the event's record. */
+/* Runs at samples. Return: 1: the kernel continues with the event's record. */
 SEC("perf_event")
 int branch_snapshot(struct sample_context *context)
 {
@@ -247,7 +252,7 @@ int branch_snapshot(struct sample_context *context)
 	return 1;
 }
 
-/* Behind a program that has counted the sample. Return: 0: and that is all. */
+/* Runs after the program that has counted the sample. Return: 0: the kernel makes no record. */
 SEC("perf_event")
 int branch_follower(struct sample_context *context)
 {
@@ -256,20 +261,20 @@ int branch_follower(struct sample_context *context)
 	return 0;
 }
 
-/* 0: the kernel does not tell. */
+/* Return: the time that the thread waited for a CPU; 0 if the kernel does not record it. */
 static inline __attribute__((always_inline)) __u64 waited(const struct task_struct *task)
 {
 	return bpf_core_field_exists(task->sched_info.run_delay) ? task->sched_info.run_delay : 0;
 }
 
-/* Where the kernel does not tell how long a thread waited, that is as if it had slept. */
+/* If the kernel does not record waiting times, count preemptions as sleeps, too. */
 static inline __attribute__((always_inline)) __u64 sleeps(const struct task_struct *task)
 {
 	return bpf_core_field_exists(task->sched_info.run_delay) ? task->nvcsw
 								 : task->nvcsw + task->nivcsw;
 }
 
-/* How long it is since the last execution. */
+/* Update the times since the previous execution. */
 static inline __attribute__((always_inline)) void take_time(struct branch_window *window)
 {
 	const struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
@@ -295,7 +300,7 @@ static inline __attribute__((always_inline)) void take_time(struct branch_window
 	window->waited_ns = waited_ns;
 }
 
-/* At a mark, before it is counted itself. */
+/* Runs at a reference branch, before its own execution is counted. */
 static inline __attribute__((always_inline)) void take_round(__u64 link)
 {
 	struct branch_round *round = &rounds[link];
@@ -316,8 +321,8 @@ static inline __attribute__((always_inline)) void take_round(__u64 link)
 }
 
 /*
- * At a probed branch, whose cookie says which window is its own. Return: 0: the kernel makes
- * no record of it.
+ * Runs at a probed branch; the cookie is the index of its struct branch_window. Return: 0: the
+ * kernel makes no record.
  */
 SEC("uprobe")
 int branch_probe(struct sample_context *context)

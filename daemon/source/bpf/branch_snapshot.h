@@ -1,53 +1,56 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the BPF program that keeps what a sample's next branches depend on
- * (branch_snapshot.bpf.c) shares with its reader (daemon/source/branch_snapshots.c): the
- * registers, and the memory that they point to, as they were when the program was
- * interrupted.
+ * Data that the BPF program of branch snapshots (branch_snapshot.bpf.c) shares with its reader
+ * (daemon/source/branch_snapshots.c): the registers at the interruption, and the memory that they
+ * point to. The next branches of the program depend on these values.
  *
- * The kernel can't know which memory the branches depend on; most of it is near what
- * some register points to: the stack, an object, an element of an array.
+ * The kernel cannot know which memory the branches depend on. Most of it is near the target of some
+ * register: the stack, an object, an array element.
  */
 #ifndef DCPI_BPF_BRANCH_SNAPSHOT_H
 #define DCPI_BPF_BRANCH_SNAPSHOT_H
 
 #include <linux/types.h>
 
-/* Aligned, so that no piece is in two pages. */
+/* Pieces are aligned, so that none crosses a page boundary. */
 #define SNAPSHOT_PIECE_BYTES 128
 #define SNAPSHOT_REGISTERS 32
-/* Two for each register, and more of the stack. */
+/* Two pieces for each register, and more of the stack. */
 #define SNAPSHOT_STACK_PIECES 4
 #if defined(__TARGET_ARCH_x86) || defined(__x86_64__)
 #define SNAPSHOT_PIECES (2 * 17 + SNAPSHOT_STACK_PIECES)
 #else
 #define SNAPSHOT_PIECES (2 * 32 + SNAPSHOT_STACK_PIECES)
 #endif
-/* What is below a pointer is looked at less often than what is above it. */
+/* Memory below a pointer is accessed less often than memory above it. */
 #define SNAPSHOT_BELOW 32
 
-/* Links of probes that there may be at a time, and branches in each. */
+/* Maximum number of links of probes at a time, and of branches in each. */
 #define BRANCH_LINKS 8
 #define BRANCH_WINDOWS 16
-/* A window's condition that is none: leave snapshots, at most so many. */
+/* A value of @condition for branches without one: write snapshots, at most WINDOW_SNAPSHOTS_MAX. */
 #define WINDOW_SNAPSHOTS 16
 #define WINDOW_SNAPSHOTS_MAX 64
 
 /**
- * struct branch_window - what a probe of a branch counts (daemon/source/branch_probe.h)
- * @condition: x86-64: of a conditional jump, as it encodes it; or WINDOW_SNAPSHOTS
- * @counts:    of a conditional jump: executions that did not take it, and that did; else
- *             of all in the first
- * @first_ns, @last_ns: when it was executed first and last, CLOCK_MONOTONIC; 0: never
- * @gaps:       from one execution to the next: how many
- * @longest_ns: the longest one
- * @waited_ns:  how long the thread had waited for a CPU in its life, at the last execution;
- *              @waited_first_ns: at the first. No part of @longest_ns
- * @sleeps:     how often the thread had slept in its life, at the first execution
- * @thread:     which one that was
- * @generation: its process' exec count then
- * @mark:       1: rounds begin and end at its executions (struct branch_round)
- * @disturbed:  another thread executed it, too, or the thread slept: gaps tell nothing
+ * struct branch_window - counts of the probe of a branch (daemon/source/branch_probe.h)
+ * @condition:          x86-64: condition code of a conditional jump, as encoded; or
+ *                      WINDOW_SNAPSHOTS
+ * @counts:             of a conditional jump: executions not taken, and taken; of other branches:
+ *                      all executions, in the first
+ * @first_ns, @last_ns: first and last execution, CLOCK_MONOTONIC; 0: never
+ * @gaps:               number of times from one execution to the next that were measured
+ * @longest_ns:         the longest of these times
+ * @waited_ns:          time that the thread had waited for a CPU since it started, at the last
+ *                      execution. Not included in @longest_ns
+ * @waited_first_ns:    the same at the first execution
+ * @sleeps:             number of times that the thread had slept since it started, at the first
+ *                      execution
+ * @thread:             the thread of the first execution
+ * @generation:         exec count of its process at that time
+ * @mark:               1: this is the reference branch (struct branch_round)
+ * @disturbed:          another thread executed the branch, too, or the thread slept: the times are
+ *                      useless
  */
 struct branch_window {
 	__u64 counts[2];
@@ -66,11 +69,13 @@ struct branch_window {
 };
 
 /**
- * struct branch_round - of a link, from one execution of a branch (its mark) to another
- * @first, @last: executions of all its branches when the mark was executed first and last, in
- *                the order of windows
- * @squares:      sums of the squares of what was executed from one to the next
- * @begun, @done: how often these were written; else they are being written
+ * struct branch_round - counts per reference iteration
+ * @first, @last: executions of each branch of the link when the reference branch was first and last
+ *                executed, in the order of windows
+ * @squares:      sums over iterations of the squares of each branch's executions
+ * @begun, @done: number of updates begun and completed; if they differ, an update is in progress
+ *
+ * A reference iteration lasts from one execution of the reference branch to the next.
  */
 struct branch_round {
 	__u64 begun;
@@ -80,22 +85,22 @@ struct branch_round {
 	__u64 squares[BRANCH_WINDOWS];
 };
 
-/** struct branch_piece - memory; @address 0: none */
+/** struct branch_piece - a piece of memory; @address 0: none */
 struct branch_piece {
 	__u64 address;
 	__u8 bytes[SNAPSHOT_PIECE_BYTES];
 };
 
 /**
- * struct branch_snapshot - of a sample of 64-bit user code, or of a probe there
- * @pid:     process
- * @cpu:     where it was
- * @probe:   1: a probe at @pc was reached (struct branch_window); 0: a sample
- * @generation: the process' exec count
- * @time_ns: CLOCK_MONOTONIC
- * @registers: in the order of struct interpret_state; @flags likewise
- * @known:   a mask of @registers
- * @pieces:  of @piece
+ * struct branch_snapshot - state of a thread at a sample of 64-bit user code, or at a probe there
+ * @pid:        process
+ * @cpu:        CPU of the sample
+ * @probe:      1: a probe at @pc was hit (struct branch_window); 0: a sample
+ * @generation: exec count of the process
+ * @time_ns:    CLOCK_MONOTONIC
+ * @registers:  in the order of struct interpret_state; @flags also as there
+ * @known:      bit mask of valid @registers
+ * @pieces:     number of entries of @piece
  */
 struct branch_snapshot {
 	__u32 pid;

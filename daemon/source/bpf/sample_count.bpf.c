@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Counts samples in the kernel: runs at each overflow of a perf event, and has one of some
- * followed by another program. And says which exec generation a process is in.
+ * Counts samples in the kernel: runs at each overflow of a perf event, and passes one in several
+ * samples on to a follower program. An iterator program returns the exec generation of a process.
  *
  * The few kernel types are declared by hand: libbpf relocates them (CO-RE).
  */
@@ -9,18 +9,20 @@
 
 #include "daemon/source/bpf/sample_count.h"
 
-#ifdef __bpf__ /* the unit test has its own of these */
+#ifdef __bpf__ /* the unit test defines its own */
 #include <bpf/bpf_helpers.h>
 
 #define kernel_type __attribute__((preserve_access_index))
 
-/* An exchange is a barrier on every CPU; an addition whose result nobody wants is none. */
+/*
+ * An atomic exchange is a barrier on every CPU; an atomic addition whose result is unused is not.
+ */
 #define hand_over(at, entries) ((void)__sync_lock_test_and_set(at, entries))
 
-/* Known to the verifier: they are read-only when it looks. */
+/* Constant to the verifier: these are read-only when it checks the program. */
 const volatile __u32 buckets_per_cpu = 1;
 const volatile __u32 entries_per_buffer = 1;
-/* Of a CPU's samples in user space, one in so many is followed; 0: none. */
+/* One in @follow_every of a CPU's user-space samples is passed to the follower; 0: none. */
 const volatile __u32 follow_every = 0;
 #endif
 
@@ -42,7 +44,7 @@ struct bpf_iter__task {
 	struct task_struct *task;
 } kernel_type;
 
-/* struct bpf_perf_event_data up to the program counter: user space's ABI. */
+/* struct bpf_perf_event_data up to the program counter; part of the user-space ABI. */
 #if defined(__TARGET_ARCH_x86)
 struct sample_context {
 	__u64 registers[16];
@@ -57,7 +59,7 @@ struct sample_context {
 #error "where is the program counter on this architecture?"
 #endif
 
-/* max_entries is set when the program is loaded. */
+/* max_entries of the arrays is set when the program is loaded. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -83,8 +85,8 @@ struct {
 } buffers SEC(".maps");
 
 /*
- * Holds nothing of use: an update of a map of maps returns when all programs
- * that might have seen the old value have ended, and that is what is wanted.
+ * The contents are not used. An update of a map of maps returns after all programs that might have
+ * seen the old value have ended, which serves as a grace period.
  */
 struct inner {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -100,7 +102,7 @@ struct {
 	__array(values, struct inner);
 } grace SEC(".maps") = {.values = {&inner}};
 
-/* What is run then, instead of what is left of this program. */
+/* The follower, which replaces the rest of this program. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
 	__uint(max_entries, 1);
@@ -122,9 +124,9 @@ writer_inline struct dcpi_sample *entry_at(__u32 index)
 }
 
 /*
- * Start on the other buffer, if that is free, and hand the full one over: in this order, since
- * whoever has taken the full one must not find the cursor in it any more.
- * @wake, here and below: becomes 1 if the reader should know.
+ * Switch to the other buffer, if it is free, and then hand over the full one. The order matters: a
+ * reader that has taken the full buffer must not find the cursor in it any more.
+ * @wake, here and below: set to 1 if the reader should be woken.
  */
 writer_inline int buffer_flip(struct bpf_cpu *cpu, __u32 active, int *wake)
 {
@@ -137,7 +139,10 @@ writer_inline int buffer_flip(struct bpf_cpu *cpu, __u32 active, int *wake)
 	return 1;
 }
 
-/* While the reader still has the other buffer, a full one stays at its end. */
+/*
+ * Append an entry. While the reader still has the other buffer, the cursor of a full one stays at
+ * its end.
+ */
 writer_inline int buffer_append(struct bpf_cpu *cpu, __u32 number, __u64 pc, __u64 tag, int *wake)
 {
 	__u32 active = cpu->cursor >> 31, fill = cpu->cursor & ~BPF_CURSOR_ACTIVE;
@@ -161,7 +166,7 @@ writer_inline int buffer_append(struct bpf_cpu *cpu, __u32 number, __u64 pc, __u
 	return 1;
 }
 
-/* A new key goes to the front, the others move back by one, the last one leaves. */
+/* Insert a new key at the front. The other entries move back by one and the last one is evicted. */
 writer_inline int count_missing(struct bpf_cpu *cpu, __u32 number, struct bpf_bucket *bucket,
 				__u64 pc, __u64 tag)
 {
@@ -185,7 +190,7 @@ writer_inline int count_missing(struct bpf_cpu *cpu, __u32 number, struct bpf_bu
 	return wake;
 }
 
-/* What hits changes places with the front. */
+/* Swap the entry that hit with the front entry. */
 writer_inline struct dcpi_sample *to_front(struct bpf_bucket *bucket, int way)
 {
 	struct dcpi_sample *front = &bucket->way[0], *entry = &bucket->way[way];
@@ -198,7 +203,7 @@ writer_inline struct dcpi_sample *to_front(struct bpf_bucket *bucket, int way)
 	return front;
 }
 
-/* A count that can go no higher leaves for the buffer and starts again. */
+/* An entry whose count has reached the maximum is evicted to the buffer and starts again. */
 writer_inline int count_hit(struct bpf_cpu *cpu, __u32 number, struct dcpi_sample *entry, __u64 tag)
 {
 	int wake = 0;
@@ -227,7 +232,7 @@ writer_inline int count_direct(struct bpf_cpu *cpu, __u32 number, __u64 pc, __u6
 	return wake;
 }
 
-/* Count one sample on the CPU that runs this; @tag: with a count of zero. */
+/* Count one sample of the current CPU. @tag: with a count of zero. */
 writer_inline int count(struct bpf_cpu *cpu, __u32 number, __u64 pc, __u64 tag)
 {
 	__u64 hash = (pc ^ tag >> 11) * 0x4f1bbcdd;
@@ -244,7 +249,10 @@ writer_inline int count(struct bpf_cpu *cpu, __u32 number, __u64 pc, __u64 tag)
 	for (way = 0; way < BPF_WAYS; way++) {
 		struct dcpi_sample *entry = &bucket->way[way];
 
-		/* A key with any count but none: the difference is below the key bits. */
+		/*
+		 * The keys are equal, with any count except 0, if the tags differ only below the
+		 * key bits.
+		 */
 		if (entry->pc == pc && (entry->tag ^ tag) >> DCPI_COUNT_BITS == 0 &&
 		    dcpi_tag_count(entry->tag) != 0)
 			return count_hit(cpu, number, to_front(bucket, way), tag);
@@ -261,9 +269,8 @@ writer_inline int is_followed(struct bpf_cpu *cpu, __u64 pc)
 }
 
 /*
- * The cookie is the event's number. Return: 1 has the kernel go on as if there
- * were no program, that is, put a record into the event's ring and wake whoever
- * polls it; 0 ends it here.
+ * The cookie is the event's number. Return: 1: the kernel continues as if there were no program,
+ * that is, it writes a record into the event's ring and wakes its poller; 0: it does nothing more.
  */
 SEC("perf_event")
 int sample_count(struct sample_context *context)
@@ -283,7 +290,7 @@ int sample_count(struct sample_context *context)
 	return wake;
 }
 
-/* Iterates over one task. */
+/* Returns the exec generation of one task to an iterator. */
 SEC("iter/task")
 int process_generation(struct bpf_iter__task *context)
 {

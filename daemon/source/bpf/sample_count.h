@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the BPF program that counts samples (sample_count.bpf.c) shares with its
- * reader (daemon/source/bpf_store.c): per CPU one struct bpf_cpu, a table of buckets
- * and two overflow buffers, all in arrays that the reader has mapped.
+ * Data that the BPF program for counting samples (sample_count.bpf.c) shares with its reader
+ * (daemon/source/bpf_store.c): per CPU one struct bpf_cpu, a table of buckets and two overflow
+ * buffers, all in arrays that the reader has mapped.
  *
- * The algorithm is that of kmod/core/sample_store.h, which is pointers into one
- * block and cannot pass the verifier: the same hash function, ways, swaps, and
- * insertion at the front, so that the same samples hit, miss and evict the same;
- * but edges (daemon/source/perf_edges.h), retiring, and samples refused are not known here. The
- * writer is the program, on its CPU and never nested: the kernel runs no BPF program in another
- * one's interrupt. It uses no atomic operation but when a buffer becomes full. The reader has no
- * way to run anything on that CPU; instead it waits until every program that was running has ended
- * ("grace period" below), which is also a barrier on all CPUs:
+ * The algorithm is that of kmod/core/sample_store.h, which uses pointers into one block and
+ * therefore cannot pass the verifier. Hash function, ways, swaps, and insertion at the front are
+ * identical, so that the same samples hit, miss and evict. Edges (daemon/source/perf_edges.h),
+ * retiring and refused samples do not exist here.
  *
- *   full buffer  @cursor is set to the other one, then @ready by an exchange (a
- *                barrier in BPF), which the reader clears; between them the buffer
- *                is the reader's
- *   unfinished   the reader notes @cursor, waits for a grace period, and may
- *   buffer       then read up to there; it remembers how far it has read
- *   table        the reader sets @flushing, waits for a grace period, reads and
- *                clears the table, waits for another, and clears @flushing;
- *                meanwhile samples go straight to the buffer
+ * The writer is the program, on its CPU and never nested: the kernel does not run a BPF program in
+ * an interrupt of another one. It uses an atomic operation only when a buffer becomes full. The
+ * reader cannot run code on that CPU. Instead it waits until every program that was running has
+ * ended ("grace period" below), which is also a barrier on all CPUs:
+ *
+ * - full buffer: The program sets @cursor to the other buffer, then @ready by an exchange (a
+ *   barrier in BPF). The buffer is the reader's until it clears @ready.
+ * - unfinished buffer: The reader saves @cursor, waits for a grace period, and may then read up to
+ *   that position. It remembers how far it has read.
+ * - table: The reader sets @flushing, waits for a grace period, reads and clears the table, waits
+ *   for another, and clears @flushing. Meanwhile samples go directly to the buffer.
  */
 #ifndef DCPI_BPF_SAMPLE_COUNT_H
 #define DCPI_BPF_SAMPLE_COUNT_H
@@ -30,22 +29,22 @@
 #define BPF_WAYS 4
 #define BPF_CURSOR_ACTIVE 0x80000000U
 
-/** struct bpf_bucket - one cache line of entries */
+/** struct bpf_bucket - entries of one cache line */
 struct bpf_bucket {
 	struct dcpi_sample way[BPF_WAYS];
 };
 
 /**
  * struct bpf_cpu - the state of one CPU, two cache lines
- * @cursor:   bit 31: active buffer; rest: its fill
- * @flushing: the table is the reader's
- * @ready:    entries waiting in a full buffer; 0: it is the program's
- * @hits:     samples whose entry was in the table; @misses: was not
- * @direct:   samples written straight to a buffer
- * @lost:     samples not counted: both buffers waited for the reader
- * @follow_wait: samples of user space up to the next that is followed
+ * @cursor:      bit 31: active buffer; other bits: its fill level
+ * @flushing:    the reader owns the table
+ * @ready:       number of entries in a full buffer; 0: the program owns it
+ * @hits:        samples whose entry was in the table; @misses: whose entry was not
+ * @direct:      samples written directly to a buffer
+ * @lost:        samples not counted, because the reader had not released either buffer
+ * @follow_wait: user-space samples until the next one that is passed to the follower
  *
- * All but @flushing and @ready are written by the program alone.
+ * The program is the only writer of all fields except @flushing and @ready.
  */
 struct bpf_cpu {
 	__u32 cursor;
