@@ -6,7 +6,10 @@
 #include "daemon/image/mapping_list.h"
 
 #define CROWD 128
-/* As many processes as end up to an expiry (matcher.c: CROWD), of two versions each. */
+/*
+ * Up to the number of processes that end between two expiries (matcher.c: CROWD), with two versions
+ * each.
+ */
 #define SPARE_PROCESSES_MAX 4096
 #define SPARE_SPACES_MAX 8192
 
@@ -52,7 +55,7 @@ static void free_space(struct address_spaces *spaces, struct address_space *spac
 
 static void end_space(struct address_spaces *spaces, struct address_space *space, uint64_t time_ns)
 {
-	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): what lives has a newest space */
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a live process has a newest space */
 	space->end_ns = time_ns;
 	space->ended_next = NULL;
 	space->ended_before = spaces->ended_last;
@@ -75,7 +78,7 @@ static void leave_ended(struct address_spaces *spaces, const struct address_spac
 		spaces->ended_last = space->ended_before;
 }
 
-/* Its process' oldest version; the process goes with its last. */
+/* Free a process's oldest version, and the process with its last one. */
 static void expire_space(struct address_spaces *spaces, struct address_space *space)
 {
 	struct process_spaces *process = space->process;
@@ -90,7 +93,7 @@ static void expire_space(struct address_spaces *spaces, struct address_space *sp
 	address_spaces_settle(spaces, process);
 }
 
-/* Drop the oldest version before its time. */
+/* Drop the oldest version before it expires. */
 static void drop_oldest(struct address_spaces *spaces, struct process_spaces *process)
 {
 	struct address_space *oldest = process->newest;
@@ -106,7 +109,7 @@ void address_spaces_doubt(struct process_spaces *process, uint64_t time_ns)
 	struct address_space *space;
 
 	for (space = process->newest; space != NULL; space = space->older) {
-		/* A generation of the kernel's does not tell these apart. */
+		/* The kernel's generation is the same for these versions. */
 		if (space->generation != process->newest->generation)
 			break;
 		address_space_doubt(space, time_ns);
@@ -160,7 +163,9 @@ struct address_space *address_spaces_begin(struct address_spaces *spaces,
 	return space;
 }
 
-/* The later part takes its place among those that ended, for it ends as that would have. */
+/*
+ * The later part replaces the version in the queue of ended versions, because it has the same end.
+ */
 struct address_space *address_spaces_split(struct address_spaces *spaces,
 					   struct address_space *space,
 					   struct mapping_list *mappings, uint64_t time_ns)
@@ -194,7 +199,10 @@ struct address_space *address_spaces_split(struct address_spaces *spaces,
 	return late;
 }
 
-/* What dropping a version would free, by and by: a list that others have too is theirs as well. */
+/*
+ * Return the memory that dropping a version frees in the long run: shared lists are divided by
+ * their references.
+ */
 static size_t freed_with(const struct address_space *space)
 {
 	size_t bytes = space != space->process->newest ? sizeof(*space) : 0;
@@ -214,7 +222,10 @@ static size_t freed_with_all(const struct process_spaces *process)
 	return bytes;
 }
 
-/* It stays, for its process lives, or its generation must not be given out again. */
+/*
+ * Empty the newest version. It cannot be dropped, because its process lives, or its generation must
+ * not be reused.
+ */
 static void empty_newest(struct address_spaces *spaces, struct process_spaces *process)
 {
 	struct address_space *newest = process->newest;
@@ -246,7 +257,7 @@ static void free_down_to(struct address_spaces *spaces, struct process_spaces *p
 	}
 }
 
-/* Find the user whose processes take the most memory here. The sums are kept in the accounts. */
+/* Find the user whose processes take the most memory here. The sums are stored in the accounts. */
 static struct quota_user *heaviest_user(const struct address_spaces *spaces)
 {
 	struct quota_user *user, *heaviest = NULL;
@@ -283,7 +294,7 @@ static size_t most_of_one(const struct address_spaces *spaces, const struct quot
 	return most;
 }
 
-/* Return: whether anything was freed. */
+/* Return: true if anything was freed. */
 static bool reduce_user(struct address_spaces *spaces, const struct quota_user *user, size_t goal)
 {
 	size_t most = most_of_one(spaces, user), cursor = 0;
@@ -302,7 +313,7 @@ void address_spaces_reduce(struct address_spaces *spaces)
 {
 	const size_t step = ADDRESS_SPACES_BYTES_MAX / 4, goal = ADDRESS_SPACES_BYTES_MAX - step;
 
-	/* What cannot be freed is not looked for at each event. */
+	/* Do not search at each event for memory that could not be freed last time. */
 	if (spaces->bytes <= spaces->left_bytes + step)
 		return;
 	while (spaces->bytes > goal && reduce_user(spaces, heaviest_user(spaces), goal))
@@ -334,7 +345,7 @@ void address_spaces_expire(struct address_spaces *spaces, uint64_t time_ns)
 {
 	spaces->crowded = false;
 	while (spaces->ended_first != NULL && spaces->ended_first->end_ns < time_ns) {
-		/* Those dropped had ended before. */
+		/* Dropped versions ended before this one. */
 		spaces->ended_first->process->dropped.any = false;
 		expire_space(spaces, spaces->ended_first);
 	}

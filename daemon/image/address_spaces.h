@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Versions of the address spaces of all processes, and when each was valid. The image map's
- * own: it says what begins and ends them.
+ * Versions of the address spaces of all processes, and when each was valid. Private to the image
+ * map, which determines when versions begin and end.
  *
- * Ended versions stay until they expire, since samples arrive later. A process that
- * begins new ones all the time must not fill our memory, and its generations must not
- * come round while samples of the first one can follow: of each process id the latest
- * ADDRESS_SPACES_MAX versions are kept. Nor must many ranges in many versions: beyond
- * ADDRESS_SPACES_BYTES_MAX the user with most of them loses those of the largest processes, the
+ * Ended versions stay until they expire, because samples arrive later. The memory for a process
+ * that constantly begins new versions is limited, and its generations must not wrap around while
+ * samples of the first one can follow. So the latest ADDRESS_SPACES_MAX versions of each process id
+ * are kept. The total size of ranges in all versions is limited, too. Beyond
+ * ADDRESS_SPACES_BYTES_MAX, the user with the most loses the versions of the largest processes,
  * oldest first.
  */
 #ifndef DCPI_ADDRESS_SPACES_H
@@ -23,7 +23,7 @@
 #include "lib/u64_map.h"
 
 #define ADDRESS_SPACES_MAX 512
-/* 500 processes of 40 mappings have 1 MB. */
+/* 500 processes with 40 mappings each take 1 MB. */
 #define ADDRESS_SPACES_BYTES_MAX ((size_t)64 << 20)
 #define ADDRESS_SPACES_COMMAND_BYTES 16
 
@@ -31,17 +31,17 @@ struct mapping_list;
 struct process_spaces;
 
 /**
- * struct address_space - a version, valid from @start_ns until the next one's, or the
- * process' end
- * @older:       the version before; the list's head is the process' newest
+ * struct address_space - a version, valid from @start_ns to the start of the next one, or the
+ * process's end
+ * @older:                     the previous version; the head of the list is the process's newest
  * @ended_next, @ended_before: queue of ended versions, in order of their ends
- * @sound_ns:    when the mappings were all known
- * @bound_ns:    of a scan: by when it had found the address space, and its generation
- * @counted_ns:  when the generation was known; since then execs are counted
- * @generation:  GENERATION_ANY: kernel generations, but it was never told; _NONE: it
- *               cannot be told
- * @doubt_ns:    since when the mappings may be those of another version; UINT64_MAX:
- *               never
+ * @sound_ns:                  time at which all mappings were known
+ * @bound_ns:                  of a scan: time by which it had found the address space and its
+ *                             generation
+ * @counted_ns:                time at which the generation was known; since then execs are counted
+ * @generation:                with kernel generations, also GENERATION_ANY: it was never reported;
+ *                             or GENERATION_NONE: it cannot be determined
+ * @doubt_ns:                  time from which the mappings are invalid; UINT64_MAX: never
  */
 struct address_space {
 	struct process_spaces *process;
@@ -59,19 +59,19 @@ struct address_space {
 };
 
 /**
- * struct process_spaces - all that used one process id, one after the other
- * @generation: own generations: the last one given out
- * @alive:      whether the newest version has not ended
- * @changes:    number of the last event that told of mappings
- * @scan_ns:    when /proc was read; older events tell nothing new
- * @dropped:    generations of versions dropped before they expired, or emptied
- * @parent:     the process that forked this one; 0: not known
- * @user:       the account of its user; NULL: not asked yet
- * @last_user:  @user before the last exec
+ * struct process_spaces - all successive users of one process id
+ * @generation:  own generations: the last one assigned
+ * @alive:       the newest version has not ended
+ * @changes:     number of the last event that changed mappings
+ * @scan_ns:     time at which /proc was read; older events are superseded
+ * @dropped:     generations of versions dropped before they expired, or emptied
+ * @parent:      the process that forked this one; 0: unknown
+ * @user:        the account of its user; NULL: not queried yet
+ * @last_user:   @user before the last exec
  * @free_events: changes of mappings since the last exec, up to those that cost nothing
- * @limit:      the limit that was reached since the last exec or scan; QUOTA_LIMITS: none
+ * @limit:       the limit that was reached since the last exec or scan; QUOTA_LIMITS: none
  *
- * It lives as long as it has a version that did not expire.
+ * It exists as long as it has a version that has not expired.
  */
 struct process_spaces {
 	struct address_space *newest;
@@ -94,14 +94,16 @@ struct process_spaces {
 typedef struct quota_user *(*address_spaces_user_fn)(void *context, struct process_spaces *process);
 
 /**
- * struct address_spaces - of all processes; zeroed: none
- * @user_of:         finds the account of a process; NULL: all processes are one user's
- * @own_generations: they are given out here
- * @crowded:         since the last expiry, some process has had many
- * @bytes:           used by versions, their mappings, and processes
- * @left_bytes:      of them, what address_spaces_limit() could not free last time
- * @dropped:         versions that it dropped or emptied
- * @spare_spaces, @spare_processes: memory to be used again
+ * struct address_spaces - the versions of all processes; zeroed: none
+ * @user_of:                        finds the account of a process; NULL: all processes belong to
+ *                                  one user
+ * @own_generations:                generations are assigned here
+ * @crowded:                        since the last expiry, some process has had many versions
+ * @bytes:                          memory of versions, their mappings, and processes
+ * @left_bytes:                     part of @bytes that address_spaces_limit() could not free last
+ *                                  time
+ * @dropped:                        number of versions that it dropped or emptied
+ * @spare_spaces, @spare_processes: memory for reuse
  */
 struct address_spaces {
 	address_spaces_user_fn user_of;
@@ -120,21 +122,22 @@ struct address_spaces {
 
 void address_spaces_deinit(struct address_spaces *spaces);
 
-/** address_spaces_find() - Return: NULL if nothing is known of a process. */
+/** address_spaces_find() - find a process. Return: NULL if it is unknown. */
 struct process_spaces *address_spaces_find(const struct address_spaces *spaces, uint32_t pid);
 
 /**
- * address_spaces_add() - find a process, or one without versions, which must begin one, or
- * go by address_spaces_settle()
+ * address_spaces_add() - find a process, or add one without versions
+ *
+ * The caller must begin a version, or remove the process with address_spaces_settle().
  *
  * Return: NULL if out of memory.
  */
 struct process_spaces *address_spaces_add(struct address_spaces *spaces, uint32_t pid);
 
-/** address_spaces_settle() - a process without a version has nothing to say, and goes */
+/** address_spaces_settle() - remove a process if it has no version */
 void address_spaces_settle(struct address_spaces *spaces, struct process_spaces *process);
 
-/** address_space_doubt() - from @time_ns on a version says nothing of what is mapped */
+/** address_space_doubt() - invalidate the mappings of a version from @time_ns on */
 static inline void address_space_doubt(struct address_space *space, uint64_t time_ns)
 {
 	if (time_ns < space->doubt_ns)
@@ -142,20 +145,20 @@ static inline void address_space_doubt(struct address_space *space, uint64_t tim
 }
 
 /**
- * address_spaces_doubt() - from @time_ns on the newest version says nothing of what is mapped
+ * address_spaces_doubt() - invalidate the mappings of the newest version from @time_ns on
  *
- * Up to the next exec or scan. If generations are the kernel's, neither do the others of
- * that generation, at any time.
+ * They stay invalid until the next exec or scan. If generations are the kernel's, the other
+ * versions with the same generation are invalidated, too, for all times.
  */
 void address_spaces_doubt(struct process_spaces *process, uint64_t time_ns);
 
 /**
- * address_spaces_begin() - another version of a process; the newest one ends, if it lives
- * @mappings:   becomes the version's, also on failure
- * @from:       what it is known by is as of that one; NULL: as of now
- * @generation: the kernel's; our own are given out here
+ * address_spaces_begin() - begin a new version of a process; the newest one ends, if it is alive
+ * @mappings:   ownership passes to the version, also on failure
+ * @from:       version whose times of validity are copied; NULL: the new one is valid from now on
+ * @generation: the kernel's; own generations are assigned here
  *
- * Return: NULL if out of memory; the newest one then says nothing from @start_ns on.
+ * Return: NULL if out of memory; the newest version is then invalid from @start_ns on.
  */
 struct address_space *address_spaces_begin(struct address_spaces *spaces,
 					   struct process_spaces *process,
@@ -164,42 +167,43 @@ struct address_space *address_spaces_begin(struct address_spaces *spaces,
 					   uint32_t generation);
 
 /**
- * address_spaces_split() - from @time_ns on an ended version was another one
- * @mappings: become that one's, also on failure
+ * address_spaces_split() - split an ended version at @time_ns
+ * @mappings: of the later part; ownership passes to it, also on failure
  *
- * For what is told late: it ends as the version did, and is known by the same.
- * Return: NULL if out of memory; the version then says nothing from @time_ns on.
+ * Used for late events: the later part ends like the version, and has the same times of validity.
+ *
+ * Return: the later part; NULL if out of memory, and the version is then invalid from @time_ns on.
  */
 struct address_space *address_spaces_split(struct address_spaces *spaces,
 					   struct address_space *space,
 					   struct mapping_list *mappings, uint64_t time_ns);
 
-/** address_spaces_reduce() - the part of address_spaces_limit() that is seldom needed. */
+/** address_spaces_reduce() - slow path of address_spaces_limit(). */
 void address_spaces_reduce(struct address_spaces *spaces);
 
 /**
- * address_spaces_limit() - free something if there is more than ADDRESS_SPACES_BYTES_MAX
+ * address_spaces_limit() - free memory if more than ADDRESS_SPACES_BYTES_MAX is used
  *
- * A quarter of it goes, from the largest processes of the user with most. Versions that have
- * ended go first, the oldest before others. In the end the mappings of the newest version go,
- * which then says nothing up to the next exec or scan. Processes and newest versions stay. To be
- * called after each change.
+ * A quarter is freed, from the largest processes of the user with the most. Versions that have
+ * ended are freed first, oldest first, and then the mappings of the newest version, which is
+ * invalid until the next exec or scan. Processes and newest versions stay. Must be called after
+ * each change.
  */
 static inline void address_spaces_limit(struct address_spaces *spaces)
 {
-	/* Mostly there is nothing to do, at each event. */
+	/* Called at each event, and usually within the limit. */
 	if (spaces->bytes > ADDRESS_SPACES_BYTES_MAX)
 		address_spaces_reduce(spaces);
 }
 
-/** address_spaces_end() - a process that lives has ended */
+/** address_spaces_end() - end a live process */
 void address_spaces_end(struct address_spaces *spaces, struct process_spaces *process,
 			uint64_t time_ns);
 
-/** address_spaces_at() - the version that was valid at a time, NULL if there was none */
+/** address_spaces_at() - return the version that was valid at a time, NULL if there was none */
 struct address_space *address_spaces_at(const struct process_spaces *process, uint64_t time_ns);
 
-/** address_spaces_expire() - forget what ended before a time */
+/** address_spaces_expire() - free versions that ended before a time */
 void address_spaces_expire(struct address_spaces *spaces, uint64_t time_ns);
 
 #endif

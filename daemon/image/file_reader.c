@@ -128,7 +128,7 @@ static bool user_permits(const struct file_reader *reader, uint32_t user, int fd
 	return user == 0 || user == status->st_uid || list_permits(fd, access);
 }
 
-/* Return true if this process may read files against their modes. */
+/* Return true if this process may read files regardless of their modes. */
 static bool is_privileged(void)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -157,7 +157,7 @@ bool file_reader_permits(const struct file_reader *reader, int fd, const struct 
 	return permits(reader, fd, status, MAY_READ);
 }
 
-/* A name in a directory that the reader may search. */
+/* Open a name in a directory that the reader may search. */
 static int name_open(const struct file_reader *reader, int directory, const char *name)
 {
 	struct open_how how = {

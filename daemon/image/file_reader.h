@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Check which files the user of a profiled process may read. The daemon may read every file, and
- * its copies of images are shown to others: it copies only files that the process itself could have
- * read.
+ * Checks which files the user of a profiled process may read. The daemon may read every file, and
+ * its copies of images are visible to other users. So it copies only files that the process itself
+ * could have read.
  *
- * The checks are stricter than the kernel's where the credentials are not known completely.
+ * The checks are stricter than the kernel's if the credentials are not known completely.
  */
 #ifndef DCPI_FILE_READER_H
 #define DCPI_FILE_READER_H
@@ -18,11 +18,11 @@
 
 /**
  * struct file_reader - credentials of a process, in the initial user namespace
- * @known:      the next two are known; if not, the process may be any user's
- * @user:       real user id: of the user that started a set-user-ID program
- * @file_user:  the id by which the kernel checks accesses to files
- * @has_groups: @groups has all groups of the process; if not, it may have others
- * @groups:     @group_count of them
+ * @known:      the next two fields are known; if not, the process may belong to any user
+ * @user:       real user id: that of the user that started a set-user-ID program
+ * @file_user:  user id with which the kernel checks file accesses
+ * @has_groups: @groups contains all groups of the process; if not, it may have others
+ * @groups:     @group_count entries
  */
 struct file_reader {
 	bool known;
@@ -36,7 +36,7 @@ struct file_reader {
 /**
  * file_reader_of_process() - read the credentials of a process
  *
- * Return: 0; -ESRCH the process has ended, or its credentials cannot be read.
+ * Return: 0; -ESRCH if the process has exited, or its credentials cannot be read.
  */
 int file_reader_of_process(struct file_reader *reader, uint32_t pid);
 
@@ -56,8 +56,8 @@ bool file_reader_permits(const struct file_reader *reader, int fd, const struct 
  *
  * The reader must be permitted to search every directory of the path.
  *
- * Return: a descriptor (O_PATH), of any kind of file; -EPERM a directory may not be searched;
- * -ELOOP the path has a symbolic link; another error.
+ * Return: a descriptor (O_PATH), of any kind of file; -EPERM if a directory may not be searched;
+ * -ELOOP if the path has a symbolic link; another error.
  */
 int file_reader_open(const struct file_reader *reader, const char *path);
 

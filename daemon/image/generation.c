@@ -10,7 +10,7 @@ uint32_t generation_next(uint32_t generation, bool own)
 	return (generation + 1) & DCPI_GENERATION_MAX;
 }
 
-/* How many generations later @to is than @from. */
+/* Return the number of generations from @from to @to. */
 static uint32_t distance(uint32_t from, uint32_t to, bool own)
 {
 	if (own)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Numbers of the versions of a process' address space: the kernel's exec count as far as
- * samples carry it, or ones of the image map's own. Both come round.
+ * Generation numbers of the versions of a process's address space: either the kernel's exec count,
+ * truncated to the bits in a sample, or numbers assigned by the image map. Both wrap around.
  */
 #ifndef DCPI_GENERATION_H
 #define DCPI_GENERATION_H
@@ -11,16 +11,21 @@
 
 #include "kmod/uapi/dcpi_uapi.h"
 
-/* Own generations are 1 .. GENERATION_OWN_MAX; 0 is "not known", what follows them "lost". */
+/*
+ * Own generations are 1 .. GENERATION_OWN_MAX; 0 means "unknown", and the number after them "lost".
+ */
 #define GENERATION_OWN_MAX (DCPI_GENERATION_MAX - 1)
-/* Of the kernel's: it was never told; it cannot be told. */
+/* Kernel generations that were never reported, or cannot be determined. */
 #define GENERATION_ANY UINT32_MAX
 #define GENERATION_NONE (UINT32_MAX - 1)
 
-/** generation_next() - the one after; ANY and NONE stay. @own: they are the map's */
+/**
+ * generation_next() - return the next generation; ANY and NONE stay. @own: generations are the
+ * map's
+ */
 uint32_t generation_next(uint32_t generation, bool own);
 
-/** struct generation_span - some that came one after the other; zeroed: none */
+/** struct generation_span - a range of consecutive generations; zeroed: none */
 struct generation_span {
 	bool any;
 	uint32_t first;
@@ -28,10 +33,10 @@ struct generation_span {
 	uint32_t count;
 };
 
-/** generation_span_add() - a later one than those that it has; NONE is left out */
+/** generation_span_add() - add a generation after those in the range; NONE is ignored */
 void generation_span_add(struct generation_span *span, uint32_t generation, bool own);
 
-/** generation_span_has() - whether a sample's generation may be one of them */
+/** generation_span_has() - return true if a sample's generation may be in the range */
 bool generation_span_has(const struct generation_span *span, uint32_t generation, bool own);
 
 #endif

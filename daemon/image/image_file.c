@@ -21,10 +21,13 @@
 #include "loader-hook/image_event.h"
 
 #define LINK_BYTES 96
-/* Times of change are those of the last clock tick, at 100 Hz or more. */
+/* Timestamps of changes have the resolution of the clock tick, at 100 Hz or more. */
 #define TICK_NS (10 * NS_PER_MS)
 
-/* The link leads to the mapped file itself as long as the mapping stands; it needs privilege. */
+/*
+ * The link refers to the mapped file itself as long as the mapping exists; following it needs
+ * privileges.
+ */
 static void mapping_link(char link[LINK_BYTES], const struct image_event *event)
 {
 	snprintf(link, LINK_BYTES, "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, event->pid,
@@ -49,7 +52,7 @@ int image_file_open_in_root(int root, const char *path, int flags)
 	return (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
 }
 
-/* @process: its root; NULL: ours */
+/* @process: use its root directory; NULL: ours */
 static int open_in_root(const struct image_event *event, const uint32_t *process)
 {
 	_cleanup_close_ int root = -1;
@@ -90,7 +93,7 @@ int image_file_get_key(int fd, struct image_file_key *key)
 	return 0;
 }
 
-/* CLOCK_REALTIME of an event of this moment. */
+/* Convert the time of an event of this boot to CLOCK_REALTIME. */
 static uint64_t event_real_ns(const struct image_event *event)
 {
 	return (uint64_t)clock_real_ns() - clock_monotonic_ns() + event->time_ns;
@@ -103,8 +106,8 @@ enum generation_match {
 };
 
 /*
- * A file handle contains the inode's generation together with other numbers of the file system,
- * since it must not lead to the next file with that inode number.
+ * A file handle contains the inode's generation among other values, because it must not refer to a
+ * later file with the same inode number.
  */
 static enum generation_match generation_match(uint64_t version, int fd)
 {
@@ -132,15 +135,15 @@ static bool is_on(int fd, long type)
 	return fstatfs(fd, &status) == 0 && (long)status.f_type == type;
 }
 
-/* btrfs and overlayfs: mappings and stat() show different devices. */
+/* On btrfs and overlayfs, mappings and stat() show different devices. */
 static bool is_device_ambiguous(int fd)
 {
 	return is_on(fd, BTRFS_SUPER_MAGIC) || is_on(fd, OVERLAYFS_SUPER_MAGIC);
 }
 
 /*
- * Where overlayfs shows another inode as well, the name that the mapping itself has must be the
- * event's, seen from our root directory.
+ * If overlayfs also shows another inode, the name of the mapping must match the name in the event,
+ * as seen from our root directory.
  */
 static bool is_mapping_name(const struct image_event *event, int fd)
 {
@@ -155,9 +158,9 @@ static bool is_mapping_name(const struct image_event *event, int fd)
 }
 
 /*
- * A file at the path of a mapping, of that inode number. Unless the generation is known to be
- * the same, it may be a younger file, and it may have been written since in any case. The file
- * of a scan is mapped at this moment.
+ * Check a file at the path of a mapping with the same inode number. Unless the generation is known
+ * to be the same, it may be a newer file. In any case it may have been written since. The file of a
+ * scan is currently mapped.
  */
 static bool is_file_of_path(const struct image_event *event, int fd,
 			    const struct image_file_key *key, uint64_t before_ns)
@@ -176,10 +179,10 @@ static bool is_file_of_path(const struct image_event *event, int fd,
 }
 
 /*
- * Return true if the file that was found is the mapped file. The process may have
- * exec'd since, and have another program at the same addresses; its path may have become that of
- * another file. On btrfs and overlayfs mappings show other devices than stat does, on
- * overlayfs other inodes as well: then size and time must suffice, or the mapping's name.
+ * Return true if the file that was found is the mapped file. The process may have exec'd since, and
+ * have another program at the same addresses; its path may refer to another file by now. On btrfs
+ * and overlayfs, mappings show other devices than stat(); on overlayfs also other inodes. In that
+ * case size and time must suffice, or the mapping's name.
  */
 static bool is_mapped_file(const struct image_event *event, int fd,
 			   const struct image_file_key *key, bool by_path, uint64_t before_ns)
@@ -201,7 +204,7 @@ static bool is_mapped_file(const struct image_event *event, int fd,
 }
 
 /*
- * Set @key and return @fd if the event mapped that file, else close @fd.
+ * Set @key and return @fd if it is the file that the event mapped, otherwise close @fd.
  * @before_ns: when it was mapped, CLOCK_REALTIME
  */
 static int check_file(int fd, const struct image_event *event, struct image_file_key *key,
@@ -249,7 +252,7 @@ void image_file_claim(struct image_file_claim *claim, const struct image_event *
 		file_reader_of_process(&claim->reader, event->pid);
 }
 
-/* Files of these have no contents of their own, and reading them has effects. */
+/* Files of these file systems have no contents of their own, and reading them has side effects. */
 static bool is_kernels_data(int fd)
 {
 	static const long types[] = {PROC_SUPER_MAGIC,	  SYSFS_MAGIC,	      DEBUGFS_MAGIC,
@@ -267,7 +270,7 @@ static bool is_kernels_data(int fd)
 	return false;
 }
 
-/* Check a file, however it was found. Return: 0, or the errors of image_file_check(). */
+/* Check a file, regardless of how it was found. Return: 0, or the errors of image_file_check(). */
 static int claim_check(const struct image_file_claim *claim, int fd, struct stat *status)
 {
 	if (fstat(fd, status) < 0)
@@ -295,9 +298,9 @@ int image_file_check(const struct image_file_claim *claim, int fd, struct stat *
 }
 
 /*
- * An inode number that was used again belongs to a file that was changed after the mapping. On
- * btrfs several files may have one number, and only the generation differs; on overlayfs
- * neither number needs to be the mapped file's.
+ * A file with a reused inode number was changed after the mapping. On btrfs, several files may have
+ * the same number, and only their generations differ. On overlayfs neither number need be that of
+ * the mapped file.
  */
 static int claim_match_path(const struct image_file_claim *claim, int fd, const struct stat *status)
 {
@@ -367,7 +370,7 @@ bool image_file_unchanged(const struct image_event *event, const struct image_fi
 int image_file_open_recorded(const struct image_event *event, int64_t before_ns,
 			     struct image_file_key *key)
 {
-	/* Old records have no inode: the path and the time must do. */
+	/* Old records contain no inode: the path and the time must suffice. */
 	bool by_path = event->inode != 0;
 	_cleanup_close_ int fd =
 		check_file(open_in_root(event, NULL), event, key, by_path, (uint64_t)before_ns);

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The file behind a mapping of some process, in whatever mount namespace that
- * is, deleted or not.
+ * The file of a mapping of any process, in any mount namespace, even if it was deleted.
  *
- * Opening has no side effects on what is found (O_PATH), and paths are
- * resolved as the process would, so that it cannot lead us elsewhere by
- * symbolic links.
+ * Opening has no side effects on the file (O_PATH). Paths are resolved as the process would resolve
+ * them, so that a process cannot redirect the daemon by symbolic links.
  */
 #ifndef DCPI_IMAGE_FILE_H
 #define DCPI_IMAGE_FILE_H
@@ -20,12 +18,12 @@
 struct image_event;
 
 /**
- * struct image_file_key - a state of a file, while it exists
- * @device, @inode: the file, as stat(2) shows it
- * @bytes:       its size
- * @modified_ns: when it was last written, CLOCK_REALTIME
- * @changed_ns:  st_ctime, which no program can set; 0 in keys made from an event
- * @version:     in keys made from an event, its version; else 0
+ * struct image_file_key - the state of a file
+ * @device, @inode: as shown by stat(2)
+ * @bytes:          its size
+ * @modified_ns:    when it was last written, CLOCK_REALTIME
+ * @changed_ns:     st_ctime, which no program can set; 0 in keys made from an event
+ * @version:        in keys made from an event, its version; otherwise 0
  */
 struct image_file_key {
 	uint64_t device;
@@ -36,29 +34,30 @@ struct image_file_key {
 	uint64_t version;
 };
 
-/** image_file_get_key() - read the state of an open file. Return: 0; -ENODEV: no regular file. */
+/**
+ * image_file_get_key() - read the state of an open file. Return: 0; -ENODEV: not a regular file.
+ */
 int image_file_get_key(int fd, struct image_file_key *key);
 
 /**
- * image_file_open() - find the file an IMAGE_EVENT_MAP maps
+ * image_file_open() - find the file that an IMAGE_EVENT_MAP maps
  * @key: out
  *
- * If the process is gone, its path is tried in our own root. The event must then contain enough to
- * identify the file: size and time of its last change, or the generation of the inode. A file
- * that may be another one (the inode number was used again, or the file was written after it had
- * been mapped) is not accepted. @event has the time of this boot's CLOCK_MONOTONIC.
+ * If the process is gone, its path is tried in our own root directory. The event must then identify
+ * the file by its size and the time of its last change, or by the generation of the inode. A file
+ * that may be another one is not accepted: one with a reused inode number, or written after it had
+ * been mapped. The time of @event is CLOCK_MONOTONIC of this boot.
  *
- * Return: a descriptor that names the file (O_PATH); -ENOENT it cannot be
- * found any more, or what is there now is another file; -EACCES;
- * -ENODEV it is a device or something else that is no regular file.
+ * Return: a descriptor that names the file (O_PATH); -ENOENT if the file is gone or was replaced by
+ * another; -EACCES; -ENODEV if it is not a regular file.
  */
 int image_file_open(const struct image_event *event, struct image_file_key *key);
 
 /**
- * image_file_unchanged() - whether an IMAGE_EVENT_MAP maps a file in a state that is known
+ * image_file_unchanged() - return true if an IMAGE_EVENT_MAP maps a file in a known state
  * @state: of image_file_open(), for an event of the same device, inode and version
  *
- * One system call while the process has the mapping, two if it is gone.
+ * Makes one system call while the process has the mapping, two if the mapping is gone.
  */
 bool image_file_unchanged(const struct image_event *event, const struct image_file_key *state);
 
@@ -67,7 +66,8 @@ bool image_file_unchanged(const struct image_event *event, const struct image_fi
  * @before_ns: CLOCK_REALTIME: a file written later is another one
  * @key:       out
  *
- * The process' id may be another one's by now: its path is looked at, in our root.
+ * The process's id may belong to another process by now, so its path is opened in our root
+ * directory.
  *
  * Return: as image_file_open().
  */
@@ -75,28 +75,30 @@ int image_file_open_recorded(const struct image_event *event, int64_t before_ns,
 			     struct image_file_key *key);
 
 /**
- * image_file_readable() - open what was found to read it
- * @fd: of a regular file (O_PATH): so opening it does nothing else, and waits for nobody
+ * image_file_readable() - open a file for reading
+ * @fd: of a regular file (O_PATH), so that opening has no side effects and does not block
  *
  * Return: a descriptor, or -errno.
  */
 int image_file_readable(int fd);
 
 /**
- * image_file_pin() - the same, only ever through the mapping itself, and without
- * any I/O: needs CAP_CHECKPOINT_RESTORE (or CAP_SYS_ADMIN)
+ * image_file_pin() - open the file of a mapping through the mapping itself, without any I/O
  *
- * Return: a descriptor (O_PATH), of what may be no regular file; -1.
+ * Needs CAP_CHECKPOINT_RESTORE (or CAP_SYS_ADMIN).
+ *
+ * Return: a descriptor (O_PATH), possibly not of a regular file; -1.
  */
 int image_file_pin(const struct image_event *event);
 
 /**
- * struct image_file_claim - all that an event reports of a mapped file, to find it later
- * @device, @inode, @version: as in struct image_event; @inode 0: only the mapping leads to the file
- * @has_state:   @file_bytes and @modified_ns are known
- * @scanned:     the mapping existed at @before_ns, else it was made then
- * @before_ns:   CLOCK_REALTIME
- * @reader:      credentials of the process
+ * struct image_file_claim - all information of an event about a mapped file, to find it later
+ * @device, @inode, @version: as in struct image_event; @inode 0: the file can be found only through
+ *                            the mapping
+ * @has_state:                @file_bytes and @modified_ns are known
+ * @scanned:                  the mapping existed at @before_ns; otherwise it was created then
+ * @before_ns:                CLOCK_REALTIME
+ * @reader:                   credentials of the process
  */
 struct image_file_claim {
 	uint64_t device;
@@ -111,9 +113,9 @@ struct image_file_claim {
 };
 
 /**
- * image_file_claim() - take from an IMAGE_EVENT_MAP what identifies its file
+ * image_file_claim() - copy the identification of its file from an IMAGE_EVENT_MAP
  *
- * If the event has no user, the process' credentials are read, as long as it runs.
+ * If the event has no user, the credentials of the process are read, if it still runs.
  */
 void image_file_claim(struct image_file_claim *claim, const struct image_event *event);
 
@@ -122,34 +124,34 @@ void image_file_claim(struct image_file_claim *claim, const struct image_event *
  * @fd:     of image_file_pin(), for the event of @claim
  * @status: out
  *
- * Return: 0; -ESTALE: another file; -EPERM: the process' user may not read it; -ENODEV: no
- * regular file, or one of a file system that has only the kernel's data; another error.
+ * Return: 0; -ESTALE: another file; -EPERM: the process's user may not read it; -ENODEV: not a
+ * regular file, or in a file system that contains only the kernel's data; another error.
  */
 int image_file_check(const struct image_file_claim *claim, int fd, struct stat *status);
 
 /**
- * image_file_open_claimed() - find a file by its path and by all that is known of it
+ * image_file_open_claimed() - find a file by its path and its identification
  * @path:   in our root directory
  * @status: out
  *
- * Return: a descriptor (O_PATH); -ENOTUNIQ: it is not certain that the file at @path is the
- * mapped one; -ESTALE: it is another one, or there is none; else as image_file_check().
+ * Return: a descriptor (O_PATH); -ENOTUNIQ: the file at @path may not be the mapped one; -ESTALE:
+ * it is another file, or there is none; otherwise as image_file_check().
  */
 int image_file_open_claimed(const struct image_file_claim *claim, const char *path,
 			    struct stat *status);
 
 /**
- * image_file_open_in_root() - a path as who has another root directory sees it
+ * image_file_open_in_root() - open a path relative to another root directory
  * @root:  a descriptor of that directory
- * @flags: beside O_PATH, such as O_NOFOLLOW
+ * @flags: in addition to O_PATH, such as O_NOFOLLOW
  *
- * Return: a descriptor (O_PATH), of what may be no regular file; -1 and errno.
+ * Return: a descriptor (O_PATH), possibly not of a regular file; -1 and errno.
  */
 int image_file_open_in_root(int root, const char *path, int flags);
 
 /**
  * image_file_open_executable() - find the program that a process runs
- * @path: out: its name, as the kernel gives it
+ * @path: out: its name, as reported by the kernel
  * @key:  out
  *
  * Return: as image_file_open().
@@ -160,8 +162,8 @@ int image_file_open_executable(uint32_t pid, char path[PATH_MAX], struct image_f
  * image_file_identify() - set an image's identity from its file
  * @fd: of image_file_open()
  *
- * Return: 0; -ENOEXEC no ELF file (its identity is a digest all the same), or
- * another error (no identity).
+ * Return: 0; -ENOEXEC if it is not an ELF file (its identity is then a digest), or another error
+ * (no identity).
  */
 int image_file_identify(struct profile_image *image, int fd, const struct image_file_key *key);
 

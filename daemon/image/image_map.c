@@ -14,25 +14,25 @@
 #include "lib/error.h"
 #include "loader-hook/image_event.h"
 
-/* The kernel tells of an exec up to so much later than /proc shows the new program. */
+/* The kernel reports an exec up to this time after /proc shows the new program. */
 #define EXEC_SLACK_NS 10000000
 
-/* Processes to be asked for at a time; who does not get in comes again. */
+/* Maximum number of processes whose generations are to be queried. Others are added again later. */
 #define UNTOLD_MAX 16
 
 /*
- * Changes of mappings since its exec that cost a process nothing, so that the users of ordinary
- * processes need not be asked for.
+ * Changes of mappings per process since its exec that cost nothing, so that the users of ordinary
+ * processes need not be looked up.
  */
 #define FREE_EVENTS 64
-/* A change moves half of the mappings, 8 KiB in the time of a point. */
+/* A change moves half of the mappings; a point pays for moving 8 KiB. */
 #define MAPPINGS_PER_POINT (2 * 8192 / sizeof(struct mapping))
 
 /*
- * @owner:   asked for the users of processes; NULL: there are no limits
+ * @owner:       finds the users of processes; NULL: there are no limits
  * @any_limited: a living process may have reached its user's limit of events
- * @untold:  live processes whose generation is to be asked for, the oldest first
- * @changes: the last number given out (image_map_changes())
+ * @untold:      live processes whose generations are to be queried, oldest first
+ * @changes:     the last number assigned (image_map_changes())
  */
 struct image_map {
 	struct image_table *table;
@@ -57,7 +57,7 @@ static void set_command(struct process_spaces *process, const char *command)
 	process->command[n] = '\0';
 }
 
-/* One that is gone counts for the user of its program before, or of its parent. */
+/* A process that has exited is charged to the user of its previous program, or of its parent. */
 static struct quota_user *user_of_gone(struct image_map *map, const struct process_spaces *process)
 {
 	const struct process_spaces *parent = address_spaces_find(&map->spaces, process->parent);
@@ -83,7 +83,7 @@ static struct quota_user *user_of(void *context, struct process_spaces *process)
 	return process->user;
 }
 
-/* Only what root starts may become another user's without an exec. */
+/* Only a process started by root may become another user's without an exec. */
 static void inherit_user(struct process_spaces *process, const struct process_spaces *parent)
 {
 	process->parent = parent->pid;
@@ -113,7 +113,7 @@ static void renew_user(struct process_spaces *process)
 	process->limit = QUOTA_LIMITS;
 }
 
-/* Without the state of the file, the file has to be looked at. */
+/* Without the state of the file in the event, the file must be examined. */
 static int64_t change_points(const struct process_spaces *process, const struct image_event *event)
 {
 	const int64_t look = event->type == IMAGE_EVENT_MAP && !event->has_state ? 4 : 0;
@@ -125,7 +125,7 @@ static int64_t change_points(const struct process_spaces *process, const struct 
 
 /*
  * Return false if an event that changes mappings exceeds the limit of its user. The mappings of
- * the process are then unknown until its next exec or scan, and its events cost next to nothing.
+ * the process are then unknown until its next exec or scan, and its events cost almost nothing.
  */
 static bool is_within_limit(struct image_map *map, struct process_spaces *process,
 			    const struct image_event *event)
@@ -157,7 +157,9 @@ static uint32_t kernel_generation(const struct image_event *event)
 	return event->generation & DCPI_GENERATION_MAX;
 }
 
-/* What is first heard of has been so all the time, unless something was lost. */
+/*
+ * If no events were lost, the state of a process that is new to the map has always been the same.
+ */
 static bool is_past_known(const struct image_map *map, const struct process_spaces *process)
 {
 	return process->newest == NULL && map->losses.count == 0;
@@ -168,7 +170,7 @@ static uint32_t generation_untold(const struct image_map *map)
 	return map->losses.count == 0 ? GENERATION_ANY : GENERATION_NONE;
 }
 
-/* All that a process forks and execs has no generation either, until it is asked for. */
+/* Programs that the process forks and execs have no generation either, until it is queried. */
 static void note_untold(struct image_map *map, uint32_t pid)
 {
 	size_t i;
@@ -185,8 +187,8 @@ static bool is_untold(const struct address_space *space)
 }
 
 /*
- * What a scan found was so when it had read it all: something may have been unmapped
- * while it read. Before that, what there was before holds, if anything.
+ * The findings of a scan are valid from the end of the scan: something may have been unmapped while
+ * it read. Before that, earlier information is valid, if there is any.
  */
 static uint64_t scan_start_ns(const struct image_map *map, const struct process_spaces *process,
 			      const struct image_event *event)
@@ -196,7 +198,7 @@ static uint64_t scan_start_ns(const struct image_map *map, const struct process_
 	return event->until_ns > event->time_ns ? event->until_ns : event->time_ns;
 }
 
-/* A second scan of a living process: its generation is what it was, or is told later. */
+/* A second scan of a live process: the generation is unchanged, or reported later. */
 static void handle_scan(struct image_map *map, struct process_spaces *process,
 			const struct image_event *event)
 {
@@ -204,7 +206,7 @@ static void handle_scan(struct image_map *map, struct process_spaces *process,
 	struct address_space *space;
 
 	if (process->alive)
-		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): what lives has one */
+		/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a live process has one */
 		generation = process->newest->generation;
 	if (event->has_generation)
 		generation = kernel_generation(event);
@@ -246,8 +248,8 @@ static void handle_fork(struct image_map *map, struct process_spaces *process,
 }
 
 /*
- * An exec while a process was being read: which program that was is not known, nor
- * whether the generation that was read is the one before or after.
+ * An exec while a process was being scanned: it is unknown which program was found, and whether the
+ * generation was read before or after the exec.
  */
 static bool is_within_scan(const struct image_map *map, const struct address_space *newest,
 			   uint64_t time_ns)
@@ -295,7 +297,7 @@ static void handle_exit(struct image_map *map, struct process_spaces *process,
 	address_spaces_end(&map->spaces, process, event->time_ns);
 }
 
-/* What the event maps; offsets in the vDSO do not depend on what the kernel says. */
+/* Return the mapping of an event. Offsets in the vDSO do not depend on the reported file offset. */
 static struct mapping mapping_of(struct image_map *map, const struct image_event *event)
 {
 	int image = image_table_from_event(map->table, event);
@@ -315,8 +317,8 @@ static struct mapping mapping_of(struct image_map *map, const struct image_event
 }
 
 /*
- * The version that an event changes; NULL: out of memory. Where the event says
- * which generation it is of, that is believed: the exec before it may be lost.
+ * Return the version that an event changes; NULL: out of memory. The event's generation, if known,
+ * takes precedence: the exec before it may have been lost.
  */
 static struct address_space *changing_space(struct image_map *map, struct process_spaces *process,
 					    const struct image_event *event)
@@ -324,7 +326,7 @@ static struct address_space *changing_space(struct image_map *map, struct proces
 	bool known = event->has_generation && !map->spaces.own_generations;
 	uint32_t generation = known ? kernel_generation(event) : generation_untold(map);
 
-	/* A process never heard of: its beginning was lost, and is in the past. */
+	/* An unknown process: the event of its start was lost, and is in the past. */
 	if (!process->alive)
 		return address_spaces_begin(&map->spaces, process, NULL, NULL,
 					    is_past_known(map, process) ? 0 : event->time_ns,
@@ -337,7 +339,9 @@ static struct address_space *changing_space(struct image_map *map, struct proces
 	return process->newest;
 }
 
-/* Amid an exec the kernel maps all of an interpreter, and puts others into the place of its end. */
+/*
+ * During an exec the kernel maps the whole interpreter, and then maps other segments over its end.
+ */
 static bool is_in_place(const struct image_map *map, const struct address_space *space,
 			const struct image_event *event)
 {
@@ -366,7 +370,7 @@ static void mark_list(uint8_t *mapped, const struct mapping_list *list)
 	}
 }
 
-/* Versions share lists with the version before, mostly. */
+/* Versions usually share the list of the previous version. */
 static void mark_process(uint8_t *mapped, const struct process_spaces *process)
 {
 	const struct mapping_list *marked = NULL;
@@ -431,7 +435,7 @@ static void handle_unmap(struct image_map *map, const struct process_spaces *pro
 		change_by_unmap(map, process->newest, event);
 }
 
-/* Of one process: it is about to be scanned, which begins another version. */
+/* The events of one process were lost: it will be scanned, which begins another version. */
 static void handle_lost(struct image_map *map, const struct process_spaces *process,
 			const struct image_event *event)
 {
@@ -472,8 +476,9 @@ static void late_exec(struct image_map *map, struct address_space *space,
 }
 
 /*
- * An event from before a scan: what the scan found is the outcome, but up to then there was what
- * this tells of. Of what was found for all the past, it says nothing.
+ * An event from before a scan. It does not affect the findings of the scan, but the time between
+ * the event and the scan. If the findings were taken to be valid for all the past, the event is
+ * ignored.
  */
 static void handle_late(struct image_map *map, const struct process_spaces *process,
 			const struct image_event *event)
@@ -493,7 +498,7 @@ static void handle_late(struct image_map *map, const struct process_spaces *proc
 		change_by_unmap(map, space, event);
 }
 
-/* What a process may begin with, as far as we know. */
+/* Return true if a process may start with an event of this type, as seen by the map. */
 static bool is_beginning(enum image_event_type type)
 {
 	return type == IMAGE_EVENT_FORK || type == IMAGE_EVENT_EXEC || type == IMAGE_EVENT_MAP;
@@ -542,7 +547,7 @@ bool image_map_refuses(struct image_map *map, const struct image_event *event)
 	    (event->type != IMAGE_EVENT_MAP && event->type != IMAGE_EVENT_UNMAP))
 		return false;
 	process = address_spaces_find(&map->spaces, event->pid);
-	/* Events of the time before a scan are late, and do no harm. */
+	/* Events from before a scan are late, and cheap. */
 	if (process == NULL || process->limit != QUOTA_EVENTS || event->time_ns < process->scan_ns)
 		return false;
 	process->changes = ++map->changes;
@@ -554,7 +559,7 @@ void image_map_event(struct image_map *map, const struct image_event *event)
 {
 	struct process_spaces *process = address_spaces_find(&map->spaces, event->pid);
 
-	/* What a scan found is the outcome of all that came before it. */
+	/* The findings of a scan include the effects of all earlier events. */
 	if (process != NULL && !event->scanned && event->time_ns < process->scan_ns) {
 		handle_late(map, process, event);
 		return;
@@ -617,7 +622,7 @@ uint32_t image_map_generation(const struct image_map *map, uint32_t pid, uint64_
 
 	if (space == NULL || !map->spaces.own_generations)
 		return 0;
-	/* Asked of the end of time: of what there is now. */
+	/* A query for the end of time refers to the current state. */
 	if ((space->doubt_ns != UINT64_MAX && time_ns >= space->doubt_ns) ||
 	    loss_list_between(&map->losses, space->sound_ns, time_ns))
 		return IMAGE_MAP_GENERATION_LOST;
@@ -637,7 +642,7 @@ uint32_t image_map_changes(const struct image_map *map, uint32_t pid, uint64_t *
 	return process != NULL ? process->changes : 0;
 }
 
-/* Samples that a limit hides are counted under the name of the limit. */
+/* Samples without an image because of a limit are counted under the name of the limit. */
 static struct image_place limited_place(const struct process_spaces *process,
 					struct image_place place)
 {
@@ -655,7 +660,7 @@ struct image_place image_map_lookup(struct image_map *map, uint32_t pid, uint32_
 	const struct mapping *mapping;
 	struct image_history history;
 
-	/* The upper half of the addresses is the kernel's on every 64-bit CPU we run on. */
+	/* On all supported 64-bit CPUs, the upper half of the address space is the kernel's. */
 	if (pc >> 63 != 0) {
 		mapping = mapping_list_find(map->kernel, pc);
 		if (mapping == NULL)

@@ -53,9 +53,9 @@ struct image_place image_place_unknown(enum image_unknown reason)
 }
 
 /*
- * Whether a sample of a generation may be from a version. One of our own that is
- * 0 was asked for before the process was known; a scan may have told since what
- * it had been all along. The kernel's is not known where execs may be missing.
+ * Return true if a sample of a generation may be from a version. An own generation of 0 was
+ * determined before the process was known; a scan may have found its original mappings since. The
+ * kernel's generation of a version is unknown if execs may have been lost.
  */
 static bool is_candidate(const struct image_history *history, const struct address_space *space,
 			 uint32_t generation)
@@ -68,7 +68,7 @@ static bool is_candidate(const struct image_history *history, const struct addre
 	return space->generation == generation || space->generation == GENERATION_ANY;
 }
 
-/* Generations of our own are given out only if the mappings are sound. */
+/* Own generations are only assigned if the mappings are valid. */
 static bool is_sound(const struct image_history *history, const struct address_space *space)
 {
 	return history->own_generations ||

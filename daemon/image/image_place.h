@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Where a sample belongs, by what is known of its process' address spaces; or why nowhere. */
+/*
+ * The image and offset of a sample, derived from the address spaces of its process; or the reason
+ * why it has none.
+ */
 #ifndef DCPI_IMAGE_PLACE_H
 #define DCPI_IMAGE_PLACE_H
 
@@ -16,11 +19,11 @@ enum image_unknown {
 	IMAGE_UNKNOWN_PROCESS,
 	/* The process has nothing mapped there. */
 	IMAGE_UNKNOWN_ADDRESS,
-	/* Memory of no file: JIT code without names, trampolines. */
+	/* Anonymous memory: JIT code without names, trampolines. */
 	IMAGE_UNKNOWN_ANONYMOUS,
-	/* A kernel address in no known text. */
+	/* A kernel address outside all known text. */
 	IMAGE_UNKNOWN_KERNEL,
-	/* Several images were there one after the other. */
+	/* Several images were mapped there at different times. */
 	IMAGE_UNKNOWN_REPLACED,
 	/* Image events were lost. */
 	IMAGE_UNKNOWN_LOST,
@@ -28,7 +31,7 @@ enum image_unknown {
 	IMAGE_UNKNOWN_JIT_LIMIT,
 	/* JIT code that was replaced while the sample was taken. */
 	IMAGE_UNKNOWN_JIT_AMBIGUOUS,
-	/* Limits of the process' user (quota.h), in their order. */
+	/* Limits of the process's user (quota.h), in the order of enum quota_limit. */
 	IMAGE_UNKNOWN_QUOTA_EVENTS,
 	IMAGE_UNKNOWN_QUOTA_MAPPINGS,
 	IMAGE_UNKNOWN_QUOTA_IMAGES,
@@ -42,19 +45,19 @@ enum image_unknown {
  */
 const char *image_unknown_name(enum image_unknown reason);
 
-/* The @delta of a mapping to IMAGE_UNKNOWN that stands for an image without a number. */
+/* @delta of a mapping to IMAGE_UNKNOWN: the mapping has an image, but the image has no number. */
 #define IMAGE_PLACE_NO_NUMBER 1
 
 /**
- * struct image_place - where a sample belongs
+ * struct image_place - the image and offset of a sample
  * @image:   number in the image table; IMAGE_UNKNOWN if no image matched
  * @offset:  in the image's file; 0 if unknown
  * @unknown: the reason, if unknown
- * @start:   of the addresses around it that are in the image too, one after the
- *           other; @bytes: how many, 0 if unknown
+ * @start:   start of the surrounding range of addresses that is contiguous in the image
+ * @bytes:   size of this range, 0 if unknown
  *
- * @since_ns, @until_ns: set for IMAGE_UNKNOWN_ANONYMOUS. The sample was taken between these
- *           times, because its address space existed only then.
+ * @since_ns, @until_ns: set for IMAGE_UNKNOWN_ANONYMOUS. The sample was taken between these times,
+ *                       because its address space existed only then.
  */
 struct image_place {
 	uint32_t image;
@@ -66,16 +69,16 @@ struct image_place {
 	uint64_t until_ns;
 };
 
-/** image_place_in() - of an address in a mapping */
+/** image_place_in() - return the place of an address in a mapping */
 struct image_place image_place_in(const struct mapping *mapping, uint64_t pc);
 
-/** image_place_unknown() - nowhere */
+/** image_place_unknown() - return a place without an image */
 struct image_place image_place_unknown(enum image_unknown reason);
 
 /**
- * struct image_history - what address spaces of a process are to be judged by
- * @losses:          times of events that nobody told of
- * @own_generations: they are the image map's, not the kernel's
+ * struct image_history - information needed to interpret a process's address spaces
+ * @losses:          times at which events were lost
+ * @own_generations: generations are the image map's, not the kernel's
  */
 struct image_history {
 	const struct loss_list *losses;
@@ -83,10 +86,11 @@ struct image_history {
 };
 
 /**
- * image_place_find() - what was at an address
+ * image_place_find() - find the image and offset of an address
  *
- * By all versions of that generation; there is more than one if generations are the kernel's,
- * and until they expire. The range of the answer is what all of them agree on.
+ * All versions with the sample's generation are searched, up to expiry; with the kernel's
+ * generations there may be more than one. The range in the result is the part on which all of them
+ * agree.
  */
 struct image_place image_place_find(const struct image_history *history,
 				    const struct process_spaces *process, uint32_t generation,

@@ -20,7 +20,7 @@ int image_system_open(const char *path)
 		.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
 	};
 
-	/* Where a link has the path, it leads to a file of another path. */
+	/* If the path contains a symbolic link, it refers to a file with another path. */
 	return (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how));
 }
 
@@ -33,7 +33,7 @@ static bool is_at(const struct image_system *claim, const char *path)
 	if (fd < 0 || fstat(fd, &status) < 0 || status.st_dev != claim->status.st_dev ||
 	    status.st_ino != claim->status.st_ino)
 		return false;
-	/* Mounts of one file may have different options. */
+	/* Different mounts of a file may have different options. */
 	writers = file_writers_get(fd, &status);
 	return file_writers_only(&writers, geteuid());
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Distinguishes files of the system from files that may have a forged build-id or path.
+ * Distinguishes system files from files whose build-id or path may be forged.
  *
  * Users choose the build-ids of their files, and in their own mount namespaces the paths of all
- * files. The build-id is an identity for files of the system only. These are files that only the
- * superuser, or the user of this process, can write, and that have their path in our own root
- * directory too.
+ * files. So the build-id identifies only system files. These are files that only the superuser, or
+ * the user of this process, can write, and that have the same path in our own root directory.
  */
 #ifndef DCPI_IMAGE_SYSTEM_H
 #define DCPI_IMAGE_SYSTEM_H
@@ -16,8 +15,8 @@
 #include "lib/file_identity.h"
 
 /**
- * image_system_open() - open a path in our root directory as the kernel gives paths: without
- * symbolic links
+ * image_system_open() - open a path reported by the kernel, which has no symbolic links, in our
+ * root directory
  *
  * Return: a descriptor (O_PATH); -1.
  */
@@ -27,8 +26,8 @@ int image_system_open(const char *path);
  * struct image_system - a mapped file
  * @status:  its fstat(2)
  * @trusted: only the superuser or our user can write it
- * @system:  and it has its path in our root directory. A deleted file had: its directory is on
- *           its file system
+ * @system:  @trusted, and it has its path in our root directory. A deleted file is assumed to have
+ *           had it if the path's directory is on the same file system
  */
 struct image_system {
 	struct stat status;
@@ -37,9 +36,9 @@ struct image_system {
 };
 
 /**
- * image_system_get() - find out whether a file is one of the system
+ * image_system_get() - determine whether a file is a system file
  * @fd:   of a regular file (O_PATH)
- * @path: as the kernel gives it to the process
+ * @path: as reported by the kernel for the process
  *
  * Return: 0, or the error of fstat(2).
  */

@@ -25,54 +25,54 @@
 #include "loader-hook/image_event.h"
 #include "loader-hook/vdso.h"
 
-/* Bounds what a user can make us remember by running ever new programs, */
+/* Limits the memory that a user can make us use by running ever new programs, */
 #define IMAGES_MAX (1U << 17)
-/* and with paths of 4 KB each: so many images of 300 bytes would fit. */
+/* and with paths of 4 KB each: all images would fit with 300 bytes each. */
 #define IMAGES_BYTES_MAX ((size_t)64 << 20)
-/* From here on somebody should begin another table. */
+/* Above these limits the table should be replaced. */
 #define IMAGES_CROWD (IMAGES_MAX - IMAGES_MAX / 4)
 #define IMAGES_BYTES_CROWD (IMAGES_BYTES_MAX - IMAGES_BYTES_MAX / 4)
 #define FILES_MAX 16384
 #define JIT_SUFFIX " [jit]"
-/* And without need. */
+/* Minimum interval between sweeps if the table is only crowded. */
 #define SWEEP_CROWDED_NS (10 * NS_PER_SECOND)
 /* CPU time for opening a file and reading its build-id, in points of a quota. */
 #define LOOK_POINTS 40
-/* Numbers are looked for among those in use no more often. */
+/* Minimum interval between sweeps for unused numbers if there is no room. */
 #define SWEEP_NS NS_PER_SECOND
-/* Upper bound of files of the system that are compared with other files by contents. */
+/* Maximum number of system files that are compared with other files by contents. */
 #define ORIGINALS_MAX 4096
-/* and others that wait until these have been read. */
+/* Maximum number of images that wait until the contents of system files have been read. */
 #define AWAITING_MAX 1024
-/* Marks an original's number in the verifier. */
+/* Marks the number of an original in the verifier. */
 #define TAG_ORIGINAL (1U << 31)
-/* A file that found no room in the verifier is opened again no more often than this. */
+/* Minimum interval between attempts to pass files to a full verifier. */
 #define RETRY_NS (100 * NS_PER_MS)
-/* The key of what an event said about a file, not the file itself. */
+/* Size in keys made from an event without the state of the file. */
 #define BYTES_OF_EVENT UINT64_MAX
 /*
  * A file that cannot be found any more is assumed to be unchanged for this long. A program may
- * write into it meanwhile and leave no trace in an event.
+ * write to it meanwhile without an event.
  */
 #define STATE_STANDS_NS (10 * NS_PER_SECOND)
 
 /* enum verdict - progress of verifying a file that users other than the superuser may write */
 enum verdict {
-	VERDICT_NONE,	 /* it is none, or cannot be compared */
-	VERDICT_WANTED,	 /* its contents are to be read: too many waited */
+	VERDICT_NONE,	 /* it need not be verified, or cannot be compared */
+	VERDICT_WANTED,	 /* its contents should be read: the queue was full */
 	VERDICT_WAITING, /* the verifier has it */
-	VERDICT_READ,	 /* its identity is that of its contents */
+	VERDICT_READ,	 /* its identity is derived from its contents */
 };
 
 /*
- * Images whose hashes are equal are chained by number; 0 ends the chain. The path is only there
- * if no image before has it.
+ * Images with equal hashes are chained by number; 0 ends the chain. The path is stored only if no
+ * earlier image has the same path.
  *
- * @user: is charged for the number; NULL: no user is
- * @original: number of the file of the system with the same contents; else 0
- * @program: of JIT code: the number of its program, which has the same identity; else 0
- * @trusted: only the superuser can write the file, but its path is not known in our root directory
- * @content: if @verdict is VERDICT_READ
+ * @user:     account that is charged for the number; NULL: none
+ * @original: number of the system file with the same contents; otherwise 0
+ * @program:  of JIT code: the number of its program, which has the same identity; otherwise 0
+ * @trusted:  only the superuser can write the file, but its path is not known in our root directory
+ * @content:  if @verdict is VERDICT_READ
  */
 struct entry {
 	struct profile_image image;
@@ -88,7 +88,7 @@ struct entry {
 };
 
 /*
- * A file of the system. The contents of other files are compared with its contents.
+ * A system file. The contents of other files are compared with its contents.
  *
  * @image: its number
  */
@@ -99,9 +99,9 @@ struct original {
 };
 
 /*
- * @image: its number, or -ENOENT: it is none
- * @next:  index + 1 of the next one with that hash
- * @state: of keys made from an event: the file, when it was seen last, at @seen_ns
+ * @image: its number, or -ENOENT: not an image
+ * @next:  index + 1 of the next file with the same hash
+ * @state: of keys made from an event: the state of the file when it was last seen, at @seen_ns
  */
 struct file {
 	struct image_file_key key;
@@ -112,13 +112,13 @@ struct file {
 };
 
 /*
- * @bytes: of entries
- * @pid:   the process of the event that is being handled; 0: none
- * @free:  numbers that were given back
- * @swept_ns: when numbers were last looked for
- * @awaiting:  images to be compared with an original that is being read
- * @retry_ns:  not before, a file may be offered to the verifier again
- * @revision:  identities that were replaced
+ * @bytes:    of entries
+ * @pid:      the process of the current event; 0: none
+ * @free:     reclaimed numbers
+ * @swept_ns: time of the last sweep
+ * @awaiting: images to be compared with an original that is being read
+ * @retry_ns: earliest time to pass a file to the verifier again
+ * @revision: number of identities that were replaced
  */
 struct image_table {
 	uint64_t seed;
@@ -146,18 +146,18 @@ struct image_table {
 	uint32_t awaiting[AWAITING_MAX];
 	size_t awaiting_count;
 	uint64_t retry_ns;
-	uint32_t *jits; /* images with a program */
+	uint32_t *jits; /* images whose identity follows that of a program */
 	size_t jit_count;
 	size_t jit_capacity;
 	uint64_t revision;
-	int vdso; /* number, or -1: not met yet */
+	int vdso; /* number, or -1: not used yet */
 	bool is_recorded;
 	struct image_recording recording;
 	image_table_watch_fn watch;
 	void *watch_context;
 };
 
-/* Seeded: users choose paths and build-ids, and must not make chains long. */
+/* Seeded: users choose paths and build-ids, and must not be able to create long chains. */
 static uint64_t hash_image(const struct image_table *table, const struct profile_image *image)
 {
 	uint64_t seed = table->seed + (uint64_t)image->kind * 16 + (uint64_t)image->identity_kind;
@@ -187,7 +187,7 @@ static uint64_t hash_path(const struct image_table *table, const char *path)
 	return XXH3_64bits_withSeed(path, strlen(path), table->seed);
 }
 
-/* That of an image before, which stays as long as the table; or NULL. */
+/* Return the path string of an earlier image, or NULL. It exists as long as that image. */
 static const char *known_path(const struct image_table *table, const char *path)
 {
 	const uint64_t *first = u64_map_find(&table->by_path, hash_path(table, path));
@@ -197,7 +197,7 @@ static const char *known_path(const struct image_table *table, const char *path)
 	return table->entries[*first]->image.path;
 }
 
-/* Forgetting costs memory only: the next image has the path once more. */
+/* Failure costs only memory: the next image stores the path again. */
 static void remember_path(struct image_table *table, uint32_t image)
 {
 	const char *path = table->entries[image]->image.path;
@@ -215,7 +215,7 @@ static size_t entry_bytes(const struct entry *entry)
 	return sizeof(*entry) + (entry->image.path == entry->path ? strlen(entry->path) + 1 : 0);
 }
 
-/* Stands at numbers that were given back. */
+/* Placeholder at reclaimed numbers. */
 static struct entry free_entry = {.image = {.kind = PROFILE_IMAGE_UNKNOWN, .path = ""}};
 
 static bool has_room(const struct image_table *table, const struct quota_user *user, size_t bytes)
@@ -259,7 +259,7 @@ static bool image_make_room(struct image_table *table, struct quota_user *user, 
 	return false;
 }
 
-/* Return: a number that is free, without an image; -ENOMEM. */
+/* Return: an unused number, without an image; -ENOMEM. */
 static int take_number(struct image_table *table)
 {
 	if (table->free_count > 0)
@@ -281,7 +281,7 @@ static int image_append(struct image_table *table, const struct profile_image *i
 
 	if (!image_make_room(table, user, sizeof(*entry) + path_bytes))
 		return -ENOMEM;
-	/* The path may have been given back. */
+	/* image_make_room() may have freed the path. */
 	known = known_path(table, image->path);
 	path_bytes = known == NULL ? strlen(image->path) + 1 : 0;
 	entry = malloc(sizeof(*entry) + path_bytes);
@@ -301,7 +301,7 @@ static int image_append(struct image_table *table, const struct profile_image *i
 	return number;
 }
 
-/* Forgetting a number costs only the number. */
+/* If the number cannot be added to the list of free numbers, only the number is lost. */
 static void give_back(struct image_table *table, uint32_t number)
 {
 	struct entry *entry = table->entries[number];
@@ -338,7 +338,7 @@ int image_table_add(struct image_table *table, const struct profile_image *image
 		table->refused++;
 		return number;
 	}
-	/* Only now: a key without an image would stay, and the chain may have changed. */
+	/* Insert only now: a key without an image would stay, and the chain may have changed. */
 	first = u64_map_insert(&table->by_identity, hash);
 	if (first == NULL) {
 		give_back(table, (uint32_t)number);
@@ -355,12 +355,12 @@ int image_table_create(struct image_table **ret, struct error *err)
 	static const struct profile_image none = {.kind = PROFILE_IMAGE_UNKNOWN, .path = "unknown"};
 	struct image_table *table = calloc(1, sizeof(*table));
 
-	/* The unknown image is in no chain: as its number, 0 can end them. */
+	/* The unknown image is in no chain, so that its number 0 can end chains. */
 	if (table == NULL || image_append(table, &none) != IMAGE_UNKNOWN) {
 		free(table);
 		return error_set(err, ENOMEM, "out of memory");
 	}
-	/* Without entropy, early at boot, the address has to do. */
+	/* Without entropy, early at boot, the address must suffice. */
 	if (getrandom(&table->seed, sizeof(table->seed), GRND_NONBLOCK) < 0)
 		table->seed = (uintptr_t)table;
 	table->vdso = -1;
@@ -446,7 +446,7 @@ static struct file *find_file(struct image_table *table, const struct image_file
 	return NULL;
 }
 
-/* Forgetting costs time only: the file is read again. Return: NULL: no memory. */
+/* Dropping all files costs only time: they are read again. Return: NULL: no memory. */
 static struct file *remember_file(struct image_table *table, const struct image_file_key *key,
 				  int image)
 {
@@ -484,7 +484,7 @@ void image_table_sampled(struct image_table *table, uint32_t image)
 		table->entries[image]->sampled = true;
 }
 
-/* Other tables have the numbers of images that are no files. */
+/* Numbers of images that are not files are also stored in other tables. */
 static bool is_kept(const struct image_table *table, const uint8_t *mapped, size_t number)
 {
 	const struct entry *entry = table->entries[number];
@@ -514,7 +514,7 @@ static void remove_file_hash(struct image_table *table)
 	table->by_file = (struct u64_map){.capacity = 0};
 }
 
-/* Files of images that are kept. Without memory the others are read again. */
+/* Keep the files of kept images. If memory is short, files are dropped and read again later. */
 static void keep_files(struct image_table *table, const uint8_t *kept)
 {
 	size_t left = 0;
@@ -536,7 +536,10 @@ static void keep_files(struct image_table *table, const uint8_t *kept)
 	table->file_count = left;
 }
 
-/* An image that finds no memory here is met again as another one. */
+/*
+ * An image that cannot be indexed here, for lack of memory, gets a new number when it is mapped
+ * again.
+ */
 static void index_again(struct image_table *table)
 {
 	u64_map_deinit(&table->by_identity);
@@ -592,7 +595,7 @@ void image_table_reclaim(struct image_table *table, const uint8_t *mapped)
 	index_again(table);
 }
 
-/* Mostly not, which the first few characters tell: for less than a call. */
+/* Usually false after the first few characters; inlined because a call would cost more. */
 static inline bool starts_with(const char *string, const char *prefix)
 {
 	while (*prefix != '\0' && *string == *prefix) {
@@ -602,7 +605,10 @@ static inline bool starts_with(const char *string, const char *prefix)
 	return *prefix == '\0';
 }
 
-/* Memory that has a file only because memory must: an image if an ELF file is in it. */
+/*
+ * Memory that has a file only for technical reasons: it is an image only if it contains an ELF
+ * file.
+ */
 static bool is_volatile(const char *path)
 {
 	return starts_with(path, "/memfd:") || starts_with(path, "/SYSV") ||
@@ -612,12 +618,12 @@ static bool is_volatile(const char *path)
 
 static bool is_file_name(const char *path)
 {
-	/* "//anon" is what perf calls anonymous memory. */
+	/* perf calls anonymous memory "//anon". */
 	return path != NULL && path[0] == '/' && path[1] != '/' &&
 	       (!starts_with(path, "/dev/") || starts_with(path, "/dev/shm/"));
 }
 
-/* Code of the kernel's in each process: no compiler puts anything there. */
+/* Code that the kernel maps into each process; it never contains JIT code. */
 static bool is_kernels(const char *path)
 {
 	return path[0] == '[' && (strcmp(path, "[vdso]") == 0 || strcmp(path, "[vsyscall]") == 0);
@@ -658,7 +664,7 @@ static void set_build_id(struct profile_image *image, const struct image_event *
 	memcpy(image->identity, event->build_id, event->build_id_bytes);
 }
 
-/* Of a kernel that need not be this one. */
+/* The vDSO of a recorded kernel, which need not be this one. */
 static int vdso_recorded(struct image_table *table, const struct image_event *event)
 {
 	struct profile_image image = {.kind = PROFILE_IMAGE_VDSO, .path = "[vdso]"};
@@ -672,7 +678,7 @@ static int vdso_image(struct image_table *table, const struct image_event *event
 {
 	static const struct profile_image vdso32 = {.kind = PROFILE_IMAGE_VDSO, .path = "[vdso32]"};
 
-	/* 32-bit processes have another one, of which we know nothing. */
+	/* 32-bit processes have another vDSO, about which nothing is known. */
 	if (event->start + event->bytes <= 1ULL << 32)
 		return image_table_add(table, &vdso32);
 	if (table->is_recorded && (has_build_id(event) || !table->recording.vdso_here))
@@ -680,7 +686,7 @@ static int vdso_image(struct image_table *table, const struct image_event *event
 	return image_table_vdso(table);
 }
 
-/* Has the contents of a file read; the thread is started for the first of them. */
+/* Queue a file for reading its contents; the thread is started for the first one. */
 static enum verdict verify(struct image_table *table, uint32_t tag, int fd,
 			   const struct stat *status)
 {
@@ -693,7 +699,7 @@ static enum verdict verify(struct image_table *table, uint32_t tag, int fd,
 	return r == 0 ? VERDICT_WAITING : VERDICT_WANTED;
 }
 
-/* Sets a digest, and after it the build-id. */
+/* Set an identity of a digest followed by the build-id. */
 static void set_identity(struct profile_image *image, enum profile_identity_kind kind,
 			 const uint8_t digest[PROFILE_IDENTITY_DIGEST_BYTES],
 			 const uint8_t *build_id, size_t bytes)
@@ -710,7 +716,7 @@ static void set_identity(struct profile_image *image, enum profile_identity_kind
 	memcpy(image->identity, identity, image->identity_bytes);
 }
 
-/* Return: 0; -ENOENT: it is memory, and no ELF file. */
+/* Return: 0; -ENOENT: it is memory, and not an ELF file. */
 static int read_build_id(struct build_id *build_id, const char *path, int fd)
 {
 	_cleanup_close_ int readable = image_file_readable(fd);
@@ -722,8 +728,8 @@ static int read_build_id(struct build_id *build_id, const char *path, int fd)
 }
 
 /*
- * A file that is none of the system. It is an image of its own until its contents have been read,
- * which then identify it.
+ * Register a file that is not a system file. It is a separate image until its contents have been
+ * read and identify it.
  */
 static int image_of_claim(struct image_table *table, struct profile_image *image, int fd,
 			  const struct image_system *claim)
@@ -747,7 +753,7 @@ static int image_of_claim(struct image_table *table, struct profile_image *image
 	return number;
 }
 
-/* A file of the system. */
+/* Register a system file. */
 static int image_of_system(struct image_table *table, struct profile_image *image, int fd,
 			   const struct image_file_key *key)
 {
@@ -759,8 +765,9 @@ static int image_of_system(struct image_table *table, struct profile_image *imag
 }
 
 /*
- * Another path of a known file. If it is the path in our root directory, the file is one of the
- * system, even if another mount namespace has shown another path before.
+ * Return true if an event with this path needs no further look at a known file. If @path is the
+ * file's path in our root directory, the file is a system file, even if it was first seen under
+ * another path in another mount namespace.
  */
 static bool is_recognized(const struct image_table *table, const struct file *known,
 			  const char *path)
@@ -773,7 +780,10 @@ static bool is_recognized(const struct image_table *table, const struct file *kn
 	return !entry->trusted || strcmp(entry->image.path, path) == 0;
 }
 
-/* Too many files waited when this one was offered to the verifier. */
+/*
+ * Return true if the verifier's queue was full when this file was last passed to it, and a retry is
+ * due.
+ */
 static bool is_due(const struct image_table *table, const struct file *known)
 {
 	return known->image > IMAGE_UNKNOWN &&
@@ -791,7 +801,7 @@ static void verify_again(struct image_table *table, const struct file *known, in
 			verify(table, (uint32_t)known->image, fd, &status);
 }
 
-/* A file that can be looked at. */
+/* Register a file that can be opened. */
 static int image_of_file(struct image_table *table, struct profile_image *image, int fd,
 			 const struct image_file_key *key)
 {
@@ -811,13 +821,13 @@ static int image_of_file(struct image_table *table, struct profile_image *image,
 		result = image_of_system(table, image, fd, key);
 	else
 		result = image_of_claim(table, image, fd, &claim);
-	/* Without an identity, it may be readable next time. */
+	/* If it has no identity, it may become readable later. */
 	if (result != -ENOMEM && (result < 0 || image->identity_kind != PROFILE_IDENTITY_NONE))
 		remember_file(table, key, result);
 	return result;
 }
 
-/* Forgetting costs only that the JIT code keeps the identity that its program had first. */
+/* Failure means only that the JIT code keeps the first identity of its program. */
 static void jit_follow(struct image_table *table, uint32_t image, uint32_t program)
 {
 	if (table->entries[image]->program != 0 ||
@@ -846,7 +856,7 @@ int image_table_jit_of(struct image_table *table, uint32_t program)
 	return number;
 }
 
-/* A process that has ended cannot tell any more what it ran. */
+/* The program of a process that has exited cannot be determined any more. */
 static int image_of_jit(struct image_table *table, uint32_t pid)
 {
 	struct profile_image program = {.kind = PROFILE_IMAGE_FILE};
@@ -873,7 +883,7 @@ int image_table_jit(struct image_table *table, uint32_t pid)
 	return image;
 }
 
-/* What the event says about its file. */
+/* Return the key of the data about a file in an event. */
 static struct image_file_key key_of_event(const struct image_event *event)
 {
 	struct image_file_key key = {
@@ -897,7 +907,7 @@ static int file_open(const struct image_table *table, const struct image_event *
 	return image_file_open_recorded(event, table->recording.until_ns, key);
 }
 
-/* Mostly it is one that was seen before: a few system calls at most find that out. */
+/* Return true if a known file has not changed, which takes a few system calls at most. */
 static bool is_file_known(const struct image_table *table, const struct image_event *event,
 			  struct file *known)
 {
@@ -909,7 +919,10 @@ static bool is_file_known(const struct image_table *table, const struct image_ev
 	return true;
 }
 
-/* A file that is gone, or out of reach with its process: an event before may have shown it. */
+/*
+ * The file is gone, or out of reach because its process is. Return true if an earlier event may be
+ * trusted.
+ */
 static bool is_file_assumed(const struct image_event *event, const struct file *known)
 {
 	if (known == NULL || event->scanned)
@@ -917,13 +930,16 @@ static bool is_file_assumed(const struct image_event *event, const struct file *
 	return event->version != 0 && event->time_ns < known->seen_ns + STATE_STANDS_NS;
 }
 
-/* A process has sent the event itself. The superuser's and our own processes are believed. */
+/*
+ * Return true if a process of another user has sent the event itself. The superuser's and our own
+ * are trusted.
+ */
 static bool is_claimed(const struct image_event *event)
 {
 	return event->has_user && event->inode == 0 && event->user != 0 && event->user != geteuid();
 }
 
-/* The path of a file as we see it. */
+/* Read the path of a file as we see it. */
 static bool read_path(char path[PATH_MAX], int fd)
 {
 	char link[64];
@@ -936,8 +952,8 @@ static bool read_path(char path[PATH_MAX], int fd)
 }
 
 /*
- * The mapping leads to the file. If it is gone, the event may be false, and the image is one of the
- * process's user.
+ * Find the file through the mapping. If the mapping is gone the event may be forged, and the image
+ * is attributed to the process's user.
  */
 static int image_of_claimer(struct image_table *table, const struct image_event *event)
 {
@@ -963,7 +979,7 @@ static bool may_look(struct image_table *table)
 
 	if (user == NULL)
 		return true;
-	/* A file that is known costs little: finding it out is worth a debt. */
+	/* Recognising a known file is cheap, so the account may become negative. */
 	if (quota_points(user, clock_monotonic_ns()) > 0) {
 		quota_charge(user, clock_monotonic_ns(), LOOK_POINTS);
 		return true;
@@ -987,7 +1003,7 @@ static int image_of_event(struct image_table *table, const struct image_event *e
 		return known->image;
 	if (event->path != NULL && strcmp(event->path, "[vdso]") == 0)
 		return vdso_image(table, event);
-	/* A jitdump is mapped to be noticed; what is executed is elsewhere. */
+	/* A jitdump is mapped only as a marker; the code is executed elsewhere. */
 	if (!is_file_name(event->path) || jit_file_is_dump(event))
 		return -ENOENT;
 	if (has_build_id(event)) {
@@ -1028,7 +1044,7 @@ static struct original *find_original(struct image_table *table, uint32_t image)
 	return NULL;
 }
 
-/* The number of the file of the system that has a build-id, 0 if there is none. */
+/* Return the number of the system file with the image's build-id, 0 if there is none. */
 static uint32_t system_image(struct image_table *table, const struct profile_image *image)
 {
 	struct profile_image wanted = {.kind = PROFILE_IMAGE_FILE,
@@ -1047,7 +1063,7 @@ static uint32_t system_image(struct image_table *table, const struct profile_ima
 	}
 	return 0;
 }
-/* Has the file at the path of an original read, if that is the file that was mapped. */
+/* Queue the file at the path of an original for reading, if it is the file that was mapped. */
 static enum verdict verify_original(struct image_table *table, uint32_t image)
 {
 	_cleanup_close_ int fd = image_system_open(table->entries[image]->image.path);
@@ -1063,7 +1079,7 @@ static enum verdict verify_original(struct image_table *table, uint32_t image)
 	return verify(table, image | TAG_ORIGINAL, fd, &status);
 }
 
-/* Return: NULL: no memory, or there are as many as may be. */
+/* Return: NULL: no memory, or the limit is reached. */
 static struct original *get_original(struct image_table *table, uint32_t image)
 {
 	struct original *original = find_original(table, image);
@@ -1108,7 +1124,7 @@ static void original_compare_awaiting(struct image_table *table)
 	table->awaiting_count = left;
 }
 
-/* Return: true if the image is still that of the file which was read. */
+/* Return: true if the image is still that of the file that was read. */
 static bool is_file_of(const struct profile_image *image, const struct stat *status)
 {
 	uint8_t digest[FILE_IDENTITY_BYTES];

@@ -21,7 +21,7 @@
 #define SAVED_BYTES ((uint64_t)256 << 20)
 /* Opening a file costs as much as reading this number of bytes. */
 #define FILE_BYTES ((uint64_t)64 << 10)
-/* After all others, but not so late that a busy machine never gets done, nor this process ends. */
+/* Lower priority than other threads, but not so low that the thread starves on a busy machine. */
 #define NICE 5
 /* Shorter pauses would cost more than they save. */
 #define PAUSE_MIN_NS (20 * NS_PER_MS)
@@ -33,9 +33,9 @@ struct job {
 };
 
 /*
- * @paid_ns: CLOCK_MONOTONIC: up to then, the thread has used its share; its own
- * @lock:    of all from here on
- * @users:   the caller and the thread: the last one frees
+ * @paid_ns: CLOCK_MONOTONIC: the thread has used its share up to this time; private to the thread
+ * @lock:    protects all following fields
+ * @users:   references of the caller and the thread: the last one frees the structure
  * @busy:    the thread has a job
  */
 struct image_verifier {
@@ -74,7 +74,7 @@ static struct timespec time_of(uint64_t time_ns)
 				 .tv_nsec = (long)(time_ns % NS_PER_SECOND)};
 }
 
-/* content_digest_step_fn */
+/* A content_digest_step_fn: waits until the thread may read @bytes more. */
 static int pay(void *context, size_t bytes)
 {
 	struct image_verifier *verifier = context;
@@ -134,7 +134,7 @@ static size_t smallest(const struct image_verifier *verifier)
 	return found;
 }
 
-/* Return: false to stop. */
+/* Return: false if the thread is to stop. */
 static bool job_take(struct image_verifier *verifier, struct job *job)
 {
 	bool any = false;
@@ -181,7 +181,7 @@ static void *verifier_run(void *context)
 	return NULL;
 }
 
-/* Signals are for the other threads. */
+/* Signals are handled by the other threads. */
 static int thread_start(struct image_verifier *verifier)
 {
 	sigset_t all, before;
@@ -229,7 +229,7 @@ void image_verifier_destroy(struct image_verifier *verifier)
 	release(verifier);
 }
 
-/* A user with many files leaves room for those of others. */
+/* One user's files must leave room for those of others. */
 static bool verifier_has_room(const struct image_verifier *verifier, uid_t owner)
 {
 	size_t count = 0;

@@ -17,13 +17,12 @@
 #include "loader-hook/image_event.h"
 #include "loader-hook/process_stat.h"
 
-/* The time of a file's last modification is that of the kernel's last tick. */
+/* A file's modification time has the resolution of the kernel's tick. */
 #define TICK_NS ((int64_t)(20 * NS_PER_MS))
 
 /*
- * A process: what it is in its own eyes. All of it is read through one
- * descriptor of its directory in /proc, which does not pass on to another
- * process that gets its id.
+ * A process as it sees itself. All data are read through one descriptor of its /proc directory,
+ * which never refers to another process that gets its id.
  */
 struct subject {
 	int directory;
@@ -43,7 +42,7 @@ bool jit_file_same(const struct jit_file *a, const struct jit_file *b)
 	return a->inode != 0 && a->device == b->device && a->inode == b->inode;
 }
 
-/* The last number of a line "NSpid:\t1234\t5". */
+/* Return the last number of a line "NSpid:\t1234\t5". */
 static uint32_t last_number(const char *line)
 {
 	const char *blank = strrchr(line, '\t');
@@ -90,7 +89,7 @@ static int subject_open(struct subject *subject, uint32_t pid)
 	return 0;
 }
 
-/* From a descriptor that only names the file to one that reads it, if it may be believed. */
+/* Reopen an O_PATH descriptor for reading, if the file may be trusted. */
 static int file_take(struct jit_file *file, int named, uid_t user)
 {
 	struct stat status;
@@ -127,7 +126,7 @@ bool jit_file_is_unlinked(const struct jit_file *file)
 	return fstat(file->fd, &status) == 0 && status.st_nlink == 0;
 }
 
-/* Return: when a process was made, CLOCK_MONOTONIC; 0: not known, or before the clock began. */
+/* Return: when a process was created, CLOCK_MONOTONIC; 0: unknown, or before the clock began. */
 static uint64_t made_ns(uint32_t pid)
 {
 	uint64_t asleep = clock_boot_ns() - clock_monotonic_ns(), made;
@@ -183,13 +182,13 @@ int jit_file_open_ended(struct jit_file *file, uint32_t pid)
 	return file_take(file, named, geteuid());
 }
 
-/* "/any/where/jit-123.dump", and perhaps " (deleted)" */
+/* The name is "/any/where/jit-123.dump", optionally followed by " (deleted)". */
 bool jit_file_is_dump(const struct image_event *event)
 {
 	size_t bytes = event->path != NULL ? strlen(event->path) : 0;
 	const char *name;
 
-	/* Of nearly all files the last character tells. */
+	/* The last character rules out nearly all files. */
 	if (bytes == 0 || (event->path[bytes - 1] != 'p' && event->path[bytes - 1] != ')'))
 		return false;
 	name = strrchr(event->path, '/');
@@ -207,7 +206,7 @@ int jit_file_open_dump(struct jit_file *file, const struct image_event *event)
 	struct subject subject;
 	int rc = subject_open(&subject, event->pid);
 
-	/* It grows: what it was when it was mapped does not matter. */
+	/* The file grows: its state at the time of the mapping does not matter. */
 	growing.version = 0;
 	growing.has_state = false;
 

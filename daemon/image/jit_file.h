@@ -2,9 +2,9 @@
 /*
  * The files in which a process lists its JIT code.
  *
- * The process decides where they are. Therefore only regular files are opened
- * that belong to the process' user or to root, without following a symbolic link
- * to them, and within the root directory of the process.
+ * The process chooses their paths. So only regular files that belong to the process's user or to
+ * root are opened, within the root directory of the process, and not through a symbolic link as
+ * last component.
  */
 #ifndef DCPI_JIT_FILE_H
 #define DCPI_JIT_FILE_H
@@ -16,9 +16,9 @@ struct image_event;
 
 /**
  * struct jit_file - a file
- * @fd:     -1: there is none, or it is not open
+ * @fd:             -1: there is none, or it is not open
  * @device, @inode: 0: there is none
- * @user:   effective user of the process
+ * @user:           effective user of the process
  */
 struct jit_file {
 	int fd;
@@ -30,14 +30,14 @@ struct jit_file {
 void jit_file_close(struct jit_file *file);
 
 /**
- * jit_file_open_map() - open a process' perf map, /tmp/perf-PID.map
+ * jit_file_open_map() - open a process's perf map, /tmp/perf-PID.map
  * @since_ns: when the program began, CLOCK_MONOTONIC; 0: with the process
  *
- * Uses the root directory and the process id that the process itself sees. A map last
- * written before @since_ns belongs to an earlier program with that id.
+ * Uses the root directory and the process id that the process itself sees. A map last written
+ * before @since_ns belongs to an earlier program with that id.
  *
- * Return: 0; -ENOENT if there is none, or one that must not be believed; -ESRCH if
- * the process is gone; -EACCES.
+ * Return: 0; -ENOENT if there is none, or it cannot be trusted; -ESRCH if the process is gone;
+ * -EACCES.
  */
 int jit_file_open_map(struct jit_file *file, uint32_t pid, uint64_t since_ns);
 
@@ -52,21 +52,21 @@ int jit_file_open_map(struct jit_file *file, uint32_t pid, uint64_t since_ns);
 int jit_file_open_ended(struct jit_file *file, uint32_t pid);
 
 /**
- * jit_file_is_older() - whether an open file was certainly last written before a time
+ * jit_file_is_older() - return true if an open file was certainly last written before a time
  * @time_ns: CLOCK_MONOTONIC
  */
 bool jit_file_is_older(const struct jit_file *file, uint64_t time_ns);
 
-/** jit_file_is_unlinked() - whether an open file has no name any more. */
+/** jit_file_is_unlinked() - return true if an open file no longer has a name. */
 bool jit_file_is_unlinked(const struct jit_file *file);
 
-/** jit_file_is_dump() - whether an event maps a jitdump, by its name. */
+/** jit_file_is_dump() - return true if an event maps a jitdump, according to its name. */
 bool jit_file_is_dump(const struct image_event *event);
 
 /** jit_file_open_dump() - open the jitdump that an event maps; as jit_file_open_map(). */
 int jit_file_open_dump(struct jit_file *file, const struct image_event *event);
 
-/** jit_file_same() - whether two are the same file; neither need be open. */
+/** jit_file_same() - return true if both are the same file; neither need be open. */
 bool jit_file_same(const struct jit_file *a, const struct jit_file *b);
 
 #endif

@@ -8,10 +8,12 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 
-/* The kernel returns a page or less; the default of 1 KiB takes twice the CPU time. */
+/*
+ * The kernel returns at most a page per read; the default buffer of 1 KiB takes twice the CPU time.
+ */
 #define BUFFER_BYTES 16384
 
-/* "ffffffff81000000 T _text" or "ffffffffc0201000 t f\t[module]", cut into pieces. */
+/* Parse "ffffffff81000000 T _text" or "ffffffffc0201000 t f\t[module]" in place. */
 static bool parse_line(char *line, struct kallsyms_symbol *symbol)
 {
 	char *position, *tab;

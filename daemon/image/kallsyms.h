@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Reading /proc/kallsyms. */
+/* Reader of /proc/kallsyms. */
 #ifndef DCPI_KALLSYMS_H
 #define DCPI_KALLSYMS_H
 
@@ -31,7 +31,7 @@ typedef void (*kallsyms_fn)(void *context, const struct kallsyms_symbol *symbol)
  */
 int kallsyms_walk(const char *path, kallsyms_fn visit, void *context, struct error *err);
 
-/** kallsyms_is_text() - whether a symbol is code. */
+/** kallsyms_is_text() - return true if a symbol is code. */
 bool kallsyms_is_text(const struct kallsyms_symbol *symbol);
 
 #endif

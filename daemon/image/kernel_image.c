@@ -24,14 +24,14 @@
 /*
  * A range of kernel text: module "" is the kernel itself.
  *
- * @end:   where its text ends at the latest
- * @reach: likewise, as far as its symbols go
- * @limit: where something else begins
- * @image: number in the image table; IMAGE_UNKNOWN: it has no text, or there was no room
- * @symbols: at absolute addresses, from when the text was first seen until a caller takes them
- *           or kernel_images_forget_symbols()
+ * @end:     upper bound of its text
+ * @reach:   upper bound derived from its symbols
+ * @limit:   start of the next range or symbol of another module
+ * @image:   number in the image table; IMAGE_UNKNOWN: it has no text, or there was no free number
+ * @symbols: with absolute addresses, from when the text was first seen until a caller takes them or
+ *           kernel_images_forget_symbols()
  * @wanted:  they are being read
- * @spared:  they were not forgotten, once
+ * @spared:  one call of kernel_images_forget_symbols() has kept them
  */
 struct kernel_text {
 	struct kernel_module module;
@@ -44,7 +44,7 @@ struct kernel_text {
 	bool spared;
 };
 
-/* Sorted by address; the kernel itself is apart. */
+/* Sorted by address; does not include the kernel itself. */
 struct text_list {
 	struct kernel_text *texts;
 	size_t count;
@@ -52,10 +52,10 @@ struct text_list {
 };
 
 /*
- * @gone:       with symbols that nobody has asked for yet
+ * @gone:       unloaded modules with symbols that no caller has taken yet
  * @adopted:    kallsyms has been read for the modules
- * @changed_ns: since when the map may have text of modules that are no more; 0: it has none
- * @probes:     the image of the kernel's samples that probes cause; IMAGE_UNKNOWN: there is none
+ * @changed_ns: time since when the map may have text of unloaded modules; 0: it has none
+ * @probes:     the image of kernel samples caused by probes; IMAGE_UNKNOWN: there is none
  */
 struct kernel_images {
 	const struct kernel_paths *paths;
@@ -80,7 +80,7 @@ static int compare_texts(const void *first, const void *second)
 	return (a->module.start > b->module.start) - (a->module.start < b->module.start);
 }
 
-/* No file: a kernel that cannot load modules. */
+/* If there is no file, the kernel does not support modules. */
 static int read_modules(struct text_list *list, const struct kernel_paths *paths, struct error *err)
 {
 	const char *path = paths->modules;
@@ -137,7 +137,7 @@ static void text_list_deinit(struct text_list *list)
 	memset(list, 0, sizeof(*list));
 }
 
-/* Names that mark a place in a function, not its beginning. */
+/* Return true for names that mark a place within a function, not its beginning. */
 static bool is_mark(const char *name)
 {
 	return strncmp(name, "__pfx_", 6) == 0 || strncmp(name, "__cfi_", 6) == 0 ||
@@ -153,7 +153,7 @@ static void symbol_keep(struct kernel_text *text, const struct kallsyms_symbol *
 }
 
 /*
- * struct bounds - the bounds and the symbols that one reading of kallsyms finds
+ * struct bounds - bounds and symbols found by one pass over kallsyms
  * @keep_kernel: keep the symbols of the kernel itself, too
  */
 struct bounds {
@@ -175,7 +175,7 @@ static void kernel_bounds(struct bounds *bounds, const struct kallsyms_symbol *s
 		bounds->kernel->end = symbol->address;
 }
 
-/* The last module that starts at or below an address, or NULL. */
+/* Return the last module that starts at or below an address, or NULL. */
 static struct kernel_text *module_below(const struct text_list *modules, uint64_t address)
 {
 	size_t low = 0, high = modules->count;
@@ -192,9 +192,9 @@ static struct kernel_text *module_below(const struct text_list *modules, uint64_
 }
 
 /*
- * Since Linux 6.4 a module's parts are apart, but /proc/modules still gives one size, so that
- * a range may reach over other modules or BPF programs, and not over the module's beginning.
- * Its text ends where that of somebody else begins.
+ * Since Linux 6.4 the parts of a module are in separate ranges, but /proc/modules still shows their
+ * total size. So a module's range may seem to include other modules or BPF programs. A module's
+ * text is taken to end where that of another owner begins.
  */
 static void find_bounds(void *context, const struct kallsyms_symbol *symbol)
 {
@@ -230,8 +230,9 @@ static int map_text(struct kernel_images *kernel, const struct kernel_text *text
 }
 
 /*
- * A second image of the kernel has the samples that probes cause. Its digest is the build-id, which
- * identifies the kernel and leads to the symbols; so both are different images.
+ * Kernel samples caused by probes belong to a second image of the kernel. Its identity is the
+ * build-id, stored as a digest, so that it differs from the kernel's image but leads to the
+ * kernel's symbols.
  */
 static int register_probes(struct kernel_images *kernel, const struct kernel_text *text,
 			   const struct profile_image *image)
@@ -252,7 +253,7 @@ static int register_probes(struct kernel_images *kernel, const struct kernel_tex
 	return map_probes(kernel, text);
 }
 
-/* Without a build-id the name must tell kernels apart. */
+/* Without a build-id, kernels are distinguished by name. */
 static int register_text(struct kernel_images *kernel, struct kernel_text *text)
 {
 	const struct build_id *build_id = &text->module.build_id;
@@ -292,7 +293,10 @@ static struct kernel_text *text_of(struct text_list *list, uint32_t image)
 	return NULL;
 }
 
-/* Its samples may still be to be merged: nobody can read its symbols again. */
+/*
+ * Keep the symbols of an unloaded module: its samples may not be merged yet, and the symbols cannot
+ * be read again.
+ */
 static int keep_gone(struct kernel_images *kernel, struct kernel_text *text)
 {
 	struct text_list *gone = &kernel->gone;
@@ -341,7 +345,7 @@ static void end_texts(struct text_list *modules)
 	}
 }
 
-/* Take over a list of modules and what kallsyms says of it. Return: 1, or an error. */
+/* Take over a list of modules and the data of kallsyms about it. Return: 1, or an error. */
 static int adopt(struct kernel_images *kernel, struct text_list *modules, struct error *err)
 {
 	struct kernel_text found = {0};
@@ -371,7 +375,7 @@ static int adopt(struct kernel_images *kernel, struct text_list *modules, struct
 		}
 	}
 	symbol_list_deinit(&found.symbols);
-	/* One without room is not known, rather than none, and all looked for again. */
+	/* Ignore a module that cannot be registered, rather than failing for all. */
 	for (i = 0; i < modules->count && result == 0; i++) {
 		if (modules->texts[i].end > modules->texts[i].module.start)
 			register_text(kernel, &modules->texts[i]);
@@ -441,7 +445,7 @@ int kernel_images_create_from(struct kernel_images **ret, const struct kernel_pa
 	result = kernel_images_refresh(kernel, err);
 	if (result == -ENOMEM)
 		return result;
-	/* Otherwise the message is that of what could not be read. */
+	/* Otherwise the message names the file that could not be read. */
 	if (result >= 0 && kernel->kernel.end == 0 && paths->kallsyms != NULL)
 		error_set(err, EACCES,
 			  "%s hides the kernel's addresses (kptr_restrict; grant CAP_SYSLOG): "
@@ -526,7 +530,7 @@ static void find_symbol(void *context, const struct kallsyms_symbol *symbol)
 		symbol_keep(text, symbol);
 }
 
-/* Where there are some already they stay: the module may be gone by now. */
+/* Read only missing symbols: the others may be of a module that is gone by now. */
 static int symbols_read(struct kernel_images *kernel, struct error *err)
 {
 	kernel->kernel.wanted = kernel->kernel.symbols.count == 0;
@@ -535,7 +539,7 @@ static int symbols_read(struct kernel_images *kernel, struct error *err)
 	return kallsyms_walk(kernel->paths->kallsyms, find_symbol, kernel, err);
 }
 
-/* From addresses to offsets; those outside go. Return: how many are left. */
+/* Convert addresses to offsets; remove symbols outside the text. Return: number of symbols left. */
 static size_t symbols_relate(const struct kernel_text *text, struct profile_symbol *symbols,
 			     size_t count)
 {
@@ -574,7 +578,7 @@ static int vdso_list(struct profile_symbol **symbols, size_t *count, char **name
 	return result;
 }
 
-/* Its last samples may have come after the flush before this: not after that before the next. */
+/* Forget the symbols at the second flush: the module's last samples may arrive after the first. */
 static void text_forget(struct kernel_text *text)
 {
 	if (text->spared)

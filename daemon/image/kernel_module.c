@@ -28,7 +28,7 @@ void kernel_module_notes(struct build_id *ret, const char *path)
 		ret->bytes = 0;
 }
 
-/* Not what the line said: it may have gone since. */
+/* The state in the line is not used: the module may have been unloaded since. */
 static bool is_live(const char *directory, const char *name)
 {
 	char path[PATH_BYTES], state[8] = "";
@@ -39,7 +39,7 @@ static bool is_live(const char *directory, const char *name)
 	return fd >= 0 && read(fd, state, sizeof(state) - 1) > 0 && strncmp(state, "live", 4) == 0;
 }
 
-/* sysfs numbers what it makes, and each loading makes a directory. */
+/* sysfs assigns inode numbers sequentially, and each load creates a new directory. */
 static uint64_t instance_of(const char *directory, const char *name)
 {
 	char path[PATH_BYTES];
@@ -57,7 +57,7 @@ bool kernel_module_same(const struct kernel_module *one, const struct kernel_mod
 	       memcmp(one->build_id.data, other->build_id.data, one->build_id.bytes) == 0;
 }
 
-/* "name bytes users dependencies state 0xaddress ..." */
+/* Parse "name bytes users dependencies state 0xaddress ...". */
 bool kernel_module_parse(struct kernel_module *ret, const char *line, const char *directory)
 {
 	char path[PATH_BYTES];

@@ -25,7 +25,7 @@ bool loss_list_search(const struct loss_list *list, uint64_t one_ns, uint64_t ot
 	uint64_t to = one_ns < other_ns ? other_ns : one_ns;
 	size_t i;
 
-	/* Those asked for are of late. */
+	/* Queries are mostly about recent times. */
 	for (i = list->count; i-- > 0 && list->loss[i].to_ns >= from;) {
 		if (list->loss[i].from_ns <= to)
 			return true;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * When image events were lost: what was known before such a time says nothing of
- * what was after it. Of times long past only the bounds are remembered, which errs
- * towards a loss.
+ * Times at which image events were lost: information from before such a time is invalid after it.
+ * For times long past only the bounds are stored, which errs towards a loss.
  */
 #ifndef DCPI_LOSS_LIST_H
 #define DCPI_LOSS_LIST_H
@@ -22,13 +21,13 @@ struct loss_list {
 	} loss[LOSSES_MAX];
 };
 
-/** loss_list_add() - events were lost at times in @from_ns .. @to_ns */
+/** loss_list_add() - record that events were lost between @from_ns and @to_ns */
 void loss_list_add(struct loss_list *list, uint64_t from_ns, uint64_t to_ns);
 
-/* loss_list_between() of a list that is not empty */
+/* loss_list_between() for a list that is not empty */
 bool loss_list_search(const struct loss_list *list, uint64_t one_ns, uint64_t other_ns);
 
-/** loss_list_between() - whether any was lost between two times, in either order */
+/** loss_list_between() - return true if events were lost between two times, in either order */
 static inline bool loss_list_between(const struct loss_list *list, uint64_t one_ns,
 				     uint64_t other_ns)
 {

@@ -28,7 +28,7 @@ size_t mapping_list_bytes(const struct mapping_list *list)
 	return list != NULL ? sizeof(*list) + list->capacity * sizeof(list->mappings[0]) : 0;
 }
 
-/* Index of the first mapping that ends after an address. */
+/* Return the index of the first mapping that ends after an address. */
 static uint32_t first_after(const struct mapping_list *list, uint64_t address)
 {
 	uint32_t low = 0, high = list != NULL ? list->count : 0;
@@ -105,7 +105,7 @@ bool mapping_list_overlaps(const struct mapping_list *list, uint64_t start, uint
 	return list != NULL && first < list->count && list->mappings[first].start < end;
 }
 
-/* A list of our own with room for @count mappings, the old ones in it. */
+/* Ensure that the list is not shared and has room for @count mappings, keeping its contents. */
 static int make_own(struct mapping_list **list, uint32_t count)
 {
 	struct mapping_list *old = *list, *new;
@@ -135,9 +135,8 @@ static int make_own(struct mapping_list **list, uint32_t count)
 }
 
 /*
- * What takes the place of mappings [@first, @last): what is left of the first
- * on the left, the new one, what is left of the last on the right. Pieces with
- * the same contents become one.
+ * Compute the replacement of mappings [@first, @last): the rest of the first one on the left, the
+ * new one, and the rest of the last one on the right. Pieces with the same contents are joined.
  */
 static uint32_t build_pieces(struct mapping pieces[3], const struct mapping_list *list,
 			     uint32_t first, uint32_t last, const struct mapping *mapping)
@@ -168,7 +167,7 @@ static uint32_t build_pieces(struct mapping pieces[3], const struct mapping_list
 	return count + 1;
 }
 
-/* Put @n pieces in the place of mappings [@first, @last). */
+/* Replace mappings [@first, @last) by @n pieces. */
 static int replace(struct mapping_list **list, uint32_t first, uint32_t last,
 		   const struct mapping *pieces, uint32_t n)
 {
@@ -196,8 +195,8 @@ int mapping_list_add(struct mapping_list **list, const struct mapping *mapping)
 
 	while (last < count && (*list)->mappings[last].start < mapping->end)
 		last++;
-	/* Neighbours that touch and continue it count as overlapped. */
-	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): without a list it is 0 */
+	/* Adjacent mappings with the same contents are joined as if they overlapped. */
+	/* NOLINTNEXTLINE(clang-analyzer-core.NullDereference): @first is 0 without a list */
 	if (first > 0 && (*list)->mappings[first - 1].end == mapping->start &&
 	    same_contents(&(*list)->mappings[first - 1], mapping))
 		first--;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which image is at which addresses of one address space: a sorted array of
- * disjoint ranges, shared between address spaces until one changes it.
+ * The images in one address space: a sorted array of disjoint ranges, shared between address spaces
+ * until one of them changes it.
  */
 #ifndef DCPI_MAPPING_LIST_H
 #define DCPI_MAPPING_LIST_H
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* More executable mappings than any sane process has; bounds a hostile one. */
+/* More executable mappings than a normal process has; limits a hostile one. */
 #define MAPPINGS_MAX 16384
 
 /**
@@ -35,56 +35,56 @@ struct mapping_list {
 	struct mapping mappings[];
 };
 
-/** mapping_list_share() - another reference, O(1). */
+/** mapping_list_share() - take another reference, O(1). */
 struct mapping_list *mapping_list_share(struct mapping_list *list);
 
 /**
  * mapping_list_release() - drop a reference
  *
- * Return: bytes freed, 0 if somebody else still has the list.
+ * Return: bytes freed, 0 if there are other references to the list.
  */
 size_t mapping_list_release(struct mapping_list *list);
 
-/** mapping_list_bytes() - memory of a list. */
+/** mapping_list_bytes() - return the memory of a list. */
 size_t mapping_list_bytes(const struct mapping_list *list);
 
-/** mapping_list_find() - the mapping that holds an address, or NULL. O(log n). */
+/** mapping_list_find() - return the mapping that contains an address, or NULL. O(log n). */
 const struct mapping *mapping_list_find(const struct mapping_list *list, uint64_t address);
 
 /**
- * mapping_list_narrow() - leave only what is mapped as an address is
- * @start, @end: a range around the address, in and out: cut to the part of it that
- *               is in the same mapping, or in the same gap between two
+ * mapping_list_narrow() - narrow a range to addresses mapped like @address
+ * @start, @end: a range around the address, in and out: reduced to its part in the same mapping, or
+ *               in the same unmapped area
  *
- * Return: the mapping that holds the address, or NULL.
+ * Return: the mapping that contains the address, or NULL.
  */
 const struct mapping *mapping_list_narrow(const struct mapping_list *list, uint64_t address,
 					  uint64_t *start, uint64_t *end);
 
-/** enum mapping_change - what adding a mapping would do. */
+/** enum mapping_change - the effect of adding a mapping. */
 enum mapping_change {
-	MAPPING_SAME,	  /* the list says so already */
-	MAPPING_ADDS,	  /* takes only addresses that were free or had the same contents */
-	MAPPING_REPLACES, /* takes addresses of something else */
+	MAPPING_SAME,	  /* the list already contains it */
+	MAPPING_ADDS,	  /* uses only addresses that were free or had the same contents */
+	MAPPING_REPLACES, /* replaces other contents */
 };
 
-/** mapping_list_overlaps() - whether anything is mapped in a range; @end > @start */
+/** mapping_list_overlaps() - return true if anything is mapped in a range; @end > @start */
 bool mapping_list_overlaps(const struct mapping_list *list, uint64_t start, uint64_t end);
 
 enum mapping_change mapping_list_change(const struct mapping_list *list,
 					const struct mapping *mapping);
 
 /**
- * mapping_list_add() - add a mapping, which replaces whatever it overlaps
+ * mapping_list_add() - add a mapping, replacing everything that it overlaps
  * @list:    in and out; if it is shared, @list becomes a copy
- * @mapping: start < end. Joined with neighbours that continue it
+ * @mapping: start < end. Joined with adjacent mappings that continue it
  *
- * Return: 0; -ENOSPC it would have more than MAPPINGS_MAX ranges; -ENOMEM: the list is
- * what it was, and must not be believed about that range.
+ * Return: 0; -ENOSPC if it would have more than MAPPINGS_MAX ranges; -ENOMEM. After an error the
+ * list is unchanged, and invalid in that range.
  */
 int mapping_list_add(struct mapping_list **list, const struct mapping *mapping);
 
-/** mapping_list_remove() - nothing is mapped in a range any more. Return: as above. */
+/** mapping_list_remove() - remove all mappings in a range. Return: as above. */
 int mapping_list_remove(struct mapping_list **list, uint64_t start, uint64_t end);
 
 #endif

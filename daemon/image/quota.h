@@ -2,9 +2,9 @@
 /*
  * Limits for each user of the machine on the daemon's CPU time and memory.
  *
- * A user is a uid; see loader-hook/process_owner.h for processes in containers. Root has no
- * limits. A user that reaches a limit loses samples of that user's own processes, and these
- * samples are counted under the name of the limit. Other users lose none.
+ * A user is a uid; see loader-hook/process_owner.h for processes in containers. Root has no limits.
+ * A user that reaches a limit loses only samples of that user's own processes. These samples are
+ * counted under the name of the limit.
  *
  * Work is measured in points of about a microsecond of CPU time. A user has QUOTA_POINTS_MAX of
  * them and gets QUOTA_POINTS_PER_SECOND back.
@@ -20,18 +20,18 @@
 
 /* Two percent of a CPU. */
 #define QUOTA_POINTS_PER_SECOND 20000
-/* The most that an idle user saves up. */
+/* The maximum that an idle user accumulates. */
 #define QUOTA_POINTS_MAX 100000
 
 /* Images that processes of one user were the first to map, */
 #define QUOTA_IMAGES_MAX 32768
-/* and the memory for them: each a quarter of all. */
+/* and the memory for them. Each limit is a quarter of the total. */
 #define QUOTA_IMAGE_BYTES_MAX ((size_t)16 << 20)
 
-/* Users with an account of their own; the others share one. */
+/* Number of users with their own account; the others share one. */
 #define QUOTA_USERS_MAX 4096
 
-/* The user of a process is not known. */
+/* The user of a process is unknown. */
 #define QUOTA_UID_NONE UINT32_MAX
 
 /** enum quota_limit - the limits of a user */
@@ -40,7 +40,7 @@ enum quota_limit {
 	QUOTA_EVENTS,
 	/* Memory for mappings. */
 	QUOTA_MAPPINGS,
-	/* Numbers of images, and files that wait to be identified. */
+	/* Numbers of images, and files waiting to be identified. */
 	QUOTA_IMAGES,
 	QUOTA_LIMITS,
 };
@@ -50,12 +50,12 @@ const char *quota_limit_name(enum quota_limit limit);
 
 /**
  * struct quota_user - the account of a user
- * @points:    left; negative after work that cost more than there were
- * @filled_ns: when points were last added, CLOCK_MONOTONIC
- * @bytes:     of mappings, as last added up
- * @images:    numbers of images that processes of this user were the first to map
+ * @points:      available; negative after work that cost more than there were
+ * @filled_ns:   when points were last added, CLOCK_MONOTONIC
+ * @bytes:       of mappings, when last computed
+ * @images:      number of images that processes of this user were the first to map
  * @image_bytes: memory for these
- * @refused:   events, mappings or images that were refused, by limit
+ * @refused:     refused events, mappings or images, by limit
  */
 struct quota_user {
 	uint32_t uid;
@@ -76,10 +76,10 @@ struct quota {
 
 void quota_deinit(struct quota *quota);
 
-/** quota_user_of() - the account of a user; valid until quota_deinit(). Never NULL. */
+/** quota_user_of() - return the account of a user; valid until quota_deinit(). Never NULL. */
 struct quota_user *quota_user_of(struct quota *quota, uint32_t uid);
 
-/** quota_is_limited() - Return: false for root. */
+/** quota_is_limited() - return false for root. */
 static inline bool quota_is_limited(const struct quota_user *user)
 {
 	return user->uid != 0;
@@ -96,14 +96,14 @@ bool quota_spend(struct quota_user *user, uint64_t now_ns, int64_t points);
 /** quota_charge() - charge work that has been done, whether or not the user had the points. */
 void quota_charge(struct quota_user *user, uint64_t now_ns, int64_t points);
 
-/** quota_points() - Return: the points of a user at this time. */
+/** quota_points() - return the points of a user at this time. */
 int64_t quota_points(struct quota_user *user, uint64_t now_ns);
 
 /** quota_refuse() - count an event, mapping or image that was refused because of a limit. */
 void quota_refuse(struct quota *quota, struct quota_user *user, enum quota_limit limit);
 
 /**
- * quota_worst() - the user with the most refusals because of a limit
+ * quota_worst() - return the user with the most refusals because of a limit
  *
  * Return: NULL if there were none.
  */

@@ -4,7 +4,7 @@
 #include "daemon/image/address_spaces.h"
 #include "daemon/image/mapping_list.h"
 
-/* The same once more, to be changed. NULL: out of memory. */
+/* Begin another version with the same mappings, to be changed. Return: NULL: out of memory. */
 static struct address_space *another_version(struct address_spaces *spaces,
 					     struct address_space *space, uint64_t time_ns)
 {
@@ -16,7 +16,7 @@ static struct address_space *another_version(struct address_spaces *spaces,
 				    space->generation);
 }
 
-/* Memory of mappings that a space does not share. */
+/* Return the memory of mappings if a space does not share them. */
 static size_t own_bytes(const struct address_space *space)
 {
 	return space->mappings != NULL && space->mappings->references > 1
@@ -32,8 +32,8 @@ static void note_unfit(struct address_space *space, uint64_t time_ns)
 }
 
 /*
- * A mapping that there was no room for. What it should have taken the place of must not
- * be credited: with generations of the kernel's, that of an older version either.
+ * Handle a mapping for which there was no room. Samples must not be attributed to mappings that it
+ * should have replaced. With the kernel's generations, this includes mappings of older versions.
  */
 static void note_unfit_map(struct address_space *unfit, const struct mapping *mapping,
 			   uint64_t time_ns)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What becomes of a version of an address space when something is mapped or unmapped: it grows,
- * or another one takes its place, since samples of what was may follow.
+ * Applies mapping and unmapping to a version of an address space. The version is either extended or
+ * ended and succeeded by another one, because samples from before may follow.
  */
 #ifndef DCPI_SPACE_CHANGE_H
 #define DCPI_SPACE_CHANGE_H
@@ -15,17 +15,17 @@ struct mapping;
 
 /**
  * space_change_map() - executable memory appears in a version
- * @space:    its process' newest, or one that has ended, of which this is told late: what it has
- *            become in the end is not changed
- * @time_ns:  when; in a version that has ended, while it was valid
- * @in_place: what is replaced has never run: no other version begins
+ * @space:    the newest of its process, or an ended one that a late event changes: the versions
+ *            after it are not changed
+ * @time_ns:  time of the change; for an ended version, while it was valid
+ * @in_place: the replaced mappings have never run: no other version begins
  *
- * Without memory or room (MAPPINGS_MAX) what there was is in doubt rather than wrong.
+ * Without memory or room (MAPPINGS_MAX) the existing mappings are invalidated rather than wrong.
  */
 void space_change_map(struct address_spaces *spaces, struct address_space *space,
 		      const struct mapping *mapping, uint64_t time_ns, bool in_place);
 
-/** space_change_unmap() - what was in a range is no more; @gone: its start and end. As above. */
+/** space_change_unmap() - a range is unmapped; @gone: its start and end. Otherwise as above. */
 void space_change_unmap(struct address_spaces *spaces, struct address_space *space,
 			const struct mapping *gone, uint64_t time_ns, bool in_place);
 

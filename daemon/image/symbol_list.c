@@ -10,7 +10,7 @@
 
 #define BYTES_MAX ((1U << 31) - 1)
 
-/* @name: where it is in the list's names. A kernel has a hundred thousand of these. */
+/* @name: offset in the list's names. Compact, because a kernel has a hundred thousand symbols. */
 struct symbol_list_entry {
 	uint64_t offset;
 	uint32_t name;

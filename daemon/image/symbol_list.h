@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A growing list of an image's symbols, the best name of each offset first. */
+/*
+ * A growing list of an image's symbols. Among symbols at the same offset, the best name comes
+ * first.
+ */
 #ifndef DCPI_SYMBOL_LIST_H
 #define DCPI_SYMBOL_LIST_H
 
@@ -23,20 +26,20 @@ struct symbol_list {
 void symbol_list_deinit(struct symbol_list *list);
 
 /**
- * symbol_list_add() - add one; running out of memory shows in symbol_list_take()
- * @bytes: of 2 GiB and more, none are kept: 0
+ * symbol_list_add() - add a symbol; running out of memory is reported by symbol_list_take()
+ * @bytes: sizes of 2 GiB and more are stored as 0
  */
 void symbol_list_add(struct symbol_list *list, const char *name, uint64_t offset, uint64_t bytes,
 		     bool global);
 
 /**
- * symbol_list_take() - sort by offset; of one offset, the best name comes first
- * @symbols: out: malloc'd array, sorted by offset
- * @names:   out: malloc'd memory that the names point into
+ * symbol_list_take() - sort by offset; at the same offset, the best name comes first
+ * @symbols: out: allocated array, sorted by offset
+ * @names:   out: allocated memory that contains the names
  *
- * Best is global before local, then the name with fewest leading underscores,
- * then without a suffix (".cold"), then the shortest, then the first in the
- * alphabet. Equal names of one offset are kept once. The list is empty afterwards.
+ * The best name is global before local, then the one with the fewest leading underscores, then one
+ * without a suffix (".cold"), then the shortest, then the alphabetically first. Duplicate names at
+ * an offset are removed. The list is empty afterwards.
  *
  * Return: 0 or -ENOMEM.
  */
