@@ -28,7 +28,7 @@ void accumulate_destroy(struct accumulate *accumulate)
 	free(accumulate);
 }
 
-/* 32 bits of image, 8 of event, 22 of process or label, one to tell these apart. */
+/* 32 bits of image, 8 of event, 22 of process or label, and one that distinguishes these two. */
 static uint64_t index_key(const struct accumulate_key *key)
 {
 	uint64_t pid = key->pid < 0 ? 1ULL << 22 | ((uint64_t)(-1 - key->pid) & 0x3fffff)
@@ -83,7 +83,7 @@ static bool bin_grow(struct accumulate *accumulate, struct accumulate_bin *bin)
 	return true;
 }
 
-/* Where a label is in its bin's array, or belongs. */
+/* Return the index of a label in its bin's array, or the index at which to insert it. */
 static size_t label_place(const struct accumulate_bin *bin, uint32_t label)
 {
 	size_t low = 0, high = bin->label_count;

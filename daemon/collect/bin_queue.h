@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Bins that wait for a merge: found by key, taken out from the oldest on, their
- * memory and what they hold summed up. What is in a bin is its owner's, who
- * begins a structure of its own with struct bin (accumulate.c, edge_accumulate.c).
+ * Bins waiting for a merge: looked up by key, and removed oldest first. Their memory and contents
+ * are summed up. The contents of a bin belong to its owner, whose structure begins with struct bin
+ * (accumulate.c, edge_accumulate.c).
  */
 #ifndef DCPI_BIN_QUEUE_H
 #define DCPI_BIN_QUEUE_H
@@ -14,10 +14,10 @@
 #include "lib/u64_map.h"
 
 /**
- * struct bin - the part that all bins share; first member of theirs
+ * struct bin - common part of all bins, their first member
  * @next: the bin after this one, NULL if it is the youngest
- * @key:  whatever tells bins apart
- * @held: counts in it
+ * @key:  unique key
+ * @held: sum of the counts in it
  */
 struct bin {
 	struct bin *next;
@@ -26,13 +26,13 @@ struct bin {
 };
 
 /**
- * struct bin_queue - zero-initialised but for the limit is empty
- * @index:        key to bin, as a pointer
- * @count:        bins
- * @bytes:        of all bins and what is in them, as their owner charges it
- * @memory_limit: no more is taken beyond
- * @held:         counts in all bins
- * @refused:      counts that were not taken, so far
+ * struct bin_queue - zero-initialised, except the limit, is empty
+ * @index:        maps a key to a pointer to its bin
+ * @count:        number of bins
+ * @bytes:        memory of all bins and their contents, as charged by their owner
+ * @memory_limit: beyond it, counts are refused
+ * @held:         sum of the counts in all bins
+ * @refused:      sum of the counts refused so far
  */
 struct bin_queue {
 	struct u64_map index;
@@ -45,39 +45,39 @@ struct bin_queue {
 	uint64_t refused;
 };
 
-/** bin_queue_bytes() - memory in use, the index included. */
+/** bin_queue_bytes() - return the memory in use, including the index. */
 size_t bin_queue_bytes(const struct bin_queue *queue);
 
-/** bin_queue_full() - whether what takes more memory must be refused. */
+/** bin_queue_full() - return true if requests for more memory must be refused. */
 bool bin_queue_full(const struct bin_queue *queue);
 
-/** bin_queue_find() - the bin with a key, or NULL. O(1) expected. */
+/** bin_queue_find() - return the bin with a key, or NULL. O(1) expected. */
 struct bin *bin_queue_find(const struct bin_queue *queue, uint64_t key);
 
 /**
- * bin_queue_create() - a new youngest bin, zeroed but for struct bin
- * @key:   no bin has it yet
- * @bytes: of the owner's structure
+ * bin_queue_create() - create a bin, which is the youngest; zeroed except for struct bin
+ * @key:   not used by another bin
+ * @bytes: size of the owner's structure
  *
  * Return: the bin, valid until it is dropped; NULL if full or out of memory.
  */
 struct bin *bin_queue_create(struct bin_queue *queue, uint64_t key, size_t bytes);
 
-/** bin_queue_hold() - @count more are in a bin. */
+/** bin_queue_hold() - record that a bin contains @count more. */
 static inline void bin_queue_hold(struct bin_queue *queue, struct bin *bin, uint64_t count)
 {
 	bin->held += count;
 	queue->held += count;
 }
 
-/** bin_queue_refuse() - count what is not taken. Return: -ENOMEM. */
+/** bin_queue_refuse() - add to the refused counts. Return: -ENOMEM. */
 int bin_queue_refuse(struct bin_queue *queue, uint64_t count);
 
 /**
- * bin_queue_drop() - forget the oldest bin, which there must be
- * @bytes: all that was charged for it
+ * bin_queue_drop() - remove the oldest bin, which must exist
+ * @bytes: total memory that was charged for it
  *
- * Its owner frees it, afterwards.
+ * The owner frees the bin afterwards.
  */
 void bin_queue_drop(struct bin_queue *queue, size_t bytes);
 

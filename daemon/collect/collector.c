@@ -29,16 +29,16 @@
 #include "lib/image_store.h"
 #include "lib/path_match.h"
 
-/* Slow enough to be in nobody's way, fast enough for an upgrade to find copies made. */
+/* Slow enough not to disturb other programs, fast enough to finish copies before an upgrade. */
 #define IMAGE_BYTES_PER_SECOND (8U << 20)
-/* As COLLECTOR_LOCKED_MS, of a collector that has stopped. */
+/* As COLLECTOR_LOCKED_MS, for a collector that has stopped. */
 #define LOCKED_STOPPED_MS 5000
-/* How long stopping waits for the contents of files of other users. */
+/* Maximum time that stopping waits for the contents of other users' files. */
 #define SETTLE_NS (2 * NS_PER_SECOND)
-/* How long sampling waits for the first scan of all processes. */
+/* Maximum time that sampling waits for the first scan of all processes. */
 #define SCAN_FIRST_NS (3 * NS_PER_SECOND)
 
-/* What the source asks for. */
+/* Callbacks of the source. */
 
 static uint32_t generation_of(void *context, uint32_t pid, uint64_t time_ns)
 {
@@ -71,7 +71,7 @@ static int sampling_start(struct collector *collector, struct error *err)
 	return rc;
 }
 
-/* Samples are taken when all processes are known, or reading them takes too long. */
+/* Start sampling when all processes are known, or reading them takes too long. */
 static int sampling_follow(struct collector *collector, struct error *err)
 {
 	if (collector->sampling || collector->ended ||
@@ -104,7 +104,10 @@ static int tick(struct collector *collector, struct error *err)
 	}
 	if (rc == 0 && now >= collector->next_merge_ns && collector_merge_pays(collector)) {
 		collector_merge_step(collector);
-		/* From here on, or steps that wait long would follow each other at once. */
+		/*
+		 * Measured from now: otherwise steps that were delayed would follow each other
+		 * without a pause.
+		 */
 		collector->next_merge_ns =
 			clock_monotonic_ns() + collector->config.merge_ns / COLLECTOR_MERGE_STEPS;
 	}
@@ -174,7 +177,7 @@ bool collector_slowed(const struct collector *collector)
 	return collector->slowed;
 }
 
-/* Nobody waits for a drain any more, but for the database. */
+/* From now on no drain is pending, so waiting for a locked database does no harm. */
 static void end(struct collector *collector)
 {
 	collector->ended = true;
@@ -212,7 +215,7 @@ int collector_stop(struct collector *collector, struct error *err)
 
 /* Opening and closing. */
 
-/* What was asked for, and this source does not do. */
+/* Warn about requests that this source does not support. */
 static void edges_tell(const struct collector *collector)
 {
 	const struct source_ops *ops = collector->source->ops;
@@ -255,7 +258,7 @@ static int source_open(struct collector *collector, struct error *err)
 	return rc;
 }
 
-/* Who says which image is where is told with the source, in the log and in the epochs. */
+/* The method of image events is reported together with the source, in the log and in the epochs. */
 static void reason_complete(struct collector *collector)
 {
 	size_t used = strlen(collector->reason);
@@ -266,8 +269,8 @@ static void reason_complete(struct collector *collector)
 }
 
 /*
- * Edges have memory of their own, so that they never cost a sample its place:
- * some even if not asked for, since a recorded trace may hold some.
+ * Edges have separate memory, so that they never cause samples to be refused. Some is reserved even
+ * if edges were not requested, since a recorded trace may contain some.
  */
 static size_t edges_memory(const struct collector_config *config)
 {
@@ -276,7 +279,7 @@ static size_t edges_memory(const struct collector_config *config)
 	return config->memory_limit / (asked ? 4 : 16);
 }
 
-/* Wanted, not needed: without a store, samples are as good. */
+/* The image archive is optional: a failure is logged, and sampling continues without it. */
 static void keeper_open(struct collector *collector)
 {
 	const struct collector_config *config = &collector->config;
@@ -367,7 +370,7 @@ int collector_open(struct collector **ret, const struct collector_config *config
 	return 0;
 }
 
-/* The log is part of it only for a while. */
+/* Without the log, which is only temporarily part of the database. */
 static int64_t db_bytes(const struct collector *collector)
 {
 	struct stat st;

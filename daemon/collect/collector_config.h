@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a collector is to do. */
+/* Configuration of a collector. */
 #ifndef DCPI_COLLECTOR_CONFIG_H
 #define DCPI_COLLECTOR_CONFIG_H
 
@@ -12,50 +12,49 @@
 struct trace_writer;
 
 /**
- * struct collector_config - what to collect, and where to
- * @db:             path of the database; created if missing
- * @source:         "auto", "kmod", "bpf", "perf" or "replay"
- * @image_events:   as for image_feed_open(); NULL: "auto"
- * @audit_socket:   likewise; NULL: none
- * @events:         resolved
- * @cpu_hz:         event_cpu_hz()
- * @sample_cost_ns: what a sample costs, kept with each epoch as stat of that
- *                  name; 0: not known
- * @sample_cost_max_ns: an upper bound of it, for @total_permille; also where it is not known
- * @begun_cpu_ns:   CPU time of this process that is not part of the cost
- * @overhead_percent: what sampling may cost of a CPU, for events with default periods
- * @overhead_ns:    how often what a sample costs is measured again; if it has changed,
- *                  an epoch with other periods begins. 0: never
- * @table_entries:  of each CPU's store; 0: the default
- * @buffer_entries: likewise
- * @memory_limit:   bytes of samples that may wait for a merge
- * @merge_ns:       merge interval
- * @per_process:    images to keep profiles by process for: NULL or "none",
- *                  "all", or patterns of paths (glob(7), "*" crosses "/"),
- *                  separated by blanks
- * @per_unit:       likewise, by unit: not those that are kept by process, and
- *                  only with @units
- * @units:          whether to keep the labels of processes
- * @label:          of the epoch
- * @scan_in_steps: collector_start() does not wait for the scan of the processes that run
- * @target_pid:     0: the whole machine; else as in struct source_config
- * @user_only:      likewise
- * @branch_every:   likewise; if set, a quarter of @memory_limit is for edges
- * @probe_permille: likewise
- * @total_permille: bound of the total cost (collector_cost.h), of the program's CPU time: probes
- *                  take the part of it that the rest leaves; 0: none
- * @double_every:   likewise
- * @double_period:  likewise; not looked at without @double_every
- * @handler_times:  likewise
- * @record:         likewise
- * @replay:         likewise
- * @image_store:    images to keep copies of, as @per_process; not looked at with
- *                  a trace
- * @image_store_bytes: room for them; 0: none are kept
- * @retention_ns:   epochs that ended so long ago are forgotten; 0: none for their age
- * @database_bytes: room for the database: beyond it the oldest epochs are forgotten;
- *                  0: no limit
- * @epoch_ns:       another epoch begins so often; 0: when asked for only
+ * struct collector_config - what to collect, and the target database
+ * @db:                 path of the database; created if missing
+ * @source:             "auto", "kmod", "bpf", "perf" or "replay"
+ * @image_events:       as for image_feed_open(); NULL: "auto"
+ * @audit_socket:       as for image_feed_open(); NULL: none
+ * @events:             resolved
+ * @cpu_hz:             event_cpu_hz()
+ * @sample_cost_ns:     cost of a sample, stored in each epoch as the stat of that name; 0: unknown
+ * @sample_cost_max_ns: upper bound of it, for @total_permille; set even if @sample_cost_ns is
+ *                      unknown
+ * @begun_cpu_ns:       CPU time of this process that is not part of the cost
+ * @overhead_percent:   maximum cost of sampling, percent of a CPU, for events with default periods
+ * @overhead_ns:        interval at which the cost of a sample is measured again; if it has changed,
+ *                      an epoch with other periods begins. 0: never
+ * @table_entries:      of each CPU's store; 0: the default
+ * @buffer_entries:     of each CPU's store; 0: the default
+ * @memory_limit:       maximum bytes of samples waiting for a merge
+ * @merge_ns:           merge interval
+ * @per_process:        images that have a profile per process: NULL or "none", "all", or patterns
+ *                      of paths (glob(7), "*" crosses "/"), separated by blanks
+ * @per_unit:           images that have a profile per unit, in the same form: except those of
+ *                      @per_process, and only with @units
+ * @units:              store the labels of processes
+ * @label:              of the epoch
+ * @scan_in_steps:      collector_start() does not wait for the scan of running processes
+ * @target_pid:         0: the whole machine; otherwise as in struct source_config
+ * @user_only:          as in struct source_config
+ * @branch_every:       as in struct source_config; if set, a quarter of @memory_limit is for edges
+ * @probe_permille:     as in struct source_config
+ * @total_permille:     limit of the total cost (collector_cost.h), of the program's CPU time:
+ *                      probes take the part of it that the rest leaves; 0: none
+ * @double_every:       as in struct source_config
+ * @double_period:      as in struct source_config; ignored without @double_every
+ * @handler_times:      as in struct source_config
+ * @record:             as in struct source_config
+ * @replay:             as in struct source_config
+ * @image_store:        images to copy to the archive, in the form of @per_process; ignored with a
+ *                      trace
+ * @image_store_bytes:  maximum size of the archive; 0: no copies
+ * @retention_ns:       epochs that ended longer ago are deleted; 0: no limit of age
+ * @database_bytes:     maximum size of the database: beyond it the oldest epochs are deleted; 0: no
+ *                      limit
+ * @epoch_ns:           maximum length of an epoch; 0: a new one begins only on request
  *
  * Strings must stay valid until collector_close().
  */

@@ -6,7 +6,7 @@
 #include "lib/clock.h"
 
 #define FOLLOW_NS (100 * NS_PER_MS)
-/* With less time the parts are not known well enough. */
+/* Minimum time of the program for a reliable estimate of the parts. */
 #define PROGRAM_NS_MIN (100 * NS_PER_MS)
 /* CPU time of the last merge and of closing. */
 #define END_NS (40 * NS_PER_MS)

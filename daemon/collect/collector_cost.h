@@ -2,15 +2,15 @@
 /*
  * The total cost of sampling: time that the profiled program lost, and CPU time of our processes.
  *
- * Four parts:
+ * It has four parts:
  *
- * - samples: interrupts x the cost of one, measured before (overhead.h); counted by the kernel as
- *   the program's time;
- * - snapshots: a BPF program that keeps registers and memory of samples, which times itself; also
- *   the program's time;
- * - probes: executions of breakpoints x the cost of one, an upper estimate (branch_probes.h); also
- *   the program's time;
- * - processes: CPU time of this process (setting up, interpretation, matching, database) and of
+ * - samples: interrupts x the cost of one, measured before (overhead.h). The kernel counts this as
+ *   the program's time.
+ * - snapshots: a BPF program that saves registers and memory of samples, and measures its own time.
+ *   This is also the program's time.
+ * - probes: executions of breakpoints x the cost of one, an upper bound (branch_probes.h). This is
+ *   also the program's time.
+ * - processes: CPU time of this process (setup, interpretation, matching, database) and of
  *   processes that hold breakpoints. On another CPU they do not slow the program down.
  */
 #ifndef DCPI_COLLECTOR_COST_H
@@ -22,10 +22,10 @@ struct collector;
 
 /**
  * struct collector_cost - nanoseconds
- * @program_ns: CPU time in which the first event was enabled; 0: not known
- * @samples_ns: 0: not known
- * @samples_max_ns: an upper bound of it
- * @once_ns:    part of @processes_ns: work that is done once, before the program begins
+ * @program_ns:     CPU time in which the first event was enabled; 0: unknown
+ * @samples_ns:     0: unknown
+ * @samples_max_ns: an upper bound of @samples_ns
+ * @once_ns:        part of @processes_ns: work that is done once, before the program begins
  */
 struct collector_cost {
 	uint64_t program_ns;
@@ -37,21 +37,21 @@ struct collector_cost {
 	uint64_t processes_ns;
 };
 
-/** collector_cost() - the cost so far. */
+/** collector_cost() - return the cost so far. */
 void collector_cost(struct collector *collector, struct collector_cost *cost);
 
 /**
- * collector_cost_share() - the share of a CPU that probes may take from now on
- * @permille: bound of the total cost, of the program's CPU time
+ * collector_cost_share() - return the share of a CPU that probes may take from now on
+ * @permille: limit of the total cost, of the program's CPU time
  * @most:     upper limit of the result
  *
- * It is the part of the bound that the other parts leave, and 0 if the total exceeds the bound.
- * Work that is done once takes half of the bound at most until it is paid for. A program that runs
- * for at least 2 x @once_ns / bound keeps the bound, if the other parts do.
+ * It is the part of the limit that the other parts leave, and 0 if the total exceeds the limit.
+ * One-time work takes at most half of the limit until it is paid for. If a program runs for at
+ * least 2 x @once_ns / limit, the limit is kept, provided that the other parts keep it.
  */
 uint32_t collector_cost_share(const struct collector_cost *cost, uint32_t permille, uint32_t most);
 
-/** collector_cost_follow() - a tenth of a second after the last time, give probes their share. */
+/** collector_cost_follow() - update the share of probes every tenth of a second. */
 void collector_cost_follow(struct collector *collector);
 
 #endif

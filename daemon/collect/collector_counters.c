@@ -30,7 +30,7 @@ uint64_t collector_counters_taken(struct collector *collector)
 	return collector->source->ops->counters(collector->source, source_counter_take, &ignored);
 }
 
-/* Whether this collector has to do with edges: else it does not speak of them. */
+/* Return true if this collector handles edges; otherwise it omits their counters. */
 static bool has_edges(const struct collector *collector)
 {
 	return collector->config.branch_every > 0 || collector->config.double_every > 0 ||
@@ -48,9 +48,9 @@ static void edge_counters_read(const struct collector *collector, struct tally *
 }
 
 /*
- * All counters since the start, and in @settled the samples that were handed
- * over or lost. Of a source at rest its own count of interrupts is taken, so
- * that a sample gone astray would show as a difference.
+ * Read all counters since the start; @settled: out: number of samples passed on or lost. For a
+ * stopped source this is its own count of interrupts, so that a missing sample would show as a
+ * difference.
  */
 static void counters_read(struct collector *collector, struct tally *tally, uint64_t *settled)
 {
@@ -95,7 +95,7 @@ void collector_counters_epoch(struct collector *collector, struct tally *tally,
 	*interrupts = settled - collector->base_interrupts;
 }
 
-/* Tell once of what makes a profile less true than it looks. */
+/* Warn once about throttling, which makes a profile less accurate than it seems. */
 static void throttling_tell(struct collector *collector, const struct tally *tally)
 {
 	if (collector->throttle_told || tally_get(tally, "stat", "throttled") == 0)
@@ -105,7 +105,7 @@ static void throttling_tell(struct collector *collector, const struct tally *tal
 		    (unsigned long long)collector->limit);
 }
 
-/* Of an event that the source tells nothing of now, the last that was known stays. */
+/* If the source provides no times of an event now, the last known ones remain. */
 static void times_read(struct collector *collector)
 {
 	const struct source_ops *ops = collector->source->ops;
@@ -117,7 +117,7 @@ static void times_read(struct collector *collector)
 		if (ops->event_time(collector->source, i, &time) < 0)
 			continue;
 		if (time.running_ns > time.enabled_ns)
-			time.running_ns = time.enabled_ns; /* read one after the other */
+			time.running_ns = time.enabled_ns; /* not read at the same time */
 		collector->time[i] = time;
 		collector->time_known |= 1U << i;
 	}

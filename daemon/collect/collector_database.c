@@ -18,7 +18,9 @@
 #include "lib/clock.h"
 #include "lib/error.h"
 
-/* "is at PATH now", for the log; while the old database is still open. */
+/*
+ * Describe the change for the log, e.g. "was moved to PATH", while the old database is still open.
+ */
 static void replacement_describe(struct collector *collector, enum profile_place place)
 {
 	struct collector_replacement *replacement = &collector->replacement;
@@ -36,8 +38,9 @@ static void replacement_describe(struct collector *collector, enum profile_place
 }
 
 /*
- * Merge the samples in memory into the moved database and end its epoch. A reader may keep the
- * database incomplete without its log; then this is tried again later with the epoch still open.
+ * Merge the samples in memory into the moved database and end its epoch. A concurrent reader may
+ * keep the database from being complete without its log. Then this is repeated later, with the
+ * epoch still open.
  */
 static int moved_finish(struct collector *collector, struct error *err)
 {
@@ -85,7 +88,7 @@ static int database_leave(struct collector *collector, struct error *err)
 }
 
 /*
- * Count the samples and losses of the epoch that no database has.
+ * Count the samples and losses of the epoch that are in no database.
  * @known: out: part of the epoch is in a database that still exists
  */
 static int lost_count(struct collector *collector, uint64_t *lost, bool *known, struct error *err)
@@ -111,7 +114,10 @@ static int lost_count(struct collector *collector, uint64_t *lost, bool *known, 
 	return 0;
 }
 
-/* The epoch goes on in the new database, from its start, or from now if part of it is known. */
+/*
+ * Continue the epoch in the new database, from its start, or from now if part of it is in a
+ * database.
+ */
 static int epoch_resume(struct collector *collector, uint64_t *lost, struct error *err)
 {
 	int64_t start_ns = collector->epoch_start_ns;

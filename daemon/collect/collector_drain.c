@@ -7,7 +7,7 @@
 #include "daemon/image/image_table.h"
 #include "lib/clock.h"
 
-/* The first one of its kind, for a while. */
+/* Return the bin of the first sample of its kind. */
 static struct accumulate_bin *bin_of(struct collector *collector, const struct match *match,
 				     const struct dcpi_sample *sample)
 {
@@ -18,13 +18,13 @@ static struct accumulate_bin *bin_of(struct collector *collector, const struct m
 	};
 	const char *command = NULL;
 
-	/* A profile that is a process' has its name. */
+	/* A per-process profile has the name of its process. */
 	if (match->owner >= 0)
 		command = matcher_command(collector->matcher, (uint32_t)match->owner);
 	return accumulate_bin(collector->accumulate, &key, command);
 }
 
-/* What is not found in the cache, or has no bin yet. */
+/* Match a sample that is not in the cache, or has no bin yet. */
 static __attribute__((noinline)) struct match *match_new(struct collector *collector,
 							 const struct dcpi_sample *sample)
 {
@@ -35,7 +35,7 @@ static __attribute__((noinline)) struct match *match_new(struct collector *colle
 	return match;
 }
 
-/* Whose a sample is; of the kernel's the match does not say. */
+/* Return the label of a sample; matches in the kernel contain none. */
 static inline uint32_t label_of(struct collector *collector, struct match_cache *cache,
 				const struct match *match, const struct dcpi_sample *sample)
 {
@@ -47,13 +47,13 @@ static inline uint32_t label_of(struct collector *collector, struct match_cache 
 	return match_label_is(known, pid) ? known->label : matcher_label(collector->matcher, pid);
 }
 
-/* What has been added so far, whether it found room or not. */
+/* Return the number of samples added so far, including refused ones. */
 static uint64_t added(const struct accumulate *accumulate)
 {
 	return accumulate_held(accumulate) + accumulate_refused(accumulate);
 }
 
-/* All that is done for each entry; most of them take no call. */
+/* Per-entry work; most entries need no function call. */
 static void samples_take(void *context, const struct dcpi_sample *samples, size_t n)
 {
 	struct collector *collector = context;
@@ -104,7 +104,7 @@ static enum profile_edge_kind kind_of(uint64_t tag)
 	}
 }
 
-/* Edges begin and end in images that are known, or they are of no use. */
+/* Edges are useful only if both ends are in known images. */
 static void edge_take(void *context, const struct source_edge *edge)
 {
 	struct collector *collector = context;
@@ -126,7 +126,7 @@ static void edge_take(void *context, const struct source_edge *edge)
 		edge_accumulate_add(collector->edges, &key, from.offset, to.offset, edge->count);
 }
 
-/* How long events have waited: rings hold what happens in about a second. */
+/* Record how long events have waited: rings hold about a second's events. */
 static void gap_note(struct collector *collector)
 {
 	uint64_t now = clock_monotonic_ns();
@@ -137,9 +137,9 @@ static void gap_note(struct collector *collector)
 }
 
 /*
- * Events first. A source with times leaves what is later than the events for
- * the next drain; one without has them read again itself (events_sync) between
- * taking samples and handing them over.
+ * Image events are read first. A source with times leaves later samples for the next drain. A
+ * source without times reads the events again itself (events_sync), between taking samples and
+ * passing them on.
  */
 static int drain(struct collector *collector, bool all, struct error *err)
 {
@@ -168,7 +168,7 @@ int collector_drain_ready(struct collector *collector, struct error *err)
 	return rc;
 }
 
-/* After a flush no sample of a process that ended before it can follow. */
+/* After a flush no sample of a process that exited before it can follow. */
 int collector_drain_all(struct collector *collector, struct error *err)
 {
 	uint64_t start = clock_monotonic_ns();

@@ -13,8 +13,8 @@
 #include "lib/clock.h"
 
 /*
- * The end of the present epoch, by its own clock. The clocks of both epochs are read one after the
- * other, so that the end may seem to be later than @start_ns, the start of the next epoch.
+ * Return the end of the current epoch, by its own clock. The clocks of both epochs are not read at
+ * the same time, so that the end may seem to be later than @start_ns, the start of the next epoch.
  */
 static int64_t epoch_end(const struct collector *collector, int64_t start_ns)
 {
@@ -77,10 +77,7 @@ int collector_epoch_begin(struct collector *collector, struct error *err)
 	return collector_epoch_begin_at(collector, clock_real_ns(), clock_boot_ns(), err);
 }
 
-/*
- * One epoch ends and another begins, or neither: what is merged from here on is the
- * next one's.
- */
+/* End one epoch and begin another, or neither: later merges belong to the next one. */
 static int epoch_change(struct collector *collector, const char *label, struct error *err)
 {
 	char old[COLLECTOR_LABEL_BYTES];
@@ -104,7 +101,7 @@ int collector_epoch_renew(struct collector *collector, const char *label, struct
 	return rc < 0 ? rc : epoch_change(collector, label, err);
 }
 
-/* What is sampled with, and what was known when it was chosen. */
+/* Change the events and the cost of a sample from which their periods were derived. */
 static int configuration_change(struct collector *collector, const struct event_list *events,
 				uint64_t sample_cost_ns)
 {
@@ -124,9 +121,9 @@ static int configuration_change(struct collector *collector, const struct event_
 }
 
 /*
- * An epoch has one configuration: with the source at rest, all that was sampled
- * with the old periods is merged into the old epoch. Most of it is before, so
- * that the rest is short. What the database will not take leaves things as they are.
+ * Begin an epoch with other periods, because an epoch has a single configuration. All samples with
+ * the old periods are merged into the old epoch, with the source stopped. A merge beforehand keeps
+ * the stop short. If the database cannot be written nothing changes.
  *
  * Return: 1: changed; 0: not now; -errno: the source did not start again.
  */
@@ -148,8 +145,8 @@ static int periods_change(struct collector *collector, const struct event_list *
 }
 
 /*
- * Longer periods stay: a rate that went up and down again would tell less. Those
- * of a target's running children cannot be changed: it is sampled as it was.
+ * Longer periods are kept: a rate that alternates would be less useful. The periods of a target's
+ * running children cannot be changed, so a target keeps its periods.
  */
 int collector_epoch_follow_rates(struct collector *collector, struct error *err)
 {
@@ -186,7 +183,7 @@ int collector_epoch_follow_cost(struct collector *collector, struct error *err)
 		return 0;
 	}
 	rate_limit_apply(collector->limit, &events, config->cpu_hz);
-	/* If that is not possible now, it is found again when it is next measured. */
+	/* If that is not possible now, the next measurement repeats it. */
 	rc = periods_change(collector, &events, cost_ns, err);
 	return rc < 0 ? rc : 0;
 }

@@ -20,7 +20,7 @@
 #include "lib/clock.h"
 #include "lib/error.h"
 
-/* How long a flush waits for a copy of a database to its path to end. */
+/* Limits of the time that a flush waits for the end of a copy of a database to its path. */
 #define COPY_WAITS 30
 #define COPY_WAIT_NS (long)(50 * NS_PER_MS)
 
@@ -32,7 +32,7 @@ static void unknown_add(struct collector *collector, const struct merge_result *
 		collector->unknown[i] += undo ? 0 - result->unknown[i] : result->unknown[i];
 }
 
-/* Meanwhile nothing is drained. */
+/* Commit. Nothing is drained during this time. */
 static int commit(struct collector *collector, struct error *err)
 {
 	uint64_t began = clock_monotonic_ns(), took;
@@ -44,7 +44,7 @@ static int commit(struct collector *collector, struct error *err)
 	return rc;
 }
 
-/* @bins: of samples, then of edges. */
+/* @bins: number of bins of samples, and of edges. */
 static int transaction(struct collector *collector, const size_t bins[2],
 		       struct merge_result *result, struct error *err)
 {
@@ -74,7 +74,7 @@ static int transaction(struct collector *collector, const size_t bins[2],
 	return rc;
 }
 
-/* Which images are hot: as many bins as were merged, before they are dropped. */
+/* Report the images of merged bins as hot, before the bins are dropped. */
 static void images_tell(struct collector *collector, size_t bins)
 {
 	const struct accumulate_bin *bin = accumulate_first(collector->accumulate);
@@ -96,7 +96,7 @@ static void damage_tell(struct collector *collector)
 	collector->damaged_told = damaged;
 }
 
-/* They are stored, or given up. */
+/* Drop bins that are stored, or lost. */
 static void bins_drop(struct collector *collector, size_t bins, size_t edge_bins)
 {
 	match_cache_forget_bins(matcher_cache(collector->matcher));
@@ -104,7 +104,7 @@ static void bins_drop(struct collector *collector, size_t bins, size_t edge_bins
 	edge_accumulate_drop(collector->edges, edge_bins);
 }
 
-/* A transaction in the database at the path, which may be a new one. */
+/* Execute a transaction in the database at the path, which may be a new one. */
 static int transaction_anywhere(struct collector *collector, const size_t bins[2],
 				struct merge_result *result, struct error *err)
 {
@@ -200,7 +200,10 @@ void collector_merge_step(struct collector *collector)
 	if (merge(collector, bins, NULL) < 0 || collector->unmerged_steps == 0)
 		return;
 	collector->unmerged_steps--;
-	/* A target ends soon; reading the symbols again would cost more than their memory. */
+	/*
+	 * A target ends soon; reading the symbols again would cost more than keeping them in
+	 * memory.
+	 */
 	if (collector->unmerged_steps == 0 && collector->config.target_pid == 0)
 		kernel_images_forget_symbols(matcher_kernel(collector->matcher));
 }

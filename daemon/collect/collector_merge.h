@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* From the bins to the database, a transaction at a time. */
+/* Merges bins into the database, one transaction at a time. */
 #ifndef DCPI_COLLECTOR_MERGE_H
 #define DCPI_COLLECTOR_MERGE_H
 
 #include "daemon/collect/collector_state.h"
 
-/** collector_merge_steps() - in how many steps to merge what is there, at least one. */
+/** collector_merge_steps() - return the number of steps for a merge of everything, at least one. */
 unsigned int collector_merge_steps(const struct collector *collector);
 
 /**
- * collector_merge_pays() - whether it is time for a step, or for another try
+ * collector_merge_pays() - return true if a merge step is due, or should be repeated
  *
- * What is drained once all steps are done waits for the next interval, if there is room.
+ * Samples drained after the last step wait for the next interval, if there is enough memory.
  */
 bool collector_merge_pays(const struct collector *collector);
 
-/** collector_merge_step() - merge a share, such that the interval's last step takes the rest. */
+/** collector_merge_step() - merge a share of the bins; the interval's last step merges the rest. */
 void collector_merge_step(struct collector *collector);
 
 /** collector_merge_all() - merge everything. */
 int collector_merge_all(struct collector *collector, struct error *err);
 
-/** collector_merge_give_up() - the last word about what no merge will take any more. */
+/** collector_merge_give_up() - record everything that could not be merged as a loss. */
 void collector_merge_give_up(struct collector *collector);
 
 /**
- * collector_merge_flush() - take everything that was collected so far, and merge it
+ * collector_merge_flush() - drain everything collected so far, and merge it
  *
- * If the source fails, what it gave before is merged all the same.
+ * If the source fails, everything drained before is merged nevertheless.
  */
 int collector_merge_flush(struct collector *collector, struct error *err);
 

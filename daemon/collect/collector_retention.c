@@ -12,19 +12,19 @@
 #include "lib/clock.h"
 #include "lib/error.h"
 
-/* How often it is looked whether something is to go. */
+/* Interval of checks for epochs to delete. */
 #define LOOK_NS (60 * NS_PER_SECOND)
-/* A clock that moves by so much at once was set. */
+/* The clock was set if it moves by this amount at once. */
 #define CLOCK_SET_NS (60 * (int64_t)NS_PER_SECOND)
 /*
- * Nothing goes for its age before the clock has run evenly for so long: at boot, or
+ * No epoch is deleted because of its age before the clock has run evenly for this time: at boot, or
  * by mistake, it may be years ahead.
  */
 #define CLOCK_EVEN_NS (3600 * NS_PER_SECOND)
-/* A database that is full of the current epoch gets another one, no more often than this. */
+/* Minimum length of epochs if the database is full of the current one. */
 #define EPOCH_MIN_NS (3600 * NS_PER_SECOND)
 
-/* Whether the clock was set, so that times of one epoch would not be of one clock. */
+/* Return true if the clock was set. The times of one epoch should be from one clock. */
 static bool clock_was_set(struct collector_retention *retention, uint64_t now)
 {
 	int64_t ahead = clock_real_ns() - (int64_t)now, moved = ahead - retention->clock_ahead_ns;
@@ -49,7 +49,7 @@ static bool epoch_is_old(const struct collector *collector, uint64_t now)
 	return limit > 0 && now - collector->retention.epoch_begun_ns >= limit;
 }
 
-/* While merges fail, which is told of by itself, samples stay the old epoch's. */
+/* While merges fail, which is reported separately, samples remain in the old epoch. */
 static void epoch_renew(struct collector *collector, uint64_t now)
 {
 	struct collector_retention *retention = &collector->retention;
@@ -87,7 +87,7 @@ static void expire(struct collector *collector, uint64_t now)
 	    now - retention->clock_even_since_ns >= CLOCK_EVEN_NS)
 		limits.before_ns = clock_real_ns() - (int64_t)collector->config.retention_ns;
 	rc = profile_writer_expire(collector->writer, &limits, &expired, &err);
-	/* A step a tick, so that merges come between. */
+	/* One step per tick, so that merges can run between steps. */
 	retention->next_look_ns = rc == 1 ? 0 : now + LOOK_NS;
 	if (rc == -ESTALE)
 		return; /* the next merge opens another database */
@@ -97,7 +97,7 @@ static void expire(struct collector *collector, uint64_t now)
 	if (rc >= 0)
 		expired_tell(retention, &expired);
 	if (rc == 1)
-		merge_forget(collector->merge); /* images may have gone */
+		merge_forget(collector->merge); /* images may have been deleted */
 }
 
 void collector_retention_tick(struct collector *collector)

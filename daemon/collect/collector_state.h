@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a collector knows: the ground that its parts, collector_*.c, stand on. */
+/* Internal state of a collector, shared by collector_*.c. */
 #ifndef DCPI_COLLECTOR_STATE_H
 #define DCPI_COLLECTOR_STATE_H
 
@@ -21,27 +21,31 @@ struct merge;
 struct profile_writer;
 
 /*
- * Between the steps of a merge there are drains. But a step costs a commit, however little it
- * merges: it takes so many bins, or so much memory of theirs, unless that were too many steps.
+ * Drains take place between the steps of a merge. But each step costs a commit. So a step merges at
+ * least this number of bins, or this amount of memory, unless that would be more than
+ * COLLECTOR_MERGE_STEPS.
  */
 #define COLLECTOR_MERGE_STEPS 6
 #define COLLECTOR_STEP_BINS 32
 #define COLLECTOR_STEP_BYTES (256U << 10)
 
 #define COLLECTOR_LABEL_BYTES 256
-/* For a database that another program has locked: while sampling nothing is drained then. */
+/*
+ * Maximum wait for a database locked by another program: while sampling, nothing is drained
+ * meanwhile.
+ */
 #define COLLECTOR_LOCKED_MS 100
 
 /**
- * struct collector_retention - what collector_retention.c knows; times CLOCK_BOOTTIME
- * @epoch_begun_ns:      the current epoch
- * @clock_ahead_ns:      wall clock less boot time, when last looked at
- * @clock_even_since_ns: it has not been set since; 0: not looked at yet
- * @next_look_ns:        for epochs to forget
+ * struct collector_retention - state of collector_retention.c; times in CLOCK_BOOTTIME
+ * @epoch_begun_ns:      start of the current epoch
+ * @clock_ahead_ns:      wall clock minus boot time, at the last check
+ * @clock_even_since_ns: time since when the clock has not been set; 0: not checked yet
+ * @next_look_ns:        next check for epochs to delete
  * @renew:               another epoch is to begin
  * @stuck:               the database is full of the current epoch
  * @failing:             the last step failed
- * @status:              for people
+ * @status:              for users
  */
 struct collector_retention {
 	uint64_t epoch_begun_ns;
@@ -55,11 +59,12 @@ struct collector_retention {
 };
 
 /**
- * struct collector_replacement - what collector_database.c knows of a database that is not in place
- * @pending: it is given up, and no epoch has begun in another one yet
+ * struct collector_replacement - state of collector_database.c for a database that was moved or
+ * removed
+ * @pending: it is no longer used, and no epoch has begun in another one yet
  * @moved:   it exists under another name
  * @ended:   its epoch has ended in it, at @left_ns, and @left_boot_ns as CLOCK_BOOTTIME
- * @text:    what happened to it, for the log
+ * @text:    description of the change, for the log
  * @renamed: new name of the other file that was at its path; "" if there was none
  */
 struct collector_replacement {
@@ -74,28 +79,30 @@ struct collector_replacement {
 
 /**
  * struct collector - a collector
- * @handed, @entries: samples and entries handed over by the source
- * @edges_handed:     edges likewise; @edges_unknown: of these, those with an end
- *                    that is in no image
- * @base:             counters when the epoch began; @base_interrupts likewise
- * @time:             of each event, as last read; @base_time: when the epoch began
- * @time_known:       bit i: the source tells of event i
- * @core_clock:       in this epoch, at its merges; of collectors that sample a clock
+ * @handed, @entries: samples and entries received from the source
+ * @edges_handed:     edges received from the source
+ * @edges_unknown:    part of @edges_handed with an end that is in no image
+ * @base:             counters at the start of the epoch
+ * @base_interrupts:  interrupts at the start of the epoch
+ * @time:             of each event, as last read; @base_time: at the start of the epoch
+ * @time_known:       bit i: the source provides times of event i
+ * @core_clock:       in this epoch, measured at merges; only if a clock is sampled
  * @stored:           samples merged in this epoch
  * @accounted:        samples and losses of this epoch that the last commit has stored
- * @accounting:       the same, with the open transaction
- * @replaced:         those of this epoch that were in a database which is gone
+ * @accounting:       the same, including the open transaction
+ * @replaced:         samples and losses of this epoch that were in a database which no longer
+ *                    exists
  * @given_up:         samples of this epoch that could not be merged at its end
- * @unknown:          of all merged, by reason
+ * @unknown:          of all merged samples, by reason
  * @sampling:         the source was started
- * @stopped:          the source is at rest
+ * @stopped:          the source is stopped
  * @ended:            by collector_stop() or collector_discard()
- * @unmerged_steps:   in which the rest of what was flushed last is to be merged; merges that are
- *                    early, for want of memory or asked for, are none of these
+ * @unmerged_steps:   remaining steps for merging the last flush; does not include early merges, due
+ *                    to lack of memory or on request
  * @drained_ns:       when image events were last read; 0: not yet
- * @drain_gap_ns:     the longest that they waited to be, in this epoch
- * @commit_ns:        the longest that a commit took
- * @limit:            the kernel's on samples, when it was last looked at
+ * @drain_gap_ns:     maximum time between such reads in this epoch
+ * @commit_ns:        maximum time of a commit
+ * @limit:            the kernel's limit on samples, at the last check
  * @slowed:           periods were lengthened while sampling
  */
 struct collector {
@@ -139,9 +146,9 @@ struct collector {
 	uint64_t given_up;
 	int64_t epoch_id;
 	int64_t epoch_start_ns;
-	uint64_t begun_ns; /* of all epochs */
+	uint64_t begun_ns; /* start of the first epoch */
 	int64_t begun_bytes;
-	uint64_t once_ns; /* CPU time of this process up to collector_start() */
+	uint64_t once_ns; /* CPU time of this process before collector_start() */
 	uint64_t next_cost_ns;
 
 	struct collector_replacement replacement;

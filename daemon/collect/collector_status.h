@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* How a collector is. */
+/* Status of a collector. */
 #ifndef DCPI_COLLECTOR_STATUS_H
 #define DCPI_COLLECTOR_STATUS_H
 
@@ -14,10 +14,11 @@
 struct quota;
 
 /**
- * struct collector_retention_status - what is stored, and what was forgotten since the start
- * @file_bytes: of the database, @used_bytes: that hold something; as last looked at
- * @epochs:     forgotten
- * @samples:    of these, and of one that is being forgotten
+ * struct collector_retention_status - stored data, and data deleted since the start
+ * @file_bytes: size of the database
+ * @used_bytes: part of it that is in use, at the last check
+ * @epochs:     number of deleted epochs
+ * @samples:    in deleted epochs, and in one that is being deleted
  */
 struct collector_retention_status {
 	uint64_t file_bytes;
@@ -27,30 +28,32 @@ struct collector_retention_status {
 };
 
 /**
- * struct collector_status - for people
- * @source, @reason:  the source and why
- * @events:           as they are sampled
- * @epoch:            number of the epoch; @start_ns: when it began; @label: its label
- * @taken_epoch:      samples taken in this epoch, including those that the source holds
- * @taken:            samples taken since the start, those that the source has
- *                    not handed over yet included
- * @interrupts:       in this epoch, handed over or lost
- * @stored:           of these, merged into profiles
- * @unknown:          of these, without an image
- * @counters:         this epoch's counters, "pending" included
- * @samples, @entries: handed over by the source since its start; their ratio
- *                    is the data reduction
- * @images, @processes: known
- * @uptime_ns: since collector_start(), CLOCK_MONOTONIC; @cpus: sampled
- * @sample_cost_ns: what a sample costs; 0: not known
- * @expected_permille: overhead_expected() of the periods
- * @sampling: the source was started; before, the processes that run already are looked at
- * @merge_failing: the database cannot be written now
- * @grown_bytes: by what its file has grown since collector_start()
- * @memory_bytes:     used by waiting samples and by the image map
- * @retention:        of the database
- * @quota:            the limits that users have reached
- * @keeps_images:     whether copies of images are kept; @store: of these
+ * struct collector_status - for users
+ * @source, @reason:    the source and why it was chosen
+ * @events:             as they are sampled
+ * @epoch:              number of the epoch
+ * @start_ns:           its start
+ * @label:              its label
+ * @taken_epoch:        samples taken in this epoch, including those that the source holds
+ * @taken:              samples taken since the start, including those that the source holds
+ * @interrupts:         samples of this epoch passed on or lost
+ * @stored:             part of @interrupts merged into profiles
+ * @unknown:            part of @interrupts without an image
+ * @counters:           this epoch's counters, including "pending"
+ * @samples, @entries:  received from the source since its start; their ratio is the data reduction
+ * @images, @processes: number of known ones
+ * @uptime_ns:          since collector_start(), CLOCK_MONOTONIC
+ * @cpus:               number of sampled CPUs
+ * @sample_cost_ns:     cost of a sample; 0: unknown
+ * @expected_permille:  overhead_expected() of the periods
+ * @sampling:           the source was started; before, running processes are scanned
+ * @merge_failing:      the database cannot be written now
+ * @grown_bytes:        growth of its file since collector_start()
+ * @memory_bytes:       of waiting samples and of the image map
+ * @retention:          of the database
+ * @quota:              the limits that users have reached
+ * @keeps_images:       copies of images are archived
+ * @store:              of these copies
  */
 struct collector_status {
 	const char *source;

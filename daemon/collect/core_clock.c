@@ -5,11 +5,11 @@
 
 #define PIECES 8
 #define ROUNDS 1024
-#define ADDITIONS 32 /* a round */
+#define ADDITIONS 32 /* per iteration */
 
 /*
- * Additions that wait for each other: a cycle each. Of registers, for some cores
- * add constants while they rename. The loop's own two instructions run beside.
+ * A chain of dependent additions: one cycle each. Both operands are registers, because some cores
+ * add constants while renaming. The loop's own two instructions execute in parallel.
  */
 #if defined(__x86_64__)
 #define CHAIN_ADD "addq %[step], %[sum]\n\t"

@@ -1,34 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How fast a core runs, measured without a counter: the length of a cycle is what
- * an addition that waits for the one before takes, on every processor there is.
+ * Measures a core's clock without a counter: a dependent addition takes one cycle on every
+ * processor.
  *
- * Where only clocks can be sampled, a sample stands for time, and this is what
- * makes cycles of it. Cores change their clock: the lowest and the highest that
- * were seen say how far the number is to be trusted.
+ * If only clocks can be sampled, a sample represents time, and this clock converts it to cycles.
+ * Cores change their clock: the lowest and the highest measured values show the uncertainty.
  */
 #ifndef DCPI_CORE_CLOCK_H
 #define DCPI_CORE_CLOCK_H
 
 #include <stdint.h>
 
-/** struct core_clock - clocks seen, in kHz; zero-initialised: none. */
+/** struct core_clock - measured clocks, in kHz; zero-initialised: none. */
 struct core_clock {
 	uint64_t min_khz;
 	uint64_t max_khz;
 };
 
 /**
- * core_clock_measure() - the clock of the core that this runs on, now
+ * core_clock_measure() - measure the clock of the current core
  *
- * Takes less than a tenth of a millisecond; the fastest of several pieces counts, since
- * interrupts and other guests only ever make them slower.
+ * Takes less than a tenth of a millisecond. The fastest of several runs counts, since interrupts
+ * and other guests only make them slower.
  *
- * Return: kHz; 0: not known on this architecture.
+ * Return: kHz; 0: unsupported on this architecture.
  */
 uint64_t core_clock_measure(void);
 
-/** core_clock_note() - add what was seen; 0 is nothing. */
+/** core_clock_note() - add a measured value; 0 is ignored. */
 void core_clock_note(struct core_clock *clock, uint64_t khz);
 
 #endif

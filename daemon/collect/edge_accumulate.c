@@ -10,13 +10,13 @@
 #include "lib/error.h"
 #include "lib/u64_map.h"
 
-/* @next: number of another edge of the same hash, plus one; 0: none */
+/* @next: index of another edge with the same hash, plus one; 0: none */
 struct entry {
 	struct profile_edge edge;
 	size_t next;
 };
 
-/* @index: hash of (from, to) to the number of the first such entry, plus one */
+/* @index: maps the hash of (from, to) to the index of the first such entry, plus one */
 struct edge_bin {
 	struct bin bin;
 	struct edge_key key;
@@ -56,7 +56,7 @@ static uint64_t index_key(const struct edge_key *key)
 	return (uint64_t)key->image << 34 | (uint64_t)key->to_image << 4 | (uint64_t)key->kind;
 }
 
-/* Different for most edges; equal ones are told apart by edge_find(). */
+/* Different for most edges; edge_find() handles collisions. */
 static uint64_t hash(uint64_t from, uint64_t to)
 {
 	return from * 0x9e3779b97f4a7c15ULL ^ (to << 32 | to >> 32);
@@ -113,7 +113,7 @@ static struct profile_edge *edge_create(struct edge_bin *bin, uint64_t from, uin
 	return &entry->edge;
 }
 
-/* @bin: where the edge is, or NULL. Out: where it is now. */
+/* @bin: in: the edge's bin, or NULL; out: its bin, which may be new. */
 static struct profile_edge *edge_add(struct edge_accumulate *accumulate, const struct edge_key *key,
 				     struct edge_bin **bin, uint64_t from, uint64_t to)
 {

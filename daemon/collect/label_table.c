@@ -11,13 +11,13 @@
 #include "lib/error.h"
 #include "lib/u64_map.h"
 
-/* @text: the unit, and behind its end the container */
+/* @text: the unit and, after its terminating NUL, the container */
 struct label {
 	char *text;
 	size_t bytes;
 };
 
-/* @numbers: by digest of the text */
+/* @numbers: by hash of the text */
 struct label_table {
 	struct label *labels;
 	size_t count;
@@ -26,7 +26,7 @@ struct label_table {
 	size_t bytes;
 };
 
-/* Both names, each with its end. */
+/* Both names, each with its terminating NUL. */
 struct label_key {
 	char text[2 * CGROUP_NAME_BYTES];
 	size_t bytes;
@@ -41,7 +41,7 @@ static void key_make(struct label_key *key, const struct cgroup *cgroup)
 	key->bytes = unit + container;
 }
 
-/* Its number; that of another with the same digest would do as much harm as it is likely. */
+/* Return the number of a label. A hash collision is as harmless as it is unlikely. */
 static uint32_t add(struct label_table *table, const struct label_key *key)
 {
 	uint64_t digest = XXH3_64bits(key->text, key->bytes);

@@ -13,7 +13,7 @@ void match_cache_forget(struct match_cache *cache)
 	cache->kernel_who = EVENT_ONLY;
 }
 
-/* One that holds no more, or any. */
+/* Replace an invalid match, or a random one. */
 struct match *match_cache_place(struct match_cache *cache, const struct dcpi_sample *sample)
 {
 	struct match *pair = match_cache_pair(cache, sample);
@@ -31,7 +31,7 @@ void match_cache_divide_kernel(struct match_cache *cache)
 	cache->kernel_who = UINT64_MAX;
 }
 
-/* Versions begin with 1. */
+/* 0 is never a valid version: versions begin with 1. */
 void match_cache_shorten(struct match_cache *cache, uint64_t *version)
 {
 	if (cache->brief_count < MATCHES)

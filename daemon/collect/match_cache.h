@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where samples belong that are like others found lately. They come in runs of a
- * process, and most are in few mappings: what was found is found again, with what
- * the caller has put there, until something happens to the process.
+ * A cache of matches, from samples to images. Samples come in runs of one process, and most are in
+ * a few mappings. A match, including the caller's bin, is reused until an event invalidates it.
  *
- * Inline: this is what the daemon does for each entry, and in few instructions.
+ * Inline: the daemon does this for each entry, with few instructions.
  */
 #ifndef DCPI_MATCH_CACHE_H
 #define DCPI_MATCH_CACHE_H
@@ -20,35 +19,38 @@
 struct accumulate_bin;
 
 /*
- * Places: a power of two. User addresses of 4 MiB share a pair of them, since libraries lie
- * beside each other, and the two that a program is in by turns are both found; kernel
- * addresses of 128 MiB: its image is in one such range, and modules in another. They mean
- * the same in all processes, and so one match serves all: what the kernel does for a process
- * that lives for some samples only need not be looked up.
+ * Number of entries: a power of two. User addresses in a range of 4 MiB share a pair of entries.
+ * Libraries are adjacent in memory, and the two between which a program alternates are both found.
+ * Kernel addresses share a pair per 128 MiB: the kernel's image is in one such range, and modules
+ * in another. Kernel addresses mean the same in all processes, so one match serves all. Kernel
+ * samples of a process that has only few samples need no look-up.
  */
 #define MATCH_CACHE_BITS 11
 #define MATCH_CACHE_USER_BITS 22
 #define MATCH_CACHE_KERNEL_BITS 27
 /*
- * Processes that share a version, or the place of a label: one in so many is forgotten with
- * another one. More than have entries in the kernel's table at a time where they are short.
+ * Processes whose ids are equal in these bits share a version and a label entry, and are
+ * invalidated together. The number of entries exceeds the number of short-lived processes that have
+ * entries in the kernel's sample table at a time.
  */
 #define MATCH_CACHE_VERSION_BITS 12
 
-/* Instead of a match's label: it is that of the process, match_cache_label(). */
+/* Value of a match's label: use the label of the process, match_cache_label(). */
 #define MATCH_LABEL_OF_PROCESS UINT32_MAX
 
 /**
- * struct match - where samples of an event belong, of a process and a mapping
- * @who:     which they are, match_cache_who(); @version, @start and @bytes: when, and
- *           where. The matcher's.
+ * struct match - the result for samples of an event in one process and mapping
+ * @who:     key, match_cache_who(). Set by the matcher, like @version, @start and @bytes
+ * @version: version of the process when the match was made
+ * @start:   first address
+ * @bytes:   size of the range of addresses
  * @image:   number in the image table; IMAGE_UNKNOWN if none matched
- * @delta:   what makes a PC an offset in the image; of no image, the reason (enum
+ * @delta:   added to a PC, gives the offset in the image; without an image, the reason (enum
  *           image_unknown)
- * @owner:   whose profile: the process', if its image is profiled by process; its
- *           label's, PROFILE_PID_OF_LABEL(), if by unit; or PROFILE_PID_ALL
+ * @owner:   profile: of the process, if its image is profiled by process; of its label,
+ *           PROFILE_PID_OF_LABEL(), if by unit; or PROFILE_PID_ALL
  * @label:   of the process (daemon/collect/process_label.h), or MATCH_LABEL_OF_PROCESS
- * @bin:     the caller's, to remember where it puts them; NULL to begin with
+ * @bin:     owned by the caller: the bin of the samples; initially NULL
  */
 struct match {
 	uint64_t who;
@@ -64,24 +66,24 @@ struct match {
 
 _Static_assert(sizeof(struct match) == 64, "a place is found by a shift");
 
-/** struct match_label - the label of a process; @whose: its id plus one, 0: nobody's. */
+/** struct match_label - the label of a process; @whose: its id plus one, 0: unused. */
 struct match_label {
 	uint64_t whose;
 	uint32_t label;
 };
 
 /**
- * struct match_cache - matches by a hash of the process, event and address
- * @matches:  in pairs; first, where they are found in the fewest instructions
- * @versions: of all that matches of a process depend on, by its id; older ones hold
- *            no more
- * @kernel_who: what of a tag tells matches of kernel addresses apart
- * @labels:   by process id
- * @brief:    matches' versions, and whose labels are, where they depend on more;
- *            @brief_count of them
- * @turn:     whose place of a pair is taken next, in its highest bit: pseudo-random
+ * struct match_cache - matches by a hash of process, event and address
+ * @matches:    in pairs; first member, so that accesses take the fewest instructions
+ * @versions:   by process id, current version of the data on which its matches depend; matches with
+ *              other versions are invalid
+ * @kernel_who: mask of a tag for the keys of kernel addresses
+ * @labels:     by process id
+ * @brief:      versions of volatile matches, and @whose of volatile labels, which also depend on
+ *              other data; @brief_count entries
+ * @turn:       pseudo-random state; its highest bit selects the entry of a pair to replace
  *
- * To begin with zeroed, then match_cache_forget().
+ * To initialise, zero it, and call match_cache_forget().
  */
 struct match_cache {
 	struct match matches[1 << (MATCH_CACHE_BITS - 1)][2];
@@ -93,63 +95,69 @@ struct match_cache {
 	uint64_t *brief[1 << MATCH_CACHE_BITS];
 };
 
-/** match_cache_forget() - nothing that was found holds any more. */
+/** match_cache_forget() - invalidate all matches and labels. */
 void match_cache_forget(struct match_cache *cache);
 
 /**
- * match_cache_shorten() - a match or label holds up to match_cache_forget_brief() only
- * @version: the match's, or whose label it is
+ * match_cache_shorten() - mark a match or label volatile: valid until match_cache_forget_brief()
+ * @version: version of the match, or @whose of the label
  *
- * Or it is never found again, if there are too many of them.
+ * If there are too many volatile ones, it is invalidated at once.
  */
 void match_cache_shorten(struct match_cache *cache, uint64_t *version);
 
 /**
- * match_cache_divide_kernel() - processes have profiles of their own of kernel code, too
+ * match_cache_divide_kernel() - make matches of kernel addresses per process
  *
- * From now on matches of kernel addresses are a process', up to match_cache_forget().
+ * Needed if processes have separate profiles of kernel code, too. In effect until
+ * match_cache_forget().
  */
 void match_cache_divide_kernel(struct match_cache *cache);
 
-/** match_cache_forget_brief() - what was to hold up to now is forgotten. O(those) */
+/** match_cache_forget_brief() - invalidate volatile matches and labels. O(number of them) */
 void match_cache_forget_brief(struct match_cache *cache);
 
-/** match_cache_forget_bins() - what callers have put into matches is no more. */
+/** match_cache_forget_bins() - clear the bins in all matches. */
 void match_cache_forget_bins(struct match_cache *cache);
 
-/** match_cache_version() - of a process. */
+/** match_cache_version() - return the version of a process. */
 static inline uint64_t *match_cache_version(struct match_cache *cache, uint32_t pid)
 {
 	return &cache->versions[pid & ((1U << MATCH_CACHE_VERSION_BITS) - 1)];
 }
 
-/** match_cache_label() - where the label of a process is, or belongs. */
+/**
+ * match_cache_label() - return the label entry of a process, which may contain another one's label.
+ */
 static inline struct match_label *match_cache_label(struct match_cache *cache, uint32_t pid)
 {
 	return &cache->labels[pid & ((1U << MATCH_CACHE_VERSION_BITS) - 1)];
 }
 
-/** match_label_is() - whether it is that process'. */
+/** match_label_is() - return true if an entry contains the label of this process. */
 static inline bool match_label_is(const struct match_label *label, uint32_t pid)
 {
 	return label->whose == (uint64_t)pid + 1;
 }
 
-/** match_cache_forget_process() - what was found of a process holds no more. */
+/** match_cache_forget_process() - invalidate the matches and the label of a process. */
 static inline void match_cache_forget_process(struct match_cache *cache, uint32_t pid)
 {
 	++*match_cache_version(cache, pid);
 	match_cache_label(cache, pid)->whose = 0;
 }
 
-/** match_cache_shares() - whether the match of a sample is one of all processes. */
+/** match_cache_shares() - return true if all processes share the match of a sample. */
 static inline bool match_cache_shares(const struct match_cache *cache,
 				      const struct dcpi_sample *sample)
 {
 	return sample->pc >> 63 != 0 && cache->kernel_who != UINT64_MAX;
 }
 
-/** match_cache_who() - a sample's process, generation and event; in the kernel its event. */
+/**
+ * match_cache_who() - return the key of a sample: process, generation and event; in the kernel only
+ * the event.
+ */
 static inline uint64_t match_cache_who(const struct match_cache *cache,
 				       const struct dcpi_sample *sample)
 {
@@ -158,7 +166,7 @@ static inline uint64_t match_cache_who(const struct match_cache *cache,
 	return sample->pc >> 63 != 0 ? who & cache->kernel_who : who;
 }
 
-/** match_cache_pair() - the two places where the match of a sample may be. */
+/** match_cache_pair() - return the pair of entries that may contain the match of a sample. */
 static inline struct match *match_cache_pair(struct match_cache *cache,
 					     const struct dcpi_sample *sample)
 {
@@ -169,22 +177,22 @@ static inline struct match *match_cache_pair(struct match_cache *cache,
 	return cache->matches[key * 0x9e3779b97f4a7c15ULL >> (65 - MATCH_CACHE_BITS)];
 }
 
-/** match_cache_place() - where a new match of a sample belongs. */
+/** match_cache_place() - return the entry for a new match of a sample. */
 struct match *match_cache_place(struct match_cache *cache, const struct dcpi_sample *sample);
 
-/** match_cache_holds() - whether all that a match depends on is as it was. */
+/** match_cache_holds() - return true if a match is valid. */
 static inline bool match_cache_holds(struct match_cache *cache, const struct match *match)
 {
 	return match->version == *match_cache_version(cache, dcpi_tag_pid(match->who));
 }
 
-/** match_covers() - whether a match is of someone's address. */
+/** match_covers() - return true if a match applies to an address and a key. */
 static inline bool match_covers(const struct match *match, uint64_t who, uint64_t pc)
 {
 	return match->who == who && pc - match->start < match->bytes;
 }
 
-/** match_cache_find() - the match of a sample, NULL if it must be looked up. */
+/** match_cache_find() - return the match of a sample, NULL if it must be looked up. */
 static inline struct match *match_cache_find(struct match_cache *cache,
 					     const struct dcpi_sample *sample)
 {
@@ -199,7 +207,7 @@ static inline struct match *match_cache_find(struct match_cache *cache,
 	return match_cache_holds(cache, match) ? match : NULL;
 }
 
-/** match_cache_at() - the match of an address, as samples of the first event have found it. */
+/** match_cache_at() - return the match of an address, as cached for samples of the first event. */
 static inline const struct match *match_cache_at(struct match_cache *cache, uint64_t tag,
 						 uint64_t pc)
 {
@@ -208,7 +216,7 @@ static inline const struct match *match_cache_at(struct match_cache *cache, uint
 	return match_cache_find(cache, &sample);
 }
 
-/** match_place() - the place of an address that a match covers. */
+/** match_place() - return the place of an address that a match covers. */
 static inline struct image_place match_place(const struct match *match, uint64_t pc)
 {
 	if (match->image == IMAGE_UNKNOWN)

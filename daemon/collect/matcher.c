@@ -30,28 +30,36 @@
 #include "loader-hook/process_owner.h"
 #include "loader-hook/process_scan.h"
 
-/* Processes that no event told of are read from /proc, so many a second. */
+/*
+ * Maximum number of processes per second that are read from /proc because no event reported them.
+ */
 #define SCANS_PER_SECOND 20
-/* Of them for processes whose generation is not known, at each look at the events. */
+/* Part of these for processes with unknown generations, per call of matcher_events(). */
 #define UNTOLD_ASKED 4
-/* Points that reading a process costs its user at least: limits each user as above. */
+/* Minimum points charged to a user for reading a process: limits each user to SCANS_PER_SECOND. */
 #define SCAN_POINTS (QUOTA_POINTS_PER_SECOND / SCANS_PER_SECOND)
-/* Reading processes may take so long between two drains. */
+/* Maximum time for reading processes between two drains. */
 #define SCAN_BUDGET_NS (20 * NS_PER_MS)
-/* CPU time that reading a process may take without a charge. */
+/* CPU time for reading a process that is not charged. */
 #define SCAN_FREE_NS NS_PER_MS
-/* Tries to read one that execs meanwhile. */
+/* Maximum number of attempts to read a process that calls exec meanwhile. */
 #define SCAN_ROUNDS 3
 #define NS_PER_POINT 1000
-/* After a loss, who has ended is looked for when who was ending has ended. */
+/*
+ * Time from a loss of events to the check for processes that have exited: exits in progress are
+ * then complete.
+ */
 #define ENDED_NS NS_PER_SECOND
-/* Processes that end between two expiries stay in memory: not too many. */
+/* Maximum number of processes that exit between two expiries: they stay in memory. */
 #define CROWD 4096
-/* CPU time of a look for modules that needs no pause, and the longest pause after others. */
+/*
+ * CPU time of a check for modules that needs no pause afterwards, and the longest pause after
+ * others.
+ */
 #define KERNEL_CHEAP_NS 100000
 #define KERNEL_PAUSE_NS NS_PER_SECOND
 
-/* How an image is profiled; by number in the image table. */
+/* How an image is profiled; indexed by number in the image table. */
 enum division {
 	DIVISION_NOT_ASKED,
 	DIVISION_NONE,
@@ -60,15 +68,15 @@ enum division {
 };
 
 /*
- * @cache:   matches, valid until an event of their process; those without an image, until any
- *           event
- * @next_kernel_ns: when modules are next looked for
- * @limits_users: users other than root have quotas: the processes are those of this machine
- * @now_ns:  when image events were last read
- * @ended_ns: when it is to be looked who has ended untold; 0: all were told
- * @scan_queue: processes to be read from /proc
- * @scanned_pid: 0, or the process whose scan has not been settled; @scanned_generation:
- *           its generation when that began
+ * @cache:              matches, valid until an event of their process; those without an image until
+ *                      any event
+ * @next_kernel_ns:     when to check for modules again
+ * @limits_users:       users other than root have quotas: the processes run on this machine
+ * @now_ns:             when image events were last read
+ * @ended_ns:           when to check for processes whose exit events were lost; 0: none were
+ * @scan_queue:         processes to be read from /proc
+ * @scanned_pid:        0, or the process whose scan has not been settled
+ * @scanned_generation: its generation at the start of the scan
  */
 struct matcher {
 	struct matcher_config config;
@@ -98,8 +106,8 @@ struct matcher {
 };
 
 /*
- * A scan of a process has ended: its generation must have been the same all the time,
- * or what was read may be of another one.
+ * A scan of a process has ended: if its generation has changed meanwhile, the findings may belong
+ * to another one.
  */
 static bool scan_settle(struct matcher *matcher)
 {
@@ -115,7 +123,10 @@ static bool scan_settle(struct matcher *matcher)
 	return false;
 }
 
-/* After its first event: what follows it is of that generation, or an exec comes between. */
+/*
+ * Called after the first event of a scan: the following ones belong to that generation, unless an
+ * exec intervenes.
+ */
 static void scan_begin(struct matcher *matcher, uint32_t pid)
 {
 	struct source *source = matcher->config.source;
@@ -129,7 +140,9 @@ static void scan_begin(struct matcher *matcher, uint32_t pid)
 				 clock_monotonic_ns());
 }
 
-/* What it changes is of its process, unless it tells of all of them, or of the kernel. */
+/*
+ * Invalidate the matches of an event's process, or all of them if the event concerns all processes.
+ */
 static void event_forget(struct match_cache *cache, const struct image_event *event)
 {
 	match_cache_forget_brief(cache);
@@ -154,7 +167,7 @@ static void event_take(void *context, const struct image_event *event)
 		scan_queue_add(&matcher->scan_queue, event->pid);
 	else if (event->scanned && event->type == IMAGE_EVENT_FORK)
 		scan_queue_remove(&matcher->scan_queue, event->pid);
-	/* What is not of the scan comes between two processes of it. */
+	/* An event that is not from the scan ends the scan of one process. */
 	if (matcher->scanned_pid != 0 && (begins || !event->scanned))
 		scan_settle(matcher);
 	if (event->type == IMAGE_EVENT_KERNEL_CODE) {
@@ -169,7 +182,7 @@ static void event_take(void *context, const struct image_event *event)
 		scan_begin(matcher, event->pid);
 }
 
-/* Once: what is mapped from then on has no image. */
+/* Warn once: later mappings have no image. */
 static void refusal_tell(struct matcher *matcher)
 {
 	if (matcher->full_told || image_table_refused(matcher->images) == 0)
@@ -179,7 +192,7 @@ static void refusal_tell(struct matcher *matcher)
 		    image_table_used(matcher->images));
 }
 
-/* A look for modules takes several system calls for each: at most 1% of the time. */
+/* A check for modules takes several system calls per module: limit it to 1% of the time. */
 static void kernel_refresh(struct matcher *matcher)
 {
 	uint64_t now_ns = clock_monotonic_ns(), cpu_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
@@ -200,7 +213,7 @@ void matcher_refresh(struct matcher *matcher)
 	kernel_refresh(matcher);
 }
 
-/* Read a process from /proc, again if it execs meanwhile. */
+/* Read a process from /proc, again if it calls exec meanwhile. */
 static bool process_read(struct matcher *matcher, uint32_t pid)
 {
 	int round;
@@ -225,7 +238,7 @@ static bool may_scan(struct matcher *matcher)
 	return matcher->scans_in_second < SCANS_PER_SECOND;
 }
 
-/* The account that pays for reading a process; NULL: reading it costs nothing. */
+/* Return the account that is charged for reading a process; NULL: reading it costs nothing. */
 static struct quota_user *payer_of(struct matcher *matcher, uint32_t pid)
 {
 	struct quota_user *user;
@@ -269,7 +282,7 @@ static bool process_look_for(struct matcher *matcher, uint32_t pid)
 	return process_read(matcher, pid);
 }
 
-/* Before they fork more that could not be known. */
+/* Query unknown generations before the processes fork children that could not be known. */
 static void untold_ask(struct matcher *matcher)
 {
 	uint32_t pid;
@@ -283,7 +296,7 @@ static void untold_ask(struct matcher *matcher)
 	}
 }
 
-/* One at a time: reading one takes up to a tenth of a second. */
+/* One at a time: reading a process takes up to a tenth of a second. */
 static void limited_ask(struct matcher *matcher)
 {
 	uint32_t pid = image_map_limited(matcher->map, matcher->now_ns);
@@ -339,7 +352,7 @@ bool matcher_scanning(const struct matcher *matcher)
 	return scan_queue_is_busy(&matcher->scan_queue, clock_monotonic_ns());
 }
 
-/* What a scan tells is of the living: after a loss nobody tells who has ended. */
+/* Scans report only live processes. After a loss, exits must be detected separately. */
 static void ended_tell(struct matcher *matcher)
 {
 	struct image_event event = {.type = IMAGE_EVENT_EXIT};
@@ -416,7 +429,10 @@ static enum division division_of(struct matcher *matcher, uint32_t image)
 	return (enum division) * known;
 }
 
-/* Without an image, the process is unknown for the other reasons, or the sample is the kernel's. */
+/*
+ * Return true if the process of a sample is known. Without an image, the other reasons mean that
+ * the process is unknown, or that the sample is the kernel's.
+ */
 static bool is_whose(const struct image_place *place)
 {
 	return place->image != IMAGE_UNKNOWN || place->unknown == IMAGE_UNKNOWN_ADDRESS ||
@@ -431,7 +447,7 @@ static enum division division_at(struct matcher *matcher, const struct image_pla
 	return is_whose(place) ? division_of(matcher, place->image) : DIVISION_NONE;
 }
 
-/* @brief: out: it does not depend on the image map alone */
+/* @brief: out: the result does not depend only on the image map, so that a match is volatile */
 static struct image_place place_find(struct matcher *matcher, uint64_t tag, uint64_t pc,
 				     bool *brief)
 {
@@ -450,7 +466,7 @@ static struct image_place place_find(struct matcher *matcher, uint64_t tag, uint
 	return place;
 }
 
-/* A marked sample that is in no image of such samples counts like others. */
+/* A marked sample outside the image of such samples is counted like an unmarked one. */
 static struct image_place place_of_sample(struct matcher *matcher, uint64_t tag, uint64_t pc,
 					  bool *brief)
 {
@@ -483,7 +499,7 @@ static uint32_t label_find(struct matcher *matcher, uint32_t pid, bool *settled)
 		       : process_labels_get(matcher->labels, pid, matcher->now_ns, settled);
 }
 
-/* Whose profile it is in. */
+/* Set the profile of a match. */
 static void match_divide(struct matcher *matcher, struct match *match,
 			 const struct image_place *place, uint32_t pid)
 {
@@ -664,7 +680,7 @@ int matcher_poll_fd(struct matcher *matcher)
 	return image_feed_poll_fd(matcher->feed);
 }
 
-/* The kernel's images are wanted, not needed: without permission the call succeeds. */
+/* The kernel's images are optional: without permission the call succeeds. */
 static int kernel_open(struct matcher *matcher, struct error *err)
 {
 	struct error notice = {.message = ""};
@@ -682,7 +698,7 @@ static int kernel_open(struct matcher *matcher, struct error *err)
 	return 0;
 }
 
-/* A target has nothing to scan yet: its address space begins with its exec. */
+/* A target needs no scan: its address space begins with its exec. */
 static int events_open(struct matcher *matcher, struct error *err)
 {
 	int rc = image_feed_open(&matcher->feed, matcher->config.image_events,
@@ -694,7 +710,7 @@ static int events_open(struct matcher *matcher, struct error *err)
 	return 0;
 }
 
-/* Of a target's fork nothing tells: its parent is this process. */
+/* There is no event of a target's fork; its parent is this process. */
 static int labels_open(struct matcher *matcher, struct error *err)
 {
 	const struct image_event fork = {
@@ -710,7 +726,7 @@ static int labels_open(struct matcher *matcher, struct error *err)
 	return rc;
 }
 
-/* Another image will have this number. */
+/* Another image will get this number. */
 static void image_forget(void *context, uint32_t image)
 {
 	struct matcher *matcher = context;

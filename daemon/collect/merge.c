@@ -18,10 +18,10 @@
 #include "lib/error.h"
 
 /*
- * @ids:     number in the database by number in the image table; 0: not asked
- * @revision: of the image table when they were asked
- * @labels_written: a bit for each label that the epoch has
- * @edges:   one bin's, kept between merges
+ * @ids:            number in the database, by number in the image table; 0: not looked up
+ * @revision:       of the image table when they were looked up
+ * @labels_written: a bit for each label that the epoch contains
+ * @edges:          edges of one bin, reused between merges
  */
 struct merge {
 	struct profile_writer *writer;
@@ -84,7 +84,7 @@ void merge_epoch(struct merge *merge)
 		jit_images_forget(merge->jit);
 }
 
-/* What exists only on this running system is kept with the profile, once. */
+/* Store symbols that exist only on the running system with the profile, once. */
 static int symbols_write(struct merge *merge, uint32_t image, int64_t id, struct error *err)
 {
 	_cleanup_free_ struct profile_symbol *symbols = NULL;
@@ -96,11 +96,11 @@ static int symbols_write(struct merge *merge, uint32_t image, int64_t id, struct
 		return 0;
 	rc = kernel_images_symbols(merge->kernel, image, &symbols, &count, &names, NULL);
 	if (rc < 0 || count == 0)
-		return 0; /* not the kernel's, or not to be had: profiles work without */
+		return 0; /* not the kernel's, or not available: profiles work without */
 	return profile_writer_symbols(merge->writer, id, symbols, count, err);
 }
 
-/* If the contents have not been compared, the path is marked: a user may have made it up. */
+/* If the contents have not been compared, the path is marked: it may be forged. */
 static int image_write(struct merge *merge, uint32_t number, int64_t *id, struct error *err)
 {
 	struct profile_image image = *image_table_get(merge->images, number);
@@ -148,12 +148,12 @@ static int image_id(struct merge *merge, uint32_t image, int64_t *ret, struct er
 		merge->ids[image] = id;
 	}
 	*ret = merge->ids[image];
-	/* Of code made at run time, more becomes known all the time. */
+	/* The symbols of code generated at run time become known over time. */
 	return merge->jit != NULL ? jit_images_write(merge->jit, image, merge->writer, *ret, err)
 				  : 0;
 }
 
-/* Reasons become counters. Return: all of them, as one sample. */
+/* Convert reasons to counters. Return: their sum, as one sample. */
 static struct profile_sample reasons_take(const struct profile_sample *samples, size_t count,
 					  struct merge_result *result)
 {
@@ -167,7 +167,7 @@ static struct profile_sample reasons_take(const struct profile_sample *samples, 
 	return sum;
 }
 
-/* What a label stands for is in each epoch once. */
+/* The names of a label are stored once per epoch. */
 static int label_write(struct merge *merge, uint32_t number, struct error *err)
 {
 	uint8_t *byte = &merge->labels_written[number / 8];
@@ -201,7 +201,7 @@ static int labels_write(struct merge *merge, const struct accumulate_bin *bin, i
 	return rc;
 }
 
-/* A process has more than one label if it was moved; the last number is its newest. */
+/* A process that was moved has more than one label; the highest number is its newest. */
 static int process_write(struct merge *merge, const struct accumulate_bin *bin, struct error *err)
 {
 	struct profile_process process = {

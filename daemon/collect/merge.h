@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* From what is accumulated to the database: images, symbols, profiles, edges. */
+/* Writes accumulated data to the database: images, symbols, profiles, edges. */
 #ifndef DCPI_MERGE_H
 #define DCPI_MERGE_H
 
@@ -19,9 +19,9 @@ struct merge;
 struct profile_writer;
 
 /**
- * merge_create() - what a series of merges shares
- * @writer: stays the caller's, as the others
- * @kernel: may be NULL: then no symbols are kept
+ * merge_create() - create the state shared by a series of merges
+ * @writer: remains the caller's, like the others
+ * @kernel: may be NULL: then no symbols are stored
  * @labels: may be NULL, if the bins have none
  * @jit:    may be NULL
  */
@@ -31,11 +31,12 @@ int merge_create(struct merge **ret, struct profile_writer *writer,
 void merge_destroy(struct merge *merge);
 
 /**
- * struct merge_result - what a merge has written; zero-initialised before the first
- * @bins:    of samples, the oldest ones
- * @samples: all samples
- * @unknown: those of the unknown image, by reason
- * @edge_bins, @edges: bins of edges, and edges, likewise
+ * struct merge_result - data that a merge has written; zero-initialise it before the first
+ * @bins:      number of bins of samples, oldest first
+ * @samples:   total number of samples
+ * @unknown:   number of samples of the unknown image, by reason
+ * @edge_bins: number of bins of edges
+ * @edges:     number of edges
  */
 struct merge_result {
 	size_t bins;
@@ -47,31 +48,33 @@ struct merge_result {
 
 /**
  * merge_bins() - write the oldest bins, within the writer's open transaction
- * @bins:    how many, at most
- * @result:  out: added to
+ * @bins:   maximum number
+ * @result: out: added to
  *
- * In bins of the unknown image offsets are reasons (enum image_unknown); the
- * database has all of them at offset 0.
+ * In bins of the unknown image, offsets are reasons (enum image_unknown); the database has all
+ * their samples at offset 0.
  *
- * The bins stay: the caller drops them once the transaction is committed. If
- * it is not, merge_forget() must be called.
+ * The bins are not removed: the caller drops them once the transaction is committed. If it is not
+ * committed, merge_forget() must be called.
  *
  * Return: 0, or the writer's error.
  */
 int merge_bins(struct merge *merge, struct accumulate *accumulate, size_t bins,
 	       struct merge_result *result, struct error *err);
 
-/** merge_edges() - the same for bins of edges. */
+/** merge_edges() - as merge_bins(), for bins of edges. */
 int merge_edges(struct merge *merge, const struct edge_accumulate *accumulate, size_t bins,
 		struct merge_result *result, struct error *err);
 
 /** merge_done() - the transaction was committed. */
 void merge_done(struct merge *merge);
 
-/** merge_forget() - after a rollback and at the start of an epoch: image numbers are stale. */
+/** merge_forget() - invalidate image numbers, after a rollback and at the start of an epoch. */
 void merge_forget(struct merge *merge);
 
-/** merge_epoch() - an epoch begins: all that the database is told once is told again. */
+/**
+ * merge_epoch() - begin an epoch: data that the database stores once per epoch are written again.
+ */
 void merge_epoch(struct merge *merge);
 
 #endif

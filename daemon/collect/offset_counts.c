@@ -8,13 +8,13 @@
 
 #include "lib/array.h"
 
-/* 2^64 divided by the golden ratio: what is near each other goes far apart. */
+/* 2^64 divided by the golden ratio: spreads neighbouring offsets. */
 #define MULTIPLIER 0x9e3779b97f4a7c15ULL
-/* Slots that a search may look at before somebody must have meant it to take long. */
+/* Maximum length of a search; longer ones mean that the offsets were chosen to cause collisions. */
 #define SEARCH_MAX 512
-/* Up to here inserting is cheaper than the tables of a radix sort. */
+/* Up to this number, insertion is faster than the tables of a radix sort. */
 #define INSERT_MAX 24
-/* Widest digits: a wider one saves passes, but has more to sum up. */
+/* Maximum width of digits: a wider one saves passes, but has more counts to sum up. */
 #define MANY 4096
 #define BITS_MANY 12
 #define BITS_FEW 8
@@ -37,7 +37,7 @@ size_t offset_counts_bytes(const struct offset_counts *counts)
 	return counts->capacity * (sizeof(*counts->samples) + 2 * sizeof(*counts->numbers));
 }
 
-/* A number into the first free slot. Return: how many were looked at before. */
+/* Insert an index into the first free slot. Return: number of slots searched before it. */
 static size_t number_put(struct offset_counts *counts, uint64_t offset, size_t number)
 {
 	size_t home = offset * counts->multiplier >> counts->shift, slot = home;
@@ -48,7 +48,7 @@ static size_t number_put(struct offset_counts *counts, uint64_t offset, size_t n
 	return (slot - home) & (2 * counts->capacity - 1);
 }
 
-/* Into slots that are all free. */
+/* Insert all indices into an empty table. */
 static void numbers_put(struct offset_counts *counts)
 {
 	size_t i;
@@ -65,7 +65,7 @@ int offset_counts_grow(struct offset_counts *counts)
 	if (capacity >= UINT32_MAX / 2 ||
 	    array_reserve(&counts->samples, &capacity, capacity + 1, sizeof(*counts->samples)) < 0)
 		return -ENOMEM;
-	/* Without it, the array's new room is in use another time. */
+	/* If this fails, the array's new room is used by a later call. */
 	numbers = calloc(2 * capacity, sizeof(*numbers));
 	if (numbers == NULL)
 		return -ENOMEM;
@@ -77,7 +77,7 @@ int offset_counts_grow(struct offset_counts *counts)
 	return 0;
 }
 
-/* To one that nobody knows, as long as the kernel has random numbers. */
+/* Change the multiplier to an unpredictable one, unless the kernel has no random numbers yet. */
 static void multiplier_change(struct offset_counts *counts)
 {
 	uint64_t random;
@@ -113,7 +113,7 @@ static void insertion_sort(struct profile_sample *samples, size_t count)
 	}
 }
 
-/* One pass: by the digit at @shift, in the order they have. */
+/* One stable pass by the digit at @shift. */
 static void distribute(struct profile_sample *to, const struct profile_sample *from, size_t count,
 		       unsigned int shift, unsigned int bits)
 {
@@ -133,7 +133,10 @@ static void distribute(struct profile_sample *to, const struct profile_sample *f
 		to[starts[from[i].offset >> shift & mask]++] = from[i];
 }
 
-/* Of @width bits, in as many passes as the widest digits need: the digit that is left then. */
+/*
+ * Divide @width bits evenly among the minimum number of passes, and return the bits of the next
+ * digit.
+ */
 static unsigned int digit_bits(unsigned int width, unsigned int widest)
 {
 	unsigned int passes = (width + widest - 1) / widest;
@@ -142,8 +145,8 @@ static unsigned int digit_bits(unsigned int width, unsigned int widest)
 }
 
 /*
- * From @samples, which stay, to @other, with room for twice as many. Only bits that differ are
- * looked at. Return: where they are then.
+ * Sort @samples, which are not modified, into @other, which has room for twice as many. Only bits
+ * that differ are sorted. Return: the result.
  */
 static struct profile_sample *radix_sort(struct profile_sample *other,
 					 const struct profile_sample *samples, size_t count)

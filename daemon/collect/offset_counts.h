@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Counts by offset, of samples that come in any order, and mostly again: from
- * each process that runs a program, and each time that the kernel's table lets go
- * of an address.
+ * Counts by offset. Samples come in any order, and mostly with known offsets: from each process
+ * that runs a program, and each time that the kernel's table evicts an address.
  *
- * They are in an array in the order of their first, and found by an open hash table
- * of their numbers, at most half full; sorted by radix when they are asked for,
- * elsewhere. The hash is a multiplication; should somebody have chosen offsets that
- * meet in it, it becomes another one, which nobody can know.
+ * The counts are in an array in order of first occurrence. An open hash table of indices, at most
+ * half full, finds them. They are sorted by radix on request, into another array. The hash is a
+ * multiplication. If a user has chosen offsets that collide, the multiplier is replaced by an
+ * unpredictable one.
  *
- * Inline: what the daemon does for each entry.
+ * Inline: the daemon does this for each entry.
  */
 #ifndef DCPI_OFFSET_COUNTS_H
 #define DCPI_OFFSET_COUNTS_H
@@ -21,11 +20,12 @@
 #include "db/profile.h"
 
 /**
- * struct offset_counts - what offset_counts_init() makes
- * @samples:    from 1 to @count; with 0, room for @capacity, a power of two
- * @numbers:    twice as many slots: the number of a sample, or 0
- * @multiplier: odd; the top bits of a product tell where an offset's search begins
- * @shift:      to get these
+ * struct offset_counts - initialised by offset_counts_init()
+ * @samples:    entries 1 to @count; including the unused entry 0, room for @capacity, a power of
+ *              two
+ * @numbers:    hash table with twice as many slots: the index of a sample, or 0
+ * @multiplier: odd; the top bits of a product are the slot at which a search begins
+ * @shift:      selects these bits
  */
 struct offset_counts {
 	struct profile_sample *samples;
@@ -37,7 +37,7 @@ struct offset_counts {
 };
 
 /**
- * struct offset_scratch - where counts are sorted; one may serve many
+ * struct offset_scratch - memory for sorting; one may be shared by many counts
  *
  * Zero-initialised is empty; free(@samples) afterwards.
  */
@@ -46,19 +46,19 @@ struct offset_scratch {
 	size_t capacity;
 };
 
-/** offset_counts_init() - empty, with room for a few. Return: 0 or -ENOMEM. */
+/** offset_counts_init() - initialise empty counts, with room for a few. Return: 0 or -ENOMEM. */
 int offset_counts_init(struct offset_counts *counts);
 
 /** offset_counts_deinit() - free everything. */
 void offset_counts_deinit(struct offset_counts *counts);
 
-/** offset_counts_bytes() - memory of the array and the table. */
+/** offset_counts_bytes() - return the memory of the array and the table. */
 size_t offset_counts_bytes(const struct offset_counts *counts);
 
-/** offset_counts_grow() - make room for more. Return: 0; -ENOMEM: all is as it was. */
+/** offset_counts_grow() - make room for more. Return: 0; -ENOMEM: nothing has changed. */
 int offset_counts_grow(struct offset_counts *counts);
 
-/** offset_counts_again() - add @count at @offset. Return: false if it is not there yet. */
+/** offset_counts_again() - add @count at a known @offset. Return: false if the offset is new. */
 static inline bool offset_counts_again(struct offset_counts *counts, uint64_t offset,
 				       uint64_t count)
 {
@@ -77,15 +77,15 @@ static inline bool offset_counts_again(struct offset_counts *counts, uint64_t of
 }
 
 /**
- * offset_counts_append() - what is not there yet: @count at @offset
+ * offset_counts_append() - add @count at a new @offset
  *
  * O(1) expected. Return: false if there is no room.
  */
 bool offset_counts_append(struct offset_counts *counts, uint64_t offset, uint64_t count);
 
 /**
- * offset_counts_sort() - all of them, ascending by offset
- * @samples: out: @counts->count of them, in @scratch up to its next use
+ * offset_counts_sort() - return all counts, ascending by offset
+ * @samples: out: @counts->count entries, in @scratch until its next use
  *
  * Return: 0 or -ENOMEM.
  */

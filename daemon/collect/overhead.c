@@ -15,7 +15,7 @@
 #include "lib/error.h"
 #include "loader-hook/perf_ring.h"
 
-/* Of pieces with a sample; of fewer than COSTS_MIN the median means little. */
+/* Number of pieces with a sample; with less than COSTS_MIN the median is unreliable. */
 #define COSTS_MAX 64
 #define COSTS_MIN 8
 #define PIECE_NS 100000
@@ -66,7 +66,7 @@ int overhead_estimate(overhead_work_fn work, void *context, struct overhead_cost
 	return 0;
 }
 
-/* The real thing. */
+/* Measurement of real events. */
 
 struct probe {
 	struct perf_ring *ring;
@@ -74,7 +74,7 @@ struct probe {
 	uint64_t deadline_ns;
 };
 
-/* Each step waits for the one before: time goes with iterations, nothing else. */
+/* A dependency chain: the time depends only on the number of iterations. */
 static void spin(uint64_t iterations)
 {
 	static volatile uint64_t sink;
@@ -124,7 +124,7 @@ static bool probe_work(void *context, struct overhead_piece *ret)
 	return true;
 }
 
-/* The quickest of some: the others were interrupted, or the clock was still low. */
+/* The fastest of several runs: the others were interrupted, or the clock was still low. */
 static uint64_t iterations_for(uint64_t time_ns)
 {
 	uint64_t iterations = 1 << 14, best = UINT64_MAX, took;
@@ -139,8 +139,8 @@ static uint64_t iterations_for(uint64_t time_ns)
 }
 
 /*
- * Within half of what the kernel allows: a throttled counter would take fewer
- * samples. Kernel mode is left out so that anybody may do it.
+ * The rate is at most half of the kernel's limit, because a throttled counter would take fewer
+ * samples. Kernel mode is excluded, so that no privileges are needed.
  */
 static int probe_open(struct perf_ring **ret, const struct source_event *event, uint64_t cpu_hz,
 		      struct error *err)
@@ -226,8 +226,8 @@ int overhead_measure_all(const struct event_list *events, uint64_t cpu_hz,
 }
 
 /*
- * What a sample of each of the events in a mask costs, added up. Counters of all
- * kinds interrupt alike, clocks do it another way: two to measure.
+ * Sum the costs of a sample of each event in a mask. Counters of all kinds interrupt in the same
+ * way, clocks in another way, so that there are two costs to measure.
  */
 static int costs_sum(const struct event_list *events, unsigned int mask, uint64_t cpu_hz,
 		     uint64_t *sum, uint64_t *count, struct error *err)
@@ -268,13 +268,13 @@ uint64_t overhead_expected(const struct event_list *events, uint64_t cpu_hz, uin
 		if (strcmp(event->unit, "events") != 0 && period > 0)
 			rate += hz / period;
 	}
-	/* Beyond a whole CPU nobody cares how far. */
+	/* Above a whole CPU the exact value does not matter. */
 	return rate > NS_PER_SECOND || rate * cost_ns > NS_PER_SECOND
 		       ? 1000
 		       : rate * cost_ns / (NS_PER_SECOND / 1000);
 }
 
-/* All periods were asked for: say what that will cost, if it can be told. */
+/* All periods were specified: report their cost, if it can be measured. */
 static void given_tell(const struct event_list *events, uint64_t cpu_hz, uint64_t *cost_ns)
 {
 	uint64_t sum, count, expected;
@@ -335,7 +335,7 @@ uint64_t overhead_watch_note(struct overhead_watch *watch, uint64_t fitted_ns, u
 	uint64_t middle;
 	size_t i;
 
-	/* Until there are enough, the cost at the start stands for what is missing. */
+	/* Until there are enough measurements, the cost at the start replaces missing ones. */
 	if (watch->seen == 0) {
 		for (i = 0; i < OVERHEAD_LOOKS; i++)
 			watch->costs[i] = fitted_ns > 0 ? fitted_ns : cost_ns;
@@ -361,7 +361,7 @@ int overhead_again(struct overhead_watch *watch, struct event_list *events, uint
 	if (cost == 0)
 		return 0;
 	*cost_ns = cost;
-	/* Both may be beyond what a rate can do about it. */
+	/* The rate may be at the same limit for both costs. */
 	if (overhead_rate(cost * count, percent) == overhead_rate(before * count, percent))
 		return 0;
 	rate = rate_fit(events, cpu_hz, percent, cost * count);

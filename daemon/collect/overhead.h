@@ -1,20 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a sample costs on this machine, and the rate that keeps sampling cheap.
+ * Measures the cost of a sample on this machine, and derives a rate that keeps sampling cheap.
  *
- * An interrupt of the counters takes one or two microseconds on bare metal and
- * ten to forty in some virtual machines: no fixed rate suits both. So it is
- * measured: a fixed piece of work of a tenth of a millisecond is timed again and
- * again, while a counter samples it, at such a rate that one piece in four or
- * fewer has a sample. A sample costs what its piece takes longer than the last
- * one without; the median counts. Neighbours are compared, so that a clock that
- * changes does not matter; pieces in which the thread was preempted are thrown
- * away, so that other work on the machine does not either; nor do the few that
- * something else interrupts.
+ * A counter's interrupt takes one or two microseconds on bare metal and ten to forty in some
+ * virtual machines: no fixed rate suits both. So the cost is measured: a fixed piece of work of a
+ * tenth of a millisecond is timed repeatedly, while a counter samples it. At most one piece in four
+ * has a sample. The cost of a sample is the additional time of its piece over the last one without;
+ * the median counts. Because neighbouring pieces are compared, a changing clock does not matter.
+ * Pieces in which the thread was preempted are discarded, so that other work on the machine does
+ * not matter either. Few pieces are interrupted by something else, and the median ignores them.
  *
- * That is the cost to what is interrupted. The daemon's own work, a few
- * hundred nanoseconds a sample, comes on top; caches that the handler displaces
- * do not show in so small a piece of work.
+ * This is the cost to the interrupted program. The daemon's own work, a few hundred nanoseconds per
+ * sample, is additional. Cache misses caused by the handler do not show in such a small piece of
+ * work.
  */
 #ifndef DCPI_OVERHEAD_H
 #define DCPI_OVERHEAD_H
@@ -26,14 +24,14 @@
 
 struct error;
 
-/* Samples a second and CPU that overhead_rate() gives at least. */
+/* Minimum samples per second and CPU that overhead_rate() returns. */
 #define OVERHEAD_RATE_MIN 100
 
 /**
- * struct overhead_piece - one piece of work, done
- * @time_ns:   how long it took
- * @samples:   taken meanwhile
- * @disturbed: something else ran meanwhile
+ * struct overhead_piece - one completed piece of work
+ * @time_ns:   its duration
+ * @samples:   number of samples during this time
+ * @disturbed: the thread was preempted
  */
 struct overhead_piece {
 	uint64_t time_ns;
@@ -42,9 +40,9 @@ struct overhead_piece {
 };
 
 /**
- * overhead_work_fn() - do the piece of work
+ * overhead_work_fn() - perform one piece of work
  *
- * Return: false when there is no time left for another one.
+ * Return: false if there is no time left for another one.
  */
 typedef bool (*overhead_work_fn)(void *context, struct overhead_piece *ret);
 
@@ -61,19 +59,19 @@ struct overhead_cost {
 };
 
 /**
- * overhead_estimate() - what a sample costs, by doing work
+ * overhead_estimate() - measure the cost of a sample with given work
  *
- * Return: 0; -EAGAIN too few pieces were left undisturbed.
+ * Return: 0; -EAGAIN if too few pieces were undisturbed.
  */
 int overhead_estimate(overhead_work_fn work, void *context, struct overhead_cost *ret,
 		      struct error *err);
 
 /**
- * overhead_measure() - the same, of a real event on this CPU
- * @event:  whose kind of counter to use: that of CPU cycles, or the CPU clock
+ * overhead_measure() - measure the cost of a sample of a real event on this CPU
+ * @event:  determines the kind of counter: CPU cycles, or the CPU clock
  * @cpu_hz: clock of the CPUs
  *
- * Takes 0.2 s at most. Binds the thread to its CPU meanwhile.
+ * Takes at most 0.2 s. Binds the thread to its CPU during this time.
  *
  * Return: 0; -EAGAIN; errors of perf_event_open(2) and sched_setaffinity(2).
  */
@@ -81,8 +79,9 @@ int overhead_measure(const struct source_event *event, uint64_t cpu_hz, struct o
 		     struct error *err);
 
 /**
- * overhead_measure_all() - measure both kinds of events, clocks and counters, if both are there
- * @ret: @ns is that of a clock if there is one; the quartiles are the lowest and the highest
+ * overhead_measure_all() - measure both kinds of events, clocks and counters, if both are used
+ * @ret: @ns is that of a clock if there is one; the quartiles are the minimum and maximum of both
+ *       kinds
  *
  * Return: as overhead_measure(). If one kind cannot be measured, the result is its error.
  */
@@ -90,40 +89,38 @@ int overhead_measure_all(const struct event_list *events, uint64_t cpu_hz,
 			 struct overhead_cost *ret, struct error *err);
 
 /**
- * overhead_rate() - samples a second and CPU that cost a share of it
+ * overhead_rate() - return the samples per second and CPU whose cost is a share of the CPU
  * @cost_ns: of a sample
- * @percent: of a CPU; a tenth of it is left for the daemon's own work
+ * @percent: of a CPU; a tenth of it is reserved for the daemon's own work
  *
- * Return: in OVERHEAD_RATE_MIN .. EVENT_RATE, whatever that costs.
+ * Return: in OVERHEAD_RATE_MIN .. EVENT_RATE, even if that costs more.
  */
 uint64_t overhead_rate(uint64_t cost_ns, uint64_t percent);
 
 /**
  * overhead_fit() - set default periods so that all events together keep to a share
  * @percent: of a CPU
- * @cost_ns: out: what a sample costs, mean over the events; 0 if not measured
+ * @cost_ns: out: cost of a sample, mean over the events; 0 if not measured
  *
- * Periods that were given are left alone, and what they will cost is told. If
- * measuring fails, the rate of the others is OVERHEAD_RATE_MIN. What was found is
- * logged.
+ * Specified periods are unchanged, and their cost is logged. If measuring fails, the rate of the
+ * others is OVERHEAD_RATE_MIN. The result is logged.
  */
 void overhead_fit(struct event_list *events, uint64_t cpu_hz, uint64_t percent, uint64_t *cost_ns);
 
 /**
- * overhead_expected() - what the events cost, in permille of a CPU that is busy
+ * overhead_expected() - return the cost of the events, in permille of a busy CPU
  * @cost_ns: of a sample
  *
- * Of events that are neither clocks nor cycles nobody knows how often they happen:
- * they are left out.
+ * Events that are neither clocks nor cycles have unknown rates, and are left out.
  */
 uint64_t overhead_expected(const struct event_list *events, uint64_t cpu_hz, uint64_t cost_ns);
 
 #define OVERHEAD_LOOKS 3
 
 /**
- * struct overhead_watch - what measuring again now and then has found
+ * struct overhead_watch - results of repeated measurements
  *
- * Zero-initialised has seen nothing. Fields are private.
+ * Zero-initialised is empty. Fields are private.
  */
 struct overhead_watch {
 	uint64_t costs[OVERHEAD_LOOKS];
@@ -131,33 +128,35 @@ struct overhead_watch {
 	uint64_t next_ns;
 };
 
-/** overhead_watch_due() - whether it is time to measure; if so, not again before @interval_ns. */
+/**
+ * overhead_watch_due() - return true if a measurement is due; if so, the next one is due after
+ * @interval_ns.
+ */
 bool overhead_watch_due(struct overhead_watch *watch, uint64_t now_ns, uint64_t interval_ns);
 
 /**
- * overhead_watch_note() - take note of a cost
- * @fitted_ns: the cost that the present rate was made for
- * @cost_ns:   found now
+ * overhead_watch_note() - record a measured cost
+ * @fitted_ns: the cost from which the present rate was derived
+ * @cost_ns:   measured now
  *
- * The median of the last OVERHEAD_LOOKS counts, and only if it differs from
- * @fitted_ns by a quarter: so noise changes nothing, and a lasting change is
- * followed after two looks.
+ * The median of the last OVERHEAD_LOOKS costs is used, and only if it differs from @fitted_ns by a
+ * quarter. So noise has no effect, and a lasting change takes effect after two measurements.
  *
- * Return: the cost to make a new rate for; 0: the rate stays.
+ * Return: the cost for a new rate; 0: the rate stays.
  */
 uint64_t overhead_watch_note(struct overhead_watch *watch, uint64_t fitted_ns, uint64_t cost_ns);
 
 /**
  * overhead_again() - measure again and, if the cost has changed, set default periods
  * @events:  changed only if the result is 1
- * @cost_ns: what the present periods were made for; updated if it has changed, also
- *           where the periods are as good for the new one
+ * @cost_ns: cost from which the present periods were derived; updated if it has changed, even if
+ *           the periods remain suitable
  *
- * While sampling goes on, whose interrupts fall upon pieces with and without a
- * sample of the measurement alike.
+ * Sampling may continue meanwhile: its interrupts affect pieces with and without a sample of the
+ * measurement equally.
  *
- * Return: 1 there are new periods, logged; 0 all stays as it is, also if it could
- * not be measured.
+ * Return: 1: there are new periods, which are logged; 0: nothing has changed, also if the
+ * measurement failed.
  */
 int overhead_again(struct overhead_watch *watch, struct event_list *events, uint64_t cpu_hz,
 		   uint64_t percent, uint64_t *cost_ns);

@@ -15,26 +15,26 @@
 #include "loader-hook/image_event.h"
 
 /*
- * What is known of a process, as the value of a map: its label's number in the
- * low half, and the flags. Numbers of an earlier round mean nothing any more.
+ * Data of a process, as the value of a map: its label's number in the low half, the flags, and the
+ * round of numbers in the high half. Numbers of an earlier round are invalid.
  */
 #define NUMBER_MASK UINT64_C(0xffff)
-#define FRESH (UINT64_C(1) << 16) /* read since the last exec, or inherited so */
+#define FRESH (UINT64_C(1) << 16) /* read since the last exec, or inherited from such a process */
 #define GONE (UINT64_C(1) << 17)  /* it could not be read; never inherited */
 #define ENDED (UINT64_C(1) << 18)
 #define ROUND_SHIFT 32
 
 _Static_assert(LABEL_TABLE_MAX <= NUMBER_MASK, "numbers of labels have 16 bits");
 
-/** struct ended - a process that ended, waiting to be forgotten. */
+/** struct ended - a process that has exited, waiting to be removed. */
 struct ended {
 	uint64_t time_ns;
 	uint32_t pid;
 };
 
 /*
- * @ended: in order of time
- * @round: of numbers
+ * @ended: in chronological order
+ * @round: incremented when numbers are reassigned
  */
 struct process_labels {
 	process_label_read_fn read;
@@ -67,7 +67,7 @@ static bool may_read(struct process_labels *labels, uint64_t time_ns)
 	return labels->reads_in_second++ < PROCESS_LABEL_READS;
 }
 
-/* What /proc says now; of a process that is gone what was known before. */
+/* Read the control group now. If the process is gone, return the known value. */
 static uint64_t look(struct process_labels *labels, uint32_t pid, uint64_t known)
 {
 	struct cgroup cgroup;
@@ -80,7 +80,7 @@ static uint64_t look(struct process_labels *labels, uint32_t pid, uint64_t known
 	return labels->round << ROUND_SHIFT | FRESH | label_table_number(labels->table, &cgroup);
 }
 
-/* A process' value, read if it is time to. @settled: only an event can change it */
+/* Return a process's value, reading it if it is due. @settled: out: only an event can change it */
 static uint64_t value_of(struct process_labels *labels, uint32_t pid, uint64_t time_ns,
 			 bool *settled)
 {
@@ -98,7 +98,7 @@ static uint64_t value_of(struct process_labels *labels, uint32_t pid, uint64_t t
 		return value;
 	}
 	value = look(labels, pid, value);
-	/* A process that no event told of would never be forgotten. */
+	/* A process without an event would never be removed. */
 	if (slot != NULL)
 		*slot = value;
 	return value;
@@ -111,13 +111,13 @@ uint32_t process_labels_get(struct process_labels *labels, uint32_t pid, uint64_
 	return pid == 0 ? LABEL_NONE : value_of(labels, pid, time_ns, settled) & NUMBER_MASK;
 }
 
-/* The parent is asked now: it may be one that never runs for long, but forks all the time. */
+/* Read the parent now: it may be one that never runs for long, but forks constantly. */
 static void fork_take(struct process_labels *labels, const struct image_event *event)
 {
 	uint64_t *slot, value = 0;
 	bool settled;
 
-	/* A scan says of a process that it is there, not that it is new. */
+	/* A scan event means that a process exists, not that it is new. */
 	if (event->scanned && u64_map_find(&labels->processes, event->pid) != NULL)
 		return;
 	if (event->parent != 0 && event->parent != event->pid)

@@ -63,7 +63,7 @@ static void begin_all(struct scan_queue *queue, uint64_t now_ns)
 {
 	queue->began_ns = now_ns;
 	queue->next = 0;
-	/* Without memory or /proc it is tried again after the rest. */
+	/* Without memory or /proc, try again after the pause. */
 	if (process_scan_list(&queue->all, &queue->all_count, NULL) == 0)
 		queue->all_due = false;
 	else

@@ -6,7 +6,7 @@
  * A user can have enough processes and mappings for a scan to take minutes. Processes are read
  * a few at a time between drains, in an order that alternates between users (process_scan_list()).
  *
- * After a scan of all processes the next one is put off for SCAN_QUEUE_REST times its duration.
+ * After a scan of all processes the next one is delayed by SCAN_QUEUE_REST times its duration.
  */
 #ifndef DCPI_SCAN_QUEUE_H
 #define DCPI_SCAN_QUEUE_H
@@ -19,16 +19,16 @@
 
 #define SCAN_QUEUE_NAMED_MAX 1024
 #define SCAN_QUEUE_REST 20
-/* The longest time for which a scan is put off. */
+/* The maximum delay of a scan. */
 #define SCAN_QUEUE_REST_MAX_NS (10 * NS_PER_SECOND)
 
 /**
  * struct scan_queue - zero-initialised is empty
  * @named:    processes to be read before all others
- * @all:      processes of a scan of all; @next: of them, those that have been read
- * @all_due:  all processes are to be read, again
- * @began_ns: when the scan of all began
- * @rest_ns:  when the next one may begin
+ * @all:      processes of a scan of all; @next: index of the next one to read
+ * @all_due:  another scan of all processes is due
+ * @began_ns: start of the scan of all
+ * @rest_ns:  earliest start of the next one
  */
 struct scan_queue {
 	uint32_t named[SCAN_QUEUE_NAMED_MAX];
@@ -43,19 +43,19 @@ struct scan_queue {
 
 void scan_queue_deinit(struct scan_queue *queue);
 
-/** scan_queue_all() - all processes are to be read, from now on. */
+/** scan_queue_all() - request a scan of all processes. */
 void scan_queue_all(struct scan_queue *queue);
 
-/** scan_queue_add() - a process is to be read. Without room for its name all processes are. */
+/** scan_queue_add() - request a scan of one process, or of all processes if the list is full. */
 void scan_queue_add(struct scan_queue *queue, uint32_t pid);
 
-/** scan_queue_remove() - a process has been read by others. */
+/** scan_queue_remove() - a process has been read in another way. */
 void scan_queue_remove(struct scan_queue *queue, uint32_t pid);
 
-/** scan_queue_next() - the next process to be read now. Return: 0: none. */
+/** scan_queue_next() - take the next process to be read now. Return: 0: none. */
 uint32_t scan_queue_next(struct scan_queue *queue, uint64_t now_ns);
 
-/** scan_queue_is_busy() - Return: whether scan_queue_next() would return a process. */
+/** scan_queue_is_busy() - return true if scan_queue_next() would return a process. */
 bool scan_queue_is_busy(const struct scan_queue *queue, uint64_t now_ns);
 
 #endif
