@@ -25,12 +25,12 @@
 
 #define QUEUE_MAX 64
 #define STEP_BYTES (256U << 10)
-/* Added to the size of files that have a name. */
+/* Added to the size of files that still have a name, so that the others come first. */
 #define SIZE_NAMED (1ULL << 63)
-/* How long image_copier_close() waits for a thread that a file system holds. */
+/* Maximum time that image_copier_close() waits for a thread blocked by a file system. */
 #define CLOSE_WAIT_S 2
 
-/* A ring: head .. head + count - 1. */
+/* A ring buffer: entries head .. head + count - 1. */
 struct queue {
 	struct image_copier_job jobs[QUEUE_MAX];
 	size_t head;
@@ -38,12 +38,12 @@ struct queue {
 };
 
 /*
- * @backlog: taken by the thread, whose alone it is, as are @sizes (by which they
- *           are chosen) and @shelf
- * @lock:    of all from here on
- * @held:    jobs of the thread. @waiting, @done and these are no more than QUEUE_MAX,
- *           so that there is always room for them
- * @ended:   the thread does nothing more
+ * @backlog:   jobs taken by the thread; private to it, as are @sizes (by which it selects them) and
+ *             @shelf
+ * @lock:      protects all following fields
+ * @held:      number of jobs that the thread has. @waiting, @done and @held together are at most
+ *             QUEUE_MAX, so that results always fit
+ * @ended:     the thread has finished
  * @abandoned: image_copier_close() has returned without the thread, which frees everything
  */
 struct image_copier {
@@ -81,7 +81,7 @@ static struct image_copier_job queue_take(struct queue *queue)
 	return job;
 }
 
-/* Waits until a time has come. Return: -ECANCELED to stop at once. */
+/* Wait until a time. Return: -ECANCELED if the thread is to stop. */
 static int pause_until(struct image_copier *copier, uint64_t time_ns)
 {
 	const struct timespec until = {.tv_sec = (time_t)(time_ns / NS_PER_SECOND),
@@ -96,7 +96,7 @@ static int pause_until(struct image_copier *copier, uint64_t time_ns)
 	return rc;
 }
 
-/* One step; shares blocks or stays in the kernel where that can be. */
+/* Copy one step, sharing blocks or within the kernel if possible. */
 static ssize_t step_copy(struct image_copier *copier, int from, int to, off_t offset, size_t bytes)
 {
 	off_t in = offset, out = offset;
@@ -107,7 +107,7 @@ static ssize_t step_copy(struct image_copier *copier, int from, int to, off_t of
 		return done < 0 ? -errno : done;
 	done = pread(from, copier->buffer, bytes, offset);
 	if (done <= 0)
-		return done < 0 ? -errno : -EIO; /* has become shorter */
+		return done < 0 ? -errno : -EIO; /* the file was truncated */
 	written = pwrite(to, copier->buffer, (size_t)done, offset);
 	return written < 0 ? -errno : written;
 }
@@ -134,7 +134,7 @@ static int range_copy(struct image_copier *copier, int from, int to, off_t start
 	return 0;
 }
 
-/* What is data, hole by hole. */
+/* Copy only data, preserving holes. */
 static int file_copy(struct image_copier *copier, int from, int to, off_t bytes)
 {
 	off_t start = 0, end;
@@ -165,7 +165,7 @@ static int data_copy(int to, const uint8_t *data, size_t bytes)
 	return 0;
 }
 
-/* Return: 0 if the copy has the contents, and its source the writers, of the identity. */
+/* Return: 0 if the copy's contents, and the users that may write its source, match the identity. */
 static int check_content(const struct image_copier_job *job, int fd, int from,
 			 const struct stat *status, uint64_t bytes)
 {
@@ -183,7 +183,7 @@ static int check_content(const struct image_copier_job *job, int fd, int from,
 		       : -EBADMSG;
 }
 
-/* Whether the copy is what it is to be. */
+/* Return: 0 if the copy has the identity in the job. */
 static int copy_check(const struct image_copier_job *job, int fd, int from,
 		      const struct stat *status, uint64_t bytes)
 {
@@ -208,7 +208,7 @@ static int copy_check(const struct image_copier_job *job, int fd, int from,
 	return job->kind == IMAGE_STORE_CONTENT ? check_content(job, fd, from, status, bytes) : 0;
 }
 
-/* Find the file of a job that has a path: it may be gone soon. */
+/* Find the file of a job that has a path, before it disappears. */
 static void job_locate(struct image_copier_job *job)
 {
 	struct stat status;
@@ -219,7 +219,7 @@ static void job_locate(struct image_copier_job *job)
 	job->result = job->fd < 0 ? job->fd : 0;
 }
 
-/* The file may have changed, its mode above all, since it was found: check again. */
+/* The file, in particular its mode, may have changed since it was found: check it again. */
 static int job_open(const struct image_copier_job *job, struct stat *status)
 {
 	int rc = job->fd < 0 ? job->result : image_file_check(&job->claim, job->fd, status);
@@ -232,7 +232,10 @@ static bool is_same_time(const struct timespec *a, const struct timespec *b)
 	return a->tv_sec == b->tv_sec && a->tv_nsec == b->tv_nsec;
 }
 
-/* Return true if nothing was written, truncated or permitted otherwise since @before. */
+/*
+ * Return true if the file was not written or truncated, and its permissions were not changed, since
+ * @before.
+ */
 static bool is_unchanged(int fd, const struct stat *before)
 {
 	struct stat after;
@@ -269,7 +272,7 @@ static int copy_make(struct image_copier *copier, const struct image_copier_job 
 
 	if (bytes > copier->copy_max)
 		return -EFBIG;
-	rc = pause_until(copier, 0); /* opening may have taken until after the end */
+	rc = pause_until(copier, 0); /* opening may have blocked until after the stop */
 	if (rc < 0)
 		return rc;
 	to = image_shelf_incoming(copier->shelf, bytes, &rc);
@@ -277,7 +280,7 @@ static int copy_make(struct image_copier *copier, const struct image_copier_job 
 		return rc;
 	rc = verified_copy(copier, job, from, status, to);
 	if (rc == 0)
-		rc = pause_until(copier, 0); /* the shelf may be another copier's since */
+		rc = pause_until(copier, 0); /* another copier may own the archive by now */
 	if (rc == 0)
 		rc = image_shelf_put(copier->shelf, to, name, job->expires_ns);
 	if (rc < 0)
@@ -353,7 +356,7 @@ static void job_run(struct image_copier *copier, struct image_copier_job *job)
 	pthread_mutex_unlock(&copier->lock);
 }
 
-/* What is no file, and files without a name, go first: they may be gone soon. */
+/* Data in memory and files without a name come first: they may disappear soon. */
 static uint64_t job_size(const struct image_copier_job *job)
 {
 	struct stat status;
@@ -363,7 +366,7 @@ static uint64_t job_size(const struct image_copier_job *job)
 	return (uint64_t)status.st_size + (status.st_nlink > 0 ? SIZE_NAMED : 0);
 }
 
-/* The smallest first: most are small, and all could vanish. */
+/* Take the smallest: most are small, and all of them may disappear. */
 static struct image_copier_job backlog_take(struct image_copier *copier)
 {
 	struct image_copier_job job;
@@ -380,7 +383,7 @@ static struct image_copier_job backlog_take(struct image_copier *copier)
 	return job;
 }
 
-/* Waits for jobs and takes them all over. Return: false: stop. */
+/* Wait for jobs and take all of them. Return: false: stop. */
 static bool backlog_fill(struct image_copier *copier)
 {
 	size_t known = copier->backlog_count, i;
@@ -419,7 +422,7 @@ static void copier_destroy(struct image_copier *copier)
 	copier_free(copier);
 }
 
-/* Gives way to everything else, where the scheduler knows how. */
+/* Runs with the lowest CPU and I/O priority. */
 static void *copier_run(void *context)
 {
 	struct image_copier *copier = context;

@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Fills an image store (lib/image_store.h) in the background and keeps it small.
+ * Fills an image archive (lib/image_store.h) in the background and limits its size.
  *
- * A thread of its own copies one file after the other, small ones first, in steps, no
- * faster than it may: what it waits for (a slow disk, a file system that never answers) it
- * waits for alone. Holes stay holes, and where the file system can share blocks
- * between files, copies cost no room.
+ * A separate thread copies one file after another, small ones first, in steps, and with a limited
+ * rate. Only this thread is blocked by a slow disk, or a file system that never answers. Holes are
+ * preserved, and if the file system can share blocks between files, copies take no space.
  *
- * Only the file that the process mapped is copied, and only if the process' user may read it
+ * Only the file that the process mapped is copied, and only if the process's user may read it
  * (daemon/image/image_file.h). The copy has no name until its own build-id or digest has been
- * verified. Then others may read it. After a crash the store has whole copies only.
+ * verified. Then other users may read it. After a crash the archive contains only complete copies.
  *
- * Copies stay as long as there is room. Their time of modification says which of
- * them goes first, the earliest: see image_copier_touch().
+ * Copies remain as long as there is space. They are evicted in order of their modification time,
+ * oldest first: see image_copier_touch().
  *
- * One store has one copier: the database's writer.
+ * An archive has one copier: that of the database's writer.
  */
 #ifndef DCPI_IMAGE_COPIER_H
 #define DCPI_IMAGE_COPIER_H
@@ -30,12 +29,11 @@ struct error;
 struct image_copier;
 
 /**
- * struct image_copier_config - bounds
- * @directory:        made if it is not there, 0750
- * @bytes_max:        of all copies, as they take room on the disk; one copy may
- *                    take half of it
- * @bytes_per_second: not to be copied faster than
- * @group:            of what is made: members may read it; -1: as is
+ * struct image_copier_config - the archive and its limits
+ * @directory:        created if it does not exist, 0750
+ * @bytes_max:        disk space of all copies; one copy may take half of it
+ * @bytes_per_second: maximum rate of copying
+ * @group:            group of created files, whose members may read them; -1: unchanged
  */
 struct image_copier_config {
 	const char *directory;
@@ -46,24 +44,27 @@ struct image_copier_config {
 
 /**
  * struct image_copier_job - a copy to be made, or its result
- * @tag:            of the caller
- * @kind, @identity, @identity_bytes: what it is
- * @claim:          of a file: its identity, as far as it is known
- * @fd:             the file, opened through its mapping, O_PATH will do; or -1, and
- * @path:           malloc'd, where it may be found by @claim; or NULL, and
- * @data:           malloc'd contents, @data_bytes of them
- * @expires_ns:     CLOCK_REALTIME: the first image_copier_touch(); 0: touch only
- * @result:         out: 0: the store has a copy; or an error:
- *                  -ENOENT: touch only, and the store has no copy any more
- *                  -EFBIG: larger than half of @bytes_max
- *                  -EBADMSG: the copy has another identity than @identity
- *                  -ESTALE: the file at @path is another one
- *                  -ENOTUNIQ: the file at @path may be another one
- *                  -EPERM: the process' user may not read the file
- *                  -ENODEV: no regular file
- *                  -EAGAIN: the file was changed while it was copied
- *                  -ENOSPC: the disk has no room; a twentieth of it is never used
- * @copied:         out: false if it had it before
+ * @tag:        set by the caller
+ * @kind, @identity, @identity_bytes: identity of the image
+ * @claim:      of a file: its identity, as far as it is known
+ * @fd:         the file, opened through its mapping, O_PATH suffices; or -1
+ * @path:       without @fd: allocated, a path at which the file may be found by @claim; or NULL
+ * @data:       without @fd and @path: allocated contents, @data_bytes long
+ * @expires_ns: CLOCK_REALTIME: the first image_copier_touch(); 0: touch only
+ * @result:     out: 0: the archive has a copy; or an error, see below
+ * @copied:     out: false if the archive already had a copy
+ *
+ * Errors:
+ *
+ *	-ENOENT    Touch only, and the archive no longer has a copy.
+ *	-EFBIG     Larger than half of @bytes_max.
+ *	-EBADMSG   The copy has another identity than @identity.
+ *	-ESTALE    The file at @path is another one.
+ *	-ENOTUNIQ  The file at @path may be another one.
+ *	-EPERM     The process's user may not read the file.
+ *	-ENODEV    Not a regular file.
+ *	-EAGAIN    The file was changed while it was copied.
+ *	-ENOSPC    The disk is full; a twentieth of it is never used.
  */
 struct image_copier_job {
 	uint32_t tag;
@@ -80,46 +81,46 @@ struct image_copier_job {
 	bool copied;
 };
 
-/** image_copier_open() - start the thread. Return: 0, or the error of making the directory. */
+/** image_copier_open() - start the thread. Return: 0, or the error of creating the directory. */
 int image_copier_open(struct image_copier **ret, const struct image_copier_config *config,
 		      struct error *err);
 
-/** image_copier_close() - stop: a copy that has begun is given up. NULL is fine. */
+/** image_copier_close() - stop the thread, aborting its current copy. @copier may be NULL. */
 void image_copier_close(struct image_copier *copier);
 
 /**
- * image_copier_has() - return whether there is a copy already
+ * image_copier_has() - return true if there is already a copy
  *
- * A copy of a file that other users could write counts for IMAGE_STORE_CONTENT only.
+ * Copies of files that other users could write only count for IMAGE_STORE_CONTENT.
  *
- * Asks the file system, so it also is true of what another run left.
+ * Queries the file system, so that copies of previous runs are included.
  */
 bool image_copier_has(const struct image_copier *copier, enum image_store_kind kind,
 		      const uint8_t *identity, size_t identity_bytes);
 
 /**
- * image_copier_add() - have something copied
- * @job: copied; takes over its @fd, @path and @data, if it succeeds
+ * image_copier_add() - queue a copy
+ * @job: copied; on success, ownership of its @fd, @path and @data passes to the copier
  *
- * Return: 0; -EAGAIN as many wait as may.
+ * Return: 0; -EAGAIN if the queue is full.
  */
 int image_copier_add(struct image_copier *copier, const struct image_copier_job *job);
 
 /**
- * image_copier_touch() - keep a copy for longer
- * @job: @expires_ns: its new time. It never gets earlier.
+ * image_copier_touch() - extend the lifetime of a copy
+ * @job: @expires_ns: its new time. A time never becomes earlier.
  *
  * Return: as image_copier_add().
  */
 int image_copier_touch(struct image_copier *copier, const struct image_copier_job *job);
 
-/** image_copier_result() - a job that is done. Return: false: there is none. */
+/** image_copier_result() - take a finished job. Return: false: there is none. */
 bool image_copier_result(struct image_copier *copier, struct image_copier_job *ret);
 
 /**
- * struct image_copier_status - what there is, and what was done since the start
- * @files, @bytes: in the store
- * @waiting:       jobs
+ * struct image_copier_status - contents of the archive, and work done since the start
+ * @files, @bytes:             in the archive
+ * @waiting:                   number of queued jobs
  * @copied, @evicted, @failed: since the start
  */
 struct image_copier_status {

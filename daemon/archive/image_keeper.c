@@ -21,34 +21,34 @@
 #include "loader-hook/process_scan.h"
 
 #define PINS_MAX 1024
-/* Pins with an open file. */
+/* Maximum number of pins with an open file. */
 #define PINS_OPEN_MAX 256
-/* Processes looked at for hot images without a pin, between two ticks. */
+/* Maximum number of processes scanned for hot images without a pin, between two ticks. */
 #define SCANS_PER_TICK 4
-/* An image whose file is so often another one is given up. */
+/* After this number of copies with a wrong identity, an image is ignored. */
 #define WRONG_MAX 4
 #define NS_PER_DAY (86400LL * (int64_t)NS_PER_SECOND)
-/* Copies are kept for longer no more often than this. */
+/* Minimum extension of a copy's lifetime. */
 #define TOUCH_NS (3600LL * (int64_t)NS_PER_SECOND)
-/* Of a job that is no image's. */
+/* Tag of a job without an image. */
 #define TAG_NONE 0
 
 enum state {
-	STATE_NEW,     /* no event of it yet */
+	STATE_NEW,     /* no event yet */
 	STATE_WATCHED, /* to be copied when hot */
-	STATE_WAITING, /* the copier has it */
+	STATE_WAITING, /* queued in the copier */
 	STATE_KEPT,
-	STATE_IGNORED, /* not asked for, or cannot be kept */
+	STATE_IGNORED, /* not requested, or cannot be archived */
 };
 
 /*
- * @pid:     a process that has it mapped, as long as that one lives; @latest: the last seen
- * @wrong:   copies made that were another image's
- * @samples: since the start; of a watched image, since its file was last looked for
- * @sampled: since the start
- * @inode:   of its file, from its first event; 0: unknown
- * @pin:     index of its pin, if that is still this image's
- * @expires_ns: when it is kept: its copy's time
+ * @pid:        the first process that mapped it, as long as it lives; @latest: the last one
+ * @wrong:      number of copies that had another image's identity
+ * @samples:    since the start; of a watched image, since its file was last searched for
+ * @sampled:    since the start
+ * @inode:      of its file, from its first event; 0: unknown
+ * @pin:        index of its pin, if the pin still belongs to this image
+ * @expires_ns: time of its copy, if there is one
  */
 struct candidate {
 	enum state state;
@@ -63,12 +63,12 @@ struct candidate {
 };
 
 /*
- * How the file of an image can be found: opened through its mapping, or by its identity at the
- * image's path.
+ * Information to find the file of an image: opened through its mapping, or its identity, to be
+ * found at the image's path.
  *
  * @image:    0: free
- * @fd:       O_PATH, up to @until_ns; -1: it could not be opened, or that time is over
- * @is_named: the event had the path that the image has
+ * @fd:       O_PATH, until @until_ns; -1: it could not be opened, or has been closed
+ * @is_named: the event had the image's path
  */
 struct pin {
 	uint32_t image;
@@ -82,7 +82,7 @@ struct image_keeper {
 	const char *patterns;
 	uint64_t pin_ns;
 	struct image_copier *copier;
-	struct candidate *candidates; /* by number in the image table */
+	struct candidate *candidates; /* indexed by number in the image table */
 	size_t count;
 	size_t capacity;
 	struct pin pins[PINS_MAX];
@@ -124,14 +124,14 @@ static void pin_close(struct image_keeper *keeper, struct pin *pin)
 	keeper->open_pins--;
 }
 
-/* The oldest open file makes room: its image has had its time to be sampled. */
+/* Close the oldest open files: their images have had time to be sampled. */
 static void pin_make_room(struct image_keeper *keeper)
 {
 	for (size_t i = 0; keeper->open_pins >= PINS_OPEN_MAX && i < PINS_MAX; i++)
 		pin_close(keeper, &keeper->pins[(keeper->next_pin + i) % PINS_MAX]);
 }
 
-/* The image's own pin, or the oldest one. */
+/* Return the image's own pin, or the oldest one. */
 static struct pin *pin_take(struct image_keeper *keeper, uint32_t image)
 {
 	struct pin *pin = pin_find(keeper, image);
@@ -174,15 +174,15 @@ static enum image_store_kind kind_of(const struct profile_image *image)
 	}
 }
 
-/* Return true if @path still leads to a file with that inode number; 0 stands for any. */
+/* Return true if a file with that inode number is still at @path; 0 matches any. */
 static bool is_in_place(const char *path, uint64_t inode, struct stat *status)
 {
 	return stat(path, status) == 0 && (inode == 0 || status->st_ino == inode);
 }
 
 /*
- * Files that the distribution's packages own rarely vanish, and debug packages have their names.
- * The same path in a container leads to another inode.
+ * Files of the distribution's packages rarely disappear, and debug packages contain their names.
+ * The same path in a container refers to another inode.
  */
 static bool is_packaged(const char *path, uint64_t inode)
 {
@@ -206,13 +206,16 @@ static bool is_wanted(const struct image_keeper *keeper, const char *path, uint6
 	return per_process_match(keeper->patterns, path);
 }
 
-/* The contents may be read later: such a file is pinned, and copied once its identity is known. */
+/*
+ * Return true if the contents are yet to be read: the file is pinned, and copied once its identity
+ * is known.
+ */
 static bool is_unverified(const struct profile_image *image)
 {
 	return image->identity_kind == PROFILE_IDENTITY_FILE;
 }
 
-/* An image's first event decides whether it is of interest at all. */
+/* Return the state of an image after its first event: ignored images are never archived. */
 static enum state state_first(const struct image_keeper *keeper, const struct profile_image *image,
 			      uint64_t inode)
 {
@@ -264,7 +267,7 @@ void image_keeper_forget(struct image_keeper *keeper, uint32_t image)
 	memset(&keeper->candidates[image], 0, sizeof(*keeper->candidates));
 }
 
-/* Looking an event's image up is enough: image_keeper_seen() is told. */
+/* Looking up an event's image has the side effect of a call of image_keeper_seen(). */
 static void event_look(void *table, const struct image_event *event)
 {
 	if (event->type == IMAGE_EVENT_MAP)
@@ -282,7 +285,7 @@ static bool pin_through(struct image_keeper *keeper, struct image_table *table, 
 	return pin != NULL && pin->fd >= 0;
 }
 
-/* A process that has it mapped still: the first one seen, else the last. */
+/* Scan a process that still has the image mapped: the first one seen, otherwise the last one. */
 static void pin_through_process(struct image_keeper *keeper, struct image_table *table,
 				uint32_t image)
 {
@@ -290,13 +293,13 @@ static void pin_through_process(struct image_keeper *keeper, struct image_table 
 
 	if (pin_through(keeper, table, image, first))
 		return;
-	/* What a scan meets for the first time moves the candidates. */
+	/* The array may have been reallocated if the scan found new images. */
 	keeper->candidates[image].pid = 0;
 	if (latest != first)
 		pin_through(keeper, table, image, latest);
 }
 
-/* The time of a copy: now, and a day for each doubling of its samples. */
+/* Return the time of a copy: now, plus a day for each doubling of its samples. */
 static int64_t expiry(const struct candidate *candidate)
 {
 	int64_t doublings = 63 - __builtin_clzll(candidate->samples | 1);
@@ -319,14 +322,14 @@ static struct image_copier_job job_for(const struct profile_image *image, uint32
 	return job;
 }
 
-/* The image is copied later if it goes on being hot. */
+/* The image is copied later if it remains hot. */
 static void candidate_rest(struct candidate *candidate)
 {
 	candidate->state = STATE_WATCHED;
 	candidate->samples = 0;
 }
 
-/* Return false if the copier's queue is full, or if there is no memory. */
+/* Return false if the copier's queue is full, or out of memory. */
 static bool job_add(struct image_keeper *keeper, struct image_table *table, struct pin *pin)
 {
 	const struct profile_image *image = image_table_get(table, pin->image);
@@ -356,7 +359,7 @@ static void copy_ask(struct image_keeper *keeper, struct image_table *table, uin
 		return;
 	if (pin == NULL || pin->fd < 0) {
 		if (keeper->scans++ >= SCANS_PER_TICK)
-			return; /* the next samples ask again */
+			return; /* the next samples try again */
 		pin_through_process(keeper, table, image);
 		pin = pin_find(keeper, image);
 	}
@@ -420,7 +423,7 @@ int image_keeper_memory(struct image_keeper *keeper, enum image_store_kind kind,
 	return rc;
 }
 
-/* Once: what the store's owner can do something about. */
+/* Log once, and only errors that the archive's owner can fix. */
 static void failure_tell(struct image_keeper *keeper, int result)
 {
 	if (keeper->failure_told || (result != -ENOSPC && result != -EACCES && result != -EROFS &&
@@ -445,13 +448,13 @@ static void result_take(struct image_keeper *keeper, const struct image_copier_j
 	case 0:
 		candidate->state = STATE_KEPT;
 		return;
-	case -EFBIG: /* will not become smaller */
+	case -EFBIG: /* permanent errors */
 	case -EINVAL:
 	case -ENODEV:
 		candidate->state = STATE_IGNORED;
 		return;
 	case -EBADMSG:
-		/* The process may have had another program there by then. */
+		/* The process may have mapped another program by then. */
 		if (++candidate->wrong == WRONG_MAX) {
 			candidate->state = STATE_IGNORED;
 			return;

@@ -20,7 +20,7 @@
 
 #define INCOMING "incoming"
 #define INCOMING_BYTES 48
-/* The database needs room more than we do: of a file system so much stays free. */
+/* The database needs the space more: this fraction of the file system stays free. */
 #define FREE_SHARE 20
 
 struct copy {
@@ -30,10 +30,10 @@ struct copy {
 };
 
 /*
- * @incoming: the name of a copy that is being made, where the file system has no files without
- *            names. Only this shelf uses it: a copier that was given up may go on while another
- *            one has the directory
- * @is_named: the copy that was begun last has that name
+ * @incoming: name of a copy in progress, if the file system does not support unnamed files. It is
+ *            unique to this shelf, because an abandoned copier may continue while another one has
+ *            the directory
+ * @is_named: the most recent copy has that name
  */
 struct image_shelf {
 	int fd;
@@ -51,7 +51,7 @@ struct image_shelf {
 static void group_give(struct image_shelf *shelf, int fd)
 {
 	if (fchown(fd, (uid_t)-1, shelf->group) < 0)
-		shelf->group = (gid_t)-1; /* not ours to give */
+		shelf->group = (gid_t)-1; /* not permitted */
 }
 
 static void evict_to(struct image_shelf *shelf, uint64_t bytes_max, size_t copies_max)
@@ -64,7 +64,7 @@ static void evict_to(struct image_shelf *shelf, uint64_t bytes_max, size_t copie
 			if (shelf->copies[i].expires_ns < first->expires_ns)
 				first = &shelf->copies[i];
 		}
-		/* What cannot be removed is no longer ours to count. */
+		/* A copy that cannot be removed is no longer counted. */
 		if (unlinkat(shelf->fd, first->name, 0) == 0)
 			shelf->evicted++;
 		shelf->bytes -= first->bytes;
@@ -89,7 +89,7 @@ static int copy_add(struct image_shelf *shelf, const char *name, const struct st
 	return 0;
 }
 
-/* Calls visit for each entry of a directory but "." and "..". */
+/* Call @visit for each entry of a directory except "." and "..". */
 static int directory_walk(struct image_shelf *shelf, const char *path,
 			  int (*visit)(struct image_shelf *shelf, const char *parent,
 				       const char *name))
@@ -99,7 +99,7 @@ static int directory_walk(struct image_shelf *shelf, const char *path,
 	DIR *directory;
 
 	if (fd < 0)
-		return 0; /* a file that is not ours */
+		return 0; /* not a directory: some other file */
 	directory = fdopendir(fd);
 	if (directory == NULL) {
 		close(fd);
@@ -130,7 +130,7 @@ static int folder_visit(struct image_shelf *shelf, const char *parent, const cha
 	return strlen(name) == 2 ? directory_walk(shelf, name, file_visit) : 0;
 }
 
-/* Left behind by whoever had the directory before. */
+/* Remove an incomplete copy of a previous owner of the directory. */
 static int incoming_visit(struct image_shelf *shelf, const char *parent, const char *name)
 {
 	(void)parent;
@@ -257,7 +257,7 @@ static int time_set(struct image_shelf *shelf, const char *name, int64_t expires
 	return utimensat(shelf->fd, name, times, AT_SYMLINK_NOFOLLOW) < 0 ? -errno : 0;
 }
 
-/* Give a copy its name, in place of a file that may have it. */
+/* Give a copy its name, replacing an existing file. */
 static int name_give(const struct image_shelf *shelf, int fd, const char *name)
 {
 	char path[64];
@@ -269,7 +269,7 @@ static int name_give(const struct image_shelf *shelf, int fd, const char *name)
 	return linkat(AT_FDCWD, path, shelf->fd, name, AT_SYMLINK_FOLLOW) < 0 ? -errno : 0;
 }
 
-/* The first two digits. */
+/* Create the directory named after the first two digits. */
 static void folder_make(struct image_shelf *shelf, const char *name)
 {
 	char folder[3] = {name[0], name[1], '\0'};
@@ -305,7 +305,7 @@ int image_shelf_put(struct image_shelf *shelf, int fd, const char *name, int64_t
 	fstat(fd, &status);
 	rc = copy_add(shelf, name, &status);
 	if (rc < 0)
-		unlinkat(shelf->fd, name, 0); /* what is not counted would stay for ever */
+		unlinkat(shelf->fd, name, 0); /* otherwise it would never be evicted */
 	return rc;
 }
 
@@ -318,7 +318,7 @@ int image_shelf_touch(struct image_shelf *shelf, const char *name, int64_t expir
 		return -ENOENT;
 	if (expires_ns > copy->expires_ns)
 		rc = time_set(shelf, name, expires_ns);
-	if (rc == -ENOENT) { /* somebody else has removed it */
+	if (rc == -ENOENT) { /* removed by another program */
 		shelf->bytes -= copy->bytes;
 		*copy = shelf->copies[--shelf->count];
 	} else if (expires_ns > copy->expires_ns) {
