@@ -7,9 +7,11 @@
 
 #include "lib/array.h"
 
-/* Unsettled pieces that are searched for one that moves. */
+/* Number of unsettled pieces that are searched for one that moves. */
 #define RECENT 1024
-/* Replaced pieces that are looked at for one address; with more, the answer is ambiguous. */
+/*
+ * Maximum number of replaced pieces searched for one address; with more, the result is ambiguous.
+ */
 #define OVERLAPS_MAX 4096
 /* A sampled piece counts as younger than this number of later additions. */
 #define SAMPLED_BONUS (1U << 20)
@@ -84,7 +86,7 @@ int jit_codes_add(struct jit_codes *codes, const struct jit_code *code)
 	return 0;
 }
 
-/* Return: how many of a list sorted by start begin at or below an address. */
+/* Return: number of elements of a list sorted by start that begin at or below an address. */
 static size_t count_below(const void *list, size_t count, size_t element_bytes, uint64_t address)
 {
 	size_t low = 0, high = count;
@@ -128,7 +130,7 @@ bool jit_codes_again(struct jit_codes *codes, const struct jit_code *code)
 	return true;
 }
 
-/* Takes the name over. Without memory for it, samples go to the piece that is there now. */
+/* Takes ownership of the name. Out of memory, samples are attributed to the current piece. */
 static void gone_add(struct jit_codes *codes, struct jit_code *code, uint64_t from_ns,
 		     uint64_t by_ns, uint64_t window_ns)
 {
@@ -151,7 +153,7 @@ int jit_codes_move(struct jit_codes *codes, uint64_t from, uint64_t to, uint64_t
 	const struct jit_code *code = NULL;
 	struct jit_code moved;
 
-	/* Moved soon after it was made, if at all. */
+	/* Pieces are moved soon after they were made, if at all. */
 	if (last - first > RECENT)
 		first = last - RECENT;
 	for (i = last; i > first && code == NULL; i--) {
@@ -170,7 +172,7 @@ int jit_codes_move(struct jit_codes *codes, uint64_t from, uint64_t to, uint64_t
 	return jit_codes_add(codes, &moved);
 }
 
-/* By address; pieces that begin at the same one, in order of time. */
+/* Order by address; pieces at the same address chronologically. */
 static int compare_added(const void *first, const void *second)
 {
 	const struct jit_code *a = first, *b = second;
@@ -187,7 +189,7 @@ static int compare_gone(const void *first, const void *second)
 	return compare_added(&a->code, &b->code);
 }
 
-/* After additions: sort, and note how far the entries up to each one reach. */
+/* Sort after additions, and update the highest end address of all entries up to each one. */
 static void gone_sort(struct jit_codes *codes)
 {
 	uint64_t reach = 0;
@@ -217,7 +219,7 @@ static void cut(struct jit_code *code, const struct jit_code *next)
 		code->bytes = (uint32_t)(next->start - code->start);
 }
 
-/* The same piece, announced again: it has been there all the time. */
+/* Merge two announcements of the same piece, which has existed all the time. */
 static bool code_unite(struct jit_codes *codes, struct jit_code *known, struct jit_code *next)
 {
 	if (!is_same(known, next) || known->code_at != 0)
@@ -232,8 +234,8 @@ static bool code_unite(struct jit_codes *codes, struct jit_code *known, struct j
 }
 
 /*
- * Appends the next piece by address to @out. A later one replaces those that it
- * overlaps; an earlier one does not get in.
+ * Append the next piece by address to @out. A later piece replaces the pieces that it overlaps; an
+ * earlier piece is dropped instead.
  */
 static size_t place(struct jit_codes *codes, struct jit_code *out, size_t count,
 		    struct jit_code next, uint64_t window_ns, bool *replaced)
@@ -324,7 +326,7 @@ bool jit_codes_settle(struct jit_codes *codes, uint64_t window_ns)
 		return false;
 	}
 	out = malloc(codes->count * sizeof(*out));
-	/* Without memory they stay unsettled until the next time. */
+	/* Out of memory, the pieces stay unsettled until the next call. */
 	if (out == NULL)
 		return false;
 	codes_merge(codes, out, window_ns, &replaced);
@@ -346,7 +348,7 @@ bool jit_codes_purge(struct jit_codes *codes, uint8_t file, uint8_t pass, uint64
 			codes->codes[left++] = *code;
 			continue;
 		}
-		/* Its file may not have the code any more. */
+		/* Its file may no longer contain the code. */
 		code->code_at = 0;
 		gone_add(codes, code, since_ns, seen_ns, window_ns);
 	}
@@ -360,7 +362,7 @@ bool jit_codes_purge(struct jit_codes *codes, uint8_t file, uint8_t pass, uint64
 	return removed;
 }
 
-/* The value with @rank smaller ones. C. A. R. Hoare, Algorithm 65: find, CACM 4(7), 1961. */
+/* Return the value with @rank smaller ones. C. A. R. Hoare, Algorithm 65: find, CACM 4(7), 1961. */
 static uint32_t select_rank(uint32_t *values, size_t count, size_t rank)
 {
 	size_t low = 0, high = count - 1;
@@ -394,7 +396,7 @@ static uint32_t select_rank(uint32_t *values, size_t count, size_t rank)
 	return values[rank];
 }
 
-/* Return: half of the pieces are younger than this; 0: out of memory. */
+/* Return: the median of @used: half of the pieces are younger; 0: out of memory. */
 static uint32_t median_age(const struct jit_codes *codes)
 {
 	uint32_t *values = malloc(codes->count * sizeof(*values)), median;
@@ -461,8 +463,8 @@ bool jit_codes_is_free(const struct jit_codes *codes, uint64_t start, uint64_t b
 
 /*
  * @window_ns, @until_ns: as for jit_codes_find()
- * @best: was certainly there for @certain_ns, longer than the others
- * @names: not all have the name of @best
+ * @best:                 the piece that was certainly there for the longest time, @certain_ns
+ * @names:                some pieces have another name than @best
  */
 struct candidates {
 	uint64_t window_ns;
@@ -472,7 +474,10 @@ struct candidates {
 	bool names;
 };
 
-/* A piece that was possibly there from @since_ns to @by_ns, certainly from @seen_ns to @from_ns. */
+/*
+ * Consider a piece that was possibly there from @since_ns to @by_ns, certainly from @seen_ns to
+ * @from_ns.
+ */
 static void consider(struct candidates *candidates, struct jit_code *code, uint64_t from_ns,
 		     uint64_t by_ns)
 {
@@ -491,14 +496,17 @@ static void consider(struct candidates *candidates, struct jit_code *code, uint6
 	candidates->certain_ns = certain;
 }
 
-/* The piece @now was already there, under the same name, at the read before it was announced. */
+/*
+ * Return true if the piece @now, under the same name, already existed at the read before it was
+ * announced.
+ */
 static bool is_continued(const struct jit_gone *gone, const struct jit_code *now)
 {
 	return now != NULL && gone->code.name_hash == now->name_hash &&
 	       gone->from_ns >= now->since_ns && gone->code.since_ns < now->since_ns;
 }
 
-/* Return: whether all pieces that may be at the address were considered. */
+/* Return: true if all pieces that may have been at the address were considered. */
 static bool consider_gone(struct jit_codes *codes, struct candidates *candidates,
 			  struct jit_code *now, uint64_t address)
 {

@@ -13,11 +13,11 @@
 #include "lib/u64_map.h"
 #include "loader-hook/jit_dump.h"
 
-/* Bounds for hostile programs: of an image, between two epochs. */
+/* Limits for hostile programs: per image, between two epochs. */
 #define NAMES_BYTES_MAX (16U << 20)
 #define CODE_BYTES_MAX (8U << 20)
 
-/* @code: until it is written */
+/* @code: a copy of the code until it has been written to the database */
 struct entry {
 	uint64_t slot;
 	uint32_t bytes;
@@ -27,8 +27,8 @@ struct entry {
 };
 
 /*
- * @written: of @entries, those in the database; @writing: and those that will
- *	     be with the transaction that is open, or 0
+ * @written: number of @entries in the database
+ * @writing: number of entries including those in the open transaction, or 0
  */
 struct image {
 	uint32_t number;
@@ -104,7 +104,7 @@ size_t jit_images_bytes(const struct jit_images *images)
 	return images->bytes;
 }
 
-/* There are few. */
+/* A linear search suffices: there are few. */
 static struct image *image_find(struct jit_images *images, uint32_t number)
 {
 	size_t i;
@@ -130,7 +130,7 @@ static struct image *image_get(struct jit_images *images, uint32_t number)
 	return image;
 }
 
-/* Stored in databases: never to be changed. */
+/* The result is stored in databases, so this must never be changed. */
 static uint64_t slot_of(const struct jit_procedure *procedure)
 {
 	uint64_t hash = XXH3_64bits_withSeed(procedure->name, procedure->name_bytes,

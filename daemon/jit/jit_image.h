@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Images of code made at run time, and their procedures.
+ * Images of code generated at run time, and their procedures.
  *
- * An image stands for the JIT code of all processes that run one program. Its
- * offsets are not addresses, which differ from run to run: a procedure begins
- * at a multiple of JIT_SLOT_BYTES that is a hash of its name, and of its code
- * where that is known. So the same procedure has the same offset in each
- * process, after a restart of the daemon and on another host, and the size of
- * a database depends on how many procedures there are, not on how often the
- * program was run. (That two of 65,536 names share an offset has a chance of
- * 1 in 4,000; the first then stands for both.)
+ * An image represents the JIT code of all processes that run one program. Its offsets are not
+ * addresses, which differ from run to run. Instead a procedure begins at a multiple of
+ * JIT_SLOT_BYTES that is a hash of its name, and of its code if that is known. So the same
+ * procedure has the same offset in each process, after a restart of the daemon and on another host.
+ * The size of a database depends on the number of procedures, not on how often the program was run.
+ * (With 65,536 names, the chance that two of them share an offset is 1 in 4,000; the first one then
+ * represents both.)
  *
- * Samples of a procedure whose code is not known are all at its first byte:
- * where else they were means nothing without the code.
+ * All samples of a procedure whose code is unknown are at its first byte: without the code, offsets
+ * have no meaning.
  */
 #ifndef DCPI_JIT_IMAGE_H
 #define DCPI_JIT_IMAGE_H
@@ -25,7 +24,7 @@
 struct error;
 struct jit_images;
 
-/* Longer code counts as unknown. */
+/* Longer code is treated as unknown. */
 #define JIT_SLOT_BYTES (1U << 20)
 
 int jit_images_create(struct jit_images **ret, struct error *err);
@@ -36,9 +35,9 @@ void jit_images_destroy(struct jit_images *images);
  * @name:       not terminated; control characters become "?"
  * @name_bytes: its length
  * @bytes:      of its code
- * @code:       that, or NULL
+ * @code:       its code, or NULL
  * @shape:      of its code; see daemon/jit/jit_shape.h
- * @offsets:    samples are wanted by offset all the same
+ * @offsets:    distinguish samples by offset even without @code
  */
 struct jit_procedure {
 	const char *name;
@@ -50,12 +49,12 @@ struct jit_procedure {
 };
 
 /**
- * jit_images_slot() - where a procedure is in an image
+ * jit_images_slot() - return the offset of a procedure in an image
  * @image: number in the image table
- * @bytes: out: samples may be at offsets below that; 1 if only the name counts
+ * @bytes: out: samples may be at offsets below this; 1 if only the name is known
  *
- * The next merge stores the procedure. An image holds 16 MiB of names and 8 MiB of code
- * between two epochs; a procedure whose code exceeds that is known by name only.
+ * The next merge stores the procedure. An image holds 16 MiB of names and 8 MiB of code between two
+ * epochs; beyond the latter, only the name of a procedure is stored.
  *
  * Return: the offset, > 0; 0 if out of memory, or the image has no room for the name.
  */
@@ -63,31 +62,31 @@ uint64_t jit_images_slot(struct jit_images *images, uint32_t image,
 			 const struct jit_procedure *procedure, uint32_t *bytes);
 
 /**
- * jit_images_write() - keep what is new of an image, in the writer's open transaction
+ * jit_images_write() - store the new procedures of an image, in the writer's open transaction
  * @id: number of the image in the database
  *
- * Images that are none of these have nothing to keep.
+ * Does nothing for images without JIT code.
  */
 int jit_images_write(struct jit_images *images, uint32_t image, struct profile_writer *writer,
 		     int64_t id, struct error *err);
 
-/** jit_images_written() - that transaction was committed. */
+/** jit_images_written() - the transaction was committed. */
 void jit_images_written(struct jit_images *images);
 
-/** jit_images_unwritten() - it was rolled back. */
+/** jit_images_unwritten() - the transaction was rolled back. */
 void jit_images_unwritten(struct jit_images *images);
 
 /**
- * jit_images_forget() - an epoch begins: everything is to be told again
+ * jit_images_forget() - an epoch begins: everything must be stored again
  *
- * An image that nothing refers to any more may go with an old epoch.
+ * An image without references may be deleted together with an old epoch.
  */
 void jit_images_forget(struct jit_images *images);
 
-/** jit_images_version() - changes when slots must be asked for again; never 0. */
+/** jit_images_version() - return a number that changes when all slots become invalid; never 0. */
 uint32_t jit_images_version(const struct jit_images *images);
 
-/** jit_images_bytes() - memory in use. */
+/** jit_images_bytes() - return the memory in use. */
 size_t jit_images_bytes(const struct jit_images *images);
 
 #endif

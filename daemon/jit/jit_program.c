@@ -13,15 +13,15 @@
 
 #define PIECE_BYTES_MAX (1U << 30)
 #define DUMP_RECORD_COST 256
-/* Only the last bytes of a map are kept at once: more would not fit into memory. */
+/* Only the last part of a map is stored at first: more would not fit into memory. */
 #define MAP_TAIL_BYTES (JIT_BYTES_MAX / 4)
 #define SEARCH_PAUSE_MAX 4096
-/* Bytes that may be searched in a drain: 0.1 s. */
+/* Maximum number of bytes searched per drain: 0.1 s. */
 #define SEARCH_BYTES ((size_t)64 << 20)
 
 /*
- * While a program's files are read.
- * @grown: out: the map had more, or was rewritten
+ * State while a program's files are read.
+ * @grown: out: the map has grown, or was rewritten
  * @found: out: the search found a name
  */
 struct visit {
@@ -40,13 +40,13 @@ void jit_program_init(struct jit_program *program, uint64_t since_ns)
 	program->keep_ns = UINT64_MAX;
 }
 
-/* No sample is looked up from before that, in the program itself or in its children. */
+/* Return the time before which no sample is looked up, in the program itself or in its children. */
 static uint64_t window(const struct jit_program *program, const struct jit_reading *reading)
 {
 	return program->keep_ns < reading->window_ns ? program->keep_ns : reading->window_ns;
 }
 
-/* To be called whenever the memory of the code may have changed. */
+/* Must be called whenever the memory of the code may have changed. */
 static void account(struct jit_program *program, struct jit_reading *reading)
 {
 	struct jit_user *user = jit_reading_user(reading, program->user);
@@ -93,7 +93,7 @@ bool jit_program_is_empty(const struct jit_program *program)
 	return jit_codes_count(&program->codes) == 0 && program->codes.evicted == 0;
 }
 
-/* Code whose file is another one now. */
+/* Remove code that was listed in a previous jitdump. */
 static void dump_forget(struct jit_program *program, struct jit_reading *reading)
 {
 	jit_codes_settle(&program->codes, window(program, reading));
@@ -104,7 +104,7 @@ static void dump_forget(struct jit_program *program, struct jit_reading *reading
 	account(program, reading);
 }
 
-/* Pieces that the new content does not list are dropped when its end is reached. */
+/* Pieces that the new content does not list are dropped when its end has been read. */
 static void map_begin_again(struct jit_program *program)
 {
 	jit_map_deinit(&program->map);
@@ -145,7 +145,7 @@ void jit_program_follow(struct jit_program *program, struct jit_program *from)
 	from->map = (struct jit_map){0};
 }
 
-/* Keeps the identity, so that reading can go on when the file is opened again. */
+/* Close a file but keep its identity, so that reading can continue when it is opened again. */
 static void file_park(struct jit_file *file, struct jit_reading *reading)
 {
 	struct jit_file known = *file;
@@ -203,7 +203,7 @@ static bool is_wanted(const struct jit_program *program, const struct jit_map_li
 	return false;
 }
 
-/* A line that is new since the map was complete was written after that. */
+/* A line that is new since the map was last read completely was written after that. */
 static void line_take(void *context, const struct jit_map_line *line)
 {
 	struct visit *visit = context;
@@ -224,7 +224,10 @@ static void line_take(void *context, const struct jit_map_line *line)
 		piece_add(visit, &code);
 }
 
-/* A wanted piece that memory does not hold has been there for long, unless others came after it. */
+/*
+ * A wanted piece that is not in memory has existed for long, unless other pieces took its place
+ * later.
+ */
 static void search_take(void *context, const struct jit_map_line *line)
 {
 	struct visit *visit = context;
@@ -251,7 +254,7 @@ static void search_end(struct jit_program *program, const struct jit_reading *re
 	program->search_at = reading->drain + program->search_pause;
 }
 
-/* Reads the map again for the names of sampled addresses that memory does not hold. */
+/* Read the map again for the names of sampled addresses that are not in memory. */
 static void search(struct visit *visit, struct jit_user *user)
 {
 	size_t all = user->saved < SEARCH_BYTES ? user->saved : SEARCH_BYTES, left = all;
@@ -311,8 +314,8 @@ static void record_take(struct visit *visit, const struct jit_dump_record *recor
 }
 
 /*
- * Pieces that a rewritten map does not list any more are dropped at its end, one read later than
- * that is reached: a program may be caught while it writes.
+ * Drop the pieces that a rewritten map no longer lists, one read after its end was reached: the
+ * program may still be writing it.
  */
 static bool map_end(struct jit_program *program, const struct jit_reading *reading, bool grown)
 {
@@ -341,7 +344,7 @@ static void map_read(struct visit *visit, size_t *budget)
 	visit->grown = program->map.position != position;
 }
 
-/* Records later than the events known are left for the next time. */
+/* Records later than the known events are left for the next call. */
 static void dump_read(struct visit *visit, size_t *budget)
 {
 	struct jit_program *program = visit->program;
@@ -384,8 +387,8 @@ bool jit_program_read(struct jit_program *program, struct jit_reading *reading)
 }
 
 /*
- * A map written after the end is the next program's. The jitdump stays open for the
- * code in it.
+ * A map that was written after the end belongs to the next program. The jitdump stays open because
+ * of its code.
  */
 void jit_program_end(struct jit_program *program, struct jit_reading *reading, uint64_t time_ns)
 {
@@ -407,7 +410,7 @@ void jit_program_evict(struct jit_program *program, struct jit_reading *reading)
 	account(program, reading);
 }
 
-/* The code, if it is all there and not too long. */
+/* Return the code, if it is complete and not too long. */
 static uint8_t *code_read(int fd, const struct jit_code *code)
 {
 	uint8_t *data;
@@ -422,7 +425,7 @@ static uint8_t *code_read(int fd, const struct jit_code *code)
 	return data;
 }
 
-/* Where a piece is in its image: determined once, when it is first sampled. */
+/* Determine the offset of a piece in its image once, when it is first sampled. */
 static bool slot_find(const struct jit_program *program, struct jit_images *images,
 		      struct jit_code *code)
 {

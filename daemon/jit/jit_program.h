@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The JIT code of one program: what its perf map and its jitdump list, read as far
- * as they have grown. Private to the table (daemon/jit/jit_table.h).
+ * The JIT code of one program: the contents of its perf map and its jitdump, which are read as they
+ * grow. Private to the table (daemon/jit/jit_table.h).
  *
  * Names are copied when they are read, because a program may rewrite its files.
  */
@@ -27,7 +27,7 @@ enum jit_program_file {
 	JIT_PROGRAM_FILES,
 };
 
-/* Addresses whose names are looked for at a time. */
+/* Maximum number of addresses whose names are searched for at a time. */
 #define JIT_WANTED_MAX 64
 
 /** enum jit_answer - result of looking a sample up */
@@ -35,25 +35,26 @@ enum jit_answer {
 	JIT_NO_NAME, /* no file lists its address */
 	JIT_NAMED,
 	JIT_AMBIGUOUS, /* its code was replaced between two reads around the sample */
-	JIT_LIMIT,     /* a limit on memory or time keeps its name away */
+	JIT_LIMIT,     /* its name is not known because of a limit on memory or time */
 };
 
 /**
- * struct jit_program - fields but @image and @keep_ns are private
- * @image:      number of its JIT image, 0: it has none yet
- * @user:       whose memory and time are used
- * @bytes:      of memory accounted
- * @keep_ns:    the oldest living child was forked then: the code of that time is kept;
- *              UINT64_MAX: the program has no child
- * @caught_ns:  the map was complete then; before the first read, when the program began
- * @behind:     there is more in the files than could be read so far
- * @rereading:  the map is read again from its beginning, as pass @pass, and had no end yet
- * @dump_ended: nothing more will come from the jitdump
- * @wanted:     sampled addresses whose names may be among those that memory does not hold:
- *              they are looked for in the map as it is read, or by reading it again
- *              (@search, while @searching)
- * @search_at:  drain in which it may be read again; @search_pause: and how many drains to wait
- *              if that finds nothing
+ * struct jit_program - fields except @image and @keep_ns are private
+ * @image:        number of its JIT image, 0: it has none yet
+ * @user:         account of its memory and time
+ * @bytes:        of memory accounted
+ * @keep_ns:      time of the fork of the oldest living child: code of that time is kept;
+ *                UINT64_MAX: the program has no child
+ * @caught_ns:    time at which the map was read completely; before the first read, start of the
+ *                program
+ * @behind:       the files contain more than could be read so far
+ * @rereading:    the map is read again from its beginning, as pass @pass, and its end was not
+ *                reached yet
+ * @dump_ended:   the jitdump is complete
+ * @wanted:       sampled addresses whose names may not be in memory: they are searched for in the
+ *                map as it is read, or by reading it again (@search, while @searching)
+ * @search_at:    drain in which the map may be read again
+ * @search_pause: number of drains to wait if that finds nothing
  */
 struct jit_program {
 	uint32_t image;
@@ -77,48 +78,53 @@ struct jit_program {
 	uint64_t wanted[JIT_WANTED_MAX];
 };
 
-/** jit_program_init() - one without files that began at @since_ns; @program zeroed */
+/**
+ * jit_program_init() - initialise a program that began at @since_ns, without files; @program is
+ * zeroed
+ */
 void jit_program_init(struct jit_program *program, uint64_t since_ns);
 
 /** jit_program_deinit() - free everything; the program is as after jit_program_init(). */
 void jit_program_deinit(struct jit_program *program, struct jit_reading *reading);
 
-/** jit_program_has_files() - whether a file is open. */
+/** jit_program_has_files() - return true if a file is open. */
 bool jit_program_has_files(const struct jit_program *program);
 
-/** jit_program_is_empty() - whether the program never listed any code. */
+/** jit_program_is_empty() - return true if the program never listed any code. */
 bool jit_program_is_empty(const struct jit_program *program);
 
-/** jit_program_lacks() - whether memory does not hold all that the files list. */
+/** jit_program_lacks() - return true if some of the code that the files list is not in memory. */
 bool jit_program_lacks(const struct jit_program *program);
 
 /**
- * jit_program_set_file() - the program has a file, or another one instead of its last
- * @file: becomes the program's, or is closed
+ * jit_program_set_file() - set a file of the program, or replace it
+ * @file: ownership passes to the program, which may close it
  *
- * Code listed in the last file stays until the new one has been read.
+ * Code listed in the previous file stays until the new one has been read.
  *
- * Return: whether it is another file than before.
+ * Return: true if it is not the same file as before.
  */
 bool jit_program_set_file(struct jit_program *program, enum jit_program_file which,
 			  const struct jit_file *file, struct jit_reading *reading);
 
-/** jit_program_follow() - continue in the perf map where the program before in @from stopped. */
+/**
+ * jit_program_follow() - continue reading the perf map where the previous program, @from, stopped.
+ */
 void jit_program_follow(struct jit_program *program, struct jit_program *from);
 
 /** jit_program_park() - close the files to save descriptors; the perf map can be set again. */
 void jit_program_park(struct jit_program *program, struct jit_reading *reading);
 
-/** jit_program_close() - nothing more will be read; the names read so far stay. */
+/** jit_program_close() - stop reading; the names read so far are kept. */
 void jit_program_close(struct jit_program *program, struct jit_reading *reading);
 
 /** jit_program_end() - the program ended at @time_ns: read the rest of its files. */
 void jit_program_end(struct jit_program *program, struct jit_reading *reading, uint64_t time_ns);
 
-/** jit_program_read() - read on. Return: whether code replaced other code. */
+/** jit_program_read() - continue reading. Return: true if code replaced other code. */
 bool jit_program_read(struct jit_program *program, struct jit_reading *reading);
 
-/** jit_program_evict() - drop half of the code, which has gone unsampled longest. */
+/** jit_program_evict() - drop the half of the code without samples for the longest time. */
 void jit_program_evict(struct jit_program *program, struct jit_reading *reading);
 
 /**

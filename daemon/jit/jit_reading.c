@@ -19,7 +19,7 @@ void jit_reading_deinit(struct jit_reading *reading)
 	u64_map_deinit(&reading->users);
 }
 
-/* For the drains since the last call. */
+/* Add the budgets of all drains since the last call. */
 static void refill(const struct jit_reading *reading, struct jit_user *user)
 {
 	uint64_t drains = reading->drain - user->drain;

@@ -2,9 +2,9 @@
 /*
  * Memory and reading time of all JIT programs, accounted by user.
  *
- * The programs of one user must not cost other users their names. When memory is
- * short, the user with most of it loses the entries that have gone unsampled
- * longest. The files of each user have a reading budget of their own.
+ * The programs of one user must not cost other users their names. If memory is short, the user with
+ * the most loses the entries without samples for the longest time. The files of each user have a
+ * separate reading budget.
  */
 #ifndef DCPI_JIT_READING_H
 #define DCPI_JIT_READING_H
@@ -16,18 +16,18 @@
 
 /* Memory of code and names of all programs. */
 #define JIT_BYTES_MAX ((size_t)64 << 20)
-/* Bytes that a user's files may be read in each drain; unused ones are saved. */
+/* Budget of bytes per drain for reading a user's files; unused bytes are saved. */
 #define JIT_USER_DRAIN_BYTES ((size_t)1 << 20)
 #define JIT_USER_SAVED_BYTES ((size_t)256 << 20)
-/* The most of it in one drain, so that other work is not delayed. */
+/* Maximum bytes in one drain, so that other work is not delayed. */
 #define JIT_USER_BURST_BYTES ((size_t)8 << 20)
 
 /**
- * struct jit_user - a user's share
+ * struct jit_user - account of a user
  * @bytes:  memory
- * @saved:  bytes that may be read altogether
+ * @saved:  total bytes that may be read
  * @budget: bytes that may be read in this drain
- * @drain:  when these two were last added to
+ * @drain:  drain in which these two were last increased
  */
 struct jit_user {
 	size_t bytes;
@@ -37,14 +37,14 @@ struct jit_user {
 };
 
 /**
- * struct jit_reading - shared by all programs
+ * struct jit_reading - state shared by all programs
  * @bytes:     memory of all
- * @bytes_max: limit on it
- * @evicted:   pieces of code dropped for want of memory
- * @window_ns: samples are younger than that; @until_ns: and older than that
- * @now_ns:    when files are read, at least @until_ns
+ * @bytes_max: limit of @bytes
+ * @evicted:   number of pieces of code dropped for lack of memory
+ * @window_ns: samples are younger than this; @until_ns: and older than this
+ * @now_ns:    time at which files are read, at least @until_ns
  * @drain:     number of the drain
- * @files:     open descriptors
+ * @files:     number of open descriptors
  * @room:      frees memory until @bytes is below @bytes_max; @context: its argument
  * @users:     by user id; private
  */
@@ -64,13 +64,15 @@ struct jit_reading {
 
 void jit_reading_deinit(struct jit_reading *reading);
 
-/** jit_reading_user() - a user's share. Return: NULL if out of memory. */
+/** jit_reading_user() - return a user's account. Return: NULL if out of memory. */
 struct jit_user *jit_reading_user(struct jit_reading *reading, uint32_t uid);
 
-/** jit_reading_spend() - @bytes of a budget were read. */
+/** jit_reading_spend() - subtract @bytes that were read from a budget. */
 void jit_reading_spend(struct jit_user *user, size_t bytes);
 
-/** jit_reading_largest() - the user with most memory. Return: 0, or -ENOENT if no user has any. */
+/**
+ * jit_reading_largest() - find the user with the most memory. Return: 0; -ENOENT if there is none.
+ */
 int jit_reading_largest(const struct jit_reading *reading, uint32_t *uid);
 
 #endif

@@ -18,7 +18,7 @@ static void digest_add(uint64_t *digest, const void *data, size_t bytes)
 
 #define ADDRESS_MIN 65536
 
-/* Whether a branch by so much from @next stays in [0, @bytes). */
+/* Return true if a branch from @next by @distance stays in [0, @bytes). */
 static bool stays(size_t next, uint64_t distance, size_t bytes)
 {
 	return next + distance < bytes;
@@ -33,7 +33,7 @@ static bool is_branch(const struct x86_insn *insn)
 	return insn->map == 1 && (insn->opcode & 0xf0) == 0x80;
 }
 
-/* mov between rax and an address of eight bytes */
+/* mov between rax and an absolute eight-byte address */
 static bool is_moffs(const struct x86_insn *insn)
 {
 	return insn->encoding == X86_LEGACY && insn->map == 0 && (insn->opcode & 0xfc) == 0xa0;
@@ -46,7 +46,7 @@ static bool is_address(uint64_t value)
 	return number >= ADDRESS_MIN || number <= -ADDRESS_MIN;
 }
 
-/* All that is decoded of it: bytes of prefixes that change nothing are no matter. */
+/* Add all decoded fields: prefix bytes without effect are ignored. */
 static void insn_add(uint64_t *digest, struct x86_insn *insn, size_t next, size_t bytes)
 {
 	if (is_branch(insn) ? !stays(next, insn->immediate, bytes) : is_address(insn->immediate))
@@ -89,7 +89,7 @@ static uint32_t address_bits(uint32_t word, size_t at, size_t bytes)
 		return 0x60ffffe0;
 	if ((word & 0x1f800000) == 0x12800000) /* movz, movk, movn */
 		return 0x001fffe0;
-	if ((word & 0x3b000000) == 0x18000000) /* ldr of a literal */
+	if ((word & 0x3b000000) == 0x18000000) /* ldr (literal) */
 		return 0x00ffffe0;
 	if ((word & 0x7c000000) != 0x14000000) /* b, bl */
 		return 0;

@@ -21,30 +21,30 @@
 
 #define FILES_DEFAULT 1024
 #define FILES_MOST (1U << 16)
-/* Share of the descriptors that the process may have: one half. */
+/* Fraction of the process's descriptors that may be used: one half. */
 #define FILES_SHARE 2
-/* Share of the memory for code that may be used for processes: a quarter. */
+/* Fraction of the memory for code that may be used for processes: a quarter. */
 #define PROCESSES_SHARE 4
 #define PAUSE_MAX 64
 #define SETTLE_NS 100000000
-/* While memory does not hold all code, flushes show which of it is sampled. */
+/* While some code is not in memory, flushes show which code is sampled. */
 #define LACKING_NS_MAX (10 * NS_PER_SECOND)
-/* Of processes that have forked without an exec, so deep. */
+/* Maximum depth of processes that have forked without an exec. */
 #define ANCESTORS_MAX 4
 #define CHILDREN_MAX 65536
-/* Ended processes that are dropped at a time. */
+/* Maximum number of ended processes dropped at a time. */
 #define DROPPED_MAX 256
 
 /*
  * A program that a process runs, from its start or exec to its exit or next exec.
  *
- * @used:     drain in which it last had a sample
- * @looked:   drain in which a sample without name last made it look for a perf map
- * @try:      drain in which a perf map is looked for again; @pause: and how
- *            many drains to wait then
- * @begun_ns: 0: before anything is known of it
- * @ended_ns: UINT64_MAX: it has not
- * @older:    the program before with the same process id, while samples of that may follow
+ * @used:     drain of its last sample
+ * @looked:   drain in which a sample without a name last caused a search for a perf map
+ * @try:      next drain in which to search for a perf map
+ * @pause:    number of drains to wait after that
+ * @begun_ns: 0: unknown, before the first event
+ * @ended_ns: UINT64_MAX: it has not ended
+ * @older:    the previous program with the same process id, as long as samples of it may follow
  */
 struct process {
 	uint32_t pid;
@@ -58,7 +58,10 @@ struct process {
 	struct process *older;
 };
 
-/* A process that has forked without an exec. @ended: expiries since its end, counting it */
+/*
+ * A process that has forked without an exec. @ended: number of expiries since its end, plus one; 0:
+ * alive
+ */
 struct child {
 	uint32_t parent;
 	unsigned int ended;
@@ -66,11 +69,11 @@ struct child {
 };
 
 /*
- * @children:  pid -> struct child *
- * @reading:   bounds, in this drain and altogether
- * @replaced:  code was replaced since jit_table_expire()
- * @lacking:   a program's code is not all in memory
- * @lacking_ns: how long a flush may be put off then
+ * @children:   pid -> struct child *
+ * @reading:    limits, per drain and in total
+ * @replaced:   code was replaced since jit_table_expire()
+ * @lacking:    the code of some program is not completely in memory
+ * @lacking_ns: maximum delay of a flush in that case
  */
 struct jit_table {
 	struct image_table *image_table;
@@ -95,7 +98,7 @@ static struct child *child_of(uint64_t value)
 	return (struct child *)(uintptr_t)value;
 }
 
-/* The largest program of a user. */
+/* Find the largest program of a user. */
 static struct process *largest_of(const struct jit_table *table, uint32_t uid)
 {
 	struct process *largest = NULL;
@@ -114,7 +117,7 @@ static struct process *largest_of(const struct jit_table *table, uint32_t uid)
 	return largest;
 }
 
-/* The user with most memory pays, and of that the largest program. */
+/* Evict code of the largest program of the user with the most memory. */
 static void make_room(void *context)
 {
 	struct jit_table *table = context;
@@ -173,7 +176,7 @@ static void child_remove(struct jit_table *table, uint32_t pid)
 	u64_map_remove(&table->children, pid);
 }
 
-/* A process with all programs before. */
+/* Free a process with all its earlier programs. */
 static void process_free(struct jit_table *table, struct process *process)
 {
 	while (process != NULL) {
@@ -217,7 +220,7 @@ static size_t processes_bytes(const struct jit_table *table)
 	return table->process_count * sizeof(struct process);
 }
 
-/* A new program, before those that had its process id. */
+/* Add a program; it precedes those that had its process id. */
 static struct process *process_add(struct jit_table *table, uint32_t pid, uint64_t begun_ns)
 {
 	struct process *process;
@@ -243,7 +246,7 @@ static struct process *process_add(struct jit_table *table, uint32_t pid, uint64
 	return process;
 }
 
-/* The program that a process runs now. */
+/* Return the program that a process runs now. */
 static struct process *process_get(struct jit_table *table, uint32_t pid)
 {
 	struct process *process = process_find(table, pid);
@@ -253,7 +256,7 @@ static struct process *process_get(struct jit_table *table, uint32_t pid)
 	return process_add(table, pid, process != NULL ? process->ended_ns : 0);
 }
 
-/* A program that listed no code need not be kept. */
+/* Drop a program that listed no code. */
 static void drop_empty(struct jit_table *table, struct process *process)
 {
 	uint64_t *slot = u64_map_find(&table->processes, process->pid);
@@ -268,7 +271,7 @@ static void drop_empty(struct jit_table *table, struct process *process)
 	process_free(table, process);
 }
 
-/* The program has ended; with @goes_on another one follows in the same process. */
+/* End a program; with @goes_on another one follows in the same process. */
 static void process_end(struct jit_table *table, uint32_t pid, uint64_t time_ns, bool goes_on)
 {
 	struct process *process = process_find(table, pid), *next;
@@ -290,7 +293,7 @@ static void process_end(struct jit_table *table, uint32_t pid, uint64_t time_ns,
 		drop_empty(table, process);
 }
 
-/* The program that a process ran at a time. */
+/* Return the program that a process ran at a time. */
 static struct process *process_at(const struct jit_table *table, uint32_t pid, uint64_t time_ns)
 {
 	struct process *process = process_find(table, pid);
@@ -300,7 +303,7 @@ static struct process *process_at(const struct jit_table *table, uint32_t pid, u
 	return process;
 }
 
-/* The code that a child has inherited is kept as it was at the fork. */
+/* Keep the code that a child has inherited, as it was at the fork. */
 static void keep_inherited(struct jit_table *table, const struct child *child)
 {
 	for (int i = 0; i < ANCESTORS_MAX && child != NULL; i++) {
@@ -335,7 +338,7 @@ static void process_fork(struct jit_table *table, const struct image_event *even
 	keep_inherited(table, child);
 }
 
-/* The executable is known while the process lives. */
+/* The executable can only be determined while the process lives. */
 static void take_image(struct jit_table *table, struct process *process)
 {
 	struct jit_program *program = &process->program;
@@ -345,7 +348,7 @@ static void take_image(struct jit_table *table, struct process *process)
 		program->image = (uint32_t)image;
 }
 
-/* Descriptors are few: the program without samples for longest gives its own. */
+/* Limit open descriptors: close those of the program without samples for the longest time. */
 static void files_limit(struct jit_table *table)
 {
 	struct process *victim = NULL;
@@ -381,8 +384,8 @@ static void file_set(struct jit_table *table, struct process *process, enum jit_
 }
 
 /*
- * A compiler may begin its file late, or begin a new one: it is looked for from time to time,
- * and whenever a sample has no name.
+ * A compiler may create its file late, or begin a new one. So search for it at intervals, and
+ * whenever a sample has no name.
  */
 static void map_open(struct jit_table *table, struct process *process)
 {
@@ -406,7 +409,7 @@ static void dump_mapped(struct jit_table *table, const struct image_event *event
 		file_set(table, process, JIT_PROGRAM_DUMP, &file);
 }
 
-/* Memory of no file may be a JIT compiler's: its files are looked for while the process lives. */
+/* Anonymous memory may belong to a JIT compiler: search for its files while the process lives. */
 static void memory_mapped(struct jit_table *table, const struct image_event *event)
 {
 	struct process *process = process_get(table, event->pid);
@@ -415,7 +418,7 @@ static void memory_mapped(struct jit_table *table, const struct image_event *eve
 		map_open(table, process);
 }
 
-/* No process has JIT code, and none may have inherited it from its parent. */
+/* Return true if no process has JIT code, or may have inherited it from its parent. */
 static bool is_empty(const struct jit_table *table)
 {
 	return u64_map_count(&table->processes) == 0 && u64_map_count(&table->children) == 0;
@@ -488,7 +491,7 @@ static enum jit_answer place_in(struct jit_table *table, struct process *process
 	return jit_program_place(&process->program, table->images, since_ns, until_ns, pc, place);
 }
 
-/* By the programs that the process ran while the sample may have been taken, the last one first. */
+/* Search the programs that the process may have run when the sample was taken, last one first. */
 static enum jit_answer place_by_time(struct jit_table *table, struct process *process, uint64_t pc,
 				     const struct image_place *anonymous, struct image_place *place)
 {
@@ -510,7 +513,7 @@ static enum jit_answer place_by_time(struct jit_table *table, struct process *pr
 	return answer;
 }
 
-/* Code that was there before a fork is listed in the parent's files, as it was then. */
+/* Search the parent's files for code from before a fork, as it was then. */
 static enum jit_answer place_inherited(struct jit_table *table, const struct child *child,
 				       uint64_t pc, struct image_place *place)
 {
@@ -527,7 +530,9 @@ static enum jit_answer place_inherited(struct jit_table *table, const struct chi
 	return answer;
 }
 
-/* The program may have begun its perf map since the last look. Return: whether there is a new one.
+/*
+ * Search for a perf map that the program may have created since. Return: true if there is a new
+ * one.
  */
 static bool look_again(struct jit_table *table, struct process *process)
 {
@@ -552,7 +557,7 @@ void jit_table_place(struct jit_table *table, uint32_t pid, uint64_t pc, struct 
 		answer = place_by_time(table, process, pc, &anonymous, place);
 	if (answer == JIT_NO_NAME)
 		answer = place_inherited(table, child_find(table, pid), pc, place);
-	/* Inherited names come first: most children have no map of their own. */
+	/* Inherited names have precedence: most children have no map of their own. */
 	if (answer == JIT_NO_NAME && look_again(table, process))
 		answer = place_by_time(table, process, pc, &anonymous, place);
 	if (answer == JIT_LIMIT)
@@ -619,7 +624,7 @@ static void expire_older(struct jit_table *table, struct process *process, uint6
 	}
 }
 
-/* Return: how many processes were dropped, at most DROPPED_MAX. */
+/* Return: number of processes dropped, at most DROPPED_MAX. */
 static size_t expire_ended(struct jit_table *table, uint64_t time_ns)
 {
 	uint64_t ended[DROPPED_MAX], pid, value;

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The JIT code of all processes: what their perf maps and jitdumps list.
+ * The JIT code of all processes: the contents of their perf maps and jitdumps.
  *
- * A perf map is looked for when a process has executable memory of no file, a
- * jitdump is opened when the process maps it. Both are read on with each
- * drain, so that code which replaces other code has a time even without one in the
- * file. Each program that a process runs has code of its own: exec begins another
- * one, and code of ended programs stays until jit_table_expire().
+ * A perf map is searched for when a process maps executable anonymous memory; a jitdump is opened
+ * when the process maps it. Both are read further at each drain, so that code which replaces other
+ * code gets a time even if the file contains none. Each program that a process runs has separate
+ * code: exec begins another program, and code of ended programs is kept until jit_table_expire().
  *
- * Memory and reading time are limited by user (daemon/jit/jit_reading.h). Samples
- * that have no name because of it are IMAGE_UNKNOWN_JIT_LIMIT.
+ * Memory and reading time are limited by user (daemon/jit/jit_reading.h). Samples without a name
+ * because of these limits are IMAGE_UNKNOWN_JIT_LIMIT.
  */
 #ifndef DCPI_JIT_TABLE_H
 #define DCPI_JIT_TABLE_H
@@ -29,47 +28,45 @@ struct tally;
 int jit_table_create(struct jit_table **ret, struct image_table *images, struct error *err);
 void jit_table_destroy(struct jit_table *table);
 
-/** jit_table_event() - take note of an event; before the image map does. */
+/** jit_table_event() - process an event; call this before the image map processes it. */
 void jit_table_event(struct jit_table *table, const struct image_event *event);
 
 /**
- * jit_table_drain() - samples follow
+ * jit_table_drain() - read files; samples follow
  * @until_ns: the events are complete up to then
  */
 void jit_table_drain(struct jit_table *table, uint64_t until_ns);
 
 /**
- * jit_table_place() - where a PC in memory of no file is
- * @place: IMAGE_UNKNOWN_ANONYMOUS, as the image map has it; set if the code is known, else
- *         the reason becomes IMAGE_UNKNOWN_JIT_LIMIT or IMAGE_UNKNOWN_JIT_AMBIGUOUS if
- *         one of these is why
+ * jit_table_place() - find the image and offset of a PC in anonymous memory
+ * @place: IMAGE_UNKNOWN_ANONYMOUS, as the image map returned it; set if the code is known,
+ *         otherwise the reason is changed to IMAGE_UNKNOWN_JIT_LIMIT or IMAGE_UNKNOWN_JIT_AMBIGUOUS
+ *         if that applies
  */
 void jit_table_place(struct jit_table *table, uint32_t pid, uint64_t pc, struct image_place *place);
 
-/**
- * jit_table_expire() - no sample from before @time_ns will follow
- */
+/** jit_table_expire() - no sample from before @time_ns will follow */
 void jit_table_expire(struct jit_table *table, uint64_t time_ns);
 
 /**
- * jit_table_unsettled() - whether samples should be matched soon, by a flush
+ * jit_table_unsettled() - return true if samples should be matched soon, by a flush
  *
- * Addresses were reused since jit_table_expire(), so that samples counted by then are the former
- * code's; or memory does not hold all code, so that it must become known which is sampled.
+ * Either addresses were reused since jit_table_expire(), so that samples counted by then belong to
+ * the previous code. Or some code is not in memory, and a flush shows which code is sampled.
  */
 bool jit_table_unsettled(const struct jit_table *table);
 
 /**
- * jit_table_counters() - "stat" counters since it was created
+ * jit_table_counters() - set "stat" counters since jit_table_create()
  *
  * jit_evicted: pieces of code dropped to stay within the memory limit.
  */
 void jit_table_counters(const struct jit_table *table, struct tally *tally);
 
-/** jit_table_bytes() - memory in use. */
+/** jit_table_bytes() - return the memory in use. */
 size_t jit_table_bytes(const struct jit_table *table);
 
-/** jit_table_images() - the procedures found, for the merge; stay the table's. */
+/** jit_table_images() - return the procedures found, for the merge; owned by the table. */
 struct jit_images *jit_table_images(struct jit_table *table);
 
 #endif

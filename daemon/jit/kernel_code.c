@@ -21,16 +21,16 @@
 #define PIECES_MAX 32768
 #define NAMES_MAX 32768
 /*
- * kallsyms has no lengths: a piece ends where something else begins, or here. Too
- * short a guess leaves samples unknown, too long a one takes those of others.
+ * kallsyms contains no sizes: a piece ends where another symbol begins, or at this size. Too low a
+ * value leaves samples unknown, too high a value includes samples of other code.
  */
 #define PIECE_BYTES_MAX 8192
 #define SYMBOLS_MAX (1U << 20)
 /*
- * Reading kallsyms takes some 50 ms. After reading, the reader pauses for that time multiplied by
- * READ_REST if a sample's code is not known, twice as long after each reading without success. The
- * pause is READ_REST_KNOWN times as long if the code is known, because another program may have
- * taken its place.
+ * Reading kallsyms takes some 50 ms. After a read, the reader pauses for that time multiplied by
+ * READ_REST if a sample's code is unknown. The pause doubles after each read without success. It is
+ * READ_REST_KNOWN times as long if the code is known, because another program may have taken its
+ * place.
  */
 #define READ_REST 20
 #define READ_IN_VAIN_MAX 4
@@ -44,7 +44,7 @@ enum image_number {
 	IMAGE_NR,
 };
 
-/* @owner: as kallsyms has it; @prefix: of the names that events tell */
+/* @owner: as in kallsyms; @prefix: of the names in events */
 static const struct {
 	const char *owner;
 	const char *prefix;
@@ -56,11 +56,11 @@ static const struct {
 };
 
 /*
- * @names:   each once; the name_hash of a piece is its index
- * @images:  numbers in the image table; 0: not met yet
- * @read_ns: when kallsyms was read; 0: never
- * @read_cost_ns: CPU time that this took
- * @in_vain: readings without success since the last success
+ * @names:        unique; the name_hash of a piece is an index into this array
+ * @images:       numbers in the image table; 0: not used yet
+ * @read_ns:      time of the last read of kallsyms; 0: never
+ * @read_cost_ns: its CPU time
+ * @in_vain:      number of reads since the last one with success
  */
 struct kernel_code {
 	struct image_table *table;
@@ -130,7 +130,7 @@ static int name_intern(struct kernel_code *code, const char *name)
 	return (int)code->name_count++;
 }
 
-/* The kernel tells of a trampoline that it has a page, in which by now there are others. */
+/* The kernel reports the size of a page for a trampoline; later ones may be in the same page. */
 static bool is_trampoline(const char *name)
 {
 	return strncmp(name, "bpf_trampoline_", 15) == 0 ||
@@ -171,7 +171,7 @@ void kernel_code_event(struct kernel_code *code, const struct image_event *event
 	}
 }
 
-/* What kallsyms has of these and of modules (@name: -1), until lengths can be told. */
+/* Symbols of kallsyms for these kinds and for modules (@name: -1), until sizes can be computed. */
 struct reading {
 	struct kernel_code *code;
 	struct symbol {
@@ -209,8 +209,9 @@ static int by_start(const void *first, const void *second)
 }
 
 /*
- * Unless it is known, with a length that an event announced or with what room it had when it was
- * read. It may be there since now only: another piece that was announced to be there before was.
+ * Add a symbol unless it is known with a size that an event announced, or with the space available
+ * at an earlier read. The piece is taken to exist since this read: another one that was announced
+ * earlier may have been at the address before.
  */
 static void symbol_add(struct kernel_code *code, const struct symbol *symbol, uint64_t bytes)
 {
@@ -248,7 +249,7 @@ static void kallsyms_read(struct kernel_code *code, uint64_t now_ns)
 	code->read_cost_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns;
 }
 
-/* Records of new code may be lost, or perf is not permitted. */
+/* Events of new code may be lost, or perf may not be permitted. */
 static bool is_read_due(const struct kernel_code *code, bool known, uint64_t now_ns)
 {
 	uint64_t rest_ns = code->read_cost_ns * (READ_REST << code->in_vain);
