@@ -24,20 +24,20 @@
 #include "lib/error.h"
 #include "lib/host.h"
 
-/* perf's own: all rings were read once. */
+/* perf's own record: all rings have been read once. */
 #define RECORD_FINISHED_ROUND 68
-/* So long a merge waits for the contents of files that others could write. */
+/* Maximum time that a merge waits for the contents of files that other users could write. */
 #define SETTLE_NS (10 * NS_PER_SECOND)
 #define QUEUE_BYTES ((size_t)256 << 20)
 #define ACCUMULATE_BYTES ((size_t)256 << 20)
-/* Before the limit refuses anything. */
+/* Threshold for a merge, before the limit causes samples to be refused. */
 #define ACCUMULATE_FULL (ACCUMULATE_BYTES / 8 * 7)
 
 /*
- * struct import - an import under way
- * @here:    the file was recorded on this machine, as far as it tells
- * @end_ns:  of the recording, CLOCK_REALTIME; @now_ns: how far it has come, by its own clock
- * @stored:  samples, and the reasons of unknown ones, that are merged
+ * struct import - an import in progress
+ * @here:   according to the file, it was recorded on this machine
+ * @end_ns: of the recording, CLOCK_REALTIME; @now_ns: current position, by its own clock
+ * @stored: samples, and the reasons of unknown ones, that are merged
  */
 struct import {
 	struct profile_writer *writer;
@@ -66,7 +66,7 @@ static void import_deinit(struct import *import)
 	perfdata_file_close(import->file);
 }
 
-/* The processor as host_describe() has it. perf's id of x86: "AuthenticAMD,25,1,1". */
+/* Name the processor like host_describe(). perf's id of x86: "AuthenticAMD,25,1,1". */
 static void name_cpu(char *ret, size_t bytes, const struct perfdata_header *header)
 {
 	unsigned int family, model;
@@ -78,7 +78,10 @@ static void name_cpu(char *ret, size_t bytes, const struct perfdata_header *head
 		snprintf(ret, bytes, "%s", header->cpu);
 }
 
-/* Of the machine the file tells name, processor and kernel; what tells hosts apart does not. */
+/*
+ * The file contains the machine's name, processor and kernel, but not the id that distinguishes
+ * machines.
+ */
 static void describe_host(struct import *import)
 {
 	const struct perfdata_header *header = import->header;
@@ -97,7 +100,7 @@ static void describe_host(struct import *import)
 	import->host.cpus = header->cpus;
 }
 
-/* A recording's clock starts at boot; its end is when its file was written. */
+/* A recording's clock starts at boot; its end is taken to be the time when its file was written. */
 static void date(struct import *import)
 {
 	uint64_t length = import->survey.last_ns - import->survey.first_ns;
@@ -155,7 +158,7 @@ static int epoch_add(struct import *import, const char *path, const char *label,
 	return r;
 }
 
-/* Where samples are told from other records, how many is known to the one. */
+/* If lost samples are reported separately from other records, only they count. */
 static uint64_t ring_full(const struct import *import)
 {
 	const struct perfdata_events *events = &import->header->events;
@@ -184,7 +187,7 @@ static uint64_t counters_make(const struct import *import, struct tally *tally)
 	tally_set(tally, "stat", "image_events_lost", survey->lost_images);
 	tally_set(tally, "stat", "records_late", record_queue_late(import->queue));
 	tally_set(tally, "stat", "throttled", survey->throttled);
-	/* It may have been another while perf ran; the report gives a range. */
+	/* It may have been different while perf ran; reports show a range. */
 	khz = import->here ? core_clock_measure() : 0;
 	if (khz > 0) {
 		tally_set(tally, "stat", "core_clock_min_khz", khz);
@@ -193,7 +196,7 @@ static uint64_t counters_make(const struct import *import, struct tally *tally)
 	return import->stored.samples + tally_sum(tally, "loss");
 }
 
-/* All that is in memory. */
+/* Merge everything in memory. */
 static int merge_all(struct import *import, struct error *err)
 {
 	struct tally tally;
@@ -241,7 +244,7 @@ static int take_sample(struct import *import, const struct perf_event_header *re
 	return accumulate_bytes(import->accumulate) > ACCUMULATE_FULL ? merge_all(import, err) : 0;
 }
 
-/* In the order of their times. */
+/* Records come in chronological order. */
 static int take_record(void *context, const struct perf_event_header *record, struct error *err)
 {
 	struct import *import = context;
@@ -271,7 +274,7 @@ static uint64_t record_time(const struct import *import, const struct perf_event
 		       : trailer.time_ns;
 }
 
-/* What matching depends on. */
+/* Return true for records on which matching depends. */
 static bool is_matched(const struct perf_event_header *record)
 {
 	switch (record->type) {
@@ -301,7 +304,10 @@ static int walk(struct import *import, struct error *err)
 			import_images_expire(import->images, import->now_ns);
 			r = record_queue_round(import->queue, err);
 		} else if (is_matched(record)) {
-			/* Those without a time are perf's: of what was before it began. */
+			/*
+			 * Records without a time were synthesized by perf: they describe the state
+			 * before it began.
+			 */
 			time_ns = record_time(import, record);
 			r = time_ns == 0 ? take_record(import, record, err)
 					 : record_queue_add(import->queue, time_ns, record, err);
@@ -317,7 +323,7 @@ static int prepare(struct import *import, struct error *err)
 	int r = import_images_create(&import->images, import->header, import->here, import->end_ns,
 				     err);
 
-	/* Other machines' processes, and those of an earlier boot, have no perf maps here. */
+	/* Only processes of this machine and boot can have perf maps here. */
 	if (r == 0 && import->here)
 		r = import_images_name_jit(import->images, &import->survey.lives,
 					   import->survey.last_ns, import->end_ns, err);
@@ -333,7 +339,10 @@ static int prepare(struct import *import, struct error *err)
 	return r;
 }
 
-/* All of the epoch in one transaction: what fails half way leaves nothing that counts twice. */
+/*
+ * Write the whole epoch in one transaction: after a failure, nothing remains that would be counted
+ * twice.
+ */
 static int epoch_write(struct import *import, const char *path, const char *label, int64_t *id,
 		       struct error *err)
 {

@@ -21,19 +21,19 @@
 #include "loader-hook/side_band_record.h"
 #include "loader-hook/thread_count.h"
 
-/* Of mappings: of data. Of forks: perf found the process in /proc, after its exec. */
+/* In mappings: of data. In forks: perf found the process in /proc, after its exec. */
 #define MISC_MMAP_DATA (1U << 13)
 #define MISC_FORK_EXEC (1U << 13)
 #define KERNEL_PREFIX "[kernel.kallsyms]"
 #define MODULE_NAME_BYTES 64
-/* dcpid would read /proc/kallsyms for what no event told; here it may be another kernel's. */
+/* dcpid reads /proc/kallsyms if no event reported a piece; here that may be another kernel's. */
 #define NO_KALLSYMS "/dev/null"
 
 /*
- * @here:         the map of this machine's kernel
- * @kernel_here:  the recording is of this machine, and of this release
- * @names:        of JIT code; NULL: perf maps are not used
- * @executables:  pid -> image of the program that it runs
+ * @here:        map of this machine's kernel
+ * @kernel_here: the recording is from this machine and kernel release
+ * @names:       of JIT code; NULL: perf maps are not used
+ * @executables: maps a pid to the image of the program that it runs
  */
 struct import_images {
 	const struct perfdata_header *header;
@@ -116,7 +116,7 @@ int import_images_name_jit(struct import_images *images, const struct import_liv
 	return r == -ENOMEM ? error_set(err, ENOMEM, "out of memory") : 0;
 }
 
-/* What it was recorded with, else what the file's list of build-ids says. */
+/* Use the build-id in the record, otherwise that in the file's list of build-ids. */
 static void complete_build_id(const struct import_images *images, struct image_event *event)
 {
 	const struct build_id *known = NULL;
@@ -129,7 +129,7 @@ static void complete_build_id(const struct import_images *images, struct image_e
 	event->build_id_bytes = known->bytes;
 }
 
-/* "[nf_tables]", ".../nf_tables.ko.xz", ".../nf-tables.ko": "nf_tables". */
+/* Extract "nf_tables" from "[nf_tables]", ".../nf_tables.ko.xz", ".../nf-tables.ko". */
 static bool module_name(const char *path, char name[MODULE_NAME_BYTES])
 {
 	const char *from = basename(path);
@@ -149,7 +149,10 @@ static bool module_name(const char *path, char name[MODULE_NAME_BYTES])
 	return true;
 }
 
-/* Without a build-id: what is at that address now, if it begins there, is what was then. */
+/*
+ * Without a build-id: an image that starts at the same address now is assumed to be the recorded
+ * one.
+ */
 static int kernel_image_here(const struct import_images *images, enum profile_image_kind kind,
 			     uint64_t start)
 {
@@ -165,9 +168,9 @@ static int kernel_image_here(const struct import_images *images, enum profile_im
 }
 
 /*
- * The kernel's own text or a module's. Names as kernel_image.c has them, so that the
- * same kernel is the same image. Of the kernel, the offset says where the symbol is that
- * ends the name: _text, from which offsets are counted.
+ * Map the kernel's own text or a module's. Names are the same as in kernel_image.c, so that the
+ * same kernel is the same image. For the kernel, the recorded file offset is the address of the
+ * symbol at the end of the name, _text, which is the origin of offsets.
  */
 static void kernel_map(struct import_images *images, struct image_event *event)
 {
@@ -182,7 +185,7 @@ static void kernel_map(struct import_images *images, struct image_event *event)
 	int number = -ENOENT;
 
 	if (start >> 63 == 0 || end < start)
-		return; /* hidden from who recorded it */
+		return; /* addresses were hidden from the recording user */
 	if (is_kernel) {
 		event->path = KERNEL_PREFIX;
 		if (event->file_offset >> 63 != 0 && event->file_offset < end)
@@ -230,7 +233,7 @@ static void executable_set(struct import_images *images, uint32_t pid, uint32_t 
 		*slot = image;
 }
 
-/* A program's executable is the first file that is mapped; in /proc it is the first, too. */
+/* A program's executable is the first file that is mapped, and also the first one in /proc. */
 static void executable_mapped(struct import_images *images, const struct image_event *event)
 {
 	struct image_place place;
@@ -290,7 +293,9 @@ void import_images_record(struct import_images *images, const struct perf_event_
 		thread_count_clone(&images->threads, taken.event.pid);
 		break;
 	case SIDE_BAND_EXIT:
-		/* Of one that nothing told of, /proc would be asked: it may be another's. */
+		/*
+		 * For an unknown process, /proc would be read, which may contain another process.
+		 */
 		if (thread_count_knows(&images->threads, taken.event.pid) &&
 		    thread_count_exit(&images->threads, taken.event.pid, taken.tid))
 			image_map_event(images->map, &taken.event);
@@ -298,7 +303,7 @@ void import_images_record(struct import_images *images, const struct perf_event_
 	case SIDE_BAND_KERNEL:
 		kernel_map(images, &taken.event);
 		break;
-	case SIDE_BAND_LOST: /* counted by who reads the file */
+	case SIDE_BAND_LOST: /* counted by the survey */
 	case SIDE_BAND_OTHER:
 		break;
 	}

@@ -16,25 +16,27 @@
 #include "lib/clock.h"
 #include "loader-hook/process_stat.h"
 
-/* Times of files and processes are those of a tick of the kernel. */
+/* Times of files and processes have the resolution of the kernel's tick. */
 #define TICK_NS ((int64_t)(20 * NS_PER_MS))
-/* perf's clock and CLOCK_MONOTONIC drift apart: by 1 in 1000 at most, and the two are read one
- * after the other. */
+/*
+ * perf's clock and CLOCK_MONOTONIC drift apart by at most 1 in 1000, and are not read at the same
+ * time.
+ */
 #define DRIFT_RATIO 1000
 #define DRIFT_NS ((int64_t)(2 * NS_PER_SECOND))
-/* A map is read up to this number of times JIT_USER_BURST_BYTES: it may grow all the time. */
+/* A map is read at most this number of times JIT_USER_BURST_BYTES: it may grow constantly. */
 #define READS_MAX 64
 #define DRAINS_PER_READ (JIT_USER_BURST_BYTES / JIT_USER_DRAIN_BYTES)
-/* Share of the memory for code that may be used for programs: a quarter. */
+/* Fraction of the memory for code that may be used for programs: a quarter. */
 #define PROGRAMS_SHARE 4
-/* Processes that were forked without an exec, so deep. */
+/* Maximum depth of processes that were forked without an exec. */
 #define ANCESTORS_MAX 4
 
 /*
- * A program with samples in memory of no file.
+ * A program with samples in anonymous memory.
  *
- * @begun_ns, @seen_ns: when it began, and its map was last written; by the recording's clock
- * @older:    another program of the same process
+ * @begun_ns, @seen_ns: its start, and the last write of its map; by the recording's clock
+ * @older:              another program of the same process
  */
 struct recorded {
 	uint64_t begun_ns;
@@ -62,7 +64,7 @@ static struct recorded *recorded_of(uint64_t value)
 	return (struct recorded *)(uintptr_t)value;
 }
 
-/* The largest program pays. */
+/* Evict code of the largest program. */
 static void make_room(void *context)
 {
 	struct import_jit *jit = context;
@@ -150,7 +152,9 @@ void import_jit_destroy(struct import_jit *jit)
 	free(jit);
 }
 
-/* Return: when the process that has an id now was made, CLOCK_REALTIME; -ESRCH: there is none. */
+/*
+ * Return: when the process that has an id now was created, CLOCK_REALTIME; -ESRCH: there is none.
+ */
 static int64_t made_now(uint32_t pid)
 {
 	struct process_stat process;
@@ -162,11 +166,11 @@ static int64_t made_now(uint32_t pid)
 }
 
 /*
- * Return true if a map was written while a program ran. Between two programs of a process, the map
- * is the later one's in case of doubt.
+ * Return true if a map was written while a program ran. If it may belong to either of two programs
+ * of a process, it is attributed to the later one.
  *
- * @until_ns: CLOCK_REALTIME, the map of a later process may be there since; INT64_MAX: there is
- * none
+ * @until_ns: CLOCK_REALTIME: since then the map of a later process may be there; INT64_MAX: there
+ *            is none
  */
 static bool is_of_life(const struct import_jit *jit, const struct import_life *life,
 		       int64_t written_ns, int64_t until_ns)
@@ -180,7 +184,7 @@ static bool is_of_life(const struct import_jit *jit, const struct import_life *l
 }
 
 /*
- * Opens the perf map of a program, if it is that program's.
+ * Open the perf map of a program, if it belongs to that program.
  *
  * @written_ns: out: when it was last written, CLOCK_REALTIME
  */
@@ -215,7 +219,7 @@ static void recorded_image(struct import_jit *jit, struct jit_program *program, 
 		program->image = (uint32_t)image;
 }
 
-/* Everything in the map appeared between the program's begin and the map's last write. */
+/* All names in the map appeared between the program's start and the map's last write. */
 static void map_read(struct import_jit *jit, struct recorded *one, const struct jit_file *file,
 		     int64_t written_ns)
 {
@@ -253,7 +257,7 @@ static struct recorded *recorded_add(struct import_jit *jit, uint32_t pid, uint6
 	return one;
 }
 
-/* The program of a process; its map is read when it is first asked for. */
+/* Return the program of a process; its map is read at the first call. */
 static struct recorded *recorded_get(struct import_jit *jit, uint32_t pid,
 				     const struct import_life *life, uint32_t executable,
 				     uint64_t time_ns)
@@ -283,7 +287,7 @@ void import_jit_place(struct import_jit *jit, uint32_t pid, uint32_t executable,
 
 	if (time_ns > IMPORT_TIME_MAX)
 		return;
-	/* Code that was there before a fork is listed in the parent's map. */
+	/* Code from before a fork is listed in the parent's map. */
 	for (int i = 0; i < ANCESTORS_MAX && answer == JIT_NO_NAME && pid != 0; i++) {
 		struct recorded *one = NULL;
 
@@ -294,8 +298,10 @@ void import_jit_place(struct import_jit *jit, uint32_t pid, uint32_t executable,
 		else if (one->program.image != 0)
 			answer = jit_program_place(&one->program, jit->procedures, one->begun_ns,
 						   one->seen_ns, pc, place);
-		/* Names that the parent listed after the fork may belong to other addresses in the
-		 * child. */
+		/*
+		 * Names that the parent listed after the fork may belong to other addresses in the
+		 * child.
+		 */
 		if (answer == JIT_NAMED && i > 0 && one->seen_ns > time_ns + TICK_NS) {
 			*place = image_place_unknown(IMAGE_UNKNOWN_ANONYMOUS);
 			answer = JIT_AMBIGUOUS;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Names of JIT code in a recording, from perf maps that are still there.
+ * Names of JIT code in a recording, from perf maps that still exist.
  *
- * A recording has no perf map: perf report, too, reads /tmp/perf-PID.map when it runs. A map is
+ * A recording contains no perf map: perf report also reads /tmp/perf-PID.map when it runs. A map is
  * used if it belongs to a recorded program:
+ *
  * - The recording was made on this machine, after its last boot.
  * - The map was last written after the program began, and before the program ended or another
  *   program got its process ID.
@@ -27,13 +28,13 @@ struct import_lives;
 struct jit_images;
 
 /**
- * import_jit_create() - no map was read yet
+ * import_jit_create() - prepare reading of perf maps
  * @images, @procedures, @lives: must outlive @ret
- * @last_ns:    of the recording, by its own clock
+ * @last_ns:    end of the recording, by its own clock
  * @written_ns: when the recording was written, CLOCK_REALTIME
  *
- * Return: 0; -ESTALE the recording is of an earlier boot, or has another clock than perf's;
- * -ENOMEM.
+ * Return: 0; -ESTALE if the recording is from an earlier boot, or was made with another clock than
+ * perf's default; -ENOMEM.
  */
 int import_jit_create(struct import_jit **ret, struct image_table *images,
 		      struct jit_images *procedures, const struct import_lives *lives,
@@ -41,10 +42,10 @@ int import_jit_create(struct import_jit **ret, struct image_table *images,
 void import_jit_destroy(struct import_jit *jit);
 
 /**
- * import_jit_place() - where a PC in memory of no file is
+ * import_jit_place() - find the image and offset of a PC in anonymous memory
  * @executable: image of the program that the process ran, or IMAGE_UNKNOWN
  * @time_ns:    of the sample
- * @place:      set if the code's name is known, else the reason may be set, as of
+ * @place:      set if the code's name is known; otherwise the reason may be set, as by
  *              jit_table_place()
  */
 void import_jit_place(struct import_jit *jit, uint32_t pid, uint32_t executable, uint64_t pc,

@@ -75,7 +75,7 @@ void import_lives_settle(struct import_lives *lives)
 		qsort(lives->marks, lives->count, sizeof(*lives->marks), compare_marks);
 }
 
-/* Return: how many marks are of lower processes, or of this one up to @time_ns. */
+/* Return: number of marks of lower processes, or of this one up to @time_ns. */
 static size_t count_up_to(const struct import_lives *lives, uint32_t pid, uint64_t time_ns)
 {
 	size_t low = 0, high = lives->count;
@@ -98,7 +98,7 @@ bool import_lives_find(const struct import_lives *lives, uint32_t pid, uint64_t 
 	size_t next = count_up_to(lives, pid, time_ns);
 
 	*ret = (struct import_life){.ended_ns = UINT64_MAX};
-	/* A sample that was taken while the process ended may be later than its exit. */
+	/* A sample that was taken while the process exited may be later than its exit. */
 	while (next > 0 && lives->marks[next - 1].pid == pid && !lives->marks[next - 1].begins)
 		next--;
 	if (next > 0 && lives->marks[next - 1].pid == pid) {

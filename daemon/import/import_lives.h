@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* When the programs of a recording began and ended, by the recording's clock. */
+/* Start and end times of the programs in a recording, by the recording's clock. */
 #ifndef DCPI_IMPORT_LIVES_H
 #define DCPI_IMPORT_LIVES_H
 
@@ -10,14 +10,14 @@
 struct perf_event_header;
 struct import_mark;
 
-/* Later times are no clock's. */
+/* Later times are invalid. */
 #define IMPORT_TIME_MAX ((uint64_t)INT64_MAX / 4)
 
 /**
  * struct import_life - a program, from its fork or exec to its exit or next exec
  * @begun_ns: 0: before the recording
  * @ended_ns: UINT64_MAX: after the recording
- * @followed: the process ran another program then
+ * @followed: the process ran another program after that
  * @parent:   process that was forked; 0: the program began by exec, or before the recording
  */
 struct import_life {
@@ -38,20 +38,23 @@ struct import_lives {
 void import_lives_deinit(struct import_lives *lives);
 
 /**
- * import_lives_record() - take note of a record, if a program begins or ends with it
- * @trailer_bytes: length of the record's end
- * @time_ns:       of the record; 0: the record is perf's own
+ * import_lives_record() - process a record; only those that begin or end a program matter
+ * @trailer_bytes: size of its trailer
+ * @time_ns:       of the record; 0: the record was synthesized by perf
  */
 void import_lives_record(struct import_lives *lives, const struct perf_event_header *record,
 			 size_t trailer_bytes, uint64_t time_ns);
 
-/** import_lives_settle() - no record follows; before import_lives_find(). O(n log n) */
+/**
+ * import_lives_settle() - finish; call this after the last record and before import_lives_find().
+ * O(n log n)
+ */
 void import_lives_settle(struct import_lives *lives);
 
 /**
- * import_lives_find() - the program that a process ran at a time. O(log n)
+ * import_lives_find() - find the program that a process ran at a time. O(log n)
  *
- * Return: false if there were more than fit into memory, so that it is not known.
+ * Return: false if the program is unknown, because not all of them fit into memory.
  */
 bool import_lives_find(const struct import_lives *lives, uint32_t pid, uint64_t time_ns,
 		       struct import_life *ret);

@@ -11,7 +11,7 @@
 #include "lib/bounded_reader.h"
 #include "lib/error.h"
 
-/* Samples that a BPF program of the user's refused are no loss. */
+/* Samples rejected by a user's BPF program are not losses. */
 #define MISC_LOST_SAMPLES_BPF (1U << 15)
 
 bool import_is_guest(const struct perfdata_sample *sample)
@@ -48,7 +48,7 @@ static int take_sample(struct import_survey *survey, const struct perfdata_event
 	return 0;
 }
 
-/* What a dummy event's ring lost were image events. */
+/* Losses in a dummy event's ring were image events. */
 static int take_losses(struct import_survey *survey, const struct perfdata_event *event,
 		       const struct perf_event_header *record, struct error *err)
 {
@@ -57,7 +57,7 @@ static int take_losses(struct import_survey *survey, const struct perfdata_event
 
 	bounded_reader_init(&reader, record + 1, record->size - sizeof(*record));
 	if (record->type == PERF_RECORD_LOST)
-		bounded_reader_u64(&reader); /* the ring */
+		bounded_reader_u64(&reader); /* id of the ring's event */
 	lost = bounded_reader_u64(&reader);
 	if (bounded_reader_failed(&reader) || lost > INT64_MAX / 4)
 		return error_set(err, EBADMSG, "a record of losses is malformed");
@@ -92,8 +92,8 @@ static int take_record(struct import_survey *survey, struct perfdata_file *file,
 }
 
 /*
- * How precise an event is, and whether a host's or a guest's, is no part of its name here:
- * "cpu-clock:pppH" is what dcpid calls "cpu-clock". User and kernel stay.
+ * Names in the database do not contain the precision, nor whether the event is a host's or guest's:
+ * "cpu-clock:pppH" becomes "cpu-clock", as in dcpid. The modifiers u and k are kept.
  */
 static void plain_name(char name[PERFDATA_NAME_BYTES], const char *full)
 {
@@ -121,7 +121,7 @@ static bool is_taken(const struct import_survey *survey, size_t before, const ch
 	return false;
 }
 
-/* A name that another event has: with its number behind, so that no two are one. */
+/* If another event has the same name, append the event's number, so that they remain distinct. */
 static void name_events(struct import_survey *survey, const struct perfdata_events *events)
 {
 	int number = 0;

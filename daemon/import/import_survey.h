@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What is in a perf.data file, found by reading it once. */
+/* Summary of the contents of a perf.data file, found by reading it once. */
 #ifndef DCPI_IMPORT_SURVEY_H
 #define DCPI_IMPORT_SURVEY_H
 
@@ -14,9 +14,10 @@ struct perfdata_file;
 
 /**
  * struct import_event - an event of the file
- * @number:     of it in the epoch; -1: it is not in there
- * @name:       in the epoch
- * @samples:    how many; @periods: what they stand for, in all
+ * @number:  its number in the epoch; -1: it is not stored
+ * @name:    its name in the epoch
+ * @samples: number of its samples
+ * @periods: sum of their periods
  */
 struct import_event {
 	int number;
@@ -26,14 +27,15 @@ struct import_event {
 };
 
 /**
- * struct import_survey - what there is
- * @first_ns, @last_ns: of the samples' times; by the recording's clock
+ * struct import_survey - summary of a file
+ * @first_ns, @last_ns: range of the samples' times; by the recording's clock
  * @samples:            of all events
- * @guest, @unknown_event: of these, those that belong to no profile here
- * @lost_samples:       that the kernel says it lost; @lost_images: image events likewise
- * @lost_records:       records of any kind, these among them where they are told apart
+ * @guest, @unknown_event: parts of @samples that belong to no profile here
+ * @lost_samples:       samples reported as lost by the kernel
+ * @lost_images:        image events reported as lost
+ * @lost_records:       lost records of any kind, including these if they are reported separately
  * @lives:              programs that began and ended
- * @throttled:          times that the kernel stopped an event for a while
+ * @throttled:          number of times that the kernel throttled an event
  */
 struct import_survey {
 	struct import_event events[PERFDATA_EVENTS_MAX];
@@ -50,15 +52,15 @@ struct import_survey {
 };
 
 /**
- * import_survey_make() - read all records; the file's header is complete then
+ * import_survey_make() - read all records; afterwards the file's header is complete
  * @survey: freed by import_survey_deinit(), also after a failure
  *
- * Return: 0; -EBADMSG a record is malformed; errors of perfdata_file_next().
+ * Return: 0; -EBADMSG if a record is malformed; errors of perfdata_file_next().
  */
 int import_survey_make(struct import_survey *survey, struct perfdata_file *file, struct error *err);
 void import_survey_deinit(struct import_survey *survey);
 
-/** import_is_guest() - whether a sample is of a virtual machine's inside, by its mode. */
+/** import_is_guest() - return true if a sample is from within a virtual machine, by its mode. */
 bool import_is_guest(const struct perfdata_sample *sample);
 
 #endif

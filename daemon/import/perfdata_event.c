@@ -13,11 +13,11 @@
 #include "lib/error.h"
 #include "loader-hook/side_band_record.h"
 
-/* In Linux 6.0 and later: PERF_FORMAT_LOST. */
+/* PERF_FORMAT_LOST of Linux 6.0 and later. */
 #define READ_FORMAT_LOST (1U << 4)
 #define ATTR_BYTES_MIN PERF_ATTR_SIZE_VER0
 
-/* The fields of a trailer, in their order; each takes eight bytes. */
+/* The fields of a trailer, in order; each has eight bytes. */
 static const uint64_t trailer_fields[] = {
 	PERF_SAMPLE_TID,       PERF_SAMPLE_TIME, PERF_SAMPLE_ID,
 	PERF_SAMPLE_STREAM_ID, PERF_SAMPLE_CPU,	 PERF_SAMPLE_IDENTIFIER,
@@ -32,7 +32,7 @@ void perfdata_events_deinit(struct perfdata_events *events)
 	*events = (struct perfdata_events){0};
 }
 
-/* What the kernel calls the event: of those that it has names for. */
+/* The name of an event in the kernel's list of generic events. */
 struct naming {
 	struct perfdata_event *event;
 	const char *unit;
@@ -125,7 +125,7 @@ static size_t fields_below(uint64_t sample_type, uint64_t fields)
 	return (size_t)__builtin_popcountll(sample_type & fields);
 }
 
-/* The event of a sample, by the id in it; its layout is not known before. */
+/* Return the event of a sample by its id; the layout of the sample depends on the event. */
 static int sample_event(const struct perfdata_events *events, const uint8_t *body, size_t bytes)
 {
 	uint64_t first = events->event[0].sample_type, id;
@@ -192,7 +192,7 @@ static uint64_t trailer_field(const struct perf_event_header *record, size_t byt
 	return value;
 }
 
-/* Any event's will do: they are equally long, with the same fields. */
+/* The first event's layout is used for all: trailers have the same fields and size. */
 int perfdata_trailer_parse(struct perfdata_trailer *ret, const struct perfdata_events *events,
 			   const struct perf_event_header *record)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The events of a perf.data file, and how their records are laid out.
+ * The events of a perf.data file, and the layout of their records.
  *
- * A record names its event by an id, one a CPU or thread; where in the record that id
- * is depends on the event. Files have either an id at a fixed place in all records
- * (PERF_SAMPLE_IDENTIFIER) or the same layout for all events.
+ * A record refers to its event by an id, which is different per CPU or thread. The position of the
+ * id in the record depends on the event. So either the id is at a fixed position in all records
+ * (PERF_SAMPLE_IDENTIFIER), or all events of a file have the same layout.
  */
 #ifndef DCPI_PERFDATA_EVENT_H
 #define DCPI_PERFDATA_EVENT_H
@@ -23,13 +23,13 @@ struct perf_event_header;
 
 /**
  * struct perfdata_event - an event
- * @name:        as perf has it ("cpu-clock:pppH"); "" until perfdata_events_rename()
- * @unit:        of its periods, static
+ * @name:          as in perf ("cpu-clock:pppH"); "" until perfdata_events_rename()
+ * @unit:          of its periods, static
  * @type, @config: as in perf_event_attr
- * @frequency:   periods vary; else each is @period
- * @sample_type: which fields its records have (PERF_SAMPLE_*)
- * @counts_lost: its lost samples are told in records of their own
- * @has_trailer: records that are no samples end in some of these fields
+ * @frequency:     periods vary; otherwise each is @period
+ * @sample_type:   fields of its records (PERF_SAMPLE_*)
+ * @counts_lost:   its lost samples are reported in separate records
+ * @has_trailer:   records other than samples end with some of these fields
  */
 struct perfdata_event {
 	char name[PERFDATA_NAME_BYTES];
@@ -55,30 +55,30 @@ void perfdata_events_deinit(struct perfdata_events *events);
 
 /**
  * perfdata_events_add() - add an event
- * @attr: a perf_event_attr of the size that it says
+ * @attr: a perf_event_attr whose size is in its header
  * @ids:  its ids, eight bytes each
  *
- * Return: 0; -EBADMSG this is no attr; -E2BIG too many events; -ENOMEM.
+ * Return: 0; -EBADMSG if @attr is invalid; -E2BIG if there are too many events; -ENOMEM.
  */
 int perfdata_events_add(struct perfdata_events *events, const void *attr, size_t attr_bytes,
 			const void *ids, size_t ids_bytes, struct error *err);
 
-/** perfdata_events_rename() - call the event of an id so; of no event, nothing happens. */
+/** perfdata_events_rename() - set the name of the event with an id; an unknown id is ignored. */
 void perfdata_events_rename(struct perfdata_events *events, uint64_t id, const char *name);
 
-/** perfdata_events_find() - number of the event of an id; -ENOENT there is none. */
+/** perfdata_events_find() - return the number of the event with an id; -ENOENT if there is none. */
 int perfdata_events_find(const struct perfdata_events *events, uint64_t id);
 
-/** perfdata_event_samples() - whether it is more than a vehicle of side-band records. */
+/** perfdata_event_samples() - return false for an event that only carries side-band records. */
 bool perfdata_event_samples(const struct perfdata_event *event);
 
 /**
  * struct perfdata_sample - a sample
  * @event:   number of its event
  * @mode:    PERF_RECORD_MISC_USER, _KERNEL, ...
- * @pid:     process; UINT32_MAX: not known
- * @time_ns: by the recording's clock; 0: not known
- * @period:  how many events it stands for
+ * @pid:     process; UINT32_MAX: unknown
+ * @time_ns: by the recording's clock; 0: unknown
+ * @period:  number of events that it represents
  */
 struct perfdata_sample {
 	size_t event;
@@ -90,19 +90,19 @@ struct perfdata_sample {
 };
 
 /**
- * perfdata_sample_parse() - take a PERF_RECORD_SAMPLE apart
- * @record: whole, as long as its header says
+ * perfdata_sample_parse() - parse a PERF_RECORD_SAMPLE
+ * @record: complete, with the size in its header
  *
- * Return: 0; -EBADMSG it is too short; -ENOENT it is of no event.
+ * Return: 0; -EBADMSG if it is too short; -ENOENT if its event is unknown.
  */
 int perfdata_sample_parse(struct perfdata_sample *ret, const struct perfdata_events *events,
 			  const struct perf_event_header *record);
 
 /**
- * struct perfdata_trailer - what records of the kernel that are no samples end in
- * @bytes:   how long it is
- * @time_ns: 0: not known
- * @event:   number of the event in whose ring it was; -ENOENT: not known
+ * struct perfdata_trailer - the last fields of kernel records other than samples
+ * @bytes:   its size
+ * @time_ns: 0: unknown
+ * @event:   number of the event in whose ring the record was; -ENOENT: unknown
  */
 struct perfdata_trailer {
 	size_t bytes;
@@ -110,7 +110,10 @@ struct perfdata_trailer {
 	int event;
 };
 
-/** perfdata_trailer_parse() - Return: 0; -EBADMSG the record is too short. */
+/**
+ * perfdata_trailer_parse() - parse the trailer of a record. Return: 0; -EBADMSG if the record is
+ * too short.
+ */
 int perfdata_trailer_parse(struct perfdata_trailer *ret, const struct perfdata_events *events,
 			   const struct perf_event_header *record);
 

@@ -21,14 +21,14 @@
 #define HEADER_BYTES 104
 #define PIPE_HEADER_BYTES 16
 #define SECTION_BYTES 16
-/* More than any perf writes: names of images by the ten thousand. */
+/* More than any perf writes: names of tens of thousands of images. */
 #define FEATURE_BYTES_MAX (64U << 20)
 #define ATTR_BYTES_MAX 4096
 #define IDS_BYTES_MAX (16U << 20)
 #define WINDOW_BYTES (1U << 18)
 #define RECORD_BYTES_MAX (1U << 16)
 
-/* Records that perf makes itself, with data behind them that is no record. */
+/* perf's own records that are followed by data outside of the record. */
 #define RECORD_TRACING_DATA 66
 #define RECORD_AUXTRACE 71
 #define RECORD_COMPRESSED 81
@@ -40,9 +40,9 @@ struct section {
 };
 
 /*
- * @position:  of the next record in the file; @end: of all of them
- * @window:    bytes of the file from @window_at on
- * @record:    the one last handed out
+ * @position: of the next record in the file; @end: of all records
+ * @window:   bytes of the file from @window_at on
+ * @record:   the record returned last
  */
 struct perfdata_file {
 	int fd;
@@ -75,7 +75,7 @@ static int read_at(struct perfdata_file *file, void *buffer, size_t bytes, uint6
 	return r < 0 ? error_set(err, -r, "cannot read it: %s", strerror(-r)) : 0;
 }
 
-/* malloc'd contents of a section; NULL, and *@r says why. */
+/* Return the allocated contents of a section; NULL on failure, with the error in *@r. */
 static void *section_read(struct perfdata_file *file, const struct section *section, size_t max,
 			  int *r, struct error *err)
 {
@@ -100,7 +100,7 @@ static struct section take_section(struct bounded_reader *reader)
 	return section;
 }
 
-/* An attr and where its ids are. */
+/* Read an attr and its ids. */
 static int attr_read(struct perfdata_file *file, const struct section *section, struct error *err)
 {
 	_cleanup_free_ uint8_t *entry = NULL;
@@ -137,7 +137,7 @@ static int attrs_read(struct perfdata_file *file, const struct section *attrs, u
 	return r;
 }
 
-/* Behind the records; @bits: which there are. Of a file that was cut off there are none. */
+/* Features follow the records; @bits: the ones that exist. A truncated file has none. */
 static int features_read(struct perfdata_file *file, const uint8_t bits[PERFDATA_FEATURES / 8],
 			 struct error *err)
 {
@@ -169,7 +169,7 @@ static int features_read(struct perfdata_file *file, const uint8_t bits[PERFDATA
 	return 0;
 }
 
-/* Of one that perf did not finish, the records are what is there. */
+/* If perf did not finish the file, the rest of the file is taken as records. */
 static int sections_read(struct perfdata_file *file, struct error *err)
 {
 	uint8_t head[HEADER_BYTES];
@@ -185,7 +185,7 @@ static int sections_read(struct perfdata_file *file, struct error *err)
 	entry_bytes = bounded_reader_u64(&reader);
 	attrs = take_section(&reader);
 	file->data = take_section(&reader);
-	take_section(&reader); /* event types, of old */
+	take_section(&reader); /* event types of old versions */
 	if (file->data.offset < HEADER_BYTES || file->data.offset > file->file_bytes)
 		return error_set(err, EBADMSG, "its header is malformed");
 	r = attrs_read(file, &attrs, entry_bytes, err);
@@ -227,7 +227,7 @@ static int container_read(struct perfdata_file *file, struct error *err)
 	return sections_read(file, err);
 }
 
-/* What comes once is kept, to be read twice. */
+/* Copy data that can be read only once to a temporary file. */
 static int spool(int from, struct error *err)
 {
 	const char *folder = getenv("TMPDIR");
@@ -259,7 +259,7 @@ static int spool(int from, struct error *err)
 static int file_open(const char *path, struct error *err)
 {
 	bool standard = strcmp(path, "-") == 0;
-	/* A pipe without a writer must not hang us. */
+	/* Opening a pipe without a writer must not block. */
 	_cleanup_close_ int fd =
 		standard ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	struct stat status;
@@ -346,7 +346,7 @@ void perfdata_file_rewind(struct perfdata_file *file)
 	file->unpack = NULL;
 }
 
-/* So many bytes at the position, in memory. @bytes: at most RECORD_BYTES_MAX, in the file */
+/* Return @bytes at the position, in memory. @bytes: at most RECORD_BYTES_MAX, within the file */
 static const uint8_t *window_get(struct perfdata_file *file, size_t bytes, struct error *err)
 {
 	uint64_t left = file->end - file->position;
@@ -363,7 +363,7 @@ static const uint8_t *window_get(struct perfdata_file *file, size_t bytes, struc
 	return file->window;
 }
 
-/* The next record of the file itself, into @record. Return: as perfdata_file_next() */
+/* Read the next record of the file itself into @record. Return: as perfdata_file_next() */
 static int raw_next(struct perfdata_file *file, struct error *err)
 {
 	struct perf_event_header head;
@@ -392,7 +392,7 @@ static int raw_next(struct perfdata_file *file, struct error *err)
 	return 1;
 }
 
-/* Over what follows a record without being one. */
+/* Skip the data that follow a record. */
 static int skip(struct perfdata_file *file, const struct perf_event_header *head, struct error *err)
 {
 	struct bounded_reader reader;
@@ -418,7 +418,7 @@ static bool is_packed(const struct perf_event_header *head)
 	return head->type == RECORD_COMPRESSED || head->type == RECORD_COMPRESSED2;
 }
 
-/* Of newer perfs the length comes first, since records are padded. */
+/* In records of newer versions the size comes first, since they are padded. */
 static int unpack(struct perfdata_file *file, const struct perf_event_header *head,
 		  struct error *err)
 {

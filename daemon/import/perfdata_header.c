@@ -10,13 +10,13 @@
 #include "lib/bounded_reader.h"
 #include "lib/error.h"
 
-/* Records that perf makes itself. */
+/* perf's own records. */
 #define RECORD_ATTR 64
 #define RECORD_BUILD_ID 67
 #define RECORD_EVENT_UPDATE 78
 #define RECORD_FEATURE 80
 #define UPDATE_NAME 2
-/* The length of a build-id is told. */
+/* The record contains the size of the build-id. */
 #define MISC_BUILD_ID_SIZE (1U << 15)
 #define BUILD_ID_FIELD_BYTES 24
 #define ATTR_SIZE_AT 4
@@ -36,7 +36,7 @@ static int malformed(struct error *err, const char *what)
 	return error_set(err, EBADMSG, "its %s is malformed", what);
 }
 
-/* Its length, and as many bytes, padded with zeros: NULL if it does not end in them. */
+/* Read a size and a zero-padded string of that size; NULL if the string is not terminated. */
 static const char *take_string(struct bounded_reader *reader)
 {
 	uint32_t bytes = bounded_reader_u32(reader);
@@ -45,7 +45,7 @@ static const char *take_string(struct bounded_reader *reader)
 	return string != NULL && memchr(string, '\0', bytes) != NULL ? string : NULL;
 }
 
-/* The rest of a record as a string; NULL unless it ends in there. */
+/* Return the rest of a record as a string; NULL if it is not terminated. */
 static const char *rest_string(struct bounded_reader *reader)
 {
 	size_t bytes = bounded_reader_left(reader);
@@ -54,7 +54,7 @@ static const char *rest_string(struct bounded_reader *reader)
 	return string != NULL && memchr(string, '\0', bytes) != NULL ? string : NULL;
 }
 
-/* Names end up in reports: one line. */
+/* Replace control characters: names are printed in reports. */
 static void keep(char *to, size_t room, const char *from)
 {
 	size_t n = strnlen(from, room - 1);
@@ -100,7 +100,7 @@ static int take_command(struct perfdata_header *header, struct bounded_reader *r
 	return 0;
 }
 
-/* Each event's attr, name and ids; the attrs were read from elsewhere. */
+/* Read each event's attr, name and ids; the attrs have already been read from another section. */
 static int take_events(struct perfdata_header *header, struct bounded_reader *reader,
 		       struct error *err)
 {
@@ -146,14 +146,14 @@ static int keep_image(struct perfdata_header *header, const uint8_t field[BUILD_
 	return 0;
 }
 
-/* @reader: behind the record's header */
+/* @reader: positioned after the record's header */
 static int take_build_id(struct perfdata_header *header, struct bounded_reader *reader,
 			 unsigned int misc, struct error *err)
 {
 	const uint8_t *field;
 	const char *path;
 
-	bounded_reader_u32(reader); /* the machine, host or guest */
+	bounded_reader_u32(reader); /* pid of the machine, host or guest */
 	field = bounded_reader_bytes(reader, BUILD_ID_FIELD_BYTES);
 	path = rest_string(reader);
 	if (field == NULL || path == NULL)
@@ -209,7 +209,7 @@ int perfdata_header_feature(struct perfdata_header *header, unsigned int feature
 	case PERFDATA_CPU_ID:
 		return take_name(header->cpu_id, sizeof(header->cpu_id), &reader, "CPU id", err);
 	case PERFDATA_CPUS:
-		bounded_reader_u32(&reader); /* those there could be */
+		bounded_reader_u32(&reader); /* available CPUs */
 		header->cpus = bounded_reader_u32(&reader);
 		return bounded_reader_failed(&reader) ? malformed(err, "number of CPUs") : 0;
 	case PERFDATA_COMMAND:

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a perf.data file says about itself: where and how it was recorded, its events,
- * and the build-ids of images. A file on disk has it in sections, one written to a pipe
- * in records between the others; the contents are the same.
+ * The metadata of a perf.data file: where and how it was recorded, its events, and the build-ids of
+ * images. A file on disk stores them in sections, a file written to a pipe in records among the
+ * others; the contents are the same.
  */
 #ifndef DCPI_PERFDATA_HEADER_H
 #define DCPI_PERFDATA_HEADER_H
@@ -17,7 +17,7 @@
 struct error;
 struct perf_event_header;
 
-/* Sections, by their bit in the header; those that are read. */
+/* Sections that are read, by their bit in the header. */
 enum perfdata_feature {
 	PERFDATA_BUILD_ID = 2,
 	PERFDATA_HOSTNAME = 3,
@@ -30,7 +30,7 @@ enum perfdata_feature {
 	PERFDATA_FEATURES = 256,
 };
 
-/** struct perfdata_image - what identified a file when it was recorded. */
+/** struct perfdata_image - the build-id of a file when it was recorded. */
 struct perfdata_image {
 	struct build_id build_id;
 	char *path; /* as in mappings: "[vdso]", "[kernel.kallsyms]", a module's file */
@@ -38,8 +38,8 @@ struct perfdata_image {
 
 /**
  * struct perfdata_header - zero-initialised is empty
- * @host, @release, @cpu, @cpu_id: of the machine; "" if not told
- * @cpus:    online
+ * @host, @release, @cpu, @cpu_id: of the machine; "" if missing
+ * @cpus:    number of online CPUs
  * @command: perf's command line
  * @images:  sorted by path after perfdata_header_settle()
  */
@@ -59,25 +59,25 @@ struct perfdata_header {
 void perfdata_header_deinit(struct perfdata_header *header);
 
 /**
- * perfdata_header_feature() - take a section's contents; unknown ones are left out
+ * perfdata_header_feature() - parse a section's contents; unknown sections are ignored
  *
- * Return: 0; -EBADMSG it is malformed; -ENOMEM.
+ * Return: 0; -EBADMSG if it is malformed; -ENOMEM.
  */
 int perfdata_header_feature(struct perfdata_header *header, unsigned int feature, const void *data,
 			    size_t bytes, struct error *err);
 
 /**
- * perfdata_header_record() - take a record that is about the file, if it is one
+ * perfdata_header_record() - parse a record with metadata; other records are ignored
  *
  * Return: as above.
  */
 int perfdata_header_record(struct perfdata_header *header, const struct perf_event_header *record,
 			   struct error *err);
 
-/** perfdata_header_settle() - all has been taken. */
+/** perfdata_header_settle() - finish, after the last section or record. */
 void perfdata_header_settle(struct perfdata_header *header);
 
-/** perfdata_header_build_id() - of the file at a path; NULL: not known. */
+/** perfdata_header_build_id() - return the build-id of the file at a path; NULL: unknown. */
 const struct build_id *perfdata_header_build_id(const struct perfdata_header *header,
 						const char *path);
 

@@ -10,11 +10,11 @@
 #include "lib/array.h"
 #include "lib/error.h"
 
-/* perf packs at most what is in a ring at a time. */
+/* perf compresses at most the contents of a ring at a time. */
 #define UNPACKED_BYTES_MAX (64U << 20)
 #define STEP_BYTES (1U << 17)
 
-/* @used: of @bytes, those handed out as records */
+/* @used: part of @bytes that was returned as records */
 struct perfdata_unpack {
 	ZSTD_DStream *stream;
 	uint8_t *data;

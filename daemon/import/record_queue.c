@@ -9,14 +9,15 @@
 #include "lib/array.h"
 #include "lib/error.h"
 
-/* @at: of the record, in the queue's bytes; those added later are behind */
+/* @at: offset of the record in the queue's bytes; later records have higher offsets */
 struct place {
 	uint64_t time_ns;
 	size_t at;
 };
 
 /*
- * @last_ns:  the latest time added; @round_ns: when the last round ended
+ * @last_ns:  the latest time added
+ * @round_ns: value of @last_ns at the end of the last round
  * @taken_ns: the latest time delivered
  */
 struct record_queue {
@@ -79,7 +80,7 @@ static size_t aligned(size_t bytes)
 	return (bytes + 7) & ~(size_t)7;
 }
 
-/* What stays moves to the front. */
+/* Move the remaining records to the front. */
 static void close_gaps(struct record_queue *queue, size_t gone)
 {
 	size_t used = 0;
@@ -120,7 +121,7 @@ static int deliver(struct record_queue *queue, uint64_t until_ns, struct error *
 	return r;
 }
 
-/* By time, not by number: where perf never tells of rounds, as good as any. */
+/* Deliver up to the median time, if the recording contains no rounds. */
 static int deliver_half(struct record_queue *queue, struct error *err)
 {
 	uint64_t middle;
