@@ -27,7 +27,7 @@ static int events_check(const char *value, struct error *err)
 {
 	struct event_list list;
 
-	/* The clock matters for default periods only. */
+	/* The clock affects only default periods. */
 	return value[0] == '\0' ? 0 : event_list_parse(&list, value, 0, err);
 }
 
@@ -57,7 +57,7 @@ static int log_level_check(const char *value, struct error *err)
 			 value);
 }
 
-/* Each one's second would be the first of another. */
+/* With 1, the second sample of each pair would be the first of another. */
 static int double_check(const char *value, struct error *err)
 {
 	if (strcmp(value, "1") != 0)
@@ -67,8 +67,8 @@ static int double_check(const char *value, struct error *err)
 }
 
 /*
- * @offset:   of the field
- * @bytes:    texts: room for them; numbers: 0
+ * @offset:    of the field
+ * @bytes:     strings: size of the field; numbers: 0
  * @min, @max: numbers: the range
  */
 static const struct config_key {

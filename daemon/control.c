@@ -21,7 +21,7 @@
 
 #define GROUPS_MAX 1024
 
-/* @failed: the text is an error message */
+/* @failed: @error contains the error message */
 struct control_reply {
 	char text[CONTROL_REPLY_BYTES];
 	size_t bytes;
@@ -29,7 +29,7 @@ struct control_reply {
 	bool failed;
 };
 
-/* @sent: of the reply; while there is some left, nothing is read */
+/* @sent: bytes of the reply sent; while some are left, nothing is read */
 struct peer {
 	int fd;
 	char request[CONTROL_REQUEST_BYTES];
@@ -39,7 +39,7 @@ struct peer {
 	uint64_t progress_ns;
 };
 
-/* @paused: nobody is accepted for now */
+/* @paused: connections are not accepted at the moment */
 struct control {
 	int listen_fd;
 	int epoll_fd;
@@ -58,7 +58,7 @@ static void line_append(struct control_reply *reply, const char *line)
 {
 	size_t bytes = strlen(line), i;
 
-	/* Room is kept for the last line. */
+	/* Keep room for the last line. */
 	if (reply->bytes + bytes + sizeof(reply->error) + 16 > sizeof(reply->text)) {
 		control_reply_error(reply, "the reply is too long");
 		return;
@@ -156,7 +156,10 @@ static bool peer_watch(struct control *control, struct peer *peer, int operation
 	return epoll_ctl(control->epoll_fd, operation, peer->fd, &event) == 0;
 }
 
-/* Who waits at the door keeps it readable: it must not be looked at all the time. */
+/*
+ * A pending connection keeps the socket readable. It must not be polled while it cannot be
+ * accepted.
+ */
 static void accept_pause(struct control *control, bool paused)
 {
 	struct epoll_event event = {.events = paused ? 0 : EPOLLIN, .data.ptr = NULL};
@@ -191,7 +194,7 @@ static void peer_accept(struct control *control)
 	fd = -1;
 }
 
-/* Sends what can be sent; false: the peer is gone. */
+/* Send as much as possible. Return: false: the peer is gone. */
 static bool peer_write(struct control *control, struct peer *peer)
 {
 	ssize_t bytes;
@@ -210,7 +213,7 @@ static bool peer_write(struct control *control, struct peer *peer)
 	return peer_watch(control, peer, EPOLL_CTL_MOD, EPOLLIN);
 }
 
-/* Takes one line out of the buffer and answers it. */
+/* Take one line out of the buffer and reply to it. Return: false: close the connection. */
 static bool request_handle(struct control *control, struct peer *peer)
 {
 	char *end = memchr(peer->request, '\n', peer->request_bytes);
@@ -235,7 +238,7 @@ static bool request_handle(struct control *control, struct peer *peer)
 	return peer_write(control, peer);
 }
 
-/* A line over the limit, an end of file, an error: the peer is gone. */
+/* Return: false at an end of file or an error: the peer is gone. */
 static bool peer_read(struct peer *peer)
 {
 	ssize_t bytes = recv(peer->fd, peer->request + peer->request_bytes,
@@ -250,8 +253,8 @@ static bool peer_read(struct peer *peer)
 }
 
 /*
- * One request an event. More lines in the buffer wait for the next one: EPOLLOUT
- * serves, since the peer must have read the reply by then.
+ * Handle one request per event. Further lines in the buffer wait for EPOLLOUT, since the peer must
+ * have read the reply by then.
  */
 static void peer_serve(struct control *control, struct peer *peer, uint32_t events)
 {
@@ -324,7 +327,7 @@ static int socket_listen(struct control *control, struct error *err)
 	if (control->listen_fd < 0)
 		return control->listen_fd;
 	if (control->has_group && chown(control->path, (uid_t)-1, control->group) < 0)
-		control->has_group = false; /* not root: its own user only */
+		control->has_group = false; /* not root: only the daemon's own user */
 	if (listen(control->listen_fd, CONTROL_PEERS_MAX) < 0 ||
 	    epoll_ctl(control->epoll_fd, EPOLL_CTL_ADD, control->listen_fd, &event) < 0)
 		return error_set_errno(err, "cannot listen on %s", control->path);

@@ -47,7 +47,7 @@ static void time_reply(struct control_reply *reply, const char *key, int64_t tim
 	control_reply_value(reply, key, "%s", text);
 }
 
-/* The image store, as "store.NAME". */
+/* The image archive, as "store.NAME". */
 static void store_reply(struct control_reply *reply, const struct image_keeper_status *store)
 {
 	number(reply, "store.images", store->copier.files);
@@ -62,7 +62,7 @@ static void store_reply(struct control_reply *reply, const struct image_keeper_s
 	number(reply, "store.unreadable", store->unreadable);
 }
 
-/* What the daemon itself takes of the machine. */
+/* The daemon's own resources. */
 static void self_reply(struct control_reply *reply)
 {
 	struct rusage usage;
@@ -77,7 +77,10 @@ static void self_reply(struct control_reply *reply)
 			       (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1000);
 }
 
-/* The limits that users have reached since the start, and for each the user that did so most. */
+/*
+ * The limits that users have reached since the start, and for each limit the user with the most
+ * refusals.
+ */
 static void limits_reply(struct control_reply *reply, const struct quota *quota)
 {
 	char key[64];
@@ -98,7 +101,7 @@ static void limits_reply(struct control_reply *reply, const struct quota *quota)
 	}
 }
 
-/* How well it goes, in figures that dcpictl puts into words. */
+/* Figures about the health of the daemon, which dcpictl describes in words. */
 static void health_reply(const struct collector_status *status, struct control_reply *reply)
 {
 	double seconds = (double)status->uptime_ns / NS_PER_SECOND;
@@ -125,7 +128,7 @@ static void health_reply(const struct collector_status *status, struct control_r
 	}
 	number(reply, "throttled", tally_get(&status->counters, "stat", "throttled"));
 	number(reply, "merge_failing", status->merge_failing);
-	/* Of minutes, a day's growth would be a guess. */
+	/* A day's growth cannot be extrapolated from minutes. */
 	if (status->uptime_ns >= 600 * NS_PER_SECOND)
 		control_reply_value(reply, "db_bytes_a_day", "%.0f",
 				    (double)status->grown_bytes * 86400 / seconds);
@@ -172,7 +175,7 @@ static void status_reply(struct collector *collector, const struct config *confi
 	self_reply(reply);
 }
 
-/* Totals of events that take turns on the counters are scaled by these. */
+/* Totals of multiplexed events are scaled by these times. */
 static void event_times_reply(struct collector *collector, const struct event_list *events,
 			      struct control_reply *reply)
 {
@@ -190,7 +193,7 @@ static void event_times_reply(struct collector *collector, const struct event_li
 	}
 }
 
-/* Every counter as GROUP.NAME, and the identity that they must satisfy. */
+/* Every counter as GROUP.NAME, and the identity that the counters must satisfy. */
 static void stats_reply(struct collector *collector, struct control_reply *reply)
 {
 	struct collector_status status;
@@ -219,7 +222,7 @@ static void stats_reply(struct collector *collector, struct control_reply *reply
 			    (unsigned long long)status.stored, (unsigned long long)losses);
 }
 
-/* A misspelled pattern would have no effect, and no error either. */
+/* Report patterns without a match: a misspelled pattern has no effect, and is not an error. */
 static void unmatched_reply(struct collector *collector, const char *list,
 			    struct control_reply *reply)
 {
@@ -233,7 +236,7 @@ static void unmatched_reply(struct collector *collector, const char *list,
 	}
 }
 
-/* The collector looks at the configuration's own text. */
+/* The collector refers to the text in @config. */
 static int divide(struct collector *collector, struct config *config, const char *key,
 		  const char *list, struct control_reply *reply, struct error *err)
 {

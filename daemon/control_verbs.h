@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the daemon answers on its control socket.
+ * Requests that the daemon handles on its control socket.
  *
- *	status		what is being collected
- *	stats		every counter of the epoch
- *	flush		take and store everything collected so far
- *	epoch [LABEL]	the same, end the epoch and begin another
+ *	status		status and health of the collection.
+ *	stats		every counter of the epoch.
+ *	flush		drain and store everything collected so far.
+ *	epoch [LABEL]	flush, end the epoch and begin another one.
  *	per_process [LIST], per_unit [LIST]
- *			images to profile so from now on, as the configuration's keys;
- *			without a list: what is
+ *			set the images to profile by process or unit, as the
+ *			configuration's keys; without a list: show the current ones.
  *
- * ("stop" is the main program's.)
+ * (The main program handles "stop".)
  */
 #ifndef DCPI_CONTROL_VERBS_H
 #define DCPI_CONTROL_VERBS_H
@@ -19,7 +19,10 @@ struct collector;
 struct config;
 struct control_reply;
 
-/** control_verbs_handle() - @config: what is in force, as the collector was given it; changed. */
+/**
+ * control_verbs_handle() - handle a request. @config: the collector's configuration; may be
+ * changed.
+ */
 void control_verbs_handle(struct collector *collector, struct config *config, const char *verb,
 			  const char *argument, struct control_reply *reply);
 

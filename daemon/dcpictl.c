@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* dcpictl: ask and steer the daemon through its control socket. */
+/* dcpictl: query and control the daemon through its control socket. */
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -25,7 +25,7 @@ struct settings {
 	bool json;
 };
 
-/* Where reply lines go: a table for people, an object, or metrics. */
+/* Output of reply lines: a table for users, a JSON object, or metrics. */
 struct output {
 	bool silent;
 	struct json_object *object;
@@ -62,7 +62,7 @@ static void help_print(const struct options *options)
 	     "                 no daemon is needed");
 }
 
-/* Returns -1 to go on, else the exit status. */
+/* Return: -1 to continue, otherwise the exit status. */
 static int options_parse(struct settings *settings, int argc, char **argv)
 {
 	struct options options;
@@ -140,7 +140,7 @@ static void value_print(void *context, const char *key, const char *value)
 	if (output->metrics != NULL)
 		metrics_add(output->metrics, key, value);
 	else if (output->object == NULL)
-		printf("%-28s %s\n", key, value); /* up to stat.handler_miss_ns.N */
+		printf("%-28s %s\n", key, value); /* as wide as stat.handler_miss_ns.N */
 	else if (is_number(value))
 		json_object_object_add(output->object, key,
 				       json_object_new_int64((int64_t)strtoll(value, NULL, 10)));
@@ -148,7 +148,7 @@ static void value_print(void *context, const char *key, const char *value)
 		json_object_object_add(output->object, key, json_object_new_string(value));
 }
 
-/* One request and its reply. Return: exit status. */
+/* Send one request and process its reply. Return: exit status. */
 static int request_make(struct control_client *client, const char *request, struct output *output)
 {
 	struct error err;
@@ -210,7 +210,7 @@ static int command_run(const struct settings *settings, struct control_client *c
 		log_error("\"%s\" is too long, or more than a line", argv[optind + 1]);
 		return EXIT_BAD;
 	}
-	/* On the socket it is the configuration's key. */
+	/* On the socket, the name of the configuration's key is used. */
 	if (strncmp(request, "per-", 4) == 0)
 		request[3] = '_';
 	if (settings->db != NULL)
@@ -225,7 +225,8 @@ static int command_run(const struct settings *settings, struct control_client *c
 		output.object = json_object_new_object();
 	status = request_make(client, request, &output);
 	if (status == 0 && strcmp(argv[optind], "stop") == 0)
-		control_client_wait_end(client); /* it hangs up when it has ended */
+		/* the daemon closes the connection when it exits */
+		control_client_wait_end(client);
 	if (status == 0 && output.object != NULL)
 		puts(json_object_to_json_string_ext(
 			output.object, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_NOSLASHESCAPE));

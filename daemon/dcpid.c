@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * dcpid: the daemon. Stays in the foreground; a service manager puts it where
- * it belongs.
+ * dcpid: the daemon. Runs in the foreground; a service manager puts it into the background.
  *
- * SIGTERM, SIGINT: take and merge what there is, end the epoch, exit with 0.
- * SIGHUP: read the configuration again. If it changed, or periods had to be
- * lengthened since it was read, the epoch ends and another begins with it; if
- * it cannot be used, the old one stays. A trace goes on.
+ * SIGTERM, SIGINT: drain and merge everything, end the epoch, exit with 0. SIGHUP: re-read the
+ * configuration. If it has changed, or periods had to be lengthened since it was read, the epoch
+ * ends and another begins with the new configuration. If it is invalid, the old one remains in
+ * effect. A trace continues.
  *
  * The same happens with the old configuration when the table of images is nearly full.
  */
@@ -42,19 +41,19 @@
 
 #define EXIT_BAD 2
 #define OVERRIDES_MAX 32
-/* Members may read the database and use the control socket. */
+/* Members of this group may read the database and use the control socket. */
 #define GROUP "dcpi"
-/* Nothing that the daemon makes is for others, but the folder of its sockets. */
+/* No file of the daemon is accessible to others, except the directory of its sockets. */
 #define UMASK 027
 /*
- * Rings hold about a second of events. The daemon needs little CPU time, also while other users
- * attack it (daemon/image/quota.h), but it needs it in time.
+ * Rings hold about a second of events. The daemon needs little CPU time, even while other users
+ * attack it (daemon/image/quota.h), but it needs that time without delay.
  */
 #define NICE (-20)
-/* Whoever runs ever new programs does not make us begin anew all the time. */
+/* Minimum interval between restarts of the engine, in case a user constantly runs new programs. */
 #define RENEW_NS (600 * NS_PER_SECOND)
 
-/* loop_run() ends with one of these. */
+/* Return values of loop_run(). */
 enum daemon_end {
 	END_STOP = 1,
 	END_FAILURE,
@@ -67,7 +66,7 @@ struct override {
 
 /*
  * @overrides:  from the command line, in order
- * @renewed_ns: when the table of images was full last; 0: never
+ * @renewed_ns: when the table of images was last full; 0: never
  */
 struct daemon {
 	const char *config_path;
@@ -88,7 +87,7 @@ struct daemon {
 	uint64_t renewed_ns;
 };
 
-/* Long options that are configuration keys have numbers from OPTION_KEYS on. */
+/* Long options that are configuration keys are numbered from OPTION_KEYS on. */
 enum {
 	OPTION_KEYS = 256,
 	OPTION_FOREGROUND = 512,
@@ -172,7 +171,7 @@ static int override_add(struct daemon *daemon, const char *key, const char *valu
 	return -1;
 }
 
-/* Returns -1 to go on, else the exit status. */
+/* Return: -1 to continue, otherwise the exit status. */
 static int option_take(struct daemon *daemon, const struct options *options, int key)
 {
 	switch (key) {
@@ -255,7 +254,7 @@ static int config_load(const struct daemon *daemon, struct config *ret, struct e
 	return rc;
 }
 
-/* What the loop calls. */
+/* Callbacks of the loop. */
 
 static int failure_end(const struct error *err)
 {
@@ -265,7 +264,7 @@ static int failure_end(const struct error *err)
 
 static int engine_renew(struct daemon *daemon);
 
-/* Processes are read a few at a time, whenever nothing else is to be done. */
+/* Processes are scanned a few at a time, whenever the loop is idle. */
 static int collector_readable(void *context)
 {
 	struct daemon *daemon = context;
@@ -278,7 +277,7 @@ static int collector_readable(void *context)
 	return 0;
 }
 
-/* Once: what the kernel makes of more events than counters. */
+/* Report once if the kernel multiplexes events because there are more of them than counters. */
 static void turns_tell(struct daemon *daemon)
 {
 	struct source_time times[DCPI_EVENTS_MAX];
@@ -343,9 +342,8 @@ static void control_end(struct daemon *daemon)
 }
 
 /*
- * The engine: all that depends on the configuration. The control socket stays while
- * another engine takes over, so that nobody finds the daemon gone; who asks meanwhile
- * waits.
+ * The engine: everything that depends on the configuration. The control socket stays open while the
+ * engine is replaced, so that clients do not find the daemon gone; requests wait meanwhile.
  */
 
 static void engine_close(struct daemon *daemon)
@@ -385,7 +383,7 @@ static int events_resolve(struct collector_config *collector, const struct confi
 	return 0;
 }
 
-/* A new database belongs to the daemon's group, like its folder and its control socket. */
+/* A new database belongs to the daemon's group, like its directory and its control socket. */
 static int database_make(const char *path, struct error *err)
 {
 	const struct group *entry = getgrnam(GROUP);
@@ -501,7 +499,7 @@ static int engine_stop(struct daemon *daemon)
 	return rc;
 }
 
-/* A label that was asked for since the start goes on. */
+/* Keep a label that was set since the start. */
 static void label_keep(struct daemon *daemon)
 {
 	struct collector_status status;
@@ -511,7 +509,7 @@ static void label_keep(struct daemon *daemon)
 		config_set(&daemon->config, "label", status.label, NULL);
 }
 
-/* Numbers of images are for the life of an engine: another one begins with none given out. */
+/* The numbers of images are valid for one engine: a new one begins without any. */
 static int engine_renew(struct daemon *daemon)
 {
 	uint64_t now = clock_monotonic_ns();
@@ -535,7 +533,7 @@ static void log_level_apply(const struct config *config)
 		log_set_level(level);
 }
 
-/* What is written is no matter of epochs: a level takes effect at once. */
+/* The log level does not affect epochs: it takes effect at once. */
 static int config_reload(struct daemon *daemon)
 {
 	struct config old = daemon->config, new;
@@ -548,7 +546,7 @@ static int config_reload(struct daemon *daemon)
 	log_level_apply(&new);
 	memcpy(old.log_level, new.log_level, sizeof(old.log_level));
 	memcpy(daemon->config.log_level, new.log_level, sizeof(new.log_level));
-	/* Rates that were lowered may be tried again. */
+	/* If periods were lengthened, a restart may use shorter ones again. */
 	if (memcmp(&old, &new, sizeof(new)) == 0 && !collector_slowed(daemon->collector)) {
 		log_info("the configuration has not changed");
 		return 0;
@@ -612,7 +610,7 @@ int main(int argc, char **argv)
 	umask(UMASK);
 	heap_configure();
 	descriptor_limit_raise();
-	/* Where this is not permitted, more samples and events may be lost on a busy machine. */
+	/* If this is not permitted, more samples and events may be lost on a busy machine. */
 	setpriority(PRIO_PROCESS, 0, NICE);
 	log_init("dcpid");
 	log_hold();

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * dcpiimport: perf.data files as epochs of a profile database.
+ * dcpiimport: import perf.data files as epochs of a profile database.
  *
- * It is on the daemon's side of the database, like dcpirun: what it does is collecting,
- * from a recording.
+ * It writes to the database like the daemon and dcpirun: it collects samples, from a recording.
  */
 #include <errno.h>
 #include <stdbool.h>
@@ -18,7 +17,7 @@
 #define EXIT_NOTHING 1
 #define EXIT_BAD 2
 
-/* struct settings - what the command line says. */
+/* struct settings - values of the command line. */
 struct settings {
 	const char *db;
 	const char *label;
@@ -36,7 +35,7 @@ static const struct option_entry entries[] = {
 	{'q', "quiet", NULL, "no summary"},
 };
 
-/* Returns -1 to go on, else the exit status. */
+/* Return: -1 to continue, otherwise the exit status. */
 static int options_parse(struct settings *settings, int argc, char **argv)
 {
 	struct options options;

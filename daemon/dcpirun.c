@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * dcpirun: profile one command, with a database of its own.
+ * dcpirun: profile one command, with a separate database.
  *
- * The child waits until sampling is set up, which begins with its exec. The
- * exit status is the command's: 128 + N if signal N ended it, 127 if there is
- * no such command, 126 if it cannot be run; 2 if profiling cannot be set up.
- * A command that cannot be run leaves no epoch. SIGINT and SIGTERM that a process sends are passed
- * on to the command; dcpirun ends with it. With --repeat each run is an epoch; the exit status is
- * that of the first run that failed.
+ * The child waits until sampling is set up; sampling begins with its exec. The exit status is the
+ * command's: 128 + N if signal N ended it, 127 if there is no such command, 126 if it cannot be
+ * run; 2 if profiling cannot be set up. A command that cannot be run leaves no epoch. SIGINT and
+ * SIGTERM sent by a process are passed on to the command; dcpirun ends with the command. With
+ * --repeat each run is an epoch; the exit status is that of the first run that failed.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -40,34 +39,37 @@
 #define EXIT_CANNOT_RUN 126
 #define EXIT_NOT_FOUND 127
 
-/* Of a process that ended before its samples were looked at nobody knows where branches went. */
+/*
+ * If a process exits before its samples are processed, their branch directions cannot be
+ * determined.
+ */
 #define DRAIN_NS (20 * NS_PER_MS)
 #define NICE (-20)
 #define MERGE_NS (5 * NS_PER_SECOND)
 #define REPEAT_MAX 10000
-/* Default bound of the total cost, of the command's CPU time. */
+/* Default limit of the total cost, of the command's CPU time. */
 #define OVERHEAD_PERCENT 5
 /*
- * Without edges nobody knows frequencies (docs/operations.md has a table). Interpreting samples
- * costs the command little, probes what is said here; with half of that hardly any whole round of
- * an outer loop would be seen.
+ * Frequencies can be derived only from edges (docs/operations.md has a table). Interpreting samples
+ * costs the command little; the cost of probes is limited by PROBE_PERMILLE. With half of that,
+ * complete iterations of an outer loop would rarely be seen.
  */
 #define BRANCH_EVERY 1
 #define PROBE_PERMILLE 50
 #define MEMORY_LIMIT ((size_t)64 << 20)
-/* As dcpid has room for. */
+/* The same as dcpid's default. */
 #define IMAGE_STORE_BYTES ((uint64_t)512 << 20)
-/* How long copies are waited for at the end, 8 MB a second: a minute. */
+/* Wait at most a minute for copies at the end, at 8 MB per second. */
 #define IMAGE_LOOK_NS (20 * NS_PER_MS)
 #define IMAGE_LOOKS 3000
 
-/* loop_run() ends with one of these. */
+/* Return values of loop_run(). */
 enum run_end {
 	END_CHILD = 1,
 	END_FAILURE,
 };
 
-/* struct settings - what the command line says. */
+/* struct settings - values of the command line. */
 struct settings {
 	const char *events;
 	const char *db;
@@ -93,12 +95,12 @@ struct summary {
 
 /*
  * struct run - one run of the command
- * @go_fd:      a byte, and the child goes on; closed, it gives up. A byte comes back if the
- *              command cannot be run
- * @child:      0 before and after it runs; @status: as of waitpid(2)
+ * @go_fd:        a byte makes the child continue; if it is closed, the child exits. The child sends
+ *                a byte if the command cannot be run
+ * @child:        0 before and after it runs; @status: as of waitpid(2)
  * @asked_to_end: by SIGINT or SIGTERM
- * @usage:      of the command, when it has ended
- * @summary:    valid when the command ran
+ * @usage:        of the command, after its end
+ * @summary:      valid if the command ran
  */
 struct run {
 	const struct settings *settings;
@@ -147,7 +149,7 @@ static const struct option_entry entries[] = {
 	{'q', "quiet", NULL, "no summary"},
 };
 
-/* As the daemon's configuration has it. */
+/* Parse a value like the daemon's configuration key. */
 static int config_take(struct config *config, const char *name, const char *value)
 {
 	struct error err;
@@ -201,7 +203,7 @@ static int repeat_take(struct settings *settings, const char *value)
 	return -1;
 }
 
-/* Returns -1 to go on, else the exit status. */
+/* Return: -1 to continue, otherwise the exit status. */
 static int option_take(struct settings *settings, const struct options *options, int key)
 {
 	switch (key) {
@@ -250,7 +252,7 @@ static int options_parse(struct settings *settings, int argc, char **argv)
 	struct error err;
 	int key, status;
 
-	/* What follows the command is the command's. */
+	/* Arguments after the command belong to the command. */
 	options_init(&options, "dcpirun", true);
 	options_add(&options, entries, sizeof(entries) / sizeof(*entries));
 	while ((key = options_next(&options, argc, argv, &err)) >= 0) {
@@ -275,7 +277,10 @@ static int options_parse(struct settings *settings, int argc, char **argv)
 	return -1;
 }
 
-/* In the child. Its own fate is all that it reports; a command that runs has no such socket. */
+/*
+ * Runs in the child. The socket reports only whether the command could be run, and is closed by its
+ * exec.
+ */
 static _Noreturn void child_run(int wait_fd, char **command)
 {
 	sigset_t none;
@@ -347,9 +352,9 @@ static void child_wait(struct run *run, int options)
 }
 
 /*
- * A terminal's ^C goes to the whole foreground group, the command included,
- * and comes from the kernel. What a process sends (kill, timeout, a service
- * manager) is as a rule for us alone: it is passed on.
+ * A terminal's ^C is sent by the kernel to the whole foreground group, including the command. A
+ * signal sent by a process (kill, timeout, a service manager) is usually for this process alone: it
+ * is passed on.
  */
 static int signal_readable(void *context)
 {
@@ -406,7 +411,7 @@ static int collector_prepare(struct run *run, struct error *err)
 	rc = collector_open(&run->collector, &config, err);
 	if ((rc == -EACCES || rc == -EPERM) && !run->settings->user_only &&
 	    access(run->settings->db, W_OK) == 0) {
-		/* Where the kernel is out of bounds, user mode may not be. */
+		/* User mode may be permitted even if the kernel is not. */
 		config.user_only = true;
 		rc = collector_open(&run->collector, &config, err);
 	}
@@ -430,7 +435,7 @@ static int loop_prepare(struct run *run, struct error *err)
 	return rc;
 }
 
-/* Up to the point where the child may exec. */
+/* Prepare everything up to the point where the child may exec. */
 static int profile_prepare(struct run *run, char **command, struct error *err)
 {
 	static const int signals[] = {SIGCHLD, SIGINT, SIGTERM, 0};
@@ -468,7 +473,7 @@ static void summary_take(struct run *run)
 	};
 }
 
-/* Printed also with --quiet: reports will lack the names. */
+/* Printed even with --quiet: reports will lack the names. */
 static void gone_print(const struct summary *summary)
 {
 	if (summary->gone > 0 && summary->stored > 0)
@@ -477,7 +482,7 @@ static void gone_print(const struct summary *summary)
 			  100 * (double)summary->gone / (double)summary->stored);
 }
 
-/* When all is closed, so that the cost has the CPU time of closing, too. */
+/* Called after everything is closed, so that the cost includes the CPU time of closing. */
 static void summary_print(const struct run *run)
 {
 	const struct summary *summary = &run->summary;
@@ -505,7 +510,7 @@ static bool command_ran(const struct run *run)
 	return recv(run->go_fd, &byte, 1, MSG_DONTWAIT) != 1;
 }
 
-/* What is copied in the background, and given up at the end. */
+/* Wait for copies in progress, which would be aborted at the end. */
 static void images_finish(const struct run *run)
 {
 	static const struct timespec pause = {.tv_nsec = IMAGE_LOOK_NS};
@@ -523,16 +528,16 @@ static void images_finish(const struct run *run)
 }
 
 /*
- * The command may start many processes. Among them this thread must run in time, because the maps
- * of their JIT code have to be opened before they end. Where a higher priority is not permitted,
- * samples of processes that end early remain anonymous.
+ * The command may start many processes. This thread must run in time, because the maps of their JIT
+ * code have to be opened before they exit. If a higher priority is not permitted, samples of
+ * short-lived processes remain anonymous.
  */
 static void priority_raise(void)
 {
 	setpriority(PRIO_PROCESS, 0, NICE);
 }
 
-/* Lets the child go and follows it to its end (@ret). Return: exit status. */
+/* Start the command and follow it until it ends (@ret). Return: exit status. */
 static int profile_run(struct run *run, int *ret)
 {
 	struct error err;
@@ -572,7 +577,7 @@ static void run_close(struct run *run)
 	if (run->go_fd >= 0)
 		close(run->go_fd);
 	if (run->child != 0)
-		waitpid(run->child, NULL, 0); /* it gives up without its byte */
+		waitpid(run->child, NULL, 0); /* the child exits without its byte */
 	if (run->timer_fd >= 0)
 		close(run->timer_fd);
 	if (run->signal_fd >= 0)
@@ -582,7 +587,7 @@ static void run_close(struct run *run)
 	trace_writer_destroy(run->trace, NULL);
 }
 
-/* Return: exit status; @again: out: whether another run may follow. */
+/* Return: exit status; @again: out: another run may follow. */
 static int run_once(const struct settings *settings, char **command, bool first, bool *again)
 {
 	struct run run = {
@@ -607,7 +612,7 @@ static int run_once(const struct settings *settings, char **command, bool first,
 	return status;
 }
 
-/* Otherwise a report without samples would have no reason. */
+/* Explains in advance why a report may contain no samples. */
 static void secure_exec_announce(const char *command)
 {
 	const char *reason = secure_exec_reason(command);

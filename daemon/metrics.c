@@ -14,8 +14,8 @@ struct metrics_value {
 };
 
 /*
- * @key:   of the reply; ending with ".": a group, whose names become labels
- * @label: of a group; of a text, which is the label's value then, and the metric 1
+ * @key:   of the reply; with a trailing ".": a group, whose names become labels
+ * @label: label of a group; or label of a text, whose metric has the value 1
  */
 static const struct metric {
 	const char *key;

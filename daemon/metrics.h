@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the daemon says of itself, as metrics in Prometheus' text format 0.0.4:
- * for a node exporter's textfile collector, or anything else that scrapes.
+ * The daemon's status as metrics in Prometheus' text format 0.0.4, for a node exporter's textfile
+ * collector or any other scraper.
  */
 #ifndef DCPI_METRICS_H
 #define DCPI_METRICS_H
@@ -22,19 +22,21 @@ struct metrics {
 /**
  * metrics_add() - add a line of the reply to "status" or "stats"
  *
- * Strings are copied; of several values of a key the first counts.
+ * Strings are copied. If a key has several values, the first one counts.
  *
  * Return: 0 or -ENOMEM.
  */
 int metrics_add(struct metrics *metrics, const char *key, const char *value);
 
-/** metrics_find() - the value of a key, NULL if there is none. */
+/** metrics_find() - return the value of a key, NULL if there is none. */
 const char *metrics_find(const struct metrics *metrics, const char *key);
 
-/** metrics_at() - what was added as @index-th. Return: false if there were not so many. */
+/**
+ * metrics_at() - return the line that was added as number @index. Return: false if there is none.
+ */
 bool metrics_at(const struct metrics *metrics, size_t index, const char **key, const char **value);
 
-/** metrics_print() - print the metrics among what was added; what is none is passed over. */
+/** metrics_print() - print all metrics among the lines added; other lines are ignored. */
 void metrics_print(FILE *stream, const struct metrics *metrics);
 
 void metrics_deinit(struct metrics *metrics);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Which images are where.
+# The images, and the addresses at which processes map them.
 ARCHIVES += image
 image-src := $(addprefix daemon/image/, address_spaces.c file_reader.c generation.c image_file.c image_map.c \
 	image_place.c image_system.c image_table.c image_verifier.c jit_file.c kallsyms.c kernel_image.c \
@@ -10,7 +10,7 @@ image-tests := unit_generation unit_image_system unit_image_identity unit_image_
 	unit_image_table unit_kernel_image unit_mapping_list unit_quota
 image-benches := bench_image_map
 
-# Samples, from where they are taken to the database.
+# Collection of samples, from the sources to the database.
 ARCHIVES += collect
 collect-src := $(addprefix daemon/, config.c control.c control_verbs.c notify.c)
 collect-src += $(addprefix daemon/base/, cgroup.c descriptor_limit.c directory.c \
@@ -48,7 +48,7 @@ collect-tests := unit_accumulate unit_bpf_store unit_branch_offers unit_cgroup u
 	unit_process_label unit_source_chunk unit_source_kmod unit_source_perf
 unit_bpf_store-ldlibs := -lpthread
 unit_branch_probes-ldlibs := -lm
-# Its own source_select.c and matcher.c stand in for those of the archive.
+# The test's own source_select.c and matcher.c replace those of the archive.
 unit_collector-with := tests/collector_fixture.c tests/fake_matcher.c
 unit_collector_failures-with := $(unit_collector-with)
 unit_collector_failures-ldlibs := -Wl,--wrap=overhead_again,--wrap=profile_writer_epoch_next
@@ -65,7 +65,7 @@ collect-tests += unit_branch_probes unit_perf_branch unit_perf_edges
 endif
 unit_perf_branch-with := tests/x86_program.c tests/x86_tracee.c
 
-# Its own image feed, scan and kernel images stand in for those of the archives.
+# The benchmark's own image feed, scan and kernel images replace those of the archives.
 collect-benches := bench_scale
 bench_scale-with := tests/fake_feed.c
 

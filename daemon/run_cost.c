@@ -9,9 +9,9 @@
 
 /* Approximate cost of the snapshot and the interpretation of a sample. */
 #define INTERPRET_NS 8000
-/* As much as an interrupt takes in slow virtual machines. */
+/* As long as an interrupt takes in slow virtual machines. */
 #define UNKNOWN_COST_NS 50000
-/* With fewer samples, or less time, the cost is not known well enough. */
+/* With fewer samples, or less time, the cost is not reliable. */
 #define SAMPLES_MIN 100
 #define PROGRAM_NS_MIN (100 * NS_PER_MS)
 
@@ -25,7 +25,7 @@ static uint64_t cpu_ns(const struct rusage *usage)
 	return timeval_ns(usage->ru_utime) + timeval_ns(usage->ru_stime);
 }
 
-/* This process and those of its children that have ended, the command among them. */
+/* CPU time of this process and those of its children that have exited, including the command. */
 static uint64_t spent_ns(void)
 {
 	struct rusage children = {.ru_utime.tv_sec = 0};
@@ -84,7 +84,7 @@ void run_cost_print(const struct run_cost *cost)
 		return;
 	own_ns = own_ns > cost->command_ns ? own_ns - cost->command_ns : 0;
 	percent = 100 / (double)parts->program_ns;
-	/* The lowest cost of probes is not known. */
+	/* The lower bound excludes probes, whose minimum cost is unknown. */
 	low_ns = own_ns + parts->snapshots_ns + cost->interrupts * cost->sample.low_ns;
 	high_ns = own_ns + parts->snapshots_ns + cost->interrupts * cost->sample.high_ns +
 		  parts->probes_ns;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The total cost of a run of dcpirun: measured before the run to choose the rate of samples,
+ * The total cost of a run of dcpirun: estimated before the run to choose the sampling rate, and
  * printed after it.
  */
 #ifndef DCPI_RUN_COST_H
@@ -36,8 +36,8 @@ struct run_cost {
 };
 
 /**
- * run_cost_begin() - a run begins
- * @percent: bound of the total cost, of the command's CPU time
+ * run_cost_begin() - begin a run
+ * @percent: limit of the total cost, of the command's CPU time
  * @first:   the first run: its cost includes the start of this process
  */
 void run_cost_begin(struct run_cost *cost, uint32_t percent, bool first);
@@ -45,24 +45,25 @@ void run_cost_begin(struct run_cost *cost, uint32_t percent, bool first);
 /**
  * run_cost_fit() - measure the cost of a sample and choose the rate of events with default periods
  *
- * Samples and their interpretation take at most two thirds of the bound. The rate is EVENT_RATE
+ * Samples and their interpretation take at most two thirds of the limit. The rate is EVENT_RATE
  * divided by a power of two, so that runs to be compared have the same rate. A cost that cannot be
  * measured is assumed to be high.
  */
 void run_cost_fit(struct run_cost *cost, struct collector_config *config);
 
-/** run_cost_end() - the command has ended; @command: its resources, as of wait4(2) */
+/** run_cost_end() - record the end of the command; @command: its resources, as of wait4(2) */
 void run_cost_end(struct run_cost *cost, const struct rusage *command);
 
-/** run_cost_take() - take the parts of the cost; all samples are in the database */
+/** run_cost_take() - compute the parts of the cost; all samples must be in the database */
 void run_cost_take(struct run_cost *cost, struct collector *collector);
 
 /**
  * run_cost_print() - print the cost on standard error, without a line end
  *
- * The collector is closed, so that all processes of ours have ended. The interval covers the
- * quartiles of the cost of a sample, and for probes nothing up to their estimate. Prints nothing
- * for a command with fewer than 100 samples or less than 0.1 s of CPU time.
+ * Call this after the collector is closed, so that all of its processes have exited. The printed
+ * range covers the quartiles of the cost of a sample; for probes, it extends from zero to their
+ * estimate. Prints nothing for a command with fewer than 100 samples or less than 0.1 s of CPU
+ * time.
  */
 void run_cost_print(const struct run_cost *cost);
 

@@ -7,10 +7,10 @@
 
 #include "daemon/metrics.h"
 
-/* Shares of the samples, in percent, beyond which something is wrong. */
+/* Shares of the samples, in percent, above which a problem is reported. */
 #define LOST_PERCENT 1.0
 #define UNKNOWN_PERCENT 5.0
-/* Without a sample for so long; a machine takes some even when it is idle. */
+/* Maximum time without a sample; even an idle machine has some. */
 #define SILENT_SECONDS 30
 
 #define LABEL "%-12s "
@@ -84,7 +84,7 @@ static void print_events(FILE *stream, const struct metrics *reply)
 	fputc('\n', stream);
 }
 
-/* "ring_full 12, memory 3" of the keys "loss.ring_full", ...; "none". */
+/* Print "ring_full 12, memory 3" for the keys "loss.ring_full", ...; or "none". */
 static void print_group(FILE *stream, const struct metrics *reply, const char *group,
 			const char *except)
 {
@@ -118,7 +118,7 @@ static void print_epoch(FILE *stream, const struct metrics *reply)
 	print_group(stream, reply, "unknown.", "");
 }
 
-/* "quota_events: 1234 refused, most of uid 1000" */
+/* Print e.g. "quota_events: 1234 refused, most of uid 1000". */
 static void print_limits(FILE *stream, const struct metrics *reply)
 {
 	static const char group[] = "limit.";
@@ -202,7 +202,7 @@ void status_text_print(FILE *stream, const struct metrics *reply)
 					     "epoch",	"db",	  "epoch_start"};
 	size_t i;
 
-	/* Of another version: better than nothing would be guessing. */
+	/* The reply may come from another version, whose meaning would have to be guessed. */
 	for (i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
 		if (metrics_find(reply, needed[i]) == NULL) {
 			fprintf(stream, "the daemon does not say \"%s\": of another version?\n",

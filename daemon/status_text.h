@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The daemon's answer to "status" in words. */
+/* Text output of the daemon's reply to "status". */
 #ifndef DCPI_STATUS_TEXT_H
 #define DCPI_STATUS_TEXT_H
 
@@ -8,10 +8,10 @@
 struct metrics;
 
 /**
- * status_text_print() - print for people
- * @reply: what the daemon answered; what is missing in it is not spoken of
+ * status_text_print() - print the status for users
+ * @reply: reply of the daemon; missing values are omitted
  *
- * What is wrong comes last, a line each that begins with "!".
+ * Problems come last, one per line, each beginning with "!".
  */
 void status_text_print(FILE *stream, const struct metrics *reply);
 
