@@ -17,7 +17,7 @@ struct builder {
 	bool (*returns)(void *context, const struct insn *call);
 	void *context;
 	struct flow_guess guess;
-	uint32_t *hub; /* of each block: sets of targets of indirect jumps */
+	uint32_t *hub; /* union-find over blocks, which joins indirect jumps that share a target */
 };
 
 static uint32_t add_node(struct count_graph *graph, struct count_node node)
@@ -57,7 +57,7 @@ static bool splits(const struct builder *builder, const struct insn *insn)
 	return builder->returns == NULL || !builder->returns(builder->context, insn);
 }
 
-/* The nodes of a block, and the edges to and from outside between them. */
+/* Add the nodes of a block, and the edges from and to the outside node between them. */
 static int add_block(struct builder *builder, uint32_t index)
 {
 	struct count_graph *graph = &builder->graph;
@@ -90,7 +90,7 @@ static int add_block(struct builder *builder, uint32_t index)
 							.weight = weight,
 							.kind = COUNT_BACK}) < 0)
 			return -ENOMEM;
-		graph->edges[graph->edge_count - 1].to = graph->node_count; /* the next one */
+		graph->edges[graph->edge_count - 1].to = graph->node_count; /* the next node */
 	}
 	return add_node(graph, node) == COUNT_NONE ? -ENOMEM : 0;
 }
@@ -112,7 +112,7 @@ static int add_blocks(struct builder *builder)
 		if (add_block(builder, b) < 0)
 			return -ENOMEM;
 	}
-	/* Those behind calls have been led to before they were there. */
+	/* Edges of returning calls were added before their destination nodes. */
 	for (uint32_t e = 0; e < graph->edge_count; e++) {
 		if (graph->edges[e].kind == COUNT_BACK)
 			graph->nodes[graph->edges[e].to].in_count++;
@@ -130,13 +130,13 @@ static uint32_t last_node(const struct builder *builder, uint32_t block)
 	return node;
 }
 
-/* Jumps with a target in common have the same root. */
+/* Indirect jumps with a common target get the same root. */
 static void join_hubs(struct builder *builder)
 {
 	const struct cfg *cfg = builder->cfg;
 	uint32_t count = cfg->block_count;
 
-	/* hub[b]: b as a target; hub[count + b]: b as where the jump is */
+	/* hub[b]: block b as a target; hub[count + b]: block b as the source of a jump */
 	disjoint_sets_init(builder->hub, 2 * count);
 	for (uint32_t e = 0; e < cfg->edge_count; e++) {
 		const struct cfg_edge *edge = &cfg->edges[e];
@@ -182,11 +182,11 @@ static int add_plain_edge(struct builder *builder, uint32_t index)
 			});
 }
 
-/* The number of jumps and the nodes of hubs, by root. */
+/* Numbers of jumps and nodes of hubs, by root. */
 struct hubs {
 	uint32_t *node;
 	uint32_t *jumps;
-	uint32_t *seen; /* of each block, and each root's outside: the edge's number and 1 */
+	uint32_t *seen; /* for each block, and each root's outside: edge number + 1 */
 };
 
 static int add_switch(struct builder *builder, struct hubs *hubs, uint32_t index)
@@ -224,7 +224,7 @@ static int add_switch(struct builder *builder, struct hubs *hubs, uint32_t index
 					    .kind = COUNT_FROM_HUB});
 }
 
-/* An edge out of an indirect jump to outside comes from the hub too. */
+/* An edge that leaves the procedure by an indirect jump comes from the hub as well. */
 static bool is_of_jump(const struct cfg *cfg, const struct cfg_edge *edge)
 {
 	const struct cfg_block *block;
@@ -251,7 +251,7 @@ static int add_leaving_jump(struct builder *builder, const struct hubs *hubs, ui
 			(struct count_edge){.from = hubs->node[root],
 					    .to = COUNT_OUTSIDE,
 					    .cfg_edge = hubs->jumps[root] == 1 ? index : COUNT_NONE,
-					    .weight = INFINITY, /* it cannot be counted */
+					    .weight = INFINITY, /* the edge cannot be counted */
 					    .kind = COUNT_LEAVE});
 }
 
@@ -338,7 +338,7 @@ static int by_weight(const void *a, const void *b, void *context)
 	return i < k ? -1 : 1;
 }
 
-/* Kruskal's: edges that close a circle are chords. */
+/* Kruskal's algorithm: edges that would close a cycle are chords. */
 static void choose_chords(struct count_graph *graph, const uint32_t *order, uint32_t *tree)
 {
 	uint32_t outside = graph->node_count;

@@ -1,53 +1,53 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where to count, so that all blocks and edges of a procedure are known and as little as
- * possible is counted: on the chords of a maximum spanning tree (Knuth 1973; Ball and
- * Larus, "Optimally profiling and tracing programs", 1994). What the tree's edges were is
- * solved for afterwards, since as often as a node is entered it is left.
+ * Choose the edges to count, so that the execution counts of all blocks and edges of a procedure
+ * are known and as few counters as possible are updated. They are the chords of a maximum spanning
+ * tree (Knuth 1973; Ball and Larus, "Optimally profiling and tracing programs", 1994). The counts
+ * of the tree's edges follow from flow conservation: a node is left as often as it is entered.
  *
- * That fails where control leaves a procedure in its middle: exit, longjmp, exceptions,
- * fork. So a call ends its node, and is an edge to the world outside; coming back is an
- * edge from there. The world outside is the one node whose flow need not balance. Counts
- * are then exact whatever calls do. Calls of procedures that always come back, once, may
- * be taken for plain instructions.
+ * Flow conservation fails where control leaves a procedure in its middle: exit, longjmp,
+ * exceptions, fork. A call therefore ends its node and is an edge to the outside node; the return
+ * of the call is an edge from the outside node. The outside node is the only one whose flow need
+ * not balance, so counts are exact regardless of the behaviour of calls. Calls of procedures that
+ * always return exactly once may be treated as plain instructions.
  *
- * The targets of indirect jumps that share some get one node between jumps and targets:
- * which jump led to which is counted only if there is just one.
+ * Indirect jumps that share a target are joined by one hub node between the jumps and their
+ * targets. The edge from a jump to a target is counted only if the hub has a single jump.
  */
 #ifndef DCPI_INSTRUMENT_COUNT_GRAPH_H
 #define DCPI_INSTRUMENT_COUNT_GRAPH_H
 
 #include "analysis/graph/cfg.h"
 
-#define COUNT_OUTSIDE UINT32_MAX /* as the end of an edge */
+#define COUNT_OUTSIDE UINT32_MAX /* the outside node, as an end of an edge */
 #define COUNT_NONE UINT32_MAX
 
-/** enum count_edge_kind - what leads this way. */
+/** enum count_edge_kind - reason why control takes an edge. */
 enum count_edge_kind {
-	COUNT_ENTER,	/* the procedure is called */
-	COUNT_CALL,	/* it calls */
-	COUNT_BACK,	/* a call has come back */
-	COUNT_NEXT,	/* on to what follows */
-	COUNT_TAKEN,	/* a conditional branch is taken */
-	COUNT_JUMP,	/* a direct jump */
-	COUNT_TO_HUB,	/* an indirect jump */
-	COUNT_FROM_HUB, /* where it led */
-	COUNT_CATCH,	/* an exception that was thrown further in */
+	COUNT_ENTER,	/* procedure entry */
+	COUNT_CALL,	/* a call */
+	COUNT_BACK,	/* return of a call */
+	COUNT_NEXT,	/* fall-through */
+	COUNT_TAKEN,	/* conditional branch taken */
+	COUNT_JUMP,	/* direct jump */
+	COUNT_TO_HUB,	/* indirect jump to its hub */
+	COUNT_FROM_HUB, /* hub to target */
+	COUNT_CATCH,	/* exception caught */
 	COUNT_LEAVE,	/* return, tail call, trap */
 };
 
-/** enum count_place - where an edge's counter is. */
+/** enum count_place - position of an edge's counter. */
 enum count_place {
-	COUNT_NOWHERE,	/* it has none */
-	COUNT_AT_START, /* of the node it leads to */
-	COUNT_AT_END,	/* of the node it comes from, before what makes control go */
-	COUNT_ON_EDGE,	/* on code of its own */
+	COUNT_NOWHERE,	/* the edge has no counter */
+	COUNT_AT_START, /* at the start of the destination node */
+	COUNT_AT_END,	/* at the end of the source node, before its control transfer */
+	COUNT_ON_EDGE,	/* in code of its own on the edge */
 };
 
 /**
  * struct count_node - instructions that always execute one after the other
- * @block: of the graph; COUNT_NONE: a hub
- * @first, @count: its instructions; none of a hub, and between a call and a block's end
+ * @block: block of the control-flow graph; COUNT_NONE: this node is a hub
+ * @first, @count: range of instructions; empty for a hub, and between a call and the block's end
  */
 struct count_node {
 	uint32_t block;
@@ -59,8 +59,8 @@ struct count_node {
 
 /**
  * struct count_edge - an edge
- * @cfg_edge: the edge of the graph that it is; COUNT_NONE: none, or the sum of several
- * @counter:  its number, or COUNT_NONE
+ * @cfg_edge: the same edge in the control-flow graph; COUNT_NONE: none, or a sum of several edges
+ * @counter:  number of its counter, or COUNT_NONE
  */
 struct count_edge {
 	uint32_t from;
@@ -75,7 +75,7 @@ struct count_edge {
 /**
  * struct count_graph - zero-initialised is empty; freed by count_graph_deinit()
  * @nodes: in order of instructions, hubs last
- * @node_of: of each block that is reached, its first node; COUNT_NONE of others
+ * @node_of: first node of each reached block; COUNT_NONE for other blocks
  */
 struct count_graph {
 	const struct cfg *cfg;
@@ -90,12 +90,14 @@ struct count_graph {
 };
 
 /**
- * count_graph_create() - make the graph and choose what is counted
+ * count_graph_create() - build the graph and choose the edges to count
  * @ret:     out; freed by count_graph_deinit()
- * @cfg:     without missing edges; must outlive it
- * @returns: whether a call always comes back, once; NULL: no call is known to
+ * @cfg:     has no missing edges; must outlive @ret
+ * @returns: return true if a call always returns, exactly once; NULL: this is known of no call
  *
- * Counters are numbered from 0. O(edges log edges). Return: 0 or -ENOMEM.
+ * Counters are numbered from 0. O(edges log edges).
+ *
+ * Return: 0 or -ENOMEM.
  */
 int count_graph_create(struct count_graph *ret, const struct cfg *cfg,
 		       bool (*returns)(void *context, const struct insn *call), void *context);

@@ -4,10 +4,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Turns of a loop, if the branch that leads back is the one that leaves it. */
+/* Trip count of a loop, if the branch of its back edge is also its exit. */
 #define TURNS 8.0
 #define NEVER 0.01
-/* Loops in loops: no more than so often. */
+/* Upper bound on a frequency, which nested loops would otherwise exceed. */
 #define MOST 1e12
 
 enum state {
@@ -17,9 +17,9 @@ enum state {
 };
 
 /*
- * @order: blocks, each behind those that it leads to but for ways back
- * @back:  of each edge: it leads to a block that the search has not finished
- * @cold:  of each block: all that is behind it stops
+ * @order: blocks in postorder: each one after its successors, back edges ignored
+ * @back:  for each edge: it is a back edge, to a block that the search has not finished
+ * @cold:  for each block: all paths from it end in a noreturn call or trap
  */
 struct guessing {
 	struct flow_guess guess;
@@ -33,7 +33,7 @@ struct guessing {
 	uint32_t *stack;
 };
 
-/* --- a search in depth ------------------------------------------------------ */
+/* --- depth-first search -------------------------------------------------------- */
 
 static void search_from(struct guessing *guessing, uint32_t start)
 {
@@ -65,7 +65,7 @@ static void search_from(struct guessing *guessing, uint32_t start)
 	}
 }
 
-/* From the entry first, so that ways back are those of its loops. */
+/* Search from the entries only, so that the back edges are those of the procedure's loops. */
 static void search(struct guessing *guessing)
 {
 	const struct cfg *cfg = guessing->cfg;
@@ -76,7 +76,7 @@ static void search(struct guessing *guessing)
 	}
 }
 
-/* --- what is behind a block --------------------------------------------------- */
+/* --- cold blocks ------------------------------------------------------------------ */
 
 static bool stops(const struct guessing *guessing, uint32_t number)
 {
@@ -99,9 +99,9 @@ static void find_cold(struct guessing *guessing)
 	}
 }
 
-/* --- how often ------------------------------------------------------------------ */
+/* --- frequencies -------------------------------------------------------------------- */
 
-/* Against the other edges out of its block. */
+/* Return the edge's weight relative to the other edges out of its block. */
 static double share(const struct guessing *guessing, uint32_t number)
 {
 	if (stops(guessing, number))
@@ -136,7 +136,8 @@ static void guess_block(struct guessing *guessing, uint32_t number)
 		edges[e] = times * share(guessing, e) / shares;
 }
 
-/* Ways back have no times yet where their block is looked at: they are in its turns. */
+/* Visit blocks in reverse postorder. A back edge has no frequency yet when its target is visited;
+ * the assumed trip count accounts for it. */
 static void guess_all(struct guessing *guessing)
 {
 	const struct cfg *cfg = guessing->cfg;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a rewritten program is to record. The rewriter (rewriter.h) copies procedures and
- * asks the mode at each point of them (point.h) for code; the mode keeps in the rewritten
- * file what is needed to make sense of what the program will have recorded.
+ * A mode defines the data that a rewritten program records. The rewriter (rewriter.h) clones
+ * procedures and asks the mode for code at each point of a clone (point.h). The mode stores in the
+ * rewritten file the data that is needed to interpret the recording.
  *
- * A thread has memory for the image that begins with zeros, behind %gs' base
- * (profile_layout.h):
+ * Each thread has memory for the image at offsets from the %gs base (profile_layout.h). It starts
+ * as zeros and has three parts:
  *
- *	private		modes with a runtime of their own only, and not in the file; in the
- *			child of a fork as it was
- *	area		fixed, for tables
- *	words		of 8 bytes, as many as the procedures ask for
+ * 	private		for modes that request it; not in the profile file; the child of a fork
+ * 			keeps it unchanged
+ * 	area		of fixed size, for tables
+ * 	words		of 8 bytes, as many as the procedures request
  *
- * All of an image's procedures are done one after the other: plan(), wants() and emit(),
- * then keep() unless it turned out that the procedure must stay as it is, then drop().
+ * Procedures of an image are processed one at a time: plan(), wants() and emit(), then keep()
+ * unless the procedure turned out to be one that must not be rewritten, then drop().
  */
 #ifndef DCPI_INSTRUMENT_MODE_H
 #define DCPI_INSTRUMENT_MODE_H
@@ -29,25 +29,25 @@ struct error;
 struct instrument_mode;
 struct reentry;
 
-/* A number in memory that each turn of a loop changes takes longer than many loops' turns: so some
- * have several, by turns. */
+/* Updating one memory counter per iteration would bound short loops by store-to-load latency.
+ * Therefore some loops are unrolled this many times, with one counter for each iteration. */
 #define MODE_LOOP_TURNS 4
 
-/* More than what is measured between two bursts, in cycles: an hour and a half at 3 GHz. */
+/* Exceeds the cycles that can be measured between two bursts: it is an hour and a half at 3 GHz. */
 #define COPY_TURNS_CHARGE_BITS 44
 
 /**
- * struct copy_turns - when which of two copies runs
- * @placement: where checks are; the rewriter sets it
- * @checks, @records: so many checks without, then with recording. Without: 0: from a
- *          thread's first check on all is recorded
- * @first:  before a thread's first burst; 0: as many as @checks
- * @counters: numbers that checks count down, up to PROFILE_LAYOUT_COUNTERS, each to bursts of
- *          its own; 0: one. With several there is no check but the first in a burst
- * @at: the thread's struct profile_layout_turns, by its offset from %gs' base; the rewriter
- *      sets it, to where the area begins
- * @charged: likewise, 8 bytes to which 2^COPY_TURNS_CHARGE_BITS is added when a burst
- *           begins; 0: none
+ * struct copy_turns - when each of the two clones of a procedure runs
+ * @placement: placement of checks; the rewriter sets it
+ * @checks, @records: number of checks without recording, then with recording. If the first number
+ *                    is 0, everything is recorded from a thread's first check on
+ * @first:  checks before a thread's first burst; 0: as many as @checks
+ * @counters: number of check counters, up to PROFILE_LAYOUT_COUNTERS; 0: one. Each counter starts
+ *            bursts of its own. With several counters a burst contains no check but its first one
+ * @at: offset of the thread's struct profile_layout_turns from the %gs base; the rewriter sets it,
+ *      to the start of the area
+ * @charged: offset from the %gs base of 8 bytes to which 2^COPY_TURNS_CHARGE_BITS is added when a
+ *           burst begins; 0: none
  */
 struct copy_turns {
 	struct turn_placement placement;
@@ -60,17 +60,16 @@ struct copy_turns {
 };
 
 /**
- * struct mode_options - what the user asks for, all modes' together
- * @metric: what is measured beside how often; NULL: the mode's default. It is refused of a
- *          mode without
+ * struct mode_options - the user's options, for all modes
+ * @metric: quantity that is measured in addition to execution counts; NULL: the mode's default. An
+ *          error for a mode that measures nothing
+ * @checks, @burst: for modes with bursts: checks between two bursts, and in a burst; 0: the default
+ * @all:    for modes with bursts: no checks between two bursts
+ * @room:   number of records or counters for which a thread has room; 0: the default
+ * @whole:  for modes that record paths: paths continue into loops
+ * @placement: for modes with bursts: placement of checks; NULL: TURN_PLACEMENT_DEFAULT
  *
- * @checks, @burst: of modes with bursts: checks between two, and in one; 0: the default
- * @all:    likewise, there are no checks between two
- * @room:   records or counters that a thread has room for; 0: the default
- * @whole:  of paths: they go on into loops
- * @placement: likewise, where checks are; NULL: TURN_PLACEMENT_DEFAULT
- *
- * A mode takes note of its own ones and does not mind the others.
+ * A mode uses its own options and ignores the others.
  */
 struct mode_options {
 	const char *metric;
@@ -84,19 +83,21 @@ struct mode_options {
 
 /**
  * struct mode_image - an image that is being rewritten
- * @number:    that the rewritten file's profiles have too
- * @path, @build_id: of the file it is made of; the build-id in hexadecimal
- * @area_bytes, @private_bytes: of a thread's memory, the mode's own; begin() sets them
- * @slack_bytes: likewise, behind the words, which nobody reads: where threads share their memory
- *             since there is none some may count there
- * @parameters: that the runtime is told; begin() sets them
- * @area_at:   the area's offset from %gs' base, and @words_at the first word's
- * @words:     8-byte words of a thread's block that were given to procedures, behind those that
- *             begin() keeps for the mode; @free_words: of these, those that nobody has taken
- * @reentry:   who calls whom (reentry.h), if the mode has asked for it
- * @turns:     of modes with two copies, whose area begins with struct profile_layout_turns;
- *             begin() sets how many checks there are
- * @data:      the mode's own
+ * @number:    identifies the rewritten file, also in its profiles
+ * @path, @build_id: of the original file; the build-id in hexadecimal
+ * @area_bytes, @private_bytes: size of the mode's parts of a thread's memory; begin() sets them
+ * @slack_bytes: size of a part after the words that is never read; begin() sets it. Threads that
+ *               share a block, for lack of memory, may compute indices out of bounds and count
+ *               there
+ * @parameters: passed to the runtime; begin() sets them
+ * @area_at:   offset of the area from the %gs base, and @words_at that of the first word
+ * @words:     number of 8-byte words of a thread's block: those that begin() reserves for the mode,
+ *             then those of the procedures; @free_words: number of reserved words that are still
+ *             unused
+ * @reentry:   the call graph (reentry.h), if the mode has requested it
+ * @turns:     for modes with two clones, whose area begins with struct profile_layout_turns;
+ *             begin() sets the numbers of checks
+ * @data:      private data of the mode
  */
 struct mode_image {
 	const struct mode_options *options;
@@ -118,7 +119,7 @@ struct mode_image {
 };
 
 /**
- * struct mode_procedure - a procedure that is being copied
+ * struct mode_procedure - a procedure that is being cloned
  * @candidate: its number (candidate.h)
  */
 struct mode_procedure {
@@ -131,10 +132,10 @@ struct mode_procedure {
 };
 
 /**
- * struct mode_plan - what a mode means to do in a procedure
- * @first_word: of the words that are the procedure's
- * @words:      how many; plan() sets it
- * @data:       the mode's own
+ * struct mode_plan - a mode's plan for one procedure
+ * @first_word: first of the words that belong to the procedure
+ * @words:      number of these words; plan() sets it
+ * @data:       private data of the mode
  */
 struct mode_plan {
 	const struct mode_image *image;
@@ -146,26 +147,26 @@ struct mode_plan {
 
 /**
  * struct instrument_mode - a mode
- * @name:    as users give it
- * @section: of the rewritten file, not loaded, that holds what encode() makes
- * @number:  that the runtime knows it by; PROFILE_LAYOUT_COUNTS: it has none of its own
- * @bursts: two copies of each procedure, of which only one records: copy_turns of the image
- * @both:   likewise, but both do; only one measures (point.h)
- * @sampled: the mode it is where something is measured in bursts, as it is unless all is
- *           asked for; NULL: it has no such
- * @stubs:  what linkers add (stubs of the linkage table, .init, .fini) is copied, too
- * @references: points before instructions that use memory are asked for too
- * @reentry: it needs to know who calls whom
- * @metric:  it measures
- * @room:    it can be told how much room a thread is to have
- * @whole:   it can be told to have whole paths
- * @reader:  the program that reports what was recorded; NULL: dcpix itself does
- * @early:   what is put where a node ends in a return or an indirect jump may as well come
- *           some instructions before, where more registers are free
- * @shared:  for shared objects too: all it puts into code that is relative to %gs' base is put
- *           there by machine_code_thread(), and the runtime knows nothing of the mode
+ * @name:    as the user writes it
+ * @section: name of the section of the rewritten file that holds the result of encode(); not loaded
+ * @number:  identifies the mode to the runtime; PROFILE_LAYOUT_COUNTS: the mode has no code there
+ * @bursts: each procedure has two clones and only one of them records: see copy_turns of the image
+ * @both:   as @bursts, but both clones record and only one measures (point.h)
+ * @sampled: the variant of this mode that measures in bursts, used if there is a metric and not all
+ *           is measured (mode_refine()); NULL: there is no such variant
+ * @stubs:  code that linkers add (PLT stubs, .init, .fini) is cloned as well
+ * @references: emit() is also called for points before instructions that access memory
+ * @reentry: the mode needs the call graph
+ * @metric:  the mode can measure
+ * @room:    the mode accepts the option for the room of a thread
+ * @whole:   the mode accepts the option for whole paths
+ * @reader:  the program that reports the recording; NULL: dcpix itself does
+ * @early:   code at a node's end before a return or an indirect jump may be placed some
+ *           instructions earlier, where more registers are free
+ * @shared:  also for shared objects: all its code relative to the %gs base is emitted by
+ *           machine_code_thread(), and the mode has no code in the runtime
  *
- * Those that may be NULL say so. Errors are negative errno values, with @err set.
+ * Members that may be NULL are described as such. Errors are negative errno values, with @err set.
  */
 struct instrument_mode {
 	const char *name;
@@ -184,53 +185,54 @@ struct instrument_mode {
 	bool stubs;
 	bool shared;
 
-	/** @begin: an image. Return: 0, or an error that ends the rewriting. */
+	/** @begin: begin an image. Return: 0, or an error that ends the rewriting. */
 	int (*begin)(struct mode_image *image, struct error *err);
 
 	/**
-	 * @plan: look at a procedure
+	 * @plan: examine a procedure
 	 *
-	 * Return: 0; -ENOTSUP it must stay as it is, @err says why without telling where;
-	 * -ENOMEM.
+	 * Return: 0; -ENOTSUP if the procedure must not be rewritten: @err gives the reason,
+	 * without an address; -ENOMEM.
 	 */
 	int (*plan)(struct mode_plan *plan, struct error *err);
 
-	/** @wants: whether there is to be code at a point. */
+	/** @wants: return true if the mode has code for a point. */
 	bool (*wants)(const struct mode_plan *plan, const struct point *point);
 
 	/**
-	 * @loops: whether a loop of one block is to be put MODE_LOOP_TURNS times, one behind the
-	 * other. NULL: none is
-	 * @edge: of the graph of counts, back to the block that it comes from
+	 * @loops: return true if a loop of one block is to be unrolled MODE_LOOP_TURNS times. NULL:
+	 *         no loop is
+	 * @edge:  the loop's back edge in the count graph
 	 *
-	 * Of modes without two copies. Code at its edge is asked for as often (struct point, turn).
+	 * For modes without two clones. The code on the edge is then requested once for each
+	 * replica of the loop (struct point).
 	 */
 	bool (*loops)(const struct mode_plan *plan, uint32_t edge);
 
-	/** @emit: put it there. Asked for once for each point that is wanted. */
+	/** @emit: emit the code of a point. Called once for each point that wants() accepted. */
 	void (*emit)(const struct mode_plan *plan, const struct point *point,
 		     struct machine_code *code);
 
 	/**
-	 * @aside: what emit() wants to be out of the way, at labels of its own, behind all
-	 * other code of the procedure. Called once; may be NULL.
+	 * @aside: emit the out-of-line code that emit() has referred to by labels. This code
+	 *         follows all other code of the procedure. Called once; may be NULL.
 	 */
 	void (*aside)(const struct mode_plan *plan, struct machine_code *code);
 
-	/** @keep: the procedure is copied; @plan->words are its own. Return: 0 or -ENOMEM. */
+	/** @keep: the procedure is cloned and owns its words. Return: 0 or -ENOMEM. */
 	int (*keep)(struct mode_image *image, const struct mode_plan *plan);
 
 	/** @drop: free @plan->data. */
 	void (*drop)(struct mode_plan *plan);
 
-	/** @encode: what @section is to hold, malloc'd. Return: 0 or -ENOMEM. */
+	/** @encode: make the contents of @section, malloc'd. Return: 0 or -ENOMEM. */
 	int (*encode)(const struct mode_image *image, uint8_t **ret, size_t *bytes);
 
-	/** @end: free @image->data; NULL is fine. */
+	/** @end: free @image->data, which may be NULL. */
 	void (*end)(struct mode_image *image);
 };
 
-/** mode_refine() - what a mode is with options, which it may not have: see @sampled */
+/** mode_refine() - return the variant of a mode that the options select: see @sampled */
 static inline const struct instrument_mode *mode_refine(const struct instrument_mode *mode,
 							const struct mode_options *options)
 {
@@ -239,19 +241,19 @@ static inline const struct instrument_mode *mode_refine(const struct instrument_
 	return sampled ? mode->sampled : mode;
 }
 
-/** mode_image_word_at() - the offset of an image's word from %gs' base. */
+/** mode_image_word_at() - return the offset of an image's word from the %gs base */
 static inline uint32_t mode_image_word_at(const struct mode_image *image, uint64_t word)
 {
 	return image->words_at + (uint32_t)(word * sizeof(uint64_t));
 }
 
-/** mode_word_at() - likewise of a procedure's word. */
+/** mode_word_at() - return the offset of a procedure's word from the %gs base */
 static inline uint32_t mode_word_at(const struct mode_plan *plan, uint64_t word)
 {
 	return mode_image_word_at(plan->image, plan->first_word + word);
 }
 
-/** mode_private_at() - likewise of a thread's private memory. */
+/** mode_private_at() - return the offset of a thread's private memory from the %gs base */
 static inline uint32_t mode_private_at(void)
 {
 	return PROFILE_LAYOUT_RANGE;

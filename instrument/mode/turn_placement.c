@@ -17,7 +17,7 @@ static const char *const entry_names[] = {
 	[TURN_ENTRIES_NONE] = "EN",
 };
 
-/* Return: what follows; NULL: there is no such name. */
+/* Return: the rest of the text; NULL if it does not begin with a name of an entry placement. */
 static const char *take_entries(struct turn_placement *ret, const char *text)
 {
 	for (int i = TURN_ENTRIES_CALLERS; i <= TURN_ENTRIES_NONE; i++) {
@@ -29,7 +29,7 @@ static const char *take_entries(struct turn_placement *ret, const char *text)
 	return NULL;
 }
 
-/* Likewise. */
+/* Return: the rest of the text; NULL if it does not begin with a name of a loop placement. */
 static const char *take_loops(struct turn_placement *ret, const char *text)
 {
 	size_t digits;
