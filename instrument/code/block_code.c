@@ -13,7 +13,7 @@
 #define NO_INDEX 4
 #define BYTES_MAX 16
 
-/* An instruction that is being put together. */
+/* An instruction under construction. */
 struct bytes {
 	uint8_t all[BYTES_MAX];
 	size_t count;
@@ -35,7 +35,7 @@ static bool is_byte(uint32_t number)
 	return (int32_t)number == (int8_t)number;
 }
 
-/* One byte, if that is all of it, or four; the opcode or mode tells which. */
+/* Emit one byte if the number fits, else four; the opcode or ModRM byte encodes the size. */
 static void put_shortest(struct bytes *bytes, uint32_t number)
 {
 	if (is_byte(number))
@@ -50,8 +50,8 @@ static void emit(struct machine_code *code, const struct bytes *bytes)
 }
 
 /*
- * An address that is a register and a number, which may be left out. Where that would be %rbp, and
- * where it would be %rsp, the bits stand for other forms.
+ * Emit a memory operand: a base register and a displacement, which is omitted if it is 0. The
+ * encodings for %rbp without a displacement, and for %rsp without a SIB byte, have other meanings.
  */
 static void put_based(struct bytes *bytes, unsigned int reg, const struct block_place *place)
 {
@@ -66,7 +66,7 @@ static void put_based(struct bytes *bytes, unsigned int reg, const struct block_
 		put_shortest(bytes, place->at);
 }
 
-/* A number, and a register times another one. */
+/* Emit a memory operand: a displacement, and an optional index register with a scale. */
 static void put_scaled(struct bytes *bytes, unsigned int reg, const struct block_place *place)
 {
 	unsigned int index = place->index >= 0 ? (unsigned int)place->index : NO_INDEX;
@@ -76,7 +76,7 @@ static void put_scaled(struct bytes *bytes, unsigned int reg, const struct block
 	put_u32(bytes, place->at);
 }
 
-/* Prefix, opcode (two bytes if above 255) and operands %reg, %gs:place, behind what is there. */
+/* Append prefixes, opcode (two bytes if above 255) and operands %reg, %gs:place. */
 static struct bytes behind_with_place(struct bytes bytes, bool wide, unsigned int opcode,
 				      unsigned int reg, struct block_place place)
 {
@@ -104,7 +104,7 @@ static struct bytes with_place(bool wide, unsigned int opcode, unsigned int reg,
 	return behind_with_place((struct bytes){.count = 0}, wide, opcode, reg, place);
 }
 
-/* Opcode and operands %reg, %rm. */
+/* Return an instruction with an opcode and the operands %reg, %rm. */
 static struct bytes with_registers(bool wide, unsigned int opcode, unsigned int reg,
 				   unsigned int rm)
 {
@@ -272,7 +272,7 @@ void block_code_copy(struct machine_code *code, unsigned int to, unsigned int fr
 
 void block_code_low_byte(struct machine_code *code, unsigned int to, unsigned int from)
 {
-	/* A prefix in any case: else it would be another byte of some. */
+	/* Without a REX prefix, numbers 4 to 7 would mean %ah to %bh. */
 	uint8_t bytes[] = {(uint8_t)(REX | (to >= 8 ? REX_R : 0) | (from >= 8 ? REX_B : 0)), 0x0f,
 			   0xb6, (uint8_t)(0xc0 | (to & 7) << 3 | (from & 7))};
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Instructions of code that works on the thread's block of memory, at %gs' base, and on
- * registers that it has borrowed (point.h). Register numbers are the instruction set's.
+ * Emit instructions on the thread's block of memory, at the %gs base, and on scratch registers
+ * (point.h). Register numbers are those of the instruction set.
  */
 #ifndef DCPI_INSTRUMENT_BLOCK_CODE_H
 #define DCPI_INSTRUMENT_BLOCK_CODE_H
@@ -12,8 +12,8 @@
 
 /**
  * struct block_place - a word of the block
- * @at:    offset, less than 2^31
- * @index: register with what is to be added to that, times @scale; BLOCK_CODE_NONE: none
+ * @at:    offset from the %gs base, less than 2^31
+ * @index: register that is added to @at, times @scale; BLOCK_CODE_NONE: none
  * @scale: 1, 2, 4 or 8
  */
 struct block_place {
@@ -22,110 +22,115 @@ struct block_place {
 	unsigned int scale;
 };
 
-/** block_place() - the word at an offset. */
+/** block_place() - return the word at an offset. */
 static inline struct block_place block_place(uint32_t at)
 {
 	return (struct block_place){.at = at, .index = BLOCK_CODE_NONE, .scale = 1};
 }
 
-/** enum block_move - with a register and a place, 64 bits */
+/** enum block_move - operations on a register and a word of 64 bits */
 enum block_move {
 	BLOCK_LOAD,
 	BLOCK_LOAD32, /* zero-extended */
 	BLOCK_LOAD16,
 	BLOCK_LOAD16_SIGNED,
-	BLOCK_STORE, /* the stack pointer as well */
+	BLOCK_STORE, /* also of the stack pointer */
 	BLOCK_STORE32,
 	BLOCK_STORE16,
-	BLOCK_ADD_TO,	/* the place; changes flags, as all that follow */
-	BLOCK_SUBTRACT, /* the place from the register */
-	BLOCK_COMPARE,	/* the place with the register */
+	BLOCK_ADD_TO,	/* to the word; this and all that follow change flags */
+	BLOCK_SUBTRACT, /* the word from the register */
+	BLOCK_COMPARE,	/* the word with the register */
 	BLOCK_COMPARE32,
-	BLOCK_EXCHANGE, /* if the place is %rax, it gets the register, else %rax gets it */
+	BLOCK_EXCHANGE, /* if the word equals %rax, store the register, else load %rax */
 };
 
 void block_code_move(struct machine_code *code, enum block_move move, unsigned int reg,
 		     struct block_place place);
 
-/** block_code_set() - a number of 32 bits into a place of 64, sign-extended. */
+/** block_code_set() - store a number of 32 bits in a word of 64 bits, sign-extended. */
 void block_code_set(struct machine_code *code, struct block_place place, uint32_t number);
 
-/** block_code_set32() - into one of 32. */
+/** block_code_set32() - store a number in a word of 32 bits. */
 void block_code_set32(struct machine_code *code, struct block_place place, uint32_t number);
 
-/** block_code_compare32() - a place of 32 bits with a number. Changes flags. */
+/** block_code_compare32() - compare a word of 32 bits with a number. Changes flags. */
 void block_code_compare32(struct machine_code *code, struct block_place place, uint32_t number);
 
-/** block_code_compare_with() - one of 64 bits with a number, sign-extended. Changes flags. */
+/** block_code_compare_with() - compare a word of 64 bits with a sign-extended number. Changes
+ * flags. */
 void block_code_compare_with(struct machine_code *code, struct block_place place, uint32_t number);
 
-/** block_code_add32() - to one of 32. Changes flags. */
+/** block_code_add32() - add a number to a word of 32 bits. Changes flags. */
 void block_code_add32(struct machine_code *code, struct block_place place, uint32_t number);
 
-/** block_code_add() - to one of 64, sign-extended. Changes flags. */
+/** block_code_add() - add a sign-extended number to a word of 64 bits. Changes flags. */
 void block_code_add(struct machine_code *code, struct block_place place, uint32_t number);
 
-/** block_code_add16() - to one of 16. Changes flags. */
+/** block_code_add16() - add a number to a word of 16 bits. Changes flags. */
 void block_code_add16(struct machine_code *code, struct block_place place, uint32_t number);
 
-/** block_code_push() - a place of 64 bits on the stack; _pop: from there. No flags. */
+/** block_code_push() - push a word of 64 bits on the stack; block_code_pop() pops it. Flags stay.
+ */
 void block_code_push(struct machine_code *code, struct block_place place);
 void block_code_pop(struct machine_code *code, struct block_place place);
 
-/** block_code_increment() - of 64 bits. Changes flags but the carry. */
+/** block_code_increment() - increment a word of 64 bits. Changes all flags but the carry. */
 void block_code_increment(struct machine_code *code, struct block_place place);
 
-/** enum block_alu - on a register and a number of 32 bits; changes flags. */
+/** enum block_alu - operations on a register and a number of 32 bits; all change flags. */
 enum block_alu {
 	BLOCK_ALU_ADD = 0,
 	BLOCK_ALU_AND = 4,
 	BLOCK_ALU_COMPARE = 7,
 };
 
-/** block_code_alu32() - the upper half becomes 0 (but by a comparison). */
+/** block_code_alu32() - the upper half of the register becomes 0, except by a comparison. */
 void block_code_alu32(struct machine_code *code, enum block_alu alu, unsigned int reg,
 		      uint32_t number);
 
-/** block_code_alu() - of 64 bits, the number sign-extended. */
+/** block_code_alu() - the 64-bit operation, with the number sign-extended. */
 void block_code_alu(struct machine_code *code, enum block_alu alu, unsigned int reg,
 		    uint32_t number);
 
-/** block_code_number() - a register gets a number. No flags. */
+/** block_code_number() - load a number into a register. Flags stay. */
 void block_code_number(struct machine_code *code, unsigned int reg, uint64_t number);
 
-/** block_code_copy() - a register gets another's value. No flags. */
+/** block_code_copy() - copy a register. Flags stay. */
 void block_code_copy(struct machine_code *code, unsigned int to, unsigned int from);
 
-/** block_code_low_byte() - a register gets another's lowest byte. No flags. */
+/** block_code_low_byte() - copy the lowest byte of a register, zero-extended. Flags stay. */
 void block_code_low_byte(struct machine_code *code, unsigned int to, unsigned int from);
 
-/** block_code_address() - a register gets another's value and a number. No flags. */
+/** block_code_address() - @to = @from + @number. Flags stay. */
 void block_code_address(struct machine_code *code, unsigned int to, unsigned int from,
 			int32_t number);
 
-/** block_code_triple() - a register gets three times another's value. No flags. */
+/** block_code_triple() - @to = 3 * @from. Flags stay. */
 void block_code_triple(struct machine_code *code, unsigned int to, unsigned int from);
 
-/** block_code_or() - 64 bits: @to |= @from. Changes flags. */
+/** block_code_or() - @to |= @from, 64 bits. Changes flags. */
 void block_code_or(struct machine_code *code, unsigned int to, unsigned int from);
 
-/** block_code_compare() - 64 bits. Changes flags. */
+/** block_code_compare() - compare two registers of 64 bits. Changes flags. */
 void block_code_compare(struct machine_code *code, unsigned int a, unsigned int b);
 
 /** block_code_multiply32() - @reg = @from * @number, modulo 2^32. Changes flags. */
 void block_code_multiply32(struct machine_code *code, unsigned int reg, unsigned int from,
 			   uint32_t number);
 
-/** block_code_subtract() - 64 bits: @to -= @from. Changes flags. */
+/** block_code_subtract() - @to -= @from, 64 bits. Changes flags. */
 void block_code_subtract(struct machine_code *code, unsigned int to, unsigned int from);
 
-/** block_code_shift() - 64 bits left, or with less than 0 32 bits right. Changes flags. */
+/** block_code_shift() - shift 64 bits left by @bits, or 32 bits right by -@bits if @bits is
+ * negative. Changes flags. */
 void block_code_shift(struct machine_code *code, unsigned int reg, int bits);
 
-/** block_code_fence() - lfence: all before is done, but stores may be under way. No flags. */
+/** block_code_fence() - lfence: earlier instructions complete first, but their stores may still be
+ * in the store buffer. Flags stay. */
 void block_code_fence(struct machine_code *code);
 
-/** block_code_time() - the time stamp counter into @reg, %rax or %rdx; both change, and flags. */
+/** block_code_time() - read the time stamp counter into @reg, which is %rax or %rdx. Changes both
+ * registers and flags. */
 void block_code_time(struct machine_code *code, unsigned int reg);
 
 #endif

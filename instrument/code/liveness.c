@@ -9,8 +9,8 @@
 #define RCX 1
 
 /*
- * Of registers the lowest byte is told from the rest, for compilers set it alone: bit i is the
- * rest, or a flag, bit LOW + i the byte.
+ * The lowest byte of a register is a separate member of a set, since compilers set it alone. Bit i
+ * is a flag, or a register without its lowest byte; bit LOW + i is the lowest byte.
  */
 #define LOW 32
 typedef uint64_t halves_t;
@@ -31,7 +31,8 @@ static uint32_t set_of(const struct insn_regs *regs)
 	       (uint32_t)(regs->words[0] >> INSN_REG_FLAGS & 7) << 16;
 }
 
-/* A shift by %cl leaves flags as they were if it is by 0, and counts as reading them so. */
+/* A shift by %cl leaves the flags unchanged if the count is 0. The decoder reports this as a read
+ * of the flags. */
 static bool may_keep_flags(const struct insn *insn)
 {
 	switch (insn->opcode) {
@@ -52,13 +53,13 @@ static uint32_t bit_of(unsigned int reg)
 	return reg < 16 ? 1U << reg : 0;
 }
 
-/* A write of the lowest byte alone. */
+/* Return true if the instruction writes the lowest byte of a register alone. */
 static bool writes_low(const struct insn *insn)
 {
 	return insn->flags & INSN_LOW_BYTES && insn->operand_bytes == 1;
 }
 
-/* What has another value for certain: a register, or its lowest byte, and flags. */
+/* Return the members that are certainly overwritten: a register or its lowest byte, and flags. */
 static halves_t kills(const struct insn *insn)
 {
 	halves_t set = 0;
@@ -74,7 +75,8 @@ static halves_t kills(const struct insn *insn)
 	return set;
 }
 
-/* Whether the kernel, or who knows, is asked for something: arguments are no operands. */
+/* Return true if the instruction may read registers that are not its operands, for example the
+ * arguments of a system call. */
 static bool asks_others(const struct insn *insn)
 {
 	if (insn->class != INSN_SYSTEM)
@@ -103,7 +105,7 @@ static bool asks_others(const struct insn *insn)
 	return insn->flow != INSN_FLOW_STOP;
 }
 
-/* sbb of a register and itself is what the carry says, whatever that was. */
+/* The result of sbb of a register with itself depends only on the carry. */
 static bool is_carry_alone(const struct insn *insn)
 {
 	return insn->opcode == ZYDIS_MNEMONIC_SBB && insn->destination < 16 &&
@@ -113,7 +115,8 @@ static bool is_carry_alone(const struct insn *insn)
 	       insn->sources[1] == insn->destination;
 }
 
-/* What it looks at. That a written byte leaves the rest as it was is no look at that. */
+/* Return the members that the instruction reads. A write of the lowest byte preserves the rest of
+ * the register, but does not count as a read of the rest. */
 static halves_t looks_at(const struct insn *insn)
 {
 	uint32_t set = set_of(&insn->reads), low = 0, addresses;
@@ -131,7 +134,7 @@ static halves_t looks_at(const struct insn *insn)
 	return halves(set) | (halves_t)low << LOW;
 }
 
-/* What becomes of registers at a call, or a jump out of the procedure. */
+/* Return the effects of a call, or of a jump out of the procedure. */
 static struct liveness_call call_at(const struct liveness *liveness, uint32_t insn)
 {
 	long call = liveness->calls != NULL ? cfg_find_call(liveness->cfg, insn) : -1;
@@ -140,14 +143,15 @@ static struct liveness_call call_at(const struct liveness *liveness, uint32_t in
 			 : (struct liveness_call){.uses = LIVENESS_LOOSE};
 }
 
-/* What others may look at there, of all. */
+/* Return the members that the callee may read; @uses: those of LIVENESS_LOOSE. */
 static halves_t used_at(const struct liveness *liveness, uint32_t uses)
 {
 	return halves((LIVENESS_REGISTERS & ~LIVENESS_LOOSE) | uses |
 		      (liveness->across ? LIVENESS_FLAGS : 0));
 }
 
-/* Where nobody is known to look at a register, nor to end its value, it may be kept. */
+/* Return the live set before a call. A register of LIVENESS_LOOSE that is live after the call is
+ * also live before it, unless the call is known to end its value: the callee may preserve it. */
 static halves_t before_call(const struct liveness *liveness, const struct insn *insn, halves_t live)
 {
 	struct liveness_call call = call_at(liveness, (uint32_t)(insn - liveness->cfg->insns));
@@ -156,7 +160,7 @@ static halves_t before_call(const struct liveness *liveness, const struct insn *
 	       (live & halves(LIVENESS_LOOSE & ~(uint32_t)call.ends));
 }
 
-/* What is live before an instruction if @live is behind it. */
+/* Return the live set before an instruction; @live: the live set after it. */
 static halves_t step(const struct liveness *liveness, const struct insn *insn, halves_t live)
 {
 	if (insn_is_call(insn))
@@ -167,7 +171,7 @@ static halves_t step(const struct liveness *liveness, const struct insn *insn, h
 	       (looks_at(insn) & ~(halves_t)(may_keep_flags(insn) ? LIVENESS_FLAGS : 0U));
 }
 
-/* What others may look at behind an edge out of the procedure. */
+/* Return the members that code after an edge out of the procedure may read. */
 static halves_t behind(const struct liveness *liveness, const struct cfg_edge *edge)
 {
 	halves_t all = halves(LIVENESS_REGISTERS | (liveness->across ? LIVENESS_FLAGS : 0));
@@ -186,7 +190,7 @@ static halves_t behind(const struct liveness *liveness, const struct cfg_edge *e
 	}
 }
 
-/* At the end of a block. */
+/* Return the live set at the end of a block. */
 static halves_t at_end(const struct liveness *liveness, const struct cfg_block *block)
 {
 	const struct cfg *cfg = liveness->cfg;
@@ -324,7 +328,8 @@ bool liveness_crosses(const struct liveness *liveness)
 	return false;
 }
 
-/* What of a set is still as it was behind a block. Return: false: some is read before. */
+/* Remove the members of @set that a block overwrites. Return: false if the block reads a member
+ * before it overwrites that member. */
 static bool passes(const struct liveness *liveness, const struct cfg_block *block, halves_t *set)
 {
 	for (uint32_t i = block->first; i < block->first + block->count && *set != 0; i++) {
@@ -337,7 +342,8 @@ static bool passes(const struct liveness *liveness, const struct cfg_block *bloc
 	return true;
 }
 
-/* What is still to be looked at, with what of the set, and what was. */
+/* State of a search: stack of blocks to visit, with the members of the set to look for in each
+ * (@waits), and the members that were already searched for (@seen). */
 struct reader {
 	const struct liveness *liveness;
 	halves_t *seen;

@@ -1,35 +1,34 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which registers and flags of an x86-64 procedure matter at a place, so that code put
- * there knows what it may change. A backward problem over the procedure's graph.
+ * Find which registers and flags of an x86-64 procedure are live at a point, so that code inserted
+ * there may clobber the others. This is a backward data-flow problem over the control-flow graph.
  *
- * A register that neither the procedure writes nor, as callers must know, whom it calls, is
- * not free anywhere: they may have been compiled in the knowledge that it keeps it (gcc's
- * -fipa-ra).
+ * A register that is written neither by the procedure nor by its callees is not free anywhere:
+ * callers may have been compiled in the knowledge that the procedure preserves it (gcc's -fipa-ra).
  */
 #ifndef DCPI_INSTRUMENT_LIVENESS_H
 #define DCPI_INSTRUMENT_LIVENESS_H
 
 #include "analysis/graph/cfg.h"
 
-/* A set: bit i is integer register i of the instruction set; and the flags. */
+/* A set of registers and flags: bit i is integer register i of the instruction set. */
 #define LIVENESS_REGISTERS 0xffffU
 #define LIVENESS_CARRY 0x10000U
 #define LIVENESS_OVERFLOW 0x20000U
-#define LIVENESS_FLAGS 0x70000U /* with those of signs, zero and parity */
+#define LIVENESS_FLAGS 0x70000U /* all flags: also sign, zero and parity */
 
 /*
- * Registers that no compiler returns anything in: rsi, rdi, r9, r10, r11. What becomes of
- * them at calls and returns can be known (liveness_calls); all others may always matter there.
+ * Registers in which no compiler returns a value: rsi, rdi, r9, r10, r11. Their uses across calls
+ * and returns can be known (liveness_calls); all other registers are assumed to be live there.
  */
 #define LIVENESS_LOOSE 0x0ec0U
-/* What calls need not keep, by the ABI. */
+/* Caller-saved registers of the ABI. */
 #define LIVENESS_SCRATCH 0x0fc7U
 
 /**
- * struct liveness_call - of a call, or a jump out of a procedure: registers of LIVENESS_LOOSE
- * @uses: that others may look at from there on
- * @ends: whose values have no use any more once it has come back
+ * struct liveness_call - effects of a call, or of a jump out of a procedure, on LIVENESS_LOOSE
+ * @uses: registers that may be read by the callee
+ * @ends: registers whose values are dead after the call has returned
  */
 struct liveness_call {
 	uint16_t uses;
@@ -37,10 +36,10 @@ struct liveness_call {
 };
 
 /**
- * struct liveness_calls - what is known of whom a procedure calls, and who calls it
- * @at:      for each of the graph's calls
- * @behind:  registers of LIVENESS_LOOSE that others may look at behind its returns
- * @changed: registers that it may change, as its callers know, beside those that it writes
+ * struct liveness_calls - known facts about a procedure's callees and callers
+ * @at:      for each call of the control-flow graph
+ * @behind:  registers of LIVENESS_LOOSE that callers may read after the procedure returns
+ * @changed: registers that callers know to be clobbered, besides those that the procedure writes
  */
 struct liveness_calls {
 	struct liveness_call *at;
@@ -50,14 +49,14 @@ struct liveness_calls {
 
 /**
  * struct liveness - zero-initialised is empty; freed by liveness_deinit()
- * @in:      live where each block begins
- * @out:     live behind each block
+ * @in:      live at the start of each block
+ * @out:     live at the end of each block
  * @calls:   NULL: nothing is known
- * @changed: registers that callers know to be changed
- * @across:  flags may matter across calls, returns and jumps to other procedures
- * @begins:  as @in, but with lowest bytes of registers for themselves
- * @after:   of a block that was asked for: its number + 1, then what is so live behind each of
- *           its instructions
+ * @changed: registers that callers know to be clobbered
+ * @across:  flags may be live across calls, returns and jumps to other procedures
+ * @begins:  as @in, but with the lowest bytes of registers as separate members
+ * @after:   cache for the block queried last: its number + 1, then the live set after each of its
+ *           instructions
  */
 struct liveness {
 	const struct cfg *cfg;
@@ -71,10 +70,10 @@ struct liveness {
 };
 
 /**
- * liveness_find() - solve it
- * @cfg:    without missing edges
- * @calls:  kept, must outlive @ret; NULL: nothing is known
- * @across: as above; compilers' code never does that, assembly may
+ * liveness_find() - solve the data-flow problem
+ * @cfg:    has no missing edges
+ * @calls:  not copied, must outlive @ret; NULL: nothing is known
+ * @across: as in struct liveness; false for compiled code, may be true for assembly
  *
  * Return: 0 or -ENOMEM.
  */
@@ -84,40 +83,42 @@ int liveness_find(struct liveness *ret, const struct cfg *cfg, const struct live
 void liveness_deinit(struct liveness *liveness);
 
 /**
- * liveness_before() - what is live before an instruction of a block that is reached
+ * liveness_before() - return the live set before an instruction of a reached block
  *
- * Quick for instructions of the block that was asked for last. Not for several threads.
+ * Fast for instructions of the block queried last.
+ *
+ * Context: not for several threads at once.
  */
 uint32_t liveness_before(const struct liveness *liveness, uint32_t insn);
 
-/** liveness_after() - behind it, on the way to the next instruction. */
+/** liveness_after() - return the live set after an instruction, on the fall-through path. */
 uint32_t liveness_after(const struct liveness *liveness, uint32_t insn);
 
 /**
- * liveness_crosses() - whether flags do matter on entry or behind a call
+ * liveness_crosses() - return true if flags are live on entry or after a call
  *
- * Then all procedures of the image are to be looked at with @across.
+ * All procedures of the image must then be analysed with @across.
  */
 bool liveness_crosses(const struct liveness *liveness);
 
 /**
- * liveness_is_read() - whether an instruction of the procedure may look at one of some
- * registers behind the end of a block, before that is written
- * @set: of registers
+ * liveness_is_read() - find out if a register of a set may be read after the end of a block, before
+ * it is overwritten
+ * @set: set of registers
  *
- * Calls and returns look at nothing here, other than for what is live: this is for values
- * that nobody else has a use for.
+ * Unlike in the liveness analysis, calls and returns read no registers here: the function is for
+ * values that have no use outside the procedure.
  *
  * O(instructions). Return: 1, 0 or -ENOMEM.
  */
 int liveness_is_read(const struct liveness *liveness, uint32_t block, uint32_t set);
 
 /**
- * struct liveness_effect - of one instruction; of calls, other than what is called
- * @looks: registers that it looks at: bit i is all of a register but its lowest byte, bit
- *         LIVENESS_LOW + i that
- * @kills: likewise, what has another value for certain
- * @writes: what may have: whole registers
+ * struct liveness_effect - effect of one instruction; for a call, without that of the callee
+ * @looks: registers that the instruction reads: bit i is register i without its lowest byte, bit
+ *         LIVENESS_LOW + i is the lowest byte
+ * @kills: in the same form, registers that are certainly overwritten
+ * @writes: whole registers that may be written
  */
 struct liveness_effect {
 	uint32_t looks;
@@ -129,7 +130,8 @@ struct liveness_effect {
 
 struct liveness_effect liveness_effect(const struct insn *insn);
 
-/** liveness_free_registers() - set of those that may be changed where @live is live. */
+/** liveness_free_registers() - return the set of registers that may be clobbered where @live is
+ * live. */
 uint32_t liveness_free_registers(const struct liveness *liveness, uint32_t live);
 
 #endif

@@ -8,28 +8,28 @@
 #include "lib/array.h"
 
 #define NOT_PLACED UINT64_MAX
-/* Until it is known where that is; no branch that leads there is short. */
+/* Offset of the cold part until it is placed: no branch into it is short. */
 #define APART_OFFSET (UINT64_C(1) << 32)
 
 enum item_kind {
 	ITEM_BYTES,
-	ITEM_RELATIVE, /* bytes with an operand that means @address */
-	ITEM_REFER,    /* likewise, @other, elsewhere */
-	ITEM_ABSOLUTE, /* bytes, the last four: @address more than label @other's */
-	ITEM_ENTRY,    /* the distance of label @other from @address */
-	ITEM_THREAD,   /* bytes with an offset from %gs' base */
+	ITEM_RELATIVE, /* operand refers to @address */
+	ITEM_REFER,    /* operand refers to external @other */
+	ITEM_ABSOLUTE, /* displacement is label @other + @address */
+	ITEM_ENTRY,    /* data: label @other - @address */
+	ITEM_THREAD,   /* operand is a %gs offset */
 	ITEM_BRANCH,   /* to label @other */
 	ITEM_LEAVE,    /* to @address */
-	ITEM_ENTER,    /* to @other, elsewhere */
+	ITEM_ENTER,    /* to external @other */
 	ITEM_LABEL,
-	ITEM_ALIGN, /* to @count bytes */
-	ITEM_FIT,   /* from label @other to label @end; @count bytes, once laid out */
-	ITEM_ROW,   /* number @other */
+	ITEM_ALIGN, /* to a multiple of @count bytes */
+	ITEM_FIT,   /* padding for label @other to label @end; @count bytes, after layout */
+	ITEM_ROW,   /* row number @other */
 };
 
-/* @known: a branch leads there, from such a stack */
+/* @known: a branch to the label has defined @frame and @depth */
 struct machine_label {
-	uint64_t offset; /* once laid out */
+	uint64_t offset; /* after layout */
 	uint32_t frame;
 	uint32_t depth;
 	bool known;
@@ -37,8 +37,8 @@ struct machine_label {
 
 struct machine_item {
 	uint64_t address;
-	uint64_t offset; /* once laid out */
-	size_t pool;	 /* bytes begin here */
+	uint64_t offset; /* after layout */
+	size_t pool;	 /* index of the first byte */
 	uint32_t other;
 	uint32_t end;
 	uint16_t count;
@@ -270,15 +270,15 @@ static uint64_t lines(uint64_t bytes)
 	return (bytes + MACHINE_LINE_BYTES - 1) / MACHINE_LINE_BYTES;
 }
 
-/* Number of the item behind a part. */
+/* Return the index of the item after a part. */
 static size_t end_of(const struct machine_code *code, enum machine_part part)
 {
 	return part == MACHINE_NEAR && code->apart ? code->parts[MACHINE_APART].first_item
 						   : code->item_count;
 }
 
-/* By where its ends were the last time; what branches and padding in between have changed since is
- * the next time's. */
+/* Compute padding from the offsets that both labels had in the previous pass. Changes of branches
+ * and padding in between are accounted for in the next pass. */
 static void fit(const struct machine_code *code, struct machine_item *item, uint64_t offset)
 {
 	uint64_t begin = code->labels[item->other].offset, end = code->labels[item->end].offset;
@@ -318,8 +318,9 @@ static void find_places(struct machine_code *code, enum machine_part part)
 }
 
 /*
- * Branches only ever grow, so this ends. Return: whether one did. Alignment may shrink
- * as something before it grows, but a branch that once did not fit stays wide.
+ * Widen the branches that do not reach their labels. Return: true if there was one. Branches only
+ * ever grow, so the layout terminates. Alignment padding may shrink when code before it grows, but
+ * a branch that once did not fit stays wide.
  */
 static bool widen(struct machine_code *code)
 {
@@ -355,7 +356,7 @@ int machine_code_layout(struct machine_code *code)
 	do {
 		find_all_places(code);
 		if (code->fits)
-			find_all_places(code); /* it is known how large what is to fit is */
+			find_all_places(code); /* the sizes for ITEM_FIT are known now */
 	} while (widen(code));
 	return 0;
 }
@@ -443,7 +444,7 @@ static int write_branch(const struct machine_item *item, uint8_t *out, uint64_t 
 	return put_distance(out + bytes - 4, target, address + bytes);
 }
 
-/* The recommended no-operations of one to nine bytes. */
+/* Write the recommended nops of one to nine bytes. */
 static void write_padding(uint8_t *out, size_t bytes)
 {
 	static const uint8_t nops[9][9] = {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * x86-64 code that is being made: bytes, branches to labels, and references to
- * addresses, which get their places when all is known. Branches between labels are as
- * short as they can be.
+ * An assembler for x86-64 code: bytes, branches to labels, and references to addresses, which are
+ * resolved when all code is known. Branches between labels get their shortest form.
  *
- * What hardly ever runs can be a part of its own that is put somewhere else, so that it takes
- * no room between what does.
+ * Rarely executed code can form a cold part, which is placed separately, so that it takes no space
+ * between the hot instructions.
  */
 #ifndef DCPI_INSTRUMENT_MACHINE_CODE_H
 #define DCPI_INSTRUMENT_MACHINE_CODE_H
@@ -14,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Conditions are those of the instruction set, 0 .. 15 (jo .. jg). */
+/* Condition codes of the instruction set are 0 .. 15 (jo .. jg). */
 enum machine_branch {
 	MACHINE_NO_OVERFLOW = 1,
 	MACHINE_NOT_EQUAL = 5,
@@ -38,7 +37,7 @@ enum machine_register {
 struct machine_item;
 struct machine_label;
 
-/** enum machine_part - all before machine_code_apart(), and all behind. */
+/** enum machine_part - the hot part, before machine_code_apart(), and the cold part after it. */
 enum machine_part {
 	MACHINE_NEAR,
 	MACHINE_APART,
@@ -46,9 +45,9 @@ enum machine_part {
 };
 
 /**
- * struct machine_range - of a part
- * @offset, @bytes: once laid out; from the code's begin
- * @first_item, @first_row: where it begins in these
+ * struct machine_range - range of a part
+ * @offset, @bytes: known after layout; relative to the start of the code
+ * @first_item, @first_row: index of its first item and row
  */
 struct machine_range {
 	uint64_t offset;
@@ -57,14 +56,14 @@ struct machine_range {
 	size_t first_row;
 };
 
-/* What processors fetch at once, and what is worth being made to fit. */
+/* Line size of instruction fetch, and the largest number of lines for which alignment pays. */
 #define MACHINE_LINE_BYTES 64
 #define MACHINE_FIT_LINES 4
 
 /**
- * struct machine_row - how the stack is from an offset on, once laid out
- * @frame: what machine_code_frame() was given
- * @depth: bytes that the stack pointer is below where the frame has it
+ * struct machine_row - stack layout from an offset on, known after layout
+ * @frame: argument of machine_code_frame()
+ * @depth: number of bytes by which the stack pointer is below the frame's
  */
 struct machine_row {
 	uint64_t offset;
@@ -74,12 +73,12 @@ struct machine_row {
 
 /**
  * struct machine_code - zero-initialised is empty; freed by machine_code_deinit()
- * @rows:   in order; of some with the same offset the last one is right. Each part has its own
- * @parts:  MACHINE_APART: of no bytes if there is none
- * @begin:  where the code does, in a line; @fits: something has to fit
- * @apart:  there is one
- * @frame, @depth: as of the end
- * @failed: memory ran out; all else is then without effect
+ * @rows:   in order; the last of several rows with the same offset applies. Each part has its own
+ * @parts:  MACHINE_APART has no bytes if there is no cold part
+ * @begin:  offset of the code's start in a line; @fits: machine_code_fit() was called
+ * @apart:  there is a cold part
+ * @frame, @depth: at the current end
+ * @failed: out of memory; all further calls are then without effect
  */
 struct machine_code {
 	uint8_t *pool;
@@ -105,116 +104,124 @@ struct machine_code {
 
 void machine_code_deinit(struct machine_code *code);
 
-/** machine_code_label() - a new label, not placed yet. */
+/** machine_code_label() - make a new label, not placed yet. */
 uint32_t machine_code_label(struct machine_code *code);
 
-/** machine_code_place() - place a label here. Frame and depth are those of the first branch. */
+/** machine_code_place() - place a label here. Frame and depth are those of the first branch to
+ * it. */
 void machine_code_place(struct machine_code *code, uint32_t label);
 
-/** machine_code_bytes() - some instructions, as they are. */
+/** machine_code_bytes() - add instructions, unchanged. */
 void machine_code_bytes(struct machine_code *code, const void *bytes, size_t count);
 
 /**
- * machine_code_relative() - an instruction with a 32-bit operand relative to its end
- * @at:      of the operand in the instruction
- * @address: what it means
+ * machine_code_relative() - add an instruction with a 32-bit operand relative to its end
+ * @at:      offset of the operand in the instruction
+ * @address: that the operand refers to
  */
 void machine_code_relative(struct machine_code *code, const void *bytes, size_t count, size_t at,
 			   uint64_t address);
 
-/** machine_code_refer() - the same for the address of a number that @where knows. */
+/** machine_code_refer() - the same as machine_code_relative(), for the address that @where of
+ * machine_code_write() returns for @other. */
 void machine_code_refer(struct machine_code *code, const void *bytes, size_t count, size_t at,
 			uint32_t other);
 
 /**
- * machine_code_absolute() - an instruction that ends in a 32-bit displacement
- * @bias: with the label's address added, what that is
+ * machine_code_absolute() - add an instruction that ends in a 32-bit displacement
+ * @bias: the displacement is the label's address plus @bias
  */
 void machine_code_absolute(struct machine_code *code, const void *bytes, size_t count,
 			   uint32_t label, uint64_t bias);
 
-/** machine_code_entry() - @bytes (4 or 8) of data: a label's address less @base. */
+/** machine_code_entry() - add data of @bytes (4 or 8) bytes: a label's address minus @base. */
 void machine_code_entry(struct machine_code *code, size_t bytes, uint32_t label, uint64_t base);
 
-/** machine_code_thread() - an instruction with a 32-bit offset from %gs' base at @at. */
+/** machine_code_thread() - add an instruction with a 32-bit offset from the %gs base at @at. */
 void machine_code_thread(struct machine_code *code, const void *bytes, size_t count, size_t at);
 
-/** machine_code_frame() - what follows has the frame of that number, the caller's. */
+/** machine_code_frame() - set the frame number of the following code, which the caller defines. */
 void machine_code_frame(struct machine_code *code, uint32_t frame);
 
-/** machine_code_stack() - the stack pointer is that much lower now. */
+/** machine_code_stack() - record that the stack pointer has decreased by @bytes. */
 void machine_code_stack(struct machine_code *code, int32_t bytes);
 
-/** machine_code_branch() - a branch, jump or call to a label; @kind: a condition, or
+/** machine_code_branch() - add a branch, jump or call to a label; @kind: a condition, or
  * machine_branch. */
 void machine_code_branch(struct machine_code *code, unsigned int kind, uint32_t label);
 
-/** machine_code_leave() - the same to an address outside. */
+/** machine_code_leave() - add a branch, jump or call to an address outside. */
 void machine_code_leave(struct machine_code *code, unsigned int kind, uint64_t address);
 
 /**
- * machine_code_enter() - the same to another procedure's code
- * @other: number that machine_code_write()'s @where understands
+ * machine_code_enter() - add a branch, jump or call to the code of another procedure
+ * @other: number that @where of machine_code_write() resolves
  */
 void machine_code_enter(struct machine_code *code, unsigned int kind, uint32_t other);
 
-/** machine_code_align() - no-operations up to a multiple of @bytes (a power of two, <= 64). */
+/** machine_code_align() - add nops up to a multiple of @bytes (a power of two, <= 64). */
 void machine_code_align(struct machine_code *code, unsigned int bytes);
 
 /**
- * machine_code_fit() - no-operations so that what is between two labels is in as few lines of
- * MACHINE_LINE_BYTES as it can be
- * @begin, @end: are placed later, and so is the other part
+ * machine_code_fit() - add nops so that the code between two labels occupies as few lines of
+ * MACHINE_LINE_BYTES as possible
+ * @begin, @end: labels, placed later, before the cold part
  *
- * Processors fetch a line in a cycle, so a small loop in one line more is a cycle longer each
- * turn. What takes more than MACHINE_FIT_LINES, however it lies, stays where it is.
+ * Processors fetch one line per cycle, so a small loop that touches one line more takes one cycle
+ * more per iteration. Code that occupies more than MACHINE_FIT_LINES in any alignment is not
+ * aligned.
  */
 void machine_code_fit(struct machine_code *code, uint32_t begin, uint32_t end);
 
-/** machine_code_apart() - what follows is the other part, of the same frame. Once. */
+/** machine_code_apart() - begin the cold part, with the same frame. Called at most once. */
 void machine_code_apart(struct machine_code *code);
 
 /**
- * machine_code_begin() - say where the code begins, which is at a multiple of a line until then
- * @offset: whatever is a multiple of a line may be left out
+ * machine_code_begin() - set the address of the code's start, a multiple of a line by default
+ * @offset: only its value modulo MACHINE_LINE_BYTES matters
  *
- * Lays it out again, if anything in it has to fit: before machine_code_put_apart().
+ * Repeats the layout if machine_code_fit() was called. To be called before
+ * machine_code_put_apart().
  */
 void machine_code_begin(struct machine_code *code, uint64_t offset);
 
 /**
- * machine_code_layout() - find the places of all labels; @bytes of parts are then known
+ * machine_code_layout() - find the offsets of all labels, and @bytes of both parts
  *
- * The code begins at a multiple of whatever something in it is aligned to. Return: 0 or -ENOMEM.
+ * The code starts at a multiple of the largest alignment in it.
+ *
+ * Return: 0 or -ENOMEM.
  */
 int machine_code_layout(struct machine_code *code);
 
 /**
- * machine_code_put_apart() - say where the other part is, which has to be done before offsets
- * @offset: from the code's begin; a multiple of whatever something in it is aligned to
+ * machine_code_put_apart() - set the offset of the cold part; offsets are valid only afterwards
+ * @offset: from the code's start; a multiple of the largest alignment in the cold part
  */
 void machine_code_put_apart(struct machine_code *code, uint64_t offset);
 
-/** machine_code_offset() - a label's, once laid out. */
+/** machine_code_offset() - return a label's offset, after layout. */
 uint64_t machine_code_offset(const struct machine_code *code, uint32_t label);
 
-/** machine_code_rows() - those of a part. @ret: out, the first. Return: how many. */
+/** machine_code_rows() - find the rows of a part. @ret: out, the first one. Return: their number.
+ */
 size_t machine_code_rows(const struct machine_code *code, enum machine_part part,
 			 const struct machine_row **ret);
 
 /**
- * machine_code_visit_thread() - where such offsets are in a part, in order, once laid out
- * @visit: is given the distance from the code's begin
+ * machine_code_visit_thread() - visit all offsets from the %gs base in a part, in order, after
+ * layout
+ * @visit: gets the offset of the operand from the code's start
  */
 void machine_code_visit_thread(const struct machine_code *code, enum machine_part part,
 			       void (*visit)(void *context, uint64_t offset), void *context);
 
 /**
- * machine_code_write() - the code, as it is at an address
- * @out:   room for both parts where they are
- * @where: address of the number that machine_code_enter() was given
+ * machine_code_write() - write the code for an address
+ * @out:   room for both parts at their offsets
+ * @where: returns the address for the number passed to machine_code_enter()
  *
- * Return: 0; -ERANGE something is too far away.
+ * Return: 0; -ERANGE if a target is too far away.
  */
 int machine_code_write(const struct machine_code *code, uint8_t *out, uint64_t address,
 		       uint64_t (*where)(void *context, uint32_t other), void *context);

@@ -5,9 +5,9 @@
 
 #define RED_ZONE_BYTES 128
 #define BIT(reg) (1U << (reg))
-/* Never lent: the stack, and what is often the frame. */
+/* Never used as scratch registers: the stack pointer and the usual frame pointer. */
 #define UNWANTED (BIT(MACHINE_RSP) | BIT(MACHINE_RBP))
-/* What procedures keep for their callers: who unwinds the stack looks for it in them. */
+/* Callee-saved registers: unwinders expect the callers' values in them. */
 #define CALLERS (BIT(MACHINE_RBX) | 0xf000U)
 
 static void emit_push(struct machine_code *code, struct point_loan *loan, unsigned int reg)
@@ -27,7 +27,7 @@ static void emit_pop(struct machine_code *code, unsigned int reg)
 	machine_code_stack(code, -8);
 }
 
-/* Below the red zone, before the first push. */
+/* Save a register on the stack. The first one moves the stack pointer below the red zone. */
 static void keep(struct machine_code *code, const struct point *point, struct point_loan *loan,
 		 unsigned int reg)
 {
@@ -54,7 +54,7 @@ static void keep_flags(struct machine_code *code, struct point_loan *loan, bool 
 		emit_push(code, loan, MACHINE_RAX);
 }
 
-/* Free ones first. Return: its number. */
+/* Choose a register, preferably a free one. Return: its number. */
 static unsigned int choose(const struct point *point, uint32_t taken)
 {
 	uint32_t possible = 0xffffU & ~UNWANTED & ~point->shun & ~taken;
@@ -87,7 +87,7 @@ void point_borrow(struct machine_code *code, const struct point *point, uint32_t
 			keep(code, point, ret, reg);
 	}
 	if (keeps_flags && named & BIT(MACHINE_RAX) && point->red_zone && !ret->lowered)
-		keep(code, point, ret, MACHINE_RAX); /* room for the flags */
+		keep(code, point, ret, MACHINE_RAX); /* skips the red zone */
 	if (keeps_flags)
 		keep_flags(code, ret, (named & BIT(MACHINE_RAX)) != 0);
 }

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Places in a procedure's copy where code of a mode can be put, what is live there, and
- * registers to work with: those that are free, else some that are kept on the stack
- * meanwhile. (A place of the thread's own would not do for that: a signal's handler, which
- * may be rewritten too, could come in between.)
+ * Points in a procedure's clone where a mode may insert code, the live set there, and scratch
+ * registers: free ones first, then others that are saved on the stack. (They cannot be saved in
+ * memory of the thread, since a signal handler, which may be rewritten too, could overwrite it.)
  *
- * Every edge of the graph (count_graph.h) is such a place, by which all ways into, through
- * and out of a procedure can be told:
+ * Every edge of the count graph (count_graph.h) is a point, so all paths into, through and out of a
+ * procedure can be distinguished:
  *
- *	COUNT_ENTER	entry, before all else
- *	COUNT_CALL	before a call, or a system call
- *	COUNT_BACK	when it has come back
- *	COUNT_NEXT, COUNT_TAKEN, COUNT_JUMP	on the way; on code aside if there is no room
- *	COUNT_TO_HUB	before an indirect jump
- *	COUNT_FROM_HUB, COUNT_CATCH	between such a jump (an unwinder) and its target
- *	COUNT_LEAVE	before a return, a tail call, a trap or a call that never comes back
+ * 	COUNT_ENTER	at the entry, before everything else.
+ * 	COUNT_CALL	before a call or a system call.
+ * 	COUNT_BACK	after its return.
+ * 	COUNT_NEXT, COUNT_TAKEN, COUNT_JUMP	on the edge; in out-of-line code if needed.
+ * 	COUNT_TO_HUB	before an indirect jump.
+ * 	COUNT_FROM_HUB, COUNT_CATCH	between an indirect jump (an unwinder) and its target.
+ * 	COUNT_LEAVE	before a return, a tail call, a trap or a noreturn call.
  *
- * Not a place is COUNT_LEAVE from a hub: some case of a jump table is another procedure.
+ * The only edge that is not a point is COUNT_LEAVE from a hub: a case of a jump table that leads to
+ * another procedure.
  */
 #ifndef DCPI_INSTRUMENT_POINT_H
 #define DCPI_INSTRUMENT_POINT_H
@@ -26,28 +26,29 @@
 
 #include "instrument/code/machine_code.h"
 
-/** enum point_kind - what a point is. In a node they come in this order. */
+/** enum point_kind - kind of a point. Points of a node come in this order. */
 enum point_kind {
-	POINT_OUTSIDE,	 /* on entry by others than copies, before all else */
-	POINT_EDGE,	 /* on an edge of the graph */
-	POINT_ARRIVAL,	 /* before a node, from the check of a way back in the other copy */
-	POINT_START,	 /* of a node */
-	POINT_REFERENCE, /* before an instruction that reads or writes memory */
-	POINT_END,	 /* of a node, before the instruction that makes control go elsewhere */
+	POINT_OUTSIDE,	 /* entry from outside the clones */
+	POINT_EDGE,	 /* edge of the count graph */
+	POINT_ARRIVAL,	 /* before a node, from the other clone's check */
+	POINT_START,	 /* start of a node */
+	POINT_REFERENCE, /* before a memory access */
+	POINT_END,	 /* end of a node, before control transfer */
 };
 
 /**
- * struct point - a place for code
- * @edge: of the graph; of POINT_EDGE, and of POINT_OUTSIDE that of the entry
- * @node: that the point is in; of edges, the node they come from, else the one they go to
- * @insn: that the code is put before; of POINT_REFERENCE only
- * @crosses: of POINT_EDGE: behind it there is a check that always leads to the other copy
- * @measures: false: it is in the one of two copies that only counts (mode.h, both)
- * @turn: of POINT_EDGE: of a loop that is put several times (mode.h, loops), which one ends
- * @live: registers and flags that matter (liveness.h), also afterwards
- * @free: registers that may be changed
- * @red_zone: the 128 bytes below the stack pointer may matter
- * @shun: registers that point_borrow() is not to choose; none unless a mode says so
+ * struct point - a point where code may be inserted
+ * @edge: edge of the count graph, for POINT_EDGE; for POINT_OUTSIDE that of the entry
+ * @node: that contains the point; for an edge its source node, or its destination if it has no
+ *        source node
+ * @insn: the instruction after the point; for POINT_REFERENCE only
+ * @crosses: for POINT_EDGE: the point is followed by a check that always leads to the other clone
+ * @measures: false: the point is in that one of two clones that only counts (mode.h, both)
+ * @turn: for POINT_EDGE of an unrolled loop (mode.h, loops): number of the replica that ends
+ * @live: registers and flags that are live (liveness.h), also after the inserted code
+ * @free: registers that may be clobbered
+ * @red_zone: the 128 bytes below the stack pointer may be live
+ * @shun: registers that point_borrow() is not to choose; none unless a mode sets them
  *
  * @live, @free and @red_zone are known to emit() of a mode, not yet to wants() (mode.h).
  */
@@ -68,39 +69,40 @@ struct point {
 #define POINT_REGISTERS_MAX 6
 
 /**
- * struct point_loan - registers that code of ours works with
- * @registers: numbers, @count of them, in no order: those named are not among them
- * @depth:     bytes that the stack pointer is below where the program has it
- * @flags:     of the program, are kept meanwhile
+ * struct point_loan - scratch registers of inserted code
+ * @registers: numbers of @count registers, in no order, without the named ones
+ * @depth:     number of bytes by which the stack pointer is below the program's
+ * @flags:     the program's flags are saved
  */
 struct point_loan {
 	uint8_t registers[POINT_REGISTERS_MAX];
 	unsigned int count;
 	unsigned int depth;
-	uint32_t pushed; /* which are on the stack */
+	uint32_t pushed; /* set of registers saved on the stack */
 	bool lowered;
 	bool flags;
 	bool flags_pushed;
 };
 
 /**
- * point_borrow() - make room to work at a point
- * @ret:   out; to be given to point_give_back() where the code of ours ends
- * @named: set of registers that are needed (rdtsc's, say); not the stack pointer. Their
- *         values are kept for the program, not for the code: %rax has flags
- * @count: how many others, at most POINT_REGISTERS_MAX
- * @flags: the code is going to change flags
+ * point_borrow() - make scratch registers available at a point
+ * @ret:   out; passed to point_give_back() at the end of the inserted code
+ * @named: set of specific registers that are needed (for rdtsc, for example), without the stack
+ *         pointer. Their values are saved for the program, but are undefined for the inserted code:
+ *         %rax may hold flags
+ * @count: number of other registers, at most POINT_REGISTERS_MAX
+ * @flags: the inserted code changes flags
  *
- * Costs nothing where enough is free. The code must leave the stack pointer as it finds
- * it; the carry counts as one of the flags.
+ * Emits no code where enough registers are free. The inserted code must restore the stack pointer;
+ * the carry counts as one of the flags.
  */
 void point_borrow(struct machine_code *code, const struct point *point, uint32_t named,
 		  unsigned int count, bool flags, struct point_loan *ret);
 
-/** point_free() - how many registers point_borrow() finds free, but those of @named. */
+/** point_free() - return the number of registers that point_borrow() finds free, without @named. */
 unsigned int point_free(const struct point *point, uint32_t named);
 
-/** point_give_back() - all as it was. */
+/** point_give_back() - restore registers, flags and stack pointer. */
 void point_give_back(struct machine_code *code, const struct point_loan *loan);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "instrument/code/runtime_blob.h"
 
-/* Files' names; module.mk says them to who builds this, not to who only reads it. */
+/* File names. module.mk defines them for the compiler; these defaults are for static analysers. */
 #ifndef RUNTIME_BLOB
 #define RUNTIME_BLOB "/dev/null"
 #define RUNTIME_FRAMES "/dev/null"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The code of runtime/, as it is put into every rewritten program (PROFILE_LAYOUT_ENTER), and how
- * its frames look: what compiler and assembler say about it, an .eh_frame section as if right
- * behind the code.
+ * The code of runtime/ that is put into every rewritten program (PROFILE_LAYOUT_ENTER), and its
+ * unwind information from compiler and assembler: an .eh_frame section, relocated to directly
+ * follow the code.
  */
 #ifndef DCPI_INSTRUMENT_RUNTIME_BLOB_H
 #define DCPI_INSTRUMENT_RUNTIME_BLOB_H

@@ -12,7 +12,7 @@ static void put_u32(uint8_t *out, uint32_t value)
 	memcpy(out, &value, sizeof(value));
 }
 
-/* mov slot(%rip), %reg; cmpl $, %fs:(%reg), with a displacement since some need one */
+/* mov slot(%rip), %reg; cmpl $, %fs:(%reg), with a displacement for registers that require one */
 static void emit_slot(struct machine_code *code, uint32_t ready, unsigned int reg)
 {
 	uint8_t load[] = {(uint8_t)(0x48 | (reg >= 8 ? 4 : 0)),
@@ -27,20 +27,20 @@ static void emit_slot(struct machine_code *code, uint32_t ready, unsigned int re
 
 	put_u32(compare + 6, ready);
 	machine_code_refer(code, load, sizeof(load), 3, RUNTIME_CODE_SLOT);
-	if ((reg & 7) != MACHINE_RSP) /* no index byte */
+	if ((reg & 7) != MACHINE_RSP) /* no SIB byte */
 		memmove(compare + 4, compare + 5, --bytes - 4);
 	if (reg < 8)
 		memmove(compare + 1, compare + 2, --bytes - 1);
 	machine_code_bytes(code, compare, bytes);
 }
 
-/* mov guard(%rip), %reg; cmp %reg, %fs:slot: it overflows if both are in order. */
+/* mov guard(%rip), %reg; cmp %reg, %fs:slot: overflows if both words are ready. */
 static void check_both(struct machine_code *code, const struct runtime_code *runtime,
 		       unsigned int reg, uint32_t otherwise)
 {
 	uint8_t load[] = {0x44, 0x8b, (uint8_t)(0x05 | (reg & 7) << 3), 0, 0, 0, 0};
 	uint8_t compare[] = {0x64, 0x44, 0x39, (uint8_t)(0x04 | (reg & 7) << 3), 0x25, 0, 0, 0, 0};
-	size_t skip = reg < 8 ? 1 : 0; /* the prefix */
+	size_t skip = reg < 8 ? 1 : 0; /* the REX prefix */
 
 	put_u32(compare + 5, (uint32_t)(int32_t)runtime->slot);
 	machine_code_refer(code, load + skip, sizeof(load) - skip, 3 - skip, RUNTIME_CODE_GUARD);
@@ -84,7 +84,7 @@ void runtime_code_check(struct machine_code *code, const struct runtime_code *ru
 	point_give_back(code, loan);
 }
 
-/* lea @bytes(%rsp), %rsp: flags stay */
+/* lea @bytes(%rsp), %rsp: does not change flags */
 static void emit_move_stack(struct machine_code *code, int32_t bytes)
 {
 	uint8_t lea[] = {0x48, 0x8d, 0xa4, 0x24, 0, 0, 0, 0};
