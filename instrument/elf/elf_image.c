@@ -109,8 +109,8 @@ static int read_segments(struct elf_image *image, const char *path, struct error
 	if (!loads)
 		return error_set(err, ENOEXEC, "%s has nothing to load", path);
 	/*
-	 * Behind everything in the file too: kernels before 5.18 find the program headers in
-	 * memory as if the first segment went on to them.
+	 * The added segments also follow the end of the file: kernels before 5.18 compute the
+	 * address of the program headers as if the first segment extended to them.
 	 */
 	image->end = elf_image_round_up(previous, ELF_IMAGE_PAGE);
 	if (image->end < image->bias + elf_image_round_up(image->bytes, ELF_IMAGE_PAGE))
@@ -120,7 +120,8 @@ static int read_segments(struct elf_image *image, const char *path, struct error
 	return 0;
 }
 
-/* Shared objects look like programs that may be loaded anywhere; libc.so.6 can even be run. */
+/* Shared objects have the same type as position-independent executables; libc.so.6 can even be
+ * run. */
 static bool is_executable(const struct elf_image *image)
 {
 	bool marked = false, named = false;
@@ -143,7 +144,7 @@ static bool is_executable(const struct elf_image *image)
 	return !image->pie || marked || (image->dynamic && !named);
 }
 
-/* Go's runtime moves stacks and collects garbage by tables of return addresses. */
+/* Go's runtime looks up return addresses in tables to move stacks and to collect garbage. */
 static bool knows_its_code(const struct elf_image *image)
 {
 	static const char table[] = ".gopclntab";
@@ -158,7 +159,7 @@ static bool knows_its_code(const struct elf_image *image)
 		if (sections[i].sh_name >= name_bytes)
 			continue;
 		length = strnlen(name, name_bytes - sections[i].sh_name);
-		/* With a prefix in programs that may be loaded anywhere. */
+		/* The name has a prefix in position-independent programs. */
 		if (length >= sizeof(table) - 1 &&
 		    memcmp(name + length - (sizeof(table) - 1), table, sizeof(table) - 1) == 0)
 			return true;
@@ -172,8 +173,8 @@ static uint64_t later(uint64_t end, uint64_t offset, uint64_t bytes)
 }
 
 /*
- * Whether something is behind all that the headers tell of: archives and data that programs
- * bring along, and look for at the end of their file.
+ * Return true if there are bytes after everything that the headers describe: archives and data that
+ * are appended to programs, which look for them at the end of their file.
  */
 static bool has_payload(const struct elf_image *image)
 {
@@ -316,7 +317,7 @@ void elf_image_set_unwind_index(struct elf_image *image, uint64_t address, uint6
 					  .p_align = 4};
 }
 
-/* The description of the build-id's note, in the file. */
+/* Return the descriptor of the build-id note, in the contents of the file. */
 static uint8_t *find_build_id(const struct elf_image *image, size_t *bytes)
 {
 	for (size_t i = 0; i < image->segment_count; i++) {

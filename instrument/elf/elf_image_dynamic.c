@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a shared object tells the loader. */
+/* Read and change the dynamic section of an image. */
 #include <errno.h>
 #include <string.h>
 
 #include "instrument/elf/elf_image.h"
 #include "lib/error.h"
 
-/* The entries, of which the last one is DT_NULL. Return: NULL: there are none. */
+/* Return: the entries, terminated by DT_NULL; NULL without a dynamic section. */
 static Elf64_Dyn *entries_of(const struct elf_image *image, size_t *count)
 {
 	for (size_t i = 0; i < image->segment_count; i++) {
@@ -75,7 +75,7 @@ int elf_image_dynamic(const struct elf_image *image, struct elf_image_dynamic *r
 	return 0;
 }
 
-/* Return: where in the file as many bytes as @size says are, and how many; 0: none. */
+/* Find the file offset of a table and its size from tag @size; 0 if there is no table. */
 static int table_of(const struct elf_image *image, int64_t tag, int64_t size, uint64_t *offset,
 		    uint64_t *bytes, struct error *err)
 {
@@ -103,7 +103,7 @@ int elf_image_visit_relocations(const struct elf_image *image,
 		r = table_of(image, DT_JMPREL, DT_PLTRELSZ, &slots, &slot_bytes, err);
 	if (r < 0)
 		return r;
-	/* Those of the linkage table may be counted among the others. */
+	/* The table of PLT relocations may be a part of the table of all relocations. */
 	if (slot_bytes > 0 && slots >= all && slots + slot_bytes <= all + bytes)
 		slot_bytes = 0;
 	else if (slot_bytes > 0 && slots < all + bytes && all < slots + slot_bytes)
@@ -115,7 +115,8 @@ int elf_image_visit_relocations(const struct elf_image *image,
 	return 0;
 }
 
-/* A word is an address, or (odd) which of the 63 words behind the last one are meant. */
+/* Each word is an address or, if it is odd, a bitmap of the relocated words among the next 63
+ * words. */
 bool elf_image_packs_relocations(const struct elf_image *image, uint64_t address, uint64_t bytes)
 {
 	uint64_t packed = value_of(image, DT_RELRSZ), next = 0;
@@ -142,7 +143,7 @@ bool elf_image_packs_relocations(const struct elf_image *image, uint64_t address
 	return false;
 }
 
-/* An entry may be put where there is none yet, if there is another behind it. */
+/* Return the entry of a tag. A missing entry replaces a DT_NULL entry that another one follows. */
 static Elf64_Dyn *make_entry(struct elf_image *image, int64_t tag)
 {
 	Elf64_Dyn *entry = find_entry(image, tag), *entries;

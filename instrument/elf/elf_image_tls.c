@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* More thread-local data for an image. */
+/* Widen the thread-local data of an image. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@ static bool is_thread_local(const Elf64_Sym *symbol)
 	return ELF64_ST_TYPE(symbol->st_info) == STT_TLS && symbol->st_shndx != SHN_UNDEF;
 }
 
-/* Symbols of thread-local variables are offsets in the template. */
+/* Symbols of thread-local variables are offsets in the template, which grows at its start. */
 static int shift_symbols(struct elf_image *image, const Elf64_Shdr *section, uint64_t bytes)
 {
 	uint64_t at;
@@ -36,7 +36,7 @@ struct shift {
 	uint64_t bytes;
 };
 
-/* So are the addends of relocations without a symbol. */
+/* Addends of thread-local relocations without a symbol are such offsets as well. */
 static void shift_relocations(void *context, uint64_t offset, size_t count)
 {
 	const struct shift *shift = context;
@@ -57,7 +57,7 @@ static void shift_relocations(void *context, uint64_t offset, size_t count)
 	}
 }
 
-/* What the dynamic loader is told of thread-local variables. */
+/* Shift the offsets of thread-local variables in symbols and relocations. */
 static int shift_variables(struct elf_image *image, uint64_t bytes, struct error *err)
 {
 	size_t count, name_bytes;
@@ -75,7 +75,7 @@ static int shift_variables(struct elf_image *image, uint64_t bytes, struct error
 					   &(struct shift){.image = image, .bytes = bytes}, err);
 }
 
-/* Behind what it has. The loader says where all of it is. */
+/* Append to the variables of a shared object. The loader chooses the address of the whole block. */
 static int widen_shared(struct elf_image *image, size_t bytes, int64_t *offset, struct error *err)
 {
 	Elf64_Phdr *tls;
@@ -100,8 +100,8 @@ static int widen_shared(struct elf_image *image, size_t bytes, int64_t *offset, 
 }
 
 /*
- * The block of an executable ends at the thread pointer, after its size was rounded up to
- * its alignment: what is put before the rest moves nothing.
+ * The thread-local block of an executable ends at the thread pointer, after its size is rounded up
+ * to its alignment. Bytes inserted at its start therefore do not move any variable.
  */
 static int widen_executable(struct elf_image *image, int64_t *offset, struct error *err)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What is put behind an image, and the new file. */
+/* Add parts to an image and write the new file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -12,10 +12,11 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 
-/* Room for all there may be: addresses behind must not move as segments are added. */
+/* Room for the maximum number of headers: addresses after them must not change as segments are
+ * added. */
 #define HEADERS_BYTES ((ELF_IMAGE_SEGMENTS_MAX + ELF_IMAGE_ADDED_MAX) * sizeof(Elf64_Phdr))
 
-/* Before the code that is added. */
+/* Program headers precede the added code. */
 static uint64_t headers_address(const struct elf_image *image)
 {
 	return image->end;
@@ -27,8 +28,8 @@ uint64_t elf_image_code_address(const struct elf_image *image)
 }
 
 /*
- * What thread-local data begin as is put before the data that are added: it may need any
- * alignment, and has pointers in it that the loader relocates.
+ * The template of thread-local data precedes the added data: it may need any alignment, and
+ * contains pointers that the loader relocates.
  */
 static uint64_t template_address(const struct elf_image *image, size_t code_bytes)
 {
@@ -41,13 +42,13 @@ uint64_t elf_image_data_address(const struct elf_image *image, size_t code_bytes
 	       elf_image_round_up(image->template_bytes, ELF_IMAGE_PAGE);
 }
 
-/* Where the segments that are added are in the file. */
+/* Return the file offset of an address in an added segment. */
 static uint64_t offset_of(const struct elf_image *image, uint64_t address)
 {
 	return address - image->bias;
 }
 
-/* Program headers of the new file. Segments to load must be in order of address. */
+/* Make the program headers of the new file. PT_LOAD segments must be in order of address. */
 static size_t make_segments(const struct elf_image *image,
 			    const struct elf_image_addition *addition, Elf64_Phdr *out)
 {
@@ -97,8 +98,8 @@ static size_t make_segments(const struct elf_image *image,
 }
 
 /*
- * The new file, as it is written: a part after the other. The hole between the end of the old file
- * and the added parts is as large as the program's zeroed data.
+ * The new file, written in two parts. The hole between the end of the old file and the added parts
+ * is as large as the program's zero-initialised data.
  */
 struct output {
 	uint8_t *bytes;
@@ -115,9 +116,9 @@ static void put(const struct output *output, uint64_t offset, const void *bytes,
 
 #define TEXT_NAME ".dcpix.text"
 #define NAMES_NAME ".shstrtab"
-#define SECTIONS_ADDED 4 /* none, code, note, names */
+#define SECTIONS_ADDED 4 /* null, code, note, names */
 
-/* Section headers, names and note, at @offset. Return: the end. */
+/* Write section headers, names and note at @offset. Return: offset of the end. */
 static uint64_t put_sections(struct output *output, const struct elf_image *image,
 			     const struct elf_image_addition *addition, uint64_t offset)
 {
@@ -173,7 +174,7 @@ struct move {
 	uint64_t to;
 };
 
-/* Pointers in what thread-local data begin as are where it is now. */
+/* Redirect relocations of the thread-local template to its new address. */
 static void move_relocations(void *context, uint64_t offset, size_t count)
 {
 	const struct move *move = context;
@@ -255,7 +256,7 @@ static int write_all(int fd, const struct output *output)
 	return write_part(fd, output, 0, output->count);
 }
 
-/* To a new file; no block of it is allocated for the hole. */
+/* Write to a new file, without allocating blocks for the hole. */
 static int write_sparse(int fd, const struct output *output)
 {
 	int r = write_part(fd, output, 0, output->hole);
@@ -266,7 +267,7 @@ static int write_sparse(int fd, const struct output *output)
 		      : r;
 }
 
-/* Under another name first: the old file may be the one that is being replaced, and run. */
+/* Write under a temporary name first: @path may be the original file, which may be running. */
 static int replace(const struct output *output, mode_t mode, const char *path, struct error *err)
 {
 	_cleanup_free_ char *scratch = NULL;
@@ -293,7 +294,7 @@ static int replace(const struct output *output, mode_t mode, const char *path, s
 	return 0;
 }
 
-/* Devices and pipes stay what they are. */
+/* Write to an existing device or pipe, which must not be replaced. */
 static int write_into(const struct output *output, const char *path, struct error *err)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC);

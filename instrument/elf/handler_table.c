@@ -19,7 +19,7 @@ struct parser {
 	struct handler_table *table;
 	struct bounded_reader reader;
 	const uint8_t *first;
-	uint64_t address; /* of it */
+	uint64_t address; /* of the table */
 	uint64_t frame;
 };
 
@@ -59,7 +59,7 @@ static int read_calls(struct parser *parser)
 	return bounded_reader_failed(&own) ? -ENOTSUP : 0;
 }
 
-/* A list of types that may be thrown is behind the others, and ends with a zero. */
+/* A list of types that may be thrown follows the type table and ends with a zero. */
 static int measure_specification(struct parser *parser, uint64_t offset)
 {
 	struct handler_table *table = parser->table;
@@ -78,7 +78,7 @@ static int measure_specification(struct parser *parser, uint64_t offset)
 	return 0;
 }
 
-/* How far the actions reach that begin at one, and which types they name. */
+/* Find the extent of a chain of action records, and the types that it uses. */
 static int measure_actions(struct parser *parser, uint64_t action)
 {
 	struct handler_table *table = parser->table;
@@ -214,7 +214,7 @@ static size_t unsigned_bytes(uint64_t value)
 	return varint_write(bytes, value);
 }
 
-/* Four bytes that mean an address. */
+/* Write an address as a relative distance of four bytes. */
 static void put_relative(struct writer *writer, uint64_t target)
 {
 	int64_t distance = (int64_t)(target - (writer->address + writer->bytes));
@@ -236,7 +236,7 @@ static void put_calls(struct writer *writer, const struct handler_calls *calls, 
 	}
 }
 
-/* Types, each of them relative to its own place if it was. */
+/* Write the types; a type relative to its own position is adjusted. */
 static void put_types(struct writer *writer, const struct handler_table *table)
 {
 	size_t bytes = encoded_pointer_bytes(table->type_encoding, WORD_BYTES);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What reading and writing unwinding information share. Internal to unwind_*.c. */
+/* Definitions shared by the reader and the writer of unwind information. Internal to unwind_*.c. */
 #ifndef DCPI_INSTRUMENT_UNWIND_CIE_H
 #define DCPI_INSTRUMENT_UNWIND_CIE_H
 
@@ -7,9 +7,9 @@
 #include "instrument/elf/unwind_frames.h"
 
 /**
- * struct unwind_cie - what frames have in common
- * @personality: address of it, or of a pointer to it; 0: none
- * @bad:         it is not understood
+ * struct unwind_cie - common part of several frames' descriptions (CIE)
+ * @personality: address of the personality routine, or of a pointer to it; 0: none
+ * @bad:         the CIE is not understood
  */
 struct unwind_cie {
 	const uint8_t *program;
@@ -26,7 +26,8 @@ struct unwind_cie {
 	bool bad;
 };
 
-/** unwind_frame_table() - Return: 0; -ENOENT it has none; as of handler_table_parse(). */
+/** unwind_frame_table() - parse a frame's table of handlers. Return: 0; -ENOENT if the frame has
+ * none; errors of handler_table_parse(). */
 int unwind_frame_table(struct handler_table *table, const struct unwind_frames *frames,
 		       const struct unwind_frame *frame);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A frame, as unwinding information (.eh_frame) describes it. */
+/* A frame as described by unwind information (.eh_frame). */
 #ifndef DCPI_INSTRUMENT_UNWIND_FRAME_H
 #define DCPI_INSTRUMENT_UNWIND_FRAME_H
 
@@ -8,9 +8,9 @@
 #include <stdint.h>
 
 /**
- * struct unwind_frame - what one description (FDE) is about
- * @entry: its own address; 0: another frame's description tells of it, too
- * @handlers: address of its table of handlers (handler_table.h); 0: it has none
+ * struct unwind_frame - the code that one description (FDE) covers
+ * @entry: address of the FDE; 0: the FDE of another frame covers this code, too
+ * @handlers: address of the table of handlers (handler_table.h); 0: none
  */
 struct unwind_frame {
 	uint64_t start;

@@ -21,13 +21,13 @@ struct reader {
 	const unsigned char *ident;
 	Elf_Data *data;
 	uint64_t address;
-	struct u64_map known; /* CIE's offset: its number + 1 */
+	struct u64_map known; /* offset of a CIE: its number + 1 */
 	struct unwind_frames frames;
 	size_t capacity;
 	size_t cie_capacity;
 };
 
-/* Return: whether it is understood. */
+/* Return: true if the augmentation is understood. */
 static bool read_augmentation(const struct reader *frames, struct unwind_cie *cie,
 			      const Dwarf_CIE *entry)
 {
@@ -70,7 +70,7 @@ static int add_cie(struct reader *reader, const Dwarf_CIE *entry)
 	return 0;
 }
 
-/* Return: its number, or -ENOENT, -ENOMEM. */
+/* Return: number of the CIE, or -ENOENT, -ENOMEM. */
 static long find_cie(struct reader *reader, Dwarf_Off offset)
 {
 	uint64_t *known = u64_map_insert(&reader->known, offset);
@@ -90,7 +90,7 @@ static long find_cie(struct reader *reader, Dwarf_Off offset)
 	return (long)*known - 1;
 }
 
-/* Return: whether it is understood. */
+/* Return: true if the FDE is understood. */
 static bool read_fde(const struct reader *reader, const Dwarf_FDE *fde, Dwarf_Off offset,
 		     struct unwind_frame *frame)
 {
@@ -137,7 +137,7 @@ static int add_frame(struct reader *reader, const struct unwind_frame *frame)
 	return 0;
 }
 
-/* A table of stubs has one description; here, each of them has its own. */
+/* A table of PLT stubs has one description; each stub becomes a frame of its own here. */
 static int add_frames(struct reader *reader, const struct unwind_frame *frame)
 {
 	struct unwind_frame rest = *frame, head, stub;
@@ -231,7 +231,7 @@ size_t unwind_frames_first(const struct unwind_frames *frames, uint64_t address)
 	return low;
 }
 
-/* --- where frames change -------------------------------------------------- */
+/* --- addresses where frames change -------------------------------------------- */
 
 int unwind_frame_table(struct handler_table *table, const struct unwind_frames *frames,
 		       const struct unwind_frame *frame)
@@ -269,7 +269,8 @@ int unwind_frame_cuts(const struct unwind_frames *frames, const struct unwind_fr
 	struct bounded_reader reader;
 	int r;
 
-	/* It begins a byte before the code that the kernel is told of, and debuggers know. */
+	/* A signal trampoline must not move: its FDE starts one byte before the restorer that the
+	 * kernel knows, and debuggers recognise the code. */
 	if (frames->cies[frame->cie].signal)
 		return -ENOTSUP;
 	visit(context, frame->start);

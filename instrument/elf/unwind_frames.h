@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Unwinding information (.eh_frame) of an image: what exceptions, cancellation and
- * backtraces need to go through its frames; unwind_writer.h tells it of copies.
+ * Read the unwind information (.eh_frame) of an image, by which exceptions, cancellation and
+ * backtraces unwind its frames. unwind_writer.h writes it for clones.
  */
 #ifndef DCPI_INSTRUMENT_UNWIND_FRAMES_H
 #define DCPI_INSTRUMENT_UNWIND_FRAMES_H
@@ -13,8 +13,8 @@ struct error;
 struct unwind_cie;
 
 /**
- * struct unwind_frames - zero-initialised has none
- * @all:    by @start
+ * struct unwind_frames - zero-initialised is empty
+ * @all:    sorted by @start
  * @tables: of handlers, @table_bytes at @table_address
  */
 struct unwind_frames {
@@ -28,23 +28,25 @@ struct unwind_frames {
 };
 
 /**
- * unwind_frames_read() - read those of a file
- * @file: must stay open as long as they are used
+ * unwind_frames_read() - read the frames of a file
+ * @file: must stay open as long as the frames are used
  *
- * What is damaged or not understood is left out. Return: 0 or -ENOMEM.
+ * Damaged or unknown descriptions are omitted. Return: 0 or -ENOMEM.
  */
 int unwind_frames_read(struct unwind_frames *ret, const struct elf_file *file);
 
 void unwind_frames_deinit(struct unwind_frames *frames);
 
-/** unwind_frames_first() - the first that begins at or behind an address. */
+/** unwind_frames_first() - return the index of the first frame that starts at or after an
+ * address. */
 size_t unwind_frames_first(const struct unwind_frames *frames, uint64_t address);
 
 /**
- * unwind_frame_cuts() - the addresses at which a frame changes, or what its calls do
- * @visit: called for each, in any order
+ * unwind_frame_cuts() - visit the addresses at which a frame's unwind rules or call-site records
+ * change
+ * @visit: called for each address, in any order
  *
- * Return: 0; -ENOTSUP it says something that cannot be said of a copy; -ENOMEM.
+ * Return: 0; -ENOTSUP if the description cannot be translated for a clone; -ENOMEM.
  */
 int unwind_frame_cuts(const struct unwind_frames *frames, const struct unwind_frame *frame,
 		      void (*visit)(void *context, uint64_t address), void *context);

@@ -4,7 +4,7 @@
 #include <dwarf.h>
 #include <errno.h>
 
-/* Compilers' numbers may be longer than they need be. */
+/* Compilers may pad numbers to more bytes than necessary. */
 static void skip_leb128(struct bounded_reader *reader)
 {
 	while (bounded_reader_u8(reader) & 0x80)

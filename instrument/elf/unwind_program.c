@@ -33,7 +33,7 @@ static void keep(struct unwind_program *program, uint64_t reg, int64_t at)
 	program->state.at[reg] = at;
 }
 
-/* @again: as frames have it in common */
+/* @again: restore the rule of the CIE */
 static void forget(struct unwind_program *program, uint64_t reg, bool again)
 {
 	if (reg >= UNWIND_PROGRAM_REGISTERS)
@@ -45,7 +45,7 @@ static void forget(struct unwind_program *program, uint64_t reg, bool again)
 	program->state.at[reg] = program->initial.at[reg];
 }
 
-/* Return: whether the instruction is about one register. */
+/* Return: true if the instruction is a rule of one register. */
 static bool follow_register(struct unwind_program *program, uint8_t opcode,
 			    struct bounded_reader *own)
 {
@@ -84,7 +84,7 @@ static bool follow_register(struct unwind_program *program, uint8_t opcode,
 	return false;
 }
 
-/* What one instruction makes of the frame. */
+/* Apply one instruction to the state. */
 static void follow(struct unwind_program *program, const uint8_t *begin, const uint8_t *end)
 {
 	struct unwind_state *state = &program->state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a frame's program says of an address, told again for copies of code: in another order
- * than it was, and with a stack pointer that is lower for a while. Internal to unwind_*.c.
+ * Interpret a frame's call frame program, to translate it for clones of the code: in another order
+ * of addresses, and with a temporarily lower stack pointer. Internal to unwind_*.c.
  */
 #ifndef DCPI_INSTRUMENT_UNWIND_PROGRAM_H
 #define DCPI_INSTRUMENT_UNWIND_PROGRAM_H
@@ -10,14 +10,14 @@
 #include "lib/bounded_reader.h"
 
 #define UNWIND_PROGRAM_STATES 8
-#define UNWIND_PROGRAM_REGISTERS 16 /* by DWARF's numbers: the general ones */
+#define UNWIND_PROGRAM_REGISTERS 16 /* DWARF numbers of the general registers */
 
 /**
- * struct unwind_state - a frame, as far as it matters
- * @reg, @offset: what it is told by
- * @plain: by these; else by something that is computed
- * @kept:  registers that are in memory
- * @at:    where, from the frame, in units of the alignment of data
+ * struct unwind_state - the relevant part of a frame's unwind rules
+ * @reg, @offset: the canonical frame address (CFA) is @reg + @offset, if @plain
+ * @plain: false: the CFA is computed by an expression
+ * @kept:  set of registers that are saved in memory
+ * @at:    offsets of the save slots from the CFA, in units of the data alignment
  */
 struct unwind_state {
 	uint64_t reg;
@@ -28,13 +28,14 @@ struct unwind_state {
 };
 
 /**
- * struct unwind_program - a frame's, being followed
- * @begin:   of the next instruction
- * @at:      the old address that this is about
- * @state:   as the program has it; @depth: what is added to its offset now; @popped: registers
- *           that are said to be what they were, of unwind_program_popped()
- * @initial: what frames have in common
- * @states:  remembered; @state_count: more than there is room for: not known any more
+ * struct unwind_program - interpreter state of a call frame program
+ * @begin:   start of the next instruction
+ * @at:      address of the original code that the next instruction applies to
+ * @state:   unwind rules of the program; @depth: currently added to @state.offset; @popped: set of
+ *           registers currently described as unchanged, see unwind_program_popped()
+ * @initial: unwind rules after the CIE's program
+ * @states:  remembered states; those beyond its end are unknown, although @state_count includes
+ *           them
  */
 struct unwind_program {
 	struct bounded_reader reader;
@@ -49,26 +50,26 @@ struct unwind_program {
 	uint32_t popped;
 };
 
-/** unwind_program_init() - before the first instruction. */
+/** unwind_program_init() - position the interpreter before the first instruction. */
 void unwind_program_init(struct unwind_program *program, const struct unwind_frames *frames,
 			 const struct unwind_frame *frame);
 
 /**
- * unwind_program_step() - pass over one that is about an address up to @old
- * @begin, @end: out: its bytes, none if it only moves on
+ * unwind_program_step() - execute the next instruction if it applies to an address up to @old
+ * @begin, @end: out: bytes of the instruction, none if it only advances the address
  *
- * Return: whether there was one.
+ * Return: true if there was an instruction.
  */
 bool unwind_program_step(struct unwind_program *program, uint64_t old, const uint8_t **begin,
 			 const uint8_t **end);
 
-/** unwind_program_lowers() - whether a lower stack pointer makes a difference. */
+/** unwind_program_lowers() - return true if the CFA is relative to the stack pointer. */
 bool unwind_program_lowers(const struct unwind_program *program);
 
 /**
- * unwind_program_popped() - registers that were in memory which is below the stack pointer by
- * now, where code of ours may put something else; they are what they were again, but this is
- * not said of them
+ * unwind_program_popped() - return the registers whose save slots are already below the stack
+ * pointer, where inserted code may overwrite them. They have their original values again, although
+ * the program still describes them as saved.
  */
 uint32_t unwind_program_popped(const struct unwind_program *program);
 

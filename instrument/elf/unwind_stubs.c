@@ -7,7 +7,7 @@
 #include "instrument/elf/unwind_insn.h"
 
 #define STUB_BYTES 16
-#define PUSHED_AT 11 /* behind jmp *slot, push $number */
+#define PUSHED_AT 11 /* after jmp *slot, push $number */
 
 bool unwind_stubs_divide(struct unwind_frame *rest, struct unwind_frame *head)
 {
@@ -55,7 +55,7 @@ bool unwind_stubs_divide(struct unwind_frame *rest, struct unwind_frame *head)
 
 bool unwind_stubs_next(struct unwind_frame *rest, struct unwind_frame *stub)
 {
-	/* Before that, it is what the CIE says: the return address is on top of the stack. */
+	/* Before that, the CIE applies: the return address is on top of the stack. */
 	static const uint8_t program[] = {DW_CFA_advance_loc | PUSHED_AT, DW_CFA_def_cfa_offset,
 					  2 * sizeof(uint64_t)};
 

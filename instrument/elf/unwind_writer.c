@@ -12,7 +12,7 @@
 
 #define DWARF_RSP 7
 #define DWARF_RETURN_ADDRESS 16
-/* Where in an entry that a linker wrote is what: behind its length. */
+/* Offsets of fields in an entry that a linker wrote; the length comes first. */
 #define LINKED_CIE 4
 #define LINKED_START 8
 #define LINKED_RANGE 12
@@ -74,7 +74,7 @@ static void put_signed_leb128(struct unwind_writer *writer, int64_t value)
 	}
 }
 
-/* Ends an entry that began with its length at @start. */
+/* Finish the entry whose length field is at @start. */
 static void end_entry(struct unwind_writer *writer, size_t start)
 {
 	uint32_t length;
@@ -87,7 +87,7 @@ static void end_entry(struct unwind_writer *writer, size_t start)
 	memcpy(writer->data + start, &length, sizeof(length));
 }
 
-/* Four bytes that mean an address. */
+/* Write an address as a relative distance of four bytes. */
 static void put_relative(struct unwind_writer *writer, uint64_t target)
 {
 	int64_t distance = (int64_t)(target - (writer->address + writer->bytes));
@@ -109,7 +109,7 @@ static void put_augmentation(struct unwind_writer *writer, const struct unwind_c
 	put_u8(writer, DW_EH_PE_pcrel | DW_EH_PE_sdata4);
 }
 
-/* Frames in which nothing is caught need no personality. */
+/* Frames without handlers need no personality. */
 static size_t put_cie(struct unwind_writer *writer, uint32_t number, bool handles)
 {
 	static const char *const augmentations[] = {"zR", "zRS", "zPLR", "zPLRS"};
@@ -122,7 +122,7 @@ static size_t put_cie(struct unwind_writer *writer, uint32_t number, bool handle
 		return *known - 1;
 	*known = (uint32_t)start + 1;
 	put_u32(writer, 0);
-	put_u32(writer, 0); /* it is a CIE */
+	put_u32(writer, 0); /* marks a CIE */
 	put_u8(writer, 1);
 	put(writer, augmentation, strlen(augmentation) + 1);
 	put_leb128(writer, cie->code_align);
@@ -149,7 +149,8 @@ static void put_advance(struct unwind_writer *writer, uint64_t bytes)
 	}
 }
 
-/* Registers that were popped: in no memory any more, or where the program has them. */
+/* Describe registers as unchanged after they were popped, or as saved where the program has
+ * them. */
 static void put_popped(struct unwind_writer *writer, struct unwind_program *program,
 		       uint32_t registers, bool popped)
 {
@@ -164,7 +165,7 @@ static void put_popped(struct unwind_writer *writer, struct unwind_program *prog
 	program->popped = popped ? program->popped | registers : program->popped & ~registers;
 }
 
-/* Where the frame is told by the stack pointer: how much lower that is than it was. */
+/* If the CFA is relative to the stack pointer, add the bytes that inserted code has pushed. */
 static void put_depth(struct unwind_writer *writer, struct unwind_program *program, uint32_t depth)
 {
 	if (program->depth == depth || !unwind_program_lowers(program))
@@ -221,7 +222,8 @@ static void add_index(struct unwind_writer *writer, uint64_t code, uint64_t entr
 	writer->index[writer->index_count++][1] = entry;
 }
 
-/* Which calls are in which rows; what follows each other leads to one place only once. */
+/* Find the call-site records of the rows. Adjacent rows of one original record share a new
+ * record. */
 static size_t find_calls(const struct handler_table *table, const struct unwind_row *rows,
 			 size_t count, uint64_t end, struct handler_calls *calls)
 {
@@ -297,7 +299,8 @@ void unwind_writer_add(struct unwind_writer *writer, const struct unwind_frame *
 	add_index(writer, rows->address, writer->address + entry);
 }
 
-/* How all compilers' procedures begin: rsp + 8, below which the return address is. */
+/* Initial rules of all compilers' procedures: the CFA is rsp + 8, with the return address below
+ * it. */
 static bool is_usual(const struct unwind_cie *cie)
 {
 	static const uint8_t usual[] = {DW_CFA_def_cfa, DWARF_RSP, 8,
@@ -324,7 +327,7 @@ void unwind_writer_add_plain(struct unwind_writer *writer, const struct unwind_r
 		unwind_writer_add(writer, &frame, rows, count, end, 0);
 }
 
-/* An entry that was linked at @linked from where its code began. */
+/* @linked: offset of the entry from the code, when they were linked */
 static void put_linked(struct unwind_writer *writer, const uint8_t *entry, size_t bytes,
 		       uint64_t code, uint64_t linked)
 {
@@ -372,7 +375,7 @@ int unwind_writer_end(struct unwind_writer *writer, uint64_t *index, size_t *ind
 				       DW_EH_PE_datarel | DW_EH_PE_sdata4};
 	size_t start;
 
-	put_u32(writer, 0); /* no more */
+	put_u32(writer, 0); /* terminator */
 	while (!writer->failed && writer->bytes % 8 != 0)
 		put_u8(writer, 0);
 	start = writer->bytes;
