@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Calls of a procedure that is known by name, also through the linkage table. */
+/* Find calls of procedures that are known by name, also through the PLT. */
 #ifndef DCPI_INSTRUMENT_CALLS_NAME_H
 #define DCPI_INSTRUMENT_CALLS_NAME_H
 

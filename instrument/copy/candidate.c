@@ -14,18 +14,18 @@
 #include "lib/array.h"
 #include "lib/error.h"
 
-/* An address of code that something in the image knows. */
+/* An address of code that is referenced in the image. */
 struct reference {
 	uint64_t address;
-	bool branch;   /* it is a branch's target, certainly code */
-	bool of_start; /* only the program's first procedure knows it */
+	bool branch;   /* target of a branch, certainly code */
+	bool of_start; /* referenced only by the program's first procedure */
 };
 
 struct references {
 	struct reference *all;
 	size_t count;
 	size_t capacity;
-	bool of_start; /* what is added */
+	bool of_start; /* for references added next */
 	bool failed;
 };
 
@@ -52,7 +52,7 @@ static void visit_pointer(void *context, uint64_t target)
 	add_reference(context, target, false);
 }
 
-/* What an instruction knows: targets, addresses relative to it, constants. */
+/* Add the references of an instruction: targets, PC-relative addresses, constants. */
 static void add_of_insn(const struct candidates *candidates, struct references *references,
 			const struct cfg *cfg, const struct insn *insn)
 {
@@ -69,7 +69,7 @@ static void add_of_insn(const struct candidates *candidates, struct references *
 		add_reference(references, (uint64_t)insn->immediate, false);
 }
 
-/* Others may come to any name that the dynamic loader knows. */
+/* Other images may call every name that the dynamic loader knows. */
 static void add_names(const struct candidates *candidates, struct references *references)
 {
 	size_t count, name_bytes;
@@ -125,7 +125,7 @@ static int by_address(const void *a, const void *b)
 	return (x->address > y->address) - (x->address < y->address);
 }
 
-/* The first reference at or behind an address. */
+/* Return the index of the first reference at or after an address. */
 static size_t find_reference(const struct references *references, uint64_t address)
 {
 	size_t low = 0, high = references->count;
@@ -156,8 +156,9 @@ static bool is_switch_target(const struct cfg *cfg, uint32_t insn)
 }
 
 /*
- * Whether somebody may come to where a copy does not expect it. Both are by address; the
- * parts of a procedure may have most of the program between them.
+ * Return true if control may arrive where a clone does not expect it. Instructions and references
+ * are both sorted by address. Each part of the procedure needs a search of its own, since most of
+ * the program may lie between two parts.
  */
 static bool is_jumped_into(struct candidate *candidate, const struct references *references)
 {
@@ -190,7 +191,7 @@ static bool is_jumped_into(struct candidate *candidate, const struct references 
 	return false;
 }
 
-/* Whether its address is known to more than direct calls. */
+/* Return true if the address is known to more than direct calls. */
 static bool is_taken(const struct candidate *candidate, const struct references *references)
 {
 	uint64_t address = candidate->procedure->address;
@@ -203,7 +204,7 @@ static bool is_taken(const struct candidate *candidate, const struct references 
 	return false;
 }
 
-/* The code of a section that is entered at its beginning, and nowhere else. */
+/* Return true for the code of a section that is entered only at its start. */
 static bool is_one_procedure(const struct candidates *candidates, const struct candidate *candidate)
 {
 	static const char *const names[] = {"[.plt]", "[.init]", "[.fini]"};
@@ -255,7 +256,7 @@ static int add_candidate(struct candidates *candidates, size_t index)
 	r = cfg_create(&candidate->cfg, candidates->code, index, NULL, &why);
 	if (r == -ENOMEM)
 		return r;
-	if (r == -ENOENT) /* a part of another one */
+	if (r == -ENOENT) /* a part of another procedure */
 		return 0;
 	if (r < 0) {
 		candidate->cfg = NULL;
@@ -274,7 +275,7 @@ static int add_candidate(struct candidates *candidates, size_t index)
 	return 0;
 }
 
-/* Flags first: where they matter decides how all procedures are looked at. */
+/* If flags are live across calls in one procedure, all procedures are analysed again. */
 int candidates_find_liveness(struct candidates *candidates)
 {
 	int r = 0;
@@ -329,7 +330,7 @@ int candidates_find(struct candidates *ret, struct image_code *code, const struc
 	return r;
 }
 
-/* The first one of code that begins at an address; it may have begun before. */
+/* Return the index of the first frame of the code at an address. The frame may begin before it. */
 static size_t first_frame(const struct unwind_frames *frames, uint64_t address)
 {
 	size_t first = unwind_frames_first(frames, address);

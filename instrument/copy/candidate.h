@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The procedures of an image that is being rewritten, and whether each can be copied.
- * Internal to the rewriter.
+ * The procedures of an image that is being rewritten, and which of them can be cloned. Internal to
+ * the rewriter.
  */
 #ifndef DCPI_INSTRUMENT_CANDIDATE_H
 #define DCPI_INSTRUMENT_CANDIDATE_H
@@ -17,13 +17,13 @@ struct error;
 
 /**
  * struct candidate - a procedure
- * @cfg, @graph, @liveness, @copy, @old: what of these is made already
- * @calls:  what @liveness knows of other procedures (convention.h)
- * @bytes:  of code
- * @offset: of the new code, in the code that is added; @recording_offset: of the second copy
- * @taken:  its address is kept somewhere, other than by the program's beginning
- * @cases_known: so are addresses of places that its indirect jumps lead to
- * @kept:   it stays as it is: @why
+ * @cfg, @graph, @liveness, @copy, @old: each is empty until it is made
+ * @calls:  facts about other procedures for @liveness (convention.h)
+ * @bytes:  size of the code
+ * @offset: of the clone, in the added code; @recording_offset: of the recording clone
+ * @taken:  the address is known to more than direct calls and the program's start
+ * @cases_known: the same holds for addresses of targets of its indirect jumps
+ * @kept:   the procedure is not rewritten: @why
  */
 struct candidate {
 	size_t index;
@@ -33,12 +33,12 @@ struct candidate {
 	struct liveness liveness;
 	struct liveness_calls calls;
 	struct procedure_copy copy;
-	struct procedure_copy recording; /* the second copy, if there are two */
+	struct procedure_copy recording; /* the recording clone, if there are two clones */
 	struct old_code old;
 	uint64_t bytes;
 	uint64_t offset;
 	uint64_t recording_offset;
-	uint64_t *cuts; /* where its frames change, ascending */
+	uint64_t *cuts; /* addresses where its frames change, ascending */
 	size_t cut_count;
 	size_t cut_capacity;
 	bool taken;
@@ -50,9 +50,9 @@ struct candidate {
 /**
  * struct candidates - zero-initialised is empty; freed by candidates_deinit()
  * @of: for each procedure of the image its candidate, or -1
- * @across: flags may matter across calls
- * @switches_stacks: stack_switch_find() of a procedure
- * @stubs: mode.h's
+ * @across: flags may be live across calls
+ * @switches_stacks: stack_switch_find() is true for a procedure
+ * @stubs: as in struct instrument_mode
  */
 struct candidates {
 	struct candidate *all;
@@ -66,16 +66,18 @@ struct candidates {
 };
 
 /**
- * candidates_find() - make the graphs of all procedures, and look which can be copied:
- * all their jumps are known, and nobody jumps into them but to where a copy expects it
- * @ret: empty, but for @stubs
+ * candidates_find() - build the graphs of all procedures and find those that can be cloned: all
+ * their jumps are resolved, and control arrives only where a clone expects it
+ * @ret: empty, except for @stubs
  *
  * Return: 0, -ENOTSUP (the program uses %gs) or -ENOMEM.
  */
 int candidates_find(struct candidates *ret, struct image_code *code, const struct elf_image *image);
 
 /**
- * candidates_find_liveness() - of those that can be copied, once conventions are known
+ * candidates_find_liveness() - find the liveness of procedures that can be cloned, once conventions
+ * are known
+ *
  * Return: 0 or -ENOMEM.
  */
 int candidates_find_liveness(struct candidates *candidates);
@@ -83,27 +85,29 @@ int candidates_find_liveness(struct candidates *candidates);
 void candidates_deinit(struct candidates *candidates);
 
 /**
- * candidates_find_frames() - find out where frames of those that can be copied change
+ * candidates_find_frames() - find the addresses where frames of procedures that can be cloned
+ * change
  *
- * What cannot be unwound in a copy is kept. Return: 0 or -ENOMEM.
+ * A procedure whose clone could not be unwound is excluded from rewriting. Return: 0 or -ENOMEM.
  */
 int candidates_find_frames(struct candidates *candidates, const struct unwind_frames *frames);
 
-/** candidate_visit_frames() - the frames of its code, by address. */
+/** candidate_visit_frames() - visit the frames of the procedure's code, by address. */
 void candidate_visit_frames(const struct candidate *candidate, const struct unwind_frames *frames,
 			    void (*visit)(void *context, const struct unwind_frame *frame),
 			    void *context);
 
-/** candidate_keep() - leave it as it is. */
+/** candidate_keep() - exclude a procedure from rewriting. */
 void candidate_keep(struct candidate *candidate, const char *why);
 
-/** candidate_drop_copies() - free @graph, @copy, @recording and @old, to be made again. */
+/** candidate_drop_copies() - free @graph, @copy, @recording and @old, so that they can be made
+ * again. */
 void candidate_drop_copies(struct candidate *candidate);
 
-/** candidates_of() - the one that has the code at an address. Return: its number, or -1. */
+/** candidates_of() - find the candidate that contains an address. Return: its number, or -1. */
 long candidates_of(const struct candidates *candidates, uint64_t address);
 
-/** candidates_at() - the one that begins at an address. Return: its number, or -1. */
+/** candidates_at() - find the candidate that begins at an address. Return: its number, or -1. */
 long candidates_at(const struct candidates *candidates, uint64_t address);
 
 #endif

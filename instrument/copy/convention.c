@@ -9,14 +9,14 @@
 #define R10_R11 0x0c00U
 
 /**
- * struct facts - what is found of a candidate
- * @queued:  it is to be looked at again
- * @worldly: it may call the world outside, or whom it calls may
- * @given:   registers with values that are meant for somebody
- * @meant:   likewise, or whom it calls has such
- * @changed: of LIVENESS_SCRATCH, as callers know
- * @in:      what is looked at from where it begins, by itself or whom it calls
- * @behind:  what is looked at behind its returns for certain
+ * struct facts - facts about a candidate
+ * @queued:  it is in the queue
+ * @worldly: it or a callee may call code outside the image
+ * @given:   registers with values that are meant for another procedure
+ * @meant:   the same, including callees
+ * @changed: registers of LIVENESS_SCRATCH that callers know to be clobbered
+ * @in:      registers that it or its callees read, from its start on
+ * @behind:  registers that are certainly read after its returns
  */
 struct facts {
 	bool queued;
@@ -29,12 +29,12 @@ struct facts {
 };
 
 /**
- * struct solver - all that is known
+ * struct solver - state of the analysis
  * @facts:  by candidate
- * @order:  candidates, each behind most of whom it calls
- * @uses, @ends: of the calls of that which is looked at
- * @queue:  candidates to be looked at, @waiting of them from @first on, round and round
- * @by_pointer: of r10 and r11, what procedures may look at that pointers lead to
+ * @order:  candidates; most follow their callees
+ * @uses, @ends: for the calls of the candidate that is being visited
+ * @queue:  ring buffer of candidates to visit: @waiting entries from @first on
+ * @by_pointer: registers among r10 and r11 that procedures called through pointers may read
  */
 struct solver {
 	struct convention_graph graph;
@@ -60,7 +60,7 @@ static const struct cfg *cfg_of(const struct solver *solver, uint32_t number)
 	return convention_graph_cfg(&solver->graph, number);
 }
 
-/* --- whom to look at ------------------------------------------------------ */
+/* --- queue ---------------------------------------------------------------- */
 
 static void queue(struct solver *solver, uint32_t number)
 {
@@ -72,8 +72,7 @@ static void queue(struct solver *solver, uint32_t number)
 	solver->queue[(solver->first + solver->waiting++) % solver->count] = number;
 }
 
-/* What is known of callees goes to their callers, or the other way: then the first ones are best.
- */
+/* The best order depends on the direction of the facts: from callees to callers or the reverse. */
 static void queue_all(struct solver *solver, bool callees_first)
 {
 	for (size_t c = 0; c < solver->count; c++)
@@ -106,11 +105,11 @@ static void forget_flows(struct solver *solver)
 	}
 }
 
-/* --- what is changed, and for whom ---------------------------------------- */
+/* --- clobbered registers -------------------------------------------------- */
 
 /*
- * Compilers pass no argument in r10 and r11 (but to nested procedures). Where one is looked at
- * first of all, others of the image may be reached so by pointers, with either.
+ * Compilers pass no argument in r10 and r11, except to nested procedures. If an address-taken
+ * procedure reads one of them first, calls through pointers may pass arguments in both.
  */
 static void find_by_pointer(struct solver *solver)
 {
@@ -123,7 +122,8 @@ static void find_by_pointer(struct solver *solver)
 	}
 }
 
-/* Where nothing is known yet of whom it calls, nor of who calls it. */
+/* Find the values that are meant for other procedures. No facts about callees and callers are known
+ * yet. */
 static void find_given(struct solver *solver)
 {
 	for (uint32_t c = 0; c < solver->count; c++) {
@@ -141,7 +141,7 @@ static void find_given(struct solver *solver)
 	}
 }
 
-/* What a candidate has of whom it calls. Return: whether that was new. */
+/* Add the facts of a callee. Return: true if that changed the facts. */
 static bool add_callee(const struct solver *solver, struct facts *facts, uint32_t callee)
 {
 	struct facts before = *facts;
@@ -160,7 +160,7 @@ static bool add_callee(const struct solver *solver, struct facts *facts, uint32_
 	       before.worldly != facts->worldly;
 }
 
-/* What callers must know to be changed. */
+/* Find the registers that callers must know to be clobbered. */
 static void find_changed(struct solver *solver)
 {
 	for (size_t c = 0; c < solver->count; c++) {
@@ -183,9 +183,9 @@ static void find_changed(struct solver *solver)
 	}
 }
 
-/* --- what is looked at ---------------------------------------------------- */
+/* --- read registers ------------------------------------------------------- */
 
-/* What a candidate is known to look at from there on. */
+/* Return the registers that a candidate is known to read from the callee's block on. */
 static uint16_t looks(const struct solver *solver, const struct convention_callee *callee)
 {
 	return callee->block == CONVENTION_BEGINNING
@@ -194,7 +194,8 @@ static uint16_t looks(const struct solver *solver, const struct convention_calle
 					       callee->block);
 }
 
-/* What code can be found to look at, as it is not of the world outside. */
+/* Return the registers that a callee is found to read. Code outside the image counts as reading
+ * none. */
 static uint16_t looks_for_certain(const struct solver *solver,
 				  const struct convention_callee *callee)
 {
@@ -210,7 +211,7 @@ static uint16_t looks_for_certain(const struct solver *solver,
 	}
 }
 
-/* What whom a candidate calls may look at. */
+/* Return the registers that a callee may read; @facts: of its caller. */
 static uint16_t may_look(const struct solver *solver, const struct facts *facts,
 			 const struct convention_callee *callee)
 {
@@ -229,8 +230,9 @@ static uint16_t may_look(const struct solver *solver, const struct facts *facts,
 }
 
 /*
- * What comes through whom callers know to change it is of no use: of registers that are no
- * arguments, nor meant for somebody; and behind the world outside, of @outside.
+ * Return the registers that are dead after a call, since callers know that the callee clobbers
+ * them. They must be neither arguments nor meant for another procedure. @outside: the registers
+ * that are dead after a call of code outside the image.
  */
 static uint16_t ends_at(const struct solver *solver, uint32_t callee, uint16_t outside)
 {
@@ -240,9 +242,9 @@ static uint16_t ends_at(const struct solver *solver, uint32_t callee, uint16_t o
 }
 
 /*
- * What each looks at before it writes it. What passes through a procedure is no look at it: callers
- * know themselves what they need.
- * @certain: other than outside
+ * Find the registers that each candidate reads before writing them. A value that only passes
+ * through a procedure is not read by it: callers know themselves which registers they need.
+ * @certain: assume that code outside reads no registers
  */
 static void find_in(struct solver *solver, bool certain)
 {
@@ -273,8 +275,8 @@ static void find_in(struct solver *solver, bool certain)
 }
 
 /*
- * Assembly may leave something where its caller looks for it. Not so if the world outside has
- * been there meanwhile: what then seems to be looked at is so on ways that are never gone.
+ * Assembly may leave a value where its caller reads it. This is impossible if code outside the
+ * image has run in between: a read that is found nevertheless is on a path that is never executed.
  */
 static void add_behind(struct solver *solver, uint32_t callee, uint16_t live)
 {
@@ -314,7 +316,7 @@ static void pass_on(struct solver *solver, uint32_t number, uint16_t behind)
 	}
 }
 
-/* With what each is certain to look at. */
+/* Find the registers read after returns, with the reads that are certain. */
 static void find_behind(struct solver *solver)
 {
 	forget_flows(solver);
@@ -344,9 +346,9 @@ static void find_behind(struct solver *solver)
 	}
 }
 
-/* --- what comes of it ----------------------------------------------------- */
+/* --- results -------------------------------------------------------------- */
 
-/* What may matter behind a procedure's returns. */
+/* Return the registers that may be live after a procedure's returns. */
 static uint16_t kept_by(const struct solver *solver, uint32_t number)
 {
 	const struct facts *facts = &solver->facts[number];
@@ -356,7 +358,7 @@ static uint16_t kept_by(const struct solver *solver, uint32_t number)
 	return (uint16_t)(LIVENESS_LOOSE & (~facts->changed | facts->behind | facts->given));
 }
 
-/* Who is jumped to returns for it. */
+/* Return the facts about a call. A procedure reached by a jump returns in place of this one. */
 static struct liveness_call call_of(const struct solver *solver, uint32_t number, uint32_t call)
 {
 	const struct facts *facts = &solver->facts[number];

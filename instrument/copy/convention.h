@@ -1,25 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What registers mean to an image's procedures where one calls another, beyond the ABI: who looks
- * at what its caller left in a register, and who relies on what whom it calls leaves in it.
+ * Register conventions between an image's procedures, beyond the ABI: the registers through which a
+ * procedure gets a value from its caller, and those in which callers rely on a value after a call.
  *
- * Compilers know both of procedures that they compile together (gcc's -fipa-ra), and assembly does
- * as it likes. So all that is reached by direct calls and jumps is followed from procedure to
- * procedure. Of LIVENESS_LOOSE, registers that no compiler makes a result of, one is free behind a
- * procedure's returns if
+ * Compilers exploit both for procedures that they compile together (gcc's -fipa-ra), and assembly
+ * follows no convention. The analysis therefore follows direct calls and jumps from procedure to
+ * procedure. Compilers return no values in registers of LIVENESS_LOOSE. One of them is free after a
+ * procedure's returns if all of these hold:
  *
- *	callers must know it to be changed: the procedure writes it, or so does whom it calls, as
- *the ABI permits it to the world outside; no code can be found to look at it there before it is
- *written again. (Unless the procedure may call the world outside: then what is in it is nobody's,
- *however it got there); no instruction writes it for nobody: that is meant for somebody, as a
- *result or since it is given back as it was (convention_flow_given()); no code that is not
- *understood calls the procedure, as far as its bytes can tell.
+ * - Callers must know that the register is clobbered: the procedure or a callee writes it. Code
+ *   outside the image may clobber every register that the ABI permits.
+ * - No code can be found that reads the register after a return before writing it. This is not
+ *   required if the procedure may call code outside the image: then no caller can rely on the
+ *   value.
+ * - No instruction of the procedure writes the register without a known reader. That value would be
+ *   meant for the caller, as a result or as a restored value (convention_flow_given()).
+ * - No code that could not be analysed calls the procedure, as far as its bytes show.
  *
- * Where the world outside is called it is taken to look at all registers, but for r10 and r11,
- * unless the caller gives these a value for it; so is who is called by a pointer, if the image has
- * no procedure whose address is known and that looks at r10 or r11 first of all. Behind returns to
- * the world outside none of LIVENESS_LOOSE matters: procedures that it calls by Microsoft's ABI, in
- * which it has rsi and rdi kept, must give them back in instructions that do nothing else.
+ * A call of code outside the image is assumed to read all registers except r10 and r11, and these
+ * two only if the caller gives them a value for it. The same holds for an indirect call, unless the
+ * image has an address-taken procedure that reads r10 or r11 before anything else.
+ *
+ * After a return to code outside the image, no register of LIVENESS_LOOSE is live. If outside code
+ * calls a procedure by Microsoft's ABI, it expects rsi and rdi to be preserved. That procedure must
+ * restore them by instructions that have no other purpose.
  */
 #ifndef DCPI_INSTRUMENT_CONVENTION_H
 #define DCPI_INSTRUMENT_CONVENTION_H
@@ -29,7 +33,7 @@
 /**
  * convention_find() - fill in @calls of all candidates whose graph has no missing edges
  *
- * A fixed point over the image: each procedure is looked at some five times, in all.
+ * Computes a fixed point over the image: each procedure is visited about five times in total.
  *
  * Return: 0 or -ENOMEM.
  */

@@ -9,7 +9,7 @@
 #define RSP 4
 #define RBP 5
 
-/* Of registers for both their parts, and back. */
+/* Expand a set of whole registers to both parts of each; whole() does the reverse. */
 static uint32_t parts(uint32_t set)
 {
 	return set | set << LIVENESS_LOW;
@@ -27,7 +27,7 @@ static uint32_t call_at(const struct cfg *cfg, uint32_t insn)
 	return call < 0 ? CONVENTION_FLOW_NO_CALL : (uint32_t)call;
 }
 
-/* --- making it ------------------------------------------------------------ */
+/* --- construction --------------------------------------------------------- */
 
 static uint32_t count_items(const struct cfg *cfg)
 {
@@ -38,7 +38,7 @@ static uint32_t count_items(const struct cfg *cfg)
 	return count;
 }
 
-/* Whether a register is given back a value from the stack. */
+/* Return true if a register is loaded from the stack. */
 static bool is_restored(const struct cfg *cfg, unsigned int reg)
 {
 	for (uint32_t i = 0; i < cfg->insn_count; i++) {
@@ -51,7 +51,8 @@ static bool is_restored(const struct cfg *cfg, unsigned int reg)
 	return false;
 }
 
-/* No arguments: compilers push whatever they have where the stack is to be aligned. */
+/* Return r10 and r11 unless the procedure restores them. A push of them then only aligns the stack,
+ * for which compilers use any register. */
 static uint32_t never_meant(const struct cfg *cfg)
 {
 	uint32_t set = 0;
@@ -79,7 +80,7 @@ static uint32_t make_items(struct convention_flow *flow, const struct cfg_block 
 			continue;
 		}
 		item.call = call_at(flow->cfg, i);
-		if (item.call == CONVENTION_FLOW_NO_CALL) /* nobody comes here */
+		if (item.call == CONVENTION_FLOW_NO_CALL) /* unreachable */
 			continue;
 		flow->items[count++] = item;
 		item = (struct convention_item){.call = CONVENTION_FLOW_NO_CALL};
@@ -138,7 +139,7 @@ void convention_flow_forget(struct convention_flow *flow)
 	memset(flow->begins, 0, flow->cfg->block_count * sizeof(*flow->begins));
 }
 
-/* --- following it --------------------------------------------------------- */
+/* --- evaluation ----------------------------------------------------------- */
 
 static uint16_t behind(const struct convention_flow *flow, const struct convention_ends *ends,
 		       const struct cfg_edge *edge)
@@ -277,8 +278,9 @@ static uint16_t pushed(const struct cfg *cfg)
 }
 
 /*
- * The register that is all that an instruction is for. It is not if somebody looks at its
- * flags; nor of what only takes the stack pointer back, a register that nobody has pushed.
+ * Return the register that is the only purpose of an instruction, if there is one. An instruction
+ * whose flags are read has another purpose. A pop of a register that was never pushed only adjusts
+ * the stack pointer.
  */
 static uint16_t result_of(const struct insn *insn, uint16_t saved, bool flags_wanted)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How a procedure's code passes on the registers of LIVENESS_LOOSE, in little room: it is asked for
- * time and again, until all procedures of an image agree. Internal to convention.c.
+ * A compact summary of the data flow of LIVENESS_LOOSE through a procedure. It is evaluated
+ * repeatedly, until all procedures of an image agree. Internal to convention.c.
  */
 #ifndef DCPI_INSTRUMENT_CONVENTION_FLOW_H
 #define DCPI_INSTRUMENT_CONVENTION_FLOW_H
@@ -11,10 +11,10 @@
 #define CONVENTION_FLOW_NO_CALL UINT32_MAX
 
 /**
- * struct convention_item - instructions of a block, one after the other, and the call behind them
- * @looks: at these registers, before it writes them (as of liveness_effect())
- * @kills: it writes these for certain
- * @call:  of the graph's; CONVENTION_FLOW_NO_CALL: the block's end
+ * struct convention_item - consecutive instructions of a block, up to and including a call
+ * @looks: registers that they read before writing them (as in liveness_effect())
+ * @kills: registers that they certainly write
+ * @call:  number of the call in the control-flow graph; CONVENTION_FLOW_NO_CALL: the block ends
  */
 struct convention_item {
 	uint32_t looks;
@@ -24,10 +24,10 @@ struct convention_item {
 
 /**
  * struct convention_flow - zero-initialised is empty; freed by convention_flow_deinit()
- * @items:  of block b those from @first[b] to @first[b + 1]
- * @begins: likewise what is live where each block begins, as far as it is known
- * @again:  of each block: one that is not in front of it leads to it
- * @writes: registers that the procedure itself may change
+ * @items:  block b has the items from @first[b] to @first[b + 1]
+ * @begins: for each block: live set at its start, as far as it is known
+ * @again:  for each block: an edge leads to it from itself or from a later block
+ * @writes: registers that the procedure itself may write
  */
 struct convention_flow {
 	const struct cfg *cfg;
@@ -39,10 +39,10 @@ struct convention_flow {
 };
 
 /**
- * struct convention_ends - what is looked at where control leaves the procedure
- * @uses:   for each of the graph's calls, and jumps out of it
- * @ends:   likewise, what has no use any more once it comes back; NULL: nothing
- * @behind: its returns
+ * struct convention_ends - registers that are read where control leaves the procedure
+ * @uses:   for each call of the control-flow graph, and each jump out of the procedure
+ * @ends:   for each of them: registers that are dead after its return; NULL: none
+ * @behind: registers read after the procedure's returns
  */
 struct convention_ends {
 	const uint16_t *uses;
@@ -50,41 +50,46 @@ struct convention_ends {
 	uint16_t behind;
 };
 
-/** convention_flow_make() - @cfg: without missing edges; kept. Return: 0 or -ENOMEM. */
+/**
+ * convention_flow_make() - summarise a procedure. @cfg: has no missing edges; must outlive @ret.
+ * Return: 0 or -ENOMEM.
+ */
 int convention_flow_make(struct convention_flow *ret, const struct cfg *cfg);
 
 void convention_flow_deinit(struct convention_flow *flow);
 
 /**
- * convention_flow_solve() - find @begins, which only grow
- * @grown: set if any did; may be NULL
+ * convention_flow_solve() - compute @begins, starting from their current values, and only add to
+ * them
+ * @grown: set to true if a live set has grown; may be NULL
  *
- * Return: what is live where the procedure begins.
+ * Return: the live set at the procedure's entries.
  */
 uint16_t convention_flow_solve(struct convention_flow *flow, const struct convention_ends *ends,
 			       bool *grown);
 
-/** convention_flow_begin() - what is live where a block begins, as far as it is known */
+/** convention_flow_begin() - return the live set at a block's start, as far as it is known */
 uint16_t convention_flow_begin(const struct convention_flow *flow, uint32_t block);
 
-/** convention_flow_looks() - at registers, by the first instructions, up to a branch or call */
+/** convention_flow_looks() - return the registers that the entry's first instructions read, up to a
+ * branch or call */
 uint16_t convention_flow_looks(const struct convention_flow *flow);
 
-/** convention_flow_forget() - @begins are empty again. */
+/** convention_flow_forget() - make all sets of @begins empty. */
 void convention_flow_forget(struct convention_flow *flow);
 
-/** convention_flow_visit() - once it is solved: all calls that come back, with what is live there.
- */
+/** convention_flow_visit() - visit all calls that return, with the live set after them. To be
+ * called after convention_flow_solve(). */
 void convention_flow_visit(const struct convention_flow *flow, const struct convention_ends *ends,
 			   void (*visit)(void *context, uint32_t call, uint16_t live),
 			   void *context);
 
 /**
- * convention_flow_given() - likewise: registers that an instruction has as its result though nobody
- * is known to look at it
+ * convention_flow_given() - return the registers that an instruction has as its result although no
+ * code is known to read them. To be called after convention_flow_solve()
  *
- * Compilers make none such. So who wrote it means it for somebody: for the procedure's caller,
- * who wants it back as it was, or for whom it calls.
+ * Compilers emit no instructions without a use. The value is therefore meant for another procedure:
+ * for the caller, which expects its value to be restored, or for a callee.
  */
 uint16_t convention_flow_given(const struct convention_flow *flow,
 			       const struct convention_ends *ends);

@@ -11,8 +11,8 @@
 #define RAX 0
 
 /*
- * What tells thread-local data's addresses by a descriptor, which the instruction before puts into
- * %rax, changes that register and nothing else.
+ * A call through a TLS descriptor, whose address the previous instruction loads into %rax, changes
+ * only that register.
  */
 static bool is_by_descriptor(const struct cfg *cfg, uint32_t call)
 {
@@ -82,7 +82,7 @@ static struct convention_callee callee_of(struct convention_graph *graph, const 
 		return callee_in(graph, (uint32_t)number, call->target);
 	if (is_stub(graph->candidates, call->target))
 		return (struct convention_callee){CONVENTION_OUTSIDE, CONVENTION_BEGINNING};
-	lose_all(graph); /* a part of somebody */
+	lose_all(graph); /* a part of an unknown procedure */
 	return (struct convention_callee){CONVENTION_NOBODY, CONVENTION_BEGINNING};
 }
 
@@ -127,7 +127,7 @@ static int find_callees(struct convention_graph *graph)
 	return 0;
 }
 
-/* The callees, by callee: counted, then put where they belong. */
+/* Sort the calls by callee: count them, then store the callers. */
 static void find_callers(struct convention_graph *graph)
 {
 	size_t count = graph->candidates->count;
@@ -152,9 +152,9 @@ static void find_callers(struct convention_graph *graph)
 	graph->first_caller[0] = 0;
 }
 
-/* --- code that is not understood ------------------------------------------ */
+/* --- code that could not be analysed -------------------------------------- */
 
-/* Where a branch leads that may begin at some bytes; 0: nowhere. */
+/* Return the target of the branch that may be encoded at some bytes; 0: none. */
 static uint64_t branch_to(const uint8_t *bytes, size_t count, uint64_t address)
 {
 	bool far = count >= 5 && (bytes[0] == 0xe8 || bytes[0] == 0xe9);
@@ -186,7 +186,7 @@ static void lose_called(struct convention_graph *graph, const Elf64_Phdr *segmen
 	}
 }
 
-/* Which bytes of a segment are of known candidates. */
+/* Mark the bytes of a segment that belong to known candidates. */
 static void mark_known(const struct convention_graph *graph, const Elf64_Phdr *segment,
 		       uint8_t *known)
 {
@@ -258,15 +258,15 @@ void convention_graph_deinit(struct convention_graph *graph)
 	*graph = (struct convention_graph){0};
 }
 
-/* --- their order ---------------------------------------------------------- */
+/* --- order ---------------------------------------------------------------- */
 
-/* On the way down: a candidate, and its next call. */
+/* Stack entry of the depth-first search: a candidate, and its next call. */
 struct visit {
 	uint32_t number;
 	uint32_t call;
 };
 
-/* The next one that is called and has not been seen. Return: CONVENTION_NOBODY: none. */
+/* Return the next callee that was not visited, or CONVENTION_NOBODY. */
 static uint32_t next_callee(const struct convention_graph *graph, struct visit *visit,
 			    const bool *seen)
 {

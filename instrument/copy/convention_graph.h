@@ -1,22 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Who calls whom, as far as it matters to what registers mean. Internal to convention.c. */
+/* The call graph, as needed to derive register conventions. Internal to convention.c. */
 #ifndef DCPI_INSTRUMENT_CONVENTION_GRAPH_H
 #define DCPI_INSTRUMENT_CONVENTION_GRAPH_H
 
 #include "instrument/copy/candidate.h"
 #include "instrument/copy/convention_flow.h"
 
-/* Whom a call leads to, if not to a candidate: numbers from CONVENTION_NOBODY on. */
-#define CONVENTION_OUTSIDE UINT32_MAX	    /* the world outside, as the ABI has it */
-#define CONVENTION_POINTER (UINT32_MAX - 1) /* where a pointer says: likewise, as a rule */
+/* Callees that are not candidates: numbers from CONVENTION_NOBODY on. */
+#define CONVENTION_OUTSIDE UINT32_MAX	    /* outside the image, follows the ABI */
+#define CONVENTION_POINTER (UINT32_MAX - 1) /* through a pointer: normally the same */
 #define CONVENTION_NOBODY                                                                          \
-	(UINT32_MAX - 2) /* who knows: it looks at all, and may change nothing                     \
-			  */
+	(UINT32_MAX - 2) /* unknown: may read all registers, and may preserve all */
 
 #define CONVENTION_BEGINNING UINT32_MAX
 
 /**
- * struct convention_callee - whom a call leads to
+ * struct convention_callee - destination of a call
  * @number: a candidate, or CONVENTION_NOBODY, _POINTER, _OUTSIDE
  * @block:  of the candidate; CONVENTION_BEGINNING
  */
@@ -27,10 +26,10 @@ struct convention_callee {
 
 /**
  * struct convention_node - a candidate
- * @flow:   its code, if @known: its graph is all of it
+ * @flow:   summary of its code, if @known: its graph is complete
  * @first:  its first call in convention_graph.callees
- * @lost:   code that is not understood may call it
- * @joined: others call it, or jump into it, other than where it begins
+ * @lost:   code that could not be analysed may call it
+ * @joined: calls or jumps of other candidates lead to blocks after its start
  */
 struct convention_node {
 	struct convention_flow flow;
@@ -42,9 +41,9 @@ struct convention_node {
 
 /**
  * struct convention_graph - zero-initialised is empty; freed by convention_graph_deinit()
- * @callees: of each call of each candidate
- * @callers: by candidate, from @first_caller[n] on
- * @most:    calls that a candidate has
+ * @callees: for each call of each candidate
+ * @callers: for candidate n from @first_caller[n] on
+ * @most:    largest number of calls of one candidate
  */
 struct convention_graph {
 	const struct candidates *candidates;
@@ -55,14 +54,14 @@ struct convention_graph {
 	size_t most;
 };
 
-/** convention_graph_find() - Return: 0 or -ENOMEM. */
+/** convention_graph_find() - build the graph. Return: 0 or -ENOMEM. */
 int convention_graph_find(struct convention_graph *ret, const struct candidates *candidates);
 
 void convention_graph_deinit(struct convention_graph *graph);
 
 /**
- * convention_graph_order() - candidates, each behind whom it calls, but for circles
- * @ret: room for all of them
+ * convention_graph_order() - order candidates so that callees precede callers, except in cycles
+ * @ret: room for all candidates
  *
  * Return: 0 or -ENOMEM.
  */
@@ -74,7 +73,7 @@ static inline const struct cfg *convention_graph_cfg(const struct convention_gra
 	return graph->candidates->all[number].cfg;
 }
 
-/** convention_graph_callee() - of a call of a candidate's graph */
+/** convention_graph_callee() - return the callee of a call in a candidate's graph */
 static inline const struct convention_callee *
 convention_graph_callee(const struct convention_graph *graph, uint32_t number, uint32_t call)
 {

@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A procedure that is being copied. Internal to procedure_copy.c: copier_entry.c makes ways in,
- * copier_edge.c ways between blocks, copier_insn.c copies single instructions, copier_point.c asks
- * the mode for code between them, copier_aside.c has what is put behind all blocks, copier_turn.c
- * changes between two copies, copier_way.c knows which ways need not go aside for it,
- * copier_table.c makes jump tables, copier_fit.c puts blocks where they are fetched fast.
+ * State of a procedure that is being cloned. Internal to procedure_copy.c and these files:
+ *
+ * - copier_entry.c emits entries, copier_edge.c edges between blocks, copier_insn.c single
+ *   instructions.
+ * - copier_point.c asks the mode for code between instructions.
+ * - copier_aside.c emits out-of-line code after all blocks.
+ * - copier_turn.c switches between two clones.
+ * - copier_way.c selects edges whose code is placed inline.
+ * - copier_table.c makes jump tables.
+ * - copier_fit.c aligns blocks for instruction fetch.
  */
 #ifndef DCPI_INSTRUMENT_COPIER_H
 #define DCPI_INSTRUMENT_COPIER_H
@@ -18,31 +23,31 @@
 #include "lib/error.h"
 
 enum aside_kind {
-	ASIDE_POINT, /* code of the mode */
-	ASIDE_ENTER, /* the thread may not be ready */
-	ASIDE_SITE, /* from an old place of code: its turn, if there are two copies; then a point */
-	ASIDE_CROSS,  /* to the other copy */
-	ASIDE_ARRIVE, /* from it, on a way back */
+	ASIDE_POINT,  /* code of the mode */
+	ASIDE_ENTER,  /* runtime call if the thread is not ready */
+	ASIDE_SITE,   /* landing site: check, then point */
+	ASIDE_CROSS,  /* to the other clone */
+	ASIDE_ARRIVE, /* from a back-edge check of the other clone */
 };
 
-/* Code that is put behind all blocks, since few go there. */
+/* Code that is emitted after all blocks, since it is rarely executed. */
 struct aside {
 	enum aside_kind kind;
 	uint32_t label;
 	uint32_t frame;
-	uint32_t back; /* block's label to go to; COUNT_NONE: see @edge */
+	uint32_t back; /* label of the block to continue at; COUNT_NONE: see @edge */
 	uint32_t crossing;
-	bool counts;	  /* of ASIDE_CROSS: the check; @back: behind it */
-	bool carries;	  /* likewise: the carry matters */
-	uint32_t counter; /* likewise: what it counts down */
+	bool counts;	  /* ASIDE_CROSS: the check counts; label @back follows it */
+	bool carries;	  /* ASIDE_CROSS: the carry is live */
+	uint32_t counter; /* ASIDE_CROSS: index of the check counter */
 	struct point point;
 	struct point_loan loan;
-	const struct cfg_edge *edge; /* out of the procedure */
+	const struct cfg_edge *edge; /* an edge out of the procedure */
 };
 
 /**
- * struct copier_table - a jump table that the copy has one of its own for
- * @label: where that is; @base: what its entries are relative to
+ * struct copier_table - a jump table of the clone
+ * @label: of the table; @base: address that its entries are relative to
  */
 struct copier_table {
 	const struct cfg_table *old;
@@ -51,11 +56,12 @@ struct copier_table {
 };
 
 /**
- * struct copier_again - a loop that is put again
- * @stride: NULL: none is; @number: its own
- * @labels: of each block: where it is in this turn; COUNT_NONE: it is not, or it is the first
- * @end:    the label that ways back lead to
- * @turn:   which turn it is, of those that are put again
+ * struct copier_again - the replica of a loop that is being emitted
+ * @stride: NULL: no loop is being replicated; @number: index of the stride
+ * @labels: for each block: its label in this replica; COUNT_NONE: the replica does not contain the
+ *          block, or begins with it
+ * @end:    label that back edges lead to
+ * @turn:   number of the replica, from 1
  */
 struct copier_again {
 	const struct turn_stride *stride;
@@ -66,11 +72,12 @@ struct copier_again {
 };
 
 /**
- * struct copier_fit - of each block; COUNT_NONE: none
- * @first: before this block is padding for what begins with that one
- * @end:   what begins with this block ends with that one
- * @begin_label, @end_label: of what begins with this block, once there is padding for it
- * @last:  a block that what ends with this one begins with; @next: another one
+ * struct copier_fit - for each block: alignment of ranges of blocks; COUNT_NONE: none
+ * @first: padding before this block aligns the range that begins with block @first
+ * @end:   last block of the range that begins with this block
+ * @begin_label, @end_label: of the range that begins with this block, once there is padding for it
+ * @last:  first block of a range that ends with this block; @next: first block of another such
+ *         range
  */
 struct copier_fit {
 	uint32_t first;
@@ -81,34 +88,55 @@ struct copier_fit {
 	uint32_t next;
 };
 
+/**
+ * struct copier - state of the cloning of a procedure
+ * @entry: entry block
+ * @labels: for each block
+ * @edge_of: for each edge of @cfg: the edge of @graph
+ * @ends_by: for each node: the edge of its last instruction, or COUNT_NONE
+ * @back_to: for each node: the edge by which its call returns, or COUNT_NONE
+ * @comes_by: for each block: the edge from a hub, or of an exception
+ * @clash: a block has both
+ * @starts_by: for each block: its only in-edge, if the code of that edge is at the block's start
+ * @before_by: for each block: the in-edge whose code is before the block and falls through into it
+ * @before_labels: for each block: label of that code
+ * @case_labels: for each block: its target in jump tables of the clone
+ * @fits: for each block
+ * @table: index of the next table
+ * @loops: for two clones
+ * @checks: number of checks emitted so far
+ * @stride_of: for each edge of @cfg: the index of the stride that it leads to, or COUNT_NONE
+ * @stride_labels: for each stride: start of its replicas
+ * @cut: index of the next cut
+ */
 struct copier {
 	const struct copy_source *source;
 	const struct cfg *cfg;
 	const struct count_graph *graph;
 	struct procedure_copy *copy;
 	struct machine_code *code;
-	uint32_t entry;	    /* block */
-	uint32_t *labels;   /* of each block */
-	uint32_t *edge_of;  /* of each edge of cfg: that of the graph */
-	uint32_t *ends_by;  /* of each node: the edge that its last instruction is, or COUNT_NONE */
-	uint32_t *back_to;  /* likewise: the edge by which a call comes back */
-	uint32_t *comes_by; /* of each block: the edge from a hub, or of an exception */
-	bool clash;	    /* both */
-	uint32_t *starts_by; /* of each block: the only way to it, if its code is at the start */
-	uint32_t *before_by; /* of each block: the way whose code is before it and runs on */
-	uint32_t *before_labels; /* where that is */
-	uint32_t *case_labels;	 /* of each block: where this copy's own tables lead */
-	struct copier_fit *fits; /* of each block */
+	uint32_t entry;
+	uint32_t *labels;
+	uint32_t *edge_of;
+	uint32_t *ends_by;
+	uint32_t *back_to;
+	uint32_t *comes_by;
+	bool clash;
+	uint32_t *starts_by;
+	uint32_t *before_by;
+	uint32_t *before_labels;
+	uint32_t *case_labels;
+	struct copier_fit *fits;
 	struct copier_table *tables;
 	uint32_t table_count;
-	uint32_t table;		 /* the next one */
-	struct turn_loops loops; /* if there are two copies */
-	uint32_t checks;	 /* that there are already */
+	uint32_t table;
+	struct turn_loops loops;
+	uint32_t checks;
 	struct turn_strides strides;
-	uint32_t *stride_of;	 /* of each edge of cfg: its number, or COUNT_NONE */
-	uint32_t *stride_labels; /* of each: where the loop is put again */
+	uint32_t *stride_of;
+	uint32_t *stride_labels;
 	struct copier_again again;
-	size_t cut; /* the next one */
+	size_t cut;
 	struct aside *asides;
 	size_t aside_count;
 	size_t aside_capacity;
@@ -116,7 +144,7 @@ struct copier {
 	struct error *err;
 };
 
-/* Whether it is the copy that usually runs, and has code of the mode in it. */
+/* Return true if this clone runs most of the time and contains code of the mode. */
 static inline bool copier_is_usual(const struct copier *copier)
 {
 	const struct copy_source *source = copier->source;
@@ -125,7 +153,7 @@ static inline bool copier_is_usual(const struct copier *copier)
 	       (source->variant == COPY_CHECKING && source->mode->both);
 }
 
-/* Without the address, by which each would be a reason of its own. */
+/* The reason contains no address, so that equal reasons can be counted together. */
 static inline int copier_refuse(const struct copier *copier, const char *why)
 {
 	error_set(copier->err, ENOTSUP, "%s", why);
@@ -138,173 +166,187 @@ static inline bool copier_is_system_call(const struct insn *insn)
 }
 
 /**
- * copier_add_aside() - have code put behind all blocks
- * @aside: gets a label of its own, and the frame of here
+ * copier_add_aside() - add out-of-line code, to be emitted after all blocks
+ * @aside: gets a new label and the current frame
  *
- * Return: it, until the next one; NULL: no memory.
+ * Return: the added code, valid until the next call; NULL: out of memory.
  */
 struct aside *copier_add_aside(struct copier *copier, struct aside aside);
 
-/** copier_entry_check() - whether the thread is ready, and the process the one it was; on at
- * @back if it was not. */
+/** copier_entry_check() - emit a check that the thread is ready and the process has not forked. If
+ * the check fails, out-of-line code calls the runtime and continues at @back. */
 void copier_entry_check(struct copier *copier, uint32_t back, uint32_t live, bool red_zone);
 
-/** copier_entry_block() - the procedure's first; -1: there is none. */
+/** copier_entry_block() - return the procedure's entry block, or -1 if there is no such block. */
 long copier_entry_block(const struct copier *copier);
 
 /**
- * copier_entry_emit() - the entry that others know, and behind its check the one that our own
- * calls take; behind it is to come the block
+ * copier_entry_emit() - emit the entry for code outside the clones with its check, then the entry
+ * for calls of clones; the block is to be emitted next
  *
  * Return: 0, -ENOTSUP or -ENOMEM.
  */
 int copier_entry_emit(struct copier *copier, uint32_t block);
 
-/** copier_entry_site() - where those lead to a block that has a check for it, right before it, if
- * that is in nobody's way. */
+/** copier_entry_site() - emit the check of a landing site directly before its block, if no code
+ * falls through into the block. */
 void copier_entry_site(struct copier *copier, uint32_t block);
 
-/** copier_entry_sites() - where indirect jumps lead, and exceptions. Return: 0 or -ENOMEM. */
+/** copier_entry_sites() - emit landing sites for indirect jumps and exceptions. Return: 0 or
+ * -ENOMEM. */
 int copier_entry_sites(struct copier *copier);
 
-/** copier_insn_decode() - @bytes: out: its own. Return: 0 or -ENOTSUP. */
+/** copier_insn_decode() - decode an instruction. @bytes: out: its encoding. Return: 0 or
+ * -ENOTSUP. */
 int copier_insn_decode(const struct copier *copier, const struct insn *insn,
 		       ZydisDecodedInstruction *ret, const uint8_t **bytes);
 
-/** copier_insn_plain() - as it is, but for what it means relative to itself. */
+/** copier_insn_plain() - emit an instruction unchanged, except for a PC-relative operand. */
 int copier_insn_plain(struct copier *copier, const struct insn *insn);
 
-/** copier_insn_leave() - a jump, branch or call out of the procedure, or to one's entry. */
+/** copier_insn_leave() - emit a jump, branch or call out of the procedure, or to a procedure's
+ * entry. */
 void copier_insn_leave(struct copier *copier, unsigned int kind, uint64_t target);
 
-/** copier_insn_call() - a call; @index: of the instruction. */
+/** copier_insn_call() - emit a call; @index: of the instruction. */
 int copier_insn_call(struct copier *copier, uint32_t index);
 
-/** copier_insn_mark() - all cuts up to an address are here; _end: up to an instruction's end. */
+/** copier_insn_mark() - place all cuts up to an address here. copier_insn_mark_end(): all cuts up
+ * to an instruction's end. */
 void copier_insn_mark(struct copier *copier, uint64_t address);
 void copier_insn_mark_end(struct copier *copier, const struct insn *insn);
 
-/** copier_insn_frame() - what follows is run as if at an address, wherever it is put. */
+/** copier_insn_frame() - give the following code the frame of an address, at any position. */
 void copier_insn_frame(struct copier *copier, uint64_t address);
 
-/** copier_point_of_edge() - @number: of the graph. */
+/** copier_point_of_edge() - return the point on an edge; @number: in the count graph. */
 struct point copier_point_of_edge(const struct copier *copier, uint32_t number);
 
 bool copier_point_wants(const struct copier *copier, const struct point *point);
 
-/** copier_point_emit() - what the mode wants there; @live: registers and flags that are. */
+/** copier_point_emit() - emit the mode's code for a point; @live: live registers and flags. */
 void copier_point_emit(const struct copier *copier, struct point *point, uint32_t live);
 
 /**
- * copier_way_find() - of which ways the code is in the course of things, and need not jump
+ * copier_way_find() - find the edges whose code is placed inline, without an extra jump
  *
- * That of an only way to a block is at the block's start; of the branches to another block the
- * likeliest has its code before it, unless control more often comes from above, which must go
- * past it then.
+ * Code of a block's only in-edge is placed at the start of the block. If several branches lead to a
+ * block, the most frequently taken one gets its code placed before the block. There is no such code
+ * if control falls through from the previous block more often, since it would have to jump over it.
  */
 void copier_way_find(struct copier *copier);
 
-/** copier_way_label() - where such a way leads, by the edge's number; COUNT_NONE: it is another. */
+/** copier_way_label() - return the label of an edge's inline code; COUNT_NONE: the edge has none.
+ */
 uint32_t copier_way_label(const struct copier *copier, uint32_t edge);
 
-/** copier_way_before() - the code before a block; _start: at its start. */
+/** copier_way_before() - emit the inline code before a block. copier_way_start(): at its start. */
 void copier_way_before(struct copier *copier, uint32_t block);
 void copier_way_start(struct copier *copier, uint32_t block);
 
-/** copier_point_start() - a node's start; _end: its end, and the edge that its last
- * instruction is, before or behind one; _back: where its call comes back; _reference: before
- * an instruction. */
+/** copier_point_start() - emit the mode's code at a node's start. copier_point_end(): at its end,
+ * and on the edge of its last instruction, before or after @insn. copier_point_back(): where its
+ * call returns. copier_point_reference(): before an instruction. */
 void copier_point_start(const struct copier *copier, uint32_t number);
 void copier_point_end(const struct copier *copier, uint32_t number, uint32_t insn, bool before);
 void copier_point_back(const struct copier *copier, uint32_t number, uint32_t insn);
 void copier_point_reference(const struct copier *copier, uint32_t number, uint32_t index);
 
 /**
- * copier_point_early() - the instruction of a node that copier_point_end() is to come before
+ * copier_point_early() - return the instruction of a node for copier_point_end()
  *
- * Its last one; or an earlier one, if the mode does not mind and more registers are free there.
+ * It is the node's last instruction, or an earlier one if the mode permits it
+ * (instrument_mode.early) and more registers are free there.
  */
 uint32_t copier_point_early(const struct copier *copier, uint32_t number);
 
-/** copier_aside_emit() - all asides that are rarely gone to, or all others, which come first. */
+/** copier_aside_emit() - emit all rarely executed stubs, or all other out-of-line code, which comes
+ * first. */
 void copier_aside_emit(struct copier *copier, bool rare);
 
-/** copier_point_is_event() - whether the mode records something at an instruction. */
+/** copier_point_is_event() - return true if the mode records something at an instruction. */
 bool copier_point_is_event(const struct copier *copier, uint32_t index);
 
-/** copier_edge_is_fallen_into() - whether what is put before a block may go on into it. */
+/** copier_edge_is_fallen_into() - return true if code before a block may fall through into the
+ * block. */
 bool copier_edge_is_fallen_into(const struct copier *copier, uint32_t index);
 
-/** copier_edge_live() - what is live where an edge leads. */
+/** copier_edge_live() - return the live set at an edge's destination. */
 uint32_t copier_edge_live(const struct copier *copier, const struct cfg_edge *edge);
 
-/** copier_edge_ends_turn() - whether an edge leads back, in a loop that is put again. */
+/** copier_edge_ends_turn() - return true for a back edge of the replica being emitted. */
 bool copier_edge_ends_turn(const struct copier *copier, uint32_t cfg_edge);
 
-/** copier_edge_branch() - a branch of some kind along an edge; code on it is put aside. */
+/** copier_edge_branch() - emit a branch of @kind along an edge; code on the edge is placed out of
+ * line. */
 void copier_edge_branch(struct copier *copier, unsigned int kind, uint32_t cfg_edge);
 
-/** copier_edge_fall() - on to where an edge leads. @next: the label that follows. */
+/** copier_edge_fall() - continue at an edge's destination. @next: label of the code that follows.
+ */
 void copier_edge_fall(struct copier *copier, uint32_t cfg_edge, uint32_t next);
 
-/** copier_edge_follows() - whether an edge leads to what is put next, with no code on it. */
+/** copier_edge_follows() - return true if an edge leads to the code emitted next, with no code on
+ * it. */
 bool copier_edge_follows(const struct copier *copier, uint32_t cfg_edge, uint32_t next);
 
-/** copier_table_find() - which tables there are to be. Return: 0 or -ENOMEM. */
+/** copier_table_find() - choose the jump tables of the clone. Return: 0 or -ENOMEM. */
 int copier_table_find(struct copier *copier);
 
-/** copier_table_is_of() - whether an indirect jump, by its instruction, has one of them. */
+/** copier_table_is_of() - return true if an indirect jump has a table of the clone; @jump:
+ * instruction. */
 bool copier_table_is_of(const struct copier *copier, uint32_t jump);
 
 /**
- * copier_table_load() - the load of an entry, which may be the jump itself
- * @index: of an instruction; all of them in order
+ * copier_table_load() - emit the load of a table entry, which may be the jump itself
+ * @index: of an instruction; to be called for all instructions in ascending order
  *
- * Return: 1; 0 it is none of a table that the copy has; -ENOTSUP.
+ * Return: 1; 0 if the instruction does not load from a table of the clone; -ENOTSUP.
  */
 int copier_table_load(struct copier *copier, uint32_t index);
 
-/** copier_table_emit() - the tables, once all sites have labels. */
+/** copier_table_emit() - emit the tables, once all sites have labels. */
 void copier_table_emit(struct copier *copier);
 
-/** copier_turn_count() - places where the other copy may go on; their numbers follow. */
+/** copier_turn_count() - return the number of crossings, where the other clone may continue; the
+ * next functions return their indices. */
 uint32_t copier_turn_count(const struct copier *copier);
 uint32_t copier_turn_of_block(const struct copier *copier, uint32_t block);
 uint32_t copier_turn_of_entry(const struct copier *copier);
 uint32_t copier_turn_of_site(const struct copier *copier, uint32_t block);
 uint32_t copier_turn_of_edge(const struct copier *copier, uint32_t cfg_edge);
 
-/** copier_turn_prepare() - if there are two copies: where checks are. Return: 0 or -ENOMEM. */
+/** copier_turn_prepare() - place the checks, if there are two clones. Return: 0 or -ENOMEM. */
 int copier_turn_prepare(struct copier *copier);
 
-/** copier_turn_loops() - which loops are put again for the mode. Return: 0 or -ENOMEM. */
+/** copier_turn_loops() - choose the loops that are unrolled for the mode. Return: 0 or -ENOMEM. */
 int copier_turn_loops(struct copier *copier);
 
-/** copier_turn_is_of_stride() - whether an edge leads to where a loop is put again. */
+/** copier_turn_is_of_stride() - return true if an edge leads to the replicas of a loop. */
 bool copier_turn_is_of_stride(const struct copier *copier, uint32_t stride, uint32_t cfg_edge);
 
-/** copier_turn_on_edge() - whether there is a check on an edge. */
+/** copier_turn_on_edge() - return true if there is a check on an edge. */
 bool copier_turn_on_edge(const struct copier *copier, uint32_t cfg_edge);
 
-/** copier_turn_leads_back() - whether one of the checked edges leads to a block. */
+/** copier_turn_leads_back() - return true if a checked edge leads to a block. */
 bool copier_turn_leads_back(const struct copier *copier, uint32_t block);
 
-/** copier_turn_on_site() - whether one of an indirect jump leads back to a block. */
+/** copier_turn_on_site() - return true if a checked edge of an indirect jump leads to a block. */
 bool copier_turn_on_site(const struct copier *copier, uint32_t block);
 
-/** copier_turn_at_entry() - whether there is a check on each entry of a procedure. */
+/** copier_turn_at_entry() - return true if a procedure has a check on each entry. */
 bool copier_turn_at_entry(const struct copier *copier, uint32_t number);
 
-/** copier_turn_from_outside() - whether there is one on entry of this one by others only. */
+/** copier_turn_from_outside() - return true if this procedure has a check only on entry from code
+ * outside the clones. */
 bool copier_turn_from_outside(const struct copier *copier);
 
 /**
  * struct turn - a check
- * @crossing: where the other copy goes on
- * @live:     what is, there
- * @red_zone: point.h's
- * @counts:   it is one of the checks that are counted; else it only looks whose turn it is
- * @landing:  indirect jumps lead there
+ * @crossing: index of the point where the other clone continues
+ * @live:     live set there
+ * @red_zone: as in struct point
+ * @counts:   the check counts down; false: it only tests which clone is to run
+ * @landing:  the check is at a landing site of indirect jumps
  */
 struct turn {
 	uint32_t crossing;
@@ -314,36 +356,38 @@ struct turn {
 	bool landing;
 };
 
-/** copier_turn_emit() - make one; behind it, it is this copy's turn. */
+/** copier_turn_emit() - emit a check, after which this clone continues. */
 void copier_turn_emit(struct copier *copier, const struct turn *turn);
 
-/** copier_turn_emit_to() - likewise; then on to a label. */
+/** copier_turn_emit_to() - emit a check, after which this clone continues at a label. */
 void copier_turn_emit_to(struct copier *copier, const struct turn *turn, uint32_t label);
 
-/** copier_turn_crosses() - whether this copy's checks always lead to the other one. */
+/** copier_turn_crosses() - return true if this clone's checks always lead to the other clone. */
 bool copier_turn_crosses(const struct copier *copier);
 
-/** copier_turn_place() - where the other copy goes on here. */
+/** copier_turn_place() - set the label where this clone continues at a crossing. */
 void copier_turn_place(struct copier *copier, uint32_t crossing, uint32_t label);
 
-/** copier_turn_cross() - on to the other copy. */
+/** copier_turn_cross() - emit the transition to the other clone. */
 void copier_turn_cross(struct copier *copier, const struct aside *aside);
 
 /**
- * copier_fit_find() - what is to be in as few lines of the processor's cache as it can be
+ * copier_fit_find() - choose the code that is aligned to occupy as few cache lines as possible
  *
- * Where nobody falls into a block there may be padding, for what is run from there on: of the loops
- * that begin there, before the next such block, the one that turns most, or if there is none the
- * first blocks themselves.
+ * Padding is possible before a block that no code falls into. It aligns the loop with the most
+ * estimated iterations among the loops that begin before the next such block. Without a loop, it
+ * aligns the first blocks.
  */
 void copier_fit_find(struct copier *copier);
 
-/** copier_fit_emit() - that padding, before a block and whatever leads there. */
+/** copier_fit_emit() - emit that padding, before a block and the inline code that leads to it. */
 void copier_fit_emit(struct copier *copier, uint32_t block);
 
 /**
- * copier_fit_begin() - where something may begin that is to fit, before a block's code; _end:
- * behind it. It begins where this is called first.
+ * copier_fit_begin() - mark the start of an aligned range, before a block's code; only the first
+ * call for the block has an effect
+ *
+ * copier_fit_end() marks the end of a range, after the block's code.
  */
 void copier_fit_begin(struct copier *copier, uint32_t block);
 void copier_fit_end(struct copier *copier, uint32_t block);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "instrument/copy/copier.h"
 
-/* Return: whether it is to go on from here; else a check has seen to it. */
+/* Return: true if control continues after the code; false if the check jumps to its destination. */
 static bool emit_site(struct copier *copier, struct aside *aside)
 {
 	uint32_t block = aside->crossing - copier_turn_of_site(copier, 0);
@@ -50,7 +50,7 @@ static void emit_one(struct copier *copier, struct aside *aside)
 		copier_insn_leave(copier, MACHINE_JUMP, aside->edge->target);
 }
 
-/* Whether hardly ever somebody goes there. */
+/* Return true if the code is rarely executed. */
 static bool is_rare(const struct aside *aside)
 {
 	switch (aside->kind) {
@@ -65,7 +65,7 @@ static bool is_rare(const struct aside *aside)
 	return false;
 }
 
-/* One may add others. */
+/* Emitting one entry may add others. */
 void copier_aside_emit(struct copier *copier, bool rare)
 {
 	for (size_t i = 0; !copier->code->failed && i < copier->aside_count; i++) {

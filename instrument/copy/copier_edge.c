@@ -8,7 +8,7 @@ uint32_t copier_edge_live(const struct copier *copier, const struct cfg_edge *ed
 	return LIVENESS_REGISTERS | (copier->source->liveness->across ? LIVENESS_FLAGS : 0);
 }
 
-/* Whether an edge stays in the loop that is put again. */
+/* Return true if an edge stays within the replica that is being emitted. */
 static bool stays(const struct copier *copier, uint32_t cfg_edge)
 {
 	const struct copier_again *again = &copier->again;
@@ -18,7 +18,8 @@ static bool stays(const struct copier *copier, uint32_t cfg_edge)
 	       again->labels[to] != COUNT_NONE;
 }
 
-/* Where an edge leads within the procedure: another turn of a stride has labels of its own. */
+/* Return the label of an edge's destination within the procedure. A replica has labels of its
+ * own. */
 static uint32_t label_of(const struct copier *copier, uint32_t cfg_edge)
 {
 	const struct copier_again *again = &copier->again;
@@ -38,7 +39,7 @@ bool copier_edge_ends_turn(const struct copier *copier, uint32_t cfg_edge)
 	return copier->again.stride != NULL && copier->stride_of[cfg_edge] == copier->again.number;
 }
 
-/* Whether there is a check on an edge, here: one for all turns that are put again. */
+/* Return true if the edge has a check here: there is one for all replicas of a loop. */
 static bool has_turn(const struct copier *copier, uint32_t cfg_edge)
 {
 	uint32_t stride = copier->stride_of[cfg_edge];
@@ -51,7 +52,7 @@ static bool has_turn(const struct copier *copier, uint32_t cfg_edge)
 	return !ends;
 }
 
-/* A check on an edge that leads back, behind what the mode wants there. */
+/* Emit the check on a back edge, after the mode's code for the edge. */
 static void emit_way_back(struct copier *copier, uint32_t cfg_edge, bool falls)
 {
 	const struct cfg_edge *edge = &copier->cfg->edges[cfg_edge];
@@ -66,7 +67,7 @@ static void emit_way_back(struct copier *copier, uint32_t cfg_edge, bool falls)
 		copier_turn_emit_to(copier, &turn, label_of(copier, cfg_edge));
 }
 
-/* A branch that leads back is run over and over: its code is not put aside. */
+/* The code of a taken back edge is inline, since it is executed in each iteration. */
 static void emit_branch_back(struct copier *copier, unsigned int kind, uint32_t cfg_edge)
 {
 	struct point point = copier_point_of_edge(copier, copier->edge_of[cfg_edge]);
@@ -86,7 +87,7 @@ void copier_edge_branch(struct copier *copier, unsigned int kind, uint32_t cfg_e
 	const struct cfg_edge *edge = &copier->cfg->edges[cfg_edge];
 	struct point point = copier_point_of_edge(copier, copier->edge_of[cfg_edge]);
 	bool inside = edge->to < copier->cfg->block_count;
-	/* What a block begins with is not there where it is put again. */
+	/* Replicas do not have the inline code at the start of a block. */
 	uint32_t label = inside && label_of(copier, cfg_edge) == copier->labels[edge->to]
 				 ? copier_way_label(copier, point.edge)
 				 : COUNT_NONE;

@@ -41,7 +41,7 @@ static uint32_t entry_edge(const struct copier *copier, uint32_t block)
 	return e;
 }
 
-/* What only others come by; behind it is the entry of our own calls. */
+/* Emit the code for entries from outside the clones; the entry for calls of clones follows. */
 static void emit_first(struct copier *copier, struct point *point, uint32_t live)
 {
 	uint32_t ready = machine_code_label(copier->code);
@@ -104,7 +104,8 @@ long copier_entry_block(const struct copier *copier)
 	return block;
 }
 
-/* Whether all jumps that lead to a block have tables of the copy's own, and nobody else may. */
+/* Return true if all jumps to a block use tables of the clone, and no other code knows its
+ * address. */
 static bool only_tables_lead_to(const struct copier *copier, uint32_t index)
 {
 	const struct cfg *cfg = copier->cfg;
@@ -122,7 +123,8 @@ static bool only_tables_lead_to(const struct copier *copier, uint32_t index)
 	return true;
 }
 
-/* Whether a jump of this very copy need not go by the site: it knows whose turn it is. */
+/* Return true if a jump of this clone may bypass the landing site: it need not test which clone is
+ * to run. */
 static bool is_straight(const struct copier *copier, uint32_t block, const struct point *point)
 {
 	return copier->source->variant != COPY_ONLY && !copier_turn_on_site(copier, block) &&
@@ -152,7 +154,8 @@ void copier_entry_site(struct copier *copier, uint32_t block)
 	copier_turn_emit(copier, &turn);
 }
 
-/* Where a jump of others leads: their turn is looked at aside, if it was not before the block. */
+/* Return the label for jumps from other code. Which clone is to run is tested out of line, unless
+ * the test is before the block. */
 static uint32_t site_label(struct copier *copier, uint32_t block, const struct point *point)
 {
 	struct aside *aside;

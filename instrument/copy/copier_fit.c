@@ -8,7 +8,7 @@ static uint64_t end_of(const struct cfg *cfg, const struct cfg_block *block)
 	return last->address + last->bytes;
 }
 
-/* Whether control goes back along an edge. */
+/* Return true if an edge leads backwards. */
 static bool is_back(const struct copier *copier, const struct cfg_edge *edge)
 {
 	return (edge->kind == CFG_EDGE_TAKEN || edge->kind == CFG_EDGE_JUMP) &&
@@ -22,7 +22,7 @@ static bool is_small(const struct cfg *cfg, uint32_t first, uint32_t last)
 	       MACHINE_LINE_BYTES;
 }
 
-/* Of blocks that are run one behind the other, the last that is in a line with the first. */
+/* Return the last of the blocks that follow each other from @first on and fit in one line. */
 static uint32_t run_end(const struct copier *copier, uint32_t first)
 {
 	const struct cfg *cfg = copier->cfg;
@@ -35,8 +35,8 @@ static uint32_t run_end(const struct copier *copier, uint32_t first)
 }
 
 /*
- * Of loops with the same first block the largest that is small. Of large ones the first blocks:
- * with them an interpreter may begin all it does.
+ * If several loops have the same header, align the largest small one. For a large loop align the
+ * first blocks: an interpreter may begin all its operations with them.
  */
 static void find_loops(struct copier *copier)
 {
@@ -60,7 +60,7 @@ static void find_loops(struct copier *copier)
 	}
 }
 
-/* As it is guessed. */
+/* Return the estimated number of iterations. */
 static double turns(const struct copier *copier, uint32_t block)
 {
 	const struct cfg_block *to = &copier->cfg->blocks[block];
@@ -76,13 +76,14 @@ static double turns(const struct copier *copier, uint32_t block)
 	return weight;
 }
 
-/* Whether there can be padding before a block that nobody runs. */
+/* Return true if padding before a block is never executed. */
 static bool is_place(const struct copier *copier, uint32_t block)
 {
 	return block == copier->entry || !copier_edge_is_fallen_into(copier, block);
 }
 
-/* Copies that record wait at the ends of paths anyhow, and there is much of them. */
+/* Recording clones are not aligned: they wait at the ends of paths in any case, and they are
+ * large. */
 void copier_fit_find(struct copier *copier)
 {
 	uint32_t place = COUNT_NONE;

@@ -13,7 +13,7 @@ int copier_insn_decode(const struct copier *copier, const struct insn *insn,
 	return 0;
 }
 
-/* As it is, but for what it means relative to itself: only then it is decoded again. */
+/* Only an instruction with a PC-relative operand has to be decoded again. */
 int copier_insn_plain(struct copier *copier, const struct insn *insn)
 {
 	ZydisDecodedInstruction zydis;
@@ -23,7 +23,7 @@ int copier_insn_plain(struct copier *copier, const struct insn *insn)
 	if (insn->opcode == ZYDIS_MNEMONIC_XBEGIN)
 		return copier_refuse(copier, "a transaction");
 	if (insn->opcode == ZYDIS_MNEMONIC_NOP)
-		return 0; /* alignment that is no longer right */
+		return 0; /* alignment does not apply to the clone */
 	if (!insn->memory.pc_relative) {
 		bytes = copier->source->bytes(copier->source->context, insn->address, insn->bytes);
 		if (bytes == NULL)
@@ -41,13 +41,12 @@ int copier_insn_plain(struct copier *copier, const struct insn *insn)
 	return 0;
 }
 
-/* To where an instruction leads, outside of the procedure or to one's entry. */
 void copier_insn_leave(struct copier *copier, unsigned int kind, uint64_t target)
 {
 	long other = copier->source->find(copier->source->context, target);
 	uint32_t number = (uint32_t)other;
 
-	/* Where there is no check on entry recording would end. */
+	/* Without a check at the callee's entry, the burst would end there. */
 	if (other >= 0 && copier->source->variant == COPY_INSTRUMENTED &&
 	    !copier_turn_at_entry(copier, number))
 		number |= COPY_RECORDING;

@@ -8,7 +8,7 @@ static bool is_boring(const struct copier *copier, uint32_t node)
 	return block != COUNT_NONE && copier->loops.boring[block];
 }
 
-/* In a boring loop, or on a way through it. */
+/* Return true if a point is in a boring loop, or on an edge inside one. */
 static bool is_in_boring_loop(const struct copier *copier, const struct point *point)
 {
 	const struct count_edge *edge;
@@ -37,7 +37,8 @@ bool copier_point_wants(const struct copier *copier, const struct point *point)
 	return mode->wants(copier->source->plan, &asked);
 }
 
-/* Of modes that do not ask for references, all of them are as good a measure. */
+/* A mode that does not ask for references has no events of its own: all references count
+ * instead. */
 bool copier_point_is_event(const struct copier *copier, uint32_t index)
 {
 	const struct copy_source *source = copier->source;
@@ -59,7 +60,7 @@ void copier_point_emit(const struct copier *copier, struct point *point, uint32_
 	copier->source->mode->emit(copier->source->plan, point, copier->code);
 }
 
-/* Where procedures begin, end and call nobody minds what is below the stack. */
+/* The red zone is dead where procedures begin, end and make calls. */
 static bool minds_red_zone(const struct copier *copier, const struct count_edge *edge)
 {
 	const struct count_node *node;
@@ -82,7 +83,7 @@ struct point copier_point_of_edge(const struct copier *copier, uint32_t number)
 	};
 }
 
-/* Before its first instruction; or behind its last one, if it has none. */
+/* Return the live set before the first instruction; without instructions, at the block's end. */
 static uint32_t live_at_start(const struct copier *copier, const struct count_node *node)
 {
 	const struct liveness *liveness = copier->source->liveness;
@@ -110,9 +111,9 @@ static void emit_at(const struct copier *copier, struct point *point, uint32_t i
 					 : liveness_after(liveness, insn));
 }
 
-/* As many are looked at. */
+/* Maximum number of instructions examined. */
 #define EARLY_MAX 16
-/* More free registers are no better. */
+/* More free registers bring no benefit. */
 #define FREE_ENOUGH 3
 
 static bool is_stack(const struct insn_memory *memory)
@@ -120,7 +121,8 @@ static bool is_stack(const struct insn_memory *memory)
 	return memory->pushes || (memory->base == MACHINE_RSP && memory->index == INSN_REG_NONE);
 }
 
-/* Whether an instruction always goes on to the next one, and nobody can tell what came first. */
+/* Return true if an instruction always continues at the next one, and its order relative to
+ * inserted code cannot be observed. */
 static bool may_come_later(const struct insn *insn, bool by_table)
 {
 	if (insn->flow != INSN_FLOW_NEXT || insn->flags & INSN_WRITES_MEMORY)
@@ -138,7 +140,7 @@ static bool may_come_later(const struct insn *insn, bool by_table)
 	return false;
 }
 
-/* What is in the way of code before an instruction. */
+/* Return the cost of inserting code before an instruction. */
 static unsigned int hindrance(const struct copier *copier, uint32_t index)
 {
 	const struct liveness *liveness = copier->source->liveness;
@@ -177,7 +179,7 @@ uint32_t copier_point_early(const struct copier *copier, uint32_t number)
 	return best;
 }
 
-/* The end, and the edge that the node's last instruction is. */
+/* Emit the code at the node's end, and on the edge of its last instruction. */
 void copier_point_end(const struct copier *copier, uint32_t number, uint32_t insn, bool before)
 {
 	struct point end = {.kind = POINT_END, .node = number, .red_zone = true};

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Jump tables of the copy's own: entries lead to where blocks are now, and the instruction
- * that loads one has another displacement, for what its registers hold stays as it was. So
- * is all else between the load and the jump, and what it computes must be dead behind
- * that. Where an entry is a pointer and the image may be anywhere, the copy's are relative
- * to what the load's base register holds, which is added.
+ * Jump tables of the clone. Their entries hold the new positions of blocks. The instruction that
+ * loads an entry gets another displacement, since its registers keep their values. All other
+ * instructions between the load and the jump stay the same, and values that they compute must be
+ * dead after it. Where entries are pointers and the image is position-independent, the clone's
+ * entries are relative to the value of the load's base register, which is added.
  */
 #include "instrument/copy/copier.h"
 
@@ -14,12 +14,12 @@
 
 #define BIT(reg) (1U << (reg))
 #define REGISTERS 16
-/* What is further away than that is no table of this procedure. */
+/* Larger distances from the procedure are rejected. */
 #define REACH (UINT64_C(1) << 30)
 #define TARGET_BYTES 8
 #define OFFSET_BYTES 4
 
-/* --- which ---------------------------------------------------------------- */
+/* --- selection ------------------------------------------------------------ */
 
 static uint32_t set_of(const struct insn_regs *regs)
 {
@@ -37,15 +37,15 @@ static bool reads_flags(const struct insn *insn)
 }
 
 /*
- * Whether an entry, and what is made of it, is only for the jump: copied, extended and
- * added to something on the way, and not looked at where the jump leads. (Nobody is handed
- * the address of a block without an instruction that looks at it.)
+ * Return true if an entry, and all values derived from it, are used only by the jump. They may be
+ * copied, extended and added to, and must not be read at the jump's targets. (Code that uses the
+ * address of a block has an instruction that reads it.)
  */
 static bool is_private(const struct copier *copier, const struct cfg_table *table)
 {
 	const struct cfg *cfg = copier->cfg;
 	uint32_t tainted = 0, block = cfg->block_of[table->jump];
-	bool other_flags = false; /* of sums of other entries */
+	bool other_flags = false; /* flags of sums that depend on the entry */
 
 	for (uint32_t i = table->load; i <= table->jump; i++) {
 		const struct insn *insn = &cfg->insns[i];
@@ -74,20 +74,21 @@ static bool is_near(const struct copier *copier, uint64_t address)
 	return address - copier->source->entry + REACH < 2 * REACH;
 }
 
-/* Whether the load's operand can have another displacement. */
+/* Return true if the displacement of the load's operand can be replaced. */
 static bool is_simple(const struct insn_memory *memory)
 {
 	return !memory->pc_relative && !memory->segment && !memory->pushes;
 }
 
-/* Of pointers in an image that may be anywhere: relative to the load's base register. */
+/* For pointers in a position-independent image: return true if new entries can be relative to the
+ * load's base register. */
 static bool is_anchored(const struct copier *copier, const struct cfg_table *table)
 {
 	return table->anchored && is_near(copier, table->anchor) &&
 	       copier->cfg->insns[table->load].memory.base < REGISTERS;
 }
 
-/* A register for an entry: nobody looks at it where the jump leads. Return: or -1. */
+/* Find a register for an entry that is dead at the jump's targets. Return: its number, or -1. */
 static int find_register(const struct copier *copier, const struct cfg_table *table)
 {
 	const struct insn *load = &copier->cfg->insns[table->load];
@@ -109,7 +110,7 @@ static bool is_understood(const struct copier *copier, const struct cfg_table *t
 	    table->scale != 0 || !is_simple(&load->memory) || !is_near(copier, table->address) ||
 	    !is_private(copier, table))
 		return false;
-	/* Unsigned distances may have to be negative now; addresses below 2 GiB do not. */
+	/* New unsigned distances might have to be negative; addresses below 2 GiB cannot be. */
 	if (table->bytes == OFFSET_BYTES)
 		return table->is_signed ? is_near(copier, table->base)
 					: copier->source->fixed && table->base == 0;
@@ -153,14 +154,14 @@ bool copier_table_is_of(const struct copier *copier, uint32_t jump)
 
 /* --- loads ---------------------------------------------------------------- */
 
-/* The operand of @insn again, with 32 bits of displacement. Return: bytes without these. */
+/* Encode the operand of @insn with a 32-bit displacement. Return: bytes without displacement. */
 static size_t put_operand(uint8_t *out, const ZydisDecodedInstruction *insn, unsigned int reg)
 {
 	unsigned int mode = insn->raw.modrm.mod, rm = insn->raw.modrm.rm;
 	bool indexed = rm == 4;
 	size_t bytes = 0;
 
-	/* Mode 0 with an index and no base has such a displacement already. */
+	/* Mode 0 with an index and without a base has a 32-bit displacement already. */
 	if (mode != 0 || !indexed || insn->raw.sib.base != 5)
 		mode = 2;
 	out[bytes++] = (uint8_t)(mode << 6 | (reg & 7) << 3 | rm);
@@ -173,7 +174,7 @@ static size_t put_operand(uint8_t *out, const ZydisDecodedInstruction *insn, uns
 /* lea (%reg,%base), %reg */
 static void emit_add(struct copier *copier, unsigned int reg, unsigned int base)
 {
-	/* A base of 5 has to have a displacement. */
+	/* A base of 5 requires a displacement. */
 	uint8_t bytes[] = {(uint8_t)(0x48 | (reg & 8) >> 1 | (reg & 8) >> 2 | (base & 8) >> 3),
 			   0x8d, (uint8_t)(0x44 | (reg & 7) << 3),
 			   (uint8_t)((reg & 7) << 3 | (base & 7)), 0};
@@ -188,7 +189,7 @@ static void emit_jump(struct copier *copier, unsigned int reg)
 	machine_code_bytes(copier->code, bytes + (reg < 8), sizeof(bytes) - (reg < 8));
 }
 
-/* The load, and what makes a target of a pointer's copy. */
+/* Emit the load, and the conversion of a relative entry to a target. */
 static void emit_load(struct copier *copier, const struct copier_table *table,
 		      const ZydisDecodedInstruction *zydis, const uint8_t *bytes)
 {
@@ -200,7 +201,7 @@ static void emit_load(struct copier *copier, const struct copier_table *table,
 	uint8_t out[ZYDIS_MAX_INSTRUCTION_LENGTH + 8] = {0};
 	size_t count = 0;
 
-	if (reg >= 0) { /* the jump becomes mov */
+	if (reg >= 0) { /* the jump becomes a mov */
 		out[count++] = (uint8_t)(0x48 | (reg & 8) >> 1 | (zydis->raw.rex.X ? 2 : 0) |
 					 (zydis->raw.rex.B ? 1 : 0));
 		out[count++] = 0x8b;
@@ -240,7 +241,7 @@ int copier_table_load(struct copier *copier, uint32_t index)
 
 /* --- tables --------------------------------------------------------------- */
 
-/* Where an entry leads in the copy; COUNT_NONE: where it always led. */
+/* Return the label of an entry's target in the clone; COUNT_NONE: the target stays the same. */
 static uint32_t label_of(const struct copier *copier, uint64_t target)
 {
 	long insn = cfg_find_insn(copier->cfg, target);

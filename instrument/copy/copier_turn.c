@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Two copies of a procedure, one that only looks whether it is time to record, and one that
- * records, until it has done so often enough (Arnold and Ryder, "A framework for reducing
- * the cost of instrumented code", 2001). Each has a counter of the thread's, which counts
- * down at checks: at entries and on ways back (turn_placement.h). Below zero it is the
- * other's turn. The checking copy's is thread-local, and below zero as long as the thread has
- * no memory to record in: so it need not be looked for that. A burst goes on over calls and returns
- * (Hirzel and Chilimbi, "Bursty tracing", 2001): the checking copy finds its counter below zero
- * still when it is called, and where nothing is counted the recording copy calls recording copies.
+ * A procedure has two clones. The checking clone only tests if it is time to record. The recording
+ * clone records until it has passed enough checks (Arnold and Ryder, "A framework for reducing the
+ * cost of instrumented code", 2001). Each has a counter per thread, which counts down at checks: at
+ * entries and on back edges (turn_placement.h). Below zero, the other clone is to run.
  *
- * Others know old places only, which lead to checking copies: there they look whose turn it
- * is, even where nothing is counted.
+ * The counter of the checking clone is thread-local. It is below zero as long as the thread has no
+ * memory to record in, so no separate test is needed.
+ *
+ * A burst continues over calls and returns (Hirzel and Chilimbi, "Bursty tracing", 2001). If a
+ * checking clone is called during a burst, its counter is still below zero. A procedure without a
+ * check on each entry is called by recording clones at its recording clone.
+ *
+ * Other code knows only original addresses, which lead to checking clones. The check there tests
+ * which clone is to run, even if it does not count.
  */
 #include "instrument/copy/copier.h"
 
@@ -144,7 +147,7 @@ bool copier_turn_from_outside(const struct copier *copier)
 	return copier->source->checked[copier->source->number] == TURN_ENTRY_OUTSIDE;
 }
 
-/* The recording copy only looks where somebody counts; without end it does not at all. */
+/* Recording clones have only checks that count, and none at all if recording never ends. */
 static bool is_needed(const struct copier *copier, const struct turn *turn)
 {
 	return copier->source->variant == COPY_CHECKING ||
@@ -159,8 +162,8 @@ bool copier_turn_crosses(const struct copier *copier)
 	       turns->records == 1;
 }
 
-/* Checks that follow one another count down one number after the other, if there are several: each
- * waits for what the last one of its own has stored. */
+/* If there are several counters, successive checks use them in rotation: each decrement waits for
+ * the previous store to its own counter. */
 static uint32_t next_counter(struct copier *copier, const struct turn *turn)
 {
 	uint32_t counters = copier->source->turns.counters;
@@ -170,8 +173,8 @@ static uint32_t next_counter(struct copier *copier, const struct turn *turn)
 	return (copier->source->number + copier->checks++) % counters;
 }
 
-/* Whose turn is it? @back: where it is this one's. Return: code aside, which crosses; NULL:
- * it is always this one's. */
+/* Emit the test that selects the clone to run. @back: label to continue at in this clone. Return:
+ * the out-of-line code that switches to the other clone; NULL: this clone always continues. */
 static struct aside *emit_check(struct copier *copier, const struct turn *turn, uint32_t back)
 {
 	const struct copy_turns *turns = &copier->source->turns;
@@ -234,7 +237,8 @@ void copier_turn_place(struct copier *copier, uint32_t crossing, uint32_t label)
 		copier->copy->crossings[crossing] = label;
 }
 
-/* Behind the red zone; the carry, which no check changes, is kept if it matters. */
+/* Move the stack pointer below the red zone, and save the flags if the carry is live: checks must
+ * preserve it. */
 static void begin_aside(struct machine_code *code, const struct aside *aside)
 {
 	static const uint8_t down[] = {0x48, 0x8d, 0x64, 0x24, 0x80}; /* lea -128(%rsp), %rsp */
@@ -263,7 +267,8 @@ static void end_aside(struct machine_code *code, const struct aside *aside)
 	point_give_back(code, &aside->loan);
 }
 
-/* It may not be the other's turn after all: turn_code.h's routine says by the carry. */
+/* The routine (turn_code.h) may find that this clone is to continue; it returns that in the
+ * carry. */
 static void emit_routine(struct copier *copier, const struct aside *aside)
 {
 	struct machine_code *code = copier->code;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "instrument/copy/copier.h"
 
-/* A way that is the only one to a block: its code can be the block's first. */
+/* Return true for the only edge to a block: its code can be the first of the block. */
 static bool is_only(const struct copier *copier, const struct count_edge *edge)
 {
 	return (edge->kind == COUNT_TAKEN || edge->kind == COUNT_FROM_HUB) &&
@@ -13,7 +13,7 @@ static uint32_t block_of(const struct copier *copier, uint32_t node)
 	return node != COUNT_OUTSIDE ? copier->graph->nodes[node].block : COUNT_NONE;
 }
 
-/* How often control comes to a block from the one before. */
+/* Return how often control falls through into a block. */
 static double falls(const struct copier *copier, uint32_t block)
 {
 	const struct cfg *cfg = copier->cfg;
@@ -36,8 +36,9 @@ static bool wants(const struct copier *copier, uint32_t edge)
 	return copier_point_wants(copier, &point);
 }
 
-/* Of two copies both have checks on ways back, and places where they begin on those of hubs. A loop
- * that is put again has its own. */
+/* Return true if an edge can have inline code. With two clones, this excludes checked back edges,
+ * and edges from hubs, where clones can be entered. Edges to a replicated loop have code of their
+ * own. */
 static bool is_plain(const struct copier *copier, const struct count_edge *edge)
 {
 	if (edge->cfg_edge != COUNT_NONE && copier->stride_of[edge->cfg_edge] != COUNT_NONE)
@@ -101,7 +102,8 @@ void copier_way_before(struct copier *copier, uint32_t block)
 		return;
 	machine_code_branch(copier->code, MACHINE_JUMP, copier->labels[block]);
 	machine_code_place(copier->code, copier->before_labels[block]);
-	/* Not that of the branch, which may be from another part: rows go on. */
+	/* Use the block's frame, not the branch's, which may be in another part: rows continue in
+	 * order. */
 	copier_insn_frame(copier, copier->cfg->insns[copier->cfg->blocks[block].first].address);
 	emit(copier, block, edge);
 }

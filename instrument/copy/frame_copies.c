@@ -8,9 +8,9 @@
 #include "lib/array.h"
 
 /*
- * @rows: of the copy that is being described, at @offset: its frames' numbers are how many
- *        of the candidate's cuts an address is behind of
- * @tables: addresses of the new tables, of all parts of frames, one after the other
+ * @rows: of the clone being described, at @offset. A frame number is the number of the candidate's
+ *        cuts at or before the address
+ * @tables: addresses of the new tables of handlers for all parts of frames, in order
  */
 struct frame_copier {
 	const struct frame_copies *copies;
@@ -26,7 +26,7 @@ struct frame_copier {
 	bool failed;
 };
 
-/* New code that one frame tells of. */
+/* A range of new code that belongs to one frame. */
 struct part {
 	const struct unwind_frame *frame;
 	const struct unwind_row *rows;
@@ -36,7 +36,8 @@ struct part {
 
 typedef void visit_part(struct frame_copier *copier, const struct part *part);
 
-/* Whether it has instructions of the procedure: what was put aside throws nothing. */
+/* Return true if a part contains instructions of the procedure. Out-of-line code throws no
+ * exceptions. */
 static bool is_body(const struct frame_copier *copier, const struct part *part)
 {
 	const struct procedure_copy *copy = copier->copy;
@@ -66,7 +67,7 @@ static void copy_frame(struct frame_copier *copier, const struct part *part)
 			  copier->tables[copier->count++]);
 }
 
-/* Nothing is called from there. */
+/* Without a table of handlers: the code contains no calls. */
 static void old_frame(struct frame_copier *copier, const struct part *part)
 {
 	unwind_writer_add(copier->copies->writer, part->frame, part->rows, part->count, part->end,
@@ -90,7 +91,7 @@ static void add_row(struct frame_copier *copier, struct unwind_row row)
 		copier->rows[copier->row_count++] = row;
 }
 
-/* Those with code, of a part of the copy. */
+/* Find the non-empty rows of a part of the clone. */
 static void find_rows(struct frame_copier *copier, enum machine_part part)
 {
 	const struct machine_code *code = &copier->copy->code;
@@ -115,7 +116,7 @@ static void find_rows(struct frame_copier *copier, enum machine_part part)
 	}
 }
 
-/* Code that was put elsewhere begins its frame anew. */
+/* Code that is out of order begins a new description of its frame. */
 static void visit_part_of(struct frame_copier *copier, enum machine_part of, visit_part *visit)
 {
 	const struct machine_range *range = &copier->copy->code.parts[of];
@@ -147,9 +148,9 @@ static void visit_copy(struct frame_copier *copier, visit_part *visit)
 	visit_part_of(copier, MACHINE_APART, visit);
 }
 
-/* --- old code ------------------------------------------------------------- */
+/* --- original code -------------------------------------------------------- */
 
-/* The next jump in the same frame that was put into room between others, or the frame's end. */
+/* Return the next jump in the same frame that was placed in free room, or the frame's end. */
 static uint64_t next_room(const struct old_code *old, uint64_t from, uint64_t end)
 {
 	for (size_t i = 0; i < old->count; i++) {
@@ -161,7 +162,7 @@ static uint64_t next_room(const struct old_code *old, uint64_t from, uint64_t en
 	return end;
 }
 
-/* As it was, from an address on. */
+/* Describe the original code of a frame from an address on, unchanged. */
 static void describe_rest(struct frame_copier *copier, uint64_t from)
 {
 	const struct candidate *candidate = copier->candidate;
@@ -185,7 +186,7 @@ static void describe_rest(struct frame_copier *copier, uint64_t from)
 		old_frame(copier, &part);
 }
 
-/* A jump in such room is run as if where the short one is that leads to it. */
+/* A jump in free room has the unwind rules of the short jump that leads to it. */
 static void describe_rooms(struct frame_copier *copier)
 {
 	const struct old_code *old = &copier->candidate->old;
@@ -243,7 +244,7 @@ static void describe_old(struct frame_copier *copier)
 	}
 }
 
-/* Those of its rows that can be told of follow each other. */
+/* Rows with PRELUDE_FRAME are contiguous; the others cannot be described. */
 static void describe_prelude(struct frame_copier *copier)
 {
 	const struct machine_code *code = &copier->copies->prelude->code;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The frames of copied procedures, described again where the copies are, and those of what is added
- * once. Internal to the rewriter.
+ * Write unwind information for clones of procedures, and for code that an image contains once.
+ * Internal to the rewriter.
  */
 #ifndef DCPI_INSTRUMENT_FRAME_COPIES_H
 #define DCPI_INSTRUMENT_FRAME_COPIES_H
@@ -11,9 +11,9 @@
 #include "instrument/elf/unwind_writer.h"
 
 /**
- * struct frame_copies - what is written, of what
+ * struct frame_copies - the code that is described, and the writer
  * @code: address of the added code, which begins with the runtime
- * @prelude_offset: from there on, @prelude
+ * @prelude_offset: offset of @prelude from @code
  */
 struct frame_copies {
 	struct unwind_writer *writer;
@@ -24,7 +24,7 @@ struct frame_copies {
 	uint64_t prelude_offset;
 };
 
-/** frame_copies_write() - tables of handlers, then the frames. Return: 0 or -ENOMEM. */
+/** frame_copies_write() - write tables of handlers, then frames. Return: 0 or -ENOMEM. */
 int frame_copies_write(const struct frame_copies *copies);
 
 #endif

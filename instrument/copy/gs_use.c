@@ -11,7 +11,7 @@
 #define SEGMENT_GS 5 /* number of %gs in ModRM.reg */
 #define WRGSBASE 3   /* extension of 0f ae in ModRM.reg */
 
-/* An instruction's bytes: where its opcode is, after all prefixes. */
+/* The encoding of an instruction; @opcode: offset of the opcode, after all prefixes. */
 struct encoding {
 	const uint8_t *bytes;
 	size_t count;
@@ -64,7 +64,7 @@ static bool writes_gs(const struct encoding *encoding)
 	       modrm_reg(encoding, encoding->opcode + 2) == WRGSBASE;
 }
 
-/* A move of a constant to a register. */
+/* Return true for a move of a constant to a register. */
 static bool is_constant(const struct insn *insn, int64_t value)
 {
 	return insn->class == INSN_ALU && insn->immediate == value &&

@@ -9,15 +9,15 @@
 
 #define SHORT_REACH 127
 
-/* What a byte of old code is. */
+/* Use of a byte of original code. */
 enum use {
-	USE_KEEP, /* may be run or read */
+	USE_KEEP, /* may be executed or read */
 	USE_FREE,
-	USE_SITE, /* the beginning of a place where control arrives */
+	USE_SITE, /* the start of a site */
 	USE_TAKEN,
 };
 
-/* Instructions without a gap between them, and a byte's use each. */
+/* Contiguous instructions, and the use of each byte. */
 struct run {
 	uint64_t start;
 	size_t bytes;
@@ -74,7 +74,7 @@ static bool is_in(const struct run *run, uint64_t address)
 	return address >= run->start && address - run->start < run->bytes;
 }
 
-/* What code that stays leads to stays too. */
+/* Targets of code that stays must stay as well. */
 static void keep_targets(const struct planner *planner, struct run *run)
 {
 	for (uint32_t i = 0; i < planner->cfg->insn_count; i++) {
@@ -103,7 +103,7 @@ static int place_wide(struct planner *planner, struct run *run)
 	return 0;
 }
 
-/* How many of the places where frames change are not behind an address. */
+/* Return the number of frame changes at or before an address. */
 static size_t frame_at(const struct procedure_copy *copy, uint64_t address)
 {
 	size_t low = 0, high = copy->mark_count;
@@ -120,8 +120,9 @@ static size_t frame_at(const struct procedure_copy *copy, uint64_t address)
 }
 
 /*
- * Room for a jump that a short one reaches, where the frame is the same if there is such, for
- * static programs know frames of old code in other ways than by our index. Return: 0: none.
+ * Find room for a jump within reach of a short jump, with the same frame if possible: static
+ * programs find frames of original code by other means than the new index. Return: 0 if there is no
+ * room.
  */
 static uint64_t find_room(const struct planner *planner, const struct run *run, uint64_t site)
 {
@@ -165,7 +166,7 @@ static int place_short(struct planner *planner, struct run *run)
 	return 0;
 }
 
-/* Instructions [first, end) follow each other. */
+/* Plan the contiguous instructions [first, end). */
 static int plan_run(struct planner *planner, uint32_t first, uint32_t end)
 {
 	const struct insn *insns = planner->cfg->insns;

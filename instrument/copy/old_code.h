@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The old code of a procedure that has been copied: jumps to the new code are put where
- * control may still arrive. All else of it is never run again, and its bytes can hold
- * jumps for which there is no room where they belong.
+ * The original code of a procedure that has been cloned. Jumps to the clone are written wherever
+ * control may still arrive. The rest of the code is never executed again, and its bytes can hold
+ * jumps that do not fit at their own address.
  */
 #ifndef DCPI_INSTRUMENT_OLD_CODE_H
 #define DCPI_INSTRUMENT_OLD_CODE_H
@@ -10,9 +10,9 @@
 #include "instrument/copy/procedure_copy.h"
 
 /**
- * struct old_patch - a jump to put into old code
- * @address: where
- * @label:   of the new code; OLD_PATCH_SHORT: to @target, close by
+ * struct old_patch - a jump to be written into original code
+ * @address: of the jump
+ * @label:   in the clone; OLD_PATCH_SHORT: a short jump to @target
  */
 struct old_patch {
 	uint64_t address;
@@ -26,7 +26,7 @@ struct old_patch {
 
 /**
  * struct old_code - zero-initialised is empty; freed by old_code_deinit()
- * @patches: for all sites of a copy
+ * @patches: for all sites of a clone
  */
 struct old_code {
 	struct old_patch *patches;
@@ -35,13 +35,13 @@ struct old_code {
 };
 
 /**
- * old_code_plan() - find room for all sites
- * @graph:   what of @cfg was copied
- * @padding: bytes behind an address that belong to nobody
+ * old_code_plan() - find room for the jumps of all sites
+ * @graph:   blocks of @cfg that were cloned
+ * @padding: returns the number of unused bytes from an address on
  *
- * Code that nothing is known to reach is left as it is, and so is what it leads to.
+ * Code that is not known to be reached stays unchanged, and so do the targets of its branches.
  *
- * Return: 0; -ENOSPC there is none; -ENOMEM.
+ * Return: 0; -ENOSPC without enough room; -ENOMEM.
  */
 int old_code_plan(struct old_code *ret, const struct cfg *cfg, const struct count_graph *graph,
 		  const struct procedure_copy *copy,

@@ -31,13 +31,13 @@ static bool is_v8(const char *name, const GElf_Sym *symbol)
 	       strncmp(name, prefix, sizeof(prefix) - 1) == 0;
 }
 
-/* A symbol that may be missing says only that the program looks whether it is there. */
+/* An undefined weak symbol shows only that the program tests for its presence. */
 static bool is_optional(const GElf_Sym *symbol)
 {
 	return symbol->st_shndx == SHN_UNDEF && GELF_ST_BIND(symbol->st_info) == STB_WEAK;
 }
 
-/* Programs linked with -pg call it as they begin. The C library only defines it. */
+/* Programs linked with -pg call __monstartup() when they start. The C library only defines it. */
 static bool is_monitored(const char *name, const GElf_Sym *symbol, bool dynamic)
 {
 	return name != NULL && strcmp(name, "__monstartup") == 0 &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Runtimes that programs bring along and that need their code to be where it was, as it was. */
+/* Find runtimes in programs that require the program's code to stay unchanged at its address. */
 #ifndef DCPI_INSTRUMENT_OWN_RUNTIME_H
 #define DCPI_INSTRUMENT_OWN_RUNTIME_H
 
@@ -9,7 +9,8 @@
 #include "analysis/image/elf_file.h"
 #include "instrument/elf/elf_image.h"
 
-/** own_runtime_find() - Return: what is in the way, in words; NULL: nothing. */
+/** own_runtime_find() - Return: the reason, as text, against rewriting the program; NULL if there
+ * is none. */
 const char *own_runtime_find(const struct elf_file *file);
 
 /**

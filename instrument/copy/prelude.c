@@ -8,7 +8,7 @@
 #define ARCH_SET_FS 0x1002
 #define NR_ARCH_PRCTL 158
 
-/* Pushes the state's address and calls the runtime, which begins the added code. */
+/* Push the state's address and call the runtime, which is at the start of the added code. */
 static void make_enter(struct prelude *prelude)
 {
 	static const uint8_t push[] = {0x57};			      /* push %rdi */
@@ -29,7 +29,7 @@ static void make_enter(struct prelude *prelude)
 	machine_code_bytes(code, ret, sizeof(ret));
 }
 
-/* A slow path: keeps %rdi, and has the runtime go on. */
+/* A slow path: save %rdi and continue in the runtime. */
 static void make_slow(struct prelude *prelude)
 {
 	static const uint8_t push[] = {0x57};			     /* push %rdi */
@@ -45,8 +45,8 @@ static void make_slow(struct prelude *prelude)
 }
 
 /*
- * A static program has no thread pointer yet when it begins: one is lent to it. What it
- * finds there is in no order, so that the runtime is called.
+ * A static program has no thread pointer yet when it starts: it gets a temporary one. The words
+ * found there are not ready, so the runtime is called.
  */
 static void make_start(struct prelude *prelude, uint64_t entry, const struct runtime_code *runtime)
 {
@@ -71,7 +71,7 @@ static void make_start(struct prelude *prelude, uint64_t entry, const struct run
 				       0x31,
 				       0xf6,
 				       0x31,
-				       0xc0}; /* as they were */
+				       0xc0}; /* clear the registers again */
 	struct machine_code *code = &prelude->code;
 
 	machine_code_place(code, prelude->start);

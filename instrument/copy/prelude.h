@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Code that a rewritten image has once: what calls the runtime, which does not know where
- * its state is, what checking copies call (turn_code.h), and what a static program begins
- * with.
+ * Code that a rewritten image contains once: calls of the runtime, which does not know the address
+ * of its state, routines for checking clones (turn_code.h), and the entry of a static program.
  */
 #ifndef DCPI_INSTRUMENT_PRELUDE_H
 #define DCPI_INSTRUMENT_PRELUDE_H
@@ -10,20 +9,20 @@
 #include "instrument/copy/turn_code.h"
 #include "instrument/profile/profile_layout.h"
 
-/* What it refers to (machine_code_refer()), beside numbers of procedures and runtime_code.h's. */
+/* Numbers for machine_code_refer(), in addition to those of procedures and of runtime_code.h. */
 #define PRELUDE_STATE (UINT32_MAX - 3)
-#define PRELUDE_DUMMY (UINT32_MAX - 4) /* what stands for a thread */
+#define PRELUDE_DUMMY (UINT32_MAX - 4) /* temporary thread control block */
 
-/* What has it is called, with no more on the stack than machine_code_stack() says; the rest is
- * where a program begins (machine_code_frame()). */
+/* Frame number (machine_code_frame()) of code that is called, with only machine_code_stack() bytes
+ * on the stack. The other code is a program's entry. */
 #define PRELUDE_FRAME 1
 
 /**
  * struct prelude - zero-initialised is empty; freed by prelude_deinit()
  * @runtime: address of the runtime's code
- * @enter, @slow: labels: its entries (RUNTIME_CODE_ENTER, RUNTIME_CODE_SLOW)
- * @counted, @looked: likewise (TURN_CODE_COUNTED, TURN_CODE_LOOKED), if there are two copies
- * @start:   label: a static program's entry
+ * @enter, @slow: labels of the stubs that call it (RUNTIME_CODE_ENTER, RUNTIME_CODE_SLOW)
+ * @counted, @looked: labels of the routines for two clones (TURN_CODE_COUNTED, TURN_CODE_LOOKED)
+ * @start:   label of a static program's entry
  */
 struct prelude {
 	struct machine_code code;
@@ -36,9 +35,10 @@ struct prelude {
 };
 
 /**
- * prelude_make() - make it
- * @entry: where a static program really begins
- * @code, @turns: if there are two copies; else @turns is NULL
+ * prelude_make() - generate the code
+ * @entry: original entry of a static program
+ * @code:  words that the generated code sets and tests
+ * @turns: for two clones; NULL otherwise
  *
  * Return: 0 or -ENOMEM.
  */

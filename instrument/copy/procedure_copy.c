@@ -26,7 +26,8 @@ static uint32_t edge_of_kind(const struct copier *copier, const struct cfg_block
 	return COUNT_NONE;
 }
 
-/* A branch's condition, as it is in its opcode; -1: it has none, and is always short. */
+/* Return the condition code of a branch, as in its opcode; -1: there is none, the branch is always
+ * short. */
 static int condition_of(const struct insn *branch)
 {
 	static const ZydisMnemonic mnemonics[] = {
@@ -42,8 +43,8 @@ static int condition_of(const struct insn *branch)
 	return condition;
 }
 
-/* A conditional branch and its two ways. In a loop that is put again it may be the taken one
- * that stays in it: then the branch is for the other. */
+/* Emit a conditional branch and its two edges. In a replica, the taken edge may be the one inside
+ * the loop: then the condition is inverted. */
 static int copy_branch(struct copier *copier, const struct cfg_block *block, uint32_t last,
 		       uint32_t next)
 {
@@ -70,17 +71,18 @@ static int copy_branch(struct copier *copier, const struct cfg_block *block, uin
 	return 0;
 }
 
-/* If it comes back after all, as from a breakpoint: to what follows, as it always did. */
+/* If control continues after all, as after a breakpoint, it does so at the original next
+ * instruction. */
 static void leave_behind(struct copier *copier, const struct insn *insn)
 {
 	machine_code_leave(copier->code, MACHINE_JUMP, insn->address + insn->bytes);
 }
 
-/* What is behind what stops a program. */
+/* Code that follows an instruction that stops the program. */
 enum behind {
-	BEHIND_NOTHING, /* of the procedure's, or padding */
-	BEHIND_COPIED,	/* others lead there, too */
-	BEHIND_ALONE,	/* nothing else leads there */
+	BEHIND_NOTHING, /* no code of the procedure, or padding */
+	BEHIND_COPIED,	/* reached by other edges as well */
+	BEHIND_ALONE,	/* not reached otherwise */
 };
 
 static enum behind behind_of(const struct copier *copier, const struct cfg_block *block,
@@ -102,10 +104,10 @@ static enum behind behind_of(const struct copier *copier, const struct cfg_block
 }
 
 /*
- * A handler may let the program go on behind what stops it, as if nothing led there: its old code
- * may be gone, and a copy expects what leads to it. Breakpoints are there to be passed, and what
- * nothing else leads to is not behind others by chance; but compilers put instructions that are
- * none wherever control cannot come.
+ * A signal handler may resume the program after an instruction that stops it, although no edge
+ * leads there: the original code may be overwritten, and a clone relies on its edges. Refuse a
+ * procedure where this is likely: after a breakpoint, and before code that no other edge reaches.
+ * Other stops are often undefined instructions, which compilers put wherever control cannot come.
  */
 static int copy_stop(struct copier *copier, const struct cfg_block *block, const struct insn *insn)
 {
@@ -118,13 +120,13 @@ static int copy_stop(struct copier *copier, const struct cfg_block *block, const
 		return copier_refuse(copier, "it may go on behind what stops it");
 	r = copier_insn_plain(copier, insn);
 	if (behind == BEHIND_COPIED)
-		machine_code_bytes(copier->code, hlt, sizeof(hlt)); /* not into anything else */
+		machine_code_bytes(copier->code, hlt, sizeof(hlt)); /* no fall-through */
 	else
 		leave_behind(copier, insn);
 	return r;
 }
 
-/* What ends a block. @next: the label of what is put behind it. */
+/* Emit the end of a block. @next: label of the code emitted next. */
 static int copy_end(struct copier *copier, const struct cfg_block *block, uint32_t next)
 {
 	uint32_t last = block->first + block->count - 1;
@@ -186,7 +188,7 @@ static int copy_insn(struct copier *copier, uint32_t index)
 	return copier_insn_plain(copier, insn);
 }
 
-/* After what may have come back in another process, or as another thread. */
+/* Emit a check after a call that may have returned in another process or as another thread. */
 static int check_again(struct copier *copier, uint32_t index)
 {
 	const struct insn *insn = &copier->cfg->insns[index];
@@ -218,7 +220,7 @@ static int copy_node(struct copier *copier, uint32_t number)
 		if (i == end)
 			copier_point_end(copier, number, i, true);
 		if (i == last && ends_here(&insns[i]))
-			return 0; /* copy_end() does it */
+			return 0; /* copy_end() emits it */
 		r = copy_insn(copier, i);
 		copier_insn_mark_end(copier, &insns[i]);
 		if (r == 0)
@@ -241,7 +243,8 @@ static uint32_t next_reached(const struct copier *copier, uint32_t block)
 	return block;
 }
 
-/* Where a check that is on a way back in the other copy leads to. @label: of the block here */
+/* Set the destination of checks on back edges of the other clone. @label: of the block in this
+ * clone */
 static void place_arrival(struct copier *copier, uint32_t index, uint32_t label, uint32_t crossing)
 {
 	struct aside arrival = {
@@ -261,7 +264,7 @@ static void place_arrival(struct copier *copier, uint32_t index, uint32_t label,
 	copier_turn_place(copier, crossing, label);
 }
 
-/* @next: as of copy_end() */
+/* @next: as for copy_end() */
 static int copy_nodes(struct copier *copier, uint32_t index, uint32_t next)
 {
 	const struct cfg_block *block = &copier->cfg->blocks[index];
@@ -292,7 +295,7 @@ static int copy_block(struct copier *copier, uint32_t index)
 	return r;
 }
 
-/* One more turn. @next: as of copy_end(), for the last of it */
+/* Emit one replica. @next: as for copy_end(), for its last block */
 static int copy_turn(struct copier *copier, uint32_t next)
 {
 	const struct turn_stride *stride = copier->again.stride;
@@ -314,7 +317,7 @@ static int copy_turn(struct copier *copier, uint32_t next)
 	return r;
 }
 
-/* What the mode wants on the way there, unless that is where the check is. */
+/* Emit the mode's code for the edge to the replicas, unless the check is there. */
 static void begin_stride(struct copier *copier, const struct turn_stride *stride)
 {
 	struct point point = copier_point_of_edge(copier, copier->edge_of[stride->edge]);
@@ -358,7 +361,7 @@ static int copy_stride(struct copier *copier, const struct turn_stride *stride, 
 	return r;
 }
 
-/* Behind all blocks, where frames are found by address. */
+/* After all blocks, where frames are looked up by address. */
 static int copy_strides(struct copier *copier)
 {
 	int r = 0;
@@ -388,7 +391,7 @@ static void find_strides(struct copier *copier)
 
 /* --- all of it ------------------------------------------------------------ */
 
-/* Whether a way out is put before the instruction that takes it. */
+/* Return true if the code of an edge out of the procedure is before its instruction. */
 static bool leaves_at_end(const struct copier *copier, const struct count_edge *edge)
 {
 	const struct cfg_edge *way = &copier->cfg->edges[edge->cfg_edge];
@@ -416,7 +419,7 @@ static void find_edges(struct copier *copier)
 				copier->ends_by[edge->from] = e;
 			break;
 		case COUNT_BACK:
-			copier->back_to[edge->to - 1] = e; /* the node that calls */
+			copier->back_to[edge->to - 1] = e; /* the calling node */
 			break;
 		case COUNT_FROM_HUB:
 		case COUNT_CATCH: {
@@ -441,13 +444,13 @@ static uint32_t *all_none(size_t count)
 	return array;
 }
 
-/* All fields of each are COUNT_NONE. */
+/* Return an array with all members COUNT_NONE. */
 static struct copier_fit *none_fits(size_t count)
 {
 	return (struct copier_fit *)all_none(count * sizeof(struct copier_fit) / sizeof(uint32_t));
 }
 
-/* What is not run where it is, and behind it what hardly ever is. */
+/* Emit out-of-line code, then the rarely executed part. */
 static int copy_rest(struct copier *copier)
 {
 	copier_aside_emit(copier, false);

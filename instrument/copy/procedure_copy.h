@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A procedure's code again, to run somewhere else, with code of a mode in between.
+ * Clone a procedure: emit its code again for another address, with code of a mode in between.
  *
- * What it computes with addresses stays as it was: pointers to procedures, return
- * addresses' users aside. So do jump tables, but a jump gets one of its own
- * (copier_table.c) if all that it does with an entry is understood. Other jumps lead to
- * the old places of blocks, where a jump to the new ones is put (struct copy_site).
+ * Addresses that the code computes stay the original ones, except for return addresses. Jump tables
+ * stay the same, but a jump gets a new table (copier_table.c) if all uses of the table's entries
+ * are understood. Other indirect jumps lead to original addresses of blocks, where jumps to the
+ * clone are written (struct copy_site).
  */
 #ifndef DCPI_INSTRUMENT_PROCEDURE_COPY_H
 #define DCPI_INSTRUMENT_PROCEDURE_COPY_H
@@ -14,35 +14,36 @@
 
 struct error;
 
-/* Entries are aligned, and nothing to more. What compilers align in a procedure is not: of
- * no-operations that are run there were more than it gained. */
+/* Alignment of entries, and the largest one used. Alignment inside procedures is not preserved:
+ * executing its nops cost more than the alignment gained. */
 #define COPY_ALIGN 16
 
-/** enum copy_variant - whether there is one copy, which records, or two (copier_turn.c). */
+/** enum copy_variant - a single clone, which records, or one of two clones (copier_turn.c). */
 enum copy_variant {
 	COPY_ONLY,
-	COPY_CHECKING,	   /* looks whether it is time to record */
+	COPY_CHECKING,	   /* tests if it is time to record */
 	COPY_INSTRUMENTED, /* records */
 };
 
 /*
- * What machine_code_write() is asked for: the other copy's place of that number; the entry
- * of the recording copy of that procedure.
+ * Flags of numbers passed to @where of machine_code_write(): a crossing in the other clone; the
+ * entry of a procedure's recording clone.
  */
 #define COPY_CROSSING 0x80000000U
 #define COPY_RECORDING 0x40000000U
 
 /**
- * struct copy_site - an old place of code that is to jump to a new one
- * @address: old
- * @label:   new
+ * struct copy_site - landing site: an original address where a jump to the clone is needed
+ * @address: in the original code
+ * @label:   in the clone
  */
 struct copy_site {
 	uint64_t address;
 	uint32_t label;
 };
 
-/** struct copy_mark - where an old address has gone: a label before what is there now. */
+/** struct copy_mark - new position of an original address: a label before the code that is there.
+ */
 struct copy_mark {
 	uint64_t address;
 	uint32_t label;
@@ -50,12 +51,12 @@ struct copy_mark {
 
 /**
  * struct procedure_copy - zero-initialised is empty; freed by procedure_copy_deinit()
- * @code:     the new code
- * @inside:   label: the entry for those who know that the thread is ready
- * @blocks_end: label: behind all blocks, and those of loops that are put again
+ * @code:     the clone
+ * @inside:   label of the entry for callers that know that the thread is ready
+ * @blocks_end: label after all blocks and replicas of loops
  * @sites:    the procedure's entry first
- * @crossings: labels, if there are two copies: where it goes on when it is its turn
- * @marks:    of @source->cuts, ascending; the last is that of all addresses behind
+ * @crossings: for two clones: labels where this clone continues after a switch
+ * @marks:    for @source->cuts, ascending; the last one also applies to all later addresses
  */
 struct procedure_copy {
 	struct machine_code code;
@@ -71,17 +72,18 @@ struct procedure_copy {
 };
 
 /**
- * struct copy_source - what is copied
- * @bytes:  the bytes of an address of code; NULL if there are none
- * @find:   number of the procedure that begins at an address and is copied too; or -1
- * @entry_of: where an entry of a jump table leads. Return: 0, or -ENOENT
+ * struct copy_source - the procedure to clone
+ * @bytes:  returns the bytes of code at an address; NULL if they do not exist
+ * @find:   returns the number of the procedure that begins at an address and is cloned too; or -1
+ * @entry_of: finds the target of a jump table's entry. Return: 0, or -ENOENT
  * @fixed:  the image is not position-independent
- * @forks:  whether a call may come back in another process
- * @plan:   of @mode, for this procedure
- * @turns:  if there are two copies; @checked: then, enum turn_entry (turn_entries.h) of a
- *          procedure of a number; @number: this one's
- * @cases_known: others may know where indirect jumps lead
- * @cuts:   addresses whose new places are asked for, ascending
+ * @forks:  returns true if a call may return in another process
+ * @plan:   plan of @mode for this procedure
+ * @turns:  for two clones
+ * @checked: for two clones: enum turn_entry (turn_entries.h) of each procedure
+ * @number: of this procedure
+ * @cases_known: other code may know the targets of indirect jumps
+ * @cuts:   addresses whose new positions are needed, ascending
  */
 struct copy_source {
 	const struct cfg *cfg;
@@ -108,10 +110,11 @@ struct copy_source {
 };
 
 /**
- * procedure_copy_make() - copy a procedure
+ * procedure_copy_make() - clone a procedure
  * @ret: out; laid out, not placed yet
  *
- * Return: 0; -ENOTSUP something in it cannot be moved (the message says what); -ENOMEM.
+ * Return: 0; -ENOTSUP if the code contains something that cannot be moved (the message names it);
+ * -ENOMEM.
  */
 int procedure_copy_make(struct procedure_copy *ret, const struct copy_source *source,
 			struct error *err);

@@ -34,7 +34,7 @@ static bool is_named(const char *name, const char *const *names, size_t count)
 	return false;
 }
 
-/* What a call leads to by name; NULL: nobody knows. */
+/* Return the name of a call's target; NULL: unknown. */
 static const char *name_of(const struct candidates *candidates, const struct insn *call)
 {
 	long index;
@@ -51,7 +51,7 @@ static const char *name_of(const struct candidates *candidates, const struct ins
 				 ->name;
 }
 
-/* Of another image, and calls nobody back. */
+/* Return true for a function of another image that calls no procedure back. */
 static bool is_harmless(const char *name)
 {
 	static const char *const names[] = {
@@ -155,7 +155,7 @@ static uint32_t candidate_of(const struct candidates *candidates, uint64_t addre
 	return candidate < 0 ? NOWHERE : (uint32_t)candidate;
 }
 
-/* The node that a call, or a jump, leads to. */
+/* Return the node that a call or a jump leads to. */
 static uint32_t callee_of(const struct candidates *candidates, bool interposes,
 			  const struct insn *call)
 {
@@ -201,7 +201,7 @@ static void add_taken(struct builder *builder)
 	}
 }
 
-/* @strings: section of their names */
+/* @strings: index of the section with their names */
 struct exports {
 	Elf_Data *data;
 	size_t count;
@@ -236,7 +236,7 @@ static void add_exported(struct builder *builder, const struct exports *exports)
 	}
 }
 
-/* Whether what is known of libc's functions is so of the image's own. */
+/* Return true if the image itself defines one of the functions that are known by name. */
 static bool interposes(const struct elf_file *file, const struct exports *exports)
 {
 	GElf_Sym symbol;
@@ -277,7 +277,7 @@ int reentry_find(struct reentry *ret, const struct candidates *candidates)
 		builder.first[nodes - 1] = (uint32_t)builder.count;
 		add_taken(&builder);
 		add_exported(&builder, &exports);
-		add(&builder, nodes - 1); /* so that there are some */
+		add(&builder, nodes - 1); /* at least one target */
 		builder.first[nodes] = (uint32_t)builder.count;
 		for (size_t i = builder.first[nodes - 1]; i < builder.count && !builder.failed; i++)
 			graph.known[builder.targets[i]] = true;

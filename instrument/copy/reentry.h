@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Who calls whom in an image that is being rewritten, as far as it matters to code that
- * keeps something for a procedure while it runs: whether a call may come back into the
- * procedure that it is made from before it returns, and whether it may return twice.
+ * The call graph of an image that is being rewritten, for inserted code that keeps state during an
+ * activation of a procedure. It answers two questions: whether a call may enter the calling
+ * procedure again before it returns, and whether it may return twice.
  *
- * Indirect calls and calls of other images may lead to all procedures whose address is
- * known there: taken other than by the program's beginning (which takes main's), or
- * exported. Some of libc's functions, by name, call nobody back, unless the image has one of these.
+ * Indirect calls and calls of other images may lead to all procedures whose address is exported or
+ * taken, except by the program's start, which takes the address of main. Some functions of libc are
+ * known by name to call no procedure of the image, unless the image exports one of them itself.
  */
 #ifndef DCPI_INSTRUMENT_REENTRY_H
 #define DCPI_INSTRUMENT_REENTRY_H
@@ -15,10 +15,10 @@
 
 /**
  * struct reentry - zero-initialised is empty; freed by reentry_deinit()
- * @first, @targets: of each candidate, and behind them of the world outside, whom it calls:
- *             targets[first[n]] .. targets[first[n + 1] - 1]
- * @component: of each likewise: those with the same number can reach each other
- * @known:     likewise: the world outside may call it
+ * @first, @targets: callees of candidate n: targets[first[n]] .. targets[first[n + 1] - 1]; the
+ *                   last node stands for all code outside the image
+ * @component: for each node: its strong component; nodes of a component can reach each other
+ * @known:     for each node: code outside the image may call it
  * @interposes: the image exports some of libc's functions itself
  */
 struct reentry {
@@ -31,7 +31,8 @@ struct reentry {
 };
 
 /**
- * reentry_find() - find it
+ * reentry_find() - build the call graph
+ *
  * Return: 0 or -ENOMEM.
  */
 int reentry_find(struct reentry *ret, const struct candidates *candidates);
@@ -39,16 +40,17 @@ int reentry_find(struct reentry *ret, const struct candidates *candidates);
 void reentry_deinit(struct reentry *graph);
 
 /**
- * reentry_is_possible() - whether a call may lead back to where it is made
- * @candidate: number of the procedure that it is in
+ * reentry_is_possible() - return true if a call may enter the calling procedure again
+ * @candidate: number of the calling procedure
  */
 bool reentry_is_possible(const struct reentry *graph, size_t candidate, const struct insn *call);
 
-/** reentry_calls_nobody() - whether a call, while it runs, leads to none of the image's procedures.
- */
+/** reentry_calls_nobody() - return true if a call, while it runs, leads to no procedure of the
+ * image. */
 bool reentry_calls_nobody(const struct reentry *graph, const struct insn *call);
 
-/** reentry_returns_twice() - setjmp, vfork and their kin, by name. */
+/** reentry_returns_twice() - return true for calls of setjmp, vfork and similar functions, by
+ * name. */
 bool reentry_returns_twice(const struct reentry *graph, const struct insn *call);
 
 #endif

@@ -51,7 +51,7 @@ static int prepare_runtime(struct rewriter *rewriter, struct error *err)
 	return 0;
 }
 
-/* Once the mode knows how many checks there are. */
+/* To be called when the mode has set the number of checks. */
 static int make_prelude(struct rewriter *rewriter, struct error *err)
 {
 	static const int32_t below_zero = -1;
@@ -71,7 +71,7 @@ static int make_prelude(struct rewriter *rewriter, struct error *err)
 	return 0;
 }
 
-/* --- copying -------------------------------------------------------------- */
+/* --- cloning -------------------------------------------------------------- */
 
 static const uint8_t *bytes_of(void *context, uint64_t address, size_t count)
 {
@@ -108,7 +108,7 @@ static size_t padding_at(void *context, uint64_t address)
 	return surroundings_padding(rewriter->code, &rewriter->image, address);
 }
 
-/* As the mode wants it. Return: as of procedure_copy_make(). */
+/* Clone a procedure as planned by the mode. Return: as for procedure_copy_make(). */
 static int copy_planned(struct rewriter *rewriter, struct candidate *candidate,
 			const struct mode_plan *plan, struct error *why)
 {
@@ -150,7 +150,7 @@ static int copy_planned(struct rewriter *rewriter, struct candidate *candidate,
 	return r == -ENOSPC ? error_set(why, ENOTSUP, "too short for a jump") : r;
 }
 
-/* @trial: to see whether it can be copied; nothing is taken for it. */
+/* @trial: only find out if the procedure can be cloned; allocate nothing for it. */
 static int copy_candidate(struct rewriter *rewriter, struct candidate *candidate, bool trial,
 			  struct error *err)
 {
@@ -202,8 +202,8 @@ static int try_all(struct rewriter *rewriter, struct error *err)
 }
 
 /*
- * Where checks are that end all recursions: of what is really copied, which is known when it
- * has been tried, with any checks.
+ * Place the checks that end all recursions, among the procedures that are really cloned. A trial
+ * with arbitrary checks finds these procedures.
  */
 static int place_turns(struct rewriter *rewriter, struct error *err)
 {
@@ -229,7 +229,7 @@ static struct turn_placement placement_of(const struct rewriter *rewriter)
 	return wanted != NULL ? *wanted : TURN_PLACEMENT_DEFAULT;
 }
 
-/* What is where in a thread's memory, which code has to know. */
+/* Define the layout of a thread's memory, which the code depends on. */
 static int begin_mode(struct rewriter *rewriter, struct error *err)
 {
 	struct mode_image *recorded = &rewriter->recorded;
@@ -268,7 +268,8 @@ static int begin_mode(struct rewriter *rewriter, struct error *err)
 	return 0;
 }
 
-/* Return: offset behind a part of all copies, or of all that record, from an offset on. */
+/* Place one part of all recording clones, or of all other clones, from an offset on. Return: offset
+ * of its end. */
 static uint64_t place_part(struct candidates *candidates, enum machine_part part, bool records,
 			   uint64_t offset)
 {
@@ -292,9 +293,9 @@ static uint64_t place_part(struct candidates *candidates, enum machine_part part
 }
 
 /*
- * What runs most comes first. Copies that record run little and are several times as long as
- * those that check; between these they would spread them over as many times the pages and sets
- * of caches, as would all that is put apart.
+ * The most frequently executed code comes first. Recording clones run rarely and are several times
+ * as long as checking clones. If they were placed in between, checking clones would occupy several
+ * times the pages and cache sets; the same holds for cold parts.
  */
 static uint64_t place_copies(struct rewriter *rewriter, uint64_t offset)
 {
@@ -341,7 +342,7 @@ static int copy_all(struct rewriter *rewriter, struct error *err)
 	return r;
 }
 
-/* Behind all else. */
+/* After all other added code. */
 static int place_shared(struct rewriter *rewriter, struct error *err)
 {
 	uint64_t end;
@@ -357,7 +358,7 @@ static int place_shared(struct rewriter *rewriter, struct error *err)
 
 /* --- unwinding ------------------------------------------------------------ */
 
-/* Behind the code. */
+/* After the code. */
 static int copy_frames(struct rewriter *rewriter, struct error *err)
 {
 	struct frame_copies copies = {
@@ -396,8 +397,8 @@ static uint64_t mix_text(uint64_t seed, const char *text)
 }
 
 /*
- * The number that tells which rewriting a profile is of: of what, in which mode, and with all that
- * has counters mean something else.
+ * Return the number that identifies the rewriting in a profile: a hash of the original file, the
+ * mode, and all options that affect the meaning of counters.
  */
 static uint64_t number_of(const struct rewriter *rewriter)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * From an executable or shared object to one that records what it does while it runs (mode.h),
- * without source, relocations or a compiler's help: procedures whose control flow is known entirely
- * are copied to the end of the image with code in them that records; their old entries, and the
- * places that jump tables lead to, jump there. Everything else stays as it is and where it is, so
- * what is not understood still works, and is not counted.
+ * Rewrite an executable or shared object so that it records its execution (mode.h), without source,
+ * relocations or help of a compiler. Procedures whose control flow is known entirely are cloned at
+ * the end of the image, with recording code. Their original entries, and the targets of their jump
+ * tables, get jumps to the clones. All other code stays unchanged at its address: code that is not
+ * understood still works, but is not recorded.
  */
 #ifndef DCPI_INSTRUMENT_REWRITER_H
 #define DCPI_INSTRUMENT_REWRITER_H
@@ -17,15 +17,15 @@
 #include "instrument/mode/mode.h"
 
 /**
- * struct rewriter_options - how
- * @output:  the new file
- * @profile: begin of the names of the files that it counts in; NULL: @output
+ * struct rewriter_options - options of a rewriting
+ * @output:  path of the new file
+ * @profile: prefix of the names of its profile files; NULL: @output
  * @secure:  processes with AT_SECURE (set-user-ID programs, file capabilities) record, too
  * @debug:   directory with separate debug files, or NULL
- * @mode:    what is recorded
- * @of_mode: its options
- * @left:    told of code that is left as it is, run by run, with the procedure's name and
- *           why; NULL: nobody
+ * @mode:    selects the data to record
+ * @of_mode: options of the mode
+ * @left:    called for each contiguous range of code that is not rewritten, with the procedure's
+ *           name and the reason; may be NULL
  */
 struct rewriter_options {
 	const char *output;
@@ -41,8 +41,10 @@ struct rewriter_options {
 /**
  * rewriter_run() - rewrite an executable or shared object
  *
- * Time is in proportion to its code. Return: 0; errors as of elf_image_open(),
- * image_code_open() and elf_image_write(); -ENOTSUP nothing in it could be rewritten.
+ * Time is proportional to the size of the code.
+ *
+ * Return: 0; errors of elf_image_open(), image_code_open() and elf_image_write(); -ENOTSUP if
+ * nothing could be rewritten.
  */
 int rewriter_run(const char *path, const struct rewriter_options *options,
 		 struct rewriter_report *report, struct error *err);

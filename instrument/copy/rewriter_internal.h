@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the files of the rewriter share: rewriter.c copies, rewriter_write.c writes. */
+/* State shared by the rewriter's files: rewriter.c clones procedures, rewriter_write.c writes. */
 #ifndef DCPI_INSTRUMENT_REWRITER_INTERNAL_H
 #define DCPI_INSTRUMENT_REWRITER_INTERNAL_H
 
@@ -21,11 +21,11 @@
 struct rewriter {
 	const struct rewriter_options *options;
 	struct elf_image image;
-	struct shared_object shared; /* if it is one */
+	struct shared_object shared; /* for a shared object */
 	struct image_code *code;
 	struct candidates candidates;
 	struct reentry reentry;
-	uint8_t *checked; /* of each candidate, if there are two copies: enum turn_entry */
+	uint8_t *checked; /* for each candidate, with two clones: enum turn_entry */
 	struct unwind_frames frames;
 	struct unwind_writer unwind;
 	uint64_t unwind_offset; /* in the added code */
@@ -37,16 +37,16 @@ struct rewriter {
 	struct prelude prelude;
 	uint64_t prelude_offset;
 	uint64_t code_bytes;
-	const struct candidate *written; /* whose code is being written */
-	bool records;			 /* the second copy of it */
+	const struct candidate *written; /* the procedure being written */
+	bool records;			 /* its recording clone is being written */
 	uint8_t *out;
 	struct rewriter_report *report;
 };
 
 /**
- * rewriter_write() - put all that was copied and planned together, as a file
+ * rewriter_write() - write the new file from the clones and plans
  *
- * Where it all goes has been decided. Return: 0; errors of the mode's encode(),
+ * The positions of all parts have been decided. Return: 0; errors of the mode's encode(),
  * elf_image_write(); -ERANGE, -ENOMEM.
  */
 int rewriter_write(struct rewriter *rewriter, struct error *err);

@@ -40,7 +40,7 @@ void rewriter_report_fill(struct rewriter_report *ret, const struct candidates *
 	}
 }
 
-/* Instructions that follow each other are told of together. */
+/* Report contiguous instructions together. */
 static void tell_left(const struct candidate *candidate, rewriter_report_left_fn *left,
 		      void *context)
 {

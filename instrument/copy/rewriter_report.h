@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What came of a rewriting (rewriter.h). */
+/* Summary of a rewriting (rewriter.h). */
 #ifndef DCPI_INSTRUMENT_REWRITER_REPORT_H
 #define DCPI_INSTRUMENT_REWRITER_REPORT_H
 
@@ -11,7 +11,7 @@ struct candidates;
 
 #define REWRITER_REASONS_MAX 32
 
-/** struct rewriter_reason - why procedures were left as they are. */
+/** struct rewriter_reason - a reason for which procedures were not rewritten. */
 struct rewriter_reason {
 	char text[96];
 	size_t procedures;
@@ -19,11 +19,11 @@ struct rewriter_reason {
 };
 
 /**
- * struct rewriter_report - what came of it
- * @procedures, @bytes: of code that the image has, stubs of the linkage table aside
- * @copied, @copied_bytes: of these, rewritten
- * @blocks, @counters: of what was copied
- * @new_bytes: of code that was added
+ * struct rewriter_report - summary of a rewriting
+ * @procedures, @bytes: all code of the image, without PLT stubs
+ * @copied, @copied_bytes: the part that was rewritten
+ * @blocks, @counters: of rewritten procedures
+ * @new_bytes: size of the added code
  */
 struct rewriter_report {
 	size_t procedures;
@@ -37,21 +37,21 @@ struct rewriter_report {
 	size_t reason_count;
 };
 
-/** rewriter_report_fill() - all but @new_bytes and @counters, of what has been copied. */
+/** rewriter_report_fill() - fill in all members but @new_bytes and @counters. */
 void rewriter_report_fill(struct rewriter_report *ret, const struct candidates *candidates);
 
-/* Told of a procedure's instructions that follow each other and are left as they are. */
+/* Called for a contiguous range of a procedure's instructions that is not rewritten. */
 typedef void rewriter_report_left_fn(void *context, const char *name, uint64_t start, uint64_t end,
 				     const char *why);
 
-/** rewriter_report_left() - tell of all of them, procedure by procedure. */
+/** rewriter_report_left() - visit all such ranges, procedure by procedure. */
 void rewriter_report_left(const struct candidates *candidates, rewriter_report_left_fn *left,
 			  void *context);
 
-/** rewriter_report_print() - tell it: a line, and one for each reason */
+/** rewriter_report_print() - print a line for the rewriting, and one for each reason */
 void rewriter_report_print(FILE *out, const struct rewriter_report *report);
 
-/** rewriter_report_text() - the same as a text. Return: malloc'd, or NULL. */
+/** rewriter_report_text() - return the same as a string. Return: malloc'd, or NULL. */
 char *rewriter_report_text(const struct rewriter_report *report);
 
 #endif

@@ -26,7 +26,7 @@ static uint64_t prelude_address(const struct rewriter *rewriter, uint32_t label)
 	       machine_code_offset(&rewriter->prelude.code, label);
 }
 
-/* In the other copy than the one that is being written. */
+/* Return the address of a crossing in the other clone than the one being written. */
 static uint64_t crossing_address(const struct rewriter *rewriter, uint32_t crossing)
 {
 	const struct candidate *candidate = rewriter->written;
@@ -38,7 +38,8 @@ static uint64_t crossing_address(const struct rewriter *rewriter, uint32_t cross
 	       machine_code_offset(&copy->code, copy->crossings[crossing]);
 }
 
-/* For machine_code_write(). A procedure that is not copied is where it always was. */
+/* The callback of machine_code_write(). A procedure that was not cloned is at its original
+ * address. */
 static uint64_t where(void *context, uint32_t other)
 {
 	const struct rewriter *rewriter = context;
@@ -141,7 +142,7 @@ static int fill_state(struct rewriter *rewriter, struct error *err)
 		rewriter->options->profile ? rewriter->options->profile : rewriter->options->output;
 	char absolute[PATH_MAX] = "";
 
-	/* The program may run in another folder. */
+	/* The program may run in another directory. */
 	if (profile[0] != '/' && realpath(".", absolute) == NULL)
 		return error_set_errno(err, "cannot find the current folder");
 	if ((size_t)snprintf(state->path, sizeof(state->path), "%s%s%s", absolute,

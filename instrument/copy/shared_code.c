@@ -20,7 +20,7 @@ static bool is_site(const struct procedure_copy *copy, uint64_t address)
 	return false;
 }
 
-/* Whether old code works from an address on: where it meets a patch, that is at its start. */
+/* Return true if original code works from an address on: it reaches patches only at their start. */
 static bool is_whole(const struct candidate *candidate, uint64_t from)
 {
 	const struct cfg *cfg = candidate->cfg;
@@ -38,7 +38,8 @@ static bool is_whole(const struct candidate *candidate, uint64_t from)
 	return true;
 }
 
-/* The copied one, not @from's, in whose middle an address is; or NULL. */
+/* Return the cloned procedure that contains the target in its middle, if it is not the procedure of
+ * @from; or NULL. */
 static struct candidate *landed_in(struct candidates *candidates, const struct insn *from)
 {
 	long index = image_code_find(candidates->code, from->target);

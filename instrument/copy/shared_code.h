@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Code that belongs to two procedures: one jumps behind the entry of the other, and has it
- * as a part of its own. Where the one stays as it is and the other was copied, control
- * still arrives in the other's old code. Internal to the rewriter.
+ * Code that belongs to two procedures: one jumps past the entry of the other and shares its
+ * remaining code. If only the second one was cloned, control still arrives in its original code.
+ * Internal to the rewriter.
  */
 #ifndef DCPI_INSTRUMENT_SHARED_CODE_H
 #define DCPI_INSTRUMENT_SHARED_CODE_H
@@ -10,11 +10,11 @@
 struct candidates;
 
 /**
- * shared_code_keep() - keep copied procedures whose old code is still run by one that stays,
- * if jumps to the new code were put where they are in its way
+ * shared_code_keep() - exclude cloned procedures from rewriting whose original code is still
+ * executed by an unmodified procedure, and would fail because of the jumps written into it
  *
- * To be called when all are copied and planned (old_code_plan()), before anything is
- * written. What is kept now has counters already, which nobody counts in.
+ * To be called when all procedures are cloned and planned (old_code_plan()), before anything is
+ * written. Procedures excluded here already have counters, which stay unused.
  */
 void shared_code_keep(struct candidates *candidates);
 

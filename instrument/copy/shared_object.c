@@ -17,7 +17,7 @@ uint64_t shared_object_range(uint64_t number)
 	return PROFILE_LAYOUT_SHARED_RANGES + number % places * PROFILE_LAYOUT_PAGE;
 }
 
-/* On pages of their own: the runtime goes on while they cannot be run. */
+/* Procedures get pages of their own, so that the runtime can run while they are not executable. */
 uint64_t shared_object_code(struct shared_object *object, const struct elf_image *image,
 			    uint64_t offset)
 {
@@ -45,7 +45,7 @@ static void add_site(void *context, uint64_t offset)
 	} while (distance > 0);
 }
 
-/* In order of addresses: those of one part of all procedures. */
+/* Add the sites of one part of all procedures, in order of addresses. */
 static void add_sites(struct shared_object *object, const struct candidates *candidates,
 		      enum machine_part part)
 {

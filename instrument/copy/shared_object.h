@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What shared objects need beyond executables: a relocation by which the loader says where
- * the word is by which a thread is known to the runtime, and the places in the added code
- * that change if the image cannot have the range in threads' windows (profile_layout.h) that
- * it was made for. Both are put behind the added code.
+ * Shared objects need two additions compared with executables. One is a relocation by which the
+ * loader stores the position of the word that marks a thread as known to the runtime. The other is
+ * a list of the places in the added code that depend on the image's range in threads' windows
+ * (profile_layout.h), in case that range is occupied. Both follow the added code.
  */
 #ifndef DCPI_INSTRUMENT_SHARED_OBJECT_H
 #define DCPI_INSTRUMENT_SHARED_OBJECT_H
@@ -14,14 +14,15 @@
 
 struct error;
 
-/* A shared object's range has at most so many bytes. */
+/* Maximum size of a shared object's range. */
 #define SHARED_OBJECT_RANGE_BYTES (UINT64_C(64) << 20)
 
 /**
  * struct shared_object - zero-initialised is empty; freed by shared_object_deinit()
- * @slot:       of the word, in what the image's threads have of their own
- * @code:       offset in the added code of the first procedure, and @code_end: behind the last
- * @sites_at, @relocations_at: likewise, of what is put behind it
+ * @slot:       position of the word in the image's thread-local data
+ * @code:       offset of the first procedure in the added code, and @code_end: of the end of the
+ *              last
+ * @sites_at, @relocations_at: offsets of the two additions in the added code
  */
 struct shared_object {
 	struct elf_image_dynamic dynamic;
@@ -33,32 +34,32 @@ struct shared_object {
 	uint64_t code_end;
 	uint64_t sites_at;
 	uint64_t relocations_at;
-	uint64_t last; /* site */
+	uint64_t last; /* last site added */
 	uint64_t base;
 	bool failed;
 };
 
 /**
- * shared_object_range() - where an image's range may well be: few others' are there
+ * shared_object_range() - choose a range for an image, which few other images are likely to have
  * @number: of the image
  */
 uint64_t shared_object_range(uint64_t number);
 
-/** shared_object_code() - where procedures may begin in the added code, from @offset on. */
+/** shared_object_code() - return the offset for procedures in the added code, from @offset on. */
 uint64_t shared_object_code(struct shared_object *object, const struct elf_image *image,
 			    uint64_t offset);
 
 /**
- * shared_object_place() - find all sites, and room for them
- * @offset: behind the added code
+ * shared_object_place() - find all sites and their place after the added code
+ * @offset: of the end of the added code
  *
- * Return: behind what is put there; 0: no memory.
+ * Return: offset of the end of both additions; 0: out of memory.
  */
 uint64_t shared_object_place(struct shared_object *object, const struct candidates *candidates,
 			     uint64_t offset);
 
 /**
- * shared_object_write() - put it there
+ * shared_object_write() - write both additions
  * @out:   the added code, which is at @address
  * @state: address of the runtime's state
  *
@@ -68,8 +69,8 @@ int shared_object_write(const struct shared_object *object, struct elf_image *im
 			uint64_t address, uint64_t state, struct error *err);
 
 /**
- * shared_object_tell() - the runtime of it
- * @address: of the added code, and @at the state's
+ * shared_object_tell() - fill in the runtime's state
+ * @address: of the added code; @at: of the state
  */
 void shared_object_tell(const struct shared_object *object, const char *path, uint64_t address,
 			uint64_t at, struct profile_layout_state *state);

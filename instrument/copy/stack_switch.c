@@ -16,7 +16,8 @@ static bool is_of_frame(const struct insn_memory *memory)
 	return memory->base == RSP || memory->base == RBP;
 }
 
-/* Compilers keep the stack pointer of a block with variable arrays in the frame or a register. */
+/* Return true if the instruction switches stacks. In a block with variable-length arrays, compilers
+ * keep the stack pointer in the frame or in a register; restoring it from there is not a switch. */
 static bool switches(const struct insn *insn)
 {
 	if (insn->destination != RSP || insn->flow != INSN_FLOW_NEXT)

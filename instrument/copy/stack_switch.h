@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Programs that go on on another stack: coroutines. */
+/* Find programs that switch stacks, for example for coroutines. */
 #ifndef DCPI_INSTRUMENT_STACK_SWITCH_H
 #define DCPI_INSTRUMENT_STACK_SWITCH_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What is behind the runtime's state in a rewritten image, in memory only: the guard's
- * page, and what stands for a thread before a static program has one. Offsets from the state.
+ * Layout of the zero-initialised memory after the runtime's state in a rewritten image: the guard's
+ * page, and a temporary thread control block for the start of a static program. Offsets are
+ * relative to the state.
  */
 #ifndef DCPI_INSTRUMENT_STATE_LAYOUT_H
 #define DCPI_INSTRUMENT_STATE_LAYOUT_H
@@ -14,7 +15,8 @@ static inline uint64_t state_layout_guard(void)
 	return elf_image_round_up(sizeof(struct profile_layout_state), ELF_IMAGE_PAGE);
 }
 
-/** state_layout_dummy() - once the slot is known. */
+/** state_layout_dummy() - return the offset of the temporary thread control block; needs the
+ * slot. */
 static inline uint64_t state_layout_dummy(const struct profile_layout_state *state)
 {
 	return elf_image_round_up(state_layout_guard() + ELF_IMAGE_PAGE - (uint64_t)state->slot,

@@ -4,7 +4,7 @@
 #include <Zydis/Zydis.h>
 #include <string.h>
 
-/* By the names of what libc has: the child comes back from there as well. */
+/* Known by the names of libc's functions, from which the child returns as well. */
 bool surroundings_forks(struct image_code *code, const struct insn *call)
 {
 	static const char *const names[] = {"fork",    "vfork",	 "_Fork", "__fork", "__libc_fork",
@@ -24,7 +24,7 @@ bool surroundings_forks(struct image_code *code, const struct insn *call)
 	return false;
 }
 
-/* Whether it is of a procedure that somebody knows of. */
+/* Return true if the address belongs to a procedure that is known. */
 static bool is_known(const struct image_code *code, uint64_t address)
 {
 	long index = image_code_find(code, address);
@@ -35,8 +35,8 @@ static bool is_known(const struct image_code *code, uint64_t address)
 }
 
 /*
- * Behind a procedure compilers leave gaps up to the next one, which nobody runs. Where nobody
- * knows what comes next, that is a gap if all is up to where procedures are aligned.
+ * Compilers leave gaps between procedures that are never executed. If the next procedure is not
+ * known, nops and int3 up to the alignment of procedures are a gap.
  */
 size_t surroundings_padding(const struct image_code *code, const struct elf_image *image,
 			    uint64_t address)

@@ -12,7 +12,7 @@
 #define SEGMENT_FS 0x64
 #define SEGMENT_GS 0x65
 
-/* --- numbers -------------------------------------------------------------- */
+/* --- counters ------------------------------------------------------------- */
 
 struct turn_number turn_code_checks(const struct runtime_code *runtime, uint32_t counter)
 {
@@ -31,7 +31,7 @@ struct turn_number turn_code_records(const struct copy_turns *turns)
 	return in_area(turns, offsetof(struct profile_layout_turns, records));
 }
 
-/* An instruction whose operand is a number, and perhaps another one. */
+/* Emit an instruction with a counter as its operand, and optionally an immediate. */
 static void emit(struct machine_code *code, struct turn_number number, uint8_t opcode,
 		 uint8_t extension, const void *immediate, size_t bytes)
 {
@@ -79,12 +79,12 @@ static void emit_add(struct machine_code *code, struct turn_number number, uint3
 	emit(code, number, 0x81, 0, &value, sizeof(value));
 }
 
-/* --- turns ---------------------------------------------------------------- */
+/* --- bursts --------------------------------------------------------------- */
 
 /*
- * Who comes back has recorded as long as is wanted. But he may have been called by a recording
- * copy, into which he returns: so its next check is to lead away from there as well, and that
- * is the end of no burst.
+ * The recording clone has recorded enough. But it may have been called by another recording clone,
+ * to which it returns. The next check there has to leave that clone as well, without ending a
+ * burst.
  */
 void turn_code_end(struct machine_code *code, const struct runtime_code *runtime,
 		   const struct copy_turns *turns, uint32_t counter)
@@ -115,8 +115,9 @@ static void emit_answer(struct machine_code *code, bool crosses)
 }
 
 /*
- * The check that leads into the other copy is the first one there: one less is left. In the
- * middle of a burst it is one of it, and may be its end: then all goes on here.
+ * The check that leads to the other clone is the first one of the burst: one less remains. In the
+ * middle of a burst it is one of the burst's checks, and may be the last: then this clone
+ * continues.
  */
 static void emit_begin(struct machine_code *code, const struct runtime_code *runtime,
 		       const struct copy_turns *turns, uint32_t counter)
@@ -143,9 +144,8 @@ static void emit_begin(struct machine_code *code, const struct runtime_code *run
 }
 
 /*
- * A thread or process that the runtime does not know has nothing to record in. It begins
- * with checks below zero, or goes on with its parent's; now it gets its own, and they are
- * looked at again.
+ * A thread or process that the runtime does not know has no memory to record in. Its check counters
+ * start below zero, or are those of its parent. The runtime sets them, and they are tested again.
  */
 void turn_code_routine(struct machine_code *code, const struct runtime_code *runtime,
 		       const struct copy_turns *turns, bool counts, uint32_t counter)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What counts down to when the other copy of a procedure is to run (copier_turn.c): two
- * numbers of the thread's. Checks of the checking copy are thread-local, those of the recording
- * copy are in the thread's area, which the runtime makes.
+ * Counters of a thread that decide when the other clone of a procedure is to run (copier_turn.c).
+ * The counters of checking clones are thread-local. The counter of recording clones is in the
+ * thread's area, which the runtime allocates.
  */
 #ifndef DCPI_INSTRUMENT_TURN_CODE_H
 #define DCPI_INSTRUMENT_TURN_CODE_H
@@ -10,39 +10,40 @@
 #include "instrument/code/runtime_code.h"
 #include "instrument/mode/mode.h"
 
-/* Routines of the image's (machine_code_enter()), for where it is only looked and for checks, by
- * what they count down. */
+/* Routines of the image for machine_code_enter(): after a test of the first counter, and after a
+ * check that counts down @counter. */
 #define TURN_CODE_LOOKED (UINT32_MAX - 6)
 #define TURN_CODE_COUNTED(counter) (UINT32_MAX - 7 - (counter))
 
-/** struct turn_number - 32 bits; the prefix of an instruction that uses it, and the offset. */
+/** struct turn_number - a counter of 32 bits: its segment prefix and its offset. */
 struct turn_number {
 	uint8_t segment;
 	uint32_t at;
 };
 
-/** turn_code_checks() - @counter: which, of several (copy_turns.counters) */
+/** turn_code_checks() - return a check counter; @counter: its index (copy_turns.counters) */
 struct turn_number turn_code_checks(const struct runtime_code *runtime, uint32_t counter);
 struct turn_number turn_code_records(const struct copy_turns *turns);
 
-/** turn_code_count_down() - by one; the carry stays as it is. */
+/** turn_code_count_down() - decrement a counter; the carry stays. */
 void turn_code_count_down(struct machine_code *code, struct turn_number number);
 
-/** turn_code_compare() - with @with. */
+/** turn_code_compare() - compare a counter with @with. */
 void turn_code_compare(struct machine_code *code, struct turn_number number, int8_t with);
 
 /**
- * turn_code_routine() - what checking copies call when their checks are below zero
- * @counts: at a check, which counts down @counter; else it looked at the first one
+ * turn_code_routine() - emit the routine that checking clones call if a check counter is below zero
+ * @counts: called by a check that counts down @counter; false: called after a test of the first
+ *          counter
  *
- * Below the red zone; changes no register. Returns with the carry set if it is the other
- * copy's turn.
+ * To be called below the red zone; changes no register. Returns with the carry set if the other
+ * clone is to run.
  */
 void turn_code_routine(struct machine_code *code, const struct runtime_code *runtime,
 		       const struct copy_turns *turns, bool counts, uint32_t counter);
 
-/** turn_code_end() - a recording copy has recorded enough. Changes flags. @counter: that began it,
- * unless the mode has seen to that. */
+/** turn_code_end() - emit the end of a recording clone's burst. Changes flags. @counter: the check
+ * counter that began the burst, unless the mode handles it. */
 void turn_code_end(struct machine_code *code, const struct runtime_code *runtime,
 		   const struct copy_turns *turns, uint32_t counter);
 

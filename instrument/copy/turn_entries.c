@@ -7,12 +7,14 @@
 #include "instrument/copy/reentry.h"
 
 #define FAR UINT32_MAX
-/* Calls that are looked at to do without checks. */
+/* Maximum number of calls examined to omit checks. */
 #define EFFORT (UINT64_C(1) << 26)
 
 /*
- * @callers: how many calls of it there are in others; @distance: from where others call;
- * @component: strong ones; @seen: by which search
+ * @callers: number of calls of each procedure
+ * @distance: from the roots
+ * @component: number of the strong component
+ * @seen: the last search that visited the procedure
  */
 struct finder {
 	const struct turn_calls *calls;
@@ -46,7 +48,7 @@ static void find_callers(struct finder *finder)
 	}
 }
 
-/* Breadth first. */
+/* Breadth-first search from the roots. */
 static void find_distances(struct finder *finder)
 {
 	const struct strong_graph *graph = &finder->calls->graph;
@@ -71,7 +73,8 @@ static void find_distances(struct finder *finder)
 	}
 }
 
-/* Recursion from below: by one of the same component that is at least as far away. */
+/* A procedure gets a check if it is called by one of the same component that is at least as far
+ * from the roots. */
 static void check_recursions(const struct finder *finder, uint8_t *checked)
 {
 	const struct strong_graph *graph = &finder->calls->graph;
@@ -87,7 +90,8 @@ static void check_recursions(const struct finder *finder, uint8_t *checked)
 	}
 }
 
-/* Whether calls lead from a procedure back to it by those without a check on each entry. */
+/* Return true if calls lead from a procedure back to it, by procedures without a check on each
+ * entry. */
 static bool is_recursive(struct finder *finder, const uint8_t *checked, uint32_t node)
 {
 	const struct strong_graph *graph = &finder->calls->graph;
@@ -127,7 +131,8 @@ static int by_callers(const void *left, const void *right)
 	return a->node < b->node ? -1 : a->node > b->node;
 }
 
-/* Of many recursions another one has a check, too. What most call does without first. */
+/* Omit checks of recursions that contain another check, first in procedures that are called
+ * most. */
 static int leave_out_recursions(struct finder *finder, uint8_t *checked)
 {
 	uint32_t nodes = finder->calls->graph.nodes, count = 0;
@@ -204,7 +209,8 @@ static bool is_copied(const struct reentry *reentry, uint32_t node)
 	return node < reentry->candidates->count && !reentry->candidates->all[node].kept;
 }
 
-/* Who is not copied calls whom it calls from outside, and is not looked at any further. */
+/* Calls by a procedure that is not cloned are calls from outside. Its other edges are not
+ * followed. */
 static void leave_out(const struct reentry *reentry, bool *outside, uint32_t *targets)
 {
 	uint32_t nodes = (uint32_t)reentry->candidates->count + 1;

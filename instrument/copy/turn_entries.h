@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which procedures have a check on entry (turn_placement.h): Hirzel and Chilimbi's section
- * 4.1. Only those that are copied can have one, so all others are the world outside here:
- * whom they call is as good as whom the kernel calls.
+ * Choose the procedures that have a check on entry (turn_placement.h), as in Hirzel and Chilimbi's
+ * section 4.1. Only cloned procedures can have a check. All others count as code outside: a
+ * procedure that they call may as well be called by the kernel.
  */
 #ifndef DCPI_INSTRUMENT_TURN_ENTRIES_H
 #define DCPI_INSTRUMENT_TURN_ENTRIES_H
@@ -13,19 +13,19 @@
 #include "analysis/graph/strong_components.h"
 #include "instrument/mode/turn_placement.h"
 
-/** enum turn_entry - whose calls have a check, of a procedure. */
+/** enum turn_entry - calls of a procedure that have a check. */
 enum turn_entry {
 	TURN_ENTRY_NONE,
-	TURN_ENTRY_OUTSIDE, /* those of others: a recursion by way of them has that */
-	TURN_ENTRY_EACH,    /* those of our own, too */
+	TURN_ENTRY_OUTSIDE, /* calls from outside, which end recursions through outside code */
+	TURN_ENTRY_EACH,    /* also calls from clones */
 };
 
 /**
- * struct turn_calls - who calls whom, directly; the arrays are the caller's
+ * struct turn_calls - direct calls between procedures; the caller owns the arrays
  * @graph:   of procedures; calls that lead elsewhere are edges to UINT32_MAX
- * @outside: of each, whether somebody else may call it: its address is known
+ * @outside: for each procedure: code outside may call it, since its address is known
  *
- * A leaf has no edges at all: what calls nobody back is none.
+ * A leaf has no edges at all; calls of functions that call no procedure back are no edges.
  */
 struct turn_calls {
 	struct strong_graph graph;
@@ -33,20 +33,24 @@ struct turn_calls {
 };
 
 /**
- * turn_entries_find() - find them
- * @checked: out: of each procedure, enum turn_entry
+ * turn_entries_find() - choose the checks
+ * @checked: out: enum turn_entry of each procedure
  *
- * All recursions have one with a check, of TURN_ENTRIES_NONE aside: in each someone is
- * called by one that is at least as far from where it all begins. Of these, checks are left
- * out that are in no recursion without another one, beginning with what is called in most
- * places. O(nodes + edges), but for that, which is given up after a while.
+ * Each recursion contains a procedure with a check, except with TURN_ENTRIES_NONE: a recursion
+ * always contains a procedure that is called by one at least as far from the roots. A check is then
+ * omitted if each recursion still has another check without it. The procedures that are called in
+ * most places come first.
+ *
+ * O(nodes + edges), except for the omission, whose effort is limited.
+ *
  * Return: 0 or -ENOMEM.
  */
 int turn_entries_find(uint8_t *checked, const struct turn_calls *calls, enum turn_entries which);
 
 struct reentry;
 
-/** turn_entries_of_image() - of candidates, once it is known which are copied. As above. */
+/** turn_entries_of_image() - choose the checks of candidates, once it is known which are cloned.
+ * Return: as for turn_entries_find(). */
 int turn_entries_of_image(uint8_t *checked, const struct reentry *reentry, enum turn_entries which);
 
 #endif

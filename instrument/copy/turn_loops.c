@@ -12,8 +12,8 @@ enum {
 };
 
 /*
- * @way:  blocks on the way from where a search began, and how many edges of each are @done
- * @body: of each block: it is in the loop that is looked at; @list: these
+ * @way:  stack of blocks of the search; @done: number of visited edges of each
+ * @body: for each block: it is in the current loop; @list: these blocks
  */
 struct finder {
 	const struct cfg *cfg;
@@ -29,9 +29,9 @@ struct finder {
 	int32_t limit;
 };
 
-/* --- ways back ------------------------------------------------------------ */
+/* --- back edges ----------------------------------------------------------- */
 
-/* On along the next edge, or a step back. */
+/* Follow the next edge, or return to the previous block. */
 static void search_step(struct finder *finder)
 {
 	uint32_t block = finder->way[finder->depth - 1], edge;
@@ -56,7 +56,7 @@ static void search_step(struct finder *finder)
 	finder->done[finder->depth++] = 0;
 }
 
-/* From all blocks with these flags that are new. */
+/* Search from all new blocks with these flags. */
 static void search_from(struct finder *finder, uint32_t flags)
 {
 	for (uint32_t b = 0; b < finder->cfg->block_count; b++) {
@@ -86,7 +86,7 @@ static void add_to_body(struct finder *finder, uint32_t block, uint32_t *count)
 	finder->list[(*count)++] = block;
 }
 
-/* Return: how many blocks; 0: others than the header can be entered from without. */
+/* Return: number of blocks; 0: the loop can be entered at other blocks than its header. */
 static uint32_t find_body(struct finder *finder, uint32_t header)
 {
 	const struct cfg *cfg = finder->cfg;
@@ -139,7 +139,7 @@ static bool is_boring(const struct finder *finder, uint32_t count)
 	return count > 0;
 }
 
-/* What leads back to a boring loop's first block has no check: all of that loop is boring. */
+/* A boring loop has no check on its back edges, and all of its blocks are boring. */
 static void look_at(struct finder *finder, uint32_t header)
 {
 	const struct cfg *cfg = finder->cfg;
@@ -199,7 +199,7 @@ int turn_loops_find(struct turn_loops *ret, const struct cfg *cfg, int32_t borin
 		r = 0;
 		if (boring != TURN_LOOPS_NONE) {
 			search_from(&finder, CFG_BLOCK_ENTRY);
-			search_from(&finder, 0); /* those that nothing leads to */
+			search_from(&finder, 0); /* unreachable from the entries */
 		}
 		if (boring != TURN_LOOPS_NONE && boring != TURN_LOOPS_ALL)
 			find_boring(&finder);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which ways of a procedure lead back and have a check, and which of its loops are boring
- * (turn_placement.h).
+ * Find the back edges of a procedure that have a check, and its boring loops (turn_placement.h).
  *
- * Ways back are those to a block that a search in depth is still on the way from; each
- * circle has one. A loop is a block that such ways lead to, and the blocks from which these
- * are reached without it. One that can be entered elsewhere too is never boring, nor one
- * that calls, asks the system or has indirect jumps.
+ * A back edge leads to a block on the current path of a depth-first search; each cycle has one. A
+ * loop consists of a header, to which back edges lead, and the blocks that reach their sources
+ * without passing the header. A loop is never boring if it can be entered elsewhere, or contains
+ * calls, system calls or indirect jumps.
  */
 #ifndef DCPI_INSTRUMENT_TURN_LOOPS_H
 #define DCPI_INSTRUMENT_TURN_LOOPS_H
@@ -18,9 +17,9 @@
 
 /**
  * struct turn_loops - zero-initialised is empty; freed by turn_loops_deinit()
- * @checked: of each edge of the graph: it has a check. So every circle has one, but those
- *           of blocks that are boring; no loop has one with TURN_LOOPS_NONE
- * @boring:  of each block: it is in a boring loop, and records nothing
+ * @checked: for each edge of the graph: it has a check. Each cycle contains one, unless all its
+ *           blocks are boring; with TURN_LOOPS_NONE no loop does
+ * @boring:  for each block: it is in a boring loop, and records nothing
  */
 struct turn_loops {
 	bool *checked;
@@ -28,10 +27,10 @@ struct turn_loops {
 };
 
 /**
- * turn_loops_find() - find them
- * @is_event: whether something is to be recorded at an instruction
+ * turn_loops_find() - find checks and boring loops
+ * @is_event: returns true if something is to be recorded at an instruction
  *
- * O(blocks * loops) at the worst. Return: 0 or -ENOMEM.
+ * O(blocks * loops) in the worst case. Return: 0 or -ENOMEM.
  */
 int turn_loops_find(struct turn_loops *ret, const struct cfg *cfg, int32_t boring,
 		    bool (*is_event)(void *context, uint32_t insn), void *context);

@@ -6,13 +6,14 @@
 
 #include "lib/array.h"
 
-/* Blocks near where a loop begins that are looked at. */
+/* Maximum number of blocks examined near a loop's header. */
 #define NEAR 64
 #define FAR UINT32_MAX
 
 /*
- * struct place - one of them
- * @forth: instructions from there to its end, at least; @back: from its start to a way back
+ * struct place - a block near the header
+ * @forth: minimum number of instructions from the header to the block's end
+ * @back: minimum number of instructions from the block's start to the end of a back edge
  */
 struct place {
 	uint32_t block;
@@ -21,8 +22,10 @@ struct place {
 };
 
 /*
- * @near:  @count of them; @near_of: of each block: which one it is, if that one is of this block
- * @header: where the loop begins; @edge: a way back with a check
+ * @near:   the examined blocks, @count of them
+ * @near_of: for each block: its index in @near, if that place is of this block
+ * @header: of the loop
+ * @edge:   a checked back edge
  */
 struct finder {
 	const struct cfg *cfg;
@@ -48,7 +51,7 @@ static bool is_plain(const struct cfg *cfg, const struct cfg_block *block)
 	return true;
 }
 
-/* On within the procedure, and no table says where. */
+/* Return true for an edge within the procedure that is not of a jump table. */
 static bool is_way(const struct cfg_edge *edge)
 {
 	return edge->kind == CFG_EDGE_NEXT || edge->kind == CFG_EDGE_TAKEN ||
@@ -61,7 +64,7 @@ bool turn_strides_leads_back(const struct cfg *cfg, const struct turn_loops *loo
 	return loops->checked[edge] && is_way(&cfg->edges[edge]) && cfg->edges[edge].to == header;
 }
 
-/* Within a turn. */
+/* Return true if an edge stays within an iteration. */
 static bool leads_on(const struct finder *finder, uint32_t edge)
 {
 	return is_way(&finder->cfg->edges[edge]) && !finder->loops->checked[edge];
@@ -82,7 +85,7 @@ static uint32_t length_of(const struct finder *finder, const struct place *place
 
 /* --- bodies --------------------------------------------------------------- */
 
-/* Return: whether a block is new, or nearer than it was. */
+/* Return: true if the block is new, or nearer than before. */
 static bool come_to(struct finder *finder, uint32_t block, uint32_t forth)
 {
 	struct place *place = place_of(finder, block);
@@ -120,7 +123,7 @@ static void find_near(struct finder *finder)
 	}
 }
 
-/* Along an edge. */
+/* Return the number of instructions to a back edge, along an edge. */
 static uint32_t way_back(struct finder *finder, uint32_t edge)
 {
 	const struct place *to = place_of(finder, finder->cfg->edges[edge].to);
@@ -152,13 +155,13 @@ static void find_ways_back(struct finder *finder)
 	}
 }
 
-/* Instructions of the shortest way round that a block is on. */
+/* Return the number of instructions of the shortest cycle through a block. */
 static uint32_t round_of(const struct finder *finder, const struct place *place)
 {
 	return place->back == FAR ? FAR : place->forth + place->back - length_of(finder, place);
 }
 
-/* The shortest one above @than. */
+/* Return the length of the shortest cycle that is longer than @than. */
 static uint32_t next_round(const struct finder *finder, uint32_t than)
 {
 	uint32_t least = FAR;
@@ -172,7 +175,8 @@ static uint32_t next_round(const struct finder *finder, uint32_t than)
 	return least;
 }
 
-/* All that are on a way round that is no longer: whole ways. */
+/* Return the number of instructions on cycles of at most @round instructions: these are whole
+ * cycles. */
 static uint32_t insns_within(const struct finder *finder, uint32_t round)
 {
 	uint32_t insns = 0;
@@ -184,7 +188,7 @@ static uint32_t insns_within(const struct finder *finder, uint32_t round)
 	return insns;
 }
 
-/* As they lie, but from where the loop begins. */
+/* Order by address, starting from the header. */
 static int by_place(const void *left, const void *right, void *context)
 {
 	uint32_t header = *(const uint32_t *)context;
@@ -194,7 +198,7 @@ static int by_place(const void *left, const void *right, void *context)
 	return (a > b) - (a < b);
 }
 
-/* Keeps the shortest ways round, as many as may be. Return: their instructions. */
+/* Keep as many of the shortest cycles as possible. Return: number of their instructions. */
 static uint32_t choose(struct finder *finder)
 {
 	uint32_t all = insns_within(finder, TURN_STRIDE_BODY);
@@ -219,10 +223,10 @@ static uint32_t choose(struct finder *finder)
 	return insns;
 }
 
-/* --- what leads to it ----------------------------------------------------- */
+/* --- entries of loops ----------------------------------------------------- */
 
-/* Whether who comes to a block that is kept does so from one of these: without a check, and to
- * where the loop begins by one. */
+/* Return true if all edges to a kept block come from kept blocks without a check. For the header,
+ * this must hold for its checked edges. */
 static bool is_entered_from_kept(struct finder *finder, uint32_t index)
 {
 	const struct cfg *cfg = finder->cfg;
@@ -243,10 +247,13 @@ static bool is_entered_from_kept(struct finder *finder, uint32_t index)
 }
 
 /*
- * Then it is a natural loop with no other one in it. Who leaves it and comes back without having
- * ended the last turn has gone another way back, to where another loop begins. Were there no ways
- * back but such ones, of loops one after the other, each loop would have the first block of the one
- * before it in it, and so dominate it: all would be the same.
+ * If all blocks satisfy the condition, the loop is a natural loop without an inner loop. A path
+ * that leaves it, and returns without reaching the end of the last replica, has taken another back
+ * edge to another loop's header.
+ *
+ * There must be a check on that path. Otherwise all its back edges would be of closed loops. Each
+ * loop would then contain the header of the previous one, and so dominate it: all headers would be
+ * the same.
  */
 static bool is_closed(struct finder *finder)
 {

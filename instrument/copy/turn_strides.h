@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Loops that are put again behind themselves, with all that it needs to go round quickly: there a
- * check is for several turns. More of them would take caches from the rest.
+ * Loops whose quickest iterations are replicated after the procedure's blocks, so that one check
+ * covers several iterations. More replicas would displace other code from the caches.
  */
 #ifndef DCPI_INSTRUMENT_TURN_STRIDES_H
 #define DCPI_INSTRUMENT_TURN_STRIDES_H
@@ -12,8 +12,8 @@
 #include "instrument/copy/turn_loops.h"
 
 /*
- * Instructions of a loop that is put again, of its shortest ways round if it has more, and of all
- * turns; and at most so many turns.
+ * Limits in instructions: of a loop that is replicated whole, of the shortest cycles of a larger
+ * loop, and of all replicas; then the maximum number of replicas.
  */
 #define TURN_STRIDE_BODY 32
 #define TURN_STRIDE_PART 16
@@ -21,14 +21,14 @@
 #define TURN_STRIDE_TURNS 4
 
 /**
- * struct turn_stride - a loop
- * @edge:  one that leads back to its first block, which has a check
- * @first: turn_strides.blocks[first] .. blocks[first + count - 1] are what is put again: its
- *         first block, then as they lie
- * @turns: how often
- * @closed: nothing leads into the loop but where it begins, and nothing leads back but from what is
- *         put again. Then the check is behind the last turn in place of before the first one: who
- *         leaves before makes none, and comes back by another check only
+ * struct turn_stride - a replicated loop
+ * @edge:  a checked back edge to the loop's header
+ * @first: turn_strides.blocks[first] .. blocks[first + count - 1] are replicated: the header, then
+ *         the others in order of address
+ * @turns: number of replicas
+ * @closed: the loop is entered only at its header, and all back edges come from replicated blocks.
+ *          The check is then after the last replica instead of before the first one: a path that
+ *          leaves the loop earlier has no check, and can return only through another check
  */
 struct turn_stride {
 	uint32_t edge;
@@ -49,26 +49,29 @@ struct turn_strides {
 };
 
 /**
- * turn_strides_leads_back() - whether an edge is a way back with a check to a block, of those
- * that lead to where its loop is put again
+ * turn_strides_leads_back() - return true if an edge is a checked back edge to a header, of a kind
+ * that can lead to the loop's replicas
  */
 bool turn_strides_leads_back(const struct cfg *cfg, const struct turn_loops *loops, uint32_t header,
 			     uint32_t edge);
 
 /**
- * turn_strides_find() - find them: at most one of each block that loops begin with
+ * turn_strides_find() - find at most one stride for each loop header
  *
- * What is put again neither calls, asks the system nor jumps indirectly, and is on a way round
- * without another check: the whole loop if it has TURN_STRIDE_BODY instructions, else its shortest
- * ways round, TURN_STRIDE_PART of them, and the shortest one at any rate if it is no longer than
- * that. All ways back with a check that such jumps do not take lead there.
- * O(blocks), and for each loop of the blocks that are TURN_STRIDE_BODY instructions away at most.
+ * Replicated blocks contain no calls, system calls or indirect jumps, and are on a cycle without
+ * another check. They are the whole loop if it has at most TURN_STRIDE_BODY instructions. Otherwise
+ * they are its shortest cycles with TURN_STRIDE_PART instructions in total; a single cycle may have
+ * up to TURN_STRIDE_BODY. All checked back edges, except those of indirect jumps, then lead to the
+ * replicas.
+ *
+ * O(blocks), plus for each loop the blocks within TURN_STRIDE_BODY instructions.
+ *
  * Return: 0 or -ENOMEM.
  */
 int turn_strides_find(struct turn_strides *ret, const struct cfg *cfg,
 		      const struct turn_loops *loops);
 
-/** turn_strides_add() - a loop of one block, by its edge back. Return: 0 or -ENOMEM. */
+/** turn_strides_add() - add a loop of one block, by its back edge. Return: 0 or -ENOMEM. */
 int turn_strides_add(struct turn_strides *strides, uint32_t edge, uint32_t block, uint32_t turns);
 
 void turn_strides_deinit(struct turn_strides *strides);
