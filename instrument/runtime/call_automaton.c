@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "instrument/runtime/call_automaton.h"
 
-/* Compilers must not move what a handler of signals looks at. */
+/* Keeps the compiler from moving accesses that a signal handler can observe. */
 #define barrier() __asm__ volatile("" : : : "memory")
 
-/* One instruction, so that no handler comes in between. */
+/* One instruction, which no signal handler can interrupt. */
 static inline void add_at_once(uint64_t *counter, uint64_t value)
 {
 	__asm__ volatile("addq %1, %0" : "+m"(*counter) : "er"(value) : "cc");
@@ -20,9 +20,9 @@ static inline uint64_t metric_now(const struct call_area *area)
 }
 
 /*
- * What has passed since the metric was last looked at belongs to a state. A handler that
- * comes in between takes its part, and this begins again. No lock: other threads are not
- * here. A counter that goes back (another processor's) has not moved.
+ * Charge the metric since its last reading to a state. If a signal handler interrupts this, it
+ * charges its own part, and the loop repeats. There is no lock prefix, since other threads do not
+ * access the area. A counter that has gone backwards (on another CPU) is not charged.
  */
 static inline void charge(struct call_area *area, uint32_t state)
 {
@@ -51,7 +51,7 @@ static inline uint32_t hash_of(uint32_t from, uint32_t procedure, uint32_t site)
 	return (uint32_t)(key * UINT64_C(0xd6e8feb86659fd93) >> 32);
 }
 
-/* The slot of a transition, or the free one where it would be. There always are some. */
+/* Return the slot of a transition, or the free slot for it. There always is a free slot. */
 static inline uint32_t *find_slot(struct call_area *area, uint32_t from, uint32_t procedure,
 				  uint32_t site)
 {
@@ -67,7 +67,7 @@ static inline uint32_t *find_slot(struct call_area *area, uint32_t from, uint32_
 	}
 }
 
-/* A slot that is free, also if others have the same key: digests may. */
+/* Return a free slot, even if others have the same key, which is possible for digests. */
 static uint32_t *free_slot(struct call_area *area, const struct call_transition *entry,
 			   uint32_t bits)
 {
@@ -78,7 +78,7 @@ static uint32_t *free_slot(struct call_area *area, const struct call_transition 
 	return &area->slots[slots + (slot & (slots - 1))];
 }
 
-/* Twice as many slots, behind those there were. Return: false: there is no more room. */
+/* Make a table of twice the size after the current one. Return: false if there is no room. */
 static int grow(struct call_area *area)
 {
 	if (area->head.bits == CALL_LAYOUT_BITS_LAST)
@@ -109,7 +109,7 @@ static void add_transition(struct call_area *area, struct call_transition entry)
 
 /* --- states --------------------------------------------------------------- */
 
-/* Return: CALL_LAYOUT_OTHER: there is no room. */
+/* Return: the state's number; CALL_LAYOUT_OTHER if there is no room. */
 static uint32_t add_state(struct call_area *area, struct call_state state)
 {
 	uint32_t number = area->head.state_count;
@@ -123,10 +123,10 @@ static uint32_t add_state(struct call_area *area, struct call_state state)
 }
 
 /*
- * What is active once @procedure is called: an earlier activation of it is marked, since
- * only the last one counts. A marked entry is of use as who called the next one, or was
- * called by the one before; between marked ones it is of none, which keeps histories
- * finite. Return: entries, written to @out, at most @state->length + 1.
+ * Compute the history after a call of @procedure. An earlier activation of it is marked, since only
+ * the last one counts. A marked entry is needed as the caller of the next entry, or as the callee
+ * of the previous one. Between marked entries it is omitted, which keeps histories finite.
+ * Return: number of entries written to @out, at most @length + 1.
  */
 static uint32_t extend_history(uint32_t *out, const uint32_t *history, uint32_t length,
 			       uint32_t procedure)
@@ -197,7 +197,7 @@ static uint32_t calls_state(struct call_area *area, uint32_t from, uint32_t proc
 	uint32_t length, digest, state;
 
 	if (before->length > 0 && before->procedure == procedure)
-		return from; /* it called itself */
+		return from; /* direct recursion */
 	if (area->head.history_count + before->length + 1 > CALL_LAYOUT_HISTORY)
 		return CALL_LAYOUT_OTHER;
 	length = extend_history(history, &area->history[before->first], before->length, procedure);
@@ -205,7 +205,8 @@ static uint32_t calls_state(struct call_area *area, uint32_t from, uint32_t proc
 	state = find_history(area, digest, history, length);
 	if (state != 0)
 		return state;
-	/* First: there is no state without its history, whenever the program ends. */
+	/* First, so that there never is a state without its history, even if the program is
+	 * killed. */
 	area->head.history_count += length;
 	barrier();
 	state = add_state(area, (struct call_state){.procedure = procedure,
@@ -220,7 +221,7 @@ static uint32_t calls_state(struct call_area *area, uint32_t from, uint32_t proc
 	return state;
 }
 
-/* Recursion leads back to the record there is, so the tree is finite. */
+/* Recursion leads back to the existing record, so the tree is finite. */
 static uint32_t context_state(struct call_area *area, uint32_t from, uint32_t procedure,
 			      uint32_t site)
 {
@@ -234,7 +235,7 @@ static uint32_t context_state(struct call_area *area, uint32_t from, uint32_t pr
 						   .length = area->states[from].length + 1});
 }
 
-/* Where a transition is, from %gs' base. */
+/* Return the offset of a transition from the %gs base. */
 static inline uint32_t place_of(const struct call_area *area, uint32_t number)
 {
 	return area->head.frames +
@@ -243,7 +244,8 @@ static inline uint32_t place_of(const struct call_area *area, uint32_t number)
 	       number * (uint32_t)sizeof(struct call_transition);
 }
 
-/* The latest first, which is found the fastest; but the procedure's own table is faster. */
+/* Put the latest transition first, where it is found fastest. The procedure's own table is even
+ * faster. */
 static inline void remember(struct call_area *area, uint32_t from, uint32_t procedure,
 			    uint32_t number)
 {
@@ -260,7 +262,7 @@ static inline void remember(struct call_area *area, uint32_t from, uint32_t proc
 	area->cache[0][place] = at;
 }
 
-/* A call that was not made before from here. Return: the state it leads to. */
+/* Add the transition of a call that was not made in this state before. Return: the new state. */
 static __attribute__((noinline)) uint32_t build(struct call_area *area, uint32_t from,
 						uint32_t procedure, uint32_t site)
 {
@@ -272,7 +274,7 @@ static __attribute__((noinline)) uint32_t build(struct call_area *area, uint32_t
 	}
 	area->head.building = 1;
 	barrier();
-	/* For itself, and for its state's digest. */
+	/* For the transition, and for the digest of its state. */
 	if (from != CALL_LAYOUT_OTHER && has_room(area, 2))
 		state = area->head.policy == CALL_POLICY_CONTEXT
 				? context_state(area, from, procedure, site)
@@ -306,7 +308,7 @@ static inline uint32_t follow(struct call_area *area, uint32_t from, uint32_t pr
 
 /* --- frames --------------------------------------------------------------- */
 
-/* Threads that share their memory may have moved it out of bounds. */
+/* Threads that share an area may have moved the depth out of bounds. */
 static inline uint32_t depth_of(const struct call_area *area)
 {
 	uint32_t depth = area->head.depth, frames = area->head.frames;
@@ -330,13 +332,14 @@ static inline void push(struct call_area *area, uint32_t depth, struct call_fram
 	barrier();
 }
 
-/* The one before; what the kernel has two of is no frame. */
+/* Return the depth of the previous frame. A frame of the kernel has CALL_LAYOUT_GAP entries. */
 static inline uint32_t below(const struct call_area *area, uint32_t depth)
 {
 	return depth - (area->frames[depth].signal ? CALL_LAYOUT_GAP : 1);
 }
 
-/* That of who calls with the stack at a place, of those up to a depth. */
+/* Return the depth of the caller for a return address at @stack, searching downwards from a
+ * depth. */
 static inline uint32_t caller_at(const struct call_area *area, uint32_t depth, uint64_t stack)
 {
 	while ((area->frames[depth].stack & ~UINT64_C(1)) <= stack &&
@@ -345,7 +348,7 @@ static inline uint32_t caller_at(const struct call_area *area, uint32_t depth, u
 	return depth;
 }
 
-/* Return: the depth of the frame at @stack; 0: there is none. */
+/* Return: the depth of the frame at @stack; 0 if there is no such frame. */
 static inline uint32_t find_frame(struct call_area *area, uint64_t stack)
 {
 	uint32_t depth = depth_of(area);
@@ -367,7 +370,7 @@ void call_automaton_begin(struct call_area *area, uint32_t at, enum call_policy 
 	if (area->head.magic != CALL_LAYOUT_MAGIC) {
 		area->head.state_count = CALL_LAYOUT_OTHER + 1;
 		area->head.transition_count = 1;
-		area->transitions[0].from = CALL_LAYOUT_DIGEST; /* nobody's */
+		area->transitions[0].from = CALL_LAYOUT_DIGEST; /* matches no state */
 		area->head.bits = CALL_LAYOUT_BITS_FIRST;
 	}
 	area->head.self = (uint64_t)area;
@@ -392,7 +395,7 @@ void call_automaton_enter(struct call_area *area, uint32_t procedure, uint32_t s
 		add_at_once(&area->head.losses[CALL_LOSS_DEEP], 1);
 		return;
 	}
-	/* Where a handler ended in a tail call this one is the handler now. */
+	/* If a handler has ended in a tail call, this procedure is the handler now. */
 	stack += area->frames[depth].signal != 0;
 	state = follow(area, area->frames[depth].state, procedure, site);
 	push(area, depth, (struct call_frame){.stack = stack, .state = state});
@@ -406,7 +409,7 @@ void call_automaton_visit(struct call_area *area, uint32_t procedure, uint32_t s
 	set_depth(area, depth - area->frames[depth].signal);
 }
 
-/* Where the visit's context was lost, so is this. */
+/* If the context of the visit was lost, so is this one. */
 void call_automaton_stay(struct call_area *area, uint32_t procedure, uint64_t stack)
 {
 	uint32_t depth = depth_of(area), number;
@@ -424,8 +427,9 @@ void call_automaton_stay(struct call_area *area, uint32_t procedure, uint64_t st
 						      : CALL_LAYOUT_OTHER});
 }
 
-/* What is between the interrupted procedure and the handler has a frame of its own, for
- * when this ends in a tail call; and one may be half made already. */
+/* The kernel, which has called the handler, gets a frame of its own, in case the handler ends in a
+ * tail call. One entry is left out, since the interrupted procedure may have written part of a
+ * frame there. */
 void call_automaton_signal(struct call_area *area, uint32_t procedure, uint64_t stack)
 {
 	uint32_t depth = depth_of(area), signal, state;

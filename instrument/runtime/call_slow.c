@@ -6,7 +6,8 @@
 
 #define SIGNALS 64
 
-/* Code that finds no transition in a table finds this in the place of one. */
+/* Inserted code that finds no transition in a table reads this member instead of the @from of
+ * one. */
 _Static_assert(__builtin_offsetof(struct thread_window, nobody) ==
 		       __builtin_offsetof(struct call_transition, from),
 	       "no state");
@@ -18,7 +19,8 @@ void call_slow_begin(const struct profile_layout_state *state, const struct runt
 			     (enum call_metric)state->parameters[CALL_LAYOUT_METRIC]);
 }
 
-/* The kernel enters a handler with pointers to what it has put on the stack for it. */
+/* Return true in a signal handler: the kernel enters it with pointers to the data that it has put
+ * on the stack. */
 static int is_handler(const struct runtime_frame *frame)
 {
 	return frame->rdx == runtime_stack(frame) + sizeof(uint64_t) &&

@@ -8,15 +8,15 @@
 #include "instrument/runtime/process_file.h"
 #include "instrument/runtime/runtime_system.h"
 
-/* Of the kernel's sets of signals. */
+/* Size of the kernel's signal sets. */
 #define SIGNAL_BYTES 8
 #define HOW_BLOCK 0
 #define HOW_SET 2
 #define HOW_NONE 99
 
 /*
- * The kernel looks at the set before at what is to be done with it. A program that is not
- * allowed to ask has not begun so, and has been here before.
+ * The kernel reads the set before it checks the operation. If a filter forbids the system call, the
+ * area is taken for readable: the process was not restricted at its start, and has been here then.
  */
 static int can_be_read(const void *at)
 {
@@ -82,7 +82,8 @@ static int is_free(const struct process_area *area, uint64_t first, uint64_t byt
 	return 1;
 }
 
-/* Where it would be, else the first place there is. Those that cannot be moved are first. */
+/* Return the image's own range if it is free, else the first free one. Images that cannot be moved
+ * come first. */
 static uint64_t find_range(const struct process_area *area,
 			   const struct profile_layout_state *state)
 {
@@ -119,7 +120,7 @@ static uint64_t read_distance(const uint8_t **at)
 	return value;
 }
 
-/* Of an instruction, anywhere. */
+/* Operand of an instruction, at any address. */
 struct operand {
 	uint32_t value;
 } __attribute__((packed, may_alias));
@@ -130,7 +131,7 @@ static void copy_state(struct profile_layout_state *to, const struct profile_lay
 		((volatile uint64_t *)to)[i] = ((const uint64_t *)from)[i];
 }
 
-/* Nobody runs the code that is changed; and this is not part of it. */
+/* No thread executes the code that is changed, and this function is not part of it. */
 static void move(struct profile_layout_state *state, uint64_t range)
 {
 	uint8_t *at = (uint8_t *)state + state->code;

@@ -16,13 +16,14 @@
 #define FILE_SIZE_LIMIT 1 /* RLIMIT_FSIZE */
 #define ADVICE_POPULATE_WRITE 23
 
-/* struct statfs */
+/* Indices into struct statfs, as an array of words. */
 #define DISK_WORDS 16
 #define DISK_BLOCK_BYTES 1
 #define DISK_BLOCKS 2
 #define DISK_LEFT 4
 
-/* Finds NAME=value in what the program was started with. Return: its length, 0: not there. */
+/* Find NAME=value in the environment of the program's start. Return: length of the value; 0: not
+ * found. */
 static uint32_t find_variable(const char *name, char *value, uint32_t bytes)
 {
 	long fd = CALL3(SYS_open, "/proc/self/environ", O_RDONLY | O_CLOEXEC, 0);
@@ -81,7 +82,7 @@ static uint32_t append_number(char *out, uint32_t length, uint64_t number)
 	return length;
 }
 
-/* A name that says nothing of where it is is one of this folder's, if that has a short path. */
+/* A relative name is in the current directory, if the path of that is short enough. */
 void process_file_prefix(char prefix[PROFILE_LAYOUT_PATH_BYTES])
 {
 	char name[PROFILE_LAYOUT_PATH_BYTES];
@@ -99,8 +100,8 @@ void process_file_prefix(char prefix[PROFILE_LAYOUT_PATH_BYTES])
 }
 
 /*
- * PATH.PID, or PATH.PID.N where a program of that number has been before. What DCPIX_OUT says
- * goes for all images of a process: libraries add their names.
+ * Create PATH.PID, or PATH.PID.N if a process with the same id has run before. DCPIX_OUT applies to
+ * all images of a process: shared objects append their names.
  */
 static long create_file(const struct profile_layout_state *state, const char *prefix,
 			char path[PATH_BYTES])
@@ -144,7 +145,7 @@ static uint64_t bytes_of(const struct profile_layout_state *state, uint64_t bloc
 	return PROFILE_LAYOUT_PAGE + blocks * state->block_bytes;
 }
 
-/* What is tried when so many blocks cannot be mapped; the first time 0 cannot. */
+/* Return the number of blocks to try after @blocks could not be mapped; @blocks is 0 at first. */
 static uint32_t fewer_blocks(const struct profile_layout_state *state, uint32_t blocks)
 {
 	uint64_t wanted = PROFILE_LAYOUT_FILE_BYTES / state->block_bytes;
@@ -156,7 +157,7 @@ static uint32_t fewer_blocks(const struct profile_layout_state *state, uint32_t 
 	return blocks > FEW_BLOCKS ? FEW_BLOCKS : 1;
 }
 
-/* A file that grows beyond what the process may have would end it by a signal. */
+/* A file that grows beyond this limit would end the process by a signal. */
 static uint64_t file_bytes_max(void)
 {
 	uint64_t limits[2];
@@ -181,14 +182,15 @@ static void map(struct profile_layout_state *state, long fd)
 			at = system_call6(SYS_mmap, 0, (long)bytes, PROT_READ_WRITE, flags, fd, 0);
 		if (runtime_is_error(at))
 			continue;
-		/* There is nothing to be read: around each page kernels would clear megabytes. */
+		/* The file need not be read. Without this advice, kernels would clear megabytes
+		 * around each page. */
 		CALL3(SYS_madvise, at, bytes, MADV_RANDOM);
 		state->region = (uint64_t)at;
 		state->region_blocks = blocks;
 	}
 }
 
-/* Kernels before 5.14 do not know. */
+/* Kernels before 5.14 do not know the advice: then space is assumed. */
 static int hold(const struct profile_layout_state *state, uint64_t from, uint64_t bytes)
 {
 	long r = CALL3(SYS_madvise, state->region + from, bytes, ADVICE_POPULATE_WRITE);
@@ -202,8 +204,8 @@ int process_file_hold(const struct profile_layout_state *state, uint32_t block)
 }
 
 /*
- * The head at least, all of a block of counters, and as much as there is now for modes whose
- * tables are seldom full.
+ * Space is required for the header and for a whole block of counters. Modes whose tables are rarely
+ * full require only that a block would fit now.
  */
 static int has_room(const struct profile_layout_state *state, long fd)
 {
@@ -214,7 +216,7 @@ static int has_room(const struct profile_layout_state *state, long fd)
 	if (state->mode == PROFILE_LAYOUT_COUNTS) {
 		long r = system_call6(SYS_fallocate, fd, 0, 0, (long)bytes_of(state, 1), 0, 0);
 
-		/* Not all file systems can: then page by page. */
+		/* Not all file systems support this: then reserve page by page. */
 		return r == 0 || (r != -ENOSPC && r != -EDQUOT && process_file_hold(state, 0));
 	}
 	return CALL2(SYS_fstatfs, fd, disk) != 0 || disk[DISK_BLOCKS] == 0 ||

@@ -1,36 +1,37 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The file that an image's counts of this process are in. */
+/* The file with an image's counts of this process. */
 #ifndef DCPI_INSTRUMENT_PROCESS_FILE_H
 #define DCPI_INSTRUMENT_PROCESS_FILE_H
 
 #include "instrument/profile/profile_layout.h"
 
 /**
- * process_file_prefix() - what DCPIX_OUT says, from the root if it can be; empty: nothing
+ * process_file_prefix() - get the value of DCPIX_OUT, as an absolute path if possible; empty: not
+ * set
  *
- * As it was when the program began, as far as that is still to be seen: programs write what
- * they like to be called over it, go to other folders, and to other roots.
+ * The value is that of the program's start, as far as it is still visible: programs overwrite their
+ * environment with a title, and change the working directory and the root.
  */
 void process_file_prefix(char prefix[PROFILE_LAYOUT_PATH_BYTES]);
 
 /**
- * process_file_map() - a file for this process, with as many blocks as the machine lets it
- * have; @state->region and @state->region_blocks say where
- * @prefix: process_file_prefix()'s
+ * process_file_map() - map a file for this process, with as many blocks as possible; sets
+ * @state->region and @state->region_blocks
+ * @prefix: from process_file_prefix()
  * @is_secure: the process has AT_SECURE: no file, unless @state->secure permits it
  *
- * Modes with private memory get a region without a file if there can be none.
+ * If there can be no file, all modes except counts get a region without a file.
  */
 void process_file_map(struct profile_layout_state *state, const char *prefix, int is_secure);
 
 /**
- * process_file_hold() - have the disk keep room for a block; it does for the first one
+ * process_file_hold() - reserve disk space for a block; the first one has it already
  *
- * Whoever writes where there is none would be ended by a signal. Return: whether there is.
+ * A write without disk space would end the process by a signal. Return: true if there is space.
  */
 int process_file_hold(const struct profile_layout_state *state, uint32_t block);
 
-/** process_file_unmap() - it is another process', of which this one is a copy. */
+/** process_file_unmap() - unmap the file of another process, which has forked this one. */
 void process_file_unmap(struct profile_layout_state *state);
 
 #endif

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What runs inside a rewritten program: no libc, no writable data of its own, no vector
- * registers, no pointers that would have to be relocated; system calls only. errno is
- * libc's and stays.
+ * The code that runs inside a rewritten program. It has no libc, no writable data of its own, no
+ * vector registers and no pointers that would need relocation; it makes system calls only. errno
+ * belongs to libc and stays unchanged.
  *
- * The program comes in here when a thread's word or the process' is not in order, and at
- * points where a mode has a slow path, in C.
+ * The program enters this code if a thread's word or the process' word is not ready, and at points
+ * where a mode has a slow path.
  */
 #include <linux/mman.h>
 
@@ -18,7 +18,7 @@ static uint32_t *guard_of(struct profile_layout_state *state)
 	return (uint32_t *)((char *)state + state->guard);
 }
 
-/* Several counters begin at equal distances. */
+/* Several counters start at equal distances. */
 static int32_t spread(const struct profile_layout_state *state, int32_t checks, uint32_t counter)
 {
 	int64_t period = state->turns.checks;
@@ -28,7 +28,7 @@ static int32_t spread(const struct profile_layout_state *state, int32_t checks, 
 	return (int32_t)((checks + period * counter / PROFILE_LAYOUT_COUNTERS) % period);
 }
 
-/* What it begins with was put into its memory. */
+/* The number to start with is already in the thread's memory. */
 static void begin_checks(const struct profile_layout_state *state)
 {
 	const struct profile_layout_turns *turns;
@@ -79,7 +79,7 @@ __attribute__((used)) void runtime_slow(struct profile_layout_state *state,
 	runtime_mode_slow(state, &memory, frame);
 }
 
-/* What unwinders are told with it: all registers, for the program's frames may need any of them. */
+/* With unwind information for all registers, since the program's frames may need any of them. */
 #define PUSH(reg)                                                                                  \
 	"	push " reg "\n"                                                                    \
 	"	.cfi_adjust_cfa_offset 8\n"                                                              \
@@ -89,7 +89,8 @@ __attribute__((used)) void runtime_slow(struct profile_layout_state *state,
 	"	.cfi_adjust_cfa_offset -8\n"                                                             \
 	"	.cfi_restore " reg "\n"
 
-/* PROFILE_LAYOUT_ENTER, PROFILE_LAYOUT_SLOW: as runtime_entry() and runtime_slow_entry() begin */
+/* PROFILE_LAYOUT_ENTER, PROFILE_LAYOUT_SLOW, with the unwind rules at the start of runtime_entry()
+ * and runtime_slow_entry() */
 __asm__(".section .text.first, \"ax\"\n"
 	"	.globl runtime_first\n"
 	"runtime_first:\n"
@@ -103,8 +104,8 @@ __asm__(".section .text.first, \"ax\"\n"
 	"	.text\n");
 
 /*
- * Gets the state's address on the stack, where its caller has
- * pushed it; gives all registers back but the flags. The stack may be anywhere.
+ * The caller has pushed the state's address. All registers are restored except the flags. The stack
+ * may have any alignment.
  */
 /* clang-format off */
 __asm__("	.text\n"
@@ -142,9 +143,9 @@ __asm__("	.text\n"
 	"	.cfi_endproc\n");
 
 /*
- * Finds the program's %rdi on the stack and the state's address in that register; above it
- * the return address and what a struct runtime_frame ends with. Gives all back, with the
- * flags of arithmetic and the direction.
+ * The program's %rdi is on the stack, and the state's address in that register. Above it are the
+ * return address and the last members of a struct runtime_frame. All registers are restored, as are
+ * the arithmetic flags and the direction flag.
  */
 __asm__("	.text\n"
 	"runtime_slow_entry:\n"

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a slow path sees of the thread that takes it. */
+/* State of a thread that a slow path can access. */
 #ifndef DCPI_INSTRUMENT_RUNTIME_FRAME_H
 #define DCPI_INSTRUMENT_RUNTIME_FRAME_H
 
 #include "instrument/profile/profile_layout.h"
 
-/** struct runtime_memory - a thread's, as a mode with a runtime of its own sees it. */
+/** struct runtime_memory - a thread's memory, for a mode with a slow path. */
 struct runtime_memory {
 	void *private_data;
 	void *area;
 	uint64_t *words;
 };
 
-/** runtime_memory_at() - by what %gs' base is. */
+/** runtime_memory_at() - return the memory for a %gs base. */
 static inline struct runtime_memory runtime_memory_at(const struct profile_layout_state *state,
 						      uint64_t base)
 {
@@ -32,8 +32,8 @@ static inline int64_t runtime_checks_at(const struct profile_layout_state *state
 }
 
 /**
- * runtime_checks() - how many follow until it is the other copy's turn (copier_turn.c)
- * @counter: of those that count, below PROFILE_LAYOUT_COUNTERS
+ * runtime_checks() - return the number of checks before the other clone is to run (copier_turn.c)
+ * @counter: index of the check counter, below PROFILE_LAYOUT_COUNTERS
  */
 static inline int32_t runtime_checks(const struct profile_layout_state *state, unsigned int counter)
 {
@@ -57,10 +57,10 @@ static inline void runtime_set_checks(const struct profile_layout_state *state,
 
 /**
  * struct runtime_frame - registers at a point where a slow path is called
- * @what:     operation << 16, and the bytes between this frame and the program's stack
+ * @what:     operation << 16, plus the bytes between this frame and the program's stack
  * @argument: sign-extended from 32 bits
  *
- * What is changed in here is changed in the program; but not @rflags.
+ * The program gets the changed values of all members except @rflags.
  */
 struct runtime_frame {
 	uint64_t kept_flags;
@@ -78,7 +78,7 @@ static inline uint32_t runtime_operation(const struct runtime_frame *frame)
 	return (uint32_t)frame->what >> 16;
 }
 
-/** runtime_stack() - the program's stack pointer at the point. */
+/** runtime_stack() - return the program's stack pointer at the point. */
 static inline uint64_t runtime_stack(const struct runtime_frame *frame)
 {
 	return (uint64_t)(frame + 1) + (frame->what & 0xffff);

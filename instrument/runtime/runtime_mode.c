@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which mode's slow paths are called: by a switch, since pointers would need relocating. */
+/* Select the slow paths of the mode: by a switch, since pointers would need relocation. */
 #include "instrument/runtime/runtime_mode.h"
 
 #include "instrument/runtime/call_slow.h"
 #include "instrument/runtime/variation_slow.h"
 
-/* Of 32 bits, the golden ratio's: multiples of it are spread evenly. */
+/* 2^32 divided by the golden ratio: its multiples are evenly spread. */
 #define SPREAD 0x9e3779b9U
 
 /*
- * In the block of a thread that has ended bursts are numbered on. How far that one was from the
- * next is not known any more; so one place after the other is taken, and threads that are
- * too short for a burst have some, together.
+ * In the block of an ended thread, the numbering of bursts continues. The thread's distance from
+ * its next burst is not known. Therefore each thread starts at another position between two bursts,
+ * so that threads that are too short for a burst still contribute bursts in total.
  */
 static void begin_turns(const struct profile_layout_state *state, struct profile_layout_turns *own)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the kernel is asked, inside a rewritten program. */
+/* System calls inside a rewritten program. */
 #ifndef DCPI_INSTRUMENT_RUNTIME_SYSTEM_H
 #define DCPI_INSTRUMENT_RUNTIME_SYSTEM_H
 
@@ -17,7 +17,7 @@ static inline int runtime_is_error(long result)
 	return result < 0 && result > -4096;
 }
 
-/** runtime_fail() - say why the program cannot go on, and end it. */
+/** runtime_fail() - print the reason why the program cannot continue, and end it. */
 _Noreturn void runtime_fail(const char *why, unsigned int bytes);
 #define RUNTIME_FAIL(why) runtime_fail("dcpix: " why "\n", sizeof("dcpix: " why "\n") - 1)
 

@@ -20,7 +20,8 @@
 #define AUXILIARY_HWCAP2 26
 #define HWCAP2_FSGSBASE 2
 
-/* Not every process may read its own file in /proc. Return: bytes. */
+/* Read the auxiliary vector. Not every process may read its own file in /proc. Return: number of
+ * bytes. */
 static long read_auxiliary(void *entries, uint64_t size)
 {
 	long fd = CALL3(SYS_open, "/proc/self/auxv", O_RDONLY | O_CLOEXEC, 0);
@@ -37,8 +38,8 @@ static long read_auxiliary(void *entries, uint64_t size)
 }
 
 /*
- * Ask whether the bases can be had without the kernel, which may not allow programs to ask it
- * later. Ask also whether the process has more rights than the user that started it. If not, the
+ * Find out if the bases can be accessed without the kernel, which may forbid the system call later.
+ * Find out also if the process has more rights than the user that started it. If not, the
  * environment names the files.
  */
 static void ask_kernel(struct process_area *area)
@@ -58,8 +59,9 @@ static void ask_kernel(struct process_area *area)
 }
 
 /*
- * If the kernel is not to be asked: the thread's memory says itself where it is, and so does ours.
- * That is so of all threads once there has been a window, but for those that came before it.
+ * Return a base without a system call. The memory at the %fs base contains its own address, and so
+ * does a window. Once there is a window, all threads have one as their %gs base, except older
+ * threads.
  */
 static uint64_t base_told(const struct process_area *area, int which)
 {
@@ -86,7 +88,7 @@ static uint64_t base_of(const struct process_area *area, int which)
 	return base;
 }
 
-/* Return: whether it could be. */
+/* Return: true if the base could be set. */
 static int set_window(const struct process_area *area, struct thread_window *window)
 {
 	if (!area->direct)
@@ -95,7 +97,7 @@ static int set_window(const struct process_area *area, struct thread_window *win
 	return 1;
 }
 
-/* Return: NOBODY: programs may not be allowed to ask. */
+/* Return: UINT32_MAX if the program is not permitted to make the system call. */
 static uint32_t thread_id(void)
 {
 	long id = CALL1(SYS_gettid, 0);
@@ -105,7 +107,8 @@ static uint32_t thread_id(void)
 
 /* --- ranges --------------------------------------------------------------- */
 
-/* Private memory, all zero. @at: where; nobody else's may be there unless it is @ours. */
+/* Map private memory, filled with zeros. @at: address; other mappings must not be there, unless
+ * they are @ours. */
 static int map_zeros(uint64_t at, uint64_t bytes, int ours)
 {
 	int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE |
@@ -115,7 +118,8 @@ static int map_zeros(uint64_t at, uint64_t bytes, int ours)
 	       (long)at;
 }
 
-/* Of an image's file, in its header. Return: @image->region_blocks: there is none. */
+/* Take a block in the header of an image's file. Return: @image->region_blocks if there is no
+ * block. */
 static uint64_t take_block(const struct profile_layout_state *image, uint32_t number)
 {
 	struct profile_layout_header *header = (struct profile_layout_header *)image->region;
@@ -124,7 +128,7 @@ static uint64_t take_block(const struct profile_layout_state *image, uint32_t nu
 		return image->region_blocks;
 	if (number >= image->region_blocks) {
 		header->shared++;
-		/* Counts are better shared than lost; tables are not. */
+		/* Counts that are shared are better than lost ones; tables cannot be shared. */
 		return image->mode == PROFILE_LAYOUT_COUNTS ? image->region_blocks - 1
 							    : image->region_blocks;
 	}
@@ -139,7 +143,7 @@ static uint64_t take_block(const struct profile_layout_state *image, uint32_t nu
 	return number;
 }
 
-/* A thread without a block has memory there that nobody reads. */
+/* A thread without a block gets memory there that is never read. */
 static int map_block(const struct profile_layout_state *image, uint32_t number, uint64_t at)
 {
 	uint64_t block = take_block(image, number);
@@ -151,7 +155,7 @@ static int map_block(const struct profile_layout_state *image, uint32_t number, 
 	if (system_call6(SYS_mremap, (long)from, 0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, (long)at,
 			 0) == (long)at)
 		return 1;
-	/* Emulators of a process may know only mappings that are moved. */
+	/* Emulators of a process may support only mappings that are moved. */
 	if (system_call6(SYS_mremap, (long)from, bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
 			 (long)at, 0) != (long)at)
 		return map_zeros(at, image->block_bytes, 1);
@@ -160,8 +164,8 @@ static int map_block(const struct profile_layout_state *image, uint32_t number, 
 }
 
 /*
- * @forked: in the child of a fork: the private memory stays as it is, and so does all else that
- * cannot be replaced. Return: whether there is memory.
+ * @forked: in the child of a fork: private memory stays unchanged, and so does all memory that
+ *          cannot be replaced. Return: true if there is memory.
  */
 static int map(struct process_area *area, struct thread_window *window, uint32_t number, int forked)
 {
@@ -171,7 +175,7 @@ static int map(struct process_area *area, struct thread_window *window, uint32_t
 	int is_first = (window->mapped[number / 64] >> number % 64 & 1) == 0;
 	int done = 1;
 
-	/* Behind what could be reserved nobody has kept others away. */
+	/* Beyond the reserved address space there may be other mappings. */
 	if (is_first && image->range + profile_layout_range_bytes(image) > window->bytes)
 		done = map_zeros(at, profile_layout_range_bytes(image), 0);
 	else if (!forked && image->head_bytes > 0)
@@ -210,7 +214,8 @@ static uint64_t reserve(uint64_t bytes)
 	return runtime_is_error(at) ? 0 : (uint64_t)at;
 }
 
-/* If there is not room for all there may be, then for what there is. Return: 0: none. */
+/* Without room for a window of full size, make one for the present images. Return: 0 without any
+ * room. */
 static uint64_t make_window(const struct process_area *area)
 {
 	uint64_t bytes = PROFILE_LAYOUT_WINDOW_BYTES, at = reserve(bytes);
@@ -235,8 +240,8 @@ static uint64_t make_window(const struct process_area *area)
 }
 
 /*
- * The window of a thread that has ended serves another one. Who asks may be another process, that
- * has this memory too. Return: @limit: there is none.
+ * Find the window of a thread that has ended, for another thread. The calling process may be
+ * another one that shares this memory. Return: @limit if there is no such window.
  */
 static uint32_t find_abandoned(const struct process_area *area, uint32_t limit)
 {
@@ -247,7 +252,7 @@ static uint32_t find_abandoned(const struct process_area *area, uint32_t limit)
 	return limit;
 }
 
-/* How many threads have a block of each image's. */
+/* Return the number of threads that can have a block of each image. */
 static uint32_t blocks_of_all(const struct process_area *area)
 {
 	uint64_t blocks = PROFILE_LAYOUT_BLOCKS;
@@ -260,9 +265,9 @@ static uint32_t blocks_of_all(const struct process_area *area)
 }
 
 /*
- * Windows with blocks are the first ones. Of many not all are asked whether their thread has
- * ended. Return: a number; a new one as long as there are blocks for it; with @shared: a live
- * thread's.
+ * Choose a window for a thread. Windows with blocks come first. Return: its number: a new one as
+ * long as there are blocks for it. If there are many windows, only a part of their threads is
+ * tested for having ended. @shared: out: the window is that of a live thread.
  */
 static uint32_t choose(const struct process_area *area, int *shared)
 {
@@ -281,7 +286,7 @@ static uint32_t choose(const struct process_area *area, int *shared)
 	return *shared ? limit - 1 : number;
 }
 
-/* Return: 0: there is no memory for one. */
+/* Return: 0 if there is no memory for a window. */
 static struct thread_window *take_own(struct process_area *area, uint32_t number, uint64_t owner)
 {
 	int is_new = number == area->windows;
@@ -303,7 +308,7 @@ static struct thread_window *take_own(struct process_area *area, uint32_t number
 	return window;
 }
 
-/* A thread for which there is no memory has its window together with the first one. */
+/* A thread without memory for a window shares the first one. */
 static struct thread_window *take(struct process_area *area, uint64_t owner)
 {
 	int shared = 0;
@@ -315,15 +320,15 @@ static struct thread_window *take(struct process_area *area, uint64_t owner)
 		window = (struct thread_window *)area->addresses[0];
 	if (window == 0)
 		RUNTIME_FAIL("no memory for a thread's counters");
-	/* Another thread's was inherited and serves as well; but there is none at first. */
+	/* The inherited window of another thread serves as well, but there is none at first. */
 	if (!set_window(area, window) && number == 0)
 		RUNTIME_FAIL("a thread's register cannot be set");
 	return window;
 }
 
 /*
- * %gs is inherited. The child of a vfork, until it goes on to another program, is the thread
- * that it is on the stack of.
+ * %gs is inherited. Until it executes another program, the child of a vfork is the thread whose
+ * stack it uses.
  */
 struct thread_window *thread_window_own(struct process_area *area)
 {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A thread's window: the address space behind its %gs' base (profile_layout.h). */
+/* A thread's window: the address space from its %gs base on (profile_layout.h). */
 #ifndef DCPI_INSTRUMENT_THREAD_WINDOW_H
 #define DCPI_INSTRUMENT_THREAD_WINDOW_H
 
 #include "instrument/runtime/process_area.h"
 
 /**
- * struct thread_window - its first page
+ * struct thread_window - the first page of a window
  * @self:   its address
- * @owner:  the thread's pointer (%fs' base): others have inherited %gs
- * @number: that its blocks have in the images' files; those behind the last one share it
- * @nobody: UINT32_MAX, which is no state of calls (call_layout.h)
- * @mapped: sets of images
+ * @owner:  the thread pointer (%fs base) of its thread: other threads may have inherited %gs
+ * @number: index of its blocks in the images' files; windows after the last block share it
+ * @nobody: UINT32_MAX, which is not a state of calls (call_layout.h)
+ * @mapped: set of images
  */
 struct thread_window {
 	uint64_t self;
@@ -22,7 +22,7 @@ struct thread_window {
 	uint64_t mapped[PROCESS_AREA_IMAGES / 64];
 };
 
-/** thread_window_base() - where %gs' base is, if it is a window's. */
+/** thread_window_base() - return the %gs base, which must be a window. */
 static inline uint64_t thread_window_base(void)
 {
 	uint64_t base;
@@ -33,17 +33,18 @@ static inline uint64_t thread_window_base(void)
 	return base;
 }
 
-/** thread_window_own() - this thread's; a new one, or an ended thread's, if it has none. */
+/** thread_window_own() - return this thread's window. A thread without one gets a new window, or
+ * that of an ended thread. */
 struct thread_window *thread_window_own(struct process_area *area);
 
-/** thread_window_map() - see to it that an image has its range in a window. */
+/** thread_window_map() - map the range of an image in a window, unless it is mapped. */
 void thread_window_map(struct process_area *area, struct thread_window *window, uint32_t image);
 
 /**
- * thread_window_begin() - the process begins
+ * thread_window_begin() - begin a process
  *
- * As a copy of another it gets files of its own, which this thread's window then is one of;
- * the other threads' are not here.
+ * The child of a fork gets files of its own, with a block for this thread's window. Windows of the
+ * parent's other threads are removed.
  */
 void thread_window_begin(struct process_area *area);
 

@@ -3,9 +3,9 @@
 
 #include "instrument/variation/variation_layout.h"
 
-/* Of 64 bits, the golden ratio's. */
+/* 2^64 divided by the golden ratio. */
 #define SPREAD UINT64_C(0x9e3779b97f4a7c15)
-/* Between two paths there are up to an eighth more checks, or fewer, than asked for. */
+/* The number of checks between two paths varies by up to an eighth. */
 #define JITTER 8
 
 /* Marsaglia's xorshift. */
@@ -33,7 +33,7 @@ void variation_slow_begin(const struct profile_layout_state *state,
 	area->turns.checks = checks > 0 ? (int32_t)(draw(area) % (uint64_t)checks) : -1;
 }
 
-/* The check after these is the one that leads to the next path. */
+/* The check after these leads to the next path. */
 static int32_t next_checks(const struct profile_layout_state *state, struct variation_area *area)
 {
 	uint64_t checks = state->parameters[VARIATION_CHECKS], jitter = checks / JITTER;
@@ -43,7 +43,8 @@ static int32_t next_checks(const struct profile_layout_state *state, struct vari
 	return (int32_t)(checks - 1 - jitter + draw(area) % (2 * jitter + 1));
 }
 
-/* What has counted down to this path begins again. More may have, in handlers of signals. */
+/* Restart the counter that has counted down to this path. In signal handlers, other counters may
+ * have reached the end as well. */
 static void begin_again(const struct profile_layout_state *state, struct variation_area *area)
 {
 	for (unsigned int c = 0; c < PROFILE_LAYOUT_COUNTERS; c++) {
@@ -56,7 +57,7 @@ static void begin_again(const struct profile_layout_state *state, struct variati
 	}
 }
 
-/* Where an indirect jump leads it is looked whose turn it is. */
+/* At the target of an indirect jump, the sign of the first counter selects the clone. */
 static void go_on(const struct profile_layout_state *state)
 {
 	int32_t checks = runtime_checks(state, 0);
@@ -67,7 +68,7 @@ static void go_on(const struct profile_layout_state *state)
 		runtime_set_checks(state, 0, ~(checks + PROFILE_LAYOUT_CHECKS_KEPT));
 }
 
-/* Return: its number + 1; 0: there is no room. */
+/* Return: its number + 1; 0 if there is no room. */
 static uint16_t new_entry(struct variation_area *area, uint64_t key)
 {
 	uint32_t number;
@@ -81,7 +82,7 @@ static uint16_t new_entry(struct variation_area *area, uint64_t key)
 	return (uint16_t)(number + 1);
 }
 
-/* A handler of a signal may take the place in between. Return: NULL: there is no room. */
+/* A signal handler may take the free place in between. Return: NULL if there is no room. */
 static struct variation_entry *find_entry(struct variation_area *area, uint64_t key)
 {
 	uint64_t first = (key * SPREAD) >> (64 - VARIATION_PLACE_BITS);
@@ -104,10 +105,10 @@ static struct variation_entry *find_entry(struct variation_area *area, uint64_t 
 	return 0;
 }
 
-/* Compilers must not move what is seen of a program that is killed in between. */
+/* Keeps the compiler from moving stores that are visible if the program is killed in between. */
 #define barrier() __asm__ volatile("" : : : "memory")
 
-/* Sums first, then the buckets, by which it is known how many times are in them. */
+/* Sums before the buckets, which hold the number of times in the sums. */
 static void record(struct variation_entry *entry, uint64_t time)
 {
 	uint64_t least = entry->least;
@@ -141,7 +142,8 @@ void variation_slow(const struct profile_layout_state *state, const struct runti
 	begin_again(state, area);
 	if (runtime_operation(frame) == VARIATION_OPERATION_JUMP)
 		go_on(state);
-	/* Never before it began: but if the thread has gone to a CPU whose clock is behind. */
+	/* The difference is negative only if the thread has moved to a CPU with a lagging time
+	 * stamp counter. */
 	if (path >= VARIATION_NO_PATH || area->procedure != procedure || (int64_t)time < 0) {
 		area->lost++;
 		return;
