@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* dcpix - rewrites executables so that they count; docs/man/dcpix.1.scd is its manual */
+/* dcpix - rewrite executables so that they record their execution; manual: docs/man/dcpix.1.scd */
 #include <errno.h>
 #include <glob.h>
 #include <stdlib.h>
@@ -124,7 +124,7 @@ static int set_mode(struct settings *settings, const char *argument, struct erro
 	return 0;
 }
 
-/* What fits which mode, in whatever order it was said. */
+/* Check that the options fit the mode, in any order on the command line. */
 static int check_mode(const struct settings *settings, struct error *err)
 {
 	const struct instrument_mode *mode = mode_refine(settings->mode, &settings->of_mode);
@@ -147,7 +147,7 @@ static int check_mode(const struct settings *settings, struct error *err)
 	return 0;
 }
 
-/* Of checks, or of references. */
+/* Parse a number of checks or of references. */
 static int set_number(uint32_t *ret, const char *argument, uint32_t least, uint32_t most,
 		      struct error *err)
 {
@@ -237,7 +237,7 @@ static int set_option(struct settings *settings, int key, struct error *err)
 	return 0;
 }
 
-/* For rewriter_options.left. */
+/* The callback of rewriter_options.left. */
 static void tell_left(void *context, const char *name, uint64_t start, uint64_t end,
 		      const char *why)
 {
@@ -282,7 +282,7 @@ static void tell_shared(uint64_t threads)
 
 /* --- counts --------------------------------------------------------------- */
 
-/* Into the database, of whatever mode it is. */
+/* Store a recording of any mode in the database. */
 static int store(FILE *out, const struct settings *settings, const char *program,
 		 char *const *files, size_t count)
 {
@@ -302,7 +302,7 @@ static int store(FILE *out, const struct settings *settings, const char *program
 	return r > 0 ? 0 : EXIT_NOTHING;
 }
 
-/* Into the database, or as a listing. */
+/* Store a recording in the database, or list its counts. */
 static int take_counts(FILE *out, struct settings *settings, const char *program,
 		       char *const *files, size_t count)
 {
@@ -342,7 +342,7 @@ static int counts(struct settings *settings, int argc, char **argv)
 
 /* --- run ------------------------------------------------------------------ */
 
-/* Beside this program, or else where a shell finds it. */
+/* Find a reader next to this program, or else in PATH. */
 static int find_reader(char path[RUNNABLE_PATH_BYTES], const char *name)
 {
 	ssize_t bytes = readlink("/proc/self/exe", path, RUNNABLE_PATH_BYTES - 1);
@@ -358,7 +358,7 @@ static int find_reader(char path[RUNNABLE_PATH_BYTES], const char *name)
 	return runnable_find(path, name);
 }
 
-/* The report goes to stderr: stdout is the program's that was run. */
+/* The report goes to stderr: stdout belongs to the program that was run. */
 static int run_reader(const char *reader, char **argv, struct error *err)
 {
 	char path[RUNNABLE_PATH_BYTES];
@@ -379,7 +379,7 @@ static int run_reader(const char *reader, char **argv, struct error *err)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_BAD;
 }
 
-/* Lets another program tell what was recorded. */
+/* Run the program that reports a recording of the mode. */
 static int take_recorded(const struct settings *settings, const char *program, char *const *files,
 			 size_t count)
 {
@@ -406,7 +406,8 @@ static int take_recorded(const struct settings *settings, const char *program, c
 	return status < 0 ? fail(&err) : status;
 }
 
-/* @name: a library's; NULL: the program, whose files have no name but a number. */
+/* @name: of a library; NULL: the program. Names of its files contain only a number after the
+ *        prefix. */
 static int report_image(struct settings *settings, const char *folder, const char *rewritten,
 			const char *name)
 {
@@ -433,7 +434,7 @@ static int report_image(struct settings *settings, const char *folder, const cha
 	return status;
 }
 
-/* Return: EXIT_BAD; else what is to be told of the program. */
+/* Return: EXIT_BAD; else the exit status of the program's report. */
 static int report_run(struct settings *settings, const char *folder, const struct runnable *program,
 		      const struct library_set *libraries)
 {
@@ -458,7 +459,7 @@ static int report_run(struct settings *settings, const char *folder, const struc
 	return status;
 }
 
-/* Return: as a shell's; EXIT_BAD after something was told to be in @folder. */
+/* Return: exit status as of a shell; EXIT_BAD if the recording was left in @folder. */
 static int run_and_report(struct settings *settings, struct runnable *runnable,
 			  struct library_set *libraries, const char *folder, char **argv)
 {
@@ -474,7 +475,7 @@ static int run_and_report(struct settings *settings, struct runnable *runnable,
 	fflush(stdout);
 	told = report_run(settings, folder, runnable, libraries);
 	if (told == EXIT_BAD) {
-		/* Nobody wants to run it again for want of a database. */
+		/* An error of the database must not make another run necessary. */
 		fprintf(stderr, "dcpix: what %s recorded is in %s\n", runnable->path, folder);
 		runnable_leave(runnable);
 		library_set_leave(libraries);
@@ -500,7 +501,7 @@ static int check_run(const struct settings *settings, char *const *argv,
 	return 0;
 }
 
-/* All that is to be run: what cannot be kept is made in @folder. */
+/* Prepare everything that is run. A program or library that cannot be cached is made in @folder. */
 static int prepare_run(struct runnable *runnable, struct library_set *libraries,
 		       const struct settings *settings, const char *program, const char *folder,
 		       struct error *err)
@@ -540,11 +541,11 @@ static int run(struct settings *settings, char **argv)
 		status = run_and_report(settings, &runnable, &libraries, folder, argv);
 	library_set_deinit(&libraries);
 	runnable_deinit(&runnable);
-	rmdir(folder); /* if nothing was left in it */
+	rmdir(folder); /* if it is empty */
 	return status;
 }
 
-/* What the options ask for, which may follow operands, but for those of a program that is run. */
+/* Process options. They may follow operands, except for those of a program that is run. */
 static int options_take(struct settings *settings, struct options *options, int argc, char **argv)
 {
 	struct error err;

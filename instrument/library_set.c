@@ -11,7 +11,7 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 
-/* "libz", or "libz.so.1". */
+/* A library is named "libz" or "libz.so.1", for example. */
 static bool has_name(const char *library, const char *wanted)
 {
 	size_t length = strlen(wanted);
@@ -39,7 +39,7 @@ static int get_one(struct library_set *set, size_t index, const struct rewriter_
 	return r;
 }
 
-/* What cannot be rewritten stays as it is, unless it was asked for by name. */
+/* A library that cannot be rewritten stays unchanged, unless it was requested by name. */
 static int get_wanted(struct library_set *set, size_t index, const char *const *wanted,
 		      size_t count, const struct rewriter_options *options, const char *folder,
 		      struct error *err)

@@ -17,7 +17,7 @@
 #include "instrument/variation/variation_recording.h"
 #include "lib/error.h"
 
-/* What there is to do; a mode's function frees what it makes. */
+/* Arguments of a mode's function. It frees everything that it allocates. */
 struct job {
 	struct epoch_store *epoch;
 	char *const *files;
@@ -31,7 +31,7 @@ static int no_memory(struct error *err)
 	return error_set(err, ENOMEM, "out of memory");
 }
 
-/* Where, and from when to when: once the map is known. */
+/* Set the path and the time range of the epoch, and open it. To be called when the map is known. */
 static int open_epoch(const struct job *job, const char *path, const char *build_id)
 {
 	int r = 0;
@@ -132,7 +132,7 @@ static int store_paths(const struct job *job)
 
 /* --- calls, contexts ------------------------------------------------------ */
 
-/* One or the other is filled. */
+/* Either @profile or @tree is filled. */
 struct calls {
 	struct call_map map;
 	struct call_profile profile;
@@ -256,7 +256,7 @@ static int store_variation(const struct job *job)
 	return r;
 }
 
-/* --- any ------------------------------------------------------------------ */
+/* --- all modes ------------------------------------------------------------ */
 
 static const struct {
 	const char *section;

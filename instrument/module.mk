@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# For x86-64, where it also has to run: what it makes are programs of this machine.
+# The rewriter is built only for x86-64, since it makes programs of the machine that it runs on.
 ARCHIVES += instrument
 instrument-needs := analysis
-# What reads contexts that another machine's programs recorded runs anywhere.
+# The readers of recordings run on any machine.
 instrument-src := $(addprefix instrument/calls/, call_map.c call_profile.c call_recording.c \
 	call_thread.c context_tree.c) \
 	$(addprefix instrument/counts/, counts_map.c) \
@@ -12,13 +12,14 @@ instrument-src := $(addprefix instrument/calls/, call_map.c call_profile.c call_
 	$(addprefix instrument/variation/, variation_listing.c variation_profile.c \
 	variation_recording.c)
 ifneq ($(filter x86_64%,$(shell $(CC) -dumpmachine)),)
-# What runs in rewritten programs is not in the archive; what writes the database is the
-# program's alone.
+# The archive does not contain the runtime of rewritten programs. Files that write the database
+# are linked into dcpix only.
 instrument-src := instrument/mode_table.c instrument/program_cache.c instrument/runnable.c \
 	instrument/needed_libraries.c instrument/library_set.c \
 	$(filter-out instrument/runtime/% %_store.c,$(sort $(wildcard instrument/*/*.c)))
 
-# What is put into rewritten programs: bytes that run anywhere, without libc; and its frames.
+# The runtime of rewritten programs: position-independent code without libc, and its unwind
+# information.
 RUNTIME_ELF := $(OBJ)/gen/runtime.elf
 RUNTIME_BLOB := $(OBJ)/gen/runtime.bin
 RUNTIME_FRAMES := $(OBJ)/gen/runtime.frames
@@ -38,7 +39,7 @@ $(RUNTIME_ELF): $(RUNTIME_OBJECTS) instrument/runtime/runtime.ld
 $(RUNTIME_BLOB) $(RUNTIME_FRAMES): $(RUNTIME_ELF)
 	$(Q)$(CROSS_TRIPLE:%=%-)objcopy -O binary \
 		-j $(if $(filter %.bin,$@),.text,.eh_frame) $< $@
-# In dcpix and in its fuzzer.
+# The runtime is embedded in dcpix and in its fuzzer.
 RUNTIME_USERS := $(addsuffix /instrument/code/runtime_blob.o,$(OBJ) build/fuzz/obj)
 $(RUNTIME_USERS): $(RUNTIME_BLOB) $(RUNTIME_FRAMES)
 $(RUNTIME_USERS): CPPFLAGS += -DRUNTIME_BLOB='"$(RUNTIME_BLOB)"' -DRUNTIME_FRAMES='"$(RUNTIME_FRAMES)"'

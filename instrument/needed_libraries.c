@@ -13,7 +13,7 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 
-/* Return: malloc'd, or NULL. */
+/* Return: the path of the loader, malloc'd, or NULL. */
 static char *loader_of(const struct elf_image *image)
 {
 	for (size_t i = 0; i < image->segment_count; i++) {
@@ -27,7 +27,7 @@ static char *loader_of(const struct elf_image *image)
 	return NULL;
 }
 
-/* A line "	NAME => PATH (ADDRESS)"; others are of what is not looked for. */
+/* A line is "NAME => PATH (ADDRESS)", indented; other lines name files without a search. */
 static int add_line(struct needed_libraries *libraries, char *line)
 {
 	char *name = line + strspn(line, "\t "), *arrow = strstr(name, " => "), *path, *end;
@@ -49,7 +49,7 @@ static int add_line(struct needed_libraries *libraries, char *line)
 	return library->name != NULL && library->path != NULL ? 0 : -ENOMEM;
 }
 
-/* What the loader lists. Return: a stream; NULL, with errno. */
+/* Start the loader's list of libraries. Return: a stream; NULL, with errno. */
 static FILE *start(const char *loader, const char *program, pid_t *child)
 {
 	int ends[2];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The libraries that a program begins with, as its dynamic loader finds them. */
+/* The libraries that a program is linked with, as its dynamic loader finds them. */
 #ifndef DCPI_INSTRUMENT_NEEDED_LIBRARIES_H
 #define DCPI_INSTRUMENT_NEEDED_LIBRARIES_H
 
@@ -7,7 +7,7 @@
 
 struct error;
 
-/** struct needed_library - @name: that it is asked for by; both malloc'd */
+/** struct needed_library - @name: that the program asks for; both members are malloc'd. */
 struct needed_library {
 	char *name;
 	char *path;
@@ -21,11 +21,11 @@ struct needed_libraries {
 };
 
 /**
- * needed_libraries_find() - ask a program's loader
- * @ret: out; without those that are not looked for by a plain name, as the loader itself
+ * needed_libraries_find() - ask a program's loader for its libraries
+ * @ret: out; without libraries that are not searched for by a plain name, such as the loader itself
  *
- * The loader is run, not the program. Return: 0; -ENOTSUP a static program; -ENOEXEC the
- * loader says nothing; errors of elf_image_open(), fork(2).
+ * Runs the loader, not the program. Return: 0; -ENOTSUP for a static program; -ENOEXEC if the
+ * loader fails; errors of elf_image_open(), fork(2).
  */
 int needed_libraries_find(struct needed_libraries *ret, const char *program, struct error *err);
 

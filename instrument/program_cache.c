@@ -17,7 +17,7 @@
 
 #define BYTES_MAX (UINT64_C(512) << 20)
 
-/* FNV-1a: which of one user's programs it is, nobody would forge. */
+/* FNV-1a: it distinguishes programs of the same user, so there is no reason to forge a hash. */
 static uint64_t mix(uint64_t hash, const void *data, size_t bytes)
 {
 	const uint8_t *byte = data;
@@ -60,7 +60,7 @@ static uint64_t mix_bursts(uint64_t hash, const struct mode_options *options)
 	return mix_text(hash, placement);
 }
 
-/* Return: false: there is none. */
+/* Return: false without a build-id. */
 static bool build_id_text(const char *path, char *text, size_t room)
 {
 	struct elf_file file;
@@ -94,7 +94,7 @@ static uint64_t fingerprint(const char *program, const struct stat *status,
 	return mix_build_id(hash, "/proc/self/exe");
 }
 
-/* What others could write is not run. */
+/* A file that others could write is not executed. */
 static bool is_ours(const char *path)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
@@ -143,7 +143,7 @@ static bool write_text(const char *path, const char *text)
 	return fd >= 0 && write(fd, text, bytes) == (ssize_t)bytes;
 }
 
-/* The program comes last: where it is, there is all. */
+/* The program is moved last: if it exists, the text exists as well. */
 bool program_cache_keep(struct program_cache *cache, const char *text)
 {
 	unlink(cache->text);

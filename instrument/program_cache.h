@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Programs as they were rewritten before, in the user's cache: "dcpix run" of a program
- * that was run before begins at once.
+ * A cache of rewritten programs, for each user: "dcpix run" of a program that was run before starts
+ * without rewriting it.
  *
- * A program is known by its build-id, and by all else that what is made of it depends on:
- * its path, size and time, what was asked for, and who did it (the build-id of this
- * program). Those without build-ids are not kept. 512 MiB are kept at the most, and what
- * was not used for 30 days is forgotten. DCPIX_CACHE=off: nothing is kept.
+ * The key of a program consists of its build-id and everything else that the result depends on: its
+ * path, size and time, the options, and the build-id of dcpix itself. Programs without a build-id
+ * are not cached. The cache holds at most 512 MiB; programs that were not used for 30 days are
+ * removed. DCPIX_CACHE=off disables the cache.
  */
 #ifndef DCPI_INSTRUMENT_PROGRAM_CACHE_H
 #define DCPI_INSTRUMENT_PROGRAM_CACHE_H
@@ -16,11 +16,11 @@
 #include "instrument/copy/rewriter.h"
 
 /**
- * struct program_cache - where a program is, or would be
- * @path:  NULL: it is not kept
- * @part:  where it is to be made
- * @text:  a file beside it, with what was told of its rewriting
- * @found: it is there
+ * struct program_cache - position of a program in the cache
+ * @path:  NULL: it cannot be cached
+ * @part:  path for writing it
+ * @text:  path of a file next to it, with the report of its rewriting
+ * @found: it is in the cache
  */
 struct program_cache {
 	char *path;
@@ -30,18 +30,18 @@ struct program_cache {
 };
 
 /**
- * program_cache_find() - look for a program that was rewritten
+ * program_cache_find() - look a rewritten program up
  * @ret:     out; freed by program_cache_deinit()
- * @options: @output is not looked at
+ * @options: of the rewriting, without @output
  */
 void program_cache_find(struct program_cache *ret, const char *program,
 			const struct rewriter_options *options);
 
 /**
- * program_cache_keep() - move a program that was rewritten from @part to @path
- * @text: what is to be told of its rewriting
+ * program_cache_keep() - move a rewritten program from @part to @path
+ * @text: report of its rewriting
  *
- * Return: false: it stays where it is.
+ * Return: false if it stays where it is.
  */
 bool program_cache_keep(struct program_cache *cache, const char *text);
 

@@ -30,7 +30,7 @@ int runnable_find(char path[RUNNABLE_PATH_BYTES], const char *name)
 	return -ENOENT;
 }
 
-/* It was made where the cache wants it, or where nobody does. */
+/* Move the program into the cache if possible; else it stays where it was made. */
 static int keep(struct runnable *runnable, struct error *err)
 {
 	if (runnable->own == NULL && runnable->text != NULL &&
@@ -93,7 +93,7 @@ int runnable_run(const struct runnable *runnable, const char *prefix, const char
 		fprintf(stderr, "dcpix: cannot run %s: %s\n", runnable->path, strerror(errno));
 		_exit(127);
 	}
-	signal(SIGINT, SIG_IGN); /* the program's */
+	signal(SIGINT, SIG_IGN); /* only the program handles it */
 	while (child < 0 || waitpid(child, &status, 0) < 0) {
 		if (errno != EINTR)
 			return error_set_errno(err, "cannot run %s", runnable->path);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A program that is rewritten to be run at once: as it was rewritten before
- * (program_cache.h), or anew, and then kept there if it can be, or else where the
- * caller wants it.
+ * A program that is rewritten to be run at once. The rewritten program is taken from the cache
+ * (program_cache.h). If it is not there, the program is rewritten, and put into the cache if
+ * possible, else where the caller requests it.
  */
 #ifndef DCPI_INSTRUMENT_RUNNABLE_H
 #define DCPI_INSTRUMENT_RUNNABLE_H
@@ -15,8 +15,8 @@
 
 /**
  * struct runnable - a rewritten program
- * @path:  where it is
- * @cache: private, as the rest
+ * @path:  of the rewritten program
+ * @cache: private, as are all further members
  */
 struct runnable {
 	const char *path;
@@ -25,35 +25,36 @@ struct runnable {
 	char *text;
 };
 
-/** runnable_find() - where a shell would find a program. Return: 0; -ENOENT. */
+/** runnable_find() - find a program as a shell does. Return: 0; -ENOENT. */
 int runnable_find(char path[RUNNABLE_PATH_BYTES], const char *name);
 
 /**
- * runnable_get() - a program, rewritten
- * @ret:     out; freed by runnable_deinit(), if there is an error too
- * @options: how; its output and profile are not looked at
- * @otherwise: where it is made if it cannot be kept
+ * runnable_get() - get a rewritten program
+ * @ret:     out; freed by runnable_deinit(), also after an error
+ * @options: of the rewriting; their output and profile are ignored
+ * @otherwise: path for a program that cannot be cached
  *
- * Return: 0; errors as of rewriter_run().
+ * Return: 0; errors of rewriter_run().
  */
 int runnable_get(struct runnable *ret, const char *program, const struct rewriter_options *options,
 		 const char *otherwise, struct error *err);
 
 /**
- * runnable_run() - run it, and wait for its end
+ * runnable_run() - run the program, and wait for its end
  * @prefix: of the files that it records in
- * @search: where its loader looks for libraries first; NULL: nowhere else
- * @argv:   its arguments, and first its name
+ * @search: directory that its loader searches first for libraries; NULL: none
+ * @argv:   its name, then its arguments
  *
- * Return: as a shell's $?; 127 it cannot be run, which has been told on stderr; errors.
+ * Return: the exit status as a shell's $?; 127 if it cannot be run, after a message on stderr;
+ * errors.
  */
 int runnable_run(const struct runnable *runnable, const char *prefix, const char *search,
 		 char **argv, struct error *err);
 
-/** runnable_tell() - what was told of its rewriting, whenever that was */
+/** runnable_tell() - print the report of its rewriting, even if that was earlier */
 void runnable_tell(const struct runnable *runnable, FILE *out);
 
-/** runnable_leave() - it is not to be removed by runnable_deinit() */
+/** runnable_leave() - keep runnable_deinit() from removing the program */
 void runnable_leave(struct runnable *runnable);
 
 void runnable_deinit(struct runnable *runnable);
