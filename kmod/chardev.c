@@ -35,7 +35,7 @@ static unsigned long reader; /* bit 0: the device is open */
 
 static int device_open(struct inode *inode, struct file *file)
 {
-	/* Members of the file's group could keep the daemon out otherwise. */
+	/* Otherwise members of the file's group could keep the daemon out. */
 	if (!perfmon_capable())
 		return -EPERM;
 	if (test_and_set_bit_lock(0, &reader))
@@ -43,7 +43,7 @@ static int device_open(struct inode *inode, struct file *file)
 	return nonseekable_open(inode, file);
 }
 
-/* The last descriptor is gone, whether closed or because its holders died. */
+/* Called when the last descriptor is closed, explicitly or because its holders exited. */
 static int device_release(struct inode *inode, struct file *file)
 {
 	sampler_leave();
@@ -100,7 +100,7 @@ static bool events_valid(const struct dcpi_config *config)
 	return true;
 }
 
-/* The short period must be told from the others, and end in user space; see handler.c. */
+/* The short period must differ from all others, and must end in user space; see handler.c. */
 static bool double_valid(const struct dcpi_config *config)
 {
 	if (!(config->flags & DCPI_START_DOUBLE))
@@ -124,8 +124,8 @@ static bool config_valid(const struct dcpi_config *config)
 }
 
 /*
- * Perf's rule: in lockdown a place may be told of, but not what was in registers, and of
- * that a branch's direction tells.
+ * The rule of perf: in lockdown mode, addresses may be exposed but register contents may not. The
+ * direction of a branch reveals register contents.
  */
 static int branches_permitted(void)
 {
@@ -283,7 +283,7 @@ static long device_ioctl(struct file *file, unsigned int command, unsigned long 
 	}
 }
 
-/* Mappings hold the file, and so the module. */
+/* A mapping holds a reference to the file, and thereby to the module. */
 static int device_mmap(struct file *file, struct vm_area_struct *vma)
 {
 	u64 cpu = vma->vm_pgoff >> (DCPI_MMAP_SHIFT - PAGE_SHIFT);

@@ -38,8 +38,8 @@ void counters_release(struct sampler_cpu *sampled)
 }
 
 /*
- * Not pinned: with more events than counters perf takes turns, where a pinned
- * event would fail for good. Idle and kernel are sampled like everything else.
+ * Not pinned: perf rotates events when there are more of them than counters, whereas a pinned event
+ * would fail permanently. Idle and kernel are sampled like everything else.
  */
 static struct perf_event *counter_create(unsigned int cpu, struct sampler_event *event,
 					 const struct dcpi_event *description, u32 flags)
@@ -69,9 +69,9 @@ static bool is_software(const struct perf_event *counter)
 }
 
 /*
- * Interrupts and faults save all registers. Other software events, such as
- * context switches and tracepoints, only note where they are. What was asked
- * for tells; since 6.5 the counter's own type is another for the clocks.
+ * Interrupts and faults save all registers. Other software events, such as context switches and
+ * tracepoints, only record where they occurred. Decide by the requested type and config, because
+ * since Linux 6.5 the counters of the clocks have another type.
  */
 static bool whole_registers(const struct perf_event *counter, const struct dcpi_event *description)
 {
@@ -113,7 +113,7 @@ static int counters_open(unsigned int cpu, struct sampler_cpu *sampled,
 	return double_possible(sampled, config) ? 0 : -EOPNOTSUPP;
 }
 
-/* Enabled last: the handler finds its context complete. */
+/* Counters are enabled last, so that the handler finds its context complete. */
 int counters_create(unsigned int cpu, struct sampler_cpu *sampled, const struct dcpi_config *config)
 {
 	int err = counters_open(cpu, sampled, config);

@@ -13,23 +13,22 @@ struct sampler_cpu;
  * counters_create() - start counting all events on one CPU
  * @sampled: its state, without counters
  *
- * More events than the PMU has counters take turns: perf rotates them, every
- * few milliseconds.
+ * If there are more events than the PMU has counters, perf rotates them every few milliseconds.
  *
- * Return: 0 or what perf says of an event; then none is left.
+ * Return: 0, or the error that perf returned for an event; then no counter is left.
  */
 int counters_create(unsigned int cpu, struct sampler_cpu *sampled,
 		    const struct dcpi_config *config);
 
 /**
- * counters_release() - stop counting and keep how long it was
+ * counters_release() - stop counting and save how long each event was counted
  *
- * Handlers may still be on their way; see sampler.c.
+ * Handlers may still be running; see sampler.c.
  */
 void counters_release(struct sampler_cpu *sampled);
 
 /**
- * counters_time() - how long an event was to be counted, and was, since the start
+ * counters_time() - return how long an event was enabled and running since the start
  * @event: below DCPI_EVENTS_MAX
  */
 void counters_time(const struct sampler_cpu *sampled, u32 event, u64 *enabled_ns, u64 *running_ns);

@@ -10,7 +10,7 @@
 #include "sampler_cpu.h"
 
 /**
- * struct drain - one call
+ * struct drain - state of one drain call
  * @out:    the reader's array
  * @count:  entries copied to it
  * @totals: sums of their counts
@@ -23,7 +23,7 @@ struct drain {
 	struct sample_totals totals;
 };
 
-/* A buffer that was taken and is given back otherwise is not taken any more. */
+/* A buffer that DCPI_IOC_TAKE gave is no longer taken when it is released by draining. */
 static void buffer_release(struct sampler_cpu *sampled, int buffer)
 {
 	sampled->taken = -1;
@@ -60,9 +60,9 @@ static int take_buffer(struct drain *drain)
 }
 
 /*
- * The table is sparse: its used entries go through a page of ours, and what
- * has been copied is cleared before the next piece, so that a fault leaves
- * every sample in exactly one place.
+ * The table is sparse: its used entries are copied through the array @piece. Entries that have been
+ * copied are cleared before the next piece, so that a fault leaves every sample in exactly one
+ * place.
  */
 static int take_table(struct drain *drain)
 {
@@ -94,8 +94,8 @@ struct owner_call {
 };
 
 /*
- * Retiring fails if a buffer filled up since take_buffer(); that one will do,
- * it ends with samples younger than the call.
+ * Retiring fails if a buffer filled up since take_buffer(). That buffer serves as well: it ends
+ * with samples younger than the call.
  */
 static void flush_begin(void *data)
 {
@@ -114,8 +114,8 @@ static void flush_end(void *data)
 }
 
 /*
- * Run on the CPU that writes the store. A CPU that is offline has no writer,
- * and gets none before the caller lets go of the mutex: then here will do.
+ * Run @function on the CPU that writes the store. An offline CPU has no writer, and gets none
+ * before the caller releases the mutex, so the function can run on this CPU.
  */
 static int on_owner(unsigned int cpu, smp_call_func_t function, struct sample_store *store)
 {
@@ -126,17 +126,17 @@ static int on_owner(unsigned int cpu, smp_call_func_t function, struct sample_st
 	return call.err;
 }
 
-/*
- * At most two buffers and the table: what fits into the least capacity that
- * is allowed.
- */
+/* Takes at most two buffers and the table, which fit into the smallest capacity allowed. */
 static int take_all(struct drain *drain, unsigned int cpu)
 {
 	int err = take_buffer(drain);
 
 	if (err)
 		return err;
-	/* Busy: interrupted a handler that runs with interrupts on; for ever, if that one died. */
+	/*
+	 * -EBUSY: the call interrupted a handler that runs with interrupts enabled. The loop never
+	 * ends if that handler died.
+	 */
 	while (on_owner(cpu, flush_begin, drain->store) == -EBUSY) {
 		if (fatal_signal_pending(current))
 			return -EINTR;
@@ -192,7 +192,7 @@ int drain_release(struct sampler_cpu *sampled)
 
 	if (sampled->taken < 0)
 		return -EAGAIN;
-	/* The oldest full one: it stays that until it is released. */
+	/* The oldest full buffer is the taken one: it remains the oldest until it is released. */
 	sample_store_full(&sampled->store, &chunk);
 	sample_totals_add(&totals, chunk.entries, chunk.count);
 	count_delivered(sampled, totals, chunk.count);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Taking samples out of one CPU's store and giving them to the reader. */
+/* Take samples out of one CPU's store and give them to the reader. */
 #ifndef DCPI_DRAIN_H
 #define DCPI_DRAIN_H
 
@@ -9,22 +9,22 @@ struct sampler_cpu;
 
 /**
  * drain_cpu() - DCPI_IOC_DRAIN on one CPU
- * @sampled: its state; it has memory
- * @request: checked: capacity is large enough
+ * @sampled: state of the CPU, with allocated memory
+ * @request: already checked: capacity is large enough
  * @count:   user address for the number of entries delivered
  *
  * The caller holds the sampler's mutex. Sleeps on the reader's page faults.
  *
- * Return: 0, -EFAULT, or -EINTR for a caller that was killed while it waited for a handler that
- * does not end. Then what had been taken out is counted as
- * DCPI_LOSS_READER_GONE, and the rest is where it was.
+ * Return: 0; -EFAULT; -EINTR if the caller was killed while it waited for a handler that does not
+ * end. After an error, samples that were already taken out are counted as DCPI_LOSS_READER_GONE,
+ * and all others remain in the store.
  */
 int drain_cpu(struct sampler_cpu *sampled, const struct dcpi_drain *request, u32 __user *count);
 
 /**
  * drain_take() - DCPI_IOC_TAKE on one CPU
- * @sampled: its state; it has memory
- * @take:    out: first and count, if a buffer is full; else as it was
+ * @sampled: state of the CPU, with allocated memory
+ * @take:    out: first and count if a buffer is full; otherwise unchanged
  */
 void drain_take(struct sampler_cpu *sampled, struct dcpi_take *take);
 

@@ -11,20 +11,20 @@
 #include "sampler_cpu.h"
 
 /*
- * A counter that takes turns with others is off for a millisecond at least:
- * two interrupts of a pair that are closer have all events between them counted.
+ * A counter that perf rotates is off for at least a millisecond. So if the two interrupts of a pair
+ * are closer than this limit, all events between them were counted.
  */
 #define DOUBLE_PAIR_NS 500000
 
-/* In the initial PID namespace and the kernel's exec count: two loads. */
+/* The PID in the initial PID namespace and the kernel's exec count: two loads. */
 static __always_inline u64 process_tag(void)
 {
 	return dcpi_tag((u32)current->tgid, (u32)current->self_exec_id, 0);
 }
 
 /*
- * Only what is atomic: the handler that was interrupted is in the midst of the
- * rest. The period stays what it was, but never a short one.
+ * Modify only fields that are updated atomically, because the interrupted handler may be in the
+ * middle of changing the others. The current period is kept, unless it is a short one.
  */
 static noinline unsigned int refuse(struct sampler_event *event, struct perf_event *counter)
 {
@@ -34,15 +34,14 @@ static noinline unsigned int refuse(struct sampler_event *event, struct perf_eve
 }
 
 /*
- * Double samples, planned one ahead: armv8pmu_handle_irq() and
- * x86_pmu_handle_irq() program hw.sample_period as the period that runs now,
- * and remember it as hw.last_period, before they call the handler; what the
- * handler writes there becomes the period after that. So the handler reads from
- * hw.last_period that a short period has begun, notes where it struck, and
- * knows at its next call that it is the second. It never asks for two short
+ * Double samples are planned one period ahead. armv8pmu_handle_irq() and x86_pmu_handle_irq()
+ * program hw.sample_period as the period that runs now, and save it in hw.last_period, before they
+ * call the handler. The value that the handler writes to hw.sample_period becomes the period after
+ * that. So the handler sees in hw.last_period that a short period has begun, and records the
+ * interrupted PC. Its next call is then for the second interrupt. It never requests two short
  * periods in a row.
  *
- * Return: the period to run after the one that has begun.
+ * Return: the period to run after the current one.
  */
 static __always_inline u64 double_plan(struct sampler_double *twice,
 				       const struct perf_event *counter, u64 drawn)
@@ -93,7 +92,7 @@ static __always_inline bool branch_due(struct sampler_event *event)
 	return true;
 }
 
-/* The clock is not quite monotonic in NMIs: a time below zero is zero. */
+/* The clock is not strictly monotonic in NMIs: count a negative time as zero. */
 static void time_count(struct sampler_cpu *cpu, unsigned int result, u64 begin)
 {
 	int kind = (result & ~SAMPLE_WAKE) == SAMPLE_HIT ? SAMPLER_TIME_HIT : SAMPLER_TIME_MISS;
@@ -104,7 +103,10 @@ static void time_count(struct sampler_cpu *cpu, unsigned int result, u64 begin)
 	local_add((long)ns, &cpu->times.sum_ns[kind]);
 }
 
-/* All that a hit at the front needs, in a straight line. @branches: with DCPI_START_BRANCHES */
+/*
+ * Straight-line code for everything that a hit in the first way needs. @branches: with
+ * DCPI_START_BRANCHES
+ */
 static __always_inline void handle_straight(struct perf_event *counter, struct pt_regs *regs,
 					    const bool branches)
 {
@@ -154,7 +156,7 @@ static void handler_branches(struct perf_event *counter, struct perf_sample_data
 	handle_straight(counter, regs, true);
 }
 
-/* With any flags. */
+/* Handle an overflow with any combination of flags. */
 static __always_inline void handle(struct perf_event *counter, struct pt_regs *regs,
 				   const u32 flags)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The overflow handlers: one for each combination of what can be asked for,
- * compiled from one template, so that a sample pays for nothing else.
+ * The overflow handlers: one for each combination of DCPI_START_* flags, compiled from one
+ * template, so that a sample does not pay for features that are off.
  *
- * They run in any context, NMI included: no lock, allocation or barrier, no
- * atomic operation but on the way of a handler that interrupted another.
+ * Context: any, NMI included. Handlers take no locks, allocate no memory and execute no barriers.
+ * They execute atomic operations only in a handler that interrupted another one.
  */
 #ifndef DCPI_HANDLER_H
 #define DCPI_HANDLER_H
@@ -12,10 +12,10 @@
 #include <linux/perf_event.h>
 
 /**
- * handler_choose() - the handler for a configuration
+ * handler_choose() - return the handler for a configuration
  * @flags: DCPI_START_*
  *
- * It expects a struct sampler_event as the counter's context.
+ * The handler expects a struct sampler_event as the counter's context.
  */
 perf_overflow_handler_t handler_choose(u32 flags);
 

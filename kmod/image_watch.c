@@ -28,12 +28,15 @@
 #define CREATE_TRACE_POINTS
 #include "image_watch_trace.h"
 
-/* Of struct image_record_map, behind the path. */
+/* Bytes of struct image_record_map before its path. */
 #define PATH_AT offsetof(struct image_record_map, path)
-/* Calls of both kinds of processes have these numbers; neither unmaps by another's. */
+/*
+ * System call numbers of mremap() in 64-bit and in 32-bit processes. Neither number unmaps memory
+ * in the other kind of process.
+ */
 #define SYSCALL_MREMAP 216
 #define SYSCALL_MREMAP_32 163
-/* A function's ftrace location is behind its first instruction or two. */
+/* The ftrace location of a function is after its first instruction or two. */
 #define LOCATION_MAX 32
 
 enum watched {
@@ -68,10 +71,10 @@ static void file_fill(struct image_record_map *record, struct file *file)
 {
 	const struct inode *inode = file_inode(file);
 	const struct timespec64 modified = compat_inode_modified(inode);
-	/* Written from the end of the room. */
+	/* d_path() fills the buffer from its end. */
 	const char *path = d_path(&file->f_path, record->path, IMAGE_RECORD_PATH_BYTES);
 
-	/* Too long: what there is room for, as from BPF programs, without all the directories. */
+	/* Too long: report as much as fits, without all the directories, as the BPF programs do. */
 	if (IS_ERR(path)) {
 		snprintf(record->path, IMAGE_RECORD_PATH_BYTES, "/%pd4", file->f_path.dentry);
 		path = record->path;
@@ -85,7 +88,7 @@ static void file_fill(struct image_record_map *record, struct file *file)
 	record->version = inode->i_generation;
 	record->modified_s = modified.tv_sec;
 	record->modified_ns = (u32)modified.tv_nsec;
-	record->deleted = 0; /* the path says so */
+	record->deleted = 0; /* d_path() marks a deleted file in the path */
 }
 
 static void memory_fill(struct image_record_map *record, struct vm_area_struct *vma)
@@ -99,7 +102,7 @@ static void memory_fill(struct image_record_map *record, struct vm_area_struct *
 		record->memory = IMAGE_RECORD_ANONYMOUS;
 }
 
-/* perf_event_mmap(vma): after mmap, mprotect, and of what the kernel maps itself. */
+/* perf_event_mmap(vma): called after mmap and mprotect, and for mappings of the kernel itself. */
 static void map(struct vm_area_struct *vma)
 {
 	struct image_record_map *record;
@@ -124,8 +127,8 @@ static void map(struct vm_area_struct *vma)
 }
 
 /*
- * unmap_vmas(.., .., vma, start, end, ...): munmap, and what MAP_FIXED replaces, but not
- * mremap() and the end of an address space: see loader-hook/bpf/image_watch.bpf.c.
+ * unmap_vmas(.., .., vma, start, end, ...): report munmap and mappings that MAP_FIXED replaces, but
+ * not mremap() and the end of an address space: see loader-hook/bpf/image_watch.bpf.c.
  */
 static void unmap(struct vm_area_struct *vma, unsigned long start, unsigned long end)
 {
@@ -147,7 +150,7 @@ static void unmap(struct vm_area_struct *vma, unsigned long start, unsigned long
 	trace_dcpi_image_2(&record, sizeof(record));
 }
 
-/* perf_event_comm(task, exec): the count is raised just after an exec's. */
+/* perf_event_comm(task, exec): called just before an exec increments the exec count. */
 static void comm(const struct task_struct *task, bool exec)
 {
 	struct image_record_name record;
@@ -165,7 +168,7 @@ static bool is_in(unsigned long ip, enum watched function)
 	return ip - watched[function] < LOCATION_MAX;
 }
 
-/* Before each of the functions, on behalf of the process. */
+/* Called before each of the watched functions, in the context of the process. */
 static void notrace watched_called(unsigned long ip, unsigned long parent_ip,
 				   struct ftrace_ops *ops, struct ftrace_regs *registers)
 {
@@ -179,13 +182,13 @@ static void notrace watched_called(unsigned long ip, unsigned long parent_ip,
 		     compat_ftrace_argument(registers, 1) & 1);
 }
 
-/* Permanent: nobody may switch it off (kernel.ftrace_enabled) without our knowing. */
+/* Permanent: writing kernel.ftrace_enabled cannot disable it unnoticed. */
 static struct ftrace_ops watched_ops = {
 	.func = watched_called,
 	.flags = FTRACE_OPS_FL_PERMANENT,
 };
 
-/* Nothing is patched for a probe that is disabled: it only looks its symbol up. */
+/* Registering a disabled probe patches nothing: it only looks up its symbol. */
 static unsigned long address_of(const char *name)
 {
 	struct kprobe probe = {.symbol_name = name, .flags = KPROBE_FLAG_DISABLED};
@@ -196,7 +199,7 @@ static unsigned long address_of(const char *name)
 	return (unsigned long)probe.addr;
 }
 
-/* Once: a filter that was freed cannot be set again before Linux 6.13. */
+/* Called once: before Linux 6.13 a filter that was freed cannot be set again. */
 static int watch_prepare(void)
 {
 	unsigned int i;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The tracepoint by which BPF programs get records: see uapi/dcpi_image_record.h. */
+/* The tracepoint through which BPF programs receive records: see uapi/dcpi_image_record.h. */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM dcpi
 

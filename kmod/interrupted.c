@@ -20,8 +20,9 @@
 #include <asm/pgtable.h>
 
 /*
- * AMD's IBS says where an instruction was that it had chosen; all other registers are of
- * where the interrupt struck later, in the kernel maybe. perf marks such a PC as exact.
+ * The PC of an AMD IBS sample is that of the tagged instruction, whereas all other registers are
+ * those of the place that the interrupt struck later, possibly in the kernel. perf marks such a PC
+ * as exact.
  */
 static bool context_64bit(struct pt_regs *regs)
 {
@@ -29,11 +30,10 @@ static bool context_64bit(struct pt_regs *regs)
 }
 
 /*
- * The bases of fs and gs come after the sixteen registers. User code has its
- * thread's variables behind fs, which the kernel leaves alone; its gs, hardly
- * used, is swapped out while we run. The kernel has its CPU's variables behind
- * gs; what it runs before it has swapped gs in has no other use for it than to
- * do so, where the interpreter stops.
+ * The bases of fs and gs come after the sixteen registers. User code has its thread-local variables
+ * at fs, whose base the kernel does not change. Its gs, which is rarely used, is swapped out while
+ * this code runs. The kernel has its per-CPU variables at gs. Kernel code that runs before swapgs
+ * does not use gs otherwise, and the interpreter stops at swapgs.
  */
 #define REGISTER_FS_BASE 16
 #define REGISTER_GS_BASE 17
@@ -61,8 +61,8 @@ bool interrupted_registers(struct pt_regs *regs, struct interpret_state *state)
 }
 
 /*
- * The direct map and the kernel's image; modules have a range of their own. The
- * direct map has devices, too, where those of a PC always were.
+ * The direct map and the kernel's image; modules have a separate range. The direct map includes the
+ * legacy ISA range, which contains devices on a PC.
  */
 static bool kernel_memory(unsigned long address)
 {
@@ -99,9 +99,9 @@ bool interrupted_registers(struct pt_regs *regs, struct interpret_state *state)
 }
 
 /*
- * The linear map, and of the kernel's image, which lies among the vmalloc
- * areas, what is between two symbols known to modules: its text and constants,
- * and the beginning of its data.
+ * The linear map and part of the kernel's image, which lies among the vmalloc areas: the range
+ * between two symbols known to modules. It contains the text, the constants and the beginning of
+ * the data.
  */
 static bool kernel_memory(unsigned long address)
 {
@@ -137,10 +137,9 @@ bool interrupted_init(struct interrupted *interrupted, struct pt_regs *regs)
 }
 
 /*
- * Pages by their frames, as perf itself looks them up in NMIs: that refuses
- * what is not ordinary memory (devices mapped into the process), faults nowhere
- * and may run anywhere, because a CPU that was interrupted in user mode holds
- * no lock that giving the page back could want.
+ * Look up pages by their frames, as perf does in NMIs. The lookup rejects everything that is not
+ * ordinary memory (devices mapped into the process) and never faults. It may run in any context: a
+ * CPU that was interrupted in user mode holds no lock that releasing the page could need.
  */
 static bool read_user(unsigned long address, void *to, size_t bytes)
 {
@@ -150,7 +149,10 @@ static bool read_user(unsigned long address, void *to, size_t bytes)
 
 	for (; bytes > 0; bytes -= piece, to += piece, address += piece) {
 		piece = min(bytes, PAGE_SIZE - offset_in_page(address));
-		/* Nothing faults, but access_ok() in interrupts wants it promised. */
+		/*
+		 * Nothing faults here, but in interrupts access_ok() requires page faults to be
+		 * disabled.
+		 */
 		pagefault_disable();
 		found = get_user_pages_fast_only(address, 1, 0, &page);
 		pagefault_enable();
@@ -163,9 +165,8 @@ static bool read_user(unsigned long address, void *to, size_t bytes)
 }
 
 /*
- * Areas of vmalloc, where stacks and modules are, but devices too, are
- * separated by unmapped pages: the pages next to one that is in use are of the
- * same area, or not mapped.
+ * The vmalloc areas, which contain stacks and modules but also devices, are separated by unmapped
+ * pages. So the pages next to a page in use belong to the same area or are not mapped.
  */
 static bool near_page(unsigned long address, unsigned long of, unsigned long pages_below)
 {
@@ -185,7 +186,7 @@ bool interrupted_read(void *context, u64 address, void *to, size_t bytes)
 
 	if (interrupted->user)
 		return read_user((unsigned long)address, to, bytes);
-	/* Upper half only: whatever the kernel wanted of user space is not ours. */
+	/* Upper half only: user memory that the kernel accesses is not read. */
 	if ((s64)address >= 0 || address + bytes < address)
 		return false;
 	return kernel_readable(interrupted, (unsigned long)address) &&

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The context that a sampling interrupt struck: its registers and its memory,
- * for the interpreter.
+ * The context that a sampling interrupt struck: its registers and its memory, for the interpreter.
  *
- * Reading memory must not fault for good, sleep or lock, in NMIs either. And it
- * must have no effect: a load that the interrupted code has yet to execute may
- * be from a device, whose registers change when read. So memory is read only
- * where ordinary memory is known to be.
+ * Reading memory must not take an unhandled fault, sleep or lock, not even in NMIs. It must not
+ * have side effects either: a load that the interrupted code has yet to execute may be from a
+ * device, whose registers change when read. So memory is read only where ordinary memory is known
+ * to be.
  */
 #ifndef DCPI_INTERRUPTED_H
 #define DCPI_INTERRUPTED_H
@@ -18,8 +17,8 @@ struct pt_regs;
 
 /**
  * struct interrupted - context of interrupted_read()
- * @user: it was in user mode
- * @pc, @sp: where
+ * @user: the interrupted code was in user mode
+ * @pc, @sp: its program counter and stack pointer
  */
 struct interrupted {
 	bool user;
@@ -28,8 +27,9 @@ struct interrupted {
 };
 
 /**
- * interrupted_init() - Return: false if the context is not 64-bit code, or the registers are
- * not those of its PC.
+ * interrupted_init() - record where the interrupt struck
+ *
+ * Return: false if the context is not 64-bit code, or if the registers do not belong to its PC.
  */
 bool interrupted_init(struct interrupted *interrupted, struct pt_regs *regs);
 

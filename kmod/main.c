@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* dcpi.ko: what is set up and torn down, in which order. */
+/* dcpi.ko: initialization and cleanup, in order. */
 #include <linux/module.h>
 
 #include "chardev.h"
@@ -28,7 +28,9 @@ err_sampler:
 	return err;
 }
 
-/* The devices hold the module while they are open, so nothing is sampled or watched here. */
+/*
+ * The devices hold a module reference while they are open, so nothing is sampled or watched here.
+ */
 static void __exit dcpi_exit(void)
 {
 	chardev_exit();

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# kmod/core once more, for user space: perf source, tests, benchmarks.
+# kmod/core built for user space, too: perf source, tests, benchmarks.
 ARCHIVES += core
 core-src := $(addprefix kmod/core/, arm64_data.c arm64_memory.c interpret_arm64.c \
 	interpret_memory.c interpret_x86_64.c period.c sample_store.c x86_arithmetic.c x86_data.c \
 	x86_effect.c x86_insn.c x86_operand.c x86_string.c)
-# As in the kernel: entries move through the registers that wrote their halves.
+# As in the kernel: entries are moved through the registers that wrote their halves.
 $(OBJ)/kmod/core/sample_store.o: CPPFLAGS += -mgeneral-regs-only
 
 core-tests := unit_interpret_arm64 unit_interpret_cases unit_period unit_sample_store unit_x86_insn
 core-benches := bench_sample_store
-# The interpreter is tested on the machines it is for.
+# The interpreter tests run only on the architectures that they interpret.
 ifneq ($(filter x86_64-%,$(shell $(CC) -dumpmachine)),)
 core-tests += unit_interpret_program unit_interpret_x86_64
 core-benches += bench_interpret
@@ -25,10 +25,10 @@ unit_x86_insn-ldlibs := -lZydis
 FUZZERS += fuzz_interpret
 fuzz_interpret-with := $(filter-out %/period.c %/sample_store.c,$(core-src))
 
-# The module, out of tree. kbuild leaves its files beside the sources, so it is
-# given a folder of links: build/kmod/<kernel release>/dcpi.ko.
+# The module, built out of tree. kbuild writes its outputs next to the sources, so it gets a folder
+# of links to them: build/kmod/<kernel release>/dcpi.ko.
 #   KDIR       headers of the kernel to build for
-#   KMOD_MAKE  more for kbuild's command line, such as ARCH= and CROSS_COMPILE=
+#   KMOD_MAKE  further arguments of kbuild, such as ARCH= and CROSS_COMPILE=
 KDIR ?= $(firstword $(wildcard /lib/modules/$(shell uname -r)/build) \
 	$(shell ls -d /lib/modules/*/build 2>/dev/null | sort -Vr))
 KMOD_MAKE ?=

@@ -25,11 +25,11 @@ enum sampler_state {
 	SAMPLER_NEW,	 /* never started */
 	SAMPLER_RUNNING, /* counters count */
 	SAMPLER_STOPPED, /* samples may wait for the reader */
-	SAMPLER_LEFT,	 /* the reader has gone, its counters can be read */
+	SAMPLER_LEFT,	 /* the reader has gone; the counters can be read */
 };
 
 static DEFINE_PER_CPU_ALIGNED(struct sampler_cpu, sampled_cpus);
-static DEFINE_MUTEX(lock); /* protects all below, and sampled_cpus; see sampler_cpu.h */
+static DEFINE_MUTEX(lock); /* protects everything below, and sampled_cpus; see sampler_cpu.h */
 static enum sampler_state state;
 static struct dcpi_config config;
 
@@ -64,7 +64,7 @@ static void events_init(unsigned int cpu, struct sampler_cpu *sampled)
 	sampled->twice.period = config.double_period;
 }
 
-/* A CPU that leaves while we are at it is none of ours any more. */
+/* A CPU that goes offline during the call is no error. */
 static int cpu_start(unsigned int cpu)
 {
 	struct sampler_cpu *sampled = sampled_cpu(cpu);
@@ -76,11 +76,11 @@ static int cpu_start(unsigned int cpu)
 		if (!err)
 			events_init(cpu, sampled);
 	}
-	/* First: should the CPU leave and return meanwhile, it is stale again. */
+	/* Cleared first: if the CPU goes offline and returns meanwhile, it becomes stale again. */
 	WRITE_ONCE(sampled->stale, false);
 	if (!err)
 		err = counters_create(cpu, sampled, &config);
-	/* perf's word for a CPU that is just going, or just coming: see below. */
+	/* perf returns -ENODEV for a CPU that is just going offline or coming online; see below. */
 	return err == -ENODEV || !cpu_online(cpu) ? 0 : err;
 }
 
@@ -89,7 +89,7 @@ static bool cpu_sampled(unsigned int cpu, const struct sampler_cpu *sampled)
 	return sampled->event[0].counter && !READ_ONCE(sampled->stale) && cpu_online(cpu);
 }
 
-/* What was not drained is lost, by name. */
+/* Count samples that were not drained as lost, and free the store. */
 static void store_forget(struct sampler_cpu *sampled)
 {
 	struct sample_totals pending;
@@ -102,7 +102,7 @@ static void store_forget(struct sampler_cpu *sampled)
 	store_memory_release(sampled);
 }
 
-/* All that is counted; neither memory nor counters exist. */
+/* Reset all counts. Neither memory nor counters may exist. */
 static void counts_clear(struct sampler_cpu *sampled)
 {
 	memset(&sampled->store, 0, sizeof(sampled->store));
@@ -117,9 +117,9 @@ static void counts_clear(struct sampler_cpu *sampled)
 }
 
 /*
- * A handler on its way must have returned before its samples are counted, its
- * store is freed or its counter is replaced. Those in interrupts have when their counter is
- * removed; software events run their handlers under RCU.
+ * Running handlers must have returned before their samples are counted, the store is freed or the
+ * counter is replaced. Handlers in interrupts have returned when their counter is removed; software
+ * events run their handlers under RCU.
  */
 static void counters_stop(void)
 {
@@ -216,7 +216,7 @@ void sampler_leave(void)
 	mutex_unlock(&lock);
 }
 
-/* Checks a CPU number of user space's, also against speculation. */
+/* Check a CPU number from user space, also against speculation. */
 static struct sampler_cpu *sampled_cpu_checked(u32 cpu)
 {
 	if (cpu >= nr_cpu_ids || !cpu_possible(cpu))
@@ -224,7 +224,7 @@ static struct sampler_cpu *sampled_cpu_checked(u32 cpu)
 	return sampled_cpu(array_index_nospec(cpu, nr_cpu_ids));
 }
 
-/* Whether there may be samples to take. */
+/* Return true if there may be samples to take. */
 static bool session_open(void)
 {
 	return state == SAMPLER_RUNNING || state == SAMPLER_STOPPED;
@@ -309,7 +309,7 @@ int sampler_map(u32 cpu, struct vm_area_struct *vma)
 	return sampled ? store_memory_map(sampled, vma) : -EINVAL;
 }
 
-/* Of whom to tell counters: sets *@ret. */
+/* Set *@ret to the state of a CPU whose counters can be read. */
 static int counted_cpu(u32 cpu, struct sampler_cpu **ret)
 {
 	if (state == SAMPLER_NEW)
@@ -383,7 +383,7 @@ wait_queue_head_t *sampler_waiters(void)
 	return &waiters;
 }
 
-/* A CPU that turns stale meanwhile has queued the work again. */
+/* A CPU that becomes stale during the call has queued the work again. */
 static void counters_replace(void)
 {
 	unsigned int cpu;
@@ -415,9 +415,9 @@ static void follow_hotplug(struct work_struct *work)
 static DECLARE_WORK(hotplug_work, follow_hotplug);
 
 /*
- * perf detaches the counters of a CPU that goes away; they stay, dead, until
- * replaced here or released at the end. Creating counters may take
- * cpu_hotplug_lock, which a hotplug callback must not: hence the work.
+ * perf detaches the counters of a CPU that goes offline. They remain, inactive, until they are
+ * replaced here or released at the end. Creating counters may take cpu_hotplug_lock, which a
+ * hotplug callback must not do, so a work item creates them.
  */
 static int cpu_came_online(unsigned int cpu)
 {

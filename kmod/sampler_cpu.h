@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the sampler keeps for each CPU; private to kmod/, but for the core. */
+/* The sampler's state of each CPU; private to kmod/, except kmod/core. */
 #ifndef DCPI_SAMPLER_CPU_H
 #define DCPI_SAMPLER_CPU_H
 
@@ -17,18 +17,18 @@ struct sampler_cpu;
  * struct sampler_event - one event on one CPU: the overflow handler's context
  * @period:     draws the sampling periods
  * @tag:        dcpi_tag() of the event number alone
- * @cpu:        whose it is
- * @interrupts: overflows, without @refused
+ * @cpu:        the CPU that counts the event
+ * @interrupts: overflows, excluding @refused
  * @period_sum: periods drawn so far
- * @until_branch: with DCPI_START_BRANCHES: samples up to the next one that is interpreted
- * @counter:    NULL while not counting
- * @refused:    overflows that interrupted another handler on this CPU, which
- *              may nest: a local_t
- * @whole_registers: the handler gets all registers of what it interrupted
- * @enabled_ns, @running_ns: of counters that were released since the start
+ * @until_branch: with DCPI_START_BRANCHES: samples until the next interpreted one
+ * @counter:    NULL while the event is not counted
+ * @refused:    overflows that interrupted another handler on this CPU; a local_t because these
+ *              overflows may nest
+ * @whole_registers: the handler gets all registers of the interrupted context
+ * @enabled_ns, @running_ns: sums over counters that were released since the start
  *
- * The first cache line is what a sample touches, beside the store's first and
- * the sample's bucket. The handler writes it only after sample_store_enter().
+ * A sample touches the first cache line, besides the store's first and the sample's bucket. The
+ * handler writes it only after sample_store_enter().
  */
 struct sampler_event {
 	struct period period;
@@ -49,7 +49,7 @@ static_assert(offsetof(struct sampler_event, refused) == 64);
 
 /**
  * struct sampler_branches - with DCPI_START_BRANCHES
- * @every: of an event's samples one in so many is interpreted
+ * @every: one in @every samples of each event is interpreted
  * @tried: samples interpreted
  */
 struct sampler_branches {
@@ -59,15 +59,15 @@ struct sampler_branches {
 
 /**
  * struct sampler_double - pairs of event 0, with DCPI_START_DOUBLE
- * @left:    drawn periods up to the next short one
- * @every:   one in so many
- * @period:  the short one
- * @running: the period that is running is short: a second interrupt follows
- * @task:    what the first interrupt of the pair struck; NULL: the kernel
- * @pc, @process, @time_ns: its program counter, process and time
+ * @left:    drawn periods until the next short one
+ * @every:   one in @every periods is short
+ * @period:  the short period
+ * @running: the running period is short: the next interrupt is the second of a pair
+ * @task:    task that the first interrupt of the pair struck; NULL: the kernel
+ * @pc, @process, @time_ns: program counter, process and time of the first interrupt
  * @second:  second interrupts
  *
- * Belongs to the handler of event 0, which is a hardware event's and does not
+ * Accessed only by the handler of event 0, which is a hardware event, so that its handler does not
  * nest.
  */
 struct sampler_double {
@@ -82,7 +82,7 @@ struct sampler_double {
 	u64 second;
 };
 
-/** struct sampler_times - see struct dcpi_times; handlers may nest here. */
+/** struct sampler_times - see struct dcpi_times; handlers that update it may nest */
 struct sampler_times {
 	local_t count[2][DCPI_TIME_BUCKETS];
 	local_t sum_ns[2];
@@ -97,19 +97,19 @@ enum {
  * struct sampler_cpu - one CPU
  * @store:     written by the overflow handlers on this CPU
  * @event:     the events
- * @branches, @twice, @times: what was asked for at the start
+ * @branches, @twice, @times: state of the features enabled at the start
  * @table, @buffers: memory of @store; NULL if this CPU was not sampled in this
  *             session
  * @taken:     the buffer that DCPI_IOC_TAKE gave, or -1
  * @delivered: samples given to the reader
  * @delivered_edges: edges given to the reader
  * @delivered_entries: entries given to the reader
- * @edges_gone: edges lost because the reader had gone
- * @stale:     the CPU was unplugged and came back, its counters are dead
- * @wake:      wakes the reader from where the handler cannot
+ * @edges_gone: edges lost because the reader was gone
+ * @stale:     the CPU was unplugged and came back; its counters are inactive
+ * @wake:      wakes the reader, which the handler cannot do itself
  *
- * All but @stale, and what the handlers write, is protected by the sampler's
- * mutex. @buffers is also protected by store_memory.c's.
+ * All fields except @stale and those that the handlers write are protected by the sampler's mutex.
+ * @buffers is also protected by the mutex of store_memory.c.
  */
 struct sampler_cpu {
 	struct sample_store store __aligned(64);

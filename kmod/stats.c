@@ -9,7 +9,7 @@ static u64 event_interrupts(const struct sampler_event *event)
 	return event->interrupts + (u64)local_read(&event->refused);
 }
 
-/* Edges that were refused never were counted as such by the store. */
+/* The store does not include refused edges in its number of edges. */
 static void fill_edges(const struct sampler_cpu *sampled, struct dcpi_stats *stats)
 {
 	const struct sample_store *store = &sampled->store;
@@ -20,16 +20,16 @@ static void fill_edges(const struct sampler_cpu *sampled, struct dcpi_stats *sta
 	stats->delivered_edges = sampled->delivered_edges;
 }
 
-/* What other counters leave; they move, so that it may look like less than nothing. */
+/* Return @all - @gone, or 0 if that is negative because the counters change while they are read. */
 static u64 left_of(u64 all, u64 gone)
 {
 	return all > gone ? all - gone : 0;
 }
 
 /*
- * At rest what is there is counted, so that a sample gone astray shows. While
- * sampling that would be worth nothing, and costs a walk through the table
- * every time that the daemon notes its counters.
+ * At rest, count the entries, so that a sample that is unaccounted for is visible. While sampling,
+ * the count would be inexact, and it would cost a walk through the table every time that the daemon
+ * reads the counters.
  */
 static void fill_pending(const struct sampler_cpu *sampled, struct dcpi_stats *stats)
 {

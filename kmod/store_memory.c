@@ -20,9 +20,9 @@ static void buffers_set(struct sampler_cpu *sampled, void *buffers)
 }
 
 /*
- * The table in whole pages, contiguous if there are any: aligned, and few TLB
- * misses. The buffers, which hits don't touch, in zeroed pages that may be
- * mapped one by one.
+ * The table is in whole pages, physically contiguous if possible, so that it is aligned and causes
+ * few TLB misses. The buffers, which hits do not access, are in zeroed pages that can be mapped one
+ * by one.
  */
 int store_memory_allocate(unsigned int cpu, struct sampler_cpu *sampled, u32 table_entries,
 			  u32 buffer_entries)
@@ -70,7 +70,7 @@ int store_memory_map(struct sampler_cpu *sampled, struct vm_area_struct *vma)
 	if (sampled->buffers) {
 		err = -EINVAL;
 		if (bytes <= PAGE_ALIGN(sample_store_buffer_bytes(sampled->store.buffer_entries))) {
-			/* Nor later, by mprotect(). */
+			/* mprotect() must not add these permissions later either. */
 			compat_vm_flags_clear(vma, VM_MAYWRITE | VM_MAYEXEC);
 			err = remap_vmalloc_range(vma, sampled->buffers, 0);
 		}

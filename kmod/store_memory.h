@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The memory of a CPU's store, and mapping its buffers into the reader. */
+/* Allocate the memory of a CPU's store, and map its buffers into the reader. */
 #ifndef DCPI_STORE_MEMORY_H
 #define DCPI_STORE_MEMORY_H
 
@@ -9,8 +9,8 @@ struct sampler_cpu;
 struct vm_area_struct;
 
 /**
- * store_memory_allocate() - memory for a store without any, and the empty store
- * @table_entries, @buffer_entries: checked
+ * store_memory_allocate() - allocate memory for a store without any, and initialize the store
+ * @table_entries, @buffer_entries: already checked
  *
  * Sleeps. The caller holds the sampler's mutex. Return: 0 or -ENOMEM.
  */
@@ -18,21 +18,20 @@ int store_memory_allocate(unsigned int cpu, struct sampler_cpu *sampled, u32 tab
 			  u32 buffer_entries);
 
 /**
- * store_memory_release() - free it, if there is any
+ * store_memory_release() - free the memory, if there is any
  *
- * No handler runs. Pages that the reader has mapped live until it unmaps them,
- * and are nobody else's before. The caller holds the sampler's mutex.
+ * No handler may be running. Pages that the reader has mapped live until it unmaps them, and are
+ * not reused before. The caller holds the sampler's mutex.
  */
 void store_memory_release(struct sampler_cpu *sampled);
 
 /**
  * store_memory_map() - map both buffers, read-only, at the start of @vma
  *
- * Called from mmap() without the sampler's mutex: that is held while copying
- * to the reader, which may wait for the lock of its mappings.
+ * Called from mmap() without the sampler's mutex, which is held while copying to the reader. That
+ * copy may wait for the lock of the reader's mappings.
  *
- * Return: 0; -EACCES writable or executable; -EINVAL too long; -ENXIO there is
- * no memory; -ENOMEM.
+ * Return: 0; -EACCES writable or executable; -EINVAL too long; -ENXIO there is no memory; -ENOMEM.
  */
 int store_memory_map(struct sampler_cpu *sampled, struct vm_area_struct *vma);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* How a function's arguments are read by who is called before it, on arm64. */
+/* Read the arguments of a traced function in an ftrace callback on arm64. */
 #ifndef DCPI_COMPAT_FTRACE_ARGUMENT_H
 #define DCPI_COMPAT_FTRACE_ARGUMENT_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* When a file was last written is read through a function since Linux 6.7. */
+/* Since Linux 6.7 the modification time of an inode is read through a function. */
 #ifndef DCPI_COMPAT_INODE_MODIFIED_H
 #define DCPI_COMPAT_INODE_MODIFIED_H
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where arm64's kernel image begins: told to modules until Linux 6.8. Since
- * then an address inside must do, and what lies before it is not known to be
- * the image's: this one, of arch/arm64/kernel, is linked before nearly all.
+ * The beginning of arm64's kernel image. Modules could read it until Linux 6.8. Later versions use
+ * the address of a symbol inside, and do not recognize what lies before it as part of the image.
+ * This symbol, of arch/arm64/kernel, is linked before nearly all others.
  */
 #ifndef DCPI_COMPAT_KERNEL_IMAGE_H
 #define DCPI_COMPAT_KERNEL_IMAGE_H

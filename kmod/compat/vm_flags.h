@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Flags of a mapping are changed through functions since Linux 6.3. */
+/* Since Linux 6.3 the flags of a mapping are changed through functions. */
 #ifndef DCPI_COMPAT_VM_FLAGS_H
 #define DCPI_COMPAT_VM_FLAGS_H
 

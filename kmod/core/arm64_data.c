@@ -13,7 +13,7 @@ static u64 low_bits(u32 bits)
 	return bits >= 64 ? ~0ULL : (1ULL << bits) - 1;
 }
 
-/* @count is less than the width. */
+/* Shift by @count bits, less than the width. */
 static u64 shifted(u64 value, enum shift how, u32 count, bool wide)
 {
 	u32 width = wide ? 64 : 32;
@@ -91,7 +91,7 @@ static u64 flags_nz(u64 value, bool wide)
 	return flags | ((wide ? value : (u32)value) == 0 ? FLAG_Z : 0);
 }
 
-/* AddWithCarry() of the manual. */
+/* AddWithCarry() of the Arm ARM. */
 static u64 add_with_carry(u64 a, u64 b, u64 carry, bool wide, u64 *flags)
 {
 	u32 top = wide ? 63 : 31;
@@ -109,7 +109,7 @@ static u64 add_with_carry(u64 a, u64 b, u64 carry, bool wide, u64 *flags)
 	return sum;
 }
 
-/* Bits 31..29 of all that add: width, subtract, set flags. */
+/* Addition and subtraction. Bits 31..29 of all encodings: width, subtract, set flags. */
 static struct operand add(struct machine *m, struct operand a, struct operand b,
 			  struct operand carry)
 {
@@ -129,7 +129,7 @@ static struct operand add(struct machine *m, struct operand a, struct operand b,
 	return sum;
 }
 
-/* and, orr, eor, ands by number; @b inverted already */
+/* and, orr, eor, ands, selected by @operation; @b is already inverted if needed */
 static struct operand logical(struct machine *m, u32 operation, struct operand a, struct operand b)
 {
 	bool wide = field(m, 31, 1);
@@ -152,7 +152,7 @@ static struct operand logical(struct machine *m, u32 operation, struct operand a
 	return result;
 }
 
-/* DecodeBitMasks() of the manual: false if reserved. */
+/* DecodeBitMasks() of the Arm ARM: return false if the encoding is reserved. */
 static bool bit_mask(const struct machine *m, u64 *mask)
 {
 	u32 n = field(m, 22, 1), ones = field(m, 10, 6), rotate = field(m, 16, 6), bits;
@@ -213,7 +213,7 @@ static enum step move_wide(struct machine *m)
 	return STEP_NEXT;
 }
 
-/* sbfm, bfm, ubfm: a field of the source, at the bottom or moved up */
+/* sbfm, bfm, ubfm: move a field of the source to the bottom or upwards */
 static enum step bit_field(struct machine *m)
 {
 	u32 operation = field(m, 29, 2), rotate = field(m, 16, 6), last = field(m, 10, 6);
@@ -301,7 +301,7 @@ enum step arm64_immediate(struct machine *m)
 		return bit_field(m);
 	case 7:
 		return extract(m);
-	default: /* with tags */
+	default: /* instructions with memory tags */
 		return STEP_UNSUPPORTED;
 	}
 }
@@ -358,7 +358,7 @@ static enum step with_carry(struct machine *m)
 {
 	struct operand carry = {.known = m->state->flags_known & FLAG_C ? true : false};
 
-	if (field(m, 10, 6) != 0) { /* rmif, setf: flags of a register */
+	if (field(m, 10, 6) != 0) { /* rmif, setf: flags from a register */
 		if (field(m, 29, 3) != (field(m, 10, 5) == 1 ? 5U : 1U) ||
 		    (field(m, 10, 5) != 1 && (field(m, 10, 4) != 2 || field(m, 15, 6) != 0)) ||
 		    field(m, 4, 1))
@@ -469,7 +469,7 @@ static enum step two_sources(struct machine *m)
 	return STEP_NEXT;
 }
 
-/* Bytes in reverse in each unit of 2^@scale of them. */
+/* Reverse the bytes in each unit of 2^@scale bytes. */
 static u64 bytes_reversed(u64 value, u32 scale)
 {
 	u64 result = 0;

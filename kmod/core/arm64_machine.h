@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The machine that A64 is interpreted on. Private to interpret_arm64.c and arm64_*.c. */
+/* The machine state on which A64 is interpreted. Private to interpret_arm64.c and arm64_*.c. */
 #ifndef DCPI_ARM64_MACHINE_H
 #define DCPI_ARM64_MACHINE_H
 
@@ -12,14 +12,15 @@
 #define FLAG_V (1ULL << 28)
 #define FLAGS_NZCV (FLAG_N | FLAG_Z | FLAG_C | FLAG_V)
 
-/* Register number 31 is sp or zero, as the instruction will have it. */
+/* Register number 31 is sp or zero, depending on the instruction. */
 #define REG_31 31
 
 /**
- * struct machine - state: as before the instruction at state->pc until it is
- * certain that it is supported
- * @code: the instruction
- * @next: where to go on
+ * struct machine - interpreter state
+ * @state: state before the instruction at state->pc, until the instruction is known to be
+ *         supported
+ * @code:  the instruction
+ * @next:  address of the instruction to execute next
  */
 struct machine {
 	struct interpret_state *state;
@@ -35,7 +36,7 @@ static inline u32 field(const struct machine *m, u32 low, u32 bits)
 	return m->code >> low & ((1U << bits) - 1);
 }
 
-/* The same as a signed number. */
+/* The same field as a signed number. */
 static inline u64 signed_field(const struct machine *m, u32 low, u32 bits)
 {
 	u64 sign = 1ULL << (bits - 1);
@@ -43,13 +44,13 @@ static inline u64 signed_field(const struct machine *m, u32 low, u32 bits)
 	return (field(m, low, bits) ^ sign) - sign;
 }
 
-/* x0 .. x30 or sp */
+/* Read x0 .. x30 or sp. */
 static inline struct operand read_sp(const struct machine *m, u32 reg)
 {
 	return m->state->known >> reg & 1 ? operand(m->state->reg[reg]) : unknown();
 }
 
-/* x0 .. x30 or zero */
+/* Read x0 .. x30 or zero. */
 static inline struct operand read_x(const struct machine *m, u32 reg)
 {
 	return reg == REG_31 ? operand(0) : read_sp(m, reg);
@@ -68,7 +69,7 @@ static inline void write_x(struct machine *m, u32 reg, struct operand value)
 		write_sp(m, reg, value);
 }
 
-/* As of a w register, unless @wide. */
+/* Truncate to a w register, unless @wide. */
 static inline struct operand narrow(struct operand value, bool wide)
 {
 	if (!wide)
@@ -88,7 +89,7 @@ static inline void forget_flags(struct machine *m)
 	m->state->flags_known &= ~FLAGS_NZCV;
 }
 
-/* An address without the tag that user space may put into its top byte. */
+/* Remove the tag that user space may put into an address' top byte. */
 static inline u64 untagged(u64 address)
 {
 	u64 sign = 1ULL << 55;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Loads and stores. Atomic ones are interpreted as if nobody else was there,
- * but a store-exclusive may always fail: its status is unknown.
+ * Loads and stores. Atomic instructions are interpreted as if no other thread accessed the memory.
+ * A store-exclusive may always fail, so its status is unknown.
  */
 #include "arm64_memory.h"
 
@@ -46,8 +46,8 @@ static struct operand sign_extended(struct operand value, u32 bytes, bool wide)
 }
 
 /*
- * What @opc of a load or store of a general register of @size says: 0 store,
- * 1 load, 2 load with sign to 64 bits, 3 to 32. Size 3, opc 2 is a prefetch.
+ * Load or store a general register. @size: log2 of the bytes in memory. @opc: 0 store, 1 load, 2
+ * load and sign-extend to 64 bits, 3 to 32 bits. Size 3 with opc 2 is a prefetch.
  */
 static enum step transfer(struct machine *m, u32 size, u32 opc, struct operand address)
 {
@@ -67,7 +67,7 @@ static enum step transfer(struct machine *m, u32 size, u32 opc, struct operand a
 	return STEP_NEXT;
 }
 
-/* The same of a SIMD register: only where it goes in memory matters. */
+/* Load or store a SIMD register: only the address of a store matters. */
 static enum step transfer_simd(struct machine *m, u32 size, u32 opc, struct operand address)
 {
 	u32 scale = size | (opc & 2) << 1;
@@ -96,7 +96,7 @@ static enum step unsigned_offset(struct machine *m)
 	return single(m, plus(read_sp(m, field(m, 5, 5)), (u64)field(m, 10, 12) << scale));
 }
 
-/* Unscaled, unprivileged, and with writing back before or after. */
+/* Unscaled, unprivileged, pre-indexed and post-indexed addressing. */
 static enum step signed_offset(struct machine *m)
 {
 	u32 mode = field(m, 10, 2), rn = field(m, 5, 5);
@@ -151,14 +151,14 @@ static struct operand combined(u32 operation, struct operand old, struct operand
 	case 3:
 		value.value = old.value | value.value;
 		break;
-	default: /* minima and maxima */
+	default: /* minimum and maximum operations */
 		value.known = false;
 		break;
 	}
 	return value;
 }
 
-/* ldadd and its kind, swp, ldapr */
+/* ldadd and other atomic memory operations, swp, ldapr */
 static enum step atomic(struct machine *m)
 {
 	struct operand address = read_sp(m, field(m, 5, 5)), old, value;
@@ -210,7 +210,7 @@ static enum step literal(struct machine *m)
 	return STEP_NEXT;
 }
 
-/* ldapur, stlur: as those without order */
+/* ldapur, stlur: interpreted as their variants without ordering */
 static enum step unscaled_ordered(struct machine *m)
 {
 	struct operand address = plus(read_sp(m, field(m, 5, 5)), signed_field(m, 12, 9));
@@ -261,7 +261,7 @@ static enum step pair(struct machine *m)
 	return STEP_NEXT;
 }
 
-/* cas: whether it stores depends on memory; casp is not followed */
+/* cas stores depending on the contents of memory; casp is not supported */
 static enum step compare_and_swap(struct machine *m)
 {
 	struct operand address = read_sp(m, field(m, 5, 5)), old, expected;
@@ -296,7 +296,7 @@ static void load_exclusive(struct machine *m, struct operand address, u32 bytes,
 		write_x(m, field(m, 10, 5), load(m, plus(address, bytes), bytes));
 }
 
-/* Exclusive, ordered, and compare-and-swap. */
+/* Exclusive and ordered accesses, and compare-and-swap. */
 static enum step exclusive(struct machine *m)
 {
 	struct operand address = read_sp(m, field(m, 5, 5));
@@ -318,7 +318,7 @@ static enum step exclusive(struct machine *m)
 	return STEP_NEXT;
 }
 
-/* ld1 .. st4: at most four registers of 16 bytes, one after the other */
+/* ld1 .. st4: at most four registers of 16 bytes, contiguous in memory */
 static enum step structures(struct machine *m)
 {
 	struct operand base = read_sp(m, field(m, 5, 5)), step = read_x(m, field(m, 16, 5));
@@ -327,7 +327,9 @@ static enum step structures(struct machine *m)
 		smear(m, base, 64);
 	if (!field(m, 23, 1))
 		return field(m, 31, 1) ? STEP_UNSUPPORTED : STEP_NEXT;
-	/* By a register, or by the bytes transferred: not worked out. */
+	/*
+	 * Post-index by a register is handled; by the bytes transferred, the new base is unknown.
+	 */
 	if (field(m, 16, 5) == 31 || !step.known)
 		base = unknown();
 	write_sp(m, field(m, 5, 5), plus(base, step.value));

@@ -5,7 +5,7 @@
 
 #include "arm64_machine.h"
 
-/** arm64_memory() - loads and stores, SIMD's as well */
+/** arm64_memory() - interpret loads and stores, including those of SIMD registers */
 enum step arm64_memory(struct machine *m);
 
 #endif

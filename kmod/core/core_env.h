@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the core needs of its surroundings, in the kernel. core_env_user.h
- * gives the same names in user space; the core includes whichever fits.
+ * The environment of the core in the kernel. core_env_user.h defines the same names for user space;
+ * the core includes the one for its build.
  */
 #ifndef DCPI_CORE_ENV_H
 #define DCPI_CORE_ENV_H
@@ -17,7 +17,7 @@
 
 #define core_load_acquire(p) smp_load_acquire(p)
 #define core_store_release(p, v) smp_store_release(p, v)
-/* Atomic against interrupts on this CPU only. */
+/* Atomic only with respect to interrupts on this CPU. */
 #define core_cmpxchg_local(p, old, new) cmpxchg_local(p, old, new)
 #define core_barrier() barrier()
 #define core_likely(x) likely(x)

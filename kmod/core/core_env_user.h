@@ -23,7 +23,7 @@ typedef uint64_t u64;
 #define core_noinline __attribute__((noinline))
 #define core_always_inline inline __attribute__((always_inline))
 
-/* A store is used by one thread, or from its signal handlers: no lock prefix. */
+/* A store is used by one thread and by its signal handlers, so no lock prefix is needed. */
 #define core_cmpxchg_local(p, old, new)                                                            \
 	({                                                                                         \
 		__typeof__(*(p)) core_seen_ = (old);                                               \

@@ -1,33 +1,30 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which way does the next branch go? (DCPI section 7, "interpretation")
+ * Find the direction or target of the next branch (DCPI section 7, "interpretation").
  *
- * From the registers saved by a sampling interrupt, run forward: interpret the
- * simple instructions from the sampled one up to the first conditional or
- * indirect branch, and say where that branch goes. The paper looks at the
- * sampled instruction only; running forward makes most samples yield an edge.
+ * Starting from the registers saved by a sampling interrupt, interpret the simple instructions from
+ * the sampled one up to the first conditional or indirect branch, and return where that branch
+ * goes. The paper interprets the sampled instruction only; interpreting up to the next branch makes
+ * most samples yield an edge.
  *
- * One source for the kernel module (its own architecture) and for user space
- * (every architecture: perf source, tests). Nothing here writes any memory but
- * the structures given. What an instruction would store is kept in a few slots
- * of this call, so that later loads see it; what is not understood makes a
- * register unknown, and only a branch that depends on something unknown ends
- * the attempt: never a guess.
+ * The same source is built for the kernel module (its own architecture) and for user space (every
+ * architecture: perf source, tests). Nothing here writes any memory except the structures passed
+ * in. The data of interpreted stores is kept in a few slots of the call, so that later loads see
+ * it. An instruction that is not understood makes a register unknown. The attempt ends only at a
+ * branch that depends on something unknown; its direction is never guessed.
  *
- * Where there is time for it (not in an interrupt), the branches that follow
- * can be asked for, too: where little time is spent, samples are rare, but on
- * the way from where they are frequent.
+ * Outside of interrupts, where there is time for it, callers can also request the branches that
+ * follow. Samples are rare where little time is spent, but the paths that lead there often start
+ * where samples are frequent.
  *
- * Bounds: INTERPRET_STEPS_MAX instructions a branch, four memory reads each; no
- * allocation, recursion or floating point; some 600 bytes of stack. Direct
- * jumps and calls are followed; a branch that faults, traps or leaves the
- * privilege level ends the attempt.
+ * Bounds: INTERPRET_STEPS_MAX instructions per branch, four memory reads each; no allocation,
+ * recursion or floating point; some 600 bytes of stack. Direct jumps and calls are followed; a
+ * branch that faults, traps or leaves the privilege level ends the attempt.
  *
- * What can't be avoided: memory is read now, and the program will read it a
- * moment later. Another thread, a device or a signal handler may write it in
- * between; so may an alias of an address that an interpreted store wrote to.
- * Both are rare, and nothing else is knowingly left to chance. (Code that
- * rewrites itself within the steps interpreted is out of scope.)
+ * Known limitation: the interpreter reads memory now, and the program will read it a moment later.
+ * Another thread, a device or a signal handler may write it in between, and so may a store through
+ * an alias of the address. Both are rare. No other source of wrong edges is known. (Code that
+ * rewrites itself within the interpreted instructions is out of scope.)
  */
 #ifndef DCPI_INTERPRET_H
 #define DCPI_INTERPRET_H
@@ -39,14 +36,14 @@
 
 /**
  * struct interpret_state - the interrupted context
- * @pc:    where
+ * @pc:    program counter
  * @reg:   x86-64: in the order of their encoding, rax rcx rdx rbx rsp rbp rsi
  *         rdi r8..r15, then the bases of fs and gs; arm64: x0..x30, sp
  * @flags: x86-64: RFLAGS; arm64: PSTATE
  * @known: bit i: @reg[i] is known
  * @flags_known: a mask of the bits of @flags that are known
  *
- * x86-64: 64-bit mode only. The caller sees to it.
+ * x86-64: 64-bit mode only, which the caller checks.
  */
 struct interpret_state {
 	u64 pc;
@@ -59,8 +56,8 @@ struct interpret_state {
 /**
  * interpret_read_fn() - read memory of the interrupted context
  *
- * Must neither fault nor sleep, as far as its context asks for that. Data is
- * asked for in 1, 2, 4 or 8 bytes, code in up to 64, all in one page of 4096.
+ * Must neither fault nor sleep if the caller's context forbids it. Data is read in pieces of 1, 2,
+ * 4 or 8 bytes, code in pieces of up to 64 bytes, each within one page of 4096 bytes.
  *
  * Return: true if all @bytes were read.
  */
@@ -77,11 +74,11 @@ enum interpret_end {
 };
 
 /**
- * struct interpret_edge - the edge
+ * struct interpret_edge - an edge found by interpretation
  * @from:        address of the branch instruction
  * @to:          address of the instruction executed after it
- * @conditional: else indirect (jump, call or return)
- * @steps:       instructions interpreted since the branch before, this one included
+ * @conditional: true: conditional branch; false: indirect jump, call or return
+ * @steps:       instructions interpreted since the previous branch, this branch included
  */
 struct interpret_edge {
 	u64 from;
@@ -92,10 +89,10 @@ struct interpret_edge {
 
 /**
  * interpret_x86_64(), interpret_arm64() - run forward to the next branch
- * @state:   in: the context; out: as of the end
+ * @state:   in: the context; out: the state at the end of the attempt
  * @read:    reads its memory
  * @context: for @read
- * @edge:    out, with INTERPRET_EDGE; @steps always
+ * @edge:    out: set with INTERPRET_EDGE; its @steps is always set
  */
 enum interpret_end interpret_x86_64(struct interpret_state *state, interpret_read_fn read,
 				    void *context, struct interpret_edge *edge);
@@ -103,12 +100,12 @@ enum interpret_end interpret_arm64(struct interpret_state *state, interpret_read
 				   void *context, struct interpret_edge *edge);
 
 /**
- * interpret_x86_64_path(), interpret_arm64_path() - and over it to the next, and so on
- * @edges: room for @max; at the end of the attempt, @steps of the one after the last
- * @max:   how many, at least one
- * @count: out
+ * interpret_x86_64_path(), interpret_arm64_path() - run forward over up to @max branches
+ * @edges: room for @max edges; at the end of an attempt, @steps of the edge after the last is set
+ * @max:   number of edges to find, at least one
+ * @count: out: edges found
  *
- * Return: INTERPRET_EDGE if there are as many as asked for; else why there are no more.
+ * Return: INTERPRET_EDGE if @max edges were found; else the reason why the attempt ended.
  */
 enum interpret_end interpret_x86_64_path(struct interpret_state *state, interpret_read_fn read,
 					 void *context, struct interpret_edge *edges, u32 max,

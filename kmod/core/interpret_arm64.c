@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A64, as the Arm Architecture Reference Manual (DDI 0487) has it: branches,
- * system instructions, and the traces that SIMD and floating point leave in
- * general registers and flags. arm64_data.c has the arithmetic, arm64_memory.c
- * loads and stores.
+ * A64, after the Arm Architecture Reference Manual (DDI 0487): branches, system instructions, and
+ * the effects of SIMD and floating point on general registers and flags. arm64_data.c has the
+ * arithmetic, arm64_memory.c loads and stores.
  */
 #include "arm64_data.h"
 #include "arm64_memory.h"
@@ -21,7 +20,7 @@ static enum step conditional(struct machine *m, struct operand taken, u64 distan
 	return STEP_EDGE;
 }
 
-/* br, blr, ret; those that authenticate are not understood */
+/* br, blr, ret; variants with pointer authentication are not supported */
 static enum step branch_register(struct machine *m)
 {
 	struct operand to = read_x(m, field(m, 5, 5));
@@ -37,7 +36,7 @@ static enum step branch_register(struct machine *m)
 	return STEP_EDGE;
 }
 
-/* The register that a hint signs or checks, if any. */
+/* The register that a hint signs or authenticates, if any. */
 static u32 hint_register(u32 number)
 {
 	if (number == 7 || (number >= 24 && number <= 31))
@@ -50,10 +49,10 @@ static u32 hint_register(u32 number)
 #define HINT_CHKFEAT 40
 
 /*
- * Hints are nops, but those that sign a pointer or check one, if the machine
- * can: a signed one is unknown, a checked one is known if it bears no signature
- * (the machine can't, that is: where it can, the check would fail). And chkfeat clears
- * bits of x16, by what the machine has.
+ * Hints are nops, except those that sign a pointer or authenticate one if the machine supports it.
+ * A signed pointer is unknown. An authenticated pointer is known if it bears no signature, because
+ * then the machine does not support authentication: otherwise the check would fail. chkfeat clears
+ * bits of x16 according to the machine's features.
  */
 static enum step hint(struct machine *m)
 {
@@ -74,7 +73,7 @@ static enum step hint(struct machine *m)
 	return STEP_NEXT;
 }
 
-/* msr (immediate): interrupt masks and the like, but not another stack. */
+/* msr (immediate): interrupt masks and other PSTATE bits, but not the selection of the stack. */
 static enum step system_immediate(struct machine *m)
 {
 	switch (field(m, 16, 3) << 3 | field(m, 5, 3)) {
@@ -98,7 +97,7 @@ static enum step system_immediate(struct machine *m)
 	}
 }
 
-/* Of the system registers only those may change that change nothing here. */
+/* Only system registers that do not influence interpretation may be written. */
 static enum step system_write(struct machine *m)
 {
 	struct operand value = read_x(m, field(m, 0, 5));
@@ -125,8 +124,8 @@ static enum step system_write(struct machine *m)
 }
 
 /*
- * Whatever a system register holds, nzcv but for, is not known. Reading a random
- * number sets flags, by whether there was one.
+ * The value read from any system register except nzcv is unknown. Reading a random number also sets
+ * the flags, depending on success.
  */
 static enum step system_read(struct machine *m)
 {
@@ -151,7 +150,7 @@ static enum step system(struct machine *m)
 	if ((m->code & 0xfff8f01f) == 0xd500401f)
 		return system_immediate(m);
 	if ((m->code & 0xfff80000) == 0xd5080000) {
-		interpret_memory_hide(&m->memory); /* dc zva writes, the others do not */
+		interpret_memory_hide(&m->memory); /* dc zva writes memory, the others do not */
 		return STEP_NEXT;
 	}
 	if ((m->code & 0xfff80000) == 0xd5280000) {
@@ -207,7 +206,7 @@ static enum step branch(struct machine *m)
 	return field(m, 22, 10) == 0x354 ? system(m) : STEP_UNSUPPORTED;
 }
 
-/* Conversions and moves between the two kinds of registers. */
+/* Conversions and moves from SIMD registers to general ones. */
 static bool writes_general(const struct machine *m)
 {
 	u32 operation = field(m, 16, 3);
@@ -301,7 +300,7 @@ enum interpret_end interpret_arm64_path(struct interpret_state *state, interpret
 					void *context, struct interpret_edge *edges, u32 max,
 					u32 *count)
 {
-	struct machine m; /* not cleared as a whole: that would cost more than a step */
+	struct machine m; /* not cleared entirely: that would cost more than a step */
 	enum interpret_end end;
 
 	m.state = state;

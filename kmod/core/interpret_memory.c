@@ -13,7 +13,7 @@ void interpret_memory_init(struct interpret_memory *memory, interpret_read_fn re
 	memory->hidden = false;
 }
 
-/* Up to the end of the page, and beyond only if an instruction could need it. */
+/* Read code up to the end of the page, and beyond only if an instruction could need it. */
 static void code_fill(struct interpret_memory *memory, u64 pc, u32 wanted)
 {
 	u32 first = PAGE_BYTES_MIN - (u32)(pc % PAGE_BYTES_MIN);
@@ -47,7 +47,10 @@ static bool overlaps(const struct interpret_slot *slot, u64 address, u32 bytes)
 	return address - slot->address < slot->bytes || slot->address - address < bytes;
 }
 
-/* The newest store that touches any byte decides: all of it, or nothing known. */
+/*
+ * The newest store that overlaps the bytes decides: the value is known only if that store covers
+ * all of them.
+ */
 static bool slot_load(const struct interpret_slot *slot, u64 address, u32 bytes, u64 *value)
 {
 	u64 offset = address - slot->address;

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Memory as an interpreted piece of program sees it (private to interpret_*.c):
- * a window of its code, and its own stores in front of what can be read.
+ * Memory as the interpreted code sees it (private to interpret_*.c): a window of its code, and its
+ * own stores, which take precedence over the memory read.
  *
- * A store whose value is not known hides what was there; one whose address is
- * not known hides all memory. The oldest store to be pushed out of its slot
- * hides all memory as well.
+ * A store of an unknown value hides the previous contents; a store to an unknown address hides all
+ * memory. When the oldest store is evicted from its slot, it hides all memory, too.
  */
 #ifndef DCPI_INTERPRET_MEMORY_H
 #define DCPI_INTERPRET_MEMORY_H
@@ -15,7 +14,7 @@
 #define INTERPRET_SLOTS 6
 #define INTERPRET_CODE_BYTES 64
 
-/** struct interpret_slot - bytes stored; those of more than 8 are never known. */
+/** struct interpret_slot - stored bytes; more than 8 are never known */
 struct interpret_slot {
 	u64 address;
 	u64 value;
@@ -25,7 +24,7 @@ struct interpret_slot {
 
 /**
  * struct interpret_memory - fields are private
- * @hidden: what can be read is not to be relied on any more; slots are
+ * @hidden: memory that is read can no longer be relied on; the slots can
  */
 struct interpret_memory {
 	interpret_read_fn read;
@@ -43,15 +42,15 @@ static inline u64 low_bytes(u64 value, u32 bytes)
 	return bytes >= 8 ? value : value & ((1ULL << 8 * bytes) - 1);
 }
 
-/** interpret_memory_init() - nothing read or stored yet; much is left unwritten. */
+/** interpret_memory_init() - start without code or stores; most fields are left uninitialized */
 void interpret_memory_init(struct interpret_memory *memory, interpret_read_fn read, void *context);
 
 /**
- * interpret_memory_code() - look at code
+ * interpret_memory_code() - return code at an address
  * @wanted: bytes, at most 16
- * @bytes:  out: bytes there, fewer than @wanted only where memory ends
+ * @bytes:  out: bytes available, fewer than @wanted only where memory ends
  *
- * Return: the code, until the next call; NULL if there is none.
+ * Return: the code, valid until the next call; NULL if there is none.
  */
 const u8 *interpret_memory_code(struct interpret_memory *memory, u64 pc, u32 wanted, u32 *bytes);
 
@@ -59,17 +58,17 @@ const u8 *interpret_memory_code(struct interpret_memory *memory, u64 pc, u32 wan
  * interpret_memory_load() - read data, little endian
  * @bytes: 1, 2, 4 or 8
  *
- * Return: whether the value is known; else *@value is 0.
+ * Return: true if the value is known; otherwise *@value is 0.
  */
 bool interpret_memory_load(struct interpret_memory *memory, u64 address, u32 bytes, u64 *value);
 
 /** interpret_memory_store() - remember a store of 1, 2, 4 or 8 bytes */
 void interpret_memory_store(struct interpret_memory *memory, u64 address, u32 bytes, u64 value);
 
-/** interpret_memory_smear() - remember a store of any number of unknown bytes */
+/** interpret_memory_smear() - remember a store of any number of bytes of unknown value */
 void interpret_memory_smear(struct interpret_memory *memory, u64 address, u32 bytes);
 
-/** interpret_memory_hide() - something may have been stored anywhere */
+/** interpret_memory_hide() - record that any memory may have been overwritten */
 void interpret_memory_hide(struct interpret_memory *memory);
 
 #endif

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What interpreting an instruction comes to, on any machine. Private to the interpreters. */
+/* The result of interpreting one instruction, on any machine. Private to the interpreters. */
 #ifndef DCPI_INTERPRET_STEP_H
 #define DCPI_INTERPRET_STEP_H
 
 #include "core_env.h"
 
-/** enum step - how to go on after an instruction */
+/** enum step - how to continue after an instruction */
 enum step {
-	STEP_NEXT,	  /* at @next */
-	STEP_EDGE,	  /* it was a branch, to @next */
-	STEP_UNKNOWN,	  /* a branch to nobody knows where */
+	STEP_NEXT,	  /* continue at @next */
+	STEP_EDGE,	  /* the instruction was a branch to @next */
+	STEP_UNKNOWN,	  /* a branch whose target is unknown */
 	STEP_UNSUPPORTED, /* undefined, trapping, or not understood */
 };
 
-/** struct operand - a value, on x86 of some bytes, the others zero; 0 if it is not known */
+/** struct operand - a value, 0 if unknown; on x86 it has some bytes, and the upper ones are zero */
 struct operand {
 	u64 value;
 	bool known;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * x86-64: the loop, and branches. What changes general registers and flags in
- * the usual ways is interpreted; of all else x86_effect.c tells what becomes
- * unknown.
+ * x86-64: the main loop, and branches. Instructions that change general registers and flags in
+ * common ways are interpreted. For all others, x86_effect.c determines which state becomes unknown.
  */
 #include "x86_data.h"
 #include "x86_effect.h"
@@ -28,7 +27,7 @@ static enum step loop(struct machine *m)
 		rcx.value = rcx.value == 0;
 		return conditional(m, rcx);
 	}
-	/* On some machines the prefix, not the opcode, then says which flag is wanted. */
+	/* On some machines the prefix, not the opcode, then selects the expected value of ZF. */
 	if (kind < 2 && has_prefix(m, X86_REP | X86_REPNE))
 		return STEP_UNSUPPORTED;
 	zero = kind == 2 ? operand(1) : x86_condition(m, 4 + !kind);
@@ -40,7 +39,7 @@ static enum step loop(struct machine *m)
 	return conditional(m, rcx);
 }
 
-/* To what was just read from a register, or from memory. */
+/* Branch to an address that was read from a register or from memory. */
 static enum step indirect(struct machine *m, struct operand to, bool calls)
 {
 	if (!to.known)
@@ -62,7 +61,7 @@ static enum step go_back(struct machine *m)
 	return indirect(m, to, false);
 }
 
-/* Branches with operands of 16 bits are not the same everywhere. */
+/* Branches with 16-bit operands differ between vendors and are not supported. */
 static enum step one_byte(struct machine *m)
 {
 	u32 opcode = m->insn.opcode, reg = m->insn.reg & 7;
@@ -102,7 +101,9 @@ static enum step rest(struct machine *m)
 
 	if (!x86_effect_of(&m->insn, &effect))
 		return STEP_UNSUPPORTED;
-	/* EVEX scales a short displacement: by what is not worked out. */
+	/*
+	 * EVEX scales an 8-bit displacement. The factor is not computed, so the address is unknown.
+	 */
 	if (effect.stores > 0 && !(m->insn.encoding == X86_EVEX && m->insn.mod == 1))
 		address = x86_address(m);
 	if (effect.stores > 0)
@@ -200,7 +201,7 @@ enum interpret_end interpret_x86_64_path(struct interpret_state *state, interpre
 					 void *context, struct interpret_edge *edges, u32 max,
 					 u32 *count)
 {
-	struct machine m; /* not cleared as a whole: that would cost more than a step */
+	struct machine m; /* not cleared entirely: that would cost more than a step */
 	enum interpret_end end;
 
 	m.state = state;

@@ -4,8 +4,8 @@
 #define PERIOD_MODULUS 0x7fffffffU
 
 /*
- * Neighbouring seeds must not give neighbouring sequences: multiply by an odd
- * constant and fold (the finalizer of MurmurHash3), then map into the group.
+ * Neighbouring seeds must not produce neighbouring sequences: multiply by an odd constant and fold
+ * (the finalizer of MurmurHash3), then map the result into the generator's range of states.
  */
 void period_init(struct period *period, u32 seed, u64 min, u64 max)
 {

@@ -2,8 +2,8 @@
 /*
  * Random sampling periods.
  *
- * Periods are drawn anew for every sample, so that sampling never falls into
- * step with the code it watches (DCPI section 4.1.1). The generator is Carta's
+ * Every sample gets a new random period, so that sampling never falls into step with the sampled
+ * code (DCPI section 4.1.1). The generator is Carta's
  * form of the minimal standard one, x' = 16807 x mod 2^31 - 1 (CACM 33(1),
  * 1990): two multiplications, no division, 31 bits of state.
  */

@@ -48,16 +48,16 @@ int sample_store_init_apart(struct sample_store *store, void *table, void *buffe
 	return 0;
 }
 
-/* Beside SAMPLE_WAKE, what appending says. */
+/* Returned by the append functions, possibly with SAMPLE_WAKE or-ed in. */
 #define APPENDED 8U
 
-/* The buffer that @cursor is in, 0 or 1. */
+/* Return the number of the buffer that @cursor is in, 0 or 1. */
 static inline u32 cursor_active(const struct sample_store *store, u32 cursor)
 {
 	return (cursor & store->buffer_entries) != 0;
 }
 
-/* How many entries that buffer has. */
+/* Return the number of entries in that buffer. */
 static inline u32 cursor_fill(const struct sample_store *store, u32 cursor)
 {
 	return (cursor & store->buffer_mask) + cursor / SAMPLE_STUCK;
@@ -111,7 +111,7 @@ static core_noinline unsigned int buffer_append_last(struct sample_store *store,
 	return APPENDED | wake | buffer_flip(store);
 }
 
-/* The same, if the buffer has room for more than one. Return: whether it had. */
+/* Append if the buffer has room for more than one entry. Return: true if it was appended. */
 static core_always_inline bool buffer_append_inner(struct sample_store *store, u64 pc, u64 tag)
 {
 	u32 cursor = store->cursor;
@@ -131,8 +131,8 @@ static unsigned int buffer_append(struct sample_store *store, u64 pc, u64 tag)
 }
 
 /*
- * Append the two entries of a far edge, both to one buffer. The hole is only
- * made when the other buffer is free: else it would cost a sample its place.
+ * Append the two entries of a far edge, both to one buffer. An entry of zeros is written only when
+ * the other buffer is free; otherwise it would take the place of a sample.
  */
 static unsigned int buffer_append_far(struct sample_store *store, u64 from, u64 to, u64 tag)
 {
@@ -151,7 +151,7 @@ static unsigned int buffer_append_far(struct sample_store *store, u64 from, u64 
 	return result | buffer_append(store, to, tag);
 }
 
-/* What is being counted: edges count in none of the counters of samples. */
+/* Kind of the entry being counted: edges do not count in any of the counters of samples. */
 enum kind {
 	KIND_SAMPLE,
 	KIND_EDGE
@@ -177,7 +177,7 @@ static core_always_inline unsigned int insert(struct sample_store *store,
 					      struct dcpi_sample way[SAMPLE_WAYS], u64 pc, u64 tag,
 					      enum kind kind)
 {
-	/* Spelled out: a loop would become a call of memmove(). */
+	/* Unrolled: a loop would become a call of memmove(). */
 	_Static_assert(SAMPLE_WAYS == 4, "moves as many");
 	entry_move(&way[3], &way[2]);
 	entry_move(&way[2], &way[1]);
@@ -204,8 +204,8 @@ static core_noinline unsigned int count_missing_last(struct sample_store *store,
 }
 
 /*
- * As entries only move back, and are cleared while nobody counts in the table, free places
- * are the last ones, and need not be looked for.
+ * Entries only move back, and are cleared while no writer counts in the table. So the free places
+ * are the last ones of a bucket, and need no search.
  */
 static core_always_inline unsigned int
 count_missing(struct sample_store *store, struct dcpi_sample *way, u64 pc, u64 tag, enum kind kind)
@@ -220,7 +220,7 @@ count_missing(struct sample_store *store, struct dcpi_sample *way, u64 pc, u64 t
 	return insert(store, way, pc, tag, kind);
 }
 
-/* A count that can go no higher leaves for the buffer and starts again. */
+/* A count that has reached its maximum is moved to the buffer and starts again. */
 static core_noinline unsigned int
 count_saturated(struct sample_store *store, struct dcpi_sample *entry, u64 tag, enum kind kind)
 {
@@ -235,7 +235,9 @@ count_saturated(struct sample_store *store, struct dcpi_sample *entry, u64 tag, 
 	return SAMPLE_HIT | (appended & SAMPLE_WAKE);
 }
 
-/* It changes places with the front: the next one is found there at once. */
+/*
+ * The entry changes places with the first one, so that the next hit finds it at the front at once.
+ */
 static core_always_inline unsigned int count_found(struct sample_store *store,
 						   struct dcpi_sample *front,
 						   struct dcpi_sample *entry, u64 tag,
@@ -267,13 +269,13 @@ static core_noinline unsigned int count_direct(struct sample_store *store, u64 p
 	return SAMPLE_DIRECT | (appended & SAMPLE_WAKE);
 }
 
-/* Whether an entry in use has this key: the tags differ in the count alone. */
+/* Return true if an entry in use has this key: then the tags differ only in the count. */
 static core_always_inline bool entry_has(const struct dcpi_sample *entry, u64 pc, u64 tag)
 {
 	return entry->pc == pc && (entry->tag ^ tag) - 1 < DCPI_COUNT_MAX;
 }
 
-/* Every case, in one pass. All calls are the last thing done: no stack is used. */
+/* Handle every case in one pass. All calls are tail calls, so the function needs no stack. */
 static core_always_inline unsigned int
 count(struct sample_store *store, struct sample_bucket *bucket, u64 pc, u64 tag, enum kind kind)
 {
@@ -299,7 +301,7 @@ core_noinline unsigned int sample_store_count_slow(struct sample_store *store,
 	return count(store, bucket, pc, tag, KIND_SAMPLE);
 }
 
-/* Nested writers may nest again, so that a plain increment could lose one. */
+/* A nested writer may be interrupted by another one, so a plain increment could lose a count. */
 static void count_nested(u64 *counter) /* NOLINT(readability-non-const-parameter): written */
 {
 	u64 seen;
@@ -361,8 +363,8 @@ void sample_store_prefetch(const struct sample_store *store, u64 pc, u64 tag)
 }
 
 /*
- * At most one buffer is ever ready: with both full, the writer stands at the
- * end of the younger one and has not published it.
+ * At most one buffer is ever ready: with both full, the writer stays at the end of the younger one
+ * and has not published it.
  */
 int sample_store_full(struct sample_store *store, struct sample_chunk *chunk)
 {
@@ -392,7 +394,7 @@ int sample_store_retire(struct sample_store *store)
 
 	if (core_load_acquire(&store->busy))
 		return -EBUSY;
-	/* A writer that interrupts may append, but not flip, until we are done. */
+	/* A writer that interrupts may append, but not flip, until this call is done. */
 	store->retiring = 1;
 	core_barrier();
 	do {
@@ -447,7 +449,7 @@ void sample_totals_add(struct sample_totals *sum, const struct dcpi_sample *entr
 	u64 all = 0, edges = 0;
 	u32 i;
 
-	/* In few instructions: each entry that is delivered goes through here. */
+	/* Keep this loop short: it runs for every entry that is delivered. */
 	for (i = 0; i < count; i++) {
 		u64 tag = entries[i].tag;
 

@@ -2,35 +2,34 @@
 /*
  * The sample store: one CPU's samples, aggregated (DCPI section 4.2.1).
  *
- * A 4-way set-associative table counts how often each (process, generation,
- * event, PC) was seen. A hit changes places with the first entry of its bucket;
- * a new entry goes to the front, the others move back by one, and the last one
- * leaves (DCPI section 5.4; docs/policy.md compares this with others). What
- * leaves goes to one of two overflow buffers, which are handed to a reader when
- * full. One source for the kernel module and for user space. The caller supplies
- * all memory; nothing here allocates, locks, logs or sleeps.
+ * A 4-way set-associative table counts how often each (process, generation, event, PC) was seen. A
+ * hit changes places with the first entry of its bucket. A new entry goes to the front, the others
+ * move back by one, and the last one is evicted (DCPI section 5.4; docs/policy.md compares this
+ * policy with others). Evicted entries go to one of two overflow buffers, which are handed to a
+ * reader when full. The kernel module and user space are built from the same source. The caller
+ * supplies all memory; nothing here allocates, locks, logs or sleeps.
  *
- * Who may call what:
+ * Permitted callers of each function:
  *   writer  sample_store_count() and sample_store_count_edge(), from the owning
- *           CPU's overflow interrupt, in any context, NMI included. An interrupt
- *           of the writer that counts again is refused and named
- *           (DCPI_LOSS_NESTED; edges: @edges_refused).
+ *           CPU's overflow interrupt, in any context, NMI included. If an interrupt
+ *           of the writer counts again, the call is refused and counted as
+ *           DCPI_LOSS_NESTED (edges: @edges_refused).
  *   reader  sample_store_full(), _release(), and the table between flush_begin
  *           and flush_end: any CPU.
  *   owner   sample_store_retire(), _flush_begin(), _flush_end(): on the owning
  *           CPU, on behalf of the reader. A writer may interrupt them anywhere;
- *           should they have interrupted the writer, they refuse (-EBUSY).
+ *           if they have interrupted the writer, they fail with -EBUSY.
  * Reader and owner calls for one store are serialized by the caller.
  *
  * Hand-over of a buffer is one release store by the writer and one acquire
  * load by the reader; of the table, a flag that only the owning CPU sets
- * (DCPI section 4.2.3). The writer executes no atomic operation but
- * cmpxchg_local, and no barrier but acquire/release.
+ * (DCPI section 4.2.3). The only atomic operation that the writer executes is cmpxchg_local, and
+ * its only barriers are acquire/release.
  *
- * Edges (see the uapi) are entries like samples, but none of the counters of
- * samples counts them. Near ones are aggregated in the table; far ones take two
- * neighbouring entries of the buffer at once. If only one entry is left in a
- * buffer, a far edge goes to the next one and leaves a hole: an entry of zeros.
+ * Edges (see the uapi) are entries like samples, but none of the counters of samples counts them.
+ * Near edges are aggregated in the table; far edges take two neighbouring entries of the buffer at
+ * once. If only one entry is left in a buffer, a far edge goes to the next buffer, and an entry of
+ * zeros fills the place.
  */
 #ifndef DCPI_SAMPLE_STORE_H
 #define DCPI_SAMPLE_STORE_H
@@ -45,32 +44,32 @@ struct sample_bucket {
 	struct dcpi_sample way[SAMPLE_WAYS];
 };
 
-/** enum sample_result - what became of a sample, and what the caller should do. */
+/** enum sample_result - result for a sample, and the caller's next action */
 enum sample_result {
-	SAMPLE_HIT,	 /* its count went up */
-	SAMPLE_MISS,	 /* it took a free entry or another's place */
+	SAMPLE_HIT,	 /* its count was incremented */
+	SAMPLE_MISS,	 /* it took a free entry or replaced another */
 	SAMPLE_DIRECT,	 /* appended to the buffer: the table is being drained */
-	SAMPLE_LOST,	 /* counted as lost by name */
+	SAMPLE_LOST,	 /* counted by enum dcpi_loss */
 	SAMPLE_WAKE = 4, /* or-ed in: a buffer became full, wake the reader */
 };
 
 /**
  * struct sample_store - the state of one CPU
  *
- * The first cache line is all that a sample touches besides its bucket (and,
- * on an eviction, the buffer's line); edges touch the second too. Fields are private but for
- * reading the counters at rest.
+ * The first cache line is all that a sample touches besides its bucket (and, on an eviction, the
+ * buffer's line); edges touch the second line, too. Fields are private, except for reading the
+ * counters at rest.
  *
- * @cursor is where the next entry goes, counted from the beginning of the first
- * buffer. As buffers are a power of two, it says which one is active and how full
- * it is. With SAMPLE_STUCK, the last place, where it stands, is taken too.
+ * @cursor is the position of the next entry, counted from the beginning of the first buffer.
+ * Because buffers are a power of two, @cursor determines which one is active and how full it is.
+ * With SAMPLE_STUCK, the last place, at which the cursor stays, is in use, too.
  */
 #define SAMPLE_STUCK 0x80000000U
 struct sample_store {
 	struct sample_bucket *table;
 	u64 bucket_mask;
 	struct dcpi_sample *buffer; /* both, one after the other */
-	u32 buffer_mask;	    /* its entries, a power of two, less one */
+	u32 buffer_mask;	    /* entries of one buffer, a power of two, minus one */
 	u32 cursor;
 	u64 hits;
 	u64 misses;
@@ -84,13 +83,13 @@ struct sample_store {
 	u64 direct;
 	u64 flips;
 	u64 lost[DCPI_LOSS_NR];
-	u32 ready[2];	   /* entries waiting in a full buffer; 0: the writer's */
-	u64 edges;	   /* counted, whether kept or not; without @edges_refused */
-	u64 edges_lost;	   /* of those: both buffers were full */
-	u64 edges_refused; /* came while the writer was at work, and are lost */
+	u32 ready[2];	   /* entries waiting in a full buffer; 0: owned by the writer */
+	u64 edges;	   /* counted, stored or not; without @edges_refused */
+	u64 edges_lost;	   /* part of @edges: both buffers were full */
+	u64 edges_refused; /* refused while the writer was at work, and lost */
 };
 
-/** struct sample_totals - sums of counts over entries, by what they are. */
+/** struct sample_totals - sums of counts over entries, by kind. */
 struct sample_totals {
 	u64 samples;
 	u64 edges;
@@ -106,13 +105,13 @@ struct sample_chunk {
 	u32 count;
 };
 
-/** sample_store_entries_valid() - whether a table or a buffer may have as many. */
+/** sample_store_entries_valid() - return true if a table or a buffer may have @entries entries */
 bool sample_store_entries_valid(u32 entries);
 
 /**
  * sample_store_bytes() - memory that a geometry needs
  * @table_entries:  power of two, DCPI_ENTRIES_MIN .. DCPI_ENTRIES_MAX
- * @buffer_entries: likewise, for each of the two buffers
+ * @buffer_entries: the same range, for each of the two buffers
  *
  * Return: bytes, or 0 if a number is out of range.
  */
@@ -121,8 +120,8 @@ size_t sample_store_bytes(u32 table_entries, u32 buffer_entries);
 /**
  * sample_store_init() - start with an empty store
  * @store:  64-byte aligned
- * @memory: sample_store_bytes() zeroed bytes, 64-byte aligned; stays the
- *          caller's and must outlive the store
+ * @memory: sample_store_bytes() zeroed bytes, 64-byte aligned; owned by the caller, must outlive
+ *          the store
  *
  * Return: 0, or -EINVAL for a bad geometry or alignment.
  */
@@ -130,7 +129,7 @@ int sample_store_init(struct sample_store *store, void *memory, u32 table_entrie
 		      u32 buffer_entries);
 
 /**
- * sample_store_init_apart() - the same, with table and buffers in two places
+ * sample_store_init_apart() - start with an empty store in two memory areas
  * @table:  sample_store_table_bytes() zeroed bytes, 64-byte aligned
  * @buffer: sample_store_buffer_bytes() zeroed bytes, 64-byte aligned
  */
@@ -142,7 +141,7 @@ static inline size_t sample_store_table_bytes(u32 table_entries)
 	return (size_t)table_entries * sizeof(struct dcpi_sample);
 }
 
-/* Of both buffers. */
+/* Size of both buffers together. */
 static inline size_t sample_store_buffer_bytes(u32 buffer_entries)
 {
 	return 2 * (size_t)buffer_entries * sizeof(struct dcpi_sample);
@@ -159,17 +158,17 @@ static inline size_t sample_store_buffer_bytes(u32 buffer_entries)
 unsigned int sample_store_count(struct sample_store *store, u64 pc, u64 tag);
 
 /**
- * sample_store_prefetch() - this sample will be counted soon
+ * sample_store_prefetch() - announce a sample that will be counted soon
  *
- * For a writer that has many at once: most of what counting costs is waiting for
- * the bucket. Parameters as of sample_store_count().
+ * For a writer that has many samples at once: most of the cost of counting is waiting for the
+ * bucket's cache line. Parameters as for sample_store_count().
  */
 void sample_store_prefetch(const struct sample_store *store, u64 pc, u64 tag);
 
 /**
  * sample_store_count_edge() - count one edge (writer)
- * @from: where it leaves
- * @to:   where it arrives
+ * @from: source address
+ * @to:   target address
  * @tag:  dcpi_tag() of DCPI_EVENT_BRANCH or DCPI_EVENT_DOUBLE
  *
  * Return: as sample_store_count(); SAMPLE_DIRECT also for far edges.
@@ -177,12 +176,12 @@ void sample_store_prefetch(const struct sample_store *store, u64 pc, u64 tag);
 unsigned int sample_store_count_edge(struct sample_store *store, u64 from, u64 to, u64 tag);
 
 /*
- * sample_store_count() in pieces, for a writer that has more to do while no
- * other can get in: enter, count, leave. If entering is refused, the caller
- * calls sample_store_refused(), and nothing else.
+ * The parts of sample_store_count(), for a writer that has other work to do while no other writer
+ * can enter: enter, count, leave. If entering is refused, the caller calls only
+ * sample_store_refused().
  */
 
-/** sample_store_enter() - Return: false if the caller interrupted the writer. */
+/** sample_store_enter() - begin to count. Return: false if the caller interrupted the writer. */
 static inline bool sample_store_enter(struct sample_store *store)
 {
 	if (core_unlikely(store->busy))
@@ -192,19 +191,20 @@ static inline bool sample_store_enter(struct sample_store *store)
 	return true;
 }
 
-/** sample_store_leave() - the writer is done. */
+/** sample_store_leave() - end counting. */
 static inline void sample_store_leave(struct sample_store *store)
 {
 	core_barrier();
 	store->busy = 0;
 }
 
-/** sample_store_refused() - count a sample that was not let in. Return: SAMPLE_LOST. */
+/** sample_store_refused() - count a sample that was refused. Return: SAMPLE_LOST. */
 unsigned int sample_store_refused(struct sample_store *store);
 
 /**
- * sample_store_count_slow() - sample_store_count_entered() for all but the
- * commonest, where sample_store_count_front() has returned false
+ * sample_store_count_slow() - count one sample of any kind, between enter and leave
+ *
+ * To be called after sample_store_count_front() has returned false.
  */
 unsigned int sample_store_count_slow(struct sample_store *store, struct sample_bucket *bucket,
 				     u64 pc, u64 tag);
@@ -226,10 +226,10 @@ static inline struct sample_bucket *sample_store_bucket(const struct sample_stor
  * sample_store_count_front() - count one sample if its entry is the first
  * @bucket: sample_store_bucket() of this sample
  *
- * Counts of zero (an empty entry looks like PC 0 of PID 0) and of
- * DCPI_COUNT_MAX, which cannot go up, are for the slow path.
+ * Counts of zero (an empty entry looks like PC 0 of PID 0) and of DCPI_COUNT_MAX, which cannot be
+ * incremented, are left to the slow path.
  *
- * Return: whether this was a hit at the front; else nothing was done.
+ * Return: true if this was a hit at the front; otherwise nothing was changed.
  */
 static core_always_inline bool
 sample_store_count_front(struct sample_store *store, struct sample_bucket *bucket, u64 pc, u64 tag)
@@ -237,7 +237,7 @@ sample_store_count_front(struct sample_store *store, struct sample_bucket *bucke
 	struct dcpi_sample *front = bucket->way;
 	u64 found, count;
 
-	/* First: until the flush ends the reader may be clearing the table. */
+	/* Checked first: until the flush ends the reader may be clearing the table. */
 	if (core_unlikely(store->flushing))
 		return false;
 	found = front->tag;
@@ -290,8 +290,8 @@ int sample_store_retire(struct sample_store *store);
  * between the reader calls sample_store_table() and
  * sample_store_table_clear().
  *
- * Return: 0, or -EBUSY if the call interrupted the writer, which may be about
- * to change the table: nothing was done, try again a moment later.
+ * Return: 0, or -EBUSY if the call interrupted the writer, which may be about to change the table.
+ * Then nothing was done; try again a moment later.
  */
 int sample_store_flush_begin(struct sample_store *store);
 
@@ -305,15 +305,15 @@ void sample_store_flush_end(struct sample_store *store);
  */
 struct sample_chunk sample_store_table(const struct sample_store *store);
 
-/** sample_store_table_clear() - forget entries [first, first + count) (reader). */
+/** sample_store_table_clear() - clear entries [first, first + count) (reader). */
 void sample_store_table_clear(struct sample_store *store, u32 first, u32 count);
 
 /** sample_totals_add() - add the counts of a run of entries. */
 void sample_totals_add(struct sample_totals *sum, const struct dcpi_sample *entries, u32 count);
 
 /**
- * sample_store_pending() - samples in the table and the buffers
- * sample_store_pending_totals() - the same, and edges
+ * sample_store_pending() - count the samples in the table and the buffers
+ * sample_store_pending_totals() - count the samples and edges in the table and the buffers
  *
  * Exact at rest; walks everything (not for hot paths).
  */

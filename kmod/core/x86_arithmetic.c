@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What sets flags. Flags that a manual calls undefined are not known afterwards. */
+/* Instructions that set flags. Flags that a manual calls undefined become unknown. */
 #include "x86_arithmetic.h"
 
 #include "x86_operand.h"
@@ -31,7 +31,7 @@ static bool bit(u64 value, u32 number)
 	return value >> number & 1;
 }
 
-/* The builtin would call libgcc, which the kernel does not have. */
+/* Population count. The builtin would call libgcc, which the kernel does not have. */
 static u32 ones(u64 value)
 {
 	value -= value >> 1 & 0x5555555555555555ULL;
@@ -40,7 +40,7 @@ static u32 ones(u64 value)
 	return (u32)(value * 0x0101010101010101ULL >> 56);
 }
 
-/* PF, ZF and SF of a result */
+/* Return PF, ZF and SF of a result. */
 static u64 result_flags(u64 result, u32 bytes)
 {
 	u64 flags = 0;
@@ -117,7 +117,7 @@ struct operand x86_arithmetic(struct machine *m, u32 operation, u32 bytes, struc
 	}
 }
 
-/* The double product of unsigned numbers, or of signed ones. */
+/* Compute the double-width product of two unsigned or signed numbers. */
 static void product(u64 a, u64 b, u32 bytes, bool with_sign, u64 *low, u64 *high)
 {
 	unsigned __int128 wide;
@@ -150,7 +150,7 @@ struct operand x86_multiply(struct machine *m, u32 bytes, struct operand a, stru
 	return operand(low);
 }
 
-/* rdx:rax, or ax: two results, or the two halves of one */
+/* Write rdx:rax, or ax: two results, or the two halves of one. */
 static void write_double(struct machine *m, u32 bytes, struct operand low, struct operand high)
 {
 	x86_write_register(m, REG_RAX, bytes, low);
@@ -173,7 +173,7 @@ static void multiply(struct machine *m, u32 bytes, bool with_sign)
 	write_double(m, bytes, operand(low), operand(high));
 }
 
-/* Of signed numbers by way of their magnitudes. Returns false if it traps. */
+/* Divide, signed numbers via their magnitudes. Return false if the instruction traps. */
 static bool divide(u64 a, u64 b, u32 bytes, bool with_sign, u64 *quotient, u64 *rest)
 {
 	bool negative_a = with_sign && a >> 63, negative_b = with_sign && b >> 63;
@@ -204,7 +204,7 @@ static enum step divide_double(struct machine *m, u32 bytes, bool with_sign)
 		if (with_sign)
 			dividend = sign_extended(dividend, 2 * bytes);
 	} else if (high.value != (with_sign && dividend >> 63 ? ~0ULL : 0)) {
-		high.known = false; /* of more than 64 bits: not worked out */
+		high.known = false; /* dividends of more than 64 bits are not computed */
 	}
 	if (!low.known || !high.known || !by.known) {
 		write_double(m, bytes, unknown(), unknown());
@@ -228,7 +228,7 @@ enum step x86_multiply_divide(struct machine *m, u32 bytes)
 	return STEP_NEXT;
 }
 
-/* One bit at a time: rare, and at most 63. */
+/* One bit at a time, because this is rare and takes at most 63 steps. */
 static u64 rotate_through_carry(struct machine *m, u32 bytes, u64 value, bool left, u32 count)
 {
 	u32 top = 8 * bytes - 1;
@@ -366,7 +366,7 @@ static u64 bit_changed(u64 value, u32 operation, u64 mask)
 	}
 }
 
-/* A register as the bit's number may point far away from the operand. */
+/* A bit offset in a register may address memory far away from the operand. */
 enum step x86_bit_test(struct machine *m, u32 operation, bool immediate)
 {
 	u32 bytes = x86_operand_bytes(m), bits = 8 * bytes;
@@ -399,8 +399,8 @@ enum step x86_bit_test(struct machine *m, u32 operation, bool immediate)
 }
 
 /*
- * tzcnt sets other flags where it is executed as bsf, by machines that do not
- * have it; its result is the same, but of zero.
+ * On machines without tzcnt, the instruction is executed as bsf and sets other flags. Its result is
+ * the same, except for an operand of zero.
  */
 enum step x86_bit_scan(struct machine *m)
 {
@@ -429,7 +429,7 @@ enum step x86_bit_scan(struct machine *m)
 	if (m->insn.opcode == 0xbd && rep && value.known)
 		x86_set_flags(m, FLAG_CF | FLAG_ZF,
 			      flag_if(zero, FLAG_CF) | flag_if(result.value == 0, FLAG_ZF));
-	/* bsf and bsr of zero may even leave the upper half. */
+	/* bsf and bsr of zero may leave even the upper half unchanged. */
 	x86_write_register(m, m->insn.reg, result.known || bytes == 2 ? bytes : 8, result);
 	return STEP_NEXT;
 }

@@ -6,14 +6,14 @@
 #include "x86_machine.h"
 
 /**
- * x86_arithmetic() - add or adc sbb and sub xor cmp, by number; sets the flags
+ * x86_arithmetic() - add, or, adc, sbb, and, sub, xor, cmp by number; sets the flags
  *
- * Return: the result; of cmp the difference.
+ * Return: the result; for cmp the difference.
  */
 struct operand x86_arithmetic(struct machine *m, u32 operation, u32 bytes, struct operand a,
 			      struct operand b);
 
-/** x86_multiply_divide() - of f6 and f7 the last four; x86_multiply() - two operands */
+/** x86_multiply_divide() - mul, imul, div, idiv of f6, f7; x86_multiply() - two operands */
 enum step x86_multiply_divide(struct machine *m, u32 bytes);
 struct operand x86_multiply(struct machine *m, u32 bytes, struct operand a, struct operand b);
 

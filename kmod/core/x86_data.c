@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Moves, and which instruction is which; arithmetic is in _arithmetic.c. */
+/* Moves, and the dispatch of opcodes; arithmetic is in x86_arithmetic.c. */
 #include "x86_data.h"
 
 #include "x86_arithmetic.h"
 #include "x86_operand.h"
 #include "x86_string.h"
 
-/* In most of the one-byte map bit 0 tells bytes from wider operands. */
+/* In most of the one-byte map, bit 0 of the opcode distinguishes bytes from wider operands. */
 static u32 bytes_of(const struct machine *m)
 {
 	return m->insn.opcode & 1 ? x86_operand_bytes(m) : 1;
@@ -17,7 +17,7 @@ static struct operand immediate_of(const struct machine *m, u32 bytes)
 	return operand(low_bytes(m->insn.immediate, bytes));
 }
 
-/* The low three bits of the opcode, extended. */
+/* Return the register in the low three bits of the opcode, extended by REX. */
 static u32 opcode_register(const struct machine *m)
 {
 	return m->insn.rm;
@@ -37,7 +37,10 @@ static enum step arithmetic(struct machine *m)
 	} else {
 		a = form > 1 ? x86_read_reg(m, bytes) : x86_read_rm(m, bytes);
 		b = form > 1 ? x86_read_rm(m, bytes) : x86_read_reg(m, bytes);
-		/* of any register with itself: sbb, sub, xor, cmp */
+		/*
+		 * The result does not depend on the value of a register combined with itself: sbb,
+		 * sub, xor, cmp.
+		 */
 		if (m->insn.mod == 3 && m->insn.reg == m->insn.rm &&
 		    (operation == 3 || operation >= 5))
 			a = b = operand(0);
@@ -70,7 +73,7 @@ static void test(struct machine *m, u32 bytes, struct operand a, struct operand 
 	x86_arithmetic(m, 4, bytes, a, b);
 }
 
-/* Of a name with itself, and of any two: registers or memory */
+/* Exchange a register with itself, or any two registers or memory operands. */
 static enum step exchange(struct machine *m, u32 bytes)
 {
 	struct operand a = x86_read_rm(m, bytes), b = x86_read_reg(m, bytes);
@@ -89,13 +92,13 @@ static enum step exchange_rax(struct machine *m)
 	if (m->insn.opcode == 0x90 && reg == REG_RAX)
 		return STEP_NEXT; /* nop, pause */
 	if (m->insn.opcode == 0x90 && has_prefix(m, X86_REP))
-		return STEP_UNSUPPORTED; /* is it pause or not? */
+		return STEP_UNSUPPORTED; /* pause, or xchg with r8: depends on the machine */
 	x86_write_register(m, REG_RAX, bytes, b);
 	x86_write_register(m, reg, bytes, a);
 	return STEP_NEXT;
 }
 
-/* inc, dec: all flags but CF */
+/* inc, dec: set all flags except CF */
 static void count(struct machine *m, u32 bytes, bool down)
 {
 	u64 carry = m->state->flags & FLAG_CF, carry_known = m->state->flags_known & FLAG_CF;
@@ -133,7 +136,7 @@ static u32 stack_bytes(const struct machine *m)
 	return has_prefix(m, X86_OPERAND_SIZE) && !m->insn.wide ? 2 : 8;
 }
 
-/* fe, and what is no branch of ff */
+/* fe, and the instructions of ff that are not branches */
 static enum step group_fe(struct machine *m)
 {
 	u32 operation = m->insn.reg & 7, bytes = stack_bytes(m);
@@ -164,7 +167,7 @@ static enum step widen(struct machine *m)
 	return STEP_NEXT;
 }
 
-/* All that may be set, but RF, which pushf stores as 0. */
+/* All flags that may be set, except RF, which pushf stores as 0. */
 #define FLAGS_PUSHED 0x247fd5ULL
 #define FLAGS_AH (FLAG_CF | FLAG_PF | FLAG_AF | FLAG_ZF | FLAG_SF)
 
@@ -180,7 +183,7 @@ static enum step push_flags(struct machine *m)
 	return STEP_NEXT;
 }
 
-/* What of the rest is taken over depends on privileges. */
+/* The privilege level determines which of the other flags are restored. */
 static enum step pop_flags(struct machine *m)
 {
 	struct operand flags;
@@ -306,7 +309,7 @@ static enum step stack(struct machine *m)
 	if (opcode == 0x68 || opcode == 0x6a) {
 		x86_push(m, bytes, immediate_of(m, bytes));
 	} else if (opcode == 0x8f) {
-		value = x86_pop(m, bytes); /* an address with rsp is of after that */
+		value = x86_pop(m, bytes); /* an address based on rsp uses the incremented value */
 		x86_write_rm(m, bytes, value);
 	} else if (opcode < 0x58) {
 		x86_push(m, bytes, x86_read_register(m, opcode_register(m), bytes));
@@ -432,7 +435,7 @@ static enum step conditional_move(struct machine *m)
 	return STEP_NEXT;
 }
 
-/* As if nobody else wrote there meanwhile. */
+/* Interpreted as if no other thread wrote to the operand meanwhile. */
 static enum step compare_and_exchange(struct machine *m)
 {
 	u32 bytes = bytes_of(m);
@@ -446,13 +449,13 @@ static enum step compare_and_exchange(struct machine *m)
 		x86_write_rm(m, bytes, x86_read_reg(m, bytes));
 	} else {
 		x86_write_register(m, REG_RAX, bytes, old);
-		if (m->insn.mod == 3) /* whether it clears the upper half */
+		if (m->insn.mod == 3) /* the upper half may be cleared or not */
 			x86_write_register(m, m->insn.rm, 8, unknown());
 	}
 	return STEP_NEXT;
 }
 
-/* The register that gets the old value may be one of the address'. */
+/* The register that receives the old value may be part of the address. */
 static enum step exchange_and_add(struct machine *m)
 {
 	u32 bytes = bytes_of(m);

@@ -16,13 +16,13 @@ static bool has(const struct x86_insn *insn, u8 prefix)
 	return insn->prefixes & prefix;
 }
 
-/* Of the prefixes that choose between vector instructions, none. */
+/* Return true if there is no prefix that distinguishes vector instructions. */
 static bool plain(const struct x86_insn *insn)
 {
 	return !has(insn, X86_OPERAND_SIZE | X86_REP | X86_REPNE);
 }
 
-/* To the operand that ModRM.rm names: a register or memory. */
+/* The instruction writes @bytes to the operand that ModRM.rm names, a register or memory. */
 static void to_operand(const struct x86_insn *insn, struct x86_effect *effect, u32 bytes)
 {
 	if (in_memory(insn))
@@ -42,7 +42,7 @@ static void to_register(const struct x86_insn *insn, struct x86_effect *effect)
 	effect->registers |= 1U << insn->reg;
 }
 
-/* d8 .. df. Stores of more than 10 bytes are those of the environment. */
+/* d8 .. df. Stores of more than 10 bytes are those of the x87 environment and state. */
 static bool x87(const struct x86_insn *insn, struct x86_effect *effect)
 {
 	/* A bit for each ModRM.reg that stores. */
@@ -56,7 +56,7 @@ static bool x87(const struct x86_insn *insn, struct x86_effect *effect)
 								: 10;
 		return true;
 	}
-	/* fnstsw ax, fcomi and its kind */
+	/* fnstsw ax, fcomi and related instructions */
 	if (low == 7 && reg == 4)
 		effect->registers |= RAX;
 	if ((low == 3 || low == 7) && (reg == 5 || reg == 6))
@@ -95,7 +95,9 @@ static bool group_0fae(const struct x86_insn *insn, struct x86_effect *effect)
 	u32 reg = insn->reg & 7;
 
 	if (in_memory(insn)) {
-		/* fxsave, stmxcsr; xsave, xsaveopt (66: clwb), unless f3 makes them else */
+		/*
+		 * fxsave, stmxcsr; xsave, xsaveopt (66: clwb); with f3 these are other instructions
+		 */
 		if (has(insn, X86_REP))
 			return false;
 		if (reg == 0 || reg == 3)
@@ -136,7 +138,7 @@ static bool group_0fc7(const struct x86_insn *insn, struct x86_effect *effect)
 	return reg >= 6;
 }
 
-/* 0f, but for what is on vectors */
+/* 0f, except for instructions on vectors */
 static bool two_byte_system(const struct x86_insn *insn, struct x86_effect *effect)
 {
 	switch (insn->opcode) {
@@ -188,7 +190,7 @@ static bool two_byte_vector(const struct x86_insn *insn, struct x86_effect *effe
 	case 0x91: /* kmov */
 		to_memory(insn, effect, insn->vector_bytes);
 		break;
-	case 0x7e: /* movd, movq; with f3 the other way */
+	case 0x7e: /* movd, movq; with f3 the reverse direction */
 		if (!rep)
 			to_operand(insn, effect, 8);
 		break;
@@ -295,7 +297,7 @@ static bool map_2_vector(const struct x86_insn *insn, struct x86_effect *effect)
 	case 0xf7:
 		bit_manipulation(insn, effect);
 		return !evex;
-	case 0x48 ... 0x4b: /* tiles, but for vrcp14 and its kind */
+	case 0x48 ... 0x4b: /* AMX tiles, except vrcp14 and related instructions */
 	case 0x5c ... 0x5e:
 	case 0x6c:
 		return evex;
@@ -305,7 +307,7 @@ static bool map_2_vector(const struct x86_insn *insn, struct x86_effect *effect)
 	return true;
 }
 
-/* Of map 3, what is on vectors and masks alone, however it is encoded. */
+/* Instructions of map 3 that use only vectors and masks, in any encoding. */
 static bool vector_map_3(u8 opcode)
 {
 	switch (opcode) {
@@ -366,7 +368,7 @@ static bool map_3(const struct x86_insn *insn, struct x86_effect *effect)
 	}
 }
 
-/* Half precision: EVEX only. Later additions write general registers, too. */
+/* Half precision: EVEX only. Later extensions write general registers, too. */
 static bool map_5(const struct x86_insn *insn, struct x86_effect *effect)
 {
 	switch (insn->opcode) {
@@ -400,7 +402,7 @@ static bool map_5(const struct x86_insn *insn, struct x86_effect *effect)
 	}
 }
 
-/* Half precision, too: on vectors alone */
+/* Half precision, too: instructions on vectors only */
 static bool map_6(u8 opcode)
 {
 	switch (opcode) {
@@ -423,7 +425,7 @@ static bool map_6(u8 opcode)
 	}
 }
 
-/* Maps 0 and 1 hold the rest: general registers there are somebody else's. */
+/* Instructions of map 0; x86_data.c interprets the others, which use general registers. */
 static bool one_byte(const struct x86_insn *insn, struct x86_effect *effect)
 {
 	if (insn->opcode >= 0xd8 && insn->opcode <= 0xdf)

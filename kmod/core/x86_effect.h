@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What x86-64 instructions may change that nobody interprets. */
+/* State that an x86-64 instruction may change if no code interprets it. */
 #ifndef DCPI_X86_EFFECT_H
 #define DCPI_X86_EFFECT_H
 
 #include "x86_insn.h"
 
 /**
- * struct x86_effect - what an instruction may change, beside vectors and x87
- * @registers: bit i: register i (to a value not known)
- * @flags:     whether any flag
- * @stores:    bytes it may store at its operand in memory, 0: none
- * @anywhere:  it may store elsewhere
+ * struct x86_effect - state that an instruction may change, besides vectors and x87
+ * @registers: bit i: register i (to an unknown value)
+ * @flags:     true if any flag may change
+ * @stores:    bytes that may be stored to the memory operand; 0: none
+ * @anywhere:  bytes may be stored to other addresses
  */
 struct x86_effect {
 	u32 registers;
@@ -20,12 +20,12 @@ struct x86_effect {
 };
 
 /**
- * x86_effect_of() - what may change
+ * x86_effect_of() - determine the state that an instruction may change
  * @effect: out
  *
- * Covers x87, MMX, SSE, AVX, AVX-512, BMI and the rarer instructions on general
- * registers that interpret_x86_64.c leaves to it. Others, and those that trap or
- * change how the machine works, are refused.
+ * Covers x87, MMX, SSE, AVX, AVX-512, BMI and the rarer instructions on general registers that
+ * interpret_x86_64.c does not handle. Other instructions, and those that trap or change the mode of
+ * the machine, are refused.
  *
  * Return: true, or false if refused.
  */

@@ -2,7 +2,7 @@
 #include "x86_insn.h"
 
 /*
- * What follows an opcode, a letter each:
+ * Layout of the bytes after an opcode, one letter per opcode:
  *   .  nothing          m  ModRM            x  refused
  *   b  imm8             B  ModRM, imm8
  *   z  imm16/32         Z  ModRM, imm16/32
@@ -43,7 +43,7 @@ static const char two_bytes[] = "mmmmx.....x.xm.x" /* 00 */
 				"mmmmmmmmmmmmmmmm" /* e0 */
 				"mmmmmmmmmmmmmmmx";
 
-/* Reading bytes: past the end, @short_of says so, and zeros are read. */
+/* Reads bytes. Past the end, @short_of is set and zeros are returned. */
 struct cursor {
 	const u8 *code;
 	u32 bytes;
@@ -68,7 +68,7 @@ static u8 byte_next(struct cursor *cursor)
 	return byte;
 }
 
-/* @bytes little endian, as a signed number */
+/* Read @bytes little-endian bytes as a signed number. */
 static u64 number_next(struct cursor *cursor, u32 bytes)
 {
 	u64 value = 0, sign = 1ULL << (8 * bytes - 1);
@@ -106,7 +106,10 @@ static bool ignored_prefix(u8 byte)
 	return byte == 0x26 || byte == 0x2e || byte == 0x36 || byte == 0x3e;
 }
 
-/* The last REX counts, if no other prefix follows; of fs and gs, and of f2 and f3, the last. */
+/*
+ * The last REX prefix counts if no other prefix follows it. The last one of fs and gs counts, and
+ * the last one of f2 and f3.
+ */
 static u8 prefixes_next(struct x86_insn *insn, struct cursor *cursor)
 {
 	u8 byte, prefix, rex = 0;
@@ -162,7 +165,7 @@ static u8 evex_next(struct x86_insn *insn, struct cursor *cursor)
 	insn->vvvv = ~b >> 3 & 15;
 	insn->vector_bytes = 64;
 	implied_prefix(insn, b);
-	/* Fixed bits; without them it is APX, or nothing. */
+	/* Check the fixed bits. With other values the encoding is APX or undefined. */
 	if (a & 8 || !(b & 4))
 		insn->map = 0;
 	return (~a >> 5 & 7) | (b >> 4 & 8);
@@ -194,7 +197,7 @@ static u8 opcode_next(struct x86_insn *insn, struct cursor *cursor)
 		}
 	}
 	insn->opcode = byte;
-	insn->rm = (byte & 7) | (rex & 1) << 3; /* unless ModRM says else */
+	insn->rm = (byte & 7) | (rex & 1) << 3; /* unless ModRM overrides it */
 	insn->wide = rex & 8;
 	return rex;
 }
@@ -238,7 +241,7 @@ static void modrm_next(struct x86_insn *insn, struct cursor *cursor, u8 rex)
 		memory_operand(insn, cursor, rex);
 }
 
-/* Of map 1, those that VEX or EVEX may encode. */
+/* Return true for opcodes of map 1 that VEX or EVEX may encode. */
 static bool vector_opcode(u8 opcode)
 {
 	static const u8 groups[32] = {
@@ -307,14 +310,14 @@ static void immediate_next(struct x86_insn *insn, struct cursor *cursor, char la
 	}
 }
 
-/* What the layout's letter alone does not tell. */
+/* Return true for refused encodings that the layout letter does not mark. */
 static bool refused(const struct x86_insn *insn, char layout)
 {
 	bool legacy = insn->encoding == X86_LEGACY;
 
 	if (layout == 'x')
 		return true;
-	/* Intel and AMD do not agree how long these are. */
+	/* Intel and AMD disagree on the length of these instructions. */
 	if (layout == 'J' && insn->prefixes & X86_OPERAND_SIZE)
 		return true;
 	if (legacy && insn->map == 0 && insn->opcode == 0x8f) /* pop; else XOP */

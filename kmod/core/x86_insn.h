@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Decoding of x86-64 instructions in 64-bit mode into their parts.
+ * Decode x86-64 instructions of 64-bit mode.
  *
- * After the manuals of Intel (SDM volume 2) and AMD (APM volume 3). What one of
- * them calls undefined, or what they do not agree about, is refused, as are XOP
- * and APX.
+ * After the manuals of Intel (SDM volume 2) and AMD (APM volume 3). Encodings that one manual calls
+ * undefined, or that the manuals describe differently, are refused, as are XOP and APX.
  */
 #ifndef DCPI_X86_INSN_H
 #define DCPI_X86_INSN_H
@@ -13,7 +12,7 @@
 
 #define X86_INSN_BYTES_MAX 15
 
-/** enum x86_encoding - where an opcode's map comes from */
+/** enum x86_encoding - prefix that selects the opcode map */
 enum x86_encoding {
 	X86_LEGACY,
 	X86_VEX,
@@ -29,7 +28,7 @@ enum x86_encoding {
 #define X86_FS 32U
 #define X86_GS 64U
 
-/* Numbers of registers beside rax .. r15. */
+/* Numbers of registers other than rax .. r15. */
 #define X86_REG_FS_BASE 16
 #define X86_REG_GS_BASE 17
 #define X86_REG_IP 18
@@ -42,15 +41,15 @@ enum x86_encoding {
  * @length:       bytes
  * @encoding:     enum x86_encoding
  * @map:          0: one byte, 1: 0f, 2: 0f 38, 3: 0f 3a; EVEX: also 5 and 6
- * @opcode:       in its map
- * @prefixes:     those there, or that VEX and EVEX stand for
- * @wide:         REX.W and the like
- * @rex:          there was a REX prefix: spl, not ah
+ * @opcode:       opcode in its map
+ * @prefixes:     prefixes present, or implied by VEX and EVEX
+ * @wide:         REX.W, VEX.W or EVEX.W
+ * @rex:          a REX prefix is present: register 4 is spl, not ah
  * @vector_bytes: VEX, EVEX: length of a vector; else 16
- * @vvvv:         VEX, EVEX: the other register
- * @mod, @reg, @rm: ModRM; @reg and @rm extended. Without: 0, and in @rm the
+ * @vvvv:         VEX, EVEX: the additional register operand
+ * @mod, @reg, @rm: ModRM; @reg and @rm extended. Without ModRM: 0, and in @rm the
  *                register that the opcode names
- * @base, @index: of the operand in memory; X86_REG_*
+ * @base, @index: registers of the memory operand; X86_REG_*
  * @scale:        shift of @index
  */
 struct x86_insn {
@@ -75,8 +74,8 @@ struct x86_insn {
 
 /**
  * x86_insn_decode() - decode one instruction
- * @code:  its bytes
- * @bytes: there, may be fewer than it has
+ * @code:  bytes of the instruction
+ * @bytes: number of bytes available, may be fewer than the instruction has
  *
  * Return: 0; -ENODATA if more bytes are needed; -EINVAL if it is refused.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The machine that x86-64 is interpreted on. Private to interpret_x86_64.c and x86_*.c. */
+/* The machine state on which x86-64 is interpreted. Private to interpret_x86_64.c and x86_*.c. */
 #ifndef DCPI_X86_MACHINE_H
 #define DCPI_X86_MACHINE_H
 
@@ -27,13 +27,13 @@
 #define REG_RSI 6
 #define REG_RDI 7
 #define X86_REGISTERS 18
-#define REG_AH X86_REGISTERS /* to bh: names of bytes, not of places in a state */
+#define REG_AH X86_REGISTERS /* ah .. bh: byte registers, not indices into a state */
 
 /**
- * struct machine
+ * struct machine - interpreter state
  * @insn:  the instruction
- * @next:  where to go on
- * @known: which bytes of each register are; state->known is set at the end
+ * @next:  address of the instruction to execute next
+ * @known: mask of the known bytes of each register; state->known is set at the end
  */
 struct machine {
 	struct interpret_state *state;

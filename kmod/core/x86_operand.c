@@ -49,7 +49,7 @@ void x86_write_register(struct machine *m, u32 reg, u32 bytes, struct operand va
 	m->known[reg] = (u8)(value.known ? m->known[reg] | mask : m->known[reg] & ~mask);
 }
 
-/* One of the parts of an address. */
+/* Add one part of an address. */
 static void address_add(const struct machine *m, struct operand *address, u32 reg, u32 scale)
 {
 	if (reg == X86_REG_NONE)

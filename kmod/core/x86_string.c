@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* movs, cmps, stos, lods, scas: exact for one element, else what stays the same. */
+/*
+ * movs, cmps, stos, lods, scas. One element is interpreted exactly. With a repeat prefix, only the
+ * state that does not depend on the data stays known.
+ */
 #include "x86_string.h"
 
 #include "x86_arithmetic.h"
@@ -7,7 +10,7 @@
 
 #define STRING_BYTES_MAX (1U << 20)
 
-/* How far the pointers move; up only, as nearly always. */
+/* How far the pointers move. Only upward moves are supported; others are very rare. */
 static struct operand distance(struct machine *m, u32 bytes, bool repeats)
 {
 	struct operand count = repeats ? x86_read_register(m, REG_RCX, 8) : operand(1);

@@ -5,7 +5,7 @@
 
 #include "x86_machine.h"
 
-/** x86_string() - movs, cmps, stos, lods, scas */
+/** x86_string() - interpret movs, cmps, stos, lods, scas */
 enum step x86_string(struct machine *m);
 
 #endif

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only WITH Linux-syscall-note */
 /*
- * What the BPF program that watches address spaces (loader-hook/bpf/image_watch.bpf.c)
- * writes into its ring buffer, for loader-hook/bpf_hook.c.
+ * Records that the BPF program loader-hook/bpf/image_watch.bpf.c, which watches address spaces,
+ * writes into its ring buffer for loader-hook/bpf_hook.c.
  *
- * Where BPF programs can only be called through kprobes, dcpi.ko makes all but FORK
- * and EXIT, as long as DCPI_IMAGES_PATH is open, and hands each to who is attached to
- * the tracepoint DCPI_IMAGES_TRACEPOINT: its arguments are the record and its length. If
- * the layout of records changes, so does the tracepoint's name.
+ * Where BPF programs can be attached only through kprobes, dcpi.ko makes all records except FORK
+ * and EXIT while DCPI_IMAGES_PATH is open. It passes each record to the programs attached to the
+ * tracepoint DCPI_IMAGES_TRACEPOINT, whose arguments are the record and its length. If the layout
+ * of records changes, so does the tracepoint's name.
  *
- * Records are in the order in which things happened to each process, and a
- * process' creation comes before anything it does.
+ * The records of a process are in the order of its actions, and the record of its creation comes
+ * first.
  */
 #ifndef DCPI_IMAGE_RECORD_H
 #define DCPI_IMAGE_RECORD_H
@@ -39,8 +39,8 @@ enum image_record_type {
  * @time_ns:    CLOCK_MONOTONIC
  * @type:       enum image_record_type
  * @pid:        process, in the initial PID namespace
- * @parent:     FORK: the process copied; MAP, UNMAP: 1: amid an exec, so that the process has
- *              executed nothing since that began
+ * @parent:     FORK: the process that forked; MAP, UNMAP: 1 during an exec, so that the process has
+ *              executed nothing since the exec began
  * @generation: the process' exec count (task_struct.self_exec_id); EXEC: the
  *              new one
  */
@@ -58,14 +58,14 @@ struct image_record_name {
 	char name[IMAGE_RECORD_NAME_BYTES];
 };
 
-/** struct image_record_unmap - UNMAP: executable memory in this range is no more. */
+/** struct image_record_unmap - UNMAP: executable memory in this range no longer exists */
 struct image_record_unmap {
 	struct image_record head;
 	__u64 start;
 	__u64 end;
 };
 
-/* PATH: a file, too, but its path is as the kernel prints it. */
+/* PATH: also a file, but its path is formatted by the kernel. */
 enum image_record_memory {
 	IMAGE_RECORD_FILE,
 	IMAGE_RECORD_ANONYMOUS,
@@ -76,19 +76,19 @@ enum image_record_memory {
 /**
  * struct image_record_map - MAP: executable memory
  * @start, @end:   addresses
- * @offset:        in the file, of @start
- * @inode:         of the file; 0 if it has none, like all that follows
+ * @offset:        file offset of @start
+ * @inode:         inode number of the file; 0 if there is no file, as are @bytes to @version
  * @bytes:         size of the file
- * @modified_s, @modified_ns: when it was last written
- * @device:        as the kernel has it: major << 20 | minor
- * @version:       the inode's i_generation: another one when the number is reused
+ * @modified_s, @modified_ns: time of the file's last modification
+ * @device:        in the kernel's encoding: major << 20 | minor
+ * @version:       the inode's i_generation: differs when the inode number is reused
  * @memory:        enum image_record_memory
- * @deleted:       it has no name any more
+ * @deleted:       the file has been unlinked
  * @user:          real user id of the process, in the initial user namespace
- * @file_user:     the id by which its access to files is checked, in the same namespace
- * @path_bytes:    used of @path
- * @path:          names that each end in NUL, the file's first, then those of
- *                 the directories up to the process' root; PATH: one string
+ * @file_user:     its file system user id, by which file access is checked, in the same namespace
+ * @path_bytes:    bytes used in @path
+ * @path:          names that each end in NUL, the file's name first, then the names of the
+ *                 directories up to the root of the process; PATH: one string
  */
 struct image_record_map {
 	struct image_record head;

@@ -11,8 +11,8 @@
  * were not drained are then dropped and counted as DCPI_LOSS_READER_GONE. The
  * counters of that session stay readable until the next DCPI_IOC_START.
  *
- * CPUs that come online while sampling are sampled from then on; what was
- * collected on a CPU that went offline can still be drained.
+ * CPUs that come online while sampling are sampled, too. Samples collected on a CPU that went
+ * offline can still be drained.
  *
  * Every structure has fixed-width fields, no padding, and the same layout for
  * 32- and 64-bit callers. Fields named "reserved" must be zero (-EINVAL).
@@ -42,7 +42,7 @@
  *       31..24 event number, 23..0 number of times the sample was seen
  *
  * A process that calls exec keeps its id; the generation (the low ten bits of
- * the kernel's self_exec_id) keeps its old and its new image apart. A count
+ * the kernel's self_exec_id) distinguishes its old image from its new one. A count
  * of zero marks an entry that is not in use.
  */
 struct dcpi_sample {
@@ -90,17 +90,16 @@ static inline __u32 dcpi_tag_count(__u64 tag)
  * Edges travel as samples do, in the same table and buffers, under event
  * numbers of their own. An edge is two program counters of one process:
  *
- *   BRANCH  from: a branch instruction; to: where it went on
- *   DOUBLE  from, to: where two interrupts struck, one right after the other
+ *   BRANCH  from: a branch instruction; to: the instruction executed after it
+ *   DOUBLE  from, to: the PCs of two interrupts in immediate succession
  *
- * If both are near each other, one entry holds them (struct dcpi_sample.pc is
- * then what dcpi_edge_pack() made), counted like any sample. Else the event
- * number is the _FAR one and two neighbouring entries hold them: the first has
- * @pc = from and the count, the second @pc = to, the same tag and a count of
- * zero. A far edge is never split: both entries are in one chunk; an entry of
- * zeros at the end of a full buffer is what is left when two did not fit.
+ * If both are near each other, one entry holds them (struct dcpi_sample.pc is then the result of
+ * dcpi_edge_pack()), counted like any sample. Else the event number is the _FAR one and two
+ * neighbouring entries hold them: the first has @pc = from and the count, the second @pc = to, the
+ * same tag and a count of zero. A far edge is never split: both entries are in one chunk. If two
+ * entries did not fit at the end of a full buffer, an entry of zeros fills the place.
  *
- * Edges are no samples: they are counted, and lost, apart. For every CPU, at
+ * Edges are not samples: they have separate counters of edges and of losses. For every CPU, at
  * rest: edges = pending_edges + delivered_edges + edges_lost.
  */
 #define DCPI_EVENT_SPECIAL 0xf0 /* this and above are not indices of events */
@@ -110,7 +109,7 @@ static inline __u32 dcpi_tag_count(__u64 tag)
 #define DCPI_EVENT_DOUBLE_FAR 0xff
 
 /*
- * A packed edge: bits 47..0 of from, bit 48 whether from is a kernel address
+ * A packed edge: bits 47..0 of from, bit 48 set if from is a kernel address
  * (bits 63..48 all ones), bits 63..49 to - from as a signed number of bytes.
  */
 #define DCPI_EDGE_DISTANCE_BITS 15
@@ -147,7 +146,8 @@ static inline void dcpi_edge_unpack(__u64 packed, __u64 *from, __u64 *to)
 }
 
 /*
- * Why a sample was not stored. The order is ABI; names for people are in
+ * Reasons for which a sample was not stored. The order is ABI; dcpi_loss_name() returns names for
+ * people. For every CPU, at rest:
  * dcpi_loss_name(). For every CPU, at rest:
  *     interrupts = in table + in buffers + delivered + sum of losses
  */
@@ -201,7 +201,7 @@ struct dcpi_version {
  * @config2:    perf_event_attr.config2
  * @period_min: shortest sampling period, in the event's own unit (events, or
  *              nanoseconds for the cpu-clock)
- * @period_max: longest sampling period; each period is drawn anew, uniformly
+ * @period_max: longest sampling period; each period is drawn at random, uniformly
  *              from [@period_min, @period_max]
  */
 struct dcpi_event {
@@ -216,8 +216,8 @@ struct dcpi_event {
 
 #define DCPI_EVENTS_MAX 16
 /*
- * Shorter periods could keep a CPU in the handler for ever; clocks (cpu-clock,
- * task-clock, in ns) have a minimum of their own.
+ * Shorter periods could keep a CPU in the handler forever. Clocks (cpu-clock, task-clock, in ns)
+ * have a separate minimum.
  */
 #define DCPI_PERIOD_MIN 1000
 #define DCPI_CLOCK_PERIOD_MIN 50000
@@ -230,25 +230,25 @@ struct dcpi_event {
 #define DCPI_ENTRIES_MAX (1U << 20)
 
 /*
- * dcpi_config.flags. The handler is chosen when sampling starts; what is not
- * asked for costs nothing.
+ * dcpi_config.flags. The handler is chosen when sampling starts, so a feature that is off costs
+ * nothing.
  *
- * TIMES:    measure the time spent in the handler (DCPI_IOC_TIMES)
- * BRANCHES: of one sample in @branch_every, interpret the instructions from
- *           the sampled one up to the next conditional or indirect branch and
- *           count the edge it takes (DCPI section 7, "interpretation"). x86-64
- *           and arm64, 64-bit code, user and kernel; of events that interrupt
- *           or fault (not of context switches, tracepoints and the like, whose
- *           registers are not saved). Memory is only read where it is ordinary
- *           memory: never a device's
+ * TIMES:    measure the time spent in the handler (DCPI_IOC_TIMES).
+ * BRANCHES: interpret one sample in @branch_every, that is, the instructions
+ *           from the sampled one up to the next conditional or indirect branch.
+ *           Count the edge that the branch takes (DCPI section 7).
+ *           Supported: x86-64 and arm64, 64-bit code, user and kernel; only for
+ *           events that interrupt or fault (not for context switches and
+ *           tracepoints, whose registers are not saved). Only ordinary memory
+ *           is read, never a device's.
  * DOUBLE:   let one sample in @double_every of event 0 be followed by another
  *           after @double_period events, and count the pair ("double
  *           sampling"). The second interrupt is a sample like any other in
- *           the counters but is not stored as one: DCPI_EVENT_DOUBLE instead,
- *           if both struck one thread in user mode and the event was counted
- *           all the time in between. Event 0 must be a hardware event with
- *           DCPI_EVENT_EXCLUDE_KERNEL: the kernel's way back from the first
- *           interrupt would else be what the second one strikes
+ *           the counters but is not stored as one. It is stored as DCPI_EVENT_DOUBLE
+ *           if both interrupts struck one thread in user mode and the event was
+ *           counted all the time in between. Event 0 must be a hardware event with
+ *           DCPI_EVENT_EXCLUDE_KERNEL. Otherwise the second interrupt would strike
+ *           the kernel's return path from the first one.
  */
 #define DCPI_START_TIMES 1U
 #define DCPI_START_BRANCHES 2U
@@ -260,7 +260,7 @@ struct dcpi_event {
  *                  event's number in dcpi_sample is its index
  * @table_entries:  power of two in [DCPI_ENTRIES_MIN, DCPI_ENTRIES_MAX], or 0
  *                  for the default
- * @buffer_entries: likewise, for each of a CPU's two overflow buffers
+ * @buffer_entries: the same for each of a CPU's two overflow buffers
  * @seed:           seed of the period generator; 0: taken from the kernel
  * @flags:          DCPI_START_*
  * @branch_every:   >= 1 with DCPI_START_BRANCHES, else 0
@@ -275,22 +275,22 @@ struct dcpi_event {
  * @reserved:       0
  * @event:          the events
  *
- * Begins anew: counters are zero, and what an earlier session of this reader
- * left undrained is gone. More events than the PMU has counters take turns.
+ * Starts a new session: counters are zero, and samples that an earlier session of this reader left
+ * undrained are gone. If there are more events than the PMU has counters, perf rotates them.
  *
  * Errors:
  * - -EPERM: no CAP_PERFMON (or CAP_SYS_ADMIN), or BRANCHES in lockdown for
  *   confidentiality.
- * - -EBADF: @perf_fd is no descriptor of a perf event.
+ * - -EBADF: @perf_fd is not a descriptor of a perf event.
  * - -EACCES: the event of @perf_fd does not cover one of @event.
- * - -EBUSY: sampling already.
+ * - -EBUSY: sampling already in progress.
  * - -EINVAL: a value is out of its range.
  * - -ENOENT, -EOPNOTSUPP: the machine has no such event, cannot interpret its
  *   code, or cannot sample event 0 in pairs.
  * - -ENOMEM.
  *
- * Other errors are the kernel's own for the event, as from perf_event_open(2). If an event is refused,
- * nothing is sampled, and DCPI_IOC_DRAIN and DCPI_IOC_STATS give -ENXIO until a
+ * Other errors are those that the kernel returns for the event, as from perf_event_open(2). If an
+ * event is refused, nothing is sampled, and DCPI_IOC_DRAIN and DCPI_IOC_STATS give -ENXIO until a
  * start succeeds.
  */
 struct dcpi_config {
@@ -307,26 +307,25 @@ struct dcpi_config {
 	struct dcpi_event event[DCPI_EVENTS_MAX];
 };
 
-/* DCPI_IOC_DRAIN: also take what is in the table and the unfinished buffer. */
+/* DCPI_IOC_DRAIN: also take the samples in the table and in the unfinished buffer. */
 #define DCPI_DRAIN_ALL 1U
 
 /**
  * struct dcpi_drain - DCPI_IOC_DRAIN
- * @cpu:      whose samples
+ * @cpu:      the CPU whose samples to drain
  * @flags:    0: only a full overflow buffer, if there is one (never waits, no
  *            interprocessor interrupt). DCPI_DRAIN_ALL: everything that the
  *            CPU has collected so far; samples taken meanwhile go to the
  *            overflow buffer and stay.
  * @samples:  user address of an array of struct dcpi_sample
- * @capacity: its length in elements. A call delivers at most as many; with
+ * @capacity: its length in elements. A call delivers at most that number; with
  *            DCPI_DRAIN_ALL it must hold the table and both buffers (-EINVAL)
  * @count:    out: elements written
  *
- * Delivered samples are gone from the module; a buffer that DCPI_IOC_TAKE had
- * given is delivered like any other. If the array becomes
- * inaccessible half way, or @count cannot be written, the call fails with
- * -EFAULT and has delivered nothing: samples it had taken out already are
- * counted as DCPI_LOSS_READER_GONE, all others stay to be drained.
+ * Delivered samples are gone from the module; a buffer that DCPI_IOC_TAKE had given is delivered
+ * like any other. If the array becomes inaccessible half way, or @count cannot be written, the call
+ * fails with -EFAULT and has delivered nothing. Samples that were already taken out are counted as
+ * DCPI_LOSS_READER_GONE; all others can still be drained.
  * Errors: -EINVAL no such CPU, unknown flag, capacity too small for a
  * buffer; -ENXIO not started since the device was opened.
  */
@@ -344,33 +343,32 @@ struct dcpi_drain {
  * @online:     1 while the CPU is being sampled
  * @interrupts: overflow interrupts that reached the handler
  * @hits:       samples whose entry was in the table
- * @misses:     samples whose entry was not, whether or not one was evicted
+ * @misses:     samples whose entry was not in the table, even if none was evicted
  * @evictions:  entries moved from the table to an overflow buffer by misses
  *              and by counts that reached DCPI_COUNT_MAX
  * @direct:     samples written straight to a buffer while the table was
  *              being drained
  * @flips:      full buffers handed to the reader
  * @delivered:  samples (sum of counts) given to the reader
- * @delivered_entries: entries given to the reader; all of a buffer's, also a far
- *              edge's second and the one of zeros
- * @pending:    samples in the table and the buffers; while @online, what the
- *              other counters leave
+ * @delivered_entries: entries given to the reader: all of a buffer's, including the second
+ *              entry of a far edge and entries of zeros
+ * @pending:    samples in the table and the buffers; while @online, computed from the other
+ *              counters
  * @period_sum: sum of all periods drawn, over all events
  * @second:     interrupts that were the second of a double sample; they are
- *              in no other count but @interrupts
+ *              included in no other count except @interrupts
  * @branches_tried: samples whose instructions were interpreted
  * @edges:      edges counted, both kinds
- * @edges_lost: edges lost, for whatever reason
+ * @edges_lost: edges lost, for any reason
  * @delivered_edges: edges given to the reader
- * @pending_edges: edges in the table and the buffers, as @pending
+ * @pending_edges: edges in the table and the buffers; otherwise as @pending
  * @losses:     samples lost, by enum dcpi_loss
  *
- * The counters of a CPU that is sampling move while they are read; at rest
- * (after DCPI_IOC_STOP) they satisfy the identities above exactly, with @second
- * on the right of the first, and
- * @interrupts = @hits + @misses + @direct + @second + samples lost in the
- * handler. @hits, @misses and @direct are of samples only; @evictions, @flips
- * and @delivered_entries are of entries, edges included.
+ * The counters of a CPU that is sampling change while they are read. At rest (after DCPI_IOC_STOP)
+ * they satisfy the identities above exactly, with @second on the right of the first. In addition,
+ * @interrupts = @hits + @misses + @direct + @second + samples lost in the handler.
+ * @hits, @misses and @direct count samples only; @evictions, @flips and @delivered_entries count
+ * entries, edges included.
  * Errors: -EINVAL no such CPU, -ENXIO never started since the module was
  * loaded.
  */
@@ -403,8 +401,8 @@ struct dcpi_stats {
  * @interrupts: overflow interrupts of this event
  * @period_sum: sum of the periods drawn
  * @enabled_ns: time that the event was to be counted
- * @running_ns: time that it was on a counter; less than @enabled_ns if events
- *              take turns. Totals are scaled by @enabled_ns / @running_ns.
+ * @running_ns: time that the event was on a counter; less than @enabled_ns if perf rotates
+ *              events. Totals are scaled by @enabled_ns / @running_ns.
  *
  * Errors: -EINVAL no such CPU or event, -ENXIO never started.
  */
@@ -418,15 +416,15 @@ struct dcpi_event_stats {
 };
 
 /**
- * struct dcpi_times - DCPI_IOC_TIMES, where one CPU's handler spent its time
+ * struct dcpi_times - DCPI_IOC_TIMES, time spent in one CPU's handler
  * @cpu:      in: which CPU
  * @reserved: zero
  * @hit:      samples that hit, by time: element i counts those of
  *            [2^i, 2^(i+1)) ns, element 0 also those below 1 ns, the last also
  *            all longer ones
- * @miss:     likewise, all others: direct and lost ones, second interrupts
- * @hit_ns:   their sum
- * @miss_ns:  their sum
+ * @miss:     the same for all other interrupts: direct and lost samples, second interrupts
+ * @hit_ns:   total time of the samples in @hit
+ * @miss_ns:  total time of the interrupts in @miss
  *
  * All zero without DCPI_START_TIMES. Errors: as DCPI_IOC_STATS.
  */
@@ -441,21 +439,19 @@ struct dcpi_times {
 };
 
 /*
- * The overflow buffers can be mapped, read-only, instead of copied from. mmap()
- * with offset DCPI_MMAP_OFFSET(cpu) and a length of at most both buffers
- * rounded up to pages maps those of a CPU, one after the other. DCPI_IOC_TAKE
- * then tells which entries to read, and DCPI_IOC_RELEASE gives the buffer back.
- * A mapping stays valid, but dead, when sampling starts anew; it must then be
- * made again. Errors of mmap(): -EINVAL no such CPU, too long, or not at a
- * CPU's beginning; -EACCES writable; -ENXIO not started, or the CPU was never
- * sampled.
+ * The overflow buffers can be mapped, read-only, instead of copied from. mmap() with offset
+ * DCPI_MMAP_OFFSET(cpu) and a length of at most both buffers rounded up to pages maps those of a
+ * CPU, one after the other. DCPI_IOC_TAKE then returns the entries to read, and DCPI_IOC_RELEASE
+ * gives the buffer back. When sampling starts again, a mapping stays accessible but is no longer
+ * updated; it must then be made again. Errors of mmap(): -EINVAL no such CPU, too long, or not at a
+ * CPU's beginning; -EACCES writable; -ENXIO not started, or the CPU was never sampled.
  */
 #define DCPI_MMAP_SHIFT 32
 #define DCPI_MMAP_OFFSET(cpu) ((__u64)(cpu) << DCPI_MMAP_SHIFT)
 
 /**
  * struct dcpi_take - DCPI_IOC_TAKE, look at a full buffer
- * @cpu:    in: whose
+ * @cpu:    in: the CPU that owns the buffer
  * @flags:  in: zero
  * @first:  out: first entry, counted from the start of the mapping
  * @count:  out: number of entries; 0 if no buffer is full
@@ -473,12 +469,12 @@ struct dcpi_take {
 /**
  * struct dcpi_process - DCPI_IOC_PROCESS
  * @pid:        in: process id, as in dcpi_sample
- * @generation: out: its present exec generation
+ * @generation: out: its current exec generation
  *
- * @pid is that of the initial PID namespace, whoever asks.
+ * @pid is always a process id of the initial PID namespace, also for callers in other namespaces.
  *
- * For processes that were running before the reader began to follow exec
- * calls. Errors: -ESRCH no such process.
+ * Used for processes that were running before the reader began to follow exec calls. Errors: -ESRCH
+ * no such process.
  */
 struct dcpi_process {
 	__u32 pid;
@@ -496,7 +492,7 @@ struct dcpi_process {
 #define DCPI_IOC_EVENT_STATS _IOWR(DCPI_IOC_MAGIC, 6, struct dcpi_event_stats)
 #define DCPI_IOC_TIMES _IOWR(DCPI_IOC_MAGIC, 7, struct dcpi_times)
 #define DCPI_IOC_TAKE _IOWR(DCPI_IOC_MAGIC, 8, struct dcpi_take)
-/* The buffer that DCPI_IOC_TAKE gave counts as delivered; -EAGAIN: none was. */
+/* The buffer that DCPI_IOC_TAKE gave counts as delivered; -EAGAIN: none was taken. */
 #define DCPI_IOC_RELEASE _IOW(DCPI_IOC_MAGIC, 9, __u32)
 
 #endif
