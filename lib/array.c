@@ -7,11 +7,11 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* What is less has memory in small pages, as the daemon should: it is to stay small. */
+/* Smaller arrays use small pages, because the daemon should have little resident memory. */
 #define HUGE_FROM_BYTES (8U << 20)
 #define HUGE_PAGE_BYTES (2U << 20)
 
-/* Large arrays in large pages, where the kernel has such: most faults of pages are theirs. */
+/* Use huge pages for large arrays, which otherwise cause most page faults. */
 static void use_huge_pages(void *array, size_t bytes)
 {
 	uintptr_t start = (uintptr_t)array + HUGE_PAGE_BYTES - 1, end = (uintptr_t)array + bytes;
@@ -45,7 +45,7 @@ int array_reserve(void *array, size_t *capacity, size_t needed, size_t element_b
 	return 0;
 }
 
-/* How many elements are smaller than the greatest before them. */
+/* Count the elements that are smaller than the greatest element before them. */
 static size_t out_of_line(const char *array, size_t count, size_t bytes,
 			  int (*compare)(const void *a, const void *b))
 {
@@ -61,7 +61,7 @@ static size_t out_of_line(const char *array, size_t count, size_t bytes,
 	return out;
 }
 
-/* Moves those to @rest; the others are sorted, and close up. */
+/* Move these elements to @rest; the others are then sorted, and are moved together. */
 static void take_out(char *array, size_t count, size_t bytes, char *rest,
 		     int (*compare)(const void *a, const void *b))
 {
@@ -77,7 +77,7 @@ static void take_out(char *array, size_t count, size_t bytes, char *rest,
 	}
 }
 
-/* Both are sorted; @array has room behind its @kept elements. */
+/* Merge two sorted arrays; @array has room after its @kept elements. */
 static void merge_back(char *array, size_t kept, const char *rest, size_t out, size_t bytes,
 		       int (*compare)(const void *a, const void *b))
 {

@@ -83,7 +83,7 @@ uint64_t bounded_reader_varint(struct bounded_reader *reader)
 	return 0;
 }
 
-/* @bits: out: of the encoding. The last byte's upper bit is its sign. */
+/* @bits: out: bits of the encoding. The last byte's upper bit is the sign. */
 static uint64_t read_leb128(struct bounded_reader *reader, unsigned int *bits, bool *negative)
 {
 	uint64_t value = 0;

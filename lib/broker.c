@@ -13,7 +13,7 @@
 #define HEADER_BYTES offsetof(struct broker_message, data)
 
 static struct {
-	pthread_mutex_t lock; /* from a request to its reply */
+	pthread_mutex_t lock; /* held from a request to its reply */
 	int socket;
 } broker = {.lock = PTHREAD_MUTEX_INITIALIZER, .socket = -1};
 

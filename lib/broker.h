@@ -43,7 +43,7 @@ enum broker_kind {
  * @BROKER_FAILED:      parsing of a file failed (parse_guard.h); there is no reply
  * @BROKER_STORE_INDEX: the data is the name of the index; its contents are a descriptor
  * @BROKER_FETCH:       the data is an array of struct debug_server_request
- * @BROKER_FIND:        the data is one of these
+ * @BROKER_FIND:        the data is one struct debug_server_request
  * @BROKER_DRAW:        the data is a format; graph, picture and messages are descriptors
  * @BROKER_CONNECT:     connect to the daemon
  */
@@ -61,7 +61,7 @@ enum broker_operation {
 	BROKER_CONNECT,
 };
 
-/** struct broker_message - @bytes of @data are valid; a path is ended by 0 */
+/** struct broker_message - @bytes of @data are valid; a path ends with a 0 byte */
 struct broker_message {
 	uint32_t operation;
 	uint32_t kind;
@@ -85,32 +85,32 @@ void broker_packet_init(struct broker_packet *packet, enum broker_operation oper
 /** broker_packet_close() - close the descriptors that were not taken. */
 void broker_packet_close(struct broker_packet *packet);
 
-/** broker_send() - Return: 0 or -errno. Async-signal-safe. */
+/** broker_send() - send a message. Return: 0 or -errno. Async-signal-safe. */
 int broker_send(int socket, const struct broker_packet *packet);
 
 /**
  * broker_receive() - receive a message
- * @packet: out; its descriptors are the caller's
+ * @packet: out; the caller owns its descriptors
  *
- * Return: 1; 0: the other side is gone; -EPROTO: it is no message; or -errno.
+ * Return: 1; 0: the other side is gone; -EPROTO: not a valid message; or -errno.
  */
 int broker_receive(int socket, struct broker_packet *packet);
 
-/** broker_packet_text() - the data as a string; NULL if it is none. */
+/** broker_packet_text() - return the data as a string; NULL if it is not a string. */
 const char *broker_packet_text(const struct broker_packet *packet);
 
-/** broker_packet_set_text() - Return: 0 or -ENAMETOOLONG. */
+/** broker_packet_set_text() - store a string as the data. Return: 0 or -ENAMETOOLONG. */
 int broker_packet_set_text(struct broker_packet *packet, const char *text);
 
-/** broker_attach() - from now on, ask the broker at this socket; -1: no one. */
+/** broker_attach() - send all further requests to the broker at this socket; -1: no broker */
 void broker_attach(int socket);
 
-/** broker_socket() - the socket, or -1. */
+/** broker_socket() - return the socket, or -1. */
 int broker_socket(void);
 
 /**
  * broker_ask() - send a request and receive its reply
- * @packet: in: the request, whose descriptors stay the caller's; out: the reply
+ * @packet: in: the request, whose descriptors the caller keeps; out: the reply
  *
  * Return: the reply's result; -EPIPE: the broker is gone.
  * Context: any thread.
@@ -118,8 +118,8 @@ int broker_socket(void);
 int broker_ask(struct broker_packet *packet);
 
 /*
- * As the system calls, but for the return value -errno. A descriptor is closed by exec. The path
- * "/proc/self/fd/N" is that of a descriptor of this process, also in a sandbox.
+ * As the system calls, except that they return -errno. Descriptors are close-on-exec. The path
+ * "/proc/self/fd/N" denotes a descriptor of this process, also in a sandbox.
  */
 int broker_open(enum broker_kind kind, const char *path, int flags, mode_t mode);
 int broker_stat(const char *path, struct stat *ret);
@@ -129,7 +129,7 @@ int broker_unlink(enum broker_kind kind, const char *path);
 /** broker_realpath() - as realpath(3). Return: malloc'd, or NULL with errno set. */
 char *broker_realpath(const char *path);
 
-/** broker_refusal() - why the last broker_open() of this thread returned -ENOTRECOVERABLE. */
+/** broker_refusal() - explain why the last broker_open() of this thread gave -ENOTRECOVERABLE. */
 const char *broker_refusal(void);
 
 #endif

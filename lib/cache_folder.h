@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Folders of the user's for what can be made anew: $XDG_CACHE_HOME/dcpi, or ~/.cache/dcpi. */
+/* Folders of the user for files that can be rebuilt: $XDG_CACHE_HOME/dcpi, or ~/.cache/dcpi. */
 #ifndef DCPI_CACHE_FOLDER_H
 #define DCPI_CACHE_FOLDER_H
 
 #include <stdint.h>
 
 /**
- * cache_folder_path() - where things of a kind are kept
+ * cache_folder_path() - return the folder for files of one kind
  * @what:     "symbols"
- * @variable: of the environment; if it is "off", nothing is kept
+ * @variable: environment variable; if its value is "off", nothing is cached
  *
- * Of a folder that is somebody else's (sudo), nothing is kept either. It is not made.
+ * Nothing is cached either if another user owns the base folder (sudo). The folder is not created.
  *
  * Return: malloc'd, or NULL.
  */
 char *cache_folder_path(const char *what, const char *variable);
 
-/** cache_folder_make() - make the folders that a file is to be in; @path is as it was after. */
+/** cache_folder_make() - create the folders of a file; @path is restored before the return */
 void cache_folder_make(char *path);
 
-/** cache_folder_touch() - note, to the day, that an open file was used. */
+/** cache_folder_touch() - record, to the day, that an open file was used. */
 void cache_folder_touch(int fd);
 
 /**
- * cache_folder_expire() - forget files in the folder that a file is in
- * @bytes_max: the files that were used last, up to so many bytes, stay; 0: any number
+ * cache_folder_expire() - remove old files from the folder of a file
+ * @bytes_max: keep the most recently used files up to a total of @bytes_max bytes; 0: no limit
  *
- * And none that was not used for 30 days.
+ * Files that have not been used for 30 days are removed, too.
  */
 void cache_folder_expire(const char *path, uint64_t bytes_max);
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Scope cleanup: what a function has acquired is released on every way out.
+ * Scope cleanup: resources of a function are released on every path that leaves it.
  *
  *	_cleanup_free_ char *path = NULL;
  *	_cleanup_close_ int fd = -1;
  *
  * Variables must be initialised. To hand a resource to the caller, return
- * take_ptr(path) or take_fd(fd). Types of our own define their attribute next
+ * take_ptr(path) or take_fd(fd). Types of this project define their attribute next
  * to their destroy function with CLEANUP_DEFINE().
  */
 #ifndef DCPI_CLEANUP_H
@@ -32,7 +32,7 @@ static inline void cleanup_free(void *p)
 	free(*(void **)p);
 }
 
-/* NOLINTNEXTLINE(readability-non-const-parameter): what the attribute calls with int */
+/* NOLINTNEXTLINE(readability-non-const-parameter): the attribute passes int * */
 static inline void cleanup_close(int *fd)
 {
 	if (*fd >= 0)
@@ -45,7 +45,7 @@ CLEANUP_DEFINE(file, FILE *, fclose)
 #define _cleanup_close_ _cleanup_(cleanup_close)
 #define _cleanup_file_ _cleanup_(cleanup_file)
 
-/* The pointer's value; the variable becomes NULL and is not cleaned up. */
+/* Return the pointer's value; the variable becomes NULL and is not cleaned up. */
 #define take_ptr(p)                                                                                \
 	({                                                                                         \
 		__typeof__(p) taken_ = (p);                                                        \
@@ -53,7 +53,7 @@ CLEANUP_DEFINE(file, FILE *, fclose)
 		taken_;                                                                            \
 	})
 
-/* Likewise for a file descriptor; the variable becomes -1. */
+/* Return the file descriptor; the variable becomes -1. */
 #define take_fd(fd)                                                                                \
 	({                                                                                         \
 		int taken_ = (fd);                                                                 \

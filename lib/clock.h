@@ -23,13 +23,13 @@ static inline uint64_t clock_monotonic_ns(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
-/* Goes on while the machine sleeps, whoever sets the wall clock. */
+/* Counts also while the machine sleeps; independent of changes of the wall clock. */
 static inline uint64_t clock_boot_ns(void)
 {
 	return clock_ns(CLOCK_BOOTTIME);
 }
 
-/* Since the Unix epoch, as the database has it. */
+/* Since the Unix epoch, as in the database. */
 static inline int64_t clock_real_ns(void)
 {
 	return (int64_t)clock_ns(CLOCK_REALTIME);

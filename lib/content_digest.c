@@ -14,13 +14,13 @@
 
 #define BLOCK_BYTES ((uint64_t)64 << 10)
 
-/* The start of the first block with data at or after @offset, @bytes if there is none. */
+/* Return the start of the first block with data at or after @offset, @bytes if there is none. */
 static uint64_t next_data(int fd, uint64_t offset, uint64_t bytes)
 {
 	off_t data = lseek(fd, (off_t)offset, SEEK_DATA);
 
 	if (data < 0)
-		return errno == ENXIO ? bytes : offset; /* without SEEK_DATA all is data */
+		return errno == ENXIO ? bytes : offset; /* without SEEK_DATA, everything is data */
 	return (uint64_t)data / BLOCK_BYTES * BLOCK_BYTES;
 }
 

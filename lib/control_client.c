@@ -11,17 +11,17 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 
-/* A line of a reply is never longer: a whole reply isn't. */
+/* Longer than any line of a reply, because a whole reply is never longer. */
 #define LINE_BYTES_MAX 16384
 #define REQUEST_BYTES_MAX 511
 
 struct control_client {
 	int fd;
-	size_t bytes; /* of @buffer that came and were not looked at */
+	size_t bytes; /* of @buffer that were received but not processed */
 	char buffer[LINE_BYTES_MAX];
 };
 
-/* A daemon that may not be asked is not a missing one. */
+/* Distinguish a daemon that refuses access from one that does not run. */
 int control_client_failed(const char *path, int errnum, struct error *err)
 {
 	if (errnum == ENOENT || errnum == ECONNREFUSED)
@@ -108,7 +108,7 @@ int control_client_send(struct control_client *client, const char *request, stru
 	return r == 0 ? send_all(client, "\n", 1, err) : r;
 }
 
-/* Return: 0 the reply is complete; -EAGAIN go on; -EREMOTEIO. */
+/* Return: 0 the reply is complete; -EAGAIN more lines follow; -EREMOTEIO. */
 static int take_line(char *line, control_client_fn take, void *context, struct error *err)
 {
 	char *value;
@@ -124,7 +124,7 @@ static int take_line(char *line, control_client_fn take, void *context, struct e
 	return -EAGAIN;
 }
 
-/* The whole lines that are there. Return: as of take_line(). */
+/* Process all complete lines received. Return: as take_line(). */
 static int take_lines(struct control_client *client, control_client_fn take, void *context,
 		      struct error *err)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Asking the daemon through its control socket; daemon/control.h has the protocol.
+ * Send requests to the daemon through its control socket; daemon/control.h describes the protocol.
  *
- * A request is made at once, or sent and its reply received as it comes, so that a
- * program with a screen need not wait.
+ * A request can wait for its reply. It can also be sent and its reply received in pieces as they
+ * arrive, so that a program with a screen does not block.
  */
 #ifndef DCPI_CONTROL_CLIENT_H
 #define DCPI_CONTROL_CLIENT_H
@@ -13,7 +13,7 @@
 struct control_client;
 struct error;
 
-/* Where the daemon listens unless told otherwise. */
+/* Where the daemon listens by default. */
 #define CONTROL_CLIENT_SOCKET "/run/dcpi/dcpid.sock"
 
 /** Called for each line of a reply. */
@@ -36,23 +36,23 @@ int control_client_failed(const char *path, int errnum, struct error *err);
 /** control_client_close() - hang up. NULL is fine. */
 void control_client_close(struct control_client *client);
 
-/** control_client_fd() - readable when control_client_receive() has something to do. */
+/** control_client_fd() - return the descriptor to wait for before control_client_receive(). */
 int control_client_fd(const struct control_client *client);
 
 /**
  * control_client_send() - send a request, without its newline
  *
- * Return: 0; -EINVAL it is more than a line, or too long; errors of send(2).
+ * Return: 0; -EINVAL the request has more than one line, or is too long; errors of send(2).
  */
 int control_client_send(struct control_client *client, const char *request, struct error *err);
 
 /**
- * control_client_receive() - take what has come of a reply
+ * control_client_receive() - process the received part of a reply
  * @line: called for each value
- * @wait: until the reply is complete
+ * @wait: wait until the reply is complete
  *
- * Return: 0 the reply is complete; -EAGAIN not yet (never if @wait); -EREMOTEIO the daemon
- * refused, @err has its words; -ECONNRESET it hung up; -EBADMSG; errors of recv(2).
+ * Return: 0 the reply is complete; -EAGAIN not yet (never if @wait); -EREMOTEIO the daemon refused,
+ * @err has its message; -ECONNRESET the daemon hung up; -EBADMSG; errors of recv(2).
  */
 int control_client_receive(struct control_client *client, control_client_fn line, void *context,
 			   bool wait, struct error *err);

@@ -25,19 +25,19 @@ static inline bool cpu_list_has(const struct cpu_list *list, uint32_t cpu)
 	return cpu < CPU_LIST_MAX && (list->bits[cpu / 64] >> cpu % 64 & 1) != 0;
 }
 
-/** cpu_list_remove() - @cpu: below CPU_LIST_MAX. */
+/** cpu_list_remove() - remove a CPU; @cpu: below CPU_LIST_MAX. */
 static inline void cpu_list_remove(struct cpu_list *list, uint32_t cpu)
 {
 	list->bits[cpu / 64] &= ~(1ULL << cpu % 64);
 }
 
-/** cpu_list_end() - highest number in the set, plus one; 0 if it is empty. */
+/** cpu_list_end() - return the highest number in the set, plus one; 0 if it is empty. */
 uint32_t cpu_list_end(const struct cpu_list *list);
 
-/** cpu_list_count() - CPUs in the set. */
+/** cpu_list_count() - return the number of CPUs in the set. */
 uint32_t cpu_list_count(const struct cpu_list *list);
 
-/** cpu_list_read() - read an open file of such a list from its beginning; also -EIO. */
+/** cpu_list_read() - read such a list from the start of an open file; also -EIO. */
 int cpu_list_read(struct cpu_list *ret, int fd);
 
 #endif

@@ -8,7 +8,7 @@
 
 #include "lib/printable.h"
 
-/* One line, whatever a hostile file name brings in. */
+/* Keep the message on one line, even if a hostile file name has control characters. */
 static void format_message(struct error *err, int errnum, const char *format, va_list args)
 {
 	err->errnum = errnum;

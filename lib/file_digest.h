@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What tells files apart that have no build-id. Whoever links this needs the
+ * A digest that identifies files without a build-id. Programs that link this file need the
  * pkg-config module libxxhash.
  */
 #ifndef DCPI_FILE_DIGEST_H
@@ -15,11 +15,10 @@
  * @fd:    open for reading, a regular file; its position does not matter
  * @bytes: its size
  *
- * XXH3-128, canonical, over the size (64 bits, little endian) and the contents;
- * of files over 8 MiB, the first and the last 4 MiB. It tells files apart that
- * nobody made alike on purpose, which is all that a build-id does. Stored in
- * databases: never to be changed. Holes are not read, so that a sparse file takes little time;
- * the position of @fd changes.
+ * XXH3-128, canonical, over the size (64 bits, little endian) and the contents; for files over 8
+ * MiB, the first and the last 4 MiB. It distinguishes files that were not made equal on purpose,
+ * which is all that a build-id does. Stored in databases: never to be changed. Holes are not read,
+ * so that a sparse file takes little time; the position of @fd changes.
  *
  * Return: 0, -EIO if the file has become shorter, -ENOMEM, or the error of
  * pread(2).

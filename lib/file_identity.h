@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Identities of files that hostile users may have written, and which files those are. A build-id
- * identifies no such file: each user can write another file's build-id into a file. Nor does
- * lib/file_digest.h.
+ * Identities of files that hostile users may have written, and the decision which files those are.
+ * A build-id identifies no such file: each user can write another file's build-id into a file. A
+ * digest of lib/file_digest.h does not identify them either.
  */
 #ifndef DCPI_FILE_IDENTITY_H
 #define DCPI_FILE_IDENTITY_H
@@ -19,18 +19,21 @@
 /**
  * struct file_writers - users that may have written a file
  * @owner:  user id
- * @others: other users may write it, or @owner may be false: the file system is FUSE, or @owner is
- *          the superuser and it is mounted without set-user-ID programs, as what users mount is
+ * @others: other users may write it, or @owner may be false. The latter is possible if the file
+ *          system is FUSE, or if @owner is the superuser and the file system is mounted without
+ *          set-user-ID programs, as are file systems mounted by users.
  */
 struct file_writers {
 	uid_t owner;
 	bool others;
 };
 
-/** file_writers_get() - of a file. @fd: O_PATH will do; @status: its fstat(2) */
+/**
+ * file_writers_get() - determine the writers of a file. @fd: may be O_PATH; @status: its fstat(2)
+ */
 struct file_writers file_writers_get(int fd, const struct stat *status);
 
-/** file_writers_only() - whether only the superuser or @user may have written a file. */
+/** file_writers_only() - return true if only the superuser or @user may have written a file */
 bool file_writers_only(const struct file_writers *writers, uid_t user);
 
 /**
@@ -53,8 +56,8 @@ void file_identity_status(uint8_t identity[FILE_IDENTITY_BYTES], const struct st
 
 /**
  * file_identity_claim() - the identity of a file that cannot be found
- * @owner: user id of the process that says it has mapped the file
- * @path:  as that process says
+ * @owner: user id of the process that claims to have mapped the file
+ * @path:  path that this process claims
  */
 void file_identity_claim(uint8_t identity[FILE_IDENTITY_BYTES], uid_t owner, const char *path);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Reading a part of a file that may be changed under us: never by mapping it. */
+/* Read a part of a file that other processes may change meanwhile, and hence is never mapped. */
 #ifndef DCPI_FILE_READ_H
 #define DCPI_FILE_READ_H
 
@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 /**
- * file_read_exactly() - read @bytes bytes at @offset, whatever interrupts it
+ * file_read_exactly() - read @bytes bytes at @offset, in spite of interruptions
  *
- * Return: 0; -EIO the file ends before; errors of pread(2).
+ * Return: 0; -EIO the file ends before that; errors of pread(2).
  */
 int file_read_exactly(int fd, void *buffer, size_t bytes, uint64_t offset);
 

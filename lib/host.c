@@ -19,7 +19,7 @@ static void word_read(const char *path, char *ret, size_t bytes)
 	ret[strcspn(ret, "\n")] = '\0';
 }
 
-/* The value of a "key<tab>: value" line, or NULL. */
+/* Return the value of a "key<tab>: value" line, or NULL. */
 static const char *value_of(const char *line, const char *key)
 {
 	size_t length = strlen(key);
@@ -51,7 +51,7 @@ bool host_cpu_numbers(const char *cpu_model, unsigned int *family, unsigned int 
 	return numbers != NULL && sscanf(numbers, ", family %9u model %9u", family, model) == 2;
 }
 
-/* What /proc/cpuinfo says of a processor; "" where it says nothing. */
+/* Values of a processor in /proc/cpuinfo; "" if a line is missing. */
 struct cpu_lines {
 	char name[96];
 	char family[16];
@@ -76,7 +76,7 @@ static void cpu_lines_read(struct cpu_lines *lines)
 	_cleanup_file_ FILE *file = fopen("/proc/cpuinfo", "re");
 	char line[4096];
 
-	/* The first processor's, which an empty line ends. */
+	/* Read the lines of the first processor, which end with an empty line. */
 	while (file != NULL && fgets(line, sizeof(line), file) != NULL && line[0] != '\n') {
 		line[strcspn(line, "\n")] = '\0';
 		for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The image store: copies of the images that were sampled, so that their code
- * and names can be shown after a file was deleted, upgraded or gone with its
- * container. It is a directory beside the database:
+ * The image store: copies of the images that were sampled, so that their code and names can be
+ * shown after a file was deleted, upgraded or removed with its container. It is a directory next to
+ * the database:
  *
  *	/var/lib/dcpi/dcpi.db-images/ab/cdef0123....elf		build-id abcdef0123...
  *	/var/lib/dcpi/dcpi.db-images/ab/cdef0123....user.content
  *
- * This says where things are. The daemon writes (daemon/archive/image_keeper.h), tools
- * look there when the file at an image's path is not the one that was profiled.
+ * This file defines the names of the copies. The daemon writes them
+ * (daemon/archive/image_keeper.h). Tools use them when the file at an image's path differs from the
+ * profiled file.
  *
  * Each user can make a file that has the build-id of libc. A file that users other than the
  * superuser (or the daemon's user) may have written is
@@ -28,18 +29,18 @@
 /* Room for the name of a copy in its store, with the NUL. */
 #define IMAGE_STORE_NAME_BYTES (2 * IMAGE_STORE_IDENTITY_BYTES + 16)
 
-/** enum image_store_kind - what is kept under an identity. */
+/** enum image_store_kind - kind of the file stored under an identity */
 enum image_store_kind {
 	IMAGE_STORE_BUILD_ID, /* an ELF file; its NT_GNU_BUILD_ID */
-	IMAGE_STORE_DIGEST,   /* a file without one; lib/file_digest.h */
-	IMAGE_STORE_JIT,      /* code made at run time, as it was in memory */
-	IMAGE_STORE_CONTENT,  /* a file that others may write; PROFILE_IDENTITY_CONTENT */
+	IMAGE_STORE_DIGEST,   /* a file without build-id; lib/file_digest.h */
+	IMAGE_STORE_JIT,      /* code generated at run time, as it was in memory */
+	IMAGE_STORE_CONTENT,  /* a file that other users may write; PROFILE_IDENTITY_CONTENT */
 };
 
-/** enum image_store_owner - whose file it is a copy of. */
+/** enum image_store_owner - users that could write the copied file. */
 enum image_store_owner {
 	IMAGE_STORE_ROOT, /* only the superuser, or the daemon's user, could write it */
-	IMAGE_STORE_USER, /* others could */
+	IMAGE_STORE_USER, /* other users could write it */
 };
 
 /**
@@ -51,12 +52,12 @@ enum image_store_owner {
 int image_store_name(char ret[IMAGE_STORE_NAME_BYTES], enum image_store_kind kind,
 		     enum image_store_owner owner, const uint8_t *identity, size_t identity_bytes);
 
-/** image_store_is_users() - return whether a path is that of a copy of IMAGE_STORE_USER. */
+/** image_store_is_users() - return true if a path is that of a copy of IMAGE_STORE_USER */
 bool image_store_is_users(const char *path);
 
 /**
- * image_store_directory() - where the store of a database is
- * @database: its path; links are followed, as they are for its lock
+ * image_store_directory() - return the store's directory of a database
+ * @database: path of the database; symbolic links are followed, as they are for its lock
  *
  * Return: malloc'd; NULL if the database does not exist, or out of memory.
  */

@@ -22,14 +22,13 @@ static void directory_create(const char *path)
 	if (slash == NULL || slash == directory)
 		return;
 	*slash = '\0';
-	/* Every process that may connect must be able to search it. An error is bind()'s to report.
-	 */
+	/* Every process that may connect must be able to search it. bind() reports an error. */
 	mask = umask(022);
 	mkdir(directory, 0755);
 	umask(mask);
 }
 
-/* Only a socket on which nobody answers is taken away. */
+/* Remove a socket only if no process listens on it. */
 static int stale_remove(const struct sockaddr_un *address, int type, struct error *err)
 {
 	_cleanup_close_ int fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);

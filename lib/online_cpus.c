@@ -10,7 +10,7 @@
 #include "lib/error.h"
 
 #define ONLINE_PATH "/sys/devices/system/cpu/online"
-/* Asking interrupts the CPUs. */
+/* The check interrupts the CPUs, so it is done rarely. */
 #define ASK_NS NS_PER_SECOND
 
 int online_cpus_open(struct online_cpus *cpus, struct error *err)

@@ -9,10 +9,10 @@
 #include "lib/error.h"
 #include "lib/text_wrap.h"
 
-/* Keys from here on are no letters. */
+/* Keys from this value on are not letters. */
 #define LETTERS_END 128
 #define NAMES_BYTES 64
-/* A help text's lines: those of any terminal. */
+/* Width of help texts, which fits any terminal. */
 #define HELP_WIDTH 80
 
 static const struct option_entry common_entries[] = {
@@ -28,7 +28,10 @@ static bool has_letter(const struct option_entry *entry)
 void options_init(struct options *options, const char *program, bool stop_at_operand)
 {
 	*options = (struct options){.program = program};
-	/* ":" has getopt tell a missing argument from an unknown option, and say nothing. */
+	/*
+	 * With ":" getopt distinguishes a missing argument from an unknown option, and prints
+	 * nothing.
+	 */
 	strcpy(options->letters, stop_at_operand ? "+:" : ":");
 	options_add(options, common_entries, sizeof(common_entries) / sizeof(*common_entries));
 }
@@ -58,7 +61,7 @@ void options_add(struct options *options, const struct option_entry *entries, si
 	}
 }
 
-/* getopt has just refused: the word is before optind, or a letter is in optopt. */
+/* getopt has just rejected the word before optind, or the letter in optopt. */
 static int describe(const struct options *options, int result, const char *word, struct error *err)
 {
 	char letter[3] = {'-', (char)optopt, '\0'};
@@ -83,7 +86,7 @@ int options_next(struct options *options, int argc, char **argv, struct error *e
 	return key;
 }
 
-/* "-e, --event LIST". Return: its length. */
+/* Format "-e, --event LIST". Return: its length. */
 static size_t print_names(char names[NAMES_BYTES], const struct option_entry *entry)
 {
 	char letter[5] = "    ";
@@ -118,7 +121,7 @@ int options_rows(const char *argument, size_t *ret, struct error *err)
 	return 0;
 }
 
-/* The lines of a text, the first one from @column on: only those that are too long are changed. */
+/* Print a text whose first line starts at @column. Only lines that are too long are wrapped. */
 static void print_text(FILE *stream, const char *text, size_t column)
 {
 	_cleanup_free_ char *copy = strdup(text);
@@ -149,7 +152,7 @@ void options_help(FILE *stream, const struct options *options, const char *synop
 	print_text(stream, synopsis, strlen("Usage:  ") + strlen(options->program));
 	print_text(stream, summary, 0);
 	fputc('\n', stream);
-	/* The common ones were added first, and are shown last. */
+	/* The common options were added first, and are shown last. */
 	for (size_t i = 0; i < options->count; i++)
 		print_entry(stream, options->entries[(i + common) % options->count], width);
 }

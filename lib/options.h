@@ -40,7 +40,7 @@ struct error;
  * @key:      its letter, or a number above 255 if it has none
  * @name:     long name
  * @argument: name of its argument in the help, or NULL if it takes none
- * @help:     what it does, or NULL: another spelling, not shown
+ * @help:     description, or NULL: an alias, not shown
  */
 struct option_entry {
 	int key;
@@ -49,7 +49,7 @@ struct option_entry {
 	const char *help;
 };
 
-/** struct options - what a program takes; fields are private. */
+/** struct options - options of a program; fields are private. */
 struct options {
 	const char *program;
 	const struct option_entry *entries[OPTIONS_MAX];
@@ -61,20 +61,20 @@ struct options {
 /**
  * options_init() - begin a table
  * @program:      name, for messages
- * @stop_at_operand: what follows the first operand is not the program's own
+ * @stop_at_operand: the arguments after the first operand are not for this program
  */
 void options_init(struct options *options, const char *program, bool stop_at_operand);
 
-/** options_add() - add @count entries, which are kept by reference. OPTIONS_MAX in all. */
+/** options_add() - add @count entries, which are kept by reference. At most OPTIONS_MAX. */
 void options_add(struct options *options, const struct option_entry *entries, size_t count);
 
 /**
- * options_next() - the next option of the command line
+ * options_next() - return the next option of the command line
  *
- * Keeps its place in optind, like getopt(3); an argument is in optarg.
+ * Keeps its position in optind, like getopt(3); an argument is in optarg.
  *
- * Return: its key; OPTIONS_END; -EINVAL unknown, or an argument is missing or
- * not wanted.
+ * Return: the key of the option; OPTIONS_END; -EINVAL if the option is unknown, lacks its argument,
+ * or takes none.
  */
 int options_next(struct options *options, int argc, char **argv, struct error *err);
 

@@ -12,10 +12,10 @@
 
 #define THREADS_MAX 64
 
-/* Results that may wait for an earlier one, for each thread. */
+/* Maximum number of results waiting for an earlier one, per thread. */
 #define WAITING 8
 
-/* struct slot - of job n, n + slots, ...; @done: the result, or what the job returned, is in it */
+/* struct slot - for jobs n, n + slots, ...; @done: the job's result or error is stored */
 struct slot {
 	void *result;
 	int rc;
@@ -23,8 +23,8 @@ struct slot {
 };
 
 /*
- * struct crew - @next: job to begin; @delivered: jobs delivered, all before it
- * @stop: begin no more jobs. All under @lock, but for the slot of a job that runs
+ * struct crew - @next: next job to start; @delivered: number of jobs delivered, all in order
+ * @stop: start no more jobs. @lock protects all fields, except the slot of a running job
  */
 struct crew {
 	const struct ordered_work *work;

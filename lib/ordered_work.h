@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Independent jobs done by several threads, their results delivered in order, with a
- * bounded number of them waiting.
+ * Run independent jobs on several threads. Results are delivered in order; the number of results
+ * that wait is bounded.
  */
 #ifndef DCPI_ORDERED_WORK_H
 #define DCPI_ORDERED_WORK_H
@@ -11,11 +11,11 @@
 struct error;
 
 /**
- * struct ordered_work - what to do
- * @jobs:         how many; they are numbered from 0
- * @threads:      that run jobs; 0 and 1: the caller's
- * @result_bytes: of a job's result
- * @run:          do a job, on any thread, and fill in its @result, all zero before.
+ * struct ordered_work - description of the jobs
+ * @jobs:         number of jobs; they are numbered from 0
+ * @threads:      number of threads that run jobs; 0 and 1: the caller's thread
+ * @result_bytes: size of a job's result
+ * @run:          run a job, on any thread, and fill in its @result, which is zeroed before.
  *                Return: 0; else the result is discarded and the work ends there
  * @deliver:      take a result, on the caller's thread, in order. Return: 0; else the work
  *                ends
@@ -32,10 +32,10 @@ struct ordered_work {
 };
 
 /**
- * ordered_work_run() - do it
+ * ordered_work_run() - run all jobs
  *
- * Return: 0; what the first job, in order, to fail returned; what @deliver returned;
- * -ENOMEM; -EAGAIN threads can't be started. No thread is left running.
+ * Return: 0; the error of the first job, in order, that failed; the error of @deliver; -ENOMEM;
+ * -EAGAIN threads cannot be started. No thread is left running.
  */
 int ordered_work_run(const struct ordered_work *work, struct error *err);
 

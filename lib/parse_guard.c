@@ -22,7 +22,7 @@
 
 static struct {
 	pthread_mutex_t lock;
-	struct u64_map names; /* by hash; a collision would blame another file, no more */
+	struct u64_map names; /* by hash; a collision only attributes a failure to another file */
 	const char *_Atomic memory;
 	int seconds; /* 0: nothing is watched */
 } guard = {.lock = PTHREAD_MUTEX_INITIALIZER};
@@ -65,7 +65,7 @@ static void report(enum parse_failure failure, int detail)
 		broker_send(broker_socket(), &packet);
 }
 
-/* The default action comes with the return, as SA_RESETHAND was set. */
+/* The default action takes effect on return, because SA_RESETHAND was set. */
 static void crashed(int number)
 {
 	report(PARSE_FAILURE_SIGNAL, number);
@@ -87,7 +87,7 @@ static void tick(int number)
 	_exit(2);
 }
 
-/* A timer of the thread's own CPU time. Without one, the file is parsed for as long as it takes. */
+/* A timer of the thread's CPU time. Without it, the time for parsing is not limited. */
 static void start_ticks(void)
 {
 	struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = TICK_SIGNAL};

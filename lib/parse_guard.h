@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which file a thread is parsing, so that a crash or an endless loop of a parser can be blamed on
- * the file, and how long it may take.
+ * Record the file that a thread is parsing, and limit the time for parsing it, so that a crash or
+ * an endless loop of a parser can be attributed to the file.
  *
  *	previous = parse_guard_begin(subject);
  *	r = parse();
@@ -21,22 +21,28 @@ enum parse_failure {
 	PARSE_FAILURE_MEMORY,
 };
 
-/** parse_guard_name() - a copy of a path that lasts as long as the process; NULL: nothing is
- * watched */
+/**
+ * parse_guard_name() - return a copy of a path that lasts as long as the process; NULL: nothing is
+ * watched
+ */
 const char *parse_guard_name(const char *path);
 
 /**
- * parse_guard_begin() - this thread begins to parse a file
- * @subject: of parse_guard_name()
+ * parse_guard_begin() - record that this thread starts to parse a file
+ * @subject: result of parse_guard_name()
  *
- * Return: for parse_guard_end(): the file that the thread parsed until now; NULL: none.
+ * Return: for parse_guard_end(): the file that the thread parsed before; NULL: none.
  */
 const char *parse_guard_begin(const char *subject);
 
-/** parse_guard_end() - @r: of the parser; -ENOMEM is blamed on the file. */
+/**
+ * parse_guard_end() - end parsing a file
+ * @previous: result of parse_guard_begin()
+ * @r:        result of the parser; -ENOMEM is attributed to the file
+ */
 void parse_guard_end(const char *previous, int r);
 
-/** parse_guard_memory() - the last file whose parser ran out of memory; NULL: none did. */
+/** parse_guard_memory() - return the last file whose parser ran out of memory; NULL: none. */
 const char *parse_guard_memory(void);
 
 /**

@@ -13,7 +13,7 @@
 
 #define PATHS_DEFAULT "/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin"
 
-/* The last pattern, and the file that it names by $PATH or from the root; "" if there is none. */
+/* The last pattern, and the file that it names via $PATH or as an absolute path; "" if none. */
 static _Thread_local char resolved_pattern[NAME_MAX + 1];
 static _Thread_local char resolved[PATH_MAX];
 
@@ -47,7 +47,7 @@ static void resolve_in_path(const char *name)
 	resolved[0] = '\0';
 }
 
-/* Programs compare one pattern with many paths. */
+/* Cached, because programs compare one pattern with many paths. */
 static const char *resolve(const char *name)
 {
 	if (strcmp(name, resolved_pattern) != 0) {
@@ -64,7 +64,7 @@ static bool is_linked(const char *path, const char *link)
 	return real_path(link, target) && strcmp(target, path) == 0;
 }
 
-/* In the folder of the file, or in $PATH. */
+/* Look for a link in the folder of the file, or in $PATH. */
 static bool is_linked_by_name(const char *path, const char *name)
 {
 	const char *last = last_part(path);
@@ -81,7 +81,7 @@ static bool is_linked_by_name(const char *path, const char *name)
 
 bool path_match(const char *path, const char *pattern)
 {
-	/* "[bpf]" is a pattern that does not match itself. */
+	/* "[bpf]" is a pattern that does not match its own text. */
 	if (strcmp(path, pattern) == 0 || fnmatch(pattern, path, 0) == 0 ||
 	    fnmatch(pattern, last_part(path), 0) == 0)
 		return true;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Files as users name them. */
+/* Match files by the names that users give. */
 #ifndef DCPI_PATH_MATCH_H
 #define DCPI_PATH_MATCH_H
 
 #include <stdbool.h>
 
 /**
- * path_match() - whether a pattern names a file
+ * path_match() - return true if a pattern names a file
  * @path:    full path of the file
  * @pattern: fnmatch(3) pattern for the path or its last part; the path itself ("[bpf]"); or the
  *           path or last part of a symbolic link to the file ("redis-server")

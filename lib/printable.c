@@ -23,7 +23,7 @@ size_t printable_bytes(const char *text)
 	}
 	if (code < smallest[bytes] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
 		return 0;
-	/* C1 control characters are commands to some terminals. */
+	/* C1 control characters are commands on some terminals. */
 	return code < 0xa0 ? 0 : bytes;
 }
 

@@ -40,7 +40,7 @@
 #define ARCHITECTURE AUDIT_ARCH_AARCH64
 #endif
 
-/* Linux's limit on system call numbers of x32 programs, which the filter does not know. */
+/* Linux's offset of system call numbers of x32 programs, which the filter does not handle. */
 #define X32_CALLS 0x40000000
 
 /* Calls that are allowed with any arguments. */
@@ -72,7 +72,7 @@ static const int calls_allowed[] = {
 	SYS_ppoll,
 	SYS_pselect6,
 	SYS_signalfd4,
-	/* glibc calls it for fstat(). It reveals attributes of files, never contents. */
+	/* glibc calls it for fstat(). The call reveals attributes of files, never contents. */
 	SYS_newfstatat,
 	/* Memory. */
 	SYS_brk,
@@ -97,7 +97,7 @@ static const int calls_allowed[] = {
 	SYS_timer_delete,
 	SYS_exit,
 	SYS_exit_group,
-	/* Facts. */
+	/* Information. */
 	SYS_getpid,
 	SYS_getppid,
 	SYS_gettid,
@@ -122,7 +122,7 @@ static const int calls_allowed[] = {
 	SYS_dup2,
 #endif
 #if SANITIZER
-	/* Its reports read the process's own maps, and its check for leaks traces the process. */
+	/* Sanitizer reports read the process's own maps, and the leak check traces the process. */
 	SYS_clone,
 	SYS_openat,
 	SYS_readlinkat,
@@ -170,13 +170,13 @@ static void filter_load(struct filter *filter, size_t offset)
 		   (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, (uint32_t)offset));
 }
 
-/* The low half, which has all of an int. */
+/* Load the low half, which holds an entire int. */
 static void filter_load_argument(struct filter *filter, unsigned int number)
 {
 	filter_load(filter, offsetof(struct seccomp_data, args) + 8 * number);
 }
 
-/* Runs the next @count instructions only if the value is @number. */
+/* Run the next @count instructions only if the value is @number. */
 static void filter_if(struct filter *filter, uint32_t number, unsigned char count)
 {
 	filter_add(filter,
@@ -191,7 +191,7 @@ static void filter_allow_if_one_of(struct filter *filter, const uint32_t *values
 	}
 }
 
-/* A call whose argument has one of these values. */
+/* Allow a call whose argument has one of these values. */
 static void filter_allow_values(struct filter *filter, int call, unsigned int argument,
 				const uint32_t *values, size_t count)
 {
@@ -201,7 +201,7 @@ static void filter_allow_values(struct filter *filter, int call, unsigned int ar
 	filter_return(filter, SECCOMP_RET_ERRNO | EPERM);
 }
 
-/* A call whose argument has (@wanted), or does not have, one of these bits. */
+/* Allow a call whose argument has (@wanted), or does not have, one of these bits. */
 static void filter_allow_bits(struct filter *filter, int call, unsigned int argument, uint32_t bits,
 			      bool wanted)
 {
@@ -213,7 +213,7 @@ static void filter_allow_bits(struct filter *filter, int call, unsigned int argu
 	filter_return(filter, SECCOMP_RET_ERRNO | EPERM);
 }
 
-/* A call whose argument is a null pointer, all 64 bits of it. */
+/* Allow a call whose argument is a null pointer, all 64 bits of it. */
 static void filter_allow_null(struct filter *filter, int call, unsigned int argument)
 {
 	filter_if(filter, (uint32_t)call, 6);
@@ -233,7 +233,10 @@ static void filter_add_arguments(struct filter *filter)
 	filter_allow_bits(filter, SYS_mprotect, 2, PROT_EXEC, false);
 	if (!SANITIZER)
 		filter_allow_bits(filter, SYS_clone, 0, CLONE_THREAD, true);
-	/* Its flags are in memory. Without it the C library calls clone(). */
+	/*
+	 * The flags of clone3() are in memory, out of the filter's reach. The C library falls back
+	 * to clone().
+	 */
 	filter_if(filter, SYS_clone3, 1);
 	filter_return(filter, SECCOMP_RET_ERRNO | ENOSYS);
 	filter_allow_values(filter, SYS_fcntl, 1, fcntl_allowed,
@@ -317,8 +320,8 @@ static void set_limits(const struct sandbox_limits *limits)
 
 /*
  * Where there is no filter, an empty root directory hides all files. The directory of this
- * process's descriptors is one that anybody may have, and which holds nothing to be opened for
- * writing.
+ * process's descriptors serves as one: every process may enter it, and it holds nothing that can be
+ * opened for writing.
  */
 static void leave_root(void)
 {
@@ -326,7 +329,7 @@ static void leave_root(void)
 		return;
 	if (chroot("/proc/self/fdinfo") == 0 && chdir("/") < 0)
 		_exit(2);
-	/* A user namespace may lack such ids; then only the capabilities are dropped, below. */
+	/* A user namespace may lack these ids; then only the capabilities are dropped, below. */
 	if (setgroups(0, NULL) < 0 || setresgid(NOBODY, NOBODY, NOBODY) < 0 ||
 	    setresuid(NOBODY, NOBODY, NOBODY) < 0)
 		return;
@@ -350,7 +353,7 @@ int sandbox_enter(const struct sandbox_limits *limits, struct error *err)
 		drop_capabilities();
 		prctl(PR_SET_DUMPABLE, 0);
 	}
-	/* A change of the user id clears it. */
+	/* A change of the user id clears this setting. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
 		return error_set_errno(err, "seccomp is not available");
@@ -365,7 +368,10 @@ bool sandbox_check(bool (*check)(void *context), void *context, unsigned int sec
 
 	if (child == 0) {
 		lower_limit(RLIMIT_CPU, seconds);
-		/* Without a filter, the other limits have to do; the report has said so. */
+		/*
+		 * Without a filter, the other limits have to suffice; the report has already said
+		 * so.
+		 */
 		sandbox_enter(&limits, NULL);
 		_exit(check(context) ? 0 : 1);
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Memory of one size that is used again and again: a fifth of what it takes to go
- * through malloc(), whose own such lists are seven long.
+ * A list of free memory blocks of one size, for reuse. It takes a fifth of the time of malloc(),
+ * whose similar lists (tcache) have at most seven entries.
  */
 #ifndef DCPI_SPARE_LIST_H
 #define DCPI_SPARE_LIST_H
@@ -9,13 +9,13 @@
 #include <stddef.h>
 #include <stdlib.h>
 
-/** struct spare_list - zeroed: empty; @first: each begins with where the next one is */
+/** struct spare_list - zeroed: empty; @first: each block begins with a pointer to the next */
 struct spare_list {
 	void *first;
 	size_t count;
 };
 
-/** spare_list_take() - Return: @bytes of any contents, or NULL. */
+/** spare_list_take() - return @bytes of uninitialized memory, or NULL */
 static inline void *spare_list_take(struct spare_list *list, size_t bytes)
 {
 	void *taken = list->first;
@@ -27,7 +27,7 @@ static inline void *spare_list_take(struct spare_list *list, size_t bytes)
 	return taken;
 }
 
-/** spare_list_give() - no longer needed; freed if there are @max. */
+/** spare_list_give() - put a block into the list; it is freed if the list has @max */
 static inline void spare_list_give(struct spare_list *list, void *given, size_t max)
 {
 	if (list->count >= max) {

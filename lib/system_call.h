@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * System calls without a C library: errno is not touched, no thread is cancelled. They
- * return what the kernel does, a negative errno for an error.
+ * System calls without a C library: they do not change errno and are not cancellation points. They
+ * return the kernel's result, a negative errno for an error.
  */
 #ifndef DCPI_SYSTEM_CALL_H
 #define DCPI_SYSTEM_CALL_H

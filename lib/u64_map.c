@@ -5,8 +5,8 @@
 #include <string.h>
 
 /*
- * Key 0 marks a free slot; the value of key 0 itself lives in one slot more,
- * behind the table, whose key says whether it is in use.
+ * Key 0 marks a free slot. The value of key 0 itself is in an additional slot after the table,
+ * whose key is nonzero if it is in use.
  */
 struct u64_map_slot {
 	uint64_t key;
@@ -20,7 +20,7 @@ static size_t home_slot(const struct u64_map *map, uint64_t key)
 	return (size_t)((h ^ h >> 32) & (map->capacity - 1));
 }
 
-/* The slot that holds the key, or the free one where it belongs. */
+/* Return the slot that holds the key, or the free one where it belongs. */
 static struct u64_map_slot *probe(const struct u64_map *map, uint64_t key)
 {
 	size_t i = home_slot(map, key);

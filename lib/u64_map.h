@@ -3,7 +3,7 @@
  * A hash map from 64-bit keys to 64-bit values.
  *
  * Open addressing with linear probing, power-of-two capacity, at most three
- * quarters full; all operations O(1) expected. 16 bytes a slot. An empty map
+ * quarters full; all operations O(1) expected. 16 bytes per slot. An empty map
  * owns no memory. Any key is allowed.
  */
 #ifndef DCPI_U64_MAP_H
@@ -25,10 +25,10 @@ struct u64_map {
 /** u64_map_deinit() - free everything; the map is empty again. */
 void u64_map_deinit(struct u64_map *map);
 
-/** u64_map_count() - number of keys. */
+/** u64_map_count() - return the number of keys. */
 size_t u64_map_count(const struct u64_map *map);
 
-/** u64_map_bytes() - memory that the map owns. */
+/** u64_map_bytes() - return the size of the memory that the map owns. */
 size_t u64_map_bytes(const struct u64_map *map);
 
 /**
@@ -46,16 +46,16 @@ uint64_t *u64_map_find(const struct u64_map *map, uint64_t key);
  */
 uint64_t *u64_map_insert(struct u64_map *map, uint64_t key);
 
-/** u64_map_remove() - forget a key. Return: whether it was there. */
+/** u64_map_remove() - remove a key. Return: true if it was in the map. */
 bool u64_map_remove(struct u64_map *map, uint64_t key);
 
 /**
- * u64_map_next() - walk over all entries, in no particular order
+ * u64_map_next() - iterate over all entries, in no particular order
  * @cursor: set to 0 before the first call
  *
- * The map must not be changed on the way but for values.
+ * During the iteration, only values of the map may be changed.
  *
- * Return: whether there was another entry.
+ * Return: true if there was another entry.
  */
 bool u64_map_next(const struct u64_map *map, size_t *cursor, uint64_t *key, uint64_t *value);
 

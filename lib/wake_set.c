@@ -10,7 +10,7 @@
 
 #define AT_ONCE 64
 
-/* @added: since ever */
+/* @added: descriptors added since the set was created */
 struct wake_set {
 	int fd;
 	unsigned int added;
@@ -56,7 +56,7 @@ int wake_set_fd(const struct wake_set *set)
 	return set->fd;
 }
 
-/* Not for ever, if they come as fast as they are taken back. */
+/* The loop is bounded: descriptors may become ready again as fast as they are cleared. */
 void wake_set_clear(struct wake_set *set)
 {
 	struct epoll_event ready[AT_ONCE];
