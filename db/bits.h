@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Streams of bits, least significant bit first, and Exp-Golomb codes in them
- * (Teuhola 1978): what all compact blobs are made of.
+ * Streams of bits, least significant bit first, and Exp-Golomb codes in them (Teuhola 1978), which
+ * all compact blobs are built from.
  *
- * A value costs about twice the length of what exceeds 2^k, in bits, plus k:
- * with the order k chosen for a block of values, about their entropy.
+ * A value costs about twice the length of its excess over 2^k, in bits, plus k. With the order k
+ * chosen for a block of values, this is about their entropy.
  *
- * Inline, because a blob's decoder spends all of its time here.
+ * The functions are inline because a blob's decoder spends all of its time here.
  */
 #ifndef DCPI_BITS_H
 #define DCPI_BITS_H
@@ -16,11 +16,11 @@
 #include <stdint.h>
 #include <string.h>
 
-/* The order of a block's codes is a number of as many bits. */
+/* The order of a block's codes is stored in this number of bits. */
 #define BITS_ORDER_BITS 5
 #define BITS_ORDER_MAX 31
 
-/* Bytes that a code of the greatest value and order may take. */
+/* Maximum size of a code in bytes, for the greatest value and order. */
 #define BITS_CODE_BYTES_MAX 20
 /* Bytes beyond the last code that must be writable. */
 #define BITS_SLACK_BYTES 8
@@ -30,7 +30,7 @@ static inline unsigned int bits_length(uint64_t value)
 	return value == 0 ? 0 : 64 - (unsigned int)__builtin_clzll(value);
 }
 
-/* Bits on their way into a blob; at most 7 wait between calls. */
+/* Bits on their way into a blob; at most 7 are buffered between calls. */
 struct bits_writer {
 	uint8_t *position;
 	uint64_t waiting;
@@ -61,15 +61,15 @@ static inline void bits_put_wide(struct bits_writer *writer, uint64_t value, uns
 	bits_put(writer, value, n);
 }
 
-/* A code, as far as it has 64 bits, and its length. */
+/* The low 64 bits of a code, and the code's length. */
 struct bits_code {
 	uint64_t bits;
 	unsigned int length;
 };
 
 /*
- * Exp-Golomb of order k: the length of the upper part in unary, then both parts.
- * The value is less than UINT64_MAX.
+ * Exp-Golomb code of order k: the length of the upper part in unary, then both parts. The value is
+ * less than UINT64_MAX.
  */
 static inline struct bits_code bits_code(uint64_t value, unsigned int k)
 {
@@ -77,14 +77,17 @@ static inline struct bits_code bits_code(uint64_t value, unsigned int k)
 	uint64_t lower = value & ((1ULL << k) - 1);
 	unsigned int n = 63 - (unsigned int)__builtin_clzll(upper);
 
-	/* n zeros, a one, upper less its leading one, which the -1 takes away, lower */
+	/*
+	 * n zeros, a one, the upper part without its leading one (which the -1 removes), the lower
+	 * part
+	 */
 	return (struct bits_code){
 		.bits = (2 * upper + 1 + ((lower - 1) << n << 1)) << n,
 		.length = 2 * n + 1 + k,
 	};
 }
 
-/* A code that does not fit into one bits_put(). */
+/* Write a code that does not fit into one bits_put(). */
 static __attribute__((noinline, unused)) void bits_put_long_code(struct bits_writer *writer,
 								 uint64_t value, unsigned int k)
 {
@@ -106,12 +109,12 @@ static inline void bits_put_code(struct bits_writer *writer, uint64_t value, uns
 		bits_put(writer, code.bits, code.length);
 		return;
 	}
-	copy = *writer; /* so that the caller's may live in registers */
+	copy = *writer; /* so that the caller's writer can stay in registers */
 	bits_put_long_code(&copy, value, k);
 	*writer = copy;
 }
 
-/* Two codes, the first one first. */
+/* Write two codes, the first one first. */
 static inline void bits_put_codes(struct bits_writer *writer, uint64_t value, unsigned int k,
 				  uint64_t value2, unsigned int k2)
 {
@@ -126,8 +129,8 @@ static inline void bits_put_codes(struct bits_writer *writer, uint64_t value, un
 }
 
 /*
- * One order more costs each value below 2^k a bit and saves most others one,
- * so the best order is the median of the values' lengths.
+ * Increasing the order by one costs each value below 2^k one bit and saves most other values one.
+ * So the best order is the median of the values' lengths.
  */
 static inline unsigned int bits_order(const unsigned int *lengths, unsigned int values)
 {
@@ -142,8 +145,8 @@ static inline unsigned int bits_order(const unsigned int *lengths, unsigned int 
 }
 
 /*
- * Bits out of a blob. "waiting" may hold more than "bits" valid bits: those
- * beyond are what the next bits_refill brings again.
+ * Reads bits of a blob. "waiting" may hold more than "bits" valid bits; the next bits_refill()
+ * reads the excess bits again.
  */
 struct bits_reader {
 	const uint8_t *position;
@@ -197,7 +200,7 @@ static inline uint64_t bits_take_wide(struct bits_reader *reader, unsigned int n
 	return low | bits_take(reader, n - 32) << 32;
 }
 
-/* How many zeros stand before the next one, which is taken too; at most 63. */
+/* Count the zeros before the next one, and skip them and the one; at most 63 zeros. */
 static inline unsigned int bits_take_zeros(struct bits_reader *reader)
 {
 	unsigned int zeros = 0, run;
@@ -226,7 +229,7 @@ fail:
 	return 0;
 }
 
-/* A code that is longer than what waits, or that the stream ends in. */
+/* Read a code that is longer than the buffered bits, or in which the stream ends. */
 static __attribute__((noinline, unused)) uint64_t bits_take_long_code(struct bits_reader *reader,
 								      unsigned int k)
 {
@@ -241,7 +244,7 @@ static __attribute__((noinline, unused)) uint64_t bits_take_long_code(struct bit
 	return upper << k | lower;
 }
 
-/* Who has called bits_refill() a code or two ago takes the short way. */
+/* Callers that called bits_refill() one or two codes ago take the fast path. */
 static inline uint64_t bits_take_code(struct bits_reader *reader, unsigned int k)
 {
 	unsigned int n = (unsigned int)__builtin_ctzll(reader->waiting | 1ULL << 63);
@@ -249,7 +252,7 @@ static inline uint64_t bits_take_code(struct bits_reader *reader, unsigned int k
 	uint64_t rest, upper;
 
 	if (__builtin_expect(length > reader->bits, 0)) {
-		/* By way of a copy, so that the caller's may live in registers. */
+		/* Use a copy, so that the caller's reader can stay in registers. */
 		struct bits_reader copy = *reader;
 
 		rest = bits_take_long_code(&copy, k);
@@ -264,19 +267,22 @@ static inline uint64_t bits_take_code(struct bits_reader *reader, unsigned int k
 	return upper << k | rest;
 }
 
-/* Whether nothing is left but the zero bits that fill the last byte. Ends the reading. */
+/*
+ * Return true if only the zero bits that fill the last byte are left. No bits may be read
+ * afterwards.
+ */
 static inline bool bits_at_end(struct bits_reader *reader)
 {
 	uint64_t left;
 
-	/* Refilling may have run ahead of what was used: give whole bytes back. */
+	/* Refilling may have buffered whole bytes that were not used: give them back. */
 	reader->position -= reader->bits / 8;
 	reader->bits &= 7;
 	left = reader->waiting & ((1ULL << reader->bits) - 1);
 	return reader->position == reader->end && left == 0;
 }
 
-/* The last bits, in a byte of their own if need be. Return: the end of the stream. */
+/* Write the last bits, with a padded last byte if necessary. Return: the end of the stream. */
 static inline uint8_t *bits_finish(struct bits_writer *writer)
 {
 	if (writer->bits > 0)

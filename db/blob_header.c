@@ -40,7 +40,7 @@ int blob_header_read(struct blob_header *header, struct bits_reader *bits, uint8
 	header->count = bounded_reader_varint(&reader);
 	header->total = bounded_reader_varint(&reader);
 	header->first = header->count > 0 ? bounded_reader_varint(&reader) : 0;
-	/* Each takes at least two bits, but for the first. */
+	/* Each item except the first takes at least two bits. */
 	if (bounded_reader_failed(&reader) || header->shift > SHIFT_MAX ||
 	    header->count / 4 > bounded_reader_left(&reader) ||
 	    header->first > UINT64_MAX >> header->shift)

@@ -37,7 +37,7 @@ static int stat_file(const char *path, struct stat *status)
 	return r < 0 ? broker_vfs_fail(r) : 0;
 }
 
-/* Database paths are those of realpath(3), which have no links. */
+/* Database paths come from realpath(3) and contain no symbolic links. */
 static ssize_t read_link(const char *path, char *buffer, size_t bytes)
 {
 	(void)path;

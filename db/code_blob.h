@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The compact form of a procedure's code, kept because it is in no file.
+ * The compact form of a procedure's code, for code that is in no file.
  *
+ * Layout:
  *	version  1 byte, CODE_BLOB_VERSION
- *	machine  varint, its architecture, as in ELF files
+ *	machine  varint, architecture, as in ELF files
  *	bytes    varint, length of the code
  *	code     zlib stream
  *	crc      4 bytes, little endian, CRC-32 of the image, the offset and all of the above
@@ -19,7 +20,7 @@
 
 /**
  * code_blob_encode() - write code
- * @blob: out: its contents are replaced, its memory is used again
+ * @blob: out: its contents are replaced, its memory is reused
  *
  * Return: 0; -EINVAL no code, or more than CODE_BYTES_MAX; -ENOMEM.
  */
@@ -27,7 +28,7 @@ int code_blob_encode(struct profile_blob *blob, int64_t image, const struct prof
 
 /**
  * code_blob_decode() - read code
- * @code: out: all of it; data is malloc'd
+ * @code: out: all fields; data is malloc'd
  * @data: not trusted
  *
  * Return: 0; -EBADMSG damaged; -EPROTO a version not known; -ENOMEM.

@@ -59,7 +59,7 @@ static int to_errno(int rc, int cause)
 	case SQLITE_NOTADB:
 		return EMEDIUMTYPE;
 	case SQLITE_CORRUPT:
-	case SQLITE_ERROR: /* our statements are right: the schema is not ours */
+	case SQLITE_ERROR: /* the statements are correct, so the schema must be wrong */
 	case SQLITE_MISMATCH:
 	case SQLITE_SCHEMA:
 		return EBADMSG;
@@ -75,8 +75,8 @@ static int to_errno(int rc, int cause)
 }
 
 /*
- * The errno behind a failure. That of a failed write, other than ENOSPC, only
- * the file knows; for a transaction it is the log.
+ * Return the errno of a failure. For a failed write other than ENOSPC, only the file object has it;
+ * in a transaction, that file is the log.
  */
 static int system_errno(sqlite3 *handle, int rc)
 {
@@ -204,7 +204,7 @@ void database_close(struct database *db)
 	memset(db, 0, sizeof(*db));
 }
 
-/* What a file's header says that it is. */
+/* Identify the file and its schema version by its header. */
 static int identify(struct database *db, int64_t *version, struct error *err)
 {
 	int64_t application, objects;
@@ -243,7 +243,7 @@ static const struct schema_tables {
 	{5, "'recording'", 1},
 };
 
-/* A hostile file could have views or triggers with our tables' names. */
+/* A hostile file could have views or triggers with the names of these tables. */
 static int check_tables(struct database *db, int64_t version, struct error *err)
 {
 	int64_t triggers, found;
@@ -270,7 +270,7 @@ static int check_tables(struct database *db, int64_t version, struct error *err)
 	return r;
 }
 
-/* An empty file gets the whole schema; steps[n] brings version n to n + 1. */
+/* Apply the whole schema to an empty file; steps[n] migrates version n to n + 1. */
 static int migrate(struct database *db, int64_t version, struct error *err)
 {
 	static const char *const steps[DATABASE_VERSION] = {
@@ -293,14 +293,14 @@ static int migrate(struct database *db, int64_t version, struct error *err)
 	return r;
 }
 
-/* Limits what a hostile file can make SQLite do. */
+/* Limit the actions that a hostile file can trigger in SQLite. */
 static int harden(struct database *db, struct error *err)
 {
 	sqlite3_extended_result_codes(db->handle, 1);
 	sqlite3_busy_timeout(db->handle, BUSY_TIMEOUT_MS);
 	sqlite3_db_config(db->handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(db->handle, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
-	/* Temporary files need a file system. */
+	/* Temporary files would need access to the file system. */
 	if (broker_socket() >= 0)
 		sqlite3_exec(db->handle, "PRAGMA temp_store = MEMORY", NULL, NULL, NULL);
 	return database_exec(db, "PRAGMA cell_size_check = ON", "open", err);
@@ -318,8 +318,8 @@ static int open_handle(struct database *db, const char *name, int flags, struct 
 }
 
 /*
- * An absolute path never looks like SQLite's special names, and both names of
- * a link lead to the same lock and log.
+ * Use an absolute path: it never looks like SQLite's special names, and all symbolic links to a
+ * database lead to the same lock and log.
  */
 static int set_path(struct database *db, const char *path, struct error *err)
 {
@@ -363,12 +363,12 @@ int database_open_write(struct database *db, const char *path, struct error *err
 	if (r < 0)
 		return r;
 	/*
-	 * The cache's size is ours to tell, in KiB: a library may be built with another one,
-	 * and a daemon that always runs has no more than that for however large a merge.
+	 * Set the cache size explicitly, in KiB: a library may be built with another default. It
+	 * bounds the memory of the daemon for merges of any size.
 	 *
-	 * The next three are kept in the file and must come before the first
-	 * table. Most profiles are a few hundred bytes to some kilobytes: small
-	 * pages waste a third less of the file than SQLite's usual 4 KiB.
+	 * The next three settings are stored in the file and must come before the first table. Most
+	 * profiles are a few hundred bytes to some kilobytes: small pages waste a third less of the
+	 * file than SQLite's usual 4 KiB.
 	 */
 	r = database_exec(db,
 			  "PRAGMA cache_size = -2048;"
@@ -383,7 +383,7 @@ int database_open_write(struct database *db, const char *path, struct error *err
 		r = migrate(db, version, err);
 	if (r == 0)
 		r = check_tables(db, DATABASE_VERSION, err);
-	/* SQLite releases the shared memory of databases with a log only. */
+	/* SQLite releases shared memory only for databases with a log. */
 	if (r == 0)
 		database_file_note(&db->file, db->handle);
 	return r;
@@ -401,7 +401,7 @@ static bool log_has_contents(const char *path)
 	return broker_stat(log, &status) == 0 && status.st_size > 0;
 }
 
-/* "file:PATH?immutable=1" with the path's special characters escaped. */
+/* Return "file:PATH?immutable=1" with the path's special characters escaped. */
 static char *immutable_uri(const char *path)
 {
 	static const char suffix[] = "?immutable=1";
@@ -433,7 +433,7 @@ static int open_immutable(struct database *db, struct error *err)
 	return open_handle(db, uri, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, err);
 }
 
-/* Whether SQLite failed because it could not make or join the shared memory. */
+/* Return true if SQLite failed because it could not create or open the shared memory. */
 static bool cannot_share(struct database *db)
 {
 	int rc = sqlite3_errcode(db->handle) & 0xff;

@@ -14,7 +14,7 @@
 #include "lib/cleanup.h"
 
 #define ASIDE_MAX 1000
-/* https://www.sqlite.org/walformat.html: two headers, then the checkpoint's progress. */
+/* https://www.sqlite.org/walformat.html: two headers, then the progress of checkpoints. */
 #define SHARED_REGION_BYTES 32768
 #define SHARED_FRAMES 16
 #define SHARED_PAGE_BYTES 14
@@ -59,7 +59,7 @@ static bool is_written(const struct file_identity *then, const struct file_ident
 	       then->changed.tv_nsec != now->changed.tv_nsec;
 }
 
-/* NULL: a file system of SQLite's that shares no memory, or nothing is shared yet. */
+/* NULL: a VFS that shares no memory, or nothing is shared yet. */
 static const volatile unsigned char *shared_memory(sqlite3 *handle)
 {
 	volatile void *memory = NULL;
@@ -87,7 +87,9 @@ static bool shared_read(sqlite3 *handle, unsigned char *bytes)
 	return true;
 }
 
-/* SQLite leaks the shared memory of a database that was never used with a log. */
+/*
+ * Mapping the shared memory of a database that was never used with a log would make SQLite leak it.
+ */
 static bool shared_read_noted(const struct database_file *file, sqlite3 *handle,
 			      unsigned char *bytes)
 {
@@ -102,7 +104,7 @@ int database_file_hold(struct database_file *file, const char *given, const char
 	if (file->given == NULL)
 		return -ENOMEM;
 	file->path = path;
-	/* Closing a descriptor of another kind would drop SQLite's locks. */
+	/* Closing a descriptor without O_PATH would drop SQLite's locks. */
 	file->fd = open(path, O_PATH | O_CLOEXEC);
 	if (file->fd < 0)
 		return -errno;
@@ -113,7 +115,7 @@ int database_file_hold(struct database_file *file, const char *given, const char
 	return 0;
 }
 
-/* A file that another program has put at the path is ignored. */
+/* Record a file next to the database. A file that another program has put there is ignored. */
 static void note_beside(const struct database_file *file, const char *suffix,
 			struct file_identity *noted)
 {
@@ -123,7 +125,9 @@ static void note_beside(const struct database_file *file, const char *suffix,
 		*noted = now;
 }
 
-/* The shared memory first: a change of another connection after that is seen as such later. */
+/*
+ * Read the shared memory first, so that a later change by another connection is recognised as such.
+ */
 void database_file_note(struct database_file *file, sqlite3 *handle)
 {
 	struct stat status;
@@ -175,7 +179,7 @@ static bool is_file_in_place(const struct database_file *file, const char *path)
 	struct stat status;
 	struct file_identity main;
 
-	/* After other failures nothing is known of the file. */
+	/* Other failures do not show that the file was moved. */
 	if (stat(path, &status) < 0)
 		return errno != ENOENT && errno != ENOTDIR && errno != ELOOP;
 	main = identity_of(&status);
@@ -209,7 +213,7 @@ enum database_place database_file_place(const struct database_file *file, sqlite
 	return is_file_in_place(file, file->given) ? DATABASE_IN_PLACE : DATABASE_MOVED;
 }
 
-/* A log that another program has written is that program's. */
+/* Remove a file of this connection. A log that another program has written is kept. */
 static void remove_own(const struct database_file *file, const char *suffix,
 		       const struct file_identity *own, bool contents)
 {
@@ -222,7 +226,10 @@ static void remove_own(const struct database_file *file, const char *suffix,
 	unlink(name);
 }
 
-/* The log has transactions that could not be copied to the database: it follows the database. */
+/*
+ * The log has transactions that could not be copied to the database. Rename it along with the
+ * database.
+ */
 static void log_follow(const struct database_file *file)
 {
 	char from[PATH_MAX], to[PATH_MAX], name[PATH_MAX];
@@ -306,7 +313,7 @@ int database_file_set_aside(const char *path, bool main, char *name, size_t size
 	for (size_t i = main ? 0 : 1; i < sizeof(suffixes) / sizeof(*suffixes); i++) {
 		int r = rename_one(path, suffixes[i], attempt, renamed, sizeof(renamed));
 
-		/* All files of a database get the same number. */
+		/* Rename all files of a database with the same number. */
 		while (r == -EEXIST && name[0] == '\0' && attempt < ASIDE_MAX)
 			r = rename_one(path, suffixes[i], ++attempt, renamed, sizeof(renamed));
 		if (r < 0)

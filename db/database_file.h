@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The identity of the file that a writer has open. A database that another program removes, moves,
- * replaces or overwrites is noticed before the next transaction. Closing it then does not change
- * the file at its path. Private to db/.
+ * The identity of the file that a writer has open, so that the writer detects before the next
+ * transaction if another program has removed, moved, replaced or overwritten the database. Closing
+ * it then does not change the file at its path. Private to db/.
  *
  * A file is the same if its device and inode are the same, its log and its shared memory are
  * those that SQLite opened, and no program but SQLite has written to it. SQLite shows each commit
@@ -18,7 +18,7 @@
 
 struct sqlite3;
 
-/* In the shared memory: what commits and checkpoints change, but readers do not. */
+/* Part of the shared memory that commits and checkpoints change, but readers do not. */
 #define DATABASE_SHARED_BYTES 104
 
 /** struct file_identity - a file, and its contents as far as stat(2) shows them */
@@ -31,12 +31,12 @@ struct file_identity {
 
 /**
  * struct database_file - the files of an open connection
- * @held:    false: nothing is known and nothing is checked
- * @fd:      of the database, O_PATH
- * @given:   its path as the caller named it; a link may lead elsewhere later
- * @path:    the path that SQLite has opened; the connection's
- * @main, @log, @memory: as after the last transaction
- * @shared:  contents of the shared memory then
+ * @held:    false: the file is unknown and nothing is checked
+ * @fd:      descriptor of the database, O_PATH
+ * @given:   path as the caller named it; a symbolic link may lead elsewhere later
+ * @path:    path that SQLite has opened; owned by the connection
+ * @main, @log, @memory: identities after the last transaction
+ * @shared:  contents of the shared memory at that time
  */
 struct database_file {
 	bool held;
@@ -50,8 +50,8 @@ struct database_file {
 };
 
 /**
- * enum database_place - where the open database is
- * @DATABASE_IN_PLACE:    where it was
+ * enum database_place - state of the open database
+ * @DATABASE_IN_PLACE:    still at its path
  * @DATABASE_MOVED:       sound, but under another name, or without its log or shared memory
  * @DATABASE_REMOVED:     it has no name any more
  * @DATABASE_OVERWRITTEN: the file has other contents
@@ -64,34 +64,35 @@ enum database_place {
 };
 
 /**
- * database_file_hold() - remember the file at a path; before SQLite opens it
+ * database_file_hold() - record the identity of the file at a path, before SQLite opens it
  *
  * Return: 0 or negative errno.
  */
 int database_file_hold(struct database_file *file, const char *given, const char *path);
 
-/** database_file_note() - remember the state that a transaction of this connection has left. */
+/** database_file_note() - record the state after a transaction of this connection */
 void database_file_note(struct database_file *file, struct sqlite3 *handle);
 
-/** database_file_place() - find out where the database is now. */
+/** database_file_place() - determine the state of the open database */
 enum database_place database_file_place(const struct database_file *file, struct sqlite3 *handle);
 
-/** database_file_is_at() - whether the open database is the file at a path. */
+/** database_file_is_at() - return true if the open database is the file at a path */
 bool database_file_is_at(const struct database_file *file, const char *path);
 
 /**
  * database_file_close() - close the connection
  *
- * In place, SQLite checkpoints and removes the log by name. Otherwise the database is not
- * checkpointed; a log and a shared memory that are this connection's are removed, others stay.
+ * If the database is in place, SQLite checkpoints and removes the log by name. Otherwise the
+ * database is not checkpointed; a log and a shared memory of this connection are removed, others
+ * are kept.
  */
 void database_file_close(struct database_file *file, struct sqlite3 *handle);
 
 /**
- * database_file_name() - the name that the open database has now
+ * database_file_name() - return the current name of the open database
  * @name: out
  *
- * Return: false if it has none, or it is not known.
+ * Return: false if it has no name, or the name is unknown.
  */
 bool database_file_name(const struct database_file *file, char *name, size_t size);
 
@@ -100,7 +101,7 @@ bool database_file_name(const struct database_file *file, char *name, size_t siz
  * @main: false: a log and a journal only
  * @name: out: the new name of the first file; "" if there was none
  *
- * To PATH.replaced-N, with the first N that is free.
+ * The new name is PATH.replaced-N, with the first N that is free.
  *
  * Return: 0 or negative errno.
  */

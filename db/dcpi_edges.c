@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The table dcpi_edges; db/dcpi_sqlite.h is its manual. */
+/* The table dcpi_edges; documented in db/dcpi_sqlite.h. */
 #include "db/dcpi_sqlite.h"
 
 #include "db/edge_blob.h"
@@ -61,7 +61,7 @@ static int edges_decode(struct dcpi_cursor *walk)
 	return SQLITE_OK;
 }
 
-/* Whether the file is of a version that had no edges: it has none, then. */
+/* Return true if the file's schema version had no edges. */
 static bool before_edges(sqlite3 *handle)
 {
 	sqlite3_stmt *version;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The table dcpi_samples; db/dcpi_sqlite.h is its manual. */
+/* The table dcpi_samples; documented in db/dcpi_sqlite.h. */
 #include "db/dcpi_sqlite.h"
 
 #include "db/profile_blob.h"

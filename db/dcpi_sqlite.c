@@ -31,7 +31,7 @@ int dcpi_sqlite_error(sqlite3_vtab *table, int r, const char *what, sqlite3_int6
 	return dcpi_sqlite_fail(table, SQLITE_CORRUPT_VTAB, "%s %lld is damaged", what, id);
 }
 
-/* A table of any type: a connection, nothing else. */
+/* A table of any type, which consists of a connection only. */
 struct table {
 	sqlite3_vtab base;
 	const struct dcpi_table_type *type;
@@ -130,7 +130,7 @@ static int table_close(sqlite3_vtab_cursor *base)
 	return SQLITE_OK;
 }
 
-/* Begin again, with this query, not yet bound. */
+/* Start again with a new query, whose parameters are not yet bound. */
 static int prepare(struct dcpi_cursor *cursor, const char *sql)
 {
 	struct table *table = table_of(cursor);
@@ -147,7 +147,7 @@ static int prepare(struct dcpi_cursor *cursor, const char *sql)
 	return SQLITE_OK;
 }
 
-/* The query with the conditions of the selectors @used appended, and bound. */
+/* Prepare the query with the conditions of the selectors @used appended, and bind their values. */
 static int prepare_selected(struct dcpi_cursor *cursor, int used, int argc, sqlite3_value **argv)
 {
 	const struct dcpi_table_type *type = table_of(cursor)->type;
@@ -172,7 +172,7 @@ static int prepare_selected(struct dcpi_cursor *cursor, int used, int argc, sqli
 	return rc;
 }
 
-/* On to the next row that has something in it. */
+/* Advance to the next row with contents. */
 static int next_row(struct dcpi_cursor *cursor)
 {
 	struct table *table = table_of(cursor);
@@ -236,7 +236,7 @@ static int table_rowid(sqlite3_vtab_cursor *base, sqlite3_int64 *rowid)
 }
 
 static const sqlite3_module table_module = {
-	.xConnect = table_connect, /* no xCreate: a table is there by its name alone */
+	.xConnect = table_connect, /* no xCreate: the tables are eponymous */
 	.xBestIndex = table_best_index,
 	.xDisconnect = table_disconnect,
 	.xOpen = table_open,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The table dcpi_symbols; db/dcpi_sqlite.h is its manual. */
+/* The table dcpi_symbols; documented in db/dcpi_sqlite.h. */
 #include "db/dcpi_sqlite.h"
 
 #include "db/profile_read.h"

@@ -12,10 +12,10 @@
 #include "db/blob_header.h"
 #include "lib/array.h"
 
-#define CODES 3 /* an edge */
+#define CODES 3 /* codes of an edge */
 #define ORDERS 4
 #define BLOCK_BYTES_MAX (EDGE_BLOB_BLOCK * CODES * BITS_CODE_BYTES_MAX + 3 + BITS_SLACK_BYTES)
-/* Keys of profiles have one word less. */
+/* Keys of profiles are built from one word less. */
 #define KEY_WORD 0x7365676465ULL
 
 void edge_list_deinit(struct edge_list *list)
@@ -44,7 +44,7 @@ static uint64_t unzigzag(uint64_t code)
 	return code >> 1 ^ (0 - (code & 1));
 }
 
-/* What is written of an edge: a code each. */
+/* The codes written for an edge. */
 struct codes {
 	uint64_t from;
 	uint64_t to;
@@ -103,7 +103,7 @@ static void put_block(struct bits_writer *result, const struct profile_edge *edg
 	*result = writer;
 }
 
-/* Checks what encode promises, and finds the sum and the common alignment. */
+/* Check the promises of the caller of encode, and determine the sum and the common alignment. */
 static int survey(const struct profile_edge *edges, size_t count, uint64_t *total,
 		  unsigned int *shift)
 {
@@ -165,7 +165,7 @@ int edge_blob_encode(struct profile_blob *blob, uint32_t key, const struct profi
 	return r;
 }
 
-/* What no offset >> shift exceeds. */
+/* Upper bound of all offsets >> shift. */
 static uint64_t limit_of(const struct blob_header *header)
 {
 	return PROFILE_EDGE_OFFSET_MAX >> header->shift;
@@ -193,7 +193,7 @@ static bool take_block(struct bits_reader *result, struct profile_edge *edges, s
 		again = previous != NULL && distance == 0;
 		to = bits_take_code(&reader, again ? kn : kt);
 		value = bits_take_code(&reader, kc);
-		/* No sum of two overflows that both are within the limit. */
+		/* The sum of two numbers within the limit does not overflow. */
 		if (reader.failed || distance > limit || (again && to >= limit) ||
 		    value >= PROFILE_BLOB_TOTAL_MAX)
 			return false;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The compact form of edges, and of ranges that were counted: sorted (from, to, count)
- * triples as bytes.
+ * The compact form of edges, and of counted ranges: sorted (from, to, count) triples as bytes.
  *
+ * Layout:
  *	version  1 byte, EDGE_BLOB_VERSION
  *	shift    1 byte, low zero bits that all offsets have in common
  *	edges    varint, number of edges
@@ -11,11 +11,14 @@
  *	blocks   a bit stream, least significant bit first, zero-padded
  *	crc      4 bytes, little endian, CRC-32 of the key and all of the above
  *
- * A block is up to EDGE_BLOB_BLOCK edges: 5 bits each kf, kt, kn, kc, then for
- * each edge Exp-Golomb codes (db/bits.h) of these: the distance of its from
- * from the one before, order kf (the very first has none); where that is 0, the
- * distance of its to from the one before, less one, order kn; else its to less
- * its from, as zigzag, order kt; its count, less one, order kc.
+ * A block has up to EDGE_BLOB_BLOCK edges. It begins with the orders kf, kt, kn and kc, 5 bits
+ * each. Then each edge has three Exp-Golomb codes (db/bits.h):
+ *
+ * - the difference of its "from" to that of the previous edge, order kf (the very first edge has
+ *   none);
+ * - if that difference is 0: the difference of its "to" to that of the previous edge, minus one,
+ *   order kn; otherwise its "to" minus its "from", as zigzag, order kt;
+ * - its count minus one, order kc.
  */
 #ifndef DCPI_EDGE_BLOB_H
 #define DCPI_EDGE_BLOB_H
@@ -26,7 +29,7 @@
 #define EDGE_BLOB_VERSION 1
 #define EDGE_BLOB_BLOCK 64
 
-/** struct edge_list - growing edges and their sum; zero-initialised is empty. */
+/** struct edge_list - a growable array of edges, and their sum; zero-initialised is empty. */
 struct edge_list {
 	struct profile_edge *edges;
 	size_t count;
@@ -36,15 +39,15 @@ struct edge_list {
 
 void edge_list_deinit(struct edge_list *list);
 
-/** edge_blob_key() - what binds a blob to its row; never that of another kind of blob. */
+/** edge_blob_key() - the key that binds a blob to its row; differs for other kinds of blobs */
 uint32_t edge_blob_key(int64_t epoch, int64_t image, int64_t to_image, int64_t kind);
 
-/* In place of to_image: of the table of exact counts. No image has this number. */
+/* Used instead of to_image in the table of exact counts. No image has this number. */
 #define EDGE_BLOB_COUNTS 0
 
 /**
  * edge_blob_encode() - write edges
- * @blob:  out: its contents are replaced, its memory is used again
+ * @blob:  out: its contents are replaced, its memory is reused
  * @edges: strictly ascending by from, then to; offsets up to
  *         PROFILE_EDGE_OFFSET_MAX, counts > 0
  *
@@ -59,12 +62,12 @@ int edge_blob_encode(struct profile_blob *blob, uint32_t key, const struct profi
 
 /**
  * edge_blob_decode() - read edges
- * @list: out: replaced, its memory is used again; undefined on failure
+ * @list: out: replaced, its memory is reused; undefined on failure
  * @data: not trusted
  *
  * O(@bytes), and at most 96 bytes of memory for each of @bytes.
  *
- * Return: 0; -EBADMSG damaged; -EPROTO a version not known; -ENOMEM.
+ * Return: 0; -EBADMSG damaged; -EPROTO unknown version; -ENOMEM.
  */
 int edge_blob_decode(struct edge_list *list, uint32_t key, const void *data, size_t bytes);
 

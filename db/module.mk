@@ -9,7 +9,7 @@ db-src := db/database.c db/broker_vfs.c db/blob_header.c db/profile_blob.c db/ed
 	db/profile_merge.c db/code_blob.c db/profile_read_code.c db/profile_write_code.c \
 	db/recording_blob.c db/profile_read_recordings.c db/profile_write_recordings.c
 
-# The schema, and how to come to it, as C strings: one line of SQL, one of C.
+# The schema and its migrations as C strings: one line of SQL, one of C.
 SCHEMA_SQL := db/schema.sql db/schema_from_1.sql db/schema_from_2.sql db/schema_from_3.sql \
 	db/schema_from_4.sql db/schema_from_5.sql
 GENERATED += $(OBJ)/gen/db/schema.h
@@ -24,7 +24,7 @@ $(OBJ)/gen/db/schema.h: $(SCHEMA_SQL) db/module.mk
 $(OBJ)/db/database.o: CPPFLAGS += -I$(OBJ)/gen
 $(OBJ)/db/database.o: $(OBJ)/gen/db/schema.h
 
-# Named after what sqlite3's .load is given; see db/dcpi_sqlite.h.
+# The name is the argument of sqlite3's .load; see db/dcpi_sqlite.h.
 PLUGINS += dcpi_sqlite
 dcpi_sqlite-src := db/dcpi_sqlite.c db/dcpi_samples.c db/dcpi_edges.c db/dcpi_symbols.c
 dcpi_sqlite-archives := db
@@ -36,7 +36,7 @@ db-tests := unit_edge_blob unit_power_cut unit_profile_blob unit_profile_db unit
 unit_power_cut-with := tests/power_cut_vfs.c
 db-benches := bench_db
 bench_db-ldlibs := -lm
-# The databases that tests look at are made by programs.
+# These programs make the databases that tests read.
 db-helpers := make_golden_db make_profile_db merge_cost
 
 FUZZERS += fuzz_profile_blob

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a profile database holds, as plain structures.
+ * The contents of a profile database, as plain structures.
  *
- * Time is in nanoseconds since the Unix epoch, offsets are bytes from the
- * start of an image's file (kernel: from _text; vDSO: from its ELF header),
- * never addresses of a running system. Strings are UTF-8 and NUL-terminated.
- * Unless a function says otherwise, pointers in these structures belong to
- * whoever filled them in.
+ * Time is in nanoseconds since the Unix epoch, offsets are bytes from the start of an image's file
+ * (kernel: from _text; vDSO: from its ELF header), never addresses of a running system. Strings are
+ * UTF-8 and NUL-terminated. Unless a function documents otherwise, pointers in these structures
+ * belong to the code that filled them in.
  */
 #ifndef DCPI_PROFILE_H
 #define DCPI_PROFILE_H
@@ -20,7 +19,7 @@ enum profile_image_kind {
 	PROFILE_IMAGE_KERNEL = 1, /* the kernel itself; offsets from _text */
 	PROFILE_IMAGE_MODULE = 2, /* kernel module; offsets from its load address */
 	PROFILE_IMAGE_VDSO = 3,
-	PROFILE_IMAGE_JIT = 4,	   /* code made at run time, in no file */
+	PROFILE_IMAGE_JIT = 4,	   /* code generated at run time, in no file */
 	PROFILE_IMAGE_UNKNOWN = 5, /* samples that matched no image; offsets are 0 */
 };
 
@@ -30,7 +29,7 @@ enum profile_image_kind {
 #define PROFILE_IDENTITY_DIGEST_BYTES 12
 
 /**
- * enum profile_identity_kind - what identifies an image; values are stored.
+ * enum profile_identity_kind - kinds of identities of images; values are stored
  *
  * Each user can write the build-id of another file into a file. Hence PROFILE_IDENTITY_BUILD_ID and
  * PROFILE_IDENTITY_DIGEST are identities of files that only the superuser (or the daemon's user)
@@ -63,11 +62,11 @@ enum profile_identity_kind {
 
 /**
  * struct profile_image - an image
- * @kind:           what it is
- * @identity_kind:  what @identity holds
+ * @kind:           kind of the image
+ * @identity_kind:  kind of @identity
  * @identity_bytes: length of @identity, 0 .. PROFILE_IDENTITY_BYTES_MAX
  * @identity:       together with @kind identifies the image on any host; with
- *                  PROFILE_IDENTITY_NONE, @path does on one host
+ *                  PROFILE_IDENTITY_NONE, @path identifies it on one host
  * @path:           a label: where the image was last seen
  */
 struct profile_image {
@@ -99,7 +98,7 @@ static inline const uint8_t *profile_image_build_id(const struct profile_image *
 	return image->identity + digest;
 }
 
-/** struct profile_symbol - a procedure of an image, kept at collection time. */
+/** struct profile_symbol - a procedure of an image, stored at collection time */
 struct profile_symbol {
 	uint64_t offset; /* first byte */
 	uint64_t bytes;	 /* 0: up to the next symbol */
@@ -108,7 +107,7 @@ struct profile_symbol {
 
 /**
  * struct profile_code - a procedure that is in no file
- * @offset: its first byte, in the image
+ * @offset: offset of its first byte in the image
  * @bytes:  its length, 1 .. CODE_BYTES_MAX (db/code_blob.h)
  * @machine: architecture, as in ELF files (EM_*)
  */
@@ -119,7 +118,7 @@ struct profile_code {
 	const uint8_t *data;
 };
 
-/** struct profile_sample - how often an offset was sampled. */
+/** struct profile_sample - number of samples at an offset */
 struct profile_sample {
 	uint64_t offset;
 	uint64_t count;
@@ -131,7 +130,7 @@ struct profile_range {
 	uint64_t end;
 };
 
-/** struct profile_ranges - @list: by @start, none reaches into another */
+/** struct profile_ranges - @list: sorted by @start; ranges do not overlap */
 struct profile_ranges {
 	struct profile_range *list;
 	size_t count;
@@ -140,13 +139,13 @@ struct profile_ranges {
 #define PROFILE_PID_ALL (-1)
 
 /*
- * Profiles by unit stand where those by process do, with numbers below
- * PROFILE_PID_ALL: -1 - label, for labels 1 .. PROFILE_LABEL_MAX.
+ * Profiles by unit are stored like those by process, with numbers below PROFILE_PID_ALL: -1 -
+ * label, for labels 1 .. PROFILE_LABEL_MAX.
  */
 #define PROFILE_LABEL_MAX INT32_MAX
 #define PROFILE_PID_OF_LABEL(label) (-1 - (int64_t)(label))
 
-/** profile_label_of_pid() - the label of a profile by unit; 0 of any other. */
+/** profile_label_of_pid() - return the label of a profile by unit; 0 for any other profile */
 static inline uint32_t profile_label_of_pid(int64_t pid)
 {
 	return pid < PROFILE_PID_ALL && pid >= PROFILE_PID_OF_LABEL(PROFILE_LABEL_MAX)
@@ -155,8 +154,8 @@ static inline uint32_t profile_label_of_pid(int64_t pid)
 }
 
 /**
- * struct profile_label - where processes ran, by their control group
- * @number:    in the epoch, 1 .. PROFILE_LABEL_MAX
+ * struct profile_label - the unit and container of processes, by their control group
+ * @number:    number in the epoch, 1 .. PROFILE_LABEL_MAX
  * @unit:      systemd unit, "nginx.service"; "" if none
  * @container: container id, "" if none
  */
@@ -167,9 +166,9 @@ struct profile_label {
 };
 
 /**
- * struct profile_process - a process that has profiles of its own
- * @command: its name
- * @label:   where it ran; 0: not known
+ * struct profile_process - a process with separate profiles
+ * @command: name of the process
+ * @label:   label of the process; 0: unknown
  */
 struct profile_process {
 	int64_t pid;
@@ -179,55 +178,58 @@ struct profile_process {
 
 /** enum profile_edge_kind - how an edge was found; values are stored. */
 enum profile_edge_kind {
-	PROFILE_EDGE_BRANCH = 0, /* a branch was interpreted: from it, to where it went */
-	PROFILE_EDGE_DOUBLE = 1, /* two interrupts, one right after the other */
-	PROFILE_EDGE_PROBE = 2,	 /* a branch was probed: all of its executions for a while */
+	PROFILE_EDGE_BRANCH = 0, /* a branch was interpreted: from the branch to its target */
+	PROFILE_EDGE_DOUBLE = 1, /* two interrupts in immediate succession */
+	PROFILE_EDGE_PROBE = 2,	 /* a branch was probed: all its executions for a while */
 	/*
-	 * No edges: executions of a branch while another one was probed, too; from a branch to
-	 * itself, windows in which it was probed and executed.
+	 * Not edges: executions of a branch in windows in which another branch was probed, too.
+	 * From a branch to itself: windows in which it was probed and executed.
 	 */
 	PROFILE_EDGE_BESIDE = 3,
 	/*
-	 * No edges: how unlike each other a branch's windows are: sums over them of the squares
-	 * of what went each of two ways, in parts as below; from the branch to itself, of the
-	 * product of both.
+	 * Not edges: differences between a branch's windows. Sums over the windows of the squared
+	 * executions in each of the two directions, in parts as defined below. From the branch to
+	 * itself: the sum of the products of both directions.
 	 */
 	PROFILE_EDGE_MOMENT = 4,
 	/*
-	 * No edges: PROFILE_EDGE_PROBE, of branches with two ways, in parts of an execution; from
-	 * the branch to itself, all of its executions in windows in which it was probed.
+	 * Not edges: PROFILE_EDGE_PROBE for branches with two directions, in parts of an execution.
+	 * From the branch to itself: all its executions in windows in which it was probed.
 	 */
 	PROFILE_EDGE_PARTS = 5,
 	/*
-	 * No edges: how long a program goes on from one execution of a branch to the next. From
-	 * the branch to itself: times that this was measured, and nanoseconds in all.
+	 * Not edges: the time from one execution of a branch to the next, always from the branch to
+	 * itself. GAPS is the number of measurements, GAP_NS their sum in nanoseconds.
 	 */
 	PROFILE_EDGE_GAPS = 6,
 	PROFILE_EDGE_GAP_NS = 7,
 	/*
-	 * No edges: executions of a branch in whole rounds, from one execution of another one to
-	 * the next; and from that one to it, these rounds.
+	 * Not edges: executions of a branch in complete intervals from one execution of a reference
+	 * branch to the next. From the reference branch to the branch: number of these intervals.
 	 */
 	PROFILE_EDGE_ROUND = 8,
 };
 
 #define PROFILE_EDGE_KINDS 9
-/* A window counts as so many executions at most, so one may be a part of one. */
+/*
+ * Parts of an execution. A window has a maximum weight in executions, so each of its executions may
+ * count as a fraction.
+ */
 #define PROFILE_EDGE_PART 100
-/* Those before it are edges, and counted as such. */
+/* Kinds below this one are edges, and are counted as such. */
 #define PROFILE_EDGE_NO_EDGE PROFILE_EDGE_BESIDE
 
-/* Offsets of edges are those of a file: off_t. */
+/* Offsets of edges are file offsets, which fit off_t. */
 #define PROFILE_EDGE_OFFSET_MAX ((uint64_t)INT64_MAX)
 
-/** struct profile_edge - how often control was seen to go from one offset to another. */
+/** struct profile_edge - number of times that control was seen to go from one offset to another */
 struct profile_edge {
 	uint64_t from;
 	uint64_t to;
 	uint64_t count;
 };
 
-/** profile_edge_compare() - the order of edges: by from, then to. */
+/** profile_edge_compare() - order edges by from, then by to */
 static inline int profile_edge_compare(const struct profile_edge *a, const struct profile_edge *b)
 {
 	if (a->from != b->from)
@@ -236,13 +238,13 @@ static inline int profile_edge_compare(const struct profile_edge *a, const struc
 }
 
 /**
- * enum profile_count_kind - what dcpix counted; values are stored
+ * enum profile_count_kind - kinds of counts of dcpix; values are stored
  *
- * Counts are kept as struct profile_edge has them, both ends in one image. Code that is in
- * a range that was watched and in no run was not executed.
+ * Counts have the form of struct profile_edge, with both ends in one image. Code in a watched range
+ * that is in no run was not executed.
  */
 enum profile_count_kind {
-	PROFILE_COUNT_RUN = 0,	   /* all instructions in @from .. @to - 1 were, @count times */
+	PROFILE_COUNT_RUN = 0,	   /* instructions @from .. @to - 1 were executed @count times */
 	PROFILE_COUNT_EDGE = 1,	   /* control went from the instruction at @from to that at @to */
 	PROFILE_COUNT_WATCHED = 2, /* in @count processes: @from .. @to - 1 were counted */
 };
@@ -251,15 +253,15 @@ enum profile_count_kind {
 
 /**
  * struct profile_event - an event sampled in an epoch
- * @number:     its number in the epoch, 0 ..
+ * @number:     number of the event in the epoch, 0 ..
  * @name:       as users write it ("cycles", "cpu-clock")
- * @unit:       of the periods: "cycles", "ns", "events"
+ * @unit:       unit of the periods: "cycles", "ns", "events"
  * @period_min: shortest sampling period
  * @period_max: longest; drawn uniformly from the window
- * @enabled_ns: time it was to be counted, summed over CPUs; 0: not known
- * @running_ns: time it was on a counter: less, if events took turns. What the
- *              event would have counted is its samples times @enabled_ns /
- *              @running_ns, where both are known
+ * @enabled_ns: time the event was to be counted, summed over CPUs; 0: unknown
+ * @running_ns: time the event was on a counter: less, if perf rotated events. The total
+ *              of the event is its samples times @enabled_ns / @running_ns, if both
+ *              are known
  */
 struct profile_event {
 	uint32_t number;
@@ -274,9 +276,8 @@ struct profile_event {
 /**
  * struct profile_counter - a named count of an epoch
  *
- * "loss" counters are samples that are in no profile; "unknown" counters split
- * the samples of the unknown image by reason; "stat" counters describe the
- * collection.
+ * "loss" counters are samples that are in no profile; "unknown" counters divide the samples of the
+ * unknown image by reason; "stat" counters describe the collection.
  */
 struct profile_counter {
 	const char *group; /* "loss", "unknown" or "stat" */
@@ -286,17 +287,17 @@ struct profile_counter {
 
 /**
  * struct profile_epoch - an interval of collection
- * @id:            in this database
- * @start_ns:      when it began
- * @end_ns:        when it ended; of an epoch still open, its last merge
+ * @id:            number of the epoch in this database
+ * @start_ns:      start of the epoch
+ * @end_ns:        end of the epoch; the last merge if the epoch is still open
  * @open:          1 while samples may still be merged into it
  * @host:          host name
- * @machine_id:    what tells hosts of one name apart; may be ""
+ * @machine_id:    distinguishes hosts with the same name; may be ""
  * @cpu_model:     as in /proc/cpuinfo
  * @cpus:          CPUs sampled
  * @kernel:        release, "6.1.0-56-amd64"
  * @source:        "kmod", "perf", ...
- * @source_reason: why this source, one line
+ * @source_reason: reason for choosing this source, one line
  * @label:         free text of the user; may be ""
  * @interrupts:    samples the source took:
  *                 interrupts = samples in profiles + sum of "loss" counters

@@ -85,7 +85,7 @@ static void put_block(struct bits_writer *result, const struct profile_sample *s
 	*result = writer;
 }
 
-/* Checks what encode promises, and finds the sum and the common alignment. */
+/* Check the promises of the caller of encode, and determine the sum and the common alignment. */
 static int survey(const struct profile_sample *samples, size_t count, uint64_t *total,
 		  unsigned int *shift)
 {
@@ -97,7 +97,7 @@ static int survey(const struct profile_sample *samples, size_t count, uint64_t *
 		invalid |= samples[i].count == 0;
 		invalid |= samples[i].offset <= before && i > 0;
 		before = samples[i].offset;
-		/* Unless one of both had bit 63 before, it cannot overflow unseen. */
+		/* If neither number had bit 63 set before, an overflow of the sum sets bit 63. */
 		sum += samples[i].count;
 		large |= sum | samples[i].count;
 		bits |= samples[i].offset;
@@ -152,9 +152,9 @@ int profile_blob_encode(struct profile_blob *blob, uint32_t key,
 }
 
 /*
- * @offset, @total: of what comes before the block, and in the end of the block
+ * @offset, @total: in: of the samples before the block; out: including the block
  *
- * Failures are gathered, and looked at once a block: none of them does harm.
+ * Failures are accumulated and checked once per block: none of them does harm meanwhile.
  */
 static bool take_block(struct bits_reader *result, struct profile_sample *samples, size_t count,
 		       bool first, uint64_t *offset, uint64_t *total)
@@ -177,7 +177,7 @@ static bool take_block(struct bits_reader *result, struct profile_sample *sample
 		value = bits_take_code(&reader, kc);
 		samples[i].offset = at;
 		samples[i].count = value + 1;
-		/* Unless one of both had bit 63 before, it cannot overflow unseen. */
+		/* If neither number had bit 63 set before, an overflow of the sum sets bit 63. */
 		sum += value + 1;
 		large |= value | sum;
 	}
@@ -188,8 +188,9 @@ static bool take_block(struct bits_reader *result, struct profile_sample *sample
 }
 
 /*
- * Moves samples that lie in @ranges to the front. Return: how many; @next: the first range that
- * does not end before them, and in the end before what follows.
+ * Move samples that lie in @ranges to the front. Return: their number. @next: in: the first range
+ * that does not end before the samples; out: the first one that does not end before those that
+ * follow.
  */
 static size_t keep_in(struct profile_sample *samples, size_t count,
 		      const struct profile_ranges *ranges, size_t *next)
@@ -208,7 +209,7 @@ static size_t keep_in(struct profile_sample *samples, size_t count,
 	return kept;
 }
 
-/* @ranges: NULL: all are wanted. */
+/* @ranges: NULL: all samples. */
 static int take_blocks(struct profile_pairs *pairs, struct bits_reader *bits,
 		       const struct blob_header *header, const struct profile_ranges *ranges)
 {
@@ -262,7 +263,7 @@ int profile_blob_decode(struct profile_pairs *pairs, uint32_t key, const void *d
 	return profile_blob_decode_in(pairs, key, NULL, data, bytes, &offsets);
 }
 
-/* How many of @samples come before @offset. */
+/* Count the elements of @samples before @offset. */
 static size_t run_before(const struct profile_sample *samples, size_t count, uint64_t offset)
 {
 	size_t n = 0;
@@ -280,7 +281,9 @@ static struct profile_sample *put_run(struct profile_sample *out,
 	return out + count;
 }
 
-/* @a is much longer than @b, as a rule: what is between two of @b is copied whole. */
+/*
+ * @a is typically much longer than @b: elements between two elements of @b are copied as a block.
+ */
 int profile_pairs_merge(struct profile_pairs *sum, const struct profile_pairs *a,
 			const struct profile_sample *b, size_t b_count)
 {

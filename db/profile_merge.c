@@ -13,8 +13,8 @@
 #include "lib/error.h"
 
 /*
- * A merge. Profiles, shares, edges, counts and recordings come ordered by image, so that
- * remembering one number in the source and in the target is enough.
+ * A merge in progress. Profiles, shares, edges, counts and recordings are ordered by image, so that
+ * one number in the source and one in the target need to be cached.
  */
 struct merge {
 	struct profile_writer *writer;
@@ -38,7 +38,7 @@ static int account(struct merge *merge, uint64_t count)
 	return 0;
 }
 
-/* Each host may have seen other procedures of what was made at run time. */
+/* Each host may have seen different procedures of code generated at run time. */
 static int copy_symbols(struct merge *merge, const struct profile_image *image, int64_t from,
 			int64_t to)
 {
@@ -218,7 +218,7 @@ static int copy_recording(void *context, const struct profile_recording *recordi
 	return r < 0 ? r : profile_writer_recording(merge->writer, image, recording, merge->err);
 }
 
-/* All of an epoch's rows, in the open transaction. */
+/* Copy all rows of an epoch in the open transaction. */
 static int copy_rows(struct merge *merge)
 {
 	const struct profile_epoch *epoch = merge->epoch;
@@ -273,7 +273,7 @@ static int copy_epoch(struct merge *merge)
 	return r;
 }
 
-/* Return: 1 the target has the epoch, as @result says; 0 it has not. */
+/* Return: 1 the target has the epoch, compared in @result; 0 it does not. */
 static int find_epoch(struct merge *merge, enum profile_merge_result *result)
 {
 	const struct profile_epoch *epoch = merge->epoch;

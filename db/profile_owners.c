@@ -17,7 +17,7 @@ struct profile_owner {
 	int64_t pid;
 };
 
-/* While an epoch is looked at: from @first on, @labels of them, then processes. */
+/* Search of one epoch: owners from @first on, @labels labels, then processes. */
 struct search {
 	struct profile_owners *owners;
 	int64_t epoch;
@@ -50,7 +50,7 @@ static bool is_of_unit(const char *pattern, const char *unit)
 	return pattern == NULL || fnmatch(pattern, unit, 0) == 0;
 }
 
-/* By a pattern, or by how its id begins, as container tools print it. */
+/* Match a pattern, or the beginning of the id, as container tools print it. */
 static bool is_of_container(const char *pattern, const char *container)
 {
 	if (pattern == NULL || fnmatch(pattern, container, 0) == 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Rows of profiles that are of a process, a unit or a container. The reader's own. */
+/* Rows of profiles that belong to a process, a unit or a container. Private to the reader. */
 #ifndef DCPI_PROFILE_OWNERS_H
 #define DCPI_PROFILE_OWNERS_H
 
@@ -13,7 +13,7 @@ struct profile_filter;
 struct profile_owner;
 struct profile_reader;
 
-/** struct profile_owners - zeroed: nobody; fields are private. */
+/** struct profile_owners - zeroed: no owner; fields are private */
 struct profile_owners {
 	const struct profile_filter *filter;
 	struct profile_owner *list;
@@ -22,7 +22,7 @@ struct profile_owners {
 };
 
 /**
- * profile_owners_find() - look up who a filter asks for
+ * profile_owners_find() - look up the owners that a filter selects
  * @owners: zeroed
  * @filter: must outlive @owners
  *
@@ -34,7 +34,9 @@ int profile_owners_find(struct profile_owners *owners, struct profile_reader *re
 
 void profile_owners_deinit(struct profile_owners *owners);
 
-/** profile_owners_has() - whether samples kept for @pid in an epoch are asked for. O(log n) */
+/**
+ * profile_owners_has() - return true if samples stored for @pid in an epoch are selected. O(log n)
+ */
 bool profile_owners_has(const struct profile_owners *owners, int64_t epoch, int64_t pid);
 
 #endif

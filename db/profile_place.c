@@ -12,7 +12,9 @@
 #include "lib/clock.h"
 #include "lib/error.h"
 
-/* How long a database that appeared at the path is checked; beyond it, it is opened as it is. */
+/*
+ * Time limit for checking a new database at the path. After it, the database is opened unchecked.
+ */
 #define CHECK_NS (200 * NS_PER_MS)
 #define CHECK_STEPS 1000
 #define QUIET_NS ((int64_t)NS_PER_SECOND)
@@ -93,7 +95,7 @@ static int is_late(void *context)
 	return clock_monotonic_ns() > *end_ns;
 }
 
-/* A database of any size is checked for as long as the daemon can do without draining. */
+/* The check takes no longer than the daemon can go without draining. */
 static int check_sound(struct profile_writer *writer, struct error *err)
 {
 	_cleanup_statement_ sqlite3_stmt *statement = NULL;
@@ -116,7 +118,7 @@ static int check_sound(struct profile_writer *writer, struct error *err)
 	return database_fail(&writer->db, rc, "check", err);
 }
 
-/* A log that belongs to no file at the path, or to none that this writer has seen. */
+/* Rename a log that belongs to no file at the path, or to none that this writer has seen. */
 static int set_stray_log_aside(struct profile_writer *writer, bool same, char *aside,
 			       struct error *err)
 {

@@ -2,15 +2,15 @@
 /*
  * A writer whose database is removed, moved, replaced or overwritten while it is open.
  *
- * profile_writer_begin() looks at the file before each transaction and returns -ESTALE if another
- * file was opened. A writer that goes on with a new database then calls these.
+ * profile_writer_begin() checks the file before each transaction and returns -ESTALE if it is not
+ * the file that was opened. A writer that continues with a new database then calls these functions.
  *
- *	profile_writer_place()		finds out what happened.
- *	profile_writer_follow()		if the file was moved, write the last samples to it.
- *	profile_writer_complete()	then leave it complete without its log.
- *	profile_writer_reopen()		open the file at the path, or a new database.
+ *	profile_writer_place()		determines what happened.
+ *	profile_writer_follow()		permits writing the last samples to a moved file.
+ *	profile_writer_complete()	then makes it complete without its log.
+ *	profile_writer_reopen()		opens the file at the path, or a new database.
  *
- * The file that is at the path now is never changed before it is known to be a profile database
+ * The file that is now at the path is never changed before it is known to be a profile database
  * that this version can write; any other file is renamed.
  */
 #ifndef DCPI_PROFILE_PLACE_H
@@ -25,8 +25,8 @@ struct profile_epoch;
 struct profile_writer;
 
 /**
- * enum profile_place - where the open database is
- * @PROFILE_IN_PLACE:    at its path
+ * enum profile_place - state of the open database
+ * @PROFILE_IN_PLACE:    still at its path
  * @PROFILE_MOVED:       sound, under another name or without its log or shared memory
  * @PROFILE_REMOVED:     it has no name any more
  * @PROFILE_OVERWRITTEN: the file has other contents
@@ -40,14 +40,14 @@ enum profile_place {
 	PROFILE_CLOSED,
 };
 
-/** profile_writer_place() - find out where the open database is. */
+/** profile_writer_place() - determine the state of the open database */
 enum profile_place profile_writer_place(const struct profile_writer *writer);
 
 /**
- * profile_writer_moved_to() - the name that the database has now
+ * profile_writer_moved_to() - return the current name of the database
  * @name: out, of PATH_MAX bytes
  *
- * Return: false if it has none, or it is not known.
+ * Return: false if it has no name, or the name is unknown.
  */
 bool profile_writer_moved_to(const struct profile_writer *writer, char *name);
 
@@ -62,14 +62,14 @@ void profile_writer_follow(struct profile_writer *writer, bool follow);
 int profile_writer_complete(struct profile_writer *writer, struct error *err);
 
 /**
- * profile_writer_being_copied() - whether the file at the path changed within the last second
+ * profile_writer_being_copied() - return true if the file at the path changed in the last second
  *
  * Another program may be copying a database there; it should be opened later.
  */
 bool profile_writer_being_copied(const struct profile_writer *writer);
 
 /**
- * profile_writer_reopen() - close the database and open that at the path, or a new one
+ * profile_writer_reopen() - close the database and open the one at the path, or a new one
  * @aside: out, of PATH_MAX bytes: the new name of a file that was at the path and that is not
  *         a sound profile database which this version can write; "" if there was none
  *
@@ -81,8 +81,8 @@ bool profile_writer_being_copied(const struct profile_writer *writer);
 int profile_writer_reopen(struct profile_writer *writer, char *aside, struct error *err);
 
 /**
- * profile_writer_accounted() - samples and losses of an epoch in this database
- * @epoch:     its start, host and machine
+ * profile_writer_accounted() - add up samples and losses of an epoch in this database
+ * @epoch:     identifies the epoch by its start, host and machine
  * @accounted: out: its interrupts without the loss "pending"
  *
  * Return: 1; 0 the database has no such epoch; or negative errno.

@@ -13,7 +13,7 @@
 
 static const char *const statement_sql[READER_STATEMENTS] = {
 	[READER_IMAGE] = "SELECT kind, identity_kind, identity, path FROM image WHERE id = ?1",
-	/* PROFILE_PROBES_SUFFIX: those of the kernel's image with the same build-id */
+	/* PROFILE_PROBES_SUFFIX: the symbols of the kernel's image with the same build-id */
 	[READER_SYMBOLS] = ("SELECT symbols, data, image FROM symbol WHERE image = ifnull(("
 			    "SELECT kernel.id FROM image AS probes JOIN image AS kernel "
 			    "ON kernel.kind = 1 AND kernel.identity_kind = 1 "
@@ -107,7 +107,7 @@ bool profile_reader_has_writer(const struct profile_reader *reader)
 	return writer_lock_is_held(reader->db.path);
 }
 
-/* A file opened as immutable is never looked at anew: open it again. */
+/* A file opened as immutable is never checked for changes, so open it again. */
 static int reopen(struct profile_reader *reader, struct error *err)
 {
 	struct database fresh = {0};
@@ -214,7 +214,7 @@ int profile_reader_events(struct profile_reader *reader, int64_t epoch, profile_
 {
 	static const char sql[] = "SELECT number, name, unit, period_min, period_max, enabled_ns, "
 				  "running_ns FROM event WHERE epoch = ?1 ORDER BY number";
-	/* Schema version 1 had no times. */
+	/* Schema version 1 did not have these times. */
 	static const char sql_1[] = "SELECT number, name, unit, period_min, period_max, 0, 0 "
 				    "FROM event WHERE epoch = ?1 ORDER BY number";
 	_cleanup_walk_ struct profile_reader *walk = begin_walk(reader);

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Reading a profile database: the tools' side.
+ * Read a profile database, for the tools.
  *
- * Never changes the file. Works while a daemon writes to it and on a copy.
- * Databases are not trusted: every blob is bounds-checked and its checksum
- * compared; damage is an error (-EBADMSG), never a crash or a wrong number.
- * Checksums cover samples and symbols, with the numbers of their epoch, image,
- * event and process; likewise edges, exact counts and
- * recordings; not names, paths, counters and times.
+ * Never changes the file. Works while a daemon writes to it and on a copy. Databases are not
+ * trusted: every blob is bounds-checked and its checksum compared; damage is an error (-EBADMSG),
+ * never a crash or a wrong number. Checksums cover samples, symbols, edges, exact counts and
+ * recordings, with the numbers of their epoch, image, event and process. They do not cover names,
+ * paths, counters and times.
  *
- * Errors beside those named: -EBADMSG, -EIO, -ENOMEM, -EBUSY the database is
- * being recovered by someone else for longer than five seconds.
+ * Errors besides those named: -EBADMSG, -EIO, -ENOMEM, -EBUSY another process has been recovering
+ * the database for longer than five seconds.
  */
 #ifndef DCPI_PROFILE_READ_H
 #define DCPI_PROFILE_READ_H
@@ -30,17 +29,17 @@ struct profile_reader;
  * @epochs:    numbers of epochs, or NULL for any
  * @host:      host name, or NULL for any
  * @event:     event name, or NULL for any
- * @image:     number of an image, or 0 for any; profile_reader_epochs() does
- *             not look at it, nor at @event and @pid
- * @pid:       only profiles kept for this process, or label (see struct profile);
+ * @image:     number of an image, or 0 for any; profile_reader_epochs()
+ *             ignores it, as well as @event and @pid
+ * @pid:       only profiles stored for this process, or label (see struct profile);
  *             PROFILE_PID_ALL (and the default when @has_pid is 0): all samples
- * @unit:      only profiles kept for this systemd unit, or for a process in it: a pattern as
+ * @unit:      only profiles stored for this systemd unit, or for a process in it: a pattern as
  *             for fnmatch(3); NULL: any
- * @container: likewise; or the beginning of its id
- * @others_too: profiles of other processes, units and containers, too: struct profile's
- *             @chosen tells them apart. Only of walks over profiles and totals
- * @ranges:    of profiles with more than @whole_max offsets, only samples at these; NULL: all.
- *             Only of walks over profiles
+ * @container: a pattern for the container, or the beginning of its id; NULL: any
+ * @others_too: profiles of other processes, units and containers, too: @chosen in struct profile
+ *             distinguishes them. Only for iterations over profiles and totals
+ * @ranges:    for profiles with more than @whole_max offsets, only samples in these ranges; NULL:
+ *             all. Only for iterations over profiles
  */
 struct profile_filter {
 	int64_t since_ns;
@@ -63,64 +62,72 @@ struct profile_filter {
  * profile_reader_open() - open a database for reading
  * @ret: out; freed by profile_reader_close()
  *
- * Nothing but the right to read is needed. A file in a directory that cannot
- * be written, with no writer at work, is read without any locks; call
- * profile_reader_snapshot() before each series of reads then, too, for it
- * notices a writer that has come since.
+ * Only the right to read is needed. A file in a directory that is not writable, without an active
+ * writer, is read without any locks. In that case, too, call profile_reader_snapshot() before each
+ * series of reads, because it detects a writer that has started since.
  *
- * Return: 0; -ENOENT no such file; -EISDIR; -EMEDIUMTYPE not a profile
- * database; -EPROTO made by a newer version; -EBADMSG corrupt; -EACCES not readable, or it needs
- * its log (a copy of a database in use) and the directory cannot be written;
- * -ENOMEM.
+ * Return: 0, or
+ * - -ENOENT: no such file
+ * - -EMEDIUMTYPE: not a profile database
+ * - -EPROTO: made by a newer version
+ * - -EBADMSG: corrupt
+ * - -EACCES: not readable, or the file needs its log (a copy of a database in use) and the
+ *   directory is not writable
+ * - -EISDIR, -ENOMEM
  */
 int profile_reader_open(struct profile_reader **ret, const char *path, struct error *err);
 
 /** profile_reader_close() - free. NULL is fine. */
 void profile_reader_close(struct profile_reader *reader);
 
-/** profile_reader_has_writer() - whether a process writes to the database, as far as is known. */
+/**
+ * profile_reader_has_writer() - return true if a process writes to the database, as far as is known
+ */
 bool profile_reader_has_writer(const struct profile_reader *reader);
 
 /**
- * profile_reader_snapshot() - everything read until the next call to this
- * function comes from one state of the database, whatever the daemon does
+ * profile_reader_snapshot() - fix the state of the database for all reads until the next call
  *
- * Without it, each walk is consistent in itself only. While a snapshot is kept
- * the writer's log grows: do not keep one idle.
+ * Everything read until the next call of this function comes from one state of the database,
+ * independent of the daemon's writes. Without it, only each iteration is consistent in itself.
+ * While a snapshot is in use the writer's log grows: do not keep one idle.
  *
  * Return: 0; -EBUSY called from within a walk.
  */
 int profile_reader_snapshot(struct profile_reader *reader, struct error *err);
 
-/** Called for each epoch, in order of start. Non-zero ends the walk and is returned. */
+/**
+ * Called for each epoch, in order of start. A non-zero result ends the iteration and is returned by
+ * the iterating function.
+ */
 typedef int (*profile_epoch_fn)(void *context, const struct profile_epoch *epoch);
 
-/** profile_reader_epochs() - walk over the epochs a filter selects; NULL: all. */
+/** profile_reader_epochs() - iterate over the epochs a filter selects; NULL: all. */
 int profile_reader_epochs(struct profile_reader *reader, const struct profile_filter *filter,
 			  profile_epoch_fn visit, void *context, struct error *err);
 
 /** Called for each event of an epoch. */
 typedef int (*profile_event_fn)(void *context, const struct profile_event *event);
 
-/** profile_reader_events() - walk over an epoch's events, by number. */
+/** profile_reader_events() - iterate over an epoch's events, by number. */
 int profile_reader_events(struct profile_reader *reader, int64_t epoch, profile_event_fn visit,
 			  void *context, struct error *err);
 
 /** Called for each counter of an epoch. */
 typedef int (*profile_counter_fn)(void *context, const struct profile_counter *counter);
 
-/** profile_reader_counters() - walk over an epoch's counters, by group and name. */
+/** profile_reader_counters() - iterate over an epoch's counters, by group and name. */
 int profile_reader_counters(struct profile_reader *reader, int64_t epoch, profile_counter_fn visit,
 			    void *context, struct error *err);
 
 /**
  * struct profile - one profile: an image's samples of an event in an epoch
- * @pid:     the process, PROFILE_PID_ALL for those not kept by process, or
- *           PROFILE_PID_OF_LABEL() for those kept by unit
+ * @pid:     the process; PROFILE_PID_ALL for samples not stored by process;
+ *           PROFILE_PID_OF_LABEL() for samples stored by unit
  * @samples: strictly ascending offsets, @count of them; NULL in profile_reader_totals()
- * @total:   the sum of their counts
- * @partial: @samples are those that lie in the filter's ranges; @total is that of all
- * @chosen:  whether it is of the process, unit and container that the filter asks for
+ * @total:   the sum of all counts of the profile
+ * @partial: @samples are only those in the filter's ranges; @total includes all samples
+ * @chosen:  the profile belongs to the process, unit and container that the filter selects
  */
 struct profile {
 	int64_t epoch;
@@ -139,21 +146,21 @@ struct profile {
 typedef int (*profile_fn)(void *context, const struct profile *profile);
 
 /**
- * profile_reader_profiles() - walk over the profiles a filter selects
+ * profile_reader_profiles() - iterate over the profiles a filter selects
  *
- * A sample is in exactly one profile: of images profiled by process, those of
- * PROFILE_PID_ALL hold what was not attributed to a process. Ordered by image,
- * epoch, event, pid. A filter of NULL selects all. Other functions of the
- * reader but profile_reader_snapshot() may be called from the callback.
+ * A sample is in exactly one profile: for images profiled by process, those of PROFILE_PID_ALL hold
+ * the samples that were not attributed to a process. Ordered by image, epoch, event, pid. A filter
+ * of NULL selects all. All other functions of the reader except profile_reader_snapshot() may be
+ * called from the callback.
  */
 int profile_reader_profiles(struct profile_reader *reader, const struct profile_filter *filter,
 			    profile_fn visit, void *context, struct error *err);
 
 /**
- * profile_reader_totals() - the same walk, without the samples
+ * profile_reader_totals() - iterate over profiles without their samples
  *
- * For who must know which images are worth a look: the samples themselves are not
- * read, so neither is their checksum, which covers @total.
+ * For callers that need to know which images are relevant. The samples themselves are not read, so
+ * their checksum, which covers @total, is not verified either.
  */
 int profile_reader_totals(struct profile_reader *reader, const struct profile_filter *filter,
 			  profile_fn visit, void *context, struct error *err);
@@ -177,12 +184,11 @@ struct profile_edges {
 typedef int (*profile_edges_fn)(void *context, const struct profile_edges *edges);
 
 /**
- * profile_reader_edges() - walk over the edges of the epochs a filter selects
+ * profile_reader_edges() - iterate over the edges of the epochs a filter selects
  *
- * With the filter's @image, those that come from it; what it says of events and
- * processes is not looked at. Both kinds. Ordered by image, epoch, to_image and
- * kind. As for profile_reader_profiles() otherwise. A file of schema version 1
- * has none.
+ * With @image in the filter, only the edges that start in that image. The filter's events and
+ * processes are ignored. All kinds. Ordered by image, epoch, to_image and kind. Otherwise like
+ * profile_reader_profiles(). A file of schema version 1 has no edges.
  */
 int profile_reader_edges(struct profile_reader *reader, const struct profile_filter *filter,
 			 profile_edges_fn visit, void *context, struct error *err);
@@ -205,10 +211,10 @@ struct profile_counts {
 typedef int (*profile_counts_fn)(void *context, const struct profile_counts *counts);
 
 /**
- * profile_reader_counts() - walk over exact counts in the epochs a filter selects
+ * profile_reader_counts() - iterate over exact counts in the epochs a filter selects
  *
- * Ordered by image, epoch and kind. As for profile_reader_edges() otherwise. A file of a
- * schema before version 4 has none.
+ * Ordered by image, epoch and kind. Otherwise like profile_reader_edges(). A file of a schema
+ * before version 4 has no counts.
  */
 int profile_reader_counts(struct profile_reader *reader, const struct profile_filter *filter,
 			  profile_counts_fn visit, void *context, struct error *err);
@@ -217,11 +223,11 @@ int profile_reader_counts(struct profile_reader *reader, const struct profile_fi
 typedef int (*profile_recording_fn)(void *context, const struct profile_recording *recording);
 
 /**
- * profile_reader_recordings() - walk over recordings of a mode in the epochs a filter selects
+ * profile_reader_recordings() - iterate over recordings of a mode in the epochs a filter selects
  * @mode: enum profile_recording_mode, or -1 for all
  *
- * Ordered by image, epoch and mode. As for profile_reader_edges() otherwise. A file of a
- * schema before version 5 has none.
+ * Ordered by image, epoch and mode. Otherwise like profile_reader_edges(). A file of a schema
+ * before version 5 has no recordings.
  */
 int profile_reader_recordings(struct profile_reader *reader, const struct profile_filter *filter,
 			      int mode, profile_recording_fn visit, void *context,
@@ -236,7 +242,7 @@ int profile_reader_recordings(struct profile_reader *reader, const struct profil
 int profile_reader_image(struct profile_reader *reader, int64_t id, struct profile_image *image,
 			 struct error *err);
 
-/** struct profile_symbols - symbols and the memory they are in. */
+/** struct profile_symbols - symbols and the memory that holds them */
 struct profile_symbols {
 	struct profile_symbol *symbols;
 	size_t count;
@@ -244,8 +250,8 @@ struct profile_symbols {
 };
 
 /**
- * profile_reader_symbols() - symbols kept with an image, sorted by offset
- * @ret: out; freed by profile_symbols_deinit(); empty if none are kept
+ * profile_reader_symbols() - read the symbols stored with an image, sorted by offset
+ * @ret: out; freed by profile_symbols_deinit(); empty if none are stored
  */
 int profile_reader_symbols(struct profile_reader *reader, int64_t image,
 			   struct profile_symbols *ret, struct error *err);
@@ -256,14 +262,14 @@ void profile_symbols_deinit(struct profile_symbols *symbols);
 typedef int (*profile_label_fn)(void *context, const struct profile_label *label);
 
 /**
- * profile_reader_labels() - walk over an epoch's labels, by number
+ * profile_reader_labels() - iterate over an epoch's labels, by number
  *
- * A file of a schema before version 3 has none.
+ * A file of a schema before version 3 has no labels.
  */
 int profile_reader_labels(struct profile_reader *reader, int64_t epoch, profile_label_fn visit,
 			  void *context, struct error *err);
 
-/** struct profile_share - samples of an image and event in an epoch that are a label's. */
+/** struct profile_share - samples of an image and event in an epoch that belong to a label */
 struct profile_share {
 	int64_t epoch;
 	int64_t image;
@@ -277,11 +283,11 @@ struct profile_share {
 typedef int (*profile_share_fn)(void *context, const struct profile_share *share);
 
 /**
- * profile_reader_shares() - walk over the shares of the epochs a filter selects
+ * profile_reader_shares() - iterate over the shares of the epochs a filter selects
  *
- * Of the filter, @pid is not looked at. Ordered by epoch, image, event and label.
- * Shares of an image and event of an epoch add up to at most the sum of its
- * profiles; the rest was not labelled. As for labels otherwise.
+ * The filter's @pid is ignored. Ordered by epoch, image, event and label. Shares of an image and
+ * event of an epoch add up to at most the sum of its profiles; the remaining samples have no label.
+ * Otherwise like profile_reader_labels().
  */
 int profile_reader_shares(struct profile_reader *reader, const struct profile_filter *filter,
 			  profile_share_fn visit, void *context, struct error *err);
@@ -289,20 +295,20 @@ int profile_reader_shares(struct profile_reader *reader, const struct profile_fi
 /** Called for a procedure's code, which is valid during the call. */
 typedef int (*profile_code_fn)(void *context, const struct profile_code *code);
 
-/** profile_reader_code() - walk over the code kept with an image, by offset. */
+/** profile_reader_code() - iterate over the code stored with an image, by offset */
 int profile_reader_code(struct profile_reader *reader, int64_t image, profile_code_fn visit,
 			void *context, struct error *err);
 
 /** Called for each process of an epoch that has a name. */
 typedef int (*profile_process_fn)(void *context, const struct profile_process *process);
 
-/** profile_reader_processes() - walk over the names of an epoch's processes, by pid. */
+/** profile_reader_processes() - iterate over the names of an epoch's processes, by pid */
 int profile_reader_processes(struct profile_reader *reader, int64_t epoch, profile_process_fn visit,
 			     void *context, struct error *err);
 
 /**
- * profile_reader_command() - name of a process
- * @command: out: room for @bytes bytes; "" if not known
+ * profile_reader_command() - read the name of a process
+ * @command: out: room for @bytes bytes; "" if unknown
  */
 int profile_reader_command(struct profile_reader *reader, int64_t epoch, int64_t pid, char *command,
 			   size_t bytes, struct error *err);

@@ -29,7 +29,7 @@ int profile_reader_code(struct profile_reader *reader, int64_t image, profile_co
 	_cleanup_statement_ sqlite3_stmt *statement = NULL;
 	int r;
 
-	/* A file of an older schema has none. */
+	/* A file of an older schema has no code. */
 	r = database_has(&reader->db, 3, err);
 	if (r <= 0)
 		return r;

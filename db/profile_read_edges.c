@@ -10,7 +10,7 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 
-/* Identifies a row of the table of edges; ordered as its members are. */
+/* Identifies a row of the table of edges; ordered by its members. */
 union edge_key {
 	struct {
 		int64_t image;
@@ -22,16 +22,16 @@ union edge_key {
 };
 
 /*
- * What a walk reads: edges, or exact counts, which are a table of the same form without
+ * The table that an iteration reads: edges, or exact counts, whose table has the same form without
  * to_image.
  */
 struct edge_table {
 	enum reader_statement row;
-	int version; /* of the schema that brought it */
+	int version; /* schema version that added the table */
 	int kinds;
 	const char *what;
 	const char *keys;
-	/* Of one epoch the table is in that order: no need to look at all others. */
+	/* Within one epoch the table is in this order, so the other epochs are not read. */
 	const char *epoch_keys;
 };
 
@@ -57,7 +57,7 @@ static const struct edge_table count_table = {
 		      "WHERE epoch = ?3 AND image BETWEEN ?1 AND ?2 ORDER BY image, kind",
 };
 
-/* A walk over edges: what is wanted, where it is, memory used again. */
+/* An iteration over edges: selection, position, and reused memory. */
 struct edge_walk {
 	struct profile_reader *reader;
 	const struct edge_table *table;
@@ -71,7 +71,7 @@ struct edge_walk {
 	struct edge_list list;
 };
 
-/* Reads and decodes one row, and compares it with what stands beside the blob. */
+/* Read and decode one row, and compare the blob with the columns next to it. */
 static int read_edges(struct edge_walk *walk, const union edge_key *key)
 {
 	struct profile_reader *reader = walk->reader;
@@ -131,7 +131,7 @@ static int visit_row(struct edge_walk *walk, const union edge_key *key)
 	return walk->visit(walk->context, &edges);
 }
 
-/* One key of the index. Rows out of order would be counted twice. */
+/* Visit one key of the index. Rows out of order would be counted twice. */
 static int visit_key(struct edge_walk *walk, const union edge_key *key,
 		     const struct epoch_set *epochs)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Labels, shares and processes: whose samples they are. */
+/* Labels, shares and processes, which attribute samples to units and containers. */
 #include "db/profile_read.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@ int profile_reader_processes(struct profile_reader *reader, int64_t epoch, profi
 {
 	static const char sql[] = "SELECT pid, command, label FROM process WHERE epoch = ?1 "
 				  "ORDER BY pid";
-	/* There were no labels before version 3. */
+	/* Before version 3 there were no labels. */
 	static const char sql_2[] = "SELECT pid, command, 0 FROM process WHERE epoch = ?1 "
 				    "ORDER BY pid";
 	_cleanup_walk_ struct profile_reader *walk = begin_walk(reader);
@@ -76,7 +76,7 @@ int profile_reader_labels(struct profile_reader *reader, int64_t epoch, profile_
 	return r;
 }
 
-/* A walk over shares. */
+/* An iteration over shares. */
 struct share_walk {
 	struct profile_reader *reader;
 	const struct profile_filter *filter;

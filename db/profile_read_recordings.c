@@ -12,7 +12,7 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 
-/* Identifies a row; ordered as its members are. */
+/* Identifies a row; ordered by its members. */
 union recording_key {
 	struct {
 		int64_t image;
@@ -22,7 +22,7 @@ union recording_key {
 	int64_t parts[READER_KEY_PARTS];
 };
 
-/* A walk over recordings: what is wanted, where it is, memory that goes with it. */
+/* An iteration over recordings: selection, position, and memory. */
 struct recording_walk {
 	struct profile_reader *reader;
 	const struct profile_filter *filter;
@@ -36,7 +36,7 @@ struct recording_walk {
 	char *metric;
 };
 
-/* Reads and decodes one row, and compares it with what stands beside the blob. */
+/* Read and decode one row, and compare the blob with the columns next to it. */
 static int read_row(struct recording_walk *walk, const union recording_key *key)
 {
 	struct profile_recording *recording = &walk->content.recording;

@@ -44,7 +44,7 @@ static int find_profile(struct profile_reader *reader, const union profile_key *
 	return 0;
 }
 
-/* The sum alone: SQLite then does not read the blob, which comes last in its row. */
+/* Read only the sum: SQLite then does not read the blob, which comes last in its row. */
 static int read_total(struct profile_reader *reader, const union profile_key *key, uint64_t *total,
 		      struct error *err)
 {
@@ -63,8 +63,10 @@ static int read_total(struct profile_reader *reader, const union profile_key *ke
 	return 0;
 }
 
-/* Reads and decodes one row, and compares it with what stands beside the blob.
- * @partial: out: only what lies in the filter's ranges */
+/*
+ * Read and decode one row, and compare the blob with the columns next to it.
+ * @partial: out: only samples in the filter's ranges were returned
+ */
 static int read_profile(struct profile_reader *reader, const union profile_key *key,
 			const struct profile_filter *filter, struct profile_pairs *pairs,
 			bool *partial, struct error *err)
@@ -89,7 +91,7 @@ static int read_profile(struct profile_reader *reader, const union profile_key *
 	return r < 0 ? profile_reader_cannot(reader, r, err, "a profile of image", key->image) : 0;
 }
 
-/* A walk over profiles: what is wanted, where it is, memory used again. */
+/* An iteration over profiles: selection, position, and reused memory. */
 struct profile_walk {
 	struct profile_reader *reader;
 	const struct profile_filter *filter;
@@ -101,7 +103,7 @@ struct profile_walk {
 	const struct epoch_set *epochs;
 	struct profile_owners owners;
 	struct profile_pairs pairs;
-	bool totals; /* samples are not wanted */
+	bool totals; /* samples are not needed */
 };
 
 static bool walk_selects(const struct profile_walk *walk, const union profile_key *key,
@@ -112,7 +114,7 @@ static bool walk_selects(const struct profile_walk *walk, const union profile_ke
 	return epoch_set_has(walk->epochs, key->epoch);
 }
 
-/* One key of the index. Rows out of order would be counted twice. */
+/* Visit one key of the index. Rows out of order would be counted twice. */
 static int visit_key(struct profile_walk *walk, const union profile_key *key,
 		     const char *event_name)
 {
@@ -156,8 +158,8 @@ static int visit_key(struct profile_walk *walk, const union profile_key *key,
 }
 
 /*
- * The keys come from the index in the order wanted, without the blobs, which
- * a sort would have to carry.
+ * The index yields the keys in the required order, without the blobs, which a sort would have to
+ * copy.
  */
 static int walk_keys(void *context, const struct epoch_set *epochs)
 {
@@ -167,7 +169,7 @@ static int walk_keys(void *context, const struct epoch_set *epochs)
 		"LEFT JOIN event ON event.epoch = p.epoch AND event.number = p.event "
 		"WHERE p.image BETWEEN ?1 AND ?2 AND (?3 = 0 OR p.pid = ?4) "
 		"ORDER BY p.image, p.epoch, p.event, p.pid";
-	/* Of one epoch the table is in that order: no need to look at all others. */
+	/* Within one epoch the table is in this order, so the other epochs are not read. */
 	static const char sql_epoch[] =
 		"SELECT p.image, p.epoch, p.event, p.pid, event.name FROM profile AS p NOT INDEXED "
 		"LEFT JOIN event ON event.epoch = p.epoch AND event.number = p.event "
@@ -237,7 +239,7 @@ int profile_reader_totals(struct profile_reader *reader, const struct profile_fi
 	return walk_profiles(reader, filter, true, visit, context, err);
 }
 
-/* Takes over a row of the table of images. */
+/* Copy a row of the table of images. */
 static int read_image(struct profile_reader *reader, sqlite3_stmt *statement,
 		      struct profile_image *image)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The reader's insides, shared by the files that implement profile_read.h. */
+/* Internals of the reader, shared by the files that implement profile_read.h. */
 #ifndef DCPI_PROFILE_READER_H
 #define DCPI_PROFILE_READER_H
 
@@ -21,10 +21,10 @@ enum reader_statement {
 
 /**
  * struct profile_reader - a reader
- * @statements: of look-ups, compiled at first use; walks compile their own,
- *              since a callback may start another walk
- * @walks:      walks going on
- * @image_path: what the last profile_reader_image() gave
+ * @statements: statements of look-ups, compiled at first use; iterations compile their own,
+ *              since a callback may start another iteration
+ * @walks:      iterations in progress
+ * @image_path: path that the last profile_reader_image() returned
  */
 struct profile_reader {
 	struct database db;
@@ -33,11 +33,11 @@ struct profile_reader {
 	char *image_path;
 };
 
-/** profile_reader_statement() - a look-up's statement, ready to bind. */
+/** profile_reader_statement() - return a look-up's statement, ready to bind. */
 int profile_reader_statement(struct profile_reader *reader, enum reader_statement which,
 			     struct sqlite3_stmt **ret, struct error *err);
 
-/** profile_reader_text() - a column as text, never NULL. */
+/** profile_reader_text() - return a column as text, never NULL. */
 const char *profile_reader_text(struct sqlite3_stmt *statement, int column);
 
 /** profile_reader_cannot() - describe a failure to decode PROFILE, SYMBOLS... */
@@ -51,12 +51,12 @@ struct epoch_set {
 	size_t capacity;
 };
 
-/** epoch_set_has() - whether an epoch is selected, O(log n). */
+/** epoch_set_has() - return true if an epoch is selected, O(log n) */
 bool epoch_set_has(const struct epoch_set *set, int64_t epoch);
 
 #define READER_KEY_PARTS 4
 
-/** reader_key_compare() - the order of the rows of a walk, whose keys are as many numbers. */
+/** reader_key_compare() - order the rows of an iteration, by keys of READER_KEY_PARTS numbers. */
 static inline int reader_key_compare(const int64_t a[READER_KEY_PARTS],
 				     const int64_t b[READER_KEY_PARTS])
 {
@@ -74,12 +74,12 @@ typedef int (*reader_walk_fn)(void *context, const struct epoch_set *epochs);
 /**
  * profile_reader_walk() - run @walk with the epochs that @filter selects
  *
- * All that it reads is of one state: in a transaction, unless there is one.
+ * All reads see one state of the database: they run in a transaction, unless one is open already.
  */
 int profile_reader_walk(struct profile_reader *reader, const struct profile_filter *filter,
 			reader_walk_fn walk, void *context, struct error *err);
 
-/* Marks a walk for as long as its variable lives: "_cleanup_walk_ ... = begin_walk(reader)". */
+/* Marks an iteration in its scope: "_cleanup_walk_ ... = begin_walk(reader)". */
 static inline struct profile_reader *begin_walk(struct profile_reader *reader)
 {
 	reader->walks++;

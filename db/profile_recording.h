@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What rewritten programs recorded (dcpix) beside exact counts: of an image in an epoch,
- * and of one mode, some tables of numbers and the texts that they name.
+ * Data that rewritten programs recorded (dcpix) in addition to exact counts. For an image in an
+ * epoch and one mode, a recording has some tables of numbers and the texts that they refer to.
  *
- * Numbers are at most PROFILE_RECORDING_VALUE_MAX. A text's number is its index in the
- * recording. The first table of each mode is its head: one row, about the whole. Which
- * tables follow, and what their columns are, the enumerations below say; values are stored,
- * so to each only more may be added, at its end. Who reads must check: that a table has the
- * columns it needs (profile_recording_has()), and that numbers of rows and texts are there.
+ * Numbers are at most PROFILE_RECORDING_VALUE_MAX. A text's number is its index in the recording.
+ * The first table of each mode is its head: one row, about the whole. The enumerations below define
+ * the tables that follow, and their columns. The values are stored, so each enumeration may only be
+ * extended at its end. Readers must check that a table has the columns that they need
+ * (profile_recording_has()), and that the rows and texts that numbers refer to exist.
  */
 #ifndef DCPI_PROFILE_RECORDING_H
 #define DCPI_PROFILE_RECORDING_H
@@ -20,7 +20,7 @@
 #define PROFILE_RECORDING_TABLES_MAX 8
 #define PROFILE_RECORDING_COLUMNS_MAX 32
 
-/** enum profile_recording_mode - what was recorded. */
+/** enum profile_recording_mode - kind of the recorded data */
 enum profile_recording_mode {
 	PROFILE_RECORDING_PATHS = 0,
 	PROFILE_RECORDING_CALLS = 1,
@@ -31,23 +31,23 @@ enum profile_recording_mode {
 
 #define PROFILE_RECORDING_MODES 5
 
-/** enum profile_recording_head - columns of each mode's first table; its own follow. */
+/** enum profile_recording_head - columns of each mode's first table; columns of the mode follow */
 enum profile_recording_head {
 	PROFILE_HEAD_PROCESSES,
 	PROFILE_HEAD_THREADS,
-	PROFILE_HEAD_SHARED, /* threads without room of their own: counts may be too low */
+	PROFILE_HEAD_SHARED, /* threads without a separate buffer: counts may be too low */
 	PROFILE_HEAD_OWN,
 };
 
 /*
  * enum profile_recording_procedure - columns that each table of procedures begins with
  *
- * A procedure without address is none: a row for who calls without being one.
+ * A row without address is not a procedure: it stands for callers that are not procedures.
  */
 enum profile_recording_procedure {
 	PROFILE_PROCEDURE_NAME,	   /* text */
-	PROFILE_PROCEDURE_ADDRESS, /* ELF's; 0: none */
-	PROFILE_PROCEDURE_OFFSET,  /* in the file */
+	PROFILE_PROCEDURE_ADDRESS, /* ELF address; 0: none */
+	PROFILE_PROCEDURE_OFFSET,  /* file offset */
 	PROFILE_PROCEDURE_OWN,
 };
 
@@ -56,13 +56,13 @@ enum profile_recording_procedure {
 enum profile_paths_table {
 	PROFILE_PATHS_HEAD,
 	PROFILE_PATHS_PROCEDURES,
-	PROFILE_PATHS_PATHS, /* those that were gone, by procedure */
-	PROFILE_PATHS_STEPS, /* of all paths, one after the other */
+	PROFILE_PATHS_PATHS, /* paths that were executed, by procedure */
+	PROFILE_PATHS_STEPS, /* steps of all paths, one path after the other */
 	PROFILE_PATHS_TABLES,
 };
 
 enum profile_paths_procedure {
-	PROFILE_PATHS_POSSIBLE = PROFILE_PROCEDURE_OWN, /* paths that there are */
+	PROFILE_PATHS_POSSIBLE = PROFILE_PROCEDURE_OWN, /* number of possible paths */
 	PROFILE_PATHS_UNFINISHED,
 	PROFILE_PATHS_LOST,
 	PROFILE_PATHS_OVERFLOW,
@@ -71,13 +71,13 @@ enum profile_paths_procedure {
 
 enum profile_paths_path {
 	PROFILE_PATH_PROCEDURE, /* row of PROFILE_PATHS_PROCEDURES */
-	PROFILE_PATH_NUMBER,	/* in the procedure */
+	PROFILE_PATH_NUMBER,	/* path number in the procedure */
 	PROFILE_PATH_COUNT,
-	PROFILE_PATH_METRIC, /* sum, of those times that it was measured */
-	PROFILE_PATH_STEPS,  /* how many are its */
+	PROFILE_PATH_METRIC, /* sum over the measured executions */
+	PROFILE_PATH_STEPS,  /* number of its steps */
 	PROFILE_PATH_NEXT,   /* address where the next path began; 0: nowhere */
 	PROFILE_PATH_OLD,
-	PROFILE_PATH_TIMED = PROFILE_PATH_OLD, /* measured; not there: all, if there is a metric */
+	PROFILE_PATH_TIMED = PROFILE_PATH_OLD, /* measured executions; absent: all, with a metric */
 	PROFILE_PATH_COLUMNS,
 };
 
@@ -97,7 +97,7 @@ enum profile_calls_head {
 };
 
 /*
- * The last rows of procedures are enum call_profile_node's
+ * The last rows of procedures are those of enum call_profile_node
  * (instrument/calls/call_profile.h).
  */
 enum profile_calls_table {
@@ -115,7 +115,7 @@ enum profile_calls_procedure {
 	PROFILE_CALLS_PROCEDURE_COLUMNS,
 };
 
-/* As struct call_arc has them. */
+/* Same fields as struct call_arc. */
 enum profile_calls_arc {
 	PROFILE_ARC_CALLER, /* rows of PROFILE_CALLS_PROCEDURES */
 	PROFILE_ARC_CALLEE,
@@ -139,32 +139,32 @@ enum profile_context_node {
 	PROFILE_NODE_PARENT,	/* row of this table; the root's is 0 */
 	PROFILE_NODE_PROCEDURE, /* row of PROFILE_CONTEXT_PROCEDURES */
 	PROFILE_NODE_SITE,	/* address of the call; 0: any in the parent */
-	PROFILE_NODE_CALLS,	/* from the parent */
-	PROFILE_NODE_RECURSIVE, /* from further in */
-	PROFILE_NODE_METRIC,	/* while it was the current one */
+	PROFILE_NODE_CALLS,	/* calls from the parent */
+	PROFILE_NODE_RECURSIVE, /* calls from descendants */
+	PROFILE_NODE_METRIC,	/* metric while the node was the current one */
 	PROFILE_NODE_COLUMNS,
 };
 
 /* --- bursts --------------------------------------------------------------- */
 
 enum profile_bursts_head {
-	PROFILE_BURSTS_CHECKS = PROFILE_HEAD_OWN, /* between two bursts; 0: all is one */
+	PROFILE_BURSTS_CHECKS = PROFILE_HEAD_OWN, /* between two bursts; 0: one burst for all */
 	PROFILE_BURSTS_RECORDS,			  /* checks in a burst */
-	PROFILE_BURSTS_BURSTS,			  /* that have ended */
-	PROFILE_BURSTS_LOST,			  /* references for which was no room */
+	PROFILE_BURSTS_BURSTS,			  /* bursts that have ended */
+	PROFILE_BURSTS_LOST,			  /* references dropped for lack of room */
 	PROFILE_BURSTS_HEAD_COLUMNS,
 };
 
 enum profile_bursts_table {
 	PROFILE_BURSTS_HEAD,
-	PROFILE_BURSTS_PROCEDURES,   /* those with references */
-	PROFILE_BURSTS_INSTRUCTIONS, /* likewise, by procedure, ascending */
-	PROFILE_BURSTS_REFERENCES,   /* thread by thread, as they were made */
+	PROFILE_BURSTS_PROCEDURES,   /* procedures with references */
+	PROFILE_BURSTS_INSTRUCTIONS, /* instructions with references, by procedure, ascending */
+	PROFILE_BURSTS_REFERENCES,   /* thread by thread, in order of execution */
 	PROFILE_BURSTS_TABLES,
 };
 
 enum profile_bursts_procedure {
-	PROFILE_BURSTS_COUNT = PROFILE_PROCEDURE_OWN, /* its instructions */
+	PROFILE_BURSTS_COUNT = PROFILE_PROCEDURE_OWN, /* number of its instructions */
 	PROFILE_BURSTS_PROCEDURE_COLUMNS,
 };
 
@@ -176,16 +176,16 @@ enum profile_bursts_instruction {
 
 enum profile_bursts_reference {
 	PROFILE_REFERENCE_INSTRUCTION, /* row of PROFILE_BURSTS_INSTRUCTIONS */
-	PROFILE_REFERENCE_ADDRESS,     /* in memory */
-	PROFILE_REFERENCE_BURST,       /* of the thread, from 1 on */
-	PROFILE_REFERENCE_THREAD,      /* from 0 on */
+	PROFILE_REFERENCE_ADDRESS,     /* memory address */
+	PROFILE_REFERENCE_BURST,       /* burst number in the thread, from 1 on */
+	PROFILE_REFERENCE_THREAD,      /* thread number, from 0 on */
 	PROFILE_REFERENCE_COLUMNS,
 };
 
 /* --- variation ------------------------------------------------------------ */
 
 enum profile_variation_head {
-	PROFILE_VARIATION_CHECKS = PROFILE_HEAD_OWN, /* between two paths; 0: all are timed */
+	PROFILE_VARIATION_CHECKS = PROFILE_HEAD_OWN, /* between timed paths; 0: all are timed */
 	PROFILE_VARIATION_LOST,
 	PROFILE_VARIATION_OVERFLOW,
 	PROFILE_VARIATION_DAMAGED,
@@ -193,12 +193,12 @@ enum profile_variation_head {
 };
 
 /*
- * The first four tables are those of paths (enum profile_paths_table), which were timed: the
- * count is without interrupted ones, the metric their cycles.
+ * The first four tables are those of the mode paths (enum profile_paths_table), for timed paths.
+ * The count excludes interrupted executions, and the metric is the cycles of the others.
  */
 enum profile_variation_table {
 	PROFILE_VARIATION_TIMES = PROFILE_PATHS_TABLES, /* of each path */
-	PROFILE_VARIATION_BUCKETS,			/* of all paths, one after the other */
+	PROFILE_VARIATION_BUCKETS,			/* of all paths, path by path */
 	PROFILE_VARIATION_TABLES,
 };
 
@@ -206,18 +206,18 @@ enum profile_variation_times {
 	PROFILE_TIMES_LEAST,
 	PROFILE_TIMES_INTERRUPTED,
 	PROFILE_TIMES_INTERRUPTED_TOTAL,
-	PROFILE_TIMES_BUCKETS, /* how many are its */
+	PROFILE_TIMES_BUCKETS, /* number of its buckets */
 	PROFILE_TIMES_COLUMNS,
 };
 
-/* As instrument/variation/variation_layout.h has them; those without times are left out. */
+/* Buckets of instrument/variation/variation_layout.h; empty ones are left out. */
 enum profile_variation_bucket {
 	PROFILE_BUCKET_NUMBER, /* ascending */
 	PROFILE_BUCKET_TIMES,
 	PROFILE_BUCKET_COLUMNS,
 };
 
-/* --- the whole ------------------------------------------------------------ */
+/* --- recordings ----------------------------------------------------------- */
 
 /** struct profile_recording_table - @values of @rows rows, each of @columns. */
 struct profile_recording_table {
@@ -227,8 +227,8 @@ struct profile_recording_table {
 };
 
 /**
- * struct profile_recording - of one mode, of an image in an epoch
- * @metric: what was measured, "cycles"; "": nothing beside frequency
+ * struct profile_recording - recording of one mode, for an image in an epoch
+ * @metric: measured quantity, "cycles"; "": only execution counts
  */
 struct profile_recording {
 	int64_t epoch;
@@ -241,14 +241,14 @@ struct profile_recording {
 	size_t text_count;
 };
 
-/** profile_recording_row() - a row of a table: as many numbers as it has columns. */
+/** profile_recording_row() - return a row of a table, with one number for each column */
 static inline const uint64_t *profile_recording_row(const struct profile_recording_table *table,
 						    size_t row)
 {
 	return table->values + row * table->columns;
 }
 
-/** profile_recording_has() - whether there is a table of at least so many columns. */
+/** profile_recording_has() - return true if there is a table with at least @columns columns */
 static inline bool profile_recording_has(const struct profile_recording *recording,
 					 unsigned int table, unsigned int columns)
 {

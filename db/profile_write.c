@@ -116,8 +116,8 @@ int profile_writer_check_count(uint64_t count, const char *what, struct error *e
 }
 
 /*
- * Only if it is missing: closing a descriptor of a database that is in use in
- * this process would drop SQLite's locks on it.
+ * Create the file only if it is missing. Closing a descriptor of a database that this process has
+ * open would drop SQLite's locks on it.
  */
 static int create_missing(const char *path, struct error *err)
 {
@@ -154,7 +154,7 @@ int profile_writer_attach(struct profile_writer *writer, struct error *err)
 	if (r == 0)
 		r = database_exec(&writer->db, "UPDATE epoch SET open = 0 WHERE open = 1", "write",
 				  err);
-	/* SQLite releases the shared memory of databases with a log only. */
+	/* SQLite releases shared memory only for databases with a log. */
 	if (r == 0)
 		database_file_note(&writer->db.file, writer->db.handle);
 	return r;
@@ -215,7 +215,7 @@ void profile_writer_close(struct profile_writer *writer)
 	free(writer);
 }
 
-/* Without a name, so that the space is free again even if this process is killed. */
+/* The file has no name, so that the space is freed even if this process is killed. */
 static int reserve_open(const char *database)
 {
 	_cleanup_free_ char *path = NULL;
@@ -280,7 +280,7 @@ void profile_writer_rollback(struct profile_writer *writer)
 		return;
 	for (i = 0; i < WRITER_STATEMENTS; i++)
 		sqlite3_reset(writer->statements[i]);
-	/* SQLite has rolled back by itself after some errors. */
+	/* After some errors SQLite has already rolled back. */
 	if (!sqlite3_get_autocommit(writer->db.handle))
 		sqlite3_exec(writer->db.handle, "ROLLBACK", NULL, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Symbols and code of images that are in no file, as more of them become known. */
+/* Symbols and code of images that are in no file, added as they become known. */
 #include "db/profile_write.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 
-/* What is kept so far; nothing if there is none, or it is damaged: then it is replaced. */
+/* Read the stored symbols. The result is empty if none are stored, or if they are damaged. */
 static int symbols_read(struct profile_writer *writer, int64_t image, struct profile_symbols *kept,
 			struct error *err)
 {
@@ -35,7 +35,10 @@ static int symbols_read(struct profile_writer *writer, int64_t image, struct pro
 	return r == -ENOMEM ? error_set(err, ENOMEM, "out of memory") : 0;
 }
 
-/* Two sorted lists become one; of two at one offset the first list's stays. Return: how many. */
+/*
+ * Merge two sorted lists. If both have a symbol at one offset, that of the first is kept. Return:
+ * number of symbols.
+ */
 static size_t unite(struct profile_symbol *all, const struct profile_symbols *kept,
 		    const struct profile_symbol *symbols, size_t count, size_t *added)
 {
@@ -82,7 +85,7 @@ int profile_writer_symbols_add(struct profile_writer *writer, int64_t image,
 	return r;
 }
 
-/* Bytes of code kept of an image, packed. */
+/* Return in @ret the bytes of code stored for an image, compressed. */
 static int code_bytes(struct profile_writer *writer, int64_t image, int64_t *ret, struct error *err)
 {
 	sqlite3_stmt *statement;

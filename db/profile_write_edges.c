@@ -10,8 +10,8 @@
 #include "lib/error.h"
 
 /*
- * Identifies a row in the current epoch, of the table of edges, or of that of exact counts,
- * in which to_image is EDGE_BLOB_COUNTS.
+ * Identifies a row of the current epoch in the table of edges, or in that of exact counts, where
+ * to_image is EDGE_BLOB_COUNTS.
  */
 struct edge_key {
 	int64_t image;
@@ -29,7 +29,7 @@ static uint32_t blob_key(const struct profile_writer *writer, const struct edge_
 	return edge_blob_key(writer->epoch, key->image, key->to_image, key->kind);
 }
 
-/* What the row holds so far: into writer->stored_edges; nothing if there is none. */
+/* Read the stored row into writer->stored_edges; it is empty if there is no row. */
 static int read_stored(struct profile_writer *writer, const struct edge_key *key, struct error *err)
 {
 	sqlite3_stmt *statement;

@@ -7,7 +7,7 @@
 #include "db/profile_writer.h"
 #include "lib/error.h"
 
-/* Runs a bound statement that gives no rows. */
+/* Run a bound statement that returns no rows. */
 static int finish(struct profile_writer *writer, sqlite3_stmt *statement, struct error *err)
 {
 	return database_step(&writer->db, statement, "write", err);

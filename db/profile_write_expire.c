@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Forgetting, a little at a time: of the oldest epoch first what is said of its
- * rows, then the rows, then the epoch. Whatever has gone from a profile is in a
- * counter by then, so that an epoch adds up at each step.
+ * Delete old data, a little at a time. In the oldest epoch, first delete data that describes its
+ * rows, then the rows, then the epoch. Samples deleted from a profile are added to a counter in the
+ * same step, so that an epoch's sums are correct after each step.
  */
 #include "db/profile_write.h"
 
@@ -14,23 +14,26 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 
-/* What one step may delete: rows, and bytes of what they hold. */
+/* Limits of one step: rows, and bytes of their contents. */
 #define STEP_ROWS 256
 #define STEP_BYTES (256 << 10)
-/* Pages that a step gives back to the file system. */
+/* Pages that a step returns to the file system. */
 #define STEP_PAGES 512
-/* Free pages that are kept for what comes next: one of so many, and some more. */
+/*
+ * Free pages that are kept for new data: the file's pages divided by SPARE_SHARE, and SPARE_PAGES
+ * more.
+ */
 #define SPARE_SHARE 16
 #define SPARE_PAGES 64
 
 /*
- * Tables whose rows hold the epoch's samples, edges, exact counts and recordings, by their
- * primary keys, and what counts their loss. All have an image in their second column.
+ * Tables whose rows hold the epoch's samples, edges, exact counts and recordings, by their primary
+ * keys, and the statements that count their loss. The second column of each table is the image.
  */
 struct rows {
 	const char *select; /* ?1: epoch; the rest of the key, number, bytes */
 	const char *delete; /* ?1: epoch, ?2..?4: up to this key */
-	const char *count;  /* ?1: epoch, ?2: so many more; NULL: nothing does */
+	const char *count;  /* ?1: epoch, ?2: increment; NULL: not counted */
 	int other_image;    /* column of select with another image; 0: none */
 };
 
@@ -63,7 +66,7 @@ static const struct rows profile_rows = {
 		 "ON CONFLICT DO UPDATE SET count = count + excluded.count",
 };
 
-/* Runs a statement with up to four numbers. Return: rows changed, or -errno. */
+/* Run a statement with up to four numbers. Return: rows changed, or -errno. */
 static int run(struct profile_writer *writer, const char *sql, const int64_t *values, int count,
 	       struct error *err)
 {
@@ -81,7 +84,7 @@ static int run(struct profile_writer *writer, const char *sql, const int64_t *va
 	return r < 0 ? r : sqlite3_changes(writer->db.handle);
 }
 
-/* An image is forgotten with its last samples, edges, counts and recordings. */
+/* Delete an image along with its last samples, edges, counts and recordings. */
 static int image_forget(struct profile_writer *writer, int64_t image, struct error *err)
 {
 	int r = run(writer,
@@ -97,8 +100,8 @@ static int image_forget(struct profile_writer *writer, int64_t image, struct err
 }
 
 /*
- * struct batch - rows that a step deletes: those up to a key
- * @images: of these rows
+ * struct batch - rows that a step deletes: all up to a key
+ * @images: images of these rows
  */
 struct batch {
 	int64_t last[3];
@@ -140,7 +143,7 @@ static int batch_find(struct profile_writer *writer, const struct rows *rows, in
 	return r;
 }
 
-/* Return: rows deleted, or -errno. */
+/* Delete one batch of rows. Return: rows deleted, or -errno. */
 static int rows_delete(struct profile_writer *writer, const struct rows *rows, int64_t epoch,
 		       uint64_t *number, struct error *err)
 {
@@ -160,8 +163,8 @@ static int rows_delete(struct profile_writer *writer, const struct rows *rows, i
 }
 
 /*
- * The samples of the unknown image are counted twice, as its profile and by reason:
- * they go together, first. So do shares, which are samples of profiles.
+ * The samples of the unknown image are counted twice, in its profile and by reason, so both are
+ * deleted together, and first. The same holds for shares, which are samples of profiles.
  */
 static int unknown_delete(struct profile_writer *writer, int64_t epoch, uint64_t *number,
 			  struct error *err)
@@ -206,7 +209,7 @@ static int shares_delete(struct profile_writer *writer, int64_t epoch, struct er
 		   (int64_t[]){epoch, STEP_ROWS}, 2, err);
 }
 
-/* Some of what an epoch has, or else itself. */
+/* Delete a part of an epoch's contents, or the epoch itself if it is empty. */
 static int epoch_shrink(struct profile_writer *writer, int64_t epoch,
 			struct profile_expired *expired, struct error *err)
 {
@@ -235,7 +238,7 @@ static int epoch_shrink(struct profile_writer *writer, int64_t epoch,
 	return r < 0 ? r : 1;
 }
 
-/* The file's header knows: nothing is read for this. */
+/* These numbers are in the file's header, so no pages are read. */
 static int pages_count(struct profile_writer *writer, struct profile_expired *expired, int64_t *all,
 		       int64_t *unused, struct error *err)
 {
@@ -253,7 +256,7 @@ static int pages_count(struct profile_writer *writer, struct profile_expired *ex
 	return 0;
 }
 
-/* The oldest epoch that has ended. Return: 1, 0: there is none, or -errno. */
+/* Find the oldest epoch that has ended. Return: 1, 0: there is none, or -errno. */
 static int epoch_oldest(struct profile_writer *writer, int64_t *id, int64_t *end_ns,
 			struct error *err)
 {
@@ -272,7 +275,7 @@ static int epoch_oldest(struct profile_writer *writer, int64_t *id, int64_t *end
 	return r;
 }
 
-/* Return: 1: something was deleted; 0; or -errno */
+/* Return: 1: rows were deleted; 0: none; or -errno. */
 static int delete_step(struct profile_writer *writer, const struct profile_limits *limits,
 		       struct profile_expired *expired, struct error *err)
 {
@@ -316,7 +319,7 @@ int profile_writer_expire(struct profile_writer *writer, const struct profile_li
 	before = unused;
 	snprintf(sql, sizeof(sql), "PRAGMA incremental_vacuum(%d)", STEP_PAGES);
 	r = database_exec(&writer->db, sql, "shrink", err);
-	/* Copied back, or the file would be as large until the log is full. */
+	/* Copy the log back: otherwise the file would keep its size until the log is full. */
 	if (r == 0)
 		r = database_exec(&writer->db, "PRAGMA wal_checkpoint(PASSIVE)", "shrink", err);
 	database_file_note(&writer->db.file, writer->db.handle);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Labels, shares and processes: whose samples they are. */
+/* Labels, shares and processes, which attribute samples to units and containers. */
 #include "db/profile_write.h"
 
 #include <errno.h>

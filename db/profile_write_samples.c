@@ -9,7 +9,7 @@
 #include "db/symbol_blob.h"
 #include "lib/error.h"
 
-/* The host that an image belongs to, 0: all. */
+/* Return the host that an image belongs to; 0: all hosts. */
 static int64_t host_of(const struct profile_writer *writer, const struct profile_image *image)
 {
 	bool own = image->identity_kind == PROFILE_IDENTITY_NONE &&
@@ -69,7 +69,7 @@ static int add_image(struct profile_writer *writer, const struct profile_image *
 	return r;
 }
 
-/* Finds or adds an image. @rename: one that is found gets the path given. */
+/* Find or add an image. @rename: set the path of an existing image. */
 static int get_image(struct profile_writer *writer, const struct profile_image *image, bool rename,
 		     int64_t *id, bool *added, struct error *err)
 {
@@ -150,7 +150,7 @@ bool profile_writer_has_symbols(struct profile_writer *writer, int64_t image)
 	return r == 1;
 }
 
-/* What the row holds so far: into writer->stored; nothing if there is none. */
+/* Read the stored row into writer->stored; it is empty if there is no row. */
 static int read_stored(struct profile_writer *writer, int64_t image, uint32_t event, int64_t pid,
 		       struct error *err)
 {

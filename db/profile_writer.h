@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The writer's insides, shared by the files that implement profile_write.h. */
+/* Internals of the writer, shared by the files that implement profile_write.h. */
 #ifndef DCPI_PROFILE_WRITER_H
 #define DCPI_PROFILE_WRITER_H
 
@@ -44,15 +44,14 @@ enum writer_statement {
 
 /**
  * struct profile_writer - a writer
- * @path:       of the database, as the caller named it
- * @following: transactions are permitted although the database is not in place
+ * @path:       path of the database, as the caller named it
+ * @following:  transactions are permitted although the database is not in place
  * @lock:       descriptor of the writer's lock
  * @reserve:    descriptor of the file that holds disk space, -1: there is none
  * @epoch:      current epoch, 0 if none; @host: its host
  * @damaged:    samples that were in rows that could not be read
  * @statements: compiled at first use
- * @stored, @merged, @stored_edges, @merged_edges, @blob: memory used again from one merge to the
- * next
+ * @stored, @merged, @stored_edges, @merged_edges, @blob: memory that is reused by each merge
  */
 struct profile_writer {
 	struct database db;
@@ -71,41 +70,41 @@ struct profile_writer {
 	struct profile_blob blob;
 };
 
-/** profile_writer_statement() - a statement, ready to bind. */
+/** profile_writer_statement() - return a statement, ready to bind. */
 int profile_writer_statement(struct profile_writer *writer, enum writer_statement which,
 			     struct sqlite3_stmt **ret, struct error *err);
 
-/** profile_writer_in_transaction() - -EINVAL unless one is open. */
+/** profile_writer_in_transaction() - return -EINVAL unless a transaction is open */
 int profile_writer_in_transaction(struct profile_writer *writer, struct error *err);
 
-/** profile_writer_in_epoch() - -EINVAL unless an epoch and a transaction are open. */
+/** profile_writer_in_epoch() - return -EINVAL unless an epoch and a transaction are open */
 int profile_writer_in_epoch(struct profile_writer *writer, struct error *err);
 
 /**
- * profile_writer_image_keep() - profile_writer_image(), but a path stored stays
- * @added: out: whether it is new
+ * profile_writer_image_keep() - as profile_writer_image(), but keep a stored path
+ * @added: out: true if the image is new
  */
 int profile_writer_image_keep(struct profile_writer *writer, const struct profile_image *image,
 			      int64_t *id, bool *added, struct error *err);
 
 /**
- * profile_writer_damaged_row() - a row of the current epoch cannot be read: what it had is lost
- * @group, @name: the counter that says so
- * @number:       of what it had, as its column says
+ * profile_writer_damaged_row() - count an unreadable row of the current epoch as lost
+ * @group, @name: the counter of the loss
+ * @number:       number of samples or edges in the row, according to its column
  */
 int profile_writer_damaged_row(struct profile_writer *writer, const char *group, const char *name,
 			       int64_t number, struct error *err);
 
-/** profile_writer_check_place() - -ESTALE unless the database is in place, or followed. */
+/** profile_writer_check_place() - return -ESTALE unless the database is in place, or is followed */
 int profile_writer_check_place(const struct profile_writer *writer, struct error *err);
 
 /** profile_writer_attach() - lock and open the database at the writer's path. */
 int profile_writer_attach(struct profile_writer *writer, struct error *err);
 
-/** profile_writer_detach() - close the database and give the lock back. */
+/** profile_writer_detach() - close the database and release the lock. */
 void profile_writer_detach(struct profile_writer *writer);
 
-/** profile_writer_check_count() - -EOVERFLOW if a count does not fit the database. */
+/** profile_writer_check_count() - return -EOVERFLOW if a count does not fit the database. */
 int profile_writer_check_count(uint64_t count, const char *what, struct error *err);
 
 #endif

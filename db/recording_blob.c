@@ -12,9 +12,9 @@
 #include "lib/bounded_reader.h"
 
 #define COLUMN_BYTES_MAX (RECORDING_BLOB_BLOCK * BITS_CODE_BYTES_MAX + 1 + BITS_SLACK_BYTES)
-/* What zlib can make of a byte at the most, and a little. */
+/* Upper bound, with some margin, of the bytes that zlib can produce from one byte. */
 #define UNPACKED_MAX 1100
-/* Keys of other blobs have other numbers of words, or another one here. */
+/* Keys of other blobs are built from another number of words, or have another one here. */
 #define KEY_WORD 0x64726f636572ULL
 
 void recording_content_deinit(struct recording_content *content)
@@ -60,7 +60,7 @@ static int put_numbers(struct profile_blob *blob, const uint64_t *numbers, size_
 	return 0;
 }
 
-/* All texts, one after the other. Return: NULL: no memory. */
+/* Concatenate all texts. Return: NULL: no memory. */
 static char *join_texts(const struct profile_recording *recording, size_t *length)
 {
 	char *joined, *at;
@@ -116,7 +116,7 @@ static int put_shapes(struct profile_blob *blob, const struct profile_recording 
 	return r;
 }
 
-/* Some rows of a column; @before: what stood in the row before them. */
+/* Write some rows of a column; @before: value in the row before them. */
 static int put_column(struct bits_writer *result, const uint64_t *values, unsigned int columns,
 		      size_t rows, uint64_t before)
 {
@@ -206,12 +206,12 @@ int recording_blob_encode(struct profile_blob *blob, uint32_t key,
 
 /* --- reading -------------------------------------------------------------- */
 
-/* Each text ends within @length, and the last one with it. */
+/* Check that each text ends within @length, and that the last one ends there. */
 static int split_texts(struct recording_content *content, size_t count, size_t length)
 {
 	const char *at = content->text, *end = content->text + length;
 
-	/* A text has a byte at the least. */
+	/* A text has at least one byte. */
 	if (count > length)
 		return -EBADMSG;
 	content->texts = calloc(count + 1, sizeof(*content->texts));
@@ -263,7 +263,7 @@ static int take_shapes(struct profile_recording *recording, struct bounded_reade
 		uint64_t columns = bounded_reader_varint(reader);
 		uint64_t rows = bounded_reader_varint(reader);
 
-		/* A number takes a bit at the least; what is read has no more than the blob. */
+		/* A number takes at least one bit, so the blob's size is a bound. */
 		if (columns == 0 || columns > PROFILE_RECORDING_COLUMNS_MAX ||
 		    rows > 8 * bounded_reader_left(reader))
 			return -EBADMSG;

@@ -6,7 +6,7 @@
 PRAGMA application_id = 1145262153; -- "DCPI"
 PRAGMA user_version = 6;
 
--- Where samples come from. machine_id tells hosts of one name apart.
+-- The hosts of samples. machine_id distinguishes hosts with the same name.
 CREATE TABLE host (
 	id INTEGER PRIMARY KEY,
 	name TEXT NOT NULL,
@@ -35,9 +35,9 @@ CREATE UNIQUE INDEX epoch_open ON epoch (open) WHERE open = 1;
 CREATE INDEX epoch_start ON epoch (start_ns);
 CREATE INDEX epoch_host ON epoch (host);
 
--- What was sampled in an epoch. Periods are drawn from [period_min, period_max].
--- Times are summed over CPUs: how long the event was to be counted, and how long
--- it was, which is less if events took turns. Both 0: not known.
+-- Events that were sampled in an epoch. Periods are drawn from [period_min, period_max]. Times are
+-- summed over CPUs: how long the event was to be counted, and how long it was counted, which is
+-- less if perf rotated events. Both 0: unknown.
 CREATE TABLE event (
 	epoch INTEGER NOT NULL REFERENCES epoch ON DELETE CASCADE,
 	number INTEGER NOT NULL,
@@ -50,7 +50,7 @@ CREATE TABLE event (
 	PRIMARY KEY (epoch, number)
 ) STRICT, WITHOUT ROWID;
 
--- Named counts. Of each epoch:
+-- Named counts. For each epoch:
 --     interrupts = sum of profile.samples + sum of counts in group "loss"
 CREATE TABLE counter (
 	epoch INTEGER NOT NULL REFERENCES epoch ON DELETE CASCADE,
@@ -60,11 +60,10 @@ CREATE TABLE counter (
 	PRIMARY KEY (epoch, counter_group, name)
 ) STRICT, WITHOUT ROWID;
 
--- Executables, libraries, the kernel. Kind and identity tell images apart; of
--- those without identity, kind, path and host. That is 0 for all others.
--- Identities of files that users other than the superuser may have written
--- contain a digest of the contents and the owner, see db/profile.h: a build-id
--- alone can be copied into another file.
+-- Executables, libraries, the kernel. Images are identified by kind and identity; images without
+-- identity by kind, path and host. The host is 0 for all others. Identities of files that users
+-- other than the superuser may have written contain a digest of the contents and the owner, see
+-- db/profile.h: a build-id alone can be copied into another file.
 CREATE TABLE image (
 	id INTEGER PRIMARY KEY,
 	kind INTEGER NOT NULL,
@@ -85,7 +84,7 @@ CREATE TABLE symbol (
 	data BLOB NOT NULL
 ) STRICT;
 
--- Code made at run time, by procedure, in the form of db/code_blob.h.
+-- Code generated at run time, by procedure, in the form of db/code_blob.h.
 CREATE TABLE code (
 	image INTEGER NOT NULL REFERENCES image ON DELETE CASCADE,
 	offset INTEGER NOT NULL,
@@ -93,11 +92,10 @@ CREATE TABLE code (
 	PRIMARY KEY (image, offset)
 ) STRICT, WITHOUT ROWID;
 
--- Profiles: the samples of an event in an image in an epoch, in the form of
--- db/profile_blob.h, with their number and the number of different offsets
--- beside them. pid is -1 unless the image is profiled by process, which it then
--- is, or by unit: then it is -1 - label. A sample is in one row only. The data
--- comes last, so that totals never read it.
+-- Profiles: the samples of an event in an image in an epoch, in the form of db/profile_blob.h, with
+-- their number and the number of different offsets. pid is a process id if the image is profiled by
+-- process, -1 - label if it is profiled by unit, and -1 otherwise. A sample is in one row only. The
+-- data comes last, so that totals never read it.
 CREATE TABLE profile (
 	epoch INTEGER NOT NULL REFERENCES epoch ON DELETE CASCADE,
 	image INTEGER NOT NULL REFERENCES image,
@@ -112,9 +110,9 @@ CREATE TABLE profile (
 
 CREATE INDEX profile_image ON profile (image, epoch, event, pid);
 
--- Edges: how often control went from an offset in an image to one in to_image,
--- in the form of db/edge_blob.h, with their number and the sum of their counts
--- beside them. Edges are no samples: they are in no sum of those.
+-- Edges: how often control went from an offset in an image to one in to_image, in the form of
+-- db/edge_blob.h, with their number and the sum of their counts. Edges are not samples: they are
+-- included in no sum of samples.
 CREATE TABLE edge (
 	epoch INTEGER NOT NULL REFERENCES epoch ON DELETE CASCADE,
 	image INTEGER NOT NULL REFERENCES image,
@@ -129,9 +127,9 @@ CREATE TABLE edge (
 CREATE INDEX edge_image ON edge (image, epoch, to_image, kind);
 CREATE INDEX edge_to_image ON edge (to_image);
 
--- How often code of an image was executed, counted by dcpix: no samples, no
--- estimates. Ranges with a count each, in the form of db/edge_blob.h, with their
--- number and the sum of their counts beside them. They are in no sum of samples.
+-- How often code of an image was executed, counted by dcpix: neither samples nor estimates. Ranges
+-- with a count each, in the form of db/edge_blob.h, with their number and the sum of their counts.
+-- They are included in no sum of samples.
 CREATE TABLE execution (
 	epoch INTEGER NOT NULL REFERENCES epoch ON DELETE CASCADE,
 	image INTEGER NOT NULL REFERENCES image,
@@ -144,9 +142,9 @@ CREATE TABLE execution (
 
 CREATE INDEX execution_image ON execution (image, epoch, kind);
 
--- What rewritten programs recorded (dcpix) beside counts: of one mode, with what was
--- measured, in the form of db/recording_blob.h, with its number of rows beside it. What
--- these are db/profile_recording.h says. They are in no sum of samples.
+-- Data that rewritten programs recorded (dcpix) in addition to counts: for one mode, with the
+-- measured quantity, in the form of db/recording_blob.h, with its number of rows.
+-- db/profile_recording.h defines the contents. They are included in no sum of samples.
 CREATE TABLE recording (
 	epoch INTEGER NOT NULL REFERENCES epoch ON DELETE CASCADE,
 	image INTEGER NOT NULL REFERENCES image,
@@ -159,8 +157,8 @@ CREATE TABLE recording (
 
 CREATE INDEX recording_image ON recording (image, epoch, mode);
 
--- Where processes ran: the systemd unit and the container that their control
--- group belongs to, '' where it belongs to none.
+-- The systemd unit and the container that the control group of processes belongs to, '' if it
+-- belongs to none.
 CREATE TABLE label (
 	epoch INTEGER NOT NULL REFERENCES epoch ON DELETE CASCADE,
 	number INTEGER NOT NULL CHECK (number > 0),
@@ -169,9 +167,9 @@ CREATE TABLE label (
 	PRIMARY KEY (epoch, number)
 ) STRICT, WITHOUT ROWID;
 
--- How many samples of an image and event are a label's, whatever row of profile
--- they are in; what the sum over labels lacks was not labelled. Where there is a
--- share there is a profile, which keeps the image: no key, and no index for one.
+-- How many samples of an image and event belong to a label, in any row of profile. Samples that are
+-- missing in the sum over labels have no label. If there is a share, there is a profile, which
+-- refers to the image: no foreign key, and no index for it.
 CREATE TABLE share (
 	epoch INTEGER NOT NULL REFERENCES epoch ON DELETE CASCADE,
 	image INTEGER NOT NULL,
@@ -182,7 +180,7 @@ CREATE TABLE share (
 	FOREIGN KEY (epoch, label) REFERENCES label (epoch, number)
 ) STRICT, WITHOUT ROWID;
 
--- Names of processes that have profiles of their own, and their labels, or 0.
+-- Names of processes with separate profiles, and their labels, or 0.
 CREATE TABLE process (
 	epoch INTEGER NOT NULL REFERENCES epoch ON DELETE CASCADE,
 	pid INTEGER NOT NULL,
@@ -191,7 +189,7 @@ CREATE TABLE process (
 	PRIMARY KEY (epoch, pid)
 ) STRICT, WITHOUT ROWID;
 
--- For people; the extension dcpi_sqlite.so adds dcpi_samples, dcpi_edges and
+-- Views for people; the extension dcpi_sqlite.so adds dcpi_samples, dcpi_edges and
 -- dcpi_symbols.
 CREATE VIEW dcpi_epochs AS
 SELECT

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0-only
 --
 -- From version 1 of the schema to version 2: edges, and the times of events.
--- What it leaves is what db/schema.sql makes; see there for what it means.
+-- The result is the same as of db/schema.sql, which documents it.
 
 ALTER TABLE event ADD COLUMN enabled_ns INTEGER NOT NULL DEFAULT 0;
 ALTER TABLE event ADD COLUMN running_ns INTEGER NOT NULL DEFAULT 0;

@@ -1,12 +1,11 @@
 -- SPDX-License-Identifier: GPL-2.0-only
 --
--- From version 2 of the schema to version 3: labels, the hosts of images
--- without identity, and code made at run time. What it leaves is what db/schema.sql makes; see there for
--- what it means.
+-- From version 2 of the schema to version 3: labels, the hosts of images without identity, and code
+-- generated at run time. The result is the same as of db/schema.sql, which documents it.
 
 ALTER TABLE image ADD COLUMN host INTEGER NOT NULL DEFAULT 0;
 
--- Where several hosts share such an image, it stays the first one's.
+-- If several hosts share an image without identity, the first host keeps it.
 UPDATE image SET host = ifnull((
 	SELECT min(epoch.host) FROM profile JOIN epoch ON epoch.id = profile.epoch
 	WHERE profile.image = image.id), 0)

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0-only
 --
--- From version 3 of the schema to version 4: exact counts. What it leaves is what
--- db/schema.sql makes; see there for what it means.
+-- From version 3 of the schema to version 4: exact counts. The result is the same as of
+-- db/schema.sql, which documents it.
 
 CREATE TABLE execution (
 	epoch INTEGER NOT NULL REFERENCES epoch ON DELETE CASCADE,

@@ -1,7 +1,7 @@
 -- SPDX-License-Identifier: GPL-2.0-only
 --
--- From version 4 of the schema to version 5: recordings. What it leaves is what
--- db/schema.sql makes; see there for what it means.
+-- From version 4 of the schema to version 5: recordings. The result is the same as of
+-- db/schema.sql, which documents it.
 
 CREATE TABLE recording (
 	epoch INTEGER NOT NULL REFERENCES epoch ON DELETE CASCADE,

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: GPL-2.0-only
 --
--- From version 5 of the schema to version 6: identities of images that contain a digest of
--- their contents, which readers of version 5 take for damage. The tables stay as they are.
+-- From version 5 of the schema to version 6: identities of images that contain a digest of their
+-- contents, which readers of version 5 report as damage. The tables do not change.
 
 PRAGMA user_version = 6;

@@ -14,14 +14,14 @@
 
 #define HEADER_BYTES_MAX (1 + 3 * VARINT_BYTES_MAX)
 #define VERSION_RECORDS 1
-/* What a symbol takes in a body, at least: version 1, and now. */
+/* Minimum size of a symbol in a body: version 1, and the current version. */
 #define RECORD_BYTES_MIN 4
 #define SYMBOL_BYTES_MIN 3
 /* Level 6 takes twice the time of 4 for 3% fewer bytes of a kernel's symbols. */
 #define DEFLATE_LEVEL 4
-/* Room for what deflate has to say, at least. */
+/* Minimum room for the output of deflate. */
 #define PACK_BYTES_MIN 4096
-/* What a byte of deflate output can stand for, at most (zlib's manual). */
+/* Maximum number of bytes that one byte of deflate output can represent (zlib's manual). */
 #define DEFLATE_RATIO_MAX 1032
 
 static uint32_t image_key(int64_t image)
@@ -40,7 +40,7 @@ struct packer {
 	z_stream z;
 };
 
-/* Checks what encode promises; the sizes of what it is going to write. */
+/* Check the promises of the caller of encode, and determine the sizes of the data to write. */
 static int survey(const struct profile_symbol *symbols, size_t count, struct sizes *sizes)
 {
 	uint8_t scratch[VARINT_BYTES_MAX];
@@ -61,7 +61,10 @@ static int survey(const struct profile_symbol *symbols, size_t count, struct siz
 	return 0;
 }
 
-/* Compresses on, into the blob. A kernel has megabytes of names: there is no copy. */
+/*
+ * Append compressed data to the blob. The data is not copied, since a kernel has megabytes of
+ * names.
+ */
 static int pack(struct packer *packer, const void *data, size_t bytes, int flush)
 {
 	z_stream *z = &packer->z;
@@ -83,7 +86,7 @@ static int pack(struct packer *packer, const void *data, size_t bytes, int flush
 	return r == Z_OK || r == Z_STREAM_END || r == Z_BUF_ERROR ? 0 : -ENOMEM;
 }
 
-/* The body, column by column. */
+/* Write the body, column by column. */
 static int pack_body(struct packer *packer, const struct profile_symbol *symbols, size_t count)
 {
 	uint8_t number[VARINT_BYTES_MAX];
@@ -136,7 +139,7 @@ struct header {
 	uint64_t body_bytes;
 };
 
-/* Sizes are checked against each other before anything is allocated for them. */
+/* Sizes are checked against each other before any memory is allocated. */
 static int read_header(struct bounded_reader *reader, struct header *header)
 {
 	uint64_t least;
@@ -176,7 +179,7 @@ static int unpack_body(struct bounded_reader *packed, const struct header *heade
 	return 0;
 }
 
-/* Version 1. One name: what it shares with the one before, and the rest. */
+/* Version 1: read one name: the length shared with the previous name, and the rest. */
 static bool read_name(struct bounded_reader *reader, char *name, size_t room, const char *previous,
 		      size_t *length)
 {

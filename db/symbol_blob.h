@@ -2,17 +2,18 @@
 /*
  * The compact form of an image's symbols.
  *
+ * Layout:
  *	version     1 byte, SYMBOL_BLOB_VERSION
- *	symbols     varint, how many
+ *	symbols     varint, number of symbols
  *	name_bytes  varint, all names with their NULs
  *	body_bytes  varint, length of the body before compression
- *	body        zlib stream: the varints of all offsets (each less the one
- *	            before), the varints of all sizes, all names, NUL-terminated
+ *	body        zlib stream: the varints of all offsets (each minus the previous
+ *	            one), the varints of all sizes, all names, NUL-terminated
  *	crc         4 bytes, little endian, CRC-32 of the image and all of the above
  *
- * Like beside like is what deflate makes most of. Version 1, which is still
- * read, had a body of records: offset, bytes, characters shared with the name
- * before, length of the rest (varints), and the rest of the name.
+ * deflate works best if similar data is contiguous. Version 1, which is still read, had a body of
+ * records: offset, bytes, length of the prefix shared with the previous name, length of the rest
+ * (varints), and the rest of the name.
  */
 #ifndef DCPI_SYMBOL_BLOB_H
 #define DCPI_SYMBOL_BLOB_H
@@ -41,7 +42,7 @@ int symbol_blob_encode(struct profile_blob *blob, int64_t image,
  * @ret:  out; freed by profile_symbols_deinit()
  * @data: not trusted
  *
- * Return: 0; -EBADMSG damaged; -EPROTO a version not known; -ENOMEM.
+ * Return: 0; -EBADMSG damaged; -EPROTO unknown version; -ENOMEM.
  */
 int symbol_blob_decode(struct profile_symbols *ret, int64_t image, const void *data, size_t bytes);
 

@@ -19,7 +19,7 @@ int writer_lock_take(int *fd, const char *path, struct error *err)
 		name = NULL;
 		return error_set(err, ENOMEM, "out of memory");
 	}
-	/* Nobody else may open it: to lock a file, reading it is enough. */
+	/* Mode 0600: other users must not open the file, since reading it is enough to lock it. */
 	lock = open(name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
 	if (lock < 0)
 		return error_set_errno(err, "cannot open %s", name);
