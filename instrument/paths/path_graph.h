@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The acyclic paths of a procedure, numbered (Ball and Larus, "Efficient path profiling",
- * 1996): values on the ways of its graph whose sum along each path is the path's number,
- * and what code must do on each way so that a register holds the sum where a path ends.
+ * The acyclic paths of a procedure, numbered (Ball and Larus, "Efficient path profiling", 1996).
+ * Each edge of the path graph has a value, so that the sum of the values along a path is the path's
+ * number. Each edge also has an operation on the path register, so that the register holds the sum
+ * where a path ends.
  *
- * Where only one way leads from the beginnings of paths to a node the sum is known when
- * the code is made: there the register is not needed. The others' increments are on the
- * chords of a maximum spanning forest: what is added to the register on a way is its value
- * plus the difference of numbers given to its ends, which can be chosen so that it is
- * nothing on the forest.
+ * Where a node can be reached from the beginnings of paths in only one way, the sum is known at
+ * rewriting time, and the register is not needed. All other increments are on the chords of a
+ * maximum spanning forest. The increment of an edge is its value plus the difference of numbers
+ * assigned to its two nodes, which can be chosen so that the increment is zero on the forest.
  *
- * Where a path can only go one way on to its end it may be counted before that (struct
- * path_rules, early): so the register is not needed where several ways meet behind which
- * nothing is left to choose.
+ * Where only one continuation is left, a path may be counted before its end (struct path_rules,
+ * early). So the register is not needed after the last choice of a path, even if several edges meet
+ * there.
  *
- * A register can be another one's where a path ends: a handler of a signal came in between
- * and called the same procedure. What the end makes of that is in a range that is known, so
- * who has room for all of it (struct path_range) need not look whether it is a path's.
+ * A register can be overwritten before a path ends, because a signal handler calls the same
+ * procedure. The number computed at the end is then in a known range, so an array with room for the
+ * whole range (struct path_range) needs no bounds check.
  */
 #ifndef DCPI_INSTRUMENT_PATH_GRAPH_H
 #define DCPI_INSTRUMENT_PATH_GRAPH_H
@@ -27,15 +27,15 @@
 #define PATH_IN_MEMORY 0
 #define PATH_COUNT_MAX (UINT32_C(1) << 28)
 
-/** enum path_way_kind - what a way is. */
+/** enum path_way_kind - kinds of edges of the path graph */
 enum path_way_kind {
-	PATH_ON,    /* the path goes on */
-	PATH_CUT,   /* it ends, and another one begins at the node that the way leads to */
-	PATH_END,   /* it ends, and none begins */
-	PATH_START, /* one begins, and none has ended */
+	PATH_ON,    /* the path continues */
+	PATH_CUT,   /* the path ends, and another one begins at the target node */
+	PATH_END,   /* the path ends, and none begins */
+	PATH_START, /* a path begins, and none has ended */
 };
 
-/** enum path_change - what is to become of the register on a way. */
+/** enum path_change - operation on the path register on an edge */
 enum path_change {
 	PATH_KEEP,
 	PATH_SET, /* to a number */
@@ -43,22 +43,23 @@ enum path_change {
 };
 
 /**
- * struct path_way - a way from node to node; numbers are modulo 2^32
- * @from, @to: nodes; PATH_NONE: of PATH_START, PATH_END
- * @edge:    of the count_graph, or that before a call which is passed
- * @back:    then that behind it; PATH_NONE: no call
- * @value:   added to the path's number; of PATH_CUT, PATH_END: as the path's last one
- * @counted: PATH_ON: no path is counted here; else one is, that ends or will end so
- * @end_known: then its number is @end; else @end plus the register
- * @change:  of the register (of PATH_CUT, after that), by @number
- * @enters:  of PATH_START: the procedure is called
- * @reads, @writes: where the number is before, and behind (path_webs.h): PATH_IN_MEMORY, or a
- *           register of the processor
- * @takes:   the word is changed there, and may be what it was when the procedure was called
+ * struct path_way - an edge of the path graph; numbers are modulo 2^32
+ * @from, @to: nodes; PATH_NONE for PATH_START, PATH_END
+ * @edge:    edge of the count_graph, or the edge before a call that the path continues over
+ * @back:    in that case, the edge after the call; PATH_NONE: no call
+ * @value:   added to the path's number; for PATH_CUT, PATH_END: as the path's last value
+ * @counted: PATH_ON: no path is counted here; otherwise one is counted that ends, now or later,
+ *           with an edge of this kind
+ * @end_known: the number of the counted path is @end; otherwise it is @end plus the register
+ * @change:  operation on the register (for PATH_CUT, after counting), with operand @number
+ * @enters:  for PATH_START: the procedure is called
+ * @reads, @writes: location of the number before and after the edge (path_webs.h):
+ *           PATH_IN_MEMORY, or a register of the processor
+ * @takes:   the word is changed on the edge, and may still have its value from the procedure's call
  * @leaves:  the procedure is left, and the word may have been changed
- * @empty:   the paths that it ends have no code: each is a hub's, that all paths are cut before.
- *           They are not counted
- * @weight:  how often it is thought to be gone
+ * @empty:   the paths that end here have no code: each consists of a hub, before which all paths
+ *           are cut. They are not counted
+ * @weight:  estimated execution count
  */
 struct path_way {
 	uint32_t from;
@@ -81,19 +82,19 @@ struct path_way {
 	double weight;
 };
 
-/** struct path_start - a node where paths begin, and the number of the first of them. */
+/** struct path_start - a node where paths begin, and the number of its first path. */
 struct path_start {
 	uint32_t node;
 	uint32_t number;
 };
 
 /**
- * struct path_range - what ends of paths find if the register need not be right
- * @below:   how far below 0 that may be
- * @room:    numbers in all, from -@below on; of paths are those from 0 to the graph's @count
- * @nowhere: for a register that is no path's: whatever is added to it and where it ends, it
- *           is in the range, and no path's
- * @least, @most: what the register can be, whosoever it is
+ * struct path_range - range of the numbers computed at ends of paths, even with a wrong register
+ * @below:   the range begins at -@below
+ * @room:    size of the range; 0 .. @count - 1 of the graph are numbers of paths
+ * @nowhere: value for a register that belongs to no path. The number computed at any end after any
+ *           increments is in the range, but no path's number.
+ * @least, @most: bounds of the register's value, even if another activation has set it
  */
 struct path_range {
 	uint32_t below;
@@ -105,12 +106,12 @@ struct path_range {
 
 /**
  * struct path_graph - zero-initialised is empty; freed by path_graph_deinit()
- * @ways:   those out of node n are @ways[@first[n]] .. @ways[@first[n + 1] - 1], of
- *          ascending value; PATH_START's are behind these of all nodes
- * @starts: ascending
- * @known:  of each node: the register is not needed there
- * @count:  of paths
- * @range:  as said
+ * @ways:   the edges out of node n are @ways[@first[n]] .. @ways[@first[n + 1] - 1], in
+ *          ascending order of value; PATH_START edges follow those of all nodes
+ * @starts: in ascending order
+ * @known:  for each node: the register is not needed there
+ * @count:  number of paths
+ * @range:  see struct path_range
  */
 struct path_graph {
 	struct path_way *ways;
@@ -127,12 +128,12 @@ struct path_graph {
 
 void path_graph_deinit(struct path_graph *graph);
 
-/** path_graph_start() - the number of the first path that begins at a node, or PATH_NONE. */
+/** path_graph_start() - return the number of the first path that begins at a node, or PATH_NONE. */
 uint32_t path_graph_start(const struct path_graph *graph, uint32_t node);
 
 /**
- * path_graph_begin() - where a path begins
- * @number: of the path, less than the graph's @count
+ * path_graph_begin() - find the node where a path begins
+ * @number: number of the path, less than the graph's @count
  * @rest:   out: for path_graph_next()
  *
  * Return: a node; PATH_NONE the graph has no such path.
@@ -140,11 +141,11 @@ uint32_t path_graph_start(const struct path_graph *graph, uint32_t node);
 uint32_t path_graph_begin(const struct path_graph *graph, uint32_t number, uint32_t *rest);
 
 /**
- * path_graph_next() - how a path goes on
+ * path_graph_next() - find the next edge of a path
  * @rest: updated; 0 when the path has ended
  *
- * Return: a way; PATH_NONE the graph has no such path. A graph that was read from a file
- * may go in circles: no path has more ways than the graph has nodes.
+ * Return: an edge; PATH_NONE the graph has no such path. A graph that was read from a file may have
+ * cycles: no path has more edges than the graph has nodes.
  */
 uint32_t path_graph_next(const struct path_graph *graph, uint32_t node, uint32_t *rest);
 

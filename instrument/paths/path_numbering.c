@@ -7,14 +7,14 @@
 #include "instrument/paths/path_register.h"
 #include "lib/array.h"
 
-/* By how much less a node may lead to if the sum is too much. */
+/* Divisor of the limit of a node's paths, applied while the total is too large. */
 #define LIMIT_STEP 4
 #define PATH_NODE_MAX (UINT32_C(1) << 24)
 
 /*
- * @order: nodes, each behind those that it leads to
- * @paths: of each node: how many go on from there
- * @begins: of each node: paths begin there
+ * @order: nodes, each after its successors
+ * @paths: for each node: number of paths from there on
+ * @begins: for each node: paths begin there
  */
 struct numbering {
 	struct path_graph graph;
@@ -24,10 +24,10 @@ struct numbering {
 	uint32_t ordered;
 	uint64_t *paths;
 	bool *begins;
-	bool *limited; /* of each way: cut since there were too many paths */
+	bool *limited; /* for each edge: cut because there were too many paths */
 };
 
-/* --- ways ----------------------------------------------------------------- */
+/* --- edges ---------------------------------------------------------------- */
 
 static int add_way(struct path_graph *graph, struct path_way way)
 {
@@ -38,7 +38,9 @@ static int add_way(struct path_graph *graph, struct path_way way)
 	return 0;
 }
 
-/* A hub that some jump leaves the procedure by: no place is there for code that ends a path. */
+/*
+ * Find hubs with a target outside the procedure: code that ends a path cannot be placed after them.
+ */
 static void find_closed(const struct count_graph *counts, bool *closed)
 {
 	for (uint32_t e = 0; e < counts->edge_count; e++) {
@@ -57,7 +59,7 @@ static bool breaks_at(const struct numbering *numbering, uint32_t node)
 	return rules->breaks != NULL && rules->breaks(rules->context, node);
 }
 
-/* A call and its coming back are one way, or an end and a beginning. */
+/* A call and the return from it are one edge, or an end and a beginning. */
 static int add_call(struct numbering *numbering, uint32_t index, struct path_way way)
 {
 	const struct count_edge *back = &numbering->counts->edges[index + 1];
@@ -121,8 +123,8 @@ static int by_weight(const void *a, const void *b)
 }
 
 /*
- * By the node that they come from, the likeliest first: so paths that are gone often have numbers
- * next to each other, as far as that can be, and counters.
+ * Sort edges by source node, the likeliest first, so that frequent paths tend to have adjacent
+ * numbers and counters.
  */
 static int sort_ways(struct path_graph *graph)
 {
@@ -174,7 +176,7 @@ static int add_ways(struct numbering *numbering)
 	return r == 0 ? sort_ways(&numbering->graph) : r;
 }
 
-/* --- ways back ------------------------------------------------------------ */
+/* --- back edges ----------------------------------------------------------- */
 
 enum {
 	UNSEEN,
@@ -184,11 +186,11 @@ enum {
 
 struct search {
 	uint8_t *state;
-	uint32_t *next; /* of each node: its next way */
+	uint32_t *next; /* for each node: the next edge to follow */
 	uint32_t *stack;
 };
 
-/* Where control goes on: the search passes what ends a path. */
+/* Return the node where control continues: the search continues where a path ends. */
 static uint32_t leads_to(const struct numbering *numbering, const struct path_way *way)
 {
 	const struct count_edge *edge = &numbering->counts->edges[way->edge];
@@ -252,8 +254,8 @@ static int cut_ways_back(struct numbering *numbering)
 }
 
 /*
- * Ways into loops are cut as well as those back: then the number is known where a turn begins,
- * and of a turn without branches also where it ends.
+ * Edges into loops are cut as well as back edges. Then the number is known where an iteration
+ * begins, and if the iteration has no branches, also where it ends.
  */
 static void cut_ways_in(struct numbering *numbering)
 {
@@ -284,8 +286,8 @@ static void limit_way(struct numbering *numbering, uint32_t way)
 }
 
 /*
- * Cutting what leads to a hub's cases would have each of them counted twice, by itself and as the
- * sum of all that begin there; cutting what leads to the hub is as good, if it is all.
+ * Cutting the edges from a hub to its cases would add each case's paths twice: as one path of the
+ * hub, and to the sum of the paths that begin there. Cutting all edges to the hub is as effective.
  */
 static void limit_hub(struct numbering *numbering, uint32_t node)
 {
@@ -297,7 +299,10 @@ static void limit_hub(struct numbering *numbering, uint32_t node)
 	}
 }
 
-/* The likeliest of a node's ways that go on to more than one path; PATH_NONE: there is none. */
+/*
+ * Return the likeliest edge of a node that continues to more than one path; PATH_NONE: there is
+ * none.
+ */
 static uint32_t likeliest(const struct numbering *numbering, uint32_t node)
 {
 	const struct path_graph *graph = &numbering->graph;
@@ -309,7 +314,10 @@ static uint32_t likeliest(const struct numbering *numbering, uint32_t node)
 	return PATH_NONE;
 }
 
-/* What is cut costs as often as it is gone, and what for is how many paths there are less. */
+/*
+ * The cost of cutting an edge is its execution count, and the benefit is the decrease in the number
+ * of paths.
+ */
 static bool cuts_sooner(const struct numbering *numbering, uint32_t one, uint32_t other)
 {
 	const struct path_way *ways = numbering->graph.ways;
@@ -318,7 +326,7 @@ static bool cuts_sooner(const struct numbering *numbering, uint32_t one, uint32_
 	       ways[other].weight * (double)(paths_by(numbering, &ways[one]) - 1);
 }
 
-/* The next way to cut, but not @keep; PATH_NONE: there is none. */
+/* Return the next edge to cut, other than @keep; PATH_NONE: there is none. */
 static uint32_t worst(const struct numbering *numbering, uint32_t node, uint32_t keep)
 {
 	const struct path_graph *graph = &numbering->graph;
@@ -332,7 +340,7 @@ static uint32_t worst(const struct numbering *numbering, uint32_t node, uint32_t
 	return ret;
 }
 
-/* The way that paths go by as a rule is cut last. */
+/* Limit the number of paths from a node. The likeliest edge is cut last. */
 static void limit_node(struct numbering *numbering, uint32_t node, uint64_t limit)
 {
 	const struct path_graph *graph = &numbering->graph;
@@ -370,7 +378,7 @@ static void number_node(struct numbering *numbering, uint32_t node)
 	numbering->paths[node] = sum > 0 ? sum : 1;
 }
 
-/* Return: the number of paths. */
+/* Number all nodes. Return: the number of paths. */
 static uint64_t number_all(struct numbering *numbering, uint64_t limit)
 {
 	struct path_graph *graph = &numbering->graph;
@@ -420,7 +428,7 @@ static int number(struct numbering *numbering)
 	return 0;
 }
 
-/* Of hubs that nothing leads to but what a path ends on before them. */
+/* Mark the edges of hubs that are reached only by edges that end a path before the hub. */
 static int find_empty(struct numbering *numbering)
 {
 	struct path_graph *graph = &numbering->graph;
@@ -442,7 +450,7 @@ static int find_empty(struct numbering *numbering)
 	return 0;
 }
 
-/* --- all of it ------------------------------------------------------------ */
+/* --- interface ------------------------------------------------------------ */
 
 int path_numbering_create(struct path_graph *ret, const struct count_graph *graph,
 			  const struct path_rules *rules)

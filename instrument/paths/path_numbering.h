@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Finding the paths of a procedure and numbering them (path_graph.h).
+ * Find the paths of a procedure and number them (path_graph.h).
  *
- * A path goes from where the procedure is entered, where an exception is caught or where
- * a way goes back, to where the procedure is left or a way goes back. Ways back are those
- * to a node that a search in depth, from the entries on, has not finished yet; in graphs
- * of loops with one entry there is no choice. Calls are passed. What else ends a path:
+ * A path begins where the procedure is entered, where an exception is caught, or after a back edge.
+ * It ends where the procedure is left, or with a back edge. Back edges are edges to a node that a
+ * depth-first search from the entries has not finished yet; in graphs of loops with one entry they
+ * are unique. A path continues over calls. In addition, the following end a path:
  *
- *	- if asked for, ways into loops, to nodes to which ways back lead,
- *	- calls that may come back twice, and system calls, which may come back as another
- *	  thread: a path ends before and another one begins behind,
- *	- indirect jumps of which some target is another procedure,
- *	- ways to parts with so many paths that the sum of all would exceed a limit: of a
- *	  node with more than some those ways are cut that cost least for what there is less,
- *	  the likeliest one last; of an indirect jump those that lead to it. All is done again
- *	  with less as long as the procedure has more than it may.
+ *	- if requested, edges into loops, that is, to targets of back edges
+ *	- calls that may return twice, and system calls, which may return in another
+ *	  thread: a path ends before the call and another one begins after it
+ *	- indirect jumps with a target in another procedure
+ *	- edges to parts with so many paths that the total would exceed a limit. At a
+ *	  node with too many paths, those edges are cut whose execution counts are lowest in
+ *	  relation to the decrease in paths, the likeliest one last. At an indirect jump,
+ *	  the edges to it are cut. This is repeated with a lower limit per node while the
+ *	  procedure has too many paths.
  */
 #ifndef DCPI_INSTRUMENT_PATH_NUMBERING_H
 #define DCPI_INSTRUMENT_PATH_NUMBERING_H
@@ -22,14 +23,14 @@
 #include "instrument/paths/path_graph.h"
 
 /**
- * struct path_rules - what ends a path
- * @breaks:  whether what ends a node, a call or an indirect jump, does; NULL: none does
- * @context: given to it
- * @most:    paths there may be, at most PATH_COUNT_MAX; a few more, if less cannot be
- * @part:    from each node on, to begin with; 0: as many
- * @loops:   ways into loops do
- * @early:   paths may be counted before they end, where all that is left is one way without
- *           calls
+ * struct path_rules - conditions that end a path
+ * @breaks:  return true if the call or indirect jump at the end of a node ends a path; NULL: none
+ * @context: passed to @breaks
+ * @most:    limit of the number of paths, at most PATH_COUNT_MAX; slightly exceeded if unavoidable
+ * @part:    initial limit of the paths from each node on; 0: the same as @most
+ * @loops:   edges into loops end a path
+ * @early:   paths may be counted before their end if only one continuation without calls is
+ *           left
  */
 struct path_rules {
 	bool (*breaks)(void *context, uint32_t node);
@@ -41,7 +42,7 @@ struct path_rules {
 };
 
 /**
- * path_numbering_create() - number the paths and choose what is added where
+ * path_numbering_create() - number the paths and choose the increments
  *
  * O(edges log edges). Return: 0; -ENOMEM; -ERANGE far too many edges.
  */

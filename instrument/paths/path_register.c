@@ -7,18 +7,18 @@
 
 #include "instrument/mode/disjoint_sets.h"
 
-/* What is saved where a path ends if nothing need be added then, against a sum elsewhere. */
+/* Benefit of avoiding an addition where a path ends, relative to avoiding one elsewhere. */
 #define END_SHARE 0.5
-/* The range is at most this many times as much as there are paths, or nothing is shifted. */
+/* Upper bound of the range relative to the number of paths; beyond it, nothing is shifted. */
 #define ROOM_SHARE 8
 #define ROOM_LEAST 64
 
 /*
- * @sum:   of each node: of the values on the only way there, if it is known
- * @settled: of each node: paths have been counted before; as what they will end, or PATH_ON
- * @shift: of each node, and of where paths end: by how much the register is more than the
+ * @sum:   for each node: the sum of values on the way to it, if it is unique
+ * @settled: for each node: paths have been counted before it; the kind of their end, or PATH_ON
+ * @shift: for each node, and for the end of paths: the register's value minus the
  *         sum
- * @tree:  sets of nodes that are connected
+ * @tree:  sets of connected nodes
  */
 struct placing {
 	struct path_graph *graph;
@@ -26,8 +26,8 @@ struct placing {
 	enum path_way_kind *settled;
 	int64_t *shift;
 	uint32_t *tree;
-	uint32_t *by_weight; /* ways */
-	uint32_t *chosen;    /* of these, in the forest */
+	uint32_t *by_weight; /* edges */
+	uint32_t *chosen;    /* those in the forest */
 	uint32_t chosen_count;
 };
 
@@ -59,7 +59,10 @@ static bool is_start(const struct path_graph *graph, uint32_t node)
 	return path_graph_start(graph, node) != PATH_NONE;
 }
 
-/* As what paths that come to a node end, if there is but one way and nothing in between. */
+/*
+ * Return the kind of end of all paths through a node, if no choice and no call are left; or
+ * PATH_ON.
+ */
 static enum path_way_kind rest_of(const struct placing *placing, uint32_t node)
 {
 	const struct path_graph *graph = placing->graph;
@@ -70,7 +73,10 @@ static enum path_way_kind rest_of(const struct placing *placing, uint32_t node)
 	return way->kind == PATH_ON ? placing->settled[way->to] : way->kind;
 }
 
-/* Where a path begins none can have been counted. What is known costs least where it ends. */
+/*
+ * Paths cannot be counted before their beginning. Paths whose number is known are counted where
+ * they end, which costs least.
+ */
 static void find_settled(struct placing *placing, const struct path_order *order)
 {
 	struct path_graph *graph = placing->graph;
@@ -98,7 +104,7 @@ static void find_counted(struct placing *placing)
 	}
 }
 
-/* What a way is worth in the forest; less than 0: it cannot be there. */
+/* Benefit of an edge in the forest; less than 0: it cannot be in the forest. */
 static double worth(const struct path_graph *graph, const struct path_way *way)
 {
 	if (way->from == PATH_NONE || graph->known[way->from])
@@ -122,7 +128,7 @@ static uint32_t end_of(const struct path_graph *graph, const struct path_way *wa
 	return way->counted == PATH_ON ? way->to : graph->node_count;
 }
 
-/* Kruskal's. */
+/* Kruskal's algorithm. */
 static void choose_forest(struct placing *placing)
 {
 	struct path_graph *graph = placing->graph;
@@ -141,7 +147,7 @@ static void choose_forest(struct placing *placing)
 	}
 }
 
-/* The forest, as each node's ways in it: near[first[n]] .. near[first[n + 1] - 1]. */
+/* The forest as a list of edges for each node: near[first[n]] .. near[first[n + 1] - 1]. */
 struct forest {
 	uint32_t *first;
 	uint32_t *near;
@@ -170,7 +176,7 @@ static void list_ways(const struct placing *placing, struct forest *forest)
 	}
 }
 
-/* On the forest's ways nothing is added: shift(to) = shift(from) - value. */
+/* Nothing is added on edges of the forest: shift(to) = shift(from) - value. */
 static void shift_tree(struct placing *placing, struct forest *forest, uint32_t root)
 {
 	const struct path_graph *graph = placing->graph;
@@ -211,7 +217,7 @@ static int find_shifts(struct placing *placing)
 	if (forest.first != NULL && forest.near != NULL && forest.stack != NULL &&
 	    forest.seen != NULL) {
 		list_ways(placing, &forest);
-		/* Where paths end first: that is the one that must not be shifted. */
+		/* Begin with the node of the ends of paths, because it must not be shifted. */
 		for (uint32_t root = count; root > 0; root--)
 			shift_tree(placing, &forest, root - 1);
 		r = 0;
@@ -234,8 +240,8 @@ static int64_t greater(int64_t a, int64_t b)
 }
 
 /*
- * What comes out at ends if a register that is right at some node, or was never set, is used
- * at another one. Return: whether that is not too much.
+ * Determine the numbers computed at ends of paths if a register that was set at any node, or was
+ * never set, is used at another one. Return: true if their range is small enough.
  */
 static bool find_range(struct placing *placing, const struct path_order *order)
 {

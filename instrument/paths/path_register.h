@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the register of a numbered path graph must do on each way. Internal to path_numbering.c. */
+/*
+ * Determine the operation on the path register on each edge of a numbered path graph. Internal to
+ * path_numbering.c.
+ */
 #ifndef DCPI_INSTRUMENT_PATH_REGISTER_H
 #define DCPI_INSTRUMENT_PATH_REGISTER_H
 
 #include "instrument/paths/path_graph.h"
 
 /**
- * struct path_order - nodes that are reached, each behind those that it leads to
- * @paths: of each node of the graph: how many go on from there
- * @count: of @nodes
+ * struct path_order - reachable nodes, each after its successors
+ * @paths: for each node of the graph: number of paths from there on
+ * @count: number of @nodes
  */
 struct path_order {
 	const uint32_t *nodes;
@@ -17,7 +20,7 @@ struct path_order {
 };
 
 /**
- * path_register_place() - fill in what the ways' code does, which nodes are known, the range
+ * path_register_place() - fill in the operations of the edges, the known nodes, and the range
  * @early: paths may be counted before they end (struct path_rules)
  *
  * Return: 0 or -ENOMEM.

@@ -7,12 +7,12 @@
 #include "instrument/mode/disjoint_sets.h"
 
 #define BIT(reg) (1U << (reg))
-/* %rax has the flags where these are kept. What procedures keep for their callers is never lent. */
+/* %rax holds the flags where they are saved. Callee-saved registers are never used. */
 #define POSSIBLE (LIVENESS_SCRATCH & ~BIT(MACHINE_RAX))
 
 /*
- * @web:  sets of nodes
- * @free: of each root: registers that have no other use anywhere in the web
+ * @web:  disjoint sets of nodes
+ * @free: for the root of each web: registers that are unused in the whole web
  */
 struct webs {
 	struct path_graph *graph;
@@ -36,7 +36,7 @@ static bool is_hub(const struct webs *webs, uint32_t node)
 	return webs->procedure->graph->nodes[node].block == COUNT_NONE;
 }
 
-/* Registers that a node does not write, and of which nobody reads what they are where it begins. */
+/* Return the registers that a node does not write, and that are dead where it begins. */
 static uint32_t free_in(const struct webs *webs, uint32_t number)
 {
 	const struct mode_procedure *procedure = webs->procedure;
@@ -59,7 +59,9 @@ static uint32_t free_in(const struct webs *webs, uint32_t number)
 	return free;
 }
 
-/* Where code is put on a way while the number is in a register, or is to be there. */
+/*
+ * Return true if code can be placed on an edge while the number is, or becomes, held in a register.
+ */
 static bool may_pass(const struct webs *webs, const struct path_way *way)
 {
 	switch (webs->procedure->graph->edges[way->edge].kind) {
@@ -110,15 +112,15 @@ static uint8_t register_at(struct webs *webs, uint32_t node)
 	return free != 0 ? (uint8_t)__builtin_ctz(free) : PATH_IN_MEMORY;
 }
 
-/* --- who changes the word -------------------------------------------------- */
+/* --- changes of the word -------------------------------------------------- */
 
-/* What a word may be: as it was when the procedure was called; changed since. */
+/* Possible states of a word: unchanged since the procedure was called; changed since. */
 enum {
 	FRESH = 1,
 	TOUCHED = 2,
 };
 
-/* Before a way; nothing where none has come to yet. */
+/* Return the states before an edge; 0 if it has not been reached yet. */
 static unsigned int state_before(const struct path_way *way, const uint8_t *states)
 {
 	if (way->kind != PATH_START)
@@ -126,7 +128,7 @@ static unsigned int state_before(const struct path_way *way, const uint8_t *stat
 	return way->enters ? FRESH : FRESH | TOUCHED;
 }
 
-/* Return: whether something new is behind it. */
+/* Propagate the states over an edge. Return: true if there is a new state after it. */
 static bool pass_way(const struct webs *webs, struct path_way *way, uint8_t *states)
 {
 	bool changes = way->change != PATH_KEEP && way->writes == PATH_IN_MEMORY;
@@ -143,7 +145,7 @@ static bool pass_way(const struct webs *webs, struct path_way *way, uint8_t *sta
 	return more != 0;
 }
 
-/* Nodes are in order of instructions: so all is there soon, but for what loops bring back. */
+/* Nodes are in the order of instructions, so this converges quickly, except for nested loops. */
 static int find_changes(const struct webs *webs)
 {
 	struct path_graph *graph = webs->graph;
@@ -162,7 +164,7 @@ static int find_changes(const struct webs *webs)
 	return states != NULL ? 0 : -ENOMEM;
 }
 
-/* --- all of it ------------------------------------------------------------ */
+/* --- interface ------------------------------------------------------------ */
 
 static void find_webs(struct webs *webs, bool registers)
 {

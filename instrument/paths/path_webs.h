@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where a path's number is (path_graph.h): a word of the thread's memory, as a procedure may be
- * left for ever or called again while it calls others, or a register of the processor, as in
- * Ball and Larus' paper. Nodes that the number goes on between are a web; between two webs it is
- * known. A web that nothing is called in, nor is left by an indirect jump, and in which there is
- * a register that has no other use, has its number there: that takes an instruction less and half
- * the code, and nobody else can change it.
+ * Choose where a path's number is held (path_graph.h). By default, this is a word of the thread's
+ * memory, because a procedure may be left for good, or called again while it calls others. Where
+ * possible it is a register of the processor, as in the paper by Ball and Larus. A web is a set of
+ * nodes that the number is passed between; at the borders of webs the number is known. The number
+ * of a web is held in a register if there are no calls and no exits by indirect jumps in the web,
+ * and a register is unused in all of it. That saves an instruction and half the code size, and no
+ * other activation can change the number.
  */
 #ifndef DCPI_INSTRUMENT_PATH_WEBS_H
 #define DCPI_INSTRUMENT_PATH_WEBS_H
@@ -14,11 +15,11 @@
 #include "instrument/paths/path_graph.h"
 
 /**
- * path_webs_find() - where each way finds the number and leaves it
- * @registers: some numbers may be in registers; else all are in memory
+ * path_webs_find() - determine where each edge reads and writes the number
+ * @registers: some numbers may be in registers; otherwise all are in memory
  *
- * Fills in its ways' @reads, @writes, @takes and @leaves. O(instructions + ways), and again ways
- * for loops in loops. Return: 0 or -ENOMEM.
+ * Fills in @reads, @writes, @takes and @leaves of the edges. O(instructions + edges), times the
+ * nesting depth of loops. Return: 0 or -ENOMEM.
  */
 int path_webs_find(struct path_graph *graph, const struct mode_procedure *procedure,
 		   bool registers);

@@ -6,10 +6,10 @@
 
 #include "instrument/mode/mode.h"
 
-/* A longer one takes as long as a number takes through memory and back. */
+/* Longer iterations take longer than the store-to-load latency of a counter. */
 #define SMALL_LOOP_INSNS 32
 
-/* Whether a way is all of a loop that does next to nothing else, and is known to be. */
+/* Return true if an edge is a complete small loop with a single block and a known path number. */
 static bool is_small_loop(const struct path_way *way, const struct count_graph *counts)
 {
 	const struct count_edge *edge = &counts->edges[way->edge];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A procedure's own words for paths that are known where they end (paths_map.h). */
+/* A procedure's separate words for paths whose number is known where they end (paths_map.h). */
 #ifndef DCPI_INSTRUMENT_PATH_WORDS_H
 #define DCPI_INSTRUMENT_PATH_WORDS_H
 
@@ -7,10 +7,11 @@
 
 /**
  * struct path_words - zero-initialised is empty; freed by path_words_deinit()
- * @of:    of each way: the first word that what it ends is counted in; PATH_NONE: none is, it has
- *         a place in arrays, or ends nothing
- * @small: of each way: it is all of a small loop, and has MODE_LOOP_TURNS words, used by turns
- * @paths: the number of the path that each word is of, @count of them
+ * @of:    for each edge: the first word in which the path ending there is counted; PATH_NONE: no
+ *         word, because arrays are used, or no path ends
+ * @small: for each edge: it is a complete small loop, and has MODE_LOOP_TURNS words, used in
+ *         rotation
+ * @paths: for each word the number of its path, @count of them
  */
 struct path_words {
 	uint32_t *of;
@@ -20,9 +21,10 @@ struct path_words {
 };
 
 /**
- * path_words_find() - the likeliest first, so that what is used is in few lines of caches
- * @counts: that @graph was made of
- * @any:    false: there are none
+ * path_words_find() - assign words, the likeliest first, so that the used ones are on few cache
+ * lines
+ * @counts: graph that @graph was built from
+ * @any:    false: assign no words
  *
  * Return: 0 or -ENOMEM; in both cases @ret is to be freed.
  */

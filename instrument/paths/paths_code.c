@@ -7,7 +7,7 @@
 #include "instrument/code/liveness.h"
 #include "instrument/copy/turn_code.h"
 
-#define CHARGED_BYTES 64 /* a word, and nothing else on its cache line */
+#define CHARGED_BYTES 64 /* one word on a separate cache line */
 
 #define BIT(reg) (1U << (reg))
 #define CONDITION_BELOW 2U
@@ -15,7 +15,7 @@
 #define CONDITION_NO_SIGN 9U
 #define UNTIMED UINT64_MAX
 
-/* Odd numbers whose bits are all over (golden ratio; Knuth, and its neighbour). */
+/* Odd multipliers with evenly distributed bits (the golden ratio, Knuth; and a similar number). */
 #define SPREAD_PATH UINT32_C(0x9e3779b1)
 #define SPREAD_PROCEDURE UINT32_C(0x85ebca6b)
 #define TABLE_BITS 16
@@ -57,7 +57,7 @@ static uint32_t word_at(const struct paths_places *places, enum paths_word word)
 	return places->words + (uint32_t)word * 8;
 }
 
-/* A word that is known: no register needed but where flags matter. */
+/* Increment a word at a fixed address. Needs a register only if flags are live. */
 static void add_one(struct machine_code *code, const struct point *point, uint32_t at)
 {
 	struct point_loan loan;
@@ -75,8 +75,10 @@ static void add_one(struct machine_code *code, const struct point *point, uint32
 	point_give_back(code, &loan);
 }
 
-/* Behind it, if it is no path's that was timed. What is in %rax is by how much it began too early
- * for another one to begin here. */
+/*
+ * Jump to @untimed unless the whole path was timed. %rax has the elapsed time. It is added to the
+ * start time, so that another path begins here.
+ */
 static void leave_untimed(struct machine_code *code, const struct paths_places *places,
 			  uint32_t untimed)
 {
@@ -91,8 +93,10 @@ static void leave_untimed(struct machine_code *code, const struct paths_places *
 	machine_code_place(code, timed);
 }
 
-/* What has passed since the path began goes into %rax, and is charged. @untimed: label to go to
- * if that was not in one burst. */
+/*
+ * Compute the time since the path began into %rax, and charge it. @untimed: label to jump to if not
+ * all of that time was in one burst.
+ */
 static void charge(struct machine_code *code, const struct paths_places *places, uint32_t untimed)
 {
 	if (places->runtime != NULL) {
@@ -108,7 +112,7 @@ static void charge(struct machine_code *code, const struct paths_places *places,
 	block_code_move(code, BLOCK_ADD_TO, MACHINE_RAX, block_place(places->charged));
 }
 
-/* --- where paths begin and go on ------------------------------------------ */
+/* --- beginnings of paths, and increments ---------------------------------- */
 
 void paths_code_begin(struct machine_code *code, const struct point *point,
 		      const struct paths_places *places, bool count)
@@ -137,7 +141,7 @@ void paths_code_arrive(struct machine_code *code, const struct point *point,
 		return;
 	}
 	point_borrow(code, point, 0, 1, true, &loan);
-	/* As if it had begun long after whenever it ends. */
+	/* Use a start time far in the future, so that the path counts as untimed when it ends. */
 	block_code_number(code, loan.registers[0], UINT64_C(1) << 63);
 	block_code_move(code, BLOCK_SUBTRACT, loan.registers[0], block_place(places->charged));
 	block_code_move(code, BLOCK_STORE, loan.registers[0],
@@ -145,7 +149,7 @@ void paths_code_arrive(struct machine_code *code, const struct point *point,
 	point_give_back(code, &loan);
 }
 
-/* With its upper bits, if it is narrow. */
+/* Set the number; in a narrow word, this clears the owner in the upper bits. */
 static void set_number(struct machine_code *code, const struct paths_places *places,
 		       uint32_t number)
 {
@@ -209,14 +213,14 @@ void paths_code_leave(struct machine_code *code, const struct paths_places *plac
 	set_number(code, places, places->nowhere);
 }
 
-/* --- where paths end ------------------------------------------------------ */
+/* --- ends of paths -------------------------------------------------------- */
 
 static uint32_t array_of(const struct paths_places *places, const struct path_way *way)
 {
 	return (way->counted == PATH_CUT ? places->cut : places->ended) + way->end * 8;
 }
 
-/* %rax to where a path's sum is, by where its count is. */
+/* Add %rax to a path's sum, whose place is relative to that of its count. */
 static void add_measured(struct machine_code *code, const struct paths_places *places,
 			 struct block_place place)
 {
@@ -229,7 +233,7 @@ static void add_measured(struct machine_code *code, const struct paths_places *p
 		block_code_increment(code, place);
 }
 
-/* There is room for whatever the register can be (path_range). */
+/* There is room for any value that the register can have (path_range). */
 static void end_in_array(struct machine_code *code, const struct point *point,
 			 const struct paths_places *places, const struct path_way *way)
 {
@@ -256,7 +260,9 @@ static void end_in_array(struct machine_code *code, const struct point *point,
 	point_give_back(code, &loan);
 }
 
-/* Where in the table a path's key would be, in bytes; of @key the number is enough. */
+/*
+ * Compute the byte offset of a path's first entry in the table; only the number in @key is needed.
+ */
 static void find_entry(struct machine_code *code, const struct paths_places *places,
 		       unsigned int ret, unsigned int key)
 {
@@ -266,7 +272,7 @@ static void find_entry(struct machine_code *code, const struct paths_places *pla
 	block_code_shift(code, ret, ENTRY_BITS);
 }
 
-/* Whether %rax need not be kept, but where there is something to look for. */
+/* Return true if %rax needs to be saved only for searching the table. */
 static bool can_spare_rax(const struct point *point)
 {
 	return (point->live & LIVENESS_FLAGS) == 0 && (point->free & BIT(MACHINE_RAX)) == 0 &&
@@ -274,8 +280,8 @@ static bool can_spare_rax(const struct point *point)
 }
 
 /*
- * Another path, or none, is where this one's would be. A free entry is taken without a moment
- * at which a signal's handler could take it too. %rax is free, and @key whole.
+ * Search the table if the first entry belongs to another path, or is free. A free entry is claimed
+ * atomically, so that a signal handler cannot claim it, too. %rax must be free, and @key complete.
  */
 static void search_table(struct machine_code *code, const struct paths_places *places,
 			 struct block_place entry, unsigned int key, uint32_t found)
@@ -303,7 +309,7 @@ static void complete_key(struct machine_code *code, const struct paths_places *p
 	block_code_or(code, key, MACHINE_RAX);
 }
 
-/* Behind it comes what is to be done where the path is found; @done: where it is not. */
+/* Code for a path that is found must follow; @done: label to jump to if it is not found. */
 static void look_up(struct machine_code *code, const struct paths_places *places,
 		    struct block_place entry, unsigned int key, uint32_t done)
 {
@@ -317,7 +323,7 @@ static void look_up(struct machine_code *code, const struct paths_places *places
 	machine_code_place(code, hit);
 }
 
-/* The same if %rax is not free: it is kept only for the search. */
+/* As look_up(), if %rax is not free: it is saved only for the search. */
 static void look_up_sparing(struct machine_code *code, const struct point *point,
 			    const struct paths_places *places, struct block_place entry,
 			    unsigned int key, uint32_t done)
@@ -343,7 +349,10 @@ static void look_up_sparing(struct machine_code *code, const struct point *point
 	machine_code_place(code, hit);
 }
 
-/* The path's number into a register. Return: label to go to behind all, if it is lost. */
+/*
+ * Load the path's number into a register. Return: label to place after the code for the path, where
+ * control continues if the number is lost.
+ */
 static uint32_t find_number(struct machine_code *code, const struct paths_places *places,
 			    const struct path_way *way, unsigned int reg)
 {
@@ -362,7 +371,7 @@ static uint32_t find_number(struct machine_code *code, const struct paths_places
 	return done;
 }
 
-/* What charge() finds into a register: UNTIMED, if it is nothing. */
+/* Store the result of charge() in a register: UNTIMED, if the path was not timed. */
 static void charge_into(struct machine_code *code, const struct paths_places *places,
 			unsigned int ret)
 {

@@ -2,29 +2,30 @@
 /*
  * The code that counts paths, at points of a procedure (point.h).
  *
- * The register that says which path is being gone is one of the processor's where that can be
- * (path_webs.h), else a word of the thread's own for each procedure, in the private part of the
- * thread's block: so leaving a procedure for ever
- * (longjmp, an exception, a coroutine) costs nothing and needs nobody to clear up. Where a
- * call may come back into the procedure that makes it (paths_keep.h), the word is kept in a
- * place that belongs to the stack pointer's value at the call, and is taken back when the
- * call returns there, whatever happened in between: each 16 bytes of the stack have a cell,
- * with the whole stack pointer in it. Cells repeat every PATHS_STACK_BYTES; who finds that
- * another one has used its cell has lost its number, which is counted.
+ * Where possible (see path_webs.h) the number of the current path is in a register of the
+ * processor. Otherwise it is in a word that each thread has for each procedure, in the private part
+ * of the thread's block. So leaving a procedure for good (longjmp, an exception, a coroutine) costs
+ * nothing and needs no cleanup.
  *
- * A word that may have been changed is made another number (path_range, path_graph.h) when a
- * procedure is left. So a
- * path that goes on with it after all (a signal's handler came in between and called the
- * same procedure) is not mistaken for another one: whatever is added, no path has the sum.
+ * If a call may re-enter the calling procedure (see paths_keep.h), the word is saved in a cell that
+ * depends on the value of the stack pointer at the call. It is restored when the call returns,
+ * independent of other calls in between. Each 16 bytes of the stack have a cell, which also holds
+ * the whole stack pointer. The same cells are used every 8 MiB of stack (PATHS_STACK_BYTES). If
+ * another activation has overwritten the cell, the number is lost, which is counted.
  *
- * The metric is exclusive: what has been charged to any path of the thread since a path
- * began is not charged to it again. Of time that is "time - charged" when it begins and
- * when it ends; of a path that begins where another one ends it is the same as of that one.
+ * When a procedure is left, a word that may have been changed is set to path_range.nowhere, a
+ * number that no path has. A path may continue with that word nevertheless, because a signal
+ * handler called the same procedure in between. The path is not mistaken for another one, because
+ * the sum after any increments is no path's number.
  *
- * If it is measured in bursts, there are two copies, of which one only counts (mode.h, both): so
- * the paths of what was called need not have been charged. A path is timed only if one burst went
- * on from its beginning to its end: when one begins so much is charged (COPY_TURNS_CHARGE_BITS)
- * that it is seen at the end.
+ * The metric is exclusive: anything that has been charged to any path of the thread since a path
+ * began is not charged to that path again. For time, this is the difference of "time - charged" at
+ * the end and at the beginning. If a path begins where another one ends, both use the same value.
+ *
+ * If the metric is measured in bursts, the procedure has two clones; one of them only counts (see
+ * both in mode.h). So the paths of called procedures may not have been charged. A path is timed
+ * only if one burst lasted from its beginning to its end. The beginning of a burst charges a very
+ * large time (see COPY_TURNS_CHARGE_BITS), which the end of the path detects.
  */
 #ifndef DCPI_INSTRUMENT_PATHS_CODE_H
 #define DCPI_INSTRUMENT_PATHS_CODE_H
@@ -35,7 +36,10 @@
 
 #define PATHS_STACK_BYTES (UINT32_C(8) << 20)
 
-/* Beside the register: whose it is (paths_keep.h), and, with a metric, when its path began. */
+/*
+ * Offsets from the number: its owner (paths_keep.h), and, with a metric, the start time of its
+ * path.
+ */
 #define PATHS_NUMBER_BYTES 16
 #define PATHS_NUMBER_MEASURED_BYTES 32
 #define PATHS_NUMBER_OWNER 8
@@ -43,21 +47,22 @@
 #define PATHS_NUMBER_BEGAN 16
 
 /**
- * struct paths_places - where a procedure's words are; offsets from %gs' base
- * @charged:  of the thread: all that was charged
+ * struct paths_places - addresses of a procedure's words, as offsets from the base of %gs
+ * @charged:  of the thread: the sum of everything charged
  * @kept:     of the thread: cells of the stack
  * @table:    of the thread
- * @number:   the register, and what is beside it
+ * @number:   the path number, and the fields next to it
  * @words:    of the procedure (paths_map.h)
- * @id:       of the procedure, in the table
- * @count:    of its paths
+ * @id:       number of the procedure in the table
+ * @count:    number of its paths
  * @nowhere:  number that is no path's
- * @narrow:   the number has 16 bits of its word, and its owner (paths_keep.h) the others: who sets
- *            the number says in one instruction that it is nobody's
+ * @narrow:   the number has 16 bits of its word, and its owner (see paths_keep.h) the others. One
+ *            store sets the number and clears the owner.
  * @ended, @cut: if it has arrays (paths_map.h), where words of path 0 are in them
- * @sums:     from there to those of a metric, and @timed: to how many are in that
- * @metric:   time is measured; @measures: by the copy that the code is put into, too
- * @runtime:  that tells whether there is a burst, if it is measured in bursts; else NULL
+ * @sums:     distance from the counts to the sums of a metric, and @timed: to the number of
+ *            measured executions in a sum
+ * @metric:   time is measured; @measures: also by the clone that the code is for
+ * @runtime:  code that checks for a burst, if time is measured in bursts; else NULL
  */
 struct paths_places {
 	uint32_t charged;
@@ -79,43 +84,45 @@ struct paths_places {
 	bool measures;
 };
 
-/** paths_code_private_bytes() - of a thread's block, for so many procedures. */
+/** paths_code_private_bytes() - return the size in a thread's block, for @procedures procedures */
 uint64_t paths_code_private_bytes(size_t procedures, bool metric);
 
-/** paths_code_places() - those of procedure number @index that are private, from @at on. */
+/** paths_code_places() - return the private places of procedure number @index, in a block at @at */
 struct paths_places paths_code_places(uint32_t at, size_t index, bool metric);
 
-/** paths_code_begin() - a path begins without another one's end. */
+/** paths_code_begin() - emit code for a path that begins without the end of another one */
 void paths_code_begin(struct machine_code *code, const struct point *point,
 		      const struct paths_places *places, bool count);
 
 /**
- * paths_code_arrive() - from the copy that only counts
- * @begins: a path does; else one goes on, which is not timed
+ * paths_code_arrive() - emit code for arriving from the clone that only counts
+ * @begins: a path begins; otherwise one continues, which is not timed
  */
 void paths_code_arrive(struct machine_code *code, const struct point *point,
 		       const struct paths_places *places, bool begins);
 
-/** paths_code_end() - a path ends, or is counted before. */
+/** paths_code_end() - emit code that counts a path at its end, or before */
 void paths_code_end(struct machine_code *code, const struct point *point,
 		    const struct paths_places *places, const struct path_way *way);
 
-/** paths_code_count() - a path ends that has a counter of its own there, @at. */
+/** paths_code_count() - emit code that counts a path in its separate counter @at */
 void paths_code_count(struct machine_code *code, const struct point *point, uint32_t at);
 
-/** paths_code_change() - the register changes as a way says. */
+/** paths_code_change() - emit the operation of an edge on the path register */
 void paths_code_change(struct machine_code *code, const struct point *point,
 		       const struct paths_places *places, const struct path_way *way);
 
-/** paths_code_load() - the word's number into a register; upper bits of a narrow one are 0. */
+/**
+ * paths_code_load() - load the number from its word into a register; zero-extends a narrow number
+ */
 void paths_code_load(struct machine_code *code, const struct paths_places *places,
 		     unsigned int reg);
 
-/** paths_code_store() - from there; whose a narrow word is stays as it is. */
+/** paths_code_store() - store a register into the word; keeps the owner of a narrow word */
 void paths_code_store(struct machine_code *code, const struct paths_places *places,
 		      unsigned int reg);
 
-/** paths_code_leave() - the procedure is left. */
+/** paths_code_leave() - emit code for leaving the procedure */
 void paths_code_leave(struct machine_code *code, const struct paths_places *places);
 
 #endif

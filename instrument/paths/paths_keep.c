@@ -8,15 +8,15 @@
 #include "lib/array.h"
 
 #define CELL_STACK_BYTES 16
-/* A cell is told by what the stack pointer is once something has been put there. */
+/* A cell is identified by the stack pointer after one push. */
 #define CELL_BELOW 8U
-/* struct cell { number, stack pointer, began } and with a metric two of them. */
+/* struct cell { number, stack pointer, began } twice as large with a metric. */
 #define CELL_OF 8
 #define CELL_BEGAN 16
 
 #define CONDITION_EQUAL 4U
 
-/* What of a cell says that a word was put away there: no stack pointer has such bits. */
+/* Bits of a cell that mark a saved word: no stack pointer has them. */
 #define TAG_SHIFT 48
 #define TAGS 0x7fffU
 
@@ -33,16 +33,19 @@ void paths_keep_deinit(struct paths_keep *keep)
 	*keep = (struct paths_keep){0};
 }
 
-/* --- at once --------------------------------------------------------------- */
+/* --- saving at the call --------------------------------------------------- */
 
-/* The cell's place, of a register with its number; with a metric there are two of them. */
+/*
+ * Return the place of a cell, whose offset is in register @cell; cells have double size with a
+ * metric.
+ */
 static struct block_place cell_at(const struct paths_places *places, unsigned int cell, uint32_t at)
 {
 	return (struct block_place){
 		.at = places->kept + at, .index = (int)cell, .scale = places->metric ? 2 : 1};
 }
 
-/* The stack pointer as the program has it, less CELL_BELOW, and its cell. */
+/* Compute the program's stack pointer minus CELL_BELOW, and the offset of its cell. */
 static void find_cell(struct machine_code *code, const struct point_loan *loan)
 {
 	unsigned int stack = loan->registers[0], cell = loan->registers[1];
@@ -52,7 +55,7 @@ static void find_cell(struct machine_code *code, const struct point_loan *loan)
 	block_code_alu32(code, BLOCK_ALU_AND, cell, PATHS_STACK_BYTES - CELL_STACK_BYTES);
 }
 
-/* The number into a cell, whose mark is already there. */
+/* Save the number in a cell, whose mark is already stored. */
 static void put_in(struct machine_code *code, const struct paths_places *places, unsigned int reg,
 		   unsigned int cell)
 {
@@ -64,7 +67,7 @@ static void put_in(struct machine_code *code, const struct paths_places *places,
 	block_code_move(code, BLOCK_STORE, reg, cell_at(places, cell, CELL_BEGAN));
 }
 
-/* From there, behind the comparison of the mark. */
+/* Restore the number from a cell, after its mark was compared. */
 static void take_out(struct machine_code *code, const struct paths_places *places, unsigned int reg,
 		     unsigned int cell)
 {
@@ -82,20 +85,23 @@ static void take_out(struct machine_code *code, const struct paths_places *place
 	paths_code_store(code, places, reg);
 }
 
-/* Whether nothing is measured, nor flags are to be kept. */
+/* Return true if nothing is measured and flags are not live. */
 static bool is_plain(const struct point *point, const struct paths_places *places)
 {
 	return !places->measures && (point->live & LIVENESS_FLAGS) == 0;
 }
 
-/* It is in its cell: nobody is to put it there once more. */
+/* The number is in its cell, so a narrow word must not be saved again. */
 static void give_up(struct machine_code *code, const struct paths_places *places)
 {
 	if (places->narrow)
 		paths_code_leave(code, places);
 }
 
-/* As all registers matter before a call: one is kept, so the stack pointer is as in the cell. */
+/*
+ * Used if all registers are live before a call: one is spilled, so the stack pointer has the value
+ * that identifies the cell.
+ */
 static void keep_by_stack(struct machine_code *code, const struct point *point,
 			  const struct paths_places *places)
 {
@@ -133,7 +139,7 @@ static void keep(struct machine_code *code, const struct point *point,
 	point_give_back(code, &loan);
 }
 
-/* With the number on the stack that its pointer is as in the cell. */
+/* Push the number, so that the stack pointer has the value that identifies the cell. */
 static void take_back_by_stack(struct machine_code *code, const struct point *point,
 			       const struct paths_places *places)
 {
@@ -173,7 +179,7 @@ static void take_back(struct machine_code *code, const struct point *point,
 	point_give_back(code, &loan);
 }
 
-/* --- when it has to be ------------------------------------------------------ */
+/* --- saving lazily -------------------------------------------------------- */
 
 static struct block_place owner_of(const struct paths_places *places)
 {
@@ -181,7 +187,10 @@ static struct block_place owner_of(const struct paths_places *places)
 			   (places->narrow ? PATHS_NUMBER_OWNER_NARROW : PATHS_NUMBER_OWNER));
 }
 
-/* Is it somebody's? If it is narrow, 32 bits of a stack's address, which are never all 0. */
+/*
+ * Check if the word has an owner. In a narrow word, these are 32 bits of a stack address, which are
+ * never all 0.
+ */
 static void compare_owner(struct machine_code *code, const struct paths_places *places)
 {
 	if (places->narrow)
@@ -201,7 +210,7 @@ static void add_aside(struct paths_keep *keep, struct machine_code *code,
 		keep->asides[keep->count++] = aside;
 }
 
-/* The owner's cell, and what is in it if the word is; two registers of the loan. */
+/* Compute the owner's cell, and its mark for a saved word, in two scratch registers. */
 static void find_owner(struct machine_code *code, const struct paths_places *places,
 		       const struct point_loan *loan)
 {
@@ -226,7 +235,7 @@ static void put_away(struct machine_code *code, const struct paths_places *place
 	block_code_set(code, owner_of(places), 0);
 }
 
-/* Another one's number may be in the word, which comes first. */
+/* The word may hold the number of another activation, which is saved first. */
 static void fetch(struct machine_code *code, const struct paths_places *places,
 		  const struct point_loan *loan)
 {
@@ -284,7 +293,7 @@ void paths_keep_begin(struct paths_keep *keep, struct machine_code *code, const 
 	point_borrow(code, point, 0, 0, true, &loan);
 	compare_owner(code, places);
 	if (loan.flags) {
-		/* Flags are kept for the comparison; the aside does it for itself. */
+		/* Flags are saved for the comparison; the cold stub saves them itself. */
 		uint32_t free = machine_code_label(code);
 
 		machine_code_branch(code, CONDITION_EQUAL, free);

@@ -1,20 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A procedure's word (paths_code.h) over calls that may come back into the procedure: it is
- * another activation's meanwhile.
+ * A procedure's word (paths_code.h) across calls that may re-enter the procedure, so that another
+ * activation uses the word meanwhile.
  *
- * Few of these calls do come back, so the word stays where it is, and beside it is noted
- * whose it is: what the stack pointer is at the call. Who needs the word for himself, at the
- * procedure's entry, or before he first changes it if that is more seldom, or where another call
- * has come back (of another coroutine, say), puts it away first, into the cell of that stack
- * pointer; who comes back and finds that the word is no longer his fetches his number from there.
- * A narrow word (struct paths_places) is said to be its owner's until he sets the number or
- * leaves, so who comes in between (a handler of a signal) may put it away in vain. A cell has in
- * it whose number it is, the procedure's tag and the stack pointer, so that a number that a longjmp
- * left behind, and that is put away over another procedure's, is not taken for that.
+ * Few of these calls do re-enter, so the number stays in the word, and its owner is recorded next
+ * to it: the stack pointer at the call. An activation that needs the word first saves the owner's
+ * number in the cell of that stack pointer. It does so at the procedure's entry, or before it first
+ * changes the word if that is rarer, or after another call has returned (in another coroutine, for
+ * example). An activation whose call returns, and which no longer owns the word, restores its
+ * number from its cell. A narrow word (struct paths_places) stays marked as owned until its owner
+ * sets the number or leaves, so other activations in between (a signal handler) may save it
+ * needlessly. A cell records the procedure's tag and the stack pointer along with the number. So a
+ * number that is left over from a longjmp, and that overwrites another procedure's number, is not
+ * mistaken for that one.
  *
- * Where a procedure calls itself, or flags matter behind calls, all is put into the cell at
- * once.
+ * If a procedure calls itself, or flags are live after the call, the number is saved in the cell at
+ * the call.
  */
 #ifndef DCPI_INSTRUMENT_PATHS_KEEP_H
 #define DCPI_INSTRUMENT_PATHS_KEEP_H
@@ -23,7 +24,7 @@
 
 struct paths_keep_aside;
 
-/** struct paths_keep - code to be put aside; zero-initialised is empty */
+/** struct paths_keep - pending cold stubs; zero-initialised is empty */
 struct paths_keep {
 	struct paths_keep_aside *asides;
 	size_t count;
@@ -32,19 +33,24 @@ struct paths_keep {
 
 void paths_keep_deinit(struct paths_keep *keep);
 
-/** paths_keep_before() - before a call; @lazily: not at once, the same as behind it. */
+/**
+ * paths_keep_before() - emit code before a call; @lazily: do not save the number at the call. The
+ * same value must be passed to paths_keep_behind().
+ */
 void paths_keep_before(struct machine_code *code, const struct point *point,
 		       const struct paths_places *places, bool lazily);
 
-/** paths_keep_behind() - behind it. */
+/** paths_keep_behind() - emit code after a call */
 void paths_keep_behind(struct paths_keep *keep, struct machine_code *code,
 		       const struct point *point, const struct paths_places *places, bool lazily);
 
-/** paths_keep_begin() - where a procedure that keeps lazily begins to use its word. */
+/** paths_keep_begin() - emit code where a procedure with lazy saving begins to use its word */
 void paths_keep_begin(struct paths_keep *keep, struct machine_code *code, const struct point *point,
 		      const struct paths_places *places);
 
-/** paths_keep_asides() - behind all other code of the procedure's copy; @keep is empty then. */
+/**
+ * paths_keep_asides() - emit the cold stubs, after all other code of the clone; @keep is empty then
+ */
 void paths_keep_asides(struct paths_keep *keep, struct machine_code *code,
 		       const struct paths_places *places);
 

@@ -28,7 +28,7 @@ static enum paths_class class_of(const struct paths_listing *listing, uint64_t i
 
 /* --- paths ---------------------------------------------------------------- */
 
-/* Follows the number; @nodes: room for as many as the procedure has, or NULL. */
+/* Follow a path by its number; @nodes: room for all nodes of the procedure, or NULL. */
 static int follow(const struct paths_procedure *procedure, struct paths_row *row,
 		  const struct counts_node **nodes)
 {
@@ -127,7 +127,7 @@ static int add_recorded(struct paths_listing *listing, const struct paths_record
 
 /* --- procedures ----------------------------------------------------------- */
 
-/* Paths are by procedure still. */
+/* Paths are still sorted by procedure here. */
 static void add_procedures(struct paths_listing *listing)
 {
 	for (size_t i = 0; i < listing->path_count; i++) {
@@ -178,7 +178,7 @@ static int by_hot(const void *a, const void *b, void *context)
 	return x->procedure < y->procedure ? -1 : 1;
 }
 
-/* @recorded: NULL: the map tells which blocks a path has. */
+/* @recorded: NULL: derive the blocks of a path from the map. */
 static int make(struct paths_listing *ret, const struct paths_map *map,
 		const struct paths_profile *profile, const struct paths_recorded *recorded,
 		double threshold)

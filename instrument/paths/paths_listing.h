@@ -15,10 +15,10 @@ enum paths_class {
 };
 
 /**
- * struct paths_row - a path that was gone
+ * struct paths_row - a path that was executed
  * @nodes: of the map, in order; some may be without instructions
- * @insns: executed on it, all times together
- * @metric: likewise, as if all times had been like those that were measured
+ * @insns: instructions in all executions of the path
+ * @metric: of all executions, extrapolated from the measured ones
  * @next:  address where the next path began, 0: nowhere
  */
 struct paths_row {
@@ -31,7 +31,7 @@ struct paths_row {
 	enum paths_class class;
 };
 
-/** struct paths_procedure_row - a procedure of which some path was gone. */
+/** struct paths_procedure_row - a procedure with at least one executed path */
 struct paths_procedure_row {
 	uint32_t procedure;
 	size_t paths;
@@ -43,9 +43,9 @@ struct paths_procedure_row {
 };
 
 /**
- * struct paths_listing - all of them; freed by paths_listing_deinit()
+ * struct paths_listing - all rows; freed by paths_listing_deinit()
  * @all:    sums
- * @metric: something was measured
+ * @metric: a metric was measured
  */
 struct paths_listing {
 	const struct paths_map *map;
@@ -59,30 +59,30 @@ struct paths_listing {
 		uint64_t insns;
 		uint64_t metric;
 		uint64_t timed;
-		uint64_t untimed; /* instructions on paths of which none was measured */
+		uint64_t untimed; /* instructions on paths without a measured execution */
 	} all;
 	double threshold;
 	bool metric;
 };
 
 /**
- * paths_listing_make() - paths by what was measured, procedures by number of hot paths
- * @threshold: share from which on something is hot
+ * paths_listing_make() - list paths by metric, and procedures by number of hot paths
+ * @threshold: minimum share of hot paths and procedures
  *
- * Return: 0; -ENOMEM; -EBADMSG a path that there is not.
+ * Return: 0; -ENOMEM; -EBADMSG a path does not exist.
  */
 int paths_listing_make(struct paths_listing *ret, const struct paths_map *map,
 		       const struct paths_profile *profile, double threshold);
 
 struct paths_recorded;
 
-/** paths_listing_make_recorded() - the same of what a database had; it must stay. */
+/** paths_listing_make_recorded() - list paths of a database; @recorded must outlive the listing */
 int paths_listing_make_recorded(struct paths_listing *ret, const struct paths_recorded *recorded,
 				double threshold);
 
 void paths_listing_deinit(struct paths_listing *listing);
 
-/** paths_listing_share() - of all that was measured, or of all instructions. */
+/** paths_listing_share() - return the share of the metric, or of all instructions */
 double paths_listing_share(const struct paths_listing *listing, uint64_t insns, uint64_t metric);
 
 #endif

@@ -10,7 +10,7 @@
 #include "lib/array.h"
 #include "lib/error.h"
 
-#define MAP_VERSION 6 /* another one, too, if PATHS_ARRAY_MAX or the table are others */
+#define MAP_VERSION 6 /* to be changed also if PATHS_ARRAY_MAX or the table changes */
 #define NUMBER_MAX (UINT32_MAX - 2)
 
 static void procedure_deinit(struct paths_procedure *procedure)
@@ -59,7 +59,7 @@ uint64_t paths_map_arrays(const struct paths_map *map, const struct path_graph *
 	return paths_map_is_array(graph) ? (uint64_t)graph->range.room * kinds_of_arrays(map) : 0;
 }
 
-/* Whole cache lines of entries. */
+/* Entries are aligned to whole cache lines. */
 uint64_t paths_map_table(const struct paths_map *map)
 {
 	_Static_assert(sizeof(struct profile_layout_turns) <= 64, "a line");
@@ -68,7 +68,7 @@ uint64_t paths_map_table(const struct paths_map *map)
 
 /* --- making --------------------------------------------------------------- */
 
-/* What a reader needs of a graph. */
+/* Copy the parts of a graph that a reader needs. */
 static int copy_graph(struct path_graph *ret, const struct path_graph *graph)
 {
 	uint32_t ways = graph->first[graph->node_count];
@@ -192,7 +192,7 @@ static int take_node(struct paths_procedure *procedure, struct bounded_reader *r
 	procedure->nodes[node].bytes = bounded_reader_varint(reader);
 	procedure->nodes[node].insns = map_take(reader, NUMBER_MAX);
 	ways = map_take(reader, NUMBER_MAX);
-	/* A way takes three bytes at least. */
+	/* An edge takes at least three bytes. */
 	if (ways > bounded_reader_left(reader) / 3) {
 		reader->failed = true;
 		ways = 0;
@@ -220,7 +220,7 @@ static int take_graph(struct paths_procedure *procedure, struct bounded_reader *
 	struct path_graph *graph = &procedure->graph;
 	int r = 0;
 
-	/* A node takes four bytes at least, a start two. */
+	/* A node takes at least four bytes, a start two. */
 	if (graph->node_count > bounded_reader_left(reader) / 4 ||
 	    graph->start_count > bounded_reader_left(reader) / 2)
 		reader->failed = true;
@@ -249,7 +249,7 @@ static int take_own(struct paths_procedure *procedure, struct bounded_reader *re
 {
 	uint32_t count = map_take(reader, NUMBER_MAX);
 
-	/* One takes a byte at least. */
+	/* Each takes at least one byte. */
 	if (count > bounded_reader_left(reader)) {
 		reader->failed = true;
 		count = 0;
@@ -263,13 +263,13 @@ static int take_own(struct paths_procedure *procedure, struct bounded_reader *re
 	return 0;
 }
 
-/* Whether so many words from one on are the image's. */
+/* Return true if @count words from @first on are within the image's. */
 static bool has_words(const struct paths_map *map, uint64_t first, uint64_t count)
 {
 	return first <= map->words && count <= map->words - first;
 }
 
-/* Whether all that a procedure is said to have words for is so. */
+/* Return true if all words assigned to a procedure are within the image's. */
 static bool is_sound(const struct paths_map *map, const struct paths_procedure *procedure)
 {
 	const struct path_graph *graph = &procedure->graph;

@@ -15,26 +15,33 @@
 #include "instrument/paths/paths_map.h"
 #include "lib/error.h"
 
-/* Threads that share a number add to it what none alone would. */
+/* Threads that share a block may make a path number leave the range of a single thread. */
 #define SLACK_BYTES (UINT64_C(16) << 20)
-/* Instructions that a call that keeps lazily saves, if nobody needs the word meanwhile, and that a
- * beginning takes. */
+/*
+ * Instructions saved at a call with lazy saving, if no other activation needs the word meanwhile,
+ * and added where a path begins.
+ */
 #define LAZY_GAIN 4
 #define LAZY_LOSS 2
-/* Of a program's code, for a word of those in front; most programs have one for 40. */
+/*
+ * Bytes of a program's code per word before the arrays; most programs need one word for 40 bytes.
+ */
 #define BYTES_A_WORD 16
-/* Paths from a node on, where unlikely ways end one: so what of a procedure's arrays is used is
- * not too far apart. */
+/*
+ * Maximum number of paths from a node on before unlikely edges are cut, so that the used parts of a
+ * procedure's arrays are close together.
+ */
 #define PATHS_PART 64
 
 /*
- * @way_of:  of each edge of the graph of counts: the way whose first it is; or PATH_NONE
- * @back_of: the way whose call has come back there; or PATH_NONE
- * @kept:    of each way: the register is kept while the call runs
- * @timed:   of each way: so is when the path began, where it is measured
- * @lazily:  of each way: not at once; @owned: of some, so whose the word is must be known before
- *           it is changed: @late: not before that, else where the procedure is entered
- * @own:     words of paths that are known where they end
+ * @way_of:  for each edge of the count graph: the path edge that begins with it; or PATH_NONE
+ * @back_of: the path edge whose call returns there; or PATH_NONE
+ * @kept:    for each path edge: the path number is saved during the call
+ * @timed:   for each path edge: the start time of the path is saved, too, if time is measured
+ * @lazily:  for each path edge: the number is saved lazily, not at the call
+ * @owned:   some are saved lazily, so the word's owner must be checked before the word is changed
+ * @late:    check it only there; otherwise where the procedure is entered
+ * @own:     words of paths whose number is known where they end
  */
 struct paths_plan {
 	struct mode_plan *mode;
@@ -59,7 +66,7 @@ static bool has_metric(const struct mode_image *image)
 	return image->options != NULL && image->options->metric != NULL;
 }
 
-/* In bursts. */
+/* Measure in bursts. */
 static void set_turns(struct mode_image *image, struct paths_map *map)
 {
 	const struct mode_options *options = image->options;
@@ -72,7 +79,7 @@ static void set_turns(struct mode_image *image, struct paths_map *map)
 	image->turns.charged = paths_code_places(mode_private_at(), 0, true).charged;
 }
 
-/* Rather too many: it is what there is an address for, and no memory until it is used. */
+/* An upper estimate: it takes address space, and memory only when it is used. */
 static uint64_t words_in_front(const struct mode_image *image)
 {
 	const struct candidates *candidates = image->reentry->candidates;
@@ -113,7 +120,7 @@ static int paths_begin(struct mode_image *image, struct error *err)
 
 /* --- planning ------------------------------------------------------------- */
 
-/* A system call has no other kind of flow. */
+/* The instruction of a system call has no distinct kind of flow. */
 static const struct insn *call_of(const struct mode_plan *plan, uint32_t node)
 {
 	const struct count_node *counts = &plan->procedure->graph->nodes[node];
@@ -131,7 +138,10 @@ static bool breaks(void *context, uint32_t node)
 	return call->flow == INSN_FLOW_NEXT || reentry_returns_twice(plan->image->reentry, call);
 }
 
-/* Whether others can be left to put the word away: not where it is sure that they must. */
+/*
+ * Return true if saving the word can be left to other activations: not if they are certain to need
+ * it.
+ */
 static bool can_be_lazy(const struct paths_plan *paths, const struct insn *call)
 {
 	const struct mode_procedure *procedure = paths->mode->procedure;
@@ -140,7 +150,9 @@ static bool can_be_lazy(const struct paths_plan *paths, const struct insn *call)
 	       (call->flow != INSN_FLOW_CALL || call->target != procedure->address);
 }
 
-/* When a path began is beside the word, and changes where it begins. */
+/*
+ * With a metric this is impossible: the start time is next to the word, and changes at each start.
+ */
 static bool can_be_late(const struct paths_plan *paths)
 {
 	const struct path_graph *graph = &paths->graph;
@@ -165,7 +177,7 @@ static bool can_be_narrow(const struct paths_plan *paths)
 	       range->least >= INT16_MIN && range->most <= INT16_MAX;
 }
 
-/* Whether the calls gain more than beginnings lose, each of which looks whose the word is. */
+/* Compare the gain at calls with the loss at beginnings, where the word's owner is checked. */
 static void choose_lazy(struct paths_plan *paths)
 {
 	const struct path_graph *graph = &paths->graph;
@@ -222,7 +234,7 @@ static int find_places(struct paths_plan *paths)
 			can_be_lazy(paths, call_of(plan, way->from));
 	}
 	choose_lazy(paths);
-	/* What is measured has more than a count, all of it in arrays. */
+	/* Measured paths have more than a count, all of it in arrays. */
 	return path_words_find(&paths->own, graph, plan->procedure->graph,
 			       paths->places.array && !paths->places.metric);
 }
@@ -253,8 +265,10 @@ static void set_places(struct paths_plan *paths)
 	paths->places.timed = 2 * paths->places.sums;
 }
 
-/* Arrays are where the rewriter says, other words by them only if there is no more room for them
- * in front of all. */
+/*
+ * Arrays are where the rewriter assigns them. Other words are before all arrays, or next to the
+ * procedure's arrays if the room before them is used up.
+ */
 static void place_words(struct paths_plan *paths)
 {
 	struct mode_plan *plan = paths->mode;
@@ -274,7 +288,7 @@ static void place_words(struct paths_plan *paths)
 		image, paths->first_array + paths_map_array(&paths->graph, PATHS_CUT));
 }
 
-/* Where all is measured an end costs far more than what is saved in loops. */
+/* Where everything is measured, the end of a path costs far more than cutting loops saves. */
 static bool is_whole(const struct mode_image *image)
 {
 	const struct paths_map *map = image->data;
@@ -283,7 +297,7 @@ static bool is_whole(const struct mode_image *image)
 	       (image->options != NULL && image->options->whole);
 }
 
-/* All of them are cut so that they have arrays, as long as there is room for these. */
+/* Cut the paths of all procedures so that they have arrays, as long as there is room for these. */
 static int find_paths(struct paths_plan *paths)
 {
 	const struct mode_plan *plan = paths->mode;
@@ -353,7 +367,7 @@ static void paths_drop(struct mode_plan *plan)
 
 /* --- code ----------------------------------------------------------------- */
 
-/* Is a path counted there, or does the register change? */
+/* Return true if a path is counted on the edge, or the register changes. */
 static bool does_anything(const struct path_way *way)
 {
 	return way->counted != PATH_ON || way->change != PATH_KEEP;
@@ -409,7 +423,7 @@ static bool paths_loops(const struct mode_plan *plan, uint32_t edge)
 	return way != PATH_NONE && paths->own.small[way];
 }
 
-/* @turn: of a small loop */
+/* Count a path in its separate word. A small loop uses its words in rotation. */
 static void emit_own(const struct paths_plan *paths, const struct point *point,
 		     struct machine_code *code, uint32_t way)
 {
@@ -482,7 +496,7 @@ static void paths_aside(const struct mode_plan *plan, struct machine_code *code)
 	paths_keep_asides(&paths->keep, code, &paths->places);
 }
 
-/* --- keeping -------------------------------------------------------------- */
+/* --- storing -------------------------------------------------------------- */
 
 static int paths_keep(struct mode_image *image, const struct mode_plan *plan)
 {

@@ -39,7 +39,7 @@ static int add_table(struct paths_profile *profile, const struct paths_entry *en
 
 #define PIECE 8192 /* words read at a time */
 
-/* Most of a block has no data. */
+/* Most of a block is a hole. */
 static int add_words(struct paths_profile *profile, const struct paths_map *map,
 		     const struct profile_file *file, uint64_t block)
 {
@@ -115,7 +115,7 @@ static int add_sum(struct paths_profile *profile, const struct paths_map *map, s
 	return 0;
 }
 
-/* What is there of numbers that no path has was lost. */
+/* Counts of numbers that no path has are lost paths. */
 static int add_array(struct paths_profile *profile, const struct paths_map *map, uint32_t index,
 		     enum paths_array array)
 {
@@ -148,7 +148,7 @@ static int add_array(struct paths_profile *profile, const struct paths_map *map,
 	return r;
 }
 
-/* Into one of the arrays: for paths that there are it does not matter which. */
+/* Add the separate words to one of the arrays: for existing paths it does not matter which one. */
 static void add_own(struct paths_profile *profile, const struct paths_procedure *procedure)
 {
 	const uint64_t *own =
@@ -175,7 +175,7 @@ static int add_arrays(struct paths_profile *profile, const struct paths_map *map
 	return r;
 }
 
-/* Keys of procedures or paths that there are not are damage, and left out. */
+/* Keys of procedures or paths that do not exist are damage, and are left out. */
 static int add_entries(struct paths_profile *profile, const struct paths_map *map)
 {
 	uint64_t key, count;
@@ -209,7 +209,7 @@ static int by_path(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-/* Whether another path began where this one ended. */
+/* Return true if another path began where this one ended. */
 static bool goes_on(const struct path_graph *graph, uint32_t number)
 {
 	uint32_t rest, node = path_graph_begin(graph, number, &rest);
@@ -226,7 +226,10 @@ static bool goes_on(const struct path_graph *graph, uint32_t number)
 	return false;
 }
 
-/* As often as paths began on their own they should have ended so. */
+/*
+ * The number of paths that ended without the beginning of another one should equal the number of
+ * paths that began without the end of another one.
+ */
 static void find_losses(struct paths_profile *profile, const struct paths_map *map)
 {
 	for (size_t p = 0; p < map->procedure_count; p++) {
@@ -250,7 +253,7 @@ static void find_losses(struct paths_profile *profile, const struct paths_map *m
 		    !goes_on(&map->procedures[sum->procedure].graph, sum->number))
 			loss->unfinished -= sum->count;
 	}
-	/* A program that is running, or damage. */
+	/* The program is still running, or the data is damaged. */
 	for (size_t p = 0; p < map->procedure_count; p++) {
 		if ((int64_t)profile->losses[p].unfinished < 0)
 			profile->losses[p].unfinished = 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What programs that were rewritten to count paths have recorded, in one file for each
- * process (profile_file.h). What is in it may come from anywhere.
+ * Recordings of programs that were rewritten to count paths, in one file for each process
+ * (profile_file.h). Their contents are not trusted.
  */
 #ifndef DCPI_INSTRUMENT_PATHS_PROFILE_H
 #define DCPI_INSTRUMENT_PATHS_PROFILE_H
@@ -10,11 +10,11 @@
 #include "lib/u64_map.h"
 
 /**
- * struct paths_sum - of a path that was gone
+ * struct paths_sum - an executed path
  * @procedure: index in the map
- * @number:    of the path
- * @metric:    sum of it, of those times that it was measured
- * @timed:     how many these were
+ * @number:    number of the path
+ * @metric:    sum over its measured executions
+ * @timed:     number of measured executions
  */
 struct paths_sum {
 	uint32_t procedure;
@@ -25,10 +25,10 @@ struct paths_sum {
 };
 
 /**
- * struct paths_loss - of a procedure: paths that began but are not among the sums
- * @unfinished: the procedure was left otherwise (exit, longjmp, an exception), or is still
+ * struct paths_loss - for a procedure: paths that began but are not among the sums
+ * @unfinished: the procedure was left in another way (exit, longjmp, an exception), or is still
  *              running
- * @lost:       their number was lost: they may have been any
+ * @lost:       their number was lost: they may have been any paths
  * @overflow:   the table had no room for them
  */
 struct paths_loss {
@@ -40,11 +40,11 @@ struct paths_loss {
 /**
  * struct paths_profile - zero-initialised is empty; freed by paths_profile_deinit()
  * @words:   sums over the threads of all files added
- * @sums:    once paths_profile_end() has run: by procedure, then by number
- * @losses:  likewise, of each procedure
- * @files:   that were added
- * @threads: of these
- * @shared:  threads that had no block of their own: counts may be too low
+ * @sums:    set by paths_profile_end(): by procedure, then by number
+ * @losses:  set by paths_profile_end(), for each procedure
+ * @files:   number of files added
+ * @threads: number of threads in these files
+ * @shared:  threads without a separate block: counts may be too low
  */
 struct paths_profile {
 	uint64_t *words;
@@ -60,11 +60,11 @@ struct paths_profile {
 	uint64_t shared;
 };
 
-/** paths_profile_add() - add a file. Errors as of profile_file_open(), and -ENOMEM. */
+/** paths_profile_add() - add a file. Return: errors of profile_file_open(), and -ENOMEM. */
 int paths_profile_add(struct paths_profile *profile, const struct paths_map *map, const char *path,
 		      struct error *err);
 
-/** paths_profile_end() - all files have been added. Return: 0 or -ENOMEM. */
+/** paths_profile_end() - compute sums and losses of all files. Return: 0 or -ENOMEM. */
 int paths_profile_end(struct paths_profile *profile, const struct paths_map *map);
 
 void paths_profile_deinit(struct paths_profile *profile);

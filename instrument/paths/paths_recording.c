@@ -69,7 +69,7 @@ static void put_steps(struct recording_builder *builder, const struct paths_row 
 	}
 }
 
-/* As sums are: by procedure, then by number. */
+/* The order of sums: by procedure, then by number. */
 static int by_sum(const void *a, const void *b)
 {
 	const struct paths_row *const *x = a, *const *y = b;
@@ -126,7 +126,7 @@ void paths_recorded_deinit(struct paths_recorded *recorded)
 	*recorded = (struct paths_recorded){0};
 }
 
-/* Return: its index, or UINT32_MAX: no memory. */
+/* Return: index of the procedure, or UINT32_MAX: no memory. */
 static uint32_t procedure_of(struct paths_recorded *recorded, uint64_t address, const char *name)
 {
 	struct paths_map *map = &recorded->map;
@@ -299,7 +299,7 @@ int paths_recorded_add(struct paths_recorded *recorded, const struct profile_rec
 	return 0;
 }
 
-/* --- all of them ---------------------------------------------------------- */
+/* --- sums of recordings --------------------------------------------------- */
 
 struct path_order {
 	const struct paths_recorded *recorded;
@@ -308,7 +308,7 @@ struct path_order {
 	size_t place;
 };
 
-/* By procedure and number; those of another rewriting may have other blocks. */
+/* By procedure and number. Paths of another rewriting may have other blocks. */
 static int by_path(const void *a, const void *b)
 {
 	const struct path_order *x = a, *y = b;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Paths as the profile database keeps them (db/profile_recording.h): those that were gone,
- * with their blocks, so that who reads them needs no graphs.
+ * Paths as the profile database stores them (db/profile_recording.h): executed paths with their
+ * blocks, so that readers need no graphs.
  */
 #ifndef DCPI_INSTRUMENT_PATHS_RECORDING_H
 #define DCPI_INSTRUMENT_PATHS_RECORDING_H
@@ -14,27 +14,27 @@ struct paths_listing;
 struct profile_recording;
 struct recording_builder;
 
-/** Where in the file an address is. Return: false: nowhere. */
+/** Convert an address to a file offset. Return: false: it is not in the file. */
 typedef bool (*paths_offset_fn)(const void *context, uint64_t address, uint64_t *offset);
 
 /**
- * paths_recording_make() - what a listing has, as a recording
- * @builder: empty before. Of what it becomes mode and metric are left to the caller
+ * paths_recording_make() - convert a listing to a recording
+ * @builder: empty before. The caller sets mode and metric of the result
  *
- * What is in no segment of the file is left out.
+ * Code that is in no segment of the file is left out.
  */
 void paths_recording_make(struct recording_builder *builder, const struct paths_listing *listing,
 			  paths_offset_fn offset_of, const void *context);
 
 /**
- * paths_recording_tables() - the same behind a head that the caller has put
+ * paths_recording_tables() - add the tables after a head that the caller has added
  *
  * Paths are in the order of the listing's sums.
  */
 void paths_recording_tables(struct recording_builder *builder, const struct paths_listing *listing,
 			    paths_offset_fn offset_of, const void *context);
 
-/** struct paths_gone - the blocks of a path: @steps of them, from the @first one on. */
+/** struct paths_gone - the blocks of an executed path: @steps blocks from index @first on. */
 struct paths_gone {
 	size_t first;
 	size_t steps;
@@ -42,13 +42,13 @@ struct paths_gone {
 };
 
 /**
- * struct paths_recorded - recordings, added up
- * @map:     path, metric, and of procedures addresses, names and numbers of paths
+ * struct paths_recorded - sums of recordings
+ * @map:     path, metric, and addresses, names and numbers of paths of the procedures
  * @profile: as after paths_profile_end(), without words
- * @gone:    of each of @profile's sums
- * @steps:   of all of them
- * @procedures: address to index + 1
- * @places:  after paths_recorded_end(): of each path that was added, which sum it is in
+ * @gone:    for each sum of @profile
+ * @steps:   of all paths
+ * @procedures: maps an address to an index + 1
+ * @places:  after paths_recorded_end(): for each path that was added, the index of its sum
  *
  * Zero-initialised is empty; freed by paths_recorded_deinit().
  */
@@ -70,14 +70,14 @@ void paths_recorded_deinit(struct paths_recorded *recorded);
 /**
  * paths_recorded_add() - add a recording
  * @recording: not trusted
- * @path:      of the image
+ * @path:      path of the image
  *
- * Return: 0; -EBADMSG damaged; -EINVAL of another metric than those before; -ENOMEM.
+ * Return: 0; -EBADMSG damaged; -EINVAL another metric than in previous recordings; -ENOMEM.
  */
 int paths_recorded_add(struct paths_recorded *recorded, const struct profile_recording *recording,
 		       const char *path);
 
-/** paths_recorded_end() - all have been added. Return: 0 or -ENOMEM. */
+/** paths_recorded_end() - compute sums after all recordings were added. Return: 0 or -ENOMEM. */
 int paths_recorded_end(struct paths_recorded *recorded);
 
 #endif

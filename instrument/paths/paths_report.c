@@ -118,13 +118,13 @@ static void print_line(FILE *out, struct image_code *code, uint64_t address, uin
 	fputs("  ", out);
 	report_text_name(out, file, false);
 	fprintf(out, ":%u", line);
-	/* What is inlined at the end may be of another file. */
+	/* Code inlined at the end may be from another file. */
 	if (image_code_line(code, last, &other, &end) == 0 && strcmp(file, other) == 0 &&
 	    end > line)
 		fprintf(out, "-%u", end);
 }
 
-/* Pieces that follow each other are one: calls are between them. */
+/* Contiguous pieces are printed as one: they are divided by calls. */
 void paths_report_blocks(FILE *out, const struct paths_row *row, struct image_code *code)
 {
 	for (size_t i = 0; i < row->node_count;) {
@@ -277,7 +277,7 @@ static void print_procedures(FILE *out, struct paths_listing *listing,
 		fprintf(out, "... %zu more\n", listing->procedure_count - count);
 }
 
-/* --- ways ----------------------------------------------------------------- */
+/* --- edges ---------------------------------------------------------------- */
 
 void paths_report_ways(FILE *out, const struct paths_map *map)
 {

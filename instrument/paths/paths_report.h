@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which paths a program went, as listings: hot and cold ones, dense and sparse ones
- * (Ammons, Ball and Larus, PLDI 1997, section 6.4). A path is hot if it has at least a
- * share, the threshold, of all that was measured; without a metric, of all instructions.
- * A hot path is dense if it has more of the metric for each instruction than the program
- * has on average, else sparse. The same goes for procedures.
+ * The paths that a program executed, as listings: hot and cold ones, dense and sparse ones (Ammons,
+ * Ball and Larus, PLDI 1997, section 6.4). A path is hot if its share of the metric is at least a
+ * threshold; without a metric, its share of the instructions. A hot path is dense if its metric per
+ * instruction exceeds the average of the program, otherwise sparse. Procedures are classified in
+ * the same way.
  */
 #ifndef DCPI_INSTRUMENT_PATHS_REPORT_H
 #define DCPI_INSTRUMENT_PATHS_REPORT_H
@@ -15,19 +15,19 @@
 
 struct image_code;
 
-/** enum paths_rows - a row for each. */
+/** enum paths_rows - kind of the rows */
 enum paths_rows {
-	PATHS_PATHS,	  /* with its blocks; most of the metric first */
-	PATHS_PROCEDURES, /* those with most hot paths first */
-	PATHS_WAYS,	  /* of the graphs that paths are made of; comma-separated always */
+	PATHS_PATHS,	  /* paths with their blocks; most of the metric first */
+	PATHS_PROCEDURES, /* procedures with most hot paths first */
+	PATHS_WAYS,	  /* edges of the path graphs; always comma-separated */
 };
 
 /**
- * struct paths_report_options - how
- * @limit: rows at the most; 0: all
+ * struct paths_report_options - format of a report
+ * @limit: maximum number of rows; 0: all
  * @threshold: 0 .. 1
- * @csv:   comma-separated, one line of names first
- * @code:  of the image that was rewritten, for source lines; or NULL
+ * @csv:   comma-separated, after one line of names
+ * @code:  of the original image, for source lines; or NULL
  */
 struct paths_report_options {
 	enum paths_rows rows;
@@ -40,16 +40,16 @@ struct paths_report_options {
 struct paths_row;
 
 /**
- * paths_report_blocks() - print a path as its blocks, a line each: where, instructions, source
+ * paths_report_blocks() - print a path as its blocks, a line each: address, instructions, source
  * @code: of the image, for source lines; or NULL
  */
 void paths_report_blocks(FILE *out, const struct paths_row *row, struct image_code *code);
 
-/** paths_report_ways() - print the graphs that paths are made of, comma-separated. */
+/** paths_report_ways() - print the path graphs, comma-separated. */
 void paths_report_ways(FILE *out, const struct paths_map *map);
 
 /**
- * paths_report_print() - print it
+ * paths_report_print() - print a report
  * @profile: after paths_profile_end()
  *
  * Return: 1; 0 no path was counted; -ENOMEM; -EBADMSG the map is damaged.
@@ -59,7 +59,7 @@ int paths_report_print(FILE *out, const struct paths_map *map, const struct path
 
 struct paths_recorded;
 
-/** paths_report_print_recorded() - the same of what a database had, but PATHS_WAYS. */
+/** paths_report_print_recorded() - print recordings in a database, except PATHS_WAYS. */
 int paths_report_print_recorded(FILE *out, const struct paths_recorded *recorded,
 				const struct paths_report_options *options, struct error *err);
 
