@@ -19,13 +19,14 @@ struct call_aside {
 	struct point point;
 	struct point_loan loan;
 	struct point_loan more;
-	unsigned int registers[POINT_REGISTERS_MAX]; /* of both, of entries */
+	unsigned int registers[POINT_REGISTERS_MAX]; /* at entries: the registers of @loan and @more
+						      * */
 	unsigned int count;
 	enum call_operation operation;
-	uint32_t missed; /* of entries: by the procedure's own table */
+	uint32_t missed; /* at entries: not found in the procedure's own table */
 	uint32_t found;
-	uint32_t full;	      /* of CALL_OPERATION_ENTER: there is no room */
-	uint32_t missed_slow; /* likewise @slow, with all that is borrowed */
+	uint32_t full;	      /* CALL_OPERATION_ENTER: no room for a frame */
+	uint32_t missed_slow; /* as @slow, with @more borrowed, too */
 	uint32_t slow;
 	uint32_t done;
 };
@@ -50,21 +51,24 @@ static struct block_place indexed(const struct call_code *calls, size_t offset, 
 		.at = calls->area_at + (uint32_t)offset, .index = (int)reg, .scale = scale};
 }
 
-/* @reg: a place, from %gs' base */
+/* @reg: an address relative to the base of %gs */
 static struct block_place behind(unsigned int reg, size_t offset)
 {
 	return (struct block_place){.at = (uint32_t)offset, .index = (int)reg, .scale = 1};
 }
 
 #define IN_HEAD(calls, member) in_head(calls, offsetof(struct call_area, head.member))
-/* @reg: the depth, as the head has it; @above: frames more */
+/* @reg: the depth, as in the head; @above: number of frames above it */
 #define IN_FRAME(reg, above, member)                                                               \
 	behind(reg, (above) * sizeof(struct call_frame) + offsetof(struct call_frame, member))
 #define IN_TRANSITION(reg, member) behind(reg, offsetof(struct call_transition, member))
 
-/* --- pieces --------------------------------------------------------------- */
+/* --- helpers -------------------------------------------------------------- */
 
-/* Places are told by where the return address is: with nothing kept that is the stack pointer. */
+/*
+ * Frames are identified by the address of the return address, which is the stack pointer if nothing
+ * is pushed.
+ */
 static unsigned int place_of(struct machine_code *code, const struct point_loan *loan,
 			     unsigned int reg)
 {
@@ -74,7 +78,10 @@ static unsigned int place_of(struct machine_code *code, const struct point_loan 
 	return reg;
 }
 
-/* May it have been called by the kernel? If no register is free %rsi is, and is put right. */
+/*
+ * Jump to @otherwise if the kernel may have called the procedure. If no register is free, %rsi is
+ * changed and restored.
+ */
 static void check_caller(struct machine_code *code, const struct point *entry, uint32_t otherwise)
 {
 	static const uint8_t back[] = {0x48, 0x8d, 0x34, 0x16}; /* lea (%rsi, %rdx), %rsi */
@@ -96,8 +103,9 @@ static void check_caller(struct machine_code *code, const struct point *entry, u
 }
 
 /*
- * What has passed belongs to a state, as in the runtime: a handler of signals that comes
- * in between takes its part, and the runtime does it again. Changes %rax, %rdx and @reg.
+ * Charge the metric since the last event to a state, as in the runtime. If a signal handler charges
+ * its part in between, the exchange fails and the runtime repeats the charge. Changes %rax, %rdx
+ * and @reg.
  */
 static void charge(const struct call_code *calls, struct machine_code *code, unsigned int state,
 		   unsigned int reg, uint32_t slow)
@@ -150,7 +158,10 @@ static void end(struct call_code *calls, struct machine_code *code, const struct
 
 /* --- events --------------------------------------------------------------- */
 
-/* The transition's number into @index, if the procedure was called by it lately. */
+/*
+ * Load the transition's number into @index, if it is in the procedure's table of the last
+ * transitions.
+ */
 static void find_last(const struct call_code *calls, struct machine_code *code, unsigned int state,
 		      unsigned int index, uint32_t missed)
 {
@@ -162,7 +173,7 @@ static void find_last(const struct call_code *calls, struct machine_code *code, 
 	machine_code_branch(code, MACHINE_NOT_EQUAL, missed);
 }
 
-/* Likewise, if it is in a way of the cache. */
+/* Load the transition's number into @index, if it is in a way of the cache. */
 static void find_cached(const struct call_code *calls, struct machine_code *code,
 			unsigned int state, unsigned int index, uint32_t way, uint32_t missed)
 {
@@ -177,8 +188,9 @@ static void find_cached(const struct call_code *calls, struct machine_code *code
 }
 
 /*
- * Is the caller's the last frame? If so this one's place is told: above the last frame that
- * does no harm, and a handler that comes before it is the last one leaves it (call_frame).
+ * Check that the last frame is the caller's. Then store the address of the new frame already: above
+ * the last frame it does no harm. A signal handler that runs before the new frame is the last one
+ * does not overwrite the address (see struct call_frame).
  */
 static void check_last(const struct call_code *calls, struct machine_code *code,
 		       const struct call_aside *aside, unsigned int depth, unsigned int reg)
@@ -194,9 +206,9 @@ static void check_last(const struct call_code *calls, struct machine_code *code,
 }
 
 /*
- * If there is no room for another frame the depth stays. Threads for which there is no memory share
- * theirs: between the look at a frame and this, each of them may have moved the depth by one
- * (CALL_LAYOUT_SLACK).
+ * If there is no room for another frame, the depth is not changed. Threads that could not allocate
+ * memory share a block: between the check of a frame and this point, each of them may have changed
+ * the depth by one (CALL_LAYOUT_SLACK).
  */
 static void push_frame(const struct call_code *calls, struct machine_code *code, unsigned int depth,
 		       unsigned int state, uint32_t full)
@@ -206,14 +218,14 @@ static void push_frame(const struct call_code *calls, struct machine_code *code,
 
 	block_code_alu32(code, BLOCK_ALU_COMPARE, depth, last);
 	machine_code_branch(code, CONDITION_NOT_BELOW, full);
-	block_code_move(code, BLOCK_STORE, state, IN_FRAME(depth, 1, state)); /* no signal */
+	block_code_move(code, BLOCK_STORE, state, IN_FRAME(depth, 1, state)); /* and @signal */
 	block_code_add32(code, IN_HEAD(calls, depth), FRAME_BYTES);
 }
 
 /*
- * Three registers are good: the depth, the state and the transition. With two the depth is
- * loaded again, which is less than to keep a third. If one is free, the other is kept when the
- * stack pointer is no longer needed as it is.
+ * Three registers are best: for the depth, the state and the transition. With two, the depth is
+ * loaded again, which costs less than spilling a third register. If only one register is free, the
+ * second one is spilled later, when the address of the return address is no longer needed.
  */
 static void borrow(const struct call_code *calls, struct machine_code *code,
 		   struct call_aside *aside)
@@ -282,7 +294,10 @@ void call_code_enter(struct call_code *calls, const struct point *point, struct 
 	end(calls, code, &aside);
 }
 
-/* How many registers are needed: one if none is kept, so that the stack pointer is as it was. */
+/*
+ * Return the number of registers needed: one if nothing needs to be spilled, so that the stack
+ * pointer is unchanged.
+ */
 static unsigned int for_leaving(const struct call_code *calls, const struct point *point)
 {
 	if (calls->metric != CALL_METRIC_NONE)
@@ -325,7 +340,7 @@ void call_code_rare(const struct call_code *calls, const struct point *point,
 	emit_slow(calls, code, point, operation);
 }
 
-/* In the cache. */
+/* Look the transition up in the cache. */
 static void look_further(const struct call_code *calls, struct machine_code *code,
 			 const struct call_aside *aside)
 {
@@ -346,7 +361,7 @@ static void look_further(const struct call_code *calls, struct machine_code *cod
 	point_give_back(code, &aside->more);
 }
 
-/* The call is counted, and has no frame. */
+/* Count a call that has no frame. */
 static void lose_frame(const struct call_code *calls, struct machine_code *code,
 		       const struct call_aside *aside)
 {

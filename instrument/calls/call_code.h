@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The code that records contexts of calls, at points of a procedure (point.h): what is usual
- * it does itself, in the thread's memory (call_layout.h). That is a call by a transition
- * that was gone lately, from the last frame; and a return from the last frame. All else is
- * the runtime's (runtime/call_automaton.h), which begins again: until it is known to be
- * usual nothing has been changed.
+ * The code that records call contexts, at points of a procedure (point.h). The code handles the
+ * common cases itself, in the thread's memory (call_layout.h): a call from the last frame by a
+ * transition that was used recently, and a return from the last frame. All other cases are handled
+ * by the runtime (runtime/call_automaton.h), which starts from the beginning: the code changes
+ * nothing before the case is known to be common.
  *
- * After Ammons, Ball, Larus 1997, whose records have a slot for each callee, and Spivey
- * 2004, who looks for a transition in a hash table.
+ * After Ammons, Ball, Larus 1997, whose records have a slot for each callee, and Spivey 2004, which
+ * uses a hash table of transitions.
  */
 #ifndef DCPI_INSTRUMENT_CALL_CODE_H
 #define DCPI_INSTRUMENT_CALL_CODE_H
@@ -18,12 +18,12 @@
 struct call_aside;
 
 /**
- * struct call_code - of a procedure; freed by call_code_deinit()
- * @area_at:   of the struct call_area, from %gs' base
- * @procedure: its number
- * @handler:   label of the way to the runtime if it has been called by the kernel
- * @handles:   it may have been, as a handler of signals
- * @asides:    ways to the runtime, put behind the procedure
+ * struct call_code - code of a procedure; freed by call_code_deinit()
+ * @area_at:   offset of the struct call_area from the base of %gs
+ * @procedure: number of the procedure
+ * @handler:   label of the call of the runtime, if the kernel has called the procedure
+ * @handles:   the kernel may call it, as a signal handler
+ * @asides:    cold stubs that call the runtime, placed after the procedure
  */
 struct call_code {
 	uint32_t area_at;
@@ -38,23 +38,26 @@ struct call_code {
 
 void call_code_deinit(struct call_code *calls);
 
-/** call_code_outside() - on entry by others than copies, before that: was it the kernel? */
+/**
+ * call_code_outside() - check if the kernel calls the procedure, at entries from code outside
+ * clones
+ */
 void call_code_outside(struct call_code *calls, const struct point *point,
 		       struct machine_code *code);
 
-/** call_code_enter() - CALL_OPERATION_ENTER or CALL_OPERATION_VISIT, on entry. */
+/** call_code_enter() - emit CALL_OPERATION_ENTER or CALL_OPERATION_VISIT at an entry */
 void call_code_enter(struct call_code *calls, const struct point *point, struct machine_code *code,
 		     enum call_operation operation);
 
-/** call_code_leave() - CALL_OPERATION_LEAVE or CALL_OPERATION_JUMP. */
+/** call_code_leave() - emit CALL_OPERATION_LEAVE or CALL_OPERATION_JUMP */
 void call_code_leave(struct call_code *calls, const struct point *point, struct machine_code *code,
 		     enum call_operation operation);
 
-/** call_code_rare() - CALL_OPERATION_STAY or CALL_OPERATION_RESUME */
+/** call_code_rare() - emit CALL_OPERATION_STAY or CALL_OPERATION_RESUME */
 void call_code_rare(const struct call_code *calls, const struct point *point,
 		    struct machine_code *code, enum call_operation operation);
 
-/** call_code_asides() - once all else is there. */
+/** call_code_asides() - emit the cold stubs, after all other code */
 void call_code_asides(const struct call_code *calls, struct machine_code *code);
 
 #endif

@@ -11,7 +11,7 @@
 #include "lib/array.h"
 #include "lib/error.h"
 
-#define MAP_VERSION 3 /* another one, too, if the area (call_layout.h) is another */
+#define MAP_VERSION 3 /* to be changed also if the area (call_layout.h) changes */
 #define PROCEDURES_MAX (CALL_LAYOUT_SIGNAL - 1)
 
 void call_map_deinit(struct call_map *map)
@@ -24,7 +24,7 @@ void call_map_deinit(struct call_map *map)
 	*map = (struct call_map){0};
 }
 
-/* Takes @name over. */
+/* Takes ownership of @name. */
 static int add_named(struct call_map *map, char *name, uint64_t address)
 {
 	if (name == NULL || array_reserve(&map->procedures, &map->procedure_capacity,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the numbers of procedures in call profiles mean: kept in the rewritten file, in a
- * section that is not loaded. What is decoded may come from anywhere.
+ * The meaning of the numbers of procedures in call profiles: stored in the rewritten file, in a
+ * section that is not loaded. Decoded data is not trusted.
  */
 #ifndef DCPI_INSTRUMENT_CALL_MAP_H
 #define DCPI_INSTRUMENT_CALL_MAP_H
@@ -16,7 +16,7 @@ struct error;
 
 #define CALL_MAP_SECTION ".dcpix.calls"
 
-/** struct call_map_procedure - @address: of the file that the rewritten one was made of */
+/** struct call_map_procedure - @address: address in the original file */
 struct call_map_procedure {
 	uint64_t address;
 	char *name;
@@ -24,10 +24,10 @@ struct call_map_procedure {
 
 /**
  * struct call_map - zero-initialised is empty; freed by call_map_deinit()
- * @image:       number that the rewritten file's profiles have too
- * @path, @build_id: of the file it was made of; the build-id in hexadecimal
- * @policy, @metric: that are recorded
- * @switches_stacks: the program does, so that callers on other stacks are not known
+ * @image:       number that is also in the rewritten file's profiles
+ * @path, @build_id: of the original file; the build-id in hexadecimal
+ * @policy, @metric: recorded by the rewritten program
+ * @switches_stacks: the program switches stacks, so that callers on other stacks are unknown
  */
 struct call_map {
 	uint64_t image;
@@ -46,24 +46,27 @@ void call_map_deinit(struct call_map *map);
 /** call_map_add() - add a procedure. Return: 0 or -ENOMEM. */
 int call_map_add(struct call_map *map, const char *name, uint64_t address);
 
-/** call_map_encode() - @ret: out, malloc'd. Return: 0 or -ENOMEM. */
+/** call_map_encode() - encode a map. @ret: out, malloc'd. Return: 0 or -ENOMEM. */
 int call_map_encode(const struct call_map *map, uint8_t **ret, size_t *bytes);
 
-/** call_map_decode() - Return: 0; -EBADMSG damaged; -EPROTO of a newer version; -ENOMEM. */
+/** call_map_decode() - decode. Return: 0; -EBADMSG damaged; -EPROTO newer version; -ENOMEM. */
 int call_map_decode(struct call_map *ret, const uint8_t *data, size_t bytes);
 
-/** call_map_read() - decode that of a rewritten file. Return: also -ENODATA it has none. */
+/**
+ * call_map_read() - decode the map of a rewritten file. Return: as call_map_decode(); -ENODATA the
+ * file has none.
+ */
 int call_map_read(struct call_map *ret, const char *path, struct error *err);
 
 struct call_thread;
 
 /**
- * call_map_visit() - read a file that a rewritten program has recorded in
- * @take:   called for each thread. Return: 0, or an error that ends it
- * @shared: out: threads that had no block of their own, and are not in the file
+ * call_map_visit() - read a file in which a rewritten program has recorded
+ * @take:   called for each thread. Return: 0, or an error that ends the iteration
+ * @shared: out: threads that had no separate block, and are not in the file
  *
- * Return: 0; @take's; -EBADMSG no such file, or damaged; -ESTALE of another program, or
- * another rewriting of it; errors of open(2) and read(2); -ENOMEM.
+ * Return: 0; the error of @take; -EBADMSG not such a file, or damaged; -ESTALE from another
+ * program, or another rewriting of it; errors of open(2) and read(2); -ENOMEM.
  */
 int call_map_visit(const struct call_map *map, const char *path,
 		   int (*take)(void *context, const struct call_thread *thread), void *context,

@@ -36,7 +36,7 @@ const struct call_arc *call_profile_find(const struct call_profile *profile, uin
 	return at != NULL ? &profile->arcs[*at - 1] : NULL;
 }
 
-/* Return: NULL: no memory. */
+/* Find or add an arc. Return: NULL: no memory. */
 static struct call_arc *arc_of(struct call_profile *profile, uint32_t caller, uint32_t callee)
 {
 	uint64_t *at = u64_map_insert(&profile->index, key_of(caller, callee));
@@ -83,7 +83,7 @@ static bool is_last_activation(uint32_t entry)
 	return (entry & CALL_LAYOUT_MARK) == 0;
 }
 
-/* What is active in a state; @at: place in the history. */
+/* Add the metric of a state to an active procedure and its arcs; @at: its index in the history. */
 static int add_metric(struct call_profile *profile, const uint32_t *history, uint32_t length,
 		      uint32_t at, uint64_t metric)
 {
@@ -109,7 +109,7 @@ static int add_metric(struct call_profile *profile, const uint32_t *history, uin
 	return 0;
 }
 
-/* The root is always active, but while a signal is handled. */
+/* The root is always active, except while a signal is handled. */
 static int add_root(struct call_profile *profile, const struct call_thread *thread,
 		    const struct call_state *state)
 {
@@ -157,7 +157,7 @@ static int add_calls(struct call_profile *profile, const struct call_thread *thr
 	struct call_arc *arc;
 
 	if (callee >= profile->procedures)
-		return 0; /* a signal comes; who is called is its handler */
+		return 0; /* the arrival of a signal; the call is that of its handler */
 	if (transition->from == CALL_LAYOUT_ROOT)
 		caller = profile->procedures + CALL_PROFILE_ROOT;
 	else if (transition->from == CALL_LAYOUT_OTHER)

@@ -50,7 +50,10 @@ static void put_head(struct recording_builder *builder, const struct head *head)
 	recording_builder_row(builder, row);
 }
 
-/* @row: the rest of it is there. Who calls without being a procedure has neither name nor place. */
+/*
+ * @row: its other columns are filled in. Callers that are not procedures have neither name nor
+ *       address.
+ */
 static void put_procedure(struct recording_builder *builder, const struct call_map *map,
 			  size_t index, uint64_t *row, call_offset_fn offset_of,
 			  const void *context)
@@ -200,7 +203,7 @@ int call_recorded_procedures(struct call_recorded *recorded,
 	return r;
 }
 
-/* From a recording's numbers of procedures to the map's. Return: NULL: no memory. */
+/* Map a recording's numbers of procedures to those of the map. Return: NULL: no memory. */
 static uint32_t *translate(const struct call_recorded *recorded,
 			   const struct profile_recording *recording)
 {

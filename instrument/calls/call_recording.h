@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Call profiles and calling context trees as the profile database keeps them
- * (db/profile_recording.h). Recordings of several epochs are added up: first all of their
- * procedures become a map's, then what was recorded is added to a profile or tree of these.
+ * Call profiles and calling context trees as recordings of db/profile_recording.h, in which the
+ * profile database stores them. To add up recordings of several epochs, first add all of their
+ * procedures to a map, then add the recordings to a profile or tree of these procedures.
  */
 #ifndef DCPI_INSTRUMENT_CALL_RECORDING_H
 #define DCPI_INSTRUMENT_CALL_RECORDING_H
@@ -17,22 +17,22 @@
 struct profile_recording;
 struct recording_builder;
 
-/** call_recording_metric() - as it is told, "cycles"; "" for none. */
+/** call_recording_metric() - return the name of a metric, "cycles"; "" for none */
 const char *call_recording_metric(enum call_metric metric);
 
-/** Where in the file an address is. Return: false: nowhere. */
+/** Convert an address to a file offset. Return: false: it is not in the file. */
 typedef bool (*call_offset_fn)(const void *context, uint64_t address, uint64_t *offset);
 
 /**
- * call_recording_make() - a profile as a recording
- * @builder:   empty before. Of what it becomes mode and metric are left to the caller
- * @processes: that were added to @profile
+ * call_recording_make() - convert a profile to a recording
+ * @builder:   empty before. The caller sets mode and metric of the result
+ * @processes: number of processes added to @profile
  */
 void call_recording_make(struct recording_builder *builder, const struct call_map *map,
 			 const struct call_profile *profile, size_t processes,
 			 call_offset_fn offset_of, const void *context);
 
-/** call_recording_make_tree() - a tree, likewise. */
+/** call_recording_make_tree() - convert a tree to a recording */
 void call_recording_make_tree(struct recording_builder *builder, const struct call_map *map,
 			      const struct context_tree *tree, size_t processes,
 			      call_offset_fn offset_of, const void *context);
@@ -40,8 +40,8 @@ void call_recording_make_tree(struct recording_builder *builder, const struct ca
 /**
  * struct call_recorded - procedures of all recordings, zero-initialised is empty; freed by
  * call_recorded_deinit()
- * @map:   without a number
- * @index: address to index + 1
+ * @map:   without image number
+ * @index: maps an address to an index + 1
  */
 struct call_recorded {
 	struct call_map map;
@@ -55,7 +55,7 @@ void call_recorded_deinit(struct call_recorded *recorded);
  * @recording: of calls or contexts, not trusted
  * @path, @build_id: of the image
  *
- * Return: 0; -EBADMSG damaged; -EINVAL of another metric than those before; -ENOMEM.
+ * Return: 0; -EBADMSG damaged; -EINVAL another metric than in previous recordings; -ENOMEM.
  */
 int call_recorded_procedures(struct call_recorded *recorded,
 			     const struct profile_recording *recording, const char *path,
@@ -63,14 +63,14 @@ int call_recorded_procedures(struct call_recorded *recorded,
 
 /**
  * call_recorded_calls() - add a recording of calls
- * @profile: of as many procedures as @recorded's map has, when all are in it
+ * @profile: has as many procedures as @recorded's map, after all were added
  *
- * Return: as of call_recorded_procedures().
+ * Return: as call_recorded_procedures().
  */
 int call_recorded_calls(const struct call_recorded *recorded,
 			const struct profile_recording *recording, struct call_profile *profile);
 
-/** call_recorded_contexts() - likewise, contexts to a tree. */
+/** call_recorded_contexts() - add a recording of contexts to a tree */
 int call_recorded_contexts(const struct call_recorded *recorded,
 			   const struct profile_recording *recording, struct context_tree *tree);
 

@@ -28,7 +28,7 @@ static int read_array(void *ret, int fd, uint64_t offset, size_t count, size_t b
 	return array == NULL ? -ENOMEM : file_read_exactly(fd, array, count * bytes, offset);
 }
 
-/* Parents come before their children, so what is asked of them has been checked. */
+/* Parents come before their children, so the fields of the parent have been checked. */
 static bool is_state(const struct call_thread *thread, size_t index, uint32_t procedures)
 {
 	const struct call_state *state = &thread->states[index];
@@ -71,7 +71,7 @@ static int check(struct call_thread *thread, uint32_t procedures)
 	return 0;
 }
 
-/* Since the last event the metric has gone on in the current frame. */
+/* Charge the metric since the last event to the current frame. */
 static int charge_rest(struct call_thread *thread, const struct call_head *head, int fd,
 		       uint64_t offset)
 {
@@ -94,7 +94,7 @@ static int read_tables(struct call_thread *thread, const struct call_head *head,
 {
 	int r;
 
-	/* Transitions first: those of states that are added meanwhile are left out. */
+	/* Read transitions first: no transition refers to a state that is added meanwhile. */
 	r = read_array(&thread->transitions, fd, offset + offsetof(struct call_area, transitions),
 		       head->transition_count, sizeof(*thread->transitions));
 	if (r == 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a thread of a rewritten program has recorded of its calls, read from the profile's
- * file and checked: numbers are in range, histories and parents are there. It may be read
- * while the program runs: what is just being added is left out.
+ * The call data that a thread of a rewritten program has recorded, read from the profile's file and
+ * checked: numbers are in range, histories and parents exist. The file may be read while the
+ * program runs: data that is being added is left out.
  */
 #ifndef DCPI_INSTRUMENT_CALL_THREAD_H
 #define DCPI_INSTRUMENT_CALL_THREAD_H
@@ -14,7 +14,7 @@
 /**
  * struct call_thread - zero-initialised is empty; freed by call_thread_deinit()
  * @states:      contexts, at least CALL_LAYOUT_ROOT and CALL_LAYOUT_OTHER unless there are
- *               no calls; metrics are up to the last one that the file knows
+ *               no calls; metrics include everything that the file shows
  * @transitions: from a state to a state, each once
  * @history:     procedures below @procedures or CALL_LAYOUT_SIGNAL, and marks
  */
@@ -32,8 +32,8 @@ struct call_thread {
 
 /**
  * call_thread_read() - read a thread's area
- * @offset:     of its struct call_area in the file
- * @procedures: of the image
+ * @offset:     offset of its struct call_area in the file
+ * @procedures: number of procedures of the image
  *
  * Return: 0; -EBADMSG damaged; errors of pread(2); -ENOMEM.
  */

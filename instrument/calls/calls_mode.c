@@ -10,8 +10,7 @@
 #include "instrument/copy/reentry.h"
 #include "lib/error.h"
 
-/* @visit: nothing is measured, and it calls nobody else: a call of it is counted, and that is all.
- */
+/* @visit: nothing is measured, and the procedure makes no calls: only its calls are counted. */
 struct calls_plan {
 	struct call_code code;
 	bool visit;
@@ -84,7 +83,7 @@ static const struct insn *call_at(const struct mode_plan *plan, uint32_t number)
 	return &procedure->cfg->insns[node->first + node->count - 1];
 }
 
-/* A call that never comes back; NULL: the edge is none. */
+/* Return a call that never returns and that the edge leaves by; NULL: it is not one. */
 static const struct insn *last_call(const struct mode_plan *plan, const struct count_edge *edge)
 {
 	const struct cfg *cfg = plan->procedure->cfg;
@@ -97,7 +96,7 @@ static const struct insn *last_call(const struct mode_plan *plan, const struct c
 	return insn->flow != INSN_FLOW_STOP ? insn : NULL;
 }
 
-/* Whether an edge is one by which others may be called. */
+/* Return true if other procedures may be called on an edge. */
 static bool calls_others(const struct mode_plan *plan, const struct count_edge *edge, bool last)
 {
 	const struct insn *call = edge->kind == COUNT_CALL ? call_at(plan, edge->from) : NULL;
@@ -108,8 +107,8 @@ static bool calls_others(const struct mode_plan *plan, const struct count_edge *
 }
 
 /*
- * Nor is it entered in its middle. In the end it may call somebody, if it is known then who has
- * called it: it is no handler of signals.
+ * The procedure must not be entered in its middle either. Its last instruction may be a call that
+ * never returns, if its own caller is known then: it must not be a signal handler.
  */
 static bool calls_nobody(const struct mode_plan *plan, bool handles)
 {
@@ -154,7 +153,10 @@ static void calls_drop(struct mode_plan *plan)
 
 /* --- points --------------------------------------------------------------- */
 
-/* Before a call, a return or a jump; a call that never comes back and a trap leave nothing. */
+/*
+ * Operation before a call, a return or a jump; none before a call that never returns, and before a
+ * trap.
+ */
 static enum call_operation leaves_by(const struct mode_procedure *procedure,
 				     const struct count_edge *edge)
 {
@@ -170,7 +172,7 @@ static enum call_operation leaves_by(const struct mode_procedure *procedure,
 	}
 }
 
-/* Whether the call that an edge comes back from may come back again. */
+/* Return true if the call from which an edge returns may return again. */
 static bool comes_back_twice(const struct mode_plan *plan, const struct count_edge *edge)
 {
 	const struct insn *call = call_at(plan, edge->to - 1);
@@ -178,7 +180,7 @@ static bool comes_back_twice(const struct mode_plan *plan, const struct count_ed
 	return call->flow != INSN_FLOW_NEXT && reentry_returns_twice(plan->image->reentry, call);
 }
 
-/* What is to be done on an edge, or CALL_OPERATIONS: nothing. */
+/* Return the operation on an edge, or CALL_OPERATIONS for none. */
 static enum call_operation operation_on(const struct mode_plan *plan, uint32_t number)
 {
 	const struct count_edge *edge = &plan->procedure->graph->edges[number];
@@ -218,7 +220,7 @@ static bool calls_wants(const struct mode_plan *plan, const struct point *point)
 	}
 }
 
-/* In one instruction, so that a handler of a signal may do it in between. */
+/* Add in one instruction, so that a signal handler may do the same in between. */
 static void emit_instructions(const struct mode_plan *plan, const struct point *point,
 			      struct machine_code *code)
 {
@@ -278,7 +280,7 @@ static void calls_aside(const struct mode_plan *plan, struct machine_code *code)
 	call_code_asides(&calls->code, code);
 }
 
-/* --- what is kept --------------------------------------------------------- */
+/* --- storing -------------------------------------------------------------- */
 
 static int calls_keep(struct mode_image *image, const struct mode_plan *plan)
 {

@@ -50,7 +50,7 @@ uint32_t context_tree_child(struct context_tree *tree, uint32_t parent, uint32_t
 	return record;
 }
 
-/* The records of a thread's states. */
+/* Find or add the records of a thread's states. */
 static int place_states(struct context_tree *tree, const struct call_thread *thread,
 			uint32_t *records)
 {

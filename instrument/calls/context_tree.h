@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A calling context tree, from what threads recorded (call_thread.h, CALL_POLICY_CONTEXT):
- * a record for each way to a procedure from the root, where a call of a procedure that is
- * active already leads back to its record, so the tree is finite. Calls from different
- * places in a procedure are one.
+ * A calling context tree, from the contexts that threads recorded (call_thread.h,
+ * CALL_POLICY_CONTEXT). It has a record for each call path from the root. A recursive call leads
+ * back to the record of the active procedure, so the tree is finite. Calls from different sites in
+ * a procedure share a record.
  *
  * After G. Ammons, T. Ball, J. R. Larus, "Exploiting hardware performance counters with flow
  * and context sensitive profiling", 1997.
@@ -21,12 +21,12 @@ struct call_thread;
 
 /**
  * struct context_record - a record
- * @parent:    its number; parents come before their children
- * @procedure: as of struct call_profile's nodes
- * @depth:     1 of the root's children
- * @children:  how many
- * @calls:     from the parent; @recursive: from further in
- * @exclusive: metric while it was the current one; @inclusive: with its children's
+ * @parent:    number of the parent's record; parents come before their children
+ * @procedure: as in the nodes of struct call_profile
+ * @depth:     1 for the root's children
+ * @children:  number of children
+ * @calls:     calls from the parent; @recursive: calls from descendants
+ * @exclusive: metric while it was the current record; @inclusive: including its children's
  */
 struct context_record {
 	uint32_t parent;
@@ -41,8 +41,8 @@ struct context_record {
 
 /**
  * struct context_tree - freed by context_tree_deinit()
- * @records: the root first, which is no procedure
- * @shared:  threads that are not in it, for want of room; set by who reads
+ * @records: the root first, which is not a procedure
+ * @shared:  threads that are not included, for lack of room; set by the reader
  */
 struct context_tree {
 	uint32_t procedures;
@@ -56,32 +56,38 @@ struct context_tree {
 	uint64_t losses[CALL_LOSSES];
 };
 
-/** context_tree_init() - an empty one. Return: 0 or -ENOMEM. */
+/** context_tree_init() - initialize an empty tree. Return: 0 or -ENOMEM. */
 int context_tree_init(struct context_tree *tree, uint32_t procedures);
 
 void context_tree_deinit(struct context_tree *tree);
 
 /**
- * context_tree_add() - add what a thread recorded
+ * context_tree_add() - add the contexts of a thread
  *
- * Return: 0; -EBADMSG it is of another policy, or metric than those before; -ENOMEM.
+ * Return: 0; -EBADMSG its policy or metric differs from those of previous threads; -ENOMEM.
  */
 int context_tree_add(struct context_tree *tree, const struct call_thread *thread);
 
-/** context_tree_child() - a record's child, which is added if it is not there. Return: its number;
- * UINT32_MAX: no memory. */
+/**
+ * context_tree_child() - find or add a child of a record
+ *
+ * Return: its number; UINT32_MAX: no memory.
+ */
 uint32_t context_tree_child(struct context_tree *tree, uint32_t parent, uint32_t procedure);
 
-/** context_tree_sum() - find inclusive metrics and numbers of children, when all are in. */
+/**
+ * context_tree_sum() - compute inclusive metrics and numbers of children, after all threads were
+ * added
+ */
 void context_tree_sum(struct context_tree *tree);
 
 /**
- * struct context_statistics - the shape of a tree, as the paper's table has it
- * @records:     but the root
- * @bytes:       of a record, while it is recorded
- * @interior:    records with children; @degree: how many these have on average
- * @height:      of leaves, on average; @height_max
- * @replication: most records of one procedure, which is @replicated
+ * struct context_statistics - the shape of a tree, as in the paper's table
+ * @records:     number of records except the root
+ * @bytes:       size of a record while it is recorded
+ * @interior:    records with children; @degree: their average number of children
+ * @height:      average height of leaves; @height_max: maximum
+ * @replication: maximum number of records of one procedure, which is @replicated
  */
 struct context_statistics {
 	size_t records;
@@ -94,7 +100,7 @@ struct context_statistics {
 	uint32_t replicated;
 };
 
-/** context_tree_statistics() - of a tree that was summed. Return: 0 or -ENOMEM. */
+/** context_tree_statistics() - describe a tree that was summed. Return: 0 or -ENOMEM. */
 int context_tree_statistics(const struct context_tree *tree, struct context_statistics *ret);
 
 #endif
