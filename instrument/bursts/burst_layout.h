@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A thread's area (mode.h) in bursts mode: the counters that change between the two copies
- * of procedures, and what was recorded. No libc, fixed widths.
+ * A thread's area (mode.h) in bursts mode: the counters that switch between the two clones of
+ * procedures, and the recorded references. No libc, fixed widths.
  */
 #ifndef DCPI_INSTRUMENT_BURST_LAYOUT_H
 #define DCPI_INSTRUMENT_BURST_LAYOUT_H
 
 #include "instrument/profile/profile_layout.h"
 
-/* References that a thread can record if nothing else is asked for, and at the most. */
+/* Default and maximum number of references that a thread can record. */
 #define BURST_RECORDS_DEFAULT (UINT32_C(1) << 17)
 #define BURST_RECORDS_MAX (UINT32_C(1) << 26)
 
@@ -25,8 +25,8 @@ struct burst_record {
 
 /**
  * struct burst_area - the area
- * @bytes: that all references have taken, or would have: those behind the last are lost
- * @all:   as many as there is room for in an area (profile_layout.h), a multiple of 4
+ * @bytes: space for all references so far; references that do not fit are lost
+ * @all:   as many records as fit in the area (profile_layout.h), a multiple of 4
  */
 struct burst_area {
 	struct profile_layout_turns turns;

@@ -22,7 +22,7 @@ void bursts_map_deinit(struct bursts_map *map)
 	*map = (struct bursts_map){0};
 }
 
-/* @name is taken over. */
+/* Takes ownership of @name. */
 static int add_procedure(struct bursts_map *map, char *name, uint64_t address, size_t count)
 {
 	if (name == NULL ||
@@ -84,7 +84,7 @@ static int take_procedure(struct bursts_map *map, struct bounded_reader *reader)
 {
 	char *name = map_take_text(reader);
 	uint64_t address = bounded_reader_varint(reader), base = address;
-	/* Each takes a byte at least. */
+	/* Each takes at least one byte. */
 	uint32_t count = map_take(reader, (uint32_t)bounded_reader_left(reader));
 	int r = add_procedure(map, name, address, count);
 

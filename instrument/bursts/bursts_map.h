@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the records of a burst are of: the instructions that refer to memory, by number. It
- * is kept in the rewritten file. What is decoded may come from anywhere.
+ * The instructions that the records of a burst refer to, by number. The map is stored in the
+ * rewritten file. Decoded data is not trusted.
  */
 #ifndef DCPI_INSTRUMENT_BURSTS_MAP_H
 #define DCPI_INSTRUMENT_BURSTS_MAP_H
@@ -23,9 +23,9 @@ struct bursts_procedure {
 
 /**
  * struct bursts_map - zero-initialised is empty; freed by bursts_map_deinit()
- * @image: number that the rewritten file's profiles have too
- * @path, @build_id: of the file it was made of; the build-id in hexadecimal
- * @checks, @records: checks without and with recording
+ * @image: number that is also in the rewritten file's profiles
+ * @path, @build_id: of the original file; the build-id in hexadecimal
+ * @checks, @records: number of checks between bursts and in a burst
  * @references: addresses of instructions
  */
 struct bursts_map {
@@ -44,20 +44,23 @@ struct bursts_map {
 
 void bursts_map_deinit(struct bursts_map *map);
 
-/** bursts_map_add() - @references: @count of them, ascending. Return: 0 or -ENOMEM. */
+/** bursts_map_add() - add a procedure; @references: @count, ascending. Return: 0 or -ENOMEM. */
 int bursts_map_add(struct bursts_map *map, const char *name, uint64_t address,
 		   const uint64_t *references, size_t count);
 
-/** bursts_map_encode() - @ret: out, malloc'd. Return: 0 or -ENOMEM. */
+/** bursts_map_encode() - encode a map. @ret: out, malloc'd. Return: 0 or -ENOMEM. */
 int bursts_map_encode(const struct bursts_map *map, uint8_t **ret, size_t *bytes);
 
-/** bursts_map_decode() - Return: 0; -EBADMSG damaged; -EPROTO of a newer version; -ENOMEM. */
+/** bursts_map_decode() - decode. Return: 0; -EBADMSG damaged; -EPROTO newer version; -ENOMEM. */
 int bursts_map_decode(struct bursts_map *ret, const uint8_t *data, size_t bytes);
 
-/** bursts_map_read() - decode that of a rewritten file. Return: also -ENODATA it is none. */
+/**
+ * bursts_map_read() - decode the map of a rewritten file. Return: as bursts_map_decode(); -ENODATA
+ * the file has none.
+ */
 int bursts_map_read(struct bursts_map *ret, const char *path, struct error *err);
 
-/** bursts_map_find() - the procedure of a reference. Return: its number. */
+/** bursts_map_find() - find the procedure of a reference. Return: its number. */
 size_t bursts_map_find(const struct bursts_map *map, uint32_t reference);
 
 #endif

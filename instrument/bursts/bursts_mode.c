@@ -13,14 +13,14 @@
 
 #define MACHINE_ABOVE_OR_EQUAL 3
 
-/* What of a procedure is recorded: addresses, and of each instruction its number, or -1. */
+/* The recorded references of a procedure: addresses, and for each instruction its number, or -1. */
 struct bursts_plan {
 	uint64_t *references;
 	size_t count;
 	int64_t *numbers;
 };
 
-/* The area is a multiple of 64 bytes, all of them records. */
+/* Round up so that the area is a multiple of 64 bytes. */
 static uint64_t room_of(const struct mode_options *options)
 {
 	uint64_t room = options->room != 0 ? options->room : BURST_RECORDS_DEFAULT;
@@ -113,7 +113,7 @@ static bool bursts_wants(const struct mode_plan *plan, const struct point *point
 	return point->kind == POINT_REFERENCE && bursts->numbers[point->insn] >= 0;
 }
 
-/* lea of the instruction's operand. @depth: the stack pointer is so much lower. */
+/* lea of the instruction's operand. @depth: bytes pushed since the instruction's stack pointer. */
 static void emit_address(struct machine_code *code, unsigned int reg,
 			 const struct insn_memory *memory, unsigned int depth)
 {
@@ -153,7 +153,7 @@ static struct block_place record_place(const struct mode_image *image, unsigned 
 	};
 }
 
-/* xadd %reg, %gs:at: one instruction, so that a signal's handler does not come between */
+/* xadd %reg, %gs:at: one instruction, so that no signal handler can run in between */
 static void emit_take(struct machine_code *code, unsigned int reg, uint32_t at)
 {
 	uint8_t xadd[] = {0x65,
@@ -195,8 +195,8 @@ static void emit_record(struct machine_code *code, const struct mode_image *imag
 }
 
 /*
- * The address first: its registers may be lent for the rest. It is not in %rax, where flags
- * come to be that point_borrow() keeps.
+ * Compute the address first, since its registers may be reused for the rest. Not in %rax, where
+ * point_borrow() saves the flags.
  */
 static void bursts_emit(const struct mode_plan *plan, const struct point *point,
 			struct machine_code *code)

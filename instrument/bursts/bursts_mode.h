@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * References to memory in bursts (Hirzel and Chilimbi, "Bursty tracing", 2001): most of the
- * time copies of procedures run that only count down at entries and where loops begin
- * again (copier_turn.c); when it is time others run, for some of these checks, which
- * record each address that a load or store uses.
+ * References to memory in bursts (Hirzel and Chilimbi, "Bursty tracing", 2001). Most of the time,
+ * the checking clones of copier_turn.c run, which only count down at entries and at back edges.
+ * When a count has expired, the instrumented clones run for a number of checks, and record each
+ * address that a load or store uses.
  *
- * Not recorded: push, pop, calls and returns, string instructions, gathers, and what is
- * relative to %fs or %gs.
+ * Not recorded: push, pop, calls and returns, string instructions, gathers, and accesses relative
+ * to %fs or %gs.
  */
 #ifndef DCPI_INSTRUMENT_BURSTS_MODE_H
 #define DCPI_INSTRUMENT_BURSTS_MODE_H

@@ -11,10 +11,10 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 
-/* Records that are read at once. */
+/* Number of records that are read at once. */
 #define PIECE 65536
 
-/* One that no instruction has is damage, or is being written: it is left out. */
+/* A record with an invalid instruction number is damaged, or is being written: it is left out. */
 static int add_records(struct bursts_profile *profile, const struct bursts_map *map,
 		       const struct burst_record *records, size_t count)
 {
@@ -34,7 +34,7 @@ static int add_records(struct bursts_profile *profile, const struct bursts_map *
 	return 0;
 }
 
-/* A piece after the other; where the file has holes nothing was recorded. */
+/* Read piece by piece; nothing was recorded where the file has holes. */
 static int add_kept(struct bursts_profile *profile, const struct bursts_map *map,
 		    const struct profile_file *file, uint64_t block, uint64_t kept)
 {

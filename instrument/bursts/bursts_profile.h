@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The references to memory that a rewritten program recorded in bursts (burst_layout.h).
- * What is read may come from anywhere.
+ * Data that is read is not trusted.
  */
 #ifndef DCPI_INSTRUMENT_BURSTS_PROFILE_H
 #define DCPI_INSTRUMENT_BURSTS_PROFILE_H
@@ -9,10 +9,10 @@
 #include "instrument/bursts/bursts_map.h"
 
 /**
- * struct bursts_reference - one
- * @number: of the instruction (bursts_map.h)
- * @burst:  of the thread, from 1 on
- * @thread: of all files added, from 0 on
+ * struct bursts_reference - a reference to memory
+ * @number: number of the instruction (bursts_map.h)
+ * @burst:  number of the burst in the thread, from 1 on
+ * @thread: number of the thread in all files added, from 0 on
  */
 struct bursts_reference {
 	uint64_t address;
@@ -23,10 +23,10 @@ struct bursts_reference {
 
 /**
  * struct bursts_profile - zero-initialised is empty; freed by bursts_profile_deinit()
- * @all:     thread by thread, in the order in which they were made
- * @bursts:  that have ended
+ * @all:     thread by thread, in order of execution
+ * @bursts:  number of bursts that have ended
  * @lost:    references for which a thread had no room
- * @threads: of all files
+ * @threads: number of threads in all files
  * @shared:  threads that had no room in the file at all
  */
 struct bursts_profile {
@@ -41,9 +41,9 @@ struct bursts_profile {
 
 /**
  * bursts_profile_add() - add a file's references
- * @map: of the image it must be of
+ * @map: map of the image that the file must belong to
  *
- * Return: 0; errors as of profile_file_open(), -ENOMEM.
+ * Return: 0; errors of profile_file_open(), -ENOMEM.
  */
 int bursts_profile_add(struct bursts_profile *profile, const struct bursts_map *map,
 		       const char *path, struct error *err);

@@ -11,7 +11,7 @@
 
 /* --- to a recording ------------------------------------------------------- */
 
-/* What goes in: @rows: of each instruction of the map its row + 1, 0: none. */
+/* A recording being built. @rows: for each instruction of the map its row + 1, 0: none. */
 struct making {
 	struct recording_builder *builder;
 	const struct bursts_map *map;
@@ -58,7 +58,7 @@ static void put_procedures(const struct making *making)
 	}
 }
 
-/* They are by procedure in the map, too. */
+/* The instructions are sorted by procedure in the map, too. */
 static void put_instructions(const struct making *making)
 {
 	uint64_t row = 0;
@@ -161,7 +161,7 @@ static bool is_complete(const struct profile_recording *recording)
 				     PROFILE_REFERENCE_COLUMNS);
 }
 
-/* Return: its index, or UINT32_MAX: no memory. */
+/* Return: index of the procedure, or UINT32_MAX: no memory. */
 static uint32_t procedure_of(struct bursts_recorded *recorded, uint64_t address, const char *name)
 {
 	uint64_t *at = u64_map_insert(&recorded->procedures, address);
@@ -176,7 +176,7 @@ static uint32_t procedure_of(struct bursts_recorded *recorded, uint64_t address,
 	return UINT32_MAX;
 }
 
-/* Of a procedure, from a row on. */
+/* Add the instructions of a procedure, from a row on. */
 static int add_instructions(struct bursts_recorded *recorded,
 			    const struct profile_recording_table *table, size_t from,
 			    uint64_t count, uint32_t procedure)
@@ -300,7 +300,7 @@ int bursts_recorded_add(struct bursts_recorded *recorded, const struct profile_r
 	return 0;
 }
 
-/* --- all of them ---------------------------------------------------------- */
+/* --- sums of recordings --------------------------------------------------- */
 
 static int by_place(const void *a, const void *b, void *context)
 {
@@ -313,7 +313,7 @@ static int by_place(const void *a, const void *b, void *context)
 	return (x->address > y->address) - (x->address < y->address);
 }
 
-/* @order: the instructions' numbers, in order; @numbers: out, those that they have then. */
+/* @order: the instructions' numbers, in sorted order; @numbers: out: their new numbers. */
 static void make_map(struct bursts_recorded *recorded, const uint32_t *order, uint32_t *numbers)
 {
 	struct bursts_instruction *all = recorded->instructions;

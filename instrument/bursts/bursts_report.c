@@ -9,10 +9,10 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 
-/* Of a cache: addresses that differ below are one line. */
+/* Bytes of a cache line. */
 #define LINE_BYTES 64
 
-/* A reference, or what an instruction's or procedure's are together. */
+/* A reference, or the sums of an instruction or a procedure. */
 struct row {
 	uint64_t subject; /* number of the instruction, or the procedure */
 	uint64_t line;
@@ -38,7 +38,7 @@ static int by_references(const void *a, const void *b)
 	return (x->subject > y->subject) - (x->subject < y->subject);
 }
 
-/* Return: how many rows are left, by subject. */
+/* Return: number of remaining rows, sorted by subject. */
 static size_t add_up(struct row *rows, size_t count)
 {
 	size_t kept = 0;

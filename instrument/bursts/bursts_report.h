@@ -8,17 +8,17 @@
 
 #include "instrument/bursts/bursts_profile.h"
 
-/** enum bursts_rows - a row for each. */
+/** enum bursts_rows - kind of the rows */
 enum bursts_rows {
 	BURSTS_INSTRUCTIONS, /* by references, most first */
-	BURSTS_PROCEDURES,   /* likewise */
-	BURSTS_REFERENCES,   /* in the order in which they were made */
+	BURSTS_PROCEDURES,   /* by references, most first */
+	BURSTS_REFERENCES,   /* in order of execution */
 };
 
 /**
- * struct bursts_report_options - how
- * @limit: rows at the most; 0: all. Without @csv a line says how many were left out.
- * @csv:   comma-separated, one line of names first; else columns and headings
+ * struct bursts_report_options - format of a report
+ * @limit: maximum number of rows; 0: all. Without @csv a line reports how many were left out.
+ * @csv:   comma-separated, after one line of names; else columns and headings
  */
 struct bursts_report_options {
 	enum bursts_rows rows;
@@ -26,7 +26,7 @@ struct bursts_report_options {
 	bool csv;
 };
 
-/** bursts_report_print() - print it. Return: 1; 0 nothing was recorded; -ENOMEM. */
+/** bursts_report_print() - print a report. Return: 1; 0 nothing was recorded; -ENOMEM. */
 int bursts_report_print(FILE *out, const struct bursts_map *map,
 			const struct bursts_profile *profile,
 			const struct bursts_report_options *options, struct error *err);

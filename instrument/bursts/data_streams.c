@@ -11,16 +11,16 @@
 
 /* --- the grammar ---------------------------------------------------------- */
 
-/* Numbers for references: of an address, then of that and an instruction. */
+/* Numbers of references: first of an address, then of an address and an instruction. */
 struct tokens {
 	struct u64_map addresses;
 	struct u64_map pairs;
-	uint32_t *instructions; /* of each number */
+	uint32_t *instructions; /* for each number */
 	size_t capacity;
 	uint32_t count;
 };
 
-/* The next number, of an instruction. */
+/* Allocate the next number, for an instruction. */
 static int new_token(struct tokens *tokens, uint32_t instruction)
 {
 	if (tokens->count >= SEQUITUR_TOKENS ||
@@ -31,7 +31,7 @@ static int new_token(struct tokens *tokens, uint32_t instruction)
 	return 0;
 }
 
-/* Return: the number of a key, which is @next if it is a new one; or -ENOMEM. */
+/* Return: the number of a key, which is @next for a new key; or -ENOMEM. */
 static int64_t number_in(struct u64_map *map, uint64_t key, uint64_t next)
 {
 	uint64_t *value = u64_map_insert(map, key);
@@ -59,7 +59,7 @@ static int append(struct sequitur *sequitur, struct tokens *tokens,
 	return sequitur_append(sequitur, (uint32_t)token);
 }
 
-/* What occurs once only is in no rule: so it keeps bursts apart. */
+/* Bursts are separated by unique tokens: a token that occurs only once is part of no rule. */
 static int append_all(struct sequitur *sequitur, struct tokens *tokens,
 		      const struct bursts_profile *profile)
 {
@@ -95,9 +95,9 @@ static int make_grammar(struct sequitur_grammar *ret, struct tokens *tokens,
 /* --- heat ----------------------------------------------------------------- */
 
 /*
- * @length: of what each rule makes
- * @uses:   how often it occurs; @cold: of these, in no stream
- * @hot:    it is a stream
+ * @length: length of each rule's expansion
+ * @uses:   number of occurrences of each rule; @cold: occurrences outside of streams
+ * @hot:    the rule is a stream
  */
 struct heats {
 	const struct sequitur_grammar *grammar;
@@ -130,7 +130,7 @@ static void find_lengths(struct heats *heats)
 	}
 }
 
-/* Those who use a rule come before it. */
+/* Rules come after all rules that use them. */
 static void find_hot(struct heats *heats, uint64_t threshold)
 {
 	const struct sequitur_grammar *grammar = heats->grammar;
@@ -152,7 +152,7 @@ static void find_hot(struct heats *heats, uint64_t threshold)
 	}
 }
 
-/* The highest by which enough is hot; else the lowest. */
+/* Return the highest threshold with which enough is hot; otherwise the lowest. */
 static uint64_t find_threshold(struct heats *heats, uint64_t references)
 {
 	uint64_t low = 1, high = references + 1;
@@ -179,7 +179,10 @@ static void add_instructions(struct data_streams *streams, const struct sequitur
 	for (uint32_t i = grammar->first[r]; i < grammar->first[r + 1]; i++) {
 		uint32_t symbol = grammar->symbols[i];
 
-		/* No deeper than it is long: each rule is of two symbols at least. */
+		/*
+		 * The recursion depth is less than the stream's length: each rule has at least two
+		 * symbols.
+		 */
 		if (symbol & SEQUITUR_RULE)
 			add_instructions(streams, grammar, map, tokens, symbol & ~SEQUITUR_RULE);
 		else
@@ -272,7 +275,7 @@ static void merge(struct data_streams *streams)
 	qsort_r(streams->all, streams->count, sizeof(*streams->all), by_heat, streams);
 }
 
-/* --- all of it ------------------------------------------------------------ */
+/* --- interface ------------------------------------------------------------ */
 
 static int find(struct data_streams *ret, struct heats *heats, const struct bursts_map *map,
 		const struct tokens *tokens)
@@ -332,7 +335,7 @@ void data_streams_deinit(struct data_streams *streams)
 
 /* --- overlap -------------------------------------------------------------- */
 
-/* By signature. Return: malloc'd, or NULL. */
+/* Return: streams sorted by signature, malloc'd, or NULL. */
 static struct data_stream *sorted(const struct data_streams *streams)
 {
 	struct data_stream *copy = malloc((streams->count + 1) * sizeof(*copy));

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Hot data streams: sequences of references to memory, of the same instructions to the same
- * addresses, that recur. Chilimbi, "Efficient representations and abstractions for
- * quantifying and exploiting data reference locality", 2001; and section 5.2 of Hirzel and
- * Chilimbi's "Bursty tracing".
+ * Hot data streams: recurring sequences of references to memory, by the same instructions to the
+ * same addresses. Chilimbi, "Efficient representations and abstractions for quantifying and
+ * exploiting data reference locality", 2001; and section 5.2 of Hirzel and Chilimbi's "Bursty
+ * tracing".
  *
- * What recurs is the rules of a grammar (sequitur.h) that makes all bursts; none goes over a
- * burst's end. A rule is a stream if it is of a length that is asked for and its heat, which
- * is its length times how often it occurs, at least a threshold; what occurs as a part of
- * one that is a stream already does not count again (Chilimbi and Hirzel, "Dynamic hot data
- * stream prefetching", 2002, section 3.1). The threshold is the highest by which streams are
- * as much of all references as is asked for, if they ever are.
+ * Recurring sequences are the rules of a grammar (sequitur.h) that produces all bursts; no rule
+ * crosses the end of a burst. A rule is a stream if its length is in the requested range and its
+ * heat is at least a threshold. The heat is the length times the number of occurrences; occurrences
+ * within another stream do not count (Chilimbi and Hirzel, "Dynamic hot data stream prefetching",
+ * 2002, section 3.1). The threshold is the highest with which streams cover the requested share of
+ * all references, if any does.
  *
- * Addresses are others in another run. So streams are known by their access signature, the
- * instructions alone, and those with the same one are one.
+ * Addresses differ between runs. So streams are identified by their access signature, which is the
+ * sequence of instructions alone. Streams with the same signature are merged.
  */
 #ifndef DCPI_INSTRUMENT_DATA_STREAMS_H
 #define DCPI_INSTRUMENT_DATA_STREAMS_H
@@ -25,10 +25,10 @@
 #define DATA_STREAMS_LENGTH_MAX 10000
 
 /**
- * struct data_streams_options - which
+ * struct data_streams_options - selection of streams
  * @shortest, @longest: lengths, 1 .. DATA_STREAMS_LENGTH_MAX
- * @cover: part of all references that streams are to be, 0 .. 1
- * @heat:  the threshold instead; 0: see @cover
+ * @cover: share of all references that streams should cover, 0 .. 1
+ * @heat:  fixed threshold; 0: derived from @cover
  */
 struct data_streams_options {
 	uint32_t shortest;
@@ -40,11 +40,11 @@ struct data_streams_options {
 #define DATA_STREAMS_DEFAULT ((struct data_streams_options){10, 40, 0.9, 0})
 
 /**
- * struct data_stream - one
+ * struct data_stream - a stream
  * @first, @length: instructions[@first] .. are its signature
  * @reference: number of the first instruction (bursts_map.h)
- * @frequency: how often it occurs, without overlaps
- * @heat:      @length * @frequency; if several are one, the sum
+ * @frequency: number of occurrences, without overlaps
+ * @heat:      @length * @frequency; for merged streams the sum
  */
 struct data_stream {
 	size_t first;
@@ -58,9 +58,9 @@ struct data_stream {
  * struct data_streams - zero-initialised is empty; freed by data_streams_deinit()
  * @all:          hottest first
  * @instructions: addresses in the image
- * @references:   that were looked at
- * @covered:      of these, in streams
- * @threshold:    the least heat of one, before those with the same signature are one
+ * @references:   number of references examined
+ * @covered:      references in streams
+ * @threshold:    minimum heat of a stream, before merging by signature
  */
 struct data_streams {
 	struct data_stream *all;
@@ -74,7 +74,7 @@ struct data_streams {
 	uint64_t threshold;
 };
 
-/** data_streams_find() - of a profile's references. @ret: out. Return: 0 or -ENOMEM. */
+/** data_streams_find() - find the streams of a profile. @ret: out. Return: 0 or -ENOMEM. */
 int data_streams_find(struct data_streams *ret, const struct bursts_map *map,
 		      const struct bursts_profile *profile,
 		      const struct data_streams_options *options);
@@ -82,9 +82,9 @@ int data_streams_find(struct data_streams *ret, const struct bursts_map *map,
 void data_streams_deinit(struct data_streams *streams);
 
 /**
- * data_streams_overlap() - how much two profiles of streams have in common (equation 5)
- * @ret: out: 0 .. 1: the sum over all streams of the lesser of both heats, of which each is
- *       taken as a part of its profile's references
+ * data_streams_overlap() - compute the overlap of two profiles of streams (equation 5)
+ * @ret: out: 0 .. 1: the sum over all streams of the lesser of both heats, each relative to its
+ *       profile's references
  *
  * Return: 0 or -ENOMEM.
  */

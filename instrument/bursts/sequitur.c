@@ -9,14 +9,14 @@
 #include "lib/array.h"
 
 #define NONE UINT32_MAX
-/* What a symbol is: a number, a rule, or the end of a rule's circle. */
+/* Kinds of symbols: a number, a rule, or the guard of a rule's circular list. */
 #define GUARD (UINT32_C(3) << 30)
 #define KIND (UINT32_C(3) << 30)
 #define INITIAL_BUCKETS 1024
 
 /*
- * A symbol in the circle of its rule. With its neighbour behind it is a pair; of equal pairs
- * one is in the table, by @chain of a bucket.
+ * A symbol in the circular list of its rule. It forms a pair with the symbol after it. The hash
+ * table has one of several equal pairs; @chain links a bucket.
  */
 struct symbol {
 	uint32_t value;
@@ -25,7 +25,7 @@ struct symbol {
 	uint32_t chain;
 };
 
-/* @guard: NONE: free, and @uses is the next free one. */
+/* @guard: NONE: the rule is free, and @uses is the next free one. */
 struct rule {
 	uint32_t guard;
 	uint32_t uses;
@@ -150,7 +150,7 @@ static void add_pair(struct sequitur *s, uint32_t symbol)
 	s->pairs++;
 }
 
-/* If it is this one that is in the table. */
+/* Remove the pair only if this occurrence is the one in the table. */
 static void remove_pair(struct sequitur *s, uint32_t symbol)
 {
 	uint32_t *link;
@@ -166,7 +166,7 @@ static void remove_pair(struct sequitur *s, uint32_t symbol)
 	}
 }
 
-/* This one shall be in the table instead of any other. */
+/* Put this occurrence of a pair into the table, replacing any other. */
 static void set_pair(struct sequitur *s, uint32_t symbol)
 {
 	uint32_t other;
@@ -201,7 +201,7 @@ static uint32_t new_symbol(struct sequitur *s, uint32_t value)
 	return symbol;
 }
 
-/* In "aaa" only one of the pairs is in the table: if it goes, the other one takes its place. */
+/* In "aaa" only one of the pairs is in the table: if it is removed, the other one replaces it. */
 static bool is_middle(const struct sequitur *s, uint32_t symbol)
 {
 	uint32_t a = before(s, symbol), b = behind(s, symbol);
@@ -277,7 +277,7 @@ static uint32_t copy_symbol(struct sequitur *s, uint32_t symbol)
 	return copy;
 }
 
-/* Its only use: what it is takes its place. */
+/* Replace a rule's only use by the rule's symbols. */
 static void expand(struct sequitur *s, uint32_t symbol)
 {
 	uint32_t rule = number_of(s, symbol), guard = s->rules[rule].guard;
@@ -295,7 +295,7 @@ static void expand(struct sequitur *s, uint32_t symbol)
 	s->free_rule = rule;
 }
 
-/* A rule takes the place of a pair that it is. */
+/* Replace a pair by the rule that consists of it. */
 static void substitute(struct sequitur *s, uint32_t symbol, uint32_t rule)
 {
 	uint32_t left = before(s, symbol);
@@ -318,7 +318,7 @@ static void expand_underused(struct sequitur *s, uint32_t rule)
 	uint32_t ends[2];
 
 	for (int i = 0; i < 2; i++) {
-		if (s->rules[rule].guard == NONE) /* it went meanwhile */
+		if (s->rules[rule].guard == NONE) /* removed meanwhile */
 			return;
 		ends[0] = first_of(s, rule);
 		ends[1] = last_of(s, rule);
@@ -340,7 +340,10 @@ static uint32_t make_rule(struct sequitur *s, uint32_t pair)
 	return rule;
 }
 
-/* Two pairs are equal: both become uses of a rule, of @old's if that is all of one. */
+/*
+ * Replace two equal pairs by uses of a rule: the rule of @old, if it consists of that pair only, or
+ * a new one.
+ */
 static void match(struct sequitur *s, uint32_t pair, uint32_t old)
 {
 	uint32_t rule;
@@ -378,7 +381,7 @@ static void check(struct sequitur *s, uint32_t symbol, bool *matched)
 		match(s, symbol, found);
 }
 
-/* --- all of it ------------------------------------------------------------ */
+/* --- interface ------------------------------------------------------------ */
 
 struct sequitur *sequitur_create(void)
 {
@@ -420,11 +423,11 @@ int sequitur_append(struct sequitur *sequitur, uint32_t token)
 	return sequitur->failed ? -ENOMEM : 0;
 }
 
-/* --- the grammar ---------------------------------------------------------- */
+/* --- export of the grammar ------------------------------------------------ */
 
 /*
- * @number: of each rule, its new one, known once all its uses have been seen
- * @left:   of each rule, uses that have not been
+ * @number: for each rule its new number, known after all its uses have been visited
+ * @left:   for each rule the number of uses not yet visited
  * @order:  old numbers
  */
 struct export

@@ -68,7 +68,7 @@ void streams_report_print(FILE *out, const struct bursts_map *map,
 
 /* --- reading -------------------------------------------------------------- */
 
-/* A number that is followed by @end. */
+/* Parse a number that is followed by @end. */
 static bool take_number(const char **text, int base, char end, uint64_t *ret)
 {
 	char *rest;
