@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A thread's area (mode.h) in variation mode: the path that is being timed, and what was
- * measured of each path. No libc, fixed widths.
+ * A thread's area (mode.h) in variation mode: the path that is being timed, and the measurements of
+ * each path. No libc, fixed widths.
  */
 #ifndef DCPI_INSTRUMENT_VARIATION_LAYOUT_H
 #define DCPI_INSTRUMENT_VARIATION_LAYOUT_H
@@ -11,9 +11,9 @@
 #include "instrument/profile/profile_layout.h"
 
 /*
- * Paths that a thread has room for; more are counted as @overflow. They are found by a hash table
- * of twice as many places, and are one behind the other themselves: most programs have few, and a
- * page of a file that is touched for the first time takes some 3 us.
+ * Maximum number of paths of a thread; more are counted as @overflow. A hash table of twice the
+ * size finds them, while the entries themselves are contiguous: most programs have few, and the
+ * first access to a page of a file takes some 3 us.
  */
 #define VARIATION_ENTRIES UINT32_C(4096)
 #define VARIATION_PLACE_BITS 13
@@ -25,32 +25,33 @@
 #define VARIATION_EXACT 16
 
 /*
- * Who takes as long was interrupted: these are some 10 us, and a path has no calls in it and
- * no system calls. Page faults are shorter, being preempted is longer.
+ * A path that takes at least this time was interrupted: it is some 10 us, and a path contains no
+ * calls and no system calls. Page faults are shorter, preemption is longer.
  */
 #define VARIATION_LONG (UINT64_C(1) << 15)
 
-/* No path's number (path_graph.h), whatever is added on its ways. */
+/* No path's number (path_graph.h), after any additions on edges. */
 #define VARIATION_NO_PATH UINT32_C(0x80000000)
 
-/* Operations of the runtime's slow path, and what it is told. */
+/* Operations of the runtime's slow path, and its parameters. */
 enum variation_operation {
 	VARIATION_OPERATION_END,
-	VARIATION_OPERATION_JUMP, /* what follows is to be timed, too */
+	VARIATION_OPERATION_JUMP, /* the path that follows is to be timed, too */
 	VARIATION_OPERATIONS,
 };
 
 enum variation_parameter {
-	VARIATION_CHECKS, /* between two paths; 0: all are timed */
+	VARIATION_CHECKS, /* checks between two timed paths; 0: all are timed */
 };
 
 /**
- * struct variation_entry - of a path
- * @key:   number of the procedure in the map + 1, above 32 bits of the path's; 0: free
- * @count: times that it was measured, without interrupted ones: as many as are in @buckets, or
- *         fewer if something came in between
- * @total: cycles of these, and @least: of the fastest, at least 1
- * @interrupted, @interrupted_total: those of VARIATION_LONG and above
+ * struct variation_entry - measurements of a path
+ * @key:   number of the procedure in the map + 1 in the upper half, the path's number in the lower
+ *         32 bits; 0: free
+ * @count: measured executions, without interrupted ones: as many as are in @buckets, or fewer if a
+ *         signal handler ran during the update
+ * @total: cycles of these executions, and @least: of the fastest, at least 1
+ * @interrupted, @interrupted_total: executions of VARIATION_LONG and above, and their cycles
  */
 struct variation_entry {
 	uint64_t key;
@@ -65,14 +66,16 @@ struct variation_entry {
 
 /**
  * struct variation_area - the area
- * @path:  sum of values on the ways so far; VARIATION_NO_PATH and above: none
- * @procedure: that is of, as in keys
- * @began, @ended: by the time stamp counter
+ * @path:  sum of the values on the edges so far; VARIATION_NO_PATH and above: no path
+ * @procedure: procedure of @path, as in keys
+ * @began, @ended: times of the time stamp counter
  * @seed:  of random numbers
- * @lost:  paths that something came in between of (a signal's handler, mostly)
- * @overflow: for which was no room
- * @used: of @entries, of which one in between may be empty (a signal's handler was faster)
- * @places: number of an entry + 1, by its key's hash; 0: free
+ * @lost:  paths whose time is invalid because another path ran meanwhile (mostly in a signal
+ *         handler)
+ * @overflow: paths for which there was no room
+ * @used: number of @entries in use; one in between may be empty (because a signal handler was
+ *        faster)
+ * @places: number of an entry + 1, by the hash of its key; 0: free
  */
 struct variation_area {
 	struct profile_layout_turns turns;
@@ -91,7 +94,7 @@ struct variation_area {
 
 _Static_assert(offsetof(struct variation_area, entries) % 64 == 0, "of lines of the cache");
 
-/** variation_bucket() - of a time below VARIATION_LONG. */
+/** variation_bucket() - return the bucket of a time below VARIATION_LONG */
 static inline uint32_t variation_bucket(uint64_t time)
 {
 	uint32_t power;
@@ -102,7 +105,7 @@ static inline uint32_t variation_bucket(uint64_t time)
 	return VARIATION_EXACT + (power - 4) * 8 + ((uint32_t)(time >> (power - 3)) & 7);
 }
 
-/** variation_bucket_start() - the shortest time of a bucket. */
+/** variation_bucket_start() - return the shortest time of a bucket. */
 static inline uint64_t variation_bucket_start(uint32_t bucket)
 {
 	uint32_t above = bucket - VARIATION_EXACT;

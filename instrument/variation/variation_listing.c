@@ -20,7 +20,7 @@ double variation_listing_share(const struct variation_listing *listing, uint64_t
 
 /* --- order ---------------------------------------------------------------- */
 
-/* The same order in all runs. */
+/* Order by path, so that all runs have the same order. */
 static int by_path(const struct variation_row *x, const struct variation_row *y)
 {
 	if (x->procedure != y->procedure)
@@ -112,7 +112,7 @@ static int by_number(const void *a, const void *b)
 	return ((*x)->number > (*y)->number) - ((*x)->number < (*y)->number);
 }
 
-/* As paths_listing_make() has them: by procedure. */
+/* Sorted by procedure, as paths_listing_make() requires. */
 static void add_sums(struct variation_listing *listing)
 {
 	const struct variation_profile *profile = listing->profile;
@@ -132,7 +132,7 @@ static void add_sums(struct variation_listing *listing)
 		};
 }
 
-/* @recorded: NULL: the map tells which blocks a path has. */
+/* @recorded: NULL: derive the blocks of a path from the map. */
 static int make(struct variation_listing *ret, const struct paths_map *map,
 		const struct variation_profile *profile, const struct variation_recorded *recorded,
 		bool all)
@@ -212,7 +212,7 @@ void variation_listing_steps(const struct variation_row *row, uint64_t samples[V
 
 /* --- two runs ------------------------------------------------------------- */
 
-/* A path that was measured in both. */
+/* A path that was measured in both runs. */
 struct pair {
 	double net[2];
 	double rank[2];
@@ -237,7 +237,7 @@ static int by_second(const void *a, const void *b)
 	return (x->net[1] > y->net[1]) - (x->net[1] < y->net[1]);
 }
 
-/* Those that are equal share the mean of their places. */
+/* Equal values share the mean of their ranks. */
 static void rank_pairs(struct pair *pairs, size_t count, size_t run)
 {
 	qsort(pairs, count, sizeof(*pairs), run == 0 ? by_first : by_second);
@@ -281,7 +281,7 @@ static void add_pair(struct variation_stability *ret, const struct variation_lis
 		ret->other[0] += variation_listing_share(first, x->net);
 }
 
-/* Both by path. */
+/* Both listings are sorted by path. */
 static void compare(struct variation_stability *ret, const struct variation_listing *first,
 		    const struct variation_listing *second, const struct variation_row *x,
 		    const struct variation_row *y, struct pair *pairs)

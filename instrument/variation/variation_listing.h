@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Paths by what would be gained if each took as long as it does at its fastest (Perelman,
- * Chilimbi, Calder, PACT 2005, section 5.1): its net variation, the sum over all times that
- * it was measured of what is above the least of these, the base time. Paths that were
- * measured once have none, and are not listed.
+ * Paths by the time that would be saved if each execution were as fast as the fastest one
+ * (Perelman, Chilimbi, Calder, PACT 2005, section 5.1). This net variation is the sum over all
+ * measured executions of the time in excess of the minimum, the base time. Paths that were measured
+ * once have no variation, and are not listed.
  */
 #ifndef DCPI_INSTRUMENT_VARIATION_LISTING_H
 #define DCPI_INSTRUMENT_VARIATION_LISTING_H
@@ -11,16 +11,16 @@
 #include "instrument/paths/paths_listing.h"
 #include "instrument/variation/variation_profile.h"
 
-/* How many of the first are compared: the paper's. */
+/* Number of top paths that are compared, as in the paper. */
 #define VARIATION_TOP 10
 
 /**
  * struct variation_row - a path
- * @path:  its blocks; @path->sum is not for use
- * @times: what was measured
- * @procedure: its address
+ * @path:  its blocks; @path->sum must not be used
+ * @times: its measurements
+ * @procedure: address of its procedure
  * @net:   cycles above the base time
- * @rank, @by_count, @by_time: its place, from 1 on, by net variation, frequency, time
+ * @rank, @by_count, @by_time: its rank, from 1 on, by net variation, frequency, time
  */
 struct variation_row {
 	const struct paths_row *path;
@@ -36,12 +36,12 @@ struct variation_row {
  * struct variation_listing - freed by variation_listing_deinit()
  * @order: all paths of @profile, by procedure and number
  * @rows:  most net variation first
- * @count, @total, @net: sums over @rows, and of @once also over what was measured once
- * @once, @once_total: paths that were measured once, and their time; these are in @rows only
- *        if asked for
- * @interrupted, @interrupted_total: times that were left out (variation_layout.h)
- * @not_frequent, @not_long: of the first VARIATION_TOP, those that are not so by frequency,
- *        by time
+ * @count, @total, @net: sums over @rows, including paths that were measured once.
+ * @once, @once_total: number of paths that were measured once, and their time. These paths are in
+ *                     @rows only if requested.
+ * @interrupted, @interrupted_total: excluded measurements (variation_layout.h)
+ * @not_frequent, @not_long: number of the first VARIATION_TOP that are not among the first by
+ *                           frequency, by time
  */
 struct variation_listing {
 	const struct paths_map *map;
@@ -63,48 +63,51 @@ struct variation_listing {
 };
 
 /**
- * variation_listing_make() - @all: also paths that were measured once, or always interrupted
- * @ret: out; not to be moved
+ * variation_listing_make() - list the paths of a profile
+ * @ret: out; must not be moved
+ * @all: include paths that were measured once, or always interrupted
  *
- * Return: 0; -ENOMEM; -EBADMSG a path that there is not.
+ * Return: 0; -ENOMEM; -EBADMSG a path does not exist.
  */
 int variation_listing_make(struct variation_listing *ret, const struct paths_map *map,
 			   const struct variation_profile *profile, bool all);
 
 struct variation_recorded;
 
-/** variation_listing_make_recorded() - the same of what a database had; it must stay. */
+/**
+ * variation_listing_make_recorded() - list paths of a database; @recorded must outlive the listing
+ */
 int variation_listing_make_recorded(struct variation_listing *ret,
 				    const struct variation_recorded *recorded, bool all);
 
 void variation_listing_deinit(struct variation_listing *listing);
 
-/** variation_listing_share() - part of all time that was measured, 0 .. 1. */
+/** variation_listing_share() - return the share of all measured time, 0 .. 1. */
 double variation_listing_share(const struct variation_listing *listing, uint64_t cycles);
 
 #define VARIATION_STEPS 13
 
 /**
- * variation_listing_steps() - a path's times by how much they are above its base time
- * @samples: out: how many are below 8 cycles above, then below 16, and so on; with the
- *           precision of variation_layout.h's buckets
+ * variation_listing_steps() - make a histogram of a path's times above its base time
+ * @samples: out: number of times less than 8 cycles above it, then less than 16, and so on; with
+ *           the precision of the buckets in variation_layout.h
  */
 void variation_listing_steps(const struct variation_row *row, uint64_t samples[VARIATION_STEPS]);
 
-/** variation_listing_step() - the least difference of a step. */
+/** variation_listing_step() - return the least difference of a step. */
 static inline uint64_t variation_listing_step(size_t step)
 {
 	return step == 0 ? 0 : UINT64_C(4) << step;
 }
 
 /**
- * struct variation_stability - two runs of a program (the paper's figures 4 and 5)
- * @count:  paths compared: the first VARIATION_TOP, if both have as many
- * @common: of these that are among the other run's
- * @own:    of both runs: share of its time that its own first ones' net variation is
- * @other:  likewise, of those that are the other run's first ones
- * @both:   paths that were measured in both
- * @correlation: Spearman's, of their net variations; NAN: too few
+ * struct variation_stability - comparison of two runs of a program (the paper's figures 4 and 5)
+ * @count:  paths compared: VARIATION_TOP, if both runs have as many
+ * @common: number of these paths that are among the top paths of the other run
+ * @own:    for both runs: net variation of the run's top paths as a share of its time
+ * @other:  for both runs: net variation of the other run's top paths as a share of its time
+ * @both:   number of paths measured in both
+ * @correlation: Spearman's rank correlation of their net variations; NAN: too few
  */
 struct variation_stability {
 	size_t count;
@@ -115,7 +118,7 @@ struct variation_stability {
 	double correlation;
 };
 
-/** variation_stability_find() - compare; of the same image. Return: 0 or -ENOMEM. */
+/** variation_stability_find() - compare runs of one image. Return: 0 or -ENOMEM. */
 int variation_stability_find(struct variation_stability *ret, const struct variation_listing *first,
 			     const struct variation_listing *second);
 

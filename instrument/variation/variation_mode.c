@@ -14,7 +14,7 @@
 
 #define BIT(reg) (1U << (reg))
 
-/* @way_of: of each edge of the graph of counts; or PATH_NONE */
+/* @way_of: path edge of each edge of the count graph; or PATH_NONE */
 struct variation_plan {
 	struct path_graph graph;
 	uint32_t *way_of;
@@ -113,7 +113,7 @@ static void variation_drop(struct mode_plan *plan)
 
 /* --- code ----------------------------------------------------------------- */
 
-/* Where indirect jumps have led a path begins, whose first way is known already. */
+/* After an indirect jump a path begins, whose first edge is known already. */
 static bool is_landing(const struct mode_plan *plan, uint32_t edge)
 {
 	return plan->procedure->graph->edges[edge].kind == COUNT_FROM_HUB;
@@ -191,7 +191,7 @@ static void emit_value(const struct mode_plan *plan, const struct point *point,
 	point_give_back(code, &loan);
 }
 
-/* Where no path begins (a loop with two entries) none is gone. */
+/* At a node where no path begins (in a loop with two entries), record no path. */
 static void emit_start(const struct mode_plan *plan, const struct point *point,
 		       struct machine_code *code, uint32_t node, uint32_t value)
 {
@@ -240,7 +240,7 @@ static void variation_emit(const struct mode_plan *plan, const struct point *poi
 		emit_way(plan, point, code);
 }
 
-/* --- keeping -------------------------------------------------------------- */
+/* --- storing -------------------------------------------------------------- */
 
 static int variation_keep(struct mode_image *image, const struct mode_plan *plan)
 {

@@ -9,7 +9,7 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 
-/* So that no sum is too large: more than a thread can have measured in a century. */
+/* Limit, so that no sum overflows: more than a thread can measure in a century. */
 #define COUNT_MAX (UINT64_C(1) << 40)
 
 bool variation_path_is_possible(const struct variation_path *path)
@@ -41,9 +41,9 @@ void variation_path_add(struct variation_path *path, const struct variation_path
 }
 
 /*
- * A program that is running, or was killed, may be about to count the last time; a handler of
- * signals may never have gone back to that. Return: false: there is no such path, or it cannot have
- * taken that long.
+ * A running or killed program may not have counted the last execution yet, and a signal handler may
+ * never have returned to the update. Return: false: there is no such path, or the times are
+ * impossible.
  */
 static bool take_entry(struct variation_path *ret, const struct paths_map *map,
 		       const struct variation_entry *entry)
@@ -66,7 +66,7 @@ static bool take_entry(struct variation_path *ret, const struct paths_map *map,
 	return entry->count <= ret->count && variation_path_is_possible(ret);
 }
 
-/* Return: NULL: no memory. */
+/* Find or add a path. Return: NULL: no memory. */
 static struct variation_path *find_path(struct variation_profile *profile, uint64_t key)
 {
 	uint64_t *place = u64_map_insert(&profile->places, key);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How long the paths of a rewritten program took (variation_layout.h), in one file for each
- * process. What is in it may come from anywhere.
+ * Times of the paths of a rewritten program (variation_layout.h), in one file for each process.
+ * Data that is read is not trusted.
  */
 #ifndef DCPI_INSTRUMENT_VARIATION_PROFILE_H
 #define DCPI_INSTRUMENT_VARIATION_PROFILE_H
@@ -15,8 +15,8 @@
 /**
  * struct variation_path - a path that was timed
  * @procedure: index in the map
- * @number:    of the path, less than there are
- * @count, @total, @least: see variation_layout.h; @total is @count times @least at least
+ * @number:    number of the path, less than the procedure's count
+ * @count, @total, @least: see variation_layout.h; @total is at least @count times @least
  */
 struct variation_path {
 	uint32_t procedure;
@@ -31,17 +31,17 @@ struct variation_path {
 
 /**
  * struct variation_profile - zero-initialised is empty; freed by variation_profile_deinit()
- * @paths:   in no order
- * @damaged: paths that cannot be so, left out; while a program runs there may be some
- * @files:   that were added
- * @threads: of these
- * @shared:  threads that had no block of their own: paths may be missing
+ * @paths:   in no particular order
+ * @damaged: impossible paths, left out; while a program runs there may be some
+ * @files:   number of files added
+ * @threads: number of threads in these files
+ * @shared:  threads without a separate block: paths may be missing
  */
 struct variation_profile {
 	struct variation_path *paths;
 	size_t count;
 	size_t capacity;
-	struct u64_map places; /* of keys, + 1 */
+	struct u64_map places; /* by key, + 1 */
 	uint64_t lost;
 	uint64_t overflow;
 	uint64_t damaged;
@@ -50,13 +50,13 @@ struct variation_profile {
 	uint64_t shared;
 };
 
-/** variation_path_is_possible() - whether its times agree with each other. */
+/** variation_path_is_possible() - return true if its times are consistent */
 bool variation_path_is_possible(const struct variation_path *path);
 
 /** variation_path_add() - add other times of the same path. */
 void variation_path_add(struct variation_path *path, const struct variation_path *other);
 
-/** variation_profile_add() - add a file. Errors as of profile_file_open(), and -ENOMEM. */
+/** variation_profile_add() - add a file. Return: errors of profile_file_open(), -ENOMEM. */
 int variation_profile_add(struct variation_profile *profile, const struct paths_map *map,
 			  const char *path, struct error *err);
 

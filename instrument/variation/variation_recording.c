@@ -90,7 +90,7 @@ static bool is_complete(const struct profile_recording *recording)
 	       profile_recording_has(recording, PROFILE_VARIATION_BUCKETS, PROFILE_BUCKET_COLUMNS);
 }
 
-/* @from: row of the first of @count buckets, which are there. */
+/* @from: row of the first of @count buckets, which all exist. */
 static int take_buckets(struct variation_path *path, const struct profile_recording_table *table,
 			size_t from, uint64_t count)
 {
