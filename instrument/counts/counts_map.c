@@ -138,7 +138,7 @@ int counts_map_encode(const struct counts_map *map, uint8_t **ret, size_t *bytes
 
 /* --- reading -------------------------------------------------------------- */
 
-/* A node, or the world outside. */
+/* A node, or COUNT_OUTSIDE. */
 static uint32_t take_node(struct bounded_reader *reader, uint32_t count)
 {
 	return map_take(reader, count) - 1;
@@ -174,7 +174,7 @@ static int take_procedure(struct counts_map *map, struct bounded_reader *reader)
 	procedure.edge_count = map_take(reader, NUMBER_MAX);
 	procedure.first_node = (uint32_t)map->node_count;
 	procedure.first_edge = (uint32_t)map->edge_count;
-	/* A node takes three bytes at least, an edge six. */
+	/* A node takes at least three bytes, an edge six. */
 	if (procedure.node_count > bounded_reader_left(reader) / 3 ||
 	    procedure.edge_count > bounded_reader_left(reader) / 6)
 		reader->failed = true;
@@ -235,9 +235,9 @@ int counts_map_read(struct counts_map *ret, const char *path, struct error *err)
 /* --- solving -------------------------------------------------------------- */
 
 /*
- * Of each node: how many of its edges are not known yet, their sum of numbers (which is
- * the number of the last one), and what has come in less what has gone out, modulo 2^64:
- * counters may hold anything.
+ * For each node: the number of edges with unknown count, the sum of their indices (which is the
+ * index of the last one), and inflow minus outflow. The difference is modulo 2^64, because counters
+ * may hold any value.
  */
 struct balance {
 	uint32_t unknown;
@@ -284,7 +284,7 @@ static void propagate(struct solver *solver)
 		if (balance->unknown != 1)
 			continue;
 		edge = &solver->edges[balance->sum];
-		if (edge->from == edge->to) /* goes out as it comes in: cannot be known so */
+		if (edge->from == edge->to) /* adds to inflow and outflow alike: not determined */
 			continue;
 		learn(solver, balance->sum, edge->to == node ? 0 - balance->flow : balance->flow);
 	}

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the counters of a rewritten image mean: for each procedure that was copied its
- * nodes and edges (count_graph.h), and which edges have counters. It is kept in the
- * rewritten file, in a section that is not loaded, and is all that is needed to make
- * counts of instructions and edges from counters.
+ * The meaning of the counters of a rewritten image: for each instrumented procedure its nodes and
+ * edges (count_graph.h), and which edges have counters. The map is stored in the rewritten file, in
+ * a section that is not loaded. It is sufficient to derive counts of instructions and edges from
+ * the counters.
  *
- * What is decoded may come from anywhere.
+ * Decoded data is not trusted.
  */
 #ifndef DCPI_INSTRUMENT_COUNTS_MAP_H
 #define DCPI_INSTRUMENT_COUNTS_MAP_H
@@ -27,8 +27,8 @@ struct counts_node {
 /**
  * struct counts_edge - @from, @to: nodes, or COUNT_OUTSIDE
  * @counter: number in the image, or COUNT_NONE
- * @source:  address of the instruction that leads this way; 0: none, or several
- * @target:  where to; 0: not known
+ * @source:  address of the instruction at the end of @from; 0: none, or several
+ * @target:  target address; 0: unknown
  */
 struct counts_edge {
 	uint32_t from;
@@ -39,7 +39,7 @@ struct counts_edge {
 	uint64_t target;
 };
 
-/** struct counts_procedure - nodes are the map's @first_node .., edges likewise. */
+/** struct counts_procedure - its nodes and edges begin at @first_node and @first_edge of the map */
 struct counts_procedure {
 	uint64_t address;
 	const char *name;
@@ -51,9 +51,9 @@ struct counts_procedure {
 
 /**
  * struct counts_map - zero-initialised is empty; freed by counts_map_deinit()
- * @image:    number that the rewritten file's profiles have too
- * @path, @build_id: of the file it was made of; the build-id in hexadecimal
- * @counters: of the image
+ * @image:    number that is also in the rewritten file's profiles
+ * @path, @build_id: of the original file; the build-id in hexadecimal
+ * @counters: number of counters of the image
  */
 struct counts_map {
 	uint64_t image;
@@ -82,28 +82,31 @@ void counts_map_deinit(struct counts_map *map);
 int counts_map_add(struct counts_map *map, const char *name, uint64_t address,
 		   const struct count_graph *graph, uint32_t first_counter);
 
-/** counts_map_node() - what is kept of a graph's node. */
+/** counts_map_node() - return the stored data of a graph's node. */
 struct counts_node counts_map_node(const struct count_graph *graph, uint32_t index);
 
-/** counts_map_encode() - @ret: out, malloc'd. Return: 0 or -ENOMEM. */
+/** counts_map_encode() - encode a map. @ret: out, malloc'd. Return: 0 or -ENOMEM. */
 int counts_map_encode(const struct counts_map *map, uint8_t **ret, size_t *bytes);
 
-/** counts_map_decode() - Return: 0; -EBADMSG damaged; -EPROTO of a newer version; -ENOMEM. */
+/** counts_map_decode() - decode. Return: 0; -EBADMSG damaged; -EPROTO newer version; -ENOMEM. */
 int counts_map_decode(struct counts_map *ret, const uint8_t *data, size_t bytes);
 
-/** counts_map_read() - decode that of a rewritten file. Return: also -ENODATA it is none. */
+/**
+ * counts_map_read() - decode the map of a rewritten file. Return: as counts_map_decode(); -ENODATA
+ * the file has none.
+ */
 int counts_map_read(struct counts_map *ret, const char *path, struct error *err);
 
 /**
- * counts_map_solve() - counts of all nodes and edges of a procedure
- * @counters: of the image
+ * counts_map_solve() - compute the counts of all nodes and edges of a procedure
+ * @counters: all counters of the image
  * @nodes:    out, @procedure->node_count of them
  * @edges:    out, @procedure->edge_count of them
  *
- * Where a process was ended in the middle of a procedure other than in a call (by a
- * signal), what should be zero can come out as -1; it is then made 0.
+ * If a process was ended by a signal in the middle of a procedure, but not in a call, a count of
+ * zero may be computed as -1; it is then set to 0.
  *
- * O(edges). Return: 0; -EBADMSG the map has a circle without counters; -ENOMEM.
+ * O(edges). Return: 0; -EBADMSG the map has a cycle without counters; -ENOMEM.
  */
 int counts_map_solve(const struct counts_map *map, const struct counts_procedure *procedure,
 		     const uint64_t *counters, uint64_t *nodes, uint64_t *edges);

@@ -8,7 +8,7 @@
 #include "instrument/counts/counts_map.h"
 #include "lib/error.h"
 
-/* Of each node of a procedure: the counter at its start, or its end; or COUNT_NONE. */
+/* For each node of a procedure: the counter at its start, or its end; or COUNT_NONE. */
 struct counts_plan {
 	uint32_t *start_of;
 	uint32_t *end_of;
@@ -159,8 +159,8 @@ static void emit_restore(struct machine_code *code)
 }
 
 /*
- * inc keeps the carry. Where other flags matter a register that is free does it; where
- * none is, one is kept below the red zone meanwhile.
+ * inc does not change the carry flag. If other flags are live, a free register is used; if there is
+ * none, a register is saved below the red zone meanwhile.
  */
 static void emit_add(struct machine_code *code, uint32_t at, bool flags, int reg)
 {

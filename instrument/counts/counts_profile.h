@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The files that rewritten programs count in (profile_layout.h), one a process. They may
- * be read while the program runs. What is in them may come from anywhere.
+ * The files in which rewritten programs count (profile_layout.h), one per process. They may be read
+ * while the program runs. Their contents are not trusted.
  */
 #ifndef DCPI_INSTRUMENT_COUNTS_PROFILE_H
 #define DCPI_INSTRUMENT_COUNTS_PROFILE_H
@@ -11,9 +11,9 @@
 /**
  * struct counts_profile - zero-initialised is empty; freed by counts_profile_deinit()
  * @counters: sums over the threads of all files added, @count of them
- * @files:    that were added
- * @threads:  of these
- * @shared:   threads that had no counters of their own: counts may be too low
+ * @files:    number of files added
+ * @threads:  number of threads in these files
+ * @shared:   threads without separate counters: counts may be too low
  */
 struct counts_profile {
 	uint64_t image;
@@ -26,10 +26,10 @@ struct counts_profile {
 
 /**
  * counts_profile_add() - add a file's counts
- * @map: of the image it must be of
+ * @map: map of the image that the file must belong to
  *
- * Return: 0; -EBADMSG it is no such file, or damaged; -ESTALE of another image, or of
- * another rewriting of it; errors of open(2) and read(2).
+ * Return: 0; -EBADMSG not such a file, or damaged; -ESTALE from another image, or another rewriting
+ * of it; errors of open(2) and read(2).
  */
 int counts_profile_add(struct counts_profile *profile, const struct counts_map *map,
 		       const char *path, struct error *err);

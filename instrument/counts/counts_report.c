@@ -17,7 +17,7 @@ struct row {
 
 struct report {
 	const struct counts_map *map;
-	uint64_t *nodes; /* counts of all */
+	uint64_t *nodes; /* counts of all nodes */
 	uint64_t *edges;
 	struct row *rows;
 	size_t row_count;

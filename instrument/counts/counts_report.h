@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a rewritten program counted, as a listing. */
+/* Counts of a rewritten program, as a listing. */
 #ifndef DCPI_INSTRUMENT_COUNTS_REPORT_H
 #define DCPI_INSTRUMENT_COUNTS_REPORT_H
 
@@ -8,7 +8,7 @@
 
 #include "instrument/counts/counts_profile.h"
 
-/** enum counts_rows - a row for each. */
+/** enum counts_rows - kind of the rows */
 enum counts_rows {
 	COUNTS_PROCEDURES, /* by instructions executed, most first */
 	COUNTS_BLOCKS,	   /* by address */
@@ -16,9 +16,9 @@ enum counts_rows {
 };
 
 /**
- * struct counts_report_options - how
- * @limit: rows at the most; 0: all. Without @csv a line says how many were left out.
- * @csv:   comma-separated, one line of names first; else columns and a heading
+ * struct counts_report_options - format of a report
+ * @limit: maximum number of rows; 0: all. Without @csv a line reports how many were left out.
+ * @csv:   comma-separated, after one line of names; else columns and a heading
  */
 struct counts_report_options {
 	enum counts_rows rows;
@@ -27,9 +27,9 @@ struct counts_report_options {
 };
 
 /**
- * counts_report_print() - print it
+ * counts_report_print() - print a report
  *
- * Rows of what never ran are left out.
+ * Code that never ran is left out.
  *
  * Return: 1; 0 nothing was counted; -EBADMSG, -ENOMEM.
  */

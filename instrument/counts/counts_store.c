@@ -8,7 +8,7 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 
-/* Counts of a kind, on their way. */
+/* Counts of one kind, to be stored. */
 struct count_list {
 	struct profile_edge *list;
 	size_t count;
@@ -20,7 +20,7 @@ struct store {
 	const struct counts_profile *profile;
 	const struct epoch_store *epoch;
 	struct count_list lists[PROFILE_COUNT_KINDS];
-	struct count_list nodes; /* of a procedure: all it has, whether executed or not */
+	struct count_list nodes; /* of a procedure: all, executed or not */
 };
 
 static void store_deinit(struct store *store)
@@ -43,7 +43,7 @@ static int by_ends(const void *a, const void *b)
 	return profile_edge_compare(a, b);
 }
 
-/* In order, what is in it twice added up: procedures may share code, each with a copy. */
+/* Sort, and add up equal ranges: procedures may share code, and each has a clone of it. */
 static void settle(struct count_list *list)
 {
 	size_t kept = 0;
@@ -84,7 +84,7 @@ static int add_edge(struct store *store, const struct counts_edge *edge, uint64_
 	return add(&store->lists[PROFILE_COUNT_EDGE], from, to, count);
 }
 
-/* What lies side by side is one range, which procedures that share it have in common. */
+/* Merge adjacent nodes to one range, so that procedures that share code have a range in common. */
 static int add_watched(struct store *store)
 {
 	struct count_list *watched = &store->lists[PROFILE_COUNT_WATCHED];
@@ -118,7 +118,7 @@ static int add_procedure(struct store *store, const struct counts_procedure *pro
 	return r == 0 ? add_watched(store) : r;
 }
 
-/* Procedures may share what was watched: that is no reason to have watched it twice. */
+/* Procedures may share watched code, which still was watched only once per process. */
 static void unite_watched(struct store *store)
 {
 	struct count_list *watched = &store->lists[PROFILE_COUNT_WATCHED];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a rewritten program counted, into the profile database (epoch_store.h).
+ * Store the counts of a rewritten program in the profile database (epoch_store.h).
  *
- * Kept are the runs of instructions, the edges whose both ends are known, and which code
- * was watched at all (enum profile_count_kind), as offsets in the file.
+ * The stored data are runs of instructions, edges whose both ends are known, and the ranges of
+ * watched code (enum profile_count_kind), as offsets in the file.
  */
 #ifndef DCPI_INSTRUMENT_COUNTS_STORE_H
 #define DCPI_INSTRUMENT_COUNTS_STORE_H
@@ -12,7 +12,7 @@
 #include "instrument/profile/epoch_store.h"
 
 /**
- * counts_store() - add an epoch with what was counted
+ * counts_store() - add an epoch with the counts
  * @epoch: open
  *
  * Return: 1; 0 nothing was counted; -EBADMSG @map is damaged; errors of epoch_store_write().
