@@ -35,7 +35,7 @@ static bool parse_build_id(struct profile_image *image, const char *text)
 	return true;
 }
 
-/* The original must still be there, and as it was. */
+/* The original file must still exist, unchanged. */
 static int take_digest(struct profile_image *image, const char *rewritten, struct error *err)
 {
 	_cleanup_close_ int fd = open(image->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -80,15 +80,16 @@ static int64_t ns_of(const struct statx_timestamp *time)
 }
 
 /*
- * Times of files are those of a clock that ticks every few milliseconds; but epochs of a host
- * are told apart by their start. So files that were made within a tick are by their numbers.
+ * File times come from a clock that ticks every few milliseconds, while epochs of a host are
+ * distinguished by their start. So add an offset derived from the inode number to distinguish files
+ * created within one tick.
  */
 static int64_t within_tick(const struct statx *times)
 {
 	return (int64_t)(times->stx_ino % 1000000);
 }
 
-/* Not every file system knows when a file was made. */
+/* Not every file system records the creation time. */
 int epoch_store_file(struct epoch_store *store, const char *path, struct error *err)
 {
 	int64_t first, last;
@@ -138,7 +139,10 @@ static int write_rows(struct epoch_store *store, struct profile_writer *writer,
 	return r == 0 ? profile_writer_epoch_finish(writer, store->last_ns, err) : r;
 }
 
-/* All of the epoch in one transaction: what fails half way leaves nothing that counts twice. */
+/*
+ * Write all of the epoch in one transaction, so that a failure leaves nothing that would count
+ * twice.
+ */
 static int write_epoch(struct epoch_store *store, struct profile_writer *writer,
 		       const struct profile_epoch *epoch, epoch_store_fn write, void *context,
 		       struct error *err)

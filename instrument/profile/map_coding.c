@@ -36,7 +36,7 @@ void map_put_text(struct map_writer *writer, const char *text)
 	writer->bytes += bytes;
 }
 
-/* Addresses near others: how far they are, with the sign in the lowest bit. */
+/* Encodes the distance between nearby addresses, with the sign in the lowest bit. */
 static uint64_t zigzag(uint64_t distance)
 {
 	return distance << 1 ^ -(distance >> 63);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A file that a rewritten program records in (profile_layout.h). It may be read while the
- * program runs. What is in it may come from anywhere.
+ * A file that a rewritten program records in (profile_layout.h). It may be read while the program
+ * runs. Its contents are not trusted.
  */
 #ifndef DCPI_INSTRUMENT_PROFILE_FILE_H
 #define DCPI_INSTRUMENT_PROFILE_FILE_H
@@ -14,8 +14,8 @@ struct error;
 
 /**
  * struct profile_file - an open file
- * @fd:     the caller may look at its status
- * @blocks: that it has, of those that were used
+ * @fd:     the caller may use it for fstat(2)
+ * @blocks: number of used blocks in the file
  */
 struct profile_file {
 	int fd;
@@ -24,13 +24,13 @@ struct profile_file {
 };
 
 /**
- * profile_file_open() - open one
+ * profile_file_open() - open a file
  * @ret:   out; closed by profile_file_close()
  * @image: number of the rewritten file
- * @words: that a block must have
+ * @words: number of words that a block must have
  *
- * Return: 0; -EBADMSG it is no such file, or damaged; -ESTALE of another image, or of
- * another rewriting of it; errors of open(2) and read(2).
+ * Return: 0; -EBADMSG not such a file, or damaged; -ESTALE from another image, or another rewriting
+ * of it; errors of open(2) and read(2).
  */
 int profile_file_open(struct profile_file *ret, const char *path, uint64_t image, uint64_t words,
 		      struct error *err);
@@ -39,7 +39,7 @@ void profile_file_close(struct profile_file *file);
 
 /**
  * profile_file_read() - read from a block
- * @at: offset in it; what lies behind its end cannot be read
+ * @at: offset in the block; data after its end cannot be read
  *
  * Return: 0; -EBADMSG; errors of read(2).
  */
@@ -47,9 +47,9 @@ int profile_file_read(const struct profile_file *file, uint64_t block, uint64_t 
 		      size_t bytes);
 
 /**
- * profile_file_hole() - how many bytes from there on the file has no data of, all zero
+ * profile_file_hole() - return the size of a hole in the file, which is all zero
  *
- * Return: up to the block's end at the most; 0 also if it cannot be told.
+ * Return: bytes, at most up to the block's end; 0 also if it cannot be determined.
  */
 uint64_t profile_file_hole(const struct profile_file *file, uint64_t block, uint64_t at);
 

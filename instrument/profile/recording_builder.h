@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A recording for the profile database (db/profile_recording.h), in the making. */
+/* Build a recording for the profile database (db/profile_recording.h). */
 #ifndef DCPI_INSTRUMENT_RECORDING_BUILDER_H
 #define DCPI_INSTRUMENT_RECORDING_BUILDER_H
 
@@ -7,7 +7,7 @@
 
 /**
  * struct recording_builder - zero-initialised is empty; freed by recording_builder_deinit()
- * @failed: there was no memory: nothing is added any more
+ * @failed: memory was exhausted: additions have no effect
  */
 struct recording_builder {
 	struct recording_builder_table {
@@ -25,18 +25,18 @@ struct recording_builder {
 
 void recording_builder_deinit(struct recording_builder *builder);
 
-/** recording_builder_table() - begin the next table. */
+/** recording_builder_table() - start the next table. */
 void recording_builder_table(struct recording_builder *builder, unsigned int columns);
 
-/** recording_builder_row() - add a row to the last table: as many values as it has columns. */
+/** recording_builder_row() - add a row to the last table: one value per column. */
 void recording_builder_row(struct recording_builder *builder, const uint64_t *values);
 
 /** recording_builder_text() - add a text, which is copied. Return: its number. */
 uint64_t recording_builder_text(struct recording_builder *builder, const char *text);
 
 /**
- * recording_builder_end() - all of it
- * @ret: out; valid while @builder is not changed. Mode and metric are left to the caller
+ * recording_builder_end() - return the recording
+ * @ret: out; valid while @builder is not changed. The caller sets mode and metric
  *
  * Return: 0 or -ENOMEM.
  */
