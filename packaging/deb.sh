@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Builds the Debian packages from what git knows of the tree, as it is on disk,
-# in a folder of its own.
+# Build the Debian packages from the files that git tracks, with their contents on
+# disk, in a separate folder.
 #
 #   packaging/deb.sh VERSION
 set -eu
@@ -14,11 +14,11 @@ source=$out/dcpi-$version
 rm -rf "$source"
 mkdir -p "$source"
 git ls-files -z | while IFS= read -r -d '' file; do
-	# A file that was removed and not committed is none of the tree's.
+	# Skip files that were removed without a commit.
 	[ ! -e "$file" ] || cp --parents -P "$file" "$source"
 done
 cp -r packaging/debian "$source/debian"
-# Names that every Debian system to build on has are not to be said.
+# Build-essential packages must not be listed.
 depends=$(packaging/deps.sh --list build | tr ' ' '\n' | grep -vxE 'gcc|make|libc6-dev' | paste -sd,)
 sed -i "s/@BUILD_DEPENDS@/${depends//,/,\\n }/" "$source/debian/control"
 cat > "$source/debian/changelog" << END

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Profiles everything that runs on this machine for about 15 seconds, with the
-# daemon's embedded defaults, and prints where the cycles went. What it starts
-# it stops; all its files are in build/demo/. Only edges are taken of more samples: what runs
-# always has time to gather them.
+# Profile everything that runs on this machine for about 15 seconds, with the
+# daemon's embedded defaults, and print where the cycles went. All processes that this
+# script starts are stopped; all its files are in build/demo/. Branches are interpreted for
+# more samples than by default, since a daemon that always runs has more time to collect them.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 bin=build/bin
@@ -48,7 +48,7 @@ for _ in $(seq 100); do
 	kill -0 "$daemon" 2> /dev/null || { wait "$daemon"; daemon=; refused; }
 	sleep 0.1
 done
-# An epoch of three seconds each, to compare.
+# Five epochs of three seconds each, for comparison.
 for round in 1 2 3 4 5; do
 	[ $round = 1 ] || $bin/dcpictl --socket "$socket" epoch "round $round" > /dev/null
 	packaging/demo_workload.sh 3 "$demo/scratch"
@@ -63,7 +63,7 @@ if [ "$daemon_status" -ne 0 ]; then
 	cat "$demo/dcpid.log" >&2
 	exit 2
 fi
-# The header once, then the tables alone.
+# The header was printed once; print only the table.
 show()
 {
 	echo

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# What `make demo-vm` runs inside the machine: the module, the daemon, and a
-# compile, a compression and a database query to look at.
+# The commands that `make demo-vm` runs inside the virtual machine: the module, the daemon,
+# and a compile, a compression and a database query to profile.
 db=/tmp/dcpi.db
 
 work()

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The demonstration in a QEMU machine of its own, with the kernel module: for
-# machines whose own kernel lets nobody sample. Needs no privileges.
+# The demonstration in a separate QEMU machine, with the kernel module: for
+# machines whose kernel does not permit sampling. Needs no privileges.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 payload=build/qemu/demo-payload

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Real work for the demonstration, until a time is over: a compile, a
+# Real work for the demonstration, for a given time: a compile, a
 # compression, a database query and some text processing, two at a time.
 #
 #   packaging/demo_workload.sh SECONDS SCRATCH_FOLDER

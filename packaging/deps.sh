@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Installs the Debian packages that goals of make need and that are missing, after it
-# printed which. Changes neither apt's sources nor dpkg's architectures. Makefile calls it
-# for the goals of its command line.
+# Print and install the missing Debian packages that goals of make need. Changes neither
+# apt's sources nor dpkg's architectures. The Makefile calls this script for the goals of its
+# command line.
 #
 #   packaging/deps.sh [--list] GOAL...    build, demo, check, ...: see below
 #
-# A goal that is not below needs the packages of the build. --list prints the packages.
+# Goals that are not listed below need the packages of the build. --list prints the packages.
 set -u
 
 build='gcc make pkg-config libc6-dev libelf-dev libdw-dev libsqlite3-dev zlib1g-dev liblzma-dev
@@ -26,7 +26,7 @@ if [ "${1:-}" = --list ]; then
 	list=yes
 	shift
 fi
-# packages GOAL: prints them
+# packages GOAL: print the packages that a goal needs
 packages()
 {
 	case $1 in
@@ -95,7 +95,7 @@ if ! command -v dpkg-query > /dev/null; then
 	exit 0
 fi
 
-# Prints the packages of $wanted that are not installed.
+# Print the packages of $wanted that are not installed.
 missing_packages()
 {
 	# shellcheck disable=SC2086 # words
@@ -107,7 +107,7 @@ missing_packages()
 
 [ -n "$wanted" ] && [ -n "$(missing_packages)" ] || exit 0
 if [ "$(id -u)" -eq 0 ]; then
-	# Another make may be installing packages.
+	# Wait: another make may be installing packages.
 	exec 9< /var/lib/dpkg && flock 9
 fi
 missing=$(missing_packages | paste -sd ' ')

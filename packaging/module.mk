@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# make install / uninstall: the same list read both ways.
+# make install and uninstall, both from the same lists.
 DAEMONS := dcpid
 BINDIR = $(DESTDIR)$(PREFIX)/bin
 SBINDIR = $(DESTDIR)$(PREFIX)/sbin
@@ -12,10 +12,10 @@ COMPLETIONDIR = $(DESTDIR)$(PREFIX)/share/bash-completion/completions
 SHARED := docs/calls.md docs/dcpicalc-json.md docs/reports.schema.json
 
 USER_PROGRAMS = $(filter-out $(DAEMONS),$(PROGRAMS))
-# man1/dcpiprof.1 for each page.
+# The installed path of each page: man1/dcpiprof.1.
 MAN_INSTALLED = $(foreach p,$(notdir $(MAN_BUILT)),man$(lastword $(subst ., ,$(p)))/$(p))
 
-# What systemd and udev look for, as FILE:FOLDER/NAME below $(PREFIX)/lib.
+# Files for systemd and udev, as FILE:FOLDER/NAME below $(PREFIX)/lib.
 SYSTEM_FILES := \
 	build/packaging/systemd/dcpid.service:systemd/system/dcpid.service \
 	packaging/systemd/sysusers.conf:sysusers.d/dcpi.conf \
@@ -23,7 +23,7 @@ SYSTEM_FILES := \
 	packaging/systemd/udev.rules:udev/rules.d/70-dcpi.rules
 SYSTEM_INSTALLED = $(foreach f,$(SYSTEM_FILES),"$(DESTDIR)$(PREFIX)/lib/$(lastword $(subst :, ,$(f)))")
 
-# Files with @NAMES@ in them: made again each time, since PREFIX may be another.
+# Files with @NAMES@ in them: rebuilt each time, since PREFIX may have changed.
 build/packaging/%: packaging/%.in FORCE
 	@mkdir -p $(@D)
 	@sed -e 's,@SBINDIR@,$(PREFIX)/sbin,g' -e 's,@VERSION@,$(VERSION),g' \
@@ -63,8 +63,8 @@ uninstall: ## remove what make install put there
 		test ! -d "$$folder" || rmdir -p --ignore-fail-on-non-empty "$$folder"; \
 	done
 
-# Debian packages, of the tree as it is: build/deb/*.deb.
-#   DEB_VERSION   default the project's
+# Debian packages of the tree in its current state: build/deb/*.deb.
+#   DEB_VERSION   version; default: the project's
 DEB_VERSION ?= $(VERSION)
 .PHONY: deb
 deb: ## Debian packages dcpi and dcpi-dkms, in build/deb
