@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# One makefile for everything in user space; each folder's module.mk says what
-# it holds. The kernel module is built by kbuild from kmod/Kbuild.
+# One makefile for everything in user space; each folder's module.mk lists the parts in
+# the folder. The kernel module is built by kbuild from kmod/Kbuild.
 #
 #   make VARIANT=asan        the same programs and tests under ASan and UBSan
 #   make CROSS=arm64         for another architecture; see tests/qemu/cross.mk
 #   make V=1                 show the commands
 #   make DEPS=no             install no packages
 
-# The packages that the goals need come first: the parts below ask the compiler for its machine.
-# DEPS=no leaves that to the caller.
+# The packages that the goals need are installed first, because the parts below run the compiler
+# to determine its target. With DEPS=no, the caller has to install them.
 DEPS ?= $(if $(MAKELEVEL:0=)$(findstring n,$(filter-out --%,$(firstword -$(MAKEFLAGS)))),no,yes)
 ifneq ($(DEPS),no)
 $(if $(filter done,$(shell packaging/deps.sh $(or $(MAKECMDGOALS),all) $(CROSS:%=check) >&2 && echo done)),,\
@@ -48,7 +48,7 @@ TEST_BIN := $(OUT)/tests
 PREFIX ?= /usr/local
 DESTDIR ?=
 
-# Sanitizers need lines and names only; that compiles in 60% of the time of -O2 -g.
+# Sanitizers need line numbers and names only: compilation takes 60% of the time of -O2 -g.
 ifeq ($(VARIANT),asan)
 OPTIMIZE ?= -O1
 DEBUG_INFO ?= -g1
@@ -63,7 +63,7 @@ ALL_CFLAGS = -std=gnu17 $(WARNINGS) $(CFLAGS) -fno-strict-overflow -fPIC -fvisib
 ALL_LDFLAGS = $(LDFLAGS) -Wl,--as-needed
 
 ifeq ($(VARIANT),asan)
-# Warnings that need the values that -O2 finds have been given by the plain build.
+# Warnings that depend on the value analysis of -O2 are reported by the release build.
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer \
 	-Wno-format-truncation -Wno-maybe-uninitialized
 ALL_CFLAGS += $(SANITIZE)
@@ -80,24 +80,28 @@ endif
 Q := $(if $(V),,@)
 say = $(if $(V),@:,@printf '  %-7s %s\n' '$(1)' '$(2)')
 
-# What the parts are made of. module.mk files say, of each name in ARCHIVES:
-#   <archive>-src       sources
-#   <archive>-needs     archives that it calls
-#   <archive>-pkgs      pkg-config modules that come with it; <archive>-ldlibs: other libraries
-#   <archive>-programs  what is linked with it; likewise <archive>-tests, with cmocka,
-#                       <archive>-benches, and <archive>-helpers, which tests run
-# and of what is not in such a list:
-#   PLUGINS             shared objects (lib/<name>.so)
-#   FUZZERS             fuzz targets
-#   GENERATED           headers that are made, under $(OBJ)/gen
-# Each of these is made of the file that has its name, unless there are
-#   <name>-src          sources, or
-#   <name>-with         sources besides that file
-#   <name>-archives     instead of the one whose list it is in
-#   <name>-pkgs, <name>-ldlibs
-#   <name>-whole        of a fuzz target: archives whose sources it is compiled with
-#   <name>-seeds, -flags  likewise: what makes files to begin with in a folder; its arguments
-#   <name>-objects, <name>-link  of a plugin that is made in another way
+# The parts and their sources. module.mk files define, for each name in ARCHIVES:
+#    <archive>-src       sources
+#    <archive>-needs     archives that it calls
+#    <archive>-pkgs      pkg-config modules that it needs; <archive>-ldlibs: other libraries
+#    <archive>-programs  programs that are linked with it
+#    <archive>-tests     unit tests that are linked with it and cmocka
+#    <archive>-benches   benchmarks that are linked with it
+#    <archive>-helpers   programs that are linked with it and run by tests
+# In addition, they extend these lists:
+#    PLUGINS             shared objects (lib/<name>.so)
+#    FUZZERS             fuzz targets
+#    GENERATED           generated headers, under $(OBJ)/gen
+# Each program, plugin or fuzz target is built from the file with its name, unless one of these
+# variables is set:
+#    <name>-src          sources to use instead of that file
+#    <name>-with         sources to use in addition to that file
+#    <name>-archives     archives to use instead of the one whose list has the name
+#    <name>-pkgs, <name>-ldlibs  additional libraries
+#    <name>-whole        fuzz targets: archives whose sources are compiled into the target
+#    <name>-seeds        fuzz targets: command that creates initial inputs in a folder
+#    <name>-flags        fuzz targets: arguments
+#    <name>-objects, <name>-link  plugins: objects and command to link them
 ARCHIVES :=
 FUZZERS :=
 GENERATED :=
@@ -112,7 +116,7 @@ TEST_HELPERS := $(foreach a,$(ARCHIVES),$($(a)-helpers))
 $(foreach a,$(ARCHIVES),$(foreach n,$($(a)-programs) $($(a)-tests) $($(a)-benches) $($(a)-helpers),\
 	$(eval $(n)-archives ?= $(a))))
 
-# Archives and what they need: each once, before what it needs.
+# Archives and their dependencies: each once, before its dependencies.
 last_of_each = $(if $(1),$(if $(filter $(firstword $(1)),$(wordlist 2,$(words $(1)),$(1))),,$(firstword \
 	$(1))) $(call last_of_each,$(wordlist 2,$(words $(1)),$(1))))
 with_needs = $(call last_of_each,$(foreach a,$(1),$(a) $(call with_needs,$($(a)-needs))))
@@ -124,7 +128,7 @@ sources = $(or $($(1)-src),$(filter %/$(1).c,$(NAMED_SOURCES))) $($(1)-with) \
 	$(foreach a,$(call with_needs,$($(1)-whole)),$($(a)-src))
 objects = $(or $($(1)-objects),$(patsubst %.c,$(OBJ)/%.o,$(sources)))
 
-# An archive brings the libraries that it needs.
+# A program is also linked with the libraries that its archives need.
 with_archives = $(call with_needs,$($(1)-archives) $($(1)-whole))
 all_pkgs = $(sort $($(1)-pkgs) $(foreach a,$(with_archives),$($(a)-pkgs)))
 all_ldlibs = $($(1)-ldlibs) $(foreach a,$(with_archives),$($(a)-ldlibs))
@@ -176,7 +180,7 @@ $(PLUGINS:%=$(LIB)/%.so): $(LIB)/%.so: $$(call objects,$$*) $$(call archives,$$*
 	@mkdir -p $(@D)
 	$(Q)$(or $($*-link),$(link) -shared)
 
-# Fuzz targets are compiled by clang: all they call is instrumented, but for what comes from
+# Fuzz targets are compiled by clang. All code that they call is instrumented, except code in
 # archives.
 FUZZ_CC ?= clang
 FUZZ_SECONDS ?= 60
@@ -208,7 +212,7 @@ fuzz: $(FUZZERS:%=run-%) ## run every fuzz target for FUZZ_SECONDS (60); run-NAM
 
 # --- programs and targets around them -------------------------------------
 
-# The packages that a goal needs, without the goal.
+# Install the packages that a goal needs, without making the goal.
 .PHONY: deps-%
 deps-%:
 	@packaging/deps.sh $*
@@ -223,16 +227,16 @@ demo-vm: ## the same with the kernel module, in a QEMU machine
 	+@$(build_make) all
 	@packaging/demo_vm.sh
 
-# To build all there is, on all processors, unless -j says otherwise.
+# Build with all processors, unless -j is given.
 build_make = $(MAKE) --no-print-directory $(if $(filter -j% --jobserver%,$(MAKEFLAGS)),,-j$(shell nproc))
 
 # Test programs by label, for tests/run.sh.
 UNIT_RUNS = $(foreach t,$(UNIT_TESTS),$(t)=build/tests/$(t))
 ASAN_RUNS = $(foreach t,$(UNIT_TESTS),asan/$(t)=build/asan/tests/$(t))
 CLI_RUNS = $(foreach t,$(wildcard tests/cli_*.sh),$(basename $(notdir $(t)))=$(t))
-# Hostile users' files, processes and requests.
+# Tests with files, processes and requests of hostile users.
 HOSTILE_RUNS = $(foreach t,$(wildcard tests/hostile/*.sh),hostile/$(basename $(notdir $(t)))=$(t))
-# Those that sample nothing: one of them can run beside one that does.
+# Programs that do not sample: one of them can run at the same time as one that does.
 QUIET_CLI = $(filter $(addsuffix =%,$(addprefix cli_,accuracy dcpibursts dcpicalls dcpicct dcpipaths \
 	dcpivpp dcpix dcpix_frames dcpix_odd dcpix_shared exact_counts jump_tables manpages merge merge_cost \
 	prose_lint qemu_report run sqlite_extension truth_edges truth_sim tutorial)),$(CLI_RUNS))
