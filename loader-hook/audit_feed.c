@@ -17,27 +17,30 @@
 #include "loader-hook/audit_record.h"
 #include "loader-hook/process_watch.h"
 
-/* Whoever sends more than real programs do must wait: datagrams read in a second. */
+/* Datagrams read per second. A sender that exceeds the rate of real programs must wait. */
 #define DATAGRAMS_MAX 20000
-/* Processes read from /proc in a second because of what they sent; the others when we look. */
+/*
+ * Processes re-read from /proc per second because of datagrams; the rest are read by the next pass.
+ */
 #define MENDS_MAX 64
 #define LOOK_NS NS_PER_SECOND
-/* No loader takes longer to begin a program, whatever the program says. */
+/* Upper bound of the time that a loader takes to start a program; larger reported ages are cut. */
 #define AGE_MAX_NS NS_PER_SECOND
 
-/* What a socket holds, where the kernel does not say. */
+/* Assumed length of the socket's queue if the kernel does not report it. */
 #define QUEUE_MAX 10
-/* The two clocks are read one after the other: who is interrupted in between tries again. */
+/* The two clocks are read one after the other; the reading is repeated if it was interrupted. */
 #define OFFSET_TRIES 8
 #define OFFSET_ERROR_NS 5000
 
 /*
  * @queue_max: datagrams that the socket holds at least
- * @waiting:  taken since there was none; more than @queue_max: some did not get in, maybe
- * @full:     that was so in this drain
- * @until_ns: returned last
- * @looked_ns: when /proc was looked at
- * @second:   of @mends and @datagrams
+ * @waiting:   datagrams read since the socket was last empty; if more than @queue_max, others may
+ *             have been refused
+ * @full:      @waiting exceeded @queue_max in this drain
+ * @until_ns:  the value that the last drain returned
+ * @looked_ns: time of the last pass over /proc
+ * @second:    the second to which the two counters after it refer
  */
 struct audit_feed {
 	int fd;
@@ -60,7 +63,7 @@ struct audit_feed {
 
 CLEANUP_DEFINE(audit_feed, struct audit_feed *, audit_feed_close)
 
-/* Of a datagram: who sent it, and when; @time_ns: not before what this drain is about. */
+/* Sender and send time of a datagram; @time_ns: time to report, not before the last drain. */
 struct sender {
 	uint32_t pid;
 	uint32_t user;
@@ -124,7 +127,7 @@ int audit_feed_poll_fd(const struct audit_feed *feed)
 	return wake_set_fd(feed->wakes);
 }
 
-/* Descriptors that somebody sent along are ours now, and not wanted. */
+/* Close descriptors that a sender passed along: the kernel has installed them in this process. */
 static void descriptors_close(const struct cmsghdr *control)
 {
 	size_t count = (control->cmsg_len - CMSG_LEN(0)) / sizeof(int), i;
@@ -136,7 +139,7 @@ static void descriptors_close(const struct cmsghdr *control)
 	}
 }
 
-/* @offset_ns: of the wall clock from the monotonic one */
+/* @offset_ns: wall clock minus monotonic clock */
 static void control_take(struct sender *sender, const struct cmsghdr *control, uint64_t offset_ns)
 {
 	struct timespec stamp;
@@ -157,11 +160,11 @@ static void control_take(struct sender *sender, const struct cmsghdr *control, u
 	}
 }
 
-/* Return: bytes; -EAGAIN there is none; -EINVAL one that is no use. */
+/* Return: bytes; -EAGAIN: the socket is empty; -EINVAL: the datagram is unusable. */
 static ssize_t receive(struct audit_feed *feed, struct sender *sender, uint64_t offset_ns)
 {
 	union {
-		struct cmsghdr header; /* for its alignment */
+		struct cmsghdr header; /* for alignment */
 		char bytes[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(sizeof(struct timespec))];
 	} control;
 	struct iovec part = {.iov_base = feed->datagram, .iov_len = sizeof(feed->datagram)};
@@ -179,13 +182,13 @@ static ssize_t receive(struct audit_feed *feed, struct sender *sender, uint64_t 
 	*sender = (struct sender){0};
 	for (item = CMSG_FIRSTHDR(&message); item != NULL; item = CMSG_NXTHDR(&message, item))
 		control_take(sender, item, offset_ns);
-	/* Process 0 is one that cannot be seen from here. */
+	/* The kernel reports process 0 for a sender that this PID namespace does not show. */
 	if (sender->pid == 0 || (message.msg_flags & MSG_TRUNC))
 		return -EINVAL;
 	return bytes;
 }
 
-/* What has been missed is read from /proc, at once or at the next look. */
+/* Read a process from /proc after missed events: at once, or in the next pass over /proc. */
 static struct watched_process *mend(struct audit_feed *feed, uint32_t pid, uint64_t now_ns)
 {
 	struct watched_process *process = process_watch_find(&feed->watch, pid);
@@ -211,7 +214,7 @@ static void deliver(struct audit_feed *feed, struct image_event *event, const st
 	feed->handle(feed->context, event);
 }
 
-/* Return: whether that is all there is to know. */
+/* Return: true if the datagram describes the process completely, so that /proc need not be read. */
 static bool records_deliver(struct audit_feed *feed, struct audit_reader *reader,
 			    const struct sender *sender, uint64_t time_ns)
 {
@@ -232,7 +235,10 @@ static bool records_deliver(struct audit_feed *feed, struct audit_reader *reader
 	return whole;
 }
 
-/* Whether a process still is what it said: its root directory may be another one. */
+/*
+ * Return true if @pid still runs @program. Only the end of the path is compared, because the
+ * process may have another root directory.
+ */
 static bool runs(uint32_t pid, const char *program)
 {
 	size_t bytes = strlen(program);
@@ -245,8 +251,8 @@ static bool runs(uint32_t pid, const char *program)
 }
 
 /*
- * A program begins. It may have ended since, or there may be another one in its place
- * already, of which nobody will tell if it has no library.
+ * Handle the first datagram of a program. The process may have ended since, or may already run
+ * another program, which sends nothing if it does not load the library.
  */
 static void begin(struct audit_feed *feed, struct audit_reader *reader, const struct sender *sender,
 		  uint64_t now_ns)
@@ -275,7 +281,10 @@ static void begin(struct audit_feed *feed, struct audit_reader *reader, const st
 	process->sequence = reader->head.sequence + 1;
 }
 
-/* A child goes on with its parent's numbers, but nobody told of it: it is read first. */
+/*
+ * Handle any later datagram. A forked child continues its parent's sequence numbers, but no
+ * datagram announces the fork, so the child is read from /proc first.
+ */
 static void go_on(struct audit_feed *feed, struct audit_reader *reader, const struct sender *sender,
 		  uint64_t now_ns)
 {
@@ -296,9 +305,10 @@ static void go_on(struct audit_feed *feed, struct audit_reader *reader, const st
 }
 
 /*
- * What was sent since the drain began is not told as earlier: between an unmapping and
- * the time told, the processor may have been in what is gone. The wall clock may have
- * been set between the two readings of it.
+ * Return the time to report for a datagram. A datagram sent after the drain began is not dated back
+ * to that beginning: between the reported time and an unmapping, the CPU may still have executed
+ * the code. The wall clock may have been set between its two readings, so the result is limited to
+ * the time from the last drain to now.
  */
 static uint64_t time_of(const struct audit_feed *feed, uint64_t sent_ns, uint64_t now_ns)
 {
@@ -328,7 +338,7 @@ static void datagram_take(struct audit_feed *feed, size_t bytes, struct sender *
 		go_on(feed, &reader, sender, now_ns);
 }
 
-/* Of the wall clock from the monotonic one: an error makes all that is told late, or early. */
+/* Wall clock minus monotonic clock. An error shifts the time of every event by the same amount. */
 static uint64_t wall_offset_ns(void)
 {
 	uint64_t best_ns = UINT64_MAX, offset_ns = 0, before_ns, wall_ns, took_ns;
@@ -347,9 +357,9 @@ static uint64_t wall_offset_ns(void)
 }
 
 /*
- * Take datagrams up to one that was sent after @now_ns.
+ * Read datagrams up to the first one that was sent after @now_ns.
  *
- * Return: whether there is none any more that was sent before.
+ * Return: true if all datagrams sent before @now_ns have been read.
  */
 static bool datagrams_take(struct audit_feed *feed, uint64_t now_ns)
 {
@@ -368,7 +378,10 @@ static bool datagrams_take(struct audit_feed *feed, uint64_t now_ns)
 		feed->lost += bytes == -EINVAL;
 		if (bytes >= 0)
 			datagram_take(feed, (size_t)bytes, &sender, now_ns);
-		/* A clock that is set in between is noticed at the end of the queue. */
+		/*
+		 * If the wall clock is set meanwhile, this test fails and the loop ends when the
+		 * socket is empty.
+		 */
 		if (bytes >= 0 && sender.sent_ns > now_ns)
 			return true;
 	}
@@ -376,8 +389,8 @@ static bool datagrams_take(struct audit_feed *feed, uint64_t now_ns)
 }
 
 /*
- * The time is taken first: what has been sent before it is in the socket, and a process
- * sends before it executes what it tells of.
+ * The clock is read first: datagrams sent before that time are in the socket, and a process sends a
+ * datagram before it executes the code that the datagram announces.
  */
 uint64_t audit_feed_drain(struct audit_feed *feed, image_event_fn handle, void *context)
 {

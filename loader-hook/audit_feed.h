@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Image events without the kernel's help: from the LD_AUDIT library (audit/audit.c) in
- * the processes that have it, over a datagram socket, and for all others by looking
- * at /proc.
+ * Image events without kernel support: from datagrams of processes that load the LD_AUDIT library
+ * (audit/audit.c), and for all other processes by reading /proc once a second.
  *
- * Who speaks says the kernel (SCM_CREDENTIALS), and when (SO_TIMESTAMPNS): a process can
- * tell only of itself and now, whatever it sends. Of itself it may tell anything; its
- * samples are then where it wants them.
+ * The kernel attests the sender (SCM_CREDENTIALS) and the time (SO_TIMESTAMPNS) of each datagram,
+ * so a process can report events only of itself and only as of now. The contents are not verified:
+ * a process can attribute its own samples to any image.
  *
- * What it cannot see. A process without the library, and what one with it does by
- * itself (mmap of code), is known as of the last look, once a second. An exec of a
- * program that has no library is noticed then, and what came since the look before is
- * lost, not guessed. Datagrams are numbered, so that one that did not come is noticed
- * with the next; then the process is read from /proc. The next may come late: whenever
- * so many were waiting that the socket may have been full, samples of all that have the
- * library are lost since the drain before, and they are read.
+ * Limits. A process without the library, and memory that a process maps without the loader (an mmap
+ * of code), is known as of the last pass over /proc. An exec of a program without the library is
+ * noticed by the next pass; samples since the pass before it are lost, not guessed.
  *
- * Whoever floods the socket keeps others from being heard, who are then found as those
- * without the library; what is read in a second, and how many processes are because of
- * it, is bounded.
+ * Datagrams are numbered, so a missing datagram is noticed when the next one arrives; the process
+ * is then read from /proc. The next one may arrive late. Therefore, if enough datagrams were queued
+ * to fill the socket, samples of all processes with the library are lost since the drain before,
+ * and these processes are read from /proc.
+ *
+ * A process that floods the socket displaces the datagrams of others, which are then handled like
+ * processes without the library. The datagrams read per second, and the processes read because of
+ * them, are bounded.
  */
 #ifndef DCPI_AUDIT_FEED_H
 #define DCPI_AUDIT_FEED_H
@@ -29,28 +29,28 @@ struct audit_feed;
 struct error;
 
 /**
- * audit_feed_open() - listen
+ * audit_feed_open() - bind the socket and start to record
  * @ret:    out; freed by audit_feed_close()
  * @socket: path; every user may send to it
  *
- * Return: 0; -EINVAL no path; errors of local_socket_bind().
+ * Return: 0; -EINVAL: no path; errors of local_socket_bind().
  */
 int audit_feed_open(struct audit_feed **ret, const char *socket, struct error *err);
 
-/** audit_feed_close() - NULL is fine. */
+/** audit_feed_close() - stop recording; @feed may be NULL */
 void audit_feed_close(struct audit_feed *feed);
 
-/** audit_feed_poll_fd() - readable when anything is waiting: there is little room. */
+/** audit_feed_poll_fd() - descriptor that is readable when a datagram waits */
 int audit_feed_poll_fd(const struct audit_feed *feed);
 
 /**
- * audit_feed_drain() - deliver what has been told, and now and then what /proc says
+ * audit_feed_drain() - deliver events of received datagrams, and once a second those found in /proc
  *
  * Return: as side_band_drain(), for processes that have the library.
  */
 uint64_t audit_feed_drain(struct audit_feed *feed, image_event_fn handle, void *context);
 
-/** audit_feed_lost() - datagrams that did not come, or made no sense. */
+/** audit_feed_lost() - number of datagrams that are missing or malformed */
 uint64_t audit_feed_lost(const struct audit_feed *feed);
 
 #endif

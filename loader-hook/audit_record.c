@@ -6,7 +6,7 @@
 
 #define ADDRESSES_END (1ULL << 63)
 
-/* The next record, all of which is there, or NULL. */
+/* Return: the next record if it is complete and well-formed; else NULL. */
 static const struct audit_record *record_next(struct audit_reader *reader)
 {
 	const struct audit_record *record = (const void *)(reader->data + reader->at);
@@ -17,7 +17,7 @@ static const struct audit_record *record_next(struct audit_reader *reader)
 		return NULL;
 	if (record->path_bytes > record->bytes - sizeof(*record))
 		return NULL;
-	/* One NUL, at its end. */
+	/* The path has exactly one NUL, at its end. */
 	if (record->type != AUDIT_RECORD_UNMAP &&
 	    (record->path_bytes == 0 || memchr(record->path, '\0', record->path_bytes) !=
 						record->path + record->path_bytes - 1))
@@ -48,7 +48,7 @@ bool audit_reader_init(struct audit_reader *reader, const void *data, size_t byt
 	return true;
 }
 
-/* User space is the lower half of the addresses. */
+/* User space is the lower half of the address space. */
 static bool range_take(struct image_event *event, const struct audit_record *record)
 {
 	event->start = record->start;
@@ -57,7 +57,7 @@ static bool range_take(struct image_event *event, const struct audit_record *rec
 	       record->length <= ADDRESSES_END - record->start;
 }
 
-/* Without a build-id, or by a path that begins elsewhere, there is no telling which it is. */
+/* A mapping without a build-id, or with a relative path, does not identify a file. */
 static int map_take(struct image_event *event, const struct audit_record *record)
 {
 	if (record->build_id_bytes > sizeof(event->build_id))
@@ -92,7 +92,7 @@ int audit_reader_next(struct audit_reader *reader, struct image_event *event)
 	case AUDIT_RECORD_UNMAP:
 		event->type = IMAGE_EVENT_UNMAP;
 		return range_take(event, record) ? 1 : -EINVAL;
-	case AUDIT_RECORD_PROGRAM: /* is the first, or nowhere */
+	case AUDIT_RECORD_PROGRAM: /* valid only as the first record */
 	case AUDIT_RECORD_TYPES:
 		break;
 	}

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The LD_AUDIT library's datagrams, checked and made into image events. Internal to
+ * Checks the LD_AUDIT library's datagrams and converts them to image events. Internal to
  * audit_feed.c.
  */
 #ifndef DCPI_AUDIT_RECORD_H
@@ -13,9 +13,9 @@
 #include "loader-hook/image_event.h"
 
 /**
- * struct audit_reader - a datagram; fields but @head and @program are private
- * @head:    as it says
- * @program: if it begins a program, the path of that, "" if not known; else NULL
+ * struct audit_reader - a datagram; fields other than @head and @program are private
+ * @head:    as received; not verified beyond its magic number and size
+ * @program: if the datagram begins a program: its path, "" if unknown; else NULL
  */
 struct audit_reader {
 	struct audit_message head;
@@ -26,20 +26,21 @@ struct audit_reader {
 };
 
 /**
- * audit_reader_init() - look at the head
- * @data: aligned to eight, @bytes of it; stays the caller's. Nothing is read beyond,
- *        whatever it says
+ * audit_reader_init() - check the head of a datagram
+ * @data:  aligned to eight; owned by the caller
+ * @bytes: length of @data; nothing beyond is read, regardless of the contents
  *
- * Return: whether it is one of ours.
+ * Return: true if the datagram has the library's format.
  */
 bool audit_reader_init(struct audit_reader *reader, const void *data, size_t bytes);
 
 /**
- * audit_reader_next() - make an event of the next record
- * @event: out, less the process and the time: MAP, UNMAP or RENAME. Its path is in @data
+ * audit_reader_next() - convert the next record to an event
+ * @event: out: MAP, UNMAP or RENAME; the process and the time are not set. Its path points into
+ *         @data
  *
- * Return: 1; 0 there are no more; -EINVAL what follows makes no sense; -ENOENT: this one
- * tells of something that cannot be found by what it says; the next can be had.
+ * Return: 1; 0: no record is left; -EINVAL: the rest of the datagram is malformed; -ENOENT: the
+ * record does not identify a file, but the next record can be read.
  */
 int audit_reader_next(struct audit_reader *reader, struct image_event *event);
 

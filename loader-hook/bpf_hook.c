@@ -20,23 +20,23 @@
 #include "loader-hook/hook_record.h"
 #include "loader-hook/hook_ring.h"
 
-/* bpftool's, not ours. */
+/* The warning is in code that bpftool generates. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wcast-qual"
 #include "loader-hook/bpf/image_watch.skel.h"
 #pragma GCC diagnostic pop
 
-/* A process that is made, execs and ends leaves about 1 KiB. */
+/* The fork, exec and exit of a process take about 1 KiB of records. */
 #define RING_BYTES_A_CPU (256U << 10)
 #define RING_BYTES_MIN (1U << 20)
 #define RING_BYTES_MAX (16U << 20)
-/* Not more, so that a process which execs a thousand times a second is followed. */
+/* Small enough to follow a process that calls exec a thousand times per second. */
 #define WAKE_BYTES (64U << 10)
-/* A record is being written for as long as it takes to copy it. */
+/* A record is busy only while the kernel copies it into the ring. */
 #define BUSY_WAIT_NS 20000
 #define BUSY_ROUNDS 500
 
-/* Who calls the programs for functions of the kernel. */
+/* How the programs are attached to functions of the kernel. */
 enum hook_calls {
 	HOOK_FENTRY,
 	HOOK_MODULE,
@@ -45,8 +45,8 @@ enum hook_calls {
 
 /*
  * @module_fd:   DCPI_IMAGES_PATH, or -1
- * @complete_ns: returned last
- * @must_scan:   bpf_hook_must_scan()
+ * @complete_ns: the value that the last drain returned
+ * @must_scan:   next result of bpf_hook_must_scan()
  */
 struct bpf_hook {
 	struct image_watch *skeleton;
@@ -77,9 +77,9 @@ static uint32_t ring_bytes(void)
 }
 
 /*
- * unmap_vmas() is no interface: its third parameter must be the area, as in all
- * kernels from 6.1 to 6.18, or we leave unmapping alone. Then what is unmapped
- * stays known until something else takes its place, as with perf.
+ * unmap_vmas() is not a stable interface: its third parameter must be a vm_area_struct, as in
+ * kernels 6.1 to 6.18. In other kernels unmapping is not recorded; an unmapped range then stays
+ * known until another mapping replaces it, as with perf.
  */
 static bool unmap_is_known(void)
 {
@@ -143,7 +143,7 @@ static int attach(struct bpf_hook *hook, enum hook_calls calls, bool unmap, stru
 	return rc;
 }
 
-/* It is there only where there is no fentry. */
+/* The file exists only on kernels without fentry. */
 static int attach_module(struct bpf_hook *hook)
 {
 	int rc;
@@ -199,7 +199,7 @@ int bpf_hook_open(struct bpf_hook **ret, struct error *err)
 			       probes.message);
 	if (rc == 0)
 		rc = wait_open(hook, err);
-	/* libbpf has read all of the kernel's types, and forgotten them. */
+	/* Return the memory to the system that libbpf used to read the kernel's types. */
 	malloc_trim(0);
 	if (rc < 0)
 		return rc;
@@ -244,7 +244,7 @@ static void record_take(void *context, const void *record, size_t bytes)
 		hook->handle(hook->context, &event);
 }
 
-/* What is not in the ring, by the program's own counts, or not to be read there. */
+/* Records that are missing from the ring by the program's own counters, or are unreadable there. */
 static uint64_t records_lost(const struct bpf_hook *hook)
 {
 	const __u64 *lost = hook->skeleton->bss->records_lost;
@@ -256,7 +256,9 @@ static uint64_t records_lost(const struct bpf_hook *hook)
 	return sum;
 }
 
-/* And by the kernel's: times it did not run a program (before Linux 6.7 not all: bpf_hook.h). */
+/*
+ * Times that the kernel did not run a program, by its counters (incomplete before 6.7: bpf_hook.h).
+ */
 static uint64_t runs_missed(const struct bpf_hook *hook)
 {
 	struct bpf_program *program;
@@ -296,7 +298,7 @@ static void lost_report(void *context, uint32_t pid, uint64_t since_ns)
 	hook->handle(hook->context, &event);
 }
 
-/* After what was in the ring: it is older than what /proc says. */
+/* Report losses after the ring's contents, which are older than the state in /proc. */
 static void losses_mend(struct bpf_hook *hook, uint64_t began_ns)
 {
 	const struct hook_counts counts = {
@@ -314,8 +316,8 @@ static void losses_mend(struct bpf_hook *hook, uint64_t began_ns)
 }
 
 /*
- * The time is taken first: what happened before it is in the ring before its
- * end, since the program runs on behalf of the process.
+ * The clock is read first: an event before that time is in the ring before the end that is read
+ * next, because the program runs in the context of the process.
  */
 uint64_t bpf_hook_drain(struct bpf_hook *hook, image_event_fn handle, void *context)
 {

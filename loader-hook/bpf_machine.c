@@ -30,7 +30,9 @@ static bool is_among(uint64_t capabilities, unsigned int capability)
 	return (capabilities >> capability & 1) != 0;
 }
 
-/* Whether we have what the kernel asks for, so that it had another reason. */
+/*
+ * Return true if this process has the required capabilities, so that a refusal has another reason.
+ */
 static bool is_privileged(void)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
@@ -44,7 +46,7 @@ static bool is_privileged(void)
 	       (is_among(ours, CAP_BPF) && is_among(ours, CAP_PERFMON));
 }
 
-/* To "confidentiality": nobody's programs may read the kernel's memory. */
+/* Lockdown mode "confidentiality": no BPF program may read kernel memory. */
 static bool is_locked_down(void)
 {
 	_cleanup_file_ FILE *file = fopen("/sys/kernel/security/lockdown", "re");

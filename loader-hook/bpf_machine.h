@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Whether BPF programs can be loaded here, and why not, in one line. */
+/* Check if BPF programs can be loaded on this machine; if not, give the reason in one line. */
 #ifndef DCPI_BPF_MACHINE_H
 #define DCPI_BPF_MACHINE_H
 
 struct error;
 
 /**
- * bpf_machine_check() - reasons that the kernel would give in many lines, or not at all
+ * bpf_machine_check() - find obstacles that the kernel reports at length or not at all
  *
- * Return: 0; -EOPNOTSUPP a kernel without BTF, or of another PID namespace than ours.
+ * Return: 0; -EOPNOTSUPP: the kernel has no BTF, or this is not the initial PID namespace.
  */
 int bpf_machine_check(struct error *err);
 
 /**
- * bpf_machine_load_error() - tell that a program was not taken
+ * bpf_machine_load_error() - report that the kernel refused a program
  *
- * What privilege is wanting is said where it is, and else what the kernel says.
+ * The message names the missing privilege if there is one, and else the kernel's error.
  *
  * Return: -@errnum; -EPERM.
  */

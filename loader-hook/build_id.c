@@ -14,10 +14,10 @@
 /* Real files have a dozen program headers and less than a kilobyte of notes. */
 #define SEGMENTS_MAX 256
 #define NOTES_BYTES_MAX 65536
-/* The limit for all segments together: a hostile file has many that overlap. */
+/* Limit for all segments together: a hostile file may have many that overlap. */
 #define NOTES_BYTES_ALL (4 * NOTES_BYTES_MAX)
 
-/* A program header of either class, as far as notes need it. */
+/* A program header of either ELF class, reduced to the fields needed for notes. */
 struct segment {
 	uint32_t type;
 	uint64_t offset;
@@ -25,7 +25,7 @@ struct segment {
 	uint64_t alignment;
 };
 
-/* Where the program headers are, from the ELF header. */
+/* Location of the program headers, from the ELF header. */
 struct segment_table {
 	bool is_64;
 	uint64_t offset;

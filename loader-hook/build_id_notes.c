@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Part of build_id.h that needs no C library: the LD_AUDIT library has it, too. */
+/* The part of build_id.h that needs no C library; the LD_AUDIT library contains it, too. */
 #include "loader-hook/build_id.h"
 
 #include <elf.h>
@@ -10,7 +10,7 @@ int build_id_from_notes(struct build_id *ret, const void *notes, size_t bytes, s
 {
 	const uint8_t *position = notes;
 	uint64_t mask = alignment == 8 ? 7 : 3;
-	Elf64_Nhdr note; /* the same for ELFCLASS32 */
+	Elf64_Nhdr note; /* the layout is the same for ELFCLASS32 */
 
 	while (bytes >= sizeof(note)) {
 		uint64_t description, end;

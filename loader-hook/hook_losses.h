@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the BPF hook has not told, by its own counts and the kernel's: what to tell
- * instead, and what to read from /proc. Internal to bpf_hook.c.
+ * Determines, from counters of the BPF hook and of the kernel, which loss events to emit and which
+ * processes to read from /proc. Internal to bpf_hook.c.
  *
- * Of a record without room the process is known, as long as there are not too many of
- * them; it is read anew. Where the kernel did not run the program (it does not where
- * that is active on the same CPU already: recursion misses), or more was lost than is
- * known, it may have been any process: nobody's mappings are known from the look before
- * to this one (LOST of process 0), and all are read, once a second at most.
+ * A record that finds the ring full names its process, unless too many processes lost records; the
+ * process is read from /proc. Other losses may concern any process: the kernel skipped the program
+ * because it was already active on the same CPU (a recursion miss), or more was lost than can be
+ * named. The mappings of all processes are then unknown from the previous check to this one (LOST
+ * of process 0), and all processes are read, at most once a second.
  */
 #ifndef DCPI_HOOK_LOSSES_H
 #define DCPI_HOOK_LOSSES_H
@@ -18,10 +18,10 @@
 #include "loader-hook/image_event.h"
 
 /**
- * struct hook_counts - since the hook was opened
- * @records: without room, or unreadable
- * @unnamed: of these, those whose process is not known
- * @runs:    that the kernel left out
+ * struct hook_counts - totals since the hook was opened
+ * @records: records that found no room, or were unreadable
+ * @unnamed: those of @records whose process is not known
+ * @runs:    runs of the program that the kernel skipped
  */
 struct hook_counts {
 	uint64_t records;
@@ -30,13 +30,13 @@ struct hook_counts {
 };
 
 /**
- * struct hook_losses - zeroed: nothing was lost
- * @counts:     as of the last look
- * @looked_ns:  when a look began before which nothing is missing that was not told
- * @scanned_ns: when all processes were read
+ * struct hook_losses - zero-initialised: nothing was lost
+ * @counts:     as of the last check
+ * @looked_ns:  start of the last check; every loss before it has been reported
+ * @scanned_ns: time when all processes were last read
  * @all_due:    all processes must be read
- * @named_left: not all that are named were read
- * @named_ns:   since when these may have lost something
+ * @named_left: some named processes have not been read
+ * @named_ns:   start of the interval in which the named processes may have lost events
  */
 struct hook_losses {
 	struct hook_counts counts;
@@ -47,35 +47,35 @@ struct hook_losses {
 	uint64_t named_ns;
 };
 
-/* What is to be read from /proc after a look; first the one, then the other. */
-#define HOOK_LOSSES_NAMED 1U /* the processes of records without room */
-#define HOOK_LOSSES_ALL 2U   /* all there are */
+/* Processes to be read from /proc after a check: the named ones first, then all. */
+#define HOOK_LOSSES_NAMED 1U /* the processes of records that found no room */
+#define HOOK_LOSSES_ALL 2U   /* all processes */
 
-/* As many as the kernel's program names at a time: more come while these are read. */
+/* The BPF program can name this many processes at a time, and others while these are read. */
 #define HOOK_LOSSES_NAMED_MAX 1024
 
 /**
- * hook_losses_look() - take note of the counts, after what is in the ring was delivered
+ * hook_losses_look() - check the counters, after the ring's contents were delivered
  * @began_ns: when the drain began
- * @now_ns:   when the counts had been read
+ * @now_ns:   when the counters had been read
  *
- * Return: what to read, HOOK_LOSSES_*.
+ * Return: the processes to read, HOOK_LOSSES_*.
  */
 unsigned int hook_losses_look(struct hook_losses *losses, const struct hook_counts *counts,
 			      uint64_t began_ns, uint64_t now_ns, image_event_fn handle,
 			      void *context);
 
-/** hook_losses_take_fn - take one of the processes that are named; false: there is none */
+/** hook_losses_take_fn - take one of the named processes; return false if none is left */
 typedef bool (*hook_losses_take_fn)(void *context, uint32_t *pid);
 
-/** hook_losses_read_fn - read it; it may have lost something since @since_ns */
+/** hook_losses_read_fn - read a process, which may have lost events since @since_ns */
 typedef void (*hook_losses_read_fn)(void *context, uint32_t pid, uint64_t since_ns);
 
 /**
- * hook_losses_named() - read the processes that are named, after HOOK_LOSSES_NAMED
+ * hook_losses_named() - read the named processes, after HOOK_LOSSES_NAMED
  *
- * No more than HOOK_LOSSES_NAMED_MAX of them, since others may come as fast as these are read;
- * the next look asks for the rest.
+ * Reads at most HOOK_LOSSES_NAMED_MAX processes, because others may be named as fast as these are
+ * read; the next check requests the rest.
  */
 void hook_losses_named(struct hook_losses *losses, hook_losses_take_fn take,
 		       hook_losses_read_fn read, void *context);

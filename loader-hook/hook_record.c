@@ -10,13 +10,16 @@ static const enum image_event_type event_types[IMAGE_RECORD_TYPES] = {
 	[IMAGE_RECORD_MAP] = IMAGE_EVENT_MAP,	    [IMAGE_RECORD_UNMAP] = IMAGE_EVENT_UNMAP,
 };
 
-/* As the kernel numbers devices inside: major << 20 | minor. */
+/* The kernel's internal encoding of device numbers: major << 20 | minor. */
 static uint64_t device_of(uint32_t device)
 {
 	return makedev(device >> 20, device & ((1U << 20) - 1));
 }
 
-/* Names from the file's up to the root's first directory, into a path from the root. */
+/*
+ * Build a path from the names in a record, which lead from the file up to the root's first
+ * directory.
+ */
 static bool path_build(char path[HOOK_RECORD_PATH_BYTES], const struct image_record_map *map)
 {
 	const char *end = map->path + map->path_bytes, *name;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The BPF program's records, checked and made into image events. Internal to bpf_hook.c. */
+/* Checks the BPF program's records and converts them to image events. Internal to bpf_hook.c. */
 #ifndef DCPI_HOOK_RECORD_H
 #define DCPI_HOOK_RECORD_H
 
@@ -9,15 +9,16 @@
 #include "kmod/uapi/dcpi_image_record.h"
 #include "loader-hook/image_event.h"
 
-/* "/" before each name, " (deleted)" after the last one, NUL. */
+/* Room for "/" before each name, " (deleted)" after the last one, and the NUL. */
 #define HOOK_RECORD_PATH_BYTES (sizeof(((struct image_record_map *)NULL)->path) + 16)
 
 /**
- * hook_record_parse() - make an event of a record
- * @event:  out; its path is @path, or in the record
- * @record: @bytes of it, aligned to eight; nothing is read beyond, whatever it says
+ * hook_record_parse() - convert a record to an event
+ * @event:  out; its path points into @path or @record
+ * @record: aligned to eight
+ * @bytes:  length of @record; nothing beyond is read, regardless of the contents
  *
- * Return: whether it is one.
+ * Return: true if the record is valid.
  */
 bool hook_record_parse(struct image_event *event, char path[HOOK_RECORD_PATH_BYTES],
 		       const void *record, size_t bytes);

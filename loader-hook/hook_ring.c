@@ -18,7 +18,7 @@ int hook_ring_map(struct hook_ring *ring, int fd, size_t bytes, struct error *er
 		return error_set_errno(err, "cannot map a BPF ring buffer");
 	ring->consumer = memory;
 	ring->bytes = bytes;
-	/* The data twice, so that a record is in one piece. */
+	/* The kernel maps the data twice in a row, so that a record that wraps is contiguous. */
 	memory = mmap(NULL, page + 2 * bytes, PROT_READ, MAP_SHARED, fd, (off_t)page);
 	if (memory == MAP_FAILED) {
 		int rc = error_set_errno(err, "cannot map a BPF ring buffer");
@@ -63,7 +63,10 @@ bool hook_ring_read(struct hook_ring *ring, uint64_t until, hook_ring_fn handle,
 
 		if ((length & BPF_RINGBUF_BUSY_BIT) != 0)
 			return false;
-		/* The kernel's promise; the second copy ends after the ring's size. */
+		/*
+		 * The kernel never does this; a longer record would reach past the second mapping
+		 * of the data.
+		 */
 		if (bytes > ring->bytes - BPF_RINGBUF_HDR_SZ) {
 			ring->malformed++;
 			position = until;

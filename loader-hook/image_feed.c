@@ -12,10 +12,10 @@
 #include "loader-hook/side_band.h"
 
 /*
- * One of @hook, @audit and @band is open.
+ * Exactly one of @hook, @audit and @band is open.
  *
- * @code: of the kernel; NULL: of one command, or perf is not permitted
- * @losses:  of the side band, when image_feed_must_scan() was called last
+ * @code:   recorder of kernel code; NULL if one command is followed, or perf is not permitted
+ * @losses: side_band_lost() + side_band_doubts() at the last image_feed_must_scan()
  */
 struct image_feed {
 	struct bpf_hook *hook;
@@ -41,7 +41,7 @@ static int hook_open(struct image_feed *feed, struct error *err)
 	return rc;
 }
 
-/* Perf's error is the one that tells why nobody can be asked. */
+/* If no producer can be opened, perf's error is the one to report. */
 static int best_open(struct image_feed *feed, const char *socket, struct error *err)
 {
 	struct error hook = {.message = ""}, band = {.message = ""}, audit;
@@ -96,7 +96,9 @@ int image_feed_open(struct image_feed **ret, const char *name, const char *socke
 	feed = calloc(1, sizeof(*feed));
 	if (feed == NULL)
 		return error_set(err, ENOMEM, "out of memory");
-	/* First, so that the programs of the hook are known. */
+	/*
+	 * Open the recorder of kernel code first, so that it records the hook's own BPF programs.
+	 */
 	if (target_pid == 0)
 		side_band_open_kernel_code(&feed->code, NULL);
 	if (target_pid != 0)

@@ -6,10 +6,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define MAGIC 0x4a695444U /* "JiTD"; of the other byte order, another machine's */
+#define MAGIC 0x4a695444U /* "JiTD"; read as another number in a dump of the other byte order */
 #define FLAG_ARCH_TIMESTAMP 1U
 
-/* The format, in the machine's byte order. */
+/* The file format, in the machine's byte order. */
 struct file_header {
 	uint32_t magic;
 	uint32_t version;
@@ -53,7 +53,7 @@ struct code_move {
 	uint64_t code_index;
 };
 
-/* Return: bytes that are there, or the error of pread(2). */
+/* Return: number of bytes read, or the error of pread(2). */
 static ssize_t read_at(int fd, void *buffer, size_t bytes, uint64_t at)
 {
 	ssize_t n;
@@ -66,7 +66,7 @@ static ssize_t read_at(int fd, void *buffer, size_t bytes, uint64_t at)
 	return n < 0 ? -errno : n;
 }
 
-/* Return: 1; 0 not all of it is written yet. */
+/* Return: 1; 0: the header is not completely written yet; or an error. */
 static int read_header(struct jit_dump *dump, int fd)
 {
 	struct file_header header;
@@ -87,7 +87,7 @@ static bool is_range(uint64_t start, uint64_t bytes)
 	return start >> 63 == 0 && bytes > 0 && bytes <= (1ULL << 63) - start;
 }
 
-/* The name, with its NUL, and the code fill the rest of the record exactly. */
+/* The name with its NUL and the code fill the rest of the record exactly. */
 static void take_load(struct jit_dump_record *record, const struct code_load *load, uint64_t at)
 {
 	uint64_t rest = load->prefix.total_size - sizeof(*load);
@@ -112,7 +112,7 @@ static void take_move(struct jit_dump_record *record, const struct code_move *mo
 	record->from = move->old_code_addr;
 }
 
-/* A record of which the first @bytes bytes are in @data. What makes no sense says nothing. */
+/* Parse a record whose first @bytes bytes are in @data. A malformed one remains JIT_DUMP_OTHER. */
 static void take_record(struct jit_dump_record *record, const void *data, size_t bytes, uint64_t at)
 {
 	struct record_prefix prefix;
@@ -129,7 +129,7 @@ static void take_record(struct jit_dump_record *record, const void *data, size_t
 	}
 }
 
-/* Whether the file has all bytes up to here. */
+/* Return: 1 if the file has all bytes up to @end; 0 if not; or the error of fstat(2). */
 static int is_written(int fd, uint64_t end)
 {
 	struct stat status;

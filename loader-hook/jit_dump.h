@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Reading a jitdump (jit-PID.dump), the form in which JIT compilers hand over
- * code together with names and times. See the kernel's
- * tools/perf/Documentation/jitdump-specification.txt.
+ * Reader of jitdump files (jit-PID.dump), in which JIT compilers record code together with names
+ * and times. See the kernel's tools/perf/Documentation/jitdump-specification.txt.
  *
- * The file grows while it is read. Nothing in it is trusted: records are
- * checked against each other and against the file's size, and code is not read
- * here, only found.
+ * The file grows while it is read. No content is trusted: records are checked against each other
+ * and against the file's size. The reader locates code but does not read it.
  */
 #ifndef DCPI_JIT_DUMP_H
 #define DCPI_JIT_DUMP_H
@@ -16,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The machine whose files are read. */
+/* ELF machine number of the dumps that can be read. */
 #if defined(__x86_64__)
 #define JIT_DUMP_MACHINE EM_X86_64
 #elif defined(__aarch64__)
@@ -25,22 +23,22 @@
 #define JIT_DUMP_MACHINE EM_NONE
 #endif
 
-/** enum jit_dump_kind - what a record tells */
+/** enum jit_dump_kind - kind of a record */
 enum jit_dump_kind {
 	JIT_DUMP_LOAD,	/* new code */
-	JIT_DUMP_MOVE,	/* code is at another address now */
-	JIT_DUMP_OTHER, /* source lines, unwinding, what makes no sense */
+	JIT_DUMP_MOVE,	/* code was moved to another address */
+	JIT_DUMP_OTHER, /* source lines, unwinding data, malformed records */
 };
 
 /**
  * struct jit_dump_record - a record
- * @time_ns:    CLOCK_MONOTONIC; 0 if the file counts some other time
- * @start:      address of the code, as it is from now on; below 2^63
+ * @time_ns:    CLOCK_MONOTONIC; 0 if the file uses another clock
+ * @start:      address of the code after the event; below 2^63
  * @bytes:      its length, > 0; does not reach 2^63
- * @from:       MOVE: where it was
- * @name_at:    LOAD: where its name is in the file
+ * @from:       MOVE: the address before
+ * @name_at:    LOAD: offset of the name in the file
  * @name_bytes: LOAD: length of the name, may be 0
- * @code_at:    LOAD: where its code is in the file
+ * @code_at:    LOAD: offset of the code in the file
  */
 struct jit_dump_record {
 	enum jit_dump_kind kind;
@@ -53,20 +51,19 @@ struct jit_dump_record {
 	uint64_t code_at;
 };
 
-/** struct jit_dump - how far a file was read; zero-initialised: nothing of it. */
+/** struct jit_dump - how far a file was read; zero-initialised: nothing was read */
 struct jit_dump {
 	uint64_t position;
 	bool no_times;
 };
 
 /**
- * jit_dump_next() - the next record
+ * jit_dump_next() - read the next record
  * @fd:    a regular file
- * @until: records later than this are left for later; UINT64_MAX: none is
+ * @until: CLOCK_MONOTONIC, ns: later records are not returned by this call; UINT64_MAX: no limit
  *
- * Return: 1; 0 no whole record is left, or only later ones; -EBADMSG the file's
- * records end here for good; -ENOEXEC it is no jitdump of this
- * machine; or the error of pread(2).
+ * Return: 1; 0: no complete record is left, or only later ones; -EBADMSG: the rest of the file is
+ * unusable; -ENOEXEC: no jitdump of this machine; or the error of pread(2).
  */
 int jit_dump_next(struct jit_dump *dump, int fd, uint64_t until, struct jit_dump_record *record);
 

@@ -10,11 +10,11 @@
 #include "lib/array.h"
 #include "lib/clock.h"
 
-/* Larger than a line, so that each read makes some progress. */
+/* Larger than a line, so that each read completes at least one line. */
 #define BUFFER_BYTES (8 * JIT_MAP_LINE_BYTES_MAX)
-/* Chunks checked in rotation, besides the first and the last. */
+/* Chunks checked in rotation, in addition to the first and the last. */
 #define CHUNKS_CHECKED 2
-/* The kernel's time of the last modification is that of its last tick. */
+/* The kernel rounds modification times down to the last timer tick. */
 #define MODIFIED_SLACK_NS 100000000
 
 static int hex_digit(char c)
@@ -26,7 +26,7 @@ static int hex_digit(char c)
 	return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* "0x1f " or "1f ". Return: characters used, with the blank; 0: no such number. */
+/* Parse "0x1f " or "1f ". Return: characters used, including the blank; 0: not such a number. */
 static size_t parse_hex(const char *text, size_t bytes, uint64_t *value)
 {
 	size_t i = bytes > 2 && text[0] == '0' && (text[1] | 0x20) == 'x' ? 2 : 0, first = i;
@@ -40,7 +40,7 @@ static size_t parse_hex(const char *text, size_t bytes, uint64_t *value)
 	return i > first && i < bytes && text[i] == ' ' ? i + 1 : 0;
 }
 
-/* At most so many bytes, and no half of a UTF-8 character. */
+/* Limit a name to JIT_NAME_BYTES_MAX bytes without splitting a UTF-8 character. */
 static size_t cut(const char *name, size_t bytes)
 {
 	if (bytes <= JIT_NAME_BYTES_MAX)
@@ -85,7 +85,7 @@ size_t jit_map_parse(const char *data, size_t bytes, uint64_t at, jit_map_fn vis
 	}
 }
 
-/* What is left of a line that is too long. Return: bytes of it. */
+/* Skip the rest of a line that is too long. Return: bytes skipped. */
 static size_t skip(struct jit_map *map, const char *data, size_t bytes)
 {
 	const char *end = map->skipping ? memchr(data, '\n', bytes) : NULL;
@@ -102,7 +102,10 @@ void jit_map_deinit(struct jit_map *map)
 	*map = (struct jit_map){0};
 }
 
-/* Good enough against accidents; a program that forges it only hurts its own names. */
+/*
+ * Not collision-resistant: it detects accidental changes. A forged sum affects only the names of
+ * the program that forged it.
+ */
 static uint64_t checksum(const char *data, size_t bytes)
 {
 	uint64_t sum = bytes, word;
@@ -118,7 +121,7 @@ static uint64_t checksum(const char *data, size_t bytes)
 	return sum;
 }
 
-/* Return: 1; 0 the file has become shorter; or the error of pread(2). */
+/* Return: 1; 0: the file was truncated; or the error of pread(2). */
 static int chunk_sum(const struct jit_map *map, int fd, size_t chunk, uint64_t *ret)
 {
 	char data[JIT_MAP_CHUNK_BYTES];
@@ -134,7 +137,7 @@ static int chunk_sum(const struct jit_map *map, int fd, size_t chunk, uint64_t *
 	return 1;
 }
 
-/* Return: 1 the chunk is as it was; 0 it was rewritten; or the error of pread(2). */
+/* Return: 1: the chunk is unchanged; 0: it was rewritten; or the error of pread(2). */
 static int chunk_check(const struct jit_map *map, int fd, size_t chunk)
 {
 	uint64_t sum = 0;
@@ -143,7 +146,7 @@ static int chunk_check(const struct jit_map *map, int fd, size_t chunk)
 	return r < 1 ? r : sum == map->sums[chunk];
 }
 
-/* The first and the last chunk, and some of the others. */
+/* Check the first and the last chunk, and some of the others. */
 static int chunks_check(struct jit_map *map, int fd)
 {
 	int r = 1;
@@ -161,8 +164,9 @@ static int chunks_check(struct jit_map *map, int fd)
 }
 
 /*
- * Compilers write their whole map again: Java each time it is asked for one.
- * Return: 1 rewritten; 0 it was not; or an error. @map->at_end stays set if nothing was added.
+ * Compilers may rewrite their whole map; Java does so each time a map is requested.
+ *
+ * Return: 1: rewritten; 0: not rewritten; or an error. @map->at_end stays set if nothing was added.
  */
 static int is_rewritten(struct jit_map *map, int fd)
 {
@@ -199,7 +203,7 @@ static int jit_map_advance(struct jit_map *map, int fd, size_t bytes)
 	for (; chunk <= last; chunk++) {
 		int r = chunk_sum(map, fd, chunk, &map->sums[chunk]);
 
-		/* Truncated meanwhile: the next check finds that. */
+		/* The file was truncated meanwhile; the next check detects that. */
 		if (r == 0)
 			map->sums[chunk] = 0;
 		if (r < 0)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Reads a perf map, /tmp/perf-PID.map, in which a JIT compiler lists its code:
- * one line for each piece, "START SIZE name", both numbers hexadecimal.
+ * Reader of perf maps, /tmp/perf-PID.map, in which a JIT compiler lists its code: one line for each
+ * range, "START SIZE name", both numbers hexadecimal.
  *
- * The file grows while it is read and has no times: where lines overlap, the
- * later one counts. No content is trusted.
+ * The file grows while it is read and contains no times: where lines overlap, the later one
+ * applies. No content is trusted.
  */
 #ifndef DCPI_JIT_MAP_H
 #define DCPI_JIT_MAP_H
@@ -13,18 +13,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Names are cut there. */
+/* Longer names are truncated. */
 #define JIT_NAME_BYTES_MAX 512
-/* Longer lines are passed over. */
+/* Longer lines are skipped. */
 #define JIT_MAP_LINE_BYTES_MAX 8192
 
 /**
- * struct jit_map_line - a piece of code
+ * struct jit_map_line - a range of code
  * @start:      its address, below 2^63
  * @bytes:      its length, > 0; does not reach 2^63
  * @name:       not terminated; valid during the call
  * @name_bytes: 1 .. JIT_NAME_BYTES_MAX
- * @name_at:    where the name is in the file
+ * @name_at:    offset of the name in the file
  */
 struct jit_map_line {
 	uint64_t start;
@@ -37,30 +37,30 @@ struct jit_map_line {
 typedef void (*jit_map_fn)(void *context, const struct jit_map_line *line);
 
 /**
- * jit_map_parse() - the whole lines of a part of a map
- * @at: where in the file @data begins
+ * jit_map_parse() - visit the complete lines of a part of a map
+ * @at: offset of @data in the file
  *
- * Lines that make no sense are passed over.
+ * Malformed lines are skipped.
  *
- * Return: bytes up to the end of the last whole line; what follows is to be
- * given again, with what comes after it.
+ * Return: bytes up to the end of the last complete line; the caller passes the remaining bytes
+ * again, together with those that follow.
  */
 size_t jit_map_parse(const char *data, size_t bytes, uint64_t at, jit_map_fn visit, void *context);
 
-/* The part of a map that was read is remembered as checksums of pieces of this size. */
+/* The part of a map that was read is remembered as checksums of chunks of this size. */
 #define JIT_MAP_CHUNK_BYTES 65536
 
 /**
- * struct jit_map - how far a map was read; zero-initialised: not at all
+ * struct jit_map - how far a map was read; zero-initialised: nothing was read
  * @position: all bytes before it were read
  * @at_end:   out: the last call reached the end of the file
  *
  * The other fields are private.
  * @skipping: in a line that is too long
- * @sums:     of the chunks before @position; @sum_count of them
+ * @sums:     checksums of the chunks before @position; @sum_count of them
  * @checked:  the last chunk that was checked in rotation
- * @file_bytes, @modified_ns, @settled: the file when it was last checked; @settled: a later
- *            change will show in these
+ * @file_bytes, @modified_ns: size and modification time of the file when it was last checked
+ * @settled:  any later change of the file will change @file_bytes or @modified_ns
  */
 struct jit_map {
 	uint64_t position;
@@ -78,7 +78,7 @@ struct jit_map {
 void jit_map_deinit(struct jit_map *map);
 
 /**
- * jit_map_read() - read what was added since the last call
+ * jit_map_read() - read the part of the file that was added since the last call
  * @fd:     a regular file
  * @budget: in and out: bytes that may still be read; the remaining bytes are read by
  *          the next call

@@ -15,7 +15,7 @@ hook-tests := unit_audit_feed unit_audit_record unit_bpf_machine unit_hook_losse
 	unit_side_band_cpus
 unit_side_band-ldlibs := -ldl -lpthread -Wl,--wrap=perf_ring_dropped,--wrap=perf_ring_open,--wrap=ring_reader_add
 unit_side_band_cpus-ldlibs := -Wl,--wrap=pread,--wrap=read
-# The library's parts, as programs like any other.
+# The library's sources, compiled like those of other programs.
 unit_audit_feed-with := loader-hook/audit/datagram.c
 unit_audit_record-with := $(addprefix loader-hook/audit/, datagram.c host_process.c loaded_object.c)
 

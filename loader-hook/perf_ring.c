@@ -16,14 +16,14 @@
 /* A record's size is a 16-bit number. */
 #define RECORD_BYTES_MAX 65536
 
-/* A mapping's, with the longest path; those of samples may be larger. */
+/* Largest mapping record, with the longest path; sample records may be larger. */
 #define EVENT_BYTES_MAX 4608
 
-/* What read() may give: the count, then whatever the event's read_format asks for. */
+/* read() returns the count and the values requested by the event's read_format. */
 #define READ_VALUES_MAX 5
 
 /*
- * Records that were moved out of the ring: whole ones, in order.
+ * Complete records, in order, that were moved out of the ring.
  *
  * @pressed_at: from this byte on the kernel may have had no room for another record
  */
@@ -35,21 +35,21 @@ struct ring_block {
 };
 
 /*
- * All records are multiples of eight bytes, so that a header never wraps.
+ * The size of every record is a multiple of eight bytes, so a header never wraps.
  *
  * The owner reads either from the ring or from a block: @data, @data_bytes, @head, @position and
- * @last are about that place.
+ * @last refer to that place.
  *
  * @ring, @ring_bytes: the kernel's memory
- * @lock:     of the ring's tail, @first, @newest and @held
- * @first, @newest: blocks; once there was one, all records go through blocks
- * @current:  the block that is being read, @end: the last one of this batch; NULL: none
- * @last_block: the block of the record that perf_ring_next() returned last
- * @held:     bytes in blocks
- * @head:     the end of the records that may be read
- * @position: of the record that perf_ring_next() returns next
- * @last:     of the one it returned last
- * @enabled_ns: when perf_ring_stands() was asked last
+ * @lock:           protects the ring's tail, @first, @newest and @held
+ * @first, @newest: list of blocks. Once a block existed, all records go through blocks.
+ * @current, @end:  the block that is being read and the last one of this batch; NULL: none
+ * @last_block:     the block of the record that perf_ring_next() returned last
+ * @held:           bytes in blocks
+ * @head:           end of the records that may be read
+ * @position:       position of the record that perf_ring_next() returns next
+ * @last:           position of the record that it returned last
+ * @enabled_ns:     time enabled at the last perf_ring_stands()
  */
 struct perf_ring {
 	int fd;
@@ -76,7 +76,7 @@ struct perf_ring {
 	_Alignas(8) uint8_t wrapped[RECORD_BYTES_MAX];
 };
 
-/* Stands for a ring's length when a block is read, because nothing wraps there. */
+/* Used as the ring's length when a block is read, because blocks do not wrap. */
 #define BLOCK_BYTES (1ULL << 62)
 
 static int open_error(int errnum, struct error *err)
@@ -158,7 +158,6 @@ int perf_ring_open(struct perf_ring **ret, const struct perf_event_attr *attr, i
 	return result;
 }
 
-/* Free the first block. */
 static void block_free(struct perf_ring *ring)
 {
 	struct ring_block *block = ring->first;
@@ -187,7 +186,7 @@ int perf_ring_fd(const struct perf_ring *ring)
 	return ring->fd;
 }
 
-/* The reader thread may do so while the owner asks. */
+/* Atomic, because the reader thread may add while the owner reads the count. */
 static void drop(struct perf_ring *ring, uint64_t bytes)
 {
 	__atomic_fetch_add(&ring->dropped, bytes, __ATOMIC_RELAXED);
@@ -228,7 +227,7 @@ static size_t collect_locked(struct perf_ring *ring)
 
 	if (bytes == 0)
 		return 0;
-	/* The kernel never gets further ahead than the ring is long. */
+	/* More cannot be published than the ring holds: the positions are corrupt. */
 	if (bytes > ring->ring_bytes) {
 		drop(ring, ring->ring_bytes);
 		bytes = 0;
@@ -252,7 +251,7 @@ size_t perf_ring_collect(struct perf_ring *ring)
 	size_t bytes = 0;
 
 	pthread_mutex_lock(&ring->lock);
-	/* The owner may be reading the ring itself: not before that batch ends. */
+	/* The owner may be reading the ring itself; records are moved only after that batch. */
 	if (ring->in_blocks || !ring->in_batch) {
 		bytes = collect_locked(ring);
 		ring->in_blocks |= bytes != 0;
@@ -299,14 +298,14 @@ static void begin_batch(struct perf_ring *ring)
 	if (ring->in_blocks)
 		return;
 	ring->head = published(ring);
-	/* The kernel never gets further ahead than the ring is long. */
+	/* More cannot be published than the ring holds: the positions are corrupt. */
 	if (ring->head - ring->position > ring->data_bytes) {
 		drop(ring, ring->data_bytes);
 		ring->position = ring->head;
 	}
 }
 
-/* The record as one piece, or NULL if its size cannot be true. */
+/* Return: the record in contiguous memory, or NULL if its size is impossible. */
 static const struct perf_event_header *record_at(struct perf_ring *ring, uint64_t position)
 {
 	uint64_t offset = position & (ring->data_bytes - 1);
@@ -340,7 +339,7 @@ const struct perf_event_header *perf_ring_next(struct perf_ring *ring)
 	ring->last = ring->position;
 	ring->last_block = ring->current;
 	if (record == NULL) {
-		/* Where the next record begins is not known. */
+		/* The start of the next record is unknown. */
 		drop(ring, ring->head - ring->position);
 		ring->position = ring->last = ring->head;
 		return NULL;
@@ -363,7 +362,9 @@ static uint64_t tail_of(const struct perf_ring *ring)
 
 size_t perf_ring_waiting(const struct perf_ring *ring)
 {
-	/* The tail first: it may be moved meanwhile. */
+	/*
+	 * Read the tail first: it may be moved meanwhile, but never past a head that is read later.
+	 */
 	uint64_t tail = tail_of(ring);
 
 	return published(ring) - tail;
@@ -378,7 +379,7 @@ bool perf_ring_pressed(const struct perf_ring *ring, bool all)
 	return is_pressed(ring, ring->position - tail_of(ring));
 }
 
-/* The block that is being read stays if something is left in it. */
+/* Free the blocks that were read; the current block stays if some of it has not been read. */
 static void blocks_consumed(struct perf_ring *ring)
 {
 	if (ring->current == NULL)
@@ -411,8 +412,8 @@ uint64_t perf_ring_dropped(struct perf_ring *ring)
 }
 
 /*
- * The time enabled goes on whatever the CPU does, and if others have the counters; an
- * event without a CPU is not enabled.
+ * The time enabled advances regardless of the CPU's load and of other users of the counters; an
+ * event whose CPU went offline is not enabled.
  */
 bool perf_ring_stands(struct perf_ring *ring)
 {

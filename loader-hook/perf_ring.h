@@ -2,9 +2,9 @@
 /*
  * One perf_event_open() descriptor and its ring buffer.
  *
- * Used for side-band records (side_band.c) and for samples (the daemon's perf
- * source). A record is handed out whole, whether or not it wraps; its size is
- * checked against what the kernel has published.
+ * Used for side-band records (side_band.c) and for samples (the daemon's perf source). Records that
+ * wrap are returned in contiguous memory; the size of a record is checked against the data that the
+ * kernel has published.
  *
  *	while ((record = perf_ring_next(ring)) != NULL)
  *		...
@@ -27,22 +27,22 @@ struct perf_ring;
  * @ret:   out; freed by perf_ring_close()
  * @attr:  as for perf_event_open(2); its size field is set here
  * @pid:   as for perf_event_open(2)
- * @cpu:   likewise
+ * @cpu:   as for perf_event_open(2)
  * @pages: data pages of the ring, a power of two
  *
- * Return: 0, or the system call's error; the message says what to do about
- * permissions (perf_event_paranoid).
+ * Return: 0, or the system call's error; the message says what to do about permissions
+ * (perf_event_paranoid).
  */
 int perf_ring_open(struct perf_ring **ret, const struct perf_event_attr *attr, int pid, int cpu,
 		   size_t pages, struct error *err);
 
 /**
- * perf_ring_map() - map the ring of a descriptor that is open already
- * @fd: becomes the ring's, unless the call fails
+ * perf_ring_map() - map the ring of a descriptor that is already open
+ * @fd: becomes owned by the ring, unless the call fails
  */
 int perf_ring_map(struct perf_ring **ret, int fd, size_t pages, struct error *err);
 
-/** perf_ring_close() - unmap and close. NULL is fine. */
+/** perf_ring_close() - unmap and close; @ring may be NULL */
 void perf_ring_close(struct perf_ring *ring);
 
 /**
@@ -58,57 +58,57 @@ size_t perf_ring_collect(struct perf_ring *ring);
 /** perf_ring_waiting() - bytes in the ring that are neither read nor in memory. */
 size_t perf_ring_waiting(const struct perf_ring *ring);
 
-/** perf_ring_held() - bytes in memory that perf_ring_consumed() has not freed. */
+/** perf_ring_held() - bytes in memory that perf_ring_consumed() has not freed */
 size_t perf_ring_held(struct perf_ring *ring);
 
-/** perf_ring_fd() - the descriptor, for poll and ioctl; stays the ring's. */
+/** perf_ring_fd() - the descriptor, for poll and ioctl; owned by the ring */
 int perf_ring_fd(const struct perf_ring *ring);
 
 /**
- * perf_ring_next() - the next record of the batch
+ * perf_ring_next() - return the next record of the batch
  *
- * A batch is what the kernel had published when its first record was asked
- * for, so that it ends however fast the kernel writes. perf_ring_consumed()
- * ends it; the next call begins another. Records that perf_ring_collect() has moved into
- * memory come first.
+ * A batch consists of the records that the kernel had published when the first of them was
+ * requested, so it ends regardless of how fast the kernel writes. perf_ring_consumed() ends a
+ * batch; the next call begins another. Records that perf_ring_collect() has moved into memory come
+ * first.
  *
- * Return: the record, aligned to eight bytes, valid until the next call or
- * perf_ring_consumed(); NULL at the end of the batch. A malformed record ends
- * the batch, and what followed it is dropped (perf_ring_dropped()).
+ * Return: the record, aligned to eight bytes, valid until the next call or perf_ring_consumed();
+ * NULL at the end of the batch. A malformed record ends the batch, and the records that follow it
+ * are dropped (perf_ring_dropped()).
  */
 const struct perf_event_header *perf_ring_next(struct perf_ring *ring);
 
 /**
- * perf_ring_put_back() - the record returned last will be returned once more
+ * perf_ring_put_back() - make perf_ring_next() return the last record again
  *
- * A perf_ring_consumed() that follows leaves it in the ring. Only after
- * perf_ring_next() has returned a record of this batch, and once for each.
+ * A perf_ring_consumed() that follows leaves the record in the ring. May be called only after
+ * perf_ring_next() has returned a record of this batch, and once for each record.
  */
 void perf_ring_put_back(struct perf_ring *ring);
 
 /**
- * perf_ring_pressed() - whether the kernel may have refused a record
+ * perf_ring_pressed() - return true if the kernel may have refused a record
+ * @all: take into account all records published so far, not only those up to the last one returned
  *
- * True if with the record that perf_ring_next() returned last, or, @all, with
- * all that there is by now, the ring had no room for a record of the largest size.
- * The kernel's own word (PERF_RECORD_LOST) comes with the next record that there is room
- * for, which may be much later.
+ * True if the records up to that point left no room in the ring for a record of the largest size.
+ * The kernel reports a loss itself (PERF_RECORD_LOST), but only with the next record that finds
+ * room, which may be much later.
  */
 bool perf_ring_pressed(const struct perf_ring *ring, bool all);
 
-/** perf_ring_consumed() - tell the kernel that everything returned so far may be overwritten. */
+/** perf_ring_consumed() - release the room of all records returned so far to the kernel */
 void perf_ring_consumed(struct perf_ring *ring);
 
-/** perf_ring_dropped() - bytes dropped, since the last call, because they made no sense. */
+/** perf_ring_dropped() - bytes of malformed records dropped since the last call */
 uint64_t perf_ring_dropped(struct perf_ring *ring);
 
 /**
- * perf_ring_stands() - whether a CPU's event has not been enabled since the last call
+ * perf_ring_stands() - return true if a CPU's event has not been enabled since the last call
  *
- * One that nobody has disabled has lost its CPU for good: the CPU was offline, if only
- * for a moment, and perf gives it nothing back. Interrupts the CPU: once a second will
- * do. For events whose read_format begins with PERF_FORMAT_TOTAL_TIME_ENABLED; a first
- * call says false.
+ * An event that stopped without being disabled has lost its CPU permanently: the CPU was offline,
+ * if only briefly, and perf does not attach the event to it again. Each call interrupts the CPU, so
+ * one call per second is enough. Only for events whose read_format begins with
+ * PERF_FORMAT_TOTAL_TIME_ENABLED; the first call returns false.
  */
 bool perf_ring_stands(struct perf_ring *ring);
 

@@ -15,7 +15,7 @@ bool process_is_gone(uint32_t pid)
 
 	if (kill((pid_t)pid, 0) < 0 && errno == ESRCH)
 		return true;
-	/* Its memory is gone before it is a zombie. */
+	/* An exiting process loses its memory before it becomes a zombie. */
 	return process_stat_read(&stat, pid) == 0 && stat.bytes == 0 && stat.threads <= 1 &&
 	       (stat.flags & IS_KERNEL_THREAD) == 0;
 }

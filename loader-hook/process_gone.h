@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Whether a process has ended, where nobody has told. */
+/* Finds out if a process has ended when no event reported its exit. */
 #ifndef DCPI_PROCESS_GONE_H
 #define DCPI_PROCESS_GONE_H
 
@@ -7,10 +7,10 @@
 #include <stdint.h>
 
 /**
- * process_is_gone() - whether a process has ended, by now
+ * process_is_gone() - return true if a process has ended
  *
- * Also one that its parent has not waited for. One whose leader alone has ended, as
- * a kernel thread, lives; so does one that may not be seen, as far as we know.
+ * True also for a process that its parent has not waited for. False if only the leader thread has
+ * ended, for kernel threads, and for processes that this user may not inspect.
  */
 bool process_is_gone(uint32_t pid);
 

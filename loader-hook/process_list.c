@@ -13,7 +13,9 @@
 
 CLEANUP_DEFINE(directory, DIR *, closedir)
 
-/* Each number that names something in @path. Return: -1: it cannot be read at all. */
+/*
+ * Visit each number that is a name in directory @path. Return: 0; -1: the directory cannot be read.
+ */
 static int walk(const char *path, process_list_fn visit, void *context)
 {
 	_cleanup_(cleanup_directory) DIR *directory = opendir(path);

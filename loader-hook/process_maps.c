@@ -61,7 +61,7 @@ FILE *process_maps_open(uint32_t pid, uint32_t *thread)
 	return search.found;
 }
 
-/* Digits up to @end, which is passed; NULL: there are none, too many, or others. */
+/* Parse digits up to @end. Return: the text after @end; NULL: no digits, too many, or others. */
 static const char *number_take(const char *text, uint64_t base, char end, uint64_t *value)
 {
 	const char *digit = text;
@@ -80,7 +80,7 @@ static const char *number_take(const char *text, uint64_t base, char end, uint64
 	return digit != text ? digit + 1 : NULL;
 }
 
-/* "start-end perms offset major:minor inode  path" */
+/* Format of a line: "start-end perms offset major:minor inode  path". */
 bool process_maps_take(struct process_mapping *ret, const char *line)
 {
 	uint64_t device_major, device_minor;

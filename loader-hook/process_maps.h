@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a process has mapped, line by line. */
+/* The mappings of a process, line by line. */
 #ifndef DCPI_PROCESS_MAPS_H
 #define DCPI_PROCESS_MAPS_H
 
@@ -8,23 +8,23 @@
 #include <stdio.h>
 
 /**
- * process_maps_open() - /proc/PID/maps, from its beginning
+ * process_maps_open() - open /proc/PID/maps
  *
- * It is empty where a process's first thread has ended before the others: then one of theirs
- * is opened, which have the same memory. Kernel threads and processes that have ended have an
- * empty one.
+ * The file is empty if the process's first thread has ended before the others. In that case the
+ * file of another thread is opened, which shares the memory. The file is also empty for kernel
+ * threads and processes that have ended.
  *
- * @thread: out: whose it is; NULL: not asked
+ * @thread: out: the thread whose file was opened; may be NULL
  *
- * Return: to be closed by the caller; NULL: none can be opened, errno says why.
+ * Return: to be closed by the caller; NULL: no file can be opened, errno is set.
  */
 FILE *process_maps_open(uint32_t pid, uint32_t *thread);
 
 /**
- * struct process_mapping - what a line says
- * @offset: into the file
- * @permissions: "rwxp", a '-' for each that is not given ('s': shared); not terminated
- * @path:   "" where there is none; as the kernel writes it, to the end of the line
+ * struct process_mapping - the contents of a line
+ * @offset:      into the file
+ * @permissions: "rwxp", with '-' for each permission that is missing ('s': shared); not terminated
+ * @path:        "" if the mapping has none; as the kernel writes it, to the end of the line
  */
 struct process_mapping {
 	uint64_t start;
@@ -37,9 +37,10 @@ struct process_mapping {
 };
 
 /**
- * process_maps_take() - read a line, by hand: scanf() takes most of the time of reading a file
+ * process_maps_take() - parse a line; much faster than scanf(), which would dominate the time
  *
- * Return: whether it is one, of one byte at least. The strings stay in it.
+ * Return: true if the line describes a mapping of at least one byte. The strings point into the
+ * line.
  */
 bool process_maps_take(struct process_mapping *ret, const char *line);
 

@@ -31,7 +31,7 @@ static int real_uid(uint32_t pid, uint32_t *uid)
 	if (n < 0)
 		return -ESRCH;
 	text[n] = '\0';
-	/* The name on the first line has its newlines escaped. */
+	/* The kernel escapes newlines of the name on the first line. */
 	line = strstr(text, field);
 	if (line == NULL)
 		return -ESRCH;
@@ -45,9 +45,9 @@ static bool is_same_file(const struct stat *a, const struct stat *b)
 }
 
 /*
- * The creator of the outermost namespace below ours that contains @pid.
+ * Find the creator of the outermost namespace below ours that contains @pid.
  *
- * Return: 0; -ENOENT the process is in our namespace, or its namespaces cannot be seen.
+ * Return: 0; -ENOENT: the process is in our namespace, or its namespaces cannot be inspected.
  */
 static int namespace_owner(uint32_t pid, uint32_t *uid)
 {

@@ -21,7 +21,7 @@
 
 #define COMMAND_BYTES 64
 
-/* The name in /proc/PID/comm; "" if it cannot be read. */
+/* Read the name in /proc/PID/comm; "" if it cannot be read. */
 static void read_command(uint32_t pid, char command[COMMAND_BYTES])
 {
 	_cleanup_close_ int fd = -1;
@@ -36,15 +36,15 @@ static void read_command(uint32_t pid, char command[COMMAND_BYTES])
 	n = read(fd, command, COMMAND_BYTES - 1);
 	if (n < 0)
 		n = 0;
-	/* A name may contain newlines; only the last one is the file's. */
+	/* A name may contain newlines; only the last one is added by the kernel. */
 	if (n > 0 && command[n - 1] == '\n')
 		n--;
 	command[n] = '\0';
 }
 
 /*
- * The kernel writes a newline in a path as \012, but a backslash as itself.
- * Where that leaves a doubt, map_files has the exact path, if we may read it.
+ * The kernel writes a newline in a path as \012, but a backslash unescaped. Resolve this ambiguity
+ * by the exact path in map_files, if it may be read.
  */
 static void restore_newlines(const struct image_event *event, char *path, char exact[PATH_MAX])
 {
@@ -74,9 +74,9 @@ static void restore_newlines(const struct image_event *event, char *path, char e
 }
 
 /*
- * A line of /proc/PID/maps into an event; the path stays in the line.
+ * Convert a line of /proc/PID/maps to an event; the path points into the line.
  *
- * Return: whether it is an executable mapping.
+ * Return: true if it is an executable mapping.
  */
 static bool parse_mapping(char *line, struct image_event *event, char exact[PATH_MAX])
 {
@@ -118,8 +118,8 @@ static bool is_executable(const char *line)
 }
 
 /*
- * All of them before the first is told: whoever hears of one may take longer than the
- * process takes to map something else.
+ * Read all lines before the first event is delivered: handling an event may take longer than the
+ * process takes to change its mappings.
  */
 static int executable_lines(FILE *maps, struct lines *lines)
 {
@@ -143,7 +143,7 @@ static int executable_lines(FILE *maps, struct lines *lines)
 	return errno != 0 && !feof(maps) ? -1 : 0;
 }
 
-/* The text is changed. */
+/* Deliver an event for each line; modifies the text of @lines. */
 static void lines_tell(const struct lines *lines, struct image_event *event, image_event_fn handle,
 		       void *context)
 {
@@ -165,7 +165,10 @@ int process_scan(uint32_t pid, image_event_fn handle, void *context, struct erro
 	char command[COMMAND_BYTES];
 	int rc;
 
-	/* Before the file is opened: that is what binds it to an address space. */
+	/*
+	 * Read the clock before the file is opened, because the open binds the file to an address
+	 * space.
+	 */
 	event.time_ns = clock_monotonic_ns();
 	maps = process_maps_open(pid, NULL);
 	if (maps == NULL)
@@ -176,7 +179,7 @@ int process_scan(uint32_t pid, image_event_fn handle, void *context, struct erro
 		free(lines.text);
 		return rc;
 	}
-	/* The file of one that has ended may be opened, and is empty. */
+	/* The file of a process that has ended can be opened, but is empty. */
 	if (lines.bytes == 0 && process_is_gone(pid)) {
 		errno = ESRCH;
 		return scan_error(pid, err);
@@ -192,14 +195,14 @@ int process_scan(uint32_t pid, image_event_fn handle, void *context, struct erro
 	return 0;
 }
 
-/* @rank: processes of the same user before this one */
+/* @rank: number of processes of the same user listed before this one */
 struct listed {
 	uint32_t pid;
 	uint32_t uid;
 	uint32_t rank;
 };
 
-/* @ranks: uid + 1 -> processes so far */
+/* @ranks: uid + 1 -> number of its processes so far */
 struct listing {
 	struct listed *listed;
 	size_t count;

@@ -32,7 +32,9 @@ int process_stat_read(struct process_stat *stat, uint32_t pid)
 
 	if (process_file_read(pid, "stat", line, sizeof(line)) < 0)
 		return -ESRCH;
-	/* The name may contain anything, so start after its parenthesis: field 3. */
+	/*
+	 * The name may contain any characters, so parse from its closing parenthesis on: field 3.
+	 */
 	rest = strrchr(line, ')');
 	if (rest == NULL || sscanf(rest + 1,
 				   " %*c %*s %*s %*s %*s %*s %lu %*s %*s %*s %*s %*s %*s %*s %*s "

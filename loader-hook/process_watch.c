@@ -10,10 +10,10 @@
 #include "loader-hook/process_scan.h"
 #include "loader-hook/process_stat.h"
 
-/* Processes forgotten at once. */
+/* Processes removed per iteration. */
 #define GONE_MAX 256
 
-/* A look in progress. */
+/* State of a pass over /proc. */
 struct look {
 	struct process_watch *watch;
 	uint64_t now_ns;
@@ -21,7 +21,7 @@ struct look {
 	void *context;
 };
 
-/* What tells that a process is still the same, with the same program. */
+/* Identifies a process and the program that it runs. */
 struct identity {
 	uint64_t start;
 	uint64_t device;
@@ -51,7 +51,7 @@ static void forget(struct process_watch *watch, uint32_t pid)
 	u64_map_remove(&watch->processes, pid);
 }
 
-/* Kernel threads, and what has ended but was not waited for, have no program. */
+/* Return: false for kernel threads and zombies, which have no program. */
 static bool identity_read(struct identity *identity, uint32_t pid)
 {
 	struct process_stat numbers;
@@ -134,7 +134,7 @@ static void tell(enum image_event_type type, uint32_t pid, uint64_t time_ns, uin
 	handle(context, &event);
 }
 
-/* Identity before mappings: what changes between the two is noticed at the next look. */
+/* Read the identity before the mappings: a change between the two is noticed by the next pass. */
 struct watched_process *process_watch_mend(struct process_watch *watch, uint32_t pid,
 					   uint64_t now_ns, image_event_fn handle, void *context)
 {
@@ -175,7 +175,7 @@ static void process_look(void *context, uint32_t pid)
 	struct identity identity;
 
 	if (!identity_read(&identity, pid))
-		return; /* as if it were gone */
+		return; /* handled as if it were gone */
 	if (process == NULL || process->due || !is_same(process, &identity))
 		process = process_watch_mend(look->watch, pid, look->now_ns, look->handle,
 					     look->context);
@@ -185,7 +185,7 @@ static void process_look(void *context, uint32_t pid)
 	process->round = look->watch->round;
 }
 
-/* Up to @max processes that this look has not seen. */
+/* Find up to @max processes that this pass has not seen. */
 static size_t find_gone(const struct process_watch *watch, uint32_t *gone, size_t max)
 {
 	uint64_t pid, value;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which processes there are, by looking at /proc now and then, for where nobody tells
- * of forks, exits, and execs.
+ * Tracks processes by periodic passes over /proc, where no other source reports forks, exits and
+ * execs.
  *
- * A process that is new is scanned. One that has another program than it had, and of
- * which nobody told, is too, and what it did since the last look is not known (an
- * event LOST): its samples are in doubt rather than wrong.
+ * A new process is scanned. A process whose program has changed without any report is scanned, too.
+ * Its actions since the last pass are unknown (an event LOST), so its samples are marked uncertain
+ * instead of being attributed to wrong images.
  */
 #ifndef DCPI_PROCESS_WATCH_H
 #define DCPI_PROCESS_WATCH_H
@@ -17,14 +17,14 @@
 #include "loader-hook/image_event.h"
 
 /**
- * struct watched_process - one that has a program
- * @start:    struct process_stat's
- * @device, @inode: of its program's file
- * @known_ns: up to when all is known of it
- * @round:    the watch's, when it was seen last
- * @due:      must be read from /proc
- * @counted:  @sequence is known
- * @sequence: whoever tells of the process may keep count here
+ * struct watched_process - a process that has a program
+ * @start:          creation time, as in struct process_stat
+ * @device, @inode: its program's file
+ * @known_ns:       all events of the process are known up to this time
+ * @round:          number of the last pass that saw the process
+ * @due:            the next pass must read the process from /proc
+ * @counted:        @sequence is valid
+ * @sequence:       for the source that reports events of the process: the next expected number
  */
 struct watched_process {
 	uint64_t start;
@@ -37,7 +37,7 @@ struct watched_process {
 	uint32_t sequence;
 };
 
-/** struct process_watch - zeroed: no process is known */
+/** struct process_watch - zero-initialised: no process is known */
 struct process_watch {
 	struct u64_map processes; /* pid -> struct watched_process * */
 	uint64_t round;
@@ -45,38 +45,38 @@ struct process_watch {
 
 void process_watch_deinit(struct process_watch *watch);
 
-/** process_watch_find() - Return: NULL if it is not known. */
+/** process_watch_find() - Return: NULL if the process is not known */
 struct watched_process *process_watch_find(const struct process_watch *watch, uint32_t pid);
 
 /**
- * process_watch_add() - there is a process, or it has another program now
+ * process_watch_add() - add a process, or replace its identity after an exec
  *
- * What it is is read from /proc. Return: NULL if it is gone, has no program, or there
- * is no memory: it is not known then.
+ * Reads the identity of the process from /proc. Return: NULL if the process is gone or has no
+ * program, or if out of memory; it is then not known.
  */
 struct watched_process *process_watch_add(struct process_watch *watch, uint32_t pid,
 					  uint64_t now_ns);
 
-/** process_watch_note_all() - take all processes for known, without telling of them */
+/** process_watch_note_all() - add all processes without emitting events */
 void process_watch_note_all(struct process_watch *watch, uint64_t now_ns);
 
 /**
- * process_watch_mend() - tell what is known of a process after something was missed
- * @now_ns: LOST is told from @known_ns to now; then a scan, or EXIT
+ * process_watch_mend() - report the current state of a process after events were missed
+ * @now_ns: LOST is emitted for @known_ns to @now_ns; then the events of a scan, or EXIT
  *
- * Return: the process as above.
+ * Return: the process, as process_watch_add().
  */
 struct watched_process *process_watch_mend(struct process_watch *watch, uint32_t pid,
 					   uint64_t now_ns, image_event_fn handle, void *context);
 
 /**
- * process_watch_doubt() - tell that something may have been missed of any that is @counted
- * @since_ns: LOST is told from then to now; they are read at the next look
+ * process_watch_doubt() - report that events of all processes that are @counted may be missing
+ * @since_ns: LOST is emitted for @since_ns to @now_ns; the next pass reads the processes
  */
 void process_watch_doubt(struct process_watch *watch, uint64_t since_ns, uint64_t now_ns,
 			 image_event_fn handle, void *context);
 
-/** process_watch_look() - tell what has changed since the last look */
+/** process_watch_look() - make a pass over /proc and report the changes since the last one */
 void process_watch_look(struct process_watch *watch, uint64_t now_ns, image_event_fn handle,
 			void *context);
 

@@ -17,24 +17,24 @@
 #include "lib/wake_set.h"
 #include "loader-hook/perf_ring.h"
 
-/* In memory, of all rings. */
+/* Limit of the memory for the records of all rings. */
 #define HELD_BYTES_MAX ((size_t)32 << 20)
 /*
  * The owner is woken when this many bytes wait, a quarter of a ring of samples. Labels, files and
- * maps of short processes can be read only while the processes exist.
+ * maps of short-lived processes can be read only while the processes exist.
  */
 #define HELD_BYTES_WAKE ((size_t)64 << 10)
 /*
- * Between two passes, so that a pass over the rings of many CPUs pays. A ring that woke the
- * thread has room for a hundred times as long.
+ * Delay between two passes, so that each pass over the rings of many CPUs finds enough records. A
+ * ring that woke the thread has room for the records of a hundred delays.
  */
 #define PASS_MS 10
 
 /*
- * @lock:  of @rings, @count and @wakes
- * @wakes: all rings
- * @end_fd: an eventfd: the thread is to end
- * @owner_fd: an eventfd: much waits in memory
+ * @lock:     protects @rings, @count and @wakes
+ * @wakes:    all rings
+ * @end_fd:   an eventfd that ends the thread
+ * @owner_fd: an eventfd that wakes the owner when many records are in memory
  */
 struct ring_reader {
 	pthread_t thread;
@@ -78,7 +78,7 @@ static void *reader_run(void *context)
 		{.fd = wake_set_fd(reader->wakes), .events = POLLIN},
 	};
 
-	/* This concerns the thread alone. Where it is not permitted, the thread is rarely late. */
+	/* Affects only this thread. If it is not permitted, the thread still rarely runs late. */
 	setpriority(PRIO_PROCESS, 0, PRIO_MIN);
 	for (;;) {
 		if (poll(waiting, 2, -1) < 0 && errno != EINTR)
@@ -91,7 +91,7 @@ static void *reader_run(void *context)
 	}
 }
 
-/* The owner takes signals. */
+/* Block all signals in the thread, so that the owner receives them. */
 static int thread_start(struct ring_reader *reader, struct error *err)
 {
 	sigset_t all, before;

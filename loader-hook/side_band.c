@@ -17,28 +17,30 @@
 #include "loader-hook/thread_count.h"
 
 /*
- * A process that is made, execs and ends leaves about 1 KiB: a CPU's largest ring holds
- * what a storm of them does in a second, should nobody read it for so long.
+ * The fork, exec and exit of a process take about 1 KiB of records. The largest ring of a CPU holds
+ * one second of a storm of such processes, in case the reader is late by that much.
  */
 #define MACHINE_BYTES_MAX (1U << 20)
 #define MACHINE_BYTES_MIN (1U << 18)
-/* Of all CPUs together. */
+/* For all CPUs together. */
 #define MACHINE_BYTES (64U << 20)
-/* All rings of a user count against perf_event_mlock_kb, the sampler's too. */
+/* All rings of a user count against perf_event_mlock_kb, including the sampler's. */
 #define TARGET_BYTES (1U << 16)
-/* Records of kernel code are rare, and read at each drain. */
+/* Records of kernel code are rare; they are read at each drain. */
 #define KERNEL_BYTES (1U << 14)
-/* Wake up when a quarter of a ring is full, or so much. */
+/* The reader is woken when a quarter of a ring is full, or this many bytes wait. */
 #define WAKE_BYTES (1U << 16)
 
 /*
- * @online: the CPUs that are recorded
- * @rings: by CPU number, NULL: not recorded
- * @heap:  during a drain: CPUs with a record waiting, the oldest on top
- * @times: of the waiting record, by CPU number
- * @gap_ns: during a drain: from when on a record may be missing, or came what makes no sense
- * @doubts: drains in which one may
- * @now_ns: of this drain or the last one; @since_ns: of the one before
+ * @online:   the CPUs that are recorded
+ * @rings:    by CPU number; NULL: not recorded
+ * @heap:     during a drain: CPUs with a record waiting, the one with the oldest record on top
+ * @times:    times of the waiting records, by CPU number
+ * @gap_ns:   during a drain: start of the interval in which records may be missing or were
+ *            malformed
+ * @doubts:   number of drains with such an interval
+ * @now_ns:   start of this drain or the last one
+ * @since_ns: start of the drain before
  */
 struct side_band {
 	struct perf_event_attr attr;
@@ -71,7 +73,7 @@ static size_t pages_of(size_t bytes)
 	return bytes > page ? bytes / page : 1;
 }
 
-/* Of one CPU's ring, when the whole machine is watched; a power of two. */
+/* Size of the ring of one CPU if the whole machine is recorded; a power of two. */
 static size_t machine_bytes(void)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_CONF);
@@ -83,10 +85,11 @@ static size_t machine_bytes(void)
 }
 
 /*
- * Some records are not requested, because Linux makes one record for all listeners, changes it for
- * each and does not restore it. A build-id for one listener marks the mmap records of others as
- * having one, and perf aborts on those. Records of kernel code (ksymbol, bpf_event and text_poke)
- * get longer by each listener's trailer, and perf script gives up: set_kernel_attr().
+ * Some records are not requested, because Linux makes one record for all listeners, modifies it for
+ * each listener and does not restore it. A build-id for one listener marks the mmap records of
+ * others as having one, and perf aborts on those. Records of kernel code (ksymbol, bpf_event and
+ * text_poke) get longer by each listener's trailer, and perf script fails on them; see
+ * set_kernel_attr().
  */
 static void set_attr(struct perf_event_attr *attr, bool target, size_t ring_bytes)
 {
@@ -110,13 +113,13 @@ static void set_attr(struct perf_event_attr *attr, bool target, size_t ring_byte
 		attr->inherit = 1;
 		attr->disabled = 1;
 		attr->enable_on_exec = 1;
-		/* Without these no privilege is needed for one's own processes. */
+		/* With these flags a user may record his own processes without privileges. */
 		attr->exclude_kernel = 1;
 		attr->exclude_hv = 1;
 	}
 }
 
-/* Without a trailer (sample_id_all) the records of other listeners stay as they are. */
+/* Records without a trailer (sample_id_all) do not change those of other listeners. */
 static void set_kernel_attr(struct perf_event_attr *attr)
 {
 	memset(attr, 0, sizeof(*attr));
@@ -126,7 +129,7 @@ static void set_kernel_attr(struct perf_event_attr *attr)
 	attr->ksymbol = 1;
 }
 
-/* Large rings need not be permitted: what memory may be locked is the user's. */
+/* Open a ring, which is made smaller if the user's limit of locked memory is exceeded. */
 static int open_ring(struct side_band *band, struct perf_ring **ring, unsigned int cpu,
 		     struct error *err)
 {
@@ -157,7 +160,7 @@ static int open_cpu(struct side_band *band, unsigned int cpu, struct error *err)
 	return 0;
 }
 
-/* At first. */
+/* Open the rings of the CPUs that are online at the start. */
 static int open_cpus(struct side_band *band, struct error *err)
 {
 	uint32_t cpu;
@@ -165,7 +168,7 @@ static int open_cpus(struct side_band *band, struct error *err)
 	for (cpu = 0; cpu < band->online.end; cpu++) {
 		int result = online_cpus_has(&band->online, cpu) ? open_cpu(band, cpu, err) : 0;
 
-		/* It has gone offline again, and is told of when it comes. */
+		/* The CPU went offline again; it is recorded when it comes back. */
 		if (result == -ENODEV)
 			cpu_list_remove(&band->online.list, cpu);
 		else if (result < 0)
@@ -174,7 +177,7 @@ static int open_cpus(struct side_band *band, struct error *err)
 	return 0;
 }
 
-/* Something may be missing, from then on. */
+/* Note that records may be missing from @since_ns on. */
 static void gap_from(struct side_band *band, uint64_t since_ns)
 {
 	if (since_ns < band->gap_ns)
@@ -186,7 +189,7 @@ static int cpu_came(void *context, uint32_t cpu)
 	return open_cpu(context, cpu, NULL);
 }
 
-/* Its event has lost it: it needs a new one when it comes back. */
+/* The event of an offline CPU stays disabled; the CPU needs a new event when it comes back. */
 static void cpu_went(void *context, uint32_t cpu)
 {
 	struct side_band *band = context;
@@ -198,8 +201,8 @@ static void cpu_went(void *context, uint32_t cpu)
 }
 
 /*
- * What stands has stood since the last time it was asked, or longer: not since the time
- * before that.
+ * An event that is found stopped has stopped at or before the previous check, but not before the
+ * check preceding it.
  */
 static bool cpu_stands(void *context, uint32_t cpu)
 {
@@ -212,9 +215,10 @@ static bool cpu_stands(void *context, uint32_t cpu)
 }
 
 /*
- * Of a CPU that came, what happened there is not known since the last drain; nor of
- * one that went, of which the youngest records were left for this one. An inherited
- * event cannot be added to children that exist, and loses none of its CPUs.
+ * Follow CPUs that went offline or came online. Events on a CPU that came online are unknown since
+ * the last drain; so are those on a CPU that went offline, because the last drain left its youngest
+ * records for this one. Not for a target: its inherited event cannot be added to existing children,
+ * and loses none of its CPUs.
  */
 static void follow_cpus(struct side_band *band, uint64_t drained_ns)
 {
@@ -341,17 +345,17 @@ static void push(struct side_band *band, size_t cpu)
 	}
 }
 
-/* Kernel code has been there since the last drain, or later. */
+/* Records of kernel code carry no time: the code was made after the last drain began. */
 static uint64_t record_time(const struct side_band *band, const struct perf_event_header *record)
 {
 	return band->attr.ksymbol ? band->since_ns : side_band_record_time(record);
 }
 
 /*
- * Look at a CPU's next record. One made after the drain began is left for the
- * next: what it depends on may be in a ring that was looked at before. One of a time
- * that cannot be would be left for ever, and is dropped. So is what makes no sense: then
- * there may have been anything since the record before.
+ * Read a CPU's next record. A record made after the drain began is left for the next drain, because
+ * a record on which it depends may be in a ring that was read before. A record with an impossible
+ * time would be left forever, so it is dropped. Malformed records are dropped, too; any records may
+ * then be missing since the previous one.
  */
 static bool advance(struct side_band *band, size_t cpu)
 {
@@ -409,7 +413,7 @@ static void deliver(struct side_band *band, const struct perf_event_header *head
 	case SIDE_BAND_LOST:
 		band->lost += record.lost;
 		break;
-	case SIDE_BAND_KERNEL: /* the kernel itself does not send these */
+	case SIDE_BAND_KERNEL: /* only the perf tool writes these */
 	case SIDE_BAND_OTHER:
 		break;
 	}
@@ -427,7 +431,7 @@ static void gone_tell(void *context, uint32_t pid)
 	band->handle(band->context, &event);
 }
 
-/* A ring that became full while it was read refused only what is younger than the drain. */
+/* A ring that became full while it was read refused only records younger than the drain. */
 static void consume(struct side_band *band, struct perf_ring *ring)
 {
 	if (perf_ring_pressed(ring, true))
@@ -435,7 +439,10 @@ static void consume(struct side_band *band, struct perf_ring *ring)
 	perf_ring_consumed(ring);
 }
 
-/* Now that there is room again, and all CPUs are recorded. */
+/*
+ * Report an interval with losses. It ends now, because the rings have room again and all CPUs are
+ * recorded.
+ */
 static void tell_loss(struct side_band *band)
 {
 	struct image_event event = {.type = IMAGE_EVENT_LOST, .time_ns = band->gap_ns};
@@ -448,10 +455,10 @@ static void tell_loss(struct side_band *band)
 }
 
 /*
- * The time is taken first. Whatever an event made before that time depends on
- * (a fork before the child's exec, a mapping before the sample in it) was in
- * its ring by then, because the kernel writes these records before it lets the
- * task go on; so it is seen, whichever ring is looked at first.
+ * The clock is read first. A record made before that time may depend on others: a child's exec on
+ * the fork, a sample on its mapping. These others were in their rings by then, because the kernel
+ * writes such records before it resumes the task. So the drain sees them, regardless of the order
+ * in which rings are read.
  */
 uint64_t side_band_drain(struct side_band *band, image_event_fn handle, void *context)
 {

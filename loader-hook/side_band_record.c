@@ -7,7 +7,7 @@
 
 #include "lib/bounded_reader.h"
 
-/* Numbers in records are in the machine's byte order, so no bounded_reader_u32(). */
+/* Numbers in records have the machine's byte order, so bounded_reader_u32() cannot be used. */
 #define TAKE(reader, target)                                                                       \
 	do {                                                                                       \
 		const void *bytes_ = bounded_reader_bytes(reader, sizeof(target));                 \
@@ -15,7 +15,9 @@
 			memcpy(&(target), bytes_, sizeof(target));                                 \
 	} while (0)
 
-/* Address, length, type and flags of code, before its name; that fills up eight bytes. */
+/*
+ * Size of the address, length, type and flags before the name; the name is padded to eight bytes.
+ */
 #define KSYMBOL_NAME_AT 16
 
 size_t side_band_record_excess(const struct perf_event_header *header, size_t trailer_bytes)
@@ -42,7 +44,7 @@ uint64_t side_band_record_time(const struct perf_event_header *header)
 	return time;
 }
 
-/* The string that fills the rest of a record; NULL unless it ends within it. */
+/* Return the string that fills the rest of a record; NULL if it is not terminated there. */
 static const char *take_string(struct bounded_reader *reader)
 {
 	size_t bytes = bounded_reader_left(reader);
@@ -51,7 +53,7 @@ static const char *take_string(struct bounded_reader *reader)
 	return string != NULL && memchr(string, '\0', bytes) != NULL ? string : NULL;
 }
 
-/* The file of an mmap2 record: build-id, or device, inode and its generation. */
+/* Parse the file of an mmap2 record: a build-id, or device, inode and the inode's generation. */
 static void parse_file(struct image_event *event, const uint8_t file[24], bool has_build_id)
 {
 	uint32_t device_major, device_minor;
@@ -67,7 +69,9 @@ static void parse_file(struct image_event *event, const uint8_t file[24], bool h
 	event->device = makedev(device_major, device_minor);
 	memcpy(&event->inode, file + 8, sizeof(event->inode));
 	memcpy(&generation, file + 16, sizeof(generation));
-	/* File systems without generations have 0, and so has perf where it reads /proc. */
+	/*
+	 * 0 on file systems without generations, and in records that perf synthesises from /proc.
+	 */
 	if (event->inode != 0 && generation != 0)
 		event->version = IMAGE_EVENT_VERSION(generation);
 }
@@ -100,7 +104,9 @@ static void parse_mmap2(struct side_band_record *ret, struct bounded_reader *rea
 	ret->kind = mapping_kind(misc);
 }
 
-/* As old kernels have it, and perf for what runs already: which file is not said. */
+/*
+ * Written by old kernels, and by perf for processes that already run; does not identify the file.
+ */
 static void parse_mmap(struct side_band_record *ret, struct bounded_reader *reader, uint16_t misc)
 {
 	struct image_event *event = &ret->event;
@@ -117,7 +123,7 @@ static void parse_mmap(struct side_band_record *ret, struct bounded_reader *read
 	ret->kind = mapping_kind(misc);
 }
 
-/* Threads have names of their own; the process' name is its leader's. */
+/* Threads have separate names; the name of a process is that of its leader. */
 static void parse_comm(struct side_band_record *ret, struct bounded_reader *reader, uint16_t misc)
 {
 	bool exec = (misc & PERF_RECORD_MISC_COMM_EXEC) != 0;
@@ -131,7 +137,7 @@ static void parse_comm(struct side_band_record *ret, struct bounded_reader *read
 	ret->kind = SIDE_BAND_EVENT;
 }
 
-/* The same layout for fork and exit: pid, ppid, tid, ptid, time. */
+/* Fork and exit records have the same layout: pid, ppid, tid, ptid, time. */
 static void parse_task(struct side_band_record *ret, struct bounded_reader *reader, bool fork)
 {
 	TAKE(reader, ret->event.pid);
@@ -148,7 +154,7 @@ static void parse_task(struct side_band_record *ret, struct bounded_reader *read
 		ret->kind = SIDE_BAND_EVENT;
 }
 
-/* What is gone stays known until something else takes its place. */
+/* Removals are ignored: removed code stays known until other code replaces it. */
 static void parse_ksymbol(struct side_band_record *ret, struct bounded_reader *reader)
 {
 	struct image_event *event = &ret->event;
@@ -219,7 +225,7 @@ void side_band_record_take(struct side_band_record *ret, const struct perf_event
 	default:
 		break;
 	}
-	/* The idle task, and tasks that our PID namespace does not show. */
+	/* The idle task, and tasks that this PID namespace does not show. */
 	if (ret->kind != SIDE_BAND_LOST && ret->kind != SIDE_BAND_KERNEL &&
 	    (ret->event.pid == 0 || ret->event.pid == UINT32_MAX))
 		ret->kind = SIDE_BAND_OTHER;

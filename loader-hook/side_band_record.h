@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Perf's side-band records, checked and taken apart: of a ring, or of a perf.data file. */
+/* Parser of perf's side-band records, from a ring or a perf.data file. Checks their contents. */
 #ifndef DCPI_SIDE_BAND_RECORD_H
 #define DCPI_SIDE_BAND_RECORD_H
 
@@ -11,12 +11,12 @@ enum side_band_kind {
 	SIDE_BAND_EVENT,  /* @event is complete */
 	SIDE_BAND_CLONE,  /* @event.pid has a new thread */
 	SIDE_BAND_EXIT,	  /* thread @tid of @event.pid ended */
-	SIDE_BAND_KERNEL, /* @event: the kernel or a module has code there; perf's own word */
+	SIDE_BAND_KERNEL, /* @event: code of the kernel or a module; written by the perf tool */
 	SIDE_BAND_LOST,	  /* @lost records were dropped */
-	SIDE_BAND_OTHER,  /* of no interest, or malformed */
+	SIDE_BAND_OTHER,  /* not of interest, or malformed */
 };
 
-/** struct side_band_record - a record; the path points into the record. */
+/** struct side_band_record - a parsed record; the path points into the raw record */
 struct side_band_record {
 	enum side_band_kind kind;
 	struct image_event event;
@@ -25,30 +25,30 @@ struct side_band_record {
 };
 
 /**
- * side_band_record_excess() - bytes after a record's trailer that mean nothing
- * @trailer_bytes: of the trailer that it should have
+ * side_band_record_excess() - number of meaningless bytes after a record's trailer
+ * @trailer_bytes: size of the trailer that the record should have
  *
- * Linux makes one KSYMBOL record for all who listen, and adds the size of a trailer to it
- * for each of them: only the first gets a record that ends where it should.
+ * Linux makes one KSYMBOL record for all listeners, and adds the size of a trailer to it for each
+ * of them: only the first listener gets a record with the right size.
  */
 size_t side_band_record_excess(const struct perf_event_header *header, size_t trailer_bytes);
 
 /**
- * side_band_record_time() - when a record was made
+ * side_band_record_time() - return the time of a record
  *
- * Every record has its time at its end (sample_id_all, PERF_SAMPLE_TIME alone).
+ * Every record ends with its time (sample_id_all, PERF_SAMPLE_TIME alone).
  *
- * Return: CLOCK_MONOTONIC in ns; 0 if the record is too short for one.
+ * Return: CLOCK_MONOTONIC in ns; 0 if the record is too short to contain a time.
  */
 uint64_t side_band_record_time(const struct perf_event_header *header);
 
-/** side_band_record_parse() - take a record apart; aligned to eight bytes. */
+/** side_band_record_parse() - parse a record that ends with its time; aligned to eight bytes */
 void side_band_record_parse(struct side_band_record *ret, const struct perf_event_header *header);
 
 /**
- * side_band_record_take() - the same for a record that ends in anything, or nothing
- * @trailer_bytes: so long is that; at most what is behind the header
- * @time_ns:       when it was made, of the clock that the event is to have; 0: not known
+ * side_band_record_take() - parse a record with any trailer, or none
+ * @trailer_bytes: size of the trailer; at most the size of the record after its header
+ * @time_ns:       time of the record, by the clock that the event is to use; 0: not known
  */
 void side_band_record_take(struct side_band_record *ret, const struct perf_event_header *header,
 			   size_t trailer_bytes, uint64_t time_ns);

@@ -4,9 +4,11 @@
 #include "loader-hook/process_gone.h"
 #include "loader-hook/process_list.h"
 
-/* A process' value: its threads beside the leader, and whether that has ended. */
+/* Value of a process: the number of its threads other than the leader, and this flag. */
 #define LEADER_ENDED (1ULL << 32)
-/* Or that its threads are not counted: its leader has ended, and /proc knows the others. */
+/*
+ * Value of a process whose threads are not counted: its leader has ended; /proc lists the others.
+ */
 #define NOT_COUNTED (1ULL << 33)
 
 void thread_count_deinit(struct thread_count *threads)
@@ -45,7 +47,7 @@ bool thread_count_knows(const struct thread_count *threads, uint32_t pid)
 	return u64_map_find(&threads->processes, pid) != NULL;
 }
 
-/* A thread that ended, and whether its process has others beside the leader. */
+/* A thread that ended; @others: its process has other threads besides the leader. */
 struct ending {
 	uint32_t pid;
 	uint32_t tid;
@@ -60,8 +62,8 @@ static void thread_visit(void *context, uint32_t tid)
 }
 
 /*
- * By /proc, which is ahead of the records: threads that have ended are not there, though
- * their records are yet to come.
+ * Return true if /proc lists no other thread. /proc is ahead of the records: threads that have
+ * ended are not listed, although their records may not have been read yet.
  */
 static bool is_last(uint32_t pid, uint32_t tid)
 {
@@ -96,7 +98,7 @@ bool thread_count_exit(struct thread_count *threads, uint32_t pid, uint32_t tid)
 	return true;
 }
 
-/* Up to @max processes that are gone. */
+/* Find up to @max processes that are gone. */
 static size_t find_gone(const struct thread_count *threads, uint32_t *gone, size_t max)
 {
 	uint64_t pid, value;

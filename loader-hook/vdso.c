@@ -12,7 +12,7 @@
 
 CLEANUP_DEFINE(elf, Elf *, elf_end)
 
-/* Our own vDSO; the kernel made it, so that its header can be believed. */
+/* The vDSO of this process; its header can be trusted, because the kernel made it. */
 static const ElfW(Ehdr) * own_vdso(void)
 {
 	unsigned long address = getauxval(AT_SYSINFO_EHDR);
@@ -38,7 +38,7 @@ int vdso_build_id(struct build_id *ret)
 	return -ENOENT;
 }
 
-/* Its section headers are the last thing in it. */
+/* The section headers are at the end of the vDSO. */
 static Elf *open_elf(const ElfW(Ehdr) * header, void **copy)
 {
 	size_t bytes = header->e_shoff + (size_t)header->e_shnum * header->e_shentsize;
