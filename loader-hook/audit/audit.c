@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * libdcpi-audit.so: tells the daemon which objects the dynamic loader maps and where,
- * for LD_AUDIT (rtld-audit(7)).
+ * libdcpi-audit.so: reports to the daemon which objects the dynamic loader maps and where, through
+ * LD_AUDIT (rtld-audit(7)).
  *
- * It is a guest in every process. So it has no C library, which the loader would
- * otherwise load a second time: no malloc, no errno, no thread-local memory. It reads
- * nothing that may fault, waits for nobody, and makes no system call where seccomp
- * might kill for it. A descriptor is open only while a datagram is sent.
+ * The library runs in foreign processes. It has no C library, because the loader would load a
+ * second one: no malloc, no errno, no thread-local memory. It reads no memory that may fault, never
+ * blocks, and makes no system call for which seccomp might kill the process. A descriptor is open
+ * only while a datagram is sent.
  *
- * What a dlopen() or the start of a program loads is one batch, told when it is all
- * there, before any of its code runs. Without a daemon a batch costs one system call.
+ * The objects that a dlopen() or the start of a program loads form one batch. It is sent when all
+ * of them are loaded, before any of their code runs. Without a daemon a batch costs one system
+ * call.
  */
 #include <elf.h>
 #include <link.h>
@@ -25,29 +26,31 @@
 
 #define HOOK __attribute__((visibility("default")))
 
-/* An object's cookie: its pages, or what it is. NONE: which they are was not told. */
+/*
+ * Cookie of an object: its page range, or COOKIE_PROGRAM. COOKIE_NONE: its range was not reported.
+ */
 #define COOKIE_NONE 0
 #define COOKIE_PROGRAM 1
 #define COOKIE_PAGE_SHIFT 12
 #define COOKIE_START_BITS 36
 #define COOKIE_PAGES_BITS 28
 
-/* Our own ELF header. */
+/* ELF header of this library. */
 extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
 
 enum batch {
 	BATCH_NONE,   /* nothing has been loaded or unloaded */
-	BATCH_TOLD,   /* it is put into the datagram */
-	BATCH_UNTOLD, /* nobody listens, or it is not safe to speak */
+	BATCH_TOLD,   /* the batch is being put into the datagram */
+	BATCH_UNTOLD, /* no daemon listens, or sending is not safe */
 };
 
 /*
- * The loader calls one hook at a time, but as the process exits.
+ * The loader calls one hook at a time, except while the process exits.
  *
  * @busy:     a hook is active
- * @program:  of the program, once it was seen
- * @ended:    the program ends: what is closed now stays mapped
- * @begun_ns: when we were loaded
+ * @program:  link map of the program, after it was seen
+ * @ended:    the program ends: objects closed now stay mapped
+ * @begun_ns: time when this library was loaded
  */
 static struct {
 	bool busy;
@@ -59,7 +62,10 @@ static struct {
 	struct datagram datagram;
 } audit;
 
-/* What could not be told shows as a datagram that did not come. */
+/*
+ * Return: false if another hook is active. The skipped sequence number makes the daemon notice that
+ * an event was not reported.
+ */
 static bool enter(void)
 {
 	if (!__atomic_test_and_set(&audit.busy, __ATOMIC_ACQUIRE))
@@ -73,7 +79,7 @@ static void leave(void)
 	__atomic_clear(&audit.busy, __ATOMIC_RELEASE);
 }
 
-/* At the first event of a batch: whether it is to be told. */
+/* Return true if the current batch is to be reported; decided at its first event. */
 static bool is_told(void)
 {
 	bool silent;
@@ -99,7 +105,7 @@ static void batch_end(void)
 	audit.batch = BATCH_NONE;
 }
 
-/* Return: NULL if the path is too long. */
+/* Report one segment. Return: NULL if the path is too long. */
 static const struct audit_record *text_tell(const ElfW(Phdr) * segment, uintptr_t bias,
 					    const struct build_id *build_id, const char *path)
 {
@@ -108,7 +114,7 @@ static const struct audit_record *text_tell(const ElfW(Phdr) * segment, uintptr_
 
 	if (record == NULL)
 		return NULL;
-	/* As it is mapped: whole pages. */
+	/* The loader maps whole pages. */
 	record->start = (bias + segment->p_vaddr) & ~mask;
 	record->length =
 		((bias + segment->p_vaddr + segment->p_memsz + mask) & ~mask) - record->start;
@@ -118,7 +124,10 @@ static const struct audit_record *text_tell(const ElfW(Phdr) * segment, uintptr_
 	return record;
 }
 
-/* From the first executable page to the last one. */
+/*
+ * Return the cookie of an object whose first executable page is at @start and whose last one ends
+ * at @end.
+ */
 static uintptr_t cookie_of(uint64_t start, uint64_t end)
 {
 	uint64_t page = start >> COOKIE_PAGE_SHIFT;
@@ -129,7 +138,7 @@ static uintptr_t cookie_of(uint64_t start, uint64_t end)
 	return page << COOKIE_PAGES_BITS | pages;
 }
 
-/* Return: its cookie. */
+/* Report the executable segments of an object. Return: its cookie. */
 static uintptr_t object_tell(const struct loaded_object *object, const char *path)
 {
 	uint64_t start = UINT64_MAX, end = 0;
@@ -176,14 +185,14 @@ static void program_tell(const struct link_map *map)
 	datagram_record(&audit.datagram, AUDIT_RECORD_PROGRAM, path);
 	datagram_record(&audit.datagram, AUDIT_RECORD_COMMAND, command);
 	datagram_flag(&audit.datagram, AUDIT_MESSAGE_BEGINS);
-	/* Of "ld.so PROGRAM" the kernel knows the loader only. */
+	/* In "ld.so PROGRAM" the kernel knows only the loader. */
 	if (path[0] != '\0' && audit.host.interpreter != 0 &&
 	    loaded_object_at_segments(&object, audit.host.segments, audit.host.segment_count,
 				      map->l_addr))
 		object_tell(&object, path);
 	else
 		datagram_flag(&audit.datagram, AUDIT_MESSAGE_INCOMPLETE);
-	/* Of one loader calls a hook, another does not; of ourselves none does. */
+	/* Some loaders call a hook for the vDSO, others do not; none does for this library. */
 	if (audit.host.vdso != 0)
 		header_tell(audit.host.vdso, "[vdso]");
 	if (audit.host.audit != NULL)
@@ -200,7 +209,7 @@ HOOK unsigned int la_version(unsigned int version)
 	return version < LAV_CURRENT ? version : LAV_CURRENT;
 }
 
-/* The first is the program. */
+/* The first object is the program. */
 HOOK unsigned int la_objopen(struct link_map *map, Lmid_t lmid, uintptr_t *cookie)
 {
 	struct loaded_object object;
@@ -219,7 +228,7 @@ HOOK unsigned int la_objopen(struct link_map *map, Lmid_t lmid, uintptr_t *cooki
 		if (is_program)
 			program_tell(map);
 		else if (map->l_addr == audit.host.vdso)
-			; /* told with the program, by its name */
+			; /* reported with the program, by its name */
 		else if (loaded_object_at_header(&object, map->l_addr, map->l_addr))
 			*cookie = object_tell(&object, map->l_name);
 		else
@@ -238,7 +247,7 @@ HOOK unsigned int la_objclose(uintptr_t *cookie)
 		return 0;
 	audit.ended |= *cookie == COOKIE_PROGRAM;
 	if (audit.ended || !is_told()) {
-		/* nothing to tell, or to nobody */
+		/* no event to report, or no daemon */
 	} else if (*cookie == COOKIE_NONE) {
 		datagram_flag(&audit.datagram, AUDIT_MESSAGE_INCOMPLETE);
 	} else {

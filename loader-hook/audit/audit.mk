@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The LD_AUDIT library: all of it compiled apart from the rest, for it has no C library,
-# no thread-local memory (stack protectors have), and is never instrumented.
+# The LD_AUDIT library. Its objects are compiled separately, because it has no C library and no
+# thread-local memory (which stack protectors use), and is never instrumented.
 audit_object := $(OBJ)/audit
 audit_cflags = -std=gnu17 $(WARNINGS) -Os -g -ffreestanding -fno-tree-loop-distribute-patterns \
 	-fno-stack-protector -fno-strict-overflow -fno-asynchronous-unwind-tables -fPIC \
@@ -17,7 +17,7 @@ $(audit_object)/%.o: %.c
 	@mkdir -p $(@D)
 	$(Q)$(CC) $(audit_cflags) -I. -D_GNU_SOURCE -MMD -MP -c -o $@ $<
 
-# Of libc it gets the loader alone, which is there already: __libc_stack_end.
+# -lc resolves __libc_stack_end, which is in the loader; with --as-needed libc itself is not linked.
 libdcpi-audit-link = $(CC) -shared -nostdlib -Wl,-z,relro,-z,now,-z,defs -Wl,--build-id \
 	-Wl,-soname,libdcpi-audit.so -Wl,--as-needed -o $@ $(libdcpi-audit-objects) -lc
 

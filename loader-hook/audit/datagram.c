@@ -8,10 +8,10 @@
 #include "lib/system_call.h"
 
 #define PATH_BYTES 4096
-/* Standard input, output and error. */
+/* Standard input, output and error have lower numbers. */
 #define DESCRIPTOR_MIN 3
 
-/* With the NUL; @most + 1 if it is longer. */
+/* Return: the size of @path including the NUL; @most + 1 if it is longer. */
 static size_t path_bytes(const char *path, size_t most)
 {
 	size_t n = 0;
@@ -71,7 +71,10 @@ void datagram_flag(struct datagram *datagram, enum audit_message_flag flag)
 	datagram->message.head.flags |= (uint32_t)flag;
 }
 
-/* Not a number that something is written to without asking whose it is. */
+/*
+ * Open a socket whose number is none of the standard streams, to which programs write without a
+ * check.
+ */
 static long socket_open(void)
 {
 	long fd =

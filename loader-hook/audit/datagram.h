@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A datagram to the daemon, in the making. Nothing is allocated, and no descriptor is
- * open but while one is sent: programs close descriptors that they do not know, and
- * count on the numbers of those that they open.
+ * A datagram to the daemon while it is composed. No memory is allocated, and a descriptor is open
+ * only while a datagram is sent: programs close descriptors that they do not know, and rely on the
+ * numbers of the ones they open.
  */
 #ifndef DCPI_DATAGRAM_H
 #define DCPI_DATAGRAM_H
@@ -14,10 +14,10 @@
 #include "loader-hook/audit/audit_message.h"
 
 /**
- * struct datagram - zeroed: nothing is in it
+ * struct datagram - zero-initialised: empty
  * @message:  head and records
- * @used:     bytes of it, 0: nothing
- * @sequence: of the next one
+ * @used:     bytes of @message in use, 0: empty
+ * @sequence: number of the next datagram
  * @socket:   path of the daemon's socket
  */
 struct datagram {
@@ -30,23 +30,23 @@ struct datagram {
 	char socket[108];
 };
 
-/** datagram_set_socket() - copies the path; one that is too long is none */
+/** datagram_set_socket() - copy the path of the socket; one that is too long is ignored */
 void datagram_set_socket(struct datagram *datagram, const char *path);
 
 /**
- * datagram_record() - room for another record
- * @path: of its path; may be NULL
+ * datagram_record() - append a record
+ * @path: path of the record; may be NULL
  *
- * What is full is sent. Return: the record, with type, size and path; the rest is zero.
- * NULL if the path is too long.
+ * Sends the datagram first if the record does not fit. Return: the record, with type, size and path
+ * set and the rest zero; NULL if the path is too long.
  */
 struct audit_record *datagram_record(struct datagram *datagram, enum audit_record_type type,
 				     const char *path);
 
-/** datagram_flag() - add to the flags of the one in the making */
+/** datagram_flag() - add to the flags of the datagram */
 void datagram_flag(struct datagram *datagram, enum audit_message_flag flag);
 
-/** datagram_send() - if there is anything. What cannot be sent at once is forgotten. */
+/** datagram_send() - send the datagram unless it is empty; drop it if it cannot be sent at once */
 void datagram_send(struct datagram *datagram);
 
 #endif

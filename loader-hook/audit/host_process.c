@@ -12,10 +12,10 @@
 
 #define CHUNK_BYTES 2048
 
-/* The loader's: where the kernel put the number of arguments, all of them, the environment. */
+/* Exported by the loader: address where the kernel put argc, argv and the environment. */
 extern void *__libc_stack_end;
 
-/* The value, if it is the variable's. */
+/* Return: the value of an environment entry if it is that of @name; else NULL. */
 static const char *value_of(const char *variable, const char *name)
 {
 	while (*name != '\0' && *variable == *name) {
@@ -25,7 +25,7 @@ static const char *value_of(const char *variable, const char *name)
 	return *name == '\0' && *variable == '=' ? variable + 1 : NULL;
 }
 
-/* Of several it cannot be told which one is ours. */
+/* Return: false also for several paths, because it is unknown which one is this library. */
 static bool is_one_path(const char *paths)
 {
 	if (paths[0] != '/')
@@ -108,9 +108,10 @@ void host_process_command(char command[16])
 }
 
 /*
- * Of a text that comes in pieces, the character after a key at the beginning of a line.
+ * State of a search in a text that arrives in pieces, for the character after a key at the
+ * beginning of a line.
  *
- * @matched: how much of the key this line has had
+ * @matched: number of characters of the key that the current line has matched
  */
 struct line_key {
 	const char *key;
@@ -119,7 +120,7 @@ struct line_key {
 	bool skipping;
 };
 
-/* Return: the character, NUL if it has not come yet. */
+/* Return: the character, NUL if it has not arrived yet. */
 static char line_key_find(struct line_key *find, const char *text, size_t bytes)
 {
 	const char *end = text + bytes;
@@ -155,7 +156,7 @@ bool host_process_is_filtered(void)
 	while (mode == '\0' && (n = system_call4(SYS_read, fd, (long)chunk, sizeof(chunk), 0)) > 0)
 		mode = line_key_find(&find, chunk, (size_t)n);
 	system_call4(SYS_close, fd, 0, 0, 0);
-	/* A kernel without seccomp has no such line. */
+	/* A kernel without seccomp does not write this line. */
 	return mode != '0' && mode != '\0';
 }
 

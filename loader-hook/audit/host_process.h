@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the library must know of the process that it is a guest of. */
+/* Properties of the process in which the library runs. */
 #ifndef DCPI_HOST_PROCESS_H
 #define DCPI_HOST_PROCESS_H
 
@@ -8,14 +8,14 @@
 #include <stdint.h>
 
 /**
- * struct host_process - from the stack, as the kernel left it
- * @segments:      AT_PHDR, @segment_count: AT_PHNUM: of the program
- * @interpreter:   AT_BASE: 0 if the program is static, or the loader itself
- * @page_bytes:    AT_PAGESZ
- * @vdso:          AT_SYSINFO_EHDR, or 0
- * @secure:        AT_SECURE: more privileges than who started it
- * @socket:        value of AUDIT_SOCKET_VARIABLE, NULL: not set. Valid until the program begins
- * @audit:         of LD_AUDIT, if that is one path; likewise
+ * struct host_process - read from the initial stack that the kernel made
+ * @segments, @segment_count: AT_PHDR, AT_PHNUM: program headers of the program
+ * @interpreter: AT_BASE: 0 if the program is static or is the loader itself
+ * @page_bytes:  AT_PAGESZ
+ * @vdso:        AT_SYSINFO_EHDR, or 0
+ * @secure:      AT_SECURE: the program has more privileges than the user that started it
+ * @socket:      value of AUDIT_SOCKET_VARIABLE, NULL: not set. Valid until the program begins
+ * @audit:       value of LD_AUDIT if it is a single path, else NULL. Valid until the program begins
  */
 struct host_process {
 	uintptr_t segments;
@@ -28,31 +28,31 @@ struct host_process {
 	const char *audit;
 };
 
-/** host_process_read() - Return: whether the loader tells where the stack is. */
+/** host_process_read() - return true if the loader exports the address of the initial stack */
 bool host_process_read(struct host_process *host);
 
 /**
- * host_process_program() - path of the program, as the kernel calls it
- * @path: @bytes of room; ends in NUL
+ * host_process_program() - read the path of the program, as the kernel names it
+ * @path: out: terminated by a NUL; room for @bytes bytes
  *
- * Return: its length; 0 if it cannot be told.
+ * Return: its length; 0 if it cannot be read.
  */
 size_t host_process_program(char *path, size_t bytes);
 
-/** host_process_command() - the name of this thread; "" if it cannot be told */
+/** host_process_command() - read the name of this thread; "" if it cannot be read */
 void host_process_command(char command[16]);
 
 /**
- * host_process_is_filtered() - whether seccomp may kill this thread for a system call
+ * host_process_is_filtered() - return true if seccomp may kill this thread for a system call
  *
- * Makes only such calls as the loader has just made itself. True if it cannot be told.
+ * Uses only system calls that the loader has just used itself. True if the state cannot be read.
  */
 bool host_process_is_filtered(void);
 
-/** host_process_has_file() - whether there is a file by that name; leaves no trace. */
+/** host_process_has_file() - return true if a file of that name exists; has no side effects */
 bool host_process_has_file(const char *path);
 
-/** host_process_now_ns() - CLOCK_MONOTONIC of the process. */
+/** host_process_now_ns() - return CLOCK_MONOTONIC, as the process sees it */
 uint64_t host_process_now_ns(void);
 
 #endif

@@ -9,13 +9,13 @@
 /* Real objects have a dozen program headers and less than a kilobyte of notes. */
 #define SEGMENTS_MAX 64
 #define NOTES_BYTES_MAX 16384
-/* The least there is. */
+/* The smallest page size of any machine. */
 #define PAGE_BYTES 4096
 #define SIGNALS_BYTES 8
 
 /*
- * The kernel reads a set of signals before it looks at what to do with it, which
- * is nothing.
+ * Return true if the kernel can read the word at @address. The call reads the signal set before it
+ * rejects the invalid operation, so it has no effect.
  */
 static bool is_word_readable(uintptr_t address)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * An ELF object in this process' memory, by its program headers. Nothing is read
- * that the kernel does not say is readable, whatever the headers say.
+ * An ELF object in this process's memory, described by its program headers. Memory is read only if
+ * the kernel confirms that it is readable, regardless of the headers' contents.
  */
 #ifndef DCPI_LOADED_OBJECT_H
 #define DCPI_LOADED_OBJECT_H
@@ -14,9 +14,10 @@
 struct build_id;
 
 /**
- * struct loaded_object - where it is
- * @bias:     address less the file's virtual address
- * @segments: program headers in memory, @count of them
+ * struct loaded_object - location of an object
+ * @bias:     address minus the file's virtual address
+ * @segments: program headers in memory
+ * @count:    number of @segments
  */
 struct loaded_object {
 	uintptr_t bias;
@@ -25,24 +26,28 @@ struct loaded_object {
 };
 
 /**
- * loaded_object_at_header() - by its ELF header
- * @header: where it must be
+ * loaded_object_at_header() - find an object by its ELF header
+ * @header: address of the header
  * @bias:   of the object
  *
- * Return: whether there is one with readable program headers.
+ * Return: true if the header is valid and the program headers are readable.
  */
 bool loaded_object_at_header(struct loaded_object *object, uintptr_t header, uintptr_t bias);
 
-/** loaded_object_at_segments() - by program headers that somebody told of. Return: as above. */
+/**
+ * loaded_object_at_segments() - find an object by the address of its program headers
+ *
+ * Return: true if they are readable.
+ */
 bool loaded_object_at_segments(struct loaded_object *object, uintptr_t segments, size_t count,
 			       uintptr_t bias);
 
-/** loaded_object_build_id() - Return: whether it has one. */
+/** loaded_object_build_id() - return true if the object has a build-id */
 bool loaded_object_build_id(const struct loaded_object *object, struct build_id *ret);
 
 /**
- * loaded_object_text() - the next executable segment
- * @i: in and out; 0 to begin with
+ * loaded_object_text() - return the next executable segment
+ * @i: in and out: position of the search; initially 0
  *
  * Return: NULL after the last one.
  */

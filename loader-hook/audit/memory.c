@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What compilers take for granted, for a library that has no C library. */
+/* Functions to which compilers emit calls, for a library that has no C library. */
 #include <stddef.h>
 #include <stdint.h>
 
