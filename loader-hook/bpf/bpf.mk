@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# BPF programs, X/bpf/NAME.bpf.c, as headers that hold them (skeletons of
-# bpftool's, X/bpf/NAME.skel.h). They know the registers of the machine that the
-# programs are built for, so that a cross build compiles them for that one, with
-# the tools of this one.
+# Each BPF program X/bpf/NAME.bpf.c is compiled into a header that contains it, the bpftool skeleton
+# X/bpf/NAME.skel.h. The programs depend on the register layout of the target machine. A cross build
+# therefore compiles them for that machine, with the tools of the build machine.
 CLANG ?= clang
 BPFTOOL ?= $(firstword $(wildcard /usr/sbin/bpftool) bpftool)
 
 bpf_machine := $(firstword $(subst -, ,$(shell $(CC) -dumpmachine)))
 bpf_arch := $(or $(if $(filter x86_64,$(bpf_machine)),x86),$(if $(filter aarch64,$(bpf_machine)),arm64))
-# Version 3 of the instructions (5.12) has exchanges. clang -target bpf does not look where Debian has <asm/types.h>.
+# Version 3 of the instruction set (Linux 5.12) has atomic exchanges. clang -target bpf does not
+# search the directory in which Debian installs <asm/types.h>.
 bpf_include := $(firstword $(dir $(patsubst %/,%,$(dir $(wildcard /usr/include/*/asm/types.h)))))
 
 $(OBJ)/%.bpf.o: %.bpf.c
@@ -24,10 +24,10 @@ $(OBJ)/gen/%.skel.h: $(OBJ)/%.bpf.o
 	@mkdir -p $(@D)
 	$(Q)$(BPFTOOL) gen skeleton $< name $(or $(skeleton_$(notdir $*)),$(notdir $*)) > $@
 
-# Names of skeletons that are not their programs', which a function has.
+# Skeletons that cannot have the name of their program, because a function has this name.
 skeleton_branch_snapshot := branch_snapshot_bpf
 
-# bpf_user: object that includes the skeleton, and the skeleton, both less $(OBJ)
+# $(call bpf_user,OBJECT,SKELETON): OBJECT includes SKELETON; both paths are relative to $(OBJ).
 define bpf_user
 GENERATED += $(OBJ)/gen/$(2)
 $(OBJ)/$(1): CPPFLAGS += -I$(OBJ)/gen

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Watches what happens to address spaces: processes made and ended, exec,
- * executable memory mapped and unmapped, names changed.
+ * Records changes of address spaces: creation and end of processes, exec, executable memory mapped
+ * and unmapped, changes of names.
  *
- * The places are those of perf's side band. Forks and exits have tracepoints.
- * The others are functions: fentry where the kernel has it, else dcpi.ko, which is called
- * before them and makes the records, else kprobes; what differs is how the arguments
- * arrive. All of them run on behalf of the process, before it can execute what they tell about.
+ * The hooks are at the same places as perf's side band. Forks and exits have tracepoints. The
+ * others are kernel functions, to which the programs are attached by fentry if the kernel has it.
+ * Otherwise dcpi.ko is called before these functions and makes the records; without dcpi.ko,
+ * kprobes are used. The variants differ in how the arguments arrive. All run in the context of the
+ * process, before it can execute the code that they report.
  *
- * A program that is entered while it is active on its CPU is not run, so that each may
- * have one scratch buffer a CPU; a kprobe's not while any kprobe's program or a change of
- * a BPF map is. The kernel counts these; before Linux 6.7, kprobes' not.
+ * The kernel does not run a program that is already active on the CPU, so one scratch buffer per
+ * CPU suffices for each program. A kprobe program is also skipped while any kprobe program or a
+ * change of a BPF map is active on the CPU. The kernel counts skipped runs, but those of kprobes
+ * only since Linux 6.7.
  *
- * The few kernel types are declared by hand: libbpf relocates them (CO-RE).
+ * The few kernel types needed are declared here: libbpf relocates their fields (CO-RE).
  */
 #include <linux/bpf.h>
 
@@ -23,9 +25,9 @@
 
 #define kernel_type __attribute__((preserve_access_index))
 /*
- * A field of what a pointer leads to. If the verifier knows the type (the current
- * task, arguments of fentry programs and tracepoints, and what these lead to) it is
- * a load; reading it by a helper, as a kprobe's arguments must be, takes 70
+ * Read a field through a pointer. If the verifier knows the pointer's type, this is a plain load.
+ * It knows the types of the current task, of the arguments of fentry programs and tracepoints, and
+ * of objects reached from these. A kprobe's arguments must be read by a helper, which takes 70
  * instructions. @typed is constant.
  */
 #define FIELD(typed, pointer, field) ((typed) ? (pointer)->field : BPF_CORE_READ(pointer, field))
@@ -37,11 +39,14 @@
 
 const char program_license[] SEC("license") = "GPL";
 
-/* Known to the verifier: they are read-only when it looks. */
+/* Constants for the verifier: they are read-only when the program is loaded. */
 const volatile __u32 page_shift = 12;
 const volatile __u64 wake_bytes = 0;
 
-/* Records that found no room, by type; and those of which not even the process was kept. */
+/*
+ * Records that found no room, by type; and how many of these records are from processes that are
+ * not in @lost either.
+ */
 __u64 records_lost[IMAGE_RECORD_TYPES];
 __u64 processes_lost;
 
@@ -50,7 +55,7 @@ struct {
 	__uint(max_entries, 1 << 20);
 } ring SEC(".maps");
 
-/* Processes of which a record was lost, until the reader has looked at them. */
+/* Processes that lost a record, until the reader has taken them from here. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, LOST_PROCESSES_MAX);
@@ -112,7 +117,7 @@ struct timespec64 {
 	long tv_nsec;
 } kernel_type;
 
-/* Before Linux 6.7, and 6.7 to 6.10. */
+/* Layouts before Linux 6.7, and of 6.7 to 6.10. */
 struct inode___6_6 {
 	struct timespec64 i_mtime;
 } kernel_type;
@@ -176,7 +181,10 @@ struct task_struct {
 	unsigned int in_execve : 1;
 } kernel_type;
 
-/* Of the current process, amid an exec: what it had mapped before is of another generation. */
+/*
+ * Return true if the current process is within an exec: its older mappings belong to the previous
+ * generation.
+ */
 hook_inline __u32 is_in_exec(struct task_struct *task)
 {
 	return bpf_core_field_exists(task->in_execve) ? BPF_CORE_READ_BITFIELD(task, in_execve) : 0;
@@ -193,8 +201,9 @@ hook_inline void head_fill(struct image_record *head, __u32 type, struct task_st
 }
 
 /*
- * The reader looks now and then anyway: wake it only if much is waiting. Of a loss the
- * process comes first: who sees the count looks for it.
+ * The reader polls periodically, so it is woken only if many records wait. For a lost record, the
+ * process is stored before the count is raised, because a reader that sees the count looks for the
+ * process.
  */
 hook_inline void send(struct image_record *record, __u64 bytes)
 {
@@ -226,7 +235,7 @@ int hook_fork(__u64 *context)
 	return 0;
 }
 
-/* Of the last thread; if two are last at once, of both. */
+/* Records the end of the last thread; if two threads end at once, both may count as the last. */
 SEC("tp_btf/sched_process_exit")
 int hook_exit(__u64 *context)
 {
@@ -240,7 +249,10 @@ int hook_exit(__u64 *context)
 	return 0;
 }
 
-/* perf_event_comm(task, exec): the count is raised just after an exec's. */
+/*
+ * perf_event_comm(task, exec): after an exec, the kernel raises the exec count just after this
+ * call.
+ */
 hook_inline int comm(struct task_struct *task, int exec, const int typed)
 {
 	struct image_record_name record;
@@ -255,7 +267,7 @@ hook_inline int comm(struct task_struct *task, int exec, const int typed)
 	return 0;
 }
 
-/* Where a walk from a file up to a process' root is. */
+/* Position of a walk from a file up to the process's root directory. */
 struct walk {
 	struct image_record_map *record;
 	struct dentry *dentry;
@@ -270,7 +282,10 @@ hook_inline struct mount *mount_of(struct vfsmount *mnt)
 	return (struct mount *)((char *)mnt - bpf_core_field_offset(struct mount, mnt));
 }
 
-/* One name, or one step from the root of a mount to where it is mounted. Return: 1 ends it. */
+/*
+ * Take one step: record a name, or go from the root of a mount to its mount point. Return: 1 to
+ * end.
+ */
 static long walk_step(__u32 index, struct walk *walk)
 {
 	struct dentry *dentry = walk->dentry, *parent;
@@ -289,7 +304,10 @@ static long walk_step(__u32 index, struct walk *walk)
 			walk->mount = below;
 			return 0;
 		}
-		/* Mounted nowhere. A file that was mounted itself has a name all the same. */
+		/*
+		 * Not mounted below another mount. A file that was itself mounted has a name
+		 * nevertheless.
+		 */
 		if (bytes != 0)
 			return 1;
 		ends = 1;
@@ -354,7 +372,10 @@ hook_inline void file_fill(struct image_record_map *record, struct file *file,
 	record->path_bytes = path_fill(record, file, task, typed);
 }
 
-/* What is of no file, but has a private part, is the kernel's own and has a name. */
+/*
+ * A mapping without a file but with private data is a special mapping of the kernel, which has a
+ * name.
+ */
 hook_inline int is_vdso(struct vm_area_struct *vma)
 {
 	struct vm_special_mapping *mapping = BPF_CORE_READ(vma, vm_private_data);
@@ -380,7 +401,9 @@ hook_inline void memory_fill(struct image_record_map *record, struct vm_area_str
 	record->path_bytes = 0;
 }
 
-/* perf_event_mmap(vma): after mmap, mprotect, and of what the kernel maps itself. */
+/*
+ * perf_event_mmap(vma): called after mmap, mprotect, and for mappings that the kernel makes itself.
+ */
 hook_inline int map(struct vm_area_struct *vma, const int typed)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
@@ -413,9 +436,9 @@ hook_inline int map(struct vm_area_struct *vma, const int typed)
 }
 
 /*
- * Where the number of the system call is in the registers that it saved. Programs of
- * 32 bits, whichever they are, have one number, and x32 marks its own; each number means
- * something to the others that unmaps nothing.
+ * Offset of the system call's number in the saved registers. 32-bit programs of both architectures
+ * have the same number of mremap, and x32 marks its numbers by a bit. In the other ABIs each of
+ * these numbers is a system call that unmaps no memory.
  */
 #define SYSCALL_MREMAP_32 163
 #if defined(__TARGET_ARCH_x86)
@@ -429,9 +452,8 @@ hook_inline int map(struct vm_area_struct *vma, const int typed)
 #endif
 
 /*
- * mremap() takes mappings from where they were, and what is moved into the place
- * of a program's text is nearly always a copy of it: nobody tells of that, so
- * the text stays known.
+ * mremap() removes mappings from their old place. Memory moved over a program's text is almost
+ * always a copy of this text, and no event reports the move, so the text stays known.
  */
 hook_inline int is_mremap(struct task_struct *task)
 {
@@ -444,9 +466,9 @@ hook_inline int is_mremap(struct task_struct *task)
 }
 
 /*
- * unmap_vmas(.., .., vma, start, end, ...): munmap, and what MAP_FIXED replaces.
- * Also the end of an address space, which has another event. Of data, mostly;
- * if it is only one area, without code, there is nothing to tell.
+ * unmap_vmas(.., .., vma, start, end, ...): called for munmap and for mappings that MAP_FIXED
+ * replaces, and at the end of an address space, which has a separate event. Most ranges contain
+ * data; a range within a single area without code is not reported.
  */
 hook_inline int unmap(struct vm_area_struct *vma, unsigned long start, unsigned long end,
 		      const int typed)
@@ -469,7 +491,7 @@ hook_inline int unmap(struct vm_area_struct *vma, unsigned long start, unsigned 
 	return 0;
 }
 
-/* dcpi.ko made the record: see dcpi_image_record.h. */
+/* Forward a record that dcpi.ko made: see dcpi_image_record.h. */
 SEC("raw_tp/" DCPI_IMAGES_TRACEPOINT)
 int hook_record(__u64 *context)
 {
@@ -503,7 +525,7 @@ int hook_unmap(__u64 *context)
 	return unmap((struct vm_area_struct *)context[2], context[3], context[4], 1);
 }
 
-/* Where arguments are in struct pt_regs. */
+/* Indexes of the arguments' registers in struct pt_regs. */
 #if defined(__TARGET_ARCH_x86)
 static const int argument[] = {14, 13, 12, 11, 9};
 #elif defined(__TARGET_ARCH_arm64)
