@@ -14,7 +14,10 @@
 #include "tools/base/time_spec.h"
 
 #define WIDTH_MIN 12
-/* Where nothing is cut, longer texts don't make their column wider: one C++ name would all rows. */
+/*
+ * If no text is cut, texts wider than this do not widen their column: otherwise one C++ name would
+ * widen every row.
+ */
 #define ALIGNED_MAX 80
 #define BELOW_WIDTH 80
 #define BELOW_INDENT 8
@@ -68,7 +71,7 @@ static char *format_text(const struct column_value *value, bool for_people)
 	return text_clean(both);
 }
 
-/* A cell as text: malloc'd. */
+/* Format a cell as text. Return: malloc'd; NULL if out of memory. */
 static char *format_cell(const struct column *column, const struct column_value *value,
 			 bool for_people)
 {
@@ -107,11 +110,11 @@ static char *format_cell(const struct column *column, const struct column_value 
 	return r < 0 ? NULL : cell;
 }
 
-/* All cells of a table; rows of column_count, the headings first. */
+/* All cells of a table, in rows of column_count; row 0 has the headings. */
 struct grid {
 	char **cells;
 	size_t *widths;
-	bool *shown; /* columns */
+	bool *shown; /* by column */
 	size_t rows;
 	size_t columns;
 	bool cut;
@@ -177,8 +180,10 @@ static int grid_fill(struct grid *grid, const struct columns_table *table)
 }
 
 /*
- * Takes from the widest column that may be cut, until all fits or nothing is left to take.
- * Return: whether it fits.
+ * Narrow the widest of the columns that may be cut, until the table fits or no column can be
+ * narrowed.
+ *
+ * Return: true if it fits.
  */
 static bool fit(struct grid *grid, const struct column *columns, size_t width)
 {
@@ -202,13 +207,16 @@ static bool fit(struct grid *grid, const struct column *columns, size_t width)
 		if (total <= width || widest == SIZE_MAX || grid->widths[widest] <= WIDTH_MIN)
 			return total <= width;
 		excess = total - width;
-		/* Down to the next widest, then both by turns. */
+		/*
+		 * Down to the width of the next widest column; equally wide columns shrink
+		 * alternately.
+		 */
 		cut = grid->widths[widest] > second ? grid->widths[widest] - second : 1;
 		grid->widths[widest] -= cut < excess ? cut : excess;
 	}
 }
 
-/* Cuts cells; if that is not enough, goes without some columns. */
+/* Cut cells; if that is not enough, omit columns with COLUMN_SPARE. */
 static void make_fit(struct grid *grid, const struct column *columns, size_t width)
 {
 	for (size_t i = grid->columns; !fit(grid, columns, width) && i-- > 0;) {
@@ -248,7 +256,7 @@ static void print_line(FILE *stream, const struct columns_table *table, const st
 	}
 }
 
-/* The headings are row 0. Return: an escape sequence, or "". */
+/* Row 0 has the headings. Return: an escape sequence, or "". */
 static const char *style_of(const struct columns_table *table, size_t row, bool color)
 {
 	const char *style = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Tables: one description of the columns drives headings, widths and alignment
- * of the text, and the keys of JSON and CSV.
+ * Tables: one description of the columns determines headings, widths and alignment in text, and the
+ * keys of JSON and CSV.
  */
 #ifndef DCPI_COLUMNS_H
 #define DCPI_COLUMNS_H
@@ -14,37 +14,37 @@
 struct json_object;
 
 enum column_type {
-	COLUMN_TEXT,	    /* to the left */
-	COLUMN_COUNT,	    /* a whole number */
+	COLUMN_TEXT,	    /* left-aligned */
+	COLUMN_COUNT,	    /* an integer */
 	COLUMN_PERCENT,	    /* text: one decimal and "%"; else four decimals */
 	COLUMN_ADDRESS,	    /* 0x1a2b0 */
 	COLUMN_BOOLEAN,	    /* a count: 0 is "no" */
-	COLUMN_NUMBER,	    /* with COLUMN_DECIMALS in text; else nine significant digits */
-	COLUMN_PROBABILITY, /* likewise; in text 0.032 or 2e-14 */
-	COLUMN_TIME,	    /* @count: ns since 1970; in text local, else ISO 8601 in UTC */
+	COLUMN_NUMBER,	    /* COLUMN_DECIMALS in text; else nine significant digits */
+	COLUMN_PROBABILITY, /* like COLUMN_NUMBER; in text 0.032 or 2e-14 */
+	COLUMN_TIME,	    /* @count: ns since 1970; in text local time, else ISO 8601 in UTC */
 };
 
-/* Leave out of text: for programs only. */
+/* Omitted in text: for programs only. */
 #define COLUMN_DETAIL 1U
 /* May be cut at its end to fit a terminal. */
 #define COLUMN_CUT_END 2U
-/* Likewise, at its beginning (paths). */
+/* May be cut at its beginning to fit a terminal (paths). */
 #define COLUMN_CUT_START 4U
-/* Not in text, rather than let lines be broken by a terminal. */
+/* Omitted in text if the terminal would otherwise break lines. */
 #define COLUMN_SPARE 8U
 /* In text only. */
 #define COLUMN_TEXT_ONLY 16U
-/* In text nothing stands for 0. */
+/* In text, 0 is printed as blank. */
 #define COLUMN_BLANK 64U
-/* In JSON a value with parts: see struct columns_table. */
+/* In JSON, a structured value: see struct columns_table. */
 #define COLUMN_PARTS 32U
-/* Digits behind the point, of a COLUMN_NUMBER in text: 0 .. 15. */
+/* Digits after the decimal point of a COLUMN_NUMBER in text: 0 .. 15. */
 #define COLUMN_DECIMALS(digits) ((unsigned int)(digits) << 8)
 
 /**
- * struct column_value - what a cell holds; the member of the column's type
- * @note:    in text, what follows a COLUMN_TEXT; NULL: nothing
- * @missing: there is no value: "-", null, nothing
+ * struct column_value - value of a cell, in the member of the column's type
+ * @note:    in text, printed after a COLUMN_TEXT; NULL: nothing
+ * @missing: there is no value: printed as "-" in text, null in JSON, empty in CSV
  */
 struct column_value {
 	const char *text;
@@ -64,8 +64,8 @@ struct column_value {
  * @type:     of the values
  * @flags:    COLUMN_*
  * @argument: for @get, which may serve several columns
- * @get:      gives the value of a row; @value is all zero before. Text need
- *            not be clean (see text_clean()) and must stay as long as the row
+ * @get:      returns the value of a row in @value, which is zero-initialised. A text need not be
+ *            clean (see text_clean()) and must remain valid as long as the row
  */
 struct column {
 	const char *heading;
@@ -78,10 +78,10 @@ struct column {
 
 /**
  * struct columns_table - columns and rows
- * @row: gives row @index, 0 .. @row_count - 1
- * @style: gives the escape sequence of a row in text that may have colours; NULL: none
- * @below: gives what stands below a row in text, clean; NULL: nothing does
- * @parts: gives the value of a COLUMN_PARTS in JSON. Return: new; NULL if out of memory
+ * @row:   returns row @index, 0 .. @row_count - 1
+ * @style: returns the escape sequence of a row, for text in colour; NULL: none
+ * @below: returns clean text to be printed below a row in text; NULL: none
+ * @parts: returns the value of a COLUMN_PARTS in JSON. Return: new; NULL if out of memory
  */
 struct columns_table {
 	const struct column *columns;
@@ -95,28 +95,29 @@ struct columns_table {
 };
 
 /**
- * columns_text() - print for people
- * @width: of the terminal; 0: don't cut anything, and let long texts stand out of their column
- * @color: headings in bold, and rows in their style
+ * columns_text() - print a table as text
+ * @width: width of the terminal; 0: no text is cut, and long texts extend beyond their column
+ * @color: print headings in bold, and rows in their style
  *
  * Return: 0 or -ENOMEM.
  */
 int columns_text(FILE *stream, const struct columns_table *table, size_t width, bool color);
 
-/** columns_find() - a column by its key or heading. Return: NULL if there is none. */
+/** columns_find() - find a column by its key or heading. Return: NULL if there is no such column */
 const struct column *columns_find(const struct column *columns, size_t count, const char *name);
 
 /**
- * columns_compare() - the order of rows by a column, for qsort(3)
+ * columns_compare() - compare two rows by a column, for qsort(3)
  *
- * Numbers fall, probabilities and text rise; what is missing comes last.
+ * Numbers are in descending order, probabilities and text in ascending order; missing values come
+ * last.
  */
 int columns_compare(const struct column *column, const void *a, const void *b);
 
-/** columns_csv() - print as RFC 4180 has it, keys first. Return: 0 or -ENOMEM. */
+/** columns_csv() - print as in RFC 4180, keys first. Return: 0 or -ENOMEM */
 int columns_csv(FILE *stream, const struct columns_table *table);
 
-/** columns_json() - an array with an object a row. Return: NULL if out of memory. */
+/** columns_json() - make an array with an object for each row. Return: NULL if out of memory */
 struct json_object *columns_json(const struct columns_table *table);
 
 #endif

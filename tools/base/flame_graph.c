@@ -18,7 +18,7 @@
 #define LETTER 6.8
 #define PADDING 3.0
 
-/* A node on the drawing. */
+/* Position of a node in the drawing. */
 struct box {
 	uint64_t total;
 	uint32_t depth;
@@ -75,7 +75,7 @@ static void sum_up(const struct drawing *drawing)
 		drawing->boxes[tree->nodes[i].parent].total += drawing->boxes[i].total;
 }
 
-/* Parents have lower numbers, so they have their place before their children get one. */
+/* Compute the positions. Parents have lower numbers, so they are placed before their children. */
 static void place(struct drawing *drawing)
 {
 	const struct stack_tree *tree = &drawing->graph->tree;
@@ -100,7 +100,7 @@ static void place(struct drawing *drawing)
 	}
 }
 
-/* Warm, and the same for a name wherever it stands. */
+/* Print a warm colour, which is the same for all boxes with this name. */
 static void put_colour(FILE *stream, const char *name)
 {
 	uint32_t hash = UINT32_C(0x811c9dc5);
@@ -111,7 +111,7 @@ static void put_colour(FILE *stream, const char *name)
 		30 + hash / 5980 % 55);
 }
 
-/* As much of it as fits. */
+/* Print as much of a name as fits. */
 static void put_label(FILE *stream, const char *name, double x, double y, double width)
 {
 	size_t letters = (size_t)((width - 2 * PADDING) / LETTER), length = text_width(name);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Flame graphs as SVG: a box for each frame, as wide as what was spent in it and above,
- * upon that of its caller; side by side in order of names. What a box is of is its title,
- * which programs show when they are pointed at. There is no script in it.
+ * Flame graphs as SVG. The width of a frame's box is the value of the frame and of all frames above
+ * it. A box stands on that of its caller; callees are in order of names from left to right. The
+ * title of a box names its frame and value; viewers show it under the mouse pointer. The SVG
+ * contains no script.
  *
  * After B. Gregg, "The flame graph", 2016.
  */
@@ -12,8 +13,8 @@
 #include "tools/base/stack_tree.h"
 
 /**
- * struct flame_graph - what to draw
- * @title: clean, stands above
+ * struct flame_graph - the drawing's contents
+ * @title: clean, printed at the top
  * @unit:  of the values: "cycles"
  */
 struct flame_graph {
@@ -23,9 +24,9 @@ struct flame_graph {
 };
 
 /**
- * flame_graph_write() - draw it
+ * flame_graph_write() - write the SVG
  *
- * Boxes too thin to be seen are left out. O(nodes log nodes). Return: 0 or -ENOMEM.
+ * Boxes too thin to be visible are omitted. O(nodes log nodes). Return: 0 or -ENOMEM.
  */
 int flame_graph_write(FILE *stream, const struct flame_graph *graph);
 

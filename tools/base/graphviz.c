@@ -15,7 +15,9 @@
 #include "lib/error.h"
 #include "tools/base/text.h"
 
-/* Rounds of the layout: graphs of thousands of blocks would take minutes otherwise. */
+/*
+ * Limits on iterations of the layout, which would take minutes for graphs of thousands of blocks.
+ */
 #define LAYOUT_ROUNDS "-Gnslimit=4", "-Gnslimit1=4", "-Gmclimit=0.5"
 
 FILE *graphviz_file(const char *what, struct error *err)
@@ -70,7 +72,7 @@ int graphviz_run(const char *format, const int fds[3])
 	return r < 0 ? -errno : status;
 }
 
-/* A process in a sandbox starts no other one. */
+/* A sandboxed process asks its broker, because it cannot start programs. */
 static int graphviz_ask(FILE *graph, const char *format, FILE *picture, FILE *messages)
 {
 	const int fds[3] = {fileno(graph), fileno(picture), fileno(messages)};
@@ -83,7 +85,7 @@ static int graphviz_ask(FILE *graph, const char *format, FILE *picture, FILE *me
 	return broker_packet_set_text(&packet, format) < 0 ? -EINVAL : broker_ask(&packet);
 }
 
-/* Its first message, or how it ended. */
+/* Report the first message of dot, or its exit status. */
 static int failed(int status, FILE *messages, struct error *err)
 {
 	_cleanup_free_ char *clean = NULL;
@@ -101,8 +103,8 @@ static int failed(int status, FILE *messages, struct error *err)
 }
 
 /*
- * Browsers collapse spaces in the text of SVG without this attribute of the
- * root element; dot writes none. Return: false if the picture cannot be written.
+ * Copy the picture and add an attribute to its root element, without which browsers collapse spaces
+ * in text; dot does not write it. Return: false if the picture cannot be written.
  */
 static bool copy_root(FILE *from, FILE *to)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Pictures of graphs, drawn by graphviz' program "dot". It runs as a process of its own,
- * without a shell: who only wants the graph as text needs no graphviz, and what its
- * layout takes of time and memory, or a bug of it, is not ours.
+ * Pictures of graphs, drawn by Graphviz's program "dot". It runs as a separate process, without a
+ * shell. Output as text therefore needs no Graphviz, and the time, memory and bugs of its layout do
+ * not affect this process.
  */
 #ifndef DCPI_GRAPHVIZ_H
 #define DCPI_GRAPHVIZ_H
@@ -11,26 +11,26 @@
 
 struct error;
 
-/** graphviz_file() - a file without a name, in memory. Return: NULL with @err set: there is none.
- */
+/** graphviz_file() - create an unnamed file in memory. Return: NULL with @err set on failure */
 FILE *graphviz_file(const char *what, struct error *err);
 
 /**
  * graphviz_run() - run "dot" and wait for it
- * @format: of dot's
+ * @format: an output format of dot
  * @fds:    its standard input, output and error
  *
- * Return: its status, as of waitpid(2); -EINVAL: that is no format; -ENOENT: there is no "dot".
+ * Return: its status, as from waitpid(2); -EINVAL: invalid format name; -ENOENT: "dot" is not
+ * found.
  */
 int graphviz_run(const char *format, const int fds[3]);
 
 /**
  * graphviz_draw() - draw a graph
- * @graph:  in graphviz' language, read from its beginning
- * @format: a format of dot's: "svg", "ps:cairo"; NULL: the graph as it is
- * @output: gets the picture, if it could be drawn whole
+ * @graph:  in the DOT language, read from its beginning
+ * @format: an output format of dot: "svg", "ps:cairo"; NULL: the graph is copied unchanged
+ * @output: receives the picture, only if it was drawn completely
  *
- * Return: 0; -ENOENT there is no program "dot"; -EIO it failed; errors of the files.
+ * Return: 0; -ENOENT: "dot" is not found; -EIO: dot failed; errors of the files.
  */
 int graphviz_draw(FILE *graph, const char *format, FILE *output, struct error *err);
 

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Which lines of a listing stand out, and how. */
+/* Highlighting of the hottest lines in a listing. */
 #ifndef DCPI_HEAT_H
 #define DCPI_HEAT_H
 
-/* Shares of a listing's samples from which on a line is hot, or warm. */
+/* Minimum shares of a listing's samples for a hot and a warm line. */
 #define HEAT_HOT 0.10
 #define HEAT_WARM 0.02
 
-/* Escape sequences of terminals. */
+/* Terminal escape sequences. */
 #define HEAT_STYLE_HOT "\033[1;31m"
 #define HEAT_STYLE_WARM "\033[33m"
 #define HEAT_STYLE_SOURCE "\033[2m"
 #define HEAT_STYLE_HEADING "\033[1m"
 #define HEAT_STYLE_NONE "\033[0m"
 
-/** heat_style() - the escape sequence of a line with this share. Return: NULL: none. */
+/** heat_style() - return the escape sequence for a line with this share; NULL: none */
 static inline const char *heat_style(double share)
 {
 	if (share >= HEAT_HOT)

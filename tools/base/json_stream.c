@@ -7,9 +7,9 @@
 #include "lib/cleanup.h"
 #include "tools/base/text.h"
 
-/* Doubles hold these exactly, and most numbers are such: printf is slow. */
+/* Doubles represent integers below this exactly. Most numbers are integers, and printf is slow. */
 #define WHOLE_MAX 9007199254740992.0
-/* Others have so many digits, and no exponent between these. */
+/* Other numbers have this many digits, and no exponent in the range below. */
 #define DIGITS 9
 #define DIGITS_LIMIT 1000000000U
 #define FRACTION_MIN 1e-4
@@ -21,7 +21,7 @@ static void flush(struct json_stream *json)
 	json->used = 0;
 }
 
-/* @bytes: not more than there is room for when nothing waits */
+/* @bytes: at most the size of the buffer */
 static char *reserve(struct json_stream *json, size_t bytes)
 {
 	if (json->used + bytes > sizeof(json->waiting))
@@ -83,7 +83,7 @@ void json_stream_text(struct json_stream *json, const char *key, const char *tex
 
 	begin(json, key);
 	put(json, '"');
-	/* No control characters are left; what is, is UTF-8. */
+	/* The clean text is UTF-8 without control characters. */
 	for (const char *p = clean != NULL ? clean : ""; *p != '\0'; p++) {
 		if (*p == '"' || *p == '\\')
 			put(json, '\\');
@@ -105,7 +105,7 @@ static void write_count(struct json_stream *json, uint64_t count)
 	char digits[20];
 	size_t start = sizeof(digits);
 
-	/* Most are no longer, and halves are divided sooner. */
+	/* Most counts fit 32 bits, which are divided faster. */
 	for (; count > UINT32_MAX; count /= 10)
 		digits[--start] = (char)('0' + count % 10);
 	for (uint32_t rest = (uint32_t)count; rest > 0 || start == sizeof(digits); rest /= 10)
@@ -119,15 +119,15 @@ void json_stream_count(struct json_stream *json, const char *key, uint64_t count
 	write_count(json, count);
 }
 
-/* As "%.9g" does it, for a fraction that needs no exponent. Return: how long it is. */
+/* Format as "%.9g" does, for a fraction that needs no exponent. Return: length of the text. */
 static uint32_t format_fraction(char *ret, double number)
 {
-	char text[DIGITS + 8]; /* 0.0000 or -. */
+	char text[DIGITS + 8]; /* plus "0.0000" or "-" and "." */
 	double scaled = number;
 	unsigned int places = 0, end, start;
 	uint32_t digits;
 
-	/* Products of ten are off by less than digits show. */
+	/* The rounding errors of these products are below the digits printed. */
 	while (scaled * 10 < DIGITS_LIMIT) {
 		scaled *= 10;
 		places++;
@@ -163,7 +163,7 @@ static void write_fraction(struct json_stream *json, double number)
 	put_bytes(json, json->fractions[at].text, json->fractions[at].length);
 }
 
-/* Very small and very large ones. */
+/* Print very small and very large numbers. */
 static void write_exponent(struct json_stream *json, double number)
 {
 	char text[32];

@@ -10,10 +10,10 @@
 #include "lib/clock.h"
 #include "tools/base/text.h"
 
-/* What is done sooner needs no line; a line is not rewritten more often than eyes follow. */
+/* Short work prints no line; a line is not updated more often than the eye can follow. */
 #define FIRST_NS 500000000U
 #define EVERY_NS 100000000U
-/* A line that is broken by the terminal could not be wiped. */
+/* A line that the terminal has wrapped could not be cleared. */
 #define WHAT_WIDTH 48
 
 void progress_start(struct progress *progress, const char *tool)

@@ -7,7 +7,7 @@
 
 #include "lib/cleanup.h"
 
-/* A frame must not look like two. */
+/* A semicolon in a name would separate frames. */
 void stack_tree_frame(FILE *stream, const char *name)
 {
 	for (; *name != '\0'; name++)

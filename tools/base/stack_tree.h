@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Stacks of procedures with what was spent in each, as a tree; and as lines of text. */
+/* Call stacks of procedures with a value for each stack, as a tree and as lines of text. */
 #ifndef DCPI_STACK_TREE_H
 #define DCPI_STACK_TREE_H
 
@@ -8,10 +8,10 @@
 #include <stdio.h>
 
 /**
- * struct stack_node - a frame, below that of its parent
+ * struct stack_node - a frame, called by that of its parent
  * @name:   clean
- * @parent: its number, less than this one's; of the first, the root, it is not looked at
- * @value:  spent here, not in nodes below
+ * @parent: number of the caller's node, less than this one's; ignored in the root, the first node
+ * @value:  spent in this frame, excluding its callees
  */
 struct stack_node {
 	const char *name;
@@ -19,18 +19,20 @@ struct stack_node {
 	uint64_t value;
 };
 
-/** struct stack_tree - the root first, which is no frame; the caller's memory. */
+/** struct stack_tree - nodes; the first is the root, which is not a frame. Owned by the caller */
 struct stack_tree {
 	const struct stack_node *nodes;
 	size_t count;
 };
 
-/** stack_tree_frame() - print a name as what is a frame of a folded stack: without semicolons. */
+/** stack_tree_frame() - print a name as a frame of a folded stack: without semicolons */
 void stack_tree_frame(FILE *stream, const char *name);
 
 /**
- * stack_tree_folded() - a line for each node with a value: its frames from the root, with
- * semicolons between them, and the value; what programs that draw flame graphs read
+ * stack_tree_folded() - print a line for each node with a value
+ *
+ * A line has the frames from the root, separated by semicolons, and the value. Programs that draw
+ * flame graphs read this format.
  *
  * Return: 0 or -ENOMEM.
  */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Strings from outside, made fit for terminals and files. */
+/* Makes strings from outside safe for terminals and files. */
 #ifndef DCPI_TEXT_H
 #define DCPI_TEXT_H
 
@@ -9,11 +9,11 @@
 
 #include "lib/text_wrap.h"
 
-/* Longer names are cut: nobody reads them. */
+/* Longer names are truncated; they would not be readable. */
 #define TEXT_BYTES_MAX 8192
 
 /**
- * text_clean() - a copy without anything that a terminal would obey
+ * text_clean() - copy a text without anything that a terminal would interpret
  *
  * Control characters and bytes that are not UTF-8 become '?'.
  *
@@ -21,13 +21,15 @@
  */
 char *text_clean(const char *text);
 
-/** text_csv() - print as a field of a line, as RFC 4180 has it; @first in there. */
+/**
+ * text_csv() - print a field of an RFC 4180 line; @first: the field is the first one of its line
+ */
 void text_csv(FILE *stream, const char *text, bool first);
 
-/** text_last_part() - the part of a path after its last slash. */
+/** text_last_part() - return the part of a path after its last slash */
 const char *text_last_part(const char *path);
 
-/** text_skip() - where character @count of a clean text begins, or its end. */
+/** text_skip() - return the position of character @count in a clean text, or its end */
 const char *text_skip(const char *text, size_t count);
 
 #endif

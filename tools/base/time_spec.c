@@ -12,7 +12,7 @@
 
 #define SECOND_NS 1000000000LL
 
-/* Digits only, at most ten of them. Return: the end, or NULL. */
+/* Parse at most ten digits. Return: the end, or NULL. */
 static const char *parse_digits(const char *text, int64_t *value)
 {
 	int digits = 0;
@@ -53,7 +53,10 @@ static bool parse_relative(const char *text, int64_t now_ns, int64_t *ret)
 	return true;
 }
 
-/* "Z", "+hh:mm", "+hhmm", "+hh" to the end. Return: whether it is one. */
+/*
+ * Parse "Z", "+hh:mm", "+hhmm" or "+hh" up to the end of the text. Return: true if it is one of
+ * these.
+ */
 static bool parse_zone(const char *text, int64_t *seconds)
 {
 	int hours, minutes = 0, end = 0;
@@ -76,7 +79,7 @@ static bool parse_zone(const char *text, int64_t *seconds)
 	return true;
 }
 
-/* mktime() takes 30 February for 2 March; we don't. */
+/* mktime() converts 30 February to 2 March; such dates are rejected here. */
 static bool same_day(const struct tm *a, const struct tm *b)
 {
 	return a->tm_year == b->tm_year && a->tm_mon == b->tm_mon && a->tm_mday == b->tm_mday;
