@@ -48,7 +48,7 @@ enum {
 };
 
 struct common_option {
-	unsigned int group; /* CLI_*, 0: all tools have it */
+	unsigned int group; /* CLI_*, 0: common to all tools */
 	struct option_entry option;
 };
 
@@ -139,7 +139,7 @@ static int add_text(const char ***list, size_t *count, const char *text, struct 
 	return 0;
 }
 
-/* The last one holds for tools that take one. */
+/* For tools that take one database, the last one applies. */
 static int add_database(struct cli *cli, const char *path, struct error *err)
 {
 	cli->database = path;
@@ -243,7 +243,7 @@ static int set_sources(struct source_paths *sources, int key, const char *argume
 	return add_text(&sources->substitutes, &sources->substitute_count, argument, err);
 }
 
-/* Return: 0, -ENOENT for an option of the tool's own, or another error. */
+/* Return: 0, -ENOENT for an option of the tool, or another error. */
 static int set_common(struct cli *cli, int key, const char *argument, struct error *err)
 {
 	int r;
@@ -282,7 +282,7 @@ static bool is_common(const struct cli_tool *tool, int key)
 	return true;
 }
 
-/* What output that goes elsewhere is meant to fit, if the user says so. */
+/* Return: the width for output that does not go to a terminal, from COLUMNS; 0: not set. */
 static size_t wanted_width(void)
 {
 	const char *columns = getenv("COLUMNS");
@@ -375,7 +375,7 @@ void cli_deinit(struct cli *cli)
 	epoch_list_deinit(&cli->epochs);
 }
 
-/* Messages have paths and names from databases in them. */
+/* Messages contain paths and names from databases, so they are cleaned. */
 static void complain(const struct cli *cli, const char *message)
 {
 	_cleanup_free_ char *clean = text_clean(message);
@@ -383,7 +383,7 @@ static void complain(const struct cli *cli, const char *message)
 	fprintf(stderr, "%s: %s\n", cli->tool, clean != NULL ? clean : "out of memory");
 }
 
-/* The file whose parser ran out of memory: the broker starts the report again without it. */
+/* Report the file whose parser ran out of memory: the broker restarts the report without it. */
 static bool blame_file(const struct error *err)
 {
 	const char *path = parse_guard_memory();

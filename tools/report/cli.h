@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The command line that all tools share: options, help, errors, exit status.
+ * The command line common to all tools: options, help, errors, exit status.
  *
- * A tool says which of the common options it takes and adds its own; one table
- * drives parsing and help.
+ * A tool declares which of the common options it takes and adds its own; one table determines
+ * parsing and help.
  */
 #ifndef DCPI_CLI_H
 #define DCPI_CLI_H
@@ -20,17 +20,17 @@ struct error;
 struct option_entry;
 
 #define CLI_DATABASE_DEFAULT "/var/lib/dcpi/dcpi.db"
-/* Where dcpirun writes by default. */
+/* Default output path of dcpirun. */
 #define CLI_DATABASE_OF_RUN "dcpirun.db"
 
 /* Exit status of all tools. */
 #define CLI_OK 0
 #define CLI_NOTHING 1
 #define CLI_FAILED 2
-/* Of cli_parse(): go on. */
+/* Result of cli_parse(): continue. */
 #define CLI_RUN (-1)
 
-/* Common options a tool may take; --help, --version and --db it has anyway. */
+/* Common options that a tool may take; all tools take --help, --version and --db. */
 #define CLI_EVENTS 0x001U    /* -e, --event */
 #define CLI_BY_IMAGE 0x002U  /* --by-image */
 #define CLI_PID 0x004U	     /* --pid, --unit, --container */
@@ -46,7 +46,7 @@ struct option_entry;
 #define CLI_PROFILER 0x4000U /* --include-profiler */
 #define CLI_NAMES 0x2000U    /* --no-demangle, without the rest of CLI_SYMBOLS */
 
-/* Ends a message about missing samples where a report leaves some out. */
+/* Appended to a message about missing samples if a report excludes some. */
 #define CLI_PROFILER_HINT "; --include-profiler counts the profiler's own"
 
 enum cli_format {
@@ -56,27 +56,25 @@ enum cli_format {
 };
 
 /**
- * struct cli - what was asked for
- * @database:    path
- * @databases:   all that were named, or @database alone
- * @events:      names, in the order given; none: all there are
- * @filter:      since, until, host, pid, unit and container; epochs are added by
- *               cli_select_epochs()
- * @image:       pattern that the path of an image or its last part matches, as
- *               for fnmatch(3), or NULL
- * @include_profiler: samples that profiling causes count in shares and comparisons
- * @limit:       rows to print; 0: all
- * @sort:        name of a column, or NULL
- * @sources:     where source files are
- * @debug:       where code and symbols may be; its image store is that of @database
- * @color:       whether output may have escape sequences
- * @width:       of the terminal; where output goes elsewhere what COLUMNS says, or 0
- * @accepts:     CLI_* of the tool
- * @terminal:    standard output is one; the process itself may print into a pipe (sandboxed.h)
- * @operands:    arguments that are no options, @operand_count of them
+ * struct cli - options and operands of the command line
+ * @database:  path
+ * @databases: all databases that were named, or @database alone
+ * @events:    names, in the order given; empty: all events
+ * @filter:    since, until, host, pid, unit and container; epochs are added by cli_select_epochs()
+ * @image:     pattern that the path of an image or its last part matches, as for fnmatch(3), or
+ *             NULL
+ * @include_profiler: samples caused by profiling count in shares and comparisons
+ * @limit:     rows to print; 0: all
+ * @sort:      name of a column, or NULL
+ * @sources:   location of source files
+ * @debug:     locations of code and symbols; its image store is that of @database
+ * @color:     output may contain escape sequences
+ * @width:     of the terminal; if output goes elsewhere: the value of COLUMNS, or 0
+ * @accepts:   CLI_* of the tool
+ * @terminal:  standard output is a terminal; the process itself may print into a pipe (sandboxed.h)
+ * @operands:  arguments that are not options, @operand_count of them
  *
- * Strings are the command line's, but for @events and the image store; freed by
- * cli_deinit().
+ * Strings point into the command line, except @events and the image store; freed by cli_deinit().
  */
 struct cli {
 	const char *tool;
@@ -109,13 +107,13 @@ struct cli {
 
 /**
  * struct cli_tool - a tool
- * @name:         as users call it
- * @synopsis:     what follows the name in the usage line
- * @summary:      what it does, one line
+ * @name:         its command name
+ * @synopsis:     text after the name in the usage line
+ * @summary:      purpose of the tool, one line
  * @accepts:      CLI_*
- * @operands_max: arguments besides options that it takes
+ * @operands_max: maximum number of arguments that are not options
  * @options:      its own (lib/options.h), @option_count of them; keys above 1000 or letters
- * @set:          takes them. Return: 0 or -errno with @err set
+ * @set:          handles one of @options. Return: 0 or -errno with @err set
  */
 struct cli_tool {
 	const char *name;
@@ -129,13 +127,13 @@ struct cli_tool {
 };
 
 /**
- * cli_trust() - trust the owner of a database, and no other user, with the files of its images
+ * cli_trust() - trust the owner of a database, and no other user, for the files of its images
  * @debug: out
  */
 void cli_trust(struct debug_file_options *debug, const char *database);
 
 /**
- * cli_parse() - read the command line
+ * cli_parse() - parse the command line
  * @cli:     out
  * @context: for @tool->set
  *
@@ -147,23 +145,24 @@ int cli_parse(struct cli *cli, const struct cli_tool *tool, int argc, char **arg
 
 void cli_deinit(struct cli *cli);
 
-/** cli_fail() - print an error as "tool: message". Return: CLI_FAILED. */
+/** cli_fail() - print an error as "tool: message". Return: CLI_FAILED */
 int cli_fail(const struct cli *cli, const struct error *err);
 
-/** cli_nothing() - say that nothing was found, likewise. Return: CLI_NOTHING. */
+/** cli_nothing() - print as "tool: message" that nothing was found. Return: CLI_NOTHING */
 int cli_nothing(const struct cli *cli, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /**
- * cli_no_samples() - likewise, by what the options ask for
- * @what:      "samples", say
- * @otherwise: what to say if they ask for nothing that there may be none of
+ * cli_no_samples() - report that no samples were found, with the options that may be the reason
+ * @what:      "samples", for example
+ * @otherwise: message if no option restricts the samples
+ *
+ * Return: CLI_NOTHING.
  */
 int cli_no_samples(const struct cli *cli, const char *what, const char *otherwise);
 
 /**
- * cli_open() - open the database that the command line names, take a snapshot, and select
- * epochs
+ * cli_open() - open the database that the command line names, take a snapshot, and select epochs
  * @reader: out: closed by the caller, also after a failure
  *
  * Return: as of cli_open_path() and cli_select_epochs().
@@ -171,31 +170,31 @@ int cli_no_samples(const struct cli *cli, const char *what, const char *otherwis
 int cli_open(struct cli *cli, struct profile_reader **reader, struct error *err);
 
 /**
- * cli_open_path() - the first two, of any database
+ * cli_open_path() - open any database and take a snapshot
  *
- * Return: as of profile_reader_open(). If it is the machine's and there is none, but dcpirun
- * left one in the working directory, the message says so: it is never read unasked.
+ * Return: as of profile_reader_open(). If the default database is missing, but dcpirun left one in
+ * the working directory, the message mentions it: such a database is only read if it is named.
  */
 int cli_open_path(struct profile_reader **reader, const char *path, struct error *err);
 
 /**
- * cli_select_epochs() - add the epochs that --epoch asks for to the filter
+ * cli_select_epochs() - add the epochs that --epoch requests to the filter
  *
- * "last" is the one that began last among those that the rest of the filter
- * selects. The filter then points into @cli.
+ * "last" is the epoch that began last among those that the rest of the filter selects. The filter
+ * then points into @cli.
  *
- * Return: 0; -ENOENT there is no such epoch; or the reader's error.
+ * Return: 0; -ENOENT: no such epoch; or the reader's error.
  */
 int cli_select_epochs(struct cli *cli, struct profile_reader *reader, struct error *err);
 
-/** cli_number() - parse a whole number > 0. Return: 0 or -EINVAL. */
+/** cli_number() - parse an integer > 0. Return: 0 or -EINVAL */
 int cli_number(const char *text, const char *what, int64_t *ret, struct error *err);
 
-/** cli_real() - parse a number, @low <= it <= @high. Return: 0 or -EINVAL. */
+/** cli_real() - parse a number in the range @low .. @high. Return: 0 or -EINVAL */
 int cli_real(const char *text, const char *what, double low, double high, double *ret,
 	     struct error *err);
 
-/** cli_finish_output() - flush stdout. Return: 0, or -errno if it could not all be written. */
+/** cli_finish_output() - flush stdout. Return: 0, or -errno if output could not be written */
 int cli_finish_output(struct error *err);
 
 #endif

@@ -30,7 +30,7 @@ static bool send_all(int fd, const char *data, size_t bytes)
 	return true;
 }
 
-/* A request is a line, which the report sends in one or two pieces. */
+/* Pass on requests. A request is a line, which the report sends in one or two pieces. */
 static bool pass_requests(char *line, size_t size, size_t *length, int report, int daemon)
 {
 	ssize_t got = recv(report, line + *length, size - *length, 0);

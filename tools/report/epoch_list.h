@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Epochs as people write them: "7", "last", "2-5", "1,3-4,last". */
+/* Lists of epochs as users write them: "7", "last", "2-5", "1,3-4,last". */
 #ifndef DCPI_EPOCH_LIST_H
 #define DCPI_EPOCH_LIST_H
 
@@ -9,13 +9,13 @@
 
 struct error;
 
-/** struct epoch_range - numbers @first to @last. */
+/** struct epoch_range - epochs @first to @last */
 struct epoch_range {
 	int64_t first;
 	int64_t last;
 };
 
-/** struct epoch_list - zero-initialised: all epochs. */
+/** struct epoch_list - zero-initialised: all epochs */
 struct epoch_list {
 	struct epoch_range *ranges;
 	size_t count;
@@ -23,7 +23,7 @@ struct epoch_list {
 };
 
 /**
- * epoch_list_parse() - understand a list
+ * epoch_list_parse() - parse a list
  * @list: out, empty before; freed by epoch_list_deinit(), also after a failure
  *
  * Return: 0, -EINVAL or -ENOMEM.
@@ -32,10 +32,10 @@ int epoch_list_parse(struct epoch_list *list, const char *text, struct error *er
 
 void epoch_list_deinit(struct epoch_list *list);
 
-/** epoch_list_empty() - whether nothing was asked for: all epochs. */
+/** epoch_list_empty() - return true if the list is empty and thus selects all epochs */
 bool epoch_list_empty(const struct epoch_list *list);
 
-/** epoch_list_selects() - whether epoch @id is in the list; @latest: it is the last one. */
+/** epoch_list_selects() - return true if epoch @id is in the list; @latest: it is the last epoch */
 bool epoch_list_selects(const struct epoch_list *list, int64_t id, bool latest);
 
 #endif

@@ -13,7 +13,7 @@
 static bool has_event(const struct event_choice *choice, size_t count, const char *name)
 {
 	for (size_t i = 0; i < count; i++) {
-		/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): there are @count */
+		/* NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): @count names */
 		if (strcmp(choice->names[i], name) == 0)
 			return true;
 	}

@@ -20,7 +20,7 @@ static const char *const roles[PROFILE_ROLES][NAMES] = {
 				   "ITLB_MISSES:MISS_CAUSES_A_WALK"},
 };
 
-/* Whether @name is @wanted, with or without modifiers behind. */
+/* Return true if @name is @wanted, with or without modifiers after it. */
 static bool is_event(const char *name, const char *wanted)
 {
 	size_t length = strlen(wanted);

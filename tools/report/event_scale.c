@@ -8,7 +8,7 @@
 #include "lib/error.h"
 #include "tools/report/report_header.h"
 
-/* Only those that are not 1; ascending by epoch and event. */
+/* Only factors other than 1 are stored, in ascending order of epoch and event. */
 struct event_factor {
 	int64_t epoch;
 	uint32_t event;
@@ -46,7 +46,7 @@ static int add_factor(struct event_scale *scale, int64_t epoch, uint32_t event, 
 	if (array_reserve(&scale->factors, &scale->capacity, scale->count + 1,
 			  sizeof(*scale->factors)) < 0)
 		return -ENOMEM;
-	/* Epochs come in order as a rule: few are moved. */
+	/* Insert the factor in order. Epochs usually arrive in order, so few entries are moved. */
 	for (place = scale->count++; place > 0 && by_event(&key, &scale->factors[place - 1]) < 0;
 	     place--)
 		scale->factors[place] = scale->factors[place - 1];
@@ -59,7 +59,7 @@ static int add_event(void *context, const struct profile_event *event)
 	struct event_scale *scale = context;
 	double factor = 1;
 
-	/* An event that never ran has no samples to scale. */
+	/* An event that was never on a counter has no samples to scale. */
 	if (event->running_ns > 0 && event->running_ns < event->enabled_ns)
 		factor = (double)event->enabled_ns / (double)event->running_ns;
 	if (scale->header != NULL)

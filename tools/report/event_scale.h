@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What samples stand for. An event that took turns with others on the processor's
- * counters, and was there for a quarter of the time it was enabled, has a quarter of
- * the samples it would have had, so that each counts four times. The factor is that of
- * an epoch: turns may differ from one to the next; so may periods, and a sample of twice
- * the period counts twice wherever epochs are added or compared.
+ * Scale factors of samples. An event that shares the processor's counters with others by
+ * multiplexing may be on a counter for a quarter of the time it was enabled. It then has a quarter
+ * of its samples, so each of them counts four times. Factors are per epoch, because multiplexing
+ * may differ between epochs. So may periods: a sample with twice the period counts twice if epochs
+ * are added or compared.
  */
 #ifndef DCPI_EVENT_SCALE_H
 #define DCPI_EVENT_SCALE_H
@@ -16,7 +16,7 @@ struct error;
 struct event_factor;
 struct report_header;
 
-/** struct event_scale - the factors; zero-initialised: all are 1. Fields are private. */
+/** struct event_scale - the factors; zero-initialised: all are 1. Fields are private */
 struct event_scale {
 	struct event_factor *factors;
 	size_t count;
@@ -26,24 +26,25 @@ struct event_scale {
 };
 
 /**
- * event_scale_load() - add the factors of an epoch, of turns alone
+ * event_scale_load() - add the factors of an epoch for multiplexing only
  * @scale: freed by event_scale_deinit(), also after a failure
  *
- * Epochs may come in any order, each once.
+ * Epochs may be added in any order, each once.
  */
 int event_scale_load(struct event_scale *scale, struct profile_reader *reader, int64_t epoch,
 		     struct error *err);
 
 /**
- * event_scale_load_header() - the factors of all epochs of a header, of turns and of periods:
- * to samples of each event's shortest (report_header_period_factor())
+ * event_scale_load_header() - add the factors of all epochs of a header, for multiplexing and
+ * periods
+ *
+ * Counts are scaled to samples of each event's shortest period (report_header_period_factor()).
  */
 int event_scale_load_header(struct event_scale *scale, struct profile_reader *reader,
 			    const struct report_header *header, struct error *err);
 
 /**
- * event_scale_period() - a sample of this event and epoch stands for @factor of others, as
- * its period is so much longer
+ * event_scale_period() - set the factor by which the period of an event in an epoch is longer
  *
  * Before or after event_scale_load(), once for an event. Return: 0 or -ENOMEM.
  */
@@ -51,7 +52,7 @@ int event_scale_period(struct event_scale *scale, int64_t epoch, uint32_t event,
 
 void event_scale_deinit(struct event_scale *scale);
 
-/** event_scale_factor() - what a sample stands for; 1 if nothing is known. */
+/** event_scale_factor() - return the factor by which to multiply a sample; 1 if unknown */
 double event_scale_factor(const struct event_scale *scale, int64_t epoch, uint32_t event);
 
 #endif

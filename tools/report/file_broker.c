@@ -25,7 +25,7 @@ struct refused {
 struct file_broker {
 	const struct cli *cli;
 	struct file_broker_access access;
-	char **databases; /* as realpath(3) has them */
+	char **databases; /* canonical paths, as from realpath(3) */
 	size_t database_count;
 	size_t database_capacity;
 	struct refused *refused;
@@ -38,7 +38,7 @@ struct file_broker {
 	bool tainted;
 };
 
-/* DATABASE, or DATABASE@EPOCHS. */
+/* Add the database of an operand DATABASE or DATABASE@EPOCHS. */
 static int add_database(struct file_broker *broker, const char *operand)
 {
 	const char *at = strrchr(operand, '@');
@@ -124,7 +124,9 @@ static const char *refusal_of(const struct file_broker *broker, const char *path
 	return NULL;
 }
 
-/* Opens a regular file for reading. Opening neither waits (a FIFO) nor acts (a tape drive). */
+/*
+ * Open a regular file for reading. The open must not block (a FIFO) or have effects (a tape drive).
+ */
 static int open_regular(const char *path, int flags, struct stat *status)
 {
 	_cleanup_close_ int fd =
@@ -170,7 +172,7 @@ static int open_source(const struct file_broker *broker, const char *path)
 	return status.st_size <= SOURCE_BYTES_MAX ? take_fd(fd) : -EFBIG;
 }
 
-/* Return: the part of a path after a database's: "", "-wal"; NULL: it is not a database's. */
+/* Return: the part of a path after that of a database: "", "-wal"; NULL: not a database's file. */
 static const char *database_suffix(const struct file_broker *broker, const char *path,
 				   const char **database)
 {
@@ -190,7 +192,10 @@ static const char *database_suffix(const struct file_broker *broker, const char 
 	return NULL;
 }
 
-/* A file that was just made next to a database gets its owner and mode, as SQLite would do. */
+/*
+ * Give a file that was just created next to a database the database's owner and mode, as SQLite
+ * does.
+ */
 static int adopt_owner(int fd, const char *database)
 {
 	struct stat status;
@@ -204,8 +209,8 @@ static int adopt_owner(int fd, const char *database)
 }
 
 /*
- * Readers write only to the shared memory that indexes the log. They may have to make an empty log,
- * which SQLite then opens for reading.
+ * Open a file of a database. Readers write only to the shared memory that indexes the log. They may
+ * have to create an empty log, which SQLite then opens for reading.
  */
 static int open_database(const struct file_broker *broker, const char *path, int flags, mode_t mode)
 {
@@ -293,7 +298,7 @@ static int open_file(struct file_broker *broker, const struct broker_packet *req
 	return -EPERM;
 }
 
-/* The reply has the descriptor, or why the file is refused. */
+/* Serve an open request: the reply has the descriptor, or the reason why the file is refused. */
 static int serve_open(struct file_broker *broker, const struct broker_packet *request,
 		      const char *path, struct broker_packet *reply)
 {
@@ -351,7 +356,7 @@ static int serve_path(struct file_broker *broker, const struct broker_packet *re
 	return -EPERM;
 }
 
-/* Return: the number of requests for files of servers in a packet; 0: it is damaged. */
+/* Return: the number of requests for files of servers in a packet; 0: it is malformed. */
 static size_t server_requests(struct debug_server_request ret[DEBUG_SERVER_REQUESTS_MAX],
 			      const struct broker_packet *request)
 {

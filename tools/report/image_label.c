@@ -18,7 +18,7 @@ void image_label_identity(const struct profile_image *image, char *ret, size_t b
 		snprintf(ret + 2 * i, 3, "%02x", image->identity[i]);
 }
 
-/* " (01234567)"; "" without identity. */
+/* Make " (01234567)"; "" for an image without identity. */
 static void make_suffix(const struct profile_image *image, char suffix[SUFFIX_BYTES])
 {
 	char digits[DIGITS + 1];

@@ -14,8 +14,8 @@
 
 struct image_symbols {
 	struct procedure_table *table; /* may be NULL */
-	const char *unnamed;	       /* what samples without a procedure are called */
-	struct profile_image image;    /* of a file: what it is; the path is ours */
+	const char *unnamed;	       /* name for samples without a procedure */
+	struct profile_image image;    /* of a file; this structure owns the path */
 	struct debug_file_options debug;
 	struct procedure_table *file; /* for lines, if @table is from an index */
 	bool lines_opened;
@@ -170,7 +170,7 @@ const char *image_symbols_lineless(const struct image_symbols *symbols)
 	return symbols->table != NULL ? "<no line>" : symbols->unnamed;
 }
 
-/* An index has no lines: they need the file. Return: 0, also if there are none; -ENOMEM. */
+/* An index has no lines, so the file is opened for them. Return: 0, also without lines; -ENOMEM. */
 static int open_lines(struct image_symbols *symbols)
 {
 	const struct procedure_table *table = symbols->table;

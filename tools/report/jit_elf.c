@@ -13,10 +13,10 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 
-/* Each is a section and a segment, of which ELF has 16-bit numbers. */
+/* Each procedure has a section and a segment, and ELF counts these in 16 bits. */
 #define PROCEDURES_MAX 60000
 #define CODE_ALIGNMENT 16
-/* Beside one for each procedure: none, .symtab, .strtab, .shstrtab */
+/* In addition to the procedures' sections: the null section, .symtab, .strtab, .shstrtab. */
 #define SECTIONS_MORE 4
 
 struct code_list {
@@ -34,7 +34,10 @@ static void code_list_deinit(struct code_list *list)
 	free(list->codes);
 }
 
-/* Of two architectures, which no program has, the first. */
+/*
+ * Add a procedure. If the image has code of two architectures, which no real program has, use the
+ * first.
+ */
 static int take(void *context, const struct profile_code *code)
 {
 	struct code_list *list = context;
@@ -55,14 +58,14 @@ static int take(void *context, const struct profile_code *code)
 	return 0;
 }
 
-/* A growing buffer; the file is written from it at once. */
+/* A growing buffer; the file is composed in it and written in one piece. */
 struct buffer {
 	uint8_t *data;
 	size_t bytes;
 	size_t capacity;
 };
 
-/* Return: where it is in the file; 0 out of memory. */
+/* Return: the position in the file; 0 if out of memory. */
 static size_t append(struct buffer *buffer, const void *data, size_t bytes, size_t alignment)
 {
 	size_t at = (buffer->bytes + alignment - 1) / alignment * alignment;
@@ -95,7 +98,7 @@ static const char *name_of(const struct profile_symbols *symbols, uint64_t offse
 		       : "";
 }
 
-/* What is made: headers by number, symbols and their names apart until the end. */
+/* The file under construction: headers by number; symbols and names are separate until the end. */
 struct maker {
 	const struct code_list *list;
 	const struct profile_symbols *symbols;
@@ -153,7 +156,7 @@ static int add_procedure(struct maker *maker, size_t i)
 	return 0;
 }
 
-/* The three tables behind the code. */
+/* Add the three tables after the code. */
 static int add_tables(struct maker *maker)
 {
 	size_t count = maker->list->count, symtab, strtab, shstrtab;
@@ -228,7 +231,7 @@ static int make(struct maker *maker)
 	return 0;
 }
 
-/* Return: a descriptor, or the error. */
+/* Write the file to memory. Return: a descriptor, or the error. */
 static int write_out(const struct buffer *file, struct error *err)
 {
 	_cleanup_close_ int fd = memfd_create("jit", MFD_CLOEXEC);

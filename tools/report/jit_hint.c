@@ -63,7 +63,7 @@ static const struct runtime runtimes[JIT_HINT_RUNTIMES] = {
 	{"Wasmtime", {"wasmtime"}, {"wasmtime"}, "\"wasmtime --profile=perfmap\" names it"},
 };
 
-/* The runtime of a name, or -1. */
+/* Return: the runtime of a command or file name, or -1. */
 static int runtime_of(const char *name, bool command)
 {
 	for (int i = 0; i < JIT_HINT_RUNTIMES; i++) {
@@ -78,10 +78,11 @@ static int runtime_of(const char *name, bool command)
 }
 
 /*
- * @image: of the profiles that come next, @kind and @runtime: the kind of image, and the
- *         runtime that it is a file of, or -1
- * @other: by epoch and process: samples of unknown code of processes whose command is of no
- *         runtime; @known: the runtime of a process by its files, and one more
+ * @image: image of the next profiles; @kind, @runtime: its kind, and the runtime that contains this
+ *         file, or -1
+ * @other: by epoch and process: samples of unknown code in processes whose command is not a
+ *         runtime's
+ * @known: by epoch and process: number of the runtime whose files the process uses, plus 1
  */
 struct jit_walk {
 	struct jit_hint *hint;
@@ -183,7 +184,7 @@ int jit_hint_load(struct jit_hint *hint, struct profile_reader *reader,
 	struct profile_filter all = filter != NULL ? *filter : (struct profile_filter){0};
 	int r;
 
-	/* Advice is about the epochs, as the rest of the header is. */
+	/* The advice covers the whole epochs, as the rest of the header does. */
 	all.event = NULL;
 	all.image = 0;
 	all.has_pid = 0;

@@ -15,7 +15,7 @@ struct error;
 #define JIT_HINT_RUNTIMES 10
 
 /**
- * struct jit_hint - samples of runtimes; zero-initialised is empty
+ * struct jit_hint - samples by runtime; zero-initialised: empty
  * @unknown: by runtime: samples of unknown code in its processes
  * @images:  by runtime: samples of its files
  */
@@ -27,8 +27,8 @@ struct jit_hint {
 /**
  * jit_hint_load() - add the samples that a filter selects
  *
- * A process belongs to a runtime by its command name ("node"). A process with another name does
- * so if samples of the runtime's files are kept for this process.
+ * A process belongs to a runtime by its command name ("node"). A process with another name belongs
+ * to a runtime if it has samples in the runtime's files.
  *
  * Return: 0 or the reader's error.
  */
@@ -36,11 +36,11 @@ int jit_hint_load(struct jit_hint *hint, struct profile_reader *reader,
 		  const struct profile_filter *filter, struct error *err);
 
 /**
- * jit_hint_text() - advice about a runtime: one line
+ * jit_hint_text() - make a line of advice about a runtime
  * @runtime: 0 .. JIT_HINT_RUNTIMES - 1
  * @all:     samples in the report
- * @ret:     out: malloc'd; NULL: there is no reason for advice, which are 10% unknown samples among
- *           those of the runtime, and 1% of @all
+ * @ret:     out: malloc'd; NULL: advice is not justified, that is, unknown samples are less than
+ *           10% of the runtime's samples or less than 1% of @all
  *
  * Return: 0 or -ENOMEM.
  */

@@ -8,13 +8,13 @@
 struct error;
 
 /**
- * output_file_write() - write
+ * output_file_write() - write the output
  * @path:  of the file; NULL: stdout
- * @write: does it. Return: 0 or -errno with @err set
+ * @write: writes the contents. Return: 0 or -errno with @err set
  *
- * A file (not a device) that could not be written whole is not left behind.
+ * If a regular file could not be written completely, it is removed.
  *
- * Return: 0; what @write returned; or the error of open(2) or write(2).
+ * Return: 0; the result of @write; or the error of open(2) or write(2).
  */
 int output_file_write(const char *path, int (*write)(void *context, FILE *file, struct error *err),
 		      void *context, struct error *err);

@@ -8,7 +8,7 @@
 #include "lib/error.h"
 #include "tools/report/cli.h"
 
-/** struct passed_over - reasons, each once; zero-initialised is empty. Fields are private. */
+/** struct passed_over - reasons, each once; zero-initialised: empty. Fields are private */
 struct passed_over {
 	struct passed_over_reason *list;
 	size_t count;
@@ -33,7 +33,7 @@ void passed_over_message(struct error *ret, const char *lead, const struct error
  */
 int passed_over_add(struct passed_over *passed, const struct error *reason, double samples);
 
-/** passed_over_drop() - forget reasons that hide @samples or fewer. */
+/** passed_over_drop() - remove reasons that hide @samples or fewer */
 void passed_over_drop(struct passed_over *passed, double samples);
 
 /**
@@ -44,13 +44,12 @@ void passed_over_print(struct passed_over *passed, const struct cli *cli, const 
 		       double all);
 
 /**
- * passed_over_explain() - nothing is left for a report: give the reason with the share it hides
- * @err: becomes "passed over: REASON (39.8% of the samples)" if there is one reason; otherwise it
- *       stays
+ * passed_over_explain() - explain an empty report by the reason and the share it hides
+ * @err: becomes "passed over: REASON (39.8% of the samples)" if there is exactly one reason;
+ *       otherwise it is unchanged
  */
 void passed_over_explain(const struct passed_over *passed, double all, struct error *err);
 
-/** passed_over_deinit() - free. */
 void passed_over_deinit(struct passed_over *passed);
 
 #endif

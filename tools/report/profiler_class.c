@@ -10,7 +10,7 @@
 
 static const char *const own_files[] = {"dcpid", "dcpirun", "libdcpi-audit.so"};
 
-/* Names of BPF programs have 15 characters; a tag precedes them. */
+/* Names of BPF programs are limited to 15 characters and have a tag as prefix. */
 static const char *const own_bpf[] = {
 	"bpf_prog_*_branch_snapshot", "bpf_prog_*_branch_snapsho", "bpf_prog_*_branch_follower",
 	"bpf_prog_*_branch_followe",  "bpf_prog_*_branch_probe",   "bpf_prog_*_sample_count",
@@ -27,7 +27,7 @@ static const char *const uprobe_procedures[] = {
 	"pre_ssout",	      "xol_*",
 };
 
-/* The kernel executes these for each trap; a sample is late until they enable interrupts. */
+/* The kernel executes these for each trap; samples are delayed until they enable interrupts. */
 static const char *const trap_procedures[] = {
 	"irqentry_exit_to_user_mode",
 	"exit_to_user_mode_prepare",

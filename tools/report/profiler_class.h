@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Samples that profiling itself causes: which images and procedures they are in. All reports
- * use this classification.
+ * Classifies the images and procedures with samples that profiling itself causes. All reports use
+ * this classification.
  */
 #ifndef DCPI_PROFILER_CLASS_H
 #define DCPI_PROFILER_CLASS_H
@@ -12,17 +12,17 @@
 
 struct error;
 
-/** enum profiler_class - how much of a row profiling causes */
+/** enum profiler_class - share of a row's samples that profiling causes */
 enum profiler_class {
 	PROFILER_NONE,
-	PROFILER_PART,	/* an unknown part: the procedure does other work, too */
+	PROFILER_PART,	/* an unknown part: the procedure also does other work */
 	PROFILER_WHOLE, /* every sample */
 };
 
 /**
  * enum profiler_probes - the epochs in which the daemon placed probes on branches
  *
- * _APART: and in which samples of the kernel at a probe are in an image of their own
+ * _APART: in these epochs, kernel samples at a probe are in a separate image
  * (PROFILE_PROBES_SUFFIX)
  */
 enum profiler_probes {
@@ -33,7 +33,7 @@ enum profiler_probes {
 	PROFILER_PROBES_ALL_APART,
 };
 
-/** profiler_probes_load() - by the counters of the epochs that a filter selects. */
+/** profiler_probes_load() - determine this from the counters of the epochs that a filter selects */
 int profiler_probes_load(enum profiler_probes *ret, struct profile_reader *reader,
 			 const struct profile_filter *filter, struct error *err);
 
@@ -41,23 +41,26 @@ int profiler_probes_load(enum profiler_probes *ret, struct profile_reader *reade
  * profiler_class_of() - classify a row
  * @procedure: its name; NULL: the row is the image
  *
- * dcpi.ko, dcpid, dcpirun, the BPF programs of dcpid and the kernel's samples at probes are the
- * profiler's. The kernel's procedures that handle uprobes are so in epochs with probes; in other
- * epochs they are not, because other programs place uprobes, too. A procedure that returns from
- * traps and interrupts of all kinds is the profiler's in part, unless samples at probes are in an
- * image of their own.
+ * dcpi.ko, dcpid, dcpirun, the BPF programs of dcpid and the kernel's samples at probes belong to
+ * the profiler. The kernel's procedures that handle uprobes belong to it in epochs with probes; in
+ * other epochs they do not, because other programs place uprobes, too. A procedure that returns
+ * from traps and interrupts of all kinds belongs to the profiler in part, unless samples at probes
+ * are in a separate image.
  */
 enum profiler_class profiler_class_of(const struct profile_image *image, const char *procedure,
 				      enum profiler_probes probes);
 
 /**
- * profiler_class_needs_procedures() - report whether the class of an image's samples can be
+ * profiler_class_needs_procedures() - return true if the class of an image's samples can be
  * PROFILER_WHOLE in some of its procedures and not in others
  */
 bool profiler_class_needs_procedures(const struct profile_image *image,
 				     enum profiler_probes probes);
 
-/** profiler_class_mark() - text after the name of a row: " [profiler]"; "" for PROFILER_NONE. */
+/**
+ * profiler_class_mark() - return the text after the name of a row: " [profiler]"; "" for
+ * PROFILER_NONE
+ */
 const char *profiler_class_mark(enum profiler_class class);
 
 #endif

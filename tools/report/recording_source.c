@@ -37,7 +37,7 @@ static const char *const mode_names[PROFILE_RECORDING_MODES] = {
 	[PROFILE_RECORDING_VARIATION] = "variation",
 };
 
-/* A walk, and whom errors are told. */
+/* State of a walk; @err receives the errors. */
 struct visit {
 	struct recording_source *source;
 	struct error *err;
@@ -45,7 +45,7 @@ struct visit {
 	void *context;
 };
 
-/* The image is the first one that matches; another one ends the search. */
+/* Use the first image that matches; a second one ends the search with an error. */
 static int find_image(void *context, const struct profile_recording *recording)
 {
 	const struct visit *visit = context;

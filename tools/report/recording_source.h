@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What a rewritten program recorded, out of the database that the command line names. */
+/* Finds the recordings of an instrumented program in the database that the command line names. */
 #ifndef DCPI_RECORDING_SOURCE_H
 #define DCPI_RECORDING_SOURCE_H
 
@@ -9,14 +9,14 @@ struct cli;
 struct error;
 
 /**
- * struct recording_source - recordings of a mode, of one image
- * @path:     of the image, @image its number
- * @build_id: likewise, in hexadecimal; "": it has none
- * @epochs:   that have one
- * @start_ns: of the first of them
+ * struct recording_source - recordings of one mode and one image
+ * @path:     path of the image; @image: its number
+ * @build_id: its build-id in hexadecimal; "": it has none
+ * @epochs:   number of epochs with a recording
+ * @start_ns: of the first of these epochs
  * @end_ns:   of the last one
  *
- * Zero-initialised is empty; freed by recording_source_close().
+ * Zero-initialised: empty; freed by recording_source_close().
  */
 struct recording_source {
 	struct profile_reader *reader;
@@ -32,20 +32,20 @@ struct recording_source {
 
 /**
  * recording_source_open() - find the image
- * @cli: its database, image and choice of epochs; must stay
+ * @cli: its database, image and choice of epochs; must stay valid
  *
- * Return: 0; -ENOENT there is no such recording; -EINVAL they are of several images; the
+ * Return: 0; -ENOENT: there is no such recording; -EINVAL: recordings of several images match; the
  * reader's errors.
  */
 int recording_source_open(struct recording_source *source, struct cli *cli,
 			  enum profile_recording_mode mode, struct error *err);
 
 /**
- * recording_source_visit() - read them, by epoch
- * @visit: errors that it has no message for: -EBADMSG damaged, -EINVAL of another metric
- *         than others, -ENOMEM
+ * recording_source_visit() - visit the recordings, by epoch
+ * @visit: may return these errors without a message: -EBADMSG: damaged; -EINVAL: another metric
+ *         than the other recordings; -ENOMEM
  *
- * Return: 0; @visit's errors, with a message; the reader's.
+ * Return: 0; errors of @visit, with a message; errors of the reader.
  */
 int recording_source_visit(struct recording_source *source, profile_recording_fn visit,
 			   void *context, struct error *err);

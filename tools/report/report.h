@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A report as text, JSON or CSV: totals, what stands before the table, the table. */
+/* Prints a report as text, JSON or CSV: totals, a preface, the table. */
 #ifndef DCPI_REPORT_H
 #define DCPI_REPORT_H
 
@@ -10,14 +10,14 @@ struct error;
 struct json_object;
 struct report_header;
 
-/** struct report_total - what a kind of thing adds up to, over all rows there are. */
+/** struct report_total - a total over all rows */
 struct report_total {
 	const char *name;
 	uint64_t count;
 };
 
 /**
- * struct report_preface - what a report says first, instead of totals
+ * struct report_preface - text printed first instead of totals
  * @text: prints it
  * @json: adds it to the report's object. Return: 0 or -ENOMEM
  */
@@ -29,10 +29,10 @@ struct report_preface {
 
 /**
  * struct report - a report
- * @totals_of: what the totals are of: "samples for event type"
- * @preface:   stands for totals, if it has functions
- * @caption:   stands right before the table in text; or NULL
- * @footer:    likewise, behind it
+ * @totals_of: description of the totals: "samples for event type"
+ * @preface:   replaces the totals, if it has functions
+ * @caption:   text line before the table; or NULL
+ * @footer:    text line after the table; or NULL
  */
 struct report {
 	const struct report_header *header;
@@ -45,7 +45,9 @@ struct report {
 	struct columns_table table;
 };
 
-/** report_print() - print in the format that @cli asks for. Return: 0, -ENOMEM, or write(2)'s. */
+/**
+ * report_print() - print in the format that @cli selects. Return: 0, -ENOMEM, or write(2)'s error
+ */
 int report_print(const struct report *report, const struct cli *cli, struct error *err);
 
 #endif

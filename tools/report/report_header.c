@@ -15,7 +15,7 @@
 
 #define LABEL_WIDTH 12
 
-/* Copies a string so that it can be printed; NULL (as if "") if out of memory. */
+/* Replace a string by a clean copy; NULL is treated as "". Return: 0 or -ENOMEM. */
 static int copy_text(const char **text)
 {
 	*text = text_clean(*text != NULL ? *text : "");
@@ -95,7 +95,7 @@ static int add_counter(void *context, const struct profile_counter *counter)
 	return 0;
 }
 
-/* A visitor's error has no message yet. */
+/* Set the message of an error that a visitor returned without one. */
 static int explain(int r, struct error *err)
 {
 	if (r == -ENOMEM)
@@ -187,7 +187,7 @@ const char *report_header_no_samples(const struct report_header *header)
 	return "no samples";
 }
 
-/* Where edges went that are not in the database; see daemon/collect/collector.h. */
+/* Counters of edges that are missing from the database; see daemon/collect/collector.h. */
 static bool is_edge_loss(const char *name)
 {
 	return strcmp(name, "edges_unknown") == 0 || strcmp(name, "edges_memory") == 0 ||
@@ -223,7 +223,7 @@ static void print_time(FILE *stream, int64_t time_ns, const char *format)
 	fputs(text, stream);
 }
 
-/* "1-3, 7": numbers in the order of start, runs together. */
+/* Print "1-3, 7": numbers in the order of start, with consecutive ones as a range. */
 static void print_epochs(FILE *stream, const struct report_header *header)
 {
 	const struct profile_epoch *epochs = header->epochs;
@@ -271,7 +271,7 @@ static const char *epoch_source(const struct profile_epoch *epoch)
 	return epoch->source;
 }
 
-/* The distinct values of a field, with commas between. */
+/* Print the distinct values of a field, separated by commas. */
 static void print_distinct(FILE *stream, const struct report_header *header, const char *label,
 			   const char *(*field)(const struct profile_epoch *epoch))
 {
@@ -299,7 +299,7 @@ bool report_header_took_turns(const struct profile_event *event)
 	return event->running_ns < event->enabled_ns;
 }
 
-/* On average: periods are drawn from a window. */
+/* Return the mean period: periods are random within a range. */
 static double mean_period(const struct profile_event *event)
 {
 	return ((double)event->period_min + (double)event->period_max) / 2;
@@ -332,7 +332,7 @@ bool report_header_periods_differ(const struct report_header *header)
 	return false;
 }
 
-/* As perf stat has it: the share of the time that the event was on a counter. */
+/* Print, as perf stat does, the share of the time that the event was on a counter. */
 static void print_turns(FILE *stream, const struct profile_event *event, bool scaled)
 {
 	if (report_header_took_turns(event))
@@ -370,7 +370,7 @@ static void print_counters(FILE *stream, const struct report_header *header, con
 	}
 }
 
-/* interrupts = samples + losses, or what is missing. */
+/* Print "interrupts = samples + losses", or the difference. */
 static void print_accounting(FILE *stream, const struct report_header *header)
 {
 	uint64_t lost = report_header_losses(header), accounted = header->samples + lost;
@@ -391,7 +391,7 @@ static void print_accounting(FILE *stream, const struct report_header *header)
 	}
 }
 
-/* The same for edges. */
+/* Print the corresponding equation for edges. */
 static void print_edges(FILE *stream, const struct report_header *header)
 {
 	uint64_t handed, lost = report_header_edges_lost(header, &handed);
@@ -446,7 +446,7 @@ static void print_facts(FILE *stream, const struct report_header *header)
 		print_edges(stream, header);
 }
 
-/* "events      cycles every ..." over several lines. */
+/* Print a line such as "events      cycles every ...", wrapped. */
 static void print_wrapped(FILE *stream, const char *fact, size_t width)
 {
 	size_t label = strcspn(fact, " ");

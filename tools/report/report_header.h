@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What every report says first: which epochs, hosts, sources and events its
- * samples are from, what was lost, and whether all is accounted for.
+ * The header of every report: epochs, hosts, sources and events of its samples, losses, and a check
+ * that all interrupts are accounted for.
  */
 #ifndef DCPI_REPORT_HEADER_H
 #define DCPI_REPORT_HEADER_H
@@ -16,20 +16,19 @@ struct error;
 struct json_object;
 
 /**
- * struct report_header - about the epochs a report is made from
- * @epochs:      by start
- * @events:      distinct ones, their times summed over the epochs
- * @scaled:      counts in the report are scaled by these times, and to the shortest period
- *               of each event; set by the tool
- * @counters:    summed over the epochs, by group and name
- * @interrupts:  samples taken, by the sources' count
- * @samples:     samples in all profiles; set by the tool, which reads them
- * @unknown:     of these, samples of no known image; set by the tool
- * @excluded:    of @samples, samples that profiling causes and that shares leave out; set by
- *               the tool
- * @jit:         samples of code without names, by runtime
- * @has_writer:  a process writes to the database, as far as is known
- * @has_edges:   the report is of edges: of @edges in all; set by the tool
+ * struct report_header - describes the epochs that a report covers
+ * @epochs:     by start
+ * @events:     distinct ones, their times summed over the epochs
+ * @scaled:     counts in the report are scaled by these times, and to the shortest period of each
+ *              event; set by the tool
+ * @counters:   summed over the epochs, by group and name
+ * @interrupts: samples taken, as counted by the sources
+ * @samples:    samples in all profiles; set by the tool, which reads them
+ * @unknown:    those of @samples without a known image; set by the tool
+ * @excluded:   those of @samples that profiling causes and that shares exclude; set by the tool
+ * @jit:        samples of code without names, by runtime
+ * @has_writer: a process writes to the database, as far as is known
+ * @has_edges:  the report is about edges, @edges in total; set by the tool
  */
 struct report_header {
 	struct profile_epoch *epochs;
@@ -53,7 +52,7 @@ struct report_header {
 };
 
 /**
- * report_header_load() - read what the database says of the epochs a filter selects
+ * report_header_load() - read the properties of the epochs that a filter selects
  * @header: zero-initialised; freed by report_header_deinit(), also after a failure
  *
  * May be called again, for the epochs of another database.
@@ -63,39 +62,45 @@ int report_header_load(struct report_header *header, struct profile_reader *read
 
 void report_header_deinit(struct report_header *header);
 
-/** report_header_losses() - sum of the named losses. */
+/** report_header_losses() - return the sum of the named losses */
 uint64_t report_header_losses(const struct report_header *header);
 
-/** report_header_took_turns() - whether an event was not on a counter all of the time. */
+/** report_header_took_turns() - return true if an event was on a counter only part of the time */
 bool report_header_took_turns(const struct profile_event *event);
 
 /**
- * report_header_period_factor() - how many samples of the shortest period that the epochs have
- * of an event one of @event stands for; 1 where that is not known, or units differ
+ * report_header_period_factor() - return the ratio of an event's period to the shortest one
+ *
+ * The shortest period is that of the same event in any of the epochs. The factor is 1 if it is
+ * unknown, or units differ.
  */
 double report_header_period_factor(const struct report_header *header,
 				   const struct profile_event *event);
 
-/** report_header_periods_differ() - whether one of these is not 1. */
+/** report_header_periods_differ() - return true if any such factor is not 1 */
 bool report_header_periods_differ(const struct report_header *header);
 
 /**
- * report_header_no_samples() - message for a database without samples
+ * report_header_no_samples() - return a message for a database without samples
  *
- * If its epoch goes on, the message says how to store samples that the daemon holds. Static.
+ * If its last epoch is still open, the message explains how to store samples that the daemon holds.
+ * Static.
  */
 const char *report_header_no_samples(const struct report_header *header);
 
-/** report_header_edges_lost() - edges handed over and not in the database; @handed: out. */
+/**
+ * report_header_edges_lost() - return the number of edges handed over but not in the database
+ * @handed: out: edges handed over
+ */
 uint64_t report_header_edges_lost(const struct report_header *header, uint64_t *handed);
 
 /**
- * report_header_print() - as text, one fact a line
- * @width: of the terminal: longer lines are wrapped; 0: none is
+ * report_header_print() - print as text, one property per line
+ * @width: of the terminal: longer lines are wrapped; 0: no wrapping
  */
 void report_header_print(FILE *stream, const struct report_header *header, size_t width);
 
-/** report_header_json() - add the same to an object. Return: 0 or -ENOMEM. */
+/** report_header_json() - add the same properties to an object. Return: 0 or -ENOMEM */
 int report_header_json(struct json_object *object, const struct report_header *header);
 
 #endif

@@ -75,7 +75,7 @@ static struct json_object *event_json(const struct report_header *header,
 	return object;
 }
 
-/* Takes @item over, also on failure. */
+/* Append an item; takes ownership of @item, also on failure. */
 static int append(struct json_object *array, struct json_object *item)
 {
 	if (item != NULL && json_object_array_add(array, item) == 0)
@@ -114,7 +114,7 @@ static int add_counters(struct json_object *object, const char *key,
 	return r;
 }
 
-/* There is no member without a hint. */
+/* The member is omitted if there are no hints. */
 static int add_hints(struct json_object *object, const struct report_header *header)
 {
 	struct json_object *hints = NULL;

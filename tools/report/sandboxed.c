@@ -20,15 +20,15 @@
 #include "lib/parse_guard.h"
 #include "lib/sandbox.h"
 
-/* Files that a report may have to be started again without. */
+/* Maximum number of restarts; each restart excludes one more file. */
 #define RESTARTS_MAX 16
 #define HELD_BYTES_MAX (1 << 20)
-/* Largest debug files of distributions (some GiB) take a fifth of this. */
+/* Parsing the largest debug files of distributions (some GiB) takes a fifth of this. */
 #define PARSE_SECONDS 60
-/* The lowest number after the standard streams, so that one call closes all others. */
+/* The lowest number after the standard streams, so that one call closes all other descriptors. */
 #define BROKER_FD (STDERR_FILENO + 1)
 
-/* struct runner - the process that the user started, and its report */
+/* struct runner - state of the process that the user started, which runs the report */
 struct runner {
 	const struct cli *cli;
 	const struct sandboxed_options *options;
@@ -36,13 +36,13 @@ struct runner {
 	struct sandbox_limits limits;
 	pid_t child;
 	int socket;
-	int output; /* of the report; -1: it ended, or the report has the terminal */
-	char *held; /* of it, not passed on yet */
+	int output; /* pipe from the report; -1: closed, or the report has the terminal */
+	char *held; /* output that has not been passed on yet */
 	size_t held_bytes;
 	size_t held_capacity;
-	int read_error; /* errno: why no more of it can be read; 0: it can */
-	bool printed;	/* some of it was passed on */
-	bool failed;	/* parsing of @failed_path did, for @failed_reason */
+	int read_error; /* errno of a failed read of @output; 0: none */
+	bool printed;	/* some output was passed on */
+	bool failed;	/* parsing of @failed_path failed, for @failed_reason */
 	char failed_path[BROKER_DATA_MAX];
 	char failed_reason[160];
 	unsigned int restarts;
@@ -59,7 +59,7 @@ static void forward_signal(int number)
 
 static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
-/* A report with a screen restores the terminal before it ends. */
+/* Forward signals to a report with a screen, which restores the terminal before it ends. */
 static void forward_signals(void (*handler)(int))
 {
 	struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
@@ -85,7 +85,7 @@ static void warn(const struct runner *runner, const struct error *err)
 	cli_fail(runner->cli, &warning);
 }
 
-/* In the report's process. @socket: its end of the connection. @output: NULL: the terminal */
+/* Runs in the report's process. @socket: its end of the connection. @output: NULL: the terminal */
 static void sandboxed_enter(struct runner *runner, int socket, const int *output, pid_t parent)
 {
 	struct error err;
@@ -105,7 +105,7 @@ static void sandboxed_enter(struct runner *runner, int socket, const int *output
 	parse_guard_start(PARSE_SECONDS);
 }
 
-/* Return: 1: this is the report; 0: it runs; -errno. */
+/* Return: 1 in the report's process; 0 in the other, if the report runs; -errno. */
 static int sandboxed_fork(struct runner *runner, struct error *err)
 {
 	bool piped = runner->options->screen == NULL;
@@ -157,7 +157,7 @@ static int write_all(const char *data, size_t bytes)
 	return 0;
 }
 
-/* Ends both processes because the output cannot be passed on. */
+/* End both processes because the output cannot be passed on. */
 static void runner_fail(const struct runner *runner, const char *what, int errnum)
 {
 	struct error err;
@@ -183,7 +183,7 @@ static void print_held(struct runner *runner)
 	runner->held_bytes = 0;
 }
 
-/* Without memory, output is not held. */
+/* If memory cannot be allocated, output is passed on at once. */
 static void take_output(struct runner *runner)
 {
 	static char chunk[65536];
@@ -208,7 +208,7 @@ static void take_output(struct runner *runner)
 	runner->held_bytes += (size_t)n;
 }
 
-/* The first failure counts: others may follow from it. */
+/* Record the first failure only: others may result from it. */
 static void take_failure(struct runner *runner, const struct broker_packet *packet)
 {
 	const char *path = broker_packet_text(packet);
@@ -255,7 +255,7 @@ static void take_request(struct runner *runner)
 	runner->socket = -1;
 }
 
-/* Return: the report's status, as of waitpid(). */
+/* Serve the report until it ends. Return: its status, as of waitpid(). */
 static int serve(struct runner *runner)
 {
 	int status = 0;
@@ -287,7 +287,7 @@ static bool crashed(int status)
 	       WTERMSIG(status) != SIGHUP && WTERMSIG(status) != SIGQUIT;
 }
 
-/* Return: whether the report is to start again, without the file that it failed at. */
+/* Return: true if the report must be restarted without the file at which it failed. */
 static bool pass_over(struct runner *runner, int status)
 {
 	struct error err;
@@ -313,13 +313,13 @@ static void end_like(int number)
 	_exit(128 + number);
 }
 
-/* The report has ended for good. */
+/* End with the status of the report, which is not restarted. */
 static void sandboxed_finish(struct runner *runner, int status)
 {
 	struct error err;
 
 	print_held(runner);
-	/* A report that failed has said why. */
+	/* A report that failed has printed the reason itself. */
 	if (runner->read_error != 0 && !(WIFEXITED(status) && WEXITSTATUS(status) != 0))
 		runner_fail(runner, "read", runner->read_error);
 	if (WIFEXITED(status) && !runner->failed)
@@ -352,7 +352,7 @@ static int sandboxed_run(struct runner *runner, struct error *err)
 
 int sandboxed_start(const struct cli *cli, const struct sandboxed_options *options)
 {
-	/* The report's copy of it is a copy of the whole memory, and never used. */
+	/* Static: the report's process gets a copy of the memory in any case and never uses it. */
 	static const struct sandboxed_options defaults;
 	static struct runner runner;
 	struct error err;
@@ -370,7 +370,7 @@ int sandboxed_start(const struct cli *cli, const struct sandboxed_options *optio
 		error_set(&err, ENOMEM, "out of memory");
 		return cli_fail(cli, &err);
 	}
-	/* Files that the C library would open later. */
+	/* Load files that the C library would open later, when the sandbox forbids it. */
 	tzset();
 	fflush(stdout);
 	if (options->screen != NULL)

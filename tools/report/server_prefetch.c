@@ -17,7 +17,7 @@ struct wanted_file {
 	uint64_t samples; /* of the image */
 };
 
-/* While the profiles of a database are walked over; profiles come ordered by image. */
+/* State of a walk over the profiles of a database, which are ordered by image. */
 struct profile_walk {
 	struct server_prefetch *prefetch;
 	struct profile_reader *reader;
@@ -88,7 +88,7 @@ int server_prefetch_add(struct server_prefetch *prefetch, const struct profile_i
 	return 0;
 }
 
-/* Adds the files of the image whose profiles were walked over. */
+/* Add the files of the image whose profiles have been visited. */
 static int add_walked(struct profile_walk *walk)
 {
 	struct profile_image image;

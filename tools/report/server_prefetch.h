@@ -16,10 +16,10 @@ void server_prefetch_listen(const struct cli *cli);
 struct wanted_file;
 
 /**
- * struct server_prefetch - the files to ask for; zero-initialised is empty
+ * struct server_prefetch - files to request from servers; zero-initialised: empty
  *
- * A tool that reads several databases adds the images of all of them before it asks, so that the
- * servers answer in parallel.
+ * A tool that reads several databases adds the images of all of them before it sends requests, so
+ * that the servers answer in parallel.
  */
 struct server_prefetch {
 	/* private */
@@ -32,9 +32,9 @@ void server_prefetch_deinit(struct server_prefetch *prefetch);
 
 /**
  * server_prefetch_add() - add the files of one image that only a server may have
- * @samples: of the image; files of images with more samples are asked for first
+ * @samples: of the image; files of images with more samples are requested first
  *
- * Does nothing unless @debug asks for debuginfod.
+ * Does nothing unless @debug enables debuginfod.
  *
  * Return: 0 or -ENOMEM.
  */
@@ -43,7 +43,7 @@ int server_prefetch_add(struct server_prefetch *prefetch, const struct profile_i
 
 /**
  * server_prefetch_add_all() - add the files of all images with samples that @filter selects
- * @pattern: that an image matches, as of image_label_matches(); NULL: each
+ * @pattern: selects images, see image_label_matches(); NULL: all
  *
  * Return: 0, -ENOMEM, or the reader's error.
  */
@@ -52,7 +52,7 @@ int server_prefetch_add_all(struct server_prefetch *prefetch, struct profile_rea
 			    const struct debug_file_options *debug, struct error *err);
 
 /**
- * server_prefetch_run() - ask the servers for all files, several at once
+ * server_prefetch_run() - request all files from the servers, several in parallel
  *
  * Return: 0 or -ENOMEM.
  */

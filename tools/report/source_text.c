@@ -15,7 +15,7 @@
 #include "lib/file_read.h"
 #include "tools/base/text.h"
 
-/* Code is inlined from a few files at a time. */
+/* Enough, because code is inlined from few files at a time. */
 #define FILES 16
 #define FILE_BYTES_MAX (16 << 20)
 #define TAB 8
@@ -63,10 +63,10 @@ void source_text_destroy(struct source_text *text)
 	free(text);
 }
 
-/* Return: the contents, ended by 0; NULL if there are none to be had. */
+/* Return: the contents, terminated by 0; NULL if the file cannot be read. */
 static char *read_file(const char *path, size_t *bytes)
 {
-	/* Not to hang on a fifo that a path from outside names. */
+	/* Do not block on a FIFO that a path from outside names. */
 	_cleanup_close_ int fd =
 		broker_open(BROKER_SOURCE, path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
 	_cleanup_free_ char *text = NULL;
@@ -83,7 +83,7 @@ static char *read_file(const char *path, size_t *bytes)
 	return take_ptr(text);
 }
 
-/* The path with another beginning, if one of the substitutes fits: malloc'd. */
+/* Return: the path after the first substitution that applies to its beginning: malloc'd. */
 static char *substitute(const struct source_paths *paths, const char *path)
 {
 	for (size_t i = 0; i < paths->substitute_count; i++) {
@@ -98,7 +98,7 @@ static char *substitute(const struct source_paths *paths, const char *path)
 	return strdup(path);
 }
 
-/* The contents of the file, wherever it is. */
+/* Return the contents of a file, from its path or one of the directories. */
 static char *find_file(const struct source_paths *paths, const char *path, size_t *bytes)
 {
 	_cleanup_free_ char *place = substitute(paths, path);
@@ -160,7 +160,7 @@ static struct file *find(struct source_text *text, const char *path)
 	return oldest;
 }
 
-/* NULL: there is no such line. */
+/* Return: NULL if there is no such line. */
 static const char *find_line(struct source_text *text, const char *path, unsigned int line)
 {
 	const struct file *file = find(text, path);
@@ -168,7 +168,7 @@ static const char *find_line(struct source_text *text, const char *path, unsigne
 	return line > 0 && line <= file->count ? file->text + file->lines[line - 1] : NULL;
 }
 
-/* Blanks for tabs, and nothing for what ends lines elsewhere: malloc'd. */
+/* Expand tabs to blanks and remove carriage returns: malloc'd. */
 static char *expand(const char *line)
 {
 	size_t bytes = strnlen(line, TEXT_BYTES_MAX), filled = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Lines of source files, as far as the files are there. */
+/* Lines of source files, if the files are available. */
 #ifndef DCPI_SOURCE_TEXT_H
 #define DCPI_SOURCE_TEXT_H
 
@@ -8,13 +8,13 @@
 struct source_text;
 
 /**
- * struct source_paths - where the files are that the debugging information names
- * @substitutes: "FROM=TO": a path that begins with FROM begins with TO instead; the first
- *               that fits is taken
- * @directories: where files are looked for that are not at their path, the nearest to the
- *               root first: of /a/b/c.c, DIRECTORY/a/b/c.c, DIRECTORY/b/c.c, DIRECTORY/c.c
+ * struct source_paths - locations of the files that debugging information names
+ * @substitutes: "FROM=TO": a path that begins with FROM begins with TO instead; the first match
+ *               applies
+ * @directories: searched for files that are not at their path. The longest tail of the path is
+ *               tried first: for /a/b/c.c, DIRECTORY/a/b/c.c, DIRECTORY/b/c.c, DIRECTORY/c.c
  *
- * Strings and arrays are the caller's.
+ * Strings and arrays are owned by the caller.
  */
 struct source_paths {
 	const char **substitutes;
@@ -24,31 +24,31 @@ struct source_paths {
 };
 
 /**
- * source_text_create() - an empty store of files
+ * source_text_create() - create an empty cache of files
  * @paths: must outlive it; NULL: files are at their path
  *
  * Return: NULL if out of memory.
  */
 struct source_text *source_text_create(const struct source_paths *paths);
 
-/** source_text_destroy() - free. NULL is fine. */
+/** source_text_destroy() - free; @text may be NULL */
 void source_text_destroy(struct source_text *text);
 
 /**
- * source_text_line() - a line of a file
+ * source_text_line() - return a line of a file
  * @line: 1 ..
  *
- * Files stay in memory, up to a bound; only regular ones are read.
+ * Files stay in memory, up to a limit; only regular files are read.
  *
- * Return: fit for terminals, with blanks for tabs, but none at its beginning, valid until
- * the next call; NULL if it is not to be had.
+ * Return: text safe for terminals, with tabs expanded and without leading blanks, valid until the
+ * next call; NULL if the line is not available.
  */
 const char *source_text_line(struct source_text *text, const char *path, unsigned int line);
 
-/** source_text_whole() - likewise, with the blanks at its beginning. */
+/** source_text_whole() - return a line like source_text_line(), but with leading blanks */
 const char *source_text_whole(struct source_text *text, const char *path, unsigned int line);
 
-/** source_text_lines() - how many lines a file has; 0: it is not to be had. */
+/** source_text_lines() - return the number of lines of a file; 0 if it is not available */
 size_t source_text_lines(struct source_text *text, const char *path);
 
 #endif

@@ -27,7 +27,7 @@ char *symbol_cache_directory(void)
 	return cache_folder_path("symbols", "DCPI_SYMBOL_CACHE");
 }
 
-/* "ab/cdef...": a file's name in the cache. */
+/* Make "ab/cdef...", the name of a file in the cache. */
 static void make_name(char name[NAME_BYTES], const struct profile_image *image)
 {
 	size_t length = 0;
@@ -37,7 +37,7 @@ static void make_name(char name[NAME_BYTES], const struct profile_image *image)
 					   image->identity[i], i == 0 ? "/" : "");
 }
 
-/* The identity is that of verified contents, and long enough for a name. */
+/* Return true if the identity is derived from the contents and long enough for a name. */
 static bool has_key(const struct profile_image *image)
 {
 	return (image->identity_kind == PROFILE_IDENTITY_BUILD_ID ||
@@ -45,7 +45,10 @@ static bool has_key(const struct profile_image *image)
 	       image->identity_bytes >= 2;
 }
 
-/* What is not known by a build-id, or depends on where the program was started, is not kept. */
+/*
+ * Return true if an index of the image is cached. Images without an absolute path, and options that
+ * depend on the working directory or use debuginfod, are not.
+ */
 static bool is_kept(const struct profile_image *image, const struct debug_file_options *options)
 {
 	return options->cache != NULL && !options->debuginfod && has_key(image) &&
@@ -53,8 +56,8 @@ static bool is_kept(const struct profile_image *image, const struct debug_file_o
 }
 
 /*
- * Files of one build-id may differ in the symbols that they have: one may be the other,
- * stripped. Return: malloc'd, or NULL.
+ * Make the key of an index. It includes the path, because files with the same build-id may have
+ * different symbols: one may be stripped. Return: malloc'd, or NULL.
  */
 static char *make_key(const struct profile_image *image, const struct debug_file_options *options)
 {
@@ -65,7 +68,7 @@ static char *make_key(const struct profile_image *image, const struct debug_file
 	return asprintf(&key, "%s\n%s", image->path, directory) < 0 ? NULL : key;
 }
 
-/* DIRECTORY/ab/cdef0123... */
+/* Return true for DIRECTORY/ab/cdef0123... */
 static bool is_index_path(const char *directory, const char *path)
 {
 	size_t bytes = directory != NULL ? strlen(directory) : 0;
@@ -92,7 +95,7 @@ int symbol_cache_open_index(const char *directory, const char *path)
 	return take_fd(fd);
 }
 
-/* Return: malloc'd, or NULL. */
+/* Return: the contents, malloc'd, or NULL. */
 static void *read_index(const char *directory, const char *path, size_t *bytes)
 {
 	_cleanup_close_ int fd = broker_socket() >= 0 ? broker_open(BROKER_INDEX, path, O_RDONLY, 0)
@@ -150,7 +153,9 @@ static int copy_contents(int to, int from)
 	return n < 0 ? -errno : 0;
 }
 
-/* Whole or not at all; two at a time write the same. */
+/*
+ * The index is renamed into place, so it is complete or missing; concurrent writers store the same.
+ */
 int symbol_cache_store_index(const char *directory, const char *path, int contents)
 {
 	_cleanup_free_ char *part = NULL;

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Indexes of images' symbols, kept under the user's cache directory, a file a build-id:
+ * Indexes of images' symbols, stored under the user's cache directory, one file per build-id:
  *
  *	~/.cache/dcpi/symbols/ab/cdef0123...
  *
- * Names never differ from those that the image gives: an index is used only for the path that
- * it was made for, while the image, and all files where its symbols were or might have been,
- * are as they were. Of files that have a build-id in common, in different databases, the one
- * that was looked at last has the index. What nobody has asked for in a month goes, when
- * others come.
+ * An index yields the same names as the image. It is used only for the path for which it was made,
+ * and only while the image and all files that contain or could contain its symbols are unchanged.
+ * If files in different databases have the same build-id, the one opened last has the index. An
+ * index that has not been used for a month is removed when others are stored.
  */
 #ifndef DCPI_SYMBOL_CACHE_H
 #define DCPI_SYMBOL_CACHE_H
@@ -16,22 +15,23 @@
 #include "analysis/image/procedure_table.h"
 
 /**
- * symbol_cache_directory() - where indexes are: under XDG_CACHE_HOME, or else ~/.cache
+ * symbol_cache_directory() - return the directory of indexes, under XDG_CACHE_HOME or else ~/.cache
  *
- * Not if that is another user's (sudo(8) may leave HOME as it was), nor with
- * DCPI_SYMBOL_CACHE=off in the environment.
+ * There is none if the directory belongs to another user (sudo(8) may leave HOME unchanged), or
+ * with DCPI_SYMBOL_CACHE=off in the environment.
  *
  * Return: malloc'd; NULL if there is none, or out of memory.
  */
 char *symbol_cache_directory(void);
 
 /**
- * symbol_cache_open() - as procedure_table_open(), from an index if there is one, which else
- * is made
- * @options: @cache says where; with NULL, or @debuginfod, it is procedure_table_open()
+ * symbol_cache_open() - open a procedure table from an index, and store the index if it is missing
+ * @options: @cache: directory of the indexes; if NULL, or with @debuginfod, the call is equivalent
+ *           to procedure_table_open()
  *
- * A table from an index has no procedure_table_image(). An index that cannot be made is no
- * failure.
+ * A table from an index has no procedure_table_image(). Failure to make an index is not an error.
+ *
+ * Return: as procedure_table_open().
  */
 int symbol_cache_open(struct procedure_table **ret, const struct profile_image *image,
 		      const struct debug_file_options *options, struct error *err);
@@ -39,7 +39,7 @@ int symbol_cache_open(struct procedure_table **ret, const struct profile_image *
 /**
  * symbol_cache_open_index() - open an index that only this user could write
  * @directory: of symbol_cache_directory(); NULL: there is none
- * @path:      hostile: an index is there only if it is a name of an index under @directory
+ * @path:      hostile input: rejected unless it is the path of an index under @directory
  *
  * Return: a descriptor, or -errno.
  */
@@ -47,8 +47,8 @@ int symbol_cache_open_index(const char *directory, const char *path);
 
 /**
  * symbol_cache_store_index() - make or replace an index
- * @path:     hostile, in the same way
- * @contents: a file
+ * @path:     hostile input: rejected unless it is the path of an index under @directory
+ * @contents: descriptor of a file with the contents
  */
 int symbol_cache_store_index(const char *directory, const char *path, int contents);
 
