@@ -8,10 +8,10 @@
 #include "lib/array.h"
 #include "tools/calc/calc_procedure.h"
 
-/* Readers take 64 bits, and some of them signed ones; doubles are exact up to here. */
+/* Readers use 64 bits, some of them signed; doubles are exact up to this value. */
 #define COUNT_MAX 9007199254740992.0
 
-/* What is being added. */
+/* State while a procedure is added. */
 struct adding {
 	struct execution_profile *profile;
 	struct calc_procedure procedure;
@@ -86,7 +86,7 @@ static int add_edge(struct adding *adding, uint32_t index)
 	}
 }
 
-/* Jumps out of the procedure are edges. */
+/* Add a direct call. Jumps out of the procedure (tail calls) are edges. */
 static int add_call(struct adding *adding, const struct cfg_call *call)
 {
 	const struct procedure_analysis *analysis = adding->procedure.analysis;

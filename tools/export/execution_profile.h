@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How often control went where in one image: what compilers and linkers optimise by. The
- * counts are what the analysis says of executions (analysis/frequency/), so no branch need
- * have been recorded by the machine.
+ * Execution counts of blocks and edges of one image, by which compilers and linkers optimise. The
+ * counts are results of the analysis (analysis/frequency/), so no hardware branch records are
+ * needed.
  */
 #ifndef DCPI_EXECUTION_PROFILE_H
 #define DCPI_EXECUTION_PROFILE_H
@@ -15,9 +15,9 @@
 struct image_code;
 
 /**
- * struct execution_block - instructions that run one after the other; addresses are ELF's
- * @first, @last: the first and last instruction's
- * @instructions: how many
+ * struct execution_block - straight-line code; addresses are ELF virtual addresses
+ * @first, @last: addresses of the first and the last instruction
+ * @instructions: number of instructions
  * @count:        executions in the profiled period, > 0
  */
 struct execution_block {
@@ -27,14 +27,14 @@ struct execution_block {
 	uint64_t count;
 };
 
-/** struct execution_way - from an instruction to another one, @count > 0 times. */
+/** struct execution_way - an edge from an instruction to another, executed @count > 0 times */
 struct execution_way {
 	uint64_t from;
 	uint64_t to;
 	uint64_t count;
 };
 
-/** struct execution_ways - a growing array. */
+/** struct execution_ways - a growing array */
 struct execution_ways {
 	struct execution_way *list;
 	size_t count;
@@ -42,11 +42,11 @@ struct execution_ways {
 };
 
 /**
- * struct execution_profile - zero-initialised is empty; procedure by procedure, in order of address
- * @code:     the image, for who looks something up; the caller's
- * @blocks:   of what is known to have run
+ * struct execution_profile - zero-initialised: empty; procedure by procedure, in order of address
+ * @code:     the image, for exporters that look up its contents; owned by the caller
+ * @blocks:   blocks known to have run
  * @branches: taken branches, jumps, and direct calls
- * @nexts:    from the last instruction of a block to the next one's first, no branch taken
+ * @nexts:    fall-through edges from the last instruction of a block to the first one of the next
  */
 struct execution_profile {
 	struct image_code *code;
@@ -57,7 +57,9 @@ struct execution_profile {
 	struct execution_ways nexts;
 };
 
-/** execution_profile_add() - add a procedure; what rounds to no execution is left out. 0; -ENOMEM.
+/**
+ * execution_profile_add() - add a procedure; counts that round to 0 are omitted. Return: 0 or
+ * -ENOMEM
  */
 int execution_profile_add(struct execution_profile *profile,
 			  const struct procedure_analysis *analysis);

@@ -10,7 +10,7 @@
 #include "tools/export/exporter.h"
 #include "tools/report/output_file.h"
 
-/* The tree in the making. */
+/* State of the export. */
 struct context_export {
 	const struct exporter *exporter;
 	struct call_source source;
@@ -22,7 +22,7 @@ struct context_export {
 	struct export_contexts what;
 };
 
-/* Without a metric, calls are what there is. */
+/* Fill in the tree. If no metric was recorded, the values are calls. */
 static void fill(struct context_export *export)
 {
 	const struct call_map *map = &export->source.recorded.map;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Exports of the contexts that a rewritten program has recorded (dcpix --mode context). */
+/* Exports of the contexts that an instrumented program has recorded (dcpix --mode context). */
 #ifndef DCPI_EXPORT_CONTEXTS_H
 #define DCPI_EXPORT_CONTEXTS_H
 
@@ -11,27 +11,26 @@
 
 struct exporter;
 
-/** struct export_context - beside a node of the stacks: a procedure in a context */
+/** struct export_context - a procedure in a context, which belongs to a node of the stacks */
 struct export_context {
 	uint32_t procedure;
 	uint64_t calls;
 };
 
-/** struct export_procedure - @address is the ELF's; 0: it is none, but what calls without being
- * one. */
+/** struct export_procedure - @address: ELF virtual address; 0: callers outside any procedure */
 struct export_procedure {
 	const char *name;
 	uint64_t address;
 };
 
 /**
- * struct export_contexts - what is to be written
+ * struct export_contexts - the data to be exported
  * @image, @build_id: of the program
- * @metric:   what values are of: "cycles"; "calls" if nothing was measured
- * @stacks:   the first node, the root, is no context
- * @contexts: of each of its nodes
+ * @metric:   metric of the values: "cycles"; "calls" if nothing was measured
+ * @stacks:   the first node, the root, is not a context
+ * @contexts: one for each node of @stacks
  * @start_ns, @end_ns: of the epochs
- * @comment:  where it is from, one line
+ * @comment:  origin of the data, one line
  */
 struct export_contexts {
 	const char *image;
@@ -47,7 +46,7 @@ struct export_contexts {
 };
 
 /**
- * export_contexts() - write the contexts of the program that the command line chooses
+ * export_contexts() - write the contexts of the program that the command line selects
  * @exporter: one that has write_contexts
  * @output:   NULL: stdout
  *

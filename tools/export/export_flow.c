@@ -9,7 +9,7 @@
 #include "tools/export/exporter.h"
 #include "tools/report/output_file.h"
 
-/* @images: that were met so far */
+/* @images: number of images found so far */
 struct flow_export {
 	const struct exporter *exporter;
 	struct execution_profile flow;
@@ -31,7 +31,7 @@ static int take_procedure(void *context, const struct procedure_analysis *analys
 {
 	struct flow_export *export = context;
 
-	/* Addresses of two images would be one another's. */
+	/* Only the first image is added, because the addresses of different images overlap. */
 	return export->images > 1 ? 0 : execution_profile_add(&export->flow, analysis);
 }
 
@@ -81,7 +81,7 @@ int export_flow(struct cli *cli, const struct exporter *exporter, const char *ou
 	}
 	r = calc_source_open(&source, &reader, cli, cli->event_count > 0 ? cli->events[0] : NULL,
 			     &err);
-	source.select.counts = true; /* exact ones, where there are any */
+	source.select.counts = true; /* exact counts, if available */
 	if (r == -ENOENT && reader != NULL)
 		status = cli_nothing(cli, "%s", err.message);
 	else

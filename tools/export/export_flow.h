@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Exports of how often control went where: of one image, by analysing its procedures. */
+/* Exports of execution counts of one image, by analysing its procedures. */
 #ifndef DCPI_EXPORT_FLOW_H
 #define DCPI_EXPORT_FLOW_H
 
@@ -8,7 +8,7 @@
 struct exporter;
 
 /**
- * export_flow() - analyse the image that the command line chooses, and write
+ * export_flow() - analyse the image that the command line selects, and write its counts
  * @exporter: one that has write_flow
  * @output:   NULL: stdout
  *

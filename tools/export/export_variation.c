@@ -16,8 +16,8 @@
 #include "tools/variation/variation_source.h"
 
 /*
- * The tree in the making: the root, then procedures, then paths. Each but the root has a
- * procedure of the export of its own, numbered as nodes are.
+ * State of the export. The nodes are the root, then procedures, then paths. Each node but the root
+ * has a separate procedure of the export, with the number of the node.
  */
 struct variation_export {
 	const struct exporter *exporter;
@@ -53,7 +53,7 @@ static uint64_t path_address(const struct variation_row *row)
 	return row->path->node_count > 0 ? row->path->nodes[0]->address : row->procedure;
 }
 
-/* @name: taken over; NULL: no memory. */
+/* Append a node. @name: ownership is taken; NULL: out of memory. */
 static bool add(struct variation_export *export, char *name, uint64_t address, size_t parent)
 {
 	size_t i = export->count++;

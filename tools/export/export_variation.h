@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Exports of what paths' times vary by, as a rewritten program has recorded it (dcpix --mode
- * variation): each path is a frame below its procedure's, and what is measured is its net
+ * Exports of the variation of paths' times, as an instrumented program has recorded it (dcpix
+ * --mode variation). Each path is a frame below that of its procedure, and its value is its net
  * variation.
  */
 #ifndef DCPI_EXPORT_VARIATION_H
@@ -11,7 +11,7 @@
 
 struct exporter;
 
-/** export_variation() - as export_contexts(). */
+/** export_variation() - write the variation, with parameters as export_contexts() */
 int export_variation(struct cli *cli, const struct exporter *exporter, const char *output);
 
 #endif

@@ -5,7 +5,7 @@
 
 bool exporter_same_procedure(const struct tally_row *a, const struct tally_row *b)
 {
-	/* Two static procedures may have one name: they do not begin at one place. */
+	/* Two static procedures may have the same name, but their start addresses differ. */
 	return a->image == b->image && a->has_address == b->has_address &&
 	       a->address - a->inside == b->address - b->inside &&
 	       strcmp(a->procedure, b->procedure) == 0;
@@ -15,7 +15,7 @@ uint64_t exporter_count(const struct export_event *event, const struct tally_cou
 {
 	double scaled = ((double)count->samples + count->extra) / event->least;
 
-	/* The times of a damaged database can give any factor. */
+	/* In a damaged database the times may yield any factor. */
 	return scaled < (double)INT64_MAX ? (uint64_t)(scaled + 0.5) : UINT64_MAX;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A profile in the formats of other tools. */
+/* Writers of profiles in the formats of other tools. */
 #ifndef DCPI_EXPORTER_H
 #define DCPI_EXPORTER_H
 
@@ -12,8 +12,8 @@ struct execution_profile;
 struct export_contexts;
 
 /**
- * struct export_event - what was sampled: "cycles" in "cycles", "cpu-clock" in "ns"
- * @least: of these a sample stands for at least, in whichever epoch that is
+ * struct export_event - a sampled event: "cycles" in "cycles", "cpu-clock" in "ns"
+ * @least: the smallest number of units that a sample stands for in any epoch
  */
 struct export_event {
 	const char *name;
@@ -22,14 +22,14 @@ struct export_event {
 };
 
 /**
- * struct export_profile - what is to be written
- * @rows:     instructions with samples, grouped by image, in there by procedure, in
- *            there by address. Of their counts, the samples are samples, scaled they
- *            are what these stand for, in events (event_scale_period())
- * @events:   those of the counts
- * @start_ns: when the first epoch began, of the Unix epoch
- * @end_ns:   when the last one ended
- * @comment:  where it is from, one line
+ * struct export_profile - the data to be exported
+ * @rows:     instructions with samples, grouped by image, within these by procedure, within these
+ *            by address. Their counts are numbers of samples; scaled counts are the numbers of
+ *            events for which the samples stand (event_scale_period())
+ * @events:   events of the counts
+ * @start_ns: start of the first epoch, since the Unix epoch
+ * @end_ns:   end of the last epoch
+ * @comment:  origin of the data, one line
  */
 struct export_profile {
 	const struct tally_row *rows;
@@ -43,14 +43,13 @@ struct export_profile {
 
 /**
  * struct exporter - a format
- * @name:    as users ask for it
- * @summary: who reads it
- * @binary:  nothing for a terminal
- * @write:   write all of @profile to @file. Return: 0, -ENOMEM, or the error of
- *           writing; @err is set
- * @write_flow: the same for a format of how often control went where; it has the one or
- *           the other
- * @write_contexts: the same of contexts (export_contexts.h); NULL: the format has none
+ * @name:           by which users select it
+ * @summary:        programs that read it
+ * @binary:         not suitable for a terminal
+ * @write:          write all of @profile to @file. Return: 0, -ENOMEM, or the error of writing;
+ *                  @err is set
+ * @write_flow:     write execution counts. A format has either @write or @write_flow
+ * @write_contexts: write contexts (export_contexts.h); NULL: not supported
  */
 struct exporter {
 	const char *name;
@@ -73,24 +72,26 @@ extern const struct exporter exporter_pprof;
 extern const struct exporter exporter_profgen;
 extern const struct exporter exporter_speedscope;
 
-/** exporter_same_procedure() - whether two rows are of one procedure. */
+/** exporter_same_procedure() - return true if two rows belong to the same procedure */
 bool exporter_same_procedure(const struct tally_row *a, const struct tally_row *b);
 
 /**
- * exporter_count() - samples for formats that have one number of an event: scaled to those
- * that stand for the least, so that shares are right where periods differ; else as taken
+ * exporter_count() - return the count for formats with one number per event
+ *
+ * If periods differ, samples are scaled to the smallest number of events that one stands for, so
+ * that shares are right; otherwise the number of samples is returned.
  */
 uint64_t exporter_count(const struct export_event *event, const struct tally_count *count);
 
 /**
- * exporter_procedure() - the samples (exporter_count()) of the procedure that begins at a row
+ * exporter_procedure() - sum the counts (exporter_count()) of the procedure that begins at a row
  * @samples: out: by event of the profile
  *
- * Return: the row behind its last one.
+ * Return: the row after its last one.
  */
 size_t exporter_procedure(const struct export_profile *profile, size_t row, uint64_t *samples);
 
-/** exporter_image_name() - the last part of an image's path. */
+/** exporter_image_name() - return the last part of an image's path */
 const char *exporter_image_name(const struct tally_row *row);
 
 #endif

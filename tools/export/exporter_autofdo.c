@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What compilers' converters take as the counts of a binary, before symbols: ranges of
- * addresses that ran so many times, and branches. AutoFDO's text (create_llvm_prof
- * --profiler=text, create_gcov) has a list of single addresses between the two, which is
- * empty here; llvm-profgen (--unsymbolized-profile) has not.
+ * Counts of a binary as read by compilers' converters, which then add symbols: executed ranges of
+ * addresses with counts, and branches. AutoFDO's text format (create_llvm_prof --profiler=text,
+ * create_gcov) has a list of single addresses between the two, which is empty here. The format of
+ * llvm-profgen (--unsymbolized-profile) has no such list.
  */
 #include <inttypes.h>
 

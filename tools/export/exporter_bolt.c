@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * BOLT's pre-aggregated profile (perf2bolt -pa): "B FROM TO COUNT MISPREDICTED" of taken
- * branches and calls, "F FROM TO COUNT" of straight-line code from an instruction on to
- * another one. Format: bolt/include/bolt/Profile/DataAggregator.h.
+ * BOLT's pre-aggregated profile (perf2bolt -pa): "B FROM TO COUNT MISPREDICTED" for taken branches
+ * and calls, "F FROM TO COUNT" for straight-line code between two instructions. Format:
+ * bolt/include/bolt/Profile/DataAggregator.h.
  */
 #include <inttypes.h>
 
@@ -15,7 +15,7 @@ static int write_bolt(FILE *file, const struct execution_profile *profile, struc
 	for (size_t i = 0; i < profile->branches.count; i++) {
 		const struct execution_way *way = &profile->branches.list[i];
 
-		/* How many were mispredicted is not known; BOLT does not go by it. */
+		/* The number of mispredictions is unknown; BOLT does not depend on it. */
 		fprintf(file, "B %" PRIx64 " %" PRIx64 " %" PRIu64 " 0\n", way->from, way->to,
 			way->count);
 	}

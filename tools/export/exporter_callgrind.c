@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Callgrind's format, for KCachegrind and callgrind_annotate: costs are samples. */
+/* Callgrind's format, for KCachegrind and callgrind_annotate; costs are samples. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -33,7 +33,9 @@ static int put_heading(FILE *file, const struct export_profile *profile)
 		clean);
 	for (size_t i = 0; i < profile->event_count; i++) {
 		fputc(' ', file);
-		/* Names end at blanks, and may not have what their formulas are made of. */
+		/*
+		 * Names end at blanks, and may not contain the operators of the format's formulas.
+		 */
 		for (const char *at = profile->events[i].name; *at != '\0'; at++)
 			fputc(strchr(" \t+*:,=/", *at) != NULL ? '_' : *at, file);
 	}
@@ -46,7 +48,7 @@ static bool same_file(const char *a, const char *b)
 	return a == b || (a != NULL && b != NULL && strcmp(a, b) == 0);
 }
 
-/* A procedure with lines of an inlined one goes on in that one's file. */
+/* Lines of an inlined procedure have its file, but stay in the enclosing procedure ("fi"). */
 static int put_place(FILE *file, const struct tally_row *row, const struct tally_row *before)
 {
 	const char *source = row->source != NULL ? row->source : "???";
@@ -85,7 +87,10 @@ static int write_callgrind(FILE *file, const struct export_profile *profile, str
 	return 0;
 }
 
-/* A context as its procedure's own cost, then the calls of those below it, with all of theirs. */
+/*
+ * Print a context: the cost of its procedure, then the calls of its children with their inclusive
+ * costs.
+ */
 static void put_context(FILE *file, const struct export_contexts *contexts,
 			const uint64_t *inclusive, const uint32_t *next, size_t number)
 {

@@ -18,7 +18,7 @@ static int put_clean(FILE *file, const char *text, bool first)
 	return 0;
 }
 
-/* What has no address or line has an empty field there. */
+/* Rows without an address or line have an empty field there. */
 static int put_row(FILE *file, const struct export_profile *profile, const struct tally_row *row)
 {
 	char address[24] = "", line[16] = "", offset[24];

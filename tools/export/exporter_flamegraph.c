@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A flame graph, as SVG: of samples two frames deep, image and procedure, of the first event. */
+/*
+ * A flame graph, as SVG. Sample stacks have two frames, image and procedure; only the first event
+ * is drawn.
+ */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -21,7 +24,7 @@ static int draw(FILE *file, const char *title, const char *unit, const struct st
 	return 0;
 }
 
-/* @nodes: room for as many as two for each row, and the root; names in them are malloc'd. */
+/* @nodes: room for the root and two nodes per row; the names in them are malloc'd. */
 static size_t make_nodes(const struct export_profile *profile, struct stack_node *nodes,
 			 uint64_t *samples)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Folded stacks, the input of flame graphs: "IMAGE;PROCEDURE SAMPLES". Stacks are
- * two frames deep, for no callers were sampled. Of the first event only. Those of contexts
- * are as deep as these.
+ * Folded stacks, the input of flame graphs: "IMAGE;PROCEDURE SAMPLES". Sample stacks have two
+ * frames, because callers are not sampled; only the first event is written. Stacks of contexts are
+ * complete.
  */
 #include <errno.h>
 #include <inttypes.h>

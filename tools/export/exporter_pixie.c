@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Counts of basic blocks, as pixie made them: what its .Addrs and .Counts files hold, side by
- * side and as text, a line a block.
+ * Counts of basic blocks, as in pixie: the contents of its .Addrs and .Counts files, combined as
+ * text, with a line for each block.
  */
 #include <inttypes.h>
 

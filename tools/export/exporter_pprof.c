@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * pprof's profile.proto, gzipped: a location for each instruction with samples, with
- * build-ids, procedures and source lines, so that nobody has to look for symbols.
+ * pprof's profile.proto, gzipped: a location for each instruction with samples, with build-ids,
+ * procedures and source lines, so that pprof need not look for symbols.
  */
 #include <errno.h>
 #include <search.h>
@@ -20,7 +20,7 @@
 
 #define PAGE_BYTES 4096U
 
-/* Numbers of the fields of message Profile, and of those inside it. */
+/* Field numbers of message Profile and of the messages inside it. */
 enum {
 	PROFILE_SAMPLE_TYPE = 1,
 	PROFILE_SAMPLE = 2,
@@ -63,18 +63,18 @@ enum {
 	FUNCTION_FILENAME = 4,
 };
 
-/* struct pprof_string - a string of the table, and its number in there */
+/* struct pprof_string - a string of the string table, and its number */
 struct pprof_string {
 	char *text;
 	uint64_t number;
 };
 
 /*
- * struct pprof - a profile in the making
- * @out:       what there is of it; @inner and @line: messages that go into it
- * @strings:   how many are in its table; @table: all of them, for tsearch()
- * @functions: their numbers, by the numbers of name and file
- * @mapping, @function: numbers of the last ones
+ * struct pprof - a profile under construction
+ * @out:       the profile; @inner, @line: messages that become part of it
+ * @strings:   number of strings in its table; @table: all of them, for tsearch()
+ * @functions: numbers of functions, by the numbers of name and file
+ * @mapping, @function: numbers of the last ones written
  */
 struct pprof {
 	const struct export_profile *profile;
@@ -114,7 +114,7 @@ static int compare_strings(const void *a, const void *b)
 	return strcmp(x->text, y->text);
 }
 
-/* Takes @text over. Return: NULL: out of memory. */
+/* Takes ownership of @text. Return: NULL if out of memory. */
 static struct pprof_string *find_string(struct pprof *pprof, char *text)
 {
 	struct pprof_string *string = malloc(sizeof(*string)), **found = NULL;
@@ -130,7 +130,7 @@ static struct pprof_string *find_string(struct pprof *pprof, char *text)
 	return found != NULL ? *found : NULL;
 }
 
-/* Return: the string's number, 0 ("") also where memory is out, which @out remembers. */
+/* Return: the string's number; 0 ("") also if out of memory, in which case @out has the error. */
 static uint64_t put_string(struct pprof *pprof, const char *text)
 {
 	char *clean = text_clean(text);
@@ -158,7 +158,7 @@ static void put_type(struct pprof *pprof, const char *name, const char *unit)
 	protobuf_writer_message(&pprof->out, PROFILE_SAMPLE_TYPE, &pprof->inner);
 }
 
-/* Of each event its samples, and what they stand for. */
+/* Each event has two values: its samples, and the number of events for which they stand. */
 static int put_types(struct pprof *pprof)
 {
 	for (size_t i = 0; i < pprof->profile->event_count; i++) {
@@ -176,7 +176,7 @@ static int put_types(struct pprof *pprof)
 	return 0;
 }
 
-/* The addresses of the rows of one image, from @row on. Return: the row behind them. */
+/* Get the address range of the rows of one image, from @row on. Return: the row after them. */
 static size_t image_extent(const struct export_profile *profile, size_t row, uint64_t *low,
 			   uint64_t *high, bool *lines)
 {
@@ -222,9 +222,10 @@ static void put_mapping(struct pprof *pprof, size_t row)
 }
 
 /*
- * Of names that it cannot demangle pprof leaves out what looks like parameters and templates,
- * and what is in them: of "<a::T as a::U>::f" it would show "::f". Not where they have no name
- * of the linker's beside them.
+ * Return the system (linker) name of a function. From names that it cannot demangle, pprof removes
+ * text that looks like parameters or template arguments: it would show "<a::T as a::U>::f" as
+ * "::f". It does not do so for functions without a system name, so readable names with "::" get
+ * none.
  */
 static uint64_t system_name(const char *name, uint64_t number)
 {
@@ -232,8 +233,8 @@ static uint64_t system_name(const char *name, uint64_t number)
 }
 
 /*
- * A function has one file for all its lines: a procedure with lines of an inlined one is a
- * function for each of their files.
+ * A function of the format has one file for all its lines. A procedure with lines of an inlined one
+ * therefore becomes a function for each of their files.
  */
 static void put_function(struct pprof *pprof, const struct tally_row *row)
 {
@@ -285,7 +286,7 @@ static void put_sample(struct pprof *pprof, const struct tally_row *row, uint64_
 	protobuf_writer_message(&pprof->out, PROFILE_SAMPLE, &pprof->inner);
 }
 
-/* Whether a row is in the function of the one before it. */
+/* Return true if a row is in the same function as the row before it. */
 static bool same_function(const struct tally_row *row, const struct tally_row *before)
 {
 	if (!exporter_same_procedure(row, before))
@@ -318,7 +319,7 @@ static int put_profile(struct pprof *pprof)
 	protobuf_writer_number(&pprof->out, PROFILE_DURATION_NANOS,
 			       (uint64_t)(profile->end_ns - profile->start_ns));
 	protobuf_writer_number(&pprof->out, PROFILE_COMMENT, put_string(pprof, profile->comment));
-	/* What the first event's samples stand for: "cycles". */
+	/* The first event's count of events, such as "cycles", not of samples. */
 	protobuf_writer_number(&pprof->out, PROFILE_DEFAULT_SAMPLE_TYPE,
 			       put_string(pprof, profile->events[0].name));
 	return protobuf_writer_error(&pprof->out);
@@ -331,7 +332,7 @@ static int deflate_to(FILE *file, const struct protobuf_writer *message, struct 
 	size_t left = message->bytes;
 	int r;
 
-	/* 16: with gzip's header, which has no time in it: same profile, same bytes */
+	/* 16: with gzip's header. It contains no time here, so equal profiles give equal files. */
 	if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, MAX_WBITS + 16, 8,
 			 Z_DEFAULT_STRATEGY) != Z_OK)
 		return error_set(err, ENOMEM, "out of memory");
@@ -366,7 +367,10 @@ static int write_pprof(FILE *file, const struct export_profile *profile, struct 
 
 /* --- contexts ------------------------------------------------------------- */
 
-/* A procedure is a location at its first instruction; of one name they are one function. */
+/*
+ * A procedure becomes a location at its first instruction; procedures with the same name share a
+ * function.
+ */
 static void put_procedures(struct pprof *pprof, const struct export_contexts *contexts)
 {
 	uint64_t low = UINT64_MAX, high = 0, name, identity;
@@ -398,7 +402,7 @@ static void put_procedures(struct pprof *pprof, const struct export_contexts *co
 	}
 }
 
-/* A stack, the innermost first, with how often it was called and what that cost. */
+/* Write a stack, the innermost frame first, with its number of calls and its cost. */
 static void put_context(struct pprof *pprof, const struct export_contexts *contexts,
 			uint32_t number, uint64_t *stack)
 {

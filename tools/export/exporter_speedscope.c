@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Speedscope's JSON: a sampled profile for each event, of stacks of two frames
- * (image, procedure).
+ * Speedscope's JSON: a sampled profile for each event, with stacks of two frames (image,
+ * procedure).
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -12,7 +12,10 @@
 #include "tools/export/export_contexts.h"
 #include "tools/export/exporter.h"
 
-/* Frames are numbered as they are written: an image, then each of its procedures. */
+/*
+ * Frames are numbered in the order in which they are written: an image, then each of its
+ * procedures.
+ */
 static void put_frames(struct json_stream *json, const struct export_profile *profile)
 {
 	const struct tally_row *before = NULL;
@@ -40,7 +43,9 @@ static void put_frames(struct json_stream *json, const struct export_profile *pr
 	json_stream_close(json, ']');
 }
 
-/* The samples or the weights of an event, which walk over the procedures alike. */
+/*
+ * Write the samples or the weights of an event; both arrays have the procedures in the same order.
+ */
 static void put_event(struct json_stream *json, const struct export_profile *profile, size_t event,
 		      uint64_t *samples, bool weights)
 {
@@ -87,7 +92,7 @@ static void put_head(struct json_stream *json, const char *name)
 	json_stream_open(json, "shared", '{');
 }
 
-/* What a sampled profile begins with, before samples and weights. */
+/* Write the beginning of a sampled profile, before samples and weights. */
 static void put_profile(struct json_stream *json, const char *name, uint64_t sum)
 {
 	json_stream_open(json, NULL, '{');
@@ -121,7 +126,7 @@ static int write_speedscope(FILE *file, const struct export_profile *profile, st
 	return 0;
 }
 
-/* From the root; @stack has room for as many as there are nodes. */
+/* Write a stack from the root; @stack has room for as many entries as there are nodes. */
 static void put_stack(struct json_stream *json, const struct export_contexts *contexts,
 		      uint32_t node, uint32_t *stack)
 {
