@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* dcpibursts - memory references of rewritten programs; docs/man/dcpibursts.1.scd is its manual */
+/* dcpibursts - memory references of instrumented programs; manual: docs/man/dcpibursts.1.scd */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -46,7 +46,7 @@ struct settings {
 	struct bursts_report_options report;
 	bool limited;
 	bool streams;
-	bool of_streams; /* an option was given that is about them */
+	bool of_streams; /* an option about data streams was given */
 	struct data_streams_options which;
 	const char *other;
 };
@@ -78,7 +78,7 @@ static int set_cover(struct settings *settings, const char *argument, struct err
 	return 0;
 }
 
-/* A number from 1 on, followed by @last. Return: behind that, or NULL. */
+/* Parse a number from 1 to @most, followed by @last. Return: the text after @last, or NULL. */
 static const char *take_number(const char *text, char last, unsigned long most, unsigned long *ret)
 {
 	char *end;
@@ -197,7 +197,7 @@ static const struct cli_tool tool = {
 	.set = set_option,
 };
 
-/* Return: 1; 0 nothing was recorded; or an error. */
+/* Return: 1; 0: nothing was recorded; or an error. */
 static int report(const struct settings *settings, const struct bursts_map *map,
 		  const struct bursts_profile *profile, struct error *err)
 {
@@ -238,7 +238,7 @@ static int report_files(const struct settings *settings, struct error *err)
 	return r;
 }
 
-/* What was recorded, while it is read. */
+/* Recordings while they are read. */
 struct reading {
 	struct recording_source source;
 	struct bursts_recorded recorded;

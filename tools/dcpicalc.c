@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * dcpicalc - how often each instruction ran, how long it took, and why it stalled (DCPI
+ * dcpicalc - for each instruction: execution frequency, time per execution, and stall reasons (DCPI
  * section 3.2, figures 2 and 4)
  */
 #include <errno.h>
@@ -36,13 +36,13 @@ static const struct option_entry own_options[] = {
 	CALC_METHOD_OPTIONS,
 };
 
-/* struct calc - what was asked for, and what it is made of. */
+/* struct calc - options, and the state of the report */
 struct calc {
 	struct cli cli;
 	bool all;
 	bool summary;
 	bool no_source;
-	const char *event; /* NULL: the best there is */
+	const char *event; /* NULL: the best one available */
 	struct calc_method method;
 	struct profile_reader *reader;
 	struct calc_source source;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * dcpicalls - who called whom, and what it cost, as dcpix --mode calls recorded it;
- * docs/man/dcpicalls.1.scd is its manual
+ * dcpicalls - call graph with costs, as dcpix --mode calls recorded it; manual:
+ * docs/man/dcpicalls.1.scd
  */
 #include <errno.h>
 #include <string.h>

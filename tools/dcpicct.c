@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * dcpicct - the calling context tree that dcpix --mode context recorded;
- * docs/man/dcpicct.1.scd is its manual
+ * dcpicct - the calling context tree that dcpix --mode context recorded; manual:
+ * docs/man/dcpicct.1.scd
  */
 #include <errno.h>
 #include <stdlib.h>

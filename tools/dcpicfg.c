@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* dcpicfg - a procedure's control-flow graph, drawn, with frequencies and what it cost */
+/* dcpicfg - drawing of a procedure's control-flow graph, with frequencies and costs */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,13 +36,13 @@ static const struct option_entry own_options[] = {
 	CALC_METHOD_OPTIONS,
 };
 
-/* More, and the picture takes long to draw, and nobody looks at all of it. */
+/* Pictures of larger graphs take long to draw and are too large to be useful. */
 #define BLOCKS_DEFAULT 100
 
-/* Formats, and what dot calls them. With cairo any letter can be drawn in PostScript. */
+/* Formats, and their names for dot. With cairo, PostScript can contain any character. */
 static const struct format {
 	const char *name;
-	const char *dot; /* NULL: the graph itself */
+	const char *dot; /* NULL: the graph as text */
 	bool binary;
 } formats[] = {
 	{"dot", NULL, false}, {"svg", "svg", false}, {"ps", "ps:cairo", false},
@@ -51,7 +51,7 @@ static const struct format {
 
 #define FORMATS (sizeof(formats) / sizeof(*formats))
 
-/* struct drawing - what was asked for, and what it is made of. */
+/* struct drawing - options, and the state of the report */
 struct drawing {
 	struct cli cli;
 	const struct format *format;

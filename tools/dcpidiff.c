@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * dcpidiff - what differs between two sets of samples
- */
+/* dcpidiff - differences between two sets of samples */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,7 +20,7 @@ static const struct option_entry own_options[] = {
 	{KEY_BY_INSTRUCTION, "by-instruction", NULL, "list instructions instead of procedures"},
 };
 
-/* struct diff - what was asked for, and what it is made of. */
+/* struct diff - options, and the state of the report */
 struct diff {
 	struct cli cli;
 	enum sample_sets_by by;

@@ -47,7 +47,7 @@ struct export_job {
 	struct cli cli;
 	const struct exporter *exporter;
 	const char *output;
-	/* What is exported instead of samples, and what it is called; NULL: samples. */
+	/* Export of a recording instead of samples, and its name; NULL: samples. */
 	int (*recorded)(struct cli *cli, const struct exporter *exporter, const char *output);
 	const char *recorded_name;
 	struct profile_reader *reader;
@@ -56,7 +56,7 @@ struct export_job {
 	struct tally *tally;
 	struct export_event *events;
 	struct event_choice choice;
-	int64_t epoch; /* whose periods are being read */
+	int64_t epoch; /* epoch whose periods are being read */
 };
 
 static int set_option(void *context, int key, const char *argument, struct error *err)
@@ -98,7 +98,7 @@ static const struct cli_tool tool = {
 	.set = set_option,
 };
 
-/* With their units, of the first epoch that has them. */
+/* Choose the events. Their units are taken from the first epoch that has the event. */
 static int choose_events(struct export_job *job, struct error *err)
 {
 	const struct report_header *header = &job->header;
@@ -121,7 +121,7 @@ static int choose_events(struct export_job *job, struct error *err)
 	return 0;
 }
 
-/* A sample stands for as many events as the mean of its window. */
+/* A sample stands for as many events as the mean of its range of periods. */
 static int add_period(void *context, const struct profile_event *event)
 {
 	struct export_job *job = context;
@@ -181,7 +181,7 @@ static int tally(struct export_job *job, struct error *err)
 	return tally_create(&job->tally, job->reader, &config, err);
 }
 
-/* Excluded rows come last, where they are cut off. */
+/* Excluded rows come last, so that they can be cut off. */
 static int row_compare(const void *a, const void *b)
 {
 	const struct tally_row *x = a, *y = b;
@@ -211,7 +211,7 @@ static size_t count_rows(const struct export_job *job)
 	return count;
 }
 
-/* Where the profile is from, one line. Return: malloc'd; NULL: out of memory */
+/* Describe the origin of the profile in one line. Return: malloc'd; NULL if out of memory. */
 static char *make_comment(const struct export_job *job)
 {
 	const struct report_header *header = &job->header;

@@ -33,7 +33,7 @@ static const struct option_entry own_options[] = {
 	{KEY_RAW, "raw", NULL, "samples as taken, not scaled by turns or periods"},
 };
 
-/* struct list - what was asked for, and what it is made of. */
+/* struct list - options, and the state of the report */
 struct list {
 	struct cli cli;
 	bool want_source;
@@ -98,7 +98,7 @@ static int check_options(const struct list *list, struct error *err)
 	return 0;
 }
 
-/* What procedures are chosen by: of the events listed, the one that tells time best. */
+/* Return the event by which procedures are chosen: the listed event that measures time best. */
 static const char *leading_event(const struct list *list)
 {
 	const struct report_header *header = &list->source.header;
@@ -169,7 +169,7 @@ static int load(struct list *list, struct error *err)
 	return r;
 }
 
-/* The header is loaded already: only what procedures are chosen from is. */
+/* Load the data from which procedures are chosen; the header is already loaded. */
 static int choose_procedure(struct list *list, struct error *err)
 {
 	struct calc_source *source = &list->source;
@@ -186,7 +186,7 @@ static int choose_procedure(struct list *list, struct error *err)
 	return calc_source_choose(&list->choice, source, cli, err);
 }
 
-/* Source where there is some, unless instructions are asked for. */
+/* List source if it is available, unless instructions are requested. */
 static int list_rows_of(struct list *list, const struct list_procedure *procedure,
 			struct error *err)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* dcpipaths - which paths a rewritten program went; docs/man/dcpipaths.1.scd is its manual */
+/* dcpipaths - executed paths of an instrumented program; manual: docs/man/dcpipaths.1.scd */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,7 +99,7 @@ static const struct cli_tool tool = {
 	.set = set_option,
 };
 
-/* How many rows, and source lines: for people. */
+/* Output as text has a default number of rows, and source lines. */
 static void prepare(struct settings *settings, const char *path, const char *build_id)
 {
 	if (settings->report.csv)
@@ -110,7 +110,7 @@ static void prepare(struct settings *settings, const char *path, const char *bui
 	settings->report.code = image_code_open_same(path, build_id, settings->debug);
 }
 
-/* Return: 1; 0 nothing was counted; or an error. */
+/* Return: 1; 0: nothing was counted; or an error. */
 static int finish(struct settings *settings, int r, uint64_t shared)
 {
 	if (r > 0 && shared > 0)
@@ -146,7 +146,7 @@ static int report_files(struct settings *settings, struct error *err)
 	return r;
 }
 
-/* What was recorded, while it is read. */
+/* Recordings while they are read. */
 struct reading {
 	struct recording_source source;
 	struct paths_recorded recorded;

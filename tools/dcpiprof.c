@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * dcpiprof - samples by what ran, where it is in the source, and whose it was, and edges
- * (DCPI section 3.1, figure 1)
+ * dcpiprof - samples by image, procedure, source line or owner, and edges (DCPI section 3.1, figure
+ * 1)
  */
 #include <errno.h>
 #include <stdio.h>
@@ -22,7 +22,7 @@
 #include "tools/tally/owner_listing.h"
 #include "tools/tally/sample_listing.h"
 
-/* What --by says; beside those of a tally BY_EDGE, and those of an owner_tally. */
+/* Values of --by: those of a tally, BY_EDGE, and those of an owner_tally. */
 enum by {
 	BY_PROCEDURE = TALLY_BY_PROCEDURE,
 	BY_IMAGE = TALLY_BY_IMAGE,
@@ -68,7 +68,7 @@ static const struct option_entry own_options[] = {
 	{KEY_DIFF, "diff", NULL, "what differs between two sets, as dcpidiff does"},
 };
 
-/* struct prof - a listing, and what it is made of. */
+/* struct prof - options, and the state of the report */
 struct prof {
 	struct cli cli;
 	enum by by;
@@ -116,7 +116,7 @@ static const struct cli_tool tool = {
 	.set = set_option,
 };
 
-/* Those of --diff. */
+/* Check the options of --diff. */
 static int check_diff(const struct prof *prof, struct error *err)
 {
 	if (prof->by >= BY_EDGE)
@@ -133,7 +133,7 @@ static bool asks_for_owner(const struct prof *prof)
 	return filter->has_pid || filter->unit != NULL || filter->container != NULL;
 }
 
-/* Options that depend on each other. */
+/* Check options that depend on each other. */
 static int check_options(struct prof *prof, struct error *err)
 {
 	if (prof->cli.by_image && prof->by != BY_NOT_SAID && prof->by != BY_IMAGE)
@@ -164,7 +164,7 @@ static int load_header(struct prof *prof, struct error *err)
 	return r;
 }
 
-/* Also what the header says of samples, whatever is listed. */
+/* Load a tally for every kind of listing, because the header's numbers of samples come from it. */
 static int load_tally(struct prof *prof, struct error *err)
 {
 	struct tally_config config = {

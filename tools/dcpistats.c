@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * dcpistats - what varies between sets of samples (DCPI section 3.3, figure 3)
- */
+/* dcpistats - variation between sets of samples (DCPI section 3.3, figure 3) */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +27,7 @@ static const struct option_entry own_options[] = {
 	{KEY_COMPARE, "compare", "PROCEDURE", "dcpicalc --summary of its fastest and slowest set"},
 };
 
-/* struct stats - what was asked for, and what it is made of. */
+/* struct stats - options, and the state of the report */
 struct stats {
 	struct cli cli;
 	enum sample_sets_by by;
@@ -94,7 +92,7 @@ static int list(struct stats *stats, struct error *err)
 	return report_print(&report, cli, err);
 }
 
-/* Return: status to exit with. */
+/* Return: the status to exit with. */
 static int run(struct stats *stats)
 {
 	struct error err = {0};

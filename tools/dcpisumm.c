@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * dcpisumm - where the cycles of a program, an image or a whole system went, by cause
- * (DCPI section 3.2, figure 4)
+ * dcpisumm - cycles of a program, an image or a whole system, by cause (DCPI section 3.2, figure 4)
  */
 #include <errno.h>
 #include <string.h>
@@ -23,10 +22,10 @@ static const struct option_entry own_options[] = {
 	CALC_METHOD_OPTIONS,
 };
 
-/* struct summ - what was asked for, and what it is made of. */
+/* struct summ - options, and the state of the report */
 struct summ {
 	struct cli cli;
-	const char *event; /* NULL: the best there is */
+	const char *event; /* NULL: the best one available */
 	struct calc_method method;
 	struct calc_plan plan;
 	struct profile_reader *reader;

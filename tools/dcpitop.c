@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* dcpitop - what the machine spends its time on now: images, procedures, instructions */
+/* dcpitop - live view of where the machine spends its time: images, procedures, instructions */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #define INTERVAL_DEFAULT_S 5
 #define INTERVAL_MIN_S 0.5
 #define INTERVAL_MAX_S 3600
-/* Of a log, unless told otherwise. */
+/* Default for batch output. */
 #define ROWS_DEFAULT 20
 
 enum {
@@ -128,7 +128,7 @@ static void prepare(struct top *top)
 	top->batch = top->batch || top->cli.format == CLI_JSON;
 }
 
-/* Before there is a screen, so that what is wrong is a line and an exit status. */
+/* Runs before the screen is opened, so that an error gives a message and an exit status. */
 static int first_update(struct top *top, struct error *err)
 {
 	int r = top_view_create(&top->view, err);

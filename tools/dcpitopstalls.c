@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * dcpitopstalls - the instructions that stalled for most of the time, and why (named in
- * DCPI section 3)
+ * dcpitopstalls - the instructions with the most stall time, and the reasons (named in DCPI section
+ * 3)
  */
 #include <errno.h>
 
@@ -23,10 +23,10 @@ static const struct option_entry own_options[] = {
 	CALC_METHOD_OPTIONS,
 };
 
-/* struct topstalls - what was asked for, and what it is made of. */
+/* struct topstalls - options, and the state of the report */
 struct topstalls {
 	struct cli cli;
-	const char *event; /* NULL: the best there is */
+	const char *event; /* NULL: the best one available */
 	struct calc_method method;
 	struct calc_plan plan;
 	struct profile_reader *reader;

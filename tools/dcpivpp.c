@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * dcpivpp - paths whose times vary, as dcpix --mode variation recorded them;
- * docs/man/dcpivpp.1.scd is its manual
+ * dcpivpp - paths whose times vary, as dcpix --mode variation recorded them; manual:
+ * docs/man/dcpivpp.1.scd
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static const struct option_entry own_options[] = {
 	{KEY_DEBUG, "debug", "DIR", "separate debug files, for source lines"},
 };
 
-/* A run: what was measured, out of files or of the database, and its order. */
+/* A run: measurements from files or the database, and their order. */
 struct run {
 	struct variation_profile profile;
 	struct variation_source source;
@@ -50,7 +50,7 @@ struct vpp {
 	const char **others;
 	size_t other_count;
 	size_t other_capacity;
-	struct cli other_cli; /* only the choice of epochs is its own */
+	struct cli other_cli; /* like the tool's, but with other epochs */
 	struct paths_map map;
 	struct run own;
 	struct run other;
@@ -122,7 +122,7 @@ static bool is_compared(const struct vpp *vpp)
 	return vpp->other_count > 0 || !epoch_list_empty(&vpp->other_cli.epochs);
 }
 
-/* Of the same database, host and time as the others. */
+/* Read the other run's epochs, which are of the same database, host and time range. */
 static int read_other_epochs(struct vpp *vpp, struct error *err)
 {
 	struct cli cli = vpp->cli;
