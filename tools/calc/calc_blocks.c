@@ -12,7 +12,7 @@ bool calc_blocks_is_padding(const struct cfg_block *block, double samples)
 
 struct heat {
 	double samples;
-	double frequency; /* where samples are equal */
+	double frequency; /* orders blocks with equal samples */
 	uint32_t block;
 };
 

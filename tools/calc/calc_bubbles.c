@@ -5,17 +5,17 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Half-cycles that are still drawn one a line. */
+/* Up to this many half-cycles are drawn with one line each. */
 #define LINES_MAX 4
-/* More, and a longer stall is drawn as three lines. */
+/* Number of lines for a longer stall. */
 #define LINES_LONG 3
 
-/* The line of an instruction that should take no time stands for half a cycle. */
+/* Half a cycle, which the line of a dual-issued instruction itself represents. */
 #define OWN_LINE 0.5
 
 #define LETTERS_MAX CALC_BUBBLE_CAUSES
 
-/* Letters side by side, in the order of Figure 2. */
+/* Order of letters in a line, as in Figure 2. */
 static const enum culprit_cause order[] = {
 	CULPRIT_BRANCH, CULPRIT_DCACHE, CULPRIT_WRITE_BUFFER,	 CULPRIT_DTB,
 	CULPRIT_ICACHE, CULPRIT_ITB,	CULPRIT_SYNCHRONIZATION, CULPRIT_IMUL,
@@ -52,7 +52,7 @@ const char *calc_bubbles_stall(enum stall_kind kind)
 	return stalls[kind];
 }
 
-/* What a group of lines shows: letters, and those to be explained. */
+/* A group of lines: its letters, and the meanings to be explained next to them. */
 struct group {
 	char letters[LETTERS_MAX + 1];
 	unsigned int letter_count;
@@ -60,7 +60,7 @@ struct group {
 	char explained[LETTERS_MAX];
 	unsigned int meaning_count;
 	unsigned int lines;
-	double cycles; /* > 0: told in the middle */
+	double cycles; /* > 0: printed in the middle line */
 };
 
 static void group_add(struct group *group, char letter, const char *meaning, uint32_t *told,
@@ -85,7 +85,10 @@ static void set_lines(struct group *group, double stall, double cycles)
 		group->cycles = cycles;
 }
 
-/* "d = D-cache miss, w = ..." for line @line: each new letter has one, the last the rest. */
+/*
+ * Write "(d = D-cache miss)" for one line. Each line explains one new letter, and the last line all
+ * that remain.
+ */
 static void explain(char text[CALC_BUBBLE_BYTES], const struct group *group, unsigned int *next,
 		    bool last)
 {
@@ -125,7 +128,7 @@ static void draw(struct calc_bubbles *ret, const struct group *group)
 	}
 }
 
-/* Letters are explained only where they are drawn. */
+/* Lines of a static stall. Letters are explained only where they are drawn. */
 static void make_static(struct calc_bubbles *ret, struct calc_legend *legend,
 			const struct static_stall *stall)
 {
@@ -144,7 +147,7 @@ static void add_cause(struct group *group, struct calc_legend *legend, enum culp
 	group_add(group, culprit_letter(cause), causes[cause], &legend->causes, cause);
 }
 
-/* Without what the line of an instruction that should take no time stands for. */
+/* The dynamic stall, without the half-cycle that the instruction's own line represents. */
 static double dynamic_stall(const struct schedule_insn *schedule, const struct instruction_cpi *cpi)
 {
 	double own = schedule->issues_with_previous ? OWN_LINE : 0;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Bubbles: the lines above an instruction that stalled, one for each half-cycle that
- * was lost (DCPI Figure 2). A letter stands for each cause that may have a share in
- * it; the first time it appears, its meaning stands beside it. Of long stalls three
- * lines are left, with the cycles in the middle.
+ * Bubbles: the lines above an instruction that stalled, one for each half-cycle lost (DCPI Figure
+ * 2). A line has a letter for each possible cause; where a letter first appears, its meaning is
+ * printed to the right. Long stalls are shortened to three lines, with the cycles in the middle.
  *
  *	  dwD                     (d = D-cache miss)
  *	  dwD  ...  18.0cy
@@ -18,17 +17,17 @@
 
 #define CALC_BUBBLE_BYTES 160
 #define CALC_BUBBLES_MAX 24
-/* Causes that an instruction can have at most. */
+/* Maximum number of causes of an instruction's stall. */
 #define CALC_BUBBLE_CAUSES (CULPRIT_CAUSES + 1)
 
-/** struct calc_legend - letters that were explained so far; zero-initialised: none. */
+/** struct calc_legend - letters explained so far; zero-initialised: none */
 struct calc_legend {
 	uint32_t causes;
 	uint32_t stalls;
 };
 
 /**
- * struct calc_bubbles - lines, in order
+ * struct calc_bubbles - lines, from top to bottom
  * @count: of @lines
  */
 struct calc_bubbles {
@@ -37,12 +36,13 @@ struct calc_bubbles {
 };
 
 /**
- * calc_bubbles_make() - the bubbles of an instruction
+ * calc_bubbles_make() - make the bubbles of an instruction
  * @legend:   updated
  * @schedule: its static stalls
- * @cpi:      its cycles, with @culprits the list that cpi->first is an index into
+ * @cpi:      its cycles
+ * @culprits: the list into which @cpi->first is an index
  *
- * First static stalls, then the dynamic one, if it is more than noise. No bubbles where
+ * Static stalls come first, then the dynamic one if it is significant. There are no bubbles if the
  * cycles are not known.
  */
 void calc_bubbles_make(struct calc_bubbles *ret, struct calc_legend *legend,
@@ -50,19 +50,19 @@ void calc_bubbles_make(struct calc_bubbles *ret, struct calc_legend *legend,
 		       const struct culprit *culprits);
 
 /**
- * calc_bubbles_causes() - the causes that the dynamic stall of an instruction may have, in
- * the order of Figure 2
+ * calc_bubbles_causes() - list the possible causes of an instruction's dynamic stall, in the order
+ * of Figure 2
  *
- * Return: how many; 0: there is no stall of half a cycle that is more than noise.
+ * Return: their number; 0: no significant stall of at least half a cycle.
  */
 unsigned int calc_bubbles_causes(enum culprit_cause ret[CALC_BUBBLE_CAUSES],
 				 const struct schedule_insn *schedule,
 				 const struct instruction_cpi *cpi, const struct culprit *culprits);
 
-/** calc_bubbles_cause() - what a cause is called in prose: "D-cache miss". */
+/** calc_bubbles_cause() - return the name of a cause in prose: "D-cache miss" */
 const char *calc_bubbles_cause(enum culprit_cause cause);
 
-/** calc_bubbles_stall() - likewise of a static one. */
+/** calc_bubbles_stall() - return the name of a static stall in prose */
 const char *calc_bubbles_stall(enum stall_kind kind);
 
 #endif

@@ -77,7 +77,7 @@ void calc_cells_cpi(const struct calc_procedure *procedure, uint32_t insn, bool 
 		snprintf(cell, CALC_CELL_BYTES, "%.1fcy", cpi);
 }
 
-/* Adds an instruction to the list of those that are there already. */
+/* Add an instruction to a list unless it is already there. */
 static size_t add_culprit(uint32_t list[CALC_CELLS_CULPRITS], size_t count, uint32_t from,
 			  uint32_t insn)
 {

@@ -9,7 +9,10 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 
-/* From @offset on, there are so many more executions, and processes that watched. */
+/*
+ * From @offset on, the executions and the processes that counted ("watchers") change by these
+ * numbers.
+ */
 struct step {
 	uint64_t offset;
 	int64_t executions;
@@ -103,7 +106,10 @@ static int by_ends(const void *a, const void *b)
 	return (x->to > y->to) - (x->to < y->to);
 }
 
-/* Walks over the steps. Return: false: the end; else what holds from @start to @end. */
+/*
+ * Advance to the next range with constant sums. Return: false at the end; else @sum applies from
+ * @sum->offset to @end.
+ */
 static bool next_span(const struct load *load, size_t *next, struct step *sum, uint64_t *end)
 {
 	size_t i = *next;
@@ -131,7 +137,7 @@ static int64_t most_watchers(const struct load *load)
 	return most;
 }
 
-/* A file's offsets and its addresses are in the same order within a segment only. */
+/* Add a range. File offsets and addresses are in the same order only within a segment. */
 static int add_span(struct load *load, const struct step *sum, uint64_t end)
 {
 	struct exact_range *range;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Exact counts of an image's executions, out of the database, as the analysis takes them.
+ * Exact execution counts of an image from the database, as input of the analysis.
  *
- * They are those of all epochs, whichever samples are looked at: they say how often
- * instructions run in proportion to each other, not when. Code that was counted in some
- * processes only is taken as not counted: its counts could not be compared with the others.
+ * The counts are those of all epochs, independent of the epochs of the samples: they give the
+ * relative frequencies of instructions, not their time. Code that only some of the processes
+ * counted is treated as not counted, because its counts are not comparable with the others.
  */
 #ifndef DCPI_CALC_COUNTS_H
 #define DCPI_CALC_COUNTS_H
@@ -13,11 +13,11 @@
 #include "db/profile_read.h"
 
 /**
- * struct calc_counts - zero-initialised is empty
- * @processes: that were counted
- * @epochs:    that have counts of the image
- * @scale:     as was found, or said; its @samples 0: said
- * @exact:     for the analysis; points to memory of this
+ * struct calc_counts - zero-initialised: empty
+ * @processes: number of processes that counted
+ * @epochs:    number of epochs with counts of the image
+ * @scale:     found, or set by the user; its @samples are 0 if set
+ * @exact:     for the analysis; points to memory owned by this structure
  */
 struct calc_counts {
 	uint64_t processes;
@@ -37,7 +37,7 @@ struct calc_counts {
 int calc_counts_load(struct calc_counts *ret, struct profile_reader *reader, int64_t image,
 		     const struct image_code *code, struct error *err);
 
-/** calc_counts_set_scale() - for what the analysis will be given. */
+/** calc_counts_set_scale() - set the scale of the counts given to the analysis */
 void calc_counts_set_scale(struct calc_counts *counts, const struct exact_scale *scale);
 
 void calc_counts_deinit(struct calc_counts *counts);

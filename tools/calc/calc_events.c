@@ -13,26 +13,27 @@
 #include "tools/report/event_role.h"
 
 /*
- * Of cores that changed their clock between calibrations, more than was seen may have
- * happened: at least this much of the period is not known.
+ * If a core changed its clock between calibrations, its actual range may exceed the observed one:
+ * at least this part of the period is uncertain.
  */
 #define CLOCK_ERROR_MIN 0.02
 /*
- * Of a clock's period interrupts take a part themselves: what they cost is measured at the start,
- * in a loop that has nothing in caches to lose. How far that may be off; and what is left at least.
+ * Interrupts take part of a clock's period themselves. Their cost is measured at the start, in a
+ * loop that has no cache contents to lose. COST_ERROR: relative error of the cost.
+ * PERIOD_SHARE_MIN: part of the period that remains at least.
  */
 #define COST_ERROR 0.3
 #define PERIOD_SHARE_MIN 0.2
-/* What a core may run at that nobody has measured. */
+/* Assumed range of a core's frequency if it was not measured. */
 #define CLOCK_GHZ_LOW 0.8
 #define CLOCK_GHZ_HIGH 5.0
 
-/* An epoch while it is read. */
+/* State while an epoch is read. */
 struct epoch_reading {
 	struct calc_events *events;
 	int64_t id;
 	const char *asked;
-	enum event_time best; /* of all epochs, so far */
+	enum event_time best; /* best kind of time in all epochs so far */
 	bool has_time;
 	double low_ghz;
 	double high_ghz;
@@ -46,7 +47,7 @@ static int keep_name(struct calc_events *events, const char *name)
 	return events->time != NULL ? 0 : -ENOMEM;
 }
 
-/* First walk: the name of the event of time. */
+/* First pass over the events: find the name of the event of time. */
 static int choose_time(void *context, const struct profile_event *event)
 {
 	struct epoch_reading *reading = context;
@@ -55,7 +56,7 @@ static int choose_time(void *context, const struct profile_event *event)
 	if (reading->asked != NULL && strcmp(event->name, reading->asked) != 0)
 		return 0;
 	if (reading->asked != NULL)
-		reading->has_time = true; /* there is such an event */
+		reading->has_time = true; /* the event exists */
 	if (time == EVENT_TIME_NOT && reading->asked != NULL && reading->events->any_event &&
 	    reading->events->time == NULL)
 		return keep_name(reading->events, event->name);
@@ -102,7 +103,7 @@ static void clock_period(struct epoch_reading *reading, struct calc_event *event
 		event->error += COST_ERROR * cost / left;
 }
 
-/* Two names for one thing in an epoch would count it twice. */
+/* Two events for the same role in an epoch would be counted twice. */
 static bool has_role(const struct calc_events *events, int64_t epoch, unsigned int role)
 {
 	for (size_t i = events->count; i > 0 && events->list[i - 1].epoch == epoch; i--) {
@@ -120,7 +121,7 @@ static void note_period(struct calc_events *events, double period)
 	events->last_period = period;
 }
 
-/* Second walk. */
+/* Second pass: record the events of use. */
 static int take_event(void *context, const struct profile_event *event)
 {
 	struct epoch_reading *reading = context;
@@ -149,7 +150,7 @@ static int take_event(void *context, const struct profile_event *event)
 	return 0;
 }
 
-/* Ours has no message yet. */
+/* Set the message of an error of this file's callbacks. */
 static int explain(int r, struct error *err)
 {
 	return r == -ENOMEM ? error_set(err, ENOMEM, "out of memory") : r;
@@ -232,7 +233,7 @@ static int by_number(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-/* Epochs have been searched for the name: now it is for people. */
+/* Clean the name for printing; the search of the epochs, which needs the original name, is done. */
 static int clean_name(struct calc_events *events)
 {
 	char *clean = text_clean(events->time);

@@ -15,17 +15,17 @@
 struct load {
 	struct calc_images *images;
 	const struct calc_events *events;
-	uint64_t *all; /* samples of each image, whatever the event */
+	uint64_t *all; /* samples of each image, of all events */
 	size_t all_capacity;
-	int64_t last_epoch; /* of the image that has come last */
-	double cycles;	    /* that samples of time stand for */
+	int64_t last_epoch; /* of the last image */
+	double cycles;	    /* cycles that samples of time stand for */
 };
 
 static struct calc_image *image_of(struct load *load, int64_t id)
 {
 	struct calc_images *images = load->images;
 
-	/* Profiles come ordered by image. */
+	/* Profiles are ordered by image. */
 	if (images->count > 0 && images->list[images->count - 1].id == id)
 		return &images->list[images->count - 1];
 	if (array_reserve(&images->list, &images->capacity, images->count + 1,
@@ -48,7 +48,7 @@ static int take_profile(void *context, const struct profile *profile)
 
 	if (image == NULL)
 		return -ENOMEM;
-	/* No smaller sum overflows if that of all samples doesn't. */
+	/* If the sum of all samples does not overflow, no partial sum does. */
 	if (__builtin_add_overflow(load->images->samples, profile->total, &load->images->samples))
 		return -EBADMSG;
 	load->all[image - load->images->list] += profile->total;
@@ -103,7 +103,7 @@ static int exclude_own(struct load *load, const struct calc_profiler *profiler,
 	return 0;
 }
 
-/* Keeps the images with samples of time. */
+/* Keep only the images with samples of time. */
 static void keep_sampled(struct load *load)
 {
 	struct calc_images *images = load->images;
@@ -128,7 +128,7 @@ static void keep_sampled(struct load *load)
 		qsort(images->list, kept, sizeof(*images->list), hottest_first);
 }
 
-/* @profiler: leaves samples out; NULL: none. */
+/* @profiler: subtract these samples; NULL: none. */
 static int images_settle(struct load *load, struct profile_reader *reader,
 			 const struct calc_profiler *profiler, struct error *err)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The images that have samples of time, the hottest first. */
+/* The images that have samples of time, in descending order of samples. */
 #ifndef DCPI_CALC_IMAGES_H
 #define DCPI_CALC_IMAGES_H
 
@@ -13,9 +13,9 @@ struct error;
 
 /**
  * struct calc_image - an image
- * @image:   what it is; the path is ours
+ * @image:   its description; this structure owns the path
  * @samples: of time, scaled to the mean period
- * @epochs:  that have some
+ * @epochs:  number of epochs with samples of it
  */
 struct calc_image {
 	int64_t id;
@@ -25,12 +25,12 @@ struct calc_image {
 };
 
 /**
- * struct calc_images - zero-initialised is empty
- * @time:    samples of time, of all images
- * @mean_period: what one of them stands for, in cycles; 0: there are none
- * @samples: of all events and processes
- * @unknown: of these, in no known image
- * @excluded: samples of time that profiling causes; the list and @time leave them out
+ * struct calc_images - zero-initialised: empty
+ * @time:        samples of time, of all images
+ * @mean_period: cycles that a sample of time stands for; 0: no samples
+ * @samples:     of all events and processes
+ * @unknown:     those of @samples in no known image
+ * @excluded:    samples of time that profiling causes; not in the list and @time
  */
 struct calc_images {
 	struct calc_image *list;
@@ -44,11 +44,11 @@ struct calc_images {
 };
 
 /**
- * calc_images_load() - add up
- * @images: zero-initialised; freed by calc_images_deinit(), also after a failure
- * @filter: epochs and process; other fields are not looked at
- * @exclude: leave out samples of time that profiling causes, and use these options to find the
- *          symbols that show it; NULL: keep all samples
+ * calc_images_load() - sum the samples by image
+ * @images:  zero-initialised; freed by calc_images_deinit(), also after a failure
+ * @filter:  epochs and process; other fields are ignored
+ * @exclude: exclude samples of time that profiling causes; these options locate the symbols by
+ *           which such samples are found. NULL: keep all samples
  *
  * Return: 0, -ENOMEM, -EBADMSG, or the reader's error.
  */
@@ -58,7 +58,7 @@ int calc_images_load(struct calc_images *images, struct profile_reader *reader,
 
 void calc_images_deinit(struct calc_images *images);
 
-/** calc_image_matches() - whether a pattern asks for it: image_label_matches(). */
+/** calc_image_matches() - return true if a pattern selects the image: image_label_matches() */
 bool calc_image_matches(const struct calc_image *image, const char *pattern);
 
 #endif

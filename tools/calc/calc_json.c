@@ -22,7 +22,7 @@ static uint64_t address_of(const struct calc_procedure *procedure, uint32_t insn
 	return procedure->analysis->cfg->insns[insn].address;
 }
 
-/* The address of an instruction that causes something, or null. */
+/* Write the address of a causing instruction, or null. */
 static void put_from(struct json_stream *json, const struct calc_procedure *procedure,
 		     uint32_t from)
 {
@@ -115,7 +115,7 @@ static void put_instruction(struct json_stream *json, const struct calc_procedur
 	json_stream_close(json, '}');
 }
 
-/* Where an edge leads: an address, or null if that is not known. */
+/* Write the target of an edge: an address, or null if it is unknown. */
 static void put_successor(struct json_stream *json, const struct calc_procedure *procedure,
 			  uint32_t edge)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A procedure as one line of JSON; docs/dcpicalc-json.md says what is in it. */
+/* A procedure as one line of JSON; docs/dcpicalc-json.md describes its format. */
 #ifndef DCPI_CALC_JSON_H
 #define DCPI_CALC_JSON_H
 
@@ -8,15 +8,15 @@
 #include "analysis/culprit/stall_summary.h"
 #include "tools/calc/calc_procedure.h"
 
-/** calc_json_stall_key() - of a static stall: "slotting", "ra_dependency". */
+/** calc_json_stall_key() - return the key of a static stall: "slotting", "ra_dependency" */
 const char *calc_json_stall_key(enum stall_kind kind);
 
 /** calc_json_procedure() - print a procedure with its blocks and instructions. */
 void calc_json_procedure(FILE *stream, const struct calc_procedure *procedure);
 
 /**
- * calc_json_summary() - print where the cycles went
- * @image, @build_id, @procedure, @model: NULL: of several
+ * calc_json_summary() - print a summary of cycles by cause
+ * @image, @build_id, @procedure, @model: NULL: the summary covers several
  */
 void calc_json_summary(FILE *stream, const char *image, const char *build_id, const char *procedure,
 		       const char *model, const struct stall_summary *summary);

@@ -17,7 +17,7 @@
 
 #define TEXT_WIDTH_MIN 22
 #define TEXT_WIDTH_MAX 48
-/* What stands beside address and instruction, with a culprit or two. */
+/* Width of the columns besides address and instruction, with one or two culprits. */
 #define OTHER_WIDTH 52
 
 #define STYLE_BUBBLE "\033[36m"
@@ -32,8 +32,8 @@ struct listing {
 	int text_width;
 	const char *file; /* of the last source line */
 	unsigned int line;
-	bool sampled;	      /* the block has samples: else its cycles are not known */
-	size_t hidden_blocks; /* since the last one that was printed */
+	bool sampled;	      /* the block has samples; otherwise its cycles are not known */
+	size_t hidden_blocks; /* since the last block that was printed */
 	size_t hidden_insns;
 	double hidden_samples;
 };
@@ -172,7 +172,7 @@ static void print_instruction(struct listing *listing, uint32_t insn)
 	fputc('\n', listing->stream);
 }
 
-/* Says what was left out between two blocks. */
+/* Print the number of blocks omitted between two blocks. */
 static void print_hidden(struct listing *listing)
 {
 	if (listing->hidden_blocks > 0)
@@ -217,7 +217,7 @@ static void hide_block(struct listing *listing, uint32_t block)
 	listing->hidden_samples += samples;
 }
 
-/* As wide as the longest instruction, within what the terminal has. */
+/* Make the column as wide as the longest instruction, within the limits of the terminal. */
 static void set_widths(struct listing *listing, const bool *shown)
 {
 	const struct cfg *cfg = listing->procedure->analysis->cfg;

@@ -11,12 +11,12 @@
 struct source_text;
 
 /**
- * struct calc_listing_options - how to print
- * @color:  the output may have escape sequences
- * @width:  of the terminal; 0: any
- * @blocks: print this many blocks, those with most samples; 0: all
- * @halves: cycles are rounded to half ones, as in the paper
- * @source: where source lines come from; NULL: none are printed
+ * struct calc_listing_options - format of a listing
+ * @color:  the output may contain escape sequences
+ * @width:  of the terminal; 0: unlimited
+ * @blocks: print this many blocks, the ones with most samples; 0: all
+ * @halves: round cycles to half cycles, as in the paper
+ * @source: source of source lines; NULL: none are printed
  */
 struct calc_listing_options {
 	bool color;

@@ -18,7 +18,7 @@ void calc_meant_deinit(struct calc_meant *meant)
 	*meant = (struct calc_meant){0};
 }
 
-/* Parts that the compiler split off belong to their procedure. */
+/* Map a part that the compiler split off to its procedure. */
 static size_t whole_of(const struct image_code *code, size_t procedure)
 {
 	struct image_range parts[PROCEDURE_PARTS_MAX];
@@ -43,7 +43,7 @@ static int add(struct calc_meant *meant, const struct image_code *code, size_t p
 	procedure = whole_of(code, procedure);
 	for (size_t i = 0; i < meant->count; i++)
 		if (meant->procedures[i] == procedure)
-			return 0; /* by its cold part, too */
+			return 0; /* already there, through its cold part */
 	if (array_reserve(&meant->procedures, &meant->capacity, meant->count + 1,
 			  sizeof(*meant->procedures)) < 0)
 		return -ENOMEM;
@@ -51,7 +51,10 @@ static int add(struct calc_meant *meant, const struct image_code *code, size_t p
 	return 0;
 }
 
-/* The table has names where code begins; labels inside procedures are only in the file. */
+/*
+ * The procedure table only has names at the start of code; labels inside procedures are read from
+ * the file.
+ */
 struct label_search {
 	struct calc_meant *meant;
 	const struct image_code *code;
@@ -64,7 +67,7 @@ static int visit_symbol(void *context, const struct elf_symbol *symbol)
 	size_t bytes = strlen(search->wanted);
 	long procedure;
 
-	/* A version may follow. */
+	/* A version may follow the name. */
 	if (strncmp(symbol->name, search->wanted, bytes) != 0 ||
 	    (symbol->name[bytes] != '\0' && symbol->name[bytes] != '@'))
 		return 0;
@@ -81,7 +84,7 @@ static int add_labelled(struct calc_meant *meant, const struct image_code *code,
 	return r == 0 ? elf_symbols_visit(file, SHT_DYNSYM, visit_symbol, &search) : r;
 }
 
-/* A name as a user gave it: the name, and the file that a row shows after it. */
+/* A name as the user entered it: the name, and the file that reports show after it. */
 struct meant_name {
 	char *name;
 	char *file; /* NULL: not given */
@@ -93,7 +96,7 @@ static void meant_name_deinit(struct meant_name *wanted)
 	free(wanted->file);
 }
 
-/* Takes " (inside)" from the end of a name. Return: the text in the brackets, or NULL. */
+/* Remove " (inside)" from the end of a name. Return: the text in the parentheses, or NULL. */
 static char *take_note(char *name, bool (*is_note)(const char *inside))
 {
 	size_t length = strlen(name);
@@ -121,7 +124,7 @@ static bool is_alias_count(const char *inside)
 	return strcmp(end, count == 1 ? " alias" : " aliases") == 0;
 }
 
-/* A source file has a suffix, which no C++ name has between such brackets. */
+/* A source file has a suffix; a C++ parameter list never has this form. */
 static bool is_file(const char *inside)
 {
 	return strchr(inside, '.') != NULL && strpbrk(inside, "(), ") == NULL;
@@ -156,7 +159,7 @@ static bool is_name(const char *name, const char *version, const char *wanted)
 		version = name + bytes;
 	if (*asked == '\0')
 		return version == NULL || strcmp(version, "@plt") != 0;
-	/* The only code of the name has all of its versions. */
+	/* Only one piece of code has this name, so it includes all versions. */
 	if (version == NULL)
 		return strcmp(asked, "@plt") != 0;
 	return strcmp(asked + strspn(asked, "@"), version + strspn(version, "@")) == 0;
@@ -180,7 +183,7 @@ static bool has_alias(const struct procedure_table *table, size_t index, const c
 	return false;
 }
 
-/* As the source has it, or an alias. */
+/* Return true if the name in source form, or an alias, is the wanted one. */
 static bool has_meaning(const struct procedure_table *table, size_t index,
 			const struct calc_name *wanted)
 {

@@ -9,7 +9,7 @@
 
 #include "lib/error.h"
 
-/* Names that are known, each behind a blank. */
+/* The known names, each preceded by a blank. */
 struct names {
 	char text[256];
 	size_t length;

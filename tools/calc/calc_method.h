@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* How procedures are to be analysed, as options name it. */
+/* Options that choose the method of analysis. */
 #ifndef DCPI_CALC_METHOD_H
 #define DCPI_CALC_METHOD_H
 
@@ -9,27 +9,27 @@
 
 struct error;
 
-/** enum calc_frequencies - where it is from how often something ran. */
+/** enum calc_frequencies - source of execution frequencies */
 enum calc_frequencies {
-	CALC_FREQUENCIES_BEST,	   /* exact counts where there are any, else estimates */
+	CALC_FREQUENCIES_BEST,	   /* exact counts if available, else estimates */
 	CALC_FREQUENCIES_ESTIMATE, /* estimates only */
 	CALC_FREQUENCIES_EXACT,	   /* exact counts only */
 };
 
 /**
- * struct calc_method - how to analyse; all zero: the default
- * @frequencies: estimated, or counted
- * @scale:       executions in the profiled period for each counted one; 0: to be found
+ * struct calc_method - method of analysis; all zero: the default
+ * @frequencies: estimated or counted
+ * @scale:       executions in the profiled period per counted execution; 0: to be determined
  */
 struct calc_method {
-	const struct machine_model *model;	     /* NULL: of the machine that was profiled */
+	const struct machine_model *model;	     /* NULL: of the profiled machine */
 	const struct frequency_estimator *estimator; /* NULL: the default */
 	bool as_published;
 	enum calc_frequencies frequencies;
 	double scale;
 };
 
-/* Keys of the options below; a program's own begin behind. */
+/* Keys of the options below; a program's own keys begin after them. */
 enum calc_method_key {
 	CALC_METHOD_MODEL = 1001,
 	CALC_METHOD_ESTIMATOR,
@@ -52,20 +52,20 @@ enum calc_method_key {
 /* clang-format on */
 
 /**
- * calc_method_set() - take one of these options
+ * calc_method_set() - set one of these options
  * @key: an enum calc_method_key
  *
- * Return: 0; -EINVAL what it is set to is none: @err lists those that there are.
+ * Return: 0; -EINVAL: the argument is unknown; @err lists the valid ones.
  */
 int calc_method_set(struct calc_method *method, int key, const char *argument, struct error *err);
 
-/** calc_method_check() - whether what was asked for goes together. Return: 0 or -EINVAL. */
+/** calc_method_check() - check that the options are compatible. Return: 0 or -EINVAL */
 int calc_method_check(const struct calc_method *method, struct error *err);
 
-/** calc_method_counts() - whether exact counts are to be read. */
+/** calc_method_counts() - return true if exact counts are to be read */
 bool calc_method_counts(const struct calc_method *method);
 
-/** calc_method_apply() - have an analysis done so; @options: with its model and ties */
+/** calc_method_apply() - apply the method; @options: with its model and tie_calls set */
 void calc_method_apply(const struct calc_method *method, struct image_analysis_options *options);
 
 #endif

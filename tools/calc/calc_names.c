@@ -15,7 +15,10 @@ static bool in_identifier(char c)
 	return isalnum((unsigned char)c) || c == '_' || c == '$' || (unsigned char)c >= 0x80;
 }
 
-/* The length of "operator()", "operator<<" and such at @p, whose signs bracket nothing; else 0. */
+/*
+ * Return the length of "operator()", "operator<<" and similar at @p, whose brackets do not enclose
+ * anything; else 0.
+ */
 static size_t operator_bytes(const char *name, const char *p)
 {
 	static const char word[] = "operator";
@@ -27,15 +30,18 @@ static size_t operator_bytes(const char *name, const char *p)
 	if (strncmp(p + length, "()", 2) == 0 || strncmp(p + length, "[]", 2) == 0)
 		return length + 2;
 	length += strspn(p + length, "<>=-");
-	/* What is left of "operator< <int>" is an argument list. */
+	/* The rest of "operator< <int>" is an argument list. */
 	return length;
 }
 
-/* Behind the bracket at @p, one of "<([{", and what it encloses; at the end if it is not closed. */
+/*
+ * Return the position after the group that the bracket at @p, one of "<([{", opens, or the end of
+ * the name if the group is not closed.
+ */
 static const char *skip_group(const char *name, const char *p)
 {
 	bool angle = *p == '<';
-	size_t depth = 0, inner = 0; /* of these brackets; of round ones in angular ones */
+	size_t depth = 0, inner = 0; /* of these brackets; of "(" inside "<" */
 	const char *pair = strchr("()<>[]{}", *p);
 	char open = pair[0], close = pair[1];
 
@@ -45,7 +51,7 @@ static const char *skip_group(const char *name, const char *p)
 		if (sign > 0)
 			p += sign - 1;
 		else if (angle && strncmp(p, "->", 2) == 0)
-			p++; /* of Rust's "fn(u8) -> u8" */
+			p++; /* as in Rust's "fn(u8) -> u8" */
 		else if (angle && *p == '(')
 			inner++;
 		else if (angle && *p == ')' && inner > 0)
@@ -59,8 +65,9 @@ static const char *skip_group(const char *name, const char *p)
 }
 
 /*
- * Where the parameters begin: the last round brackets that are not inside of others; those of
- * "(anonymous namespace)::f" and "f(int)::local" are not it. The end, if there are none.
+ * Return the start of the parameters: the last parentheses that are not inside others and not
+ * followed by "::", as in "(anonymous namespace)::f" and "f(int)::local". Without parameters,
+ * return the end.
  */
 static const char *find_parameters(const char *name)
 {
@@ -86,7 +93,7 @@ static const char *find_parameters(const char *name)
 	return found != NULL ? found : p;
 }
 
-/* The demangler has what a function returns only where it is made of a template. */
+/* Skip the return type, which the demangler prints only for instances of templates. */
 static const char *skip_returned(const char *name)
 {
 	const char *end = find_parameters(name), *start = name, *p = name;
@@ -108,15 +115,18 @@ static const char *skip_returned(const char *name)
 	return start;
 }
 
-/* At the end of a name, or before what the compiler made of it: "f(int) [clone .cold]". */
+/*
+ * Return true at the end of a name, or before the note of a compiler-made variant: "f(int) [clone
+ * .cold]".
+ */
 static bool is_end(const char *p)
 {
 	return *p == '\0' || strncmp(p, " [clone ", 8) == 0;
 }
 
 /*
- * Whether what begins at @p of a name is what a user gave, who may have left arguments of
- * templates, ABI tags, parameters, and what was made of it away.
+ * Return true if the name at @p is the name that a user gave. The user may omit template arguments,
+ * ABI tags, parameters, and the note of a compiler-made variant.
  */
 static bool is_name_of(const char *readable, const char *p, const char *wanted)
 {
@@ -133,7 +143,7 @@ static bool is_name_of(const char *readable, const char *p, const char *wanted)
 		} else if (p[0] == ' ' && p[1] == '<' && *wanted != ' ') {
 			p++;
 		} else if (strncmp(p, "::<", 3) == 0 && strncmp(wanted, "::<", 3) != 0) {
-			p += 2; /* so Rust has arguments of generic functions */
+			p += 2; /* Rust's notation of generic functions' arguments */
 		} else if ((*p == '<' || *p == '[') && *wanted != *p) {
 			p = skip_group(readable, p);
 		} else if (*wanted == '\0') {
@@ -145,8 +155,8 @@ static bool is_name_of(const char *readable, const char *p, const char *wanted)
 }
 
 /*
- * Methods that are of no trait are "<a::T<u8>>::f" in Rust's newer scheme; the source, and the
- * older scheme, have "a::T<u8>::f". malloc'd, or NULL where it is no such name.
+ * Rust's newer mangling scheme has "<a::T<u8>>::f" for methods of no trait; the source, and the
+ * older scheme, have "a::T<u8>::f". Return: the latter form, malloc'd, or NULL for other names.
  */
 static char *without_type_brackets(const char *readable)
 {
@@ -180,7 +190,10 @@ static bool demangled_is(const char *name, const char *wanted)
 	return plain != NULL && is_name_of(plain, plain, wanted);
 }
 
-/* Whether the compiler made it of the one that is meant: name.constprop.0, name.isra.0, ... */
+/*
+ * Return true if the compiler derived the procedure from the wanted one: name.constprop.0,
+ * name.isra.0, ...
+ */
 static bool is_made_of(const char *name, const char *wanted)
 {
 	size_t length = strlen(wanted);
@@ -188,7 +201,10 @@ static bool is_made_of(const char *name, const char *wanted)
 	return strncmp(name, wanted, length) == 0 && name[length] == '.';
 }
 
-/* Mangled names have letters of their own for these: Sa, Ss, So, ...; and OCaml's for signs. */
+/*
+ * Return true for words that mangled names abbreviate (Sa, Ss, So, ...), and for OCaml's names with
+ * operator characters.
+ */
 static bool is_abbreviated(const char *word)
 {
 	static const char *const words[] = {"allocator", "string", "istream", "ostream",
@@ -201,8 +217,8 @@ static bool is_abbreviated(const char *word)
 }
 
 /*
- * The last identifier before parameters is in the linker's name as it is. Those before it need
- * not be, if they are types or qualifiers; nor have operators any.
+ * Find a word that the mangled name contains unchanged: the last identifier before the parameters.
+ * Earlier ones may be abbreviated if they are types or qualifiers; operators have no such word.
  */
 static void find_word(const char *text, char word[64])
 {
@@ -242,7 +258,7 @@ const char *calc_name_colon(const char *operand)
 		} else if (strchr("<([{", *p) != NULL) {
 			const char *end = skip_group(operand, p);
 
-			/* A path may have one that is never closed. */
+			/* A path may contain a bracket that is never closed. */
 			p = *end == '\0' && strchr(">)]}", end[-1]) == NULL ? p + 1 : end;
 		} else if (p[0] != ':') {
 			p++;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Whether a procedure is the one that a user has named.
+ * Decides if a user's name refers to a procedure.
  *
- * Names are the linker's. One of C++, Rust, Fortran or OCaml may be given as reports print it,
- * or without any of these: what it returns, its parameters and what follows them, arguments of
- * templates and generics, what the compiler says that it made of it, and the brackets that Rust's
- * newer scheme has around the type of a method.
+ * Names are the linker's. A name of C++, Rust, Fortran or OCaml may be given as reports print it.
+ * The return type, the parameters and the text after them, template and generic arguments, and the
+ * note of a compiler-made variant may be omitted. So may the brackets that Rust's newer scheme puts
+ * around the type of a method.
  */
 #ifndef DCPI_CALC_NAMES_H
 #define DCPI_CALC_NAMES_H
@@ -14,9 +14,9 @@
 
 /**
  * struct calc_name - a name that a user gave
- * @text: the caller's
- * @word: an identifier that is in the linker's form of every name that is meant, "" if none
- *        is known to be: the others need not be demangled
+ * @text: owned by the caller
+ * @word: an identifier that the linker's form of every matching name contains; "" if none is known.
+ *        Names without it need not be demangled
  */
 struct calc_name {
 	const char *text;
@@ -24,21 +24,21 @@ struct calc_name {
 };
 
 /**
- * calc_name_colon() - where IMAGE ends in IMAGE:PROCEDURE
+ * calc_name_colon() - find the end of IMAGE in IMAGE:PROCEDURE
  *
- * At the first colon that is no half of "::", nor in brackets: "main::{lambda(auto:1)#1}",
- * "f[abi:x]".
+ * It is the first colon that is neither part of "::" nor inside brackets, as in
+ * "main::{lambda(auto:1)#1}" and "f[abi:x]".
  *
- * Return: NULL if there is none: it is a procedure.
+ * Return: NULL if there is none: the operand is a procedure.
  */
 const char *calc_name_colon(const char *operand);
 
-/** calc_name_make() - of what a user gave; points to it. */
+/** calc_name_make() - prepare a name that a user gave; the result points to @text */
 struct calc_name calc_name_make(const char *text);
 
 /**
- * calc_name_means() - whether a C++ procedure, or one that the compiler made of that name
- * (name.constprop.0), is meant
+ * calc_name_means() - return true if @wanted refers to a C++ procedure, or to one that the compiler
+ * derived from that name (name.constprop.0)
  * @name: the linker's
  *
  * A stub of the linkage table ("@plt") must be named as one.

@@ -13,7 +13,7 @@
 #include "tools/calc/calc_worst.h"
 #include "tools/report/report_header.h"
 
-/* What is printed together names the image only as long as there is one. */
+/* A common summary names the image only if there is exactly one. */
 static int note_image(struct calc_output *output)
 {
 	output->images++;
@@ -40,7 +40,7 @@ int calc_output_image(struct calc_output *output, const struct calc_choice *choi
 	return output->image != NULL ? note_image(output) : -ENOMEM;
 }
 
-/* Only when there is something to print: errors leave nothing behind. */
+/* Print the headings before the first result, so that errors leave no headings without results. */
 static void print_headings(struct calc_output *output)
 {
 	if (output->json)

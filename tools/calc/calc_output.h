@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Results of the analysis as they come, in the form that was asked for. */
+/* Prints results of the analysis, one procedure at a time, in the selected format. */
 #ifndef DCPI_CALC_OUTPUT_H
 #define DCPI_CALC_OUTPUT_H
 
@@ -12,17 +12,17 @@
 struct report_header;
 
 /**
- * struct calc_output - the form, and what all procedures have in common
- * @json:       lines of JSON; else text
- * @summary:    sums by cause; else all instructions
- * @together:   one summary of all procedures, printed by calc_output_end(); else one each
- * @demangle:   names as the source has them, not as linkers do
- * @listing:    how listings look
- * @header:     what stands before text
- * @events:     where samples come from
+ * struct calc_output - format, and data common to all procedures
+ * @json:        lines of JSON; else text
+ * @summary:     sums by cause; else all instructions
+ * @together:    one summary of all procedures, printed by calc_output_end(); else one per procedure
+ * @demangle:    print names as in the source, not as linkers do
+ * @listing:     format of listings
+ * @header:      printed before text
+ * @events:      events of the samples
  * @all_samples: of time, in all images
  *
- * The rest is private; zero at first.
+ * The rest is private; initially zero.
  */
 struct calc_output {
 	bool json;
@@ -42,14 +42,14 @@ struct calc_output {
 	struct stall_summary sum;
 	size_t procedures;
 	size_t images;
-	char *only_image; /* while there is but one */
+	char *only_image; /* only if there is exactly one */
 	char *only_build_id;
 	const char *only_model;
 };
 
 /**
- * calc_output_image() - procedures of this image follow
- * @choice: stays the caller's, and open until the next image or the end
+ * calc_output_image() - set the image of the procedures that follow
+ * @choice: owned by the caller; must stay open until the next image or the end
  *
  * Return: 0 or -ENOMEM.
  */
@@ -64,7 +64,7 @@ int calc_output_image(struct calc_output *output, const struct calc_choice *choi
  */
 int calc_output_procedure(void *context, const struct procedure_analysis *analysis);
 
-/** calc_output_end() - print what comes last, and free. */
+/** calc_output_end() - print the summary of all procedures, if requested, and free */
 void calc_output_end(struct calc_output *output);
 
 #endif

@@ -10,7 +10,7 @@
 #include "lib/cleanup.h"
 #include "tools/report/cli.h"
 
-/* struct weights - samples of all procedures, and the most that one of an image has */
+/* struct weights - samples of all procedures; @most: maximum within the current image */
 struct weights {
 	double *list;
 	size_t count;
@@ -44,8 +44,8 @@ static int add_weight(void *context, double time)
 }
 
 /*
- * Return: samples of the image's largest procedure; infinity: the image is to be opened in any
- * case; -ENOMEM
+ * Return: samples of the image's largest procedure; infinity: the image must be opened in any case;
+ * -ENOMEM
  */
 static double weigh_image(struct weights *weights, const struct calc_select *select,
 			  const struct calc_image *image)
@@ -69,7 +69,10 @@ static int largest_first(const void *a, const void *b)
 	return (*x < *y) - (*x > *y);
 }
 
-/* As the last one that is not too many: all procedures with as many are alike. */
+/*
+ * Return the samples of the last procedure within the limit. Procedures with equal samples are
+ * treated alike, so somewhat more may be analysed.
+ */
 static double least_of(struct weights *weights, size_t most)
 {
 	if (most == 0 || weights->count <= most)

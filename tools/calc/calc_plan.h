@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which procedures of a database have enough samples to be analysed.
+ * Selects the procedures of a database that have enough samples to be analysed.
  *
  * The time of an analysis depends on the number of procedures, and a procedure with few samples
- * gives its share of time only. So reports over all images analyse procedures with at
- * least CALC_PLAN_LEAST samples, and about CALC_PLAN_MOST of them: where there are more,
- * those with fewest samples are left out.
+ * yields only its share of time. Therefore reports over all images analyse procedures with at least
+ * CALC_PLAN_LEAST samples, and about CALC_PLAN_MOST of them: if there are more, the ones with
+ * fewest samples are left out.
  */
 #ifndef DCPI_CALC_PLAN_H
 #define DCPI_CALC_PLAN_H
@@ -32,10 +32,10 @@
 
 /**
  * struct calc_plan - zero-initialised: all procedures are analysed
- * @least: samples of time that a procedure needs; in: the lower limit of that
- * @most:  procedures, about, that have no exact counts; 0: any number
- * @worth: of each image: whether it has such a procedure, could not be looked at, or has exact
- *         counts; NULL: all are
+ * @least: samples of time that a procedure needs; in: a lower limit for this number
+ * @most:  approximate maximum number of procedures without exact counts; 0: unlimited
+ * @worth: by image: it has such a procedure, could not be opened, or has exact counts; NULL: true
+ *         for all
  */
 struct calc_plan {
 	double least;
@@ -43,13 +43,13 @@ struct calc_plan {
 	bool *worth;
 };
 
-/** calc_plan_set() - take the argument of --min-samples. Return: 0 or -EINVAL. */
+/** calc_plan_set() - parse the argument of --min-samples. Return: 0 or -EINVAL */
 int calc_plan_set(struct calc_plan *plan, const char *argument, struct error *err);
 
 /**
- * calc_plan_make() - find @least and @worth
+ * calc_plan_make() - determine @least and @worth
  * @plan:      freed by calc_plan_deinit(), also after a failure
- * @is_chosen: whether an image is looked at at all; @context is its first argument
+ * @is_chosen: returns true for the images to consider; @context is its first argument
  *
  * Opens each image once, if a limit is set; else does nothing.
  *
@@ -59,7 +59,10 @@ int calc_plan_make(struct calc_plan *plan, const struct calc_select *select,
 		   bool (*is_chosen)(const void *context, const struct calc_image *image),
 		   const void *context, struct progress *progress);
 
-/** calc_plan_is_worth() - whether an image has anything to analyse; @index: in calc_images. */
+/**
+ * calc_plan_is_worth() - return true if an image may have procedures to analyse
+ * @index: in calc_images
+ */
 static inline bool calc_plan_is_worth(const struct calc_plan *plan, size_t index)
 {
 	return plan->worth == NULL || plan->worth[index];

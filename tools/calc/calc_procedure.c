@@ -12,10 +12,13 @@
 #include "lib/printable.h"
 #include "tools/base/text.h"
 
-/* Sums of cycles are exact to this part. */
+/* Relative rounding error of sums of cycles. */
 #define TOLERANCE 1e-6
 
-/* Estimates of an out-of-order machine leave room for a block's samples on its neighbours. */
+/*
+ * Return true if a block appears to run faster than its best case. This is possible in estimates
+ * for out-of-order machines, because some of a block's samples may be on its neighbours.
+ */
 static bool is_too_fast(const struct procedure_analysis *analysis, uint32_t block,
 			const struct calc_block *sums)
 {
@@ -45,7 +48,7 @@ double calc_procedure_samples(const struct calc_procedure *procedure)
 	return procedure->analysis->profile.total + procedure->analysis->profile.unmatched;
 }
 
-/* " <malloc>", " <memcpy+0x20>", or nothing. */
+/* Append " <malloc>", " <memcpy+0x20>", or nothing. */
 static void append_target(struct image_code *code, const struct insn *insn, char *text)
 {
 	const struct procedure_table *table = image_code_procedures(code);
@@ -107,7 +110,10 @@ double calc_procedure_executions(const struct calc_procedure *procedure,
 		*low = *high = NAN;
 		return NAN;
 	}
-	/* Counts are of no period; if their scale is of estimates, it has the period's error. */
+	/*
+	 * Exact counts do not depend on the period, unless their scale was estimated, which has its
+	 * error.
+	 */
 	if (estimate->origin == FREQUENCY_EXACT && estimate->low == estimate->high)
 		error = 0;
 	*low = estimate->low * profile->period_cycles * (1 - error);

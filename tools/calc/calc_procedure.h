@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A procedure that was analysed, and what its printed forms have in common. */
+/* A procedure that was analysed, and the parts common to its printed forms. */
 #ifndef DCPI_CALC_PROCEDURE_H
 #define DCPI_CALC_PROCEDURE_H
 
@@ -10,9 +10,9 @@
 #define CALC_TEXT_BYTES (INSN_TEXT_BYTES + 128)
 
 /**
- * struct calc_procedure - a procedure; all pointers are the caller's
+ * struct calc_procedure - a procedure; all pointers are owned by the caller
  * @image, @names: fit for terminals
- * @all_samples:  of time, in all images
+ * @all_samples:   of time, in all images
  */
 struct calc_procedure {
 	struct image_code *code;
@@ -24,11 +24,11 @@ struct calc_procedure {
 
 /**
  * struct calc_block - sums of a block
- * @samples: of time
- * @best:    cycles that an execution takes at least
- * @actual:  cycles that an execution takes; NaN if it is not known how often it ran, or @too_fast
- * @too_fast: executions by the estimate would have been faster than @best: samples of the block
- *           are on its neighbours, or it ran less often
+ * @samples:  of time
+ * @best:     minimum cycles of an execution
+ * @actual:   cycles of an execution; NaN if its frequency is unknown, or @too_fast
+ * @too_fast: by the estimate, executions would have been faster than @best: samples of the block
+ *            are on its neighbours, or it ran less often
  */
 struct calc_block {
 	double samples;
@@ -39,42 +39,42 @@ struct calc_block {
 
 struct calc_block calc_procedure_block(const struct calc_procedure *procedure, uint32_t block);
 
-/** calc_procedure_samples() - of time, in the whole procedure. */
+/** calc_procedure_samples() - return the samples of time in the whole procedure */
 double calc_procedure_samples(const struct calc_procedure *procedure);
 
 /**
- * calc_procedure_insn_text() - an instruction as the assembler has it
- * @insn:  @address, @bytes and @target are looked at
- * @local: its target is in the same procedure; others are followed by their name
+ * calc_procedure_insn_text() - disassemble an instruction
+ * @insn:  only @address, @bytes and @target are used
+ * @local: its target is in the same procedure; other targets are followed by their name
  */
 void calc_procedure_insn_text(struct image_code *code, const struct insn *insn, bool local,
 			      char text[CALC_TEXT_BYTES]);
 
 /**
- * calc_procedure_text() - an instruction as the assembler has it
+ * calc_procedure_text() - disassemble an instruction
  *
- * Targets outside of the procedure are followed by their name: "call 0x1180 <malloc>".
+ * Targets outside the procedure are followed by their name: "call 0x1180 <malloc>".
  */
 void calc_procedure_text(const struct calc_procedure *procedure, uint32_t insn,
 			 char text[CALC_TEXT_BYTES]);
 
 /**
- * calc_procedure_executions() - an estimate as executions in the profiled period
- * @low, @high: out: with the uncertainty of the period
+ * calc_procedure_executions() - convert an estimate to executions in the profiled period
+ * @low, @high: out: including the uncertainty of the period
  *
- * Return: NaN if nothing is known; then so are @low and @high.
+ * Return: NaN if the estimate is unknown; then so are @low and @high.
  */
 double calc_procedure_executions(const struct calc_procedure *procedure,
 				 const struct frequency_estimate *estimate, double *low,
 				 double *high);
 
-/** calc_confidence_name() - "low", "medium", "high". */
+/** calc_confidence_name() - return "low", "medium" or "high" */
 const char *calc_confidence_name(enum frequency_confidence confidence);
 
-/** calc_estimate_confidence() - the same of an estimate; of counts "exact". */
+/** calc_estimate_confidence() - return the confidence of an estimate; "exact" for exact counts */
 const char *calc_estimate_confidence(const struct frequency_estimate *estimate);
 
-/** calc_procedure_names() - as procedure_names_make(), and fit for terminals. */
+/** calc_procedure_names() - same as procedure_names_make(), but with names fit for terminals */
 int calc_procedure_names(struct procedure_names *ret, const struct image_code *code, size_t index,
 			 bool demangle_names);
 

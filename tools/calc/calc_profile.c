@@ -11,7 +11,7 @@
 #include "lib/error.h"
 #include "tools/calc/calc_events.h"
 
-/* Samples of a role, while they are gathered. */
+/* Samples of a role, while they are collected. */
 struct gathering {
 	struct address_count *counts;
 	size_t count;
@@ -19,17 +19,20 @@ struct gathering {
 	double weight; /* samples times period */
 	double samples;
 	bool collected;
-	double any_period;  /* where there are no samples */
-	double mean_period; /* to which these were scaled; 0: they are as taken */
+	double any_period;  /* used if there are no samples */
+	double mean_period; /* to which the counts were scaled; 0: unscaled */
 };
 
-/* struct epoch_time - samples of time in an epoch, in all of the image */
+/* struct epoch_time - samples of time in an epoch, in the whole image */
 struct epoch_time {
 	int64_t epoch;
 	double samples;
 };
 
-/* struct epoch_gap - a measurement of a branch in an epoch; of two, one has each of the numbers */
+/*
+ * struct epoch_gap - measured intervals of a branch in an epoch: one entry has their number,
+ * another their total length
+ */
 struct epoch_gap {
 	uint64_t from;
 	int64_t epoch;
@@ -50,7 +53,7 @@ struct load {
 	size_t gap_count;
 	size_t gap_capacity;
 	double error;
-	bool partial; /* not all samples are there */
+	bool partial; /* some samples are missing */
 };
 
 static void load_deinit(struct load *load)
@@ -73,14 +76,17 @@ static int address_of(const struct load *load, uint64_t offset, uint64_t *addres
 	return image_code_offset(load->wanted->code, offset, &in_file);
 }
 
-/* Offsets @start to @end, which have addresses that much higher. */
+/* File offsets @start to @end, with addresses higher by @shift. */
 struct span {
 	uint64_t start;
 	uint64_t end;
 	uint64_t shift;
 };
 
-/* Offsets come sorted: hardly one begins a span. Return: false: it is no code of the file. */
+/*
+ * Return true if an offset is code of the file, and find its span. Offsets are sorted, so the span
+ * rarely changes.
+ */
 static bool in_span(const struct load *load, struct span *span, uint64_t offset)
 {
 	uint64_t address, bytes;
@@ -97,7 +103,7 @@ static bool in_span(const struct load *load, struct span *span, uint64_t offset)
 	return true;
 }
 
-/* Profiles come in order of their epochs, more or less: an epoch may come again. */
+/* Profiles are usually, but not strictly, ordered by epoch: an epoch may occur again. */
 static int add_time(struct load *load, int64_t epoch, double samples)
 {
 	for (size_t i = load->epoch_count; i > 0; i--) {
@@ -157,7 +163,10 @@ static int by_address(const void *a, const void *b)
 	return (x->address > y->address) - (x->address < y->address);
 }
 
-/* As they are in one epoch, which is worth a look. @once: out: none has an address of another */
+/*
+ * Return true if the counts are sorted, as those of a single epoch are, so that a check saves time.
+ * @once: out: no address occurs twice.
+ */
 static bool in_order(const struct gathering *role, bool *once)
 {
 	*once = true;
@@ -169,7 +178,7 @@ static bool in_order(const struct gathering *role, bool *once)
 	return true;
 }
 
-/* Adds up what is at the same address. Return: how many are left. */
+/* Merge counts at the same address. Return: number of entries left. */
 static size_t unite(struct address_count *counts, size_t count)
 {
 	size_t kept = 0;
@@ -190,7 +199,7 @@ static double period_of(const struct gathering *role)
 	return role->samples > 0 ? role->weight / role->samples : role->any_period;
 }
 
-/* Sorts, and adds up what several epochs and processes have at an address. */
+/* Sort the counts, and merge those of several epochs and processes. */
 static void settle(struct gathering *role, struct image_event_samples *ret)
 {
 	bool once;
@@ -296,7 +305,10 @@ static int by_ends(const void *a, const void *b)
 	return (x->to_offset > y->to_offset) - (x->to_offset < y->to_offset);
 }
 
-/* What went each way is known in parts of an execution, of some branches. */
+/*
+ * For some branches the database has the directions in units of 1/PROFILE_EDGE_PART of an
+ * execution; convert them to executions.
+ */
 static void take_parts(struct branch_count *branches, size_t count)
 {
 	bool known = false;
@@ -321,7 +333,7 @@ static int by_branch(const void *a, const void *b)
 	return (x->epoch > y->epoch) - (x->epoch < y->epoch);
 }
 
-/* Adds up the numbers of each branch and epoch. */
+/* Merge the entries of each branch and epoch. */
 static void unite_gaps(struct load *load)
 {
 	size_t kept = 0;
@@ -348,7 +360,7 @@ static double time_of(const struct load *load, int64_t epoch)
 	return 0;
 }
 
-/* @measured: room for the epochs of a branch */
+/* Pool the epochs of a branch. @measured: room for its epochs */
 static int pool_branch(struct load *load, const struct epoch_gap *gaps, size_t count,
 		       struct gap_epoch *measured)
 {
@@ -377,7 +389,7 @@ static int pool_branch(struct load *load, const struct epoch_gap *gaps, size_t c
 	return 0;
 }
 
-/* Each branch with gaps becomes one entry, in which its epochs are pooled. */
+/* Make one entry for each branch with measured intervals, in which its epochs are pooled. */
 static int settle_gaps(struct load *load)
 {
 	_cleanup_free_ struct gap_epoch *measured = NULL;
@@ -427,7 +439,7 @@ static void settle_branches(struct load *load, struct image_samples *ret)
 	ret->branch_count = kept;
 }
 
-/* Roles that were collected, though this image may have none of their samples. */
+/* Mark the roles that were collected, even if this image has none of their samples. */
 static void mark_collected(struct load *load)
 {
 	for (size_t i = 0; i < load->wanted->events->count; i++) {

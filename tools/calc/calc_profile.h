@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the database holds of an image, by address: the input of analysis/image_analysis.h. */
+/* The contents of the database for an image, by address: the input of analysis/image_analysis.h. */
 #ifndef DCPI_CALC_PROFILE_H
 #define DCPI_CALC_PROFILE_H
 
@@ -8,13 +8,16 @@
 
 struct calc_events;
 
-/* Addresses with samples in an image, up to which all are loaded for a part's sake. */
+/*
+ * An image with samples at no more addresses than this is loaded completely, even if only a part is
+ * wanted.
+ */
 #define CALC_PROFILE_SMALL 2000
 
 /**
- * struct calc_profile - zero-initialised is empty
- * @samples: for image_analysis_run(); points to memory of the profile's
- * @small:   they are all of the image's, at no more than CALC_PROFILE_SMALL addresses
+ * struct calc_profile - zero-initialised: empty
+ * @samples: for image_analysis_run(); points to memory owned by the profile
+ * @small:   @samples has all of the image's samples, at no more than CALC_PROFILE_SMALL addresses
  */
 struct calc_profile {
 	struct image_samples samples;
@@ -22,14 +25,14 @@ struct calc_profile {
 };
 
 /**
- * struct calc_profile_wanted - what to load; pointers are the caller's
- * @filter: epochs and process; other fields are not looked at
+ * struct calc_profile_wanted - parts to load; pointers are owned by the caller
+ * @filter: epochs and process; other fields are ignored
  * @image:  its number
  * @all:    samples of time, of all images
- * @ranges: unless the image is small, only samples at these offsets, and edges from them;
+ * @ranges: unless the image is small, load only samples at these offsets, and edges from them;
  *          NULL: all
  * @edges:  edges were collected in these epochs; those of the kind "branch" are read
- * @offsets_are_addresses: of code made at run time, see tools/report/jit_elf.h
+ * @offsets_are_addresses: for code generated at run time, see tools/report/jit_elf.h
  */
 struct calc_profile_wanted {
 	struct profile_reader *reader;
@@ -47,9 +50,10 @@ struct calc_profile_wanted {
  * calc_profile_load() - read samples and edges of an image
  * @ret: out; freed by calc_profile_deinit()
  *
- * A period is the mean of the epochs', weighted by samples; of the event of time, that of all
- * images. Where epochs have different ones, samples are scaled to it. Branches that leave the
- * image go to UINT64_MAX. Edges are not kept by process: all are read.
+ * The period of an event is its mean over the epochs, weighted by samples; for the event of time,
+ * by samples of all images. If epochs have different periods, samples are scaled to the mean.
+ * Branches that leave the image go to UINT64_MAX. Edges are not stored by process, so those of all
+ * processes are read.
  *
  * Return: 0, -ENOMEM, or the reader's error.
  */

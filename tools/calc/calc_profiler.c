@@ -17,9 +17,9 @@ enum {
 };
 
 /*
- * struct own_walk - over the profiles of an image
+ * struct own_walk - state of a walk over the profiles of an image
  * @symbols: of the image; NULL: all samples are the profiler's
- * @own:     by procedure
+ * @own:     class by procedure
  */
 struct own_walk {
 	const struct calc_profiler *profiler;

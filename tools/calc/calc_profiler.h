@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Samples of time that profiling itself causes, in an image. */
+/* Counts the samples of time in an image that profiling itself causes. */
 #ifndef DCPI_CALC_PROFILER_H
 #define DCPI_CALC_PROFILER_H
 
@@ -8,7 +8,7 @@
 struct calc_events;
 struct debug_file_options;
 
-/** struct calc_profiler - where to look; pointers are the caller's */
+/** struct calc_profiler - sources of the data; pointers are owned by the caller */
 struct calc_profiler {
 	struct profile_reader *reader;
 	const struct profile_filter *filter;
@@ -24,7 +24,7 @@ struct calc_profiler_samples {
 };
 
 /**
- * calc_profiler_count() - count the samples of an image that profiler_class_of() calls
+ * calc_profiler_count() - count the samples of an image that profiler_class_of() classifies as
  * PROFILER_WHOLE
  * @id:    its number
  * @image: its path and kind

@@ -20,7 +20,7 @@
 
 #define CANDIDATES_TOLD 4
 
-/* What an operand asks for. */
+/* A parsed operand. */
 struct wanted {
 	char *pattern; /* NULL: any image */
 	char *name;
@@ -28,21 +28,21 @@ struct wanted {
 	bool is_address;
 };
 
-/* A procedure that may be meant, with samples. */
+/* A matching procedure with samples. */
 struct candidate {
 	const struct calc_image *image;
 	uint64_t address;
 	double samples;
 };
 
-/* An image that could not be looked at, and the reason. */
+/* An image that could not be examined, and the reason. */
 struct passed_image {
 	const struct calc_image *image;
 	double samples;
 	struct error why;
 };
 
-/* @all: collects every image that could not be looked at, or NULL */
+/* @all: receives every image that could not be examined, or NULL */
 struct search {
 	const struct calc_select *select;
 	struct passed_over *all;
@@ -51,11 +51,11 @@ struct search {
 	size_t count;
 	size_t capacity;
 	struct calc_choice best;
-	struct near_names near; /* of names in images that were looked at */
-	bool unsampled;		/* one was found that has no samples */
-	size_t looked_at;	/* images */
+	struct near_names near; /* similar names in images that were examined */
+	bool unsampled;		/* a matching procedure without samples was found */
+	size_t looked_at;	/* number of images */
 	int passed_result;
-	struct passed_image passed; /* the hottest that could not be looked at */
+	struct passed_image passed; /* the hottest that could not be examined */
 };
 
 static void search_deinit(struct search *search)
@@ -89,7 +89,7 @@ static const char *kind_name(enum profile_image_kind kind)
 	}
 }
 
-/* Code made at run time is in the database: it becomes a file that nobody else sees. */
+/* Open code generated at run time: the database has it, and it becomes an unnamed file. */
 static int jit_code_open(struct image_code **ret, const struct calc_select *select,
 			 const struct calc_image *image, struct error *err)
 {
@@ -134,7 +134,7 @@ static int open_code(struct image_code **ret, const struct calc_select *select,
 		path != NULL && *path != '\0' ? path : "the image", kind_name(image->image.kind));
 }
 
-/* @choice: with code. @ranges: NULL: all. */
+/* Load the samples of @choice, whose code is open. @ranges: NULL: all. */
 static int load(struct calc_choice *choice, const struct calc_select *select,
 		const struct profile_ranges *ranges, struct error *err)
 {
@@ -173,7 +173,10 @@ int calc_select_open(struct calc_choice *ret, const struct calc_select *select,
 	return r;
 }
 
-/* Samples of time of a procedure with all its parts; others may lie inside of them. */
+/*
+ * Return the samples of time of a procedure with all its parts, between which other procedures may
+ * lie.
+ */
 static double samples_of(const struct calc_choice *choice, size_t procedure)
 {
 	const struct image_event_samples *time = &choice->profile.samples.time;
@@ -212,7 +215,7 @@ int calc_select_address(struct calc_choice *choice, uint64_t address)
 	return 0;
 }
 
-/* Takes a procedure into account; the hottest is chosen. */
+/* Add a procedure to the candidates, and choose it if it is the hottest. */
 static int consider(struct search *search, struct calc_choice *choice, size_t procedure)
 {
 	struct candidate candidate = {
@@ -237,7 +240,10 @@ static int consider(struct search *search, struct calc_choice *choice, size_t pr
 	return 0;
 }
 
-/* Files that cannot be used come before what is in no file: something can be done about them. */
+/*
+ * Note an image that could not be examined. Unusable files take precedence over code in no file,
+ * because the user can fix them.
+ */
 static int pass_over(struct search *search, const struct calc_image *image, double samples,
 		     int result, const struct error *why)
 {
@@ -251,7 +257,7 @@ static int pass_over(struct search *search, const struct calc_image *image, doub
 	return 0;
 }
 
-/* Code of which nothing is known but its section is no procedure, however hot. */
+/* Code known only by its section is not a procedure, even if it is the hottest. */
 static int pass_section_over(struct search *search, const struct calc_choice *choice,
 			     double samples)
 {
@@ -263,7 +269,7 @@ static int pass_section_over(struct search *search, const struct calc_choice *ch
 	return pass_over(search, choice->image, samples, -ENOTSUP, &why);
 }
 
-/* The hottest procedure of an image. */
+/* Choose the hottest procedure of an image. */
 static int by_heat(struct search *search, struct calc_choice *choice)
 {
 	const struct procedure_table *table = image_code_procedures(choice->code);
@@ -297,7 +303,7 @@ static int by_heat(struct search *search, struct calc_choice *choice)
 	return 0;
 }
 
-/* All names of procedures, in case that none is meant. */
+/* Offer all names of procedures as suggestions, if no procedure matches. */
 static void offer_names(struct search *search, const struct image_code *code)
 {
 	const struct procedure_table *table = image_code_procedures(code);
@@ -311,7 +317,7 @@ static void offer_names(struct search *search, const struct image_code *code)
 	}
 }
 
-/* Names that the database keeps of an image without code. */
+/* Offer names that the database stores for an image without code. */
 static void offer_symbols(struct search *search, const struct calc_image *image)
 {
 	struct profile_symbols kept = {0};
@@ -325,7 +331,7 @@ static void offer_symbols(struct search *search, const struct calc_image *image)
 	profile_symbols_deinit(&kept);
 }
 
-/* The hottest of what is meant; only its samples are read. */
+/* Choose the hottest of the matching procedures; only samples of matching ones are read. */
 static int choose_meant(struct search *search, struct calc_choice *choice, struct error *err)
 {
 	_cleanup_(calc_meant_deinit) struct calc_meant meant = {0};
@@ -355,7 +361,7 @@ static int choose_hottest(struct search *search, struct calc_choice *choice, str
 	return r == 0 ? by_heat(search, choice) : r;
 }
 
-/* Looks at one image; what is the best so far stays open. */
+/* Examine one image; the best choice so far stays open. */
 static int look_at(struct search *search, const struct calc_image *image,
 		   int (*choose)(struct search *search, struct calc_choice *choice,
 				 struct error *err),
@@ -432,7 +438,10 @@ static int hottest_first(const void *a, const void *b)
 	return (x->samples < y->samples) - (x->samples > y->samples);
 }
 
-/* How to ask for an image: by more than the path, if there are others of it. malloc'd, or NULL. */
+/*
+ * Return a pattern that selects an image: more than the path, if others have the same path.
+ * malloc'd, or NULL.
+ */
 static char *image_name(const struct search *search, const struct calc_image *image)
 {
 	const struct calc_images *images = search->select->images;
@@ -445,7 +454,7 @@ static char *image_name(const struct search *search, const struct calc_image *im
 	return strdup(image->image.path);
 }
 
-/* "/bin/a:0x1000 (12 samples), ..." */
+/* Make the message "/bin/a:0x1000 (12 samples), ...". */
 static int ambiguous(const struct search *search, struct error *err)
 {
 	char list[384] = "";
@@ -469,7 +478,9 @@ static int ambiguous(const struct search *search, struct error *err)
 			 search->count, list, search->count > CANDIDATES_TOLD ? ", ..." : "");
 }
 
-/* It may be in an image that could not be looked at. Return: no -ENOENT. */
+/*
+ * The procedure may be in an image that could not be examined. Return: an error other than -ENOENT.
+ */
 static int nothing_seen(const struct search *search, struct error *err)
 {
 	const struct passed_image *passed = &search->passed;
@@ -496,7 +507,7 @@ static int no_image(const struct search *search, const char *pattern, struct err
 	return error_set(err, ENOENT, "no samples in images that match \"%s\"%s", pattern, text);
 }
 
-/* Nothing was found: says why. */
+/* Report why nothing was found. */
 static int nothing(const struct search *search, bool any_image, struct error *err)
 {
 	const char *name = search->wanted.name;
@@ -557,7 +568,10 @@ int calc_select_hottest(struct calc_choice *ret, const struct calc_select *selec
 	bool any = false;
 	int r = 0;
 
-	/* Images come by decreasing samples: behind the best procedure's none can win. */
+	/*
+	 * Images are in descending order of samples: once one has no more than the best procedure,
+	 * no later image can have a better one.
+	 */
 	for (size_t i = 0; i < select->images->count && r == 0; i++) {
 		const struct calc_image *image = &select->images->list[i];
 

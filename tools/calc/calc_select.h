@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Which procedure is meant: by name, by address, or because it is the hottest.
+ * Selects a procedure by name, by address, or as the hottest one.
  *
- *	PROCEDURE            in whatever image has samples in one of that name
- *	IMAGE:PROCEDURE      IMAGE is a pattern: see calc_image_matches()
- *	0xADDRESS            the procedure that holds this ELF virtual address
+ *	PROCEDURE              in any image that has samples in a procedure of that name
+ *	IMAGE:PROCEDURE        IMAGE is a pattern: see calc_image_matches()
+ *	0xADDRESS              the procedure that contains this ELF virtual address
  *	IMAGE:0xADDRESS
  *
- * A name is the linker's. Where none has it, it is those that calc_names.h says are meant.
+ * A name is the linker's. If no procedure has this name, it selects those that calc_names.h
+ * accepts.
  */
 #ifndef DCPI_CALC_SELECT_H
 #define DCPI_CALC_SELECT_H
@@ -19,13 +20,13 @@
 #include "tools/report/passed_over.h"
 
 /**
- * struct calc_select - what to choose from; pointers are the caller's
+ * struct calc_select - data to choose from; pointers are owned by the caller
  * @images:  with samples of time
  * @pattern: only these images; NULL: all
  * @filter:  for calc_profile_load(), like @events and @edges
  * @counts:  exact counts are wanted
- * @names:   procedures and lines are enough: images without code that can be decoded are
- *           opened too, see image_code_open_names()
+ * @names:   procedures and lines are enough: images whose code cannot be decoded are opened too,
+ *           see image_code_open_names()
  */
 struct calc_select {
 	struct profile_reader *reader;
@@ -40,10 +41,10 @@ struct calc_select {
 };
 
 /**
- * struct calc_choice - an image, open, and one of its procedures; zero-initialised: none
+ * struct calc_choice - an open image, and one of its procedures; zero-initialised: none
  * @procedure: index in image_code_procedures()
  * @samples:   of time, in that procedure with all its parts
- * @counts:    exact ones, which @profile.samples has too
+ * @counts:    exact counts; @profile.samples refers to them
  */
 struct calc_choice {
 	const struct calc_image *image;
@@ -58,37 +59,36 @@ struct calc_choice {
  * calc_select_open() - open an image, and load its samples
  * @ret: out; freed by calc_choice_deinit()
  *
- * Return: 0; -ENOTSUP its code is in no file; or as of image_code_open(),
- * calc_profile_load().
+ * Return: 0; -ENOTSUP: no file contains its code; or as image_code_open(), calc_profile_load().
  */
 int calc_select_open(struct calc_choice *ret, const struct calc_select *select,
 		     const struct calc_image *image, struct error *err);
 
 /**
- * calc_select_address() - choose the procedure that holds an ELF virtual address
+ * calc_select_address() - choose the procedure that contains an ELF virtual address
  * @choice: of calc_select_open()
  *
- * Return: 0; -ENOENT there is none.
+ * Return: 0; -ENOENT: there is none.
  */
 int calc_select_address(struct calc_choice *choice, uint64_t address);
 
 /**
- * calc_select_named() - find what @operand means
+ * calc_select_named() - find the procedure that @operand selects
  *
- * Return: 0; -ENOENT there is none, or it has no samples; -EINVAL it may mean several;
- * if there is none, and a file could not be looked at, why not; -ENOMEM, or the reader's error.
+ * Return: 0; -ENOENT: no such procedure, or it has no samples; -EINVAL: several procedures match;
+ * -ENOMEM; or the reader's error. If none matches, and a file could not be examined, the reason.
  */
 int calc_select_named(struct calc_choice *ret, const struct calc_select *select,
 		      const char *operand, struct error *err);
 
 /**
  * calc_select_hottest() - find the procedure with most samples
- * @passed: out: images with more samples that could not be looked at; freed by the caller, also
+ * @passed: out: images with more samples that could not be examined; freed by the caller, also
  *          after a failure
  *
- * Code of which nothing is known but its section is in no procedure.
+ * Code known only by its section belongs to no procedure.
  *
- * Return: 0; -ENOENT there is none; if no image could be looked at, why not; -ENOMEM, or the
+ * Return: 0; -ENOENT: there is none; if no image could be examined, the reason; -ENOMEM; or the
  * reader's error.
  */
 int calc_select_hottest(struct calc_choice *ret, const struct calc_select *select,

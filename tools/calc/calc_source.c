@@ -96,7 +96,11 @@ int calc_source_options(const struct calc_source *source, const struct calc_choi
 		.scope = IMAGE_ANALYSIS_CHOSEN,
 		.chosen = &choice->procedure,
 		.chosen_count = 1,
-		/* All that was sampled is estimated for one procedure's sake where nobody waits. */
+		/*
+		 * Constraints between callers and callees require estimates of all sampled
+		 * procedures; for a single procedure they are used only if the image is small, so
+		 * that the user need not wait.
+		 */
 		.tie_calls = choice->profile.small,
 	};
 	if (model->isa != decoder->isa)

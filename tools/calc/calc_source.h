@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Epochs of a database, ready for the analysis of procedures. */
+/* Loads epochs of a database for the analysis of procedures. */
 #ifndef DCPI_CALC_SOURCE_H
 #define DCPI_CALC_SOURCE_H
 
@@ -10,8 +10,8 @@
 #include "tools/report/report_header.h"
 
 /**
- * struct calc_source - zero-initialised is empty
- * @exclude_profiler: set before: leave out samples of time that profiling causes
+ * struct calc_source - zero-initialised: empty
+ * @exclude_profiler: set before: exclude samples of time that profiling causes
  */
 struct calc_source {
 	bool exclude_profiler;
@@ -22,15 +22,15 @@ struct calc_source {
 };
 
 /**
- * calc_source_load() - read what there is
- * @source:  zero-initialised, but its header may be loaded, and any_event and
- *           exclude_profiler set; freed by calc_source_deinit(), also after a failure
- * @filter:  epochs and process; the caller's, as long as @source is in use
- * @event:   whose samples are of time; NULL: the best there is
+ * calc_source_load() - read header, events and images
+ * @source:  zero-initialised, but its header may be loaded, and any_event and exclude_profiler set;
+ *           freed by calc_source_deinit(), also after a failure
+ * @filter:  epochs and process; owned by the caller, must stay valid while @source is in use
+ * @event:   event whose samples measure time; NULL: the best one available
  * @pattern: only these images; NULL: all
  *
- * Return: 0; -ENOENT no epoch, or none with an event of time; -EINVAL @event is none; or
- * the reader's error.
+ * Return: 0; -ENOENT: no epoch, or none with an event of time; -EINVAL: @event does not exist or
+ * does not sample time; or the reader's error.
  */
 int calc_source_load(struct calc_source *source, struct profile_reader *reader,
 		     const struct profile_filter *filter, const char *event, const char *pattern,
@@ -40,7 +40,7 @@ int calc_source_load(struct calc_source *source, struct profile_reader *reader,
  * calc_source_open() - open the database that the command line names, and load from it
  * @reader: out: closed by the caller, also after a failure, and not before @source is freed
  *
- * Return: as of cli_open(), calc_source_load().
+ * Return: as cli_open(), calc_source_load().
  */
 int calc_source_open(struct calc_source *source, struct profile_reader **reader, struct cli *cli,
 		     const char *event, struct error *err);
@@ -48,20 +48,20 @@ int calc_source_open(struct calc_source *source, struct profile_reader **reader,
 void calc_source_deinit(struct calc_source *source);
 
 /**
- * calc_source_choose() - the procedure that the command line names, or else the hottest one
+ * calc_source_choose() - choose the procedure that the command line names, or else the hottest one
  *
- * If something hotter had to be passed over, that is told.
+ * Prints a note if hotter images had to be skipped.
  *
- * Return: as of calc_select_named(), calc_select_hottest().
+ * Return: as calc_select_named(), calc_select_hottest().
  */
 int calc_source_choose(struct calc_choice *ret, const struct calc_source *source,
 		       const struct cli *cli, struct error *err);
 
 /**
- * calc_source_options() - how to analyse the procedure that was chosen
- * @model: NULL: the machine's that was profiled
+ * calc_source_options() - make the options to analyse the chosen procedure
+ * @model: NULL: of the profiled machine
  *
- * Points into @choice. Return: 0; -EINVAL @model is of another architecture.
+ * The result points into @choice. Return: 0; -EINVAL: @model is of another architecture.
  */
 int calc_source_options(const struct calc_source *source, const struct calc_choice *choice,
 			const struct machine_model *model, struct image_analysis_options *ret,

@@ -7,7 +7,7 @@
 #define RULE "-----------------------------------------"
 #define RULE_MORE "---------------------"
 
-/* struct sheet - summaries, side by side. */
+/* struct sheet - summaries printed next to each other */
 struct sheet {
 	FILE *stream;
 	const struct stall_summary *const *list;
@@ -102,7 +102,7 @@ static void print_share(const struct sheet *sheet, const char *name, unsigned in
 	fputc('\n', sheet->stream);
 }
 
-/* Sums stand to the right of what they sum up. */
+/* Print a sum, in a column to the right of its items. */
 static void print_sum(const struct sheet *sheet, const char *name, value_fn value)
 {
 	fprintf(sheet->stream, "*** %-21s", name);
@@ -144,7 +144,7 @@ static void print_dynamic(const struct sheet *sheet)
 	fputs("***\n", sheet->stream);
 }
 
-/* Figure 4 has no line for it: its machine waits in order. */
+/* Figure 4 has no line for latency, because its machine executes in order. */
 static bool has_latency(const struct sheet *sheet)
 {
 	for (size_t i = 0; i < sheet->count; i++)
@@ -163,7 +163,7 @@ static void print_static(const struct sheet *sheet)
 	print_rule(sheet);
 }
 
-/* All but the lines of cycles and of samples. */
+/* Print all lines except those of cycles and samples. */
 static void print_causes(const struct sheet *sheet)
 {
 	fputs("***\n", sheet->stream);
@@ -181,7 +181,7 @@ static double tallied_percent(const struct stall_summary *summary, double sample
 	return samples > 0 ? 100 * summary->tallied / samples : 0;
 }
 
-/* Intervals of the CPI and of the sampling error; the paper has no such line. */
+/* Print intervals of the CPI and of the sampling error; the paper has no such line. */
 static void print_intervals(FILE *stream, const struct stall_summary *summary)
 {
 	double low, high;

@@ -42,7 +42,7 @@ static int take_procedure(void *context, const struct procedure_analysis *analys
 
 	if (walk->method.frequencies == CALC_FREQUENCIES_EXACT && analysis->profile.exact == NULL)
 		return 0;
-	/* Procedures may have been counted and not sampled: nobody asked for all of them. */
+	/* Skip procedures that were counted but not sampled; they could be many. */
 	if (walk->images > 0 && analysis->profile.total <= 0)
 		return 0;
 	if (analysis->bound == FREQUENCY_BOUND_CONTRADICTED && !walk->doubtful) {
@@ -53,7 +53,10 @@ static int take_procedure(void *context, const struct procedure_analysis *analys
 	return walk->procedure(walk->context, analysis);
 }
 
-/* A run has an epoch, as a rule: that of dcpirun, and that of dcpix. */
+/*
+ * A run usually has one epoch, both of dcpirun and of dcpix, so the ratio of epochs predicts the
+ * scale.
+ */
 static double likely_scale(const struct calc_choice *choice)
 {
 	return choice->counts.epochs > 0
@@ -61,7 +64,7 @@ static double likely_scale(const struct calc_choice *choice)
 		       : 0;
 }
 
-/* Without a scale counts are of no use. */
+/* Attach the exact counts if their scale is known; otherwise they are unusable. */
 static int use_counts(const struct calc_walk *walk, struct calc_choice *choice,
 		      const struct image_analysis_options *options, struct error *err)
 {
@@ -132,7 +135,7 @@ static bool any_with_code(const struct calc_walk *walk)
 	return false;
 }
 
-/* Those without code are passed over, unless nothing else was asked for. */
+/* Images without code are skipped, unless only such images were selected. */
 static bool is_chosen(const void *context, const struct calc_image *image)
 {
 	const struct calc_walk *walk = context;
@@ -144,8 +147,8 @@ static bool is_chosen(const void *context, const struct calc_image *image)
 }
 
 /*
- * Calls compare procedures of all images, so these are gone through before any of them is
- * printed. What is wrong with one of them is told when its turn comes.
+ * Tally the calls of all images before any procedure is printed, because calls connect procedures
+ * of different images. Errors of an image are reported later, when it is analysed.
  */
 static int tally_calls(const struct calc_walk *walk, struct program_calls **calls,
 		       struct progress *progress)
@@ -163,7 +166,7 @@ static int tally_calls(const struct calc_walk *walk, struct program_calls **call
 		    calc_select_open(&choice, &walk->source->select, image, NULL) < 0 ||
 		    set_scope(walk, &choice, *calls, &options, NULL) < 0)
 			continue;
-		/* Estimates are compared with estimates. */
+		/* Use estimates only, so that procedures are comparable. */
 		choice.profile.samples.exact = (struct exact_counts){0};
 		if (image_analysis_tally(*calls, choice.code, &choice.profile.samples, &options,
 					 NULL) == -ENOMEM)
@@ -172,7 +175,7 @@ static int tally_calls(const struct calc_walk *walk, struct program_calls **call
 	return r == 0 && *calls != NULL ? program_calls_solve(*calls) : r;
 }
 
-/* Return: 0, an error of the image's that was recorded, or -ENOMEM. */
+/* Return: 0; an error of the image, which has been recorded; or -ENOMEM. */
 static int walk_image(struct calc_walk *walk, const struct calc_image *image,
 		      const struct program_calls *calls)
 {
@@ -181,7 +184,7 @@ static int walk_image(struct calc_walk *walk, const struct calc_image *image,
 	struct error err;
 	int r = calc_select_open(&choice, &walk->source->select, image, &err);
 
-	/* The database need not have the code that was made at run time. */
+	/* The database may lack the code that was generated at run time. */
 	if (r == -ENOTSUP && walk->cli->image == NULL && image->image.kind == PROFILE_IMAGE_JIT) {
 		calc_rest_add(&walk->rest, CALC_REST_NO_CODE, image->samples, 1);
 		return 0;
@@ -256,7 +259,7 @@ int calc_walk_run(struct calc_walk *walk)
 	if (r == 0)
 		r = walk_images(walk, calls, &progress);
 	progress_clear(&progress);
-	/* An image that was passed over has a message of its own. */
+	/* An image that was skipped has its own message. */
 	if (r < 0 && walk->passed.count == 0) {
 		error_set(&err, ENOMEM, "out of memory");
 		cli_fail(walk->cli, &err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The analysis of all procedures that have samples, in one image after the other. */
+/* Analyses all procedures with samples, image by image. */
 #ifndef DCPI_CALC_WALK_H
 #define DCPI_CALC_WALK_H
 
@@ -13,22 +13,22 @@
 #include "tools/report/passed_over.h"
 
 /**
- * struct calc_walk - what to go over, and what came of it
- * @cli:       its image pattern chooses; without one, images without code are passed over
- * @image:     an image comes, whose procedures follow. @choice is open until the next one,
- *             or the end; NULL: nobody minds. Return: 0 or -ENOMEM
- * @procedure: a procedure of it was analysed
- * @context:   for both
- * @plan:      which procedures are analysed; calc_walk_run() makes it and frees it
- * @doubtful:  procedures with estimates that contradict their samples are handed over, too
- * @progress:  say how far it has got, where nothing else is printed meanwhile
- * @images:    out: that were chosen
- * @failed:    out: of these, such that could not be analysed
- * @sparse:    out: of these, such in which no procedure has enough samples: @image does not
- *             get them
- * @procedures: out: that were analysed
- * @rest:      out: samples of time that were left out, among the images that were chosen and,
- *             without a pattern, those without code
+ * struct calc_walk - parameters and results of a walk
+ * @cli:        its image pattern selects images; without one, images without code are skipped
+ * @image:      called before the procedures of an image. @choice is open until the next call, or
+ *              the end; NULL: not called. Return: 0 or -ENOMEM
+ * @procedure:  called for each analysed procedure
+ * @context:    for both
+ * @plan:       selects the procedures to analyse; calc_walk_run() makes and frees it
+ * @doubtful:   also pass procedures with estimates that contradict their samples
+ * @progress:   print progress, if nothing else is printed meanwhile
+ * @images:     out: number of selected images
+ * @failed:     out: number of these that could not be analysed
+ * @sparse:     out: number of these in which no procedure has enough samples; @image is not called
+ *              for them
+ * @procedures: out: number of analysed procedures
+ * @rest:       out: samples of time that were left out, in the selected images and, without a
+ *              pattern, in images without code
  */
 struct calc_walk {
 	struct cli *cli;
@@ -50,14 +50,13 @@ struct calc_walk {
 
 	/* private */
 	struct passed_over passed;
-	bool is_sparse; /* the image at hand */
+	bool is_sparse; /* the current image */
 };
 
 /**
- * calc_walk_run() - go over the images
+ * calc_walk_run() - analyse the images
  *
- * Images that cannot be analysed do not stop the others: passed_over_print() names them at the
- * end.
+ * Images that cannot be analysed do not stop the others: passed_over_print() lists them at the end.
  *
  * Return: the status to exit with; errors are printed.
  */
@@ -66,10 +65,10 @@ int calc_walk_run(struct calc_walk *walk);
 /**
  * calc_walk_one() - analyse the one procedure of @choice
  *
- * Of exact counts that it has, the scale is found or set.
+ * If it has exact counts, their scale is determined or set.
  *
- * Return: as of calc_source_options(), image_analysis_run(); -ENOENT it has no exact counts,
- * and nothing but these will do.
+ * Return: as calc_source_options(), image_analysis_run(); -ENOENT: it has no exact counts, but only
+ * these are to be used.
  */
 int calc_walk_one(struct calc_walk *walk, struct calc_choice *choice, struct error *err);
 

@@ -9,16 +9,19 @@
 #include "tools/calc/calc_bubbles.h"
 #include "tools/calc/calc_cells.h"
 
-/* A stall of less is not worth a sentence. */
+/* Shorter stalls are not reported. */
 #define CYCLES_MIN 0.5
-/* Nor is a wait by the code alone that takes less of the procedure's time. */
+/* Static waits that take a smaller share of the procedure's time are not reported. */
 #define SHARE_MIN 0.2
-/* Best cases are known to this part. */
+/*
+ * A block is reported as too fast below this part of its best case, which is not known more
+ * precisely.
+ */
 #define FAST 0.8
-/* A cause that has this share of a stall for certain is the cause. */
+/* A cause whose lower bound is this share of a stall is reported as its main cause. */
 #define MOSTLY 0.5
 
-/* What could be sampled to tell whether a cause is guilty; PROFILE_ROLES: nothing. */
+/* Events whose samples would confirm or exclude a cause; PROFILE_ROLES: none. */
 static const struct evidence {
 	enum profile_event_role role;
 	const char *event;
@@ -61,7 +64,7 @@ uint32_t calc_worst_find(const struct procedure_analysis *analysis)
 	return worst;
 }
 
-/* "D-cache miss of the instruction at 981c (40.0 to 113.5 cycles)" */
+/* Print "D-cache miss of 0x981c (40.0 to 113.5 cycles)". */
 static void print_culprit(FILE *stream, const struct calc_procedure *procedure,
 			  const struct culprit *culprit)
 {
@@ -122,7 +125,10 @@ static void print_causes(FILE *stream, const struct calc_procedure *procedure,
 	fputs(".\n", stream);
 }
 
-/* Which events would tell more. A clock says that there is nothing to count them with. */
+/*
+ * Print the events that would distinguish the causes. If time was sampled by a clock, the machine
+ * has no counters for them.
+ */
 static void print_advice(FILE *stream, const struct calc_procedure *procedure,
 			 const struct instruction_cpi *cpi)
 {
@@ -147,8 +153,8 @@ static void print_advice(FILE *stream, const struct calc_procedure *procedure,
 }
 
 /*
- * struct wait - by the code alone
- * @cycles: each time: no more than the instruction took
+ * struct wait - a static stall
+ * @cycles: per execution, at most those that the instruction took
  * @cost:   in samples, of all executions
  */
 struct wait {
@@ -179,8 +185,9 @@ static struct wait longest_wait(const struct procedure_analysis *analysis)
 }
 
 /*
- * If it takes longer than the worst stall.
- * Return: whether it does.
+ * Print the longest static stall if it costs more than the worst dynamic stall.
+ *
+ * Return: true if it was printed.
  */
 static bool print_wait(FILE *stream, const struct calc_procedure *procedure, double worst_cost)
 {
@@ -204,7 +211,9 @@ static bool print_wait(FILE *stream, const struct calc_procedure *procedure, dou
 	return true;
 }
 
-/* "41.4 cycles each time (3.1 to 577.4)": a range where the frequency is one. */
+/*
+ * Print "41.4 cycles each time (3.1 to 577.4)"; the range is given if the frequency is uncertain.
+ */
 static void print_cycles(FILE *stream, const struct instruction_cpi *cpi, bool is_range)
 {
 	double rest = cpi->cpi - cpi->dynamic_cycles;
@@ -240,8 +249,8 @@ static void print_stall(FILE *stream, const struct calc_procedure *procedure, ui
 }
 
 /*
- * A block that matters and takes less than its best case: models are of a kind of processors, and
- * of typical data.
+ * Report a hot block that takes less than its best case: a model describes a family of processors,
+ * and typical data.
  */
 static void print_fast_block(FILE *stream, const struct calc_procedure *procedure)
 {
