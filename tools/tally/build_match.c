@@ -24,7 +24,7 @@ static void builds_deinit(struct builds *builds)
 	image_code_close(builds->after);
 }
 
-/* Return: 0; -ENOMEM; -ENOENT they cannot be compared. */
+/* Return: 0; -ENOMEM; -ENOENT: the builds cannot be compared. */
 static int builds_open(struct builds *builds, const struct build_row *before,
 		       const struct build_row *after)
 {
@@ -37,7 +37,7 @@ static int builds_open(struct builds *builds, const struct build_row *before,
 	return r == 0 || r == -ENOMEM ? r : -ENOENT;
 }
 
-/* Return: 0; -ENOMEM; -ENOENT it was not there before. */
+/* Return: 0; -ENOMEM; -ENOENT: the earlier build has no such instruction. */
 static int match_instruction(const struct builds *builds, size_t procedure, struct tally_row *row)
 {
 	const struct procedure *before =
@@ -103,7 +103,7 @@ static int match_row(const struct builds *builds, const struct tally_row *first,
 	return strcmp(was->name, is->name) != 0 ? rename_row(row, was->name, names) : 0;
 }
 
-/* By path, the first set's first. */
+/* Order by path, and within a path by first set. */
 static int compare_path(const void *a, const void *b)
 {
 	const struct build_row *x = a, *y = b;
@@ -118,7 +118,7 @@ static int compare_identity(const void *a, const void *b)
 	const struct build_row *x = a, *y = b;
 	int r = strcmp(x->row->identity, y->row->identity);
 
-	/* Instructions of a procedure one after the other: alignments are remembered. */
+	/* Keep instructions of a procedure together, because their alignment is cached. */
 	return r != 0 ? r
 		      : (x->row->address > y->row->address) - (x->row->address < y->row->address);
 }
@@ -130,7 +130,7 @@ static int compare_procedure(const void *a, const void *b)
 	return strcmp((*x)->procedure, (*y)->procedure);
 }
 
-/* The procedures of the first build, by name. Return: malloc'd; NULL: out of memory. */
+/* List the procedures of the first build, by name. Return: malloc'd; NULL if out of memory. */
 static const struct tally_row **list_first(const struct build_row *rows, size_t count,
 					   const struct tally_row *reference, size_t *ret)
 {
@@ -147,7 +147,7 @@ static const struct tally_row **list_first(const struct build_row *rows, size_t 
 	return list;
 }
 
-/* Without code of both builds, a procedure is the same if its name occurs once in the first. */
+/* Match by name if the code of a build is missing: the name must occur once in the first build. */
 static void match_name(const struct tally_row *const *first, size_t count, struct tally_row *row)
 {
 	const struct tally_row *const *found;
@@ -166,7 +166,7 @@ static void match_name(const struct tally_row *const *first, size_t count, struc
 	row->identity = (*found)->identity;
 }
 
-/* Rows of one path. */
+/* Match the rows of one path. */
 static int match_program(struct build_row *rows, size_t count, bool instructions,
 			 struct build_names *names)
 {

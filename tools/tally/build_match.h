@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Rows of tallies whose images are builds of one program: what was what, by its code. */
+/* Matches rows of tallies whose images are builds of one program, by comparing the code. */
 #ifndef DCPI_BUILD_MATCH_H
 #define DCPI_BUILD_MATCH_H
 
 #include "tools/tally/tally.h"
 
 /**
- * struct build_row - a row, and where its image's code may be
- * @row: of a procedure or an instruction; its file is the program's, as program_match() has it
+ * struct build_row - a row, and where the code of its image may be found
+ * @row:  of a procedure or an instruction; its file is the program's, as set by program_match()
  * @file: its own image
- * @set: the first one in which it has samples
+ * @set:  the first set in which it has samples
  */
 struct build_row {
 	struct tally_row *row;
@@ -19,8 +19,8 @@ struct build_row {
 };
 
 /**
- * struct build_names - names that rows were given; freed by build_names_deinit()
- * @demangle: names as the source has them, not as linkers do
+ * struct build_names - new names of rows; freed by build_names_deinit()
+ * @demangle: use names as in the source, not as linkers use
  */
 struct build_names {
 	bool demangle;
@@ -32,16 +32,16 @@ struct build_names {
 void build_names_deinit(struct build_names *names);
 
 /**
- * build_match() - give rows of later builds the places they had in the first one
- * @rows:  sorted here
- * @instructions: rows are
- * @names: of procedures that were called otherwise
+ * build_match() - give rows of later builds their places in the first build
+ * @rows:         sorted by this function
+ * @instructions: rows are instructions, not procedures
+ * @names:        receives names of procedures that were renamed
  *
- * Images of one path are builds of one program; the first is that of the first set. Rows that are
- * found in the first build (analysis/image/code_match.h) get its identity, address, offset, and the
- * name of the procedure. Where the code of one of the builds is unknown or has no decoder,
- * procedures are the same if they have the same name, and the first build has one of that name.
- * Others stay as they are.
+ * Images with the same path are builds of one program; the first build is that of the first set.
+ * Rows found in the first build (analysis/image/code_match.h) get its identity, address, offset,
+ * and the name of the procedure. If the code of one of the builds is unknown or has no decoder,
+ * procedures match by name, provided that the name is unique in the first build. Other rows are
+ * unchanged.
  *
  * Return: 0 or -ENOMEM.
  */

@@ -24,7 +24,7 @@ static void get_kind(const struct column *column, const void *row, struct column
 	value->text = kind_names[((const struct edge_row *)row)->kind];
 }
 
-/* @argument of the following: 0: where it begins, 1: where it ends. */
+/* @argument of the functions below: 0: start of the edge, 1: end. */
 static const struct edge_end *end_of(const struct column *column, const void *row)
 {
 	const struct edge_row *edge = row;

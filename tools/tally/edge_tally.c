@@ -13,7 +13,7 @@
 #include "tools/report/image_label.h"
 #include "tools/report/image_symbols.h"
 
-/* @row: what others see; its places are ours */
+/* @row: the public part; this structure owns the texts of its places */
 struct entry {
 	struct edge_row row;
 	int64_t image;
@@ -22,7 +22,7 @@ struct entry {
 
 struct tally_image {
 	int64_t id;
-	struct profile_image image; /* the path is ours */
+	struct profile_image image; /* this structure owns the path */
 };
 
 struct edge_tally {
@@ -48,7 +48,7 @@ static int compare_offset(uint64_t a, uint64_t b)
 	return a < b ? -1 : a > b;
 }
 
-/* What makes a row. */
+/* Order by the fields that identify a row. */
 static int by_edge(const void *a, const void *b)
 {
 	const struct entry *x = a, *y = b;
@@ -88,7 +88,7 @@ static int take_edges(void *context, const struct profile_edges *edges)
 	return 0;
 }
 
-/* The same edge in several epochs. No sum overflows if that of all doesn't. */
+/* Merge the entries of an edge in several epochs. If the total does not overflow, no sum does. */
 static void add_up(struct edge_tally *tally)
 {
 	size_t kept = 0;
@@ -118,7 +118,7 @@ static struct tally_image *image_of(const struct edge_tally *tally, int64_t id)
 	return bsearch(&key, tally->images, tally->image_count, sizeof(key), by_id);
 }
 
-/* Numbers of all images, each once; most rows are of the image of the row before. */
+/* List the numbers of all images, each once; most rows have the same image as the row before. */
 static int list_images(struct edge_tally *tally)
 {
 	size_t kept = 0;
@@ -212,7 +212,7 @@ static void cut(struct edge_tally *tally)
 	if (tally->count > 0)
 		qsort_r(tally->entries, tally->count, sizeof(*tally->entries), by_order,
 			&tally->config.order);
-	/* Those cut may have names already. */
+	/* The omitted rows may already have names. */
 	for (size_t i = limit; limit > 0 && i < tally->count; i++) {
 		free((void *)(uintptr_t)tally->entries[i].row.from.place);
 		free((void *)(uintptr_t)tally->entries[i].row.to.place);
@@ -243,7 +243,7 @@ static int name_end(const struct edge_tally *tally, const struct image_symbols *
 	return 0;
 }
 
-/* An end that waits for its name. */
+/* An end whose name has not been looked up yet. */
 struct unnamed {
 	int64_t image;
 	struct edge_end *end;
@@ -256,7 +256,7 @@ static int by_image(const void *a, const void *b)
 	return compare_number(x->image, y->image);
 }
 
-/* Each image is opened once. */
+/* Look up the names of all ends, so that each image is opened once. */
 static int name_ends(struct edge_tally *tally, struct profile_reader *reader, struct error *err)
 {
 	_cleanup_free_ struct unnamed *ends = calloc(2 * tally->count + 1, sizeof(*ends));
@@ -293,7 +293,7 @@ static int make_rows(struct edge_tally *tally, struct profile_reader *reader, st
 	if (r < 0)
 		return r;
 	choose_rows(tally);
-	/* Rows that will not be seen need no names, unless these decide about it. */
+	/* Rows to be omitted need no names, unless the order depends on them. */
 	if (tally->config.order != EDGE_BY_PROCEDURE)
 		cut(tally);
 	r = name_ends(tally, reader, err);

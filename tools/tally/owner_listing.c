@@ -16,7 +16,7 @@ struct owner_line {
 	size_t index; /* in the tally */
 };
 
-/* @shared: by event, samples that shares are of */
+/* @shared: by event: number of samples to which shares refer */
 struct owner_listing {
 	enum owner_by by;
 	uint64_t *shared;
@@ -47,7 +47,7 @@ static void get_percent(const struct column *column, const void *row, struct col
 	value->percent = total > 0 ? 100.0 * (double)count / (double)total : 0;
 }
 
-/* In a report by it, what has none is a row of its own. */
+/* In the main column of a report, samples without an owner have a separate row, "(none)". */
 static void text(struct column_value *value, const char *name, bool main)
 {
 	value->text = name[0] == '\0' && main ? "(none)" : name;
@@ -210,7 +210,7 @@ static int compare_lines(const void *a, const void *b, void *column)
 	const struct owner_line *x = a, *y = b;
 	int r = columns_compare(column, a, b);
 
-	/* The tally's order decides. */
+	/* Equal rows keep the order of the tally. */
 	return r != 0 ? r : (x->index > y->index) - (x->index < y->index);
 }
 

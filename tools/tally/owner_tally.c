@@ -18,33 +18,33 @@
 static const struct owner_row nobody = {
 	.unit = "", .container = "", .command = "", .pid = -1, .host = "", .label = ""};
 
-/* A row and its key, by which it is found again; the row's texts are its own. */
+/* A row and the key by which it is found; it owns the texts of its row. */
 struct owner {
 	struct owner_row row;
 	char *key;
 };
 
-/* What an epoch's label or process number stands for. */
+/* Names of an epoch's label or process. */
 struct name {
 	char *unit;
 	char *container;
 };
 
-/* Rows have the samples of images with MATCH_YES. */
+/* A row counts the samples of images with MATCH_YES. */
 enum match {
 	MATCH_UNKNOWN,
 	MATCH_YES,
 	MATCH_NO,	/* the pattern does not match its path */
-	MATCH_EXCLUDED, /* it is the profiler's */
+	MATCH_EXCLUDED, /* the image is the profiler's */
 };
 
 /*
- * @owners:  by key, a tree of tsearch(3); @rows: the same, in order
- * @labels:  index in @names, one more than that, by epoch and number
- * @rest:    of no label, or no process
- * @epochs:  by number: the row of an epoch or its host
- * @matches: by image: enum match
- * @excluded: by event, as @totals: samples of MATCH_EXCLUDED
+ * @owners:   by key, a tree of tsearch(3); @rows: the same, in order
+ * @labels:   by epoch and number: index in @names plus 1
+ * @rest:     samples without a label or a process
+ * @epochs:   by number: the row of an epoch or its host
+ * @matches:  by image: enum match
+ * @excluded: by event, like @totals: samples of MATCH_EXCLUDED
  */
 struct owner_tally {
 	struct owner_tally_config config;
@@ -67,7 +67,7 @@ struct owner_tally {
 	bool known;
 };
 
-/* The database says of samples, and not of epochs or processes, whose they are. */
+/* Return true if the owner is stored with the samples, not with epochs or processes. */
 static bool has_labels(enum owner_by by)
 {
 	return by == OWNER_BY_UNIT || by == OWNER_BY_CONTAINER;
@@ -131,7 +131,7 @@ static struct owner *make_owner(const struct owner_tally *tally, const struct ow
 	return NULL;
 }
 
-/* The row that @row describes, made if missing; NULL: out of memory. */
+/* Return the row that @row describes, created if missing; NULL: out of memory. */
 static struct owner *owner_of(struct owner_tally *tally, const struct owner_row *row)
 {
 	_cleanup_free_ char *key = NULL;
@@ -263,7 +263,7 @@ static int take_share(void *context, const struct profile_share *share)
 	rest->samples -= share->samples;
 	rest->extra -= (double)share->samples * (factor - 1);
 	if (rest->samples == 0 || rest->extra < 0)
-		rest->extra = 0; /* what rounding leaves */
+		rest->extra = 0; /* remove the rounding error */
 	tally_count_add(&owner->row.counts[event], share->samples, factor);
 	return 0;
 }
@@ -273,7 +273,10 @@ static bool pid_wanted(const struct profile_filter *filter, int64_t pid)
 	return !filter->has_pid || filter->pid == PROFILE_PID_ALL || filter->pid == pid;
 }
 
-/* A process is told by its number and name: an epoch later it may be another one. */
+/*
+ * A process is identified by its number and name, because its number may be reused in a later
+ * epoch.
+ */
 static int process_of(struct owner_tally *tally, const struct profile *profile, struct owner **ret)
 {
 	struct owner_row row = nobody;
@@ -291,7 +294,7 @@ static int process_of(struct owner_tally *tally, const struct profile *profile, 
 	return *ret != NULL ? 0 : no_memory(tally);
 }
 
-/* Epochs come before their profiles. */
+/* The rows of epochs exist before their profiles are read. */
 static int owner_of_epoch(const struct owner_tally *tally, int64_t epoch, struct owner **ret)
 {
 	const uint64_t *owner = u64_map_find(&tally->epochs, (uint64_t)epoch);
@@ -335,7 +338,10 @@ static int take_profile(void *context, const struct profile *profile)
 	return 0;
 }
 
-/* The unit of a process that has a row; of many epochs the last one's. */
+/*
+ * Set the unit of a process that has a row; if several epochs have the process, the last one
+ * applies.
+ */
 static int take_process(void *context, const struct profile_process *process)
 {
 	struct owner_tally *tally = context;
@@ -363,7 +369,7 @@ static int take_process(void *context, const struct profile_process *process)
 	return 0;
 }
 
-/* The row of an epoch or its host. */
+/* Add the row of an epoch or its host. */
 static int add_epoch(struct owner_tally *tally, const struct profile_epoch *epoch)
 {
 	uint64_t *slot = u64_map_insert(&tally->epochs, (uint64_t)epoch->id);
@@ -425,7 +431,7 @@ static int compare_rows(const void *a, const void *b, void *context)
 	return r != 0 ? r : (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-/* Rows with samples, in order. */
+/* Keep the rows with samples, and sort them. */
 static void settle(struct owner_tally *tally)
 {
 	size_t kept = 0;

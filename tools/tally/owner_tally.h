@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Samples added up by whose they are: by systemd unit, container or process, by host or
- * by epoch.
+ * Sums samples by owner: by systemd unit, container or process, by host or by epoch.
  *
- * Units and containers come from the shares that a database keeps of all
- * samples; processes from the profiles that are kept by process, which are those
- * of images asked for.
+ * Units and containers come from the shares that a database stores for all samples. Processes come
+ * from the profiles that are stored by process, which exist only for selected images.
  */
 #ifndef DCPI_OWNER_TALLY_H
 #define DCPI_OWNER_TALLY_H
@@ -14,7 +12,7 @@
 
 struct owner_tally;
 
-/** enum owner_by - what a row is. */
+/** enum owner_by - kind of the rows */
 enum owner_by {
 	OWNER_BY_UNIT,
 	OWNER_BY_CONTAINER,
@@ -24,10 +22,10 @@ enum owner_by {
 };
 
 /**
- * struct owner_tally_config - what to add up
- * @events, @event_count, @filter, @image, @scale: as in struct tally_config; the
- *          filter's pid chooses rows of processes, and samples of hosts and epochs
- * @include_profiler: rows have samples of the profiler's images, too
+ * struct owner_tally_config - configuration of a tally
+ * @events, @event_count, @filter, @image, @scale: as in struct tally_config; the filter's pid
+ *     selects rows of processes, and samples of hosts and epochs
+ * @include_profiler: rows include samples of the profiler's images
  */
 struct owner_tally_config {
 	enum owner_by by;
@@ -41,12 +39,12 @@ struct owner_tally_config {
 
 /**
  * struct owner_row - a unit, a container, a process, a host or an epoch
- * @unit:      of processes: the last one known; "" none or not known
- * @container: likewise; "" in rows of units
- * @command:   of processes; else ""
- * @pid:       of processes; -1: the row of all samples not kept by process
- * @host:      of hosts and epochs
- * @label:     of epochs; @epoch: its number, @start_ns: since 1970
+ * @unit:      for processes: the last known one; "" if none or unknown
+ * @container: for processes: the last known one; "" in rows of units
+ * @command:   for processes; else ""
+ * @pid:       for processes; -1: the row of all samples not stored by process
+ * @host:      for hosts and epochs
+ * @label:     for epochs; @epoch: its number, @start_ns: since 1970
  * @counts:    samples by event
  */
 struct owner_row {
@@ -62,32 +60,33 @@ struct owner_row {
 };
 
 /**
- * owner_tally_create() - add up
+ * owner_tally_create() - sum the samples
  * @ret: out; freed by owner_tally_destroy()
  *
- * Rows come by decreasing samples of the first event, then of the next; epochs as they began.
+ * Rows are in descending order of samples of the first event, then of the next; epochs are in order
+ * of their start.
  *
- * Return: 0; -ENOMEM; -EBADMSG shares that add up to more than there is; or the
- * reader's error.
+ * Return: 0; -ENOMEM; -EBADMSG: the shares exceed the number of samples; or the reader's error.
  */
 int owner_tally_create(struct owner_tally **ret, struct profile_reader *reader,
 		       const struct owner_tally_config *config, struct error *err);
 
-/** owner_tally_destroy() - NULL is fine. */
+/** owner_tally_destroy() - free; @tally may be NULL */
 void owner_tally_destroy(struct owner_tally *tally);
 
-/** owner_tally_known() - whether the epochs have any labels, or processes, at all. */
+/** owner_tally_known() - return true if the epochs have any labels or processes */
 bool owner_tally_known(const struct owner_tally *tally);
 
 size_t owner_tally_row_count(const struct owner_tally *tally);
 const struct owner_row *owner_tally_row(const struct owner_tally *tally, size_t index);
 
-/** owner_tally_total() - samples of an event, of all images. */
+/** owner_tally_total() - return the samples of an event, in all images */
 const struct tally_count *owner_tally_total(const struct owner_tally *tally, size_t event);
 
 /**
- * owner_tally_excluded() - samples of an event in the profiler's images: a part of
- * owner_tally_total(), in no row
+ * owner_tally_excluded() - return the samples of an event in the profiler's images
+ *
+ * They are part of owner_tally_total(), but of no row.
  */
 const struct tally_count *owner_tally_excluded(const struct owner_tally *tally, size_t event);
 

@@ -8,7 +8,7 @@
 #include "lib/array.h"
 #include "lib/cleanup.h"
 
-/* Rows of files come first. Return: how many they are. */
+/* Move rows of files to the front. Return: their number. */
 static size_t select_files(struct build_row *rows, size_t count)
 {
 	size_t files = 0;
@@ -63,7 +63,7 @@ static const char *name_of(const struct build_row *row)
 	return basename(path_of(row));
 }
 
-/* By name, path and set. */
+/* Order by name, path and set. */
 static int compare_name(const void *a, const void *b)
 {
 	int r = strcmp(name_of(a), name_of(b));
@@ -73,7 +73,7 @@ static int compare_name(const void *a, const void *b)
 	return r != 0 ? r : compare_sets(a, b);
 }
 
-/* How many rows from the first on have its path. */
+/* Return the number of rows, from the first on, with the first one's path. */
 static size_t count_path(const struct build_row *rows, size_t count)
 {
 	size_t n = 1;
@@ -102,9 +102,11 @@ static bool is_in_all(const struct build_row *rows, size_t count, size_t sets)
 }
 
 /*
- * Of rows of one name, those of the path that comes first, of all that not every set has.
- * @taken: zeroed, one a set
- * Return: NULL: a set has two of them.
+ * Consider the paths of one name that some set lacks, and return a row of the path whose set comes
+ * first.
+ * @taken: zeroed, one entry per set
+ *
+ * Return: NULL: a set has two of these paths.
  */
 static const struct build_row *find_first(const struct build_row *rows, size_t count, bool *taken,
 					  size_t sets)
@@ -138,7 +140,7 @@ static int add_alias(struct program_match *match, const char *path, const char *
 	return 0;
 }
 
-/* Rows of one name. */
+/* Match the rows of one name. */
 static int match_name(struct program_match *match, struct build_row *rows, size_t count,
 		      size_t sets)
 {

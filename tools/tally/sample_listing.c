@@ -9,7 +9,7 @@
 #include "lib/error.h"
 
 #define PLACE_COLUMNS 8
-#define KEYS 3 /* an event */
+#define KEYS 3 /* per event */
 
 struct sample_row {
 	const struct tally_row *row;
@@ -49,7 +49,7 @@ static void get_samples(const struct column *column, const void *row, struct col
 	value->count = line->row->counts[column->argument].samples;
 }
 
-/* Shares are of the samples that are not excluded. */
+/* Shares refer to the samples that are not excluded. */
 static uint64_t total_of(const struct sample_listing *listing, size_t event)
 {
 	return listing->totals[event].count -
@@ -159,7 +159,7 @@ static void add_column(struct sample_listing *listing, struct column column)
 	listing->columns[listing->column_count++] = column;
 }
 
-/* Keys in JSON and CSV are made of the event's name. */
+/* Keys in JSON and CSV contain the event's name. */
 static const char *make_key(struct sample_listing *listing, size_t event, const char *suffix)
 {
 	char *key = NULL;
@@ -180,11 +180,11 @@ static int add_event_columns(struct sample_listing *listing, size_t event)
 	if (share == NULL || cumulative == NULL || samples == NULL)
 		return -ENOMEM;
 	add_column(listing, (struct column){name, name, COLUMN_COUNT, 0, event, get_count});
-	/* What is scaled stands beside what was taken. */
+	/* If counts are scaled, the number of samples taken is listed, too. */
 	if (tally_total(listing->config.tally, event)->extra > 0)
 		add_column(listing, (struct column){samples, samples, COLUMN_COUNT, COLUMN_DETAIL,
 						    event, get_samples});
-	/* Of many events, counts are what fits. */
+	/* With several events, percentages are omitted if the terminal is too narrow. */
 	add_column(listing, (struct column){"%", share, COLUMN_PERCENT,
 					    event > 0 ? COLUMN_SPARE : 0, event, get_percent});
 	if (event == 0)
@@ -193,7 +193,7 @@ static int add_event_columns(struct sample_listing *listing, size_t event)
 	return 0;
 }
 
-/* Procedures, and what is part of them. */
+/* Return true for procedures and parts of them. */
 static bool is_code(enum tally_by by)
 {
 	return by == TALLY_BY_PROCEDURE || by == TALLY_BY_INSTRUCTION;
@@ -252,13 +252,13 @@ static int make_columns(struct sample_listing *listing)
 	return 0;
 }
 
-/* What rows are sorted by: an event's number, or one of these. */
+/* Sort key: an event's number, or one of these. */
 #define SORT_PROCEDURE (-1)
 #define SORT_IMAGE (-2)
 #define SORT_ADDRESS (-3)
 #define SORT_SOURCE (-4)
 
-/* Return: a SORT_ that such rows have, or 0. */
+/* Return: a SORT_ constant that applies to this kind of rows, or 0. */
 static long find_place(const char *sort, enum tally_by by)
 {
 	if (strcmp(sort, "image") == 0)
@@ -307,7 +307,7 @@ static int compare_count(const struct tally_row *a, const struct tally_row *b, s
 	return (x < y) - (x > y);
 }
 
-/* Only rows of lines and files have one. What has no source comes last. */
+/* Only rows of lines and files have a source. Rows without source come last. */
 static int compare_source(const struct tally_row *a, const struct tally_row *b)
 {
 	int r = (a->source == NULL) - (b->source == NULL);
@@ -317,7 +317,7 @@ static int compare_source(const struct tally_row *a, const struct tally_row *b)
 	return r != 0 ? r : (a->line > b->line) - (a->line < b->line);
 }
 
-/* Within an image. Only rows of instructions have an offset. */
+/* Compare places within an image. Only rows of instructions have an offset. */
 static int compare_place(const struct tally_row *a, const struct tally_row *b)
 {
 	int r = (a->offset > b->offset) - (a->offset < b->offset);
@@ -334,7 +334,7 @@ static int compare_image(const struct tally_row *a, const struct tally_row *b)
 	return r != 0 ? r : strcmp(a->identity, b->identity);
 }
 
-/* By the key, then by all events from the first, then by what makes a row unique. */
+/* Compare by the key, then by all events in order, then by the fields that make a row unique. */
 static int compare_rows(const void *a, const void *b, void *context)
 {
 	const struct tally_row *x = a, *y = b;

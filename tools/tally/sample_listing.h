@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The samples of a tally as the rows of a report. */
+/* Lists the samples of a tally as the rows of a report. */
 #ifndef DCPI_SAMPLE_LISTING_H
 #define DCPI_SAMPLE_LISTING_H
 
@@ -9,11 +9,11 @@
 struct sample_listing;
 
 /**
- * struct sample_listing_config - what to list
- * @tally:  made by @by, of these events; its rows are sorted here
- * @sort:   an event, "image"; of procedures and instructions "procedure", "address"; of
- *          lines and files "source"; NULL: the first event
- * @limit:  rows; 0: all
+ * struct sample_listing_config - configuration of a listing
+ * @tally: made with @by and these events; its rows are sorted by the listing
+ * @sort:  an event or "image"; for procedures and instructions "procedure", "address"; for lines
+ *         and files "source"; NULL: the first event
+ * @limit: number of rows; 0: all
  */
 struct sample_listing_config {
 	struct tally *tally;
@@ -25,20 +25,19 @@ struct sample_listing_config {
 };
 
 /**
- * sample_listing_create() - sort, cut, and make columns
+ * sample_listing_create() - sort and limit the rows, and make columns
  * @ret: out; freed by sample_listing_destroy()
  *
- * What @config points to must outlive it.
+ * Objects to which @config points must outlive the listing.
  *
- * Return: 0; -EINVAL there is no column @sort; -ENOMEM.
+ * Return: 0; -EINVAL: there is no column @sort; -ENOMEM.
  */
 int sample_listing_create(struct sample_listing **ret, const struct sample_listing_config *config,
 			  struct error *err);
 
 void sample_listing_destroy(struct sample_listing *listing);
 
-/** sample_listing_report() - all of a report but its header; the listing keeps what it points to.
- */
+/** sample_listing_report() - make a report without its header; it points into the listing */
 struct report sample_listing_report(const struct sample_listing *listing);
 
 #endif

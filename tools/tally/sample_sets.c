@@ -18,8 +18,9 @@
 #define NO_SET SIZE_MAX
 
 /*
- * struct sample_epoch - an epoch that is asked for
- * @event: number of the event, valid if @period > 0: the mean period
+ * struct sample_epoch - a selected epoch
+ * @event:  number of the event, valid if @period > 0
+ * @period: its mean period
  */
 struct sample_epoch {
 	size_t source;
@@ -51,7 +52,7 @@ static int no_memory(struct error *err)
 	return error_set(err, ENOMEM, "out of memory");
 }
 
-/* Return: the number of a database, which is opened if it is new, or an error. */
+/* Return: the number of a database, which is opened unless it is already open; or an error. */
 static long source_open(struct sample_sets *sets, const char *path, struct error *err)
 {
 	size_t capacity = sets->source_count;
@@ -70,7 +71,7 @@ static long source_open(struct sample_sets *sets, const char *path, struct error
 	return r < 0 ? r : (long)sets->source_count - 1;
 }
 
-/* While the epochs of a database are walked over. */
+/* State of a walk over the epochs of a database. */
 struct walk {
 	struct sample_sets *sets;
 	size_t source;
@@ -151,7 +152,10 @@ static int add_set(struct sample_sets *sets, const char *name, size_t source, st
 	return sets->list[sets->count++].name != NULL ? 0 : no_memory(err);
 }
 
-/* EPOCHS, DATABASE, DATABASE@EPOCHS. @path: out: malloc'd, or NULL for the database. */
+/*
+ * Parse EPOCHS, DATABASE or DATABASE@EPOCHS. @path: out: malloc'd, or NULL for the default
+ * database.
+ */
 static int parse_operand(const char *operand, char **path, struct epoch_list *list,
 			 struct error *err)
 {
@@ -209,7 +213,7 @@ static int gather(struct sample_sets *sets, struct cli *cli, struct error *err)
 	return r;
 }
 
-/* The event to compare by: of all epochs, the best one that samples time. */
+/* The event to compare by: among all epochs, the event that measures time best. */
 struct event_choice {
 	char *name;
 	enum event_time time;
@@ -278,7 +282,7 @@ static int find_events(struct sample_sets *sets, const struct cli *cli, struct e
 	return r == -ENOMEM || sets->event_text == NULL ? no_memory(err) : r;
 }
 
-/* Samples of a database's epochs; @epochs: by number, their index in @sets. */
+/* State while the samples of a database's epochs are summed; @epochs: by number: index in @sets. */
 struct sum {
 	struct sample_sets *sets;
 	struct u64_map epochs;
@@ -335,7 +339,7 @@ static void epoch_deinit(struct sample_epoch *epoch)
 	free(epoch->unit);
 }
 
-/* Keeps the epochs that have samples of the event. */
+/* Keep only the epochs with samples of the event. */
 static int leave_out(struct sample_sets *sets, const struct cli *cli, struct error *err)
 {
 	size_t kept = 0;
@@ -356,7 +360,7 @@ static int leave_out(struct sample_sets *sets, const struct cli *cli, struct err
 	return r;
 }
 
-/* The key of an epoch's set, which is its name, too. Return: malloc'd or NULL. */
+/* Return the name of an epoch's set, by which sets are found. Return: malloc'd or NULL. */
 static char *name_of(const struct sample_sets *sets, const struct sample_epoch *epoch)
 {
 	const char *path = sets->sources[epoch->source].path;
@@ -458,7 +462,7 @@ static int scale_epoch(struct sample_sets *sets, const struct sample_epoch *epoc
 	return r;
 }
 
-/* What is read of each database: the epochs that are left. */
+/* Prepare the filter and the scale of a database for the epochs that are left. */
 static int prepare_source(struct sample_sets *sets, size_t number, const struct cli *cli,
 			  struct error *err)
 {
@@ -486,7 +490,7 @@ static int prepare_source(struct sample_sets *sets, size_t number, const struct 
 	return r;
 }
 
-/* The files that only servers may have, of all databases at once. */
+/* Request the files that only servers may have, for all databases together. */
 static int prefetch_files(const struct sample_sets *sets, const struct cli *cli, struct error *err)
 {
 	_cleanup_(server_prefetch_deinit) struct server_prefetch prefetch = {0};

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Epochs of one or several databases, grouped into sets of samples to be compared. What
- * a set is:
+ * Groups epochs of one or several databases into sets of samples to be compared. A set is one of:
  *
- *	each epoch, each database, all epochs of a host, all epochs of a label; or
- *	what an operand names: EPOCHS of the database, DATABASE, or DATABASE@EPOCHS
+ * - each epoch, each database, all epochs of a host, all epochs of a label; or
+ * - an operand: EPOCHS of the database, DATABASE, or DATABASE@EPOCHS
  *
  * with EPOCHS as for --epoch: 7, 2-5, last.
  *
- * Sets are compared by one event. Epochs without samples of it are left out.
+ * Sets are compared by one event. Epochs without samples of this event are left out.
  */
 #ifndef DCPI_SAMPLE_SETS_H
 #define DCPI_SAMPLE_SETS_H
@@ -18,25 +17,25 @@
 #include "tools/report/event_scale.h"
 #include "tools/report/report_header.h"
 
-/** enum sample_sets_by - what a set is. */
+/** enum sample_sets_by - kind of the sets */
 enum sample_sets_by {
 	SAMPLE_SETS_BY_EPOCH,
 	SAMPLE_SETS_BY_DATABASE,
 	SAMPLE_SETS_BY_HOST,
 	SAMPLE_SETS_BY_LABEL,
 	SAMPLE_SETS_BY_NR,
-	SAMPLE_SETS_BY_DEFAULT, /* operands if there are any; epochs of one database; databases */
+	SAMPLE_SETS_BY_DEFAULT, /* operands if given; epochs of one database; databases */
 };
 
-/** sample_sets_by_name() - "epoch", "db", "host", "label". */
+/** sample_sets_by_name() - return "epoch", "db", "host" or "label" */
 const char *sample_sets_by_name(enum sample_sets_by by);
 
 /**
  * struct sample_source - a database
- * @filter: its epochs that are in a set, and the process asked for
+ * @filter: selects its epochs that are in a set, and the requested process
  * @sets:   by number of the epoch: its set
- * @scale:  of samples: to those of the shortest period
- * @debug:  where code and symbols may be
+ * @scale:  scales samples to the shortest period
+ * @debug:  where code and symbols may be found
  */
 struct sample_source {
 	const char *path;
@@ -53,8 +52,8 @@ struct sample_source {
 /**
  * struct sample_set - a set
  * @name:    of the epoch, database, host or label, or the operand; clean
- * @source:  where its first epoch is
- * @seconds: its epochs took
+ * @source:  database of its first epoch
+ * @seconds: total duration of its epochs
  */
 struct sample_set {
 	char *name;
@@ -66,11 +65,11 @@ struct sample_set {
 struct sample_epoch;
 
 /**
- * struct sample_sets - zero-initialised is empty
- * @by:       SAMPLE_SETS_BY_NR: by operand
- * @event:    the one they are compared by; @event_text: its name, fit for terminals
- * @header:   of all databases; samples are not set
- * @left_out: epochs without samples of the event
+ * struct sample_sets - zero-initialised: empty
+ * @by:            SAMPLE_SETS_BY_NR: by operand
+ * @event:         the event to compare by; @event_text: its name, fit for terminals
+ * @header:        of all databases; samples are not set
+ * @left_out:      number of epochs without samples of the event
  * @scaled_period: periods differ, and samples are scaled to the shortest
  */
 struct sample_sets {
@@ -96,11 +95,11 @@ struct sample_sets {
 /**
  * sample_sets_load() - open databases, and group their epochs
  * @sets: zero-initialised; freed by sample_sets_deinit(), also after a failure
- * @cli:  databases, filter, epochs, operands, and at most one event: without one, the
- *        first that samples time, or else the first there is
+ * @cli:  databases, filter, epochs, operands, and at most one event. Without an event, the first
+ *        that samples time is used, or else the first one
  *
- * Return: 0; -ENOENT no epoch, or none with samples of the event; -EINVAL wrong usage, or
- * periods of different units; or as of profile_reader_open() and the like.
+ * Return: 0; -ENOENT: no epoch, or none with samples of the event; -EINVAL: wrong usage, or periods
+ * of different units; or errors of profile_reader_open() and other reader functions.
  */
 int sample_sets_load(struct sample_sets *sets, struct cli *cli, enum sample_sets_by by,
 		     struct error *err);
@@ -108,8 +107,8 @@ int sample_sets_load(struct sample_sets *sets, struct cli *cli, enum sample_sets
 void sample_sets_deinit(struct sample_sets *sets);
 
 /**
- * sample_sets_filter() - what selects the epochs of one set
- * @epochs: out: room for as many as the set has
+ * sample_sets_filter() - make a filter that selects the epochs of one set
+ * @epochs: out: room for all epochs of the set
  */
 struct profile_filter sample_sets_filter(const struct sample_sets *sets, size_t set,
 					 int64_t *epochs);

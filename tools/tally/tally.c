@@ -23,7 +23,7 @@ static struct tally_image *image_of(struct tally *tally, const struct profile *p
 {
 	struct tally_image *image;
 
-	/* Profiles come ordered by image. */
+	/* Profiles are ordered by image. */
 	if (tally->image_count > 0 && tally->images[tally->image_count - 1].id == profile->image)
 		return &tally->images[tally->image_count - 1];
 	if (array_reserve(&tally->images, &tally->image_capacity, tally->image_count + 1,
@@ -51,7 +51,7 @@ static int count_profile(void *context, const struct profile *profile)
 		if (__builtin_add_overflow(sum, profile->samples[i].count, &sum))
 			return -EBADMSG;
 	}
-	/* No smaller sum overflows if that of all samples doesn't. */
+	/* If the sum of all samples does not overflow, no partial sum does. */
 	if (__builtin_add_overflow(tally->samples, sum, &tally->samples))
 		return -EBADMSG;
 	image->samples += sum;
@@ -75,7 +75,7 @@ static int describe_image(struct tally *tally, struct profile_reader *reader,
 		return r;
 	image->label = strdup(found.kind == PROFILE_IMAGE_UNKNOWN ? "unknown" : found.path);
 	image->image = found;
-	image->image.path = image->label; /* the reader's is gone soon */
+	image->image.path = image->label; /* the reader's string becomes invalid */
 	if (image->label == NULL)
 		return error_set(err, ENOMEM, "out of memory");
 	image_label_identity(&image->image, image->identity, sizeof(image->identity));
@@ -84,7 +84,7 @@ static int describe_image(struct tally *tally, struct profile_reader *reader,
 	return 0;
 }
 
-/* Rows that are parts of an image: its symbols are open meanwhile. */
+/* Count rows that are parts of an image, while its symbols are open. */
 static int tally_parts(struct tally *tally, struct profile_reader *reader,
 		       const struct tally_image *image, struct error *err)
 {
@@ -112,7 +112,7 @@ static int label_compare(const void *a, const void *b)
 	return strcmp((*x)->label, (*y)->label);
 }
 
-/* Two images of one path (an upgrade): the beginning of the identity tells them apart. */
+/* Distinguish two images with the same path (after an upgrade) by the beginning of the identity. */
 static int tell_apart(struct tally_image *image)
 {
 	char *label = NULL;
@@ -122,7 +122,7 @@ static int tell_apart(struct tally_image *image)
 	label = image_label_make(&image->image);
 	if (label == NULL)
 		return -ENOMEM;
-	/* The old one goes on as the path that the file is opened by. */
+	/* The old label remains as the path by which the file is opened. */
 	image->label = label;
 	return 0;
 }
@@ -151,7 +151,9 @@ static int label_images(struct tally *tally)
 	return r;
 }
 
-/* Whether the image has samples that are asked for, and a name that is. */
+/*
+ * Return true if the image has samples of the requested events, and its name matches the pattern.
+ */
 static bool has_rows(const struct tally *tally, const struct tally_image *image)
 {
 	const char *pattern = tally->config.image;
@@ -193,7 +195,7 @@ static int add_rows(struct tally *tally, struct profile_reader *reader, struct e
 	return r;
 }
 
-/* Marks a row of the profiler's own samples; excludes it unless these are asked for. */
+/* Mark a row of the profiler's own samples, and exclude it unless such rows are requested. */
 static int classify_row(struct tally *tally, struct tally_row *row, enum profiler_probes probes)
 {
 	bool by_image = tally->config.by == TALLY_BY_IMAGE;

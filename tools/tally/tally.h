@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Samples added up by image, procedure, instruction, source line or source file, over
- * all profiles that a filter selects, one count an event.
+ * Sums samples by image, procedure, instruction, source line or source file, over all profiles that
+ * a filter selects, with one count per event.
  */
 #ifndef DCPI_TALLY_H
 #define DCPI_TALLY_H
@@ -13,11 +13,11 @@ struct error;
 struct tally;
 
 /**
- * tally_create() - add up
+ * tally_create() - sum the samples
  * @ret: out; freed by tally_destroy()
  *
- * Only images that have samples are opened, one at a time. Images of the same
- * path and different identities are told apart in the rows' @image.
+ * Only images that have samples are opened, one at a time. If images have the same path and
+ * different identities, the rows' @image distinguishes them.
  *
  * Return: 0, -ENOMEM, or the reader's error.
  */
@@ -26,22 +26,25 @@ int tally_create(struct tally **ret, struct profile_reader *reader,
 
 void tally_destroy(struct tally *tally);
 
-/** tally_row_count() - rows that have samples. */
+/** tally_row_count() - return the number of rows; every row has samples */
 size_t tally_row_count(const struct tally *tally);
 
-/** tally_rows() - the rows; may be sorted in place. */
+/** tally_rows() - return the rows; may be sorted in place */
 struct tally_row *tally_rows(struct tally *tally);
 
-/** tally_total() - samples of an event (of set * events + event) over all rows. */
+/** tally_total() - return the samples of an event (or of set * events + event) over all rows */
 const struct tally_count *tally_total(const struct tally *tally, size_t event);
 
-/** tally_samples() - samples of all events and processes, and those of no image. */
+/**
+ * tally_samples() - return the samples of all events and processes
+ * @unknown: out: those of no image
+ */
 uint64_t tally_samples(const struct tally *tally, uint64_t *unknown);
 
-/** tally_excluded() - samples of an event that profiling causes: a part of tally_total(). */
+/** tally_excluded() - return an event's samples that profiling causes, a part of tally_total() */
 const struct tally_count *tally_excluded(const struct tally *tally, size_t event);
 
-/** tally_excluded_samples() - the same of all events, a part of tally_samples(). */
+/** tally_excluded_samples() - return the same of all events, a part of tally_samples() */
 uint64_t tally_excluded_samples(const struct tally *tally);
 
 #endif

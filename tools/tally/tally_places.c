@@ -14,19 +14,19 @@
 #include "tools/base/text.h"
 #include "tools/report/image_symbols.h"
 
-/* A source file's name, one copy of each: @number 1 .. */
+/* A source file; each name has exactly one entry. @number: 1 .. */
 struct source_file {
-	const char *name; /* of a tally's row */
+	const char *name; /* owned by a tally's row */
 	uint64_t number;
 };
 
 /*
- * While an image's places are counted. Rows are numbers of tally->rows and one more.
- * @rows:   by offset
- * @lines:  by file and line, of rows that are lines or files
- * @files:  by libdw's pointer, of which there are several for one name: struct source_file
- * @known:  the files, a tree of tsearch(3)
- * @names:  of the procedures; NULL: not asked for yet
+ * State while the places of an image are counted. Rows are stored as index in tally->rows plus 1.
+ * @rows:  by offset
+ * @lines: by file and line, for rows that are lines or files
+ * @files: by libdw's pointer to the name, which may differ for equal names: struct source_file
+ * @known: the files, a tree of tsearch(3)
+ * @names: of the procedures; NULL: not loaded yet
  */
 struct tally_places {
 	struct u64_map rows;
@@ -42,7 +42,7 @@ static int compare_files(const void *a, const void *b)
 	return strcmp(((const struct source_file *)a)->name, ((const struct source_file *)b)->name);
 }
 
-/* Return: the file of that name; NULL: out of memory. */
+/* Return: the file of that name; NULL if out of memory. */
 static const struct source_file *file_by_name(struct tally *tally, const char *name)
 {
 	struct tally_places *places = tally->places;
@@ -65,7 +65,7 @@ static const struct source_file *file_by_name(struct tally *tally, const char *n
 	return tsearch(file, &places->known, compare_files) != NULL ? file : NULL;
 }
 
-/* The source file of a row, NULL if it is not known, and its line. Return: 0 or -ENOMEM. */
+/* Get the source file of a row, NULL if it is not known, and the line. Return: 0 or -ENOMEM. */
 static int place_in_source(struct tally *tally, struct tally_row *row,
 			   const struct source_file **ret)
 {
@@ -88,7 +88,7 @@ static int place_in_source(struct tally *tally, struct tally_row *row,
 	return 0;
 }
 
-/* Fills in where an instruction is. */
+/* Fill in the procedure, address and source line of an instruction. */
 static int place_instruction(struct tally *tally, struct tally_row *row)
 {
 	size_t procedure = image_symbols_find(tally->symbols, row->offset);
@@ -111,8 +111,8 @@ static int place_instruction(struct tally *tally, struct tally_row *row)
 }
 
 /*
- * Fills in the source line, or file, of an offset.
- * @number: out: in @places->lines: what such rows have in common
+ * Fill in the source line or file of an offset.
+ * @number: out: entry of @places->lines, which is common to all offsets of a line or file
  */
 static int place_line(struct tally *tally, struct tally_row *row, uint64_t **number)
 {
@@ -144,7 +144,7 @@ static int add_row(struct tally *tally, struct tally_row *row)
 	return 0;
 }
 
-/* The counts of the row of an offset, which is added if it is new. NULL: out of memory. */
+/* Return the counts of the row for an offset, which is added if it is new. NULL: out of memory. */
 static struct tally_count *counts_of(struct tally *tally, uint64_t offset)
 {
 	uint64_t *number = u64_map_insert(&tally->places->rows, offset), unused = 0;
@@ -170,7 +170,7 @@ static struct tally_count *counts_of(struct tally *tally, uint64_t offset)
 			*same = tally->row_count;
 		*number = *same;
 	}
-	/* Rows are not sorted yet. */
+	/* Rows are not sorted yet, so the index is valid. */
 	return (struct tally_count *)(uintptr_t)tally->rows[*number - 1].counts;
 }
 
@@ -190,7 +190,7 @@ static int count_places(void *context, const struct profile *profile)
 	return 0;
 }
 
-/* Files belong to the tally. */
+/* The tally owns the names of the files. */
 static void forget_file(void *file)
 {
 	(void)file;

@@ -8,10 +8,10 @@
 struct error;
 
 /**
- * tally_places_count() - add the rows of @tally->image that are instructions, lines or files
+ * tally_places_count() - add rows of @tally->image by instruction, line or file
  * @filter: selects its profiles
  *
- * Its symbols are open.
+ * Context: the symbols of the image must be open.
  */
 int tally_places_count(struct tally *tally, struct profile_reader *reader,
 		       const struct profile_filter *filter, struct error *err);

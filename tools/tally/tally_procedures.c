@@ -26,7 +26,7 @@ static int count_procedures(void *context, const struct profile *profile)
 	return 0;
 }
 
-/* A row for each procedure with samples; the name and the counts are copied. */
+/* Add a row for each procedure with samples; the name and the counts are copied. */
 static int add_procedure_rows(struct tally *tally, const struct tally_image *image)
 {
 	size_t columns = tally->columns;

@@ -11,7 +11,7 @@ struct error;
  * tally_procedures_count() - add the rows of @tally->image that are procedures
  * @filter: selects its profiles
  *
- * Its symbols are open.
+ * Context: the symbols of the image must be open.
  */
 int tally_procedures_count(struct tally *tally, struct profile_reader *reader,
 			   const struct profile_filter *filter, struct error *err);

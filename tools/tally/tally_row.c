@@ -9,7 +9,7 @@ uint64_t tally_count_scaled(const struct tally_count *count)
 {
 	uint64_t sum;
 
-	/* The times of a damaged database can give any factor. */
+	/* In a damaged database the times may yield any factor. */
 	if (count->extra >= (double)INT64_MAX ||
 	    __builtin_add_overflow(count->samples, (uint64_t)(count->extra + 0.5), &sum))
 		return UINT64_MAX;

@@ -11,41 +11,41 @@ struct procedure_names;
 struct profile_image;
 
 /**
- * struct tally_count - how often an event was sampled
+ * struct tally_count - number of samples of an event
  * @samples: as taken
- * @extra:   what scaling adds to them
+ * @extra:   number that scaling adds to them
  */
 struct tally_count {
 	uint64_t samples;
 	double extra;
 };
 
-/** tally_count_scaled() - the samples, scaled. */
+/** tally_count_scaled() - return the scaled number of samples */
 uint64_t tally_count_scaled(const struct tally_count *count);
 
-/** tally_count_add() - add samples that stand for @factor each. */
+/** tally_count_add() - add samples that count @factor times each */
 void tally_count_add(struct tally_count *count, uint64_t samples, double factor);
 
 /**
  * struct tally_row - a procedure, an image, an instruction, a source line or a source file
- * @procedure:   its name; of samples without one, the reason: "<no symbol>",
- *               "<image changed>", "<image missing>", ... NULL in rows of
- *               images; of lines and files, only a reason, where @source is NULL
- * @names:       of a procedure, also of one that an instruction is in: its aliases, and what
- *               text shows after @procedure; NULL: nothing more than @procedure is known
- * @note:        a mark of the profiler's own samples, after that of @names; NULL: none
- * @excluded:       profiling causes all of its samples, so that shares leave them out
- * @in_part:     profiling causes an unknown part of its samples, which may be any difference
- * @image:       path of the image, or what stands for it
- * @file:        what the image is; its path is the path alone, where @image also says
- *              which of several images
+ * @procedure:   its name; for samples without one, the reason: "<no symbol>", "<image changed>",
+ *               "<image missing>", ... NULL in rows of images. In rows of lines and files, the
+ *               reason if @source is NULL
+ * @names:       of a procedure, or of the procedure that contains an instruction: its aliases, and
+ *               the text shown after @procedure; NULL: only @procedure is known
+ * @note:        the note of @names and a mark of the profiler's own samples; NULL: no mark
+ * @excluded:    profiling causes all of its samples, so shares exclude them
+ * @in_part:     profiling causes an unknown part of its samples, which may explain any difference
+ * @image:       path of the image, or its replacement; with the identity if several images have the
+ *               path
+ * @file:        description of the image; its path is the path alone
  * @identity:    its build-id or digest in hexadecimal, "" if it has none
- * @has_address: the procedure or instruction has an ELF virtual address,
- *               @address (of kept symbols: its offset), and an instruction is
- *               @inside bytes behind the beginning of its procedure
- * @offset:      of an instruction: in the image
- * @source:      of an instruction, line or file: the source file, or NULL; @line: in it,
- *               0 in rows of files
+ * @has_address: the procedure or instruction has an ELF virtual address
+ * @address:     this address (for symbols stored with the profile: the offset)
+ * @inside:      for instructions: offset from the start of the procedure
+ * @offset:      for instructions: offset in the image
+ * @source:      for instructions, lines or files: the source file, or NULL
+ * @line:        line in @source, 0 in rows of files
  * @counts:      samples by event, or by set and event
  */
 struct tally_row {
@@ -66,16 +66,16 @@ struct tally_row {
 	const struct tally_count *counts;
 };
 
-/** tally_row_note() - text after the name of a row; NULL: none. */
+/** tally_row_note() - return the text after the name of a row; NULL: none */
 const char *tally_row_note(const struct tally_row *row);
 
-/** tally_row_alias_list() - its other names as one text: "a; b". */
+/** tally_row_alias_list() - return its other names as one text: "a; b" */
 const char *tally_row_alias_list(const struct tally_row *row);
 
-/** tally_row_aliases() - its other names, an array. Return: NULL if out of memory. */
+/** tally_row_aliases() - make an array of its other names. Return: NULL if out of memory */
 struct json_object *tally_row_aliases(const struct tally_row *row);
 
-/** tally_row_build_id() - the build-id in an image's identity: what follows the digest. */
+/** tally_row_build_id() - return the build-id in an image's identity: the part after the digest */
 const char *tally_row_build_id(const struct tally_row *row);
 
 #endif
