@@ -9,7 +9,7 @@
 #include "instrument/calls/call_map.h"
 #include "tools/calls/call_report.h"
 
-/* --- making --------------------------------------------------------------- */
+/* --- construction --------------------------------------------------------- */
 
 static uint64_t with_children(const struct call_node *node)
 {
@@ -148,7 +148,7 @@ static void print_neighbour(FILE *stream, const struct call_listing *listing, ui
 	print_name(stream, listing, number);
 }
 
-/* @callers: those of the arcs whose callee it is, else those whose caller */
+/* Print the arcs at a procedure. @callers: the arcs to it, else the arcs from it */
 static int print_neighbours(FILE *stream, const struct call_listing *listing, uint32_t number,
 			    bool callers)
 {
@@ -256,7 +256,7 @@ static void get_name(const struct column *column, const void *row, struct column
 		at->listing->names->names[column->argument == 0 ? at->number : at->arc->caller];
 }
 
-/* Those that are no procedures have none. */
+/* Nodes that are not procedures have no address. */
 static void get_address(const struct column *column, const void *row, struct column_value *value)
 {
 	const struct call_row *at = row;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A call profile for people and programs: as a graph in the layout of gprof, or as a table
- * of its procedures or arcs.
+ * Prints a call profile for users and programs: as a graph in the layout of gprof, or as a table of
+ * its procedures or arcs.
  */
 #ifndef DCPI_CALL_LISTING_H
 #define DCPI_CALL_LISTING_H
@@ -13,20 +13,20 @@
 struct call_map;
 struct json_object;
 
-/** struct call_row - a procedure that was called, or an arc; made by call_listing_make() */
+/** struct call_row - a called procedure, or an arc; made by call_listing_make() */
 struct call_row {
 	const struct call_listing *listing;
 	const struct call_node *node;
 	const struct call_arc *arc;
-	uint32_t number; /* of the node; of an arc: of its callee */
+	uint32_t number; /* of the node; for an arc: of its callee */
 	size_t index;	 /* of a procedure in the listing, from 1 on */
 };
 
 /**
  * struct call_listing - freed by call_listing_deinit()
- * @procedures: by their metric with children, most first
- * @arcs:       by their callee's metric, most first
- * @index_of:   of each node its place in @procedures, from 1 on; 0: it has none
+ * @procedures: in descending order of their metric including children
+ * @arcs:       in descending order of their callee's metric
+ * @index_of:   by node: its position in @procedures, from 1 on; 0: none
  */
 struct call_listing {
 	const struct call_map *map;
@@ -39,28 +39,31 @@ struct call_listing {
 	size_t *index_of;
 };
 
-/** call_listing_make() - sort what there is. Return: 0 or -ENOMEM. */
+/** call_listing_make() - sort procedures and arcs. Return: 0 or -ENOMEM */
 int call_listing_make(struct call_listing *ret, const struct call_map *map,
 		      const struct call_profile *profile, const struct call_names *names);
 
 void call_listing_deinit(struct call_listing *listing);
 
-/** call_listing_heading() - what was recorded, and what was not. */
+/** call_listing_heading() - print the totals and losses of the recording */
 void call_listing_heading(FILE *stream, const struct call_listing *listing);
 
 /**
- * call_listing_graph() - each procedure between who called it and whom it called
- * @limit: procedures; 0: all
+ * call_listing_graph() - print each procedure between its callers and its callees
+ * @limit: number of procedures; 0: all
  *
  * Return: 0 or -ENOMEM.
  */
 int call_listing_graph(FILE *stream, const struct call_listing *listing, size_t limit);
 
-/** call_listing_procedures(), call_listing_arcs() - as tables of at most @limit rows; 0: all. */
+/** call_listing_procedures(), call_listing_arcs() - make tables of at most @limit rows; 0: all */
 struct columns_table call_listing_procedures(const struct call_listing *listing, size_t limit);
 struct columns_table call_listing_arcs(const struct call_listing *listing, size_t limit);
 
-/** call_listing_json() - all of it. Return: NULL: no memory. */
+/**
+ * call_listing_json() - make an object of totals, procedures and arcs. Return: NULL if out of
+ * memory
+ */
 struct json_object *call_listing_json(const struct call_listing *listing, size_t limit);
 
 #endif

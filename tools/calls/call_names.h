@@ -8,15 +8,17 @@
 
 struct call_map;
 
-/** struct call_names - zero-initialised is empty; freed by call_names_deinit() */
+/** struct call_names - zero-initialised: empty; freed by call_names_deinit() */
 struct call_names {
 	char **names;
 	size_t count;
 };
 
 /**
- * call_names_make() - of all procedures of @map, and behind them of who calls without
- * being one: the nodes of enum call_profile_node
+ * call_names_make() - make the names of all nodes of a profile
+ *
+ * The names of the procedures of @map come first, followed by the names of the other nodes, which
+ * call procedures without being one: enum call_profile_node.
  *
  * Return: 0 or -ENOMEM.
  */

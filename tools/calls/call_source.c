@@ -6,7 +6,10 @@
 #include "lib/error.h"
 #include "tools/report/cli.h"
 
-/* What was recorded, on its way into one of @profile and @tree, the other is NULL; @shared: its. */
+/*
+ * State while recordings are read into either @profile or @tree; the other is NULL. @shared: of
+ * that one
+ */
 struct reading {
 	struct call_source *source;
 	struct call_profile *profile;
@@ -44,7 +47,7 @@ static int take_thread(void *context, const struct call_thread *thread)
 				     : call_profile_add(reading->profile, thread);
 }
 
-/* The map has been read. */
+/* Initialise the result after the map has been read. */
 static int begin(const struct reading *reading, struct error *err)
 {
 	uint32_t procedures = (uint32_t)reading->source->recorded.map.procedure_count;
@@ -66,7 +69,7 @@ static int check_policy(const struct reading *reading, const char *program, stru
 			 program);
 }
 
-/* A rewritten program, and what it has recorded in. */
+/* Read an instrumented program and its recording files. */
 static int read_files(struct reading *reading, const struct cli *cli, struct error *err)
 {
 	struct call_map *map = &reading->source->recorded.map;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Calls and contexts that a rewritten program recorded: out of its files, or else out of the
- * database, all epochs' sum.
+ * Reads calls and contexts that an instrumented program recorded: from its files, or else from the
+ * database, summed over all epochs.
  */
 #ifndef DCPI_CALL_SOURCE_H
 #define DCPI_CALL_SOURCE_H
@@ -10,8 +10,8 @@
 #include "tools/report/recording_source.h"
 
 /**
- * struct call_source - zero-initialised is empty; freed by call_source_close()
- * @recordings: which image and epochs they are of
+ * struct call_source - zero-initialised: empty; freed by call_source_close()
+ * @recordings: their image and epochs
  * @recorded:   their procedures
  */
 struct call_source {
@@ -21,18 +21,18 @@ struct call_source {
 
 /**
  * call_source_calls() - read calls
- * @cli:     its operands are a rewritten program and the files it recorded in; without any, as
- *           of recording_source_open()
- * @profile: out; freed by call_profile_deinit(), if there is an error too
+ * @cli:     its operands are an instrumented program and its recording files; without operands, the
+ *           recordings are those of recording_source_open()
+ * @profile: out; freed by call_profile_deinit(), also after an error
  *
- * Return: 0; -ENOENT the database has none, if @recordings.reader is there; -EINVAL the
+ * Return: 0; -ENOENT: no recordings in the database, if @recordings.reader is set; -EINVAL: the
  * program records something else; -ENOMEM; errors of call_map_read(), call_map_visit(),
  * recording_source_open() and recording_source_visit().
  */
 int call_source_calls(struct call_source *source, struct cli *cli, struct call_profile *profile,
 		      struct error *err);
 
-/** call_source_contexts() - likewise, contexts, into a tree. */
+/** call_source_contexts() - read contexts into a tree, with the same parameters and errors */
 int call_source_contexts(struct call_source *source, struct cli *cli, struct context_tree *tree,
 			 struct error *err);
 

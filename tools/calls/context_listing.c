@@ -19,7 +19,7 @@ static uint64_t weight_of(const struct context_record *record)
 	return record->inclusive > 0 ? record->inclusive : record->calls;
 }
 
-/* Children of one parent together, most first. */
+/* Group children by parent, in descending order. */
 static int by_parent(const void *a, const void *b)
 {
 	const struct context_row *x = a, *y = b;
@@ -50,8 +50,9 @@ static char *indented(const char *name, uint32_t depth)
 }
 
 /*
- * From records by parent to each before its children: @first of a parent is where its
- * children begin in @sorted, and @stack holds what is still to come, last first.
+ * Convert records grouped by parent to an order with each record before its children. @first: by
+ * parent: position of its children in @sorted. @stack: records still to be visited, the last one
+ * first.
  */
 static int order(struct context_listing *listing, const struct context_row *sorted,
 		 const size_t *first, uint32_t *stack, double least)
@@ -208,7 +209,7 @@ static void get_address(const struct column *column, const void *row, struct col
 		value->missing = true;
 }
 
-/* In text as far in as it is deep; else @argument. */
+/* @argument: 0: the name indented by depth, for text; 1: the plain name */
 static void get_name(const struct column *column, const void *row, struct column_value *value)
 {
 	const struct context_row *at = row;
@@ -250,7 +251,7 @@ struct columns_table context_listing_table(const struct context_listing *listing
 
 /* --- as stacks ------------------------------------------------------------ */
 
-/* Rows have parents before children, which are left out with them. */
+/* Parents precede their children in the rows; if a parent is left out, so are its children. */
 int context_listing_stacks(const struct context_listing *listing, struct stack_tree *ret)
 {
 	const struct context_tree *tree = listing->tree;

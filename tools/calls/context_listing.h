@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A calling context tree for people and programs. */
+/* Prints a calling context tree for users and programs. */
 #ifndef DCPI_CONTEXT_LISTING_H
 #define DCPI_CONTEXT_LISTING_H
 
@@ -11,7 +11,7 @@
 struct call_map;
 struct json_object;
 
-/** struct context_row - a record, and its name as far in as it is deep */
+/** struct context_row - a record, and its name indented by its depth */
 struct context_row {
 	const struct context_listing *listing;
 	const struct context_record *record;
@@ -21,7 +21,7 @@ struct context_row {
 
 /**
  * struct context_listing - freed by context_listing_deinit()
- * @rows: each record before its children, those with most of the metric first
+ * @rows: each record before its children, siblings in descending order of the metric
  */
 struct context_listing {
 	const struct call_map *map;
@@ -33,8 +33,8 @@ struct context_listing {
 };
 
 /**
- * context_listing_make() - put records in order
- * @least: percent of the metric; records with less are left out
+ * context_listing_make() - sort records
+ * @least: minimum percentage of the metric; records with less are left out
  *
  * Return: 0 or -ENOMEM.
  */
@@ -44,21 +44,26 @@ int context_listing_make(struct context_listing *ret, const struct call_map *map
 
 void context_listing_deinit(struct context_listing *listing);
 
-/** context_listing_heading() - what was recorded, what was not, and the tree's shape. */
+/**
+ * context_listing_heading() - print the totals and losses of the recording, and the tree's shape
+ */
 void context_listing_heading(FILE *stream, const struct context_listing *listing);
 
-/** context_listing_table() - records as a table of at most @limit rows; 0: all. */
+/** context_listing_table() - make a table of at most @limit records; 0: all */
 struct columns_table context_listing_table(const struct context_listing *listing, size_t limit);
 
 /**
- * context_listing_stacks() - records as stacks with their own metric, or calls where there is none
- * @ret: out; its nodes are malloc'd, their names the listing's
+ * context_listing_stacks() - make stacks with exclusive metrics, or calls if no metric was recorded
+ * @ret: out; its nodes are malloc'd, their names owned by the listing
  *
  * Return: 0 or -ENOMEM.
  */
 int context_listing_stacks(const struct context_listing *listing, struct stack_tree *ret);
 
-/** context_listing_json() - all of it. Return: NULL: no memory. */
+/**
+ * context_listing_json() - make an object with totals, shape and rows. Return: NULL if out of
+ * memory
+ */
 struct json_object *context_listing_json(const struct context_listing *listing, size_t limit);
 
 #endif
