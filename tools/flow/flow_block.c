@@ -10,9 +10,9 @@
 #include "tools/calc/calc_cells.h"
 #include "tools/flow/flow_text.h"
 
-/* An instruction with this share of the procedure's samples is costly. */
+/* Minimum share of the procedure's samples for a costly instruction. */
 #define COSTLY 0.01
-/* Letters of an instruction: what is longer would make the block too wide. */
+/* Maximum number of characters of an instruction; longer ones would widen the block too much. */
 #define TEXT_WIDTH_MAX 44
 #define CPI_WIDTH 6
 
@@ -22,13 +22,13 @@ struct block {
 	FILE *stream;
 	const struct calc_procedure *procedure;
 	uint32_t number;
-	bool all;	/* instructions */
-	int text_width; /* of those that are shown */
+	bool all;	/* show all instructions */
+	int text_width; /* of the instructions shown */
 	int cpi_width;
 	uint32_t told;
 };
 
-/* From white over yellow to orange. */
+/* From white through yellow to orange. */
 const struct flow_heat flow_heats[FLOW_HEATS] = {
 	{0, "#ffffff"},	   {0.001, "#fffbe0"}, {0.01, "#fff0b0"},
 	{0.05, "#fed976"}, {0.15, "#feb24c"},  {0.30, "#fd8d3c"},
@@ -65,7 +65,7 @@ static void end_line(FILE *stream)
 	fputs("</td></tr>", stream);
 }
 
-/* "10.62 CPI (138/13), best 0.69 (9/13)" */
+/* Print "10.62 CPI (138/13), best 0.69 (9/13)". */
 static void print_cpi(FILE *stream, const struct calc_block *sums, uint32_t count)
 {
 	char cell[CALC_CELL_BYTES];
@@ -109,7 +109,7 @@ static void print_heading(const struct block *block)
 	end_line(block->stream);
 }
 
-/* Letters, and the instructions that are to blame. */
+/* Print the letters of the causes, and the addresses of the culprits. */
 static void print_causes(struct block *block, uint32_t insn)
 {
 	const struct procedure_analysis *analysis = block->procedure->analysis;
@@ -134,7 +134,7 @@ static void print_causes(struct block *block, uint32_t insn)
 	fputs("</font>", block->stream);
 }
 
-/* The instruction, without what would make the picture too wide. */
+/* Disassemble an instruction, truncated to TEXT_WIDTH_MAX characters. */
 static void make_text(const struct calc_procedure *procedure, uint32_t insn,
 		      char text[CALC_TEXT_BYTES])
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A block of a flow graph as graphviz' table: what it cost, and its instructions. */
+/* Prints a block of a flow graph as a Graphviz table: its cost and its instructions. */
 #ifndef DCPI_FLOW_BLOCK_H
 #define DCPI_FLOW_BLOCK_H
 
@@ -8,12 +8,12 @@
 
 #include "tools/calc/calc_procedure.h"
 
-/* Colours by share of a procedure's samples, from "none" to "most". */
+/* Number of colours, for increasing shares of a procedure's samples. */
 #define FLOW_HEATS 6
 
 /**
  * struct flow_heat - a colour
- * @least: from this share on, 0 .. 1
+ * @least: minimum share, 0 .. 1
  * @color: of a block, light enough for black letters
  */
 struct flow_heat {
@@ -23,15 +23,15 @@ struct flow_heat {
 
 extern const struct flow_heat flow_heats[FLOW_HEATS];
 
-/** flow_block_color() - the colour of a block. */
+/** flow_block_color() - return the colour of a block */
 const char *flow_block_color(const struct calc_procedure *procedure, uint32_t block);
 
 /**
  * flow_block_print() - print a block's table
- * @all:  all instructions; else the costly ones
- * @none: no instruction
+ * @all:  show all instructions; else the costly ones
+ * @none: show no instructions
  *
- * Return: the causes whose letters are in it, a bit for each (enum culprit_cause).
+ * Return: a bit for each cause whose letter was printed (enum culprit_cause).
  */
 uint32_t flow_block_print(FILE *stream, const struct calc_procedure *procedure, uint32_t number,
 			  bool all, bool none);

@@ -15,13 +15,13 @@
 #include "tools/flow/flow_block.h"
 #include "tools/flow/flow_text.h"
 
-/* Pictures of up to so many instructions show all of them. */
+/* Pictures with at most this many instructions show all of them. */
 #define CODE_MAX 150
 
-/* Widths of lines in points: of an edge that never runs, and of the one that runs most. */
+/* Widths of lines in points, of an edge that never runs and of the most frequent edge. */
 #define WIDTH_MIN 0.6
 #define WIDTH_MAX 6.0
-/* Of that one's frequency: what runs less is grey. */
+/* Edges with a smaller part of the highest frequency are grey. */
 #define COLD 0.01
 
 #define COLOR_COLD "#999999"
@@ -30,13 +30,13 @@
 #define COLOR_LEFT_OUT "#777777"
 
 /*
- * Pictures of up to so many blocks have labels that lines make room for, which takes
- * graphviz ten times as long. In larger ones numbers stand where a line begins, and only
- * where it is worth it.
+ * In pictures of at most this many blocks, the layout makes room for labels, which takes Graphviz
+ * ten times as long. In larger pictures, numbers are printed at the start of a line, and only for
+ * frequent edges.
  */
 #define LABELS_MAX 40
 
-/* Letters of a line of the title. */
+/* Characters in a line of the title. */
 #define TITLE_WIDTH 100
 
 #define TARGET_BYTES (CALC_TEXT_BYTES + 16)
@@ -46,13 +46,13 @@ struct flow {
 	const struct calc_procedure *procedure;
 	const struct flow_options *options;
 	const bool *shown; /* by block */
-	double most;	   /* of all edges' frequencies */
+	double most;	   /* highest frequency of all edges */
 	uint32_t shown_blocks;
 	uint32_t shown_insns;
 	uint32_t told; /* causes whose letters are in the picture */
-	bool dashed;   /* something is */
-	bool left_out; /* an edge leads to what is not in the picture */
-	size_t ends;   /* nodes that are no blocks, so far */
+	bool dashed;   /* something is dashed */
+	bool left_out; /* an edge leads to a block that was left out */
+	size_t ends;   /* number of nodes that are not blocks so far */
 };
 
 static double share(const struct flow *flow, double samples)
@@ -67,7 +67,7 @@ static bool is_low(const struct frequency_estimate *estimate)
 	return estimate->origin != FREQUENCY_EXACT && estimate->confidence == FREQUENCY_LOW;
 }
 
-/* What is shown when the pointer rests on a block or an edge. */
+/* Print the tooltip of a block or an edge. */
 static void print_tooltip(const struct flow *flow, const struct frequency_estimate *estimate)
 {
 	struct calc_cells_executions cells;
@@ -103,7 +103,7 @@ static void print_block(struct flow *flow, uint32_t block)
 	fputs(">];\n", flow->stream);
 }
 
-/* A way out of the picture, or into it: a small node. Return: its number. */
+/* Print a small node for an edge that leaves or enters the picture. Return: its number. */
 static size_t print_end(struct flow *flow, const char *text, const char *color)
 {
 	fprintf(flow->stream,
@@ -113,7 +113,7 @@ static size_t print_end(struct flow *flow, const char *text, const char *color)
 	return flow->ends++;
 }
 
-/* Of a jump out of the procedure: where to, as the instruction says. */
+/* Make the text for a jump out of the procedure, with its target. */
 static void make_target(const struct flow *flow, uint32_t insn, char text[TARGET_BYTES])
 {
 	char code[CALC_TEXT_BYTES];
@@ -154,7 +154,7 @@ static double frequency_of(const struct flow *flow, uint32_t edge)
 	return estimate->origin == FREQUENCY_NONE ? NAN : estimate->value;
 }
 
-/* The share of an edge among those of its block, or nothing where there is but one. */
+/* Print the share of an edge among the edges of its block, unless it is the only one. */
 static void print_probability(const struct flow *flow, const struct cfg_edge *edge,
 			      double frequency)
 {
@@ -176,7 +176,7 @@ static void print_probability(const struct flow *flow, const struct cfg_edge *ed
 		fprintf(flow->stream, frequency < 9.95 ? "\\n%.1f%%" : "\\n%.0f%%", frequency);
 }
 
-/* Which of graphviz' labels an edge's is. */
+/* Return the Graphviz attribute for labels of edges. */
 static const char *label_of(const struct flow *flow)
 {
 	return flow->shown_blocks <= LABELS_MAX ? "label" : "taillabel";
@@ -197,7 +197,7 @@ static void print_label(const struct flow *flow, const struct cfg_edge *edge,
 	fputs("\", ", flow->stream);
 }
 
-/* Width and colour by how often it runs; the way straight on is drawn straight if it can be. */
+/* Print the width and colour by frequency; fall-through edges are drawn as straight as possible. */
 static void print_attributes(struct flow *flow, uint32_t number)
 {
 	const struct cfg_edge *edge = &flow->procedure->analysis->cfg->edges[number];
@@ -267,7 +267,7 @@ static void print_edge(struct flow *flow, uint32_t number)
 	print_attributes(flow, number);
 }
 
-/* What leads from a block to blocks that were left out, or comes from them: one line. */
+/* Print one line for all edges between a block and blocks that were left out. */
 static void print_left_out(struct flow *flow, uint32_t block, bool out)
 {
 	const struct cfg *cfg = flow->procedure->analysis->cfg;
@@ -308,7 +308,7 @@ static void print_note(const struct flow *flow, const char *format, double numbe
 	fputs("</font></td></tr>\n", flow->stream);
 }
 
-/* What is missing of the procedure. */
+/* Print the parts that the analysis lacks. */
 static void print_notes(const struct flow *flow)
 {
 	const struct procedure_analysis *analysis = flow->procedure->analysis;
@@ -345,7 +345,7 @@ static void print_hidden(const struct flow *flow)
 			blocks, blocks == 1 ? "" : "s", 100 * share(flow, samples));
 }
 
-/* The colours and letters that are in the picture, and what they mean. */
+/* Print the meaning of the colours and letters in the picture. */
 static void print_legend(const struct flow *flow)
 {
 	fputs("<tr><td align=\"left\"><table border=\"0\" cellborder=\"1\" cellspacing=\"0\" "
@@ -372,7 +372,9 @@ static void print_legend(const struct flow *flow)
 	fputs("</td></tr>\n", flow->stream);
 }
 
-/* What dcpicalc says of the stall that costs most, in lines that make no picture wider. */
+/*
+ * Print dcpicalc's description of the worst stall, wrapped so that it does not widen the picture.
+ */
 static int print_worst(const struct flow *flow)
 {
 	_cleanup_free_ char *text = NULL;
@@ -400,7 +402,7 @@ static int print_worst(const struct flow *flow)
 	return 0;
 }
 
-/* The label of the whole graph, which therefore comes last. */
+/* Print the label of the whole graph, last, because it depends on the rest. */
 static int print_title(const struct flow *flow)
 {
 	const struct calc_procedure *procedure = flow->procedure;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A procedure's control-flow graph in the language of graphviz, with what the analysis
- * says of it: how often blocks and edges ran, by numbers and widths of lines, what
- * blocks cost, by numbers and colours, and what their instructions waited for.
+ * Prints a procedure's control-flow graph in the DOT language, with the results of the analysis:
+ * frequencies of blocks and edges as numbers and widths of lines, costs of blocks as numbers and
+ * colours, and the stall reasons of instructions.
  *
- * Ways that lead nowhere in the picture end in a node of their own: returns, calls that
- * do not return, jumps to where is not known, and blocks that were left out. A node for
- * all of a kind would tie everything to it, and the picture would be of that.
+ * Edges that leave the picture end in separate nodes: returns, calls that do not return, jumps to
+ * unknown targets, and edges to blocks that were left out. A common node for all edges of a kind
+ * would dominate the layout.
  */
 #ifndef DCPI_FLOW_DOT_H
 #define DCPI_FLOW_DOT_H
@@ -17,7 +17,7 @@
 
 #include "tools/calc/calc_procedure.h"
 
-/** enum flow_code - which instructions stand in a block. */
+/** enum flow_code - selects the instructions shown in a block */
 enum flow_code {
 	FLOW_CODE_AUTO, /* all, if there are few in the picture; else the costly ones */
 	FLOW_CODE_ALL,
@@ -25,10 +25,10 @@ enum flow_code {
 };
 
 /**
- * struct flow_options - what to draw
- * @code:   instructions
- * @blocks: only this many, those with most samples; 0: all
- * @share:  only those with at least this share of the procedure's samples, 0 .. 1
+ * struct flow_options - options of a drawing
+ * @code:   selects instructions
+ * @blocks: only this many, the ones with most samples; 0: all
+ * @share:  only blocks with at least this share of the procedure's samples, 0 .. 1
  * @time:   name of the event that samples time
  */
 struct flow_options {
@@ -38,7 +38,7 @@ struct flow_options {
 	const char *time;
 };
 
-/** flow_dot_print() - print a graph. Return: 0 or -ENOMEM. */
+/** flow_dot_print() - print a graph. Return: 0 or -ENOMEM */
 int flow_dot_print(FILE *stream, const struct calc_procedure *procedure,
 		   const struct flow_options *options);
 

@@ -16,7 +16,7 @@ static const char *entity(char c)
 	return NULL;
 }
 
-/* Graphviz reads entities, and in some attributes backslashes, in either kind of text. */
+/* Graphviz interprets entities in both kinds of text, and backslashes in some attributes. */
 static void put(FILE *stream, const char *text, const char *backslash)
 {
 	for (; *text != '\0'; text++) {
