@@ -8,7 +8,7 @@
 #include "lib/error.h"
 #include "tools/report/source_text.h"
 
-/* Whether @path is @name, or ends in it behind a slash. */
+/* Return true if @path is @name, or ends in @name after a slash. */
 static bool is_meant(const char *path, const char *name)
 {
 	size_t whole = strlen(path), part = strlen(name);
@@ -38,7 +38,7 @@ static int choose(const char *name, struct tally *tally, const char **path, stru
 	return 0;
 }
 
-/* Adds up by line; line 0 is what a file that became shorter has no more. */
+/* Sum counts by line; line 0 collects lines after the end of the file, which has become shorter. */
 static void count_lines(struct tally *tally, const char *path, struct tally_count *counts,
 			size_t lines, size_t events)
 {

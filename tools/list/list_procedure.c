@@ -15,9 +15,9 @@
 #include "tools/calc/calc_procedure.h"
 #include "tools/report/source_text.h"
 
-/* Lines before the first and behind the last one with code. */
+/* Lines printed before the first line with code and after the last one. */
 #define CONTEXT 2
-/* Lines without code that are left out where there are more of them. */
+/* Longer sequences of lines without code are left out. */
 #define GAP 8
 
 /* The ranges of a procedure, and its samples by address. */
@@ -26,7 +26,7 @@ struct scope {
 	struct image_code *code;
 	struct image_range parts[PROCEDURE_PARTS_MAX];
 	size_t count;
-	struct u64_map rows; /* of the tally, by address, and one more */
+	struct u64_map rows; /* by address: index in the tally's rows plus 1 */
 };
 
 static void scope_deinit(struct scope *scope)
@@ -34,7 +34,9 @@ static void scope_deinit(struct scope *scope)
 	u64_map_deinit(&scope->rows);
 }
 
-/* Other procedures may lie inside of it: what is theirs is not its own. */
+/*
+ * Return true if an address belongs to the procedure. Other procedures may lie within its ranges.
+ */
 static bool is_own(const struct scope *scope, uint64_t address)
 {
 	for (size_t i = 0; i < scope->count; i++) {
@@ -74,7 +76,7 @@ static const struct tally_row *row_at(const struct scope *scope, uint64_t addres
 	return number != NULL ? &tally_rows(scope->procedure->tally)[*number - 1] : NULL;
 }
 
-/* Decodes what is at an address. Return: its bytes, 0 there are none. */
+/* Decode the instruction at an address. Return: its length; 0: no bytes are available. */
 static size_t decode(const struct scope *scope, uint64_t address, uint64_t end, struct insn *insn)
 {
 	const struct insn_decoder *decoder = image_code_decoder(scope->code);
@@ -86,14 +88,16 @@ static size_t decode(const struct scope *scope, uint64_t address, uint64_t end, 
 	if (available > end - address)
 		available = end - address;
 	bytes = decoder->decode(insn, code, available, address);
-	if (bytes == 0) { /* data, or nothing that is known */
+	if (bytes == 0) { /* data, or an unknown instruction */
 		bytes = decoder->alignment < available ? decoder->alignment : available;
 		*insn = (struct insn){.address = address, .bytes = (uint8_t)bytes};
 	}
 	return bytes;
 }
 
-/* Calls @visit for all its own instructions. Return: 0, or what @visit returned. */
+/*
+ * Call @visit for all instructions that belong to the procedure. Return: 0, or an error of @visit.
+ */
 static int walk(const struct scope *scope,
 		int (*visit)(void *context, const struct scope *scope, const struct insn *insn),
 		void *context)
@@ -118,14 +122,14 @@ static int walk(const struct scope *scope,
 	return 0;
 }
 
-/* While instructions are listed: the line of the last one. */
+/* State while instructions are listed: the source line of the last one. */
 struct code_listing {
 	struct list_rows *rows;
 	const char *file;
 	unsigned int line;
 };
 
-/* "file.c:12: text", where another line begins; "file.c:12" if the text is not to be had. */
+/* Add "file.c:12: text" if another line begins; "file.c:12" if its text is not available. */
 static int note_line(struct code_listing *listing, struct source_text *source, const char *file,
 		     unsigned int line)
 {
@@ -175,7 +179,7 @@ int list_procedure_code(const struct list_procedure *procedure, struct list_rows
 	return walk(&scope, list_insn, &listing);
 }
 
-/* A line that has code: @file is its number in list_lines. */
+/* A line that has code; @file: number in list_lines */
 struct code_line {
 	size_t file;
 	unsigned int line;
@@ -195,7 +199,7 @@ struct list_lines {
 	struct code_line *lines;
 	size_t count;
 	size_t capacity;
-	struct u64_map known; /* number in @lines and one more, by file and line */
+	struct u64_map known; /* by file and line: index in @lines plus 1 */
 	struct tally_count *rest;
 };
 
@@ -214,7 +218,7 @@ void list_lines_free(struct list_lines *lines)
 
 CLEANUP_DEFINE(list_lines, struct list_lines *, list_lines_free)
 
-/* The number of a file; a procedure has few. Return: -ENOMEM. */
+/* Return: the number of a file, found by linear search, because a procedure has few; -ENOMEM. */
 static long file_number(struct list_lines *lines, const char *name)
 {
 	for (size_t i = 0; i < lines->file_count; i++) {
@@ -228,7 +232,7 @@ static long file_number(struct list_lines *lines, const char *name)
 	return (long)lines->file_count++;
 }
 
-/* Return: NULL: out of memory. */
+/* Return: NULL if out of memory. */
 static struct code_line *line_at(struct list_lines *lines, const char *file, unsigned int line)
 {
 	long number = file_number(lines, file);
@@ -263,7 +267,7 @@ static int note_insn(void *context, const struct scope *scope, const struct insn
 	return note_address(context, scope, insn->address);
 }
 
-/* Where instructions begin is unknown without a decoder. */
+/* Visit all bytes, because without a decoder the starts of instructions are unknown. */
 static int note_bytes(struct list_lines *lines, const struct scope *scope)
 {
 	int r = 0;
@@ -319,7 +323,10 @@ static int gather(struct list_lines *lines, const struct scope *scope)
 	return r;
 }
 
-/* The file that it begins in comes first, then those with most samples. */
+/*
+ * The file in which the procedure begins comes first, then the others in descending order of
+ * samples.
+ */
 static int compare_lines(const void *a, const void *b, void *context)
 {
 	const struct code_line *x = a, *y = b;
@@ -347,7 +354,7 @@ static int add_line(const struct list_procedure *procedure, struct list_rows *ro
 	return list_rows_add(rows, &row);
 }
 
-/* Lines [@from, @to) of a file, none of which has samples. */
+/* Add lines [@from, @to) of a file, which have no samples. */
 static int add_plain(const struct list_procedure *procedure, struct list_rows *rows,
 		     const char *file, size_t from, size_t to)
 {
@@ -359,7 +366,7 @@ static int add_plain(const struct list_procedure *procedure, struct list_rows *r
 	return r;
 }
 
-/* The lines of one file: @lines, in order. */
+/* Add the lines of one file; @lines is sorted. */
 static int add_file(const struct list_procedure *procedure, struct list_rows *rows,
 		    const char *file, const struct code_line *lines, size_t count)
 {
@@ -406,7 +413,7 @@ static int add_files(const struct list_procedure *procedure, struct list_lines *
 	int r = 0;
 
 	qsort_r(lines->lines, lines->count, sizeof(*lines->lines), compare_lines, lines);
-	/* Of what was inlined, lines with samples. */
+	/* Keep only lines with samples of files from which code was inlined. */
 	for (size_t i = 0; i < lines->count; i++) {
 		if (lines->lines[i].file == 0 || lines->lines[i].counts != NULL)
 			lines->lines[kept++] = lines->lines[i];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The source, or the instructions, of a procedure, with samples. */
+/* Lists the source or the instructions of a procedure, with samples. */
 #ifndef DCPI_LIST_PROCEDURE_H
 #define DCPI_LIST_PROCEDURE_H
 
@@ -9,10 +9,10 @@
 struct source_text;
 
 /**
- * struct list_procedure - what is to be listed
- * @choice: the image, open, and the procedure
+ * struct list_procedure - the procedure to be listed
+ * @choice: the open image, and the procedure
  * @tally:  of the image, by instruction
- * @source: where source lines come from
+ * @source: source of source lines
  */
 struct list_procedure {
 	const struct calc_choice *choice;
@@ -21,8 +21,8 @@ struct list_procedure {
 };
 
 /**
- * list_procedure_code() - its instructions, with source lines between as notes
- * @rows: out: they are added
+ * list_procedure_code() - list instructions, with source lines between them as notes
+ * @rows: out: rows are added
  *
  * Return: 0 or -ENOMEM.
  */
@@ -31,19 +31,20 @@ int list_procedure_code(const struct list_procedure *procedure, struct list_rows
 struct list_lines;
 
 /**
- * list_procedure_source() - the lines that it was made from
- * @ret:   out: the counts that rows point to; freed by list_lines_free()
+ * list_procedure_source() - list the source lines of the procedure
+ * @ret: out: the counts to which the rows point; freed by list_lines_free()
  *
- * Of the file that it begins in, all lines from its first to its last, but for those that
- * are far from any with code; of files that code was inlined from, lines with samples.
+ * From the file in which the procedure begins, all lines from its first to its last are listed,
+ * except lines far from any line with code. From files of inlined code, only lines with samples are
+ * listed.
  *
- * Return: 0; -ENODATA no lines are known, or the file that it begins in is not to be had,
- * with *@why set; -ENOMEM.
+ * Return: 0; -ENODATA: no lines are known, or the file in which it begins cannot be read, and *@why
+ * is the reason; -ENOMEM.
  */
 int list_procedure_source(const struct list_procedure *procedure, struct list_rows *rows,
 			  struct list_lines **ret, const char **why);
 
-/** list_lines_free() - NULL is fine. */
+/** list_lines_free() - free; @lines may be NULL */
 void list_lines_free(struct list_lines *lines);
 
 #endif

@@ -98,7 +98,7 @@ static void get_text(const struct column *column, const void *row, struct column
 	value->missing = value->text == NULL;
 }
 
-/* Of samples in neither a line nor an instruction, and of notes, there is none. */
+/* Only instructions have an address. */
 static void get_address(const struct column *column, const void *row, struct column_value *value)
 {
 	const struct list_row *line = row;
