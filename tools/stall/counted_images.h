@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Which of many images had exact counts of dcpix, for the heading of a report. */
+/* Notes which of many images had exact counts of dcpix, for the heading of a report. */
 #ifndef DCPI_COUNTED_IMAGES_H
 #define DCPI_COUNTED_IMAGES_H
 
@@ -8,9 +8,9 @@
 #include "tools/calc/calc_select.h"
 
 /**
- * struct counted_images - zero-initialised is none
- * @count:   of them
- * @hottest: the first that came; @scale: what its counts were taken times
+ * struct counted_images - zero-initialised: none
+ * @count:   number of images
+ * @hottest: the first image added; @scale: the factor applied to its counts
  */
 struct counted_images {
 	size_t count;
@@ -18,10 +18,10 @@ struct counted_images {
 	struct exact_scale scale;
 };
 
-/** counted_images_take() - an image comes; its scale is known. */
+/** counted_images_take() - add an image, if it has counts; its scale must be known */
 void counted_images_take(struct counted_images *images, const struct calc_choice *choice);
 
-/** counted_images_print() - a line; nothing if there are none. */
+/** counted_images_print() - print a line, unless no image has counts */
 void counted_images_print(FILE *stream, const struct counted_images *images);
 
 #endif

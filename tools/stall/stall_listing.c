@@ -16,13 +16,13 @@
 #include "tools/calc/calc_json.h"
 #include "tools/calc/calc_worst.h"
 
-/* Causes of one stall that are told; an instruction has no more dynamic ones. */
+/* Maximum number of causes printed for a stall; an instruction has no more dynamic causes. */
 #define REASONS_MAX 16
 
-/* Why, and for how many cycles of each execution. */
+/* A cause of a stall, and its cycles per execution. */
 struct reason {
-	const char *key;  /* as in dcpicalc's JSON */
-	const char *name; /* in prose */
+	const char *key;  /* key as in dcpicalc's JSON */
+	const char *name; /* name in prose */
 	double low;
 	double high;
 	bool has_from;
@@ -31,9 +31,9 @@ struct reason {
 
 /*
  * struct stall_row - an instruction
- * @cost:    samples that its stalls took
- * @dynamic, @fixed: cycles of each execution that it stalled, dynamically, and by the code
- * @inside:  bytes from the beginning of its procedure
+ * @cost:   samples that its stalls took
+ * @dynamic, @fixed: dynamic and static stall cycles per execution
+ * @inside: offset from the beginning of its procedure
  */
 struct stall_row {
 	double cost;
@@ -50,7 +50,7 @@ struct stall_row {
 	struct procedure_names names;
 	char *place; /* "procedure+0x28" */
 	char *text;
-	char *why; /* "D-cache miss of 981c (0.0 to 113.5 cycles), ..." */
+	char *why; /* "D-cache miss of 0x981c (0.0 to 113.5 cycles), ..." */
 	struct reason reasons[REASONS_MAX];
 	size_t reason_count;
 };
@@ -81,7 +81,7 @@ static double frequency_of(const struct procedure_analysis *analysis, uint32_t i
 	return analysis->frequency.blocks[analysis->cfg->block_of[insn]].value;
 }
 
-/* Cycles that the code itself makes it wait. */
+/* Return the static stall cycles of an instruction. */
 static double fixed_of(const struct procedure_analysis *analysis, uint32_t insn)
 {
 	const struct instruction_cpi *cpi = &analysis->culprits.insns[insn];
@@ -132,7 +132,7 @@ static void add_reasons(struct stall_row *row, const struct procedure_analysis *
 			   schedule->stalls[i].from);
 }
 
-/* NULL: out of memory. */
+/* Return: NULL if out of memory. */
 static char *why_text(const struct stall_row *row)
 {
 	char *text = NULL;
@@ -161,7 +161,7 @@ static char *why_text(const struct stall_row *row)
 	return text;
 }
 
-/* Return: 0 or -ENOMEM; the row's texts are its own, also after a failure. */
+/* Fill in a row, which owns its texts, also after a failure. Return: 0 or -ENOMEM. */
 static int describe(struct stall_row *row, const struct stall_listing *listing,
 		    const struct procedure_analysis *analysis, uint32_t insn)
 {
@@ -204,7 +204,9 @@ static void swap(struct stall_row *a, struct stall_row *b)
 	*b = row;
 }
 
-/* The least is the first, which the next one that is more takes the place of. */
+/*
+ * The rows are a heap with the least at the top, which is replaced by the next row that costs more.
+ */
 static void sift_up(struct stall_row *rows, size_t place)
 {
 	for (; place > 0 && rows[place].cost < rows[(place - 1) / 2].cost; place = (place - 1) / 2)
@@ -286,7 +288,7 @@ void stall_listing_finish(struct stall_listing *listing)
 		qsort(listing->rows, listing->row_count, sizeof(*listing->rows), compare_rows);
 }
 
-/* What a column shows. */
+/* Kinds of columns. */
 enum cell {
 	CELL_SHARE,
 	CELL_CYCLES,

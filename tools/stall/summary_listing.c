@@ -16,17 +16,17 @@
 #include "tools/calc/calc_summary.h"
 
 #define KEY_BYTES 40
-#define CAUSES ((size_t)CULPRIT_CAUSES + 1) /* with what is not explained */
+#define CAUSES ((size_t)CULPRIT_CAUSES + 1) /* including unexplained stalls */
 
-/* struct summary_row - an image or a procedure; texts are its own. */
+/* struct summary_row - an image or a procedure; owns its texts */
 struct summary_row {
 	char *image;
 	char *build_id;
-	struct procedure_names names; /* empty: of images */
+	struct procedure_names names; /* empty for images */
 	const char *model;
 	struct stall_summary sum;
 	double all_samples;
-	char cause[64]; /* that most is lost by */
+	char cause[64]; /* main cause of lost cycles */
 	size_t index;
 };
 
@@ -37,7 +37,7 @@ static void free_row(struct summary_row *row)
 	procedure_names_deinit(&row->names);
 }
 
-/* @names: taken over; NULL: the row is an image. */
+/* @names: ownership is taken; NULL: the row is an image. */
 static int summary_add_row(struct summary_listing *listing, struct procedure_names *names)
 {
 	struct summary_row row = {
@@ -97,8 +97,9 @@ static double share(const struct stall_summary *sum, double samples)
 }
 
 /*
- * What is certain decides, then what may be: out of order, nothing is certain, and older work
- * that is not finished may be behind everything, so half as much tells more.
+ * Return true if @cause costs more than @than. Lower bounds take precedence over upper bounds. On
+ * out-of-order machines all lower bounds are 0. The cause "window full" (CULPRIT_OTHER) may be a
+ * consequence of any other cause, so it must have twice the upper bound of the other cause.
  */
 static bool is_worse(const struct stall_summary *sum, unsigned int cause, unsigned int than)
 {
@@ -111,7 +112,7 @@ static bool is_worse(const struct stall_summary *sum, unsigned int cause, unsign
 	return than == CULPRIT_OTHER ? 2 * high > other : high > other;
 }
 
-/* "D-cache miss 12-40%" */
+/* Set the cause to "D-cache miss 12-40%". */
 static void name_cause(struct summary_row *row)
 {
 	const struct stall_summary *sum = &row->sum;
@@ -146,7 +147,7 @@ static void get_percent(const struct column *column, const void *row, struct col
 	value->percent = line->all_samples > 0 ? 100 * line->sum.samples / line->all_samples : 0;
 }
 
-/* The column's argument: the cycles that are at best, or those that were. */
+/* @argument of the column selects best-case or actual cycles. */
 static void get_cpi(const struct column *column, const void *row, struct column_value *value)
 {
 	const struct stall_summary *sum = &((const struct summary_row *)row)->sum;
@@ -162,7 +163,7 @@ enum part {
 	PART_EXECUTION,
 	PART_ERROR,
 	PART_GAIN,
-	PART_LOW, /* of causes, low and high by turns */
+	PART_LOW, /* of causes, low and high alternately */
 };
 
 static void get_part(const struct column *column, const void *row, struct column_value *value)
@@ -367,7 +368,7 @@ static void print_summary(FILE *stream, const void *context)
 	fputc('\n', stream);
 }
 
-/* What dcpicalc prints as JSON, as an object: there is one description of a summary. */
+/* Parse dcpicalc's JSON of a summary, so that its format is defined in one place. */
 static struct json_object *sum_json(const struct stall_summary *sum)
 {
 	_cleanup_free_ char *text = NULL;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Where the cycles of many procedures went, all together, and of each image or procedure
- * (DCPI Figure 4).
+ * Summarises the cycles of many procedures by cause, in total and for each image or procedure (DCPI
+ * Figure 4).
  */
 #ifndef DCPI_SUMMARY_LISTING_H
 #define DCPI_SUMMARY_LISTING_H
@@ -14,13 +14,14 @@
 struct summary_row;
 
 /**
- * struct summary_listing - zero-initialised but for the configuration
+ * struct summary_listing - zero-initialised except for the configuration
  * @by_procedure: rows are procedures, else images
- * @demangle:     names as the source has them, not as linkers do
+ * @demangle:     names as in the source, not as linkers use
  * @events:       the event of time; @all_samples: of it, in all images
  * @sum:          of all procedures
- * @images, @analysed, @procedures: that have samples of time; of these, such that were
- *                analysed; procedures that were
+ * @images:       number of images with samples of time; @analysed: number of these that were
+ *                analysed
+ * @procedures:   number of procedures that were analysed
  * @counted:      images with exact counts
  * @rest:         samples that were left out
  */
@@ -48,22 +49,22 @@ struct summary_listing {
 	char (*keys)[40];
 };
 
-/** summary_listing_image(), summary_listing_procedure() - for struct calc_walk. */
+/** summary_listing_image(), summary_listing_procedure() - callbacks for struct calc_walk */
 int summary_listing_image(void *context, const struct calc_choice *choice,
 			  const struct machine_model *model);
 int summary_listing_procedure(void *context, const struct procedure_analysis *analysis);
 
 /**
- * summary_listing_finish() - sort, cut, and make columns, when all are in
+ * summary_listing_finish() - sort, limit, and make columns, after all procedures were added
  * @sort:  heading or key of a column; NULL: samples
- * @limit: rows; 0: all
+ * @limit: number of rows; 0: all
  *
- * Return: 0; -EINVAL there is no column @sort; -ENOMEM.
+ * Return: 0; -EINVAL: there is no column @sort; -ENOMEM.
  */
 int summary_listing_finish(struct summary_listing *listing, const char *sort, size_t limit,
 			   struct error *err);
 
-/** summary_listing_report() - all of a report but its header. */
+/** summary_listing_report() - make a report without its header */
 struct report summary_listing_report(const struct summary_listing *listing);
 
 void summary_listing_deinit(struct summary_listing *listing);
