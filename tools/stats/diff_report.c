@@ -6,7 +6,7 @@
 #include "lib/error.h"
 #include "tools/stats/stats_options.h"
 
-/* Builds are matched by code, where rows are of code. */
+/* Builds are matched by code if rows are parts of code. */
 static bool is_of_code(enum tally_by by)
 {
 	return by == TALLY_BY_PROCEDURE || by == TALLY_BY_INSTRUCTION;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What differs between two sets of samples, from the command line to the report. */
+/* Compares two sets of samples, from the command line to the report. */
 #ifndef DCPI_DIFF_REPORT_H
 #define DCPI_DIFF_REPORT_H
 
 #include "tools/stats/stats_listing.h"
 
-/** struct diff_report - what it is made of; zero-initialised is empty. Fields are private. */
+/** struct diff_report - state of a report; zero-initialised: empty. Fields are private */
 struct diff_report {
 	struct sample_sets sets;
 	struct set_table *table;
 	struct stats_listing *listing;
 };
 
-/* What differences are normalised by, and how sure they are, unless an option says. */
+/* Default normalization and significance level. */
 #define DIFF_REPORT_DEFAULTS                                                                       \
 	{                                                                                          \
 		.norm = VARIATION_TOTAL, .level = 0.05, .form = STATS_LISTING_DIFF                 \
@@ -22,9 +22,8 @@ struct diff_report {
  * diff_report_run() - load sets, compare, print
  * @report: freed by diff_report_deinit(), also after a failure
  * @cli:    databases, epochs, operands, event, sort, limit, format
- * @by:     what a set is
- * @config: DIFF_REPORT_DEFAULTS, @by, and what options changed; sort and limit are taken
- *          from @cli
+ * @by:     kind of the sets
+ * @config: DIFF_REPORT_DEFAULTS, @by, and changes by options; sort and limit are taken from @cli
  *
  * Return: the status to exit with; errors are printed.
  */

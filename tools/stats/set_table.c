@@ -9,15 +9,15 @@
 #include "lib/error.h"
 
 struct set_table {
-	struct tally **tallies; /* one a database */
+	struct tally **tallies; /* one per database */
 	size_t tally_count;
 	const struct tally_row *
-		*rows; /* all rows of all tallies, in order; then the first of each */
+		*rows; /* all rows of all tallies, sorted; then the first row of each name */
 	size_t row_count;
 	struct variation_cell *cells;
 	size_t sets;
 	size_t count;
-	bool instructions; /* rows are */
+	bool instructions; /* rows are instructions */
 	struct program_match programs;
 	struct build_names names;
 };
@@ -65,7 +65,7 @@ static const char *name_of(const struct tally_row *row)
 	return row->procedure != NULL ? row->procedure : "";
 }
 
-/* Rows of lines have a number besides. */
+/* Rows of lines also have a line number. */
 static int compare_names(const struct tally_row *x, const struct tally_row *y)
 {
 	int r = strcmp(name_of(x), name_of(y));
@@ -81,7 +81,7 @@ static int compare_places(const struct tally_row *x, const struct tally_row *y)
 	return r != 0 ? r : (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-/* By path and name, then build-id and place. */
+/* Order by path and name, then build-id and place. */
 static int compare_rows(const void *a, const void *b)
 {
 	const struct tally_row *x = *(const struct tally_row *const *)a;
@@ -105,7 +105,7 @@ static bool same_procedure(const struct tally_row *x, const struct tally_row *y)
 	return strcmp(x->identity, y->identity) == 0 && compare_places(x, y) == 0;
 }
 
-/* Whether rows of one name are one procedure each, so that builds can be matched by it. */
+/* Return true if the rows of a name are one procedure per build, so that builds match by name. */
 static bool is_unique(const struct tally_row *const *rows, size_t count, bool instructions)
 {
 	if (instructions)
@@ -118,7 +118,7 @@ static bool is_unique(const struct tally_row *const *rows, size_t count, bool in
 	return strncmp(name_of(rows[0]), "proc_0x", 7) != 0;
 }
 
-/* Rows of one name become rows of the table, in place. */
+/* Merge the rows of one name into rows of the table, in place. */
 static void merge(struct set_table *table, size_t first, size_t count)
 {
 	bool unique = is_unique(table->rows + first, count, table->instructions);
@@ -254,7 +254,7 @@ const struct program_match *set_table_programs(const struct set_table *table)
 	return &table->programs;
 }
 
-/* Adds up what @get returns of all tallies. */
+/* Sum the results of @get for all tallies. */
 static struct variation_cell sum_of(const struct set_table *table, size_t set,
 				    const struct tally_count *(*get)(const struct tally *tally,
 								     size_t event))
@@ -289,6 +289,6 @@ struct variation_cell set_table_rest(const struct set_table *table, size_t set)
 		rest.samples -= table->cells[row * table->sets + set].samples;
 		rest.value -= table->cells[row * table->sets + set].value;
 	}
-	/* Scaled values leave a trace of rounding. */
+	/* Scaled values leave a rounding error. */
 	return rest.samples > 0 ? rest : (struct variation_cell){0};
 }

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The columns of what varies or differs. */
+/* The columns of variation and difference reports. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "tools/stats/stats_parts.h"
 
-/* Which number a column shows. */
+/* Selects the number that a column shows. */
 enum number {
 	NUMBER_RANGE,
 	NUMBER_SUM,
@@ -30,10 +30,10 @@ enum number {
 	NUMBER_DIFF_SIZE,
 	NUMBER_DIFF_HALF,
 	NUMBER_CHANGE,
-	NUMBER_SET, /* and those that follow: normalised cells */
+	NUMBER_SET, /* and the following: normalised cells */
 };
 
-/* What the test has nothing to say of is missing. */
+/* Return true for numbers of the test, which are missing in rows without a test. */
 static bool is_of_test(size_t number)
 {
 	return number >= NUMBER_SPREAD && number <= NUMBER_Q;
@@ -46,7 +46,9 @@ static double value_of(const struct stats_row *row, size_t set)
 	return listing->variation.values[row->index * listing->sets->count + set];
 }
 
-/* 95% of differences that sampling makes by chance are less; of counts large enough. */
+/*
+ * Half width of the 95% interval of sampling noise in a difference, for sufficiently large counts.
+ */
 static double diff_half(const struct stats_row *row)
 {
 	const struct stats_listing *listing = row->listing;
@@ -59,7 +61,7 @@ static double diff_half(const struct stats_row *row)
 		if (table.cells[set].samples > 0)
 			variance += value * value / table.cells[set].samples;
 	}
-	/* A share of a total: binomial. */
+	/* The variance of a share is binomial. */
 	if (listing->config.norm >= VARIATION_TOTAL)
 		variance *= 1 - row->numbers->share;
 	return 1.959964 * sqrt(variance);
@@ -225,11 +227,11 @@ static void get_image(const struct column *column, const void *row, struct colum
 #define DETAIL COLUMN_DETAIL
 #define WHOLE COLUMN_DECIMALS(0)
 
-/* What text shows besides: @TEST with --test only, @FIGURE without. */
+/* Restrict columns in text: @TEST to reports with --test, @FIGURE to those without. */
 #define TEST 0x10000U
 #define FIGURE 0x20000U
 
-/* The columns, in order; a set's cells and the place come last. */
+/* The columns in order; cells of sets and the place come last. */
 static const struct column all_columns[] = {
 	{"range%", "range_percent", COLUMN_PERCENT, 0, NUMBER_RANGE, get_number},
 	{"sum", "sum", COLUMN_NUMBER, FIGURE | WHOLE, NUMBER_SUM, get_number},
@@ -259,7 +261,7 @@ static const struct column all_columns[] = {
 
 #define COLUMNS (sizeof(all_columns) / sizeof(*all_columns))
 
-/* Those of a difference. */
+/* The columns of a difference. */
 static const struct column diff_columns[] = {
 	{"before", "before", COLUMN_NUMBER, WHOLE, NUMBER_SET, get_number},
 	{"after", "after", COLUMN_NUMBER, WHOLE, NUMBER_SET + 1, get_number},
@@ -321,7 +323,7 @@ static void add_place(struct stats_listing *listing)
 						    0, get_inside});
 		add_column(listing, (struct column){"file offset", "file_offset", COLUMN_ADDRESS,
 						    DETAIL, 0, get_offset});
-		/* Instructions of different builds are told by it. */
+		/* Distinguishes instructions of different builds. */
 		add_column(listing, (struct column){"identity", "identity", COLUMN_TEXT, DETAIL, 0,
 						    get_identity});
 	}

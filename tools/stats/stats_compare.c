@@ -12,8 +12,10 @@
 #include "tools/calc/calc_source.h"
 #include "tools/calc/calc_summary.h"
 
-/* struct side - a set, and the procedure in it. @doubtful: samples of code of which it is not sure
- * how often it ran */
+/*
+ * struct side - a set, and the procedure in it
+ * @doubtful: samples in code whose frequency estimate has low confidence
+ */
 struct side {
 	size_t set;
 	int64_t *epochs;
@@ -77,13 +79,13 @@ static int analyse(struct side *side, struct error *err)
 				  add_summary, side, NULL, err);
 }
 
-/* What a sample of a set stands for, if that is not the same in all. */
+/* Return the weight of a set's samples if periods differ between sets. */
 static double weight_of(const struct side *side, const struct sample_sets *sets)
 {
 	return sets->scaled_period ? side->choice.profile.samples.time.period : 1;
 }
 
-/* Samples of the procedure by set: in the set it is found in, what it is called. */
+/* Find the sets with the fewest and the most samples of the procedure, by its name in each set. */
 static int find_extremes(struct side sides[2], const struct sample_sets *sets,
 			 const struct cli *cli, const char *operand, struct error *err)
 {
@@ -99,7 +101,7 @@ static int find_extremes(struct side sides[2], const struct sample_sets *sets,
 		samples[set] = side.choice.samples * weight_of(&side, sets);
 		side_deinit(&side);
 		if (r == -ENOENT)
-			continue; /* no samples of it in this set: nothing to look at */
+			continue; /* no samples of it in this set */
 		if (r < 0)
 			return r;
 		if (!any || samples[set] < samples[sides[0].set])
@@ -116,7 +118,7 @@ static int find_extremes(struct side sides[2], const struct sample_sets *sets,
 	return 0;
 }
 
-/* "fastest     set 2, epoch 7: 1234 samples, 34% with low confidence" */
+/* Print "fastest     set 2, epoch 7: 1234 samples, 34% with low confidence". */
 static void print_side(const struct side *side, const struct sample_sets *sets, const char *which)
 {
 	const char *name = sets->list[side->set].name;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What stands around the table of what varies or differs: sets, normalization, the test. */
+/*
+ * Text before and after the table of a variation or difference report: sets, normalization, the
+ * test.
+ */
 #include <errno.h>
 #include <json-c/json.h>
 #include <string.h>
@@ -11,10 +14,10 @@
 
 #define LINE_WIDTH 72
 #define INDENT "            "
-/* Programs that text lists; JSON has all. */
+/* Number of programs listed in text; JSON lists all. */
 #define PROGRAMS_LISTED 3
 
-/* Puts words into lines of LINE_WIDTH; @column: where the line has got to. */
+/* Print a word, in lines of LINE_WIDTH; @column: current position in the line. */
 static void print_word(FILE *stream, const char *word, size_t *column, const char *indent)
 {
 	size_t length = strlen(word);
@@ -31,7 +34,7 @@ static void print_word(FILE *stream, const char *word, size_t *column, const cha
 	*column += length;
 }
 
-/* The figure's first lines. */
+/* Print the first lines of the paper's figure. */
 void stats_form_text(FILE *stream, const void *context)
 {
 	const struct stats_listing *listing = context;
@@ -74,7 +77,7 @@ static void print_sets(FILE *stream, const struct sample_sets *sets)
 			sets->event_text);
 }
 
-/* What was matched by name only, and so may be wrong. */
+/* Print the images that were matched by name only, which may be wrong. */
 static void print_programs(FILE *stream, const struct program_match *programs)
 {
 	for (size_t i = 0; i < programs->count && i < PROGRAMS_LISTED; i++) {
@@ -204,7 +207,7 @@ static int add_sets(struct json_object *object, const struct stats_listing *list
 	return 0;
 }
 
-/* The text without what terminals obey. */
+/* Add a text, cleaned of terminal escape sequences. */
 static int add_text(struct json_object *object, const char *key, const char *text)
 {
 	_cleanup_free_ char *clean = text_clean(text);

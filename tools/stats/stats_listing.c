@@ -29,7 +29,7 @@ static int compare_rows(const void *a, const void *b, void *context)
 	const struct column *const *order = context;
 	int r = 0;
 
-	/* A few samples have any range. */
+	/* Rows that were not tested come last, because few samples may have any range. */
 	if (x->listing->config.sort == NULL && x->listing->config.form != STATS_LISTING_DIFF)
 		r = y->numbers->tested - x->numbers->tested;
 	for (; r == 0 && *order != NULL; order++)
@@ -86,7 +86,7 @@ static int make_rows(struct stats_listing *listing)
 	return 0;
 }
 
-/* What the sets have beside the table's rows. */
+/* Compute the samples of each set that are in no row. */
 static int make_rest(struct stats_listing *listing)
 {
 	listing->rest = calloc(listing->sets->count, sizeof(*listing->rest));
@@ -118,7 +118,7 @@ static int compute(struct stats_listing *listing, struct error *err)
 			      set_table_count(listing->table), err);
 }
 
-/* The profiler may cause the whole difference of a row that is the profiler's in part. */
+/* If a row belongs to the profiler in part, the profiler may cause the whole difference. */
 static void drop_doubtful(struct stats_listing *listing)
 {
 	for (size_t i = 0; i < set_table_count(listing->table); i++) {

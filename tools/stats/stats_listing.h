@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What varies between sets of samples, as a report (DCPI figure 3); or what differs, of two. */
+/* Report of the variation between sets of samples (DCPI figure 3), or of the difference of two. */
 #ifndef DCPI_STATS_LISTING_H
 #define DCPI_STATS_LISTING_H
 
@@ -8,23 +8,23 @@
 
 struct stats_listing;
 
-/** enum stats_listing_form - which columns there are. */
+/** enum stats_listing_form - selects the columns */
 enum stats_listing_form {
-	STATS_LISTING_FIGURE, /* in text those of the paper's figure; else all but those of DIFF */
-	STATS_LISTING_TEST,   /* in text those of the test; else likewise */
-	STATS_LISTING_DIFF,   /* of two sets, before and after */
+	STATS_LISTING_FIGURE, /* text: columns of the paper's figure; else all but those of DIFF */
+	STATS_LISTING_TEST,   /* text: columns of the test; else all but those of DIFF */
+	STATS_LISTING_DIFF,   /* two sets, before and after */
 };
 
 /**
- * struct stats_listing_config - what to list
- * @norm:   see analysis/statistics/variation.h
- * @null:   likewise
- * @level:  of significance
- * @least:  rows with less than this part of all samples are not listed
- * @by:     what rows of the table are
- * @sort:   heading or key of a column; NULL: range%, rows with few samples last; of
- *          STATS_LISTING_DIFF, the size of the difference
- * @limit:  rows; 0: all
+ * struct stats_listing_config - configuration of a listing
+ * @norm:  see analysis/statistics/variation.h
+ * @null:  see analysis/statistics/variation.h
+ * @level: of significance
+ * @least: minimum share of all samples; rows with less are not listed
+ * @by:    kind of the table's rows
+ * @sort:  heading or key of a column; NULL: range%, with rows of few samples last; for
+ *         STATS_LISTING_DIFF, the absolute difference
+ * @limit: number of rows; 0: all
  */
 struct stats_listing_config {
 	enum variation_norm norm;
@@ -37,17 +37,17 @@ struct stats_listing_config {
 	size_t limit;
 };
 
-/** stats_listing_norm_name() - "none", "time", "total", "rest"; NULL: there is none. */
+/** stats_listing_norm_name() - return "none", "time", "total" or "rest"; NULL: no such value */
 const char *stats_listing_norm_name(enum variation_norm norm);
 
 /**
- * stats_listing_create() - compute, sort, cut, and make columns
+ * stats_listing_create() - compute, sort, limit, and make columns
  * @ret: out; freed by stats_listing_destroy()
  *
- * @sets and @table must outlive it.
+ * @sets and @table must outlive the listing.
  *
- * Return: 0; -EINVAL there is one set only, no column @sort, or not two for
- * STATS_LISTING_DIFF; -ENOMEM.
+ * Return: 0; -EINVAL: only one set, no column @sort, or not two sets for STATS_LISTING_DIFF;
+ * -ENOMEM.
  */
 int stats_listing_create(struct stats_listing **ret, const struct stats_listing_config *config,
 			 const struct sample_sets *sets, const struct set_table *table,
@@ -55,7 +55,7 @@ int stats_listing_create(struct stats_listing **ret, const struct stats_listing_
 
 void stats_listing_destroy(struct stats_listing *listing);
 
-/** stats_listing_report() - all of a report but its header; the listing keeps what it points to. */
+/** stats_listing_report() - make a report without its header; it points into the listing */
 struct report stats_listing_report(const struct stats_listing *listing);
 
 #endif

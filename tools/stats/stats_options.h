@@ -5,7 +5,7 @@
 
 #include "tools/stats/stats_listing.h"
 
-/* Keys of the options below; a program's own begin behind. */
+/* Keys of the options below; a program's own keys begin after them. */
 enum stats_option {
 	STATS_OPTION_BY = 1001,
 	STATS_OPTION_NORMALIZE,
@@ -26,15 +26,15 @@ enum stats_option {
 /* clang-format on */
 
 /**
- * stats_option_set() - take one
- * @config: level, least, norm and null are set
+ * stats_option_set() - set one of these options
+ * @config: level, least, norm or null is set
  *
  * Return: 0 or -EINVAL.
  */
 int stats_option_set(struct stats_listing_config *config, enum sample_sets_by *by, int key,
 		     const char *argument, struct error *err);
 
-/** stats_nothing() - say why no row is left to list. Return: CLI_NOTHING. */
+/** stats_nothing() - print the reason why no row is left to list. Return: CLI_NOTHING */
 int stats_nothing(const struct cli *cli, const struct stats_listing_config *config);
 
 #endif
