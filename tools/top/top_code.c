@@ -13,7 +13,7 @@
 #include "tools/calc/calc_source.h"
 #include "tools/calc/calc_worst.h"
 
-/* struct reading - a database, opened for one look at a procedure. */
+/* struct reading - a database that is open while one procedure is analysed */
 struct reading {
 	const struct top_config *config;
 	struct profile_reader *reader;
@@ -58,7 +58,7 @@ static void make_causes(struct top_line *line, const struct procedure_analysis *
 					   analysis->cfg->insns[culprits[i]].address);
 }
 
-/* What the same instruction had at the reading before. */
+/* Compute the samples of an instruction since the previous reading. */
 static void compare(struct reading *reading, struct top_line *line, size_t index)
 {
 	const struct top_code *before = reading->before;
@@ -104,7 +104,7 @@ static int explain(struct reading *reading, const struct calc_procedure *procedu
 	calc_worst_print(stream, procedure);
 	if (fclose(stream) != 0)
 		return -ENOMEM;
-	/* Lines are of the screen's width. */
+	/* Join the lines; the text is wrapped again to the screen's width. */
 	for (char *end = reading->code.explanation; (end = strchr(end, '\n')) != NULL;)
 		*end = ' ';
 	return 0;

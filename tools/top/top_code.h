@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A procedure's instructions with what dcpicalc says of them, from the samples of one
- * epoch, as they grow.
+ * Reads a procedure's instructions with dcpicalc's analysis, from the growing samples of one epoch.
  */
 #ifndef DCPI_TOP_CODE_H
 #define DCPI_TOP_CODE_H
@@ -17,12 +16,12 @@
 /**
  * struct top_line - an instruction
  * @samples:  of time, in the epoch
- * @interval: of these, since the reading before, if @has_interval
+ * @interval: samples since the previous reading, if @has_interval
  * @share:    of the procedure's samples, percent
- * @ran:      of the first one of a block: how often it ran; else ""
- * @cpi:      as of calc_cells_cpi()
- * @causes:   letters of what it may have waited for
- * @culprits: addresses of the instructions that are to blame
+ * @ran:      for the first one of a block: number of executions; else ""
+ * @cpi:      as from calc_cells_cpi()
+ * @causes:   letters of the possible causes of its stall
+ * @culprits: addresses of the instructions that caused it
  */
 struct top_line {
 	uint64_t address;
@@ -38,13 +37,13 @@ struct top_line {
 };
 
 /**
- * struct top_code - zero-initialised is empty
- * @lines:   by address; padding is left out
- * @worst:   index of the line with the worst stall; @count: no stall stands out
+ * struct top_code - zero-initialised: empty
+ * @lines:       by address; padding is left out
+ * @worst:       index of the line with the worst stall; @count: none
  * @explanation: of that stall, in a few sentences
- * @name:    of the procedure
- * @model:   of the machine, as analysed
- * @samples: of the procedure
+ * @name:        of the procedure
+ * @model:       of the machine, as used in the analysis
+ * @samples:     of the procedure
  */
 struct top_code {
 	struct top_line *lines;
@@ -58,12 +57,12 @@ struct top_code {
 
 /**
  * top_code_read() - analyse a procedure
- * @code:    what was read of the same procedure before, or zero; after a failure as it was
+ * @code:    previous reading of the same procedure, or zero; unchanged after a failure
  * @epoch:   number
  * @image:   number
- * @address: where the procedure begins
+ * @address: start of the procedure
  *
- * Return: 0; -ENOENT; -ENOTSUP its code is in no file; or as of calc_source_load(),
+ * Return: 0; -ENOENT; -ENOTSUP: no file contains its code; or as calc_source_load(),
  * calc_select_open(), image_analysis_run().
  */
 int top_code_read(struct top_code *code, const struct top_config *config, int64_t epoch,

@@ -16,8 +16,8 @@
 
 struct count {
 	uint64_t now;
-	uint64_t last; /* at the refresh before */
-	uint64_t base; /* at the beginning */
+	uint64_t last; /* at the previous refresh */
+	uint64_t base; /* at the beginning of the totals */
 };
 
 struct procedure {
@@ -30,24 +30,24 @@ struct procedure {
 
 struct image {
 	int64_t id;
-	struct profile_image image; /* the path is ours */
-	uint64_t samples;	    /* of all events: what tells that it has changed */
+	struct profile_image image; /* this structure owns the path */
+	uint64_t samples;	    /* of all events; a change shows that the image must be read */
 	struct count *counts;	    /* by event */
-	/* Once its procedures were looked at: */
+	/* Valid after its procedures were read: */
 	struct image_symbols *symbols;
 	struct procedure *procedures;
 	size_t procedure_count;
 	size_t procedure_capacity;
-	struct u64_map by_index; /* of image_symbols, less one */
-	uint64_t counted;	 /* @samples when they were counted */
-	uint64_t refresh;	 /* in which they were */
+	struct u64_map by_index; /* index in image_symbols plus 1 */
+	uint64_t counted;	 /* @samples when the procedures were counted */
+	uint64_t refresh;	 /* number of the last refresh that counted them */
 	int64_t base_ns;
 	bool has_interval;
 };
 
 struct top_counts {
 	struct top_config config;
-	struct profile_reader *reader; /* while one is read from */
+	struct profile_reader *reader; /* while the database is open */
 	struct profile_epoch epoch;
 	char *host;
 	char *source;
@@ -58,7 +58,7 @@ struct top_counts {
 	struct image *images;
 	size_t image_count;
 	size_t image_capacity;
-	struct u64_map by_id; /* of @images, less one */
+	struct u64_map by_id; /* index in @images plus 1 */
 	struct image *counting;
 	uint64_t refreshes;
 	int64_t interval_ns;
@@ -91,7 +91,7 @@ static void image_deinit(struct image *image)
 	image_symbols_close(image->symbols);
 }
 
-/* Forgets what belongs to an epoch. */
+/* Free the data of an epoch. */
 static void forget(struct top_counts *counts)
 {
 	for (size_t i = 0; i < counts->image_count; i++)
@@ -127,7 +127,7 @@ struct latest {
 	bool any;
 };
 
-/* They come in order of start: the last one is the current one. */
+/* Epochs come in order of start, so the last one is the current one. */
 static int take_epoch(void *context, const struct profile_epoch *epoch)
 {
 	struct latest *latest = context;
@@ -144,7 +144,7 @@ static int take_event(void *context, const struct profile_event *event)
 {
 	struct top_counts *counts = context;
 
-	/* Numbers are those of the epoch: 0, 1, ... */
+	/* Events are numbered within the epoch: 0, 1, ... */
 	if (event->number != counts->event_count ||
 	    array_reserve(&counts->events, &counts->event_capacity, counts->event_count + 1,
 			  sizeof(*counts->events)) < 0)
@@ -157,7 +157,7 @@ static int take_counter(void *context, const struct profile_counter *counter)
 {
 	struct top_counts *counts = context;
 
-	/* What is pending is not lost. */
+	/* Pending samples are not lost. */
 	if (strcmp(counter->group, "loss") == 0 && strcmp(counter->name, "pending") != 0)
 		counts->lost += counter->count;
 	return 0;
@@ -176,7 +176,7 @@ static int begin_epoch(struct top_counts *counts, struct error *err)
 	return counts->totals != NULL ? 0 : -ENOMEM;
 }
 
-/* Return: 1 something was merged since the last refresh; 0 nothing; or an error. */
+/* Return: 1: samples were merged since the last refresh; 0: none; or an error. */
 static int find_epoch(struct top_counts *counts, struct error *err)
 {
 	struct profile_filter filter = {.host = counts->config.host};
@@ -262,7 +262,7 @@ static void step(struct count *list, size_t count)
 	}
 }
 
-/* An image's path, once. */
+/* Read an image's path, once. */
 static int describe(struct top_counts *counts, struct image *image, struct error *err)
 {
 	struct profile_image found;
@@ -351,7 +351,7 @@ static int take_profile(void *context, const struct profile *profile)
 	return 0;
 }
 
-/* Where its procedures' counts begin: at zero, if the image's did. */
+/* Set the base of the procedures' counts: 0 if the image's base is 0. */
 static void begin_image(const struct top_counts *counts, struct image *image)
 {
 	bool is_new = counts->interval_ns > 0;
@@ -369,7 +369,7 @@ static void begin_image(const struct top_counts *counts, struct image *image)
 	}
 }
 
-/* The samples of an image, unless they are those of the last time. */
+/* Read the samples of an image, unless they are unchanged. */
 static int count_procedures(struct top_counts *counts, struct image *image, struct error *err)
 {
 	struct profile_filter filter = {
@@ -402,7 +402,7 @@ static int count_procedures(struct top_counts *counts, struct image *image, stru
 	return r;
 }
 
-/* Procedures of the profiler's are counted in any case, because shares leave them out. */
+/* Images with procedures of the profiler are always counted, because shares exclude these. */
 static bool is_looked_at(const struct top_counts *counts, const struct image *image, int64_t wanted)
 {
 	return image->samples > 0 &&
@@ -410,7 +410,7 @@ static bool is_looked_at(const struct top_counts *counts, const struct image *im
 		profiler_class_needs_procedures(&image->image, counts->probes));
 }
 
-/* The files of images whose procedures are looked at for the first time, all at once. */
+/* Request the files of all images whose procedures are read for the first time, in one batch. */
 static int prefetch_files(const struct top_counts *counts, int64_t wanted)
 {
 	_cleanup_(server_prefetch_deinit) struct server_prefetch prefetch = {0};
@@ -442,7 +442,7 @@ static int count_all(struct top_counts *counts, enum top_level level, int64_t im
 	for (size_t i = 0; i < counts->image_count && r == 0 && level == TOP_BY_PROCEDURE; i++) {
 		struct image *place = &counts->images[i];
 
-		/* Of what did not change, only what was not looked at yet is read. */
+		/* If no samples were merged, only images that were not read before are read. */
 		if (is_looked_at(counts, place, image) && (changed > 0 || place->symbols == NULL))
 			r = count_procedures(counts, place, err);
 	}
@@ -458,7 +458,10 @@ int top_counts_refresh(struct top_counts *counts, enum top_level level, int64_t 
 
 	if (err != NULL)
 		err->message[0] = '\0';
-	/* Opened each time: a state of the database that is kept makes the daemon's log grow. */
+	/*
+	 * The database is opened for each refresh, because an open snapshot makes the daemon's log
+	 * grow.
+	 */
 	r = profile_reader_open(&counts->reader, counts->config.database, err);
 	if (r == 0)
 		r = profile_reader_snapshot(counts->reader, err);
@@ -469,7 +472,7 @@ int top_counts_refresh(struct top_counts *counts, enum top_level level, int64_t 
 	if (r < 0 && err != NULL && err->message[0] == '\0')
 		error_set(err, -r, r == -ENOMEM ? "out of memory" : "the database is corrupt");
 	if (r < 0)
-		counts->refreshes = 0; /* half of it may be new */
+		counts->refreshes = 0; /* some of the data may be new */
 	return r;
 }
 
@@ -510,13 +513,13 @@ void top_counts_begin(struct top_counts *counts)
 	}
 }
 
-/* What expired meanwhile does not count backwards. */
+/* Counts may shrink if samples expire; the growth is then 0. */
 static uint64_t grown(uint64_t now, uint64_t before)
 {
 	return now > before ? now - before : 0;
 }
 
-/* Sets what depends on the class; @note: precedes its mark. */
+/* Set the fields that depend on the class; @note: text before its mark. */
 static void classify_row(const struct top_counts *counts, struct top_row *row, const char *note)
 {
 	enum profiler_class class = profiler_class_of(row->file, row->procedure, counts->probes);
@@ -525,7 +528,7 @@ static void classify_row(const struct top_counts *counts, struct top_row *row, c
 	row->excluded = class == PROFILER_WHOLE && !counts->config.include_profiler;
 }
 
-/* Sets the counts of a row, and adds it if there is anything to see. */
+/* Set the counts of a row, and add it unless they are 0. */
 static int add_row(struct top_rows *rows, const struct count *count, bool of_epoch,
 		   struct top_row row)
 {
@@ -546,7 +549,7 @@ static double top_share(uint64_t samples, uint64_t all)
 	return all > 0 ? 100 * (double)samples / (double)all : 0;
 }
 
-/* Drops rows that were only counted for their sum, and sets shares. */
+/* Remove rows that were only counted for their sum, and set shares. */
 static void share_rows(struct top_rows *rows, int64_t image)
 {
 	size_t kept = 0;

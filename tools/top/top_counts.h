@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Samples of the current epoch as they grow, by image and by procedure: what they are,
- * what they were at the refresh before, and what they were at a beginning.
+ * Growing samples of the current epoch, by image and by procedure: their current values, their
+ * values at the previous refresh, and their values at the beginning of the totals.
  *
- * A refresh reads the epoch's row, and if nothing was merged since the last one, no
- * more. Else it reads one number for each profile of the epoch (of an image, an event
- * and a process), and of images whose procedures are looked at and whose number has
- * changed, their samples. Other epochs are not read. Samples of other images are read only
- * where procedures are shown and some of the image's are the profiler's. When
- * the daemon begins another epoch, all counts begin again.
+ * A refresh reads the epoch's row, and nothing else if no samples were merged since the last one.
+ * Otherwise it reads one number for each profile of the epoch (of an image, an event and a
+ * process). It also reads the samples of images whose procedures are shown and whose number has
+ * changed. Other epochs are not read. Samples of other images are read only if procedures are shown
+ * and some of the image's procedures belong to the profiler. When the daemon begins another epoch,
+ * all counts start again.
  */
 #ifndef DCPI_TOP_COUNTS_H
 #define DCPI_TOP_COUNTS_H
@@ -26,8 +26,8 @@ struct top_counts;
 #define TOP_NOTE_BYTES 64
 
 /**
- * struct top_config - what to count; strings are the caller's
- * @host: whose last epoch is the current one; NULL: any host's
+ * struct top_config - configuration; strings are owned by the caller
+ * @host: the current epoch is the last one of this host; NULL: of any host
  * @include_profiler: samples that profiling causes count in shares
  */
 struct top_config {
@@ -38,7 +38,7 @@ struct top_config {
 	struct debug_file_options debug;
 };
 
-/** enum top_level - what a row is. */
+/** enum top_level - kind of the rows */
 enum top_level {
 	TOP_BY_IMAGE,
 	TOP_BY_PROCEDURE,
@@ -48,14 +48,16 @@ enum top_level {
  * struct top_row - an image or a procedure
  * @image:     its number
  * @procedure: its name, NULL in rows of images; @names: all of its names
- * @path:      of the image, which is @file
- * @address:   of a procedure: ELF virtual, if @has_address
- * @interval:  samples since the refresh before, if @has_interval
- * @total:     samples since the beginning that was asked for
- * @note:      text after the name: of a procedure its aliases; the mark of the profiler's samples
- * @excluded:  profiling causes all of its samples, so that it has no share
+ * @path:      of the image; @file: its description
+ * @address:   of a procedure: ELF virtual address, if @has_address
+ * @interval:  samples since the previous refresh, if @has_interval
+ * @total:     samples since the beginning of the totals
+ * @interval_share, @total_share: shares of these, percent
+ * @rate:      samples of the interval per second
+ * @note:      text after the name: aliases of a procedure; the mark of the profiler's samples
+ * @excluded:  profiling causes all of its samples, so it has no share
  *
- * Valid until the next refresh. The other members are the user's (top_table.h).
+ * Valid until the next refresh.
  */
 struct top_row {
 	int64_t image;
@@ -77,11 +79,11 @@ struct top_row {
 };
 
 /**
- * struct top_rows - rows, and what they are parts of
- * @interval_ns: 0: there was no refresh before
+ * struct top_rows - rows, and their totals
+ * @interval_ns: 0: there was no previous refresh
  * @interval, @total: samples of the event in all images
- * @own_interval, @own_total: of these, samples that profiling causes and that shares leave out
- * @since_ns: when @total begins, since the Unix epoch
+ * @own_interval, @own_total: those of them that profiling causes and that shares exclude
+ * @since_ns:    beginning of @total, since the Unix epoch
  */
 struct top_rows {
 	struct top_row *list;
@@ -95,46 +97,50 @@ struct top_rows {
 	int64_t since_ns;
 };
 
-/** top_counts_create() - nothing is read. @config is kept. Return: 0 or -ENOMEM. */
+/** top_counts_create() - create without reading; @config is copied. Return: 0 or -ENOMEM */
 int top_counts_create(struct top_counts **ret, const struct top_config *config, struct error *err);
 
-/** top_counts_destroy() - free. NULL is fine. */
+/** top_counts_destroy() - free; @counts may be NULL */
 void top_counts_destroy(struct top_counts *counts);
 
 /**
- * top_counts_refresh() - read what has changed
+ * top_counts_refresh() - read the changes
  * @level: with TOP_BY_PROCEDURE, count the procedures of @image, or of TOP_ALL_IMAGES, and those of
- *         images that have procedures of the profiler's
+ *         images that have procedures of the profiler
  *
- * Return: 0; -ENOENT there is no database or no epoch yet; -ENOMEM; or the reader's error.
+ * Return: 0; -ENOENT: there is no database or no epoch yet; -ENOMEM; or the reader's error.
  */
 int top_counts_refresh(struct top_counts *counts, enum top_level level, int64_t image,
 		       struct error *err);
 
 /**
- * top_counts_epoch() - the current epoch; its strings are NULL but for host and source, which
- * are fit for terminals
+ * top_counts_epoch() - return the current epoch
+ *
+ * Its strings are NULL, except for host and source, which are fit for terminals.
  */
 const struct profile_epoch *top_counts_epoch(const struct top_counts *counts);
 
-/** top_counts_lost() - samples of the epoch that are lost for good, and its interrupts. */
+/**
+ * top_counts_lost() - return the number of samples of the epoch that are lost permanently
+ * @interrupts: out: the epoch's interrupts
+ */
 uint64_t top_counts_lost(const struct top_counts *counts, uint64_t *interrupts);
 
-/** top_counts_events() - names of the current epoch's events, fit for terminals. */
+/** top_counts_events() - return the names of the current epoch's events, fit for terminals */
 const char *const *top_counts_events(const struct top_counts *counts, size_t *count);
 
 /**
- * top_counts_begin() - totals since a beginning begin now
+ * top_counts_begin() - restart the totals now
  *
- * Those of procedures that are not looked at begin when they are first.
+ * The totals of procedures that are not shown start when they are shown first.
  */
 void top_counts_begin(struct top_counts *counts);
 
 /**
- * top_counts_rows() - rows that have samples
+ * top_counts_rows() - make rows for images or procedures that have samples
  * @event:    index in top_counts_events()
  * @of_epoch: totals are the epoch's; else since the first refresh or top_counts_begin()
- * @rows:     out; its memory is used again; freed by the caller
+ * @rows:     out; its memory is reused; freed by the caller
  *
  * Return: 0 or -ENOMEM.
  */

@@ -11,9 +11,9 @@
 #include "tools/base/heat.h"
 #include "tools/base/text.h"
 
-/* More rows are not formatted: nobody pages that far. */
+/* More rows are not formatted, because scrolling that far is not useful. */
 #define ROWS_MAX 2000
-/* Heights from which on there is room for help, for headings, and for an explanation. */
+/* Minimum heights of the screen for help, for headings, and for an explanation. */
 #define HELP_HEIGHT 6
 #define HEADING_HEIGHT 10
 #define EXPLAIN_HEIGHT 18
@@ -45,7 +45,7 @@ static const char *const help_lines[] = {
 
 #define HELP_LINES ((int)(sizeof(help_lines) / sizeof(*help_lines)))
 
-/* As many cells of a line as the screen has: wide letters take two. */
+/* Print as many cells of a line as the screen has; wide characters take two. */
 static void put_line(int y, const char *text, chtype attributes)
 {
 	_cleanup_free_ wchar_t *wide = NULL;
@@ -97,7 +97,7 @@ int top_draw_height(const struct top_screen *screen)
 	return height > 0 ? height : 0;
 }
 
-/* The table as text, one line a row, headings first. */
+/* Format the table as text, one line per row, headings first. */
 static int format(struct top_screen *screen)
 {
 	struct columns_table table = screen->view->table;
@@ -164,7 +164,7 @@ static void draw_table(struct top_screen *screen, int y)
 	}
 }
 
-/* What dcpicalc says of the worst stall, above the last line. */
+/* Draw dcpicalc's description of the worst stall, above the last line. */
 static void draw_explanation(const struct top_screen *screen)
 {
 	_cleanup_free_ char *text = NULL;

@@ -22,7 +22,9 @@ static void send_request(struct top_flush *flush, const char *request, enum top_
 		hang_up(flush);
 }
 
-/* In a sandbox, the broker connects, and passes on only the requests below. */
+/*
+ * Connect to the daemon. In a sandbox, the broker connects, and passes on only the requests below.
+ */
 static int open_client(struct top_flush *flush)
 {
 	struct broker_packet packet;

@@ -29,7 +29,7 @@ static int64_t clock_ns(void)
 	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
-/* The row of the cursor, of images and procedures. */
+/* Return the row under the cursor, in lists of images and procedures. */
 static const struct top_row *selected(const struct top_screen *screen)
 {
 	if (screen->view->shown == TOP_CODE || screen->cursor >= top_draw_rows(screen))
@@ -37,7 +37,7 @@ static const struct top_row *selected(const struct top_screen *screen)
 	return top_view_row(screen->view, screen->cursor);
 }
 
-/* struct place - what the cursor is on, to be found again. */
+/* struct place - the object under the cursor, which may move to another row. */
 struct place {
 	int64_t image;
 	char *procedure;
@@ -62,7 +62,7 @@ static bool is_place(const struct place *place, const struct top_row *row)
 	return row->procedure == NULL || strcmp(row->procedure, place->procedure) == 0;
 }
 
-/* Rows change places; the cursor goes with its own, unless it is on the first. */
+/* Move the cursor to the new row of its object, unless it was on the first row. */
 static void find_place(struct top_screen *screen, struct place *place)
 {
 	for (size_t i = 0; place->any && i < top_draw_rows(screen); i++) {
@@ -86,7 +86,7 @@ static void go_to_worst(struct top_screen *screen)
 	}
 }
 
-/* Reads what has changed; what is shown stays if that fails. */
+/* Read the changes; the display is unchanged if that fails. */
 static void update(struct top_screen *screen)
 {
 	struct place place = {0};
@@ -166,7 +166,7 @@ static void filter_key(struct top_screen *screen, int key)
 	top_view_arrange(screen->view);
 }
 
-/* Keys that move the cursor. Return: whether it was one. */
+/* Handle keys that move the cursor. Return: true if @key is one of them. */
 static bool move_key(struct top_screen *screen, int key)
 {
 	size_t rows = top_draw_rows(screen), page = (size_t)top_draw_height(screen);
@@ -197,7 +197,7 @@ static bool move_key(struct top_screen *screen, int key)
 	return false;
 }
 
-/* Keys that change what is shown. Return: whether it was one. */
+/* Handle keys that change the view. Return: true if @key is one of them. */
 static bool view_key(struct top_screen *screen, int key)
 {
 	switch (key) {
@@ -311,7 +311,7 @@ static void refreshed(struct top_screen *screen)
 		screen->done = true;
 }
 
-/* Asks the daemon to store what it holds; where it can't, what is there is read. */
+/* Request that the daemon store its samples; if it cannot, read the stored ones. */
 static void begin_refresh(struct top_screen *screen)
 {
 	bool busy = screen->flush->state != TOP_FLUSH_IDLE;
@@ -339,7 +339,7 @@ static int wait_for_something(struct top_screen *screen, struct error *err)
 		take_signal(screen);
 	if (files[2].revents != 0 && top_flush_receive(screen->flush, 0) == 0)
 		refreshed(screen);
-	/* The terminal is gone. */
+	/* The terminal was closed. */
 	if ((files[0].revents & (POLLHUP | POLLERR | POLLNVAL)) != 0)
 		screen->done = true;
 	while (!screen->done && (key = getch()) != ERR)
@@ -366,7 +366,7 @@ int top_screen_open(bool color, struct error *err)
 {
 	if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO))
 		return 0;
-	/* The letters of names, and how wide they are. */
+	/* Character set and widths of the characters in names. */
 	setlocale(LC_CTYPE, "");
 	terminal = newterm(NULL, stdout, stdin);
 	if (terminal == NULL)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * dcpitop's screen. The terminal is as it was before when this returns, also after
- * SIGINT, SIGTERM and SIGHUP, and while the program is stopped.
+ * dcpitop's screen. The terminal is restored before these functions return, also after SIGINT,
+ * SIGTERM and SIGHUP, and while the program is stopped.
  */
 #ifndef DCPI_TOP_SCREEN_H
 #define DCPI_TOP_SCREEN_H
@@ -10,9 +10,9 @@
 #include "tools/top/top_view.h"
 
 /**
- * struct top_screen_options - how
+ * struct top_screen_options - frequency of refreshes
  * @interval_ns: between refreshes
- * @count:       refreshes, then end; 0: until told to
+ * @count:       number of refreshes until the end; 0: until the user quits
  */
 struct top_screen_options {
 	int64_t interval_ns;
@@ -22,20 +22,21 @@ struct top_screen_options {
 /**
  * top_screen_open() - prepare the terminal, if stdin and stdout are one
  *
- * Context: before the sandbox, as curses reads the terminal's description from a file.
+ * Context: call before the sandbox is entered, because curses reads the terminal's description from
+ * a file.
  *
- * Return: 0; -EINVAL the terminal's type is not known.
+ * Return: 0; -EINVAL: the terminal's type is not known.
  */
 int top_screen_open(bool color, struct error *err);
 
-/** top_screen_close() - restore the terminal. */
+/** top_screen_close() - restore the terminal */
 void top_screen_close(void);
 
 /**
- * top_screen_run() - show a view until the user has enough
- * @view: updated before
+ * top_screen_run() - show a view until the user quits
+ * @view: must have been updated
  *
- * Return: 0; -ENOTTY stdin or stdout is no terminal; -ENOMEM; or the error of poll(2),
+ * Return: 0; -ENOTTY: stdin or stdout is not a terminal; -ENOMEM; or the error of poll(2),
  * signalfd(2).
  */
 int top_screen_run(struct top_view *view, struct top_flush *flush,

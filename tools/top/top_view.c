@@ -179,7 +179,7 @@ static const struct level {
 	[TOP_CODE] = {COLUMNS(code_columns)},
 };
 
-/* Of one image's procedures, the image need not be told. */
+/* Omit the image column if all procedures are of one image. */
 static size_t column_count(const struct top_view *view)
 {
 	bool one_image = view->shown == TOP_PROCEDURES && view->image != TOP_ALL_IMAGES;
@@ -220,7 +220,7 @@ void top_view_deinit(struct top_view *view)
 	free(view->path);
 }
 
-/* Whether a row is asked for, by the pattern and by the filter. */
+/* Return true if the pattern and the filter select a row. */
 static bool is_wanted(const struct top_view *view, const struct top_row *row)
 {
 	if (view->pattern != NULL && !image_label_matches(row->file, view->pattern))
@@ -280,7 +280,7 @@ int top_view_arrange(struct top_view *view)
 			 : is_wanted(view, &view->rows.list[i]))
 			view->order[kept++] = i;
 	}
-	/* The order of addresses is the code's own. */
+	/* Code is already in order of addresses. */
 	if (kept > 0 && !(code && view->sort[TOP_CODE] == 0))
 		qsort_r(view->order, kept, sizeof(*view->order), compare, view);
 	view->table = (struct columns_table){
@@ -311,7 +311,7 @@ static int find_event(struct top_view *view, struct error *err)
 		       : event_choice_unknown(events, count, view->event_name, err);
 }
 
-/* What keeps code from being shown is told instead of it. */
+/* Read the code; if it cannot be shown, @problem has the reason. */
 static void read_code(struct top_view *view)
 {
 	view->problem.message[0] = '\0';
@@ -326,7 +326,10 @@ int top_view_update(struct top_view *view, struct error *err)
 	int64_t epoch = top_counts_epoch(view->counts)->id;
 	int r = top_counts_refresh(view->counts, level, view->image, err);
 
-	/* Numbers of images stay; addresses need not: a new epoch may be of other files. */
+	/*
+	 * Image numbers are stable, but addresses may change, because a new epoch may have other
+	 * files.
+	 */
 	if (r == 0 && epoch != 0 && epoch != top_counts_epoch(view->counts)->id &&
 	    view->shown == TOP_CODE)
 		top_view_back(view);
@@ -385,7 +388,7 @@ int top_view_show(struct top_view *view, enum top_shown shown, const struct top_
 	}
 	if (shown == TOP_CODE)
 		view->address = row->address;
-	/* Code of a row of all images: back is to all images. */
+	/* If the row was in a list of all images, top_view_back() returns to that list. */
 	view->from_all = shown == TOP_CODE && view->image == TOP_ALL_IMAGES;
 	view->image = row != NULL ? row->image : TOP_ALL_IMAGES;
 	free(view->path);
@@ -503,7 +506,10 @@ void top_view_heading(const struct top_view *view, unsigned int line, char text[
 	_cleanup_free_ char *clean = NULL;
 
 	make[line](view, text);
-	/* What is wrong may name a file, and what was cut off may have been half a character. */
+	/*
+	 * Clean the text: an error may contain the name of a file, and truncation may split a
+	 * character.
+	 */
 	clean = text_clean(text);
 	snprintf(text, TOP_HEADING_BYTES, "%s", clean != NULL ? clean : "");
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What dcpitop shows, on a screen or in a log: a level, its rows in order, and a heading. */
+/* The view that dcpitop shows, on a screen or as text: a level, its sorted rows, and a heading. */
 #ifndef DCPI_TOP_VIEW_H
 #define DCPI_TOP_VIEW_H
 
@@ -12,7 +12,7 @@
 #define TOP_HEADING_LINES 3
 #define TOP_HEADING_BYTES 512
 
-/** enum top_shown - the level. */
+/** enum top_shown - level of the view */
 enum top_shown {
 	TOP_IMAGES,
 	TOP_PROCEDURES,
@@ -20,29 +20,30 @@ enum top_shown {
 };
 
 /**
- * struct top_view - @config, @pattern, @event_name and what is chosen are the user's to set
+ * struct top_view - state of the view; the caller sets @config, @pattern, @event_name and the
+ * selection
  * @pattern:    only images whose path, or its last part, matches, as for fnmatch(3); or NULL
  * @event_name: or NULL: the epoch's first
  * @shown:      the level
- * @image:      whose procedures, or TOP_ALL_IMAGES; its path is @path
+ * @image:      image of the procedures, or TOP_ALL_IMAGES; @path: its path
  * @address:    of the procedure whose code is shown
- * @of_epoch:   totals are the epoch's, else since the beginning
- * @filter:     only rows that contain this, whatever the case
+ * @of_epoch:   totals are the epoch's, else since the beginning of the totals
+ * @filter:     only rows that contain this text, ignoring case
  * @sort:       by level, the index of a column
  * @order:      of the rows; private
- * @table:      of the rows: struct top_row, or struct top_line of code
- * @problem:    why code cannot be shown, or ""
+ * @table:      of the rows: struct top_row, or struct top_line for code
+ * @problem:    reason why code cannot be shown, or ""
  */
 struct top_view {
 	struct top_config config;
 	const char *pattern;
 	const char *event_name;
-	char event_chosen[64]; /* what @event_name points to, once events were stepped through */
+	char event_chosen[64]; /* target of @event_name after the user has switched events */
 	enum top_shown shown;
 	int64_t image;
 	char *path;
 	uint64_t address;
-	bool from_all; /* code of a row of all images */
+	bool from_all; /* the code was chosen from a list of all images */
 	bool of_epoch;
 	char filter[TOP_FILTER_BYTES];
 	size_t sort[3];
@@ -56,48 +57,48 @@ struct top_view {
 	struct error problem;
 };
 
-/** top_view_create() - @view with what the user sets, else zero. Return: 0 or -ENOMEM. */
+/** top_view_create() - @view: set by the user, else zero. Return: 0 or -ENOMEM */
 int top_view_create(struct top_view *view, struct error *err);
 
 void top_view_deinit(struct top_view *view);
 
 /**
- * top_view_update() - read what has changed, and make the rows
+ * top_view_update() - read the changes, and make the rows
  *
- * Return: 0; as of top_counts_refresh(); -EINVAL the epoch has no event @event_name.
+ * Return: 0; as top_counts_refresh(); -EINVAL: the epoch has no event @event_name.
  */
 int top_view_update(struct top_view *view, struct error *err);
 
-/** top_view_arrange() - make the rows anew, of what was read. Return: 0 or -ENOMEM. */
+/** top_view_arrange() - remake the rows from the data already read. Return: 0 or -ENOMEM */
 int top_view_arrange(struct top_view *view);
 
-/** top_view_sort_by() - sort by a column of that name. Return: 0 or -EINVAL. */
+/** top_view_sort_by() - sort by the column of that name. Return: 0 or -EINVAL */
 int top_view_sort_by(struct top_view *view, const char *name, struct error *err);
 
-/** top_view_sort_next() - sort by the next column. */
+/** top_view_sort_next() - sort by the next column */
 void top_view_sort_next(struct top_view *view);
 
-/** top_view_event_next() - show the next event. */
+/** top_view_event_next() - show the next event */
 void top_view_event_next(struct top_view *view);
 
 /**
  * top_view_show() - go to a level
- * @row: of the level above, for the procedures or the code of one; NULL: of all images
+ * @row: of the level above, whose procedures or code are shown; NULL: procedures of all images
  *
- * Return: 0; -ENOENT @row has no code; -ENOMEM.
+ * Return: 0; -ENOENT: @row has no code; -ENOMEM.
  */
 int top_view_show(struct top_view *view, enum top_shown shown, const struct top_row *row);
 
-/** top_view_back() - to the level above. */
+/** top_view_back() - go to the level above */
 void top_view_back(struct top_view *view);
 
-/** top_view_row() - a row, of images and procedures. */
+/** top_view_row() - return a row of images or procedures */
 const struct top_row *top_view_row(const struct top_view *view, size_t row);
 
-/** top_view_share() - a row's share, of the last interval if there is one, 0 .. 1. */
+/** top_view_share() - return a row's share, of the last interval if there is one, 0 .. 1 */
 double top_view_share(const struct top_view *view, size_t row);
 
-/** top_view_heading() - line 0 .. TOP_HEADING_LINES - 1 of what stands above. */
+/** top_view_heading() - make line 0 .. TOP_HEADING_LINES - 1 of the heading */
 void top_view_heading(const struct top_view *view, unsigned int line, char text[TOP_HEADING_BYTES]);
 
 #endif
