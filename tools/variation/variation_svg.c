@@ -26,7 +26,7 @@ static double y_of(double share)
 	return TOP + (1 - share) * (HEIGHT - TOP - BOTTOM);
 }
 
-/* What XML gives a meaning, and what it does not allow. */
+/* Escape characters with a meaning in XML, and replace those that it forbids. */
 static void print_text(FILE *out, const char *text)
 {
 	for (; *text != '\0'; text++) {
@@ -87,7 +87,7 @@ static void print_legend(FILE *out, const struct variation_listing *listing,
 		100 * variation_listing_share(listing, row->net));
 }
 
-/* Up to the last step that somebody has. */
+/* Return the number of histogram steps up to the last one with samples in any path. */
 static size_t count_steps(const struct variation_listing *listing, size_t count)
 {
 	size_t steps = 1;

@@ -39,7 +39,7 @@ static void print_head(FILE *out, const struct variation_listing *listing)
 		VARIATION_TOP, listing->not_frequent, VARIATION_TOP, listing->not_long);
 }
 
-/* Empty steps at both ends are left out. */
+/* Empty steps at both ends are omitted. */
 static void print_histogram(FILE *out, const struct variation_row *row)
 {
 	uint64_t samples[VARIATION_STEPS], most = 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Paths by their net variation, for people. */
+/* Prints paths by their net variation, for users. */
 #ifndef DCPI_VARIATION_TEXT_H
 #define DCPI_VARIATION_TEXT_H
 
@@ -9,11 +9,11 @@
 
 struct image_code;
 
-/** variation_text_print() - @limit: paths, 0: all; @code: for source lines, or NULL. */
+/** variation_text_print() - @limit: number of paths, 0: all; @code: for source lines, or NULL */
 void variation_text_print(FILE *out, const struct variation_listing *listing, size_t limit,
 			  struct image_code *code);
 
-/** variation_text_stability() - of the first run and another one. */
+/** variation_text_stability() - print the comparison of the first run and another one */
 void variation_text_stability(FILE *out, const struct variation_stability *stability);
 
 #endif
