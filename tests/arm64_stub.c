@@ -45,7 +45,7 @@ static int char_next(struct arm64_stub *stub)
 	return (unsigned char)stub->in[stub->in_at++];
 }
 
-/* A packet into stub->packet, as a string; what is not in a packet is skipped. */
+/* Store the next packet as a string in stub->packet; skip characters outside packets. */
 static bool packet_receive(struct arm64_stub *stub)
 {
 	size_t length = 0;
@@ -197,7 +197,7 @@ bool arm64_stub_write(struct arm64_stub *stub, uint64_t address, const void *fro
 	return request(stub, text) && strcmp(stub->packet, "OK") == 0;
 }
 
-/* Txx or Sxx: stopped by a signal; W, X: ended */
+/* Txx or Sxx: stopped by signal xx; W or X: the process ended. */
 int arm64_stub_step(struct arm64_stub *stub)
 {
 	uint8_t raised;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * An arm64 program in qemu-aarch64, driven through its gdb stub: what the
- * interpreter is compared with.
- */
+/* Run an arm64 program in qemu-aarch64 through its gdb stub, as a reference for the interpreter. */
 #ifndef DCPI_TESTS_ARM64_STUB_H
 #define DCPI_TESTS_ARM64_STUB_H
 
@@ -13,7 +10,7 @@
 
 #include "kmod/core/interpret.h"
 
-/** struct arm64_registers - as the stub lays them out */
+/** struct arm64_registers - registers in the layout of the gdb stub */
 struct arm64_registers {
 	uint64_t x[31];
 	uint64_t sp;
@@ -21,7 +18,7 @@ struct arm64_registers {
 	uint32_t cpsr;
 } __attribute__((packed));
 
-/* Reads of memory between two steps are kept in lines. */
+/* Memory read between two steps is cached in lines. */
 #define ARM64_STUB_LINES 16
 #define ARM64_STUB_LINE_BYTES 64
 
@@ -43,34 +40,38 @@ struct arm64_stub {
 };
 
 /**
- * arm64_stub_open() - start a program, stopped at its first instruction
- * @argv: of the program, its path first; its output is thrown away
+ * arm64_stub_open() - start a program and stop it at its first instruction
+ * @argv: arguments of the program, its path first; its output is discarded
  *
- * Return: false if there is no qemu-aarch64, or it does not come up.
+ * Return: true; false if there is no qemu-aarch64 or it does not start.
  */
 bool arm64_stub_open(struct arm64_stub *stub, char *const *argv);
 void arm64_stub_close(struct arm64_stub *stub);
 
-/** The rest fails, with false, only when the program has ended. */
+/** The functions below return false only when the program has ended. */
 bool arm64_stub_get(struct arm64_stub *stub, struct arm64_registers *regs);
 bool arm64_stub_set(struct arm64_stub *stub, const struct arm64_registers *regs);
 
-/** arm64_stub_write() - at most 1 KiB */
+/** arm64_stub_write() - write at most 1 KiB */
 bool arm64_stub_write(struct arm64_stub *stub, uint64_t address, const void *from, size_t bytes);
 
-/** arm64_stub_step() - execute one instruction; 0, the signal it raised, or -1: it has ended */
+/**
+ * arm64_stub_step() - execute one instruction
+ *
+ * Return: 0; the signal the instruction raised; -1 if the program has ended.
+ */
 int arm64_stub_step(struct arm64_stub *stub);
 
 /** arm64_stub_read() - an interpret_read_fn; its context is the stub */
 bool arm64_stub_read(void *stub, u64 address, void *to, size_t bytes);
 
-/** arm64_state_set() - all known */
+/** arm64_state_set() - set @state to @regs, with every register known */
 void arm64_state_set(struct interpret_state *state, const struct arm64_registers *regs);
 
 /**
- * arm64_state_differs() - is anything that @state claims to know not in @regs?
+ * arm64_state_differs() - find a known value in @state that differs from @regs
  *
- * Return: the number of a register, 32 for the flags, 33 for the pc; -1: no.
+ * Return: the number of the register, 32 for the flags, 33 for the pc, -1 if nothing differs.
  */
 int arm64_state_differs(const struct interpret_state *state, const struct arm64_registers *regs);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The one form of a benchmark's figures: a JSON object a line. */
+/* Common output format of the benchmarks: one JSON object per line. */
 #ifndef DCPI_TESTS_BENCH_H
 #define DCPI_TESTS_BENCH_H
 
@@ -7,13 +7,13 @@
 #include <time.h>
 
 /**
- * bench_report() - print a figure
- * @name:     of the figure: "store_hit"
- * @subject:  what was measured: "sample_store"
- * @workload: with what
- * @unit:     of @value: "ns", "bytes"
+ * bench_report() - print a result
+ * @name:     name of the result: "store_hit"
+ * @subject:  the code measured: "sample_store"
+ * @workload: the input it was measured with
+ * @unit:     unit of @value: "ns", "bytes"
  *
- * Strings go into JSON as they are: no quotes, no backslashes.
+ * Strings are printed unescaped and must contain neither quotes nor backslashes.
  */
 static inline void bench_report(const char *name, const char *subject, const char *workload,
 				double value, const char *unit)
@@ -23,7 +23,7 @@ static inline void bench_report(const char *name, const char *subject, const cha
 	       name, subject, workload, value, unit);
 }
 
-/** bench_now_ns() - CLOCK_MONOTONIC. */
+/** bench_now_ns() - return the time of CLOCK_MONOTONIC in nanoseconds */
 static inline double bench_now_ns(void)
 {
 	struct timespec ts;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Time to make the graphs of big images: bench_cfg [FILE...] */
+/* Measure the time to build the control-flow graphs of big images: bench_cfg [FILE...] */
 #include <stdio.h>
 
 #include "analysis/graph/cfg_create.h"
@@ -38,7 +38,10 @@ static void make(struct image_code *code, size_t index, struct totals *totals)
 	cfg_destroy(cfg);
 }
 
-/* Opening and the graph of one procedure, from the middle: the best of three. */
+/*
+ * Measure opening an image and building one graph, of the procedure in the middle: the best of
+ * three.
+ */
 static void bench_one(const char *path)
 {
 	double best = 1e18;

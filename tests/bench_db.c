@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the profile database costs: bytes for a pair of offset and count and for
- * an edge, time for an entry merged, bytes on disk for a week in the paper's
- * geometry. One JSON line a figure.
+ * Measure the cost of the profile database: bytes per pair of offset and count, bytes per edge,
+ * time per merged entry, and bytes on disk for a week in the paper's geometry. Prints one JSON line
+ * per result.
  *
- * Workload "synthetic": procedures of log-normal size and Zipf popularity,
- * instructions of x86's mean length (or 4 bytes: "fixed"), loops inside
- * procedures, so that counts within a block are close and between blocks far
- * apart; samples drawn one by one.
+ * The workload "synthetic" has procedures of log-normal size and Zipf popularity, instructions of
+ * x86's mean length (or 4 bytes: "fixed"), and loops inside procedures. Counts within a block are
+ * thus close, and counts of different blocks far apart. Samples are drawn one at a time.
  */
 #include <math.h>
 #include <stdint.h>
@@ -55,7 +54,7 @@ static void *need(void *memory)
 	return memory;
 }
 
-/* An image: where its instructions are, and how likely a sample hits each. */
+/* An image: the offsets of its instructions, and the probability that a sample hits each. */
 struct image {
 	uint64_t *offsets;
 	double *weights; /* cumulative */
@@ -64,7 +63,7 @@ struct image {
 
 static uint64_t instruction_bytes(int fixed)
 {
-	/* Mean 4.2, 1 to 10: about what compiled x86-64 code has. */
+	/* Mean 4.2, range 1 to 10: about the distribution in compiled x86-64 code. */
 	static const uint8_t lengths[16] = {1, 2, 2, 3, 3, 3, 3, 4, 4, 4, 5, 5, 5, 6, 7, 10};
 
 	return fixed ? 4 : lengths[next_random() % 16];
@@ -113,7 +112,7 @@ static void free_image(struct image *image)
 	free(image->weights);
 }
 
-/* Draws samples; returns the pairs, ascending. */
+/* Draw samples and return their pairs in ascending order. */
 static struct profile_pairs draw(const struct image *image, size_t samples)
 {
 	uint64_t *counts = need(calloc(image->instructions, sizeof(*counts)));
@@ -174,9 +173,9 @@ static int by_edge(const void *a, const void *b)
 }
 
 /*
- * Branches among the sampled instructions: one in five is conditional, goes some
- * twenty instructions forward or back, and falls through as often as it happens
- * to; one in fifty jumps or calls anywhere.
+ * Make branches at the sampled instructions. One in five is a conditional branch to a target some
+ * twenty instructions before or after it, with a random share of taken executions. One in fifty
+ * jumps or calls anywhere.
  */
 static size_t make_edges(const struct profile_pairs *pairs, struct profile_edge *edges)
 {
@@ -214,7 +213,7 @@ static void bench_edge_size(size_t samples)
 	uint64_t total, start;
 	char label[64];
 
-	/* Equal ones become one. */
+	/* Merge equal edges. */
 	qsort(edges, count, sizeof(*edges), by_edge);
 	sorted.edges = edges;
 	for (i = 0; i < count; i++) {
@@ -226,7 +225,7 @@ static void bench_edge_size(size_t samples)
 	if (edge_blob_encode(&blob, 1, edges, sorted.count, &total) < 0)
 		abort();
 	for (i = 0, start = 0; i <= 20; i++) {
-		if (i == 1) /* with the memory there */
+		if (i == 1) /* start after the memory has been allocated */
 			start = (uint64_t)bench_now_ns();
 		if (edge_blob_decode(&list, 1, blob.data, blob.bytes) < 0)
 			abort();
@@ -243,7 +242,7 @@ static void bench_edge_size(size_t samples)
 	free_image(&image);
 }
 
-/* Decode, merge with a few hundred new samples, encode: what an _add() computes. */
+/* Decode, merge with a few hundred new samples, and encode, as an _add() function does. */
 static void bench_merge(void)
 {
 	struct image image = make_image(4096, 0);
@@ -285,7 +284,7 @@ static void bench_merge(void)
 	free_image(&image);
 }
 
-/* Names in the manner of a kernel's: a subsystem, words, now and then a suffix. */
+/* Names like those of a kernel: a subsystem, words, occasionally a suffix. */
 static void bench_symbols(void)
 {
 	static const char *const words[] = {"ext4", "tcp",  "alloc", "page", "get",	"put",
@@ -349,20 +348,20 @@ static const struct profile_epoch epoch = {
 	.label = "",
 };
 
-/* What a week of 480 images is made of. */
+/* Parameters of a week of 480 images. */
 #define WEEK_IMAGES 480
-#define WEEK_SAMPLES 10000000 /* of the hottest image and an event; others by Zipf's law */
+#define WEEK_SAMPLES 10000000 /* per event, in the hottest image; others by Zipf's law */
 #define WEEK_UNITS 20
 #define WEEK_MERGES 12
 
-/* Whether units are kept, and how. */
+/* How units are recorded. */
 enum week {
 	WEEK_PLAIN,   /* units = 0 */
-	WEEK_SHARES,  /* the default: how many samples are of which */
-	WEEK_BY_UNIT, /* per_unit = all: profiles of their own as well */
+	WEEK_SHARES,  /* the default: the number of samples per unit */
+	WEEK_BY_UNIT, /* per_unit = all: also a profile per unit */
 };
 
-/* Units that an image has samples of: the hotter, the more of them. */
+/* Return the number of units that have samples in an image: more units in hotter images. */
 static uint32_t week_units(unsigned int image)
 {
 	return 1 + (WEEK_UNITS - 1) / (1 + image / 24);
@@ -400,7 +399,7 @@ static void week_shares(struct profile_writer *writer, unsigned int image, int64
 	}
 }
 
-/* One merge of all images. */
+/* Merge samples of all images once. */
 static void week_merge(struct profile_writer *writer, const struct image *images, enum week week)
 {
 	struct error err;
@@ -438,9 +437,8 @@ static void week_epoch(struct profile_writer *writer)
 }
 
 /*
- * A week in the paper's geometry: 480 images, two events, one epoch, as many merges as
- * it takes for pages to be moved about; sizes of images log-normal, samples by Zipf's
- * law.
+ * Measure a week in the paper's geometry: 480 images, two events, one epoch, and enough merges for
+ * the database to move its pages. Image sizes are log-normal; samples follow Zipf's law.
  */
 static void bench_week(const char *path, const char *label, enum week week)
 {
@@ -451,7 +449,7 @@ static void bench_week(const char *path, const char *label, enum week week)
 	double start = bench_now_ns();
 	unsigned int i;
 
-	random_state = 1; /* the same images and samples each time */
+	random_state = 1; /* use the same images and samples each time */
 	for (i = 0; i < WEEK_IMAGES; i++)
 		images[i] = make_image((size_t)exp(3.5 + 1.2 * normal()) + 1, 1);
 	check(profile_writer_open(&writer, path, &err), &err);
@@ -467,7 +465,7 @@ static void bench_week(const char *path, const char *label, enum week week)
 		free_image(&images[i]);
 }
 
-/* A commit that merges a few samples into a row with many, on this disk. */
+/* Measure a commit that merges a few samples into a row with many, on this machine's disk. */
 static void bench_commit(const char *path)
 {
 	static const struct profile_event event = {.name = "cycles", .unit = "cycles"};

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Time to fit the frequencies of a procedure out of order, by size of its graph. */
+/*
+ * Measure the time to fit the frequencies of a procedure on an out-of-order machine, by graph size.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -16,7 +18,7 @@ static double draw(void)
 	return (seed >> 8) / (double)(1U << 24);
 }
 
-/* Of three blocks two have a branch, to within twenty blocks of them. */
+/* Two of three blocks end in a branch to a block at most twenty blocks away. */
 static struct cfg *make_graph(uint32_t blocks)
 {
 	struct cfg_fixture_edge *edges = calloc(2 * (size_t)blocks + 1, sizeof(*edges));

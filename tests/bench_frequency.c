@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Estimators side by side on generated procedures: how good and how fast. The truth that
- * counts is the simulator's (make accuracy); this one takes seconds, and needs nothing.
+ * Compare the accuracy and speed of the estimators on generated procedures. The authoritative
+ * comparison is with the simulator (make accuracy); this program takes seconds and needs no other
+ * files.
  */
 #include <stdio.h>
 #include <string.h>

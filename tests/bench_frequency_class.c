@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Time to find classes, by size of the graph: linear if ns a block stay the same. */
+/*
+ * Measure the time to find classes, by graph size. It is linear if the time per block is constant.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "analysis/graph/frequency_class.h"
 #include "tests/bench.h"
 
-/* Loops around an if-else, one after the other, all in one outer loop: 4 blocks each. */
+/* Make loops around an if-else, one after another, inside one outer loop: 4 blocks each. */
 static struct cfg make_graph(uint32_t loops)
 {
 	struct cfg cfg = {.block_count = 4 * loops};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the image map costs: bytes a process, nanoseconds a lookup, a fork, an
- * exec, an expiry; and what a storm of processes leaves behind.
+ * Measure the cost of the image map: bytes per process; nanoseconds per lookup, fork, exec and
+ * expiry; and the memory left after many short-lived processes.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@ enum {
 	STORM = 200000,
 };
 
-/* Our own time: others may be using the machine. */
+/* CPU time of this process, because other processes may be using the machine. */
 static uint64_t now_ns(void)
 {
 	struct timespec now;
@@ -96,7 +96,7 @@ static void bench_lookups(struct image_map *map)
 	       (double)(now_ns() - start) / (double)generations, "ns");
 }
 
-/* fork of a large process, exec, five mappings, exit: a compiler's life. */
+/* Fork of a large process, exec, five mappings and exit, as of a compiler process. */
 static void bench_storm(struct image_map *map)
 {
 	uint64_t spent = 0, start, expire = 0, time_ns = 10, peak = 0;
@@ -121,7 +121,7 @@ static void bench_storm(struct image_map *map)
 		exit.time_ns = ++time_ns;
 		image_map_event(map, &exit);
 		spent += now_ns() - start;
-		/* As if a thousand ended between two drains. */
+		/* Model a thousand processes that end between two drains. */
 		if (i % 1000 == 999) {
 			image_map_processes(map, &bytes);
 			peak = bytes > peak ? bytes : peak;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* How fast code is decoded: bench_insn [FILE...] */
+/* Measure the speed of the instruction decoder: bench_insn [FILE...] */
 #include "analysis/insn/insn.h"
 #include "tests/bench.h"
 #include "tests/elf_text.h"
@@ -19,7 +19,7 @@ static size_t decode_all(const struct insn_decoder *decoder, const struct elf_te
 	return insns;
 }
 
-/* The best of five: the first one also reads the file from disk. */
+/* Report the best of five runs: the first run also reads the file from disk. */
 static void bench(const char *path)
 {
 	const struct insn_decoder *decoder;

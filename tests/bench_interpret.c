@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The x86-64 interpreter on samples of real programs: what one costs, how many
- * give an edge, and how many of these are right.
+ * Measure the x86-64 interpreter on samples of real programs: the cost per sample, the share of
+ * samples that give an edge, and the share of these edges that are correct.
  *
- * Costs are of the interpreter alone: what it read is recorded with each
- * sample, and read again from there.
+ * The cost is that of the interpreter alone: the memory it read is recorded with each sample and
+ * replayed from that record.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Time to list the procedures of big images: bench_procedure_table [FILE...] */
+/* Measure the time to list the procedures of big images: bench_procedure_table [FILE...] */
 #include <stdio.h>
 
 #include "analysis/image/procedure_table.h"
 #include "lib/error.h"
 #include "tests/bench.h"
 
-/* The best of three: the first one also reads the file from disk. */
+/* Report the best of three runs: the first run also reads the file from disk. */
 static void bench(const char *path)
 {
 	struct profile_image image = {.kind = PROFILE_IMAGE_FILE, .path = path};

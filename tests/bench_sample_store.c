@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Cost of a sample in the store: hits, misses with eviction, and a flush of
- * the whole table, in nanoseconds, as one JSON object a line.
+ * Measure the cost of a sample in the store: hits, misses with eviction, and a flush of the whole
+ * table, in nanoseconds. Prints one JSON object per line.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The median: the machine is not ours alone. */
+/* Report the median, because other processes may be using the machine. */
 static void report(const char *name, const char *workload, double *ns)
 {
 	qsort(ns, ROUNDS, sizeof(*ns), compare);
@@ -89,7 +89,7 @@ static double bench_miss(void)
 	return (bench_now_ns() - begin) / SAMPLES;
 }
 
-/* Per entry of a full table, copied out and cleared as the module does it. */
+/* Time per entry of a full table that is copied out and cleared as in the module. */
 static double bench_flush(void)
 {
 	static struct dcpi_sample copy[DCPI_TABLE_ENTRIES_DEFAULT];

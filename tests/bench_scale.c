@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a large machine would ask of the daemon: a made-up trace of 256 CPUs at 5,200
- * samples a second each, 2,000 processes in 200 units, 1,500 images, replayed through
- * the stores, the matcher, the bins and into a database, as fast as it goes. Told is the
- * CPU time for a second of the trace, all that the kernel does in the module included
- * (counting in the stores), and memory without the stores, which are the kernel's too:
- * the most, which is before the merge, and what is left after it.
+ * Measure the cost of the daemon on a large machine. A synthetic trace of 256 CPUs with 5,200
+ * samples per second each, 2,000 processes in 200 units and 1,500 images is replayed at full speed.
+ * It passes through the stores, the matcher and the bins into a database.
  *
- * Each CPU runs a process for some 10 ms at a time, a few processes most of it. A third
- * of the samples is the kernel's, a third a library's, the rest the program's; in each
- * of these a few offsets have most of them. One merge of everything comes at the end: in
- * life there is one each 30 s.
+ * Prints the CPU time per second of trace, including all work of the kernel module (counting in the
+ * stores). Also prints the memory without the stores, which belong to the kernel: the peak, which
+ * is before the merge, and the size after the merge.
+ *
+ * Each CPU runs a process for about 10 ms at a time; a few processes get most of the time. A third
+ * of the samples hits the kernel, a third a library, the rest the program. In each of these a few
+ * offsets have most of the samples. All data is merged once at the end; a real daemon merges every
+ * 30 s.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,10 +40,10 @@
 #define IMAGES 1500
 #define LIBRARIES 300
 #define UNITS 200
-#define SLICE 52 /* samples, of 10 ms */
+#define SLICE 52 /* samples in 10 ms */
 #define SLICES (SECONDS * RATE / SLICE)
 #define OFFSETS 4000
-#define MAPPINGS 12 /* libraries a process has */
+#define MAPPINGS 12 /* libraries of a process */
 
 #define PROGRAM_AT 0x400000ULL
 #define LIBRARY_AT 0x7f0000000000ULL
@@ -61,7 +62,7 @@ static uint64_t draw(uint64_t n)
 	return (z ^ z >> 31) % n;
 }
 
-/* Small numbers most of the time: the k-th about in proportion to 1 / k. */
+/* Draw mostly small numbers: the probability of k is about proportional to 1 / k. */
 static uint64_t draw_skewed(uint64_t n)
 {
 	uint64_t limit = 2;
@@ -77,7 +78,7 @@ static _Noreturn void die(const char *what)
 	exit(2);
 }
 
-/* The machine: in place of /proc and the kernel's images; there is no feed. */
+/* A simulated machine replaces /proc and the kernel's images; there is no image feed. */
 
 static void map_image(uint32_t pid, uint32_t image, uint64_t start, image_event_fn handle,
 		      void *context)
@@ -101,7 +102,7 @@ static void map_image(uint32_t pid, uint32_t image, uint64_t start, image_event_
 
 static uint32_t library_of(uint32_t pid, unsigned int slot)
 {
-	/* The first ones are everybody's. */
+	/* All processes share the first three libraries. */
 	return slot < 3 ? slot : (pid * 7 + slot * 13) % LIBRARIES;
 }
 
@@ -201,7 +202,7 @@ void kernel_images_forget_symbols(struct kernel_images *kernel)
 	(void)kernel;
 }
 
-/* The trace. */
+/* Generation of the trace. */
 
 static uint64_t draw_pc(uint32_t pid)
 {
@@ -235,7 +236,7 @@ static void write_trace(const char *path)
 		die(err.message);
 }
 
-/* Measuring. */
+/* Measurement. */
 
 static double cpu_seconds(void)
 {
@@ -246,7 +247,7 @@ static double cpu_seconds(void)
 	       (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
-/* Memory now. */
+/* Return the current resident memory. */
 static double memory_mb(void)
 {
 	unsigned long pages = 0;
@@ -258,7 +259,7 @@ static double memory_mb(void)
 	return (double)pages * (double)sysconf(_SC_PAGESIZE) / 1e6;
 }
 
-/* The most that there ever was. */
+/* Return the peak resident memory. */
 static double memory_most_mb(void)
 {
 	struct rusage usage;
@@ -302,7 +303,7 @@ static void replay(const char *trace, const char *db)
 		.units = true,
 	};
 	const double stores = CPUS * (double)sample_store_bytes(16384, 8192) / 1e6;
-	const uint64_t samples = SLICES * (uint64_t)SLICE; /* of a CPU */
+	const uint64_t samples = SLICES * (uint64_t)SLICE; /* per CPU */
 	const double length = (double)samples / RATE;
 	const double own = memory_mb();
 	double before;

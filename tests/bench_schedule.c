@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How long schedules take: of all procedures of an image (argument; this program
- * itself without one), by each model of its architecture.
+ * Measure the time to compute the schedules of all procedures of an image, for each model of its
+ * architecture. The image is the argument, or this program without one.
  */
 #include <stdlib.h>
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A loop with branches whose directions are random, in ten million iterations N times:
+ * Run a loop with branches of random direction N times, ten million iterations each:
  *
- *	branch_loop N
+ * branch_loop N
  *
- * Prints "times CPU_US WALL_US": the process's own CPU time, and elapsed time.
+ * Prints "times CPU_US WALL_US": the CPU time of the process, and elapsed time.
  */
 #include <stdint.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * call_ranges CALLS COUNTS: for tests/truth/call_plugin.c, of the procedures of a program
- * rewritten with --mode calls or context, their code, as the same program rewritten with
- * --mode counts tells it: "ENTRY START END" in hexadecimal.
+ * call_ranges CALLS COUNTS: for tests/truth/call_plugin.c, print the code ranges of the procedures
+ * of a program rewritten with --mode calls or context. The ranges come from the same program
+ * rewritten with --mode counts. Output: "ENTRY START END" in hexadecimal.
  */
 #include <inttypes.h>
 #include <stdio.h>

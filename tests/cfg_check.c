@@ -102,7 +102,7 @@ static uint32_t kinds_of(const struct cfg *cfg, const struct cfg_block *block)
 	return kinds;
 }
 
-/* Whether edges are those that the last instruction may have. */
+/* Return true if the kinds of a block's edges are possible for its last instruction. */
 static bool fits(const struct insn *last, const struct cfg_block *block, uint32_t kinds)
 {
 	const uint32_t next = 1U << CFG_EDGE_NEXT | 1U << CFG_EDGE_TAIL | 1U << CFG_EDGE_STOP;
@@ -148,7 +148,7 @@ static const char *check_terminators(const struct cfg *cfg)
 	return NULL;
 }
 
-/* All that is not marked as unreached is reached, by edges. */
+/* Check that every block not marked as unreached is reached by edges. */
 static const char *check_reach(const struct cfg *cfg)
 {
 	uint8_t *seen = calloc(cfg->block_count, 1);

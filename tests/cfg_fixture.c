@@ -44,7 +44,7 @@ static void make_insns(struct cfg *cfg, const uint32_t *insn_counts)
 	}
 }
 
-/* The edges of blocks in order, then those from CFG_ENTRY, then those from CFG_UNKNOWN. */
+/* Copies the edges of one source; called for blocks in order, then CFG_ENTRY, then CFG_UNKNOWN. */
 static void copy_edges_from(struct cfg *cfg, const struct cfg_fixture_edge *edges, uint32_t count,
 			    uint32_t from)
 {

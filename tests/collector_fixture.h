@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the tests of the collector share: a source of the test's own, in place of those of
- * daemon/source/, what it has handed over, and what the database says of that. With
- * fake_matcher.c.
+ * Fixture shared by the tests of the collector: a fake source that replaces those of
+ * daemon/source/, a record of the data it has handed over, and the data that the database holds
+ * afterwards. Link with fake_matcher.c.
  */
 #ifndef DCPI_TESTS_COLLECTOR_FIXTURE_H
 #define DCPI_TESTS_COLLECTOR_FIXTURE_H
@@ -13,17 +13,17 @@
 #include "daemon/collect/collector.h"
 #include "daemon/source/source.h"
 
-#define IMAGES FAKE_IMAGES /* and the unknown one */
+#define IMAGES FAKE_IMAGES /* without the unknown image */
 
 extern struct error err;
 
-/* The source: what the test wants it to hand over, and to say. */
+/* The fake source: the data and results that the test wants it to return. */
 struct fake_source {
 	struct source base;
 	struct source_config config;
 	struct source_event events[2];
 	bool running, refuses;
-	int drain_result; /* after what it handed over */
+	int drain_result; /* returned after the data is handed over */
 	struct dcpi_sample samples[4096];
 	size_t sample_count;
 	struct source_edge edges[4096];
@@ -34,12 +34,12 @@ struct fake_source {
 };
 extern struct fake_source fake;
 
-/* What was handed over and must be found again: in which epoch, from where to where. */
+/* Edges handed over and expected in the database, by epoch, images, kind and offsets. */
 typedef uint64_t edge_counts[IMAGES + 1][IMAGES + 1][PROFILE_EDGE_KINDS][8][8];
 extern edge_counts model[3], seen_edges[3];
 extern uint64_t model_unknown[3], model_handed[3], model_samples[3];
 
-/* What the database says of an epoch. */
+/* Data of an epoch in the database. */
 struct found {
 	struct profile_reader *reader;
 	uint64_t samples[3];
@@ -55,25 +55,25 @@ static inline uint64_t address(uint64_t image, uint64_t place)
 	return fake_address(image, place * 4);
 }
 
-/* Samples and edges at random, with the next drain. */
+/* Prepare random samples and edges for the next drain. */
 void hand_over(uint64_t *seed, unsigned int epoch);
 
-/* A collector of that source, which has handed over nothing yet. */
+/* Create a collector of the fake source, which has handed over no data yet. */
 struct collector_config config_make(const char *db, uint32_t branch_every);
 struct collector *collector_of(const struct collector_config *config);
 struct collector *collector_make(const char *db, uint32_t branch_every);
 
-/* Reads samples and edges of all epochs, and the counters and times of one. */
+/* Read the samples and edges of all epochs, and the counters and times of one epoch. */
 void look(const char *path, int64_t epoch, struct found *found);
 
-/* What it reads with, into a struct found. */
+/* Callbacks of look(), which fill a struct found. */
 int take_profile(void *context, const struct profile *profile);
 int take_counter(void *context, const struct profile_counter *counter);
 
-/* A counter's value; UINT64_MAX: there is none. Forgets all with NULL. */
+/* Return a counter's value, or UINT64_MAX if it does not exist. With NULL, free all counters. */
 uint64_t counter(struct found *found, const char *name);
 
-/* Samples and edges add up, each for themselves, in an epoch that ended well. */
+/* Check that samples and edges each add up in an epoch that ended well. */
 void assert_settled(struct found *found, unsigned int epoch);
 
 #endif

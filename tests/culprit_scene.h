@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Procedures made by hand, with samples and frequencies, for tests of culprit rules. */
+/* Hand-made procedures with samples and frequencies, for tests of culprit rules. */
 #ifndef DCPI_TESTS_CULPRIT_SCENE_H
 #define DCPI_TESTS_CULPRIT_SCENE_H
 
@@ -7,9 +7,9 @@
 #include "tests/cfg_fixture.h"
 
 /**
- * struct culprit_scene - a procedure; tests change what they like before they look
- * @model: in order; 32-byte lines and 8 KiB pages; misses take at most 80 cycles, of the
- *         I-cache 50, of TLBs 40; mispredicts 5; six writes of 60 cycles each; multiplies
+ * struct culprit_scene - a procedure; tests modify the fields before they search for culprits
+ * @model: in order; 32-byte lines and 8 KiB pages; misses take at most 80 cycles, in the
+ *         I-cache 50, in TLBs 40; mispredicts 5; six writes of 60 cycles each; multiplies
  *         16, divides 30
  */
 struct culprit_scene {
@@ -22,7 +22,7 @@ struct culprit_scene {
 	struct culprits culprits;
 };
 
-/* Registers of instructions in tests; S is the stack pointer. */
+/* Registers used by instructions in tests; S is the stack pointer. */
 enum {
 	V,
 	W,
@@ -33,33 +33,33 @@ enum {
 };
 
 /**
- * culprit_scene_init() - make a procedure, as cfg_fixture_create() does
+ * culprit_scene_init() - make a procedure like cfg_fixture_create()
  *
- * Everything takes one cycle, is executed 1000 times and has 1000 samples.
+ * Every instruction takes one cycle, is executed 1000 times and has 1000 samples.
  */
 void culprit_scene_init(struct culprit_scene *scene, const uint32_t *insn_counts,
 			uint32_t block_count, const struct cfg_fixture_edge *edges,
 			uint32_t edge_count);
 
 /**
- * culprit_scene_straight() - make one block, which computes V from W all the time; few
- * instructions lie in the middle of a cache line
+ * culprit_scene_straight() - make one block in which every instruction computes V from W; a short
+ * block lies in the middle of a cache line
  */
 void culprit_scene_straight(struct culprit_scene *scene, uint32_t insns);
 
 /**
- * culprit_scene_loop() - make an entry of eight instructions, a loop that goes round 100 times,
- * and an exit of one
- * @insns: in the loop
+ * culprit_scene_loop() - make an entry of eight instructions, a loop with 100 iterations, and an
+ * exit of one instruction
+ * @insns: instructions in the loop
  */
 void culprit_scene_loop(struct culprit_scene *scene, uint32_t insns);
 
 void culprit_scene_deinit(struct culprit_scene *scene);
 
-/** culprit_scene_frequency() - set how often a block is executed, exactly. */
+/** culprit_scene_frequency() - set the exact execution count of a block */
 void culprit_scene_frequency(struct culprit_scene *scene, uint32_t block, double value);
 
-/** culprit_scene_edge() - likewise for the first edge between two ends. */
+/** culprit_scene_edge() - set the exact execution count of the first edge between two ends */
 void culprit_scene_edge(struct culprit_scene *scene, uint32_t from, uint32_t to, double value);
 
 /** culprit_scene_load() - make an instruction "load register, displacement(base)". */
@@ -74,16 +74,16 @@ void culprit_scene_store(struct culprit_scene *scene, uint32_t insn, uint8_t reg
 void culprit_scene_compute(struct culprit_scene *scene, uint32_t insn, enum insn_class class,
 			   uint8_t to, uint8_t from);
 
-/** culprit_scene_stall() - give an instruction samples of so many cycles' stall. */
+/** culprit_scene_stall() - give an instruction the samples of a stall of @cycles cycles */
 void culprit_scene_stall(struct culprit_scene *scene, uint32_t insn, double cycles);
 
-/** culprit_scene_look() - run culprits_find(), again if need be. */
+/** culprit_scene_look() - run culprits_find(); the previous result is freed */
 void culprit_scene_look(struct culprit_scene *scene);
 
-/** culprit_scene_letters() - the letters of an instruction's culprits, in order of the causes. */
+/** culprit_scene_letters() - return the letters of an instruction's culprits, in order of causes */
 const char *culprit_scene_letters(const struct culprit_scene *scene, uint32_t insn);
 
-/** culprit_scene_find() - an instruction's culprit; NULL: it isn't listed. */
+/** culprit_scene_find() - return an instruction's culprit, or NULL if it is not listed */
 const struct culprit *culprit_scene_find(const struct culprit_scene *scene, uint32_t insn,
 					 enum culprit_cause cause);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The code of a program or library, for tests that need a lot of it. */
+/* The code of a program or library, for tests that need a large amount of code. */
 #ifndef DCPI_TESTS_ELF_TEXT_H
 #define DCPI_TESTS_ELF_TEXT_H
 
@@ -17,7 +17,7 @@ struct elf_text {
 	size_t map_bytes;
 };
 
-/** elf_text_open() - Return: false: no such file, or it is none of ours. */
+/** elf_text_open() - Return: false if the file does not exist or is not supported */
 bool elf_text_open(struct elf_text *text, const char *path);
 void elf_text_close(struct elf_text *text);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * event_attr NAME...: what each comes to on this machine, a line each:
- * type, config, config1, config2 in hexadecimal, exclude_user, exclude_kernel.
+ * event_attr NAME...: print the attributes of each event on this machine, one event per line: type,
+ * config, config1, config2 in hexadecimal, exclude_user, exclude_kernel.
  */
 #include <stdio.h>
 

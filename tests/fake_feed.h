@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * In place of loader-hook/image_feed.h, for programs that make their own processes:
- * link fake_feed.c, and the feed tells what is in here.
+ * Replacement of loader-hook/image_feed.h for programs that simulate their own processes. Link
+ * fake_feed.c; the feed reports the events in struct fake_feed.
  */
 #ifndef DCPI_FAKE_FEED_H
 #define DCPI_FAKE_FEED_H
@@ -14,9 +14,9 @@
 #define FAKE_FEED_EVENTS 64
 
 /**
- * struct fake_feed - what the next drain does
- * @events: told then, @count of them; none after that
- * @until_ns: what it returns; at first, all is known
+ * struct fake_feed - the results of the next drain
+ * @events: @count events to report at the next drain, once
+ * @until_ns: the drain's return value; initially, all events are known
  */
 struct fake_feed {
 	struct image_event events[FAKE_FEED_EVENTS];

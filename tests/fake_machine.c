@@ -21,7 +21,7 @@ struct fake_machine fake_machine;
 
 int __wrap_clock_gettime(clockid_t clock, struct timespec *ret);
 
-/* Now is when the last event was. */
+/* The current time is that of the last event. */
 int __wrap_clock_gettime(clockid_t clock, struct timespec *ret)
 {
 	(void)clock;
@@ -35,7 +35,7 @@ static uint64_t tick(void)
 	return fake_feed.until_ns += MACHINE_TICK_NS;
 }
 
-/* Finds an image wherever a process is looked for that nobody has heard of. */
+/* Report an image for every process that is scanned because it is unknown. */
 int process_scan(uint32_t pid, image_event_fn handle, void *context, struct error *err)
 {
 	struct image_event event = {
@@ -107,7 +107,7 @@ void kernel_images_destroy(struct kernel_images *kernel)
 	(void)kernel;
 }
 
-/* Modules take each other's place, or a part of it. */
+/* Load a module that may replace another one, or a part of it. */
 int kernel_images_refresh(struct kernel_images *kernel, struct error *err)
 {
 	uint64_t number = fake_machine.module_loads;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A machine for a matcher (daemon/collect/matcher.h): in place of /proc, the kernel's images,
- * control groups and the clock. Link fake_machine.c, fake_feed.c, and with
- * -Wl,--wrap=clock_gettime: now is when the last event was.
+ * A simulated machine for a matcher (daemon/collect/matcher.h): it replaces /proc, the kernel's
+ * images, control groups and the clock. Link fake_machine.c and fake_feed.c with
+ * -Wl,--wrap=clock_gettime: the current time is that of the last event.
  */
 #ifndef DCPI_FAKE_MACHINE_H
 #define DCPI_FAKE_MACHINE_H
@@ -16,13 +16,13 @@
 
 #define MACHINE_BASE 0x400000ULL
 #define MACHINE_PAGE 0x1000ULL
-/* Pages as far apart as the addresses that share a match. */
+/* Distance of pages: that of addresses that can share a match. */
 #define MACHINE_STRIDE 0x300000ULL
 #define MACHINE_MODULES 0xffffffffc0000000ULL
 #define MACHINE_KERNEL_CODE 0xffff900000000000ULL
-/* Places of kernel addresses as far apart that they share no match. */
+/* Distance of kernel addresses: large enough that they never share a match. */
 #define MACHINE_KERNEL_STRIDE 0x8000000ULL
-/* What each event comes after the last one. */
+/* Time between two events. */
 #define MACHINE_TICK_NS 100000000ULL
 
 enum {
@@ -32,13 +32,13 @@ enum {
 };
 
 /**
- * struct fake_machine - what the machine would say
- * @generation: of processes
- * @execs:      during the next scans
- * @unit:       of processes, one in three cannot be read
- * @gone:       processes that are no more
- * @map, @table: where modules are registered; @module_loads: one is at the next look
- * @modules_gone: all of them, to be forgotten when no sample of theirs can follow
+ * struct fake_machine - state that the simulated machine reports
+ * @generation: of each process
+ * @execs:      number of execs during the next scans
+ * @unit:       of each process; one in three cannot be read
+ * @gone:       processes that have ended
+ * @map, @table: where modules are registered; @module_loads: one is loaded at the next refresh
+ * @modules_gone: all of them, to be dropped when none of their samples can follow
  */
 struct fake_machine {
 	uint32_t generation[MACHINE_PIDS + 2];
@@ -53,31 +53,33 @@ struct fake_machine {
 
 extern struct fake_machine fake_machine;
 
-/* Generations are the machine's, and the image map's own. */
+/* Sources with the machine's generations, and with the image map's own. */
 extern struct source fake_machine_source, fake_machine_own_source;
 
-/** fake_machine_open() - a matcher, on a machine where nothing has happened. */
+/** fake_machine_open() - open a matcher on a machine without any events so far */
 struct matcher *fake_machine_open(const struct matcher_config *config);
 
-/** fake_machine_tell() - an event, at the next drain; valid until then. */
+/** fake_machine_tell() - add an event for the next drain; valid until then */
 struct image_event *fake_machine_tell(enum image_event_type type, uint32_t pid);
 
-/** fake_machine_tell_range() - likewise, of pages of a process. */
+/** fake_machine_tell_range() - add an event about pages of a process for the next drain */
 struct image_event *fake_machine_tell_range(enum image_event_type type, uint32_t pid, uint64_t page,
 					    uint64_t pages);
 
-/** fake_machine_tell_map() - @image: 0 .. MACHINE_IMAGES; 0: of no file */
+/** fake_machine_tell_map() - add a mapping of @image: 1 .. MACHINE_IMAGES; 0: not of a file */
 void fake_machine_tell_map(uint32_t pid, uint64_t page, uint64_t pages, int image);
 
-/** fake_machine_tell_kernel_code() - some of it, as @number says. */
+/** fake_machine_tell_kernel_code() - add a piece of kernel code chosen by @number */
 void fake_machine_tell_kernel_code(uint64_t number);
 
 void fake_machine_tell_exec(uint32_t pid);
 
-/** fake_machine_tell_loss() - nothing is known from here on, but for who is scanned again. */
+/**
+ * fake_machine_tell_loss() - report lost events of @pid, or of all processes if 0, then new scans
+ */
 void fake_machine_tell_loss(uint32_t pid);
 
-/** fake_machine_tell_scan() - who was scanned has something again. */
+/** fake_machine_tell_scan() - report a new scan of @pid, with a mapping chosen by @number */
 void fake_machine_tell_scan(uint32_t pid, uint64_t number);
 
 #endif

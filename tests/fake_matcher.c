@@ -102,7 +102,7 @@ struct image_place matcher_place(struct matcher *matcher, uint64_t tag, uint64_t
 	(void)matcher;
 	(void)tag;
 	if (pc >> 48 != 0)
-		place.image = 1; /* an offset that no file has */
+		place.image = 1; /* an offset outside every file */
 	if (place.image > FAKE_IMAGES)
 		place.image = IMAGE_UNKNOWN;
 	if (place.image == IMAGE_UNKNOWN)
@@ -112,7 +112,7 @@ struct image_place matcher_place(struct matcher *matcher, uint64_t tag, uint64_t
 	return place;
 }
 
-/* What is in an image is found again for ever. */
+/* A match of a known image never expires. */
 struct match *matcher_match(struct matcher *matcher, const struct dcpi_sample *sample)
 {
 	struct match *match = match_cache_find(&cache, sample);

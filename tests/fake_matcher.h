@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A matcher (daemon/collect/matcher.h) that needs no processes: addresses say where they
- * are. fake_address() has the number of an image, 1 .. FAKE_IMAGES, in bits
- * 47..32 and the offset below; other numbers are in no image; an address with
- * bits above is in image 1, at an offset that no file has. The path of an image
- * is /usr/lib/image-NUMBER.so.
+ * A matcher (daemon/collect/matcher.h) without processes: an address encodes its place.
+ * fake_address() puts the number of an image, 1 .. FAKE_IMAGES, into bits 47..32 and the offset
+ * into the bits below. Other numbers are in no image. An address with bits above 47 set is in image
+ * 1, at an offset outside every file. The path of an image is /usr/lib/image-NUMBER.so.
  */
 #ifndef DCPI_TESTS_FAKE_MATCHER_H
 #define DCPI_TESTS_FAKE_MATCHER_H

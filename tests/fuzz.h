@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What fuzz targets share. */
+/* Code shared by the fuzz targets. */
 #ifndef DCPI_TESTS_FUZZ_H
 #define DCPI_TESTS_FUZZ_H
 
@@ -17,8 +17,8 @@ static inline void require(int condition)
 }
 
 /*
- * try_MAP(data, bytes): a map of a rewritten program that is accepted encodes and decodes to
- * itself. @look: a function that looks at it, or (void).
+ * try_MAP(data, bytes): check that an accepted map of a rewritten program encodes and decodes to
+ * itself. @look: a function that reads the map, or (void).
  */
 #define FUZZ_MAP(map_type, look)                                                                   \
 	static void try_##map_type(const uint8_t *data, size_t bytes)                              \

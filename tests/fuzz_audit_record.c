@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Fuzzes what reads the LD_AUDIT library's datagrams, which any process may send. */
+/* Fuzz the reader of the LD_AUDIT library's datagrams, which any process may send. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 
 	require(copy != NULL);
 	memcpy(copy, data, bytes);
-	/* Nothing is gained by guessing these. */
+	/* Set these fields correctly: fuzzing them gains nothing. */
 	head.bytes = (uint32_t)bytes;
 	if (bytes >= sizeof(head)) {
 		memcpy(copy, &head.magic, sizeof(head.magic));

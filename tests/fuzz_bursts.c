@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzzes what reads the files that programs record bursts in, and listings of their streams.
- * The first byte chooses: a whole file, or what is behind a head that is right. Of a file that
- * is accepted all references are of the map, and streams are no more than they.
+ * Fuzz the readers of burst recordings and of listings of their data streams. The first byte
+ * chooses the input: a whole file, or the contents after a valid header. All references of an
+ * accepted file are in the map, and there are at most as many streams as references.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -22,7 +22,7 @@
 #define RECORDS 4096
 #define AREA (sizeof(struct burst_area) + RECORDS * sizeof(struct burst_record))
 
-/* Two procedures; the first one has as many instructions as the second. */
+/* Two procedures with the same number of instructions. */
 static void make_map(struct bursts_map *map)
 {
 	uint64_t addresses[REFERENCES];

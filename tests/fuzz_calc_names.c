@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Any symbol, and behind a line's end any name that a user gave for it: names of C++, Rust,
- * Fortran and OCaml are made readable and compared, whatever they are.
+ * Fuzz the demangler with a symbol and, after the end of the line, a user's name for it. Names of
+ * C++, Rust, Fortran and OCaml are demangled and compared; any input is allowed.
  */
 #include "analysis/image/demangle.h"
 #include "tests/fuzz.h"
@@ -27,7 +27,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 
 	readable = demangle(symbol);
 	require(readable == NULL || demangle_is_mangled(symbol));
-	/* It need not mean the symbol: "S::id const" and "typeinfo for int" are no procedures. */
+	/*
+	 * The name need not mean the symbol: "S::id const" and "typeinfo for int" are not
+	 * procedures.
+	 */
 	if (readable != NULL)
 		means(readable, symbol);
 	if (given != NULL)

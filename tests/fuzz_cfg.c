@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Any bytes as code of each architecture, and as an image: graphs can be made or not,
- * but what is made keeps its promises. The first byte chooses.
+ * Fuzz cfg_create() with any bytes as code of each architecture, and as an image. A graph may be
+ * refused, but every graph that is made satisfies its invariants. The first byte chooses the input.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -56,7 +56,7 @@ static void try_code(const struct insn_decoder *decoder, const uint8_t *code, si
 		check(cfg);
 }
 
-/* Addresses and branches that make no sense are evidence too. */
+/* Also pass sampled addresses and branches that are impossible. */
 static void try_image(struct image_code *code)
 {
 	size_t count = procedure_table_count(image_code_procedures(code));

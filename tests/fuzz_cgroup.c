@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Any contents of /proc/PID/cgroup: names that end, without control characters. */
+/* Fuzz the parser of /proc/PID/cgroup: names are terminated and free of control characters. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,9 @@ static void check(const char name[CGROUP_NAME_BYTES])
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
-	/* A copy of exactly that size, so that a byte too many is noticed. */
+	/*
+	 * Copy the input to a block of exactly that size, so that reading past its end is detected.
+	 */
 	char *text = malloc(bytes);
 	struct cgroup cgroup;
 

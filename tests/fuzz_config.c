@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Any file as dcpid.conf: what is accepted is in range, holds no zero byte, and comes to
- * the same if it is read again.
+ * Fuzz the reader of dcpid.conf: accepted values are in range, hold no zero byte, and have the same
+ * result when they are read again.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Any bytes, in any pieces, from a peer of the control socket; and lines of text that users
- * and sysfs write: sets of CPUs, patterns of images, points in time. The first byte says
- * which.
+ * Fuzz the control socket with any bytes, in pieces of any size, and the parsers of text from users
+ * and sysfs: CPU lists, image patterns, points in time. The first byte chooses.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -22,7 +21,7 @@
 
 #define NOW_NS INT64_C(1700000000000000000)
 
-/* What is answered holds any text of the peer's, and must be lines all the same. */
+/* The reply contains any text of the peer and must still consist of whole lines. */
 static void handle(void *context, const char *verb, const char *argument,
 		   struct control_reply *reply)
 {
@@ -74,7 +73,7 @@ static void try_requests(const uint8_t *data, size_t bytes)
 
 		piece = piece < bytes ? piece : bytes;
 		if (send(fd, data, piece, MSG_NOSIGNAL) < 0)
-			break; /* hung up on, or waited for */
+			break; /* the peer was disconnected, or the socket is full */
 		data += piece;
 		bytes -= piece;
 		control_dispatch(control);
@@ -82,7 +81,7 @@ static void try_requests(const uint8_t *data, size_t bytes)
 			peer_read(fd);
 	}
 	close(fd);
-	/* A line each time that is left, then the end. */
+	/* Dispatch each line that is left, then the end of the connection. */
 	for (turn = 0; turn <= CONTROL_REQUEST_BYTES && control_peers(control) > 0; turn++)
 		control_dispatch(control);
 	require(control_peers(control) == 0);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzzes what reads the map of counters of a rewritten file, and the files that programs
- * count in. Of the latter the header's constants and, of most inputs, what must agree with
- * the map are put right; a map that is accepted must encode and decode to itself.
+ * Fuzz the reader of the counter map of a rewritten file, and the reader of the files that programs
+ * count in. In these files the constants of the header are always set to valid values, and in most
+ * inputs also the fields that must agree with the map. An accepted map must encode and decode to
+ * itself.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -18,7 +19,7 @@
 #include "lib/error.h"
 #include "tests/fuzz.h"
 
-/* More counters would be memory, not code. */
+/* More counters would only use more memory, and test no more code. */
 #define COUNTERS_MAX 100000
 
 static void solve(const struct counts_map *map)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Any bytes as the line programs of a file with code: those of what is left out are moved, and
- * nothing else changes; all is as it was when that is taken back.
+ * Fuzz dead_lines_move() with any bytes as the line programs of a file with code. It moves the
+ * sequences of removed code and changes no other byte; dead_lines_restore() undoes all changes.
  */
 #include <elf.h>
 
@@ -68,7 +68,7 @@ static struct image *make_image(const uint8_t *lines, size_t bytes)
 	return image;
 }
 
-/* Whole addresses have changed, to one where no code is. */
+/* Every change replaces a whole address outside the code with an address without code. */
 static void compare(const uint8_t *now, const uint8_t *before, size_t bytes)
 {
 	static const uint8_t nowhere[8] = {0, 0, 0, 0, 0, 0, 0, 0xff};

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Any text as an event: what is accepted is in range, and reads the same again. */
+/*
+ * Fuzz the parser of event specifications: accepted values are in range and parse to the same event
+ * again.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

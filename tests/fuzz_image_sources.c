@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzzes what reads /proc/PID/maps, /proc/kallsyms, perf's side-band records, those of
- * the BPF hook, ELF notes, and files that are mapped. The first byte says which.
+ * Fuzz the readers of /proc/PID/maps, /proc/kallsyms, perf's side-band records, records of the BPF
+ * hook, ELF notes, and mapped files. The first byte chooses.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 #include "daemon/image/kallsyms.h"
 #include "loader-hook/build_id.h"
 #include "loader-hook/hook_record.h"
-/* For what reads a line. */
+/* Input for the readers of a single line. */
 #include "loader-hook/process_scan.c"
 #include "loader-hook/side_band_record.h"
 #include "tests/fuzz.h"
@@ -23,7 +23,7 @@
 static void maps_line(const uint8_t *data, size_t bytes)
 {
 	char exact[PATH_MAX], *line = malloc(bytes + 1);
-	/* A process that is not there: no map_files to ask. */
+	/* A process that does not exist has no map_files directory to read. */
 	struct image_event event = {.pid = UINT32_MAX};
 
 	require(line != NULL);

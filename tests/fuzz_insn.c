@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Any bytes as code of any architecture: decoders keep their promises. */
+/*
+ * Fuzz the decoders of all architectures with any bytes: each decoded instruction satisfies the
+ * invariants.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzzes both interpreters: the input is registers, and memory that repeats.
- * Whatever it is, they must come to an end, within their bound.
+ * Fuzz both interpreters: the input is register values and memory that repeats. They must stop
+ * within their bound for any input.
  */
 #include <stdlib.h>
 

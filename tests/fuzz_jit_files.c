@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzzes what reads perf maps and jitdumps, as files, and what becomes of the
- * code they tell of. The first byte says which, and how the file grows.
+ * Fuzz the readers of perf maps and jitdumps, as files, and the handling of the code they describe.
+ * The first byte chooses the format, and how the file grows.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -37,7 +37,7 @@ static void line_check(void *context, const struct jit_map_line *line)
 	require(line->bytes <= (1ULL << 63) - line->start);
 	require(line->name_bytes > 0 && line->name_bytes <= JIT_NAME_BYTES_MAX);
 	require(line->name_at + line->name_bytes <= size);
-	/* The name is where it is said to be, and has no NUL. */
+	/* The name is at its recorded position and contains no NUL. */
 	require(pread(*(int *)context, name, line->name_bytes, (off_t)line->name_at) ==
 		(ssize_t)line->name_bytes);
 	require(memcmp(name, line->name, line->name_bytes) == 0);
@@ -81,7 +81,7 @@ static void codes_check(void)
 	jit_codes_deinit(&codes);
 }
 
-/* The file has all of its bytes after one, two or three writes. */
+/* Write the file in one, two or three parts, and read it after each of them. */
 static void grow(int fd, const uint8_t *data, size_t bytes, unsigned int parts, bool is_map)
 {
 	struct jit_map map = {0};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzzes what reads perf.data files: the container, events, samples, trailers, and
- * the side band's records with trailers of any length.
+ * Fuzz the reader of perf.data files: the container, events, samples, trailers, and the side-band
+ * records with trailers of any length.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzzes indexes of symbols. The magic and the checksum, and of most inputs the sizes of
- * parts, which a fuzzer would not find, are put right; what is accepted must make an index
- * of as many procedures again.
+ * Fuzz indexes of symbols. The magic and the checksum, which a fuzzer would not find, are set to
+ * the correct values, and in most inputs also the sizes of the parts. An accepted index must give a
+ * new index with the same number of procedures.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +13,9 @@
 #define MAGIC_BYTES 8
 #define SUMMED 16
 #define HEADER 56
-#define PARTS 3 /* stamps, procedures, segments; names are what is left */
+#define PARTS 3 /* stamps, procedures, segments; the names take the remaining bytes */
 
-/* Numbers of parts that add up to the bytes there are, and an empty key. */
+/* Set sizes of the parts that add up to the size of the input, and an empty key. */
 static void make_fit(uint8_t *index, size_t bytes)
 {
 	static const uint64_t sizes[PARTS] = {48, 32, 24};

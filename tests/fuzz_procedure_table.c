@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Any bytes as an image: opening it may fail, but lookups keep their promises.
- * Random bytes are no image: it begins with the programs of tests/procedure_fixtures.sh.
+ * Fuzz procedure_table_open() with any bytes as an image. Opening may fail, but lookups in an open
+ * table satisfy their invariants. Random bytes are rarely an image, so the corpus starts with the
+ * programs of tests/procedure_fixtures.sh.
  */
 #include <stdio.h>
 #include <stdlib.h>

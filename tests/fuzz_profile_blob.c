@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzzes the decoders of samples, symbols, edges, code and recordings.
+ * Fuzz the decoders of samples, symbols, edges, code and recordings.
  *
- * The first byte chooses the decoder; the input's last four bytes are replaced
- * by the right checksum, which a fuzzer would not find. What a decoder accepts
- * must encode and decode to itself.
+ * The first byte chooses the decoder. The last four bytes of the input are replaced by the correct
+ * checksum, which a fuzzer would not find. Accepted input must encode and decode to itself.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -97,7 +96,7 @@ static void try_edges(uint8_t *data, size_t bytes)
 	profile_blob_deinit(&blob);
 }
 
-/* Its key is not what a fuzzer finds, but the checksum of an image and an offset. */
+/* The key of code is the checksum of an image and an offset, which a fuzzer does not find. */
 static void try_code(uint8_t *data, size_t bytes)
 {
 	struct profile_code code = {0}, again = {0};

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzzes what reads paths, calls, contexts, bursts and times of paths: the maps of rewritten
- * files, and what the database has of them. The first byte chooses; of what the database has the
- * checksum is put right, and numbers above 64 are made small half of the time, for most are
- * indices. A map that is accepted must encode and decode to itself.
+ * Fuzz the readers of paths, calls, contexts, bursts and times of paths: the maps of rewritten
+ * files, and the recordings in the database. The first byte chooses.
+ *
+ * The checksum of a recording is set to the correct value. Half of the time, numbers above 64 are
+ * made small, because most numbers are indices. An accepted map must encode and decode to itself.
  */
 #include <stddef.h>
 #include <stdint.h>

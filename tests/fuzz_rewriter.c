@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Any bytes as a program to rewrite: it may be refused. What comes out, if anything does,
- * can be rewritten again or not. Random bytes are no program: it begins with those of
- * tests/procedure_fixtures.sh.
+ * Fuzz the rewriter with any bytes as a program, which it may refuse. Its output, if any, is given
+ * to the rewriter again, which may refuse it. Random bytes are not a program, so the corpus starts
+ * with the programs of tests/procedure_fixtures.sh.
  */
 #include <stdio.h>
 #include <stdlib.h>

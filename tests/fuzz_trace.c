@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzzes the decoder of a trace's blocks. Length and checksum, which a fuzzer
- * would not find, are put right. What the decoder accepts must encode to the
- * same bytes.
+ * Fuzz the decoder of a trace's blocks. The length and the checksum, which a fuzzer would not find,
+ * are set to the correct values. Accepted input must encode to the same bytes.
  */
 #include <stdint.h>
 #include <stdlib.h>

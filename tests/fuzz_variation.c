@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fuzzes what reads the map of a program whose paths are timed, and the files that it
- * records in. A map that is accepted must encode and decode to itself; of a file that is
- * accepted all that is listed must be possible.
+ * Fuzz the reader of the map of a program with timed paths, and the reader of the files that the
+ * program records in. An accepted map must encode and decode to itself. All rows listed from an
+ * accepted file must be possible.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -18,7 +18,7 @@
 
 FUZZ_MAP(paths_map, (void))
 
-/* A procedure of 64 paths: of one node, each by a way of its own. */
+/* Read an area of a procedure with one node and 64 paths, each along its own edge. */
 static void try_area(const uint8_t *data, size_t bytes)
 {
 	static struct counts_node node = {.address = 0x1000, .bytes = 4, .insns = 1};

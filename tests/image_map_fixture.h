@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* An image map, and events for it: images by number, told apart by build-id, in pages. */
+/*
+ * An image map and events for it; images are identified by number and build-id, addresses by page.
+ */
 #ifndef DCPI_TESTS_IMAGE_MAP_FIXTURE_H
 #define DCPI_TESTS_IMAGE_MAP_FIXTURE_H
 
@@ -33,7 +35,7 @@ static inline void teardown(struct fixture *fixture)
 	image_table_destroy(fixture->table);
 }
 
-/* @image: below 0: memory of no file */
+/* @image: < 0: memory that maps no file */
 static inline struct image_event map_event(uint32_t pid, uint64_t time_ns, int image,
 					   uint64_t first_page, uint64_t pages, uint64_t offset)
 {

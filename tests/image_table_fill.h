@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* An image table (daemon/image/image_table.h) with hardly any room, or none. */
+/* An image table (daemon/image/image_table.h) with little room left, or none. */
 #ifndef DCPI_TESTS_IMAGE_TABLE_FILL_H
 #define DCPI_TESTS_IMAGE_TABLE_FILL_H
 
@@ -10,7 +10,7 @@
 
 #define IMAGE_TABLE_ROOM 131072
 
-/** image_table_fill() - add images up to @count of them. Return: the last one's number. */
+/** image_table_fill() - add images until there are @count. Return: the number of the last one. */
 static inline int image_table_fill(struct image_table *table, uint32_t count)
 {
 	struct profile_image image = {

@@ -91,7 +91,7 @@ static const char *same_again(const struct insn *insn, const uint8_t *code,
 	return NULL;
 }
 
-/* A copy that ends where readable memory does: libraries are not built with ASan. */
+/* Copy the code to the end of a readable page: libraries are not built with ASan. */
 static uint8_t *before_guard(const uint8_t *code, size_t bytes)
 {
 	static uint8_t *page;

@@ -6,9 +6,9 @@
 
 /**
  * insn_examples_run() - decode the examples of a file at address 0x1000
- * @path: lines "BYTES = DESCRIPTION", the latter as insn_describe() has it
+ * @path: lines "BYTES = DESCRIPTION", with the description in the format of insn_describe()
  *
- * Fails the test that calls it, after showing all that differ.
+ * Fails the calling test after printing all differences.
  */
 void insn_examples_run(const char *path, const struct insn_decoder *decoder);
 

@@ -26,7 +26,7 @@ static bool is_prefix(const char *word, const char *const *prefixes)
 	return false;
 }
 
-/* Bytes come one by one (x86) or as a word (arm64). */
+/* Bytes are printed one by one (x86) or as a word (arm64). */
 static size_t count_bytes(const char *hex, const char *end)
 {
 	size_t digits = 0;

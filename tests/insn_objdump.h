@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Decoders against binutils' objdump, over the code of a library. */
+/* Comparison of the decoders with binutils' objdump, on the code of a library. */
 #ifndef DCPI_TESTS_INSN_OBJDUMP_H
 #define DCPI_TESTS_INSN_OBJDUMP_H
 
 #include "analysis/insn/insn.h"
 
 /**
- * insn_objdump_compare() - lengths, control flow and targets
+ * insn_objdump_compare() - compare lengths, control flow and targets
  * @objdump:  program
- * @path:     of the library
- * @prefixes: words before the mnemonic, ended by NULL
- * @flow_of:  what objdump's mnemonic and operands mean
- * @most:     instructions to look at
+ * @path:     path of the library
+ * @prefixes: words before the mnemonic, terminated by NULL
+ * @flow_of:  returns the control flow of objdump's mnemonic and operands
+ * @most:     maximum number of instructions to compare
  *
- * Fails the test that calls it; skips it if there is no such program or library.
+ * Fails the calling test on a difference; skips it if the program or library does not exist.
  */
 void insn_objdump_compare(const char *objdump, const char *path, const struct insn_decoder *decoder,
 			  const char *const *prefixes,

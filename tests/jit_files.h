@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Jitdumps for tests of what reads them: the format, written independently. */
+/* Jitdumps for tests of their readers: an independent writer of the format. */
 #ifndef DCPI_TESTS_JIT_FILES_H
 #define DCPI_TESTS_JIT_FILES_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A process whose first thread has ended, and another one lives on. */
+/* A process with an ended first thread and another thread that still runs. */
 #ifndef DCPI_TESTS_LEADERLESS_H
 #define DCPI_TESTS_LEADERLESS_H
 
@@ -34,10 +34,10 @@ static inline bool leaderless_is_zombie(pid_t pid)
 }
 
 /**
- * leaderless_start() - a copy of the test's, when its first thread has ended
- * @used: a byte that it has looked at
+ * leaderless_start() - fork the test process, and wait until the child's first thread has ended
+ * @used: a byte that the child reads
  *
- * Return: to be killed and waited for.
+ * Return: the child's pid; the caller kills it and waits for it.
  */
 static inline pid_t leaderless_start(const void *used)
 {

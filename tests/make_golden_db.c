@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writes the database that the tests of the tools look at, always the same:
+ * Write the reference database for the tests of the tools; its contents are always the same:
  *
- *	make_golden_db FILE [IMAGE BUILD-ID OFFSET...]
+ * make_golden_db FILE [IMAGE BUILD-ID OFFSET...]
  *
- * Epoch 1 is the x11perf run of the DCPI paper's figure 1, with the procedures
- * that the figure leaves out in one. Epoch 2 is another host's: two builds of
- * one image, processes, losses, samples that nothing accounts for. Epochs 3 and
- * 4 have events that took turns, differently in each, and edges. With an image,
- * epoch 5 has ten samples at each of its offsets, and an edge from each one to
- * the next.
+ * Epoch 1 is the x11perf run of the DCPI paper's figure 1; the procedures that the figure omits are
+ * combined into one. Epoch 2 is from another host: two builds of one image, processes, losses, and
+ * samples without an image. Epochs 3 and 4 have multiplexed events with different running times,
+ * and edges. With an image, epoch 5 has ten samples at each of its offsets, and an edge from each
+ * offset to the next.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,13 +49,13 @@ static const struct figure_row figure[] = {
 	{"in_checksum", "/vmunix", 170723, 20243},
 	{"miInsertEdgeInET", "/usr/shlib/X11/libmi.so", 161326, 4891},
 	{"miX1Y1X2Y2InRegion", "/usr/shlib/X11/libmi.so", 133768, 1546},
-	/* so that with ten unknown samples the totals are the figure's */
+	/* chosen so that, with ten unknown samples, the totals are those of the figure */
 	{"idle_thread", "/vmunix", 1829839, 855484},
 };
 
 #define FIGURE_ROWS (sizeof(figure) / sizeof(*figure))
 
-/* All procedures of an image, each 4096 bytes long, with samples at two offsets. */
+/* Write all procedures of an image, each 4096 bytes long with samples at two offsets. */
 static void write_figure_image(const char *path)
 {
 	struct profile_image image = {.path = path};
@@ -185,8 +184,9 @@ static void write_second(void)
 }
 
 /*
- * Of two events one was counted all the time, the other for a quarter of it, and
- * then for a half. One image is the figure's, with two procedures of 4096 bytes.
+ * Write an epoch with two multiplexed events. One was counted all the time, the other for a quarter
+ * of the time in the first epoch and for a half in the second. One image is from the figure and has
+ * two procedures of 4096 bytes.
  */
 static void write_turns(unsigned int round)
 {

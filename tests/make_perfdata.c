@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writes a small perf.data file, always the same: make_perfdata FILE
+ * Write a small perf.data file; its contents are always the same: make_perfdata FILE
  *
- * Two events, two processes of three images, 200 samples, two of them in no image.
+ * It has two events, two processes of three images, and 200 samples, two of them in no image.
  */
 #include <stdio.h>
 

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Writes a profile database as lines on stdin say:
+ * Write a profile database described by lines on stdin:
  *
- *	make_profile_db FILE
+ * make_profile_db FILE
  *
- *	event NAME UNIT PERIOD_MIN PERIOD_MAX [ENABLED_NS RUNNING_NS]
- *	host NAME                    of the epochs that follow; first: "host"
- *	label TEXT                   likewise
- *	seconds N                    that they took; first: an hour
- *	epoch CPU MODEL              begins an epoch with the events said so far
- *	image KIND BUILD-ID PATH     what follows is of it; BUILD-ID may be "-"; KIND:
- *	                             file, kernel, jit
- *	symbols NAME...              its procedures, of 4096 bytes each
- *	sample EVENT OFFSET COUNT    EVENT: its number, 0 ..
- *	branch OFFSET OFFSET COUNT
- *	process PID                  samples that follow are of this one; "-": of all
- *	counter GROUP NAME COUNT     of the epoch
- *	end                          ends the epoch, and forgets its events
+ * event NAME UNIT PERIOD_MIN PERIOD_MAX [ENABLED_NS RUNNING_NS]
+ * host NAME                    host of the next epochs; default: "host"
+ * label TEXT                   label of the next epochs
+ * seconds N                    duration of the next epochs; default: an hour
+ * epoch CPU MODEL              begins an epoch with the events described before.
  *
- *	gaps OFFSET COUNT NS         executions of a probed branch, and their time
+ * image KIND BUILD-ID PATH     image of the next lines; BUILD-ID may be "-"; KIND:
+ *                              file, kernel, jit
+ * symbols NAME...              its procedures, of 4096 bytes each
+ * sample EVENT OFFSET COUNT    EVENT: its number, 0 ..
+ * branch OFFSET OFFSET COUNT
+ * process PID                  process of the next samples; "-": all processes
+ * counter GROUP NAME COUNT     counter of the epoch
+ * end                          ends the epoch, and drops its events
+ *
+ * gaps OFFSET COUNT NS         executions of a probed branch, and their time
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -65,7 +66,7 @@ static void refuse(void)
 	must(-EINVAL);
 }
 
-/* NOLINTNEXTLINE(readability-non-const-parameter): as the others in the table */
+/* NOLINTNEXTLINE(readability-non-const-parameter): type of the functions in the table */
 static void begin_epoch(char *cpu_model)
 {
 	const struct profile_epoch epoch = {
@@ -156,7 +157,7 @@ static int by_offset(const void *a, const void *b)
 	return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-/* Samples of one event that came one after the other are written together. */
+/* Write samples of consecutive lines with the same event together. */
 static void flush_samples(void)
 {
 	size_t kept = 0;
@@ -213,19 +214,19 @@ static void add_gaps(char *arguments)
 	must(profile_writer_edges(writer, image, image, PROFILE_EDGE_GAP_NS, &ns, 1, &err));
 }
 
-/* NOLINTNEXTLINE(readability-non-const-parameter): as the others in the table */
+/* NOLINTNEXTLINE(readability-non-const-parameter): type of the functions in the table */
 static void set_host(char *arguments)
 {
 	snprintf(host, sizeof(host), "%s", arguments);
 }
 
-/* NOLINTNEXTLINE(readability-non-const-parameter): as the others in the table */
+/* NOLINTNEXTLINE(readability-non-const-parameter): type of the functions in the table */
 static void set_label(char *arguments)
 {
 	snprintf(label, sizeof(label), "%s", arguments);
 }
 
-/* NOLINTNEXTLINE(readability-non-const-parameter): as the others in the table */
+/* NOLINTNEXTLINE(readability-non-const-parameter): type of the functions in the table */
 static void set_seconds(char *arguments)
 {
 	seconds = atoll(arguments);
@@ -253,7 +254,7 @@ static void set_process(char *arguments)
 	pid = strcmp(arguments, "-") == 0 ? PROFILE_PID_ALL : atoll(arguments);
 }
 
-/* NOLINTNEXTLINE(readability-non-const-parameter): as the others in the table */
+/* NOLINTNEXTLINE(readability-non-const-parameter): type of the functions in the table */
 static void end(char *arguments)
 {
 	(void)arguments;

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A merge whose instructions are to be counted (cli_merge_cost.sh): one that adds
- * SAMPLES samples to each of CHANGED images, in a database where each of IMAGES images
- * has ENTRIES offsets.
+ * Run a merge for cli_merge_cost.sh, which counts its instructions. The merge adds SAMPLES samples
+ * to each of CHANGED images, in a database of IMAGES images with ENTRIES offsets each.
  *
- *	merge_cost DB IMAGES ENTRIES CHANGED SAMPLES
+ * merge_cost DB IMAGES ENTRIES CHANGED SAMPLES
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -14,7 +13,7 @@
 #include "db/profile_write.h"
 #include "lib/error.h"
 
-#define SPACING 12 /* bytes between two offsets, on average */
+#define SPACING 12 /* average bytes between two offsets */
 
 static uint64_t state = 1;
 
@@ -35,7 +34,7 @@ static void check(int rc, const struct error *err)
 	exit(2);
 }
 
-/* @count offsets among the first @among that an image has. */
+/* Add samples at @count offsets, chosen among the first @among offsets of an image. */
 static void image_add(struct profile_writer *writer, unsigned int number, size_t count,
 		      size_t among)
 {
@@ -65,7 +64,7 @@ static void image_add(struct profile_writer *writer, unsigned int number, size_t
 	free(samples);
 }
 
-/* What is counted. The images that change are spread over all. */
+/* The merge to be measured. The changed images are spread over all images. */
 static __attribute__((noinline)) void merge_counted(struct profile_writer *writer,
 						    unsigned int images, size_t entries,
 						    unsigned int changed, size_t samples)
@@ -118,7 +117,7 @@ int main(int argc, char **argv)
 	check(profile_writer_open(&writer, argv[1], &err), &err);
 	check(profile_writer_epoch_begin(writer, &epoch, &event, 1, &err), &err);
 	fill(writer, (unsigned int)numbers[0], numbers[1]);
-	/* The first one after so many has pages to write back. */
+	/* The first merge after that many additions has pages to write back. */
 	merge_counted(writer, (unsigned int)numbers[0], numbers[1], (unsigned int)numbers[2],
 		      numbers[3]);
 	profile_writer_close(writer);

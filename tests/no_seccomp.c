@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* no_seccomp COMMAND...: runs a command for which seccomp filters are not available. */
+/* no_seccomp COMMAND...: run a command for which seccomp filters are not available. */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>

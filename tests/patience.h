@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * How long unit tests wait for a condition. No test may depend on how fast the machine is:
- * a test loops until its condition holds, and fails at the deadline.
+ * Timeouts of unit tests. No test may depend on the speed of the machine: a test loops until its
+ * condition holds, and fails at the deadline.
  */
 #ifndef DCPI_TESTS_PATIENCE_H
 #define DCPI_TESTS_PATIENCE_H
@@ -15,8 +15,8 @@
 #define PATIENCE_IDLE_S 60
 
 /*
- * Seconds to wait: 60 on an idle machine, multiplied by the runnable threads per CPU on a busy
- * one. As patience in tests/tap.sh.
+ * Return the seconds to wait: 60 on an idle machine, multiplied by the number of runnable threads
+ * per CPU on a busy one. Same rule as patience in tests/tap.sh.
  */
 static inline unsigned int patience_s(void)
 {
@@ -38,7 +38,7 @@ static inline unsigned int patience_s(void)
 				   : PATIENCE_IDLE_S;
 }
 
-/* The time on clock_monotonic_ns() when patience that begins now has run out. */
+/* Return the deadline, on clock_monotonic_ns(), of a wait that begins now. */
 static inline uint64_t patience_end_ns(void)
 {
 	return clock_monotonic_ns() + patience_s() * NS_PER_SECOND;

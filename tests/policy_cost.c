@@ -5,7 +5,7 @@
 
 #define LAST (SAMPLE_WAYS - 1)
 
-/* Entries of 16 bytes in a line of 64. */
+/* Entries of 16 bytes in a cache line of 64. */
 #define LINE_WAYS 4
 
 void policy_cost_init(struct policy_cost *cost, const struct policy_steps *steps)
@@ -20,8 +20,9 @@ void policy_cost_init(struct policy_cost *cost, const struct policy_steps *steps
 }
 
 /*
- * All keys have been compared. Orders that shift know where free places are: at
- * the end. The blind one does not care. One of one way has nothing to look for.
+ * Return true if a miss must search for a free place after comparing all keys. Orders that shift
+ * entries know the free places: they are at the end. POLICY_BLIND ignores free places. A bucket of
+ * one way has no others to search.
  */
 static bool looks_for_free(const struct policy *policy)
 {
@@ -36,7 +37,7 @@ static bool looks_for_free(const struct policy *policy)
 	}
 }
 
-/* Choosing which one goes: the last one costs nothing. */
+/* Return the cost of choosing the entry to evict; choosing the last one is free. */
 static double choice_cost(const struct policy *policy)
 {
 	if (policy->ways == 1)
@@ -65,7 +66,7 @@ static double lines_touched(const struct policy *policy, const struct policy_cou
 	return second;
 }
 
-/* Those that shift move whole sets, free places too: that is cheaper than to look. */
+/* Orders that shift move whole sets, including free places: moving is cheaper than testing. */
 static double misses_shifts(const struct policy *policy, const struct policy_counts *counts)
 {
 	if (policy->order == POLICY_SWAP_MOD || policy->order == POLICY_FRONT_MOD)
@@ -73,7 +74,7 @@ static double misses_shifts(const struct policy *policy, const struct policy_cou
 	return counts->miss_shifts > 0 ? (double)counts->misses * (policy->ways - 1) : 0;
 }
 
-/* Whether hits move entries: then only those at the front are in line. */
+/* Return true if hits move entries; then only hits at the front are handled in line. */
 static bool hits_move(const struct policy *policy)
 {
 	return policy->order == POLICY_SWAP || policy->order == POLICY_SWAP_MOD ||
@@ -108,7 +109,7 @@ double policy_cost_handler(const struct policy_cost *cost, const struct policy *
 		sum += misses * policy->ways * POLICY_LOOK_COST;
 	sum -= (misses - evictions) * cost->free;
 	sum += (policy->order == POLICY_BLIND ? misses : evictions) * choice_cost(policy);
-	/* The first entry that a hit moves is in the price of a swap. */
+	/* The price of a swap includes the first entry that a hit moves. */
 	if (counts->hit_shifts > 0)
 		sum += (double)(counts->hit_shifts - counts->hits_moved) * POLICY_SHIFT_COST;
 	sum += misses_shifts(policy, counts) * POLICY_SHIFT_COST;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a policy costs: instructions a sample, from a linear model.
+ * Cost of a replacement policy in instructions per sample, from a linear model.
  *
- * The store that is shipped is stepped through (tests/policy_steps.h); the
- * other policies are that store plus what they do beside it, at the prices
- * below, and less what they don't. The interrupt itself, perf's part of it and
- * the rest of the handler are the same for all, and not counted.
+ * The instructions of the shipped store are counted by single-stepping (tests/policy_steps.h). The
+ * cost of another policy is that of the shipped store, plus its additional work, less the work it
+ * omits. The prices below apply. The interrupt itself, perf's part of it and the rest of the
+ * handler are the same for all policies and are not counted.
  */
 #ifndef DCPI_TESTS_POLICY_COST_H
 #define DCPI_TESTS_POLICY_COST_H
@@ -13,40 +13,45 @@
 #include "tests/policy_model.h"
 #include "tests/policy_steps.h"
 
-/* An entry moves: two loads, two stores. */
+/* Moving an entry: two loads, two stores. */
 #define POLICY_SHIFT_COST 4
-/* A hit of an order that moves nothing has its loop in line: each further place.
- * Stepped through in the store that was shipped before, as all prices here of
- * what the present one does not do; rounded in favour of the others. */
+/*
+ * Each further place in a hit of an order that moves no entries: its loop is in line. Measured by
+ * single-stepping the previously shipped store, as are all prices here of work that the present
+ * store does not do; rounded in favour of the other policies.
+ */
 #define POLICY_PLACE_COST 5
-/* Looking for a free place, each place: a test and a branch; and the counter of
- * POLICY_MOD. */
+/* Search for a free place, per place: a test and a branch. Then the counter of POLICY_MOD. */
 #define POLICY_LOOK_COST 2
 #define POLICY_TURN_COST 5
-/* A random number; and, for each entry, a look at its count. */
+/* A random number. Then, per entry, the comparison of its count. */
 #define POLICY_RANDOM_COST 5
 #define POLICY_FEWEST_COST 4
-/* A set of more than 64 bytes touches a second line of the cache beyond its
- * fourth entry: a miss of the first level that hits the second, about 14 cycles
- * at two instructions a cycle. */
+/*
+ * A set of more than 64 bytes extends into a second cache line after its fourth entry. The access
+ * is a first-level miss that hits the second level: about 14 cycles at two instructions per cycle.
+ */
 #define POLICY_LINE_COST 28
-/* An entry that leaves the table is copied, matched with its image and added to
- * its profile by the daemon (263 instructions, counted by callgrind over
- * 30,000 entries of a replayed build). */
+/*
+ * The daemon copies an entry that leaves the table, matches it with its image and adds it to a
+ * profile (263 instructions, counted by callgrind over 30,000 entries of a replayed build).
+ */
 #define POLICY_DELIVERY_COST 260
-/* An interrupt with a handler that does nothing, on the deterministic arm64
- * machine: no policy saves it, but it is what their differences weigh against. */
+/*
+ * An interrupt with an empty handler, on the deterministic arm64 machine. No policy changes it, but
+ * it puts the differences between policies into proportion.
+ */
 #define POLICY_FLOOR_COST 1164
 
 /**
  * struct policy_cost - prices, in instructions
  * @hit:   a hit at the first place, without the hash
- * @away:  a hit at another place, beside that: it is out of line, where orders
- *         that move entries have it; with the swap
- * @place: each further place looked at, after the second by a hit
- * @miss:  a miss that evicts the last, without the hash, the places looked at
+ * @away:  additional cost of a hit at another place, including the swap: its code is out of
+ *         line in orders that move entries
+ * @place: each further place compared, after the second place for a hit
+ * @miss:  a miss that evicts the last entry, without the hash, the places compared
  *         and the entries moved
- * @free:  what a miss saves that evicts nothing
+ * @free:  instructions saved by a miss that evicts no entry
  */
 struct policy_cost {
 	double hit;
@@ -56,12 +61,12 @@ struct policy_cost {
 	double free;
 };
 
-/** policy_cost_init() - prices from the measured steps of the shipped store. */
+/** policy_cost_init() - derive prices from the measured steps of the shipped store */
 void policy_cost_init(struct policy_cost *cost, const struct policy_steps *steps);
 
 /**
- * policy_cost_handler() - instructions in the store, a sample
- * policy_cost_system()  - the same and the daemon's for what leaves the table
+ * policy_cost_handler() - return the instructions per sample in the store
+ * policy_cost_system()  - return the same plus the daemon's for entries that leave the table
  */
 double policy_cost_handler(const struct policy_cost *cost, const struct policy *policy,
 			   const struct policy_counts *counts);

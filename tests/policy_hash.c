@@ -3,15 +3,15 @@
 
 #define GOLDEN 0x9e3779b97f4a7c15ULL
 
-/* Without its count: process, generation, event. */
+/* Return the tag without its count: process, generation, event. */
 static uint64_t who(uint64_t tag)
 {
 	return tag >> 24;
 }
 
 /*
- * As in kmod/core/sample_store.h; policy_store_run() finds out if it is not. By
- * 31 bits, which x86-64 has in the multiplication and arm64 loads in two.
+ * As in kmod/core/sample_store.h; policy_store_run() detects a difference. The multiplier has 31
+ * bits, which x86-64 encodes in the multiplication and arm64 loads with two instructions.
  */
 static uint32_t shipped(uint64_t pc, uint64_t tag)
 {
@@ -41,7 +41,7 @@ static uint32_t fold(uint64_t pc, uint64_t tag)
 	return (uint32_t)(x ^ x >> 12 ^ x >> 24);
 }
 
-/* By 16 bits, which arm64 loads in one. */
+/* The multiplier has 16 bits, which arm64 loads with one instruction. */
 static uint32_t multiply_16(uint64_t pc, uint64_t tag)
 {
 	return (uint32_t)((pc ^ who(tag)) * 0x9e37 >> 16);
@@ -64,7 +64,7 @@ static uint32_t multiply_sum(uint64_t pc, uint64_t tag)
 	return (uint32_t)((pc + tag) * GOLDEN >> 40);
 }
 
-/* Bit by bit, as the processor's instruction defines it; over both words. */
+/* Bit by bit, as the processor's instruction defines it, over both words. */
 static uint32_t crc32c(uint64_t pc, uint64_t tag)
 {
 	static uint32_t table[256];
