@@ -5,9 +5,9 @@
  * make_profile_db FILE
  *
  * event NAME UNIT PERIOD_MIN PERIOD_MAX [ENABLED_NS RUNNING_NS]
- * host NAME                    host of the next epochs; default: "host"
- * label TEXT                   label of the next epochs
- * seconds N                    duration of the next epochs; default: an hour
+ * host NAME                    host of the next epochs; default: "host".
+ * label TEXT                   label of the next epochs.
+ * seconds N                    duration of the next epochs; default: an hour.
  * epoch CPU MODEL              begins an epoch with the events described before.
  *
  * image KIND BUILD-ID PATH     image of the next lines; BUILD-ID may be "-"; KIND:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Hash functions that the policy simulator tries. */
+/* Hash functions compared by the policy simulator. */
 #ifndef DCPI_TESTS_POLICY_HASH_H
 #define DCPI_TESTS_POLICY_HASH_H
 
@@ -9,10 +9,10 @@
 /**
  * struct policy_hash - a function of a sample's key
  * @name:         for tables
- * @what:         in words
- * @instructions: that it takes on x86-64, loading its constants included
- * @hash:         of a program counter and dcpi_tag(); the remainder of the
- *                division by the number of sets says which one
+ * @what:         description
+ * @instructions: number of instructions on x86-64, including loads of constants
+ * @hash:         hash of a program counter and dcpi_tag(); the set is its remainder modulo
+ *                the number of sets
  */
 struct policy_hash {
 	const char *name;
@@ -21,7 +21,7 @@ struct policy_hash {
 	uint32_t (*hash)(uint64_t pc, uint64_t tag);
 };
 
-/* The first is that of kmod/core/sample_store.c. */
+/* The first one is the hash of kmod/core/sample_store.c. */
 extern const struct policy_hash policy_hashes[];
 extern const size_t policy_hash_count;
 

@@ -8,7 +8,7 @@
 
 #include "kmod/uapi/dcpi_uapi.h"
 
-/* A count of zero: not in use. */
+/* A place with a count of zero is free. */
 struct entry {
 	uint64_t pc;
 	uint64_t tag;
@@ -90,7 +90,7 @@ static void entries_swap(struct entry *a, struct entry *b)
 	*b = c;
 }
 
-/* The entry at @way goes to the front, those before it move back by one. */
+/* Move the entry at @way to the front, and those before it back by one. */
 static void entry_to_front(struct entry *set, uint32_t way)
 {
 	struct entry entry = set[way];
@@ -99,7 +99,7 @@ static void entry_to_front(struct entry *set, uint32_t way)
 	set[0] = entry;
 }
 
-/* Carta's generator: any way is as good as another. */
+/* Return a random way, by Carta's generator. */
 static uint32_t random_way(struct policy_model *model)
 {
 	model->random = (uint32_t)((uint64_t)model->random * 16807 % 0x7fffffff);
@@ -118,7 +118,7 @@ static uint32_t fewest_way(struct policy_model *model, const struct entry *set)
 	return best;
 }
 
-/* Of a full set. */
+/* Return the way to evict from a full set. */
 static uint32_t victim_way(struct policy_model *model, const struct entry *set)
 {
 	uint32_t ways = model->policy.ways;
@@ -159,7 +159,7 @@ static void hit_move(struct policy_model *model, struct entry *set, uint32_t way
 	}
 }
 
-/* The new entry stands at @way. */
+/* Move entries after a new one was placed at @way. */
 static void miss_move(struct policy_model *model, struct entry *set, uint32_t way)
 {
 	switch (model->policy.order) {

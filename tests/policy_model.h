@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A sample store as the policy simulator sees it: which entry a sample finds,
- * and which has to go; nothing of buffers, readers or interrupts.
+ * Model of a sample store for the policy simulator: the entry that a sample hits, and the entry
+ * that is evicted. Buffers, readers and interrupts are not modelled.
  */
 #ifndef DCPI_TESTS_POLICY_MODEL_H
 #define DCPI_TESTS_POLICY_MODEL_H
@@ -13,27 +13,26 @@
 #define POLICY_WAYS_MAX 8
 
 /**
- * enum policy_order - which entry of a full set goes, and where entries stand
- * @POLICY_MOD:       the next in turn, by one counter for the whole table, if no
- *                    place is free; the
- *                    new entry takes its place. What DCPI had.
- * @POLICY_BLIND:     the same, but free places are not looked for: the next in
- *                    turn is taken, and evicted if it was in use
+ * enum policy_order - choice of the evicted entry of a full set, and order of entries
+ * @POLICY_MOD:       the next in rotation, by one counter for the whole table, if no
+ *                    place is free; the new entry takes its place. DCPI's policy.
+ * @POLICY_BLIND:     the same without searching for free places: the next place in
+ *                    rotation is taken, and its entry evicted if it was in use
  * @POLICY_FRONT:     the last; the new one goes to the front, the others move
  *                    back by one. (So free places are always the last ones.)
  * @POLICY_SWAP:      the same, and a hit changes places with the entry at the
- *                    front. What DCPI's authors wanted next.
- * @POLICY_SWAP_MOD:  the next in turn of all but the front; the new one goes to
+ *                    front. The policy proposed by DCPI's authors.
+ * @POLICY_SWAP_MOD:  the next in rotation of all but the front; the new one goes to
  *                    the front, and the entry there to the place that is free.
  *                    A hit changes places with the front.
- * @POLICY_LRU:       the one not used for the longest time: a hit goes to the
- *                    front, those before it move back by one
- * @POLICY_RANDOM:    any; the new entry takes its place
- * @POLICY_FEWEST:    the one with the lowest count, in turn if there are
+ * @POLICY_LRU:       the least recently used: a hit goes to the front, the entries
+ *                    before it move back by one
+ * @POLICY_RANDOM:    a random one; the new entry takes its place
+ * @POLICY_FEWEST:    the one with the lowest count, in rotation if there are
  *                    several; the new entry takes its place
- * @POLICY_FRONT_MOD: the next in turn of all but the front; the new one goes to
+ * @POLICY_FRONT_MOD: the next in rotation of all but the front; the new one goes to
  *                    the front, and the entry there to the place that is free.
- *                    Hits move nothing.
+ *                    Hits do not move entries.
  */
 enum policy_order {
 	POLICY_MOD,
@@ -48,15 +47,15 @@ enum policy_order {
 	POLICY_ORDERS,
 };
 
-/* What kmod/core/sample_store.c does. */
+/* The order of kmod/core/sample_store.c. */
 #define POLICY_SHIPPED_ORDER POLICY_SWAP
 
-/** policy_order_name() - for tables. */
+/** policy_order_name() - return the name for tables */
 const char *policy_order_name(enum policy_order order);
 
 /**
  * struct policy - a store to simulate
- * @entries: in all; with 6 ways a few stay unused
+ * @entries: total number; with 6 ways a few stay unused
  * @ways:    entries in a set, 1 .. POLICY_WAYS_MAX
  */
 struct policy {
@@ -67,12 +66,12 @@ struct policy {
 };
 
 /**
- * struct policy_counts - what a store did
+ * struct policy_counts - statistics of a store
  * @hits:        by the place where the entry was found
- * @misses:      all others
- * @evictions:   misses that had to throw an entry out
- * @flushed:     entries taken out by flushes
- * @hits_moved:  hits that had entries change places
+ * @misses:      all other samples
+ * @evictions:   misses that evicted an entry
+ * @flushed:     entries removed by flushes
+ * @hits_moved:  hits that moved entries
  * @hit_shifts:  entries that hits moved back by one
  * @miss_shifts: entries that misses moved to make room at the front
  */
@@ -86,7 +85,7 @@ struct policy_counts {
 	uint64_t miss_shifts;
 };
 
-/** policy_hits() - hits at any place. */
+/** policy_hits() - return the hits at all places */
 uint64_t policy_hits(const struct policy_counts *counts);
 
 /** policy_counts_add() - add @more to @sum. */
@@ -94,19 +93,19 @@ void policy_counts_add(struct policy_counts *sum, const struct policy_counts *mo
 
 struct policy_model;
 
-/** policy_model_create() - an empty store. Return: NULL: out of memory. */
+/** policy_model_create() - create an empty store. Return: NULL if out of memory. */
 struct policy_model *policy_model_create(const struct policy *policy);
 
-/** policy_model_count() - count one sample; @tag without a count. */
+/** policy_model_count() - count one sample; @tag has no count */
 void policy_model_count(struct policy_model *model, uint64_t pc, uint64_t tag);
 
-/** policy_model_flush() - take all entries out. */
+/** policy_model_flush() - remove all entries */
 void policy_model_flush(struct policy_model *model);
 
-/** policy_model_counts() - so far; the model's. */
+/** policy_model_counts() - return the statistics so far; owned by the model */
 const struct policy_counts *policy_model_counts(const struct policy_model *model);
 
-/** policy_model_destroy() - NULL is fine. */
+/** policy_model_destroy() - free a model; NULL is allowed */
 void policy_model_destroy(struct policy_model *model);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Keys that follow a pattern, as those of programs and processes do: does a hash
- * function spread them over the sets of a table?
+ * Keys that follow a pattern, as those of programs and processes do, to test whether a hash
+ * function spreads them over the sets of a table.
  */
 #ifndef DCPI_TESTS_POLICY_PATTERN_H
 #define DCPI_TESTS_POLICY_PATTERN_H
@@ -12,20 +12,21 @@
 
 #include "tests/policy_hash.h"
 
-/* In excess of four places, of keys that are half as many as places: two to a
- * set on average, so if they fall at random (Poisson's distribution): */
+/*
+ * Share of keys in excess of four per set, with half as many keys as places. There are two keys per
+ * set on average; for random keys (Poisson's distribution) the share is:
+ */
 #define POLICY_EXCESS_RANDOM 0.0376
-/* What is accepted of a function: of one pattern, and of all on average. */
+/* Limits for a hash function: for each pattern, and for the mean of all patterns. */
 #define POLICY_EXCESS_MAX (4 * POLICY_EXCESS_RANDOM)
 #define POLICY_EXCESS_MEAN (2 * POLICY_EXCESS_RANDOM)
 
 /**
- * struct policy_pattern - keys that differ in up to two ways
- * @name:   in words
- * @events: of each PC
- * @pcs:    different PCs, @stride bytes apart; after so many the same ones come
- *          again in
- * @pids, @generations: that much further
+ * struct policy_pattern - keys that differ in up to two fields
+ * @name:   description
+ * @events: events of each PC
+ * @pcs:    different PCs, @stride bytes apart; the same PCs are repeated for each of
+ * @pids, @generations: the next processes or generations
  */
 struct policy_pattern {
 	const char *name;
@@ -40,13 +41,13 @@ extern const struct policy_pattern policy_patterns[];
 extern const size_t policy_pattern_count;
 
 /**
- * policy_excess() - share of keys that find no place
+ * policy_excess() - return the share of keys for which their set has no place
  * @entries: places, in sets of four; there are half as many keys
  */
 double policy_excess(const struct policy_hash *hash, uint32_t entries,
 		     const struct policy_pattern *pattern);
 
-/** policy_hash_fit() - whether it spreads every pattern well enough. */
+/** policy_hash_fit() - return true if the function spreads every pattern within the limits */
 bool policy_hash_fit(const struct policy_hash *hash, uint32_t entries);
 
 #endif

@@ -132,7 +132,7 @@ int policy_run(const struct policy_trace *trace, const struct policy *policy, ui
 	return 0;
 }
 
-/* One CPU's store. @taken: samples that came out of it. */
+/* The store of one CPU. @taken: samples delivered by the store. */
 struct run {
 	struct sample_store store __attribute__((aligned(64)));
 	uint64_t taken;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Traces in memory, replayed against models of stores and against the store. */
+/* Traces in memory, replayed against models of stores and against the real store. */
 #ifndef DCPI_TESTS_POLICY_RUN_H
 #define DCPI_TESTS_POLICY_RUN_H
 
@@ -20,7 +20,7 @@ struct policy_stream {
 
 /**
  * struct policy_trace - a trace
- * @name:    of its file, without folder and ending
+ * @name:    of its file, without folder and suffix
  * @samples: in all streams
  * @keys:    different (program counter, tag) on one CPU, summed over CPUs
  */
@@ -39,9 +39,9 @@ int policy_trace_read(struct policy_trace *trace, const char *path, struct error
 void policy_trace_deinit(struct policy_trace *trace);
 
 /**
- * policy_run() - what a model of a store makes of a trace, a store for each CPU
+ * policy_run() - replay a trace against a model, with one store per CPU
  * @flush_every: samples of a CPU after which its store is flushed; 0: never
- * @counts:      zero, or what is to be added to
+ * @counts:      zero, or counts to add to
  *
  * Return: 0 or -ENOMEM.
  */
@@ -49,12 +49,12 @@ int policy_run(const struct policy_trace *trace, const struct policy *policy, ui
 	       struct policy_counts *counts);
 
 /**
- * policy_store_run() - what kmod/core/sample_store.c makes of it
+ * policy_store_run() - replay a trace against kmod/core/sample_store.c
  *
- * As policy_run(). In @counts, @hits[0] stands for all hits, and moves are zero.
+ * Parameters as policy_run(). In @counts, @hits[0] is the number of all hits, and moves are zero.
  *
- * Return: 0; -ENOMEM; -EINVAL bad number of entries; -EIO samples were lost, or
- * counts do not add up.
+ * Return: 0; -ENOMEM; -EINVAL bad number of entries; -EIO samples were lost, or counts do not add
+ * up.
  */
 int policy_store_run(const struct policy_trace *trace, uint32_t entries, uint64_t flush_every,
 		     struct policy_counts *counts);

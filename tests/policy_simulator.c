@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The policy simulator: replays traces against other stores than the one that
- * is shipped (DCPI section 5.4), and writes what it finds as Markdown.
+ * The policy simulator: replay traces against the shipped store and alternatives (DCPI section
+ * 5.4), and print the results as Markdown.
  *
- *	policy_simulator TRACE...
+ * policy_simulator TRACE...
  *
- * Exit status 1: the store does not do what the model says that it does, its
- * hash function is not fit, or a sample costs less by more than SLACK with
- * another order and hash function in as much memory and as many ways.
+ * Exit status 1: the store does not behave like its model, or its hash function is not fit. Also if
+ * another order and hash function with the same memory and ways cost less per sample by more than
+ * SLACK.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -21,9 +21,9 @@
 #include "tests/policy_run.h"
 #include "tests/policy_steps.h"
 
-/* Of the system's cost of a sample: policies that differ by less are equally good. */
+/* As a share of the system's cost of a sample: policies that differ by less are equally good. */
 #define SLACK 0.01
-/* A flush every 30 s at 5,200 samples a second, the daemon's defaults. */
+/* A flush every 30 s at 5,200 samples per second, the daemon's defaults. */
 #define FLUSH_EVERY 156000
 #define TRACES_MAX 64
 
@@ -32,7 +32,7 @@ static size_t trace_count;
 static struct policy_steps steps;
 static struct policy_cost cost;
 
-/* What a policy did, over traces of equal weight; rates are per sample. */
+/* Statistics of a policy over traces of equal weight; rates are per sample. */
 struct figures {
 	struct policy policy;
 	double misses;
@@ -94,7 +94,7 @@ static struct figures figures_of(const struct policy *policy)
 	return figures;
 }
 
-/* The cheapest policy so far of those that could be shipped. */
+/* The cheapest policy so far among those that could be shipped, and the shipped one. */
 static struct figures best, now;
 
 static double percent(double value, double of)
@@ -102,7 +102,7 @@ static double percent(double value, double of)
 	return 100 * (value / of - 1);
 }
 
-/* With the interrupt. */
+/* Return the cost including the interrupt. */
 static double whole(const struct figures *f)
 {
 	return POLICY_FLOOR_COST + f->system;
@@ -176,7 +176,7 @@ static void costs_print(void)
 	       POLICY_DELIVERY_COST);
 }
 
-/* The store and the model of it must agree to the last eviction. */
+/* Check that the store and its model agree on every count, including evictions. */
 static int store_check(void)
 {
 	static const uint32_t sizes[] = {64, 1024, DCPI_TABLE_ENTRIES_DEFAULT, 65536};
@@ -249,7 +249,7 @@ static void hashes_print(void)
 	}
 }
 
-/* Regular keys, as programs and processes have them, against each function. */
+/* Print the excess of regular keys, like those of programs and processes, for each function. */
 static void patterns_print(void)
 {
 	size_t i, pattern;
@@ -273,7 +273,7 @@ static void patterns_print(void)
 	}
 }
 
-/* Every order with every function: system, relative to what is shipped. */
+/* Print each order with each function: cost of the system, relative to the shipped policy. */
 static void joint_print(void)
 {
 	struct policy policy = shipped;
@@ -327,7 +327,7 @@ static void sizes_print(void)
 	}
 }
 
-/* One workload a row, one policy a column: misses and the system's cost. */
+/* Print one workload per row and one policy per column: misses and the system's cost. */
 static void workloads_print(void)
 {
 	static const struct {
@@ -360,7 +360,7 @@ static void workloads_print(void)
 	printf(" |\n");
 }
 
-/* What the paper found, tried on these traces. */
+/* Print the paper's comparisons, repeated on these traces. */
 static void paper_print(void)
 {
 	struct policy policy = shipped;

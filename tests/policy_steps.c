@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Nothing, each kind of hit, each kind of miss. */
+/* The empty function, each kind of hit, each kind of miss. */
 #define TRIALS (1 + SAMPLE_WAYS + SAMPLE_WAYS + 1)
 #define STEPS_MAX 10000
 
@@ -22,7 +22,7 @@ static unsigned int count_nothing(struct sample_store *store, u64 pc, u64 tag)
 	return SAMPLE_HIT;
 }
 
-/* The code between two stops is the same for every trial but for @count. */
+/* Everything between the two stops is the same for each trial, except @count. */
 static __attribute__((noinline)) unsigned int trial(count_fn volatile count,
 						    struct sample_store *store, u64 pc)
 {
@@ -34,7 +34,7 @@ static __attribute__((noinline)) unsigned int trial(count_fn volatile count,
 	return result;
 }
 
-/* Program counters that share a set: all that a table of one set sees. */
+/* Fill a table of one set, so that all program counters share the set. */
 static void store_fill(struct sample_store *store, u64 entries)
 {
 	u64 pc;
@@ -47,7 +47,7 @@ static void store_fill(struct sample_store *store, u64 entries)
 		sample_store_count(store, pc, dcpi_tag(1000, 1, 0));
 }
 
-/* Entry of the set where the hit of a trial is to be, whatever the policy. */
+/* Return the pc of the entry at @place, so that a trial can hit it under any policy. */
 static u64 pc_at(const struct sample_store *store, u32 place)
 {
 	return sample_store_table(store).entries[place].pc;
@@ -80,7 +80,7 @@ static _Noreturn void child(void)
 	_exit(right ? 0 : 1);
 }
 
-/* Waits for a stop by this signal. */
+/* Wait for a stop by signal @wanted. */
 static int stop_wait(pid_t pid, int wanted)
 {
 	int status;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* How many instructions the store takes: it is stepped through. */
+/* Instruction counts of the store, measured by single-stepping. */
 #ifndef DCPI_TESTS_POLICY_STEPS_H
 #define DCPI_TESTS_POLICY_STEPS_H
 
@@ -8,10 +8,10 @@
 #include "kmod/core/sample_store.h"
 
 /**
- * struct policy_steps - instructions of sample_store_count(), call included
+ * struct policy_steps - instructions of sample_store_count(), including the call
  * @hit:   an entry at this place of its set
- * @free:  a miss that takes this place
- * @evict: a miss that throws an entry out
+ * @free:  a miss that takes this free place
+ * @evict: a miss that evicts an entry
  */
 struct policy_steps {
 	uint32_t hit[SAMPLE_WAYS];
@@ -20,10 +20,9 @@ struct policy_steps {
 };
 
 /**
- * policy_steps_measure() - step through a child, by ptrace(2)
+ * policy_steps_measure() - single-step a child process by ptrace(2)
  *
- * Return: 0; -EIO it did something else than it was told to; errors of
- * fork(2) and ptrace(2).
+ * Return: 0; -EIO if the child behaved unexpectedly; errors of fork(2) and ptrace(2).
  */
 int policy_steps_measure(struct policy_steps *steps);
 

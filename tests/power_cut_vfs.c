@@ -12,7 +12,7 @@
 #define FILES_MAX 8
 #define SECTOR 512
 
-/* A write, or with no data the file's new length. */
+/* A write; without data, a truncation to @offset bytes. */
 struct change {
 	int64_t offset;
 	int64_t bytes;
@@ -20,20 +20,20 @@ struct change {
 	struct change *next;
 };
 
-/* What the disk has of a file, and what it was told since the last sync. */
+/* Synced contents of a file, and the changes since the last sync. */
 struct disk {
 	char *path;
-	bool synced; /* a file that never was may not even be there */
+	bool synced; /* a file that was never synced may be missing after a power failure */
 	uint8_t *data;
 	int64_t bytes;
 	struct change *first;
 	struct change **last;
 };
 
-/* SQLite allocates szOsFile bytes: ours, then those of the file system below. */
+/* SQLite allocates szOsFile bytes: this structure, then that of the file system below. */
 struct file {
 	sqlite3_file base;
-	struct disk *disk; /* NULL: not looked after (shared memory has no file of ours) */
+	struct disk *disk; /* NULL: not tracked (shared memory has no file here) */
 	sqlite3_file below[];
 };
 
@@ -154,7 +154,7 @@ static int file_truncate(sqlite3_file *file, sqlite3_int64 bytes)
 	return down(file)->pMethods->xTruncate(down(file), bytes);
 }
 
-/* Nothing reaches this machine's disk: what would is what counts. */
+/* Only update the simulated disk; the machine's disk is not synced. */
 static int file_sync(sqlite3_file *file, int flags)
 {
 	struct disk *disk = ((struct file *)file)->disk;
@@ -256,13 +256,15 @@ static int vfs_open(sqlite3_vfs *self, const char *name, sqlite3_file *file, int
 	ours->base.pMethods = NULL;
 	if (rc != SQLITE_OK)
 		return rc;
-	assert_non_null(name); /* no temporary files */
+	assert_non_null(name); /* there are no temporary files */
 	ours->disk = disk_of(name, true);
 	ours->base.pMethods = &methods;
 	return SQLITE_OK;
 }
 
-/* Gone at once: that a deleted file comes back is a rollback journal's trouble, not a log's. */
+/*
+ * Deletion takes effect at once: only rollback journals suffer from a deleted file that reappears.
+ */
 static int vfs_delete(sqlite3_vfs *self, const char *name, int sync)
 {
 	struct disk *disk = disk_of(name, false);
@@ -301,10 +303,10 @@ void power_cut_unregister(void)
 	}
 }
 
-/* A drive writes what it was told in any order, or not at all; a sector whole. */
+/* A drive writes pending data in any order, or not at all, but whole sectors. */
 static void changes_chance(const struct disk *disk, uint8_t **data, int64_t *bytes, uint64_t *seed)
 {
-	uint64_t chance = unit_random(seed) % 5; /* quarters: none, some, all */
+	uint64_t chance = unit_random(seed) % 5; /* in quarters: none, some, all */
 	const struct change *change;
 	int64_t from, to;
 

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A file system for SQLite whose power can fail.
+ * A file system for SQLite that simulates power failures.
  *
- * Files are SQLite's usual ones. Beside each is kept what a disk would have of it
- * after a power failure: all that was synced, and of what was written since an
- * arbitrary part, 512-byte sector by sector. power_cut_save() puts one such state into
- * a directory; what was running goes on, so that one run has as many ends as one
- * likes.
+ * The files are SQLite's usual ones. In addition, the contents of a disk after a power failure are
+ * tracked for each file: all synced data, and an arbitrary part, in 512-byte sectors, of the data
+ * written since. power_cut_save() writes one such state into a directory. The program continues, so
+ * that one run can produce any number of power failures.
  */
 #ifndef DCPI_TESTS_POWER_CUT_VFS_H
 #define DCPI_TESTS_POWER_CUT_VFS_H
@@ -18,18 +17,18 @@
 typedef void (*power_cut_fn)(void *context);
 
 /**
- * power_cut_register() - from now on SQLite opens its files here
- * @lying: whether syncs do nothing, as on a disk that says that it is done
+ * power_cut_register() - make SQLite open its files through this file system
+ * @lying: syncs do nothing, as on a disk that acknowledges a sync without doing it
  */
 void power_cut_register(power_cut_fn before, void *context, bool lying);
 
-/** power_cut_unregister() - no more files are opened here; all must have been closed. */
+/** power_cut_unregister() - stop opening files here; all must have been closed */
 void power_cut_unregister(void);
 
 /**
- * power_cut_save() - the power fails now: what is left of each file
- * @directory: to put them in; files have the names that they have here
- * @seed:      chooses among all that can happen to what was not synced
+ * power_cut_save() - save a possible state of each file after a power failure now
+ * @directory: output directory; the files keep their names
+ * @seed:      chooses among the possible states of data that was not synced
  */
 void power_cut_save(const char *directory, uint64_t *seed);
 

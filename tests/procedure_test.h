@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the tests of procedure tables share. */
+/* Helpers shared by the tests of procedure tables. */
 #ifndef DCPI_TESTS_PROCEDURE_TEST_H
 #define DCPI_TESTS_PROCEDURE_TEST_H
 
@@ -13,7 +13,7 @@
 #include "lib/error.h"
 #include "tests/unit.h"
 
-/* An image with the identity its file has. */
+/* Return an image with the identity of its file. */
 static inline struct profile_image test_image(const char *path)
 {
 	struct profile_image image = {.kind = PROFILE_IMAGE_FILE, .path = path};
@@ -43,7 +43,7 @@ static inline struct procedure_table *test_table(const char *path, const char *d
 	return table;
 }
 
-/* A directory for this process, removed by test_remove(). */
+/* Make a directory for this process; test_remove() removes it. */
 static inline char *test_directory(void)
 {
 	char *path = strdup("/tmp/dcpi-unit-XXXXXX");
@@ -71,7 +71,7 @@ static inline void test_remove(char *directory)
 	free(directory);
 }
 
-/* Whether the table keeps its promises to whoever asks for @offset. */
+/* Check the invariants of a lookup of @offset. */
 static inline void test_lookup(const struct procedure_table *table, uint64_t offset)
 {
 	const struct procedure *procedure;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the tests of the profile database share: a directory, a model, a walk. */
+/* Fixture shared by the tests of the profile database: a directory, a model, a walk. */
 #ifndef DCPI_TESTS_PROFILE_DB_FIXTURE_H
 #define DCPI_TESTS_PROFILE_DB_FIXTURE_H
 
@@ -21,7 +21,7 @@
 #define MODEL_PIDS 3
 #define MODEL_OFFSETS 64
 
-/* The model: a count for each place that a sample can be. */
+/* The model: a count for each possible place of a sample. */
 struct model {
 	uint64_t count[MODEL_EPOCHS][MODEL_IMAGES][MODEL_EVENTS][MODEL_PIDS][MODEL_OFFSETS];
 };
@@ -67,7 +67,7 @@ static inline struct profile_epoch model_epoch(unsigned int i)
 	};
 }
 
-/* A directory of the test's own; path_of() gives a name in it, good for 15 more calls. */
+/* A directory for the test. path_of() returns a path in it, valid for 15 more calls. */
 static char fixture_directory[64];
 
 static inline const char *path_of(const char *name)
@@ -96,7 +96,7 @@ static inline int fixture_teardown(void **state)
 	return system(command);
 }
 
-/* A committed database is never opened itself: readers leave files beside it. */
+/* Tests open a copy of a committed database: readers leave files next to it. */
 static inline void copy_file(const char *from, const char *to)
 {
 	char command[512];
@@ -105,7 +105,7 @@ static inline void copy_file(const char *from, const char *to)
 	assert_int_equal(system(command), 0);
 }
 
-/* An edge that the number of a merge determines, counted once. */
+/* Add an edge determined by the number of a merge, counted once. */
 static inline int numbered_edge(struct profile_writer *writer, int64_t image, uint64_t number,
 				struct error *err)
 {
@@ -115,7 +115,7 @@ static inline int numbered_edge(struct profile_writer *writer, int64_t image, ui
 				    &edge, 1, err);
 }
 
-/* Adds up edges; each must be one that numbered_edge() writes. */
+/* Sum up edges; each must be one that numbered_edge() writes. */
 static inline int numbered_edges_sum(void *context, const struct profile_edges *edges)
 {
 	uint64_t *sum = context;
@@ -169,7 +169,7 @@ static inline struct profile_reader *open_reader(const char *path)
 	return reader;
 }
 
-/* What a query that gives one number gives. */
+/* Return the result of a query for one number. */
 static inline int64_t number(const char *path, const char *sql)
 {
 	struct database db = {0};
@@ -182,7 +182,7 @@ static inline int64_t number(const char *path, const char *sql)
 	return ret;
 }
 
-/* Forgets all that is to go, in as many steps as it takes. Return: epochs. */
+/* Expire all data beyond the limits, in as many steps as needed. Return: epochs. */
 static inline unsigned int expire_all(struct profile_writer *writer, int64_t before_ns,
 				      uint64_t bytes_max)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Merges that can be told from what they leave: of each committed state of a database it is
- * known how many it has, and what they put there.
+ * Merges that can be identified by their results: every committed state of a database determines
+ * its number of merges and the data they added.
  */
 #ifndef DCPI_TESTS_PROFILE_DB_MERGES_H
 #define DCPI_TESTS_PROFILE_DB_MERGES_H
@@ -33,7 +33,7 @@ static inline int try_write(const char *path)
 	return r;
 }
 
-/* Of each image one, in its first merge; each number depends on it. */
+/* Write one recording per image, in its first merge; each value depends on its number. */
 static inline int numbered_recording(struct profile_writer *writer, int64_t image, uint64_t number)
 {
 	static const char *const texts[] = {"main", "a_procedure"};
@@ -52,7 +52,7 @@ static inline int numbered_recording(struct profile_writer *writer, int64_t imag
 	return profile_writer_recording(writer, image, &recording, &err);
 }
 
-/* What is read is what was written of that image. */
+/* Check that the recording read is the one written for that image. */
 static inline int check_recording(void *context, const struct profile_recording *recording)
 {
 	uint64_t *sum = context;
@@ -69,8 +69,8 @@ static inline int check_recording(void *context, const struct profile_recording 
 }
 
 /*
- * A merge by its number: samples at offsets that depend on it, three in all,
- * and the epoch's interrupts, so that every committed state can be told.
+ * Run merge @number: three samples in all at offsets that depend on @number, and the epoch's
+ * interrupts, so that every committed state can be identified.
  */
 static inline int merge(struct profile_writer *writer, uint64_t number)
 {
@@ -116,7 +116,7 @@ static inline void write_merges(const char *path, uint64_t count)
 	profile_writer_close(writer);
 }
 
-/* What an epoch should hold and what its profiles do. */
+/* Interrupts expected in an epoch, and the sums of its profiles. */
 struct totals {
 	int64_t epoch;
 	uint64_t interrupts;

@@ -23,7 +23,7 @@ static double uniform(uint64_t *seed)
 	return ((double)(next_random(seed) >> 11) + 0.5) / 0x1p53;
 }
 
-/* Between two bounds, any order of magnitude alike. */
+/* Draw from @low to @high, with equal probability for each order of magnitude. */
 static double log_uniform(uint64_t *seed, double low, double high)
 {
 	return low * pow(high / low, uniform(seed));
@@ -75,7 +75,7 @@ static void add_edge(struct plan *plan, uint32_t from, uint32_t to, double proba
 	plan->probability[plan->edge_count++] = probability;
 }
 
-/* A branch's: some are nearly always the same. */
+/* Draw the probability of a branch; some branches almost always go the same way. */
 static double branch_probability(uint64_t *seed)
 {
 	double p = uniform(seed);
@@ -126,7 +126,7 @@ static struct region make_switch(struct plan *plan, unsigned int depth)
 	return region;
 }
 
-/* The test comes last, or first; a break may leave from within. */
+/* Make a loop with its test at the end or at the start; a break may leave from its body. */
 static struct region make_loop(struct plan *plan, unsigned int depth)
 {
 	double stay = 1 - 1 / log_uniform(plan->seed, 1.5, 300);
@@ -174,7 +174,10 @@ static struct region make_region(struct plan *plan, unsigned int depth)
 	return (struct region){first.entry, second.exit};
 }
 
-/* Executions of each block for one of the procedure: (1 - P') x = entry, eliminated. */
+/*
+ * Compute executions of each block per entry of the procedure: solve (I - P') x = entry by
+ * elimination.
+ */
 static void solve_flow(const struct plan *plan, const struct region *all, double *x)
 {
 	uint32_t n = plan->block_count;
@@ -214,7 +217,7 @@ static double *allocate(size_t count)
 	return memory;
 }
 
-/* M of each instruction, and where it comes from. */
+/* Draw M of each instruction, and the instruction it depends on; sum M up by block. */
 static void make_schedule(struct generated_profile *g, uint64_t *seed)
 {
 	g->schedule.insns = calloc(g->cfg->insn_count, sizeof(*g->schedule.insns));
@@ -239,7 +242,7 @@ static void make_schedule(struct generated_profile *g, uint64_t *seed)
 	}
 }
 
-/* Cycles that each instruction really takes, on average. */
+/* Return the mean cycles that an instruction takes in truth. */
 static double true_cycles(const struct generated_profile *g, uint32_t i,
 			  const struct profile_recipe *recipe, uint64_t *seed)
 {
@@ -266,7 +269,7 @@ static void draw_samples(struct generated_profile *g, const struct profile_recip
 		total += cycles[i] * g->block_truth[g->cfg->block_of[i]];
 	}
 	if (total == 0)
-		total = 1; /* a lone instruction that should take a cycle and takes none */
+		total = 1; /* a single instruction of one cycle was made to take none */
 	for (uint32_t b = 0; b < g->cfg->block_count; b++)
 		g->block_truth[b] *= recipe->samples / total;
 	for (uint32_t e = 0; e < g->cfg->edge_count; e++)
@@ -279,7 +282,7 @@ static void draw_samples(struct generated_profile *g, const struct profile_recip
 	free(cycles);
 }
 
-/* Directions of branches, as often as their block was sampled. */
+/* Draw the directions of branches, as many as samples of their block. */
 static void draw_edges(struct generated_profile *g, uint64_t *seed)
 {
 	g->profile.edge_samples = allocate(g->cfg->edge_count);
@@ -301,7 +304,7 @@ static void draw_edges(struct generated_profile *g, uint64_t *seed)
 	}
 }
 
-/* The fixture sorts edges by origin and keeps their order otherwise: so do we. */
+/* The fixture sorts edges by source block and keeps their order otherwise; so does this code. */
 static void lay_out_truth(struct generated_profile *g, const struct plan *plan)
 {
 	for (uint32_t e = 0, from = 0; from < plan->block_count; from++) {
@@ -310,7 +313,7 @@ static void lay_out_truth(struct generated_profile *g, const struct plan *plan)
 				g->edge_truth[e++] = plan->probability[k] * g->block_truth[from];
 		}
 	}
-	/* There is one entry, and it comes last. */
+	/* The only entry edge comes last. */
 	g->edge_truth[g->cfg->edge_count - 1] = 1;
 }
 

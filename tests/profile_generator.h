@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Procedures that never were, with known frequencies: random structured graphs with random
- * branch probabilities, random schedules, dynamic stalls of all sizes, and samples drawn
- * from what follows.
+ * Generated procedures with known frequencies: random structured graphs with random branch
+ * probabilities, random schedules, dynamic stalls of all sizes, and samples drawn from these.
  */
 #ifndef DCPI_TESTS_PROFILE_GENERATOR_H
 #define DCPI_TESTS_PROFILE_GENERATOR_H
@@ -10,13 +9,13 @@
 #include "analysis/frequency/frequency.h"
 
 /**
- * struct profile_recipe - what to make
+ * struct profile_recipe - parameters of a procedure
  * @depth:         of nested constructs: 4 makes about 30 blocks
- * @samples:       to draw, about
- * @edge_samples:  each sample also tells a branch's direction
- * @stall_share:   of instructions that have dynamic stalls; nine times as many of blocks'
- *                 first ones (what simulated machines show at 0.1)
- * @wrong_share:   of instructions whose M is one cycle too big or too small
+ * @samples:       approximate number of samples
+ * @edge_samples:  each sample also records a branch direction
+ * @stall_share:   share of instructions with dynamic stalls; nine times as large for first
+ *                 instructions of blocks (0.1 matches simulated machines)
+ * @wrong_share:   share of instructions with an M one cycle too big or too small
  */
 struct profile_recipe {
 	unsigned int depth;
@@ -26,7 +25,7 @@ struct profile_recipe {
 	double wrong_share;
 };
 
-/** struct generated_profile - a procedure, its profile, and the truth. */
+/** struct generated_profile - a procedure, its profile, and its true frequencies */
 struct generated_profile {
 	struct cfg *cfg;
 	struct cfg_facts facts;
@@ -38,20 +37,20 @@ struct generated_profile {
 	double *edge_truth;
 };
 
-/** profile_generate() - make one; without memory the test ends. */
+/** profile_generate() - generate a procedure; the test aborts if memory runs out */
 void profile_generate(struct generated_profile *ret, const struct profile_recipe *recipe,
 		      uint64_t *seed);
 
 void generated_profile_deinit(struct generated_profile *generated);
 
 /**
- * struct profile_score - how good estimates are, weighted: frequencies by samples, edges by
+ * struct profile_score - weighted accuracy of estimates: frequencies by samples, edges by
  * executions; divide by @samples and @executions
  * @within:       relative error within 5, 10, 15, 45%
- * @edges_within: likewise
- * @covered:      the truth is in the interval
- * @far:          error above 15%; @far_flagged: of these, with low confidence
- * @confident:    not low confidence
+ * @edges_within: the same for edges
+ * @covered:      the true frequency is in the interval
+ * @far:          error above 15%; @far_flagged: part of @far with low confidence
+ * @confident:    confidence is not low
  */
 struct profile_score {
 	double samples;
@@ -65,7 +64,7 @@ struct profile_score {
 	double edges_covered;
 };
 
-/** profile_score_add() - compare an estimate to the truth. */
+/** profile_score_add() - compare an estimate to the true frequencies */
 void profile_score_add(struct profile_score *score, const struct generated_profile *generated,
 		       const struct frequency *frequency);
 

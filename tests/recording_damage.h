@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Recordings that are damaged, for tests of what reads them. */
+/* Damaged recordings, for tests of their readers. */
 #ifndef DCPI_TESTS_RECORDING_DAMAGE_H
 #define DCPI_TESTS_RECORDING_DAMAGE_H
 
@@ -13,7 +13,7 @@ static inline bool offset_of(const void *context, uint64_t address, uint64_t *of
 	return true;
 }
 
-/* One number of one table becomes another one, small or any. */
+/* Replace one value of one table with another, either small or arbitrary. */
 static inline void damage(struct recording_builder *builder, uint64_t *seed)
 {
 	struct recording_builder_table *table =
@@ -32,7 +32,7 @@ static inline void damage(struct recording_builder *builder, uint64_t *seed)
 		builder->table_count--;
 }
 
-/* As it was before damage: nothing of it is lost. */
+/* Restore a recording to its state before damage(). */
 static inline void heal(struct recording_builder *builder, const struct recording_builder *before)
 {
 	builder->table_count = before->table_count;

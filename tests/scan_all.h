@@ -8,7 +8,7 @@
 #include "loader-hook/process_scan.h"
 #include "tests/unit.h"
 
-/* Return: the processes that could be read. */
+/* Return: the number of processes that could be read. */
 static inline int scan_all(image_event_fn handle, void *context)
 {
 	uint32_t *pids;

@@ -8,7 +8,7 @@
 
 static struct image_code *self;
 
-/* For cmocka_run_group_tests(). */
+/* Setup function for cmocka_run_group_tests(). */
 static inline int open_self(void **state)
 {
 	struct profile_image image = {.kind = PROFILE_IMAGE_FILE, .path = "/proc/self/exe"};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A side band of this machine's, and how much of what it told. */
+/* A side band of this machine, and counts of its events. */
 #ifndef DCPI_TESTS_SIDE_BAND_FIXTURE_H
 #define DCPI_TESTS_SIDE_BAND_FIXTURE_H
 
@@ -45,7 +45,7 @@ static inline void count(void *context, const struct image_event *event)
 	}
 }
 
-/* Counts from nothing what one drain tells. */
+/* Count the events of one drain, starting from zero. */
 static inline uint64_t drain(struct side_band *band, struct counts *counts)
 {
 	*counts = (struct counts){0};

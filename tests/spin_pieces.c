@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How long a fixed piece of work takes, on average, on one CPU that others use too:
+ * Measure the mean time of a fixed piece of work on one CPU that other processes use too:
  *
- *	spin_pieces CPU SECONDS
+ * spin_pieces CPU SECONDS
  *
- * Prints nanoseconds. A piece takes some 100 us. Left out are those in which the thread
- * was preempted, and those that took three times the median: other processes, and a
- * hypervisor that gave the CPU to another machine, are not what is asked for. Interrupts
- * are: those of sampling, and the kernel's own.
+ * Prints nanoseconds. A piece takes about 100 us. Pieces in which the thread was preempted, or that
+ * took three times the median, are omitted: they measure other processes, or a hypervisor that gave
+ * the CPU to another machine. Interrupts are included: those of sampling, and the kernel's own.
  */
 #include <sched.h>
 #include <stdint.h>

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program that stops its profiler while that has breakpoints in the program's code:
+ * A program that stops its profiler while the profiler has breakpoints in the program's code:
  *
- *	stop_profiler HOW ATTEMPTS [PID]
+ * stop_profiler HOW ATTEMPTS [PID]
  *
  * HOW: stop (SIGSTOP), trace (a debugger's stop), freeze (a control group of version 2), kill
- * (SIGKILL; at most one attempt). It does so to the process PID (the parent) and to all of its
- * descendants, kill to the process alone. One thread executes loops; another compares their code
- * with a copy. Prints for each attempt:
+ * (SIGKILL; at most one attempt). The program stops process PID (default: its parent) and all
+ * descendants of PID; "kill" ends only PID. One thread executes loops; another compares the code of
+ * the loops with a copy. For each attempt the program prints:
  *
- *	gone GONE_US stalled STALLED_US iterations N
+ * gone GONE_US stalled STALLED_US iterations N
  *
- * GONE_US: from the stop until the code was as it was; STALLED_US: the longest time for which the
- * comparing thread itself did not run meanwhile; N: iterations of the loop meanwhile. "absent": no
- * breakpoint came within 10 s; "stuck": it was there for more than 5 s. Exit status 2: HOW is not
- * possible here.
+ * GONE_US: time from the stop until the code was restored; STALLED_US: the longest time in this
+ * interval that the comparing thread itself did not run; N: iterations of the loop in this
+ * interval. "absent": no breakpoint appeared within 10 s; "stuck": the breakpoint stayed for more
+ * than 5 s. Exit status 2: HOW is not possible here.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -38,7 +38,7 @@
 #define ABSENT_NS (10 * NS_PER_SECOND)
 #define STUCK_NS (5 * NS_PER_SECOND)
 #define POLL_NS (NS_PER_MS / 5)
-/* After a stop the profiler places no probe for a while. */
+/* The profiler places no probe for some time after a stop. */
 #define PAUSE_NS (1300 * NS_PER_MS)
 
 static volatile uint64_t iterations;
@@ -51,8 +51,8 @@ struct tasks {
 };
 
 /*
- * Branches that depend on flags, in a section of their own. A branch that the profiler knows well
- * gets few further probes, so each attempt has a loop of its own.
+ * Branches that depend on flags, in a separate section. A branch whose frequency the profiler knows
+ * well gets few further probes, so each attempt uses another loop.
  */
 #define LOOP_DEFINE(number)                                                                        \
 	__attribute__((noinline, section("watched"))) static void loop_##number(void)              \
@@ -138,7 +138,7 @@ static void tasks_add(struct tasks *tasks, pid_t id)
 		tasks->id[tasks->count++] = id;
 }
 
-/* @descend: only those that descend from others of them */
+/* @descend: add only descendants of processes in @tasks */
 static void numbers_add(struct tasks *tasks, const char *path, bool descend)
 {
 	DIR *directory = opendir(path);
@@ -154,7 +154,7 @@ static void numbers_add(struct tasks *tasks, const char *path, bool descend)
 		closedir(directory);
 }
 
-/* @threads: also those of the profiler, which a debugger stops one by one */
+/* @threads: also the profiler's threads, which a debugger stops one by one */
 static void tasks_find(struct tasks *tasks, pid_t profiler, bool threads)
 {
 	char path[64];
@@ -165,7 +165,9 @@ static void tasks_find(struct tasks *tasks, pid_t profiler, bool threads)
 		snprintf(path, sizeof(path), "/proc/%d/task", profiler);
 		numbers_add(tasks, path, false);
 	}
-	/* A process has a larger number than its parent, as a rule. */
+	/*
+	 * The second pass finds children with smaller numbers than their parents, which are rare.
+	 */
 	numbers_add(tasks, "/proc", true);
 	numbers_add(tasks, "/proc", true);
 }
@@ -184,7 +186,7 @@ static bool file_write(const char *folder, const char *name, int value)
 	return fclose(file) == 0 && done;
 }
 
-/* Out: @group. Return: false: there are no control groups of version 2, or not for us. */
+/* Make a control group and set @group. Return: false if version 2 is missing or not permitted. */
 static bool group_make(void)
 {
 	char line[1024], root[256];
@@ -215,7 +217,7 @@ static void group_empty(void)
 		fclose(file);
 }
 
-/* Processes of the profiler may come into the group still, and others end in it. */
+/* Processes of the profiler may still enter the group, and others end in it. */
 static void group_remove(void)
 {
 	int tries = 0;
@@ -226,7 +228,7 @@ static void group_remove(void)
 	} while (rmdir(group) < 0 && ++tries < 100);
 }
 
-/* Processes that are new since @tasks were found are stopped as well, and added. */
+/* Stop the processes in @tasks, and stop and add those created since @tasks was filled. */
 static void stop(const char *how, pid_t profiler, struct tasks *tasks)
 {
 	if (how[0] == 'f')
@@ -260,7 +262,7 @@ static void go_on(const char *how, const struct tasks *tasks)
 		file_write(group, "cgroup.freeze", 0);
 }
 
-/* Return: false: no breakpoint came. */
+/* Wait for a breakpoint. Return: false if none appeared. */
 static bool breakpoint_await(void)
 {
 	uint64_t begin_ns = clock_monotonic_ns();
@@ -299,7 +301,7 @@ static void attempt(const char *how, pid_t profiler)
 	struct tasks tasks;
 	uint64_t stopped_ns;
 
-	/* A group is entered before: its processes' children are in it, too. */
+	/* Enter the group before the stop, so that children of the processes are in it, too. */
 	if (how[0] == 'f') {
 		tasks_find(&tasks, profiler, false);
 		for (int i = 0; i < tasks.count; i++)

@@ -17,8 +17,10 @@ static u64 model_random(struct store_model *model)
 	return z ^ z >> 31;
 }
 
-/* Keys share PCs and differ in one field of the tag, so that all of it counts.
- * Key 0 is the one that looks like an empty entry. */
+/*
+ * Keys share PCs and differ in one field of the tag, so that each field is tested. Key 0 looks like
+ * an empty entry.
+ */
 static u64 key_pc(u32 key)
 {
 	return key < 8 ? 0 : 0xffffffff81000000ULL + (u64)(key / 8) * 4;
@@ -47,7 +49,7 @@ static u32 key_of(const struct dcpi_sample *entry)
 	return STORE_MODEL_KEYS;
 }
 
-/* Edges of all shapes: near, at both ends of what is near, far in every way. */
+/* Edges of all kinds: near, at both limits of near edges, and all kinds of far edges. */
 static u64 edge_from(u32 key)
 {
 	u64 place = (u64)(key / 16) * 4;
@@ -120,7 +122,9 @@ static void sample_out(struct store_model *model, const struct dcpi_sample *entr
 	model->delivered += count;
 }
 
-/* A far edge's second entry is in the same chunk; a hole only at a buffer's end. */
+/*
+ * The second entry of a far edge is in the same chunk; an unused entry is only at a buffer's end.
+ */
 static void take_out(struct store_model *model, struct sample_chunk chunk, bool table)
 {
 	const struct dcpi_sample *entry;
@@ -209,7 +213,7 @@ static void do_edge(struct store_model *model)
 		CHECK(model, store->edges_lost == before.edges_lost);
 	}
 	CHECK(model, !!(result & SAMPLE_WAKE) == (store->flips > before.flips));
-	/* Nothing of it shows in the counters of samples. */
+	/* An edge does not change the counters of samples. */
 	CHECK(model,
 	      store->hits == before.hits && store->misses == before.misses &&
 		      store->direct == before.direct &&
@@ -242,7 +246,7 @@ static void do_retire(struct store_model *model)
 		CHECK(model, sample_store_full(&model->store, &chunk) >= 0);
 }
 
-/* Reads part of the table in pieces while samples go on arriving. */
+/* Read part of the table in pieces while further samples arrive. */
 static void do_flush(struct store_model *model, u32 keys)
 {
 	struct sample_chunk table = sample_store_table(&model->store), piece;
@@ -266,7 +270,7 @@ static void do_flush(struct store_model *model, u32 keys)
 	sample_store_flush_end(&model->store);
 }
 
-/* Of samples and, after those, of near edges. */
+/* Return the index of a sample's key; those of near edges follow those of samples. */
 static u32 table_key_of(const struct dcpi_sample *entry)
 {
 	__u64 from, to;
@@ -280,7 +284,7 @@ static u32 table_key_of(const struct dcpi_sample *entry)
 	return STORE_MODEL_KEYS + edge_key_of(from, to, entry->tag & ~(u64)DCPI_COUNT_MAX);
 }
 
-/* No key may stand twice in the table. */
+/* Check that no key occurs twice in the table. */
 static void check_table(struct store_model *model)
 {
 	static u8 seen[STORE_MODEL_KEYS + STORE_MODEL_EDGES];
@@ -355,9 +359,9 @@ bool store_model_run(struct store_model *model, u64 operations)
 	u64 i;
 
 	start_round(model, &keys);
-	/* Slow readers lose samples, fast ones none. */
+	/* Slow readers lose samples, fast readers none. */
 	read_odds = 1U << model_random(model) % 12;
-	/* From no edges at all to little else. */
+	/* From no edges to mostly edges. */
 	edge_odds = (u32)(model_random(model) % 4) * 20;
 	for (i = 0; i < operations && model->failure == NULL; i++) {
 		u64 r = model_random(model) % 8192;

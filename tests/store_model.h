@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The sample store against a reference model, in both its compilations.
+ * Test of the sample store against a reference model, in both its compilations.
  *
- * Compiled into the unit tests and into a kernel module (tests/qemu), so it
- * uses nothing but the core's own environment.
+ * It is compiled into the unit tests and into a kernel module (tests/qemu), and therefore uses only
+ * the environment of the core.
  */
 #ifndef DCPI_TESTS_STORE_MODEL_H
 #define DCPI_TESTS_STORE_MODEL_H
@@ -21,12 +21,12 @@
  * struct store_model - the model and the store under test
  * @store:    under test
  * @memory:   its memory
- * @expected: by key, samples that the store took and has not handed out yet
- * @expected_edges: likewise, of edges
+ * @expected: by key, samples that the store took and has not delivered yet
+ * @expected_edges: the same for edges
  * @seed:     state of the random numbers
  * @taken, @lost, @delivered: samples so far
- * @edges, @edges_lost, @edges_delivered: likewise
- * @failure:  what was found to be wrong, NULL while all is well
+ * @edges, @edges_lost, @edges_delivered: edges so far
+ * @failure:  the violated invariant, or NULL
  */
 struct store_model {
 	struct sample_store store __attribute__((aligned(64)));
@@ -45,16 +45,16 @@ struct store_model {
 };
 
 /**
- * store_model_run() - one round: random operations on a store of one geometry
- * @model:      zeroed by the caller before its first round, then only @seed
- *              carries over
- * @operations: how many
+ * store_model_run() - run random operations on a store of one geometry
+ * @model:      zeroed by the caller before the first call; afterwards only @seed
+ *              is kept
+ * @operations: number of operations
  *
- * After each operation the store's own counters must agree with what it
- * returned; now and then, and at the end, every key's count must be found
- * exactly once over table, buffers and what was handed out.
+ * After each operation the store's counters must agree with its return values. Occasionally, and at
+ * the end, the count of every key must be found exactly once in the table, the buffers and the
+ * delivered samples.
  *
- * Return: whether all invariants held; if not, @model->failure says which.
+ * Return: true if all invariants held; otherwise @model->failure describes the violation.
  */
 bool store_model_run(struct store_model *model, u64 operations);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Traces for tests: made up, or recorded (tests/traces). */
+/* Traces for tests: generated, or recorded (tests/traces). */
 #ifndef DCPI_TESTS_TRACE_FIXTURE_H
 #define DCPI_TESTS_TRACE_FIXTURE_H
 
@@ -16,7 +16,7 @@
 /* A tenth of a second of a shell and its commands. */
 #define TRACE_FIXTURE "tests/traces/shell.trace"
 
-/* A file of its own; the caller removes it. */
+/* Create a temporary file; the caller removes it. */
 static inline void trace_fixture_path(char path[64])
 {
 	int fd;
@@ -27,7 +27,7 @@ static inline void trace_fixture_path(char path[64])
 	close(fd);
 }
 
-/* Near the last one as a rule, in user space or the kernel. */
+/* Return a sample, usually near the last one, in user space or the kernel. */
 static inline struct dcpi_sample trace_fixture_sample(uint64_t *seed, uint32_t events)
 {
 	uint64_t r = unit_random(seed), pc = r % 3000 * 4;
@@ -44,7 +44,7 @@ static inline struct dcpi_sample trace_fixture_sample(uint64_t *seed, uint32_t e
 	return sample;
 }
 
-/* A trace of so many samples of CPUs 0, 1 and 7. */
+/* Write a trace of @samples samples of CPUs 0, 1 and 7. */
 static inline void trace_fixture_write(const char *path, uint64_t seed, uint32_t samples,
 				       uint32_t events)
 {
@@ -61,7 +61,7 @@ static inline void trace_fixture_write(const char *path, uint64_t seed, uint32_t
 	assert_int_equal(trace_writer_destroy(writer, NULL), 0);
 }
 
-/* The whole file, malloc'd. */
+/* Return the contents of the file, allocated by malloc(). */
 static inline uint8_t *trace_fixture_bytes(const char *path, size_t *bytes)
 {
 	FILE *file = fopen(path, "re");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What every unit test includes: cmocka and what its header wants before it. */
+/* Included by every unit test: cmocka and the headers that its header requires. */
 #ifndef DCPI_TESTS_UNIT_H
 #define DCPI_TESTS_UNIT_H
 

@@ -15,7 +15,7 @@ enum {
 	OFFSETS = 40,
 };
 
-/* What was added and not dropped yet, the plain way. */
+/* Counts that were added and not dropped yet, in plain arrays. */
 static uint64_t model[IMAGES][EVENTS][PIDS][OFFSETS];
 
 static int add(struct accumulate *accumulate, const struct accumulate_key *key, const char *command,
@@ -37,7 +37,7 @@ static size_t pid_index(int64_t pid)
 
 #define LABELS 7
 
-/* Whose a sample is follows from its offset, so that the model need not know. */
+/* The label follows from the offset of a sample, so the model need not store it. */
 static uint32_t label_of(size_t offset)
 {
 	return (uint32_t)(offset * 5 % LABELS);
@@ -62,7 +62,7 @@ static void labels_check(const struct accumulate_bin *bin, const uint64_t *want)
 	assert_int_equal(count, expected);
 }
 
-/* Compares a bin with the model and takes it out of there; returns its samples. */
+/* Compare a bin with the model and remove it from the model; return its samples. */
 static uint64_t bin_check(struct accumulate *accumulate, struct accumulate_bin *bin)
 {
 	const struct profile_sample *samples;
@@ -146,12 +146,12 @@ static void memory_is_bounded_and_losses_named(void **state)
 		added += count;
 		assert_int_equal(added,
 				 accumulate_held(accumulate) + accumulate_refused(accumulate));
-		/* The map that grows last is the index of at most 400 bins, or smaller. */
+		/* The last map to grow is the index of at most 400 bins, or smaller. */
 		assert_true(accumulate_bytes(accumulate) < (64 << 10) + (8 << 10));
 	}
 	assert_true(accumulate_refused(accumulate) > 0);
 	assert_true(accumulate_held(accumulate) > 0);
-	/* Offsets that are there still count; and dropping makes room again. */
+	/* Known offsets are still counted, and dropping bins frees memory. */
 	held_before = accumulate_held(accumulate);
 	{
 		struct accumulate_bin *bin = accumulate_first(accumulate);
@@ -195,7 +195,7 @@ static void bins_are_in_order_of_age(void **state)
 	accumulate_destroy(accumulate);
 }
 
-/* Keys that differ in one part only are different bins, up to the extremes. */
+/* Keys that differ in only one part, up to its extreme values, have different bins. */
 static void keys_stay_apart(void **state)
 {
 	static const struct accumulate_key keys[] = {

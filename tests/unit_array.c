@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Sorting of what is nearly sorted. */
+/* Sorting of nearly sorted arrays. */
 #include "tests/unit.h"
 
 #include <stdlib.h>
@@ -44,7 +44,7 @@ static void sorted_ones_are_looked_at_once(void **state)
 	array_sort(values, 1, sizeof(int), by_value);
 }
 
-/* As a linker leaves them: parts of procedures in other places than the procedures. */
+/* As a linker leaves symbols: parts of procedures are far from their procedures. */
 static void interleaved_runs_cost_little(void **state)
 {
 	int values[COUNT];
@@ -71,7 +71,7 @@ static void any_order_is_sorted(void **state)
 	for (int i = 0; i < COUNT; i++)
 		values[i] = -i;
 	check(values, COUNT);
-	values[0] = COUNT; /* all others are out of line */
+	values[0] = COUNT; /* all others are out of order */
 	for (int i = 1; i < COUNT; i++)
 		values[i] = i;
 	check(values, COUNT);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The daemon's end of the LD_AUDIT library: children of this program are what speaks. */
+/* The daemon's end of the LD_AUDIT library; children of this program are the senders. */
 #include "tests/unit.h"
 
 #include <dirent.h>
@@ -52,7 +52,7 @@ static void note(void *context, const struct image_event *event)
 	log->count++;
 }
 
-/* Events of a process in the next drain. */
+/* Return the events of a process in the next drain. */
 static struct log *drain(pid_t pid)
 {
 	log_.pid = (uint32_t)pid;
@@ -61,7 +61,7 @@ static struct log *drain(pid_t pid)
 	return &log_;
 }
 
-/* As drain(), again until there is an event: the feed scans /proc once a second. */
+/* Call drain() until there is an event: the feed scans /proc once a second. */
 static struct log *drain_until_event(pid_t pid)
 {
 	uint64_t until = patience_end_ns();
@@ -101,7 +101,7 @@ static void map_add(struct datagram *datagram, uint64_t start)
 	memset(record->build_id, 7, 20);
 }
 
-/* As a program that begins does. */
+/* Send the first datagram of a starting program. */
 static void begin_send(struct datagram *datagram)
 {
 	char program[1024];
@@ -124,9 +124,9 @@ static void map_send(struct datagram *datagram, uint64_t start)
 }
 
 /*
- * A child that does one thing after the other, each when it is told to.
+ * A child that executes one step at a time, on request.
  *
- * @go: written to for the next one; @done: read from when it is done
+ * @go: written to start the next step; @done: read when the step is done
  */
 struct child {
 	pid_t pid;
@@ -195,7 +195,7 @@ static int teardown(void **state)
 	(void)state;
 	audit_feed_close(feed);
 	feed = NULL;
-	/* With nothing in it. */
+	/* Fails unless the directory is empty. */
 	return rmdir(work);
 }
 
@@ -243,7 +243,7 @@ static void a_program_is_followed(void **state)
 	log = drain(child.pid);
 	assert_int_equal(log->count, 1);
 	assert_int_equal(log->event[0].start, 0x20000);
-	/* When it was sent, not when it was read. */
+	/* The event has the time when it was sent, not when it was read. */
 	assert_true(log->event[0].time_ns <= before);
 	assert_int_equal(audit_feed_lost(feed), 0);
 	child_end(&child);
@@ -264,7 +264,7 @@ static void what_did_not_come_is_noticed(void **state)
 	assert_true(log->event[0].until_ns >= log->event[0].time_ns);
 	assert_int_equal(log->event[1].type, IMAGE_EVENT_FORK);
 	assert_true(log->event[1].scanned);
-	/* The truth is in /proc; this was only said. */
+	/* The contents of /proc are used; the reported library is not in them. */
 	assert_false(has_path(log, "/lib/told.so"));
 	assert_true(has_path(log, "unit_audit_feed"));
 	child_step(&child);
@@ -279,7 +279,7 @@ static void who_was_there_before_is_read(void **state)
 
 	(void)state;
 	child_step(&child);
-	/* Another daemon: it has not heard how that program began. */
+	/* Another daemon has not received the start of that program. */
 	audit_feed_close(feed);
 	assert_int_equal(audit_feed_open(&feed, socket_path, &err), 0);
 	child_step(&child);
@@ -301,7 +301,7 @@ static void who_has_ended_has_ended(void **state)
 	assert_int_equal(log->event[log->count - 1].type, IMAGE_EVENT_EXIT);
 }
 
-/* A program without the library takes the place of one that has it. */
+/* An exec from a program with the library into one without it is detected. */
 static void an_exec_that_nobody_tells_is_noticed(void **state)
 {
 	struct child child = child_start((const step_fn[]){step_begin, step_exec, NULL});
@@ -335,7 +335,7 @@ static size_t descriptors(void)
 	return count;
 }
 
-/* Bytes of all kinds, and descriptors that nobody asked for. */
+/* Invalid datagrams are counted as lost, and unsolicited descriptors are closed. */
 static void nonsense_is_counted(void **state)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
@@ -362,7 +362,7 @@ static void nonsense_is_counted(void **state)
 	memcpy(CMSG_DATA(rights), &given, sizeof(given));
 	for (i = 0; i < 4; i++)
 		assert_int_equal(sendmsg(fd, &message, 0), 10);
-	/* An empty one, and one that is too long. */
+	/* An empty datagram, and one that is too long. */
 	assert_int_equal(sendto(fd, bytes, 0, 0, (struct sockaddr *)&address, sizeof(address)), 0);
 	assert_int_equal(
 		sendto(fd, bytes, sizeof(bytes), 0, (struct sockaddr *)&address, sizeof(address)),
@@ -374,7 +374,7 @@ static void nonsense_is_counted(void **state)
 	close(fd);
 }
 
-/* More than the socket holds: nobody waits, and it shows. */
+/* If the socket overflows, senders do not wait, and the loss is reported. */
 static void nobody_waits(void **state)
 {
 	static struct datagram datagram;
@@ -394,7 +394,7 @@ static void nobody_waits(void **state)
 	assert_int_equal(poll(&readable, 1, 0), 1);
 	before = clock_monotonic_ns();
 	log = drain(getpid());
-	/* In doubt at once, not with the next that gets in. */
+	/* The loss is reported at once, not with the next datagram that is received. */
 	assert_int_equal(count_of(log, IMAGE_EVENT_LOST), 1);
 	assert_int_equal(log->event[log->count - 1].type, IMAGE_EVENT_LOST);
 	assert_true(log->event[log->count - 1].time_ns < before);
@@ -404,7 +404,7 @@ static void nobody_waits(void **state)
 	assert_true(audit_feed_lost(feed) > 0);
 }
 
-/* A process without the library, of which nobody tells. */
+/* A process without the library, which sends no datagrams, is found by scanning. */
 static void who_says_nothing_is_found(void **state)
 {
 	struct child child = child_start((const step_fn[]){NULL});
@@ -429,7 +429,7 @@ static void flood_count(void *context, const struct image_event *event)
 	flood_events += event->type == IMAGE_EVENT_MAP && !event->scanned;
 }
 
-/* Who sends all the time is heard so many times a second, and nobody waits for him for long. */
+/* Datagrams of a flooding process are read at a bounded rate, and the feed keeps up meanwhile. */
 static void a_flood_has_bounds(void **state)
 {
 	static struct datagram datagram;
@@ -459,7 +459,7 @@ static void a_flood_has_bounds(void **state)
 	assert_in_range(flood_events, 1, seconds * 20000);
 }
 
-/* Of a child that says the next thing while what it said before is read. */
+/* Times of a child that sends its second datagram while the first one is read. */
 struct answer {
 	const struct child *child;
 	uint64_t asked_ns;
@@ -480,7 +480,7 @@ static void answer_note(void *context, const struct image_event *event)
 	}
 }
 
-/* What is sent while we read was not yet so when we began. */
+/* An event sent during a drain is not dated to the start of the drain. */
 static void nothing_is_told_as_earlier(void **state)
 {
 	struct child child = child_start((const step_fn[]){step_begin, step_map, NULL});

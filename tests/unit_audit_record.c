@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the LD_AUDIT library writes, and how the daemon reads it. */
+/* Records written by the LD_AUDIT library and read by the daemon. */
 #include "tests/unit.h"
 
 #include <elf.h>
@@ -20,7 +20,7 @@
 
 #define RECORDS_MAX 24
 
-/* What was put into a datagram. */
+/* A record that was put into a datagram. */
 struct written {
 	enum audit_record_type type;
 	char path[300];
@@ -80,7 +80,7 @@ static void assert_same(const struct image_event *event, const struct written *w
 	assert_int_equal(event->file_offset, written->offset);
 	assert_int_equal(event->build_id_bytes, written->build_id_bytes);
 	assert_memory_equal(event->build_id, written->build_id, sizeof(event->build_id));
-	/* What only the kernel can say is not believed. */
+	/* Fields that only the kernel can know are not accepted from a process. */
 	assert_int_equal(event->pid, 0);
 	assert_int_equal(event->inode, 0);
 	assert_int_equal(event->version, 0);
@@ -88,7 +88,7 @@ static void assert_same(const struct image_event *event, const struct written *w
 	assert_false(event->scanned);
 }
 
-/* Into a datagram of that many random records; it must have room for them. */
+/* Fill a datagram with @count random records, which must fit. */
 static void datagram_fill(uint64_t *random, struct datagram *datagram, struct written *written,
 			  size_t count, bool begins)
 {
@@ -135,7 +135,7 @@ static void what_is_written_is_read(void **state)
 	}
 }
 
-/* Read to its end, or to what makes no sense; the sanitizers see what is read beyond. */
+/* Read to the end, or to the first invalid record; the sanitizers detect reads beyond the end. */
 static size_t events_read(const void *data, size_t bytes)
 {
 	struct audit_reader reader;
@@ -219,7 +219,7 @@ static void what_cannot_be_found_by_its_name(void **state)
 	}
 }
 
-/* The program comes first. */
+/* The first object is the program. */
 static int take_bias(struct dl_phdr_info *info, size_t bytes, void *context)
 {
 	(void)bytes;
@@ -227,7 +227,7 @@ static int take_bias(struct dl_phdr_info *info, size_t bytes, void *context)
 	return 1;
 }
 
-/* The test's own program, as the library sees it. */
+/* The library finds the test's own program and its build-id. */
 static void own_program_is_found(void **state)
 {
 	struct host_process host = {0};
@@ -259,7 +259,7 @@ static void own_program_is_found(void **state)
 	assert_true(found);
 }
 
-/* Headers that lead to where nothing is: no answer, but no signal either. */
+/* Headers that point to unmapped memory give no result, but do not raise a signal. */
 static void nothing_faults(void **state)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), i;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Why a BPF program was not taken: what is said must be so. */
+/* The error for a BPF program that cannot be loaded gives the real reason. */
 #include "tests/unit.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ static bool advises_root(int errnum)
 	return strstr(err.message, "run as root") != NULL;
 }
 
-/* As a user without privileges, in another process. */
+/* Check the error in another process, as a user without privileges. */
 static bool advises_user(int errnum)
 {
 	int status;
@@ -45,7 +45,7 @@ static void users(void **state)
 	assert_false(advises_user(EINVAL));
 }
 
-/* Root is not told to be root, but what the kernel says. */
+/* Root is not advised to run as root, but gets the kernel's error. */
 static void root(void **state)
 {
 	struct error err;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The BPF source's store: the program itself, compiled for this machine, writes,
- * and daemon/source/bpf_store.c reads. Against a model that counts by key; then with
- * writer and reader at the same time. A grace period is here a lock that each
- * run of the program holds for reading.
+ * Tests of the BPF source's store. The BPF program itself, compiled for this machine, writes, and
+ * daemon/source/bpf_store.c reads. The counts are compared with a model that counts by key, then
+ * writer and reader run at the same time. A grace period is modelled by a lock that each run of the
+ * program holds for reading.
  */
 #include "daemon/source/bpf_store.h"
 
@@ -23,7 +23,7 @@
 #define KEYS 512
 #define RUNS 300000U
 
-/* What the program takes from BPF. NOLINTBEGIN(bugprone-macro-parentheses): declarations */
+/* BPF declarations used by the program. NOLINTBEGIN(bugprone-macro-parentheses): declarations */
 #define SEC(name)
 #define __uint(name, value) int(*name)[value]
 #define __type(name, value) __typeof__(value) *name
@@ -54,7 +54,7 @@ struct bpf_iter__task;
 int sample_count(struct sample_context *context);
 int process_generation(struct bpf_iter__task *context);
 
-/* NOLINTNEXTLINE(bugprone-suspicious-include): the program is what is tested */
+/* NOLINTNEXTLINE(bugprone-suspicious-include): the program under test */
 #include "daemon/source/bpf/sample_count.bpf.c"
 
 static struct bpf_cpu cpu_memory[CPUS];
@@ -66,8 +66,8 @@ static _Thread_local __u64 this_event;
 static _Thread_local uint64_t followed;
 
 /*
- * Where the program stands still when it hands a buffer over, if it is told to.
- * @before: just before the reader can see it; else just after
+ * The point where the program pauses when it hands a buffer over, on request.
+ * @before: just before the reader can see the buffer; else just after
  */
 static struct {
 	bool wanted;
@@ -114,7 +114,7 @@ static __u32 bpf_get_smp_processor_id(void)
 	return this_cpu;
 }
 
-/* Comes back, as where no program is to follow. */
+/* Returns, like a tail call without a program to call. */
 static void bpf_tail_call(const void *context, const void *programs, __u32 number)
 {
 	(void)context;
@@ -137,7 +137,7 @@ static long bpf_seq_write(void *seq, const void *data, __u32 bytes)
 /*
  * The model. Key number k is process k % 7, generation k % 3, event k % 2, PC k.
  * @counted: by CPU and key, not lost; @visited: by key
- * @synced:  since samples were last asked for
+ * @synced:  since samples were last requested
  */
 struct fixture {
 	struct bpf_store *store;
@@ -222,7 +222,7 @@ static int teardown(void **state)
 	return 0;
 }
 
-/* Run the program once. Return: what it returned. */
+/* Run the program once. Return: the program's return value. */
 static int count_key(struct fixture *f, __u32 cpu, uint32_t key)
 {
 	struct sample_context context = {.pc = key};
@@ -271,7 +271,7 @@ static void assert_all_visited(const struct fixture *f)
 	assert_int_equal(taken, sum + totals.lost);
 }
 
-/* Many keys for a small table, so that there are hits, evictions and losses. */
+/* Draw from many keys for a small table, so that there are hits, evictions and losses. */
 static uint32_t random_key(uint64_t *seed)
 {
 	uint64_t r = unit_random(seed);
@@ -347,7 +347,7 @@ static void *buffer_fill(void *context)
 	return NULL;
 }
 
-/* Let it go on, and wait until it has ended. */
+/* Let the paused program continue, and wait until it has ended. */
 static int grace_of_paused(void *context)
 {
 	pthread_t *writer = context;
@@ -360,7 +360,7 @@ static int grace_of_paused(void *context)
 	return 0;
 }
 
-/* All of a drain, and a flush up to its wait, while a program hands a buffer over. */
+/* A program hands a buffer over while a drain, and a flush up to its wait, read the store. */
 static void hand_over_while_it_is_read(struct fixture *f, bool before)
 {
 	struct bpf_store_config config = {
@@ -387,7 +387,7 @@ static void hand_over_while_it_is_read(struct fixture *f, bool before)
 	drain(f);
 	assert_int_equal(flush(f), 0);
 	assert_all_visited(f);
-	/* And each buffer once more. */
+	/* Then use each buffer again. */
 	cpu_memory[0].flushing = 1;
 	buffer_fill(f);
 	drain(f);
@@ -411,7 +411,7 @@ static void test_part_of_a_buffer_is_visited_once(void **state)
 	struct fixture *f = *state;
 	uint32_t key;
 
-	/* While the table is the reader's, each sample is an entry of the buffer. */
+	/* While the reader owns the table, each sample is an entry of the buffer. */
 	cpu_memory[0].flushing = 1;
 	for (key = 0; key < 10; key++)
 		assert_int_equal(count_key(f, 0, key), 0);
@@ -440,7 +440,7 @@ static void test_two_full_buffers_lose_by_name(void **state)
 	assert_int_equal(bpf_store_cpu_samples(f->store, 1), 2 * BUFFER + 5);
 	assert_int_equal(flush(f), 0);
 	assert_all_visited(f);
-	/* And on: the buffer that was visited to its end, unreleased, is given back. */
+	/* Then the buffer that was read to its end, but not released, is given back. */
 	for (i = 0; i < 2000; i++)
 		count_key(f, 1, (uint32_t)i % KEYS);
 	drain(f);
@@ -496,7 +496,10 @@ static void test_a_drain_of_nothing_asks_nobody(void **state)
 	assert_int_equal(f->graces, 2);
 }
 
-/* Of user space, on each CPU, but for those that wake the reader: it would be told nothing. */
+/*
+ * Every third user-space sample on each CPU is followed by a tail call. Samples that wake the
+ * reader are not, because a tail call would lose the wake-up.
+ */
 static void test_some_samples_are_followed(void **state)
 {
 	struct sample_context kernel = {.pc = UINT64_MAX - 8};
@@ -541,7 +544,10 @@ static void test_the_generation_is_the_exec_count(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
 
-/* Numbers of entries do not wrap: buffers of several CPUs would be one. */
+/*
+ * A machine with too many entries is refused: entry numbers that wrap would make buffers of several
+ * CPUs overlap.
+ */
 static void test_a_machine_too_large_is_refused(void **state)
 {
 	struct bpf_sampler *sampler = NULL;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Which branches are probed next, and against which others: after windows that are made up. */
+/*
+ * Selection of the next branches to probe, and of their reference branches, after simulated
+ * windows.
+ */
 #include "tests/unit.h"
 
 #include <string.h>
@@ -10,10 +13,10 @@
 #define PID 77
 #define FILE_A 5
 #define FILE_B 6
-/* What a window of rounds has time for, as a rule. */
+/* Typical limit of executions in a window with a reference branch. */
 #define COST_MAX 15000.0
 
-/* struct scene - @window: of @some */
+/* struct scene - @window: measured window of the branches in @some */
 struct scene {
 	struct branch_offers offers;
 	struct branch_probe some[BRANCH_WINDOWS];
@@ -52,7 +55,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* A window of 24 ms of which probes take little, or as much as there is. */
+/* Begin a window of 24 ms, in which probes take little time, or all of it if @is_full. */
 static void begin(struct scene *scene, bool is_full)
 {
 	memset(scene->windows, 0, sizeof(scene->windows));
@@ -71,7 +74,7 @@ static struct branch_window *execute(struct scene *scene, uint64_t address, uint
 	return &scene->windows[i];
 }
 
-/* It comes again after the same time; but for one time that is longer. */
+/* Execute a branch at equal intervals, except for one that is @longest times as long. */
 static void execute_evenly(struct scene *scene, uint64_t address, uint64_t executions,
 			   double longest)
 {
@@ -83,7 +86,7 @@ static void execute_evenly(struct scene *scene, uint64_t address, uint64_t execu
 	window->longest_ns = (uint64_t)(longest * (double)scene->window.ns / (double)executions);
 }
 
-/* A branch is seen to come once a millisecond, and again later. */
+/* Observe that a branch is executed once a millisecond, and again later. */
 static void see_mark(struct scene *scene, uint64_t address)
 {
 	for (int look = 0; look < 2; look++) {
@@ -114,8 +117,9 @@ static uint64_t mark_of(struct scene *scene, struct branch_probe probe)
 }
 
 /*
- * Once a millisecond, which is 500,000 executions of what takes all of the time: of what takes 1%
- * of it, 5,000.
+ * A reference branch executed once a millisecond is used if the executions between two of its own
+ * are affordable. A branch that takes all of the time has 500,000 executions in a millisecond, one
+ * that takes 1% of the time 5,000.
  */
 static void marks_are_affordable(void **state)
 {
@@ -138,7 +142,7 @@ static void marks_are_affordable(void **state)
 	assert_int_equal(mark_of(scene, other), 0);
 }
 
-/* How a mark is seen not to be one. */
+/* Observations that disqualify a reference branch. */
 enum fault {
 	BURSTS,
 	SILENCE,
@@ -163,7 +167,7 @@ static void show_fault(struct scene *scene, enum fault fault)
 	branch_offers_learn(&scene->offers, &scene->window);
 }
 
-/* Once is too often, until it has been one a few times more. */
+/* One such observation disqualifies a branch, until it has been even a few more times. */
 static void marks_are_even(void **state)
 {
 	struct scene *scene = *state;
@@ -185,7 +189,10 @@ static void marks_are_even(void **state)
 	}
 }
 
-/* After a while, and another time twice as late; beside others that hardly run. */
+/*
+ * A candidate is probed again after some time, and then after twice that time, together with other
+ * rare branches.
+ */
 static void marks_are_looked_at_again(void **state)
 {
 	struct scene *scene = *state;
@@ -211,7 +218,9 @@ static void marks_are_looked_at_again(void **state)
 	assert_true(branch_offers_prefer_seldom(offers, 302 * NS_PER_MS));
 }
 
-/* Else it would be looked at again at once, for ever: its process has ended. */
+/*
+ * A refused branch is no reference branch: if its process has ended, it would be retried forever.
+ */
 static void what_is_refused_is_no_mark(void **state)
 {
 	struct scene *scene = *state;
@@ -237,7 +246,10 @@ static const struct branch_group *take(struct scene *scene, double round_max)
 	return group;
 }
 
-/* Two unknown ones, and one that was not executed beside what is frequent, which is by itself. */
+/*
+ * Two unknown branches are probed together. A branch that was rare next to a frequent one is probed
+ * alone.
+ */
 static void the_seldom_are_by_themselves(void **state)
 {
 	struct scene *scene = *state;
@@ -262,7 +274,7 @@ static void the_seldom_are_by_themselves(void **state)
 	}
 	assert_int_equal(taken, 3);
 	scene->offers.groups[0].count = 0;
-	/* Once it has been, it is looked at no more, whatever is in its way. */
+	/* After it was probed alone it is not probed again, with a full window or not. */
 	for (int full = 0; full < 2; full++) {
 		begin(scene, full == 1);
 		execute(scene, 0x3000, 0);
@@ -272,7 +284,7 @@ static void the_seldom_are_by_themselves(void **state)
 	assert_int_equal(scene->offers.count, 0);
 }
 
-/* Behind a way that is never gone, too; not behind one that often is. */
+/* The branch after a path that is never taken is also probed, but not one after a frequent path. */
 static void what_is_beyond_is_looked_at(void **state)
 {
 	struct scene *scene = *state;
@@ -289,7 +301,10 @@ static void what_is_beyond_is_looked_at(void **state)
 	assert_int_equal(scene->offers.count, 1);
 }
 
-/* What could not be probed is offered again, but for the mark. */
+/*
+ * The reference branch is the last of a group. Branches that could not be probed are queued again,
+ * without the reference branch.
+ */
 static void marks_come_last(void **state)
 {
 	struct scene *scene = *state;
@@ -321,7 +336,10 @@ static void marks_come_last(void **state)
 	assert_int_equal(scene->offers.offer[0].probe.address, 0x1000);
 }
 
-/* A mark in another window that is being taken away is waited for, and nothing else is. */
+/*
+ * A group waits while its reference branch is still probed in another window, and for no other
+ * reason.
+ */
 static void marks_are_waited_for(void **state)
 {
 	struct scene *scene = *state;

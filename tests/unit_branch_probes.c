@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Probes of branches, in a process whose branches go known ways. Where the kernel has no
- * such probes, or does not let us, all that is offered is refused, and that is tested.
+ * Probes of branches, in a process with branches of known directions. If the kernel has no such
+ * probes or does not permit them, the test checks that all requests are refused.
  */
 #include "tests/unit.h"
 
@@ -28,8 +28,8 @@
 #define ENOUGH 400
 
 /*
- * One turn of the child: the first branch is taken in one turn of four, the second never,
- * the third by its condition of signed numbers in one of eight; then a call, and its return.
+ * One iteration of the child: the first branch is taken in one iteration of four, the second never,
+ * the third by its condition of signed numbers in one of eight. Then follow a call and its return.
  */
 void turn(uint64_t number);
 void seldom(void);
@@ -67,7 +67,7 @@ __asm__(".text\n"
 	"1:	ret\n"
 	".size seldom, . - seldom\n");
 
-/* Turns from one execution of that branch to the next. */
+/* Iterations between two executions of branch_seldom. */
 #define SELDOM 4096
 
 struct scene {
@@ -102,8 +102,8 @@ static int set_up(void **state)
 	assert_ptr_not_equal(shared, MAP_FAILED);
 	scene->turns = shared;
 	/*
-	 * Windows are compared by the time that they take: on a busy machine the child would be
-	 * interrupted in nearly each one. Without the privilege the test takes longer.
+	 * Windows are compared by their times: on a busy machine the child would be interrupted in
+	 * nearly every one. Without the privilege the test takes longer.
 	 */
 	setpriority(PRIO_PROCESS, 0, -20);
 	if (branch_snapshots_open(&scene->snapshots, 1, NULL) < 0)
@@ -130,7 +130,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* struct seen - how often a branch went each way */
+/* struct seen - the number of times a branch went in each direction */
 struct seen {
 	const char *address;
 	uint64_t ways[2];
@@ -157,7 +157,7 @@ static size_t number_of(const struct collection *collection, uint64_t address)
 	return i;
 }
 
-/* All branches are executed once a turn: those of two that are probed together, as often. */
+/* All branches are executed once per iteration: two that are probed together have equal counts. */
 static void take_beside(struct collection *collection, const struct branch_probe_result *result)
 {
 	size_t from = number_of(collection, result->from), to = number_of(collection, result->to);
@@ -208,7 +208,7 @@ static bool take_return(void *context, const struct branch_snapshot *snapshot)
 	return true;
 }
 
-/* Once: the time of the first there is. */
+/* Take the time of the first snapshot, and leave it in the buffer. */
 static bool leave(void *context, const struct branch_snapshot *snapshot)
 {
 	uint64_t *time_ns = context;
@@ -218,7 +218,7 @@ static bool leave(void *context, const struct branch_snapshot *snapshot)
 	return false;
 }
 
-/* That, and how many there are. */
+/* Take the time of the first snapshot, and the number of snapshots. */
 static bool take_all(void *context, const struct branch_snapshot *snapshot)
 {
 	uint64_t *taken = context;
@@ -228,7 +228,7 @@ static bool take_all(void *context, const struct branch_snapshot *snapshot)
 	return true;
 }
 
-/* One execution in @of, which windows cut off, and round, by chance. */
+/* Return true if one execution in @of was taken, within the error of cut-off windows and chance. */
 static bool is_part(const uint64_t ways[2], double of)
 {
 	double all = (double)(ways[0] + ways[1]), off = fabs((double)ways[1] - all / of);
@@ -244,7 +244,7 @@ static uint64_t refused(struct scene *scene)
 	return stats.refused;
 }
 
-/* The child is our copy. */
+/* The child is a fork of this process, so the place is the same. */
 static struct file_place place_of(const void *address)
 {
 	struct file_place place = {.inode = 0};
@@ -281,7 +281,7 @@ static bool can_probe(struct scene *scene)
 	return stats.opened > 0;
 }
 
-/* The ways that branches went, from probes that came and went: a window may cut a turn off. */
+/* Directions of branches are measured by temporary probes; a window may cut an iteration off. */
 static void all_executions_count(void **state)
 {
 	struct scene *scene = *state;
@@ -330,8 +330,9 @@ static double cpu_ns(pid_t child)
 }
 
 /*
- * From one execution to the next the child makes so many turns, by its own count of these in
- * its CPU time: about, for what else the machine does slows both.
+ * The time between two executions of branch_seldom is that of a fixed number of iterations. It is
+ * compared with the child's own count of iterations in its CPU time, with a tolerance of 2: other
+ * processes slow both.
  */
 static void gaps_are_measured(void **state)
 {
@@ -365,9 +366,9 @@ static void gaps_are_measured(void **state)
 }
 
 /*
- * Of a branch that is executed once a turn, in whole rounds of the seldom one: to the last
- * execution, however much probes slow the child down. Few samples lead there, so that these rounds
- * seem to be cheap.
+ * Executions of a branch that is executed once per iteration are counted exactly between executions
+ * of the rare branch, however much probes slow the child down. Few samples lead to the rare branch,
+ * so this measurement seems cheap.
  */
 static void rounds_are_counted(void **state)
 {
@@ -417,7 +418,7 @@ static void returns_leave_snapshots(void **state)
 	assert_false(scene->returns_elsewhere);
 }
 
-/* Who cannot take a snapshot yet finds it again, and those behind it. */
+/* A snapshot that cannot be taken yet is in the next drain, and so are the ones after it. */
 static void snapshots_wait_for_the_next_drain(void **state)
 {
 	struct scene *scene = *state;
@@ -434,7 +435,10 @@ static void snapshots_wait_for_the_next_drain(void **state)
 	assert_int_not_equal(left[0], 0);
 	branch_snapshots_drain(scene->snapshots, leave, &left[1]);
 	assert_int_equal(left[1], left[0]);
-	/* It is executed all the time, and leaves many before its probe is taken away. */
+	/*
+	 * The branch is executed all the time, and leaves many snapshots before its probe is
+	 * removed.
+	 */
 	while (taken[1] < 2 && clock_monotonic_ns() < until) {
 		usleep(1000);
 		branch_snapshots_drain(scene->snapshots, take_all, taken);
@@ -444,7 +448,10 @@ static void snapshots_wait_for_the_next_drain(void **state)
 	assert_true(taken[1] >= 2);
 }
 
-/* What is no branch, nowhere, in no file, of nobody, or was read in another file, or elsewhere. */
+/*
+ * Requests are refused for an address without a branch, unmapped or not in a file, for a process
+ * that does not exist, and for a place in another file or at another offset.
+ */
 static void the_rest_is_refused(void **state)
 {
 	struct scene *scene = *state;
@@ -480,7 +487,7 @@ static void the_rest_is_refused(void **state)
 	}
 }
 
-/* Nothing of it stays: the code is what it was, and the process goes on. */
+/* After probing, the code is the same as before, and the process continues. */
 static void the_process_is_as_it_was(void **state)
 {
 	struct scene *scene = *state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What describes records of bursts is read as it was written, and damage is refused. */
+/* The description of burst records is read as it was written, and damage is refused. */
 #include "tests/unit.h"
 
 #include <errno.h>

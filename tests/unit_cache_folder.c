@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Folders for what can be made anew: where they are, and what is forgotten. */
+/* Folders for data that can be rebuilt: their location, and the expiry of files. */
 #include "tests/unit.h"
 
 #include <fcntl.h>
@@ -53,7 +53,7 @@ static unsigned int count(void)
 	return found;
 }
 
-/* File i was used i * 5 days ago. */
+/* The most recently used files are kept. File i was last used 5 * i + 1 days ago. */
 static void what_was_used_last_stays(void **state)
 {
 	char path[96];
@@ -72,7 +72,7 @@ static void what_was_used_last_stays(void **state)
 	assert_int_equal(count(), 0x3f);
 	cache_folder_expire(path, 3999);
 	assert_int_equal(count(), 0x7);
-	/* Used again, it is young. */
+	/* A file that is used again counts as recent. */
 	snprintf(path, sizeof(path), "%s/a/b/2", directory);
 	cache_folder_touch(open(path, O_RDONLY | O_CLOEXEC));
 	cache_folder_expire(path, 1000);

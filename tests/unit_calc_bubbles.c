@@ -8,9 +8,9 @@
 
 #include "tools/calc/calc_bubbles.h"
 
-#define LOAD 0 /* of Figure 2's instructions, as an index */
+#define LOAD 0 /* index of an instruction of Figure 2 */
 
-/* An instruction that issues in half a cycle, with a slotting stall, and stalls dynamically. */
+/* An instruction that issues in half a cycle, with a slotting stall and a dynamic stall. */
 struct example {
 	double slotting;
 	double dynamic;
@@ -53,7 +53,7 @@ static void assert_lines(const struct calc_bubbles *bubbles, const char *const *
 	assert_int_equal(bubbles->count, count);
 }
 
-/* The stalls of Figure 2, in order, whatever the order of the list of culprits. */
+/* The stalls of Figure 2 are printed in order, for any order of the list of culprits. */
 static void figure_2(void **state)
 {
 	static const struct example first = {0, 1.0, {CULPRIT_DTB, CULPRIT_BRANCH}, 2};
@@ -115,7 +115,7 @@ static void what_is_not_known_or_noise_has_no_bubbles(void **state)
 	assert_int_equal(legend.stalls, 0);
 }
 
-/* Whatever stalls there are: each letter that is drawn is explained once, and not before. */
+/* For all combinations of stalls, each letter is explained once, at its first use. */
 static void every_letter_is_explained_once(void **state)
 {
 	uint64_t seed = 7;
