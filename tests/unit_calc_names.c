@@ -14,7 +14,7 @@ static bool means(const char *wanted, const char *name)
 	return calc_name_means(&made, name);
 }
 
-/* What linkers have, with what may be written for it. */
+/* Linker symbols, with the names that users may write for them. */
 static const struct {
 	const char *name;
 	const char *wanted[6];
@@ -77,7 +77,7 @@ static void test_meant(void **state)
 			fail_msg("\"%s\"", readable);
 		free(readable);
 		for (size_t k = 0; k < 6 && meant[i].wanted[k] != NULL; k++) {
-			/* The last name of dot is of other parameters. */
+			/* The last name is of a dot() with other parameters. */
 			bool wrong = i == 0 && k == 2;
 
 			if (means(meant[i].wanted[k], meant[i].name) == wrong)
@@ -135,7 +135,7 @@ static void test_colon(void **state)
 	assert_colon("", -1);
 }
 
-/* Most names need not be demangled. */
+/* The word of a name occurs in every matching symbol, so that few symbols must be demangled. */
 static void test_word(void **state)
 {
 	(void)state;

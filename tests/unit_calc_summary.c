@@ -70,7 +70,7 @@ static const char layout[] = "*** Best-case 14686/36016 = 0.41CPI,\n"
 			     "*** Total tallied                     100.0%\n"
 			     "*** (35171, 93.1% of all samples)\n";
 
-/* The interval of the CPI follows the paper's lines. */
+/* The line with the interval of the CPI follows the lines of the paper. */
 static const char intervals[] =
 	"*** Actual    35171/36016 = 0.98CPI\n"
 	"*** Interval  0.78 to 1.22CPI; sampling error up to 1.0% either way\n";

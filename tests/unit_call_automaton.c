@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Contexts of calls, against a model that keeps the whole stack: programs at random that
- * call, return, call in tail position, recur, jump out and have signals.
+ * Calling contexts are compared with a model that keeps the whole stack. Random programs call,
+ * return, make tail calls, recur, jump out and take signals.
  */
 #include "tests/unit.h"
 
@@ -32,7 +32,7 @@ struct frame {
 	uint64_t stack;
 };
 
-/* @calls, @self: of pairs and procedures; @callee, @caller: metrics of arcs, self and children */
+/* @calls, @self: by pair and by procedure; @callee, @caller: metrics of arcs, self and children */
 struct model {
 	struct frame frames[DEPTH_MAX + 1];
 	size_t depth;
@@ -56,8 +56,10 @@ static uint32_t below(struct run *run, uint32_t limit)
 	return (uint32_t)(unit_random(&run->random) % limit);
 }
 
-/* Who calls whom: handlers begin a stack of their own, and a procedure that calls itself
- * is one activation. Return: procedures, the callers' caller first. */
+/*
+ * Find the active procedures. A signal handler begins a new stack, and a procedure that calls
+ * itself is one activation. Return: procedures, outermost caller first.
+ */
 static size_t active(const struct model *model, uint32_t *out)
 {
 	size_t begin = 0, count = 0;
@@ -141,7 +143,7 @@ static void leave(struct run *run)
 	run_some(run);
 }
 
-/* Ends as a jump to another procedure. */
+/* Replace the current procedure by another one, as a tail call does. */
 static void tail_call(struct run *run)
 {
 	uint64_t stack = stack_pointer(run);
@@ -151,7 +153,7 @@ static void tail_call(struct run *run)
 	call(run, below(run, PROCEDURES), stack);
 }
 
-/* Of one that calls nothing; in the end, instead of returning. */
+/* Execute a procedure that makes no calls: called, or as a tail call instead of returning. */
 static void visit(struct run *run)
 {
 	struct model *model = &run->model;
@@ -172,7 +174,7 @@ static void visit(struct run *run)
 	}
 }
 
-/* One that has been visited calls somebody and does not come back. */
+/* A visited procedure makes a call and does not return. */
 static void stay(struct run *run)
 {
 	struct model *model = &run->model;
@@ -207,7 +209,9 @@ static void take_signal(struct run *run)
 	run_some(run);
 }
 
-/* Back to a frame further up, which is told where it goes on; or not, and calls at once. */
+/*
+ * Jump back to an outer frame. The automaton is notified of the place, or else sees a call at once.
+ */
 static void jump_out(struct run *run)
 {
 	struct model *model = &run->model;
@@ -293,7 +297,7 @@ static void compare_arcs(const struct model *model, const struct call_profile *p
 	}
 }
 
-/* Figures of callers add up to the procedure's, and so do those of callees. */
+/* The values of a procedure's callers add up to its own, and so do those of its callees. */
 static void add_up(const struct call_profile *profile)
 {
 	for (uint32_t p = 0; p < PROCEDURES; p++) {
@@ -342,7 +346,7 @@ static void test_arcs(void **state)
 
 #define PATHS_MAX 8192
 
-/* A way from the root, where a procedure that is on it already leads back to it. */
+/* A path from the root. A procedure that is already on it leads back to that node. */
 struct path {
 	uint8_t procedures[NODES + 1];
 	size_t length;
@@ -367,7 +371,7 @@ static struct path *find_path(struct paths *paths, const struct path *wanted)
 	return &paths->all[paths->count++];
 }
 
-/* What the model has active now. */
+/* Return the path of the model's active procedures. */
 static struct path *path_now(struct paths *paths, const struct model *model)
 {
 	uint32_t stack[DEPTH_MAX + 2];
@@ -394,7 +398,7 @@ static struct path path_of(const struct context_tree *tree, size_t record)
 	return path;
 }
 
-/* Of each step: what it executed is its path's, but where it began with a jump. */
+/* The metric of each step belongs to the path at its end. */
 static void test_contexts(void **state)
 {
 	static struct paths want;
@@ -433,7 +437,9 @@ static void test_contexts(void **state)
 	}
 }
 
-/* Of different ones at random without returning, until there is no room for contexts. */
+/*
+ * Random calls without returns, until there is no room for contexts: every call is counted or lost.
+ */
 static void test_full(void **state)
 {
 	struct call_thread thread;
@@ -477,7 +483,7 @@ static void look(int number)
 	call_thread_deinit(&thread);
 }
 
-/* A program may be killed at any instruction, and read while it runs. */
+/* The area is readable at any instruction: a program may be killed, and read while it runs. */
 static void test_any_time(void **state)
 {
 	const struct sigaction action = {.sa_handler = look}, usual = {.sa_handler = SIG_DFL};
@@ -502,7 +508,7 @@ static void test_any_time(void **state)
 	assert_int_equal(sigaction(SIGTRAP, &usual, NULL), 0);
 }
 
-/* More frames than there is room for: their calls are lost, and their returns are known. */
+/* With too many frames, the surplus calls are lost, and their returns are recognized. */
 static void test_deep(void **state)
 {
 	const uint64_t depth = CALL_LAYOUT_FRAMES + 1000;
@@ -537,7 +543,7 @@ static void read_contexts(const struct call_thread *thread)
 	context_tree_deinit(&tree);
 }
 
-/* Whatever a file holds is refused, or has what others rely on. */
+/* Damaged files are refused, or their contents satisfy the invariants of the readers. */
 static void test_damaged(void **state)
 {
 	(void)state;

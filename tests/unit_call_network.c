@@ -24,7 +24,7 @@ static void solve(struct call_network_procedure *procedures, size_t procedure_co
 	assert_int_equal(call_network_solve(&network), 0);
 }
 
-/* A caller that is sure of itself corrects one that is not. */
+/* A caller with a small spread corrects a callee with a large one. */
 static void test_who_is_sure_is_believed(void **state)
 {
 	struct call_network_procedure p[] = {{.executions = 1, .scale_spread = 0.05},
@@ -37,7 +37,7 @@ static void test_who_is_sure_is_believed(void **state)
 	assert_near(p[1].factor, 1000.0 / 300, 0.05);
 }
 
-/* Along a chain of equals all come to agree, near the middle of what they said. */
+/* In a chain of equal spreads all estimates agree, near the mean of the inputs. */
 static void test_a_chain_agrees(void **state)
 {
 	struct call_network_procedure p[CHAIN];
@@ -49,7 +49,7 @@ static void test_a_chain_agrees(void **state)
 		double executions = 100 * (i % 2 == 0 ? 1.25 : 0.8);
 
 		p[i] = (struct call_network_procedure){.executions = executions, .scale_spread = 1};
-		/* Given in the other order: the solver sorts. */
+		/* Calls are given in reverse order, because the solver sorts them. */
 		if (i + 1 < CHAIN)
 			calls[CHAIN - 2 - i] = (struct call_network_call){
 				.caller = i, .callee = i + 1, .calls = executions};
@@ -76,7 +76,7 @@ static void test_calls_of_all_callers_add_up(void **state)
 	assert_near(p[2].factor, 0.6, 0.05);
 }
 
-/* A thousand times as many executions as calls: there are callers that nobody knows. */
+/* A thousand times as many executions as calls is accepted: some callers are unknown. */
 static void test_unknown_callers_are_possible(void **state)
 {
 	struct call_network_procedure p[] = {{.executions = 1, .scale_spread = 0.5},
@@ -89,7 +89,7 @@ static void test_unknown_callers_are_possible(void **state)
 	assert_near(p[1].factor, 1, 0.1);
 }
 
-/* But calls that are not executed are not. */
+/* More calls than executions is not accepted. */
 static void test_calls_are_executions(void **state)
 {
 	struct call_network_procedure p[] = {{.executions = 1, .scale_spread = 0.5},
@@ -112,7 +112,7 @@ static void solve_pairs(struct call_network_procedure *procedures, size_t proced
 	assert_int_equal(call_network_solve(&network), 0);
 }
 
-/* The callee says ten times what the caller says: who is less sure comes nearer. */
+/* The callee's estimate is ten times the caller's: the one with the larger spread moves more. */
 static void test_pairs_compare(void **state)
 {
 	struct call_network_procedure p[] = {{.executions = 1, .scale_spread = 0.1},
@@ -130,7 +130,7 @@ static void test_pairs_compare(void **state)
 	assert_near(p[1].factor, 1, 0.05);
 }
 
-/* One that contradicts all others is left alone. */
+/* A pair that contradicts all others is ignored. */
 static void test_a_wrong_pair_is_forgiven(void **state)
 {
 	struct call_network_procedure p[] = {{.executions = 1, .scale_spread = 0.05},
@@ -146,8 +146,8 @@ static void test_a_wrong_pair_is_forgiven(void **state)
 }
 
 /*
- * Nine in ten returns were seen behind one of two calls that are made as often: the callee
- * was executed as often as both together.
+ * Nine in ten returns were seen after one of two calls that are made equally often. The callee was
+ * executed as often as the sum of both.
  */
 static void test_wrong_shares_add_up(void **state)
 {
@@ -161,7 +161,7 @@ static void test_wrong_shares_add_up(void **state)
 	(void)state;
 	solve_pairs(p, 3, pairs, 2);
 	assert_near(p[2].factor, 1, 0.1);
-	/* Nothing is added up of what nobody knows the share of. */
+	/* Pairs of unknown shares are not added up. */
 	pairs[0].part = pairs[1].part = 0;
 	solve_pairs(p, 3, pairs, 2);
 	assert_true(p[2].factor > 1.2);

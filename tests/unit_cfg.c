@@ -136,7 +136,7 @@ static void model_reach(struct model *model, uint32_t i)
 		model_reach(model, i + 1);
 }
 
-/* How many edges there are from one place to another, of a kind. */
+/* Count the edges of a kind from one place to another. */
 static unsigned int edges_between(const struct cfg *cfg, uint64_t from_end, uint64_t to,
 				  enum cfg_edge_kind kind)
 {
@@ -257,12 +257,12 @@ static void a_jump_behind_a_prefix(void **state)
 	assert_int_equal(cfg->bad_bytes, 3);
 	assert_int_equal(edges_between(cfg, BASE + 2, BASE + 3, CFG_EDGE_TAKEN), 1);
 	assert_int_equal(edges_between(cfg, BASE + 2, BASE + 2, CFG_EDGE_NEXT), 1);
-	/* Both lead to the return. */
+	/* Both lead to the return instruction. */
 	assert_int_equal(edges_between(cfg, BASE + 6, BASE + 6, CFG_EDGE_NEXT), 2);
 	cfg_destroy(cfg);
 }
 
-/* ret; nop; int3; add: padding and what follows is not reached */
+/* ret; nop; int3; add: padding and code after it is not reached */
 static void padding_is_not_reached(void **state)
 {
 	struct cfg *cfg = GRAPH_OF("\xc3\x90\xcc\x01\xc8");
@@ -286,12 +286,12 @@ static void calls_inside_are_entries(void **state)
 	assert_int_equal(cfg->call_count, 1);
 	assert_true(cfg->calls[0].returns);
 	assert_int_equal(cfg->calls[0].target, BASE + 6);
-	/* A call that returns does not end its block. */
+	/* A call that returns does not end a block. */
 	assert_int_equal(cfg->block_of[0], cfg->block_of[1]);
 	cfg_destroy(cfg);
 }
 
-/* push %rbx; jmp *(%rax); add; ret: what the jump may lead to hangs on CFG_UNKNOWN */
+/* push %rbx; jmp *(%rax); add; ret: possible targets of the jump get edges from CFG_UNKNOWN */
 static void unresolved_jumps_are_marked(void **state)
 {
 	struct cfg *cfg = GRAPH_OF("\x53\xff\x20\x01\xc8\xc3");
@@ -318,7 +318,7 @@ static void bad_code_is_counted(void **state)
 			 -ENODATA);
 	cfg = GRAPH_OF("\x01\xc8\x06\xc3");
 	assert_int_equal(cfg->bad_bytes, 1);
-	/* Control ends where code does. */
+	/* Control flow ends at the end of the code. */
 	assert_int_equal(edges_between(cfg, BASE + 2, BASE + 2, CFG_EDGE_STOP), 1);
 	cfg_destroy(cfg);
 }
@@ -334,7 +334,7 @@ static void samples_are_laid_over(void **state)
 		{.from = BASE + 2, .to = BASE, .count = 9},
 		{.from = BASE + 2, .to = BASE + 4, .count = 1},
 		{.from = BASE + 2, .to = BASE + 7, .count = 4},
-		/* another image's */
+		/* target in another image */
 		{.from = BASE + 2, .to = UINT64_MAX, .count = 0, .to_image = 2}};
 	struct cfg *cfg = GRAPH_OF("\x01\xc8\x75\xfc\xc3");
 	struct procedure_profile profile;
@@ -360,7 +360,7 @@ static void samples_are_laid_over(void **state)
 	cfg_destroy(cfg);
 }
 
-/* 1: jne 2f; 2: jne 1b; ret. Of two branches of a procedure, from both sides. */
+/* 1: jne 2f; 2: jne 1b; ret. Rounds of two branches of a procedure, counted from both. */
 static void rounds_are_laid_over(void **state)
 {
 	static const struct branch_count branches[] = {

@@ -35,7 +35,7 @@ static void failed_checks_are_doomed(void **state)
 	cfg_destroy(cfg);
 }
 
-/* Returns, traps, branches and jumps to anywhere, in steps of as many bytes */
+/* Make returns, traps, branches and jumps with random targets, in steps of STEP bytes. */
 static void make_code(char code[STEPS * STEP], uint64_t *random)
 {
 	memset(code, 0x90, STEPS * STEP);
@@ -76,7 +76,7 @@ static bool all_ways_are(const struct cfg *cfg, const bool *doomed, uint32_t b)
 	return block->out_count > 0;
 }
 
-/* The same by its definition, over and over until nothing changes. */
+/* The result equals that of the definition, iterated until it is stable. */
 static void as_defined(void **state)
 {
 	uint64_t random = 1;

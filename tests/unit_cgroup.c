@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Units and containers by control groups, and the table of their numbers. */
+/* Units and containers derived from control groups, and the table of their numbers. */
 #include "tests/unit.h"
 
 #include <errno.h>
@@ -50,14 +50,14 @@ static const struct example examples[] = {
 	 ".scope/container\n",
 	 "libpod-" ID ".scope", ID},
 	{"0::/machine.slice/libpod-conmon-" ID ".scope\n", "libpod-conmon-" ID ".scope", ""},
-	/* containers, plain cgroups */
+	/* containers, plain control groups */
 	{"0::/docker/" ID "\n", "", ID},
 	{"0::/kubepods/burstable/pod2f6b1c2e-9f1e-4c8b-8d7a-111213141516/" ID "\n", "", ID},
 	{"0::/system.slice/containerd.service/kubepods-besteffort-pod1.slice:cri-containerd:" ID
 	 "\n",
 	 "containerd.service", ID},
 	{"0::/libpod_parent/libpod-" ID "\n", "", ID},
-	/* a whole system inside */
+	/* containers that run a whole system */
 	{"0::/lxc.payload.web/system.slice/nginx.service\n", "nginx.service", "web"},
 	{"0::/lxc.payload/web/init.scope\n", "init.scope", "web"},
 	{"0::/lxc.monitor.web\n", "", ""},
@@ -78,7 +78,7 @@ static const struct example examples[] = {
 	 ""},
 	{"1:name=systemd:/system.slice/b.service\n4:memory:/system.slice/a.service\n", "b.service",
 	 ""},
-	/* not what it should be */
+	/* malformed input */
 	{"0::no path\n::::\n0\n\n:\n0::/../../x.service", "x.service", ""},
 	{"0::/a\tb\033[2J.service\n", "a?b?[2J.service", ""},
 	{"0::/.service/.scope\n", "", ""},
@@ -101,7 +101,7 @@ static void parses_examples(void **state)
 	}
 }
 
-/* What is cut off or has a byte changed is something else, but nothing bad. */
+/* Truncated or modified text may give another unit, but never an invalid one. */
 static void survives_damage(void **state)
 {
 	struct cgroup cgroup;
@@ -116,11 +116,14 @@ static void survives_damage(void **state)
 		char *copy = malloc(bytes > 0 ? bytes : 1);
 
 		assert_non_null(copy);
-		/* NOLINTNEXTLINE(bugprone-not-null-terminated-result): its end is tested */
+		/*
+		 * NOLINTNEXTLINE(bugprone-not-null-terminated-result): the parser must not read
+		 * past the end
+		 */
 		memcpy(copy, text, bytes);
 		for (unsigned int n = 0; bytes > 0 && n < unit_random(&random) % 4; n++)
 			copy[unit_random(&random) % bytes] = (char)unit_random(&random);
-		/* Cut at the front, so that what is beyond the end is not ours. */
+		/* Skip bytes at the front, so that a read past the end leaves the allocation. */
 		cut = unit_random(&random) % (bytes + 1);
 		cgroup_parse(&cgroup, copy + cut, bytes - cut);
 		assert_true(strnlen(cgroup.unit, sizeof(cgroup.unit)) < sizeof(cgroup.unit));
@@ -143,7 +146,9 @@ static void cuts_long_names(void **state)
 	assert_int_equal(strlen(cgroup.unit), CGROUP_NAME_BYTES - 1);
 }
 
-/* Against what the shell reads of the same file. */
+/*
+ * cgroup_read() gives the same result as parsing the file. A process that has ended gives -ENOENT.
+ */
 static void reads_processes(void **state)
 {
 	char text[16384];

@@ -33,7 +33,7 @@ static void times_that_are_right(void **state)
 		{"2023-11-14T23:13:20+01:00", 1700000000},
 		{"2023-11-14T17:13:20-0500", 1700000000},
 		{"2023-11-14T22:13Z", 1700000000 - 20},
-		{"2023-11-14 22:13:20", 1700000000 - 3600}, /* local: an hour ahead */
+		{"2023-11-14 22:13:20", 1700000000 - 3600}, /* local time: UTC + 1 hour */
 		{"2023-11-14 22:13", 1700000000 - 3620},
 		{"2023-11-14", 1699920000 - 3600},
 		{"2024-02-29", 1709164800 - 3600},
@@ -89,7 +89,7 @@ static void times_that_are_wrong(void **state)
 	}
 }
 
-/* Every time that can be written is read back, whatever the zone. */
+/* A formatted time is parsed to the same time, in every time zone. */
 static void times_come_back(void **state)
 {
 	uint64_t seed = 3;
@@ -127,7 +127,7 @@ static void epoch_lists(void **state)
 		assert_true(epoch_list_selects(&list, id, true));
 	}
 	epoch_list_deinit(&list);
-	/* A list without "last" means the numbers only. */
+	/* A list without "last" consists of the numbers only. */
 	assert_int_equal(epoch_list_parse(&list, "1-9223372036854775807", NULL), 0);
 	assert_true(epoch_list_selects(&list, INT64_MAX, false));
 	epoch_list_deinit(&list);
@@ -170,7 +170,7 @@ static void numbers(void **state)
 static int use_zone(void **state)
 {
 	(void)state;
-	/* One hour east, no daylight saving: no file is needed. */
+	/* One hour east, without daylight saving: needs no time zone file. */
 	setenv("TZ", "XXX-1", 1);
 	tzset();
 	return 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The code that a cache holds, by its frequencies, against a cache that is simulated. */
+/* The code held by a cache, estimated from frequencies, compared with a simulated cache. */
 #include "analysis/culprit/code_footprint.h"
 #include "analysis/culprit/code_sets.h"
 
@@ -11,7 +11,7 @@
 #include "tests/unit.h"
 
 #define BLOCKS 600
-#define INSNS 16 /* of 4 bytes */
+#define INSNS 16 /* of 4 bytes each */
 #define BLOCK_BYTES 64
 #define KINDS 4
 #define CACHE_BLOCKS 256
@@ -22,7 +22,7 @@ struct scene {
 	struct frequency frequency;
 };
 
-/* Code of KINDS frequencies, in turns. */
+/* Blocks have KINDS frequencies, in rotation. */
 static double frequency_of(uint32_t block)
 {
 	static const double frequencies[KINDS] = {64, 16, 4, 0.5};
@@ -66,7 +66,7 @@ static uint32_t draw(uint64_t *seed)
 	return kind + KINDS * (uint32_t)(unit_random(seed) % (BLOCKS / KINDS));
 }
 
-/* A cache that forgets what was used least recently, and executions by chance. */
+/* Simulate a cache with least-recently-used replacement and random executions. */
 static void simulate(double *miss_share)
 {
 	static uint64_t used[BLOCKS];
@@ -110,7 +110,7 @@ static void as_a_cache_does(void **state)
 	for (uint32_t k = 0; k < KINDS; k++)
 		assert_true(fabs(code_footprint_miss_share(&footprint, frequency_of(k)) -
 				 simulated[k]) < 0.02);
-	/* Some kinds hit, others miss: else nothing was compared. */
+	/* Some kinds hit and others miss; otherwise the comparison would be trivial. */
 	assert_true(simulated[0] < 0.05 && simulated[KINDS - 1] > 0.8);
 	scene_deinit(&scene);
 }
@@ -127,7 +127,7 @@ static void what_fits_stays(void **state)
 	code_footprint_add(&footprint, scene.cfg, &scene.frequency);
 	code_footprint_settle(&footprint, BLOCKS * BLOCK_BYTES);
 	assert_true(code_footprint_miss_share(&footprint, 0.5) == 0);
-	/* The unit of frequencies does not matter; the rarer code is, the more it misses. */
+	/* The unit of frequencies does not matter; rarer code misses more. */
 	for (int k = 0; k < 40; k++) {
 		double unit = exp2(k - 20), before = 1;
 		struct code_footprint same = {.stay = 0};
@@ -146,7 +146,7 @@ static void what_fits_stays(void **state)
 			before = share;
 		}
 	}
-	/* What is not executed takes no room; nor does what is not known to be. */
+	/* Code that is not executed, or of unknown frequency, takes no room. */
 	for (uint32_t b = 0; b < BLOCKS; b++)
 		scene.frequency.blocks[b].value = b % 2 ? 0 : NAN;
 	footprint = (struct code_footprint){.stay = 0};
@@ -162,12 +162,12 @@ static const struct machine_cache two_ways = {
 	.bytes = CACHE_BLOCKS * BLOCK_BYTES, .line_bytes = BLOCK_BYTES, .ways = WAYS};
 
 /*
- * Lines are blocks, KINDS of which follow each other: with SETS a multiple of KINDS each set has
- * lines of one kind, four or five of them.
+ * Each block is a line, and KINDS consecutive blocks differ in frequency. SETS is a multiple of
+ * KINDS, so that each set has lines of one kind, four or five of them.
  */
 #define SETS (CACHE_BLOCKS / WAYS)
 
-/* Of each set, least recently used forgotten. */
+/* Simulate least-recently-used replacement in each set. */
 static void simulate_sets(double *miss_share)
 {
 	static uint64_t used[BLOCKS], misses[SETS], executed[SETS];
@@ -204,7 +204,7 @@ static void as_sets_do(void **state)
 		uint64_t address = scene.cfg->insns[scene.cfg->blocks[b].first].address;
 		double share = code_sets_miss_share(&sets, address, frequency_of(b));
 
-		/* Of few lines the approximation is not close, but never far off. */
+		/* For few lines the approximation is coarse, but within a bound. */
 		assert_true(fabs(share - simulated[b]) < 0.12);
 		assert_int_equal(share > 0, simulated[b] > 0);
 		mean += (share - simulated[b]) / SETS;
@@ -224,18 +224,18 @@ static void sets_of_few_lines_keep_them(void **state)
 	assert_int_equal(code_sets_settle(&sets, &cache), 0);
 	assert_true(code_sets_miss_share(&sets, 0x1000, 1) == 0);
 	scene_init(&scene);
-	/* Ways are not known. */
+	/* The number of ways is unknown. */
 	cache.ways = 0;
 	assert_int_equal(code_sets_add(&sets, &cache, scene.cfg, &scene.frequency), 0);
 	assert_int_equal(code_sets_settle(&sets, &cache), 0);
 	assert_true(sets.count == 0 && code_sets_miss_share(&sets, 0x1000, 1) == 0);
-	/* What is executed is in twice as many blocks as before: the same lines. */
+	/* Adding the same blocks twice does not add lines. */
 	for (int again = 0; again < 2; again++)
 		assert_int_equal(code_sets_add(&sets, &two_ways, scene.cfg, &scene.frequency), 0);
 	assert_int_equal(code_sets_settle(&sets, &two_ways), 0);
 	assert_int_equal(sets.count, BLOCKS + 1 - (scene.cfg->insns[0].address % BLOCK_BYTES == 0));
 	code_sets_deinit(&sets);
-	/* Not executed, or not known to be. */
+	/* Lines that are not executed, or of unknown frequency, are not counted. */
 	for (uint32_t b = 0; b < BLOCKS; b++)
 		scene.frequency.blocks[b].value = b % 2 ? 0 : NAN;
 	assert_int_equal(code_sets_add(&sets, &two_ways, scene.cfg, &scene.frequency), 0);

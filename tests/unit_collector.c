@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The collector from its source to the database, with a source and a matcher of
- * the test's own: samples, edges, event times, epochs.
+ * The collector from its source to the database, with a fake source and a fake matcher: samples,
+ * edges, event times, epochs.
  */
 #include "tests/collector_fixture.h"
 
@@ -79,12 +79,14 @@ static void times_are_of_the_epoch(void **state)
 	assert_time(&found, 0, 0, 0);
 	fake.time_result = 0;
 	fake.time[0] = (struct source_time){1000, 250};
-	fake.time[1] = (struct source_time){1000, 1001}; /* read a moment later */
+	fake.time[1] = (struct source_time){1000, 1001}; /* read shortly after */
 	assert_ok(collector_flush(collector, &err));
 	look(path, 1, &found);
 	assert_time(&found, 0, 1000, 250);
 	assert_time(&found, 1, 1000, 1000);
-	/* An epoch that begins while the source is silent counts from what was known. */
+	/*
+	 * An epoch that begins while the source reports no times counts from the last known ones.
+	 */
 	fake.time_result = -ENODATA;
 	assert_ok(collector_epoch(collector, "second", &err));
 	fake.time_result = 0;
@@ -108,7 +110,7 @@ static void sleep_ms(long ms)
 	assert_int_equal(nanosleep(&time, NULL), 0);
 }
 
-/* How long events waited, and the disk took: of the epoch, the longest. */
+/* The longest wait of events and of the disk is recorded per epoch. */
 static void delays_are_told(void **state)
 {
 	const char *path = path_of("delays.db");
@@ -135,7 +137,7 @@ static void delays_are_told(void **state)
 	look(path, 1, &found);
 	assert_true(counter(&found, "drain_gap_ms") >= 200);
 	counter(&found, NULL);
-	/* The new one has not waited for anything yet. */
+	/* The new epoch has not waited for anything yet. */
 	look(path, 2, &found);
 	second = counter(&found, "drain_gap_ms");
 	took = counter(&found, "commit_ms");

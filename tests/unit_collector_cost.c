@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The share that probes get of the bound of the total cost. */
+/* The share of the bound of the total cost that probes get. */
 #include "tests/unit.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "daemon/collect/collector_cost.h"
 #include "lib/clock.h"
 
-/* Work that is done once. */
+/* CPU time of one-time work. */
 #define ONCE_NS (200 * NS_PER_MS)
 
 static struct collector_cost random_cost(void)
@@ -60,7 +60,7 @@ static void more_cost_means_a_smaller_share(void **state)
 	assert_int_equal(collector_cost_share(&cost, 50, 50), 0);
 }
 
-/* Work that is done once takes half of the bound, until all of it is in the total. */
+/* One-time work takes half of the bound, until all of it is in the total. */
 static void work_done_once_is_paid_for(void **state)
 {
 	struct collector_cost cost = {
@@ -74,7 +74,7 @@ static void work_done_once_is_paid_for(void **state)
 	assert_int_equal(collector_cost_share(&cost, 50, 50), 40);
 }
 
-/* Before the parts are known, half of the bound. */
+/* Before the costs are known, probes get half of the bound. */
 static void a_program_that_begins_gets_half(void **state)
 {
 	const struct collector_cost cost = {.program_ns = NS_PER_MS, .samples_max_ns = NS_PER_MS};

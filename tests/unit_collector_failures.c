@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The collector when something does not work: a disk that is full, a database that is
- * locked, an epoch that cannot begin, a source that does not start again, no memory.
+ * The collector under failures: a full disk, a locked database, an epoch that cannot begin, a
+ * source that does not restart, memory limits.
  */
 #include "tests/collector_fixture.h"
 
@@ -13,7 +13,7 @@
 #include "daemon/base/log.h"
 #include "daemon/collect/overhead.h"
 
-/* What is measured next; and epochs that the database will not begin. */
+/* The next measured cost of a sample, and the number of epochs that the database will refuse. */
 static uint64_t measured_ns;
 static unsigned int epochs_refused;
 
@@ -65,7 +65,7 @@ static void file_limit_set(rlim_t bytes)
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-/* What cannot be merged waits, and is merged when it can be: once. */
+/* Data that cannot be merged waits, and is merged exactly once when the disk has room. */
 static void full_disk(void **state)
 {
 	const char *path = path_of("full.db");
@@ -93,7 +93,7 @@ static void full_disk(void **state)
 	assert_settled(&found, 0);
 }
 
-/* Of an epoch so far. */
+/* Return a statistic of the current epoch. */
 static uint64_t stat_of(struct collector *collector, const char *name)
 {
 	struct collector_status status;
@@ -111,7 +111,7 @@ static sqlite3 *lock_database(const char *path)
 	return other;
 }
 
-/* Another program writes, for long: sampling goes on, and merges wait a moment each. */
+/* Another program keeps the database locked: sampling continues, and each merge waits briefly. */
 static void locked_database(void **state)
 {
 	const char *path = path_of("locked.db");
@@ -122,7 +122,7 @@ static void locked_database(void **state)
 	sqlite3 *other;
 
 	(void)state;
-	config.merge_ns = 500000000; /* a step lasts less than it waits */
+	config.merge_ns = 500000000; /* shorter than the wait in a step */
 	collector = collector_of(&config);
 	assert_ok(collector_start(collector, &err));
 	other = lock_database(path);
@@ -142,7 +142,10 @@ static void locked_database(void **state)
 	collector_close(collector);
 }
 
-/* A collector that measures at each tick, but the first, what a sample costs: 1 us so far. */
+/*
+ * Create a collector that measures the cost of a sample at each tick except the first; initially 1
+ * us.
+ */
 static struct collector *measuring_collector(const char *path)
 {
 	struct collector_config config = config_make(path, 5);
@@ -156,7 +159,7 @@ static struct collector *measuring_collector(const char *path)
 	return collector;
 }
 
-/* What is sampled with, and that it is. */
+/* Check the epoch, the period and the cost used for sampling, and that sampling is active. */
 static void assert_sampling(struct collector *collector, int64_t epoch, uint64_t period_min,
 			    uint64_t cost_ns)
 {
@@ -182,7 +185,9 @@ static void assert_both_epochs(const char *path)
 	assert_settled(&found, 1);
 }
 
-/* Another cost changes the periods, if not at once then later: they are never for another one. */
+/*
+ * A changed cost changes the periods, at once or later. An epoch never mixes periods of two costs.
+ */
 static void cost_waits_for_the_database(void **state)
 {
 	const char *path = path_of("cost.db");
@@ -206,7 +211,7 @@ static void cost_waits_for_the_database(void **state)
 	assert_both_epochs(path);
 }
 
-/* Likewise if only the new epoch cannot begin. */
+/* The change is also retried if only the new epoch cannot begin. */
 static void refused_epoch_is_tried_again(void **state)
 {
 	const char *path = path_of("refused.db");
@@ -235,7 +240,7 @@ static int count_open(void *context, const struct profile_epoch *epoch)
 	return 0;
 }
 
-/* A source that does not start again ends the collector, in good order. */
+/* If a source does not restart, the collector ends in good order. */
 static void source_does_not_start_again(void **state)
 {
 	const char *path = path_of("start.db");
@@ -260,7 +265,7 @@ static void source_does_not_start_again(void **state)
 	assert_int_equal(open, 0);
 }
 
-/* A source that is gone at the end: what it gave until then is stored, in an epoch that ended. */
+/* If a source fails at the end, its data so far is stored in an epoch that ended. */
 static void source_is_gone(void **state)
 {
 	const char *path = path_of("gone.db");
@@ -288,7 +293,7 @@ static int sum_edges(void *context, const struct profile_edges *edges)
 	return 0;
 }
 
-/* Edges beyond their part of the memory are refused, and counted; samples have theirs. */
+/* Edges beyond their part of the memory are refused and counted; samples have a separate part. */
 static void memory_limit(void **state)
 {
 	const char *path = path_of("memory.db");

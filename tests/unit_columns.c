@@ -85,7 +85,7 @@ static void text_is_aligned(void **state)
 	free(text);
 }
 
-/* Whatever the width, lines fit unless what may not be cut is too wide; numbers stay whole. */
+/* For every width, lines fit unless uncuttable columns are too wide; numbers stay whole. */
 static void text_fits_a_terminal(void **state)
 {
 	(void)state;
@@ -95,7 +95,7 @@ static void text_fits_a_terminal(void **state)
 		assert_non_null(strstr(text, "18446744073709551615"));
 		assert_non_null(strstr(text, "caf\xc3\xa9?[2J?"));
 		while ((line = strsep(&rest, "\n")) != NULL) {
-			/* 20 + 2 + 6 + 2 + 9 + 2 + 12: the least there can be */
+			/* 20 + 2 + 6 + 2 + 9 + 2 + 12: the minimal width */
 			if (text_width(line) > (width > 53 ? width : 53))
 				fail_msg("%zu columns: %s", width, line);
 		}
@@ -212,7 +212,7 @@ static void numbers_have_their_digits(void **state)
 
 	(void)state;
 	assert_int_equal(columns_csv(stream, &number_table), 0);
-	/* The third column does not fit, and is spared. */
+	/* The third column does not fit and is omitted. */
 	assert_int_equal(columns_text(stream, &number_table, 22, false), 0);
 	fclose(stream);
 	assert_string_equal(text, "value,p,name,positive\r\n"
@@ -305,7 +305,10 @@ static void rows_have_an_order(void **state)
 	assert_ptr_equal(columns_find(columns, 5, "samples"), &columns[0]);
 	assert_ptr_equal(columns_find(columns, 5, "count"), &columns[0]);
 	assert_null(columns_find(columns, 5, "color"));
-	/* Numbers and counts fall, probabilities and text rise, what is missing is last. */
+	/*
+	 * Numbers and counts sort in descending order, probabilities and text ascending, missing
+	 * values last.
+	 */
 	assert_true(columns_compare(&numbers[0], &lines[0], &lines[1]) < 0);
 	assert_true(columns_compare(&numbers[1], &lines[0], &lines[1]) > 0);
 	assert_true(columns_compare(&numbers[1], &lines[2], &lines[1]) > 0);

@@ -179,7 +179,7 @@ static void errors_have_file_and_line(void **state)
 	}
 }
 
-/* A source that cannot do what is asked for is refused; "auto" does what it can. */
+/* A source that cannot satisfy a setting is refused; "auto" keeps the possible ones. */
 static void settings_go_together(void **state)
 {
 	static const struct {
@@ -224,8 +224,8 @@ static void long_values_are_refused(void **state)
 	assert_int_equal(strlen(config.label), sizeof(config.label) - 1);
 }
 
-/* Two ways to the same settings give equal bytes: reloading compares them. */
-/* What follows one in its line could not be seen. */
+/* Two ways to write the same settings give equal bytes, because reloading compares them. */
+/* Text after a zero byte in its line would be invisible. */
 static void zero_bytes_are_refused(void **state)
 {
 	static const char text[] = "label = x\n# \0 units = 0\n";
@@ -242,7 +242,7 @@ static void zero_bytes_are_refused(void **state)
 	assert_int_equal(config_read(&config, path, &err), -EINVAL);
 	snprintf(where, sizeof(where), "%s:2: a zero byte", path);
 	assert_string_equal(err.message, where);
-	/* A folder can be opened. */
+	/* open() of a folder succeeds. */
 	assert_int_equal(config_read(&config, directory, &err), -EISDIR);
 }
 

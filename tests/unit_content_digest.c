@@ -34,7 +34,7 @@ static void hash_of_the_rfc(void **state)
 			    "7d87c5392aab792dc252d5de4533cc9518d38aa8dbf1925ab92386edd4009923");
 }
 
-/* Lengths of digests and inputs as in appendix E of RFC 7693; values of Python's hashlib. */
+/* Lengths of digests and inputs as in appendix E of RFC 7693; values from Python's hashlib. */
 static void hash_of_many_lengths(void **state)
 {
 	static const size_t digests[] = {20, 32, 48, 64}, inputs[] = {0, 3, 128, 129, 255, 1024};
@@ -71,7 +71,7 @@ static int file(void)
 	return fd;
 }
 
-/* All of the contents count, also in the middle of a large file. */
+/* All of the contents count, including the middle of a large file. */
 static void contents_differ(void **state)
 {
 	const off_t bytes = 9 << 20;

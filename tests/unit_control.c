@@ -76,7 +76,7 @@ static int peer_connect(void)
 	return fd;
 }
 
-/* As often as a daemon's loop would come round in no time. */
+/* Dispatch as often as a daemon's main loop would in a short time. */
 static void serve(void)
 {
 	int i;
@@ -91,7 +91,7 @@ static void say(int fd, const char *text)
 	serve();
 }
 
-/* All that can be read now; "" at the end of file, NULL if there is nothing. */
+/* Return all data that can be read now; "" at the end of file, NULL if there is no data. */
 static const char *heard(int fd)
 {
 	static char text[1 << 20];
@@ -176,7 +176,7 @@ static void long_lines_are_hung_up_on(void **state)
 	assert_int_equal(control_peers(control), 0);
 	assert_int_equal(requests, 0);
 	close(fd);
-	/* One byte less, and it is a request. */
+	/* One byte less is a valid request. */
 	fd = peer_connect();
 	line[sizeof(line) - 2] = '\n';
 	say(fd, line);
@@ -185,7 +185,7 @@ static void long_lines_are_hung_up_on(void **state)
 	close(fd);
 }
 
-/* Asks for much, reads nothing: it is served until the socket is full, then waits. */
+/* A peer that requests much and reads nothing is served until its socket is full, then it waits. */
 static void peers_that_never_read_wait(void **state)
 {
 	int deaf = peer_connect(), other = peer_connect(), i;
@@ -221,7 +221,7 @@ static void floods_are_served_in_turn(void **state)
 	for (i = 0; i < 20; i++)
 		assert_true(send(flood, lines, sizeof(lines), MSG_NOSIGNAL) > 0);
 	assert_int_equal(send(other, "echo z\n", 7, MSG_NOSIGNAL), 7);
-	/* A few rounds: two to accept, one request of each a round. */
+	/* Five dispatches: two to accept the peers, then one request of each peer per dispatch. */
 	for (i = 0; i < 5; i++)
 		control_dispatch(control);
 	assert_true(requests <= 10);
@@ -253,7 +253,7 @@ static void peers_are_limited(void **state)
 		close(fds[i]);
 }
 
-/* Peers that vanish in the middle of anything. */
+/* Peers may disconnect at any point. */
 static void peers_may_vanish(void **state)
 {
 	uint64_t seed = 1;
@@ -284,7 +284,7 @@ static bool is_readable(void)
 	return poll(&wait, 1, 0) == 1;
 }
 
-/* Without a descriptor for who comes, the loop does not come round for it all the time. */
+/* Without a free descriptor for a new peer, the listening socket does not wake the loop. */
 static void no_descriptor_for_a_peer(void **state)
 {
 	struct rlimit limit, none;
@@ -300,7 +300,7 @@ static void no_descriptor_for_a_peer(void **state)
 	assert_true(is_readable());
 	control_dispatch(control);
 	assert_false(is_readable());
-	/* The others are served all the same. */
+	/* The other peers are still served. */
 	say(before, "echo y\n");
 	assert_string_equal(heard(before), "argument y\nok\n");
 	control_expire(control, clock_monotonic_ns());
@@ -356,7 +356,7 @@ static void one_listener_a_path(void **state)
 	assert_int_equal(control_open(&second, path, NULL, handle, NULL, &err), -EADDRINUSE);
 	assert_non_null(strstr(err.message, "another daemon"));
 	assert_int_equal(access(path, F_OK), 0);
-	/* One that nobody listens on any more is replaced, a file is not. */
+	/* A socket without a listener is replaced, a file is not. */
 	snprintf(stale, sizeof(stale), "%s/stale", directory);
 	strcpy(address.sun_path, stale);
 	fd = socket(AF_UNIX, SOCK_STREAM, 0);

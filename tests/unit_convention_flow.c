@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* How code passes registers on, and what it means for others: code with known answers. */
+/* Registers passed on by code, and their uses by other code, for code with known results. */
 #include "analysis/graph/cfg_create.h"
 #include "tests/unit.h"
 
@@ -12,7 +12,7 @@
 #define R10 0x400U
 #define R11 0x800U
 
-/* @uses, @ends: of its call, or jump out; @behind: its returns */
+/* @uses, @ends: of its call, or jump out; @behind: registers used after its returns */
 struct example {
 	const char *what;
 	uint8_t code[20];
@@ -158,7 +158,7 @@ static void see_call(void *context, uint32_t call, uint16_t live)
 	seen[call] = live;
 }
 
-/* call; mov %r11, %rdi; call; mov %r10, %rax; ret: what matters behind each. */
+/* call; mov %r11, %rdi; call; mov %r10, %rax; ret: registers that are used after each call */
 static void test_visit(void **state)
 {
 	static const uint8_t code[] = {0xe8, 0, 1, 0, 0,    0x4c, 0x89, 0xdf, 0xe8,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Whatever way control goes through a procedure, its counters tell how often it went
- * each: random walks through the graphs of real programs, with calls that never come
- * back and returns of calls that were never made.
+ * Counters determine the execution count of every edge of a procedure, on any path. The test makes
+ * random walks through the graphs of real programs, including calls that never return and returns
+ * without a call.
  */
 #include "analysis/graph/cfg_create.h"
 #include "tests/unit.h"
@@ -58,7 +58,7 @@ static void walker_deinit(struct walker *walker)
 	free(walker->nodes);
 }
 
-/* In from anywhere outside, until it is outside again, or has gone far enough round. */
+/* Enter from outside at random, and walk until outside again or for a limited number of steps. */
 static void walk(struct walker *walker)
 {
 	const struct count_graph *graph = walker->graph;
@@ -74,7 +74,7 @@ static void walk(struct walker *walker)
 		walker->nodes[node]++;
 		assert_true(walker->out_count[node] > 0);
 		e = walker->out[node][(uint32_t)rand() % walker->out_count[node]];
-		/* Loops that nothing leaves: the process is killed right before the next node. */
+		/* In loops without an exit, the process is killed right before the next node. */
 		ended = step > STEPS_MAX * 100;
 		if (step > STEPS_MAX) {
 			for (uint32_t i = 0; i < walker->out_count[node]; i++)
@@ -136,7 +136,7 @@ static void check_procedure(const struct count_graph *graph)
 	free(edges);
 }
 
-/* Counters at a node's ends are for edges that only go there. */
+/* A counter at the start or end of a node counts an edge that is the node's only one there. */
 static void check_places(const struct count_graph *graph)
 {
 	for (uint32_t e = 0; e < graph->edge_count; e++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The description of counters: written and read again, and damaged. */
+/* The map of counters is written and read again, and damage is refused. */
 #include "analysis/graph/cfg_create.h"
 #include "tests/unit.h"
 
@@ -84,7 +84,7 @@ static void test_round_trip(void **state)
 	free(data);
 }
 
-/* Whatever is read is within bounds, and can be solved or not. */
+/* An accepted map is within bounds; it may or may not be solvable. */
 static void use(const struct counts_map *map)
 {
 	uint64_t *counters = calloc(map->counters + (size_t)1, sizeof(*counters));

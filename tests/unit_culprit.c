@@ -48,7 +48,7 @@ static void test_cpi(void **state)
 	culprit_scene_deinit(&scene);
 }
 
-/* A stall that twice the frequency, were it that, would explain: it may be none. */
+/* A stall that could be explained by twice the frequency, within the interval, may be none. */
 static void test_stall_that_may_be_none(void **state)
 {
 	struct culprit_scene scene;
@@ -64,13 +64,13 @@ static void test_stall_that_may_be_none(void **state)
 	assert_non_null(culprit);
 	assert_float_equal(culprit->cycles_low, 0, 0);
 	assert_float_equal(culprit->cycles_high, 0.5, 1e-9);
-	/* Half of the samples are beyond doubt here. */
+	/* Here, even at the highest frequency, a part of the samples is a stall. */
 	culprit_scene_stall(&scene, 8, 3);
 	culprit_scene_look(&scene);
 	culprit = culprit_scene_find(&scene, 8, CULPRIT_ICACHE);
 	assert_float_equal(culprit->cycles_low, 1, 1e-9);
 	assert_float_equal(culprit->cycles_high, 3, 1e-9);
-	/* Out of order, intervals speak for whole programs. */
+	/* Out of order, intervals are for whole programs and not used. */
 	scene.model.in_order = false;
 	culprit_scene_stall(&scene, 8, 0.5);
 	culprit_scene_look(&scene);
@@ -125,7 +125,7 @@ static void test_nobody_left_is_unexplained(void **state)
 	culprit_scene_deinit(&scene);
 }
 
-/* A load from the stack is suspected only where there is nobody else. */
+/* A load from the stack is suspected only if there is no other suspect. */
 static void test_unlikely_causes_stand_back(void **state)
 {
 	struct culprit_scene scene;
@@ -147,7 +147,7 @@ static void test_unlikely_causes_stand_back(void **state)
 	culprit_scene_deinit(&scene);
 }
 
-/* Lines that are not missed elsewhere are not missed here; where all are, this may be, too. */
+/* If lines are not missed elsewhere, they are not missed here; if all are, this one may be, too. */
 static void test_other_instructions_testify(void **state)
 {
 	struct culprit_scene scene;
@@ -165,7 +165,7 @@ static void test_other_instructions_testify(void **state)
 	culprit_scene_deinit(&scene);
 }
 
-/* Events bound what misses there can have been: 100 samples of 10 events, 1000 executions. */
+/* Event samples bound the number of misses: 100 samples of 10 events each, 1000 executions. */
 static void test_events_bound(void **state)
 {
 	struct culprit_scene scene;
@@ -190,7 +190,7 @@ static void test_events_bound(void **state)
 	culprit_scene_deinit(&scene);
 }
 
-/* The rarer way of a branch bounds how often it is mispredicted, both ways. */
+/* The rarer direction of a branch bounds the mispredictions of both directions. */
 static void test_branch(void **state)
 {
 	static const struct cfg_fixture_edge edges[] = {
@@ -213,7 +213,7 @@ static void test_branch(void **state)
 	assert_float_equal(culprit_scene_find(&scene, 3, CULPRIT_BRANCH)->cycles_low, 4, 1e-9);
 	assert_string_equal(culprit_scene_letters(&scene, 4), "");
 
-	/* A hundred mispredicts are not 3600 cycles: others are as likely there. */
+	/* A hundred mispredictions cannot take 3600 cycles, so other causes are as likely there. */
 	culprit_scene_load(&scene, 1, X, P, 0);
 	culprit_scene_load(&scene, 3, X, P, 0);
 	culprit_scene_look(&scene);
@@ -222,7 +222,7 @@ static void test_branch(void **state)
 	culprit_scene_deinit(&scene);
 }
 
-/* Direct calls go where they say: only those through pointers are mispredicted. */
+/* Direct calls are predicted; only calls through pointers are mispredicted. */
 static void test_branch_of_callers(void **state)
 {
 	struct culprit_scene scene;
@@ -233,7 +233,7 @@ static void test_branch_of_callers(void **state)
 	scene.profile.calls_in = -1;
 	culprit_scene_look(&scene);
 	assert_float_equal(culprit_scene_find(&scene, 0, CULPRIT_BRANCH)->cycles_high, 5, 1e-9);
-	/* One call in five is not accounted for; then all of them are, and more. */
+	/* One call in five is unaccounted for; then all calls are accounted for, and then more. */
 	scene.profile.calls_in = 800;
 	culprit_scene_look(&scene);
 	assert_float_equal(culprit_scene_find(&scene, 0, CULPRIT_BRANCH)->cycles_high, 1, 1e-9);
@@ -290,7 +290,7 @@ static void be_out_of_order(struct culprit_scene *scene)
 	scene->model.write_buffer_entries = 0;
 }
 
-/* Samples are one instruction late: the load before the sampled one is what waits. */
+/* Samples are one instruction late: the load before the sampled instruction waits. */
 static void test_out_of_order(void **state)
 {
 	struct culprit_scene scene;
@@ -309,7 +309,9 @@ static void test_out_of_order(void **state)
 	culprit_scene_deinit(&scene);
 }
 
-/* Ways back that are hardly ever anything else, and what takes no longer than was reckoned with. */
+/*
+ * Back edges are rarely mispredicted, and operations no longer than the window hides are no cause.
+ */
 static void test_out_of_order_unlikely(void **state)
 {
 	struct culprit_scene scene;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The copy loop of DCPI's Figure 2, from its code and its samples. */
+/* The copy loop of DCPI's Figure 2, with its code and its samples. */
 #include "analysis/graph/cfg_create.h"
 #include "tests/unit.h"
 
@@ -10,7 +10,7 @@
 #include "lib/error.h"
 
 static const uint32_t code[] = {
-	0x47ff041f, /* bis zero, zero, zero: what comes before is not in the figure */
+	0x47ff041f, /* bis zero, zero, zero: before the loop, not in the figure. */
 	0xa4a20000, /* 9810: ldq t4, 0(t1) */
 	0x40209401, /* addq t0, 0x4, t0 */
 	0xa4c20008, /* ldq t5, 8(t1) */
@@ -56,8 +56,8 @@ static void lay_samples(struct loop *loop)
 }
 
 /*
- * The paper's F of the loop. How often it is entered and left the figure does not say:
- * once each time it goes round at most, and hardly ever in truth.
+ * Set the paper's F of the loop. The figure does not report how often the loop is entered and left:
+ * at most once per iteration, and in truth rarely.
  */
 static void lay_frequencies(struct loop *loop)
 {
@@ -75,7 +75,7 @@ static void lay_frequencies(struct loop *loop)
 	loop->frequency = (struct frequency){loop->blocks, loop->edges};
 }
 
-/* @thorough: as the paper's tool, which schedules blocks by themselves */
+/* @thorough: like the paper's tool, which schedules blocks separately */
 static void look(struct loop *loop, bool thorough)
 {
 	uint8_t bytes[sizeof(code)];
@@ -122,7 +122,7 @@ static const struct instruction_cpi *insn_at(const struct loop *loop, uint64_t a
 	return &loop->culprits.insns[index];
 }
 
-/* Letters of an instruction's culprits, in the order of causes. */
+/* Return the letters of an instruction's culprits, in order of causes. */
 static const char *letters(const struct loop *loop, uint64_t address)
 {
 	static char text[CULPRIT_CAUSES + 1];
@@ -137,7 +137,7 @@ static const char *letters(const struct loop *loop, uint64_t address)
 	return text;
 }
 
-/* The address of the load that a D-cache miss is put down to; 0: to none. */
+/* Return the address of the load blamed for a D-cache miss, or 0 if there is none. */
 static uint64_t missed_load(const struct loop *loop, uint64_t address)
 {
 	const struct instruction_cpi *insn = insn_at(loop, address);
@@ -164,7 +164,7 @@ static void test_figure_2(void **state)
 	assert_string_equal(letters(&loop, 0x9834), "dDw");
 	assert_int_equal(missed_load(&loop, 0x9834), 0x981c);
 	assert_float_equal(insn_at(&loop, 0x9834)->cpi, 114.5, 0.25);
-	/* The others stall for static reasons, or not for long enough to show. */
+	/* The other instructions have static stalls, or stalls too short to be significant. */
 	for (uint64_t address = 0x9814; address <= 0x9840; address += 4)
 		if (address != 0x9828 && address != 0x9834)
 			assert_true(insn_at(&loop, address)->dynamic_cycles < 0.5);
@@ -176,9 +176,9 @@ static void test_figure_2(void **state)
 }
 
 /*
- * What is likely: the first load waits two cycles behind the last store, which is no
- * dynamic stall; pages are new once in 128 times around at most, and the stores' data is
- * what they wait for, if one cause must be named.
+ * Likely causes only. The first load waits two cycles after the last store, which is no dynamic
+ * stall. A page is new at most once in 128 iterations. If one cause must be named, the stores wait
+ * for their data.
  */
 static void test_figure_2_likely(void **state)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Culprits of fetching, loading and storing; the others: unit_culprit.c */
+/* Culprits of instruction fetch, loads and stores; for the others see unit_culprit.c. */
 #include "tests/unit.h"
 
 #include <math.h>
@@ -38,7 +38,7 @@ static void test_icache_costs_no_more_than_memory(void **state)
 	culprit_scene_deinit(&scene);
 }
 
-/* A loop that fits misses only when it is entered: 1 in 100, half a cycle each time. */
+/* A loop that fits misses only when it is entered: once in 100 iterations, half a cycle each. */
 static void test_icache_in_loops(void **state)
 {
 	struct culprit_scene scene;
@@ -50,20 +50,20 @@ static void test_icache_in_loops(void **state)
 	assert_float_equal(culprit_scene_find(&scene, 16, CULPRIT_ICACHE)->cycles_high, 0.5, 1e-9);
 	assert_float_equal(culprits_unexplained(&scene.culprits, 16), 9.5, 1e-9);
 
-	/* A call in it may bring other code into its place. */
+	/* A call in the loop may evict it. */
 	scene.cfg->insns[20].flow = INSN_FLOW_CALL;
 	culprit_scene_look(&scene);
 	assert_float_equal(culprit_scene_find(&scene, 16, CULPRIT_ICACHE)->cycles_high, 10, 1e-9);
 	scene.cfg->insns[20].flow = INSN_FLOW_NEXT;
 
-	/* And so does the loop itself where there is too little room. */
+	/* A loop larger than the cache evicts itself. */
 	scene.model.icache.bytes = 64;
 	culprit_scene_look(&scene);
 	assert_float_equal(culprit_scene_find(&scene, 16, CULPRIT_ICACHE)->cycles_high, 10, 1e-9);
 	culprit_scene_deinit(&scene);
 }
 
-/* With all code that is in use in the cache, code misses no oftener than by chance. */
+/* If all active code fits in the cache, code misses only by chance. */
 static void test_icache_by_footprint(void **state)
 {
 	struct code_footprint footprint = {.stay = INFINITY};
@@ -76,14 +76,14 @@ static void test_icache_by_footprint(void **state)
 	culprit_scene_stall(&scene, 8, 10);
 	culprit_scene_look(&scene);
 	assert_null(culprit_scene_find(&scene, 8, CULPRIT_ICACHE));
-	/* A miss in a hundred executions, or four if it is bad: 50 cycles each. */
+	/* One miss in a hundred executions, or four at worst: 50 cycles each. */
 	footprint.stay = log(100) / 1000;
 	culprit_scene_look(&scene);
 	assert_float_equal(culprit_scene_find(&scene, 8, CULPRIT_ICACHE)->cycles_high, 2, 1e-3);
 	footprint.stay = 0;
 	culprit_scene_look(&scene);
 	assert_float_equal(culprit_scene_find(&scene, 8, CULPRIT_ICACHE)->cycles_high, 10, 1e-9);
-	/* Code that runs seldom may miss each time, for what reason ever. */
+	/* Code that runs rarely may miss each time, for any reason. */
 	footprint.stay = INFINITY;
 	scene.profile.period_cycles = 0.5;
 	culprit_scene_look(&scene);
@@ -91,7 +91,7 @@ static void test_icache_by_footprint(void **state)
 	culprit_scene_deinit(&scene);
 }
 
-/* Two ways into a block, one of them from its own line: the other way only counts. */
+/* A block has two predecessors, one in its own line: only the edge from the other one counts. */
 static void test_icache_at_heads(void **state)
 {
 	static const struct cfg_fixture_edge edges[] = {
@@ -129,7 +129,7 @@ static void test_dcache_at_the_first_use(void **state)
 	culprit_scene_look(&scene);
 	assert_string_equal(culprit_scene_letters(&scene, 3), "d");
 	assert_int_equal(culprit_scene_find(&scene, 3, CULPRIT_DCACHE)->from, 1);
-	/* Instruction 3 has waited for it. */
+	/* Instruction 3 has already waited for the load. */
 	assert_string_equal(culprit_scene_letters(&scene, 5), "");
 	culprit_scene_deinit(&scene);
 }
@@ -182,7 +182,10 @@ static void test_dcache_around_a_loop(void **state)
 	culprit_scene_deinit(&scene);
 }
 
-/* The fourth load can't begin to miss while three do; who waited for one of them frees it. */
+/*
+ * The fourth load cannot begin a miss while three are pending. An instruction that waited for one
+ * of them frees its place.
+ */
 static void test_dcache_queue_of_misses(void **state)
 {
 	struct culprit_scene scene;
@@ -217,14 +220,14 @@ static void test_write_buffer(void **state)
 	assert_float_equal(culprit_scene_find(&scene, 7, CULPRIT_WRITE_BUFFER)->cycles_low, 10,
 			   1e-9);
 
-	/* A barrier waited until it was empty. */
+	/* A barrier waits until the buffer is empty. */
 	culprit_scene_compute(&scene, 3, INSN_BARRIER, V, V);
 	culprit_scene_look(&scene);
 	assert_string_equal(culprit_scene_letters(&scene, 7), "");
 	culprit_scene_deinit(&scene);
 }
 
-/* One store each time around: enough in a short loop, too few in a slow one. */
+/* One store per iteration can fill the buffer in a short loop, but not in a slow one. */
 static void test_write_buffer_in_loops(void **state)
 {
 	struct culprit_scene scene;
@@ -237,13 +240,13 @@ static void test_write_buffer_in_loops(void **state)
 	assert_string_equal(culprit_scene_letters(&scene, 10), "w");
 	culprit_scene_stall(&scene, 12, 100);
 	culprit_scene_look(&scene);
-	/* What comes before the loop may have filled it: once in 100 times. */
+	/* Code before the loop may have filled the buffer: once in 100 iterations. */
 	assert_float_equal(culprit_scene_find(&scene, 10, CULPRIT_WRITE_BUFFER)->cycles_high, 0.6,
 			   1e-9);
 	culprit_scene_deinit(&scene);
 }
 
-/* Through memory by eights: a new page once in 1024 times. Through pointers: any time. */
+/* Steps of eight bytes reach a new page once in 1024 iterations, pointers at any time. */
 static void test_dtb(void **state)
 {
 	struct culprit_scene scene;
@@ -267,7 +270,7 @@ static void test_dtb(void **state)
 	culprit_scene_deinit(&scene);
 }
 
-/* What two narrow stores wrote is loaded as one: it is in no cache yet, nor in one store. */
+/* A load of data from two narrow stores finds it neither in a cache nor in a single store. */
 static void test_store_forwarding(void **state)
 {
 	struct culprit_scene scene;
@@ -284,12 +287,12 @@ static void test_store_forwarding(void **state)
 	assert_string_equal(culprit_scene_letters(&scene, 4), "o");
 	assert_int_equal(culprit_scene_find(&scene, 4, CULPRIT_OTHER)->from, 2);
 
-	/* All of it by one store: it comes from there at once. */
+	/* A load of data from one store gets it by forwarding. */
 	culprit_scene_load(&scene, 4, X, P, 16);
 	culprit_scene_look(&scene);
 	assert_int_equal(culprit_scene_find(&scene, 4, CULPRIT_OTHER)->from, UINT32_MAX);
 
-	/* To somewhere else, for all that is known. */
+	/* The address may be another one, as far as is known. */
 	culprit_scene_compute(&scene, 3, INSN_ALU, P, W);
 	culprit_scene_look(&scene);
 	assert_non_null(culprit_scene_find(&scene, 4, CULPRIT_DCACHE));

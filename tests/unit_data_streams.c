@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Hot data streams are what was made to recur, no more of all references than there are, and
- * in no two bursts at once; what two profiles have in common is what both have.
+ * The hot data streams found are the sequences that were made to recur. They cover no more than all
+ * references, and none spans two bursts. The overlap of two profiles consists of streams in both.
  */
 #include "tests/unit.h"
 
@@ -52,7 +52,7 @@ static void refer(struct scene *scene, uint32_t number, uint64_t address)
 		.address = address, .number = number, .burst = scene->burst};
 }
 
-/* References that never recur. */
+/* Add references that never recur. */
 static void make_noise(struct scene *scene, unsigned int count)
 {
 	for (; count > 0; count--)
@@ -60,7 +60,7 @@ static void make_noise(struct scene *scene, unsigned int count)
 		      unit_random(&scene->random));
 }
 
-/* Of instructions from @first on. */
+/* Add a stream of @length instructions, starting at @first. */
 static void make_stream(struct scene *scene, uint32_t first, uint32_t length, uint64_t address)
 {
 	for (uint32_t i = 0; i < length; i++)
@@ -109,7 +109,7 @@ static void test_finds_streams(void **state)
 		assert_true(streams.instructions[streams.all[1].first + i] ==
 			    FIRST_ADDRESS + 4 * i);
 	data_streams_deinit(&streams);
-	/* The hotter one is enough for half of all. */
+	/* The hotter stream alone covers the requested share. */
 	find(&scene, 0.4, &streams);
 	assert_int_equal(streams.count, 1);
 	assert_int_equal(streams.threshold, 30 * 50);
@@ -117,7 +117,7 @@ static void test_finds_streams(void **state)
 	scene_deinit(&scene);
 }
 
-/* One signature at two places is one stream. */
+/* Equal signatures at two addresses are one stream. */
 static void test_signatures(void **state)
 {
 	struct data_streams streams;
@@ -155,7 +155,7 @@ static void test_bursts_are_apart(void **state)
 	scene_deinit(&scene);
 }
 
-/* Any references, with few addresses: what must hold always. */
+/* Invariants that hold for any references, here with few addresses. */
 static void test_random_references(void **state)
 {
 	(void)state;
@@ -201,7 +201,7 @@ static void test_overlap(void **state)
 	assert_float_equal(overlap, 30.0 / 40, 1e-5);
 	assert_int_equal(data_streams_overlap(&overlap, &a, &b), 0);
 	assert_float_equal(overlap, 10.0 / 40, 1e-5);
-	b.references *= 2; /* of which its streams are half as much */
+	b.references *= 2; /* the streams are half of that share */
 	assert_int_equal(data_streams_overlap(&overlap, &a, &b), 0);
 	assert_float_equal(overlap, 5.0 / 40, 1e-5);
 	data_streams_deinit(&a);

@@ -13,10 +13,10 @@ enum {
 	PLACES = 20,
 };
 
-/* What was added and not dropped yet, the plain way. */
+/* Counts that were added and not dropped yet, in plain arrays. */
 static uint64_t model[IMAGES][IMAGES][PROFILE_EDGE_KINDS][PLACES][PLACES];
 
-/* Such that many pairs of places have the same hash, whatever it is made of. */
+/* Choose places such that many pairs of places have equal hash values, for any hash function. */
 static uint64_t place(size_t i)
 {
 	return i < PLACES / 2 ? i << 32 | i : (i - PLACES / 2 + 1) * 4;
@@ -36,7 +36,7 @@ static bool ascending(const struct profile_edge *a, const struct profile_edge *b
 	return a->from < b->from || (a->from == b->from && a->to < b->to);
 }
 
-/* Compares a bin with the model and takes it out of there; returns its edges. */
+/* Compare a bin with the model and remove it from the model; return its edges. */
 static uint64_t bin_check(const struct edge_bin *bin, struct edge_run *run)
 {
 	struct edge_key key = edge_accumulate_bin_key(bin);
@@ -124,12 +124,12 @@ static void memory_is_bounded_and_losses_counted(void **state)
 		added += key.kind < PROFILE_EDGE_NO_EDGE ? count : 0;
 		assert_int_equal(added, edge_accumulate_held(accumulate) +
 						edge_accumulate_refused(accumulate));
-		/* One bin at most grows beyond: by its own size, here a twentieth. */
+		/* At most one bin exceeds the limit, by its own size, here a twentieth. */
 		assert_true(edge_accumulate_bytes(accumulate) < limit + limit / 4);
 	}
 	refused = edge_accumulate_refused(accumulate);
 	assert_true(refused > 0 && edge_accumulate_held(accumulate) > 0);
-	/* Edges that are there still count; and dropping makes room again. */
+	/* Known edges are still counted, and dropping bins frees memory. */
 	key = edge_accumulate_bin_key(edge_accumulate_first(accumulate));
 	assert_int_equal(edge_accumulate_bin_edges(edge_accumulate_first(accumulate), &run), 0);
 	assert_int_equal(

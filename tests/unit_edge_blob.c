@@ -18,7 +18,7 @@ static uint64_t random_length(uint64_t *state, unsigned int bits_max)
 	return bits == 0 ? 0 : unit_random(state) >> (64 - bits);
 }
 
-/* Somewhere around @from, or anywhere at all. */
+/* Return an offset near @from, or an arbitrary one. */
 static uint64_t random_target(uint64_t *state, uint64_t from, unsigned int bits, unsigned int shift)
 {
 	uint64_t distance = random_length(state, bits) << shift;
@@ -36,7 +36,7 @@ static int by_edge(const void *a, const void *b)
 	return (x->to > y->to) - (x->to < y->to);
 }
 
-/* Any edges: near and far, one or many from a place, of any alignment. */
+/* Make random edges: near and far, one or many per source, of any alignment. */
 static size_t random_edges(uint64_t *state, struct profile_edge *edges, size_t max)
 {
 	size_t wanted = unit_random(state) % (max + 1), count = 0, i;
@@ -79,7 +79,7 @@ static void assert_same(const struct edge_list *list, const struct profile_edge 
 	assert_int_equal(list->total, total);
 }
 
-/* Decodes from memory of exactly that size, so that ASan sees every byte too far. */
+/* Decode from memory of exactly that size, so that ASan detects a read past the end. */
 static int decode_exact(struct edge_list *list, uint32_t key, const uint8_t *data, size_t bytes)
 {
 	uint8_t *copy = malloc(bytes > 0 ? bytes : 1);
@@ -202,7 +202,7 @@ static void damage(void **state)
 	profile_blob_deinit(&blob);
 }
 
-/* Keys that differ in one word, two words exchanged, and profiles' keys. */
+/* Keys differ if one word differs, if two words are exchanged, and from the keys of profiles. */
 static void keys_differ(void **state)
 {
 	uint32_t key = edge_blob_key(1, 2, 3, 0);
@@ -226,8 +226,8 @@ static void seal(uint8_t *data, size_t bytes)
 }
 
 /*
- * Damage that the checksum does not show: the decoder may accept it or not,
- * but what it accepts are edges, and they encode and decode to themselves.
+ * For damage that the checksum does not detect, the decoder may accept the input or not. Accepted
+ * edges are valid, and encode and decode to themselves.
  */
 static void forgeries(void **state)
 {
@@ -263,7 +263,7 @@ static void forgeries(void **state)
 	profile_blob_deinit(&copy);
 }
 
-/* A newer version says so; the memory that a few bytes can ask for is bounded. */
+/* A newer version is reported as such; the memory allocated for a few bytes is bounded. */
 static void foreign_headers(void **state)
 {
 	uint8_t newer[] = {EDGE_BLOB_VERSION + 1, 1, 2, 3, 0, 0, 0, 0};
@@ -279,7 +279,7 @@ static void foreign_headers(void **state)
 	edge_list_deinit(&list);
 }
 
-/* The model of a merge: all edges in one array, sorted, equal ones added. */
+/* Model of a merge: all edges in one array, sorted, with equal edges added up. */
 static size_t merge_model(struct profile_edge *all, size_t count)
 {
 	size_t kept = 0, i;
@@ -295,7 +295,7 @@ static size_t merge_model(struct profile_edge *all, size_t count)
 	return kept;
 }
 
-/* Few places, so that many edges are in both. */
+/* Make edges among few places, so that many edges are in both sets. */
 static size_t few_places(uint64_t *state, struct profile_edge *edges)
 {
 	size_t count = unit_random(state) % 60, i;

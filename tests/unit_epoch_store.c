@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What dcpix counted goes into a database whole, or not at all. */
+/* Counts of dcpix are stored in a database completely or not at all. */
 #include "tests/unit.h"
 
 #include <errno.h>
@@ -42,7 +42,7 @@ static unsigned int epochs(const char *path)
 	return count;
 }
 
-/* As dcpid does that comes later: what is open then is closed. */
+/* Open and close the database like a later dcpid, which closes open epochs. */
 static void open_once(const char *path)
 {
 	struct profile_writer *writer;
@@ -86,7 +86,7 @@ static void remove_all(const char *path)
 	}
 }
 
-/* Wherever the disk is full, what fails leaves no epoch: not even to the next writer. */
+/* Wherever the disk becomes full, a failed store leaves no epoch, also for the next writer. */
 static void full_disks(void **state)
 {
 	unsigned int failed = 0;

@@ -22,7 +22,7 @@ static uint64_t shortest_of(const char *name)
 	return strstr(name, "-clock") != NULL ? DCPI_CLOCK_PERIOD_MIN : DCPI_PERIOD_MIN;
 }
 
-/* What is written is what is read, for lists of all lengths and windows. */
+/* A formatted list parses to the same list, for all lengths and windows. */
 static void lists_round_trip(void **state)
 {
 	uint64_t seed = 1;
@@ -131,7 +131,7 @@ static void errors_name_the_word(void **state)
 	}
 }
 
-/* Arbitrary text never crashes, and what is accepted is in range. */
+/* Arbitrary text does not crash the parser, and accepted values are in range. */
 static void garbage_is_refused_or_sane(void **state)
 {
 	static const char letters[] = "cyles:,-0123456789rx \n\xff";
@@ -167,7 +167,7 @@ static void defaults_keep_the_rate(void **state)
 	uint64_t hz;
 
 	(void)state;
-	/* The paper's own: 333 MHz, 60K to 64K. */
+	/* The paper's values: 333 MHz, 60K to 64K. */
 	assert_int_equal(event_list_parse(&list, "cycles", 333 * GHZ / 1000, NULL), 0);
 	assert_int_equal(list.event[0].period_min, 60 * 1024);
 	assert_int_equal(list.event[0].period_max, 64 * 1024);
@@ -236,7 +236,7 @@ static void machine_is_described(void **state)
 	for (which = 0; which < 3; which++) {
 		sampled_type = which == 1 ? 0 : which == 2 ? 3 : 99;
 		event_list_default(&list, &machine, GHZ);
-		/* Cache events without cycles are not enough. */
+		/* Cache events without cycles are not sufficient. */
 		assert_int_equal(list.count, 1);
 		assert_string_equal(list.event[0].name, which == 1 ? "cycles" : "cpu-clock");
 	}

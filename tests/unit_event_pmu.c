@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* PMUs as sysfs describes them, in trees made for the purpose. */
+/* PMUs described by sysfs, in trees made for the tests. */
 #include "tests/unit.h"
 
 #include <errno.h>
@@ -153,7 +153,7 @@ static void nonsense_is_named(void **state)
 	}
 }
 
-/* Whatever the files say, it is an error with a message, or sane. */
+/* For any contents of the files, the result is an error with a message, or valid. */
 static void files_are_not_trusted(void **state)
 {
 	static const char *const formats[] = {
@@ -199,13 +199,13 @@ static void files_are_not_trusted(void **state)
 		assert_int_equal(event_pmu_parse(root, "evil/some/", &code, &err), -EINVAL);
 		assert_int_equal(event_pmu_find(root, "some", &code, &err), -EINVAL);
 	}
-	put("evil/events/some", events[i]); /* one line counts */
+	put("evil/events/some", events[i]); /* only the first line counts */
 	assert_int_equal(event_pmu_parse(root, "evil/some/", &code, &err), 0);
 	memset(huge, '1', sizeof(huge) - 1);
 	huge[sizeof(huge) - 1] = '\0';
 	put("evil/events/huge", huge);
 	assert_int_equal(event_pmu_parse(root, "evil/huge/", &code, &err), -EINVAL);
-	/* Neither waited for nor read. */
+	/* A FIFO is neither waited for nor read. */
 	snprintf(path, sizeof(path), "%s/evil/events/pipe", root);
 	assert_int_equal(mkfifo(path, 0600), 0);
 	assert_int_equal(event_pmu_parse(root, "evil/pipe/", &code, &err), -EINVAL);
@@ -216,7 +216,7 @@ static void files_are_not_trusted(void **state)
 	}
 }
 
-/* A model that fills bits one by one agrees with random formats and values. */
+/* For random formats and values, the result equals that of a model that sets bits one by one. */
 static void bits_go_where_formats_say(void **state)
 {
 	uint64_t seed = 11;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Names of events on a machine that is made up: no PMU described, and what can
- * be sampled is the test's to say. libpfm4 is told to encode for processors that
- * are not here, so that its names come out the same everywhere.
+ * Names of events on a simulated machine without PMU descriptions, where the test chooses the
+ * events that can be sampled. libpfm4 is set to encode for processors that are not present, so that
+ * its names are the same on every machine.
  */
 #include "tests/unit.h"
 
@@ -105,7 +105,7 @@ static void names_are_perf_s(void **state)
 		known_check(&known[i]);
 }
 
-/* libpfm4 has the processors of one architecture at a time. */
+/* libpfm4 supports the processors of one architecture at a time. */
 static void names_are_libpfm4_s(void **state)
 {
 	static const struct known known[] = {
@@ -137,7 +137,7 @@ static void names_are_libpfm4_s(void **state)
 	assert_int_equal(spec.code.config[1], 0x10001);
 	assert_int_equal(spec.period_min, 5000);
 	assert_string_equal(spec.name, "skl::OFFCORE_RESPONSE_0:DMND_DATA_RD:ANY_RESPONSE");
-	/* A unit mask that begins with a digit is no period. */
+	/* A unit mask that begins with a digit is not a period. */
 	assert_int_equal(parse(&spec, "skl::FP_ARITH:256B_PACKED_DOUBLE:70000", &err), 0);
 	assert_string_equal(spec.name, "skl::FP_ARITH:256B_PACKED_DOUBLE");
 	assert_int_equal(parse(&spec, "skl::INST_RETIRED:NONSENSE", &err), -EINVAL);
@@ -152,7 +152,10 @@ static void aliases_take_what_there_is(void **state)
 	struct event_code code;
 
 	(void)state;
-	/* No generic cache events: the next candidate, or, without one, the generic one. */
+	/*
+	 * Without generic cache events, the next candidate is used, or the generic event if there
+	 * is none.
+	 */
 	refused_type = 3;
 	assert_true(event_alias_find(&machine, "dmiss", &code));
 #if defined(__aarch64__)
@@ -185,7 +188,7 @@ static void near_names_are_suggested(void **state)
 	for (i = 0; i < sizeof(near) / sizeof(near[0]); i++) {
 		int rc = parse(&spec, near[i].word, &err);
 
-		/* (libpfm4 knows perf's names in upper and lower case.) */
+		/* (libpfm4 accepts perf's names in upper and lower case.) */
 		if (rc == 0 && strcmp(near[i].word, "Cpu-Clock") == 0)
 			continue;
 		assert_int_equal(rc, -EINVAL);
@@ -248,7 +251,7 @@ static void again_visit(void *context, const char *name, const struct event_code
 	assert_int_equal(spec.code.scale, code->scale);
 }
 
-/* What is listed can be asked for, and is what was listed. */
+/* Every listed event can be requested, and has the listed encoding. */
 static void catalog_is_true(void **state)
 {
 	size_t count = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Scales of counts for the test's own executable, with samples and counts made up. */
+/* Scales of counts for the test's own executable, with generated samples and counts. */
 #include "tests/unit.h"
 
 #include <errno.h>
@@ -13,10 +13,13 @@
 
 static const struct image_analysis_options options = {.threads = 1};
 
-/* Counts that the estimates are @SCALE times of, but for every ninth block. */
+/* Estimates are SCALE times the counts, except for every ninth block. */
 #define SCALE 7
 #define ODD_ONE_IN 9
-/* Two of three blocks may wait: they take so much longer, and are estimated as much too often. */
+/*
+ * Optionally two of three blocks wait: they take that many times as long, so their frequency is
+ * overestimated by this factor.
+ */
 #define WAITING_TIMES 200
 
 struct made_up_counts {
@@ -56,7 +59,7 @@ static int compare_ranges(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-/* Count what the samples' estimates are; the ranges are the caller's to free. */
+/* Set the counts from the estimates of the samples; the caller frees the ranges. */
 static void count(struct made_up_counts *counts, struct made_up *made_up, bool waiting)
 {
 	struct error err;
@@ -80,7 +83,7 @@ static int find(struct exact_scale *scale, const struct made_up *made_up, double
 	return exact_scale_find(scale, self, &made_up->samples, &options, likely, &err);
 }
 
-/* Blocks that were counted have their counts, scaled. */
+/* Blocks with counts have their counts, scaled. */
 static int check_counted(void *ctx, const struct procedure_analysis *analysis)
 {
 	const struct exact_counts *exact = ctx;
@@ -108,16 +111,16 @@ static void test_exact_scale(void **state)
 
 	(void)state;
 	make_up(&made_up, self, 4);
-	/* Nothing was counted. */
+	/* There are no counts. */
 	assert_int_equal(find(&scale, &made_up, 0), -ENODATA);
 	count(&counts, &made_up, false);
 	assert_int_equal(find(&scale, &made_up, 0), 0);
 	assert_float_equal(scale.value, SCALE, 1e-6);
 	assert_true(scale.low > 0 && scale.low <= SCALE + 1e-6 && scale.high >= SCALE - 1e-6);
-	/* The odd blocks are those that do not agree; they may have more samples than others. */
+	/* Only the odd blocks disagree; they may have more samples than others. */
 	assert_true(scale.agree > 1 - 3.0 / ODD_ONE_IN && scale.agree < 1);
 	assert_false(scale.likely);
-	/* What is likely is taken if it is possible. */
+	/* The likely scale is used if it is possible. */
 	assert_int_equal(find(&scale, &made_up, 5), 0);
 	assert_true(scale.likely);
 	assert_float_equal(scale.value, 5, 1e-9);
@@ -135,7 +138,7 @@ static void test_exact_scale(void **state)
 	forget(&made_up);
 }
 
-/* Most samples, and most blocks, are of code that waits for memory. */
+/* The scale is found if most samples and most blocks are of code that waits for memory. */
 static void test_exact_scale_waiting(void **state)
 {
 	struct made_up_counts counts;

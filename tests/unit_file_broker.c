@@ -11,7 +11,7 @@
 
 #include "tools/report/file_broker.h"
 
-/* A folder with a database, an ELF file, a text, and a link to the text. */
+/* A folder with a database, an ELF file, a text file, and a link to the text file. */
 struct scene {
 	char folder[64];
 	char database[80], elf[80], text[80], link[80], output[80], cache[80];
@@ -103,7 +103,7 @@ static void grants_only_elf(void **state)
 	assert_int_equal(ask_open(scene, BROKER_IMAGE, scene->folder, O_RDONLY), -EMEDIUMTYPE);
 	assert_int_equal(ask_open(scene, BROKER_IMAGE, "/dev/null", O_RDONLY), -EMEDIUMTYPE);
 	assert_int_equal(ask_open(scene, BROKER_IMAGE, "/nonexistent", O_RDONLY), -ENOENT);
-	/* Flags are not obeyed. */
+	/* Requested open flags are ignored for images. */
 	assert_int_equal(ask_open(scene, BROKER_IMAGE, scene->elf, O_RDWR | O_TRUNC), 0);
 	assert_int_equal(ask_open(scene, BROKER_IMAGE, scene->elf, O_RDONLY), 0);
 	assert_int_equal(ask_open(scene, (enum broker_kind)99, scene->elf, O_RDONLY), -EPERM);
@@ -128,7 +128,7 @@ static void grants_databases_for_reading(void **state)
 	assert_int_equal(ask_open(scene, BROKER_DATABASE, scene->database, O_RDWR), -EACCES);
 	assert_int_equal(ask_open(scene, BROKER_DATABASE, scene->text, O_RDONLY), -EPERM);
 	snprintf(path, sizeof(path), "%s-wal", scene->database);
-	/* SQLite asks again. */
+	/* SQLite retries the open with other flags. */
 	assert_int_equal(ask_open(scene, BROKER_DATABASE, path, O_RDWR | O_CREAT), -EACCES);
 	assert_int_equal(ask_open(scene, BROKER_DATABASE, path, O_RDONLY), 0);
 	assert_int_equal(ask_open(scene, BROKER_DATABASE, path, O_RDWR), -EACCES);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The file behind a mapping is the one that was mapped, or none: whatever has its path now. */
+/*
+ * The file found for a mapping is the mapped one or none, regardless of the current file at its
+ * path.
+ */
 #include "tests/unit.h"
 
 #include <errno.h>
@@ -53,7 +56,7 @@ static void file_make(const char *name, char fill)
 	close(fd);
 }
 
-/* Of the file, from its second page on. */
+/* Map the file from its second page. */
 static char *code_map(void)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -124,7 +127,7 @@ static void look(enum stand_in which)
 	unlink(other);
 }
 
-/* In a process of its own, which does not hang, by what it may do. */
+/* Test in a child process, which must not hang, with and without privileges. */
 static void files_are_what_was_mapped(void **state)
 {
 	bool privileged = *state == NULL;

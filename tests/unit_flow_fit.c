@@ -19,7 +19,7 @@ static double draw(void)
 	return (seed >> 8) / (double)(1U << 24);
 }
 
-/* Each block has a way on, and often another one, back or forth. */
+/* Make a graph in which each block has a successor, and often a second one, forward or back. */
 static struct cfg *random_graph(uint32_t blocks)
 {
 	struct cfg_fixture_edge edges[2 * BLOCKS_MAX + 1] = {{CFG_ENTRY, 0}};
@@ -51,7 +51,7 @@ static void assert_near(double value, double expected, double part)
 		fail_msg("%g is not within %g of %g", value, part, expected);
 }
 
-/* Flow into each node is the flow out of it, whatever the probabilities. */
+/* Flow into each node equals its visits, for any probabilities. */
 static void test_visits_conserve_flow(void **state)
 {
 	(void)state;
@@ -79,7 +79,7 @@ static void test_visits_conserve_flow(void **state)
 	}
 }
 
-/* What the entry is worth is what all visits are worth. */
+/* The value of the entry equals the sum of all visits times their values. */
 static void test_values_are_the_adjoint(void **state)
 {
 	(void)state;
@@ -122,7 +122,7 @@ static void test_endless_loop_has_a_solution(void **state)
 	cfg_fixture_destroy(cfg);
 }
 
-/* Truth, and evidence that agrees with it: @seen directions of each branch. */
+/* Make evidence that agrees with the true frequencies: @seen directions of each branch. */
 static void make_evidence(struct flow_evidence *evidence, struct flow_chain *chain,
 			  const double *edges, const double *truth, double seen)
 {
@@ -134,7 +134,7 @@ static void make_evidence(struct flow_evidence *evidence, struct flow_chain *cha
 	}
 }
 
-/* Where all evidence agrees, it comes out. */
+/* If all evidence agrees, the fit is the true frequencies. */
 static void test_fit_finds_what_evidence_agrees_on(void **state)
 {
 	(void)state;
@@ -165,7 +165,7 @@ static void test_fit_finds_what_evidence_agrees_on(void **state)
 	}
 }
 
-/* entry -> 0 -> 1 (a loop by itself) -> 2 -> exit */
+/* entry -> 0 -> 1 (a loop of one block) -> 2 -> exit */
 static void fit_more(struct flow_fit *fit, double back, double out, const double samples[3],
 		     const struct flow_evidence *more)
 {
@@ -200,7 +200,7 @@ static void fit_loop(struct flow_fit *fit, double back, double out, const double
 		 &(struct flow_evidence){.calls = calls, .calls_weight = calls_weight});
 }
 
-/* Time says 1:3, and thousands of branches say 1:10. */
+/* Samples suggest a ratio of 1:3, and thousands of branch directions 1:10: the directions win. */
 static void test_directions_outweigh_time(void **state)
 {
 	static const double samples[3] = {1000, 3000, 1000};
@@ -213,7 +213,9 @@ static void test_directions_outweigh_time(void **state)
 	flow_fit_deinit(&fit);
 }
 
-/* However little was seen: and then the loop is known as well as what leads to it. */
+/*
+ * Known directions are kept, however few were seen. The loop is then as certain as its predecessor.
+ */
 static void test_what_is_known_stays(void **state)
 {
 	static const double samples[3] = {1000, 3000, 1000};
@@ -228,7 +230,7 @@ static void test_what_is_known_stays(void **state)
 	flow_fit_deinit(&fit);
 }
 
-/* Two blocks that were counted against each other: whatever time says, and few directions. */
+/* Linked blocks keep their measured ratio, against samples and few directions. */
 static void test_links_hold(void **state)
 {
 	static const double samples[3] = {1000, 3000, 1000};
@@ -241,14 +243,14 @@ static void test_links_hold(void **state)
 	assert_near(fit.nodes[2], fit.nodes[0], 1e-3);
 	fit_more(&loose, 40, 1, samples, &(struct flow_evidence){.links = links, .link_count = 1});
 	assert_true(loose.nodes[1] / loose.nodes[0] < 400);
-	/* What one of them is known by, the other one is. */
+	/* The certainty of one linked block is that of the other. */
 	assert_true(fabs(fit.spread[1] - fit.spread[0]) < 0.01);
 	assert_true(fit.spread[1] < loose.spread[1]);
 	flow_fit_deinit(&fit);
 	flow_fit_deinit(&loose);
 }
 
-/* Where directions were not seen, time is what there is. */
+/* Without directions, samples determine the frequencies. */
 static void test_time_speaks_where_directions_do_not(void **state)
 {
 	static const double samples[3] = {1000, 50000, 1000};
@@ -271,7 +273,7 @@ static void test_spread_shrinks_with_evidence(void **state)
 	fit_loop(&called, 4000, 2000, samples, 10, 400);
 	assert_true(many.spread[1] < few.spread[1]);
 	assert_true(called.spread[1] < many.spread[1]);
-	/* Three blocks of shape one, all but tied together. */
+	/* Three blocks of shape one, almost perfectly linked. */
 	assert_near(many.spread[1], 1 / sqrt(3), 0.1);
 	assert_near(called.spread[0], 0.05, 0.1);
 	flow_fit_deinit(&few);
@@ -293,7 +295,7 @@ static void test_callers_set_the_scale(void **state)
 
 #define LINE 10
 
-/* One after the other, each as often as the first, whose samples differ from the others'. */
+/* Fit a line of blocks with equal frequencies; the samples of the first block differ. */
 static void fit_line(struct flow_fit *fit, double samples, double first, double heaviness)
 {
 	struct cfg_fixture_edge edges[LINE + 1] = {{CFG_ENTRY, 0}};
@@ -320,7 +322,7 @@ static void fit_line(struct flow_fit *fit, double samples, double first, double 
 	cfg_fixture_destroy(cfg);
 }
 
-/* Nine blocks in ten agree; one waits for memory, a hundred times as long or a thousand. */
+/* Nine blocks in ten agree; one waits for memory, a hundred or a thousand times as long. */
 static void test_heavy_stalls_are_one_blocks_own(void **state)
 {
 	struct flow_fit even, hundred, thousand, all;
@@ -333,7 +335,7 @@ static void test_heavy_stalls_are_one_blocks_own(void **state)
 	assert_near(even.nodes[0], 1000, 0.01);
 	assert_true(hundred.nodes[0] > 1000 && hundred.nodes[0] < 3000);
 	assert_true(thousand.nodes[0] < 1.3 * hundred.nodes[0]);
-	/* Where there are none, it is their mean. */
+	/* Without heavy stalls, the estimate is the mean. */
 	assert_near(all.nodes[0], 10900, 0.01);
 	flow_fit_deinit(&even);
 	flow_fit_deinit(&hundred);
@@ -341,7 +343,7 @@ static void test_heavy_stalls_are_one_blocks_own(void **state)
 	flow_fit_deinit(&all);
 }
 
-/* However long it waits, it does not make the others' frequency more certain. */
+/* A block with a heavy stall does not make the frequency of the others more certain. */
 static void test_heavy_stalls_tell_no_more(void **state)
 {
 	struct flow_fit even, hundred;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Loops whose branches were measured, with what is known of them otherwise: which loop's
- * samples tell how often a branch was executed.
+ * Loops with measured branches: selects the loop whose samples determine the execution count of a
+ * branch.
  */
 #include "tests/unit.h"
 
@@ -14,19 +14,19 @@
 #define EDGES_MAX 12
 #define PERIOD_CYCLES 1000.0
 #define CLOCK_NS 200000.0
-/* Samples of each block of the loops; 3 and 4 are an inner one. */
+/* Samples of each block of the loops. */
 #define SAMPLES 1000.0
-/* From one execution of a branch to the next. */
+/* Time between two executions of a branch, in samples. */
 #define GAP_SAMPLES 0.05
 #define GAPS 2000.0
 
-/* 0 enters a loop of 1 to 4, and in that one of 2 and 3; 5 is behind it. */
+/* 0 enters a loop of 1 to 4, which contains a loop of 2 and 3; 5 follows both. */
 static const struct cfg_fixture_edge nest[] = {{CFG_ENTRY, 0}, {0, 1}, {1, 2}, {2, 3},	     {3, 2},
 					       {3, 4},	       {4, 1}, {4, 5}, {5, CFG_EXIT}};
 
 /*
- * struct scene - blocks, what was seen of them, and how often they are executed
- * @rounds: of the outer loop, and of the inner one for each of these
+ * struct scene - blocks, their evidence, and their execution counts
+ * @rounds: iterations of the outer loop, and of the inner loop per outer iteration
  */
 struct scene {
 	struct cfg *cfg;
@@ -98,7 +98,7 @@ static void set_edge(struct scene *scene, uint32_t from, uint32_t to, double pro
 	scene->edges[cfg_fixture_edge(scene->cfg, from, to)] = probability;
 }
 
-/* Return: how many blocks have evidence of gaps. */
+/* Return: the number of blocks with evidence from gaps. */
 static int take(struct scene *scene)
 {
 	struct flow_evidence evidence = {.blocks = scene->blocks};
@@ -118,7 +118,7 @@ static int take(struct scene *scene)
 	return flow_gaps_take(&evidence, &fit, scene->chain, &input);
 }
 
-/* What the evidence makes of it, and how sure that is, within such a part. */
+/* Check the executions derived from the evidence, and its certainty. */
 static void assert_executions(const struct scene *scene, uint32_t block, double samples)
 {
 	const struct flow_block_evidence *evidence = &scene->blocks[block];
@@ -129,7 +129,10 @@ static void assert_executions(const struct scene *scene, uint32_t block, double 
 			 1) < 1e-9);
 }
 
-/* 4,000 samples are 0.8 s: 16 rounds of 50 ms, each with an inner loop of half of that. */
+/*
+ * 4,000 samples are 0.8 s: 16 outer iterations of 50 ms, half of it in the inner loop. The
+ * measurement applies to the inner loop.
+ */
 static void long_inner_loops_are_what_is_measured(void **state)
 {
 	struct scene *scene = *state;
@@ -142,7 +145,10 @@ static void long_inner_loops_are_what_is_measured(void **state)
 	assert_executions(scene, 4, 4 * SAMPLES);
 }
 
-/* 800 rounds of 1 ms: windows of ten milliseconds have some of them. */
+/*
+ * 800 iterations of 1 ms: a window of ten milliseconds contains several. The measurement applies to
+ * the outer loop.
+ */
 static void short_inner_loops_are_parts(void **state)
 {
 	struct scene *scene = *state;
@@ -154,7 +160,7 @@ static void short_inner_loops_are_parts(void **state)
 	assert_true(scene->blocks[3].evenness == 0);
 }
 
-/* The whole procedure takes a millisecond: who knows what was measured. */
+/* If the whole procedure takes a millisecond, the part that was measured is unknown. */
 static void short_procedures_are_not_all(void **state)
 {
 	struct scene *scene = *state;
@@ -162,13 +168,13 @@ static void short_procedures_are_not_all(void **state)
 	go_round(scene, 800, 10, 10);
 	measure(scene, 2);
 	assert_int_equal(take(scene), 0);
-	/* Unless nothing else runs. */
+	/* Unless no other procedure runs. */
 	scene->profile.all = 4 * SAMPLES;
 	assert_int_equal(take(scene), 1);
 	assert_executions(scene, 2, 4 * SAMPLES);
 }
 
-/* What is called has samples of its own: elsewhere, and not more than there are. */
+/* Called procedures have samples of their own, bounded by the samples outside the procedure. */
 static void calls_take_time(void **state)
 {
 	struct scene *scene = *state;
@@ -186,7 +192,7 @@ static void calls_take_time(void **state)
 	assert_executions(scene, 4, 4.2 * SAMPLES);
 }
 
-/* Once, or not measured, or by no clock. */
+/* No evidence for blocks executed once, without measurement, or without gaps. */
 static void the_rest_has_none(void **state)
 {
 	struct scene *scene = *state;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What is guessed of blocks and edges: loops go round, what stops is rare, flow is kept. */
+/*
+ * Guessed frequencies of blocks and edges: loops iterate, paths to no-return calls are rare, and
+ * flow is conserved.
+ */
 #include "tests/unit.h"
 
 #include <math.h>
@@ -27,7 +30,7 @@ static bool near(double a, double b)
 	return fabs(a - b) <= 1e-9 * (1 + fabs(a));
 }
 
-/* 1 is a loop of one block, 2 to 4 one with another way back and one inside. */
+/* 1 is a loop of one block; 2 to 4 are a loop with another back edge and an inner loop. */
 static void test_loops(void **state)
 {
 	static const struct cfg_fixture_edge edges[] = {
@@ -51,7 +54,7 @@ static void test_loops(void **state)
 	cfg_fixture_destroy(cfg);
 }
 
-/* Neither of 1 and 2 comes to anything but a call that never returns. */
+/* Blocks 1 and 2 lead only to a call that never returns. */
 static void test_stops(void **state)
 {
 	static const struct cfg_fixture_edge edges[] = {
@@ -89,7 +92,7 @@ static uint32_t random_edges(struct cfg_fixture_edge *edges, uint32_t blocks, bo
 	return count;
 }
 
-/* What comes out of a block is what it has; without loops it is what comes in, too. */
+/* Outflow of a block equals its frequency; without loops, so does its inflow. */
 static void check_flow(const struct flow_guess *guess, const struct cfg *cfg, bool loops)
 {
 	for (uint32_t b = 0; b < cfg->block_count; b++) {

@@ -8,7 +8,7 @@
 
 #define BLOCKS 7
 
-/* 2 is a loop in the loop of 1 to 4; 5 comes after both. 6 is never near the inner loop. */
+/* 2 is a loop in the loop of 1 to 4; 5 follows both. 6 is never near the inner loop. */
 static const struct cfg_fixture_edge edges[] = {{CFG_ENTRY, 0}, {0, 6},	      {6, 1}, {1, 2},
 						{2, 2},		{2, 3},	      {3, 4}, {4, 1},
 						{4, 5},		{5, CFG_EXIT}};
@@ -40,7 +40,7 @@ static void test_blocks_shortly_after_a_long_loop_are_shadowed(void **state)
 	find(shadowed, true, 1000);
 	assert_true(shadowed[3] && shadowed[4] && shadowed[1] && shadowed[5]);
 	assert_false(shadowed[0] || shadowed[6]);
-	/* Its own evidence says that it waits. */
+	/* Its own evidence shows that it waits. */
 	assert_false(shadowed[2]);
 }
 
