@@ -51,7 +51,7 @@ static bool is_loose(const struct frequency_estimate *estimate)
 	return estimate->low == 0;
 }
 
-/* Blocks that may not have run, as bits. */
+/* Return the blocks with a lower bound of zero, as bits: they may not have been executed. */
 static unsigned int loose_blocks(struct scene *scene)
 {
 	unsigned int loose = 0;
@@ -67,7 +67,7 @@ static bool edge_is_loose(const struct scene *scene, uint32_t from, uint32_t to)
 	return is_loose(&scene->edges[cfg_fixture_edge(scene->cfg, from, to)]);
 }
 
-/* 0 enters a loop of 1 to 4 that goes by 2 or 3, 5 is behind it. */
+/* 0 enters a loop of 1 to 4 through 2 or 3; 5 follows the loop. */
 static const struct cfg_fixture_edge loop[] = {{CFG_ENTRY, 0}, {0, 1}, {1, 2}, {1, 3},	     {2, 4},
 					       {3, 4},	       {4, 1}, {4, 5}, {5, CFG_EXIT}};
 
@@ -83,11 +83,11 @@ static void test_a_loop_does_not_tell_how_often_it_was_entered(void **state)
 
 	(void)state;
 	make_loop(&scene);
-	/* Either way may be the one, but 4 is behind both. */
+	/* All iterations may have passed through 2, or through 3, but 4 follows both. */
 	assert_int_equal(loose_blocks(&scene), 1U << 0 | 1U << 2 | 1U << 3 | 1U << 5);
 	assert_true(edge_is_loose(&scene, CFG_ENTRY, 0) && edge_is_loose(&scene, 4, 5));
 	assert_true(edge_is_loose(&scene, 1, 2) && edge_is_loose(&scene, 3, 4));
-	/* Or it was entered each time. */
+	/* The loop may have been entered once for each iteration. */
 	assert_true(edge_is_loose(&scene, 4, 1));
 	scene.samples[2] = 1;
 	assert_int_equal(loose_blocks(&scene), 1U << 0 | 1U << 3 | 1U << 5);
@@ -137,7 +137,7 @@ static void test_callers_tie_if_they_know(void **state)
 	cfg_fixture_destroy(scene.cfg);
 }
 
-/* No way leads out of 1: that 0 has samples does not keep 2 from being possible. */
+/* No path leads out of 1, so samples of 1 do not imply that 2 was executed. */
 static void test_endless_loops_and_unknown_jumps(void **state)
 {
 	static const struct cfg_fixture_edge edges[] = {
@@ -156,7 +156,7 @@ static void test_endless_loops_and_unknown_jumps(void **state)
 	cfg_fixture_destroy(scene.cfg);
 }
 
-/* Too big to look at each: all without samples are loose, and what has some is not. */
+/* In a graph too big for per-block analysis, blocks without samples get a lower bound of zero. */
 static void test_big_graphs(void **state)
 {
 	enum {
@@ -190,7 +190,7 @@ static void test_big_graphs(void **state)
 	free(samples);
 }
 
-/* How often 3 ran is the difference of 1 and 2, which are known. */
+/* The frequency of 3 is the difference of the known ones of 1 and 2. */
 static void test_differences_tie(void **state)
 {
 	struct frequency_estimate known = {

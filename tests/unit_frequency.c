@@ -8,7 +8,7 @@
 #include "analysis/frequency/frequency_estimators.h"
 #include "tests/cfg_fixture.h"
 
-/* A graph with samples and a schedule laid over it by hand. */
+/* A graph with hand-made samples and schedule. */
 struct scene {
 	struct cfg *cfg;
 	struct cfg_facts facts;
@@ -36,7 +36,7 @@ static void make_scene(struct scene *scene, const uint32_t *insns, uint32_t bloc
 		scene->schedule.insns[i].min_cycles = 1;
 		scene->schedule.insns[i].depends_on = UINT32_MAX;
 	}
-	scene->profile.total = 1; /* some */
+	scene->profile.total = 1; /* not zero */
 	scene->profile.period_cycles = 1;
 	scene->profile.calls_in = -1;
 	scene->input = (struct frequency_input){
@@ -112,8 +112,8 @@ static void test_figure_7(void **state)
 }
 
 /*
- * With M of the first load 2, as it should be: its ratio, 1563, joins the cluster, and the
- * paper's heuristic comes to 1534.4, 2.6% below the truth instead of 3.0%.
+ * With the correct M of 2 for the first load, its ratio, 1563, joins the cluster. The paper's
+ * heuristic then gives 1534.4, 2.6% below the true value instead of 3.0%.
  */
 static void test_figure_7_with_the_loop_carried_stall(void **state)
 {
@@ -128,8 +128,8 @@ static void test_figure_7_with_the_loop_carried_stall(void **state)
 }
 
 /*
- * The joint estimate takes the torn pair's ratio too, and all by their samples: 1553 is
- * what pooling the six unstalled points gives, 1.4% below the truth.
+ * The joint estimate also uses the ratio of the divided pair, and weights all ratios by samples.
+ * The result, 1553, is that of pooling the six unstalled points, 1.4% below the true value.
  */
 static void test_figure_7_joint(void **state)
 {
@@ -150,7 +150,7 @@ static void test_figure_7_joint(void **state)
 	free_scene(&scene);
 }
 
-/* Stalls between an instruction and the one it waits for hide latency: sums do not. */
+/* Stalls between an instruction and the one it depends on hide latency; ratios of sums do not. */
 static void test_dependence_pools(void **state)
 {
 	static const struct cfg_fixture_edge edges[] = {{CFG_ENTRY, 0}, {0, CFG_EXIT}};
@@ -162,11 +162,14 @@ static void test_dependence_pools(void **state)
 	(void)state;
 	make_scene(&scene, insns, 1, edges, 2);
 	memcpy(scene.profile.samples, samples, sizeof(samples));
-	/* The fourth waits six cycles for the first; the second stalled for four of them. */
+	/*
+	 * The fourth instruction waits six cycles for the first; the second stalls for four of
+	 * them.
+	 */
 	scene.schedule.insns[3].min_cycles = 4;
 	scene.schedule.insns[3].depends_on = 0;
 	frequency = estimate(&scene, "paper");
-	/* Ratios 1000, 5000, 1000, 7000/6, 1000; by itself the fourth would say 250. */
+	/* Ratios 1000, 5000, 1000, 7000/6, 1000; the fourth alone would be 250. */
 	assert_float_equal(frequency.blocks[0].value, (3 * 1000 + 7000 / 6.0) / 4, 1e-9);
 	frequency_deinit(&frequency);
 	free_scene(&scene);
@@ -191,7 +194,7 @@ static void test_few_samples_are_summed(void **state)
 	free_scene(&scene);
 }
 
-/* A loop of 900 with an arm of 300: the other arm and all edges follow. */
+/* A loop of frequency 900 with an arm of 300: the other arm and all edges follow. */
 static const struct cfg_fixture_edge loop_edges[] = {
 	{CFG_ENTRY, 0}, {0, 1}, {1, 2}, {1, 3}, {2, 4}, {3, 4}, {4, 1}, {4, 5}, {5, CFG_EXIT},
 };
@@ -220,7 +223,7 @@ static void test_propagation(void **state)
 	make_scene(&scene, insns, 6, loop_edges, 9);
 	for (uint32_t i = 0; i < scene.cfg->insn_count; i++)
 		scene.profile.samples[i] = of_block[scene.cfg->block_of[i]];
-	/* No issue point in block 3: nothing but flow tells its frequency. */
+	/* Block 3 has no issue point, so its frequency is known only from flow. */
 	scene.schedule.insns[scene.cfg->blocks[3].first].min_cycles = 0;
 	frequency = estimate(&scene, "paper");
 	check_loop(&scene, &frequency, 1e-9);
@@ -232,7 +235,7 @@ static void test_propagation(void **state)
 	free_scene(&scene);
 }
 
-/* An arm that seems to run more often than the loop leaves zero, not less, for the other. */
+/* If an arm seems to run more often than the loop, the other arm gets zero, not less. */
 static void test_propagation_is_not_negative(void **state)
 {
 	static const double of_block[] = {100, 900, 950, 0, 900, 100};
@@ -280,7 +283,7 @@ static void test_exact_counts_win(void **state)
 	}
 }
 
-/* Counts are as good as their scale. */
+/* Exact counts are only as certain as their scale. */
 static void test_exact_counts_of_a_scale(void **state)
 {
 	struct frequency frequency;
@@ -324,7 +327,7 @@ static void test_average_and_maximum(void **state)
 	maximum = estimate(&scene, "max");
 	assert_float_equal(average.blocks[0].value, 20, 1e-9);
 	assert_float_equal(maximum.blocks[0].value, 30, 1e-9);
-	/* 20 shared out as 5 to 15. */
+	/* 20 divided in the ratio of 5 to 15. */
 	assert_float_equal(average.edges[cfg_fixture_edge(scene.cfg, 0, 1)].value, 5, 1e-9);
 	assert_float_equal(average.edges[cfg_fixture_edge(scene.cfg, 0, 2)].value, 15, 1e-9);
 	frequency_deinit(&average);
@@ -342,8 +345,8 @@ static void test_find(void **state)
 }
 
 /*
- * 0 -> 1 -> 2, and hardly ever 0 -> 3 -> 4 or 1 -> 4: the one instruction of 1 issues with the last
- * one of 0, though it would take half a cycle if it came another way. Its few samples are no limit.
+ * 0 -> 1 -> 2, and rarely 0 -> 3 -> 4 or 1 -> 4. The only instruction of 1 issues with the last one
+ * of 0. On another path it would take half a cycle. Its few samples are no upper bound.
  */
 static void test_pairs_across_blocks_bound_nothing(void **state)
 {
@@ -374,7 +377,7 @@ static void test_pairs_across_blocks_bound_nothing(void **state)
 	free_scene(&scene);
 }
 
-/* The low end of what a block of one instruction may have been executed. */
+/* Return the lower bound of the frequency of a block with one instruction. */
 static double low_of_short_block(unsigned int mispredict_cycles)
 {
 	static const struct cfg_fixture_edge edges[] = {{CFG_ENTRY, 0}, {0, 1}, {0, 2},
@@ -403,7 +406,7 @@ static double low_of_short_block(unsigned int mispredict_cycles)
 	return low;
 }
 
-/* There is nothing but time to go by: the longer mispredicts take, the more seldom it may run. */
+/* Only samples are known: the longer mispredictions take, the lower the lower bound. */
 static void test_first_instructions_wait_for_mispredicts(void **state)
 {
 	double low = INFINITY;
@@ -455,14 +458,14 @@ static void test_out_of_order_conserves_flow(void **state)
 		assert_true(f.blocks[b].low < f.blocks[b].value);
 		assert_true(f.blocks[b].value < f.blocks[b].high);
 	}
-	/* Samples alone speak for block 4. */
+	/* The frequency of block 4 is known only from its samples. */
 	assert_int_equal(f.blocks[4].origin, FREQUENCY_RATIO);
 	frequency_deinit(&f);
 	free(scene.profile.edge_samples);
 	free_scene(&scene);
 }
 
-/* A loop's samples: how often it was entered, once or often, they don't say. */
+/* The samples of a loop do not determine how often the loop was entered. */
 static void test_out_of_order_entries_may_run_once(void **state)
 {
 	static const struct cfg_fixture_edge edges[] = {
@@ -480,14 +483,17 @@ static void test_out_of_order_entries_may_run_once(void **state)
 	assert_true(f.blocks[0].value > 0 && f.blocks[0].high > f.blocks[0].value);
 	assert_true(f.blocks[0].low == 0 && f.blocks[2].low == 0);
 	assert_true(f.blocks[1].low > 10);
-	/* It is not the more certain for that. */
+	/* The entry does not become more certain by that. */
 	assert_true(frequency_flow_spread(&f.blocks[0]) > 1);
 	assert_true(frequency_flow_spread(&f.blocks[1]) < 1);
 	frequency_deinit(&f);
 	free_scene(&scene);
 }
 
-/* How often 0 goes to 1 if 0 and 2 wait: entry -> 0 -> (1 | 2) -> 3 -> 4 ... -> 0 or exit. */
+/*
+ * Estimate the share of edge 0 -> 1 if 0 and 2 wait: entry -> 0 -> (1 | 2) -> 3 -> 4 ... -> 0 or
+ * exit.
+ */
 static double share_seen(double waits)
 {
 	enum {
@@ -522,7 +528,7 @@ static double share_seen(double waits)
 	return share;
 }
 
-/* Where the program waits, samples see what it waits for: then time decides. */
+/* Where the program waits, sampled directions are biased: then time is used instead. */
 static void test_out_of_order_stalls_bias_directions(void **state)
 {
 	(void)state;

@@ -57,7 +57,7 @@ static void set_samples(struct culprit_scene *scene, uint32_t insn, double sampl
 	scene->profile.samples[insn] = samples;
 }
 
-/* Estimates that may be off by orders of magnitude, as calls and probes may have them. */
+/* Make estimates that may be off by orders of magnitude, as those from calls and probes may be. */
 static void make_wild(struct culprit_scene *scene, uint64_t *random)
 {
 	double scale = exp(8 * (uniform(random) - 0.5)), width = exp(3 * uniform(random));
@@ -107,7 +107,7 @@ static void test_executions_take_no_longer_than_was_sampled(void **state)
 		kept += result == FREQUENCY_BOUND_KEPT;
 		culprit_scene_deinit(&scene);
 	}
-	/* The scenes are of all kinds. */
+	/* All kinds of scenes occurred. */
 	assert_true(lowered > 100 && contradicted > 100 && kept > 100);
 }
 
@@ -138,7 +138,7 @@ static void test_lowers_everything_alike(void **state)
 	culprit_scene_deinit(&scene);
 }
 
-/* The procedure has samples to spare in other blocks, and the loop is faster than it can be. */
+/* The procedure has samples in other blocks, but the loop is still faster than possible. */
 static void test_a_hot_block_is_no_faster_than_its_best_case(void **state)
 {
 	struct culprit_scene scene;

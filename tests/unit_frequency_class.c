@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Cycle equivalence against two models that share nothing with it: the definition itself
- * (take an edge away: is the other one still on a cycle?) on all small graphs, and random
- * circulations (equal in all of them, or not) on big ones.
+ * Cycle equivalence, compared with two independent models. On all small graphs the model is the
+ * definition: after removal of one edge, is the other one still on a cycle? On big graphs it is
+ * random circulations: equivalent edges have equal flow in each of them.
  */
 #include "tests/unit.h"
 
@@ -15,7 +15,7 @@
 
 #define EDGES_MAX 4096
 
-/* The graph as the classes are defined on it, built anew; edge k has class class_of[k]. */
+/* The graph that the classes are defined on, rebuilt here; edge k has class class_of[k]. */
 struct closed_graph {
 	uint32_t nodes;
 	uint32_t edges;
@@ -59,7 +59,7 @@ static void close_graph(const struct cfg *cfg, const struct frequency_classes *c
 		add_edge(node_of(cfg, classes->stops[s].node, 1), 1, classes->stops[s].class);
 }
 
-/* Nodes that can be reached from one, without using an edge. */
+/* Find the nodes that can be reached from @from without the edge @without. */
 static void find_reachable(bool *reached, uint32_t from, uint32_t without)
 {
 	bool more = true;
@@ -100,9 +100,9 @@ static void check_by_definition(void)
 }
 
 /*
- * One random circulation tells all classes apart, but for a chance of 2^-64: give every
- * edge outside a spanning tree its own random flow (modulo 2^64) and let the tree's edges
- * carry what is missing.
+ * One random circulation distinguishes all classes, except with probability 2^-64. Every edge
+ * outside a spanning tree gets a random flow (modulo 2^64), and the edges of the tree carry the
+ * rest.
  */
 static void circulate(uint64_t *flow, uint64_t *seed)
 {
@@ -170,7 +170,9 @@ static void check_by_circulation(uint64_t *seed)
 	}
 }
 
-/* Exactly one stop in each component that nothing leads out of, and none elsewhere. */
+/*
+ * Check that each component without an exit has exactly one stop, and that there is no other stop.
+ */
 static void check_stops(const struct cfg *cfg, const struct frequency_classes *classes)
 {
 	static bool from_entry[EDGES_MAX], here[EDGES_MAX], there[EDGES_MAX];
@@ -239,7 +241,7 @@ static void check_small(uint32_t blocks, const struct cfg_fixture_edge *edges, u
 	cfg_fixture_destroy(cfg);
 }
 
-/* Every graph of up to three blocks; infinite loops and unreachable blocks among them. */
+/* All graphs of up to three blocks, including infinite loops and unreachable blocks. */
 static void test_all_small_graphs(void **state)
 {
 	struct cfg_fixture_edge edges[16];
@@ -356,7 +358,9 @@ static void test_if_else_in_loop(void **state)
 	cfg_fixture_destroy(cfg);
 }
 
-/* An idle loop: its header and its body, which is also its latch, run equally often. */
+/*
+ * An infinite idle loop: its header and its body, which is also its latch, have equal frequencies.
+ */
 static void test_infinite_loop(void **state)
 {
 	static const struct cfg_fixture_edge edges[] = {
@@ -387,7 +391,7 @@ static void test_unreachable_is_alone(void **state)
 
 	(void)state;
 	assert_int_equal(classes.of_block[0], classes.of_block[1]);
-	/* One class for what runs; two blocks and two edges for themselves. */
+	/* One class for the loop; two blocks and two edges have classes of their own. */
 	assert_int_equal(classes.count, 5);
 	frequency_classes_deinit(&classes);
 	cfg_fixture_destroy(cfg);
@@ -412,7 +416,7 @@ static void test_parallel_edges(void **state)
 	cfg_fixture_destroy(cfg);
 }
 
-/* Neither depth nor size is a problem: a nest of 20,000 loops. */
+/* Depth and size are not limited: a nest of 20,000 loops. */
 static void test_deep_graph(void **state)
 {
 	enum {
@@ -423,7 +427,10 @@ static void test_deep_graph(void **state)
 	struct cfg cfg = {.block_count = 2 * DEPTH};
 
 	(void)state;
-	/* Blocks d and 2 * DEPTH - 1 - d are the ends of loop d. No fixture: it is quadratic. */
+	/*
+	 * Blocks d and 2 * DEPTH - 1 - d are the ends of loop d. The fixture would take quadratic
+	 * time.
+	 */
 	cfg.edges = calloc(3 * DEPTH + 2, sizeof(*cfg.edges));
 	assert_non_null(cfg.edges);
 	for (uint32_t b = 0; b + 1 < 2 * DEPTH; b++)

@@ -11,14 +11,14 @@
 
 #define ADDRESS 0x1000
 #define SAMPLES 10000.0
-/* Between these an iteration takes, if each loads from memory, or all from the nearest cache. */
+/* Cycles of an iteration with a load from memory; tolerance of one from the nearest cache. */
 #define MEMORY_CYCLES 300.0
 #define CACHE_SPEED 1.25
 #define ITERATIONS 1000
 #define INSNS_MAX 32
 #define EDGES_MAX 8
 
-/* A loop of one block, as its bytes, and whether each iteration loads from another line. */
+/* A loop of one block: its code, and whether each iteration loads from another cache line. */
 struct loop {
 	const char *name;
 	const char *code;
@@ -49,15 +49,15 @@ static const struct loop loops[] = {
 	     true),
 	LOOP("add $32, %rdi; mov (%rdi), %rax; add $32, %rdi",
 	     "\x48\x83\xc7\x20\x48\x8b\x07\x48\x01\xc2\x48\x83\xc7\x20\x48\x39\xf7\x72\xed", true),
-	/* Within a small table, whatever is added. */
+	/* The index stays within a small table for any increment. */
 	LOOP("add $77, %rdi; and $63, %rdi; mov (%rcx,%rdi,8), %rax",
 	     "\x48\x83\xc7\x4d\x48\x83\xe7\x3f\x48\x8b\x04\xf9\x48\x01\xc2\x48\x39\xf2"
 	     "\x72\xec",
 	     false),
-	/* Stores need not be waited for. */
+	/* The loop does not wait for its stores. */
 	LOOP("mov %rax, (%rsi); add $64, %rsi", "\x48\x89\x06\x48\x83\xc6\x40\x48\x39\xd6\x75\xf4",
 	     false),
-	/* Another register goes on by lines than the one that is loaded by. */
+	/* The register that advances by lines is not the address of the load. */
 	LOOP("add (%rdi), %rax; add $64, %rsi", "\x48\x03\x07\x48\x83\xc6\x40\x48\x39\xd6\x75\xf4",
 	     false),
 };
@@ -65,10 +65,10 @@ static const struct loop loops[] = {
 #define LOOPS (sizeof(loops) / sizeof(loops[0]))
 
 /*
- * A procedure, what was seen of it, and its estimates.
- * @samples: of the profile, by instruction; none yet
- * @seen, @probed: what its edge_samples and edge_probes can be
- * @bound: cycles of one execution of the first block, at best
+ * A procedure, its profile, and its estimates.
+ * @samples: of the profile, by instruction; initially zero
+ * @seen, @probed: storage for its edge_samples and edge_probes
+ * @bound: lower bound of the cycles of one execution of the first block
  */
 struct scene {
 	struct cfg *cfg;
@@ -102,7 +102,7 @@ static void scene_sample(struct scene *scene, uint32_t block, double samples)
 	scene->profile.total += samples;
 }
 
-/* Of samples in a loop of one block so many are seen to lead round again, and out. */
+/* Set the samples of a one-block loop's branch: @round continue the loop, @out leave it. */
 static void scene_turns(struct scene *scene, uint32_t block, double round, double out)
 {
 	for (uint32_t e = 0; e < scene->cfg->edge_count; e++) {
@@ -112,7 +112,7 @@ static void scene_turns(struct scene *scene, uint32_t block, double round, doubl
 	scene->profile.edge_samples = scene->seen;
 }
 
-/* The first block's estimate, which stays behind scene_end(). */
+/* Estimate the frequency of the first block. The estimates are freed by scene_end(). */
 static struct frequency_estimate scene_estimate(struct scene *scene)
 {
 	struct frequency_input input = {
@@ -140,7 +140,7 @@ static void scene_end(struct scene *scene)
 	cfg_destroy(scene->cfg);
 }
 
-/* The estimate of a loop of many iterations, all of whose samples are at one instruction */
+/* Estimate a loop of many iterations with all samples at one instruction. */
 static struct frequency_estimate estimate_loop(const struct loop *loop, double *bound)
 {
 	struct frequency_estimate ret;
@@ -157,8 +157,8 @@ static struct frequency_estimate estimate_loop(const struct loop *loop, double *
 }
 
 /*
- * Samples of such loops look alike whether each load misses or none does: the interval has
- * room for both, and no confidence.
+ * Samples of such a loop look alike whether every load misses or none does. The interval must
+ * include both, with low confidence.
  */
 static void test_loops_that_change_lines_may_wait_for_memory(void **state)
 {
@@ -176,7 +176,7 @@ static void test_loops_that_change_lines_may_wait_for_memory(void **state)
 	}
 }
 
-/* The others run at their bound, as far as one program is like another. */
+/* The other loops run at their bound, within the tolerance. */
 static void test_other_loops_run_at_their_bound(void **state)
 {
 	(void)state;
@@ -194,7 +194,7 @@ static void test_other_loops_run_at_their_bound(void **state)
 	}
 }
 
-/* What was seen of a loop says 11 turns, and its code 100. */
+/* Sampled directions of a loop suggest 11 iterations, but its code implies 100. */
 static void test_turns_are_what_the_code_says(void **state)
 {
 	static const char code[] = "\x31\xc0"	  /* xor %eax,%eax */
@@ -217,7 +217,7 @@ static void test_turns_are_what_the_code_says(void **state)
 	scene_end(&scene);
 }
 
-/* In order, too, where what is around the loop waits for something. */
+/* The trip count is also used in order, when code around the loop waits. */
 static void test_turns_are_known_in_order(void **state)
 {
 	static const uint32_t code[] = {
@@ -255,7 +255,7 @@ static void test_turns_are_known_in_order(void **state)
 	input.classes = &classes;
 	assert_int_equal(frequency_estimate(&frequency, frequency_estimator_find("dcpi"), &input),
 			 0);
-	/* Marginals: each is the median of its own. */
+	/* Marginals: each value is the median of its own distribution. */
 	assert_true(fabs(frequency.blocks[1].value / SAMPLES - 1) < 0.1);
 	assert_true(fabs(frequency.blocks[0].value / SAMPLES * 100 - 1) < 0.2);
 	frequency_deinit(&frequency);
@@ -265,7 +265,7 @@ static void test_turns_are_known_in_order(void **state)
 	cfg_destroy(cfg);
 }
 
-/* So many executions, measured: the interval has room for them and for little else. */
+/* Check that the interval contains @executions with a small margin. */
 static void assert_measured(const struct frequency_estimate *estimate, double executions)
 {
 	if (fabs(estimate->value / executions - 1) > 0.02 || estimate->low > executions * 0.9 ||
@@ -276,8 +276,8 @@ static void assert_measured(const struct frequency_estimate *estimate, double ex
 }
 
 /*
- * A loop that takes all samples, for a second by a clock: what it takes from one execution of
- * its branch to the next says more than its code does, whichever it is.
+ * A loop that takes all samples, for a second by a clock. The time between executions of its branch
+ * determines the frequency, for any bound of its code.
  */
 static void test_gaps_say_how_often_a_loop_ran(void **state)
 {
@@ -308,8 +308,8 @@ static void test_gaps_say_how_often_a_loop_ran(void **state)
 }
 
 /*
- * Two loops, 1: dec %eax; jne 1b; 2: dec %ecx; jne 2b; ret, that take the same time. But of the
- * first there were a thousand executions for each one of the second, in rounds of that.
+ * Two loops, 1: dec %eax; jne 1b; 2: dec %ecx; jne 2b; ret, with equal times. In rounds of the
+ * second branch, the first was executed a thousand times as often.
  */
 static void test_rounds_tell_of_loops(void **state)
 {
@@ -334,7 +334,9 @@ static void test_rounds_tell_of_loops(void **state)
 	assert_true(ratio[1] > 900 && ratio[1] < 1100);
 }
 
-/* A block that waits, and one behind it, as often executed, that has a hundredth of the samples */
+/*
+ * Estimate a block that waits, followed by one of equal frequency with a hundredth of the samples.
+ */
 static double estimate_behind(const char *code, size_t bytes)
 {
 	struct scene scene;
@@ -349,8 +351,8 @@ static double estimate_behind(const char *code, size_t bytes)
 }
 
 /*
- * A short block may have few samples because it passes beside what waits; a long one has
- * few because it is seldom executed.
+ * A short block may have few samples because it executes while older instructions wait. A long one
+ * has few because it is rarely executed.
  */
 static void test_few_samples_tell_more_of_long_blocks(void **state)
 {
@@ -373,7 +375,9 @@ static void test_few_samples_tell_more_of_long_blocks(void **state)
 		fail_msg("%g behind a short block, %g behind a long one", after_short, after_long);
 }
 
-/* A long block, ten iterations of a short loop behind it that has so many samples, a return. */
+/*
+ * Estimate a long block, followed by ten iterations of a loop with that many samples and a return.
+ */
 static double estimate_before_loop(double loop_samples)
 {
 	static const char add[] = "\x48\x01\xd1",
@@ -395,7 +399,7 @@ static double estimate_before_loop(double loop_samples)
 	return ret;
 }
 
-/* Its bound is the least that a loop takes: one that takes a hundred times as long waits. */
+/* The bound of a loop is its minimal time: a loop that takes a hundred times as long waits. */
 static void test_loops_may_wait(void **state)
 {
 	double plain = estimate_before_loop(SAMPLES), waiting = estimate_before_loop(100 * SAMPLES);
@@ -405,10 +409,10 @@ static void test_loops_may_wait(void **state)
 		fail_msg("%g executions, %g if the loop waits", plain, waiting);
 }
 
-/* The part of a waiting block's executions that its branch is not taken in. */
+/* Return the share of a waiting block's executions in which its branch is not taken. */
 static double part_not_taken(const double *behind_samples, const double *probes)
 {
-	/* mov (%rbx), %rax; test %rax, %rax; jne over the next one; add %rdx, %rcx; ret */
+	/* mov (%rbx), %rax; test %rax, %rax; jne over the add; add %rdx, %rcx; ret */
 	static const char code[] = "\x48\x8b\x03\x48\x85\xc0\x75\x03\x48\x01\xd1\xc3";
 	struct frequency_estimate first;
 	struct scene scene;
@@ -435,7 +439,7 @@ static double part_not_taken(const double *behind_samples, const double *probes)
 	return ret;
 }
 
-/* Nine in ten samples lead one way, for that is when it waits; of executions it is a third. */
+/* Nine in ten samples follow one direction because the block waits then; its share is a third. */
 static void test_probes_are_believed(void **state)
 {
 	double samples[] = {900, 100}, probes[] = {700, 1400}, few[] = {2, 4}, none[] = {0, 0};
@@ -445,15 +449,15 @@ static void test_probes_are_believed(void **state)
 	assert_true(alone > 0.7);
 	if (fabs(with - 1.0 / 3) > 0.03)
 		fail_msg("%g not taken, by samples %g", with, alone);
-	/* So few say nothing yet. */
+	/* Few probes are not significant. */
 	assert_float_equal(part_not_taken(samples, few), alone, 1e-9);
-	/* And with no directions behind samples there are still those of probes. */
+	/* Without sampled directions, those of probes are used. */
 	assert_true(fabs(part_not_taken(none, probes) - 1.0 / 3) < 0.03);
 }
 
 /*
- * mov (%rbx), %rax; test %rax, %rax; je to the end; ret; ud2: few samples behind a branch
- * say nothing, but one way is that of a failed check.
+ * mov (%rbx), %rax; test %rax, %rax; je to the end; ret; ud2: few samples after a branch are not
+ * significant, but one direction is a failed check.
  */
 static void test_failed_checks_are_seldom(void **state)
 {

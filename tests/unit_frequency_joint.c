@@ -13,7 +13,7 @@ static const struct cfg_fixture_edge diamond_edges[] = {
 };
 #define DIAMOND_EDGES 6
 
-/* A graph and what comes with it, for problems that are made by hand. */
+/* A graph and its constraints, for hand-made problems. */
 struct setting {
 	struct cfg *cfg;
 	struct frequency_classes classes;
@@ -56,8 +56,8 @@ static struct frequency_density make_gaussian(struct gaussian *g, double mean, d
 }
 
 /*
- * Of Gaussians, expectation propagation is exact: a = b + c with a = 1000 +- 30,
- * b = 400 +- 20, c = 500 +- 10 is off by 100, shared out by variances 900 : 400 : 100.
+ * Expectation propagation is exact for Gaussians. a = b + c with a = 1000 +- 30, b = 400 +- 20, c =
+ * 500 +- 10 is off by 100, which is divided in proportion to the variances 900 : 400 : 100.
  */
 static void test_gaussians_are_exact(void **state)
 {
@@ -80,17 +80,17 @@ static void test_gaussians_are_exact(void **state)
 	problem.constraints = &setting.constraints;
 	problem.class_count = 3;
 	assert_int_equal(frequency_solve(marginals, &problem), 0);
-	/* Conservation is to 0.2%, so not quite all is shared out. */
+	/* Conservation has a tolerance of 0.2%, so a small part is not divided. */
 	assert_float_equal(marginals[a].median, 1000 - 100 * 900 / 1400.0, 2);
 	assert_float_equal(marginals[b].median, 400 + 100 * 400 / 1400.0, 2);
 	assert_float_equal(marginals[c].median, 500 + 100 * 100 / 1400.0, 2);
-	/* Variance of a: of 1/900 + 1/500. 5% and 95% are 1.645 deviations off. */
+	/* Inverse variance of a: 1/900 + 1/500. 5% and 95% are 1.645 standard deviations off. */
 	assert_float_equal(marginals[a].high - marginals[a].low,
 			   2 * 1.645 * sqrt(900 * 500 / 1400.0), 1.5);
 	free_setting(&setting);
 }
 
-/* Nothing is known of the arms but their directions. */
+/* Only the directions of the arms are known. */
 static void test_links_share_out(void **state)
 {
 	struct frequency_density densities[3] = {{0}};
@@ -121,7 +121,7 @@ static void test_links_share_out(void **state)
 	free_setting(&setting);
 }
 
-/* One or the other, 600 apart. */
+/* One of two values, 600 apart. */
 static struct frequency_density make_either(struct gaussian *g, double mean, double deviation)
 {
 	for (int k = 0; k < GAUSS_POINTS; k++) {
@@ -134,7 +134,7 @@ static struct frequency_density make_either(struct gaussian *g, double mean, dou
 	return (struct frequency_density){g->x, g->log, GAUSS_POINTS};
 }
 
-/* a = b + c, one arm 200 and the other one 800: which is which is said at first only. */
+/* a = b + c, one arm 200 and the other 800: only the first density determines which is which. */
 static void test_first_finds_the_way(void **state)
 {
 	struct frequency_density densities[3], first[3];
@@ -195,7 +195,7 @@ static struct profile_score score_of(const char *name, const struct profile_reci
 	return score;
 }
 
-/* It is the default because it is better: fewer far off, half as many beyond 5%. */
+/* The default is better than the paper's estimator: fewer far errors, half as many above 5%. */
 static void test_beats_the_paper(void **state)
 {
 	static const struct profile_recipe recipes[] = {
@@ -220,8 +220,8 @@ static void test_beats_the_paper(void **state)
 }
 
 /*
- * Where nothing stalls and M is right, chance is left (1% at 10,000 samples a class), and
- * procedures whose every issue point is first in its block: these might have stalled.
+ * Without stalls and errors of M, chance remains (1% at 10,000 samples per class). Procedures in
+ * which every issue point is the first in its block might have stalled.
  */
 static void test_without_stalls(void **state)
 {
@@ -249,9 +249,7 @@ static void test_directions_help(void **state)
 
 #define TOLD 30
 
-/*
- * One point that stalls always; only others know how often it ran: its callers, or whom it calls.
- */
+/* The only issue point always stalls: its frequency is known from callers or callees. */
 static void test_others_help(void **state)
 {
 	static const struct cfg_fixture_edge edges[] = {{CFG_ENTRY, 0}, {0, CFG_EXIT}};
@@ -336,7 +334,10 @@ static uint32_t any_end(uint64_t *seed, uint32_t blocks)
 	return kind == 1 ? CFG_UNKNOWN : (uint32_t)(unit_random(seed) % blocks);
 }
 
-/* Endless loops, unreachable blocks, parallel edges, unresolved jumps and all. */
+/*
+ * Make any graph, including infinite loops, unreachable blocks, parallel edges and unresolved
+ * jumps.
+ */
 static struct cfg *make_any_graph(uint64_t *seed)
 {
 	struct cfg_fixture_edge edges[4 * ANY_BLOCKS + 4];
@@ -356,7 +357,7 @@ static struct cfg *make_any_graph(uint64_t *seed)
 	return cfg_fixture_create(insns, blocks, edges, count);
 }
 
-/* Anything from none to more than there ever are. */
+/* Return any number of samples, from none to more than ever occur. */
 static double any_samples(uint64_t *seed)
 {
 	static const double scales[] = {0, 0, 1, 1, 30, 1e3, 1e6, 1e12};
@@ -392,7 +393,7 @@ static void check_estimates(const struct frequency_estimate *estimates, uint32_t
 	}
 }
 
-/* Whatever comes in, what comes out is a number in an interval. */
+/* For any input, each estimate is a finite number in an interval. */
 static void test_any_input(void **state)
 {
 	uint64_t seed = 11;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Epochs with known rates are drawn and measured: the pooled interval must hold the truth. */
+/*
+ * Epochs with known rates are simulated and measured: the pooled interval must contain the true
+ * rate.
+ */
 #include "tests/unit.h"
 
 #include <math.h>
@@ -9,7 +12,7 @@
 #define EPOCHS_MAX 16
 #define DRAWS 4000
 #define WINDOW_NS 15e6
-/* Nine in ten are within this number of standard deviations. */
+/* Nine in ten values are within this number of standard deviations. */
 #define SIGMAS 1.645
 
 static double uniform(uint64_t *random)
@@ -23,10 +26,10 @@ static double normal(uint64_t *random)
 }
 
 /*
- * struct kind - how epochs differ
+ * struct kind - distribution of epochs
  * @spread:   standard deviation of the logarithm of an epoch's rate
  * @measured: share of epochs that have a measurement
- * @windows:  of such an epoch, at most
+ * @windows:  of a measured epoch, at most
  */
 struct kind {
 	double spread;
@@ -34,7 +37,7 @@ struct kind {
 	unsigned int windows;
 };
 
-/* struct coverage - @held: of all draws; @width: mean of the interval's half width */
+/* struct coverage - @held: share of all draws; @width: mean of the interval's half width */
 struct coverage {
 	double held;
 	double width;
@@ -125,7 +128,7 @@ static void test_more_epochs_narrow_the_interval(void **state)
 	}
 }
 
-/* A fast epoch that was probed for long and a slow one with nearly all of the samples. */
+/* A fast epoch with a long measurement and a slow one with nearly all of the samples. */
 static void test_epochs_count_by_their_samples(void **state)
 {
 	const struct gap_epoch epochs[] = {
@@ -151,7 +154,7 @@ static void test_one_epoch_stays_what_it_is(void **state)
 	assert_float_equal(pool.variance, 0.005, 1e-9);
 	/* Other epochs may have other rates. */
 	assert_true(gap_pool_make(&epoch, 1, 1000).variance > 0.005);
-	/* A measurement without samples in that epoch is the best there is. */
+	/* Without samples in its epoch, a measurement is still the best one available. */
 	pool = gap_pool_make(&(struct gap_epoch){.gaps = 300, .gap_ns = 3e7}, 1, 0);
 	assert_float_equal(pool.gaps, 300, 1e-6);
 }

@@ -23,7 +23,7 @@ static void own_ones_come_round_without_those_that_mean_something(void **state)
 	assert_int_equal(generation_next(GENERATION_NONE, false), GENERATION_NONE);
 }
 
-/* A span has all generations from its first to its last, and no other one. */
+/* A span contains all generations from its first to its last, and no others. */
 static void a_span_has_what_lies_between(void **state)
 {
 	uint64_t random = 1;
@@ -50,7 +50,7 @@ static void a_span_has_what_lies_between(void **state)
 		}
 		for (i = own; i <= DCPI_GENERATION_MAX - own; i++)
 			assert_int_equal(generation_span_has(&span, i, own), has[i]);
-		/* That of a process not known yet. */
+		/* The generation of a process that is not known yet. */
 		assert_false(own && generation_span_has(&span, 0, own));
 	}
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tables of handlers, written for code that has moved: what was true of an old call is of
- * the new one. Tables of real programs, and these damaged.
+ * Exception handler tables rewritten for moved code: each new call keeps the handlers of the old
+ * one. Tests the tables of real programs, also with damage.
  */
 #include "tests/unit.h"
 
@@ -11,20 +11,20 @@
 
 #include "instrument/elf/handler_table.h"
 
-/* Four calls: none, a landing pad, one that catches two types, a specification. */
+/* Four calls: none, a landing pad, a handler of two types, an exception specification. */
 static const uint8_t table_bytes[] = {
 	0xff,			/* landing pads are relative to the frame */
-	0x9b, 0x25,		/* types: indirect, relative, 4 bytes; where they end */
+	0x9b, 0x25,		/* types: indirect, relative, 4 bytes; offset of their end */
 	0x01, 0x10,		/* calls: LEB128, their length */
-	0x00, 0x05, 0x00, 0x00, /* 0 .. 5: through */
+	0x00, 0x05, 0x00, 0x00, /* 0 .. 5: no handler */
 	0x05, 0x05, 0x40, 0x00, /* 5 .. 10: cleanup at 0x40 */
 	0x10, 0x08, 0x50, 0x01, /* 16 .. 24: handlers at 0x50, action 1 */
 	0x20, 0x08, 0x60, 0x05, /* 32 .. 40: at 0x60, action 5 */
-	0x02, 0x01,		/* type 2, then what follows */
-	0x01, 0x00,		/* type 1, no more */
+	0x02, 0x01,		/* type 2, then the next action */
+	0x01, 0x00,		/* type 1, end of the list */
 	0x7f, 0x00,		/* specification 1 */
-	0x00,			/* to round up */
-	0x00, 0x10, 0x00, 0x00, /* type 2: 0x1000 behind here */
+	0x00,			/* padding */
+	0x00, 0x10, 0x00, 0x00, /* type 2: 0x1000 after this position */
 	0x00, 0x00, 0x00, 0x00, /* type 1: any */
 	0x02, 0x00,		/* specification: type 2 */
 	0xcc, 0xcc,
@@ -35,7 +35,7 @@ static const uint8_t table_bytes[] = {
 #define NEW_TABLE 0x90000U
 #define NEW_FRAME 0x80000U
 
-/* Code is four times as long now. */
+/* The moved code is four times as long. */
 static uint64_t moved(uint64_t old)
 {
 	return NEW_FRAME + 4 * (old - FRAME);
@@ -67,7 +67,7 @@ static size_t table_length(void)
 static void make(uint8_t *bytes)
 {
 	memcpy(bytes, table_bytes, sizeof(table_bytes));
-	/* From behind the offset to the end of the types. */
+	/* From the end of the offset to the end of the types. */
 	bytes[2] = (uint8_t)(sizeof(table_bytes) - 4 - 3);
 }
 
@@ -87,7 +87,7 @@ static void test_moved(void **state)
 	assert_int_equal(write_moved(&old, &out, &count), 0);
 	assert_int_equal(handler_table_parse(&now, out, count, NEW_TABLE, NEW_FRAME), 0);
 	assert_int_equal(now.count, old.count);
-	assert_int_equal(now.base, FRAME); /* pads stay */
+	assert_int_equal(now.base, FRAME); /* landing pads keep their base */
 	for (size_t i = 0; i < old.count; i++) {
 		assert_int_equal(now.calls[i].start, moved(old.calls[i].start));
 		assert_int_equal(now.calls[i].end, moved(old.calls[i].end));
@@ -98,7 +98,7 @@ static void test_moved(void **state)
 	assert_memory_equal(now.actions, old.actions, old.action_bytes);
 	assert_int_equal(now.type_count, 2);
 	assert_memory_equal(now.type_end, old.type_end, old.specification_bytes);
-	/* The same address from another place, and none at all. */
+	/* The same address relative to another position, and none at all. */
 	for (size_t i = 1; i <= 2; i++) {
 		int32_t a, b;
 

@@ -8,7 +8,7 @@
 
 #define SECOND 1000000000ULL
 
-/* What was told last, and how often. */
+/* The last event, and the number of events. */
 struct log {
 	struct image_event event;
 	size_t count;
@@ -35,7 +35,7 @@ static void nothing_lost_nothing_told(void **state)
 	assert_int_equal(log.count, 0);
 }
 
-/* The kernel left a run out: the window is from the look before to the end of this one. */
+/* The kernel skipped a run: the window is from the previous look to the end of this one. */
 static void a_run_left_out_opens_a_window(void **state)
 {
 	struct hook_counts counts = {0};
@@ -75,9 +75,9 @@ static void known_processes_are_read_alone(void **state)
 }
 
 /*
- * Whatever comes when: each loss is in a window that is told at the next look and begins
- * before the loss, and all processes are read after it, less than a second and a look
- * later, but not more than once a second.
+ * For any order of events, each loss is in a window that is reported at the next look and begins
+ * before the loss. All processes are scanned after it, less than a second and a look later, but at
+ * most once a second.
  */
 static void every_loss_is_told_and_mended(void **state)
 {
@@ -117,7 +117,7 @@ static void every_loss_is_told_and_mended(void **state)
 	}
 }
 
-/* Processes that are named, and come as fast as they are read. */
+/* Named processes, which arrive as fast as they are read. */
 struct named {
 	unsigned int waiting;
 	unsigned int coming;
@@ -149,7 +149,9 @@ static void named_read(void *context, uint32_t pid, uint64_t since_ns)
 	}
 }
 
-/* A drain comes to its end; who is left is read after the next, for as long as it was left. */
+/*
+ * A drain is bounded. Processes that are left are read in the next one, with the time since then.
+ */
 static void named_processes_are_read_in_turns(void **state)
 {
 	struct named named = {.waiting = 10, .coming = 2000};
@@ -165,7 +167,7 @@ static void named_processes_are_read_in_turns(void **state)
 	hook_losses_named(&losses, named_take, named_read, &named);
 	assert_int_equal(named.read, HOOK_LOSSES_NAMED_MAX);
 	assert_int_equal(named.since_ns, SECOND);
-	/* Nothing new was lost, as far as is known. */
+	/* No new loss is known. */
 	assert_int_equal(hook_losses_look(&losses, &counts, 3 * SECOND, 3 * SECOND, note, &log),
 			 HOOK_LOSSES_NAMED);
 	hook_losses_named(&losses, named_take, named_read, &named);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The BPF program's records, and the ring they come through, without the kernel. */
+/* Records of the BPF program and the ring that transports them, without the kernel. */
 #include "tests/unit.h"
 
 #include <linux/bpf.h>
@@ -73,7 +73,7 @@ static void a_mapping_becomes_an_event(void **state)
 	assert_int_equal(event.inode, 0);
 }
 
-/* As dcpi.ko makes it: the path is whole, or the record is none. */
+/* As from dcpi.ko: the path is complete, or there is no record. */
 static void a_whole_path_is_taken_as_it_is(void **state)
 {
 	struct image_record_map record = map_record("/bin/busybox (deleted)", 23);
@@ -93,7 +93,7 @@ static void a_whole_path_is_taken_as_it_is(void **state)
 	assert_false(hook_record_parse(&event, path, &record, MAP_BYTES));
 }
 
-/* The longest path there can be, of the shortest names: twice as long with its slashes. */
+/* The longest possible path, of the shortest names: slashes double its length. */
 static void the_longest_path_has_room(void **state)
 {
 	static struct image_record_map record;
@@ -108,13 +108,13 @@ static void the_longest_path_has_room(void **state)
 	record.deleted = 1;
 	assert_true(hook_record_parse(&event, path, &record, sizeof(record)));
 	assert_int_equal(strlen(event.path), sizeof(record.path) + strlen(" (deleted)"));
-	/* And of nothing but empty names. */
+	/* A path of empty names only. */
 	memset(record.path, 0, sizeof(record.path));
 	assert_true(hook_record_parse(&event, path, &record, sizeof(record)));
 	assert_int_equal(strlen(event.path), sizeof(record.path) + strlen(" (deleted)"));
 }
 
-/* Whatever a record says, and wherever it is cut: under ASan nothing is read beyond. */
+/* For any contents and length of a record, nothing beyond its end is read, checked by ASan. */
 static void hostile_records_are_refused_or_bounded(void **state)
 {
 	uint64_t seed = 11;
@@ -187,7 +187,7 @@ static void a_ring_is_read_up_to_what_is_busy(void **state)
 	assert_int_equal(reading.records, 3);
 	assert_int_equal(reading.sum, 5 + 1 + 24 + 3 + 8 + 4);
 	assert_int_equal(consumer, end);
-	/* A length that cannot be ends the batch. */
+	/* An impossible length ends the batch. */
 	producer = put(data, end, 0x0fffffff, 0, 0);
 	assert_int_equal(hook_ring_malformed(&ring), 0);
 	assert_true(hook_ring_read(&ring, end + 64, take, &reading));

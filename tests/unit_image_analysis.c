@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Analyses the test's own executable, with samples made up. */
+/* Analysis of the test's own executable, with generated samples. */
 #include "analysis/graph/cfg_create.h"
 #include "tests/unit.h"
 
@@ -14,7 +14,7 @@
 #include "tests/made_up_samples.h"
 #include "tests/self_image.h"
 
-/* Two procedures whose names and calls are known. */
+/* Two procedures with known names and calls. */
 static __attribute__((noinline, used)) unsigned int image_test_callee(unsigned int x)
 {
 	__asm__ volatile("" : "+r"(x));
@@ -42,8 +42,8 @@ static size_t find_procedure(const char *name)
 }
 
 /*
- * What a run came to: enough to tell two runs apart.
- * @frequencies: of @blocks, their logarithms; where made-up samples contradict each other one
+ * Results of a run, sufficient to distinguish two runs.
+ * @frequencies: sum of logarithms over @blocks; with contradictory samples one frequency
  *               may be larger than all others together
  */
 struct tally {
@@ -114,7 +114,7 @@ static void test_threads_change_nothing(void **state)
 	forget(&made_up);
 }
 
-/* Estimates are made once, whether or not they are looked at twice. */
+/* Cached estimates give the same results as estimates made again. */
 static void test_keeping_changes_nothing(void **state)
 {
 	struct frequency_estimator anew = *frequency_estimator_find(NULL);
@@ -220,7 +220,7 @@ static void set_estimates(struct frequency_estimate *estimates, uint32_t count, 
 							   FREQUENCY_HIGH, FREQUENCY_JOINT};
 }
 
-/* Adds a procedure all of whose blocks are executed so often, on an in-order machine. */
+/* Add a procedure with all blocks of frequency @value, on an in-order machine. */
 static void add_calls(struct image_calls *calls, size_t index, double value, double width)
 {
 	struct procedure_analysis analysis = {
@@ -256,7 +256,7 @@ static struct procedure_profile calls_of(double caller, double callee)
 	return profile;
 }
 
-/* What the callee says of each call. @sure: of the caller, relatively */
+/* Return the executions per call known from the callee. @sure: relative error of the caller */
 static struct profile_told told_by(double caller, double sure, double callee)
 {
 	struct procedure_profile profile = {.calls_in = -1};
@@ -272,7 +272,7 @@ static struct profile_told told_by(double caller, double sure, double callee)
 	assert_int_equal(image_calls_apply(calls, cfg, index, &profile), 0);
 	if (profile.told_count > 0)
 		ret = profile.told[0];
-	/* Both calls are in a block. (Of what sanitizers add, there are other calls.) */
+	/* Both calls are in one block. (Sanitizers add other calls.) */
 	assert_in_range(profile.told_count, 0, 1);
 	image_calls_destroy(calls);
 	procedure_profile_deinit(&profile);
@@ -280,31 +280,33 @@ static struct profile_told told_by(double caller, double sure, double callee)
 	return ret;
 }
 
-/* The caller calls twice; its estimate is sure to 10%, the calls' sum to 7%. */
+/* The caller calls twice; its estimate has an error of 10%, the sum of the calls one of 7%. */
 static void test_calls(void **state)
 {
 	(void)state;
 	assert_float_equal(calls_of(1000, 2100).calls_in, 2000, 1e-9);
 	assert_float_equal(calls_of(1000, 2100).calls_in_weight, 2 * 16.45 * 16.45, 1e-6);
 	assert_float_equal(calls_of(1000, 10).calls_in, 2000, 1e-9);
-	/* There must be other callers. */
+	/* The callee must have other callers. */
 	assert_true(calls_of(1000, 4000).calls_in < 0);
 	assert_true(calls_of(0, 4000).calls_in < 0);
 }
 
-/* The callee knows better than the caller, who calls twice. */
+/* The callee's estimate is better than that of the caller, which calls twice. */
 static void test_callees(void **state)
 {
 	(void)state;
 	assert_float_equal(told_by(1000, 0.5, 1800).executions, 900, 1e-9);
 	assert_float_equal(told_by(1000, 0.5, 1800).weight, 164.5 * 164.5, 1e-6);
-	/* The caller knows better; it must have other callers; it was not sampled. */
+	/*
+	 * The caller's estimate is better; there must be other callers; the callee was not sampled.
+	 */
 	assert_float_equal(told_by(1000, 0.001, 2000).executions, 0, 0);
 	assert_float_equal(told_by(1000, 0.5, 8000).executions, 0, 0);
 	assert_float_equal(told_by(1000, 0.5, 0).executions, 0, 0);
 }
 
-/* Adds a procedure all of whose blocks are executed so often, on an out-of-order machine. */
+/* Add a procedure with all blocks of frequency @value, on an out-of-order machine. */
 static void add_to_program(struct program_calls *calls, const struct image_samples *samples,
 			   size_t index, double value)
 {
@@ -320,7 +322,7 @@ static void add_to_program(struct program_calls *calls, const struct image_sampl
 	procedure_analysis_deinit(&analysis);
 }
 
-/* Returns of the callee to behind each call of the caller, 20 times; by address. */
+/* Find the returns of the callee to each call of the caller, 20 times each, sorted by address. */
 static size_t find_returns(struct branch_count *branches)
 {
 	const struct procedure_table *table = image_code_procedures(self);
@@ -338,7 +340,7 @@ static size_t find_returns(struct branch_count *branches)
 	for (uint32_t i = 0; i < caller->call_count; i++) {
 		const struct insn *insn = &caller->insns[caller->calls[i].insn];
 
-		/* (Of what sanitizers add, there are other calls.) */
+		/* (Sanitizers add other calls.) */
 		if (image_code_offset(self, caller->calls[i].target, &offset) < 0 ||
 		    procedure_table_find(table, offset) != (long)index)
 			continue;
@@ -351,7 +353,7 @@ static size_t find_returns(struct branch_count *branches)
 	return count;
 }
 
-/* How much faster than believed the callee runs, compared with the caller. */
+/* Return the factor by which the callee is faster than estimated, relative to the caller. */
 static double compared(const struct image_samples *caller, const struct image_samples *callee)
 {
 	const struct procedure_table *table = image_code_procedures(self);
@@ -372,7 +374,7 @@ static double compared(const struct image_samples *caller, const struct image_sa
 	return profiles[0].slowness / profiles[1].slowness;
 }
 
-/* It is called twice in 1000 iterations, and is believed to have been executed 500 times. */
+/* The callee is called twice in 1000 iterations, but its estimate is 500 executions. */
 static void test_returns_compare(void **state)
 {
 	struct branch_count branches[8];
@@ -386,7 +388,7 @@ static void test_returns_compare(void **state)
 	assert_int_equal(samples.branch_count, 2);
 	assert_true(compared(&samples, &samples) > 3);
 	assert_true(compared(&samples, &samples) < 4.5);
-	/* From elsewhere: what is called there, of which there are no samples, jumps on. */
+	/* Returns from another image: the called code has no samples and jumps on. */
 	for (size_t i = 0; i < samples.branch_count; i++) {
 		assert_int_equal(image_code_offset(self, branches[i].to, &branches[i].to_offset),
 				 0);
@@ -398,7 +400,10 @@ static void test_returns_compare(void **state)
 	samples.branch_count = 0;
 	assert_true(compared(&samples, &other) > 3);
 	assert_true(compared(&samples, &other) < 4.5);
-	/* Where it returns to probes know better than samples, a tenth of which are of one call. */
+	/*
+	 * Probed return targets are preferred to sampled ones, where one call has a tenth of the
+	 * samples.
+	 */
 	even = compared(&samples, &other);
 	branches[0].count = 4;
 	branches[1].count = 36;
@@ -406,12 +411,12 @@ static void test_returns_compare(void **state)
 	branches[0].probes = branches[1].probes = 1000;
 	assert_true(fabs(compared(&samples, &other) - even) < fabs(biased - even) / 2);
 	branches[0].probes = branches[1].probes = 0;
-	/* Nothing but chance is said by one return. */
+	/* A single return is not significant. */
 	branches[0].count = branches[1].count = 1;
 	assert_float_equal(compared(&samples, &other), 1, 1e-9);
 }
 
-/* What was added comes back, as much slower as calls say. */
+/* Estimates are returned as added, divided by the slowness known from calls. */
 static void test_estimates_are_kept(void **state)
 {
 	const struct procedure_table *table = image_code_procedures(self);

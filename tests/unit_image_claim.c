@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A file that an event reported is found by its identity only, and for its readers only. */
+/* A file reported by an event is opened only with its identity, and only for its readers. */
 #include "tests/unit.h"
 
 #include <endian.h>
@@ -37,7 +37,7 @@ static void file_write(const char *path, const char *text, mode_t mode)
 	close(fd);
 }
 
-/* "folder/file" and "folder/other", which everybody may read, and which are older than a tick. */
+/* Make "folder/file" and "folder/other", readable by all users and older than a clock tick. */
 static int setup(void **state)
 {
 	(void)state;
@@ -69,7 +69,9 @@ static uint64_t ns_of(const struct timespec *time)
 	return (uint64_t)time->tv_sec * NS_PER_SECOND + (uint64_t)time->tv_nsec;
 }
 
-/* As the BPF program reports a file that a user maps now, but for its generation. */
+/*
+ * Make the claim of a file that a user maps now, as the BPF program reports it, without generation.
+ */
 static struct image_file_claim claim_of(const char *path, uint32_t user)
 {
 	struct image_event event = {.type = IMAGE_EVENT_MAP,
@@ -110,10 +112,10 @@ static void the_same_file_is_found(void **state)
 
 	(void)state;
 	assert_int_equal(found(&claim, file), 0);
-	/* perf's side band has no state. */
+	/* perf's side band reports no state. */
 	claim.has_state = false;
 	assert_int_equal(found(&claim, file), 0);
-	/* Within a tick of its creation another file may have had the number. */
+	/* Within a tick of its creation another file may have had the inode number. */
 	claim.before_ns -= TICK_US * 1000ULL;
 	file_write(file, "file", 0755);
 	claim = claim_of(file, USER);
@@ -128,7 +130,7 @@ static void another_file_is_not(void **state)
 
 	(void)state;
 	assert_int_equal(found(&claim, other), -ESTALE);
-	/* With the size and the time of the other one, which any user can give a file. */
+	/* With the other file's size and time, which any user can set. */
 	forged = claim_of(other, 0);
 	forged.inode = claim.inode;
 	assert_int_equal(found(&forged, other), -ESTALE);
@@ -155,7 +157,7 @@ static void what_takes_its_place_is_not(void **state)
 	(void)state;
 	assert_int_equal(rename(other, file), 0);
 	assert_int_equal(found(&claim, file), -ESTALE);
-	/* A symbolic link, in place of the file or of its directory. */
+	/* A symbolic link in place of the file or of its directory. */
 	claim = claim_of(file, 0);
 	snprintf(moved, sizeof(moved), "%s/moved", directory);
 	assert_int_equal(rename(folder, moved), 0);
@@ -166,7 +168,7 @@ static void what_takes_its_place_is_not(void **state)
 	snprintf(path, sizeof(path), "%s/link", folder);
 	assert_int_equal(symlink(file, path), 0);
 	assert_int_equal(found(&claim, path), -ESTALE);
-	/* Nothing of these is opened, waited for or read. */
+	/* Special files are not opened, waited for or read. */
 	assert_int_equal(unlink(file), 0);
 	assert_int_equal(mkfifo(file, 0644), 0);
 	assert_int_equal(found(&claim, file), -ESTALE);
@@ -180,7 +182,7 @@ static void what_takes_its_place_is_not(void **state)
 	assert_int_equal(found(&claim, "/dev/null"), -ENODEV);
 }
 
-/* Files that the kernel makes up may have any identity. */
+/* Synthetic files of the kernel may have any identity. */
 static void files_of_the_kernel_are_not(void **state)
 {
 	struct image_file_claim claim = claim_of("/proc/version", 0);
@@ -199,18 +201,18 @@ static void a_file_that_was_written_since_is_not(void **state)
 	char path[160];
 
 	(void)state;
-	/* Another size. */
+	/* A changed size. */
 	usleep(TICK_US);
 	assert_int_equal(stat(file, &status), 0);
 	file_write(file, "longer", 0755);
 	assert_int_equal(found(&claim, file), -ESTALE);
-	/* The same size and time of modification. */
+	/* Changed contents with the same size and modification time. */
 	file_write(file, "elif", 0755);
 	times[0] = status.st_atim;
 	times[1] = status.st_mtim;
 	assert_int_equal(utimensat(AT_FDCWD, file, times, 0), 0);
 	assert_int_equal(found(&claim, file), -ESTALE);
-	/* A name more: the inode has changed, and nothing proves that its contents have not. */
+	/* Another hard link: the inode has changed, and its contents may have changed, too. */
 	usleep(TICK_US);
 	claim = claim_of(other, 0);
 	usleep(TICK_US);
@@ -261,7 +263,7 @@ static void only_readers_get_it(void **state)
 	assert_int_equal(permitted(&member, 0, GROUP, 0705), -EPERM);
 	assert_int_equal(permitted(&member, 0, 0, 0705), 0);
 	assert_int_equal(permitted(&member, 0, 0, 0750), -EPERM);
-	/* The process may be in the group that is denied. */
+	/* The process may be in the group without permission. */
 	assert_int_equal(permitted(&user, 0, GROUP, 0705), -EPERM);
 	assert_int_equal(permitted(&unknown, 0, 0, 0755), 0);
 	assert_int_equal(permitted(&unknown, 0, 0, 0711), -EPERM);
@@ -318,7 +320,7 @@ static void access_lists_are_honoured(void **state)
 	assert_int_equal(found(&claim, file), 0);
 }
 
-/* Through the mapping: the path and its directories do not matter, the file's mode does. */
+/* Access through the mapping: only the file's mode matters, not the path and its directories. */
 static void a_mapped_file_is_checked(void **state)
 {
 	struct image_file_claim claim = claim_of(file, USER), nameless = {.inode = 0};
@@ -340,7 +342,7 @@ static void a_mapped_file_is_checked(void **state)
 	close(wrong);
 }
 
-/* Without the kernel's word the credentials are those of the process, as long as it runs. */
+/* Without credentials in the event, those of the running process are used. */
 static void credentials_come_from_the_process(void **state)
 {
 	struct image_event event = {.type = IMAGE_EVENT_MAP, .pid = (uint32_t)getpid()};

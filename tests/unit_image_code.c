@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Images made by gcc when the test runs: what image_code and cfg say of them. */
+/* Images compiled by gcc during the test: results of image_code and cfg. */
 #include "analysis/image/image_code.h"
 
 #include "analysis/graph/cfg_create.h"
@@ -7,9 +7,9 @@
 #include "tests/procedure_test.h"
 
 /*
- * "jumps" has a table; "part" a part that is split off; "stop" never returns, "stops"
- * calls it; of what "fails" calls only error(0, ...) returns; "pointers" are relocated; "hidden"
- * is behind zeros, which linkers fill gaps with, and no unwinder knows of it.
+ * "jumps" has a jump table; "part" has a part that is split off; "stop" never returns, "stops"
+ * calls it. Only the call error(0, ...) in "fails" returns; "pointers" are relocated. "hidden"
+ * follows zeros, which linkers use as padding, and has no unwind information.
  */
 static const char source[] =
 	"#include <error.h>\n"
@@ -144,7 +144,7 @@ static void addresses_and_bytes(void **state)
 	image_code_close(code);
 }
 
-/* Pointers to code are what the loader will make of them; variables are not known. */
+/* Pointers to code have their relocated values; the values of variables are unknown. */
 static void data(void **state)
 {
 	static const char *const modes[] = {"-pie -fPIE", "-no-pie -fno-pie",
@@ -202,7 +202,7 @@ static void calls_that_never_return(void **state)
 	image_code_close(code);
 }
 
-/* The calls of a procedure that never return, of those of all but one that it calls. */
+/* Count the calls of a procedure that never return, without those of @but. */
 static unsigned int calls_without_return(struct image_code *code, const char *name, const char *but)
 {
 	struct cfg *cfg = graph_of(code, address_of(code, name), NULL);
@@ -263,7 +263,7 @@ static void tables(void **state)
 
 		compile(fixture, "tables", modes[i]);
 		code = open_code(fixture->path);
-		/* Without symbols, code is where it was with them. */
+		/* Without symbols, the address is the one found with symbols. */
 		address = i < 2 ? address_of(code, "jumps") : one[i - 2];
 		if (i < 2)
 			one[i] = address;
@@ -276,7 +276,7 @@ static void tables(void **state)
 	}
 }
 
-/* The part is in the procedure's graph, with and without symbols, and is none itself. */
+/* The part is in the procedure's graph, with and without symbols, and is not a procedure. */
 static void parts(void **state)
 {
 	struct fixture *fixture = *state;
@@ -315,7 +315,7 @@ static void parts(void **state)
 	}
 }
 
-/* Nothing tells that a part without frame is one, but that it jumps back. */
+/* A part without a frame is recognized only by its jump back. */
 static void parts_without_frame(void **state)
 {
 	struct fixture *fixture = *state;
@@ -341,7 +341,7 @@ static void parts_without_frame(void **state)
 	}
 }
 
-/* Whatever was sampled is reached, also behind calls that never return. */
+/* All sampled code is reached, also after calls that never return. */
 static void samples_are_reached(struct image_code *code)
 {
 	const struct procedure_table *table = image_code_procedures(code);
@@ -369,7 +369,7 @@ static void samples_are_reached(struct image_code *code)
 	}
 }
 
-/* Samples prove that code runs, branches prove entries; nonsense proves nothing. */
+/* Samples prove that code runs, branches prove entries; invalid evidence is ignored. */
 static void evidence(void **state)
 {
 	struct fixture *fixture = *state;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Copies of images: what gets into the store, what does not, and what has to go. */
+/* The archive of images: files that are copied, files that are refused, and eviction. */
 #include "tests/unit.h"
 
 #include <dirent.h>
@@ -24,7 +24,7 @@
 static char directory[64], store[96];
 static struct error err;
 
-/* A file system that does not answer, as long as this is set. */
+/* Simulates a file system that does not respond while set. */
 static atomic_bool held;
 
 ssize_t __real_copy_file_range(int in, off_t *in_at, int out, off_t *out_at, size_t bytes,
@@ -69,7 +69,7 @@ static struct image_copier *open_copier(uint64_t bytes_max, uint64_t bytes_per_s
 	return copier;
 }
 
-/* A file in memory: its digest is its identity. */
+/* Make a job for a file in memory; its digest is its identity. */
 static struct image_copier_job job_of(uint32_t tag, uint8_t fill, size_t bytes)
 {
 	struct image_copier_job job = {
@@ -135,7 +135,7 @@ static bool has(const struct image_copier_job *job)
 	return access(path, F_OK) == 0;
 }
 
-/* Return: mode of a copy that is being made, which has no name; 0: there is none. */
+/* Return: the mode of the unnamed copy in progress; 0 if there is none. */
 static mode_t incoming_mode(void)
 {
 	DIR *descriptors = opendir("/proc/self/fd");
@@ -165,7 +165,7 @@ static bool has_incoming(void)
 	return incoming_mode() != 0;
 }
 
-/* Return: files of the store that have a name. */
+/* Return: the number of named files in the archive. */
 static unsigned int named_files(void)
 {
 	char command[160];
@@ -180,7 +180,7 @@ static unsigned int named_files(void)
 	return files;
 }
 
-/* image_copier_close() may return before the copier, which has a low priority, has ended. */
+/* image_copier_close() may return before the copier thread, which has a low priority, has ended. */
 static void wait_for_no_incoming(void)
 {
 	uint64_t until = patience_end_ns();
@@ -223,18 +223,18 @@ static void copies_what_it_is_told(void **state)
 	job = job_of(7, 'a', 100000);
 	assert_int_equal(copy(copier, &job), 0);
 	assert_true(has(&job));
-	/* Again: it has it. */
+	/* A second request: the archive already has the file. */
 	other = job_of(8, 'a', 100000);
 	assert_int_equal(image_copier_add(copier, &other), 0);
 	other = result_wait(copier);
 	assert_int_equal(other.result, 0);
 	assert_false(other.copied);
-	/* Another file under its identity does not get in. */
+	/* Another file with this identity is refused. */
 	other = job_of(9, 'b', 100000);
 	other.identity[5] ^= 1;
 	assert_int_equal(copy(copier, &other), -EBADMSG);
 	assert_false(has(&other));
-	/* Nor does what has become another one by the time it is looked for. */
+	/* A file that was replaced before it is opened is refused. */
 	other = job_of(10, 'c', 1000);
 	close(other.fd);
 	other.fd = -1;
@@ -245,11 +245,11 @@ static void copies_what_it_is_told(void **state)
 	assert_int_equal(copy(copier, &other), -ESTALE);
 	other.path = strdup("/dev/null");
 	assert_int_equal(copy(copier, &other), -ESTALE);
-	/* One that says to be an ELF file, and isn't. */
+	/* A file that claims to be an ELF file, and is not. */
 	other = job_of(11, 'd', 1000);
 	other.kind = IMAGE_STORE_BUILD_ID;
 	assert_int_equal(copy(copier, &other), -EBADMSG);
-	/* One that the process' user may not read. */
+	/* A file that the user of the process may not read. */
 	other = job_of(12, 'e', 1000);
 	assert_int_equal(fchmod(other.fd, 0711), 0);
 	other.claim.reader = (struct file_reader){.known = true, .user = 1000};
@@ -264,7 +264,7 @@ static void copies_what_it_is_told(void **state)
 	remove_store();
 }
 
-/* Memory has no owner: it is never the superuser's. */
+/* Code in memory has no owner, so it is never archived as the superuser's. */
 static void keeps_code_of_memory(void **state)
 {
 	struct image_copier_job job = {.tag = 1,
@@ -290,7 +290,7 @@ static void keeps_code_of_memory(void **state)
 	remove_store();
 }
 
-/* The coldest goes; one that is touched stays. */
+/* The least recently used copy is evicted; touching a copy keeps it. */
 static void evicts_the_coldest(void **state)
 {
 	const int64_t now = clock_real_ns();
@@ -322,11 +322,11 @@ static void evicts_the_coldest(void **state)
 	assert_true(status.bytes <= 400 << 10);
 	assert_int_equal(image_copier_touch(copier, &jobs[1]), 0);
 	assert_int_equal(result_wait(copier).result, -ENOENT);
-	/* More than half of the room for one: no. */
+	/* A file larger than half of the limit is refused. */
 	jobs[5] = job_of(5, 'z', (200 << 10) + 1);
 	assert_int_equal(copy(copier, &jobs[5]), -EFBIG);
 	image_copier_close(copier);
-	/* Another run finds the times, and has less room. */
+	/* The next run reads the stored times, and has a lower limit. */
 	copier = open_copier(110 << 10, FAST);
 	image_copier_status(copier, &status);
 	assert_int_equal(status.files, 1);
@@ -363,7 +363,7 @@ static void keeps_holes(void **state)
 	remove_store();
 }
 
-/* No faster than told, and closing does not wait for the rest; what is left of it goes. */
+/* Copying keeps to its rate. Closing does not wait for a copy, and removes its partial data. */
 static void keeps_to_its_rate(void **state)
 {
 	struct image_copier_job job, big;
@@ -382,14 +382,14 @@ static void keeps_to_its_rate(void **state)
 		usleep(1000);
 	start = clock_monotonic_ns();
 	image_copier_close(copier);
-	/* The rest would have taken nine seconds more. */
+	/* The rest of the copy would have taken nine seconds. */
 	assert_true(clock_monotonic_ns() - start < 9 * NS_PER_SECOND);
 	wait_for_no_incoming();
 	assert_false(has(&big));
 	remove_store();
 }
 
-/* image_copier_close() returns although a file system does not answer; no copy remains. */
+/* image_copier_close() returns even if a file system does not respond; no copy remains. */
 static void given_up_copies_are_removed(void **state)
 {
 	struct image_copier *copier;
@@ -411,7 +411,7 @@ static void given_up_copies_are_removed(void **state)
 	remove_store();
 }
 
-/* A file that grows, shrinks, or is written, while it is copied: no copy, and no other name. */
+/* If a file grows, shrinks or is written while it is copied, no copy is kept under any name. */
 static void changing_files_are_not_copied(void **state)
 {
 	static const off_t sizes[] = {(1 << 20) + 1, 1000, 1 << 20};
@@ -429,7 +429,7 @@ static void changing_files_are_not_copied(void **state)
 		assert_int_equal(image_copier_add(copier, &job), 0);
 		while (!has_incoming())
 			usleep(1000);
-		/* Only the daemon's user may read a copy that is not verified. */
+		/* Only the daemon's user may read an unverified copy. */
 		assert_int_equal(incoming_mode(), 0600);
 		assert_int_equal(named_files(), 0);
 		assert_int_equal(pwrite(file, "b", 1, 10), 1);
@@ -468,7 +468,7 @@ static void assert_copy(const char *name, const char *expected)
 	assert_string_equal(text, expected);
 }
 
-/* One that was given up with a copy, and another one that has the directory by then. */
+/* An abandoned archive with a copy in progress, and another one that uses the same directory. */
 static void copies_of_two_do_not_mix(void **state)
 {
 	struct image_shelf *given_up = NULL, *shelf = NULL;
@@ -479,7 +479,7 @@ static void copies_of_two_do_not_mix(void **state)
 	setup_store();
 	assert_int_equal(image_shelf_open(&given_up, store, 1 << 20, -1, &err), 0);
 	old = begin_copy(given_up, "old");
-	/* A copy of a daemon that ended, where files must have names, is removed. */
+	/* A copy left by an ended daemon, on a file system without unnamed files, is removed. */
 	snprintf(path, sizeof(path), "%s/incoming-1-2", store);
 	left = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	assert_true(left >= 0);
@@ -493,7 +493,7 @@ static void copies_of_two_do_not_mix(void **state)
 	assert_int_equal(image_shelf_put(given_up, old, "00/old.elf", 1), 0);
 	assert_copy("00/old.elf", "old");
 	assert_copy("00/new.elf", "new");
-	/* In place of one that has the name. */
+	/* Replace the copy that has the name. */
 	close(new);
 	new = begin_copy(shelf, "newer");
 	assert_int_equal(image_shelf_put(shelf, new, "00/old.elf", 1), 0);
@@ -505,7 +505,7 @@ static void copies_of_two_do_not_mix(void **state)
 	remove_store();
 }
 
-/* As many as may wait; small ones first. */
+/* The number of waiting jobs is limited; small files are copied first. */
 static void queues(void **state)
 {
 	struct image_copier_job job, small;
@@ -538,7 +538,7 @@ static void queues(void **state)
 	remove_store();
 }
 
-/* However small copies are, there are no more of them than are looked after. */
+/* The number of copies is limited, however small they are. */
 static void copies_are_limited(void **state)
 {
 	struct image_shelf *shelf = NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Image events of this machine, from the best producer there is. */
+/* Image events of this machine, from the best available producer. */
 #include "tests/unit.h"
 
 #include <errno.h>
@@ -18,10 +18,10 @@
 #include "loader-hook/image_feed.h"
 #include "loader-hook/process_scan.h"
 
-/* Processes to be scanned, at least, and what happens at each of them. */
+/* Minimal number of processes to scan, and of mappings made at each of them. */
 #define SLEEPERS 40
 #define MAPPINGS 40
-/* Of a path: a mapping's record is hardly larger. */
+/* Length of a path: the record of a mapping is only slightly larger. */
 #define PATH_BYTES 3000
 #define NAME_BYTES 200
 
@@ -77,7 +77,7 @@ static void directory_remove(struct scan *scan)
 	assert_int_equal(system(command), 0);
 }
 
-/* Each leaves a record of about the path's length. */
+/* Make mappings that each leave a record of about the length of the path. */
 static void mappings_make(struct scan *scan)
 {
 	for (int i = 0; i < MAPPINGS; i++) {
@@ -103,7 +103,9 @@ static void note(void *context, const struct image_event *event)
 	}
 }
 
-/* Far more than a CPU's ring has room for happens while all processes are read, a few at a time. */
+/*
+ * While all processes are scanned, a few at a time, more events occur than a CPU's ring can hold.
+ */
 static void a_long_scan_loses_nothing(void **state)
 {
 	struct scan scan = {.self = (uint32_t)getpid()};

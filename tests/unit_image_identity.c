@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Images of files that processes mapped which are gone when the record is read, by records of
- * the kernel: the file's identity, or none, never that of another file.
+ * Files mapped by processes that have ended before the kernel's record is read: the image has the
+ * file's identity or none, never that of another file.
  */
 #include "tests/unit.h"
 
@@ -21,7 +21,7 @@
 #include "loader-hook/image_event.h"
 #include "tests/side_band_fixture.h"
 
-/* An executable of our own, with the position of its build-id, and a folder for copies of it. */
+/* An executable of the test, the position of its build-id, and a folder for copies of it. */
 static uint8_t *program;
 static size_t program_bytes;
 static uint8_t *program_id;
@@ -32,7 +32,7 @@ static char path[64], other[64];
 static struct side_band *band;
 static struct image_table *table;
 
-/* A copy, with a build-id that ends in @number, written into the file that has that name. */
+/* Write a copy with a build-id that ends in @number to the file with that name. */
 static void file_write(const char *name, uint8_t number)
 {
 	int fd = open(name, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0700);
@@ -43,7 +43,7 @@ static void file_write(const char *name, uint8_t number)
 	close(fd);
 }
 
-/* Time enough that clocks of file systems, which tick a hundred times a second, differ. */
+/* Wait until the clocks of file systems, which tick a hundred times a second, have advanced. */
 static void tick(void)
 {
 	usleep(30000);
@@ -68,7 +68,7 @@ static void map_take(void *context, const struct image_event *event)
 	snprintf(search->path, sizeof(search->path), "%s", event->path);
 }
 
-/* A process maps @path, and waits for a byte. */
+/* Start a process that maps @path and waits for a byte. */
 static pid_t mapper_start(int *hold)
 {
 	int ready[2], wait[2], fd;
@@ -106,7 +106,7 @@ static void mapper_end(pid_t pid, int hold)
 	assert_int_equal(status, 0);
 }
 
-/* The event of a process's mapping of @path: the image is not looked up yet. */
+/* Return the event of a process's mapping of @path, without an image lookup. */
 static struct search event_of(pid_t pid)
 {
 	struct search search = {.pid = (uint32_t)pid};
@@ -119,7 +119,7 @@ static struct search event_of(pid_t pid)
 	return search;
 }
 
-/* The event of a process that has mapped @path and is gone. */
+/* Return the event of a process that has mapped @path and has ended. */
 static struct search gone_event(void)
 {
 	int hold;
@@ -188,7 +188,7 @@ static void path_became_another_file(void **state)
 	assert_none(&search);
 }
 
-/* The generation, or the age, distinguishes files that have one inode number in succession. */
+/* The generation or the age distinguishes files that used the same inode number in succession. */
 static void inode_is_used_again(void **state)
 {
 	struct search search;
@@ -228,7 +228,7 @@ static void file_was_written_in_place(void **state)
 	assert_none(&search);
 }
 
-/* A later process has the new contents: size and time of writing are the same. */
+/* A later process maps new contents with the same size and modification time. */
 static void contents_change_between_processes(void **state)
 {
 	struct stat status;
@@ -262,12 +262,12 @@ static void file_that_was_seen_and_deleted(void **state)
 	seen_alive(1);
 	search = gone_event();
 	unlink(path);
-	/* Without a generation it may be another file of that inode number. */
+	/* Without a generation the inode number may belong to another file. */
 	if (search.event.version != 0)
 		assert_number(&search, 1);
 	else
 		assert_none(&search);
-	/* A minute later too much may have happened to it. */
+	/* A minute later the file may have changed. */
 	search.event.time_ns += 60000000000ULL;
 	assert_none(&search);
 }

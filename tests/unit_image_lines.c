@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Programs made by compilers when the test runs: which lines their addresses are of. */
+/* Source lines of addresses, in programs compiled during the test. */
 #include "analysis/image/image_lines.h"
 
 #include "tests/procedure_test.h"
@@ -16,7 +16,7 @@ static void write_file(const char *directory, const char *name, const char *text
 	assert_int_equal(fclose(file), 0);
 }
 
-/* An image with its lines. */
+/* An image and its line table. */
 struct program {
 	struct procedure_table *table;
 	struct image_lines *lines;
@@ -41,7 +41,7 @@ static void close_program(struct program *program)
 	procedure_table_destroy(program->table);
 }
 
-/* Return: how many procedures have the name, all of which begin in @file. */
+/* Count the procedures with that name, which must all begin in @file. */
 static unsigned int count_in_file(const struct program *program, const char *name, const char *file)
 {
 	unsigned int count = 0, line;
@@ -60,7 +60,7 @@ static unsigned int count_in_file(const struct program *program, const char *nam
 	return count;
 }
 
-/* A header has one path, whichever way the units that include it name it. */
+/* A header has one path, however the including units spell it. */
 static void a_header_is_one_file(void **state)
 {
 	static const char *const compilers[] = {"gcc -gdwarf-5", "gcc -gdwarf-4", "clang -g"};
@@ -95,7 +95,7 @@ static void a_header_is_one_file(void **state)
 
 #define DEAD_LINES 3000
 
-/* A large function that linkers leave out, then some that stay. */
+/* Write a large function that linkers remove, and small ones that stay. */
 static void write_dead(const char *directory)
 {
 	char path[512];
@@ -121,7 +121,7 @@ static void write_dead(const char *directory)
 	assert_int_equal(fclose(file), 0);
 }
 
-/* Lines of a function that is not there are no lines of what is. */
+/* Line entries of a removed function are not attributed to other code. */
 static void dead_functions_have_no_lines(void **state)
 {
 	static const char *const ways[] = {

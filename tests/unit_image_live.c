@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Side-band records, the image table and the image map together, against what
- * /proc says of the same processes.
+ * Side-band records, the image table and the image map together, compared with /proc for the same
+ * processes.
  */
 #include "tests/unit.h"
 
@@ -73,7 +73,7 @@ static void compare(void *context, const struct image_event *event)
 	fixture->compared++;
 }
 
-/* What is read back was written by a program that has been loaded altogether. */
+/* When a byte is echoed, the program is completely loaded. */
 static void echo(const int in[2], const int out[2])
 {
 	char byte = 'x';
@@ -83,7 +83,7 @@ static void echo(const int in[2], const int out[2])
 	assert_int_equal(byte, 'x');
 }
 
-/* A copy of cat(1), or of this program, which waits to be killed. */
+/* Start cat(1) if @exec, or a fork of this program that waits to be killed. */
 static pid_t start(bool exec)
 {
 	int in[2], out[2];
@@ -106,13 +106,13 @@ static pid_t start(bool exec)
 	}
 	echo(in, out);
 	close(in[0]);
-	/* The other end stays open: cat is to wait. */
+	/* The other end stays open, so that cat waits. */
 	close(out[0]);
 	close(out[1]);
 	return pid;
 }
 
-/* A process that was there before, one that forked, one that called exec. */
+/* Processes from before the side band was opened, after a fork, and after an exec. */
 static void records_agree_with_proc(void **state)
 {
 	struct fixture fixture = {0};

@@ -15,8 +15,8 @@ enum {
 };
 
 /*
- * The reference: every version of every process' address space, page by page.
- * A page is 0: free; 1: anonymous; 2 + n: image n.
+ * The reference: every version of every process's address space, page by page. A page is 0: free;
+ * 1: anonymous; 2 + n: image n.
  */
 struct model_space {
 	uint64_t start_ns;
@@ -72,7 +72,7 @@ static struct model_space *model_begin(struct model *model, struct model_process
 	return newest(process);
 }
 
-/* The newest version once more, to be changed. */
+/* Begin another version, as a copy of the newest one, to be changed. */
 static struct model_space *model_another(struct model *model, struct model_process *process,
 					 uint64_t time_ns)
 {
@@ -131,8 +131,8 @@ static void model_expire(struct model *model, uint64_t time_ns)
 }
 
 /*
- * What a sample may be of: the page of every version of its generation. @found:
- * out: one with anything there, or one of them. Return: whether they disagree.
+ * Look up the page in all versions of the generation. @found: out: a version with a mapping at the
+ * page, else any version. Return: true if the versions disagree.
  */
 static bool model_look_up(const struct model *model, const struct model_process *process,
 			  uint32_t generation, uint64_t page, const struct model_space **found)
@@ -157,7 +157,7 @@ static bool model_look_up(const struct model *model, const struct model_process 
 	return false;
 }
 
-/* An answer holds for all of its range, and so does its range. */
+/* Check that a result is valid for all of its range, with the same range. */
 static void check_range(struct fixture *fixture, uint32_t pid, uint32_t generation, uint64_t pc,
 			const struct image_place *place)
 {
@@ -229,7 +229,7 @@ static void step_fork(struct fixture *fixture, struct model *model, uint64_t now
 		.type = IMAGE_EVENT_FORK, .pid = pid, .parent = parent, .time_ns = now};
 	struct model_space copy;
 
-	/* An id that is in use now and then: the exit was lost. */
+	/* Occasionally an id that is in use: the exit event was lost. */
 	if (pid == parent || !from->alive ||
 	    (model->processes[pid - 1].alive && unit_random(seed) % 4 != 0))
 		return;
@@ -364,7 +364,7 @@ static void nonsense_is_ignored(void **state)
 	teardown(&fixture);
 }
 
-/* Those that have ended are not among the living, and may end on the way. */
+/* Ended processes are not listed, and processes may end during the listing. */
 static void the_living(void **state)
 {
 	struct image_event event = {.type = IMAGE_EVENT_FORK};
@@ -413,7 +413,7 @@ static uint64_t since(const struct fixture *fixture, uint32_t pid)
 	return since_ns;
 }
 
-/* Whoever has a process' id next has not mapped the same. */
+/* The next process with the same id has another change number. */
 static void changes_are_told_apart(void **state)
 {
 	struct image_event event = {.type = IMAGE_EVENT_FORK, .pid = 3, .parent = 2, .time_ns = 1};
@@ -454,7 +454,10 @@ static void changes_are_told_apart(void **state)
 	teardown(&fixture);
 }
 
-/* Where something was added the rest stays; it does not where something ended or was replaced. */
+/*
+ * Adding a mapping does not advance the time since which all is unchanged; removing or replacing
+ * one does.
+ */
 static void since_is_told(void **state)
 {
 	struct image_event event = {.type = IMAGE_EVENT_FORK, .pid = 3, .time_ns = 1};
@@ -493,8 +496,8 @@ static void since_is_told(void **state)
 }
 
 /*
- * Amid an exec the kernel maps all of the interpreter, and puts something else into the place of
- * its end: nobody was there. Once the program runs, what was there and is replaced is unknown.
+ * During an exec the kernel maps the whole interpreter and then replaces its end: no code ran
+ * there. Once the program runs, samples of a replaced mapping are unknown.
  */
 static void what_exec_replaces_never_ran(void **state)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events that were on their way when a process was scanned: what a scan finds is the outcome of
- * them, but samples of what was in between are not credited to it. A process maps, unmaps and
- * execs as it likes; events come late, scans when they like, and each sample when all events
- * before it have come. The model is what was mapped.
+ * Events that were pending when a process was scanned. A scan finds their outcome, but samples from
+ * before it are not attributed to that outcome. A process maps, unmaps and execs at random. Events
+ * arrive late, scans occur at random, and each sample is looked up after all earlier events. The
+ * model is the history of mappings.
  */
 #include "tests/image_map_fixture.h"
 
@@ -17,7 +17,7 @@ enum {
 	EXECS_SELDOM = 12,
 };
 
-/* What is mapped after step n, 0: nothing; and by which event it came to be. */
+/* Images mapped after step n, 0: none; and the event that made the change. */
 static struct {
 	uint32_t image[PAGES];
 	uint32_t generation;
@@ -40,7 +40,7 @@ static void change(size_t now, uint32_t generation, uint64_t *seed)
 		past[now].image[i] = unmaps ? 0 : (uint32_t)image + 1;
 }
 
-/* @execs: now and then */
+/* @execs: occasionally exec */
 static void live(bool execs, uint64_t *seed)
 {
 	uint32_t generation = 5;
@@ -82,7 +82,7 @@ static void scan(struct fixture *fixture, size_t now)
 	}
 }
 
-/* Return: samples that were found where something was. */
+/* Return: the number of samples that were found where a mapping existed. */
 static size_t expect(struct fixture *fixture, size_t at, uint64_t part, bool own, size_t *were)
 {
 	size_t found = 0;
@@ -94,7 +94,7 @@ static size_t expect(struct fixture *fixture, size_t at, uint64_t part, bool own
 		struct image_place place =
 			image_map_lookup(fixture->map, PID, generation, BASE + i * PAGE + 5);
 
-		/* Nothing runs where nothing is. */
+		/* No code runs without a mapping. */
 		if (past[at].image[i] == 0)
 			continue;
 		++*were;
@@ -108,7 +108,7 @@ static size_t expect(struct fixture *fixture, size_t at, uint64_t part, bool own
 	return found;
 }
 
-/* Return: share of samples that were found, in per cent. */
+/* Return: the share of samples that were found, in percent. */
 static size_t follow(bool own, bool execs, uint64_t seed)
 {
 	size_t told = 0, now, found = 0, were = 0;
@@ -139,8 +139,8 @@ static void mappings_come_late(void **state)
 {
 	(void)state;
 	/*
-	 * What came late says what there was; with the kernel's generations that is one of
-	 * several, mostly.
+	 * Late events reveal the earlier mappings. With the kernel's generations, most samples have
+	 * several candidates.
 	 */
 	for (uint64_t seed = 1; seed <= 5; seed++) {
 		assert_int_equal(follow(true, false, seed), 100);

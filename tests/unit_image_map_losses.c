@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the image map makes of events that did not come, and of scans that make up for them. */
+/* The image map after lost events, and after scans that compensate for them. */
 #include "tests/image_map_fixture.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include "daemon/image/loss_list.h"
 #include "daemon/image/mapping_list.h"
 
-/* What a scan saw stands against older events that arrive after it. */
+/* The results of a scan override older events that arrive after it. */
 static void scan_overrules_older_events(void **state)
 {
 	struct image_event fork = {
@@ -22,7 +22,7 @@ static void scan_overrules_older_events(void **state)
 
 	(void)state;
 	setup(&fixture, true);
-	/* Asked before the scan. */
+	/* Lookup before the scan. */
 	assert_int_equal(image_map_generation(fixture.map, 9, 900), 0);
 	map.scanned = true;
 	image_map_event(fixture.map, &fork);
@@ -45,7 +45,7 @@ static void scan_overrules_older_events(void **state)
 	teardown(&fixture);
 }
 
-/* Process that began before anybody looked: its mappings are all there is. */
+/* For a process that started earlier, its mappings are the only events. */
 static void lost_beginnings(void **state)
 {
 	struct image_event map = map_event(3, 500, 0, 0, 1, 7ULL * PAGE);
@@ -97,7 +97,7 @@ static struct image_place place_at(struct fixture *fixture, uint32_t pid, uint64
 				BASE);
 }
 
-/* What was known before events were lost says nothing of what was after it. */
+/* Knowledge from before a loss does not apply after it. */
 static void lost_events_leave_doubt(void **state)
 {
 	const struct image_event lost = {
@@ -122,20 +122,20 @@ static void lost_events_leave_doubt(void **state)
 	assert_int_equal(place_at(&fixture, 3, 3400).image, IMAGE_UNKNOWN);
 	assert_int_equal(image_map_lookup(fixture.map, 3, 0, BASE).image, IMAGE_UNKNOWN);
 	assert_int_equal(place_at(&fixture, 3, 3600).image, 2);
-	/* An exec or a scan ends the doubt. */
+	/* An exec or a scan restores certainty. */
 	exec_image(&fixture, 1, 4000, 1);
 	scan_image(&fixture, 2, 4000, 4010, 0);
 	assert_int_equal(place_at(&fixture, 1, 4001).image, 2);
 	assert_int_equal(place_at(&fixture, 2, 4009).unknown, IMAGE_UNKNOWN_LOST);
 	assert_int_equal(place_at(&fixture, 2, 4010).image, 1);
 	assert_int_equal(place_at(&fixture, 1, 1500).image, 1);
-	/* But an exec so near to the scan may have been before or after it. */
+	/* An exec close to a scan may have been before or after it. */
 	exec_image(&fixture, 2, 4010 + slack, 1);
 	exec_image(&fixture, 3, 3511 + slack, 0);
 	assert_int_equal(place_at(&fixture, 2, 5000).unknown, IMAGE_UNKNOWN_LOST);
 	assert_int_equal(place_at(&fixture, 2, 4010 + slack).image, 2);
 	assert_int_equal(place_at(&fixture, 3, 5000).image, 2);
-	/* And one before it that was told of after it ended what was before. */
+	/* An exec from before the scan, reported after it, ended the state before. */
 	now = 2 * slack;
 	exec_image(&fixture, 4, now, 1);
 	scan_image(&fixture, 4, now + 200, now + 210, 0);
@@ -147,7 +147,7 @@ static void lost_events_leave_doubt(void **state)
 	teardown(&fixture);
 }
 
-/* Which generation an exec begins is known only if none before it was lost. */
+/* The generation of an exec is known only if no earlier exec was lost. */
 static void lost_execs_are_not_counted(void **state)
 {
 	const struct image_event lost = {
@@ -163,7 +163,7 @@ static void lost_execs_are_not_counted(void **state)
 	assert_int_equal(image_map_lookup(fixture.map, 1, 6, BASE).image, 2);
 	image_map_event(fixture.map, &lost);
 	exec_image(&fixture, 1, 3500, 0);
-	exec_image(&fixture, 4, 3500, 0); /* never heard of */
+	exec_image(&fixture, 4, 3500, 0); /* an unknown process */
 	assert_int_equal(image_map_lookup(fixture.map, 1, 5, BASE).image, 1);
 	assert_int_equal(image_map_lookup(fixture.map, 1, 6, BASE).unknown, IMAGE_UNKNOWN_LOST);
 	for (generation = 7; generation < 1024; generation++)
@@ -177,7 +177,7 @@ static void lost_execs_are_not_counted(void **state)
 	assert_int_equal(image_map_lookup(fixture.map, 1, 20, BASE).image, 1);
 	exec_image(&fixture, 1, 4100, 1);
 	assert_int_equal(image_map_lookup(fixture.map, 1, 21, BASE).image, 2);
-	/* While it is scanned: 22 may be this one or the next. */
+	/* During a scan: generation 22 may be this one or the next. */
 	scan_image(&fixture, 1, 5000, 5010, 0);
 	image_map_set_generation(fixture.map, 1, 22, 5020);
 	exec_image(&fixture, 1, 5015, 1);
@@ -193,7 +193,7 @@ static void lost_execs_are_not_counted(void **state)
 	teardown(&fixture);
 }
 
-/* Who has no generation, and leaves his children none, is asked for it before they are. */
+/* A process of unknown generation, which its children inherit, is queried before them. */
 static void untold_generations_are_named(void **state)
 {
 	const struct image_event fork = {
@@ -208,7 +208,7 @@ static void untold_generations_are_named(void **state)
 	scan_image(&fixture, 1, 100, 110, 0);
 	image_map_set_generation(fixture.map, 1, 5, 120);
 	assert_int_equal(image_map_untold(fixture.map), 0);
-	/* While it was read: which program has generation 5? */
+	/* An exec during the scan: generation 5 is ambiguous. */
 	exec_image(&fixture, 1, 115, 1);
 	exec_image(&fixture, 1, 200, 1);
 	image_map_event(fixture.map, &fork);
@@ -217,7 +217,7 @@ static void untold_generations_are_named(void **state)
 	assert_int_equal(image_map_untold(fixture.map), 1);
 	assert_int_equal(image_map_untold(fixture.map), 2);
 	assert_int_equal(image_map_untold(fixture.map), 0);
-	/* Asked is the one only: what it forks from then on is known. */
+	/* Only the parent is queried: its later children are known. */
 	scan_image(&fixture, 1, 2000, 2010, 1);
 	image_map_set_generation(fixture.map, 1, 7, 2020);
 	image_map_event(fixture.map, &second);
@@ -225,7 +225,7 @@ static void untold_generations_are_named(void **state)
 	assert_int_equal(image_map_lookup(fixture.map, 3, 7, BASE).image, 2);
 	assert_int_equal(image_map_lookup(fixture.map, 3, 8, BASE).image, 1);
 	assert_int_equal(image_map_untold(fixture.map), 0);
-	/* Who has ended cannot be asked. */
+	/* An ended process cannot be queried. */
 	image_map_doubt(fixture.map, 1);
 	image_map_event(fixture.map, &exit);
 	assert_int_equal(image_map_untold(fixture.map), 0);
@@ -233,8 +233,8 @@ static void untold_generations_are_named(void **state)
 }
 
 /*
- * More execs between two flushes than there are generations: samples of each are of
- * its image or unknown, and the latest are known while no other had their generation.
+ * More execs between two flushes than there are generations. Samples of each exec get its image or
+ * are unknown. The latest are known as long as their generation was not used before.
  */
 static void generations_come_round(bool own, uint64_t execs)
 {
@@ -242,7 +242,7 @@ static void generations_come_round(bool own, uint64_t execs)
 		MOST = 3000,
 		KNOWN = 500,
 		OTHER = DCPI_GENERATION_MAX - ADDRESS_SPACES_MAX -
-			1, /* that many later it was dropped */
+			1, /* dropped after that many later generations */
 	};
 	static uint32_t generation[MOST];
 	struct fixture fixture;
@@ -266,7 +266,7 @@ static void generations_come_round(bool own, uint64_t execs)
 	}
 	assert_true(execs > 2UL * DCPI_GENERATION_MAX || known >= KNOWN / 2);
 	assert_true(image_map_crowded(fixture.map));
-	/* After a flush there is only one that is meant. */
+	/* After a flush only one candidate remains. */
 	image_map_expire(fixture.map, 100000000 + 10 * execs);
 	assert_int_not_equal(image_map_lookup(fixture.map, 1, generation[execs - 1], BASE).image,
 			     IMAGE_UNKNOWN);
@@ -285,7 +285,7 @@ static void generations_that_come_round_are_unknown(void **state)
 	}
 }
 
-/* One image over the first pages, and as many ranges in all as a version may have. */
+/* Map one image over the first pages, and the maximal number of ranges of a version. */
 static void fill_ranges(struct fixture *fixture, uint32_t pid)
 {
 	struct image_event event = {.type = IMAGE_EVENT_EXEC, .pid = pid, .time_ns = 10};
@@ -311,7 +311,7 @@ static struct image_place page_at(struct fixture *fixture, bool own, uint64_t ti
 	return image_map_lookup(fixture->map, 9, generation, BASE + page * PAGE);
 }
 
-/* What there is no room to tell of: what was there before is not credited. */
+/* Without room for a change, samples are not attributed to the previous mapping. */
 static void no_room_for(bool own, enum image_event_type type)
 {
 	struct image_event exec = {.type = IMAGE_EVENT_EXEC, .pid = 9, .time_ns = 50, .path = "x"};
@@ -329,7 +329,7 @@ static void no_room_for(bool own, enum image_event_type type)
 	image_map_event(fixture.map, &middle);
 	assert_int_equal(page_at(&fixture, own, 41, 1).image, IMAGE_UNKNOWN);
 	assert_int_equal(page_at(&fixture, own, 41, 1).unknown, IMAGE_UNKNOWN_QUOTA_MAPPINGS);
-	/* Before that it was known, if samples tell when they are of. */
+	/* The state before is known if samples have times. */
 	assert_int_equal(page_at(&fixture, own, 39, 1).image, own ? 1 : IMAGE_UNKNOWN);
 	image_map_event(fixture.map, &again);
 	assert_int_equal(page_at(&fixture, own, 46, 1).image, IMAGE_UNKNOWN);
@@ -353,7 +353,7 @@ static void no_room_is_a_loss(void **state)
 	no_room_for(false, IMAGE_EVENT_UNMAP);
 }
 
-/* A free place in a full list; an older version of the kernel's generation had something. */
+/* A free place in a full list; an older version with the same generation had a mapping there. */
 static void no_room_where_something_was(void **state)
 {
 	struct image_event first = map_event(9, 25, 0, 0, 3, 0);
@@ -381,7 +381,7 @@ static size_t map_bytes(const struct fixture *fixture)
 	return bytes;
 }
 
-/* One that keeps to itself: what it has is known, before and after it changed. */
+/* An unrelated process stays known, before and after its change. */
 static void assert_bystander(struct fixture *fixture, bool own)
 {
 	uint32_t generation = own ? image_map_generation(fixture->map, 5, 30) : 3;
@@ -408,7 +408,7 @@ static void bystander(struct fixture *fixture)
 	image_map_event(fixture->map, &map);
 }
 
-/* Many versions of many ranges: the oldest go, and are unknown. */
+/* Many versions with many ranges: the oldest are dropped and become unknown. */
 static void versions_have_a_budget(void **state)
 {
 	enum {
@@ -447,7 +447,7 @@ static void versions_have_a_budget(void **state)
 	teardown(&fixture);
 }
 
-/* Many processes of many ranges, none of which has ended. */
+/* Many processes with many ranges, all still running. */
 static void processes_have_a_budget(bool own)
 {
 	enum {
@@ -466,7 +466,7 @@ static void processes_have_a_budget(bool own)
 	}
 	assert_true(image_map_dropped(fixture.map) > 0);
 	for (pid = 100; pid < 100 + PROCESSES; pid++) {
-		/* Those of which all was dropped say nothing of what comes, either. */
+		/* A process whose state was dropped stays unknown after further mappings. */
 		map = map_event(pid, 30, 1, 50000, 1, 0);
 		image_map_event(fixture.map, &map);
 		place = image_map_lookup(fixture.map, pid,
@@ -480,7 +480,7 @@ static void processes_have_a_budget(bool own)
 	}
 	assert_in_range(known, 64, PROCESSES - 64);
 	assert_bystander(&fixture, own);
-	/* What they run next is known again. */
+	/* The process is known again after its next exec. */
 	fill_ranges(&fixture, 99);
 	for (pid = 100; pid < 100 + PROCESSES; pid++) {
 		map = (struct image_event){
@@ -503,7 +503,7 @@ static void living_processes_have_a_budget(void **state)
 	processes_have_a_budget(false);
 }
 
-/* Times of losses: exact for the latest, never forgotten. */
+/* Times of losses are exact for the latest losses, and older ones are never forgotten. */
 static void losses_are_found(void **state)
 {
 	enum {

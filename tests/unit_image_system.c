@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Files with the build-id of another file: whose image is whose. */
+/* Files with the build-id of another file are separate images. */
 #include "tests/unit.h"
 
 #include <fcntl.h>
@@ -40,7 +40,7 @@ static int teardown(void **state)
 
 	(void)state;
 	snprintf(command, sizeof(command), "rm -rf %s", directory);
-	return system(command); /* NOLINT(cert-env33-c): a path of our own */
+	return system(command); /* NOLINT(cert-env33-c): a path of the test */
 }
 
 /* A mapped copy of this program. */
@@ -49,7 +49,7 @@ struct copy {
 	void *mapping;
 };
 
-/* @more: bytes at its end, which do not change the build-id */
+/* @more: bytes appended to the file, which do not change the build-id */
 static struct copy copy_make(const char *name, uid_t owner, mode_t mode, const char *more)
 {
 	struct copy copy;
@@ -123,7 +123,7 @@ static void settle(struct image_table *table)
 	image_table_settle(table, patience_s() * NS_PER_SECOND);
 }
 
-/* The build-id alone identifies the image. */
+/* Check that the build-id alone identifies the image. */
 static void assert_system(const struct image_table *table, uint32_t number, const char *path)
 {
 	const struct profile_image *image = image_table_get(table, number);
@@ -202,7 +202,7 @@ static void forged_last(void **state)
 	forged(false);
 }
 
-/* Its samples join those of the file of the system, which keeps its path. */
+/* A file with equal contents joins the image of the system's file, which keeps its path. */
 static void equal_contents(void **state)
 {
 	struct image_table *table = create();
@@ -226,7 +226,7 @@ static void equal_contents(void **state)
 	image_table_destroy(table);
 }
 
-/* One owner's files with the same contents are one image; those of several owners are not. */
+/* Files of one owner with equal contents are one image; those of several owners are not. */
 static void owners(void **state)
 {
 	struct image_table *table = create();
@@ -252,7 +252,7 @@ static void owners(void **state)
 	image_table_destroy(table);
 }
 
-/* All users can write the file. */
+/* A file that all users can write is a separate image. */
 static void writable_by_others(void **state)
 {
 	struct image_table *table = create();
@@ -280,7 +280,7 @@ static void deleted(void **state)
 	image_table_destroy(table);
 }
 
-/* In a mount namespace of a user's own, a file of the system has any path. */
+/* In a mount namespace of a user, a file of the system may have any path. */
 static void paths_of_other_namespaces(void **state)
 {
 	struct image_table *table = create();
@@ -297,7 +297,7 @@ static void paths_of_other_namespaces(void **state)
 	assert_other(table, (uint32_t)other, PROFILE_IDENTITY_FILE, link);
 	event.path = "/elsewhere/evil";
 	assert_int_equal(image_table_from_event(table, &event), other);
-	/* The path in our root directory decides, and it decides for all that follows. */
+	/* The path in the test's root directory decides, also for all later events. */
 	number = (int)number_of(table, copy.path);
 	assert_int_not_equal(number, other);
 	assert_system(table, (uint32_t)number, copy.path);
@@ -310,7 +310,7 @@ static void paths_of_other_namespaces(void **state)
 	image_table_destroy(table);
 }
 
-/* Another user's process sends the event: the mapping itself decides. */
+/* For an event from another user's process, the mapping itself decides. */
 static void claims(void **state)
 {
 	struct image_table *table = create();
@@ -335,7 +335,7 @@ static void claims(void **state)
 	number = image_table_from_event(table, &claim);
 	assert_true(number > 0);
 	assert_system(table, (uint32_t)number, victim.path);
-	/* Nothing is mapped there. */
+	/* The address is not mapped. */
 	claim.start = 0x1000;
 	claim.path = victim.path;
 	claim.build_id_bytes = self_id.bytes;
@@ -343,7 +343,7 @@ static void claims(void **state)
 	number = image_table_from_event(table, &claim);
 	assert_true(number > 0);
 	assert_other(table, (uint32_t)number, PROFILE_IDENTITY_FILE, victim.path);
-	/* The superuser's process is believed. */
+	/* Events of the superuser's processes are trusted. */
 	claim.user = claim.file_user = 0;
 	number = image_table_from_event(table, &claim);
 	image = image_table_get(table, (uint32_t)number);
@@ -352,7 +352,7 @@ static void claims(void **state)
 	image_table_destroy(table);
 }
 
-/* More files than may wait: each is read in the end. */
+/* More files than may wait: all are read eventually. */
 static void many_files(void **state)
 {
 	enum {
@@ -388,7 +388,7 @@ static void many_files(void **state)
 	image_table_destroy(table);
 }
 
-/* The thread is stopped while it has files. */
+/* Destroying the table stops the thread while files are pending. */
 static void destroyed_while_reading(void **state)
 {
 	(void)state;

@@ -30,7 +30,7 @@ static struct image_table *create(void)
 	return table;
 }
 
-/* Identities are equal exactly if kind, identity kind and bytes are. */
+/* Identities are equal if and only if kind, identity kind and bytes are. */
 static void identities(void **state)
 {
 	enum {
@@ -54,7 +54,7 @@ static void identities(void **state)
 				.path = path,
 			};
 
-			/* A path is a label, unless it is all there is. */
+			/* A path is only a label, unless there is no other identity. */
 			snprintf(path, sizeof(path), "/%d",
 				 i % 4 == 0 ? i : (int)(unit_random(&seed) % 100));
 			assert_int_equal(image_table_add(table, &image), i + 1);
@@ -68,7 +68,7 @@ static void identities(void **state)
 	image_table_destroy(table);
 }
 
-/* What finds no room is counted, and leaves nothing behind. */
+/* An image without room is counted, and leaks no memory. */
 static void no_room(void **state)
 {
 	struct profile_image image = {.kind = PROFILE_IMAGE_FILE};
@@ -98,7 +98,7 @@ static void no_room(void **state)
 	image_table_destroy(table);
 }
 
-/* Adds images that differ in their build-ids, and in their paths if @paths. Return: how many. */
+/* Add images with different build-ids, and different paths if @paths. Return: the number added. */
 static unsigned int add_long_paths(struct image_table *table, unsigned int count, bool paths)
 {
 	struct profile_image image = {
@@ -122,7 +122,7 @@ static unsigned int add_long_paths(struct image_table *table, unsigned int count
 	return i;
 }
 
-/* Not only their number is limited: paths may be long. */
+/* The size is limited, too, because paths may be long. */
 static void room_in_bytes(void **state)
 {
 	const size_t most = 64 << 20;
@@ -141,7 +141,7 @@ static void room_in_bytes(void **state)
 	image_table_destroy(table);
 }
 
-/* Who writes one build-id after the other into a file: its path is there once. */
+/* If many build-ids are written into one file, its path is stored once. */
 static void paths_are_shared(void **state)
 {
 	struct image_table *table = create();
@@ -184,7 +184,7 @@ static int scan_for(struct image_table *table, const char *path, struct image_ev
 	return found.image;
 }
 
-/* A scan of ourselves and a perf record with a build-id agree. */
+/* A scan of this process and a perf record with a build-id give the same image. */
 static void file_and_event_agree(void **state)
 {
 	struct image_table *table = create();
@@ -207,7 +207,7 @@ static void file_and_event_agree(void **state)
 	image_table_destroy(table);
 }
 
-/* Executable memory of a file: of no ELF file, replaced, deleted, gone. */
+/* Executable mappings of a file: not an ELF file, replaced, deleted, process ended. */
 static void files_without_build_id(void **state)
 {
 	char path[] = "/tmp/unit_image_table.XXXXXX", deleted[64];
@@ -227,7 +227,7 @@ static void files_without_build_id(void **state)
 	image = image_table_get(table, (uint32_t)first);
 	assert_int_equal(image->identity_kind, PROFILE_IDENTITY_DIGEST);
 	assert_int_equal(scan_for(table, path, NULL), first);
-	/* Other contents are another image, though it is the same inode. */
+	/* Changed contents are another image, even in the same inode. */
 	assert_int_equal(pwrite(fd, "x", 1, 0), 1);
 	assert_int_equal(ftruncate(fd, 5000), 0);
 	second = scan_for(table, path, NULL);
@@ -237,7 +237,7 @@ static void files_without_build_id(void **state)
 	snprintf(deleted, sizeof(deleted), "%s (deleted)", path);
 	if (geteuid() == 0)
 		assert_int_equal(scan_for(table, deleted, NULL), second);
-	/* The process is gone too: what that inode was last time. */
+	/* The process has also ended: the result is the last image of that inode. */
 	munmap(mapping, 4096);
 	close(fd);
 	event.pid = 4194304;
@@ -280,7 +280,7 @@ static void no_images(void **state)
 	image_table_destroy(table);
 }
 
-/* Where a compiler may put code: not where the kernel has its own. */
+/* Compilers may put code into any mapping, except those of the kernel. */
 static void memory(void **state)
 {
 	static const struct {
@@ -305,7 +305,7 @@ static void memory(void **state)
 	}
 }
 
-/* A program may run from a memfd; memory for a JIT compiler is no program. */
+/* A program may run from a memfd; a memfd of a JIT compiler is not a program. */
 static void memory_files(void **state)
 {
 	struct image_table *table = create();
@@ -326,7 +326,7 @@ static void memory_files(void **state)
 		assert_int_equal(ftruncate(fd, status.st_size + 1), 0);
 		image = scan_for(table, "/memfd:jit (deleted)", NULL);
 		assert_true(image > 0);
-		/* It has the build-id of this program, and one byte more. */
+		/* The file has the build-id of this program, and one more byte. */
 		assert_int_equal(image_table_get(table, (uint32_t)image)->identity_kind,
 				 PROFILE_IDENTITY_FILE);
 		image_table_settle(table, patience_s() * NS_PER_SECOND);
@@ -339,7 +339,7 @@ static void memory_files(void **state)
 	image_table_destroy(table);
 }
 
-/* A path that is now something else must be neither opened nor believed. */
+/* A path that now has another file is neither opened nor trusted. */
 static void paths_that_lie(void **state)
 {
 	char directory[] = "/tmp/unit_image_table.XXXXXX", path[96];
@@ -352,7 +352,7 @@ static void paths_that_lie(void **state)
 
 	(void)state;
 	assert_non_null(mkdtemp(directory));
-	/* Opening a FIFO would wait for ever. */
+	/* Opening a FIFO would block forever. */
 	snprintf(path, sizeof(path), "%s/fifo", directory);
 	assert_int_equal(mkfifo(path, 0600), 0);
 	assert_int_equal(image_table_from_event(table, &event), -ENOENT);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * dcpiimport against a model of processes and what they map; files that perf would never
- * write. (tests/cli_dcpiimport.sh compares with perf report.)
+ * dcpiimport compared with a model of processes and their mappings, and with files that perf never
+ * writes. (tests/cli_dcpiimport.sh compares with perf report.)
  */
 #include "tests/unit.h"
 
@@ -26,7 +26,7 @@
 #define IMAGES 5
 #define CPUS 3
 #define STEPS 4000
-/* Of offsets, those that differ: enough to see a wrong mapping. */
+/* Number of different offsets: enough to detect a wrong mapping. */
 #define OFFSETS 32
 #define NOTHING 0
 
@@ -126,7 +126,7 @@ static int check_identity(void *context, const struct profile_epoch *epoch)
 	return 0;
 }
 
-/* What an epoch holds; its identity is checked. */
+/* Read the samples of an epoch and check its identity. */
 static void read_epoch(const struct fixture *fixture, struct counts *counts)
 {
 	const struct profile_filter filter = {.epochs = &fixture->result.epoch, .epoch_count = 1};
@@ -141,7 +141,7 @@ static void read_epoch(const struct fixture *fixture, struct counts *counts)
 	profile_reader_close(counts->reader);
 }
 
-/* A process: what is mapped in each slot, 0: nothing; @base: its offset. */
+/* A process: the image mapped in each slot, 0: none; @base: its offset. */
 struct process {
 	bool alive;
 	uint8_t image[SLOTS];
@@ -191,7 +191,7 @@ static void model_map(struct model *model, struct perfdata_writer *cpu, uint32_t
 			    process->base[slot], process->image[slot]);
 }
 
-/* A process that forks, or begins; or ends and may begin again under its id. */
+/* A process forks, starts, or ends; it may start again under its id. */
 static void model_task(struct model *model, struct perfdata_writer *cpu, uint32_t i)
 {
 	struct process *process = &model->processes[i];
@@ -231,8 +231,9 @@ static void model_step(struct model *model)
 }
 
 /*
- * What the CPUs have goes to the file, one CPU after the other; the world goes on meanwhile,
- * unless that was all, so that a later CPU tells of what one before keeps for the next round.
+ * Move the records of the CPUs to the file, one CPU after another. Unless @was_all, the model
+ * continues meanwhile, so that a later CPU has records from after those that an earlier one keeps
+ * for the next round.
  */
 static void model_round(struct model *model, struct perfdata_writer *file, bool was_all)
 {
@@ -282,7 +283,7 @@ static void is_the_model(void **state)
 	}
 }
 
-/* The same however it arrives: cut into rounds or not, there is one truth. */
+/* Losses are reported by cause. */
 static void losses_have_names(void **state)
 {
 	struct fixture *fixture = *state;
@@ -303,7 +304,7 @@ static void losses_have_names(void **state)
 	read_epoch(fixture, &got);
 	assert_int_equal(got.of[1][0], 1);
 	assert_int_equal(got.sum, 1);
-	/* What is told of samples alone counts, not the records of all kinds as well. */
+	/* Losses of samples alone count, not those of all record kinds in addition. */
 	assert_int_equal(fixture->result.lost, 30 + 1 + 1);
 	perfdata_writer_free(&file);
 }
@@ -319,7 +320,7 @@ static void nothing_in_it(void **state)
 	perfdata_writer_free(&file);
 }
 
-/* A few bytes changed, or the end missing: an error, or an epoch that adds up. */
+/* With a few changed bytes, or a missing end, the result is an error or a consistent epoch. */
 static void damaged_files(void **state)
 {
 	struct fixture *fixture = *state;
@@ -394,7 +395,7 @@ static void file_limit_set(rlim_t bytes)
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
 }
 
-/* Wherever the disk is full, what fails leaves no epoch: not even to the next writer. */
+/* Wherever the disk becomes full, a failed import leaves no epoch, also for the next writer. */
 static void full_disks(void **state)
 {
 	enum {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The Alpha decoder: its text against binutils' on words of all kinds, what it says
- * of registers against examples, and what must hold for any word.
+ * The Alpha decoder: its text is compared with binutils' for words of all kinds, its registers with
+ * examples, and any word must satisfy the invariants.
  */
 #include "tests/unit.h"
 
@@ -34,8 +34,8 @@ static size_t decode(struct insn *insn, uint32_t word)
 }
 
 /*
- * Text without what is a matter of taste: blanks, leading zeros of addresses,
- * and numbers of opcodes that only PALcode has.
+ * Remove differences of formatting: blanks, leading zeros of addresses, and numbers of opcodes that
+ * only PALcode has.
  */
 static void normalize(char *text)
 {
@@ -56,7 +56,7 @@ static void normalize(char *text)
 		strcpy(text, ".word");
 }
 
-/* Words that are not all over the place: often few registers, zero, small functions. */
+/* Make words with a useful distribution: often few registers, zero, small functions. */
 static uint32_t random_word(uint64_t *random)
 {
 	uint64_t bits = unit_random(random);
@@ -83,7 +83,7 @@ static uint32_t random_word(uint64_t *random)
 
 static size_t make_words(uint32_t *words)
 {
-	/* Ra, Rb, Rc: all different, all the same, with zeros. */
+	/* Ra, Rb, Rc: all different, all equal, with zeros. */
 	static const uint32_t registers[4] = {1U << 21 | 2U << 16 | 3, 31U << 21 | 2U << 16 | 3,
 					      1U << 21 | 31U << 16 | 3, 31U << 21 | 31U << 16 | 31};
 	uint64_t random = 7;
@@ -139,7 +139,7 @@ static void same_text_as_binutils(void **state)
 	assert_true(defined > 100000);
 }
 
-/* What is true of any word: registers are some, and decode and format agree. */
+/* Invariants of any word: registers exist, and decode and format agree. */
 static void any_word_is_sound(void **state)
 {
 	uint64_t random = 11;
@@ -169,7 +169,7 @@ static void any_word_is_sound(void **state)
 	}
 }
 
-/* The truth harness's simulator has a decoder of its own, written apart from ours. */
+/* The simulator of the truth harness has an independent decoder. */
 static struct insn_regs simulator_regs(const uint8_t *regs, size_t count)
 {
 	struct insn_regs set = {0};
@@ -182,7 +182,7 @@ static struct insn_regs simulator_regs(const uint8_t *regs, size_t count)
 	return set;
 }
 
-/* Calls that link nothing are jumps to us; it goes by the hint. */
+/* Calls without a link register are jumps here; the simulator uses the hint. */
 static bool same_flow(const struct insn *insn, enum sim_flow flow)
 {
 	static const uint8_t flows[] = {
@@ -201,10 +201,10 @@ static bool same_flow(const struct insn *insn, enum sim_flow flow)
 	return flows[flow] == insn->flow;
 }
 
-/* Kinds of work that take their own time; the others may be told apart differently. */
+/* Compare kinds of work that have timings of their own; other kinds may be divided differently. */
 static bool same_work(const struct insn *insn, enum sim_kind kind)
 {
-	/* What changes no register does nothing there. */
+	/* An instruction without destination is a no-op there. */
 	if (insn->destination == INSN_REG_NONE && kind == SIM_NOP)
 		return true;
 	switch (insn->class) {
@@ -269,7 +269,7 @@ static void cut_off_is_nothing(void **state)
 
 	(void)state;
 	for (size_t bytes = 0; bytes < 4; bytes++) {
-		uint8_t *cut = malloc(bytes + 1); /* its own, so that ASan sees a read too far */
+		uint8_t *cut = malloc(bytes + 1); /* exact size, for ASan */
 
 		assert_non_null(cut);
 		memcpy(cut, code, bytes);
@@ -285,7 +285,7 @@ struct expected {
 	enum insn_flow flow;
 	enum insn_class class;
 	uint64_t reads;	 /* integer registers */
-	uint64_t writes; /* likewise */
+	uint64_t writes; /* integer registers */
 	unsigned int flags;
 	int64_t immediate;
 	uint64_t target;
@@ -293,7 +293,7 @@ struct expected {
 
 #define R(n) (UINT64_C(1) << (n))
 
-/* At address 0x1000. */
+/* Examples at address 0x1000. */
 static const struct expected examples[] = {
 	{0xa4a20000, "ldq t4, 0(t1)", INSN_FLOW_NEXT, INSN_LOAD, R(2), R(5), INSN_READS_MEMORY, 0,
 	 0},
@@ -353,7 +353,7 @@ static void floating_point_has_its_own_registers(void **state)
 	struct insn insn;
 
 	(void)state;
-	assert_int_equal(decode(&insn, 0x5c22b003 & ~0x1000U), 0); /* opcode 17, no such function */
+	assert_int_equal(decode(&insn, 0x5c22b003 & ~0x1000U), 0); /* opcode 17, unknown function */
 	assert_int_equal(decode(&insn, 0x58221403), 4);		   /* addt $f1,$f2,$f3 */
 	assert_int_equal(insn.class, INSN_FP_ADD);
 	assert_int_equal(insn.reads.words[0], 0);

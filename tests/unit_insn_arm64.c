@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The arm64 decoder: checked examples; which words are instructions, and the
- * registers that they name, against LLVM's disassembler; control flow of a library
- * against objdump; and what must hold for any word.
+ * The arm64 decoder: examples; valid words and their registers, compared with LLVM's disassembler;
+ * control flow of a library, compared with objdump; and invariants of any word.
  */
 #include "tests/unit.h"
 
@@ -72,15 +71,15 @@ static void word_bytes(uint8_t code[4], uint32_t word)
 		code[i] = (uint8_t)(word >> (8 * i));
 }
 
-/* SVE; system registers, which LLVM prints also where there can be none. */
+/* Exclude SVE, and system registers, which LLVM also prints where none exist. */
 static bool is_comparable(uint32_t word)
 {
 	return (word >> 25 & 15) > 3 && (word & 0xffc00000) != 0xd5000000;
 }
 
 /*
- * Instructions whose unused fields should be ones, and whose registers should differ:
- * others are "potentially undefined" to LLVM, but what they do is known.
+ * Instructions with unused fields that should be ones, or with registers that should differ. LLVM
+ * calls other values "potentially undefined", but their effect is known.
  */
 static bool has_soft_fields(uint32_t word, const struct insn *insn)
 {
@@ -114,7 +113,7 @@ static void words_are_instructions_for_both(void **state)
 	assert_true(both > RANDOM_ROUNDS / 5);
 }
 
-/* The registers in a text, as insn.h numbers them. */
+/* Find the registers in a text, with the numbers of insn.h. */
 static struct insn_regs registers_named(const char *text)
 {
 	struct insn_regs named = {{0}};
@@ -138,7 +137,7 @@ static struct insn_regs registers_named(const char *text)
 	return named;
 }
 
-/* All registers that the text names are read or written, and hardly any other. */
+/* All registers in the text are read or written, and almost no others. */
 static void registers_are_those_of_the_text(void **state)
 {
 	LLVMDisasmContextRef llvm = *state;
@@ -181,11 +180,11 @@ static const char *llvm_text(LLVMDisasmContextRef llvm, const uint8_t code[4], c
 		if (text[i] == '\t')
 			text[i] = ' ';
 	}
-	text[strcspn(text, "/")] = '\0'; /* a comment */
+	text[strcspn(text, "/")] = '\0'; /* remove the comment */
 	return text + 1;
 }
 
-/* Where Capstone has no text: atomics, pointer authentication, hints. */
+/* Text where Capstone has none: atomics, pointer authentication, hints. */
 static void text_of_our_own_is_llvms(void **state)
 {
 	static const struct {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The x86-64 decoder: checked examples, lengths and control flow of whole libraries
- * against objdump, and what must hold for any bytes. (tests/unit_insn_x86_effect.c
- * compares registers with what the processor does.)
+ * The x86-64 decoder: examples, lengths and control flow of whole libraries, compared with objdump,
+ * and invariants of any bytes. (tests/unit_insn_x86_effect.c compares registers with the
+ * processor's behavior.)
  */
 #include "tests/unit.h"
 
@@ -29,7 +29,7 @@ static bool starts_with(const char *text, const char *start)
 	return strncmp(text, start, strlen(start)) == 0;
 }
 
-/* Control flow as objdump's mnemonic says it. */
+/* Return the control flow of objdump's mnemonic. */
 static enum insn_flow flow_of(const char *mnemonic, const char *operands)
 {
 	bool indirect = operands[0] == '*';
@@ -58,7 +58,7 @@ static void control_flow_is_objdumps(void **state)
 			     prefixes, flow_of, 300000);
 }
 
-/* Random bytes behind the usual prefixes reach all maps of opcodes. */
+/* Random bytes after the usual prefixes reach all opcode maps. */
 static void any_bytes_keep_promises(void **state)
 {
 	static const uint8_t starts[] = {0x0f, 0x66, 0xf2, 0xf3, 0x48, 0xc4, 0xc5, 0x62, 0x8f};

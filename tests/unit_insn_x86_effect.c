@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reads and writes of x86-64 instructions against the processor itself: what is not
- * said to be written stays as it was, and what is written does not depend on what is
- * not said to be read. Integer registers, flags and memory.
+ * Reads and writes of x86-64 instructions, compared with the processor itself. Everything not
+ * listed as written is unchanged, and written values do not depend on anything not listed as read.
+ * Covers integer registers, flags and memory.
  */
 #include "tests/unit.h"
 
@@ -17,9 +17,9 @@
 enum {
 	TRIALS = 40000,
 	INTEGERS = 16,
-	DATA_MIDDLE = 0x8000, /* of the tracee's data: about where registers point */
-	DATA_NEAR = 0x200,    /* that far away may accesses begin */
-	DATA_FAR = 0x2000,    /* and so far repeated ones get */
+	DATA_MIDDLE = 0x8000, /* in the tracee's data: about where registers point */
+	DATA_NEAR = 0x200,    /* accesses begin within this distance */
+	DATA_FAR = 0x2000,    /* repeated accesses end within this distance */
 	DATA_BYTES = 2 * DATA_FAR
 };
 
@@ -32,7 +32,7 @@ struct trial {
 	uint64_t data[DATA_BYTES / 8];
 };
 
-/* A state of the machine, as far as it is looked at. */
+/* The part of the machine state that is compared. */
 struct machine {
 	struct user_regs_struct regs;
 	uint8_t data[DATA_BYTES];
@@ -85,14 +85,14 @@ static void registers_draw(struct trial *trial, struct user_regs_struct *regs,
 			regs->eflags = (regs->eflags & ~flag_bits[i]) |
 				       (unit_random(&trial->seed) & flag_bits[i]);
 	}
-	/* There are processors that do not return to a stack pointer that is no address. */
+	/* Some processors do not return to a stack pointer that is not canonical. */
 	if (!insn_regs_has(kept, 4))
 		regs->rsp = (uint64_t)((int64_t)(regs->rsp << 16) >> 16);
 	if (!insn_regs_has(kept, 1) && draw(trial, 2) == 0)
 		regs->rcx &= 31; /* counts */
 }
 
-/* From a library, or made up. */
+/* Take code from a library, or make it at random. */
 static void code_draw(struct trial *trial)
 {
 	static const uint8_t prefixes[] = {0x66, 0xf3, 0xf2, 0x48, 0x49, 0x4c, 0x40};
@@ -113,7 +113,7 @@ static void code_draw(struct trial *trial)
 		trial->code[i] = 0x0f;
 }
 
-/* Others: enter, which walks through frames that are none. */
+/* INSN_OTHER is excluded: enter walks through frames that do not exist. */
 static bool is_comparable(const struct insn *insn)
 {
 	return insn->class != INSN_OTHER && insn->flow == INSN_FLOW_NEXT &&
@@ -122,7 +122,7 @@ static bool is_comparable(const struct insn *insn)
 	       (insn->reads.words[1] | insn->writes.words[1]) == 0;
 }
 
-/* Whether the memory operand is where memory is looked at. */
+/* Return true if the memory operand is within the compared memory. */
 static bool is_near(const struct insn *insn, struct user_regs_struct *regs)
 {
 	const struct insn_memory *memory = &insn->memory;
@@ -137,7 +137,7 @@ static bool is_near(const struct insn *insn, struct user_regs_struct *regs)
 	return address - (TRACEE_DATA + DATA_MIDDLE - DATA_NEAR) < 2UL * DATA_NEAR;
 }
 
-/* Return: whether it was executed without a signal. */
+/* Return: true if it was executed without a signal. */
 static bool execute(struct trial *trial, struct machine *machine)
 {
 	uint8_t *data = trial->tracee->data + DATA_MIDDLE - DATA_FAR;
@@ -182,8 +182,8 @@ static void unwritten_check(const struct trial *trial, struct machine *before,
 }
 
 /*
- * Bits of flags that differ. Not those that shifts and multiplications leave
- * undefined, which may be as they were before: no program depends on them.
+ * Return the flag bits that differ. Excludes flags that shifts and multiplications leave undefined,
+ * which may be unchanged: no program depends on them.
  */
 static uint64_t flags_differ(const struct trial *trial, struct machine *const one[2],
 			     struct machine *const other[2])
@@ -202,7 +202,7 @@ static uint64_t flags_differ(const struct trial *trial, struct machine *const on
 	}
 }
 
-/* @one, @other: before and after */
+/* @one, @other: states before and after */
 static void written_check(const struct trial *trial, struct machine *const one[2],
 			  struct machine *const other[2])
 {
@@ -223,7 +223,7 @@ static void written_check(const struct trial *trial, struct machine *const one[2
 		trial_fail(trial, "what it does not read changes memory", 0);
 }
 
-/* Return: whether there was something to compare. */
+/* Return: true if there was a result to compare. */
 static bool trial_run(struct trial *trial)
 {
 	static const struct insn_regs none;

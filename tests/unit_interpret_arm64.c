@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The arm64 interpreter against QEMU: random instructions, on random registers
- * of which some are kept from the interpreter, and a real program. Whatever it
- * claims to know afterwards must be what QEMU computed.
+ * The arm64 interpreter compared with QEMU, on random instructions and registers, some of them
+ * hidden from the interpreter, and on a real program. All values that it claims to know afterwards
+ * must be those computed by QEMU.
  */
 #include "tests/unit.h"
 
@@ -44,7 +44,7 @@ static uint32_t draw(struct trial *trial, uint32_t below)
 	return (uint32_t)(unit_random(&trial->seed) >> 20) % below;
 }
 
-/* Two empty regions are all that the program consists of. */
+/* Write a program that consists of two empty regions. */
 static bool program_write(const char *path)
 {
 	Elf64_Ehdr header = {
@@ -97,7 +97,7 @@ static bool program_start(struct arm64_stub *stub)
 	return done;
 }
 
-/* Groups of encodings: fixed bits, and what they are. */
+/* Groups of encodings: fixed bits, and their values. */
 static const struct {
 	uint32_t mask, bits;
 } groups[] = {
@@ -119,8 +119,8 @@ static const struct {
 };
 
 /*
- * No check of signatures: it would fail, which no program lets happen. No
- * yield nor wfe: QEMU steps over the instruction after it as well.
+ * Signature checks are excluded, because they would fail, which no real program allows. yield and
+ * wfe are excluded, because QEMU also steps over the following instruction.
  */
 static uint32_t hint(uint32_t insn)
 {
@@ -133,7 +133,7 @@ static uint32_t draw_insn(struct trial *trial)
 	uint32_t insn = (uint32_t)unit_random(&trial->seed);
 
 	insn = (insn & ~groups[i].mask) | groups[i].bits;
-	/* Small offsets, and few registers, more often than not. */
+	/* Prefer small offsets and few registers. */
 	if ((groups[i].bits & 0x0a000000) == 0x08000000 && draw(trial, 2))
 		insn &= ~0x003c0000U;
 	if ((groups[i].bits & 0x3b000000) == 0x39000000)
@@ -166,8 +166,8 @@ static uint64_t random_value(struct trial *trial)
 }
 
 /*
- * The stub refuses to write where code has run: the program does it itself,
- * from x0 .. x7 to where x30 points.
+ * The stub refuses to write where code has run, so the program writes the data itself, from x0 ..
+ * x7 to the address in x30.
  */
 static bool put_writer(struct trial *trial)
 {
@@ -193,7 +193,7 @@ static bool put_code(struct trial *trial, struct arm64_registers *regs)
 	return true;
 }
 
-/* A trial may have stored into the writer, or into its own code. */
+/* Check that a trial has not stored into the writer or its own code. */
 static bool code_is_whole(struct trial *trial)
 {
 	uint32_t there[16];
@@ -296,7 +296,7 @@ static void try_code(struct trial *trial, struct tally *tally, struct arm64_regi
 				      trial->code[(regs->pc - TRIAL_CODE) / 4 % 16]);
 		}
 		if (raised != 0)
-			break; /* what the program does then is not asked */
+			break; /* the program's further behavior is not compared */
 		tally->insns++;
 	}
 	assert_true(arm64_stub_get(&trial->stub, regs));
@@ -331,7 +331,7 @@ static void follows_qemu(void **state)
 	assert_true(tally.edges > ROUNDS / 50);
 }
 
-/* A real program, one step at a time; each gap is of a random length. */
+/* A real program, one step at a time, with random distances between tests. */
 struct run {
 	struct arm64_stub stub;
 	uint64_t seed;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Interpreted instructions of which few machines have any, or that random ones rarely meet. */
+/* Interpreted instructions that few machines have, or that random tests rarely reach. */
 #include "tests/unit.h"
 
 #include <stdint.h>
@@ -35,7 +35,7 @@ static bool scene_read(void *context, u64 address, void *to, size_t bytes)
 	return true;
 }
 
-/* All registers are known, and hold DATA. */
+/* Return a state in which all registers are known and contain DATA. */
 static struct interpret_state all_known(void)
 {
 	struct interpret_state state = {.pc = CODE, .flags = 2, .flags_known = ~0ULL, .known = ~0U};
@@ -106,7 +106,7 @@ static void pushed_flags_have_no_resume_flag(void **state)
 	assert_int_equal(edge.to, 0x246);
 }
 
-/* An instruction of EVEX, then jmp *%rax. */
+/* Run an EVEX instruction, then jmp *%rax. */
 static enum interpret_end evex_run(uint8_t map, uint8_t prefix, uint8_t opcode)
 {
 	struct scene scene = {

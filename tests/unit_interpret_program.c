@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The x86-64 interpreter on real programs, stopped at random moments: where it
- * says that they go they must go, with the registers that it claims to know.
+ * The x86-64 interpreter on real programs, stopped at random: they must take the predicted edge,
+ * with the predicted register values.
  */
 #include "tests/unit.h"
 
@@ -47,7 +47,7 @@ static bool visit(void *context, pid_t pid, const struct user_regs_struct *stopp
 	if (end != INTERPRET_EDGE && end != INTERPRET_TOO_LONG)
 		edge.steps--;
 	if (!steps_through(pid, &regs, edge.steps)) {
-		tally->lost++; /* a signal, or its end */
+		tally->lost++; /* a signal, or the program's end */
 		return false;
 	}
 	what = x86_state_differs(&state, &regs);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The x86-64 interpreter against this CPU: random instructions, on random
- * registers of which some are kept from the interpreter. Whatever it claims to
- * know afterwards must be what the CPU computed.
+ * The x86-64 interpreter compared with this CPU, on random instructions and registers, some of them
+ * hidden from the interpreter. All values that it claims to know afterwards must be those computed
+ * by the CPU.
  */
 #include "tests/unit.h"
 
@@ -18,7 +18,7 @@ enum {
 	INT3 = 0xcc
 };
 
-/* Most land in a few cells of the tracee's data, so that they meet again. */
+/* Most addresses are in a few cells of the tracee's data, so that accesses overlap. */
 struct trial {
 	struct x86_tracee *tracee;
 	uint64_t seed;
@@ -55,7 +55,7 @@ static uint8_t *put_opcode(struct trial *trial, uint8_t *to)
 	return to;
 }
 
-/* ModRM, SIB, displacement and immediate, or what is taken for them. */
+/* Write ModRM, SIB, displacement and immediate, or bytes that are decoded as these. */
 static uint8_t *put_operands(struct trial *trial, uint8_t *to)
 {
 	uint32_t i, cell = draw(trial, 8) * 4;
@@ -67,7 +67,7 @@ static uint8_t *put_operands(struct trial *trial, uint8_t *to)
 	return to;
 }
 
-/* The lengths of what was put are the interpreter's to find out. */
+/* Write instructions; the interpreter must determine their lengths. */
 static void put_code(struct trial *trial)
 {
 	uint8_t *to = trial->tracee->code;
@@ -177,14 +177,14 @@ static void try_code(struct trial *trial, struct tally *tally)
 	end = interpret_x86_64(&state, tracee_read, trial, &edge);
 	tally->refused += end != INTERPRET_EDGE && edge.steps == 1;
 	if (end == INTERPRET_TOO_LONG || (end == INTERPRET_EDGE && edge.to == edge.from))
-		return; /* steps of the CPU could not be told from those of a repeated one */
+		return; /* cannot be distinguished from steps of a repeated instruction */
 	tally->edges += end == INTERPRET_EDGE;
 	for (steps = end == INTERPRET_EDGE ? edge.steps : edge.steps - 1; steps > 0; steps--) {
 		raised = x86_tracee_step(trial->tracee, &regs);
 		tally->signals += raised != 0;
 		tally->undefined += raised == SIGILL;
 		if (raised != 0)
-			return; /* a fault: what the program does then is not asked */
+			return; /* after a fault, the program's behavior is not compared */
 		tally->insns++;
 	}
 	what = x86_state_differs(&state, &regs);

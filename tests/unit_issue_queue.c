@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The issue queue on random straight-line code, checked by looking at all pairs of
- * instructions and all assignments to pipes: nothing may issue too early; and random
- * graphs, for what must hold of any schedule.
+ * The issue queue on random straight-line code, checked with all pairs of instructions and all
+ * assignments to pipes: no instruction may issue too early. Also random graphs, for the invariants
+ * of any schedule.
  */
 #include "tests/unit.h"
 
@@ -32,7 +32,7 @@ static const struct insn_decoder *decoder_of(const struct machine_model *model)
 	return NULL;
 }
 
-/* Words as compilers make them: few registers, so that there are dependences. */
+/* Make words like those of compilers: few registers, so that there are dependences. */
 static uint32_t random_word(uint64_t *random, enum insn_isa isa)
 {
 	uint32_t word = (uint32_t)unit_random(random);
@@ -47,7 +47,7 @@ static uint32_t random_word(uint64_t *random, enum insn_isa isa)
 struct stream {
 	struct insn insns[STREAM];
 	uint8_t classes[STREAM];
-	int32_t cycles[STREAM]; /* of issue */
+	int32_t cycles[STREAM]; /* cycle of issue */
 	struct issue_event events[STREAM];
 	size_t count;
 };
@@ -86,7 +86,7 @@ static void run_stream(struct stream *stream, const struct machine_issue *issue)
 	}
 }
 
-/* What an operand is, looked up the slow way. */
+/* Find the operands that use a register, by a simple search. */
 static unsigned int operands_of(const struct insn *insn, unsigned int reg)
 {
 	unsigned int operands = 0;
@@ -141,7 +141,7 @@ static void check_operands(const struct stream *s, const struct machine_issue *i
 	}
 }
 
-/* Whether instructions can share a cycle: try all ways to give them pipes. */
+/* Return true if instructions can share a cycle: try all assignments to pipes. */
 static bool can_assign(const struct machine_issue *issue, const uint8_t *classes, size_t count,
 		       unsigned int taken)
 {
@@ -207,7 +207,10 @@ static void check_units(const struct stream *s, const struct machine_issue *issu
 	}
 }
 
-/* Nothing before it is fetched: a block of code a cycle, if fetch began with the first one. */
+/*
+ * Check that an instruction does not issue before its fetch: one block of code per cycle, starting
+ * at the first instruction.
+ */
 static void check_fetch(const struct stream *s, const struct machine_issue *issue, size_t i)
 {
 	if (issue->fetch_bytes == 0)
@@ -303,10 +306,10 @@ static void check_schedule(const struct machine_model *model, const struct cfg *
 			assert_true(schedule->block_least[b] == schedule->block_cycles[b]);
 			continue;
 		}
-		/* The first may issue with what was before the block. */
+		/* The first instruction may issue together with code before the block. */
 		assert_true(schedule->block_least[b] >=
 			    (double)block->count / model->issue_width - 1);
-		/* Of one execution, unlike the mean of all. */
+		/* A single execution takes whole cycles, unlike the mean of all. */
 		assert_true(schedule->block_least[b] == round(schedule->block_least[b]));
 	}
 }
@@ -368,7 +371,7 @@ static void models_are_found(void **state)
 	assert_string_equal(x86_model("Intel(R) Xeon(R) Processor, family 6 model 106"),
 			    "ice-lake");
 	assert_string_equal(x86_model("Intel(R) Xeon(R) Processor, family 6 model 85"), "skylake");
-	/* None of them, or not to be read. */
+	/* Unknown models, or strings that cannot be parsed. */
 	assert_string_equal(x86_model("Intel(R) Atom(TM), family 6 model 92"), "x86-64");
 	assert_string_equal(x86_model("Some CPU, family 25"), "x86-64");
 	assert_string_equal(x86_model("Some CPU, family 99999999999 model 1"), "x86-64");
@@ -377,7 +380,7 @@ static void models_are_found(void **state)
 	assert_string_equal(machine_model_default(INSN_ISA_ARM64, NULL)->name, "cortex-a53");
 	assert_string_equal(machine_model_default(INSN_ISA_ARM64, "ARM Cortex-A55")->name,
 			    "cortex-a55");
-	/* As Linux on arm64 has it. */
+	/* In the format of Linux on arm64. */
 	assert_string_equal(
 		machine_model_default(INSN_ISA_ARM64, "implementer 0x41 part 0xd05")->name,
 		"cortex-a55");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Pieces of JIT code that replace each other, against all that ever was at each address. */
+/* Pieces of JIT code that replace each other, compared with the full history of each address. */
 #include "tests/unit.h"
 
 #include <stdbool.h>
@@ -11,7 +11,7 @@
 #define SPACE 256
 #define PIECES 400
 
-/* Which piece (by number, 0: none) had each address at each time. */
+/* The piece (by number, 0: none) at each address and time. */
 static uint16_t owner[PIECES + 1][SPACE];
 
 static struct jit_code piece(uint64_t *seed, unsigned int time, uint64_t space)
@@ -27,7 +27,7 @@ static struct jit_code piece(uint64_t *seed, unsigned int time, uint64_t space)
 	};
 }
 
-/* What a new piece overlaps goes as a whole. */
+/* A new piece removes all pieces that it overlaps. */
 static void model_add(unsigned int time, const struct jit_code *code)
 {
 	memcpy(owner[time], owner[time - 1], sizeof(owner[0]));
@@ -58,7 +58,7 @@ static uint64_t found_name(struct jit_codes *codes, uint64_t address, uint64_t w
 	return code != NULL ? code->name_hash : 0;
 }
 
-/* Each piece takes its place at once: what is there now is exact. */
+/* If each piece is settled at once, the current state is exact. */
 static void one_by_one(void **state)
 {
 	struct jit_codes codes = {0};
@@ -77,7 +77,7 @@ static void one_by_one(void **state)
 	jit_codes_deinit(&codes);
 }
 
-/* How long a piece had an address in (window, until]. */
+/* Return how long a piece occupied an address in (window, until]. */
 static unsigned int held(unsigned int number, unsigned int address, unsigned int window,
 			 unsigned int until)
 {
@@ -97,7 +97,7 @@ static unsigned int owners(unsigned int address, unsigned int window, unsigned i
 	return count;
 }
 
-/* Samples of a window: of two owners, the result is the owner that was there for longer. */
+/* For samples of a window with two owners, the result is the owner that was present longer. */
 static void windows(void **state)
 {
 	struct jit_codes codes = {0};
@@ -133,7 +133,7 @@ static void windows(void **state)
 	jit_codes_deinit(&codes);
 }
 
-/* Many at once: what the newest piece holds is always right, whatever the order. */
+/* With many pieces per batch, the range of the newest piece is always right, in any order. */
 static void in_batches(void **state)
 {
 	struct jit_codes codes = {0};
@@ -200,10 +200,10 @@ static void shapes(void **state)
 	assert_true(jit_shape(a, 26) != jit_shape(a, 25));
 	code_make(b, 0x7f0012345678, 8, 0x1000);
 	assert_true(jit_shape(a, 26) != jit_shape(b, 26));
-	/* A branch within the code is part of it. */
+	/* A branch within the code is part of its shape. */
 	code_make(b, 0x7f0012345678, 7, 1);
 	assert_true(jit_shape(a, 26) != jit_shape(b, 26));
-	/* What does not decode counts byte by byte. */
+	/* Undecodable code is compared byte by byte. */
 	code_make(b, 0x7f0012345678, 7, 0x1000);
 	a[26] = b[26] = 0x06;
 	assert_true(jit_shape(a, 32) == jit_shape(b, 32));
@@ -237,12 +237,12 @@ static void shapes(void **state)
 #endif
 
 /*
- * A perf map as a program would write and rewrite it, against the names that each read finds.
+ * A perf map that a program writes and rewrites, compared with the names found by each read.
  *
  * @lists:   the lines of the file, in order
- * @was:     name of each address after the last but one read; 0: none
+ * @was:     name of each address after the last read but one; 0: none
  * @now:     and after the last read
- * @several: more than one name was at the address between these two
+ * @several: the address had more than one name between these two reads
  */
 #define LISTS 64
 #define NAMES 5
@@ -267,7 +267,9 @@ static void list_add(uint64_t *seed)
 	lists[list_count++] = code;
 }
 
-/* One read: with @again, the file was rewritten, and pieces that it does not list are gone. */
+/*
+ * Read the file once. With @again, it was rewritten, and pieces that it does not list are removed.
+ */
 static void list_apply(struct jit_codes *codes, bool again, unsigned int last_ns, unsigned int time)
 {
 	static uint8_t pass;
@@ -300,8 +302,8 @@ static void list_apply(struct jit_codes *codes, bool again, unsigned int last_ns
 }
 
 /*
- * Flushed at each read: a sample between two reads has its name if that is the only one, or the
- * same at both reads, and is ambiguous in all other cases.
+ * With a flush at each read, a sample between two reads gets its name if it is the only one, or
+ * equal at both reads. Otherwise the sample is ambiguous.
  */
 static void rewritten_maps(void **state)
 {
@@ -347,7 +349,7 @@ static void rewritten_maps(void **state)
 	list_count = list_read = 0;
 }
 
-/* A flush that is due to a change finds the samples of the name before, most of the time. */
+/* A flush because of a change usually finds samples of the previous name. */
 static void long_windows(void **state)
 {
 	struct jit_code code = {.start = 64, .bytes = 8, .name_hash = 1, .seen_ns = 10};
@@ -373,7 +375,7 @@ static void long_windows(void **state)
 	jit_codes_deinit(&codes);
 }
 
-/* A piece announced again under its name was not replaced, even if others came in between. */
+/* A piece announced again under its name was not replaced, even with others in between. */
 static void announced_again(void **state)
 {
 	struct jit_code code = {.start = 64, .bytes = 8, .name_hash = 1};
@@ -395,7 +397,7 @@ static void announced_again(void **state)
 	jit_codes_deinit(&codes);
 }
 
-/* Sampled pieces stay while many others come; the newest of the unsampled pieces stay. */
+/* Sampled pieces are kept while many others arrive; of unsampled ones the newest are kept. */
 static void evicts_longest_unsampled(void **state)
 {
 	char name[] = "a name of some bytes";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Perf maps and jitdumps: what is told arrives, in whatever pieces it is written. */
+/* Perf maps and jitdumps: all records are read, however the file is written in pieces. */
 #include "tests/unit.h"
 
 #include <errno.h>
@@ -33,7 +33,7 @@ static void see(void *context, const struct jit_map_line *line)
 
 	assert_true(to->count < LINES);
 	assert_true(line->name_bytes > 0 && line->name_bytes <= JIT_NAME_BYTES_MAX);
-	/* The name is where it says. */
+	/* The name is at its recorded position. */
 	assert_int_equal(pread(to->fd, back, line->name_bytes, (off_t)line->name_at),
 			 line->name_bytes);
 	assert_memory_equal(back, line->name, line->name_bytes);
@@ -58,7 +58,7 @@ static void put(int fd, const char *text, size_t bytes)
 	assert_int_equal(write(fd, text, bytes), bytes);
 }
 
-/* Written in random pieces and read after each: every line once, and in order. */
+/* A map written in random pieces and read after each gives every line once, in order. */
 static void map_grows(void **state)
 {
 	size_t budget, length = 0, written = 0;
@@ -93,7 +93,7 @@ static void map_grows(void **state)
 		assert_int_equal(seen.bytes[i], i % 63 + 1);
 		assert_string_equal(seen.names[i], name);
 	}
-	/* Begun anew: it is another file. */
+	/* A truncated file counts as another file. */
 	assert_int_equal(ftruncate(fd, 10), 0);
 	assert_int_equal(jit_map_read(&map, fd, &budget, see, &seen), 1);
 	assert_int_equal(map.position, 0);
@@ -102,7 +102,7 @@ static void map_grows(void **state)
 	close(fd);
 }
 
-/* Written anew, and longer than it was, before anybody has seen it short. */
+/* A file is rewritten, and longer than before, without being seen short. */
 static void map_is_written_anew(void **state)
 {
 	static const char before[] = "1000 10 one\n2000 10 two\n";
@@ -129,7 +129,7 @@ static void map_is_written_anew(void **state)
 	close(fd);
 }
 
-/* One name of many is another one, of the same length, so that the file's size stays. */
+/* A name is replaced with another one of the same length, so that the file's size is unchanged. */
 static void map_is_rewritten_in_place(void **state)
 {
 	char text[40];
@@ -160,7 +160,7 @@ static void map_is_rewritten_in_place(void **state)
 	}
 }
 
-/* One call reads no more than it may; those that follow read the rest. */
+/* One call reads no more than its budget; later calls read the rest. */
 static void map_budget(void **state)
 {
 	struct jit_map map = {0};
@@ -214,9 +214,9 @@ static void map_nonsense(void **state)
 	put(fd, "10 10 a\0b\n", 10);
 	assert_int_equal(jit_map_read(&map, fd, &budget, see, &seen), 0);
 	assert_int_equal(seen.count, 0);
-	/* Too long by any measure; what follows is read. */
+	/* A line of excessive length is skipped, and the next one is read. */
 	memset(line, 'x', 100000);
-	/* NOLINTNEXTLINE(bugprone-not-null-terminated-result): the line goes on */
+	/* NOLINTNEXTLINE(bugprone-not-null-terminated-result): the line continues */
 	memcpy(line, "10 10 ", 6);
 	put(fd, line, 100000);
 	assert_int_equal(jit_map_read(&map, fd, &budget, see, &seen), 0);
@@ -224,7 +224,7 @@ static void map_nonsense(void **state)
 	assert_int_equal(jit_map_read(&map, fd, &budget, see, &seen), 0);
 	assert_int_equal(seen.count, 1);
 	assert_string_equal(seen.names[0], "next");
-	/* A long name is cut, at the end of a character. */
+	/* A long name is truncated at the end of a character. */
 	put(fd, line, 6 + JIT_NAME_BYTES_MAX - 1);
 	put(fd, "\xc3\xa4\n", 3);
 	assert_int_equal(jit_map_read(&map, fd, &budget, see, &seen), 0);
@@ -275,7 +275,7 @@ static void dump_records(void **state)
 	jit_files_u64(file, 150);
 	jit_files_u64(file, 0);
 	jit_files_move(file, 200, 0x1000, 0x2000, 4);
-	/* What makes no sense is passed over. */
+	/* Invalid records are skipped. */
 	jit_files_load(file, 210, UINT64_MAX - 2, "second", "code", 4);
 	jit_files_u32(file, 0);
 	jit_files_u32(file, 20);
@@ -301,7 +301,7 @@ static void dump_records(void **state)
 	assert_int_equal(jit_dump_next(&dump, fd, UINT64_MAX, &record), 1);
 	assert_int_equal(record.kind, JIT_DUMP_OTHER);
 	assert_int_equal(jit_dump_next(&dump, fd, UINT64_MAX, &record), 0);
-	/* Half a record is none yet; one without a length ends it all. */
+	/* A partial record is not read yet; a record without a length ends the file. */
 	jit_files_u32(file, 3);
 	assert_int_equal(jit_dump_next(&dump, fd, UINT64_MAX, &record), 0);
 	jit_files_u32(file, 1000);
@@ -330,7 +330,7 @@ static void dump_headers(void **state)
 	assert_int_equal(jit_dump_next(&dump, fd, UINT64_MAX, &record), -ENOEXEC);
 	fclose(file);
 	close(fd);
-	/* Of another clock, times say nothing. */
+	/* Times of another clock are ignored. */
 	dump = (struct jit_dump){0};
 	file = dump_file(&fd);
 	jit_files_header(file, JIT_FILES_MACHINE, 1);

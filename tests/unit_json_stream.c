@@ -8,7 +8,7 @@
 
 #include "tools/base/json_stream.h"
 
-/* What a JSON library makes of an object with one member. */
+/* Return an object with one member, as parsed by a JSON library. */
 static struct json_object *member(void (*put)(struct json_stream *json, const void *value),
 				  const void *value)
 {
@@ -155,7 +155,7 @@ static void nesting(void **state)
 	free(text);
 }
 
-/* Many times what may wait, with numbers that come again, and a text longer than it. */
+/* Output many times the buffer size, with repeated numbers and a text longer than the buffer. */
 static void long_lines(void **state)
 {
 	static const double numbers[] = {0.1, 0.25, 1e-300, 0.1, 3, 1.5, 12.125};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A kernel made of files, and the one that runs. */
+/* A kernel simulated with files, and the running kernel. */
 #include "tests/unit.h"
 
 #include <errno.h>
@@ -50,7 +50,7 @@ static void write_text(const char *path, const char *text)
 	write_file(path, text, strlen(text));
 }
 
-/* A note of another kind, then the build-id. */
+/* Write a note of another kind, then the build-id. */
 static void write_notes(const char *path, uint8_t id)
 {
 	uint8_t notes[64] = {6,	  0,   0,   0, 3, 0, 0, 0, 1,	1,   0,	  0, 'L', 'i',
@@ -171,7 +171,7 @@ static void images_and_their_ends(void **state)
 	assert_string_equal(image->path, "alpha.ko");
 	assert_int_equal(image->identity[0], 8);
 	assert_int_equal(place.offset, 0x3fff);
-	/* alpha's size reaches over a BPF program and beta. */
+	/* The listed size of alpha overlaps a BPF program and beta. */
 	assert_int_equal(at(&fixture, MODULE + 0x4000).unknown, IMAGE_UNKNOWN_KERNEL);
 	place = at(&fixture, MODULE + 0x8004);
 	image = image_table_get(fixture.table, place.image);
@@ -234,7 +234,7 @@ static void modules_come_and_go(void **state)
 	beta = at(&fixture, MODULE + 0x8000).image;
 	assert_int_not_equal(beta, IMAGE_UNKNOWN);
 	count = image_table_count(fixture.table);
-	/* Only a use count changed; then unloaded; then loaded elsewhere. */
+	/* Only a use count changed; then the module is unloaded; then loaded elsewhere. */
 	write_text(fixture.modules, "beta 16384 3 - Live 0xffffffffc0108000\n");
 	assert_int_equal(kernel_images_refresh(fixture.kernel, NULL), 0);
 	write_text(fixture.modules, "");
@@ -260,7 +260,10 @@ static size_t symbol_count(struct fixture *fixture, uint32_t image)
 	return count;
 }
 
-/* Where a module was nothing is known once no sample of it can follow; of what is, all is. */
+/*
+ * The range of an unloaded module becomes unknown once no sample of it can follow. Loaded modules
+ * stay known.
+ */
 static void gone_modules_leave_their_place(void **state)
 {
 	struct fixture fixture;
@@ -273,7 +276,7 @@ static void gone_modules_leave_their_place(void **state)
 	alpha = at(&fixture, MODULE).image;
 	beta = at(&fixture, MODULE + 0x8000).image;
 	assert_false(kernel_images_unsettled(fixture.kernel));
-	/* One goes; the other one is elsewhere. */
+	/* One module is unloaded, the other one is loaded elsewhere. */
 	write_text(fixture.modules, "beta 16384 0 - Live 0xffffffffc0300000\n");
 	assert_int_equal(kernel_images_refresh(fixture.kernel, NULL), 1);
 	assert_true(kernel_images_unsettled(fixture.kernel));
@@ -289,12 +292,12 @@ static void gone_modules_leave_their_place(void **state)
 	assert_int_equal(at(&fixture, 0xffffffffc0300004).offset, 4);
 	assert_int_equal(at(&fixture, TEXT + 7).image, kernel);
 	assert_int_equal(at(&fixture, TEXT + 7).offset, 7);
-	/* Its names are still to be had. */
+	/* Its symbols are still available. */
 	assert_int_equal(symbol_count(&fixture, alpha), 2);
 	teardown(&fixture);
 }
 
-/* A module has gone after so many intervals, and its names are asked for after so many more. */
+/* Unload a module after @before intervals, and request its symbols after @after more. */
 static size_t names_of_gone(unsigned int before, unsigned int after)
 {
 	struct fixture fixture;
@@ -317,8 +320,8 @@ static size_t names_of_gone(unsigned int before, unsigned int after)
 }
 
 /*
- * Samples of who came or went after a flush come with the next: the names last until what that
- * one brings has been merged.
+ * Samples of a module that came or went after a flush arrive with the next one. The symbols are
+ * kept until these samples have been merged.
  */
 static void gone_modules_have_names(void **state)
 {
@@ -331,7 +334,7 @@ static void gone_modules_have_names(void **state)
 	assert_int_equal(names_of_gone(1, 2), 0);
 }
 
-/* A module that is listed before its build-id is told is not taken for one without any. */
+/* A module that is listed before its build-id is available is not taken for one without. */
 static void modules_that_are_loading(void **state)
 {
 	const struct profile_image *image;
@@ -356,8 +359,10 @@ static void modules_that_are_loading(void **state)
 	image = image_table_get(fixture.table, at(&fixture, MODULE + 0x8000).image);
 	assert_string_equal(image->path, "beta.ko");
 
-	/* Nor when it goes: listed with less, as it is once it has begun, and no build-id any more.
-	 * It may have been live when the list was read. */
+	/*
+	 * The same when it is unloaded: it is listed with a smaller size, as after its init, and
+	 * without a build-id. It may have been live when the list was read.
+	 */
 	assert_int_equal(unlink(path), 0);
 	beta_is(&fixture, "going\n");
 	write_text(fixture.modules, "alpha 16384 1 - Live 0xffffffffc0100000\n"
@@ -368,7 +373,7 @@ static void modules_that_are_loading(void **state)
 	teardown(&fixture);
 }
 
-/* Its beginning is apart, up to the end of a page, unless something else is there. */
+/* The init section of a module is separate, up to the end of a page, unless there is other code. */
 static void modules_that_begin(void **state)
 {
 	struct fixture fixture;
@@ -394,7 +399,7 @@ static void modules_that_begin(void **state)
 	teardown(&fixture);
 }
 
-/* Another build at the place of the first, as rmmod and insmod leave it. */
+/* Another build at the address of the first one, as after rmmod and insmod. */
 static void modules_that_are_rebuilt(void **state)
 {
 	static const char modules[] = "alpha 16384 0 - Live 0xffffffffc0100000\n";
@@ -421,7 +426,7 @@ static void modules_that_are_rebuilt(void **state)
 	teardown(&fixture);
 }
 
-/* Without a build-id it has one name, but its symbols are those of what was loaded last. */
+/* Without a build-id it has one image, but with the symbols of the last build. */
 static void nameless_modules_that_are_rebuilt(void **state)
 {
 	static const char modules[] = "beta 16384 0 - Live 0xffffffffc0108000\n";
@@ -431,7 +436,7 @@ static void nameless_modules_that_are_rebuilt(void **state)
 	(void)state;
 	setup(&fixture, kallsyms_text, modules);
 	assert_int_equal(symbol_count(&fixture, at(&fixture, MODULE + 0x8000).image), 1);
-	/* The old directory stays, so that the new one cannot have its number. */
+	/* The old directory is kept, so that the new one has another inode number. */
 	snprintf(path, sizeof(path), "%s/module/beta", fixture.root);
 	snprintf(away, sizeof(away), "%s/module/away", fixture.root);
 	assert_int_equal(rename(path, away), 0);
@@ -446,7 +451,7 @@ static void nameless_modules_that_are_rebuilt(void **state)
 	teardown(&fixture);
 }
 
-/* A module for which there is no room is unknown; nothing else changes. */
+/* A module without room in the table is unknown; all others are unaffected. */
 static void modules_without_room(void **state)
 {
 	struct fixture fixture;
@@ -500,7 +505,7 @@ static void no_kallsyms(void **state)
 	teardown(&fixture);
 }
 
-/* Reading kallsyms takes long: the first reading keeps the symbols. */
+/* Reading kallsyms is slow: the first reading keeps the symbols. */
 static void symbols_need_no_second_reading(void **state)
 {
 	struct fixture fixture;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Types of the kernel, taken out of a file of types, which may be damaged. */
+/* Kernel types extracted from a file of types, which may be damaged. */
 #include "tests/unit.h"
 
 #include <bpf/btf.h>
@@ -64,7 +64,7 @@ static uint32_t offset_in(const struct btf *btf, const char *name, const char *m
 	return UINT32_MAX;
 }
 
-/* Return: the types taken, or NULL and @error. */
+/* Return: the extracted types, or NULL and @error. */
 static struct btf *taken(const char *path, const struct kernel_struct *some, size_t count,
 			 int *error)
 {
@@ -116,13 +116,13 @@ static void missing_types_are_errors(void **state)
 	assert_int_equal(kernel_types_open(path, &absent, 1), -ENOENT);
 	assert_int_equal(kernel_types_open(path, &no_member, 1), -ENOENT);
 	assert_int_equal(kernel_types_open(path, &pointer, 1), -ENOENT);
-	/* A structure that was not asked for before. */
+	/* A structure that was not requested before. */
 	assert_int_equal(kernel_types_open(path, &wanted[1], 1), -ENOENT);
 	assert_int_equal(kernel_types_open("/nonexistent", wanted, 2), -ENOENT);
 	btf__free(from);
 }
 
-/* Damage is an error, or harmless: nothing outside the file is read. */
+/* Damage is an error or harmless: nothing outside the file is read. */
 static void damage_is_survived(void **state)
 {
 	const char *path = *state;
