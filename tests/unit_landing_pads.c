@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Landing pads of images made when the test runs, of nonsense, and in graphs. */
+/* Landing pads of images compiled during the test, of invalid tables, and in graphs. */
 #include "analysis/image/landing_pads.h"
 
 #include <stdlib.h>
@@ -14,9 +14,9 @@
 #define PADS_MAX 16
 
 /*
- * Two tables by hand: LEB128 numbers, one of them longer than it need be, relative to the
- * frame; and 32-bit ones relative to a place of their own, with types, and calls that lead
- * nowhere. "none" has no table.
+ * Two hand-made tables. One has LEB128 numbers, one of them longer than necessary, relative to the
+ * frame. The other has 32-bit numbers relative to a base, with types, and calls without landing
+ * pads. "none" has no table.
  */
 static const char assembly[] = ".text\n"
 			       ".globl none\n.type none,@function\n"
@@ -50,7 +50,7 @@ static const char assembly[] = ".text\n"
 			       ".long 1, .Lwide_calls - wide - 1, wide_only - none\n.byte 1\n"
 			       ".Lwide_end:\n";
 
-/* Cleanups of C are handlers, too. */
+/* Cleanups of C are also handlers. */
 static const char c_source[] =
 	"extern void may_throw(int n);\n"
 	"volatile int sink;\n"
@@ -145,7 +145,7 @@ static void tables(void **state)
 	assert_int_equal(pads_of(code, "none").count, 0);
 	pads = pads_of(code, "leb");
 	assert_int_equal(pads.count, 2);
-	/* push, two calls, pop, ret; mov and a short jmp behind them */
+	/* push, two calls, pop, ret; then mov and a short jmp */
 	assert_int_equal(pads.addresses[0], leb + 1 + 5 + 5 + 1 + 1);
 	assert_int_equal(pads.addresses[1], pads.addresses[0] + 3 + 2);
 	pads = pads_of(code, "wide");
@@ -185,7 +185,7 @@ static uint32_t handlers_of(struct image_code *code, const char *name)
 	return handlers;
 }
 
-/* Exceptions enter at handlers: those are reached, and begin blocks. */
+/* Exceptions enter at handlers, which are reached and begin blocks. */
 static void graphs(void **state)
 {
 	struct fixture *fixture = *state;
@@ -210,7 +210,7 @@ static void count_only(void *context, uint64_t address)
 	++*(size_t *)context;
 }
 
-/* Tables of nonsense, without a byte to spare behind them, end. */
+/* The visit of an invalid table ends, and reads no byte after it. */
 static void nonsense(void **state)
 {
 	uint64_t seed = 5;
@@ -235,7 +235,7 @@ static void nonsense(void **state)
 			data[0] = 0xff;
 		frame.handlers = 0x1ff0 + unit_random(&seed) % 80;
 		landing_pads_visit(&pads, 0x1000, 0x1001, count_only, &count);
-		/* An entry has four numbers, of a byte at least. */
+		/* An entry has four numbers of at least one byte. */
 		assert_true(count <= bytes / 4);
 		if (frame.handlers < 0x2000 || frame.handlers >= 0x2000 + bytes)
 			assert_int_equal(count, 0);
@@ -258,7 +258,7 @@ static void count_pad(void *context, uint64_t address)
 	++*(size_t *)context;
 }
 
-/* Twenty thousand frames with the same table of ten thousand calls. */
+/* Twenty thousand frames share a table of ten thousand calls: the visit is bounded. */
 static void shared_tables_end(void **state)
 {
 	enum {
@@ -278,7 +278,7 @@ static void shared_tables_end(void **state)
 
 	(void)state;
 	assert_true(data != NULL && frames != NULL);
-	/* No base of its own, no types, LEB128, 40000 bytes. */
+	/* No base, no types, LEB128, 40000 bytes. */
 	memcpy(data, "\xff\xff\x01\xc0\xb8\x02", HEADER);
 	for (size_t i = 0; i < CALLS; i++)
 		data[HEADER + 4 * i + 2] = 1;

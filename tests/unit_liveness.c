@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What may be changed where: code with known answers. */
+/* Registers and flags that may be changed at a place, for code with known answers. */
 #include "analysis/graph/cfg_create.h"
 #include "tests/unit.h"
 
@@ -132,7 +132,7 @@ static void test_examples(void **state)
 	}
 }
 
-/* Flags behind a call are somebody's convention: then they matter everywhere. */
+/* Flags live after a call imply a private convention: then flags are live across all calls. */
 static void test_across(void **state)
 {
 	static const uint8_t code[] = {0xe8, 0, 1, 0, 0, 0x74, 0x00, 0xc3}; /* call; je; ret */
@@ -152,7 +152,7 @@ static void test_across(void **state)
 	cfg_destroy(cfg);
 }
 
-/* Callers may know that a register is never written: it is not free. */
+/* Callers may rely on a register that is never written: it is not free. */
 static void test_free_register(void **state)
 {
 	static const uint8_t code[] = {0xb8, 1, 0, 0, 0, 0x89, 0xc2, 0xc3}; /* mov; mov; ret */
@@ -172,7 +172,7 @@ static void test_free_register(void **state)
 	cfg_destroy(cfg);
 }
 
-/* What is read behind the first block, which ends with a branch over one instruction. */
+/* Registers read after the first block, which ends with a branch over one instruction. */
 static void test_is_read(void **state)
 {
 	static const struct {

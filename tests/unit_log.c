@@ -10,7 +10,7 @@
 
 static char text[4096];
 
-/* What is written to stderr while everything is said once. */
+/* Return the text on stderr after one message of each level. */
 static const char *said(int journal)
 {
 	int saved = dup(STDERR_FILENO), ends[2];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Loops of graphs, by hand and against a search by the definition. */
+/* Loops of hand-made graphs, and of random graphs compared with a search by the definition. */
 #include "tests/unit.h"
 
 #include <string.h>
@@ -18,7 +18,7 @@ static void assert_header(const struct loop_nest *nest, uint32_t block, uint32_t
 	assert_int_equal(nest->loops[loop].header, header);
 }
 
-/* 1 to 5 are a loop with one of 2 and 3 in it, and in that 3 alone; 6 is behind. */
+/* 1 to 5 are a loop with an inner loop of 2 and 3, which contains a loop of 3 alone; 6 follows. */
 static void loops_are_in_each_other(void **state)
 {
 	static const struct cfg_fixture_edge edges[] = {
@@ -63,13 +63,13 @@ static void several_ways_may_lead_in(void **state)
 }
 
 /*
- * By the definition: of a set of blocks and the edges among them, parts that are strongly
- * connected; each without the edges to where it is entered, again.
+ * The definition: find the strongly connected parts of a set of blocks. Repeat in each part without
+ * the edges to its entries.
  */
 struct reference {
 	const struct cfg *cfg;
-	bool edges[BLOCKS][BLOCKS]; /* those left */
-	uint32_t depth[BLOCKS];	    /* of loops around each block */
+	bool edges[BLOCKS][BLOCKS]; /* remaining edges */
+	uint32_t depth[BLOCKS];	    /* number of loops around each block */
 };
 
 static void find_reach(bool reach[BLOCKS][BLOCKS], const struct reference *reference,
@@ -133,7 +133,7 @@ static struct cfg *draw_graph(uint64_t *seed)
 	uint32_t count = 0;
 
 	edges[count++] = (struct cfg_fixture_edge){CFG_ENTRY, 0};
-	/* All blocks are reached, and all lead out. */
+	/* Every block is reached, and has a path to the exit. */
 	for (uint32_t b = 1; b < BLOCKS; b++)
 		edges[count++] = (struct cfg_fixture_edge){(uint32_t)(unit_random(seed) % b), b};
 	for (uint32_t extra = (uint32_t)(unit_random(seed) % 16); extra > 0; extra--)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Code that is made decodes to what was meant, wherever it is put. */
+/* Generated code decodes to the intended instructions, at any address. */
 #include "tests/unit.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #define LABELS 40
 #define ITEMS 400
 
-/* What was put in, to be looked for in the decoded instructions. */
+/* An item of code, compared with the decoded instruction. */
 struct wanted {
 	enum {
 		WANT_BYTES,
@@ -87,7 +87,7 @@ static size_t check_one(const struct machine_code *code, const struct wanted *wa
 	return length;
 }
 
-/* Some of it is put apart, from an item on; of half the rounds nothing is. */
+/* In half of the rounds, items from a random one on are put into the out-of-line part. */
 static void test_random(void **state)
 {
 	(void)state;
@@ -138,7 +138,7 @@ static void test_random(void **state)
 	}
 }
 
-/* A branch over 127 bytes is short, over 128 it is not. */
+/* A branch over 127 bytes is short, over 128 bytes it is not. */
 static void test_short_as_can_be(void **state)
 {
 	(void)state;
@@ -187,7 +187,7 @@ static uint64_t lines(uint64_t from, uint64_t to)
 	return from == to ? 0 : (to - 1) / MACHINE_LINE_BYTES - from / MACHINE_LINE_BYTES + 1;
 }
 
-/* A loop of so many bytes, so many after where there may be padding. */
+/* Put a loop of @bytes bytes, @ahead bytes after a place for padding. */
 static void put_loop(struct machine_code *code, uint32_t begin, uint32_t end, int ahead, int bytes)
 {
 	machine_code_fit(code, begin, end);
@@ -201,8 +201,10 @@ static void put_loop(struct machine_code *code, uint32_t begin, uint32_t end, in
 	machine_code_branch(code, MACHINE_JUMP, begin);
 }
 
-/* Loops are in as few lines as they can be, wherever the code begins, with few no-operations, where
- * they may be. */
+/*
+ * Loops are in as few cache lines as possible for any start address, with few no-operations, only
+ * at the permitted places.
+ */
 static void test_fit(void **state)
 {
 	(void)state;
@@ -261,7 +263,7 @@ static void test_too_far(void **state)
 	machine_code_deinit(&code);
 }
 
-/* mov TABLE(,%rax,8), %rax, and entries that lead to what is behind and to itself. */
+/* mov TABLE(,%rax,8), %rax, with entries that lead to the following code and to the mov itself. */
 static void test_table(void **state)
 {
 	static const uint8_t load[] = {0x48, 0x8b, 0x04, 0xc5, 0, 0, 0, 0};
@@ -297,7 +299,7 @@ static void test_table(void **state)
 	machine_code_deinit(&code);
 }
 
-/* Where a branch has led the stack is as it was there, whatever precedes in memory. */
+/* After a jump the frame is that of the jump, for any code before the target in memory. */
 static void test_rows(void **state)
 {
 	static const uint8_t push[] = {0x50}, pop[] = {0x58};
@@ -344,7 +346,7 @@ static void see(void *context, uint64_t offset)
 	*last = offset;
 }
 
-/* Each part has rows of its own, the second from its begin on, and its own places of offsets. */
+/* Each part has its own rows, starting at its begin, and its own list of offsets. */
 static void test_parts(void **state)
 {
 	static const uint8_t push[] = {0x50}, load[] = {0x65, 0x48, 0x8b, 0x04, 0x25, 0, 0, 0, 0};

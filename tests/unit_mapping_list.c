@@ -6,7 +6,7 @@
 
 #include "daemon/image/mapping_list.h"
 
-/* The last of the model's addresses, which nothing is mapped to, is the last of all. */
+/* The last address of the model, which is not mapped, stands for all higher addresses. */
 static void narrows_as_model(const struct mapping_list *list, const uint32_t *image, int last,
 			     int at)
 {
@@ -22,7 +22,7 @@ static void narrows_as_model(const struct mapping_list *list, const uint32_t *im
 	assert_true(end == (high <= last ? (uint64_t)high : UINT64_MAX));
 }
 
-/* Mapping lists against a plain array of addresses, and shared lists stay as they are. */
+/* Mapping lists are compared with a plain array of addresses, and shared lists do not change. */
 static void mapping_list_follows_model(void **state)
 {
 	enum {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Matches that are found again are what they would be if they were looked up anew. */
+/* A cached match equals the result of a new lookup. */
 #include "tests/unit.h"
 
 #include <stdio.h>
@@ -80,7 +80,10 @@ static void step(struct matcher *matcher, uint64_t *seed)
 	}
 }
 
-/* Few steps, so that most of what was found holds; a second, so that all may be asked for. */
+/*
+ * Make few steps, so that most matches stay valid, and advance by a second, so that rescans are
+ * allowed.
+ */
 static void steps(struct matcher *matcher, uint64_t *seed)
 {
 	size_t i;
@@ -111,7 +114,7 @@ static uint64_t random_pc(uint64_t *seed)
 	}
 }
 
-/* It was found before, rather than looked up now; and is to be found again. */
+/* Return true if the match was cached, and mark it for the next check. */
 static size_t is_found(struct match *match)
 {
 	size_t found = match->bin != NULL;
@@ -120,7 +123,7 @@ static size_t is_found(struct match *match)
 	return found;
 }
 
-/* Where nothing that was found holds: a process' matches, nor the kernel's, which are nobody's. */
+/* Look up a place without the cached matches of the process and of the kernel. */
 static struct image_place place_anew(struct matcher *matcher, const struct dcpi_sample *sample)
 {
 	struct match_cache *cache = matcher_cache(matcher);
@@ -137,8 +140,8 @@ static struct image_place place_anew(struct matcher *matcher, const struct dcpi_
 }
 
 /*
- * (It may ask for a process that was not known and is then, so that what was unknown says
- * nothing; it is never kept.) Edges, of another event, find the same.
+ * Check a match against a new lookup. Unknown places are skipped: the lookup may scan an unknown
+ * process, and unknown places are never cached. An edge event gives the same place.
  */
 static size_t expect(struct matcher *matcher, const struct dcpi_sample *sample)
 {
@@ -197,7 +200,7 @@ static void expect_same(const struct match *seen, const struct match *anew)
 	assert_int_equal(seen->owner, anew->owner);
 }
 
-/* Labels, owners and names, too; of a source whose generations are the map's. */
+/* Labels, owners and names are also the same, for a source with the map's generations. */
 static void follows_all_the_rest(void **state)
 {
 	const struct matcher_config config = {.source = &fake_machine_own_source,
@@ -227,7 +230,7 @@ static void follows_all_the_rest(void **state)
 			labels[i] = label_at(matcher, match, &samples[i]);
 			found += is_found(match);
 		}
-		/* Which forgets everything. */
+		/* This drops all cached matches. */
 		matcher_divide(matcher);
 		for (i = 0; i < SAMPLES; i++) {
 			match = matcher_match(matcher, &samples[i]);
@@ -240,7 +243,7 @@ static void follows_all_the_rest(void **state)
 	matcher_close(matcher);
 }
 
-/* What the caller has put there is there until it may be wrong. */
+/* The caller's bin is kept with a match as long as the match is certain. */
 static void remembers_the_bin(void **state)
 {
 	const struct matcher_config config = {.source = &fake_machine_source,
@@ -262,7 +265,7 @@ static void remembers_the_bin(void **state)
 	match->bin = bin;
 	assert_ptr_equal(matcher_match(matcher, &other)->bin, bin);
 	assert_int_equal(other.pc + matcher_match(matcher, &other)->delta, 9);
-	/* Another process' doings do not matter. */
+	/* Events of another process have no effect. */
 	fake_machine_tell_exec(4);
 	fake_machine_tell_map(4, 0, 1, 1);
 	matcher_events(matcher);
@@ -278,7 +281,7 @@ static void remembers_the_bin(void **state)
 	matcher_close(matcher);
 }
 
-/* Libraries lie beside each other, and programs are in two of them by turns. */
+/* Matches of two adjacent libraries are both cached while samples alternate between them. */
 static void neighbours_are_both_found(void **state)
 {
 	const struct matcher_config config = {.source = &fake_machine_source};
@@ -306,7 +309,7 @@ static void neighbours_are_both_found(void **state)
 	matcher_close(matcher);
 }
 
-/* A scan in the middle of a drain changes what was found of the process before it. */
+/* A scan during a drain invalidates earlier matches of the process. */
 static void a_scan_is_seen(void **state)
 {
 	const struct matcher_config config = {.source = &fake_machine_source};
@@ -321,7 +324,7 @@ static void a_scan_is_seen(void **state)
 	is_found(matcher_match(matcher, &sample));
 	assert_int_not_equal(matcher_match(matcher, &scanned)->image, IMAGE_UNKNOWN);
 	assert_true(is_found(matcher_match(matcher, &sample)));
-	/* Its next generation is not known: it is asked for. */
+	/* The next generation is unknown, so the process is scanned. */
 	is_found(matcher_match(matcher, &scanned));
 	fake_machine.generation[5]++;
 	matcher_match(matcher,
@@ -330,7 +333,9 @@ static void a_scan_is_seen(void **state)
 	matcher_close(matcher);
 }
 
-/* Code of the kernel's is no process': it is asked for again with each look at the events. */
+/*
+ * A match of generated kernel code, which belongs to no process, expires with each read of events.
+ */
 static void code_takes_a_place(void **state)
 {
 	const struct matcher_config config = {.source = &fake_machine_source};
@@ -354,7 +359,9 @@ static void code_takes_a_place(void **state)
 	matcher_close(matcher);
 }
 
-/* Other code in the place of a module that has gone is not the module's after a flush. */
+/*
+ * After a flush, other code at the address of an unloaded module is not attributed to the module.
+ */
 static void code_follows_a_module(void **state)
 {
 	const struct matcher_config config = {.source = &fake_machine_source};
@@ -381,7 +388,7 @@ static void code_follows_a_module(void **state)
 	matcher_close(matcher);
 }
 
-/* Where a process runs is asked for again until it is known. */
+/* The label of a process is read again until it is known. */
 static void a_label_comes_late(void **state)
 {
 	const struct matcher_config config = {.source = &fake_machine_own_source, .units = true};
@@ -396,7 +403,7 @@ static void a_label_comes_late(void **state)
 	fake_machine_tell(IMAGE_EVENT_FORK, 1);
 	fake_machine_tell_map(1, 0, 1, 1);
 	matcher_events(matcher);
-	/* All reads of this second go to another one. */
+	/* All reads of this second are used for another process. */
 	for (i = 0; i <= PROCESS_LABEL_READS; i++) {
 		const struct dcpi_sample other = sample_at(7, 1, MACHINE_BASE);
 
@@ -412,13 +419,13 @@ static void a_label_comes_late(void **state)
 		labels[i] = label_at(matcher, matcher_match(matcher, &samples[i]), &samples[i]);
 	assert_int_not_equal(labels[0], LABEL_NONE);
 	assert_int_equal(labels[1], labels[0]);
-	/* What is of all processes, and what of this one. */
+	/* A label of the process, and a label stored in the match. */
 	assert_int_equal(matcher_match(matcher, &samples[1])->label, MATCH_LABEL_OF_PROCESS);
 	assert_int_equal(matcher_match(matcher, &samples[0])->label, labels[0]);
 	matcher_close(matcher);
 }
 
-/* Of what is in no image: whose it is, if it is a process' own. */
+/* The owner of unknown code is its process if the address is the process's own. */
 static void unknown_code_is_someones(void **state)
 {
 	const struct matcher_config config = {.source = &fake_machine_own_source,
@@ -456,7 +463,7 @@ static void unknown_code_is_someones(void **state)
 	matcher_close(matcher);
 }
 
-/* Who ended when events were lost is forgotten, though nobody told. */
+/* A process that ended during a loss of events is dropped without an exit event. */
 static void exits_that_were_lost(void **state)
 {
 	const struct matcher_config config = {.source = &fake_machine_own_source};
@@ -469,7 +476,7 @@ static void exits_that_were_lost(void **state)
 	matcher_events(matcher);
 	fake_machine.gone[2] = fake_machine.gone[3] = true;
 	fake_feed.until_ns += 2 * NS_PER_SECOND;
-	/* Nothing was lost: they will be told. */
+	/* No loss: exit events are still expected. */
 	matcher_events(matcher);
 	matcher_expire(matcher, UINT64_MAX);
 	assert_int_equal(matcher_processes(matcher, NULL), MACHINE_PIDS);
@@ -491,7 +498,7 @@ static uint64_t stat_of(const struct matcher *matcher, const char *name)
 	return tally_get(&tally, "stat", name);
 }
 
-/* Samples from before a process was heard of: it is read for them only if that may help. */
+/* A process is scanned for samples from before its first event only if the scan may help. */
 static void a_scan_tells_no_past(void **state)
 {
 	const struct matcher_config config = {.source = &fake_machine_own_source};
@@ -511,7 +518,7 @@ static void a_scan_tells_no_past(void **state)
 	matcher_close(matcher);
 }
 
-/* Lines on stderr about a lack of room, in two looks. */
+/* Count messages about missing room in two calls of matcher_refresh(). */
 static size_t complaints(struct matcher *matcher)
 {
 	int saved = dup(STDERR_FILENO);
@@ -532,7 +539,7 @@ static size_t complaints(struct matcher *matcher)
 	return lines;
 }
 
-/* Images without a number are counted, and one message reports them. */
+/* Refused images are counted, and one message reports them. */
 static void images_without_room(void **state)
 {
 	const struct matcher_config config = {.source = &fake_machine_source};
@@ -543,7 +550,7 @@ static void images_without_room(void **state)
 	fake_machine_tell_map(3, 0, 1, 1);
 	matcher_events(matcher);
 	image_table_fill(fake_machine.table, IMAGE_TABLE_ROOM);
-	/* Others would give their numbers back. */
+	/* Images without samples would give up their numbers. */
 	for (uint32_t i = 1; i < image_table_count(fake_machine.table); i++)
 		image_table_sampled(fake_machine.table, i);
 	assert_int_equal(complaints(matcher), 0);

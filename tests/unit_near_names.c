@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Names that are suggested for a name that does not exist. */
+/* Suggestions for a name that does not exist. */
 #include "tests/unit.h"
 
 #include <string.h>
@@ -16,7 +16,7 @@ static void assert_near(const char *wanted, const char *text)
 	struct near_names near;
 	char got[256];
 
-	/* The order in which names are offered makes no difference. */
+	/* The order in which names are added makes no difference. */
 	for (int backwards = 0; backwards < 2; backwards++) {
 		size_t count = sizeof(all) / sizeof(all[0]);
 
@@ -44,7 +44,7 @@ static void suggestions(void **state)
 	assert_near("", "");
 }
 
-/* Names from outside are printed to terminals, and texts may be long. */
+/* Names from files are printed safely to terminals, and texts may be long. */
 static void hostile_names(void **state)
 {
 	char name[4096], got[64];

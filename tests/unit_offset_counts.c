@@ -8,7 +8,7 @@
 #include "daemon/collect/offset_counts.h"
 #include "lib/u64_map.h"
 
-/* As random offsets are in one kind of image. */
+/* The distribution of random offsets in one kind of image. */
 struct kind {
 	const char *name;
 	uint64_t mask;
@@ -29,7 +29,7 @@ static uint64_t offset_of(const struct kind *kind, uint64_t *seed)
 	return (unit_random(seed) & kind->mask) + kind->base;
 }
 
-/* Compares with a hash map of the same counts. */
+/* Compare with a hash map of the same counts. */
 static void expect(const struct offset_counts *counts, struct offset_scratch *scratch,
 		   const struct u64_map *model)
 {
@@ -47,7 +47,7 @@ static void expect(const struct offset_counts *counts, struct offset_scratch *sc
 	}
 }
 
-/* Return: whether there was room. */
+/* Return: false if there was no room. */
 static bool add(struct offset_counts *counts, uint64_t offset, uint64_t count, bool may_grow)
 {
 	if (offset_counts_again(counts, offset, count) ||
@@ -74,14 +74,14 @@ static void one_follows_model(const struct kind *kind, size_t adds, uint64_t see
 			expect(&counts, &scratch, &model);
 	}
 	expect(&counts, &scratch, &model);
-	/* Full before it doubles. */
+	/* The table is full before it doubles. */
 	assert_true(counts.capacity <= 8 || counts.capacity <= 2 * u64_map_count(&model));
 	u64_map_deinit(&model);
 	offset_counts_deinit(&counts);
 	free(scratch.samples);
 }
 
-/* Around each size at which another way is taken. */
+/* Sizes around each change of the algorithm. */
 static void follows_model(void **state)
 {
 	static const size_t adds[] = {0,  1,  2,    7,	  8,	9,    23,   24,	  25,
@@ -95,7 +95,7 @@ static void follows_model(void **state)
 	}
 }
 
-/* Nothing that was there is refused, nothing is taken that there is no room for. */
+/* Without growth, known offsets are still counted and new ones without room are refused. */
 static void keeps_its_size_when_told(void **state)
 {
 	struct offset_counts counts;
@@ -131,7 +131,7 @@ static void keeps_its_size_when_told(void **state)
 	assert_int_equal(counts.count + 1, counts.capacity);
 	assert_true(refused > 50000);
 	expect(&counts, &scratch, &model);
-	/* And goes on when it may. */
+	/* It continues when growth is allowed. */
 	assert_true(add(&counts, UINT64_MAX, 1, true));
 	*u64_map_insert(&model, UINT64_MAX) += 1;
 	expect(&counts, &scratch, &model);
@@ -140,7 +140,7 @@ static void keeps_its_size_when_told(void **state)
 	free(scratch.samples);
 }
 
-/* Who knows how it begins can make all searches begin in one place. */
+/* An attacker that knows the start of searches can make all of them begin at one place. */
 static void is_not_slowed_on_purpose(void **state)
 {
 	struct offset_counts counts;
@@ -151,7 +151,7 @@ static void is_not_slowed_on_purpose(void **state)
 	(void)state;
 	assert_int_equal(offset_counts_init(&counts), 0);
 	known = counts.multiplier;
-	/* Each round doubles the bits that are right. */
+	/* Each round doubles the number of correct bits. */
 	for (i = 0; i < 6; i++)
 		inverse *= 2 - known * inverse;
 	assert_int_equal(known * inverse, 1);

@@ -10,8 +10,8 @@
 #include "lib/online_cpus.h"
 
 /*
- * What was told, one letter and a number each; @refuse: a CPU that cannot come;
- * @stands: one whose events do not count any more.
+ * Calls so far, one letter and a number each; @refuse: a CPU that cannot be opened; @stands: one
+ * with events that no longer count.
  */
 struct told {
 	char text[64];
@@ -46,7 +46,7 @@ static bool stands(void *context, uint32_t cpu)
 	return cpu == told->stands;
 }
 
-/* As sysfs would say next. */
+/* Set the next contents of the sysfs file. */
 static void set_online(const struct online_cpus *cpus, const char *list)
 {
 	assert_int_equal(ftruncate(cpus->fd, 0), 0);
@@ -79,21 +79,23 @@ static void tells_who_comes_and_goes(void **state)
 	set_online(&cpus, "0,2-4\n");
 	assert_string_equal(follow(&cpus, &told), "-1 +3 +4 ");
 	assert_false(online_cpus_has(&cpus, 3));
-	/* It is tried again, and did not come, so that it cannot go. */
+	/* The refused CPU is retried; it was not opened, so it is not closed. */
 	assert_string_equal(follow(&cpus, &told), "+3 ");
 	set_online(&cpus, "0\n");
 	assert_string_equal(follow(&cpus, &told), "-2 -4 ");
-	/* What cannot be read changes nothing. */
+	/* An unreadable list changes nothing. */
 	set_online(&cpus, "x\n");
 	assert_string_equal(follow(&cpus, &told), "unreadable");
 	assert_true(online_cpus_has(&cpus, 0));
-	/* Beyond what was there room for. */
+	/* A CPU number beyond the table is ignored. */
 	set_online(&cpus, "0,9\n");
 	assert_string_equal(follow(&cpus, &told), "");
 	fclose(file);
 }
 
-/* The list alone does not tell of a CPU that went and came between two looks. */
+/*
+ * A CPU that was offline between two looks is detected by its events, which are read once a second.
+ */
 static void asks_the_events_once_a_second(void **state)
 {
 	struct online_cpus cpus = {.end = 4};
@@ -109,12 +111,12 @@ static void asks_the_events_once_a_second(void **state)
 	assert_string_equal(follow(&cpus, &told), "");
 	cpus.asked_ns = 0;
 	assert_string_equal(follow(&cpus, &told), "-1 +1 ");
-	/* One that cannot come yet is tried again, as ever. */
+	/* A CPU that cannot be opened yet is retried as usual. */
 	cpus.asked_ns = 0;
 	told.refuse = 1;
 	assert_string_equal(follow(&cpus, &told), "-1 +1 ");
 	assert_string_equal(follow(&cpus, &told), "+1 ");
-	/* Who was not there is not asked. */
+	/* Events of an absent CPU are not read. */
 	cpus.asked_ns = 0;
 	told.refuse = 9;
 	assert_string_equal(follow(&cpus, &told), "+1 ");

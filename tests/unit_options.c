@@ -20,12 +20,12 @@ static struct options options;
 
 static void begin(bool stop_at_operand)
 {
-	optind = 0; /* glibc: forget what was read before */
+	optind = 0; /* glibc: reset getopt() */
 	options_init(&options, "prog", stop_at_operand);
 	options_add(&options, entries, sizeof(entries) / sizeof(*entries));
 }
 
-/* The words of a text as main() gets them, "prog" before them. Good until the next call. */
+/* Split a text into arguments as for main(), after "prog". Valid until the next call. */
 static char **command_line(const char *text, int *argc)
 {
 	static char copy[128];
@@ -127,7 +127,7 @@ static void help_shows_each_option_once(void **state)
 	free(text);
 }
 
-/* Of a long synopsis, summary and help; a line that fits stays as it is. */
+/* Long synopses, summaries and help texts are wrapped; a line that fits is unchanged. */
 static void help_fits_a_terminal(void **state)
 {
 	static const struct option_entry wordy = {

@@ -12,7 +12,7 @@
 #define RUN_FAILED (-7)
 #define DELIVERY_FAILED 42
 
-/* @results: that were made and not discarded yet; @unclean: a result was not all zero */
+/* @results: results made and not discarded yet; @unclean: a result was not zero-initialised */
 struct scene {
 	size_t fail_run;
 	size_t fail_delivery;
@@ -120,7 +120,7 @@ static void test_ends_at_failures(void **state)
 		assert_int_equal(work(&scene, 500, thread_counts[t], NEVER, 30), DELIVERY_FAILED);
 		assert_true(scene.delivered == 31);
 		assert_true(atomic_load(&scene.run) < 500);
-		/* The first in order counts, not the first in time. */
+		/* The first failure in order counts, not the first in time. */
 		assert_int_equal(work(&scene, 500, thread_counts[t], 31, 30), DELIVERY_FAILED);
 		assert_int_equal(work(&scene, 500, thread_counts[t], 30, 31), RUN_FAILED);
 	}

@@ -13,10 +13,10 @@
 #define PIECE_NS 100000
 
 /*
- * A machine whose samples cost @cost_ns. One piece in @spacing has a sample;
- * @jitter: permille of noise either way; @drift: permille by which the clock
- * slows down over all pieces; @outliers, @preempted: percent of pieces that take
- * three times as long, the latter are marked.
+ * A simulated machine with a cost of @cost_ns per sample. One piece in @spacing has a sample;
+ * @jitter: permille of noise either way; @drift: permille by which the clock slows down over all
+ * pieces; @outliers, @preempted: percent of pieces that take three times as long; preempted ones
+ * are marked.
  */
 struct machine {
 	uint64_t seed, cost_ns;
@@ -89,7 +89,7 @@ static void without_noise_the_cost_is_exact(void **state)
 		assert_int_equal(found.ns, machine.cost_ns);
 		assert_int_equal(found.low_ns, machine.cost_ns);
 		assert_int_equal(found.high_ns, machine.cost_ns);
-		assert_true(machine.done < 1000); /* ends when it knows enough */
+		assert_true(machine.done < 1000); /* ends when it has enough pieces */
 	}
 }
 
@@ -140,7 +140,7 @@ static void given_periods_are_obeyed(void **state)
 	overhead_fit(&list, GHZ, 1, &cost);
 	assert_memory_equal(&list, &before, sizeof(list));
 	assert_true(cost < NS_PER_MS);
-	/* Of a mixed list only the others change. */
+	/* In a mixed list only events without a given period change. */
 	assert_int_equal(
 		event_list_parse(&list, "cycles:60000-64000,cpu-clock,cache-misses", GHZ, NULL), 0);
 	event_list_set_rate(&list, GHZ, 520);
@@ -150,7 +150,7 @@ static void given_periods_are_obeyed(void **state)
 	assert_int_equal(list.event[2].period_max, 655360);
 }
 
-/* A gigahertz and cycles every 62,000: 16129 a second; the clock 10,000. */
+/* 1 GHz and cycles every 62,000: 16129 per second; the clock 10,000. */
 static void the_expected_cost_is_told(void **state)
 {
 	struct event_list list;
@@ -167,7 +167,7 @@ static void the_expected_cost_is_told(void **state)
 	assert_int_equal(overhead_expected(&list, GHZ, 10000), 10);
 }
 
-/* Noise of a fifth changes nothing; a single look neither; what lasts is followed. */
+/* Noise of 20% and single measurements change nothing; a lasting change is followed. */
 static void changes_that_last_are_followed(void **state)
 {
 	struct overhead_watch watch = {.seen = 0};
@@ -181,7 +181,7 @@ static void changes_that_last_are_followed(void **state)
 	for (int i = 0; i < 100000; i++) {
 		uint64_t cost = fitted - fitted / 5 + unit_random(&seed) % (fitted * 2 / 5);
 
-		/* Now and then one that is far off. */
+		/* Occasionally an outlier. */
 		if (i % 3 == 0)
 			cost = unit_random(&seed) % (10 * fitted);
 		assert_int_equal(overhead_watch_note(&watch, fitted, cost), 0);
@@ -198,12 +198,12 @@ static void changes_that_last_are_followed(void **state)
 			assert_int_equal(fitted, now);
 	}
 	assert_int_equal(changes, 10);
-	/* The first cost that is known at all. */
+	/* The first known cost. */
 	watch = (struct overhead_watch){.seen = 0};
 	assert_int_equal(overhead_watch_note(&watch, 0, 7000), 7000);
 }
 
-/* The clock can be sampled everywhere: whatever it costs, the rate is one we allow. */
+/* The clock can be sampled on every machine: the rate is allowed for any measured cost. */
 static void this_machine_is_measured(void **state)
 {
 	struct event_list list;
@@ -217,8 +217,8 @@ static void this_machine_is_measured(void **state)
 }
 
 /*
- * The kernel's rule: the n-th sample in a tick throttles, n = limit / HZ
- * rounded up. Evenly spaced samples at the safe rate, at any phase.
+ * The kernel's rule: the n-th sample in a tick throttles, n = limit / HZ rounded up. Evenly spaced
+ * samples at the safe rate are not throttled at any phase.
  */
 static void half_the_limit_is_not_throttled(void **state)
 {

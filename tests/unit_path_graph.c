@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Paths of random graphs: each has a number of its own, the numbers are all that there
- * are, a number tells the path; and however control goes, the register says at each end of
- * a path which it was.
+ * Paths of random graphs: each path has a unique number, all numbers are used, and a number decodes
+ * to its path. On any walk, the register holds the number of the path at each of its ends.
  */
 #include "tests/unit.h"
 
@@ -18,9 +17,9 @@
 #define WAYS_MAX 512
 #define PATHS_MAX 20000
 #define LIMIT 64
-#define PART 12 /* paths from a node on, with PARTS */
+#define PART 12 /* paths starting at a node, with PARTS */
 
-/* A graph without code. @breaks: of each node, the call that ends it ends paths. */
+/* A graph without code. @breaks: for each node, true if the call at its end ends paths. */
 struct fixture {
 	struct count_graph counts;
 	struct count_node nodes[400];
@@ -66,7 +65,7 @@ static int create(struct path_graph *graph, struct fixture *fixture, uint32_t mo
 	return r;
 }
 
-/* Some nodes end with a call, some are hubs, some ways lead back, or out. */
+/* Make a random graph: some nodes end with a call, some are hubs, some edges lead back or out. */
 static void make(struct fixture *fixture, uint64_t *seed)
 {
 	uint32_t count = 1 + (uint32_t)(unit_random(seed) % NODES_MAX);
@@ -101,7 +100,7 @@ static void make(struct fixture *fixture, uint64_t *seed)
 	}
 }
 
-/* The ways of a path are those that its number stands for. */
+/* Check that the number decodes to the edges of the path. */
 static void check_decoded(const struct path_graph *graph, uint32_t number, uint32_t start,
 			  const uint32_t *ways, uint32_t count)
 {
@@ -167,30 +166,30 @@ static void check_numbers(const struct path_graph *graph)
 	free(it.seen);
 }
 
-/* The program: what is done to the register on each way, as code would. */
+/* A simulated program: updates the register on each edge as the generated code would. */
 struct machine {
 	uint32_t reg;
 	uint32_t start;
 	uint32_t ways[WAYS_MAX];
 	uint32_t count;
-	uint32_t counted; /* how often this path was */
+	uint32_t counted; /* number of times this path was counted */
 	enum path_way_kind as;
 	uint32_t number;
-	bool told; /* it is this path's */
+	bool told; /* the number is that of this path */
 	uint64_t ended;
-	uint64_t spent; /* times that the register was changed */
+	uint64_t spent; /* number of updates of the register */
 	const struct count_edge *edges;
-	bool changed;	/* the word was, since the procedure was called, or may have been */
-	bool taken;	/* it is known that it is nobody else's */
-	uint64_t fresh; /* times that it was not changed when the procedure was left */
-	uint64_t *seed; /* NULL: nobody comes in between */
-	uint32_t older; /* what the register once was */
-	bool lost;	/* it is no path's */
-	bool stale;	/* it may be another one's */
+	bool changed;	/* true if the word may have been changed since the entry. */
+	bool taken;	/* true if no other activation can use the word. */
+	uint64_t fresh; /* number of exits with an unchanged word. */
+	uint64_t *seed; /* NULL: no other activations interfere. */
+	uint32_t older; /* an earlier value of the register. */
+	bool lost;	/* true if it belongs to no path. */
+	bool stale;	/* true if it may belong to another activation. */
 	uint64_t lost_ends;
 };
 
-/* The register was another one's meanwhile. */
+/* Another activation used the register meanwhile. */
 static void come_between(struct machine *machine, const struct path_graph *graph, uint32_t node)
 {
 	if (machine->seed == NULL || node == PATH_NONE || graph->known[node])
@@ -211,7 +210,7 @@ static void come_between(struct machine *machine, const struct path_graph *graph
 	}
 }
 
-/* There is room for what the register is, and it is no path's if it is nowhere. */
+/* Check that the number is in range, and belongs to no path if the register is invalid. */
 static void check_range(struct machine *machine, const struct path_graph *graph, uint32_t number)
 {
 	int64_t at = (int64_t)(int32_t)number + graph->range.below;
@@ -234,7 +233,7 @@ static void count(struct machine *machine, const struct path_graph *graph,
 	machine->counted++;
 }
 
-/* It has been counted, once, as what it was, if there is anything of it. */
+/* Check that a path was counted exactly once and as its kind, unless it is empty. */
 static void end(struct machine *machine, const struct path_graph *graph, const struct path_way *way)
 {
 	assert_int_equal(machine->counted, way->empty ? 0 : 1);
@@ -252,7 +251,7 @@ static void end(struct machine *machine, const struct path_graph *graph, const s
 	machine->reg = 0xdeadbeef;
 }
 
-/* However an activation goes, it takes the word before it changes it, and says so in the end. */
+/* Check that an activation takes the word before changing it, and releases it at its end. */
 static void check_word(struct machine *machine, const struct path_way *way)
 {
 	if (way->kind == PATH_START) {
@@ -290,14 +289,14 @@ static void pass(struct machine *machine, const struct path_graph *graph, uint32
 	if (way->change == PATH_ADD)
 		machine->reg += way->number;
 	machine->spent += way->change != PATH_KEEP;
-	/* Where it is known, whatever is in the register must not matter. */
+	/* Where the number is known, the contents of the register must not matter. */
 	if (way->to != PATH_NONE && graph->known[way->to])
 		machine->reg = 0xdeadbeef;
 }
 
 static uint64_t left_fresh;
 
-/* @disturbed: somebody comes in between. Return: paths that ended, or that were lost. */
+/* @disturbed: other activations interfere. Return: the number of paths that ended, or were lost. */
 static uint64_t walk(const struct path_graph *graph, const struct fixture *fixture, uint64_t *seed,
 		     bool disturbed)
 {
@@ -309,7 +308,7 @@ static uint64_t walk(const struct path_graph *graph, const struct fixture *fixtu
 		uint32_t way;
 
 		if (node == PATH_NONE || unit_random(seed) % 50 == 0) {
-			/* entered, or an exception caught: what was under way never ends */
+			/* entry or a caught exception: the current path never ends */
 			way = behind + (uint32_t)(unit_random(seed) % (graph->way_count - behind));
 			machine.counted = machine.count = 0;
 		} else if (graph->first[node] == graph->first[node + 1]) {
@@ -356,7 +355,7 @@ static void test_random_graphs(void **state)
 	assert_true(largest > 100);
 }
 
-/* Ball and Larus' example: A to F, six paths, five ways with values. */
+/* Ball and Larus' example: A to F, six paths, five edges with values. */
 static void test_known(void **state)
 {
 	struct fixture fixture;
@@ -382,14 +381,14 @@ static void test_known(void **state)
 	check_numbers(&graph);
 	for (uint32_t w = 0; w < graph.way_count; w++)
 		changes += graph.ways[w].change != PATH_KEEP;
-	/* A-C, B-C, B-D make it known; then one of two ways from D, or from E. */
+	/* A-C, B-C, B-D make it known; then one of two edges from D, or from E. */
 	assert_true(changes <= 4);
 	assert_true(graph.known[0] && graph.known[1]);
 	assert_false(graph.known[3] || graph.known[5]);
 	path_graph_deinit(&graph);
 }
 
-/* Of two ways that meet, and part no more, each counts: unless a call is behind. */
+/* Two edges that merge without a later branch are both counted early, unless a call follows. */
 static void test_early(void **state)
 {
 	(void)state;
@@ -432,7 +431,7 @@ static void test_early(void **state)
 	}
 }
 
-/* A chain of diamonds, by the one side of each twice as often as by the other. */
+/* Make a chain of diamonds; one side of each has twice the frequency of the other. */
 static void make_diamonds(struct fixture *fixture, uint32_t count)
 {
 	memset(fixture, 0, sizeof(*fixture));
@@ -448,7 +447,7 @@ static void make_diamonds(struct fixture *fixture, uint32_t count)
 	add(fixture, 3 * count, COUNT_OUTSIDE, COUNT_LEAVE, 1);
 }
 
-/* Where it would be too many unlikely ways are cut: likely ones more seldom. */
+/* If there are too many paths, unlikely edges are cut, and likely ones less often. */
 static void test_parts(void **state)
 {
 	struct fixture fixture;
@@ -471,7 +470,7 @@ static void test_parts(void **state)
 	}
 }
 
-/* A chain of diamonds has 2^@count paths: it is cut, and walks still are told. */
+/* A chain of diamonds has 2^@count paths: the graph is cut, and walks still decode. */
 static void test_many_paths(void **state)
 {
 	static const uint32_t counts[] = {10, 24, 25, 27, 28, 29, 60, 130};
@@ -497,7 +496,7 @@ static void test_many_paths(void **state)
 	}
 }
 
-/* Calls that lead to a node do not end a path there. */
+/* Return true if a call returns to the node; such an edge does not end a path. */
 static bool is_called_back(const struct path_graph *graph, uint32_t node)
 {
 	for (uint32_t w = 0; w < graph->way_count; w++) {
@@ -507,7 +506,7 @@ static bool is_called_back(const struct path_graph *graph, uint32_t node)
 	return false;
 }
 
-/* If ways into loops end paths the register is not needed where turns begin. */
+/* If edges into loops end paths, the register is not needed at the start of iterations. */
 static void test_loops(void **state)
 {
 	uint64_t seed = 4, ended = 0, fewer = 0, changes[2] = {0};
@@ -541,7 +540,7 @@ static void test_loops(void **state)
 	assert_true(changes[1] < changes[0]);
 }
 
-/* As many as are asked for: what is cut is told as what it is. */
+/* The number of paths is limited, and cut paths decode correctly. */
 static void test_limit(void **state)
 {
 	uint64_t seed = 3, cut = 0;

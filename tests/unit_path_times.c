@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Times of paths: buckets, files (also damaged ones), the order of paths and what two runs
- * have in common.
+ * Times of paths: buckets, files (including damaged ones), the order of paths, and the overlap of
+ * two runs.
  */
 #include "tests/unit.h"
 
@@ -42,7 +42,7 @@ static void make_procedure(struct paths_procedure *procedure, uint64_t address)
 			(struct path_way){.kind = PATH_END, .to = PATH_NONE, .value = i};
 }
 
-/* Procedures of one node from which many ways lead out: path i is way i. */
+/* Make procedures of one node with many outgoing edges: path i is edge i. */
 static void make_map(struct paths_map *map)
 {
 	*map = (struct paths_map){
@@ -76,7 +76,7 @@ static void put_time(struct variation_area *area, uint32_t path, uint64_t time)
 	entry->buckets[variation_bucket(time)]++;
 }
 
-/* As a program would have left it. */
+/* Write a file as a program would. */
 static void write_file(const char *path, const struct variation_area *area)
 {
 	static uint8_t page[PROFILE_LAYOUT_PAGE];
@@ -134,11 +134,11 @@ static void test_buckets(void **state)
 	}
 }
 
-/* The runtime's counters of checks are beside the thread's word. */
+/* The runtime's counters of checks are next to the thread's word. */
 static __thread int32_t
 	slot[PROFILE_LAYOUT_SLOT_CHECKS / sizeof(int32_t) + PROFILE_LAYOUT_COUNTERS];
 
-/* @flags: of the processor, meanwhile */
+/* @flags: flags of the processor during the call */
 static void record_path(struct variation_area *area, uint32_t path, uint64_t time, uint64_t flags)
 {
 	struct profile_layout_state state = {.parameters = {[VARIATION_CHECKS] = 100}};
@@ -162,7 +162,7 @@ static void record(struct variation_area *area, uint64_t time, uint64_t flags)
 	record_path(area, 3, time, flags);
 }
 
-/* All are one behind the other, and what there is no room for is counted. */
+/* Entries are stored one after another, and paths without room are counted. */
 static void test_room(void **state)
 {
 	const uint32_t more = 50;
@@ -191,7 +191,7 @@ static void test_room(void **state)
 	free(area);
 }
 
-/* A path of some cycles takes a few minutes to be timed as often as 32 bits can count. */
+/* Timing a path of a few cycles overflows a 32-bit count after a few minutes. */
 static void test_many_times(void **state)
 {
 	struct variation_area *area = new_area();
@@ -224,7 +224,7 @@ static const struct variation_entry *watched;
 static struct variation_entry moments[MOMENTS];
 static size_t moment_count;
 
-/* What is there now, if that is new. */
+/* Record the current state if it is new. */
 static void look(int number)
 {
 	(void)number;
@@ -234,7 +234,7 @@ static void look(int number)
 	moments[moment_count++] = *watched;
 }
 
-/* A program may be killed at any instruction, and read while it runs. */
+/* The area is readable at any instruction: a program may be killed, and read while it runs. */
 static void test_any_time(void **state)
 {
 	const struct sigaction action = {.sa_handler = look}, usual = {.sa_handler = SIG_DFL};
@@ -284,7 +284,7 @@ static void test_order(void **state)
 		put_time(area, 5, 1000);
 		put_time(area, 5, 1001);
 	}
-	/* The other procedure's are before and behind. */
+	/* Paths of the other procedure, before and after these. */
 	for (int i = 0; i < 3; i++) {
 		put_time(area, 0, 60);
 		put_time(area, 15, 61);
@@ -332,7 +332,7 @@ static void test_order(void **state)
 	free(area);
 }
 
-/* Each path with two times, of which the second is @above(path) later. */
+/* Time each path twice; the second time is @above(path) longer. */
 static void make_run(struct variation_profile *profile, struct variation_listing *listing,
 		     const struct paths_map *map, uint64_t (*above)(uint32_t path))
 {
@@ -378,7 +378,7 @@ static void test_stability(void **state)
 	assert_int_equal(opposite.common, 0);
 	assert_int_equal(opposite.both, PATHS);
 	assert_true(fabs(opposite.correlation + 1) < 1e-9);
-	/* Paths 0 .. 9 are the other's first: 450 of the run's 4000 + 1900 cycles. */
+	/* Paths 0 .. 9 are the first ones of the other run: 450 of the run's 4000 + 1900 cycles. */
 	assert_true(fabs(opposite.other[0] - 450.0 / 5900) < 1e-9);
 	assert_true(fabs(opposite.own[0] - 1450.0 / 5900) < 1e-9);
 	for (int i = 0; i < 2; i++) {
@@ -388,7 +388,7 @@ static void test_stability(void **state)
 	paths_map_deinit(&map);
 }
 
-/* Whatever is in a file: what is taken from it is possible, and the rest is counted. */
+/* For any contents of a file, accepted times are possible, and the rest is counted. */
 static void test_damage(void **state)
 {
 	struct variation_area *area = new_area();

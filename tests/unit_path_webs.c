@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Where a path's number is: code with known answers. */
+/* Location of a path's number, for code with known answers. */
 #include "analysis/graph/cfg_create.h"
 #include "tests/unit.h"
 
@@ -15,13 +15,15 @@
 #define CALL 0xe8, 0, 1, 0, 0
 #define RETURN 0xc3
 
-/* All have two places where ways part and meet again, so four paths; behind the first the number is
- * needed. */
+/*
+ * All examples have two branches that merge again, so four paths; the number is needed after the
+ * first one.
+ */
 static const struct example {
 	const char *what;
 	uint8_t code[40];
 	size_t bytes;
-	uint16_t changed; /* as callers know */
+	uint16_t changed; /* as known to callers */
 	uint8_t where;
 } examples[] = {
 	{"a register has no use any more",

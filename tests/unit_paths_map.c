@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The map of a program that counts paths comes back as it was made; one that is damaged is
- * refused, or tells of other paths, but never of memory that is not its own.
+ * The map of a program that counts paths is read back as it was written. A damaged map is refused,
+ * or describes other paths, but never causes invalid memory accesses.
  */
 #include "analysis/graph/cfg_create.h"
 #include "instrument/paths/path_numbering.h"
@@ -112,7 +112,7 @@ static void test_round(void **state)
 	paths_map_deinit(&map);
 }
 
-/* Whatever paths were counted by a map, a listing is made of them or they are refused. */
+/* For any counted paths of a map, a listing is made or the paths are refused. */
 static void list_any(const struct paths_map *map, uint64_t *seed)
 {
 	struct paths_profile profile = {0};

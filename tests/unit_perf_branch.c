@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Edges of the perf source: samples are made of real programs' registers, the
- * edges found in them are those that the programs then take.
+ * Edges of the perf source: samples are made from the registers of real programs, and the predicted
+ * edges are those that the programs then take.
  */
 #include "tests/unit.h"
 
@@ -35,7 +35,7 @@ struct record {
 	uint64_t registers[REGISTERS];
 };
 
-/* What is executed has been fetched. */
+/* Touch memory, so that it is resident like executed code. */
 static void touch(const void *at)
 {
 	(void)*(const volatile uint8_t *)at;
@@ -46,7 +46,7 @@ struct tally {
 	uint32_t visits, wrong, ended;
 };
 
-/* In the order of perf's numbers: see asm/perf_regs.h. */
+/* In the order of perf's register numbers: see asm/perf_regs.h. */
 static struct record record_of(pid_t pid, const struct user_regs_struct *regs)
 {
 	struct record record = {
@@ -62,7 +62,7 @@ static struct record record_of(pid_t pid, const struct user_regs_struct *regs)
 	return record;
 }
 
-/* As the BPF program takes it. */
+/* Make a snapshot like the BPF program. */
 static void snapshot_of(struct branch_snapshot *snapshot, pid_t pid,
 			const struct user_regs_struct *regs)
 {
@@ -90,11 +90,11 @@ static void snapshot_of(struct branch_snapshot *snapshot, pid_t pid,
 	}
 }
 
-/* What became of an edge that was foretold. */
+/* Outcome of a predicted edge. */
 enum outcome {
 	TAKEN,
 	NOT_TAKEN,
-	ENDED, /* the program did, or could not be stepped: nobody knows */
+	ENDED, /* the program ended or could not be stepped: unknown */
 };
 
 static enum outcome outcome_of(pid_t pid, struct user_regs_struct *regs,
@@ -111,7 +111,7 @@ static enum outcome outcome_of(pid_t pid, struct user_regs_struct *regs,
 	return regs->rip == edge->to ? TAKEN : NOT_TAKEN;
 }
 
-/* Does the program come to each branch, and go there? */
+/* Check that the program reaches each branch and takes its predicted edge. */
 static enum outcome follow(pid_t pid, struct user_regs_struct *regs,
 			   const struct interpret_edge *edges, uint32_t count)
 {
@@ -130,7 +130,7 @@ static enum outcome follow(pid_t pid, struct user_regs_struct *regs,
 	return outcome;
 }
 
-/* The registers alone lead no other way, nor further, than registers and memory. */
+/* Registers alone give the same edges as registers and memory, or fewer. */
 static bool visit(void *context, pid_t pid, const struct user_regs_struct *stopped)
 {
 	struct tally *tally = context;
@@ -187,12 +187,12 @@ static void edges_are_taken(void **state)
 	assert_true(tally.ended * 100 <= tally.visits);
 	assert_true(tally.branch.found * 5 >= tally.branch.tried);
 	assert_true(tally.followed.found * 2 >= tally.followed.tried);
-	/* 1.30 times as many on average, 0.03 from run to run: programs stop where they will */
+	/* 1.30 times as many on average, 0.03 from run to run: programs stop at random */
 	assert_true(tally.followed.found * 20 >= tally.branch.found * 23);
 	assert_true(tally.followed.edges >= tally.followed.found * 2);
 }
 
-/* Records that are short, of a 32-bit program or of a process that has ended give nothing. */
+/* Records that are short, of a 32-bit program, or of a process that has ended give no edges. */
 static void refuses_what_is_not_there(void **state)
 {
 	static const struct user_regs_struct regs = {.rip = 1};
@@ -217,7 +217,7 @@ static void refuses_what_is_not_there(void **state)
 	perf_branch_deinit(&branch);
 }
 
-/* A register that branches on what is on the stack is not asked. */
+/* A branch that depends on the stack is not predicted. */
 static void reads_no_stack(void **state)
 {
 	static const uint8_t code[] = {0x58, 0x85, 0xc0, 0x75, 0x00}; /* pop; test; jne */
@@ -237,13 +237,13 @@ static void reads_no_stack(void **state)
 	assert_true(perf_branch_find(&branch, 1, &record.sample, edges) >= 1);
 	assert_int_equal(edges[0].from, (uintptr_t)code + 3);
 	assert_int_equal(edges[0].to, (uintptr_t)code + 5);
-	/* If its PC is said to be exact, the registers are of somewhere else. */
+	/* If its PC is marked as exact, the registers are from another place. */
 	record.sample.header.misc = PERF_RECORD_MISC_USER | PERF_RECORD_MISC_EXACT_IP;
 	assert_int_equal(perf_branch_find(&branch, 1, &record.sample, edges), 0);
 	perf_branch_deinit(&branch);
 }
 
-/* It is in the snapshot, cut in two where pieces meet, and nowhere else any more. */
+/* The stack is read from the snapshot, also across two pieces, and not from memory. */
 static void snapshots_bring_the_stack(void **state)
 {
 	static const uint8_t code[] = {0x58, 0x85, 0xc0, 0x75, 0x00}; /* pop; test; jne */
@@ -258,7 +258,7 @@ static void snapshots_bring_the_stack(void **state)
 
 	(void)state;
 	touch(code);
-	snapshot.piece[1].bytes[3] = 1; /* of the upper half of what is popped */
+	snapshot.piece[1].bytes[3] = 1; /* of the upper half of the popped value */
 	for (size_t i = 0; i < 3; i++) {
 		uint64_t stuck;
 		uint32_t count;
@@ -271,7 +271,7 @@ static void snapshots_bring_the_stack(void **state)
 	perf_branch_deinit(&branch);
 }
 
-/* Code, as a program's: a private mapping of a file. */
+/* Map code like a program: a private mapping of a file. */
 static void code_map(void *at, const uint8_t *code, size_t bytes)
 {
 	char name[] = "/tmp/unit_perf_branch.XXXXXX";
@@ -284,7 +284,7 @@ static void code_map(void *at, const uint8_t *code, size_t bytes)
 	touch(at);
 }
 
-/* What was read stays as it was until something else may be mapped; it need not be there. */
+/* Code is read once per version of the mappings, and need not be readable afterwards. */
 static void code_is_read_once_a_version(void **state)
 {
 	static const uint8_t jumps[][4] = {{0x85, 0xc0, 0x75, 0x10}, {0x85, 0xc0, 0x74, 0x20}};
@@ -313,7 +313,7 @@ static void code_is_read_once_a_version(void **state)
 	perf_branch_deinit(&branch);
 }
 
-/* What is not in memory is not waited for: its file system may never bring it. */
+/* Code that is not in memory is not waited for: its file system may never provide it. */
 static void fetches_nothing(void **state)
 {
 	static const uint8_t code[] = {0x85, 0xc0, 0x75, 0x00}; /* test; jne */
@@ -336,7 +336,7 @@ static void fetches_nothing(void **state)
 	perf_branch_deinit(&branch);
 }
 
-/* A process whose first thread has ended goes on, and its code is where it was. */
+/* A process with an ended first thread continues, and its code is readable. */
 static void reads_what_other_threads_have(void **state)
 {
 	static const uint8_t code[] = {0x85, 0xc0, 0x75, 0x00}; /* test; jne */
@@ -359,7 +359,7 @@ static void reads_what_other_threads_have(void **state)
 	perf_branch_deinit(&branch);
 }
 
-/* Who has so much mapped, or changes it so often, that it takes long to read must wait. */
+/* A process with many or frequently changed mappings, which take long to read, must wait. */
 static void mappings_take_no_more_than_their_time(void **state)
 {
 	static const uint8_t code[] = {0x85, 0xc0, 0x75, 0x00}; /* test; jne */
@@ -378,7 +378,7 @@ static void mappings_take_no_more_than_their_time(void **state)
 		branch.read_ns = PERF_BRANCH_READ_NS - 1;
 		branch.tried = branch.untried = 0;
 		count = perf_branch_find(&branch, 1, &record.sample, edges);
-		/* What has been read is known, whatever it took. */
+		/* Code already read is used, however long reading took. */
 		count += perf_branch_find(&branch, 1, &record.sample, edges) >= 1;
 		assert_true(branch.read_ns >= PERF_BRANCH_READ_NS);
 		perf_branch_find(&branch, 2, &record.sample, edges);
@@ -392,7 +392,7 @@ static void mappings_take_no_more_than_their_time(void **state)
 		branch.read_ns = 0;
 		branch.wait_ns = PERF_BRANCH_WAIT_NS;
 		branch.untried = 0;
-		/* Nor is code of a process that is known read any more. */
+		/* Further code of a known process is not read either. */
 		memset(branch.process[0].blocks, 0, sizeof(branch.process[0].blocks));
 		count = perf_branch_find(&branch, 1, &record.sample, edges);
 		perf_branch_find(&branch, 3, &record.sample, edges);
@@ -400,13 +400,13 @@ static void mappings_take_no_more_than_their_time(void **state)
 	assert_int_equal(count, 0);
 	assert_int_equal(branch.untried, 1);
 	branch.read_second--;
-	branch.wait_ns = UINT64_MAX; /* is of another second */
+	branch.wait_ns = UINT64_MAX; /* of another second */
 	assert_true(perf_branch_find(&branch, 2, &record.sample, edges) >= 1);
 	assert_int_equal(branch.untried, 1);
 	perf_branch_deinit(&branch);
 }
 
-/* Never called. */
+/* Only used as code of a file; never called. */
 extern uint8_t code_of_file[], branch_of_file[];
 __asm__(".text\n"
 	".globl code_of_file, branch_of_file\n"
@@ -417,7 +417,7 @@ __asm__(".text\n"
 	"	nop\n"
 	"1:	ret\n");
 
-/* Nothing writes there but we, as the kernel does for probes. */
+/* Write a byte of code, as the kernel does for probes. */
 static void byte_put(uint8_t *address, uint8_t byte)
 {
 	uint8_t *page = address - (uintptr_t)address % 4096;
@@ -427,7 +427,7 @@ static void byte_put(uint8_t *address, uint8_t byte)
 	assert_int_equal(mprotect(page, 4096, PROT_READ | PROT_EXEC), 0);
 }
 
-/* Breakpoints of our own probes, in pieces of a snapshot and in the process, hide no branch. */
+/* Breakpoints of the profiler's probes, in a snapshot or in the process, hide no branch. */
 static void probes_hide_no_branch(void **state)
 {
 	uintptr_t piece = (uintptr_t)code_of_file / SNAPSHOT_PIECE_BYTES * SNAPSHOT_PIECE_BYTES;
@@ -469,7 +469,7 @@ static void sample_take(void *context, const struct perf_sample *sample)
 		perf_branch_find(context, 1, sample, edges);
 }
 
-/* Branches on nothing but registers. */
+/* Branches that depend only on registers. */
 static __attribute__((noinline)) uint64_t spin(uint64_t seed)
 {
 	for (uint32_t i = 0; i < 1000000; i++)
@@ -477,7 +477,7 @@ static __attribute__((noinline)) uint64_t spin(uint64_t seed)
 	return seed;
 }
 
-/* What perf itself delivers is laid out as we think. */
+/* The layout of samples from perf is as expected. */
 static void samples_bring_registers(void **state)
 {
 	static const struct source_event event = {.type = PERF_TYPE_SOFTWARE,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Edges of perf's and BPF's sources: whose they are when they have been found. */
+/* Edges of the perf and BPF sources: attribution to a process after they were found. */
 #include "tests/unit.h"
 
 #include <unistd.h>
@@ -8,7 +8,7 @@
 #include "daemon/source/perf_slot.h"
 #include "daemon/source/source.h"
 
-/* Of those that samples bring, in the order of perf's numbers. */
+/* The registers in samples, in the order of perf's numbers. */
 enum {
 	REGISTER_PC = 8,
 	REGISTERS = 18
@@ -20,7 +20,7 @@ struct record {
 	uint64_t registers[REGISTERS];
 };
 
-/* What the map says of now; @untold: and when it has been told what has happened meanwhile */
+/* Current state of the map; @untold: its state after the pending events have been read */
 struct told {
 	uint32_t generation;
 	uint64_t since_ns;
@@ -65,8 +65,8 @@ static void behind_count(void *context, uint32_t cpu, const struct interpret_edg
 #define SAMPLED_NS 1000
 
 /*
- * What a process was at a sample is read only if it is known to be so still, and believed only
- * if it was so when it had been read.
+ * A process is read for a sample only if it is known to be unchanged since. The result is used only
+ * if this is still true after the read.
  */
 static void reads_what_is_known_to_be_there(void **state)
 {
@@ -94,7 +94,7 @@ static void reads_what_is_known_to_be_there(void **state)
 	};
 
 	(void)state;
-	/* What is not in memory is not read. */
+	/* Code that is not in memory is not read. */
 	(void)*(const volatile uint8_t *)code;
 	record.sample.time_ns = SAMPLED_NS;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * The ring's reader against a writer of our own: a memfd laid out as the
- * kernel lays a ring out.
- */
+/* The ring's reader with a simulated writer: a memfd with the kernel's layout of a ring. */
 #include "tests/unit.h"
 
 #include <errno.h>
@@ -60,7 +57,7 @@ static void put(struct fixture *fixture, const void *data, size_t bytes)
 	fixture->control->data_head = head + bytes;
 }
 
-/* A record whose bytes all depend on its number. */
+/* Write a record with contents that depend on its number. */
 static bool write_record(struct fixture *fixture, uint32_t number, uint16_t size)
 {
 	static uint8_t record[65536];
@@ -85,14 +82,14 @@ static void check_record(const struct perf_event_header *record, uint32_t number
 		assert_int_equal(bytes[i], (uint8_t)(number * 31 + 7));
 }
 
-/* As a thread does it (loader-hook/ring_reader.h): at any time, if @seed is not 0. */
+/* Collect like a reader thread (loader-hook/ring_reader.h): at random times if @seed is not 0. */
 static void collect(struct fixture *fixture, uint64_t *seed)
 {
 	if (*seed != 0 && unit_random(seed) % 8 == 0)
 		perf_ring_collect(fixture->ring);
 }
 
-/* Every record arrives once, whole and in order; some are put back, some were collected. */
+/* Every record arrives once, complete and in order; some are put back, some were collected. */
 static void records_arrive_if(uint64_t collected)
 {
 	uint32_t written = 0, seen = 0;
@@ -147,8 +144,10 @@ static void collected_records_arrive(void **state)
 	records_arrive_if(7);
 }
 
-/* Ten rings full of records wait in memory; which of them the kernel may have had no room after
- * is known from the place where the ring was full. */
+/*
+ * Ten rings full of records wait in memory. The place where the ring was full shows after which of
+ * them the kernel may have refused a record.
+ */
 static void collected_rings_are_pressed(void **state)
 {
 	enum {
@@ -182,12 +181,15 @@ static void collected_rings_are_pressed(void **state)
 	teardown(&fixture);
 }
 
-/* A ring that is nearly full may have refused a record, whoever has read how much of it. */
+/*
+ * A nearly full ring is reported as pressed, however much of it was read: it may have refused a
+ * record.
+ */
 static void pressed_rings_are_told(void **state)
 {
 	enum {
 		RECORD = 512,
-		LARGEST = 4200 /* bytes of a mapping's record, a little less */
+		LARGEST = 4200 /* slightly less than the bytes of a mapping's record */
 	};
 	struct fixture fixture;
 	uint32_t written, seen = 0;
@@ -209,7 +211,7 @@ static void pressed_rings_are_told(void **state)
 	perf_ring_consumed(fixture.ring);
 	assert_false(perf_ring_pressed(fixture.ring, true));
 	assert_false(perf_ring_pressed(fixture.ring, false));
-	/* While it is being read. */
+	/* During the read. */
 	assert_true(write_record(&fixture, 1, RECORD));
 	assert_non_null(perf_ring_next(fixture.ring));
 	while (write_record(&fixture, 2, RECORD))
@@ -220,7 +222,7 @@ static void pressed_rings_are_told(void **state)
 	teardown(&fixture);
 }
 
-/* What the kernel writes meanwhile belongs to the next batch. */
+/* Records written during a batch belong to the next one. */
 static void batches_end(void **state)
 {
 	struct fixture fixture;
@@ -264,7 +266,7 @@ static void malformed_sizes(void **state)
 		assert_int_equal(perf_ring_dropped(fixture.ring), 0);
 		assert_int_equal(fixture.control->data_tail, fixture.control->data_head);
 	}
-	/* A head further ahead than the ring is long, and one that is not aligned. */
+	/* A head further ahead than the size of the ring, and an unaligned one. */
 	fixture.control->data_head += fixture.bytes + 8;
 	assert_null(perf_ring_next(fixture.ring));
 	perf_ring_consumed(fixture.ring);
@@ -291,7 +293,7 @@ static void arguments(void **state)
 	perf_ring_close(NULL);
 }
 
-/* An event of this process; a CPU's that was offline is as one that is disabled. */
+/* An event of this process; a disabled event behaves like one of a CPU that was offline. */
 static void an_event_that_does_not_count_stands(void **state)
 {
 	const struct perf_event_attr attr = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a slot makes of its event's attributes and of what the kernel counts. */
+/* Attributes of a slot's event, and the kernel's counts read from it. */
 #include "tests/unit.h"
 
 #include <errno.h>
@@ -16,7 +16,7 @@
 
 #define RING_FD 1000000
 
-/* What the model of the kernel has: @values as read(2) gives them. */
+/* State of the simulated kernel: @values as returned by read(2). */
 static struct perf_event_attr opened;
 static uint64_t values[4];
 static bool broken, without_lost;
@@ -102,7 +102,7 @@ static void attributes_are_the_event_s(void **state)
 	assert_true(opened.exclude_user);
 	assert_false(opened.exclude_kernel);
 	perf_slot_close(&slot);
-	/* Nothing would be left. */
+	/* No privilege level would be left. */
 	config.user_only = true;
 	assert_int_equal(perf_slot_open(&slot, &config, NULL), -EACCES);
 	config.event = &event;
@@ -111,7 +111,7 @@ static void attributes_are_the_event_s(void **state)
 	perf_slot_close(&slot);
 }
 
-/* Of several events it may be any. */
+/* With several events it may be any of them. */
 static void what_is_missing_is_named(void **state)
 {
 	struct perf_slot_config config = {.event = &event, .ring_pages = 4};
@@ -128,7 +128,7 @@ static void what_is_missing_is_named(void **state)
 	refusal = 0;
 }
 
-/* Sums over all rings that a slot has had, whenever it was asked; never less. */
+/* Times are sums over all rings of a slot, at any time of reading, and never decrease. */
 static void times_only_grow(void **state)
 {
 	struct perf_slot_config config = {.event = &event, .ring_pages = 4};
@@ -152,7 +152,7 @@ static void times_only_grow(void **state)
 		running += step / 2;
 		lost += without_lost ? 0 : step / 3;
 		broken = unit_random(&seed) % 4 == 0;
-		perf_slot_read(&slot); /* when broken, the next one makes up for it */
+		perf_slot_read(&slot); /* when broken, the next read includes it */
 		if (!broken) {
 			assert_int_equal(slot.enabled_ns, enabled);
 			assert_int_equal(slot.running_ns, running);
@@ -184,7 +184,7 @@ static void record_put(struct perf_event_mmap_page *control, uint16_t size, uint
 	control->data_head += bytes;
 }
 
-/* What was no sample after all is lost by name, and no less than there may have been. */
+/* Invalid samples are counted as lost, at least as many as there may have been. */
 static void nonsense_is_counted(void **state)
 {
 	struct perf_slot slot = {.event = {.ring = NULL}};

@@ -72,7 +72,7 @@ static void periods_are_uniform_and_uncorrelated(void **state)
 	check_window(4, 1000, (1ULL << 40) - 1);
 }
 
-/* CPUs get consecutive seeds; their sequences must not move together. */
+/* CPUs get consecutive seeds; their sequences must not be correlated. */
 static void neighbouring_seeds_are_unrelated(void **state)
 {
 	struct period a, b;

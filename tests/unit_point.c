@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Code that borrows registers at a point and spoils all it was lent leaves what is live,
- * the red zone and the stack pointer as they were: it is run, with anything live.
+ * Code that borrows registers at a point and overwrites them preserves live registers, the red zone
+ * and the stack pointer. The code is executed with each set of live registers.
  */
 #include "tests/unit.h"
 
@@ -14,18 +14,18 @@
 #define ROUNDS 3000
 #define CODE_BYTES 4096
 #define STACK_WORDS 64
-/* Those of arithmetic, and the direction. */
+/* The arithmetic flags and the direction flag. */
 #define FLAGS 0xcd5
 #define OVERFLOW 0x800
 #define CARRY 0x001
 
-/* The 16 registers, with a stack of their own, and the flags behind. */
+/* The 16 registers, with a separate stack, and the flags. */
 struct machine {
 	uint64_t registers[16];
 	uint64_t flags;
 };
 
-/* Loads all registers from @machine, runs @code, and stores them. */
+/* Load all registers from @machine, run @code, and store the registers. */
 void run(struct machine *machine, const void *code);
 
 __asm__("	.text\n"
@@ -84,7 +84,7 @@ static void spoil(struct machine_code *code, unsigned int reg)
 static void make(struct machine_code *code, const struct point *point, uint32_t named,
 		 unsigned int count, bool flags)
 {
-	/* xor that sets other flags than most, and a jump through memory: no register is free */
+	/* xor that sets other flags than usual, and a jump through memory: no register is free */
 	static const uint8_t change[] = {0x48, 0x81, 0x04, 0x24, 0, 0, 0, 0x80};
 	uint8_t jump[] = {0xff, 0x25, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
 	const void *target = come_back;
@@ -187,7 +187,7 @@ static void test_borrow(void **state)
 	munmap(page, CODE_BYTES);
 }
 
-/* Free registers are taken as they are: nothing is put on the stack for them. */
+/* Free registers are used directly: no register is saved on the stack. */
 static void test_free_ones_cost_nothing(void **state)
 {
 	struct point point = {.free = 1U << MACHINE_RCX | 1U << MACHINE_RDX, .red_zone = true};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The policy simulator's models, against the store and against each other. */
+/* The policy simulator's models, compared with the store and among themselves. */
 #include "tests/trace_fixture.h"
 
 #include "tests/policy_pattern.h"
@@ -18,7 +18,7 @@ static void trace_make(struct policy_trace *trace, uint64_t seed, uint32_t sampl
 	unlink(path);
 }
 
-/* To the last hit, miss, eviction and flushed entry. */
+/* Check that all counts agree: hits, misses, evictions and flushed entries. */
 static void store_compare(const struct policy_trace *trace)
 {
 	struct policy policy = {
@@ -55,7 +55,7 @@ static void shipped_policy_is_the_stores(void **state)
 	policy_trace_deinit(&trace);
 }
 
-/* Hits of LRU by its definition: by the time of the last use. */
+/* Count the hits of LRU by its definition: the time of the last use. */
 static uint64_t lru_hits(const struct policy_stream *stream, const struct policy *policy)
 {
 	struct {
@@ -113,7 +113,7 @@ static void lru_is_lru(void **state)
 	policy_trace_deinit(&trace);
 }
 
-/* Whatever the policy: nothing is lost, nothing is found twice. */
+/* For every policy, no sample is lost and none is counted twice. */
 static void every_policy_adds_up(void **state)
 {
 	struct policy policy = {.entries = 128};
@@ -131,7 +131,10 @@ static void every_policy_adds_up(void **state)
 				policy.ways = ways[i];
 				policy.order = (enum policy_order)order;
 				policy.hash = &policy_hashes[hash];
-				/* Flushed after each sample: no hit, no eviction. */
+				/*
+				 * With a flush after each sample there are no hits and no
+				 * evictions.
+				 */
 				assert_int_equal(policy_run(&trace, &policy, 1, &counts), 0);
 				assert_int_equal(counts.misses, trace.samples);
 				assert_int_equal(counts.evictions, 0);
@@ -149,7 +152,7 @@ static void every_policy_adds_up(void **state)
 	policy_trace_deinit(&trace);
 }
 
-/* Keys that fit into a set stay there, if free places are looked for. */
+/* Keys that fit into a set stay there, if the order uses free places. */
 static void what_fits_stays(void **state)
 {
 	struct policy policy = {.ways = 8, .hash = &policy_hashes[0], .entries = 8};
@@ -175,7 +178,7 @@ static void what_fits_stays(void **state)
 	}
 }
 
-/* The shipped function in tables of all sizes; one that is bad is seen to be. */
+/* The shipped function is fit for tables of all sizes; a bad function is detected. */
 static void shipped_hash_spreads(void **state)
 {
 	uint32_t entries;

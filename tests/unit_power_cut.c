@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Power failures while a database is written: merges, epochs that change, old ones that
- * are forgotten, the file being shrunk. Whatever the disk has by then: the database
- * opens, is sound, adds up, and has all that was committed.
+ * Power failures while a database is written: merges, changes of epochs, expiry of old epochs,
+ * shrinking of the file. For any state of the disk the database opens, is consistent, adds up, and
+ * has all committed data.
  *
- *	POINTS=N	power failures (default: 60)
+ * POINTS=N power failures (default: 60)
  */
 #include "tests/power_cut_vfs.h"
 #include "tests/profile_db_fixture.h"
@@ -14,7 +14,7 @@
 
 #define IMAGES 30
 #define SECOND 1000000000LL
-/* One merge in so many begins an epoch, or forgets a little. */
+/* One merge in that many begins an epoch, or expires some data. */
 #define EPOCH_EVERY 23
 #define EXPIRE_EVERY 3
 
@@ -78,7 +78,7 @@ static int count_profile(void *context, const struct profile *profile)
 	return 0;
 }
 
-/* Recovers as the daemon does, then looks; @writer is needed: a reader changes nothing. */
+/* Recover like the daemon, then check. @writer is needed because a reader changes nothing. */
 static const char *check(const char *path)
 {
 	struct profile_writer *writer = NULL;
@@ -104,7 +104,7 @@ static const char *check(const char *path)
 	return wrong;
 }
 
-/* SQLite's default file system is ours, and must not be for the check. */
+/* Restore SQLite's default file system for the check. */
 static void power_fails(void)
 {
 	const char *const names[] = {"cut.db", "cut.db-wal", "cut.db-shm", "cut.db-lock"};
@@ -147,7 +147,7 @@ static uint64_t merge_image(struct profile_writer *writer, uint64_t merge)
 	char path[64];
 	int64_t id;
 
-	/* Some images are an epoch's alone, so that they go with it. */
+	/* Some images belong to one epoch only, so that they expire with it. */
 	snprintf(path, sizeof(path), "/bin/%llu-%llu",
 		 (unsigned long long)(unit_random(&run.seed) % IMAGES),
 		 (unsigned long long)(merge % 2 ? merge / EPOCH_EVERY : 0));
@@ -176,7 +176,7 @@ static void merge(struct profile_writer *writer, uint64_t *interrupts)
 	run.committed = run.begun;
 }
 
-/* The counter goes to each epoch that begins, so that the newest is never forgotten. */
+/* Each new epoch gets the counter, so that the newest value never expires. */
 static void epoch(struct profile_writer *writer, uint64_t *interrupts)
 {
 	struct profile_epoch next = model_epoch(0);
@@ -196,7 +196,7 @@ static void expire(struct profile_writer *writer)
 	assert_in_range(more, 0, 1);
 }
 
-/* @spread: changes between two power failures, on average */
+/* @spread: mean number of changes between two power failures */
 static void work(unsigned int points, uint64_t spread, bool lying)
 {
 	struct profile_writer *writer;
@@ -240,7 +240,7 @@ static void survives(void **state)
 	assert_int_equal(run.failures, 0);
 }
 
-/* On a disk that lies much is lost, and this test sees it. */
+/* On a disk with false syncs data is lost, and this test detects it. */
 static void sees_loss(void **state)
 {
 	(void)state;

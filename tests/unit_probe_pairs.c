@@ -10,7 +10,7 @@
 #define PROCEDURES 3
 #define BRANCHES 4
 
-/* By the estimates branch b of procedure p is executed so often, which is @factor off. */
+/* Estimated executions of branch b of procedure p; they are wrong by @factor. */
 static const double factor[PROCEDURES] = {1, 2.5, 0.4};
 
 static double executions_of(uint32_t p, uint64_t b)
@@ -23,7 +23,7 @@ static struct place place_at(uint32_t p, uint64_t b)
 	return (struct place){.image = 1 + p % 2, .offset = 0x1000 * (uint64_t)(p + 1) + b};
 }
 
-/* @times: how often they were executed, for each of the others, as if nothing were estimated */
+/* @times: measured executions for each one of the other branch, relative to the estimates */
 static void add(struct place_list *probed, uint32_t p, uint64_t b, uint32_t q, uint64_t c,
 		double times)
 {
@@ -40,7 +40,7 @@ static void add(struct place_list *probed, uint32_t p, uint64_t b, uint32_t q, u
 	};
 }
 
-/* Likewise in whole rounds, of which there are so many at least. */
+/* Add a measurement in whole rounds, with a minimal number of rounds. */
 static void add_whole(struct place_list *probed, uint32_t p, uint64_t b, uint32_t q, uint64_t c,
 		      double times)
 {
@@ -63,7 +63,7 @@ static const struct call_network_pair *find(const struct place_list *pairs, uint
 	return NULL;
 }
 
-/* Whatever is known of two procedures makes one pair, and that says how far they are off. */
+/* All measurements of two procedures give one pair, with their relative error. */
 static void procedures_are_compared(void **state)
 {
 	struct place_list probed = {.bytes = sizeof(struct probed)};
@@ -86,7 +86,7 @@ static void procedures_are_compared(void **state)
 		const struct call_network_pair *pair = find(&pairs, 0, q);
 
 		assert_non_null(pair);
-		/* What the callee says, divided by what the caller says that it should. */
+		/* The callee's estimate, divided by the one expected from the caller. */
 		assert_float_equal(pair->ratio, factor[0] / factor[q], 1e-6);
 		assert_true(pair->spread > 0.1 && pair->spread < 0.5);
 		assert_float_equal(pair->part, 0, 0);
@@ -95,7 +95,7 @@ static void procedures_are_compared(void **state)
 	free(pairs.items);
 }
 
-/* They are not mixed with what was only beside each other, whose bias they do not have. */
+/* Measurements in whole rounds have no bias, and are not mixed with those of plain windows. */
 static void whole_rounds_say_more(void **state)
 {
 	struct place_list probed = {.bytes = sizeof(struct probed)};
@@ -107,7 +107,7 @@ static void whole_rounds_say_more(void **state)
 	add(&probed, 1, 2, 0, 1, 8);
 	add_whole(&probed, 0, 1, 1, 2, 1);
 	add_whole(&probed, 1, 2, 0, 1, 1);
-	/* Of the other side there is nothing. */
+	/* There is no measurement from the other side. */
 	add_whole(&probed, 0, 3, 1, 3, 1);
 	assert_int_equal(probe_pairs_find(&probed, &pairs), 0);
 	assert_int_equal(pairs.count, 1);
@@ -119,7 +119,7 @@ static void whole_rounds_say_more(void **state)
 	free(pairs.items);
 }
 
-/* In one procedure, seen from one side only, or of nobody. */
+/* Measurements within one procedure, from one side only, or none at all give no pair. */
 static void what_compares_nothing_is_passed_over(void **state)
 {
 	struct place_list probed = {.bytes = sizeof(struct probed)};

@@ -44,11 +44,11 @@ static void times_are_those_of_the_breakpoint(void **state)
 	probe_places_remove(&places, PID, ADDRESS, 200);
 	assert_true(probe_places_has(&places, PID, ADDRESS, 200));
 	assert_false(probe_places_has(&places, PID, ADDRESS, 201));
-	/* Soon after: samples of the first time may come. */
+	/* Soon afterwards: samples of the first probe may still arrive. */
 	probe_places_add(&places, PID, ADDRESS, 300);
 	assert_true(probe_places_has(&places, PID, ADDRESS, 150));
 	probe_places_remove(&places, PID, ADDRESS, 400);
-	/* Long after. */
+	/* Long afterwards. */
 	probe_places_add(&places, PID, ADDRESS, 60 * NS_PER_SECOND);
 	assert_false(probe_places_has(&places, PID, ADDRESS, 350));
 	assert_true(probe_places_has(&places, PID, ADDRESS, 61 * NS_PER_SECOND));
@@ -78,7 +78,7 @@ static void a_step_ends_at_the_target(void **state)
 	assert_false(probe_places_has(&places, PID, 0x1000, 99));
 	probe_places_remove(&places, PID, ADDRESS, 200);
 	assert_false(probe_places_has(&places, PID, 0x1000, 201));
-	/* A breakpoint at the target of another one */
+	/* A breakpoint at the target of another one. */
 	probe_places_add(&places, PID, 0x1000, 300);
 	assert_true(probe_places_has(&places, PID, 0x1001, 350));
 	probe_places_add_target(&places, PID, ADDRESS, 0x1000);

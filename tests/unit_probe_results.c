@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What windows of probes tell: windows are made up, with branches whose behaviour is known.
- * And which branches are probed next.
+ * Results of probe windows, from simulated windows of branches with known behavior, and the
+ * selection of the next branches to probe.
  */
 #include "tests/unit.h"
 
@@ -16,7 +16,7 @@
 #define START_NS 1000000000ULL
 #define BRANCHES 3
 
-/* struct scene - some branches, 256 bytes apart, and what is told of a window of theirs */
+/* struct scene - some branches, 256 bytes apart, and the results of a window with them */
 struct scene {
 	struct branch_probe some[BRANCHES];
 	struct branch_window windows[BRANCHES];
@@ -53,7 +53,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* A branch is executed all through the window, or from a part of it on. */
+/* Execute a branch during the whole window, or from @from_ns to its end. */
 static void execute(struct scene *scene, size_t i, uint64_t not_taken, uint64_t taken,
 		    uint64_t from_ns)
 {
@@ -86,7 +86,7 @@ static void tell(struct scene *scene)
 	probe_results_add(&scene->results, &scene->known, &scene->window);
 }
 
-/* 3 in 8, of at most a hundred executions; in parts of one, to the last; and all of them. */
+/* 3 in 8: as counts of at most a hundred executions, as exact fractions of one, and in total. */
 static void ways_are_weighed(void **state)
 {
 	struct scene *scene = *state;
@@ -108,7 +108,7 @@ static void ways_are_weighed(void **state)
 	assert_int_equal(told(scene, SOURCE_EVENT_BESIDE, 1, scene->some[1].address), 0);
 }
 
-/* One in a thousand executions is no whole one of a hundred, but a part of it. */
+/* One in a thousand executions is not a whole one in a hundred, but a fraction of it. */
 static void rare_ways_are_not_lost(void **state)
 {
 	struct scene *scene = *state;
@@ -126,8 +126,8 @@ static void rare_ways_are_not_lost(void **state)
 }
 
 /*
- * The program was stuck at the first branch, and came to the second one when that loop was
- * over: how that begins is not how it is. Where probes take little time both count.
+ * The program stayed at the first branch, and reached the second one after that loop. The start of
+ * a loop is not typical, so it does not count. If probes take little time, both branches count.
  */
 static void beginnings_do_not_count(void **state)
 {
@@ -146,7 +146,7 @@ static void beginnings_do_not_count(void **state)
 	assert_true(told(scene, SOURCE_EVENT_PARTS, 1, scene->some[1].ways[1]) > 0);
 }
 
-/* Only branches that were executed all the time are compared, with the most frequent of them. */
+/* Only branches executed during the whole window are compared, with the most frequent one. */
 static void steady_ones_are_compared(void **state)
 {
 	struct scene *scene = *state;
@@ -164,7 +164,10 @@ static void steady_ones_are_compared(void **state)
 	assert_int_equal(told(scene, SOURCE_EVENT_BESIDE, 2, some[0].address), 0);
 }
 
-/* Of 300 gaps of 20 ms the thread waited for four; of the rest an eighth was taken. */
+/*
+ * In 300 gaps of 20 ms in total the thread waited for 4 ms; an eighth of the rest was probe
+ * overhead.
+ */
 static void gaps_are_usual(void **state)
 {
 	struct scene *scene = *state;
@@ -179,12 +182,12 @@ static void gaps_are_usual(void **state)
 	usual->waited_ns = usual->waited_first_ns + 4 * NS_PER_MS;
 	usual->longest_ns = 2 * NS_PER_MS;
 	scene->windows[1] = scene->windows[2] = *usual;
-	/* It was away for long, or others executed it. */
+	/* A long interruption, or executions by other threads. */
 	scene->windows[1].longest_ns++;
 	scene->windows[2].disturbed = 1;
 	tell(scene);
 	assert_int_equal(told(scene, SOURCE_EVENT_GAPS, 0, address), 0);
-	/* One window may be a phase; so is what was once full of executions. */
+	/* One window may be a phase; so may a branch that once filled a window. */
 	for (size_t i = 0; i < BRANCHES; i++)
 		branch_known_look(&scene->known, PID, scene->some[i].address);
 	tell(scene);
@@ -201,7 +204,7 @@ static void gaps_are_usual(void **state)
 	assert_int_equal(told(scene, SOURCE_EVENT_GAPS, 0, address), 0);
 }
 
-/* Where probes take more of the time, or there are few, nothing is told. */
+/* If probes take more of the time, or there are few gaps, no gaps are reported. */
 static void gaps_are_the_programs_own(void **state)
 {
 	struct scene *scene = *state;
@@ -226,8 +229,8 @@ static void gaps_are_the_programs_own(void **state)
 }
 
 /*
- * A thousand executions in each of five rounds of the third branch; all of the second's in one of
- * them, which tells nothing of other rounds. Nor do two.
+ * The first branch has a thousand executions in each of five rounds of the third branch. All of the
+ * second's are in one round, which is not representative of others. Neither are two rounds.
  */
 static void rounds_are_alike(void **state)
 {
@@ -254,7 +257,7 @@ static void rounds_are_alike(void **state)
 	assert_int_equal(scene->results.count, 0);
 }
 
-/* By powers of two; not to be executed in a short window is no news. */
+/* Levels are powers of two; a short window without executions changes nothing. */
 static void frequencies_are_known(void **state)
 {
 	struct scene *scene = *state;
@@ -284,7 +287,7 @@ static uint32_t turns_of(struct branch_known *known, uint64_t address)
 	return turns;
 }
 
-/* What was seen often gives way, the more if it always goes one way; if there is time, less. */
+/* A branch seen often is probed less, even less with one direction only, but more in idle time. */
 static void the_known_gives_way(void **state)
 {
 	struct scene *scene = *state;

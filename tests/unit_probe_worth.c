@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Windows of branches of many kinds are drawn; what probes are said to be worth must be what
- * the shares that they give differ by, from one draw to the next.
+ * Windows of branches of many kinds are simulated. The estimated worth of probes must match the
+ * variance of the measured shares between simulations.
  */
 #include "tests/unit.h"
 
@@ -15,7 +15,7 @@
 #define HITS 300
 #define DRAWS 2000
 
-/* struct kind - how a branch behaves: runs of executions that go the same way */
+/* struct kind - behavior of a branch: runs of executions in the same direction */
 struct kind {
 	double share;
 	double run;
@@ -31,7 +31,7 @@ static double draw_unit(uint64_t *seed)
 	return (double)(unit_random(seed) >> 11) / (double)(1ULL << 53);
 }
 
-/* Each window begins wherever a run is, as all are alike. */
+/* Each window begins at a random place of a run, because all executions are alike. */
 static struct draw draw(const struct kind *kind, size_t windows, uint64_t *seed)
 {
 	struct draw draw = {.branches = {{.from = FROM, .to = FROM},
@@ -58,7 +58,7 @@ static struct draw draw(const struct kind *kind, size_t windows, uint64_t *seed)
 	return draw;
 }
 
-/* The median of what it is said to be worth, and what it is. */
+/* Return the median of the estimated worth, and compute the true worth. */
 static double worth_said(const struct kind *kind, size_t windows, double *true_worth)
 {
 	double sum = 0, squares = 0, said = 0;
@@ -91,7 +91,7 @@ static void windows_say_what_they_are_worth(void **state)
 	}
 }
 
-/* Whether others are like it is not known. */
+/* A single window is worth less: whether others are like it is unknown. */
 static void one_window_is_worth_less(void **state)
 {
 	static const struct kind steady = {0.3, 1}, changing = {0.3, 3000};
@@ -104,7 +104,7 @@ static void one_window_is_worth_less(void **state)
 	assert_true(of_changing > 0 && of_changing < of_steady / 10);
 }
 
-/* The other way may be that of a part of the program that no window fell on: one in many. */
+/* The other direction may occur in parts of the program without a window: one in many. */
 static void windows_of_one_way_are_worth_few(void **state)
 {
 	const double count = 20, weight = 100;
@@ -134,13 +134,13 @@ static void without_windows_all_count(void **state)
 	(void)state;
 	assert_float_equal(probe_worth(samples, 2), 1, 0);
 	assert_float_equal(probe_worth(samples, 0), 1, 0);
-	/* Of an indirect jump there are no squares. */
+	/* There are no squares for an indirect jump. */
 	assert_true(worth > 0.1 && worth < 0.9);
 }
 
 /*
- * A loop that always ends after the same number of iterations, in windows of many: as they are
- * weighed, each is worth far more than one, but never more than it is.
+ * A loop that always ends after the same number of iterations, in windows of many. With their
+ * weights, each window is worth far more than one execution, but never more than its true worth.
  */
 static void windows_that_are_alike_are_worth_more(void **state)
 {
@@ -177,7 +177,7 @@ static void windows_that_are_alike_are_worth_more(void **state)
 	assert_true(said < is);
 }
 
-/* Rows that can't be: they come from a file. */
+/* Impossible rows, which a file may contain. */
 static void nonsense_stays_in_range(void **state)
 {
 	const struct branch_count rows[][3] = {

@@ -10,7 +10,7 @@
 #define TURNS 100
 #define ESTIMATES_MAX 4
 
-/* What a made-up estimator was given, time after time. */
+/* Inputs of a fake estimator, one after another. */
 static struct {
 	unsigned int estimates;
 	struct cfg_facts facts[ESTIMATES_MAX];
@@ -26,7 +26,7 @@ static int see(struct frequency *ret, const struct frequency_input *input)
 
 static const struct frequency_estimator seer = {.name = "seer", .by_flow = true, .estimate = see};
 
-/* A loop of @TURNS; freed by procedure_analysis_deinit(). */
+/* Begin a loop of 100 iterations; freed by procedure_analysis_deinit(). */
 static void begin(struct procedure_analysis *analysis, double samples)
 {
 	static const uint32_t code[] = {
@@ -47,7 +47,7 @@ static void begin(struct procedure_analysis *analysis, double samples)
 			 0);
 }
 
-/* In order there are several estimates, of one graph. */
+/* In order there are several estimates of one graph, with facts found once. */
 static void test_facts_are_found_once(void **state)
 {
 	struct procedure_analysis analysis;
@@ -66,7 +66,7 @@ static void test_facts_are_found_once(void **state)
 	procedure_analysis_deinit(&analysis);
 }
 
-/* Of most procedures: they have none to be weighed against. */
+/* Most procedures have no samples: no facts are needed for them. */
 static void test_without_samples_no_facts_are_found(void **state)
 {
 	struct procedure_analysis analysis;

@@ -12,7 +12,7 @@
 static const char *const images[] = {"/proc/self/exe", "/usr/lib/x86_64-linux-gnu/libc.so.6",
 				     "/bin/bash"};
 
-/* An index of a table that was made from @path. */
+/* Make an index of a table that was made from @path. */
 static void *make(const struct procedure_table *table, const char *path, size_t *bytes)
 {
 	struct file_stamps stamps = {0};
@@ -37,7 +37,7 @@ static void *copy_of(const void *bytes, size_t count)
 
 static int reopen(struct procedure_table **ret, const void *bytes, size_t count, const char *key)
 {
-	/* No byte more: what reads too far is found by the sanitizers. */
+	/* Allocate exactly that size, so that the sanitizers detect reads past the end. */
 	void *copy = malloc(count > 0 ? count : 1);
 
 	assert_non_null(copy);
@@ -135,7 +135,7 @@ static void damage_is_found(void **state)
 	free(index);
 }
 
-/* Whatever is in it, with the right checksum: nothing is read that is not there. */
+/* For any contents with a valid checksum, no byte outside the index is read. */
 static void nothing_in_it_is_trusted(void **state)
 {
 	struct procedure_table *table = test_table("/proc/self/exe", NULL);
@@ -168,7 +168,7 @@ static void nothing_in_it_is_trusted(void **state)
 		}
 		free(copy);
 	}
-	/* Other addresses are as good as any: some are taken. */
+	/* Changed addresses are valid: some indexes are accepted. */
 	assert_true(opened > 0);
 	procedure_table_destroy(table);
 	free(index);

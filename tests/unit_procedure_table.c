@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Procedure tables of small programs, in every state of strippedness. */
+/* Procedure tables of small programs, with and without symbols and debug information. */
 #include "tests/procedure_test.h"
 
 #include <fcntl.h>
@@ -24,7 +24,7 @@ static int make_fixtures(void **state)
 {
 	(void)state;
 	directory = test_directory();
-	/* Whatever is set in the environment, only one test uses the network's client. */
+	/* Independent of the environment, only one test uses the network client. */
 	unsetenv("DEBUGINFOD_URLS");
 	test_command(
 		"tests/procedure_fixtures.sh '%s' > '%s/log' 2>&1 || { cat '%s/log'; exit 1; }",
@@ -39,7 +39,7 @@ static int remove_fixtures(void **state)
 	return 0;
 }
 
-/* The procedure of a name; fails if there is none or more than one. */
+/* Find the procedure of a name; fail if there is none or more than one. */
 static const struct procedure *find_named(const struct procedure_table *table, const char *name)
 {
 	const struct procedure *found = NULL;
@@ -64,7 +64,7 @@ static const struct procedure *must_find(const struct procedure_table *table, co
 	return procedure;
 }
 
-/* A procedure has these aliases, and the space between them. */
+/* Check the aliases of a procedure, separated by spaces. */
 static void assert_aliases(const struct procedure_table *table, const char *name,
 			   const char *expected)
 {
@@ -91,7 +91,7 @@ static void symbols_of_a_plain_program(void **state)
 	const struct procedure *visible = must_find(table, "visible");
 
 	(void)state;
-	/* The best of three names of one place. */
+	/* The best of three names at one address. */
 	assert_null(find_named(table, "alias_of_visible"));
 	assert_null(find_named(table, "__visible"));
 	assert_aliases(table, "visible", "__visible alias_of_visible");
@@ -99,7 +99,7 @@ static void symbols_of_a_plain_program(void **state)
 	assert_string_equal(name_at(table, visible->offset + visible->bytes - 1), "visible");
 	assert_string_not_equal(name_at(table, visible->offset + visible->bytes), "visible");
 	assert_int_equal(must_find(table, "hidden")->source, PROCEDURE_SYMBOL);
-	/* Parts that the compiler has moved away keep their name. */
+	/* Parts that the compiler split off keep their name. */
 	assert_true(must_find(table, "unlikely.cold")->bytes > 0);
 	assert_true(must_find(table, "main")->bytes > 0);
 	procedure_table_destroy(table);
@@ -115,10 +115,10 @@ static void symbols_without_size(void **state)
 	(void)state;
 	assert_int_equal(bare->source, PROCEDURE_LABEL);
 	assert_int_equal(bare->offset + bare->bytes, outer->offset);
-	/* A label inside a sized symbol is none. */
+	/* A label inside a sized symbol is not a procedure. */
 	assert_null(find_named(table, "inner"));
 	assert_string_equal(name_at(table, outer->offset + 2), "outer");
-	/* Unwinding information ends it: lea and ret. */
+	/* Unwind information determines its end: lea and ret. */
 	assert_int_equal(after->source, PROCEDURE_LABEL);
 	assert_int_equal(after->bytes, 4);
 	assert_string_equal(name_at(table, after->offset + after->bytes), "[.text]");
@@ -144,14 +144,14 @@ static void stripped_programs_have_bounds(void **state)
 		assert_int_equal(found->source, PROCEDURE_UNWIND);
 		assert_int_equal(found->offset, hidden->offset);
 		assert_int_equal(found->bytes, hidden->bytes);
-		/* Nothing is known of this one, and no neighbour's name is given to it. */
+		/* Without any information, the range does not get a neighbour's name. */
 		assert_string_equal(name_at(table, must_find(full, "bare")->offset), "[.text]");
 		procedure_table_destroy(full);
 		procedure_table_destroy(table);
 	}
 }
 
-/* Both tables say the same of every byte of code. */
+/* Check that both tables have the same name for every byte of code. */
 static void assert_same(const char *one, const char *other, const char *debug_directory, bool same)
 {
 	struct procedure_table *a = test_table(one, "/nonexistent");
@@ -181,7 +181,7 @@ static void debug_file_by_link(void **state)
 {
 	(void)state;
 	assert_same(fixture("anonymous"), fixture("linked/anonymous"), "/nonexistent", true);
-	/* A file of the right name and wrong contents is no debug file. */
+	/* A file with the right name and wrong contents is not used as a debug file. */
 	assert_same(fixture("anonymous.stripped"), fixture("wrong/anonymous"), "/nonexistent",
 		    true);
 }
@@ -274,7 +274,7 @@ static void only_the_profiled_file(void **state)
 	image.identity[19] ^= 1;
 	image.identity_bytes = 8;
 	assert_int_equal(open_result(&image), -ESTALE);
-	/* By a digest, whether or not there is a build-id. */
+	/* Identification by a digest, with or without a build-id. */
 	image.path = fixture("anonymous");
 	image.identity_kind = PROFILE_IDENTITY_DIGEST;
 	image.identity_bytes = digest_of(image.path, image.identity);
@@ -308,7 +308,7 @@ static void what_is_no_image(void **state)
 	assert_int_equal(open_result(&image), -EINVAL);
 }
 
-/* Every "<name@plt>:" that objdump knows, at its address. */
+/* The table has every "<name@plt>:" that objdump prints, at its address. */
 static void plt_stubs_as_objdump_names_them(void **state)
 {
 	static const char *const programs[] = {"ibt", "exec", "pie.stripped"};
@@ -340,7 +340,7 @@ static void plt_stubs_as_objdump_names_them(void **state)
 	}
 }
 
-/* What nothing tells of but .init_array and .fini_array, where symbols would have it. */
+/* Procedures known only from .init_array and .fini_array are found where symbols would be. */
 static void what_is_called_is_a_procedure(void **state)
 {
 	struct procedure_table *with = test_table(fixture("pie"), "/nonexistent");
@@ -378,7 +378,7 @@ static void kept_symbols(void **state)
 	assert_int_equal(procedure_table_from_symbols(&table, symbols,
 						      sizeof(symbols) / sizeof(*symbols), NULL),
 			 0);
-	/* The first of the symbols with one offset is the best. */
+	/* The first of the symbols at one offset is preferred. */
 	assert_string_equal(name_at(table, 0), "_text");
 	assert_string_equal(name_at(table, 99), "_text");
 	assert_string_equal(name_at(table, 115), "sized");
@@ -407,7 +407,7 @@ static void demangled_names(void **state)
 	name = demangle("_Z3foov@plt");
 	assert_string_equal(name, "foo()@plt");
 	free(name);
-	/* Rust's newer scheme, and the older one, which looks like C++. */
+	/* Rust's newer scheme, and the older one, which resembles C++. */
 	name = demangle("_RINvCs6xxl1lAjzDf_1a5applyNCNvB2_4mains_0EB2_");
 	assert_string_equal(name, "a::apply::<a::main::{closure#1}>");
 	free(name);
@@ -427,14 +427,14 @@ static void demangled_names(void **state)
 	assert_null(demangle("__m_MOD_.cold"));
 	assert_null(demangle("__UNIQUE_MOD_area"));
 	assert_null(demangle("MAIN__")); /* its name is in DWARF only */
-	/* As perf has them. */
+	/* In perf's format. */
 	name = demangle("camlStdlib__List__map_236");
 	assert_string_equal(name, "Stdlib.List.map_236");
 	free(name);
 	name = demangle("camlStdlib__anon_fn$5bstdlib$2eml$3a334$2c0$2d$2d54$5d_1453");
 	assert_string_equal(name, "Stdlib.anon_fn[stdlib.ml:334,0--54]_1453");
 	free(name);
-	name = demangle("camlStdlib__Bytes.$2b$2b_127"); /* of OCaml 5 */
+	name = demangle("camlStdlib__Bytes.$2b$2b_127"); /* from OCaml 5 */
 	assert_string_equal(name, "Stdlib.Bytes.++_127");
 	free(name);
 	name = demangle("camlX__$1b$61$$2_1");

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Procedure tables against independent truth: readelf's listing of real
- * programs, byte by byte; a naive model of random symbols; and damaged files,
- * which may say anything but must not do anything.
+ * Procedure tables compared with independent sources: readelf's listing of real programs, byte by
+ * byte, and a naive model of random symbols. Also damaged files, which may give any result but no
+ * invalid accesses.
  */
 #include "tests/procedure_test.h"
 
@@ -34,7 +34,7 @@ static unsigned int truth_rank(const char *type, const char *binding)
 	return strcmp(binding, "LOCAL") == 0 ? rank + 2 : rank;
 }
 
-/* Sized code symbols inside .text, as readelf prints them. */
+/* Read the sized code symbols in .text, as readelf prints them. */
 static void read_truth(struct truth *truth, const char *path)
 {
 	char command[512], line[2048];
@@ -73,7 +73,7 @@ static void read_truth(struct truth *truth, const char *path)
 	assert_int_equal(pclose(pipe), 0);
 }
 
-/* The rule of the header, the slow way: who has this byte? */
+/* Naive implementation of the rule in the header: which symbol has this byte? */
 static bool beats(const struct truth_symbol *a, const struct truth_symbol *b)
 {
 	if (b == NULL || a->address != b->address)
@@ -101,7 +101,7 @@ static const struct truth_symbol **spread(const struct truth *truth)
 	return owner;
 }
 
-/* Every byte of .text has the name readelf's symbols give it, or none of them. */
+/* Check that every byte of .text has the name of readelf's symbols, or no symbol's. */
 static void compare_with_readelf(const char *path)
 {
 	struct procedure_table *table = test_table(path, "/nonexistent");
@@ -142,7 +142,7 @@ static void this_program(void **state)
 	compare_with_readelf(path);
 }
 
-/* A library that is surely loaded, by the name of its file. */
+/* A library that is always loaded, found by its file name. */
 static void libc(void **state)
 {
 	_cleanup_file_ FILE *maps = fopen("/proc/self/maps", "re");
@@ -172,7 +172,7 @@ static void perl(void **state)
 #define MODEL_BYTES 300
 #define MODEL_SYMBOLS 40
 
-/* Kept symbols: sized ones first, innermost; the others fill up to the next. */
+/* Model of stored symbols: sized ones first, innermost; the others extend to the next one. */
 static const char *model_owner(const struct profile_symbol *symbols, size_t count, uint64_t at)
 {
 	const struct profile_symbol *best = NULL;
@@ -183,13 +183,13 @@ static const char *model_owner(const struct profile_symbol *symbols, size_t coun
 
 		if (s->bytes == 0 || at < s->offset || at >= s->offset + s->bytes)
 			continue;
-		/* The first of the symbols with one offset. */
+		/* The first of the symbols at one offset. */
 		if (best == NULL || s->offset > best->offset)
 			best = s;
 	}
 	if (best != NULL)
 		return best->name;
-	/* The last start of anything at or before @at, if nothing sized has covered it. */
+	/* The last symbol that starts at or before @at, unless a sized one covered it since. */
 	for (uint64_t place = 0; place <= at; place++) {
 		bool covered = false, begins = false;
 
@@ -268,7 +268,7 @@ static void write_file(const char *path, const char *data, size_t bytes)
 	assert_int_equal(fwrite(data, 1, bytes, stream), bytes);
 }
 
-/* Damage where it hurts: headers, the section table, then anywhere; or cut. */
+/* Damage a file: in its headers, in the section table, anywhere, or truncate it. */
 static size_t damage(char *data, size_t bytes, uint64_t *seed)
 {
 	uint64_t kind = unit_random(seed) % 4, hits = 1 + unit_random(seed) % 8;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Labels of processes against a model in which /proc changes under way. */
+/* Labels of processes, compared with a model in which /proc changes. */
 #include "tests/unit.h"
 
 #include <errno.h>
@@ -16,12 +16,12 @@
 
 #define SECOND UINT64_C(1000000000)
 
-/* What /proc would say: a unit by process, 0: no such process, 1: none. */
+/* Simulated /proc: unit of each process, 0: no such process, 1: no unit. */
 static unsigned int unit_of[100000];
 static unsigned int reads;
 static struct process_labels *labels;
 static uint64_t now;
-/* Whether what was asked for last stays as it is. */
+/* True if the last result will not change. */
 static bool settled;
 
 static int read_model(struct cgroup *ret, uint32_t pid)
@@ -65,7 +65,7 @@ static void event(enum image_event_type type, uint32_t pid, uint32_t parent, boo
 	process_labels_event(labels, &event);
 }
 
-/* The unit that a label stands for, 0: LABEL_NONE. */
+/* Return the unit of a label, 0: LABEL_NONE. */
 static unsigned int unit_now(uint32_t pid)
 {
 	uint32_t number = process_labels_get(labels, pid, now, &settled);
@@ -94,7 +94,7 @@ static void reads_once_an_exec(void **state)
 	for (int i = 0; i < 10; i++)
 		assert_int_equal(unit_now(7), 5);
 	assert_int_equal(reads, 1);
-	/* Moved without an exec: as it was. A second scan tells nothing new. */
+	/* A move without an exec does not change the label, even after a second scan. */
 	unit_of[7] = 6;
 	event(IMAGE_EVENT_FORK, 7, 0, true);
 	assert_int_equal(unit_now(7), 5);
@@ -110,7 +110,7 @@ static void reads_once_an_exec(void **state)
 	end();
 }
 
-/* What ends before it can be read is where its parent was, however short their lives. */
+/* A process that ends before it can be read has its parent's label, however short its life. */
 static void children_inherit(void **state)
 {
 	(void)state;
@@ -123,9 +123,9 @@ static void children_inherit(void **state)
 		event(IMAGE_EVENT_EXIT, pid, 0, false);
 		assert_int_equal(unit_now(pid), 3);
 	}
-	/* Its own parent, which is not there, and it itself. */
+	/* Reads of the parent's own parent, which does not exist, and of the parent. */
 	assert_int_equal(reads, 2);
-	/* Gone, but its end is not known yet: asked once. */
+	/* An ended process without an exit event is read once. */
 	event(IMAGE_EVENT_FORK, 2000, 10, false);
 	event(IMAGE_EVENT_EXEC, 2000, 0, false);
 	assert_int_equal(unit_now(2000), 3);
@@ -154,7 +154,7 @@ static void pids_are_used_again(void **state)
 	unit_of[10] = 4;
 	event(IMAGE_EVENT_FORK, 10, 1, false);
 	event(IMAGE_EVENT_EXEC, 10, 0, false);
-	/* The end of the first does not take the second along. */
+	/* The exit of the first process does not remove the second one. */
 	process_labels_expire(labels, now);
 	assert_int_equal(unit_now(10), 4);
 	event(IMAGE_EVENT_EXIT, 10, 0, false);
@@ -163,8 +163,8 @@ static void pids_are_used_again(void **state)
 	process_labels_expire(labels, now + 1);
 	unit_of[10] = 0;
 	assert_int_equal(unit_now(10), 0);
-	assert_false(settled); /* nobody told of it */
-	/* Many come and go: memory is that of the most at one time. */
+	assert_false(settled); /* there was no event of it */
+	/* With many short-lived processes, memory is that of the largest number at one time. */
 	for (unsigned int round = 0; round < 50; round++) {
 		now += SECOND;
 		for (uint32_t pid = 100; pid < 1100; pid++) {
@@ -174,13 +174,15 @@ static void pids_are_used_again(void **state)
 		process_labels_expire(labels, now + 1);
 		if (round == 0)
 			bytes = process_labels_bytes(labels);
-		/* NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): round 0 */
+		/*
+		 * NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): set in round 0
+		 */
 		assert_int_equal(process_labels_bytes(labels), bytes);
 	}
 	end();
 }
 
-/* Over the limit the parent's label does, and the turn comes with a later sample. */
+/* Above the limit the parent's label is used, and the process is read at a later sample. */
 static void reading_is_limited(void **state)
 {
 	(void)state;
@@ -207,7 +209,7 @@ static void reading_is_limited(void **state)
 	end();
 }
 
-/* A full table is given up at an epoch's begin, and what lives is read again. */
+/* A full table is cleared at the start of an epoch, and running processes are read again. */
 static void numbers_begin_anew(void **state)
 {
 	(void)state;
@@ -230,7 +232,7 @@ static void numbers_begin_anew(void **state)
 	assert_int_equal(label_table_count(process_labels_table(labels)), LABEL_OTHER);
 	assert_int_equal(unit_now(99 + LABEL_TABLE_MAX), 99 + LABEL_TABLE_MAX);
 	assert_int_equal(unit_now(1), 2);
-	/* One that has ended by then has no label any more: none of others. */
+	/* A process that ended before has no label, in particular not that of another one. */
 	event(IMAGE_EVENT_EXIT, 100, 0, false);
 	assert_int_equal(unit_now(100), 0);
 	end();

@@ -32,7 +32,7 @@ struct log {
 	size_t maps;
 	size_t matches;
 	size_t processes;
-	uint64_t holds; /* an address, and whether a mapping holds it */
+	uint64_t holds; /* an address to search for in mappings */
 	bool held;
 	char command[64];
 };
@@ -65,7 +65,7 @@ static void note(void *context, const struct image_event *event)
 	}
 }
 
-/* Of the program, which comes first. */
+/* Count the segments of the program, which is the first object. */
 static int count_executable(struct dl_phdr_info *info, size_t bytes, void *context)
 {
 	size_t *count = context;
@@ -109,7 +109,7 @@ static pid_t start(const char *program)
 		_exit(1);
 	}
 	close(ready[1]);
-	/* Ends when exec closes the other end. */
+	/* Reads end of file when exec closes the other end. */
 	assert_int_equal(read(ready[0], &byte, 1), 0);
 	close(ready[0]);
 	return pid;
@@ -135,7 +135,7 @@ static void copy_file(const char *to)
 	close(out);
 }
 
-/* Runs a program of that name; scans it as it is and after it was deleted. */
+/* Run a program with that name; scan it before and after its file is deleted. */
 static void check_name(const char *name)
 {
 	char directory[] = "/tmp/unit_process_scan.XXXXXX", path[256], deleted[300];
@@ -195,7 +195,7 @@ static void other_mount_namespace(void **state)
 	if (pid == 0)
 		_exit(child_in_namespace() && write(ready[1], "x", 1) == 1);
 	close(ready[1]);
-	/* exec closes the other end; one that could not get that far writes. */
+	/* exec closes the other end; a child that fails before exec writes a byte. */
 	if (read(ready[0], &byte, 1) != 0) {
 		assert_int_equal(waitpid(pid, NULL, 0), pid);
 		print_message("skipped: no privilege to unshare mounts\n");
@@ -215,7 +215,7 @@ static void wait_for_end(pid_t pid)
 	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
 }
 
-/* Who has ended, and was not waited for, is gone. */
+/* A process that has ended is gone, even if it was not waited for. */
 static void zombies(void **state)
 {
 	struct log log = {0};
@@ -238,8 +238,8 @@ static void zombies(void **state)
 }
 
 /*
- * A process whose leader has ended lives as long as another thread, which has its memory; so
- * do kernel threads.
+ * A process with an ended leader lives as long as another thread, which has its memory. Kernel
+ * threads are also alive.
  */
 static void without_memory(void **state)
 {
@@ -254,7 +254,7 @@ static void without_memory(void **state)
 	assert_true(log.held);
 	stop(pid);
 	assert_true(process_is_gone(log.pid));
-	/* kthreadd, where it can be seen. */
+	/* kthreadd, if visible. */
 	if (getpgid(2) == 0)
 		assert_false(process_is_gone(2));
 }
@@ -289,7 +289,7 @@ static int temporary_file(const void *data, size_t bytes)
 	return fd;
 }
 
-/* The build-id of this program, then of the program with any byte changed or cut off. */
+/* The build-id of this program, then of copies with changed bytes or truncated ones. */
 static void build_ids_of_hostile_files(void **state)
 {
 	static uint8_t image[4096], bad[sizeof(image)];
@@ -341,7 +341,7 @@ static void notes(void **state)
 	assert_int_equal(build_id_from_notes(&found, huge, 0, 4), -ENOENT);
 }
 
-/* A process that a debugger has, one that none has, and one that is gone. */
+/* A process with a debugger, one without, and one that has ended. */
 static void traced(void **state)
 {
 	int status;

@@ -20,7 +20,7 @@ static uint64_t random_length(uint64_t *state, unsigned int bits_max)
 	return bits == 0 ? 0 : unit_random(state) >> (64 - bits);
 }
 
-/* Any strictly ascending run: deltas and counts of all lengths, any alignment. */
+/* Make a strictly ascending sequence: deltas and counts of all lengths, any alignment. */
 static size_t random_samples(uint64_t *state, struct profile_sample *samples, size_t max)
 {
 	size_t count = unit_random(state) % (max + 1), i;
@@ -83,7 +83,7 @@ static bool in_ranges(const struct profile_ranges *ranges, uint64_t offset)
 	return false;
 }
 
-/* Up to @max ranges, some of which touch or are empty, some with ends that are offsets. */
+/* Make up to @max ranges; some are adjacent or empty, some end at offsets of samples. */
 static void random_ranges(uint64_t *state, struct profile_ranges *ranges, size_t max,
 			  const struct profile_sample *samples, size_t count)
 {
@@ -186,7 +186,7 @@ static void bad_samples(void **state)
 	profile_blob_deinit(&blob);
 }
 
-/* Decodes from memory of exactly that size, so that ASan sees every byte too far. */
+/* Decode from memory of exactly that size, so that ASan detects a read past the end. */
 static int decode_exact(struct profile_pairs *pairs, uint32_t key, const uint8_t *data,
 			size_t bytes)
 {
@@ -239,8 +239,8 @@ static void seal(uint8_t *data, size_t bytes, uint32_t key)
 }
 
 /*
- * Damage that the checksum does not show: the decoder may accept it or not,
- * but what it accepts is a profile, and encodes and decodes to itself.
+ * For damage that the checksum does not detect, the decoder may accept the input or not. Accepted
+ * input is a valid profile, and encodes and decodes to itself.
  */
 static void forgeries(void **state)
 {
@@ -289,7 +289,7 @@ static void newer_version(void **state)
 	profile_pairs_deinit(&pairs);
 }
 
-/* The memory a few bytes can make the decoder ask for is bounded. */
+/* The memory that a few bytes can make the decoder allocate is bounded. */
 static void absurd_size(void **state)
 {
 	struct profile_pairs pairs = {0};

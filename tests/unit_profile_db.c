@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The profile database against a model, and its contract. */
+/* The profile database compared with a model, and its guarantees. */
 #include "tests/profile_db_fixture.h"
 
 #include <errno.h>
@@ -7,14 +7,14 @@
 static struct error err;
 static struct model model, seen;
 
-/* Adds some samples to a random profile of the epoch, to the model as well. */
+/* Add some samples to a random profile of the epoch and to the model. */
 static void add_random(struct profile_writer *writer, uint64_t *state, struct model *to,
 		       unsigned int epoch)
 {
 	unsigned int image = (unsigned int)(unit_random(state) % MODEL_IMAGES);
 	unsigned int event = (unsigned int)(unit_random(state) % MODEL_EVENTS);
 	unsigned int pid = (unsigned int)(unit_random(state) % MODEL_PIDS);
-	/* NOLINTNEXTLINE(misc-redundant-expression): two draws: every fourth bit */
+	/* NOLINTNEXTLINE(misc-redundant-expression): two draws: one bit in four */
 	uint64_t chosen = unit_random(state) & unit_random(state);
 	struct profile_sample samples[MODEL_OFFSETS];
 	int64_t id = add_model_image(writer, image);
@@ -32,7 +32,7 @@ static void add_random(struct profile_writer *writer, uint64_t *state, struct mo
 	assert_ok(profile_writer_add(writer, id, event, model_pids[pid], samples, count, &err));
 }
 
-/* What a walk over the database needs to fill a model of what it has seen. */
+/* State of a walk over the database that fills a model from its contents. */
 struct survey {
 	struct profile_reader *reader;
 	struct model *model;
@@ -117,7 +117,7 @@ static unsigned int look(struct profile_reader *reader, const struct profile_fil
 	return survey.profiles;
 }
 
-/* Random merges, some rolled back, the file closed and opened now and then. */
+/* Make random merges; some are rolled back, and the file is occasionally reopened. */
 static void write_model(const char *path, uint64_t *state)
 {
 	struct profile_writer *writer = open_writer(path);
@@ -166,7 +166,7 @@ static void random_merges(void **state)
 	profile_reader_close(reader);
 }
 
-/* Takes out of the model what a filter does not select. */
+/* Remove everything from the model that a filter does not select. */
 static void mask_model(unsigned int epoch, unsigned int image, unsigned int event, unsigned int pid)
 {
 	unsigned int e, i, v, p;
@@ -233,7 +233,7 @@ static void filters(void **state)
 	profile_reader_close(reader);
 }
 
-/* Two epochs written out, with everything that belongs to them. */
+/* Write two epochs with all their data. */
 static void write_epochs(const char *path)
 {
 	static const struct profile_counter first[] = {{"loss", "nested", 3}, {"stat", "flips", 1}};
@@ -337,7 +337,7 @@ static void epochs(void **state)
 	assert_string_equal(command, "new ");
 	assert_ok(profile_reader_command(reader, 1, 78, command, sizeof(command), &err));
 	assert_string_equal(command, "");
-	/* The writer went away without ending the epoch; the next one does. */
+	/* A writer that closed without ending its epoch: the next writer ends it. */
 	writer = open_writer(path);
 	record = (struct epoch_record){0};
 	assert_ok(profile_reader_epochs(reader, NULL, record_epoch, &record, &err));
@@ -410,7 +410,7 @@ static void symbols(void **state)
 	profile_writer_close(writer);
 }
 
-/* An image keeps its number when it moves; what has no identity is its path. */
+/* A moved image keeps its number; without an identity, the path identifies the image. */
 static void image_identity(void **state)
 {
 	struct profile_writer *writer = open_writer(path_of("images.db"));
@@ -494,7 +494,7 @@ static void two_writers(void **state)
 	profile_writer_close(writer);
 }
 
-/* Readers see one state from snapshot to snapshot while a writer commits. */
+/* A reader sees one state from snapshot to snapshot while a writer commits. */
 static void snapshots(void **state)
 {
 	const char *path = path_of("snapshots.db");
@@ -527,7 +527,7 @@ static void snapshots(void **state)
 	profile_writer_close(writer);
 }
 
-/* The model's epochs end at 1, 3, 3, 5, 5 and 6 seconds: some are closed with the file. */
+/* Epochs of the model end at 1, 3, 3, 5, 5 and 6 seconds; some are ended by reopening the file. */
 static void expiry(void **state)
 {
 	const char *path = path_of("expiry.db");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Symbols and code that become known bit by bit, against a plain array of them. */
+/* Symbols and code that become known gradually, compared with a plain array. */
 #include "tests/profile_db_fixture.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 static struct error err;
 
-/* What a procedure is, follows from its number. */
+/* Properties of a procedure follow from its number. */
 static struct profile_symbol symbol_of(unsigned int i, char name[32])
 {
 	snprintf(name, 32, "procedure %u", i);
@@ -45,7 +45,7 @@ static int64_t add_image(struct profile_writer *writer)
 	return id;
 }
 
-/* A random set of procedures in one go; those known already among them. */
+/* Add a random set of procedures at once, including known ones. */
 static void add_some(struct profile_writer *writer, int64_t id, uint64_t *state,
 		     bool known[PROCEDURES])
 {
@@ -60,7 +60,7 @@ static void add_some(struct profile_writer *writer, int64_t id, uint64_t *state,
 		if (unit_random(state) % 8 != 0)
 			continue;
 		symbols[count] = symbol_of(i, names[i]);
-		/* One that is known stays what it was. */
+		/* A known procedure does not change. */
 		symbols[count].bytes += known[i];
 		code = code_of(i, data);
 		data[0] ^= known[i];
@@ -140,7 +140,7 @@ static void fill(const char *path, uint64_t *state, bool known[PROCEDURES])
 	profile_writer_close(writer);
 }
 
-/* What is kept is what was added first; merged databases have the union. */
+/* The first addition is kept; merged databases contain the union. */
 static void procedures_add_up(void **state)
 {
 	const char *a = path_of("a.db"), *b = path_of("b.db");
@@ -166,7 +166,7 @@ static void procedures_add_up(void **state)
 	check(a, in_a);
 }
 
-/* Whatever bit is wrong, a code blob does not decode; nor in another's place. */
+/* With any wrong bit, or at another offset, a code blob does not decode. */
 static void damage(void **state)
 {
 	struct profile_blob blob = {0};
@@ -196,7 +196,7 @@ static void damage(void **state)
 	profile_blob_deinit(&blob);
 }
 
-/* Bounds: neither symbols nor code grow for ever. */
+/* The sizes of symbols and code are bounded. */
 static void bounds(void **state)
 {
 	const char *path = path_of("bounds.db");

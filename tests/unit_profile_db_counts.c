@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Exact counts in the profile database: merged, forgotten, damaged, migrated. */
+/* Exact counts in the profile database: merged, expired, damaged, migrated. */
 #include "tests/profile_db_fixture.h"
 
 #include <errno.h>
@@ -13,14 +13,14 @@
 
 static struct error err;
 
-/* The model: a count for each range that there can be. */
+/* The model: a count for each possible range. */
 struct count_model {
 	uint64_t count[COUNT_EPOCHS][COUNT_IMAGES][PROFILE_COUNT_KINDS][COUNT_PLACES][COUNT_PLACES];
 };
 
 static struct count_model model, seen;
 
-/* Adds some counts to a random row of the epoch, and to the model. */
+/* Add some counts to a random row of the epoch and to the model. */
 static void add_random(struct profile_writer *writer, uint64_t *state, struct count_model *to,
 		       unsigned int epoch)
 {
@@ -98,7 +98,7 @@ static unsigned int look(const char *path, const struct profile_filter *filter)
 	return survey.rows;
 }
 
-/* Random merges, some rolled back, the file closed and opened in between. */
+/* Make random merges; some are rolled back, and the file is reopened in between. */
 static void write_model(const char *path, uint64_t *state)
 {
 	static struct count_model trial;
@@ -148,10 +148,10 @@ static void random_merges(void **state)
 	assert_int_equal(look(path_of("counts.db"), NULL),
 			 COUNT_EPOCHS * COUNT_IMAGES * PROFILE_COUNT_KINDS);
 	assert_memory_equal(&seen, &model, sizeof(model));
-	/* They are of no event and no process. */
+	/* Counts belong to no event and no process. */
 	look(path_of("counts.db"), &filter);
 	assert_memory_equal(&seen, &model, sizeof(model));
-	/* Another database has the same after a merge, twice no more. */
+	/* Another database has the same counts after a merge, also after a second one. */
 	reader = open_reader(path_of("counts.db"));
 	for (unsigned int i = 0; i < 2; i++) {
 		writer = open_writer(path_of("merged.db"));
@@ -168,7 +168,7 @@ static void random_merges(void **state)
 	assert_memory_equal(&seen, &model, sizeof(model));
 }
 
-/* Images stay for as long as there are counts of them; no counter says that they went. */
+/* Images are kept as long as they have counts, and removed with the last ones. */
 static void expiry(void **state)
 {
 	static const struct profile_edge one = {0, 4, 2};
@@ -257,7 +257,7 @@ static void write_one(const char *path)
 	profile_writer_close(writer);
 }
 
-/* Read, damage is told; by a writer it is replaced, and counted. */
+/* A reader reports damage; a writer replaces and counts it. */
 static void damage(void **state)
 {
 	static const char *const damages[] = {
@@ -295,7 +295,7 @@ static void damage(void **state)
 			 2);
 }
 
-/* A file of version 3 has no counts, and gets a place for them. */
+/* A file of version 3 has no counts, and gets a table for them. */
 static void migration(void **state)
 {
 	const char *path = path_of("v3.db");
@@ -309,7 +309,7 @@ static void migration(void **state)
 	assert_int_equal(look(path, NULL), 0);
 	write_one(path);
 	assert_int_equal(look(path, NULL), 1);
-	/* A table of that name that is none. */
+	/* A view in place of the table. */
 	sql(path, "DROP TABLE execution; CREATE VIEW execution AS SELECT 1");
 	assert_int_equal(profile_reader_open(&(struct profile_reader *){NULL}, path, &err),
 			 -EBADMSG);
