@@ -168,7 +168,7 @@ static void random_merges(void **state)
 	assert_memory_equal(&seen, &model, sizeof(model));
 }
 
-/* Images are kept as long as they have counts, and removed with the last ones. */
+/* Images are kept as long as they have counts. No counter records the expiry of counts. */
 static void expiry(void **state)
 {
 	static const struct profile_edge one = {0, 4, 2};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Foreign and damaged files, taken for profile databases: said to be that, or read aright. */
+/* Foreign and damaged files in place of profile databases are reported, or read correctly. */
 #include "tests/profile_db_merges.h"
 
 #include <errno.h>
@@ -29,7 +29,7 @@ static void not_databases(void **state)
 	assert_int_equal(try_read("/dev/null"), -EMEDIUMTYPE);
 }
 
-/* The header's fields of SQLite's file format: whose file it is, its version. */
+/* Header fields of SQLite's file format: application id and version. */
 static void foreign_and_newer(void **state)
 {
 	const char *path = path_of("version.db");
@@ -55,7 +55,7 @@ static void foreign_and_newer(void **state)
 	free(data);
 }
 
-/* The profiles of a sound file, to compare damaged ones with. */
+/* The profiles of an intact file, for comparison with damaged ones. */
 struct inventory {
 	struct profile profiles[64];
 	size_t count;
@@ -73,7 +73,7 @@ static int take_inventory(void *context, const struct profile *profile)
 	return 0;
 }
 
-/* What is read must be what was written under the same numbers. */
+/* Check that a profile read is the one written under the same keys. */
 static int check_inventory(void *context, const struct profile *profile)
 {
 	const struct inventory *inventory = context;
@@ -120,7 +120,7 @@ static int read_damaged(const char *path, struct inventory *inventory)
 	return r;
 }
 
-/* A writer must get through or say why; what it leaves may be read again. */
+/* Writing must succeed or return an error; the resulting file may be read again. */
 static void write_damaged(const char *path)
 {
 	struct profile_epoch epoch = model_epoch(0);
@@ -136,7 +136,7 @@ static void write_damaged(const char *path)
 	profile_writer_close(writer);
 }
 
-/* A row of the current epoch that the disk has forgotten: its samples are lost by name. */
+/* A damaged row of the current epoch: its samples are counted as lost. */
 static void damaged_row(void **state)
 {
 	const char *path = path_of("row.db");

@@ -13,12 +13,12 @@
 #define EDGE_IMAGES 4
 #define EDGE_PLACES 6
 #define EDGE_EPOCHS 3
-/* Written by the version of this code that made schema version 1. */
+/* Written by the version of this code that had schema version 1. */
 #define VERSION_1_FILE "tests/data/profile_v1.db"
 
 static struct error err;
 
-/* The model: a count for each edge that there can be. */
+/* The model: a count for each possible edge. */
 struct edge_model {
 	uint64_t count[EDGE_EPOCHS][EDGE_IMAGES][EDGE_IMAGES][PROFILE_EDGE_KINDS][EDGE_PLACES]
 		      [EDGE_PLACES];
@@ -26,7 +26,7 @@ struct edge_model {
 
 static struct edge_model model, seen;
 
-/* Adds some edges to a random row of the epoch, and to the model. */
+/* Add some edges to a random row of the epoch and to the model. */
 static void add_random(struct profile_writer *writer, uint64_t *state, struct edge_model *to,
 		       unsigned int epoch)
 {
@@ -117,7 +117,7 @@ static unsigned int look(struct profile_reader *reader, const struct profile_fil
 	return survey.rows;
 }
 
-/* Random merges, some rolled back, the file closed and opened in between. */
+/* Make random merges; some are rolled back, and the file is reopened in between. */
 static void write_model(const char *path, uint64_t *state)
 {
 	static struct edge_model trial;
@@ -173,7 +173,7 @@ static void random_merges(void **state)
 	reader = open_reader(path);
 	assert_true(look(reader, NULL) > EDGE_IMAGES * EDGE_IMAGES);
 	assert_memory_equal(&seen, &model, sizeof(model));
-	/* No event and no process: edges have none. */
+	/* Edges have no event and no process. */
 	look(reader, &filter);
 	assert_memory_equal(&seen, &model, sizeof(model));
 	filter.epochs = two;
@@ -188,7 +188,7 @@ static void random_merges(void **state)
 	profile_reader_close(reader);
 }
 
-/* Images stay for as long as edges come from them or go to them. */
+/* Images are kept as long as they are the source or target of edges. */
 static void expiry(void **state)
 {
 	static const struct profile_edge edge = {0, 4, 2};
@@ -266,7 +266,7 @@ static int take_times(void *context, const struct profile_event *event)
 	return 0;
 }
 
-/* The last ones set count; each epoch has its own; until set they are not known. */
+/* The last times set are valid; each epoch has its own; unset times are unknown. */
 static void event_times(void **state)
 {
 	struct profile_writer *writer = open_writer(path_of("times.db"));
@@ -294,7 +294,7 @@ static void event_times(void **state)
 	profile_writer_close(writer);
 }
 
-/* All samples that a reader finds, mixed into one number, and their sum. */
+/* All samples found by a reader, combined into one hash, and their sum. */
 struct digest {
 	uint64_t mixed;
 	uint64_t samples;
@@ -328,7 +328,7 @@ static struct digest digest_of(const char *path)
 	assert_ok(profile_reader_symbols(reader, 1, &symbols, &err));
 	digest.symbols = (unsigned int)symbols.count;
 	profile_symbols_deinit(&symbols);
-	/* What version 1 did not have. */
+	/* Data that version 1 did not have. */
 	assert_int_equal(look(reader, NULL), 0);
 	assert_ok(profile_reader_events(reader, 1, take_times, times, &err));
 	assert_int_equal(times[0][0] + times[0][1] + times[1][0] + times[1][1], 0);
@@ -336,7 +336,7 @@ static struct digest digest_of(const char *path)
 	return digest;
 }
 
-/* Everything but the text of statements, which ALTER TABLE edits. */
+/* The schema without the text of statements, which ALTER TABLE edits. */
 static const char schema_sql[] =
 	"SELECT group_concat(line, ' ') FROM (SELECT m.type || m.name || m.tbl_name || "
 	"ifnull((SELECT group_concat(c.cid || c.name || c.type || c.\"notnull\" || "
@@ -374,7 +374,7 @@ static void assert_same_schema(const char *a, const char *b)
 	free(y);
 }
 
-/* Sound, of the present version, and in every part what a new file is. */
+/* Check that a file is intact, of the current version, and has the schema of a new file. */
 static void assert_migrated(const char *path, const char *new)
 {
 	assert_int_equal(number(path, "PRAGMA user_version"), DATABASE_VERSION);
@@ -405,11 +405,11 @@ static void migration(void **state)
 	copy_file(VERSION_1_FILE, path);
 	assert_int_equal(number(path, "PRAGMA user_version"), 1);
 	before = digest_of(path);
-	/* What make_golden_db wrote: figure 1 of the paper, and the second epoch. */
+	/* Contents from make_golden_db: figure 1 of the paper, and the second epoch. */
 	assert_int_equal(before.samples, 6095201 + 1117002 + 70);
 	assert_true(before.symbols > 0);
 	assert_int_equal(number(path, "PRAGMA user_version"), 1);
-	/* A reader that was there first sees the same, before and after. */
+	/* A reader opened before the migration sees the same data before and after it. */
 	reader = open_reader(path);
 	assert_int_equal(look(reader, NULL), 0);
 	writer = open_writer(path);
@@ -426,12 +426,12 @@ static void migration(void **state)
 	assert_int_equal(sum, 2);
 	profile_reader_close(reader);
 	profile_writer_close(writer);
-	/* Opening it again migrates nothing. */
+	/* Opening it again does not migrate it again. */
 	profile_writer_close(open_writer(path));
 	assert_migrated(path, new);
 }
 
-/* A migration that cannot be written leaves the file as it was: a version 1. */
+/* A migration that cannot be written leaves the file unchanged, at version 1. */
 static void migration_to_a_full_disk(void **state)
 {
 	const char *path = path_of("stuck.db");
@@ -443,7 +443,7 @@ static void migration_to_a_full_disk(void **state)
 	(void)state;
 	copy_file(VERSION_1_FILE, path);
 	before = digest_of(path);
-	/* It keeps the shared memory there, so that the log is what cannot be written. */
+	/* The reader keeps the shared memory open, so that the write to the log fails. */
 	reader = open_reader(path);
 	assert_int_equal(look(reader, NULL), 0);
 	signal(SIGXFSZ, SIG_IGN);

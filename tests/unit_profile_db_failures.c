@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The profile database when its surroundings fail: missing rights, full disks, killed
- * writers, readers beside a writer.
+ * The profile database under failures: missing permissions, full disks, killed writers, readers
+ * next to a writer.
  */
 #include "tests/profile_db_merges.h"
 
@@ -15,7 +15,7 @@
 
 #define NOBODY 65534
 
-/* Runs a function in a child with no rights; its result must fit a byte. */
+/* Run a function in a child without privileges; its result must fit a byte. */
 static int as_nobody(int (*function)(const char *path), const char *path)
 {
 	pid_t pid = fork();
@@ -31,7 +31,7 @@ static int as_nobody(int (*function)(const char *path), const char *path)
 	return -WEXITSTATUS(status);
 }
 
-/* Whether all 30 merges can be read; -errno, or -EDOM for other contents. */
+/* Return 0 if all 30 merges can be read; -errno, or -EDOM for other contents. */
 static int read_thirty(const char *path)
 {
 	struct profile_reader *reader = NULL;
@@ -63,16 +63,16 @@ static void rights(void **state)
 	if (geteuid() != 0)
 		skip();
 	assert_int_equal(chmod(fixture_directory, 0755), 0);
-	/* The writer keeps the mode, and SQLite gives it to the log and the shared memory. */
+	/* The writer keeps the mode, and SQLite applies it to the log and the shared memory. */
 	write_file(path, "", 0);
 	assert_int_equal(chmod(path, 0644), 0);
 	writer = begin(path);
 	for (i = 0; i < 30; i++)
 		assert_ok(merge(writer, i));
-	/* Beside the writer, with all there is in the log. */
+	/* Next to the writer, with all data in the log. */
 	assert_int_equal(as_nobody(read_thirty, path), 0);
 	assert_int_equal(as_nobody(try_write, path), -EACCES);
-	/* A copy of file and log: no shared memory, and none can be made. */
+	/* A copy of file and log: shared memory does not exist and cannot be created. */
 	data = read_file(path, &bytes);
 	write_file(torn, data, bytes);
 	free(data);
@@ -83,7 +83,7 @@ static void rights(void **state)
 	assert_int_equal(as_nobody(read_thirty, torn), -EACCES);
 	assert_int_equal(read_thirty(torn), 0);
 	profile_writer_close(writer);
-	/* The log is gone, the directory cannot be written. */
+	/* The log has been removed; the directory is not writable. */
 	assert_int_equal(access(path_of("rights.db-wal"), F_OK), -1);
 	assert_int_equal(as_nobody(read_thirty, path), 0);
 	unlink(path_of("to%rn?.db-wal"));
@@ -96,7 +96,7 @@ static void rights(void **state)
 	assert_int_equal(as_nobody(try_read, path), -EACCES);
 }
 
-/* Merges until the disk is full; then, with space again, the same merge works. */
+/* Merge until the disk is full. With free space again, the same merge succeeds. */
 static uint64_t fill_disk(struct profile_writer *writer)
 {
 	uint64_t i;
@@ -156,7 +156,7 @@ static void full_disk(void **state)
 	assert_int_equal(umount(mount_point), 0);
 }
 
-/* Shared with a writing child: merges that it knows to be committed. */
+/* Shared with a writing child: the number of merges known to be committed. */
 static volatile uint64_t *committed;
 
 static pid_t start_writer(const char *path)
@@ -217,7 +217,7 @@ static void killed_writers(void **state)
 	}
 }
 
-/* Every snapshot is a committed state, and they only move forward. */
+/* Every snapshot is a committed state, and snapshots only move forward. */
 static void reader_beside_writer(void **state)
 {
 	const char *path = path_of("beside.db");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What rewritten programs recorded, in the profile database: its form, merges, damage. */
+/* Recordings of rewritten programs in the profile database: format, merges, damage. */
 #include "tests/profile_db_fixture.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 
 static struct error err;
 
-/* Made of random numbers; small ones, large ones, columns in order and all the same. */
+/* A recording of random numbers; small ones, large ones, sorted columns and constant ones. */
 struct sample {
 	struct profile_recording recording;
 	uint64_t *values[PROFILE_RECORDING_TABLES_MAX];
@@ -81,7 +81,7 @@ static void assert_same(const struct profile_recording *a, const struct profile_
 	}
 }
 
-/* What is written is read again; one byte more, less or other is damage. */
+/* A recording is read as written; an additional, missing or changed byte is damage. */
 static void there_and_back(void **state)
 {
 	struct recording_content content = {0};
@@ -111,7 +111,7 @@ static void there_and_back(void **state)
 	profile_blob_deinit(&blob);
 }
 
-/* Whoever knows the checksum may say anything: it is damage, or something that fits. */
+/* With a valid checksum, contents are refused as damage, or are valid. */
 static void hostile_bytes(void **state)
 {
 	struct recording_content content = {0}, again = {0};
@@ -160,7 +160,7 @@ static int64_t add_image(struct profile_writer *writer, unsigned int i)
 	return id;
 }
 
-/* Numbers that say which recording they are of. */
+/* Make a recording with values that identify it. */
 static struct profile_recording recording_of(uint64_t values[6], uint64_t seed)
 {
 	static const char *const texts[] = {"main"};
@@ -269,7 +269,7 @@ static void walks_and_merges(void **state)
 	profile_reader_close(reader);
 }
 
-/* Images stay for as long as there are recordings of them. */
+/* Images are kept as long as they have recordings. */
 static void expiry(void **state)
 {
 	const char *path = path_of("expiry.db");
@@ -354,7 +354,7 @@ static void damage(void **state)
 	}
 }
 
-/* A file of version 4 has none, and gets a place for them. */
+/* A file of version 4 has no recordings, and gets a table for them. */
 static void migration(void **state)
 {
 	const char *path = path_of("v4.db");
@@ -366,7 +366,7 @@ static void migration(void **state)
 	profile_writer_close(open_writer(path));
 	assert_int_equal(number(path, "PRAGMA user_version"), DATABASE_VERSION);
 	assert_int_equal(look(path, NULL, -1).rows, 0);
-	/* A table of that name that is none. */
+	/* A view in place of the table. */
 	sql(path, "DROP TABLE recording; CREATE VIEW recording AS SELECT 1");
 	assert_int_equal(profile_reader_open(&(struct profile_reader *){NULL}, path, &err),
 			 -EBADMSG);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Forgetting a database little by little, while it is written and read: each epoch adds
- * up at each step, what stays is as it was, and the file gets smaller.
+ * Gradual expiry of a database while it is written and read: each epoch adds up after each step,
+ * remaining data does not change, and the file shrinks.
  */
 #include "tests/profile_db_fixture.h"
 
@@ -23,13 +23,13 @@ static int64_t add_image(struct profile_writer *writer, int64_t epoch, int numbe
 		.kind = number == 0 ? PROFILE_IMAGE_UNKNOWN : PROFILE_IMAGE_FILE, .path = path};
 	int64_t id = 0;
 
-	/* Half of the images are an epoch's alone. */
+	/* Half of the images occur in one epoch only. */
 	snprintf(path, sizeof(path), "/usr/bin/%d-%d", number, number % 2 ? (int)epoch : 0);
 	assert_ok(profile_writer_image(writer, &image, &id, &err));
 	return id;
 }
 
-/* The unknown image has one offset, and reasons. */
+/* Fill a profile. The unknown image has one offset, and reasons. */
 static uint64_t fill_profile(struct profile_writer *writer, int64_t image, int64_t pid,
 			     bool unknown, uint64_t *seed)
 {
@@ -78,7 +78,7 @@ static void fill_epoch(struct profile_writer *writer, int number, uint64_t *seed
 	assert_ok(profile_writer_commit(writer, &err));
 }
 
-/* One number, by a connection of its own. */
+/* Query one number over a separate connection. */
 static int64_t ask(const char *path, const char *sql)
 {
 	sqlite3_stmt *statement;
@@ -108,7 +108,7 @@ static void assert_adds_up(const char *path)
 			     "AND kind = 5) <> (SELECT ifnull(sum(count), 0) FROM counter WHERE "
 			     "epoch = epoch.id AND counter_group = 'unknown')"),
 			 0);
-	/* 3 an image and epoch; 40 images. */
+	/* 3 per image and epoch; 40 images. */
 	assert_int_equal(ask(path,
 			     "SELECT count(*) FROM epoch WHERE 120 <> "
 			     "(SELECT ifnull(sum(total), 0) FROM edge WHERE epoch = epoch.id) + "
@@ -125,7 +125,7 @@ static int profile_check(void *context, const struct profile *profile)
 	return 0;
 }
 
-/* Every blob that is left can be read. */
+/* Check that every remaining blob can be read, and return the samples. */
 static uint64_t read_all(const char *path)
 {
 	struct profile_reader *reader = NULL;
@@ -137,7 +137,7 @@ static uint64_t read_all(const char *path)
 	return sum;
 }
 
-/* @steps, @largest: of them, in bytes of used pages */
+/* @steps: number of steps; @largest: the largest of them, in bytes of used pages */
 static unsigned int forget(struct profile_writer *writer, const char *path, int64_t before_ns,
 			   uint64_t bytes_max, unsigned int *steps, uint64_t *largest)
 {
@@ -179,11 +179,11 @@ static void by_age(void **state)
 	assert_int_equal(forget(writer, path, 31 * SECOND + 1, 0, &steps, &largest), 3);
 	assert_true(steps > 3 * 3);
 	assert_int_equal(ask(path, "SELECT min(start_ns) FROM epoch"), 31 * SECOND);
-	/* Images of these epochs alone have gone, and nothing else. */
+	/* Only images used by no other epoch have been removed. */
 	assert_int_equal(ask(path, "SELECT count(*) FROM image"), IMAGES / 2 + 3 * IMAGES / 2);
 	assert_int_equal(ask(path, "SELECT count(*) FROM share"), 3 * (IMAGES - 1));
 	assert_int_equal(ask(path, "SELECT count(*) FROM edge"), 3 * IMAGES);
-	/* The current epoch stays, however old. */
+	/* The current epoch is kept, however old it is. */
 	assert_int_equal(forget(writer, path, INT64_MAX, 0, &steps, &largest), 2);
 	assert_int_equal(ask(path, "SELECT count(*) FROM epoch"), 1);
 	assert_int_equal(ask(path, "SELECT count(*) FROM host"), 1);
@@ -193,7 +193,7 @@ static void by_age(void **state)
 			 0);
 }
 
-/* The file gets as small as it is told to, in small steps, and grows no larger. */
+/* The file shrinks to the requested size in small steps, and does not grow beyond it. */
 static void by_size(void **state)
 {
 	const char *path = path_of("size.db");
@@ -215,7 +215,7 @@ static void by_size(void **state)
 			2 * EPOCHS + 4);
 	assert_true(largest < 512 << 10);
 	assert_int_equal(profile_writer_expire(writer, &limits, &expired, &err), 0);
-	/* A sixteenth is spare, and some pages more. */
+	/* A sixteenth and a few pages are spare. */
 	assert_true(expired.file_bytes < full / 2 + (300 << 10));
 	assert_false(expired.full);
 	for (i = 0; i < 2 * EPOCHS; i++) {
@@ -225,7 +225,7 @@ static void by_size(void **state)
 	assert_int_equal(profile_writer_expire(writer, &limits, &expired, &err), 0);
 	assert_true(expired.used_bytes <= full / 2);
 	assert_true(expired.file_bytes < full / 2 + (600 << 10));
-	/* Full of the current epoch. */
+	/* The current epoch fills the file. */
 	assert_true(expire_all(writer, 0, 1) > 0);
 	limits.bytes_max = 1;
 	assert_int_equal(profile_writer_expire(writer, &limits, &expired, &err), 0);
@@ -235,7 +235,7 @@ static void by_size(void **state)
 			      "pragma_page_size") <= (int64_t)expired.file_bytes);
 }
 
-/* Merges come between steps, and find their images or make them anew. */
+/* Merges between steps find their images or add them again. */
 static void while_merging(void **state)
 {
 	const struct profile_limits limits = {INT64_MAX, 0};
@@ -267,7 +267,7 @@ static void while_merging(void **state)
 	profile_writer_close(writer);
 }
 
-/* What an epoch has brought goes with it, in any table; what another one has stays. */
+/* Removing the current epoch removes its data from all tables, and no data of other epochs. */
 static void current_epoch_is_taken_back(void **state)
 {
 	static const char all[] =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Labels and shares, and what else version 3 of the schema brought. */
+/* Labels, shares, and other additions of schema version 3. */
 #include "tests/profile_db_fixture.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 static struct error err;
 
-/* Samples by image, event and label; label 0: not labelled. */
+/* Samples by image, event and label; label 0: no label. */
 struct shares {
 	uint64_t samples[MODEL_EPOCHS][MODEL_IMAGES][MODEL_EVENTS][LABELS];
 };
@@ -47,7 +47,7 @@ static void write_label(struct profile_writer *writer, unsigned int number)
 	assert_ok(profile_writer_label(writer, &label, &err));
 }
 
-/* One bin: samples of one image, which are those of some labels. */
+/* Write one bin: samples of one image, some of them with labels. */
 static void write_bin(struct profile_writer *writer, uint64_t *state, unsigned int epoch)
 {
 	unsigned int image = (unsigned int)(unit_random(state) % MODEL_IMAGES);
@@ -130,7 +130,7 @@ static int survey_label(void *context, const struct profile_label *label)
 	return 0;
 }
 
-/* What the database says; samples of label 0 are what the shares lack of the profiles. */
+/* Read the database; samples of label 0 are those of profiles without shares. */
 static void look(const char *path)
 {
 	struct survey survey = {.reader = open_reader(path)};
@@ -187,7 +187,7 @@ static void random_merges(void **state)
 	assert_memory_equal(&seen, &wanted, sizeof(seen));
 }
 
-/* Return: epochs forgotten. */
+/* Return: the number of expired epochs. */
 static unsigned int expire(struct profile_writer *writer, int64_t before_ns)
 {
 	const struct profile_limits limits = {.before_ns = before_ns};
@@ -299,7 +299,7 @@ static void damage(void **state)
 			 -EBADMSG);
 }
 
-/* Two hosts with an image of one path and no identity, and one unknown image. */
+/* Two hosts with an image of the same path without identity, and one unknown image. */
 static void write_host(const char *path, const char *host, uint64_t samples)
 {
 	struct profile_image plain = {.kind = PROFILE_IMAGE_FILE, .path = "/bin/plain"};
@@ -366,7 +366,7 @@ static int count_process(void *context, const struct profile_process *process)
 	return 0;
 }
 
-/* As it is, a file of version 2 has no labels; migrated, its images have hosts. */
+/* A file of version 2 has no labels; after migration its images have hosts. */
 static void migration(void **state)
 {
 	static const char profiles[] = "SELECT sum(samples * image + length(data)) FROM profile";

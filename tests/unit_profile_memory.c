@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A merge has so much memory, however large it and the database are. */
+/* The memory of a merge is bounded, independent of its size and that of the database. */
 #include "tests/profile_db_fixture.h"
 
 #include <sqlite3.h>
@@ -7,7 +7,7 @@
 
 #define IMAGES 600
 #define OFFSETS 6000
-/* SQLite's page cache and all else it has, statements among it. */
+/* Bound of SQLite's page cache and its other memory, including statements. */
 #define LIBRARY_BYTES_MAX (4 << 20)
 
 static struct error err;
@@ -30,7 +30,7 @@ static void image_add(struct profile_writer *writer, int number, uint64_t *seed)
 	assert_ok(profile_writer_add(writer, id, 0, PROFILE_PID_ALL, samples, OFFSETS, &err));
 }
 
-/* Two merges: profiles are new, then there are some to add to. */
+/* Two merges: the first makes new profiles, the second adds to them. */
 static void a_merge_has_a_bound(void **state)
 {
 	struct profile_epoch epoch = model_epoch(0);
@@ -52,7 +52,7 @@ static void a_merge_has_a_bound(void **state)
 		assert_in_range(sqlite3_memory_highwater(0), 1, LIBRARY_BYTES_MAX);
 	}
 	profile_writer_close(writer);
-	/* Or else there was nothing to show. */
+	/* The database is much larger than the bound. */
 	assert_int_equal(stat(path, &status), 0);
 	assert_true(status.st_size > 2 * LIBRARY_BYTES_MAX);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Merged databases hold the union of their sources, whatever interrupts the merge. */
+/* Merged databases hold the union of their sources, also after interrupted merges. */
 #include "tests/profile_db_fixture.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #define KILLS 12
 
 static struct error err;
-/* By source; epochs of the sources differ in their start. */
+/* By source; epochs of the sources have different start times. */
 static struct model wanted[SOURCES], seen[SOURCES];
 static uint64_t edges_wanted;
 
@@ -22,7 +22,7 @@ static int64_t start_of(unsigned int source, unsigned int epoch)
 	return 1000000000LL * (epoch + 1) + source;
 }
 
-/* Images come in another order, thus with other numbers, in each source. */
+/* Images have another order, and thus other numbers, in each source. */
 static uint64_t fill_epoch(struct profile_writer *writer, uint64_t *state, struct model *model,
 			   unsigned int source, unsigned int epoch)
 {
@@ -108,7 +108,7 @@ static int merge_into(const char *path, unsigned int source, struct profile_merg
 	return r;
 }
 
-/* What a walk over the merged epochs is in the middle of. */
+/* State of a walk over the merged epochs. */
 struct look {
 	struct profile_reader *reader;
 	unsigned int source;
@@ -210,7 +210,7 @@ static int look_epoch(void *context, const struct profile_epoch *epoch)
 	return 0;
 }
 
-/* Reads all; what is there must be whole epochs. Return: their number. */
+/* Read all data, which must consist of complete epochs. Return: their number. */
 static unsigned int look_at(const char *path, struct look *look)
 {
 	memset(seen, 0, sizeof(seen));
@@ -257,7 +257,7 @@ static void test_union(void **state)
 	for (unsigned int s = 0; s < SOURCES; s++)
 		assert_ok(merge_into(out, s, &counts));
 	assert_int_equal(counts.epochs[PROFILE_MERGE_DONE], SOURCES * MODEL_EPOCHS);
-	/* Two of them have no identity: each of the two hosts has its own. */
+	/* Two of them have no identity: each of the two hosts has separate ones. */
 	assert_int_equal(counts.images, MODEL_IMAGES + 2);
 	check_union(out);
 	memset(&counts, 0, sizeof(counts));
@@ -291,7 +291,9 @@ static void test_refused(void **state)
 	assert_int_equal(counts.epochs[PROFILE_MERGE_DIFFERS], 1);
 }
 
-/* Killed anywhere, the target has whole epochs, and merging again completes it. */
+/*
+ * If a merge is killed at any time, the target has complete epochs, and another merge completes it.
+ */
 static void kill_once(const char *out, useconds_t after_us)
 {
 	struct profile_merge_counts counts = {0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Profiles of a process, a unit or a container: random ones, against a list of them. */
+/* Profiles of a process, a unit or a container: random profiles, compared with a list. */
 #include "tests/profile_db_fixture.h"
 
 #include <fnmatch.h>
@@ -12,7 +12,7 @@
 
 static struct error err;
 
-/* A row of the database, and whose it is. */
+/* A row of the database, and its owner. */
 struct row {
 	int64_t epoch;
 	int64_t image;
@@ -32,7 +32,7 @@ static void label_names(unsigned int number, char unit[64], char container[80])
 	snprintf(container, 80, number % 3 == 0 ? "" : "%u%063x", number % 3, number);
 }
 
-/* In each epoch another one. */
+/* The label of a process differs between epochs. */
 static unsigned int label_of_process(unsigned int epoch, unsigned int process)
 {
 	return (process * 5 + epoch) % LABELS;
@@ -206,7 +206,7 @@ static void what_is_asked_for_comes(void **state)
 	profile_reader_close(reader);
 }
 
-/* Before there were labels, nothing was kept for any. */
+/* A file from before labels has no profiles of any label. */
 static int none_take(void *context, const struct profile *profile)
 {
 	(void)context;

@@ -13,7 +13,7 @@
 
 #define START_NS (100 * NS_PER_SECOND)
 
-/* Users of fake processes: uid 0 below 1000, uid N from N * 1000 on; 9000 and above are gone. */
+/* Users of fake processes: uid 0 below 1000, uid N from N * 1000; 9000 and above have ended. */
 static int fake_owner(uint32_t pid, uint32_t *uid)
 {
 	if (pid >= 9000)
@@ -34,11 +34,11 @@ static void points_come_back(void **state)
 	assert_false(quota_spend(user, START_NS, 1));
 	assert_true(quota_spend(user, START_NS + NS_PER_SECOND, QUOTA_POINTS_PER_SECOND));
 	assert_false(quota_spend(user, START_NS + NS_PER_SECOND, 1));
-	/* Work that turned out to be expensive is paid for later. */
+	/* Unexpectedly expensive work is charged afterwards. */
 	quota_charge(user, START_NS + NS_PER_SECOND, QUOTA_POINTS_PER_SECOND);
 	assert_false(quota_spend(user, START_NS + 2 * NS_PER_SECOND, 1));
 	assert_true(quota_spend(user, START_NS + 3 * NS_PER_SECOND, 1));
-	/* Never more than the maximum, and none without time. */
+	/* Points are limited to the maximum, and do not change when time goes back. */
 	assert_int_equal(quota_points(user, 2 * START_NS), QUOTA_POINTS_MAX);
 	assert_int_equal(quota_points(user, START_NS), QUOTA_POINTS_MAX);
 	quota_deinit(&quota);
@@ -53,7 +53,7 @@ static void root_is_not_limited(void **state)
 	(void)state;
 	for (uid = 1; uid <= QUOTA_USERS_MAX + 10; uid++)
 		assert_true(quota_is_limited(quota_user_of(&quota, uid)));
-	/* Users without an account of their own share one. */
+	/* Users without their own account share one. */
 	assert_ptr_equal(quota_user_of(&quota, uid), quota_user_of(&quota, uid + 1));
 	root = quota_user_of(&quota, 0);
 	assert_false(quota_is_limited(root));
@@ -87,7 +87,7 @@ static void begin(struct fixture *fixture, uint32_t pid, uint64_t time_ns)
 	image_map_event(fixture->map, &event);
 }
 
-/* More events than a user may cause. */
+/* Cause more events than a user may. */
 static void flood(struct fixture *fixture, uint32_t pid, uint64_t time_ns)
 {
 	for (int i = 0; i < QUOTA_POINTS_MAX + 1000; i++) {
@@ -133,13 +133,13 @@ static void a_flood_costs_its_user_only(void **state)
 			 IMAGE_UNKNOWN_QUOTA_EVENTS);
 	flood(&fixture, root, START_NS + 10);
 	assert_int_equal(place_at(&fixture, root, START_NS + 20).image, 1);
-	/* A new process of the flooder's user begins with free events, and so does an exec. */
+	/* A new process of the flooder's user starts with free events, and so does an exec. */
 	assert_int_equal(place_at(&fixture, same_user, START_NS + 20).image, 1);
 	begin(&fixture, other_user, START_NS + 30);
 	assert_int_equal(place_at(&fixture, other_user, START_NS + 40).image, 1);
 	assert_true(image_map_quota(fixture.map)->refused[QUOTA_EVENTS] > 900);
 	assert_int_equal(quota_worst(image_map_quota(fixture.map), QUOTA_EVENTS)->uid, 1);
-	/* When the user has points again, the process is to be read. */
+	/* When the user has points again, the process must be scanned. */
 	assert_int_equal(image_map_limited(fixture.map, START_NS + 50), 0);
 	assert_int_equal(image_map_limited(fixture.map, later_ns), flooder);
 	scan(&fixture, flooder, later_ns);
@@ -158,7 +158,7 @@ static void children_count_for_their_user(void **state)
 	setup(&fixture, true);
 	image_map_limit_users(fixture.map, fake_owner, NULL, NULL);
 	begin(&fixture, 1000, START_NS);
-	/* None of the children exists any more when it is asked for. */
+	/* The children have ended before their owner is read. */
 	for (child = 9000; child < 9004; child++) {
 		fork.pid = child;
 		fork.time_ns = START_NS + 1;
@@ -193,7 +193,7 @@ static struct image_event image_event(uint32_t pid, uint64_t time_ns, uint32_t n
 	return event;
 }
 
-/* Map an image; no other process has it mapped any more. */
+/* Map an image that no other process maps any longer. */
 static struct image_place place_of_image(struct fixture *fixture, uint32_t pid, uint64_t time_ns,
 					 uint32_t number)
 {
@@ -236,7 +236,7 @@ static void numbers_without_samples_are_reused(void **state)
 	for (uint32_t i = 1; i <= IMAGES; i++) {
 		time_ns += 10;
 		place = place_of_image(&fixture, 1000, time_ns, i);
-		/* The real time between two sweeps. */
+		/* Wait for the real time between two sweeps. */
 		if (place.image == IMAGE_UNKNOWN) {
 			assert_int_equal(place.unknown, IMAGE_UNKNOWN_QUOTA_IMAGES);
 			usleep(20000);
@@ -254,7 +254,7 @@ static void numbers_without_samples_are_reused(void **state)
 	teardown(&fixture);
 }
 
-/* All of them stay mapped, by one user. */
+/* One user keeps all of them mapped. */
 static void numbers_are_limited_by_user(void **state)
 {
 	uint32_t number = 0, refused = 0;
@@ -286,7 +286,7 @@ static void numbers_are_limited_by_user(void **state)
 	teardown(&fixture);
 }
 
-/* Real processes: this one, and one that has another real uid. */
+/* Real processes: this one, and one with another real uid. */
 static void owners_are_real_users(void **state)
 {
 	uint32_t uid = 1234567;
@@ -302,7 +302,7 @@ static void owners_are_real_users(void **state)
 	assert_int_equal(pipe(ready), 0);
 	child = fork();
 	if (child == 0) {
-		/* The saved uid stays root's, as in a program that runs setuid. */
+		/* The saved uid stays root's, as in a set-user-ID program. */
 		if (setresuid(65533, 0, 0) == 0)
 			(void)!write(ready[1], "", 1);
 		pause();

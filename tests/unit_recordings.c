@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Paths, calls and contexts become recordings and come back as they were, twice as much if
- * they are added twice; what is damaged is refused or says something else, but never of
- * memory that is not its own.
+ * Paths, calls and contexts are stored in recordings and read back unchanged; adding them twice
+ * doubles them. Damaged recordings are refused or have other contents, but never cause invalid
+ * memory accesses.
  */
 #include "tests/unit.h"
 
@@ -103,7 +103,7 @@ static void calls_come_back(void **state)
 	assert_int_equal(again.total, 2 * profile.total);
 	assert_int_equal(again.threads, 6);
 	assert_int_equal(again.losses[CALL_LOSS_DEEP], 8);
-	/* Another metric cannot be added. */
+	/* A recording with another metric cannot be added. */
 	recording.metric = "instructions";
 	assert_int_equal(call_recorded_procedures(&recorded, &recording, "/bin/it", "12"), -EINVAL);
 	recording.metric = "apples";
@@ -317,7 +317,7 @@ static void paths_come_back(void **state)
 	recording_builder_deinit(&builder);
 }
 
-/* A table that was stored before it was said how often a path was measured. */
+/* Shorten a table to the format without the number of measurements of a path. */
 static void shorten(struct profile_recording_table *table, uint64_t values[])
 {
 	for (size_t i = 0; i < table->rows; i++)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Bursts and times of paths become recordings and come back as they were; those of several
- * epochs are added up. What is damaged is refused or says something else, but never of memory
- * that is not its own.
+ * Bursts and times of paths are stored in recordings and read back unchanged; those of several
+ * epochs are added up. Damaged recordings are refused or have other contents, but never cause
+ * invalid memory accesses.
  */
 #include "tests/unit.h"
 
@@ -19,7 +19,7 @@
 
 /* --- bursts --------------------------------------------------------------- */
 
-/* Three procedures; nothing refers to memory by the second one. */
+/* Three procedures; the second one has no memory references. */
 static void make_map(struct bursts_map *map)
 {
 	static const uint64_t addresses[] = {0x1000, 0x1008, 0x1010, 0x1100, 0x1104};
@@ -31,7 +31,7 @@ static void make_map(struct bursts_map *map)
 	assert_int_equal(bursts_map_add(map, "a,b", 0x1100, addresses + 3, 2), 0);
 }
 
-/* Nothing is of the first instruction. The last address is no program's. */
+/* The first instruction has no references. The last address is invalid in a program. */
 static const struct bursts_reference references[] = {
 	{0x7fff1000, 1, 1, 0}, {0x7fff1008, 4, 1, 0}, {0x7fff1000, 1, 2, 0},
 	{0x55550000, 3, 1, 1}, {0, 2, 7, 1},	      {UINT64_MAX, 1, 8, 1},
@@ -90,7 +90,7 @@ static void bursts_come_back(void **state)
 	assert_int_equal(recorded.profile.lost, 8);
 	assert_int_equal(recorded.profile.threads, 4);
 	assert_int_equal(recorded.profile.shared, 2);
-	/* Other bursts are another measure. */
+	/* Bursts with other parameters cannot be added. */
 	builder.tables[PROFILE_BURSTS_HEAD].values[PROFILE_BURSTS_RECORDS]++;
 	assert_int_equal(bursts_recorded_add(&recorded, &recording, "/bin/it"), -EINVAL);
 	bursts_recorded_deinit(&recorded);
@@ -132,7 +132,7 @@ static void damaged_bursts(void **state)
 
 /* --- variation ------------------------------------------------------------ */
 
-/* A procedure of four paths, each by a way of its own from its one node. */
+/* A procedure with one node and four paths, each along its own edge. */
 struct times {
 	struct counts_node node;
 	struct path_way ways[4];

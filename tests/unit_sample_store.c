@@ -41,7 +41,7 @@ static void refuses_bad_geometry(void **state)
 	assert_int_equal(sample_store_init(&model.store, &model.memory[1], 64, 64), -EINVAL);
 }
 
-/* One key more than 2^24 times: the full count leaves, none is wrapped. */
+/* One key is counted more than 2^24 times: full counts are delivered, and none wraps. */
 static void saturated_counts_leave(void **state)
 {
 	static struct store_model model;
@@ -64,7 +64,7 @@ static void saturated_counts_leave(void **state)
 	assert_int_equal(dcpi_tag_generation(chunk.entries[0].tag), 1);
 }
 
-/* Calls that come while the writer is at work are refused, and change nothing. */
+/* Calls while the writer is active are refused, and change nothing. */
 static void refuses_what_comes_amid_a_sample(void **state)
 {
 	static struct store_model model;
@@ -98,7 +98,7 @@ static void interrupt(int signal_number)
 	int i;
 
 	(void)signal_number;
-	/* A burst fills buffers, so that it flips under the owner's feet. */
+	/* A burst fills buffers, so that the buffer is switched during the interrupted call. */
 	for (i = 0; i < 40; i++) {
 		uint64_t pc = unit_random(&interrupt_seed) % 4096;
 
@@ -153,9 +153,8 @@ static struct sample_totals flush_table(void)
 }
 
 /*
- * A timer signal counts samples wherever it strikes: inside the writer, where
- * it must be refused by name, inside retire and inside a flush, where it must
- * not disturb. Nothing may be lost without a name.
+ * A timer signal counts samples at any point. Inside the writer they must be refused and counted;
+ * inside retire and flush they must not interfere. All losses are accounted for.
  */
 static void interrupted_anywhere(void **state)
 {
@@ -202,7 +201,7 @@ static void interrupted_anywhere(void **state)
 			 edges + edge_interrupts);
 }
 
-/* What the reader asks of the CPU that owns the store: the IPI. */
+/* Requests of the reader to the CPU that owns the store, in place of the IPI. */
 enum owner_call {
 	OWNER_NONE,
 	OWNER_BEGIN,
@@ -255,7 +254,7 @@ static void call_owner(enum owner_call call)
 		;
 }
 
-/* A reader on another CPU; meant for ThreadSanitizer as much as for the sums. */
+/* A reader on another CPU, for ThreadSanitizer and to check the sums. */
 static void reader_on_another_cpu(void **state)
 {
 	struct sample_store *store = &shared.model.store;

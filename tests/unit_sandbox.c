@@ -33,7 +33,7 @@
 
 static const struct sandbox_limits limits = {.memory_bytes = MEMORY, .files = 32};
 
-/* Runs @function in a process in a sandbox. Return: its result. */
+/* Run @function in a sandboxed process. Return: its result. */
 static int in_sandbox(int (*function)(void))
 {
 	int status = -1;
@@ -110,7 +110,7 @@ static int try_processes(void)
 	if (!REFUSED(syscall(SYS_perf_event_open, NULL, 0, -1, -1, 0)))
 		return step;
 	step++;
-	/* io_uring would carry out calls that the filter never sees. */
+	/* io_uring would execute calls that the filter does not see. */
 	if (!REFUSED(syscall(425, 1, NULL)))
 		return step;
 	return 0;
@@ -160,7 +160,7 @@ static void *add(void *number)
 	return NULL;
 }
 
-/* Calls of a report. */
+/* System calls of a report. */
 static int work(void)
 {
 	_Thread_local static int number;
@@ -260,7 +260,7 @@ static int parse(bool crash)
 	return 0;
 }
 
-/* Return: the message to the broker from a process that parses such a file. */
+/* Return: the message to the broker from a process that parses a bad file. */
 static struct broker_packet failure_of(bool crash, int *status)
 {
 	struct broker_packet packet;
@@ -334,7 +334,7 @@ static void refuses_damaged_messages(void **state)
 	assert_string_equal(broker_packet_text(&received), "/a");
 	assert_true(received.fds[0] >= 0 && received.fds[1] == -1);
 	broker_packet_close(&received);
-	/* Too short for a header, and for the bytes that the header announces. */
+	/* Shorter than a header, and than the number of bytes in the header. */
 	assert_true(send(ends[0], &packet.message, header - 1, 0) > 0);
 	assert_int_equal(broker_receive(ends[1], &received), -EPROTO);
 	assert_true(send(ends[0], &packet.message, header + 2, 0) > 0);
@@ -342,7 +342,7 @@ static void refuses_damaged_messages(void **state)
 	packet.message.bytes = UINT32_MAX;
 	assert_true(send(ends[0], &packet.message, sizeof(packet.message), 0) > 0);
 	assert_int_equal(broker_receive(ends[1], &received), -EPROTO);
-	/* Text without an end, and with two. */
+	/* Text without a terminator, and with two. */
 	packet.message.bytes = 2;
 	assert_null(broker_packet_text(&packet));
 	memcpy(packet.message.data, "a\0b", 4);

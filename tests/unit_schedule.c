@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Schedules of in-order machines: DCPI's Figures 2 and 7, rules of the 21164 one by
- * one, and what must hold for any code.
+ * Schedules of in-order machines: DCPI's Figures 2 and 7, rules of the 21164 one by one, and
+ * invariants of any code.
  */
 #include "tests/unit.h"
 
@@ -60,7 +60,7 @@ static const struct machine_model *alpha(void)
 	return model;
 }
 
-/* Schedule code on the 21164, each block by itself. */
+/* Schedule code on the 21164, each block separately. */
 static void fixture_alone(struct fixture *f, const uint32_t *words, size_t count, uint64_t address)
 {
 	fixture_code(f, words, count, address);
@@ -97,7 +97,7 @@ static void figure_7(void **state)
 	fixture_end(&f);
 }
 
-/* What the paper says of it: 8/13, which are dual-issued, and where slots are lost. */
+/* Results in the paper: 8/13 cycles, the dual-issued instructions, and the lost slots. */
 static void figure_2(void **state)
 {
 	struct fixture f;
@@ -125,7 +125,7 @@ static void figure_2(void **state)
 	fixture_end(&f);
 }
 
-/* "M for the ldq at 009810 should be 2": no load two cycles behind a store. */
+/* "M for the ldq at 009810 should be 2": no load two cycles after a store. */
 static void figure_7_with_its_loop(void **state)
 {
 	static const double min_cycles[COPY_LOOP] = {2, 0, 1, 0, 1, 0, 1, 0, 1, 1, 1, 0, 1};
@@ -147,7 +147,7 @@ static void figure_7_with_its_loop(void **state)
 	assert_true(f.schedule.insns[0].stalls[0].cycles == 1);
 	schedule_deinit(&f.schedule);
 
-	/* Not knowing weights, it lies between, nearer to the loop. */
+	/* Without weights the value is in between, nearer to that of the loop. */
 	assert_int_equal(schedule_create(&f.schedule, alpha(), f.cfg, NULL), 0);
 	assert_true(f.schedule.insns[0].min_cycles > 1.5 && f.schedule.insns[0].min_cycles < 2);
 	free(weights);
@@ -165,21 +165,21 @@ static void check_late(const uint8_t *code, size_t bytes, uint64_t address,
 		assert_float_equal(f.schedule.insns[i].min_cycles, min_cycles[i], 1e-9);
 		assert_float_equal(f.schedule.insns[i].late_change, changes[i], 1e-9);
 	}
-	/* Two ways lead to the last block, and both may be late: one falls through. */
+	/* The last block has two predecessors, and both may be late: one falls through. */
 	assert_int_equal(f.schedule.insns[5].late_change != 0, changes[4] != 0);
 	fixture_end(&f);
 }
 
 /*
- * A branch issues with what follows it, unless that came by a mispredict; so pairs behind it
- * fall one way or the other, also behind the next block. And what is fetched then is an
- * aligned block of code each cycle: one that is entered at its end has nothing to pair, as
- * this procedure's is at last.
+ * A branch issues with the next instruction, except after a misprediction. Pairs after it are then
+ * formed differently, also in the next block. After a misprediction, an aligned block of code is
+ * fetched per cycle. A block entered at the end of such a block has no instruction to pair with, as
+ * this procedure in the last case.
  */
 static void pairs_behind_a_mispredict(void **state)
 {
 	static const uint8_t code[] = {
-		0xa0, 0x00, 0x00, 0xb4, /* cbz x0, behind the block */
+		0xa0, 0x00, 0x00, 0xb4, /* cbz x0, past the block */
 		0x21, 0x04, 0x00, 0x91, /* add x1, x1, #1 */
 		0x42, 0x04, 0x00, 0x91, /* add x2, x2, #1 */
 		0x63, 0x04, 0x00, 0x91, /* add x3, x3, #1 */
@@ -205,16 +205,16 @@ static void pairs_behind_a_mispredict(void **state)
 }
 
 /*
- * The block behind the second branch takes a cycle more behind either's mispredict. Behind
- * the second one's it is alone, at the end of what is fetched; behind the first one's it is
- * half a pair, whose other half is what the loop begins with.
+ * The block after the second branch takes one more cycle after a misprediction of either branch.
+ * After the second branch, it is alone at the end of the fetched block. After the first one, it is
+ * the first half of a pair whose second half is the start of the loop.
  */
 static void half_a_pair_behind_a_mispredict(void **state)
 {
 	static const uint8_t code[] = {
-		0xe0, 0x00, 0x00, 0xb4, /* cbz x0, behind the loop */
+		0xe0, 0x00, 0x00, 0xb4, /* cbz x0, past the loop */
 		0x21, 0x04, 0x00, 0x91, /* add x1, x1, #1 */
-		0xa9, 0x00, 0x00, 0xb4, /* cbz x9, behind the loop */
+		0xa9, 0x00, 0x00, 0xb4, /* cbz x9, past the loop */
 		0x42, 0x04, 0x00, 0x91, /* add x2, x2, #1 */
 		0x63, 0x04, 0x00, 0x91, /* add x3, x3, #1 */
 		0x84, 0x04, 0x00, 0x91, /* add x4, x4, #1 */
@@ -227,22 +227,22 @@ static void half_a_pair_behind_a_mispredict(void **state)
 	fixture_a53(&f, code, sizeof(code), 0x1000);
 	assert_float_equal(f.schedule.insns[3].min_cycles, 0, 1e-9);
 	assert_float_equal(f.schedule.insns[3].late_change, 1, 1e-9);
-	/* One time in nine it is entered this way. */
+	/* The loop is entered this way once in nine times. */
 	assert_float_equal(f.schedule.insns[4].min_cycles, 1, 1e-9);
 	assert_float_equal(f.schedule.insns[4].late_change, -1 / 9.0, 1e-9);
 	fixture_end(&f);
 }
 
-/* Three instructions take two cycles where they begin with a pair, one amid two pairs. */
+/* Three instructions take two cycles if they begin with a pair, and one cycle between two pairs. */
 static void least_of_two_ways(void **state)
 {
 	static const uint8_t code[] = {
-		0x60, 0x00, 0x00, 0xb4, /* cbz x0, behind the block */
+		0x60, 0x00, 0x00, 0xb4, /* cbz x0, past the block */
 		0x21, 0x04, 0x00, 0x91, /* add x1, x1, #1 */
 		0x42, 0x04, 0x00, 0x91, /* add x2, x2, #1 */
 		0x63, 0x04, 0x00, 0x91, /* add x3, x3, #1 */
 		0x84, 0x04, 0x00, 0x91, /* add x4, x4, #1 */
-		0x46, 0x00, 0x00, 0xb4, /* cbz x6, behind the next */
+		0x46, 0x00, 0x00, 0xb4, /* cbz x6, past the next */
 		0xa5, 0x04, 0x00, 0x91, /* add x5, x5, #1 */
 		0xc0, 0x03, 0x5f, 0xd6, /* ret */
 	};
@@ -260,13 +260,13 @@ struct rule {
 	uint32_t words[6];
 	size_t count;
 	uint32_t cycles[6];
-	enum stall_kind kind; /* of the last instruction's longest stall; STALL_KINDS: none */
+	enum stall_kind kind; /* longest stall of the last instruction; STALL_KINDS: none */
 	uint32_t from;
 };
 
 #define UNOP 0x2ffe0000
 
-/* At an address that begins an aligned group of four. */
+/* At an address that is the start of an aligned group of four. */
 static const struct rule rules[] = {
 	{"two adds, and a third in the next cycle",
 	 {0x40011402, 0x40012403, 0x40013404},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Sequitur's grammar makes the sequence that it was built of, no pair of neighbours is twice
- * in it, and all rules are used at least twice; and its time is linear.
+ * Sequitur's grammar expands to the input sequence, no pair of adjacent symbols occurs twice, and
+ * all rules are used at least twice. Its time is linear.
  */
 #include "tests/unit.h"
 
@@ -19,7 +19,7 @@ static bool is_rule(uint32_t symbol)
 	return (symbol & SEQUITUR_RULE) != 0;
 }
 
-/* Rules are made of later ones: the last ones first. Return: how long rule @r is. */
+/* Expand rule @r, which uses only later rules. Return: its length. */
 static size_t expand(const struct sequitur_grammar *grammar, uint32_t r, uint32_t *out)
 {
 	size_t length = 0;
@@ -37,7 +37,7 @@ static size_t expand(const struct sequitur_grammar *grammar, uint32_t r, uint32_
 	return length;
 }
 
-/* Neighbours that are equal may overlap: then they are one after the other. */
+/* Check that no pair occurs twice; equal pairs may overlap, one symbol apart. */
 static void assert_pairs_once(const struct sequitur_grammar *grammar)
 {
 	const uint32_t *symbols = grammar->symbols;
@@ -86,7 +86,7 @@ static void assert_makes(struct sequitur *sequitur, const uint32_t *sequence, si
 	sequitur_grammar_deinit(&grammar);
 }
 
-/* Few letters, and pieces of what was before again. */
+/* Make a sequence of few letters, with repeated pieces. */
 static size_t make_sequence(uint32_t *sequence, uint64_t *random)
 {
 	size_t length = unit_random(random) % LENGTH_MAX, made = 0;
@@ -134,7 +134,7 @@ static void append_text(struct sequitur *sequitur, const char *text)
 		assert_int_equal(sequitur_append(sequitur, (unsigned char)*text), 0);
 }
 
-/* As text: rules in parentheses. */
+/* Write the grammar as text, with rules in parentheses. */
 static void write_grammar(const struct sequitur_grammar *grammar, uint32_t r, char **out)
 {
 	for (uint32_t i = grammar->first[r]; i < grammar->first[r + 1]; i++) {
@@ -150,7 +150,9 @@ static void write_grammar(const struct sequitur_grammar *grammar, uint32_t r, ch
 	}
 }
 
-/* The paper's own: abcdbc, and abcdbcabcdbc, whose rule for bc is in that of the whole. */
+/*
+ * The paper's examples: abcdbc, and abcdbcabcdbc, in which the rule for the whole uses that for bc.
+ */
 static void test_papers_examples(void **state)
 {
 	static const char *const examples[][2] = {
@@ -176,7 +178,7 @@ static void test_papers_examples(void **state)
 	}
 }
 
-/* What repeats for long needs few rules: as many as the length's logarithm. */
+/* A long repetition needs few rules: their number is logarithmic in the length. */
 static void test_grammar_is_small(void **state)
 {
 	struct sequitur *sequitur = sequitur_create();

@@ -22,7 +22,7 @@
 #include "tests/patience.h"
 #include "tests/side_band_fixture.h"
 
-/* What happened to one process, in order: F fork, E exec, M map, X exit, R rename. */
+/* Events of one process, in order: F fork, E exec, M map, X exit, R rename. */
 struct log {
 	uint32_t pid;
 	uint32_t parent;
@@ -67,7 +67,7 @@ static void wait_for(pid_t pid)
 	assert_int_equal(WEXITSTATUS(status), 0);
 }
 
-/* Runs a child and returns what was recorded of it. */
+/* Run a child and return its recorded events. */
 static struct log record(void (*child)(void), struct side_band *band)
 {
 	struct log log = {0};
@@ -105,7 +105,7 @@ static void fork_exec_exit(void **state)
 
 	(void)state;
 	assert_int_equal(log.parent, getpid());
-	/* The program, the dynamic loader, the vDSO and libc, after the exec. */
+	/* After the exec: the program, the dynamic loader, the vDSO and libc. */
 	assert_true(strncmp(log.types, "FEMMM", 5) == 0);
 	assert_int_equal(log.types[log.count - 1], 'X');
 	assert_non_null(strstr(log.paths, "/true\n"));
@@ -143,7 +143,7 @@ static void *sleep_a_little(void *argument)
 	return argument;
 }
 
-/* As pthread_exit() of the main thread, without unloading half of libc. */
+/* Like pthread_exit() of the main thread, without unloading half of libc. */
 static void *outlive(void *argument)
 {
 	usleep(50000);
@@ -170,7 +170,7 @@ static void process_outlives_its_leader(void **state)
 
 	(void)state;
 	log = record(leader_exits_first, band);
-	/* One fork, one exit, and that is the last thing that happens. */
+	/* One fork and one exit, and the exit is the last event. */
 	assert_int_equal(log.types[0], 'F');
 	assert_null(strchr(log.types + 1, 'F'));
 	exit = strchr(log.types, 'X');
@@ -252,7 +252,7 @@ static void vfork_is_a_fork(void **state)
 	side_band_close(band);
 }
 
-/* A shell that runs this script, recorded from its exec on. */
+/* Open a side band for a shell that runs @script, recorded from its exec on. */
 static struct side_band *open_for(const char *script, pid_t *pid)
 {
 	struct side_band *band;
@@ -275,7 +275,7 @@ static struct side_band *open_for(const char *script, pid_t *pid)
 	return band;
 }
 
-/* Only what a target does from its exec on, and what its children do. */
+/* Only events of the target from its exec on, and of its children, are recorded. */
 static void target_and_descendants(void **state)
 {
 	struct log log = {0};
@@ -294,8 +294,8 @@ static void target_and_descendants(void **state)
 }
 
 /*
- * Drain the events of a storm of processes while it happens. Return whether all were read in time:
- * the kernel drops events when this process does not run for so long that a ring is full.
+ * Drain the events of many short-lived processes while they run. Return true if all were read in
+ * time: the kernel drops events if this process does not run for so long that a ring is full.
  */
 static bool storm_drained(struct counts *counts)
 {
@@ -332,7 +332,7 @@ static void storm_is_complete(void **state)
 	assert_int_equal(counts.exits, PROCESSES + 1);
 }
 
-/* Rings are left to side_band_drain(). */
+/* If set, rings are read only by side_band_drain(). */
 static bool reader_is_late;
 
 int __wrap_ring_reader_add(struct ring_reader *reader, struct perf_ring *ring, struct error *err);
@@ -343,7 +343,7 @@ int __wrap_ring_reader_add(struct ring_reader *reader, struct perf_ring *ring, s
 	return reader_is_late ? 0 : __real_ring_reader_add(reader, ring, err);
 }
 
-/* More processes than the rings have room for, and a drain at the end only. */
+/* More processes than the rings can hold, with a single drain at the end, lose no events. */
 static void late_drain_misses_nothing(void **state)
 {
 	enum {
@@ -365,7 +365,7 @@ static void late_drain_misses_nothing(void **state)
 	side_band_close(band);
 }
 
-/* The first drain after a ring was full says so, whether the kernel has reported it or not. */
+/* The first drain after a ring was full reports a loss, even if the kernel has not. */
 static void full_rings_are_told(void **state)
 {
 	enum {
@@ -392,7 +392,7 @@ static void full_rings_are_told(void **state)
 	side_band_close(band);
 }
 
-/* What the next ring that is at its end has dropped. */
+/* Bytes dropped by the next ring that has reached its end. */
 static uint64_t dropped_bytes;
 
 uint64_t __wrap_perf_ring_dropped(struct perf_ring *ring);
@@ -422,7 +422,7 @@ static void what_makes_no_sense_is_told(void **state)
 	side_band_close(band);
 }
 
-/* The attributes of the events that were opened last. */
+/* The attributes of the last opened event. */
 static struct perf_event_attr opened;
 
 int __wrap_perf_ring_open(struct perf_ring **ret, const struct perf_event_attr *attr, int pid,
@@ -481,13 +481,13 @@ static void threads_are_counted(void **state)
 	assert_false(thread_count_exit(&threads, 4000001, 4000002));
 	assert_false(thread_count_exit(&threads, 4000001, 4000001));
 	assert_true(thread_count_exit(&threads, 4000001, 4000003));
-	/* Its exec leaves one thread, which goes by the leader's id. */
+	/* After an exec of a process one thread remains, with the leader's id. */
 	thread_count_fork(&threads, 4000001);
 	thread_count_clone(&threads, 4000001);
 	assert_false(thread_count_exit(&threads, 4000001, 4000001));
 	thread_count_exec(&threads, 4000001);
 	assert_true(thread_count_exit(&threads, 4000001, 4000001));
-	/* Not known: asked from /proc, where it is not either. */
+	/* An unknown process is looked up in /proc, where it does not exist either. */
 	assert_false(thread_count_exit(&threads, 4000001, 4000009));
 	assert_true(thread_count_exit(&threads, 4000001, 4000001));
 	/* A lost exit record. */
@@ -504,14 +504,14 @@ static void *live(void *pipes)
 	pid_t tid = gettid();
 	char byte;
 
-	/* Until the other end of one's own pipe is closed. */
+	/* Wait until the other end of this thread's pipe is closed. */
 	if (write(ends[1], &tid, sizeof(tid)) == sizeof(tid))
 		(void)!read(ends[0], &byte, 1);
 	syscall(SYS_exit, 0);
 	return NULL;
 }
 
-/* A process older than the recording, whose first thread ends; two others live on. */
+/* Start a process before the recording; its first thread ends, and two others continue. */
 static pid_t process_of_three(pid_t tids[2], int hold[2])
 {
 	int told[2], ends[2][2], pipes[2][2], i;
@@ -559,7 +559,7 @@ static void wait_for_end(pid_t pid, pid_t tid)
 	fail_msg("thread %d lives", tid);
 }
 
-/* When /proc is asked some have ended already whose records come later. */
+/* Some threads have ended before /proc is read, but their records arrive later. */
 static void threads_of_older_processes(void **state)
 {
 	struct thread_count threads = {0};
@@ -572,7 +572,7 @@ static void threads_of_older_processes(void **state)
 	wait_for_end(pid, tids[0]);
 	assert_false(thread_count_exit(&threads, (uint32_t)pid, (uint32_t)pid));
 	assert_false(thread_count_exit(&threads, (uint32_t)pid, (uint32_t)tids[0]));
-	thread_count_clone(&threads, (uint32_t)pid); /* of one that /proc has shown, or not */
+	thread_count_clone(&threads, (uint32_t)pid); /* of a thread found in /proc, or not */
 	close(hold[1]);
 	assert_int_equal(waitpid(pid, &status, 0), pid);
 	assert_true(thread_count_exit(&threads, (uint32_t)pid, (uint32_t)tids[1]));
@@ -580,7 +580,7 @@ static void threads_of_older_processes(void **state)
 	thread_count_deinit(&threads);
 }
 
-/* Linux makes KSYMBOL records longer from listener to listener; their times stay. */
+/* Linux makes KSYMBOL records longer for each listener; their times stay valid. */
 static void kernel_code_has_its_time(void **state)
 {
 	static const char *const names[] = {"", "code", "1234567", "12345678",
@@ -618,7 +618,7 @@ static void kernel_code_has_its_time(void **state)
 	}
 }
 
-/* Records of any contents and size, in memory that ends where they end. */
+/* Records of any contents and size are parsed, in memory that ends at their end. */
 static void records_of_any_kind(void **state)
 {
 	static const uint32_t types[] = {PERF_RECORD_MMAP2, PERF_RECORD_COMM, PERF_RECORD_FORK,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* CPUs that come, go, and were gone for a moment, while the side band records. */
+/* CPUs that come, go, or were briefly offline while the side band records. */
 #include "tests/unit.h"
 
 #include <stdbool.h>
@@ -13,7 +13,7 @@
 #include "loader-hook/side_band.h"
 #include "tests/side_band_fixture.h"
 
-/* What the kernel is made to say: @online, of its CPUs; @frozen: a time enabled. */
+/* Simulated kernel: @online: list of online CPUs; @frozen: times of events stay the same. */
 static const char *online;
 static bool frozen;
 
@@ -41,7 +41,7 @@ ssize_t __wrap_read(int fd, void *buffer, size_t bytes)
 	return sizeof(values);
 }
 
-/* What happened on it between two looks at the list nobody recorded. */
+/* If a CPU comes or goes, its events since the last look at the list count as lost. */
 static void a_cpu_that_comes_or_goes_is_told(void **state)
 {
 	struct side_band *band;
@@ -73,7 +73,7 @@ static void a_cpu_that_comes_or_goes_is_told(void **state)
 	side_band_close(band);
 }
 
-/* The list says nothing of a CPU that was offline between two looks at it: its event does. */
+/* A CPU that was offline between two looks is detected by its event, and gets a new one. */
 static void a_cpu_that_was_offline_gets_a_new_event(void **state)
 {
 	uint64_t begun = clock_monotonic_ns(), opened, now;

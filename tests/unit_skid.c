@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Programs walk at random through graphs; their samples fall on what is executed next, and
- * are taken back.
+ * Simulated programs walk randomly through graphs. Their samples are attributed to the next
+ * executed instruction, and then corrected.
  */
 #include "analysis/frequency/skid.h"
 #include "tests/unit.h"
@@ -16,7 +16,7 @@
 #define EDGES_MAX 32
 #define STEPS 400000
 
-/* @cycles: of each execution of each instruction, @own and @late: samples. */
+/* @cycles: per execution of each instruction; @own, @late: samples. */
 struct scene {
 	struct cfg *cfg;
 	struct schedule schedule;
@@ -30,7 +30,7 @@ struct scene {
 
 static const uint32_t insn_counts[] = {3, 5, 1, 4, 1, 6};
 
-/* A loop with a way around a block, one block that is a loop itself, and two ways out. */
+/* A loop with a branch around a block, a block that is a loop itself, and two exits. */
 static const struct cfg_fixture_edge ways[] = {
 	{CFG_ENTRY, 0}, {0, 1}, {1, 2}, {1, 3},	       {2, 3},	      {3, 4},
 	{4, 4},		{4, 1}, {3, 5}, {5, CFG_EXIT}, {2, CFG_EXIT},
@@ -41,7 +41,7 @@ static double chance(struct scene *scene)
 	return (double)(unit_random(&scene->random) >> 11) / (double)(1ULL << 53);
 }
 
-/* Every third instruction issues with the one before; those that wait, wait for long. */
+/* Make a scene: every third instruction issues with the previous one; some wait for a long time. */
 static void scene_make(struct scene *scene, uint64_t seed)
 {
 	*scene = (struct scene){
@@ -61,13 +61,16 @@ static void scene_make(struct scene *scene, uint64_t seed)
 static uint32_t edge_choose(struct scene *scene, uint32_t block)
 {
 	const struct cfg_block *from = &scene->cfg->blocks[block];
-	/* The first of two ways is taken nine times in ten. */
+	/* The first of two edges is taken nine times in ten. */
 	uint32_t other = from->out_count > 1 && chance(scene) > 0.9 ? 1 : 0;
 
 	return from->out + other;
 }
 
-/* Leaves one way, comes back by the other: what was late outside falls on the entry. */
+/*
+ * The program leaves through one exit and returns by the entry, where the last sample is
+ * attributed.
+ */
 static void scene_walk(struct scene *scene)
 {
 	const struct cfg *cfg = scene->cfg;
@@ -103,7 +106,7 @@ static double sum_of(const double *values, uint32_t count)
 	return sum;
 }
 
-/* The share of samples that are with the wrong instruction. */
+/* Return the share of samples attributed to a wrong instruction. */
 static double error_of(const struct scene *scene, const double *samples)
 {
 	double wrong = 0;
@@ -113,7 +116,7 @@ static double error_of(const struct scene *scene, const double *samples)
 	return wrong / 2 / sum_of(scene->own, scene->cfg->insn_count);
 }
 
-/* Of those that have samples and are said to be evidence: how far off the worst is. */
+/* Return the largest error of instructions that have samples and are not marked as unsure. */
 static double error_of_sure(const struct scene *scene, const double *samples, const bool *unsure)
 {
 	double worst = 0;
@@ -157,7 +160,9 @@ static void test_samples_are_given_back(void **state)
 				 0);
 		assert_float_equal(sum_of(back, count), sum_of(scene.late, count), 1e-3);
 		with += error_of(&scene, back) / 20;
-		/* Blocks 2 and 5 leave, one has a way that the other has, too; no more than that.
+		/*
+		 * Blocks 2 and 5 are exits, and one has a successor of the other: 2 to 4 are
+		 * unsure.
 		 */
 		assert_in_range(count_unsure(&scene, unsure), 2, 4);
 		assert_true(error_of_sure(&scene, back, unsure) < 0.3);
@@ -194,7 +199,7 @@ static void test_samples_tell(void **state)
 	}
 }
 
-/* Without a pair there is nothing to see it by. */
+/* Without pairs the lateness of samples cannot be detected. */
 static void test_single_issue_tells_nothing(void **state)
 {
 	struct scene scene;
@@ -209,7 +214,7 @@ static void test_single_issue_tells_nothing(void **state)
 	cfg_fixture_destroy(scene.cfg);
 }
 
-/* Code that nothing is known to lead to has no edges. */
+/* Code without a known predecessor has no edges. */
 static void test_code_that_is_not_reached(void **state)
 {
 	static const struct cfg_fixture_edge one[] = {{CFG_ENTRY, 0}, {0, CFG_EXIT}};
@@ -228,7 +233,7 @@ static void test_code_that_is_not_reached(void **state)
 	cfg_fixture_destroy(cfg);
 }
 
-/* A loop that is never left: how it was entered is not seen, and nothing is lost. */
+/* A loop that is never left: its entry has no samples, and no sample is lost. */
 static void test_what_is_never_left(void **state)
 {
 	static const struct cfg_fixture_edge loop[] = {{CFG_ENTRY, 0}, {0, 1}, {1, 1}};
@@ -267,7 +272,7 @@ static uint32_t random_node(uint64_t *random, uint32_t outside)
 	return node == RANDOM_BLOCKS ? CFG_UNKNOWN : outside;
 }
 
-/* Blocks that nothing leads to, that lead nowhere, ways that are double, or never taken. */
+/* Graphs with unreached blocks, blocks without successors, and duplicate or unused edges. */
 static void test_any_graph(void **state)
 {
 	struct cfg_fixture_edge edges[RANDOM_EDGES];

@@ -32,7 +32,7 @@ static void edge_add(void *context, const struct source_edge *edge)
 	counts->last = *edge;
 }
 
-/* Whatever a store makes of samples and edges comes out again, by kind. */
+/* All samples and edges counted by a store are handed over, by kind. */
 static void hands_over_what_a_store_counted(void **state)
 {
 	static struct dcpi_sample memory[64 + 2 * 64] __attribute__((aligned(64)));
@@ -92,7 +92,7 @@ static void puts_edges_together(void **state)
 	assert_int_equal(counts.edges, 6);
 }
 
-/* Nothing is read beyond the end, and half an edge is none; ASan watches. */
+/* For any entries, nothing is read past the end, checked by ASan, and half an edge is ignored. */
 static void survives_any_entries(void **state)
 {
 	static const uint32_t events[] = {0,

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The module's source against a model of the module: linked with --wrap, so
- * that open(), ioctl() and mmap() of the device come here. The real module's behaviour
- * is tested in tests/qemu.
+ * The module's source with a model of the module: linked with --wrap, so that open(), ioctl() and
+ * mmap() of the device are handled here. The behavior of the real module is tested in tests/qemu.
  */
 #include "tests/unit.h"
 
@@ -21,7 +20,7 @@
 
 #define BUFFER 64
 
-/* What an earlier reader left is not ours. */
+/* The simulated module. Counts left by an earlier reader are not this reader's. */
 static struct {
 	bool running, started, locked_down;
 	struct dcpi_config config;
@@ -30,8 +29,8 @@ static struct {
 	uint64_t waiting[CPUS], waiting_edges[CPUS];
 	struct dcpi_sample buffers[CPUS][2 * BUFFER];
 	bool mapped[CPUS];
-	uint32_t taken[CPUS]; /* entries of the buffer that was taken */
-	uint32_t next[CPUS];  /* buffer that fills up next */
+	uint32_t taken[CPUS]; /* entries of the buffer taken */
+	uint32_t next[CPUS];  /* the next buffer to fill */
 	unsigned int starts, refusals, takes;
 } module;
 
@@ -48,7 +47,7 @@ int __wrap_open(const char *path, int flags, ...)
 	return DEVICE_FD;
 }
 
-/* What the module's process ids mean here. */
+/* True if the module's process ids are those of another namespace. */
 static bool other_namespace;
 
 bool __wrap_pid_namespace_is_initial(void)
@@ -74,7 +73,7 @@ static int start(const struct dcpi_config *config)
 	module.config = *config;
 	module.starts++;
 	for (cpu = 0; cpu < CPUS; cpu++) {
-		assert_false(module.mapped[cpu]); /* it would be dead */
+		assert_false(module.mapped[cpu]); /* its process would have been killed */
 		module.taken[cpu] = 0;
 		module.waiting_edges[cpu] = 0;
 	}
@@ -84,7 +83,7 @@ static int start(const struct dcpi_config *config)
 	return 0;
 }
 
-/* What waits, as entries of one each: samples, far and near edges, and holes. */
+/* Convert waiting data to entries of one each: samples, far and near edges, and unused entries. */
 static uint32_t entries_make(uint32_t cpu, struct dcpi_sample *to, uint32_t capacity)
 {
 	const uint64_t far = dcpi_tag(1, 0, DCPI_EVENT_DOUBLE_FAR);
@@ -121,7 +120,7 @@ static int drain_into(struct dcpi_drain *request)
 	return 0;
 }
 
-/* A buffer becomes full when enough waits. */
+/* A buffer is full when enough entries are waiting. */
 static int take(struct dcpi_take *request)
 {
 	uint32_t cpu = request->cpu;
@@ -206,7 +205,7 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 		*stats = module.stats[stats->cpu];
 		return 0;
 	case DCPI_IOC_TIMES:
-		/* A hit of 3 ns on each CPU, and a miss of 20 ms or more. */
+		/* On each CPU a hit of 3 ns, and a miss of 20 ms or more. */
 		((struct dcpi_times *)argument)->hit[1] = 1;
 		((struct dcpi_times *)argument)->hit_ns = 3;
 		((struct dcpi_times *)argument)->miss[DCPI_TIME_BUCKETS - 1] = 1;
@@ -226,14 +225,14 @@ int __wrap_ioctl(int fd, unsigned long request, ...)
 	return -1;
 }
 
-/* What was taken and what came of it. */
+/* Data taken by the module, and data received from the source. */
 struct sums {
 	uint64_t taken, got;
 	uint64_t edges, got_edges;
 	uint64_t enabled_ns;
 };
 
-/* The machine samples; some are lost on the way. */
+/* Take samples; some are lost. */
 static void module_samples(uint64_t *seed, struct sums *sums)
 {
 	uint32_t cpu = (uint32_t)(unit_random(seed) % CPUS);
@@ -282,7 +281,7 @@ static void loss_add(void *context, const char *group, const char *name, uint64_
 		*(uint64_t *)context += count;
 }
 
-/* By name, how often and how much in all. */
+/* A counter by name: its number of occurrences and their sum. */
 struct named {
 	const char *name;
 	unsigned int seen;
@@ -331,7 +330,7 @@ static struct source *source_new(void)
 	struct source *source;
 
 	memset(&module, 0, sizeof(module));
-	/* Of an earlier reader. */
+	/* Counts of an earlier reader. */
 	module.stats[1].interrupts = module.stats[1].losses[DCPI_LOSS_READER_GONE] = 4711;
 	assert_int_equal(source_kmod_ops.open(&source, &config, NULL), 0);
 	return source;
@@ -349,13 +348,13 @@ static void drain_all(struct source *source, struct sums *sums)
 {
 	uint32_t round;
 
-	/* More than one call holds may wait in the model. */
+	/* More data may be waiting in the model than one call returns. */
 	for (round = 0; round < 50; round++)
 		drain(source, true, sums);
 	assert_int_equal(sums->got_edges, sums->edges);
 }
 
-/* Also: all that was taken is handed over or lost, if the source is at rest. */
+/* @rest: also check that all data is handed over or lost, for an idle source. */
 static void check_counters(struct source *source, const struct sums *sums, bool rest)
 {
 	struct source_time time;
@@ -370,7 +369,7 @@ static void check_counters(struct source *source, const struct sums *sums, bool 
 		assert_int_equal(sums->got + losses, sums->taken);
 }
 
-/* Sums over CPUs; of the histograms, what is not zero. */
+/* Times are sums over CPUs; only non-zero parts of histograms are reported. */
 static void handler_times_are_told(void **state)
 {
 	struct source *source = source_new();
@@ -386,7 +385,7 @@ static void handler_times_are_told(void **state)
 	source->ops->close(source);
 }
 
-/* Counters go on, and add up, however often the periods change. */
+/* Counters continue and add up after any number of changes of periods. */
 static void counters_survive_new_periods(void **state)
 {
 	struct source *source = source_new();
@@ -426,12 +425,12 @@ static void counters_survive_new_periods(void **state)
 	assert_true(changes > 100 && module.takes > 100);
 	assert_int_equal(module.starts, changes + 1);
 	source->ops->stop(source);
-	/* The descriptor is the model's: the close(2) that fails here is harmless. */
+	/* The descriptor is the model's: the failing close(2) is harmless. */
 	source->ops->close(source);
 	assert_false(module.mapped[0] || module.mapped[1] || module.mapped[2]);
 }
 
-/* A start that is refused leaves the counters as they were. */
+/* A refused start does not change the counters. */
 static void counters_survive_a_refusal(void **state)
 {
 	struct source *source = source_new();
@@ -454,7 +453,7 @@ static void counters_survive_a_refusal(void **state)
 	source->ops->close(source);
 }
 
-/* Where samples may not be interpreted they are taken nevertheless, and it is told. */
+/* In lockdown, samples are taken without edges, and this is reported. */
 static void samples_without_edges_in_lockdown(void **state)
 {
 	struct source *source = source_new();
@@ -473,7 +472,7 @@ static void samples_without_edges_in_lockdown(void **state)
 	source->ops->close(source);
 }
 
-/* Entries beyond the buffers, should the kernel ever name such, are not read. */
+/* If the kernel names entries beyond the buffers, they are not read. */
 static void refuses_entries_beyond_the_buffers(void **state)
 {
 	const struct source_sink sink = {.samples = sample_count};
@@ -489,7 +488,7 @@ static void refuses_entries_beyond_the_buffers(void **state)
 	source->ops->close(source);
 }
 
-/* Its process ids would be those of other processes here. */
+/* In another PID namespace, the module's process ids would be those of other processes. */
 static void refuses_another_pid_namespace(void **state)
 {
 	struct source_config config = {.table_entries = 64, .buffer_entries = BUFFER};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The perf source, with this machine's events: CPUs that go take no sample with them. */
+/* The perf source with events of this machine: no samples are lost when CPUs go offline. */
 #include "tests/unit.h"
 
 #include <errno.h>
@@ -12,7 +12,7 @@
 #include "lib/error.h"
 #include "lib/online_cpus.h"
 
-/* @leave: all CPUs do, at the next drain */
+/* @leave: all CPUs go offline at the next drain */
 static struct world {
 	bool leave;
 	bool synced;
@@ -101,7 +101,7 @@ static void cpus_that_go_leave_their_samples(void **state)
 	assert_int_equal(rc, 0);
 	assert_int_equal(source_perf_ops.start(source, &err), 0);
 	spin(100 * NS_PER_MS);
-	/* All of them are too late for this drain, and there is no other. */
+	/* All samples are too late for this drain, which is the last one before the CPUs go. */
 	world.leave = true;
 	assert_int_equal(source_perf_ops.drain(source, true, 0, &sink, &err), 0);
 	assert_true(world.synced);

@@ -11,7 +11,7 @@
 
 #define KEYS (1 << 16)
 
-/* Samples by key: open addressing, exact. */
+/* Exact counts of samples by key, with open addressing. */
 struct tallies {
 	struct dcpi_sample key[KEYS];
 	uint64_t count[KEYS];
@@ -52,7 +52,7 @@ static void samples_take(void *context, const struct dcpi_sample *sample, size_t
 	}
 }
 
-/* Every key of one was found as often as in the other. */
+/* Check that both have the same count for every key. */
 static void tallies_compare(const struct tallies *a, struct tallies *b)
 {
 	uint32_t i;
@@ -121,7 +121,7 @@ static bool readable(struct source *source)
 	return poll(&fd, 1, 0) == 1;
 }
 
-/* All of a trace, stopping and starting again now and then. */
+/* Replay a whole trace, with occasional stops and starts. */
 static void replay(const char *path, uint32_t entries, uint32_t stop_every)
 {
 	const struct source_sink sink = {.samples = samples_take, .context = &got};
@@ -186,7 +186,7 @@ static void recorded_trace(void **state)
 	tallies_compare(&expected, &got);
 }
 
-/* The same entries in the same order, each time. */
+/* A replay returns the same entries in the same order each time. */
 static void is_deterministic(void **state)
 {
 	char path[64];
@@ -231,7 +231,7 @@ static void refuses_what_it_cannot_replay(void **state)
 	assert_int_equal(taken(source), got.total);
 	source->ops->close(source);
 
-	/* damage in the third block: what comes before it is kept */
+	/* damage in the third block: the blocks before it are kept */
 	data = trace_fixture_bytes(path, &bytes);
 	data[bytes / 2] ^= 1;
 	trace_fixture_put(path, data, bytes);
@@ -251,7 +251,7 @@ static void refuses_what_it_cannot_replay(void **state)
 	unlink(path);
 }
 
-/* A trace is for the source replay, recording for the source perf. */
+/* The source "replay" needs a trace, and only the source "perf" can record one. */
 static void sources_and_traces_fit(void **state)
 {
 	static const struct source_event event;

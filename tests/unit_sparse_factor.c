@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Against dense elimination, on random quasi-definite matrices. */
+/* Comparison with dense elimination, on random quasi-definite matrices. */
 #include "tests/unit.h"
 
 #include <errno.h>
@@ -24,7 +24,9 @@ static double random_unit(uint64_t *seed)
 	return (double)(unit_random(seed) >> 11) / 0x1p53;
 }
 
-/* The last rows are constraints: negative on the diagonal, never joined to each other. */
+/*
+ * Make a matrix: its last rows are constraints, with a negative diagonal and no entries among them.
+ */
 static void make_problem(struct problem *p, uint64_t *seed)
 {
 	uint32_t constraints;
@@ -41,7 +43,7 @@ static void make_problem(struct problem *p, uint64_t *seed)
 
 			if (unit_random(seed) % 5 != 0)
 				continue;
-			/* Small enough for the positive part to stay so. */
+			/* Small enough to keep the first part positive definite. */
 			if (i < p->size - constraints)
 				value *= 0.1 / p->size;
 			p->entries[p->entry_count] = (struct sparse_entry){i, j};
@@ -51,7 +53,7 @@ static void make_problem(struct problem *p, uint64_t *seed)
 	}
 }
 
-/* Gauss-Jordan with pivots: @a becomes its inverse. */
+/* Replace @a with its inverse, by Gauss-Jordan elimination with pivots. */
 static void invert(double a[SIZE_LIMIT][SIZE_LIMIT], uint32_t n)
 {
 	static double b[SIZE_LIMIT][SIZE_LIMIT];

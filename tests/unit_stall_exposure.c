@@ -4,7 +4,7 @@
 #include "analysis/frequency/stall_exposure.h"
 #include "tests/cfg_fixture.h"
 
-/* 0 and 1 are fallen into or jumped to, 2 only fallen into. */
+/* Control falls through or jumps to 0 and 1, and only falls through to 2. */
 static const struct cfg_fixture_edge edges[] = {
 	{CFG_ENTRY, 0}, {0, 1}, {1, 1}, {1, 2}, {2, CFG_EXIT},
 };
@@ -26,7 +26,7 @@ static void test_each_kind(void **state)
 	make_load(&cfg->insns[5], 3);
 	cfg->insns[6].flags = INSN_WRITES_MEMORY;
 	insn_regs_add(&cfg->insns[7].reads, 3);
-	insn_regs_add(&cfg->insns[9].reads, 3); /* has arrived: 7 waited for it */
+	insn_regs_add(&cfg->insns[9].reads, 3); /* already available: 7 waited for it */
 	cfg->insns[10].flow = INSN_FLOW_CALL;
 	make_load(&cfg->insns[14], 4);
 	insn_regs_add(&cfg->insns[17].reads, 4); /* across the edge from block 1 to 2 */
@@ -45,7 +45,7 @@ static void test_each_kind(void **state)
 	assert_int_equal(found[16], EXPOSED_FALLTHROUGH);
 	assert_int_equal(found[17], EXPOSED_VALUE);
 	assert_int_equal(found[18], EXPOSED_NOT);
-	/* The 21164 loses a cycle behind every taken branch. */
+	/* The 21164 loses a cycle after every taken branch. */
 	assert_int_equal(stall_exposure_find(found, cfg, machine_model_find("alpha21164")), 0);
 	assert_int_equal(found[0], EXPOSED_BUBBLE);
 	assert_int_equal(found[11], EXPOSED_BUBBLE);
@@ -53,7 +53,7 @@ static void test_each_kind(void **state)
 	cfg_fixture_destroy(cfg);
 }
 
-/* A value that the last iteration loaded is waited for by the next one. */
+/* An iteration waits for a value loaded by the previous one. */
 static void test_around_a_loop(void **state)
 {
 	struct cfg *cfg = cfg_fixture_create(insns, 3, edges, 5);
@@ -64,16 +64,16 @@ static void test_around_a_loop(void **state)
 	make_load(&cfg->insns[13], 70);
 	assert_int_equal(stall_exposure_find(found, cfg, NULL), 0);
 	assert_int_equal(found[6], EXPOSED_VALUE);
-	/* So is what a division makes. */
+	/* It also waits for the result of a division. */
 	cfg->insns[13].flags = 0;
 	cfg->insns[13].class = INSN_FP_DIVIDE;
 	assert_int_equal(stall_exposure_find(found, cfg, NULL), 0);
 	assert_int_equal(found[6], EXPOSED_VALUE);
-	/* How long an integer takes depends on its operands, as a rule. */
+	/* The time of an integer division usually depends on its operands. */
 	cfg->insns[13].class = INSN_DIVIDE;
 	assert_int_equal(stall_exposure_find(found, cfg, NULL), 0);
 	assert_int_equal(found[6], EXPOSED_DIVISION);
-	/* Behind a call, whatever was under way has arrived. */
+	/* After a call, all pending values have arrived. */
 	cfg->insns[14].flow = INSN_FLOW_CALL;
 	assert_int_equal(stall_exposure_find(found, cfg, NULL), 0);
 	assert_int_equal(found[6], EXPOSED_NOT);

@@ -54,7 +54,7 @@ static void make_random_estimate(struct frequency_estimate *estimate, uint64_t *
 	estimate->high = estimate->value * (1 + width) + (width > 0.5);
 }
 
-/* Anything at all: no flow is conserved, no schedule is one that a machine would make. */
+/* Make an arbitrary scene: flow is not conserved, and schedules are impossible. */
 static void make_random_scene(struct culprit_scene *scene, uint64_t *random)
 {
 	struct cfg_fixture_edge edges[EDGES_MAX];
@@ -119,7 +119,7 @@ static void check_insn(const struct culprit_scene *scene, uint32_t i)
 		low += culprit->cycles_low;
 		high += culprit->cycles_high;
 	}
-	/* What must be, what may be, and what is left cover the stall and no more. */
+	/* Lower bounds, upper bounds and the unexplained rest cover the stall exactly. */
 	assert_true(low + unexplained <= stall * (1 + 1e-9));
 	assert_true(high + unexplained >= stall * (1 - 1e-9));
 	if (!scene->model.in_order)
@@ -171,7 +171,7 @@ static void test_properties(void **state)
 		unexplained += summary.low[CULPRIT_UNEXPLAINED] > 0;
 		culprit_scene_deinit(&scene);
 	}
-	/* The scenes are worth looking at. */
+	/* Both kinds of scenes occurred. */
 	assert_true(explained > 500 && unexplained > 500);
 }
 
@@ -206,7 +206,10 @@ static void test_one_cause(void **state)
 	culprit_scene_deinit(&scene);
 }
 
-/* Many procedures: what none of them shows adds up, and is named then. */
+/*
+ * Over many procedures, the sum of insignificant stalls may exceed its noise; the excess is then
+ * attributed.
+ */
 static void test_sampling_error_is_within_its_noise(void **state)
 {
 	struct stall_summary sum = {.gain = 0};
@@ -239,7 +242,7 @@ static void test_sampling_error_is_within_its_noise(void **state)
 	assert_true(error > 1);
 }
 
-/* Independent errors grow with the root of their number, shared ones with it. */
+/* Independent errors grow with the root of their number, common ones linearly. */
 static void test_intervals_of_sums(void **state)
 {
 	static const struct cfg_fixture_edge edges[] = {{CFG_ENTRY, 0}, {0, CFG_EXIT}};

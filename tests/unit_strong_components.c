@@ -66,7 +66,7 @@ static void test_against_reachability(void **state)
 	}
 }
 
-/* A ring too long for recursion. */
+/* A ring too long for a recursive algorithm. */
 static void test_long_ring(void **state)
 {
 	const uint32_t nodes = 1000000;

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Bounds of out-of-order machines: small loops whose cycles are known from first
- * principles, and what must hold of any block.
- */
+/* Bounds of out-of-order machines: small loops with known cycles, and invariants of any block. */
 #include "tests/unit.h"
 
 #include <math.h>
@@ -53,7 +50,7 @@ static const struct loop loops[] = {
 	 CODE("\x50\x58\xeb\xfc"), 0.75, 1, 1},
 };
 
-/* Of other processors, with what was measured on an Emerald Rapids where that is "golden-cove". */
+/* Loops of other processors, with cycles measured on an Emerald Rapids for "golden-cove". */
 static const struct {
 	const char *model;
 	struct loop loop;
@@ -121,7 +118,7 @@ static void assert_loop(const struct machine_model *model, const struct loop *lo
 	    fabs(t.dependences - loop->dependences) > 1e-9)
 		fail_msg("%s, %s: %g %g %g, not %g %g %g", model->name, loop->what, t.front,
 			 t.ports, t.dependences, loop->front, loop->ports, loop->dependences);
-	/* Not a loop: nothing is carried. */
+	/* Not a loop: no value is carried. */
 	t = throughput_of_block(model->bound, insns, count, false);
 	assert_true(t.front == loop->front && t.ports == loop->ports && t.dependences == 0);
 }
@@ -157,7 +154,7 @@ static void costs_are_complete(void **state)
 	}
 }
 
-/* More instructions never make a block quicker. */
+/* Additional instructions never make a block faster. */
 static void bounds_grow(void **state)
 {
 	uint64_t random = 9;
@@ -194,8 +191,8 @@ static void schedule_loop(struct schedule *schedule, struct cfg **cfg, const str
 }
 
 /*
- * What dcpicalc shows of a loop: shares of what the front end and ports take, none for the
- * fused branch; and behind the multiply what its result takes beside that.
+ * Cycles of a loop in dcpicalc: shares of the front end and ports, none for the fused branch. The
+ * instruction after the multiply gets the additional latency of its result.
  */
 static void waits_show_behind(void **state)
 {
@@ -217,9 +214,9 @@ static void waits_show_behind(void **state)
 }
 
 /*
- * Who holds the others up may only use what the chain makes: of add rdx,[rdi+8]; mov
- * rdi,[rdi]; dec rsi; jne the add is there last, and the time shows behind it. To blame is
- * the load that it waits for, and the next one.
+ * An instruction that delays others may only use values of the chain. In add rdx,[rdi+8]; mov
+ * rdi,[rdi]; dec rsi; jne the add issues last, and the time appears at the instruction after it.
+ * The cause is the load it waits for, which the next load waits for, too.
  */
 static void chain_is_to_blame(void **state)
 {
@@ -242,7 +239,7 @@ static void chain_is_to_blame(void **state)
 	cfg_destroy(cfg);
 }
 
-/* Whatever the chain: each cycle is somewhere, and most of what nothing else takes is waited. */
+/* For every chain, all cycles are attributed, and most cycles without another use are waits. */
 static void cycles_add_up(void **state)
 {
 	(void)state;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What dcpitop counts, against a model: a daemon merges at random, epochs change, and
- * images and procedures are looked at or not.
+ * Counts of dcpitop, compared with a model: a daemon merges at random, epochs change, and images
+ * and procedures are displayed or not.
  */
 #include "tests/profile_db_fixture.h"
 
@@ -30,7 +30,7 @@ struct world {
 	int64_t now_ns;
 	uint64_t interrupts;
 	uint64_t random;
-	bool first; /* there was no refresh in this epoch */
+	bool first; /* no refresh yet in this epoch */
 	struct error err;
 };
 
@@ -110,7 +110,7 @@ static void refresh(struct world *world, enum top_level level, int64_t image)
 	assert_ok(top_counts_refresh(world->counts, level, image, &err));
 }
 
-/* After a refresh that is the next one's "last"; a first one begins all totals. */
+/* Advance the model after a refresh; the first refresh of an epoch sets all bases. */
 static void step_model(struct world *world)
 {
 	struct cell *cell = &world->cells[0][0][0];
@@ -235,7 +235,7 @@ static void procedures_are_counted(void **state)
 	play(2, TOP_BY_PROCEDURE);
 }
 
-/* Looking away and back: no rates of an interval that was not watched, and right totals. */
+/* A row displayed again has a correct total, and no rate for an interval in which it was hidden. */
 static void what_was_not_looked_at_has_no_interval(void **state)
 {
 	struct world world;
@@ -267,7 +267,7 @@ static void what_was_not_looked_at_has_no_interval(void **state)
 	world_deinit(&world);
 }
 
-/* A refresh that finds nothing new leaves the last interval as it is. */
+/* A refresh without new data keeps the last interval. */
 static void nothing_new_changes_nothing(void **state)
 {
 	struct world world;

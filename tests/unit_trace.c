@@ -50,7 +50,7 @@ static void blocks_come_back(void **state)
 	}
 }
 
-/* The longest samples that there are fit. */
+/* The longest possible samples fit. */
 static void extremes_fit(void **state)
 {
 	uint32_t i;
@@ -91,7 +91,7 @@ static void damage_is_found(void **state)
 	assert_int_equal(trace_block_decode(&again, bytes, length, 5), 0);
 }
 
-/* A block with a right checksum around what is not right. */
+/* Decode a block of invalid data with a valid checksum. */
 static int decode_sealed(uint32_t count, uint32_t cpu, const uint8_t *payload, size_t length)
 {
 	const uint32_t header[] = {(uint32_t)length, count, cpu};
@@ -108,7 +108,7 @@ static int decode_sealed(uint32_t count, uint32_t cpu, const uint8_t *payload, s
 	decode_sealed(count, cpu, (const uint8_t[]){__VA_ARGS__},                                  \
 		      sizeof((const uint8_t[]){__VA_ARGS__}))
 
-/* What cannot have been written is refused, though the checksum is right. */
+/* Data that cannot have been written is refused despite a valid checksum. */
 static void nonsense_is_refused(void **state)
 {
 	(void)state;
@@ -116,18 +116,18 @@ static void nonsense_is_refused(void **state)
 	assert_int_equal(again.sample[0].pc, 4);
 	assert_int_equal(again.sample[0].tag, dcpi_tag(2, 3, 1));
 	assert_int_equal(SEALED(1, 0, 0, 8), 0);
-	/* flags that do not exist; a tag that is not another one */
+	/* undefined flags; a tag equal to the previous one */
 	assert_int_equal(SEALED(1, 0, 4, 8), -EBADMSG);
 	assert_int_equal(SEALED(1, 0, TRACE_TAG, 0, 0, 0, 8), -EBADMSG);
 	/* event 256, process 2^22, generation 1024 */
 	assert_int_equal(SEALED(1, 0, TRACE_TAG, 0x80, 2, 2, 3, 8), -EBADMSG);
 	assert_int_equal(SEALED(1, 0, TRACE_TAG, 1, 0x80, 0x80, 0x80, 2, 3, 8), -EBADMSG);
 	assert_int_equal(SEALED(1, 0, TRACE_TAG, 1, 2, 0x80, 8, 8), -EBADMSG);
-	/* a user address that is the kernel's, and the other way round */
+	/* a user address in the kernel's range, and vice versa */
 	assert_int_equal(SEALED(1, 0, 0, 1), -EBADMSG);
 	assert_int_equal(SEALED(1, 0, TRACE_UPPER, 8), -EBADMSG);
 	assert_int_equal(SEALED(1, 0, TRACE_UPPER, 1), 0);
-	/* too few, too many, CPUs that cannot be, an over-long number */
+	/* too few samples, too many, impossible CPUs, an over-long number */
 	assert_int_equal(SEALED(2, 0, 0, 8), -EBADMSG);
 	assert_int_equal(SEALED(1, 0, 0, 8, 0), -EBADMSG);
 	assert_int_equal(SEALED(1, TRACE_CPU_MAX + 1, 0, 8), -EBADMSG);
@@ -140,7 +140,7 @@ static void nonsense_is_refused(void **state)
 	assert_int_equal(SEALED(0, 0, 9, 9), -EBADMSG);
 }
 
-/* Reads to the end or to the first error; the samples are counted. */
+/* Read to the end or to the first error, and count the samples. */
 static int read_all(const char *path, uint64_t *samples)
 {
 	const struct trace_block *next;
@@ -160,7 +160,7 @@ static int read_all(const char *path, uint64_t *samples)
 	return rc;
 }
 
-/* Every beginning of a trace is told from a whole one. */
+/* Every truncated trace is detected. */
 static void short_files_are_found(void **state)
 {
 	char path[64];
@@ -192,7 +192,7 @@ static void short_files_are_found(void **state)
 	assert_int_equal(read_all(path, &samples), -ENOENT);
 }
 
-/* Blocks of a trace that change places are found. */
+/* Blocks of a trace in another order are detected. */
 static void moved_blocks_are_found(void **state)
 {
 	char path[64];
@@ -224,8 +224,8 @@ static void moved_blocks_are_found(void **state)
 }
 
 /*
- * Two events, drained one after the other as the perf source does, come out in
- * order of time, CPU by CPU: the program counter is the time.
+ * Two events, drained one after another as by the perf source, are written in order of time for
+ * each CPU. The program counter is the time.
  */
 static void events_are_put_in_order(void **state)
 {
@@ -273,7 +273,7 @@ static void events_are_put_in_order(void **state)
 	unlink(path);
 }
 
-/* A trace that cannot be written is given up, and that is told once. */
+/* A trace that cannot be written is abandoned, which is reported once. */
 static void failures_are_told_once(void **state)
 {
 	struct rlimit old, small = {.rlim_cur = 4096};

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Trip counts of loops that compilers seldom make; those that they do make are in
- * cli_trip_counts.sh.
- */
+/* Trip counts of loops that compilers rarely generate; for common ones see cli_trip_counts.sh. */
 #include "tests/unit.h"
 
 #include "analysis/graph/cfg_create.h"
@@ -11,7 +8,7 @@
 
 #define BASE UINT64_C(0x401000)
 
-/* Return: turns of the only loop whose turns are known; 0: there is none. */
+/* Return: the trip count of the only loop with a known one, or 0 if there is none. */
 static double turns_of(const char *code, size_t bytes)
 {
 	struct trip_counts trips;
@@ -46,7 +43,7 @@ static void the_constant_may_be_on_the_left(void **state)
 			     "\xc3") == 13);
 }
 
-/* ah has the number of al. */
+/* ah has the register number of al. */
 static void the_second_byte_is_not_the_first(void **state)
 {
 	(void)state;
@@ -62,7 +59,7 @@ static void the_second_byte_is_not_the_first(void **state)
 			     "\xc3") == 5);
 }
 
-/* The stack pointer is where it was, whatever was pushed and popped. */
+/* Stack slots are found after a push and a pop, because the stack pointer is tracked. */
 static void slots_are_found_behind_pushes(void **state)
 {
 	(void)state;

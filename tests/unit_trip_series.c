@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Turns of loops against the loops themselves, gone round in numbers of one byte: all of them.
- */
+/* Computed trip counts, compared with simulated loops over one-byte numbers, exhaustively. */
 #include "tests/unit.h"
 
 #include <stdbool.h>
@@ -46,7 +44,7 @@ static bool holds(enum insn_relation relation, uint8_t a, uint8_t b)
 	}
 }
 
-/* Executions of the branch; FOREVER: it never leaves. */
+/* Count executions of the branch; FOREVER: the loop never ends. */
 static int64_t go_round(enum insn_relation relation, uint8_t start, uint8_t step, uint8_t end)
 {
 	uint8_t value = start;
@@ -94,11 +92,14 @@ static void turns_are_those_of_the_loop(void **state)
 			}
 		}
 	}
-	/* Half of the steps lead away from the end, and some loops go round in numbers. */
+	/* Half of the steps lead away from the end, and some loops wrap around. */
 	assert_true(known * 10 > all * 3);
 }
 
-/* What a compiler makes is always known: from a start to an end that steps lead to. */
+/*
+ * Loops from a start to an end in the direction of the step, as compilers generate them, are always
+ * known.
+ */
 static void usual_loops_are_known(void **state)
 {
 	(void)state;
@@ -117,7 +118,7 @@ static void usual_loops_are_known(void **state)
 	}
 }
 
-/* Of pointers only distances are known; they do not go round. */
+/* Only distances of pointers are known; pointers do not wrap around. */
 static void distances_do(void **state)
 {
 	struct trip_series series = {.relation = INSN_RELATION_BELOW,
@@ -133,7 +134,7 @@ static void distances_do(void **state)
 	assert_int_equal(trip_series_turns(&series), 11);
 	series.end++;
 	assert_int_equal(trip_series_turns(&series), 0);
-	/* Of 4 bytes of each it is not known whether they are as far from each other. */
+	/* If only 4 bytes of each are known, their distance is unknown. */
 	series.end--;
 	series.known = 4;
 	assert_int_equal(trip_series_turns(&series), 0);

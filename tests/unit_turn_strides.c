@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Loops that are put again: they are made of their shortest ways round, and no way through all that
- * there is of them goes round without a check.
+ * Duplicated loops: a duplicate consists of the shortest paths through the loop's body, and every
+ * cycle through all duplicates has a check.
  */
 #include "tests/unit.h"
 
@@ -13,14 +13,14 @@
 
 #define ROUNDS 4000
 
-/* --- what is put again ---------------------------------------------------- */
+/* --- duplicated blocks ------------------------------------------------------ */
 
 static bool is_plain(const struct turn_blocks *blocks, uint32_t block)
 {
 	return blocks->insns[blocks->all[block].first].flow == INSN_FLOW_NEXT;
 }
 
-/* Whether an edge is one of those that a loop that is put again goes on by. */
+/* Return true if a duplicated loop continues along an edge. */
 static bool goes_on(const struct turn_blocks *blocks, const struct turn_loops *loops, uint32_t edge)
 {
 	return !loops->checked[edge] && blocks->edges[edge].kind == CFG_EDGE_NEXT &&
@@ -37,8 +37,10 @@ static bool is_back(const struct turn_blocks *blocks, const struct turn_loops *l
 
 #define NO_WAY UINT32_MAX
 
-/* Of each block: instructions of the shortest way from the start of @from to its end, without a
- * check; NO_WAY: there is none, or over what is not plain. */
+/*
+ * For each block, find the instructions on the shortest path without a check from the start of
+ * @from to the block's end. NO_WAY: there is none, or only through blocks that are not plain.
+ */
 static void find_ways(const struct turn_blocks *blocks, const struct turn_loops *loops,
 		      uint32_t from, uint32_t *ways)
 {
@@ -63,7 +65,7 @@ static void find_ways(const struct turn_blocks *blocks, const struct turn_loops 
 	}
 }
 
-/* Of each block: instructions of the shortest way round from and to @header that it is on. */
+/* For each block, find the instructions on the shortest iteration of @header's loop through it. */
 static void find_rounds(const struct turn_blocks *blocks, const struct turn_loops *loops,
 			uint32_t header, uint32_t *rounds)
 {
@@ -95,7 +97,7 @@ static uint32_t insns_within(const struct turn_blocks *blocks, const uint32_t *r
 	return insns;
 }
 
-/* What is put again is all that is on the shortest ways round, as long as it is not too much. */
+/* Check that exactly the blocks on the shortest iterations are duplicated, within the limits. */
 static void check_stride(const struct turn_blocks *blocks, const struct turn_strides *strides,
 			 const struct turn_stride *stride, const uint32_t *rounds)
 {
@@ -186,7 +188,7 @@ static void test_strides_are_short_ways(void **state)
 
 /* --- checks --------------------------------------------------------------- */
 
-/* Where code is: in blocks as they are, or in a turn of a loop that is put again. */
+/* Position in the code: in an original block, or in an iteration of a duplicated loop. */
 struct position {
 	const struct turn_stride *stride;
 	uint32_t turn;
@@ -216,7 +218,7 @@ static bool is_put_again(const struct turn_strides *strides, const struct turn_s
 	return i < stride->count;
 }
 
-/* Along an edge, as copies do. Return: whether without a check. */
+/* Follow an edge like the clones do. Return: true if the edge has no check. */
 static bool step(const struct turn_blocks *blocks, const struct turn_loops *loops,
 		 const struct turn_strides *strides, struct position *at, uint32_t edge)
 {
@@ -243,7 +245,7 @@ enum {
 	FINISHED
 };
 
-/* Whether there is a circle without a check among what is reached from a position. */
+/* Return true if a cycle without a check is reachable from a position. */
 static bool goes_round(const struct turn_blocks *blocks, const struct turn_loops *loops,
 		       const struct turn_strides *strides, struct position at, uint8_t *seen)
 {
@@ -265,7 +267,9 @@ static bool goes_round(const struct turn_blocks *blocks, const struct turn_loops
 	return round;
 }
 
-/* Of closed ones too, whose first turns have none. */
+/*
+ * Every cycle has a check, including those of closed duplicates, whose first iterations have none.
+ */
 static void test_strides_have_checks(void **state)
 {
 	static uint8_t seen[POSITIONS_MAX];

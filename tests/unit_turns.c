@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Checks between two copies: however few there are, no circle of a procedure's graph and no
- * recursion is without one, but for loops that record nothing.
+ * Checks that switch between two clones: with as few checks as possible, every cycle of a
+ * procedure's graph and every recursion has one, except loops that record nothing.
  */
 #include "tests/unit.h"
 
@@ -41,7 +41,7 @@ static void test_names(void **state)
 
 /* --- loops ---------------------------------------------------------------- */
 
-/* Events of the circles without a check that lead through a block. */
+/* Count the events on cycles without a check through a block. */
 static int events_around(const struct turn_blocks *blocks, const bool *checked, uint32_t block)
 {
 	uint32_t component[TURN_GRAPH_NODES], count, edges = 0, first[TURN_GRAPH_NODES + 1],
@@ -120,7 +120,7 @@ static void test_no_loop_has_a_check(void **state)
 
 /* --- entries -------------------------------------------------------------- */
 
-/* Without the check of one of them there is a recursion that has none. */
+/* Return true if there is a recursion without a check when this one is removed. */
 static bool is_needed(const struct turn_graph *model, const uint8_t *checked, uint32_t node)
 {
 	bool gone[TURN_GRAPH_EDGES] = {false};

@@ -12,8 +12,10 @@
 #include "lib/file_digest.h"
 #include "lib/u64_map.h"
 
-/* The map against a plain array over a small key space, so that runs of
- * colliding keys grow and are torn by removals. */
+/*
+ * The map compared with a plain array, over a small key space, so that runs of colliding keys grow
+ * and are split by removals.
+ */
 static void map_follows_model(void **state)
 {
 	enum {
@@ -54,7 +56,7 @@ static void map_follows_model(void **state)
 			present[key] = false;
 		}
 		assert_int_equal(u64_map_count(&map), count);
-		/* 16 bytes a slot, never more than three quarters of them in use. */
+		/* 16 bytes per slot, with at most three quarters of them in use. */
 		assert_true(u64_map_bytes(&map) * 3 >= count * 16 * 4);
 	}
 	assert_true(u64_map_bytes(&map) <= (size_t)KEYS * 2 * 16 + 16);
@@ -112,7 +114,7 @@ static void varint_refuses(void **state)
 	}
 }
 
-/* Compilers' numbers, which may have bytes that say nothing more. */
+/* Numbers from compilers may have redundant bytes. */
 static void leb128_may_be_padded(void **state)
 {
 	uint64_t seed = 3;
@@ -215,7 +217,7 @@ static void digests_tell_files_apart(void **state)
 	assert_memory_not_equal(a, b, sizeof(a));
 	assert_int_equal(file_digest(b, fd, 5), 0);
 	assert_memory_equal(a, b, sizeof(a));
-	/* Cut off while we look at it. */
+	/* The file is truncated while it is read. */
 	assert_int_equal(file_digest(b, fd, 6), -EIO);
 	assert_int_equal(ftruncate(fd, LARGE), 0);
 	assert_int_equal(file_digest(a, fd, LARGE), 0);
@@ -225,7 +227,7 @@ static void digests_tell_files_apart(void **state)
 	close(fd);
 }
 
-/* A file of @bytes bytes that ends with a hole; its data are in every second step. */
+/* Make a file of @bytes bytes that ends with a hole, with data in every second step. */
 static int striped_file(size_t bytes, size_t step)
 {
 	int fd = memfd_create("striped", MFD_CLOEXEC);

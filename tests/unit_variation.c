@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The statistics against their definitions; the test against runs of a simulated
- * program, which is sampled as programs are: with periods drawn from a window.
+ * The statistics compared with their definitions; the test applied to runs of a simulated program,
+ * which is sampled with periods drawn from a window.
  */
 #include <errno.h>
 #include <math.h>
@@ -14,10 +14,10 @@
 
 #define SETS 8
 #define PROCEDURES 30
-#define SAMPLES 1500 /* a run */
+#define SAMPLES 1500 /* per run */
 #define REPETITIONS 200
 #define LEVEL 0.05
-#define SLOW 0 /* the procedure with most samples */
+#define SLOW 0 /* the procedure with the most samples */
 #define VISITS_MAX ((size_t)16 * SAMPLES)
 
 static const enum variation_norm norms[] = {VARIATION_COUNTS, VARIATION_TIME, VARIATION_TOTAL,
@@ -33,7 +33,7 @@ static double normal(uint64_t *state)
 	return sqrt(-2 * log(uniform(state))) * cos(2 * 3.14159265358979323846 * uniform(state));
 }
 
-/* What a program does: one procedure after the other, each for so many mean periods. */
+/* Behavior of a program: one procedure after another, each for a number of mean periods. */
 struct program {
 	size_t count;
 	struct {
@@ -44,7 +44,7 @@ struct program {
 
 static struct program program;
 
-/* Shares fall as Zipf has them. @length: of a visit, in periods, on average. */
+/* Make a program with shares by Zipf's law. @length: mean length of a visit, in periods. */
 static void program_make(uint64_t *state, double length)
 {
 	double total = 0, whole = 0;
@@ -65,9 +65,9 @@ static void program_make(uint64_t *state, double length)
 }
 
 /*
- * Samples a run. Each period is drawn from a window of 60/62 to 64/62, as the module
- * does, or (@each) once for so many samples, as where a daemon draws them; 0: samples
- * fall anywhere, a run after the other. Procedure @slow takes @factor times as long.
+ * Sample a run. Each period is drawn from a window of 60/62 to 64/62, as in the module, or (@each)
+ * once for that many samples, as by a daemon. 0: samples are independent, and runs follow one
+ * another. Procedure @slow takes @factor times as long.
  */
 static void sample_run(uint64_t *state, unsigned int each, unsigned int slow, double factor,
 		       double counts[PROCEDURES])
@@ -108,7 +108,7 @@ static void compare(struct variation *ret, enum variation_norm norm, enum variat
 	assert_int_equal(variation_find(ret, &config, cells, PROCEDURES, &err), 0);
 }
 
-/* In how many of the repetitions anything is called significant, of equal runs. */
+/* Count the repetitions of equal runs in which any procedure is significant. */
 static void count_false(double length, unsigned int each, unsigned int found[4], uint64_t seed)
 {
 	static double counts[SETS][PROCEDURES];
@@ -132,7 +132,7 @@ static void count_false(double length, unsigned int each, unsigned int found[4],
 
 static void equal_runs(void **state)
 {
-	/* visits that are short beside a period, about as long, and longer than many */
+	/* visits shorter than a period, about as long, and longer than many */
 	static const double lengths[] = {0.1, 1, 30};
 	unsigned int found[4];
 
@@ -145,19 +145,19 @@ static void equal_runs(void **state)
 		for (size_t norm = 0; norm < 4; norm++)
 			assert_true(found[norm] <= LEVEL * REPETITIONS);
 	}
-	/* Samples that know nothing of each other: the most that the test allows for. */
+	/* Independent samples are the largest variation that the test allows for. */
 	count_false(0.2, 0, found, 9000);
 	print_message("independent samples: %u %u %u %u\n", found[0], found[1], found[2], found[3]);
 	for (size_t norm = 0; norm < 4; norm++)
 		assert_true(found[norm] <= LEVEL * REPETITIONS);
-	/* Periods that all samples of a while share: only norms by total are immune. */
+	/* If many samples share a period, only norms by total are unaffected. */
 	count_false(0.2, 1000, found, 5000);
 	print_message("periods drawn seldom: %u %u %u %u\n", found[0], found[1], found[2],
 		      found[3]);
 	assert_true(found[2] <= LEVEL * REPETITIONS && found[3] <= LEVEL * REPETITIONS);
 }
 
-/* Of independent samples the test's probabilities are uniform, not only small ones rare. */
+/* With independent samples, the test's probabilities are uniform over their whole range. */
 static void probabilities_are_uniform(void **state)
 {
 	unsigned int below[10] = {0}, tests = 0;
@@ -191,8 +191,10 @@ static void probabilities_are_uniform(void **state)
 		assert_true(fabs((double)below[d] / tests - (d + 1) / 10.0) < 0.02);
 }
 
-/* One procedure takes up to 2.3 times as long (smooth_ did in the paper): it comes first, and only
- * it is found. */
+/*
+ * One procedure takes up to 2.3 times as long (smooth_ did in the paper): it is ranked first, and
+ * is the only one found.
+ */
 static void one_varies(void **state)
 {
 	static const double factors[SETS] = {1, 2.3, 1.2, 1, 2, 1, 1.5, 1.7};
@@ -228,12 +230,12 @@ static void one_varies(void **state)
 		      4 * REPETITIONS, others[0], others[1], others[2], others[3]);
 	assert_int_equal(found, 4 * REPETITIONS);
 	assert_int_equal(first, 4 * REPETITIONS);
-	/* Of shares, the others change too, unless what varies is left out. */
+	/* Shares of the others change too, unless the varying procedure is excluded. */
 	assert_true(others[2] > REPETITIONS / 2);
 	assert_true(others[3] <= LEVEL * REPETITIONS);
 }
 
-/* All vary by 5%, one by 40%: what the runs have in common is not called significant. */
+/* All procedures vary by 5%, one by 40%: the common variation is not significant. */
 static void all_vary(void **state)
 {
 	static double counts[SETS][PROCEDURES];
@@ -274,7 +276,7 @@ static void all_vary(void **state)
 	assert_true(fabs(background / REPETITIONS - 0.05) < 0.005);
 	assert_true(covered >= 0.9 * REPETITIONS && covered <= 0.99 * REPETITIONS);
 	assert_int_equal(found, REPETITIONS);
-	/* Not quite the level: what is taken for granted is estimated, too. */
+	/* Slightly above the level, because the common variation is also estimated. */
 	assert_true(errors / REPETITIONS <= 0.07);
 	assert_int_equal(noise, REPETITIONS);
 }
@@ -285,7 +287,7 @@ static void near(double got, double want)
 		fail_msg("got %.15g, want %.15g", got, want);
 }
 
-/* Two rows, three sets, by hand. */
+/* Two rows, three sets, computed by hand. */
 static void definitions(void **state)
 {
 	static const double seconds[] = {1, 2, 1};
@@ -309,7 +311,7 @@ static void definitions(void **state)
 	assert_int_equal(out.rows[0].most, 1);
 	assert_int_equal(out.rows[0].least, 0);
 	assert_int_equal(out.rows[0].present, 3);
-	/* Exposures are 1, 1/2 and 1: what was expected is 24, 12 and 24. */
+	/* Exposures are 1, 1/2 and 1: expected are 24, 12 and 24. */
 	near(out.rows[0].dispersion * 2, 2 * 14 * 14 / 24.0 + 28 * 28 / 12.0);
 	variation_deinit(&out);
 
@@ -325,12 +327,12 @@ static void definitions(void **state)
 	assert_int_equal(variation_find(&out, &config, cells, 2, &err), 0);
 	near(out.values[0], 20);
 	near(out.values[1], 40);
-	/* Shares of 100, 200 and 100: 15, 30 and 15 were expected. */
+	/* Shares of 100, 200 and 100: expected are 15, 30 and 15. */
 	near(out.rows[0].dispersion * 2, (25 / 15.0 + 100 / 30.0 + 25 / 15.0) / 0.85);
 	near(out.rows[1].dispersion, out.rows[0].dispersion);
 	variation_deinit(&out);
 
-	/* The second row need not be one: samples of the total that are in no row. */
+	/* The second row may be replaced by a rest: samples of the total that are in no row. */
 	config.rest = cells + 3;
 	assert_int_equal(variation_find(&out, &config, cells, 1, &err), 0);
 	near(out.values[1], 40);
@@ -339,7 +341,7 @@ static void definitions(void **state)
 	variation_deinit(&out);
 }
 
-/* What there is too little of is not tested; what cannot be compared is refused. */
+/* Rows with few samples are not tested; sets that cannot be compared are refused. */
 static void few_samples_and_bad_input(void **state)
 {
 	static const double seconds[] = {1, 0};
@@ -358,7 +360,7 @@ static void few_samples_and_bad_input(void **state)
 	assert_true(out.rows[2].range == 0 && out.rows[2].share == 0);
 	variation_deinit(&out);
 
-	/* All there is in a total cannot vary in it. */
+	/* A row with the whole total cannot vary relative to it. */
 	assert_int_equal(variation_find(&out, &config, cells + 2, 1, &err), 0);
 	assert_false(out.rows[0].tested);
 	variation_deinit(&out);

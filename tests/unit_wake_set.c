@@ -20,7 +20,7 @@ static bool wakes(const struct wake_set *set)
 	return poll(&poll_fd, 1, 0) == 1;
 }
 
-/* All that woke is taken back, though nothing was read; and what is new wakes again. */
+/* A wake-up is cleared although nothing was read, and a new event wakes again. */
 static void wakes_once(void **state)
 {
 	struct wake_set *set;
@@ -40,7 +40,7 @@ static void wakes_once(void **state)
 	assert_false(wakes(set));
 	eventfd_write(fds[MANY - 1], 1);
 	assert_true(wakes(set));
-	/* One that is closed wakes no more. */
+	/* A closed descriptor no longer wakes. */
 	close(fds[MANY - 1]);
 	assert_false(wakes(set));
 	for (i = 0; i < MANY - 1; i++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Lengths and effects of x86-64 instructions against those that Zydis knows: of
- * all code in some large files, and of random bytes.
+ * Lengths and effects of x86-64 instructions, compared with Zydis, for all code in some large files
+ * and for random bytes.
  */
 #include "tests/unit.h"
 
@@ -41,7 +41,7 @@ static void fail_at(const uint8_t *code, const char *what, unsigned int ours, un
 	fail_msg("%s: %s: %u, not %u", text, what, ours, theirs);
 }
 
-/* The general registers written, as x86_effect has them. */
+/* Return the general registers written, in the format of x86_effect. */
 static uint32_t registers_written(const struct decoded *decoded)
 {
 	uint32_t written = 0;
@@ -101,7 +101,7 @@ static void effects_compare(const struct x86_insn *insn, const struct decoded *d
 		fail_at(code, "bytes stored", effect.stores, bytes_stored(decoded));
 }
 
-/* Returns the length that Zydis sees, 1 if it sees nothing. */
+/* Compare one instruction. Return its length by Zydis, or 1 if it is invalid. */
 static size_t insn_compare(const uint8_t *code, size_t bytes, struct tally *tally)
 {
 	struct decoded decoded;
@@ -209,7 +209,7 @@ static uint8_t *vector_prefix(uint8_t *to, uint64_t random)
 	return to;
 }
 
-/* Any bytes; and prefixes that make a little more of them instructions. */
+/* Random bytes, also with prefixes that make valid instructions more frequent. */
 static void agrees_about_random_code(void **state)
 {
 	uint64_t seed = 3, random;
@@ -239,7 +239,7 @@ static void agrees_about_random_code(void **state)
 	assert_true(tally.refused * 4 < tally.insns);
 }
 
-/* Whatever is cut off, more is asked for, until it is whole. */
+/* For every truncated instruction, more bytes are requested until it is complete. */
 static void asks_for_more(void **state)
 {
 	static const uint8_t codes[][X86_INSN_BYTES_MAX] = {

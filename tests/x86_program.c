@@ -21,7 +21,7 @@ enum {
 	STOP_MIN_NS = 100000,
 	STOP_SPAN_NS = 900000,
 	PROGRESS_NS = 50000,
-	START_NS = 30000000, /* of a loader, mostly, which is the same for all */
+	START_NS = 30000000, /* mostly of the loader, which is the same for all programs */
 	TRIES_MAX = 1000
 };
 
@@ -70,7 +70,7 @@ static void sleep_at_random(unsigned int *seed)
 	nanosleep(&wait, NULL);
 }
 
-/* Lets it go on for a moment. Returns false if it has ended. */
+/* Let the program run for a short time. Return: false if it has ended. */
 static bool run_and_stop(pid_t pid, unsigned int *seed)
 {
 	int status, raised = 0;
@@ -95,8 +95,8 @@ static uint64_t cpu_time_ns(pid_t pid)
 }
 
 /*
- * The same, until it has had that much of a CPU: where the machine is busy, or has yet to read the
- * program from a disk, it would be found again where it was.
+ * Let it run until it has used @cpu_ns of CPU time. On a busy machine, or while the program is read
+ * from a disk, it would otherwise stop at the same place again.
  */
 static bool progress(pid_t pid, unsigned int *seed, uint64_t cpu_ns)
 {
@@ -128,7 +128,7 @@ int x86_program_run(const struct x86_program *program, int stops, x86_program_fn
 	for (stop = 0; alive && stop < stops; stop++) {
 		alive = progress(pid, &seed, PROGRESS_NS) &&
 			ptrace(PTRACE_GETREGS, pid, NULL, &regs) == 0;
-		/* A system call that was interrupted is about to be begun again. */
+		/* An interrupted system call is about to be restarted. */
 		if (!alive || (long long)regs.orig_rax >= 0)
 			continue;
 		visits++;
@@ -144,7 +144,7 @@ bool x86_program_step(pid_t pid, struct user_regs_struct *regs)
 	unsigned long long pc = regs->rip;
 	int status, repeats = 0;
 
-	/* A signal (a shell's child has ended) stops it too, and is kept from it. */
+	/* A signal (a shell's child has ended) also stops the program, and is not delivered. */
 	do {
 		if (ptrace(PTRACE_SINGLESTEP, pid, NULL, NULL) < 0 ||
 		    waitpid(pid, &status, 0) != pid || !WIFSTOPPED(status) ||

@@ -10,10 +10,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Of RFLAGS, what instructions of user space compute. */
+/* Bits of RFLAGS that user-space instructions compute. */
 #define FLAGS_COMPARED 0xcd5UL
 #define FLAG_TF 0x100UL
-/* AC and ID stay as some instruction left them, whatever we set. */
+/* AC and ID keep the value of the last instruction, and cannot be set here. */
 #define FLAGS_KEPT 0x240000UL
 
 enum {
@@ -99,7 +99,7 @@ bool x86_tracee_open(struct x86_tracee *tracee)
 		abort();
 	tracee->pid = fork();
 	if (tracee->pid == 0) {
-		/* No code that changes itself. */
+		/* Self-modifying code is excluded. */
 		if (mprotect(tracee->code, TRACEE_CODE_BYTES, PROT_READ | PROT_EXEC) == 0 &&
 		    ptrace(PTRACE_TRACEME, 0, NULL, NULL) == 0)
 			raise(SIGSTOP);
@@ -122,7 +122,7 @@ void x86_tracee_close(struct x86_tracee *tracee)
 	munmap(tracee->data, TRACEE_DATA_BYTES);
 }
 
-/* Where cpuid at @pc ends; 0: it is another instruction. */
+/* Return the end of a cpuid instruction at @pc, or 0 for another instruction. */
 static unsigned long long cpuid_end(const struct x86_tracee *tracee, unsigned long long pc)
 {
 	static const uint8_t prefixes[] = {0x66, 0x67, 0xf0, 0xf2, 0xf3, 0x26,
@@ -151,9 +151,9 @@ int x86_tracee_step(struct x86_tracee *tracee, struct user_regs_struct *regs)
 			return WSTOPSIG(status);
 		if (ptrace(PTRACE_GETREGS, tracee->pid, NULL, regs) < 0)
 			abort();
-		regs->eflags &= ~FLAG_TF; /* that of our steps */
+		regs->eflags &= ~FLAG_TF; /* set by single-stepping */
 	} while (regs->rip == pc && repeats++ < REPEATS_MAX);
-	/* Some hypervisors execute it themselves, and stop behind the next instruction only. */
+	/* Some hypervisors emulate cpuid, and stop only after the next instruction. */
 	if (end != 0 && regs->rip != end)
 		return SIGXCPU;
 	return regs->rip == pc ? SIGXCPU : 0;
