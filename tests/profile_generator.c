@@ -75,7 +75,7 @@ static void add_edge(struct plan *plan, uint32_t from, uint32_t to, double proba
 	plan->probability[plan->edge_count++] = probability;
 }
 
-/* Draw the probability of a branch; some branches almost always go the same way. */
+/* Draw the probability of a branch; some branches almost always have the same direction. */
 static double branch_probability(uint64_t *seed)
 {
 	double p = uniform(seed);
@@ -304,7 +304,10 @@ static void draw_edges(struct generated_profile *g, uint64_t *seed)
 	}
 }
 
-/* The fixture sorts edges by source block and keeps their order otherwise; so does this code. */
+/*
+ * The fixture sorts edges by source block and keeps their order otherwise; the same order is used
+ * here.
+ */
 static void lay_out_truth(struct generated_profile *g, const struct plan *plan)
 {
 	for (uint32_t e = 0, from = 0; from < plan->block_count; from++) {

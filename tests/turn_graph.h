@@ -29,8 +29,8 @@ bool turn_graph_is_on_circle(const struct turn_graph *graph, const bool *gone, u
 /**
  * struct turn_blocks - a graph of blocks
  *
- * All instructions of a block are alike: in some blocks they refer to memory, in some they call.
- * Some edges are cases of a switch.
+ * All instructions of a block are of one kind: in some blocks they refer to memory, in some they
+ * call. Some edges are cases of a switch.
  */
 struct turn_blocks {
 	struct turn_graph graph;

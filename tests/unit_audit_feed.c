@@ -429,7 +429,7 @@ static void flood_count(void *context, const struct image_event *event)
 	flood_events += event->type == IMAGE_EVENT_MAP && !event->scanned;
 }
 
-/* Datagrams of a flooding process are read at a bounded rate, and the feed keeps up meanwhile. */
+/* Datagrams of a flooding process are read at a bounded rate, without delaying the feed. */
 static void a_flood_has_bounds(void **state)
 {
 	static struct datagram datagram;

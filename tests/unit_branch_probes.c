@@ -130,7 +130,7 @@ static int tear_down(void **state)
 	return 0;
 }
 
-/* struct seen - the number of times a branch went in each direction */
+/* struct seen - the number of executions of a branch in each direction */
 struct seen {
 	const char *address;
 	uint64_t ways[2];
@@ -418,7 +418,7 @@ static void returns_leave_snapshots(void **state)
 	assert_false(scene->returns_elsewhere);
 }
 
-/* A snapshot that cannot be taken yet is in the next drain, and so are the ones after it. */
+/* A snapshot that cannot be taken yet is delivered by the next drain, with all later ones. */
 static void snapshots_wait_for_the_next_drain(void **state)
 {
 	struct scene *scene = *state;

@@ -297,7 +297,10 @@ static void compare_arcs(const struct model *model, const struct call_profile *p
 	}
 }
 
-/* The values of a procedure's callers add up to its own, and so do those of its callees. */
+/*
+ * The values of a procedure's callers add up to its own, and the values of its callees to its
+ * children.
+ */
 static void add_up(const struct call_profile *profile)
 {
 	for (uint32_t p = 0; p < PROCEDURES; p++) {

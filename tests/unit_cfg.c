@@ -360,7 +360,7 @@ static void samples_are_laid_over(void **state)
 	cfg_destroy(cfg);
 }
 
-/* 1: jne 2f; 2: jne 1b; ret. Rounds of two branches of a procedure, counted from both. */
+/* 1: jne 2f; 2: jne 1b; ret. Executions of two branches, each counted over periods of the other. */
 static void rounds_are_laid_over(void **state)
 {
 	static const struct branch_count branches[] = {

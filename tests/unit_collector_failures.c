@@ -240,7 +240,7 @@ static int count_open(void *context, const struct profile_epoch *epoch)
 	return 0;
 }
 
-/* If a source does not restart, the collector ends in good order. */
+/* If a source does not restart, the collector ends and stores its data. */
 static void source_does_not_start_again(void **state)
 {
 	const char *path = path_of("start.db");

@@ -224,7 +224,7 @@ static void long_values_are_refused(void **state)
 	assert_int_equal(strlen(config.label), sizeof(config.label) - 1);
 }
 
-/* Two ways to write the same settings give equal bytes, because reloading compares them. */
+/* Equal settings give equal bytes, however they are written, because reloading compares them. */
 /* Text after a zero byte in its line would be invisible. */
 static void zero_bytes_are_refused(void **state)
 {

@@ -292,7 +292,7 @@ static void test_store_forwarding(void **state)
 	culprit_scene_look(&scene);
 	assert_int_equal(culprit_scene_find(&scene, 4, CULPRIT_OTHER)->from, UINT32_MAX);
 
-	/* The address may be another one, as far as is known. */
+	/* Now the address may differ from that of the stores. */
 	culprit_scene_compute(&scene, 3, INSN_ALU, P, W);
 	culprit_scene_look(&scene);
 	assert_non_null(culprit_scene_find(&scene, 4, CULPRIT_DCACHE));

@@ -92,7 +92,7 @@ static uint32_t random_edges(struct cfg_fixture_edge *edges, uint32_t blocks, bo
 	return count;
 }
 
-/* Outflow of a block equals its frequency; without loops, so does its inflow. */
+/* The outflow of a block equals its frequency; without loops, its inflow also does. */
 static void check_flow(const struct flow_guess *guess, const struct cfg *cfg, bool loops)
 {
 	for (uint32_t b = 0; b < cfg->block_count; b++) {

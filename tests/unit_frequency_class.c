@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Cycle equivalence, compared with two independent models. On all small graphs the model is the
- * definition: after removal of one edge, is the other one still on a cycle? On big graphs it is
- * random circulations: equivalent edges have equal flow in each of them.
+ * definition: after removal of one edge, the other edge is no longer on a cycle. On big graphs it
+ * is random circulations: equivalent edges have equal flow in each of them.
  */
 #include "tests/unit.h"
 

@@ -157,7 +157,7 @@ static struct frequency_estimate estimate_loop(const struct loop *loop, double *
 }
 
 /*
- * Samples of such a loop look alike whether every load misses or none does. The interval must
+ * Samples of such a loop are the same whether every load misses or none does. The interval must
  * include both, with low confidence.
  */
 static void test_loops_that_change_lines_may_wait_for_memory(void **state)
@@ -308,8 +308,8 @@ static void test_gaps_say_how_often_a_loop_ran(void **state)
 }
 
 /*
- * Two loops, 1: dec %eax; jne 1b; 2: dec %ecx; jne 2b; ret, with equal times. In rounds of the
- * second branch, the first was executed a thousand times as often.
+ * Two loops, 1: dec %eax; jne 1b; 2: dec %ecx; jne 2b; ret, with equal times. Counted over whole
+ * periods of the second branch, the first was executed a thousand times as often.
  */
 static void test_rounds_tell_of_loops(void **state)
 {

@@ -357,7 +357,7 @@ static struct cfg *make_any_graph(uint64_t *seed)
 	return cfg_fixture_create(insns, blocks, edges, count);
 }
 
-/* Return any number of samples, from none to more than ever occur. */
+/* Return any number of samples, from none to more than real profiles have. */
 static double any_samples(uint64_t *seed)
 {
 	static const double scales[] = {0, 0, 1, 1, 30, 1e3, 1e6, 1e12};

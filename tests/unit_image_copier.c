@@ -538,7 +538,7 @@ static void queues(void **state)
 	remove_store();
 }
 
-/* The number of copies is limited, however small they are. */
+/* The number of copies is limited, for copies of any size. */
 static void copies_are_limited(void **state)
 {
 	struct image_shelf *shelf = NULL;

@@ -60,7 +60,7 @@ static unsigned int count_in_file(const struct program *program, const char *nam
 	return count;
 }
 
-/* A header has one path, however the including units spell it. */
+/* A header has one path, for all spellings of its path in the including units. */
 static void a_header_is_one_file(void **state)
 {
 	static const char *const compilers[] = {"gcc -gdwarf-5", "gcc -gdwarf-4", "clang -g"};

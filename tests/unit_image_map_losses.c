@@ -117,7 +117,7 @@ static void lost_events_leave_doubt(void **state)
 	for (now = 2000; now < 4000; now += 100)
 		assert_int_equal(place_at(&fixture, 1, now).unknown, IMAGE_UNKNOWN_LOST);
 	assert_int_equal(place_at(&fixture, 2, 3300).unknown, IMAGE_UNKNOWN_LOST);
-	/* A process that was not known has no past. */
+	/* A newly discovered process has no history. */
 	scan_image(&fixture, 3, 3500, 3510, 1);
 	assert_int_equal(place_at(&fixture, 3, 3400).image, IMAGE_UNKNOWN);
 	assert_int_equal(image_map_lookup(fixture.map, 3, 0, BASE).image, IMAGE_UNKNOWN);

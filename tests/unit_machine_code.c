@@ -87,7 +87,7 @@ static size_t check_one(const struct machine_code *code, const struct wanted *wa
 	return length;
 }
 
-/* In half of the rounds, items from a random one on are put into the out-of-line part. */
+/* In half of the iterations, items from a random one on are put into the out-of-line part. */
 static void test_random(void **state)
 {
 	(void)state;

@@ -73,7 +73,7 @@ static void intervals_are_put_back(void **state)
 	assert_int_equal(multiplex.count, 1);
 	multiplex_close(&multiplex);
 	assert_int_equal(interval("cpu"), 4);
-	/* A value set by another program meanwhile is kept. */
+	/* A value that another program has set in the meantime is kept. */
 	multiplex_open(&multiplex, root, &events, 1);
 	put("cpu", "perf_event_mux_interval_ms", "20\n");
 	multiplex_close(&multiplex);

@@ -151,7 +151,7 @@ static void is_not_slowed_on_purpose(void **state)
 	(void)state;
 	assert_int_equal(offset_counts_init(&counts), 0);
 	known = counts.multiplier;
-	/* Each round doubles the number of correct bits. */
+	/* Each step doubles the number of correct bits. */
 	for (i = 0; i < 6; i++)
 		inverse *= 2 - known * inverse;
 	assert_int_equal(known * inverse, 1);

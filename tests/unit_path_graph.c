@@ -189,7 +189,7 @@ struct machine {
 	uint64_t lost_ends;
 };
 
-/* Another activation used the register meanwhile. */
+/* Another activation may have used the register in the meantime. */
 static void come_between(struct machine *machine, const struct path_graph *graph, uint32_t node)
 {
 	if (machine->seed == NULL || node == PATH_NONE || graph->known[node])

@@ -378,7 +378,7 @@ static void mappings_take_no_more_than_their_time(void **state)
 		branch.read_ns = PERF_BRANCH_READ_NS - 1;
 		branch.tried = branch.untried = 0;
 		count = perf_branch_find(&branch, 1, &record.sample, edges);
-		/* Code already read is used, however long reading took. */
+		/* Code already read is used, independent of the time that reading took. */
 		count += perf_branch_find(&branch, 1, &record.sample, edges) >= 1;
 		assert_true(branch.read_ns >= PERF_BRANCH_READ_NS);
 		perf_branch_find(&branch, 2, &record.sample, edges);

@@ -182,8 +182,8 @@ static void collected_rings_are_pressed(void **state)
 }
 
 /*
- * A nearly full ring is reported as pressed, however much of it was read: it may have refused a
- * record.
+ * A nearly full ring is reported as pressed, independent of the part already read: it may have
+ * refused a record.
  */
 static void pressed_rings_are_told(void **state)
 {

@@ -40,7 +40,9 @@ static void add(struct place_list *probed, uint32_t p, uint64_t b, uint32_t q, u
 	};
 }
 
-/* Add a measurement in whole rounds, with a minimal number of rounds. */
+/*
+ * Add a measurement over whole periods of the reference branch, with a minimal number of periods.
+ */
 static void add_whole(struct place_list *probed, uint32_t p, uint64_t b, uint32_t q, uint64_t c,
 		      double times)
 {
@@ -95,7 +97,10 @@ static void procedures_are_compared(void **state)
 	free(pairs.items);
 }
 
-/* Measurements in whole rounds have no bias, and are not mixed with those of plain windows. */
+/*
+ * Measurements over whole periods of a reference branch have no bias, and are not mixed with those
+ * of plain windows.
+ */
 static void whole_rounds_say_more(void **state)
 {
 	struct place_list probed = {.bytes = sizeof(struct probed)};

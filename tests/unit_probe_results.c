@@ -187,7 +187,10 @@ static void gaps_are_usual(void **state)
 	scene->windows[2].disturbed = 1;
 	tell(scene);
 	assert_int_equal(told(scene, SOURCE_EVENT_GAPS, 0, address), 0);
-	/* One window may be a phase; so may a branch that once filled a window. */
+	/*
+	 * One window may be a phase of the program. A branch that once filled a window may also be
+	 * one.
+	 */
 	for (size_t i = 0; i < BRANCHES; i++)
 		branch_known_look(&scene->known, PID, scene->some[i].address);
 	tell(scene);
@@ -229,8 +232,9 @@ static void gaps_are_the_programs_own(void **state)
 }
 
 /*
- * The first branch has a thousand executions in each of five rounds of the third branch. All of the
- * second's are in one round, which is not representative of others. Neither are two rounds.
+ * The first branch has a thousand executions in each of five periods of the third (reference)
+ * branch. All of the second's are in one period, which is not representative of the others. Two
+ * periods are not representative, either.
  */
 static void rounds_are_alike(void **state)
 {

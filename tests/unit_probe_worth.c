@@ -31,7 +31,7 @@ static double draw_unit(uint64_t *seed)
 	return (double)(unit_random(seed) >> 11) / (double)(1ULL << 53);
 }
 
-/* Each window begins at a random place of a run, because all executions are alike. */
+/* Each window begins at a random place of a run; all executions of a run are equivalent. */
 static struct draw draw(const struct kind *kind, size_t windows, uint64_t *seed)
 {
 	struct draw draw = {.branches = {{.from = FROM, .to = FROM},

@@ -110,7 +110,9 @@ static void reads_once_an_exec(void **state)
 	end();
 }
 
-/* A process that ends before it can be read has its parent's label, however short its life. */
+/*
+ * A process that ends before it can be read has its parent's label, even if it is very short-lived.
+ */
 static void children_inherit(void **state)
 {
 	(void)state;

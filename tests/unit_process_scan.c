@@ -215,7 +215,7 @@ static void wait_for_end(pid_t pid)
 	assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
 }
 
-/* A process that has ended is gone, even if it was not waited for. */
+/* A process that has ended is reported as gone, even if it was not waited for. */
 static void zombies(void **state)
 {
 	struct log log = {0};

@@ -183,7 +183,7 @@ static void by_age(void **state)
 	assert_int_equal(ask(path, "SELECT count(*) FROM image"), IMAGES / 2 + 3 * IMAGES / 2);
 	assert_int_equal(ask(path, "SELECT count(*) FROM share"), 3 * (IMAGES - 1));
 	assert_int_equal(ask(path, "SELECT count(*) FROM edge"), 3 * IMAGES);
-	/* The current epoch is kept, however old it is. */
+	/* The current epoch is kept at any age. */
 	assert_int_equal(forget(writer, path, INT64_MAX, 0, &steps, &largest), 2);
 	assert_int_equal(ask(path, "SELECT count(*) FROM epoch"), 1);
 	assert_int_equal(ask(path, "SELECT count(*) FROM host"), 1);

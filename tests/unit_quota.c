@@ -133,7 +133,7 @@ static void a_flood_costs_its_user_only(void **state)
 			 IMAGE_UNKNOWN_QUOTA_EVENTS);
 	flood(&fixture, root, START_NS + 10);
 	assert_int_equal(place_at(&fixture, root, START_NS + 20).image, 1);
-	/* A new process of the flooder's user starts with free events, and so does an exec. */
+	/* A new process of the flooder's user starts with free events, also after an exec. */
 	assert_int_equal(place_at(&fixture, same_user, START_NS + 20).image, 1);
 	begin(&fixture, other_user, START_NS + 30);
 	assert_int_equal(place_at(&fixture, other_user, START_NS + 40).image, 1);

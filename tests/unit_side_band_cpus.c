@@ -41,7 +41,7 @@ ssize_t __wrap_read(int fd, void *buffer, size_t bytes)
 	return sizeof(values);
 }
 
-/* If a CPU comes or goes, its events since the last look at the list count as lost. */
+/* If a CPU goes online or offline, its events since the last look at the list count as lost. */
 static void a_cpu_that_comes_or_goes_is_told(void **state)
 {
 	struct side_band *band;
