@@ -1,18 +1,17 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# Debian packages of any architecture; sourced by the scripts of this folder,
-# which set $top to the top of the tree.
+# Fetch Debian packages of any architecture. The scripts of this folder source this file; they set
+# $top to the top of the tree.
 #
-# apt gets lists, state and cache of its own for each architecture, below
-# build/cache/apt: neither the host's package lists nor its architectures
-# change. Its sources are the host's, plus the lines of QEMU_APT_SOURCES, if
-# set (a file in sources.list syntax).
+# For each architecture, apt gets separate lists, state and cache below build/cache/apt, so neither
+# the host's package lists nor its architectures change. The sources are the host's, plus the lines
+# of the file that QEMU_APT_SOURCES names, if set (in sources.list syntax).
 
 : "${top:?}"
 apt_debs=$top/build/cache/deb
 
-# apt_private ARCH TOOL ARGUMENT...
+# apt_private ARCH TOOL ARGUMENT...: run TOOL with the lists, state and cache of ARCH
 apt_private()
 {
 	apt_arch=$1 apt_tool=$2 apt_dir=$top/build/cache/apt/$1
@@ -27,7 +26,8 @@ apt_private()
 		${QEMU_APT_SOURCES:+-o "Dir::Etc::SourceList=$QEMU_APT_SOURCES"} "$@"
 }
 
-# apt_alone COMMAND ARGUMENT...: make -j may run several scripts that fetch.
+# apt_alone COMMAND ARGUMENT...: run COMMAND under a lock, as make -j may run several scripts that
+# fetch packages.
 apt_alone()
 {
 	mkdir -p "$apt_debs"
@@ -37,7 +37,7 @@ apt_alone()
 	} 9>"$top/build/cache/lock"
 }
 
-# apt_cached ARCH PACKAGE: the newest file we have, or nothing
+# apt_cached ARCH PACKAGE: print the newest cached file of the package, or nothing
 apt_cached()
 {
 	find "$apt_debs" \( -name "$2_*_$1.deb" -o -name "$2_*_all.deb" \) 2>/dev/null | sort -V |
@@ -51,15 +51,15 @@ apt_download()
 	(cd "$apt_debs" && apt_private "$1" apt-get download "$2") >&2
 }
 
-# apt_deb ARCH PACKAGE: the package's file, fetched once
+# apt_deb ARCH PACKAGE: print the package's file; fetch it first if it is not cached
 apt_deb()
 {
 	apt_alone apt_download "$1" "$2" || return 1
 	apt_cached "$1" "$2"
 }
 
-# apt_with_dependencies ARCH FOLDER PACKAGE...: fetch the packages and all that
-# they depend on into the folder
+# apt_with_dependencies ARCH FOLDER PACKAGE...: fetch the packages and all their dependencies into
+# the folder
 apt_with_dependencies()
 {
 	apt_wanted=$1 apt_into=$2

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What cannot be sampled, and where it goes instead: on this host, whose PMU must
-# interrupt as an NMI, and on Debian's arm64 kernel, where it interrupts like any
-# device. make blind-spots-nmi asks an arm64 kernel that is built for it.
+# Measure which code cannot be sampled, and where its samples go instead: on this host, whose PMU
+# must interrupt as an NMI, and on Debian's arm64 kernel, where the PMU interrupts like any device.
+# "make blind-spots-nmi" does the same on an arm64 kernel that is built for it.
 
 BLIND_TIMEOUT ?= 3600
 BLIND_LOG := build/arm64/qemu/blind

@@ -1,26 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# What cannot be sampled, and where it goes instead; docs/blind-spots.md has what
-# came of it. With an interrupt that is not an NMI, and with one that is (the
-# kernel's command line tells): tests/blind/blind.c has interrupts off for three
-# tenths of its time. Then dcpi.ko's handler is sampled itself: the paper's
-# metamethod. Lines for blind_spots.awk:
+# Measure which code cannot be sampled, and where its samples go instead; docs/blind-spots.md has
+# the results. The interrupt is an NMI or not, depending on the kernel's command line.
+# tests/blind/blind.c disables interrupts for 30% of its time. Then dcpi.ko's handler itself is
+# sampled, as in the paper's meta-method. Prints lines for blind_spots.awk:
 #
-#   blind DELIVERY EVENT OFF_NS EXPECTED OFF ENABLE ON   samples
-#   load DELIVERY SHARE PROCEDURE                        of ordinary work, percent
-#   metaof DELIVERY INTERRUPTS                           that dcpi.ko has taken
-#   meta DELIVERY SAMPLES PROCEDURE                      in dcpi.ko meanwhile
-#   insn DELIVERY SAMPLES OFFSET PROCEDURE               the same by instruction
+# - blind DELIVERY EVENT OFF_NS EXPECTED OFF ENABLE ON: samples
+# - load DELIVERY SHARE PROCEDURE: shares of an ordinary workload, in percent
+# - metaof DELIVERY INTERRUPTS: the number of interrupts that dcpi.ko handled
+# - meta DELIVERY SAMPLES PROCEDURE: samples in dcpi.ko meanwhile
+# - insn DELIVERY SAMPLES OFFSET PROCEDURE: the same by instruction
 # shellcheck source=tests/tap.sh
 . /lib/tap.sh
 # shellcheck source=tests/qemu/profile.sh
 . /lib/profile.sh
 
-# A period of 100 us: of time, and of the 1 GHz clock.
+# A mean period of 100 us, in units of the clock event (ns) and of a 1 GHz cycle counter.
 window=90000-110000 mean=100000
 meta_window=9600-10400
-# One second of the loop
+# The loop runs for one second.
 total_ns=1000000000
 
 pmu_delivery()
@@ -37,7 +36,7 @@ samples_of()
 	awk -F, -v name="$1" '$4 == name { n = $1 } END { print n + 0 }' /tmp/blind.csv
 }
 
-# blind DELIVERY EVENT OFF_NS
+# blind DELIVERY EVENT OFF_NS: sample the loop while it disables interrupts for OFF_NS at a time
 blind()
 {
 	daemon_start --source kmod -e "$2:$window"
@@ -59,7 +58,7 @@ blind()
 	fi
 }
 
-# Random numbers, pipes, files, processes
+# Random numbers, pipes, files and processes
 ordinary_work()
 {
 	dd if=/dev/urandom of=/dev/null bs=64k count=30
@@ -86,8 +85,8 @@ load()
 		END { for (p in n) print "load", d, 100 * n[p] / sum, p }'
 }
 
-# metamethod DELIVERY: dcpi.ko samples cpu-clock, the perf source samples cycles,
-# dcpi.ko's among them. Two daemons, two databases, nothing in common.
+# metamethod DELIVERY: dcpi.ko samples cpu-clock while the perf source samples cycles, also those
+# that dcpi.ko uses. Two daemons write two separate databases.
 metamethod()
 {
 	daemon_start --source kmod -e cpu-clock:50000-60000
@@ -101,7 +100,7 @@ metamethod()
 	dcpiprof --db "$db" --csv --image '*dcpi*' | awk -F, -v d="$1" '
 		$5 !~ /^\// && $4 ~ /^(handler_|sample_store_|period_|branch_|drain_)/ { print "meta", d, $1, $4 }' >/tmp/meta
 	cat /tmp/meta
-	# Not a join: neither of the two tables has an index.
+	# Two queries instead of a join, because neither table has an index.
 	query "SELECT image, offset, offset + bytes FROM dcpi_symbols WHERE name = 'handler_plain'" |
 		tr '|' ' ' | while read -r image begin end; do
 		query "SELECT printf('insn $1 %d %x handler_plain', sum(count), offset - $begin)

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# blind_spots_md.sh HOST.log CONSOLE.log...: the figures of blind_spots_host.sh
-# and blind_spots.sh as the tables of docs/blind-spots.md.
+# blind_spots_md.sh HOST.log CONSOLE.log...: print the figures of blind_spots_host.sh and
+# blind_spots.sh as the tables of docs/blind-spots.md.
 set -eu
 
 [ $# -ge 2 ] || { echo "usage: blind_spots_md.sh HOST.log CONSOLE.log..." >&2; exit 2; }

@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# The whole way without the module: a BPF program counts, dcpid reads its memory,
-# dcpiprof reports. As end_to_end.sh; besides, what is this source's own: the
-# generation of processes that ran before, exec during a drain interval, a CPU
-# that goes and comes back (the perf source's and its image events', too), many samples
-# for a small store.
+# Test the whole path without the module: a BPF program counts samples, dcpid reads the program's
+# maps, and dcpiprof reports. Repeats the tests of end_to_end.sh and adds tests for this source:
+#
+# - the exec generation of processes that started before the daemon,
+# - exec during a drain interval,
+# - a CPU that goes offline and comes back (for the perf source and its image events, too),
+# - many samples for a small store.
 # shellcheck source=tests/tap.sh
 . /lib/tap.sh
 
@@ -35,7 +37,7 @@ stop_daemon()
 	wait "$daemon"
 }
 
-# share PROCEDURE: percent of the samples of the three procedures
+# share PROCEDURE: its share of the samples of the three procedures, in percent
 share()
 {
 	dcpiprof --db "$db" --csv --image '*/split' | awk -F, -v name="$1" '
@@ -49,31 +51,33 @@ near()
 	echo "$1" | awk -v want="$2" '{ d = $1 - want; exit !($3 >= 5000 && d * d <= 4) }'
 }
 
-# Every epoch: interrupts = samples in profiles + losses.
+# identity: print 1 if in every epoch interrupts = samples in profiles + losses
 identity()
 {
 	query "SELECT sum(interrupts) = (SELECT sum(count) FROM dcpi_samples) +
 		(SELECT sum(count) FROM counter WHERE counter_group = 'loss') FROM epoch"
 }
 
-# Runs before the daemon: only the kernel can say which generation it is in.
+# The process starts before the daemon: only the kernel knows its exec generation.
 split 40000 &
 old=$!
 start_daemon -e cpu-clock:180000-200000
 is "the daemon starts" $? 0
 like "without the module it takes bpf" "$(cat /tmp/status)" '^source +bpf'
 like "and says why" "$(cat /tmp/status)" '^source +bpf \(not kmod: dcpi.ko is not loaded'
-# Ends, and its samples are matched, before anything is drained by itself.
+# The process ends and its samples are matched before the next periodic drain.
 split 6000
 dd if=/dev/urandom of=/dev/null bs=64k count=400 2> /dev/null
-# Each execs twice in a moment: one address space is a shell's, one busybox's.
+# Each process calls exec twice in quick succession: one address space belongs to a shell, the next
+# to busybox.
 for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 	sh -c 'exec sh -c "exec busybox true"'
 done
 check "it stores everything when asked" dcpictl --socket /run/dcpid.sock flush
 dcpictl --socket /run/dcpid.sock stats > /tmp/stats
 like "its counters add up while it runs" "$(cat /tmp/stats)" '^identity +exact'
-# One sample in 256: a busy host's machine takes its time to have some tens.
+# Branches are sought in one sample in 256: on a busy host, the machine needs a while to find some
+# tens of them.
 branches_found()
 {
 	dcpictl --socket /run/dcpid.sock stats > /tmp/stats
@@ -97,14 +101,14 @@ dcpiprof --db "$db" --csv --image 'vmlinux*' > /tmp/kernel.csv
 check "kernel procedures have names" sh -c "
 	[ \$(grep -vc proc_0x /tmp/kernel.csv) -gt 20 ]"
 is "interrupts = samples + losses" "$(identity)" 1
-# How many branches there are in the end is chance: a sample finds one or eight.
+# The number of branches is left to chance: a sample yields one or eight.
 is "all edges that are known are in the database" "$(query "SELECT
 	sum(count) > 0 AND sum(count) = (SELECT sum(CASE WHEN name = 'edges' THEN count
 			WHEN name IN ('edges_gone', 'edges_unknown') THEN -count END)
 		FROM counter WHERE counter_group = 'stat')
 	FROM dcpi_edges WHERE kind = 'branch'")" 1
-# Some, or all of one sample, may be of a library that no sample fell into: they are sought
-# on from where one did.
+# Some of the branches, or all branches of one sample, may belong to a library without samples: the
+# search continues there from a library that has samples.
 is "edges are those of programs that were sampled" "$(query "SELECT
 	20 * sum(count * (path NOT IN (SELECT path FROM dcpi_samples))) <= max(sum(count), 160)
 	FROM dcpi_edges WHERE kind = 'branch'")" 1
@@ -112,7 +116,7 @@ is "nothing was lost" "$(query "SELECT sum(count) FROM counter WHERE counter_gro
 unknown=$(query "SELECT 10000 * sum(count * (path = 'unknown')) / sum(count) FROM dcpi_samples")
 check "at most 0.05% match no image (${unknown:-?} in 10,000)" [ "${unknown:-9999}" -le 5 ]
 
-# A CPU that leaves, and comes back.
+# A CPU goes offline and comes back.
 db=/tmp/hotplug.db
 start_daemon --source bpf -e cpu-clock:180000-200000 --drain-interval 100
 is "it starts again" $? 0
@@ -128,7 +132,8 @@ like "counters add up after a CPU went and came" "$(cat /tmp/stats)" '^identity 
 stop_daemon
 is "and in the database" "$(identity)" 1
 
-# One that went and came back while nobody looked: what is online is the same.
+# A CPU goes offline and comes back while the daemon is stopped, so the daemon sees the same set of
+# online CPUs before and after.
 for source in bpf perf; do
 	db=/tmp/unseen-$source.db
 	start_daemon --source "$source" --image-events "$source" -e cpu-clock:180000-200000
@@ -149,7 +154,8 @@ for source in bpf perf; do
 	is "$source: and in the database" "$(identity)" 1
 done
 
-# A program's events are inherited: its children that live would not get those of a CPU anew.
+# The events of a profiled program are inherited. Children that live on would not get new events for
+# a CPU that came back.
 db=/tmp/target.db
 rm -f /tmp/begun /tmp/go
 dcpirun -q --db "$db" -e cpu-clock:180000-200000 -- sh -c '
@@ -168,7 +174,7 @@ got=$(query "SELECT ifnull(sum(count), 0) FROM dcpi_samples WHERE path LIKE '%/s
 check "a child that lived is sampled on a CPU that went and came ($got)" [ "$got" -gt 100 ]
 is "and all is accounted for" "$(identity)" 1
 
-# A store so small that it overflows at once: losses, if any, have a name.
+# The store is so small that it overflows at once: all losses, if any, are recorded with a cause.
 db=/tmp/small.db config=/tmp/small.conf
 printf 'table_entries = 64\nbuffer_entries = 64\n' > "$config"
 start_daemon --source bpf -e cpu-clock:100000-110000
@@ -182,8 +188,8 @@ stop_daemon
 check "buffers were full" [ "$(awk '$1 == "stat.flips" { print $2 }' /tmp/stats)" -gt 5 ]
 is "each sample is stored or named" "$(identity)" 1
 
-# Edges of the perf source, by a BPF program, too; and probes of branches where the kernel
-# has them (6.6), where not, none, and nothing else is missing.
+# A BPF program also collects edges for the perf source, and probes of branches where the kernel
+# supports them (6.6). Without that support there are no probes, and nothing else is missing.
 counter()
 {
 	awk -v name="stat.$1" '$1 == name { print $2 }' /tmp/probes
@@ -198,7 +204,7 @@ dcpictl --socket /run/dcpid.sock flush
 dcpictl --socket /run/dcpid.sock stats > /tmp/probes
 version=$(uname -r | awk -F. '{ print 100 * $1 + $2 }')
 if [ "$version" -ge 606 ] && [ "$(awk '$1 == "stat.probes_unavailable" { print $2 }' /tmp/probes)" = 0 ]; then
-	# The machine is emulated, and slow: it has to be gone, and not within 100 ms.
+	# The machine is emulated and slow: the breakpoint must be removed, but not within 100 ms.
 	stop_profiler stop 3 "$daemon" > /tmp/stopped
 	check "the kernel removes breakpoints of a stopped daemon" grep -q gone /tmp/stopped
 	is "all of them" "$(grep -c stuck /tmp/stopped)" 0

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The module on every kernel that it is for: Debian's newest 6.1 and 6.12 (from
-# backports), x86-64 and arm64. On each it builds without a warning (warnings
-# are errors) and sparse has nothing to say; on x86-64 6.12 the tests of this
-# folder run as well. (Those of 6.1 run in `make check`.)
+# Test the module on every kernel that it supports: Debian's newest 6.1 and 6.12 (from backports),
+# x86-64 and arm64. On each it must build without a warning (warnings are errors), and sparse must
+# report nothing. On x86-64 6.12 the tests of this folder run as well; "make check" runs them on
+# 6.1.
 #
 #   KERNELS_RUN=no   build only
 cd "$(dirname "$0")/../.." || exit 2
@@ -15,14 +15,14 @@ export QEMU_APT_SOURCES=$top/tests/qemu/backports.list
 # shellcheck source=tests/qemu/apt.sh
 . tests/qemu/apt.sh
 
-# newest DEB_ARCH [SUITE]: release of the newest kernel there
+# newest DEB_ARCH [SUITE]: print the release of the newest kernel there
 newest()
 {
 	apt_private "$1" apt-cache ${2:+-t "$2"} --no-all-versions show "linux-headers-$1" |
 		sed -n 's/^Depends: linux-headers-\([^ ]*\).*/\1/p'
 }
 
-# build ARCH RELEASE: with warnings as errors, then once more under sparse
+# build ARCH RELEASE: build with warnings as errors, then again under sparse
 build()
 {
 	local kdir cross='' log
@@ -33,7 +33,7 @@ build()
 		echo "$log"
 		return 1
 	}
-	# make tells of a compiler that is not to the letter the kernel's.
+	# make warns if the kernel was built by another compiler, or by another version of it.
 	log=$(grep -iE 'warning' <<< "$log" | grep -vE 'compiler differs|jobserver')
 	[ -z "$log" ] || {
 		echo "$log"
@@ -41,7 +41,7 @@ build()
 	}
 }
 
-# Prints the machine's own TAP with "# " before each line.
+# Print the machine's own TAP with "# " before each line.
 run()
 {
 	local kdir status=0

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A run with a module that makes a mistake must fail, for just that reason, and
-# one without a mistake must pass: else the runs with dcpi.ko prove nothing.
-# One machine for each, since many checks of the kernel speak up only once.
+# A run with a module that makes a mistake must fail for exactly that reason, and a run without a
+# mistake must pass. Otherwise the runs with dcpi.ko prove nothing. Each mistake gets a new machine,
+# since many checks of the kernel report only once.
 cd "$(dirname "$0")/../.." || exit 2
 . tests/tap.sh
 
-# What the kernel calls them.
+# The kernel's report for each mistake.
 declare -A report=(
 	[heap_overrun]='KASAN: slab-out-of-bounds in heap_overrun'
 	[vmalloc_overrun]='KASAN: vmalloc-out-of-bounds in vmalloc_overrun'

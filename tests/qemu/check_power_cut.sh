@@ -1,17 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A machine with the module and the daemon, whose power is cut again and again while its
-# database is written. Its disk has a write cache, of which an arbitrary part is lost
-# (power_cut_disk.c). Each time: the file system mounts, the database opens, is sound,
-# adds up, and has all that the daemon had said to be stored. Then the same on a disk
-# that tells writes done that are not: this test sees what is lost there.
+# Cut the power of a machine with the module and the daemon repeatedly while its database is
+# written. The machine's disk has a write cache, and an arbitrary part of it is lost
+# (power_cut_disk.c). After each cut the file system must mount, and the database must open, be
+# sound and add up. It must have all samples that the daemon had reported as stored. Then the same
+# on a disk that acknowledges flushes without performing them: there the test must detect the
+# losses.
 #
-# The machine boots once, and waits before it has looked at its disk: from there each run
-# goes on, as a boot takes ten times as long as what comes after it.
+# The machine boots once and waits before it first reads its disk. Each run resumes from that state,
+# since a boot takes ten times as long as the rest.
 #
-#	POINTS		how often (50)
-#	SEED		of when the power fails and what is left (from the time)
+#	POINTS		number of power cuts (50)
+#	SEED		for the times of the cuts and for the data that survives (the time)
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 # shellcheck source=tests/tap.sh
@@ -34,7 +35,7 @@ cleanup()
 trap cleanup EXIT
 trap 'exit 2' INT TERM
 
-# machine_prepare: the kernel, an initramfs and an empty disk
+# machine_prepare: make the kernel, an initramfs and an empty disk
 machine_prepare()
 {
 	local root program
@@ -52,12 +53,12 @@ machine_prepare()
 	tests/qemu/initramfs.sh x86_64 "$work/initramfs" "$work/payload" tests/qemu/power_cut_guest.sh ||
 		exit 2
 	truncate -s 96M "$work/empty.ext4"
-	# Blocks of what the disk keeps or loses as a whole.
+	# A file system block is the unit that the disk keeps or loses as a whole.
 	mke2fs -q -t ext4 -b 1024 "$work/empty.ext4" || exit 2
 }
 
-# machine_start NAME OPTION...: console in $work/NAME.console; standard input is its serial
-# line
+# machine_start NAME OPTION...: start the machine; its console is $work/NAME.console, and standard
+# input is its serial line
 machine_start()
 {
 	local name=$1
@@ -70,10 +71,10 @@ machine_start()
 		-drive "file=nbd:unix:$socket,format=raw,if=virtio,cache=writeback" "$@" \
 		<&0 > "$work/$name.console" 2> "$work/$name.errors" &
 	machine_pid=$!
-	disown "$machine_pid" # no word of its being killed
+	disown "$machine_pid" # no message of the shell when the machine is killed
 }
 
-# disk_start NAME CHANGES [lying]
+# disk_start NAME CHANGES [lying]: start the disk; see power_cut_disk.c
 disk_start()
 {
 	local name=$1
@@ -86,7 +87,7 @@ disk_start()
 	until [ -S "$socket" ]; do sleep 0.1; done
 }
 
-# machine_boot: up to where it waits for a line, in $work/state
+# machine_boot: boot until the machine waits for a line, and save its state in $work/state
 machine_boot()
 {
 	cp "$work/empty.ext4" "$work/disk.ext4"
@@ -109,13 +110,13 @@ said()
 	tr -d '\r' < "$work/$1.console" | sed -n 's/^@tap power_cut_guest //p'
 }
 
-# has_said NAME WORD
+# has_said NAME WORD: return true if the guest has printed a line that begins with WORD
 has_said()
 {
 	grep -qs "^@tap power_cut_guest $2" "$work/$1.console"
 }
 
-# ends PID TENTHS: within so long
+# ends PID TENTHS: wait up to TENTHS tenths of a second for the process to end
 ends()
 {
 	local i
@@ -127,7 +128,7 @@ ends()
 	return 1
 }
 
-# wake NAME: lines, until the machine has taken one (it has its state by then)
+# wake NAME: write lines until the machine has read one, which proves that its state is loaded
 wake()
 {
 	local _
@@ -139,8 +140,9 @@ wake()
 	done
 }
 
-# resume NAME WORD CHANGES TENTHS [lying]: until, from that word on, the disk has had so
-# many changes, or that time has gone; 1 if the machine ended by itself
+# resume NAME WORD CHANGES TENTHS [lying]: resume the machine. After the guest has printed WORD, cut
+# the power after CHANGES changes of the disk or after TENTHS tenths of a second. Return 1 if the
+# machine ended before the cut.
 resume()
 {
 	local name=$1 word=$2 changes=$3 tenths=$4 status
@@ -148,7 +150,7 @@ resume()
 	shift 4
 	disk_start "$name" "$changes" "$@"
 	machine_start "$name" -monitor none -incoming "exec:cat $work/state" < <(wake "$name")
-	# Emulated CPUs can hang (see still.c); power fails then, too.
+	# Emulated CPUs can hang (see still.c); then the power is cut as well.
 	SECONDS=0
 	until has_said "$name" "$word" || ends "$machine_pid" 2; do
 		[ $SECONDS -lt 120 ] || {
@@ -165,8 +167,8 @@ resume()
 	return $status
 }
 
-# lost BEFORE AFTER: of what the machine BEFORE said to be stored, and of what it had
-# found itself, what the machine AFTER did not find
+# lost BEFORE AFTER: compare two runs of the machine. Print the epochs that the run BEFORE reported
+# as stored, or had found in the database, and that the run AFTER did not find completely.
 lost()
 {
 	{
@@ -184,8 +186,8 @@ lost()
 		}'
 }
 
-# behind BEFORE AFTER: ms from the last merge to the last sign of life, and samples that
-# had been drained and are lost
+# behind() BEFORE AFTER: print the ms from the last merge to the last "stored" line, and the number
+# of samples that had been drained and are lost
 behind()
 {
 	{
@@ -195,7 +197,7 @@ behind()
 		print (now > $4 ? now - $4 : 0), $5 }'
 }
 
-# judge BEFORE AFTER: what is wrong
+# judge BEFORE AFTER: print everything that is wrong
 judge()
 {
 	said "$2" | sed -n 's/^wrong/wrong/p'
@@ -203,8 +205,9 @@ judge()
 	lost "$1" "$2"
 }
 
-# when: some while the daemon starts, more while it merges; half of them counted in what
-# the disk is told, half in time. Sets $word, $changes and $tenths.
+# when: choose the time of the next cut, and set $word, $changes and $tenths. Some cuts come while
+# the daemon starts, more while it merges; half of them are counted in changes of the disk, half in
+# time.
 when()
 {
 	word='stored [0-9]* [1-9]'
@@ -234,7 +237,7 @@ survives()
 	done
 }
 
-# On a disk that lies: told done is not done.
+# Test that losses are detected on a disk that acknowledges writes before they are durable.
 sees_loss()
 {
 	local i
@@ -247,7 +250,7 @@ sees_loss()
 	done
 }
 
-# percentiles FILE COLUMN
+# percentiles FILE COLUMN: print percentiles of the column
 percentiles()
 {
 	awk -v c="$2" '{ print $c }' "$1" | sort -n | awk '{ v[NR] = $1 }

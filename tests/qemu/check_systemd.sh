@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The Debian packages in a machine with systemd: see tests/systemd/. The machine's
-# disk is made once and kept in build/cache; each run has a copy.
+# Test the Debian packages in a machine with systemd: see tests/systemd/. The machine's disk is made
+# once and cached in build/cache; each run uses a copy.
 set -eu
 cd "$(dirname "$0")/../.."
 release=$(make -s --no-print-directory qemu-release)
@@ -12,7 +12,7 @@ debs=$work/payload/debs
 
 rm -rf "$work"
 mkdir -p "$work/payload/tests" "$debs/old" "$debs/new"
-# package VERSION FOLDER
+# package VERSION FOLDER: build the packages with that version number
 package()
 {
 	make -s --no-print-directory deb DEB_VERSION="$1" > "$work/deb.log" 2>&1 || {
@@ -23,7 +23,7 @@ package()
 }
 package "$(make -s --no-print-directory version)" old
 package 9.9 new
-# What ours depend on, without versions.
+# The packages that ours depend on, without versions.
 mapfile -t depends < <(dpkg-deb -f "$debs"/old/dcpi_*.deb Depends Pre-Depends |
 	sed 's/^[A-Za-z-]*: //; s/([^)]*)//g; s/|[^,]*//g' | tr -d ' ' | tr ',' '\n' | sort -u)
 tests/qemu/disk.sh "$release" "$system" "${depends[@]}"

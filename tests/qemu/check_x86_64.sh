@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The machine's tests, for tests/run.sh.
+# Run the tests in the x86-64 machine, for tests/run.sh.
 #
 # A run takes four minutes, on a busy host longer; see patience in tests/tap.sh. The emulator
-# sometimes executes overwritten code of the kernel for ever (still.c). A machine that ended so, as
-# its memory and registers prove (stuck.awk), gets a second chance, once, and a line reports it. A
-# machine that stops for another reason, or with a kernel that complains of more than stuck
-# CPUs, does not.
+# sometimes executes overwritten code of the kernel forever (still.c). A machine that hung for that
+# reason, as its memory and registers prove (stuck.awk), is run a second time, and a line reports
+# it. A machine that stops for another reason is not run again, nor is a machine whose kernel
+# complains of anything but stuck CPUs.
 cd "$(dirname "$0")/../.." || exit 2
 . tests/tap.sh
 output=$(mktemp) || exit 2

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# make CROSS=arm64 ...: programs, module and tests for another architecture, in
-# build/arm64, with Debian's cross compiler; see arch/ for what there is.
-# Libraries come from a sysroot of Debian's packages, kernel headers from its
-# headers package; both are fetched once and touch nothing outside build/.
+# make CROSS=arm64 ...: build programs, module and tests for another architecture in build/arm64,
+# with Debian's cross compiler; see arch/ for the supported ones. Libraries come from a sysroot of
+# Debian's packages, and kernel headers from Debian's headers package. Both are fetched once, and
+# neither changes anything outside build/.
 #
 #   CROSS_RELEASE  kernel to build for and to run (default: the counterpart
 #                  of the newest one whose headers are installed here)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The module on kernels that look for mistakes: built from Debian's source once
-# (debug_kernel.sh, build/debug-kernel), with KASAN and all else that goes with
-# it, or with KCSAN. Not in `make check`: an emulated kernel with KASAN is slow.
+# Test the module on kernels with error checkers, built from Debian's source once (debug_kernel.sh,
+# build/debug-kernel): with KASAN and the checkers that can be combined with it, or with KCSAN. Not
+# in "make check": an emulated kernel with KASAN is slow.
 
 DEBUG_CHECKER ?= kasan
 DEBUG_FUZZ_CALLS ?= 1000000
@@ -10,12 +10,12 @@ DEBUG_TIMEOUT ?= 7200
 DEBUG_TEST_SECONDS ?= 1800
 DEBUG_KDIR = $(abspath build/debug-kernel/$(DEBUG_CHECKER))
 DEBUG_PAYLOAD = build/qemu/payload-$(DEBUG_CHECKER)
-# On a kernel with KASAN only those that it can see, and the other way round.
+# Each kernel runs only the mistakes that its checkers can detect.
 DEBUG_MISTAKES_kasan := heap_overrun vmalloc_overrun use_after_free leak sleep_in_atomic \
 	lock_order lock_in_interrupt rcu_without_lock cpu_while_preemptible shift_too_far \
 	index_out_of_bounds list_corrupted freed_while_active
 DEBUG_MISTAKES_kcsan := data_race
-# BPF programs want BTF, which this kernel lacks; and it is too slow for shares of time.
+# BPF programs need BTF, which this kernel lacks. It is also too slow for tests of time shares.
 DEBUG_SCRIPTS = $(filter-out %/bpf_source.sh %/images.sh,$(QEMU_SCRIPTS)) \
 	tests/qemu/kmod_fuzz_shared.sh
 DEBUG_SCRIPTS_first_kasan := tests/qemu/kmemleak_begin.sh
@@ -47,14 +47,14 @@ debug_run = tests/qemu/run.sh --release debug --kernel $(DEBUG_KDIR)/arch/x86/bo
 	--memory 2048 --payload
 
 .PHONY: debug-check
-debug-check: # what check_debug.sh runs
+debug-check: # run by check_debug.sh
 	$(Q)$(debug_run) $(DEBUG_PAYLOAD) --timeout $(DEBUG_TIMEOUT) \
 		--log build/qemu/console-$(DEBUG_CHECKER).log \
 		$(patsubst %,--script %,$(DEBUG_SCRIPTS_first_$(DEBUG_CHECKER)) $(DEBUG_SCRIPTS) \
 			$(DEBUG_SCRIPTS_last_$(DEBUG_CHECKER)))
 
 .PHONY: debug-mistakes
-debug-mistakes: # what check_mistakes.sh asks
+debug-mistakes: # run by check_mistakes.sh
 	@echo none $(DEBUG_MISTAKES_$(DEBUG_CHECKER))
 
 .PHONY: debug-mistake-%

@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# debug_kernel.sh CHECKER: build Debian's kernel source with debug_kernel.config
-# and debug_kernel_CHECKER.config below build/debug-kernel (once) and print the
-# folder, which is a KDIR for modules and holds arch/x86/boot/bzImage. With nmi:
-# by nmi_kernel.config alone, for arm64, and it holds arch/arm64/boot/Image.
+# debug_kernel.sh CHECKER: build Debian's kernel source with debug_kernel.config and
+# debug_kernel_CHECKER.config below build/debug-kernel (once) and print the folder. The folder is a
+# KDIR for modules and holds arch/x86/boot/bzImage. CHECKER nmi uses nmi_kernel.config alone, for
+# arm64; that folder holds arch/arm64/boot/Image.
 #
 #   CHECKER                kasan, kcsan or nmi
-#   DEBUG_KERNEL_SERIES    of linux-source-SERIES, default 6.1
-#   DEBUG_KERNEL_JOBS      for make, default as many as CPUs
+#   DEBUG_KERNEL_SERIES    the version in linux-source-VERSION, default 6.1
+#   DEBUG_KERNEL_JOBS      jobs of make, default the number of CPUs
 set -eu
 
 [ $# = 1 ] || { echo "usage: debug_kernel.sh kasan|kcsan|nmi" >&2; exit 2; }
@@ -22,7 +22,7 @@ base=$top/build/debug-kernel
 source=$base/linux-source-$series
 out=$base/$checker
 
-# The tree of the source, unpacked once.
+# Unpack the source tree once.
 unpack() {
 	[ ! -e "$source/.complete" ] || return 0
 	deb=$(apt_deb amd64 "linux-source-$series")
@@ -35,8 +35,8 @@ unpack() {
 		touch "$source/.complete"
 }
 
-# An option that kconfig does not know, or that another one forbids, is
-# dropped without an error: what was asked for must have come out.
+# kconfig silently drops an option that it does not know, or that another option forbids. Check that
+# every requested option is in the result.
 config_took() {
 	missing=$(grep '^CONFIG_.*=[^n]' "$out/wanted" | grep -vxFf "$out/.config") || return 0
 	echo "debug_kernel.sh: not in the configuration: $missing" >&2

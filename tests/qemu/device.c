@@ -53,7 +53,7 @@ int device_permission(uint32_t type, uint64_t event, bool exclude_kernel)
 	return (int)syscall(SYS_perf_event_open, &attr, -1, 0, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* One for the life of the program: the module does not keep it. */
+/* One descriptor for the lifetime of the program: the module does not keep a reference to it. */
 static int permission(void)
 {
 	static int fd = -1;
@@ -143,7 +143,7 @@ static void edge_walk(void *context, const struct source_edge *edge)
 		walk->device->edge(walk->device->edge_context, edge);
 }
 
-/* A count of zero is a far edge's second half, or the hole that one left. */
+/* An entry with count zero is the second half of a far edge, or the hole left by such an edge. */
 static bool unused_rightly(const struct dcpi_sample *entries, uint32_t i)
 {
 	if (entries[i].pc == 0 && entries[i].tag == 0)
@@ -203,7 +203,7 @@ int device_drain_cpus(struct device *device, device_sample_fn visit, void *conte
 	return err;
 }
 
-/* What each event says of itself, together. */
+/* The sum of the counters of all events must equal the totals. */
 static bool events_add_up(const struct device *device, uint32_t cpu, const struct dcpi_stats *s)
 {
 	uint64_t interrupts = 0, period_sum = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* /dev/dcpi for test programs: the ioctls themselves, and what must always hold. */
+/* Access to /dev/dcpi for test programs: wrappers of the ioctls, and checks of invariants. */
 #ifndef DCPI_TESTS_DEVICE_H
 #define DCPI_TESTS_DEVICE_H
 
@@ -14,14 +14,14 @@
 
 /**
  * struct device - an open device
- * @fd:        of it
- * @cpus:      CPU numbers it knows
- * @array:     room for everything a CPU may have
- * @capacity:  of @array, in entries
+ * @fd:        its descriptor
+ * @cpus:      number of CPUs that the device knows
+ * @array:     room for all entries that a CPU may have
+ * @capacity:  size of @array, in entries
  * @taken:     samples drained, by CPU
  * @edges:     edges drained, by CPU
  * @entries:   entries drained, by CPU
- * @edge:      told of each edge; may be NULL; @edge_context is its context
+ * @edge:      called with each edge and @edge_context; may be NULL
  */
 struct device {
 	int fd;
@@ -35,13 +35,13 @@ struct device {
 	void *edge_context;
 };
 
-/* Looks at one drained entry. */
+/* Callback for each drained entry. */
 typedef void (*device_sample_fn)(void *context, uint32_t cpu, const struct dcpi_sample *sample);
 
 /**
- * device_open() - open, waiting a little for a reader that is just going
+ * device_open() - open the device; wait briefly if the previous reader is still closing it
  *
- * Return: false if that failed.
+ * Return: false if the device could not be opened.
  */
 bool device_open(struct device *device);
 void device_close(struct device *device);
@@ -53,10 +53,13 @@ void device_close(struct device *device);
  */
 int device_permission(uint32_t type, uint64_t event, bool exclude_kernel);
 
-/** device_config() - one cpu-clock event at 200 to 400 us, and this geometry. */
+/**
+ * device_config() - return a configuration with one cpu-clock event with periods of 200 to 400 us,
+ * and the given table and buffer sizes.
+ */
 struct dcpi_config device_config(uint32_t table_entries, uint32_t buffer_entries);
 
-/** device_ioctl() - Return: 0 or the errno. */
+/** device_ioctl() - call the ioctl. Return: 0 or the errno. */
 int device_ioctl(const struct device *device, unsigned long command, const void *argument);
 
 /** device_start() - start, with @array as large as needed. Return: 0 or the errno. */
@@ -66,7 +69,7 @@ int device_stats(const struct device *device, uint32_t cpu, struct dcpi_stats *s
 
 /**
  * device_drain() - drain one CPU into @device->array
- * @visit: may be NULL
+ * @visit: called with each sample; may be NULL
  *
  * Return: 0 or the errno; *@count is only set on success.
  */
@@ -74,10 +77,10 @@ int device_drain(struct device *device, uint32_t cpu, uint32_t flags, uint32_t *
 		 device_sample_fn visit, void *context);
 
 /**
- * device_count() - look at entries that were given, and count them
- * @visit: of each sample; may be NULL
+ * device_count() - check entries that the module returned, and count them
+ * @visit: called with each sample; may be NULL
  *
- * Return: 0, or EBADMSG: there is one that must not be there.
+ * Return: 0, or EBADMSG if there is an invalid entry.
  */
 int device_count(struct device *device, uint32_t cpu, const struct dcpi_sample *entries,
 		 uint32_t count, device_sample_fn visit, void *context);
@@ -86,44 +89,44 @@ int device_count(struct device *device, uint32_t cpu, const struct dcpi_sample *
 int device_drain_cpus(struct device *device, device_sample_fn visit, void *context);
 
 /**
- * device_accounted() - whether every interrupt is accounted for, on all CPUs
+ * device_accounted() - return true if every interrupt on every CPU is accounted for
  *
- * At rest only. Both identities of the uapi, and what we were given against
- * what the module says it gave. Prints what doesn't hold.
+ * Call it only while sampling is stopped. Checks both identities that the uapi header states, and
+ * compares the entries received with the number that the module reports as delivered. Prints each
+ * check that fails.
  */
 bool device_accounted(const struct device *device);
 
-/** device_total() - the sum of all CPUs' counters, losses too. */
+/** device_total() - return the sum of all CPUs' counters, including losses. */
 struct dcpi_stats device_total(const struct device *device);
 
-/** device_event_stats() - of an event on a CPU; zeros if they are not to be had. */
+/** device_event_stats() - return the statistics of an event on a CPU; all zero if unavailable. */
 struct dcpi_event_stats device_event_stats(const struct device *device, uint32_t cpu,
 					   uint32_t event);
 
 /**
- * device_wait() - wait until an event has interrupted a CPU so often
+ * device_wait() - wait until an event has interrupted a CPU at least @interrupts times
  *
- * Emulated machines are as fast as their host lets them. Return: false if half
- * a minute did not do.
+ * Emulated machines are as fast as their host permits. Return: false after half a minute.
  */
 bool device_wait(const struct device *device, uint32_t cpu, uint32_t event, uint64_t interrupts);
 
-/** load_start() - processes that keep all CPUs busy all over the kernel and libc. */
+/** load_start() - start processes that keep all CPUs busy at many places of the kernel and libc. */
 void load_start(unsigned int processes);
 
-/** load_fault() - a process that does nothing but touch fresh pages. */
+/** load_fault() - start a process that only touches new pages. */
 void load_fault(void);
 
-/** load_spin() - a process that does nothing but turn in one small function, on one CPU. */
+/** load_spin() - start a process that loops in one small function, on one CPU. */
 pid_t load_spin(int cpu);
 
-/** load_spin_here() - be that process: never returns. */
+/** load_spin_here() - run that loop in this process; never returns. */
 void load_spin_here(void);
 
-/** load_spin_contains() - whether a PC lies in that function. */
+/** load_spin_contains() - return true if a PC lies in that function. */
 bool load_spin_contains(uint64_t pc);
 
-/** sleep_ms() - sleep, whatever signals come. */
+/** sleep_ms() - sleep for the whole time, even if signals arrive. */
 void sleep_ms(unsigned int ms);
 
 #endif

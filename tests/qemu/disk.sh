@@ -1,13 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# disk.sh RELEASE OUTPUT PACKAGE...: make a disk with a Debian system on it, for
-# check_systemd.sh: systemd, DKMS, headers and modules of that kernel, and the
-# packages named. Made anew only if these have changed.
+# disk.sh RELEASE OUTPUT PACKAGE...: make a disk with a Debian system on it, for check_systemd.sh:
+# systemd, DKMS, headers and modules of that kernel, and the named packages. The disk is rebuilt
+# only if these have changed.
 #
-# At its start the system unpacks the tar archive on its second disk into
-# /run/payload and runs /run/payload/tests/*.sh in the manner of ./init, whose
-# marks it writes to the console.
+# At boot, the system unpacks the tar archive on its second disk into /run/payload and runs
+# /run/payload/tests/*.sh in the same way as ./init. It writes the same markers to the console.
 set -eu
 cd "$(dirname "$0")/../.."
 release=$1 output=$2

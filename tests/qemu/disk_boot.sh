@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# disk_boot.sh MODULES OUTPUT: an initramfs that mounts /dev/vda and goes on
-# there. MODULES: folder with the kernel's modules (lib/modules/RELEASE).
+# disk_boot.sh MODULES OUTPUT: make an initramfs that mounts /dev/vda and switches to it. MODULES:
+# folder with the kernel's modules (lib/modules/RELEASE).
 set -eu
 
 modules=$1 output=$2

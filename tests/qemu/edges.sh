@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# Whether sampled edges are the ones that programs take, through interrupt,
-# module, daemon, database and SQL: against the exact edges of the same programs,
-# counted outside (tests/truth/edge_counts.h), in /lib/NAME.edges: lines
-# "KIND FROM TO COUNT WEIGHT" of the program's own image. In the machine that
-# counts instructions each takes one cycle, so samples strike all alike, and the
-# edges of a branch must be found in proportion to their weights. A machine without
-# a PMU (x86-64) has the clock, which strikes where it likes: directions only.
+# Test that sampled edges are those that programs take, through interrupt, module, daemon, database
+# and SQL. The reference are the exact edges of the same programs, counted on the host
+# (tests/truth/edge_counts.h) and stored in /lib/NAME.edges: lines "KIND FROM TO COUNT WEIGHT" of
+# the program's own image. In the machine that counts instructions, each instruction takes one
+# cycle, so samples are uniform over instructions, and the edges of a branch must be in proportion
+# to their weights. A machine without a PMU (x86-64) samples by clock, which is not uniform over
+# instructions: only the directions of branches are tested there.
 #
-# Figures are in lines "# {...}", those of tests/bench.h.
+# Figures are printed in lines "# {...}", in the format of tests/bench.h.
 # shellcheck source=tests/tap.sh
 . /lib/tap.sh
 # shellcheck source=tests/qemu/profile.sh
@@ -47,14 +47,14 @@ work()
 	esac >/dev/null
 }
 
-# tried: samples from which an edge was sought so far
+# tried: print the number of samples so far from which an edge was sought
 tried()
 {
 	dcpictl --socket "$dcpid_socket" stats | awk '$1 == "stat.branches_tried" { print $2 }'
 }
 
-# again PROGRAM OPTION...: a clock finds little in a machine that a busy host seldom
-# lets run; until there is enough to judge by: the daemon's own edges are none of these
+# again PROGRAM OPTION...: repeat the work until there are enough samples to judge by. Sampling by
+# clock yields few in a machine that a busy host rarely runs, and edges of the daemon do not count.
 again()
 {
 	case $(uname -m),$* in
@@ -66,7 +66,7 @@ again()
 	done
 }
 
-# profile PROGRAM OPTION...: $elapsed, of the work with the daemon
+# profile PROGRAM OPTION...: run PROGRAM under the daemon, and set $elapsed to the ns of the work
 profile()
 {
 	program=$1
@@ -79,7 +79,7 @@ profile()
 	daemon_stop || not_ok "the daemon ends with 0"
 }
 
-# edges PROGRAM KIND: "FROM TO COUNT" within its image
+# edges PROGRAM KIND: print "FROM TO COUNT" of the edges within the program's image
 edges()
 {
 	query "SELECT printf('%x', from_offset), printf('%x', to_offset), sum(count) FROM dcpi_edges
@@ -87,10 +87,10 @@ edges()
 		GROUP BY from_offset, to_offset" | tr '|' ' '
 }
 
-# directions PROGRAM FILE: "RIGHT TOTAL STRANGE"; wrong ones to /tmp/wrong. STRANGE
-# are edges that the truth has not and cannot judge, from branches that it came to less
-# than 100 times: user-mode QEMU has no vDSO that a program would set up when it starts,
-# and lists of loaded files are shorter there.
+# directions PROGRAM FILE: print "RIGHT TOTAL STRANGE"; write wrong edges to /tmp/wrong. STRANGE
+# edges are not in the reference and cannot be judged by it: they come from branches that the
+# reference executed less than 100 times. User-mode QEMU has no vDSO for a program to set up at its
+# start, and lists of loaded files are shorter there.
 directions()
 {
 	: >/tmp/wrong
@@ -102,9 +102,9 @@ directions()
 		END { print right + 0, total + 0, strange + 0 }' "/lib/$1.edges" "$2"
 }
 
-# deviate PROGRAM KIND FILE: chi-square of the ways that the branches of a kind
-# went, as a normal deviate (see placement.sh). Ways of which fewer than five are
-# expected are one class of their branch.
+# deviate PROGRAM KIND FILE: chi-square of the directions that the branches of a kind took, as a
+# normal deviate (see placement.sh). For each branch, directions with fewer than five expected
+# samples form one class.
 deviate()
 {
 	awk -v kind="$2" '
@@ -158,7 +158,8 @@ fits()
 	fi
 }
 
-# at_least NAME GOT OF THOUSANDTHS FEWEST
+# at_least NAME GOT OF THOUSANDTHS FEWEST: test that GOT is at least THOUSANDTHS / 1000 of OF, and
+# that OF is at least FEWEST
 at_least()
 {
 	if [ "$3" -ge "$5" ] && [ $(($2 * 1000)) -ge $(($3 * $4)) ]; then
@@ -168,7 +169,7 @@ at_least()
 	fi
 }
 
-# share A B
+# share A B: print A / B
 share()
 {
 	awk -v a="$1" -v b="$2" 'BEGIN { printf "%.5f", (b > 0 ? a / b : 0) }'
@@ -199,8 +200,8 @@ edge_tests()
 		figure edge_cost "$1" "$(share $((elapsed - plain)) "$tried")" instructions
 }
 
-# reached FILE REACH: of pairs "FROM TO COUNT", "COUNTED TOTAL": those whose end is
-# at most so many executed instructions from their beginning.
+# reached FILE REACH: print "COUNTED TOTAL" for a file of pairs "FROM TO COUNT". COUNTED are the
+# pairs whose end is at most REACH executed instructions after their beginning.
 reached()
 {
 	awk -v reach="$2" '
@@ -220,7 +221,7 @@ reached()
 		total += $3
 		wanted[number($1)] = wanted[number($1)] " " number($2) ":" $3
 	}
-	# Breadth first, an instruction of four bytes a step.
+	# Breadth-first search; one step is one instruction of four bytes.
 	END {
 		for (start in wanted) {
 			split("", distance)
@@ -260,7 +261,7 @@ double_tests()
 	set -- $(reached /tmp/pairs "$double_period")
 	at_least "double samples: their end is within $double_period instructions" "$1" "$2" 1000 5000
 	figure double_right branches "$(share "$1" "$2")" share
-	# Not everything is within reach of everything.
+	# The test can fail: not every address is within reach of every other one.
 	# shellcheck disable=SC2046
 	set -- $(reached /tmp/pairs $((double_period / 4)))
 	check "double samples: a quarter of the way is too short" [ $(($1 * 10)) -lt $(($2 * 9)) ]
@@ -273,7 +274,8 @@ proportion_tests()
 		fits "branches: $kind branches go each way as often as they should" \
 			"$(deviate branches $kind /tmp/edges)"
 	done
-	# The method must see what it is to see: one branch of many, a tenth turned.
+	# The test must detect a wrong direction: change a tenth of the edges of one frequent
+	# branch.
 	sort -k 3nr /tmp/edges | awk '
 		NR == FNR { if ($1 == "conditional") other[$2] = other[$2] " " $3; next }
 		!done && ($1 in other) {

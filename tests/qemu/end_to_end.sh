@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# The whole way, in a machine with the module: dcpid drains it, dcpiprof
-# reports. A program with a known division of time must come out within two
-# points, user and kernel procedures must have names, and every interrupt must
-# be accounted for.
+# Test the whole path in a machine with the module: dcpid drains it, dcpiprof reports. A program
+# with a known distribution of time must be reported within two percentage points, user and kernel
+# procedures must have names, and every interrupt must be accounted for.
 # shellcheck source=tests/tap.sh
 . /lib/tap.sh
 # shellcheck source=tests/qemu/profile.sh
@@ -14,7 +13,7 @@ check "without the module, kmod is refused in one line" sh -c "
 	dcpid --source kmod --config /dev/null --db /tmp/none.db 2> /tmp/err
 	[ \$? -eq 2 ] && [ \$(wc -l < /tmp/err) -eq 1 ] && grep -q dcpi.ko /tmp/err"
 check "the module loads" insmod /lib/dcpi.ko
-# Faster than the default, so that two points are far more than chance.
+# A shorter period than the default, so that a deviation of two points is not due to chance.
 daemon_start -e cpu-clock:180000-200000
 is "the daemon starts" $? 0
 like "it chose the module by itself" "$(cat /tmp/status)" '^source +kmod'
@@ -22,9 +21,9 @@ check "a second daemon is refused in one line" sh -c "
 	dcpid -e cpu-clock --config /dev/null --db $db --socket /run/other.sock 2> /tmp/err
 	[ \$? -eq 2 ] && [ \$(wc -l < /tmp/err) -eq 1 ]"
 split 12000
-# Kernel work of a well-known kind.
+# Kernel work in a known procedure.
 dd if=/dev/urandom of=/dev/null bs=64k count=400 2> /dev/null
-# Processes that are gone before anything is drained.
+# Processes that end before the first drain.
 for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
 	sh -c 'true; busybox true'
 done

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# image.sh ARCH RELEASE: fetch Debian's kernel package of that release into
-# build/cache (once), unpack it below build/qemu (once) and print the folder.
+# image.sh ARCH RELEASE: fetch Debian's kernel package of that release into build/cache (once),
+# unpack it below build/qemu (once) and print the folder.
 set -eu
 
 [ $# = 2 ] || { echo "usage: image.sh ARCH RELEASE" >&2; exit 2; }

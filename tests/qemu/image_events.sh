@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# Every sample finds its image, whoever counts and whoever tells what is mapped:
-# processes that live for a millisecond, exec under one process id, threads whose
-# leader is gone, libraries that take each other's place, process ids that come
-# back at once. What tells right from wrong: tests/programs/storm.c.
+# Test that every sample is credited to its image, with each sample source and each source of image
+# events. Covers processes that live for a millisecond, exec under one process id, threads whose
+# leader has exited, libraries that replace each other at one address, and process ids that are
+# reused at once. tests/programs/storm.c lets the test distinguish right credit from wrong.
 #
-# With /lib/storm.seconds (make check-storm), one storm alone, for so long.
+# With /lib/storm.seconds (make check-storm), a single storm runs for that number of seconds.
 # shellcheck source=tests/tap.sh
 . /lib/tap.sh
 # shellcheck source=tests/qemu/profile.sh
@@ -23,7 +23,7 @@ sql()
 	query "$2"
 }
 
-# at_most LABEL COUNT OF PER_10000
+# at_most LABEL COUNT OF PER_10000: test that COUNT is at most PER_10000 / 10,000 of OF
 at_most()
 {
 	check "$1: $2 of $3" sh -c "[ '$3' -gt 100 ] && [ $((${2:-1} * 10000)) -le $((${3:-0} * $4)) ]"
@@ -37,8 +37,8 @@ replaced()
 		WHERE counter_group = 'unknown' AND name IN ('replaced', 'address')"
 }
 
-# judge LABEL: unknown samples, and those of somebody else. $ambiguous: what the kernel's
-# key cannot tell apart is no fault, as long as it is unknown.
+# judge LABEL: test the rates of unknown samples and of samples credited to another image. With
+# $ambiguous, samples may be unknown where the kernel's key cannot distinguish two processes.
 judge()
 {
 	# shellcheck disable=SC2046 # numbers
@@ -49,7 +49,7 @@ judge()
 		WHERE count > 0 AND (counter_group = 'unknown' OR name = 'image_events_lost')"
 }
 
-# profiled LABEL SOURCE FEED COMMAND...
+# profiled LABEL SOURCE FEED COMMAND...: profile the command and judge the result
 profiled()
 {
 	label=$1 source=$2 feed=$3
@@ -68,7 +68,7 @@ storm()
 	/lib/image_0 run "$1" 4 $((4 * rounds)) /lib/image_[0-9] /lib/user_1[0-5] /lib/tiny_2[0-9]
 }
 
-# Where an instruction is a nanosecond: a thousand a second of the machine's time
+# For a machine where an instruction takes a nanosecond: 1,000 processes per second of machine time
 long_storm()
 {
 	tiny='/lib/tiny_2[0-9] /lib/tiny_2[0-9] /lib/tiny_2[0-9] /lib/tiny_2[0-9]'
@@ -90,7 +90,8 @@ pongs()
 	/lib/image_3 pong-thread 40 $rounds /lib/image_4
 }
 
-# Functions of the kernel are patched, and back. While they are, the module stays.
+# Starting and stopping to watch patches functions of the kernel and restores them. While functions
+# are patched, the module cannot be unloaded.
 watch_again()
 {
 	storm 3 >/dev/null 2>&1 &
@@ -120,15 +121,17 @@ if [ -e /dev/dcpi-images ]; then
 	check "watching begins and ends while processes do" watch_again
 fi
 profiled "exec, kmod" kmod "$feed" pongs
-# A process id that comes back between two drains, with as many execs: the same key. Samples of the
-# first process are unknown ("replaced"), or at an address that the second one does not have.
+# A process id is reused between two drains, after the same number of execs: the key is the same.
+# Samples of the first process are unknown ("replaced"), or at an address that the second process
+# does not have.
 ambiguous=yes
 profiled "process ids that come back, kmod" kmod "$feed" pid_storm
 ambiguous=
-# The BPF source wants BTF, too, which kernels that look for mistakes lack.
+# The BPF source needs BTF, too, which kernels with error checkers lack.
 [ "$feed" != bpf ] || profiled "storm, bpf" bpf bpf storm 4
 
-# Samples of libraries that were at one address may be unknown, never another's.
+# Samples of libraries that alternate at one address may be unknown, but must not be credited to the
+# wrong library.
 daemon_start --source kmod --image-events "$feed" -e cpu-clock:180000-200000
 /lib/load load 20 $((rounds * 6)) /lib/libstorm_11.so /lib/libstorm_12.so
 daemon_stop
@@ -136,9 +139,9 @@ daemon_stop
 set -- $(storm_counts "$db") $(storm_unknown "$db")
 at_most "libraries by turns, kmod: credited to the other one" "${2:-1}" "$((${1:-0} + ${3:-0}))" 5
 echo "# right $1, unknown $3 of $4"
-# The loader hook alone: the same, and with the times that samples of perf's have most are known,
-# also those of what was told while the daemon had no time. The socket holds what it does where
-# systemd has started the machine; one that is full is a loss ("lost"), which is not asked about here.
+# The same with the loader hook alone. With the time stamps that most samples of perf have, most are
+# known, also samples of libraries that were reported while the daemon had no time. The socket's
+# queue is as long as under systemd. A full queue is a loss ("lost"), which is not tested here.
 echo 512 >/proc/sys/net/unix/max_dgram_qlen
 hook_by_turns()
 {
@@ -159,7 +162,7 @@ hook_by_turns()
 		FROM counter WHERE count > 0 AND counter_group IN ('loss', 'unknown')"
 }
 
-# The daemon falls behind, time and again.
+# Stop the daemon for 80 ms repeatedly, so that events queue up.
 hinder()
 {
 	while kill -0 "$loads" 2>/dev/null; do

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# Images of the kinds that need a kernel of our own: with the module counting and
-# each teller of image events, code made at run time, a BPF program, a kernel
-# module that comes and goes, a file that is mounted itself, text that is moved.
-# tests/cli_images.sh has the others.
+# Test kinds of images that need a separate kernel, with the module as sample source and each source
+# of image events. The kinds are: code generated at run time, a BPF program, a kernel module that is
+# loaded and unloaded, a file that is itself a mount point, and text that is moved.
+# tests/cli_images.sh has the other kinds.
 # shellcheck source=tests/tap.sh
 . /lib/tap.sh
 # shellcheck source=tests/qemu/profile.sh
@@ -13,14 +13,14 @@
 insmod /lib/dcpi.ko
 is "the device is the group's" "$(stat -c %a /dev/dcpi)" 660
 
-# procedure NAME IMAGE: its samples
+# procedure NAME IMAGE: print the samples of the procedure
 procedure()
 {
 	dcpiprof --db "$db" --csv --image "$2" | awk -F, -v name="$1" '
 		$4 ~ name { sum += $1 } END { print sum + 0 }'
 }
 
-# seventy LABEL: hot_seventy and hot_thirty have their shares of the program's code
+# seventy LABEL: test that hot_seventy and hot_thirty have their shares of the program's code
 seventy()
 {
 	a=$(procedure '^hot_seventy$' '*kinds-static \[jit\]')
@@ -41,8 +41,8 @@ for feed in perf bpf; do
 	kinds-static dump 1500 /tmp
 	bpf_spin 1000 20 || not_ok "$feed: a BPF program runs" "exit status $?"
 	/tmp/mounted 500
-	# The daemon reads the names of all symbols while the module is there: on a busy host that takes
-	# seconds.
+	# The daemon reads the names of all symbols while the module is loaded, which takes seconds
+	# on a busy host.
 	insmod /lib/dcpi_selftest.ko && sleep $(($(patience) / 60)) && rmmod dcpi_selftest
 	daemon_stop
 	is "$feed: the daemon ends with 0" $? 0
@@ -65,7 +65,7 @@ for feed in perf bpf; do
 done
 check "the module unloads" rmmod dcpi
 
-# Samples that have a time meet what was known then.
+# Samples with a time stamp are matched with the mappings of that time.
 compat=''
 [ "$(uname -m)" != x86_64 ] || compat=compat
 daemon_start --source perf --image-events bpf -e cpu-clock:500000-600000

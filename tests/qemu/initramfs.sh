@@ -3,10 +3,10 @@
 #
 # initramfs.sh ARCH OUTPUT PAYLOAD SCRIPT...: pack a root file system.
 #
-# It holds a static busybox, init, tests/tap.sh and storm.sh, profile.sh, everything in the folder PAYLOAD at
-# the same place below /, the shared libraries that programs in it need, and
-# the scripts in /tests, run in the order given. Libraries and busybox come
-# from QEMU_SYSROOT, a folder with packages of that machine (default: /).
+# It holds a static busybox, init, tests/tap.sh, storm.sh and profile.sh. Everything in the folder
+# PAYLOAD is at the same place below /, with the shared libraries that its programs need. The
+# scripts are in /tests, and are run in the given order. Libraries and busybox come from
+# QEMU_SYSROOT, a folder with packages of that machine (default: /).
 set -eu
 
 [ $# -ge 4 ] || { echo "usage: initramfs.sh ARCH OUTPUT PAYLOAD SCRIPT..." >&2; exit 2; }
@@ -19,7 +19,7 @@ sysroot=${QEMU_SYSROOT:-}
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
 
-# The first of the places that is a file, without the sysroot's name
+# Print the first argument that is a file in the sysroot, without the sysroot's name.
 first_file() {
 	for place in "$@"; do
 		[ -f "$sysroot$place" ] || continue
@@ -38,13 +38,13 @@ library_path() {
 	esac
 }
 
-# What readelf -ld says that ELF files need: loader and libraries
+# Print the names that ELF files need, from "readelf -ld": loader and libraries.
 needed() {
 	sed -n 's/.*program interpreter: \(.*\)]$/\1/p; s/.*(NEEDED).*\[\(.*\)]$/\1/p' | sort -u
 }
 
-# Copies libraries, named on standard input, and those that they need. (Not
-# ldd: it would run the programs.)
+# Copy the libraries named on standard input, and their dependencies. (Not with ldd, which would run
+# the programs.)
 add_libraries() {
 	while read -r name; do
 		[ ! -e "$root/lib/$name" ] || continue

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# Last on a kernel with kmemleak: has anything been forgotten? An object is
-# reported when two scans in a row find no pointer to it.
+# The last script on a kernel with kmemleak: report leaked objects. kmemleak reports an object when
+# two scans in a row find no pointer to it.
 # shellcheck source=tests/tap.sh
 . /lib/tap.sh
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# First on a kernel with kmemleak: what it has forgotten by itself, in ACPI or
-# wherever, is no concern of ours.
+# The first script on a kernel with kmemleak: clear the leaks that the kernel itself has caused
+# already, in ACPI for example.
 # shellcheck source=tests/tap.sh
 . /lib/tap.sh
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* dcpi.ko and callers that are wrong, or lie. */
+/* Test dcpi.ko with invalid and lying callers. */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ static const void *const bad_pointers[] = {
 
 #define ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 
-/* First: the module has just been loaded. */
+/* This test must run first: the module has just been loaded. */
 static bool nothing_to_see_before_start(void)
 {
 	struct dcpi_stats stats;
@@ -157,7 +157,7 @@ static bool bad_configurations(void)
 	return true;
 }
 
-/* What perf refuses leaves nothing behind, also when it is the second event. */
+/* An event that perf refuses leaves no state in the module, even if it is the second event. */
 static bool events_the_machine_lacks(void)
 {
 	struct dcpi_config config = device_config(0, 0);
@@ -207,7 +207,7 @@ static bool bad_drains_and_stats(void)
 	return true;
 }
 
-/* Double samples: of the first event, in user mode only, and told by their period. */
+/* Double samples are valid only for the first event, only in user mode, and only with a period. */
 static bool bad_double_samples(void)
 {
 	const struct dcpi_config good = {
@@ -298,7 +298,7 @@ static bool no_such_process(void)
 
 #define PAGE 4096UL
 
-/* A reader's array, of which only the first @entries (up to a page) can be written. */
+/* Map an array for a reader; only the first @entries (up to a page) can be written. */
 static char *array_map(struct device *d, size_t entries)
 {
 	size_t bytes = PAGE + d->capacity * sizeof(*d->array);
@@ -316,7 +316,7 @@ static void array_unmap(const struct device *d, char *memory)
 }
 
 /* Fill the stores with more different samples than one page holds. */
-/* Both CPUs have far more entries then than fit into a page. */
+/* Afterwards both CPUs have far more entries than fit into a page. */
 static bool collect(struct device *d)
 {
 	struct dcpi_config config = device_config(4096, 1024);
@@ -382,7 +382,7 @@ static bool fault_half_way_loses_by_name(void)
 	return true;
 }
 
-/* All was copied, but the caller cannot be told how much it is. */
+/* All entries were copied, but writing the number of entries to the caller fails. */
 static bool fault_at_the_end_loses_all_by_name(void)
 {
 	struct dcpi_drain *drain =

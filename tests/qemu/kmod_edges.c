@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* dcpi.ko's edges: of a program whose branches are known. */
+/* Test dcpi.ko's edges with a program whose branches are known. */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <math.h>
@@ -11,8 +11,8 @@
 #include "tests/qemu/tap.h"
 
 /*
- * A loop with one branch that is taken every fourth time; both ways back are
- * as long. A conditional branch, and two direct jumps, which are no edges.
+ * A loop with one conditional branch that is taken in every fourth iteration; both paths have the
+ * same length. The two direct jumps yield no edges.
  */
 __asm__(".text\n"
 	".globl loop_begin, loop_branch, loop_next, loop_taken, loop_end\n"
@@ -73,10 +73,10 @@ static pid_t loop_start(int cpu)
 
 /**
  * struct edge_counts - edges of one process
- * @taken, @next: of its branch
- * @wrong:   that its code cannot take
+ * @taken, @next: directions of its branch
+ * @wrong:   edges that its code cannot take
  * @inside:  pairs with both ends in the loop
- * @others:  of other processes and the kernel
+ * @others:  edges of other processes and the kernel
  */
 struct edge_counts {
 	uint32_t pid;
@@ -119,7 +119,7 @@ static struct dcpi_config branch_config(uint32_t every)
 	return config;
 }
 
-/* Every sample in the loop yields an edge of its branch, one of four is taken. */
+/* Every sample in the loop yields an edge of its branch; one in four edges is taken. */
 static bool branches_go_where_they_go(void)
 {
 	struct dcpi_config config = branch_config(1);
@@ -148,12 +148,16 @@ static bool branches_go_where_they_go(void)
 	CHECK(counts.wrong == 0);
 	CHECK(stats.branches_tried == stats.interrupts - stats.losses[DCPI_LOSS_NESTED]);
 	CHECK(n > 0.7 * (double)stats.branches_tried, "%.0f", n);
-	/* Five standard errors, and what the emulator's choice of a moment adds. */
+	/*
+	 * Five standard errors, plus 0.05 because the emulator does not interrupt at uniform times.
+	 */
 	CHECK(fabs(share - 0.25) < 5 * sqrt(0.25 * 0.75 / n) + 0.05, "share %.3f", share);
 	return true;
 }
 
-/* The kernel's branches, page faults, and the smallest buffers: all is accounted for. */
+/*
+ * Every edge is accounted for, with the kernel's branches, page faults, and the smallest buffers.
+ */
 static bool edges_of_everything_are_accounted_for(void)
 {
 	struct dcpi_config config = branch_config(2);
@@ -190,7 +194,7 @@ static bool edges_of_everything_are_accounted_for(void)
 	return true;
 }
 
-/* Pairs of user code only; one interrupt in five is the second of one. */
+/* Pairs consist of user code only; one interrupt in five is the second sample of a pair. */
 static bool double_samples_are_pairs(void)
 {
 	struct dcpi_config config = device_config(1024, 1024);

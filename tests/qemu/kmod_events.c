@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* dcpi.ko's accounts of events and of its own time. */
+/* Test dcpi.ko's counters of events and of its own time. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@ static uint32_t online(void)
 	return (uint32_t)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-/* Times run while counters do, stand still afterwards, and begin anew. */
+/* Times advance while counters run, stop afterwards, and restart from zero. */
 static bool times_are_those_of_the_session(void)
 {
 	struct dcpi_config config = device_config(0, 0);
@@ -55,7 +55,7 @@ static bool cpu_switch(bool on)
 	return good;
 }
 
-/* A CPU that leaves takes its counters along; what they had said is kept. */
+/* A CPU that goes offline loses its counters; the values that they had reached are kept. */
 static bool sums_go_on_across_hotplug(void)
 {
 	struct dcpi_config config = device_config(0, 0);
@@ -93,7 +93,7 @@ static uint64_t sum(const __u64 *counts)
 	return total;
 }
 
-/* Bounds that the elements give for the sum of times. */
+/* Check @sum_ns against the bounds that the histogram's buckets give for the sum of times. */
 static bool sum_fits(const __u64 *counts, uint64_t sum_ns)
 {
 	uint64_t low = 0, high = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* dcpi.ko used as it is meant to be: sampling, draining, counting. */
+/* Test dcpi.ko with correct use: sampling, draining, counting. */
 #include <errno.h>
 #include <linux/perf_event.h>
 #include <math.h>
@@ -28,7 +28,7 @@ static bool version(void)
 	return true;
 }
 
-/* A busy host lets the machine have few interrupts. Waits until each CPU has more than @count. */
+/* Wait until each CPU has more than @count interrupts; on a busy host, the machine gets few. */
 static bool await_interrupts(struct device *d, uint64_t count)
 {
 	struct dcpi_stats s;
@@ -45,7 +45,7 @@ static bool await_interrupts(struct device *d, uint64_t count)
 	return true;
 }
 
-/* What is counted is what was counted on all CPUs, to the sample. */
+/* The totals equal the exact sum of the samples of all CPUs. */
 static bool every_interrupt_is_accounted_for(void)
 {
 	struct dcpi_config config = device_config(0, 0);
@@ -118,7 +118,7 @@ static void count_spin(void *context, uint32_t cpu, const struct dcpi_sample *sa
 		spin->inside += n;
 }
 
-/* A process that only turns in one function is seen there, and on its CPU. */
+/* A process that only loops in one function is sampled there, and on its CPU. */
 static bool samples_fall_where_time_is_spent(void)
 {
 	struct dcpi_config config = device_config(0, 0);
@@ -138,13 +138,16 @@ static bool samples_fall_where_time_is_spent(void)
 	CHECK(spin.elsewhere == 0);
 	CHECK(spin.inside == spin.user, "%llu of %llu", (unsigned long long)spin.inside,
 	      (unsigned long long)spin.user);
-	/* The rest is the kernel's, ticks above all; of a debug kernel (KASAN) a quarter. */
+	/*
+	 * The remaining samples are the kernel's, mainly timer ticks; on a debug kernel (KASAN) a
+	 * quarter.
+	 */
 	CHECK(spin.inside > all * (access("/proc/lockdep_stats", F_OK) == 0 ? 6 : 8) / 10,
 	      "%llu of %llu on the CPU", (unsigned long long)spin.inside, (unsigned long long)all);
 	return true;
 }
 
-/* The mean of n uniform periods: within five standard errors of the middle. */
+/* The mean of n uniformly distributed periods is within five standard errors of the middle. */
 static bool periods_are_uniform_in_their_window(void)
 {
 	struct dcpi_config config = device_config(0, 0);
@@ -157,7 +160,7 @@ static bool periods_are_uniform_in_their_window(void)
 	sleep_ms(1000);
 	CHECK(device_stop(&d) == 0);
 	s = device_total(&d);
-	/* One more period was drawn than interrupts came, on each CPU. */
+	/* On each CPU, one more period was drawn than interrupts arrived. */
 	n = (double)s.interrupts + (double)sysconf(_SC_NPROCESSORS_ONLN);
 	mean = (double)s.period_sum / n;
 	error = 200000 / sqrt(12 * n);
@@ -165,7 +168,7 @@ static bool periods_are_uniform_in_their_window(void)
 	return true;
 }
 
-/* Tables and buffers so small that they flip, overflow and are drained all the time. */
+/* With tables and buffers so small that they flip, overflow and are drained all the time. */
 static bool draining_live_loses_no_count(void)
 {
 	struct dcpi_config config = device_config(64, 64);
@@ -279,7 +282,7 @@ static bool events_are_told_apart(void)
 	config.event[2].config = PERF_COUNT_SW_TASK_CLOCK;
 	CHECK(device_open(&d));
 	CHECK(device_start(&d, &config) == 0);
-	/* As long as it takes: a machine that others keep waiting has few samples a second. */
+	/* Wait up to a minute: a machine on a busy host takes few samples per second. */
 	for (round = 0; round < 600 && events[1] <= 50; round++) {
 		sleep_ms(100);
 		CHECK(device_drain_cpus(&d, count_events, events) == 0);
@@ -293,7 +296,7 @@ static bool events_are_told_apart(void)
 	return true;
 }
 
-/* Handlers of page faults run with interrupts on: clock and drain interrupt them. */
+/* Handlers of page faults run with interrupts enabled: clock and drain interrupt them. */
 static bool handlers_outside_interrupts_are_exact(void)
 {
 	struct dcpi_config config = device_config(64, 64);

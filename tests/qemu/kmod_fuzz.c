@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Random ioctls: any command, any argument; most calls are right, so that it
- * samples most of the time and there is something to drain, take and release,
- * and the others almost. The sequence is seeded by the test's number. Whatever
- * happens, the kernel's log stays clean and every interrupt is accounted for.
+ * Random ioctls: any command, any argument. Most calls are valid, so that the module samples most
+ * of the time and there are samples to drain, take and release; the others are almost valid. The
+ * sequence is seeded by the test's number. The kernel's log must stay clean, and every interrupt
+ * must be accounted for.
  *
- *   kmod_fuzz [CALLS PROCESSES]   then also so many, by several processes that
- *                                 share the device, while it samples
+ *   kmod_fuzz [CALLS PROCESSES]   afterwards also make CALLS calls from several
+ *                                 processes that share the device, while it samples
  */
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -25,19 +25,22 @@
 #define ROUNDS 4000
 #define ROUNDS_MAX (10 * ROUNDS)
 #define ARRAY_ENTRIES (1U << 16)
-/* One drain in so many takes all: often, and so seldom that buffers fill up. */
+/*
+ * One drain in ALL_OFTEN or ALL_SELDOM drains everything. The latter is rare enough for buffers to
+ * fill up.
+ */
 #define ALL_OFTEN 4
 #define ALL_SELDOM 256
 
-/* A process's own. */
+/* State of one process. */
 static uint64_t state;
-static bool wild;		     /* this call may be wrong in any place */
-static unsigned int drain_all_every; /* so that at times buffers fill up, at times not */
-static unsigned long planned;	     /* the next command; 0: any */
+static bool wild;		     /* any argument of this call may be invalid */
+static unsigned int drain_all_every; /* ALL_OFTEN or ALL_SELDOM */
+static unsigned long planned;	     /* the next command; 0: a random one */
 static uint32_t planned_cpu;
 
-static unsigned int restart_every = 1; /* of the starts and stops drawn, one in so many */
-static unsigned long shared_calls;     /* of all processes together */
+static unsigned int restart_every = 1; /* one in this number of drawn starts and stops is made */
+static unsigned long shared_calls;     /* calls of all processes together */
 static unsigned int shared_processes;
 
 /* splitmix64 */
@@ -55,7 +58,7 @@ static bool one_in(unsigned int n)
 	return next() % n == 0;
 }
 
-/* A good value; in a wild call at times one of those that code forgets. */
+/* Return @good, or in a wild call sometimes an edge case or a random value. */
 static uint64_t about(uint64_t good)
 {
 	static const uint64_t edges[] = {
@@ -68,10 +71,10 @@ static uint64_t about(uint64_t good)
 	return one_in(2) ? edges[next() % (sizeof(edges) / sizeof(edges[0]))] : next();
 }
 
-/* What every machine has; the others are mostly refused. */
+/* Mostly the clock event that every machine has; most of the other events are refused. */
 static void random_event(struct dcpi_event *event)
 {
-	/* No tracepoints: the emulator does not survive switching them, see still.c. */
+	/* No tracepoints: the emulator hangs when they are switched on and off, see still.c. */
 	static const uint32_t types[] = {PERF_TYPE_HARDWARE, PERF_TYPE_RAW, PERF_TYPE_HW_CACHE,
 					 PERF_TYPE_BREAKPOINT};
 	bool clock;
@@ -83,12 +86,12 @@ static void random_event(struct dcpi_event *event)
 	event->config = about(event->config);
 	event->flags = (uint32_t)about(one_in(4) ? 1 + next() % 2 : 0);
 	clock = event->type == PERF_TYPE_SOFTWARE && event->config <= PERF_COUNT_SW_TASK_CLOCK;
-	/* Where KASAN is emulated a sample takes long: calls are to be made as well. */
+	/* Under emulated KASAN a sample takes long; the periods must leave time for calls. */
 	event->period_min = about(clock ? 1000000 + next() % 1000000 : DCPI_PERIOD_MIN);
 	event->period_max = about(event->period_min + next() % 100000);
 }
 
-/* Pairs, of an event that most of these machines lack, or cannot pair. */
+/* Double samples, of an event that most of these machines lack, or cannot take in pairs. */
 static void random_double(struct dcpi_config *config)
 {
 	config->flags |= DCPI_START_DOUBLE;
@@ -157,7 +160,7 @@ static unsigned long random_command(void)
 	return one_in(40) ? command ^ 1UL << next() % 32 : command;
 }
 
-/* What was stopped is mostly started again, and what was taken released. */
+/* Mostly start again after a stop, and release after a take. */
 static void plan(unsigned long command, uint32_t taken)
 {
 	if (command == DCPI_IOC_STOP && !one_in(4))
@@ -166,7 +169,7 @@ static void plan(unsigned long command, uint32_t taken)
 		planned = DCPI_IOC_RELEASE;
 }
 
-/* What the module says of itself must fit together, whoever took the samples. */
+/* The module's own counters must be consistent, no matter which process drained the samples. */
 static bool accounted(struct device *d)
 {
 	struct dcpi_stats stats;
@@ -185,7 +188,7 @@ static bool accounted(struct device *d)
 	return device_accounted(d);
 }
 
-/* A mapping, read at random; and older ones with it, however dead. */
+/* Map a random part and read it, and also read the older mappings, even if they are dead. */
 static void random_mapping(int fd)
 {
 	static struct {
@@ -231,7 +234,7 @@ static void random_argument(union argument *argument, unsigned long command,
 	} else if (command == DCPI_IOC_PROCESS) {
 		argument->process.pid = (uint32_t)about(1 + next() % 200);
 	} else {
-		/* All others begin with it; then come an event, or flags. */
+		/* All other arguments begin with the CPU, followed by an event or flags. */
 		argument->event.cpu = (uint32_t)about(planned_cpu);
 		argument->event.event = (uint32_t)about(0);
 	}
@@ -277,7 +280,7 @@ static void print_good(const char *who, unsigned long calls, const unsigned int 
 	fflush(stdout);
 }
 
-/* Calls of all kinds have succeeded. Many need samples, which a slow machine takes few of. */
+/* Check that calls of every kind have succeeded. Many need samples; a slow machine takes few. */
 static bool all_succeeded(const unsigned int *good)
 {
 	return good[1] > 20 && good[2] > 20 && good[3] > 50 && good[4] > 50 && good[6] > 10 &&
@@ -303,7 +306,7 @@ static bool fuzz(uint64_t seed)
 	return true;
 }
 
-/* One of several processes. Others start and stop meanwhile. */
+/* Fuzz in one of several processes, while others start and stop sampling. */
 static int fuzz_beside_others(struct device *d, unsigned int number)
 {
 	unsigned long calls = shared_calls / shared_processes, i;
@@ -338,7 +341,7 @@ static bool random_ioctls_by_several(void)
 		if (fork() == 0)
 			_exit(fuzz_beside_others(&d, i));
 	}
-	/* The load never ends by itself. */
+	/* The processes that generate load never exit; kill them. */
 	for (i = 0; i < shared_processes; i++)
 		CHECK(wait(&status) > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0);
 	printf("%lu calls in %ld s\n", shared_calls / shared_processes * shared_processes,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* dcpi.ko while CPUs come and go, and while the machine sleeps. */
+/* Test dcpi.ko while CPUs go offline and come back, and while the machine sleeps. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -27,7 +27,7 @@ static bool cpu_set(unsigned int cpu, bool online)
 	return good;
 }
 
-/* Counters come with a work item, a moment after the CPU. */
+/* A work item creates the counters shortly after the CPU is online. */
 static bool sampled_soon(const struct device *d, uint32_t cpu)
 {
 	struct dcpi_stats first, s;
@@ -135,7 +135,7 @@ static bool draining_while_a_cpu_comes_and_goes(void)
 	return true;
 }
 
-/* A process that takes CPU 1 away and gives it back, @rounds times. */
+/* Start a process that takes CPU 1 offline and back online, @rounds times. */
 static pid_t toggle_start(unsigned int rounds)
 {
 	unsigned int i;
@@ -170,8 +170,8 @@ static bool all_drained(struct device *d)
 }
 
 /*
- * As a daemon does it: full buffers only, so that what is in a CPU's table
- * waits there while the CPU is away.
+ * Drain as a daemon does: full buffers only, so that the entries in a CPU's table stay there while
+ * the CPU is offline.
  */
 static bool full_buffers_while_a_cpu_comes_and_goes(void)
 {
@@ -227,7 +227,7 @@ static bool starting_while_a_cpu_comes_and_goes(void)
 	return true;
 }
 
-/* The reader dies, and another comes, while a CPU does the same. */
+/* The reader dies and another one follows while a CPU goes offline and comes back. */
 static bool readers_change_while_a_cpu_comes_and_goes(void)
 {
 	struct dcpi_config config = device_config(64, 64);
@@ -269,10 +269,7 @@ static bool put(const char *path, const char *text)
 	return good;
 }
 
-/*
- * Sleep while sampling, wake up, and be sampled as before, with nothing lost
- * and nothing counted twice.
- */
+/* Sleep while sampling and wake up: sampling continues, and no sample is lost or counted twice. */
 static bool sampled_across(const char *pm_test, const char *sleep_state)
 {
 	struct dcpi_config config = device_config(0, 0);
@@ -299,9 +296,9 @@ static bool sampled_across(const char *pm_test, const char *sleep_state)
 }
 
 /*
- * The kernel's own test of suspending: all of it but the last step, then back.
- * To idle it can be tested up to the devices; the other CPUs leave, and the
- * clocks stop, only on the way to sleep proper.
+ * Use the kernel's own test of suspending: all steps except the last one, then resume. Suspending
+ * to idle can be tested up to the devices; only real suspending takes the other CPUs offline and
+ * stops the clocks.
  */
 static bool suspend_of_processes(void)
 {
@@ -313,7 +310,7 @@ static bool suspend_of_devices(void)
 	return sampled_across("devices", "freeze");
 }
 
-/* Whether "mem" is more than suspending to idle. */
+/* Return true if "mem" is deeper than suspending to idle. */
 static bool sleeps_deeply(void)
 {
 	char text[64] = "";

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* dcpi.ko while readers and processes come and go. */
+/* Test dcpi.ko while readers and processes start and end. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -15,7 +15,7 @@
 #include "tests/qemu/device.h"
 #include "tests/qemu/tap.h"
 
-/* Return: what opening gives: 0 (and is closed again) or the errno. */
+/* Open the device and close it again. Return: 0 or the errno of open(). */
 static int try_open(void)
 {
 	int fd = open(DCPI_DEVICE_PATH, O_RDWR | O_CLOEXEC);
@@ -80,14 +80,14 @@ static bool start_without_capability(void)
 	return true;
 }
 
-/* Members of the device's group: they may open the file but must not keep the daemon out. */
+/* Members of the device's group may open the file, but must not keep the daemon from opening it. */
 static bool group_members_cannot_open(void)
 {
 	int ready[2];
 	char byte;
 	pid_t pid;
 
-	/* The machine's root folder may be closed to others. */
+	/* The machine's root folder may not be accessible to others. */
 	CHECK(chmod("/", 0755) == 0 && chmod("/dev", 0755) == 0);
 	CHECK(chown(DCPI_DEVICE_PATH, 0, 65534) == 0 && chmod(DCPI_DEVICE_PATH, 0660) == 0);
 	CHECK(pipe(ready) == 0);
@@ -148,7 +148,7 @@ static bool strangers_cannot_open(void)
 	return true;
 }
 
-/* A reader that starts, says so, and waits for its end. */
+/* Start a reader that starts sampling, reports that, and waits to be killed. */
 static pid_t careless_reader(void)
 {
 	int ready[2];
@@ -208,7 +208,7 @@ static bool killed_reader_leaves_an_account(void)
 	return true;
 }
 
-/* A descriptor inherited keeps the session; the last one ends it. */
+/* An inherited descriptor keeps the session; closing the last one ends it. */
 static bool child_inherits_the_session(void)
 {
 	struct dcpi_config config = device_config(0, 0);
@@ -269,7 +269,7 @@ static int generation_of(const struct device *d, uint32_t pid, uint32_t *generat
 	return err;
 }
 
-/* Half a minute, for emulated machines on a busy host. */
+/* Wait up to half a minute, for emulated machines on a busy host. */
 static bool sampled_in(struct device *d, struct generations *g, uint32_t generation)
 {
 	unsigned int tries;
@@ -282,7 +282,7 @@ static bool sampled_in(struct device *d, struct generations *g, uint32_t generat
 	return true;
 }
 
-/* The same process, the same PCs, before and after exec: told apart. */
+/* Samples of the same process and the same PCs before and after exec are distinguished. */
 static bool exec_changes_the_generation(void)
 {
 	static struct generations g;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* dcpi.ko's overflow buffers mapped into the reader. */
+/* Test dcpi.ko's overflow buffers mapped into the reader. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -23,7 +23,7 @@ static const struct dcpi_sample *map(const struct device *d, uint32_t cpu, size_
 	return mapped == MAP_FAILED ? NULL : mapped;
 }
 
-/* The errno of a mapping that must fail; 0: it did not. */
+/* Return: the errno of a mapping that must fail; 0 if it succeeded. */
 static int map_errno(const struct device *d, size_t bytes, int protection, uint64_t offset)
 {
 	void *mapped = mmap(NULL, bytes, protection, MAP_SHARED, d->fd, (off_t)offset);
@@ -46,7 +46,7 @@ static bool start_small(struct device *d)
 	return true;
 }
 
-/* Waits until a buffer of some CPU is full. */
+/* Wait until a buffer of some CPU is full. */
 static bool take_some(const struct device *d, struct dcpi_take *take)
 {
 	struct pollfd p = {.fd = d->fd, .events = POLLIN};
@@ -63,7 +63,7 @@ static bool take_some(const struct device *d, struct dcpi_take *take)
 	return false;
 }
 
-/* The same accounts as with copies, to the sample. */
+/* Counts with mapped buffers are as exact as with copied ones. */
 static bool mapped_buffers_lose_no_count(void)
 {
 	const struct dcpi_sample *mapped[DEVICE_CPUS_MAX] = {};
@@ -108,7 +108,7 @@ static bool taken_buffer_waits_for_release(void)
 	CHECK(again.first == take.first && again.count == take.count);
 	CHECK(memcmp(copy, mapped + take.first, sizeof(copy)) == 0);
 	CHECK(device_stop(&d) == 0);
-	/* A drain takes the same buffer; there is nothing to release then. */
+	/* A drain returns the same buffer; afterwards there is no buffer to release. */
 	CHECK(device_drain(&d, take.cpu, 0, NULL, NULL, NULL) == 0);
 	CHECK(d.entries[take.cpu] == ENTRIES);
 	CHECK(memcmp(copy, d.array, sizeof(copy)) == 0);
@@ -159,7 +159,7 @@ static bool all_zero(const void *from, size_t bytes)
 	return true;
 }
 
-/* Whatever memory it was: new buffers show nothing but samples. */
+/* New buffers contain only samples, regardless of the previous use of their memory. */
 static bool nothing_else_is_shown(void)
 {
 	struct dcpi_config config = device_config(ENTRIES, 4096);
@@ -186,7 +186,7 @@ static bool nothing_else_is_shown(void)
 	return true;
 }
 
-/* Old mappings outlive the buffers they show, and show nothing new. */
+/* Old mappings outlive the buffers that they show, and show no new data. */
 static bool mappings_of_earlier_starts_are_dead(void)
 {
 	const struct dcpi_sample *old;
@@ -214,7 +214,7 @@ static bool mappings_of_earlier_starts_are_dead(void)
 	return true;
 }
 
-/* A mapping is as good as a descriptor: it keeps the session, and the module. */
+/* A mapping holds a reference like a descriptor: it keeps the session and the module. */
 static bool mapping_keeps_the_device_open(void)
 {
 	const struct dcpi_sample *mapped;
@@ -233,7 +233,7 @@ static bool mapping_keeps_the_device_open(void)
 	return true;
 }
 
-/* Killed or not, a reader's mappings go with it. */
+/* The mappings of a reader are removed when it ends, killed or not. */
 static bool mapped_reader_dies(void)
 {
 	const struct dcpi_sample *mapped;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Descriptors of dcpi.ko in many hands: a session lasts until the last copy is
- * closed, whoever holds it and however they end, and then all is accounted for.
+ * Descriptors of dcpi.ko in several processes: a session lasts until the last copy is closed, no
+ * matter which processes hold it and how they end. Afterwards everything is accounted for.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +22,7 @@
 #define KILLS 60
 #define OPENERS 6
 #define OPENS 300
-/* Where a program finds the device that it was exec'd with. */
+/* Number of the descriptor that a program inherits through exec. */
 #define INHERITED_FD 17
 
 static uint64_t state = 1;
@@ -71,7 +71,7 @@ static bool still_sampling(const struct device *d)
 	return false;
 }
 
-/* After the last holder: whatever was not given to anyone is lost by name. */
+/* After the last holder has closed it, all samples that were not delivered are recorded as lost. */
 static bool ended_accounted(void)
 {
 	struct dcpi_stats s;
@@ -91,7 +91,7 @@ static bool ended_accounted(void)
 	return true;
 }
 
-/* What readers do, for ever: a kill may strike anywhere in here. */
+/* Use the device forever as readers do; the process may be killed at any point in here. */
 static void read_for_ever(struct device *d)
 {
 	struct dcpi_config config = config_small();
@@ -110,7 +110,7 @@ static void read_for_ever(struct device *d)
 	}
 }
 
-/* A reader in a process of its own; it opens the device itself. */
+/* Start a reader in a separate process; it opens the device itself. */
 static pid_t reader_start(uint64_t seed)
 {
 	struct device d;
@@ -148,7 +148,9 @@ static bool readers_killed_anywhere(void)
 		moment = (struct timespec){.tv_nsec = (long)(next() % 60000000)};
 		nanosleep(&moment, NULL);
 		kill_and_wait(pid);
-		/* Killed before any start: there is nothing to account for. */
+		/*
+		 * If the reader was killed before any start, no samples need to be accounted for.
+		 */
 		CHECK(device_open(&d));
 		if (device_total(&d).interrupts == 0) {
 			device_close(&d);
@@ -163,7 +165,9 @@ static bool readers_killed_anywhere(void)
 	return true;
 }
 
-/* Its reader is killed; a copy in another process, and then only that, lives on. */
+/*
+ * The reader is killed; a copy of its descriptor lives on in another process, finally only there.
+ */
 static bool copies_outlive_a_killed_reader(void)
 {
 	unsigned int i;
@@ -254,7 +258,7 @@ static bool child_and_parent_both_drain(void)
 	return true;
 }
 
-/* However many race for it, one has it. */
+/* If any number of processes open the device at once, exactly one succeeds. */
 static void open_for_a_while(struct shared *shared)
 {
 	unsigned int i, got = 0;
@@ -292,7 +296,7 @@ static bool one_of_many_openers(void)
 	return true;
 }
 
-/* What the program is when exec'd: use the device, or find that it has none. */
+/* The program's task after exec: use the inherited device, or verify that there is none. */
 static int be_inherited(const char *how)
 {
 	struct device d = {.fd = INHERITED_FD};
@@ -338,7 +342,7 @@ static bool exec_keeps_the_session(void)
 	return exec_with(0, "used");
 }
 
-/* device_open() opens with O_CLOEXEC, and so is the copy: nothing remains. */
+/* device_open() opens with O_CLOEXEC, and the copy has the flag, too: exec closes both. */
 static bool exec_closes_the_session(void)
 {
 	return exec_with(O_CLOEXEC, "none");
@@ -384,7 +388,7 @@ static int fd_receive(int socket)
 	return fd;
 }
 
-/* A process that opens, starts, sends the descriptor, and is gone. */
+/* A process that opens the device, starts sampling, sends the descriptor, and exits. */
 static bool sender(int socket)
 {
 	struct dcpi_config config = config_small();
@@ -408,7 +412,7 @@ static bool descriptor_travels_through_a_socket(void)
 	CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
 	load_start(2);
 	CHECK(sender(ends[0]));
-	/* Nobody has it; it is on its way. */
+	/* No process has the descriptor: it is in the socket. */
 	CHECK(try_open() == EBUSY);
 	CHECK(syscall(SYS_delete_module, "dcpi", O_NONBLOCK) != 0 && errno == EWOULDBLOCK);
 	d.fd = fd_receive(ends[1]);
@@ -436,7 +440,7 @@ static bool descriptor_dies_in_a_socket(void)
 	return true;
 }
 
-/* A process asleep in poll() holds the session; killed, it lets go. */
+/* A process that sleeps in poll() holds the session; killing it releases the session. */
 static bool killed_in_poll(void)
 {
 	struct dcpi_config config = device_config(0, 0);

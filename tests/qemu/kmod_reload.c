@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Loading and unloading under load, and nothing left behind.
+ * Load and unload the module under load, and check that nothing is leaked.
  *
- * How a leak is told: after WARM_UP cycles (which fill caches once and for
- * all) the kernel's own accounts are read, and again after CYCLES more. A
- * leak grows with the cycles, noise doesn't, so the bounds are a small part of
- * what one leaked object a cycle would be:
+ * How leaks are detected: after WARM_UP cycles, which fill caches once, the kernel's own statistics
+ * are read, and again after CYCLES more cycles. A leak grows with the number of cycles, noise does
+ * not. So the bounds are a small part of one leaked object per cycle:
  *   stores            VmallocUsed, free pages  (512 KiB a CPU and session)
  *   counters          perf_event objects in /proc/slabinfo
  *   per-CPU memory    Percpu
- *   anything mapped   no [dcpi] line in /proc/vmallocinfo
+ *   any mapping       no [dcpi] line in /proc/vmallocinfo
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -36,7 +35,7 @@ static bool module_load(void)
 	return good;
 }
 
-/* A reader that was killed may take a moment to let go. */
+/* A killed reader may need a moment to release the device. */
 static bool module_unload(void)
 {
 	int tries;
@@ -55,7 +54,7 @@ static void config_busy(struct dcpi_config *config)
 	config->event[0].period_max = 100000;
 }
 
-/* What a reader may do with the device before it goes, tidy or not. */
+/* Use the device in one of several ways before exiting, with or without cleaning up. */
 static int reader(unsigned int manner)
 {
 	struct dcpi_config config;
@@ -110,7 +109,7 @@ struct account {
 	long counters;
 };
 
-/* The number after @key at the start of a line of a file, or -1. */
+/* Return the number after @key at the start of a line of a file, or -1. */
 static long number_after(const char *path, const char *key)
 {
 	char line[512];
@@ -128,7 +127,7 @@ static long number_after(const char *path, const char *key)
 	return number;
 }
 
-/* Free pages that each CPU keeps for itself are not in MemFree. */
+/* Return the free pages in per-CPU lists, which MemFree does not include. */
 static long pages_in_cpu_lists(void)
 {
 	char line[512];
@@ -155,7 +154,7 @@ static void write_one(const char *path)
 
 static bool account_take(struct account *account)
 {
-	/* Let RCU callbacks and work items finish, and the page cache give back what it has. */
+	/* Let RCU callbacks and work items finish, and let the page cache free its pages. */
 	sleep_ms(1000);
 	write_one("/proc/sys/vm/drop_caches");
 	account->free_kb = number_after("/proc/meminfo", "MemFree:") + pages_in_cpu_lists() * 4;
@@ -202,14 +201,14 @@ static bool nothing_is_left_after_100_loads(void)
 	return true;
 }
 
-/* The method above must see what it is to see. */
+/* Check the method above: it must detect the objects of a session. */
 static bool account_sees_a_session(void)
 {
 	struct dcpi_config config = device_config(1 << 16, 1 << 15);
 	struct account without, with;
 	struct device d;
 
-	/* Of few counters objects that are freed meanwhile would hide it. */
+	/* With few counters, other objects that are freed meanwhile would hide them. */
 	for (; config.events < DCPI_EVENTS_MAX; config.events++)
 		config.event[config.events] = config.event[0];
 	CHECK(module_load());

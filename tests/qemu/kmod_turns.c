@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * dcpi.ko on a PMU, by counts: how often cycles interrupt, and events that take
- * turns. For a machine whose clock counts instructions: what a host takes from
- * another one comes back as a burst, to the event that happens to count.
+ * Test dcpi.ko on a PMU by counts: the rate of cycle interrupts, and multiplexed events. The
+ * machine's clock must count instructions: if the host takes time from an ordinary machine, the
+ * cycles come back as a burst, counted for the event that happens to be on the counter.
  */
 #include <linux/perf_event.h>
 #include <math.h>
@@ -10,7 +10,7 @@
 #include "tests/qemu/device.h"
 #include "tests/qemu/tap.h"
 
-/* Hardware events 0 .. @events - 1, all the same: cycles or instructions. */
+/* Hardware events 0 .. @events - 1, all equal: cycles or instructions. */
 static struct dcpi_config hardware_config(uint32_t events, uint64_t which)
 {
 	struct dcpi_config config = device_config(0, 0);
@@ -27,7 +27,7 @@ static struct dcpi_config hardware_config(uint32_t events, uint64_t which)
 	return config;
 }
 
-/* Whole CPUs' cycles, from interrupts and from periods. */
+/* The cycles of all CPUs, computed from interrupts and from periods. */
 static bool cycles_interrupt(void)
 {
 	struct dcpi_config config = hardware_config(1, PERF_COUNT_HW_CPU_CYCLES);
@@ -49,8 +49,8 @@ static bool cycles_interrupt(void)
 }
 
 /*
- * More events than counters, all of cycles while all CPUs spin: each is on a
- * counter for part of the time only, and all say the same when scaled.
+ * More events than counters, all counting cycles while all CPUs spin. Each event is on a counter
+ * for part of the time only, and the scaled counts are equal.
  */
 static bool more_events_than_counters_take_turns(void)
 {

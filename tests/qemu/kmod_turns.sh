@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
-# Emulated interrupts take long; perf would throttle them.
+# Emulated interrupts take so long that perf would throttle them.
 if [ "$(cat /proc/sys/kernel/perf_cpu_time_max_percent)" != 0 ]; then
 	echo 100000 >/proc/sys/kernel/perf_event_max_sample_rate
 	echo 0 >/proc/sys/kernel/perf_cpu_time_max_percent

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Something to sample. */
+/* Workloads to sample. */
 #include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 #include "tests/qemu/device.h"
 
-/* Many PCs in libc and kernel, page faults, and a new process now and then. */
+/* Many PCs in libc and the kernel, page faults, and occasionally a new process. */
 static void wander(void)
 {
 	static int numbers[512];
@@ -72,7 +72,7 @@ void load_fault(void)
 	}
 }
 
-/* In assembly, so that its bounds are known and hold nothing else. */
+/* In assembly, so that the bounds of the function are known and contain nothing else. */
 __asm__(".text\n"
 	".globl spin_begin, spin_end\n"
 	"spin_begin:\n"

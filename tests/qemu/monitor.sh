@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# QEMU's monitor, for run.sh: where the CPUs of a machine stand that gets no further.
+# Use QEMU's monitor to find where the CPUs of a hung machine are; for run.sh.
 #
-#   monitor_options DIR     QEMU's options for it; makes what they name in DIR
-#   monitor_open DIR        talk to the machine begun with them
-#   monitor_close           no more of it
-#   monitor_dump FILE CPUS  append where its CPUs stand, several times within seconds, to
-#                           FILE (see stuck.awk), and have the kernel's own words for it on
-#                           the console: backtraces of all CPUs, where it still can
+# - monitor_options DIR: print QEMU's options for the monitor; make their files in DIR
+# - monitor_open DIR: connect to the machine that was started with them
+# - monitor_close: disconnect
+# - monitor_dump FILE CPUS: append the state of its CPUs to FILE, several times within seconds (see
+#   stuck.awk), and make the kernel print backtraces of all CPUs on the console, if it still can
 #
-# Memory is read as it is, by the CPU's own page tables: not what was translated from it.
-# The machine is held meanwhile: only then the emulator knows all registers.
+# Memory is read through the CPU's page tables; the emulator's translated code may differ from it.
+# The machine is stopped meanwhile, because only then the emulator knows all registers.
 
 monitor_options()
 {
@@ -20,7 +19,8 @@ monitor_options()
 		"-qmp pipe:$1/monitor"
 }
 
-# What we write to is open at our end, too: nobody waits for a machine that has ended.
+# The FIFO for commands is open for reading at this end, too, so that writing to it does not block
+# if the machine has ended.
 monitor_open()
 {
 	monitor=$1 asked=0
@@ -36,7 +36,8 @@ monitor_close()
 	monitor_reader=
 }
 
-# monitor_ask CPU COMMAND: the answer to $monitor/answer; false after ten seconds without
+# monitor_ask CPU COMMAND: write the answer to $monitor/answer; fail if there is none for ten
+# seconds
 monitor_ask()
 {
 	asked=$((asked + 1)) tries=0
@@ -50,7 +51,7 @@ monitor_ask()
 	sed 's/^{"return": "//; s/", "id": [0-9]*}.*$//; s/\\r\\n/\n/g' "$monitor/reply" >"$monitor/answer"
 }
 
-# monitor_note CPU NAME COMMAND: the answer under a heading
+# monitor_note CPU NAME COMMAND: append the answer under a heading
 monitor_note()
 {
 	monitor_ask "$1" "$3" || return 1
@@ -58,13 +59,13 @@ monitor_note()
 	cat "$monitor/answer"
 }
 
-# monitor_register NAMES: from the last answer, which is all registers
+# monitor_register NAMES: print a register from the last answer, which must be the list of registers
 monitor_register()
 {
 	sed -n "s/.*\($1\)= *\([0-9a-f]*\).*/\2/p" "$monitor/answer"
 }
 
-# A CPU: registers, code, stack, and the code that traps on its stack came from.
+# Dump a CPU: registers, code, stack, and the code at the origin of the traps on its stack.
 monitor_cpu()
 {
 	monitor_note "$1" registers "info registers" || return 1
@@ -78,7 +79,7 @@ monitor_cpu()
 	done <"$monitor/frames"
 }
 
-# An x86-64 has a table of what handles its traps.
+# On x86-64, dump the table of trap handlers.
 monitor_traps()
 {
 	monitor_ask 0 "info registers" || return 1
@@ -103,7 +104,7 @@ monitor_samples()
 	echo "@@ end"
 }
 
-# A BREAK and a key is a magic SysRq: 9 lets all be printed, l has backtraces of all CPUs.
+# A BREAK and a key is a magic SysRq: 9 sets the highest log level, l prints backtraces of all CPUs.
 monitor_dump()
 {
 	monitor_samples "$2" >>"$1" || echo "@@ the monitor does not answer" >>"$1"

@@ -1,23 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# Whether samples lie where the instructions ran. In the machine that counts
-# instructions each takes one cycle: so an instruction's samples, through
-# interrupt, module, daemon, database and SQL, must be in proportion to how
-# often it ran. That was counted exactly, outside (tests/truth/count_plugin.c),
-# for the same run of the same program: lines "OFFSET COUNT" in
-# /lib/placement.counts.
+# Test that samples are at the instructions that ran. In the machine that counts instructions, each
+# instruction takes one cycle. So an instruction's samples, through interrupt, module, daemon,
+# database and SQL, must be in proportion to its execution count. These counts are exact, taken on
+# the host (tests/truth/count_plugin.c) for the same run of the same program: lines "OFFSET COUNT"
+# in /lib/placement.counts.
 #
-# Chi-square over all instructions for which at least five samples are expected
-# (the rest together are one more class), as a normal deviate (Wilson and
-# Hilferty): above 4 happens by chance once in 30,000. The machine repeats its
-# runs, so by chance means: never or always.
+# The deviation is tested with chi-square over all instructions with at least five expected samples
+# (the rest form one more class), as a normal deviate (Wilson and Hilferty). A deviate above 4
+# happens by chance once in 30,000. The machine repeats its runs exactly, so the result is the same
+# each time.
 # shellcheck source=tests/tap.sh
 . /lib/tap.sh
 # shellcheck source=tests/qemu/profile.sh
 . /lib/profile.sh
 
-# deviate FILE: lines "WHAT COUNT SAMPLES" (busybox's awk has no powers)
+# deviate FILE: lines "NAME COUNT SAMPLES" (busybox's awk has no power function)
 deviate()
 {
 	awk '
@@ -74,14 +73,15 @@ is "no sample where no instruction ran" "$(awk '
 	END { print lost + 0 }' /lib/placement.counts /tmp/samples)" 0
 fits "samples of instructions are in proportion to their executions" /tmp/compared
 
-# The same by procedure, as dcpiprof has them.
+# The same by procedure, as dcpiprof reports them.
 dcpiprof --db "$db" --csv --image '*/placement' | awk -F, '$4 ~ /^hot_/ { print $4, $1 }' >/tmp/reported
 awk 'NR == FNR { got[$1] = $2; next } { print $1, $2, got[$1] + 0 }' /tmp/reported \
 	/lib/placement.procedures >/tmp/compared
 fits "so are those of procedures in the report" /tmp/compared
-# The method must see what it is to see: a tenth of a procedure's samples, gone to another.
-# Of the largest one: 900 of 9,000 make a deviate of 8 or more, 250 of 2,500 one of 4, give
-# or take 1, which another build's run (another sequence of interrupts) may miss.
+# The test must detect misplaced samples: move a tenth of the largest procedure's samples to another
+# procedure. Moving 900 of 9,000 samples gives a deviate of at least 8, plus or minus 1 by chance.
+# Moving 250 of 2,500 gives 4, which may not suffice in a run of another build (another sequence
+# of interrupts).
 sort -k3,3nr /tmp/compared |
 	awk 'NR == 1 { moved = int($3 / 10); $3 -= moved } NR == 2 { $3 += moved } { print }' \
 	>/tmp/spoilt

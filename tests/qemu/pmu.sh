@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# Overflow interrupts of a real (emulated) PMU, from the counter to the report:
-# cycles, in user space and in the kernel. (Instructions: pmu_instructions.sh.)
+# Overflow interrupts of an emulated PMU, from the counter to the report: cycles, in user space and
+# in the kernel. (For instructions see pmu_instructions.sh.)
 # shellcheck source=tests/tap.sh
 . /lib/tap.sh
 # shellcheck source=tests/qemu/profile.sh
 . /lib/profile.sh
 
-# Interrupts of the PMU so far, all CPUs
+# Print the number of PMU interrupts so far, all CPUs.
 pmu_interrupts()
 {
 	awk '/arm-pmu/ { for (i = 2; $i ~ /^[0-9]+$/; i++) sum += $i } END { print sum + 0 }' \

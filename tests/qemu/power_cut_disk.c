@@ -4,23 +4,22 @@
  *
  *	power_cut_disk SOCKET FILE SEED CHANGES [lying]
  *
- * Serves FILE, a disk's contents, to one QEMU (NBD, fixed newstyle, at a Unix socket). A
- * write is told done when it is in the cache, which is memory here: FILE gets it at the
- * machine's next flush. SIGUSR1 arms the disk: the power fails with the CHANGES-th write
- * or flush from then on, before it is told done; with SIGTERM it fails at once. Then QEMU
- * is killed, FILE gets an arbitrary part of what was not flushed, and a line says which
- * ("cut", changes since it was armed, writes in the cache, sectors of them, sectors that
- * were kept). With "lying", flushes are told done and do nothing.
+ * Serves FILE, the contents of a disk, to one QEMU (NBD, fixed newstyle, at a Unix socket). A write
+ * is acknowledged when it is in the cache, in memory; it reaches FILE at the machine's next flush.
+ * SIGUSR1 arms the disk: from then, the power fails at the CHANGES-th write or flush, before that
+ * is acknowledged. With SIGTERM it fails at once. Then QEMU is killed, and FILE gets an arbitrary
+ * part of the writes that were not flushed. A line reports the cut: "cut", changes since the disk
+ * was armed, writes in the cache, sectors of these writes, sectors that were kept. With "lying",
+ * flushes are acknowledged without being performed.
  *
- * What may be left is what a real disk may leave: whole KiB, each as it was at the last
- * flush or after any one of the writes since, in no order. (Of sectors of 512 bytes ext4
- * does not stand it: it writes its superblock, a KiB, in place, and does not mount with
- * half of it. Pages of SQLite have four.) As disks are
- * not that wicked all the time, some cuts lose all, some nothing, some what came last,
- * some whole writes.
+ * The remaining data is a possible result of a power cut on a real disk: whole KiB, each as it was
+ * at the last flush or after any later write, in no particular order. (With sectors of 512 bytes,
+ * ext4 would not survive: it writes its superblock, a KiB, in place, and does not mount with half
+ * of it. SQLite's pages are four KiB.) Real disks are rarely so hostile, so some cuts lose all
+ * writes, some none, some the latest ones, and some lose only whole writes.
  *
- * Exit status: 0 the power was cut, 1 the machine closed its disk before (FILE has all),
- * 2 something is wrong.
+ * Exit status: 0 the power was cut, 1 the machine closed its disk before (FILE has all writes), 2
+ * another error.
  */
 #include <endian.h>
 #include <errno.h>
@@ -39,11 +38,11 @@
 #include <unistd.h>
 
 #define SECTOR 512
-/* Lost or kept as a whole, of what is aligned so. */
+/* Unit of loss in bytes: an aligned block of this size is kept or lost as a whole. */
 #define ATOM 1024
 #define REQUEST_MAX (32 << 20)
 
-/* The protocol: github.com/NetworkBlockDevice/nbd, doc/proto.md. Big-endian. */
+/* Protocol: github.com/NetworkBlockDevice/nbd, doc/proto.md. Numbers are big-endian. */
 #define NBD_MAGIC 0x4e42444d41474943ULL	       /* "NBDMAGIC" */
 #define NBD_OPTION_MAGIC 0x49484156454f5054ULL /* "IHAVEOPT" */
 #define NBD_OPTION_REPLY_MAGIC 0x3e889045565a9ULL
@@ -83,7 +82,7 @@ struct nbd_option_answer {
 } __attribute__((packed));
 
 struct nbd_export {
-	uint16_t info; /* 0: this one */
+	uint16_t info; /* 0: this export */
 	uint64_t bytes;
 	uint16_t flags;
 } __attribute__((packed));
@@ -103,7 +102,7 @@ struct nbd_reply {
 	uint64_t handle;
 } __attribute__((packed));
 
-/* Told done, not on the disk. */
+/* A write that is acknowledged, but not in the file. */
 struct write {
 	uint64_t offset;
 	uint32_t bytes;
@@ -111,10 +110,10 @@ struct write {
 };
 
 /*
- * @now:     contents as the machine has them
+ * @now:     contents as the machine sees them
  * @writes:  since the last flush, in order
  * @changes: writes and flushes since the disk was armed
- * @cut_at:  of these; the power fails then
+ * @cut_at:  the value of @changes at which the power fails
  */
 static struct {
 	int file;
@@ -184,7 +183,7 @@ static void cache_add(uint64_t offset, uint32_t bytes)
 	disk.writes[disk.count++] = write;
 }
 
-/* Keeps each part of a write with that chance in 16. */
+/* Write each part of a write to the file with a probability of @chance / 16. */
 static uint64_t sectors_keep(const struct write *write, uint64_t chance)
 {
 	uint64_t kept = 0;
@@ -201,7 +200,7 @@ static uint64_t sectors_keep(const struct write *write, uint64_t chance)
 	return kept;
 }
 
-/* What is left of the cache. */
+/* Lose a random part of the cache. Return: the number of sectors kept. */
 static uint64_t cache_lose(void)
 {
 	const uint64_t how = draw(8), chance = 1 + draw(15), last = draw(disk.count + 1);
@@ -210,15 +209,15 @@ static uint64_t cache_lose(void)
 
 	for (i = 0; i < disk.count; i++) {
 		switch (how) {
-		case 0: /* nothing */
+		case 0: /* keep no write */
 			break;
-		case 1: /* all */
+		case 1: /* keep all */
 			kept += sectors_keep(&disk.writes[i], 16);
 			break;
-		case 2: /* what came first */
+		case 2: /* keep the first writes */
 			kept += sectors_keep(&disk.writes[i], i < last ? 16 : 0);
 			break;
-		case 3: /* whole writes */
+		case 3: /* keep or lose whole writes */
 		case 4:
 			kept += sectors_keep(&disk.writes[i], draw(16) < chance ? 16 : 0);
 			break;
@@ -229,7 +228,7 @@ static uint64_t cache_lose(void)
 	return kept;
 }
 
-/* The machine must not see its disk fail: it goes first. */
+/* Kill the machine first, so that it does not see its disk fail. */
 static _Noreturn void power_cut(void)
 {
 	struct ucred peer = {.pid = 0};
@@ -262,7 +261,7 @@ static void signals_take(void)
 	disk.armed = true;
 }
 
-/* False at the end of the connection, unless it is in the middle of something. */
+/* Return false at the end of the connection; exits if the end is in the middle of a message. */
 static bool machine_read(void *data, size_t bytes)
 {
 	uint8_t *to = data;
@@ -314,7 +313,7 @@ static void option_answer(uint32_t option, uint32_t type, const void *data, uint
 	machine_write(data, bytes);
 }
 
-/* True when requests follow. */
+/* Return true when requests follow. */
 static bool option_take(void)
 {
 	const struct nbd_export export = {
@@ -361,14 +360,14 @@ static void negotiate(void)
 		;
 }
 
-/* A write or a flush, before it is told done. */
+/* Called for a write or a flush before it is acknowledged. */
 static void change(void)
 {
 	if (disk.armed && ++disk.changes >= disk.cut_at)
 		power_cut();
 }
 
-/* Returns the error to tell. */
+/* Return: the error to send. */
 static uint32_t request_do(const struct nbd_request *request, uint64_t offset, uint32_t bytes)
 {
 	switch (be16toh(request->command)) {

@@ -1,25 +1,25 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC3043 # ash has "local"
 #
-# In a machine whose power is cut again and again (check_power_cut.sh): looks at what the
-# last cut has left of the database, then goes on writing it, with all that a daemon does
-# to its files, until the next one. Lines that it prints:
+# Runs in a machine whose power is cut repeatedly (check_power_cut.sh). Checks the database that the
+# last cut left, then continues to write it until the next cut, with all operations that a daemon
+# performs on its files. It prints these lines:
 #
-#   ready                          waits for a line: the disk is unknown to it as yet
-#   wrong WHAT                     of the database, as it was found
-#   epoch NUMBER SAMPLES END PENDING   one that it has; END in ms
-#   armed                          the power may fail from now on
-#   stored EPOCH SAMPLES NOW       the daemon says that these are on the disk; NOW in ms
+# - ready: the guest waits for a line; it has not accessed the disk yet
+# - wrong MESSAGE: an error in the database that was found
+# - epoch NUMBER SAMPLES END PENDING: an epoch in the database; END in ms
+# - armed: the power may fail from now on
+# - stored EPOCH SAMPLES NOW: the daemon reports these as stored on the disk; NOW in ms
 db=/disk/dcpi.db
 socket=/run/dcpid.sock
 
-# tell LINE: at once (the sed of ./init keeps a line until the next one)
+# tell(): print the line at once (the sed of ./init holds a line back until the next one)
 tell()
 {
 	echo "@tap power_cut_guest $*" > /dev/console
 }
 
-# now_ms: of the clock that the daemon goes by
+# now_ms: print the time of the clock that the daemon uses
 now_ms()
 {
 	local seconds rest
@@ -33,7 +33,7 @@ query()
 	sqlite3 -readonly -cmd ".load /lib/dcpi_sqlite" "$db" "$1" 2>&1
 }
 
-# What SQLite thinks of its file, the rows of each other, and the samples of the rows.
+# Print errors: from SQLite's integrity checks, and from sums of samples that do not agree.
 wrong()
 {
 	query "PRAGMA integrity_check" | grep -vx ok
@@ -53,7 +53,7 @@ wrong()
 
 look()
 {
-	# Cut before it was made, or before it was set up.
+	# Return if the power was cut before the database was created or set up.
 	[ -e "$db" ] && [ "$(query "SELECT count(*) FROM sqlite_schema")" != 0 ] || return
 	wrong | sed 's/^/wrong /'
 	query "SELECT 'epoch ' || e.id || ' ' ||
@@ -63,7 +63,7 @@ look()
 				counter_group = 'loss' AND name = 'pending') FROM epoch e"
 }
 
-# Programs that come and go, and one that stays.
+# Processes that start and end, and one that stays.
 load()
 {
 	while :; do
@@ -80,7 +80,7 @@ stty -echo < /dev/console
 tell ready
 read -r _ < /dev/console
 tell awake
-hwclock -s -u # no time has gone by since, as it seems
+hwclock -s -u # seen from the machine, no time has passed since it was stopped
 for module in /lib/disk/*.ko; do
 	insmod "$module"
 done

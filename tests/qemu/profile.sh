@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# For scripts in test machines that profile (/lib/profile.sh in there): dcpid
-# into the database $db, and what its reports say. After /lib/tap.sh.
+# For scripts in test machines that profile (/lib/profile.sh there): run dcpid with the database
+# $db, and check its reports. Source it after /lib/tap.sh.
 #
-#   daemon_start OPTION...  dcpid, listening; status in /tmp/status
-#   daemon_stop             its exit status
-#   query SQL               the database, with dcpi_samples
-#   accounted PREFIX        three tests: every interrupt is in the database
-#   split_shares PREFIX [EVENT]  three tests: tests/programs/split has its shares
-#   pmu_unlimited           no limit of the kernel's on emulated interrupts
+# - daemon_start OPTION...: start dcpid and wait until it listens; status in /tmp/status
+# - daemon_stop: stop it and return its exit status
+# - query SQL: query the database, with dcpi_samples
+# - accounted PREFIX: three tests that every interrupt is in the database
+# - split_shares PREFIX [EVENT]: three tests that tests/programs/split has its shares
+# - pmu_unlimited: remove the kernel's limits on emulated interrupts
 db=/tmp/dcpi.db
 dcpid_socket=/run/dcpid.sock
 
@@ -49,7 +49,7 @@ accounted()
 		"$(query "SELECT sum(count) FROM counter WHERE counter_group = 'loss'")" 0
 }
 
-# share PROCEDURE [EVENT]: percent of the samples of split's three procedures
+# share PROCEDURE [EVENT]: print its share of the samples of split's three procedures, in percent
 share()
 {
 	dcpiprof --db "$db" ${2:+-e "$2"} --csv --image '*/split' | awk -F, -v name="$1" '
@@ -76,7 +76,7 @@ split_shares()
 	done
 }
 
-# They take so long that the kernel would lower its limit, and dcpid the rate.
+# The interrupts take so long that the kernel would lower its limit, and dcpid the rate.
 pmu_unlimited()
 {
 	echo 1000000 >/proc/sys/kernel/perf_event_max_sample_rate

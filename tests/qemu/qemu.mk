@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Tests in a virtual machine; see run.sh. To add a test: a script to
-# QEMU_SCRIPTS; programs that it runs, to QEMU_PROGRAMS (<name>-src), built
-# static, and found in the machine's PATH.
+# Tests in a virtual machine; see run.sh. To add a test, add its script to QEMU_SCRIPTS, and the
+# programs that it runs to QEMU_PROGRAMS (<name>-src). These programs are linked statically, and are
+# found in the machine's PATH.
 #
 #   QEMU_RELEASE   kernel, default that of KDIR
 
@@ -42,7 +42,7 @@ $(qemu_programs): $(QEMU_PAYLOAD)/bin/%: $$($$*-src) $(qemu_common) \
 qemu-image: ## fetch and unpack the kernel for the test machine
 	@tests/qemu/image.sh $(QEMU_ARCH) $(QEMU_RELEASE)
 
-# The programs as users have them, and what end_to_end.sh runs beside them.
+# The programs as users have them, and the commands that end_to_end.sh runs together with them.
 $(QEMU_PAYLOAD)/bin/split: tests/programs/split.c | $(SYSROOT_READY)
 	$(call say,GUEST,$@)
 	@mkdir -p $(@D)
@@ -53,7 +53,7 @@ $(QEMU_PAYLOAD)/bin/kinds-static: tests/programs/kinds.c | $(SYSROOT_READY)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -O2 -g -static -DKINDS_STATIC -o $@ $<
 
-# In 32 bits of addresses.
+# Built with 32-bit addresses.
 $(QEMU_PAYLOAD)/bin/moved: tests/programs/moved.c | $(SYSROOT_READY)
 	$(call say,GUEST,$@)
 	@mkdir -p $(@D)
@@ -85,17 +85,17 @@ qemu-release:
 qemu_run = tests/qemu/run.sh --arch $(QEMU_ARCH) --release $(QEMU_RELEASE) \
 	--payload $(QEMU_PAYLOAD) --timeout $(QEMU_TIMEOUT) $(QEMU_SILENCE:%=--silence %)
 
-# PMU interrupts of a machine that the host does not let run pile up: the clock of
-# tests that compare counts is made to count instructions (8 ns each, QEMU_ICOUNT=3),
-# so that a busy host changes nothing. Such CPUs take turns, and QEMU 7.2 may give
-# all turns to one (it ends a turn at a timer, and the other one's is then of no
-# length; 8.1 shares them out): a CPU that has come back never gets on. So the other
-# tests run on CPUs in parallel, as those of x86-64 do.
+# PMU interrupts pile up in a machine that the host does not run. So in tests that compare counts,
+# the machine's clock counts instructions (8 ns each, QEMU_ICOUNT=3), and a busy host changes
+# nothing. The CPUs of such a machine alternate, and QEMU 7.2 may run only one of them. It ends a
+# CPU's time slice at a timer, and the other CPU's slice is then empty (fixed in 8.1). A CPU that
+# came back online never proceeds there. So the other tests run on CPUs in parallel, as those of
+# x86-64 do.
 STEADY_SCRIPTS := $(patsubst %,tests/qemu/%.sh,kmod_exercise kmod_mmap kmod_edges pmu)
 PARALLEL_SCRIPTS := $(filter-out $(STEADY_SCRIPTS),$(QEMU_SCRIPTS))
 
-# The edges of two programs: all branches of one are known, the other is real. Its
-# identity is changed, so that its edges are not those of the machine's busybox.
+# The edges of two programs: one whose branches are all known, and a real one. The build ID of the
+# latter is changed, so that its edges are not mixed with those of the machine's busybox.
 EDGE_ROUNDS ?= $(if $(SYSROOT),1500,3000)
 EDGE_PROGRAMS := branches busybox-truth
 edge_files := $(EDGE_PROGRAMS:%=$(QEMU_PAYLOAD)/lib/%.edges)
@@ -145,7 +145,7 @@ parallel-check:
 qemu-check-arm64: ## the same, and the PMU, in an arm64 machine
 	$(Q)$(MAKE) --no-print-directory CROSS=arm64 steady-check parallel-check
 
-# One instruction, one nanosecond, one cycle: nothing of the host shows.
+# An instruction, a nanosecond and a cycle are the same: results do not depend on the host.
 EXACT_SCRIPTS := tests/qemu/kmod_turns.sh tests/qemu/pmu_instructions.sh tests/qemu/placement.sh
 PLACEMENT_ROUNDS ?= 2000
 
@@ -157,7 +157,7 @@ $(placement_program): tests/programs/placement.c | $(SYSROOT_READY)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -O2 -g -o $@ $<
 
-# How often each instruction of the program runs, and each procedure's sum.
+# The execution count of each instruction of the program, and the sum of each procedure.
 $(placement_counts): $(placement_program) $(COUNT_PLUGIN) tests/qemu/qemu.mk
 	$(call say,COUNT,$@)
 	@mkdir -p $(@D)
@@ -193,7 +193,7 @@ RATE_SECONDS ?= 60
 check-rate: ## 100,000 samples a second for a minute of an arm64 machine's time
 	$(Q)$(MAKE) --no-print-directory CROSS=arm64 rate-check
 
-# The file is for this run alone: others use the payload, too.
+# The file is for this run only: other targets use the payload, too.
 .PHONY: storm-check
 storm-check: qemu-payload
 	@echo $(STORM_SECONDS) >$(QEMU_PAYLOAD)/lib/storm.seconds

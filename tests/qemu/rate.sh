@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# 100,000 samples a second, for a minute of the machine's time (make check-rate):
-# nothing stalls, what is lost is counted, and the accounts are exact. The clock
-# has 1 GHz, and the kernel's driver stops the PMU while it handles an overflow:
-# some 440 cycles a sample that are not counted. So the window is 9,000 to 9,800
-# cycles, for a sample every 9,840. What is compared are the PMU's interrupts and
-# the time that has passed, both as the kernel tells them.
+# Test 100,000 samples a second for a minute of the machine's time (make check-rate): nothing
+# stalls, losses are counted, and the counts are exact. The clock has 1 GHz, and the kernel's driver
+# stops the PMU while it handles an overflow, so that some 440 cycles per sample are not counted.
+# Therefore the window is 9,000 to 9,800 cycles, for a sample every 9,840. The test compares the
+# PMU's interrupts and the elapsed time, both as the kernel reports them.
 # shellcheck source=tests/tap.sh
 . /lib/tap.sh
 # shellcheck source=tests/qemu/profile.sh
@@ -15,7 +14,7 @@
 seconds=$(cat /lib/rate.seconds)
 window=9000-9800 mean=9400
 
-# now: time in hundredths of a second, interrupts of the PMU, ns that dcpid ran
+# now: print the time in hundredths of a second, interrupts of the PMU, ns of CPU time of dcpid
 now()
 {
 	# shellcheck disable=SC2046 # three numbers
@@ -24,7 +23,7 @@ now()
 		$(cat /proc/"$daemon"/task/*/schedstat | awk '{ sum += $1 } END { printf "%d", sum }')
 }
 
-# Computing, the kernel at work, short-lived processes: half a second
+# Half a second of computing, kernel work and short-lived processes
 work()
 {
 	split 500
@@ -49,7 +48,7 @@ check "the daemon answers" test -s /tmp/stats
 daemon_stop
 is "the daemon ends with 0" $? 0
 
-# seconds, samples a second, those of the slowest round, percent of CPU of dcpid
+# Print seconds, samples a second, the rate of the slowest round, dcpid's CPU use in percent.
 awk 'NR == 1 { t = t0 = $1; n = n0 = $2; c0 = $3; next }
 	{ r = ($2 - n) / ($1 - t); if (NR == 2 || r < slowest) slowest = r; t = $1; n = $2 }
 	END { printf "%.2f %d %d %.2f %d\n", (t - t0) / 100, 100 * (n - n0) / (t - t0),

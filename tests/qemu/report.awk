@@ -1,17 +1,19 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# From a test machine's console, make one TAP stream: the tests of all scripts,
-# renumbered, and for each script whether it kept its plan and ended well; then
-# whether the kernel's log is clean and the machine came to its end. Exit
-# status 1 if anything failed. -v scripts="a b": the scripts that must have run.
+# Make one TAP stream from a test machine's console. The stream contains the tests of all scripts,
+# renumbered. For each script, one test checks that it kept its plan and exited with 0. Two more
+# tests check that the kernel's log is clean and that the machine shut down. The exit status is 1 if
+# any test failed.
+#
+# -v scripts="a b": the scripts that must have run.
 
 function result(good, name) {
 	printf "%s %d - %s\n", good ? "ok" : "not ok", ++number, name
 	failed += !good
 }
 
-# Why a script's plan was not kept: what came of it, and what else stood on the
-# console meanwhile (the kernel may write into the middle of a script's line).
+# Print why a script's plan was not kept: the tests seen, and the other lines on the console
+# meanwhile (the kernel may write into the middle of a script's line).
 function explain(name) {
 	print "#   planned " (name in plan ? plan[name] : "nothing") ", saw " count[name] + 0 \
 		(name in disorder ? ", first out of order: " disorder[name] : "") \
@@ -51,7 +53,7 @@ function script_line(name, line, words) {
 	stray[running] = stray[running] "#   between its lines: " $0 "\n"
 }
 
-# Words for people to read on failure; the first few will do.
+# Kernel messages to show on failure; the first few suffice.
 /WARNING:|BUG:|Oops|Call Trace|[Gg]eneral protection|Kernel panic|INFO: (task|rcu)|INFO: possible|rcu.*stall|refcount_t:|suspicious RCU|use-after-free|corrupt|scheduling while atomic|soft lockup|unable to handle|UBSAN:|ODEBUG:|KASAN:|KCSAN:/ && !/debug is enabled/ {
 	if (trouble++ < 20)
 		print "# kernel: " $0

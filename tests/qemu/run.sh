@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Run test scripts in a virtual machine with a Debian kernel, and print what
-# they report as one TAP stream. No privileges, no KVM needed.
+# Run test scripts in a virtual machine with a Debian kernel, and print their results as one TAP
+# stream. No privileges, no KVM needed.
 #
 #   run.sh [--arch x86_64] --release RELEASE --payload DIR [--timeout S]
 #          [--silence S] [--memory MB] [--cpus N] [--icount SHIFT] [--log FILE] [--kernel FILE]
@@ -10,25 +10,25 @@
 #          --script FILE [--script FILE]...
 #
 #   --release  kernel, as uname -r prints it; Debian's package is fetched
-#   --payload  folder laid over the machine's / (programs, modules, data)
+#   --payload  folder copied over the machine's / (programs, modules, data)
 #   --script   sh script, run as root in the machine, in the order given; its
 #              standard output is TAP (tests/tap.sh is /lib/tap.sh in there)
 #   --timeout  seconds for the whole run (default 180)
-#   --silence  seconds without a line on its console after which a machine stands still
-#              (default: the whole run's); a slow host is no reason to stop one that goes on
+#   --silence  seconds without a line on its console after which a machine counts as hung
+#              (default: the whole run's); a slow machine that makes progress is not stopped
 #   --log      keep the raw console here
 #   --kernel   the kernel's image, if it is none of Debian's
 #   --initramfs  packed before, with the same payload and scripts
-#   --append   more for the kernel's command line
+#   --append   more words for the kernel's command line
 #   --icount   the machine's clock counts instructions, 2^SHIFT ns each: the
-#              same run takes the same time, to the instruction, whatever the
-#              host does meanwhile; CPUs take turns
+#              same run takes the same time, to the instruction, on a busy
+#              host, too; CPUs alternate instead of running in parallel
 #
-# From the environment: QEMU_MORE, for QEMU's command line.
+# Environment: QEMU_MORE, more words for QEMU's command line.
 #
-# The seams: arch/ARCH.sh says what a machine is, initramfs.sh what is in its
-# file system. A machine with a disk and a real init is another script in the
-# place of initramfs.sh, whose init speaks the same marks (see init).
+# Interfaces: arch/ARCH.sh describes a machine, initramfs.sh its file system. A machine with a disk
+# and a real init needs another script instead of initramfs.sh, whose init prints the same markers
+# (see init).
 #
 # Exit status: 0 all tests passed, 1 some failed, 2 the machine could not run.
 set -eu
@@ -96,8 +96,8 @@ if [ -n "$icount" ]; then
 fi
 
 # slab_nomerge: every cache has its own line in /proc/slabinfo. loglevel=1: messages of the kernel
-# must not land within a line of a script. Its log is read at the end; an oops or a lockup is
-# printed at once nevertheless. PATIENCE_S becomes a variable of init's environment.
+# must not land within a line of a script. The kernel's log is read at the end; an oops or a lockup
+# is printed at once nevertheless. PATIENCE_S becomes a variable of init's environment.
 : > "$work/console"
 monitor=$(monitor_options "$work")
 begin=$(date +%s)
@@ -111,8 +111,8 @@ PATIENCE_S=$(patience)${append:+ $append}" \
 machine=$!
 monitor_open "$work"
 
-# What the kernel says by itself is no sign of life, but may be one of the contrary: then
-# we look where the CPUs stand at once, and do not wait long for a machine that says no more.
+# The kernel's own messages do not count as progress. Some of them indicate a hang: after such a
+# message, the state of the CPUs is dumped at once, and the limit for a silent machine is reduced.
 complaint='^\[.*(soft lockup|hard LOCKUP|rcu.*(stall|starved)|blocked for more than)'
 still=''
 watch() {

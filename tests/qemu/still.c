@@ -2,23 +2,21 @@
 /*
  * still: keep the kernel from rewriting its code for software events.
  *
- * The first counter of a software event turns on the branches that count it,
- * the last one turns them off, by patching the code of all CPUs while they
- * run: first a breakpoint, later the new instruction (text_poke_bp()). QEMU
- * with a thread for each CPU (seen in 7.2) can go on executing the translated
- * breakpoint when memory holds the new instruction already, on all CPUs, for
- * ever: the handler finds no breakpoint there and tries again. The kernel
- * calls it a soft lockup, in handle_mm_fault() as a rule. It takes no module
- * of ours: opening and closing page-fault counters while processes fault is
- * enough, within seconds; and writing the same byte once more, with a
- * debugger, frees the machine.
+ * The first counter of a software event enables the branches that count it, and the last one
+ * disables them. To do so, text_poke_bp() patches the code while all CPUs run it: first a
+ * breakpoint, later the new instruction. QEMU with a thread for each CPU (seen in 7.2) can continue
+ * to execute the translated breakpoint on all CPUs, forever, although memory holds the new
+ * instruction already. The handler finds no breakpoint there and returns to the same address. The
+ * kernel usually reports that as a soft lockup in handle_mm_fault() after a while. No module is
+ * needed to cause it: opening and closing page-fault counters while processes fault is enough,
+ * within seconds. Writing the same byte again with a debugger lets the machine continue.
  *
- * The same goes for the first and the last counter of a task's, which turn on and off a branch
- * of the scheduler's, __schedule(): dcpid has one each time that it begins.
+ * The same holds for the first and the last counter of a task, which enable and disable a branch of
+ * the scheduler, __schedule(): dcpid opens one each time that it starts.
  *
- * So we hold a counter of every software event, and one of a task's, as long as the machine
- * lives. They are disabled and count nothing. Real machines and KVM need none of this.
- * Tracepoints have the same trouble: tests in here leave them alone.
+ * So this program holds a counter of every software event, and one of a task, for the lifetime of
+ * the machine. They are disabled and count nothing. Real machines and KVM do not need this.
+ * Tracepoints have the same problem: tests in here do not use them.
  */
 #include <linux/perf_event.h>
 #include <stdbool.h>
@@ -39,7 +37,7 @@ static bool hold(unsigned int event, pid_t task, int cpu)
 	return syscall(SYS_perf_event_open, &attr, task, cpu, -1, 0) >= 0;
 }
 
-/* Not every event can be sampled: those that cannot need no holding. */
+/* Not every event can be sampled; those that cannot need no counter here. */
 static int hold_all(void)
 {
 	unsigned int event, held = 0;
@@ -66,7 +64,7 @@ static _Noreturn void live(int done)
 		pause();
 }
 
-/* Returns to the caller when a child holds them all. */
+/* Return to the caller when a child holds all counters. */
 int main(void)
 {
 	int done[2];

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# 10^7 random operations on the sample store as the kernel's compiler made it.
+# 10^7 random operations on the sample store as the kernel's compiler built it.
 # shellcheck source=tests/tap.sh
 . /lib/tap.sh
 

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What monitor_dump() saw, in few lines: where each CPU stood, how often, and 16 bytes of
-# memory there. Of an x86-64 also whether the emulator is at fault: a CPU that is in the
-# handler of breakpoints, returns from it to try again, and is in it again, from one place in
-# the kernel where memory never holds a breakpoint, executes what was overwritten (still.c).
-# One that is in the handler and does not return is something else.
+# Summarize a dump of monitor_dump(): for each CPU its PCs, how often each was seen, and 16 bytes of
+# memory there. For x86-64 also find out if the emulator is at fault. It executes overwritten code
+# (still.c) if a CPU returns from the breakpoint handler to try again, and is soon in the handler
+# again. Each time it comes from the same address in the kernel, where memory never holds a
+# breakpoint. A CPU that is in the handler and does not return has another problem.
 #
-# The dump is "@ CPU NAME ..." and QEMU's answer, for each question; "@@ ..." between samples.
-# -v frames=1: of QEMU's answer for a stack, only where in the kernel its traps came from.
+# The dump has "@ CPU NAME ..." and QEMU's answer for each question, and "@@ ..." between samples.
+# -v frames=1: the input is QEMU's answer for a stack; print only the kernel addresses where its
+# traps came from.
 #
-# Addresses are 16 digits of text: awk has no numbers so large.
+# Addresses are text of 16 digits, since numbers in awk are not large enough.
 
 function digits(address) {
 	sub(/^0x/, "", address)
@@ -22,14 +23,14 @@ function low(address, i, value) {
 	return value
 }
 
-# How far an address is from another one, within the same 4 GiB; -1 if it is before or far
+# Distance from @other to @address, within the same 4 GiB; -1 if it is negative or larger
 function behind(address, other) {
 	if (substr(address, 1, 8) != substr(other, 1, 8) || low(address) < low(other))
 		return -1
 	return low(address) - low(other)
 }
 
-# Where the next frame is that the CPU left of the kernel: IP, CS, flags, SP, SS; or 0
+# Index of the next kernel trap frame on the CPU's stack: IP, CS, flags, SP, SS; or 0
 function frame(i) {
 	while (++i + 4 <= words)
 		if (word[i] ~ /^ffffffff/ && word[i + 1] ~ /^0+10$/ && word[i + 4] ~ /^0+18$/)
@@ -37,7 +38,7 @@ function frame(i) {
 	return 0
 }
 
-# The handler ends where another one begins.
+# A handler ends where the next one begins.
 function in_int3(address, i, distance) {
 	distance = behind(address, trap[3])
 	if (distance < 0 || distance >= 256)
@@ -48,14 +49,15 @@ function in_int3(address, i, distance) {
 	return 1
 }
 
-# Whether the frame is of that handler: it begins, or has called what it calls, whose return
-# address is just below the other registers.
+# Return true if the trap frame belongs to the breakpoint handler. Either the handler has just
+# begun, or it has called a function, whose return address is just below the saved registers.
 function trapped(top) {
 	return in_int3(pc) || top > 17 && in_int3(word[top - 17])
 }
 
-# One CPU of one sample. The handler finds the address after the breakpoint in its frame,
-# and changes it to the breakpoint's, to return there, when memory holds none.
+# Evaluate one CPU of one sample. The breakpoint handler's frame holds the address after the
+# breakpoint. If memory has no breakpoint, the handler sets it to the breakpoint's address, to
+# return there.
 function judge(place, top, from, entered) {
 	place = "CPU " cpu " at " pc (pc in text ? ": " text[pc] : "")
 	if (seen[place]++ == 0)
@@ -90,7 +92,7 @@ function judge(place, top, from, entered) {
 		breakpoint_before[cpu, from] = 1
 }
 
-# Of a CPU seen in the handler: where the breakpoint is that it executes and that is not, or ""
+# For a CPU seen in the handler, return the address of the stale breakpoint that it executes, or ""
 function stale(cpu, behind_it) {
 	behind_it = cpu in after ? after[cpu] : at[cpu]
 	if (times[cpu] < 3 || cpu in moved || !(cpu in again) && !((cpu, at[cpu]) in outside))
@@ -137,7 +139,7 @@ section == "stack" {
 		word[++words] = digits($i)
 }
 
-# 16 bytes before it, and 16 from it on
+# 16 bytes before the address, and 16 bytes from it on
 section == "code" && $2 ~ /^0x/ {
 	for (i = 2; i <= NF; i++)
 		if (++bytes == 16)

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# sysroot.sh ARCH FOLDER PACKAGE...: unpack Debian's packages for that machine,
-# with all that they depend on, into the folder, and print it: to link against
-# (gcc --sysroot) and to take programs from. Nothing is installed or
-# configured. Done anew only if the list of packages has changed.
+# sysroot.sh ARCH FOLDER PACKAGE...: unpack Debian's packages for that machine and all their
+# dependencies into the folder, and print it. Link against it with gcc --sysroot, and take programs
+# from it. No package is installed or configured. The folder is rebuilt only if the list of packages
+# has changed.
 set -eu
 
 [ $# -ge 3 ] || { echo "usage: sysroot.sh ARCH FOLDER PACKAGE..." >&2; exit 2; }
@@ -24,7 +24,8 @@ if [ "$(cat "$root/.complete" 2>/dev/null)" != "$*" ]; then
 	for deb in "$root.debs"/*.deb; do
 		dpkg-deb -x "$deb" "$root"
 	done
-	# Links that mean the machine's root must not lead to the host's.
+	# Absolute links refer to the machine's root; make them relative, so that they do not lead
+	# to the host's.
 	find "$root" -type l -lname '/*' | while read -r link; do
 		ln -sfnr "$root$(readlink "$link")" "$link"
 	done

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 /*
- * Far more than any test takes, on busy hosts too: it only ends tests that hang.
- * The payload of a kernel that is much slower says more in a file.
+ * Far more than any test takes, even on busy hosts: the limit only ends tests that hang. The
+ * payload of a kernel that is much slower has a file with a larger number.
  */
 #define TEST_SECONDS 300
 #define TEST_SECONDS_FILE "/etc/test_seconds"
@@ -27,7 +27,7 @@ static unsigned int test_seconds(void)
 	return seconds;
 }
 
-/* Until the last has gone: whoever dies slowly may still hold the device open. */
+/* Wait until the last process has ended: one that dies slowly may still hold the device open. */
 static void end_group(pid_t group)
 {
 	kill(-group, SIGKILL);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * For test programs inside the test machine: every test is a process of its
- * own, in a session of its own, killed with all its children at its end, so
- * that no test can spoil another.
+ * For test programs inside the test machine: every test is a separate process in a separate
+ * session. It is killed with all its children at its end, so that no test can affect another one.
  */
 #ifndef DCPI_TESTS_TAP_H
 #define DCPI_TESTS_TAP_H

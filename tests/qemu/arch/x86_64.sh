@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC2034
-# What differs between machines; sourced by the scripts of this folder.
-# Another architecture is another file like this one.
+# Properties of a machine; sourced by the scripts of this folder. To support another architecture,
+# add another file like this one.
 
 DEB_ARCH=amd64
 GNU_TYPE=x86_64-linux-gnu
