@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the machine models make of the blocks of a program, for mca.py:
+ * Print the machine models' estimates for the blocks of a program, for mca.py:
  *
  *	block_cycles MODEL IMAGE EVERY
  *
- * Prints a line for each EVERYth block that is worth comparing: cycles of an execution
- * when the block is executed over and over, and its bytes. Branches and calls are left
- * out, and blocks with what other models treat in ways of their own: system
- * instructions, atomics, barriers, and x86's push and pop, which llvm-mca makes wait
- * for each other.
+ * Prints a line for each EVERYth block that can be compared: the cycles of an execution when the
+ * block is executed repeatedly, and its bytes. Branches and calls are left out. Blocks with
+ * instructions that other models treat differently are omitted: system instructions, atomics,
+ * barriers, and x86's push and pop, which llvm-mca makes depend on each other.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -35,7 +34,7 @@ static bool is_plain(const struct insn_decoder *decoder, const struct insn *insn
 	       (insn->flags & INSN_SERIALIZES) == 0;
 }
 
-/* The longest piece without branches. */
+/* Return the length of the longest sequence without branches. */
 static uint32_t plain_count(const struct cfg *cfg, const struct cfg_block *block)
 {
 	uint32_t count = 0;
@@ -69,7 +68,7 @@ static double out_of_order(const struct machine_bound *bound, const struct insn 
 	struct throughput t;
 	double most;
 
-	/* llvm-mca doesn't see values that are stored and loaded again. */
+	/* llvm-mca does not model store-to-load forwarding. */
 	mca.forward_latency = 0;
 	t = throughput_of_block(&mca, insns, count, true);
 	most = t.front > t.ports ? t.front : t.ports;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Truth: in which contexts the procedures of an image were called, and what was executed
- * in each, from the trace of all blocks, calls and returns. A plugin for QEMU's user mode,
- * for x86-64 programs of one thread:
+ * Reference call tree: the contexts in which the procedures of an image were called, and the number
+ * of instructions executed in each, from the trace of all blocks, calls and returns. A plugin for
+ * QEMU's user mode, for x86-64 programs with one thread:
  *
  *	qemu-x86_64 -plugin build/tests/call_plugin.so,out=FILE,ranges=FILE,image=PATH PROGRAM
  *
- * The other file has lines "ENTRY START END" (tests/call_ranges.c): code of procedures by
- * their addresses in the image; all other code is invisible. A return goes to the frame
- * that its target was called from, which need not be the last one. FILE gets the tree of
- * all calls as they were, recursion included, parents first:
+ * The file of ranges has lines "ENTRY START END" (tests/call_ranges.c): code of procedures by their
+ * addresses in the image; all other code is ignored. A return goes to the frame that called from
+ * the return's target; that frame need not be the last one. The out file gets the tree of all
+ * calls, including recursion, parents first:
  *
  *	calls exact|racy
  *	NUMBER PARENT ENTRY CALLS INSTRUCTIONS
@@ -31,14 +31,14 @@
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 
-/* Code of a procedure; @entry: its address in the image. */
+/* A range of a procedure's code; @entry: the procedure's address in the image. */
 struct range {
 	uint64_t entry;
 	uint64_t start;
 	uint64_t end;
 };
 
-/* The last instruction of a block. */
+/* Kind of the last instruction of a block. */
 enum end {
 	END_OTHER,
 	END_CALL,
@@ -47,19 +47,23 @@ enum end {
 
 #define OWNERS_MAX 8
 
-/* A block; @owners: the procedures that it is of, by their entries; @entry: it begins with that. */
+/*
+ * A block of QEMU's.
+ * @owners: the procedures that share it, by their entries
+ * @entry: the procedure that begins with this block, or NONE
+ */
 struct block {
 	uint64_t owners[OWNERS_MAX];
 	size_t owner_count;
 	uint64_t entry;
-	bool repeats; /* its first instruction comes again and again */
+	bool repeats; /* its first instruction repeats itself */
 	enum end end;
 	uint64_t first;
 	uint64_t last;
 	uint64_t behind;
 };
 
-/* @back: where it returns to */
+/* @back: return address of the frame */
 struct frame {
 	uint64_t back;
 	uint64_t procedure;
@@ -83,12 +87,12 @@ static bool second_thread;
 
 static struct node *nodes;
 static uint32_t node_count = 1;
-static struct frame *frames; /* the first stands for none */
+static struct frame *frames; /* frames[0] is the root, not a frame */
 static size_t depth;
 static const struct block *before;
-static uint64_t running;  /* the procedure that it was in, or NONE */
-static bool before_ended; /* its last instruction was executed */
-static bool again;	  /* the next one is not counted: it is repeated */
+static uint64_t running;  /* the procedure of @before, or NONE */
+static bool before_ended; /* the last instruction of @before was executed */
+static bool again;	  /* do not count the next instruction: it is repeated */
 
 static void die(const char *what)
 {
@@ -132,7 +136,7 @@ static void push(uint64_t back)
 	depth++;
 }
 
-/* Nobody need have called this: then it is a jump. */
+/* If no frame returns to @back, the return was used as a jump. */
 static void pop(uint64_t back)
 {
 	size_t at = depth;
@@ -143,7 +147,7 @@ static void pop(uint64_t back)
 		depth = at - 1;
 }
 
-/* The procedure that is in the frame there is now. */
+/* Enter the procedure in the current frame. */
 static void enter(uint64_t entry)
 {
 	frames[depth].procedure = entry;
@@ -159,7 +163,7 @@ static void leave(void)
 
 /* --- blocks --------------------------------------------------------------- */
 
-/* Back in a procedure by a way that nobody has seen: what it called is gone. */
+/* The program is back in a procedure by an unknown path: drop the frames that it called. */
 static void resume(uint64_t procedure)
 {
 	size_t at = depth;
@@ -170,7 +174,9 @@ static void resume(uint64_t procedure)
 		depth = at;
 }
 
-/* Code that procedures share is of the one that it is come to from. */
+/*
+ * If procedures share the block, return @likely, from which it was reached, if that is among them.
+ */
 static uint64_t procedure_of(const struct block *block, uint64_t likely)
 {
 	for (size_t i = 0; i < block->owner_count; i++) {
@@ -221,7 +227,10 @@ static void executed_one(unsigned int vcpu, void *data)
 	again = false;
 }
 
-/* QEMU counts an instruction to a block that it puts in one of its own at the end of a page. */
+/*
+ * At the end of a page, QEMU may count an instruction as part of a block although it translates
+ * that instruction into a separate block. So the last instruction need not have been executed.
+ */
 static void executed_last(unsigned int vcpu, void *data)
 {
 	(void)vcpu;

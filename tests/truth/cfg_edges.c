@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Control-flow graphs against executed edges:
+ * Check control-flow graphs against executed edges:
  *
  *	cfg_edges IMAGE [EDGES]
  *
- * EDGES is what image_edges.sh makes. Every edge that was executed inside a procedure
- * must be in its graph, unless an unresolved jump is marked there; what was executed
- * must be reached; calls that returned must return. Prints what is not so, a line each,
- * then a JSON object of counts. Without EDGES: the graphs of all procedures are made
- * and counted. Exit status 1: something was wrong.
+ * EDGES is a file from image_edges.sh. Every edge that was executed inside a procedure must be in
+ * the procedure's graph, unless the graph marks an unresolved jump there. Executed instructions
+ * must be reachable in the graph, and calls that returned must return there. Prints each violation
+ * in a line, then a JSON object of counts. Without EDGES, the graphs of all procedures are made and
+ * counted. Exit status 1: there was a violation.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,21 +22,21 @@
 #define SHOWN_MAX 50
 
 struct counts {
-	uint64_t edges;	     /* executed, between instructions of one procedure */
-	uint64_t marked;     /* of these: out of jumps that are marked as unresolved */
-	uint64_t missing;    /* not in the graph */
-	uint64_t unreached;  /* ends in code that is not reached */
-	uint64_t no_return;  /* a call returned that never does */
-	uint64_t wrong_exit; /* left where the graph has no exit */
-	uint64_t entered;    /* in the middle, from elsewhere */
-	uint64_t no_insn;    /* an end is where no instruction begins */
-	uint64_t tables;     /* jump tables that ran */
-	uint64_t unresolved; /* unresolved jumps that ran */
+	uint64_t edges;	     /* executed edges between instructions of one procedure */
+	uint64_t marked;     /* edges from jumps that are marked as unresolved */
+	uint64_t missing;    /* edges that are not in the graph */
+	uint64_t unreached;  /* edges that end in unreachable code */
+	uint64_t no_return;  /* returns from calls that are marked as noreturn */
+	uint64_t wrong_exit; /* edges that leave where the graph has no exit */
+	uint64_t entered;    /* edges from elsewhere into the middle of a procedure */
+	uint64_t no_insn;    /* edges with an end where no instruction begins */
+	uint64_t tables;     /* executed jump tables */
+	uint64_t unresolved; /* executed unresolved jumps */
 };
 
 struct graphs {
 	struct image_code *code;
-	struct cfg **graphs; /* by procedure, made when asked for */
+	struct cfg **graphs; /* by procedure, made on demand */
 	struct counts counts;
 	unsigned int shown;
 };
@@ -75,14 +75,14 @@ static bool has_edge(const struct cfg *cfg, const struct cfg_block *from, uint32
 	return false;
 }
 
-/* An edge to an instruction of the same procedure. */
+/* Check an edge to an instruction of the same procedure. */
 static void check_inside(struct graphs *graphs, const struct cfg *cfg, uint32_t from, uint32_t to)
 {
 	const struct cfg_block *block = &cfg->blocks[cfg->block_of[from]];
 	const struct cfg_block *target = &cfg->blocks[cfg->block_of[to]];
 	uint64_t from_address = cfg->insns[from].address, to_address = cfg->insns[to].address;
 
-	/* QEMU takes each round of a string instruction for an instruction of its own. */
+	/* QEMU counts each iteration of a string instruction as an instruction. */
 	if (from == to && cfg->insns[from].class == INSN_STRING)
 		return;
 	graphs->counts.edges++;
@@ -95,7 +95,7 @@ static void check_inside(struct graphs *graphs, const struct cfg *cfg, uint32_t 
 	if (from == block->first + block->count - 1 && to == target->first &&
 	    has_edge(cfg, block, cfg->block_of[to]))
 		return;
-	/* A procedure that calls itself last, by a pointer. */
+	/* The procedure calls itself by an indirect tail call. */
 	if ((target->flags & CFG_BLOCK_ENTRY) && has_edge(cfg, block, CFG_EXIT) &&
 	    cfg->insns[from].flow == INSN_FLOW_JUMP_INDIRECT)
 		return;
@@ -105,7 +105,7 @@ static void check_inside(struct graphs *graphs, const struct cfg *cfg, uint32_t 
 		complain(graphs, &graphs->counts.missing, "missing", from_address, to_address);
 }
 
-/* Out of a procedure, by a jump or branch. */
+/* Check an edge that leaves a procedure by a jump or branch. */
 static void check_leaving(struct graphs *graphs, const struct cfg *cfg, uint32_t from, uint64_t to)
 {
 	const struct cfg_block *block = &cfg->blocks[cfg->block_of[from]];
@@ -116,7 +116,7 @@ static void check_leaving(struct graphs *graphs, const struct cfg *cfg, uint32_t
 			 to);
 }
 
-/* To behind a call: it has returned. */
+/* If @to is the instruction after a call, check that the graph has the return of this call. */
 static bool check_returned(struct graphs *graphs, const struct cfg *cfg, uint32_t to, uint64_t from)
 {
 	const struct cfg_block *block;
@@ -144,7 +144,7 @@ static void check_entering(struct graphs *graphs, const struct cfg *cfg, uint32_
 			 cfg->insns[to].address);
 }
 
-/* The C library's own code before main(), where some of it is entered in its middle. */
+/* Return true for the C library's startup code, which may be entered in the middle. */
 static bool is_start_code(const struct graphs *graphs, uint64_t address)
 {
 	long index = image_code_find(graphs->code, address);
@@ -175,7 +175,7 @@ static void check_edge(struct graphs *graphs, uint64_t from, uint64_t to)
 		check_returned(graphs, to_cfg, (uint32_t)to_insn, from);
 		return;
 	}
-	/* What is a part of one procedure may be another one as well. */
+	/* Code of one procedure may be part of another procedure as well. */
 	own = cfg_find_insn(from_cfg, to);
 	if (own >= 0) {
 		check_inside(graphs, from_cfg, (uint32_t)from_insn, (uint32_t)own);
@@ -185,7 +185,7 @@ static void check_edge(struct graphs *graphs, uint64_t from, uint64_t to)
 	check_entering(graphs, to_cfg, (uint32_t)to_insn, from);
 }
 
-/* Indirect jumps that ran: which of them is resolved. */
+/* Count an executed indirect jump as resolved or unresolved. */
 static void count_jump(struct graphs *graphs, uint64_t from, uint64_t *last)
 {
 	const struct cfg *cfg = graph_at(graphs, from);

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Trip counts of loops against executed edges:
+ * Check trip counts of loops against executed edges:
  *
  *	cfg_trips IMAGE EDGES [--list]
  *
- * EDGES is what image_edges.sh makes. Of each loop that the code says the turns of, and that
- * ran, the branch that leaves must have been executed so many times for each time that it was
- * left; of averages, within one per cent, unless whether a loop is entered depends on what its
- * turns depend on. Prints what is not so, a line each (--list: all), then a JSON object of
- * counts. Exit status 1: something was wrong that is no average.
+ * EDGES is a file from image_edges.sh. Checks each executed loop whose trip count is known from the
+ * code: the branch that leaves the loop must have been executed trip-count times for each exit.
+ * Average trip counts may be off by one per cent. They may be off by more if the condition on which
+ * the loop is entered depends on the same value as its trip count. Prints each violation in a line
+ * (--list: all loops), then a JSON object of counts. Exit status 1: a trip count that is not an
+ * average was wrong.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -36,11 +37,11 @@ struct edges {
 };
 
 struct totals {
-	uint64_t loops; /* whose turns are known */
+	uint64_t loops; /* loops with a known trip count */
 	uint64_t ran;
 	uint64_t wrong;
-	uint64_t off;	   /* of averages: by more than one per cent */
-	uint64_t branches; /* executions of all branches, and of those of loops that ran */
+	uint64_t off;	   /* average trip counts that are off by more than one per cent */
+	uint64_t branches; /* executions of all branches; @known: of the loops that ran */
 	uint64_t known;
 };
 
@@ -76,7 +77,7 @@ static int compare_edges(const void *a, const void *b)
 	return (first->to > second->to) - (first->to < second->to);
 }
 
-/* How often a branch went to an address, and anywhere (@all). */
+/* Return how often the branch at @from went to @to; *@all: to any address. */
 static uint64_t count_of(const struct edges *edges, uint64_t from, uint64_t to, uint64_t *all)
 {
 	size_t low = 0, high = edges->count;

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# compare_models.sh PROGRAMS: the machine models against llvm-mca, on code that is on
-# every machine that can run the tests, and against the simulator, on those programs
-# that it has run (make accuracy leaves them in build/truth). PROGRAMS is where
-# block_cycles and schedule_check are. Prints a JSON object a line.
+# compare_models.sh PROGRAMS: compare the machine models with llvm-mca and with the simulator. The
+# comparison with llvm-mca uses code that exists on every machine that can run the tests. The one
+# with the simulator uses the programs that it has run ("make accuracy" leaves them in build/truth).
+# PROGRAMS is the folder of block_cycles and schedule_check. Prints a JSON object per line.
 set -eu
 cd "$(dirname "$0")/../.."
 arm64=/usr/aarch64-linux-gnu/lib/libc.so.6

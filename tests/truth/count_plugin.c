@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Truth: how often each instruction of a program ran. A plugin for QEMU's user
- * mode, for any guest:
+ * Reference counts: how often each instruction of a program ran. A plugin for QEMU's user mode, for
+ * any guest:
  *
  *	qemu-aarch64 -plugin build/tests/count_plugin.so,out=FILE[,edges=FILE][,threads=on] PROGRAM
  *
- * Counts are exact: an instruction counts when it begins to execute, also if it
- * then faults. A program with threads needs threads=on, which counts with
- * atomic operations (slower); without it the first line of FILE says if there
- * was more than one thread, and counts may then be too low. A process that
- * forks counts for itself: children write to FILE.PID.
+ * Counts are exact: an instruction counts when it begins to execute, even if it then faults. A
+ * program with threads needs threads=on, which counts with atomic operations (slower). Without it,
+ * the first line of FILE reports if there was more than one thread; counts may then be too low.
+ * Each forked process has separate counts: children write to FILE.PID.
  *
  * FILE is text, and sorted:
  *
@@ -18,14 +17,13 @@
  *	OFFSET ADDRESS SIZE COUNT
  *	...
  *
- * for every instruction that was executed or at least translated: its offset in
- * the file and its virtual address according to the file's program headers
- * (hexadecimal), its bytes, and its count. Code outside of files is in an image
- * named "[anonymous]", by its address in the process. Counts outlive mappings:
- * an image that is loaded twice is one image.
+ * for every instruction that was executed or at least translated: its offset in the file and its
+ * virtual address according to the file's program headers (hexadecimal), its bytes, and its count.
+ * Code outside of files is in an image named "[anonymous]", by its address in the process. Counts
+ * outlive mappings: an image that is loaded twice is one image.
  *
- * The other FILE gets the exact edges (tests/truth/edge_counts.h), after a line
- * "edges TARGET exact|racy".
+ * The edges file gets the exact edges (tests/truth/edge_counts.h), after a line "edges TARGET
+ * exact|racy".
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -51,7 +49,7 @@ struct count {
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* all below but the counts */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for all data below except the counts */
 static struct count *buckets[BUCKETS];
 static size_t count_total;
 static char *out_path;
@@ -111,7 +109,7 @@ static void count_register(struct qemu_plugin_insn *insn, struct count *count)
 							   &count->executed, 1);
 }
 
-/* Of a block of one instruction both are called, in this order. */
+/* For a block of one instruction, both callbacks are called, in this order. */
 static void edge_register(struct qemu_plugin_tb *tb, const struct count *first,
 			  const struct count *last)
 {

@@ -20,7 +20,7 @@ struct edge {
 	uint64_t weight;
 };
 
-/* @recent: edges that left it lately, by where they went */
+/* @recent: cache of the latest edges that left the block, by their targets */
 struct edge_block {
 	struct guest_place first;
 	struct guest_place last;
@@ -34,7 +34,7 @@ struct edge_block {
 };
 
 /*
- * @left: the block whose end it has reached, and nothing since
+ * @left: the block whose end was reached last; NULL if another one has begun since
  * @run:  instructions since the last branch
  */
 struct thread {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Exact edges, for count_plugin.c: from the last instruction of each block that
- * QEMU translated to the one executed next by the same thread.
+ * Exact edges, for count_plugin.c: from the last instruction of each translated block to the
+ * instruction that the same thread executes next.
  *
- * QEMU ends a block at every branch, whichever way it goes; elsewhere too (system
- * calls, pages, long blocks), and those edges are counted as well, under kind
- * "other". A handler of a signal is the successor of what it interrupted. A
- * block that is left in its middle (a fault) has no edge.
+ * QEMU ends a block at every branch, taken or not. It also ends blocks elsewhere (at system calls,
+ * pages, long blocks); their edges are counted as well, with kind "other". A signal handler is the
+ * successor of the interrupted block. A block that is left in its middle (a fault) has no edge.
  */
 #ifndef DCPI_TESTS_EDGE_COUNTS_H
 #define DCPI_TESTS_EDGE_COUNTS_H
@@ -18,7 +17,7 @@
 
 #include "tests/truth/guest_image.h"
 
-/** enum edge_kind - what the instruction is that an edge comes from */
+/** enum edge_kind - kind of the instruction from which an edge comes */
 enum edge_kind {
 	EDGE_OTHER,
 	EDGE_CONDITIONAL,
@@ -27,43 +26,45 @@ enum edge_kind {
 	EDGE_SYSTEM_CALL,
 };
 
-/** edge_kind_of() - @target: as QEMU names it; kinds are known for aarch64, alpha and x86_64. */
+/**
+ * edge_kind_of() - classify an instruction. @target: QEMU's name of the architecture; kinds are
+ * known for aarch64, alpha and x86_64.
+ */
 enum edge_kind edge_kind_of(const char *target, const void *code, size_t bytes);
 
 struct edge_block;
 
 /**
- * edge_block_create() - a translated block, for ever
+ * edge_block_create() - create a translated block, which is never freed
  * @last: its last instruction, of @kind
- * @instructions: how many it has
+ * @instructions: number of its instructions
  *
- * NULL without memory.
+ * Return: the block, or NULL without memory.
  */
 struct edge_block *edge_block_create(struct guest_place first, struct guest_place last,
 				     enum edge_kind kind, uint32_t instructions);
 
 /**
- * edge_block_began(), edge_block_ended() - before its first and its last
- * instruction is executed (data: the block); callbacks of QEMU's
+ * edge_block_began(), edge_block_ended() - QEMU callbacks before the first and before the last
+ * instruction of a block is executed; their data is the block
  */
 void edge_block_began(unsigned int vcpu, void *block);
 void edge_block_ended(unsigned int vcpu, void *block);
 
-/** edge_counts_lock() - from now on, several threads may call these. */
+/** edge_counts_lock() - enable locking, as several threads may call these functions from now on. */
 void edge_counts_lock(void);
 
 /**
- * edge_counts_write() - all edges, in order, as text:
+ * edge_counts_write() - write all edges, sorted, as text:
  *
  *	KIND FROM_OFFSET TO_OFFSET COUNT WEIGHT <tab> FROM_PATH <tab> TO_PATH
  *
- * KIND is conditional, indirect, direct, system or other; offsets are
- * hexadecimal. WEIGHT is the number of instructions from which running forward
- * leads to this edge, over all executions: those after the conditional or
- * indirect branch or system call before it, with direct jumps followed, the
- * branch itself included, at most EDGE_REACH each time. A sampler of branches
- * by interpretation that strikes instructions at random and always succeeds
- * finds edges in these proportions.
+ * KIND is conditional, indirect, direct, system or other; offsets are hexadecimal. WEIGHT is the
+ * number of instructions from which forward execution leads to this edge, over all executions.
+ * These are the branch itself and the instructions after the previous conditional or indirect
+ * branch or system call, with direct jumps followed, at most EDGE_REACH each time. A sampler of
+ * branches by interpretation that samples instructions uniformly and always succeeds finds edges in
+ * these proportions.
  *
  * Return: 0 or -ENOMEM.
  */

@@ -55,7 +55,7 @@ static uint32_t image_number(const char *path)
 	return image_total++;
 }
 
-/* The host's view: a guest's mapping of a file is one of ours. */
+/* Use the host's mappings: a guest's mapping of a file is also a mapping of this process. */
 static void mappings_read(void)
 {
 	FILE *file = fopen("/proc/self/maps", "re");
@@ -105,7 +105,7 @@ struct guest_place guest_image_place(const void *host, uint64_t guest)
 	return (struct guest_place){m->image, at - m->start + m->offset};
 }
 
-/* Any of them may have changed what is mapped. */
+/* Any system call may have changed the mappings. */
 static void syscall_returned(qemu_plugin_id_t id, unsigned int vcpu, int64_t number, int64_t result)
 {
 	(void)id;
@@ -153,7 +153,7 @@ void guest_file_close(struct guest_file *file)
 	*file = (struct guest_file){0};
 }
 
-/* The @i-th program header. Return: false: there is none, or no such file. */
+/* Read the @i-th program header. Return: false if there is none, or no such file. */
 static bool segment(const struct guest_file *file, size_t i, Elf64_Phdr *ret)
 {
 	const Elf64_Ehdr *h64 = (const void *)file->elf;

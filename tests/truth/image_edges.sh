@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# image_edges.sh PATH FILE...: of the exact edges that count_plugin.c wrote, those
-# within one image, summed over the files: "KIND FROM TO COUNT WEIGHT".
+# image_edges.sh PATH FILE...: print the exact edges within one image from files that count_plugin.c
+# wrote, summed over the files: "KIND FROM TO COUNT WEIGHT".
 set -eu
 path=$1
 shift

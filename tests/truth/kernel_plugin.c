@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * How often each instruction of the kernel ran, in a whole machine. A plugin
- * for QEMU's system mode:
+ * Count how often each instruction of the kernel ran in a whole machine. A plugin for QEMU's system
+ * mode:
  *
  *	qemu-system-aarch64 ... -plugin build/tests/kernel_plugin.so,out=FILE
  *
- * FILE has a line "ADDRESS COUNT" (hexadecimal, decimal) for every instruction
- * in the upper half of the address space that ran at least once. Exact on one
- * CPU. Two runs that differ in one thing tell what that thing executes.
+ * FILE has a line "ADDRESS COUNT" (hexadecimal, decimal) for every instruction in the upper half of
+ * the address space that ran at least once. Counts are exact on one CPU. The difference between two
+ * runs that differ in one operation is the code that this operation executes.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -36,7 +36,7 @@ static void die(const char *what)
 	exit(2);
 }
 
-/* Blocks are translated many times; an address has one count. */
+/* A block may be translated many times; an address has one count. */
 static struct count *count_of(uint64_t address)
 {
 	struct count **bucket = &buckets[(address >> 2) % BUCKETS];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* known_edges N THREADS: known_edges(N) in each of so many threads. */
+/* known_edges N THREADS: call known_edges(N) in each of THREADS threads. */
 #include <pthread.h>
 #include <stdlib.h>
 

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""The machine models against llvm-mca, on blocks of real code.
+"""Compare the machine models with llvm-mca on blocks of real code.
 
     mca.py BLOCK_CYCLES MODEL CPU TRIPLE IMAGE EVERY
 
-Prints a JSON object: how many blocks, correlation of cycles, the median and mean
-relative difference, and the shares that are the same and within a tenth. llvm-mca is no
-truth either; the numbers say how far two models differ.
+Prints a JSON object: the number of blocks, the correlation of cycles, the median and mean relative
+difference, and the shares of blocks that are equal and within a tenth. llvm-mca is not a ground
+truth: the numbers show how far two models differ.
 """
 import json
 import statistics
@@ -18,7 +18,7 @@ LOOPS = 40
 
 
 def disassemble(triple, cpu, blocks):
-    """Assembler text of each block; None where LLVM knows an instruction otherwise."""
+    """Return the assembly text of each block; None where LLVM decodes other instructions."""
     text = '\n'.join(' '.join(block['bytes']) for block in blocks) + '\n'
     output = subprocess.run(['llvm-mc' + LLVM, '--disassemble', '-triple=' + triple,
                              '-mcpu=' + cpu], input=text, capture_output=True, text=True,
@@ -42,7 +42,7 @@ def read_blocks(command, model, image, every):
 
 
 def with_text(blocks, triple, cpu):
-    """Blocks that LLVM decodes into as many instructions as we do."""
+    """Return the blocks that LLVM decodes into the same number of instructions as our decoder."""
     lines = disassemble(triple, cpu, blocks)
     if lines is not None and len(lines) == sum(block['insns'] for block in blocks):
         for block in blocks:
@@ -55,7 +55,7 @@ def with_text(blocks, triple, cpu):
 
 
 def run_mca(blocks, triple, cpu):
-    """Cycles of each block; those that it has no model for are dropped."""
+    """Return the cycles of each block; blocks that llvm-mca cannot model are dropped."""
     comment = '//' if triple.startswith('aarch64') else '#'
     text = ''
     for block in blocks:

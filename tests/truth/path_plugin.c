@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Truth: which paths the procedures of a program went, and how often. A plugin for QEMU's
- * user mode, for x86-64 guests with one thread:
+ * Reference path profile: the paths that the procedures of a program took, with their counts. A
+ * plugin for QEMU's user mode, for x86-64 guests with one thread:
  *
  *	qemu-x86_64 -plugin build/tests/path_plugin.so,image=PATH,spec=FILE,out=FILE PATH
  *
- * It knows nothing of paths' numbers. The first FILE says in lines of words (addresses of
- * the image, hexadecimal) where nodes of procedures begin and which ways there are:
+ * The plugin does not use path numbers. The spec file describes in lines of words (addresses of the
+ * image, hexadecimal) the nodes of procedures and the edges between them:
  *
  *	node ADDRESS PROCEDURE
- *	on FROM TO	a path goes on from node to node
- *	cut FROM TO	there it ends, and another one begins
- *	end FROM	there it ends, whatever comes then
- *	stop ADDRESS	behind an instruction that always ends it
+ *	on FROM TO	a path continues from node to node
+ *	cut FROM TO	a path ends at FROM, and another one begins
+ *	end FROM	a path ends at FROM, regardless of the next node
+ *	stop ADDRESS	the instruction before ADDRESS always ends a path
  *
- * Activations are told apart by where calls put their return addresses on the stack: those
- * below another one's have been left for ever, and so have those above the one of a
- * procedure that goes on, and a path whose procedure goes on where no way leads. (That
- * returns take these addresses again this QEMU does not tell.)
+ * Activations are distinguished by the stack addresses of their return addresses. A call ends all
+ * activations at lower stack addresses. If an older activation continues, the activations above it
+ * have ended. A path also ends if its procedure continues where no edge leads. (This version of
+ * QEMU does not report that a return reads these addresses again.)
  *
- * The second FILE gets a line for each path: how often, and its nodes.
+ * The out file gets a line for each path: its count, and its nodes.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -41,7 +41,7 @@ enum fact_kind {
 	FACT_KINDS,
 };
 
-/* A line of the first file. */
+/* A line of the spec file. */
 struct fact {
 	struct fact *next;
 	enum fact_kind kind;
@@ -57,8 +57,8 @@ struct path {
 };
 
 /*
- * @at: of the return address, on the stack; @procedure 0: none that is known
- * @astray: it came here where no way leads, so another activation may be meant
+ * @at: address of the return address on the stack; @procedure 0: not known
+ * @astray: no edge leads to its last node, so another activation may have continued
  */
 struct frame {
 	uint64_t at;
@@ -94,7 +94,7 @@ static void *checked(void *memory)
 	return memory;
 }
 
-/* --- what is known -------------------------------------------------------- */
+/* --- facts from the spec file -------------------------------------------- */
 
 static struct fact **bucket_of(enum fact_kind kind, uint64_t from)
 {
@@ -213,9 +213,12 @@ static void push(uint64_t at)
 	frame->astray = 0;
 }
 
-/* --- what happens --------------------------------------------------------- */
+/* --- events --------------------------------------------------------------- */
 
-/* A call is made above @at: frames below are gone, and who went astray there is the next. */
+/*
+ * A call stores its return address at @at: frames at lower addresses have ended. If the top frame
+ * is astray, its nodes may belong to the next remaining frame.
+ */
 static void settle(uint64_t at)
 {
 	size_t top = depth;
@@ -244,7 +247,7 @@ static void calls(unsigned int vcpu, void *data)
 	calling = 1;
 }
 
-/* Also asked for what QEMU writes for later instructions, which are no calls. */
+/* QEMU also calls this for stores of later instructions, which are not calls. */
 static void called(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t address, void *data)
 {
 	(void)vcpu;
@@ -265,7 +268,7 @@ static void returned(unsigned int vcpu, void *data)
 	if (depth == 0)
 		return;
 	frame = &frames[--depth];
-	/* Through a procedure that nothing is known of, by a jump there. */
+	/* The procedure ended by a jump to a procedure that is not in the spec file. */
 	if (frame->length > 0 && fact_find(FACT_END, frame->nodes[frame->length - 1]))
 		path_end(frame);
 	path_leave(frame);
@@ -279,7 +282,7 @@ static void arrived(unsigned int vcpu, void *data)
 
 	(void)vcpu;
 	if (depth == 0)
-		push(UINT64_MAX); /* where the program begins */
+		push(UINT64_MAX); /* the program's entry point */
 	/* Back from frames that were left without a return. */
 	for (size_t i = depth; node->from != node->to && i > 0; i--) {
 		if (frames[i - 1].procedure != node->to)
@@ -291,13 +294,13 @@ static void arrived(unsigned int vcpu, void *data)
 	frame = &frames[depth - 1];
 	last = frame->length > 0 ? frame->nodes[frame->length - 1] : 0;
 	if (frame->procedure != node->to) {
-		path_end(frame); /* a jump out of the other one */
+		path_end(frame); /* a jump out of the other procedure */
 		frame->procedure = node->to;
 	} else if (last && is_way(FACT_CUT, last, node->from)) {
 		path_end(frame);
 	} else if (last && !is_way(FACT_ON, last, node->from)) {
 		if (node->from == node->to && fact_find(FACT_END, last))
-			path_end(frame); /* a jump out of it, to itself */
+			path_end(frame); /* a jump out of the procedure, to its own entry */
 		path_leave(frame);
 		frame->astray = 1;
 	} else if (!last) {

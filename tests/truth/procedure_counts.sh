@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# procedure_counts.sh FILE PROGRAM: of what count_plugin.c wrote, the sum of
-# each procedure named hot_*, as "NAME COUNT".
+# procedure_counts.sh FILE PROGRAM: print the sum of each procedure named hot_* from FILE, which
+# count_plugin.c wrote, as "NAME COUNT".
 set -eu
 program=$(realpath "$2")
 symbols=$(mktemp)

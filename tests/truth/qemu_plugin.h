@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The part of QEMU's plugin interface, version 1 (QEMU 4.2 to 8), that we use.
- * Debian packages no header for it.
+ * The part of QEMU's plugin interface, version 1 (QEMU 4.2 to 8), that the plugins use. Debian
+ * packages no header for it.
  */
 #ifndef DCPI_TESTS_QEMU_PLUGIN_H
 #define DCPI_TESTS_QEMU_PLUGIN_H

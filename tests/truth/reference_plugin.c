@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Truth: what memory a program's instructions refer to, in their order. A plugin for QEMU's
- * user mode:
+ * Reference memory trace: the memory references of a program's instructions, in order. A plugin for
+ * QEMU's user mode:
  *
  *	qemu-x86_64 -plugin build/tests/reference_plugin.so,out=FILE,image=PATH PROGRAM
  *
- * FILE begins with where image PATH is loaded and where its last segment ends, the latter
- * according to its program headers, as are addresses of instructions. Then it has a line for
- * each time that an instruction of it referred to memory, however many accesses that takes: the
- * instruction's address and the one that it referred to, in the process. All are hexadecimal. Of
- * one thread, and of the first process.
+ * FILE begins with the load address of image PATH and the address of the end of its last segment.
+ * The latter is an address according to the program headers, as are addresses of instructions. Then
+ * FILE has a line for each time that an instruction of the image referred to memory, regardless of
+ * the number of accesses. The line has the instruction's address and the address that it referred
+ * to, in the process. All are hexadecimal. Only one thread of the first process is traced.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -58,7 +58,7 @@ static void refers(unsigned int vcpu, qemu_plugin_meminfo_t info, uint64_t addre
 	fprintf(out, "%" PRIx64 " %" PRIx64 "\n", reference->address, address);
 }
 
-/* The first instruction of the image is translated before any refers to something. */
+/* The first instruction of the image is translated before any instruction refers to memory. */
 static void image_open(uint32_t number, uint64_t at, uint64_t offset)
 {
 	image = guest_file_open(number);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Schedules against the simulator of in-order machines:
+ * Check schedules against the simulator of in-order machines:
  *
  *	schedule_check MODEL IMAGE SIM EDGES [-v]
  *
- * SIM is what sim_plugin wrote (sim_report.h has its format), EDGES what it counted.
- * Of each block that ran without dynamic stalls to speak of, M_i of its instructions is
- * compared with the cycles that the simulator charged to them. Prints a JSON object:
- * the share of executions whose M_i is right to within 2% of a cycle, and the mean error;
- * with -v what is wrong most.
+ * SIM is the output of sim_plugin (sim_report.h has its format), EDGES are the edges that it
+ * counted. Considers each block that ran with almost no dynamic stalls, and compares M_i of its
+ * instructions with the cycles that the simulator charged to them. Prints a JSON object: the share
+ * of executions whose M_i is right to within 2% of a cycle, and the mean error. With -v, also
+ * prints the instructions with the largest errors.
  */
 #include <inttypes.h>
 #include <math.h>
@@ -21,10 +21,10 @@
 #include "analysis/machine/schedule.h"
 #include "lib/error.h"
 
-/* The first causes that the simulator knows are static: issue to fetch. */
+/* The first causes of the simulator are static: issue to fetch. */
 #define STATIC_CAUSES 7
 #define CAUSES_MAX 32
-#define DYNAMIC_MAX 0.002 /* of a block's cycles: it ran without stalls */
+#define DYNAMIC_MAX 0.002 /* share of a block's cycles: it ran without stalls */
 #define RIGHT 0.02
 #define SHOWN 40
 
@@ -192,7 +192,7 @@ static double *weigh_edges(const struct check *check, const struct cfg *cfg)
 		if (edge->to >= cfg->block_count)
 			continue;
 		if (edge->insn == UINT32_MAX) {
-			/* What came from elsewhere is what is left. */
+			/* The remaining executions came from elsewhere. */
 			uint32_t first = cfg->blocks[edge->to].first;
 
 			weights[i] = executed_at(check, cfg->insns[first].address);

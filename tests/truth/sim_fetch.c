@@ -61,7 +61,7 @@ static void block_begins(struct sim_fetch *fetch, struct sim_insn *insn, uint64_
 	if (fetch->ready < room)
 		fetch->ready = room;
 	redirected(fetch);
-	/* What a taken branch leads to never issues together with it. */
+	/* The target of a taken branch never issues together with the branch. */
 	if (taken && fetch->ready <= now)
 		fetch->ready = now + 1;
 	memory(fetch, insn);

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The front end: fetches aligned blocks of code ahead of issue, as far as it has buffers,
- * and is sent back by branches that it didn't foresee. Says for each instruction the first
- * cycle in which it could issue, and what kept it.
+ * The front end: it fetches aligned blocks of code ahead of issue, limited by its buffers, and
+ * restarts after mispredicted branches. For each instruction it computes the first cycle in which
+ * the instruction could issue, and the causes of the delay.
  */
 #ifndef DCPI_TESTS_SIM_FETCH_H
 #define DCPI_TESTS_SIM_FETCH_H
 
 #include "tests/truth/sim_memory.h"
 
-/** struct sim_delay - the cycles before @until, as far as no earlier delay has them, by @cause. */
+/**
+ * struct sim_delay - the cycles before @until are due to @cause, unless an earlier delay has them.
+ */
 struct sim_delay {
 	uint64_t until;
 	uint8_t cause;
@@ -18,8 +20,8 @@ struct sim_delay {
 #define SIM_FETCH_DELAYS 4
 
 /**
- * struct sim_fetch - private but for @ready, @delays and @delay_count: of the current
- * block; no delays but for its first instruction
+ * struct sim_fetch - private except for @ready, @delays and @delay_count: these describe the
+ * current block; only its first instruction has delays
  */
 struct sim_fetch {
 	const struct sim_machine *machine;
@@ -40,13 +42,13 @@ struct sim_fetch {
 void sim_fetch_init(struct sim_fetch *fetch, const struct sim_machine *machine,
 		    struct sim_memory *memory);
 
-/** sim_fetch_insn() - the next instruction. @now: cycle of the last issue. */
+/** sim_fetch_insn() - fetch the next instruction. @now: cycle of the last issue. */
 void sim_fetch_insn(struct sim_fetch *fetch, struct sim_insn *insn, uint64_t now);
 
-/** sim_fetch_taken() - the last instruction went elsewhere, as was foreseen. */
+/** sim_fetch_taken() - the last instruction was a correctly predicted taken branch. */
 void sim_fetch_taken(struct sim_fetch *fetch);
 
-/** sim_fetch_restart() - nothing behind the last instruction can issue before a cycle. */
+/** sim_fetch_restart() - no instruction after the last one can issue before @cycle. */
 void sim_fetch_restart(struct sim_fetch *fetch, uint64_t cycle, enum sim_cause cause);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * An instruction as the simulator sees it: what of it matters to time, and what
- * became of its time. Decoded by us and not by analysis/: what is to be judged
- * must have no part in the judgement.
+ * An instruction as the simulator sees it: its properties that matter to timing, and the cycles
+ * spent on it. Decoded here and not by analysis/, so that the reference does not depend on the code
+ * under test.
  */
 #ifndef DCPI_TESTS_SIM_INSN_H
 #define DCPI_TESTS_SIM_INSN_H
@@ -12,10 +12,10 @@
 
 #include "tests/truth/guest_image.h"
 
-/** enum sim_kind - kinds of work, as far as machines tell them apart. */
+/** enum sim_kind - kinds of instructions that machines distinguish. */
 enum sim_kind {
 	SIM_NOP,
-	SIM_UNOP, /* Alpha's: needs no pipe */
+	SIM_UNOP, /* Alpha only: needs no pipe */
 	SIM_ALU,
 	SIM_LOGIC, /* its result reaches a conditional branch in the same cycle */
 	SIM_SHIFT,
@@ -34,7 +34,7 @@ enum sim_kind {
 	SIM_CONDITIONAL_STORE,
 	SIM_BRANCH,    /* conditional, integer */
 	SIM_FP_BRANCH, /* conditional, floating point */
-	SIM_JUMP,      /* always */
+	SIM_JUMP,      /* unconditional */
 	SIM_FP_ADD,
 	SIM_FP_MUL,
 	SIM_FP_FMA,
@@ -44,13 +44,13 @@ enum sim_kind {
 	SIM_FP_DIV32,
 	SIM_FP_DIV64,
 	SIM_TRANSFER,	/* between integer and FP registers */
-	SIM_BARRIER,	/* waits until stores are out */
+	SIM_BARRIER,	/* waits until stores are written */
 	SIM_FP_BARRIER, /* waits until arithmetic is done */
 	SIM_SYSTEM,
 	SIM_KINDS,
 };
 
-/** enum sim_flow - where control goes. */
+/** enum sim_flow - where control continues. */
 enum sim_flow {
 	SIM_NEXT,
 	SIM_CONDITIONAL,
@@ -62,15 +62,15 @@ enum sim_flow {
 	SIM_TRAP, /* system call or PALcode */
 };
 
-/** enum sim_cause - what the instruction at the head of the queue spends a cycle on. */
+/** enum sim_cause - why the instruction at the head of the issue queue spends a cycle there. */
 enum sim_cause {
 	SIM_CAUSE_ISSUE,
-	SIM_CAUSE_SLOT, /* issues, alone: but for a slot it had gone with the one before */
-	SIM_CAUSE_RA,	/* waits for an operand of a latency known beforehand */
+	SIM_CAUSE_SLOT, /* issues alone, only because of a slot conflict with the previous one */
+	SIM_CAUSE_RA,	/* waits for an operand with a latency that is statically known */
 	SIM_CAUSE_RB,
 	SIM_CAUSE_RC,
-	SIM_CAUSE_UNIT,	 /* load behind a store, barrier behind arithmetic */
-	SIM_CAUSE_FETCH, /* the bubble behind a taken branch that was foreseen */
+	SIM_CAUSE_UNIT,	 /* load after a store, barrier after arithmetic */
+	SIM_CAUSE_FETCH, /* the bubble after a taken branch that was predicted */
 	SIM_CAUSE_ICACHE,
 	SIM_CAUSE_ITB,
 	SIM_CAUSE_DCACHE,
@@ -78,13 +78,13 @@ enum sim_cause {
 	SIM_CAUSE_BRANCH,
 	SIM_CAUSE_WRITE_BUFFER,
 	SIM_CAUSE_SYNC,
-	SIM_CAUSE_IMUL, /* integer multiplier or divider busy, or longer than at best */
+	SIM_CAUSE_IMUL, /* integer multiplier or divider busy, or slower than at best */
 	SIM_CAUSE_FDIV,
 	SIM_CAUSE_OTHER,
 	SIM_CAUSES,
 };
 
-/** enum sim_event - what is counted besides cycles, at the instruction that is to blame. */
+/** enum sim_event - events counted besides cycles, at the instruction that caused them. */
 enum sim_event {
 	SIM_EVENT_IMISS,
 	SIM_EVENT_DMISS,
@@ -94,7 +94,7 @@ enum sim_event {
 	SIM_EVENTS,
 };
 
-/* Registers: integer ones, FP ones behind them, flags. */
+/* Registers: integer registers, then FP registers, then flags. */
 #define SIM_REG_FP 32
 #define SIM_REG_FLAGS 64
 #define SIM_REG_NONE 65
@@ -103,10 +103,10 @@ enum sim_event {
 #define SIM_SOURCES 4
 #define SIM_TARGETS 3
 
-/** enum sim_need - what for, and so how early, an integer operand is needed. */
+/** enum sim_need - use of an integer operand, which determines how early it is needed. */
 enum sim_need {
 	SIM_NEED_OPERAND,
-	SIM_NEED_SHIFT, /* or multiplied */
+	SIM_NEED_SHIFT, /* shifted or multiplied */
 	SIM_NEED_ADDRESS,
 	SIM_NEED_DATA, /* to be stored */
 	SIM_NEEDS,
@@ -114,11 +114,11 @@ enum sim_need {
 
 /**
  * struct sim_op - what an instruction does
- * @sources: registers read, by position: Ra, Rb, Rc, more; SIM_REG_NONE where there is none
- * @needs:   enum sim_need of each
- * @wide:    takes the way to memory for two cycles
+ * @sources: registers read, by position: Ra, Rb, Rc, more; SIM_REG_NONE: no operand
+ * @needs:   enum sim_need of each source
+ * @wide:    occupies the path to memory for two cycles
  * @targets: registers written
- * @hint:    of Alpha's jumps: the low bits of where it says that it goes, or 0
+ * @hint:    for Alpha's jumps: the low bits of the predicted target, or 0
  */
 struct sim_op {
 	uint8_t kind;
@@ -133,11 +133,11 @@ struct sim_op {
 
 /**
  * struct sim_insn - an instruction and its time
- * @place:    where it is in its file; @pc: in the process
- * @executed: how often
- * @cycles:   at the head of the queue, by cause
- * @events:   how often each happened to it
- * @samples:  of each sampler; @skidded: likewise, one instruction late
+ * @place:    its place in its file; @pc: its address in the process
+ * @executed: number of executions
+ * @cycles:   cycles at the head of the queue, by cause
+ * @events:   counts by enum sim_event
+ * @samples:  samples of each sampler; @skidded: also by sampler, one instruction late
  */
 struct sim_insn {
 	struct sim_insn *next;
@@ -152,11 +152,13 @@ struct sim_insn {
 	uint32_t *skidded;
 };
 
-/** sim_isa_alpha(), sim_isa_arm64() - decode; what they don't know is an SIM_ALU of nothing. */
+/**
+ * sim_isa_alpha(), sim_isa_arm64() - decode; an unknown instruction is a SIM_ALU without operands.
+ */
 struct sim_op sim_isa_alpha(uint32_t word);
 struct sim_op sim_isa_arm64(uint32_t word);
 
-/** sim_op_make() - of a kind, with no operands. */
+/** sim_op_make() - make an op of a kind, without operands. */
 static inline struct sim_op sim_op_make(enum sim_kind kind, enum sim_flow flow)
 {
 	return (struct sim_op){

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Alpha, as the Architecture Handbook defines it. */
+/* Decoder for Alpha, as defined by the Architecture Handbook. */
 #include "tests/truth/sim_insn.h"
 
 #define ZERO 31
@@ -30,7 +30,7 @@ static struct sim_op memory(uint32_t word, enum sim_kind kind, bool floating)
 		op.sources[0] = data;
 	if (kind != SIM_STORE && kind != SIM_FP_STORE)
 		writes(&op, data);
-	/* Loads of the zero register are prefetches: nothing waits for them. */
+	/* Loads to the zero register are prefetches: no instruction waits for them. */
 	if ((kind == SIM_LOAD || kind == SIM_FP_LOAD) && data == SIM_REG_NONE)
 		op.kind = SIM_PREFETCH;
 	return op;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A64, as the Architecture Reference Manual's encoding index defines it (C4.1). */
+/* Decoder for A64, as defined by the Architecture Reference Manual's encoding index (C4.1). */
 #include "tests/truth/sim_insn.h"
 
 #define ZERO 31
@@ -14,7 +14,7 @@ static uint8_t reg(uint32_t number)
 	return number == ZERO ? SIM_REG_NONE : (uint8_t)number;
 }
 
-/* Where 31 is the stack pointer */
+/* For operands where 31 is the stack pointer */
 static uint8_t base(uint32_t number)
 {
 	return (uint8_t)number;
@@ -128,7 +128,7 @@ static struct sim_op branch(uint32_t word)
 	return system_op(word);
 }
 
-/* Registers loaded or stored: one, or two of a pair */
+/* Add the registers loaded or stored: one, or two of a pair */
 static void data(struct sim_op *op, bool load, uint8_t first, uint8_t second)
 {
 	if (load) {
@@ -149,7 +149,7 @@ static struct sim_op exclusive(uint32_t word)
 	op.sources[1] = base(bits(word, 9, 5));
 	data(&op, load, reg(bits(word, 4, 0)),
 	     bits(word, 21, 21) ? reg(bits(word, 14, 10)) : SIM_REG_NONE);
-	if (ordered) /* ldar, stlr: no result but the data */
+	if (ordered) /* ldar, stlr: no result except the data */
 		op.kind = load ? SIM_LOAD : SIM_STORE;
 	else if (!load)
 		writes(&op, reg(bits(word, 20, 16)));
@@ -219,7 +219,7 @@ static struct sim_op single(uint32_t word)
 	return op;
 }
 
-/* ld1 .. st4: the first register stands for all */
+/* ld1 .. st4: the first register represents all */
 static struct sim_op structures(uint32_t word)
 {
 	struct sim_op op = access_op(bits(word, 22, 22), true);
@@ -269,7 +269,7 @@ static struct sim_op three_sources(uint32_t word)
 
 	if (word >> 31 == 0)
 		op.kind = SIM_MUL32;
-	op.needs[0] = op.needs[1] = SIM_NEED_SHIFT; /* what is added, later */
+	op.needs[0] = op.needs[1] = SIM_NEED_SHIFT; /* the addend is needed later */
 	op.sources[0] = reg(bits(word, 9, 5));
 	op.sources[1] = reg(bits(word, 20, 16));
 	op.sources[2] = reg(bits(word, 14, 10));
@@ -405,7 +405,9 @@ static struct sim_op fp_scalar(uint32_t word)
 	return bits(word, 14, 14) ? fp_one(word) : fp_integer(word);
 }
 
-/* Advanced SIMD: three registers of the same size; which multiply, which accumulate */
+/*
+ * Advanced SIMD: three registers of the same size; determines which multiply and which accumulate
+ */
 static struct sim_op vector_three(uint32_t word)
 {
 	uint32_t opcode = bits(word, 15, 11);
@@ -498,8 +500,10 @@ static bool accesses(const struct sim_op *op)
 	return (op->kind >= SIM_LOAD && op->kind <= SIM_CONDITIONAL_STORE);
 }
 
-/* What sets flags for a branch may issue together with it. Addresses come from the second
- * source, and the third. */
+/*
+ * An instruction that sets flags may issue together with the branch that reads them. Addresses come
+ * from the second source, and the third.
+ */
 struct sim_op sim_isa_arm64(uint32_t word)
 {
 	struct sim_op op = decode(word);

@@ -104,7 +104,7 @@ static const struct sim_machine alpha21164 = {
 	.store_load = 2,
 	.write_entries = 6,
 	.write_block = 32,
-	.write_l1 = 4, /* L1D writes through */
+	.write_l1 = 4, /* L1D is write-through */
 	.write_l2 = 4,
 	.write_l3 = 16,
 	.write_memory = 90,
@@ -300,7 +300,7 @@ static uint32_t *number_find(struct sim_machine *machine, const char *name)
 	return NULL;
 }
 
-/* Caches have a power of two of sets, at least one. */
+/* The number of sets of a cache must be a power of two. */
 static bool geometry_good(const struct sim_geometry *g)
 {
 	uint32_t sets;

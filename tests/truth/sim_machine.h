@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * In-order machines to simulate: numbers, each of which can be changed by name, so
- * that an analyser can be tried on machines that differ from what it believes.
+ * Parameters of in-order machines to simulate. Each number can be changed by name, so that an
+ * analyser can be tested on machines that differ from its model.
  *
- * Sources: alpha21164: Alpha 21164 Microprocessor Hardware Reference Manual
- * (EC-QAEQD-TE), chapter 2; the memory system is an AlphaStation's, roughly.
- * cortex-a53: Cortex-A53 Technical Reference Manual for the geometry; latencies as Arm gave
- * them to GCC (cortex-a53.md) and LLVM (AArch64SchedA53.td), the rest as commonly measured.
+ * Sources: alpha21164: Alpha 21164 Microprocessor Hardware Reference Manual (EC-QAEQD-TE), chapter
+ * 2; the memory system is roughly that of an AlphaStation. cortex-a53: Cortex-A53 Technical
+ * Reference Manual for the geometry; latencies as Arm gave them to GCC (cortex-a53.md) and LLVM
+ * (AArch64SchedA53.td), the rest as commonly measured.
  */
 #ifndef DCPI_TESTS_SIM_MACHINE_H
 #define DCPI_TESTS_SIM_MACHINE_H
@@ -17,14 +17,14 @@
 
 #include "tests/truth/sim_insn.h"
 
-/** struct sim_geometry - of a cache; bytes 0: there is none. */
+/** struct sim_geometry - geometry of a cache; bytes 0: there is none. */
 struct sim_geometry {
 	uint32_t bytes;
 	uint32_t line;
 	uint32_t ways;
 };
 
-/* Pipes an instruction may use, as bits; which is which is the machine's. */
+/* Pipes that an instruction may use, as bits; their meaning depends on the machine. */
 #define SIM_PIPES 6
 
 #define SIM_FETCH_AHEAD_MAX 8
@@ -34,26 +34,28 @@ struct sim_geometry {
 
 /**
  * struct sim_machine - a machine; latencies and penalties in cycles
- * @width:        instructions issued in a cycle at most
- * @group_bytes:  only those of one aligned group go together; 0: any neighbours
- * @fetch_bytes:  aligned, fetched in a cycle; @fetch_ahead: groups buffered at most
- * @taken_bubble: behind a branch that was foreseen to be taken
- * @mispredict:   cycles lost by a branch that was not foreseen
- * @latency:      of each kind, at best, until an operand can be computed with;
- *                @latency_max: of those that take longer at times
- * @needs:        cycles that integer operands must be there earlier; negative: later
- * @busy:         cycles between two of a kind
- * @pipes:        that can do it
- * @l1i, @l1d, @l2, @l3: geometry; @l2_cycles and so on: added to what L1 takes, to find
- *                it there
+ * @width:        maximum number of instructions issued in a cycle
+ * @group_bytes:  instructions issue together only from one aligned group of this size; 0: from any
+ *                adjacent addresses
+ * @fetch_bytes:  size of the aligned block fetched in a cycle; @fetch_ahead: blocks buffered at
+ *                most
+ * @taken_bubble: cycles lost after a correctly predicted taken branch
+ * @mispredict:   cycles lost by a mispredicted branch
+ * @latency:      minimum of each kind, until an operand can be used in a computation; @latency_max:
+ *                maximum of kinds with variable latency
+ * @needs:        cycles by which integer operands are needed earlier; negative: later
+ * @busy:         cycles between two instructions of a kind
+ * @pipes:        pipes that can execute a kind
+ * @l1i, @l1d, @l2, @l3: geometry
+ * @l2_cycles, ...: cycles of a hit there, in addition to those of an L1 hit
  * @write_allocate: stores bring lines into L1D
- * @misses:       that can be under way
- * @dtb_traps:    a miss delays the instruction itself, not what waits for its result
- * @store_load:   cycles behind a store when no load can issue; 0: no such cycle
- * @write_*:      cycles to write an entry out, by where its line is; @write_linger:
- *                a lone entry waits so long for company
- * @history:      bits of branch history that choose a counter
- * @hints:        indirect jumps are foreseen by their hint, not by their last target
+ * @misses:       maximum number of outstanding misses
+ * @dtb_traps:    a DTB miss delays the instruction itself, not the users of its result
+ * @store_load:   number of cycles after a store when no load can issue; 0: no such cycle
+ * @write_linger: cycles that a lone entry waits for further stores; other @write_*: cycles to write
+ *                an entry out, by the level that has its line
+ * @history:      bits of branch history that select a counter
+ * @hints:        indirect jumps are predicted by their hint, not by their last target
  * @system:       cycles of a system call that the program sees
  */
 struct sim_machine {
@@ -103,21 +105,21 @@ struct sim_machine {
 	uint32_t system;
 };
 
-/** sim_machine_get() - by name. Return: 0 or -ENOENT. */
+/** sim_machine_get() - find a machine by name. Return: 0 or -ENOENT. */
 int sim_machine_get(struct sim_machine *ret, const char *name);
 
-/** sim_machine_default() - the name of the machine for a target of QEMU's, or NULL. */
+/** sim_machine_default() - return the name of the machine for a QEMU target, or NULL. */
 const char *sim_machine_default(const char *target);
 
 /**
  * sim_machine_set() - change a number
- * @name: of a field ("mispredict", "l1d.bytes"), or of a kind's latency ("latency.load")
+ * @name: a field ("mispredict", "l1d.bytes"), or the latency of a kind ("latency.load")
  *
- * Return: 0, -ENOENT if there is no such number, -EINVAL if @value is none.
+ * Return: 0, -ENOENT if there is no such field, -EINVAL if @value is not a number.
  */
 int sim_machine_set(struct sim_machine *machine, const char *name, const char *value);
 
-/** sim_machine_check() - whether a changed machine can be. Return: 0 or -EINVAL. */
+/** sim_machine_check() - check that a changed machine is valid. Return: 0 or -EINVAL. */
 int sim_machine_check(const struct sim_machine *machine);
 
 #endif

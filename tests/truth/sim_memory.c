@@ -25,7 +25,7 @@ enum level {
 	MEMORY
 };
 
-/* Where a line is behind L1; afterwards it is in all levels. */
+/* Return the level that has a line which L1 lacks; afterwards all levels have it. */
 static enum level level_of(struct sim_memory *memory, uint64_t address)
 {
 	if (sim_cache_find(&memory->l2, address))

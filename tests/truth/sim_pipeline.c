@@ -24,7 +24,7 @@ int sim_pipeline_init(struct sim_pipeline *pipeline, const struct sim_machine *m
 	return r;
 }
 
-/* Not before @until, because of @cause */
+/* Delay the issue until cycle @until, because of @cause */
 static inline void hold(struct sim_pipeline *p, uint64_t until, enum sim_cause cause)
 {
 	if (until <= p->at)
@@ -44,7 +44,7 @@ static void hold_fetch(struct sim_pipeline *p, struct sim_insn *insn)
 	hold(p, p->fetch.ready, SIM_CAUSE_FETCH);
 }
 
-/* @later: cycles by which it is wanted later, in this one's clock */
+/* @later: cycles by which the operand is needed later, relative to the issue of the instruction */
 static void hold_register(struct sim_pipeline *p, const struct sim_register *r, int64_t later,
 			  enum sim_cause operand)
 {
@@ -94,7 +94,7 @@ static void hold_operands(struct sim_pipeline *p, const struct sim_op *op)
 	}
 	if (which >= 0)
 		hold_register(p, &p->registers[op->sources[which]], -last_early, names[which]);
-	/* Results come in order, too. */
+	/* Results are written in order, too. */
 	for (i = 0; i < op->target_count; i++)
 		hold_register(p, &p->registers[op->targets[i]], p->machine.latency[op->kind],
 			      SIM_CAUSE_RC);
@@ -133,7 +133,10 @@ static bool stores(uint8_t kind)
 	return kind == SIM_STORE || kind == SIM_FP_STORE || kind == SIM_CONDITIONAL_STORE;
 }
 
-/* Sets of pipes, as bits of a set of sets: all that remain possible with one more of @pipes */
+/*
+ * Sets of used pipes, as bits of a set of sets. Return all sets that are possible after one more
+ * instruction, which can use any of @pipes.
+ */
 static uint64_t reach_with(uint64_t reach, uint32_t pipes)
 {
 	static const uint64_t without[SIM_PIPES] = {
@@ -153,9 +156,9 @@ static uint64_t reach_with(uint64_t reach, uint32_t pipes)
 }
 
 /*
- * Whether it can go with those before it. Where code is issued in aligned groups, its
- * instructions get their pipes first: what then has none must wait until all before it
- * have issued, even if these went one by one.
+ * Return true if the instruction can issue together with those before it. On machines that issue
+ * code in aligned groups, pipes are assigned to a whole group first. An instruction without a pipe
+ * must wait until all before it have issued, even if they issued one by one.
  */
 static bool fits(struct sim_pipeline *p, const struct sim_insn *insn, bool *slotted)
 {
@@ -184,7 +187,7 @@ static void hold_translation(struct sim_pipeline *p, struct sim_insn *insn,
 			continue;
 		insn->events[SIM_EVENT_DTB_MISS]++;
 		if (p->machine.dtb_traps) {
-			/* It was about to issue; now it does so once more. */
+			/* It was about to issue, and issues again after the trap. */
 			if (p->at == p->now)
 				hold(p, p->now + 1, SIM_CAUSE_DTB);
 			hold(p, p->at + p->machine.dtb_cycles, SIM_CAUSE_DTB);
@@ -214,7 +217,7 @@ static void hold_memory(struct sim_pipeline *p, struct sim_insn *insn,
 	}
 }
 
-/* When the result of a load is there, and why so late */
+/* Compute the cycle when the result of a load is available, and the causes of its delay */
 static void load_result(struct sim_pipeline *p, struct sim_insn *insn, struct sim_register *r,
 			const struct sim_access *accesses, uint32_t count)
 {
@@ -242,7 +245,7 @@ static uint64_t draw(struct sim_pipeline *p, uint32_t below)
 	return p->random % below;
 }
 
-/* How long a division takes depends on its operands, which we don't see: by chance. */
+/* The time of a division depends on its operands, which the simulator does not know: draw it. */
 static uint32_t extra_cycles(struct sim_pipeline *p, uint8_t kind)
 {
 	uint32_t least = p->machine.latency[kind], most = p->machine.latency_max[kind];
@@ -250,7 +253,7 @@ static uint32_t extra_cycles(struct sim_pipeline *p, uint8_t kind)
 	return most > least ? (uint32_t)draw(p, most - least + 1) : 0;
 }
 
-/* A base register that an access moves on comes from the adder, not from memory. */
+/* A base register that the access updates comes from the adder, not from memory. */
 static void base_moves(struct sim_pipeline *p, const struct sim_op *op)
 {
 	uint64_t next = p->at + 1;
@@ -317,7 +320,7 @@ static void control(struct sim_pipeline *p, struct sim_insn *insn, uint64_t next
 	}
 }
 
-/* The cycles since the last issue were this instruction's. */
+/* Charge the cycles since the last issue to this instruction. */
 static void charge(struct sim_pipeline *p, struct sim_insn *insn, bool slotted)
 {
 	uint64_t cycle = p->now + 1;
@@ -350,7 +353,7 @@ static void issue(struct sim_pipeline *p, const struct sim_insn *insn, bool fit)
 	p->stored |= stores(insn->op.kind);
 }
 
-/* Whether a store issued just so many cycles ago that no load can issue now. */
+/* Return true if a store issued machine.store_load cycles ago, so that no load can issue now. */
 static bool behind_store(const struct sim_pipeline *p)
 {
 	uint64_t distance = p->machine.store_load;

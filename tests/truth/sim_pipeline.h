@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * In-order issue. Of each instruction of the stream it works out the cycle in which it
- * issues; the cycles since the one before issued, it has been at the head of the queue,
- * and each of them has one cause, the first of these that was still to come to an end:
+ * In-order issue. The pipeline computes the cycle in which each instruction of the stream issues.
+ * During the cycles since the previous issue, the instruction was at the head of the queue. Each of
+ * these cycles has one cause, the first of these conditions that still held:
  *
- *  1. it had not been fetched: a branch that was not foreseen, the bubble behind one that
- *     was, ITB, I-cache
- *  2. its last operand was not there: the producer's known latency first, then the DTB
- *     miss, the D-cache miss or the slow division that the producer had
- *  3. its unit was busy, or (machines whose DTB misses trap) the DTB did not know its page
- *  4. no miss could begin, the write buffer was full, or a barrier waited for it
+ * 1. The instruction had not been fetched, because of a mispredicted branch, the bubble after a
+ *    correctly predicted one, the ITB or the I-cache.
+ * 2. Its last operand was not available. That is due to the producer's known latency first, then to
+ *    the producer's DTB miss, D-cache miss or slow division.
+ * 3. Its unit was busy, or (machines whose DTB misses trap) the DTB did not contain its page.
+ * 4. No miss could begin, the write buffer was full, or a barrier waited for it.
  *
- * The last of its cycles is that in which it issues. One that issues with the instruction
- * before it has none.
+ * The last of its cycles is the one in which it issues. An instruction that issues together with
+ * the previous one has no cycle.
  */
 #ifndef DCPI_TESTS_SIM_PIPELINE_H
 #define DCPI_TESTS_SIM_PIPELINE_H
@@ -21,20 +21,23 @@
 #include "tests/truth/sim_predictor.h"
 #include "tests/truth/sim_sampler.h"
 
-/** struct sim_access - an instruction touches memory. */
+/** struct sim_access - a memory access of an instruction. */
 struct sim_access {
 	uint64_t address;
 	uint32_t insn;
 };
 
-/** struct sim_register - cycles: until @fixed by latency, then by @causes, to the end of all. */
+/**
+ * struct sim_register - time of a register's value: a known latency lasts until @fixed, then
+ * @causes[0] until @middle, then @causes[1] until @ready.
+ */
 struct sim_register {
-	uint64_t quick; /* for branches on it */
+	uint64_t quick; /* when branches can test it */
 	uint64_t fixed;
 	uint64_t middle;
 	uint64_t ready;
 	uint8_t causes[2];
-	bool loaded; /* reaches addresses a cycle earlier than others do, by need */
+	bool loaded; /* used as an address, it is available a cycle earlier than other results */
 };
 
 enum sim_unit {
@@ -49,7 +52,7 @@ enum sim_unit {
 #define SIM_RECENT 8 /* cycles for which stores are remembered */
 
 /**
- * struct sim_pipeline - @now: cycle of the last issue, and with it all cycles so far;
+ * struct sim_pipeline - @now: cycle of the last issue, which is also the number of cycles so far;
  * the rest is private
  */
 struct sim_pipeline {
@@ -82,9 +85,9 @@ int sim_pipeline_init(struct sim_pipeline *pipeline, const struct sim_machine *m
 		      struct sim_samplers *samplers);
 
 /**
- * sim_pipeline_step() - one instruction
- * @next:     address of the one behind it
- * @accesses: what it did to memory
+ * sim_pipeline_step() - issue one instruction
+ * @next:     address of the following instruction
+ * @accesses: its memory accesses
  */
 void sim_pipeline_step(struct sim_pipeline *pipeline, struct sim_insn *insn, uint64_t next,
 		       const struct sim_access *accesses, uint32_t count);

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Truth: how long each instruction of a program takes on an in-order machine, and why. A
- * plugin for QEMU's user mode that lets the program's instructions, in the order they are
- * executed, run through a simulated pipeline (sim_pipeline.h):
+ * Reference timing: how long each instruction of a program takes on an in-order machine, and why. A
+ * plugin for QEMU's user mode that feeds the executed instructions, in order, into a simulated
+ * pipeline (sim_pipeline.h):
  *
  *	qemu-alpha -plugin build/tests/sim_plugin.so,out=FILE[,edges=FILE]
  *		[,machine=NAME][,budget=SAMPLES:SEED|,sample=PERIOD:SEED]...[,NUMBER=VALUE]...
- *PROGRAM
+ *	PROGRAM
  *
- *   out      what was found; sim_report.h has the format
- *   edges    exact edges, as of count_plugin.c
- *   machine  alpha21164 (of Alpha programs), cortex-a53 (of arm64 programs)
- *   budget   a sampler that takes about so many samples, spread over the run; up to 64
- *   sample   a sampler of a mean period in cycles, a U[60K,64K] for 62000
- *   NUMBER   changes the machine, for example l1d.bytes=16384, latency.load=3
+ * - out: the results; sim_report.h has the format
+ * - edges: exact edges, as from count_plugin.c
+ * - machine: alpha21164 (for Alpha programs), cortex-a53 (for arm64 programs)
+ * - budget: a sampler that takes about SAMPLES samples, spread over the run; up to 64 samplers
+ * - sample: a sampler with a mean period in cycles, a U[60K,64K] for 62000
+ * - NUMBER: changes the machine, for example l1d.bytes=16384, latency.load=3
  *
- * One stream of instructions: the first thread's. Children of fork() write to FILE.PID.
+ * Only the first thread's instructions are simulated. Children of fork() write to FILE.PID.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -32,7 +32,7 @@
 #define ACCESSES 4096
 #define SETTINGS 64
 
-/* A block as QEMU translated it. */
+/* A block that QEMU translated. */
 struct block {
 	struct edge_block *edges;
 	size_t count;
@@ -41,7 +41,7 @@ struct block {
 
 QEMU_PLUGIN_EXPORT int qemu_plugin_version = QEMU_PLUGIN_VERSION;
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* translation */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for the translation callbacks */
 static struct sim_insn *buckets[BUCKETS];
 static size_t insn_total;
 static struct sim_machine machine;
@@ -71,7 +71,7 @@ static void *checked(void *memory)
 	return memory;
 }
 
-/* Code that took the place of other code is another instruction. */
+/* Code that replaced other code at an address is another instruction. */
 static struct sim_insn *insn_get(const struct qemu_plugin_insn *from)
 {
 	uint64_t pc = qemu_plugin_insn_vaddr(from);
@@ -96,7 +96,7 @@ static struct sim_insn *insn_get(const struct qemu_plugin_insn *from)
 	return insn;
 }
 
-/* The block that ran, now that it is known where it went. */
+/* Simulate the block that ran, now that its successor is known. */
 static void run(uint64_t next)
 {
 	uint32_t i, first = 0, last;

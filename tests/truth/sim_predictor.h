@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What a processor believes of branches: two-bit counters (chosen with some history of
- * branches, or none) for conditional ones, a stack of return addresses, and for indirect
- * ones the hint in the instruction or the last target.
+ * Branch prediction. Conditional branches use two-bit counters, selected with some history of
+ * branches or none, and returns use a stack of return addresses. Indirect branches use the hint in
+ * the instruction or the last target.
  */
 #ifndef DCPI_TESTS_SIM_PREDICTOR_H
 #define DCPI_TESTS_SIM_PREDICTOR_H
@@ -18,13 +18,13 @@ struct sim_predictor {
 	uint64_t returns[SIM_RETURNS_MAX];
 };
 
-/** sim_predictor_init() - knows nothing. Return: 0 or -ENOMEM. */
+/** sim_predictor_init() - start without any history. Return: 0 or -ENOMEM. */
 int sim_predictor_init(struct sim_predictor *predictor, const struct sim_machine *machine);
 
 /**
- * sim_predictor_foresees() - whether it knew where an instruction goes; then it learns
- * @next: where it went; of conditional branches, elsewhere than to the next instruction
- *        means taken
+ * sim_predictor_foresees() - return true if the instruction was predicted correctly; then learn
+ * @next: address of the next executed instruction; a conditional branch was taken if that is not
+ *        the following one
  */
 bool sim_predictor_foresees(struct sim_predictor *predictor, const struct sim_insn *insn,
 			    uint64_t next);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the simulator found, as text; read by truth_file.h:
+ * Results of the simulator as text; truth_file.h reads them:
  *
  *	sim TARGET MACHINE exact|racy
  *	cpu MODEL
@@ -14,13 +14,13 @@
  *	s SAMPLES...
  *	k SAMPLES...
  *
- * Behind an image come its instructions that were executed, by offset in the file (file
- * offset and ELF virtual address hexadecimal, the rest decimal); each line i gives exact
- * executions, exact cycles at the head of the issue queue by cause, and exact events. The
- * lines s and k that follow, if it was ever sampled, give its samples of each sampler:
- * as they were, and one instruction late (the sample falls on the next one executed).
+ * After an image follow its executed instructions, sorted by offset in the file (file offset and
+ * ELF virtual address hexadecimal, the rest decimal). Each line i gives exact executions, exact
+ * cycles at the head of the issue queue by cause, and exact events. If the instruction was ever
+ * sampled, the lines s and k follow, with its samples of each sampler. Line s has the samples as
+ * taken, line k one instruction late (the sample is credited to the next executed instruction).
  *
- * The period of a sampler with a budget is what it was on average.
+ * The period of a sampler with a budget is its average period.
  *
  * "racy": there was a second thread, which was not simulated.
  */
@@ -31,13 +31,13 @@
 
 #include "tests/truth/sim_pipeline.h"
 
-/** struct sim_setting - a changed number, as it was given. */
+/** struct sim_setting - a number that was changed, with the value as text. */
 struct sim_setting {
 	const char *name;
 	const char *value;
 };
 
-/** struct sim_report - @insns: of all images, in any order; gets sorted. */
+/** struct sim_report - @insns: of all images, in any order; sim_report_write() sorts them. */
 struct sim_report {
 	const char *target;
 	bool racy;

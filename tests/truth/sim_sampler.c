@@ -63,7 +63,7 @@ int sim_samplers_add(struct sim_samplers *samplers, uint64_t period, uint64_t bu
 	return 0;
 }
 
-/* Of @of samples that are left to be looked at, @keep are to be kept. */
+/* Selection state: @keep of the @of samples that are still to be considered will be kept. */
 struct lottery {
 	uint64_t of;
 	uint64_t keep;
@@ -83,7 +83,10 @@ static uint32_t kept(struct sim_sampler *sampler, struct lottery *lottery, uint3
 	return good;
 }
 
-/* Forget all but so many samples, by chance; a late one more or less is on its way. */
+/*
+ * Drop all but @keep samples, chosen at random. The number of skidded samples may differ by one, as
+ * the last skidded sample may be pending.
+ */
 static void forget(struct sim_samplers *samplers, uint32_t index, uint64_t keep)
 {
 	struct sim_sampler *sampler = &samplers->list[index];

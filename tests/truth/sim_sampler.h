@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Samples of what is at the head of the issue queue, by several independent samplers at
- * once: each interrupts after a random number of cycles, uniform in a window around its
- * period. Around 62,000 that is DCPI's U[60K,64K]; shorter periods have, in proportion,
- * wider windows, so that loops can't keep step with them.
+ * Samples of the instruction at the head of the issue queue, by several independent samplers at
+ * once. Each interrupts after a random number of cycles, uniform in a window around its period. A
+ * period of 62,000 has DCPI's window U[60K,64K]. Shorter periods have relatively wider windows, so
+ * that loops cannot be in phase with them.
  *
- * A sampler may have a budget instead of a period: it begins with a short period, and
- * whenever it has twice its budget, forgets half of its samples, as chance will have it, and
- * doubles the period; in the end it forgets so many that the rest is at most the budget and
- * the cycles are that many times a whole period. So short programs give as many samples as
- * long ones.
+ * A sampler may have a budget instead of a period. It begins with a short period. Whenever it has
+ * twice its budget, it drops a random half of its samples and doubles the period. In the end it
+ * drops more samples, until their number is at most the budget and times the (whole) period gives
+ * the number of cycles. So short programs yield as many samples as long ones.
  */
 #ifndef DCPI_TESTS_SIM_SAMPLER_H
 #define DCPI_TESTS_SIM_SAMPLER_H
@@ -32,8 +31,8 @@ struct sim_sampler {
 };
 
 /**
- * struct sim_samplers - @next: first cycle to be sampled; @late: samples to be skidded;
- * @sampled: instructions that have samples
+ * struct sim_samplers - @next: first cycle to be sampled; @late: samples to be credited to the next
+ * instruction; @sampled: instructions that have samples
  */
 struct sim_samplers {
 	struct sim_sampler list[SIM_SAMPLERS_MAX];
@@ -48,21 +47,21 @@ struct sim_samplers {
 void sim_samplers_init(struct sim_samplers *samplers);
 
 /**
- * sim_samplers_add() - before the first cycle
- * @period: in cycles; @budget: samples wanted; one of them is 0
+ * sim_samplers_add() - add a sampler, before the first cycle
+ * @period: in cycles; @budget: number of samples; one of them is 0
  *
- * Return: 0; -EINVAL; -E2BIG: too many.
+ * Return: 0; -EINVAL; -E2BIG: too many samplers.
  */
 int sim_samplers_add(struct sim_samplers *samplers, uint64_t period, uint64_t budget,
 		     uint64_t seed);
 
-/** sim_samplers_take() - @insn is at the head up to and with cycle @until >= @next. */
+/** sim_samplers_take() - @insn is at the head up to and including cycle @until >= @next. */
 void sim_samplers_take(struct sim_samplers *samplers, struct sim_insn *insn, uint64_t until);
 
-/** sim_samplers_skid() - @insn comes behind one that was sampled. */
+/** sim_samplers_skid() - @insn follows a sampled instruction. */
 void sim_samplers_skid(struct sim_samplers *samplers, struct sim_insn *insn);
 
-/** sim_samplers_end() - after @cycles in all: keep to budgets, and say what periods were. */
+/** sim_samplers_end() - finish after @cycles: reduce samples to budgets, set average periods. */
 void sim_samplers_end(struct sim_samplers *samplers, uint64_t cycles);
 
 #endif

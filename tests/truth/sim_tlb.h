@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A fully associative TLB whose entries are replaced in the order they came. */
+/* A fully associative TLB with FIFO replacement. */
 #ifndef DCPI_TESTS_SIM_TLB_H
 #define DCPI_TESTS_SIM_TLB_H
 
@@ -9,7 +9,7 @@
 #define SIM_TLB_GUESSES 256
 
 /**
- * struct sim_tlb - @pages: page numbers + 1; @guesses: where each page was last seen, by
+ * struct sim_tlb - @pages: page numbers + 1; @guesses: the entry where each page was seen last, by
  * its low bits
  */
 struct sim_tlb {
@@ -20,10 +20,10 @@ struct sim_tlb {
 	uint16_t guesses[SIM_TLB_GUESSES];
 };
 
-/** sim_tlb_init() - empty. @page_bytes: a power of two. Return: 0 or -ENOMEM. */
+/** sim_tlb_init() - make an empty TLB. @page_bytes: a power of two. Return: 0 or -ENOMEM. */
 int sim_tlb_init(struct sim_tlb *tlb, uint32_t entries, uint32_t page_bytes);
 
-/** sim_tlb_access() - Return: whether the page was there; now it is. */
+/** sim_tlb_access() - look up a page, and add it if it is missing. Return: true if it was there. */
 bool sim_tlb_access(struct sim_tlb *tlb, uint64_t address);
 
 void sim_tlb_deinit(struct sim_tlb *tlb);

@@ -23,7 +23,7 @@ static void retire(struct sim_write_buffer *buffer, uint64_t now)
 	}
 }
 
-/* Something comes behind the youngest entry: it lingers no longer. */
+/* Another entry follows the youngest one, which therefore stops lingering. */
 static void hurry(struct sim_write_buffer *buffer, uint64_t now)
 {
 	struct sim_write *last = entry(buffer, buffer->count - 1);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Stores on their way out: entries of one aligned block each, written in order, one at a
- * time. An entry begins to be written when another one comes behind it, or after it has
- * lingered; until then, stores to its block join it.
+ * The write buffer: entries of one aligned block each, written in order, one at a time. Writing an
+ * entry begins when another entry follows, or after a time of lingering; until then, stores to its
+ * block are merged into it.
  */
 #ifndef DCPI_TESTS_SIM_WRITE_BUFFER_H
 #define DCPI_TESTS_SIM_WRITE_BUFFER_H
 
 #include "tests/truth/sim_machine.h"
 
-/** struct sim_write - @begins, @done: cycles; of the youngest, as if nothing comes behind it. */
+/** struct sim_write - @begins, @done: cycles; for the youngest, assuming that no entry follows. */
 struct sim_write {
 	uint64_t block;
 	uint64_t begins;
@@ -29,17 +29,19 @@ struct sim_write_buffer {
 
 void sim_write_buffer_init(struct sim_write_buffer *buffer, const struct sim_machine *machine);
 
-/** sim_write_buffer_joins() - whether a store at a cycle goes into an entry that is there. */
+/**
+ * sim_write_buffer_joins() - return true if a store at cycle @now is merged into an existing entry.
+ */
 bool sim_write_buffer_joins(struct sim_write_buffer *buffer, uint64_t address, uint64_t now);
 
-/** sim_write_buffer_free_at() - Return: the cycle, @now at the earliest, when there is room. */
+/** sim_write_buffer_free_at() - Return: the first cycle, @now or later, with a free entry. */
 uint64_t sim_write_buffer_free_at(struct sim_write_buffer *buffer, uint64_t now);
 
-/** sim_write_buffer_add() - an entry that takes @cost cycles to write; there is room. */
+/** sim_write_buffer_add() - add an entry that takes @cost cycles to write; there must be room. */
 void sim_write_buffer_add(struct sim_write_buffer *buffer, uint64_t address, uint64_t now,
 			  uint32_t cost);
 
-/** sim_write_buffer_empty_at() - Return: when all is written, if it is told to hurry. */
+/** sim_write_buffer_empty_at() - Return: the cycle when all is written if no entry lingers. */
 uint64_t sim_write_buffer_empty_at(struct sim_write_buffer *buffer, uint64_t now);
 
 #endif

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# How often each instruction runs, exactly: see count_plugin.c. Why it takes how
-# long, on machines that we simulate: see sim_plugin.c. Run on the build machine,
-# whatever is built.
+# Exact execution counts of instructions: see count_plugin.c. Their times on simulated machines,
+# with causes: see sim_plugin.c. These plugins are built for and run on the build machine,
+# independent of the target architecture.
 HOST_CC ?= gcc
 COUNT_PLUGIN := build/tests/count_plugin.so
 KERNEL_PLUGIN := build/tests/kernel_plugin.so

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* AES-128 in counter mode, a byte at a time as FIPS 197 writes it. */
+/* AES-128 in counter mode, byte by byte as in FIPS 197. */
 #include <string.h>
 
 #include "tests/truth/programs/program.h"
@@ -18,7 +18,7 @@ static uint8_t rotate(uint8_t x, int n)
 	return (uint8_t)(x << n | x >> (8 - n));
 }
 
-/* By walking the field with a generator and its inverse */
+/* Compute the S-box by walking the field with a generator and its inverse. */
 static void sbox_make(void)
 {
 	uint8_t p = 1, q = 1;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Hashes with all rounds unrolled: large basic blocks, several of them in turn. */
+/* Hashes with all rounds unrolled: large basic blocks, several of them in sequence. */
 #include <string.h>
 
 #include "tests/truth/programs/program.h"
@@ -67,7 +67,7 @@ __attribute__((noipa)) static void chacha(uint32_t out[WORDS], const uint32_t in
 		STEP(f, b, c, d, a, n, 19);                                                        \
 	} while (0)
 
-/* In the manner of Rivest's MD4 */
+/* Similar to Rivest's MD4 */
 __attribute__((noipa)) static void digest(uint32_t state[4], const uint32_t x[WORDS])
 {
 	uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
@@ -90,7 +90,7 @@ __attribute__((noipa)) static void digest(uint32_t state[4], const uint32_t x[WO
 	state[3] += d;
 }
 
-/* Sums of bits by a multiplication, and by folding, as the words will have it */
+/* Population counts, by a multiplication or by folding, depending on the data */
 __attribute__((noipa)) static uint32_t weigh(const uint32_t words[WORDS])
 {
 	uint32_t sum = 0;

@@ -2,7 +2,7 @@
 /* A B-tree: random insertions, then look-ups. */
 #include "tests/truth/programs/program.h"
 
-#define KEYS 15 /* of a node, at most; odd */
+#define KEYS 15 /* maximum per node; odd */
 #define N 60000
 
 struct node {

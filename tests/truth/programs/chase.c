@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Walks a random cycle through more memory than caches hold, and a short one. */
+/* Walk a random cycle through more memory than caches hold, and a short one. */
 #include "tests/truth/programs/program.h"
 
 #define LONG 60000

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Fast Fourier transform, radix 2, there and back. */
+/* Fast Fourier transform, radix 2, forward and inverse. */
 #include "tests/truth/programs/program.h"
 
 #define BITS 12
@@ -7,7 +7,7 @@
 
 static double re[N], im[N], cosines[N / 2], sines[N / 2];
 
-/* Rotations by halving angles from pi: no libm needed */
+/* Compute the rotations by halving angles, starting from pi; no libm needed */
 static void tables(void)
 {
 	double c[BITS + 1] = {-1, 0}, s[BITS + 1] = {0, 1};

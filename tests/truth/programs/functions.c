@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* 512 functions, called in an order by chance: more code than an I-cache holds. */
+/* 512 functions, called in random order: more code than an I-cache holds. */
 #include "tests/truth/programs/program.h"
 
 #define BODY(n)                                                                                    \
@@ -20,7 +20,7 @@
 #define BODY64(n)                                                                                  \
 	BODY8(n##0)                                                                                \
 	BODY8(n##1) BODY8(n##2) BODY8(n##3) BODY8(n##4) BODY8(n##5) BODY8(n##6) BODY8(n##7)
-/* Octal digits behind a one */
+/* The numbers are octal digits after a one. */
 BODY64(10)
 BODY64(11)
 BODY64(12)
@@ -49,7 +49,7 @@ int main(int argc, char **argv)
 	while (calls-- > 0) {
 		uint32_t a = program_random(&seed) % 512, b = program_random(&seed) % 512;
 
-		x = functions[a < b ? a : b](x, table); /* low ones more often */
+		x = functions[a < b ? a : b](x, table); /* low indexes more often */
 		sum = sum * 31 + x;
 	}
 	return program_end(sum);

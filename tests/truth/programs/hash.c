@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Counts words of a generated text in a hash table with chains. */
+/* Count the words of a generated text in a hash table with chains. */
 #include <string.h>
 
 #include "tests/truth/programs/program.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Huffman's code of a text: tree by a heap, encoding, decoding. */
+/* Huffman coding of a text: a tree built with a heap, encoding, decoding. */
 #include <string.h>
 
 #include "tests/truth/programs/program.h"

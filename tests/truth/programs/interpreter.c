@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A byte-code machine that looks for primes: one big switch. */
+/* A byte-code machine that searches for primes: one big switch. */
 #include "tests/truth/programs/program.h"
 
 enum op {
@@ -32,7 +32,7 @@ static int32_t emit(enum op op, int32_t operand)
 	return length - 1;
 }
 
-/* prime(n in 0): 1 unless d in 1 divides it */
+/* prime(n in 0): return 1 unless some d in 1 divides n */
 static int32_t assemble_prime(void)
 {
 	int32_t start = length, loop, last, no;
@@ -66,7 +66,7 @@ static int32_t assemble_prime(void)
 	return start;
 }
 
-/* for (n = 2; n < limit; n++) if (prime(n)) emit n; Return: where it begins. */
+/* for (n = 2; n < limit; n++) if (prime(n)) emit n; Return: the start address. */
 static int32_t assemble(int32_t limit)
 {
 	int32_t prime = assemble_prime(), start = length, loop, end, next;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Writes a document of JSON, and parses it into a tree. */
+/* Write a JSON document, and parse it into a tree. */
 #include <string.h>
 
 #include "tests/truth/programs/program.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Splits generated C into tokens: a state machine in one switch. */
+/* Split generated C into tokens: a state machine in one switch. */
 #include "tests/truth/programs/program.h"
 
 #define BYTES 250000

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Lempel-Ziv compression with hash chains, and back. */
+/* Lempel-Ziv compression with hash chains, and decompression. */
 #include <string.h>
 
 #include "tests/truth/programs/program.h"

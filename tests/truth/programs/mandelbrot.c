@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The Mandelbrot set, and the steps that points take to leave it. */
+/* The Mandelbrot set, and the number of steps until points leave it. */
 #include "tests/truth/programs/program.h"
 
 #define WIDE 120
@@ -35,7 +35,7 @@ int main(int argc, char **argv)
 			for (int x = 0; x < WIDE; x++)
 				histogram[steps(x * 3.0 / WIDE - 2.25, y * 2.5 / HIGH - 1.25)]++;
 	}
-	/* Rounding differs with fused operations: only what is far from the border */
+	/* Use only points far from the border, since fused operations round differently. */
 	for (int i = 0; i < 8; i++)
 		sum = sum * 31 + histogram[i];
 	return program_end(sum);

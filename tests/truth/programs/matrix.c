@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Product of dense matrices, plain and in tiles. */
+/* Product of dense matrices, plain and tiled. */
 #include "tests/truth/programs/program.h"
 
 #define N 96

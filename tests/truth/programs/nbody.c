@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Planets under gravitation. The checksum is of few digits: sums differ in the last ones. */
+/* Planets under gravitation. The checksum has few digits, since sums differ in the last ones. */
 #include "tests/truth/programs/program.h"
 
 #define BODIES 8

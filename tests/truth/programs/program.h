@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the programs of the truth harness share. Each of them is a small, well-known
- * computation, does always the same, and prints a checksum, which is the same on every
- * architecture. The first argument, if any, is how often to do it.
+ * Common code of the programs of the truth harness. Each is a small, well-known computation, is
+ * deterministic, and prints a checksum that is equal on every architecture. The first argument, if
+ * any, is the number of repetitions.
  */
 #ifndef DCPI_TESTS_TRUTH_PROGRAM_H
 #define DCPI_TESTS_TRUTH_PROGRAM_H
@@ -19,13 +19,13 @@ static inline uint32_t program_random(uint64_t *state)
 	return (uint32_t)(*state >> 33);
 }
 
-/** program_rounds() - how often to do it. */
+/** program_rounds() - return the number of repetitions. */
 static inline unsigned int program_rounds(int argc, char **argv, unsigned int rounds)
 {
 	return argc > 1 ? (unsigned int)strtoul(argv[1], NULL, 10) : rounds;
 }
 
-/** program_allocate() - memory, zeroed, or the end. */
+/** program_allocate() - allocate zeroed memory, or end the program. */
 static inline void *program_allocate(size_t count, size_t bytes)
 {
 	void *memory = calloc(count, bytes);

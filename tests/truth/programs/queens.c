@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* All ways to put queens on a board, by bits and by arrays. */
+/* All placements of queens on a board, with bit masks and with arrays. */
 #include "tests/truth/programs/program.h"
 
 static uint64_t by_bits(uint32_t all, uint32_t columns, uint32_t left, uint32_t right)

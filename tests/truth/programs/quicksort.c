@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Quicksort with the median of three, insertion sort for what is small. */
+/* Quicksort with the median of three, and insertion sort for small parts. */
 #include "tests/truth/programs/program.h"
 
 #define N 200000

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Regular expressions by backtracking (Kernighan and Pike's, with classes), over lines. */
+/* Regular expressions by backtracking (Kernighan and Pike's, with classes), applied to lines. */
 #include "tests/truth/programs/program.h"
 
 #define LINES 3000

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Sparse matrix times vector (rows compressed), and the power method. */
+/* Sparse matrix times vector (compressed rows), and the power method. */
 #include "tests/truth/programs/program.h"
 
 #define ROWS 8000

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* String functions, as a libc without assembly has them. */
+/* String functions, as in a libc without assembly. */
 #include "tests/truth/programs/program.h"
 
 #define TEXT 60000

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# How often each word occurs, and sums of numbers.
+# Count the occurrences of each word, and sum numbers.
 {
 	for (i = 1; i <= NF; i++) {
 		if ($i ~ /^[0-9]+$/)

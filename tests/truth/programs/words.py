@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Words of a text by length, and the pairs that follow each other most often."""
+"""Count the words of a text by length, and list the most frequent pairs of successive words."""
 import sys
 
 lengths = {}
