@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* LZ77 with hash chains, Huffman codes, move-to-front and run lengths; and all the way back. */
+/* LZ77 with hash chains, Huffman codes, move-to-front and run lengths; and decompression. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -115,7 +115,7 @@ static size_t unpack(size_t bytes)
 	return out;
 }
 
-/* Bits that Huffman's codes would take. */
+/* Return the number of bits of the Huffman-coded data. */
 static uint64_t huffman(const uint8_t *data, size_t bytes)
 {
 	uint64_t weight[512] = {0}, total = 0;

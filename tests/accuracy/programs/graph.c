@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Shortest paths with a heap, breadth-first search, union-find, all pairs: memory and branches. */
+/* Memory and branches: shortest paths with a heap, breadth-first search, union-find, all pairs. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Hashing: CRC, FNV, a table with chains and one with open addresses, words counted. */
+/* Hashing: CRC, FNV, a table with chains and one with open addressing, counted words. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A parser by recursive descent with allocation, a printer, and a search tree of the keys. */
+/* A recursive-descent parser with allocation, a printer, and a search tree of the keys. */
 #include <ctype.h>
 #include <stdint.h>
 #include <stdio.h>

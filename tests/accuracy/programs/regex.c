@@ -93,7 +93,7 @@ static int wild(const char *p, const char *s)
 	return *s == '\0' || *s == '\n';
 }
 
-/* Lines with an a, later a b or c, later a d. */
+/* Match lines with an a, later a b or c, later a d. */
 static int automaton(void)
 {
 	int state = 0, found = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Backtracking: queens, a sudoku, knapsack and longest common subsequence by tables. */
+/* Backtracking: queens, a sudoku; knapsack and longest common subsequence with tables. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
