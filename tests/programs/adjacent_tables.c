@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tables without a length that code compares with, each followed by a table of the other kind:
- * labels by pointers to procedures, and these by labels.
+ * Tables whose length the code does not check, each followed by a table of the other kind: labels
+ * followed by pointers to procedures, and these followed by labels.
  */
 #include <stdio.h>
 
@@ -28,7 +28,7 @@ struct machine {
 	void *more[2];
 };
 
-/* run() jumps to the first four pointers only; step() calls the next three. */
+/* run() jumps through the first four pointers only; step() calls the next three. */
 static struct machine *shared;
 
 __attribute__((noinline)) static long run(const unsigned char *next)
@@ -58,14 +58,14 @@ end:
 	return v;
 }
 
-/* The call is a jump: this procedure ends with it. */
+/* A tail call: this procedure ends with a jump. */
 __attribute__((noinline)) static long step(const struct machine *machine, unsigned int which,
 					   long v)
 {
 	return machine->steps[which](v);
 }
 
-/* A caller knows which registers these change, with -fipa-ra. */
+/* With -fipa-ra, the caller knows which registers the callees clobber. */
 __attribute__((noinline)) static long sum_of(const unsigned char *program, int count)
 {
 	long a = 1, b = 2, c = 3, d = 4;

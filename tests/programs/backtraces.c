@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Calls, loops, branches, a dense switch, a computed goto and a stub of the linkage table, for the
- * first time and again, libc's own included, with a backtrace at every single instruction
- * (tracer.c). Prints whether all were whole; with an argument, where the others were.
+ * Calls, loops, branches, a dense switch, a computed goto and a PLT stub, executed for the first
+ * time and again, including libc's own, with a backtrace at every single instruction (tracer.c).
+ * Prints if all backtraces were complete; with an argument, also where they were not.
  */
 #include <stdbool.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 void tracer_begin(void);
 void tracer_end(bool where);
 
-/* A leaf, with flags that live across an edge. */
+/* A leaf whose flags are live across an edge. */
 __attribute__((noipa)) static long leaf(long x, long y)
 {
 	if (x > y)
@@ -23,7 +23,7 @@ __attribute__((noipa)) static long leaf(long x, long y)
 	return x ^ (y > 3 ? y : -x);
 }
 
-/* Keeps many registers. */
+/* Needs many callee-saved registers. */
 __attribute__((noipa)) static long wide(long a, long b, long c, long d, long e)
 {
 	long x = leaf(a, b), y = leaf(b, c), z = leaf(c, d), u = leaf(d, e), v = leaf(e, a);
@@ -84,7 +84,7 @@ __attribute__((noipa)) static long deep(int n, long x)
 	return leaf(x, n);
 }
 
-/* Nobody else calls it. */
+/* This procedure is the only caller of the stub. */
 __attribute__((noipa)) static long through_stub(long x)
 {
 	return x ^ getppid();
@@ -95,7 +95,7 @@ int main(int argc, char **argv)
 	long x = 1;
 
 	(void)argv;
-	x = deep(DEPTH, x); /* what happens once has happened */
+	x = deep(DEPTH, x); /* lazy binding and other one-time work is done now */
 	tracer_begin();
 	for (int i = 0; i < 10; i++)
 		x = deep(DEPTH, through_stub(x) & 0xffff);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A process with a jitdump that makes no sense: bad_jitdump.py KIND MS DIRECTORY"""
+"""A process with an invalid jitdump: bad_jitdump.py KIND MS DIRECTORY"""
 import mmap
 import os
 import struct

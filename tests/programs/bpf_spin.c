@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Runs a BPF program, "dcpi_spin", again and again: for so long, and so many times at
- * least, since a busy host may leave a machine little of its time.
+ * Run a BPF program, "dcpi_spin", repeatedly: for MS milliseconds and at least RUNS times, since a
+ * machine on a busy host may get little time.
  *
  *	bpf_spin MS [RUNS]
  *
- * Exit status 77: the kernel does not let us.
+ * Exit status 77: the kernel does not permit it.
  */
 #include <linux/bpf.h>
 #include <stdint.h>

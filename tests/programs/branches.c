@@ -2,8 +2,8 @@
 /*
  * Branches of all kinds: loops of different trip counts, biased and
  * data-dependent conditions, a jump table, indirect calls, recursion, tests of
- * bits and of zero. What it does depends on its argument alone. How often each
- * edge is taken is counted elsewhere (tests/truth/edge_counts.h).
+ * bits and of zero. The behaviour depends only on the argument. Another program
+ * counts how often each edge is taken (tests/truth/edge_counts.h).
  *
  *	branches ROUNDS		about 100,000 instructions each (arm64, -O2)
  */
@@ -12,7 +12,7 @@
 
 #define HOT __attribute__((noinline, noclone, aligned(64)))
 #define NUMBERS 128
-/* What is written so is not turned into a conditional move. */
+/* Keeps the compiler from turning the branch into a conditional move. */
 #define BRANCH(x) __asm__ volatile("" : "+r"(x))
 
 uint64_t hot_trips(uint64_t x, unsigned int many);
@@ -28,7 +28,7 @@ struct link {
 	uint64_t value;
 };
 
-/* Written at run time: what is loaded from here is no constant. */
+/* Written at run time, so that values loaded from here are not constants. */
 static struct link links[NUMBERS];
 
 static uint64_t next(uint64_t x)
@@ -55,7 +55,7 @@ static uint64_t stir(uint64_t x, uint64_t y)
 	return x ^ y;
 }
 
-/* One in 2, 4, 64; a bit; a sign; a comparison of two things that vary. */
+/* One in 2, 4, 64; a bit; a sign; a comparison of two variable values. */
 HOT uint64_t hot_bias(uint64_t x, unsigned int many)
 {
 	uint64_t y = 0;
@@ -210,5 +210,5 @@ int main(int argc, char **argv)
 		x += hot_search(sorted, x, 200);
 		x += hot_list(x, 200);
 	}
-	return x == 0; /* never, but the compiler cannot know */
+	return x == 0; /* never true, but the compiler does not know */
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Instructions that stop a program, with handlers that let it go on behind them. */
+/* Instructions that trap, with signal handlers that let the program continue after them. */
 #define _GNU_SOURCE
 #include <signal.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@ __attribute__((noinline)) static int checked(int n)
 	return n + 1;
 }
 
-/* Others lead to what is behind it. */
+/* Other paths also lead to the instruction after the trap. */
 __attribute__((noinline)) static int joined(int n)
 {
 	if (n < 0)

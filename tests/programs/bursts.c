@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * bursts STRIDE: references to memory that are known, a loop's and a recursion's. Prints
- * the range of each.
+ * bursts STRIDE: known memory references of a loop and of a recursion. Prints the address range of
+ * each.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What profilers of call graphs that apportion time by calls get wrong (gprof): a shared
- * procedure whose cost depends on who calls it, procedures that call each other in a
- * circle, and one that does what it is told to by a pointer.
+ * Cases where call-graph profilers (gprof) fail because they distribute time by numbers of calls.
+ * These are a shared procedure whose cost depends on its caller, mutually recursive procedures, and
+ * a procedure that calls the task that it gets as a pointer.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,18 +33,18 @@ APART static void cheap_caller(void)
 	sink++;
 }
 
-/* One call, nearly all of it. */
+/* One call that does nearly all of the work. */
 APART static void costly_caller(void)
 {
 	shared(1000000);
 	sink++;
 }
 
-/* --- a circle --- */
+/* --- mutual recursion --- */
 
 APART static void even(int depth);
 
-/* Works before it goes round; what it calls does not. */
+/* Works before the recursive call; the callee works in a leaf. */
 APART static void odd(int depth)
 {
 	spin(20000);
@@ -73,7 +73,7 @@ APART static void circle(void)
 	sink++;
 }
 
-/* --- a procedure that gets procedures --- */
+/* --- a procedure with a procedure as parameter --- */
 
 APART static void small_task(void)
 {

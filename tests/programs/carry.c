@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Long numbers: a loop whose carry goes from each turn to the next, and no other flag. Prints
- * a sum.
+ * Long numbers: a loop that carries only the carry flag from each iteration to the next. Prints a
+ * sum.
  */
 #include <stdint.h>
 #include <stdio.h>

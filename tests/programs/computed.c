@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Jumps through tables of labels that are pointers in data: in data that can be written,
- * copied elsewhere, put together while running, differences, lent by another call, looked up
- * by bytes.
+ * Jumps through tables of labels that are pointers in data: in writable data, copied to
+ * another place, built at run time, stored as differences, passed by a caller, or indexed by
+ * bytes.
  */
 #include <stdio.h>
 
@@ -88,7 +88,7 @@ end:
 	return v;
 }
 
-/* All that a byte may be is in the table, and nothing else bounds it. */
+/* The table has an entry for every value of a byte, and no other check bounds the index. */
 __attribute__((noipa)) static long bytes(const unsigned char *next, long v)
 {
 	static const void *const labels[256] = {
@@ -108,7 +108,7 @@ end:
 	return v;
 }
 
-/* The same, and who runs it changes the table. */
+/* The same, and the interpreted code changes the table. */
 __attribute__((noipa)) static long changed(const unsigned char *next, long v)
 {
 	static void *labels[256] = {[0] = &&end, [1 ... 254] = &&add, [255] = &&change};

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program that takes rights away from itself, and then has threads and children:
+ * A program that drops rights, and then starts threads and children:
  *
  *	confined calls	most system calls are refused (EPERM)
  *	confined memory	the address space may hardly grow
  *
- * Prints what they computed.
+ * Prints the results of their computation.
  */
 #include <errno.h>
 #include <linux/audit.h>

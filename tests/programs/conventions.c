@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Procedures that know of each other what becomes of registers: by hand, and by what compilers
- * make of static ones. Prints what they computed; all of it is the same in any copy.
+ * Procedures that depend on how others use registers: written by hand, and static ones as compilers
+ * optimise them. Prints their results, which are the same in any instrumented clone.
  */
 #include <stdio.h>
 
@@ -21,7 +21,7 @@ long joins(long a, long b);
 long joins_by_call(long a, long b);
 long sums(long a, long b);
 
-/* As who knows what would, it changes all that it may. */
+/* Clobbers every register that the ABI permits, as unknown code may do. */
 long world(long a);
 long world(long a)
 {
@@ -39,7 +39,7 @@ long world_of_two(long a, long b)
 	return 100 * a + b;
 }
 
-/* What gcc's -fipa-ra makes use of: leaves that need few registers, called where many are. */
+/* A case for gcc's -fipa-ra: leaves that need few registers, called where many are live. */
 __attribute__((noinline)) static long small_leaf(long a, long b)
 {
 	return a * 7 ^ b;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Coroutines with stacks of their own: each calls depth by depth, and is left in the deepest. */
+/* Coroutines with separate stacks: each calls to some depth, and switches in the deepest call. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <ucontext.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A debugger and its program: the parent puts a breakpoint at the branch of a loop, and counts how
+ * A debugger and its program: the parent sets a breakpoint at the branch of a loop, and counts how
  * often the child reaches it. Prints "N of M".
  */
 #include <errno.h>
@@ -20,8 +20,8 @@
 
 extern const char branch[];
 
-/* ROUNDS iterations of some ten microseconds each. The branch of this loop is executed once in
- * each. */
+/* ROUNDS iterations of some ten microseconds each. The branch of this loop is executed once per
+ * iteration. */
 static void loop(void)
 {
 	__asm__ volatile("	mov %0, %%ecx\n"
@@ -49,7 +49,7 @@ static void poke(pid_t pid, long word)
 		fail("ptrace");
 }
 
-/* Return: whether the child has stopped. */
+/* Return: true if the child has stopped. */
 static int wait_stopped(pid_t pid)
 {
 	int status;
@@ -59,7 +59,7 @@ static int wait_stopped(pid_t pid)
 	return WIFSTOPPED(status);
 }
 
-/* With the instruction in its place again. */
+/* Step with the original instruction restored. */
 static void step_over(pid_t pid, long word, long trap)
 {
 	struct user_regs_struct registers;

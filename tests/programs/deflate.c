@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Has zlib compress the beginning of a file and expand it again. */
+/* Compress the beginning of a file with zlib and decompress it again. */
 #include <stdio.h>
 #include <string.h>
 #include <zlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A function that is chosen while the loader relocates the program, before there are
- * thread-local data.
+ * An ifunc that the loader resolves while it relocates the program, before thread-local data
+ * exist.
  */
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * To be preloaded: while the file FAILING_WRITE is there, nothing can be written at an
- * offset (which is how SQLite writes), as on a file system that has become read-only.
+ * A library to preload: while the file FAILING_WRITE exists, writes at an offset fail (SQLite
+ * writes so), as on a file system that has become read-only.
  */
 #include <errno.h>
 #include <stdlib.h>

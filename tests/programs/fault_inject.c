@@ -7,9 +7,9 @@
  * that it has the same number in each run. tests/faults.py lists the sites of a run and then
  * repeats the run with a fault at each of them.
  *
- *	FAULT_PROGRAM	name of the program that is meant; its children run as they are.
+ *	FAULT_PROGRAM	name of the program to inject faults into; its children run unchanged.
  *	FAULT_LIST	append "SITE KIND FUNCTION" to this file for each site that is reached.
- *	FAULT_SITE	the site that fails, as the list has it.
+ *	FAULT_SITE	the site that fails, as numbered in the list.
  *	FAULT_ERROR	errno, or 0: transfer half of the bytes.
  *	FAULT_ALWAYS	1: after the site has failed, all calls of its kind fail.
  *	FAULT_HIT	create this file when the fault happens.
@@ -78,7 +78,7 @@ static struct {
 static _Atomic uint64_t seen[SITES_MAX];
 static __thread bool busy;
 
-/* Where modules are; a module that is loaded later is looked for when an address is in none. */
+/* Address ranges of modules; re-read for an address in none, as modules may be loaded. */
 static struct module {
 	uintptr_t start;
 	uintptr_t end;
@@ -237,7 +237,7 @@ static enum verdict fault(enum kind kind, const char *function)
 	busy = true;
 	if (config.state == 0)
 		configure();
-	/* After the only failure the stack is of no interest. */
+	/* After the only failure, the call stack no longer matters. */
 	if (config.state == 2 || (config.state == 3 && (config.fired == 0 || config.always))) {
 		if (config.fired == 0)
 			_Unwind_Backtrace(frame_take, &walk);
@@ -332,7 +332,7 @@ EXPORT void *aligned_alloc(size_t alignment, size_t size)
 	return fault(KIND_ALLOC, "aligned_alloc") != VERDICT_CALL ? NULL : next(alignment, size);
 }
 
-/* Functions with two to six parameters of plain types. */
+/* Wrap functions with two to six parameters of plain types. */
 #define P(...) (__VA_ARGS__)
 #define WRAP(kind, type, failed, name, parameters, arguments)                                      \
 	EXPORT type name parameters                                                                \
@@ -341,7 +341,7 @@ EXPORT void *aligned_alloc(size_t alignment, size_t size)
 		return fault(kind, #name) != VERDICT_CALL ? (failed) : next arguments;             \
 	}
 /*
- * Timers, signals and other files of the kernel's are transferred as a whole: half of such a
+ * Timers, signals and other special files of the kernel are transferred as a whole: half of such a
  * transfer is an invalid call. They have no file type.
  */
 static bool is_divisible(int fd)

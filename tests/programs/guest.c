@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A library for host.c: called() is counted. With -DFORKS, guest_fork() forks in here. */
+/* A library for host.c: calls of called() are counted. With -DFORKS, guest_fork() forks in here. */
 #include <unistd.h>
 
 static __thread int last;

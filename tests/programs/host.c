@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Loads guest.c in ways that matter to who counts in it: host WAY LIBRARY... What it prints
- * is the same however it is run. Each way calls called() as often as the test knows.
+ * Load guest.c in ways that matter to counters in it: host WAY LIBRARY... The output does not
+ * depend on how the program is run. Each WAY calls called() a number of times that the test knows.
  */
 #include <dlfcn.h>
 #include <pthread.h>
@@ -102,14 +102,14 @@ static int wait_all(void)
 	return sum;
 }
 
-/* Somebody else has all ranges but the last ones. */
+/* Occupy all ranges but the last ones, as another image would. */
 static void crowd(void)
 {
 	struct process_area *area =
 		mmap((void *)PROCESS_AREA_ADDRESS, sizeof(*area), PROT_READ | PROT_WRITE,
 		     MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
 
-	if (area == MAP_FAILED) /* this program is rewritten, too */
+	if (area == MAP_FAILED) /* this program is instrumented, too */
 		area = (struct process_area *)PROCESS_AREA_ADDRESS;
 	if (area->magic == 0) {
 		area->magic = PROCESS_AREA_MAGIC;
@@ -164,7 +164,7 @@ int main(int argc, char **argv)
 		}
 		sum += wait_all();
 	} else if (strcmp(way, "inside") == 0) {
-		/* In the guest; who has forked does not show but there. */
+		/* The fork happens in the guest, and is visible only there. */
 		if (guest.fork() == 0)
 			_exit(guest.call(100) % 50);
 		sum = guest.call(10) + wait_all();
@@ -182,7 +182,7 @@ int main(int argc, char **argv)
 		for (;;)
 			guest.call(1000);
 	} else if (strcmp(way, "many") == 0) {
-		/* More threads than there are blocks, one after the other. */
+		/* More threads than there are blocks, in sequence. */
 		for (int i = 0; i < 100; i++)
 			sum += run_threads(worker, &guest, THREADS);
 	}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program that profiles make faster: an interpreter whose checks nearly never fail, with
- * the code for failures in the way, and helpers that are worth inlining in one of many
- * places. Prints a checksum. interpreter [ROUNDS]
+ * A program that profile-guided optimisation makes faster: an interpreter whose checks rarely fail,
+ * with the failure handling inline, and helpers that are worth inlining at one of many call sites.
+ * Prints a checksum. interpreter [ROUNDS]
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -35,7 +35,7 @@ struct machine {
 	const char *failure;
 };
 
-/* Nobody would inline what has this in it, not knowing that it never runs. */
+/* So large that no compiler inlines code with it, unless it knows that the code never runs. */
 #define TELL(machine)                                                                              \
 	do {                                                                                       \
 		fprintf(stderr, "at %u of %d\n", (machine)->at, CODE);                             \

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Calls that handlers of signals and a deep stack come in between:
+ * Calls interrupted by signal handlers, and calls on a deep stack:
  *
- *	interrupted timer N	N calls of work(), which calls inner() and leaf(), while a
- *				timer's handler makes calls of its own; prints how often
- *	interrupted deep N	N + 1 frames of down(), each of which calls leaf()
+ * - interrupted timer N: N calls of work(), which calls inner() and leaf(), while the
+ *   handler of a timer makes other calls; prints their number
+ * - interrupted deep N: N + 1 frames of down(), which calls leaf() in each
  */
 #include <signal.h>
 #include <stdio.h>

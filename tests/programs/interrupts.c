@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Says that it is ready, then counts SIGINTs until two seconds have passed
- * since the last; exits with their number. (One that comes before the one before
- * it was taken is merged with it by the kernel: rare, never one too many.)
+ * Prints that it is ready, then counts SIGINTs until two seconds have passed since the last one;
+ * the exit status is their number. (The kernel merges a signal with the previous one if that is
+ * still pending: the count may rarely be too low, never too high.)
  */
 #include <signal.h>
 #include <stdio.h>

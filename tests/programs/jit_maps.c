@@ -2,16 +2,16 @@
 /*
  * A JIT compiler with unusual perf maps. Its code counts down; each MS is CPU time.
  *
- * jit_maps big MS N: N procedures are listed, then hot, which runs.
- * jit_maps first MS N: hot is listed, then N others, then hot runs.
- * jit_maps many MS N: N processes run hot at a time, each with a map of its own.
- * jit_maps exec MS: gen_1 runs for MS, gen_2 for 2 MS, gen_3 for 3 MS, in one process by exec.
- * jit_maps rewrite MS N: the same in one program, which writes its map of N other lines again.
- * jit_maps append MS N: the same, but the new lines are appended.
- * jit_maps rename MS N: the same, but the new map replaces the file.
- * jit_maps stale MS: a map lists wrong, then a program without a map runs.
- * jit_maps fork MS: hot runs in a child, while the parent lists other at its address.
- * jit_maps child MS: hot runs in a child, which has no map of its own.
+ * jit_maps big MS N: N procedures are listed, then hot, which runs. jit_maps first
+ * MS N: hot is listed, then N others, then hot runs. jit_maps many MS N: N processes
+ * run hot at a time, each with a separate map. jit_maps exec MS: gen_1 runs for MS,
+ * gen_2 for 2 MS, gen_3 for 3 MS, in one process by exec. jit_maps rewrite MS N: the
+ * same in one program, which rewrites its map with N other lines. jit_maps append MS
+ * N: the same, but the new lines are appended. jit_maps rename MS N: the same, but
+ * the new map replaces the file. jit_maps stale MS: a map lists wrong, then a
+ * program without a map runs. jit_maps fork MS: hot runs in a child, while the
+ * parent lists other at its address. jit_maps child MS: hot runs in a child that has
+ * no map.
  */
 #define _GNU_SOURCE
 #include <stdint.h>
@@ -175,7 +175,7 @@ static void run_stale(char **argv, uint64_t ms)
 
 	list(file, "wrong");
 	fclose(file);
-	/* Longer than the kernel's tick, by which files have times. */
+	/* Longer than the kernel's tick, which is the resolution of file times. */
 	usleep(100000);
 	execl(argv[0], argv[0], "quiet", argv[2], NULL);
 	(void)ms;

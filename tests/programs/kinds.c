@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program whose code is in an image of the kind asked for. All of them spend
- * their time in one procedure, or in two at 70 to 30.
+ * A program whose code is in an image of the requested kind. Each kind spends its time in one
+ * procedure, or in two at 70 to 30.
  *
- *	kinds text MS			in its own text: kinds_spin
- *	kinds unlinked MS		the same, its file unlinked
- *	kinds renamed MS FILE		the same, FILE renamed to its name
- *	kinds memfd MS			the same, executed from a memfd
- *	kinds dlopen MS LIBRARY		in kinds_library of a library
- *	kinds huge MS			in its text, copied to anonymous memory in place
- *	kinds map MS [FILE]		made at run time, told in FILE (/tmp/perf-PID.map):
- *					hot_seventy and hot_thirty
- *	kinds fork MS [FILE]		the same, executed by a child
- *	kinds recycle MS [FILE]		hot_old, then at the same address hot_new
- *	kinds dump MS DIRECTORY		hot_seventy and hot_thirty, told in a jitdump
+ * - kinds text MS: in its own text: kinds_spin
+ * - kinds unlinked MS: the same, its file unlinked
+ * - kinds renamed MS FILE: the same, FILE renamed to its name
+ * - kinds memfd MS: the same, executed from a memfd
+ * - kinds dlopen MS LIBRARY: in kinds_library of a library
+ * - kinds huge MS: in its text, copied to anonymous memory in place
+ * - kinds map MS [FILE]: generated, listed in FILE (/tmp/perf-PID.map):
+ *   hot_seventy and hot_thirty
+ * - kinds fork MS [FILE]: the same, executed by a child
+ * - kinds recycle MS [FILE]: hot_old, then at the same address hot_new
+ * - kinds dump MS DIRECTORY: hot_seventy and hot_thirty, listed in a jitdump
  *
  * With KINDS_LIBRARY defined it is the library.
  */
@@ -68,8 +68,8 @@ static uint64_t now_ns(clockid_t clock)
 }
 
 /*
- * In the first one for seven parts of the time asked for, in the second for three. A turn
- * is much shorter than a sample's period: of one as long, samples see the same part for long.
+ * Spin in @first for seven tenths of the time, in @second for three tenths. An iteration is much
+ * shorter than a sample's period, since otherwise samples could hit one part for long.
  */
 static void spin(spin_fn first, spin_fn second)
 {
@@ -81,7 +81,7 @@ static void spin(spin_fn first, spin_fn second)
 	}
 }
 
-/* A loop of as many rounds as its argument says, with a distance for both to be one length. */
+/* Write a loop whose argument is its trip count, and return its size in bytes. */
 static size_t code_write(void *at)
 {
 #if defined(__x86_64__)
@@ -144,7 +144,7 @@ static void run_map(const char *path, int forks)
 	spin(code_function(memory), code_function(memory + 4096));
 }
 
-/* Half a time each, with a name that is left in between. */
+/* Half of the time each; the first name stays in the map. */
 static void run_recycle(const char *path)
 {
 	FILE *file = map_file(path);
@@ -206,7 +206,7 @@ static void run_dump(const char *directory)
 	dump_u64(file, now_ns(CLOCK_MONOTONIC));
 	dump_u64(file, 0);
 	fflush(file);
-	/* By this it is noticed. */
+	/* The profiler notices the jitdump by this mapping. */
 	require(mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(file), 0) != MAP_FAILED,
 		"mmap");
 	dump_load(file, memory, bytes, "hot_seventy");
@@ -243,7 +243,7 @@ static void run_dlopen(const char *path)
 #endif
 }
 
-/* As programs do that want their text in huge pages: a copy takes the place of the file. */
+/* As programs do that want their text on huge pages: an anonymous copy replaces the file. */
 static void run_huge(void)
 {
 	uintptr_t page = (uintptr_t)kinds_spin & ~(uintptr_t)4095;

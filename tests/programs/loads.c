@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program that loads libraries in every way, and tells all of its own state that a
- * guest in its process could change. What it prints is the same in each run.
+ * A program that loads libraries in every way, and prints all of its own state that a library in
+ * its process could change. The output is the same in each run.
  *
- *	loads state LIBRARY		descriptors, errno, signals
- *	loads loop LIBRARY N		dlopen and dlclose, again and again
- *	loads threads LIBRARY N		likewise in eight threads
- *	loads fork LIBRARY		in children, and with vfork and exec
- *	loads seccomp LIBRARY		where a system call that dlopen does not need kills
- *	loads swap MS LIBRARY OTHER	time in one, then in the other at the same address
+ * - loads state LIBRARY: descriptors, errno, signals
+ * - loads loop LIBRARY N: dlopen and dlclose, repeatedly
+ * - loads threads LIBRARY N: the same in eight threads
+ * - loads fork LIBRARY: in children, and with vfork and exec
+ * - loads seccomp LIBRARY: a system call that dlopen does not need kills the program
+ * - loads swap MS LIBRARY OTHER: time in one, then in the other at the same address
  */
 #include <dirent.h>
 #include <dlfcn.h>
@@ -31,7 +31,7 @@
 #include <unistd.h>
 
 #define THREADS 8
-/* Times that each of two libraries is loaded. */
+/* Number of times that each of the two libraries is loaded. */
 #define SWAPS 20
 
 typedef uint64_t (*spin_fn)(uint64_t n);
@@ -120,7 +120,7 @@ static void state(const char *path)
 	library_cycle(path);
 	signals_print("after");
 	descriptors_print("after");
-	/* A daemon's way to begin. */
+	/* Start as a daemon does. */
 	fflush(stdout);
 	close(STDIN_FILENO);
 	close(STDOUT_FILENO);
@@ -211,7 +211,7 @@ static void children(const char *path)
 	descriptors_print("parent");
 }
 
-/* Whatever the guest might want, and the loader does not. */
+/* Forbid all system calls that the loader does not need. */
 static void seccomp(const char *path)
 {
 	const int refused[] = {SYS_socket,	   SYS_sendto, SYS_connect,   SYS_clock_gettime,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Loops of many shapes, whose turns the code says or doesn't; for tests/cli_trip_counts.sh.
- * What they do is visible, lest compilers leave them out.
+ * Loops of many shapes, whose trip counts are known from the code or not; for
+ * tests/cli_trip_counts.sh. Their effects are visible, so that compilers do not remove them.
  */
 #include <stddef.h>
 #include <stdint.h>
@@ -160,7 +160,7 @@ static NOINLINE void bubbles(void)
 	}
 }
 
-/* --- not known: these must not be told ------------------------------------------------- */
+/* --- unknown: these must not be reported as known -------------------------------------- */
 
 static NOINLINE void by_argument(unsigned int count)
 {

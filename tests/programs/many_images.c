@@ -2,7 +2,7 @@
 /*
  * many_images FOLDER FIRST COUNT [hold]: create COUNT images in FOLDER, and then map them one after
  * the other. The build-id of each is its number, from FIRST on. The files stay. With "hold" the
- * images stay mapped until the standard input ends.
+ * images stay mapped until the end of the standard input.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -25,7 +25,7 @@
 
 #define HOLD_MAX 16000
 
-/* As little of a shared object as has a build-id. */
+/* The smallest shared object with a build-id. */
 struct image {
 	Elf64_Ehdr header;
 	Elf64_Phdr program;
@@ -73,7 +73,7 @@ static void image_map(const char *folder, uint32_t number, bool hold)
 	close(fd);
 }
 
-/* No process has more mappings than the kernel allows. */
+/* A process cannot have more mappings than the kernel allows, so several processes hold them. */
 static void images_hold(const char *folder, uint32_t first, uint32_t count)
 {
 	int end[2];
@@ -124,7 +124,7 @@ int main(int argc, char **argv)
 		.note = {.n_namesz = 4, .n_descsz = sizeof(image.id), .n_type = NT_GNU_BUILD_ID},
 		.name = "GNU",
 	};
-	/* The kernel dates a change by its last tick: a younger file might be another one. */
+	/* The kernel dates a change by its last tick: so recent a file could still change. */
 	const struct timespec tick = {.tv_nsec = 50000000};
 	uint32_t first, count;
 

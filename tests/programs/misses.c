@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Loops of which one has loads that miss the caches, beside others that are run as often or
- * more: the first path by net variation must be that one's (tests/variation_kernels.sh). With
- * -DPREFETCH its loads are asked for in time, as in Perelman, Chilimbi, Calder, "Variational
- * path profiling", section 5.4.
+ * Loops, one of them with loads that miss the caches, next to other loops that run as often or
+ * more. The first path by net variation must be in the loop with the misses
+ * (tests/variation_kernels.sh). With -DPREFETCH its loads are prefetched, as in Perelman, Chilimbi,
+ * Calder, "Variational path profiling", section 5.4.
  *
  *	misses chase|heap|join [MEGABYTES]
  *
@@ -39,7 +39,7 @@ static void *take(size_t count, size_t bytes)
 	return memory;
 }
 
-/* What every program has too: a loop whose data are in the nearest cache. */
+/* A loop as in every program, whose data are in the L1 cache. */
 static uint64_t steady(uint64_t sum, size_t rounds)
 {
 	static uint32_t table[256];
@@ -51,16 +51,16 @@ static uint64_t steady(uint64_t sum, size_t rounds)
 	return sum;
 }
 
-/* --- a list whose nodes are all over memory --------------------------------- */
+/* --- a list whose nodes are scattered in memory ----------------------------- */
 
 struct node {
 	struct node *next;
-	struct node *ahead; /* six on: known when the list is made */
+	struct node *ahead; /* six nodes on: known when the list is made */
 	uint64_t value;
 	uint64_t rest[5];
 };
 
-/* Some of the list is near, most is far. */
+/* Some of the nodes are close together, most are far apart. */
 static struct node *make_list(size_t count)
 {
 	struct node *nodes = take(count, sizeof(*nodes));
@@ -100,7 +100,7 @@ __attribute__((noinline)) static uint64_t chase(const struct node *node)
 	return sum;
 }
 
-/* --- a heap of pointers to what is compared (vpr's) ------------------------- */
+/* --- a heap of pointers to the compared items (as in vpr) ------------------- */
 
 struct item {
 	uint64_t cost;
@@ -108,7 +108,7 @@ struct item {
 };
 
 struct heap {
-	struct item **all; /* from 1 on */
+	struct item **all; /* indexes start at 1 */
 	size_t count;
 };
 
@@ -167,7 +167,7 @@ struct row {
 };
 
 struct join {
-	struct row *table; /* a power of two of them, some empty: key 0 */
+	struct row *table; /* a power of two of rows, some empty: key 0 */
 	uint64_t mask;
 	uint64_t *probes;
 	size_t probe_count;
@@ -191,7 +191,7 @@ __attribute__((noinline)) static uint64_t probe(const struct join *join)
 #endif
 		while (join->table[at].key != key && join->table[at].key != 0)
 			at = (at + 1) & join->mask;
-		/* A probe waits for the one before, as one that follows pointers does. */
+		/* Each probe depends on the one before, as in code that follows pointers. */
 		sum = (sum ^ join->table[at].value) * 0x100000001b3U;
 		if (sum % 3 == 0)
 			sum += join->table[at].key;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * moved MILLISECONDS [compat]: puts copies in the place of its own text by mremap(), as
- * programs do that want theirs on huge pages, and spins there. What is executed is what
- * it was before. With "compat" (x86-64) by the system call of 32-bit programs.
+ * moved MILLISECONDS [compat]: replace the program's own text by copies with mremap(), as programs
+ * do that want their text on huge pages, and spin there. The executed code is the same as before.
+ * With "compat" (x86-64), use the system call of 32-bit programs.
  *
  * Static, and not position-independent, so that 32 bits hold its addresses.
  */
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define ROUNDS 100000
-#define ALIGNMENT 65536 /* pages have no more */
+#define ALIGNMENT 65536 /* no architecture has larger pages */
 
 static volatile uint64_t total;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What odd_code.S computes. With an argument, what is packed is unpacked first. */
+/* Print the results of odd_code.S. With an argument, packed code is unpacked first. */
 #include <stdio.h>
 
 long outer(long n);

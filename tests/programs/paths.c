@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Ways through procedures, for paths that are counted:
+ * Paths through procedures, for path profiles:
  *
- *	paths recursion	procedures that call themselves and each other, on many ways
- *	paths callbacks	libc calls back, also into the procedure that has called it
- *	paths jumps	longjmp over procedures that are on their way
- *	paths many	a procedure with far more paths than there are words for
- *	paths coroutines	two stacks take turns in one procedure
- *	paths fork	a child goes on on the path that its parent was on
- *	paths signal	a handler calls the procedure that it has interrupted
+ * - paths recursion: procedures that call themselves and each other, on many paths
+ * - paths callbacks: libc calls back, also into the procedure that has called libc
+ * - paths jumps: longjmp over procedures with unfinished paths
+ * - paths many: a procedure with far more paths than fit into its counters
+ * - paths coroutines: two stacks alternate in one procedure
+ * - paths fork: a child continues the path that its parent was on
+ * - paths signal: a handler calls the procedure that it has interrupted
  *
- * Prints what came of it.
+ * Prints their results.
  */
 #include <setjmp.h>
 #include <signal.h>
@@ -61,7 +61,7 @@ NOIPA static long odd(long n)
 	return sum;
 }
 
-/* Calls itself, and often others that may do so. */
+/* Called for recursion, often with callees that recurse as well. */
 static long (*volatile again)(long n);
 
 NOIPA static long helps(long n)

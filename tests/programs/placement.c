@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Hot procedures of many shapes, which run the same instructions every time:
- * nested loops, branches of any probability, a jump table, calls. How often
- * each instruction runs is counted elsewhere, and compared with its samples.
+ * Hot procedures of many shapes, which execute the same instructions in every run: nested loops,
+ * branches of any probability, a jump table, calls. Another program counts how often each
+ * instruction runs, and the samples are compared with that.
  *
  *	placement ROUNDS	about 280,000 instructions each (arm64, -O2)
  */
@@ -118,5 +118,5 @@ int main(int argc, char **argv)
 		x += hot_machine(program, 6000, x);
 		x += hot_caller(x, 5000);
 	}
-	return x == 0; /* never, but the compiler cannot know */
+	return x == 0; /* never true, but the compiler does not know */
 }

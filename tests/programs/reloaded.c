@@ -2,7 +2,7 @@
 /*
  * reloaded SECONDS (of CPU time): two pieces of the code of its file are mapped at one place in
  * rotation, as libraries that are unloaded and loaded. The result of each piece decides a branch of
- * its caller, which always goes the same way: never to never_one nor never_two.
+ * its caller, which always has the same direction: never to never_one nor never_two.
  */
 #include <fcntl.h>
 #include <stdint.h>
@@ -25,7 +25,7 @@ void never(void)
 	abort();
 }
 
-/* So long that most samples are on the way to what decides. */
+/* So long that most samples are on the path to the test. */
 #define WAIT                                                                                       \
 	".rept 8\n"                                                                                \
 	"	imul %rdx, %rdx\n"                                                                       \
@@ -74,7 +74,7 @@ static double now(void)
 	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-/* Link with -static -no-pie: then an address tells where in the file it is. */
+/* Link with -static -no-pie: then an address determines the offset in the file. */
 static void turn(int fd, void *place, const uint8_t *piece, void (*call)(void *, uint64_t))
 {
 	off_t offset = piece - __executable_start;

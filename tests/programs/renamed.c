@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * As daemons do: writes what it is called over its arguments and environment, goes to the
- * root, and has children, which call called() once each.
+ * Like some daemons: overwrites its arguments and environment with its name, changes to the root
+ * folder, and has children, which call called() once each.
  *
  *	renamed N	N children
  */

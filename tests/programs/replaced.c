@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * replaced SECONDS PROGRAM [ARGUMENT]...: many branches at PLACE, then PROGRAM instead. The
- * seconds are CPU time, so that the number of samples is the same on a busy machine.
- * With CONSTANTS, replaced SECONDS (elapsed): at PLACE are constants that look like branches, whose
- * sum is 0 while no breakpoint is in one. Exit status 1: it was not.
+ * replaced SECONDS PROGRAM [ARGUMENT]...: many branches at PLACE, then exec of PROGRAM. The seconds
+ * are CPU time, so that the number of samples is the same on a busy machine. With CONSTANTS,
+ * replaced SECONDS (elapsed): at PLACE are constants that look like branches, whose sum is 0 while
+ * no breakpoint is in one. Exit status 1: the sum was not 0.
  *
  * Link with --section-start=.place=ADDRESS, the same for both, static and not as PIE.
  */

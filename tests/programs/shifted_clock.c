@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * To be preloaded: clocks that somebody sets. The file SHIFTED_CLOCK has two numbers,
- * seconds to add to CLOCK_REALTIME and to CLOCK_BOOTTIME.
+ * A library to preload: shifted clocks. The file SHIFTED_CLOCK has two numbers, seconds to add to
+ * CLOCK_REALTIME and to CLOCK_BOOTTIME.
  */
 #include <stdio.h>
 #include <stdlib.h>

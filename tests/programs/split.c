@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program whose division of time is known: three procedures with the same
- * loop, which take 70, 20 and 10 percent of its iterations. They alternate at
- * a fine grain, so that whatever else the machine does hits all alike, and in
- * rounds of changing length, so that they never fall into step with a sampler.
+ * A program with a known distribution of time: three procedures with the same
+ * loop, which take 70, 20 and 10 percent of its iterations. They alternate at a
+ * fine grain, so that any other load of the machine affects all equally. Their
+ * rounds have varying lengths, so that they are never in phase with a sampler.
  *
  *	split [ROUNDS]		100,000 iterations each, on average
  */
@@ -13,7 +13,7 @@
 #define ITERATIONS_MIN 200
 #define ITERATIONS_SPAN 600
 
-/* The step depends on its own result: time goes with iterations, nothing else. */
+/* Each step depends on its own result, so that time is proportional to iterations. */
 #define PROCEDURE(name)                                                                            \
 	__attribute__((noinline, noclone, aligned(64))) uint64_t name(uint64_t x, unsigned int n); \
 	uint64_t name(uint64_t x, unsigned int n)                                                  \
@@ -39,5 +39,5 @@ int main(int argc, char **argv)
 		x = split_twenty(x, 2 * n);
 		x = split_ten(x, n);
 	}
-	return x == 0; /* never, but the compiler cannot know */
+	return x == 0; /* never true, but the compiler does not know */
 }

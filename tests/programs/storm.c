@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Programs whose samples tell whether they were credited to the right image.
+ * Programs whose samples show if they were credited to the right image.
  *
- * Compiled once for each number (-DIMAGE=N), all at the same addresses. Each has
- * the same row of loops, and only ever runs its own, number IMAGE: a sample in
- * another one's, in its image's profile, is some other program's. With
- * -DIMAGE=-1 it runs none, and its life is that of a library it is linked with
- * (compiled with -DLIBRARY, too). With -DTINY, for -nostdlib, it has two pages and no
- * C library, and knows layout and life alone: where a page fault takes long, as on
- * virtual machines, only such processes can live and die a thousand a second.
+ * Compiled once for each number (-DIMAGE=N), all at the same addresses. Each has the same
+ * sequence of loops, and runs only loop number IMAGE. A sample in another loop, in its
+ * image's profile, belongs to another program. With -DIMAGE=-1 it runs none of them; "life"
+ * then calls a library that it is linked with (compiled with -DLIBRARY, too). With -DTINY,
+ * for -nostdlib, it has two pages and no C library, and knows layout and life only. Where a
+ * page fault takes long, as on virtual machines, only such processes can start and end at a
+ * thousand a second.
  *
- *	storm layout			print how far the loops are apart, their
- *					offset in the file, and in its library's
- *	storm life N			N rounds of the own loop
- *	storm thread N			the same in a thread, whose leader has ended
- *	storm pong COUNT N OTHER	the same, then exec OTHER, COUNT times in all
- *	storm pong-thread COUNT N OTHER	likewise, but it is a thread that execs
- *	storm load COUNT N LIB LIB	dlopen, the library's life, dlclose; by turns
- *	storm run SECONDS JOBS N PROGRAM...
- *					make processes that live one life each, JOBS at
- *					a time, each by a parent of its own; print how many
+ * - storm layout: print the distance of the loops, their
+ *   offset in the file, and in its library's
+ * - storm life N: N rounds of the own loop
+ * - storm thread N: the same in a thread, whose leader has ended
+ * - storm pong COUNT N OTHER: the same, then exec OTHER, COUNT times in all
+ * - storm pong-thread COUNT N OTHER: the same, but a thread calls exec
+ * - storm load COUNT N LIB LIB: alternate: dlopen, life of the library, dlclose
+ * - storm run SECONDS JOBS N PROGRAM...:
+ *   start processes that live one life each, JOBS at
+ *   a time, each by a separate parent; print their number
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -67,7 +67,7 @@ long storm_library_loops(void) __attribute__((weak));
 #if IMAGE >= 0
 void storm_life(unsigned long rounds)
 {
-	/* In numbers: the optimizer must not call it as something else. */
+	/* Computed from numbers, so that the optimizer cannot replace the call. */
 	void (*volatile own)(unsigned long) =
 		(void (*)(unsigned long))(storm_loops + IMAGE * LOOP_BYTES);
 
@@ -116,7 +116,7 @@ static void print(unsigned long number, char end)
 	system_call(SYS_write, 1, (long)at, text + sizeof(text) - at);
 }
 
-/* stack: as the kernel lays it out for a new program: argc, argv */
+/* @stack: the initial stack of a new program: argc, argv */
 __attribute__((used, noreturn)) void storm_tiny(unsigned long *stack)
 {
 	unsigned long rounds = 0;
@@ -149,7 +149,7 @@ static int failed(const char *what)
 	return 1;
 }
 
-/* The next of a pair that exec each other. */
+/* State for the next one of two programs that exec each other. */
 struct pong {
 	char self[PATH_MAX];
 	char count[24];
@@ -199,7 +199,7 @@ static int thread(unsigned long rounds)
 	life = rounds;
 	if (pthread_create(&thread, NULL, life_of_thread, &life) != 0)
 		return failed("pthread_create");
-	syscall(SYS_exit, 0); /* the leader alone */
+	syscall(SYS_exit, 0); /* ends only the leader */
 	return 1;
 }
 
@@ -230,7 +230,7 @@ static double now(void)
 
 static pid_t start(unsigned long number, char *program, char *rounds)
 {
-	/* vfork() mostly, which posix_spawn() is, too: the child uses our memory until it execs. */
+	/* Mostly vfork(), as in posix_spawn(): the child shares the memory until it calls exec. */
 	pid_t pid = number % 32 == 1 ? fork() : vfork();
 
 	if (pid == 0) {
@@ -240,7 +240,7 @@ static pid_t start(unsigned long number, char *program, char *rounds)
 	return pid;
 }
 
-/* One life after the other until time END, counted in *LIVES; the first is program FIRST. */
+/* Run one life after the other until time END, counted in *LIVES; the first is program FIRST. */
 static int parent(double end, unsigned long first, char *rounds, char **programs, int count,
 		  unsigned long *lives)
 {

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The images of tests/programs/storm.c, into STORM_DIR: programs image_N whose
-# life is in themselves, tiny_N likewise but without a C library, user_N whose life
-# is in libstorm_N.so, and load, which has none of its own.
+# Build the images of tests/programs/storm.c in STORM_DIR: programs image_N, which contain their own
+# loops; tiny_N, the same without a C library; user_N, whose loops are in libstorm_N.so; and load,
+# which has no loops.
 #
 #	make -f tests/programs/storm.mk STORM_DIR=DIR [CC=...]
 CC ?= gcc
@@ -31,7 +31,7 @@ $(STORM_DIR)/libstorm_%.so: $(storm_source)
 	@mkdir -p $(@D)
 	@$(CC) $(STORM_CFLAGS) -DIMAGE=$* -DLIBRARY -shared -fPIC -o $@ $<
 
-# The libraries are wanted, too.
+# The libraries are targets, too.
 storm: $(STORM_LIBRARIES:%=$(STORM_DIR)/libstorm_%.so)
 
 $(STORM_DIR)/user_%: $(storm_source) $(STORM_DIR)/libstorm_%.so

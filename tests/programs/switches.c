@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Switches and computed gotos of many shapes, all of whose cases run; for
- * tests/cli_jump_tables.sh. Each case does something else, lest compilers make
- * tables of values.
+ * tests/cli_jump_tables.sh. Each case has a different effect, so that compilers do not make tables
+ * of values.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -186,7 +186,7 @@ static NOINLINE unsigned long tail_calls(unsigned int n, unsigned long value)
 	return value + 5;
 }
 
-/* A table's base is loop invariant, registers are few, values are spilled. */
+/* The base of a table is loop invariant, registers are scarce, values are spilled. */
 static NOINLINE unsigned long machine(const unsigned char *code, unsigned long *stack)
 {
 	unsigned long a = 1, b = 2, c = 3, d = 4, e = 5, f = 6, g = 7;
@@ -252,8 +252,8 @@ stop:
 }
 
 /*
- * Between the cases are calls that do not come back, with other values in the registers: what
- * follows these is only known to be cases when the jump is resolved.
+ * Between the cases are noreturn calls, with other values in the registers: the code after these
+ * calls is only known to be cases when the jump is resolved.
  */
 __attribute__((noipa)) static void complain(FILE *file, const char *text, int n)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Thread-local data that begin with pointers, which the loader relocates, and that are
- * aligned to more than a cache line. Prints what two threads find there.
+ * Thread-local data that begin with pointers, which the loader relocates, and that are aligned to
+ * more than a cache line. Prints the values that two threads find there.
  */
 #include <pthread.h>
 #include <stdint.h>

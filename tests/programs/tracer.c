@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A backtrace at every single instruction: the processor traps after each. It has to come to where
- * main() was called.
+ * Take a backtrace at every single instruction: the processor traps after each. The backtrace must
+ * reach the caller of main().
  */
 #define _GNU_SOURCE
 #include <execinfo.h>
@@ -13,7 +13,7 @@
 #define TRAP_FLAG 0x100
 #define ENOUGH 5000
 #define FRAMES 100
-#define CALLER 2 /* of main(): the last but one, before _start() */
+#define CALLER 2 /* main()'s caller: the second frame from the end, before _start() */
 #define LOST 1000
 
 void tracer_begin(void);
@@ -51,7 +51,7 @@ static void handler(int number, siginfo_t *info, void *context)
 	lost++;
 }
 
-/* Until tracer_end() is called, by main() as well. */
+/* Trace until tracer_end() is called, by main() as well. */
 void tracer_begin(void)
 {
 	struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO};

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A program of three procedures, of which one varies between runs as the environment
- * says, though it does the same work: it follows a chain through a table, and how big
- * the table is decides which cache it is in.
+ * A program of three procedures. One varies between runs depending on the environment, though it
+ * does the same work. It follows a chain through a table, and the size of the table determines the
+ * cache that it is in.
  *
  *	TABLE_KB=N varies [ROUNDS]
  */

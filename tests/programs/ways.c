@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Ways that control takes beside calls and returns, for programs that are rewritten:
+ * Control flow other than calls and returns, for programs that are instrumented:
  *
- *	ways threads N	N threads that call one function a million times in all
- *	ways fork N	N children one after the other, which call it too
- *	ways jump N	longjmp out of three calls, N times
- *	ways goto N	a computed goto's interpreter
- *	ways switch N	a dense switch
- *	ways signal N	a handler that runs N times
- *	ways forever	calls it until killed
- *	ways own	thread-local variables, callbacks of libc
+ * - ways threads N: N threads that call one function a million times in all
+ * - ways fork N: N children one after the other, which call it too
+ * - ways jump N: longjmp out of three calls, N times
+ * - ways goto N: an interpreter with a computed goto
+ * - ways switch N: a dense switch
+ * - ways signal N: a handler that runs N times
+ * - ways forever: calls it until killed
+ * - ways own: thread-local variables, callbacks of libc
  *
- * Prints what came of it.
+ * Prints their results.
  */
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Threads one after the other, each of which calls called() a hundred times.
+ * Sequential threads; each calls called() a hundred times.
  *
  *	workers N	N threads
  */
