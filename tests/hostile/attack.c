@@ -59,7 +59,7 @@ static int file_create(const char *path)
 	return fd;
 }
 
-/* The pipe is closed by the script that started the attack. */
+/* The script that started the attack closes the pipe. */
 static void wait_for_end(void)
 {
 	char byte;
@@ -88,7 +88,7 @@ static void files_map(const char *folder, unsigned long first, unsigned long las
 	}
 }
 
-/* No process has more mappings than the kernel allows. */
+/* The kernel limits the mappings of a process, so several processes hold them. */
 static void files_hold(const char *folder, unsigned long files)
 {
 	int pipe_fds[2], done[2];
@@ -144,7 +144,7 @@ static void sparse_map(const char *folder, unsigned long files)
 	wait_for_end();
 }
 
-/* Neighbours have other offsets, so that the kernel does not join them. */
+/* Adjacent mappings have different offsets, so that the kernel does not merge them. */
 static void many_map(const char *file, unsigned long mappings)
 {
 	int fd = open(file, O_RDONLY | O_CLOEXEC);

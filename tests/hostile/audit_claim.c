@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A process that lies to the audit socket: it claims that another file is mapped where its own
- * code is, computes, and ends.
+ * A process that lies to the audit socket: it claims that another file is mapped at the address of
+ * its own code, computes, and ends.
  *
  *	audit_claim SOCKET PATH BUILD-ID MILLISECONDS
  */

@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A hostile user forges build-ids: of the superuser's program, before and after it runs and before
-# and after the daemon starts; of libc; and shows the superuser's file under another path. The
-# victim's samples and procedures must stay those of the victim's image and path.
+# A hostile user forges build-ids: the build-id of the superuser's program, before and after that
+# runs and before and after the daemon starts, and the build-id of libc. The user also runs the
+# superuser's file under another path. The victim's samples and procedures must stay those of the
+# victim's image and path.
 #
 #	DCPI_BUILD	where the build is (default: build)
 set -u
@@ -22,7 +23,7 @@ socket=$work/dcpid.sock
 : > "$work/empty.conf"
 mkdir "$evil" && chown $attacker "$evil" && mkdir -m 1777 "$public" || exit 1
 
-# program FILE PROCEDURE BUILD-ID [CFLAG...]: spins in one procedure
+# program FILE PROCEDURE BUILD-ID [CFLAG...]: make a program that spins in one procedure
 program()
 {
 	cat > "$work/program.c" <<-C
@@ -46,7 +47,7 @@ program()
 
 as_attacker=(setpriv --reuid $attacker --regid $attacker --clear-groups)
 
-# evil_program NAME PROCEDURE BUILD-ID [CFLAG...]: a file of the attacker's
+# evil_program NAME PROCEDURE BUILD-ID [CFLAG...]: make a file that belongs to the attacker
 evil_program()
 {
 	program "$evil/$1" "${@:2}"
@@ -83,7 +84,7 @@ ${CC:-gcc} -o "$evil/caller" "$work/caller.c" -L"$evil" -Wl,-rpath,"$evil" -lfor
 cp "$work/victim" "$evil/copied"
 chown $attacker:$attacker "$evil/caller" "$evil/copied"
 
-# run VARIABLE CMD...: in the background; sets VARIABLE to the process
+# run VARIABLE CMD...: start the command in the background; sets VARIABLE to the process
 run()
 {
 	local -n run_pid=$1
@@ -94,7 +95,7 @@ run()
 	pids+=("$run_pid")
 }
 
-# sampled PID: it has used enough CPU time for hundreds of samples
+# sampled PID: wait until it has used enough CPU time for hundreds of samples
 sampled()
 {
 	eventually cpu_used "$1" 150
@@ -106,17 +107,18 @@ finish()
 	wait "$@" 2> /dev/null
 }
 
-# in_files PID [CONDITION]: a process's samples in files of this test, and with these columns of image
+# in_files PID [CONDITION]: print the number of a process's samples in files of this test for which
+# the columns of image satisfy the condition
 in_files()
 {
 	sql "$db" "SELECT ifnull(sum(samples), 0) FROM profile JOIN image ON image.id = profile.image
 		WHERE pid = $1 AND (path LIKE '$work/%' OR ${2:-0} OR path LIKE '/private/%') AND ${2:-1}"
 }
 
-# The row of the superuser's program: its build-id alone, and its path.
+# Selects the row of the superuser's program, by its path and its unmodified build-id.
 row="(path = '$work/victim' AND lower(hex(identity)) = '$id')"
 
-# credited NAME PID: at least 99.9 % of a victim's samples are in its own row
+# credited NAME PID: test that at least 99.9 % of a victim's samples are in its own row
 credited()
 {
 	local all good
@@ -131,7 +133,7 @@ credited()
 	fi
 }
 
-# apart NAME PID CONDITION: no sample of an attacker's process is in these rows
+# apart NAME PID CONDITION: test that no sample of an attacker's process is in these rows
 apart()
 {
 	local all wrong
@@ -147,14 +149,14 @@ apart()
 	fi
 }
 
-# procedures PATH: those of the images of a path
+# procedures PATH: print the procedures of the images of a path
 procedures()
 {
 	"$bin/dcpiprof" --db "$db" --image "$1" --csv 2> /dev/null | grep -oE '(victim|evil|tool)_[a-z]+' |
 		sort -u | xargs
 }
 
-# run_bound VARIABLE: the attacker runs the victim's own file under a path in a namespace
+# run_bound VARIABLE: the attacker runs the victim's own file under another path, in a namespace
 run_bound()
 {
 	run "$1" "${as_attacker[@]}" unshare --user --map-root-user --mount \
@@ -162,7 +164,7 @@ run_bound()
 			mount --bind '$work/victim' '$evil/copied' && exec '$evil/copied'"
 }
 
-# attack LABEL: attackers run before, while and after the victim does
+# attack LABEL: attackers run before, during and after the victim's run
 attack()
 {
 	local victim bound forged after caller
@@ -192,7 +194,7 @@ attack()
 	is "$1: the attacker's procedures" "$(procedures "$evil/forged")" evil_spin
 }
 
-# feed NAME: all attacks, with the images' events from there
+# feed NAME: run all attacks, with image events from this source
 feed()
 {
 	local name=$1
@@ -212,7 +214,7 @@ feed()
 	fi
 	attack "$name"
 	daemon_stop
-	# A scan finds the processes that run already.
+	# The daemon finds processes that already run by a scan.
 	run forged "${as_attacker[@]}" "$evil/forged"
 	run victim "$work/victim"
 	starts "$name: a daemon that finds an attacker's row and process" || return

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A rewritten program that runs with more rights than its user's writes no file, wherever the user
-# wants it to, and works as before: set-user-ID and set-group-ID programs, and file capabilities.
-# Rewritten with --allow-setuid it records, and the user does not choose where.
+# A rewritten program that runs with more rights than its user's writes no file to a place that the
+# user chooses, and works as before. Covers set-user-ID and set-group-ID programs, and file
+# capabilities. Rewritten with --allow-setuid, it records, and the user does not choose the place.
 #
 #	DCPI_BUILD	where the build is (default: build)
 set -u
@@ -43,7 +43,7 @@ mkdir -m 755 "$work/bin"
 mkdir -m 1777 "$work/anybody"
 nobody=(setpriv --reuid=65534 --regid=65534 --clear-groups --)
 
-# rewritten FILE OWNER MODE OPTION...
+# rewritten FILE OWNER MODE OPTION...: make the rewritten program FILE
 rewritten()
 {
 	local file=$1 owner=$2 mode=$3
@@ -60,7 +60,7 @@ files()
 		-type f 2> /dev/null | sort -u | wc -l
 }
 
-# stays_silent NAME WANT COMMAND...: the output is WANT, and no file appears
+# stays_silent NAME WANT COMMAND...: test that the output is WANT, and that no file appears
 stays_silent()
 {
 	local name=$1 want=$2
@@ -83,7 +83,7 @@ done
 stays_silent "a child of a set-user-ID program" "5050 1" "${nobody[@]}" "$work/bin/counts" fork
 rewritten "$work/bin/group" 0:0 2755
 stays_silent "set-group-ID" "5050 1" "${nobody[@]}" "$work/bin/group"
-# Another user's program, whose process cannot read its own file in /proc.
+# A program of another user. Its process cannot read its own file in /proc.
 rewritten "$work/bin/other" 1:1 4755
 stays_silent "set-user-ID of another user" "5050 1" "${nobody[@]}" "$work/bin/other"
 if command -v setcap > /dev/null; then
@@ -105,7 +105,7 @@ is "without more rights: works" "$(DCPIX_OUT=$work/anybody/stolen "${nobody[@]}"
 is "without more rights: records where it is told" "$(find "$work/anybody" -name 'stolen.*' \
 	-user 65534 | wc -l)" 1
 
-# With --allow-setuid the place is that of --profile.
+# With --allow-setuid, the folder of --profile is used.
 rm -f "$work"/anybody/*
 rewritten "$work/bin/allowed" 0:0 4755 --allow-setuid
 is "--allow-setuid: works" "$(DCPIX_OUT=$work/anybody/stolen "${nobody[@]}" "$work/bin/allowed")" \

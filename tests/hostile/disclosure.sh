@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# No user gets a file into the image store that this user may not read. The attacks: the path of a
-# program in a root directory of the attacker's own, claims on the audit socket, and running a
-# program that is execute-only. The store may never hold the secret, under any name.
+# No user can bring a file into the image store that this user may not read. The attacks: the path
+# of a program in a root directory that the attacker controls, claims on the audit socket, and
+# running a program that is execute-only. The store may never hold the secret, under any name.
 #
 #	DCPI_BUILD	where the build is (default: build)
 set -u
@@ -21,8 +21,8 @@ marker=SECRET-$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')
 # (The attacker must be faster than the daemon on a busy machine, too.)
 nobody=(nice -n -20 setpriv --reuid=65534 --regid=65534 --clear-groups --)
 
-# program FILE MARKER [CFLAG...]: "FILE MILLISECONDS" computes, "FILE sleep MILLISECONDS" waits; the
-# file has a text in it
+# program FILE MARKER [CFLAG...]: make a program that contains a text. "FILE MILLISECONDS" computes,
+# "FILE sleep MILLISECONDS" waits.
 program()
 {
 	local file=$1 text=$2
@@ -58,7 +58,7 @@ new_build_id()
 	od -An -N20 -tx1 /dev/urandom | tr -d ' \n'
 }
 
-# copies_of FILE: files of the store with these contents
+# copies_of FILE: print the files of the store with the same contents
 copies_of()
 {
 	find "$db-images" -type f -exec cmp -s "$1" {} \; -print 2> /dev/null
@@ -69,8 +69,8 @@ is_copied()
 	[ -n "$(copies_of "$1")" ]
 }
 
-# Files of the store that have the secret, or an unpublished copy that others than its owner may
-# read. The daemon's descriptors lead to copies without a name.
+# Print files of the store that contain the secret, and unpublished copies that other users than the
+# owner may read. The daemon's descriptors lead to copies without a name.
 watch_store()
 {
 	local fd
@@ -93,7 +93,7 @@ watch_begin()
 	watcher=$!
 }
 
-# watch_end NAME
+# watch_end NAME: end the watch, and test that it saw nothing
 watch_end()
 {
 	touch "$work/watched"
@@ -105,7 +105,7 @@ refusals()
 {
 	local count=
 
-	# A busy daemon may let a request expire.
+	# A busy daemon may let a request time out.
 	while [ -z "$count" ] && kill -0 "$daemon_pid"; do
 		count=$(ctl --json status 2> /dev/null |
 			jq -r '[."store.unreadable", ."store.ambiguous", ."store.lost"] | add')
@@ -113,7 +113,7 @@ refusals()
 	echo "${count:-0}"
 }
 
-# attack_until_refused CMD...: runs the attack until the daemon has refused a copy
+# attack_until_refused CMD...: run the attack until the daemon has refused a copy
 attack_until_refused()
 {
 	local before
@@ -128,7 +128,8 @@ attack_until_refused()
 	eventually attack "$@"
 }
 
-# copied_while_running PROGRAM USER-COMMAND...
+# copied_while_running PROGRAM USER-COMMAND...: test that the program is copied while the command
+# runs
 copied_while_running()
 {
 	local file=$1 pid status
@@ -151,8 +152,8 @@ program "$secret" "$marker" -Wl,--build-id="0x$(new_build_id)"
 chmod 700 "$secret"
 ${CC:-gcc} -O1 -I"$top" -o "$work/open/audit_claim" "$top/tests/hostile/audit_claim.c" || exit 1
 
-# In a root directory of the attacker's, at the secret's path: a program with its build-id, and one
-# with another; and a program that starts either of them.
+# In a root directory that the attacker controls, at the secret's path: a program with the secret's
+# build-id, and one with another build-id; also a program that starts either of them.
 jail=$work/jail
 mkdir -p "$jail$work/secret"
 program "$jail$secret" harmless -Wl,--build-id="0x$(build_id "$secret")"
@@ -182,15 +183,15 @@ in_jail()
 	"${nobody[@]}" unshare -Ur chroot "$jail" "$@"
 }
 
-# has_refused COUNT: the daemon has refused more copies than that
+# has_refused COUNT: return true if the daemon has refused more copies than COUNT
 has_refused()
 {
 	[ "$(refusals)" -gt "$1" ]
 }
 
-# The daemon meets a process of the program once, so that it knows the program's identity, and lets
-# the file go again (after two merge intervals). Then each process has ended before the daemon,
-# which is stopped meanwhile, reads its events.
+# The daemon sees a process of the program once, so that it knows the program's identity, and then
+# closes the file (after two merge intervals). The next processes have ended before the daemon,
+# which is stopped meanwhile, reads their events.
 attack_from_jail()
 {
 	local program=$1 before
@@ -223,7 +224,7 @@ attack_default_feed()
 	watch_end "$feed: another root"
 }
 
-# claimed_is_hot: claims until the image of that path has enough samples for a copy, and the daemon
+# claimed_is_hot: claim until the image of that path has enough samples for a copy, and the daemon
 # had the time to make one
 claimed_is_hot()
 {

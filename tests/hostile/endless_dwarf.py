@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""endless_dwarf.py DIR: sections of valid DWARF that takes hours and hundreds of GiB to read.
+"""endless_dwarf.py DIR: write sections of valid DWARF that takes hours and hundreds of GiB to read.
 
 DIR/info has 200,000 compilation units. Each refers to the one list of 65,536 address ranges in
-DIR/ranges, so that a reader meets 13,000,000,000 ranges.
+DIR/ranges, so that a reader has to read 13,000,000,000 ranges.
 """
 import struct
 import sys

@@ -1,7 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Files of the programs are not for every user, with any umask of the user that starts them.
+# Files of the programs are not accessible to every user, with any umask of the user that starts
+# them.
 #
 #	DCPI_BUILD	where the build is (default: build)
 set -u
@@ -13,13 +14,14 @@ db=$work/made/dcpi.db
 daemon=("$bin/dcpid" --source perf --socket "$socket" --config "$work/empty.conf" --db "$db"
 	--merge-interval 1 --drain-interval 100 --image-store "$work/*")
 
-# modes PATH...: each name with its mode
+# modes PATH...: print each name with its mode
 modes()
 {
 	stat -c '%n %a' "$@" | sed "s|^$work/||"
 }
 
-# Paths below $work/made that others than owner and group may use, or the group may write.
+# loose: print paths below $work/made that users other than owner and group can access, or that the
+# group can write.
 loose()
 {
 	find "$work/made" -perm /027 ! -type d ! -type s -print
@@ -58,7 +60,7 @@ is "the control socket is the group's" "$(stat -c %a "$socket")" 660
 daemon_stop TERM
 is "after the end, too" "$(loose)" ""
 
-# dcpirun's are the caller's: the umask may take more away.
+# Files of dcpirun belong to the caller, and the umask may restrict them further.
 mkdir "$work/mine"
 for mask in 000:640 022:640 077:600; do
 	umask "${mask%:*}"

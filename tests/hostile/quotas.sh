@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A user that floods the daemon with image events, images, mappings and files to identify.
+# A user floods the daemon with image events, images, mappings and files to identify.
 #
-#	FEEDS	image feeds to attack (default: perf)
-#	ALL	not empty: the variants too
+#	FEEDS	sources of image events to attack (default: perf)
+#	ALL	not empty: test the variants, too
 set -u
 . "$(dirname "$0")/../hostile_cli.sh"
 hostile_needs

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Files whose parsing crashes or does not end: the report leaves the file out, names it, and is
-# otherwise complete. The process of a report has no privileges.
+# Files that crash their parser or make it loop forever: the report leaves the file out, names it,
+# and is otherwise complete. The process that makes a report has no privileges.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 . tests/daemon_cli.sh
@@ -10,7 +10,7 @@ cd "$(dirname "$0")/../.." || exit 2
 db=$work/run.db
 export XDG_CACHE_HOME=$work/cache LC_ALL=C.UTF-8
 
-# spin NAME: a program with debug information, whose procedure is called NAME
+# spin NAME: make a program with debug information, whose procedure is called NAME
 spin()
 {
 	echo "volatile unsigned long sink;
@@ -28,7 +28,7 @@ objcopy --remove-section .debug_aranges --remove-section .debug_str \
 	--update-section .debug_line="$work/line" --add-section .debug_ranges="$work/ranges" \
 	"$work/hostile"
 
-# samples PROCEDURE: in $db
+# samples PROCEDURE: print its samples in $db
 samples()
 {
 	"$bin/dcpiprof" --db "$db" --csv 2> /dev/null |
@@ -96,7 +96,7 @@ fi
 
 # --- privileges of the process ---------------------------------------------------
 
-# field NAME: of the report's process
+# field NAME: print a field of the status of the report's process
 field()
 {
 	awk -v name="$1:" '$1 == name { print $2 }' "/proc/$report/status"
