@@ -1,31 +1,29 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# From the figures of cost_guest.sh to benchmark lines (tests/bench.h), all in
-# instructions a sample beyond the bare run of the same work:
+# Convert the figures of cost_guest.sh to benchmark lines (tests/bench.h), all in instructions per
+# sample in addition to the bare run of the same work:
 #
-#   sample_cost     floor, dcpi, perf: interrupt, perf core and profiler, until
-#                   the sample is in the database or file; hold: without dcpid
-#   handler_hit     dcpi.ko, drained never, less the floor: loop, of which nearly
-#   handler_miss    all samples hit, and wide, of which nearly all miss
-#   held_misses     how nearly: misses of the samples in that run
-#   daemon_cost     for as long as dcpid's thread ran, what struck it included
-#   interrupt_cost  the rest of dcpi's beyond the floor: the handler, waking, and
-#                   what the kernel tells of processes and mappings
-#   miss_rate       samples that missed, of those that went to the table
-#   data_reduction  samples for each entry that dcpid took
-#   possible_reduction  samples for each different process and address (subject
-#                   process), which is what a table without an end would deliver,
-#                   and for each address alone (address), as if processes were
-#                   one and lived on; of the same work in an interval
-#   samples         in the window that is dcpi's: one merge interval
-#   merge_interval  its length
-#   flush_cost      a flush without samples (instructions, not a sample's)
-#   repeatability   another boot's bare work, in percent more
-#   spread          of the bare work, between the slowest and the fastest unit
-#                   but the first: what a sample's cost may be wrong by (of
-#                   three units or more)
+# - sample_cost: with floor, dcpi and perf the cost of interrupt, perf core and profiler, until the
+#   sample is in the database or file; with hold the same without dcpid
+# - handler_hit, handler_miss: dcpi.ko, never drained, less the floor, in workloads where nearly all
+#   samples hit (loop) or miss (wide)
+# - held_misses: the misses of the samples in that run
+# - daemon_cost: while dcpid's thread ran, including interrupts in that time
+# - interrupt_cost: the rest of dcpi's cost above the floor (the handler, wakeups, and the kernel's
+#   events of processes and mappings)
+# - miss_rate: share of misses of the samples that went to the table
+# - data_reduction: samples per entry that dcpid drained
+# - possible_reduction: samples per different process and address (subject process), which an
+#   unlimited table would achieve, and per address alone (address), as if there were one long-lived
+#   process; for the same work in an interval
+# - samples: samples in dcpi's window, one merge interval
+# - merge_interval: the length of that interval
+# - flush_cost: a flush without samples (instructions, not per sample)
+# - repeatability: difference of the bare work in another boot, in percent
+# - spread: difference of the bare work between the slowest and the fastest unit except the first,
+#   which is the possible error of a sample's cost (for three units or more)
 #
-# Time in which the machine was idle is no cost.
+# Time in which the machine was idle is not a cost.
 
 function report(name, subject, workload, value, unit) {
 	printf "{\"name\": \"%s\", \"subject\": \"%s\", \"workload\": \"%s\", \"value\": %.4g, \"unit\": \"%s\"}\n", \
@@ -36,13 +34,13 @@ function cost(name, subject, workload, value) {
 	report(name, subject, workload, value, "instructions")
 }
 
-# A unit of bare work; the first one may find things that the others do not.
+# Time of a unit of bare work; the first one is excluded, as it may warm up caches for the others.
 function unit(w,    n) {
 	n = units[w, "bare"]
 	return n > 1 ? (at[w, "bare", n] - at[w, "bare", 1]) / (n - 1) : at[w, "bare", 1]
 }
 
-# How long N units of bare work take, and what comes after the last
+# Time of N units of bare work, and of the work after the last one
 function bare(w, n,    measured) {
 	measured = n < units[w, "bare"] ? n : units[w, "bare"]
 	return at[w, "bare", measured] - at[w, "bare", 0] + (n - measured) * unit(w) + \

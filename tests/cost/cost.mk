@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What a sample costs, in instructions, on the arm64 machine that counts them;
-# see cost_guest.sh and cost.awk. With CROSS=arm64 only.
+# Measure the cost of a sample, in instructions, on the arm64 machine that counts them; see
+# cost_guest.sh and cost.awk. With CROSS=arm64 only.
 
 COST_WORKLOADS ?= loop compress database server compiler shell memory kernel
 COST_SYSROOT := build/cache/tools-$(CROSS)
@@ -11,7 +11,7 @@ COST_PAYLOAD := $(OUT)/qemu/cost
 COST_PROGRAMS := meter walk wide
 meter_common := $(qemu_common) lib/u64_map.c
 COST_OUT = build/kmod/floor-$(KMOD_RELEASE)
-# Programs to compile, as the paper's gcc row: each in a process of its own.
+# Programs to compile, as in the paper's gcc row: each in a separate process.
 COST_SOURCES := lib/options.c kmod/core/sample_store.c daemon/image/image_map.c daemon/collect/accumulate.c \
 	db/profile_blob.c tools/base/columns.c
 
@@ -47,7 +47,7 @@ cost-run: cost-payload
 	@QEMU_SYSROOT=$(abspath $(COST_SYSROOT)) tests/cost/cost.sh $(QEMU_RELEASE) $(COST_PAYLOAD) \
 		$(OUT)/qemu/cost-logs $(COST_WORKLOADS) wide
 
-# A table of what the perf core and the kernel's interrupt path execute.
+# A table of the instructions that the perf core and the kernel's interrupt path execute.
 .PHONY: floor-parts-run
 floor-parts-run: cost-payload $(KERNEL_PLUGIN)
 	@QEMU_SYSROOT=$(abspath $(COST_SYSROOT)) tests/cost/floor_parts.sh $(QEMU_RELEASE) \

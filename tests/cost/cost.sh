@@ -1,18 +1,18 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# cost.sh RELEASE PAYLOAD LOGS WORKLOAD...: run cost_guest.sh in the machine that
-# counts instructions, a boot for every workload and subject, and print what
-# cost.awk makes of their figures. Consoles are left in the folder LOGS.
+# cost.sh RELEASE PAYLOAD LOGS WORKLOAD...: run cost_guest.sh in the machine that counts
+# instructions, with a boot for every workload and subject, and print the output of cost.awk for
+# their figures. Consoles are left in the folder LOGS.
 #
-# What has no intervals gets COST_UNITS of work. The bare run's say how many fit
-# into an interval of dcpid's; dcpi gets these, so that a merge weighs what it
-# weighs for users. Bare, they take as long as the units that were measured.
+# Subjects without intervals get COST_UNITS of work. The bare run determines how many units fit into
+# an interval of dcpid, and dcpi gets that number, so that a merge has the same weight as for users.
+# Their bare time is extrapolated from the measured units.
 #
-#   COST_INTERVAL  dcpid's merge interval, default: as it comes, 30 seconds. In a
-#                  shorter one merges weigh more.
+#   COST_INTERVAL  dcpid's merge interval, default: dcpid's default, 30 seconds.
+#                  With a shorter one, merges weigh more.
 #   COST_UNITS     default 5
-#   COST_JOBS      machines at a time, default: as there are CPUs
+#   COST_JOBS      machines at a time, default: the number of CPUs
 set -eu
 
 [ $# -ge 4 ] || { echo "usage: cost.sh RELEASE PAYLOAD LOGS WORKLOAD..." >&2; exit 2; }
@@ -22,12 +22,12 @@ shift 3
 units=${COST_UNITS:-5}
 interval=${COST_INTERVAL:-30}
 
-# figures WORKLOAD SUBJECT
+# figures WORKLOAD SUBJECT: print the figures from the console
 figures() {
 	sed -n 's/\r$//; s/^@tap cost_guest //p' "$logs/$1-$2.log"
 }
 
-# machine SUBJECT WORKLOAD UNITS: all command lines have the same length
+# machine SUBJECT WORKLOAD UNITS: run a machine; all command lines have the same length
 machine() {
 	run=$(printf '%-40s' "cost.run=$1,$2,$3,$interval," | tr ' ' .)
 	"$here/../qemu/run.sh" --arch arm64 --release "$release" --payload "$payload" --cpus 1 \
@@ -39,7 +39,7 @@ machine() {
 	return 1
 }
 
-# What the handler alone costs is taken of the extremes.
+# Print the subjects of a workload. The cost of the handler alone is measured for the two extremes.
 subjects() {
 	case $1 in
 	loop) echo again floor hold perf ;;
@@ -48,7 +48,8 @@ subjects() {
 	esac
 }
 
-# Sampled, work takes longer; dcpid's next flush must not come before the end.
+# Print the number of units that fit. Sampling slows the work down, and dcpid's next flush must not
+# come before its end.
 fitting() {
 	figures "$1" bare | awk -v ms=$((interval * 1000 - 1500)) '
 		$1 == "mark" && $4 != "end" { at[n++] = $5 }
@@ -68,7 +69,7 @@ workload() {
 	return $status
 }
 
-# Called by itself, below
+# The script calls itself, see below.
 if [ "${COST_ONE:-}" = 1 ]; then
 	workload "$1"
 	exit
@@ -77,7 +78,7 @@ rm -rf "$logs"
 mkdir -p "$logs"
 "$here/../qemu/image.sh" arm64 "$release" >/dev/null
 "$here/../qemu/initramfs.sh" arm64 "$logs/initramfs.gz" "$payload" "$here/cost_guest.sh"
-gunzip "$logs/initramfs.gz" # which takes longer in the machine
+gunzip "$logs/initramfs.gz" # decompression takes longer in the machine
 status=0
 printf '%s\n' "$@" | COST_ONE=1 xargs -P "${COST_JOBS:-$(nproc)}" -I WORKLOAD \
 	"$0" "$release" "$payload" "$logs" WORKLOAD || status=1

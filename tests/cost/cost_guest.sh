@@ -1,25 +1,24 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# In the machine that counts instructions: one piece of work under one subject,
-# as the kernel's command line has it: cost.run=SUBJECT,WORKLOAD,UNITS,INTERVAL,.
-# A boot for each, so that all begin alike; cost.sh says what is made of them.
+# Runs in the machine that counts instructions: one workload under one subject, as specified on the
+# kernel's command line: cost.run=SUBJECT,WORKLOAD,UNITS,INTERVAL,. Each subject gets a separate
+# boot, so that all start in the same state; cost.sh evaluates the figures.
 #
 #   bare    nothing else
 #   again   the same
 #   floor   overflow interrupts with a handler that does nothing
-#   hold    dcpi.ko, drained never: handler and perf core
-#   dcpi    dcpi.ko and dcpid as it comes, until the samples are in the database:
+#   hold    dcpi.ko, never drained: handler and perf core
+#   dcpi    dcpi.ko and dcpid with defaults, until the samples are in the database:
 #           in INTERVAL seconds it merges everything once
 #   perf    perf record -a, until the samples are in its file
-#   keys    dcpi.ko, drained and counted by meter: what a table can make of it at best
+#   keys    dcpi.ko, drained and counted by meter: the best that a table can achieve
 #
-# Prints "mark WORKLOAD SUBJECT N" and what meter says after N units, and with
-# "end" for N when the subject is done. Idle time is no cost, and takes none of
-# the host's: so waiting is free.
+# Prints "mark WORKLOAD SUBJECT N" and the output of meter after N units, and with "end" for N when
+# the subject is done. Idle time is not a cost, and takes no time of the host: waiting is free.
 mean=62000
 
-# About half a second each
+# Each unit takes about half a second.
 unit()
 {
 	case $workload in
@@ -45,7 +44,7 @@ repeat()
 	done
 }
 
-# The same as database in one process that lives on, one for each shell
+# The same as database in one long-lived process, one for each shell
 serve()
 {
 	if [ -z "${server:-}" ]; then
@@ -73,7 +72,7 @@ copy()
 	tar cf - -C /lib . | cat
 }
 
-# mark N: $now is the time then
+# mark N: print the counters after N units; sets $now to the time
 mark()
 {
 	meter now "$watched" >/tmp/now
@@ -91,13 +90,13 @@ work()
 	done
 }
 
-# Whatever does not end with the work itself: flush, and $1. Without a daemon
-# the flush fails: so what the command costs is everywhere. The work is another
-# shell's: a fork copies what a shell has in memory, and a wait looks at each of its
-# children, which this one has more of for some subjects than for others.
+# Measure the workload, and then the work that outlasts it: flush, and $1. Without a daemon the
+# flush fails, so that the cost of the command itself is in every figure. Another shell does the
+# work. A fork copies the memory of a shell and a wait looks at each of its children, and this shell
+# has more children with some subjects than with others.
 measure()
 {
-	# The same process ids for all, whoever ran before.
+	# Start with the same process id for each subject, no matter how many processes ran before.
 	echo 10000 >/proc/sys/kernel/ns_last_pid
 	mark 0
 	start=$now
@@ -128,7 +127,7 @@ floor()
 	ok "measured"
 }
 
-# Nearly all samples of the wide loop miss a small table, once it is full.
+# Nearly all samples of the wide loop miss a small table once it is full.
 hold()
 {
 	size='16384 131072'
@@ -145,7 +144,7 @@ hold()
 	is "nothing was lost" "$(cut -d ' ' -f 4 /tmp/held)" 0
 }
 
-# The whole interval's work, as dcpi has it
+# The work of the whole interval, as for dcpi
 keys()
 {
 	meter keys >/tmp/keys &
@@ -166,10 +165,10 @@ counters()
 			v["stat.entries"], v["stat.merges"] }'
 }
 
-# The daemon knows the images, and their symbols are in the database. Copying them
-# to the image store, once in their life, is no cost of a sample. It flushes
-# INTERVAL seconds after it has started, and as long after that, to the second
-# of its drains: what is measured lies in between, and ends with the flush.
+# The daemon already knows the images, and their symbols are in the database. Images are not copied
+# to the image store: this happens once per image and is not a cost of a sample. The daemon flushes
+# INTERVAL seconds after its start and then again after each INTERVAL, with a resolution of one
+# second, the drain interval. The measurement lies between two flushes, and ends with one.
 dcpi()
 {
 	meter now >/tmp/now
@@ -194,7 +193,7 @@ dcpi()
 	accounted ""
 }
 
-# What a flush costs that has next to nothing to bring
+# The cost of a flush with almost no samples
 flush_alone()
 {
 	rm /tmp/marks
@@ -238,12 +237,12 @@ fi
 echo 0 >/proc/sys/vm/dirty_writeback_centisecs
 echo -1 >/proc/sys/kernel/perf_event_paranoid
 pmu_unlimited
-# Until somebody asks for true random numbers, as dcpid and sqlite3 do, the kernel
-# takes thousands of instructions for each that it needs itself, in every fork
-# and system call: all shall find that done.
+# Initialise the kernel's random numbers. Until a process requests true random numbers, as dcpid and
+# sqlite3 do, the kernel needs thousands of instructions for each random number that it uses itself,
+# in every fork and system call.
 head -c 8 /dev/random >/dev/null
 insmod /lib/dcpi.ko
-# Let the kernel finish what it does after it has booted.
+# Let the kernel finish its work after booting.
 sleep 5
 case $subject in
 bare | again) bare ;;

@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# floor_parts.sh RELEASE PAYLOAD PLUGIN: what the floor is made of. Boots the
-# arm64 machine that counts instructions twice, with the same work (PAYLOAD's
-# split), without and with floor.ko, and prints by kernel procedure how many
-# instructions more an overflow interrupt takes, as a Markdown table.
+# floor_parts.sh RELEASE PAYLOAD PLUGIN: break down the floor of a sample's cost. Boots the arm64
+# machine that counts instructions twice, with the same work (PAYLOAD's split), without and with
+# floor.ko. Prints the additional instructions per overflow interrupt, by kernel procedure, as a
+# Markdown table.
 set -eu
 
 [ $# = 3 ] || { echo "usage: floor_parts.sh RELEASE PAYLOAD PLUGIN" >&2; exit 2; }
@@ -13,7 +13,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-# script NAME < its commands; the last test says that they were reached
+# script NAME < its commands; the last test proves that the end was reached
 script()
 {
 	{
@@ -22,7 +22,7 @@ script()
 	} >"$work/$1.sh"
 }
 
-# machine NAME [OPTION...]
+# machine NAME [OPTION...]: run a machine with the script NAME
 machine()
 {
 	name=$1
@@ -55,7 +55,7 @@ for name in bare floor; do
 	QEMU_MORE="-plugin $plugin,out=$work/$name.counts" machine $name
 done
 
-# Addresses of equal length compare as text.
+# Addresses of equal length are ordered correctly as text.
 {
 	awk '{ print $1, "symbol", $3 }' "$work/symbols"
 	awk '{ print $1, "bare", $2 }' "$work/bare.counts"

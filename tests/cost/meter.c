@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * For cost_guest.sh.
+ * Measurements for cost_guest.sh.
  *
- *	meter now [PID]
- *		prints the machine's time in ns (with --icount 0: instructions,
- *		as long as it is not idle), the time it was idle, the interrupts
- *		of its PMU, and for how long the process has run, in ns
- *	meter hold TABLE BUFFER
- *		samples 60K-64K cycles with dcpi.ko, and drains nothing, until
- *		SIGTERM; then prints interrupts, hits, misses and samples lost
- *	meter keys
- *		samples likewise, with a table and buffers as they come, and drains
- *		until SIGTERM; then prints the samples, the entries they came in,
- *		how many are different (process, generation and address), how many
- *		addresses they have, and samples lost
+ * - meter now [PID]: print the machine's time in ns (with --icount 0: instructions, as long as it
+ *   is not idle), its idle time, the interrupts of its PMU, and the CPU time of the process in ns.
+ * - meter hold TABLE BUFFER: sample every 60K-64K cycles with dcpi.ko, and drain nothing until
+ *   SIGTERM. Then print interrupts, hits, misses and samples lost.
+ * - meter keys: sample in the same way, with default sizes of table and buffers, and drain until
+ *   SIGTERM. Then print the samples, their entries, the number of different keys (process,
+ *   generation and address), the number of different addresses, and samples lost.
  */
 #include <linux/perf_event.h>
 #include <signal.h>
@@ -50,7 +45,7 @@ static unsigned long long pmu_interrupts(void)
 	return sum;
 }
 
-/* To the nanosecond: /proc/uptime has hundredths of a second. */
+/* In nanoseconds: /proc/uptime has only hundredths of a second. */
 static unsigned long long idle_ns(void)
 {
 	unsigned long long sum = 0, one;
@@ -66,7 +61,7 @@ static unsigned long long idle_ns(void)
 	return sum;
 }
 
-/* Its main thread; interrupts that struck it are included. */
+/* CPU time of the main thread, including interrupts during that time. */
 static unsigned long long run_ns(const char *pid)
 {
 	unsigned long long ns = 0;
@@ -129,7 +124,7 @@ struct different {
 	struct u64_map addresses;
 };
 
-/* A key is 128 bits: mixed to 64, two of a million are taken for one once in 10^7 runs. */
+/* A key of 128 bits is hashed to 64 bits: with a million keys, two collide once in 10^7 runs. */
 static void key_see(void *context, uint32_t cpu, const struct dcpi_sample *sample)
 {
 	struct different *seen = context;

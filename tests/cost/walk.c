@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Memory walker: a chain of dependent loads in pseudo-random order through
- * more memory than caches hold, as McCalpin's and database workloads.
+ * Memory walker: a chain of dependent loads in pseudo-random order through more memory than caches
+ * hold, as in McCalpin's benchmarks and database workloads.
  *
  *	walk STEPS
  */
@@ -20,7 +20,7 @@ int main(int argc, char **argv)
 
 	if (!next)
 		return 1;
-	/* A full period generator visits every cell once. */
+	/* A full-period generator visits every cell once. */
 	for (i = 0; i < CELLS; i++)
 		next[i] = (i * 1664525U + 1013904223U) % CELLS;
 	while (steps-- > 0)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A loop of 1 MiB of straight code (arm64), so that hardly two samples fall on
- * the same instruction: every one misses a sample store that is small.
+ * A loop of 1 MiB of straight-line code (arm64). Almost no two samples fall on the same
+ * instruction, so that every sample misses a small sample store.
  *
  *	wide ROUNDS		262,144 instructions each
  */
