@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Spends exactly three tenths of its time with interrupts off, in a procedure of
- * its own, so that a profile can be compared with the truth:
+ * Spends exactly three tenths of its time with interrupts disabled, in a separate procedure, so
+ * that a profile can be compared with the known shares:
  *
- *	blind_off	interrupts are off: 3 parts
- *	blind_enable	turns them on again: two instructions
- *	blind_on	interrupts are on: 7 parts, of the same loop
+ *	blind_off	interrupts are disabled: 3 parts
+ *	blind_enable	enables them again: two instructions
+ *	blind_on	interrupts are enabled: 7 parts, of the same loop
  *
  *	echo "OFF_NS ROUNDS" > /sys/module/blind/parameters/run
  */
@@ -16,11 +16,11 @@
 #include <linux/sched.h>
 #include <linux/timekeeping.h>
 
-/* Seven thirds of the longest must be far from what a watchdog minds. */
+/* Seven thirds of the maximum must be far below the time limit of a watchdog. */
 #define OFF_NS_MAX 10000000UL
 #define CALIBRATION_TURNS 1000000UL
 
-/* What a turn of the loop takes, in this machine. */
+/* Time of an iteration of the loop on this machine. */
 static unsigned long turn_ps;
 
 static __always_inline void spin(unsigned long turns)
@@ -29,7 +29,7 @@ static __always_inline void spin(unsigned long turns)
 		barrier();
 }
 
-/* noipa: else the compiler finds that two of these are the same, and keeps one. */
+/* noipa: otherwise the compiler merges identical functions. */
 static __attribute__((__noipa__)) void blind_off(unsigned long turns)
 {
 	spin(turns);

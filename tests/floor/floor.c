@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a sample costs before any profiler does anything: as long as this
- * module is loaded, every CPU takes overflow interrupts of its cycle counter,
- * through the kernel's perf core, into a handler that does nothing.
+ * The cost of a sample before any profiler does anything. As long as this module is loaded, every
+ * CPU takes overflow interrupts of its cycle counter, through the kernel's perf core, with a
+ * handler that does nothing.
  *
  *	insmod floor.ko [period=62000]
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One mistake of each kind that the debug kernels are to find, made on
- * loading: mistake=NAME. If a run with one of them passes, the checks do not
- * work, and neither would they find such a mistake of dcpi.ko.
+ * One mistake of each kind that the debug kernels must detect, made when the module is loaded:
+ * mistake=NAME. If a run with one of them passes, the checks do not work, and would not detect such
+ * a mistake of dcpi.ko either.
  */
 #include <linux/delay.h>
 #include <linux/kthread.h>
@@ -33,7 +33,7 @@ static void heap_overrun(void)
 	kfree(memory);
 }
 
-/* As large as a store: kvmalloc() gives such from here. */
+/* As large as a store: kvmalloc() uses vmalloc() for this size. */
 static void vmalloc_overrun(void)
 {
 	size_t bytes = 3 * PAGE_SIZE;
@@ -61,7 +61,7 @@ static void leak(void)
 {
 	unsigned int i;
 
-	/* Several: a stale pointer to one may lie on some stack. */
+	/* Leak several: a stale pointer to one may be on some stack. */
 	for (i = 0; i < 16; i++) {
 		void *memory = kmalloc(3000, GFP_KERNEL);
 
@@ -93,7 +93,7 @@ static void lock_order(void)
 	mutex_unlock(&second);
 }
 
-/* Taken by an interrupt, and by others with interrupts on. */
+/* Taken by an interrupt, and elsewhere with interrupts enabled. */
 static DEFINE_SPINLOCK(irq_unsafe);
 
 static void take_in_timer(struct timer_list *timer)
@@ -145,7 +145,9 @@ static void index_out_of_bounds(void)
 
 	OPTIMIZER_HIDE_VAR(i);
 	WRITE_ONCE(array[0], 1);
-	/* Not WRITE_ONCE(), which takes an address: that of the end is none too far. */
+	/*
+	 * A read, because WRITE_ONCE() takes an address, and the address of the end is still valid.
+	 */
 	WRITE_ONCE(result, array[i]);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Runs the sample store against its reference model inside the kernel, where
- * its other compilation lives. Loading fails if an invariant does not hold.
+ * Runs the sample store against its reference model inside the kernel, since the kernel's build
+ * compiles the store separately. Loading fails if an invariant does not hold.
  */
 #include <linux/module.h>
 #include <linux/sched.h>
