@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
-# In a machine with systemd: the packages as their users have them, from
-# installation to purge.
+# Test the packages as users have them, from installation to purge, in a machine with systemd.
 # shellcheck source=tests/tap.sh
 . /lib/tap.sh
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C
@@ -9,13 +8,13 @@ debs=/run/payload/debs
 all_capabilities="CAP_PERFMON CAP_BPF CAP_SYSLOG CAP_SYS_PTRACE CAP_DAC_READ_SEARCH \
 CAP_CHECKPOINT_RESTORE"
 
-# status KEY: what dcpictl says
+# status KEY: print a value of "dcpictl status"
 status()
 {
 	dcpictl --json status | sed -n "s/^ *\"$1\": *\"\{0,1\}\([^\",]*\).*/\1/p"
 }
 
-# Waits up to 30 s.
+# wait_for: wait up to 30 s until the command succeeds.
 wait_for()
 {
 	local _
@@ -27,7 +26,7 @@ wait_for()
 	return 1
 }
 
-# drop_in TEXT: settings of the unit, then the daemon anew
+# drop_in TEXT: replace the settings of the unit, then restart the daemon
 drop_in()
 {
 	mkdir -p /run/systemd/system/dcpid.service.d
@@ -60,7 +59,7 @@ check "the service is active" wait_for systemctl is-active dcpid
 is "it runs as its own user" "$(ps -o user= -p "$(main_pid)")" dcpi
 is "the database's folder is for its group" "$(stat -c '%a %U:%G' /var/lib/dcpi)" "750 dcpi:dcpi"
 
-# The module is loaded at boot; now by hand.
+# At boot, the module is loaded automatically; here it is loaded by hand.
 check "the module loads" modprobe dcpi
 udevadm settle
 is "udev gives the device to the group" "$(stat -c '%a %U:%G' /dev/dcpi)" "660 root:dcpi"
@@ -104,8 +103,8 @@ kill -STOP "$pid"
 check "one that hangs is replaced" wait_for other_pid "$pid"
 like "by the watchdog" "$(journalctl -u dcpid -o cat --no-pager)" "[Ww]atchdog timeout"
 
-# Each capability, taken away: what is missing then. With the module unloaded, the
-# daemon must find another way to sample.
+# Remove each capability, and test which function is then missing. The module is unloaded, so that
+# the daemon needs another sample source.
 systemctl stop dcpid
 rmmod dcpi
 echo 'blacklist dcpi' > /etc/modprobe.d/test.conf
@@ -123,7 +122,7 @@ tell()
 	unknown=$(dcpiprof --epoch last 2> /dev/null | sed -n 's/^unknown *//p')
 	echo "$1: $active, source ${source:-none}, kernel procedures ${kernel}, unknown ${unknown:--}"
 }
-# Debian's kernel permits perf_event_open() to CAP_SYS_ADMIN only, which the package adds.
+# Debian's kernel permits perf_event_open() only with CAP_SYS_ADMIN, which the package adds.
 check "the service starts without the module" drop_in ""
 tell "all capabilities"
 is "it counts in the kernel all the same" "$(status source)" bpf
