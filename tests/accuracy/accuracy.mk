@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# How good the analysis is: estimates against the truth, on programs of
+# Accuracy of the analysis: estimates compared with ground truth, for the programs of
 # tests/truth/programs/. Each arm is a program that prints JSON lines.
 #
 #   make truth              simulate all programs on all in-order machines
@@ -14,10 +14,12 @@ truth_quick := $(shell awk '/^[a-z]/ && $$3 == "quick" { print $$1 }' tests/accu
 truth_arms := $(shell awk '/^[a-z]/ { print $$1 }' tests/accuracy/arms)
 truth_suffix = $(shell awk '$$1 == "$(1)" { print $$3 }' tests/accuracy/arms)
 
-# What was simulated is analysed afterwards: not to be removed as intermediate.
+# The simulated programs are analysed afterwards, so make must not remove them as intermediate
+# files.
 .PRECIOUS: build/truth/bin/%.alpha build/truth/bin/%.arm64
 
-# As programs of the day were: nothing traps but by its own mistake. One divides by zero.
+# As usual for programs of that time: floating-point operations do not trap. One program divides by
+# zero on purpose.
 alpha_traps := -mfp-trap-mode=n -mtrap-precision=p
 build/truth/bin/divide.alpha: alpha_traps := -mieee
 
@@ -31,7 +33,7 @@ build/truth/bin/%.arm64: tests/truth/programs/%.c tests/truth/programs/program.h
 	@mkdir -p $(@D)
 	$(Q)$(ARM64_CC) $(TRUTH_CFLAGS) -static -o $@ $<
 
-# Programs of Debian's, and what they work on
+# Programs of Debian's, and their inputs
 TRUTH_SYSROOT := build/cache/truth-arm64
 TRUTH_PACKAGES := libc6 gzip bzip2 xz-utils mawk lua5.4 sqlite3 busybox-static grep sed gawk perl-base \
 	python3.11-minimal m4 bc tcl8.6 jq zstd
@@ -67,7 +69,7 @@ $(foreach arm,$(truth_arms),$(eval truth-$(arm): \
 	$(patsubst %,build/truth/$(arm)/%.sim,$(if $(QUICK),$(truth_quick),$(truth_programs) \
 		$(if $(filter $(arm),$(truth_debian_arms)),$(truth_debian))))))
 
-# Arms: accuracy-<name> prints JSON lines; one that needs something built names it in
+# Arms: accuracy-<name> prints JSON lines; an arm that needs a target built first names it in
 # accuracy-<name>-needs. Each may write build/accuracy/<name>.programs.json, too.
 ACCURACY_ARMS += alpha21164 cortex-a53
 accuracy-alpha21164 := tests/accuracy/in_order.py alpha21164
@@ -75,7 +77,7 @@ accuracy-alpha21164-needs := truth-alpha21164
 accuracy-cortex-a53 := tests/accuracy/in_order.py cortex-a53
 accuracy-cortex-a53-needs := truth-cortex-a53
 
-# What the others differ in is only looked at where there are most samples.
+# The other arms are measured only with the largest number of samples.
 accuracy_others := alpha21164-perturbed cortex-a53-perturbed alpha21164-skid1 cortex-a53-skid1 \
 	alpha21164-events cortex-a53-events alpha21164-edges cortex-a53-edges
 accuracy_one := --budgets 1000000 --seeds 1 --estimators dcpi,paper
@@ -94,12 +96,12 @@ accuracy-$(1)-edges-needs := truth-$(1)
 endef
 $(foreach m,alpha21164 cortex-a53,$(eval $(call accuracy_variants,$(m))))
 
-# This machine, out of order, sampled by cpu-clock; needs root or perf_event_paranoid <= 2.
+# The out-of-order arm: this machine, sampled by cpu-clock; needs root or perf_event_paranoid <= 2.
 ACCURACY_ARMS += $(if $(filter x86_64,$(shell uname -m)),x86-64)
 accuracy-x86-64 := tests/accuracy/x86.py
 accuracy-x86-64-needs := x86-samples $(TEST_BIN)/profi
 
-# Loops that run as often as is known by construction, on this machine.
+# Loops whose execution counts are known by construction, on this machine.
 ACCURACY_ARMS += known-loops
 accuracy-known-loops := tests/accuracy/known_loops.py
 accuracy-known-loops-needs := $(TEST_BIN)/known_loops $(BIN)/dcpirun $(BIN)/dcpictl
@@ -119,7 +121,7 @@ $(TEST_BIN)/profi: tests/accuracy/profi.cc
 x86-samples: $(COUNT_PLUGIN) $(BIN)/dcpirun $(BIN)/dcpiprof ## sample and count the programs of the x86-64 arm
 	$(Q)tests/accuracy/x86_collect.sh $$(tests/accuracy/x86.py --list $(if $(QUICK),--quick))
 
-# What was measured; "-dirty" if files differed from it.
+# The measured commit; "-dirty" if files differed from it.
 accuracy_commit = $(or $(shell git describe --always --dirty --exclude '*' 2>/dev/null),-)
 
 accuracy-arm-%: $$(accuracy-$$*-needs) $(BIN)/dcpicalc $(TEST_BIN)/make_profile_db

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""accuracy_md.py FILE DIRECTORY [PAGE]: docs/accuracy.md from build/accuracy.json and the
-lines of single programs, DIRECTORY/*.programs.json. What no number says is in
-accuracy_notes.md. Of what was not measured this time, PAGE's rows stay: an earlier page."""
+"""accuracy_md.py FILE DIRECTORY [PAGE]: print docs/accuracy.md from build/accuracy.json and the
+lines of single programs, DIRECTORY/*.programs.json. The text is in accuracy_notes.md. Rows that
+were not measured this time are copied from PAGE, an earlier page."""
 
 import datetime
 import glob
@@ -23,8 +23,8 @@ ESTIMATORS = ("dcpi", "paper", "avg", "max")
 ERRORS = "Errors of frequencies, percent of samples (reported half, 10^6 samples)"
 WORST = "The worst programs"
 
-# What the project set out to reach on in-order machines, and what the paper has; of rows
-# without a goal there is only something to compare with.
+# The project's goals for in-order machines, and the paper's figures; rows without a goal are shown
+# for comparison.
 GOALS = (
     ("instructions", "within5", "frequencies within 5%, of samples", ">=", 85, "73"),
     ("instructions", "within10", "frequencies within 10%", ">=", 94, "87"),
@@ -47,10 +47,10 @@ GOALS = (
 )
 
 
-# The same of this machine, out of order and sampled by a clock.
+# The same for this machine, which is out of order and sampled by a clock.
 X86_GOALS_TITLE = "Goals on this machine"
 X86_SPLITS = ("reported", "unseen", "tuned")
-# Each row's words are its own, by which those of an earlier page are found.
+# The text of each row is unique, since it identifies the row on an earlier page.
 X86_GOALS = (
     ("x86-64/program", "within10", "one scale a program: within 10%, of samples", 50),
     ("x86-64/program", "within45", "one scale a program: within 45%", 75),
@@ -68,7 +68,7 @@ def find(lines, **wanted):
 
 
 def goal_cell(value, sign, goal):
-    """A value, and whether it meets its goal; without a goal it is for comparison."""
+    """Return a value, marked if it meets its goal; without a goal it is shown for comparison."""
     if value is None or sign is None:
         return "-" if value is None else f"{value}"
     met = value >= goal if sign == ">=" else value <= goal
@@ -76,7 +76,7 @@ def goal_cell(value, sign, goal):
 
 
 def missing(rows):
-    """What a whole run has, and these rows do not, in words."""
+    """Describe the parts of a whole run that are missing from these rows."""
     there = {(row[0], row[2], row[3]) for row in rows[1:] if len(row) > 3}
     wanted = [(arm, budget, estimator) for arm in IN_ORDER for budget in BUDGETS
               for estimator in ESTIMATORS]
@@ -125,7 +125,7 @@ def histogram(lines):
 
 
 def worst(details, count=6):
-    """Programs by how little of their samples are within 10%."""
+    """Return the programs with the smallest share of samples within 10%."""
     chosen = [line for line in details if line["name"] == "instructions" and
               line["estimator"] == "dcpi" and line.get("budget", BUDGET) == BUDGET]
     rows = [["arm", "program", "split", "<=5", "<=10", "<=15", "<=45", "marked low"]]
@@ -158,7 +158,7 @@ def section(title, rows):
 
 
 def worst_kept(rows, old):
-    """An arm's programs are all of one run."""
+    """Merge with old rows. All programs of an arm must be from the same run."""
     arms = {row[0] for row in rows[1:]}
     kept = [row for row in old[1:] if row[0] not in arms] if old[:1] == rows[:1] else []
     return rows[:1] + sorted(rows[1:] + kept, key=lambda row: row[0])

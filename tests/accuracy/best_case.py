@@ -4,11 +4,12 @@
 
     best_case.py [--model NAME] [--worst N] [PROGRAM...]
 
-Samples and exact counts are those of x86_collect.sh. What a block took, its samples times
-their period by how often it was executed, is compared with the model's best case. JSON: the
-share of the samples in blocks that took less, of loops of one block and of others, whose
-executions overlap with those of their neighbours. --worst: the N loops that took least of
-theirs: ratio, samples, program, procedure, address, instructions, cycles, best case.
+Samples and exact counts are those of x86_collect.sh. The time of a block is the number of its
+samples times their period, divided by its execution count. It is compared with the model's best
+case. Prints JSON: the share of the samples in blocks that took less time than that, separately for
+loops of one block and for others, whose executions overlap with those of neighbouring blocks.
+--worst: the N loops that took the smallest share of their best case: ratio, samples, program,
+procedure, address, instructions, cycles, best case.
 """
 import argparse
 import collections
@@ -17,9 +18,9 @@ import subprocess
 
 import x86
 
-# Of fewer samples what a block took is not known well enough.
+# With fewer samples, the time of a block is too uncertain.
 SAMPLES_MIN = 200
-# As unsure as the core's clock is.
+# Allows for the uncertainty of the core's clock.
 SLACK = 0.97
 
 
@@ -32,7 +33,7 @@ def calc(name, model):
 
 
 def blocks_of(procedure):
-    """(block, its instructions), of those with samples enough."""
+    """Yield (block, its instructions) for blocks with enough samples."""
     blocks = procedure["blocks"] or []
     at = {block["start"]: number for number, block in enumerate(blocks)}
     inside = collections.defaultdict(list)
@@ -44,7 +45,7 @@ def blocks_of(procedure):
 
 
 def period_of(instructions):
-    """Cycles that a sample stands for."""
+    """Return the number of cycles that a sample represents."""
     for i in instructions:
         if i["samples"] and i["cpi"] and i["frequency"]:
             return i["cpi"] * i["frequency"] / i["samples"]

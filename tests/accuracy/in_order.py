@@ -6,10 +6,10 @@
                 [--budgets N,..] [--seeds N] [--programs A,B] [--worst N]
                 [--keep DIRECTORY]
 
-ARM is one of tests/accuracy/arms; its truth is in build/truth/ARM (make truth-ARM). With
-"late", samples fall one instruction late (arm ARM-skid1); with "events" and "edges", there
-are also samples of misses and of branches (ARM-events, ...). JSON lines go to stdout: one
-for each split, budget and estimator. FILE gets the same for each program.
+ARM is one of tests/accuracy/arms; its ground truth is in build/truth/ARM (make truth-ARM). With
+"late", samples fall one instruction late (arm ARM-skid1). With "events" and "edges", there are also
+samples of misses and of branches (ARM-events, ...). JSON lines go to stdout: one for each split,
+budget and estimator. FILE gets the same for each program.
 """
 
 import argparse
@@ -24,19 +24,19 @@ import score
 import truth
 
 BUDGETS = (10000, 100000, 1000000)
-PROPORTIONS = ("avg", "max")  # estimators without a scale: the best one is given to them
-BRANCHES = ("conditional", "indirect")  # what the collector finds edges of
+PROPORTIONS = ("avg", "max")  # estimators without a scale: they are given the best one
+BRANCHES = ("conditional", "indirect")  # kinds of branches whose edges the collector finds
 EVENTS = {"icache": "imiss", "dcache": "dmiss", "branch": "branchmp", "dtb": "dtbmiss"}
 
 
 def rows(path):
-    """The lines of a table that are no comments, in words."""
+    """Return the lines of a table except comments, split into words."""
     with open(path, encoding="ascii") as lines:
         return [line.split() for line in lines if line.strip() and line[0] != "#"]
 
 
 class Arm:
-    """An arm, with what its samples are."""
+    """An arm, with the kind of its samples."""
 
     def __init__(self, options):
         here = os.path.dirname(os.path.abspath(__file__))
@@ -69,7 +69,7 @@ class Arm:
 
 
 def thinned(counts, most, chance):
-    """About @most samples of exact counts, and the period that makes."""
+    """Return about @most samples of exact counts, and the resulting period."""
     period = sum(counts.values()) // (most + 1) + 1
     samples = {key: n // period + (chance.random() * period < n % period)
                for key, n in counts.items()}
@@ -77,7 +77,7 @@ def thinned(counts, most, chance):
 
 
 def profile_lines(arm, program, simulation, branches, sampler):
-    """What tests/make_profile_db.c makes a database of."""
+    """Return the input from which tests/make_profile_db.c makes a database."""
     chance = random.Random(f"{program} {sampler}")
     taken = {offset: (insn.late if arm.late else insn.samples)[sampler]
              for offset, insn in simulation.insns.items() if insn.samples}
@@ -96,27 +96,27 @@ def profile_lines(arm, program, simulation, branches, sampler):
     if "edges" in arm.with_:
         ways = {(start, to): n for start, out in branches.items() for to, n in out.items()}
         seen = thinned(ways, most, chance)[0]
-        # Without this count, as a profiler leaves it, nobody looks for branches.
+        # Without this count, which a profiler records, dcpicalc does not look for branches.
         lines.append(f"counter stat edges_handed {sum(seen.values())}")
         lines += [f"branch {start:#x} {to:#x} {n}" for (start, to), n in sorted(seen.items())]
     return lines + ["end"]
 
 
 class Profile:
-    """A database of what one sampler saw, and what dcpicalc says of it."""
+    """A database with the samples of one sampler, and dcpicalc's results for it."""
 
     def __init__(self, arm, program, simulation, branches, sampler, scratch):
         self.arm = arm
         self.program = program
         self.database = f"{scratch}/{program}.{sampler}.db"
-        if os.path.exists(self.database):  # kept: more epochs would be added to it
+        if os.path.exists(self.database):  # left by --keep: more epochs would be added to it
             os.unlink(self.database)
         lines = profile_lines(arm, program, simulation, branches, sampler)
         subprocess.run([f"{arm.root}/build/tests/make_profile_db", self.database], check=True,
                        input="\n".join(lines) + "\n", text=True)
 
     def calc(self, estimator, *options):
-        """Objects that dcpicalc prints."""
+        """Return the objects that dcpicalc prints."""
         done = subprocess.run(
             [f"{self.arm.root}/build/bin/dcpicalc", "--db", self.database, "--all", "--json",
              "--model", self.arm.model, "--estimator", estimator,
@@ -133,7 +133,7 @@ class Profile:
 
 
 def instruction_items(simulation, procedures, sampler, late):
-    """(samples, estimate, truth, confidence, low, high) of each sampled instruction."""
+    """Return (samples, estimate, truth, confidence, low, high) of each sampled instruction."""
     said = {i["offset"]: i for p in procedures for i in p["instructions"]}
     items = []
     for offset, insn in simulation.insns.items():
@@ -150,7 +150,7 @@ def instruction_items(simulation, procedures, sampler, late):
 
 
 def edge_items(simulation, edges, procedures):
-    """(executions, estimate, truth) of the edges of all graphs, and of those they lack."""
+    """Return (executions, estimate, truth) of the edges of all graphs, and of missing edges."""
     items = []
     for procedure in procedures:
         offsets = {i["address"]: i["offset"] for i in procedure["instructions"]}
@@ -171,7 +171,7 @@ def block_edges(simulation, edges, block, offsets, last):
             said[to] = None if successor["frequency"] is None else \
                 (said.get(to) or 0) + successor["frequency"]
     within = {a for a in offsets if offsets[a] in ways}
-    # A call's own way leads elsewhere; it comes back. Where nothing branches, all go on.
+    # A call's own edge leads elsewhere, and the call returns. Without a branch, all continue.
     calls = next_address in said and not within
     for to, estimate in said.items():
         count = executed if calls and to == next_address else ways.get(offsets[to], 0)
@@ -184,8 +184,11 @@ def block_edges(simulation, edges, block, offsets, last):
 
 
 def true_stalls(insn, said):
-    """{cause: cycles} of an instruction, without what the code alone explains: a unit that
-    is always busy is a static stall to who sees it."""
+    """Return {cause: cycles} of an instruction's dynamic stalls.
+
+    Cycles that the code alone explains are excluded: a unit that is always busy is a static stall
+    to the analyser.
+    """
     static = sum(s["cycles"] for s in said["static_stalls"] if s["kind"] == "fu_dependency")
     left = static * insn.executed
     stalls = dict(insn.stalls)
@@ -198,7 +201,7 @@ def true_stalls(insn, said):
 
 
 def listed_stalls(said):
-    """{cause: cycles} in all, by the middle of what is said."""
+    """Return {cause: cycles} of all executions, by the middle of each stated range."""
     listed = {}
     for c in said["culprits"]:
         cycles = (c["cycles_low"] + c["cycles_high"]) / 2 * (said["frequency"] or 0)
@@ -207,7 +210,7 @@ def listed_stalls(said):
 
 
 def stall_sums(simulation, procedures):
-    """Sums that culprits are judged by; see stall_scores()."""
+    """Return the sums from which culprits are scored; see stall_scores()."""
     sums = dict.fromkeys(("true", "recalled", "listed", "right", "list"), 0.0)
     for procedure in procedures:
         for i in procedure["instructions"]:
@@ -240,7 +243,7 @@ def stall_scores(sums):
 
 
 def miss_rows(simulation, procedures):
-    """{cause: [(stall cycles listed, true ones, true events), ...]}, one for each procedure."""
+    """Return {cause: [(listed stall cycles, true ones, true events), ...]}, one per procedure."""
     rows_of = {cause: [] for cause in EVENTS}
     for procedure in procedures:
         for cause, event in EVENTS.items():
@@ -255,8 +258,11 @@ def miss_rows(simulation, procedures):
 
 
 def miss_scores(rows_of):
-    """Correlations over procedures: of what is listed with events, and, beside it, of the
-    true stalls with events: misses do not all cost the same, whoever counts their cycles."""
+    """Return correlations over procedures.
+
+    Listed stalls are compared with events and with true stalls. For comparison, true stalls are
+    also compared with events: misses differ in cost, even if their cycles are counted exactly.
+    """
     scores = {}
     for cause, procedures in rows_of.items():
         scores[cause] = score.correlation([(listed, n) for listed, _, n in procedures])
@@ -266,7 +272,7 @@ def miss_scores(rows_of):
 
 
 class Pool:
-    """What is put together for one line of the table."""
+    """The data that is combined for one line of the table."""
 
     def __init__(self):
         self.instructions = []
@@ -301,13 +307,13 @@ class Pool:
 
 
 def alike(items):
-    """Weights that add up to 1, so that every program counts the same."""
+    """Scale the weights to a sum of 1, so that every program counts the same."""
     total = sum(i[0] for i in items)
     return [(i[0] / total, *i[1:]) for i in items] if total else []
 
 
 def time_error(simulation, shares):
-    """Percent of the time that is put down to the wrong instructions: {offset: samples}."""
+    """Return the percentage of time credited to wrong instructions; shares: {offset: samples}."""
     samples = sum(shares.values())
     cycles = sum(insn.cycles for insn in simulation.insns.values())
     return sum(abs(shares.get(offset, 0) / samples - insn.cycles / cycles)
@@ -315,7 +321,7 @@ def time_error(simulation, shares):
 
 
 def time_errors(simulation, procedures, sampler):
-    """Of samples as they were taken, and as dcpicalc has them."""
+    """Return the error of samples as taken, and as attributed by dcpicalc."""
     taken = {offset: insn.late[sampler] for offset, insn in simulation.insns.items() if insn.late}
     own = {i["offset"]: i["own_samples"] for p in procedures for i in p["instructions"]}
     return time_error(simulation, taken), time_error(simulation, own)
@@ -344,7 +350,7 @@ def judge(arm, program, simulation, edges, sampler, estimator, profile):
 
 
 def samplers_of(simulation, budgets, seeds):
-    """(number, budget) of those that are wanted: the budget nearest to what was taken."""
+    """Yield (number, budget) of the selected samplers, with the budget nearest to their samples."""
     for number, (_, seed, taken) in enumerate(simulation.samplers):
         budget = min(BUDGETS, key=lambda b: abs(b - taken))
         if budget in budgets and seed <= seeds:
@@ -352,7 +358,7 @@ def samplers_of(simulation, budgets, seeds):
 
 
 def worst_show(program, simulation, procedures, count):
-    """What cost most, on stderr: of frequencies, and of stalls whose cause is not listed."""
+    """Print the most costly errors to stderr: frequencies, and stalls whose cause is not listed."""
     wrong = []
     for procedure in procedures:
         for i in procedure["instructions"]:
@@ -384,7 +390,7 @@ def program_run(arm, program, split, options, scratch, pools, details):
     for number, budget in samplers_of(simulation, options.budgets, options.seeds):
         with Profile(arm, program, simulation, branches, number, scratch) as profile:
             for estimator in options.estimators:
-                # What is only compared with needs no repetition.
+                # Estimators that are only compared with need no repetition.
                 if estimator != "dcpi" and simulation.samplers[number][1] > 1:
                     continue
                 if options.worst and estimator == "dcpi":

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Programs with loops that run as often as is known by construction, for known_loops.py:
+ * Programs with loops whose execution counts are known by construction, for known_loops.py:
  *
  *	known_loops CASE
  *
- * runs one of them for about half a second, in the procedure "kernel", and prints how often the
- * body of its most frequent loop was executed.
+ * runs one of them for about half a second, in the procedure "kernel", and prints the execution
+ * count of the body of its most frequent loop.
  */
 #include <stdint.h>
 #include <stdio.h>
@@ -23,7 +23,7 @@ static uint32_t next_random(uint32_t *state)
 	return *state >> 8;
 }
 
-/* Each iteration depends on the one before, so that no compiler makes less of it. */
+/* Each iteration depends on the one before, so that no compiler simplifies the loop. */
 #define STEP(x) __asm__ volatile("imul $3, %0, %0\n\tadd $1, %0" : "+r"(x))
 
 #define KERNEL static __attribute__((noinline, noclone)) uint64_t
@@ -33,7 +33,7 @@ struct shape {
 	uint64_t outer, middle, inner;
 };
 
-/* Nested loops; trip counts come from outside, so that the code does not show them. */
+/* Nested loops; trip counts are parameters, so that the code does not contain them. */
 KERNEL kernel(const struct shape *shape, uint64_t *count)
 {
 	uint64_t x = 1;
@@ -49,7 +49,7 @@ KERNEL kernel(const struct shape *shape, uint64_t *count)
 	return x;
 }
 
-/* Ends of the inner loop depend on data. */
+/* The exits of the inner loop depend on data. */
 KERNEL kernel_search(uint64_t searches, uint32_t mask, uint64_t *count)
 {
 	uint64_t x = 1, steps = 0;
@@ -69,7 +69,7 @@ KERNEL kernel_search(uint64_t searches, uint32_t mask, uint64_t *count)
 	return x;
 }
 
-/* Two loops, one after the other, of different speed: two phases of one procedure. */
+/* Two sequential loops of different speed: two phases of one procedure. */
 KERNEL kernel_phases(uint64_t first, uint64_t second, uint64_t *count)
 {
 	uint64_t x = 1;
@@ -86,7 +86,7 @@ KERNEL kernel_phases(uint64_t first, uint64_t second, uint64_t *count)
 	return x;
 }
 
-/* By columns: each iteration waits for memory. */
+/* Traverse by columns: each iteration waits for memory. */
 KERNEL kernel_column(uint64_t times, uint64_t rows, uint64_t *count)
 {
 	uint64_t x = 0;
@@ -101,7 +101,7 @@ KERNEL kernel_column(uint64_t times, uint64_t rows, uint64_t *count)
 	return x;
 }
 
-/* A branch in the loop goes either way by chance. */
+/* A branch in the loop has a random direction. */
 KERNEL kernel_branch(uint64_t times, uint64_t *count)
 {
 	uint64_t x = 1;

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Intervals of dcpicalc on loops that run as often as is known by construction (known_loops.c).
 
-One line for each number of runs that are pooled: the share of stated intervals that hold the
-true number of executions, how wide they are, and how often a CPI is below the best case.
+Prints one line for each number of pooled runs: the share of stated intervals that contain the true
+execution count, their width, and how often a CPI is below the best case.
 """
 
 import argparse
@@ -29,13 +29,13 @@ def output_of(arguments):
 
 
 def record(database, case):
-    """Profiles one run. Returns how often the loop's body was executed."""
+    """Profile one run. Return the execution count of the loop's body."""
     return int(output_of([f"{BIN}/dcpirun", "--db", database, "--user", "-e", "cpu-clock", "--",
                           PROGRAM, case]).split()[0])
 
 
 def hottest_block(database):
-    """The block of "kernel..." with most samples, and its first instruction."""
+    """Return the block of "kernel..." with the most samples, and its first instruction."""
     lines = output_of([f"{BIN}/dcpicalc", "--db", database, "-i", "known_loops", "--all", "--json"])
     found = None
     for procedure in map(json.loads, lines.splitlines()):
@@ -51,7 +51,7 @@ def hottest_block(database):
 
 
 class Score:
-    """Of the cases of one number of pooled runs."""
+    """Results of the cases with one number of pooled runs."""
 
     def __init__(self):
         self.count = self.held = self.below = 0

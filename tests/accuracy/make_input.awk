@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-# Lines of words, always the same: what programs of Debian work on.
+# Print lines of words, always the same, as input for the programs of Debian.
 function draw(n)
 {
 	state = state * 16807 % 2147483647 # Park and Miller

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What an earlier accuracy page says: rows and columns stay that were not measured again."""
+"""Rows and columns of an earlier accuracy page, to keep those that were not measured again."""
 
 
 def cells_of(line):
@@ -7,7 +7,7 @@ def cells_of(line):
 
 
 def read(path):
-    """{title: [header, row, ...]}: the tables, each under its heading; {}: no such page."""
+    """Return the tables by title, {title: [header, row, ...]}; {} if there is no such page."""
     tables, title = {}, None
     try:
         with open(path, encoding="utf-8") as page:
@@ -24,7 +24,7 @@ def read(path):
 
 
 def column(table, name):
-    """{first cell: cell} of a column; {}: there is none."""
+    """Return a column as {first cell: cell}; {} if there is none."""
     if not table or name not in table[0]:
         return {}
     at = table[0].index(name)
@@ -32,8 +32,10 @@ def column(table, name):
 
 
 def with_rows(new, old, keys):
-    """@new with the rows of @old that differ from all of its in the first @keys cells, in
-    the order of @old. If @old has other columns, nothing is kept."""
+    """Merge tables: the rows of @old, in their order, replaced or extended by those of @new.
+
+    Rows are identified by their first @keys cells. If @old has other columns, it is ignored.
+    """
     if not old or len(new) > 1 and old[0] != new[0]:
         return new
     rows = {tuple(row[:keys]): row for row in old[1:]}
@@ -42,7 +44,7 @@ def with_rows(new, old, keys):
 
 
 def with_columns(new, old, empty):
-    """@new, where cells that are @empty are as in @old, by header and first cell."""
+    """Return @new, with cells equal to @empty copied from @old, by header and first cell."""
     kept = {name: column(old, name) for name in new[0][1:]}
     return [new[0]] + [[row[0]] + [kept[name].get(row[0], cell) if cell == empty else cell
                                    for name, cell in zip(new[0][1:], row[1:])]

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Scores of estimates against the truth, the same for all arms of the accuracy table.
 
-Items are (weight, estimate, truth, ...) tuples; an estimate of None is one that was not
-made, and never right. Errors are (estimate - truth) / truth.
+Items are (weight, estimate, truth, ...) tuples; an estimate of None is missing, and counts as
+wrong. Errors are (estimate - truth) / truth.
 """
 
 LIMITS = (5, 10, 15, 45)
 
 
 def error(estimate, truth):
-    """Relative error; infinite if there is none."""
+    """Return the relative error; infinite without an estimate or truth."""
     if estimate is None or truth <= 0:
         return float("inf")
     return (estimate - truth) / truth
@@ -20,7 +20,7 @@ def percent(part, whole):
 
 
 def within(items):
-    """{"within5": ..} - percent of the weight whose error is at most so many percent."""
+    """Return {"within5": ..}, the percentage of weight with at most that error, for each limit."""
     total = sum(item[0] for item in items)
     shares = {}
     for limit in LIMITS:
@@ -31,7 +31,7 @@ def within(items):
 
 
 def median_error(items):
-    """Weighted median of the errors, in percent: the bias."""
+    """Return the weighted median of the errors, in percent: the bias."""
     errors = sorted((error(e, t), w) for w, e, t, *_ in items if e is not None and t > 0)
     half = sum(w for _, w in errors) / 2
     for e, w in errors:
@@ -42,7 +42,7 @@ def median_error(items):
 
 
 def scale(items):
-    """Weighted median of truth / estimate: for estimates that only have proportions."""
+    """Return the weighted median of truth / estimate, the scale of estimates without one."""
     ratios = sorted((t / e, w) for w, e, t, *_ in items if e and t > 0)
     half = sum(w for _, w in ratios) / 2
     for ratio, w in ratios:
@@ -53,15 +53,16 @@ def scale(items):
 
 
 def scaled(items, factor):
-    """The same items, all that is estimated times a factor."""
+    """Return the items with all estimates and intervals multiplied by a factor."""
     return [(i[0], i[1] if i[1] is None else i[1] * factor, i[2], *i[3:4],
              *(v if v is None else v * factor for v in i[4:])) for i in items]
 
 
 def flagged(items, limit=15):
-    """Percent of the weight of errors above a limit that was marked as not to be trusted.
+    """Return the percentage of large errors (above the limit), by weight, marked as low confidence.
 
-    Items are (weight, estimate, truth, confidence, low, high); no estimate is a mark too.
+    Items are (weight, estimate, truth, confidence, low, high). A missing estimate counts as
+    marked.
     """
     wrong = [i for i in items if abs(error(i[1], i[2])) > limit / 100]
     marked = sum(i[0] for i in wrong if i[1] is None or i[3] == "low")
@@ -69,21 +70,21 @@ def flagged(items, limit=15):
 
 
 def held(items):
-    """Percent of the weight whose interval holds the truth; a hair is given for rounding."""
+    """Return the percentage of weight whose interval contains the truth, allowing for rounding."""
     made = [i for i in items if i[1] is not None and i[4] is not None]
     good = sum(i[0] for i in made if i[4] * 0.999 <= i[2] <= i[5] * 1.001)
     return percent(good, sum(i[0] for i in made))
 
 
 def confidences(items):
-    """{"high": ..} - percent of the weight by confidence."""
+    """Return {"high": ..}, the percentage of weight by confidence."""
     total = sum(i[0] for i in items)
     return {c: percent(sum(i[0] for i in items if i[3] == c), total)
             for c in ("low", "medium", "high")}
 
 
 def histogram(items):
-    """Percent of the weight by error, in steps of 5 from -45, with tails (Figure 8)."""
+    """Return the percentage of weight by error, in steps of 5 from -45, with tails (Figure 8)."""
     total = sum(i[0] for i in items)
     steps = [0.0] * 20
     for item in items:
@@ -93,7 +94,7 @@ def histogram(items):
 
 
 def correlation(pairs):
-    """Pearson's."""
+    """Return Pearson's correlation coefficient."""
     n = len(pairs)
     if n < 3:
         return None

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# simulate.sh ARM PROGRAM: runs a program on an in-order machine (tests/accuracy/arms), and
-# leaves what is true of it in build/truth/ARM/PROGRAM.sim and .edges (formats:
-# tests/truth/sim_report.h, edge_counts.h).
+# simulate.sh ARM PROGRAM: run a program on an in-order machine (tests/accuracy/arms), and write the
+# ground truth to build/truth/ARM/PROGRAM.sim and .edges (formats: tests/truth/sim_report.h,
+# edge_counts.h).
 set -eu
 cd "$(dirname "$0")/../.."
 out=build/truth/$1/$2

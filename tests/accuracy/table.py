@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""table.py FILE [--markdown]: the lines of build/accuracy.json as tables."""
+"""table.py FILE [--markdown]: print the lines of build/accuracy.json as tables."""
 
 import json
 import sys
@@ -25,7 +25,7 @@ KEYS = ("arm", "split", "budget", "estimator")
 
 
 def read(path):
-    """All lines, those of whole arms (that name no program)."""
+    """Return the lines of whole arms, which name no program."""
     with open(path, encoding="utf-8") as lines:
         return [line for line in map(json.loads, lines) if "program" not in line]
 
@@ -39,7 +39,7 @@ def cell(value):
 
 
 def rows(lines, name, columns=None, keys=None):
-    """Header and rows of one table; @keys: those that any line has."""
+    """Return header and rows of one table; @keys: the columns that a line of the table has."""
     columns = columns or COLUMNS[name]
     chosen = [line for line in lines if line["name"] == name]
     keys = keys or [k for k in KEYS if any(k in line for line in chosen)]

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What is true of a program, from the files of tests/truth/ plugins."""
+"""Ground truth of a program, from the files of tests/truth/ plugins."""
 
 import re
 
-# The simulator's causes, as dcpicalc names them; the others are no dynamic stalls. Nor is
-# "fetch", the bubble behind a taken branch, but who says "branch" of it is right.
+# The simulator's causes, by dcpicalc's names; the other causes are not dynamic stalls. "fetch", the
+# bubble after a taken branch, is none either, but a listed culprit "branch" is right for it.
 CAUSES = {
     "icache": "icache", "itb": "itb", "dcache": "dcache", "dtb": "dtb", "branch": "branch",
     "write_buffer": "write_buffer", "sync": "synchronization",
@@ -79,9 +79,9 @@ class Simulation:
 
 
 def edges_read(path, image, kinds=None):
-    """Exact edges within an image: {from: {to: count}}, by offsets in the file.
+    """Return the exact edges within an image: {from: {to: count}}, by offsets in the file.
 
-    kinds: only those from such instructions (tests/truth/edge_counts.h)
+    kinds: only edges from these kinds of instructions (tests/truth/edge_counts.h)
     """
     edges = {}
     for line in open(path, encoding="ascii"):

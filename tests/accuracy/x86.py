@@ -6,11 +6,11 @@
            [--worst N]
     x86.py [--quick] --list
 
-Programs are those of x86_programs.txt, samples and exact counts what x86_collect.sh made
-of them. The clock that was sampled is not the counter of executions, so estimates are
-scaled: arm x86-64/program, by one factor for each program, the weighted median of truth /
-estimate; arm x86-64/procedure, by one for each procedure. Intervals are judged as stated,
-without any factor; in x86-64/program there is also interval_holds_scaled, with it.
+The programs are those of x86_programs.txt, with the samples and exact counts of x86_collect.sh.
+Samples of a clock do not determine execution counts, so estimates are scaled by the weighted median
+of truth / estimate. Arm x86-64/program uses one factor for each program, arm x86-64/procedure one
+for each procedure. Intervals are judged as stated, without any factor; in x86-64/program there is
+also interval_holds_scaled, with it.
 
 JSON lines go to stdout; FILE gets the same for each program.
 """
@@ -27,13 +27,13 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 DATA = f"{ROOT}/build/accuracy/x86-64"
 QUICK = ("gzip", "sorts", "bzip2", "graph")
-# More are worth a word.
+# A warning is printed above this percentage of untrue samples.
 UNTRUE_MAX = 1
 ESTIMATORS = ["dcpi", "paper", "avg", "max", "profi"]
 
 
 def programs(options):
-    """(name, split) of those that are wanted."""
+    """Yield (name, split) of the selected programs."""
     with open(f"{HERE}/x86_programs.txt", encoding="ascii") as lines:
         rows = [line.split("\t")[:2] for line in lines if line.strip() and line[0] != "#"]
     wanted = options.programs or (QUICK if options.quick else None)
@@ -41,7 +41,7 @@ def programs(options):
 
 
 def counts_read(name, runs):
-    """{image: {offset: executions in all runs}}"""
+    """Return {image: {offset: executions in all runs}}."""
     counts, image = {}, None
     with open(f"{DATA}/{name}/counts", encoding="utf-8") as lines:
         first = next(lines)
@@ -58,7 +58,7 @@ def counts_read(name, runs):
 
 
 def calc(name, estimator):
-    """Objects that dcpicalc prints, one for each procedure."""
+    """Return the objects that dcpicalc prints, one for each procedure."""
     done = subprocess.run([f"{ROOT}/build/bin/dcpicalc", "--db", f"{DATA}/{name}/samples.db",
                            "--all", "--json", "--estimator", estimator],
                           check=True, stdout=subprocess.PIPE, text=True)
@@ -66,7 +66,7 @@ def calc(name, estimator):
 
 
 def samples_of(name):
-    """{(image, offset): samples}, and the number of runs."""
+    """Return {(image, offset): samples}, and the number of runs."""
     done = subprocess.run([f"{ROOT}/build/bin/dcpiprof", "--db", f"{DATA}/{name}/samples.db",
                            "--by", "instruction", "--raw", "--json"],
                           check=True, stdout=subprocess.PIPE, text=True)
@@ -81,7 +81,7 @@ def samples_of(name):
 
 
 def entry_of(blocks, at):
-    """The block that most others are reached from: parts that are split off come first."""
+    """Return the block that reaches most others, since split-off parts may precede the entry."""
     ways = [[at[s["to"]] for s in block["successors"] if s["to"] in at] for block in blocks]
     inside = {to for number, out in enumerate(ways) for to in out if to != number}
     best = (0, 0)
@@ -96,7 +96,7 @@ def entry_of(blocks, at):
 
 
 def profi_input(procedure):
-    """The graph, with each block's greatest count of samples, as LLVM's loader takes them."""
+    """Return the graph, with each block's maximum count of samples, as LLVM's loader uses them."""
     blocks, at = procedure["blocks"], {}
     for number, block in enumerate(blocks):
         at[block["start"]] = number
@@ -114,7 +114,7 @@ def profi_input(procedure):
 
 
 def instructions_by_block(procedure, starts, at):
-    """(instruction, number of its block); both are in order of addresses."""
+    """Yield (instruction, number of its block), in order of addresses."""
     where = -1
     for i in procedure["instructions"]:
         while where + 1 < len(starts) and starts[where + 1] <= i["address"]:
@@ -124,7 +124,7 @@ def instructions_by_block(procedure, starts, at):
 
 
 def infer(procedures):
-    """Replaces the frequencies of procedures by those of LLVM's inference."""
+    """Replace the frequencies of procedures by the results of LLVM's inference."""
     lines = [line for p in procedures for line in profi_input(p)]
     done = subprocess.run([f"{ROOT}/build/tests/profi"], check=True, stdout=subprocess.PIPE,
                           input="\n".join(lines) + "\n", text=True)
@@ -145,8 +145,10 @@ def estimates(name, estimator):
 
 
 def items_of(procedures, samples, counts):
-    """[[(samples, estimate, truth, confidence, low, high), ...], ...]: by procedure; last,
-    samples that no procedure has."""
+    """Return [[(samples, estimate, truth, confidence, low, high), ...], ...], by procedure.
+
+    The last list has the samples outside procedures.
+    """
     left, lists = dict(samples), []
     for procedure in procedures:
         items = []
@@ -173,13 +175,13 @@ def by_procedure(lists):
 
 
 def alike(items):
-    """Weights that add up to 1, so that every program counts the same."""
+    """Scale the weights to a sum of 1, so that every program counts the same."""
     total = sum(i[0] for i in items)
     return [(i[0] / total, *i[1:]) for i in items]
 
 
 def worst_show(name, procedures, samples, counts, count):
-    """What costs most, on stderr: procedures by their error, as the program is scaled."""
+    """Print the most costly procedures to stderr, by their error with the program's scale."""
     lists = items_of(procedures, samples, counts)
     factor, total = score.scale([i for items in lists for i in items]), sum(samples.values())
     wrong = []
@@ -198,7 +200,7 @@ def worst_show(name, procedures, samples, counts, count):
 
 
 def judge(name, estimator, samples, counts, options):
-    """{arm: items}, and items as stated."""
+    """Return {arm: (scaled items, items as stated)}."""
     procedures = estimates(name, estimator)
     if options.worst and estimator == "dcpi":
         worst_show(name, procedures, samples, counts, options.worst)
@@ -209,8 +211,10 @@ def judge(name, estimator, samples, counts, options):
 
 
 def untrue(samples, counts):
-    """Percent of samples at instructions that the counted run never executed: other variants
-    of libc's functions, say."""
+    """Return the percentage of samples at instructions that the counted run never executed.
+
+    These may be in other variants of libc's functions, for example.
+    """
     wrong = sum(taken for (image, offset), taken in samples.items()
                 if not counts.get(image, {}).get(offset))
     return score.percent(wrong, sum(samples.values()))

@@ -1,20 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# x86_collect.sh [NAME...]: sample the programs in x86_programs.txt and count them
-# exactly. Of each, build/accuracy/x86-64/NAME/ gets
+# x86_collect.sh [NAME...]: sample the programs in x86_programs.txt and count them exactly. For each
+# program, build/accuracy/x86-64/NAME/ gets:
 #
-#	samples.db	dcpirun's database: cpu-clock samples and edges, an epoch a run
-#	sampled		what made it
-#	counts		what tests/truth/count_plugin.c wrote, of one run
-#	counted		what made them: the command and its program's digest
+# - samples.db: dcpirun's database, with cpu-clock samples and edges, one epoch per run
+# - sampled: description of the sampled run
+# - counts: output of tests/truth/count_plugin.c for one run
+# - counted: description of the counted run (the command and its program's digest)
 #
-# What is there and was made by the same is kept. Counts times the number of epochs are
-# the truth of the samples.
+# Existing results with the same description are kept. The ground truth of the samples is counts
+# times the number of epochs.
 #
-# QEMU has other features than the processor, so libc and libcrypto would choose
-# other variants of their functions: both are told to take those that need least,
-# with the same thresholds. Hash seeds are fixed, addresses not randomized.
+# QEMU has other features than the processor, so libc and libcrypto would select other variants of
+# their functions. Both are therefore restricted to the variants for the fewest features, with the
+# same thresholds. Hash seeds are fixed, and addresses are not randomized.
 set -eu
 cd "$(dirname "$0")/../.."
 top=$PWD
@@ -22,7 +22,7 @@ out=$top/build/accuracy/x86-64
 event=${EVENT:-cpu-clock:180000-200000}
 
 tunables=glibc.cpu.hwcaps=-AVX,-AVX2,-AVX512F,-AVX512VL,-AVX512BW,-FMA,-FMA4,-ERMS,-FSRM,-BMI2,-SSSE3,-SSE4_1,-SSE4_2
-# What libc prefers of what is there, by the processor's family.
+# Preferences of libc that depend on the processor's family.
 tunables+=,-AVX_Fast_Unaligned_Load,-Fast_Unaligned_Load,-Fast_Unaligned_Copy
 tunables+=,-Fast_Copy_Backward,-Fast_Rep_String,-Slow_BSF,-Slow_SSE4_2
 tunables+=,-Prefer_PMINUB_for_stringop
@@ -37,7 +37,7 @@ environment=(
 	"GLIBC_TUNABLES=$tunables"
 )
 
-# program [truth/]NAME/COMPILER-OPTION: builds it, prints its path
+# program [truth/]NAME/COMPILER-OPTION: build a program and print its path
 program()
 {
 	local name=${1%/*} how=${1##*/} file
@@ -54,7 +54,7 @@ program()
 	echo "$binary"
 }
 
-# The rest of these is in the words of the array "words".
+# The functions below run the command in the array "words".
 
 sample()
 {
@@ -85,7 +85,7 @@ count()
 	rm -f "$dir/counted"
 	[ -e "$dir/output" ] || "${words[@]}" > "$dir/output" < /dev/null
 	count_with "$dir" ""
-	# It has threads: count with atomic operations, which takes longer.
+	# The program has threads: count with atomic operations, which takes longer.
 	[[ $(head -n 1 "$dir/counts") == *exact ]] || count_with "$dir" ,threads=on
 	if ! cmp -s "$dir/output" "$dir/output.qemu"; then
 		echo "x86_collect: $dir: output differs under QEMU" >&2
@@ -94,7 +94,7 @@ count()
 	echo "$made" > "$dir/counted"
 }
 
-# collect NAME REPEATS COMMAND
+# collect NAME REPEATS COMMAND: sample and count one program
 collect()
 {
 	local dir=$out/$1 command=$3 made words

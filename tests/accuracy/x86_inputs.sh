@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# x86_inputs.sh DIRECTORY: makes what the programs in x86_programs.txt work on. The
-# same on every machine, but for "binary", which is the machine's own perl.
+# x86_inputs.sh DIRECTORY: make the inputs of the programs in x86_programs.txt. They are the same on
+# every machine, except for "binary", which is the machine's own perl.
 set -eu
 programs=$(cd "$(dirname "$0")/programs" && pwd)
 mkdir -p "$1"
@@ -173,7 +173,7 @@ a + b + c
 quit
 EOF
 
-# One source for compilers: all programs here, three times, with their names told apart.
+# One source for compilers: all programs here, three times, with different names in each copy.
 for copy in 1 2 3; do
 	for program in "$programs"/*.c; do
 		tag=_$(basename "$program" .c)$copy
@@ -251,7 +251,7 @@ define(`times', `ifelse($1, 0, `', `loop(200) times(decr($1))')')
 times(120)
 EOF
 
-# Fewer words of it, in paragraphs, to be set.
+# A shorter text, in paragraphs, for the typesetter.
 head -n 20000 text | awk '{ print ".PP\n" $0 }' > work.tr
 
 echo "$made" > ready
