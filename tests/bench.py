@@ -24,7 +24,7 @@ def not_a_number(word):
 
 
 def fault(line):
-    """Returns what is wrong with a figure, None if nothing is."""
+    """Return the fault of a figure, or None."""
     try:
         figure = json.loads(line, parse_constant=not_a_number)
     except ValueError as error:
@@ -41,7 +41,7 @@ def fault(line):
 
 
 def run(command, output):
-    """Runs a command, adds its figures to the output and returns what is wrong."""
+    """Run a command, add its figures to the output and return its faults."""
     faults = []
     count = 0
     with subprocess.Popen(["bash", "-o", "pipefail", "-c", command], text=True,

@@ -39,7 +39,8 @@ ctl()
 	"$build/bin/dcpictl" --socket "$work/socket" "$@"
 }
 
-# One spell with the daemon: the mean, and the daemon's share of a CPU in percent
+# spell_on: run one spell with the daemon; print the mean, and the daemon's share of a CPU in
+# percent
 spell_on()
 {
 	local ticks mean
@@ -64,11 +65,12 @@ for _ in $(seq "$pairs"); do
 	off=$("$build/tests/spin_pieces" "$cpu" 3) || continue
 	on=$(spell_on) || continue
 	after=$("$build/tests/spin_pieces" "$cpu" 3) || continue
-	# Between two spells without, so that a slow drift of the machine falls out.
+	# Each spell is between two without the daemon, so that a slow drift of the machine cancels
+	# out.
 	echo "$off $after $on"
 done | awk '{ print 100 * ($3 / (($1 + $2) / 2) - 1), $4 }' > "$work/pairs"
 
-# quartile interrupts|daemon|both PART: of the pairs
+# quartile interrupts|daemon|both PART: print a quartile of the pairs
 quartile()
 {
 	awk -v what="$1" '{ print (what != "daemon" ? $1 : 0) + (what != "interrupts" ? $2 : 0) }' \

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# How fast dcpicalc is on large images, as lines of tests/bench.h: all procedures of
-# gcc's cc1, each of them with samples, and one procedure of the largest library that
-# clang is linked with. Files are in the page cache. Needs the build's packages only.
+# Measure the speed of dcpicalc on large images, and print lines of tests/bench.h. The images are
+# gcc's cc1, with samples in all procedures, and the largest library that clang is linked with, with
+# one procedure. Files are in the page cache. Needs the build's packages only.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 . tests/images_of_machine.sh
@@ -12,7 +12,7 @@ scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
 export LC_ALL=C
 
-# make_db NAME IMAGE: two samples in every 64 bytes of code
+# make_db NAME IMAGE: make a database with two samples in every 64 bytes of code
 make_db()
 {
 	local id
@@ -29,7 +29,7 @@ make_db()
 	} | build/tests/make_profile_db "$scratch/$1.db"
 }
 
-# seconds ARGUMENT...: wall time of dcpicalc
+# seconds ARGUMENT...: print the wall time of dcpicalc
 seconds()
 {
 	local start
@@ -45,7 +45,7 @@ fail()
 	exit 1
 }
 
-# figure NAME WORKLOAD VALUE UNIT
+# figure NAME WORKLOAD VALUE UNIT: print a line of tests/bench.h
 figure()
 {
 	printf '{"name": "%s", "subject": "dcpicalc", "workload": "%s", "value": %s, "unit": "%s"}\n' "$@"

@@ -15,7 +15,7 @@ scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
 export LC_ALL=C XDG_CACHE_HOME=$scratch/cache
 
-# samples PATH: 40 places in its code
+# samples PATH: print samples at 40 places of its code
 samples()
 {
 	machine_text "$1" | awk '{ srand(1)
@@ -39,13 +39,13 @@ prof()
 	build/bin/dcpiprof --db "$scratch/db" --csv > "$scratch/out"
 }
 
-# figure NAME WORKLOAD VALUE UNIT
+# figure NAME WORKLOAD VALUE UNIT: print a line of tests/bench.h
 figure()
 {
 	printf '{"name": "%s", "subject": "dcpiprof", "workload": "%s", "value": %s, "unit": "%s"}\n' "$@"
 }
 
-# measure WORKLOAD
+# measure WORKLOAD: print the seconds
 measure()
 {
 	local start
@@ -56,7 +56,7 @@ measure()
 		'BEGIN { printf "%.3f", b - a }')" s
 }
 
-# instructions WORKLOAD
+# instructions WORKLOAD: print the instructions
 instructions()
 {
 	figure report_instructions "$1" "$(valgrind --tool=callgrind --callgrind-out-file=/dev/null \

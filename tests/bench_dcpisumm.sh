@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# How long dcpisumm and dcpitopstalls take for a machine that ran 1,500 images, as lines of
-# tests/bench.h: wall time, CPU time, and CPU time divided by that of an analysis of every procedure. The
-# hottest image has 60,000 samples, the n-th one 1/n of that. Files are in the page cache.
+# Measure the time of dcpisumm and dcpitopstalls for a machine that ran 1,500 images, and print
+# lines of tests/bench.h. These are wall time, CPU time, and CPU time divided by that of an analysis
+# of every procedure. The hottest image has 60,000 samples, the n-th one 1/n of that. Files are in
+# the page cache.
 #
 # usage: bench_dcpisumm.sh [IMAGES]
 set -u
@@ -15,7 +16,7 @@ scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
 export LC_ALL=C XDG_CACHE_HOME=$scratch/cache
 
-# samples PATH NUMBER: most of them in few places
+# samples PATH NUMBER: print samples, most of them at few places
 samples()
 {
 	machine_text "$1" | awk -v samples=$((60000 / $2 + 2)) -v number="$2" '{ srand(number)
@@ -42,14 +43,14 @@ samples()
 	echo end
 } | build/tests/make_profile_db "$scratch/db" || exit 2
 
-# figure NAME SUBJECT VALUE UNIT
+# figure NAME SUBJECT VALUE UNIT: print a line of tests/bench.h
 figure()
 {
 	printf '{"name": "%s", "subject": "%s", "workload": "%s images, %s CPUs", "value": %s, "unit": "%s"}\n' \
 		"$1" "$2" "$images" "$(nproc)" "$3" "$4"
 }
 
-# times TOOL ARGUMENT...: wall time, and CPU time of user and kernel, in seconds
+# times TOOL ARGUMENT...: print wall time, and CPU time of user and kernel, in seconds
 times()
 {
 	local TIMEFORMAT='%R %U %S'

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What counting costs: programs rewritten by dcpix, and the same compiled with gcc's
-# -fprofile-generate, beside the plain ones, as lines of tests/bench.h (other modes:
-# tests/bench_modes.sh). Each is run ROUNDS (3) times, in rotation. A figure is the least user
-# time of each kind above the least of the plain one, in percent; another is the same of the
-# instructions that an emulator counts. The last are how fast a large program is rewritten, and
-# how much it grows. The script fails if a program cannot be measured.
+# Measure the cost of counting: compare programs rewritten by dcpix, and the same programs compiled
+# with gcc's -fprofile-generate, with the plain ones. Prints lines of tests/bench.h (other modes:
+# tests/bench_modes.sh). Each program is run ROUNDS (3) times, in rotation. One figure is the
+# minimum user time of each kind above the minimum of the plain program, in percent. Another is the
+# same for the instructions that an emulator counts. The last figures are the speed of rewriting a
+# large program, and its growth. The script fails if a program cannot be measured.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 . tests/cpu_time.sh
@@ -18,26 +18,26 @@ export DCPIX_OUT=$work/counts GCOV_PREFIX=$work/gcov
 failed=0
 make --no-print-directory -s count-plugin >&2 || exit 2
 
-# not_measured NAME REASON
+# not_measured NAME REASON: record that a program could not be measured
 not_measured()
 {
 	echo "bench_dcpix: $1: $2" >&2
 	failed=1
 }
 
-# report NAME SUBJECT WORKLOAD VALUE UNIT
+# report NAME SUBJECT WORKLOAD VALUE UNIT: print a line of tests/bench.h
 report()
 {
 	printf '{"name": "%s", "subject": "%s", "workload": "%s", "value": %s, "unit": "%s"}\n' "$@"
 }
 
-# least FILE
+# least FILE: print the minimum of the numbers in the file
 least()
 {
 	sort -n "$1" | head -n 1
 }
 
-# overhead METRIC KIND NAME SUBJECT PLAIN
+# overhead METRIC KIND NAME SUBJECT PLAIN: report an overhead in percent
 overhead()
 {
 	[ -f "$work/times.$2.ms" ] || return
@@ -45,7 +45,7 @@ overhead()
 		'BEGIN { printf "%.1f", 100 * (a / b - 1) }')" percent
 }
 
-# measure NAME ARGUMENT...: $work/NAME, what was made of it and, if there is one, .gcov
+# measure NAME ARGUMENT...: run $work/NAME, its rewritten program and, if there is one, .gcov
 measure()
 {
 	local name=$1 kind plain
@@ -67,7 +67,7 @@ measure()
 	overhead counts_overhead_percent gcov "$name" gcov "$plain"
 }
 
-# instructions NAME ARGUMENT...: what counting adds to them
+# instructions NAME ARGUMENT...: report the instructions that counting adds
 instructions()
 {
 	local name=$1 kind plain
@@ -86,7 +86,7 @@ instructions()
 	done
 }
 
-# Kernels, compiled. Their argument is the number of repetitions: at least 200 ms in all.
+# Compiled kernels. Their argument is the number of repetitions, for at least 200 ms in all.
 for source in tests/truth/programs/*.c; do
 	name=$(basename "$source" .c)
 	if ! { ${CC:-gcc} -O2 -I. -D_GNU_SOURCE -o "$work/$name" "$source" -lm &&
@@ -104,7 +104,7 @@ for source in tests/truth/programs/*.c; do
 	measure "$name" $times
 done
 
-# Programs as they are.
+# Programs of Debian, unchanged.
 head -c 6000000 "$(${CC:-gcc} -print-prog-name=cc1)" > "$work/in"
 for command in "gzip -6c" "xz -1c" "bzip2 -c" "zstd -q -9c"; do
 	# shellcheck disable=SC2086 # words

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Sampled edges against exact ones, as lines of tests/bench.h: of the kernel
-# module on the arm64 machine that counts instructions (edge_right, edge_yield,
-# edge_cost, double_right), of the perf source here (edge_right, edge_yield).
+# Compare sampled edges with exact ones, and print lines of tests/bench.h: for the kernel module on
+# the arm64 machine that counts instructions (edge_right, edge_yield, edge_cost, double_right), and
+# for the perf source here (edge_right, edge_yield).
 set -u -o pipefail
 cd "$(dirname "$0")/.." || exit 2
 make --no-print-directory -s qemu-check-edges |

@@ -1,28 +1,27 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# bench_modes.sh [NAME]...: what recording costs in dcpix's modes other than counts: programs as
-# they are, with the original beside them, as lines of tests/bench.h. Of each:
+# bench_modes.sh [NAME]...: measure the cost of recording in dcpix's modes other than counts.
+# Programs of Debian are compared with the originals, and lines of tests/bench.h are printed. For
+# each program:
 #
-#	*_overhead_percent      CPU time: the median of ROUNDS (9) of a run with, by the mean of
-#	                        those without just before and after; all of a program's kinds take
-#	                        turns: a processor that is slower for a while makes both so. User
-#	                        and system, since recording takes memory. Each run is of a fresh
-#	                        copy of the file: where its pages are in memory, which stays while
-#	                        the file does, is up to six per cent. All are on the CPU that is
-#	                        fastest when they begin: others may share another one's units.
-#	                        "again" is the original itself, after by before, and what it has is
-#	                        noise
-#	*_instructions_percent  instructions that are added, of the process; they repeat
-#	image_percent           instructions that are the executable's own, which is what was
-#	                        rewritten: the rest is in libraries
+# - *_overhead_percent: CPU time. This is the median of ROUNDS (9) ratios of a rewritten run to the
+#   mean of the original's runs just before and after. All kinds of a program alternate, so that a
+#   temporarily slower processor affects both. The time is user and system time, since recording
+#   allocates memory. Each run uses a new copy of the file: the location of its pages in memory is
+#   fixed for the lifetime of a file and may change the time by six per cent. All runs are on the
+#   CPU that is fastest at the start, as others may share execution units with another CPU. The
+#   subject "again" is the original itself, the run after compared with the run before: it shows the
+#   noise.
+# - *_instructions_percent: instructions added to the process; these are reproducible.
+# - image_percent: the share of instructions in the executable itself, which is rewritten; the rest
+#   is in libraries.
 #
-# Instructions are counted by an emulator (make count-plugin), or not with COUNTING=off; with
-# ROUNDS=0 nothing is timed. SCALE (5) makes the work so many times longer; each program has work
-# that takes about as long as the others' (half a second with SCALE=20: starting a recording, which
-# takes milliseconds, and page faults are no part of what is asked). FIGURES (all) chooses modes:
-# "paths bursts". Programs are those that do most of their work themselves. The script fails if
-# one of them cannot be measured.
+# An emulator counts the instructions (make count-plugin), except with COUNTING=off. With ROUNDS=0
+# no times are measured. SCALE (5) multiplies the work; each program has about the same amount. With
+# SCALE=20 it takes half a second, so that page faults and the start of a recording, which takes
+# milliseconds, do not matter. FIGURES (all) chooses modes: "paths bursts". The programs do most of
+# their work themselves. The script fails if one of them cannot be measured.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 . tests/cpu_time.sh
@@ -32,7 +31,7 @@ scale=${SCALE:-5}
 figures=" ${FIGURES:-paths context calls bursts variation} "
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
-# Without seeds of hashes the same work is another one each time.
+# With random hash seeds the work would differ in each run.
 export DCPIX_OUT=$work/record LC_ALL=C PYTHONHASHSEED=0 PERL_HASH_SEED=0
 failed=0
 [ -x $dcpix ] || {
@@ -42,14 +41,14 @@ failed=0
 counting=${COUNTING:-on}
 [ "$counting" = off ] || make --no-print-directory -s count-plugin >&2 || exit 2
 
-# not_measured NAME REASON
+# not_measured NAME REASON: record that a program could not be measured
 not_measured()
 {
 	echo "bench_modes: $1: $2" >&2
 	failed=1
 }
 
-# Figure, subject, options. Nothing is recorded where so many checks go by: Hirzel and
+# Figure, subject, options. With that number of checks nothing is recorded: this is Hirzel and
 # Chilimbi's basic overhead.
 kinds=(
 	"paths|frequency|--mode paths"
@@ -71,19 +70,19 @@ kinds=(
 	"variation|EC, 1 of 100000 timed|--mode variation"
 )
 
-# report NAME SUBJECT WORKLOAD VALUE UNIT
+# report NAME SUBJECT WORKLOAD VALUE UNIT: print a line of tests/bench.h
 report()
 {
 	printf '{"name": "%s", "subject": "%s", "workload": "%s", "value": %s, "unit": "%s"}\n' "$@"
 }
 
-# above A B: by how many per cent A is more than B
+# above A B: print by how many per cent A exceeds B
 above()
 {
 	awk -v a="$1" -v b="$2" 'BEGIN { printf "%.2f", 100 * (a / b - 1) }'
 }
 
-# count_all NAME OLD ARGUMENT...: into $plain, and the executable's own share
+# count_all NAME OLD ARGUMENT...: set $plain, and report the executable's own share
 count_all()
 {
 	local name=$1 old=$2
@@ -96,8 +95,8 @@ count_all()
 		END { printf "%.1f", 100 * sum / all }' "$work/truth")" percent
 }
 
-# rewrite NAME OLD ARGUMENT...: a program for each kind that is wanted, $work/new.KIND, which
-# stand in $rewritten; with instructions counted
+# rewrite NAME OLD ARGUMENT...: rewrite the program for each selected kind, as $work/new.KIND, and
+# list the kinds in $rewritten; reports instructions
 rewrite()
 {
 	local name=$1 old=$2 number figure subject options new
@@ -120,14 +119,14 @@ rewrite()
 	done
 }
 
-# middle: the median of the numbers that are read
+# middle: print the median of the numbers on standard input
 middle()
 {
 	sort -g | awk '{ n[NR] = $1 } END { print (n[int((NR + 1) / 2)] + n[int(NR / 2) + 1]) / 2 }'
 }
 
-# ratios KIND: of each round, by the mean of what the program itself took before and after;
-# of what it took after, by what before
+# ratios KIND: print the ratio of each round to the mean of the original's runs before and after;
+# for "again", the ratio of the run after to the run before
 ratios()
 {
 	if [ "$1" = again ]; then
@@ -137,7 +136,7 @@ ratios()
 	fi
 }
 
-# time_fresh FILE ARGUMENT...: the CPU time of a copy of that
+# time_fresh FILE ARGUMENT...: print the CPU time of a new copy of the file
 time_fresh()
 {
 	local file=$1
@@ -148,7 +147,8 @@ time_fresh()
 	cpu_time all "$work/fresh" "$@"
 }
 
-# choose_cpu OLD ARGUMENT...: this script, and whom it calls, is on the CPU where the program takes least
+# choose_cpu OLD ARGUMENT...: move this script and its children to the CPU where the program is
+# fastest
 choose_cpu()
 {
 	local cpu took best=0 least=
@@ -162,8 +162,8 @@ choose_cpu()
 	taskset -pc "$best" $$ > "$work/cpu" 2>&1
 }
 
-# time_all NAME OLD ARGUMENT...: the program, all that it was rewritten to and itself again
-# take turns
+# time_all NAME OLD ARGUMENT...: time the program, all its rewritten versions, and the program
+# again, alternately
 time_all()
 {
 	local name=$1 old=$2 number figure subject options
@@ -191,7 +191,7 @@ time_all()
 	done
 }
 
-# measure TIMES NAME PROGRAM ARGUMENT...: with so many times SCALE's work
+# measure TIMES NAME PROGRAM ARGUMENT...: measure a program with TIMES times SCALE's work
 measure()
 {
 	local times=$1 name=$2 old plain=0 rewritten=()
@@ -211,7 +211,7 @@ measure()
 	[ "$rounds" -eq 0 ] || time_all "$name" "$old" "$@"
 }
 
-# inputs WORK: files and scripts of so much work
+# inputs WORK: make files and scripts for that amount of work
 inputs()
 {
 	local amount=$1 cc1

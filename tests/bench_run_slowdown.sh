@@ -37,13 +37,14 @@ under_dcpirun()
 	times build/bin/dcpirun --db "$work/db" "$program" "$scale"
 }
 
-# reported: both figures of the last run, or nothing
+# reported: print both figures of the last run, or nothing
 reported()
 {
 	sed -n 's/.*it cost [0-9.]*% to \([0-9.]*\)%.*dcpirun \([0-9.]*\)%.*/\1 \2/p' "$work/err"
 }
 
-# reported_again: the figures of the last run, else of the first of more runs that has them
+# reported_again: print the figures of the last run or, if it has none, of the first further run
+# that has them
 reported_again()
 {
 	local figures _
@@ -62,7 +63,7 @@ under_perf()
 	times perf record -q -e cpu-clock -c "$period" -o "$work/perf.data" "$program" "$scale"
 }
 
-# report NAME SUBJECT UNIT: the median of the numbers in a file
+# report NAME SUBJECT UNIT: report the median of the numbers in a file
 report()
 {
 	sort -n "$work/$1.$2" | awk -v name="$1" -v subject="$2" -v unit="$3" '

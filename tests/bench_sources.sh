@@ -1,29 +1,28 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What collecting costs beside the interrupts: dcpid with its bpf and its perf
-# source against "perf record -a", one after the other, each for SECONDS_EACH
-# (20) at 5,200 samples a second and CPU of the same event, under the same load.
-# None of them takes edges; bpf_edges does, as dcpid is installed.
-# Prints lines of tests/bench.h. If it cannot run, it prints the reason on stderr and fails.
+# Measure the cost of collecting in addition to the interrupts: dcpid with its bpf and its perf
+# source, compared with "perf record -a". They run one after the other, each for SECONDS_EACH (20)
+# at 5,200 samples a second and CPU of the same event, under the same load. None of them takes
+# edges, except bpf_edges, which has the settings of the installed dcpid. Prints lines of
+# tests/bench.h. If it cannot run, it prints the reason on stderr and fails.
 #
-# Counted is the time that the process ran, in user space and in the kernel, on
-# its own behalf (/proc/PID/schedstat, getrusage), not the interrupts' on behalf
-# of what they interrupt:
-#   mixed                  from two seconds after the start to the exit: sampling,
-#                          the daemon's last flush and merge, perf's last look at
-#                          its file, for build-ids
-#   mixed, while sampling  without the exit: dcpid has counted, but merged little;
-#                          perf has copied
-#   mixed, whole run       with the start: scans of /proc, the kernel's symbols
-#   mixed, a sample        "mixed" by the samples that each took: perf loses some where it
-#                          gets the CPU too late
-# Bytes are all that the process wrote while sampling, its database's log included
-# (/proc/PID/io wchar), and what the files have grown by in the end. As on a machine
-# in use, the database knows the images of an earlier run already ("new file":
-# as if it did not, the kernel's symbols included).
+# The figures count the CPU time of the process itself, in user space and in the kernel
+# (/proc/PID/schedstat, getrusage). They do not count the interrupts on behalf of other processes.
 #
-# The limits on sampling are raised meanwhile and put back.
+# - mixed: from two seconds after the start to the exit. This includes sampling, the daemon's last
+#   flush and merge, and perf's last pass over its file, for build-ids.
+# - mixed, while sampling: without the exit. dcpid has counted, but merged little; perf has copied.
+# - mixed, whole run: with the start, which includes scanning /proc and reading the kernel's
+# symbols.
+# - mixed, a sample: "mixed" divided by the samples of each. perf loses some samples if it gets the
+#   CPU too late.
+#
+# Bytes are those that the process wrote while sampling, including its database's log (/proc/PID/io
+# wchar), and the final growth of the files. As on a machine in use, the database knows the images
+# from an earlier run. With "new file", it does not, and not the kernel's symbols either.
+#
+# The limits on sampling are raised meanwhile and restored.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 bin=${DCPI_BUILD:-build}/bin
@@ -63,8 +62,7 @@ perf_limits_raise 40000
 [ "$(cat "$perf_limits_rate")" -ge $((2 * rate)) ] ||
 	give_up "the kernel allows no $rate samples a second"
 
-# Every CPU is busy, in user space and in the kernel, with some processes that
-# come and go.
+# Keep every CPU busy, in user space and in the kernel, with some processes that start and end.
 load()
 {
 	local cpu
@@ -82,7 +80,7 @@ load()
 	pids+=($!)
 }
 
-# run_ns PID: what all threads of a process have run
+# run_ns PID: print the CPU time of all threads of a process
 run_ns()
 {
 	cat "/proc/$1/task/"*/schedstat | awk '{ sum += $1 } END { printf "%.0f", sum }'
@@ -94,7 +92,7 @@ measure()
 	local subject=$1 pid
 
 	shift
-	# A shell of its own, so that "times" are this command's alone.
+	# Run in a separate shell, so that "times" has the times of this command only.
 	bash -c '"$@" & echo $! > "$0.pid"; wait $!; times > "$0.times"' "$work/$subject" "$@" \
 		> "$work/$subject.out" 2>&1 &
 	pids+=($!)
@@ -115,19 +113,19 @@ measure()
 		END { printf "%.0f", sum * 1e9 }' "$work/$subject.times")
 }
 
-# report NAME SUBJECT WORKLOAD VALUE UNIT
+# report NAME SUBJECT WORKLOAD VALUE UNIT: print a line of tests/bench.h
 report()
 {
 	printf '{"name": "%s", "subject": "%s", "workload": "%s", "value": %s, "unit": "%s"}\n' "$@"
 }
 
-# ratio A B
+# ratio A B: print A / B
 ratio()
 {
 	awk -v a="$1" -v b="$2" 'BEGIN { printf "%.4g", (b > 0 ? a / b : 0) }'
 }
 
-# compare SUBJECT SAMPLES: what measure found with perf's
+# compare SUBJECT SAMPLES: report the results of measure, relative to perf's
 compare()
 {
 	[ -z "$samples" ] || report cpu_vs_perf "$1" "mixed, a sample" \
@@ -138,7 +136,7 @@ compare()
 	report bytes_vs_perf "$1" "mixed, written" "$(ratio "$written" "$perf_written")" ratio
 }
 
-# absolute SUBJECT SAMPLES: the same without perf
+# absolute SUBJECT SAMPLES: report the same without perf
 absolute()
 {
 	report collect_cpu "$1" "mixed" "$(ratio $((whole - started)) $((seconds * 1000)))" "us/s"
@@ -146,13 +144,13 @@ absolute()
 	report collect_samples "$1" "mixed" "${2:-0}" samples
 }
 
-# size FILE...
+# size FILE...: print the size of all files
 size()
 {
 	du -cb "$@" | awk 'END { print $1 }'
 }
 
-# daemon SUBJECT DB: the command
+# daemon SUBJECT DB: print the command
 daemon()
 {
 	local edges=(--branch-every 0)
@@ -163,7 +161,7 @@ daemon()
 		--socket "$work/sock" --db "$2"
 }
 
-# warm_up SUBJECT DB: a short run, for a database that is not new
+# warm_up SUBJECT DB: run briefly, for a database that is not new
 warm_up()
 {
 	# shellcheck disable=SC2046,SC2091 # a command
@@ -189,7 +187,7 @@ perf_sampling=$sampling perf_sampled=$((whole - started)) perf_whole=$whole perf
 perf_size=$(size "$work/perf.data")
 samples=$(perf report --stats -i "$work/perf.data" 2> /dev/null |
 	awk '$1 == "SAMPLE" && $2 == "events:" { print $3; exit }')
-# perf 6.1 aborts in its last look if somebody runs a program with an odd build-id.
+# perf 6.1 aborts in its last pass if a program with an invalid build-id has run.
 [ -n "$samples" ] || echo "bench_sources: perf record failed at its end, so that its cost is" \
 	"too low: $(tail -n 2 "$work/perf_record.out" | tr '\n' ' ')" >&2
 absolute perf_record "$samples"

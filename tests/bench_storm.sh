@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# How many samples find no image, or another one's, while a thousand and more
-# processes a second come and go beside a loaded machine, and while programs exec
-# each other under one process id: tests/cli_storm.sh for longer. The rest of the load
-# is nicer, or there would be no room for a thousand.
+# Measure how many samples find no image, or the wrong one, while more than a thousand processes a
+# second start and end on a loaded machine, and while programs exec each other under one process id:
+# tests/cli_storm.sh for a longer time. The rest of the load has a lower priority; otherwise there
+# would be no CPU time for a thousand processes.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 for _ in $(seq "$(nproc)"); do

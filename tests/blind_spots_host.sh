@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What an x86-64 machine's PMU, whose interrupts are NMIs, sees that a timer's
-# does not: the same work under both, with the interrupted flags, which say
-# whether interrupts were off. Then the paper's metamethod: the bpf source's
-# handler, which a timer calls, is sampled by the PMU.
+# Measure which code the PMU of an x86-64 machine, whose interrupts are NMIs, can sample and a timer
+# cannot. Both sample the same work. The flags of the interrupted code show if interrupts were
+# disabled. Then the paper's meta-method: the PMU samples the bpf source's handler, which a
+# timer calls.
 #
-# Prints what it measured; needs root, a PMU, perf and the programs built.
+# Prints its figures; needs root, a PMU, perf and the built programs.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 
@@ -30,7 +30,8 @@ while [ "$(date +%s)" -lt $end ]; do
 done
 END
 
-# flags EVENT: share of samples with interrupts off (flag 0x200 clear), and whose
+# flags EVENT: print the share of samples with interrupts disabled (flag 0x200 clear), and their
+# code
 flags()
 {
 	perf script -i "$work/data" -F event,ip,sym,iregs 2> /dev/null |
@@ -60,7 +61,7 @@ perf record -q -B -N -e 'cycles/period=400000/k,cpu-clock/period=200000/k' --int
 flags cycles
 flags cpu-clock
 
-# The metamethod
+# The meta-method
 build/bin/dcpid -q --source bpf -e cpu-clock:200000-220000 --config /dev/null \
 	--socket "$work/bpf.sock" --db "$work/bpf.db" &
 bpf=$!
@@ -79,7 +80,7 @@ for db in bpf meta; do
 	build/bin/dcpiprof --db "$work/$db.db" -n 1 | sed -n "s/^accounting */accounting $db /p"
 	awk -F, -v db=$db -v handler="$handler" '$4 ~ handler { print "meta", db, $1, $4 }' "$work/csv"
 done
-# (-B: perf 6.1 does not survive so many build-ids.)
+# (-B: perf 6.1 crashes with so large a number of build-ids.)
 perf script -i "$work/handler" -F ip,sym,symoff 2> /dev/null | awk '
 	$2 ~ /^bpf_prog_.*sample_count\+/ { n++; sub(/.*\+/, "", $2); at[$2]++ }
 	END { for (o in at) printf "insn %d of %d %s\n", at[o], n, o }' | sort -k2,2nr | head -n 12

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""bursts_part.py ALL PART: whether what was recorded in bursts is a part of all.
+"""bursts_part.py ALL PART: check that the references recorded in bursts are a part of all.
 
-Both are listings of dcpibursts --csv --by reference, of one process each, without random
-addresses. All references of PART must be found in ALL in their order. Prints how many they
-are, and in how many pieces, each of which is one after the other in both: a burst is in
-pieces where a call that it began in returns, since the caller goes on unrecorded until its
-next check.
+Both are listings of dcpibursts --csv --by reference, of one process each, without random addresses.
+All references of PART must be found in ALL in the same order. Prints their number, and the number
+of pieces that are contiguous in both. A burst has several pieces if a call in which it began
+returns, since the caller runs unrecorded until its next check.
 """
 import bisect
 import sys
@@ -15,7 +14,7 @@ GRAM = 6
 
 
 def read(path):
-    """Of the first thread: bursts, and references as (instruction, address)."""
+    """Read the first thread: numbers of bursts, and references as (instruction, address)."""
     bursts, references = [], []
     with open(path, encoding="ascii") as file:
         next(file)
@@ -28,7 +27,7 @@ def read(path):
 
 
 def index_of(references):
-    """Where each sequence of GRAM references is, ascending."""
+    """Return the places of each sequence of GRAM references, ascending."""
     index = {}
     for i in range(len(references) - GRAM + 1):
         index.setdefault(hash(tuple(references[i : i + GRAM])), []).append(i)
@@ -36,7 +35,7 @@ def index_of(references):
 
 
 def next_place(everything, index, at, wanted):
-    """Where @wanted begins from @at on; if it is nowhere, its first reference; or None."""
+    """Return the first place of @wanted from @at on, else of its first reference, else None."""
     if len(wanted) == GRAM:
         places = index.get(hash(tuple(wanted)), [])
         k = bisect.bisect_left(places, at)
@@ -54,7 +53,7 @@ def is_subsequence(everything, part):
 
 
 def count_pieces(everything, bursts, part):
-    """Taking the nearest place where most fits. Return: None: it came to nothing so."""
+    """Count the pieces, each at the next place where GRAM references match; None if that fails."""
     index, at, pieces = index_of(everything), 0, 0
     for i, reference in enumerate(part):
         begins = i == 0 or bursts[i] != bursts[i - 1]

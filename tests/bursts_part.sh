@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# bursts_part.sh CHECKS BURST PROGRAM [ARGUMENT]...: a program that is rewritten to record
-# bursts records a part of all that it refers to (tests/bursts_part.py). Both are recorded by
-# code of the same size, in a process without random addresses, so that all addresses are the
-# same: all is one burst that goes on. Nothing may be recorded where the program has too few
-# checks for a burst.
+# bursts_part.sh CHECKS BURST PROGRAM [ARGUMENT]...: check that a program that is rewritten to
+# record bursts records a part of all its references (tests/bursts_part.py). The complete recording
+# is one continuous burst. The code of both recordings has the same size, and their processes have
+# no random addresses, so that all addresses are equal. Nothing may be recorded where the program
+# has too few checks for a burst.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 checks=$1
@@ -16,7 +16,7 @@ work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 export DCPIX_OUT=$work/record
 
-# record CHECKS BURST NAME
+# record CHECKS BURST NAME: record the program's references
 record()
 {
 	rm -f "$work/new"

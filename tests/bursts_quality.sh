@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# bursts_quality.sh [NAME]...: how much of the hot data streams of all that programs refer to are
-# those of bursts (dcpibursts --overlap), at the settings of Hirzel and Chilimbi's figure 7, and
-# at 1000:50 with checks where their figure 8 has them. Prints the tables of docs/bursts.md. What
-# was measured is kept in build/bursts_quality.csv: of programs that are not named, with what was
-# before; "none" only prints.
+# bursts_quality.sh [NAME]...: measure how much of the hot data streams of all references is found
+# in bursts (dcpibursts --overlap). Uses the settings of Hirzel and Chilimbi's figure 7, and 1000:50
+# with the placements of checks of their figure 8. Prints the tables of docs/bursts.md. Measurements
+# are kept in build/bursts_quality.csv: programs that are not named keep their earlier ones; "none"
+# only prints.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 dcpix=build/bin/dcpix
@@ -20,7 +20,7 @@ wanted=" $* "
 settings=(20:1 200:10 1000:50 100:1 1000:10 5000:50 200:1 2000:10)
 places=(orig EL EC EN L4 L10 LN EC+L4)
 
-# record CHECKS BURST WHERE: $program, with $arguments
+# record CHECKS BURST WHERE: run $program, with $arguments
 record()
 {
 	rm -f "$DCPIX_OUT".* "$work/new"
@@ -30,20 +30,20 @@ record()
 	ls "$DCPIX_OUT".* > "$work/files" 2> "$work/none"
 }
 
-# all WHERE: the streams of everything
+# all WHERE: print the streams of the complete recording
 all()
 {
 	record 0 1 "$1" && $dcpibursts --streams --csv "$work/new" "$DCPIX_OUT".* > "$work/all.$1"
 }
 
-# overlap CHECKS BURST WHERE: with those, in per cent
+# overlap CHECKS BURST WHERE: print the overlap with those streams, in per cent
 overlap()
 {
 	record "$@" || return
 	$dcpibursts --overlap "$work/all.orig" --csv "$work/new" "$DCPIX_OUT".* | tail -n 1
 }
 
-# row FIGURE VALUE...: for the tables
+# row FIGURE VALUE...: store a row for the tables
 row()
 {
 	local figure=$1 column
@@ -56,7 +56,7 @@ row()
 	printf '\n'
 }
 
-# measure NAME PROGRAM ARGUMENT...
+# measure NAME PROGRAM ARGUMENT...: measure one program
 measure()
 {
 	local name=$1 program arguments values=() setting place references own
@@ -79,8 +79,8 @@ measure()
 	row places "$references" "$own" "${values[@]}"
 }
 
-# table FIGURE COLUMN...: a row for each program, and averages; what recorded nothing has nothing
-# in common
+# table FIGURE COLUMN...: print a row for each program, and averages; a setting that recorded
+# nothing has an overlap of zero
 table()
 {
 	local figure=$1

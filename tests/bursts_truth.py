@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""bursts_truth.py TRUTH ALL: whether what was recorded is what the program refers to.
+"""bursts_truth.py TRUTH ALL: check that the recorded references are those of the program.
 
-TRUTH is of tests/truth/reference_plugin.c; ALL a listing of dcpibursts --csv --by reference,
-of all that one process without random addresses refers to from some moment on. Each
-instruction that is recorded must have referred to the same places in the same order. Prints
-how much that is, and of which instructions something is wrong.
+TRUTH is the output of tests/truth/reference_plugin.c. ALL is a listing of dcpibursts --csv --by
+reference, of all references of one process without random addresses from some time on. Each
+recorded instruction must have referred to the same places in the same order. Prints the numbers of
+references, and the instructions with wrong ones.
 """
 import sys
 
@@ -14,13 +14,15 @@ WRONG_SHOWN = 8
 
 
 def place_of(address, base, end):
-    """What is in the image by its address there; of all else, which lies elsewhere in an
-    emulator, the lowest four bits."""
+    """Return a place in the image by its address there.
+
+    Other places have different addresses in an emulator; only their lowest four bits are kept.
+    """
     return f"{address - base:x}" if 0 <= address - base < end else f"~{address & 15:x}"
 
 
 def read_truth(path):
-    """Return: {instruction: places}, and whether the image may lie anywhere, and its end."""
+    """Return {instruction: places}, true if the image is position-independent, and its end."""
     places = {}
     with open(path, encoding="ascii") as file:
         base, end = (int(word, 16) for word in next(file).split())

@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# bursts_truth.sh PROGRAM [ARGUMENT]...: a program that is rewritten to record all that it
-# refers to records what it refers to in an emulator, as it was (tests/bursts_truth.py).
-# Where its stack begins depends on the lengths of its name and environment.
+# bursts_truth.sh PROGRAM [ARGUMENT]...: rewrite a program to record all its references, and check
+# that these are the references of the original in an emulator (see tests/bursts_truth.py there).
+# The address of the stack depends on the lengths of the program's name and environment, so these
+# are made equal.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 make --no-print-directory -s reference-plugin || exit 2

@@ -20,7 +20,7 @@ loops=${BUSY_LOOPS:-4}
 [ $# -gt 0 ] || set -- make check
 
 ${MAKE:-make} --no-print-directory -s -C "$top" all || exit 2
-# The command may replace the program while it runs.
+# Copied, because the command may replace the program while it runs.
 cp "$bin/dcpid" "$work/dcpid" || exit 2
 : > "$work/empty.conf"
 socket=$work/dcpid.sock

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2154
 #
-# Databases of the programs of tests/calc_fixtures.sh, for tests of tools that look at code.
-# After tests/tool_cli.sh, which sets $scratch, where they are, and $helpers.
+# Databases of the programs of tests/calc_fixtures.sh, for tests of tools that read code. Source it
+# after tests/tool_cli.sh, which sets $scratch, the folder of the programs, and $helpers.
 copy_id=00112233445566778899aabbccddeeff00112233
 chain_id=0a0b0c0d0e0f101112131415161718191a1b1c1d
 list_id=0102030405060708090a0b0c0d0e0f1011121314
 
-# make_db NAME < LINES: see tests/make_profile_db.c
+# make_db NAME < LINES: make a database, see tests/make_profile_db.c
 make_db()
 {
 	rm -f "$scratch/$1.db"
@@ -30,7 +30,7 @@ copy_db()
 	echo end
 }
 
-# An x86-64 program in two epochs, by a clock.
+# An x86-64 program in two epochs, sampled by a clock.
 list_samples()
 {
 	echo "image file $list_id $scratch/list"
@@ -59,7 +59,7 @@ list_db()
 	echo end
 }
 
-# By the clock of an x86-64 machine, which sees the instruction behind the one that takes long.
+# Sampled by the clock of an x86-64 machine, which hits the instruction after a slow one.
 chain_db()
 {
 	echo "event cycles cycles 60000 64000"
@@ -69,8 +69,8 @@ chain_db()
 	echo end
 }
 
-# The same work twice: the second time samples are of four times the period, and a quarter
-# as many. Of each time there is something that the other one has not.
+# The same work twice: the second time with four times the period, and a quarter of the samples.
+# Each epoch has an image or procedure that the other one lacks.
 periods_db()
 {
 	echo "event cycles cycles 1000 1000"
@@ -84,7 +84,7 @@ periods_db()
 	echo end
 }
 
-# Both programs, and two events, in an epoch each.
+# Both programs, and two events, each in a separate epoch.
 both_db()
 {
 	copy_db | sed 's/^epoch/event imiss events 4096 4096\n&/; s/^end/sample 1 0x9828 40\n&/'

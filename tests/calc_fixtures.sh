@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Makes the programs that tests/cli_dcpicalc.sh looks at: calc_fixtures.sh DIRECTORY.
-# Of written instructions, so that no compiler moves them; their build-ids are given.
+# Make the programs that tests/cli_dcpicalc.sh examines: calc_fixtures.sh DIRECTORY. They are
+# written in assembly, so that no compiler changes them; their build-ids are fixed.
 set -eu
 cd "$1"
 
-# The copy loop of the DCPI paper's Figure 2, where it is there.
+# The copy loop of the DCPI paper's Figure 2, at the paper's address.
 cat > copy.s << 'END'
 	.set noat
 	.set noreorder
@@ -36,8 +36,8 @@ alpha-linux-gnu-as -o copy.o copy.s
 alpha-linux-gnu-ld --build-id=0x00112233445566778899aabbccddeeff00112233 -Ttext=0x980c -e copy \
 	-o copy copy.o
 
-# A list that is walked, two procedures of one name, one with a part far away, one
-# that is never sampled, one of C++; the lines of the source are those of the assembler's.
+# A list that is traversed, two procedures of one name, one with a part far away, one that is never
+# sampled, one of C++; the source lines are those of the assembly.
 cat > list.s << 'END'
 	.text
 	.globl walk
@@ -108,7 +108,7 @@ ld --build-id=0x0102030405060708090a0b0c0d0e0f1011121314 -Ttext=0x401000 -e walk
 	-o list list.o twin.o
 strip -o list.stripped list
 
-# A loop that takes as long as its chain of results: a division, a multiplication, a sum.
+# A loop that takes as long as its chain of dependent results: a division, a multiplication, a sum.
 cat > chain.s << 'END'
 	.text
 	.globl divide

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""call_check.py calls|context TRUTH JSON: whether what dcpicalls or dcpicct print as JSON is
-what follows from the tree of all calls (tests/truth/call_plugin.c), instructions too unless
-the report has no metric. Prints how much was compared, or the first differences, and then
-ends with 1."""
+"""call_check.py calls|context TRUTH JSON: compare the JSON output of dcpicalls or dcpicct with the
+result that follows from the tree of all calls (tests/truth/call_plugin.c). Instructions are
+compared unless the report has no metric. Prints the numbers of compared items, or the first
+differences; the exit status is then 1."""
 import json
 import sys
 from collections import defaultdict
@@ -12,7 +12,7 @@ ROOT = None
 
 
 def read_truth(path):
-    """Of each node: its parent, procedure, calls and instructions; parents first."""
+    """Read the nodes: parent, procedure, calls and instructions of each; parents first."""
     with open(path, encoding="ascii") as file:
         if file.readline() != "calls exact\n":
             sys.exit("the truth is not exact: more than one thread")
@@ -28,7 +28,7 @@ def paths_of(nodes):
 
 
 def extend(history, procedure):
-    """The history of Spivey's state that a call leads to, as (procedure, superseded)."""
+    """Return the history of Spivey's state after a call, as (procedure, superseded)."""
     if history and history[-1][0] == procedure:
         return history
     marked = [(p, m or p == procedure) for p, m in history] + [(procedure, False)]
@@ -41,7 +41,7 @@ def extend(history, procedure):
 
 
 def expected_calls(nodes):
-    """Arcs and procedures, by the definition: who was active, and who called whom last."""
+    """Compute arcs and procedures by definition: active procedures, and the last caller of each."""
     arcs = defaultdict(lambda: [0] * 5)
     procedures = defaultdict(lambda: [0] * 4)
     histories = {0: ()}
@@ -104,7 +104,7 @@ def differences(what, want, got):
 
 
 def expected_contexts(nodes):
-    """Of each path in the tree, where recursion leads back to the record there is."""
+    """Compute the record of each path in the tree; recursion leads back to an existing record."""
     records = defaultdict(lambda: [0] * 3)
     folded = [()]
     for parent, entry, calls, metric in nodes[1:]:

@@ -1,9 +1,9 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What tests of dcpicalls and dcpicct share. To be sourced behind tests/tap.sh; $WORK is theirs.
+# Common code of the tests of dcpicalls and dcpicct. Source it after tests/tap.sh; they set $WORK.
 
-# truth calls|context NAME PROGRAM ARGUMENT...: the program's calls are those that an emulator sees
+# truth calls|context NAME PROGRAM ARGUMENT...: test that the recorded calls equal an emulator's
 truth()
 {
 	local mode=$1 got

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# call_truth.sh calls|context NAME PROGRAM ARGUMENT...: whether what the program records of
-# its calls when it is rewritten is what an emulator sees: who called whom how often, in
-# which contexts, and each one's instructions, all exactly. In $WORK, a folder; standard
-# input is empty. Prints what was compared, or how it differs, and ends with 1.
+# call_truth.sh calls|context NAME PROGRAM ARGUMENT...: check that the calls recorded by a rewritten
+# program are those that an emulator sees. Compares callers, callees, counts, contexts, and the
+# instructions of each, all exactly. Uses the folder $WORK; standard input is empty. Prints the
+# compared items, or the differences; the exit status is then 1.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 mode=$1
@@ -20,7 +20,7 @@ rm -f "$run"/*
 "$bin/dcpix" -q --mode "$mode" --metric instructions -o "$new.$mode" "$old" || exit 2
 "$bin/dcpix" -q -o "$new.counts" "$old" || exit 2
 build/tests/call_ranges "$new.$mode" "$new.counts" > "$run/ranges" || exit 2
-# Both get the same variables: programs look at them.
+# Both runs get the same variables, since programs read them.
 variables=(LC_ALL=C "DCPIX_OUT=$run/profile")
 # shellcheck disable=SC2016 # the inner shell's
 env -i "${variables[@]}" bash -c 'exec -a "$0" "$@"' "$old" "$new.$mode" "$@" \
@@ -39,7 +39,7 @@ context) report=dcpicct ;;
 esac
 "$bin/$report" --json "$new.$mode" "$run"/profile.* > "$run/report" || exit 2
 tests/call_check.py "$mode" "$run/truth" "$run/report" || exit 1
-# What measures nothing does less at calls, and counts the same.
+# Without a metric, less is done at calls, but the counts are the same.
 rm -f "$run"/profile.*
 "$bin/dcpix" -q --mode "$mode" --metric none -o "$new.$mode" "$old" || exit 2
 # shellcheck disable=SC2016

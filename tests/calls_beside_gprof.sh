@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# calls_beside_gprof.sh: tests/programs/callers.c under gprof and under dcpix --mode calls,
-# the lines that tell of who called what, one after the other: docs/calls.md has them.
-# gprof samples a hundred times a second, so the program runs for some seconds there.
+# calls_beside_gprof.sh: run tests/programs/callers.c under gprof and under dcpix --mode calls, and
+# print the lines about callers and callees of both; docs/calls.md shows them. gprof samples a
+# hundred times a second, so the program runs for some seconds there.
 set -eu
 cd "$(dirname "$0")/.."
 bin=$PWD/build/bin
@@ -19,7 +19,7 @@ rounds=${ROUNDS:-1000}
 (cd "$work" && ./callers.pg "$rounds" > /dev/null)
 DCPIX_OUT=$work/profile "$work/callers.calls" "$rounds" > /dev/null
 
-# about PROCEDURE FILE: its paragraph
+# about PROCEDURE FILE: print its paragraph
 about()
 {
 	awk -v name="$1" '

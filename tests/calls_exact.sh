@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Programs as they are, rewritten with --mode calls and --mode context: every arc, context
-# and cost, in instructions, as an emulator sees it (tests/call_truth.sh). Programs that
-# recur, call through pointers and jump out of calls are among them.
+# Programs of Debian, rewritten with --mode calls and --mode context: every arc, context and cost,
+# in instructions, must equal an emulator's (tests/call_truth.sh). Some of the programs recur, call
+# through pointers, and jump out of calls.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 . tests/tap.sh
@@ -18,7 +18,7 @@ for program in quicksort queens interpreter btree; do
 done
 "${CC:-gcc}" -O2 -pthread -o "$WORK/ways" tests/programs/ways.c || exit 2
 
-# exact NAME PROGRAM ARGUMENT...
+# exact NAME PROGRAM ARGUMENT...: test both modes
 exact()
 {
 	local mode got

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Programs as they are, rewritten to record bursts: these are parts of all that they refer to,
-# and as large a part as was asked for (tests/bursts_part.sh), whatever checks are left out,
-# and all of it is true (tests/bursts_truth.sh).
+# Programs of Debian, rewritten to record bursts: the bursts are a part of all references, in the
+# requested proportion (tests/bursts_part.sh), with any placement of checks, and all recorded
+# references are true (tests/bursts_truth.sh).
 set -u
 cd "$(dirname "$0")/.." || exit 2
 . tests/tap.sh
@@ -16,7 +16,7 @@ for program in quicksort queens interpreter btree huffman lexer; do
 		exit 2
 done
 
-# part NAME PROGRAM ARGUMENT...
+# part NAME PROGRAM ARGUMENT...: test one program
 part()
 {
 	local name=$1 rate got

@@ -18,7 +18,7 @@ import shutil
 import subprocess
 import sys
 
-# The goals of make, whose packages packaging/deps.sh knows, by file: the first pattern that
+# The goal of make of each file, whose packages packaging/deps.sh knows: the first pattern that
 # matches.
 GOALS = [
     ("packaging/demo_vm.sh", "demo-vm"),
@@ -58,7 +58,7 @@ BUILTINS = set(
     printf pushd pwd read readarray readonly return set shift shopt source test times trap true
     type typeset ulimit umask unalias unset wait""".split()
 )
-# Commands that run their first argument that is no option, assignment or number. The number
+# Commands that run their first argument that is not an option, assignment or number. The number
 # counts the arguments before it: the name and the pattern of tests/tap.sh's functions.
 WRAPPERS = {
     **dict.fromkeys("chroot command env exec nice nohup setsid stdbuf sudo time".split(), 0),
@@ -82,7 +82,7 @@ AWK_CODE_FAULTS = [
     (r"\|&|\*\*|\bdelete\s+\w+\s*\[[^]]*\]\[", "operator"),
     (r"\b0x[0-9a-fA-F]+", "hexadecimal number"),
 ]
-# Faults that must be found.
+# Faults that the check must find.
 SAMPLE = r"""
 real() { "$@"; }
 real bzip2 -c "$(pgrep -f x)"
@@ -101,7 +101,7 @@ class Script:
         self.path = path
         self.commands, self.arguments, self.awk, self.functions = [], [], [], set()
         self.runners = set()  # functions that may run their arguments
-        # A guest has the commands of its image. A part is sourced by others.
+        # A guest has the commands of its image. A part is sourced by other scripts.
         self.guest = "/lib/tap.sh" in text or re.search(r"(guest\.sh|init)$|qemu/kmod_", path)
         self.part = not text.startswith("#!")
         self.sources = set(re.findall(r"(?m)^\s*(?:\.|source)\s.*?([\w.-]+\.sh)", text))
@@ -159,7 +159,7 @@ class Script:
 
 
 def literal(word):
-    """A word's text if no expansion is in it, else None."""
+    """Return the text of a word without expansions, else None."""
     text = ""
     for part in word.get("Parts", []):
         if part["Type"] in ("Lit", "SglQuoted"):
@@ -175,7 +175,7 @@ def literal(word):
 
 
 def recipes(text):
-    """The recipes of a makefile: (line, target, shell command)."""
+    """Return the recipes of a makefile: (line, target, shell command)."""
     target, found, number = "", [], 0
     lines = text.split("\n")
     while number < len(lines):
@@ -192,7 +192,7 @@ def recipes(text):
 
 
 def without_make(text):
-    """A recipe as its shell sees it, with a placeholder for each variable of make."""
+    """Return a recipe as its shell sees it, with a placeholder for each variable of make."""
     text = re.sub(r"^[\t @+-]*(\$\(Q\))?[@+-]*", "", text).replace("$$", "\0")
     while True:
         shorter = re.sub(r"\$\((?:[^()$]|\0\([^()]*\))*\)|\$[@<^*?]", "MAKE_VARIABLE", text)
@@ -203,7 +203,7 @@ def without_make(text):
 
 
 class Packages:
-    """The packages that are installed here, and the commands that they bring."""
+    """The packages that are installed here, and their commands."""
 
     def __init__(self):
         self.depends, self.provides, self.base = {}, {}, {"make", "apt"}
@@ -218,7 +218,7 @@ class Packages:
         self.lists = {}
 
     def closure(self, goal):
-        """Returns the packages of a goal with all they depend on, and those not here."""
+        """Return the packages of a goal and their dependencies, and those that are missing here."""
         if goal not in self.lists:
             todo = output("packaging/deps.sh", "--list", goal).split()
             absent = [p for p in todo if p not in self.depends and p not in self.provides]
@@ -232,7 +232,7 @@ class Packages:
         return self.lists[goal]
 
     def owners(self, commands):
-        """Returns the packages of each command's file; without those that there are not."""
+        """Return the packages of each command's file, for commands that exist."""
         files, owners = {}, {}
         for command in commands:
             path = shutil.which(command, path="/usr/sbin:/usr/bin:/sbin:/bin")
@@ -256,7 +256,7 @@ def is_name(word):
 
 
 def names(relations, alternatives=None):
-    """The packages in a field of dpkg's; of alternatives so many, as apt takes the first."""
+    """Return the packages in a field of dpkg's, with up to @alternatives each (apt: the first)."""
     found = [group.split("|")[:alternatives] for group in relations.split(",")]
     return {re.sub(r"[ (:].*", "", r.strip()) for group in found for r in group if r.strip()}
 
@@ -285,7 +285,7 @@ def shell_files(files):
 
 
 def awk_faults(text):
-    """Yields the features in a program that mawk lacks: (offset, feature, text)."""
+    """Yield the features of a program that mawk lacks: (offset, feature, text)."""
 
     def blank(match):
         return re.sub(r"[^\n]", " ", match.group())
@@ -303,7 +303,7 @@ def awk_faults(text):
 
 
 def self_test():
-    """Returns the faults of SAMPLE that the check misses."""
+    """Return the faults of SAMPLE that the check misses."""
     script = Script("sample", SAMPLE)
     faults = {found for _, text in script.awk for _, _, found in awk_faults(text)}
     found = {name for _, name in script.commands} | {word for _, _, word in script.arguments}

@@ -1,22 +1,22 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Runs shell commands on freshly installed Debian 12 systems: the commands of README.md,
-# or the arguments. Each command runs in a system of its own, in a clone of HEAD.
+# Runs shell commands on freshly installed Debian 12 systems: the commands of README.md, or the
+# arguments. Each command runs in a separate system, in a clone of HEAD.
 #
 #   tests/check_fresh.sh [COMMAND]...
 #
-# A system is what mmdebstrap installs (variant minbase) from the Debian mirrors of this
-# machine. The command enters it with a mount namespace and pivot_root rather than chroot,
-# so that mount, unshare, perf, BPF and QEMU work in it as on a machine. /proc, /sys and /dev
-# are the machine's: a command sees the machine's other processes.
+# mmdebstrap installs a system (variant minbase) from the Debian mirrors of this machine. The
+# command enters it with a mount namespace and pivot_root rather than chroot, so that mount,
+# unshare, perf, BPF and QEMU work as on a machine. /proc, /sys and /dev are the machine's, so a
+# command sees the machine's other processes.
 #
 #   FRESH_DIR   folder of the systems, about 10 GB each; default build/fresh
 #   FRESH_KEEP  yes: do not remove a system after its command
 #
-# Logs are kept in build/fresh-logs: COMMAND.log, and the logs of the tests in COMMAND/. A
-# command fails if its exit status is not zero or if it leaves a process running. The sums
-# in the last line are the commands' own where a command prints them, else one a command.
+# Logs are kept in build/fresh-logs: COMMAND.log, and the logs of the tests in COMMAND/. A command
+# fails if its exit status is not zero or if it leaves a process running. The last line adds up the
+# test totals of commands that print some, and counts one for every other command.
 set -u
 PATH=$PATH:/usr/sbin:/sbin
 
@@ -53,14 +53,14 @@ die()
 	exit 2
 }
 
-# Prints the processes whose root folder is the system's.
+# Print the processes whose root folder is the system's.
 processes()
 {
 	stat -Lc '%d:%i %n' /proc/[0-9]*/root 2> /dev/null |
 		sed -n "s|^$(stat -c %d:%i "$system") /proc/\([0-9]*\)/root\$|\1|p"
 }
 
-# Kills the processes of the system; its mounts go with the last of them.
+# Kill the processes of the system; its mounts vanish with the last of them.
 end_processes()
 {
 	local list _
@@ -90,8 +90,8 @@ cleanup()
 	rmdir "$work" 2> /dev/null
 }
 
-# The lines of sources.list for Debian 12 that apt of this machine knows: none elsewhere,
-# and mmdebstrap then has its own.
+# Print the lines of sources.list for Debian 12 that apt of this machine knows. Without such lines,
+# mmdebstrap uses its defaults.
 debian_sources()
 {
 	# shellcheck disable=SC2016 # names that apt expands
@@ -100,7 +100,7 @@ debian_sources()
 		grep -E ' bookworm(-updates|-security)? ' | sort -u
 }
 
-# The machine's settings of how apt reaches the mirrors (proxies, for instance).
+# Print the machine's settings of how apt reaches the mirrors (proxies, for instance).
 apt_settings()
 {
 	apt-config dump | grep -E '^Acquire::(http|https|ftp|Retries|Check-)'
@@ -120,7 +120,7 @@ make_base()
 	rm "$base.conf"
 }
 
-# make_system NAME: sets $system
+# make_system NAME: make a system; sets $system
 make_system()
 {
 	system=$work/$1
@@ -146,7 +146,7 @@ count()
 	passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 }
 
-# run_command COMMAND
+# run_command COMMAND: run a command on a new system
 run_command()
 {
 	local name status=0 left log start=$SECONDS

@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Holds the include rules of CONTRIBUTING.md: which part may include which.
-# Our own headers are included by their path from the top; a folder's private
-# kernel headers by name.
+# Check the include rules of CONTRIBUTING.md: the parts that each part may include. The project's
+# headers are included by their path from the top; a folder's private kernel headers by name.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 . tests/tap.sh
@@ -83,7 +82,7 @@ while read -r folder own banned; do
 	[ -n "$folder" ] && check_folder "$folder" "$(printf '%s' "${own#^}")" "$banned"
 done <<< "$rules"
 
-# Kernel versions are looked at in one place only.
+# Kernel versions are tested in one place only.
 bad=$(grep -rnE 'LINUX_VERSION_CODE|KERNEL_VERSION\(' kmod --include='*.[ch]' | grep -v '^kmod/compat/')
 is "kernel version checks only in kmod/compat" "$bad" ""
 
@@ -91,10 +90,11 @@ bad=$(grep -rLE 'SPDX-License-Identifier: GPL-2.0-only' --include='*.[ch]' --inc
 	--include='module.mk' kmod lib db daemon loader-hook analysis instrument tools tests packaging docs 2>/dev/null)
 is "every source names its licence" "$bad" ""
 
-# Each header can be included first, and says so by itself what it needs. (The
-# module's own are for the kernel; those of tests/qemu are for its programs.) The build shows it of
-# a header that its own source includes first.
-# is_first HEADER: its source includes it before any other
+# Each header can be included first: it includes everything that it needs. The headers of the module
+# are for the kernel, those of tests/qemu for its programs. If a header's own source includes it
+# first, the build is the test.
+#
+# is_first HEADER: return true if its source includes it before any other
 is_first()
 {
 	[ -e "${1%.h}.c" ] &&

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Paths of real programs, by dcpix, are those that an emulator sees: the same sequences of
-# blocks, as often. Programs that do the same there: with one thread, and not by the addresses
-# that they are given.
+# The paths of real programs, recorded by dcpix, equal an emulator's: the same sequences of blocks,
+# with the same counts. The programs must behave the same in an emulator: they have one thread, and
+# do not depend on their addresses.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 . tests/tap.sh
@@ -22,7 +22,7 @@ path_exact "$scratch/program" many
 path_options=--whole
 path_exact "$scratch/program" recursion
 path_options=
-# sometimes NAME ARGUMENT...: as it is, and measured in bursts
+# sometimes NAME ARGUMENT...: test without a metric, and measured in bursts
 sometimes()
 {
 	path_exact "$@"

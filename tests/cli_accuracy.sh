@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The accuracy table's machinery: its scores, and one program of one arm from end to end,
-# the DCPI paper's copy loop, on a simulated 21164.
+# Test the code that makes the accuracy table: its scores, and one program of one arm from end to
+# end, the DCPI paper's copy loop on a simulated 21164.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 . tests/tap.sh
@@ -31,7 +31,7 @@ assert score.confidences(items) == {"low": 50, "medium": 0, "high": 40}
 assert score.histogram(items)[10] == 40 and score.histogram(items)[19] == 30
 assert score.histogram(items)[8] == 30 and sum(score.histogram(items)) == 100
 
-# A factor is found again, whatever it is, and proportions come out right.
+# The scale finds any factor again, and proportions are then right.
 chance = random.Random(1)
 for _ in range(100):
     factor = chance.uniform(0.001, 1000)
@@ -45,7 +45,7 @@ pairs = [(x, 3 * x + 1) for x in range(10)]
 assert score.correlation(pairs) == 1 and score.correlation(pairs[:2]) is None
 assert score.correlation([(x, -y) for x, y in pairs]) == -1
 
-# Misses that cost 10 or 100 cycles: no estimate of cycles follows their number.
+# Misses cost 10 or 100 cycles each, so no estimate of cycles is proportional to their number.
 rows = {c: [(n * (10 if n % 2 else 100), n * (10 if n % 2 else 100), n) for n in range(1, 9)]
         for c in in_order.EVENTS}
 misses = in_order.miss_scores(rows)
@@ -80,7 +80,7 @@ is "its stalls" "$(jq -r "select(.name == \"culprits\") | [$keys,
 	"$scratch/arm.json")" "culprits alpha21164 tuned 1000000 dcpi number number number number"
 is "of each program, too" "$(jq -r 'select(.name == "edges") | .program' \
 	"$scratch/programs.json" | sort -u)" copy
-# frequencies DATABASE: of the program, estimated
+# frequencies DATABASE: print the estimated frequencies of the program
 frequencies()
 {
 	build/bin/dcpicalc --db "$1" --json --all -i "$PWD/build/truth/bin/copy.alpha" |
@@ -100,7 +100,7 @@ check "as a table" tests/accuracy/table.py "$scratch/arm.json"
 check "as a page" sh -c "tests/accuracy/accuracy_md.py $scratch/arm.json $scratch |
 	grep -q '^| alpha21164 | tuned | 1000000 | dcpi |'"
 
-# Another run, of one estimator: its rows are new, the others as they were; so are goals.
+# Another run with one estimator replaces that estimator's rows, and keeps the others and the goals.
 page_kept()
 {
 	jq -c '.commit = "first" | .within5 = 11.25 | .split = "reported"' "$scratch/arm.json" \
@@ -122,7 +122,7 @@ page_kept()
 }
 check "a page keeps rows that were not measured again" page_kept
 
-# The loop goes round 1,500,000 times: three times 2,000,000 elements, four at a time.
+# The loop has 1,500,000 iterations: three times 2,000,000 elements, four at a time.
 build/bin/dcpicalc --db "$scratch/copy.2.db" --json --all \
 	-i "$PWD/build/truth/bin/copy.alpha" > "$scratch/calc.json"
 loop='select(.procedure == "copy") | .instructions[] | select(.samples > 5000)'

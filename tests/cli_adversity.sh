@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# File systems that are or become read-only, rows that were damaged, a lock. Needs
-# perf_event_open for the machine.
+# File systems that are or become read-only, damaged rows, a lock. Needs perf_event_open for the
+# machine.
 #
 #	DCPI_BUILD	where the build is (default: build)
 set -u
@@ -22,7 +22,7 @@ if ! daemon_start --db "$db" --merge-interval 1; then
 	exit
 fi
 
-# Becomes read-only while the daemon runs: as a full disk.
+# The file system becomes read-only while the daemon runs; this is handled like a full disk.
 "$work/split" 100
 : > "$work/fail"
 refused "a flush to a file system that has become read-only" "Read-only|disk I/O|cannot write" \
@@ -33,7 +33,7 @@ like "and are counted" "$(ctl stats)" '^identity +exact'
 refused "a new epoch waits, too" "cannot write" "$bin/dcpictl" --socket "$socket" epoch other
 rm "$work/fail"
 check "it can be written again" ctl flush
-# A step of the next merge may be between the flush and the look.
+# The next merge may be in progress between the flush and the query.
 nothing_lost()
 {
 	lost=$(identity "$db")$(loss "$db" pending)
@@ -63,7 +63,7 @@ is "what it had is lost by name" "$(identity "$db" | grep -v reasons)$(sql "$db"
 	FROM counter WHERE counter_group = 'loss' AND name = 'damaged'")" 1
 check "and reports are possible again" "$bin/dcpiprof" --db "$db"
 
-# Another program holds the database's lock, for longer than a ring of samples holds.
+# Another program holds the database's lock for longer than a ring buffer can hold samples.
 check "another epoch begins" ctl epoch locked
 hold_s=$(($(patience) / 8))
 {
@@ -86,7 +86,7 @@ is "nothing was lost to the lock" "$(identity "$db")$(sql "$db" "SELECT ifnull(s
 daemon_stop TERM
 is "stops in good order" "$daemon_status" 0
 
-# Read-only from the beginning.
+# The file system is read-only from the beginning.
 if [ "$(id -u)" -eq 0 ] && mkdir "$work/full" &&
 	mount -t tmpfs -o size=16m dcpi-test "$work/full" 2> /dev/null; then
 	cp "$db" "$work/full/dcpi.db"

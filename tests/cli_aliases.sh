@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Code that several symbols name: rows show it, and every name selects it.
+# Code with several symbol names: reports show them, and every name selects the code.
 set -u
 . "$(dirname "$0")/tool_cli.sh"
 . "$(dirname "$0")/calc_db.sh"
 
-# Two classes' functions at one address, as a linker that folds equal code leaves them; an
-# alias with a smaller size; a weak one; labels; names that a compiler made.
+# Functions of two classes at one address, as from a linker that folds identical code; an alias with
+# a smaller size; a weak one; labels; compiler-generated names.
 cat > "$scratch/zed.s" << 'END'
 	.text
 	.globl _ZN3Zed5drainEl, _ZN6Abelia4fillEl
@@ -86,13 +86,13 @@ echo 'V1 { global: api; local: *; }; V2 { global: api; sole; } V1;' > "$scratch/
 ) > "$scratch/log" 2>&1
 check "programs are made" test -s "$scratch/stripped.so"
 
-# address FILE NAME [NUMBER]: of the symbol, the second one with 2
+# address FILE NAME [NUMBER]: print the address of a symbol, of the second one with NUMBER 2
 address()
 {
 	nm "$scratch/$1" | awk -v name="$2" -v nth="${3:-1}" '$3 == name && ++n == nth { print $1 }'
 }
 
-# samples FILE NAME COUNT [NUMBER [BYTE]]: samples at a byte of a procedure
+# samples FILE NAME COUNT [NUMBER [BYTE]]: print samples at a byte of a procedure
 samples()
 {
 	printf 'sample 0 0x%x %d\n' $((0x$(address "$1" "$2" "${4:-1}") + ${5:-0})) "$3"
@@ -125,7 +125,7 @@ prof()
 	"$bin/dcpiprof" --db "$scratch/zed.db" "$@"
 }
 
-# rows ARGUMENT...: samples and procedure of each row of text
+# rows ARGUMENT...: print samples and procedure of each row of text
 rows()
 {
 	prof "$@" | sed -nE 's,^ *([0-9]+) +[0-9.]+% +[0-9.]+% +(.*[^ ]) +/.*/[a-z.]+$,\1 \2,p' |
@@ -151,7 +151,7 @@ is "a second time, from the index" "$(rows -i stripped.so; rows -i zed | head -n
 is "as linkers have them" "$(rows -i zed --no-demangle | head -n 1)" \
 	"1000 _ZN3Zed5drainEl (+1 alias)"
 
-# names JQ ARGUMENT...: what jq makes of the rows
+# names JQ ARGUMENT...: print the result of a jq expression for the rows
 names()
 {
 	prof --json "${@:2}" | jq -c "[.rows[] | $1]"
@@ -169,7 +169,7 @@ current
 only"
 valid "aliases" dcpiprof prof
 
-# selected OPERAND: the procedure that dcpilist chooses
+# selected OPERAND: print the procedure that dcpilist selects
 selected()
 {
 	"$bin/dcpilist" --db "$scratch/zed.db" --asm "$@" 2>&1 |
@@ -204,7 +204,7 @@ is "JSON of dcpicalc" "$("$bin/dcpicalc" --db "$scratch/zed.db" --json Abelia::f
 like "dcpisumm" "$("$bin/dcpisumm" --db "$scratch/zed.db" --by procedure -i zed)" \
 	"Zed::drain\(long\) \(\+1 alias\)"
 
-# A linker that folds equal code: one row for the address, which each name selects.
+# A linker that folds identical code: one row for the address, which each name selects.
 cat > "$scratch/fold.cc" << 'END'
 struct Zed { long drain(long n); };
 struct Abe { long fill(long n); };

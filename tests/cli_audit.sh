@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The LD_AUDIT library: its hosts behave as without it, whether or not anybody listens;
-# and through it alone the daemon knows what is where.
+# The LD_AUDIT library: its hosts behave as without it, even if no daemon listens. The daemon knows
+# all mappings through it alone.
 #
 #	DCPI_BUILD	where the build is (default: build)
 set -u
@@ -22,7 +22,7 @@ ${CC:-gcc} -O2 -g -shared -fPIC -DKINDS_LIBRARY -Wl,--build-id=none -o "$work/li
 	"$top/tests/programs/kinds.c" || exit 1
 one=$work/libone.so two=$work/libtwo.so
 
-# A guest brings nothing along: no C library, no thread-local memory, no symbols to clash.
+# The library has no dependencies: no C library, no thread-local memory, no symbols that clash.
 is "it needs the loader alone" "$(readelf -dW "$library" | awk '/NEEDED/ { print $NF }')" \
 	"$(readelf -lW /bin/sh | sed -n 's,.*interpreter: .*/\(.*\)],[\1],p')"
 is "it has from there where the stack is" \
@@ -36,7 +36,7 @@ audited()
 	DCPI_AUDIT_SOCKET=$images LD_AUDIT=$library timeout --foreground "$(patience)" "$@"
 }
 
-# same NAME MODE...: what a host prints and returns, beside what it does without
+# same NAME MODE...: test that a host prints and returns the same as without the library
 same()
 {
 	local name=$1 want got
@@ -60,7 +60,7 @@ all_same()
 echo 'int main(void) { return 0; }' > "$work/static.c"
 ${CC:-gcc} -static -o "$work/static" "$work/static.c" || exit 1
 
-# listen [READ]: a socket with nobody who reads it, or with one who does
+# listen [READ]: open a socket, without or with a reader
 listen()
 {
 	rm -f "$images" "$images.full"
@@ -100,7 +100,7 @@ all_same "who listened is dead"
 listen read
 all_same "somebody reads"
 
-# calls N AUDIT: system calls of a host, with that value of LD_AUDIT
+# calls N AUDIT: print the number of system calls of a host, with that value of LD_AUDIT
 calls()
 {
 	strace -f -qq -o "$work/calls" -E "LD_AUDIT=$2" -E "DCPI_AUDIT_SOCKET=$images" \
@@ -108,7 +108,7 @@ calls()
 	wc -l < "$work/calls"
 }
 
-# What a dlopen and a dlclose cost, beyond what they cost anyway.
+# Print the additional system calls of a dlopen and a dlclose.
 added_calls()
 {
 	echo $((($(calls 20 "$library") - $(calls 10 "$library") - $(calls 20 "") + $(calls 10 "")) / 10))
@@ -130,7 +130,7 @@ else
 	listen_end
 fi
 
-# A daemon that knows by this alone.
+# A daemon that gets image events only from the library.
 : > "$work/empty.conf"
 socket=$work/sock db=$work/audit.db
 daemon=("$bin/dcpid" --source perf --image-events audit --audit-socket "$images"
@@ -139,7 +139,7 @@ starts "the daemon listens" --db "$db" -e cpu-clock:1000000
 like "its status says so" "$(ctl status)" 'image events: audit'
 all_same "the daemon listens"
 
-# image_samples PATH: of an image of the last program
+# image_samples PATH: print the samples of an image of the last program
 image_samples()
 {
 	sql "$db" "SELECT ifnull(sum(samples), 0) FROM profile p JOIN image i ON i.id = p.image
@@ -172,7 +172,7 @@ is "every sample is accounted for" "$(identity "$db")" ""
 is "the epoch says who told" "$(sql "$db" "SELECT DISTINCT instr(source_reason, 'image events: audit') > 0
 	FROM epoch")" 1
 
-# known NAME FILE: it has samples, by the build-id that was told
+# known NAME FILE: test that the file has samples, under the reported build-id
 known()
 {
 	is "$1" "$(sql "$db" "SELECT lower(hex(identity)) FROM image WHERE path = '$2'")" \

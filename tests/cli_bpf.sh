@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Where the bpf source does not run, and that it ends.
+# Test the errors where the bpf source cannot run, and that it ends.
 #
 #	DCPI_BUILD	where the build is (default: build)
 set -u
 . "$(dirname "$0")/daemon_cli.sh"
 : > "$work/empty.conf"
-# Others may look at it, and have a place for a database.
+# Other users can access the program, and have a folder for a database.
 install -m 755 "$bin/dcpid" "$work/dcpid"
 install -d -m 777 "$work/db"
 daemon=("$work/dcpid" -q --config "$work/empty.conf" --socket "" --source bpf)
@@ -34,8 +34,8 @@ else
 	refused "a kernel without BTF" "has no BTF" "${daemon[@]}" -e cpu-clock --db "$work/db/btf.db"
 fi
 
-# A counter that this machine may have or not: refused at once, or sampled until
-# told to stop; never a process that hangs (137: it had to be killed).
+# A counter that this machine may have or not: refused at once, or sampled until stopped. The
+# process must never hang (137: it had to be killed).
 socket=$work/sock
 daemon+=(--socket "$socket")
 daemon_ended()

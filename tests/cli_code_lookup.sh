@@ -28,7 +28,7 @@ int main(int argc, char **argv)
 }
 C
 
-# build FUNCTION FILE [CFLAG...]
+# build FUNCTION FILE [CFLAG...]: build the program with FUNCTION as its hot procedure
 build()
 {
 	local function=$1 file=$2
@@ -42,7 +42,7 @@ id_of()
 	readelf -n "$1" | sed -n 's/.*Build ID: //p'
 }
 
-# debug_path FILE SUFFIX: where $debug has a file of the build-id of FILE; makes the folder
+# debug_path FILE SUFFIX: print the path in $debug for the build-id of FILE; makes the folder
 debug_path()
 {
 	local id
@@ -52,7 +52,8 @@ debug_path()
 	echo "$debug/.build-id/${id:0:2}/${id:2}$2"
 }
 
-# names [OPTION...]: procedures of the program, hottest first, that have a tenth of its samples
+# names [OPTION...]: print procedures of the program with at least a tenth of its samples, hottest
+# first
 names()
 {
 	"$bin/dcpiprof" --db "$db" -i 'prog*' --debug-dir "$debug" --csv "$@" |
@@ -143,7 +144,7 @@ if [ "$(uname -m)" = x86_64 ] && ! machine_runs_32bit; then
 	not_measured "dcpidiff compares builds without a decoder by name" \
 		"this kernel does not execute 32-bit programs"
 elif [ "$(uname -m)" = x86_64 ]; then
-	# Without a decoder only names can be compared.
+	# Without a decoder, only names can be compared.
 	rm -f "$db".narrow*
 	cat > "$work/narrow.c" <<-C
 		__attribute__((noipa)) void first(void) { for (volatile long i = 0; i < N; i++) ; }
@@ -165,7 +166,7 @@ fi
 rm -f "$work/prog"
 like "deleted, the code is still known" "$(calc --epoch 1 hot_work)" 'jl|jle|jg|jge'
 
-# Files that vanish while they run.
+# Files that are deleted while they run.
 cp "$work/full" "$work/prog"
 cat > "$work/vanish.sh" <<-SH
 	"$work/prog" 600 &

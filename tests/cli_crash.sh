@@ -1,12 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# dcpid, killed at any time, again and again on the same database: it opens, is sound,
-# adds up. (That a merge that was committed stays, unit_power_cut shows.) Needs
-# perf_event_open for the machine.
+# Kill dcpid at any time, repeatedly on the same database: the database opens, is sound, and adds
+# up. (unit_power_cut tests that a committed merge stays.) Needs perf_event_open for the machine.
 #
 #	DCPI_BUILD	where the build is (default: build)
-#	POINTS		how often (default: 20; make check-crash: 500)
+#	POINTS		number of kills (default: 20; make check-crash: 500)
 set -u
 # shellcheck source=tests/daemon_cli.sh
 . "$(dirname "$0")/daemon_cli.sh"
@@ -21,7 +20,7 @@ now_ms()
 	echo $(($(date +%s%N) / 1000000))
 }
 
-# start DIRECTORY: a daemon; sets $daemon_pid
+# start DIRECTORY: start a daemon; sets $daemon_pid
 start()
 {
 	"$bin/dcpid" -q --source perf --socket "$1/sock" --config "$work/empty.conf" \
@@ -30,30 +29,30 @@ start()
 	daemon_pid=$!
 }
 
-# verify DIRECTORY BEGUN KILLED: what is wrong, if anything; times in ms
+# verify DIRECTORY BEGUN KILLED: print the faults, if any; times in ms
 verify()
 {
 	local db=$1/dcpi.db
 
-	# Killed before it was made, or before it was set up.
+	# The daemon was killed before the database was created or set up.
 	[ "$(sqlite3 "$db" "SELECT count(*) FROM sqlite_schema")" != 0 ] || return 0
 	[ "$(sqlite3 "$db" "PRAGMA integrity_check" 2>&1)" = ok ] || echo "integrity"
 	identity "$db" 2>&1
 	sql "$db" "SELECT 'epochs overlap' FROM epoch a JOIN epoch b ON a.id < b.id
 		WHERE a.end_ns > b.start_ns LIMIT 1" 2>&1
-	# A figure, no verdict: it tells of the machine's load as well.
+	# A figure without a verdict: it depends on the machine's load as well.
 	sql "$db" "SELECT $3 - end_ns / 1000000 FROM epoch WHERE start_ns / 1000000 >= $2 AND
 		end_ns > start_ns ORDER BY id DESC LIMIT 1" >> "$1/behind"
 }
 
-# run DIRECTORY COUNT: crashes one after the other
+# run DIRECTORY COUNT: crash COUNT times, one after the other
 run()
 {
 	local i wait_ms begun killed wrong
 
 	mkdir "$1"
 	for ((i = 0; i < $2; i++)); do
-		# Some while it starts, more while it merges, however long a start takes.
+		# Some kills come while it starts, more while it merges, however long a start takes.
 		wait_ms=$((RANDOM % (i % 4 == 3 ? 300 : 2500)))
 		begun=$(now_ms)
 		rm -f "$1/sock"

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # The database is removed, moved, replaced, overwritten or hidden while dcpid writes to it: all
-# samples are in a database or lost by name, and no file of another program is harmed. Needs
+# samples are in a database or recorded as lost, and no file of another program is harmed. Needs
 # perf_event_open for the machine; as root also a mount in a namespace.
 #
 #	DCPI_BUILD	where the build is (default: build)
@@ -12,11 +12,11 @@ set -u
 . "$(dirname "$0")/daemon_cli.sh"
 : > "$work/empty.conf"
 split_build
-# Merges are asked for, so that nothing is merged between two commands of this test.
+# Merges happen only on request, so that none comes between two commands of this test.
 daemon=("$bin/dcpid" --source perf -e cpu-clock:1000000 --config "$work/empty.conf" --image-store none
 	--merge-interval 3600 --drain-interval 100)
 
-# A database of another host, with 1000 samples more or less; complete without its log.
+# Make a database of another host, with another number of samples; it is complete without its log.
 foreign_make()
 {
 	"$bin/dcpirun" -q -e cpu-clock:100000 --db "$work/foreign.db" "$work/split" 300 &&
@@ -24,7 +24,7 @@ foreign_make()
 		touch -d '1 hour ago' "$work/foreign.db"
 }
 
-# begin NAME: a daemon with a database of its own that has samples; sets $dir and $db
+# begin NAME: start a daemon with a separate database that has samples; sets $dir and $db
 begin()
 {
 	dir=$work/$1
@@ -44,14 +44,14 @@ stores_samples()
 	ctl flush && [ "$(accounted "$1")" -gt 100 ]
 }
 
-# accounted DB: samples and losses in all epochs, without those that wait in memory
+# accounted DB: print samples and losses in all epochs, without those that wait in memory
 accounted()
 {
 	sql "$1" "SELECT ifnull(sum(interrupts), 0) - (SELECT ifnull(sum(count), 0) FROM counter
 		WHERE counter_group = 'loss' AND name = 'pending') FROM epoch"
 }
 
-# taken: samples that the daemon's source has taken
+# taken: print the number of samples that the daemon's source has taken
 taken()
 {
 	ctl_status | awk '$1 == "taken" { print $2 }'
@@ -63,7 +63,7 @@ goes_on()
 	ctl flush > "$work/flush" 2>&1
 }
 
-# finish NAME: the daemon goes on and stops in good order; sets $total, a lower bound of all samples
+# finish NAME: let the daemon continue and stop it; sets $total, a lower bound of all samples
 finish()
 {
 	check "$1: the daemon goes on" goes_on
@@ -73,14 +73,14 @@ finish()
 	is "$1: one message" "$(grep -c "database $dir" "$work/log")" 1
 }
 
-# sound NAME DB
+# sound NAME DB: test that the database is sound
 sound()
 {
 	is "$1: $(basename "$2") is sound" \
 		"$(sqlite3 "$2" "PRAGMA integrity_check" 2>&1)$(identity "$2" 2>&1)" ok
 }
 
-# all_in NAME DB...: all samples are in these databases, by samples or by losses
+# all_in NAME DB...: test that all samples are in these databases, as samples or as losses
 all_in()
 {
 	local name=$1 sum=0 file
@@ -117,7 +117,7 @@ sound removed_all "$db"
 all_in removed_all "$db"
 is "removed_all: what it held is lost by name" "$(loss "$db" database_replaced)" "$stored"
 
-# By the clock, without a request.
+# Periodic merges, without a request.
 daemon+=(--merge-interval 1)
 begin timer
 rm "$db"
@@ -166,7 +166,7 @@ all_in moved_read "$db" "$work/moved_read.db"
 foreign_make || not_ok "a database of another program"
 foreign_epochs=$(sql "$work/foreign.db" "SELECT count(*), sum(interrupts) FROM epoch")
 
-# foreign_kept NAME DB: the epochs of the foreign database are in this one, unchanged
+# foreign_kept NAME DB: test that the epochs of the foreign database are in this one, unchanged
 foreign_kept()
 {
 	is "$1: the other database's epochs are kept" \
@@ -184,7 +184,7 @@ for how in renamed_over copied_over copied_slowly; do
 		;;
 	copied_over) cp "$work/foreign.db" "$db" ;;
 	copied_slowly)
-		# Half of it is there when a merge comes.
+		# Half of the file is there when a merge comes.
 		size=$(stat -c %s "$work/foreign.db")
 		head -c $((size / 2)) "$work/foreign.db" > "$db"
 		(
@@ -303,7 +303,7 @@ sound linked "$work/first/dcpi.db"
 sound linked "$work/second/dcpi.db"
 all_in linked "$work/first/dcpi.db" "$work/second/dcpi.db"
 
-# A file system mounted over the directory, in a namespace that the daemon shares.
+# A file system is mounted over the directory, in a namespace that the daemon shares.
 if unshare -m true 2> /dev/null; then
 	mkdir "$work/mounted"
 	cat > "$work/mount.sh" <<- 'END'
@@ -334,7 +334,7 @@ else
 	skip "mounted" "no mount namespace"
 fi
 
-# Other programs write in it, as SQLite does: that is no replacement.
+# Other programs write to the database with SQLite: this is not a replacement.
 begin shared
 sqlite3 "$db" "UPDATE epoch SET label = 'written by another program'; PRAGMA wal_checkpoint(TRUNCATE)" \
 	> /dev/null

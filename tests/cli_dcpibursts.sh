@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Programs with two copies of their procedures do what the old ones did, however often they
-# change places; and what they record in bursts is what they did.
+# Programs with two clones of their procedures behave like the originals, even if they often switch
+# between the clones; and the references recorded in bursts are those of the program.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 . tests/tap.sh
@@ -14,7 +14,8 @@ scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
 export DCPIX_OUT=$scratch/record
 
-# same LABEL CHECKS BURST [--checks-at WHERE] PROGRAM ARGUMENT...: what it prints and ends with
+# same LABEL CHECKS BURST [--checks-at WHERE] PROGRAM ARGUMENT...: test that output and exit status
+# are the same
 same()
 {
 	local label=$1 checks=$2 burst=$3 at=EC+L4 old want got
@@ -60,7 +61,7 @@ for at in orig EL EC EN L4 L10 LN EC+L10; do
 	same "ways jump, checks at $at" 2 1 --checks-at $at "$scratch/ways" jump 200
 done
 
-# record CHECKS BURST [WHERE]: of walks by 24 bytes through an array, and of a recursion
+# record CHECKS BURST [WHERE]: record walks by 24 bytes through an array, and a recursion
 record()
 {
 	rm -f "$DCPIX_OUT".*
@@ -70,8 +71,8 @@ record()
 		"$dcpibursts" --csv --by reference "$scratch/new" "$DCPIX_OUT".* > "$scratch/trace"
 }
 
-# in_order BASE BYTES STRIDE: references of that range, and those that do not come by stride
-# behind the one before in the same burst, or begin again
+# in_order BASE BYTES STRIDE: print the number of references to that range, and the number of
+# references that neither continue the previous one of the same burst by STRIDE nor restart the walk
 in_order()
 {
 	awk -F, -v base="$1" -v bytes="$2" -v stride="$3" '
@@ -122,7 +123,7 @@ is "sums are over all references" \
 	"$(tail -n +2 "$scratch/sums" | awk -F, '{ sum += $1 } END { print sum }')" \
 	"$(($(wc -l < "$scratch/trace") - 1))"
 
-# The database has the same, by epoch.
+# The database has the same records, by epoch.
 stored=$scratch/stored.db
 out=$("$dcpix" counts --db "$stored" "$scratch/new" "$DCPIX_OUT".*)
 like "bursts are kept" "$out" "^bursts of 1 process of .*known: epoch 1 of "
@@ -144,7 +145,7 @@ like "as an epoch" "$("$dcpibursts" --epoch last --db "$stored" | head -n 1)" \
 	" bursts of 100 checks, 500 between two"
 refuses "bursts that came otherwise" "differ in what was measured" "$dcpibursts" --db "$stored"
 
-# So it is of a real program, and other databases have it too.
+# The same holds for a real program, and for other databases.
 WORK=$scratch bin=$PWD/build/bin
 "$dcpix" -q --mode bursts --checks 1000 --burst 50 -o "$scratch/gzip" "$(command -v gzip)"
 for run in first second; do
@@ -152,7 +153,7 @@ for run in first second; do
 done
 same_in_database dcpibursts "$scratch/gzip" "$scratch"/first.* "$scratch"/second.*
 
-# Hot data streams: of all that is recorded, of bursts, and what they have in common.
+# Hot data streams: of the complete recording, of bursts, and their overlap.
 chase()
 {
 	rm -f "$DCPIX_OUT".*
@@ -178,7 +179,7 @@ check "have some in common with all ($part of $own)" \
 like "streams of bursts" "$("$dcpibursts" --streams -n 2 --lengths 2-100 --heat 10 "$scratch/new" \
 	"$DCPIX_OUT".* | head -1)" "hot data streams, [0-9.]+% of [0-9]+ references; each is 10 at least"
 
-# All is what an emulator says, each reference of each instruction.
+# All references of each instruction equal an emulator's.
 head -c 12000 README.md > "$scratch/few"
 for program in "gzip -6c" md5sum; do
 	# shellcheck disable=SC2086 # words
@@ -189,7 +190,7 @@ for program in "gzip -6c" md5sum; do
 	fi
 done
 
-# 50 of 1050 checks are as much of all references, in this order.
+# 50 of 1050 checks yield that share of all references, in the same order.
 if part=$(tests/bursts_part.sh 1000 50 gzip -6c README.md 2>&1); then
 	ok "bursts are a part of all ($part)"
 else

@@ -1,38 +1,38 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# dcpicalc as users run it. With UPDATE=1 golden output is written, not compared.
-# Golden are figures that the paper's own estimator gives, which stays what it is.
+# Test dcpicalc as users run it. With UPDATE=1 golden output is written, not compared. The golden
+# files have the figures of the paper's own estimator, which does not change.
 set -u
 . "$(dirname "$0")/tool_cli.sh"
 . "$(dirname "$0")/calc_db.sh"
 
-# calc DB ARGUMENT...
+# calc DB ARGUMENT...: run dcpicalc on a database
 calc()
 {
 	"$bin/dcpicalc" --db "$scratch/$1.db" "${@:2}"
 }
 
-# golden NAME DB ARGUMENT...: output as in tests/golden/dcpicalc_NAME
+# golden NAME DB ARGUMENT...: test that the output equals tests/golden/dcpicalc_NAME
 golden()
 {
 	tool_golden "dcpicalc_$1" "dcpicalc ${*:3}" calc "${@:2}"
 }
 
-# refused STATUS PATTERN DB ARGUMENT...: nothing on stdout, one line on stderr
+# refused STATUS PATTERN DB ARGUMENT...: test that it fails, with one line on stderr and no output
 refused()
 {
 	tool_refused dcpicalc "$1" "$2" calc "${@:3}"
 }
 
-# procedure DB ARGUMENT...: name, samples and share of the procedure that was printed
+# procedure DB ARGUMENT...: print name, samples and share of the listed procedure
 procedure()
 {
 	calc "$@" 2>&1 | sed -nE 's/^(dcpicalc: .*|procedure   ([^;]*).*)/\1/p' |
 		sed 's/^procedure   //; s/;.*//'
 }
 
-# json DB EXPRESSION ARGUMENT...: what Python makes of the objects p
+# json DB EXPRESSION ARGUMENT...: print the value of a Python expression for the objects p
 json()
 {
 	calc "$1" --json "${@:3}" | python3 -c '
@@ -41,14 +41,14 @@ p = [json.loads(line) for line in sys.stdin]
 print(eval(sys.argv[1]))' "$2"
 }
 
-# valid NAME DB ARGUMENT...: JSON as docs/dcpicalc-json.md has it
+# valid NAME DB ARGUMENT...: test that the JSON is valid by docs/dcpicalc-json.md
 valid()
 {
 	calc "${@:2}" --json > "$scratch/lines" 2> "$scratch/err"
 	is "$1" "$(tests/dcpicalc_schema.py "$scratch/lines" | head -n 5; cat "$scratch/err")" ""
 }
 
-# keep FILE IDENTITY DB: in the database's store of images
+# keep FILE IDENTITY DB: copy the file to the database's image store
 keep()
 {
 	local place=$scratch/$3.db-images/${2:0:2}
@@ -71,7 +71,8 @@ is "an executed loop has its frequency" \
 	"$(json copy 'all(9e7 < i["frequency"] < 1e8 for i in p[0]["instructions"][1:14])')" True
 is "JSON has all samples" "$(json copy 'sum(i["samples"] for i in p[0]["instructions"])')" 213754
 
-# The same where samples fall on the instruction executed next: the loop's last on its first.
+# The same with samples that fall on the instruction executed next: those of the loop's last
+# instruction on its first one.
 copy_db | while read -r what event offset count; do
 	[ "$what" = sample ] || { echo "$what $event $offset $count"; continue; }
 	printf 'sample %d 0x%x %d\n' "$event" \
@@ -80,7 +81,7 @@ done | make_db late
 like "samples that are late are moved back" "$(calc late)" \
 	'  samples fell on the instruction executed next: moved back
 .*0x9834  stq t6, 16\(t2\) +1747[0-9][0-9] +81\.[67]% +11[0-9]\.[0-9]cy  0x981c'
-# Of the last one it is not known whether they are its own or those of what leads into the loop.
+# Samples of the last instruction may belong to it or to the code before the loop.
 within='[(i["address"], round(i["own_samples"])) for i in p[0]["instructions"][1:-2]]'
 is "each to the instruction before" "$(json late "$within")" "$(json copy "$within")"
 is "none is lost" "$(json late 'round(sum(i["own_samples"] for i in p[0]["instructions"]))')" \
@@ -95,7 +96,7 @@ is "the paper's tool knows nothing of it" \
 	"[0, 174727]"
 valid "JSON of late samples" late
 
-# What else was sampled.
+# Events that were sampled in addition.
 {
 	echo "event cycles cycles 60000 64000"
 	echo "event dtbmiss events 4096 4096"
@@ -188,7 +189,8 @@ like "names of what is called" "$text" 'call 0x401016 <helper>'
 like "a machine that does not issue in order is said to be one" "$text" 'x86-64, out of order'
 is "a clock's period in cycles, by the core's clock" "$(calc list --epoch 1 | grep ^time)" \
 	"time        cpu-clock: a sample stands for 600000 cycles, give or take 5%, at 2.90 to 3.10 GHz"
-# Epochs of different periods: a sample stands for the mean, and there are as many.
+# Epochs with different periods: a sample represents the mean period, and the number of samples
+# stays.
 periods_db | make_db periods
 for procedure in walk divide; do
 	like "periods differ: half of the time is of $procedure" "$(calc periods "$procedure")" \
@@ -210,7 +212,7 @@ is "that of an event that took turns; a core's clock that nobody measured" \
 	"time        cpu-clock: a sample stands for 1160000 cycles, give or take 74%, at 0.8 to 5.0 GHz, ASSUMED: the core's clock was not recorded"
 is "the mean of both epochs" "$(calc list | grep -oE '[0-9]+ cycles, give')" "880000 cycles, give"
 is "no colours in a file" "$(printf %s "$text" | grep -c $'\033')" 0
-# terminal ARGUMENT...: the number of lines with colours, on a terminal of 80 columns
+# terminal ARGUMENT...: print the number of lines with colours, on a terminal of 80 columns
 terminal()
 {
 	script -qec "stty cols 80; $bin/dcpicalc --db $scratch/list.db $*" /dev/null < /dev/null |
@@ -233,7 +235,7 @@ is "build-id" "$(json list 'p[0]["build_id"]' walk)" $list_id
 is "successors" "$(json list 'sorted(s["to"] for s in p[0]["blocks"][1]["successors"])' walk)" \
 	"[4198405, 4198416]"
 is "all at once adds up" "$(json list 'p[0]["summary"]["samples"]' --all --summary -i list)" 20350
-# Summaries tell their share of all samples, here those of the kernel too.
+# Summaries state their share of all samples, here including those of the kernel.
 list_db | sed 's/^sample 0 0x1000 7$/sample 0 0x1000 80000/' | make_db share
 is "as dcpiprof does" "$(calc share --all --summary -i list | tail -n 1)" \
 	"*** ($("$bin/dcpiprof" --db "$scratch/share.db" --raw --by image --csv -i list | tail -n 1 |
@@ -257,7 +259,7 @@ is "code of which only the section is known is not" \
 	"dcpicalc: hotter, but passed over: no procedures are known of code in $scratch/list.stripped (89.9% of the samples)
 proc_0x401003: 18220 samples, 9.1% of all"
 
-# hotter KIND PATH SAMPLES: samples of an image that cannot be looked at, in the first epoch
+# hotter KIND PATH SAMPLES: add samples of an image that cannot be read, in the first epoch
 hotter()
 {
 	list_db | sed "0,/^end/s,^end,image $1 - $2\nsample 0 0x2000 $3\n&,"
@@ -289,7 +291,7 @@ refused 2 "cannot open '/nonexistent/\?\[31mred" hostile
 is "no control characters reach the terminal" \
 	"$(calc hostile --all 2>&1 | LC_ALL=C tr -d '\n' | LC_ALL=C grep -c '[[:cntrl:]]')" 0
 
-# Two builds of one path, as after an upgrade: their code is kept beside the database.
+# Two builds with one path, as after an upgrade: their code is stored next to the database.
 other_id=fedcba98765432100123456789abcdeffedcba98
 ld --build-id=0x$other_id -Ttext=0x401000 -e walk --eh-frame-hdr -o "$scratch/other" \
 	"$scratch/list.o" "$scratch/twin.o"
@@ -320,7 +322,7 @@ for build in 01020304:9050 fedcba98:7040; do
 done
 refused 1 'no samples in images that match' twins -i "/gone/list (01020305)" walk
 
-# Damage of the database is told once, that of single profiles for each image.
+# Damage of the database is reported once, that of single profiles for each image.
 both_db | make_db damaged
 sqlite3 "$scratch/damaged.db" "UPDATE profile SET data = substr(data, 1, length(data) - 1)"
 is "a line for each image whose profile is damaged" "$(calc damaged --all 2>&1 | sort)" \
@@ -336,7 +338,7 @@ printf '\0%.0s' {1..100} | dd of="$scratch/malformed.db" bs=1 seek=$(((page - 1)
 refused 2 'malformed' malformed --all
 refused 2 'malformed' malformed --all --json
 
-# Files that cannot be used: a line each.
+# Files that cannot be used are reported in one line each.
 cp "$scratch/list" "$scratch/good"
 cp "$scratch/copy" "$scratch/list"
 refused 2 "list' is not the file that was profiled" list walk
@@ -357,7 +359,7 @@ open(sys.argv[2], "wb").write(data)
 END
 refused 2 'architecture|machine|decoder' list walk
 
-# Of a large image only the samples of what was named are read: of both its parts.
+# For a procedure of a large image, only samples in its own parts are read: of both its parts.
 many_c()
 {
 	echo '#include <stdlib.h>'

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# dcpix --mode calls and dcpicalls: who called whom, exactly, and what it cost.
+# dcpix --mode calls and dcpicalls: exact callers, callees and costs.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 . tests/tap.sh
@@ -13,7 +13,8 @@ trap 'rm -rf "$WORK"' EXIT
 export WORK
 make --no-print-directory -s call-plugin || exit 2
 
-# record NAME ARGUMENT...: $WORK/NAME, rewritten as $WORK/NAME.calls, records in $WORK/profile.*
+# record NAME ARGUMENT...: run $WORK/NAME, rewritten as $WORK/NAME.calls, with records in
+# $WORK/profile.*
 record()
 {
 	local name=$1
@@ -23,13 +24,14 @@ record()
 	DCPIX_OUT=$WORK/profile "$WORK/$name.calls" "$@" > "$WORK/out" 2>&1
 }
 
-# CSV without quotes, for names that need none
+# Print CSV without quotes, for names that need none
 plain()
 {
 	tr -d '"\r'
 }
 
-# arc NAME CALLER PROCEDURE: calls, self and children, and the caller's of these
+# arc NAME CALLER PROCEDURE: print calls, self and children of an arc, and the caller's share of
+# them
 arc()
 {
 	"$bin/dcpicalls" --csv "$WORK/$1.calls" "$WORK"/profile.* | plain |
@@ -96,12 +98,12 @@ same_in_database dcpicalls "$WORK/callers.calls" "$WORK"/profile.* "$WORK"/again
 is "run --db keeps it" "$("$bin/dcpicalls" --csv --db "$WORK/run.db" | tail -n +2 | sort)" \
 	"$("$bin/dcpicalls" --csv "$WORK/callers.calls" "$WORK"/profile.* | tail -n +2 | sort)"
 
-# --- an emulator sees the same
+# --- same results as in an emulator
 truth calls callers "$WORK/callers" 2
 # shellcheck disable=SC2016 # awk's
 truth calls mawk mawk '{ for (i = 1; i <= NF; i++) c[$i]++ } END { print NF, c["the"] }' README.md
 
-# --- other ways than calls and returns
+# --- control flow other than calls and returns
 check "ways: builds" "${CC:-gcc}" -O2 -pthread -o "$WORK/ways" tests/programs/ways.c
 check "ways: is rewritten" rewrite ways
 recursive()
@@ -141,7 +143,7 @@ wait $forever 2> /dev/null
 read -r calls _ < <(recursive called)
 check "nothing is lost by kill -9" [ "$calls" -gt 10000 ]
 
-# --- what cannot be, in one line
+# --- errors, in one line
 calls=$bin/dcpicalls
 refuses "no files" "a rewritten program is needed" "$calls" "$WORK/ways.calls"
 refuses "not rewritten" "has not been rewritten" "$calls" "$WORK/ways" "$WORK"/profile.*
@@ -151,14 +153,14 @@ refuses "no such rows" "cannot list by" "$calls" --by line "$WORK/ways.calls" "$
 refuses "no such metric" "there is no metric" "$bin/dcpix" --mode calls --metric time \
 	-o "$WORK/x" "$WORK/ways"
 
-# All in one step: the report is what dcpicalls prints, on stderr, without the program's own.
+# In one step: the report equals dcpicalls' output, on stderr, separate from the program's output.
 got=$("$bin/dcpix" run -q --mode calls -- "$WORK/ways" 2>&1 > "$WORK/out")
 is "run: ends as the program does" $? 0
 like "run: the graph of calls" "$got" "contexts +[0-9]+, of [0-9]+ thread"
 is "run: the program's output is its own" "$(cmp "$WORK/out" <("$WORK/ways") 2>&1)" ""
 like "run: options of the report" \
 	"$("$bin/dcpix" run -q --mode calls -n 1 --csv "$WORK/ways" 2>&1 > /dev/null | head -n 1)" ","
-# A path may have what terminals obey: these tools print it, and those of other recordings.
+# A path may contain control characters of terminals: this report and others print it safely.
 odd=$WORK/odd$'\033'
 cp "$WORK/callers" "$odd"
 for mode in calls context bursts; do
@@ -169,7 +171,7 @@ for tool in dcpicalls dcpicct dcpibursts "dcpibursts --streams"; do
 	is "$tool: nothing that a terminal obeys" "$("$bin"/$tool --db "$WORK/odd.db" 2>&1 |
 		sed -nE 's/.*(odd[^a-z :]).*/\1/p')" 'odd?'
 done
-# --- stacks of its own
+# --- separate stacks
 for mode in calls context; do
 	tool=dcpicalls
 	[ $mode = calls ] || tool=dcpicct

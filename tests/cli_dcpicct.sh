@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# dcpix --mode context and dcpicct: in which contexts procedures were called, exactly.
+# dcpix --mode context and dcpicct: exact contexts of calls.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 . tests/tap.sh
@@ -22,7 +22,7 @@ report()
 {
 	"$bin/dcpicct" "$@" "$WORK/callers.context" "$WORK"/profile.*
 }
-# record PATH: inclusive, exclusive, calls and recursive calls, by a path of the tree
+# record PATH: print inclusive, exclusive, calls and recursive calls of a path of the tree
 record()
 {
 	report --csv | tr -d '"\r' | awk -F, -v wanted="$1" '
@@ -57,7 +57,7 @@ like "--folded: a stack" "$(report --folded | grep costly_caller | tail -n 1)" \
 report --json > "$WORK/json"
 check "JSON is as the schema has it" tests/validate_json.py dcpicct < "$WORK/json"
 
-# --- what comes in between: handlers at any instruction, and more frames than there is room for
+# --- interruptions: handlers at any instruction, and more frames than there is room for
 check "interrupted: builds" "${CC:-gcc}" -O1 -fno-optimize-sibling-calls -o "$WORK/interrupted" \
 	tests/programs/interrupted.c
 for metric in none cycles; do
@@ -65,8 +65,8 @@ for metric in none cycles; do
 		"$WORK/interrupted"
 	handled=$(DCPIX_OUT=$WORK/timer "$WORK/interrupted.context" timer 3000000)
 	"$bin/dcpicct" --csv "$WORK/interrupted.context" "$WORK"/timer.* > "$WORK/csv"
-	# A handler that comes while another one is on its way out is lost, with its root and its
-	# three calls, and that is told.
+	# A handler that starts while another one is returning is lost, with its root and its three
+	# calls. The loss is reported.
 	lost=$("$bin/dcpicct" "$WORK/interrupted.context" "$WORK"/timer.* |
 		awk '$3 == "calls_in_nested_signals" { print $2 }')
 	check "$metric: few are lost (${lost:-0} calls)" [ "${lost:-0}" -le $((handled / 50)) ]
@@ -94,7 +94,7 @@ done
 DCPIX_OUT=$WORK/again "$WORK/callers.context" 7 > /dev/null
 same_in_database dcpicct "$WORK/callers.context" "$WORK"/profile.* "$WORK"/again.*
 
-# --- for others
+# --- export formats
 is "--folded: as from the files" "$("$bin/dcpicct" --folded --db "$WORK/one.db" | sort)" \
 	"$("$bin/dcpicct" --folded "$WORK/callers.context" "$WORK"/profile.* "$WORK"/again.* | sort)"
 export_()
@@ -125,7 +125,7 @@ is "dcpiexport: pprof: stacks, their calls and metric" "$(tests/pprof_read.py st
 is "dcpiexport: pprof: calls" "$(tests/pprof_read.py stacks < "$WORK/pprof" |
 	awk '$1 != "types" && $1 != "image" { sum += $2 } END { print sum }')" \
 	"$("$bin/dcpicct" --csv --db "$WORK/one.db" | awk -F, 'NR > 1 { sum += $6 + $7 } END { print sum }')"
-# boxes: the title of each box, and what its width is of the whole, by a reader of XML
+# boxes: print the title of each box, and its share of the total width, read by an XML parser
 boxes()
 {
 	python3 -c '
@@ -155,12 +155,12 @@ refused_export()
 refused_export csv
 refused_export bolt
 
-# --- an emulator sees the same
+# --- same results as in an emulator
 truth context callers "$WORK/callers" 2
 # shellcheck disable=SC2016 # awk's
 truth context mawk mawk '{ for (i = 1; i <= NF; i++) c[$i]++ } END { print NF, c["the"] }' README.md
 
-# --- what cannot be, in one line
+# --- errors, in one line
 refuses "no files" "a rewritten program is needed" "$bin/dcpicct" "$WORK/callers.context"
 refuses "no percentage" "is no percentage" "$bin/dcpicct" --least much "$WORK/callers.context" x
 refuses "of dcpicalls" "records contexts: see dcpicct" "$bin/dcpicalls" "$WORK/callers.context" \

@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# dcpicfg as users run it. With UPDATE=1 golden output is written, not compared.
-# Golden are graphs of the paper's own estimator, as for dcpicalc.
+# Test dcpicfg as users run it. With UPDATE=1 golden output is written, not compared. The golden
+# graphs are of the paper's own estimator, as for dcpicalc.
 set -u
 . "$(dirname "$0")/tool_cli.sh"
 copy_id=00112233445566778899aabbccddeeff00112233
 list_id=0102030405060708090a0b0c0d0e0f1011121314
 
-# graph DB ARGUMENT...
+# graph DB ARGUMENT...: run dcpicfg on a database
 graph()
 {
 	"$bin/dcpicfg" --db "$scratch/$1.db" "${@:2}"
@@ -19,13 +19,13 @@ golden()
 	tool_golden "dcpicfg_$1" "dcpicfg ${*:3}" graph "${@:2}"
 }
 
-# refused STATUS PATTERN DB ARGUMENT...: nothing on stdout, one line on stderr
+# refused STATUS PATTERN DB ARGUMENT...: test that it fails, with one line on stderr and no output
 refused()
 {
 	tool_refused dcpicfg "$1" "$2" graph "${@:3}"
 }
 
-# plain DB ARGUMENT...: graphviz reads the graph; its nodes and edges, one a line
+# plain DB ARGUMENT...: let graphviz read the graph; print its nodes and edges, one per line
 plain()
 {
 	graph "$@" | dot -Tplain | sed ':a; /\\$/ { N; s/\\\n//; ba }'
@@ -45,7 +45,7 @@ golden copy.dot copy --as-published
 golden copy_no_code.dot copy --as-published --no-code
 golden copy_left_out.dot copy --as-published -n 1
 
-# A jump through a register, names that are no names, an edge each way.
+# A jump through a register, names with special characters, an edge in each direction.
 cat > "$scratch/odd.s" << 'END'
 	.text
 	.globl odd, tail
@@ -91,7 +91,7 @@ texts = [t.text for t in E.parse(sys.stdin).iter("{http://www.w3.org/2000/svg}te
 print([t.replace("\xa0", " ") for t in texts if "odd" in t or "tail" in t][:2])')" \
 	"['odd<&>\"\\\\N\\\\l</table>?[31m', '$scratch/odd&<b>']"
 
-# What graphviz makes of it.
+# Output formats that graphviz makes.
 for format in svg ps pdf png; do
 	graph copy -o "$scratch/copy.$format" 2> "$scratch/err"
 	is "$format by the file's name" "$? $(cat "$scratch/err")" "0 "
@@ -136,7 +136,7 @@ refused 2 'no event "imiss"' copy -e imiss
 rm "$scratch/odd&<b>"
 refused 2 'cannot open .*odd&<b>' odd
 
-# A real program: blocks as dcpicalc has them, whatever is asked for.
+# A real program: the blocks are always those of dcpicalc, with any options.
 "$bin/dcpirun" -q --db "$scratch/live.db" -- "$bin/dcpicalc" --db "$scratch/copy.db" --all --json > /dev/null
 for _ in 1 2 3 4 5 6; do
 	"$bin/dcpirun" -q --db "$scratch/live.db" -- python3 -c 'print(sum(i * i for i in range(10**6)))'

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# dcpid and dcpictl as users run them. Needs perf_event_open for the machine.
+# Test dcpid and dcpictl as users run them. Needs perf_event_open for the machine.
 #
 #	DCPI_BUILD	where the build is (default: build)
 set -u
@@ -11,15 +11,15 @@ socket=$work/dcpid.sock
 daemon=("$bin/dcpid" --source perf --socket "$socket" --config "$work/empty.conf")
 : > "$work/empty.conf"
 
-# missed DB PIDS: samples of these processes that are in no known image
+# missed DB PIDS: print the samples of these processes that are in no known image
 missed()
 {
 	sql "$1" "SELECT ifnull(sum(samples), 0) FROM profile p JOIN image i ON i.id = p.image
 		WHERE i.kind = 5 AND pid IN ($2)"
 }
 
-# none_missed NAME DB PIDS: samples of these processes are in known images, if the kernel reported
-# every process to the daemon. (Other processes may run code that is in no file.)
+# none_missed NAME DB PIDS: test that samples of these processes are in known images, if the kernel
+# reported every process to the daemon. (Other processes may run code that is in no file.)
 none_missed()
 {
 	local missed lost
@@ -41,7 +41,7 @@ if ! "$bin/dcpid" --source perf --socket "" --db "$work/probe2.db" --label probe
 fi
 daemon_stop
 
-# Profiles of the machine are true, for every event.
+# Profiles of the machine are correct, for every event.
 for event in $events; do
 	db=$work/$event.db
 	starts "$event: starts" -e "$event" --db "$db" --merge-interval 2 --per-process unknown
@@ -66,7 +66,7 @@ for event in $events; do
 		!= 0000000000000000 ] && echo 1 || echo 0)"
 done
 
-# Processes that come and go faster than anything is drained.
+# Processes start and end faster than samples are drained.
 db=$work/storm.db
 starts "starts for a fork storm" --db "$db" --merge-interval 1 --per-process unknown
 storm_pids=0
@@ -80,7 +80,7 @@ daemon_stop
 is "a fork storm: accounts for every sample" "$(identity "$db")" ""
 none_missed "a fork storm: no process is missed" "$db" "$storm_pids"
 
-# A daemon that is held up until events are lost: who ended meanwhile is forgotten.
+# A daemon is stopped until events are lost: it forgets processes that ended meanwhile.
 sleepers=()
 for _ in $(seq 200); do
 	sleep 1000 &
@@ -88,7 +88,7 @@ for _ in $(seq 200); do
 done
 starts "starts beside many processes" --db "$work/held.db" --merge-interval 1 --drain-interval 100 \
 	--image-events perf
-# It reads the processes after it has started.
+# The daemon reads the list of processes after its start.
 many_are_known()
 {
 	known=$(ctl_status | awk '$1 == "processes" { print $2 }')
@@ -117,7 +117,7 @@ fi
 daemon_stop
 is "after a loss: accounts for every sample" "$(identity "$work/held.db")" ""
 
-# Steering.
+# Control commands.
 db=$work/steered.db
 soft=$(ulimit -Sn)
 ulimit -Sn 128
@@ -136,7 +136,7 @@ status_counts()
 {
 	ctl status | grep -qE '^epoch .*: [1-9][0-9]* samples'
 }
-# Samples are in the rings until the next drain, a second later at most.
+# Samples are in the rings until the next drain, for at most a second.
 eventually status_counts
 like "status counts samples that are not in the database yet" "$(ctl status)" \
 	'^epoch .*: [1-9][0-9]* samples, [0-9]+ of them in the database'
@@ -181,8 +181,10 @@ is "others are not" "$(sql "$db" "SELECT DISTINCT pid FROM dcpi_samples
 	WHERE path <> '$work/split'")" -1
 is "the socket is gone" "$(ls "$socket" 2> /dev/null)" ""
 
-# Reloading.
-# hangup_handled: the daemon has taken the signal, and answers: so it has read its configuration
+# Reloading of the configuration.
+#
+# hangup_handled: return true if the daemon has taken the signal and answers, so that it has read
+# its configuration
 hangup_handled()
 {
 	local pending
@@ -223,8 +225,8 @@ is "reloading lost nothing" "$(identity "$db")" ""
 rm -rf "$config.d"
 daemon=("$bin/dcpid" --source perf --socket "$socket" --config "$work/empty.conf")
 
-# The kernel lowers its limit on samples: longer periods, in an epoch of their
-# own. (To the daemon, and to nothing else, a file of ours is the limit.)
+# The kernel lowers its limit on samples: periods get longer, in a new epoch. (A bind mount makes a
+# file of this test the limit, for the daemon only.)
 db=$work/limited.db
 limit=/proc/sys/kernel/perf_event_max_sample_rate
 echo 20000 > "$work/limit"
@@ -266,7 +268,7 @@ else
 	skip "a lower limit" "cannot mount"
 fi
 
-# What sampling may cost.
+# The budget for sampling.
 db=$work/cost.db
 starts "starts and measures" -e cpu-clock --db "$db" --overhead 1
 like "tells what a sample costs" "$(cat "$work/log")" 'what a sample costs|a sample costs [0-9.]+ us'
@@ -283,7 +285,7 @@ is "says no more than what that will cost" "$(grep -c 'samples a second and CPU'
 like "and takes it" "$(ctl_status)" '^event.0 +cpu-clock:[4-9][0-9]{6}-'
 daemon_stop
 
-# Two daemons with a database and a socket each: both have all samples.
+# Two daemons with separate databases and sockets: both have all samples.
 usual=("${daemon[@]}")
 starts "the first of two daemons starts" -e cpu-clock:1000000 --db "$work/first.db" --merge-interval 1
 first_pid=$daemon_pid
@@ -303,7 +305,7 @@ for name in first second; do
 	shares_are_right "the $name" "$work/$name.db" 1
 done
 first=$(split_samples "$work/first.db" 1) second=$(split_samples "$work/second.db" 1)
-# Each sample of a busy machine hits the program by chance: three standard deviations.
+# Samples of a busy machine hit the program by chance: allow three standard deviations.
 check "both have as many samples of the program ($first, $second)" \
 	awk -v a="$first" -v b="$second" 'BEGIN {
 		d = a > b ? a - b : b - a
@@ -325,7 +327,7 @@ daemon_stop
 is "the crashed epoch was closed" "$(sql "$db" "SELECT group_concat(open, '') FROM epoch")" 00
 is "both add up" "$(identity "$db")" ""
 
-# A full disk: samples wait in memory, and get in when there is room again.
+# A full disk: samples wait in memory, and are stored when there is space again.
 if [ "$(id -u)" -eq 0 ] && mkdir "$work/full" &&
 	mount -t tmpfs -o size=16m dcpi-test "$work/full" 2> /dev/null; then
 	db=$work/full/dcpi.db
@@ -339,7 +341,7 @@ if [ "$(id -u)" -eq 0 ] && mkdir "$work/full" &&
 	check "the disk has room again" ctl flush
 	is "nothing was lost" "$(identity "$db")$(loss "$db" pending)" 0
 	"$work/split" 300
-	# A reader prevents that the log starts again at its beginning, where it would find room.
+	# A reader prevents the log from restarting at its beginning, where it would have space.
 	mkfifo "$work/hold"
 	sqlite3 "$db" < "$work/hold" > "$work/held" &
 	exec 8> "$work/hold"
@@ -363,7 +365,7 @@ else
 	skip "a full disk" "cannot mount a tmpfs"
 fi
 
-# What it refuses.
+# Invalid arguments.
 d=("$bin/dcpid" -q --socket "" --config "$work/empty.conf")
 refused "an unknown option" "unknown option --nonsense" "${d[@]}" --nonsense
 refused "an argument" 'unexpected argument "garbage"' "${d[@]}" garbage
@@ -411,7 +413,7 @@ refused "dcpictl without a command" "no command" "$bin/dcpictl"
 refused "dcpictl: an unknown command" 'unknown command "dance"' "$bin/dcpictl" dance
 refused "dcpictl: an argument too many" 'unexpected argument "x"' "$bin/dcpictl" status x
 
-# The service manager is told.
+# The daemon notifies the service manager.
 if command -v python3 > /dev/null; then
 	python3 - "$work/notify" "$(patience)" > "$work/notified" <<'PYTHON' &
 import socket, sys

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# dcpidiff as users run it. With UPDATE=1 golden output is written, not compared.
+# Test dcpidiff as users run it. With UPDATE=1 golden output is written, not compared.
 set -u
 tool=dcpidiff
 . "$(dirname "$0")/stats_cli.sh"
@@ -41,7 +41,7 @@ refused 1 'no samples in images' "$db" -i 'no*such' 1 2
 refused 1 'no epoch matches "9"' "$db" 1 9
 refused 2 'No such file' "$scratch/none.db" 1 2
 
-# Live: a program that spends its time otherwise, and the same build twice.
+# Live data: a program that spends its time in another way, and the same build twice.
 if ! "${CC:-gcc}" -O2 -g -o "$scratch/varies" tests/programs/varies.c; then
 	not_ok "a program is made"
 	tap_done
@@ -59,13 +59,13 @@ is "its instructions, too" "$(run "$live" --by label --by-instruction --csv -i v
 like "and it gained" "$(run "$live" --csv -i varies | sed -n 2p | cut -d, -f5)" '^[1-9][0-9]+'
 valid "of live data" "$tool" run "$live"
 
-# Built again, with a procedure more in front of the others, and an instruction more in one.
+# A rebuilt program, with one more procedure before the others, and one more instruction in one.
 again=$scratch/again.db
 build()
 {
 	"${CC:-gcc}" -O2 -g "$@" -o "$program" "$scratch/program.c"
 }
-# symbol NAME: as rustc calls it, by another name each time, if $kind is rust
+# symbol NAME: print the mangled name as by rustc, different in each build, if $kind is rust
 symbol()
 {
 	if [ "$kind" = rust ]; then
@@ -74,7 +74,7 @@ symbol()
 		echo "$1"
 	fi
 }
-# sample EPOCHS-LABEL NAME:OFFSET:COUNT...: an epoch, of the program as it is
+# sample EPOCHS-LABEL NAME:OFFSET:COUNT...: print an epoch of the program as built
 sample()
 {
 	local id name offset count address copy renames=()
@@ -99,7 +99,7 @@ sample()
 	done
 	echo end
 }
-# last_of NAME: where it returns, from its beginning
+# last_of NAME: print the offset of its return instruction
 last_of()
 {
 	objdump -d --no-show-raw-insn "$program" | awk -v n="<$1>:" '$2 == n { on = 1; next }
@@ -146,7 +146,7 @@ is "what is matched by its name only is told" "$(run "$again" --json |
 	"[{'path': '$scratch/after/program', 'program': '$scratch/before/program'}]"
 valid "programs" "$tool" run "$again"
 
-# images IMAGE...: an epoch with 10 samples of each, IDENTITY=PATH
+# images IMAGE...: print an epoch with 10 samples of each, IDENTITY=PATH
 images()
 {
 	printf 'event cycles cycles 60000 64000\nepoch x86\n'

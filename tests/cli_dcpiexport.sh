@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# dcpiexport: what its readers make of a profile is what dcpiprof lists. With UPDATE=1
-# golden output is written, not compared.
+# Test dcpiexport: other tools read the same profile that dcpiprof lists. With UPDATE=1 golden
+# output is written, not compared.
 set -u
 . "$(dirname "$0")/tool_cli.sh"
 . "$(dirname "$0")/calc_db.sh"
@@ -59,7 +59,7 @@ import json, sys, jsonschema
 jsonschema.validate(json.load(open(sys.argv[1])), json.load(open(sys.argv[2])))' \
 	tests/golden/dcpiexport_speedscope.json tests/data/speedscope.schema.json
 
-# pprof: options
+# pprof: set its options
 pprof()
 {
 	export_ "$@" | tests/pprof_read.py lines > "$scratch/pprof"
@@ -88,7 +88,7 @@ like "a unit's samples are those of its processes" \
 	"$(export_ --format folded --epoch 2 -e cpu-clock --unit 'web.*' | grep -c .) $(
 		export_ --format folded --epoch 2 -e cpu-clock --unit 'web.*')" '^1 server, .* 40$'
 
-# Epochs of different periods.
+# Epochs with different periods.
 check "programs of two epochs are made" tests/calc_fixtures.sh "$scratch"
 periods_db | make_db periods
 db=$scratch/periods.db
@@ -104,7 +104,7 @@ is "pprof: as taken, and the cycles of these" \
 	"$(awk -F'\t' '$1 == "procedure" { print $5, $2, $3 }' "$scratch/pprof" | sort)" \
 	$'divide 2250 9000000\nwalk 9000 9000000'
 
-# A program that is there, with lines.
+# A program that exists on this machine, with line information.
 "${CC:-gcc}" -O2 -g -o "$scratch/split" tests/programs/split.c
 check "a program is profiled" "$bin/dcpirun" -q -e cpu-clock --user --db "$scratch/live.db" \
 	"$scratch/split" 3000
@@ -119,7 +119,7 @@ export_ -f callgrind -i split -o "$scratch/callgrind"
 like "live: callgrind_annotate shows the source" \
 	"$(callgrind_annotate --auto=yes "$scratch/callgrind")" 'Auto-annotated source: .*split\.c'
 
-# Lines of an inlined procedure are in another file than those around them.
+# Lines of an inlined procedure are in another file than the lines around them.
 cat > "$scratch/step.h" <<-'EOF'
 	static inline __attribute__((always_inline)) unsigned step(unsigned x)
 	{
@@ -167,7 +167,7 @@ is "inlined: and one procedure is in both files" "$(awk -F'\t' '$1 == "line" && 
 	sub(".*/", "", $5); print $5, ($5 == "user.c") == ($6 > 7) }' "$scratch/pprof" | sort -u)" \
 	$'step.h 1\nuser.c 1'
 
-# What a program executed, for compilers. Counts of blocks are those of dcpicalc.
+# Execution profiles for compilers. Counts of blocks are those of dcpicalc.
 program=tests/programs/interpreter.c
 flags="-O2 -gline-tables-only -fdebug-info-for-profiling"
 # shellcheck disable=SC2086 # words
@@ -180,7 +180,7 @@ export_ -f pixie -i interpreter | grep -v '^#' > "$scratch/pixie"
 	jq -r '.instructions as $i | .blocks[] | .start as $s |
 		([$i[] | select(.address == $s)][0].frequency // 0) as $f |
 		select($f >= 0.5) | "\($s) \($f | round)"' > "$scratch/blocks"
-# (To one: halves are rounded before and after they are printed.)
+# (With a tolerance of one: halves are rounded before and after printing.)
 is "pixie: blocks and counts are dcpicalc's" \
 	"$(while read -r address _ count; do echo "$((address)) $count"; done < "$scratch/pixie" |
 		sort | join -a 1 -a 2 - <(sort "$scratch/blocks") |
@@ -209,7 +209,7 @@ check "clang: llvm-profdata reads it" "$(clang -print-prog-name=llvm-profdata)" 
 check "clang: a program is compiled by it" clang $flags -Werror \
 	-fprofile-sample-use="$scratch/merged" -o "$scratch/guided" "$program"
 is "clang: which does what it did" "$("$scratch/guided" 20000)" "$("$scratch/interpreter" 20000)"
-# instructions PROGRAM: executed by a short run
+# instructions PROGRAM: print the instructions that a short run executes
 instructions()
 {
 	valgrind --tool=callgrind --callgrind-out-file=/dev/null "$1" 2000 2>&1 > /dev/null |
@@ -219,17 +219,17 @@ before=$(instructions "$scratch/interpreter")
 after=$(instructions "$scratch/guided")
 check "clang: with fewer instructions: $before, then $after" [ "$after" -lt $((before * 8 / 10)) ]
 refused 2 'choose it with --image' -f bolt --db "$db"
-# That libraries of one program have samples is chance.
+# Two programs are profiled, because samples in the libraries of one are left to chance.
 check "flow: another program is profiled, too" "$bin/dcpirun" -q -e cpu-clock --user \
 	--db "$db" "$scratch/guided" 150000
 refused 2 'images match, and bolt is of one' -f bolt -i '*' --db "$db"
 refused 1 'no samples in images' -f bolt -i nothing --db "$db"
-# Two programs, because samples in the libraries of one are left to chance. Without edges: the BPF
-# program that helps to find them may be sampled, too.
+# Two programs, for the same reason. Without edges: the BPF program that helps to find them may be
+# sampled, too.
 check "with the kernel: programs are profiled" "$bin/dcpirun" -q -e cpu-clock --branch-every 0 \
 	--db "$scratch/all.db" sh -c \
 	"$scratch/interpreter 20000; $scratch/guided 150000; head -c 9999999 /dev/urandom > /dev/null"
-# The kernel's code is in no file: it is none of those that match.
+# The kernel's code is in no file, so it is not among the matching images.
 refused 2 'images match, and bolt is of one' -f bolt -i '*' --db "$scratch/all.db"
 refused 2 'is the kernel' -f bolt -i 'vmlinux*' --db "$scratch/all.db"
 db=$scratch/golden.db

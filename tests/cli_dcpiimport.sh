@@ -1,15 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# dcpiimport: recordings of this machine, compared with perf report to the sample; files
-# that are none.
+# Test dcpiimport: recordings of this machine, compared exactly with perf report; invalid files.
 set -u
 . "$(dirname "$0")/daemon_cli.sh"
 split_build
 import=$bin/dcpiimport
 db=$work/import.db
 
-# Threads, processes by the dozen, a program that executes others, kernel and libraries.
+# Threads, dozens of processes, a program that executes others, kernel and libraries.
 cat > "$work/load" <<-'EOF2'
 	head -c 1000000 /dev/urandom | xz -T2 -1 > /dev/null &
 	for i in $(seq 60); do /bin/true; (:); ls / > /dev/null; done
@@ -22,8 +21,8 @@ cat > "$work/load" <<-'EOF2'
 	wait
 EOF2
 
-# recorded NAME OPTION...: $work/NAME.data, of the load; without copies of what was sampled in
-# ~/.debug (where perf 6.1 fails an assertion now and then).
+# recorded NAME OPTION...: record the load as $work/NAME.data; without copies of the sampled files
+# in ~/.debug (where perf 6.1 sometimes fails an assertion).
 recorded()
 {
 	perf_alive perf record -q -N -o "$work/$1.data" "${@:2}" -- bash "$work/load" > /dev/null 2>&1
@@ -43,7 +42,7 @@ perf_alive()
 	return $status
 }
 
-# measured NAME CMD...: as check; a perf that aborts each time measures nothing
+# measured NAME CMD...: like check; if perf aborts each time, the test is skipped
 measured()
 {
 	local name=$1 output status=0
@@ -67,7 +66,7 @@ if ! recorded probe -a -e cpu-clock -F 99; then
 	exit
 fi
 
-# compared NAME CMD...: as check; status 3 is of a comparison that had too little to compare
+# compared NAME CMD...: like check; status 3 means that there was too little data to compare
 compared()
 {
 	local name=$1 output status=0
@@ -82,7 +81,7 @@ $output" ;;
 	esac
 }
 
-# same_as_perf LABEL FILE EVENT...: a recording, imported as the database's next epoch
+# same_as_perf LABEL FILE EVENT...: import a recording as the database's next epoch, and compare it
 same_as_perf()
 {
 	local label=$1 file=$2 event arguments=()
@@ -90,7 +89,7 @@ same_as_perf()
 
 	check "$label: imported" "$import" -q --db "$db" "$file"
 	is "$label: every sample is accounted for" "$(identity "$db")" ""
-	# perf reads maps of JIT compilers in /tmp, of processes that it knows to be here.
+	# perf reads the maps of JIT compilers in /tmp, for processes that it believes to be local.
 	measured "$label: perf reports it" perf_report "$file" || return
 	for event; do
 		"$bin/dcpiprof" --db "$db" --epoch last --no-demangle --csv -e "$event" \
@@ -121,7 +120,7 @@ fi
 measured "recorded with build-ids in mappings" recorded by_id --buildid-mmap -a -e cpu-clock -F 499 &&
 	same_as_perf "with build-ids in mappings" "$work/by_id.data" cpu-clock
 
-# Through a pipe, as a file, and as one that was cut off.
+# Recordings through a pipe, as a file, and truncated.
 perf_to_pipe()
 {
 	perf record -q -N -o - -a -e cpu-clock -F 499 -- bash "$work/load" > "$work/pipe.data" \
@@ -144,7 +143,7 @@ like "a file without its end: said, and imported" \
 	'ends before its end.*[0-9]+ samples'
 is "a file without its end: adds up" "$(identity "$work/half.db")" ""
 
-# What perf knows to be lost.
+# Losses that perf recorded.
 perf_stats()
 {
 	perf_alive perf report -i "$work/lost.data" --stats > "$work/stats" 2> /dev/null
@@ -158,7 +157,7 @@ if measured "losses: recorded" recorded lost -m 1 -a -e cpu-clock -c 20000; then
 	is "losses: every sample is accounted for" "$(identity "$work/lost.db")" ""
 fi
 
-# It is a profile like any other.
+# An imported profile can be used like any other.
 perf_alive perf record -q -N -o "$work/split.data" -e cpu-clock -c 1000000 -- "$work/split" 3000 \
 	2> /dev/null
 check "a program whose times are known" "$import" -q --db "$work/split.db" "$work/split.data"
@@ -172,7 +171,7 @@ is "it has the command's name" "$(sql "$work/split.db" 'SELECT command FROM proc
 # JIT code, from perf maps that are still there when the recording is imported.
 ${CC:-gcc} -O2 -o "$work/jit_maps" "$top/tests/programs/jit_maps.c" || exit 1
 
-# jit_recorded MODE ARGUMENT...: $work/jit.data, and $pid of the program
+# jit_recorded MODE ARGUMENT...: make $work/jit.data, and set $pid to the program's process
 jit_recorded()
 {
 	# shellcheck disable=SC2016 # of the inner shell
@@ -181,7 +180,7 @@ jit_recorded()
 	pid=$(cat "$work/pid")
 }
 
-# jit_counts: samples of the JIT code by name and reason, "hot=120 anonymous=3", in $jit
+# jit_counts: set $jit to the samples of the JIT code by name and reason, "hot=120 anonymous=3"
 jit_counts()
 {
 	rm -f "$work/jit.db"*
@@ -194,14 +193,14 @@ for row in csv.DictReader(sys.stdin):
 		WHERE counter_group = 'unknown' AND count > 0")
 }
 
-# jit_share NAME: percent of the samples in JIT code, with and without name
+# jit_share NAME: print its percentage of the samples in JIT code, with and without name
 jit_share()
 {
 	tr ' ' '\n' <<< "$jit" | awk -F= -v name="$1" '
 		$1 == name { mine = $2 } { all += $2 } END { print (all > 50 ? int(100 * mine / all) : -1) }'
 }
 
-# jit_has WHAT NAME LOW HIGH: the name has between LOW and HIGH percent of the samples
+# jit_has WHAT NAME LOW HIGH: test that the name has between LOW and HIGH percent of the samples
 jit_has()
 {
 	local share

@@ -1,30 +1,30 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# dcpilist as users run it. With UPDATE=1 golden output is written, not compared.
+# Test dcpilist as users run it. With UPDATE=1 golden output is written, not compared.
 set -u
 . "$(dirname "$0")/tool_cli.sh"
 . "$(dirname "$0")/calc_db.sh"
 
-# list DB ARGUMENT...
+# list DB ARGUMENT...: run dcpilist on a database
 list()
 {
 	"$bin/dcpilist" --db "$scratch/$1.db" "${@:2}"
 }
 
-# golden NAME DB ARGUMENT...: output as in tests/golden/dcpilist_NAME
+# golden NAME DB ARGUMENT...: test that the output equals tests/golden/dcpilist_NAME
 golden()
 {
 	tool_golden "dcpilist_$1" "dcpilist ${*:3}" list "${@:2}"
 }
 
-# refused STATUS PATTERN DB ARGUMENT...: nothing on stdout, one line on stderr
+# refused STATUS PATTERN DB ARGUMENT...: test that it fails, with one line on stderr and no output
 refused()
 {
 	tool_refused dcpilist "$1" "$2" list "${@:3}"
 }
 
-# sum DB EVENT ARGUMENT...: of all rows
+# sum DB EVENT ARGUMENT...: print the sum of all rows
 sum()
 {
 	list "$1" --json "${@:3}" | jq --arg e "$2" '[.rows[][$e]] | add'
@@ -70,7 +70,7 @@ valid "JSON of source" dcpilist list both walk
 valid "JSON of instructions" dcpilist list both --asm
 valid "JSON of a file" dcpilist list both --file list.s
 
-# Where the source is.
+# Options that locate the source.
 mkdir -p "$scratch/moved/deep"
 mv "$scratch/list.s" "$scratch/moved/deep/list.s"
 is "not where it was" "$(list both walk | grep '^assembly ')" \
@@ -104,7 +104,7 @@ is "a fifo is no source" "$(within "$bin/dcpilist" --db "$scratch/both.db" walk 
 rm "$scratch/list.s"
 ln -s moved/deep/list.s "$scratch/list.s"
 
-# on_terminal ARGUMENT...: on a terminal of 80 columns
+# on_terminal ARGUMENT...: run on a terminal of 80 columns
 on_terminal()
 {
 	script -qec "stty cols 80; $bin/dcpilist --db $scratch/both.db $*" /dev/null < /dev/null |
@@ -137,7 +137,7 @@ no_reader "$bin/dcpilist" --db "$scratch/both.db"
 mv "$scratch/list" "$scratch/gone"
 refused 2 "cannot open .*list': No such file" both -i list walk
 
-# A procedure inside of another one: each has what is its own.
+# A procedure inside of another one: each has only its own samples.
 cat > "$scratch/nested.s" <<-'EOF'
 	.globl _start
 	.type outer, @function
@@ -177,7 +177,7 @@ done
 is "nested: and its instructions its own" "$(list nested --json --asm outer |
 	jq -r '.rows[].address' | tr '\n' ' ')" "0x401000 0x401005 0x401007 0x401013 0x401018 "
 
-# Live: code that was inlined, and a program with lines.
+# Live data: inlined code, and a program with line information.
 "${CC:-gcc}" -O2 -g -o "$scratch/varies" tests/programs/varies.c
 check "a program is profiled" "$bin/dcpirun" -q -e cpu-clock --db "$scratch/live.db" -- \
 	"$scratch/varies" 400

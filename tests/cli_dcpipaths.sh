@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Paths of rewritten programs: exact, whatever way control takes, and how dcpipaths tells
-# of them. `make check-paths` does it with more programs.
+# Paths of rewritten programs are exact with any control flow, and dcpipaths reports them correctly.
+# "make check-paths" tests more programs.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 . tests/tap.sh
@@ -22,7 +22,7 @@ path_exact "$scratch/program" many
 path_options=--whole
 path_exact "$scratch/program" recursion
 path_exact "$scratch/program" callbacks
-# Two copies, of which one measures: all ways from one to the other.
+# Two clones; only one measures. Tests all transitions from one to the other.
 for path_options in "--metric cycles" "--metric cycles --checks 20 --burst 5" \
 	"--metric cycles --checks 1 --burst 1 --checks-at orig" "--metric cycles --checks 0"; do
 	for way in recursion callbacks jumps many; do
@@ -36,10 +36,10 @@ XDG_CACHE_HOME=$scratch "$dcpix" run -q --mode paths "$scratch/unwinds" > "$scra
 check "procedures are called what the source calls them" \
 	grep -q 'draw(unsigned int), path 1 of 1' "$scratch/report"
 check "and not what linkers do" sh -c "! grep -q ' _Z' '$scratch/report'"
-# Loops of one block, left in any turn, where flags matter and where not.
+# Loops of one block, left in any iteration, with and without live flags.
 check "one with small loops" "${CC:-gcc}" -O2 tests/programs/carry.c -o "$scratch/carry"
 path_exact "$scratch/carry"
-# A block that begins in one file and ends in what is inlined of another.
+# A block that begins in one file and ends in code inlined from another.
 cat > "$scratch/inlined.s" <<-'EOF'
 	.file 1 "user.c"
 	.file 2 "step.h"
@@ -58,7 +58,7 @@ EOF
 check "one with two files in a block" "${CC:-gcc}" -o "$scratch/inlined" "$scratch/inlined.s"
 is "lines of a block are of one file" "$(XDG_CACHE_HOME=$scratch "$dcpix" run -q --mode paths \
 	"$scratch/inlined" 2>&1 | grep -o 'user\.c:.*')" user.c:10
-# What throws is in loops that are put again.
+# Code that throws is in loops that are copied.
 check "one with traps" "${CXX:-g++}" -O2 -fnon-call-exceptions tests/programs/traps.cc \
 	-o "$scratch/traps"
 check "traps: it is rewritten" "$dcpix" -q --mode paths -o "$scratch/traps.new" "$scratch/traps"
@@ -69,7 +69,7 @@ path_exact base64 "$scratch/text"
 path_exact gzip -9c "$scratch/text"
 path_exact mawk '{ n += NF } END { print n }' "$scratch/text"
 
-# The database has what the files have.
+# The database has the same records as the files.
 bin=$PWD/build/bin
 WORK=$scratch
 . tests/recorded_db.sh
@@ -81,7 +81,7 @@ same_in_database dcpipaths "$scratch/stored" "$scratch"/first.* "$scratch"/secon
 is "--by procedure, too" "$("$dcpipaths" --by procedure --db "$scratch/two.db")" \
 	"$("$dcpipaths" --by procedure "$scratch/stored" "$scratch"/first.* "$scratch"/second.*)"
 
-# What the emulator cannot tell apart: the same output, and no number is lost.
+# Programs that the emulator cannot follow: the output is the same, and no number is lost.
 for metric in "" "--metric cycles" "--whole" "--room 1" "--room 1 --metric cycles" \
 	"--metric cycles --checks 3 --burst 2" "--metric cycles --checks 0"; do
 	# shellcheck disable=SC2086 # words
@@ -97,8 +97,8 @@ for metric in "" "--metric cycles" "--whole" "--room 1" "--room 1 --metric cycle
 			" were not finished, 0 lost their number, for 0 was no room"
 	done
 done
-# measured METRIC...: paths' count, how many of them were measured, all that was, and the most of
-# one path, of "callbacks"
+# measured METRIC...: print for "callbacks" the count of paths, the number of measured ones, their
+# total, and the maximum of one path
 measured()
 {
 	"$dcpix" -q --mode paths --metric cycles "$@" -o "$scratch/measured" "$scratch/program"
@@ -135,7 +135,8 @@ unfinished()
 {
 	awk -F, -v name="\"$1\"" '$12 == name { print $8 }' <<< "$out"
 }
-# Each longjmp leaves a path of deeper(), and one of jumps() that went on behind setjmp().
+# Each longjmp leaves a path of deeper() unfinished, and one of jumps() that continued after
+# setjmp().
 left=$(unfinished jumps)
 check "what longjmp leaves is unfinished ($left)" [ "$left" -gt 100 -a "$left" -lt 1000 ]
 check "in all procedures that it leaves" [ "$(unfinished deeper)" -ge "$left" ]
@@ -170,7 +171,7 @@ for file in "$DCPIX_OUT".*; do
 		refuses "another rewriting's: $options" "is of another program" \
 			"$dcpipaths" "$scratch/other" "$file"
 	done
-	# Whatever is in it: no crash, and a status of its own.
+	# A damaged file never causes a crash, but a specific exit status.
 	for at in 0 8 24 32 44 56 4096 2101400; do
 		cp --sparse=always "$file" "$scratch/damaged"
 		printf '\377\377\377\377\377\377\377\377' |

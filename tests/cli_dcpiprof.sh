@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# dcpiprof as users run it. With UPDATE=1 golden output is written, not compared.
+# Test dcpiprof as users run it. With UPDATE=1 golden output is written, not compared.
 set -u
 . "$(dirname "$0")/tool_cli.sh"
 . "$(dirname "$0")/calc_db.sh"
@@ -12,13 +12,13 @@ prof()
 	"$bin/dcpiprof" --db "$db" "$@"
 }
 
-# golden NAME ARGUMENT...: output as in tests/golden/dcpiprof_NAME, nothing on stderr
+# golden NAME ARGUMENT...: test that the output equals tests/golden/dcpiprof_NAME, without errors
 golden()
 {
 	tool_golden "dcpiprof_$1" "dcpiprof ${*:2}" prof "${@:2}"
 }
 
-# refused STATUS PATTERN ARGUMENT...: nothing on stdout, one line on stderr
+# refused STATUS PATTERN ARGUMENT...: test that it fails, with one line on stderr and no output
 refused()
 {
 	tool_refused dcpiprof "$1" "$2" "$bin/dcpiprof" "${@:3}"
@@ -137,10 +137,10 @@ valid "JSON by process" dcpiprof prof --by process --epoch 2
 valid "JSON by host" dcpiprof prof --by host
 valid "JSON by epoch" dcpiprof prof --by epoch
 
-# Periods that differ: a sample of the longer one is more.
+# Different periods: a sample with the longer period has more weight.
 periods_db | make_db periods
 db=$scratch/periods.db
-# shares ARGUMENT...: samples and their share, of each row
+# shares ARGUMENT...: print the samples of each row, and their share
 shares()
 {
 	prof --json "$@" | jq -r '.rows[] | "\(.cycles) \(.cycles_percent | round)"'
@@ -158,7 +158,7 @@ is "--raw: nothing is said" "$(prof --raw | grep -c ^periods)" 0
 is "the total is dcpistats'" "$("$bin/dcpistats" --db "$db" | grep TOTAL:)" "TOTAL: 18000"
 valid "JSON of periods that differ" dcpiprof prof
 
-# An epoch of which nothing was written yet.
+# An epoch without any data yet.
 printf 'event cycles cycles 1000 1000\nepoch Some CPU\nend\n' | make_db fresh
 for tool in dcpiprof dcpilist dcpicalc dcpiexport dcpisumm; do
 	tool_refused "$tool" 1 'no samples$' "$bin/$tool" --db "$scratch/fresh.db"
@@ -175,7 +175,7 @@ for tool in dcpiprof dcpilist dcpicalc dcpiexport dcpisumm; do
 done
 exec 8>&-
 
-# Real files: names from the file that was profiled, and never from another one.
+# Real files: names come from the profiled file, never from another one.
 if tests/procedure_fixtures.sh "$scratch" > "$scratch/log" 2>&1; then
 	ok "programs are made"
 else
@@ -203,12 +203,12 @@ is "edges from the file" "$(prof --by edge --csv --epoch last --sort address | t
 	cut -d, -f1-4)" "$(for name in hidden visible bare; do
 	nm "$scratch/exec" | awk -v n="$name" '$3 == n { print $1, n }'
 done | sort | awk 'NR > 1 { print "10,branch," last "+0x0," $2 "+0x0" } { last = $2 }')"
-# The index of symbols.
+# The symbol index.
 index=$scratch/cache/dcpi/symbols/${id:0:2}/${id:2}
 check "symbols are kept, for us alone" [ "$(stat -c %a "$index")" = 600 ]
 is "and used: they are the same" "$(prof --csv --epoch last)" \
 	"$(DCPI_SYMBOL_CACHE=off prof --csv --epoch last)"
-# opened: how often the image is
+# opened: print how often the image is opened
 opened()
 {
 	strace -e trace=openat,open "$bin/dcpiprof" --db "$db" --csv --epoch last 2>&1 |
@@ -274,7 +274,7 @@ refused 2 'No such file' --db "$scratch/none.db"
 refused 2 'name of the database is empty' --db ''
 mkdir "$scratch/empty" "$scratch/run"
 cp "$db" "$scratch/run/dcpirun.db"
-# in_folder FOLDER TOOL: without saying which database
+# in_folder FOLDER TOOL: run the tool without naming a database
 in_folder()
 {
 	(tool=$(realpath "$bin/$2") && cd "$1" && "$tool")
@@ -337,7 +337,7 @@ refused 2 'no such column' --db "$db" --by edge --sort cycles
 refused 2 'no such column' --db "$db" --by image --sort address
 refused 1 'no edges' --db "$db" --by edge --epoch 1
 refused 1 "that match \"LIBMI.so\" \\(did you mean 'libmi.so'\\?\\)" --db "$db" --image LIBMI.so
-# A program may be selected by the name of a symbolic link to it.
+# A program can be selected by the name of a symbolic link to it.
 mkdir "$scratch/linked" "$scratch/elsewhere"
 : > "$scratch/linked/program-1.2"
 ln -s program-1.2 "$scratch/linked/program"
@@ -364,7 +364,7 @@ refused 1 'process 4711' --db "$db" --pid 4711
 "$bin/dcpiprof" --db "$db" > /dev/full 2> "$scratch/err"
 is "a full disk is an error" "$? $(cut -d: -f1 "$scratch/err")" "2 dcpiprof"
 
-# Live: the lines of a program that is there.
+# Live data: the lines of a program that exists on this machine.
 "${CC:-gcc}" -O2 -g -o "$scratch/varies" tests/programs/varies.c
 check "a program is profiled" "$bin/dcpirun" -q -e cpu-clock --db "$scratch/live.db" \
 	"$scratch/varies" 200
@@ -379,7 +379,7 @@ done | tr -d '\r' | awk 'length > 80')" ""
 is "in a pipe, too, if COLUMNS says so" \
 	"$(COLUMNS=72 "$bin/dcpiprof" --db "$scratch/golden.db" --epoch 1 | awk 'length > 72')" ""
 is "COLUMNS that is no number is none" "$(COLUMNS=wide prof | md5sum)" "$(prof | md5sum)"
-# One long name in a pipe is whole, and does not make other rows long.
+# A long name in a pipe is not truncated, and does not make other rows longer.
 name=$(printf 'x%.0s' $(seq 300))
 printf 'event cycles cycles 1 1\nepoch CPU\nimage jit - [jit]\nsymbols %s short\n%s\nend\n' "$name" \
 	$'sample 0 0x0 9\nsample 0 0x1000 1' | make_db long

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# dcpirun as users run it.
+# Test dcpirun as users run it.
 #
 #	DCPI_BUILD	where the build is (default: build)
 set -u
@@ -10,7 +10,7 @@ split_build
 db=$work/run.db
 run=$bin/dcpirun
 
-# Profiles are true, for every event.
+# Profiles are correct, for every event.
 epoch=0
 for event in $events; do
 	epoch=$((epoch + 1))
@@ -36,14 +36,14 @@ is "what a clock's samples stand for is known: the core's clock is" "$(sql "$db"
 	count(*), min(count) > 0 FROM counter WHERE name LIKE 'core_clock_m%_khz' AND
 		epoch = (SELECT epoch FROM event WHERE name = 'cpu-clock')")" "2|1"
 
-# Descendants are followed, each by itself.
+# Descendants are followed, each with its own samples.
 check "follows descendants" "$run" --db "$db" \
 	sh -c "$work/split 1000 & $work/split 1000 & wait"
 is "keeps processes apart" "$(sql "$db" "SELECT count(DISTINCT pid) FROM dcpi_samples
 	WHERE epoch = $((epoch + 1)) AND path = '$work/split'")" 2
 is "accounts for every sample of several processes" "$(identity "$db")" ""
 
-# A program that is another one by now.
+# The program is replaced by another build after it was profiled.
 cp "$work/split" "$work/rebuilt"
 "$run" -q --db "$work/kept.db" --image-store "$work/*" -- "$work/rebuilt" 500
 cp --remove-destination /bin/true "$work/rebuilt"
@@ -59,7 +59,7 @@ like "prints one line" "$(printf '%s' "$summary" | wc -l):$summary" \
 	"^0:dcpirun: $work/one.db: [0-9]+ samples, 0 lost, [0-9]+ unknown \(epoch 1\)(; it cost ([0-9.]+% to|at least) [0-9.]+% of the CPU time \\(bound [0-9]+%\\): samples ([0-9.]+%|not known), snapshots [0-9.]+%, probes up to [0-9.]+%, dcpirun [0-9.]+% \\(start and end [0-9.]+ s\\))?$"
 is "the summary is true" "$(printf '%s' "$summary" | grep -oE '[0-9]+ samples')" \
 	"$(sql "$work/one.db" "SELECT sum(count) FROM dcpi_samples") samples"
-# The parts add up to a total in the interval, and the samples' part is that of the database.
+# The parts add up to a total in the interval, and the part of the samples is the database's.
 is "the sum of the parts is in the interval of the cost" "$(printf '%s' "$summary" | sed -nE 's/.*it cost ([0-9.]+)% to ([0-9.]+)%.*samples ([0-9.]+)%, snapshots ([0-9.]+)%, probes up to ([0-9.]+)%, dcpirun ([0-9.]+)%.*/\1 \2 \3 \4 \5 \6/p' |
 	awk '{ d = $3 + $4 + $6; if (d < $1 - 0.25 || d + $5 > $2 + 0.25) print }')" ""
 reported=$(printf '%s' "$summary" | sed -nE 's/.*: samples ([0-9.]+)%.*/\1/p')
@@ -84,13 +84,13 @@ truth=$(printf '%s\n' "$used" | awk '$1 == "own" { own = $2 + $3 } $1 == "comman
 	END { print own - command }')
 if [ -n "$stated" ]; then
 	stated=$(sql "$work/rusage.db" "SELECT $stated * enabled_ns / 1e11 FROM event LIMIT 1")
-	# The end of bash and of dcpirun is in neither of the figures.
+	# The exit of bash and of dcpirun is in neither of the figures.
 	is "the CPU time of dcpirun is the system's ($stated s, $truth s)" "$(awk -v a="$stated" \
 		-v b="$truth" 'BEGIN { d = a - b; print (d < 0.05 + 0.1 * b && d > -0.05 - 0.1 * b) }')" 1
 else
 	not_measured "the CPU time of dcpirun is the system's" "no figure: $used"
 fi
-# The cost of hardware events and of others is known or said not to be.
+# The cost of hardware events and of other events is known, or reported as unknown.
 for event in $events; do
 	case $event in
 	page-faults | *switches* | *migrations*) continue ;;
@@ -100,7 +100,7 @@ for event in $events; do
 		'it cost ([0-9.]+% to|at least) [0-9.]+%.*samples ([0-9.]+%|not known)'
 done
 
-# mean_period PERCENT: the period that this bound of the cost chooses
+# mean_period PERCENT: print the period that this bound of the cost selects
 mean_period()
 {
 	"$run" -q --overhead "$1" --probes 0 --db "$work/overhead$1.db" "$work/split" 200
@@ -111,8 +111,8 @@ if [ "$(sql "$work/one.db" "SELECT count(*) FROM counter WHERE name = 'sample_co
 	check "a lower bound of the cost takes fewer samples ($few, $many)" [ "$few" -gt "$many" ]
 fi
 refuses "a bound of 0%" overhead_percent "$run" -q --overhead 0 --db "$work/x.db" true
-# Of a command of one thread no more than it takes; where the host's guests wait for each
-# other that is more than it is said to have used.
+# The enabled time of a command with one thread is at most its elapsed time. It may exceed the CPU
+# time that the system accounts for it, if virtual machines of the host wait for each other.
 taken=$("$run" -q --db "$work/time.db" bash -c "TIMEFORMAT='%U + %S %R'; time $work/split 2000" 2>&1)
 is "the time that it is a part of is the CPU's" "$(sql "$work/time.db" "SELECT
 	enabled_ns BETWEEN 0.5e9 * (${taken% *}) AND 1.05e9 * ${taken##* } + 5e7 FROM event")" 1
@@ -120,7 +120,7 @@ like "nothing is said of what a command's sleep costs" \
 	"$("$run" --db "$work/sleep.db" sleep 1 2>&1)" 'unknown \(epoch 1\)$'
 is "says nothing with -q" "$("$run" -q --db "$work/one.db" true 2>&1)" ""
 
-# Where branches go is asked of samples unless that is not wanted.
+# Edges are sought in samples unless the user disables that.
 edges_of()
 {
 	"$run" -q -e cpu-clock --user "$@" "$work/split" 1000 &&
@@ -148,7 +148,7 @@ is "says so, once, and no more" "$(cat "$work/stderr")" \
 is "exits with 126 if it cannot be run" $? 126
 is "what did not run is no epoch" "$(sql "$db" "SELECT count(*), max(id) FROM epoch")" "$before"
 
-# Several runs, an epoch each.
+# Several runs, each in a separate epoch.
 "$run" -q --db "$work/repeat.db" --repeat 3 --label three \
 	sh -c "echo x >> $work/runs; $work/split 200; exit \$((\$(wc -l < $work/runs) - 1))"
 is "--repeat exits as the first run that failed" $? 1
@@ -167,8 +167,8 @@ wait $pid
 is "--repeat ends when it is asked to" \
 	"$? $(sql "$work/asked.db" "SELECT count(*) FROM epoch WHERE open = 0")" "130 1"
 
-# An interrupt ends the command, the profile is complete.
-# (The shell has what it runs beside it ignore interrupts.)
+# An interrupt ends the command, and the profile is complete. (The shell makes background commands
+# ignore interrupts.)
 env --default-signal=INT "$run" --db "$work/interrupted.db" "$work/split" 200000 2> "$work/stderr" &
 pid=$!
 pids+=("$pid")
@@ -182,7 +182,7 @@ is "an interrupted profile is complete" \
 is "an interrupted profile has samples" \
 	"$(sql "$work/interrupted.db" "SELECT sum(count) > 20 FROM dcpi_samples")" 1
 
-# How often an interrupt reaches the command: once, whoever it comes from.
+# An interrupt reaches the command exactly once, regardless of its sender.
 ${CC:-gcc} -O2 -o "$work/interrupts" "$top/tests/programs/interrupts.c" || exit 1
 env --default-signal=INT "$run" -q --db "$db" "$work/interrupts" > "$work/ready" &
 pid=$!
@@ -225,7 +225,7 @@ else
 	skip "runs without privileges" "not root: the other tests show it"
 fi
 
-# Programs that the kernel does not let be profiled: the reason is reported.
+# Programs that the kernel does not permit to profile: the reason is reported.
 cp /bin/true "$work/privileged"
 chmod 755 "$work/privileged"
 is "a plain program: no reason" "$("$run" -q --db "$work/x.db" "$work/privileged" 2>&1)" ""
@@ -244,7 +244,7 @@ else
 	skip "programs with privileges" "not root: cannot make one"
 fi
 
-# The file system gets full: samples that cannot be stored are lost in all messages.
+# The file system fills up: all messages report the samples that cannot be stored as lost.
 if [ "$(id -u)" -eq 0 ] && mkdir "$work/full" &&
 	mount -t tmpfs -o size=2m dcpi-test "$work/full" 2> /dev/null; then
 	"$run" --db "$work/full/x.db" sh -c "cat /dev/zero > $work/full/zeros; $work/split 1000" \
@@ -257,7 +257,7 @@ else
 	skip "a full disk" "cannot mount a tmpfs"
 fi
 
-# What it refuses.
+# Invalid arguments.
 refused "no command" "no command" "$run"
 refused "a database without a name" "name of the database is empty" "$run" --db "" true
 like "a command without a name" "$("$run" -q --db "$work/x.db" "" 2>&1)" 'cannot run "": No such file'

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# dcpistats as users run it. With UPDATE=1 golden output is written, not compared.
+# Test dcpistats as users run it. With UPDATE=1 golden output is written, not compared.
 set -u
 tool=dcpistats
 . "$(dirname "$0")/stats_cli.sh"
@@ -21,7 +21,7 @@ golden others.txt "$db" --test --normalize total --against others --sort q -n 3
 golden time.csv "$db" --csv --normalize time -n 2
 golden named.json "$db" --json -n 1 1-4 5,7 8
 
-# Sets of epochs, hosts, labels; periods that differ; builds that differ.
+# Sets of epochs, hosts, labels; different periods; different builds.
 golden hosts.txt "$sets" --by host --epoch 1-3 --min 0
 golden labels.csv "$sets" --by label --epoch 1-3 --csv --min 0
 golden turns.csv "$sets" -e imiss --csv --min 0 --epoch 1-3
@@ -76,20 +76,20 @@ is "the database is not changed" "$(sha256sum "$db")" "$before"
 run "$db" > /dev/full 2> "$scratch/err"
 is "a full disk is an error" "$? $(cut -d: -f1 "$scratch/err")" "2 dcpistats"
 
-# Live: eight runs of a program with a procedure that varies, and why it does.
+# Live data: eight runs of a program with a procedure that varies, and the reported reason.
 if ! "${CC:-gcc}" -O2 -g -o "$scratch/varies" tests/programs/varies.c; then
 	not_ok "a program is made"
 	tap_done
 	exit
 fi
-# varies DB KB ROUNDS
+# varies DB KB ROUNDS: profile the program
 varies()
 {
 	TABLE_KB=$2 "$bin/dcpirun" -q -e cpu-clock:180000-200000 --db "$1" --label "$2 kB" -- \
 		"$scratch/varies" "$3"
 }
 
-# It runs longer where the kernel allows few samples.
+# Run longer where the kernel permits only few samples.
 rounds=100
 until [ "${samples:-0}" -ge 1000 ] || [ "$rounds" -ge 10000 ]; do
 	rounds=$((rounds * 2))
@@ -102,7 +102,7 @@ for kb in 16 1024 64 256 700 512 900 128; do
 	varies "$scratch/live.db" $kb "$rounds"
 done
 live=$scratch/live.db
-# main varies as well: it makes the table. On a fast machine that is 2% of all, and no more.
+# main varies as well: it makes the table. On a fast machine that is at most 2% of all samples.
 is "the procedure that varies ranks first" "$(run "$live" --csv --min 5 --normalize rest -i varies |
 	sed -n 2p | cut -d, -f19,28)" "yes,follow_chain"
 is "by label, too" "$(run "$live" --by label --csv --min 5 -i varies | sed -n 2p |

@@ -1,38 +1,38 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# dcpisumm and dcpitopstalls as users run them. With UPDATE=1 golden output is written, not
-# compared. Golden are figures as the paper published them, which stay what they are.
+# Test dcpisumm and dcpitopstalls as users run them. With UPDATE=1 golden output is written, not
+# compared. The golden figures are those that the paper published, which do not change.
 set -u
 . "$(dirname "$0")/tool_cli.sh"
 . "$(dirname "$0")/calc_db.sh"
 
-# tool NAME DB ARGUMENT...
+# tool NAME DB ARGUMENT...: run the tool on a database
 tool()
 {
 	"$bin/$1" --db "$scratch/$2.db" "${@:3}"
 }
 
-# golden FILE NAME DB ARGUMENT...
+# golden FILE NAME DB ARGUMENT...: test that the output equals the golden file
 golden()
 {
 	tool_golden "$1" "${*:2}" tool "${@:2}"
 }
 
-# refused STATUS PATTERN NAME DB ARGUMENT...
+# refused STATUS PATTERN NAME DB ARGUMENT...: test that it fails
 refused()
 {
 	tool_refused "$3" "$1" "$2" tool "${@:3}"
 }
 
-# on_terminal NAME DB ARGUMENT...: output on a terminal of 80 columns, without its colours
+# on_terminal NAME DB ARGUMENT...: print the output on a terminal of 80 columns, without colours
 on_terminal()
 {
 	script -qec "stty cols 80; $bin/$1 --db $scratch/$2.db ${*:3}" /dev/null < /dev/null |
 		sed 's/\x1b\[[0-9;]*[mK]//g' | tr -d '\r'
 }
 
-# too_long NAME DB ARGUMENT...: lines of the table there that are longer than the terminal
+# too_long NAME DB ARGUMENT...: print lines of the table that are longer than the terminal
 too_long()
 {
 	on_terminal "$@" | sed -n '/instruction\|most by/,$p' | awk 'length > 80' | wc -l
@@ -44,7 +44,7 @@ list_db | make_db list
 both_db | make_db both
 periods_db | make_db periods
 
-# Whatever the event is called.
+# Names of events with control characters.
 sqlite3 -readonly "$scratch/list.db" "VACUUM INTO '$scratch/escape.db'"
 sqlite3 "$scratch/escape.db" "UPDATE event SET name = name || char(27, 155)"
 for name in dcpisumm dcpitopstalls dcpicalc dcpicfg; do
@@ -94,8 +94,9 @@ refused 1 'no samples in images that match' dcpisumm list -i 'no*'
 refused 1 'no epoch matches' dcpisumm list --epoch 9
 refused 2 'No such file' dcpisumm none
 
-# The sum over many procedures, most of them with few samples and with wild estimates.
-# lines_of FILE: of its image
+# The sum over many procedures, most of them with few samples and inaccurate estimates.
+#
+# lines_of FILE: print the lines of its image
 lines_of()
 {
 	echo "image file $(readelf -n "$1" | sed -n 's/.*Build ID: //p') $(readlink -f "$1")"
@@ -139,7 +140,7 @@ is "unless that is asked for" "$(tool dcpisumm wild --include-profiler --min-sam
 refused 1 'no procedure has 100000 samples' dcpisumm wild --include-profiler --min-samples 100000
 refused 2 'number of samples' dcpisumm wild --include-profiler --min-samples 0
 
-# How much is analysed does not grow with the database.
+# The amount of analysis does not grow with the database.
 # shellcheck disable=SC2016
 {
 	echo .text
@@ -214,9 +215,10 @@ is "an image that is gone does not stop the others" "$(
 	grep -c 'cannot open .*list' "$scratch/err")" "2
 1"
 
-# Code that nothing but its section is known of, as Haskell's compiler makes it: in pieces, each
-# of which ends in a jump to anywhere. A program of it is no procedure.
-# section_db NAME PIECES
+# Code for which only the section is known, as from Haskell's compiler: in pieces that end in a jump
+# to an unknown address. A program of such code has no procedures.
+#
+# section_db NAME PIECES: make a database of such a program
 section_db()
 {
 	local id=ab${2}0abcdef0123456789abcdef0123456789
@@ -245,7 +247,7 @@ is "a larger one is no procedure" "$(ulimit -t 20
 	tool dcpisumm program 2>&1)" "dcpisumm: no samples in procedures"
 refused 2 'too much code without procedures' dcpicalc program '[.text]'
 
-# Live: a list far larger than the caches.
+# Live data: a list far larger than the caches.
 "${CC:-gcc}" -O2 -g -o "$scratch/varies" tests/programs/varies.c
 TABLE_KB=32768 "$bin/dcpirun" -q -e cpu-clock --db "$scratch/live.db" -- "$scratch/varies" 100
 is "live: the program has most of the time" "$(tool dcpisumm live --json |

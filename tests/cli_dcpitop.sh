@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# dcpitop as users run it: logs of a small database, and a screen (in tmux) beside a
-# daemon that samples. With UPDATE=1 golden output is written, not compared.
+# Test dcpitop as users run it: logs of a small database, and a screen (in tmux) with a daemon that
+# samples. With UPDATE=1 golden output is written, not compared.
 set -u
 . "$(dirname "$0")/tool_cli.sh"
 db=$scratch/golden.db
@@ -73,7 +73,7 @@ refused 2 'No such file' --db "$scratch/none.db" --batch
 sqlite3 "$scratch/empty.db" < db/schema.sql
 refused 1 'no epoch yet' --db "$scratch/empty.db" --no-flush --batch
 
-# A daemon, and a program for it to find.
+# A daemon, and a program that it samples.
 : > "$scratch/empty.conf"
 "$bin/dcpid" --source perf --socket "$socket" --config "$scratch/empty.conf" --image-store none \
 	--db "$scratch/live.db" > "$scratch/log" 2>&1 &
@@ -103,11 +103,11 @@ if ! command -v tmux > /dev/null; then
 	exit
 fi
 
-# screen COLUMNS LINES ARGUMENT...: dcpitop in a terminal of that size; its end is told
+# screen COLUMNS LINES ARGUMENT...: run dcpitop in a terminal of that size; its exit is reported
 screen()
 {
 	tmux -S "$scratch/tmux$screens" kill-server 2> /dev/null
-	screens=$((screens + 1)) # a server that is about to end takes nobody
+	screens=$((screens + 1)) # a server that is about to end accepts no new session
 	tmux -S "$scratch/tmux$screens" -f /dev/null new-session -d -x "$1" -y "$2" \
 		"stty -g > $scratch/before; '$bin/dcpitop' --db '$scratch/live.db' --socket '$socket' ${*:3}
 		status=\$?; stty -g > $scratch/after; echo ended \$status; sleep 100"
@@ -126,7 +126,7 @@ lines_match()
 	lines | grep -qE -- "$1"
 }
 
-# shows NAME RE: the screen comes to match
+# shows NAME RE: test that the screen matches after a while
 shows()
 {
 	if eventually lines_match "$2"; then

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Programs whose paths are timed: if all are, each as often as an emulator sees it; if some
-# are, these are among them, and as many as checks say. They do what they did. dcpivpp adds
-# up, ranks and compares; whatever a file holds.
+# Programs whose paths are timed. If all paths are timed, their counts equal an emulator's; if some
+# are, these are among them, in the number that follows from the checks. The programs behave as
+# before. dcpivpp adds up, ranks and compares, and survives any file contents.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 . tests/tap.sh
@@ -15,7 +15,7 @@ trap 'rm -rf "$scratch"' EXIT
 make --no-print-directory -s path-plugin || exit 2
 dcpivpp=$PWD/build/bin/dcpivpp
 
-# timed PROGRAM: "COUNT NODE..." for each sequence of nodes, interrupted ones too
+# timed PROGRAM: print "COUNT NODE..." for each sequence of nodes, interrupted ones too
 timed()
 {
 	"$dcpivpp" --csv "$1" "$DCPIX_OUT".* | awk -F '"' 'FNR > 1 {
@@ -25,8 +25,9 @@ timed()
 	} END { for (nodes in count) print count[nodes], nodes }' | sort
 }
 
-# alike NAME OLD NEW ARGUMENT...: some paths are timed as others are: what part of these are other
-# ones than of all? The period is one that is long enough to be drawn.
+# alike NAME OLD NEW ARGUMENT...: test that all paths are timed with the same probability, by the
+# difference between the distributions of timed paths and of all paths. The period is long enough to
+# be drawn at random.
 alike()
 {
 	local name=$1 old=$2 new=$3 wrong
@@ -45,8 +46,9 @@ alike()
 	check "$name: of some, all kinds are timed alike ($wrong% are not)" [ "${wrong%.*}" -lt 20 ]
 }
 
-# exact NAME ARGUMENT...: all paths timed are all that an emulator saw; of some, each is one. One for
-# three checks: several counters count, and the shortest program has few.
+# exact NAME ARGUMENT...: test that if all paths are timed, they equal an emulator's; and that timed
+# paths are among these if some are timed. A period of three checks: several counters are used, and
+# the shortest program has few checks.
 exact()
 {
 	local name=$1 old new wrong all
@@ -85,7 +87,7 @@ exact gzip -6c README.md
 # shellcheck disable=SC2016 # awk's
 exact mawk '{ n += NF; w[$1]++ } END { print n, w["the"] }' "$scratch/text"
 
-# same LABEL CHECKS PROGRAM ARGUMENT...: what it prints and ends with
+# same LABEL CHECKS PROGRAM ARGUMENT...: test that output and exit status are the same
 same()
 {
 	local label=$1 checks=$2 old want got
@@ -110,7 +112,7 @@ ${CXX:-g++} -O2 -pthread tests/programs/throws.cc -o "$scratch/throws" || exit 2
 same "throws" 3 "$scratch/throws"
 same "sed" 1 sed -E 's/([a-z]+) ([a-z]+)/\2 \1/g' README.md
 
-# A loop of which each round is a check: one of a hundred is timed.
+# A loop with one check per iteration: one iteration in a hundred is timed.
 ${CC:-gcc} -O2 -g tests/programs/bursts.c -o "$scratch/known" || exit 2
 check "known loops are rewritten" "$dcpix" -q --mode variation --checks 100 \
 	-o "$scratch/known.vpp" "$scratch/known"
@@ -131,7 +133,7 @@ for p in paths:
     assert sum(step["times"] for step in p["above"]) == p["times"]
 assert paths == sorted(paths, key=lambda p: -p["net_variation"])
 walk = max((p for p in paths if p["procedure"] == "walk"), key=lambda p: p["times"])
-# 20 times 21846 rounds; the checks between two paths are drawn, 100 on average
+# 20 times 21846 iterations; the distance between two timed paths is drawn, 100 checks on average
 assert abs(walk["times"] + walk["interrupted"] - 4369) < 200, walk
 END
 for file in "$DCPIX_OUT".*; do
@@ -166,7 +168,7 @@ one=$("$dcpivpp" --csv "$scratch/known.vpp" "$scratch/first" |
 	awk -F, 'NR > 1 { sum += $2 } END { print sum }')
 is "two files are summed up" "$sum" $((2 * one))
 
-# The database has the same, by epoch.
+# The database has the same records, by epoch.
 stored=$scratch/stored.db
 out=$("$dcpix" counts --db "$stored" "$scratch/known.vpp" "$scratch/first")
 like "times are kept" "$out" "^variation of 1 process of .*known: epoch 1 of "
@@ -184,7 +186,7 @@ is "epochs are compared" \
 	"$("$dcpivpp" --db "$stored" --epoch 1 --compare-epoch 2 | md5sum)" \
 	"$("$dcpivpp" --compare "$(ls "$DCPIX_OUT".*)" "$scratch/known.vpp" "$scratch/first" | md5sum)"
 
-# For others: a stack for each path, whose value is its net variation.
+# Export: a stack for each path, whose value is its net variation.
 export_()
 {
 	build/bin/dcpiexport --db "$stored" --epoch 1 --variation "$@"
@@ -215,7 +217,7 @@ refuses "files to compare with epochs" "compare needs a rewritten program" \
 refuses "epochs to compare with files" "is of the database" \
 	"$dcpivpp" --compare-epoch 1 "$scratch/known.vpp" "$scratch/first"
 
-# So it is of a real program, and other databases have it too.
+# The same holds for a real program, and for other databases.
 WORK=$scratch bin=$PWD/build/bin
 "$dcpix" -q --mode variation --checks 100 -o "$scratch/gzip" "$(command -v gzip)"
 for run in run1 run2; do

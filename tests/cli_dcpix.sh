@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Rewritten programs do what the old ones did, and count it exactly.
+# Rewritten programs behave like the originals, and count exactly.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 . tests/tap.sh
@@ -13,13 +13,13 @@ make --no-print-directory -s count-plugin || exit 2
 export DCPIX_OUT=$scratch/counts XDG_CACHE_HOME=$scratch/cache
 mkdir "$scratch/bin"
 
-# rewrite NAME FILE: to $scratch/bin/NAME
+# rewrite NAME FILE: rewrite the file as $scratch/bin/NAME
 rewrite()
 {
 	"$dcpix" -q -o "$scratch/bin/$1" "$2"
 }
 
-# same LABEL OLD NEW ARGUMENT...: what they print and end with
+# same LABEL OLD NEW ARGUMENT...: test that output and exit status are the same
 same()
 {
 	local label=$1 old=$2 new=$3 want got
@@ -30,7 +30,7 @@ same()
 	is "$label" "$got" "$want"
 }
 
-# counted PROCEDURE PROGRAM: calls of it, in all files; and removes these
+# counted PROCEDURE PROGRAM: print the calls of it in all files, and remove these
 counted()
 {
 	"$dcpix" --csv counts "$2" "$scratch"/counts.* 2> /dev/null | c++filt | awk -F, -v name="\"$1\"" \
@@ -67,22 +67,23 @@ ways -O3 -fPIE -pie
 ways -O2 -no-pie -fno-pie
 ways -O2 -static
 
-# Killed at any time, all is there.
+# If the program is killed at any time, no counts are lost.
 "$scratch/bin/ways" forever & forever=$!
 eventually cpu_used $forever 40
 kill -9 $forever
 wait $forever 2> /dev/null
 check "nothing is lost by kill -9" [ "$(counted called "$scratch/bin/ways")" -gt 100000 ]
 
-# Daemons write over what DCPIX_OUT was in, and go elsewhere: their children count beside them.
+# Daemons overwrite the memory of DCPIX_OUT, and change their folder: their children still write
+# their counts to the same place.
 ${CC:-gcc} -O2 tests/programs/renamed.c -o "$scratch/renamed" && rewrite renamed "$scratch/renamed"
 (cd "$scratch" && DCPIX_OUT=counts "$scratch/bin/renamed" 5)
 is "renamed: runs" $? 0
 is "renamed: a file for each process" "$(find "$scratch" -name 'counts.*' | wc -l)" 6
 is "renamed: children count" "$(counted called "$scratch/bin/renamed")" 5
 
-# A program that has more rights than its user's counts only if that was asked for, and the user
-# does not choose where.
+# A program with more rights than its user's counts only if that was allowed explicitly, and the
+# user does not choose the place.
 if [ "$(id -u)" = 0 ]; then
 	"$dcpix" -q -o "$scratch/secure" --profile "$scratch/secure.counts" "$scratch/renamed"
 	chmod 711 "$scratch" && chmod 4755 "$scratch/secure"
@@ -111,7 +112,7 @@ for flags in "-O2" "-O2 -static"; do
 		"$(counted "middle(int)" "$scratch/bin/throws")" 5
 done
 
-# Programs as they are, stripped.
+# Programs of Debian, stripped.
 head -c 1000000 "$(command -v perl)" > "$scratch/in"
 cat docs/*.md > "$scratch/text"
 real()
@@ -138,24 +139,23 @@ real perl -ne 'while (/(\w+)/g) { $c{$1}++ } END { print "$_ $c{$_}\n" for sort 
 real sqlite3 :memory: "with recursive c(x) as (select 1 union all select x + 1 from c
 	where x < 30000) select sum(x * x % 97), count(distinct x % 13) from c"
 
-# Blocks and edges are those of an emulator; more programs: make check-dcpix-counts.
+# Blocks and edges equal an emulator's; more programs: make check-dcpix-counts.
 . tests/dcpix_exact.sh
 exact gzip 99 "$(command -v gzip)" -9c "$scratch/text"
 exact sort 99.9 "$(command -v sort)" --parallel=1 "$scratch/text"
 exact mawk 99 "$(command -v mawk)" '{ n += NF } END { print n }' "$scratch/text"
-# Code by hand, some of which is in two instructions.
+# Assembly code, with overlapping instructions.
 ${CC:-gcc} -O2 tests/programs/odd.c tests/programs/odd_code.S -o "$scratch/odd" \
 	-Wl,--no-warn-rwx-segments
 exact "odd code" 50 "$scratch/odd"
-# Small, so that stubs of the linkage table matter; what the loader does in a stub with IBT
-# is not counted.
+# A small program, so that PLT stubs matter; the loader's work in a stub with IBT is not counted.
 for how in "99.9 -Wl,-z,lazy" "99.9 -Wl,-z,now" "99.5 -fcf-protection=full -Wl,-z,ibtplt,-z,lazy"; do
 	# shellcheck disable=SC2086 # words
 	${CC:-gcc} -O2 -pthread ${how#* } tests/programs/ways.c -o "$scratch/stubs"
 	exact "stubs ${how#* }" "${how%% *}" "$scratch/stubs" switch 300
 done
 
-# The database has what the listings have, under the original's build-id.
+# The database has the same counts as the listings, under the original's build-id.
 rm -f "$scratch"/counts.*
 for _ in 1 2 3; do
 	"$scratch/bin/sort" "$scratch/text" > /dev/null
@@ -185,7 +185,7 @@ is "dcpiprof: counts are no samples" \
 	"$(build/bin/dcpiprof --db "$scratch/counts.db" 2>&1)" "dcpiprof: no samples"
 rm -f "$scratch"/counts.*
 
-# What cannot be, in one line.
+# refused: errors are reported in one line.
 refused()
 {
 	refuses "$1" "^dcpix: $2" "$dcpix" "${@:3}"

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Rewritten programs can be unwound at each of their instructions, those that were added too, and the
-# runtime's: a path is timed every 50 checks.
+# Rewritten programs can be unwound at each of their instructions, including the added ones and
+# those of the runtime: a path is timed every 50 checks.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 . tests/tap.sh
@@ -14,7 +14,7 @@ export DCPIX_OUT=$scratch/counts
 old=$scratch/backtraces
 new=$scratch/backtraces.new
 
-# is_unwound WHAT MODE...
+# is_unwound WHAT MODE...: test that backtraces are complete in these modes
 is_unwound()
 {
 	local what=$1
@@ -35,7 +35,8 @@ for flags in "-O2" "-O0" "-O2 -no-pie -fno-pie" "-O3 -fno-omit-frame-pointer" "-
 	is_unwound "$flags" bursts
 	is_unwound "$flags" variation --checks 50
 	[[ $flags == *-static* ]] && continue
-	# Calls begin again when a handler comes in between that is rewritten, which is always so.
+	# If an interrupting handler is rewritten, recording of calls restarts. A rewritten tracer
+	# would do that at each instruction. Therefore the tracer is in a library here.
 	# shellcheck disable=SC2086 # words
 	${CC:-gcc} $flags -shared -fPIC tests/programs/tracer.c -o "$scratch/libtracer.so"
 	# shellcheck disable=SC2086 # words

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Code that a rewriter may take for what it is not is left alone, and files that cannot be
-# rewritten are refused: no program does anything else than it did.
+# Code that is easily misinterpreted is left unchanged, and files that cannot be rewritten are
+# refused: no program changes its behaviour.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 . tests/tap.sh
@@ -17,11 +17,11 @@ new=$scratch/odd.new
 
 build()
 {
-	# The linker warns of the segment that it is told to make.
+	# The linker warns about the segment, which this program needs.
 	${CC:-gcc} "$@" tests/programs/odd.c tests/programs/odd_code.S -o "$old" -Wl,--no-warn-rwx-segments
 }
 
-# same LABEL [ARGUMENT]: what both print
+# same LABEL [ARGUMENT]: test that both print the same
 same()
 {
 	local label=$1 want
@@ -32,7 +32,7 @@ same()
 	like "$label: it worked before" "$want" '^18 16 .*22280'
 }
 
-# in_all_modes LABEL WANT: the output of $old, rewritten in each mode
+# in_all_modes LABEL WANT: test the output of $old, rewritten in each mode
 in_all_modes()
 {
 	local mode
@@ -47,7 +47,7 @@ in_all_modes()
 	done
 }
 
-# Inverts the bytes of section "packed".
+# Invert the bytes of section "packed".
 pack()
 {
 	perl -e 'open(F, "+<:raw", $ARGV[0]) && seek(F, hex($ARGV[1]), 0) && read(F, $b, hex($ARGV[2]))
@@ -56,7 +56,7 @@ pack()
 		"$(readelf -SW "$old" | awk '/ packed /{ sub(/.*\] /, ""); print $5 }')"
 }
 
-# Section headers are gone, and all behind the segments, as packers do.
+# Remove section headers, and all data after the segments, as packers do.
 hide_sections()
 {
 	local end last=0 from bytes
@@ -69,7 +69,8 @@ hide_sections()
 		&& print(F "\0" x 4) && $ARGV[1] > 0 && truncate(F, $ARGV[1]) or die' "$old" $last
 }
 
-# Without symbols, code by hand that jumps into other code by hand is not to be told from it.
+# Without symbols, assembly code that jumps into other assembly code cannot be distinguished from
+# it.
 ${CC:-gcc} -O2 -static -s -pthread tests/programs/ways.c -o "$scratch/ways"
 check "a static program without symbols: it is rewritten" \
 	"$dcpix" -q -o "$scratch/ways.new" "$scratch/ways"
@@ -102,8 +103,8 @@ for flags in "-O2" "-O0 -no-pie" "-O2 -static"; do
 		"$dcpix" -o "$new" "$old"
 done
 
-# Procedures that agree on registers as the ABI has it not. With -pg each calls mcount(), which keeps
-# all registers; linked without it, since dcpix refuses programs with gprof's counters.
+# Procedures with register conventions other than the ABI's. With -pg each calls mcount(), which
+# keeps all registers; linked without it, since dcpix refuses programs with gprof's counters.
 for flags in "-O2" "-O3 -no-pie -fno-pie" "-O1 -s" "-O2 -static" "-O2 -pg"; do
 	# shellcheck disable=SC2086 # words
 	${CC:-gcc} $flags -c tests/programs/conventions.c -o "$scratch/conventions.o"
@@ -128,7 +129,8 @@ for flags in "-O2 -no-pie -fno-pie" "-O0 -no-pie -fno-pie" "-O2" "-O2 -static" "
 0"
 done
 
-# Tables without a length, followed by others: no jump through the first leads to the others' places.
+# Tables without a length, followed by others: no jump through the first one leads to a place of the
+# others.
 for flags in "-O2 -fcf-protection=full" "-O3 -march=x86-64-v3" "-O2 --coverage" "-O2 -no-pie -fno-pie"; do
 	# shellcheck disable=SC2086 # words
 	(cd "$scratch" && ${CC:-gcc} $flags "$top/tests/programs/adjacent_tables.c" -o "$old")
@@ -136,7 +138,7 @@ for flags in "-O2 -fcf-protection=full" "-O3 -march=x86-64-v3" "-O2 --coverage" 
 done
 rm -f "$scratch"/counts.*
 
-# Zeroed data take no room in the new file.
+# Zeroed data take no space in the new file.
 cat > "$scratch/zeroed.c" <<'C'
 #include <stdio.h>
 static char zeroed[500000000];
@@ -171,7 +173,7 @@ check "a runtime that is only asked for: it is rewritten" "$dcpix" -q -o "$new" 
 check "a runtime that is only asked for" "$new"
 rm -f "$scratch"/counts.*
 
-# musl compares the program counter of a thread that is cancelled.
+# musl compares the program counter of a cancelled thread with its own code.
 cat > "$scratch/cancel.c" <<'C'
 #include <pthread.h>
 #include <stdio.h>
@@ -209,13 +211,13 @@ for flags in "-static" "-static -s"; do
 done
 rm -f "$scratch"/counts.*
 
-# Programs that give up their rights after they have begun.
+# Programs that drop their rights after their start.
 for flags in "-O2" "-O2 -static"; do
 	# shellcheck disable=SC2086 # words
 	${CC:-gcc} -pthread $flags tests/programs/confined.c -o "$old"
 	for mode in counts paths calls; do
 		check "confined $flags: it is rewritten: $mode" "$dcpix" -q --mode $mode -o "$new" "$old"
-		# Threads that share their memory do not always meet.
+		# Threads that share their memory interfere only sometimes, so this is repeated.
 		for way in calls memory memory memory memory memory; do
 			is "confined $flags: $way, $mode" "$(within "$new" $way 2>&1; echo $?)" \
 				"$("$old" $way 2>&1; echo $?)"
@@ -224,7 +226,7 @@ for flags in "-O2" "-O2 -static"; do
 done
 rm -f "$scratch"/counts.*
 
-# full SIZE: the new program, and all there is on a disk of that size then
+# full SIZE: run the new program on a disk of that size, and list the files there
 full()
 {
 	# shellcheck disable=SC2016 # the inner shell's
@@ -246,7 +248,7 @@ like "a disk that is full when threads come" "$(full 8k)" "^$("$old" threads 3)
 0
 counts\\.[0-9]*\$"
 
-# Thread-local data move, with what the loader does to them.
+# Thread-local data are moved together with the loader's relocations of them.
 for flags in "-O2" "-O2 -no-pie -fno-pie" "-O2 -static" "-O2 -static-pie" "-O2 -static-pie -s"; do
 	# shellcheck disable=SC2086 # words
 	${CC:-gcc} -pthread $flags tests/programs/thread_local.c -o "$old"
@@ -277,13 +279,13 @@ done
 g++ -O2 tests/programs/kept.cc -o "$old"
 in_all_modes "registers that exceptions give back" 29038868
 
-# refused LABEL WANT ARGUMENT...
+# refused LABEL WANT ARGUMENT...: test that dcpix refuses
 refused()
 {
 	refuses "$1" "^dcpix: $2" "$dcpix" "${@:3}"
 }
 
-# Code near which there is no room: data are farther away than a jump reaches.
+# Code without space nearby: data are farther away than a jump reaches.
 echo 'int away __attribute__((section("far"))) = 1; int main(void) { return !away; }' > "$scratch/far.c"
 ${CC:-gcc} -mcmodel=large -fno-pie -no-pie -Wl,--section-start=far=0x200000000 "$scratch/far.c" \
 	-o "$scratch/far"

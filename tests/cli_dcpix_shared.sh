@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Rewritten libraries do what the old ones did, and count it exactly, beside others and
-# beside a rewritten program.
+# Rewritten libraries behave like the originals and count exactly, together with other libraries and
+# with a rewritten program.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 . tests/tap.sh
@@ -26,15 +26,15 @@ done
 cp "$scratch/new/libguest.so" "$scratch/new/twin.so"
 check "the host is rewritten" "$dcpix" -q -o "$scratch/new/host" "$scratch/host"
 
-# counted LIBRARY: calls of called() in all files
+# counted LIBRARY: print the calls of called() in all files
 counted()
 {
 	"$dcpix" --csv counts "$scratch/new/$1" "$scratch"/counts."$1".* 2> /dev/null |
 		awk -F, '$4 == "\"called\"" { sum += $2 } END { print sum + 0 }'
 }
 
-# way WANT FILES WAY LIBRARY...: with the old host and a new one; calls that the first
-# library counts, in so many files
+# way WANT FILES WAY LIBRARY...: test the libraries with the old host and a new one; the first
+# library must count WANT calls, in FILES files
 way()
 {
 	local want=$1 files=$2 way=$3 first=$4 old got label host
@@ -62,7 +62,7 @@ way 200 1 vfork libguest.so
 way 21 1 back libguest.so
 way 8000000 1 many libguest.so
 
-# Killed at any time, all is there.
+# If the program is killed at any time, no counts are lost.
 rm -f "$scratch"/counts.*
 "$scratch/host" forever "$scratch/new/libguest.so" & forever=$!
 eventually cpu_used $forever 30
@@ -70,7 +70,7 @@ kill -9 $forever
 wait $forever 2> /dev/null
 check "nothing is lost by kill -9" [ "$(counted libguest.so)" -gt 10000 ]
 
-# Exceptions go through rewritten libraries: the one that throws, and those that unwind.
+# Exceptions pass through rewritten libraries: one that throws, and others that unwind.
 folder=$(dirname "$(readlink -f "$(${CC:-gcc} -print-file-name=libstdc++.so.6)")")
 for name in libstdc++.so.6 libgcc_s.so.1; do
 	path=$(ldconfig -p | awk -v name=$name '$1 == name { print $NF; exit }')
@@ -87,14 +87,14 @@ is "exceptions" "$(LD_LIBRARY_PATH=$scratch/new "$scratch/throws" 2>&1; echo $?)
 is "procedures that catch them count" "$("$dcpix" --csv counts "$scratch/new/libthrows.so" \
 	"$scratch"/counts.libthrows.so.* | c++filt | awk -F, '$4 == "\"middle(int)\"" { print $2 }')" 5
 
-# Blocks and edges are those of an emulator.
+# Blocks and edges equal an emulator's.
 . tests/dcpix_exact.sh
 cat docs/*.md > "$scratch/text"
 check "a program with zlib is built" "$cc" -O2 -o "$scratch/deflate" tests/programs/deflate.c -lz
 exact_library libz 99 libz.so.1 "$scratch/deflate" "$scratch/text"
 exact_library liblzma 95 liblzma.so.5 xz -T1 -0c tests/tap.sh
 
-# run: a program with its libraries.
+# "dcpix run": a program with its libraries.
 rm -f "$scratch"/counts.*
 got=$("$dcpix" run -q -n 2 --library libz "$scratch/deflate" "$scratch/text" 2>&1 > "$scratch/printed")
 is "run --library: ends as the program does" $? 0
@@ -111,7 +111,7 @@ is "run --libraries: libc counts under its own build-id" "$(sqlite3 "$scratch/co
 	awk '$1 == "libc.so.6" { print $3 }')" | awk '/Build ID/ { print $3 }')'")" 1
 is "run: nothing is left behind" "$(find /tmp -maxdepth 1 -name 'dcpix.??????' -newer "$scratch/printed")" ""
 
-# What cannot be, in one line.
+# refused: errors are reported in one line.
 refused()
 {
 	refuses "$1" "^dcpix: $2" "$dcpix" "${@:3}"

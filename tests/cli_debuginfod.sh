@@ -13,7 +13,7 @@ db=$work/run.db
 cc=${CC:-gcc}
 files=$work/files
 
-# A program with stripped libraries; the folder of the servers has all that was stripped.
+# A program with stripped libraries; the folder of the servers has everything that was stripped.
 cat > "$work/library.c" <<'C'
 static __attribute__((noinline, noclone)) void WORK(long n)
 {
@@ -47,7 +47,7 @@ for _ in 1 2; do
 done
 cp "$db" "$work/copy.db"
 
-# serve MODE: starts a server and sets $url, $log
+# serve MODE: start a server and set $url, $log
 serve()
 {
 	log=$work/log.$1
@@ -61,7 +61,7 @@ serve()
 	url=http://127.0.0.1:$(head -n 1 "$log")
 }
 
-# ask URLS: how many hidden procedures have names; messages are in $work/err
+# ask URLS: print how many hidden procedures have names; messages are in $work/err
 ask()
 {
 	DEBUGINFOD_URLS=$1 timeout 120 "$bin/dcpiprof" --debuginfod --db "$db" -i 'libwork*' --csv \
@@ -94,8 +94,8 @@ for i in $libraries; do
 	mv "$work/gone$i.so" "$work/libwork$i.so"
 done
 
-# Each way to fail: nothing named, one message, the server is not asked again, and nothing
-# incomplete is kept. With a server that works, its files.
+# With each kind of failure there are no names and one message, the server is not asked again, and
+# no incomplete file is kept. With a server that works, its files are kept.
 for mode in silent stalls drips closes truncated garbage other error; do
 	rm -rf "$work/cache"
 	serve $mode
@@ -123,7 +123,8 @@ attempts()
 }
 
 # Every tool that looks up several images asks for all of them at once.
-# names TOOL ARGUMENT...: how many hidden procedures have names; messages are in $work/err
+#
+# names TOOL ARGUMENT...: print how many hidden procedures have names; messages are in $work/err
 names()
 {
 	local tool=$1

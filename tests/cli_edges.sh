@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Edges of the sources perf and bpf: what is found of a program against the program's
-# exact edges (tests/truth/edge_counts.h). A user may sample the own processes with perf.
+# Test edges of the sources perf and bpf: compare the edges found for a program with the program's
+# exact edges (tests/truth/edge_counts.h). Any user may sample their own processes with perf.
 #
 #	DCPI_BENCH	set: print the figures as lines of tests/bench.h as well
 set -u
@@ -34,7 +34,7 @@ figure()
 			"\"value\": %.5f, \"unit\": \"share\"}\n", name, (b > 0 ? a / b : 0) }'
 }
 
-# right TRUTH [KIND]: "RIGHT TOTAL" of the edges within the program
+# right TRUTH [KIND]: print "RIGHT TOTAL" of the edges within the program
 right()
 {
 	query "SELECT printf('%x', from_offset), printf('%x', to_offset), sum(count) FROM dcpi_edges
@@ -60,7 +60,7 @@ make --no-print-directory -s count-plugin || exit 2
 "${CC:-gcc}" -O2 -g -o "$program" tests/programs/branches.c || exit 2
 "$qemu" -plugin "$plugin,out=/dev/null,edges=$scratch/all" "$program" $rounds || exit 2
 tests/truth/image_edges.sh "$program" "$scratch/all" > "$scratch/truth" || exit 2
-# Two that have other code at the same place, of x86-64; the first becomes the second.
+# Two x86-64 programs with different code at the same address; the first execs the second.
 for name in branches: constants:-DCONSTANTS; do
 	[ "$qemu" = qemu-x86_64 ] || continue
 	# shellcheck disable=SC2086 # none or one
@@ -71,7 +71,7 @@ if [ "$qemu" = qemu-x86_64 ]; then
 	"${CC:-gcc}" -O1 -static -no-pie -o "$scratch/reloaded" tests/programs/reloaded.c || exit 2
 fi
 
-# With more probes than is usual: on a busy machine few windows have enough to tell.
+# More probes than by default: on a busy machine few windows have enough data to judge.
 if ! "$build/bin/dcpirun" -q --user --db "$db" -e cpu-clock:190000-210000 --branch-every 1 \
 	--probes 100 "$program" $rounds 2> "$scratch/errors"; then
 	skip "edges of the perf source" "$(cat "$scratch/errors")"
@@ -92,8 +92,8 @@ is "all are handed over, and in the database or accounted for" \
 	"$(counter edges_handed) $(query "SELECT sum(count) FROM dcpi_edges
 		WHERE kind IN ('branch', 'probe')")" \
 	"$handed $((handed - $(counter edges_unknown) - $(counter edges_memory)))"
-# shares TRUTH: of conditional branches that probes saw go both ways, the largest difference
-# between their share and the true one, and how many there are
+# shares TRUTH: for conditional branches that probes saw in both directions, print the largest
+# difference between their share and the true one, and their number
 shares()
 {
 	query "SELECT printf('%x', from_offset), printf('%x', to_offset), sum(count) FROM dcpi_edges
@@ -115,7 +115,7 @@ shares()
 			}' "$1" -
 }
 
-# probes_right SOURCE: what probes saw
+# probes_right SOURCE: test the edges that probes recorded
 probes_right()
 {
 	local taken seen off ways
@@ -149,20 +149,20 @@ if [ -n "$probed" ] && [ "$(counter probes)" -gt 0 ]; then
 			query "SELECT count(*) FROM edge WHERE kind > 1 AND
 				epoch = (SELECT max(id) FROM epoch)")" 0
 fi
-# Branches wait for their turn; another program's code may be there by then.
+# Branches wait in the probe queue; the code of another program may be there by then.
 if [ -n "$probed" ] && [ "$(counter probes)" -gt 0 ]; then
 	"$build/bin/dcpirun" -q --user --db "$scratch/replaced.db" -e cpu-clock:190000-210000 \
 		--branch-every 1 --probes 2 "$scratch/at_branches" 2.5 "$scratch/at_constants" 8
 	is "no probe is in the code of a program that took another one's place" $? 0
 fi
-# What is judged so must be able to fail: the program's edges but one branch's.
+# The test above can fail: remove the edges of one branch from the program's edges.
 sort -k 4nr "$scratch/truth" | awk '$1 == "conditional" && !from { from = $2 } $2 != from' \
 	> "$scratch/less"
 read -r less all < <(right "$scratch/less")
 check "a branch that never happened is noticed" [ $((less * 1000)) -lt $((all * 999)) ]
 like "dcpiprof lists them" "$("$build/bin/dcpiprof" --db "$db" --by edge -n 3)" \
 	'^ *[0-9]+ +(branch|probe) +hot_'
-# The kernel's ids of processes are not those of another namespace: no stranger is asked.
+# The kernel's process ids are not those of another namespace: no other process is accessed.
 if unshare --pid --fork --mount-proc true 2> /dev/null; then
 	rm -f "$db"*
 	unshare --pid --fork --mount-proc "$build/bin/dcpirun" -q --user --db "$db" \
@@ -178,7 +178,7 @@ fi
 figure edge_right "$good" "$all"
 figure edge_yield "$yielded" "$tried"
 
-# The daemon answers, or has ended.
+# daemon_decided: the daemon answers, or has ended.
 daemon_decided()
 {
 	"$build/bin/dcpictl" --socket "$scratch/sock" status > /dev/null 2>&1 ||
@@ -203,8 +203,8 @@ under_daemon()
 	return $status
 }
 
-# Of edges from the section .place of at_branches: how many there are, and how many of them come
-# from no jump.
+# edges_in_place: print the number of edges from the section .place of at_branches, and of these the
+# number that do not come from a jump.
 edges_in_place()
 {
 	local file=$scratch/at_branches address offset
@@ -224,8 +224,8 @@ edges_in_place()
 			<(objdump -d -j .place "$file" | awk -F'[ :\t]+' '/\t(j|ret)/ { print $2 }') -
 }
 
-# Of edges from call_one and call_two of reloaded: how many there are, and how many go to what
-# is never executed.
+# edges_of_callers: print the number of edges from call_one and call_two of reloaded, and of these
+# the number that go to code that is never executed.
 edges_of_callers()
 {
 	nm "$scratch/reloaded" | awk '/ never_(one|two)$/ { print substr($1, length($1) - 5) }' |
@@ -237,7 +237,7 @@ edges_of_callers()
 				GROUP BY to_offset" | tr '|' ' ')
 }
 
-# offset_of SYMBOL: in the file of reloaded
+# offset_of SYMBOL: print its offset in the file of reloaded
 offset_of()
 {
 	nm "$scratch/reloaded" | awk -v name="$1" '$3 == name { print "0x" $1 " - 0x400000" }'
@@ -261,7 +261,7 @@ if under_daemon "$program" $rounds; then
 			$(($(counter edges) + $(counter edges_probed) - $(counter edges_gone)))
 	fi
 	daemon_options=()
-	# What was a program when it was sampled is another one when its code is read.
+	# A process was sampled in one program, and runs another one when its code is read.
 	if [ -e "$scratch/at_constants" ]; then
 		# shellcheck disable=SC2016 # for that shell
 		under_daemon sh -c 'for i in 1 2 3; do "$0" 1.3 "$1" 0.7 || exit; done' \
@@ -270,8 +270,8 @@ if under_daemon "$program" $rounds; then
 		read -r all wrong < <(edges_in_place)
 		check "their branches are found ($all)" [ "$all" -gt 1000 ]
 		is "none is where only another program has one" "$wrong" 0
-		# What was at a place when it was sampled has been unmapped since.
-		# Where the kernel allows few samples it runs longer.
+		# The code at a sampled place has been unmapped since. If the kernel permits only
+		# few samples, the program runs longer.
 		for seconds in 4 8 16; do
 			under_daemon "$scratch/reloaded" $seconds
 			is "a program whose code is loaded and unloaded ends well" $? 0

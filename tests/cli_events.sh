@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Names of events come to what perf itself makes of them, and dcpid lists them.
-# Whether the machine has the events does not matter: perf tells before it opens.
+# Names of events are resolved like perf does, and dcpid lists them. The machine need not have the
+# events: perf prints the attributes before it opens an event.
 #
 #	DCPI_BUILD	where the build is (default: build)
 set -u
 . "$(dirname "$0")/tap.sh"
 build=${DCPI_BUILD:-build}
 
-# perf_attr NAME: as event_attr prints it
+# perf_attr NAME: print the event's attributes in the format of event_attr
 perf_attr()
 {
 	perf stat -vv -e "$1" true 2>&1 | awk '

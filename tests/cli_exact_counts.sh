@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Exact counts of dcpix in the tools: what they show is what was counted, whatever the
-# samples are, which are made up.
+# Exact counts of dcpix in the tools: they show the counted values, independent of the samples,
+# which are made up.
 set -u
 . "$(dirname "$0")/tool_cli.sh"
 . "$(dirname "$0")/calc_db.sh"
@@ -12,7 +12,7 @@ dcpix=$bin/dcpix
 ${CC:-gcc} -g -O2 -fno-inline -pthread -fPIE -pie tests/programs/ways.c -o "$scratch/ways" || exit 2
 build_id=$(readelf -n "$scratch/ways" | awk '/Build ID/ { print $3 }')
 
-# offsets PROCEDURE: of its instructions, in the file, which in the text are addresses
+# offsets PROCEDURE: print the file offsets of its instructions, which equal addresses in the text
 offsets()
 {
 	objdump -d --no-show-raw-insn "$scratch/ways" |
@@ -20,7 +20,7 @@ offsets()
 			inside { sub(":", "", $1); print $1 }'
 }
 
-# Samples of what ran, and of a procedure that did not.
+# Samples of code that ran, and of a procedure that did not run.
 ways_db()
 {
 	echo "event cycles cycles 60000 64000"
@@ -39,7 +39,7 @@ print(*(a for a in sys.stdin if any(int(a, 16) in r for r in ran)), sep="")' "$s
 	echo end
 }
 
-# calc EXPRESSION PROCEDURE ARGUMENT...: what Python makes of its object p, and counts c
+# calc EXPRESSION PROCEDURE ARGUMENT...: print a Python expression for its object p, and counts c
 calc()
 {
 	"$bin/dcpicalc" --db "$db" --json "${@:3}" "$2" | python3 -c '
@@ -113,7 +113,7 @@ like "and the listing how often" "$("$bin/dcpicalc" --db "$db" --scale 1 choose)
 like "once is no plural" "$("$bin/dcpicalc" --db "$db" choose --scale \
 	"$(calc '1 / c[insns[0]["address"]]' choose)")" "ran 1 time, counted$"
 
-# summ ARGUMENT...: what dcpisumm says of the counts
+# summ ARGUMENT...: run dcpisumm with the counts
 summ()
 {
 	"$bin/dcpisumm" --db "$db" -i ways "$@" | grep '^counted'
@@ -123,12 +123,12 @@ is "dcpisumm --scale" "$(summ --scale 2.5)" \
 	"counted     $scratch/ways, by dcpix; taken times 2.5, as was said"
 is "dcpisumm --frequency estimate: without counts" "$(summ --frequency estimate)" ""
 
-# stalls ARGUMENT...: what dcpitopstalls says of the counts
+# stalls ARGUMENT...: run dcpitopstalls with the counts
 stalls()
 {
 	"$bin/dcpitopstalls" --db "$db" -i ways "$@" | sed -n 's/^counted .*ways, //p'
 }
-# worst ARGUMENT...: cycles of the stalls of a procedure that was counted, as rounded
+# worst ARGUMENT...: print the rounded cycles of the stalls of a procedure with counts
 worst()
 {
 	"$bin/dcpitopstalls" --db "$db" -i ways --csv "$@" | python3 -c '
@@ -176,7 +176,7 @@ got = [pair for pair in got if pair[1] > 0]
 most = max(got, key=lambda pair: pair[1])
 k = most[0] / most[1]
 print(len(got) > 10, all(abs(n - k * m) <= 0.6 + k / 2 for n, m in got))' "$scratch/edges")" "True True"
-# It did not run: estimated.
+# The procedure did not run, so its counts are estimated.
 is "not counted: estimated" "$(calc 'set(i["confidence"] for i in insns) <=
 	{"low", "medium", "high", None}' deep)" True
 tool_refused dcpicalc 1 "has no exact counts" "$bin/dcpicalc" --db "$db" --frequency exact deep
@@ -187,9 +187,9 @@ done
 tool_refused dcpicalc 2 "of exact counts" \
 	"$bin/dcpicalc" --db "$db" --scale 1 --frequency estimate choose
 
-# Counts of a process whose code was watched in part only would not be comparable.
+# Counts of a process whose code was only partly recorded would not be comparable.
 "$dcpix" -q --db "$db" counts "$scratch/ways.new" "$(find "$scratch" -name 'counts.*' | head -n 1)"
-# What is made within a tick of the file system's clock are epochs of their own all the same.
+# Recordings made within a tick of the file system's clock are separate epochs, too.
 mkdir "$scratch/moment"
 for _ in 1 2 3 4 5 6 7 8; do
 	DCPIX_OUT=$scratch/moment/counts "$scratch/ways.new" > /dev/null &

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Advice for programs that compile while they run, with programs that look like such runtimes:
-# their names are those of the runtimes, and they execute anonymous memory.
+# Advice for programs that generate code at run time. The programs imitate such runtimes: their
+# names are those of the runtimes, and they execute anonymous memory.
 set -u
 . "$(dirname "$0")/tool_cli.sh"
 
@@ -40,7 +40,7 @@ int main(int argc, char **argv)
 END
 check "a program is made" gcc -O1 -o "$scratch/run" "$scratch/run.c"
 
-# hint NAME [PERCENT]: the lines of advice about a program of that name
+# hint NAME [PERCENT]: print the lines of advice about a program of that name
 hint()
 {
 	cp "$scratch/run" "$scratch/$1"
@@ -84,7 +84,7 @@ rm -f "$scratch/db"
 like "a launcher that loads libjvm.so" "$("$bin/dcpiprof" --db "$scratch/db" | grep '^hint')" \
 	'Java'
 
-# A map that names the code leaves nothing to advise.
+# With a map that names the code, there is no advice.
 cat > "$scratch/map.c" << 'END'
 #include <stdio.h>
 #include <unistd.h>

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A database of years: opening it, merging into it and reporting of one epoch read what
-# they need, not the file. Bytes read are compared, not times.
+# A database of several years: opening it, merging into it and reporting one epoch read only the
+# parts that they need, not the whole file. Bytes read are compared, not times.
 #
 #	DCPI_BUILD	where the build is (default: build)
-#	SIZE_MB		of the database (default: 64; make check-huge: 10240)
+#	SIZE_MB		size of the database (default: 64; make check-huge: 10240)
 set -u
 # shellcheck source=tests/daemon_cli.sh
 . "$(dirname "$0")/daemon_cli.sh"
@@ -14,7 +14,7 @@ small=$work/small.db
 huge=$work/huge.db
 split_build
 
-# bytes_read CMD...: by the process itself
+# bytes_read CMD...: print the bytes that the process itself reads
 bytes_read()
 {
 	python3 - "$@" <<-'PYTHON'
@@ -37,7 +37,7 @@ if ! command -v python3 > /dev/null || ! "$bin/dcpirun" -q --db "$small" "$work/
 fi
 "$bin/dcpirun" -q --db "$small" "$work/split" 300
 
-# Epochs with the rows of a week: 480 images, two events, 2 MB. (Nobody reads them.)
+# Epochs with the rows of a week: 480 images, two events, 2 MB. (Nothing reads these rows.)
 cp "$small" "$huge"
 sqlite3 "$huge" > /dev/null <<-SQL
 	PRAGMA synchronous = OFF;
@@ -64,7 +64,8 @@ SQL
 is "the database has $size_mb MB" \
 	"$(($(stat -c %s "$huge") / 1048576 > size_mb * 9 / 10))" 1
 
-# least_read CMD...: of three times, for the kernel's symbols are read once more if others load code
+# least_read CMD...: print the minimum of three runs, as the kernel's symbols are read again if
+# another process loads code
 least_read()
 {
 	for _ in 1 2 3; do
@@ -72,7 +73,8 @@ least_read()
 	done | sort -n | head -n 1
 }
 
-# compare NAME CMD...: with DB for the database: a megabyte more, and a thousandth
+# compare NAME CMD...: test a command, with DB for the database: it may read a megabyte more, and a
+# thousandth
 compare()
 {
 	local name=$1 few many

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Code and names of images that are gone: upgraded, deleted, without a name, in
-# another mount namespace, too short-lived. Needs perf_event_open for the machine.
+# Code and names of images that no longer exist: upgraded, deleted, without a name, in another mount
+# namespace, or short-lived. Needs perf_event_open for the machine.
 #
 #	DCPI_BUILD	where the build is (default: build)
 set -u
@@ -14,8 +14,8 @@ db=$work/dcpi.db
 daemon=("$bin/dcpid" --source perf --socket "$socket" --config "$work/empty.conf" --db "$db"
 	--merge-interval 1 --drain-interval 100 --image-store "$work/* /memfd:nameless*")
 
-# program NAME VERSION [CFLAG...]: one hot procedure, NAME_VERSION, which adds its
-# version, and a constant that tells versions apart in a listing
+# program NAME VERSION [CFLAG...]: make a program with one hot procedure, NAME_VERSION, which adds
+# its version, and a constant that distinguishes versions in a listing
 program()
 {
 	local name=$1 version=$2
@@ -44,7 +44,7 @@ build_id()
 	readelf -n "$1" | sed -n 's/.*Build ID: //p'
 }
 
-# copy_of FILE [SUFFIX]: its place in the store
+# copy_of FILE [SUFFIX]: print its place in the store
 copy_of()
 {
 	local id
@@ -53,15 +53,15 @@ copy_of()
 	echo "$db-images/${id:0:2}/${id:2}${2:-.elf}"
 }
 
-# content_copy_of FILE: a pattern of copies of files with that build-id that others can write: a
-# digest of the contents comes first
+# content_copy_of FILE: print a pattern of copies of files with that build-id that other users can
+# write: their names begin with a digest of the contents
 content_copy_of()
 {
 	echo "$db-images/??/*$(build_id "$1").user.content"
 }
 
-# until_copied COPY CMD...: COPY may be a pattern; runs a program without end, until its copy has
-# been made
+# until_copied COPY CMD...: run a program that does not end, until its copy has been made; COPY may
+# be a pattern
 until_copied()
 {
 	local copy=$1 pid status
@@ -94,7 +94,7 @@ if ! daemon_start; then
 	exit
 fi
 
-# An upgrade: by rename, as packages do it.
+# An upgrade by rename, as package managers do it.
 program upgraded 1
 cp "$work/upgraded" "$work/v1"
 until_copied "$(copy_of "$work/v1")" "$work/upgraded" 1000000
@@ -107,14 +107,14 @@ program upgraded 2
 until_copied "$(copy_of "$work/upgraded")" "$work/upgraded" 1000000
 rm "$work/old" "$work/v1"
 
-# Deleted while it runs, before anybody looks.
+# The file is deleted while it runs, before the daemon has seen it.
 program deleted 1
 copy=$(copy_of "$work/deleted")
 # shellcheck disable=SC2016,SC2094
 until_copied "$copy" sh -c 'rm "$0" && exec "/proc/self/fd/9" 1000000' "$work/deleted" \
 	9< "$work/deleted"
 
-# Never in a directory.
+# The file was never in a directory.
 program nameless 1
 cat > "$work/nameless.py" <<'PYTHON'
 import os, sys
@@ -125,7 +125,7 @@ PYTHON
 until_copied "$(content_copy_of "$work/nameless")" python3 "$work/nameless.py" "$work/nameless"
 rm "$work/nameless"
 
-# In a mount of its own, at a path where we have something else.
+# In a separate mount namespace, at a path where this namespace has another file.
 program contained 1
 cp "$work/contained" "$work/image"
 echo "not this" > "$work/contained"
@@ -140,7 +140,7 @@ else
 	skip "an image of another mount namespace" "cannot mount"
 fi
 
-# Each process gone before it is met; the file stays.
+# Each process ends before the daemon sees it; the file stays.
 program brief 1
 copy=$(copy_of "$work/brief")
 brief_is_copied()
@@ -156,7 +156,7 @@ like "the store is told" "$(ctl_status)" '^store.images +[1-9][0-9]*$'
 like "and its bytes, for monitors" "$(ctl metrics)" '^dcpi_image_store\{name="bytes"\} [1-9][0-9]+$'
 is "nothing failed" "$(store failed), $(store lost)" "0, 0"
 
-# What others made is no copy of the superuser's.
+# A copy that another user made is not accepted as the superuser's.
 if [ "$(id -u)" -eq 0 ]; then
 	program mine 1
 	program theirs 1 -Wl,--build-id="0x$(build_id "$work/mine")"
@@ -191,7 +191,7 @@ is "without the store they have no names" "$(procedures --image '*/deleted*')" "
 like "and the first version's code is not to be had" \
 	"$("$bin/dcpicalc" --db "$db" --image '*/upgraded' upgraded_1 2>&1)" "upgraded_1"
 
-# As much as asked for, and not more.
+# Only the requested images are copied.
 rm -f "$db"*
 daemon_start --image-store none
 "$work/upgraded" 200

@@ -1,15 +1,15 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Images of every kind: a program of each is profiled, and its samples must be
-# in the right image and procedure. Namespaces and other users need root.
+# Images of every kind: a program of each kind is profiled, and its samples must be in the right
+# image and procedure. Namespaces and other users need root.
 #
 #	DCPI_BUILD	where the build is (default: build)
 set -u
 . "$(dirname "$0")/daemon_cli.sh"
 . "$top/tests/profile_cli.sh"
 
-# kinds_build NAME FLAG...: a build of the program with an identity of its own
+# kinds_build NAME FLAG...: build the program with a new build ID
 kinds_build()
 {
 	local name=$1
@@ -24,8 +24,8 @@ kinds_build kinds-static-pie -static-pie -fPIE -DKINDS_STATIC
 kinds_build kinds-fixed -no-pie
 kinds_build libkinds.so -shared -fPIC -DKINDS_LIBRARY
 
-# Programs' images of code made at run time. Of that kind are the kernel's BPF programs too, of
-# which our own may be sampled.
+# Images of code that programs generate at run time. The kernel's BPF programs have the same kind,
+# and may include the profiler's own.
 jits="kind = 4 AND path LIKE '%[jit]'"
 
 user_samples()
@@ -34,8 +34,9 @@ user_samples()
 		WHERE i.kind IN (0, 5) OR $jits"
 }
 
-# most_in NAME PROCEDURE IMAGE [PERCENT [POINTS]]: within five points of all of the time in user
-# mode, or ten of a share: half a second of a virtual CPU is not the same speed throughout
+# most_in NAME PROCEDURE IMAGE [PERCENT [POINTS]]: test that the procedure has all samples in user
+# mode, within five percentage points, or PERCENT of them, within ten. The limits allow for a virtual
+# CPU whose speed varies within half a second
 most_in()
 {
 	local got all
@@ -57,7 +58,7 @@ identity_of()
 	readelf -n "$1" | awk '/Build ID/ { print $3 }'
 }
 
-# image_identity PATTERN: the build-id of the image with a path like that. It follows a digest of
+# image_identity PATTERN: print the build-id of the image whose path matches. It follows a digest of
 # the contents (PROFILE_IDENTITY_CONTENT) if the file has no path that only root can write.
 image_identity()
 {
@@ -70,12 +71,12 @@ jit_images()
 	sql "$db" "SELECT count(*) FROM image WHERE $jits"
 }
 
-# Where the kernel allows few samples what is looked at in them takes longer, up to eight times.
+# If the kernel permits only few samples, the programs run longer, up to eight times.
 profile patience "$work/kinds" text 200
 patience=$(sql "$db" "SELECT min(max((160 + sum(samples)) / max(sum(samples), 1), 1), 8) FROM profile")
 time_ms=$((400 * patience))
 
-# Files, whatever became of them.
+# Files of all types, unchanged.
 for program in kinds kinds-static kinds-static-pie kinds-fixed; do
 	profile "$program" "$work/$program" text $time_ms
 	most_in "$program" kinds_spin "$work/$program"
@@ -83,7 +84,8 @@ done
 profile dlopen "$work/kinds" dlopen $time_ms "$work/libkinds.so"
 most_in dlopen kinds_library "$work/libkinds.so"
 
-# The file is gone, or another one by its name: what was executed counts, by its build-id.
+# The file is deleted, or another one has its name: samples belong to the executed file, by
+# build-id.
 cp "$work/kinds" "$work/unlinked"
 profile unlinked "$work/unlinked" unlinked 300
 is "unlinked: its samples are in the image executed" "$(image_identity '%/unlinked%')" \
@@ -98,12 +100,12 @@ is "memfd: its samples are in the image executed" \
 	"$(sql "$db" "SELECT lower(hex(identity)) FROM profile p JOIN image i ON i.id = p.image
 		WHERE kind = 0 ORDER BY samples DESC LIMIT 1")" "$(identity_of "$work/kinds")"
 
-# Text copied to anonymous memory and put in its place by mremap(), of which the kernel
-# tells nobody: it is still the file's, which is right.
+# Text copied to anonymous memory and moved in place by mremap(), which the kernel does not report:
+# it is still credited to the file, which is correct.
 profile huge "$work/kinds" huge $time_ms
 most_in "text moved to other memory" kinds_spin "$work/kinds"
 
-# Code made at run time.
+# Code generated at run time.
 profile map "$work/kinds" map $time_ms
 most_in "perf map" hot_seventy "$work/kinds \\[jit\\]" 70
 most_in "perf map" hot_thirty "$work/kinds \\[jit\\]" 30
@@ -136,8 +138,9 @@ profile runs "$work/kinds" dump 200 "$work"
 is "three runs: the same" "$(jit_size)" "1|2|2"
 is "three runs: every sample is accounted for" "$(identity "$db")" ""
 
-# What may be found in the place of a perf map: none of it is read, nor waited for. The
-# program writes its true map elsewhere.
+# Files at the place of a perf map that are invalid: the profiler neither reads them nor waits for
+# them. The program writes its true map to another place.
+#
 # hostile WHAT SHELL: run by the shell that becomes the program, so that $$ is its process id
 hostile()
 {
@@ -156,7 +159,7 @@ hostile()
 	hostile "a symbolic link" 'ln -s "$1" /tmp/perf-$$.map'
 }
 
-# Jitdumps that make no sense, or grow faster than anybody reads.
+# Invalid jitdumps, and one that grows faster than the profiler reads.
 for kind in corrupt truncated growing; do
 	profile "dump-$kind" timeout --foreground "$(patience)" python3 "$top/tests/programs/bad_jitdump.py" $kind 400 "$work"
 	is "a $kind jitdump: every sample is accounted for" "$(identity "$db")" ""
@@ -204,8 +207,8 @@ if [ "$(id -u)" -ne 0 ] || ! unshare -m -p -f true 2> /dev/null; then
 	exit
 fi
 
-# A container: another root directory, process ids of its own. Its perf map is in its /tmp,
-# by the id that it has there.
+# A container: a separate root directory and PID namespace. Its perf map is in its own /tmp, named
+# after the process id inside the container.
 root=$work/root
 mkdir -p "$root/tmp" "$root/bin"
 cp "$work/kinds-static" "$root/bin/kinds"
@@ -226,8 +229,8 @@ is "a container: by its own process id" "$(ls "$root/tmp")" perf-1.map
 contained container-dump dump $time_ms /tmp
 most_in "a container: jitdump" hot_seventy "*/bin/kinds \\[jit\\]" 70
 
-# Links that lead outside, to a map that would be true: the map itself, and the directory.
-# Inside they lead nowhere.
+# Links to a valid map outside of the container: for the map itself, and for the directory. Inside
+# the container their targets do not exist.
 rm -f "$root"/tmp/*
 ln -s "$root/perf-1.map" "$root/tmp/perf-1.map"
 contained container-link map 200 /perf-1.map

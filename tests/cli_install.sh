@@ -1,19 +1,19 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# make install and make uninstall: all is there, works from there, and goes.
+# "make install" and "make uninstall": all files are installed, work there, and are removed.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 . tests/tap.sh
 
 root=$(mktemp -d) || exit 2
 trap 'rm -rf "$root"' EXIT
-# Another make may have called this: its options and jobs are not ours.
+# Another make may have called this script: its options and jobs must not be inherited.
 unset MAKEFLAGS MFLAGS MAKELEVEL DCPI_DB
 make=(make --no-print-directory DESTDIR="$root/stage dir" PREFIX=/opt/dcpi)
 prefix="$root/stage dir/opt/dcpi"
 
-# files: what is there, as "mode path"
+# files: print the installed files, as "mode path"
 files()
 {
 	(cd "$root" && find . ! -type d -printf '%m %p\n' | sort -k 2)
@@ -49,7 +49,8 @@ expected=$(
 is "what is installed" "$(files | sed "s,\\./stage dir/opt/dcpi/,,")" \
 	"$(printf '%s\n' "$expected" | sort -k 2)"
 
-# The daemon has the capabilities that it needs; other users' rights are the administrator's.
+# The daemon has the capabilities that it needs; the rights of other users are left to the
+# administrator.
 is "nothing changes kernel.perf_event_paranoid" "$(grep -rl perf_event_paranoid packaging)" ""
 like "the service has CAP_PERFMON" "$(cat packaging/systemd/dcpid.service.in)" \
 	'^AmbientCapabilities=.*CAP_PERFMON'
@@ -84,7 +85,7 @@ fi
 
 like "the unit starts the daemon that was installed" \
 	"$(cat "$prefix/lib/systemd/system/dcpid.service")" '^ExecStart=/opt/dcpi/sbin/dcpid$'
-# complete WORD...: what bash offers for the last word
+# complete WORD...: print the completions that bash offers for the last word
 complete()
 {
 	PATH=$prefix/bin:$prefix/sbin:$PATH bash -c '

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Names of JIT code: maps of any size, any number of processes, and names that are valid for
-# a part of the time only.
+# Names of JIT code: maps of any size, any number of processes, and names that are valid for a part
+# of the time only.
 #
 #	DCPI_BUILD	where the build is (default: build)
 set -u
@@ -16,13 +16,13 @@ jit()
 	procedure_samples "$1" "$work/jit_maps \\[jit\\]"
 }
 
-# Samples in JIT code that have no name
+# unnamed: print the samples in JIT code that have no name
 unnamed()
 {
 	echo $(($(unknown anonymous) + $(unknown jit_limit) + $(unknown jit_ambiguous)))
 }
 
-# named WHAT PROCEDURE PERCENT: at least that share of the samples in JIT code has the name
+# named WHAT PROCEDURE PERCENT: test that the name has at least that share of samples in JIT code
 named()
 {
 	local got without
@@ -45,7 +45,7 @@ done
 profile first "$work/jit_maps" first 1000 300000
 named "300000 entries after it" hot 90
 
-# More than memory holds. A name that is not at the end of the map has to be looked for.
+# More entries than fit into memory. A name that is not at the end of the map must be searched for.
 profile limit "$work/jit_maps" first 1500 2000000
 is "more entries than memory holds: none is anonymous" "$(unknown anonymous)" 0
 is "more entries than memory holds: they are counted" \
@@ -58,7 +58,7 @@ like "more entries than memory holds: samples have their name or the reason" \
 profile many "$work/jit_maps" many 60 200
 named "200 processes" hot 90
 
-# generations WHAT: gen_1 to gen_3 have 1/6, 2/6, 3/6 of the samples, each within 7 points
+# generations WHAT: test that gen_1 to gen_3 have 1/6, 2/6, 3/6 of the samples, each within 7 points
 generations()
 {
 	local one two three all
@@ -86,7 +86,7 @@ for mode in rewrite append rename; do
 	done
 done
 
-# A map of the program before, and the parent's after the fork.
+# A map of a previous program with the same process id, and the parent's map after a fork.
 profile stale "$work/jit_maps" stale 500
 is "a map of the program before: its names are not used" "$(jit wrong)" 0
 like "a map of the program before: samples are anonymous" "$(unknown anonymous)" '^[1-9]'

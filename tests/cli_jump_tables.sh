@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Jump tables as compilers make them (tests/programs/switches.c), at every level of
-# optimization, position independent or not: each switch is resolved, and each edge
-# that runs is in the graph.
+# Jump tables as compilers make them (tests/programs/switches.c), at every level of optimization,
+# position independent or not: each switch is resolved, and each executed edge is in the graph.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 . tests/tap.sh
@@ -14,7 +13,7 @@ scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
 make --no-print-directory -s count-plugin build/tests/cfg_edges || exit 2
 
-# one LABEL QEMU COMPILER...: at least 8 tables of each program run
+# one LABEL QEMU COMPILER...: test that at least 8 tables of each program run
 one()
 {
 	local label=$1 program="$scratch/program"
@@ -31,7 +30,7 @@ one()
 	fi
 }
 
-# all ARCH QEMU COMPILER...
+# all ARCH QEMU COMPILER...: test all levels of optimization
 all()
 {
 	local arch=$1 qemu=$2 level mode

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What all programs have in common: --help, --version, one line for what is
-# wrong; and that help and manual page tell of the same options.
+# Test properties of all programs: --help, --version, one line for each error. Help text and manual
+# page must describe the same options.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 . tests/tap.sh
@@ -11,7 +11,7 @@ bin=${BIN:-build/bin}
 scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
 
-# run CMD...: sets $status, $out, $errors
+# run CMD...: run the command; sets $status, $out, $errors
 run()
 {
 	within "$@" > "$scratch/out" 2> "$scratch/err" < /dev/null
@@ -20,13 +20,13 @@ run()
 	errors=$(cat "$scratch/err")
 }
 
-# The options of a help text on stdin: "-e --event", one a line.
+# Print the options of a help text on stdin: "-e --event", one per line.
 options_of_help()
 {
 	sed -nE 's/^  ((-[a-zA-Z]), |    )(--[a-z-]+).*/\2 \3/p' | sed 's/^ //' | sort
 }
 
-# Those of a manual page: words in bold before the text of each paragraph.
+# Print the options of a manual page: words in bold before the text of each paragraph.
 options_of_page()
 {
 	sed -n '/^# OPTIONS/,/^# [^O]/p' "$1" | grep -E '^\*-' | sed 's/[;] /\n/g; s/_, \*/_\n*/g' |
@@ -72,22 +72,22 @@ for path in "$bin"/*; do
 done
 check "there are programs" [ $programs -gt 0 ]
 
-# What mandoc says of scdoc's own habits is nothing we could change.
+# Ignore mandoc's warnings that are due to scdoc's output.
 for page in docs/man/*.scd; do
 	name=$(basename "$page" .scd)
 	if ! command -v scdoc > /dev/null || ! command -v mandoc > /dev/null; then
 		skip "$name: mandoc has no complaint" "no scdoc or no mandoc"
 		continue
 	fi
-	# mandoc takes what follows the last dot of a path for the section.
+	# mandoc takes the text after the last dot of a path for the section.
 	made=$scratch/page.${name##*.}
 	is "$name is a manual page" "$(scdoc < "$page" 2>&1 > "$made")" ""
 	is "$name: mandoc has no complaint" "$(mandoc -T lint -W warning "$made" |
 		grep -v 'WARNING: skipping paragraph macro: PP')" ""
 done
 
-# Keys of the configuration, "KEY DEFAULT" a line: what the daemon knows, what its header says,
-# what the page says.
+# Keys of the configuration, as "KEY DEFAULT" lines: the daemon, its header and the manual page must
+# agree.
 keys=$(sed -nE 's/^\t\{(TEXT|NUMBER)\(([a-z_]+)\),.*/\2/p' daemon/config.c | sort)
 page=docs/man/dcpid.conf.5.scd
 like "there are keys" "$(echo "$keys" | wc -l)" '^[2-9][0-9]$'
@@ -95,7 +95,7 @@ is "every key is in the daemon's header" \
 	"$(sed -nE '/ Keys:$/,/\*\//s/^ \*\t([a-z_]+) .*/\1/p' daemon/config.h | sort)" "$keys"
 is "every key is in dcpid.conf(5)" "$(sed -n '/^# KEYS/,/^# LOADER/p' $page |
 	grep -E '^\*[a-z_]+\*' | grep -oE '[a-z_]+' | sort)" "$keys"
-# Keys told together have one paragraph; the default is a word of it.
+# Keys that are described together have one paragraph, which contains the default as a word.
 while read -r key default; do
 	text=$(awk -v key="*$key*" '/^[*]/ { mine = index($0, key) } mine' $page)
 	like "dcpid.conf(5) has the default of $key" "$(echo "$text" | tr '\n\t' '  ')" \

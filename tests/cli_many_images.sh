@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A machine on which ever new programs run: their images must not fill the daemon's table
-# for good. Images that stay mapped or have samples do. Needs perf_event_open for the machine.
+# A machine on which new programs run all the time: their images must not fill the daemon's table
+# permanently. Images that stay mapped or have samples do. Needs perf_event_open for the machine.
 #
 #	DCPI_BUILD	where the build is (default: build)
 set -u
@@ -10,7 +10,7 @@ set -u
 split_build
 socket=$work/dcpid.sock
 db=$work/many.db
-# In memory, because ext4 searches long for an inode that was not deleted recently.
+# In memory, because ext4 takes long to find an inode that was not deleted recently.
 files=$(mktemp -d -p /dev/shm 2> /dev/null || echo "$work")
 trap 'cleanup; rm -rf "$files"' EXIT
 daemon=("$bin/dcpid" --source perf --image-events perf --socket "$socket"
@@ -25,20 +25,20 @@ if ! daemon_start --db "$db" --merge-interval 1 --drain-interval 100 --label fir
 	exit
 fi
 
-# value KEY: of the status
+# value KEY: print a value of the status
 value()
 {
 	ctl_status 2> /dev/null | awk -v key="$1" '$1 == key { print $2 }'
 }
 
-# times_logged TEXT: how often that was, waiting for the first time
+# times_logged TEXT: print how often the text was logged, after waiting for the first time
 times_logged()
 {
 	eventually logged "$1"
 	grep -cF "$1" "$work/log"
 }
 
-# images_map FIRST: map 16,000 new images, whose files stay until the daemon learns no more of them
+# images_map FIRST: map 16,000 new images; their files stay until the daemon has seen them all
 images_map()
 {
 	local before now
@@ -60,7 +60,7 @@ epoch=$(value epoch)
 is "that is the second epoch" "$epoch" 2
 "$work/split" 500
 
-# Images that are mapped no more and have no samples give their numbers back.
+# Images that are no longer mapped and have no samples release their numbers.
 while [ $next -lt 160000 ]; do
 	images_map $next
 	next=$((next + 16000))
@@ -93,7 +93,7 @@ is "the daemon begins anew" "$(times_logged 'very many images have been met')" 1
 eventually status_is epoch 3
 is "with another epoch" "$(value epoch)" 3
 let_go
-# Some kernels allow few samples.
+# Some kernels permit only few samples.
 split_until "$db" 3 101
 check "it goes on" ctl flush
 is "without anything lost" "$(ctl stats | awk '/^loss/ { sum += $2 } END { print sum }')" 0
@@ -103,7 +103,7 @@ unknown=$(sql "$db" "SELECT ifnull(sum(count), 0) FROM counter
 check "far more than are of no image that it knows ($unknown)" \
 	[ "$(split_samples "$db" 3)" -gt $((4 * unknown)) ]
 
-# Not all the time: the table fills up when more stay mapped.
+# This has a limit: the table fills up when more images stay mapped.
 epoch=3
 hold 140000
 is "a full table is told of" "$(times_logged 'no room for more images')" 1

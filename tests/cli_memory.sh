@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The memory of dcpid on a machine with 500 live processes, of 50 images and a dozen
-# libraries, each of which runs a little each second: while nothing else happens, and the
-# most, which it has when it starts.
+# The memory of dcpid on a machine with 500 live processes, with 50 images and a dozen libraries.
+# Each process runs for a short time each second. Measures the memory while nothing else happens,
+# and the maximum, which is reached during the start.
 #
 #	DCPI_BUILD	where the build is (default: build)
 #	MEMORY_BENCH	if set, print figures (tests/bench.h), not results of tests
@@ -15,7 +15,7 @@ images=50
 libraries="-lz -llzma -lbz2 -lelf -ldw -lsqlite3 -lxxhash -lzstd -lstdc++ -lm -lresolv"
 limit_kb=$((16 << 10))
 
-# program_build N: one of its own identity and its own procedure
+# program_build N: make a program with a unique build ID and procedure
 program_build()
 {
 	local library present=
@@ -57,7 +57,7 @@ programs_start()
 	done
 }
 
-# kilobytes FIELD: of the daemon
+# kilobytes FIELD: print a field of the daemon's memory
 kilobytes()
 {
 	awk -v field="$1:" '$1 == field { print $2 }' "/proc/$daemon_pid/status"
@@ -69,7 +69,8 @@ figure()
 		"$1" "$processes live processes, $2" "$(awk -v kb="$3" 'BEGIN { printf "%.2f", kb / 1024 }')"
 }
 
-# The most of three seconds, some merges after the start, when all that comes first is over.
+# Print the maximum during three seconds, some merges after the start, when all initial work is
+# done.
 steady()
 {
 	local i now most=0
@@ -96,10 +97,10 @@ judge()
 	kb=$(steady)
 	peak_kb=$(kilobytes VmHWM)
 	known=$(ctl_status | sed -n 's/^processes //p')
-	# Counting in the daemon takes memory for each CPU.
+	# Counting in the daemon needs memory for each CPU.
 	cpus=$(nproc --all)
 	[ "$cpus" -le 4 ] || limit_kb=$(((16 << 10) + (cpus - 4) * 640))
-	# libbpf reads what the kernel says of its types, twice for a moment.
+	# libbpf reads the kernel's type information; it is in memory twice for a short time.
 	btf_kb=$(($(stat -c %s /sys/kernel/btf/vmlinux 2> /dev/null || echo 0) / 1024))
 	if [ -n "${MEMORY_BENCH:-}" ]; then
 		figure daemon_memory "$1" "$kb"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # The tutorial's matrix product: an inner loop of 1,024 iterations that waits for memory, in two
-# others of 512 and 256, so that its body ran 134,217,728 times in each run. Samples are those of
-# three real runs in which no probe measured any time: then the frequency follows from samples.
+# others of 512 and 256, so that its body ran 134,217,728 times in each run. The samples are from
+# three real runs in which no probe measured any time: then the frequency is estimated from samples.
 set -u
 . "$(dirname "$0")/tool_cli.sh"
 id=00112233445566778899aabbccddeeff00998877
@@ -53,8 +53,8 @@ check "the program is made" ld -o "$scratch/matrix" --build-id="0x$id" -Ttext=0x
 	-e main "$scratch/matrix.o"
 body=$((0x$(nm "$scratch/matrix" | awk '$3 == "body" { print $1 }') - 0x400000))
 
-# epoch SAMPLES...: the samples of one run: of the loop's 1st, 2nd, 3rd, 5th, 6th, 7th and 8th instruction,
-# of the first two before it, and of the first after it
+# epoch SAMPLES...: print the samples of one run: of the loop's 1st, 2nd, 3rd, 5th, 6th, 7th and 8th
+# instruction, of the first two before it, and of the first after it
 epoch()
 {
 	local place
@@ -84,7 +84,7 @@ epoch()
 	epoch 30 36 340 2010 140 40 2 7 3 3
 } | "$helpers/make_profile_db" "$scratch/three.db"
 
-# judge NAME EXECUTIONS
+# judge NAME EXECUTIONS: test the estimated number of executions
 judge()
 {
 	"$bin/dcpicalc" --db "$scratch/$1.db" --json main > "$scratch/$1.json"
@@ -99,9 +99,9 @@ judge()
 		"$scratch/$1.json")" 0
 }
 
-# In two epochs probes of the branch of the middle loop measured time: 4 us and 1 us a time. The
-# slow one has 2,500 samples of 186,297.5 ns, the fast one has 625. A sum of gaps over both
-# would say 1.6 us a time.
+# In two epochs, probes of the branch of the middle loop measured time: 4 us and 1 us per execution.
+# The slow epoch has 2,500 samples of 186,297.5 ns, the fast one has 625. Adding up the gaps of both
+# epochs would give 1.6 us per execution.
 {
 	gaps="5000 20000000"
 	epoch 23 39 316 1953 128 42 1 0 0 0

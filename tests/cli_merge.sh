@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# dcpictl merge as users run it: two hosts in one database.
+# Test "dcpictl merge" as users run it: two hosts in one database.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 . tests/tap.sh
@@ -13,7 +13,7 @@ trap 'rm -rf "$scratch"' EXIT
 export TZ=UTC LC_ALL=C.UTF-8
 unset DCPI_DB DEBUGINFOD_URLS
 
-# source_make NAME SAMPLES
+# source_make NAME SAMPLES: make the database of a host
 source_make()
 {
 	"$helpers/make_profile_db" "$scratch/$1.db" <<-END
@@ -31,14 +31,14 @@ merge()
 	"$bin/dcpictl" --db "$scratch/out.db" merge "$@"
 }
 
-# total HOST: samples, as dcpiprof says
+# total HOST: print its samples, from dcpiprof
 total()
 {
 	"$bin/dcpiprof" --db "$scratch/out.db" --host "$1" --by image --csv |
 		awk -F , 'NR > 1 { sum += $1 } END { print sum }'
 }
 
-# refused PATTERN ARGUMENT...: status 2 and one line
+# refused PATTERN ARGUMENT...: test for status 2 and one line on stderr
 refused()
 {
 	local pattern=$1 status

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A merge costs in proportion to what has changed, not to what the database has: in
-# instructions (valgrind counts them), so that nothing else on the machine matters.
+# The cost of a merge is proportional to the changes, not to the size of the database. It is
+# measured in instructions (counted by valgrind), so that other load of the machine does not matter.
 #
 #	DCPI_BUILD	where the build is (default: build)
 #	MERGE_BENCH	if set, print figures (tests/bench.h), not results of tests
@@ -10,7 +10,7 @@ set -u
 # shellcheck source=tests/daemon_cli.sh
 . "$(dirname "$0")/daemon_cli.sh"
 
-# instructions IMAGES ENTRIES CHANGED SAMPLES
+# instructions IMAGES ENTRIES CHANGED SAMPLES: print the instructions of a merge
 instructions()
 {
 	local db=$work/$1.$2.$3.$4.db out=$work/callgrind
@@ -29,7 +29,7 @@ figure()
 		"100 samples into each of $3 of $1 images with $2 offsets" "$5"
 }
 
-# at_most NAME A FACTOR B: A <= FACTOR * B
+# at_most NAME A FACTOR B: test that A <= FACTOR * B
 at_most()
 {
 	if awk -v a="$2" -v f="$3" -v b="$4" 'BEGIN { exit !(a > 0 && b > 0 && a <= f * b) }'; then

@@ -26,7 +26,7 @@ run()
 	"$bin/dcpirun" -q --user --image-store none --db "$db" "$@" || exit 1
 }
 
-# share PROCEDURE...: percent of the samples in procedures of these names together
+# share PROCEDURE...: print the percentage of samples in procedures of these names together
 share()
 {
 	"$bin/dcpiprof" --db "$db" --csv | awk -F, -v names="$*" '
@@ -35,7 +35,7 @@ share()
 		END { printf "%.0f\n", sum }'
 }
 
-# no_sections FILE: clears the fields of the ELF header that locate section headers
+# no_sections FILE: clear the fields of the ELF header that locate section headers
 no_sections()
 {
 	printf '\0\0\0\0\0\0\0\0' | dd of="$1" bs=1 seek=40 conv=notrunc status=none
@@ -69,7 +69,7 @@ for hash in gnu sysv; do
 		"$("$bin/dcpicalc" --db "$db" library_work 2>&1)" 'jl|jle|jg|jge'
 done
 
-# The table of functions of Go's runtime, as Go 1.20 writes it.
+# The table of functions of Go's runtime, in the format of Go 1.20.
 cat > "$work/go.c" <<'C'
 #include "loop.h"
 __asm__(".section .go.buildinfo,\"aw\"\n"
@@ -161,7 +161,7 @@ elif [ "$(uname -m)" = x86_64 ]; then
 	done
 fi
 
-# A mapped file that is not ELF: code, and nothing else.
+# A mapped file that is not ELF: it contains only code.
 cat > "$work/map.c" <<'C'
 #include <fcntl.h>
 #include <sys/mman.h>

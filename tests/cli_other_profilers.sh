@@ -12,7 +12,7 @@ set -u
 	exit
 }
 
-# A debugger's breakpoints stay where they are: no probe is put into a process that it has.
+# A debugger's breakpoints stay where they are: no probe is set in a process that has a debugger.
 if [ "$(uname -m)" = x86_64 ]; then
 	${CC:-gcc} -O2 -o "$work/debugger" "$top/tests/programs/debugger.c" || exit 1
 	is "dcpirun --probes 100: a debugger reaches each of its breakpoints" \
@@ -22,7 +22,7 @@ fi
 
 split_build
 
-# daemon_run NAME ARGUMENT...: sets $daemon_pid and $socket
+# daemon_run NAME ARGUMENT...: start a daemon; sets $daemon_pid and $socket
 daemon_run()
 {
 	local name=$1
@@ -35,7 +35,7 @@ daemon_run()
 	daemon_start "$@"
 }
 
-# Two daemons at once: each has the program's samples and accounts for all of its own.
+# Two daemons at once: each has the program's samples and accounts for all samples that it takes.
 if daemon_run first --source perf --image-events perf; then
 	first=$daemon_pid
 	daemon_run second --source perf --image-events perf
@@ -56,7 +56,7 @@ fi
 # Messages of a perf that fails, sometimes with exit status 0.
 failure='assertion failed|stack smashing|buffer overflow|failed to process|Segmentation|Aborted|corrupt'
 
-# program: its process id is in $work/pid
+# program: a script that writes its process id to $work/pid
 cat > "$work/program" << END
 #!/bin/sh
 echo \$\$ > "$work/pid"
@@ -64,7 +64,7 @@ exec "$work/split" 200
 END
 chmod 755 "$work/program"
 
-# mappings FILE: the program's: offset, device and inode or build-id, flags, path
+# mappings FILE: print those of the program: offset, device and inode or build-id, flags, path
 mappings()
 {
 	perf script -i "$1" --show-mmap-events 2> /dev/null |
@@ -72,7 +72,7 @@ mappings()
 		sort
 }
 
-# attempt FILE PERF_OPTION...: what went wrong, a line each; sets $mapped
+# attempt FILE PERF_OPTION...: print the faults of a recording, one per line; sets $mapped
 attempt()
 {
 	local file=$1
@@ -91,9 +91,9 @@ attempt()
 	[ ! -e "$work/alone" ] || diff "$work/alone" "$work/mapped"
 }
 
-# A profiler that requests build-ids damages the recordings of all others, and so does one that
-# requests names of kernel code: if there is one on this machine, it is not dcpid's fault. One
-# good recording of five shows that dcpid is none of these.
+# A profiler that requests build-ids damages the recordings of all others, and so does a profiler
+# that requests names of kernel code. Another profiler of this kind may run on this machine. One
+# good recording of five shows that dcpid is not the cause.
 wrong_of_five()
 {
 	local wrong
@@ -105,7 +105,7 @@ wrong_of_five()
 	printf '%s' "$wrong"
 }
 
-# recorded LABEL FILE PERF_OPTION...
+# recorded LABEL FILE PERF_OPTION...: test a recording
 recorded()
 {
 	local label=$1
@@ -122,7 +122,7 @@ fi
 cp "$work/mapped" "$work/alone"
 recorded "alone: a recording of the whole machine has the same mappings" "$work/alone.data" -a
 
-# kernel_code: faults of a recording that began before dcpid, when a BPF program is loaded
+# kernel_code: print the faults of a recording that began before dcpid, when a BPF program is loaded
 kernel_code()
 {
 	local recorder

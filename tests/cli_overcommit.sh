@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # No sample is lost where a hundred busy processes compete for the CPUs, with each source. This
-# holds for an unprivileged user too, with no more locked memory than perf_event_mlock_kb.
-# The number of samples agrees with the CPU time that the processes consumed.
+# holds for an unprivileged user too, with no more locked memory than perf_event_mlock_kb. The
+# number of samples agrees with the CPU time that the processes consumed.
 set -u
 . "$(dirname "$0")/daemon_cli.sh"
 
@@ -25,7 +25,7 @@ kill $busy
 wait
 exit 0
 END
-# forks: fewer, which make short-lived processes all the time
+# forks: fewer processes, which start short-lived processes all the time
 cat > "$work/forks" << 'END'
 #!/bin/sh
 busy=
@@ -52,7 +52,8 @@ timed()
 	user_ms=$((10#${times% *})) system_ms=$((10#${times#* }))
 }
 
-# plausible LABEL DB CPU_MS [MOST]: samples are 50 per cent of the time at least, MOST (120) at most
+# plausible LABEL DB CPU_MS [MOST]: test that the samples amount to at least 50 and at most MOST
+# (120) per cent of the time
 plausible()
 {
 	local samples sampled_ms
@@ -71,7 +72,7 @@ plausible()
 	fi
 }
 
-# judge LABEL DB
+# judge LABEL DB: test that no sample was lost
 judge()
 {
 	is "$1: no sample is lost" "$(sql "$2" "SELECT group_concat(name || ' ' || count) FROM counter
@@ -123,7 +124,7 @@ for source in perf bpf; do
 	daemon_stop TERM
 	is "dcpid, $source source: ends well" "$daemon_status" 0
 	judge "dcpid, $source source" "$work/$source.db"
-	# Others run as well.
+	# Other processes of the machine run as well.
 	plausible "dcpid, $source source" "$work/$source.db" $((user_ms + system_ms)) 1000000
 done
 tap_done

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
-# The kernel's limits on sampling come back however a script ends that raised
-# them (tests/perf_limits.sh), here on files in their place.
+# The kernel's limits on sampling are restored after a script that raised them, no matter how it
+# ends (tests/perf_limits.sh). Tested on files in place of the limits.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 . tests/tap.sh
@@ -38,7 +38,7 @@ script()
 start()
 {
 	rm -f "$PERF_LIMITS_FOLDER/ready"
-	# A shell cannot trap what it was started to ignore, as by nohup.
+	# A shell cannot trap a signal that was ignored at its start, for example by nohup.
 	env --default-signal=HUP "$BASH" "$PERF_LIMITS_FOLDER/script" stay &
 	pid=$!
 	while [ ! -e "$PERF_LIMITS_FOLDER/ready" ] && kill -0 $pid; do

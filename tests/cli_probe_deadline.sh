@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# A profiler that is stopped or killed while it has breakpoints in a program: the kernel removes
+# A profiler is stopped or killed while it has breakpoints in a program: the kernel removes
 # them within 100 ms (daemon/source/probe_holder.h). The program itself stops the profiler, and
 # watches its own code (tests/stop_profiler.c).
 #
@@ -11,17 +11,17 @@ set -u
 subject=$build/tests/stop_profiler
 run=$bin/dcpirun
 gone_max_us=100000
-# A watcher that did not run for so long does not know when the code was as before.
+# A watcher that did not run for this long cannot know when the code was restored.
 stalled_max_us=20000
 
-# counter DB NAME: in the newest epoch
+# counter DB NAME: print a counter of the newest epoch
 counter()
 {
 	sql "$1" "SELECT ifnull(sum(count), 0) FROM counter WHERE name = '$2' AND
 		epoch = (SELECT max(id) FROM epoch)"
 }
 
-# in_time NAME OUTPUT: every attempt
+# in_time NAME OUTPUT: test that every attempt was in time
 in_time()
 {
 	local late
@@ -50,7 +50,7 @@ if [ "$(sql "$work/probe.db" "SELECT count(*) FROM counter WHERE name = 'probes_
 	exit
 fi
 
-# Breakpoints that the kernel could not remove, as its log has them.
+# Print the breakpoints that the kernel could not remove, from its log.
 leaks()
 {
 	dmesg 2> /dev/null | grep -c 'dcpi-holder.*leaking uprobe'
@@ -94,7 +94,7 @@ holders=$(cat /proc/"$daemon"/task/*/children)
 in_time "dcpid, kill: breakpoints are gone in time" "$("$subject" kill 1 "$daemon")"
 wait "$daemon" 2> /dev/null
 
-# holders_left: that still run
+# holders_left: print the holders that still run
 holders_left()
 {
 	local pid

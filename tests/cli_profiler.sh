@@ -8,7 +8,8 @@ set -u
 
 check "programs are made" tests/calc_fixtures.sh "$scratch"
 
-# epoch PROBES OTHERS: of uprobes, samples OTHERS; probes of ours
+# epoch PROBES OTHERS: print an epoch with PROBES probes; of the samples at uprobes, OTHERS are
+# other programs'
 epoch()
 {
 	echo "event cpu-clock ns 200000 200000"
@@ -38,7 +39,7 @@ prof()
 	"$bin/dcpiprof" --db "$scratch/$1.db" "${@:2}"
 }
 
-# row DB PROCEDURE ARGUMENT...: samples, share, name and mark
+# row DB PROCEDURE ARGUMENT...: print samples, share, name and mark
 row()
 {
 	prof "$1" "${@:3}" | awk -v name="$2" '$4 == name { $1 = $1; sub(/ [^ ]*$/, ""); print }'
@@ -76,7 +77,7 @@ is "without probes, the daemon is still marked" "$(prof none --by image | grep -
 is "JSON" "$(prof probes --json --epoch 1 | jq .profiler_samples)" 370
 valid "a report with the profiler's samples" dcpiprof prof probes
 
-# differ ARGUMENT...: the names of rows of dcpidiff, and whether they differ
+# differ ARGUMENT...: print the names of rows of dcpidiff, and their verdicts
 differ()
 {
 	"$bin/dcpidiff" --db "$scratch/probes.db" --csv --min 0 "$@" 1 2 | tr -d '\r' | awk -F, '
@@ -97,7 +98,7 @@ top()
 {
 	"$bin/dcpitop" --db "$scratch/probes.db" --no-flush --batch -n 1 --rows 100 "$@"
 }
-# top_row NAME ARGUMENT...: shares, samples, name and mark
+# top_row NAME ARGUMENT...: print shares, samples, name and mark
 top_row()
 {
 	top "${@:2}" | awk -v name="$1" '$5 == name { print $1, $3, $4, $5, $6 }'
@@ -182,7 +183,7 @@ analysed()
 }
 analysed | make_db analysed
 
-# analysis TOOL ARGUMENT...
+# analysis TOOL ARGUMENT...: run the tool
 analysis()
 {
 	"$bin/$1" --db "$scratch/analysed.db" "${@:2}"
@@ -215,7 +216,7 @@ like "dcpilist: the heading marks a procedure of the profiler's" "$(list_of --as
 	'^procedure .*\[profiler\]'
 like "dcpilist: others have no mark" "$(list_of --asm walk)" '^procedure +walk$'
 
-# Live: probes on branches, as long as the kernel places any.
+# Live data: probes on branches, if the kernel sets any.
 cat > "$scratch/br.c" << 'END'
 #include <stdlib.h>
 __attribute__((noinline)) int step(unsigned *x)
@@ -249,8 +250,11 @@ else
 		"$(prof live --csv | awk -F, 'NR > 1 { n += $1 } END { print n }')" \
 		"$(prof live --csv --include-profiler | awk -F, 'NR > 1 { n += $1 } END { print n }')"
 fi
-# The truth: the same program without probes. Its kernel samples must be as many as those elsewhere.
-# kernel NAME PROBES: samples of the program, of the kernel at probes, and of the kernel elsewhere
+# Reference: the same program without probes. Its kernel samples must be as many as the samples
+# outside of probes here.
+#
+# kernel NAME PROBES: print samples of the program, of the kernel at probes, and of the rest of the
+# kernel
 kernel()
 {
 	"$bin/dcpirun" -q --db "$scratch/$1.db" --overhead 100 --probes "$2" \

@@ -1,15 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
-# What tests/qemu/report.awk makes of good and bad consoles, and stuck.awk of CPUs that
-# get no further.
+# Test tests/qemu/report.awk with good and bad consoles, and stuck.awk with CPUs that are stuck.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
 number=0
 failed=0
 
-# console NAME STATUS PATTERN FILTER...: a good console, changed by the filter,
-# is reported with that exit status, and with a line that matches.
+# console NAME STATUS PATTERN FILTER...: a good console, changed by the filter, is reported with
+# that exit status, and with a line that matches.
 console() {
 	name=$1 wanted=$2 pattern=$3
 	shift 3
@@ -52,7 +51,7 @@ for trouble in 'WARNING: CPU: 0 PID: 1 at kernel/x.c:1' 'BUG: unable to handle p
 	console "log: $trouble" 1 '^not ok .* no warnings' sed "\$a @log [ 5.0] $trouble"
 done
 
-# code ADDRESS BYTE: 32 bytes of which the 17th, at the address, is that one
+# code ADDRESS BYTE: print 32 bytes of code; the 17th, at the address, is BYTE
 code() {
 	echo "@ 1 code $1"
 	for first in 90 90 "$2" 90; do
@@ -60,7 +59,7 @@ code() {
 	done
 }
 
-# stands PC: a CPU that a breakpoint's handler is left to, from ...cc1f1, with its IDT
+# stands PC: print a CPU at PC that has entered a breakpoint's handler from ...cc1f1, with its IDT
 stands() {
 	printf '@ 1 registers\r\nRAX=0 RIP=%s\r\n' "$1"
 	code "$1" 0f
@@ -82,8 +81,8 @@ dump() {
 	echo "@@ end"
 }
 
-# stuck NAME COUNT FILTER...: in a dump, changed by the filter, as many CPUs are the
-# emulator's fault
+# stuck NAME COUNT FILTER...: test that in a dump, changed by the filter, COUNT CPUs are stuck
+# because of the emulator
 stuck() {
 	name=$1 wanted=$2
 	shift 2

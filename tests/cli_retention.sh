@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Epochs that begin by themselves, old ones that go, clocks that somebody sets, and a
-# daemon that was stopped for a while. Needs perf_event_open for the machine.
+# Epochs that begin automatically, removal of old epochs, clocks that are set, and a daemon that is
+# stopped for a while. Needs perf_event_open for the machine.
 #
 #	DCPI_BUILD	where the build is (default: build)
 set -u
@@ -17,14 +17,15 @@ daemon=(env "LD_PRELOAD=$work/shifted_clock.so" "SHIFTED_CLOCK=$work/clock" "$bi
 	--source perf --socket "$socket" --config "$work/empty.conf" --db "$db"
 	--merge-interval 1 --drain-interval 50 --image-store none)
 
-# clock_shift REAL BOOT: seconds, both since the start. At once, for a reader.
+# clock_shift REAL BOOT: set both shifts, in seconds since the start. The change is atomic for
+# readers.
 clock_shift()
 {
 	echo "$1 $2" > "$work/clock.new"
 	mv "$work/clock.new" "$work/clock"
 }
 
-# status_wait KEY VALUE
+# status_wait KEY VALUE: wait until the status has this value
 status_wait()
 {
 	eventually status_is "$@"
@@ -46,7 +47,7 @@ check "then another one begins" status_wait epoch 2
 like "the database's size is told" "$(ctl_status)" '^db_bytes +[1-9][0-9]+$'
 like "to monitors, too" "$(ctl metrics)" '^dcpi_expired_epochs_total 0$'
 
-# Set forward by ten years: nothing is old for that.
+# The clock is set forward by ten years: that makes no epoch old.
 clock_shift 315381700 21700
 check "a clock set forward begins an epoch" status_wait epoch 3
 like "and is told of" "$(cat "$work/log")" 'the clock was set by \+3153[56][0-9]{4} s: another epoch begins'
@@ -54,7 +55,7 @@ like "and is told of" "$(cat "$work/log")" 'the clock was set by \+3153[56][0-9]
 ctl flush
 sleep 1
 is "nothing is forgotten for it" "$(ctl --json status | jq .expired_epochs)" 0
-# And back, to before the start.
+# The clock is set back, to before the start.
 clock_shift -864000 21700
 check "so does one set back" status_wait epoch 4
 "$work/split" 300
@@ -76,7 +77,7 @@ daemon_stop TERM
 is "and stay gone" "$(sql "$db" "SELECT group_concat(id) FROM epoch")" "1,2,3,5,6"
 is "what is left adds up" "$(identity "$db")" ""
 
-# By size: more than it may be, of epochs that ended.
+# Limit by size: epochs that have ended exceed it.
 for _ in $(seq 60); do
 	sqlite3 "$db" "INSERT INTO epoch (host, start_ns, end_ns, open, cpu_model, cpus, kernel,
 		source, source_reason, label, interrupts) SELECT host, max(start_ns) + 1,
@@ -98,7 +99,8 @@ daemon_stop TERM
 is "integrity" "$(sqlite3 "$db" "PRAGMA integrity_check")" ok
 is "what is left adds up still" "$(identity "$db")" ""
 
-# Stopped for a while: the kernel's buffers fill, what does not fit is lost by name.
+# The daemon is stopped for a while: the kernel's buffers fill up, and further samples are recorded
+# as lost.
 rm -f "$db"*
 daemon_start -e cpu-clock:100000
 "$work/split" 200
@@ -113,7 +115,7 @@ like "and accounts for all" "$(ctl stats)" '^identity +exact'
 daemon_stop TERM
 is "in the database as well" "$(identity "$db")" ""
 is "in one epoch" "$(sql "$db" "SELECT count(*) FROM epoch")" 1
-# Where the kernel allows so many; else as many as it does.
+# The expected number, if the kernel permits so high a rate; otherwise the number that it permits.
 is "with the samples of that time, or their loss" "$(sql "$db" "SELECT sum(interrupts) >
 	CASE WHEN max(period_max) < 110000 THEN 3000 ELSE $stopped_ns / 2 / max(period_max) END
 	FROM epoch JOIN event ON event.epoch = epoch.id")" 1

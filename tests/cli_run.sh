@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# tests/run.sh adds up what test programs report, and tests/tap.sh waits as long as it takes.
+# tests/run.sh adds up the results of test programs, and tests/tap.sh waits as long as necessary.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 . tests/tap.sh
@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.." || exit 2
 scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
 
-# program NAME LINE...: a test program that prints these lines
+# program NAME LINE...: make a test program that prints these lines
 program()
 {
 	local name=$1
@@ -56,7 +56,7 @@ is "the tests of all queues are added" "$(tail -n 4 <<< "$out")" "2 not measured
 5 passed, 1 failed, 0 skipped"
 is "and each program has a line" "$(grep -cE '^(one|two|three|four) +[0-9]+ passed' <<< "$out")" 4
 program hangs 'ok 1 - a'
-# In a session of its own, as a daemon is. The process id makes the command unique.
+# In a separate session, as a daemon is. The process id makes the command unique.
 nap="sleep 4000.$$"
 echo "setsid $nap" >> "$scratch/hangs"
 PROGRAM_SECONDS=1 run '' --queue a "one=$scratch/hangs" "two=$scratch/hangs" "three=$scratch/good"

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Databases that earlier releases have written (schema versions 3 and 4): reports read them as
-# they are, writers bring them up to date, and both give the values of the same database written
-# today. A database of a later version is refused and stays as it was.
+# Databases that earlier releases have written (schema versions 3 and 4): reports read them as they
+# are, writers bring them up to date, and both give the values of the same database written today. A
+# database of a later version is refused and stays as it was.
 #
 #	DCPI_BUILD	where the build is (default: build)
 set -u
@@ -23,7 +23,7 @@ version()
 	sqlite3 -readonly "$1" "PRAGMA user_version"
 }
 
-# values DB: reports of the epochs that all these databases have
+# values DB: print reports of the epochs that all these databases have
 values()
 {
 	for by in image procedure epoch unit edge; do

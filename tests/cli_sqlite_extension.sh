@@ -1,9 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The SQLite extension in a plain sqlite3 shell, on a database made from the
-# schema and blobs written down here: what version 1 of the formats means must
-# not change.
+# Test the SQLite extension in a plain sqlite3 shell, on a database made from the schema and blobs
+# in this file: the meaning of version 1 of the formats must not change.
 #
 #	DCPI_BUILD	where the build is (default: build)
 
@@ -20,14 +19,14 @@ trap 'rm -rf "$dir"' EXIT
 db=$dir/profile.db
 . "$top/tests/tap.sh"
 
-# expect NAME SQL: what it prints must be what stands on stdin
+# expect NAME SQL: test that its output equals standard input
 expect() {
 	cat > "$dir/expected"
 	sqlite3 -cmd ".load $build/lib/dcpi_sqlite" "$db" "$2" > "$dir/actual" 2>&1
 	is "$1" "$(cat "$dir/actual")" "$(cat "$dir/expected")"
 }
 
-# expect_error NAME PATTERN SQL: fails, with a message that matches
+# expect_error NAME PATTERN SQL: test that it fails, with a message that matches
 expect_error() {
 	if sqlite3 -cmd ".load $build/lib/dcpi_sqlite" "$db" "$3" > "$dir/actual" 2>&1; then
 		not_ok "$1" "no error"

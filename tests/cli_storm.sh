@@ -1,17 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Processes that live for a millisecond, and programs that exec each other: every
-# sample is credited to its image (tests/programs/storm.c says how that is known).
+# Processes that live for a millisecond, and programs that exec each other: every sample is credited
+# to its image (tests/programs/storm.c explains how that is verified).
 #
-#	DCPI_BUILD	where the build is (default: build)
-#	STORM_SECONDS	of each storm (5)
-#	STORM_EXECS	under one process id (1000)
-#	STORM_ROUNDS	in the life of a storm's process (1000000, some 0.3 ms)
-#	STORM_TINY	tiny programs in the storm, for each 16 others, in tens (1)
-#	STORM_SOURCES	(bpf perf)
-#	STORM_WORKLOADS	(storm exec starved libraries)
-#	STORM_BENCH	if set, print figures (tests/bench.h), not results of tests
+# - DCPI_BUILD: where the build is (default: build)
+# - STORM_SECONDS: length of each storm (5)
+# - STORM_EXECS: number of execs under one process id (1000)
+# - STORM_ROUNDS: iterations in the life of a storm's process (1000000, some 0.3 ms)
+# - STORM_TINY: tiny programs in the storm, for each 16 others, in tens (1)
+# - STORM_SOURCES: sample sources (bpf perf)
+# - STORM_WORKLOADS: workloads (storm exec starved libraries)
+# - STORM_BENCH: if set, print figures (tests/bench.h), not results of tests
 set -u
 . "$(dirname "$0")/daemon_cli.sh"
 . "$top/tests/storm.sh"
@@ -22,14 +22,14 @@ ${MAKE:-make} -s -C "$top" -f tests/programs/storm.mk CC="${CC:-gcc}" STORM_DIR=
 	exit 1
 storm_layout
 
-# percent PART WHOLE
+# percent PART WHOLE: print the percentage
 percent()
 {
 	awk -v part="$1" -v whole="$2" 'BEGIN { printf "%.4g", (whole > 0 ? 100 * part / whole : 100) }'
 }
 
-# at_most LABEL PART WHOLE PERCENT [REASON]: of enough samples; otherwise the test failed, or did
-# not measure if there is a reason
+# at_most LABEL PART WHOLE PERCENT [REASON]: test a share, if there are enough samples. Otherwise
+# the test fails or, if there is a reason, is not measured
 at_most()
 {
 	if [ "$3" -ge 100 ] && awk -v p="$(percent "$2" "$3")" -v m="$4" 'BEGIN { exit !(p <= m) }'; then
@@ -41,8 +41,8 @@ at_most()
 	fi
 }
 
-# not_run DB: the reason if the machine did not let the daemon run: it drained late (the interval
-# is a second), and the kernel dropped image events
+# not_run DB: print the reason if the machine did not let the daemon run: it drained late (the
+# interval is a second), and the kernel dropped image events
 not_run()
 {
 	sql "$1" "SELECT 'no drain for ' || gap || ' ms, ' || dropped || ' image events dropped' FROM
@@ -51,7 +51,7 @@ not_run()
 		WHERE gap > 2000 AND dropped > 0"
 }
 
-# judge SUBJECT WORKLOAD DB
+# judge SUBJECT WORKLOAD DB: test the profile, or print its figures
 judge()
 {
 	local right wrong unknown all
@@ -68,14 +68,14 @@ judge()
 		return
 	fi
 	at_most "$1, $2: hardly a sample is credited to another image" "$wrong" $((right + wrong)) 0.2
-	# What a starved daemon was not told of is unknown, and may be much.
+	# Events that did not reach a starved daemon leave samples unknown, possibly many.
 	[ "$2" = starved ] ||
 		at_most "$1, $2: hardly a sample is unknown" "$unknown" "$all" 0.5 \
 			"$(not_run "$3")"
 	is "$1, $2: all is accounted for" "$(identity "$3")" ""
 }
 
-# bench_failed REASON: ends a benchmark; does nothing in a test
+# bench_failed REASON: end a benchmark; does nothing in a test
 bench_failed()
 {
 	[ -n "${STORM_BENCH:-}" ] || return 0
@@ -83,7 +83,7 @@ bench_failed()
 	exit 1
 }
 
-# storm_rate SUBJECT WORKLOAD: as storm said it
+# storm_rate SUBJECT WORKLOAD: print the rate that storm reported
 storm_rate()
 {
 	sed -n 's/^\([0-9]*\) processes in \([0-9.]*\) s$/\1 \2/p' "$work/storm.out" |
@@ -91,7 +91,7 @@ storm_rate()
 			"\"workload\": \"%s\", \"value\": %.0f, \"unit\": \"processes/s\"}\n", s, w, $1 / $2) }'
 }
 
-# profiled SOURCE WORKLOAD COMMAND...
+# profiled SOURCE WORKLOAD COMMAND...: profile the command and judge the result
 profiled()
 {
 	local source=$1 workload=$2 db="$work/$1.$2.db" daemon
@@ -119,8 +119,8 @@ profiled()
 	judge "$source" "$workload" "$db"
 }
 
-# On a virtual machine a page fault may take 20 us: what programs with a C library have
-# of them leaves no room for a thousand a second, so that the most must be tiny ones.
+# On a virtual machine a page fault may take 20 us. The page faults of programs with a C library
+# leave no time for a thousand processes a second, so most programs must be tiny ones.
 workload_storm()
 {
 	local programs=("$storm_dir"/image_? "$storm_dir"/user_1?)
@@ -137,8 +137,8 @@ workload_exec()
 		"$storm_dir/image_3" pong-thread 100 $rounds "$storm_dir/image_4"
 }
 
-# A daemon that does not run for so long that the kernel has no room for events. The first
-# programs may be done before it runs again; the last are those it was told of.
+# The daemon is stopped for so long that the kernel has no space for events. The first programs may
+# have ended before it continues; events of the last ones reach it.
 workload_starved()
 {
 	local pong
@@ -154,7 +154,7 @@ workload_starved()
 	"$storm_dir/image_5" pong 3000 $((rounds / 4)) "$storm_dir/image_6"
 }
 
-# Libraries that take each other's place: told apart where samples have times.
+# Libraries that replace each other: distinguished if samples have time stamps.
 workload_libraries()
 {
 	"$storm_dir/load" load 500 $((3 * rounds)) "$storm_dir/libstorm_11.so" \
@@ -169,7 +169,7 @@ workload_libraries()
 }
 for source in ${STORM_SOURCES:-bpf perf}; do
 	for workload in ${STORM_WORKLOADS:-storm exec starved libraries}; do
-		# Samples without times: what is loaded by turns cannot be told apart.
+		# Without time stamps, samples of libraries that alternate cannot be distinguished.
 		[ "$workload" != libraries ] || [ "$source" = perf ] || continue
 		profiled "$source" "$workload" "workload_$workload"
 	done

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Traces as users record and replay them.
+# Test traces as users record and replay them.
 #
 #	DCPI_BUILD	where the build is (default: build)
 set -u
@@ -16,7 +16,7 @@ replay_decided()
 		! kill -0 "$1" 2> /dev/null
 }
 
-# replay DB ARGUMENT...: until the trace has ended
+# replay DB ARGUMENT...: replay until the trace has ended
 replay()
 {
 	local db=$1 pid
@@ -31,8 +31,8 @@ replay()
 	wait $pid
 }
 
-# What is recorded is what is counted, to the sample. A trace knows its events by
-# number only: the replay is told the same, whatever this machine's default is.
+# Recording and counting agree to the sample. A trace knows its events by number only: the replay
+# gets the same events, independent of this machine's default.
 events=cpu-clock,page-faults
 # shellcheck disable=SC2016
 check "records a trace" "$bin/dcpirun" -q -e $events --db "$work/run.db" \
@@ -48,13 +48,13 @@ is "has as many samples as were counted" \
 is "each of its event" "$(sql "$work/replay.db" "$by_event")" "$(sql "$work/run.db" "$by_event")"
 is "accounts for every sample" "$(identity "$work/replay.db")" ""
 
-# The recorded trace of the tests.
+# The recorded trace in tests/traces.
 replay "$work/fixture.db" -e cpu-clock --trace "$top/tests/traces/shell.trace"
 is "accounts for every sample of a trace from elsewhere" "$(identity "$work/fixture.db")" ""
 is "which has samples" \
 	"$(sql "$work/fixture.db" "SELECT sum(count) > 200 FROM dcpi_samples")" 1
 
-# What is refused, and what is told.
+# Errors and messages.
 daemon=("$bin/dcpid" -q --config "$work/empty.conf" --socket "" --db "$work/x.db")
 refused "a replay without a trace" "no trace" "${daemon[@]}" --source replay
 refused "a trace for another source" "replay" "${daemon[@]}" --trace "$work/run.trace"

@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Loops as compilers make them (tests/programs/loops.c), at every level of optimization: what
-# the code says of their turns is what they have when they run, and most of those whose turns
-# are constants are known.
+# Loops as compilers make them (tests/programs/loops.c), at every level of optimization. Trip counts
+# that are derived from the code equal the executed ones, and most of the constant ones are found.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 . tests/tap.sh
@@ -14,7 +13,7 @@ scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
 make --no-print-directory -s count-plugin build/tests/cfg_trips || exit 2
 
-# one LABEL LEAST QEMU COMPILER...: at least LEAST loops are known and run
+# one LABEL LEAST QEMU COMPILER...: test that at least LEAST loops with known trip counts run
 one()
 {
 	local label=$1 least=$2 program="$scratch/program"
@@ -29,7 +28,7 @@ one()
 	fi
 }
 
-# all ARCH QEMU COMPILER...
+# all ARCH QEMU COMPILER...: test all levels of optimization
 all()
 {
 	local arch=$1 qemu=$2 level
@@ -40,7 +39,7 @@ all()
 	done
 }
 
-# Of loops whose turns are constants, unrolled ones are none.
+# Loops with constant trip counts no longer exist if they were unrolled.
 declare -A least=([-O0]=21 [-O1]=21 [-O2]=17 [-O3]=9 [-Os]=25)
 with_all_compilers all
 tap_done

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The plugin that counts edges (tests/truth/edge_counts.h), against a program
-# whose edges are known in closed form, for x86-64 and arm64.
+# Test the plugin that counts edges (tests/truth/edge_counts.h) with a program whose edges are known
+# in closed form, for x86-64 and arm64.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 . tests/tap.sh
@@ -13,7 +13,7 @@ trap 'rm -rf "$scratch"' EXIT
 n=400
 make --no-print-directory -s count-plugin || exit 2
 
-# "FROM TO COUNT" with the names of instructions, for N rounds in all
+# known: print "FROM TO COUNT" with the names of instructions, for N rounds in all
 known()
 {
 	awk -v n="$1" '{ print $1, $2, $3 * n }' << 'END'
@@ -35,12 +35,12 @@ at_return at_recursed 1
 END
 }
 
-# named FILE PROGRAM: edges with names, of those instructions that have one
+# named FILE PROGRAM: print the edges between instructions with names, by these names
 named()
 {
 	nm "$2" | awk '$3 ~ /^at_/ { print $1, $3 }' > "$scratch/symbols"
-	# Of a static program at a fixed address, offset and address differ by
-	# what the program header says.
+	# In a static program at a fixed address, the difference between offset and address is in
+	# the program header.
 	read -r offset address < <(readelf -lW "$2" | awk '$1 == "LOAD" && / R E / { print $2, $3 }')
 	while read -r at name; do
 		printf '%x %s\n' $((0x$at - address + offset)) "$name"
@@ -50,7 +50,7 @@ named()
 		"$scratch/offsets" "$1"
 }
 
-# of FROM TO: its count and weight
+# of FROM TO: print its count and weight
 of()
 {
 	awk -v from="$1" -v to="$2" '$1 == from && $2 == to { print $3, $4, $5 }' "$scratch/named"
@@ -64,7 +64,7 @@ counts_are_known()
 		END { print left }' <(known "$2") "$scratch/named")" 0
 }
 
-# one ARCH CC QEMU TARGET INSTRUCTIONS-THAT-LEAD-TO-THE-SWITCH
+# one ARCH CC QEMU TARGET INSTRUCTIONS-THAT-LEAD-TO-THE-SWITCH: test one architecture
 one()
 {
 	local arch=$1 cc=$2 program="$scratch/known.$1"
@@ -83,8 +83,8 @@ one()
 	is "$arch: the loop goes back but once" "$(of at_loop_branch at_loop)" \
 		"$((n - 1)) $(((n - 1) * 2)) conditional"
 	is "$arch: and ends once" "$(of at_loop_branch at_loop_end)" "1 2 conditional"
-	# What leads to the inner branch begins after the branch before: of a round,
-	# three or four instructions for the first time, two for the second.
+	# The instructions that lead to the inner branch begin after the previous branch: in each
+	# round, three or four instructions the first time, two the second time.
 	is "$arch: weights count what leads to a branch" "$(of at_inner_branch at_inner |
 		awk '{ print $2, $3 }')" "$((n * 3 / 2 + n * 4 / 2 + n * 2)) conditional"
 	is "$arch: switch" "$(of at_switch at_case2)" "$((n / 4)) $((n * $5 / 4)) indirect"

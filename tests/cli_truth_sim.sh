@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The simulated machines (tests/truth/sim_plugin.c), against code whose cycles are known in
-# closed form (tests/truth/sim_micro.S), and against the plugin that only counts.
+# Test the simulated machines (tests/truth/sim_plugin.c) with code whose cycles are known in closed
+# form (tests/truth/sim_micro.S), and compare them with the plugin that only counts.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 . tests/tap.sh
@@ -12,7 +12,7 @@ scratch=$(mktemp -d) || exit 2
 trap 'rm -rf "$scratch"' EXIT
 make --no-print-directory -s sim-plugin count-plugin || exit 2
 
-# of NAME COLUMN...: numbers of an instruction, by the names of columns
+# of NAME COLUMN...: print numbers of an instruction, by the names of columns
 of()
 {
 	awk -v name="$1" -v columns="${*:2}" '
@@ -30,13 +30,13 @@ of()
 		}' "$scratch/symbols" "$scratch/sim"
 }
 
-# between LOW HIGH NUMBER
+# between LOW HIGH NUMBER: return true if the number is in this range
 between()
 {
 	[ "$3" -ge "$1" ] && [ "$3" -le "$2" ]
 }
 
-# run_micro SUFFIX QEMU OPTIONS
+# run_micro SUFFIX QEMU OPTIONS: simulate the program
 run_micro()
 {
 	"$2" -plugin "$plugin,out=$scratch/sim,edges=$scratch/edges$3" "$scratch/micro.$1"
@@ -64,15 +64,15 @@ alpha()
 	is "alpha: the multiplier is busy" "$(of at_multiply_again issue imul)" "1000 7000"
 	is "alpha: two stores don't go together" "$(of at_second_store issue slot)" "0 1000"
 	is "alpha: a comparison and its branch do" "$(of at_test executed issue slot ra)" "1000 0 0 0"
-	# One of them was loaded before.
+	# One of the lines was loaded before.
 	is "alpha: each line of a walk through more than L1D misses" "$(of at_walk_far dmiss)" \
 		$((100 * 2048 - 1))
 	is "alpha: of less than L1D, once" "$(of at_walk_near dmiss)" 128
-	# Of 100 pages, 8 were known.
+	# 8 of the 100 pages were known.
 	is "alpha: 100 pages don't fit a DTB of 64" "$(of at_walk_pages dtbmiss dtb)" \
 		"$((20 * 100 - 8)) $((40 * (20 * 100 - 8)))"
 	is "alpha: code larger than L1I misses all the time" "$(of at_code imiss)" 10
-	# 20480 stores take 50 cycles each, less 512 / 2 misses that take other times.
+	# 20480 stores take 50 cycles each, except 512 / 2 misses with other times.
 	check "alpha: the write buffer decides how fast stores are" between 940000 1000000 \
 		"$(of at_store write_buffer)"
 	run_micro alpha qemu-alpha ,l1d.bytes=131072,dtb_entries=128,latency.load=5,mispredict=9
@@ -87,7 +87,7 @@ arm64()
 	is "arm64: exact" "$(head -n 1 "$scratch/sim")" "sim aarch64 cortex-a53 exact"
 	pipeline arm64 1 1 7
 	is "arm64: one store a cycle" "$(of at_second_store issue slot)" "0 1000"
-	# Lines have 64 bytes, loads are 32 apart.
+	# Lines have 64 bytes, and loads are 32 bytes apart.
 	is "arm64: each line of a walk through more than L1D misses" "$(of at_walk_far dmiss)" \
 		$((100 * 1024 - 1))
 	is "arm64: of less than L1D, once" "$(of at_walk_near dmiss)" 64
@@ -97,7 +97,7 @@ arm64()
 	check "arm64: history learns a pattern" between 0 60 "$(of at_alternate branchmp)"
 }
 
-# samplers SUFFIX QEMU: budgets are kept; samples are where cycles are
+# samplers SUFFIX QEMU: test that budgets are kept, and that samples are proportional to cycles
 samplers()
 {
 	run_micro "$1" "$2" ,budget=20000:1,budget=20000:2,sample=62000:3
@@ -109,7 +109,7 @@ samplers()
 		$1 == "s" { s += $2 + $3 + $4 } $1 == "k" { k += $2 + $3 + $4 }
 		$1 == "sampler" { total += $5 } END { print total - s, (total - k) ^ 2 < 500 ^ 2 }' \
 		"$scratch/sim")" "0 1"
-	# 1 would be a standard deviation of each instruction's share
+	# 1 would be a standard deviation of each instruction's share.
 	check "$1: as many as there are cycles" between 0 400 "$(awk '
 		$1 == "totals" { cycles = $3 }
 		$1 == "i" { mine = 0; for (i = 5; i < NF - 4; i++) mine += $i }
@@ -120,7 +120,7 @@ samplers()
 		END { print differ + 0 }' "$scratch/sim")" 1
 }
 
-# counted SUFFIX QEMU: executions and edges as count_plugin.c has them
+# counted SUFFIX QEMU: test that executions and edges equal those of count_plugin.c
 counted()
 {
 	"$2" -plugin "build/tests/count_plugin.so,out=$scratch/counts,edges=$scratch/counted" \
@@ -132,7 +132,7 @@ counted()
 	is "$1: edges too" "$(sort "$scratch/edges" | sha1sum)" "$(sort "$scratch/counted" | sha1sum)"
 }
 
-# one SUFFIX CC QEMU
+# one SUFFIX CC QEMU: test one architecture
 one()
 {
 	if ! command -v "$3" > /dev/null || ! command -v "$2" > /dev/null; then

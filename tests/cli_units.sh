@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Samples by systemd unit and container, from control groups of our own to
-# dcpiprof, and profiles by unit and process asked for while the daemon runs.
+# Samples by systemd unit and container, from control groups of this test to dcpiprof, and profiles
+# by unit and process that are requested while the daemon runs.
 #
 #	DCPI_BUILD	where the build is (default: build)
 set -u
@@ -14,8 +14,8 @@ db=$work/units.db
 daemon=("$bin/dcpid" -q --config "$work/empty.conf" --socket "$socket" --source perf -e cpu-clock
 	--merge-interval 1 --db "$db")
 
-# A directory of control groups that we may add to: the one of this process, or
-# the root of any hierarchy.
+# groups_find: print a directory of control groups in which this test may create groups: the group
+# of this process, or the root of any hierarchy.
 groups_find()
 {
 	local path
@@ -42,7 +42,7 @@ spin()
 	wait "$pid" 2> /dev/null
 }
 
-# samples_of WHAT NAME: in a listing by unit or container
+# samples_of WHAT NAME: print the samples from a listing by unit or container
 samples_of()
 {
 	"$bin/dcpiprof" --db "$db" --by "$1" --csv | tr -d '\r' |
@@ -59,7 +59,7 @@ starts "the daemon starts"
 spin web.service
 spin "docker-$id.scope" &
 spinner=$!
-# Short processes of one that is hardly ever sampled itself.
+# Short processes of a unit; each process is rarely sampled itself.
 mkdir -p "$groups/storm.service"
 sh -c 'echo $$ > "$1/cgroup.procs"; for i in $(seq 150); do
 	sh -c "i=0; while [ \$i -lt 5000 ]; do i=\$((i + 1)); done"; done' sh "$groups/storm.service"
@@ -107,7 +107,8 @@ is "--unit has what was kept for it, and for its processes" \
 		l.number = CASE WHEN p.pid < -1 THEN -1 - p.pid ELSE (SELECT label FROM process
 			WHERE epoch = p.epoch AND pid = p.pid) END WHERE unit = 'later.service'")"
 like "processes have units" "$("$bin/dcpiprof" --db "$db" --by process --csv)" ',sh,later.service,'
-# It ends before it can be asked, but was begun by dcpirun, which can.
+# The process ends before its control group can be read, but its parent dcpirun is in the same
+# group.
 sh -c 'echo $$ > "$1/web.service/cgroup.procs" && shift && exec "$@"' sh "$groups" \
 	"$bin/dcpirun" -q -e cpu-clock:u --db "$work/run.db" \
 	sh -c 'i=0; while [ $i -lt 100000 ]; do i=$((i + 1)); done'

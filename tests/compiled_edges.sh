@@ -1,17 +1,17 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Programs of many compilers, and the edges that they execute; sourced behind tap.sh by tests
-# that set $scratch.
+# Programs of several compilers, and the edges that they execute; sourced after tap.sh by tests that
+# set $scratch.
 # shellcheck disable=SC2154
 
-# value NAME: of a JSON object of numbers
+# value NAME: print a value of a JSON object of numbers
 value()
 {
 	sed -n "s/.*\"$1\": \([0-9]*\).*/\1/p" "$scratch/result"
 }
 
-# compile_and_count LABEL SOURCE QEMU COMPILER...: makes $scratch/program and $scratch/edges
+# compile_and_count LABEL SOURCE QEMU COMPILER...: make $scratch/program and $scratch/edges
 compile_and_count()
 {
 	local label=$1 source=$2 qemu=$3 program="$scratch/program"
@@ -26,7 +26,7 @@ compile_and_count()
 	tests/truth/image_edges.sh "$program" "$scratch/run" > "$scratch/edges"
 }
 
-# with_all_compilers COMMAND: COMMAND ARCH QEMU COMPILER... of each that is there
+# with_all_compilers COMMAND: run COMMAND ARCH QEMU COMPILER... for each installed compiler
 with_all_compilers()
 {
 	local command=$1 arm64='qemu-aarch64 -L /usr/aarch64-linux-gnu'

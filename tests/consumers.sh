@@ -1,9 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Exports, read by the programs that they are for: pprof, BOLT, AutoFDO's converter,
-# llvm-profgen and clang. What they make faster is said, not tested: times are no tests,
-# numbers of instructions are printed.
+# Test exports with the programs that read them: pprof, BOLT, AutoFDO's converter, llvm-profgen and
+# clang. Speedups are reported, not tested: the script prints numbers of instructions.
 #
 #   LLVM_BOLT   folder of perf2bolt and llvm-bolt (default: the newest of /usr/lib/llvm-*)
 set -u
@@ -12,7 +11,7 @@ source=tests/programs/interpreter.c
 bolt=${LLVM_BOLT:-$(dirname "$(find /usr/lib/llvm-*/bin/perf2bolt 2> /dev/null | sort -V | tail -n 1)")}
 rounds=200000
 
-# profiled NAME: $scratch/NAME runs, into $scratch/NAME.db
+# profiled NAME: run $scratch/NAME, and profile it in $scratch/NAME.db
 profiled()
 {
 	"$bin/dcpirun" -q --branch-every 1 -e cpu-clock --user --db "$scratch/$1.db" \
@@ -24,14 +23,14 @@ exported()
 	"$bin/dcpiexport" --db "$scratch/$1.db" -i "$1" -f "$2" -o "$scratch/$1.$2"
 }
 
-# instructions PROGRAM: user mode, of a short run
+# instructions PROGRAM: print the user-mode instructions of a short run
 instructions()
 {
 	valgrind --tool=callgrind --callgrind-out-file=/dev/null "$1" 2000 2>&1 > /dev/null |
 		sed -n 's/.*I *refs: *//p' | tr -d ,
 }
 
-# told LABEL BEFORE AFTER: instructions of two programs that print the same
+# told() LABEL BEFORE AFTER: print the instructions of two programs with the same output
 told()
 {
 	local before after
@@ -42,7 +41,7 @@ told()
 	printf '# %s: %s instructions before, %s after\n' "$1" "$before" "$after"
 }
 
-# pprof itself, of Debian's sources.
+# pprof itself, from Debian's sources.
 pprof=build/cache/pprof
 [ -x "$pprof" ] || GO111MODULE=off GOPATH=/usr/share/gocode GOCACHE=$scratch/go \
 	go build -o "$pprof" github.com/google/pprof
@@ -56,7 +55,7 @@ is "pprof: procedures have the samples that dcpiprof lists" \
 	"$("$bin/dcpiprof" --db "$scratch/golden.db" --epoch 1 -e cycles --csv |
 		awk -F, 'NR > 1 && $1 > 0 { print $4, $1 }' | tr '<>' '[]' | sort)"
 
-# BOLT reorders blocks by edges that were estimated.
+# BOLT reorders blocks by estimated edges.
 check "BOLT: a program is built" gcc -O2 -g -Wl,-q -fno-reorder-blocks-and-partition \
 	-o "$scratch/bolted" "$source"
 check "BOLT: it is profiled" profiled bolted
@@ -72,7 +71,7 @@ check "BOLT: the program is rewritten" "$bolt/llvm-bolt" "$scratch/bolted" \
 	-reorder-functions=hfsort -split-functions -split-all-cold
 told BOLT "$scratch/bolted" "$scratch/bolted.new"
 
-# AutoFDO: its text is read, and the counts arrive at the right procedures.
+# AutoFDO reads the text, and the counts are at the right procedures.
 check "AutoFDO: a program is built" gcc -O2 -g -gdwarf-4 -o "$scratch/fdo" "$source"
 check "AutoFDO: it is profiled" profiled fdo
 check "AutoFDO: the profile is written" exported fdo autofdo

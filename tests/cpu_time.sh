@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# What commands cost, for scripts that have $work.
+# The cost of commands, for scripts that have $work.
 
-# cpu_time user|all COMMAND...: its user time, or with the system's, in ms. A process
-# that asked for its parent's would get its own. (times would tell hundredths of a second.)
+# cpu_time() user|all COMMAND...: print its user time, or user and system time, in ms. A child
+# process that read the times of its parent would get its own. ("times" has only hundredths of a
+# second.)
 cpu_time()
 {
 	local which=$1 TIMEFORMAT='%3U %3S'
@@ -16,8 +17,8 @@ cpu_time()
 		{ printf "%.0f\n", 1000 * ($1 + (all ? $2 : 0)) }' "$work/times"
 }
 
-# executed PROGRAM [ARGUMENT]...: instructions of the whole process, by an emulator that
-# counts (make count-plugin); what it ran is then in $work/truth.
+# executed PROGRAM [ARGUMENT]...: print the instructions of the whole process, counted by an
+# emulator (make count-plugin); the counts are then in $work/truth.
 executed()
 {
 	qemu-x86_64 -cpu max -plugin "$PWD/build/tests/count_plugin.so,out=$work/truth" "$@" \

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2034,SC2154 # variables that others read, or set
 #
-# What tests of dcpid and dcpirun share. Sets $top, $bin, $work (removed at
-# the end) and $events, the names that this machine can sample.
+# Common code of the tests of dcpid and dcpirun. Sets $top, $bin, $work (removed at the end) and
+# $events, the names of the events that this machine can sample.
 
 top=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=${DCPI_BUILD:-build}
@@ -34,14 +34,14 @@ if "$bin/dcpirun" -q -e cycles --db "$work/probe.db" true 2> /dev/null; then
 	events="$events cycles"
 fi
 
-# sql DB QUERY: with the samples as a table
+# sql DB QUERY: query the database, with the samples as a table
 sql()
 {
 	sqlite3 -readonly -cmd ".load $build/lib/dcpi_sqlite" "$1" "$2"
 }
 
-# Every epoch: interrupts = samples in the blobs + losses; and the samples of
-# the unknown image = its reasons.
+# identity DB: print the epochs that violate interrupts = samples in the blobs + losses, or samples
+# of the unknown image = its reasons.
 identity()
 {
 	sql "$1" "SELECT 'epoch ' || e.id || ': interrupts ' || e.interrupts || ', samples ' ||
@@ -65,7 +65,7 @@ loss()
 		WHERE counter_group = 'loss' AND name = '$2'"
 }
 
-# refused NAME RE CMD...: one line on stderr that matches, nothing on stdout, exit status 2
+# refused NAME RE CMD...: test for one line on stderr that matches, no output, and exit status 2
 refused()
 {
 	local name=$1 re=$2 status=0 output errors
@@ -83,25 +83,25 @@ want: one line /$re/"
 	fi
 }
 
-# Of whoever sets $daemon, an array with its command line, and $socket:
+# The following functions need $daemon, an array with the daemon's command line, and $socket:
 
-# daemon_start ARGUMENT...: until it samples; sets $daemon_pid
+# daemon_start ARGUMENT...: start the daemon and wait until it samples; sets $daemon_pid
 daemon_start()
 {
 	daemon_launch "$@" && daemon_await_sampling
 }
 
-# daemon_launch ARGUMENT...: until it answers; sets $daemon_pid
+# daemon_launch ARGUMENT...: start the daemon and wait until it answers; sets $daemon_pid
 daemon_launch()
 {
-	# (The shell has what it runs beside it ignore interrupts.)
+	# (The shell makes background commands ignore interrupts.)
 	env --default-signal=INT "${daemon[@]}" "$@" > /dev/null 2> "$work/log" &
 	daemon_pid=$!
 	pids+=("$daemon_pid")
 	eventually daemon_decided && daemon_answers
 }
 
-# The daemon is ready before it samples: it looks at all processes first, for 3 s at most.
+# The daemon answers before it samples: it scans all processes first, for 3 s at most.
 daemon_await_sampling()
 {
 	eventually status_is sampling 1
@@ -112,13 +112,13 @@ daemon_answers()
 	"$bin/dcpictl" --socket "$socket" status > /dev/null 2>&1
 }
 
-# The daemon answers, or has ended.
+# daemon_decided: the daemon answers, or has ended.
 daemon_decided()
 {
 	daemon_answers || ! kill -0 "$daemon_pid" 2> /dev/null
 }
 
-# starts NAME ARGUMENT...
+# starts NAME ARGUMENT...: test that the daemon starts
 starts()
 {
 	local name=$1
@@ -131,20 +131,20 @@ starts()
 	fi
 }
 
-# not_started NAME: what depends on a daemon that did not start
+# not_started NAME: report a test that depends on a daemon that did not start
 not_started()
 {
 	local why
 
 	why=$(tail -n 1 "$work/log")
-	# Some virtual machines refuse all BPF programs, the superuser's too.
+	# Some virtual machines refuse all BPF programs, even the superuser's.
 	case $why in
 	*"does not take the BPF program: Operation not permitted"*) not_measured "$1" "$why" ;;
 	*) skip "$1" "$why" ;;
 	esac
 }
 
-# daemon_stop [SIGNAL]: sets $daemon_status
+# daemon_stop [SIGNAL]: stop the daemon; sets $daemon_status
 daemon_stop()
 {
 	kill "-${1:-TERM}" "$daemon_pid"
@@ -157,25 +157,25 @@ ctl()
 	"$bin/dcpictl" --socket "$socket" "$@"
 }
 
-# The status as "KEY VALUE" lines.
+# ctl_status: print the status as "KEY VALUE" lines.
 ctl_status()
 {
 	ctl --json status | jq -r 'to_entries[] | "\(.key) \(.value)"'
 }
 
-# status_is KEY VALUE
+# status_is KEY VALUE: return true if the status has this value
 status_is()
 {
 	[ "$(ctl_status 2> /dev/null | awk -v key="$1" '$1 == key { print $2 }')" = "$2" ]
 }
 
-# logged TEXT: the daemon's messages have this text
+# logged TEXT: return true if the daemon's messages have this text
 logged()
 {
 	grep -qF "$1" "$work/log"
 }
 
-# share DB EPOCH PROCEDURE: percent of the samples of the program split
+# share DB EPOCH PROCEDURE: print the percentage of the samples of the program split
 share()
 {
 	local start size
@@ -186,13 +186,13 @@ share()
 		FROM dcpi_samples WHERE epoch = $2 AND path = '$work/split'"
 }
 
-# split_build: the program with a known division of time; addresses less
-# $split_bias are offsets in its file
+# split_build: make the program with a known distribution of time; addresses less $split_bias are
+# offsets in its file
 split_build()
 {
 	local offset address
 
-	# An image of its own, even beside another run of these tests.
+	# A unique image, even if other runs of these tests go on at the same time.
 	${CC:-gcc} -O2 -g -Wl,--build-id="0x$(od -An -N16 -tx1 /dev/urandom | tr -d ' \n')" \
 		-o "$work/split" "$top/tests/programs/split.c" || exit 1
 	read -r offset address < <(readelf -lW "$work/split" |
@@ -200,14 +200,14 @@ split_build()
 	split_bias=$((address - offset))
 }
 
-# split_samples DB EPOCH: of the program split
+# split_samples DB EPOCH: print the samples of the program split
 split_samples()
 {
 	sql "$1" "SELECT ifnull(sum(count), 0) FROM dcpi_samples
 		WHERE epoch = $2 AND path = '$work/split'"
 }
 
-# split_until DB EPOCH SAMPLES: runs split until the daemon has stored so many of it
+# split_until DB EPOCH SAMPLES: run split until the daemon has stored this number of its samples
 split_until()
 {
 	eventually split_has "$@"
@@ -220,9 +220,8 @@ split_has()
 	[ "$(split_samples "$1" "$2")" -ge "$3" ]
 }
 
-# shares_are_right LABEL DB EPOCH: within two points of 70, 20 and 10, and what
-# chance may do (three standard deviations) with as many samples as there are:
-# on some machines the kernel allows few.
+# shares_are_right LABEL DB EPOCH: test that the shares are within two points of 70, 20 and 10, plus
+# three standard deviations for the number of samples: some kernels permit only few.
 shares_are_right()
 {
 	local name want got samples

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Checks lines of JSON from dcpicalc against docs/dcpicalc-json.md.
+"""Check lines of JSON from dcpicalc against docs/dcpicalc-json.md.
 
-    dcpicalc_schema.py [FILE]      prints what is wrong; exit status 1 if anything is
+    dcpicalc_schema.py [FILE]      prints the faults; exit status 1 if there are any
 """
 import bisect
 import json
@@ -18,7 +18,7 @@ NUMBER = (int, float)
 
 
 class Wrong(Exception):
-    """A rule that does not hold."""
+    """A rule is violated."""
 
 
 def must(holds, *what):
@@ -41,7 +41,7 @@ def keys(thing, wanted, where):
 
 
 def optional(thing, key, where):
-    """A number that is not negative, or null."""
+    """Check for a number that is not negative, or null."""
     value = thing[key]
     must(value is None or (isinstance(value, NUMBER) and value >= 0), where, key, value)
     return value
@@ -125,7 +125,7 @@ def check_whole(procedure, where):
                   bisect.bisect_left(addresses, block["start"]))
         must(inside > 0, where, "a block without instructions")
         covered += inside
-    # More, where code is reached in two alignments.
+    # The sum is larger where code is reached in two alignments.
     must(covered >= len(addresses), where, "blocks hold", covered, "of", len(addresses))
     known = set(addresses)
     for insn in procedure["instructions"]:
@@ -136,7 +136,7 @@ def check_whole(procedure, where):
 def check_summary(thing, where):
     summary = thing["summary"]
     intervals = "actual_cpi_low actual_cpi_high sampling_noise "
-    # The paper had none.
+    # The paper's summary has no such line.
     if "sampling_noise" not in summary:
         intervals = ""
     keys(summary, intervals + "best_cpi actual_cpi dynamic static dynamic_total unexplained_gain "

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Programs rewritten by dcpix count what an emulator does: each instruction, each edge. And
-# they count nearly all of what an image executes; what they do not is for the most part what
-# compilers put beside a program's own code to begin and end it.
+# Programs rewritten by dcpix count the same as an emulator: each instruction, each edge. They count
+# nearly all executed instructions of an image. The rest is mostly code that compilers add to a
+# program for its start and end.
 #
-# Programs that look at their own mappings (those with libsigsegv: grep, diff) do not do the
-# same when rewritten, and can't be compared.
+# Programs that read their own mappings (those with libsigsegv: grep, diff) behave differently when
+# rewritten, and cannot be compared.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 . tests/tap.sh
@@ -23,7 +23,7 @@ seq 3000 > "$scratch/numbers"
 tr ' ' '\n' < "$scratch/text" | awk 'NF { printf "%s{\"a\":\"%s\",\"n\":%d}", n++ ? "," : "[", "x", NR }
 	END { print "]" }' > "$scratch/json"
 
-# real LEAST NAME ARGUMENT...: a program that is installed
+# real LEAST NAME ARGUMENT...: test an installed program
 real()
 {
 	local least=$1 name=$2 path

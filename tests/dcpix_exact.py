@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Compares what dcpix counted with what an emulator did, instruction by instruction.
+"""Compare the counts of dcpix with an emulator's, instruction by instruction.
 
-dcpix_exact.py IMAGE COUNTS EDGES BLOCKS WAYS: COUNTS and EDGES are of tests/truth/count_plugin.c,
-of an image; the others are dcpix's, --by block and --by edge, --csv.
+dcpix_exact.py IMAGE COUNTS EDGES BLOCKS WAYS: COUNTS and EDGES are output of
+tests/truth/count_plugin.c for an image; the others are dcpix's, --by block and --by edge, --csv.
 dcpix_exact.py IMAGE COUNTS BLOCKS: only the share, also if BLOCKS are of another run.
 
-Prints: blocks, instructions in them whose counts differ, edges, edges whose counts differ,
-and the share of the executed instructions of the image that dcpix counted, in percent.
+Prints: blocks, instructions in them whose counts differ, edges, edges whose counts differ, and the
+share of the executed instructions of the image that dcpix counted, in percent.
 
-Instructions that are repeated by a prefix count each time in the emulator: they are passed
-over. Edges are compared in both directions where an instruction of a block that was counted
-branches or jumps directly; of indirect jumps, those that dcpix has. Edges from a block to
-the next one, with no branch between, are none of the emulator's; calls' are not compared.
+Instructions that are repeated by a prefix count each time in the emulator: they are ignored. Edges
+are compared in both directions where an instruction of a counted block branches or jumps directly;
+for indirect jumps, only the edges that dcpix has. The emulator has no edge from a block to the next
+one without a branch between them; the edges of calls are not compared.
 """
 import csv
 import sys
@@ -45,7 +45,7 @@ def read_counts(path, image):
 
 
 def insns_of(row, sizes):
-    """Of a block that was executed; others may begin inside its instructions."""
+    """Return the instructions of an executed block; others may begin inside its instructions."""
     at, insns = int(row["address"], 16), []
     end = at + int(row["bytes"])
     while at < end:

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2154
 #
-# exact(): counts of a rewritten program against an emulator's. Sourced, after tests/tap.sh,
-# with $dcpix, and $scratch, where things are made. Both runs are in the emulator, so that
-# programs find the same processor.
+# Compare counts of a rewritten program with an emulator's. Source this file after tests/tap.sh,
+# with $dcpix and the work folder $scratch set. Both runs are in the emulator, so that programs find
+# the same processor.
 exact_plugin=$PWD/build/tests/count_plugin.so
 
-# exact_run NAME LEAST IMAGE OLD NEW NAMES ARGUMENT...: OLD is the program, NEW is run in its
-# stead, and $work/new is IMAGE rewritten, which counts in files named so
+# exact_run NAME LEAST IMAGE OLD NEW NAMES ARGUMENT...: compare the runs of the program OLD, and of
+# NEW in its place. $work/new is the rewritten IMAGE, which writes its counts to files named NAMES.
 exact_run()
 {
 	local name=$1 least=$2 image=$3 old=$4 new=$5 names=$6 blocks wrong edges wrong_edges covered
@@ -32,8 +32,8 @@ exact_run()
 		awk "BEGIN { exit !($covered >= $least && $blocks > 5 && $edges > 5) }"
 }
 
-# exact NAME LEAST PROGRAM ARGUMENT...: and at least so many percent of what the image
-# executes are counted
+# exact NAME LEAST PROGRAM ARGUMENT...: compare a program; at least LEAST percent of the image's
+# executed instructions must be counted
 exact()
 {
 	local name=$1 least=$2 old work=$scratch/exact
@@ -49,7 +49,7 @@ exact()
 	exact_run "$name" "$least" "$old" "$old" "$work/new" counts "$@"
 }
 
-# exact_library NAME LEAST LIBRARY PROGRAM ARGUMENT...: the same of a library of a program
+# exact_library NAME LEAST LIBRARY PROGRAM ARGUMENT...: the same for a library of a program
 exact_library()
 {
 	local name=$1 least=$2 library=$3 old path work=$scratch/exact

@@ -1,11 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Real programs, rewritten by dcpix, do real work: what they print and how they end is
-# what it was. Told of each: how much of its code was rewritten, why not the rest, and what
-# share of the instructions that it executes in an emulator is in blocks that were counted
-# (elsewhere, so blocks that only the emulator came to are missing).
-# NAMES: these only.
+# Real programs, rewritten by dcpix, do real work: their output and exit status are unchanged. For
+# each program the script prints how much of its code was rewritten, the reasons for the rest, and
+# the share of executed instructions in counted blocks. The share is measured in an emulator in a
+# separate run, so blocks that only the emulator reached are missing.
+#
+# NAMES: names of programs; test these only.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 . tests/tap.sh
@@ -28,8 +29,8 @@ wanted()
 	esac
 }
 
-# executed OLD NEW ARGUMENT...: what share of the program's instructions was counted; both in the
-# emulator, since what a static program's libc chooses for its strings depends on the processor
+# executed OLD NEW ARGUMENT...: print the share of the program's instructions that was counted. Both
+# runs are in the emulator, since a static program's libc selects string functions by processor
 executed()
 {
 	local old=$1 new=$2
@@ -44,7 +45,8 @@ executed()
 	echo "$(tests/dcpix_exact.py "$old" "$work/truth" "$work/blocks")% of what it executed is counted"
 }
 
-# program NAME FILE HOW ARGUMENT...; HOW: "emulated" too, or why that would tell nothing
+# program NAME FILE HOW ARGUMENT...: test a program. HOW: "emulated" to run it in the emulator, too,
+# or the reason why that is useless
 program()
 {
 	local name=$1 old=$2 emulated=$3 new=$work/bin/$1 report want got
@@ -69,7 +71,7 @@ program()
 	fi
 }
 
-# What of the output is compared.
+# Select the part of the output that is compared.
 filter()
 {
 	cat
@@ -123,7 +125,7 @@ program grep grep emulated -noE '(in|on|at)[a-z]+ing|[A-Z]{3,}'
 program sort sort emulated --parallel=1 -k2,2 -k1r
 program uniq uniq emulated -c -w 3
 program dgst openssl emulated dgst -sha512 "$work/bytes"
-# Of times, only that they are printed.
+# Only compare that times are printed, not the times.
 # shellcheck disable=SC2317 # called by program
 filter()
 {

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Random C programs (csmith), compiled in turn with the flags below, rewritten, and run:
-# they must print what they did, and count their main; and print that in two of the other modes,
-# by turns. COUNT (1000) of them, from SEED (1) on, JOBS (2) at a time. Programs that take more than a second of CPU time are passed
-# over, and told.
+# Random C programs (csmith), compiled alternately with the flags below, rewritten, and run. Their
+# output must be unchanged, and their main must be counted. Each is also run in two of the other
+# modes, in rotation. COUNT (1000) programs are tested, from SEED (1) on, JOBS (2) at a time.
+# Programs that take more than a second of CPU time are skipped, and reported.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 . tests/tap.sh
@@ -20,8 +20,8 @@ compilers=("${CC:-gcc}" clang)
 modes=("context --metric none" "paths --metric cycles --checks 5 --burst 3" "calls" "bursts --checks 5 --burst 3" "paths --room 1"
 	"variation --checks 7" "context")
 
-# output SECONDS PROGRAM: what it prints and ends with; 137 or 152 (SIGKILL, SIGXCPU) where
-# it takes more CPU time. Two processes that compare each other's times would be at the mercy of the host's load.
+# output SECONDS PROGRAM: print its output and exit status; 137 or 152 (SIGKILL, SIGXCPU) if it
+# takes more CPU time. Comparing the times of two processes would depend on the host's load.
 output()
 {
 	(
@@ -31,12 +31,12 @@ output()
 	echo "$?"
 }
 
-# try NUMBER FOLDER: prints "same", "long", or why not
+# try NUMBER FOLDER: print "same", "long", or the fault
 try()
 {
 	local cc=${compilers[$1 % 2]} option=${flags[$1 / 2 % ${#flags[@]}]} want got why mode
 
-	# It writes platform.info where it is.
+	# csmith writes platform.info to the current folder.
 	(cd "$2" && csmith --max-funcs 5 --seed $((seed + $1)) -o "$2/random.c") ||
 		{ echo "csmith fails" && return; }
 	# shellcheck disable=SC2086 # words
@@ -60,7 +60,7 @@ try()
 		[ "$got" = "$want" ] ||
 			{ echo "$cc $option, $mode: got ${got//$'\n'/ }, want ${want//$'\n'/ }" && return; }
 	done
-	# Of endless loops without effect clang makes no code at all: main is what comes next.
+	# clang generates no code for endless loops without effects: main is then the next function.
 	nm -S --defined-only "$2/random" | grep -q '^[0-9a-f]* 0*[1-9a-f][0-9a-f]* T main$' ||
 		{ echo same && return; }
 	"$dcpix" --csv counts "$2/new" "$2"/counts.* 2> /dev/null | grep -q '"main"' ||

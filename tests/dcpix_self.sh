@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# This project's own tests, rewritten by dcpix: unit tests (paths as arguments) pass as they
-# did, and so do tests of programs with all programs rewritten. CLI: which of these.
+# This project's own tests, rewritten by dcpix: unit tests (paths as arguments) pass as before, and
+# so do tests of programs with all programs rewritten. CLI: names of these tests.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 . tests/tap.sh
@@ -13,8 +13,8 @@ work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
 export DCPIX_OUT=$work/counts
 
-# These test their own code as it was made: what analysis finds in it, and assembly that
-# jumps with data below another stack, which no compiler does.
+# These tests examine their own code as it was compiled: the results of analysing it, and assembly
+# that jumps with data below another stack, which no compiler generates.
 own_code=' unit_image_analysis unit_point '
 
 for test; do
@@ -33,7 +33,7 @@ for test; do
 	rm -f "$work"/counts.* "${work:?}/$name"
 done
 
-# In a copy of the tree, for tests know where programs are.
+# In a copy of the tree, since tests expect programs at fixed paths.
 mkdir "$work/tree"
 git ls-files -z | xargs -0 cp --parents -Pt "$work/tree"
 cp -a build "$work/tree"

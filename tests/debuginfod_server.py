@@ -52,7 +52,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         elif mode == "garbage":
             self.send_body(b"x" * 5000, 5000)
         elif mode == "other":
-            # Small: after 64 KiB a client takes the server for good, and asks for several files at once.
+            # Small: after 64 KiB a client decides for the server, and asks for several files at
+            # once.
             body = open("/bin/true", "rb").read()
             self.send_body(body, len(body))
         elif mode == "error":

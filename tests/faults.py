@@ -52,7 +52,7 @@ IDENTITY = """SELECT 'epoch ' || e.id || ': ' || e.interrupts FROM epoch e WHERE
 
 
 def limit_s():
-    """Seconds that a run may take, on a machine that is as busy as now."""
+    """Return the time limit of a run in seconds, on a machine that is as busy as now."""
     with open("/proc/loadavg", encoding="ascii") as file:
         load = float(file.read().split()[0])
     return LIMIT_S * max(1.0, load / os.cpu_count())
@@ -110,7 +110,7 @@ SCENARIOS = [
 
 
 class Case:
-    """A site, an error, and whether later calls of its kind fail as well."""
+    """A site, an error, and a flag: later calls of its kind fail as well."""
 
     def __init__(self, scenario, line, error, always):
         self.scenario = scenario
@@ -162,7 +162,7 @@ class Rig:
         return True
 
     def record(self, mode):
-        """A recording of a rewritten program, for the reports that show one."""
+        """Record a rewritten program, for the reports that show a recording."""
         fixtures = self.fixtures
         quiet = {"capture_output": True, "check": False, "timeout": 120}
         rewritten = f"{fixtures}/split.{mode}"
@@ -217,7 +217,7 @@ class Rig:
             return sorted(set(file.read().splitlines()))
 
     def damage(self, path):
-        """Return what is wrong with a database."""
+        """Return the faults of a database."""
         if not os.path.exists(path) or os.path.getsize(path) == 0:
             return ""
 
@@ -233,7 +233,7 @@ class Rig:
         return "" if sound == "ok" and not (sound := sql(IDENTITY)) else sound
 
     def check(self, case, number):
-        """Return (whether the fault happened, what is wrong)."""
+        """Run a case. Return (true if the fault happened, description of a wrong result)."""
         folder = os.path.join(self.work, f"case.{number}")
         hit = os.path.join(self.work, f"hit.{number}")
         status, _, errors = self.run(case.scenario, folder,
@@ -262,7 +262,7 @@ def mutate(data, generator):
     data = bytearray(data)
     for _ in range(generator.choice((1, 1, 2, 4, 16))):
         at = generator.randrange(len(data))
-        # Headers decide how the rest is read.
+        # Headers determine how the rest is read.
         if generator.random() < 0.3:
             at = generator.randrange(min(len(data), 1024))
         kind = generator.randrange(6)
@@ -286,7 +286,7 @@ def mutate(data, generator):
 
 
 def damage(rig, name, seconds):
-    """Return the number of runs and what is wrong with them."""
+    """Return the number of runs and their wrong results."""
     path = os.path.join(rig.fixtures, name)
     with open(path, "rb") as file:
         sound = file.read()
@@ -325,7 +325,7 @@ def report_damage(rig, name, seconds):
 
 
 def choose(cases, count):
-    """The same cases in each run of the same build: those with the smallest digests."""
+    """Select the same cases in each run of the same build: those with the smallest digests."""
     if not count or len(cases) <= count:
         return cases
     return sorted(cases, key=lambda c: hashlib.sha256(str(c).encode()).digest())[:count]

@@ -2,10 +2,10 @@
 # shellcheck shell=bash disable=SC2034,SC2154 # variables that others read, or set
 #
 # Common parts of the tests of attacks by other users of the machine. An attack runs as uid 65534
-# together with a victim, uid 65533, which starts programs of its own. Then the bounds of the daemon
+# together with a victim, uid 65533, which starts its own programs. Then the limits of the daemon
 # are checked. Needs root.
 #
-#	HOSTILE_SECONDS	how long each attack lasts at least (default: 5)
+#	HOSTILE_SECONDS	minimum length of each attack (default: 5)
 
 . "$(dirname "${BASH_SOURCE[0]}")/daemon_cli.sh"
 socket=$work/dcpid.sock
@@ -33,7 +33,7 @@ hostile_needs()
 	fi
 }
 
-# hostile_build: the attack, and programs of the victim that the daemon has never met
+# hostile_build: make the attack, and programs of the victim that the daemon has never seen
 hostile_build()
 {
 	local i
@@ -52,20 +52,20 @@ hostile_build()
 	: > "$work/empty.conf"
 }
 
-# milliseconds: of a clock that cannot be set
+# milliseconds: print the time of a clock that cannot be set
 milliseconds()
 {
 	awk '{ printf "%d\n", $1 * 1000 }' /proc/uptime
 }
 
-# daemon_cpu_ms: the CPU time that the daemon has used
+# daemon_cpu_ms: print the CPU time that the daemon has used
 daemon_cpu_ms()
 {
 	sed 's/.*) //' "/proc/$daemon_pid/stat" |
 		awk -v hz="$(getconf CLK_TCK)" '{ print int(($12 + $13) * 1000 / hz) }'
 }
 
-# hostile_start FEED: a daemon whose unknown samples have their process
+# hostile_start FEED: start a daemon that records the process of unknown samples
 hostile_start()
 {
 	local begin
@@ -96,8 +96,8 @@ attack_end()
 	wait "$attacker"
 }
 
-# victim_runs ROUNDS: so many times each of the victim's programs, one after the other; their
-# processes are listed in $work/victims
+# victim_runs ROUNDS: run each of the victim's programs ROUNDS times, one after the other, and list
+# their processes in $work/victims
 victim_runs()
 {
 	local round i
@@ -111,8 +111,8 @@ victim_runs()
 	done
 }
 
-# victim_samples: "CREDITED UNCREDITED": of the victim's programs, and of its processes without
-# an image
+# victim_samples: print "CREDITED UNCREDITED": samples of the victim's programs, and samples of its
+# processes without an image
 victim_samples()
 {
 	sql "$work/hostile.db" "CREATE TEMP TABLE victim (pid INTEGER);
@@ -123,13 +123,14 @@ victim_samples()
 			WHERE path = 'unknown' AND pid IN victim)" | tr '|' ' '
 }
 
-# bound NAME GOT LIMIT
+# bound NAME GOT LIMIT: test that GOT is at most LIMIT
 bound()
 {
 	check "$1 ($2, at most $3)" [ "$2" -le "$3" ]
 }
 
-# cpu_is_busy: more runnable threads than the attack and the victim have
+# cpu_is_busy: return true if there are more runnable threads than those of the attack and the
+# victim
 cpu_is_busy()
 {
 	local load _
@@ -146,7 +147,7 @@ victim_until()
 	done
 }
 
-# hostile_baseline FEED: sets $baseline, the CPU time without attack, of 1,000 of a CPU
+# hostile_baseline FEED: set $baseline, the CPU time without attack, of 1,000 of a CPU
 hostile_baseline()
 {
 	local begin cpu
@@ -163,7 +164,7 @@ hostile_baseline()
 	echo "# CPU time of the daemon without attack, permille: $baseline"
 }
 
-# cpu_limit ATTACK
+# cpu_limit ATTACK: print the limit of CPU time
 cpu_limit()
 {
 	case $1 in
@@ -172,7 +173,7 @@ cpu_limit()
 	esac
 }
 
-# hostile_case NAME FEED ATTACK ARGUMENT...
+# hostile_case NAME FEED ATTACK ARGUMENT...: run an attack and check the limits
 hostile_case()
 {
 	local name="$1, image events by $2" feed=$2 begin cpu elapsed gap rss credited uncredited

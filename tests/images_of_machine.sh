@@ -3,7 +3,7 @@
 #
 # Lines of tests/make_profile_db.c for ELF files of this machine, for benchmarks.
 
-# machine_images COUNT: path and build-id of COUNT ELF files, or of all there are
+# machine_images COUNT: print path and build-id of COUNT ELF files, or of all if there are fewer
 machine_images()
 {
 	find -L /usr/bin /usr/sbin /usr/lib /usr/libexec -type f \( -name '*.so*' -o -perm -u+x \) \
@@ -13,7 +13,7 @@ machine_images()
 		shuf -n "$1" --random-source=<(yes)
 }
 
-# machine_text PATH: file offset and length of its code, in decimal
+# machine_text PATH: print file offset and length of its code, in decimal
 machine_text()
 {
 	readelf -SW "$1" 2> /dev/null | sed -n 's/^ *\[[ 0-9]*\] \.text  *PROGBITS //p' |

@@ -1,11 +1,11 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Control-flow graphs of real programs against the edges that they execute, for
-# "make jump-tables": programs run on short input under QEMU, which counts every edge;
-# each must be in the graph, or come out of a jump that is marked as unresolved. And loops
-# whose turns the code says must have had these.
-# Counts of all images go to build/jump_tables.json and build/trip_counts.json.
+# Compare control-flow graphs of real programs with the edges that they execute, for "make
+# jump-tables". Programs run on short input under QEMU, which counts every edge. Each edge must be
+# in the graph, or come from a jump that is marked as unresolved. Trip counts that are derived from
+# the code must equal the executed ones. Counts of all images go to build/jump_tables.json and
+# build/trip_counts.json.
 #
 #	tests/jump_tables.sh [PROGRAM...]	only these
 set -u
@@ -79,7 +79,7 @@ for (i = 0; i < 9; i++) { x = f(i) / 7 ^ i; if (i % 2 == 0 && x > 0) print x, "\
 a(1) * 4; e(1); sqrt(2); length(123); obase = 16; 255; quit
 END
 
-# ran NAME ARGUMENT...: runs a program and adds its edges to those of all images
+# ran NAME ARGUMENT...: run a program and add its edges to those of all images
 runs=0
 chosen=" $* "
 ran()

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Line programs of several versions, some of them of functions that are left out, for
+# Make line programs of several versions, some of them for functions that were removed, for
 # tests/fuzz_dead_lines.c: line_fixtures.sh DIRECTORY
 set -eu
 cd "$1"

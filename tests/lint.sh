@@ -1,17 +1,17 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Static checks; make lint calls this with the sources of the user space
-# programs. Needs compile_commands.json. Exit status 1 if there is a finding.
+# Static checks; "make lint" calls this with the sources of the user space programs. Needs
+# compile_commands.json. Exit status 1 if there is a finding.
 #
-#	LINT_JOBS	how many at a time (default: as many as CPUs)
+#	LINT_JOBS	number of parallel jobs (default: number of CPUs)
 # shellcheck disable=SC2317 # what lint() calls is called
 set -u -o pipefail
 cd "$(dirname "$0")/.." || exit 2
 jobs=${LINT_JOBS:-$(nproc)}
 failed=0
 
-# Runs a checker, which says nothing if all is well.
+# lint: run a checker, which prints nothing if all is well.
 lint()
 {
 	local name=$1 output
@@ -25,7 +25,7 @@ lint()
 	fi
 }
 
-# One file at a time: with more, clang-tidy 14 mixes up what it knows of them.
+# One file at a time: with several files, clang-tidy 14 mixes up their state.
 tidy()
 {
 	printf '%s\n' "$@" | xargs -P "$jobs" -n 1 clang-tidy --quiet -p . 2>&1 |
@@ -39,7 +39,7 @@ check_c()
 		--error-exitcode=1 -I. "$@"
 }
 
-# scdoc's own habits are nothing that we could change, titles and long lines style.
+# Ignore warnings that are due to scdoc's output; titles and long lines are a matter of style.
 manuals()
 {
 	local output
@@ -53,7 +53,7 @@ format()
 	clang-format --dry-run -Werror "$@"
 }
 
-# A document names kernels by version, or by a release of Debian, but no private build.
+# A document identifies kernels by version, or by a release of Debian, but not by a private build.
 releases()
 {
 	! git grep -nE '\b[0-9]+\.[0-9]+\.[0-9]+-[a-z]' -- '*.md' '*.scd' |

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC3043 # ash and dash have "local"
 #
-# machine_line: the machine in one line, for generated documents. The kernel release is
-# cut at its first dash, so that the name of a private build is not published.
+# machine_line: print the machine in one line, for generated documents. The kernel release is cut at
+# its first dash, so that the name of a private build is not published.
 machine_line()
 {
 	local cpu
@@ -11,7 +11,8 @@ machine_line()
 	echo "- machine: ${cpu:-$(uname -m)}, $(nproc) CPUs, Linux $(uname -r | sed 's/-.*//')"
 }
 
-# machine_runs_32bit: whether an x86-64 kernel executes 32-bit programs; some virtual machines do not
+# machine_runs_32bit: return true if an x86-64 kernel executes 32-bit programs; some virtual
+# machines do not
 machine_runs_32bit()
 {
 	local folder status=1

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Symbols for fuzzers to begin with, a file each: every 97th of libstdc++, what rustc 1.95 made
-# in both of its schemes, and gfortran and OCaml.
+# Symbols as initial inputs of fuzzers, one per file: every 97th of libstdc++, symbols that rustc
+# 1.95 made in both of its schemes, and symbols of gfortran and OCaml.
 #
 #   tests/name_fixtures.sh FOLDER
 set -eu

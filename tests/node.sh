@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Code that Node.js compiles, told in perf maps and in jitdumps (make check-node).
+# Code that Node.js compiles at run time, reported in perf maps and in jitdumps (make check-node).
 # Needs Debian's nodejs, or another node in the PATH, and fails without.
 #
 #	DCPI_BUILD	where the build is (default: build)
 set -u
 . "$(dirname "$0")/daemon_cli.sh"
 
-# samples FUNCTION: in all forms in which it was compiled
+# samples FUNCTION: print its samples, in all compiled versions
 samples()
 {
 	"$bin/dcpiprof" --db "$db" --csv -i '*node \[jit\]' | python3 -c '

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Tables of docs/overhead.md from lines of tests/bench_modes.sh on standard input: each mode's
-# programs by ways to record, in instructions and in CPU time.
+# Print the tables of docs/overhead.md from lines of tests/bench_modes.sh on standard input: for
+# each mode, programs by kinds of recording, in instructions and in CPU time.
 BEGIN { FS = "\"" }
 
 $2 == "name" && $6 == "subject" && $10 == "workload" {
@@ -20,7 +20,7 @@ $2 == "name" && $6 == "subject" && $10 == "workload" {
 	value[$4, $8, $12] = number + 0
 }
 
-# row NAME FIGURE MODE PROGRAM: a cell for each way
+# row NAME FIGURE MODE PROGRAM: print a row with a cell for each kind of recording
 function row(name, figure, mode, i, k, line, any) {
 	line = sprintf("| %s |", name)
 	for (i = 1; i <= ways[mode]; i++) {
@@ -65,7 +65,7 @@ function table(words, figure, mode, i, p, line, any) {
 	print line
 }
 
-# section TITLE MODE: what is said of it is in tests/overhead/MODE.md
+# section TITLE MODE: print a section; its text is in tests/overhead/MODE.md
 function section(title, mode, line, file) {
 	if (!ways[mode])
 		return

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# docs/overhead.md from build/overhead.json: the figures of tests/bench_modes.sh, with the machine
-# and the day.
+# Make docs/overhead.md from build/overhead.json: the figures of tests/bench_modes.sh, with the
+# machine and the day.
 set -eu
 cd "$(dirname "$0")/.."
 . tests/machine.sh

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Facts for tests/truth/path_plugin.c, from `dcpipaths --by way`.
+"""Print facts for tests/truth/path_plugin.c, from `dcpipaths --by way`.
 
-Nodes without code (indirect jumps' hubs, what is between a call and a block's end) are
-left out: ways through them are ways between the others.
+Nodes without code (hubs of indirect jumps, the part between a call and a block's end) are left out:
+edges through them become edges between the other nodes.
 """
 import collections
 import csv

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# Paths of programs against an emulator's, for scripts that have sourced tests/tap.sh and
-# have $scratch: as sequences of nodes, without their numbers.
+# Compare paths of programs with an emulator's, for scripts that have sourced tests/tap.sh and have
+# $scratch. Paths are compared as sequences of nodes, without their numbers.
 dcpix=$PWD/build/bin/dcpix
 dcpipaths=$PWD/build/bin/dcpipaths
 path_plugin=$PWD/build/tests/path_plugin.so
 # shellcheck disable=SC2154 # the script's
 export DCPIX_OUT=$scratch/recorded
 
-# path_counts PROGRAM: "COUNT NODE..." for each sequence of nodes, of what it recorded
+# path_counts PROGRAM: print "COUNT NODE..." for each sequence of nodes that it recorded
 path_counts()
 {
 	"$dcpipaths" --csv "$1" "$DCPIX_OUT".* | awk -F '"' 'FNR > 1 {
@@ -19,7 +19,7 @@ path_counts()
 	} END { for (nodes in count) print count[nodes], nodes }' | sort
 }
 
-# path_run OLD NEW ARGUMENT...: the rewritten program records
+# path_run OLD NEW ARGUMENT...: run the rewritten program, which records
 path_run()
 {
 	local old=$1
@@ -31,8 +31,8 @@ path_run()
 		"$@") > /dev/null < /dev/null 2>&1
 }
 
-# path_emulate OLD ARGUMENT...: "COUNT NODE..." as an emulator sees them, by the ways on
-# standard input, into $scratch/seen
+# path_emulate OLD ARGUMENT...: write "COUNT NODE..." of an emulator to $scratch/seen, by the edges
+# on standard input
 path_emulate()
 {
 	python3 tests/path_facts.py > "$scratch/facts"
@@ -42,8 +42,8 @@ path_emulate()
 	sort "$scratch/truth" > "$scratch/seen"
 }
 
-# path_exact NAME ARGUMENT...: all paths of a program are those that an emulator saw;
-# $path_options are dcpix'
+# path_exact NAME ARGUMENT...: test that all paths of a program equal an emulator's; $path_options
+# are options of dcpix
 path_options=
 path_exact()
 {

@@ -1,22 +1,22 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# For scripts that sample faster than the kernel lets anyone: its limits are one
-# for the whole machine, so they are raised by one script at a time, and put back
-# however that ends. Source it, then
+# For scripts that sample faster than the kernel permits. The kernel's limits apply to the whole
+# machine, so only one script at a time may raise them. They are restored no matter how the script
+# ends. Source this file, then use:
 #
-#   perf_limits_raise RATE   samples a second; ends the script if it cannot
-#   perf_limits_end PID      a session (setsid) to be ended with the script
-#   perf_limits_ended        those have ended
+# - perf_limits_raise RATE: raise the limit to RATE samples a second; ends the script on failure
+# - perf_limits_end PID: register a session (setsid) to be ended with the script
+# - perf_limits_ended: forget the registered sessions, which have ended
 #
-# The lock's file holds what is to be put back: after a SIGKILL, by the next one.
-# Where the limits and the lock are can be changed for tests.
+# The lock file holds the original limits: after a SIGKILL, the next script restores them. Tests can
+# change the paths of the limits and of the lock.
 perf_limits_folder=${PERF_LIMITS_FOLDER:-/proc/sys/kernel}
 perf_limits_rate=$perf_limits_folder/perf_event_max_sample_rate
 perf_limits_share=$perf_limits_folder/perf_cpu_time_max_percent
 perf_limits_lock=${PERF_LIMITS_LOCK:-/run/lock/dcpi-perf-limits}
 perf_limits_sessions=
-# Scripts may want to do more at their end.
+# A script may set this to a function to call at its end.
 perf_limits_cleanup=:
 
 # perf_limits_set RATE SHARE: a rate can only be set while the share is neither 0 nor 100
@@ -27,7 +27,7 @@ perf_limits_set()
 	echo "$2" > "$perf_limits_share"
 }
 
-# perf_limits_runs PID: it is there, and has not ended
+# perf_limits_runs PID: return true if it exists and has not ended
 perf_limits_runs()
 {
 	[ -e "/proc/$1/stat" ] && ! grep -qs '^[0-9]* (.*) Z' "/proc/$1/stat"
@@ -37,12 +37,13 @@ perf_limits_restore()
 {
 	local session
 
-	# A child that is ended before it has become another program still has our traps.
+	# A child that is ended before it has called exec still has this script's traps.
 	[ "$BASHPID" = "$perf_limits_owner" ] || return
 	trap '' INT TERM HUP QUIT
 	for session in $perf_limits_sessions; do
-		# One that has only just begun is no session yet, and may take the signal
-		# by our own trap before it becomes another program: until it ends.
+		# A process that has only just started is not a session yet, and may handle the
+		# signal by this script's trap before it calls exec. So repeat the signal until it
+		# ends.
 		while perf_limits_runs "$session"; do
 			kill -TERM -- "-$session" 2> /dev/null || kill -TERM "$session" 2> /dev/null
 			sleep 0.02

@@ -1,13 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The perf source at rates that this machine may not bear: what is taken, what is
-# lost, by name, and how often the kernel turned the event off for the rest of a
-# tick. Needs root: the kernel's limits are raised while this runs, and put back.
+# Test the perf source at rates that this machine may not sustain: print the samples taken, the
+# losses by cause, and how often the kernel disabled the event for the rest of a tick. Needs root:
+# the kernel's limits are raised while this runs, and restored.
 #
 #	tests/perf_rate.sh [EVENT:PERIOD]...
 #
-#	PERF_RATE_SECONDS	how long each runs (10)
+#	PERF_RATE_SECONDS	length of each run (10)
 #
 # Exit status: 0 if all interrupts are accounted for.
 set -u
@@ -26,7 +26,7 @@ remove_work()
 perf_limits_cleanup=remove_work
 status=0
 
-# measure EVENT:PERIOD
+# measure EVENT:PERIOD: sample with this period
 measure()
 {
 	local daemon load samples

@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Compares what perf report and dcpiprof say of the same recording, to the sample.
+"""Compare the output of perf report and dcpiprof for the same recording, to the sample.
 
   perf_report_check.py PERF_REPORT EVENT=DCPIPROF_CSV...
 
 PERF_REPORT: perf report -n --stdio --no-demangle -F sample,dso,sym -t '|'
-    --percent-limit 0; CSVs: dcpiprof -e EVENT --no-demangle --csv, EVENT as perf has it.
+    --percent-limit 0; CSVs: dcpiprof -e EVENT --no-demangle --csv, with perf's name of EVENT.
 
-Of each event, the samples of each image must be the same, and of each symbol that perf
-has a name for. (What it has none for, dcpiprof gives by the range in .eh_frame.) Where a
-symbol has several names, those of one address are one. Prints how many were compared;
-differences go to standard error, and the exit status is 1.
+For each event, the samples of each image must be equal, and of each symbol that perf has a name
+for. (Without a name in perf, dcpiprof uses the range in .eh_frame.) If a symbol has several names,
+the names of one address are treated as one. Prints the numbers of compared items; differences go to
+standard error, and the exit status is 1.
 
-perf report looks for the names of images at their paths. Images of which the file at the
-path is another one or none (of another root directory, rebuilt or deleted since) are not
-compared, nor others that have the same name; but all samples together must be as many. Exit
-status 3: more than half of the samples are in these, so that nothing was measured.
+perf report looks for the names of images at their paths. Images are not compared if the file at the
+path is missing or is another one (in another root directory, rebuilt or deleted since). Images with
+the same name as such an image are not compared either. The sum of all samples must always be equal.
+Exit status 3: more than half of the samples are in these images, so that nothing was measured.
 """
 import collections
 import csv
@@ -38,14 +38,14 @@ def perf_image(dso):
     module = re.fullmatch(r"\[(\w+)\]", dso)
     if module and module.group(1) not in ("unknown", "heap", "stack"):
         return module.group(1) + ".ko"
-    # Memory of no file that could be read: no image here.
+    # Memory that belongs to no readable file: there is no image here.
     if dso.startswith(("[", "//anon", "anon", "perf-", "memfd:", "SYSV")):
         return UNKNOWN
     return dso
 
 
 def path_of(image):
-    """The path of an image; dcpiprof adds the build-id where two images have one path."""
+    """Return the path of an image; dcpiprof adds the build-id if two images have one path."""
     return re.sub(r" \([0-9a-f]{8}\)$", "", image)
 
 
@@ -55,7 +55,7 @@ def our_image(image):
 
 
 def read_perf(path):
-    """{event: {(image, symbol or None): samples}}"""
+    """Return {event: {(image, symbol or None): samples}}."""
     events, table = {}, None
     for line in open(path, encoding="utf-8", errors="replace"):
         heading = re.match(r"# Samples: .* of event '(.*)'", line)
@@ -65,8 +65,8 @@ def read_perf(path):
             continue
         samples, dso, symbol = (part.strip() for part in line.split("|", 2))
         name = re.sub(r"^\[.\] ", "", symbol)
-        # It counts relocations to name entries of the PLT, and may be off by some; the
-        # PLT's head, which is behind .init, it counts as _init.
+        # perf counts relocations to name entries of the PLT, and may be off by some; it counts the
+        # PLT's head, which follows .init, as _init.
         if re.fullmatch(r"0x[0-9a-f]+|[0-9a-f]{16}|.*@plt|_init", name):
             name = None
         table[perf_image(dso), name] += int(samples)
@@ -74,7 +74,7 @@ def read_perf(path):
 
 
 def read_ours(path):
-    """rows: (image, procedure, samples, (path, identity), address)"""
+    """Return rows: (image, procedure, samples, (path, identity), address)."""
     with open(path, encoding="utf-8", errors="replace") as file:
         for row in csv.DictReader(file):
             yield (our_image(row["image"]), row["procedure"],
@@ -83,7 +83,7 @@ def read_ours(path):
 
 
 def addresses(path, identity):
-    """{name: address} of all symbols of a file, and of its debug file."""
+    """Return {name: address} of all symbols of a file, and of its debug file."""
     found = {}
     debug = f"/usr/lib/debug/.build-id/{identity[:2]}/{identity[2:]}.debug"
     for arguments in (["-D", path], [path], [debug]):
@@ -97,7 +97,7 @@ def addresses(path, identity):
 
 
 def is_foreign(image, identity):
-    """Is the file at the image's path missing, or another one?"""
+    """Return true if the file at the image's path is missing, or another one."""
     path = path_of(image)
     if not path.startswith("/"):
         return False
@@ -109,7 +109,7 @@ def is_foreign(image, identity):
 
 
 def kernel_addresses():
-    """Likewise of this kernel: what dcpiprof has is relative to _text."""
+    """Return {name: address} of this kernel, relative to _text as in dcpiprof."""
     lines = [line.split() for line in open("/proc/kallsyms", encoding="utf-8")]
     text = next(int(line[0], 16) for line in lines if line[2] == "_text")
     return {line[2]: int(line[0], 16) - text for line in lines if len(line) == 3}

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The body of docs/performance.md from lines of tests/bench.h on standard input:
-# what was to be reached, what a sample costs, then every figure by the part it is of.
-# -v chart=FILE: a picture of what a sample costs goes there (SVG).
+# Print the body of docs/performance.md from lines of tests/bench.h on standard input: the goals,
+# the cost of a sample, then every figure by its part of the project. -v chart=FILE: write a chart
+# of the cost of a sample to FILE (SVG).
 BEGIN { FS = "\"" }
 
-# Those of tests/bench_modes.sh have tables of their own (tests/overhead_md.awk).
+# Figures of tests/bench_modes.sh have separate tables (tests/overhead_md.awk).
 $4 ~ /^(paths|context|calls|bursts|variation)_(overhead|instructions)_percent$|^image_percent$/ {
 	next
 }
@@ -28,8 +28,8 @@ function said(number, of) {
 	return sprintf("%.4g", number) (of ~ /^(percent|%)$/ ? " %" : of == "ratio" ? "" : " " of)
 }
 
-# goal WHAT SIGN LIMIT OF FIGURE SUBJECT: one line of the table of goals for the worst of
-# all workloads; subject may be a regular expression
+# goal WHAT SIGN LIMIT OF FIGURE SUBJECT: one line of the table of goals for the worst of all
+# workloads; subject may be a regular expression
 function goal(what, sign, limit, of, name, who, i, worst, found, where, met) {
 	for (i = 1; i <= rows; i++) {
 		if (figure[i] != name || subject[i] !~ ("^(" who ")$"))
@@ -108,7 +108,7 @@ function bar(x, y, width, class, words) {
 		class, x, y, width, words > chart
 }
 
-# Two bars a workload: what dcpi's samples cost, and perf record's
+# Two bars for each workload: the cost of dcpi's samples, and of perf record's.
 function draw(i, w, y, scale, x, n, names, classes, cost, k) {
 	for (i = 1; i <= rulers; i++) {
 		n = v[ruled[i], "sample_cost", "perf"]
@@ -151,7 +151,7 @@ function draw(i, w, y, scale, x, n, names, classes, cost, k) {
 	close(chart)
 }
 
-# section TITLE SUBJECTS FIGURES WORDS: the rows not told yet of which both match
+# section TITLE SUBJECTS FIGURES WORDS: print the rows that match both and were not printed yet
 function section(title, who, names, words, i, begun) {
 	for (i = 1; i <= rows; i++) {
 		if (told[i] || subject[i] !~ ("^(" who ")$") || figure[i] !~ ("^(" names ")$"))

@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# docs/performance.md and docs/sample_cost.svg from build/bench.json: the figures of
-# the last run of make bench, with the machine and the day. What build/bench.note
-# says of that file (which rows are of another run), if there is one, is told.
+# Make docs/performance.md and docs/sample_cost.svg from build/bench.json: the figures of the last
+# run of "make bench", with the machine and the day. If build/bench.note exists, it is included; it
+# lists the rows that are from another run.
 set -eu
 cd "$(dirname "$0")/.."
 . tests/machine.sh

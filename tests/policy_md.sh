@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# docs/policy.md, on stdout, from the traces in a folder.
+# Print docs/policy.md from the traces in a folder.
 set -eu
 cd "$(dirname "$0")/.."
 . tests/machine.sh

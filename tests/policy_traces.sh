@@ -1,14 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Records the traces that tests/policy_simulator.c replays: one for each
-# workload below, and one of the whole machine. Needs root: the kernel's limits on
-# sampling are raised while this runs, and put back.
+# Record the traces that tests/policy_simulator.c replays: one for each workload below, and one of
+# the whole machine. Needs root: the kernel's limits on sampling are raised while this runs, and
+# restored.
 #
 #	tests/policy_traces.sh FOLDER [WORKLOAD]...
 #
-#	POLICY_SECONDS	how long each is recorded (60)
-#	POLICY_EVENT	what is sampled (cpu-clock:95000-105000)
+#	POLICY_SECONDS	length of each recording (60)
+#	POLICY_EVENT	event to sample (cpu-clock:95000-105000)
 set -u
 cd "$(dirname "$0")/.." || exit 2
 # shellcheck source=tests/perf_limits.sh
@@ -29,7 +29,7 @@ remove_work()
 }
 perf_limits_cleanup=remove_work
 
-# Each workload goes on until it is killed.
+# Each workload runs until it is killed.
 
 # A build: many short processes of one large program.
 compile()
@@ -41,7 +41,7 @@ compile()
 	done
 }
 
-# again FILE: its contents, over and over
+# again FILE: print its contents repeatedly, forever
 again()
 {
 	while cat "$1"; do :; done
@@ -79,7 +79,7 @@ while True:
     print(sorted(data.items(), key=lambda p: (-p[1], p[0]))[:9])' "$work/text" > /dev/null
 }
 
-# Processes of a few milliseconds: each has addresses of its own.
+# Processes of a few milliseconds: each has different addresses.
 forks()
 {
 	local i
@@ -96,8 +96,8 @@ forks()
 	done > /dev/null
 }
 
-# A server and 24 clients that wake each other, each at work of another kind:
-# what a window system and its programs look like from outside.
+# A server and 24 clients that wake each other, each with another kind of work: from outside, this
+# looks like a window system and its programs.
 clients()
 {
 	perl -MIO::Select -MSocket -e '
@@ -124,7 +124,7 @@ clients()
 		}'
 }
 
-# Everything at once on too few CPUs.
+# All workloads at once on too few CPUs.
 timeshared()
 {
 	compile &
@@ -135,12 +135,12 @@ timeshared()
 	clients
 }
 
-# record NAME: this workload by itself, whatever else the machine does
+# record NAME: record this workload alone, independent of other load on the machine
 record()
 {
 	local load status
 
-	# In a session of its own, so that all of it can be ended together.
+	# In a separate session, so that all of it can be ended together.
 	setsid nice -n 10 build/bin/dcpirun -q -e "$event" --db "$work/$1.db" \
 		--record-trace "$folder/$1.trace" \
 		"$BASH" -c ". '$work/functions'; work='$work'; $1" 2> "$work/$1.errors" 9>&- &
@@ -152,7 +152,7 @@ record()
 	wait "$load"
 	status=$?
 	perf_limits_ended
-	# 128 + SIGTERM: how the workload has to end.
+	# 128 + SIGTERM: the expected end of the workload.
 	if [ $status -ne 143 ]; then
 		tail -n 3 "$work/$1.errors" >&2
 		echo "policy_traces: $1 could not be recorded" >&2
@@ -162,7 +162,7 @@ record()
 	echo "$folder/$1.trace: $(wc -c < "$folder/$1.trace") bytes"
 }
 
-# The whole machine, idle loops and all, with everything at once.
+# The whole machine, including idle loops, with all workloads at once.
 machine()
 {
 	local load

@@ -2,13 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Read a pprof profile by the wire format and the numbers of profile.proto.
 
-Prints "types", "image" lines (file, build-id) and one line for each procedure: first
-value, second value, ..., image, procedure, file. Every reference is followed: to a
-string, mapping, function or location that is not there is an error, and so are two functions
-of one name and file. With "stacks" these instead: a line for each sample, its procedures from
-the root with semicolons between them, and its values. With "systems" the names of functions
-and what the system calls them. With "lines" also a line for each
-location: image, procedure, address, file, line.
+Prints "types", "image" lines (file, build-id) and one line for each procedure: first value, second
+value, ..., image, procedure, file. Every reference is followed: a reference to a missing string,
+mapping, function or location is an error, and so are two functions with one name and file. Instead,
+"stacks" prints a line for each sample, with its procedures from the root separated by semicolons,
+and its values. "systems" prints the names of functions and their system names. "lines" also prints
+a line for each location: image, procedure, address, file, line.
 """
 import collections
 import gzip
@@ -35,7 +34,7 @@ def packed(data):
 
 
 def message(data):
-    """Fields of a message: number -> values."""
+    """Return the fields of a message: number -> values."""
     at, fields = 0, collections.defaultdict(list)
     while at < len(data):
         tag, at = varint(data, at)

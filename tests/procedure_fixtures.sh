@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Makes small programs in every state of strippedness, for
-# tests/unit_procedure_table.c: procedure_fixtures.sh DIRECTORY
+# Make small programs in every state of strippedness, for tests/unit_procedure_table.c:
+# procedure_fixtures.sh DIRECTORY
 set -eu
 cd "$1"
 
@@ -42,8 +42,8 @@ int main(int argc, char **argv)
 }
 END
 
-# Without sizes: "bare" has no unwinding information, "after" has. And the part
-# of a procedure that a compiler has moved away.
+# Symbols without sizes: "bare" has no unwinding information, "after" has. Also the part of a
+# procedure that a compiler has split off.
 cat > bare.s << 'END'
 	.text
 	.globl bare
@@ -109,7 +109,7 @@ cp anonymous.stripped linked/anonymous
 cp linked/anonymous wrong/anonymous
 objcopy --only-keep-debug exec wrong/anonymous.debug
 
-# Mini-debuginfo: the symbols dynsym has not, packed.
+# Mini-debuginfo: the symbols that dynsym lacks, compressed.
 objcopy --only-keep-debug exec mini.debug
 objcopy -S --remove-section .comment --keep-symbol=hidden --keep-symbol=visible \
 	--keep-symbol=unlikely mini.debug mini.symbols

@@ -1,11 +1,12 @@
 # shellcheck shell=bash disable=SC2154 # variables that daemon_cli.sh sets
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Helpers of tests that profile programs with dcpirun and look at their images. The tests
-# source this file after daemon_cli.sh.
+# Helpers of tests that profile programs with dcpirun and check their images. The tests source this
+# file after daemon_cli.sh.
 
-# profile NAME COMMAND...: into $db. Without edges: instructions that the kernel steps over for a
-# probe are in no image, and the BPF program that takes snapshots would be one more image.
+# profile NAME COMMAND...: profile the command in $db. Without edges: instructions that the kernel
+# steps over for a probe are in no image, and the BPF program that takes snapshots would be one more
+# image.
 profile()
 {
 	local name=$1
@@ -19,7 +20,7 @@ profile()
 	rm -rf "/tmp/perf-$(cat "$work/pid").map"
 }
 
-# procedure_samples PROCEDURE IMAGE: samples in $db of a procedure of images by that pattern
+# procedure_samples PROCEDURE IMAGE: print its samples in $db, in images that match the pattern
 procedure_samples()
 {
 	"$bin/dcpiprof" --db "$db" --csv -i "$2" 2> /dev/null | python3 -c '
@@ -27,7 +28,7 @@ import csv, sys
 print(sum(int(r["cpu-clock"]) for r in csv.DictReader(sys.stdin) if r["procedure"] == sys.argv[1]))' "$1"
 }
 
-# unknown REASON: samples in $db that are unknown because of it
+# unknown REASON: print the samples in $db that are unknown for this reason
 unknown()
 {
 	sql "$db" "SELECT ifnull(sum(count), 0) FROM counter

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Prints lines for make_profile_db: samples of an ELF file that know nothing of its control flow.
+"""Print lines for make_profile_db: samples of an ELF file that are independent of its control flow.
 
 random_samples.py FILE COUNT
 

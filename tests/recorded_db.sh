@@ -1,11 +1,11 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# What a rewritten program recorded, from the database as from the files. To be sourced.
+# Compare reports of recordings in a database with reports of the files. Source this file.
 #
-# same_in_database TOOL REWRITTEN FILE FILE: the reports of TOOL are the same of the files, of
-# an epoch with both, of two epochs, and of these after a merge. In $WORK.
-# shellcheck disable=SC2154 # bin is of who sources this
+# same_in_database TOOL REWRITTEN FILE FILE: test that the reports of TOOL are the same for the
+# files, for an epoch with both, for two epochs, and for these after a merge. Uses $WORK.
+# shellcheck disable=SC2154 # the caller sets bin
 same_in_database()
 {
 	local tool=$1 program=$2 first=$3 second=$4 got

@@ -1,21 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# dcpid for a long time under mixed load: storms of short processes, dlopen, I/O,
-# reports of the database it writes to, new epochs, reloads with another
-# configuration, requests by the dozen. Its memory must stay flat, no descriptor may
-# leak, every sample must be accounted for, the database be sound.
+# Run dcpid for a long time under mixed load: storms of short processes, dlopen, I/O, reports of the
+# database that it writes to, new epochs, reloads with another configuration, dozens of requests.
+# Its memory must not grow, no descriptor may leak, every sample must be accounted for, and the
+# database must be sound.
 #
 #	tests/soak.sh
 #
-#	SOAK_SECONDS	how long (3600)
-#	SOAK_SOURCE	of samples (auto)
-#	SOAK_EVENTS	what to sample (cpu-clock; the rate is dcpid's choice)
+#	SOAK_SECONDS	length of the test (3600)
+#	SOAK_SOURCE	sample source (auto)
+#	SOAK_EVENTS	events to sample (cpu-clock; the rate is dcpid's choice)
 #	DCPI_BUILD	where the build is (build)
 #
-# Prints what it saw each minute, in the end the figures as lines of tests/bench.h,
-# and what is wrong, if anything. Exit status: 0, 1 something is wrong, 2 it could not
-# run.
+# Prints its observations each minute, in the end the figures as lines of tests/bench.h, and the
+# faults, if any. Exit status: 0, 1 there are faults, 2 it could not run.
 # shellcheck disable=SC2317 # a trap calls cleanup()
 set -u
 cd "$(dirname "$0")/.." || exit 2
@@ -47,7 +46,7 @@ ctl()
 	timeout 30 "$bin/dcpictl" --socket "$socket" "$@"
 }
 
-# load COMMAND: a shell's loop, in a process group of its own, at a low priority
+# load COMMAND: run a shell loop, in a separate process group, at a low priority
 load()
 {
 	setsid nice -n 10 bash -c "$1" > /dev/null 2>&1 &
@@ -56,10 +55,10 @@ load()
 
 loads_start()
 {
-	# Processes that live for a moment, in bursts, under three names.
+	# Short-lived processes, in bursts, under three names.
 	# shellcheck disable=SC2016 # for another shell
 	load 'while :; do for i in $(seq 200); do /bin/true; /bin/echo x; sh -c :; done; sleep 1; done'
-	# Libraries that come and go.
+	# Libraries that are loaded and unloaded.
 	load 'while :; do python3 -c "
 import ctypes, _ctypes, time
 names = [\"libm.so.6\", \"libz.so.1\", \"libresolv.so.2\", \"libutil.so.1\"]
@@ -73,7 +72,7 @@ for i in range(400):
 		md5sum $work/file; sleep 2; done"
 	# Threads, and a process that runs for a while.
 	load 'while :; do sort -R --parallel=4 /usr/share/dict/words /etc/services | sort -u; sleep 1; done'
-	# Whoever looks at the database meanwhile.
+	# Reports that read the database meanwhile.
 	load "while :; do $bin/dcpiprof --db $db -n 5; $bin/dcpiprof --db $db --by unit --json
 		$bin/dcpiprof --db $db -i 'libc*' --by instruction -n 3; sleep 15; done"
 }
@@ -84,15 +83,15 @@ reload()
 	kill -HUP "$daemon"
 }
 
-# held: image files that the daemon has open for the store, more or fewer of them as
-# programs on the machine come and go
+# held: print the number of image files that the daemon has open for the store; it varies as
+# programs on the machine start and end
 held()
 {
 	ctl --json status | awk -F '[:,]' '/"store.(pinned|waiting)"/ { n += $2 } END { print n + 0 }'
 }
 
-# kB of memory, all and without what files are mapped; descriptors, without files held;
-# ticks of CPU
+# look: record kB of memory, in total and without mapped files; descriptors, without held image
+# files; ticks of CPU time
 look()
 {
 	local rss anon fds ticks
@@ -105,7 +104,7 @@ look()
 	[ -n "$rss" ] && echo "$SECONDS $rss $anon $fds $ticks" >> "$work/looks"
 }
 
-epochs_end() # those that merges were going on in may be looked at when all is over
+epochs_end() # call it after the end, as merges may be in progress before
 {
 	sqlite3 -readonly "$db" "PRAGMA integrity_check; PRAGMA foreign_key_check"
 	sqlite3 -readonly -cmd ".load $build/lib/dcpi_sqlite" "$db" \
@@ -121,7 +120,7 @@ figure()
 		"\"value\": $2, \"unit\": \"$3\"}"
 }
 
-# column FROM TO N: the median of column N of the looks in a part of the time
+# column FROM TO N: print the median of column N of the observations in a part of the time
 column()
 {
 	awk -v from="$1" -v to="$2" -v n="$3" -v t="$seconds" \
@@ -137,7 +136,7 @@ judge()
 	fds_early=$(column 0.2 0.4 4) fds_late=$(column 0.8 1 4)
 	[ "$late" -le $((early + early / 10 + 1024)) ] ||
 		is_wrong "memory grows: $early kB, later $late kB"
-	# A drain may have come between the two counts.
+	# A drain may have happened between the two counts.
 	[ "$fds_late" -le $((fds_early + 2)) ] || is_wrong "descriptors: $fds_early, later $fds_late"
 	[ "$(epochs_end)" = ok ] || is_wrong "$(epochs_end)"
 	samples=$(sqlite3 "$db" "SELECT sum(samples) FROM profile")

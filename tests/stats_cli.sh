@@ -1,27 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# What tests of dcpistats and dcpidiff share, after setting $tool: sample sets as users
-# compare them. With UPDATE=1 golden output is written, not compared.
+# Common code of the tests of dcpistats and dcpidiff, which set $tool: sample sets as users compare
+# them. With UPDATE=1 golden output is written, not compared.
 . "$(dirname "${BASH_SOURCE[0]}")/tool_cli.sh"
-# shellcheck disable=SC2034 # of those who source this
+# shellcheck disable=SC2034 # used by the scripts that source this
 db=$scratch/figure.db
 # shellcheck disable=SC2034
 sets=$scratch/sets.db
 
-# run DATABASE ARGUMENT...
+# run DATABASE ARGUMENT...: run the tool on a database
 run()
 {
 	"$bin/$tool" --db "$@"
 }
 
-# golden NAME DATABASE ARGUMENT...: output as in tests/golden/TOOL_NAME
+# golden NAME DATABASE ARGUMENT...: test that the output equals tests/golden/TOOL_NAME
 golden()
 {
 	tool_golden "${tool}_$1" "$tool ${*:3}" run "${@:2}"
 }
 
-# refused STATUS PATTERN DATABASE ARGUMENT...
+# refused STATUS PATTERN DATABASE ARGUMENT...: test that it fails
 refused()
 {
 	tool_refused "$tool" "$1" "$2" "$bin/$tool" --db "${@:3}"
@@ -32,7 +32,7 @@ make_db()
 	"$helpers/make_profile_db" "$1" < "tests/data/$2"
 }
 
-# escapes ARGUMENT...: of $sets, whose event, hosts and labels have what terminals obey
+# escapes ARGUMENT...: test a copy of $sets whose event, hosts and labels have control characters
 escapes()
 {
 	local form

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh
 #
-# What is asked of a profile of storms (tests/programs/storm.c), for shells that
-# can sql DB QUERY. $storm_dir has the images.
+# Queries about a profile of storms (tests/programs/storm.c), for shells that define sql DB QUERY.
+# $storm_dir has the images.
 
-# storm_layout: the loops' first offset in each image, and how far they are apart
+# storm_layout: set the first offset of the loops in each image, and their distance
 : "${storm_dir:=/lib}"
 
 storm_layout()
@@ -14,11 +14,10 @@ storm_layout()
 	storm_step=$1 storm_program=$2 storm_user=$4 storm_library=$5 storm_tiny=$7
 }
 
-# storm_counts DB [EPOCH]: samples of loops that were credited right, and wrong
+# storm_counts DB [EPOCH]: print the samples of loops that were credited right, and wrong
 #
-# In image_N, tiny_N and libstorm_N.so only loop N may have samples; in user_N and load,
-# none: every other sample in a loop is of another program, which was mistaken
-# for this one.
+# In image_N, tiny_N and libstorm_N.so only loop N may have samples; in user_N and load, no loop.
+# Every other sample in a loop belongs to another program, and was credited to the wrong image.
 storm_counts()
 {
 	sql "$1" "
@@ -48,10 +47,11 @@ storm_counts()
 		ifnull(sum(CASE WHEN number <> own THEN count END), 0) FROM loop"
 }
 
-# storm_unknown DB [EPOCH]: samples that events should have told of, and all
+# storm_unknown DB [EPOCH]: print the samples that are unknown although events should have reported
+# their image, and all samples
 #
-# Not what is known to have no image: code in anonymous memory (emulators that run
-# beside a test are full of it), and in the kernel's BPF programs.
+# Samples that are known to have no image are not counted: code in anonymous memory (emulators that
+# run at the same time have many such samples), and the kernel's BPF programs.
 storm_unknown()
 {
 	sql "$1" "SELECT (SELECT ifnull(sum(count), 0) FROM counter

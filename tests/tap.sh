@@ -1,33 +1,32 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=sh disable=SC3043 # ash and dash have "local"
 #
-# TAP for shell tests, on the host and (as /lib/tap.sh) in test machines. A
-# test script sources this file, calls the functions below, and ends with
-# tap_done.
+# TAP for shell tests, on the host and (as /lib/tap.sh) in test machines. A test script sources this
+# file, calls the functions below, and ends with tap_done.
 #
-#   ok NAME            the test passed.
-#   not_ok NAME [WHY]  it failed.
-#   skip NAME WHY      it could not run here (never with CI=true).
-#   not_measured NAME WHY  a precondition of its measurement was checked and did not hold.
-#   check NAME CMD...  ok if the command succeeds; shows its output if not
-#   is NAME GOT WANT   ok if both strings are equal
-#   like NAME GOT RE   ok if GOT matches the extended regular expression
-#   refuses NAME RE CMD...  status 2, and why in one line on stderr that matches RE
+# - ok NAME: the test passed.
+# - not_ok NAME [WHY]: it failed.
+# - skip NAME WHY: it could not run here (never with CI=true).
+# - not_measured NAME WHY: a precondition of its measurement was checked and did not hold.
+# - check NAME CMD...: ok if the command succeeds; shows its output if not
+# - is NAME GOT WANT: ok if both strings are equal
+# - like NAME GOT RE: ok if GOT matches the extended regular expression
+# - refuses NAME RE CMD...: ok if the status is 2 and one line on stderr matches RE
 #
 # No test may depend on how fast the machine is. A test waits with these functions:
 #
-#   patience           print the seconds to wait for a condition: 60 on an idle machine,
-#                      multiplied by the runnable threads per CPU on a busy one. PATIENCE_S
-#                      replaces the 60; tests/qemu/run.sh sets it to the patience of the host
-#   eventually CMD...  run the command until it succeeds; fails when patience has run out
-#   cpu_used PID TICKS succeed if the process has used this CPU time; 100 ticks are a second
-#   within CMD...      run the program; ends it (status 124) when patience has run out
+# - patience: print the seconds to wait for a condition: 60 on an idle machine, multiplied by the
+#   runnable threads per CPU on a busy one. PATIENCE_S replaces the 60; tests/qemu/run.sh sets it to
+#   the patience of the host
+# - eventually CMD...: run the command until it succeeds; fails when patience has run out
+# - cpu_used PID TICKS: succeed if the process has used this CPU time; 100 ticks are a second
+# - within CMD...: run the program; ends it (status 124) when patience has run out
 #
-# and a test that needs N samples runs its program until there are N. `not_measured` is for
-# the rest: where waiting longer does not help because a precondition of the measurement does
-# not hold. The caller checks that precondition (samples that the kernel granted, events that
-# it dropped) and names it in WHY. A wrong result while the preconditions hold is a failure.
-# tests/run.sh counts these tests separately and prints each one.
+# A test that needs N samples runs its program until there are N. `not_measured` is for the rest:
+# where waiting longer does not help because a precondition of the measurement does not hold. The
+# caller checks that precondition (samples that the kernel granted, events that it dropped) and
+# names it in WHY. A wrong result while the preconditions hold is a failure. tests/run.sh counts
+# these tests separately and prints each one.
 
 tap_count=0
 tap_failed=0
@@ -77,7 +76,7 @@ patience()
 	echo $((${PATIENCE_S:-60} * load / cpus))
 }
 
-# uptime_s: whole seconds of a clock that cannot be set
+# uptime_s: print the whole seconds of a clock that cannot be set
 uptime_s()
 {
 	local up _

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash
 #
-# What tests of the tools share. Sets $bin, $helpers and $scratch (removed at the
-# end). With UPDATE=1 golden output is written, not compared.
+# Common code of the tests of the tools. Sets $bin, $helpers and $scratch (removed at the end). With
+# UPDATE=1 golden output is written, not compared.
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 2
 . tests/tap.sh
 
-# shellcheck disable=SC2034 # of those who source this
+# shellcheck disable=SC2034 # used by the scripts that source this
 bin=${BIN:-build/bin}
 # shellcheck disable=SC2034
 helpers=${HELPERS:-build/tests}
@@ -15,13 +15,13 @@ trap 'rm -rf "$scratch"' EXIT
 export TZ=UTC LC_ALL=C.UTF-8 XDG_CACHE_HOME=$scratch/cache
 unset DCPI_DB NO_COLOR COLUMNS DEBUGINFOD_URLS
 
-# tool_golden FILE LABEL COMMAND...: output as in tests/golden/FILE, nothing on stderr
+# tool_golden FILE LABEL COMMAND...: test that the output equals tests/golden/FILE, without errors
 tool_golden()
 {
 	local file=tests/golden/$1 label=$2 status
 	shift 2
 
-	# Without what differs from machine to machine.
+	# Without the parts that differ between machines.
 	"$@" 2> "$scratch/err" | sed "s,$scratch,DIR,g" > "$scratch/out"
 	status=${PIPESTATUS[0]}
 	if [ "${UPDATE:-}" = 1 ]; then
@@ -35,7 +35,8 @@ tool_golden()
 	fi
 }
 
-# tool_refused TOOL STATUS PATTERN COMMAND...: nothing on stdout, one line on stderr
+# tool_refused TOOL STATUS PATTERN COMMAND...: test that it fails, with one line on stderr and no
+# output
 tool_refused()
 {
 	local tool=$1 want=$2 pattern=$3 status name
@@ -55,7 +56,7 @@ tool_refused()
 	fi
 }
 
-# no_reader COMMAND...: a reader that goes away ends it, and nothing is said of that
+# no_reader COMMAND...: test that the command ends without a message when its reader exits
 no_reader()
 {
 	{
@@ -65,7 +66,7 @@ no_reader()
 	is "$(basename "$1"): a reader that has gone" "${PIPESTATUS[0]} $(cat "$scratch/err")" "141 "
 }
 
-# valid LABEL TOOL COMMAND...: the JSON of a report is as docs/reports.schema.json has it
+# valid LABEL TOOL COMMAND...: test that the JSON of a report is valid by docs/reports.schema.json
 valid()
 {
 	if ! python3 -c 'import jsonschema' 2> /dev/null; then

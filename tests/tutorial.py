@@ -1,20 +1,21 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Executes the commands of docs/tutorial.md, and puts what they print below them.
+"""Execute the commands of docs/tutorial.md, and insert their output below them.
 
   tutorial.py [--check] FILE     with the programs in build/bin (BIN) in PATH
 
-Commands are in blocks that begin with "    $ "; a line above says what is wanted of them:
+Commands are in blocks that begin with "    $ "; a line above has their options:
 
   <!-- run [from=REGEX] [to=REGEX] [lines=N] [expect=REGEX]... -->
 
-Of what a command prints, standard error included, lines from the one that matches "from"
-up to the one that matches "to" are kept, N at most; "..." stands for the rest. It must
-succeed, and print each "expect". They run one after the other in a folder of their own, with
-a copy of the folder beside FILE that is called like it; what one exports, the next ones have.
+The output of a command, including standard error, is kept from the line that matches "from" up to
+the line that matches "to", with at most N lines; "..." represents the rest. The command must
+succeed, and print each "expect". Commands run one after the other in a temporary folder, with a
+copy of the folder next to FILE that has the same name; variables that a command exports are set for
+the next ones.
 
-With --check nothing is written: it is a test that the tutorial still works, which says "ok"
-and "not ok", as tests do.
+With --check nothing is written: it is a test that the tutorial still works, and prints "ok" and
+"not ok", as tests do.
 """
 import os
 import re
@@ -28,7 +29,7 @@ INDENT = "    "
 
 
 def blocks(lines):
-    """(line number of the comment, options, command, number of the line behind the block)"""
+    """Yield (line number of the comment, options, command, number of the line after the block)."""
     for i, line in enumerate(lines):
         match = re.fullmatch(r"<!-- run(.*) -->", line)
         if not match:
@@ -46,7 +47,7 @@ def blocks(lines):
 
 
 def chosen(output, options):
-    """The lines of interest."""
+    """Return the selected lines."""
     settings = dict(options)
     first, last = 0, len(output)
     if "from" in settings:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""validate_json.py NAME < JSON: whether it is an instance of NAME in docs/reports.schema.json"""
+"""validate_json.py NAME < JSON: check that it is an instance of NAME in docs/reports.schema.json"""
 import json
 import os
 import sys

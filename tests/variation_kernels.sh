@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# variation_kernels.sh: tests/programs/misses.c, whose loops miss the caches, without and with
-# prefetches: which path dcpivpp lists first, its net variation, and user time of the plain
-# programs (the least and the median of ROUNDS (5) runs that take turns).
+# variation_kernels.sh: profile tests/programs/misses.c, whose loops miss the caches, without and
+# with prefetches. Prints the path that dcpivpp lists first, its net variation, and the user time of
+# the plain programs: minimum and median of ROUNDS (5) alternating runs.
 set -eu
 cd "$(dirname "$0")/.."
 . tests/cpu_time.sh
@@ -20,7 +20,7 @@ for kind in plain prefetch; do
 	"$bin/dcpix" -q --mode variation --checks 1000 -o "$work/$kind.vpp" "$work/$kind"
 done
 
-# kernel NAME PROCEDURE
+# kernel NAME PROCEDURE: measure one kernel
 kernel()
 {
 	local kind
