@@ -5,9 +5,9 @@
 # with the same program under perf record at that rate and with the program alone. Lines of
 # tests/bench.h:
 #
-#	run_slowdown_vs_perf   time under dcpirun by time under perf record, median over pairs.
-#	run_slowdown_percent   time under dcpirun by time alone, less 1: the median.
-#	run_reported_percent   upper bound of the cost that dcpirun reports: the median. Subject "cpu"
+#	run_slowdown_vs_perf   time under dcpirun / time under perf record, median over pairs.
+#	run_slowdown_percent   time under dcpirun / time alone - 1, the median.
+#	run_reported_percent   upper bound of the cost that dcpirun reports, the median. Subject "cpu"
 #	                       leaves out the CPU time of dcpirun itself, "total" has it.
 #
 # Time is the CPU time of the program (user and system), which includes interrupts and breakpoints.

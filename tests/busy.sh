@@ -9,7 +9,7 @@
 #	BUSY_LOOPS	busy loops that run at the same time (4)
 #	BUSY_SOURCE	sample source of the other dcpid (auto)
 #
-# The other dcpid has a database and a socket of its own. At the end it must still run, and each
+# The other dcpid has a separate database and socket. At the end it must still run, and each
 # epoch of its database must account for every interrupt: interrupts = stored samples + losses.
 # Exit status: 0 if the command succeeded every time and the other dcpid is sound, otherwise 1.
 set -u

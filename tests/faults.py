@@ -6,7 +6,7 @@
 	tests/faults.py --damage-database SECONDS | --damage-perfdata SECONDS
 
 A reference run of each scenario lists its sites (tests/programs/fault_inject.c). Each site then
-fails once and from then on, with each error that its function can return. The program must
+fails once, and in another run permanently, with each error that its function can return. The program must
 end with status 0, 1 or 2, not by a signal and not by its time limit; with status 2 it prints one
 line. A database must be sound afterwards, and the samples of each epoch must add up.
 

@@ -5,7 +5,7 @@
 # compile_commands.json. Exit status 1 if there is a finding.
 #
 #	LINT_JOBS	number of parallel jobs (default: number of CPUs)
-# shellcheck disable=SC2317 # what lint() calls is called
+# shellcheck disable=SC2317 # lint() calls these functions
 set -u -o pipefail
 cd "$(dirname "$0")/.." || exit 2
 jobs=${LINT_JOBS:-$(nproc)}

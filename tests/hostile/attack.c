@@ -2,7 +2,7 @@
 /*
  * Attacks of an unprivileged user on the profiler by mappings of executable memory.
  *
- * "numbers FOLDER FILES" maps files one after the other; each has other contents.
+ * "numbers FOLDER FILES" maps files one after the other, each with different contents.
  * "held FOLDER FILES" does the same and keeps all of them mapped.
  * "names FOLDER NAMES" maps one file under many names.
  * "holes FOLDER FILES" maps files of 8 MiB that have no data.

@@ -3,7 +3,7 @@
  * A program that drops rights, and then starts threads and children:
  *
  *	confined calls	most system calls are refused (EPERM)
- *	confined memory	the address space may hardly grow
+ *	confined memory	the address space may grow only a little
  *
  * Prints the results of their computation.
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A little of everything that branches: sorting, hashing, strings, dispatch. */
+/* Many kinds of code with branches: sorting, hashing, strings, dispatch. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

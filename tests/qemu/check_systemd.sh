@@ -23,7 +23,7 @@ package()
 }
 package "$(make -s --no-print-directory version)" old
 package 9.9 new
-# The packages that ours depend on, without versions.
+# The dependencies of the built packages, without versions.
 mapfile -t depends < <(dpkg-deb -f "$debs"/old/dcpi_*.deb Depends Pre-Depends |
 	sed 's/^[A-Za-z-]*: //; s/([^)]*)//g; s/|[^,]*//g' | tr -d ' ' | tr ',' '\n' | sort -u)
 tests/qemu/disk.sh "$release" "$system" "${depends[@]}"

@@ -4,7 +4,7 @@
 # Test that every sample is credited to its image, with each sample source and each source of image
 # events. Covers processes that live for a millisecond, exec under one process id, threads whose
 # leader has exited, libraries that replace each other at one address, and process ids that are
-# reused at once. tests/programs/storm.c lets the test distinguish right credit from wrong.
+# reused at once. tests/programs/storm.c makes misattributed samples detectable.
 #
 # With /lib/storm.seconds (make check-storm), a single storm runs for that number of seconds.
 # shellcheck source=tests/tap.sh

@@ -95,7 +95,7 @@ static enum sim_kind multiply(uint32_t function)
 	return (function & 0x20) != 0 ? SIM_MUL64 : SIM_MUL32;
 }
 
-/* Bits 0 to 3 are the operation, bit 5 says T_floating; the rest are qualifiers. */
+/* Bits 0 to 3 are the operation, bit 5 selects T_floating; the rest are qualifiers. */
 static enum sim_kind ieee(uint32_t function)
 {
 	switch (function & 0x0f) {
