@@ -2,8 +2,9 @@
 /*
  * Measurements for cost_guest.sh.
  *
- * - meter now [PID]: print the machine's time in ns (with --icount 0: instructions, as long as it
- *   is not idle), its idle time, the interrupts of its PMU, and the CPU time of the process in ns.
+ * - meter now [PID]: print the machine's time in ns, its idle time, the interrupts of its PMU, and
+ *   the CPU time of the process in ns. With --icount 0, the time counts instructions as long as the
+ *   machine is not idle.
  * - meter hold TABLE BUFFER: sample every 60K-64K cycles with dcpi.ko, and drain nothing until
  *   SIGTERM. Then print interrupts, hits, misses and samples lost.
  * - meter keys: sample in the same way, with default sizes of table and buffers, and drain until

@@ -21,17 +21,29 @@
 
 #define SHOWN_MAX 50
 
+/*
+ * @edges:       executed edges between instructions of one procedure
+ * @marked:      edges from jumps that are marked as unresolved
+ * @missing:     edges that are not in the graph
+ * @unreached:   edges that end in unreachable code
+ * @no_return:   returns from calls that are marked as noreturn
+ * @wrong_exit:  edges that leave where the graph has no exit
+ * @entered:     edges from elsewhere into the middle of a procedure
+ * @no_insn:     edges with an end where no instruction begins
+ * @tables:      executed jump tables
+ * @unresolved:  executed unresolved jumps
+ */
 struct counts {
-	uint64_t edges;	     /* executed edges between instructions of one procedure */
-	uint64_t marked;     /* edges from jumps that are marked as unresolved */
-	uint64_t missing;    /* edges that are not in the graph */
-	uint64_t unreached;  /* edges that end in unreachable code */
-	uint64_t no_return;  /* returns from calls that are marked as noreturn */
-	uint64_t wrong_exit; /* edges that leave where the graph has no exit */
-	uint64_t entered;    /* edges from elsewhere into the middle of a procedure */
-	uint64_t no_insn;    /* edges with an end where no instruction begins */
-	uint64_t tables;     /* executed jump tables */
-	uint64_t unresolved; /* executed unresolved jumps */
+	uint64_t edges;
+	uint64_t marked;
+	uint64_t missing;
+	uint64_t unreached;
+	uint64_t no_return;
+	uint64_t wrong_exit;
+	uint64_t entered;
+	uint64_t no_insn;
+	uint64_t tables;
+	uint64_t unresolved;
 };
 
 struct graphs {

@@ -8,11 +8,11 @@
  * The plugin does not use path numbers. The spec file describes in lines of words (addresses of the
  * image, hexadecimal) the nodes of procedures and the edges between them:
  *
- *	node ADDRESS PROCEDURE
- *	on FROM TO	a path continues from node to node
- *	cut FROM TO	a path ends at FROM, and another one begins
- *	end FROM	a path ends at FROM, regardless of the next node
- *	stop ADDRESS	the instruction before ADDRESS always ends a path
+ * - node ADDRESS PROCEDURE: a node of a procedure
+ * - on FROM TO: a path continues from node to node
+ * - cut FROM TO: a path ends at FROM, and another one begins
+ * - end FROM: a path ends at FROM, regardless of the next node
+ * - stop ADDRESS: the instruction before ADDRESS always ends a path
  *
  * Activations are distinguished by the stack addresses of their return addresses. A call ends all
  * activations at lower stack addresses. If an older activation continues, the activations above it

@@ -113,7 +113,7 @@ enum sim_need {
 };
 
 /**
- * struct sim_op - what an instruction does
+ * struct sim_op - a decoded instruction
  * @sources: registers read, by position: Ra, Rb, Rc, more; SIM_REG_NONE: no operand
  * @needs:   enum sim_need of each source
  * @wide:    occupies the path to memory for two cycles
