@@ -359,7 +359,7 @@ open(sys.argv[2], "wb").write(data)
 END
 refused 2 'architecture|machine|decoder' list walk
 
-# For a procedure of a large image, only samples in its own parts are read: of both its parts.
+# For a procedure of a large image, only the samples of its own code are read, here of two parts.
 many_c()
 {
 	echo '#include <stdlib.h>'

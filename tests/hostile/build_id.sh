@@ -115,7 +115,7 @@ in_files()
 		WHERE pid = $1 AND (path LIKE '$work/%' OR ${2:-0} OR path LIKE '/private/%') AND ${2:-1}"
 }
 
-# Selects the row of the superuser's program, by its path and its unmodified build-id.
+# Selects the row of the superuser's program: its path, and its build-id without a content digest.
 row="(path = '$work/victim' AND lower(hex(identity)) = '$id')"
 
 # credited NAME PID: test that at least 99.9 % of a victim's samples are in its own row

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Load guest.c in ways that matter to counters in it: host WAY LIBRARY... The output does not
+ * Load guest.c in ways that affect the counters in it: host WAY LIBRARY... The output does not
  * depend on how the program is run. Each WAY calls called() a number of times that the test knows.
  */
 #include <dlfcn.h>

@@ -45,7 +45,7 @@ static bool await_interrupts(struct device *d, uint64_t count)
 	return true;
 }
 
-/* The totals equal the exact sum of the samples of all CPUs. */
+/* Each CPU has interrupts and samples, and the samples delivered equal the interrupts exactly. */
 static bool every_interrupt_is_accounted_for(void)
 {
 	struct dcpi_config config = device_config(0, 0);
