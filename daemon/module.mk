@@ -17,7 +17,7 @@ collect-src += $(addprefix daemon/base/, cgroup.c descriptor_limit.c directory.c
 	heap.c log.c loop.c secure_exec.c tally.c)
 collect-src += $(addprefix daemon/source/, bpf_sampler.c bpf_slot.c bpf_store.c \
 	branch_known.c branch_offers.c branch_probe.c branch_probes.c branch_rounds.c branch_snapshots.c event_ring.c kernel_types.c \
-	file_mapping.c perf_branch.c perf_edges.c perf_slot.c probe_guarantee.c probe_holder.c probe_measurement.c probe_places.c probe_results.c source_bpf.c \
+	file_mapping.c perf_branch.c perf_edges.c perf_slot.c probe_guarantee.c probe_holder.c probe_measurement.c probe_places.c probe_results.c register_pairs.c source_bpf.c \
 	source_chunk.c source_kmod.c source_perf.c source_replay.c source_select.c store_drain.c trace.c \
 	trace_reader.c trace_writer.c)
 collect-src += $(addprefix daemon/event/, event.c event_alias.c event_catalog.c event_code.c \
@@ -29,6 +29,7 @@ collect-src += $(addprefix daemon/jit/, jit_code.c jit_image.c jit_program.c jit
 collect-src += $(addprefix daemon/collect/, accumulate.c bin_queue.c collector.c \
 	collector_cost.c collector_counters.c collector_database.c collector_drain.c collector_epoch.c collector_merge.c collector_retention.c \
 	core_clock.c edge_accumulate.c label_table.c match_cache.c matcher.c merge.c offset_counts.c \
+	pair_recording.c pair_store.c \
 	overhead.c process_label.c rate_limit.c scan_queue.c)
 collect-needs := image core db
 # Debian's libpfm4-dev has no .pc file.
@@ -45,7 +46,7 @@ collect-tests := unit_accumulate unit_bpf_store unit_branch_offers unit_cgroup u
 	unit_event unit_event_pmu unit_event_spec unit_file_mapping unit_image_claim unit_image_copier \
 	unit_jit_code unit_kernel_code unit_kernel_types unit_log unit_matcher unit_multiplex \
 	unit_offset_counts unit_overhead unit_perf_slot unit_probe_places unit_probe_results \
-	unit_process_label unit_source_chunk unit_source_kmod unit_source_perf
+	unit_process_label unit_register_pairs unit_source_chunk unit_source_kmod unit_source_perf
 unit_bpf_store-ldlibs := -lpthread
 unit_branch_probes-ldlibs := -lm
 # The test's own source_select.c and matcher.c replace those of the archive.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Data that rewritten programs recorded (dcpix) in addition to exact counts. For an image in an
- * epoch and one mode, a recording has some tables of numbers and the texts that they refer to.
+ * Recordings of an image in an epoch: tables of numbers and the texts that they refer to, for one
+ * mode. Rewritten programs record all modes (dcpix) except register pairs, which dcpid records.
  *
  * Numbers are at most PROFILE_RECORDING_VALUE_MAX. A text's number is its index in the recording.
  * The first table of each mode is its head: one row, about the whole. The enumerations below define
@@ -27,9 +27,10 @@ enum profile_recording_mode {
 	PROFILE_RECORDING_CONTEXT = 2,
 	PROFILE_RECORDING_BURSTS = 3,
 	PROFILE_RECORDING_VARIATION = 4,
+	PROFILE_RECORDING_PAIRS = 5,
 };
 
-#define PROFILE_RECORDING_MODES 5
+#define PROFILE_RECORDING_MODES 6
 
 /** enum profile_recording_head - columns of each mode's first table; columns of the mode follow */
 enum profile_recording_head {
@@ -215,6 +216,48 @@ enum profile_variation_bucket {
 	PROFILE_BUCKET_NUMBER, /* ascending */
 	PROFILE_BUCKET_TIMES,
 	PROFILE_BUCKET_COLUMNS,
+};
+
+/* --- register pairs ------------------------------------------------------- */
+
+/* A random selection of the pairs of samples that daemon/source/register_pairs.h describes. */
+enum profile_pairs_head {
+	PROFILE_PAIRS_SEEN = PROFILE_HEAD_OWN, /* pairs that the selection was made from */
+	PROFILE_PAIRS_HEAD_COLUMNS,
+};
+
+enum profile_pairs_table {
+	PROFILE_PAIRS_HEAD,
+	PROFILE_PAIRS_PAIRS,
+	PROFILE_PAIRS_VALUES, /* of all pairs, one after the other */
+	PROFILE_PAIRS_TABLES,
+};
+
+enum profile_pairs_pair {
+	PROFILE_PAIR_FROM,    /* offset in the file, of the earlier sample */
+	PROFILE_PAIR_TO,      /* of the later sample */
+	PROFILE_PAIR_SAMPLES, /* sampling periods between them */
+	PROFILE_PAIR_VALUES,  /* how many are its */
+	PROFILE_PAIR_COLUMNS,
+};
+
+/** profile_signed_encode() - a signed number as an unsigned one: 0, -1, 1, -2 become 0, 1, 2, 3 */
+static inline uint64_t profile_signed_encode(int64_t value)
+{
+	return ((uint64_t)value << 1) ^ (uint64_t)(value >> 63);
+}
+
+/** profile_signed_decode() - the inverse of profile_signed_encode() */
+static inline int64_t profile_signed_decode(uint64_t code)
+{
+	return (int64_t)(code >> 1) ^ -(int64_t)(code & 1);
+}
+
+/* Only registers that behave like counters in the code around the pair. */
+enum profile_pairs_value {
+	PROFILE_VALUE_REGISTER, /* number in the encoding of instructions */
+	PROFILE_VALUE_DELTA,	/* change, by profile_signed_encode() */
+	PROFILE_VALUE_COLUMNS,
 };
 
 /* --- recordings ----------------------------------------------------------- */

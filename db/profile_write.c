@@ -75,6 +75,9 @@ static const char *const statement_sql[WRITER_STATEMENTS] = {
 			      "total = excluded.total, data = excluded.data",
 	[WRITER_RECORDING_ADD] = "INSERT INTO recording VALUES (?1, ?2, ?3, ?4, ?5, ?6) "
 				 "ON CONFLICT DO NOTHING",
+	[WRITER_RECORDING_SET] = "INSERT INTO recording VALUES (?1, ?2, ?3, ?4, ?5, ?6) "
+				 "ON CONFLICT DO UPDATE SET metric = excluded.metric, "
+				 "records = excluded.records, data = excluded.data",
 };
 
 int profile_writer_statement(struct profile_writer *writer, enum writer_statement which,

@@ -250,6 +250,15 @@ int profile_writer_recording(struct profile_writer *writer, int64_t image,
 			     const struct profile_recording *recording, struct error *err);
 
 /**
+ * profile_writer_recording_set() - like profile_writer_recording(), but replace the recording that
+ * the epoch has
+ *
+ * Return: as profile_writer_recording(), without -EEXIST.
+ */
+int profile_writer_recording_set(struct profile_writer *writer, int64_t image,
+				 const struct profile_recording *recording, struct error *err);
+
+/**
  * profile_writer_event_time() - set how long an event of the current epoch was counted
  * @enabled_ns: since the epoch began, as in struct profile_event
  * @running_ns: as in struct profile_event, at most @enabled_ns

@@ -9,8 +9,9 @@
 #include "db/recording_blob.h"
 #include "lib/error.h"
 
-int profile_writer_recording(struct profile_writer *writer, int64_t image,
-			     const struct profile_recording *recording, struct error *err)
+static int recording_write(struct profile_writer *writer, int64_t image,
+			   const struct profile_recording *recording, enum writer_statement how,
+			   struct error *err)
 {
 	sqlite3_stmt *statement;
 	uint64_t rows = 0;
@@ -27,15 +28,29 @@ int profile_writer_recording(struct profile_writer *writer, int64_t image,
 	if (r < 0)
 		return error_set(err, -r, "cannot add a recording of image %lld: %s",
 				 (long long)image, strerror(-r));
-	r = profile_writer_statement(writer, WRITER_RECORDING_ADD, &statement, err);
+	r = profile_writer_statement(writer, how, &statement, err);
 	if (r == 0)
 		r = database_bind(&writer->db, statement, err, "iiitib", writer->epoch, image,
 				  (int64_t)recording->mode, recording->metric, (int64_t)rows,
 				  (const void *)writer->blob.data, writer->blob.bytes);
 	if (r == 0)
 		r = database_step(&writer->db, statement, "write", err);
+	return r;
+}
+
+int profile_writer_recording(struct profile_writer *writer, int64_t image,
+			     const struct profile_recording *recording, struct error *err)
+{
+	int r = recording_write(writer, image, recording, WRITER_RECORDING_ADD, err);
+
 	if (r < 0 || sqlite3_changes(writer->db.handle) > 0)
 		return r;
 	return error_set(err, EEXIST, "there is such a recording of image %lld already",
 			 (long long)image);
+}
+
+int profile_writer_recording_set(struct profile_writer *writer, int64_t image,
+				 const struct profile_recording *recording, struct error *err)
+{
+	return recording_write(writer, image, recording, WRITER_RECORDING_SET, err);
 }

@@ -142,8 +142,8 @@ CREATE TABLE execution (
 
 CREATE INDEX execution_image ON execution (image, epoch, kind);
 
--- Data that rewritten programs recorded (dcpix) in addition to counts: for one mode, with the
--- measured quantity, in the form of db/recording_blob.h, with its number of rows.
+-- Data that rewritten programs (dcpix) or dcpid (register pairs) recorded in addition to counts:
+-- for one mode, with the measured quantity, in the form of db/recording_blob.h, with its number of rows.
 -- db/profile_recording.h defines the contents. They are included in no sum of samples.
 CREATE TABLE recording (
 	epoch INTEGER NOT NULL REFERENCES epoch ON DELETE CASCADE,

@@ -180,6 +180,7 @@ static struct profile_recording recording_of(uint64_t values[6], uint64_t seed)
 
 #define IMAGES 2
 #define EPOCHS 3
+#define ROWS (IMAGES * EPOCHS * PROFILE_RECORDING_MODES)
 
 static void write_epochs(const char *path)
 {
@@ -252,19 +253,20 @@ static void walks_and_merges(void **state)
 
 	(void)state;
 	write_epochs(path_of("recordings.db"));
-	assert_int_equal(look(path_of("recordings.db"), NULL, -1).rows, 30);
-	assert_int_equal(look(path_of("recordings.db"), NULL, -1).sum, 29 * 30 / 2);
+	assert_int_equal(look(path_of("recordings.db"), NULL, -1).rows, ROWS);
+	assert_int_equal(look(path_of("recordings.db"), NULL, -1).sum, (ROWS - 1) * ROWS / 2);
 	assert_int_equal(look(path_of("recordings.db"), NULL, PROFILE_RECORDING_PATHS).rows, 6);
 	assert_int_equal(look(path_of("recordings.db"), &filter, 2).rows, 4);
 	filter.image = 2;
-	assert_int_equal(look(path_of("recordings.db"), &filter, -1).rows, 10);
+	assert_int_equal(look(path_of("recordings.db"), &filter, -1).rows,
+			 2 * PROFILE_RECORDING_MODES);
 	reader = open_reader(path_of("recordings.db"));
 	for (unsigned int i = 0; i < 2; i++) {
 		struct profile_writer *writer = open_writer(path_of("merged.db"));
 
 		assert_ok(profile_merge(writer, reader, NULL, NULL, &counts, &err));
 		profile_writer_close(writer);
-		assert_int_equal(look(path_of("merged.db"), NULL, -1).sum, 29 * 30 / 2);
+		assert_int_equal(look(path_of("merged.db"), NULL, -1).sum, (ROWS - 1) * ROWS / 2);
 	}
 	profile_reader_close(reader);
 }
@@ -279,7 +281,8 @@ static void expiry(void **state)
 	write_epochs(path);
 	writer = open_writer(path);
 	assert_int_equal(expire_all(writer, 2000000001, 0), 1);
-	assert_int_equal(number(path, "SELECT count(*) FROM recording"), 20);
+	assert_int_equal(number(path, "SELECT count(*) FROM recording"),
+			 2 * IMAGES * PROFILE_RECORDING_MODES);
 	assert_int_equal(number(path, "SELECT count(*) FROM image"), IMAGES);
 	assert_int_equal(expire_all(writer, 9000000000, 0), 2);
 	assert_int_equal(number(path, "SELECT count(*) FROM recording"), 0);
@@ -315,6 +318,15 @@ static void misuse(void **state)
 	assert_int_equal(profile_writer_recording(writer, id + 1, &recording, &err), -EINVAL);
 	assert_ok(profile_writer_recording(writer, id, &recording, &err));
 	assert_int_equal(profile_writer_recording(writer, id, &recording, &err), -EEXIST);
+	/* Replacing it is not an error. */
+	bad = recording;
+	bad.metric = "replaced";
+	assert_ok(profile_writer_recording_set(writer, id, &bad, &err));
+	assert_ok(profile_writer_commit(writer, &err));
+	assert_int_equal(number(path_of("misuse.db"), "SELECT count(*) FROM recording"), 1);
+	assert_int_equal(number(path_of("misuse.db"), "SELECT count(*) FROM recording WHERE "
+						      "metric = 'replaced'"),
+			 1);
 	profile_writer_close(writer);
 }
 
@@ -335,7 +347,7 @@ static void damage(void **state)
 		"UPDATE recording SET image = 9 WHERE image = 1",
 		"DELETE FROM recording WHERE mode = 0; UPDATE recording SET mode = 0 WHERE mode = "
 		"1",
-		"UPDATE recording SET mode = 5 WHERE mode = 4",
+		"UPDATE recording SET mode = 9 WHERE mode = 4",
 	};
 	struct survey survey;
 

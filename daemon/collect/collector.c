@@ -20,6 +20,7 @@
 #include "daemon/collect/edge_accumulate.h"
 #include "daemon/collect/matcher.h"
 #include "daemon/collect/merge.h"
+#include "daemon/collect/pair_store.h"
 #include "daemon/collect/rate_limit.h"
 #include "daemon/image/image_table.h"
 #include "db/profile_write.h"
@@ -342,6 +343,11 @@ static int parts_open(struct collector *collector, struct error *err)
 				       err);
 	if (rc == 0)
 		rc = edge_accumulate_create(&collector->edges, for_edges, err);
+	if (rc == 0) {
+		collector->pairs = pair_store_create();
+		if (collector->pairs == NULL)
+			rc = error_set(err, ENOMEM, "out of memory");
+	}
 	if (rc == 0)
 		rc = merge_create(
 			&collector->merge, collector->writer, matcher_images(collector->matcher),
@@ -411,6 +417,7 @@ void collector_close(struct collector *collector)
 	merge_destroy(collector->merge);
 	accumulate_destroy(collector->accumulate);
 	edge_accumulate_destroy(collector->edges);
+	pair_store_destroy(collector->pairs);
 	matcher_close(collector->matcher);
 	image_keeper_close(collector->keeper);
 	if (collector->source != NULL)
@@ -457,7 +464,8 @@ void collector_status(struct collector *collector, struct collector_status *stat
 	status->images = image_table_used(matcher_images(collector->matcher));
 	status->processes = matcher_processes(collector->matcher, &map_bytes);
 	status->memory_bytes = accumulate_bytes(collector->accumulate) +
-			       edge_accumulate_bytes(collector->edges) + map_bytes;
+			       edge_accumulate_bytes(collector->edges) +
+			       pair_store_bytes(collector->pairs) + map_bytes;
 	status->retention = collector->retention.status;
 	status->quota = matcher_quota(collector->matcher);
 	status->keeps_images = collector->keeper != NULL;

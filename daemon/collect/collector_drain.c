@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "daemon/collect/collector_drain.h"
 
+#include <string.h>
+
 #include "daemon/collect/accumulate.h"
 #include "daemon/collect/edge_accumulate.h"
 #include "daemon/collect/matcher.h"
+#include "daemon/collect/pair_store.h"
 #include "daemon/image/image_table.h"
+#include "daemon/source/register_pairs.h"
 #include "lib/clock.h"
 
 /* Return the bin of the first sample of its kind. */
@@ -126,6 +130,23 @@ static void edge_take(void *context, const struct source_edge *edge)
 		edge_accumulate_add(collector->edges, &key, from.offset, to.offset, edge->count);
 }
 
+/* A pair is of use within one image only. */
+static void pair_take(void *context, const struct source_pair *pair)
+{
+	struct collector *collector = context;
+	struct image_place from = matcher_place(collector->matcher, pair->tag, pair->from);
+	struct image_place to = matcher_place(collector->matcher, pair->tag, pair->to);
+	struct stored_pair stored = {.from = from.offset,
+				     .to = to.offset,
+				     .samples = pair->samples,
+				     .changed = pair->changed};
+
+	if (from.image == IMAGE_UNKNOWN || from.image != to.image)
+		return;
+	memcpy(stored.delta, pair->delta, sizeof(stored.delta));
+	pair_store_add(collector->pairs, from.image, &stored);
+}
+
 /* Record how long events have waited: rings hold about a second's events. */
 static void gap_note(struct collector *collector)
 {
@@ -146,6 +167,7 @@ static int drain(struct collector *collector, bool all, struct error *err)
 	const struct source_sink sink = {
 		.samples = samples_take,
 		.edge = edge_take,
+		.pair = pair_take,
 		.context = collector,
 	};
 	uint64_t until;

@@ -8,6 +8,7 @@
 #include "daemon/collect/collector_merge.h"
 #include "daemon/collect/matcher.h"
 #include "daemon/collect/merge.h"
+#include "daemon/collect/pair_store.h"
 #include "daemon/collect/rate_limit.h"
 #include "db/profile_write.h"
 #include "lib/clock.h"
@@ -57,6 +58,7 @@ int collector_epoch_begin_at(struct collector *collector, int64_t start_ns, uint
 	if (rc < 0)
 		return rc;
 	merge_epoch(collector->merge);
+	pair_store_clear(collector->pairs);
 	matcher_epoch(collector->matcher);
 	collector->epoch_id = profile_writer_epoch_id(collector->writer);
 	collector->epoch_start_ns = epoch.start_ns;

@@ -15,6 +15,7 @@
 #include "daemon/collect/edge_accumulate.h"
 #include "daemon/collect/matcher.h"
 #include "daemon/collect/merge.h"
+#include "daemon/collect/pair_store.h"
 #include "daemon/image/kernel_image.h"
 #include "db/profile_write.h"
 #include "lib/clock.h"
@@ -23,6 +24,9 @@
 /* Limits of the time that a flush waits for the end of a copy of a database to its path. */
 #define COPY_WAITS 30
 #define COPY_WAIT_NS (long)(50 * NS_PER_MS)
+
+/* Each write replaces all pairs. Between flushes they are written at this interval. */
+#define PAIRS_NS (600 * NS_PER_SECOND)
 
 static void unknown_add(struct collector *collector, const struct merge_result *result, bool undo)
 {
@@ -44,6 +48,11 @@ static int commit(struct collector *collector, struct error *err)
 	return rc;
 }
 
+static bool pairs_are_due(const struct collector *collector, const size_t bins[2])
+{
+	return bins[0] == SIZE_MAX || clock_monotonic_ns() >= collector->pairs_due_ns;
+}
+
 /* @bins: number of bins of samples, and of edges. */
 static int transaction(struct collector *collector, const size_t bins[2],
 		       struct merge_result *result, struct error *err)
@@ -57,6 +66,8 @@ static int transaction(struct collector *collector, const size_t bins[2],
 	rc = merge_bins(collector->merge, collector->accumulate, bins[0], result, err);
 	if (rc == 0)
 		rc = merge_edges(collector->merge, collector->edges, bins[1], result, err);
+	if (rc == 0 && pairs_are_due(collector, bins))
+		rc = merge_pairs(collector->merge, collector->pairs, err);
 	if (rc == 0) {
 		rest.samples = accumulate_held(collector->accumulate) - result->samples;
 		rest.edges = edge_accumulate_held(collector->edges) - result->edges;
@@ -135,6 +146,8 @@ static int merge(struct collector *collector, const size_t bins[2], struct error
 		collector->merge_failing = true;
 		return error_set(err, -rc, "%s", failure.message);
 	}
+	if (pairs_are_due(collector, bins))
+		collector->pairs_due_ns = clock_monotonic_ns() + PAIRS_NS;
 	profile_writer_reserve(collector->writer);
 	damage_tell(collector);
 	images_tell(collector, result.bins);

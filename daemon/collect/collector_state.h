@@ -18,6 +18,7 @@ struct accumulate;
 struct edge_accumulate;
 struct matcher;
 struct merge;
+struct pair_store;
 struct profile_writer;
 
 /*
@@ -93,6 +94,7 @@ struct collector_replacement {
  * @replaced:         samples and losses of this epoch that were in a database which no longer
  *                    exists
  * @given_up:         samples of this epoch that could not be merged at its end
+ * @pairs:            register pairs of the epoch; @pairs_due_ns: time of their next write
  * @unknown:          of all merged samples, by reason
  * @sampling:         the source was started
  * @stopped:          the source is stopped
@@ -117,12 +119,14 @@ struct collector {
 	struct matcher *matcher;
 	struct accumulate *accumulate;
 	struct edge_accumulate *edges;
+	struct pair_store *pairs;
 	struct merge *merge;
 
 	uint64_t handed;
 	uint64_t entries;
 	uint64_t edges_handed;
 	uint64_t edges_unknown;
+	uint64_t pairs_due_ns;
 	uint64_t unknown[IMAGE_UNKNOWN_NR];
 	uint64_t merges;
 	uint64_t merge_failures;

@@ -9,6 +9,8 @@
 #include "daemon/collect/accumulate.h"
 #include "daemon/collect/edge_accumulate.h"
 #include "daemon/collect/label_table.h"
+#include "daemon/collect/pair_recording.h"
+#include "daemon/collect/pair_store.h"
 #include "daemon/image/image_table.h"
 #include "daemon/image/kernel_image.h"
 #include "daemon/jit/jit_image.h"
@@ -22,6 +24,7 @@
  * @revision:       of the image table when they were looked up
  * @labels_written: a bit for each label that the epoch contains
  * @edges:          edges of one bin, reused between merges
+ * @pairs:          register pairs of one image, reused between merges
  */
 struct merge {
 	struct profile_writer *writer;
@@ -35,6 +38,7 @@ struct merge {
 	uint64_t revision;
 	uint8_t labels_written[(LABEL_TABLE_MAX + 8) / 8];
 	struct edge_run edges;
+	struct pair_recording pairs;
 };
 
 int merge_create(struct merge **ret, struct profile_writer *writer,
@@ -60,6 +64,7 @@ void merge_destroy(struct merge *merge)
 		return;
 	free(merge->ids);
 	free(merge->edges.edges);
+	pair_recording_deinit(&merge->pairs);
 	free(merge);
 }
 
@@ -296,4 +301,36 @@ int merge_edges(struct merge *merge, const struct edge_accumulate *accumulate, s
 		bin = edge_accumulate_next(bin);
 	}
 	return 0;
+}
+
+/* State of a walk over images with pairs. */
+struct pairs_walk {
+	struct merge *merge;
+	struct error *err;
+};
+
+static int pairs_write(void *context, uint32_t image, const struct stored_pair *pairs, size_t count,
+		       uint64_t seen)
+{
+	const struct pairs_walk *walk = context;
+	struct pair_recording *recording = &walk->merge->pairs;
+	int64_t id = 0;
+	int r;
+
+	if (pair_recording_make(recording, pairs, count, seen) < 0)
+		return error_set(walk->err, ENOMEM, "out of memory");
+	if (recording->pair_count == 0)
+		return 0;
+	r = image_id(walk->merge, image, &id, walk->err);
+	if (r < 0)
+		return r;
+	return profile_writer_recording_set(walk->merge->writer, id, &recording->recording,
+					    walk->err);
+}
+
+int merge_pairs(struct merge *merge, const struct pair_store *pairs, struct error *err)
+{
+	struct pairs_walk walk = {merge, err};
+
+	return pair_store_images(pairs, pairs_write, &walk);
 }

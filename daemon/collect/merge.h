@@ -16,6 +16,7 @@ struct jit_images;
 struct kernel_images;
 struct label_table;
 struct merge;
+struct pair_store;
 struct profile_writer;
 
 /**
@@ -65,6 +66,10 @@ int merge_bins(struct merge *merge, struct accumulate *accumulate, size_t bins,
 /** merge_edges() - as merge_bins(), for bins of edges. */
 int merge_edges(struct merge *merge, const struct edge_accumulate *accumulate, size_t bins,
 		struct merge_result *result, struct error *err);
+
+/** merge_pairs() - write the register pairs of all images; they replace the pairs in the database
+ */
+int merge_pairs(struct merge *merge, const struct pair_store *pairs, struct error *err);
 
 /** merge_done() - the transaction was committed. */
 void merge_done(struct merge *merge);

@@ -29,6 +29,7 @@ static const uint8_t perf_number[] = {0, 2, 3, 1, 7, 6, 4, 5, 16, 17, 18, 19, 20
 #define PERF_PC 8
 #define PERF_FLAGS 9
 #define PERF_REGISTERS 0xff03ffULL
+#define STACK_POINTER 4
 #elif defined(__aarch64__)
 #define INTERPRET interpret_arm64_path
 static const uint8_t perf_number[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
@@ -36,6 +37,7 @@ static const uint8_t perf_number[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10
 				      22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
 #define PERF_PC 32
 #define PERF_REGISTERS 0x1ffffffffULL
+#define STACK_POINTER 31
 #endif
 
 #ifdef INTERPRET
@@ -348,12 +350,8 @@ static uint64_t register_at(const uint64_t *registers, uint32_t number)
 	return registers[__builtin_popcountll(below)];
 }
 
-/*
- * Return: false if there are no registers, if they are those of a 32-bit program, or if they were
- * not captured at the sample's PC. AMD's IBS reports an exact PC, but registers as of the
- * interrupt, which is later.
- */
-static bool state_of(struct interpret_state *state, const struct perf_sample *sample)
+/* AMD's IBS reports an exact PC, but registers as of the interrupt, which is later. */
+bool perf_branch_state(struct interpret_state *state, const struct perf_sample *sample)
 {
 	const uint64_t *abi = (const void *)(sample + 1), *registers = abi + 1;
 	size_t words = 1 + (size_t)__builtin_popcountll(PERF_REGISTERS), i;
@@ -373,6 +371,11 @@ static bool state_of(struct interpret_state *state, const struct perf_sample *sa
 	state->flags_known = ~0ULL;
 #endif
 	return true;
+}
+
+uint64_t perf_branch_stack_pointer(const struct interpret_state *state)
+{
+	return state->reg[STACK_POINTER];
 }
 
 static uint32_t find(struct perf_branch_process *process, struct perf_branch *branch,
@@ -405,7 +408,7 @@ uint32_t perf_branch_find(struct perf_branch *branch, uint64_t version,
 	struct interpret_state state;
 	uint64_t stuck;
 
-	if (!state_of(&state, sample))
+	if (!perf_branch_state(&state, sample))
 		return 0;
 	return find(process_of(branch, sample->pid, version), branch, &state, NULL, edges, &stuck);
 }
@@ -441,6 +444,19 @@ struct file_place perf_branch_place(struct perf_branch *branch, uint32_t pid, ui
 
 uint64_t perf_branch_registers(void)
 {
+	return 0;
+}
+
+bool perf_branch_state(struct interpret_state *state, const struct perf_sample *sample)
+{
+	(void)state;
+	(void)sample;
+	return false;
+}
+
+uint64_t perf_branch_stack_pointer(const struct interpret_state *state)
+{
+	(void)state;
 	return 0;
 }
 

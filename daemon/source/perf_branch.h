@@ -115,6 +115,18 @@ struct perf_branch {
  */
 uint64_t perf_branch_registers(void);
 
+/**
+ * perf_branch_state() - read the registers of a sample's record
+ * @sample: with the registers of perf_branch_registers()
+ *
+ * Return: false if the record contains no registers, if they are those of a 32-bit program, or if
+ * they were captured later than the sample's PC.
+ */
+bool perf_branch_state(struct interpret_state *state, const struct perf_sample *sample);
+
+/** perf_branch_stack_pointer() - the stack pointer in a state of perf_branch_state() */
+uint64_t perf_branch_stack_pointer(const struct interpret_state *state);
+
 /** perf_branch_refresh() - invalidate all cached data of processes. */
 void perf_branch_refresh(struct perf_branch *branch);
 

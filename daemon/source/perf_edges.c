@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "daemon/source/perf_edges.h"
 
-#include <asm/perf_regs.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,13 +17,6 @@
 #define FOUND_MAX 1024
 /* Interval of invalidation, in case a library was replaced by another without an event. */
 #define REFRESH_NS (10 * NS_PER_SECOND)
-
-/* With probes, records contain the user PC, which shows whether the kernel is at a breakpoint. */
-#if defined(__x86_64__)
-#define PROBE_REGISTERS (1ULL << PERF_REG_X86_IP)
-#else
-#define PROBE_REGISTERS 0
-#endif
 
 /* State of one drain. */
 struct drain {
@@ -81,23 +73,16 @@ int perf_edges_follower(const struct perf_edges *edges)
 
 uint64_t perf_edges_registers(const struct perf_edges *edges)
 {
-	if (edges->probes != NULL)
-		return PROBE_REGISTERS;
-	return edges->config->branch_every > 0 && edges->snapshots == NULL ? perf_branch_registers()
-									   : 0;
+	return edges->config->branch_every > 0 ? perf_branch_registers() : 0;
 }
 
 bool perf_edges_is_probe(struct perf_edges *edges, const struct perf_sample *sample)
 {
-	const struct {
-		struct perf_sample sample;
-		uint64_t abi;
-		uint64_t pc;
-	} *record = (const void *)sample;
+	struct interpret_state state;
 
-	if (edges->probes == NULL || sample->header.size < sizeof(*record) ||
-	    record->abi == PERF_SAMPLE_REGS_ABI_NONE ||
-	    !branch_probes_is_hit(edges->probes, sample->pid, record->pc, sample->time_ns))
+	/* The user PC shows whether the kernel is at a breakpoint. */
+	if (edges->probes == NULL || !perf_branch_state(&state, sample) ||
+	    !branch_probes_is_hit(edges->probes, sample->pid, state.pc, sample->time_ns))
 		return false;
 	edges->in_probes++;
 	return true;

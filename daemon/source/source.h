@@ -19,6 +19,7 @@
 
 struct error;
 struct source;
+struct source_pair;
 struct trace_writer;
 
 #define SOURCE_EVENT_NAME_BYTES 64
@@ -156,11 +157,13 @@ struct source_edge {
  * struct source_sink - receiver of the results of a drain
  * @samples: called with a run of aggregated entries; entries with a count of 0 are unused
  * @edge:    called with one aggregated edge
- * @context: argument of both
+ * @pair:    called with two samples of a thread (daemon/source/register_pairs.h); NULL: not wanted
+ * @context: argument of all of them
  */
 struct source_sink {
 	void (*samples)(void *context, const struct dcpi_sample *samples, size_t count);
 	void (*edge)(void *context, const struct source_edge *edge);
+	void (*pair)(void *context, const struct source_pair *pair);
 	void *context;
 };
 

@@ -12,6 +12,8 @@
  * ticks may appear throttled by a clock event of any period. This affects only samples of the idle
  * phase, and of the time up to the next tick.)
  *
+ * Register pairs: see daemon/source/register_pairs.h. They are made if edges are.
+ *
  * Edges: see daemon/source/perf_edges.h. With snapshots the kernel takes no samples that would
  * interrupt another BPF program, as with the bpf source. A sample without its edges is not a loss.
  */
@@ -24,6 +26,7 @@
 
 #include "daemon/source/perf_edges.h"
 #include "daemon/source/perf_slot.h"
+#include "daemon/source/register_pairs.h"
 #include "daemon/source/store_drain.h"
 #include "daemon/source/trace_writer.h"
 #include "kmod/core/sample_store.h"
@@ -42,6 +45,7 @@ struct perf_cpu {
 /*
  * @stopped: sampling was stopped and not started again
  * @cpus:    by number; NULL if the CPU was never online
+ * @pairs:   NULL if edges are not wanted
  */
 struct perf_source {
 	struct source base;
@@ -54,6 +58,7 @@ struct perf_source {
 	bool stopped;
 	uint64_t seen;
 	struct perf_edges edges;
+	struct register_pairs *pairs;
 };
 
 /*
@@ -128,6 +133,24 @@ static struct perf_edges_sink edges_sink(struct perf_drain *drain)
 	return (struct perf_edges_sink){edges_count, probed_edge, drain};
 }
 
+static void pair_sample(struct perf_drain *drain, const struct perf_sample *sample, uint64_t tag)
+{
+	struct register_pairs *pairs = drain->source->pairs;
+	struct register_sample registers = {
+		.tid = sample->tid, .tag = tag, .time_ns = sample->time_ns, .pc = sample->pc};
+	struct interpret_state state;
+
+	if (pairs == NULL || drain->sink->pair == NULL)
+		return;
+	_Static_assert(sizeof(state.reg) <= sizeof(registers.reg), "room for all registers");
+	if (dcpi_tag_generation(tag) != 0 && perf_branch_state(&state, sample)) {
+		memcpy(registers.reg, state.reg, sizeof(state.reg));
+		registers.sp = perf_branch_stack_pointer(&state);
+		registers.known = true;
+	}
+	register_pairs_add(pairs, &registers, drain->sink->pair, drain->sink->context);
+}
+
 /*
  * Kernel addresses mean the same in every process and generation. Omitting the generation saves its
  * look-up and reduces the number of keys in the store.
@@ -152,6 +175,7 @@ static void sample_count(void *context, const struct perf_sample *sample)
 		pc = probe_mark_set(pc);
 	}
 	tag = dcpi_tag(sample->pid, generation, drain->event);
+	pair_sample(drain, sample, tag);
 	if (config->record != NULL)
 		trace_writer_add(config->record, drain->number, sample->time_ns, pc, tag);
 	drain->source->seen++;
@@ -274,6 +298,7 @@ static void perf_close(struct source *base)
 		free(source->cpus[i]);
 	}
 	free(source->cpus);
+	register_pairs_destroy(source->pairs);
 	perf_edges_close(&source->edges);
 	ring_reader_close(source->reader);
 	wake_set_close(source->wakes);
@@ -322,6 +347,11 @@ static int perf_open(struct source **ret, const struct source_config *config, st
 	if (rc == 0)
 		rc = perf_edges_open(&source->edges, &source->base, &source->config, source->wakes,
 				     err);
+	if (rc == 0 && perf_edges_registers(&source->edges) != 0) {
+		source->pairs = register_pairs_create();
+		if (source->pairs == NULL)
+			rc = error_set(err, ENOMEM, "out of memory");
+	}
 	if (rc == 0)
 		rc = cpus_open(source, err);
 	if (rc < 0) {
@@ -468,9 +498,23 @@ static int perf_drain(struct source *base, bool all, uint64_t until_ns,
 		if (drain.cpu != NULL)
 			cpu_drain(&drain, all, until_ns);
 	}
+	if (source->pairs != NULL && sink->pair != NULL)
+		register_pairs_settle(source->pairs, sink->pair, sink->context);
 	if (!source->stopped)
 		online_cpus_follow(&source->online, &online_user, &drain);
 	return 0;
+}
+
+static void pairs_report(const struct perf_source *source, source_counter_fn visit, void *context)
+{
+	struct register_pairs_counts counts;
+
+	if (source->pairs == NULL)
+		return;
+	counts = register_pairs_counts(source->pairs);
+	visit(context, "stat", "pairs", counts.pairs);
+	visit(context, "stat", "pairs_first", counts.first);
+	visit(context, "stat", "pairs_distant", counts.distant);
 }
 
 static uint64_t perf_counters(struct source *base, source_counter_fn visit, void *context)
@@ -499,6 +543,7 @@ static uint64_t perf_counters(struct source *base, source_counter_fn visit, void
 	visit(context, "stat", "misses", misses);
 	visit(context, "stat", "evictions", evictions);
 	visit(context, "stat", "throttled", throttled);
+	pairs_report(source, visit, context);
 	perf_edges_tell(&source->edges, visit, context);
 	return source->seen + lost + malformed;
 }

@@ -34,7 +34,7 @@ static void note_build_id(struct recording_source *source, const struct profile_
 static const char *const mode_names[PROFILE_RECORDING_MODES] = {
 	[PROFILE_RECORDING_PATHS] = "paths",	     [PROFILE_RECORDING_CALLS] = "calls",
 	[PROFILE_RECORDING_CONTEXT] = "contexts",    [PROFILE_RECORDING_BURSTS] = "bursts",
-	[PROFILE_RECORDING_VARIATION] = "variation",
+	[PROFILE_RECORDING_VARIATION] = "variation", [PROFILE_RECORDING_PAIRS] = "pairs",
 };
 
 /* State of a walk; @err receives the errors. */
