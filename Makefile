@@ -243,7 +243,7 @@ QUIET_CLI = $(filter $(addsuffix =%,$(addprefix cli_,accuracy dcpibursts dcpical
 # Programs that sample, but neither change settings of the machine nor compare shares of its time.
 # They run in a queue of their own, because they wait most of the time.
 SAMPLING_CLI = $(filter $(addsuffix =%,$(addprefix cli_,audit crash database_moved dcpicalc dcpiimport \
-	debuginfod faults image_store images many_images retention schema_versions trace) \
+	debuginfod faults image_store images loop_clocks many_images retention schema_versions trace) \
 	$(addprefix hostile/,build_id dcpix_setuid disclosure file_modes sandbox)),$(CLI_RUNS) $(HOSTILE_RUNS))
 
 .PHONY: check

@@ -28,6 +28,8 @@ struct image_event_samples {
  * @roles:        other events
  * @branches:     observed edges, by (from, to, to_image, to_offset), ascending
  * @branch_count: number of edges
+ * @pairs:        @pair_count pairs of samples with changes of registers, by the address of the
+ *                earlier sample, ascending; their @changes are in one array
  * @branches_sampled: edges were collected, even if none was observed
  * @exact:        executions, where they were counted
  *
@@ -43,6 +45,9 @@ struct image_samples {
 	struct image_event_samples roles[PROFILE_ROLES];
 	const struct branch_count *branches;
 	size_t branch_count;
+	const struct image_pair *pairs;
+	size_t pair_count;
+	const struct register_change *changes;
 	bool branches_sampled;
 	struct exact_counts exact;
 };

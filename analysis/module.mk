@@ -17,7 +17,7 @@ unit_image_code-with := tests/cfg_check.c
 unit_landing_pads-with := tests/cfg_check.c
 
 # Control-flow graphs.
-analysis-tests += unit_cfg unit_cfg_doomed unit_frequency_class unit_loop_nest \
+analysis-tests += unit_cfg unit_cfg_doomed unit_frequency_class unit_induction unit_loop_clock unit_loop_nest \
 	unit_strong_components unit_trip_count unit_trip_series
 unit_cfg-with := tests/cfg_check.c
 unit_frequency_class-with := tests/cfg_fixture.c

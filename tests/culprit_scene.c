@@ -40,7 +40,8 @@ static void *allocate(size_t count, size_t bytes)
 
 static struct frequency_estimate exactly(double value)
 {
-	return (struct frequency_estimate){value, value, value, FREQUENCY_HIGH, FREQUENCY_EXACT};
+	return (struct frequency_estimate){value,	   value,	    value,
+					   FREQUENCY_HIGH, FREQUENCY_EXACT, false};
 }
 
 void culprit_scene_init(struct culprit_scene *scene, const uint32_t *insn_counts,

@@ -63,14 +63,15 @@ static void lay_frequencies(struct loop *loop)
 {
 	const struct cfg *cfg = loop->cfg;
 
-	loop->blocks[1] =
-		(struct frequency_estimate){1527, 1500, 1600, FREQUENCY_HIGH, FREQUENCY_CLUSTER};
+	loop->blocks[1] = (struct frequency_estimate){
+		1527, 1500, 1600, FREQUENCY_HIGH, FREQUENCY_CLUSTER, false};
 	for (uint32_t e = 0; e < cfg->edge_count; e++) {
 		bool back = cfg->edges[e].kind == CFG_EDGE_TAKEN;
 
-		loop->edges[e] = back ? loop->blocks[1]
-				      : (struct frequency_estimate){0, 0, 1600, FREQUENCY_LOW,
-								    FREQUENCY_PROPAGATED};
+		loop->edges[e] =
+			back ? loop->blocks[1]
+			     : (struct frequency_estimate){
+				       0, 0, 1600, FREQUENCY_LOW, FREQUENCY_PROPAGATED, false};
 	}
 	loop->frequency = (struct frequency){loop->blocks, loop->edges};
 }

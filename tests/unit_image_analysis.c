@@ -216,8 +216,9 @@ static void set_estimates(struct frequency_estimate *estimates, uint32_t count, 
 			  double width)
 {
 	for (uint32_t i = 0; i < count; i++)
-		estimates[i] = (struct frequency_estimate){value, value - width, value + width,
-							   FREQUENCY_HIGH, FREQUENCY_JOINT};
+		estimates[i] =
+			(struct frequency_estimate){value,	    value - width,   value + width,
+						    FREQUENCY_HIGH, FREQUENCY_JOINT, false};
 }
 
 /* Add a procedure with all blocks of frequency @value, on an in-order machine. */

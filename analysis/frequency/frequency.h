@@ -35,6 +35,8 @@ enum frequency_origin {
  * struct frequency_estimate - an estimated frequency
  * @value:      F
  * @low, @high: interval intended to contain the true value with probability 90%
+ * @measured:   mostly derived from measured rates (loop_clock.h, flow_gaps.h), and so independent
+ * of the processor's frequency, which the period in cycles is derived from
  */
 struct frequency_estimate {
 	double value;
@@ -42,6 +44,7 @@ struct frequency_estimate {
 	double high;
 	enum frequency_confidence confidence;
 	enum frequency_origin origin;
+	bool measured;
 };
 
 /**

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/frequency/flow_clocks.h"
 #include "analysis/frequency/flow_fit.h"
 #include "analysis/frequency/flow_gaps.h"
 #include "analysis/frequency/flow_shadow.h"
@@ -114,6 +115,8 @@
  * error.
  */
 #define GAP_SPREAD 0.15
+/* Clocks of loops do not depend on the time of anything. */
+#define CLOCK_SPREAD 0.02
 #define HIGH_SPREAD 0.1
 #define MEDIUM_SPREAD 0.23
 
@@ -420,6 +423,7 @@ static struct frequency_estimate estimate_of(double value, double spread, double
 {
 	double width = exp(INTERVAL_SPREADS * hypot(spread, common));
 	struct frequency_estimate estimate = {
+		.measured = common < COMMON_SPREAD / 2,
 		.value = value,
 		.low = value / width,
 		.high = value * width,
@@ -499,25 +503,28 @@ static bool any_stalled(const struct flow_chain *chain, const struct flow_eviden
 
 /*
  * Return the standard deviation of a node in addition to @spread: the common one, reduced by the
- * evidence of gaps. @without: the node's spread without gaps
+ * evidence of measurements. @without: the node's spread without them; @own: their common spread
  */
-static double common_spread(double spread, double without)
+static double common_spread(double spread, double without, double own)
 {
 	double known = 1 / (spread * spread) - 1 / (without * without), variance;
 
 	if (!(known > 0))
 		return COMMON_SPREAD;
 	variance = 1 / (1 / (without * without + COMMON_SPREAD * COMMON_SPREAD) +
-			1 / (1 / known + GAP_SPREAD * GAP_SPREAD));
+			1 / (1 / known + own * own));
 	return sqrt(fmax(0, variance - spread * spread));
 }
 
-/* @fit: in: without gaps; out: with them, including its spread. @common: out */
-static int add_gaps(struct flow_fit *fit, double *common, struct flow_chain *chain,
-		    struct flow_evidence *evidence, const struct frequency_input *input)
+/* @fit: in: without gaps and clocks; out: with them, including its spread. @common: out */
+static int add_measurements(struct flow_fit *fit, double *common, struct flow_chain *chain,
+			    struct flow_evidence *evidence, const struct frequency_input *input)
 {
 	_cleanup_free_ double *without = fit->spread;
-	int r = flow_gaps_take(evidence, fit, chain, input);
+	int gaps = flow_gaps_take(evidence, fit, chain, input);
+	int clocks = gaps >= 0 ? flow_clocks_take(evidence, input) : 0;
+	double own = clocks > 0 ? CLOCK_SPREAD : GAP_SPREAD;
+	int r = gaps < 0 ? gaps : clocks < 0 ? clocks : gaps + clocks;
 
 	fit->spread = NULL;
 	if (r <= 0) {
@@ -529,7 +536,7 @@ static int add_gaps(struct flow_fit *fit, double *common, struct flow_chain *cha
 	if (r == 0)
 		r = flow_spread_find(fit, chain, evidence);
 	for (uint32_t n = 0; r == 0 && n < chain->node_count; n++)
-		common[n] = common_spread(fit->spread[n], without[n]);
+		common[n] = common_spread(fit->spread[n], without[n], own);
 	return r;
 }
 
@@ -550,7 +557,7 @@ static int find_fit(struct flow_fit *ret, double *common, struct flow_chain *cha
 		common[n] = COMMON_SPREAD;
 	if (r == 0)
 		r = flow_spread_find(ret, chain, evidence);
-	return r == 0 ? add_gaps(ret, common, chain, evidence, input) : r;
+	return r == 0 ? add_measurements(ret, common, chain, evidence, input) : r;
 }
 
 int frequency_flow(struct frequency *ret, const struct frequency_input *input)

@@ -217,6 +217,29 @@ int procedure_profile_add_branches(struct procedure_profile *profile, const stru
 	return rc == 0 ? add_rounds(profile, cfg, branches, count) : rc;
 }
 
+int procedure_profile_add_pairs(struct procedure_profile *profile, const struct cfg *cfg,
+				const struct image_pair *pairs, size_t count)
+{
+	size_t capacity = profile->pair_count;
+
+	if (array_reserve(&profile->pairs, &capacity, profile->pair_count + count + 1,
+			  sizeof(*profile->pairs)) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		long from = cfg_find_insn(cfg, pairs[i].from), to = cfg_find_insn(cfg, pairs[i].to);
+
+		if (from < 0 || to < 0)
+			continue;
+		profile->pairs[profile->pair_count++] = (struct profile_pair){
+			.insns = {(uint32_t)from, (uint32_t)to},
+			.samples = pairs[i].samples,
+			.changes = pairs[i].changes,
+			.change_count = pairs[i].change_count,
+		};
+	}
+	return 0;
+}
+
 double exact_counts_of(const struct exact_counts *exact, uint64_t address)
 {
 	size_t low = 0, high = exact->range_count;
@@ -268,6 +291,7 @@ void procedure_profile_deinit(struct procedure_profile *profile)
 	free(profile->gap_samples);
 	free(profile->gap_variance);
 	free(profile->rounds);
+	free(profile->pairs);
 	free(profile->told);
 	free(profile->branch_total);
 	for (size_t i = 0; i < PROFILE_ROLES; i++)

@@ -59,6 +59,38 @@ struct profile_told {
 };
 
 /**
+ * struct register_change - a register that changed from one sample to another
+ * @reg:   number in the encoding of instructions, below 32
+ * @delta: new value - old value
+ */
+struct register_change {
+	uint8_t reg;
+	int64_t delta;
+};
+
+/**
+ * struct image_pair - two samples of a thread in one frame (daemon/source/register_pairs.h)
+ * @from, @to: addresses of the earlier and the later sample
+ * @samples:   sampling periods of the thread's time between them
+ * @changes:   registers that behave like counters, @change_count
+ */
+struct image_pair {
+	uint64_t from;
+	uint64_t to;
+	double samples;
+	const struct register_change *changes;
+	size_t change_count;
+};
+
+/** struct profile_pair - an image_pair whose samples are both in the procedure; @insns: these */
+struct profile_pair {
+	uint32_t insns[2];
+	double samples;
+	const struct register_change *changes;
+	size_t change_count;
+};
+
+/**
  * struct procedure_profile - arrays are parallel to the graph's
  * @samples:       of time, for each instruction (DCPI's S_i)
  * @taken:         where the samples originally fell, if they were moved (skid.h); else NULL
@@ -80,6 +112,7 @@ struct profile_told {
  * @gap_samples:   sum of these times, as samples taken in them; @gap_variance: see struct
  *                 branch_count
  * @rounds:        @round_count pairs of branches with executions counted relative to each other
+ * @pairs:         @pair_count pairs of samples with changes of registers, see loop_clock.h
  * @branch_total:  sampled executions of each instruction's branch, to any target; NULL: not sampled
  * @roles:         other events
  * @exact:         executions of each instruction, from instrumentation; NULL: not counted
@@ -112,6 +145,8 @@ struct procedure_profile {
 	double *gap_variance;
 	struct profile_round *rounds;
 	size_t round_count;
+	struct profile_pair *pairs;
+	size_t pair_count;
 	double *branch_total;
 	struct profile_role_samples roles[PROFILE_ROLES];
 	double *exact;
@@ -225,6 +260,15 @@ int procedure_profile_add_role(struct procedure_profile *profile, const struct c
 /** procedure_profile_add_branches() - add sampled edges, by (from, to). Return: 0 or -ENOMEM. */
 int procedure_profile_add_branches(struct procedure_profile *profile, const struct cfg *cfg,
 				   const struct branch_count *branches, size_t count);
+
+/**
+ * procedure_profile_add_pairs() - add those pairs that are within the graph
+ * @pairs: their changes stay the caller's
+ *
+ * O(@count log instructions). Return: 0 or -ENOMEM.
+ */
+int procedure_profile_add_pairs(struct procedure_profile *profile, const struct cfg *cfg,
+				const struct image_pair *pairs, size_t count);
 
 /** procedure_profile_add_exact() - add exact counts, scaled. Return: 0 or -ENOMEM. */
 int procedure_profile_add_exact(struct procedure_profile *profile, const struct cfg *cfg,

@@ -111,10 +111,11 @@ double calc_procedure_executions(const struct calc_procedure *procedure,
 		return NAN;
 	}
 	/*
-	 * Exact counts do not depend on the period, unless their scale was estimated, which has its
-	 * error.
+	 * Exact counts and measured rates do not depend on the period, unless the scale of the
+	 * counts was estimated, which has its error.
 	 */
-	if (estimate->origin == FREQUENCY_EXACT && estimate->low == estimate->high)
+	if ((estimate->origin == FREQUENCY_EXACT && estimate->low == estimate->high) ||
+	    estimate->measured)
 		error = 0;
 	*low = estimate->low * profile->period_cycles * (1 - error);
 	*high = estimate->high * profile->period_cycles * (1 + error);

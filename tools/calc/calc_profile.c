@@ -52,6 +52,12 @@ struct load {
 	struct epoch_gap *gaps;
 	size_t gap_count;
 	size_t gap_capacity;
+	struct image_pair *pairs;
+	size_t pair_count;
+	size_t pair_capacity;
+	struct register_change *changes;
+	size_t change_count;
+	size_t change_capacity;
 	double error;
 	bool partial; /* some samples are missing */
 };
@@ -63,6 +69,8 @@ static void load_deinit(struct load *load)
 	free(load->branches);
 	free(load->epochs);
 	free(load->gaps);
+	free(load->pairs);
+	free(load->changes);
 }
 
 /* Return: 0 or -ENOENT. */
@@ -292,6 +300,90 @@ static int take_edges(void *context, const struct profile_edges *edges)
 	return 0;
 }
 
+/* The changes of one pair, from a row on. Changes move while more are added: see settle_pairs(). */
+static int changes_add(struct load *load, const struct profile_recording_table *values,
+		       uint64_t first, uint64_t count)
+{
+	if (array_reserve(&load->changes, &load->change_capacity, load->change_count + count,
+			  sizeof(*load->changes)) < 0)
+		return -ENOMEM;
+	for (uint64_t i = first; i < first + count; i++) {
+		const uint64_t *row = profile_recording_row(values, i);
+
+		load->changes[load->change_count++] = (struct register_change){
+			.reg = (uint8_t)(row[PROFILE_VALUE_REGISTER] % 32),
+			.delta = profile_signed_decode(row[PROFILE_VALUE_DELTA]),
+		};
+	}
+	return 0;
+}
+
+static int pairs_add(struct load *load, const uint64_t *row)
+{
+	struct image_pair pair = {
+		.samples = (double)row[PROFILE_PAIR_SAMPLES],
+		.change_count = row[PROFILE_PAIR_VALUES],
+	};
+
+	if (row[PROFILE_PAIR_SAMPLES] == 0 ||
+	    address_of(load, row[PROFILE_PAIR_FROM], &pair.from) < 0 ||
+	    address_of(load, row[PROFILE_PAIR_TO], &pair.to) < 0)
+		pair.change_count = 0;
+	if (array_reserve(&load->pairs, &load->pair_capacity, load->pair_count + 1,
+			  sizeof(*load->pairs)) < 0)
+		return -ENOMEM;
+	load->pairs[load->pair_count++] = pair;
+	return pair.change_count > 0;
+}
+
+static int take_pairs(void *context, const struct profile_recording *recording)
+{
+	struct load *load = context;
+	const struct profile_recording_table *pairs = &recording->tables[PROFILE_PAIRS_PAIRS];
+	const struct profile_recording_table *values = &recording->tables[PROFILE_PAIRS_VALUES];
+	uint64_t first = 0, count;
+	int r;
+
+	if (!profile_recording_has(recording, PROFILE_PAIRS_PAIRS, PROFILE_PAIR_COLUMNS) ||
+	    !profile_recording_has(recording, PROFILE_PAIRS_VALUES, PROFILE_VALUE_COLUMNS))
+		return 0;
+	for (size_t i = 0; i < pairs->rows; i++, first += count) {
+		const uint64_t *row = profile_recording_row(pairs, i);
+
+		count = row[PROFILE_PAIR_VALUES];
+		if (count > values->rows - first)
+			return 0;
+		r = pairs_add(load, row);
+		if (r > 0)
+			r = changes_add(load, values, first, count);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int by_pair(const void *a, const void *b)
+{
+	const struct image_pair *x = a, *y = b;
+
+	return (x->from > y->from) - (x->from < y->from);
+}
+
+static void settle_pairs(struct load *load, struct image_samples *ret)
+{
+	size_t change = 0;
+
+	for (size_t i = 0; i < load->pair_count; i++) {
+		load->pairs[i].changes = &load->changes[change];
+		change += load->pairs[i].change_count;
+	}
+	if (load->pair_count > 0)
+		qsort(load->pairs, load->pair_count, sizeof(*load->pairs), by_pair);
+	ret->changes = take_ptr(load->changes);
+	ret->pairs = take_ptr(load->pairs);
+	ret->pair_count = load->pair_count;
+}
+
 static int by_ends(const void *a, const void *b)
 {
 	const struct branch_count *x = a, *y = b;
@@ -476,6 +568,9 @@ int calc_profile_load(struct calc_profile *ret, const struct calc_profile_wanted
 	r = profile_reader_profiles(wanted->reader, &of_image, take_profile, &load, err);
 	if (r == 0 && wanted->edges)
 		r = profile_reader_edges(wanted->reader, &of_image, take_edges, &load, err);
+	if (r == 0 && wanted->edges)
+		r = profile_reader_recordings(wanted->reader, &of_image, PROFILE_RECORDING_PAIRS,
+					      take_pairs, &load, err);
 	if (r == 0)
 		r = settle_gaps(&load);
 	if (r < 0)
@@ -488,6 +583,7 @@ int calc_profile_load(struct calc_profile *ret, const struct calc_profile_wanted
 			settle(&load.roles[i], &samples->roles[i]);
 	}
 	settle_branches(&load, samples);
+	settle_pairs(&load, samples);
 	samples->image = wanted->image;
 	samples->all = wanted->all;
 	samples->branches_sampled = wanted->edges;
@@ -504,5 +600,7 @@ void calc_profile_deinit(struct calc_profile *profile)
 	for (unsigned int i = 0; i < PROFILE_ROLES; i++)
 		free((void *)(uintptr_t)profile->samples.roles[i].counts);
 	free((void *)(uintptr_t)profile->samples.branches);
+	free((void *)(uintptr_t)profile->samples.pairs);
+	free((void *)(uintptr_t)profile->samples.changes);
 	*profile = (struct calc_profile){0};
 }

@@ -1,0 +1,45 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# dcpicalc finds the numbers of iterations of loops from the registers of samples. The loops wait
+# for different things. The results do not depend on the speed or the load of the machine.
+set -u
+. "$(dirname "$0")/tool_cli.sh"
+
+for level in 2 3; do
+	gcc -O$level -g -o "$scratch/kernels$level" tests/programs/loop_kernels.c -lm || exit 2
+done
+
+# executions PROCEDURE: value, lower and upper bound of the most frequent block
+executions()
+{
+	"$bin/dcpicalc" --db "$scratch/db" --json "$1" | jq -r '[.blocks[].successors[]] |
+		max_by(.frequency) | "\(.frequency) \(.frequency_low) \(.frequency_high)"'
+}
+
+# kernel LEVEL NAME PROCEDURE
+kernel()
+{
+	local found count name="-O$1 $2"
+
+	rm -rf "$scratch"/db*
+	count=$("$bin/dcpirun" -q --db "$scratch/db" -- "$scratch/kernels$1" "$2" 1.2)
+	found=$(executions "$3")
+	check "$name: $count iterations: found $found" \
+		awk -v n="$count" -v found="$found" 'BEGIN {
+			split(found, f)
+			exit !(f[1] > n / 1.25 && f[1] < n * 1.25 && f[2] < n && f[3] > n)
+		}'
+}
+
+for level in 2 3; do
+	kernel $level chase_small chase
+	kernel $level chase_big chase
+	for name in divide mispredict calls; do
+		kernel $level $name $name
+	done
+done
+for name in square_root multiply update atomic; do
+	kernel 2 $name $name
+done
+tap_done

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Induction variables of loops, in machine code of x86-64. */
+#include "tests/unit.h"
+
+#include <string.h>
+
+#include "analysis/graph/cfg_create.h"
+#include "analysis/graph/induction.h"
+
+#define BASE UINT64_C(0x401000)
+#define RAX 0
+#define RCX 1
+#define RDX 2
+#define RBX 3
+#define RSI 6
+
+/* The induction variables of the innermost loop, found last. Return: how many. */
+static int find(struct induction ret[INDUCTION_REGISTERS], const char *code, size_t bytes)
+{
+	struct cfg *cfg = NULL;
+	struct loop_nest nest;
+	int found;
+
+	assert_int_equal(cfg_create_from_code(&cfg, &insn_x86_decoder, (const uint8_t *)code, bytes,
+					      BASE, NULL),
+			 0);
+	assert_int_equal(loop_nest_create(&nest, cfg), 0);
+	assert_true(nest.count > 0);
+	found = induction_find(ret, cfg, &nest, nest.count - 1);
+	loop_nest_deinit(&nest);
+	cfg_destroy(cfg);
+	return found;
+}
+
+#define FIND(ret, code) find(ret, code, sizeof(code) - 1)
+
+static void finds_counters_and_pointers(void **state)
+{
+	struct induction found[INDUCTION_REGISTERS];
+
+	(void)state;
+	assert_int_equal(FIND(found, "\x48\x83\xc0\x08" /* 1: add $8,%rax */
+				     "\x48\x03\x18"	/* add (%rax),%rbx */
+				     "\xff\xc9"		/* dec %ecx */
+				     "\x75\xf5"		/* jne 1b */
+				     "\xc3"),
+			 2);
+	assert_int_equal(found[RAX].step, 8);
+	assert_int_equal(found[RAX].bytes, 8);
+	assert_int_equal(found[RCX].step, -1);
+	assert_int_equal(found[RCX].bytes, 4);
+	assert_int_equal(found[RBX].step, 0);
+}
+
+/* Two steps in one iteration, the second one by way of another register. */
+static void adds_up_steps(void **state)
+{
+	struct induction found[INDUCTION_REGISTERS];
+
+	(void)state;
+	assert_int_equal(FIND(found, "\x48\xff\xc0"	/* 1: inc %rax */
+				     "\x48\x8d\x50\x02" /* lea 2(%rax),%rdx */
+				     "\x48\x89\xd0"	/* mov %rdx,%rax */
+				     "\x48\x39\xf0"	/* cmp %rsi,%rax */
+				     "\x75\xf1"		/* jne 1b */
+				     "\xc3"),
+			 1);
+	assert_int_equal(found[RAX].step, 3);
+}
+
+/* The step depends on the way through the iteration. */
+static void a_conditional_step_is_none(void **state)
+{
+	struct induction found[INDUCTION_REGISTERS];
+
+	(void)state;
+	assert_int_equal(FIND(found, "\x48\xff\xc0" /* 1: inc %rax */
+				     "\xa8\x04"	    /* test $4,%al */
+				     "\x74\x03"	    /* je 2f */
+				     "\x48\xff\xc3" /* inc %rbx */
+				     "\x48\x39\xf0" /* 2: cmp %rsi,%rax */
+				     "\x75\xf1"	    /* jne 1b */
+				     "\xc3"),
+			 1);
+	assert_int_equal(found[RAX].step, 1);
+	assert_int_equal(found[RBX].step, 0);
+}
+
+/* A pointer of a list is loaded, a conditional move may not happen, a product is no sum. */
+static void other_changes_are_none(void **state)
+{
+	struct induction found[INDUCTION_REGISTERS];
+
+	(void)state;
+	assert_int_equal(FIND(found, "\x48\x8b\x00"	/* 1: mov (%rax),%rax */
+				     "\x48\x0f\x44\xca" /* cmove %rdx,%rcx */
+				     "\x48\x6b\xdb\x03" /* imul $3,%rbx */
+				     "\x48\x85\xc0"	/* test %rax,%rax */
+				     "\x75\xf0"		/* jne 1b */
+				     "\xc3"),
+			 0);
+	assert_int_equal(found[RAX].step, 0);
+}
+
+static void the_outer_loop_has_its_own(void **state)
+{
+	static const char code[] = "\x31\xc0"	  /* 1: xor %eax,%eax */
+				   "\x48\xff\xc0" /* 2: inc %rax */
+				   "\x48\x39\xf0" /* cmp %rsi,%rax */
+				   "\x75\xf8"	  /* jne 2b */
+				   "\x48\xff\xcb" /* dec %rbx */
+				   "\x75\xf1"	  /* jne 1b */
+				   "\xc3";
+	struct induction found[INDUCTION_REGISTERS];
+	struct cfg *cfg = NULL;
+	struct loop_nest nest;
+
+	(void)state;
+	assert_int_equal(cfg_create_from_code(&cfg, &insn_x86_decoder, (const uint8_t *)code,
+					      sizeof(code) - 1, BASE, NULL),
+			 0);
+	assert_int_equal(loop_nest_create(&nest, cfg), 0);
+	assert_int_equal(nest.count, 2);
+	assert_int_equal(induction_find(found, cfg, &nest, 0), 1);
+	assert_int_equal(found[RBX].step, -1);
+	assert_int_equal(found[RAX].step, 0);
+	assert_int_equal(induction_find(found, cfg, &nest, 1), 1);
+	assert_int_equal(found[RAX].step, 1);
+	loop_nest_deinit(&nest);
+	cfg_destroy(cfg);
+}
+
+/* A call changes the registers of results. Compilers may use other registers across a call. */
+static void calls_change_results(void **state)
+{
+	struct induction found[INDUCTION_REGISTERS];
+
+	(void)state;
+	assert_int_equal(FIND(found, "\x48\xff\xc1"	    /* 1: inc %rcx */
+				     "\x48\xff\xc0"	    /* inc %rax */
+				     "\xe8\x00\x10\x00\x00" /* call elsewhere */
+				     "\x48\x39\xf1"	    /* cmp %rsi,%rcx */
+				     "\x75\xf0"		    /* jne 1b */
+				     "\xc3"),
+			 1);
+	assert_int_equal(found[RCX].step, 1);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(finds_counters_and_pointers),
+		cmocka_unit_test(adds_up_steps),
+		cmocka_unit_test(a_conditional_step_is_none),
+		cmocka_unit_test(other_changes_are_none),
+		cmocka_unit_test(the_outer_loop_has_its_own),
+		cmocka_unit_test(calls_change_results),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

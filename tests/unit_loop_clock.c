@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Clocks of loops: a model of a thread that is sampled, and what its registers say. */
+#include "tests/unit.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "analysis/frequency/loop_clock.h"
+#include "analysis/frequency/procedure_profile.h"
+#include "analysis/graph/cfg_create.h"
+#include "analysis/graph/loop_nest.h"
+
+#define BASE UINT64_C(0x401000)
+#define RAX 0
+#define RCX 1
+#define PAIRS 200
+/* Instructions of the loop. */
+#define FIRST 0
+#define LAST 3
+
+static const char code[] = "\x48\x83\xc0\x08" /* 1: add $8,%rax */
+			   "\x48\x03\x18"     /* add (%rax),%rbx */
+			   "\xff\xc9"	      /* dec %ecx */
+			   "\x75\xf5"	      /* jne 1b */
+			   "\xc3";
+
+struct scene {
+	struct cfg *cfg;
+	struct loop_nest nest;
+	struct procedure_profile profile;
+	struct profile_pair pairs[PAIRS];
+	struct register_change changes[PAIRS][2];
+};
+
+static void scene_make(struct scene *scene)
+{
+	*scene = (struct scene){.cfg = NULL};
+	assert_int_equal(cfg_create_from_code(&scene->cfg, &insn_x86_decoder, (const uint8_t *)code,
+					      sizeof(code) - 1, BASE, NULL),
+			 0);
+	assert_int_equal(loop_nest_create(&scene->nest, scene->cfg), 0);
+	assert_int_equal(scene->nest.count, 1);
+	scene->profile.pairs = scene->pairs;
+}
+
+static void scene_end(struct scene *scene)
+{
+	loop_nest_deinit(&scene->nest);
+	cfg_destroy(scene->cfg);
+}
+
+/* Add a pair with a number of iterations by each register; 0: the register was not recorded. */
+static void pair_add(struct scene *scene, int64_t by_rax, int64_t by_rcx, double samples)
+{
+	size_t i = scene->profile.pair_count++, count = 0;
+
+	if (by_rax != 0)
+		scene->changes[i][count++] = (struct register_change){RAX, 8 * by_rax};
+	/* The high half of a 32-bit counter is of no meaning. */
+	if (by_rcx != 0)
+		scene->changes[i][count++] =
+			(struct register_change){RCX, (INT64_C(1) << 40) - by_rcx};
+	scene->pairs[i] = (struct profile_pair){
+		.insns = {FIRST, LAST},
+		.samples = samples,
+		.changes = scene->changes[i],
+		.change_count = count,
+	};
+}
+
+static int clock_read(struct loop_clock *ret, const struct scene *scene)
+{
+	return loop_clock_read(ret, scene->cfg, &scene->nest, 0, &scene->profile);
+}
+
+static void counts_iterations(void **state)
+{
+	static struct scene scene;
+	struct loop_clock clock;
+
+	(void)state;
+	scene_make(&scene);
+	for (int i = 0; i < 100; i++)
+		pair_add(&scene, 1000 + i % 7, i % 2 == 0 ? 1000 + i % 7 : 0, 1);
+	assert_int_equal(clock_read(&clock, &scene), 1);
+	assert_int_equal(clock.pairs, 100);
+	assert_true(fabs(clock.iterations / 100 - 1003) < 1);
+	assert_true(clock.variance < 0.001);
+	scene_end(&scene);
+}
+
+/* Samples come late, or samples of callees lie between: all count. */
+static void uneven_times_do_not_bias(void **state)
+{
+	static struct scene scene;
+	struct loop_clock clock;
+
+	(void)state;
+	scene_make(&scene);
+	for (int i = 0; i < 100; i++) {
+		pair_add(&scene, 1000, 1000, 1);
+		if (i % 5 == 0) {
+			pair_add(&scene, 1900, 1900, 1);
+			pair_add(&scene, 4000, 4000, 4);
+		}
+	}
+	assert_int_equal(clock_read(&clock, &scene), 1);
+	assert_int_equal(clock.pairs, 140);
+	assert_true(clock.iterations == 100 * 1000 + 20 * 1900 + 20 * 4000);
+	scene_end(&scene);
+}
+
+/* Between the samples the loop was left, and entered again. */
+static void contradictions_are_rejected(void **state)
+{
+	static struct scene scene;
+	struct loop_clock clock;
+
+	(void)state;
+	scene_make(&scene);
+	for (int i = 0; i < 100; i++) {
+		pair_add(&scene, 1000, 1000, 1);
+		if (i % 5 == 0)
+			pair_add(&scene, 700, 300, 1);
+		if (i % 10 == 0)
+			pair_add(&scene, -400, 0, 1);
+	}
+	assert_int_equal(clock_read(&clock, &scene), 1);
+	assert_int_equal(clock.pairs, 100);
+	assert_int_equal(clock.disagreed, 30);
+	assert_true(clock.iterations == 100 * 1000);
+	scene_end(&scene);
+}
+
+/* A loop with fewer iterations than there are between samples: each pair says something else. */
+static void short_activations_are_no_clock(void **state)
+{
+	static struct scene scene;
+	struct loop_clock clock;
+
+	(void)state;
+	scene_make(&scene);
+	srand(1);
+	for (int i = 0; i < 100; i++)
+		pair_add(&scene, 1 + rand() % 1000, 0, 1);
+	assert_int_equal(clock_read(&clock, &scene), 0);
+	scene.profile.pair_count = 0;
+	for (int i = 0; i < 3; i++)
+		pair_add(&scene, 1000, 1000, 1);
+	assert_int_equal(clock_read(&clock, &scene), 0);
+	scene_end(&scene);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(counts_iterations),
+		cmocka_unit_test(uneven_times_do_not_bias),
+		cmocka_unit_test(contradictions_are_rejected),
+		cmocka_unit_test(short_activations_are_no_clock),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
