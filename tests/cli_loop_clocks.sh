@@ -6,7 +6,7 @@
 set -u
 . "$(dirname "$0")/tool_cli.sh"
 
-for level in 2 3; do
+for level in 0 2 3; do
 	gcc -O$level -g -o "$scratch/kernels$level" tests/programs/loop_kernels.c -lm || exit 2
 done
 
@@ -42,4 +42,7 @@ done
 for name in square_root multiply update atomic; do
 	kernel 2 $name $name
 done
+# The counter is in memory, and a register has it where the loop waits.
+kernel 0 mispredict mispredict
+kernel 0 atomic atomic
 tap_done

@@ -161,6 +161,28 @@ static void test_a_hot_block_is_no_faster_than_its_best_case(void **state)
 	culprit_scene_deinit(&scene);
 }
 
+/* The model of a processor may be slower than the processor. */
+static void test_measured_rates_stay(void **state)
+{
+	struct culprit_scene scene;
+	struct frequency_input input;
+
+	(void)state;
+	culprit_scene_init(&scene, insns, BLOCKS, edges, sizeof(edges) / sizeof(*edges));
+	for (uint32_t b = 0; b < BLOCKS; b++)
+		scene.frequency.blocks[b] =
+			(struct frequency_estimate){.value = 1, .low = 0.5, .high = 2};
+	scene.frequency.blocks[1] = (struct frequency_estimate){
+		.value = 1e6, .low = 9e5, .high = 1.1e6, .measured = true};
+	set_samples(&scene, INSNS, 1000);
+	input = input_of(&scene);
+	assert_int_not_equal(frequency_bound(&scene.frequency, &input),
+			     FREQUENCY_BOUND_CONTRADICTED);
+	assert_true(scene.frequency.blocks[1].value == 1e6);
+	assert_true(scene.frequency.blocks[1].high == 1.1e6);
+	culprit_scene_deinit(&scene);
+}
+
 static void test_counts_and_procedures_without_samples_stay(void **state)
 {
 	struct culprit_scene scene;
@@ -189,6 +211,7 @@ int main(void)
 		cmocka_unit_test(test_executions_take_no_longer_than_was_sampled),
 		cmocka_unit_test(test_lowers_everything_alike),
 		cmocka_unit_test(test_a_hot_block_is_no_faster_than_its_best_case),
+		cmocka_unit_test(test_measured_rates_stay),
 		cmocka_unit_test(test_counts_and_procedures_without_samples_stay),
 	};
 

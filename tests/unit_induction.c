@@ -14,19 +14,26 @@
 #define RBX 3
 #define RSI 6
 
-/* The induction variables of the innermost loop, found last. Return: how many. */
+/* Find what registers depend on at the header of the innermost loop. Return: how many do. */
 static int find(struct induction ret[INDUCTION_REGISTERS], const char *code, size_t bytes)
 {
+	struct induction_map *map;
 	struct cfg *cfg = NULL;
 	struct loop_nest nest;
-	int found;
+	int found = 0;
 
+	memset(ret, 0, INDUCTION_REGISTERS * sizeof(*ret));
 	assert_int_equal(cfg_create_from_code(&cfg, &insn_x86_decoder, (const uint8_t *)code, bytes,
 					      BASE, NULL),
 			 0);
 	assert_int_equal(loop_nest_create(&nest, cfg), 0);
 	assert_true(nest.count > 0);
-	found = induction_find(ret, cfg, &nest, nest.count - 1);
+	assert_int_equal(induction_map_create(&map, cfg, &nest, nest.count - 1), 0);
+	if (map != NULL)
+		induction_map_at(ret, map, cfg->blocks[nest.loops[nest.count - 1].header].first);
+	for (int i = 0; i < INDUCTION_REGISTERS; i++)
+		found += ret[i].step != 0;
+	induction_map_destroy(map);
 	loop_nest_deinit(&nest);
 	cfg_destroy(cfg);
 	return found;
@@ -112,6 +119,7 @@ static void the_outer_loop_has_its_own(void **state)
 				   "\x75\xf1"	  /* jne 1b */
 				   "\xc3";
 	struct induction found[INDUCTION_REGISTERS];
+	struct induction_map *map;
 	struct cfg *cfg = NULL;
 	struct loop_nest nest;
 
@@ -121,11 +129,55 @@ static void the_outer_loop_has_its_own(void **state)
 			 0);
 	assert_int_equal(loop_nest_create(&nest, cfg), 0);
 	assert_int_equal(nest.count, 2);
-	assert_int_equal(induction_find(found, cfg, &nest, 0), 1);
+	assert_int_equal(induction_map_create(&map, cfg, &nest, 0), 0);
+	induction_map_at(found, map, 0);
 	assert_int_equal(found[RBX].step, -1);
 	assert_int_equal(found[RAX].step, 0);
-	assert_int_equal(induction_find(found, cfg, &nest, 1), 1);
+	/* Also in the inner loop. */
+	induction_map_at(found, map, 2);
+	assert_int_equal(found[RBX].step, -1);
+	assert_int_equal(found[RAX].step, 0);
+	induction_map_destroy(map);
+	assert_int_equal(induction_map_create(&map, cfg, &nest, 1), 0);
+	induction_map_at(found, map, 2);
 	assert_int_equal(found[RAX].step, 1);
+	induction_map_destroy(map);
+	loop_nest_deinit(&nest);
+	cfg_destroy(cfg);
+}
+
+/* As without optimization: the counter is in memory, and registers have it for a while. */
+static void words_in_memory_count(void **state)
+{
+	static const char code[] = "\x48\x8b\x45\xf0"	  /* 1: mov -16(%rbp),%rax */
+				   "\x48\x01\x45\xe8"	  /* add %rax,-24(%rbp) */
+				   "\x48\x83\x45\xf0\x02" /* addq $2,-16(%rbp) */
+				   "\x48\x8b\x45\xf0"	  /* mov -16(%rbp),%rax */
+				   "\x48\x3b\x45\xe0"	  /* cmp -32(%rbp),%rax */
+				   "\x72\xe9"		  /* jb 1b */
+				   "\xc3";
+	struct induction first[INDUCTION_REGISTERS], last[INDUCTION_REGISTERS];
+	struct induction_map *map;
+	struct cfg *cfg = NULL;
+	struct loop_nest nest;
+
+	(void)state;
+	assert_int_equal(cfg_create_from_code(&cfg, &insn_x86_decoder, (const uint8_t *)code,
+					      sizeof(code) - 1, BASE, NULL),
+			 0);
+	assert_int_equal(loop_nest_create(&nest, cfg), 0);
+	assert_int_equal(induction_map_create(&map, cfg, &nest, 0), 0);
+	assert_non_null(map);
+	induction_map_at(first, map, 1);
+	induction_map_at(last, map, 5);
+	assert_int_equal(first[RAX].step, 2);
+	assert_int_equal(last[RAX].step, 2);
+	assert_int_equal(first[RAX].variable, last[RAX].variable);
+	assert_int_equal(first[RAX].bytes, 8);
+	/* Before the load, the register depends on the previous iteration. */
+	induction_map_at(first, map, 0);
+	assert_int_equal(first[RAX].step, 0);
+	induction_map_destroy(map);
 	loop_nest_deinit(&nest);
 	cfg_destroy(cfg);
 }
@@ -154,6 +206,7 @@ int main(void)
 		cmocka_unit_test(a_conditional_step_is_none),
 		cmocka_unit_test(other_changes_are_none),
 		cmocka_unit_test(the_outer_loop_has_its_own),
+		cmocka_unit_test(words_in_memory_count),
 		cmocka_unit_test(calls_change_results),
 	};
 

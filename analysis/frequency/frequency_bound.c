@@ -41,7 +41,7 @@ static struct totals totals_of(const struct frequency *frequency,
 	struct totals totals = {.samples = 0};
 	double cycles = 0;
 
-	if (!(estimate->value > 0))
+	if (!(estimate->value > 0) || estimate->measured)
 		return totals;
 	for (uint32_t i = block->first; i < block->first + block->count; i++) {
 		totals.samples += input->profile->samples[i];
@@ -114,7 +114,7 @@ static void limit_hot_blocks(struct limits *limits, const struct frequency *freq
 
 static void lower(struct frequency_estimate *estimate, const struct limits *limits)
 {
-	if (!(estimate->value > 0))
+	if (!(estimate->value > 0) || estimate->measured)
 		return;
 	estimate->high = fmin(estimate->high, estimate->value * limits->room);
 	estimate->value *= limits->factor;

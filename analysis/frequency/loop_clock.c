@@ -42,23 +42,42 @@ static bool pair_is_in(const struct profile_pair *pair, const struct cfg *cfg,
 	       loop_nest_contains(nest, cfg, loop, cfg->block_of[pair->insns[1]]);
 }
 
-/* Return: false if two induction variables contradict each other. @count: out: iterations; 0: none.
+/* Return: the variable that a register depends on at both samples; its step is 0 if there is none.
+ */
+static struct induction common_variable(const struct induction *from, const struct induction *to)
+{
+	struct induction induction = *from;
+
+	if (to->variable != from->variable)
+		induction.step = 0;
+	if (to->bytes < from->bytes)
+		induction.bytes = to->bytes;
+	return induction;
+}
+
+/*
+ * @count: out: iterations; 0: no register depends on an induction variable at both samples
+ *
+ * Return: false if two induction variables contradict each other.
  */
 static bool pair_read(double *count, const struct profile_pair *pair,
-		      const struct induction *inductions)
+		      const struct induction_map *map)
 {
+	struct induction from[INDUCTION_REGISTERS], to[INDUCTION_REGISTERS];
 	double low = INFINITY, high = -INFINITY;
 
 	*count = 0;
+	induction_map_at(from, map, pair->insns[0]);
+	induction_map_at(to, map, pair->insns[1]);
 	for (size_t i = 0; i < pair->change_count; i++) {
 		const struct register_change *change = &pair->changes[i];
-		const struct induction *induction = &inductions[change->reg];
+		struct induction induction = common_variable(&from[change->reg], &to[change->reg]);
 		double iterations;
 
-		if (induction->step == 0)
+		if (induction.step == 0)
 			continue;
-		iterations = (double)insn_low(change->delta, induction->bytes, true) /
-			     (double)induction->step;
+		iterations = (double)insn_low(change->delta, induction.bytes, true) /
+			     (double)induction.step;
 		low = fmin(low, iterations);
 		high = fmax(high, iterations);
 	}
@@ -109,19 +128,13 @@ static bool readings_settle(struct loop_clock *ret, struct reading *readings, si
 	       mean >= ITERATIONS_MIN;
 }
 
-int loop_clock_read(struct loop_clock *ret, const struct cfg *cfg, const struct loop_nest *nest,
-		    uint32_t loop, const struct procedure_profile *profile)
+static int pairs_read(struct loop_clock *ret, const struct induction_map *map,
+		      const struct cfg *cfg, const struct loop_nest *nest, uint32_t loop,
+		      const struct procedure_profile *profile)
 {
-	_cleanup_free_ struct reading *readings = NULL;
-	struct induction inductions[INDUCTION_REGISTERS];
+	_cleanup_free_ struct reading *readings = calloc(profile->pair_count, sizeof(*readings));
 	size_t count = 0;
-	int r;
 
-	*ret = (struct loop_clock){.pairs = 0};
-	r = profile->pair_count >= PAIRS_MIN ? induction_find(inductions, cfg, nest, loop) : 0;
-	if (r <= 0)
-		return r;
-	readings = calloc(profile->pair_count, sizeof(*readings));
 	if (readings == NULL)
 		return -ENOMEM;
 	for (size_t i = 0; i < profile->pair_count; i++) {
@@ -130,11 +143,27 @@ int loop_clock_read(struct loop_clock *ret, const struct cfg *cfg, const struct 
 
 		if (!pair_is_in(pair, cfg, nest, loop))
 			continue;
-		if (!pair_read(&iterations, pair, inductions))
+		if (!pair_read(&iterations, pair, map))
 			ret->disagreed++;
 		else if (iterations > 0)
 			readings[count++] =
 				(struct reading){iterations, iterations / pair->samples};
 	}
 	return readings_settle(ret, readings, count);
+}
+
+int loop_clock_read(struct loop_clock *ret, const struct cfg *cfg, const struct loop_nest *nest,
+		    uint32_t loop, const struct procedure_profile *profile)
+{
+	struct induction_map *map = NULL;
+	int r = 0;
+
+	*ret = (struct loop_clock){.pairs = 0};
+	if (profile->pair_count >= PAIRS_MIN)
+		r = induction_map_create(&map, cfg, nest, loop);
+	if (r < 0 || map == NULL)
+		return r;
+	r = pairs_read(ret, map, cfg, nest, loop, profile);
+	induction_map_destroy(map);
+	return r;
 }

@@ -22,7 +22,6 @@
 #include <stdint.h>
 
 struct cfg;
-struct induction;
 struct loop_nest;
 struct procedure_profile;
 

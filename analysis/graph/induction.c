@@ -6,50 +6,147 @@
 #include <string.h>
 
 #include "analysis/insn/insn_effect.h"
-#include "lib/cleanup.h"
+
+/* Further words in memory are ignored. */
+#define SLOTS 8
+#define VARIABLES (INDUCTION_REGISTERS + SLOTS)
 
 /*
- * struct value - of a register: that of @origin at the header + @constant
- * @bytes: of the value; 0: not known
+ * struct value - that of a variable at the header + a constant
+ * @bytes: of the value; 0: it is unknown
  */
 struct value {
-	uint8_t origin;
+	uint8_t variable;
 	uint8_t bytes;
 	int64_t constant;
 };
 
+/* struct state - values of all variables: registers, then words in memory */
 struct state {
 	bool reached;
-	struct value reg[INDUCTION_REGISTERS];
+	struct value values[VARIABLES];
+};
+
+/* struct slot - a word in memory */
+struct slot {
+	uint8_t base;
+	uint8_t bytes;
+	int64_t displacement;
 };
 
 /*
- * @calls:   of each instruction, whether it is a call
+ * @written: registers that the loop changes
+ * @calls:   true for each instruction that is a call
  * @states:  at the beginning of each block
  * @end:     at the back edges
- * @changed: blocks whose state has changed
+ * @changed: true for each block whose state has changed
+ * @steps:   of each variable; 0: no induction variable
  */
-struct search {
+struct induction_map {
 	const struct cfg *cfg;
 	const struct loop_nest *nest;
 	uint32_t loop;
+	uint32_t slot_count;
+	struct slot slots[SLOTS];
+	struct insn_regs written;
 	bool *calls;
+	bool *changed;
 	struct state *states;
 	struct state end;
-	bool *changed;
+	int64_t steps[VARIABLES];
 };
 
-static void induction_search_deinit(struct search *search)
+void induction_map_destroy(struct induction_map *map)
 {
-	free(search->calls);
-	free(search->states);
-	free(search->changed);
+	if (map == NULL)
+		return;
+	free(map->calls);
+	free(map->states);
+	free(map->changed);
+	free(map);
 }
+
+static bool loop_has(const struct induction_map *map, uint32_t block)
+{
+	return loop_nest_contains(map->nest, map->cfg, map->loop, block);
+}
+
+/* Effects of branches and of conditional moves are not known. */
+static struct insn_effect effect_of(const struct cfg *cfg, const struct insn *insn)
+{
+	if (insn->flow == INSN_FLOW_NEXT && (insn->flags & INSN_CONDITIONAL) == 0)
+		return insn_effect_get(cfg->decoder, insn);
+	return (struct insn_effect){.kind = INSN_EFFECT_OTHER, .destination = INSN_REG_NONE};
+}
+
+/* --- words in memory ------------------------------------------------------ */
+
+/* Return: the number of the variable at a memory operand, or VARIABLES. */
+static unsigned int slot_find(const struct induction_map *map, const struct insn *insn,
+			      uint8_t bytes)
+{
+	const struct insn_memory *memory = &insn->memory;
+
+	for (uint32_t i = 0; i < map->slot_count; i++) {
+		const struct slot *slot = &map->slots[i];
+
+		if (memory->index == INSN_REG_NONE && slot->base == memory->base &&
+		    slot->displacement == memory->displacement && slot->bytes == bytes)
+			return INDUCTION_REGISTERS + i;
+	}
+	return VARIABLES;
+}
+
+/* A word that the loop writes, at an address that the loop does not change. */
+static void slot_add(struct induction_map *map, const struct insn *insn)
+{
+	const struct insn_memory *memory = &insn->memory;
+	struct insn_effect effect = effect_of(map->cfg, insn);
+
+	if ((effect.kind != INSN_EFFECT_STORE && effect.kind != INSN_EFFECT_STEP) ||
+	    (effect.bytes != 4 && effect.bytes != 8) || memory->index != INSN_REG_NONE ||
+	    insn_regs_has(&map->written, memory->base) || map->slot_count == SLOTS ||
+	    slot_find(map, insn, effect.bytes) != VARIABLES)
+		return;
+	map->slots[map->slot_count++] = (struct slot){
+		.base = memory->base,
+		.bytes = effect.bytes,
+		.displacement = memory->displacement,
+	};
+}
+
+/* Calls return the stack pointer and the frame pointer as they were. */
+static void written_add(struct induction_map *map, uint32_t insn)
+{
+	const struct insn_decoder *decoder = map->cfg->decoder;
+
+	for (uint8_t reg = 0; reg < INDUCTION_REGISTERS; reg++) {
+		if (map->calls[insn] ? insn_effect_is_result(decoder, reg)
+				     : insn_regs_has(&map->cfg->insns[insn].writes, reg))
+			insn_regs_add(&map->written, reg);
+	}
+}
+
+static void slots_find(struct induction_map *map)
+{
+	const struct cfg *cfg = map->cfg;
+
+	for (uint32_t i = 0; i < cfg->insn_count; i++) {
+		if (loop_has(map, cfg->block_of[i]))
+			written_add(map, i);
+	}
+	for (uint32_t i = 0; i < cfg->insn_count; i++) {
+		if (loop_has(map, cfg->block_of[i]) && !map->calls[i])
+			slot_add(map, &cfg->insns[i]);
+	}
+}
+
+/* --- values --------------------------------------------------------------- */
 
 static bool value_is(const struct value *a, const struct value *b)
 {
 	return a->bytes == b->bytes &&
-	       (a->bytes == 0 || (a->origin == b->origin && a->constant == b->constant));
+	       (a->bytes == 0 || (a->variable == b->variable && a->constant == b->constant));
 }
 
 /* Return: true if @state has changed. */
@@ -61,10 +158,10 @@ static bool state_join(struct state *state, const struct state *other)
 		*state = *other;
 		return true;
 	}
-	for (unsigned int i = 0; i < INDUCTION_REGISTERS; i++) {
-		if (state->reg[i].bytes == 0 || value_is(&state->reg[i], &other->reg[i]))
+	for (unsigned int i = 0; i < VARIABLES; i++) {
+		if (state->values[i].bytes == 0 || value_is(&state->values[i], &other->values[i]))
 			continue;
-		state->reg[i].bytes = 0;
+		state->values[i].bytes = 0;
 		changed = true;
 	}
 	return changed;
@@ -79,137 +176,238 @@ static struct value value_narrow(struct value value, uint8_t bytes)
 	return value;
 }
 
-/* Return: the value that an effect computes, if it is a register + a constant. */
-static struct value effect_value(const struct state *state, const struct insn_effect *effect)
+static struct value value_add(struct value value, int64_t constant)
 {
-	struct value value = {.bytes = 0};
-	uint8_t from = effect->base;
-
-	if (effect->kind != INSN_EFFECT_SUM && effect->kind != INSN_EFFECT_EXTEND)
-		return value;
-	if (effect->kind == INSN_EFFECT_SUM && effect->index != INSN_REG_NONE) {
-		if (from != INSN_REG_NONE || effect->scale != 0 || effect->index_bytes != 0)
-			return value;
-		from = effect->index;
-	}
-	if (from >= INDUCTION_REGISTERS)
-		return value;
-	value = value_narrow(state->reg[from], effect->bytes);
-	if (effect->kind == INSN_EFFECT_SUM)
-		value.constant = insn_sum(value.constant, effect->constant);
+	value.constant = insn_sum(value.constant, constant);
 	return value;
 }
 
-static void insn_follow(struct state *state, const struct cfg *cfg, const struct insn *insn)
+static struct value register_value(const struct state *state, uint8_t reg)
 {
-	struct insn_effect effect = {.kind = INSN_EFFECT_OTHER, .destination = INSN_REG_NONE};
-	struct value value;
+	return reg < INDUCTION_REGISTERS ? state->values[reg] : (struct value){.bytes = 0};
+}
 
-	if (insn->flow == INSN_FLOW_NEXT && (insn->flags & INSN_CONDITIONAL) == 0)
-		effect = insn_effect_get(cfg->decoder, insn);
-	value = effect_value(state, &effect);
+/* A sum of one register and a constant. */
+static struct value sum_value(const struct state *state, const struct insn_effect *effect)
+{
+	uint8_t from = effect->base;
+
+	if (effect->index != INSN_REG_NONE) {
+		if (from != INSN_REG_NONE || effect->scale != 0 || effect->index_bytes != 0)
+			return (struct value){.bytes = 0};
+		from = effect->index;
+	}
+	return value_add(value_narrow(register_value(state, from), effect->bytes),
+			 effect->constant);
+}
+
+/* Return: the value of the destination register. */
+static struct value effect_value(const struct induction_map *map, const struct state *state,
+				 const struct insn *insn, const struct insn_effect *effect)
+{
+	unsigned int slot;
+
+	switch (effect->kind) {
+	case INSN_EFFECT_SUM:
+		return sum_value(state, effect);
+	case INSN_EFFECT_EXTEND:
+		return value_narrow(register_value(state, effect->base), effect->bytes);
+	case INSN_EFFECT_LOAD:
+		slot = slot_find(map, insn, effect->bytes);
+		if (slot < VARIABLES)
+			return state->values[slot];
+		break;
+	default:
+		break;
+	}
+	return (struct value){.bytes = 0};
+}
+
+/* Follow the word in memory that an instruction writes, if it is one of the map's. */
+static void slot_follow(const struct induction_map *map, struct state *state,
+			const struct insn *insn, const struct insn_effect *effect)
+{
+	unsigned int slot = slot_find(map, insn, effect->bytes);
+	struct value *value = &state->values[slot];
+
+	if (slot == VARIABLES)
+		return;
+	if (effect->kind == INSN_EFFECT_STEP)
+		*value = value_add(*value, effect->constant);
+	else if (effect->kind == INSN_EFFECT_STORE)
+		*value = value_narrow(register_value(state, effect->base), effect->bytes);
+	else
+		value->bytes = 0;
+}
+
+static void insn_follow(const struct induction_map *map, struct state *state,
+			const struct insn *insn)
+{
+	struct insn_effect effect = effect_of(map->cfg, insn);
+	struct value value = effect_value(map, state, insn, &effect);
+
+	if ((insn->flags & INSN_WRITES_MEMORY) != 0)
+		slot_follow(map, state, insn, &effect);
 	for (uint8_t reg = 0; reg < INDUCTION_REGISTERS; reg++) {
 		if (insn_regs_has(&insn->writes, reg))
-			state->reg[reg].bytes = 0;
+			state->values[reg].bytes = 0;
 	}
 	if (effect.destination < INDUCTION_REGISTERS)
-		state->reg[effect.destination] = value;
+		state->values[effect.destination] = value;
 }
 
 /*
  * Compilers know which registers a procedure of the same file leaves as they were (-fipa-ra), and
  * use them across the call. Otherwise they do not use a register's old value.
  */
-static void call_follow(struct state *state, const struct cfg *cfg)
+static void call_follow(const struct induction_map *map, struct state *state)
 {
 	for (uint8_t reg = 0; reg < INDUCTION_REGISTERS; reg++) {
-		if (insn_effect_is_result(cfg->decoder, reg))
-			state->reg[reg].bytes = 0;
+		if (insn_effect_is_result(map->cfg->decoder, reg))
+			state->values[reg].bytes = 0;
 	}
 }
 
-static void block_follow(struct search *search, uint32_t b)
+/* Follow the instructions of a block up to @end. */
+static void block_follow(const struct induction_map *map, struct state *state, uint32_t block,
+			 uint32_t end)
 {
-	const struct cfg *cfg = search->cfg;
-	const struct cfg_block *block = &cfg->blocks[b];
-	struct state state = search->states[b];
-
-	for (uint32_t i = block->first; i < block->first + block->count; i++) {
-		if (search->calls[i])
-			call_follow(&state, cfg);
+	for (uint32_t i = map->cfg->blocks[block].first; i < end; i++) {
+		if (map->calls[i])
+			call_follow(map, state);
 		else
-			insn_follow(&state, cfg, &cfg->insns[i]);
-	}
-	for (uint32_t e = block->out; e < block->out + block->out_count; e++) {
-		uint32_t to = cfg->edges[e].to;
-
-		if (!loop_nest_contains(search->nest, cfg, search->loop, to))
-			continue;
-		if (to == search->nest->loops[search->loop].header)
-			state_join(&search->end, &state);
-		else if (state_join(&search->states[to], &state))
-			search->changed[to] = true;
+			insn_follow(map, state, &map->cfg->insns[i]);
 	}
 }
 
-/* Values only get lost, once for each register and block: the walk ends. */
-static void loop_follow(struct search *search)
+/* --- the loop ------------------------------------------------------------- */
+
+static void block_leave(struct induction_map *map, uint32_t b)
+{
+	const struct cfg_block *block = &map->cfg->blocks[b];
+	struct state state = map->states[b];
+
+	block_follow(map, &state, b, block->first + block->count);
+	for (uint32_t e = block->out; e < block->out + block->out_count; e++) {
+		uint32_t to = map->cfg->edges[e].to;
+
+		if (!loop_has(map, to))
+			continue;
+		if (to == map->nest->loops[map->loop].header)
+			state_join(&map->end, &state);
+		else if (state_join(&map->states[to], &state))
+			map->changed[to] = true;
+	}
+}
+
+/* Values only become unknown, once for each variable and block: the walk ends. */
+static void loop_follow(struct induction_map *map)
 {
 	bool any = true;
 
 	while (any) {
 		any = false;
-		for (uint32_t b = 0; b < search->cfg->block_count; b++) {
-			if (!search->changed[b])
+		for (uint32_t b = 0; b < map->cfg->block_count; b++) {
+			if (!map->changed[b])
 				continue;
-			search->changed[b] = false;
+			map->changed[b] = false;
 			any = true;
-			block_follow(search, b);
+			block_leave(map, b);
 		}
 	}
 }
 
-static int search_init(struct search *search)
+/* Return: the number of induction variables. */
+static int steps_find(struct induction_map *map)
 {
-	const struct cfg *cfg = search->cfg;
+	int found = 0;
 
-	search->calls = calloc((size_t)cfg->insn_count + 1, sizeof(*search->calls));
-	search->states = calloc((size_t)cfg->block_count + 1, sizeof(*search->states));
-	search->changed = calloc((size_t)cfg->block_count + 1, sizeof(*search->changed));
-	if (search->calls == NULL || search->states == NULL || search->changed == NULL)
+	for (uint8_t i = 0; i < VARIABLES && map->end.reached; i++) {
+		const struct value *value = &map->end.values[i];
+
+		if (value->bytes == 0 || value->variable != i)
+			continue;
+		map->steps[i] = value->constant;
+		found += value->constant != 0;
+	}
+	return found;
+}
+
+static void header_init(struct induction_map *map)
+{
+	uint32_t header = map->nest->loops[map->loop].header;
+	struct state *state = &map->states[header];
+
+	state->reached = true;
+	for (uint8_t i = 0; i < VARIABLES; i++) {
+		state->values[i] = (struct value){.variable = i, .bytes = 8};
+		if (i >= INDUCTION_REGISTERS)
+			state->values[i].bytes = map->slots[i - INDUCTION_REGISTERS].bytes;
+	}
+	map->changed[header] = true;
+}
+
+static int map_init(struct induction_map *map)
+{
+	const struct cfg *cfg = map->cfg;
+
+	map->calls = calloc((size_t)cfg->insn_count + 1, sizeof(*map->calls));
+	map->states = calloc((size_t)cfg->block_count + 1, sizeof(*map->states));
+	map->changed = calloc((size_t)cfg->block_count + 1, sizeof(*map->changed));
+	if (map->calls == NULL || map->states == NULL || map->changed == NULL)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < cfg->call_count; i++)
-		search->calls[cfg->calls[i].insn] = !cfg->calls[i].tail;
+		map->calls[cfg->calls[i].insn] = !cfg->calls[i].tail;
 	return 0;
 }
 
-int induction_find(struct induction ret[INDUCTION_REGISTERS], const struct cfg *cfg,
-		   const struct loop_nest *nest, uint32_t loop)
+int induction_map_create(struct induction_map **ret, const struct cfg *cfg,
+			 const struct loop_nest *nest, uint32_t loop)
 {
-	_cleanup_(induction_search_deinit) struct search search = {
-		.cfg = cfg, .nest = nest, .loop = loop};
-	uint32_t header = nest->loops[loop].header;
-	struct state *first;
-	int found = 0;
+	struct induction_map *map;
+
+	*ret = NULL;
+	if (nest->loops[loop].header == LOOP_NEST_NONE)
+		return 0;
+	map = calloc(1, sizeof(*map));
+	if (map == NULL)
+		return -ENOMEM;
+	map->cfg = cfg;
+	map->nest = nest;
+	map->loop = loop;
+	if (map_init(map) < 0) {
+		induction_map_destroy(map);
+		return -ENOMEM;
+	}
+	slots_find(map);
+	header_init(map);
+	loop_follow(map);
+	if (steps_find(map) > 0)
+		*ret = map;
+	else
+		induction_map_destroy(map);
+	return 0;
+}
+
+void induction_map_at(struct induction ret[INDUCTION_REGISTERS], const struct induction_map *map,
+		      uint32_t insn)
+{
+	uint32_t block = map->cfg->block_of[insn];
+	struct state state = map->states[block];
 
 	memset(ret, 0, INDUCTION_REGISTERS * sizeof(*ret));
-	if (header == LOOP_NEST_NONE)
-		return 0;
-	if (search_init(&search) < 0)
-		return -ENOMEM;
-	first = &search.states[header];
-	first->reached = true;
-	for (uint8_t reg = 0; reg < INDUCTION_REGISTERS; reg++)
-		first->reg[reg] = (struct value){.origin = reg, .bytes = 8};
-	search.changed[header] = true;
-	loop_follow(&search);
-	for (uint8_t reg = 0; reg < INDUCTION_REGISTERS && search.end.reached; reg++) {
-		const struct value *value = &search.end.reg[reg];
+	if (!state.reached)
+		return;
+	block_follow(map, &state, block, insn);
+	for (uint8_t reg = 0; reg < INDUCTION_REGISTERS; reg++) {
+		const struct value *value = &state.values[reg];
 
-		if (value->bytes == 0 || value->origin != reg || value->constant == 0)
+		if (value->bytes == 0)
 			continue;
-		ret[reg] = (struct induction){.bytes = value->bytes, .step = value->constant};
-		found++;
+		ret[reg] = (struct induction){
+			.variable = value->variable,
+			.bytes = value_narrow(*value, map->end.values[value->variable].bytes).bytes,
+			.step = map->steps[value->variable],
+		};
 	}
-	return found;
 }

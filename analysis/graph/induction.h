@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Induction variables: registers that each iteration of a loop changes by the same constant.
+ * Induction variables: registers and words in memory that each iteration of a loop changes by the
+ * same constant.
  * Source: Aho, Lam, Sethi and Ullman, Compilers, 2007, section 9.1.8.
  *
  * An iteration leads from the loop's header to the header again. Along all paths from the header,
- * each register's value is followed as "value of a register at the header + constant". The value
- * becomes unknown where paths with different values meet. An induction variable has, at all back
- * edges, its own value at the header + a constant other than 0. This includes registers that are
- * changed in several places, and that are moved through others. Calls are taken to change the
- * registers of results only.
+ * each value is followed as "value of a variable at the header + constant". The value becomes
+ * unknown where paths with different values meet. An induction variable has, at all back edges, its
+ * own value at the header + a constant other than 0. This includes variables that are changed in
+ * several places, and that are moved through others.
+ *
+ * Words in memory are those with a constant distance from a register that the loop does not change,
+ * such as local variables of code that was compiled without optimization. Stores to other
+ * addresses are taken to change none of them, and calls to change the registers of results only.
+ * Users must check the variables by observations (analysis/frequency/loop_clock.h).
  */
 #ifndef DCPI_INDUCTION_H
 #define DCPI_INDUCTION_H
 
-#include <stddef.h>
+#include <stdint.h>
 
 #include "analysis/graph/cfg.h"
 #include "analysis/graph/loop_nest.h"
@@ -21,25 +26,41 @@
 #define INDUCTION_REGISTERS 32
 
 /**
- * struct induction - an induction variable
- * @bytes: 8, or 4: only the low half of the register counts
- * @step:  change in each iteration; 0: the register is none
+ * struct induction - a register that depends on an induction variable
+ * @variable: number of the variable in the loop
+ * @bytes:    8, or 4: only the low half of the register counts
+ * @step:     change of the variable in each iteration; 0: the register depends on none
  */
 struct induction {
+	uint8_t variable;
 	uint8_t bytes;
 	int64_t step;
 };
 
+struct induction_map;
+
 /**
- * induction_find() - find the induction variables of a loop
- * @ret: out: one for each general register
- * @loop: a loop of @nest; one that is entered in several places has none
+ * induction_map_create() - find the induction variables of a loop
+ * @ret:  out; freed by induction_map_destroy(); NULL if there is none
+ * @loop: a loop of @nest; a loop that is entered in several places has none
  *
- * O(instructions of the loop x general registers).
+ * The graph and the nest must exist as long as the map.
  *
- * Return: how many there are, or -ENOMEM.
+ * O(instructions of the loop x variables). Return: 0 or -ENOMEM.
  */
-int induction_find(struct induction ret[INDUCTION_REGISTERS], const struct cfg *cfg,
-		   const struct loop_nest *nest, uint32_t loop);
+int induction_map_create(struct induction_map **ret, const struct cfg *cfg,
+			 const struct loop_nest *nest, uint32_t loop);
+
+void induction_map_destroy(struct induction_map *map);
+
+/**
+ * induction_map_at() - get the registers that depend on induction variables
+ * @ret:  out: each register, before the instruction is executed
+ * @insn: in the loop
+ *
+ * O(instructions of the block).
+ */
+void induction_map_at(struct induction ret[INDUCTION_REGISTERS], const struct induction_map *map,
+		      uint32_t insn);
 
 #endif

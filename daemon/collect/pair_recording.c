@@ -15,6 +15,12 @@
 #define PAIRS_MIN 3
 #define STEADY_PART 0.5
 #define RATE_RATIO 1.6
+/*
+ * Where a register has other contents at each instruction, only pairs of the same two instructions
+ * can be compared. There are more of these groups, so each needs more pairs.
+ */
+#define PLACE_PAIRS_MIN 6
+#define PLACE_STEADY_PART 0.7
 /* The time between two samples varies more: timers are late, and samples get lost. */
 #define WIDE_RATIO 4.0
 
@@ -52,13 +58,20 @@ struct window {
 	double *rates;
 };
 
+/* struct criterion - of counters: at least @pairs of them, and this part near the median rate */
+struct criterion {
+	size_t pairs;
+	double part;
+};
+
 /* Return: the median rate of a register if it behaves like a counter, or 0. */
-static double counter_rate(const struct window *window, unsigned int reg)
+static double counter_rate(const struct window *window, unsigned int reg,
+			   const struct criterion *criterion)
 {
 	size_t like = 0;
 	double median;
 
-	if (window->count < PAIRS_MIN)
+	if (window->count < criterion->pairs)
 		return 0;
 	for (size_t i = 0; i < window->count; i++)
 		window->rates[i] = rate_of(window->pairs[i], reg);
@@ -66,7 +79,7 @@ static double counter_rate(const struct window *window, unsigned int reg)
 	median = window->rates[window->count / 2];
 	for (size_t i = 0; i < window->count; i++)
 		like += is_like(window->rates[i], median, RATE_RATIO);
-	return (double)like >= STEADY_PART * (double)window->count ? median : 0;
+	return (double)like >= criterion->part * (double)window->count ? median : 0;
 }
 
 /* Return: 1 if it was added, 0 if the value is too large, or -ENOMEM. */
@@ -113,15 +126,39 @@ static int pair_add(struct pair_recording *ret, const struct stored_pair *pair,
 	return 0;
 }
 
+/* Pairs of the same two instructions. @medians: of the window */
+static int place_add(struct pair_recording *ret, const struct window *place,
+		     const double medians[REGISTER_PAIR_REGISTERS])
+{
+	static const struct criterion criterion = {PLACE_PAIRS_MIN, PLACE_STEADY_PART};
+	double own[REGISTER_PAIR_REGISTERS];
+	int r = 0;
+
+	for (unsigned int reg = 0; reg < REGISTER_PAIR_REGISTERS; reg++)
+		own[reg] = medians[reg] != 0 ? medians[reg] : counter_rate(place, reg, &criterion);
+	for (size_t i = 0; i < place->count && r == 0; i++)
+		r = pair_add(ret, place->pairs[i], own);
+	return r;
+}
+
 static int window_add(struct pair_recording *ret, const struct window *window)
 {
+	static const struct criterion criterion = {PAIRS_MIN, STEADY_PART};
 	double medians[REGISTER_PAIR_REGISTERS];
 	int r = 0;
 
 	for (unsigned int reg = 0; reg < REGISTER_PAIR_REGISTERS; reg++)
-		medians[reg] = counter_rate(window, reg);
-	for (size_t i = 0; i < window->count && r == 0; i++)
-		r = pair_add(ret, window->pairs[i], medians);
+		medians[reg] = counter_rate(window, reg, &criterion);
+	for (size_t first = 0, end; first < window->count && r == 0; first = end) {
+		const struct stored_pair *pair = window->pairs[first];
+
+		for (end = first; end < window->count && window->pairs[end]->from == pair->from &&
+				  window->pairs[end]->to == pair->to;)
+			end++;
+		r = place_add(ret,
+			      &(struct window){&window->pairs[first], end - first, window->rates},
+			      medians);
+	}
 	return r;
 }
 
