@@ -42,7 +42,12 @@ done
 for name in square_root multiply update atomic; do
 	kernel 2 $name $name
 done
-# The counter is in memory, and a register has it where the loop waits.
-kernel 0 mispredict mispredict
+# The counter is in memory, and a register contains it where the loop waits.
 kernel 0 atomic atomic
+like "--evidence lists the clock" "$("$bin/dcpicalc" --db "$scratch/db" --evidence atomic)" \
+	'^ +loop 0x[0-9a-f]+: registers count [0-9.e+]+ iterations from one sample to the next, \+-[0-9.]+%, by [0-9]+ pairs'
+check "also as JSON" [ "$("$bin/dcpicalc" --db "$scratch/db" --evidence --json atomic |
+	jq '[.evidence.clocks[] | select(.iterations_per_sample > 1)] | length')" -ge 1 ]
+is "which has it on request only" "$("$bin/dcpicalc" --db "$scratch/db" --json atomic |
+	jq -c '.evidence')" null
 tap_done

@@ -24,6 +24,7 @@ enum {
 	KEY_ALL,
 	KEY_SOURCE,
 	KEY_NO_SOURCE,
+	KEY_EVIDENCE,
 };
 
 static const struct option_entry own_options[] = {
@@ -32,6 +33,7 @@ static const struct option_entry own_options[] = {
 	{'n', "limit", "N", "print only the N blocks with most samples"},
 	{KEY_SOURCE, "source", NULL, "print source lines where they are known (default)"},
 	{KEY_NO_SOURCE, "no-source", NULL, "do not"},
+	{KEY_EVIDENCE, "evidence", NULL, "list the evidence for the estimates"},
 	{'e', "event", "EVENT", "the one whose samples are of time: cycles, cpu-clock, ..."},
 	CALC_METHOD_OPTIONS,
 };
@@ -42,6 +44,7 @@ struct calc {
 	bool all;
 	bool summary;
 	bool no_source;
+	bool evidence;
 	const char *event; /* NULL: the best one available */
 	struct calc_method method;
 	struct profile_reader *reader;
@@ -72,6 +75,9 @@ static int set_option(void *context, int key, const char *argument, struct error
 	case KEY_SOURCE:
 	case KEY_NO_SOURCE:
 		calc->no_source = key == KEY_NO_SOURCE;
+		break;
+	case KEY_EVIDENCE:
+		calc->evidence = true;
 		break;
 	default:
 		return calc_method_set(&calc->method, key, argument, err);
@@ -143,6 +149,7 @@ static int run(struct calc *calc, struct source_text *source)
 		.json = calc->cli.format == CLI_JSON,
 		.summary = calc->summary,
 		.together = calc->all,
+		.evidence = calc->evidence,
 		.demangle = calc->cli.demangle,
 		.listing = {.color = calc->cli.color,
 			    .width = calc->cli.width,

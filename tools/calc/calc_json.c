@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "tools/base/json_stream.h"
+#include "tools/calc/calc_evidence.h"
 
 /* Keys of stalls, by enum stall_kind. */
 static const char *const stall_keys[STALL_KINDS] = {
@@ -162,10 +163,11 @@ static void put_aliases(struct json_stream *json, const struct procedure_names *
 	json_stream_close(json, ']');
 }
 
-void calc_json_procedure(FILE *stream, const struct calc_procedure *procedure)
+int calc_json_procedure(FILE *stream, const struct calc_procedure *procedure, bool evidence)
 {
 	const struct procedure_analysis *analysis = procedure->analysis;
 	struct json_stream json = {.file = stream};
+	int r = 0;
 
 	json_stream_open(&json, NULL, '{');
 	json_stream_text(&json, "image", procedure->image);
@@ -174,6 +176,8 @@ void calc_json_procedure(FILE *stream, const struct calc_procedure *procedure)
 	put_aliases(&json, procedure->names);
 	json_stream_word(&json, "model", analysis->model->name);
 	json_stream_count(&json, "skid", analysis->late ? 1 : 0);
+	if (evidence)
+		r = calc_evidence_json(&json, procedure);
 	json_stream_open(&json, "blocks", '[');
 	for (uint32_t i = 0; i < analysis->cfg->block_count; i++)
 		put_block(&json, procedure, i);
@@ -184,6 +188,7 @@ void calc_json_procedure(FILE *stream, const struct calc_procedure *procedure)
 	json_stream_close(&json, ']');
 	json_stream_close(&json, '}');
 	json_stream_line(&json);
+	return r;
 }
 
 static void put_label(struct json_stream *json, const char *key, const char *text)

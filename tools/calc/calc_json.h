@@ -11,8 +11,13 @@
 /** calc_json_stall_key() - return the key of a static stall: "slotting", "ra_dependency" */
 const char *calc_json_stall_key(enum stall_kind kind);
 
-/** calc_json_procedure() - print a procedure with its blocks and instructions. */
-void calc_json_procedure(FILE *stream, const struct calc_procedure *procedure);
+/**
+ * calc_json_procedure() - print a procedure with its blocks and instructions
+ * @evidence: also print the evidence for the estimates
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int calc_json_procedure(FILE *stream, const struct calc_procedure *procedure, bool evidence);
 
 /**
  * calc_json_summary() - print a summary of cycles by cause

@@ -7,6 +7,7 @@
 
 #include "lib/cleanup.h"
 #include "tools/base/text.h"
+#include "tools/calc/calc_evidence.h"
 #include "tools/calc/calc_heading.h"
 #include "tools/calc/calc_json.h"
 #include "tools/calc/calc_summary.h"
@@ -68,6 +69,8 @@ static int print_text(struct calc_output *output, const struct calc_procedure *p
 		      const struct stall_summary *summary)
 {
 	calc_heading_procedure(stdout, procedure);
+	if (output->evidence && calc_evidence_print(stdout, procedure) < 0)
+		return -ENOMEM;
 	putchar('\n');
 	if (output->summary) {
 		calc_summary_print(stdout, summary, procedure->all_samples);
@@ -107,8 +110,8 @@ int calc_output_procedure(void *context, const struct procedure_analysis *analys
 	if (output->summary)
 		calc_json_summary(stdout, output->image, image_code_build_id(procedure.code),
 				  names.name, analysis->model->name, &one);
-	else
-		calc_json_procedure(stdout, &procedure);
+	else if (calc_json_procedure(stdout, &procedure, output->evidence) < 0)
+		return -ENOMEM;
 	return 0;
 }
 

@@ -16,6 +16,7 @@ struct report_header;
  * @json:        lines of JSON; else text
  * @summary:     sums by cause; else all instructions
  * @together:    one summary of all procedures, printed by calc_output_end(); else one per procedure
+ * @evidence:    also print the evidence of estimates
  * @demangle:    print names as in the source, not as linkers do
  * @listing:     format of listings
  * @header:      printed before text
@@ -28,6 +29,7 @@ struct calc_output {
 	bool json;
 	bool summary;
 	bool together;
+	bool evidence;
 	bool demangle;
 	struct calc_listing_options listing;
 	const struct report_header *header;
