@@ -9,7 +9,7 @@ set -eu
 host=$1
 shift
 
-echo "| kernel | event | off at a time | expected | in the section (truth 30%) | just behind it | interrupts on (truth 70%) | never came |"
+echo "| kernel | event | disabled for | expected | in the disabled section (truth 30%) | at the next instruction | interrupts enabled (truth 70%) | missing |"
 echo "|---|---|---:|---:|---:|---:|---:|---:|"
 for console in "$@"; do
 	name=$(basename "$console" .log | sed 's/blind-//')
@@ -22,7 +22,7 @@ for console in "$@"; do
 done
 
 echo
-echo "| x86-64, this host | samples in the kernel | with interrupts off | most of these in | most samples in |"
+echo "| x86-64, this host | samples in the kernel | interrupts disabled | most frequent procedures of these | most frequent procedures |"
 echo "|---|---:|---:|---|---|"
 for event in cycles cpu-clock; do
 	awk -v event=$event '
@@ -36,7 +36,7 @@ for event in cycles cpu-clock; do
 done
 
 echo
-echo "| metamethod | in | samples |"
+echo "| meta-method | procedure | samples |"
 echo "|---|---|---:|"
 awk '$1 == "meta" && $2 == "meta" { printf "| cycles (NMI) in the handler of cpu-clock, bpf source | %s | %d |\n", $4, $3 }
 	$1 == "insn" { printf "| the same, by instruction of sample_count (of %d) | %s | %d |\n", $4, $5, $2 }' "$host"
