@@ -51,28 +51,28 @@ function goal(what, sign, limit, of, name, who, i, worst, found, where, met) {
 
 function goals() {
 	print "## Goals\n"
-	print "| what | goal | worst measured | met by |"
+	print "| measure | goal | worst measured | met by |"
 	print "|---|---|---|---|"
-	goal("whole cost of a sample", "<=", 1300, "instructions", "sample_cost", "dcpi")
-	goal("handler beyond the floor, hit", "<=", 110, "instructions", "handler_hit", "dcpi")
-	goal("handler beyond the floor, miss", "<=", 180, "instructions", "handler_miss", "dcpi")
-	goal("samples an entry delivered", ">=", 20, "samples", "data_reduction", "dcpi")
-	goal("CPU time beside `perf record`, `bpf`", "<=", 0.1, "ratio", "cpu_vs_perf", "bpf")
-	goal("CPU time beside `perf record`, `perf`", "<=", 0.5, "ratio", "cpu_vs_perf", "perf")
-	goal("bytes written beside `perf record`", "<=", 0.02, "ratio", "bytes_vs_perf", ".*")
-	goal("storm: samples of unknown image, `kmod`, `bpf`", "<=", 0.05, "%", "unknown_percent", "kmod|bpf")
-	goal("storm: samples of unknown image, `perf`", "<=", 0.5, "%", "unknown_percent", "perf")
-	goal("storm: samples of a wrong image", "<=", 0.05, "%", "misattributed_percent", ".*")
+	goal("total cost of a sample", "<=", 1300, "instructions", "sample_cost", "dcpi")
+	goal("handler above the floor, hit", "<=", 110, "instructions", "handler_hit", "dcpi")
+	goal("handler above the floor, miss", "<=", 180, "instructions", "handler_miss", "dcpi")
+	goal("samples per delivered entry", ">=", 20, "samples", "data_reduction", "dcpi")
+	goal("CPU time relative to `perf record`, `bpf`", "<=", 0.1, "ratio", "cpu_vs_perf", "bpf")
+	goal("CPU time relative to `perf record`, `perf`", "<=", 0.5, "ratio", "cpu_vs_perf", "perf")
+	goal("bytes written relative to `perf record`", "<=", 0.02, "ratio", "bytes_vs_perf", ".*")
+	goal("storm: samples with unknown image, `kmod`, `bpf`", "<=", 0.05, "%", "unknown_percent", "kmod|bpf")
+	goal("storm: samples with unknown image, `perf`", "<=", 0.5, "%", "unknown_percent", "perf")
+	goal("storm: samples with a wrong image", "<=", 0.05, "%", "misattributed_percent", ".*")
 	goal("slowdown with the default budget", "<=", 1.2, "%", "budget_slowdown_percent", ".*")
-	goal("a week of 480 images, 2 events", "<=", 4e6, "bytes", "file_bytes", "db")
-	goal("daemon, 256 CPUs at 5,200 samples/s", "<=", 100, "%", "scale_cpu_percent", "dcpid")
-	goal("daemon, 500 live processes", "<=", 16, "MB", "daemon_memory", "dcpid")
-	goal("what counting by `dcpix` adds to a program", "<=", 20, "%", "counts_overhead_percent", "dcpix")
-	goal("rewriting by `dcpix`", ">=", 5, "MB/s", "rewriting_rate", "dcpix")
-	goal("analysis of 26 MB of code", "<=", 10, "s", "analysis_all", "dcpicalc")
-	goal("analysis of one procedure of 100 MB", "<=", 0.1, "s", "analysis_one", "dcpicalc")
-	goal("summary of 1,500 images", "<=", 10, "s", "summary_seconds", "dcpisumm")
-	goal("worst stalls of 1,500 images", "<=", 10, "s", "summary_seconds", "dcpitopstalls")
+	goal("database of a week, 480 images, 2 events", "<=", 4e6, "bytes", "file_bytes", "db")
+	goal("CPU time of the daemon, 256 CPUs at 5,200 samples/s", "<=", 100, "%", "scale_cpu_percent", "dcpid")
+	goal("memory of the daemon, 500 live processes", "<=", 16, "MB", "daemon_memory", "dcpid")
+	goal("overhead of counting with `dcpix`", "<=", 20, "%", "counts_overhead_percent", "dcpix")
+	goal("rewriting speed of `dcpix`", ">=", 5, "MB/s", "rewriting_rate", "dcpix")
+	goal("time to analyse 26 MB of code", "<=", 10, "s", "analysis_all", "dcpicalc")
+	goal("time to analyse one procedure of a 100 MB image", "<=", 0.1, "s", "analysis_one", "dcpicalc")
+	goal("time to summarize 1,500 images", "<=", 10, "s", "summary_seconds", "dcpisumm")
+	goal("time to find the worst stalls of 1,500 images", "<=", 10, "s", "summary_seconds", "dcpitopstalls")
 }
 
 function possible(w, of) {
@@ -82,10 +82,10 @@ function possible(w, of) {
 function cost_table(i, w, line) {
 	if (!rulers)
 		return
-	print "\n## What a sample costs\n"
+	print "\n## Cost of a sample\n"
 	while ((getline line < "tests/performance_cost.md") > 0)
 		print line
-	print "\n| workload | samples | interval | miss rate | floor | interrupt | daemon | all | perf record | reduction | at best | if one process | known to |"
+	print "\n| workload | samples | interval | miss rate | floor | interrupt | daemon | total | perf record | reduction | unlimited table | one process | uncertainty |"
 	print "|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|"
 	for (i = 1; i <= rulers; i++) {
 		w = ruled[i]
@@ -99,7 +99,7 @@ function cost_table(i, w, line) {
 			(w, "spread", "bare") in v ? v[w, "spread", "bare"] : "-"
 	}
 	if (("wide", "handler_miss", "dcpi") in v)
-		printf "\nA hit costs %.0f beyond the floor (loop), a miss %.0f (wide).\n",
+		printf "\nThe handler executes %.0f instructions above the floor for a hit (loop), and %.0f for a miss (wide).\n",
 			v["loop", "handler_hit", "dcpi"], v["wide", "handler_miss", "dcpi"]
 }
 
@@ -120,7 +120,7 @@ function draw(i, w, y, scale, x, n, names, classes, cost, k) {
 	printf "<svg xmlns=\"http://www.w3.org/2000/svg\" xml:space=\"preserve\" width=\"700\" height=\"%d\" font-family=\"sans-serif\" font-size=\"12\">\n", 50 + 46 * rulers > chart
 	print "<style>rect.page{fill:#fff}.floor{fill:#9aa5b1}.interrupt{fill:#f2a541}.daemon{fill:#3d7ea6}.perf{fill:#d4d8dd;stroke:#7b8794}text{fill:#1f2933}</style>" > chart
 	print "<rect class=\"page\" width=\"100%\" height=\"100%\"/>" > chart
-	print "<text x=\"10\" y=\"18\" font-weight=\"bold\">Instructions a sample, whole machine</text>" > chart
+	print "<text x=\"10\" y=\"18\" font-weight=\"bold\">Instructions per sample, whole machine</text>" > chart
 	x = 300
 	for (k = 1; k <= n; k++) {
 		bar(x, 7, 12, classes[k], classes[k])
@@ -158,7 +158,7 @@ function section(title, who, names, words, i, begun) {
 			continue
 		if (!begun++) {
 			print "\n### " title "\n\n" words
-			print (words == "" ? "" : "\n") "| figure | of | workload | value |"
+			print (words == "" ? "" : "\n") "| figure | subject | workload | value |"
 			print "|---|---|---|---:|"
 		}
 		told[i] = 1
@@ -171,24 +171,24 @@ END {
 	cost_table()
 	if (chart != "" && rulers)
 		draw()
-	print "\n## Every figure"
-	section("On the ruler", "bare|floor|hold|dcpi|perf|process|address", "sample_cost|.*_cost|miss_rate|held_misses|data_reduction|possible_reduction|samples|merge_interval|repeatability|spread|handler_.*",
-		"What the table above is made of; `hold` counts and never drains.")
-	section("Counting", "sample_store|x86_64|kmod", ".*",
-		"The sample store and the interpreter of branches, in user space, one thread.")
-	section("Beside `perf record`", "bpf|perf|perf_record", "cpu_.*|bytes_.*|.*_vs_perf.*",
-		"dcpid without the module and `perf record -a`, on this machine, in turns, at the same rate (tests/bench_sources.sh).")
-	section("Which image is where", "image_map", ".*",
+	print "\n## All figures"
+	section("Emulated machine", "bare|floor|hold|dcpi|perf|process|address", "sample_cost|.*_cost|miss_rate|held_misses|data_reduction|possible_reduction|samples|merge_interval|repeatability|spread|handler_.*",
+		"The figures of the table above. With `hold`, samples are counted but never drained.")
+	section("Counting samples", "sample_store|x86_64|kmod", ".*",
+		"The sample store and the branch interpreter, in user space, in one thread.")
+	section("Comparison with `perf record`", "bpf|perf|perf_record", "cpu_.*|bytes_.*|.*_vs_perf.*",
+		"dcpid without the module and `perf record -a`, alternately on this machine, at the same rate (tests/bench_sources.sh).")
+	section("Image map", "image_map", ".*",
 		"The daemon's table of processes and their mappings.")
 	section("Storms", ".*", "storm_rate|unknown_percent|misattributed_percent|storm_samples",
-		"A thousand and more short processes a second beside a loaded machine, and programs that exec each other under one process id (tests/bench_storm.sh).")
+		"More than a thousand short processes per second on a loaded machine, and programs that exec each other under one process id (tests/bench_storm.sh).")
 	section("The daemon", "dcpid|budget|daemon", ".*", "")
-	section("Counting exactly", "dcpix|gcov", ".*",
-		"Programs rewritten by dcpix, and compiled with `-fprofile-generate` (gcov), beside the plain ones. What other modes cost: [overhead.md](overhead.md).")
+	section("Exact counts", "dcpix|gcov", ".*",
+		"Programs rewritten by dcpix, and programs compiled with `-fprofile-generate` (gcov), compared with the original ones. [overhead.md](overhead.md) has the cost of the other modes.")
 	section("The database", "db", ".*",
-		"Profiles of synthetic programs, and a week of the paper's timesharing machine.")
-	section("Reading programs", "procedure_table|cfg|frequency_class|schedule|zydis|arm64|alpha|x86|insn", ".*",
-		"Symbols, control flow and machine models, of real images.")
-	section("Estimating", "dcpicalc|flow_fit|paper|joint|average|dcpi|avg|max", ".*", "")
-	section("Others", ".*", ".*", "")
+		"Profiles of synthetic programs, and a week of a timesharing machine like the paper's.")
+	section("Reading images", "procedure_table|cfg|frequency_class|schedule|zydis|arm64|alpha|x86|insn", ".*",
+		"Symbols, control flow and machine models of real images.")
+	section("Estimates", "dcpicalc|flow_fit|paper|joint|average|dcpi|avg|max", ".*", "")
+	section("Other figures", ".*", ".*", "")
 }

@@ -20,8 +20,8 @@ $(machine_line)
 		[ ! -s build/bench.note ] || printf '\n%s' "$(cat build/bench.note)"
 	)
 
-Instructions are counted and repeat; times are medians or best runs on a virtual
-machine, worth a comparison within one run only.
+Instruction counts are reproducible. Times are medians, or the best of several runs, on a virtual
+machine: compare only times of the same run.
 
 END
 	awk -v chart=docs/sample_cost.svg -f tests/performance_md.awk build/bench.json
