@@ -93,16 +93,18 @@ static uint32_t murmur(uint64_t pc, uint64_t tag)
 }
 
 const struct policy_hash policy_hashes[] = {
-	{"one, 31 bits", "(pc ^ tag >> 11) * A, A of 31 bits, upper half: the store's", 4, shipped},
-	{"two multiplications", "(pc ^ who * A) * B, upper half", 8, multiply_twice},
+	{"31-bit multiplication",
+	 "(pc ^ tag >> 11) * A, A of 31 bits, upper half; used by the store", 4, shipped},
+	{"two multiplications", "(pc ^ id * A) * B, upper half", 8, multiply_twice},
 	{"low pc", "low bits of the pc", 1, low_pc},
 	{"low pc ^ process", "low bits of both", 3, low_pc_process},
-	{"fold", "x ^ x >> 12 ^ x >> 24 of pc ^ who: the way of the paper's time", 12, fold},
-	{"one, 64 bits", "(pc ^ who) * A, upper half", 6, multiply},
-	{"one, 16 bits", "(pc ^ who) * A, A of 16 bits, bits 16 and up", 4, multiply_16},
-	{"one, rotated", "(pc ^ tag rotated by 22) * A, upper half", 6, multiply_rotated},
-	{"one, of the sum", "(pc + tag) * A, bits 40 and up", 4, multiply_sum},
-	{"crc32c", "of both words", 6, crc32c},
+	{"fold", "x ^ x >> 12 ^ x >> 24 of pc ^ id; typical when the paper was written", 12, fold},
+	{"64-bit multiplication", "(pc ^ id) * A, upper half", 6, multiply},
+	{"16-bit multiplication", "(pc ^ id) * A, A of 16 bits, bits 16 and up", 4, multiply_16},
+	{"multiplication, rotated tag", "(pc ^ tag rotated by 22) * A, upper half", 6,
+	 multiply_rotated},
+	{"multiplication of the sum", "(pc + tag) * A, bits 40 and up", 4, multiply_sum},
+	{"crc32c", "of pc and id", 6, crc32c},
 	{"murmur", "finalizer of MurmurHash3", 19, murmur},
 };
 

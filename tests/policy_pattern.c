@@ -6,17 +6,17 @@
 #include "kmod/core/sample_store.h"
 
 const struct policy_pattern policy_patterns[] = {
-	{.name = "bytes", .events = 1, .pcs = UINT32_MAX, .stride = 1},
-	{.name = "instructions of 4", .events = 1, .pcs = UINT32_MAX, .stride = 4},
-	{.name = "16 apart", .events = 1, .pcs = UINT32_MAX, .stride = 16},
-	{.name = "pages", .events = 1, .pcs = UINT32_MAX, .stride = 4096},
-	{.name = "processes", .events = 1, .pcs = 1, .stride = 4, .pids = 1},
-	{.name = "64 in processes", .events = 1, .pcs = 64, .stride = 4, .pids = 1},
-	{.name = "512 in processes", .events = 1, .pcs = 512, .stride = 16, .pids = 7},
-	{.name = "256 in generations", .events = 1, .pcs = 256, .stride = 4, .generations = 1},
-	{.name = "4 events", .events = 4, .pcs = UINT32_MAX, .stride = 4},
-	{.name = "8 events", .events = 8, .pcs = UINT32_MAX, .stride = 4},
-	{.name = "8 events in processes", .events = 8, .pcs = 256, .stride = 3, .pids = 1},
+	{.name = "1 byte apart", .events = 1, .pcs = UINT32_MAX, .stride = 1},
+	{.name = "4 bytes apart", .events = 1, .pcs = UINT32_MAX, .stride = 4},
+	{.name = "16 bytes apart", .events = 1, .pcs = UINT32_MAX, .stride = 16},
+	{.name = "1 page apart", .events = 1, .pcs = UINT32_MAX, .stride = 4096},
+	{.name = "1 PC per process", .events = 1, .pcs = 1, .stride = 4, .pids = 1},
+	{.name = "64 PCs per process", .events = 1, .pcs = 64, .stride = 4, .pids = 1},
+	{.name = "512 PCs per process", .events = 1, .pcs = 512, .stride = 16, .pids = 7},
+	{.name = "256 PCs per generation", .events = 1, .pcs = 256, .stride = 4, .generations = 1},
+	{.name = "4 events per PC", .events = 4, .pcs = UINT32_MAX, .stride = 4},
+	{.name = "8 events per PC", .events = 8, .pcs = UINT32_MAX, .stride = 4},
+	{.name = "8 events, 256 PCs per process", .events = 8, .pcs = 256, .stride = 3, .pids = 1},
 };
 
 const size_t policy_pattern_count = sizeof(policy_patterns) / sizeof(policy_patterns[0]);

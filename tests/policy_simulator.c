@@ -118,24 +118,31 @@ static void row_print(const char *label, const struct figures *f)
 
 static void head_print(const char *label)
 {
-	printf("\n| %s | misses, %% | evictions a sample | compared by a hit | handler | system | "
-	       "handler, %% | system, %% | whole, %% "
-	       "|\n|---|---:|---:|---:|---:|---:|---:|---:|---:|\n",
+	printf("\n"
+	       "| %s | misses, %% | evictions per sample | tags compared per hit | handler | "
+	       "system | handler, %% | system, %% | total, %% |\n"
+	       "|---|---:|---:|---:|---:|---:|---:|---:|---:|\n",
 	       label);
 }
 
 static void rule_print(void)
 {
-	printf("\n## The rule\n\nFour ways are given: they are specified, and fill one line of the "
-	       "cache with entries of 16 bytes.\nSearched is, jointly, every order with every hash "
-	       "function, in four ways and %u entries. A\nfunction is fit if it spreads regular "
-	       "keys: of a table half full, no pattern may have more than\n%.0f%% in excess of "
-	       "their sets, nor all on average more than %.0f%% (a random function: %.1f%%). "
-	       "The\nfit pair with the lowest cost of the system wins; what is shipped stays if "
-	       "that "
-	       "saves the system\nless than %.0f%%. Other numbers of ways and entries are only "
-	       "looked "
-	       "at.\n",
+	printf("\n"
+	       "## Selection rule\n"
+	       "\n"
+	       "The table has four ways, as specified: four entries of 16 bytes fill one cache "
+	       "line. Each\n"
+	       "replacement is combined with each hash function, with four ways and %u entries. A "
+	       "function is\n"
+	       "fit if it spreads regular keys over the sets. In a half-full table, no pattern may "
+	       "have more than\n"
+	       "%.0f%% of its keys in excess of the places of their sets. The mean of all patterns "
+	       "may not exceed %.0f%%\n"
+	       "(a random function: %.1f%%). The fit combination with the lowest cost of the "
+	       "system wins, but the\n"
+	       "shipped one stays if the system would save less than %.0f%%. Other numbers of ways "
+	       "and entries are\n"
+	       "simulated for comparison only.\n",
 	       shipped.entries, 100 * POLICY_EXCESS_MAX, 100 * POLICY_EXCESS_MEAN,
 	       100 * POLICY_EXCESS_RANDOM, 100 * SLACK);
 }
@@ -144,7 +151,10 @@ static void traces_print(void)
 {
 	size_t i;
 
-	printf("\n## Traces\n\n| workload | samples | CPUs | different keys | samples a key |\n"
+	printf("\n"
+	       "## Traces\n"
+	       "\n"
+	       "| workload | samples | CPUs | distinct keys | samples per key |\n"
 	       "|---|---:|---:|---:|---:|\n");
 	for (i = 0; i < trace_count; i++)
 		printf("| %s | %llu | %zu | %llu | %.1f |\n", traces[i].name,
@@ -155,21 +165,39 @@ static void traces_print(void)
 
 static void costs_print(void)
 {
-	printf("\n## Prices\n\nInstructions of `sample_store_count()`, stepped through on this "
-	       "machine:\n\n| place | 1 | 2 | 3 | 4 |\n|---|---:|---:|---:|---:|\n"
-	       "| hit | %u | %u | %u | %u |\n| miss, free | %u | %u | %u | %u |\n"
-	       "| miss, evicts | %u | | | |\n",
+	printf("\n"
+	       "## Costs in instructions\n"
+	       "\n"
+	       "Instructions of `sample_store_count()`, counted on this machine by "
+	       "single-stepping:\n"
+	       "\n"
+	       "| place | 1 | 2 | 3 | 4 |\n"
+	       "|---|---:|---:|---:|---:|\n"
+	       "| hit | %u | %u | %u | %u |\n"
+	       "| miss, free place | %u | %u | %u | %u |\n"
+	       "| miss, eviction | %u | | | |\n",
 	       steps.hit[0], steps.hit[1], steps.hit[2], steps.hit[3], steps.free[0], steps.free[1],
 	       steps.free[2], steps.free[3], steps.evict);
-	printf("\nFrom these, without the hash (%u): a hit at the front %.0f; elsewhere, with the "
-	       "swap, %.0f more, and\n%.1f for each place beyond the second; a miss %.0f and %.1f "
-	       "for each place, %.0f less if it evicts\nnothing. Each entry moved %d. For other "
-	       "policies: a hit that moves nothing %d for each further place,\nlooking for a free "
-	       "place %d a place, the counter of mod %d, a random number %d, the lowest count "
-	       "%d\na "
-	       "place, a second line of the cache %d. \"System\" adds %d for each entry "
-	       "that\nleaves the table by "
-	       "eviction or flush: what the daemon does with it.\n",
+	printf("\n"
+	       "The model derives its costs from these, without the hash (%u). A hit at the front "
+	       "costs %.0f. A hit at\n"
+	       "another place costs %.0f more, including the swap, and %.1f for each place after "
+	       "the second. A miss\n"
+	       "costs %.0f, and %.1f for each place, but %.0f less if it evicts no entry. Each "
+	       "moved entry costs %d.\n"
+	       "\n"
+	       "The costs of other replacements are:\n"
+	       "\n"
+	       "- a hit that moves no entry: %d for each place after the first\n"
+	       "- the search for a free place: %d per place\n"
+	       "- the rotating counter of *mod*: %d\n"
+	       "- a random number: %d\n"
+	       "- the search for the lowest count: %d per place\n"
+	       "- a second cache line: %d\n"
+	       "\n"
+	       "The cost of the system includes %d for each entry that leaves the table by "
+	       "eviction or flush. This\n"
+	       "is the daemon's work for the entry.\n",
 	       policy_hashes[0].instructions, cost.hit, cost.away, cost.place, cost.miss,
 	       cost.place, cost.free, POLICY_SHIFT_COST, POLICY_PLACE_COST, POLICY_LOOK_COST,
 	       POLICY_TURN_COST, POLICY_RANDOM_COST, POLICY_FEWEST_COST, POLICY_LINE_COST,
@@ -195,10 +223,14 @@ static int store_check(void)
 				differ++;
 		}
 	}
-	printf("\n## The model against the store\n\n`kmod/core/sample_store.c` was given the same "
-	       "%zu traces, with tables of 64, 1K, 16K and 64K\nentries: hits, misses, evictions "
-	       "and flushed entries %s.\n",
-	       trace_count, differ == 0 ? "are the model's, all of them, exactly" : "DIFFER");
+	printf("\n"
+	       "## Verification of the model\n"
+	       "\n"
+	       "`kmod/core/sample_store.c` counted the same %zu traces, with tables of 64, 1K, 16K "
+	       "and 64K entries.\n"
+	       "Its hits, misses, evictions and flushed entries %s.\n",
+	       trace_count,
+	       differ == 0 ? "are exactly those of the model" : "DIFFER from those of the model");
 	if (differ != 0)
 		fprintf(stderr, "policy_simulator: the model is not a model of the store\n");
 	return differ == 0 ? 0 : 1;
@@ -212,8 +244,33 @@ static void orders_print(void)
 	size_t i;
 	int order;
 
-	printf("\n## Associativity and replacement\n\n%u entries, the store's hash. Means over all "
-	       "traces, which weigh the same; percentages are\nrelative to what is shipped.\n",
+	printf("\n"
+	       "## Associativity and replacement\n"
+	       "\n"
+	       "Tables of %u entries with the hash function of the store. The figures are means "
+	       "over all\n"
+	       "traces, with equal weights. *Handler* and *system* are instructions per sample, "
+	       "and *total* also\n"
+	       "includes the interrupt. Percentages are relative to the shipped policy.\n"
+	       "\n"
+	       "The replacements are:\n"
+	       "\n"
+	       "- *mod*: evict the next entry in rotation if no place is free. This is DCPI's "
+	       "policy.\n"
+	       "- *mod, blind*: the same, without searching for free places\n"
+	       "- *front*: insert at the front, move the other entries back by one, and evict the "
+	       "last\n"
+	       "- *front + swap*: the same, and a hit swaps its entry with that at the front. "
+	       "DCPI's authors propose\n"
+	       "  this policy.\n"
+	       "- *front, mod + swap*: insert at the front, and move the entry there to a free "
+	       "place, or to that of\n"
+	       "  the next entry in rotation, which is evicted. A hit swaps its entry with that at "
+	       "the front.\n"
+	       "- *LRU*: evict the least recently used entry\n"
+	       "- *random*: evict a random entry\n"
+	       "- *fewest*: evict the entry with the lowest count\n"
+	       "- *front, mod*: as *front, mod + swap*, but hits do not move entries\n",
 	       shipped.entries);
 	head_print("ways, replacement");
 	for (i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
@@ -236,7 +293,14 @@ static void hashes_print(void)
 	char label[128];
 	size_t i;
 
-	printf("\n## Hash functions\n\nOtherwise what is shipped.\n");
+	printf("\n"
+	       "## Hash functions\n"
+	       "\n"
+	       "The other parameters are those of the shipped policy. The number in parentheses is "
+	       "the number of\n"
+	       "instructions. `tag` holds the process, the image generation, the event and a "
+	       "count; `id` is the tag\n"
+	       "without the count. A and B are constants.\n");
 	head_print("function");
 	for (i = 0; i < policy_hash_count; i++) {
 		struct figures figures;
@@ -254,8 +318,14 @@ static void patterns_print(void)
 {
 	size_t i, pattern;
 
-	printf("\n## Regular keys\n\nPercent of %u keys in excess of the %d places of their "
-	       "sets, and what that says of the function.\n\n| function",
+	printf("\n"
+	       "## Regular keys\n"
+	       "\n"
+	       "The share of %u keys that exceed the %d places of their sets, in percent, for each "
+	       "pattern. The\n"
+	       "last column shows if the function is fit.\n"
+	       "\n"
+	       "| function",
 	       shipped.entries / 2, SAMPLE_WAYS);
 	for (pattern = 0; pattern < policy_pattern_count; pattern++)
 		printf(" | %s", policy_patterns[pattern].name);
@@ -281,9 +351,14 @@ static void joint_print(void)
 	size_t i;
 	int order;
 
-	printf("\n## Orders and hash functions jointly\n\nFour ways; the cost of the system, in "
-	       "percent relative to what is shipped. In brackets:\nfunctions that are not "
-	       "fit.\n\n| function");
+	printf("\n"
+	       "## Replacements combined with hash functions\n"
+	       "\n"
+	       "Four ways. The cost of the system, in percent relative to the shipped policy. "
+	       "Functions in\n"
+	       "parentheses are not fit.\n"
+	       "\n"
+	       "| function");
 	for (order = 0; order < POLICY_ORDERS; order++)
 		printf(" | %s", policy_order_name((enum policy_order)order));
 	printf(" |\n|---");
@@ -313,9 +388,13 @@ static void sizes_print(void)
 	char label[64];
 	uint32_t entries;
 
-	printf("\n## Size\n\nOtherwise what is shipped. More memory is not free: a larger table "
-	       "takes more of the caches\nfrom what is profiled, which instructions don't "
-	       "show.\n");
+	printf("\n"
+	       "## Size\n"
+	       "\n"
+	       "The other parameters are those of the shipped policy. The number of instructions "
+	       "does not include\n"
+	       "the effect on caches: a larger table leaves less of them to the profiled "
+	       "programs.\n");
 	head_print("entries");
 	for (entries = 1024; entries <= 65536; entries *= 2) {
 		struct figures figures;
@@ -340,7 +419,12 @@ static void workloads_print(void)
 	struct policy_counts counts;
 	size_t i, j;
 
-	printf("\n## By workload\n\nMisses in percent / system, instructions a sample.\n\n|");
+	printf("\n"
+	       "## Workloads\n"
+	       "\n"
+	       "Misses in percent / cost of the system in instructions per sample.\n"
+	       "\n"
+	       "|");
 	for (j = 0; j < count; j++)
 		printf(" | %u %s", columns[j].ways, policy_order_name(columns[j].order));
 	printf(" |\n|---");
@@ -372,23 +456,27 @@ static void paper_print(void)
 	swap = figures_of(&policy);
 	policy.ways = 6;
 	six = figures_of(&policy);
-	printf("\n## Conclusions\n\n"
-	       "- The paper expects 10-20%% of the whole cost from six ways for four, in the same "
-	       "line of "
-	       "the cache,\n  with swaps and insertion at the front. Here, against four ways and "
-	       "mod, swaps "
-	       "and insertion at\n  the front change the handler by %+.1f%%, the system by %+.1f%% "
-	       "and the "
-	       "whole by %+.1f%%. Six ways, which\n  take a second line with entries of 16 bytes, "
-	       "change the "
-	       "system by %+.1f%%.\n"
-	       "- What changes: a hit compares %.2f tags for %.2f; misses go from %.2f%% to "
-	       "%.2f%%; as free places are\n  always the last ones, a miss need not look for one, "
-	       "but moves three entries; hits that are not at the\n  front move two. The "
-	       "interrupt, "
-	       "%d instructions before any handler begins, and the daemon's work\n  for misses "
-	       "that "
-	       "no policy avoids leave little of all this.\n",
+	printf("\n"
+	       "## Conclusions\n"
+	       "\n"
+	       "- The paper expects a reduction of the total cost by 10-20%% from six ways instead "
+	       "of four, in the\n"
+	       "  same cache line, with swaps and insertion at the front. Here, compared with four "
+	       "ways and *mod*,\n"
+	       "  swaps and insertion at the front change the handler by %+.1f%%, the system by "
+	       "%+.1f%% and the\n"
+	       "  total by %+.1f%%. Six ways, which need a second cache line with entries of 16 "
+	       "bytes, change the\n"
+	       "  system by %+.1f%%.\n"
+	       "- A hit compares %.2f tags instead of %.2f, and misses go from %.2f%% to %.2f%%. "
+	       "Free places are\n"
+	       "  always the last ones, so a miss does not search for one, but it moves three "
+	       "entries. A hit that is\n"
+	       "  not at the front moves two. These differences are small compared with the "
+	       "interrupt, which takes\n"
+	       "  %d instructions before any handler begins, and with the daemon's work for misses "
+	       "that no policy\n"
+	       "  avoids.\n",
 	       percent(swap.handler, mod.handler), percent(swap.system, mod.system),
 	       percent(whole(&swap), whole(&mod)), percent(six.system, mod.system), swap.places,
 	       mod.places, 100 * mod.misses, 100 * swap.misses, POLICY_FLOOR_COST);
@@ -399,10 +487,12 @@ static int verdict_print(void)
 	bool stays = 1 - best.system / now.system <= SLACK &&
 		     policy_hash_fit(shipped.hash, shipped.entries);
 
-	printf("- Shipped: %u ways, %s, %s: %.1f instructions a sample in the\n  handler, %.1f in "
-	       "the system, %.4f evictions. The cheapest fit pair in four ways: %s, %s:\n  %.1f, "
-	       "%.1f, %.4f; for the system %+.2f%%, for the whole, with %d for the interrupt, "
-	       "%+.2f%%.\n",
+	printf("- Shipped: %u ways, *%s*, %s: %.1f instructions per sample in the\n"
+	       "  handler, %.1f in the system, and %.4f evictions per sample.\n"
+	       "- The cheapest fit combination with four ways: *%s*, %s: %.1f, %.1f and\n"
+	       "  %.4f. It changes the system by %+.2f%%, and the total, including %d for the "
+	       "interrupt, by\n"
+	       "  %+.2f%%.\n",
 	       shipped.ways, policy_order_name(shipped.order), shipped.hash->name, now.handler,
 	       now.system, now.evictions, policy_order_name(best.policy.order),
 	       best.policy.hash->name, best.handler, best.system, best.evictions,
