@@ -59,7 +59,7 @@ function table(words, figure, mode, i, p, line, any) {
 	for (i = 1; i <= ways[mode]; i++)
 		line = line (found[i] ? sprintf(" **%.1f** |", sum[i] / found[i]) : " |")
 	print line
-	line = "| *most* |"
+	line = "| *maximum* |"
 	for (i = 1; i <= ways[mode]; i++)
 		line = line (found[i] ? sprintf(" %.1f |", most[i]) : " |")
 	print line
@@ -74,8 +74,8 @@ function section(title, mode, line, file) {
 	while ((getline line < file) > 0)
 		print line
 	close(file)
-	table("CPU time added, per cent", mode "_overhead_percent", mode)
-	table("Instructions added, per cent", mode "_instructions_percent", mode)
+	table("Added CPU time, percent", mode "_overhead_percent", mode)
+	table("Added instructions, percent", mode "_instructions_percent", mode)
 }
 
 END {
@@ -85,12 +85,12 @@ END {
 	printf "\n|---|"
 	for (p = 1; p <= programs; p++)
 		printf "---:|"
-	printf "\n| rewritten, %% of instructions |"
+	printf "\n| share of the executable, %% of instructions |"
 	for (p = 1; p <= programs; p++)
 		printf (("image_percent", "program", program[p]) in value ? " %.0f |" : " |"),
 			value["image_percent", "program", program[p]]
 	print ""
-	section("How good the times are", "again")
+	section("Accuracy of the times", "again")
 	section("Paths", "paths")
 	section("Calling contexts", "context")
 	section("Calls", "calls")
