@@ -21,7 +21,7 @@ BUDGET = 1000000
 BUDGETS = (10000, 100000, BUDGET)
 ESTIMATORS = ("dcpi", "paper", "avg", "max")
 ERRORS = "Errors of frequencies, percent of samples (reported half, 10^6 samples)"
-WORST = "The worst programs"
+WORST = "Programs with the largest errors"
 
 # The project's goals for in-order machines, and the paper's figures; rows without a goal are shown
 # for comparison.
@@ -29,13 +29,13 @@ GOALS = (
     ("instructions", "within5", "frequencies within 5%, of samples", ">=", 85, "73"),
     ("instructions", "within10", "frequencies within 10%", ">=", 94, "87"),
     ("instructions", "within15", "frequencies within 15%", ">=", 97, "92"),
-    ("instructions", "wrong_marked_low", "of errors above 15%: marked low confidence", ">=", 95,
+    ("instructions", "wrong_marked_low", "errors above 15% with low confidence", ">=", 95,
      "-"),
     ("edges", "within10", "edges within 10%, of executions", ">=", 80, "58"),
     ("culprits", "unexplained_percent", "unexplained stalls, of all cycles", "<=", 4, "8.6"),
     ("culprits", "recall", "culprit recall", ">=", 95, "-"),
     ("culprits", "precision", "culprit precision", ">=", 70, "-"),
-    ("culprits", "list_size", "culprits listed for a stall", "<=", 1.6, "-"),
+    ("culprits", "list_size", "culprits listed per stall", "<=", 1.6, "-"),
     ("misses", "icache", "I-cache stalls and misses, correlation", ">=", 0.95, "0.91"),
     ("misses", "icache_true", "(I-cache: true stalls and misses)", None, None, "-"),
     ("misses", "icache_cycles", "(I-cache: stalls and true stalls)", None, None, "-"),
@@ -43,7 +43,8 @@ GOALS = (
     ("misses", "dcache_true", "(D-cache: true stalls and misses)", None, None, "-"),
     ("misses", "dcache_cycles", "(D-cache: stalls and true stalls)", None, None, "-"),
     ("instructions", "interval_holds", "intervals hold the truth, of samples", ">=", 90, "-"),
-    ("instructions", "interval_holds", "the same, with 10^4 samples", ">=", 90, "-", 10000),
+    ("instructions", "interval_holds", "intervals hold the truth, with 10^4 samples", ">=", 90, "-",
+     10000),
 )
 
 
@@ -52,10 +53,10 @@ X86_GOALS_TITLE = "Goals on this machine"
 X86_SPLITS = ("reported", "unseen", "tuned")
 # The text of each row is unique, since it identifies the row on an earlier page.
 X86_GOALS = (
-    ("x86-64/program", "within10", "one scale a program: within 10%, of samples", 50),
-    ("x86-64/program", "within45", "one scale a program: within 45%", 75),
-    ("x86-64/procedure", "within10", "one scale a procedure: within 10%", 80),
-    ("x86-64/procedure", "within45", "one scale a procedure: within 45%", 90),
+    ("x86-64/program", "within10", "one scale per program: within 10%, of samples", 50),
+    ("x86-64/program", "within45", "one scale per program: within 45%", 75),
+    ("x86-64/procedure", "within10", "one scale per procedure: within 10%", 80),
+    ("x86-64/procedure", "within45", "one scale per procedure: within 45%", 90),
     ("x86-64/program", "interval_holds", "intervals hold the truth", 90),
 )
 

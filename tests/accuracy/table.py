@@ -19,7 +19,7 @@ TITLES = {
     "instructions": "Instructions, percent of samples", "edges": "Edges, percent of executions",
     "culprits": "Culprits, percent of stall cycles",
     "misses": "Stall cycles and true misses of procedures, correlation",
-    "time": "Time with the wrong instructions where samples are late, percent",
+    "time": "Time attributed to wrong instructions with skid, percent",
 }
 KEYS = ("arm", "split", "budget", "estimator")
 
