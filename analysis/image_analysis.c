@@ -7,7 +7,7 @@
 #include "analysis/program_calls.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
-#include "lib/ordered_work.h"
+#include "lib/ordered_pool.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ struct pass {
 	const struct program_calls *program;
 	struct program_calls *program_tally;
 	struct code_footprint footprint;
-	struct code_sets sets;
+	struct set_pressure sets;
 	bool has_footprint;
 	struct skid_votes skid;
 	bool late;
@@ -182,8 +182,8 @@ static int add_to_tally(struct pass *pass, const struct procedure_analysis *anal
 		skid_votes_add(&pass->skid, analysis->cfg, &analysis->schedule,
 			       analysis->profile.samples);
 	code_footprint_add(&pass->footprint, analysis->cfg, &analysis->frequency);
-	if (code_sets_add(&pass->sets, &pass->model->icache, analysis->cfg, &analysis->frequency) <
-	    0)
+	if (set_pressure_add(&pass->sets, &pass->model->icache, analysis->cfg,
+			     &analysis->frequency) < 0)
 		return -ENOMEM;
 	return image_calls_add(pass->tally, analysis);
 }
@@ -223,7 +223,7 @@ static void discard(void *ctx, void *result)
 
 static int run_pass(struct pass *pass, const struct procedure_list *list)
 {
-	struct ordered_work work = {
+	struct ordered_pool work = {
 		.jobs = list->count,
 		.threads = pass->options->threads,
 		.result_bytes = sizeof(struct outcome),
@@ -234,7 +234,7 @@ static int run_pass(struct pass *pass, const struct procedure_list *list)
 	};
 
 	pass->list = list;
-	return ordered_work_run(&work, pass->err);
+	return ordered_pool_run(&work, pass->err);
 }
 
 static bool has_samples(const struct pass *pass, const struct image_range *parts, size_t count)
@@ -395,7 +395,7 @@ static int tally_anew(struct pass *pass, struct image_calls **calls)
 	image_calls_destroy(*calls);
 	*calls = NULL;
 	pass->footprint = (struct code_footprint){0};
-	code_sets_deinit(&pass->sets);
+	set_pressure_deinit(&pass->sets);
 	if (image_calls_create(calls, pass->code) != 0)
 		return error_set(pass->err, ENOMEM, "out of memory");
 	pass->tally = *calls;
@@ -415,7 +415,7 @@ static int tally_calls(struct pass *pass, struct image_calls **calls)
 	pass->calls = *calls;
 	/* Caches of low associativity hold at least half of their size. */
 	code_footprint_settle(&pass->footprint, pass->model->icache.bytes / 2.0);
-	if (rc == 0 && code_sets_settle(&pass->sets, &pass->model->icache) < 0)
+	if (rc == 0 && set_pressure_settle(&pass->sets, &pass->model->icache) < 0)
 		rc = error_set(pass->err, ENOMEM, "out of memory");
 	pass->has_footprint = true;
 	return rc;
@@ -455,7 +455,7 @@ static int run_passes(struct pass *pass)
 	if (rc == 0)
 		rc = run_pass(pass, &list);
 	free(list.indices);
-	code_sets_deinit(&pass->sets);
+	set_pressure_deinit(&pass->sets);
 	image_calls_destroy(calls);
 	program_calls_destroy(program);
 	return rc;

@@ -17,7 +17,7 @@ unit_image_code-with := tests/cfg_check.c
 unit_landing_pads-with := tests/cfg_check.c
 
 # Control-flow graphs.
-analysis-tests += unit_cfg unit_cfg_doomed unit_frequency_class unit_induction unit_loop_clock unit_loop_nest \
+analysis-tests += unit_cfg unit_noreturn_blocks unit_frequency_class unit_induction unit_loop_clock unit_loop_nest \
 	unit_strong_components unit_trip_count unit_trip_series
 unit_cfg-with := tests/cfg_check.c
 unit_frequency_class-with := tests/cfg_fixture.c
@@ -43,14 +43,14 @@ unit_insn_x86_effect-with := tests/elf_text.c tests/x86_tracee.c
 analysis-tests += unit_issue_queue unit_schedule unit_throughput
 
 # Frequencies.
-analysis-tests += unit_call_network unit_flow_fit unit_flow_gaps unit_flow_shadow unit_flow_ties unit_gap_pool \
+analysis-tests += unit_call_network unit_flow_fit unit_flow_gaps unit_flow_shadow unit_flow_lower_bounds unit_gap_pool \
 	unit_frequency \
 	unit_frequency_bound unit_frequency_flow unit_frequency_joint unit_probe_pairs unit_probe_worth unit_skid \
 	unit_sparse_factor unit_stall_exposure
 unit_flow_fit-with := tests/cfg_fixture.c
 unit_flow_gaps-with := tests/cfg_fixture.c
 unit_flow_shadow-with := tests/cfg_fixture.c
-unit_flow_ties-with := tests/cfg_fixture.c
+unit_flow_lower_bounds-with := tests/cfg_fixture.c
 unit_frequency-with := tests/cfg_fixture.c
 unit_frequency_bound-with := tests/culprit_scene.c tests/cfg_fixture.c
 unit_frequency_joint-with := tests/profile_generator.c tests/cfg_fixture.c

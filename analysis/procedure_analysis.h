@@ -25,7 +25,7 @@ struct procedure_analysis {
 	bool late;
 	const struct machine_model *model;
 	const struct code_footprint *footprint;
-	const struct code_sets *sets;
+	const struct set_pressure *sets;
 	struct cfg *cfg;
 	struct cfg_facts facts;
 	struct frequency_classes classes;

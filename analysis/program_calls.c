@@ -8,7 +8,7 @@
 
 #include "analysis/frequency/call_network.h"
 #include "analysis/frequency/frequency_estimators.h"
-#include "analysis/frequency/frequency_kept.h"
+#include "analysis/frequency/estimate_cache.h"
 #include "analysis/place_list.h"
 #include "analysis/probe_pairs.h"
 
@@ -69,7 +69,7 @@ struct passage {
 struct known {
 	struct place entry;
 	uint32_t number;
-	struct frequency_kept *kept;
+	struct estimate_cache *kept;
 };
 
 struct program_calls {
@@ -297,7 +297,7 @@ static int add_edges(struct adding *adding)
 static int keep_estimates(struct program_calls *calls, struct known *known,
 			  const struct procedure_analysis *analysis)
 {
-	size_t bytes = frequency_kept_bytes(analysis->cfg);
+	size_t bytes = estimate_cache_bytes(analysis->cfg);
 
 	if (bytes > KEPT_BYTES_MAX - calls->kept_bytes)
 		return 0;

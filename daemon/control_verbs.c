@@ -48,7 +48,7 @@ static void time_reply(struct control_reply *reply, const char *key, int64_t tim
 }
 
 /* The image archive, as "store.NAME". */
-static void store_reply(struct control_reply *reply, const struct image_keeper_status *store)
+static void store_reply(struct control_reply *reply, const struct archive_policy_status *store)
 {
 	number(reply, "store.images", store->copier.files);
 	number(reply, "store.bytes", store->copier.bytes);

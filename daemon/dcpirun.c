@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "daemon/archive/image_keeper.h"
+#include "daemon/archive/archive_policy.h"
 #include "daemon/base/log.h"
 #include "daemon/base/loop.h"
 #include "daemon/base/secure_exec.h"
@@ -626,7 +626,7 @@ int main(int argc, char **argv)
 {
 	struct settings settings = {
 		.db = "dcpirun.db",
-		.image_store = IMAGE_KEEPER_UNPACKAGED,
+		.image_store = ARCHIVE_POLICY_UNPACKAGED,
 		.repeat = 1,
 		.branch_every = BRANCH_EVERY,
 		.probe_permille = PROBE_PERMILLE,

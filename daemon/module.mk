@@ -16,13 +16,13 @@ collect-src := $(addprefix daemon/, config.c control.c control_verbs.c notify.c)
 collect-src += $(addprefix daemon/base/, cgroup.c descriptor_limit.c directory.c \
 	heap.c log.c loop.c secure_exec.c tally.c)
 collect-src += $(addprefix daemon/source/, bpf_sampler.c bpf_slot.c bpf_store.c \
-	branch_known.c branch_offers.c branch_probe.c branch_probes.c branch_rounds.c branch_snapshots.c event_ring.c kernel_types.c \
+	branch_history.c probe_queue.c branch_probe.c branch_probes.c reference_branches.c branch_snapshots.c event_ring.c kernel_types.c \
 	file_mapping.c perf_branch.c perf_edges.c perf_slot.c probe_guarantee.c probe_holder.c probe_measurement.c probe_places.c probe_results.c register_pairs.c source_bpf.c \
 	source_chunk.c source_kmod.c source_perf.c source_replay.c source_select.c store_drain.c trace.c \
 	trace_reader.c trace_writer.c)
 collect-src += $(addprefix daemon/event/, event.c event_alias.c event_catalog.c event_code.c \
 	event_name.c event_pfm.c event_pmu.c event_spec.c multiplex.c)
-collect-src += $(addprefix daemon/archive/, image_copier.c image_keeper.c image_shelf.c \
+collect-src += $(addprefix daemon/archive/, image_copier.c archive_policy.c archive_dir.c \
 	per_process.c)
 collect-src += $(addprefix daemon/jit/, jit_code.c jit_image.c jit_program.c jit_reading.c \
 	jit_shape.c jit_table.c kernel_code.c)
@@ -41,7 +41,7 @@ dcpictl-with := daemon/database_merge.c daemon/metrics.c daemon/status_text.c
 dcpictl-pkgs := json-c
 dcpirun-with := daemon/run_cost.c
 
-collect-tests := unit_accumulate unit_bpf_store unit_branch_offers unit_cgroup unit_collector unit_collector_cost \
+collect-tests := unit_accumulate unit_bpf_store unit_probe_queue unit_cgroup unit_collector unit_collector_cost \
 	unit_collector_failures unit_config unit_control unit_core_clock unit_edge_accumulate \
 	unit_event unit_event_pmu unit_event_spec unit_file_mapping unit_image_claim unit_image_copier \
 	unit_jit_code unit_kernel_code unit_kernel_types unit_log unit_matcher unit_multiplex \

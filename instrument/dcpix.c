@@ -80,7 +80,7 @@ struct settings {
 	const char *debug;
 	const struct instrument_mode *mode;
 	struct mode_options of_mode;
-	struct turn_placement placement;
+	struct burst_switch_placement placement;
 	const char *database;
 	const char *libraries[LIBRARY_SET_WANTED_MAX]; /* "": all */
 	size_t library_count;
@@ -218,7 +218,7 @@ static int set_option(struct settings *settings, int key, struct error *err)
 		return set_number(&settings->of_mode.room, optarg, 1, ROOM_MAX, err);
 	case KEY_CHECKS_AT:
 		settings->of_mode.placement = &settings->placement;
-		return turn_placement_parse(&settings->placement, optarg, err);
+		return burst_switch_placement_parse(&settings->placement, optarg, err);
 	case KEY_BY:
 		return set_rows(settings, optarg, err);
 	case KEY_ROWS:

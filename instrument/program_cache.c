@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "analysis/image/elf_file.h"
-#include "instrument/mode/turn_placement.h"
+#include "instrument/mode/burst_switch_placement.h"
 #include "lib/cache_folder.h"
 #include "lib/cleanup.h"
 
@@ -48,10 +48,10 @@ static uint64_t mix_build_id(uint64_t hash, const char *path)
 
 static uint64_t mix_bursts(uint64_t hash, const struct mode_options *options)
 {
-	char placement[TURN_PLACEMENT_NAME_BYTES] = "";
+	char placement[BURST_SWITCH_PLACEMENT_NAME_BYTES] = "";
 
 	if (options->placement != NULL)
-		turn_placement_name(placement, options->placement);
+		burst_switch_placement_name(placement, options->placement);
 	hash = mix(hash, &options->checks, sizeof(options->checks));
 	hash = mix(hash, &options->burst, sizeof(options->burst));
 	hash = mix(hash, &options->all, sizeof(options->all));

@@ -8,8 +8,8 @@
  *	/var/lib/dcpi/dcpi.db-images/ab/cdef0123....user.content
  *
  * This file defines the names of the copies. The daemon writes them
- * (daemon/archive/image_keeper.h). Tools use them when the file at an image's path differs from the
- * profiled file.
+ * (daemon/archive/archive_policy.h). Tools use them when the file at an image's path differs from
+ *the profiled file.
  *
  * Each user can make a file that has the build-id of libc. A file that users other than the
  * superuser (or the daemon's user) may have written is

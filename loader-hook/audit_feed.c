@@ -13,7 +13,7 @@
 #include "lib/clock.h"
 #include "lib/error.h"
 #include "lib/local_socket.h"
-#include "lib/wake_set.h"
+#include "lib/epoll_set.h"
 #include "loader-hook/audit_record.h"
 #include "loader-hook/process_watch.h"
 
@@ -44,7 +44,7 @@
  */
 struct audit_feed {
 	int fd;
-	struct wake_set *wakes;
+	struct epoll_set *wakes;
 	char path[LOCAL_SOCKET_PATH_BYTES];
 	struct process_watch watch;
 	uint64_t until_ns;
@@ -98,9 +98,9 @@ int audit_feed_open(struct audit_feed **ret, const char *socket, struct error *e
 	if (setsockopt(feed->fd, SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes)) < 0 ||
 	    setsockopt(feed->fd, SOL_SOCKET, SO_TIMESTAMPNS, &yes, sizeof(yes)) < 0)
 		return error_set_errno(err, "cannot ask who sends to %s", socket);
-	rc = wake_set_open(&feed->wakes, err);
+	rc = epoll_set_open(&feed->wakes, err);
 	if (rc == 0)
-		rc = wake_set_add(feed->wakes, feed->fd, feed->path, err);
+		rc = epoll_set_add(feed->wakes, feed->fd, feed->path, err);
 	if (rc < 0)
 		return rc;
 	feed->until_ns = feed->looked_ns = clock_ns(CLOCK_MONOTONIC);
@@ -117,14 +117,14 @@ void audit_feed_close(struct audit_feed *feed)
 		unlink(feed->path);
 		close(feed->fd);
 	}
-	wake_set_close(feed->wakes);
+	epoll_set_close(feed->wakes);
 	process_watch_deinit(&feed->watch);
 	free(feed);
 }
 
 int audit_feed_poll_fd(const struct audit_feed *feed)
 {
-	return wake_set_fd(feed->wakes);
+	return epoll_set_fd(feed->wakes);
 }
 
 /* Close descriptors that a sender passed along: the kernel has installed them in this process. */
@@ -396,7 +396,7 @@ uint64_t audit_feed_drain(struct audit_feed *feed, image_event_fn handle, void *
 {
 	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
 
-	wake_set_clear(feed->wakes);
+	epoll_set_clear(feed->wakes);
 	feed->handle = handle;
 	feed->context = context;
 	if (feed->second != now_ns / NS_PER_SECOND) {

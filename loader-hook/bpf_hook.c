@@ -14,7 +14,7 @@
 #include "lib/cleanup.h"
 #include "lib/clock.h"
 #include "lib/error.h"
-#include "lib/wake_set.h"
+#include "lib/epoll_set.h"
 #include "loader-hook/bpf_machine.h"
 #include "loader-hook/hook_losses.h"
 #include "loader-hook/hook_record.h"
@@ -53,7 +53,7 @@ struct bpf_hook {
 	struct hook_ring ring;
 	struct hook_losses losses;
 	int ring_fd;
-	struct wake_set *wakes;
+	struct epoll_set *wakes;
 	enum hook_calls calls;
 	int module_fd;
 	uint64_t complete_ns;
@@ -168,9 +168,9 @@ static int attach_kprobes(struct bpf_hook *hook, bool unmap, struct error *err)
 
 static int wait_open(struct bpf_hook *hook, struct error *err)
 {
-	int rc = wake_set_open(&hook->wakes, err);
+	int rc = epoll_set_open(&hook->wakes, err);
 
-	return rc < 0 ? rc : wake_set_add(hook->wakes, hook->ring_fd, "a BPF ring buffer", err);
+	return rc < 0 ? rc : epoll_set_add(hook->wakes, hook->ring_fd, "a BPF ring buffer", err);
 }
 
 int bpf_hook_open(struct bpf_hook **ret, struct error *err)
@@ -215,13 +215,13 @@ void bpf_hook_close(struct bpf_hook *hook)
 	image_watch__destroy(hook->skeleton);
 	if (hook->module_fd >= 0)
 		close(hook->module_fd);
-	wake_set_close(hook->wakes);
+	epoll_set_close(hook->wakes);
 	free(hook);
 }
 
 int bpf_hook_poll_fd(struct bpf_hook *hook)
 {
-	return wake_set_fd(hook->wakes);
+	return epoll_set_fd(hook->wakes);
 }
 
 const char *bpf_hook_attached(const struct bpf_hook *hook)
@@ -326,7 +326,7 @@ uint64_t bpf_hook_drain(struct bpf_hook *hook, image_event_fn handle, void *cont
 	bool whole = false;
 	int round;
 
-	wake_set_clear(hook->wakes);
+	epoll_set_clear(hook->wakes);
 	hook->handle = handle;
 	hook->context = context;
 	for (round = 0; !whole && round < BUSY_ROUNDS; round++) {

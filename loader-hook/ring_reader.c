@@ -14,7 +14,7 @@
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
-#include "lib/wake_set.h"
+#include "lib/epoll_set.h"
 #include "loader-hook/perf_ring.h"
 
 /* Limit of the memory for the records of all rings. */
@@ -42,7 +42,7 @@ struct ring_reader {
 	struct perf_ring **rings;
 	size_t count;
 	size_t capacity;
-	struct wake_set *wakes;
+	struct epoll_set *wakes;
 	int end_fd;
 	int owner_fd;
 	bool runs;
@@ -61,7 +61,7 @@ static size_t rings_collect(struct ring_reader *reader)
 	size_t held = 0, i;
 
 	pthread_mutex_lock(&reader->lock);
-	wake_set_clear(reader->wakes);
+	epoll_set_clear(reader->wakes);
 	for (i = 0; i < reader->count; i++)
 		held += perf_ring_held(reader->rings[i]);
 	for (i = 0; i < reader->count && held < HELD_BYTES_MAX; i++)
@@ -75,7 +75,7 @@ static void *reader_run(void *context)
 	struct ring_reader *reader = context;
 	struct pollfd waiting[] = {
 		{.fd = reader->end_fd, .events = POLLIN},
-		{.fd = wake_set_fd(reader->wakes), .events = POLLIN},
+		{.fd = epoll_set_fd(reader->wakes), .events = POLLIN},
 	};
 
 	/* Affects only this thread. If it is not permitted, the thread still rarely runs late. */
@@ -119,7 +119,7 @@ int ring_reader_open(struct ring_reader **ret, struct error *err)
 	reader->owner_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (reader->end_fd < 0 || reader->owner_fd < 0)
 		return error_set_errno(err, "cannot create an event descriptor");
-	r = wake_set_open(&reader->wakes, err);
+	r = epoll_set_open(&reader->wakes, err);
 	if (r == 0)
 		r = thread_start(reader, err);
 	if (r < 0)
@@ -136,7 +136,7 @@ void ring_reader_close(struct ring_reader *reader)
 		signal_fd(reader->end_fd);
 		pthread_join(reader->thread, NULL);
 	}
-	wake_set_close(reader->wakes);
+	epoll_set_close(reader->wakes);
 	if (reader->end_fd >= 0)
 		close(reader->end_fd);
 	if (reader->owner_fd >= 0)
@@ -156,7 +156,7 @@ int ring_reader_add(struct ring_reader *reader, struct perf_ring *ring, struct e
 	if (r < 0)
 		error_set(err, ENOMEM, "out of memory");
 	else
-		r = wake_set_add(reader->wakes, perf_ring_fd(ring), "a perf ring", err);
+		r = epoll_set_add(reader->wakes, perf_ring_fd(ring), "a perf ring", err);
 	if (r == 0)
 		reader->rings[reader->count++] = ring;
 	pthread_mutex_unlock(&reader->lock);

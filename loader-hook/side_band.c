@@ -10,7 +10,7 @@
 #include "lib/clock.h"
 #include "lib/error.h"
 #include "lib/online_cpus.h"
-#include "lib/wake_set.h"
+#include "lib/epoll_set.h"
 #include "loader-hook/perf_ring.h"
 #include "loader-hook/ring_reader.h"
 #include "loader-hook/side_band_record.h"
@@ -46,7 +46,7 @@ struct side_band {
 	struct perf_event_attr attr;
 	int target_pid;
 	size_t ring_bytes;
-	struct wake_set *wakes;
+	struct epoll_set *wakes;
 	struct ring_reader *reader;
 	struct online_cpus online;
 	struct perf_ring *rings[CPU_LIST_MAX];
@@ -233,8 +233,8 @@ static int reader_open(struct side_band *band, struct error *err)
 	int result = ring_reader_open(&band->reader, err);
 
 	return result < 0 ? result
-			  : wake_set_add(band->wakes, ring_reader_fd(band->reader),
-					 "an event descriptor", err);
+			  : epoll_set_add(band->wakes, ring_reader_fd(band->reader),
+					  "an event descriptor", err);
 }
 
 static int band_open(struct side_band **ret, uint32_t target_pid,
@@ -249,7 +249,7 @@ static int band_open(struct side_band **ret, uint32_t target_pid,
 	band->target_pid = target_pid != 0 ? (int)target_pid : -1;
 	band->ring_bytes = ring_bytes;
 	band->attr = *attr;
-	result = wake_set_open(&band->wakes, err);
+	result = epoll_set_open(&band->wakes, err);
 	if (result == 0 && !attr->ksymbol)
 		result = reader_open(band, err);
 	if (result == 0)
@@ -293,14 +293,14 @@ void side_band_close(struct side_band *band)
 	}
 	ring_reader_close(band->reader);
 	thread_count_deinit(&band->threads);
-	wake_set_close(band->wakes);
+	epoll_set_close(band->wakes);
 	online_cpus_close(&band->online);
 	free(band);
 }
 
 int side_band_poll_fd(struct side_band *band)
 {
-	return wake_set_fd(band->wakes);
+	return epoll_set_fd(band->wakes);
 }
 
 static bool older(const struct side_band *band, size_t a, size_t b)
@@ -465,7 +465,7 @@ uint64_t side_band_drain(struct side_band *band, image_event_fn handle, void *co
 	uint64_t lost = band->lost, doubts = band->doubts, drained_ns = band->now_ns;
 	size_t cpu;
 
-	wake_set_clear(band->wakes);
+	epoll_set_clear(band->wakes);
 	band->handle = handle;
 	band->context = context;
 	band->since_ns = drained_ns;

@@ -22,7 +22,7 @@ FUZZ_MAP(paths_map, (void))
 static void try_area(const uint8_t *data, size_t bytes)
 {
 	static struct counts_node node = {.address = 0x1000, .bytes = 4, .insns = 1};
-	static struct path_way ways[64];
+	static struct path_edge ways[64];
 	static uint32_t first[2] = {0, 64};
 	static struct path_start start;
 	static char path_text[] = "x", build_id[] = "", metric[] = "cycles";
@@ -57,7 +57,7 @@ static void try_area(const uint8_t *data, size_t bytes)
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
 
 	for (uint32_t i = 0; i < 64; i++)
-		ways[i] = (struct path_way){.kind = PATH_END, .to = PATH_NONE, .value = i};
+		ways[i] = (struct path_edge){.kind = PATH_END, .to = PATH_NONE, .value = i};
 	require(fd >= 0 &&
 		ftruncate(fd, PROFILE_LAYOUT_PAGE + sizeof(struct variation_area)) == 0 &&
 		pwrite(fd, &header, sizeof(header), 0) == sizeof(header));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The code held by a cache, estimated from frequencies, compared with a simulated cache. */
 #include "analysis/culprit/code_footprint.h"
-#include "analysis/culprit/code_sets.h"
+#include "analysis/culprit/set_pressure.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -190,19 +190,19 @@ static void simulate_sets(double *miss_share)
 
 static void as_sets_do(void **state)
 {
-	struct code_sets sets = {0};
+	struct set_pressure sets = {0};
 	double simulated[SETS], mean = 0;
 	struct scene scene;
 
 	(void)state;
 	scene_init(&scene);
-	assert_int_equal(code_sets_add(&sets, &two_ways, scene.cfg, &scene.frequency), 0);
-	assert_int_equal(code_sets_settle(&sets, &two_ways), 0);
+	assert_int_equal(set_pressure_add(&sets, &two_ways, scene.cfg, &scene.frequency), 0);
+	assert_int_equal(set_pressure_settle(&sets, &two_ways), 0);
 	assert_int_equal(sets.sets, SETS);
 	simulate_sets(simulated);
 	for (uint32_t b = 0; b < SETS; b++) {
 		uint64_t address = scene.cfg->insns[scene.cfg->blocks[b].first].address;
-		double share = code_sets_miss_share(&sets, address, frequency_of(b));
+		double share = set_pressure_miss_share(&sets, address, frequency_of(b));
 
 		/* For few lines the approximation is coarse, but within a bound. */
 		assert_true(fabs(share - simulated[b]) < 0.12);
@@ -210,37 +210,38 @@ static void as_sets_do(void **state)
 		mean += (share - simulated[b]) / SETS;
 	}
 	assert_true(fabs(mean) < 0.06);
-	code_sets_deinit(&sets);
+	set_pressure_deinit(&sets);
 	scene_deinit(&scene);
 }
 
 static void sets_of_few_lines_keep_them(void **state)
 {
 	struct machine_cache cache = two_ways;
-	struct code_sets sets = {0};
+	struct set_pressure sets = {0};
 	struct scene scene;
 
 	(void)state;
-	assert_int_equal(code_sets_settle(&sets, &cache), 0);
-	assert_true(code_sets_miss_share(&sets, 0x1000, 1) == 0);
+	assert_int_equal(set_pressure_settle(&sets, &cache), 0);
+	assert_true(set_pressure_miss_share(&sets, 0x1000, 1) == 0);
 	scene_init(&scene);
 	/* The number of ways is unknown. */
 	cache.ways = 0;
-	assert_int_equal(code_sets_add(&sets, &cache, scene.cfg, &scene.frequency), 0);
-	assert_int_equal(code_sets_settle(&sets, &cache), 0);
-	assert_true(sets.count == 0 && code_sets_miss_share(&sets, 0x1000, 1) == 0);
+	assert_int_equal(set_pressure_add(&sets, &cache, scene.cfg, &scene.frequency), 0);
+	assert_int_equal(set_pressure_settle(&sets, &cache), 0);
+	assert_true(sets.count == 0 && set_pressure_miss_share(&sets, 0x1000, 1) == 0);
 	/* Adding the same blocks twice does not add lines. */
 	for (int again = 0; again < 2; again++)
-		assert_int_equal(code_sets_add(&sets, &two_ways, scene.cfg, &scene.frequency), 0);
-	assert_int_equal(code_sets_settle(&sets, &two_ways), 0);
+		assert_int_equal(set_pressure_add(&sets, &two_ways, scene.cfg, &scene.frequency),
+				 0);
+	assert_int_equal(set_pressure_settle(&sets, &two_ways), 0);
 	assert_int_equal(sets.count, BLOCKS + 1 - (scene.cfg->insns[0].address % BLOCK_BYTES == 0));
-	code_sets_deinit(&sets);
+	set_pressure_deinit(&sets);
 	/* Lines that are not executed, or of unknown frequency, are not counted. */
 	for (uint32_t b = 0; b < BLOCKS; b++)
 		scene.frequency.blocks[b].value = b % 2 ? 0 : NAN;
-	assert_int_equal(code_sets_add(&sets, &two_ways, scene.cfg, &scene.frequency), 0);
+	assert_int_equal(set_pressure_add(&sets, &two_ways, scene.cfg, &scene.frequency), 0);
 	assert_int_equal(sets.count, 0);
-	code_sets_deinit(&sets);
+	set_pressure_deinit(&sets);
 	scene_deinit(&scene);
 }
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "daemon/archive/image_copier.h"
-#include "daemon/archive/image_shelf.h"
+#include "daemon/archive/archive_dir.h"
 #include "lib/clock.h"
 #include "lib/error.h"
 #include "lib/file_digest.h"
@@ -444,9 +444,9 @@ static void changing_files_are_not_copied(void **state)
 	}
 }
 
-static int begin_copy(struct image_shelf *shelf, const char *text)
+static int begin_copy(struct archive_dir *shelf, const char *text)
 {
-	int error, fd = image_shelf_incoming(shelf, 100, &error);
+	int error, fd = archive_dir_incoming(shelf, 100, &error);
 
 	assert_true(fd >= 0);
 	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
@@ -471,37 +471,37 @@ static void assert_copy(const char *name, const char *expected)
 /* An abandoned archive with a copy in progress, and another one that uses the same directory. */
 static void copies_of_two_do_not_mix(void **state)
 {
-	struct image_shelf *given_up = NULL, *shelf = NULL;
+	struct archive_dir *given_up = NULL, *shelf = NULL;
 	char path[160];
 	int old, new, left;
 
 	(void)state;
 	setup_store();
-	assert_int_equal(image_shelf_open(&given_up, store, 1 << 20, -1, &err), 0);
+	assert_int_equal(archive_dir_open(&given_up, store, 1 << 20, -1, &err), 0);
 	old = begin_copy(given_up, "old");
 	/* A copy left by an ended daemon, on a file system without unnamed files, is removed. */
 	snprintf(path, sizeof(path), "%s/incoming-1-2", store);
 	left = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 	assert_true(left >= 0);
 	close(left);
-	assert_int_equal(image_shelf_open(&shelf, store, 1 << 20, -1, &err), 0);
+	assert_int_equal(archive_dir_open(&shelf, store, 1 << 20, -1, &err), 0);
 	assert_int_equal(named_files(), 0);
 	new = begin_copy(shelf, "new");
 	assert_int_equal(named_files(), 0);
-	assert_int_equal(image_shelf_put(shelf, new, "00/new.elf", 1), 0);
+	assert_int_equal(archive_dir_put(shelf, new, "00/new.elf", 1), 0);
 	assert_copy("00/new.elf", "new");
-	assert_int_equal(image_shelf_put(given_up, old, "00/old.elf", 1), 0);
+	assert_int_equal(archive_dir_put(given_up, old, "00/old.elf", 1), 0);
 	assert_copy("00/old.elf", "old");
 	assert_copy("00/new.elf", "new");
 	/* Replace the copy that has the name. */
 	close(new);
 	new = begin_copy(shelf, "newer");
-	assert_int_equal(image_shelf_put(shelf, new, "00/old.elf", 1), 0);
+	assert_int_equal(archive_dir_put(shelf, new, "00/old.elf", 1), 0);
 	assert_copy("00/old.elf", "newer");
 	close(old);
 	close(new);
-	image_shelf_close(shelf);
-	image_shelf_close(given_up);
+	archive_dir_close(shelf);
+	archive_dir_close(given_up);
 	remove_store();
 }
 
@@ -541,7 +541,7 @@ static void queues(void **state)
 /* The number of copies is limited, for copies of any size. */
 static void copies_are_limited(void **state)
 {
-	struct image_shelf *shelf = NULL;
+	struct archive_dir *shelf = NULL;
 	uint64_t files, bytes, evicted;
 	char name[128];
 	int error, fd;
@@ -549,7 +549,7 @@ static void copies_are_limited(void **state)
 	(void)state;
 	setup_store();
 	assert_int_equal(mkdir(store, 0755), 0);
-	for (unsigned int i = 0; i < IMAGE_SHELF_MAX; i++) {
+	for (unsigned int i = 0; i < ARCHIVE_DIR_MAX; i++) {
 		snprintf(name, sizeof(name), "%s/%02x", store, i / 256);
 		if (i % 256 == 0)
 			assert_int_equal(mkdir(name, 0755), 0);
@@ -558,22 +558,22 @@ static void copies_are_limited(void **state)
 		assert_true(fd >= 0);
 		close(fd);
 	}
-	assert_int_equal(image_shelf_open(&shelf, store, 1 << 20, -1, &err), 0);
-	image_shelf_count(shelf, &files, &bytes, &evicted);
-	assert_int_equal(files, IMAGE_SHELF_MAX);
+	assert_int_equal(archive_dir_open(&shelf, store, 1 << 20, -1, &err), 0);
+	archive_dir_count(shelf, &files, &bytes, &evicted);
+	assert_int_equal(files, ARCHIVE_DIR_MAX);
 	assert_int_equal(evicted, 0);
 	for (unsigned int i = 1; i <= 3; i++) {
-		fd = image_shelf_incoming(shelf, 0, &error);
+		fd = archive_dir_incoming(shelf, 0, &error);
 		assert_true(fd >= 0);
 		snprintf(name, sizeof(name), "00/new%u.elf", i);
-		assert_int_equal(image_shelf_put(shelf, fd, name, INT64_MAX), 0);
+		assert_int_equal(archive_dir_put(shelf, fd, name, INT64_MAX), 0);
 		close(fd);
-		assert_int_equal(image_shelf_touch(shelf, name, 0), 0);
-		image_shelf_count(shelf, &files, &bytes, &evicted);
-		assert_int_equal(files, IMAGE_SHELF_MAX);
+		assert_int_equal(archive_dir_touch(shelf, name, 0), 0);
+		archive_dir_count(shelf, &files, &bytes, &evicted);
+		assert_int_equal(files, ARCHIVE_DIR_MAX);
 		assert_int_equal(evicted, i);
 	}
-	image_shelf_close(shelf);
+	archive_dir_close(shelf);
 	remove_store();
 }
 

@@ -207,16 +207,16 @@ static void untold_generations_are_named(void **state)
 	setup(&fixture, false);
 	scan_image(&fixture, 1, 100, 110, 0);
 	image_map_set_generation(fixture.map, 1, 5, 120);
-	assert_int_equal(image_map_untold(fixture.map), 0);
+	assert_int_equal(image_map_next_unscanned(fixture.map), 0);
 	/* An exec during the scan: generation 5 is ambiguous. */
 	exec_image(&fixture, 1, 115, 1);
 	exec_image(&fixture, 1, 200, 1);
 	image_map_event(fixture.map, &fork);
 	exec_image(&fixture, 2, 1100, 0);
 	assert_int_equal(image_map_lookup(fixture.map, 2, 7, BASE).image, IMAGE_UNKNOWN);
-	assert_int_equal(image_map_untold(fixture.map), 1);
-	assert_int_equal(image_map_untold(fixture.map), 2);
-	assert_int_equal(image_map_untold(fixture.map), 0);
+	assert_int_equal(image_map_next_unscanned(fixture.map), 1);
+	assert_int_equal(image_map_next_unscanned(fixture.map), 2);
+	assert_int_equal(image_map_next_unscanned(fixture.map), 0);
 	/* Only the parent is queried: its later children are known. */
 	scan_image(&fixture, 1, 2000, 2010, 1);
 	image_map_set_generation(fixture.map, 1, 7, 2020);
@@ -224,11 +224,11 @@ static void untold_generations_are_named(void **state)
 	exec_image(&fixture, 3, 3100, 0);
 	assert_int_equal(image_map_lookup(fixture.map, 3, 7, BASE).image, 2);
 	assert_int_equal(image_map_lookup(fixture.map, 3, 8, BASE).image, 1);
-	assert_int_equal(image_map_untold(fixture.map), 0);
+	assert_int_equal(image_map_next_unscanned(fixture.map), 0);
 	/* An ended process cannot be queried. */
 	image_map_doubt(fixture.map, 1);
 	image_map_event(fixture.map, &exit);
-	assert_int_equal(image_map_untold(fixture.map), 0);
+	assert_int_equal(image_map_next_unscanned(fixture.map), 0);
 	teardown(&fixture);
 }
 

@@ -132,7 +132,7 @@ static void test_examples(void **state)
 	}
 }
 
-/* Flags live after a call imply a private convention: then flags are live across all calls. */
+/* Flags live after a call imply a private reg_summary: then flags are live across all calls. */
 static void test_across(void **state)
 {
 	static const uint8_t code[] = {0xe8, 0, 1, 0, 0, 0x74, 0x00, 0xc3}; /* call; je; ret */

@@ -107,7 +107,7 @@ static void test_random(void **state)
 			if (i == apart)
 				machine_code_apart(&code);
 			if (i % (ITEMS / LABELS) == 0)
-				machine_code_place(&code, labels[i / (ITEMS / LABELS)]);
+				machine_code_bind_label(&code, labels[i / (ITEMS / LABELS)]);
 			put_random(&code, &wanted[i], labels);
 		}
 		if (apart == ITEMS)
@@ -149,7 +149,7 @@ static void test_short_as_can_be(void **state)
 		machine_code_branch(&code, 4, label);
 		for (size_t i = 0; i < distance; i++)
 			machine_code_bytes(&code, "\x90", 1);
-		machine_code_place(&code, label);
+		machine_code_bind_label(&code, label);
 		assert_int_equal(machine_code_layout(&code), 0);
 		assert_int_equal(code.parts[MACHINE_NEAR].bytes,
 				 distance + (distance <= 127 ? 2 : 6));
@@ -168,7 +168,7 @@ static void test_alignment(void **state)
 
 		machine_code_bytes(&code, "\x90", 1);
 		machine_code_align(&code, to);
-		machine_code_place(&code, label);
+		machine_code_bind_label(&code, label);
 		machine_code_bytes(&code, "\xc3", 1);
 		assert_int_equal(machine_code_layout(&code), 0);
 		assert_int_equal(machine_code_offset(&code, label), to);
@@ -193,11 +193,11 @@ static void put_loop(struct machine_code *code, uint32_t begin, uint32_t end, in
 	machine_code_fit(code, begin, end);
 	for (int i = 0; i < ahead; i++)
 		machine_code_bytes(code, "\x50", 1);
-	machine_code_place(code, begin);
+	machine_code_bind_label(code, begin);
 	for (int i = 0; i < bytes; i++)
 		machine_code_bytes(code, "\x51", 1);
 	machine_code_branch(code, MACHINE_NOT_EQUAL, begin);
-	machine_code_place(code, end);
+	machine_code_bind_label(code, end);
 	machine_code_branch(code, MACHINE_JUMP, begin);
 }
 
@@ -276,10 +276,10 @@ static void test_table(void **state)
 	(void)state;
 	table = machine_code_label(&code);
 	first = machine_code_label(&code);
-	machine_code_place(&code, first);
+	machine_code_bind_label(&code, first);
 	machine_code_absolute(&code, load, sizeof(load), table, UINT64_C(0) - 0x1000);
 	machine_code_align(&code, 16);
-	machine_code_place(&code, table);
+	machine_code_bind_label(&code, table);
 	machine_code_entry(&code, 4, first, 0x600000);
 	machine_code_entry(&code, 4, table, 0x800000);
 	machine_code_entry(&code, 8, table, 0);
@@ -307,7 +307,7 @@ static void test_rows(void **state)
 		{0, 3, 0}, {1, 3, 8}, {8, 3, 0}, {8, 5, 0}, {14, 3, 8}, {15, 3, 0},
 	};
 	struct machine_code code = {0};
-	uint32_t aside = machine_code_label(&code), back = machine_code_label(&code);
+	uint32_t cold_stub = machine_code_label(&code), back = machine_code_label(&code);
 
 	(void)state;
 	machine_code_frame(&code, 3);
@@ -315,16 +315,16 @@ static void test_rows(void **state)
 	machine_code_stack(&code, 8);
 	machine_code_bytes(&code, push, sizeof(push));
 	machine_code_bytes(&code, pop, sizeof(pop));
-	machine_code_branch(&code, MACHINE_NOT_EQUAL, aside);
+	machine_code_branch(&code, MACHINE_NOT_EQUAL, cold_stub);
 	machine_code_bytes(&code, push, sizeof(push));
 	machine_code_bytes(&code, pop, sizeof(pop));
 	machine_code_bytes(&code, pop, sizeof(pop));
 	machine_code_stack(&code, -8);
-	machine_code_place(&code, back);
+	machine_code_bind_label(&code, back);
 	machine_code_frame(&code, 5);
 	machine_code_bytes(&code, push, sizeof(push));
 	machine_code_leave(&code, MACHINE_JUMP, 0x700000);
-	machine_code_place(&code, aside);
+	machine_code_bind_label(&code, cold_stub);
 	machine_code_bytes(&code, pop, sizeof(pop));
 	machine_code_stack(&code, -8);
 	machine_code_branch(&code, MACHINE_JUMP, back);
@@ -351,16 +351,16 @@ static void test_parts(void **state)
 {
 	static const uint8_t push[] = {0x50}, load[] = {0x65, 0x48, 0x8b, 0x04, 0x25, 0, 0, 0, 0};
 	struct machine_code code = {0};
-	uint32_t aside = machine_code_label(&code);
+	uint32_t cold_stub = machine_code_label(&code);
 	const struct machine_row *rows;
 	uint64_t last = 0;
 
 	(void)state;
 	machine_code_frame(&code, 3);
-	machine_code_branch(&code, MACHINE_NOT_EQUAL, aside);
+	machine_code_branch(&code, MACHINE_NOT_EQUAL, cold_stub);
 	machine_code_thread(&code, load, sizeof(load), 5);
 	machine_code_apart(&code);
-	machine_code_place(&code, aside);
+	machine_code_bind_label(&code, cold_stub);
 	machine_code_bytes(&code, push, sizeof(push));
 	machine_code_stack(&code, 8);
 	machine_code_thread(&code, load, sizeof(load), 5);
@@ -368,7 +368,7 @@ static void test_parts(void **state)
 	machine_code_put_apart(&code, 0x1000);
 	assert_int_equal(code.parts[MACHINE_NEAR].bytes, 6 + sizeof(load));
 	assert_int_equal(code.parts[MACHINE_APART].bytes, 1 + sizeof(load));
-	assert_int_equal(machine_code_offset(&code, aside), 0x1000);
+	assert_int_equal(machine_code_offset(&code, cold_stub), 0x1000);
 	assert_int_equal(machine_code_rows(&code, MACHINE_NEAR, &rows), 1);
 	assert_int_equal(rows[0].frame, 3);
 	assert_int_equal(machine_code_rows(&code, MACHINE_APART, &rows), 2);

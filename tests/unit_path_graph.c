@@ -128,7 +128,7 @@ static void enumerate(struct enumeration *it, uint32_t node, uint32_t number, ui
 
 	assert_true(depth <= graph->node_count);
 	for (uint32_t w = graph->first[node]; w < graph->first[node + 1]; w++) {
-		const struct path_way *way = &graph->ways[w];
+		const struct path_edge *way = &graph->ways[w];
 
 		it->ways[depth] = w;
 		if (way->kind == PATH_ON) {
@@ -173,7 +173,7 @@ struct machine {
 	uint32_t ways[WAYS_MAX];
 	uint32_t count;
 	uint32_t counted; /* number of times this path was counted */
-	enum path_way_kind as;
+	enum path_edge_kind as;
 	uint32_t number;
 	bool told; /* the number is that of this path */
 	uint64_t ended;
@@ -222,7 +222,7 @@ static void check_range(struct machine *machine, const struct path_graph *graph,
 }
 
 static void count(struct machine *machine, const struct path_graph *graph,
-		  const struct path_way *way)
+		  const struct path_edge *way)
 {
 	machine->number = way->end + (way->end_known ? 0 : machine->reg);
 	if (way->end_known)
@@ -234,7 +234,8 @@ static void count(struct machine *machine, const struct path_graph *graph,
 }
 
 /* Check that a path was counted exactly once and as its kind, unless it is empty. */
-static void end(struct machine *machine, const struct path_graph *graph, const struct path_way *way)
+static void end(struct machine *machine, const struct path_graph *graph,
+		const struct path_edge *way)
 {
 	assert_int_equal(machine->counted, way->empty ? 0 : 1);
 	if (way->empty)
@@ -252,7 +253,7 @@ static void end(struct machine *machine, const struct path_graph *graph, const s
 }
 
 /* Check that an activation takes the word before changing it, and releases it at its end. */
-static void check_word(struct machine *machine, const struct path_way *way)
+static void check_word(struct machine *machine, const struct path_edge *way)
 {
 	if (way->kind == PATH_START) {
 		machine->changed = !way->enters;
@@ -271,7 +272,7 @@ static void check_word(struct machine *machine, const struct path_way *way)
 
 static void pass(struct machine *machine, const struct path_graph *graph, uint32_t index)
 {
-	const struct path_way *way = &graph->ways[index];
+	const struct path_edge *way = &graph->ways[index];
 
 	check_word(machine, way);
 	if (way->kind != PATH_START)
@@ -415,7 +416,7 @@ static void test_early(void **state)
 		assert_int_equal(create(&graph, &fixture, PATH_COUNT_MAX, EARLY), 0);
 		assert_int_equal(graph.count, 2);
 		for (uint32_t w = 0; w < graph.way_count; w++) {
-			const struct path_way *way = &graph.ways[w];
+			const struct path_edge *way = &graph.ways[w];
 
 			changes += way->change != PATH_KEEP;
 			counted += way->counted != PATH_ON;

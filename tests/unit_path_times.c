@@ -28,7 +28,7 @@ static void make_procedure(struct paths_procedure *procedure, uint64_t address)
 	procedure->nodes[0].bytes = 4;
 	procedure->nodes[0].insns = 2;
 	procedure->graph = (struct path_graph){
-		.ways = calloc(PATHS, sizeof(struct path_way)),
+		.ways = calloc(PATHS, sizeof(struct path_edge)),
 		.first = calloc(2, sizeof(uint32_t)),
 		.starts = calloc(1, sizeof(struct path_start)),
 		.node_count = 1,
@@ -39,7 +39,7 @@ static void make_procedure(struct paths_procedure *procedure, uint64_t address)
 	procedure->graph.first[1] = PATHS;
 	for (uint32_t i = 0; i < PATHS; i++)
 		procedure->graph.ways[i] =
-			(struct path_way){.kind = PATH_END, .to = PATH_NONE, .value = i};
+			(struct path_edge){.kind = PATH_END, .to = PATH_NONE, .value = i};
 }
 
 /* Make procedures of one node with many outgoing edges: path i is edge i. */

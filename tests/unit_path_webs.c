@@ -83,7 +83,7 @@ static void check(const struct example *example, const struct path_graph *graph)
 	uint32_t sets = 0, ends = 0;
 
 	for (uint32_t w = 0; w < graph->way_count; w++) {
-		const struct path_way *way = &graph->ways[w];
+		const struct path_edge *way = &graph->ways[w];
 		uint8_t before = is_needed(graph, way->from) ? example->where : PATH_IN_MEMORY;
 		uint8_t behind = is_needed(graph, way->to) ? example->where : PATH_IN_MEMORY;
 		bool memory = example->where == PATH_IN_MEMORY;

@@ -88,9 +88,9 @@ static void make(struct machine_code *code, const struct point *point, uint32_t 
 	static const uint8_t change[] = {0x48, 0x81, 0x04, 0x24, 0, 0, 0, 0x80};
 	uint8_t jump[] = {0xff, 0x25, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
 	const void *target = come_back;
-	struct point_loan loan;
+	struct scratch_regs loan;
 
-	point_borrow(code, point, named, count, flags, &loan);
+	scratch_acquire(code, point, named, count, flags, &loan);
 	assert_int_equal(loan.count, count);
 	for (unsigned int i = 0; i < count; i++) {
 		assert_false(named >> loan.registers[i] & 1);
@@ -192,10 +192,10 @@ static void test_free_ones_cost_nothing(void **state)
 {
 	struct point point = {.free = 1U << MACHINE_RCX | 1U << MACHINE_RDX, .red_zone = true};
 	struct machine_code code = {0};
-	struct point_loan loan;
+	struct scratch_regs loan;
 
 	(void)state;
-	point_borrow(&code, &point, 1U << MACHINE_RDX, 1, true, &loan);
+	scratch_acquire(&code, &point, 1U << MACHINE_RDX, 1, true, &loan);
 	assert_int_equal(loan.registers[0], MACHINE_RCX);
 	assert_int_equal(loan.depth, 0);
 	point_give_back(&code, &loan);

@@ -21,7 +21,7 @@ struct scene {
 	struct branch_probe some[BRANCHES];
 	struct branch_window windows[BRANCHES];
 	struct probe_window window;
-	struct branch_known known;
+	struct branch_history known;
 	struct probe_results results;
 };
 
@@ -39,7 +39,7 @@ static int set_up(void **state)
 					      .windows = scene->windows,
 					      .count = BRANCHES,
 					      .start_ns = START_NS};
-	scene->known = (struct branch_known){.random = 5, .eagerness = 1};
+	scene->known = (struct branch_history){.random = 5, .eagerness = 1};
 	*state = scene;
 	return 0;
 }
@@ -48,7 +48,7 @@ static int tear_down(void **state)
 {
 	struct scene *scene = *state;
 
-	branch_known_deinit(&scene->known);
+	branch_history_deinit(&scene->known);
 	free(scene);
 	return 0;
 }
@@ -192,7 +192,7 @@ static void gaps_are_usual(void **state)
 	 * one.
 	 */
 	for (size_t i = 0; i < BRANCHES; i++)
-		branch_known_look(&scene->known, PID, scene->some[i].address);
+		branch_history_look(&scene->known, PID, scene->some[i].address);
 	tell(scene);
 	assert_int_equal(told(scene, SOURCE_EVENT_GAPS, 0, address), 300);
 	assert_int_equal(told(scene, SOURCE_EVENT_GAP_NS, 0, address), 14 * NS_PER_MS);
@@ -202,7 +202,7 @@ static void gaps_are_usual(void **state)
 				told(scene, SOURCE_EVENT_GAP_NS, i, scene->some[i].address),
 			0);
 	scene->results.count = 0;
-	branch_known_be_frequent(&scene->known, PID, address);
+	branch_history_be_frequent(&scene->known, PID, address);
 	tell(scene);
 	assert_int_equal(told(scene, SOURCE_EVENT_GAPS, 0, address), 0);
 }
@@ -218,7 +218,7 @@ static void gaps_are_the_programs_own(void **state)
 	execute(scene, 0, 1, 8, 0);
 	scene->windows[0].gaps = 8;
 	scene->windows[0].longest_ns = NS_PER_MS;
-	branch_known_look(&scene->known, PID, address);
+	branch_history_look(&scene->known, PID, address);
 	tell(scene);
 	assert_int_equal(told(scene, SOURCE_EVENT_GAPS, 0, address), 8);
 	scene->results.count = 0;
@@ -267,27 +267,27 @@ static void frequencies_are_known(void **state)
 	struct scene *scene = *state;
 	uint64_t address = scene->some[0].address;
 
-	assert_int_equal(branch_known_level(&scene->known, PID, address), 0);
+	assert_int_equal(branch_history_level(&scene->known, PID, address), 0);
 	scene->window.ns = 24 * NS_PER_MS;
 	execute(scene, 0, 24000 / 3, 24000 * 2 / 3, 0);
 	tell(scene);
-	assert_int_equal(branch_known_level(&scene->known, PID, address), 20);
+	assert_int_equal(branch_history_level(&scene->known, PID, address), 20);
 	scene->window.ns = NS_PER_MS;
 	execute(scene, 0, 0, 0, 0);
 	tell(scene);
-	assert_int_equal(branch_known_level(&scene->known, PID, address), 20);
+	assert_int_equal(branch_history_level(&scene->known, PID, address), 20);
 	scene->window.ns = 24 * NS_PER_MS;
 	tell(scene);
-	assert_int_equal(branch_known_level(&scene->known, PID, address), 1);
-	assert_int_equal(branch_known_level(&scene->known, PID + 1, address), 0);
+	assert_int_equal(branch_history_level(&scene->known, PID, address), 1);
+	assert_int_equal(branch_history_level(&scene->known, PID + 1, address), 0);
 }
 
-static uint32_t turns_of(struct branch_known *known, uint64_t address)
+static uint32_t turns_of(struct branch_history *known, uint64_t address)
 {
 	uint32_t turns = 0;
 
 	for (int i = 0; i < 10000; i++)
-		turns += branch_known_is_worth(known, PID, address);
+		turns += branch_history_is_worth(known, PID, address);
 	return turns;
 }
 
@@ -295,24 +295,24 @@ static uint32_t turns_of(struct branch_known *known, uint64_t address)
 static void the_known_gives_way(void **state)
 {
 	struct scene *scene = *state;
-	struct branch_known *known = &scene->known;
+	struct branch_history *known = &scene->known;
 	uint32_t both, one;
 
 	assert_int_equal(turns_of(known, 0x1000), 10000);
 	for (int i = 0; i < 36; i++) {
-		branch_known_seen(known, PID, 0x1000, i % 2 ? 0x1002 : 0x1040);
-		branch_known_seen(known, PID, 0x2000, 0x2040);
+		branch_history_seen(known, PID, 0x1000, i % 2 ? 0x1002 : 0x1040);
+		branch_history_seen(known, PID, 0x2000, 0x2040);
 	}
 	both = turns_of(known, 0x1000);
 	one = turns_of(known, 0x2000);
 	assert_true(both > 60 && both < 150);
 	assert_true(one > 2 && one < 30);
 	for (int i = 0; i < 9; i++)
-		branch_known_idle(known, true);
+		branch_history_idle(known, true);
 	assert_int_equal(turns_of(known, 0x1000), 10000);
 	assert_true(turns_of(known, 0x2000) > 5 * one);
 	for (int i = 0; i < 20; i++)
-		branch_known_idle(known, false);
+		branch_history_idle(known, false);
 	assert_true(turns_of(known, 0x1000) < 200);
 }
 

@@ -135,7 +135,7 @@ static void damaged_bursts(void **state)
 /* A procedure with one node and four paths, each along its own edge. */
 struct times {
 	struct counts_node node;
-	struct path_way ways[4];
+	struct path_edge ways[4];
 	uint32_t first[2];
 	struct path_start start;
 	struct paths_procedure procedure;
@@ -167,7 +167,7 @@ static void make_times(struct times *times)
 		.profile = {.lost = 1, .overflow = 2, .damaged = 3, .files = 1, .threads = 4},
 	};
 	for (uint32_t i = 0; i < 4; i++)
-		times->ways[i] = (struct path_way){.kind = PATH_END, .to = PATH_NONE, .value = i};
+		times->ways[i] = (struct path_edge){.kind = PATH_END, .to = PATH_NONE, .value = i};
 	times->procedure = (struct paths_procedure){.address = 0x1000,
 						    .name = "p",
 						    .nodes = &times->node,

@@ -3,7 +3,7 @@
 #include "tests/unit.h"
 
 #include "analysis/graph/cfg_create.h"
-#include "analysis/graph/cfg_doomed.h"
+#include "analysis/graph/noreturn_blocks.h"
 #include "analysis/graph/trip_count.h"
 
 #define BASE UINT64_C(0x401000)
@@ -20,7 +20,7 @@ static double turns_of(const char *code, size_t bytes)
 					      BASE, NULL),
 			 0);
 	assert_in_range(cfg->block_count, 1, 15);
-	assert_int_equal(cfg_doomed_find(doomed, cfg), 0);
+	assert_int_equal(noreturn_blocks_find(doomed, cfg), 0);
 	assert_int_equal(trip_counts_find(&trips, cfg, doomed), 0);
 	assert_in_range(trips.count, 0, 1);
 	turns = trips.count > 0 ? trips.list[0].turns : 0;

@@ -6,8 +6,8 @@
 #include "tests/unit.h"
 
 #include "analysis/graph/strong_components.h"
-#include "instrument/copy/turn_entries.h"
-#include "instrument/copy/turn_loops.h"
+#include "instrument/copy/burst_switch_entries.h"
+#include "instrument/copy/burst_switch_loops.h"
 #include "lib/error.h"
 #include "tests/turn_graph.h"
 
@@ -22,20 +22,20 @@ static void test_names(void **state)
 	static const char *const bad[] = {"",	    "E",     "EX",     "L",	 "LX",	  "EC+",
 					  "EC+EC",  "L4+EC", "+L4",    "ECL4",	 "L4+L4", "L99999",
 					  "EC+L4x", "orig+", "EC++L4", "orig+L4"};
-	struct turn_placement placement;
-	char name[TURN_PLACEMENT_NAME_BYTES];
+	struct burst_switch_placement placement;
+	char name[BURST_SWITCH_PLACEMENT_NAME_BYTES];
 	struct error err;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
-		assert_int_equal(turn_placement_parse(&placement, good[i], &err), 0);
-		turn_placement_name(name, &placement);
+		assert_int_equal(burst_switch_placement_parse(&placement, good[i], &err), 0);
+		burst_switch_placement_name(name, &placement);
 		assert_string_equal(name, good[i]);
 	}
 	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
-		assert_true(turn_placement_parse(&placement, bad[i], &err) < 0);
-	placement = TURN_PLACEMENT_DEFAULT;
-	turn_placement_name(name, &placement);
+		assert_true(burst_switch_placement_parse(&placement, bad[i], &err) < 0);
+	placement = BURST_SWITCH_PLACEMENT_DEFAULT;
+	burst_switch_placement_name(name, &placement);
 	assert_string_equal(name, "EC+L4");
 }
 
@@ -71,51 +71,51 @@ static void test_loops_have_checks(void **state)
 {
 	static struct turn_blocks blocks;
 	uint64_t random = 2001;
-	unsigned int boring = 0, checked = 0;
+	unsigned int unchecked = 0, checked = 0;
 
 	(void)state;
 	for (unsigned int round = 0; round < ROUNDS; round++) {
 		int32_t limit = (int32_t)(unit_random(&random) % 5) - 1;
-		struct turn_loops loops;
+		struct burst_switch_loops loops;
 
 		turn_blocks_make(&blocks, &random);
-		assert_int_equal(
-			turn_loops_find(&loops, &blocks.cfg, limit, turn_blocks_is_event, &blocks),
-			0);
+		assert_int_equal(burst_switch_loops_find(&loops, &blocks.cfg, limit,
+							 turn_blocks_is_event, &blocks),
+				 0);
 		for (uint32_t b = 0; b < blocks.cfg.block_count; b++) {
-			boring += loops.boring[b];
-			if (loops.boring[b]) {
+			unchecked += loops.unchecked[b];
+			if (loops.unchecked[b]) {
 				assert_true(limit >= 0);
 				assert_int_equal(blocks.insns[b].flow, INSN_FLOW_NEXT);
 			}
 			if (!turn_graph_is_on_circle(&blocks.graph, loops.checked, b))
 				continue;
-			assert_true(loops.boring[b]);
+			assert_true(loops.unchecked[b]);
 			assert_true(events_around(&blocks, loops.checked, b) <= limit);
 		}
 		for (uint32_t e = 0; e < blocks.cfg.edge_count; e++)
 			checked += loops.checked[e];
-		turn_loops_deinit(&loops);
+		burst_switch_loops_deinit(&loops);
 	}
-	assert_true(boring > ROUNDS / 4 && checked > ROUNDS);
+	assert_true(unchecked > ROUNDS / 4 && checked > ROUNDS);
 }
 
 static void test_no_loop_has_a_check(void **state)
 {
 	static struct turn_blocks blocks;
 	uint64_t random = 3;
-	struct turn_loops loops;
+	struct burst_switch_loops loops;
 
 	(void)state;
 	turn_blocks_make(&blocks, &random);
-	assert_int_equal(turn_loops_find(&loops, &blocks.cfg, TURN_LOOPS_NONE, turn_blocks_is_event,
-					 &blocks),
+	assert_int_equal(burst_switch_loops_find(&loops, &blocks.cfg, BURST_SWITCH_LOOPS_NONE,
+						 turn_blocks_is_event, &blocks),
 			 0);
 	for (uint32_t e = 0; e < blocks.cfg.edge_count; e++)
 		assert_false(loops.checked[e]);
 	for (uint32_t b = 0; b < blocks.cfg.block_count; b++)
-		assert_false(loops.boring[b]);
-	turn_loops_deinit(&loops);
+		assert_false(loops.unchecked[b]);
+	burst_switch_loops_deinit(&loops);
 }
 
 /* --- entries -------------------------------------------------------------- */
@@ -128,7 +128,7 @@ static bool is_needed(const struct turn_graph *model, const uint8_t *checked, ui
 	for (uint32_t e = 0; e < model->first[model->nodes]; e++) {
 		uint32_t to = model->targets[e];
 
-		gone[e] = to < model->nodes && to != node && checked[to] == TURN_ENTRY_EACH;
+		gone[e] = to < model->nodes && to != node && checked[to] == BURST_SWITCH_ENTRY_EACH;
 	}
 	return turn_graph_is_on_circle(model, gone, node);
 }
@@ -150,18 +150,22 @@ static void test_recursions_have_checks(void **state)
 		calls.graph = (struct strong_graph){model.first, model.targets, model.nodes};
 		for (uint32_t n = 0; n < model.nodes; n++)
 			outside[n] = unit_random(&random) % 4 == 0;
-		assert_int_equal(turn_entries_find(cycles, &calls, TURN_ENTRIES_CYCLES), 0);
-		assert_int_equal(turn_entries_find(callers, &calls, TURN_ENTRIES_CALLERS), 0);
+		assert_int_equal(
+			burst_switch_entries_find(cycles, &calls, BURST_SWITCH_ENTRIES_CYCLES), 0);
+		assert_int_equal(
+			burst_switch_entries_find(callers, &calls, BURST_SWITCH_ENTRIES_CALLERS),
+			0);
 		for (uint32_t e = 0; e < model.first[model.nodes]; e++)
 			gone[e] = model.targets[e] < model.nodes &&
-				  cycles[model.targets[e]] == TURN_ENTRY_EACH;
+				  cycles[model.targets[e]] == BURST_SWITCH_ENTRY_EACH;
 		for (uint32_t n = 0; n < model.nodes; n++) {
 			bool leaf = model.first[n] == model.first[n + 1];
 
-			assert_int_equal(callers[n], leaf ? TURN_ENTRY_NONE : TURN_ENTRY_EACH);
+			assert_int_equal(callers[n],
+					 leaf ? BURST_SWITCH_ENTRY_NONE : BURST_SWITCH_ENTRY_EACH);
 			assert_true(callers[n] || !cycles[n]);
 			assert_false(turn_graph_is_on_circle(&model, gone, n));
-			if (cycles[n] == TURN_ENTRY_EACH)
+			if (cycles[n] == BURST_SWITCH_ENTRY_EACH)
 				assert_true(is_needed(&model, cycles, n));
 			if (outside[n] && !leaf)
 				assert_true(cycles[n]);
@@ -189,14 +193,15 @@ static void test_papers_example(void **state)
 	uint8_t checked[PROCEDURES];
 
 	(void)state;
-	assert_int_equal(turn_entries_find(checked, &calls, TURN_ENTRIES_CYCLES), 0);
+	assert_int_equal(burst_switch_entries_find(checked, &calls, BURST_SWITCH_ENTRIES_CYCLES),
+			 0);
 	for (uint32_t n = 0; n < PROCEDURES; n++)
-		assert_int_equal(checked[n], n == MAIN	  ? TURN_ENTRY_OUTSIDE
-					     : n == CHECK ? TURN_ENTRY_EACH
-							  : TURN_ENTRY_NONE);
-	assert_int_equal(turn_entries_find(checked, &calls, TURN_ENTRIES_NONE), 0);
+		assert_int_equal(checked[n], n == MAIN	  ? BURST_SWITCH_ENTRY_OUTSIDE
+					     : n == CHECK ? BURST_SWITCH_ENTRY_EACH
+							  : BURST_SWITCH_ENTRY_NONE);
+	assert_int_equal(burst_switch_entries_find(checked, &calls, BURST_SWITCH_ENTRIES_NONE), 0);
 	for (uint32_t n = 0; n < PROCEDURES; n++)
-		assert_int_equal(checked[n], TURN_ENTRY_NONE);
+		assert_int_equal(checked[n], BURST_SWITCH_ENTRY_NONE);
 }
 
 int main(void)

@@ -14,7 +14,7 @@
 #include "lib/error.h"
 #include "lib/options.h"
 #include "tools/calc/calc_output.h"
-#include "tools/calc/calc_walk.h"
+#include "tools/calc/calc_driver.h"
 #include "tools/report/cli.h"
 #include "tools/report/sandboxed.h"
 #include "tools/report/source_text.h"
@@ -104,12 +104,12 @@ static int check_options(const struct calc *calc, struct error *err)
 	return calc_method_check(&calc->method, err);
 }
 
-static int analyse_one(struct calc *calc, struct calc_walk *walk, struct error *err)
+static int analyse_one(struct calc *calc, struct calc_driver *walk, struct error *err)
 {
 	_cleanup_(calc_choice_deinit) struct calc_choice choice = {0};
 	int r = calc_source_choose(&choice, &calc->source, &calc->cli, err);
 
-	return r == 0 ? calc_walk_one(walk, &choice, err) : r;
+	return r == 0 ? calc_driver_one(walk, &choice, err) : r;
 }
 
 static int take_image(void *context, const struct calc_choice *choice,
@@ -127,7 +127,7 @@ static int fail(const struct calc *calc, int r, const struct error *err)
 
 static int run(struct calc *calc, struct source_text *source)
 {
-	struct calc_walk walk = {
+	struct calc_driver walk = {
 		.cli = &calc->cli,
 		.source = &calc->source,
 		.method = calc->method,
@@ -161,7 +161,7 @@ static int run(struct calc *calc, struct source_text *source)
 		.all_samples = (double)calc->source.images.time,
 	};
 	if (calc->all)
-		status = calc_walk_run(&walk);
+		status = calc_driver_run(&walk);
 	else
 		r = analyse_one(calc, &walk, &err);
 	calc_output_end(&calc->output);

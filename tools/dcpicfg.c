@@ -11,7 +11,7 @@
 #include "lib/options.h"
 #include "tools/base/graphviz.h"
 #include "tools/base/text.h"
-#include "tools/calc/calc_walk.h"
+#include "tools/calc/calc_driver.h"
 #include "tools/flow/flow_dot.h"
 #include "tools/report/cli.h"
 #include "tools/report/output_file.h"
@@ -163,7 +163,7 @@ static int print_graph(void *context, const struct procedure_analysis *analysis)
 
 static int make_graph(struct drawing *drawing, struct error *err)
 {
-	struct calc_walk walk = {
+	struct calc_driver walk = {
 		.cli = &drawing->cli,
 		.source = &drawing->source,
 		.method = drawing->method,
@@ -177,7 +177,7 @@ static int make_graph(struct drawing *drawing, struct error *err)
 	drawing->graph = graphviz_file("graph", err);
 	if (drawing->graph == NULL)
 		return -err->errnum;
-	r = calc_walk_one(&walk, &drawing->choice, err);
+	r = calc_driver_one(&walk, &drawing->choice, err);
 	return r == -ENOMEM ? error_set(err, ENOMEM, "out of memory") : r;
 }
 

@@ -63,7 +63,7 @@ static const struct cli_tool tool = {
 	.set = set_option,
 };
 
-static int print(struct summ *summ, const struct calc_walk *walk)
+static int print(struct summ *summ, const struct calc_driver *walk)
 {
 	struct summary_listing *listing = &summ->listing;
 	struct report report;
@@ -82,7 +82,7 @@ static int print(struct summ *summ, const struct calc_walk *walk)
 
 static int run(struct summ *summ)
 {
-	struct calc_walk walk = {
+	struct calc_driver walk = {
 		.cli = &summ->cli,
 		.source = &summ->source,
 		.method = summ->method,
@@ -111,7 +111,7 @@ static int run(struct summ *summ)
 	summ->listing.demangle = summ->cli.demangle;
 	summ->listing.events = &summ->source.events;
 	summ->listing.all_samples = (double)summ->source.images.time;
-	status = calc_walk_run(&walk);
+	status = calc_driver_run(&walk);
 	return status == CLI_OK ? print(summ, &walk) : status;
 }
 

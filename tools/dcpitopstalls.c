@@ -65,7 +65,7 @@ static const struct cli_tool tool = {
 	.set = set_option,
 };
 
-static int topstalls_print(struct topstalls *top, const struct calc_walk *walk)
+static int topstalls_print(struct topstalls *top, const struct calc_driver *walk)
 {
 	struct report report;
 	struct error err;
@@ -82,7 +82,7 @@ static int topstalls_print(struct topstalls *top, const struct calc_walk *walk)
 
 static int run(struct topstalls *top)
 {
-	struct calc_walk walk = {
+	struct calc_driver walk = {
 		.cli = &top->cli,
 		.source = &top->source,
 		.method = top->method,
@@ -111,7 +111,7 @@ static int run(struct topstalls *top)
 	top->listing.demangle = top->cli.demangle;
 	top->listing.events = &top->source.events;
 	top->listing.all_samples = (double)top->source.images.time;
-	status = calc_walk_run(&walk);
+	status = calc_driver_run(&walk);
 	return status == CLI_OK ? topstalls_print(top, &walk) : status;
 }
 

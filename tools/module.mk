@@ -12,9 +12,9 @@ tool-src += $(addprefix tools/tally/, build_match.c edge_listing.c edge_tally.c 
 	tally_config.c tally_places.c tally_procedures.c tally_row.c tally_state.c)
 tool-src += $(addprefix tools/calc/, calc_blocks.c calc_bubbles.c calc_cells.c calc_events.c calc_evidence.c \
 	calc_counts.c calc_heading.c calc_images.c calc_json.c calc_listing.c calc_method.c \
-	calc_meant.c calc_names.c calc_output.c calc_plan.c calc_procedure.c calc_profile.c \
-	calc_profiler.c calc_rest.c calc_select.c calc_source.c calc_summary.c calc_walk.c \
-	calc_worst.c)
+	procedure_lookup.c calc_names.c calc_output.c calc_plan.c calc_procedure.c calc_profile.c \
+	calc_profiler.c calc_rest.c calc_select.c calc_source.c calc_summary.c calc_driver.c \
+	calc_summary_text.c)
 tool-src += $(addprefix tools/flow/, flow_block.c flow_dot.c flow_text.c)
 tool-src += $(addprefix tools/list/, list_file.c list_procedure.c list_rows.c)
 tool-src += $(addprefix tools/stall/, counted_images.c stall_listing.c summary_listing.c)

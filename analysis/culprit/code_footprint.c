@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "analysis/culprit/code_stay.h"
+#include "analysis/culprit/cache_residency.h"
 
 /* The bin of frequency 1. */
 static const int middle = CODE_FOOTPRINT_BINS / 2;
@@ -48,7 +48,7 @@ static double executed_in(const void *code, double time)
 
 void code_footprint_settle(struct code_footprint *footprint, double bytes)
 {
-	footprint->stay = code_stay(executed_in, footprint, bytes);
+	footprint->stay = cache_residency(executed_in, footprint, bytes);
 }
 
 double code_footprint_miss_share(const struct code_footprint *footprint, double frequency)

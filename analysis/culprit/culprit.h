@@ -17,7 +17,7 @@
 #define DCPI_CULPRIT_H
 
 #include "analysis/culprit/code_footprint.h"
-#include "analysis/culprit/code_sets.h"
+#include "analysis/culprit/set_pressure.h"
 
 /** enum culprit_cause - causes of dynamic stalls, in the order of Figure 4. */
 enum culprit_cause {
@@ -105,7 +105,7 @@ struct culprit_input {
 	const struct procedure_profile *profile;
 	const struct frequency *frequency;
 	const struct code_footprint *footprint;
-	const struct code_sets *sets;
+	const struct set_pressure *sets;
 };
 
 /**

@@ -58,8 +58,9 @@ static double expected_share(const struct culprit_stall *stall, bool by_sets)
 
 	if (!by_sets || input->sets == NULL)
 		return share;
-	return fmax(share, code_sets_miss_share(input->sets, input->cfg->insns[stall->insn].address,
-						stall->frequency));
+	return fmax(share,
+		    set_pressure_miss_share(input->sets, input->cfg->insns[stall->insn].address,
+					    stall->frequency));
 }
 
 /* Upper bound of that share: correlated executions, and code that is not in the profile. */

@@ -15,7 +15,7 @@
 #include "analysis/frequency/flow_gaps.h"
 #include "analysis/frequency/flow_shadow.h"
 #include "analysis/frequency/flow_spread.h"
-#include "analysis/frequency/flow_ties.h"
+#include "analysis/frequency/flow_lower_bounds.h"
 #include "analysis/insn/insn_effect.h"
 #include "lib/cleanup.h"
 
@@ -591,7 +591,7 @@ int frequency_flow(struct frequency *ret, const struct frequency_input *input)
 		r = find_fit(&fit, common, chain, &evidence, input);
 	if (r == 0) {
 		fill(ret, chain, &evidence, &fit, common, cfg);
-		r = flow_ties_loosen(ret, cfg, input->profile);
+		r = flow_lower_bounds_apply(ret, cfg, input->profile);
 	}
 	free(evidence.links);
 	flow_chain_destroy(chain);

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/frequency/flow_ties.h"
+#include "analysis/frequency/flow_lower_bounds.h"
 #include "analysis/frequency/frequency_evidence.h"
 #include "analysis/frequency/frequency_solver.h"
 #include "analysis/frequency/issue_point.h"
@@ -222,7 +222,7 @@ static int estimate(struct frequency *ret, const struct frequency_input *input)
 	if (r < 0)
 		return r;
 	frequency_from_classes(ret, input, classes);
-	return flow_ties_loosen(ret, input->cfg, input->profile);
+	return flow_lower_bounds_apply(ret, input->cfg, input->profile);
 }
 
 const struct frequency_estimator frequency_joint = {

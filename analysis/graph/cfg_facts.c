@@ -4,12 +4,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analysis/graph/cfg_doomed.h"
+#include "analysis/graph/noreturn_blocks.h"
 
 int cfg_facts_find(struct cfg_facts *ret, const struct cfg *cfg)
 {
 	struct cfg_facts facts = {.doomed = malloc((size_t)cfg->block_count + 1)};
-	int r = facts.doomed != NULL ? cfg_doomed_find(facts.doomed, cfg) : -ENOMEM;
+	int r = facts.doomed != NULL ? noreturn_blocks_find(facts.doomed, cfg) : -ENOMEM;
 
 	if (r == 0)
 		r = trip_counts_find(&facts.trips, cfg, facts.doomed);

@@ -9,7 +9,7 @@
 
 /**
  * struct cfg_facts - properties of a graph
- * @doomed: for each block, true if it is a no-return block (cfg_doomed.h)
+ * @doomed: for each block, true if it is a no-return block (noreturn_blocks.h)
  * @trips:  loops with a known trip count
  */
 struct cfg_facts {

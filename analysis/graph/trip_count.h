@@ -38,7 +38,7 @@ struct trip_counts {
 /**
  * trip_counts_find() - find trip counts, usually O((blocks + edges) x depth of loops)
  * @ret:    out; freed by trip_counts_deinit()
- * @doomed: of each block (cfg_doomed.h)
+ * @doomed: of each block (noreturn_blocks.h)
  *
  * Return: 0 or -ENOMEM.
  */

@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "daemon/archive/image_shelf.h"
+#include "daemon/archive/archive_dir.h"
 #include "daemon/base/log.h"
 #include "daemon/image/image_file.h"
 #include "lib/cleanup.h"
@@ -49,7 +49,7 @@ struct queue {
 struct image_copier {
 	uint64_t bytes_per_second;
 	uint64_t copy_max;
-	struct image_shelf *shelf;
+	struct archive_dir *shelf;
 	uint8_t *buffer;
 	pthread_t thread;
 	struct image_copier_job backlog[QUEUE_MAX];
@@ -275,16 +275,16 @@ static int copy_make(struct image_copier *copier, const struct image_copier_job 
 	rc = pause_until(copier, 0); /* opening may have blocked until after the stop */
 	if (rc < 0)
 		return rc;
-	to = image_shelf_incoming(copier->shelf, bytes, &rc);
+	to = archive_dir_incoming(copier->shelf, bytes, &rc);
 	if (to < 0)
 		return rc;
 	rc = verified_copy(copier, job, from, status, to);
 	if (rc == 0)
 		rc = pause_until(copier, 0); /* another copier may own the archive by now */
 	if (rc == 0)
-		rc = image_shelf_put(copier->shelf, to, name, job->expires_ns);
+		rc = archive_dir_put(copier->shelf, to, name, job->expires_ns);
 	if (rc < 0)
-		image_shelf_discard(copier->shelf);
+		archive_dir_discard(copier->shelf);
 	return rc;
 }
 
@@ -308,7 +308,7 @@ static int job_copy(struct image_copier *copier, struct image_copier_job *job)
 	rc = image_store_name(name, job->kind, owner, job->identity, job->identity_bytes);
 	if (rc < 0)
 		return rc;
-	if (image_shelf_touch(copier->shelf, name, job->expires_ns) == 0)
+	if (archive_dir_touch(copier->shelf, name, job->expires_ns) == 0)
 		return 0;
 	rc = copy_make(copier, job, from, &status, name);
 	job->copied = rc == 0;
@@ -323,7 +323,7 @@ static int job_touch(struct image_copier *copier, const struct image_copier_job 
 	for (int owner = IMAGE_STORE_ROOT; owner <= IMAGE_STORE_USER; owner++) {
 		if (image_store_name(name, job->kind, (enum image_store_owner)owner, job->identity,
 				     job->identity_bytes) == 0 &&
-		    image_shelf_touch(copier->shelf, name, job->expires_ns) == 0)
+		    archive_dir_touch(copier->shelf, name, job->expires_ns) == 0)
 			rc = 0;
 	}
 	return rc;
@@ -349,7 +349,7 @@ static void job_run(struct image_copier *copier, struct image_copier_job *job)
 	pthread_mutex_lock(&copier->lock);
 	copier->status.copied += job->copied;
 	copier->status.failed += !touch && job->result < 0 && job->result != -ECANCELED;
-	image_shelf_count(copier->shelf, &copier->status.files, &copier->status.bytes,
+	archive_dir_count(copier->shelf, &copier->status.files, &copier->status.bytes,
 			  &copier->status.evicted);
 	queue_put(&copier->done, job);
 	copier->held--;
@@ -410,7 +410,7 @@ static void copier_free(struct image_copier *copier)
 		copier->backlog[copier->backlog_count++] = queue_take(&copier->waiting);
 	while (copier->backlog_count > 0)
 		job_release(&copier->backlog[--copier->backlog_count]);
-	image_shelf_close(copier->shelf);
+	archive_dir_close(copier->shelf);
 	free(copier->buffer);
 	free(copier);
 }
@@ -469,11 +469,11 @@ int image_copier_open(struct image_copier **ret, const struct image_copier_confi
 	copier->bytes_per_second = config->bytes_per_second > 0 ? config->bytes_per_second : 1;
 	copier->copy_max = config->bytes_max / 2;
 	copier->buffer = malloc(STEP_BYTES);
-	rc = copier->buffer != NULL ? image_shelf_open(&copier->shelf, config->directory,
+	rc = copier->buffer != NULL ? archive_dir_open(&copier->shelf, config->directory,
 						       config->bytes_max, config->group, err)
 				    : error_set(err, ENOMEM, "out of memory");
 	if (rc == 0) {
-		image_shelf_count(copier->shelf, &copier->status.files, &copier->status.bytes,
+		archive_dir_count(copier->shelf, &copier->status.files, &copier->status.bytes,
 				  &copier->status.evicted);
 		rc = thread_start(copier, err);
 	}
@@ -524,7 +524,7 @@ bool image_copier_has(const struct image_copier *copier, enum image_store_kind k
 	for (int owner = IMAGE_STORE_ROOT; owner <= last; owner++) {
 		if (image_store_name(name, kind, (enum image_store_owner)owner, identity,
 				     identity_bytes) == 0 &&
-		    image_shelf_has(copier->shelf, name))
+		    archive_dir_has(copier->shelf, name))
 			return true;
 	}
 	return false;

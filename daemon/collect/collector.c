@@ -93,7 +93,7 @@ static int tick(struct collector *collector, struct error *err)
 	int rc;
 
 	matcher_refresh(collector->matcher);
-	image_keeper_tick(collector->keeper, now);
+	archive_policy_tick(collector->keeper, now);
 	if (flush_due(collector, now)) {
 		rc = collector_drain_all(collector, err);
 		if (rc == 0)
@@ -285,7 +285,7 @@ static void keeper_open(struct collector *collector)
 {
 	const struct collector_config *config = &collector->config;
 	_cleanup_free_ char *directory = image_store_directory(config->db);
-	struct image_keeper_config keeper = {
+	struct archive_policy_config keeper = {
 		.copier =
 			{
 				.directory = directory,
@@ -303,7 +303,7 @@ static void keeper_open(struct collector *collector)
 		return;
 	if (stat(config->db, &status) == 0)
 		keeper.copier.group = (int64_t)status.st_gid;
-	if (image_keeper_open(&collector->keeper, &keeper, &err) < 0)
+	if (archive_policy_open(&collector->keeper, &keeper, &err) < 0)
 		log_error("no images are kept: %s", err.message);
 }
 
@@ -419,7 +419,7 @@ void collector_close(struct collector *collector)
 	edge_accumulate_destroy(collector->edges);
 	pair_store_destroy(collector->pairs);
 	matcher_close(collector->matcher);
-	image_keeper_close(collector->keeper);
+	archive_policy_close(collector->keeper);
 	if (collector->source != NULL)
 		collector->source->ops->close(collector->source);
 	profile_writer_close(collector->writer);
@@ -469,11 +469,11 @@ void collector_status(struct collector *collector, struct collector_status *stat
 	status->retention = collector->retention.status;
 	status->quota = matcher_quota(collector->matcher);
 	status->keeps_images = collector->keeper != NULL;
-	image_keeper_status(collector->keeper, &status->store);
+	archive_policy_status(collector->keeper, &status->store);
 }
 
 uint64_t collector_samples_gone(struct collector *collector)
 {
-	image_keeper_tick(collector->keeper, clock_monotonic_ns());
-	return image_keeper_gone(collector->keeper, matcher_images(collector->matcher));
+	archive_policy_tick(collector->keeper, clock_monotonic_ns());
+	return archive_policy_gone(collector->keeper, matcher_images(collector->matcher));
 }

@@ -155,7 +155,7 @@ void collector_status(struct collector *collector, struct collector_status *stat
  * collector_samples_gone() - return the number of samples in files that no longer exist and have no
  * copy
  *
- * See image_keeper_gone().
+ * See archive_policy_gone().
  */
 uint64_t collector_samples_gone(struct collector *collector);
 

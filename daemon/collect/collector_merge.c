@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "daemon/archive/image_keeper.h"
+#include "daemon/archive/archive_policy.h"
 #include "daemon/base/heap.h"
 #include "daemon/base/log.h"
 #include "daemon/collect/accumulate.h"
@@ -93,8 +93,8 @@ static void images_tell(struct collector *collector, size_t bins)
 	if (collector->keeper == NULL)
 		return;
 	for (; bin != NULL && bins > 0; bins--, bin = accumulate_next(bin))
-		image_keeper_sampled(collector->keeper, matcher_images(collector->matcher),
-				     accumulate_bin_key(bin).image, accumulate_bin_held(bin));
+		archive_policy_sampled(collector->keeper, matcher_images(collector->matcher),
+				       accumulate_bin_key(bin).image, accumulate_bin_held(bin));
 }
 
 static void damage_tell(struct collector *collector)

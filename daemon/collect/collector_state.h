@@ -115,7 +115,7 @@ struct collector {
 
 	struct profile_writer *writer;
 	struct source *source;
-	struct image_keeper *keeper;
+	struct archive_policy *keeper;
 	struct matcher *matcher;
 	struct accumulate *accumulate;
 	struct edge_accumulate *edges;

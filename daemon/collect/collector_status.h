@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "daemon/archive/image_keeper.h"
+#include "daemon/archive/archive_policy.h"
 #include "daemon/base/tally.h"
 #include "daemon/event/event.h"
 
@@ -83,7 +83,7 @@ struct collector_status {
 	struct collector_retention_status retention;
 	const struct quota *quota;
 	bool keeps_images;
-	struct image_keeper_status store;
+	struct archive_policy_status store;
 };
 
 #endif

@@ -32,7 +32,7 @@ void match_cache_divide_kernel(struct match_cache *cache)
 }
 
 /* 0 is never a valid version: versions begin with 1. */
-void match_cache_shorten(struct match_cache *cache, uint64_t *version)
+void match_cache_mark_volatile(struct match_cache *cache, uint64_t *version)
 {
 	if (cache->brief_count < MATCHES)
 		cache->brief[cache->brief_count++] = version;

@@ -99,12 +99,13 @@ struct match_cache {
 void match_cache_forget(struct match_cache *cache);
 
 /**
- * match_cache_shorten() - mark a match or label volatile: valid until match_cache_forget_brief()
+ * match_cache_mark_volatile() - mark a match or label volatile: valid until
+ * match_cache_forget_brief()
  * @version: version of the match, or @whose of the label
  *
  * If there are too many volatile ones, it is invalidated at once.
  */
-void match_cache_shorten(struct match_cache *cache, uint64_t *version);
+void match_cache_mark_volatile(struct match_cache *cache, uint64_t *version);
 
 /**
  * match_cache_divide_kernel() - make matches of kernel addresses per process

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/archive/image_keeper.h"
+#include "daemon/archive/archive_policy.h"
 #include "daemon/archive/per_process.h"
 #include "daemon/base/cgroup.h"
 #include "daemon/base/log.h"
@@ -289,7 +289,7 @@ static void untold_ask(struct matcher *matcher)
 	int i;
 
 	for (i = 0; i < UNTOLD_ASKED && may_scan(matcher); i++) {
-		pid = image_map_untold(matcher->map);
+		pid = image_map_next_unscanned(matcher->map);
 		if (pid == 0)
 			return;
 		process_look_for(matcher, pid);
@@ -533,7 +533,7 @@ static void match_fill(struct matcher *matcher, struct match *match,
 	else
 		match->label = label_find(matcher, pid, &settled);
 	if (!settled)
-		match_cache_shorten(&matcher->cache, &match->version);
+		match_cache_mark_volatile(&matcher->cache, &match->version);
 	match_divide(matcher, match, place, pid);
 }
 
@@ -552,7 +552,7 @@ struct match *matcher_match(struct matcher *matcher, const struct dcpi_sample *s
 	match = match_cache_place(cache, sample);
 	match_fill(matcher, match, &place, sample);
 	if (brief)
-		match_cache_shorten(cache, &match->version);
+		match_cache_mark_volatile(cache, &match->version);
 	return match;
 }
 
@@ -574,7 +574,7 @@ uint32_t matcher_label(struct matcher *matcher, uint32_t pid)
 		.label = label_find(matcher, pid, &settled),
 	};
 	if (!settled)
-		match_cache_shorten(cache, &known->whose);
+		match_cache_mark_volatile(cache, &known->whose);
 	return known->label;
 }
 
@@ -731,7 +731,7 @@ static void image_forget(void *context, uint32_t image)
 {
 	struct matcher *matcher = context;
 
-	image_keeper_forget(matcher->config.keeper, image);
+	archive_policy_forget(matcher->config.keeper, image);
 	if (image < matcher->division_count)
 		matcher->division[image] = DIVISION_NOT_ASKED;
 }
@@ -747,7 +747,7 @@ int matcher_open(struct matcher **ret, const struct matcher_config *config, stru
 	match_cache_forget(&matcher->cache);
 	rc = image_table_create(&matcher->images, err);
 	if (rc == 0 && config->keeper != NULL)
-		image_table_watch(matcher->images, image_keeper_seen, config->keeper);
+		image_table_watch(matcher->images, archive_policy_seen, config->keeper);
 	if (rc == 0)
 		rc = image_map_create(&matcher->map, matcher->images,
 				      config->source->ops->own_generations, err);

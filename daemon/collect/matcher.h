@@ -14,7 +14,7 @@
 #include "daemon/image/image_map.h"
 
 struct error;
-struct image_keeper;
+struct archive_policy;
 struct image_table;
 struct jit_images;
 struct kernel_images;
@@ -44,7 +44,7 @@ struct matcher_config {
 	bool units;
 	uint32_t target_pid;
 	bool user_only;
-	struct image_keeper *keeper;
+	struct archive_policy *keeper;
 };
 
 /**

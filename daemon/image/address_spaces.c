@@ -27,7 +27,7 @@ struct process_spaces *address_spaces_add(struct address_spaces *spaces, uint32_
 
 	if (slot == NULL || *slot != 0)
 		return slot != NULL ? (struct process_spaces *)(uintptr_t)*slot : NULL;
-	process = spare_list_take(&spaces->spare_processes, sizeof(*process));
+	process = freelist_take(&spaces->spare_processes, sizeof(*process));
 	if (process == NULL) {
 		u64_map_remove(&spaces->processes, pid);
 		return NULL;
@@ -44,13 +44,13 @@ void address_spaces_settle(struct address_spaces *spaces, struct process_spaces 
 		return;
 	u64_map_remove(&spaces->processes, process->pid);
 	spaces->bytes -= sizeof(*process);
-	spare_list_give(&spaces->spare_processes, process, SPARE_PROCESSES_MAX);
+	freelist_give(&spaces->spare_processes, process, SPARE_PROCESSES_MAX);
 }
 
 static void free_space(struct address_spaces *spaces, struct address_space *space)
 {
 	spaces->bytes -= mapping_list_release(space->mappings) + sizeof(*space);
-	spare_list_give(&spaces->spare_spaces, space, SPARE_SPACES_MAX);
+	freelist_give(&spaces->spare_spaces, space, SPARE_SPACES_MAX);
 }
 
 static void end_space(struct address_spaces *spaces, struct address_space *space, uint64_t time_ns)
@@ -136,7 +136,7 @@ struct address_space *address_spaces_begin(struct address_spaces *spaces,
 					   const struct address_space *from, uint64_t start_ns,
 					   uint32_t generation)
 {
-	struct address_space *space = spare_list_take(&spaces->spare_spaces, sizeof(*space));
+	struct address_space *space = freelist_take(&spaces->spare_spaces, sizeof(*space));
 
 	if (space == NULL) {
 		spaces->bytes -= mapping_list_release(mappings);
@@ -170,7 +170,7 @@ struct address_space *address_spaces_split(struct address_spaces *spaces,
 					   struct address_space *space,
 					   struct mapping_list *mappings, uint64_t time_ns)
 {
-	struct address_space *late = spare_list_take(&spaces->spare_spaces, sizeof(*late));
+	struct address_space *late = freelist_take(&spaces->spare_spaces, sizeof(*late));
 	struct process_spaces *process = space->process;
 	struct address_space **link = &process->newest;
 
@@ -368,6 +368,6 @@ void address_spaces_deinit(struct address_spaces *spaces)
 		free(process);
 	}
 	u64_map_deinit(&spaces->processes);
-	spare_list_deinit(&spaces->spare_spaces);
-	spare_list_deinit(&spaces->spare_processes);
+	freelist_deinit(&spaces->spare_spaces);
+	freelist_deinit(&spaces->spare_processes);
 }

@@ -19,7 +19,7 @@
 
 #include "daemon/image/generation.h"
 #include "daemon/image/quota.h"
-#include "lib/spare_list.h"
+#include "lib/freelist.h"
 #include "lib/u64_map.h"
 
 #define ADDRESS_SPACES_MAX 512
@@ -113,8 +113,8 @@ struct address_spaces {
 	size_t bytes;
 	size_t left_bytes;
 	uint64_t dropped;
-	struct spare_list spare_spaces;
-	struct spare_list spare_processes;
+	struct freelist spare_spaces;
+	struct freelist spare_processes;
 	struct u64_map processes; /* pid -> struct process_spaces * */
 	struct address_space *ended_first;
 	struct address_space *ended_last;

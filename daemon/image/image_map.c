@@ -602,7 +602,7 @@ void image_map_doubt(struct image_map *map, uint32_t pid)
 	note_untold(map, pid);
 }
 
-uint32_t image_map_untold(struct image_map *map)
+uint32_t image_map_next_unscanned(struct image_map *map)
 {
 	while (map->untold_count > 0) {
 		uint32_t pid = map->untold[0];

@@ -102,7 +102,7 @@ void image_map_set_generation(struct image_map *map, uint32_t pid, uint32_t gene
 void image_map_doubt(struct image_map *map, uint32_t pid);
 
 /**
- * image_map_untold() - return a live process whose kernel generation is unknown
+ * image_map_next_unscanned() - return a live process whose kernel generation is unknown
  *
  * Generations become unknown by image_map_doubt() or lost events; a scan determines them. The
  * children of such a process have none until then, and may be too short-lived to be scanned
@@ -110,7 +110,7 @@ void image_map_doubt(struct image_map *map, uint32_t pid);
  *
  * Return: its id; 0: there is none.
  */
-uint32_t image_map_untold(struct image_map *map);
+uint32_t image_map_next_unscanned(struct image_map *map);
 
 /**
  * image_map_generation() - own generations: return the generation of a process at a time

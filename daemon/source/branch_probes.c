@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "daemon/base/log.h"
-#include "daemon/source/branch_offers.h"
+#include "daemon/source/probe_queue.h"
 #include "daemon/source/probe_guarantee.h"
 #include "daemon/source/probe_holder.h"
 #include "daemon/source/probe_places.h"
@@ -102,7 +102,7 @@ struct branch_probes {
 	uint64_t late_ns;
 	bool stop;
 	bool waiting;
-	struct branch_offers offers;
+	struct probe_queue offers;
 	uint32_t current;
 	struct probe_results results[2];
 	struct branch_probes_stats stats;
@@ -116,7 +116,7 @@ void branch_probes_offer(struct branch_probes *probes, uint32_t pid, uint64_t ad
 	if (address >> 47 != 0)
 		return;
 	pthread_mutex_lock(&probes->lock);
-	branch_offers_sample(&probes->offers, &probe);
+	probe_queue_sample(&probes->offers, &probe);
 	pthread_mutex_unlock(&probes->lock);
 }
 
@@ -143,8 +143,8 @@ void branch_probes_seen(struct branch_probes *probes, uint32_t pid, uint64_t add
 {
 	probe_places_add_target(&probes->places, pid, address, to);
 	pthread_mutex_lock(&probes->lock);
-	if (branch_known_random(&probes->offers.known, SNAPSHOTS_A_WINDOW) == 0)
-		branch_known_seen(&probes->offers.known, pid, address, to);
+	if (branch_history_random(&probes->offers.known, SNAPSHOTS_A_WINDOW) == 0)
+		branch_history_seen(&probes->offers.known, pid, address, to);
 	pthread_mutex_unlock(&probes->lock);
 }
 
@@ -183,10 +183,10 @@ static bool offers_take(struct branch_probes *probes, struct worker *worker)
 	}
 	probes->waiting = false;
 	if (!probes->stop)
-		branch_offers_take(&probes->offers, worker->group,
-				   (double)round_time_ns(probes, probes->permille) / PROBE_ROUNDS /
-					   (double)probes->hit_ns);
-	while (!probes->stop && branch_offers_is_held(&probes->offers, worker->group))
+		probe_queue_take(&probes->offers, worker->group,
+				 (double)round_time_ns(probes, probes->permille) / PROBE_ROUNDS /
+					 (double)probes->hit_ns);
+	while (!probes->stop && probe_queue_is_held(&probes->offers, worker->group))
 		pthread_cond_wait(&probes->changed, &probes->lock);
 	pthread_mutex_unlock(&probes->lock);
 	return worker->group->count > 0;
@@ -231,7 +231,7 @@ static void window_tell(struct worker *worker, struct probe_window *window)
 	probes->stats.taken_ns += window->taken_ns;
 	worker->told_ns = window->taken_ns;
 	probe_results_add(&probes->results[probes->current], &probes->offers.known, window);
-	branch_offers_learn(&probes->offers, window);
+	probe_queue_learn(&probes->offers, window);
 	pthread_mutex_unlock(&probes->lock);
 }
 
@@ -239,7 +239,7 @@ static void window_tell(struct worker *worker, struct probe_window *window)
 static void offer_refuse(struct branch_probes *probes, const struct branch_probe *probe)
 {
 	probes->stats.refused++;
-	branch_offers_refuse(&probes->offers, probe);
+	probe_queue_refuse(&probes->offers, probe);
 }
 
 /*
@@ -261,7 +261,7 @@ static int window_find(struct worker *worker, struct branch_probe_sites *sites)
 	memcpy(worker->group->some, found, sizeof(found));
 	if (worker->group->count == 0 || found[0].address != taken[0].address)
 		offer_refuse(probes, &taken[0]);
-	branch_offers_return(&probes->offers, taken + 1, taken_count - 1);
+	probe_queue_return(&probes->offers, taken + 1, taken_count - 1);
 	pthread_mutex_unlock(&probes->lock);
 	return rc;
 }
@@ -464,7 +464,7 @@ static bool has_cheap(struct branch_probes *probes)
 	if (now_ns >= probes->next_ns)
 		return false;
 	pthread_mutex_lock(&probes->lock);
-	cheap = branch_offers_prefer_seldom(&probes->offers, now_ns);
+	cheap = probe_queue_prefer_seldom(&probes->offers, now_ns);
 	pthread_mutex_unlock(&probes->lock);
 	return cheap;
 }
@@ -621,7 +621,7 @@ void branch_probes_close(struct branch_probes *probes)
 	pthread_mutex_destroy(&probes->lock);
 	pthread_mutex_destroy(&probes->turn);
 	probe_places_deinit(&probes->places);
-	branch_offers_deinit(&probes->offers);
+	probe_queue_deinit(&probes->offers);
 	free(probes);
 }
 
@@ -635,7 +635,7 @@ const struct probe_results *branch_probes_take(struct branch_probes *probes)
 	probes->results[probes->current].count = 0;
 	probes->stats.lost += results->lost;
 	probes->results[probes->current].lost = 0;
-	branch_known_idle(&probes->offers.known, probes->waiting);
+	branch_history_idle(&probes->offers.known, probes->waiting);
 	if (probes->offers.count > 0)
 		pthread_cond_broadcast(&probes->changed);
 	pthread_mutex_unlock(&probes->lock);

@@ -16,7 +16,7 @@
  * frequent branches then cover all parts of a program, hardly slow it down, and show how often
  * these branches are executed. The ratio of inner-loop executions to these is measured by intervals
  * with both kinds of branches, which last for several executions of the rarer one
- * (branch_rounds.h).
+ * (reference_branches.h).
  *
  * All probes together take at most a share of one CPU's time (@permille). It is divided among
  * branches by how often samples lead to them and how often they were observed already.

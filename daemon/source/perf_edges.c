@@ -9,7 +9,7 @@
 #include "daemon/source/perf_slot.h"
 #include "lib/array.h"
 #include "lib/clock.h"
-#include "lib/wake_set.h"
+#include "lib/epoll_set.h"
 
 /* Number of branches after a sample that may be queued for probing. */
 #define OFFERED_MAX 3
@@ -35,7 +35,7 @@ static void probes_open(struct perf_edges *edges)
 }
 
 int perf_edges_open(struct perf_edges *edges, struct source *source,
-		    const struct source_config *config, struct wake_set *wakes, struct error *err)
+		    const struct source_config *config, struct epoll_set *wakes, struct error *err)
 {
 	edges->source = source->ops->own_generations ? NULL : source;
 	edges->config = config;
@@ -43,7 +43,7 @@ int perf_edges_open(struct perf_edges *edges, struct source *source,
 	    branch_snapshots_open(&edges->snapshots, config->branch_every, NULL) < 0)
 		return 0;
 	probes_open(edges);
-	return wake_set_add(wakes, branch_snapshots_fd(edges->snapshots), "snapshots", err);
+	return epoll_set_add(wakes, branch_snapshots_fd(edges->snapshots), "snapshots", err);
 }
 
 void perf_edges_close(struct perf_edges *edges)

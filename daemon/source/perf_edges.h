@@ -19,7 +19,7 @@ struct branch_probes;
 struct branch_snapshots;
 struct error;
 struct perf_sample;
-struct wake_set;
+struct epoll_set;
 
 /** struct perf_edges_moment - the process of a sample at that time; @time_ns: CLOCK_MONOTONIC */
 struct perf_edges_moment {
@@ -99,7 +99,7 @@ struct perf_edges {
  * Return: 0, or the error of @wakes.
  */
 int perf_edges_open(struct perf_edges *edges, struct source *source,
-		    const struct source_config *config, struct wake_set *wakes, struct error *err);
+		    const struct source_config *config, struct epoll_set *wakes, struct error *err);
 
 /** perf_edges_close() - free everything; @edges may be zero-initialised. */
 void perf_edges_close(struct perf_edges *edges);

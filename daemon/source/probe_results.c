@@ -151,14 +151,14 @@ static void put_beside(struct probe_results *results, const struct probe_window 
  * @unit: counts are in units of 1 / @unit executions. They are rounded at random, so that rare
  *        directions are not lost.
  */
-static void take_ways(struct branch_known *known, const struct branch_window *window, uint64_t unit,
-		      uint64_t counts[2])
+static void take_ways(struct branch_history *known, const struct branch_window *window,
+		      uint64_t unit, uint64_t counts[2])
 {
 	uint64_t hits = branch_window_executions(window);
 	uint64_t all = unit * (hits < WINDOW_HITS ? hits : WINDOW_HITS);
 	uint64_t share = window->counts[1] * all;
 
-	counts[1] = share / hits + (branch_known_random(known, (uint32_t)hits) < share % hits);
+	counts[1] = share / hits + (branch_history_random(known, (uint32_t)hits) < share % hits);
 	counts[0] = all - counts[1];
 }
 
@@ -166,7 +166,7 @@ static void take_ways(struct branch_known *known, const struct branch_window *wi
  * Record the directions of a branch, and the interval's contribution to the sums of squares, which
  * show the variation between intervals.
  */
-static void put_ways(struct probe_results *results, struct branch_known *known,
+static void put_ways(struct probe_results *results, struct branch_history *known,
 		     const struct probe_window *window, size_t i)
 {
 	const struct branch_probe *probe = &window->some[i];
@@ -184,7 +184,7 @@ static void put_ways(struct probe_results *results, struct branch_known *known,
 		uint64_t to = probe->ways[way];
 
 		if (seen->counts[way] > 0)
-			branch_known_seen(known, probe->pid, probe->address, to);
+			branch_history_seen(known, probe->pid, probe->address, to);
 		put(results, window, i, SOURCE_EVENT_PROBE, to, whole[way]);
 		put(results, window, i, SOURCE_EVENT_PARTS, to, parts[way]);
 		put(results, window, i, SOURCE_EVENT_MOMENT, to, parts[way] * parts[way]);
@@ -218,14 +218,14 @@ uint64_t probe_window_gaps_ns(const struct probe_window *window, size_t i)
 }
 
 /* A branch that is rare in one interval may be frequent in other phases of the program. */
-static void put_gaps(struct probe_results *results, const struct branch_known *known,
+static void put_gaps(struct probe_results *results, const struct branch_history *known,
 		     const struct probe_window *window, size_t i)
 {
 	const struct branch_probe *probe = &window->some[i];
 	uint64_t ns = probe_window_gaps_ns(window, i);
 
-	if (ns == 0 || !branch_known_is_looked_at(known, probe->pid, probe->address) ||
-	    branch_known_is_frequent(known, probe->pid, probe->address))
+	if (ns == 0 || !branch_history_is_looked_at(known, probe->pid, probe->address) ||
+	    branch_history_is_frequent(known, probe->pid, probe->address))
 		return;
 	put(results, window, i, SOURCE_EVENT_GAPS, window->some[i].address,
 	    window->windows[i].gaps);
@@ -269,17 +269,17 @@ static void put_rounds(struct probe_results *results, const struct probe_window 
 }
 
 /* A branch that the program did not reach in a short interval may still be frequent. */
-static void tell_rate(struct branch_known *known, const struct probe_window *window, size_t i)
+static void tell_rate(struct branch_history *known, const struct probe_window *window, size_t i)
 {
 	uint64_t executions = branch_window_executions(&window->windows[i]);
 	uint64_t rest_ns = window->ns - window->taken_ns + window->ns / FULL + 1;
 
 	if (executions > 0 || window->ns >= SILENCE_NS)
-		branch_known_rate(known, window->some[i].pid, window->some[i].address, executions,
-				  rest_ns);
+		branch_history_rate(known, window->some[i].pid, window->some[i].address, executions,
+				    rest_ns);
 }
 
-void probe_results_add(struct probe_results *results, struct branch_known *known,
+void probe_results_add(struct probe_results *results, struct branch_history *known,
 		       const struct probe_window *window)
 {
 	if (window->is_look && !probe_window_is_quiet(window))

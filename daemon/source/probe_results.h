@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "daemon/source/branch_known.h"
+#include "daemon/source/branch_history.h"
 #include "daemon/source/branch_probe.h"
 
 /* Room for some tens of intervals, with up to 160 results each. */
@@ -64,7 +64,7 @@ struct probe_window {
 };
 
 /** probe_results_add() - add all results of an interval, and update @known */
-void probe_results_add(struct probe_results *results, struct branch_known *known,
+void probe_results_add(struct probe_results *results, struct branch_history *known,
 		       const struct probe_window *window);
 
 /**

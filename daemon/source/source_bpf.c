@@ -26,7 +26,7 @@
 #include "daemon/source/perf_edges.h"
 #include "lib/error.h"
 #include "lib/online_cpus.h"
-#include "lib/wake_set.h"
+#include "lib/epoll_set.h"
 
 /* @samples: sample count of the CPU when its periods were last changed */
 struct bpf_source_cpu {
@@ -44,7 +44,7 @@ struct bpf_source {
 	struct perf_edges edges;
 	struct online_cpus online;
 	struct bpf_source_cpu *cpus;
-	struct wake_set *wakes;
+	struct epoll_set *wakes;
 	bool stopped;
 };
 
@@ -68,7 +68,8 @@ static int slot_open(struct bpf_source *source, uint32_t cpu, uint32_t event, st
 	};
 	int rc = bpf_slot_open(slot, &config, err);
 
-	return rc < 0 ? rc : wake_set_add(source->wakes, event_ring_fd(&slot->event), "a CPU", err);
+	return rc < 0 ? rc
+		      : epoll_set_add(source->wakes, event_ring_fd(&slot->event), "a CPU", err);
 }
 
 static int cpu_open(struct bpf_source *source, uint32_t cpu, struct error *err)
@@ -130,7 +131,7 @@ static void bpf_close(struct source *base)
 	bpf_store_destroy(source->store);
 	bpf_sampler_close(source->sampler);
 	perf_edges_close(&source->edges);
-	wake_set_close(source->wakes);
+	epoll_set_close(source->wakes);
 	online_cpus_close(&source->online);
 	free(source);
 }
@@ -167,7 +168,7 @@ static int store_open(struct bpf_source *source, struct error *err)
 static int parts_open(struct bpf_source *source, struct error *err)
 {
 	uint32_t cpu;
-	int rc = wake_set_open(&source->wakes, err);
+	int rc = epoll_set_open(&source->wakes, err);
 
 	if (rc == 0)
 		rc = perf_edges_open(&source->edges, &source->base, &source->config, source->wakes,
@@ -252,7 +253,7 @@ static void bpf_set_periods(struct source *base, const struct source_event *even
 
 static int bpf_poll_fd(struct source *base)
 {
-	return wake_set_fd(((struct bpf_source *)base)->wakes);
+	return epoll_set_fd(((struct bpf_source *)base)->wakes);
 }
 
 /* Idle CPUs are not interrupted. */
@@ -301,7 +302,7 @@ static int bpf_drain(struct source *base, bool all, uint64_t until_ns,
 					      (void *)(uintptr_t)sink};
 	int rc = 0;
 
-	wake_set_clear(source->wakes);
+	epoll_set_clear(source->wakes);
 	if (sink->edge != NULL)
 		perf_edges_drain(&source->edges, until_ns, &edges);
 	if (all)

@@ -33,7 +33,7 @@
 #include "lib/error.h"
 #include "lib/online_cpus.h"
 #include "lib/probe_mark.h"
-#include "lib/wake_set.h"
+#include "lib/epoll_set.h"
 #include "loader-hook/ring_reader.h"
 
 struct perf_cpu {
@@ -53,7 +53,7 @@ struct perf_source {
 	struct source_event events[DCPI_EVENTS_MAX];
 	struct online_cpus online;
 	struct perf_cpu **cpus;
-	struct wake_set *wakes;
+	struct epoll_set *wakes;
 	struct ring_reader *reader;
 	bool stopped;
 	uint64_t seen;
@@ -301,7 +301,7 @@ static void perf_close(struct source *base)
 	register_pairs_destroy(source->pairs);
 	perf_edges_close(&source->edges);
 	ring_reader_close(source->reader);
-	wake_set_close(source->wakes);
+	epoll_set_close(source->wakes);
 	online_cpus_close(&source->online);
 	free(source);
 }
@@ -338,12 +338,12 @@ static int perf_open(struct source **ret, const struct source_config *config, st
 	memcpy(source->events, config->events, config->event_count * sizeof(config->events[0]));
 	source->config.events = source->events;
 	source->online.fd = -1;
-	rc = wake_set_open(&source->wakes, err);
+	rc = epoll_set_open(&source->wakes, err);
 	if (rc == 0)
 		rc = ring_reader_open(&source->reader, err);
 	if (rc == 0)
-		rc = wake_set_add(source->wakes, ring_reader_fd(source->reader),
-				  "an event descriptor", err);
+		rc = epoll_set_add(source->wakes, ring_reader_fd(source->reader),
+				   "an event descriptor", err);
 	if (rc == 0)
 		rc = perf_edges_open(&source->edges, &source->base, &source->config, source->wakes,
 				     err);
@@ -409,7 +409,7 @@ static void perf_set_periods(struct source *base, const struct source_event *eve
 
 static int perf_poll_fd(struct source *base)
 {
-	return wake_set_fd(((struct perf_source *)base)->wakes);
+	return epoll_set_fd(((struct perf_source *)base)->wakes);
 }
 
 static void cpu_drain(struct perf_drain *drain, bool all, uint64_t until_ns)
@@ -489,7 +489,7 @@ static int perf_drain(struct source *base, bool all, uint64_t until_ns,
 	uint32_t cpu;
 
 	(void)err;
-	wake_set_clear(source->wakes);
+	epoll_set_clear(source->wakes);
 	if (sink->edge != NULL)
 		perf_edges_drain(&source->edges, until_ns, &edges);
 	for (cpu = 0; cpu < source->online.end; cpu++) {

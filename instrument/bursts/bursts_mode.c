@@ -143,10 +143,10 @@ static void emit_address(struct machine_code *code, unsigned int reg,
 }
 
 /* @place: of a record whose offset from the first one is in register @index */
-static struct block_place record_place(const struct mode_image *image, unsigned int index,
+static struct mem_operand record_place(const struct mode_image *image, unsigned int index,
 				       size_t field)
 {
-	return (struct block_place){
+	return (struct mem_operand){
 		.at = image->area_at + (uint32_t)(offsetof(struct burst_area, all) + field),
 		.index = (int)index,
 		.scale = 1,
@@ -188,31 +188,31 @@ static void emit_record(struct machine_code *code, const struct mode_image *imag
 			 record_place(image, offset, offsetof(struct burst_record, reference)),
 			 number);
 	block_code_move(code, BLOCK_LOAD32, address,
-			block_place(area + (uint32_t)offsetof(struct burst_area, turns.burst)));
+			mem_operand(area + (uint32_t)offsetof(struct burst_area, turns.burst)));
 	block_code_move(code, BLOCK_STORE32, address,
 			record_place(image, offset, offsetof(struct burst_record, burst)));
-	machine_code_place(code, full);
+	machine_code_bind_label(code, full);
 }
 
 /*
  * Compute the address first, since its registers may be reused for the rest. Not in %rax, where
- * point_borrow() saves the flags.
+ * scratch_acquire() saves the flags.
  */
 static void bursts_emit(const struct mode_plan *plan, const struct point *point,
 			struct machine_code *code)
 {
 	const struct bursts_plan *bursts = plan->data;
 	struct point outer = *point, inner = *point;
-	struct point_loan first, second;
+	struct scratch_regs first, second;
 	unsigned int address;
 
 	outer.shun = 1U << MACHINE_RAX;
-	point_borrow(code, &outer, 0, 1, false, &first);
+	scratch_acquire(code, &outer, 0, 1, false, &first);
 	address = first.registers[0];
 	emit_address(code, address, &plan->procedure->cfg->insns[point->insn].memory, first.depth);
 	inner.free |= 1U << address;
 	inner.red_zone = point->red_zone && first.depth == 0;
-	point_borrow(code, &inner, 1U << address, 1, true, &second);
+	scratch_acquire(code, &inner, 1U << address, 1, true, &second);
 	emit_record(code, plan->image, address, second.registers[0],
 		    (uint32_t)bursts->numbers[point->insn]);
 	point_give_back(code, &second);

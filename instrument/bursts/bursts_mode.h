@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * References to memory in bursts (Hirzel and Chilimbi, "Bursty tracing", 2001). Most of the time,
- * the checking clones of copier_turn.c run, which only count down at entries and at back edges.
+ * the checking clones of clone_switch.c run, which only count down at entries and at back edges.
  * When a count has expired, the instrumented clones run for a number of checks, and record each
  * address that a load or store uses.
  *

@@ -17,8 +17,8 @@
 
 struct call_aside {
 	struct point point;
-	struct point_loan loan;
-	struct point_loan more;
+	struct scratch_regs loan;
+	struct scratch_regs more;
 	unsigned int registers[POINT_REGISTERS_MAX]; /* at entries: the registers of @loan and @more
 						      * */
 	unsigned int count;
@@ -33,28 +33,28 @@ struct call_aside {
 
 void call_code_deinit(struct call_code *calls)
 {
-	free(calls->asides);
+	free(calls->cold_stubs);
 	*calls = (struct call_code){0};
 }
 
 /* --- places --------------------------------------------------------------- */
 
-static struct block_place in_head(const struct call_code *calls, size_t offset)
+static struct mem_operand in_head(const struct call_code *calls, size_t offset)
 {
-	return block_place(calls->area_at + (uint32_t)offset);
+	return mem_operand(calls->area_at + (uint32_t)offset);
 }
 
-static struct block_place indexed(const struct call_code *calls, size_t offset, unsigned int reg,
+static struct mem_operand indexed(const struct call_code *calls, size_t offset, unsigned int reg,
 				  unsigned int scale)
 {
-	return (struct block_place){
+	return (struct mem_operand){
 		.at = calls->area_at + (uint32_t)offset, .index = (int)reg, .scale = scale};
 }
 
 /* @reg: an address relative to the base of %gs */
-static struct block_place behind(unsigned int reg, size_t offset)
+static struct mem_operand behind(unsigned int reg, size_t offset)
 {
-	return (struct block_place){.at = (uint32_t)offset, .index = (int)reg, .scale = 1};
+	return (struct mem_operand){.at = (uint32_t)offset, .index = (int)reg, .scale = 1};
 }
 
 #define IN_HEAD(calls, member) in_head(calls, offsetof(struct call_area, head.member))
@@ -69,7 +69,7 @@ static struct block_place behind(unsigned int reg, size_t offset)
  * Frames are identified by the address of the return address, which is the stack pointer if nothing
  * is pushed.
  */
-static unsigned int place_of(struct machine_code *code, const struct point_loan *loan,
+static unsigned int place_of(struct machine_code *code, const struct scratch_regs *loan,
 			     unsigned int reg)
 {
 	if (loan->depth == 0)
@@ -86,11 +86,11 @@ static void check_caller(struct machine_code *code, const struct point *entry, u
 {
 	static const uint8_t back[] = {0x48, 0x8d, 0x34, 0x16}; /* lea (%rsi, %rdx), %rsi */
 	struct point point = *entry;
-	struct point_loan loan;
+	struct scratch_regs loan;
 
 	point.shun |= RUNTIME_CODE_HANDLED;
 	if (point_free(&point, RUNTIME_CODE_HANDLED) > 0) {
-		point_borrow(code, &point, 0, 1, false, &loan);
+		scratch_acquire(code, &point, 0, 1, false, &loan);
 		block_code_address(code, loan.registers[0], MACHINE_RSI, -CALL_LAYOUT_UCONTEXT);
 		block_code_compare(code, loan.registers[0], MACHINE_RDX);
 		machine_code_branch(code, CONDITION_EQUAL, otherwise);
@@ -125,7 +125,7 @@ static void charge(const struct call_code *calls, struct machine_code *code, uns
 	block_code_triple(code, reg, state);
 	block_code_move(code, BLOCK_ADD_TO, MACHINE_RDX,
 			indexed(calls, offsetof(struct call_area, states[0].metric), reg, 8));
-	machine_code_place(code, done);
+	machine_code_bind_label(code, done);
 }
 
 static uint32_t for_metric(const struct call_code *calls)
@@ -146,14 +146,15 @@ static struct call_aside begin(const struct point *point, struct machine_code *c
 				   .done = machine_code_label(code)};
 }
 
-static void end(struct call_code *calls, struct machine_code *code, const struct call_aside *aside)
+static void end(struct call_code *calls, struct machine_code *code,
+		const struct call_aside *cold_stub)
 {
-	machine_code_place(code, aside->done);
-	if (array_reserve(&calls->asides, &calls->aside_capacity, calls->aside_count + 1,
-			  sizeof(*calls->asides)) < 0)
+	machine_code_bind_label(code, cold_stub->done);
+	if (array_reserve(&calls->cold_stubs, &calls->cold_stub_capacity,
+			  calls->cold_stub_count + 1, sizeof(*calls->cold_stubs)) < 0)
 		code->failed = true;
 	else
-		calls->asides[calls->aside_count++] = *aside;
+		calls->cold_stubs[calls->cold_stub_count++] = *cold_stub;
 }
 
 /* --- events --------------------------------------------------------------- */
@@ -193,15 +194,15 @@ static void find_cached(const struct call_code *calls, struct machine_code *code
  * does not overwrite the address (see struct call_frame).
  */
 static void check_last(const struct call_code *calls, struct machine_code *code,
-		       const struct call_aside *aside, unsigned int depth, unsigned int reg)
+		       const struct call_aside *cold_stub, unsigned int depth, unsigned int reg)
 {
 	unsigned int stack;
 
 	block_code_move(code, BLOCK_LOAD32, depth, IN_HEAD(calls, depth));
-	stack = place_of(code, &aside->loan, reg);
+	stack = place_of(code, &cold_stub->loan, reg);
 	block_code_move(code, BLOCK_COMPARE, stack, IN_FRAME(depth, 0, stack));
-	machine_code_branch(code, CONDITION_BELOW_EQUAL, aside->slow);
-	if (aside->operation == CALL_OPERATION_ENTER)
+	machine_code_branch(code, CONDITION_BELOW_EQUAL, cold_stub->slow);
+	if (cold_stub->operation == CALL_OPERATION_ENTER)
 		block_code_move(code, BLOCK_STORE, stack, IN_FRAME(depth, 1, stack));
 }
 
@@ -228,33 +229,33 @@ static void push_frame(const struct call_code *calls, struct machine_code *code,
  * second one is spilled later, when the address of the return address is no longer needed.
  */
 static void borrow(const struct call_code *calls, struct machine_code *code,
-		   struct call_aside *aside)
+		   struct call_aside *cold_stub)
 {
 	uint32_t taken = for_metric(calls);
-	unsigned int free = point_free(&aside->point, taken);
-	unsigned int count = free >= 3 && aside->operation == CALL_OPERATION_ENTER ? 3 : 2;
+	unsigned int free = point_free(&cold_stub->point, taken);
+	unsigned int count = free >= 3 && cold_stub->operation == CALL_OPERATION_ENTER ? 3 : 2;
 
 	if (calls->metric != CALL_METRIC_NONE)
 		count = free >= 4 ? 4 : 3;
-	else if ((aside->point.live & LIVENESS_FLAGS) != 0)
+	else if ((cold_stub->point.live & LIVENESS_FLAGS) != 0)
 		count = 3;
 	else if (free == 1)
 		count = 1;
-	point_borrow(code, &aside->point, taken, count, true, &aside->loan);
+	scratch_acquire(code, &cold_stub->point, taken, count, true, &cold_stub->loan);
 	for (unsigned int i = 0; i < count; i++)
-		aside->registers[i] = aside->loan.registers[i];
-	aside->count = count;
+		cold_stub->registers[i] = cold_stub->loan.registers[i];
+	cold_stub->count = count;
 }
 
-static void borrow_more(struct machine_code *code, struct call_aside *aside)
+static void borrow_more(struct machine_code *code, struct call_aside *cold_stub)
 {
-	struct point point = aside->point;
+	struct point point = cold_stub->point;
 
-	if (aside->count > 1)
+	if (cold_stub->count > 1)
 		return;
-	point.free |= BIT(aside->registers[0]);
-	point_borrow(code, &point, BIT(aside->registers[0]), 1, false, &aside->more);
-	aside->registers[aside->count++] = aside->more.registers[0];
+	point.free |= BIT(cold_stub->registers[0]);
+	scratch_acquire(code, &point, BIT(cold_stub->registers[0]), 1, false, &cold_stub->more);
+	cold_stub->registers[cold_stub->count++] = cold_stub->more.registers[0];
 }
 
 void call_code_outside(struct call_code *calls, const struct point *point,
@@ -267,31 +268,31 @@ void call_code_outside(struct call_code *calls, const struct point *point,
 void call_code_enter(struct call_code *calls, const struct point *point, struct machine_code *code,
 		     enum call_operation operation)
 {
-	struct call_aside aside = begin(point, code, operation);
+	struct call_aside cold_stub = begin(point, code, operation);
 	unsigned int depth, state, reg;
 
-	borrow(calls, code, &aside);
-	depth = aside.registers[0];
-	check_last(calls, code, &aside, depth, aside.registers[1]);
-	borrow_more(code, &aside);
-	state = aside.registers[1];
-	reg = aside.registers[aside.count == 2 ? 0 : 2];
+	borrow(calls, code, &cold_stub);
+	depth = cold_stub.registers[0];
+	check_last(calls, code, &cold_stub, depth, cold_stub.registers[1]);
+	borrow_more(code, &cold_stub);
+	state = cold_stub.registers[1];
+	reg = cold_stub.registers[cold_stub.count == 2 ? 0 : 2];
 	block_code_move(code, BLOCK_LOAD32, state, IN_FRAME(depth, 0, state));
-	find_last(calls, code, state, reg, aside.missed);
-	machine_code_place(code, aside.found);
+	find_last(calls, code, state, reg, cold_stub.missed);
+	machine_code_bind_label(code, cold_stub.found);
 	if (calls->metric != CALL_METRIC_NONE)
-		charge(calls, code, state, aside.registers[aside.count == 4 ? 3 : 0],
-		       aside.missed_slow);
+		charge(calls, code, state, cold_stub.registers[cold_stub.count == 4 ? 3 : 0],
+		       cold_stub.missed_slow);
 	block_code_increment(code, IN_TRANSITION(reg, calls));
 	if (operation == CALL_OPERATION_ENTER) {
 		block_code_move(code, BLOCK_LOAD32, state, IN_TRANSITION(reg, to));
-		if (aside.count < (calls->metric != CALL_METRIC_NONE ? 4 : 3))
+		if (cold_stub.count < (calls->metric != CALL_METRIC_NONE ? 4 : 3))
 			block_code_move(code, BLOCK_LOAD32, depth, IN_HEAD(calls, depth));
-		push_frame(calls, code, depth, state, aside.full);
+		push_frame(calls, code, depth, state, cold_stub.full);
 	}
-	point_give_back(code, &aside.more);
-	point_give_back(code, &aside.loan);
-	end(calls, code, &aside);
+	point_give_back(code, &cold_stub.more);
+	point_give_back(code, &cold_stub.loan);
+	end(calls, code, &cold_stub);
 }
 
 /*
@@ -308,24 +309,25 @@ static unsigned int for_leaving(const struct call_code *calls, const struct poin
 void call_code_leave(struct call_code *calls, const struct point *point, struct machine_code *code,
 		     enum call_operation operation)
 {
-	struct call_aside aside = begin(point, code, operation);
+	struct call_aside cold_stub = begin(point, code, operation);
 	unsigned int depth, state, last;
 
-	point_borrow(code, point, for_metric(calls), for_leaving(calls, point), true, &aside.loan);
-	depth = aside.loan.registers[0];
-	last = aside.loan.registers[aside.loan.count - 1];
+	scratch_acquire(code, point, for_metric(calls), for_leaving(calls, point), true,
+			&cold_stub.loan);
+	depth = cold_stub.loan.registers[0];
+	last = cold_stub.loan.registers[cold_stub.loan.count - 1];
 	block_code_move(code, BLOCK_LOAD32, depth, IN_HEAD(calls, depth));
-	block_code_move(code, BLOCK_COMPARE, place_of(code, &aside.loan, last),
+	block_code_move(code, BLOCK_COMPARE, place_of(code, &cold_stub.loan, last),
 			IN_FRAME(depth, 0, stack));
-	machine_code_branch(code, MACHINE_NOT_EQUAL, aside.slow);
+	machine_code_branch(code, MACHINE_NOT_EQUAL, cold_stub.slow);
 	if (calls->metric != CALL_METRIC_NONE) {
-		state = aside.loan.registers[1];
+		state = cold_stub.loan.registers[1];
 		block_code_move(code, BLOCK_LOAD32, state, IN_FRAME(depth, 0, state));
-		charge(calls, code, state, last, aside.slow);
+		charge(calls, code, state, last, cold_stub.slow);
 	}
 	block_code_add32(code, IN_HEAD(calls, depth), (uint32_t)-FRAME_BYTES);
-	point_give_back(code, &aside.loan);
-	end(calls, code, &aside);
+	point_give_back(code, &cold_stub.loan);
+	end(calls, code, &cold_stub);
 }
 
 static void emit_slow(const struct call_code *calls, struct machine_code *code,
@@ -342,55 +344,56 @@ void call_code_rare(const struct call_code *calls, const struct point *point,
 
 /* Look the transition up in the cache. */
 static void look_further(const struct call_code *calls, struct machine_code *code,
-			 const struct call_aside *aside)
+			 const struct call_aside *cold_stub)
 {
-	unsigned int state = aside->registers[1];
-	unsigned int index = aside->registers[aside->count == 2 ? 0 : 2];
+	unsigned int state = cold_stub->registers[1];
+	unsigned int index = cold_stub->registers[cold_stub->count == 2 ? 0 : 2];
 
-	machine_code_place(code, aside->missed);
+	machine_code_bind_label(code, cold_stub->missed);
 	for (uint32_t way = 0; way < CALL_LAYOUT_WAYS; way++) {
-		uint32_t next =
-			way + 1 < CALL_LAYOUT_WAYS ? machine_code_label(code) : aside->missed_slow;
+		uint32_t next = way + 1 < CALL_LAYOUT_WAYS ? machine_code_label(code)
+							   : cold_stub->missed_slow;
 
 		find_cached(calls, code, state, index, way, next);
-		machine_code_branch(code, MACHINE_JUMP, aside->found);
-		if (next != aside->missed_slow)
-			machine_code_place(code, next);
+		machine_code_branch(code, MACHINE_JUMP, cold_stub->found);
+		if (next != cold_stub->missed_slow)
+			machine_code_bind_label(code, next);
 	}
-	machine_code_place(code, aside->missed_slow);
-	point_give_back(code, &aside->more);
+	machine_code_bind_label(code, cold_stub->missed_slow);
+	point_give_back(code, &cold_stub->more);
 }
 
 /* Count a call that has no frame. */
 static void lose_frame(const struct call_code *calls, struct machine_code *code,
-		       const struct call_aside *aside)
+		       const struct call_aside *cold_stub)
 {
-	machine_code_place(code, aside->full);
+	machine_code_bind_label(code, cold_stub->full);
 	block_code_increment(code, IN_HEAD(calls, losses[CALL_LOSS_DEEP]));
-	point_give_back(code, &aside->more);
-	point_give_back(code, &aside->loan);
-	machine_code_branch(code, MACHINE_JUMP, aside->done);
+	point_give_back(code, &cold_stub->more);
+	point_give_back(code, &cold_stub->loan);
+	machine_code_branch(code, MACHINE_JUMP, cold_stub->done);
 }
 
-static bool is_entry(const struct call_aside *aside)
+static bool is_entry(const struct call_aside *cold_stub)
 {
-	return aside->operation == CALL_OPERATION_ENTER || aside->operation == CALL_OPERATION_VISIT;
+	return cold_stub->operation == CALL_OPERATION_ENTER ||
+	       cold_stub->operation == CALL_OPERATION_VISIT;
 }
 
 void call_code_asides(const struct call_code *calls, struct machine_code *code)
 {
-	for (size_t i = 0; i < calls->aside_count; i++) {
-		const struct call_aside *aside = &calls->asides[i];
+	for (size_t i = 0; i < calls->cold_stub_count; i++) {
+		const struct call_aside *cold_stub = &calls->cold_stubs[i];
 
-		if (aside->operation == CALL_OPERATION_ENTER)
-			lose_frame(calls, code, aside);
-		if (is_entry(aside))
-			look_further(calls, code, aside);
-		machine_code_place(code, aside->slow);
-		point_give_back(code, &aside->loan);
-		if (is_entry(aside) && calls->handles)
-			machine_code_place(code, calls->handler);
-		emit_slow(calls, code, &aside->point, aside->operation);
-		machine_code_branch(code, MACHINE_JUMP, aside->done);
+		if (cold_stub->operation == CALL_OPERATION_ENTER)
+			lose_frame(calls, code, cold_stub);
+		if (is_entry(cold_stub))
+			look_further(calls, code, cold_stub);
+		machine_code_bind_label(code, cold_stub->slow);
+		point_give_back(code, &cold_stub->loan);
+		if (is_entry(cold_stub) && calls->handles)
+			machine_code_bind_label(code, calls->handler);
+		emit_slow(calls, code, &cold_stub->point, cold_stub->operation);
+		machine_code_branch(code, MACHINE_JUMP, cold_stub->done);
 	}
 }

@@ -23,7 +23,7 @@ struct call_aside;
  * @procedure: number of the procedure
  * @handler:   label of the call of the runtime, if the kernel has called the procedure
  * @handles:   the kernel may call it, as a signal handler
- * @asides:    cold stubs that call the runtime, placed after the procedure
+ * @cold_stubs:    cold stubs that call the runtime, placed after the procedure
  */
 struct call_code {
 	uint32_t area_at;
@@ -31,9 +31,9 @@ struct call_code {
 	enum call_metric metric;
 	uint32_t handler;
 	bool handles;
-	struct call_aside *asides;
-	size_t aside_count;
-	size_t aside_capacity;
+	struct call_aside *cold_stubs;
+	size_t cold_stub_count;
+	size_t cold_stub_capacity;
 };
 
 void call_code_deinit(struct call_code *calls);

@@ -7,7 +7,7 @@
 
 #include "instrument/calls/call_code.h"
 #include "instrument/calls/call_map.h"
-#include "instrument/copy/reentry.h"
+#include "instrument/copy/recursion.h"
 #include "lib/error.h"
 
 /* @visit: nothing is measured, and the procedure makes no calls: only its calls are counted. */
@@ -45,14 +45,14 @@ static int begin(struct mode_image *image, enum call_policy policy, struct error
 	if (map != NULL) {
 		map->image = image->number;
 		map->policy = policy;
-		map->switches_stacks = image->reentry->candidates->switches_stacks;
+		map->switches_stacks = image->recursion->candidates->switches_stacks;
 		map->path = strdup(image->path);
 		map->build_id = strdup(image->build_id);
 	}
 	if (map == NULL || map->path == NULL || map->build_id == NULL)
 		return error_set(err, ENOMEM, "no memory for a name");
-	image->area_bytes = sizeof(struct call_area) +
-			    image->reentry->candidates->count * sizeof(uint32_t[CALL_LAYOUT_LAST]);
+	image->area_bytes = sizeof(struct call_area) + image->recursion->candidates->count *
+							       sizeof(uint32_t[CALL_LAYOUT_LAST]);
 	if (find_metric(&map->metric, image->options->metric, err) < 0)
 		return -EINVAL;
 	image->parameters[CALL_LAYOUT_POLICY] = map->policy;
@@ -103,7 +103,7 @@ static bool calls_others(const struct mode_plan *plan, const struct count_edge *
 
 	if (last)
 		call = last_call(plan, edge);
-	return call != NULL && !reentry_calls_nobody(plan->image->reentry, call);
+	return call != NULL && !recursion_calls_nobody(plan->image->recursion, call);
 }
 
 /*
@@ -136,7 +136,7 @@ static int calls_plan(struct mode_plan *plan, struct error *err)
 		.area_at = plan->image->area_at,
 		.procedure = (uint32_t)map->procedure_count,
 		.metric = map->metric,
-		.handles = plan->image->reentry->known[plan->procedure->candidate],
+		.handles = plan->image->recursion->known[plan->procedure->candidate],
 	};
 	calls->visit = map->metric == CALL_METRIC_NONE && calls_nobody(plan, calls->code.handles);
 	return 0;
@@ -177,7 +177,8 @@ static bool comes_back_twice(const struct mode_plan *plan, const struct count_ed
 {
 	const struct insn *call = call_at(plan, edge->to - 1);
 
-	return call->flow != INSN_FLOW_NEXT && reentry_returns_twice(plan->image->reentry, call);
+	return call->flow != INSN_FLOW_NEXT &&
+	       recursion_returns_twice(plan->image->recursion, call);
 }
 
 /* Return the operation on an edge, or CALL_OPERATIONS for none. */
@@ -227,11 +228,11 @@ static void emit_instructions(const struct mode_plan *plan, const struct point *
 	uint8_t add[] = {0x65, 0x48, 0x81, 0x04, 0x25, 0, 0, 0, 0, 0, 0, 0, 0};
 	uint32_t at = plan->image->area_at + (uint32_t)offsetof(struct call_head, instructions);
 	uint32_t count = plan->procedure->graph->nodes[point->node].count;
-	struct point_loan loan;
+	struct scratch_regs loan;
 
 	memcpy(add + 5, &at, sizeof(at));
 	memcpy(add + 9, &count, sizeof(count));
-	point_borrow(code, point, 0, 0, true, &loan);
+	scratch_acquire(code, point, 0, 0, true, &loan);
 	machine_code_bytes(code, add, sizeof(add));
 	point_give_back(code, &loan);
 }
@@ -306,12 +307,12 @@ const struct instrument_mode calls_mode = {
 	.reader = "dcpicalls",
 	.number = PROFILE_LAYOUT_CALLS,
 	.metric = true,
-	.reentry = true,
+	.recursion = true,
 	.begin = calls_begin,
 	.plan = calls_plan,
 	.wants = calls_wants,
 	.emit = calls_emit,
-	.aside = calls_aside,
+	.cold_stub = calls_aside,
 	.keep = calls_keep,
 	.drop = calls_drop,
 	.encode = calls_encode,
@@ -324,12 +325,12 @@ const struct instrument_mode context_mode = {
 	.reader = "dcpicct",
 	.number = PROFILE_LAYOUT_CALLS,
 	.metric = true,
-	.reentry = true,
+	.recursion = true,
 	.begin = context_begin,
 	.plan = calls_plan,
 	.wants = calls_wants,
 	.emit = calls_emit,
-	.aside = calls_aside,
+	.cold_stub = calls_aside,
 	.keep = calls_keep,
 	.drop = calls_drop,
 	.encode = calls_encode,

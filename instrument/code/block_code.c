@@ -53,7 +53,7 @@ static void emit(struct machine_code *code, const struct bytes *bytes)
  * Emit a memory operand: a base register and a displacement, which is omitted if it is 0. The
  * encodings for %rbp without a displacement, and for %rsp without a SIB byte, have other meanings.
  */
-static void put_based(struct bytes *bytes, unsigned int reg, const struct block_place *place)
+static void put_based(struct bytes *bytes, unsigned int reg, const struct mem_operand *place)
 {
 	unsigned int base = (unsigned int)place->index & 7;
 	bool none = place->at == 0 && base != MACHINE_RBP;
@@ -67,7 +67,7 @@ static void put_based(struct bytes *bytes, unsigned int reg, const struct block_
 }
 
 /* Emit a memory operand: a displacement, and an optional index register with a scale. */
-static void put_scaled(struct bytes *bytes, unsigned int reg, const struct block_place *place)
+static void put_scaled(struct bytes *bytes, unsigned int reg, const struct mem_operand *place)
 {
 	unsigned int index = place->index >= 0 ? (unsigned int)place->index : NO_INDEX;
 
@@ -78,7 +78,7 @@ static void put_scaled(struct bytes *bytes, unsigned int reg, const struct block
 
 /* Append prefixes, opcode (two bytes if above 255) and operands %reg, %gs:place. */
 static struct bytes behind_with_place(struct bytes bytes, bool wide, unsigned int opcode,
-				      unsigned int reg, struct block_place place)
+				      unsigned int reg, struct mem_operand place)
 {
 	bool based = place.index >= 0 && place.scale == 1;
 	unsigned int rex = (wide ? REX_W : 0) | (reg >= 8 ? REX_R : 0);
@@ -99,7 +99,7 @@ static struct bytes behind_with_place(struct bytes bytes, bool wide, unsigned in
 }
 
 static struct bytes with_place(bool wide, unsigned int opcode, unsigned int reg,
-			       struct block_place place)
+			       struct mem_operand place)
 {
 	return behind_with_place((struct bytes){.count = 0}, wide, opcode, reg, place);
 }
@@ -119,7 +119,7 @@ static struct bytes with_registers(bool wide, unsigned int opcode, unsigned int 
 }
 
 void block_code_move(struct machine_code *code, enum block_move move, unsigned int reg,
-		     struct block_place place)
+		     struct mem_operand place)
 {
 	static const struct {
 		uint16_t opcode;
@@ -141,7 +141,7 @@ void block_code_move(struct machine_code *code, enum block_move move, unsigned i
 }
 
 static void emit_number(struct machine_code *code, bool wide, unsigned int opcode, unsigned int reg,
-			struct block_place place, uint32_t number)
+			struct mem_operand place, uint32_t number)
 {
 	struct bytes bytes = with_place(wide, opcode, reg, place);
 
@@ -149,18 +149,18 @@ static void emit_number(struct machine_code *code, bool wide, unsigned int opcod
 	emit(code, &bytes);
 }
 
-void block_code_set(struct machine_code *code, struct block_place place, uint32_t number)
+void block_code_set(struct machine_code *code, struct mem_operand place, uint32_t number)
 {
 	emit_number(code, true, 0xc7, 0, place, number);
 }
 
-void block_code_set32(struct machine_code *code, struct block_place place, uint32_t number)
+void block_code_set32(struct machine_code *code, struct mem_operand place, uint32_t number)
 {
 	emit_number(code, false, 0xc7, 0, place, number);
 }
 
 static void emit_alu_place(struct machine_code *code, bool wide, enum block_alu alu,
-			   struct block_place place, uint32_t number)
+			   struct mem_operand place, uint32_t number)
 {
 	struct bytes bytes = with_place(wide, is_byte(number) ? 0x83 : 0x81, alu, place);
 
@@ -168,17 +168,17 @@ static void emit_alu_place(struct machine_code *code, bool wide, enum block_alu 
 	emit(code, &bytes);
 }
 
-void block_code_add32(struct machine_code *code, struct block_place place, uint32_t number)
+void block_code_add32(struct machine_code *code, struct mem_operand place, uint32_t number)
 {
 	emit_alu_place(code, false, BLOCK_ALU_ADD, place, number);
 }
 
-void block_code_add(struct machine_code *code, struct block_place place, uint32_t number)
+void block_code_add(struct machine_code *code, struct mem_operand place, uint32_t number)
 {
 	emit_alu_place(code, true, BLOCK_ALU_ADD, place, number);
 }
 
-void block_code_add16(struct machine_code *code, struct block_place place, uint32_t number)
+void block_code_add16(struct machine_code *code, struct mem_operand place, uint32_t number)
 {
 	struct bytes bytes = {.count = 0};
 
@@ -191,7 +191,7 @@ void block_code_add16(struct machine_code *code, struct block_place place, uint3
 	emit(code, &bytes);
 }
 
-void block_code_push(struct machine_code *code, struct block_place place)
+void block_code_push(struct machine_code *code, struct mem_operand place)
 {
 	struct bytes bytes = with_place(false, 0xff, 6, place);
 
@@ -199,7 +199,7 @@ void block_code_push(struct machine_code *code, struct block_place place)
 	machine_code_stack(code, 8);
 }
 
-void block_code_pop(struct machine_code *code, struct block_place place)
+void block_code_pop(struct machine_code *code, struct mem_operand place)
 {
 	struct bytes bytes = with_place(false, 0x8f, 0, place);
 
@@ -207,17 +207,17 @@ void block_code_pop(struct machine_code *code, struct block_place place)
 	machine_code_stack(code, -8);
 }
 
-void block_code_compare32(struct machine_code *code, struct block_place place, uint32_t number)
+void block_code_compare32(struct machine_code *code, struct mem_operand place, uint32_t number)
 {
 	emit_alu_place(code, false, BLOCK_ALU_COMPARE, place, number);
 }
 
-void block_code_compare_with(struct machine_code *code, struct block_place place, uint32_t number)
+void block_code_compare_with(struct machine_code *code, struct mem_operand place, uint32_t number)
 {
 	emit_alu_place(code, true, BLOCK_ALU_COMPARE, place, number);
 }
 
-void block_code_increment(struct machine_code *code, struct block_place place)
+void block_code_increment(struct machine_code *code, struct mem_operand place)
 {
 	struct bytes bytes = with_place(true, 0xff, 0, place);
 

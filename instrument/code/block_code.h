@@ -11,21 +11,21 @@
 #define BLOCK_CODE_NONE (-1)
 
 /**
- * struct block_place - a word of the block
+ * struct mem_operand - a word of the block
  * @at:    offset from the %gs base, less than 2^31
  * @index: register that is added to @at, times @scale; BLOCK_CODE_NONE: none
  * @scale: 1, 2, 4 or 8
  */
-struct block_place {
+struct mem_operand {
 	uint32_t at;
 	int index;
 	unsigned int scale;
 };
 
-/** block_place() - return the word at an offset. */
-static inline struct block_place block_place(uint32_t at)
+/** mem_operand() - return the word at an offset. */
+static inline struct mem_operand mem_operand(uint32_t at)
 {
-	return (struct block_place){.at = at, .index = BLOCK_CODE_NONE, .scale = 1};
+	return (struct mem_operand){.at = at, .index = BLOCK_CODE_NONE, .scale = 1};
 }
 
 /** enum block_move - operations on a register and a word of 64 bits */
@@ -45,37 +45,37 @@ enum block_move {
 };
 
 void block_code_move(struct machine_code *code, enum block_move move, unsigned int reg,
-		     struct block_place place);
+		     struct mem_operand place);
 
 /** block_code_set() - store a number of 32 bits in a word of 64 bits, sign-extended. */
-void block_code_set(struct machine_code *code, struct block_place place, uint32_t number);
+void block_code_set(struct machine_code *code, struct mem_operand place, uint32_t number);
 
 /** block_code_set32() - store a number in a word of 32 bits. */
-void block_code_set32(struct machine_code *code, struct block_place place, uint32_t number);
+void block_code_set32(struct machine_code *code, struct mem_operand place, uint32_t number);
 
 /** block_code_compare32() - compare a word of 32 bits with a number. Changes flags. */
-void block_code_compare32(struct machine_code *code, struct block_place place, uint32_t number);
+void block_code_compare32(struct machine_code *code, struct mem_operand place, uint32_t number);
 
 /** block_code_compare_with() - compare a word of 64 bits with a sign-extended number. Changes
  * flags. */
-void block_code_compare_with(struct machine_code *code, struct block_place place, uint32_t number);
+void block_code_compare_with(struct machine_code *code, struct mem_operand place, uint32_t number);
 
 /** block_code_add32() - add a number to a word of 32 bits. Changes flags. */
-void block_code_add32(struct machine_code *code, struct block_place place, uint32_t number);
+void block_code_add32(struct machine_code *code, struct mem_operand place, uint32_t number);
 
 /** block_code_add() - add a sign-extended number to a word of 64 bits. Changes flags. */
-void block_code_add(struct machine_code *code, struct block_place place, uint32_t number);
+void block_code_add(struct machine_code *code, struct mem_operand place, uint32_t number);
 
 /** block_code_add16() - add a number to a word of 16 bits. Changes flags. */
-void block_code_add16(struct machine_code *code, struct block_place place, uint32_t number);
+void block_code_add16(struct machine_code *code, struct mem_operand place, uint32_t number);
 
 /** block_code_push() - push a word of 64 bits on the stack; block_code_pop() pops it. Flags stay.
  */
-void block_code_push(struct machine_code *code, struct block_place place);
-void block_code_pop(struct machine_code *code, struct block_place place);
+void block_code_push(struct machine_code *code, struct mem_operand place);
+void block_code_pop(struct machine_code *code, struct mem_operand place);
 
 /** block_code_increment() - increment a word of 64 bits. Changes all flags but the carry. */
-void block_code_increment(struct machine_code *code, struct block_place place);
+void block_code_increment(struct machine_code *code, struct mem_operand place);
 
 /** enum block_alu - operations on a register and a number of 32 bits; all change flags. */
 enum block_alu {

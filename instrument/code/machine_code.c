@@ -121,7 +121,7 @@ void machine_code_stack(struct machine_code *code, int32_t bytes)
 	set_stack(code, code->frame, code->depth + (uint32_t)bytes);
 }
 
-void machine_code_place(struct machine_code *code, uint32_t label)
+void machine_code_bind_label(struct machine_code *code, uint32_t label)
 {
 	add(code, (struct machine_item){.kind = ITEM_LABEL, .other = label});
 	if (!code->failed && code->labels[label].known)

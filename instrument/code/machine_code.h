@@ -107,9 +107,9 @@ void machine_code_deinit(struct machine_code *code);
 /** machine_code_label() - make a new label, not placed yet. */
 uint32_t machine_code_label(struct machine_code *code);
 
-/** machine_code_place() - place a label here. Frame and depth are those of the first branch to
+/** machine_code_bind_label() - place a label here. Frame and depth are those of the first branch to
  * it. */
-void machine_code_place(struct machine_code *code, uint32_t label);
+void machine_code_bind_label(struct machine_code *code, uint32_t label);
 
 /** machine_code_bytes() - add instructions, unchanged. */
 void machine_code_bytes(struct machine_code *code, const void *bytes, size_t count);

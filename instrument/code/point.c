@@ -10,7 +10,7 @@
 /* Callee-saved registers: unwinders expect the callers' values in them. */
 #define CALLERS (BIT(MACHINE_RBX) | 0xf000U)
 
-static void emit_push(struct machine_code *code, struct point_loan *loan, unsigned int reg)
+static void emit_push(struct machine_code *code, struct scratch_regs *loan, unsigned int reg)
 {
 	uint8_t bytes[] = {0x41, (uint8_t)(0x50 | (reg & 7))};
 
@@ -28,7 +28,7 @@ static void emit_pop(struct machine_code *code, unsigned int reg)
 }
 
 /* Save a register on the stack. The first one moves the stack pointer below the red zone. */
-static void keep(struct machine_code *code, const struct point *point, struct point_loan *loan,
+static void keep(struct machine_code *code, const struct point *point, struct scratch_regs *loan,
 		 unsigned int reg)
 {
 	static const uint8_t down[] = {0x48, 0x8d, 0x64, 0x24, 0x80}; /* lea -128(%rsp), %rsp */
@@ -43,7 +43,7 @@ static void keep(struct machine_code *code, const struct point *point, struct po
 	loan->pushed |= BIT(reg);
 }
 
-static void keep_flags(struct machine_code *code, struct point_loan *loan, bool named_rax)
+static void keep_flags(struct machine_code *code, struct scratch_regs *loan, bool named_rax)
 {
 	static const uint8_t save[] = {0x9f, 0x0f, 0x90, 0xc0}; /* lahf; seto %al */
 
@@ -71,13 +71,13 @@ unsigned int point_free(const struct point *point, uint32_t named)
 	return (unsigned int)__builtin_popcount(point->free & ~UNWANTED & ~named);
 }
 
-void point_borrow(struct machine_code *code, const struct point *point, uint32_t named,
-		  unsigned int count, bool flags, struct point_loan *ret)
+void scratch_acquire(struct machine_code *code, const struct point *point, uint32_t named,
+		     unsigned int count, bool flags, struct scratch_regs *ret)
 {
 	bool keeps_flags = flags && (point->live & LIVENESS_FLAGS) != 0;
 	uint32_t taken = named | (keeps_flags ? BIT(MACHINE_RAX) : 0);
 
-	*ret = (struct point_loan){.count = count};
+	*ret = (struct scratch_regs){.count = count};
 	for (unsigned int i = 0; i < count; i++) {
 		ret->registers[i] = (uint8_t)choose(point, taken);
 		taken |= BIT(ret->registers[i]);
@@ -92,7 +92,7 @@ void point_borrow(struct machine_code *code, const struct point *point, uint32_t
 		keep_flags(code, ret, (named & BIT(MACHINE_RAX)) != 0);
 }
 
-void point_give_back(struct machine_code *code, const struct point_loan *loan)
+void point_give_back(struct machine_code *code, const struct scratch_regs *loan)
 {
 	static const uint8_t restore[] = {0x04, 0x7f, 0x9e}; /* add $127, %al; sahf */
 	/* lea 128(%rsp), %rsp */

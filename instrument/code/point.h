@@ -48,7 +48,7 @@ enum point_kind {
  * @live: registers and flags that are live (liveness.h), also after the inserted code
  * @free: registers that may be clobbered
  * @red_zone: the 128 bytes below the stack pointer may be live
- * @shun: registers that point_borrow() is not to choose; none unless a mode sets them
+ * @shun: registers that scratch_acquire() is not to choose; none unless a mode sets them
  *
  * @live, @free and @red_zone are known to emit() of a mode, not yet to wants() (mode.h).
  */
@@ -69,12 +69,12 @@ struct point {
 #define POINT_REGISTERS_MAX 6
 
 /**
- * struct point_loan - scratch registers of inserted code
+ * struct scratch_regs - scratch registers of inserted code
  * @registers: numbers of @count registers, in no order, without the named ones
  * @depth:     number of bytes by which the stack pointer is below the program's
  * @flags:     the program's flags are saved
  */
-struct point_loan {
+struct scratch_regs {
 	uint8_t registers[POINT_REGISTERS_MAX];
 	unsigned int count;
 	unsigned int depth;
@@ -85,7 +85,7 @@ struct point_loan {
 };
 
 /**
- * point_borrow() - make scratch registers available at a point
+ * scratch_acquire() - make scratch registers available at a point
  * @ret:   out; passed to point_give_back() at the end of the inserted code
  * @named: set of specific registers that are needed (for rdtsc, for example), without the stack
  *         pointer. Their values are saved for the program, but are undefined for the inserted code:
@@ -96,13 +96,14 @@ struct point_loan {
  * Emits no code where enough registers are free. The inserted code must restore the stack pointer;
  * the carry counts as one of the flags.
  */
-void point_borrow(struct machine_code *code, const struct point *point, uint32_t named,
-		  unsigned int count, bool flags, struct point_loan *ret);
+void scratch_acquire(struct machine_code *code, const struct point *point, uint32_t named,
+		     unsigned int count, bool flags, struct scratch_regs *ret);
 
-/** point_free() - return the number of registers that point_borrow() finds free, without @named. */
+/** point_free() - return the number of registers that scratch_acquire() finds free, without @named.
+ */
 unsigned int point_free(const struct point *point, uint32_t named);
 
 /** point_give_back() - restore registers, flags and stack pointer. */
-void point_give_back(struct machine_code *code, const struct point_loan *loan);
+void point_give_back(struct machine_code *code, const struct scratch_regs *loan);
 
 #endif

@@ -50,7 +50,7 @@ static void check_both(struct machine_code *code, const struct runtime_code *run
 }
 
 static void check_each(struct machine_code *code, const struct runtime_code *runtime,
-		       const struct point_loan *loan, uint32_t otherwise)
+		       const struct scratch_regs *loan, uint32_t otherwise)
 {
 	uint8_t slot[] = {0x64, 0x81, 0x3c, 0x25, 0, 0, 0, 0, 0, 0, 0, 0}; /* cmpl $, %fs: */
 	uint8_t guard[] = {0x81, 0x3d, 0, 0, 0, 0, 0, 0, 0, 0};		   /* cmpl $, (%rip) */
@@ -69,14 +69,14 @@ static void check_each(struct machine_code *code, const struct runtime_code *run
 }
 
 void runtime_code_check(struct machine_code *code, const struct runtime_code *runtime,
-			const struct point *point, uint32_t otherwise, struct point_loan *loan)
+			const struct point *point, uint32_t otherwise, struct scratch_regs *loan)
 {
 	struct point entry = *point;
 	bool both;
 
 	entry.free &= ~RUNTIME_CODE_HANDLED;
 	both = !runtime->shared && point_free(&entry, 0) > 0;
-	point_borrow(code, &entry, 0, both || runtime->shared ? 1 : 0, true, loan);
+	scratch_acquire(code, &entry, 0, both || runtime->shared ? 1 : 0, true, loan);
 	if (both)
 		check_both(code, runtime, loan->registers[0], otherwise);
 	else
@@ -109,7 +109,7 @@ static void emit_push(struct machine_code *code, uint32_t value)
 	machine_code_stack(code, 8);
 }
 
-void runtime_code_enter(struct machine_code *code, const struct point_loan *loan)
+void runtime_code_enter(struct machine_code *code, const struct scratch_regs *loan)
 {
 	emit_move_stack(code, -RED_ZONE_BYTES);
 	machine_code_enter(code, MACHINE_CALL, RUNTIME_CODE_ENTER);

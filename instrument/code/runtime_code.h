@@ -35,7 +35,7 @@ struct runtime_code {
 };
 
 struct point;
-struct point_loan;
+struct scratch_regs;
 
 /**
  * runtime_code_check() - emit a check that the thread is known and that the process has not forked
@@ -45,17 +45,17 @@ struct point_loan;
  * Live registers and flags are preserved.
  */
 void runtime_code_check(struct machine_code *code, const struct runtime_code *runtime,
-			const struct point *point, uint32_t otherwise, struct point_loan *loan);
+			const struct point *point, uint32_t otherwise, struct scratch_regs *loan);
 
 /** runtime_code_enter() - emit a call of the runtime, with the scratch registers of the check. */
-void runtime_code_enter(struct machine_code *code, const struct point_loan *loan);
+void runtime_code_enter(struct machine_code *code, const struct scratch_regs *loan);
 
 /**
  * runtime_code_slow() - emit a call of the mode's slow path (runtime/runtime_mode.h)
  * @operation: below 32768, defined by the mode
  * @argument:  defined by the mode
  * @depth:     number of bytes by which the stack pointer is already below the program's
- *             (point_loan)
+ *             (scratch_regs)
  *
  * Preserves all registers and flags, whether they are live or not.
  */

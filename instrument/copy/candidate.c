@@ -8,7 +8,7 @@
 
 #include "analysis/graph/cfg_create.h"
 #include "instrument/copy/gs_use.h"
-#include "instrument/copy/own_runtime.h"
+#include "instrument/copy/unsupported_runtime.h"
 #include "instrument/copy/stack_switch.h"
 #include "instrument/elf/elf_image.h"
 #include "lib/array.h"
@@ -237,7 +237,7 @@ static void judge(const struct candidates *candidates, struct candidate *candida
 		candidate_keep(candidate, "a jump to unknown places");
 	else if (cfg->bad_bytes > cfg->twice)
 		candidate_keep(candidate, "bytes that are no instructions");
-	else if (own_runtime_is_fixed(candidates->image, candidate->procedure->address))
+	else if (unsupported_runtime_is_fixed(candidates->image, candidate->procedure->address))
 		candidate_keep(candidate, "a runtime compares its addresses");
 }
 

@@ -18,7 +18,7 @@ struct error;
 /**
  * struct candidate - a procedure
  * @cfg, @graph, @liveness, @copy, @old: each is empty until it is made
- * @calls:  facts about other procedures for @liveness (convention.h)
+ * @calls:  facts about other procedures for @liveness (reg_summary.h)
  * @bytes:  size of the code
  * @offset: of the clone, in the added code; @recording_offset: of the recording clone
  * @taken:  the address is known to more than direct calls and the program's start

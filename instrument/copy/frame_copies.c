@@ -34,43 +34,43 @@ struct part {
 	uint64_t end;
 };
 
-typedef void visit_part(struct frame_copier *copier, const struct part *part);
+typedef void visit_part(struct frame_copier *clone, const struct part *part);
 
 /* Return true if a part contains instructions of the procedure. Out-of-line code throws no
  * exceptions. */
-static bool is_body(const struct frame_copier *copier, const struct part *part)
+static bool is_body(const struct frame_copier *clone, const struct part *part)
 {
-	const struct procedure_copy *copy = copier->copy;
+	const struct procedure_copy *copy = clone->copy;
 
-	return part->rows->address < copier->copies->code + copier->offset +
+	return part->rows->address < clone->copies->code + clone->offset +
 					     machine_code_offset(&copy->code, copy->blocks_end);
 }
 
-static void copy_table(struct frame_copier *copier, const struct part *part)
+static void copy_table(struct frame_copier *clone, const struct part *part)
 {
 	uint64_t table = 0;
 
-	if (array_reserve(&copier->tables, &copier->capacity, copier->count + 1,
-			  sizeof(*copier->tables)) < 0) {
-		copier->failed = true;
+	if (array_reserve(&clone->tables, &clone->capacity, clone->count + 1,
+			  sizeof(*clone->tables)) < 0) {
+		clone->failed = true;
 		return;
 	}
-	if (is_body(copier, part))
-		table = unwind_writer_add_table(copier->copies->writer, part->frame, part->rows,
+	if (is_body(clone, part))
+		table = unwind_writer_add_table(clone->copies->writer, part->frame, part->rows,
 						part->count, part->end);
-	copier->tables[copier->count++] = table;
+	clone->tables[clone->count++] = table;
 }
 
-static void copy_frame(struct frame_copier *copier, const struct part *part)
+static void copy_frame(struct frame_copier *clone, const struct part *part)
 {
-	unwind_writer_add(copier->copies->writer, part->frame, part->rows, part->count, part->end,
-			  copier->tables[copier->count++]);
+	unwind_writer_add(clone->copies->writer, part->frame, part->rows, part->count, part->end,
+			  clone->tables[clone->count++]);
 }
 
 /* Without a table of handlers: the code contains no calls. */
-static void old_frame(struct frame_copier *copier, const struct part *part)
+static void old_frame(struct frame_copier *clone, const struct part *part)
 {
-	unwind_writer_add(copier->copies->writer, part->frame, part->rows, part->count, part->end,
+	unwind_writer_add(clone->copies->writer, part->frame, part->rows, part->count, part->end,
 			  0);
 }
 
@@ -82,34 +82,34 @@ static const struct unwind_frame *frame_at(const struct unwind_frames *frames, u
 	return frame != NULL && address - frame->start < frame->bytes ? frame : NULL;
 }
 
-static void add_row(struct frame_copier *copier, struct unwind_row row)
+static void add_row(struct frame_copier *clone, struct unwind_row row)
 {
-	if (array_reserve(&copier->rows, &copier->row_capacity, copier->row_count + 1,
-			  sizeof(*copier->rows)) < 0)
-		copier->failed = true;
+	if (array_reserve(&clone->rows, &clone->row_capacity, clone->row_count + 1,
+			  sizeof(*clone->rows)) < 0)
+		clone->failed = true;
 	else
-		copier->rows[copier->row_count++] = row;
+		clone->rows[clone->row_count++] = row;
 }
 
 /* Find the non-empty rows of a part of the clone. */
-static void find_rows(struct frame_copier *copier, enum machine_part part)
+static void find_rows(struct frame_copier *clone, enum machine_part part)
 {
-	const struct machine_code *code = &copier->copy->code;
+	const struct machine_code *code = &clone->copy->code;
 	const struct machine_range *range = &code->parts[part];
-	uint64_t start = copier->copies->code + copier->offset;
+	uint64_t start = clone->copies->code + clone->offset;
 	const struct machine_row *row;
 	size_t count = machine_code_rows(code, part, &row);
 
-	copier->row_count = 0;
-	for (size_t i = 0; !copier->failed && i < count; i++, row++) {
+	clone->row_count = 0;
+	for (size_t i = 0; !clone->failed && i < count; i++, row++) {
 		uint64_t end = i + 1 < count ? row[1].offset : range->offset + range->bytes;
 
 		if (row->offset < end)
-			add_row(copier,
+			add_row(clone,
 				(struct unwind_row){
 					.address = start + row->offset,
 					.old = row->frame > 0
-						       ? copier->candidate->cuts[row->frame - 1]
+						       ? clone->candidate->cuts[row->frame - 1]
 						       : 0,
 					.depth = row->depth,
 				});
@@ -117,35 +117,34 @@ static void find_rows(struct frame_copier *copier, enum machine_part part)
 }
 
 /* Code that is out of order begins a new description of its frame. */
-static void visit_part_of(struct frame_copier *copier, enum machine_part of, visit_part *visit)
+static void visit_part_of(struct frame_copier *clone, enum machine_part of, visit_part *visit)
 {
-	const struct machine_range *range = &copier->copy->code.parts[of];
+	const struct machine_range *range = &clone->copy->code.parts[of];
 	const struct unwind_row *rows;
 	struct part part;
 
-	find_rows(copier, of);
-	rows = copier->rows;
-	for (size_t i = 0; !copier->failed && i < copier->row_count; i += part.count) {
+	find_rows(clone, of);
+	rows = clone->rows;
+	for (size_t i = 0; !clone->failed && i < clone->row_count; i += part.count) {
 		part = (struct part){.rows = &rows[i],
-				     .frame = frame_at(copier->copies->frames, rows[i].old),
+				     .frame = frame_at(clone->copies->frames, rows[i].old),
 				     .count = 1};
-		while (i + part.count < copier->row_count &&
+		while (i + part.count < clone->row_count &&
 		       rows[i + part.count].old >= rows[i + part.count - 1].old &&
-		       frame_at(copier->copies->frames, rows[i + part.count].old) == part.frame)
+		       frame_at(clone->copies->frames, rows[i + part.count].old) == part.frame)
 			part.count++;
-		part.end = i + part.count < copier->row_count
-				   ? rows[i + part.count].address
-				   : copier->copies->code + copier->offset + range->offset +
-					     range->bytes;
+		part.end = i + part.count < clone->row_count ? rows[i + part.count].address
+							     : clone->copies->code + clone->offset +
+								       range->offset + range->bytes;
 		if (part.frame != NULL)
-			visit(copier, &part);
+			visit(clone, &part);
 	}
 }
 
-static void visit_copy(struct frame_copier *copier, visit_part *visit)
+static void visit_copy(struct frame_copier *clone, visit_part *visit)
 {
-	visit_part_of(copier, MACHINE_NEAR, visit);
-	visit_part_of(copier, MACHINE_APART, visit);
+	visit_part_of(clone, MACHINE_NEAR, visit);
+	visit_part_of(clone, MACHINE_APART, visit);
 }
 
 /* --- original code -------------------------------------------------------- */
@@ -163,119 +162,119 @@ static uint64_t next_room(const struct old_code *old, uint64_t from, uint64_t en
 }
 
 /* Describe the original code of a frame from an address on, unchanged. */
-static void describe_rest(struct frame_copier *copier, uint64_t from)
+static void describe_rest(struct frame_copier *clone, uint64_t from)
 {
-	const struct candidate *candidate = copier->candidate;
-	struct part part = {.frame = frame_at(copier->copies->frames, from)};
+	const struct candidate *candidate = clone->candidate;
+	struct part part = {.frame = frame_at(clone->copies->frames, from)};
 
 	if (part.frame == NULL || part.frame->start == from)
 		return;
 	part.end = next_room(&candidate->old, from, part.frame->start + part.frame->bytes);
-	copier->row_count = 0;
+	clone->row_count = 0;
 	if (from < part.end)
-		add_row(copier, (struct unwind_row){.address = from, .old = from});
+		add_row(clone, (struct unwind_row){.address = from, .old = from});
 	for (size_t c = 0; c < candidate->cut_count; c++) {
 		uint64_t cut = candidate->cuts[c];
 
 		if (cut > from && cut < part.end && (c == 0 || candidate->cuts[c - 1] < cut))
-			add_row(copier, (struct unwind_row){.address = cut, .old = cut});
+			add_row(clone, (struct unwind_row){.address = cut, .old = cut});
 	}
-	part.rows = copier->rows;
-	part.count = copier->row_count;
-	if (!copier->failed && part.count > 0)
-		old_frame(copier, &part);
+	part.rows = clone->rows;
+	part.count = clone->row_count;
+	if (!clone->failed && part.count > 0)
+		old_frame(clone, &part);
 }
 
 /* A jump in free room has the unwind rules of the short jump that leads to it. */
-static void describe_rooms(struct frame_copier *copier)
+static void describe_rooms(struct frame_copier *clone)
 {
-	const struct old_code *old = &copier->candidate->old;
+	const struct old_code *old = &clone->candidate->old;
 
-	for (size_t i = 0; !copier->failed && i < old->count; i++) {
+	for (size_t i = 0; !clone->failed && i < old->count; i++) {
 		const struct old_patch *patch = &old->patches[i];
-		struct part part = {.frame = frame_at(copier->copies->frames, patch->address),
+		struct part part = {.frame = frame_at(clone->copies->frames, patch->address),
 				    .count = 1,
 				    .end = patch->target + OLD_CODE_JUMP_BYTES};
 
 		if (patch->label != OLD_PATCH_SHORT || part.frame == NULL)
 			continue;
-		copier->row_count = 0;
-		add_row(copier,
+		clone->row_count = 0;
+		add_row(clone,
 			(struct unwind_row){.address = patch->target, .old = patch->address});
-		part.rows = copier->rows;
-		if (!copier->failed)
-			old_frame(copier, &part);
-		describe_rest(copier, part.end);
+		part.rows = clone->rows;
+		if (!clone->failed)
+			old_frame(clone, &part);
+		describe_rest(clone, part.end);
 	}
 }
 
 /* --- all ------------------------------------------------------------------ */
 
-static void visit_copied(struct frame_copier *copier, visit_part *visit)
+static void visit_copied(struct frame_copier *clone, visit_part *visit)
 {
-	const struct candidates *candidates = copier->copies->candidates;
+	const struct candidates *candidates = clone->copies->candidates;
 
-	copier->count = 0;
-	for (size_t c = 0; !copier->failed && c < candidates->count; c++) {
+	clone->count = 0;
+	for (size_t c = 0; !clone->failed && c < candidates->count; c++) {
 		const struct candidate *candidate = &candidates->all[c];
 
 		if (candidate->kept)
 			continue;
-		copier->candidate = candidate;
-		copier->copy = &candidate->copy;
-		copier->offset = candidate->offset;
-		visit_copy(copier, visit);
+		clone->candidate = candidate;
+		clone->copy = &candidate->copy;
+		clone->offset = candidate->offset;
+		visit_copy(clone, visit);
 		if (candidate->recording.code.parts[MACHINE_NEAR].bytes == 0)
 			continue;
-		copier->copy = &candidate->recording;
-		copier->offset = candidate->recording_offset;
-		visit_copy(copier, visit);
+		clone->copy = &candidate->recording;
+		clone->offset = candidate->recording_offset;
+		visit_copy(clone, visit);
 	}
 }
 
-static void describe_old(struct frame_copier *copier)
+static void describe_old(struct frame_copier *clone)
 {
-	const struct candidates *candidates = copier->copies->candidates;
+	const struct candidates *candidates = clone->copies->candidates;
 
-	for (size_t c = 0; !copier->failed && c < candidates->count; c++) {
-		copier->candidate = &candidates->all[c];
-		if (!copier->candidate->kept)
-			describe_rooms(copier);
+	for (size_t c = 0; !clone->failed && c < candidates->count; c++) {
+		clone->candidate = &candidates->all[c];
+		if (!clone->candidate->kept)
+			describe_rooms(clone);
 	}
 }
 
-/* Rows with PRELUDE_FRAME are contiguous; the others cannot be described. */
-static void describe_prelude(struct frame_copier *copier)
+/* Rows with STUBS_FRAME are contiguous; the others cannot be described. */
+static void describe_prelude(struct frame_copier *clone)
 {
-	const struct machine_code *code = &copier->copies->prelude->code;
-	uint64_t start = copier->copies->code + copier->copies->prelude_offset;
+	const struct machine_code *code = &clone->copies->stubs->code;
+	uint64_t start = clone->copies->code + clone->copies->stubs_offset;
 	const struct machine_row *row;
 	size_t count = machine_code_rows(code, MACHINE_NEAR, &row);
 
-	copier->row_count = 0;
+	clone->row_count = 0;
 	for (size_t i = 0; i < count; i++) {
-		if (row[i].frame == PRELUDE_FRAME)
-			add_row(copier, (struct unwind_row){.address = start + row[i].offset,
-							    .old = start,
-							    .depth = row[i].depth});
+		if (row[i].frame == STUBS_FRAME)
+			add_row(clone, (struct unwind_row){.address = start + row[i].offset,
+							   .old = start,
+							   .depth = row[i].depth});
 	}
-	if (!copier->failed && copier->row_count > 0)
-		unwind_writer_add_plain(copier->copies->writer, copier->rows, copier->row_count,
+	if (!clone->failed && clone->row_count > 0)
+		unwind_writer_add_plain(clone->copies->writer, clone->rows, clone->row_count,
 					start + code->parts[MACHINE_NEAR].bytes);
 }
 
 int frame_copies_write(const struct frame_copies *copies)
 {
-	struct frame_copier copier = {.copies = copies};
+	struct frame_copier clone = {.copies = copies};
 
-	visit_copied(&copier, copy_table);
-	if (!copier.failed)
-		visit_copied(&copier, copy_frame);
-	describe_old(&copier);
-	describe_prelude(&copier);
+	visit_copied(&clone, copy_table);
+	if (!clone.failed)
+		visit_copied(&clone, copy_frame);
+	describe_old(&clone);
+	describe_prelude(&clone);
 	unwind_writer_add_linked(copies->writer, runtime_blob_frames(), runtime_blob_frames_bytes(),
 				 copies->code, runtime_blob_bytes());
-	free(copier.tables);
-	free(copier.rows);
-	return copier.failed ? -ENOMEM : 0;
+	free(clone.tables);
+	free(clone.rows);
+	return clone.failed ? -ENOMEM : 0;
 }

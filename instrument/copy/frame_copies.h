@@ -7,21 +7,21 @@
 #define DCPI_INSTRUMENT_FRAME_COPIES_H
 
 #include "instrument/copy/candidate.h"
-#include "instrument/copy/prelude.h"
+#include "instrument/copy/stubs.h"
 #include "instrument/elf/unwind_writer.h"
 
 /**
  * struct frame_copies - the code that is described, and the writer
  * @code: address of the added code, which begins with the runtime
- * @prelude_offset: offset of @prelude from @code
+ * @stubs_offset: offset of @stubs from @code
  */
 struct frame_copies {
 	struct unwind_writer *writer;
 	const struct unwind_frames *frames;
 	const struct candidates *candidates;
-	const struct prelude *prelude;
+	const struct stubs *stubs;
 	uint64_t code;
-	uint64_t prelude_offset;
+	uint64_t stubs_offset;
 };
 
 /** frame_copies_write() - write tables of handlers, then frames. Return: 0 or -ENOMEM. */

@@ -3,7 +3,7 @@
  * Clone a procedure: emit its code again for another address, with code of a mode in between.
  *
  * Addresses that the code computes stay the original ones, except for return addresses. Jump tables
- * stay the same, but a jump gets a new table (copier_table.c) if all uses of the table's entries
+ * stay the same, but a jump gets a new table (clone_table.c) if all uses of the table's entries
  * are understood. Other indirect jumps lead to original addresses of blocks, where jumps to the
  * clone are written (struct copy_site).
  */
@@ -18,7 +18,7 @@ struct error;
  * executing its nops cost more than the alignment gained. */
 #define COPY_ALIGN 16
 
-/** enum copy_variant - a single clone, which records, or one of two clones (copier_turn.c). */
+/** enum copy_variant - a single clone, which records, or one of two clones (clone_switch.c). */
 enum copy_variant {
 	COPY_ONLY,
 	COPY_CHECKING,	   /* tests if it is time to record */
@@ -80,7 +80,7 @@ struct procedure_copy {
  * @forks:  returns true if a call may return in another process
  * @plan:   plan of @mode for this procedure
  * @turns:  for two clones
- * @checked: for two clones: enum turn_entry (turn_entries.h) of each procedure
+ * @checked: for two clones: enum burst_switch_entry (burst_switch_entries.h) of each procedure
  * @number: of this procedure
  * @cases_known: other code may know the targets of indirect jumps
  * @cuts:   addresses whose new positions are needed, ascending
@@ -93,7 +93,7 @@ struct copy_source {
 	const struct instrument_mode *mode;
 	const struct mode_plan *plan;
 	enum copy_variant variant;
-	struct copy_turns turns;
+	struct burst_switch turns;
 	const uint8_t *checked;
 	uint32_t number;
 	const uint8_t *(*bytes)(void *context, uint64_t address, size_t count);

@@ -11,14 +11,14 @@
 #include <xxhash.h>
 
 #include "instrument/code/runtime_blob.h"
-#include "instrument/copy/convention.h"
+#include "instrument/copy/reg_summary.h"
 #include "instrument/copy/frame_copies.h"
-#include "instrument/copy/own_runtime.h"
+#include "instrument/copy/unsupported_runtime.h"
 #include "instrument/copy/rewriter_internal.h"
 #include "instrument/copy/rewriter_report.h"
 #include "instrument/copy/shared_code.h"
-#include "instrument/copy/surroundings.h"
-#include "instrument/copy/turn_entries.h"
+#include "instrument/copy/call_site.h"
+#include "instrument/copy/burst_switch_entries.h"
 #include "lib/error.h"
 
 #define CODE_ALIGN 64
@@ -64,9 +64,9 @@ static int make_prelude(struct rewriter *rewriter, struct error *err)
 		memcpy(rewriter->image.template + PROFILE_LAYOUT_SLOT_CHECKS +
 			       c * sizeof(below_zero),
 		       &below_zero, sizeof(below_zero));
-	if (prelude_make(&rewriter->prelude, elf_image_code_address(&rewriter->image),
-			 elf_image_entry(&rewriter->image), &rewriter->runtime,
-			 turns ? &rewriter->recorded.turns : NULL) < 0)
+	if (stubs_make(&rewriter->stubs, elf_image_code_address(&rewriter->image),
+		       elf_image_entry(&rewriter->image), &rewriter->runtime,
+		       turns ? &rewriter->recorded.turns : NULL) < 0)
 		return error_set(err, ENOMEM, "no memory for code");
 	return 0;
 }
@@ -98,14 +98,14 @@ static bool may_fork(void *context, const struct insn *call)
 {
 	const struct rewriter *rewriter = context;
 
-	return surroundings_forks(rewriter->code, call);
+	return call_site_forks(rewriter->code, call);
 }
 
 static size_t padding_at(void *context, uint64_t address)
 {
 	const struct rewriter *rewriter = context;
 
-	return surroundings_padding(rewriter->code, &rewriter->image, address);
+	return call_site_padding(rewriter->code, &rewriter->image, address);
 }
 
 /* Clone a procedure as planned by the mode. Return: as for procedure_copy_make(). */
@@ -207,7 +207,7 @@ static int try_all(struct rewriter *rewriter, struct error *err)
  */
 static int place_turns(struct rewriter *rewriter, struct error *err)
 {
-	enum turn_entries entries = rewriter->recorded.turns.placement.entries;
+	enum burst_switch_entries entries = rewriter->recorded.turns.placement.entries;
 	int r;
 
 	if (!rewriter->mode->bursts)
@@ -218,15 +218,15 @@ static int place_turns(struct rewriter *rewriter, struct error *err)
 	r = try_all(rewriter, err);
 	if (r < 0)
 		return r;
-	r = turn_entries_of_image(rewriter->checked, &rewriter->reentry, entries);
+	r = burst_switch_entries_of_image(rewriter->checked, &rewriter->recursion, entries);
 	return r < 0 ? error_set(err, ENOMEM, "no memory for checks") : 0;
 }
 
-static struct turn_placement placement_of(const struct rewriter *rewriter)
+static struct burst_switch_placement placement_of(const struct rewriter *rewriter)
 {
-	const struct turn_placement *wanted = rewriter->options->of_mode.placement;
+	const struct burst_switch_placement *wanted = rewriter->options->of_mode.placement;
 
-	return wanted != NULL ? *wanted : TURN_PLACEMENT_DEFAULT;
+	return wanted != NULL ? *wanted : BURST_SWITCH_PLACEMENT_DEFAULT;
 }
 
 /* Define the layout of a thread's memory, which the code depends on. */
@@ -240,10 +240,10 @@ static int begin_mode(struct rewriter *rewriter, struct error *err)
 		return error_set(err, ENOTSUP,
 				 "it is a shared object: the mode \"%s\" is for executables only",
 				 rewriter->mode->name);
-	recorded->reentry = &rewriter->reentry;
+	recorded->recursion = &rewriter->recursion;
 	recorded->turns.placement = placement_of(rewriter);
-	if (rewriter->mode->reentry || rewriter->mode->bursts)
-		r = reentry_find(&rewriter->reentry, &rewriter->candidates);
+	if (rewriter->mode->recursion || rewriter->mode->bursts)
+		r = recursion_find(&rewriter->recursion, &rewriter->candidates);
 	if (r < 0)
 		return error_set(err, ENOMEM, "no memory for calls");
 	r = rewriter->mode->begin(recorded, err);
@@ -314,8 +314,8 @@ static int copy_all(struct rewriter *rewriter, struct error *err)
 	size_t copied = 0;
 	int r = 0;
 
-	rewriter->prelude_offset = offset;
-	offset = elf_image_round_up(offset + rewriter->prelude.code.parts[MACHINE_NEAR].bytes,
+	rewriter->stubs_offset = offset;
+	offset = elf_image_round_up(offset + rewriter->stubs.code.parts[MACHINE_NEAR].bytes,
 				    CODE_ALIGN);
 	if (rewriter->image.shared)
 		offset = shared_object_code(&rewriter->shared, &rewriter->image, offset);
@@ -365,9 +365,9 @@ static int copy_frames(struct rewriter *rewriter, struct error *err)
 		.writer = &rewriter->unwind,
 		.frames = &rewriter->frames,
 		.candidates = &rewriter->candidates,
-		.prelude = &rewriter->prelude,
+		.stubs = &rewriter->stubs,
 		.code = elf_image_code_address(&rewriter->image),
-		.prelude_offset = rewriter->prelude_offset,
+		.stubs_offset = rewriter->stubs_offset,
 	};
 	uint64_t index;
 	size_t index_bytes;
@@ -403,9 +403,9 @@ static uint64_t mix_text(uint64_t seed, const char *text)
 static uint64_t number_of(const struct rewriter *rewriter)
 {
 	const struct mode_options *options = &rewriter->options->of_mode;
-	struct turn_placement placement = placement_of(rewriter);
+	struct burst_switch_placement placement = placement_of(rewriter);
 	uint32_t numbers[] = {
-		options->checks, options->burst, placement.entries, (uint32_t)placement.boring,
+		options->checks, options->burst, placement.entries, (uint32_t)placement.unchecked,
 		options->all,	 options->room,	 options->whole};
 	uint64_t seed = XXH3_64bits_withSeed(numbers, sizeof(numbers), rewriter->mode->number);
 
@@ -434,7 +434,7 @@ static int rewrite(struct rewriter *rewriter, const char *path, struct error *er
 		r = image_code_open(&rewriter->code, &image, &debug, err);
 	if (r < 0)
 		return r;
-	why = own_runtime_find(image_code_file(rewriter->code));
+	why = unsupported_runtime_find(image_code_file(rewriter->code));
 	if (why != NULL)
 		return error_set(err, ENOTSUP, "%s cannot be rewritten: %s", path, why);
 	rewriter->recorded.number = number_of(rewriter);
@@ -452,7 +452,7 @@ static int rewrite(struct rewriter *rewriter, const char *path, struct error *er
 				 path);
 	if (r < 0)
 		return error_set(err, ENOMEM, "no memory for the procedures");
-	if (r == 0 && (convention_find(&rewriter->candidates) < 0 ||
+	if (r == 0 && (reg_summary_find(&rewriter->candidates) < 0 ||
 		       candidates_find_liveness(&rewriter->candidates) < 0))
 		r = error_set(err, ENOMEM, "no memory for what is live");
 	if (r == 0)
@@ -500,13 +500,13 @@ int rewriter_run(const char *path, const struct rewriter_options *options,
 	rewriter.recorded.runtime = &rewriter.runtime;
 	r = rewrite(&rewriter, path, err);
 	rewriter.mode->end(&rewriter.recorded);
-	reentry_deinit(&rewriter.reentry);
+	recursion_deinit(&rewriter.recursion);
 	free(rewriter.checked);
 	candidates_deinit(&rewriter.candidates);
 	shared_object_deinit(&rewriter.shared);
 	unwind_writer_deinit(&rewriter.unwind);
 	unwind_frames_deinit(&rewriter.frames);
-	prelude_deinit(&rewriter.prelude);
+	stubs_deinit(&rewriter.stubs);
 	free(rewriter.out);
 	free(rewriter.path);
 	image_code_close(rewriter.code);

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 #include "instrument/copy/candidate.h"
-#include "instrument/copy/prelude.h"
-#include "instrument/copy/reentry.h"
+#include "instrument/copy/stubs.h"
+#include "instrument/copy/recursion.h"
 #include "instrument/copy/rewriter.h"
 #include "instrument/copy/shared_object.h"
 #include "instrument/copy/state_layout.h"
@@ -24,8 +24,8 @@ struct rewriter {
 	struct shared_object shared; /* for a shared object */
 	struct image_code *code;
 	struct candidates candidates;
-	struct reentry reentry;
-	uint8_t *checked; /* for each candidate, with two clones: enum turn_entry */
+	struct recursion recursion;
+	uint8_t *checked; /* for each candidate, with two clones: enum burst_switch_entry */
 	struct unwind_frames frames;
 	struct unwind_writer unwind;
 	uint64_t unwind_offset; /* in the added code */
@@ -34,8 +34,8 @@ struct rewriter {
 	char *path; /* absolute */
 	struct profile_layout_state state;
 	struct runtime_code runtime;
-	struct prelude prelude;
-	uint64_t prelude_offset;
+	struct stubs stubs;
+	uint64_t stubs_offset;
 	uint64_t code_bytes;
 	const struct candidate *written; /* the procedure being written */
 	bool records;			 /* its recording clone is being written */

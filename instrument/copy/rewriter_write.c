@@ -20,10 +20,10 @@ static uint64_t state_address(const struct rewriter *rewriter)
 	return elf_image_data_address(&rewriter->image, rewriter->code_bytes);
 }
 
-static uint64_t prelude_address(const struct rewriter *rewriter, uint32_t label)
+static uint64_t stubs_address(const struct rewriter *rewriter, uint32_t label)
 {
-	return code_address(rewriter) + rewriter->prelude_offset +
-	       machine_code_offset(&rewriter->prelude.code, label);
+	return code_address(rewriter) + rewriter->stubs_offset +
+	       machine_code_offset(&rewriter->stubs.code, label);
 }
 
 /* Return the address of a crossing in the other clone than the one being written. */
@@ -47,23 +47,24 @@ static uint64_t where(void *context, uint32_t other)
 
 	switch (other) {
 	case RUNTIME_CODE_ENTER:
-		return prelude_address(rewriter, rewriter->prelude.enter);
+		return stubs_address(rewriter, rewriter->stubs.enter);
 	case RUNTIME_CODE_SLOW:
-		return prelude_address(rewriter, rewriter->prelude.slow);
-	case TURN_CODE_LOOKED:
-		return prelude_address(rewriter, rewriter->prelude.looked);
+		return stubs_address(rewriter, rewriter->stubs.slow);
+	case BURST_SWITCH_CODE_LOOKED:
+		return stubs_address(rewriter, rewriter->stubs.looked);
 	case RUNTIME_CODE_GUARD:
 		return state_address(rewriter) + state_layout_guard();
 	case RUNTIME_CODE_SLOT:
 		return state_address(rewriter) + offsetof(struct profile_layout_state, slot);
-	case PRELUDE_STATE:
+	case STUBS_STATE:
 		return state_address(rewriter);
-	case PRELUDE_DUMMY:
+	case STUBS_DUMMY:
 		return state_address(rewriter) + state_layout_dummy(&rewriter->state);
 	}
-	if (other <= TURN_CODE_COUNTED(0) && other > TURN_CODE_COUNTED(PROFILE_LAYOUT_COUNTERS))
-		return prelude_address(rewriter,
-				       rewriter->prelude.counted[TURN_CODE_COUNTED(0) - other]);
+	if (other <= BURST_SWITCH_CODE_COUNTED(0) &&
+	    other > BURST_SWITCH_CODE_COUNTED(PROFILE_LAYOUT_COUNTERS))
+		return stubs_address(rewriter,
+				     rewriter->stubs.counted[BURST_SWITCH_CODE_COUNTED(0) - other]);
 	if (other & COPY_CROSSING)
 		return crossing_address(rewriter, other & ~COPY_CROSSING);
 	candidate = &rewriter->candidates.all[other & ~COPY_RECORDING];
@@ -109,8 +110,8 @@ static int write_code(struct rewriter *rewriter)
 	if (rewriter->unwind.bytes > 0)
 		memcpy(rewriter->out + rewriter->unwind_offset, rewriter->unwind.data,
 		       rewriter->unwind.bytes);
-	r = machine_code_write(&rewriter->prelude.code, rewriter->out + rewriter->prelude_offset,
-			       address + rewriter->prelude_offset, where, rewriter);
+	r = machine_code_write(&rewriter->stubs.code, rewriter->out + rewriter->stubs_offset,
+			       address + rewriter->stubs_offset, where, rewriter);
 	for (size_t c = 0; r == 0 && c < rewriter->candidates.count; c++) {
 		const struct candidate *candidate = &rewriter->candidates.all[c];
 
@@ -131,7 +132,7 @@ static int write_code(struct rewriter *rewriter)
 	}
 	if (!rewriter->image.dynamic)
 		elf_image_set_entry(&rewriter->image,
-				    prelude_address(rewriter, rewriter->prelude.start));
+				    stubs_address(rewriter, rewriter->stubs.start));
 	return r;
 }
 

@@ -22,22 +22,22 @@
 #include "instrument/code/point.h"
 #include "instrument/code/runtime_code.h"
 #include "instrument/mode/count_graph.h"
-#include "instrument/mode/turn_placement.h"
+#include "instrument/mode/burst_switch_placement.h"
 #include "instrument/profile/profile_layout.h"
 
 struct error;
 struct instrument_mode;
-struct reentry;
+struct recursion;
 
 /* Updating one memory counter per iteration would bound short loops by store-to-load latency.
  * Therefore some loops are unrolled this many times, with one counter for each iteration. */
 #define MODE_LOOP_TURNS 4
 
 /* Exceeds the cycles that can be measured between two bursts: it is an hour and a half at 3 GHz. */
-#define COPY_TURNS_CHARGE_BITS 44
+#define BURST_SWITCH_CHARGE_BITS 44
 
 /**
- * struct copy_turns - when each of the two clones of a procedure runs
+ * struct burst_switch - when each of the two clones of a procedure runs
  * @placement: placement of checks; the rewriter sets it
  * @checks, @records: number of checks without recording, then with recording. If the first number
  *                    is 0, everything is recorded from a thread's first check on
@@ -46,11 +46,11 @@ struct reentry;
  *            bursts of its own. With several counters a burst contains no check but its first one
  * @at: offset of the thread's struct profile_layout_turns from the %gs base; the rewriter sets it,
  *      to the start of the area
- * @charged: offset from the %gs base of 8 bytes to which 2^COPY_TURNS_CHARGE_BITS is added when a
+ * @charged: offset from the %gs base of 8 bytes to which 2^BURST_SWITCH_CHARGE_BITS is added when a
  *           burst begins; 0: none
  */
-struct copy_turns {
-	struct turn_placement placement;
+struct burst_switch {
+	struct burst_switch_placement placement;
 	uint32_t checks;
 	uint32_t records;
 	uint32_t first;
@@ -67,7 +67,7 @@ struct copy_turns {
  * @all:    for modes with bursts: no checks between two bursts
  * @room:   number of records or counters for which a thread has room; 0: the default
  * @whole:  for modes that record paths: paths continue into loops
- * @placement: for modes with bursts: placement of checks; NULL: TURN_PLACEMENT_DEFAULT
+ * @placement: for modes with bursts: placement of checks; NULL: BURST_SWITCH_PLACEMENT_DEFAULT
  *
  * A mode uses its own options and ignores the others.
  */
@@ -78,7 +78,7 @@ struct mode_options {
 	uint32_t room;
 	bool all;
 	bool whole;
-	const struct turn_placement *placement;
+	const struct burst_switch_placement *placement;
 };
 
 /**
@@ -94,7 +94,7 @@ struct mode_options {
  * @words:     number of 8-byte words of a thread's block: those that begin() reserves for the mode,
  *             then those of the procedures; @free_words: number of reserved words that are still
  *             unused
- * @reentry:   the call graph (reentry.h), if the mode has requested it
+ * @recursion:   the call graph (recursion.h), if the mode has requested it
  * @turns:     for modes with two clones, whose area begins with struct profile_layout_turns;
  *             begin() sets the numbers of checks
  * @data:      private data of the mode
@@ -113,8 +113,8 @@ struct mode_image {
 	uint32_t words_at;
 	uint64_t words;
 	uint64_t free_words;
-	const struct reentry *reentry;
-	struct copy_turns turns;
+	const struct recursion *recursion;
+	struct burst_switch turns;
 	void *data;
 };
 
@@ -150,13 +150,14 @@ struct mode_plan {
  * @name:    as the user writes it
  * @section: name of the section of the rewritten file that holds the result of encode(); not loaded
  * @number:  identifies the mode to the runtime; PROFILE_LAYOUT_COUNTS: the mode has no code there
- * @bursts: each procedure has two clones and only one of them records: see copy_turns of the image
+ * @bursts: each procedure has two clones and only one of them records: see burst_switch of the
+ * image
  * @both:   as @bursts, but both clones record and only one measures (point.h)
  * @sampled: the variant of this mode that measures in bursts, used if there is a metric and not all
  *           is measured (mode_refine()); NULL: there is no such variant
  * @stubs:  code that linkers add (PLT stubs, .init, .fini) is cloned as well
  * @references: emit() is also called for points before instructions that access memory
- * @reentry: the mode needs the call graph
+ * @recursion: the mode needs the call graph
  * @metric:  the mode can measure
  * @room:    the mode accepts the option for the room of a thread
  * @whole:   the mode accepts the option for whole paths
@@ -175,7 +176,7 @@ struct instrument_mode {
 	const struct instrument_mode *sampled;
 	enum profile_layout_mode number;
 	bool references;
-	bool reentry;
+	bool recursion;
 	bool metric;
 	bool room;
 	bool whole;
@@ -214,10 +215,10 @@ struct instrument_mode {
 		     struct machine_code *code);
 
 	/**
-	 * @aside: emit the out-of-line code that emit() has referred to by labels. This code
+	 * @cold_stub: emit the out-of-line code that emit() has referred to by labels. This code
 	 *         follows all other code of the procedure. Called once; may be NULL.
 	 */
-	void (*aside)(const struct mode_plan *plan, struct machine_code *code);
+	void (*cold_stub)(const struct mode_plan *plan, struct machine_code *code);
 
 	/** @keep: the procedure is cloned and owns its words. Return: 0 or -ENOMEM. */
 	int (*keep)(struct mode_image *image, const struct mode_plan *plan);

@@ -27,8 +27,8 @@
 #define PATH_IN_MEMORY 0
 #define PATH_COUNT_MAX (UINT32_C(1) << 28)
 
-/** enum path_way_kind - kinds of edges of the path graph */
-enum path_way_kind {
+/** enum path_edge_kind - kinds of edges of the path graph */
+enum path_edge_kind {
 	PATH_ON,    /* the path continues */
 	PATH_CUT,   /* the path ends, and another one begins at the target node */
 	PATH_END,   /* the path ends, and none begins */
@@ -43,7 +43,7 @@ enum path_change {
 };
 
 /**
- * struct path_way - an edge of the path graph; numbers are modulo 2^32
+ * struct path_edge - an edge of the path graph; numbers are modulo 2^32
  * @from, @to: nodes; PATH_NONE for PATH_START, PATH_END
  * @edge:    edge of the count_graph, or the edge before a call that the path continues over
  * @back:    in that case, the edge after the call; PATH_NONE: no call
@@ -61,7 +61,7 @@ enum path_change {
  *           are cut. They are not counted
  * @weight:  estimated execution count
  */
-struct path_way {
+struct path_edge {
 	uint32_t from;
 	uint32_t to;
 	uint32_t edge;
@@ -69,8 +69,8 @@ struct path_way {
 	uint32_t value;
 	uint32_t end;
 	uint32_t number;
-	enum path_way_kind kind;
-	enum path_way_kind counted;
+	enum path_edge_kind kind;
+	enum path_edge_kind counted;
 	enum path_change change;
 	bool end_known;
 	bool enters;
@@ -114,7 +114,7 @@ struct path_range {
  * @range:  see struct path_range
  */
 struct path_graph {
-	struct path_way *ways;
+	struct path_edge *ways;
 	uint32_t *first;
 	struct path_start *starts;
 	bool *known;

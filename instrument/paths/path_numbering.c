@@ -29,7 +29,7 @@ struct numbering {
 
 /* --- edges ---------------------------------------------------------------- */
 
-static int add_way(struct path_graph *graph, struct path_way way)
+static int add_way(struct path_graph *graph, struct path_edge way)
 {
 	if (array_reserve(&graph->ways, &graph->way_capacity, graph->way_count + (size_t)1,
 			  sizeof(*graph->ways)) < 0)
@@ -60,7 +60,7 @@ static bool breaks_at(const struct numbering *numbering, uint32_t node)
 }
 
 /* A call and the return from it are one edge, or an end and a beginning. */
-static int add_call(struct numbering *numbering, uint32_t index, struct path_way way)
+static int add_call(struct numbering *numbering, uint32_t index, struct path_edge way)
 {
 	const struct count_edge *back = &numbering->counts->edges[index + 1];
 	int r;
@@ -83,7 +83,7 @@ static int add_call(struct numbering *numbering, uint32_t index, struct path_way
 static int add_edge(struct numbering *numbering, uint32_t index, const bool *closed)
 {
 	const struct count_edge *edge = &numbering->counts->edges[index];
-	struct path_way way = {
+	struct path_edge way = {
 		.from = edge->from,
 		.to = edge->to,
 		.edge = index,
@@ -115,7 +115,7 @@ static int add_edge(struct numbering *numbering, uint32_t index, const bool *clo
 
 static int by_weight(const void *a, const void *b)
 {
-	const struct path_way *one = a, *other = b;
+	const struct path_edge *one = a, *other = b;
 
 	if (one->weight != other->weight)
 		return one->weight > other->weight ? -1 : 1;
@@ -128,7 +128,7 @@ static int by_weight(const void *a, const void *b)
  */
 static int sort_ways(struct path_graph *graph)
 {
-	struct path_way *sorted = calloc(graph->way_count + (size_t)1, sizeof(*sorted));
+	struct path_edge *sorted = calloc(graph->way_count + (size_t)1, sizeof(*sorted));
 	uint32_t *next = calloc(graph->node_count + (size_t)2, sizeof(*next));
 
 	if (sorted == NULL || next == NULL) {
@@ -191,7 +191,7 @@ struct search {
 };
 
 /* Return the node where control continues: the search continues where a path ends. */
-static uint32_t leads_to(const struct numbering *numbering, const struct path_way *way)
+static uint32_t leads_to(const struct numbering *numbering, const struct path_edge *way)
 {
 	const struct count_edge *edge = &numbering->counts->edges[way->edge];
 
@@ -209,7 +209,7 @@ static void search_from(struct numbering *numbering, const struct search *search
 	search->stack[depth++] = start;
 	while (depth > 0) {
 		uint32_t node = search->stack[depth - 1];
-		struct path_way *way;
+		struct path_edge *way;
 		uint32_t to;
 
 		if (search->next[node] == graph->first[node + 1]) {
@@ -274,7 +274,7 @@ static void cut_ways_in(struct numbering *numbering)
 
 /* --- numbers -------------------------------------------------------------- */
 
-static uint64_t paths_by(const struct numbering *numbering, const struct path_way *way)
+static uint64_t paths_by(const struct numbering *numbering, const struct path_edge *way)
 {
 	return way->kind == PATH_ON ? numbering->paths[way->to] : 1;
 }
@@ -320,7 +320,7 @@ static uint32_t likeliest(const struct numbering *numbering, uint32_t node)
  */
 static bool cuts_sooner(const struct numbering *numbering, uint32_t one, uint32_t other)
 {
-	const struct path_way *ways = numbering->graph.ways;
+	const struct path_edge *ways = numbering->graph.ways;
 
 	return ways[one].weight * (double)(paths_by(numbering, &ways[other]) - 1) <
 	       ways[other].weight * (double)(paths_by(numbering, &ways[one]) - 1);
@@ -370,7 +370,7 @@ static void number_node(struct numbering *numbering, uint32_t node)
 	uint64_t sum = 0;
 
 	for (uint32_t w = graph->first[node]; w < graph->first[node + 1]; w++) {
-		struct path_way *way = &graph->ways[w];
+		struct path_edge *way = &graph->ways[w];
 
 		way->value = (uint32_t)sum;
 		sum += paths_by(numbering, way);

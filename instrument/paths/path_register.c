@@ -23,7 +23,7 @@
 struct placing {
 	struct path_graph *graph;
 	uint32_t *sum;
-	enum path_way_kind *settled;
+	enum path_edge_kind *settled;
 	int64_t *shift;
 	uint32_t *tree;
 	uint32_t *by_weight; /* edges */
@@ -44,7 +44,7 @@ static void find_known(struct placing *placing, const struct path_order *order, 
 
 		graph->known[node] = ways_to[node] == 1;
 		for (uint32_t w = graph->first[node]; w < graph->first[node + 1]; w++) {
-			const struct path_way *way = &graph->ways[w];
+			const struct path_edge *way = &graph->ways[w];
 
 			if (way->kind != PATH_ON)
 				continue;
@@ -63,10 +63,10 @@ static bool is_start(const struct path_graph *graph, uint32_t node)
  * Return the kind of end of all paths through a node, if no choice and no call are left; or
  * PATH_ON.
  */
-static enum path_way_kind rest_of(const struct placing *placing, uint32_t node)
+static enum path_edge_kind rest_of(const struct placing *placing, uint32_t node)
 {
 	const struct path_graph *graph = placing->graph;
-	const struct path_way *way = &graph->ways[graph->first[node]];
+	const struct path_edge *way = &graph->ways[graph->first[node]];
 
 	if (graph->first[node + 1] - graph->first[node] != 1 || way->back != PATH_NONE)
 		return PATH_ON;
@@ -96,7 +96,7 @@ static void find_counted(struct placing *placing)
 	struct path_graph *graph = placing->graph;
 
 	for (uint32_t w = 0; w < graph->first[graph->node_count]; w++) {
-		struct path_way *way = &graph->ways[w];
+		struct path_edge *way = &graph->ways[w];
 
 		if (placing->settled[way->from] != PATH_ON || way->empty)
 			continue;
@@ -105,7 +105,7 @@ static void find_counted(struct placing *placing)
 }
 
 /* Benefit of an edge in the forest; less than 0: it cannot be in the forest. */
-static double worth(const struct path_graph *graph, const struct path_way *way)
+static double worth(const struct path_graph *graph, const struct path_edge *way)
 {
 	if (way->from == PATH_NONE || graph->known[way->from])
 		return -1;
@@ -123,7 +123,7 @@ static int by_worth(const void *a, const void *b, void *context)
 	return i < k ? -1 : 1;
 }
 
-static uint32_t end_of(const struct path_graph *graph, const struct path_way *way)
+static uint32_t end_of(const struct path_graph *graph, const struct path_edge *way)
 {
 	return way->counted == PATH_ON ? way->to : graph->node_count;
 }
@@ -138,7 +138,7 @@ static void choose_forest(struct placing *placing)
 		placing->by_weight[w] = w;
 	qsort_r(placing->by_weight, graph->way_count, sizeof(*placing->by_weight), by_worth, graph);
 	for (uint32_t i = 0; i < graph->way_count; i++) {
-		const struct path_way *way = &graph->ways[placing->by_weight[i]];
+		const struct path_edge *way = &graph->ways[placing->by_weight[i]];
 
 		if (worth(graph, way) < 0)
 			break;
@@ -161,7 +161,7 @@ static void list_ways(const struct placing *placing, struct forest *forest)
 	uint32_t count = graph->node_count + 1;
 
 	for (uint32_t i = 0; i < placing->chosen_count; i++) {
-		const struct path_way *way = &graph->ways[placing->chosen[i]];
+		const struct path_edge *way = &graph->ways[placing->chosen[i]];
 
 		forest->first[way->from]++;
 		forest->first[end_of(graph, way)]++;
@@ -169,7 +169,7 @@ static void list_ways(const struct placing *placing, struct forest *forest)
 	for (uint32_t n = 1; n <= count; n++)
 		forest->first[n] += forest->first[n - 1];
 	for (uint32_t i = 0; i < placing->chosen_count; i++) {
-		const struct path_way *way = &graph->ways[placing->chosen[i]];
+		const struct path_edge *way = &graph->ways[placing->chosen[i]];
 
 		forest->near[--forest->first[way->from]] = placing->chosen[i];
 		forest->near[--forest->first[end_of(graph, way)]] = placing->chosen[i];
@@ -190,7 +190,7 @@ static void shift_tree(struct placing *placing, struct forest *forest, uint32_t 
 		uint32_t node = forest->stack[--depth];
 
 		for (uint32_t i = forest->first[node]; i < forest->first[node + 1]; i++) {
-			const struct path_way *way = &graph->ways[forest->near[i]];
+			const struct path_edge *way = &graph->ways[forest->near[i]];
 			uint32_t to = end_of(graph, way);
 			uint32_t other = way->from == node ? to : way->from;
 			int64_t value = (int64_t)way->value;
@@ -273,7 +273,7 @@ static bool find_range(struct placing *placing, const struct path_order *order)
 	return true;
 }
 
-static void place_way(const struct placing *placing, struct path_way *way)
+static void place_way(const struct placing *placing, struct path_edge *way)
 {
 	const struct path_graph *graph = placing->graph;
 	bool known = way->from != PATH_NONE && graph->known[way->from];

@@ -26,7 +26,7 @@ static bool is_needed(const struct path_graph *graph, uint32_t node)
 	return node != PATH_NONE && !graph->known[node];
 }
 
-static bool goes_on(const struct path_graph *graph, const struct path_way *way)
+static bool goes_on(const struct path_graph *graph, const struct path_edge *way)
 {
 	return way->kind == PATH_ON && is_needed(graph, way->from) && is_needed(graph, way->to);
 }
@@ -62,7 +62,7 @@ static uint32_t free_in(const struct webs *webs, uint32_t number)
 /*
  * Return true if code can be placed on an edge while the number is, or becomes, held in a register.
  */
-static bool may_pass(const struct webs *webs, const struct path_way *way)
+static bool may_pass(const struct webs *webs, const struct path_edge *way)
 {
 	switch (webs->procedure->graph->edges[way->edge].kind) {
 	case COUNT_ENTER:
@@ -91,7 +91,7 @@ static void find_registers(struct webs *webs)
 			webs->free[disjoint_sets_find(webs->web, n)] &= free_in(webs, n);
 	}
 	for (uint32_t w = 0; w < graph->way_count; w++) {
-		const struct path_way *way = &graph->ways[w];
+		const struct path_edge *way = &graph->ways[w];
 
 		if (way->back != PATH_NONE || may_pass(webs, way))
 			continue;
@@ -121,7 +121,7 @@ enum {
 };
 
 /* Return the states before an edge; 0 if it has not been reached yet. */
-static unsigned int state_before(const struct path_way *way, const uint8_t *states)
+static unsigned int state_before(const struct path_edge *way, const uint8_t *states)
 {
 	if (way->kind != PATH_START)
 		return states[way->from];
@@ -129,7 +129,7 @@ static unsigned int state_before(const struct path_way *way, const uint8_t *stat
 }
 
 /* Propagate the states over an edge. Return: true if there is a new state after it. */
-static bool pass_way(const struct webs *webs, struct path_way *way, uint8_t *states)
+static bool pass_way(const struct webs *webs, struct path_edge *way, uint8_t *states)
 {
 	bool changes = way->change != PATH_KEEP && way->writes == PATH_IN_MEMORY;
 	bool left = webs->procedure->graph->edges[way->edge].kind == COUNT_LEAVE;
@@ -172,7 +172,7 @@ static void find_webs(struct webs *webs, bool registers)
 
 	disjoint_sets_init(webs->web, graph->node_count);
 	for (uint32_t w = 0; w < graph->way_count; w++) {
-		const struct path_way *way = &graph->ways[w];
+		const struct path_edge *way = &graph->ways[w];
 
 		if (goes_on(graph, way))
 			disjoint_sets_join(webs->web, way->from, way->to);
@@ -182,7 +182,7 @@ static void find_webs(struct webs *webs, bool registers)
 	if (registers)
 		find_registers(webs);
 	for (uint32_t w = 0; w < graph->way_count; w++) {
-		struct path_way *way = &graph->ways[w];
+		struct path_edge *way = &graph->ways[w];
 
 		way->reads = register_at(webs, way->from);
 		way->writes = register_at(webs, way->to);

@@ -10,7 +10,7 @@
 #define SMALL_LOOP_INSNS 32
 
 /* Return true if an edge is a complete small loop with a single block and a known path number. */
-static bool is_small_loop(const struct path_way *way, const struct count_graph *counts)
+static bool is_small_loop(const struct path_edge *way, const struct count_graph *counts)
 {
 	const struct count_edge *edge = &counts->edges[way->edge];
 
@@ -21,7 +21,7 @@ static bool is_small_loop(const struct path_way *way, const struct count_graph *
 
 static int by_weight(const void *a, const void *b, void *context)
 {
-	const struct path_way *ways = context;
+	const struct path_edge *ways = context;
 	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
 
 	if (ways[i].weight != ways[k].weight)
@@ -60,7 +60,7 @@ int path_words_find(struct path_words *ret, const struct path_graph *graph,
 		ret->of[w] = PATH_NONE;
 	count = any ? order_known(order, graph) : 0;
 	for (uint32_t i = 0; i < count; i++) {
-		const struct path_way *way = &graph->ways[order[i]];
+		const struct path_edge *way = &graph->ways[order[i]];
 		bool small = is_small_loop(way, counts);
 
 		ret->of[order[i]] = ret->count;

@@ -5,7 +5,7 @@
 
 #include "instrument/code/block_code.h"
 #include "instrument/code/liveness.h"
-#include "instrument/copy/turn_code.h"
+#include "instrument/copy/burst_switch_code.h"
 
 #define CHARGED_BYTES 64 /* one word on a separate cache line */
 
@@ -60,18 +60,18 @@ static uint32_t word_at(const struct paths_places *places, enum paths_word word)
 /* Increment a word at a fixed address. Needs a register only if flags are live. */
 static void add_one(struct machine_code *code, const struct point *point, uint32_t at)
 {
-	struct point_loan loan;
+	struct scratch_regs loan;
 	unsigned int reg;
 
 	if ((point->live & LIVENESS_FLAGS & ~LIVENESS_CARRY) == 0) {
-		block_code_increment(code, block_place(at));
+		block_code_increment(code, mem_operand(at));
 		return;
 	}
-	point_borrow(code, point, 0, 1, false, &loan);
+	scratch_acquire(code, point, 0, 1, false, &loan);
 	reg = loan.registers[0];
-	block_code_move(code, BLOCK_LOAD, reg, block_place(at));
+	block_code_move(code, BLOCK_LOAD, reg, mem_operand(at));
 	block_code_address(code, reg, reg, 1);
-	block_code_move(code, BLOCK_STORE, reg, block_place(at));
+	block_code_move(code, BLOCK_STORE, reg, mem_operand(at));
 	point_give_back(code, &loan);
 }
 
@@ -85,12 +85,12 @@ static void leave_untimed(struct machine_code *code, const struct paths_places *
 	uint32_t timed = machine_code_label(code);
 
 	block_code_copy(code, MACHINE_RDX, MACHINE_RAX);
-	block_code_shift(code, MACHINE_RDX, -COPY_TURNS_CHARGE_BITS);
+	block_code_shift(code, MACHINE_RDX, -BURST_SWITCH_CHARGE_BITS);
 	machine_code_branch(code, CONDITION_EQUAL, timed);
 	block_code_move(code, BLOCK_ADD_TO, MACHINE_RAX,
-			block_place(places->number + PATHS_NUMBER_BEGAN));
+			mem_operand(places->number + PATHS_NUMBER_BEGAN));
 	machine_code_branch(code, MACHINE_JUMP, untimed);
-	machine_code_place(code, timed);
+	machine_code_bind_label(code, timed);
 }
 
 /*
@@ -100,16 +100,16 @@ static void leave_untimed(struct machine_code *code, const struct paths_places *
 static void charge(struct machine_code *code, const struct paths_places *places, uint32_t untimed)
 {
 	if (places->runtime != NULL) {
-		turn_code_compare(code, turn_code_checks(places->runtime, 0), 0);
+		burst_switch_code_compare(code, burst_switch_code_checks(places->runtime, 0), 0);
 		machine_code_branch(code, CONDITION_NO_SIGN, untimed);
 	}
 	block_code_time(code, MACHINE_RAX);
-	block_code_move(code, BLOCK_SUBTRACT, MACHINE_RAX, block_place(places->charged));
+	block_code_move(code, BLOCK_SUBTRACT, MACHINE_RAX, mem_operand(places->charged));
 	block_code_move(code, BLOCK_SUBTRACT, MACHINE_RAX,
-			block_place(places->number + PATHS_NUMBER_BEGAN));
+			mem_operand(places->number + PATHS_NUMBER_BEGAN));
 	if (places->runtime != NULL)
 		leave_untimed(code, places, untimed);
-	block_code_move(code, BLOCK_ADD_TO, MACHINE_RAX, block_place(places->charged));
+	block_code_move(code, BLOCK_ADD_TO, MACHINE_RAX, mem_operand(places->charged));
 }
 
 /* --- beginnings of paths, and increments ---------------------------------- */
@@ -117,35 +117,35 @@ static void charge(struct machine_code *code, const struct paths_places *places,
 void paths_code_begin(struct machine_code *code, const struct point *point,
 		      const struct paths_places *places, bool count)
 {
-	struct point_loan loan;
+	struct scratch_regs loan;
 
 	if (count)
 		add_one(code, point, word_at(places, PATHS_ENTERED));
 	if (!places->measures)
 		return;
-	point_borrow(code, point, BIT(MACHINE_RAX) | BIT(MACHINE_RDX), 0, true, &loan);
+	scratch_acquire(code, point, BIT(MACHINE_RAX) | BIT(MACHINE_RDX), 0, true, &loan);
 	block_code_time(code, MACHINE_RAX);
-	block_code_move(code, BLOCK_SUBTRACT, MACHINE_RAX, block_place(places->charged));
+	block_code_move(code, BLOCK_SUBTRACT, MACHINE_RAX, mem_operand(places->charged));
 	block_code_move(code, BLOCK_STORE, MACHINE_RAX,
-			block_place(places->number + PATHS_NUMBER_BEGAN));
+			mem_operand(places->number + PATHS_NUMBER_BEGAN));
 	point_give_back(code, &loan);
 }
 
 void paths_code_arrive(struct machine_code *code, const struct point *point,
 		       const struct paths_places *places, bool begins)
 {
-	struct point_loan loan;
+	struct scratch_regs loan;
 
 	if (begins) {
 		paths_code_begin(code, point, places, false);
 		return;
 	}
-	point_borrow(code, point, 0, 1, true, &loan);
+	scratch_acquire(code, point, 0, 1, true, &loan);
 	/* Use a start time far in the future, so that the path counts as untimed when it ends. */
 	block_code_number(code, loan.registers[0], UINT64_C(1) << 63);
-	block_code_move(code, BLOCK_SUBTRACT, loan.registers[0], block_place(places->charged));
+	block_code_move(code, BLOCK_SUBTRACT, loan.registers[0], mem_operand(places->charged));
 	block_code_move(code, BLOCK_STORE, loan.registers[0],
-			block_place(places->number + PATHS_NUMBER_BEGAN));
+			mem_operand(places->number + PATHS_NUMBER_BEGAN));
 	point_give_back(code, &loan);
 }
 
@@ -153,24 +153,24 @@ void paths_code_arrive(struct machine_code *code, const struct point *point,
 static void set_number(struct machine_code *code, const struct paths_places *places,
 		       uint32_t number)
 {
-	block_code_set(code, block_place(places->number),
+	block_code_set(code, mem_operand(places->number),
 		       places->narrow ? number & UINT16_MAX : number);
 }
 
 void paths_code_load(struct machine_code *code, const struct paths_places *places, unsigned int reg)
 {
 	block_code_move(code, places->narrow ? BLOCK_LOAD16 : BLOCK_LOAD, reg,
-			block_place(places->number));
+			mem_operand(places->number));
 }
 
 void paths_code_store(struct machine_code *code, const struct paths_places *places,
 		      unsigned int reg)
 {
 	block_code_move(code, places->narrow ? BLOCK_STORE16 : BLOCK_STORE, reg,
-			block_place(places->number));
+			mem_operand(places->number));
 }
 
-static void change_register(struct machine_code *code, const struct path_way *way)
+static void change_register(struct machine_code *code, const struct path_edge *way)
 {
 	if (way->change == PATH_SET)
 		block_code_number(code, way->writes, (uint64_t)(int64_t)(int32_t)way->number);
@@ -179,10 +179,10 @@ static void change_register(struct machine_code *code, const struct path_way *wa
 }
 
 void paths_code_change(struct machine_code *code, const struct point *point,
-		       const struct paths_places *places, const struct path_way *way)
+		       const struct paths_places *places, const struct path_edge *way)
 {
-	struct block_place number = block_place(places->number);
-	struct point_loan loan;
+	struct mem_operand number = mem_operand(places->number);
+	struct scratch_regs loan;
 	unsigned int reg;
 
 	if (way->writes != PATH_IN_MEMORY) {
@@ -200,7 +200,7 @@ void paths_code_change(struct machine_code *code, const struct point *point,
 			block_code_add(code, number, way->number);
 		return;
 	}
-	point_borrow(code, point, 0, 1, false, &loan);
+	scratch_acquire(code, point, 0, 1, false, &loan);
 	reg = loan.registers[0];
 	paths_code_load(code, places, reg);
 	block_code_address(code, reg, reg, (int32_t)way->number);
@@ -215,14 +215,14 @@ void paths_code_leave(struct machine_code *code, const struct paths_places *plac
 
 /* --- ends of paths -------------------------------------------------------- */
 
-static uint32_t array_of(const struct paths_places *places, const struct path_way *way)
+static uint32_t array_of(const struct paths_places *places, const struct path_edge *way)
 {
 	return (way->counted == PATH_CUT ? places->cut : places->ended) + way->end * 8;
 }
 
 /* Add %rax to a path's sum, whose place is relative to that of its count. */
 static void add_measured(struct machine_code *code, const struct paths_places *places,
-			 struct block_place place)
+			 struct mem_operand place)
 {
 	uint32_t at = place.at;
 
@@ -235,27 +235,27 @@ static void add_measured(struct machine_code *code, const struct paths_places *p
 
 /* There is room for any value that the register can have (path_range). */
 static void end_in_array(struct machine_code *code, const struct point *point,
-			 const struct paths_places *places, const struct path_way *way)
+			 const struct paths_places *places, const struct path_edge *way)
 {
 	uint32_t named = places->measures ? BIT(MACHINE_RAX) | BIT(MACHINE_RDX) : 0;
-	struct block_place place = block_place(array_of(places, way));
+	struct mem_operand place = mem_operand(array_of(places, way));
 	uint32_t untimed = machine_code_label(code);
 	bool load = !way->end_known && way->reads == PATH_IN_MEMORY;
-	struct point_loan loan;
+	struct scratch_regs loan;
 
-	point_borrow(code, point, named, load ? 1 : 0, true, &loan);
+	scratch_acquire(code, point, named, load ? 1 : 0, true, &loan);
 	if (!way->end_known) {
 		place.index = load ? loan.registers[0] : way->reads;
 		place.scale = 8;
 	}
 	if (load)
 		block_code_move(code, places->narrow ? BLOCK_LOAD16_SIGNED : BLOCK_LOAD,
-				loan.registers[0], block_place(places->number));
+				loan.registers[0], mem_operand(places->number));
 	if (places->measures) {
 		charge(code, places, untimed);
 		add_measured(code, places, place);
 	}
-	machine_code_place(code, untimed);
+	machine_code_bind_label(code, untimed);
 	block_code_increment(code, place);
 	point_give_back(code, &loan);
 }
@@ -284,11 +284,11 @@ static bool can_spare_rax(const struct point *point)
  * atomically, so that a signal handler cannot claim it, too. %rax must be free, and @key complete.
  */
 static void search_table(struct machine_code *code, const struct paths_places *places,
-			 struct block_place entry, unsigned int key, uint32_t found)
+			 struct mem_operand entry, unsigned int key, uint32_t found)
 {
 	uint32_t next = machine_code_label(code);
 
-	machine_code_place(code, next);
+	machine_code_bind_label(code, next);
 	block_code_number(code, MACHINE_RAX, 0);
 	block_code_move(code, BLOCK_EXCHANGE, key, entry);
 	machine_code_branch(code, CONDITION_EQUAL, found);
@@ -299,7 +299,7 @@ static void search_table(struct machine_code *code, const struct paths_places *p
 	block_code_alu(code, BLOCK_ALU_ADD, MACHINE_RAX, PATHS_TABLE_PROBES << ENTRY_BITS);
 	block_code_compare(code, (unsigned int)entry.index, MACHINE_RAX);
 	machine_code_branch(code, MACHINE_NOT_EQUAL, next);
-	block_code_increment(code, block_place(word_at(places, PATHS_OVERFLOW)));
+	block_code_increment(code, mem_operand(word_at(places, PATHS_OVERFLOW)));
 }
 
 static void complete_key(struct machine_code *code, const struct paths_places *places,
@@ -311,7 +311,7 @@ static void complete_key(struct machine_code *code, const struct paths_places *p
 
 /* Code for a path that is found must follow; @done: label to jump to if it is not found. */
 static void look_up(struct machine_code *code, const struct paths_places *places,
-		    struct block_place entry, unsigned int key, uint32_t done)
+		    struct mem_operand entry, unsigned int key, uint32_t done)
 {
 	uint32_t hit = machine_code_label(code);
 
@@ -320,33 +320,33 @@ static void look_up(struct machine_code *code, const struct paths_places *places
 	machine_code_branch(code, CONDITION_EQUAL, hit);
 	search_table(code, places, entry, key, hit);
 	machine_code_branch(code, MACHINE_JUMP, done);
-	machine_code_place(code, hit);
+	machine_code_bind_label(code, hit);
 }
 
 /* As look_up(), if %rax is not free: it is saved only for the search. */
 static void look_up_sparing(struct machine_code *code, const struct point *point,
-			    const struct paths_places *places, struct block_place entry,
+			    const struct paths_places *places, struct mem_operand entry,
 			    unsigned int key, uint32_t done)
 {
 	uint32_t hit = machine_code_label(code), other = machine_code_label(code);
 	uint32_t found = machine_code_label(code);
-	struct block_place owner = entry;
-	struct point_loan loan;
+	struct mem_operand owner = entry;
+	struct scratch_regs loan;
 
 	owner.at += sizeof(uint32_t);
 	block_code_move(code, BLOCK_COMPARE32, key, entry);
 	machine_code_branch(code, MACHINE_NOT_EQUAL, other);
 	block_code_compare32(code, owner, places->id);
 	machine_code_branch(code, CONDITION_EQUAL, hit);
-	machine_code_place(code, other);
-	point_borrow(code, point, BIT(MACHINE_RAX), 0, false, &loan);
+	machine_code_bind_label(code, other);
+	scratch_acquire(code, point, BIT(MACHINE_RAX), 0, false, &loan);
 	complete_key(code, places, key);
 	search_table(code, places, entry, key, found);
 	point_give_back(code, &loan);
 	machine_code_branch(code, MACHINE_JUMP, done);
-	machine_code_place(code, found);
+	machine_code_bind_label(code, found);
 	point_give_back(code, &loan);
-	machine_code_place(code, hit);
+	machine_code_bind_label(code, hit);
 }
 
 /*
@@ -354,20 +354,20 @@ static void look_up_sparing(struct machine_code *code, const struct point *point
  * control continues if the number is lost.
  */
 static uint32_t find_number(struct machine_code *code, const struct paths_places *places,
-			    const struct path_way *way, unsigned int reg)
+			    const struct path_edge *way, unsigned int reg)
 {
 	uint32_t good = machine_code_label(code), done = machine_code_label(code);
 
-	block_code_move(code, BLOCK_LOAD32, reg, block_place(places->number));
+	block_code_move(code, BLOCK_LOAD32, reg, mem_operand(places->number));
 	if (way->end != 0)
 		block_code_alu32(code, BLOCK_ALU_ADD, reg, way->end);
 	block_code_alu32(code, BLOCK_ALU_COMPARE, reg, places->count);
 	machine_code_branch(code, CONDITION_BELOW, good);
 	block_code_increment(
-		code, block_place(word_at(places, way->counted == PATH_CUT ? PATHS_LOST_CUT
+		code, mem_operand(word_at(places, way->counted == PATH_CUT ? PATHS_LOST_CUT
 									   : PATHS_LOST_END)));
 	machine_code_branch(code, MACHINE_JUMP, done);
-	machine_code_place(code, good);
+	machine_code_bind_label(code, good);
 	return done;
 }
 
@@ -381,11 +381,11 @@ static void charge_into(struct machine_code *code, const struct paths_places *pl
 		block_code_number(code, ret, UNTIMED);
 	charge(code, places, untimed);
 	block_code_copy(code, ret, MACHINE_RAX);
-	machine_code_place(code, untimed);
+	machine_code_bind_label(code, untimed);
 }
 
 static void add_to_entry(struct machine_code *code, const struct paths_places *places,
-			 struct block_place entry, unsigned int passed, uint32_t done)
+			 struct mem_operand entry, unsigned int passed, uint32_t done)
 {
 	if (places->runtime != NULL) {
 		block_code_alu(code, BLOCK_ALU_COMPARE, passed, (uint32_t)UNTIMED);
@@ -399,16 +399,16 @@ static void add_to_entry(struct machine_code *code, const struct paths_places *p
 }
 
 static void end_in_table(struct machine_code *code, const struct point *point,
-			 const struct paths_places *places, const struct path_way *way)
+			 const struct paths_places *places, const struct path_edge *way)
 {
 	bool spare = !places->measures && can_spare_rax(point);
 	uint32_t named = (spare ? 0 : BIT(MACHINE_RAX)) | (places->measures ? BIT(MACHINE_RDX) : 0);
-	struct block_place entry = {.at = places->table, .scale = 1};
-	struct point_loan loan;
+	struct mem_operand entry = {.at = places->table, .scale = 1};
+	struct scratch_regs loan;
 	unsigned int key, passed;
 	uint32_t done;
 
-	point_borrow(code, point, named, places->measures ? 3 : 2, true, &loan);
+	scratch_acquire(code, point, named, places->measures ? 3 : 2, true, &loan);
 	key = loan.registers[0];
 	entry.index = loan.registers[1];
 	passed = loan.registers[2];
@@ -429,12 +429,12 @@ static void end_in_table(struct machine_code *code, const struct point *point,
 	block_code_increment(code, entry);
 	if (places->measures)
 		add_to_entry(code, places, entry, passed, done);
-	machine_code_place(code, done);
+	machine_code_bind_label(code, done);
 	point_give_back(code, &loan);
 }
 
 void paths_code_end(struct machine_code *code, const struct point *point,
-		    const struct paths_places *places, const struct path_way *way)
+		    const struct paths_places *places, const struct path_edge *way)
 {
 	if (!places->array)
 		end_in_table(code, point, places, way);

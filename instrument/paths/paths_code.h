@@ -7,7 +7,7 @@
  * of the thread's block. So leaving a procedure for good (longjmp, an exception, a coroutine) costs
  * nothing and needs no cleanup.
  *
- * If a call may re-enter the calling procedure (see paths_keep.h), the word is saved in a cell that
+ * If a call may re-enter the calling procedure (see path_spill.h), the word is saved in a cell that
  * depends on the value of the stack pointer at the call. It is restored when the call returns,
  * independent of other calls in between. Each 16 bytes of the stack have a cell, which also holds
  * the whole stack pointer. The same cells are used every 8 MiB of stack (PATHS_STACK_BYTES). If
@@ -25,7 +25,7 @@
  * If the metric is measured in bursts, the procedure has two clones; one of them only counts (see
  * both in mode.h). So the paths of called procedures may not have been charged. A path is timed
  * only if one burst lasted from its beginning to its end. The beginning of a burst charges a very
- * large time (see COPY_TURNS_CHARGE_BITS), which the end of the path detects.
+ * large time (see BURST_SWITCH_CHARGE_BITS), which the end of the path detects.
  */
 #ifndef DCPI_INSTRUMENT_PATHS_CODE_H
 #define DCPI_INSTRUMENT_PATHS_CODE_H
@@ -37,7 +37,7 @@
 #define PATHS_STACK_BYTES (UINT32_C(8) << 20)
 
 /*
- * Offsets from the number: its owner (paths_keep.h), and, with a metric, the start time of its
+ * Offsets from the number: its owner (path_spill.h), and, with a metric, the start time of its
  * path.
  */
 #define PATHS_NUMBER_BYTES 16
@@ -56,7 +56,7 @@
  * @id:       number of the procedure in the table
  * @count:    number of its paths
  * @nowhere:  number that is no path's
- * @narrow:   the number has 16 bits of its word, and its owner (see paths_keep.h) the others. One
+ * @narrow:   the number has 16 bits of its word, and its owner (see path_spill.h) the others. One
  *            store sets the number and clears the owner.
  * @ended, @cut: if it has arrays (paths_map.h), where words of path 0 are in them
  * @sums:     distance from the counts to the sums of a metric, and @timed: to the number of
@@ -103,14 +103,14 @@ void paths_code_arrive(struct machine_code *code, const struct point *point,
 
 /** paths_code_end() - emit code that counts a path at its end, or before */
 void paths_code_end(struct machine_code *code, const struct point *point,
-		    const struct paths_places *places, const struct path_way *way);
+		    const struct paths_places *places, const struct path_edge *way);
 
 /** paths_code_count() - emit code that counts a path in its separate counter @at */
 void paths_code_count(struct machine_code *code, const struct point *point, uint32_t at);
 
 /** paths_code_change() - emit the operation of an edge on the path register */
 void paths_code_change(struct machine_code *code, const struct point *point,
-		       const struct paths_places *places, const struct path_way *way);
+		       const struct paths_places *places, const struct path_edge *way);
 
 /**
  * paths_code_load() - load the number from its word into a register; zero-extends a narrow number

@@ -201,9 +201,9 @@ static int take_node(struct paths_procedure *procedure, struct bounded_reader *r
 			  sizeof(*graph->ways)) < 0)
 		return -ENOMEM;
 	for (uint32_t w = 0; w < ways; w++) {
-		struct path_way way = {.from = node};
+		struct path_edge way = {.from = node};
 
-		way.kind = (enum path_way_kind)map_take(reader, PATH_END);
+		way.kind = (enum path_edge_kind)map_take(reader, PATH_END);
 		way.to = map_take(reader, graph->node_count) - 1;
 		way.value = map_take(reader, PATH_COUNT_MAX);
 		if ((way.kind == PATH_END) != (way.to == PATH_NONE) ||

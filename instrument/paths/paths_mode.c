@@ -6,12 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "instrument/copy/reentry.h"
+#include "instrument/copy/recursion.h"
 #include "instrument/paths/path_numbering.h"
 #include "instrument/paths/path_webs.h"
 #include "instrument/paths/path_words.h"
 #include "instrument/paths/paths_code.h"
-#include "instrument/paths/paths_keep.h"
+#include "instrument/paths/path_spill.h"
 #include "instrument/paths/paths_map.h"
 #include "lib/error.h"
 
@@ -55,7 +55,7 @@ struct paths_plan {
 	struct path_words own;
 	uint64_t first_word;
 	uint64_t first_array;
-	struct paths_keep keep;
+	struct path_spill keep;
 	bool owned;
 	bool late;
 	bool calls;
@@ -82,7 +82,7 @@ static void set_turns(struct mode_image *image, struct paths_map *map)
 /* An upper estimate: it takes address space, and memory only when it is used. */
 static uint64_t words_in_front(const struct mode_image *image)
 {
-	const struct candidates *candidates = image->reentry->candidates;
+	const struct candidates *candidates = image->recursion->candidates;
 	uint64_t bytes = 0;
 
 	for (size_t c = 0; c < candidates->count; c++)
@@ -99,7 +99,7 @@ static int paths_begin(struct mode_image *image, struct error *err)
 		return error_set(err, EINVAL, "there is no metric \"%s\" of paths: cycles",
 				 image->options->metric);
 	image->private_bytes =
-		paths_code_private_bytes(image->reentry->candidates->count, has_metric(image));
+		paths_code_private_bytes(image->recursion->candidates->count, has_metric(image));
 	image->slack_bytes = SLACK_BYTES;
 	if (map != NULL) {
 		if (has_metric(image) && !image->options->all)
@@ -135,7 +135,8 @@ static bool breaks(void *context, uint32_t node)
 
 	if (call->flow == INSN_FLOW_JUMP_INDIRECT)
 		return false;
-	return call->flow == INSN_FLOW_NEXT || reentry_returns_twice(plan->image->reentry, call);
+	return call->flow == INSN_FLOW_NEXT ||
+	       recursion_returns_twice(plan->image->recursion, call);
 }
 
 /*
@@ -159,7 +160,7 @@ static bool can_be_late(const struct paths_plan *paths)
 	double late = 0, early = 0;
 
 	for (uint32_t w = 0; w < graph->way_count; w++) {
-		const struct path_way *way = &graph->ways[w];
+		const struct path_edge *way = &graph->ways[w];
 
 		if (!isfinite(way->weight))
 			continue;
@@ -184,7 +185,7 @@ static void choose_lazy(struct paths_plan *paths)
 	double gained = 0, lost = 0;
 
 	for (uint32_t w = 0; w < graph->way_count; w++) {
-		const struct path_way *way = &graph->ways[w];
+		const struct path_edge *way = &graph->ways[w];
 
 		if (!isfinite(way->weight))
 			continue;
@@ -217,7 +218,7 @@ static int find_places(struct paths_plan *paths)
 	memset(paths->way_of, 0xff, edges * sizeof(*paths->way_of));
 	memset(paths->back_of, 0xff, edges * sizeof(*paths->back_of));
 	for (uint32_t w = 0; w < graph->way_count; w++) {
-		const struct path_way *way = &graph->ways[w];
+		const struct path_edge *way = &graph->ways[w];
 		bool comes_again;
 
 		paths->way_of[way->edge] = w;
@@ -225,8 +226,9 @@ static int find_places(struct paths_plan *paths)
 			continue;
 		paths->calls = true;
 		paths->back_of[way->back] = w;
-		comes_again = reentry_is_possible(plan->image->reentry, plan->procedure->candidate,
-						  call_of(plan, way->from));
+		comes_again =
+			recursion_is_possible(plan->image->recursion, plan->procedure->candidate,
+					      call_of(plan, way->from));
 		paths->kept[w] = comes_again && !graph->known[way->from];
 		paths->timed[w] = comes_again && paths->places.metric;
 		paths->lazily[w] =
@@ -361,14 +363,14 @@ static void paths_drop(struct mode_plan *plan)
 	free(paths->timed);
 	free(paths->lazily);
 	path_words_deinit(&paths->own);
-	paths_keep_deinit(&paths->keep);
+	path_spill_deinit(&paths->keep);
 	free(paths);
 }
 
 /* --- code ----------------------------------------------------------------- */
 
 /* Return true if a path is counted on the edge, or the register changes. */
-static bool does_anything(const struct path_way *way)
+static bool does_anything(const struct path_edge *way)
 {
 	return way->counted != PATH_ON || way->change != PATH_KEEP;
 }
@@ -379,7 +381,7 @@ static bool is_kept(const struct paths_plan *paths, const struct point *point, u
 }
 
 static bool wants_way(const struct paths_plan *paths, const struct point *point,
-		      const struct path_way *way)
+		      const struct path_edge *way)
 {
 	if (does_anything(way))
 		return true;
@@ -436,24 +438,24 @@ static void emit_own(const struct paths_plan *paths, const struct point *point,
 static void emit_step(struct paths_plan *paths, const struct paths_places *places,
 		      const struct point *point, struct machine_code *code, uint32_t index)
 {
-	const struct path_way *way = &paths->graph.ways[index];
+	const struct path_edge *way = &paths->graph.ways[index];
 
 	if (paths->own.of[index] != PATH_NONE)
 		emit_own(paths, point, code, index);
 	else if (way->counted != PATH_ON)
 		paths_code_end(code, point, places, way);
 	if (paths->owned && paths->late && way->takes)
-		paths_keep_begin(&paths->keep, code, point, places);
+		path_spill_begin(&paths->keep, code, point, places);
 	paths_code_change(code, point, places, way);
 }
 
 static void emit_way(struct paths_plan *paths, const struct paths_places *places,
 		     const struct point *point, struct machine_code *code, uint32_t index)
 {
-	const struct path_way *way = &paths->graph.ways[index];
+	const struct path_edge *way = &paths->graph.ways[index];
 
 	if (way->kind == PATH_START && paths->owned && !paths->late)
-		paths_keep_begin(&paths->keep, code, point, places);
+		path_spill_begin(&paths->keep, code, point, places);
 	if (way->kind == PATH_START)
 		paths_code_begin(code, point, places, paths->calls);
 	emit_step(paths, places, point, code, index);
@@ -478,10 +480,10 @@ static void paths_emit(const struct mode_plan *plan, const struct point *point,
 	back = paths->back_of[point->edge];
 	if (back != PATH_NONE) {
 		if (is_kept(paths, point, back))
-			paths_keep_behind(&paths->keep, code, point, &places, paths->lazily[back]);
+			path_spill_behind(&paths->keep, code, point, &places, paths->lazily[back]);
 		emit_step(paths, &places, point, code, back);
 	} else if (paths->graph.ways[way].back != PATH_NONE) {
-		paths_keep_before(code, point, &places, paths->lazily[way]);
+		path_spill_before(code, point, &places, paths->lazily[way]);
 	} else if (point->turn > 0) {
 		emit_own(paths, point, code, way);
 	} else {
@@ -493,12 +495,12 @@ static void paths_aside(const struct mode_plan *plan, struct machine_code *code)
 {
 	struct paths_plan *paths = plan->data;
 
-	paths_keep_asides(&paths->keep, code, &paths->places);
+	path_spill_asides(&paths->keep, code, &paths->places);
 }
 
 /* --- storing -------------------------------------------------------------- */
 
-static int paths_keep(struct mode_image *image, const struct mode_plan *plan)
+static int path_spill(struct mode_image *image, const struct mode_plan *plan)
 {
 	const struct paths_plan *paths = plan->data;
 	struct paths_map *map = image->data;
@@ -532,9 +534,9 @@ static void paths_end(struct mode_image *image)
 
 #define PATHS_MODE                                                                                 \
 	.name = "paths", .section = PATHS_MAP_SECTION, .reader = "dcpipaths",                      \
-	.number = PROFILE_LAYOUT_PATHS, .reentry = true, .metric = true, .room = true,             \
+	.number = PROFILE_LAYOUT_PATHS, .recursion = true, .metric = true, .room = true,           \
 	.whole = true, .begin = paths_begin, .plan = paths_plan, .wants = paths_wants,             \
-	.emit = paths_emit, .aside = paths_aside, .keep = paths_keep, .drop = paths_drop,          \
+	.emit = paths_emit, .cold_stub = paths_aside, .keep = path_spill, .drop = paths_drop,      \
 	.encode = paths_encode, .end = paths_end
 
 static const struct instrument_mode paths_sampled_mode = {

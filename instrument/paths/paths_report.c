@@ -290,7 +290,7 @@ void paths_report_ways(FILE *out, const struct paths_map *map)
 		const struct path_graph *graph = &procedure->graph;
 
 		for (uint32_t w = 0; w < graph->way_count; w++) {
-			const struct path_way *way = &graph->ways[w];
+			const struct path_edge *way = &graph->ways[w];
 			const struct counts_node *from = &procedure->nodes[way->from];
 
 			fprintf(out,

@@ -35,7 +35,7 @@
 /*
  * Offset from the thread's word to its checks: 32 bits that count down to the next burst, and are
  * negative in a burst, and at first if the mode has bursts. Some modes have several counters, each
- * counted down by separate checks (copier_turn.c); then only the counter that started a burst is
+ * counted down by separate checks (clone_switch.c); then only the counter that started a burst is
  * negative in it. After indirect jumps, the first counter is examined. If a burst continues there,
  * the counter is set to the complement of its value plus PROFILE_LAYOUT_CHECKS_KEPT. A counter that
  * was counted down is never that far below zero.
@@ -97,7 +97,7 @@ struct profile_layout_header {
 #define PROFILE_LAYOUT_SHARED_RANGES (UINT64_C(1) << 30)
 
 /**
- * struct profile_layout_turns - counters that switch between two clones (copier_turn.c)
+ * struct profile_layout_turns - counters that switch between two clones (clone_switch.c)
  * @checks:  initial value for a thread (PROFILE_LAYOUT_SLOT_CHECKS)
  * @records: counts down to the end of the burst; 0 between two bursts, except for clones that
  *           return into one

@@ -32,7 +32,7 @@ static inline int64_t runtime_checks_at(const struct profile_layout_state *state
 }
 
 /**
- * runtime_checks() - return the number of checks before the other clone is to run (copier_turn.c)
+ * runtime_checks() - return the number of checks before the other clone is to run (clone_switch.c)
  * @counter: index of the check counter, below PROFILE_LAYOUT_COUNTERS
  */
 static inline int32_t runtime_checks(const struct profile_layout_state *state, unsigned int counter)

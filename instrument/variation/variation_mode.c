@@ -32,8 +32,8 @@ static int variation_begin(struct mode_image *image, struct error *err)
 		return error_set(err, EINVAL, "--burst: paths are timed one by one");
 	if (options->all)
 		checks = 0;
-	if (options->placement != NULL && options->placement->boring >= 0 &&
-	    options->placement->boring != TURN_LOOPS_NONE)
+	if (options->placement != NULL && options->placement->unchecked >= 0 &&
+	    options->placement->unchecked != BURST_SWITCH_LOOPS_NONE)
 		return error_set(err, EINVAL, "--checks-at: loops without checks have paths too");
 	image->area_bytes = sizeof(struct variation_area);
 	image->parameters[VARIATION_CHECKS] = checks;
@@ -122,7 +122,7 @@ static bool is_landing(const struct mode_plan *plan, uint32_t edge)
 static bool variation_wants(const struct mode_plan *plan, const struct point *point)
 {
 	const struct variation_plan *variation = plan->data;
-	const struct path_way *way;
+	const struct path_edge *way;
 
 	if (point->kind == POINT_ARRIVAL)
 		return true;
@@ -141,40 +141,40 @@ static void emit_begin(const struct mode_plan *plan, const struct point *point,
 		       struct machine_code *code, uint32_t number)
 {
 	const struct variation_plan *variation = plan->data;
-	struct point_loan loan;
+	struct scratch_regs loan;
 
-	block_code_set32(code, block_place(area_place(plan, offsetof(struct variation_area, path))),
+	block_code_set32(code, mem_operand(area_place(plan, offsetof(struct variation_area, path))),
 			 number);
 	block_code_set32(code,
-			 block_place(area_place(plan, offsetof(struct variation_area, procedure))),
+			 mem_operand(area_place(plan, offsetof(struct variation_area, procedure))),
 			 variation->id);
-	point_borrow(code, point, BIT(MACHINE_RAX) | BIT(MACHINE_RDX), 0, true, &loan);
+	scratch_acquire(code, point, BIT(MACHINE_RAX) | BIT(MACHINE_RDX), 0, true, &loan);
 	block_code_fence(code);
 	block_code_time(code, MACHINE_RAX);
 	block_code_move(code, BLOCK_STORE, MACHINE_RAX,
-			block_place(area_place(plan, offsetof(struct variation_area, began))));
+			mem_operand(area_place(plan, offsetof(struct variation_area, began))));
 	block_code_fence(code);
 	point_give_back(code, &loan);
 }
 
 static void emit_end(const struct mode_plan *plan, const struct point *point,
-		     struct machine_code *code, const struct path_way *way)
+		     struct machine_code *code, const struct path_edge *way)
 {
 	const struct variation_plan *variation = plan->data;
 	uint16_t operation = plan->procedure->graph->edges[way->edge].kind == COUNT_TO_HUB &&
 					     way->kind == PATH_CUT
 				     ? VARIATION_OPERATION_JUMP
 				     : VARIATION_OPERATION_END;
-	struct point_loan loan;
+	struct scratch_regs loan;
 
-	point_borrow(code, point, BIT(MACHINE_RAX) | BIT(MACHINE_RDX), 0, true, &loan);
+	scratch_acquire(code, point, BIT(MACHINE_RAX) | BIT(MACHINE_RDX), 0, true, &loan);
 	block_code_fence(code);
 	block_code_time(code, MACHINE_RAX);
 	block_code_move(code, BLOCK_STORE, MACHINE_RAX,
-			block_place(area_place(plan, offsetof(struct variation_area, ended))));
+			mem_operand(area_place(plan, offsetof(struct variation_area, ended))));
 	if (way->value != 0)
 		block_code_add32(
-			code, block_place(area_place(plan, offsetof(struct variation_area, path))),
+			code, mem_operand(area_place(plan, offsetof(struct variation_area, path))),
 			way->value);
 	point_give_back(code, &loan);
 	runtime_code_slow(code, point, 0, operation, (int32_t)variation->id);
@@ -183,10 +183,10 @@ static void emit_end(const struct mode_plan *plan, const struct point *point,
 static void emit_value(const struct mode_plan *plan, const struct point *point,
 		       struct machine_code *code, uint32_t value)
 {
-	struct point_loan loan;
+	struct scratch_regs loan;
 
-	point_borrow(code, point, 0, 0, true, &loan);
-	block_code_add32(code, block_place(area_place(plan, offsetof(struct variation_area, path))),
+	scratch_acquire(code, point, 0, 0, true, &loan);
+	block_code_add32(code, mem_operand(area_place(plan, offsetof(struct variation_area, path))),
 			 value);
 	point_give_back(code, &loan);
 }
@@ -205,7 +205,7 @@ static void emit_way(const struct mode_plan *plan, const struct point *point,
 		     struct machine_code *code)
 {
 	const struct variation_plan *variation = plan->data;
-	const struct path_way *way = &variation->graph.ways[variation->way_of[point->edge]];
+	const struct path_edge *way = &variation->graph.ways[variation->way_of[point->edge]];
 	bool landing = is_landing(plan, point->edge);
 
 	switch (way->kind) {

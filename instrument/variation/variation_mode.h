@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Times of single acyclic paths (Perelman, Chilimbi, Calder, "Variational path profiling", PACT
- * 2005). Each procedure has two clones (copier_turn.c). One only counts checks; occasionally the
+ * 2005). Each procedure has two clones (clone_switch.c). One only counts checks; occasionally the
  * other one runs up to the next check, and records the time of each path.
  *
  * A path begins at a check, after a return from a call, or after an indirect jump. It ends where
@@ -30,7 +30,8 @@
  * As few checks as possible such that every path can be timed. Small loops need checks, too: their
  * paths would be missed most.
  */
-#define VARIATION_PLACEMENT_DEFAULT ((struct turn_placement){TURN_ENTRIES_CYCLES, TURN_LOOPS_ALL})
+#define VARIATION_PLACEMENT_DEFAULT                                                                \
+	((struct burst_switch_placement){BURST_SWITCH_ENTRIES_CYCLES, BURST_SWITCH_LOOPS_ALL})
 
 extern const struct instrument_mode variation_mode;
 

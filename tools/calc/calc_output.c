@@ -11,7 +11,7 @@
 #include "tools/calc/calc_heading.h"
 #include "tools/calc/calc_json.h"
 #include "tools/calc/calc_summary.h"
-#include "tools/calc/calc_worst.h"
+#include "tools/calc/calc_summary_text.h"
 #include "tools/report/report_header.h"
 
 /* A common summary names the image only if there is exactly one. */
@@ -78,7 +78,7 @@ static int print_text(struct calc_output *output, const struct calc_procedure *p
 	} else if (calc_listing_print(stdout, procedure, &output->listing) < 0) {
 		return -ENOMEM;
 	}
-	calc_worst_print(stdout, procedure);
+	calc_summary_text_print(stdout, procedure);
 	putchar('\n');
 	return 0;
 }

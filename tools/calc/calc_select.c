@@ -12,7 +12,7 @@
 #include "lib/error.h"
 #include "analysis/image/near_names.h"
 #include "tools/base/text.h"
-#include "tools/calc/calc_meant.h"
+#include "tools/calc/procedure_lookup.h"
 #include "tools/calc/calc_names.h"
 #include "tools/report/image_label.h"
 #include "tools/report/jit_elf.h"
@@ -196,7 +196,7 @@ static double samples_of(const struct calc_choice *choice, size_t procedure)
 				high = middle;
 		}
 		for (; low < time->count && time->counts[low].address < parts[part].end; low++) {
-			if (calc_meant_at(choice->code, time->counts[low].address) ==
+			if (procedure_lookup_at(choice->code, time->counts[low].address) ==
 			    (long)procedure)
 				sum += time->counts[low].count;
 		}
@@ -206,7 +206,7 @@ static double samples_of(const struct calc_choice *choice, size_t procedure)
 
 int calc_select_address(struct calc_choice *choice, uint64_t address)
 {
-	long procedure = calc_meant_at(choice->code, address);
+	long procedure = procedure_lookup_at(choice->code, address);
 
 	if (procedure < 0)
 		return -ENOENT;
@@ -281,7 +281,7 @@ static int by_heat(struct search *search, struct calc_choice *choice)
 	if (heat == NULL)
 		return -ENOMEM;
 	for (size_t i = 0; i < time->count; i++) {
-		long procedure = calc_meant_at(choice->code, time->counts[i].address);
+		long procedure = procedure_lookup_at(choice->code, time->counts[i].address);
 
 		if (procedure >= 0)
 			heat[procedure] += time->counts[i].count;
@@ -334,19 +334,19 @@ static void offer_symbols(struct search *search, const struct calc_image *image)
 /* Choose the hottest of the matching procedures; only samples of matching ones are read. */
 static int choose_meant(struct search *search, struct calc_choice *choice, struct error *err)
 {
-	_cleanup_(calc_meant_deinit) struct calc_meant meant = {0};
+	_cleanup_(procedure_lookup_deinit) struct procedure_lookup meant = {0};
 	const struct wanted *wanted = &search->wanted;
 	int r;
 
 	if (wanted->is_address)
-		r = calc_meant_by_address(&meant, choice->code, wanted->address);
+		r = procedure_lookup_by_address(&meant, choice->code, wanted->address);
 	else
-		r = calc_meant_by_name(&meant, choice->code, wanted->name);
+		r = procedure_lookup_by_name(&meant, choice->code, wanted->name);
 	if (r == 0 && meant.count == 0 && !wanted->is_address)
 		offer_names(search, choice->code);
 	if (r < 0 || meant.count == 0)
 		return r;
-	r = calc_meant_ranges(&meant, choice->code, is_jit(choice->image));
+	r = procedure_lookup_ranges(&meant, choice->code, is_jit(choice->image));
 	if (r == 0)
 		r = load(choice, search->select, &meant.ranges, err);
 	for (size_t i = 0; i < meant.count && r == 0; i++)

@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "lib/error.h"
-#include "tools/calc/calc_walk.h"
+#include "tools/calc/calc_driver.h"
 #include "tools/export/execution_profile.h"
 #include "tools/export/exporter.h"
 #include "tools/report/output_file.h"
@@ -62,7 +62,7 @@ int export_flow(struct cli *cli, const struct exporter *exporter, const char *ou
 	struct flow_export export = {.exporter = exporter};
 	struct calc_source source = {0};
 	struct profile_reader *reader = NULL;
-	struct calc_walk walk = {
+	struct calc_driver walk = {
 		.cli = cli,
 		.source = &source,
 		.image = take_image,
@@ -85,7 +85,7 @@ int export_flow(struct cli *cli, const struct exporter *exporter, const char *ou
 	if (r == -ENOENT && reader != NULL)
 		status = cli_nothing(cli, "%s", err.message);
 	else
-		status = r < 0 ? cli_fail(cli, &err) : calc_walk_run(&walk);
+		status = r < 0 ? cli_fail(cli, &err) : calc_driver_run(&walk);
 	if (status == CLI_OK)
 		status = write_image(&export, cli, output);
 	execution_profile_deinit(&export.flow);

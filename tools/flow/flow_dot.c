@@ -11,7 +11,7 @@
 #include "tools/calc/calc_blocks.h"
 #include "tools/calc/calc_bubbles.h"
 #include "tools/calc/calc_cells.h"
-#include "tools/calc/calc_worst.h"
+#include "tools/calc/calc_summary_text.h"
 #include "tools/flow/flow_block.h"
 #include "tools/flow/flow_text.h"
 
@@ -384,7 +384,7 @@ static int print_worst(const struct flow *flow)
 
 	if (stream == NULL)
 		return -ENOMEM;
-	calc_worst_print(stream, flow->procedure);
+	calc_summary_text_print(stream, flow->procedure);
 	if (fclose(stream) != 0)
 		return -ENOMEM;
 	fputs("<tr><td align=\"left\" balign=\"left\">", flow->stream);

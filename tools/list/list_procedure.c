@@ -11,7 +11,7 @@
 #include "lib/cleanup.h"
 #include "lib/u64_map.h"
 #include "tools/base/text.h"
-#include "tools/calc/calc_meant.h"
+#include "tools/calc/procedure_lookup.h"
 #include "tools/calc/calc_procedure.h"
 #include "tools/report/source_text.h"
 
@@ -41,7 +41,7 @@ static bool is_own(const struct scope *scope, uint64_t address)
 {
 	for (size_t i = 0; i < scope->count; i++) {
 		if (address >= scope->parts[i].start && address < scope->parts[i].end)
-			return calc_meant_at(scope->code, address) ==
+			return procedure_lookup_at(scope->code, address) ==
 			       (long)scope->procedure->choice->procedure;
 	}
 	return false;

@@ -14,7 +14,7 @@
 #include "tools/calc/calc_bubbles.h"
 #include "tools/calc/calc_heading.h"
 #include "tools/calc/calc_json.h"
-#include "tools/calc/calc_worst.h"
+#include "tools/calc/calc_summary_text.h"
 
 /* Maximum number of causes printed for a stall; an instruction has no more dynamic causes. */
 #define REASONS_MAX 16
@@ -93,7 +93,7 @@ static double cost_of(const struct procedure_analysis *analysis, uint32_t insn)
 {
 	double fixed = fixed_of(analysis, insn);
 
-	return calc_worst_cost(analysis, insn) +
+	return calc_summary_text_cost(analysis, insn) +
 	       (fixed > 0 ? fixed * frequency_of(analysis, insn) : 0);
 }
 
@@ -172,7 +172,7 @@ static int describe(struct stall_row *row, const struct stall_listing *listing,
 
 	row->samples = analysis->profile.samples[insn];
 	row->all_samples = listing->all_samples;
-	row->dynamic = calc_worst_cost(analysis, insn) > 0 ? cpi->dynamic_cycles : 0;
+	row->dynamic = calc_summary_text_cost(analysis, insn) > 0 ? cpi->dynamic_cycles : 0;
 	row->fixed = fixed_of(analysis, insn);
 	row->cpi = cpi->cpi;
 	row->address = analysis->cfg->insns[insn].address;

@@ -3,7 +3,7 @@
 #ifndef DCPI_STALL_LISTING_H
 #define DCPI_STALL_LISTING_H
 
-#include "tools/calc/calc_walk.h"
+#include "tools/calc/calc_driver.h"
 #include "tools/report/report.h"
 #include "tools/stall/counted_images.h"
 
@@ -36,7 +36,7 @@ struct stall_listing {
 	size_t capacity;
 };
 
-/** stall_listing_image(), stall_listing_procedure() - callbacks for struct calc_walk */
+/** stall_listing_image(), stall_listing_procedure() - callbacks for struct calc_driver */
 int stall_listing_image(void *context, const struct calc_choice *choice,
 			const struct machine_model *model);
 int stall_listing_procedure(void *context, const struct procedure_analysis *analysis);

@@ -7,7 +7,7 @@
 #define DCPI_SUMMARY_LISTING_H
 
 #include "analysis/culprit/stall_summary.h"
-#include "tools/calc/calc_walk.h"
+#include "tools/calc/calc_driver.h"
 #include "tools/report/report.h"
 #include "tools/stall/counted_images.h"
 
@@ -49,7 +49,7 @@ struct summary_listing {
 	char (*keys)[40];
 };
 
-/** summary_listing_image(), summary_listing_procedure() - callbacks for struct calc_walk */
+/** summary_listing_image(), summary_listing_procedure() - callbacks for struct calc_driver */
 int summary_listing_image(void *context, const struct calc_choice *choice,
 			  const struct machine_model *model);
 int summary_listing_procedure(void *context, const struct procedure_analysis *analysis);

@@ -11,7 +11,7 @@
 #include "tools/base/text.h"
 #include "tools/calc/calc_blocks.h"
 #include "tools/calc/calc_source.h"
-#include "tools/calc/calc_worst.h"
+#include "tools/calc/calc_summary_text.h"
 
 /* struct reading - a database that is open while one procedure is analysed */
 struct reading {
@@ -101,7 +101,7 @@ static int explain(struct reading *reading, const struct calc_procedure *procedu
 
 	if (stream == NULL)
 		return -ENOMEM;
-	calc_worst_print(stream, procedure);
+	calc_summary_text_print(stream, procedure);
 	if (fclose(stream) != 0)
 		return -ENOMEM;
 	/* Join the lines; the text is wrapped again to the screen's width. */
@@ -116,7 +116,7 @@ static int take_procedure(void *context, const struct procedure_analysis *analys
 	const struct cfg *cfg = analysis->cfg;
 	struct calc_procedure procedure = {.code = reading->choice.code, .analysis = analysis};
 	_cleanup_(procedure_names_deinit) struct procedure_names names = {0};
-	uint32_t worst = calc_worst_find(analysis);
+	uint32_t worst = calc_summary_text_find(analysis);
 	size_t worst_line = SIZE_MAX;
 
 	if (calc_procedure_names(&names, reading->choice.code, analysis->index,

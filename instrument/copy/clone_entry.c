@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "instrument/copy/clone.h"
+
+#include "instrument/copy/burst_switch_code.h"
+#include "lib/array.h"
+
+void clone_entry_check(struct clone *clone, uint32_t back, uint32_t live, bool red_zone)
+{
+	struct cold_stub *cold_stub = clone_add_cold_stub(
+		clone, (struct cold_stub){.kind = COLD_STUB_ENTER, .back = back});
+	struct point point = {
+		.live = live,
+		.free = liveness_free_registers(clone->source->liveness, live),
+		.red_zone = red_zone,
+	};
+
+	if (cold_stub != NULL)
+		runtime_code_check(clone->code, clone->source->runtime, &point, cold_stub->label,
+				   &cold_stub->loan);
+}
+
+static int add_site(struct clone *clone, uint64_t address, uint32_t label)
+{
+	struct procedure_copy *copy = clone->copy;
+
+	if (array_reserve(&copy->sites, &copy->site_capacity, copy->site_count + 1,
+			  sizeof(*copy->sites)) < 0)
+		return -ENOMEM;
+	copy->sites[copy->site_count++] = (struct copy_site){.address = address, .label = label};
+	return 0;
+}
+
+static uint32_t entry_edge(const struct clone *clone, uint32_t block)
+{
+	const struct count_graph *graph = clone->graph;
+	uint32_t e = 0;
+
+	while (e < graph->edge_count &&
+	       (graph->edges[e].kind != COUNT_ENTER || graph->edges[e].to != graph->node_of[block]))
+		e++;
+	return e;
+}
+
+/* Emit the code for entries from outside the clones; the entry for calls of clones follows. */
+static void emit_first(struct clone *clone, struct point *point, uint32_t live)
+{
+	uint32_t ready = machine_code_label(clone->code);
+
+	clone_entry_check(clone, ready, live, false);
+	machine_code_bind_label(clone->code, ready);
+	if (clone_point_wants(clone, point))
+		clone_point_emit(clone, point, live);
+}
+
+int clone_entry_emit(struct clone *clone, uint32_t block)
+{
+	uint32_t label = machine_code_label(clone->code);
+	uint32_t live = clone->source->liveness->in[block];
+	uint32_t edge = entry_edge(clone, block);
+	uint32_t behind = machine_code_label(clone->code);
+	struct turn turn = {.crossing = clone_switch_of_entry(clone),
+			    .live = live,
+			    .counts = clone_switch_at_entry(clone, clone->source->number)};
+	struct turn outside = turn;
+	bool looks = clone->source->variant == COPY_CHECKING && !turn.counts;
+	struct point point, first;
+
+	if (edge == clone->graph->edge_count)
+		return clone_refuse(clone, "no way in");
+	point = first = clone_point_of_edge(clone, edge);
+	first.kind = POINT_OUTSIDE;
+	clone->copy->inside = machine_code_label(clone->code);
+	outside.counts = looks && clone_switch_from_outside(clone);
+	if (clone->fits[block].first == COUNT_NONE)
+		machine_code_align(clone->code, COPY_ALIGN);
+	machine_code_bind_label(clone->code, label);
+	clone_insn_frame(clone, clone->source->entry);
+	if (clone_is_usual(clone))
+		emit_first(clone, &first, live);
+	if (looks)
+		clone_switch_emit(clone, &outside);
+	machine_code_bind_label(clone->code, clone->copy->inside);
+	clone_fit_begin(clone, block);
+	if (turn.counts)
+		clone_switch_emit(clone, &turn);
+	machine_code_bind_label(clone->code, behind);
+	clone_switch_place(clone, turn.crossing, behind);
+	if (clone_point_wants(clone, &point))
+		clone_point_emit(clone, &point, live);
+	return add_site(clone, clone->source->entry, label);
+}
+
+long clone_entry_block(const struct clone *clone)
+{
+	long insn = cfg_find_insn(clone->cfg, clone->source->entry);
+	uint32_t block;
+
+	if (insn < 0)
+		return -1;
+	block = clone->cfg->block_of[insn];
+	if (clone->cfg->blocks[block].first != (uint32_t)insn ||
+	    clone->graph->node_of[block] == COUNT_NONE)
+		return -1;
+	return block;
+}
+
+/* Return true if all jumps to a block use tables of the clone, and no other code knows its
+ * address. */
+static bool only_tables_lead_to(const struct clone *clone, uint32_t index)
+{
+	const struct cfg *cfg = clone->cfg;
+	const struct cfg_block *block = &cfg->blocks[index];
+
+	if (clone->source->cases_known ||
+	    clone->graph->edges[clone->comes_by[index]].kind != COUNT_FROM_HUB)
+		return false;
+	for (uint32_t i = block->in; i < block->in + block->in_count; i++) {
+		const struct cfg_edge *edge = &cfg->edges[cfg->in_edges[i]];
+
+		if (edge->kind == CFG_EDGE_SWITCH && !clone_table_is_of(clone, edge->insn))
+			return false;
+	}
+	return true;
+}
+
+/* Return true if a jump of this clone may bypass the landing site: it need not test which clone is
+ * to run. */
+static bool is_straight(const struct clone *clone, uint32_t block, const struct point *point)
+{
+	return clone->source->variant != COPY_ONLY && !clone_switch_on_site(clone, block) &&
+	       !clone_point_wants(clone, point);
+}
+
+void clone_entry_site(struct clone *clone, uint32_t block)
+{
+	struct turn turn = {.crossing = clone_switch_of_site(clone, block),
+			    .live = clone->source->liveness->in[block],
+			    .red_zone = true,
+			    .counts = true,
+			    .landing = true};
+	struct point point;
+
+	if (clone->source->variant != COPY_CHECKING || clone->comes_by[block] == COUNT_NONE ||
+	    !clone_switch_on_site(clone, block) || block == clone->entry ||
+	    clone->before_by[block] != COUNT_NONE || clone_edge_is_fallen_into(clone, block))
+		return;
+	point = clone_point_of_edge(clone, clone->comes_by[block]);
+	if (clone_point_wants(clone, &point))
+		return;
+	clone_insn_frame(clone, clone->cfg->insns[clone->cfg->blocks[block].first].address);
+	clone->case_labels[block] = machine_code_label(clone->code);
+	machine_code_bind_label(clone->code, clone->case_labels[block]);
+	clone_switch_place(clone, turn.crossing, clone->labels[block]);
+	clone_switch_emit(clone, &turn);
+}
+
+/* Return the label for jumps from other code. Which clone is to run is tested out of line, unless
+ * the test is before the block. */
+static uint32_t site_label(struct clone *clone, uint32_t block, const struct point *point)
+{
+	struct cold_stub *cold_stub;
+
+	if (clone->case_labels[block] != COUNT_NONE)
+		return clone->case_labels[block];
+	if (clone->starts_by[block] == clone->comes_by[block] ||
+	    (clone->source->variant == COPY_ONLY && !clone_point_wants(clone, point)))
+		return clone->labels[block];
+	cold_stub = clone_add_cold_stub(
+		clone, (struct cold_stub){.kind = COLD_STUB_SITE,
+					  .back = clone->labels[block],
+					  .crossing = clone_switch_of_site(clone, block),
+					  .point = *point});
+	return cold_stub != NULL ? cold_stub->label : 0;
+}
+
+int clone_entry_sites(struct clone *clone)
+{
+	int r = 0;
+
+	for (uint32_t b = 0; r == 0 && b < clone->cfg->block_count; b++) {
+		uint32_t edge = clone->comes_by[b], label;
+		struct point point;
+
+		if (edge == COUNT_NONE)
+			continue;
+		point = clone_point_of_edge(clone, edge);
+		point.live = clone->source->liveness->in[b];
+		clone_insn_frame(clone, clone->cfg->insns[clone->cfg->blocks[b].first].address);
+		label = site_label(clone, b, &point);
+		clone->case_labels[b] = is_straight(clone, b, &point) ? clone->labels[b] : label;
+		if (!only_tables_lead_to(clone, b))
+			r = add_site(clone, clone->cfg->insns[clone->cfg->blocks[b].first].address,
+				     label);
+	}
+	return r;
+}
