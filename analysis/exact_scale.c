@@ -55,8 +55,8 @@ static void gathering_deinit(struct gathering *gathering)
 	free(gathering->list);
 }
 
-static int add_block(struct gathering *gathering, const struct procedure_analysis *analysis,
-		     uint32_t index)
+static int exact_scale_add_block(struct gathering *gathering,
+				 const struct procedure_analysis *analysis, uint32_t index)
 {
 	const struct frequency_estimate *estimate = &analysis->frequency.blocks[index];
 	const struct cfg_block *block = &analysis->cfg->blocks[index];
@@ -83,12 +83,12 @@ static int add_block(struct gathering *gathering, const struct procedure_analysi
 	return 0;
 }
 
-static int take_procedure(void *context, const struct procedure_analysis *analysis)
+static int exact_scale_take_procedure(void *context, const struct procedure_analysis *analysis)
 {
 	int r = 0;
 
 	for (uint32_t b = 0; r == 0 && b < analysis->cfg->block_count; b++)
-		r = add_block(context, analysis, b);
+		r = exact_scale_add_block(context, analysis, b);
 	return r;
 }
 
@@ -99,7 +99,7 @@ struct weighted {
 	double weight;
 };
 
-static int by_value(const void *a, const void *b)
+static int exact_scale_by_value(const void *a, const void *b)
 {
 	const struct weighted *x = a, *y = b;
 
@@ -114,7 +114,7 @@ static double quantile(struct weighted *list, size_t count, double share)
 	for (size_t i = 0; i < count; i++)
 		total += list[i].weight;
 	if (count > 0)
-		qsort(list, count, sizeof(*list), by_value);
+		qsort(list, count, sizeof(*list), exact_scale_by_value);
 	for (size_t i = 0; i < count; i++) {
 		below += list[i].weight;
 		if (below >= share * total)
@@ -199,8 +199,8 @@ static int by_index(const void *a, const void *b)
 }
 
 /* Return: 0 or -ENOMEM; the @count procedures in @chosen are ascending. */
-static int choose(size_t chosen[PROCEDURES_MAX], size_t *count, const struct image_code *code,
-		  const struct image_samples *samples)
+static int exact_scale_choose(size_t chosen[PROCEDURES_MAX], size_t *count,
+			      const struct image_code *code, const struct image_samples *samples)
 {
 	size_t total = procedure_table_count(image_code_procedures(code)), found = 0;
 	_cleanup_free_ struct hot *list = malloc((total + 1) * sizeof(*list));
@@ -225,8 +225,8 @@ static int choose(size_t chosen[PROCEDURES_MAX], size_t *count, const struct ima
 
 /* --- the scale ------------------------------------------------------------ */
 
-static int settle(struct exact_scale *ret, const struct gathering *gathering, double likely,
-		  struct error *err)
+static int exact_scale_settle(struct exact_scale *ret, const struct gathering *gathering,
+			      double likely, struct error *err)
 {
 	_cleanup_free_ struct weighted *room = calloc(gathering->count + 1, sizeof(*room));
 	struct exact_scale scale = {.samples = total_samples(gathering)};
@@ -267,10 +267,11 @@ int exact_scale_find(struct exact_scale *ret, struct image_code *code,
 	without.exact = (struct exact_counts){0};
 	chosen_ones.scope = IMAGE_ANALYSIS_CHOSEN;
 	chosen_ones.chosen = chosen;
-	if (choose(chosen, &chosen_ones.chosen_count, code, samples) < 0)
+	if (exact_scale_choose(chosen, &chosen_ones.chosen_count, code, samples) < 0)
 		return error_set(err, ENOMEM, "out of memory");
-	r = image_analysis_run(code, &without, &chosen_ones, take_procedure, &gathering, NULL, err);
+	r = image_analysis_run(code, &without, &chosen_ones, exact_scale_take_procedure, &gathering,
+			       NULL, err);
 	if (r == -ENOMEM)
 		return error_set(err, ENOMEM, "out of memory");
-	return r == 0 ? settle(ret, &gathering, likely, err) : r;
+	return r == 0 ? exact_scale_settle(ret, &gathering, likely, err) : r;
 }

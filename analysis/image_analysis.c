@@ -188,7 +188,7 @@ static int add_to_tally(struct pass *pass, const struct procedure_analysis *anal
 	return image_calls_add(pass->tally, analysis);
 }
 
-static int deliver(void *ctx, size_t job, void *result)
+static int image_analysis_deliver(void *ctx, size_t job, void *result)
 {
 	struct pass *pass = ctx;
 	const struct outcome *outcome = result;
@@ -228,7 +228,7 @@ static int run_pass(struct pass *pass, const struct procedure_list *list)
 		.threads = pass->options->threads,
 		.result_bytes = sizeof(struct outcome),
 		.run = run_job,
-		.deliver = deliver,
+		.deliver = image_analysis_deliver,
 		.discard = discard,
 		.ctx = pass,
 	};

@@ -139,7 +139,7 @@ int image_calls_add(struct image_calls *calls, const struct procedure_analysis *
 }
 
 /* Return the weight of an amount: 1 / its relative variance. */
-static double weight_of(const struct amount *amount)
+static double image_calls_weight_of(const struct amount *amount)
 {
 	double square = amount->value * amount->value;
 
@@ -157,7 +157,7 @@ static void apply_callers(const struct procedure_calls *procedure,
 	if (short_of > 0 && short_of * short_of > 4 * procedure->calls.variance)
 		return;
 	profile->calls_in = procedure->calls.value;
-	profile->calls_in_weight = weight_of(&procedure->calls);
+	profile->calls_in_weight = image_calls_weight_of(&procedure->calls);
 }
 
 /*
@@ -222,7 +222,7 @@ static void tell(struct procedure_profile *profile, const struct image_calls *ca
 		profile->told[profile->told_count++] = (struct profile_told){
 			.call = number,
 			.executions = left.value,
-			.weight = weight_of(&left),
+			.weight = image_calls_weight_of(&left),
 		};
 	*count = 0;
 }

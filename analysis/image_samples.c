@@ -165,8 +165,9 @@ void image_evidence_deinit(struct image_evidence *evidence)
 }
 
 /* Concatenate the counts of an event in all parts. Return: NULL if out of memory. */
-static struct address_count *gather(const struct image_event_samples *event,
-				    const struct image_range *parts, size_t part_count, size_t *ret)
+static struct address_count *image_samples_gather(const struct image_event_samples *event,
+						  const struct image_range *parts,
+						  size_t part_count, size_t *ret)
 {
 	struct slice slices[PROCEDURE_PARTS_MAX];
 	struct address_count *counts = NULL;
@@ -198,7 +199,7 @@ static int add_roles(struct procedure_profile *profile, const struct cfg *cfg,
 
 		if (event->period <= 0)
 			continue;
-		counts = gather(event, parts, part_count, &count);
+		counts = image_samples_gather(event, parts, part_count, &count);
 		if (counts == NULL)
 			return -ENOMEM;
 		rc = procedure_profile_add_role(profile, cfg, role, counts, count, event->period);
@@ -271,7 +272,7 @@ int image_samples_profile(struct procedure_profile *ret, const struct cfg *cfg,
 	struct procedure_profile profile;
 	size_t time_count;
 	_cleanup_free_ struct address_count *time =
-		gather(&samples->time, parts, count, &time_count);
+		image_samples_gather(&samples->time, parts, count, &time_count);
 	int rc;
 
 	if (time == NULL)

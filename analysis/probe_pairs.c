@@ -121,8 +121,8 @@ static double variance_of(const struct probed *one, const struct probed *other)
 }
 
 /* Compare each pair of branches once, for the procedure that was added first. */
-static int compare(struct place_list *comparisons, const struct probed *one,
-		   const struct probed *other)
+static int probe_pairs_compare(struct place_list *comparisons, const struct probed *one,
+			       const struct probed *other)
 {
 	struct comparison *comparison;
 
@@ -160,7 +160,8 @@ static void add_kind(const struct comparison *first, size_t count, bool whole, d
 	*weight += all;
 }
 
-static int add_pair(struct place_list *pairs, const struct comparison *first, size_t count)
+static int probe_pairs_add_pair(struct place_list *pairs, const struct comparison *first,
+				size_t count)
 {
 	struct call_network_pair *pair = place_list_add(pairs);
 	double sum = 0, weight = 0;
@@ -188,7 +189,7 @@ static int add_pairs(struct place_list *pairs, const struct place_list *comparis
 		while (end < comparisons->count &&
 		       compare_procedures(&list[first], &list[end]) == 0)
 			end++;
-		rc = add_pair(pairs, &list[first], end - first);
+		rc = probe_pairs_add_pair(pairs, &list[first], end - first);
 	}
 	return rc;
 }
@@ -203,7 +204,7 @@ int probe_pairs_find(struct place_list *probed, struct place_list *pairs)
 		return 0;
 	qsort(probed->items, probed->count, probed->bytes, compare_probed);
 	for (size_t i = 0; i < probed->count && rc == 0; i++)
-		rc = compare(&comparisons, &list[i], find_other(probed, &list[i]));
+		rc = probe_pairs_compare(&comparisons, &list[i], find_other(probed, &list[i]));
 	if (rc == 0 && comparisons.count > 0) {
 		qsort(comparisons.items, comparisons.count, sizeof(struct comparison),
 		      compare_procedures);

@@ -162,7 +162,7 @@ struct adding {
 	double own_spread;
 };
 
-static int add_site(struct adding *adding, const struct cfg_call *call)
+static int program_calls_add_site(struct adding *adding, const struct cfg_call *call)
 {
 	const struct procedure_analysis *analysis = adding->analysis;
 	const struct insn *insn = &analysis->cfg->insns[call->insn];
@@ -214,8 +214,8 @@ static void add_executions(struct adding *adding)
 }
 
 /* Add an observed edge from an instruction of the procedure. */
-static int add_edge(struct adding *adding, const struct insn *insn, struct place to, double count,
-		    double bias)
+static int program_calls_add_edge(struct adding *adding, const struct insn *insn, struct place to,
+				  double count, double bias)
 {
 	struct program_calls *calls = adding->calls;
 	struct going *going;
@@ -275,7 +275,8 @@ static int add_edges_of(struct adding *adding, const struct insn *insn)
 
 		if (branch->count + branch->probes <= 0)
 			continue;
-		rc = add_edge(adding, insn, to, count_of(branch, sampled, probes), bias);
+		rc = program_calls_add_edge(adding, insn, to, count_of(branch, sampled, probes),
+					    bias);
 	}
 	return rc;
 }
@@ -333,7 +334,7 @@ int program_calls_add(struct program_calls *calls, struct image_code *code,
 
 		.factor = 1};
 	for (uint32_t i = 0; i < analysis->cfg->call_count && rc == 0; i++)
-		rc = add_site(&adding, &analysis->cfg->calls[i]);
+		rc = program_calls_add_site(&adding, &analysis->cfg->calls[i]);
 	if (rc == 0)
 		rc = add_edges(&adding);
 	if (rc == 0)
@@ -397,8 +398,9 @@ static int attribute(struct program_calls *calls, struct going *returns)
 	return 0;
 }
 
-static int add_pair(struct program_calls *calls, const struct site *site,
-		    const struct going *returns, double part, double share, double variance)
+static int program_calls_add_pair(struct program_calls *calls, const struct site *site,
+				  const struct going *returns, double part, double share,
+				  double variance)
 {
 	const struct call_network_procedure *network = calls->network.items;
 	struct call_network_pair *pair = place_list_add(&calls->pairs);
@@ -436,7 +438,8 @@ static int compare_with_caller(struct program_calls *calls, const struct going *
 		share = share_of(calls, site, callee, &variance);
 	if (share <= 0)
 		return 0;
-	return add_pair(calls, site, returns, returns->count / total, share, variance);
+	return program_calls_add_pair(calls, site, returns, returns->count / total, share,
+				      variance);
 }
 
 /* Compare the returns of a direct jump's target on behalf of the procedure that jumped. */
@@ -457,7 +460,8 @@ static int compare_passage(struct program_calls *calls, const struct site *site)
 	if (count < RETURNS_MIN)
 		return 0;
 	through = (struct going){.procedure = to, .count = count, .bias = SHARE_BIAS};
-	return add_pair(calls, site, &through, count / ((double *)calls->returned.items)[to], 1, 0);
+	return program_calls_add_pair(calls, site, &through,
+				      count / ((double *)calls->returned.items)[to], 1, 0);
 }
 
 /* For procedures without observed returns, add up the direct calls. */
@@ -486,7 +490,7 @@ static void going_merge(struct going *going, const struct going *other)
 }
 
 /* Merge equal edges of several epochs. */
-static void add_up(struct place_list *list)
+static void program_calls_add_up(struct place_list *list)
 {
 	struct going *goings = list->items;
 	size_t kept = 0;
@@ -535,7 +539,7 @@ int program_calls_solve(struct program_calls *calls)
 
 	place_list_sort(&calls->known);
 	place_list_sort(&calls->sites);
-	add_up(&calls->goings);
+	program_calls_add_up(&calls->goings);
 	for (size_t i = 0; i < calls->returns.count && rc == 0; i++)
 		rc = attribute(calls, &((struct going *)calls->returns.items)[i]);
 	merge_returns(&calls->returns);

@@ -63,7 +63,7 @@ static void help_print(const struct options *options)
 }
 
 /* Return: -1 to continue, otherwise the exit status. */
-static int options_parse(struct settings *settings, int argc, char **argv)
+static int dcpictl_options_parse(struct settings *settings, int argc, char **argv)
 {
 	struct options options;
 	struct error err;
@@ -258,7 +258,7 @@ int main(int argc, char **argv)
 
 	log_init("dcpictl");
 	signal(SIGPIPE, SIG_IGN);
-	status = options_parse(&settings, argc, argv);
+	status = dcpictl_options_parse(&settings, argc, argv);
 	if (status >= 0)
 		return status;
 	if (optind < argc && strcmp(argv[optind], "merge") == 0)

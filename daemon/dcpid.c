@@ -208,7 +208,7 @@ static int option_take(struct daemon *daemon, const struct options *options, int
 	}
 }
 
-static int options_parse(struct daemon *daemon, int argc, char **argv)
+static int dcpid_options_parse(struct daemon *daemon, int argc, char **argv)
 {
 	struct options options;
 	struct error err;
@@ -614,7 +614,7 @@ int main(int argc, char **argv)
 	setpriority(PRIO_PROCESS, 0, NICE);
 	log_init("dcpid");
 	log_hold();
-	status = options_parse(&daemon, argc, argv);
+	status = dcpid_options_parse(&daemon, argc, argv);
 	if (status >= 0)
 		return status;
 	signal(SIGPIPE, SIG_IGN);

@@ -36,7 +36,7 @@ static const struct option_entry entries[] = {
 };
 
 /* Return: -1 to continue, otherwise the exit status. */
-static int options_parse(struct settings *settings, int argc, char **argv)
+static int dcpiimport_options_parse(struct settings *settings, int argc, char **argv)
 {
 	struct options options;
 	struct error err;
@@ -120,7 +120,7 @@ int main(int argc, char **argv)
 	int status;
 
 	log_init("dcpiimport");
-	status = options_parse(&settings, argc, argv);
+	status = dcpiimport_options_parse(&settings, argc, argv);
 	if (status >= 0)
 		return status;
 	if (profile_writer_open(&writer, settings.db, &err) < 0) {

@@ -246,7 +246,7 @@ static int option_take(struct settings *settings, const struct options *options,
 	}
 }
 
-static int options_parse(struct settings *settings, int argc, char **argv)
+static int dcpirun_options_parse(struct settings *settings, int argc, char **argv)
 {
 	struct options options;
 	struct error err;
@@ -636,7 +636,7 @@ int main(int argc, char **argv)
 	int status;
 
 	log_init("dcpirun");
-	status = options_parse(&settings, argc, argv);
+	status = dcpirun_options_parse(&settings, argc, argv);
 	if (status >= 0)
 		return status;
 	log_set_level(LOG_LEVEL_ERROR);

@@ -46,7 +46,7 @@ static void size(char *text, size_t bytes, double value)
 	snprintf(text, bytes, unit > 0 && value < 100 ? "%.1f %s" : "%.0f %s", value, units[unit]);
 }
 
-static double percent(double part, double whole)
+static double status_text_percent(double part, double whole)
 {
 	return whole > 0 ? 100 * part / whole : 0;
 }
@@ -111,10 +111,11 @@ static void print_epoch(FILE *stream, const struct metrics *reply)
 	fprintf(stream, LABEL "%s, since %s: %.0f samples, %.0f of them in the database\n", "epoch",
 		metrics_find(reply, "epoch"), metrics_find(reply, "epoch_start"), taken,
 		number(reply, "stored"));
-	fprintf(stream, LABEL "%.2f%%: ", "lost", percent(number(reply, "lost"), interrupts));
+	fprintf(stream, LABEL "%.2f%%: ", "lost",
+		status_text_percent(number(reply, "lost"), interrupts));
 	print_group(stream, reply, "loss.", "pending");
 	fprintf(stream, LABEL "%.2f%%: ", "unknown",
-		percent(number(reply, "unknown"), number(reply, "stored")));
+		status_text_percent(number(reply, "unknown"), number(reply, "stored")));
 	print_group(stream, reply, "unknown.", "");
 }
 
@@ -156,14 +157,14 @@ static void print_places(FILE *stream, const struct metrics *reply)
 	size(more, sizeof(more), number(reply, "memory_bytes"));
 	fprintf(stream, "\n" LABEL "%s of memory, %s of it for samples and maps; %.2f%% of a CPU\n",
 		"daemon", text, more,
-		percent(number(reply, "cpu_ms") / 1000, number(reply, "uptime_s")));
+		status_text_percent(number(reply, "cpu_ms") / 1000, number(reply, "uptime_s")));
 }
 
 static void print_problems(FILE *stream, const struct metrics *reply)
 {
 	double interrupts = number(reply, "interrupts"), taken = number(reply, "taken");
-	double lost = percent(number(reply, "lost"), interrupts);
-	double unknown = percent(number(reply, "unknown"), number(reply, "stored"));
+	double lost = status_text_percent(number(reply, "lost"), interrupts);
+	double unknown = status_text_percent(number(reply, "unknown"), number(reply, "stored"));
 	char age[32];
 
 	if (metrics_find(reply, "sampling") != NULL && number(reply, "sampling") == 0)

@@ -131,7 +131,7 @@ static int table_close(sqlite3_vtab_cursor *base)
 }
 
 /* Start again with a new query, whose parameters are not yet bound. */
-static int prepare(struct dcpi_cursor *cursor, const char *sql)
+static int dcpi_sqlite_prepare(struct dcpi_cursor *cursor, const char *sql)
 {
 	struct table *table = table_of(cursor);
 	int rc;
@@ -163,7 +163,7 @@ static int prepare_selected(struct dcpi_cursor *cursor, int used, int argc, sqli
 	text = sqlite3_str_finish(query);
 	if (text == NULL)
 		return SQLITE_NOMEM;
-	rc = prepare(cursor, text);
+	rc = dcpi_sqlite_prepare(cursor, text);
 	sqlite3_free(text);
 	for (i = 0; rc == SQLITE_OK && i < type->selector_count; i++) {
 		if (used & 1 << i && argument < argc)
@@ -201,7 +201,7 @@ static int table_filter(sqlite3_vtab_cursor *base, int used, const char *unused,
 
 	(void)unused;
 	if (table->type->is_absent != NULL && table->type->is_absent(table->handle))
-		rc = prepare(cursor, "SELECT 1 FROM main.profile WHERE 0");
+		rc = dcpi_sqlite_prepare(cursor, "SELECT 1 FROM main.profile WHERE 0");
 	else
 		rc = prepare_selected(cursor, used, argc, argv);
 	return rc == SQLITE_OK ? next_row(cursor) : rc;

@@ -172,8 +172,9 @@ static uint64_t limit_of(const struct blob_header *header)
 }
 
 /* @previous: the edge before the block (still shifted), or NULL. */
-static bool take_block(struct bits_reader *result, struct profile_edge *edges, size_t count,
-		       const struct profile_edge *previous, const struct blob_header *header)
+static bool edge_blob_take_block(struct bits_reader *result, struct profile_edge *edges,
+				 size_t count, const struct profile_edge *previous,
+				 const struct blob_header *header)
 {
 	struct bits_reader reader = *result; /* in registers */
 	unsigned int kf = (unsigned int)bits_take(&reader, BITS_ORDER_BITS);
@@ -232,7 +233,7 @@ static int take_blocks(struct edge_list *list, struct bits_reader *bits,
 
 	for (i = 0; i < header->count; i += block) {
 		block = header->count - i < EDGE_BLOB_BLOCK ? header->count - i : EDGE_BLOB_BLOCK;
-		if (!take_block(bits, list->edges + i, block, previous, header))
+		if (!edge_blob_take_block(bits, list->edges + i, block, previous, header))
 			return -EBADMSG;
 		previous = &list->edges[i + block - 1];
 	}

@@ -156,8 +156,8 @@ int profile_blob_encode(struct profile_blob *blob, uint32_t key,
  *
  * Failures are accumulated and checked once per block: none of them does harm meanwhile.
  */
-static bool take_block(struct bits_reader *result, struct profile_sample *samples, size_t count,
-		       bool first, uint64_t *offset, uint64_t *total)
+static bool profile_blob_take_block(struct bits_reader *result, struct profile_sample *samples,
+				    size_t count, bool first, uint64_t *offset, uint64_t *total)
 {
 	struct bits_reader reader = *result; /* in registers */
 	unsigned int kd = (unsigned int)bits_take(&reader, BITS_ORDER_BITS);
@@ -226,7 +226,7 @@ static int take_blocks(struct profile_pairs *pairs, struct bits_reader *bits,
 				  sizeof(*samples)) < 0)
 			return -ENOMEM;
 		samples = pairs->samples + pairs->count;
-		if (!take_block(bits, samples, block, i == 0, &offset, &total) ||
+		if (!profile_blob_take_block(bits, samples, block, i == 0, &offset, &total) ||
 		    offset > UINT64_MAX >> header->shift)
 			return -EBADMSG;
 		for (size_t j = 0; header->shift > 0 && j < block; j++)

@@ -25,7 +25,7 @@ struct search {
 	size_t labels;
 };
 
-static int compare(const void *a, const void *b)
+static int profile_owners_compare(const void *a, const void *b)
 {
 	const struct profile_owner *x = a, *y = b;
 
@@ -34,7 +34,7 @@ static int compare(const void *a, const void *b)
 	return (x->pid > y->pid) - (x->pid < y->pid);
 }
 
-static int add(struct search *search, int64_t pid)
+static int profile_owners_add(struct search *search, int64_t pid)
 {
 	struct profile_owners *owners = search->owners;
 
@@ -66,14 +66,15 @@ static int take_label(void *context, const struct profile_label *label)
 	if (!is_of_unit(filter->unit, label->unit) ||
 	    !is_of_container(filter->container, label->container))
 		return 0;
-	return add(search, PROFILE_PID_OF_LABEL(label->number));
+	return profile_owners_add(search, PROFILE_PID_OF_LABEL(label->number));
 }
 
 static bool is_listed(const struct profile_owner *list, size_t count, int64_t epoch, int64_t pid)
 {
 	const struct profile_owner key = {epoch, pid};
 
-	return count > 0 && bsearch(&key, list, count, sizeof(*list), compare) != NULL;
+	return count > 0 &&
+	       bsearch(&key, list, count, sizeof(*list), profile_owners_compare) != NULL;
 }
 
 static int take_process(void *context, const struct profile_process *process)
@@ -83,7 +84,7 @@ static int take_process(void *context, const struct profile_process *process)
 	if (process->label == 0 || !is_listed(search->owners->list + search->first, search->labels,
 					      search->epoch, PROFILE_PID_OF_LABEL(process->label)))
 		return 0;
-	return add(search, process->pid);
+	return profile_owners_add(search, process->pid);
 }
 
 static int search_epoch(struct search *search, struct profile_reader *reader, struct error *err)
@@ -95,7 +96,8 @@ static int search_epoch(struct search *search, struct profile_reader *reader, st
 	r = profile_reader_labels(reader, search->epoch, take_label, search, err);
 	search->labels = owners->count - search->first;
 	if (r == 0 && search->labels > 0) {
-		qsort(owners->list + search->first, search->labels, sizeof(*owners->list), compare);
+		qsort(owners->list + search->first, search->labels, sizeof(*owners->list),
+		      profile_owners_compare);
 		r = profile_reader_processes(reader, search->epoch, take_process, search, err);
 	}
 	return r;
@@ -119,7 +121,7 @@ int profile_owners_find(struct profile_owners *owners, struct profile_reader *re
 	if (r == -ENOMEM)
 		return error_set(err, ENOMEM, "out of memory");
 	if (r == 0 && owners->count > 0)
-		qsort(owners->list, owners->count, sizeof(*owners->list), compare);
+		qsort(owners->list, owners->count, sizeof(*owners->list), profile_owners_compare);
 	return r;
 }
 

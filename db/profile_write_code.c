@@ -39,8 +39,10 @@ static int symbols_read(struct profile_writer *writer, int64_t image, struct pro
  * Merge two sorted lists. If both have a symbol at one offset, that of the first is kept. Return:
  * number of symbols.
  */
-static size_t unite(struct profile_symbol *all, const struct profile_symbols *kept,
-		    const struct profile_symbol *symbols, size_t count, size_t *added)
+static size_t profile_write_code_unite(struct profile_symbol *all,
+				       const struct profile_symbols *kept,
+				       const struct profile_symbol *symbols, size_t count,
+				       size_t *added)
 {
 	size_t i = 0, j = 0, n = 0;
 
@@ -79,7 +81,7 @@ int profile_writer_symbols_add(struct profile_writer *writer, int64_t image,
 		profile_symbols_deinit(&kept);
 		return error_set(err, ENOMEM, "out of memory");
 	}
-	n = unite(all, &kept, symbols, count, &added);
+	n = profile_write_code_unite(all, &kept, symbols, count, &added);
 	r = added > 0 ? profile_writer_symbols(writer, image, all, n, err) : 0;
 	profile_symbols_deinit(&kept);
 	return r;

@@ -77,8 +77,9 @@ static int write_merged(struct profile_writer *writer, const struct edge_key *ke
 	return r == 0 ? database_step(&writer->db, statement, "write", err) : r;
 }
 
-static int add(struct profile_writer *writer, const struct edge_key *key,
-	       const struct profile_edge *edges, size_t count, struct error *err)
+static int profile_write_edges_add(struct profile_writer *writer, const struct edge_key *key,
+				   const struct profile_edge *edges, size_t count,
+				   struct error *err)
 {
 	uint64_t total = 0;
 	int r = read_stored(writer, key, err);
@@ -109,7 +110,7 @@ int profile_writer_edges(struct profile_writer *writer, int64_t image, int64_t t
 	if ((unsigned int)kind >= PROFILE_EDGE_KINDS || is_counts(&key))
 		return error_set(err, EINVAL, "there are no edges of kind %d to image %lld",
 				 (int)kind, (long long)to_image);
-	return add(writer, &key, edges, count, err);
+	return profile_write_edges_add(writer, &key, edges, count, err);
 }
 
 int profile_writer_counts(struct profile_writer *writer, int64_t image,
@@ -123,5 +124,5 @@ int profile_writer_counts(struct profile_writer *writer, int64_t image,
 		return r;
 	if ((unsigned int)kind >= PROFILE_COUNT_KINDS)
 		return error_set(err, EINVAL, "there is no kind %d of counts", (int)kind);
-	return add(writer, &key, counts, count, err);
+	return profile_write_edges_add(writer, &key, counts, count, err);
 }

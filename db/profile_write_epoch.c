@@ -8,7 +8,8 @@
 #include "lib/error.h"
 
 /* Run a bound statement that returns no rows. */
-static int finish(struct profile_writer *writer, sqlite3_stmt *statement, struct error *err)
+static int profile_write_epoch_finish(struct profile_writer *writer, sqlite3_stmt *statement,
+				      struct error *err)
 {
 	return database_step(&writer->db, statement, "write", err);
 }
@@ -24,7 +25,7 @@ static int find_host(struct profile_writer *writer, const struct profile_epoch *
 		r = database_bind(&writer->db, statement, err, "tt", epoch->host,
 				  epoch->machine_id);
 	if (r == 0)
-		r = finish(writer, statement, err);
+		r = profile_write_epoch_finish(writer, statement, err);
 	if (r == 0)
 		r = profile_writer_statement(writer, WRITER_HOST_FIND, &statement, err);
 	if (r == 0)
@@ -41,8 +42,9 @@ static int find_host(struct profile_writer *writer, const struct profile_epoch *
 	return 0;
 }
 
-static int add_epoch(struct profile_writer *writer, const struct profile_epoch *epoch, int64_t host,
-		     int64_t *id, struct error *err)
+static int profile_write_epoch_add_epoch(struct profile_writer *writer,
+					 const struct profile_epoch *epoch, int64_t host,
+					 int64_t *id, struct error *err)
 {
 	sqlite3_stmt *statement;
 	int r;
@@ -53,7 +55,7 @@ static int add_epoch(struct profile_writer *writer, const struct profile_epoch *
 				  epoch->cpu_model, (int64_t)epoch->cpus, epoch->kernel,
 				  epoch->source, epoch->source_reason, epoch->label);
 	if (r == 0)
-		r = finish(writer, statement, err);
+		r = profile_write_epoch_finish(writer, statement, err);
 	if (r == 0)
 		*id = sqlite3_last_insert_rowid(writer->db.handle);
 	return r;
@@ -74,7 +76,7 @@ static int add_event(struct profile_writer *writer, int64_t epoch,
 		r = database_bind(&writer->db, statement, err, "iittii", epoch,
 				  (int64_t)event->number, event->name, event->unit,
 				  (int64_t)event->period_min, (int64_t)event->period_max);
-	return r == 0 ? finish(writer, statement, err) : r;
+	return r == 0 ? profile_write_epoch_finish(writer, statement, err) : r;
 }
 
 static int end_epoch(struct profile_writer *writer, int64_t end_ns, struct error *err)
@@ -85,7 +87,7 @@ static int end_epoch(struct profile_writer *writer, int64_t end_ns, struct error
 	r = profile_writer_statement(writer, WRITER_EPOCH_END, &statement, err);
 	if (r == 0)
 		r = database_bind(&writer->db, statement, err, "ii", writer->epoch, end_ns);
-	return r == 0 ? finish(writer, statement, err) : r;
+	return r == 0 ? profile_write_epoch_finish(writer, statement, err) : r;
 }
 
 int profile_writer_epoch_begin(struct profile_writer *writer, const struct profile_epoch *epoch,
@@ -111,7 +113,7 @@ int profile_writer_epoch_next(struct profile_writer *writer, int64_t end_ns,
 	if (r == 0)
 		r = find_host(writer, epoch, &host, err);
 	if (r == 0)
-		r = add_epoch(writer, epoch, host, &id, err);
+		r = profile_write_epoch_add_epoch(writer, epoch, host, &id, err);
 	for (i = 0; r == 0 && i < event_count; i++)
 		r = add_event(writer, id, &events[i], err);
 	r = profile_writer_settle(writer, r, err);
@@ -132,7 +134,9 @@ int profile_writer_epoch_add(struct profile_writer *writer, const struct profile
 	r = profile_writer_in_transaction(writer, err);
 	if (r == 0)
 		r = find_host(writer, epoch, &writer->host, err);
-	return r == 0 ? add_epoch(writer, epoch, writer->host, &writer->epoch, err) : r;
+	return r == 0 ? profile_write_epoch_add_epoch(writer, epoch, writer->host, &writer->epoch,
+						      err)
+		      : r;
 }
 
 int profile_writer_event_add(struct profile_writer *writer, const struct profile_event *event,
@@ -188,7 +192,7 @@ int profile_writer_event_time(struct profile_writer *writer, uint32_t event, uin
 		r = database_bind(&writer->db, statement, err, "iiii", writer->epoch,
 				  (int64_t)event, (int64_t)enabled_ns, (int64_t)running_ns);
 	if (r == 0)
-		r = finish(writer, statement, err);
+		r = profile_write_epoch_finish(writer, statement, err);
 	if (r == 0 && sqlite3_changes(writer->db.handle) != 1)
 		return error_set(err, EINVAL, "the epoch has no event %u", event);
 	return r;
@@ -206,7 +210,7 @@ static int set_counter(struct profile_writer *writer, const struct profile_count
 	if (r == 0)
 		r = database_bind(&writer->db, statement, err, "itti", writer->epoch,
 				  counter->group, counter->name, (int64_t)counter->count);
-	return r == 0 ? finish(writer, statement, err) : r;
+	return r == 0 ? profile_write_epoch_finish(writer, statement, err) : r;
 }
 
 int profile_writer_damaged_row(struct profile_writer *writer, const char *group, const char *name,
@@ -222,7 +226,7 @@ int profile_writer_damaged_row(struct profile_writer *writer, const char *group,
 	if (r == 0)
 		r = database_bind(&writer->db, statement, err, "itti", writer->epoch, group, name,
 				  number);
-	return r == 0 ? finish(writer, statement, err) : r;
+	return r == 0 ? profile_write_epoch_finish(writer, statement, err) : r;
 }
 
 uint64_t profile_writer_damaged(const struct profile_writer *writer)
@@ -246,7 +250,7 @@ int profile_writer_totals(struct profile_writer *writer, int64_t now_ns, uint64_
 		r = database_bind(&writer->db, statement, err, "iii", writer->epoch,
 				  (int64_t)interrupts, now_ns);
 	if (r == 0)
-		r = finish(writer, statement, err);
+		r = profile_write_epoch_finish(writer, statement, err);
 	for (i = 0; r == 0 && i < count; i++)
 		r = set_counter(writer, &counters[i], err);
 	return r;

@@ -67,8 +67,8 @@ static const struct rows profile_rows = {
 };
 
 /* Run a statement with up to four numbers. Return: rows changed, or -errno. */
-static int run(struct profile_writer *writer, const char *sql, const int64_t *values, int count,
-	       struct error *err)
+static int profile_write_expire_run(struct profile_writer *writer, const char *sql,
+				    const int64_t *values, int count, struct error *err)
 {
 	_cleanup_statement_ sqlite3_stmt *statement = NULL;
 	int r = database_prepare(&writer->db, sql, &statement, err);
@@ -87,14 +87,15 @@ static int run(struct profile_writer *writer, const char *sql, const int64_t *va
 /* Delete an image along with its last samples, edges, counts and recordings. */
 static int image_forget(struct profile_writer *writer, int64_t image, struct error *err)
 {
-	int r = run(writer,
-		    "DELETE FROM image WHERE id = ?1 "
-		    "AND NOT EXISTS (SELECT 1 FROM profile WHERE image = ?1) "
-		    "AND NOT EXISTS (SELECT 1 FROM edge WHERE image = ?1) "
-		    "AND NOT EXISTS (SELECT 1 FROM edge WHERE to_image = ?1) "
-		    "AND NOT EXISTS (SELECT 1 FROM execution WHERE image = ?1) "
-		    "AND NOT EXISTS (SELECT 1 FROM recording WHERE image = ?1)",
-		    &image, 1, err);
+	int r = profile_write_expire_run(
+		writer,
+		"DELETE FROM image WHERE id = ?1 "
+		"AND NOT EXISTS (SELECT 1 FROM profile WHERE image = ?1) "
+		"AND NOT EXISTS (SELECT 1 FROM edge WHERE image = ?1) "
+		"AND NOT EXISTS (SELECT 1 FROM edge WHERE to_image = ?1) "
+		"AND NOT EXISTS (SELECT 1 FROM execution WHERE image = ?1) "
+		"AND NOT EXISTS (SELECT 1 FROM recording WHERE image = ?1)",
+		&image, 1, err);
 
 	return r < 0 ? r : 0;
 }
@@ -152,10 +153,12 @@ static int rows_delete(struct profile_writer *writer, const struct rows *rows, i
 
 	if (r < 0 || batch.rows == 0)
 		return r;
-	r = run(writer, rows->delete,
+	r = profile_write_expire_run(
+		writer, rows->delete,
 		(int64_t[]){epoch, batch.last[0], batch.last[1], batch.last[2]}, 4, err);
 	if (r >= 0 && rows->count != NULL)
-		r = run(writer, rows->count, (int64_t[]){epoch, batch.number}, 2, err);
+		r = profile_write_expire_run(writer, rows->count, (int64_t[]){epoch, batch.number},
+					     2, err);
 	for (int i = 0; r >= 0 && i < batch.image_count; i++)
 		r = image_forget(writer, batch.images[i], err);
 	*number += (uint64_t)batch.number;
@@ -186,27 +189,30 @@ static int unknown_delete(struct profile_writer *writer, int64_t epoch, uint64_t
 	if (r < 0 || samples == 0)
 		return r < 0 ? r : 0;
 	sqlite3_reset(statement);
-	rows = run(writer,
-		   "DELETE FROM profile WHERE epoch = ?1 AND "
-		   "image IN (SELECT id FROM image WHERE kind = 5)",
-		   &epoch, 1, err);
+	rows = profile_write_expire_run(writer,
+					"DELETE FROM profile WHERE epoch = ?1 AND "
+					"image IN (SELECT id FROM image WHERE kind = 5)",
+					&epoch, 1, err);
 	r = rows;
 	if (r >= 0)
-		r = run(writer,
+		r = profile_write_expire_run(
+			writer,
 			"DELETE FROM counter WHERE epoch = ?1 AND counter_group = 'unknown'",
 			&epoch, 1, err);
 	if (r >= 0)
-		r = run(writer, profile_rows.count, (int64_t[]){epoch, samples}, 2, err);
+		r = profile_write_expire_run(writer, profile_rows.count,
+					     (int64_t[]){epoch, samples}, 2, err);
 	*number += (uint64_t)samples;
 	return r < 0 ? r : rows;
 }
 
 static int shares_delete(struct profile_writer *writer, int64_t epoch, struct error *err)
 {
-	return run(writer,
-		   "DELETE FROM share WHERE epoch = ?1 AND (image, event, label) IN "
-		   "(SELECT image, event, label FROM share WHERE epoch = ?1 LIMIT ?2)",
-		   (int64_t[]){epoch, STEP_ROWS}, 2, err);
+	return profile_write_expire_run(
+		writer,
+		"DELETE FROM share WHERE epoch = ?1 AND (image, event, label) IN "
+		"(SELECT image, event, label FROM share WHERE epoch = ?1 LIMIT ?2)",
+		(int64_t[]){epoch, STEP_ROWS}, 2, err);
 }
 
 /* Delete a part of an epoch's contents, or the epoch itself if it is empty. */
@@ -228,12 +234,12 @@ static int epoch_shrink(struct profile_writer *writer, int64_t epoch,
 		r = rows_delete(writer, &profile_rows, epoch, &expired->samples, err);
 	if (r != 0)
 		return r;
-	r = run(writer, "DELETE FROM epoch WHERE id = ?1", &epoch, 1, err);
+	r = profile_write_expire_run(writer, "DELETE FROM epoch WHERE id = ?1", &epoch, 1, err);
 	if (r >= 0)
-		r = run(writer,
-			"DELETE FROM host WHERE NOT EXISTS "
-			"(SELECT 1 FROM epoch WHERE epoch.host = host.id)",
-			NULL, 0, err);
+		r = profile_write_expire_run(writer,
+					     "DELETE FROM host WHERE NOT EXISTS "
+					     "(SELECT 1 FROM epoch WHERE epoch.host = host.id)",
+					     NULL, 0, err);
 	expired->epochs = 1;
 	return r < 0 ? r : 1;
 }

@@ -70,8 +70,9 @@ static int add_image(struct profile_writer *writer, const struct profile_image *
 }
 
 /* Find or add an image. @rename: set the path of an existing image. */
-static int get_image(struct profile_writer *writer, const struct profile_image *image, bool rename,
-		     int64_t *id, bool *added, struct error *err)
+static int profile_write_samples_get_image(struct profile_writer *writer,
+					   const struct profile_image *image, bool rename,
+					   int64_t *id, bool *added, struct error *err)
 {
 	sqlite3_stmt *statement;
 	const char *path;
@@ -106,13 +107,13 @@ int profile_writer_image(struct profile_writer *writer, const struct profile_ima
 {
 	bool added;
 
-	return get_image(writer, image, true, id, &added, err);
+	return profile_write_samples_get_image(writer, image, true, id, &added, err);
 }
 
 int profile_writer_image_keep(struct profile_writer *writer, const struct profile_image *image,
 			      int64_t *id, bool *added, struct error *err)
 {
-	return get_image(writer, image, false, id, added, err);
+	return profile_write_samples_get_image(writer, image, false, id, added, err);
 }
 
 int profile_writer_symbols(struct profile_writer *writer, int64_t image,

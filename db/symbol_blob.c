@@ -140,7 +140,7 @@ struct header {
 };
 
 /* Sizes are checked against each other before any memory is allocated. */
-static int read_header(struct bounded_reader *reader, struct header *header)
+static int symbol_blob_read_header(struct bounded_reader *reader, struct header *header)
 {
 	uint64_t least;
 
@@ -277,7 +277,7 @@ int symbol_blob_decode(struct profile_symbols *ret, int64_t image, const void *d
 	r = profile_blob_open(&reader, image_key(image), data, bytes);
 	if (r < 0)
 		return r;
-	r = read_header(&reader, &header);
+	r = symbol_blob_read_header(&reader, &header);
 	if (r == 0)
 		r = unpack_body(&reader, &header, &body);
 	if (r < 0)

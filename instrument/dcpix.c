@@ -180,7 +180,7 @@ static int add_library(struct settings *settings, const char *name, struct error
 	return 0;
 }
 
-static int set_option(struct settings *settings, int key, struct error *err)
+static int dcpix_set_option(struct settings *settings, int key, struct error *err)
 {
 	switch (key) {
 	case KEY_OUTPUT:
@@ -521,7 +521,7 @@ static int prepare_run(struct runnable *runnable, struct library_set *libraries,
 	return r < 0 ? r : runnable_get(runnable, program, &options, otherwise, err);
 }
 
-static int run(struct settings *settings, char **argv)
+static int dcpix_run(struct settings *settings, char **argv)
 {
 	struct runnable runnable = {.path = NULL};
 	struct library_set libraries = {.search = NULL};
@@ -561,7 +561,7 @@ static int options_take(struct settings *settings, struct options *options, int 
 			options_version(stdout, options);
 			exit(0);
 		}
-		if (set_option(settings, key, &err) < 0)
+		if (dcpix_set_option(settings, key, &err) < 0)
 			return fail(&err);
 	}
 	return key == OPTIONS_END ? 0 : fail(&err);
@@ -582,7 +582,7 @@ int main(int argc, char **argv)
 		if (status != 0)
 			return status;
 		if (running)
-			return run(&settings, argv + optind);
+			return dcpix_run(&settings, argv + optind);
 		running = count == 0 && optind < argc && strcmp(argv[optind], "run") == 0;
 		if (running)
 			optind++;

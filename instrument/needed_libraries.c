@@ -50,7 +50,7 @@ static int add_line(struct needed_libraries *libraries, char *line)
 }
 
 /* Start the loader's list of libraries. Return: a stream; NULL, with errno. */
-static FILE *start(const char *loader, const char *program, pid_t *child)
+static FILE *needed_libraries_start(const char *loader, const char *program, pid_t *child)
 {
 	int ends[2];
 
@@ -80,7 +80,7 @@ static int list(struct needed_libraries *ret, const char *loader, const char *pr
 	ssize_t length;
 	pid_t child;
 
-	stream = start(loader, program, &child);
+	stream = needed_libraries_start(loader, program, &child);
 	if (stream == NULL)
 		return error_set_errno(err, "cannot run %s", loader);
 	while (r == 0 && (length = getline(&line, &room, stream)) > 0)

@@ -31,7 +31,7 @@ int runnable_find(char path[RUNNABLE_PATH_BYTES], const char *name)
 }
 
 /* Move the program into the cache if possible; else it stays where it was made. */
-static int keep(struct runnable *runnable, struct error *err)
+static int runnable_keep(struct runnable *runnable, struct error *err)
 {
 	if (runnable->own == NULL && runnable->text != NULL &&
 	    program_cache_keep(&runnable->cache, runnable->text))
@@ -65,7 +65,7 @@ int runnable_get(struct runnable *ret, const char *program, const struct rewrite
 	if (r < 0)
 		return r;
 	ret->text = rewriter_report_text(&report);
-	return keep(ret, err);
+	return runnable_keep(ret, err);
 }
 
 static void search_first(const char *folder)

@@ -85,7 +85,7 @@ static int latest_first(const void *a, const void *b)
 	return (x->used < y->used) - (x->used > y->used);
 }
 
-static void forget(int folder, struct cached_files *files, uint64_t bytes_max)
+static void cache_folder_forget(int folder, struct cached_files *files, uint64_t bytes_max)
 {
 	uint64_t bytes = 0;
 
@@ -118,6 +118,6 @@ void cache_folder_expire(const char *path, uint64_t bytes_max)
 		    S_ISREG(status.st_mode))
 			add_file(&files, entry->d_name, &status);
 	}
-	forget(dirfd(directory), &files, bytes_max);
+	cache_folder_forget(dirfd(directory), &files, bytes_max);
 	closedir(directory);
 }

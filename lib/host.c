@@ -20,7 +20,7 @@ static void word_read(const char *path, char *ret, size_t bytes)
 }
 
 /* Return the value of a "key<tab>: value" line, or NULL. */
-static const char *value_of(const char *line, const char *key)
+static const char *host_value_of(const char *line, const char *key)
 {
 	size_t length = strlen(key);
 
@@ -80,7 +80,7 @@ static void cpu_lines_read(struct cpu_lines *lines)
 	while (file != NULL && fgets(line, sizeof(line), file) != NULL && line[0] != '\n') {
 		line[strcspn(line, "\n")] = '\0';
 		for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
-			const char *value = value_of(line, wanted[i].key);
+			const char *value = host_value_of(line, wanted[i].key);
 
 			if (value != NULL)
 				snprintf(wanted[i].value, wanted[i].bytes, "%.*s",

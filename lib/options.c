@@ -62,7 +62,8 @@ void options_add(struct options *options, const struct option_entry *entries, si
 }
 
 /* getopt has just rejected the word before optind, or the letter in optopt. */
-static int describe(const struct options *options, int result, const char *word, struct error *err)
+static int options_describe(const struct options *options, int result, const char *word,
+			    struct error *err)
 {
 	char letter[3] = {'-', (char)optopt, '\0'};
 	bool is_long = strncmp(word, "--", 2) == 0;
@@ -82,7 +83,7 @@ int options_next(struct options *options, int argc, char **argv, struct error *e
 	int key = getopt_long(argc, argv, options->letters, options->names, NULL);
 
 	if (key == ':' || key == '?')
-		return describe(options, key, argv[optind - 1], err);
+		return options_describe(options, key, argv[optind - 1], err);
 	return key;
 }
 
@@ -122,7 +123,7 @@ int options_rows(const char *argument, size_t *ret, struct error *err)
 }
 
 /* Print a text whose first line starts at @column. Only lines that are too long are wrapped. */
-static void print_text(FILE *stream, const char *text, size_t column)
+static void options_print_text(FILE *stream, const char *text, size_t column)
 {
 	_cleanup_free_ char *copy = strdup(text);
 	char *rest = copy, *line;
@@ -149,8 +150,8 @@ void options_help(FILE *stream, const struct options *options, const char *synop
 			width = length;
 	}
 	fprintf(stream, "Usage: %s ", options->program);
-	print_text(stream, synopsis, strlen("Usage:  ") + strlen(options->program));
-	print_text(stream, summary, 0);
+	options_print_text(stream, synopsis, strlen("Usage:  ") + strlen(options->program));
+	options_print_text(stream, summary, 0);
 	fputc('\n', stream);
 	/* The common options were added first, and are shown last. */
 	for (size_t i = 0; i < options->count; i++)

@@ -204,8 +204,8 @@ static struct watched_process *mend(struct audit_feed *feed, uint32_t pid, uint6
 	return process;
 }
 
-static void deliver(struct audit_feed *feed, struct image_event *event, const struct sender *sender,
-		    uint64_t time_ns)
+static void audit_feed_deliver(struct audit_feed *feed, struct image_event *event,
+			       const struct sender *sender, uint64_t time_ns)
 {
 	event->pid = sender->pid;
 	event->has_user = event->type == IMAGE_EVENT_MAP;
@@ -224,7 +224,7 @@ static bool records_deliver(struct audit_feed *feed, struct audit_reader *reader
 
 	while ((rc = audit_reader_next(reader, &event)) != 0) {
 		if (rc > 0)
-			deliver(feed, &event, sender, time_ns);
+			audit_feed_deliver(feed, &event, sender, time_ns);
 		else
 			whole = false;
 		if (rc == -EINVAL) {
@@ -254,8 +254,8 @@ static bool runs(uint32_t pid, const char *program)
  * Handle the first datagram of a program. The process may have ended since, or may already run
  * another program, which sends nothing if it does not load the library.
  */
-static void begin(struct audit_feed *feed, struct audit_reader *reader, const struct sender *sender,
-		  uint64_t now_ns)
+static void audit_feed_begin(struct audit_feed *feed, struct audit_reader *reader,
+			     const struct sender *sender, uint64_t now_ns)
 {
 	struct watched_process *process = process_watch_find(&feed->watch, sender->pid);
 	uint64_t age_ns = reader->head.age_ns < AGE_MAX_NS ? reader->head.age_ns : AGE_MAX_NS;
@@ -265,12 +265,12 @@ static void begin(struct audit_feed *feed, struct audit_reader *reader, const st
 
 	if (process != NULL && time_ns < process->known_ns)
 		time_ns = process->known_ns < sender->time_ns ? process->known_ns : sender->time_ns;
-	deliver(feed, &event, sender, time_ns);
+	audit_feed_deliver(feed, &event, sender, time_ns);
 	whole = records_deliver(feed, reader, sender, time_ns);
 	process = process_watch_add(&feed->watch, sender->pid, sender->time_ns);
 	if (process == NULL) {
 		event.type = IMAGE_EVENT_EXIT;
-		deliver(feed, &event, sender, now_ns);
+		audit_feed_deliver(feed, &event, sender, now_ns);
 		return;
 	}
 	if (!whole || !runs(sender->pid, reader->program))
@@ -333,7 +333,7 @@ static void datagram_take(struct audit_feed *feed, size_t bytes, struct sender *
 	}
 	sender->time_ns = time_of(feed, sender->sent_ns, now_ns);
 	if (reader.program != NULL)
-		begin(feed, &reader, sender, now_ns);
+		audit_feed_begin(feed, &reader, sender, now_ns);
 	else
 		go_on(feed, &reader, sender, now_ns);
 }

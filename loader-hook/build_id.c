@@ -32,7 +32,7 @@ struct segment_table {
 	size_t count;
 };
 
-static int read_header(struct segment_table *table, int fd)
+static int build_id_read_header(struct segment_table *table, int fd)
 {
 	union {
 		unsigned char ident[EI_NIDENT];
@@ -104,7 +104,7 @@ int build_id_from_file(struct build_id *ret, int fd)
 	size_t i, left = NOTES_BYTES_ALL;
 	int result;
 
-	result = read_header(&table, fd);
+	result = build_id_read_header(&table, fd);
 	if (result < 0)
 		return result;
 	for (i = 0; i < table.count; i++) {

@@ -67,7 +67,7 @@ static ssize_t read_at(int fd, void *buffer, size_t bytes, uint64_t at)
 }
 
 /* Return: 1; 0: the header is not completely written yet; or an error. */
-static int read_header(struct jit_dump *dump, int fd)
+static int jit_dump_read_header(struct jit_dump *dump, int fd)
 {
 	struct file_header header;
 	ssize_t n = read_at(fd, &header, sizeof(header), 0);
@@ -144,7 +144,7 @@ int jit_dump_next(struct jit_dump *dump, int fd, uint64_t until, struct jit_dump
 	uint8_t data[sizeof(struct code_move)];
 	struct record_prefix prefix;
 	ssize_t n;
-	int rc = dump->position == 0 ? read_header(dump, fd) : 1;
+	int rc = dump->position == 0 ? jit_dump_read_header(dump, fd) : 1;
 
 	if (rc != 1)
 		return rc;

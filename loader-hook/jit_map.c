@@ -41,7 +41,7 @@ static size_t parse_hex(const char *text, size_t bytes, uint64_t *value)
 }
 
 /* Limit a name to JIT_NAME_BYTES_MAX bytes without splitting a UTF-8 character. */
-static size_t cut(const char *name, size_t bytes)
+static size_t jit_map_cut(const char *name, size_t bytes)
 {
 	if (bytes <= JIT_NAME_BYTES_MAX)
 		return bytes;
@@ -63,7 +63,7 @@ static bool parse_line(const char *text, size_t bytes, struct jit_map_line *line
 	at += used;
 	line->name = text + at;
 	line->name_at += at;
-	line->name_bytes = cut(text + at, bytes - at);
+	line->name_bytes = jit_map_cut(text + at, bytes - at);
 	return line->bytes > 0 && line->name_bytes > 0 &&
 	       memchr(line->name, '\0', line->name_bytes) == NULL && line->start >> 63 == 0 &&
 	       line->bytes <= (1ULL << 63) - line->start;

@@ -16,7 +16,7 @@ CLEANUP_DEFINE(directory, DIR *, closedir)
 /*
  * Visit each number that is a name in directory @path. Return: 0; -1: the directory cannot be read.
  */
-static int walk(const char *path, process_list_fn visit, void *context)
+static int process_list_do_walk(const char *path, process_list_fn visit, void *context)
 {
 	_cleanup_(cleanup_directory) DIR *directory = opendir(path);
 	struct dirent *entry;
@@ -39,7 +39,9 @@ static int walk(const char *path, process_list_fn visit, void *context)
 
 int process_list_walk(process_list_fn visit, void *context, struct error *err)
 {
-	return walk("/proc", visit, context) < 0 ? error_set_errno(err, "cannot open /proc") : 0;
+	return process_list_do_walk("/proc", visit, context) < 0
+		       ? error_set_errno(err, "cannot open /proc")
+		       : 0;
 }
 
 int process_list_threads(uint32_t pid, process_list_fn visit, void *context)
@@ -47,5 +49,5 @@ int process_list_threads(uint32_t pid, process_list_fn visit, void *context)
 	char path[32];
 
 	snprintf(path, sizeof(path), "/proc/%u/task", pid);
-	return walk(path, visit, context) < 0 ? -errno : 0;
+	return process_list_do_walk(path, visit, context) < 0 ? -errno : 0;
 }

@@ -45,7 +45,7 @@ struct watched_process *process_watch_find(const struct process_watch *watch, ui
 	return slot != NULL ? (struct watched_process *)(uintptr_t)*slot : NULL;
 }
 
-static void forget(struct process_watch *watch, uint32_t pid)
+static void process_watch_forget(struct process_watch *watch, uint32_t pid)
 {
 	free(process_watch_find(watch, pid));
 	u64_map_remove(&watch->processes, pid);
@@ -71,8 +71,9 @@ static bool is_same(const struct watched_process *process, const struct identity
 	       process->inode == identity->inode;
 }
 
-static struct watched_process *add(struct process_watch *watch, uint32_t pid,
-				   const struct identity *identity, uint64_t now_ns)
+static struct watched_process *process_watch_do_add(struct process_watch *watch, uint32_t pid,
+						    const struct identity *identity,
+						    uint64_t now_ns)
 {
 	struct watched_process *process = process_watch_find(watch, pid);
 	uint64_t *slot;
@@ -102,8 +103,8 @@ struct watched_process *process_watch_add(struct process_watch *watch, uint32_t 
 	struct identity identity;
 
 	if (identity_read(&identity, pid))
-		return add(watch, pid, &identity, now_ns);
-	forget(watch, pid);
+		return process_watch_do_add(watch, pid, &identity, now_ns);
+	process_watch_forget(watch, pid);
 	return NULL;
 }
 
@@ -145,7 +146,7 @@ struct watched_process *process_watch_mend(struct process_watch *watch, uint32_t
 		tell(IMAGE_EVENT_LOST, pid, known_ns, now_ns, handle, context);
 	process = process_watch_add(watch, pid, now_ns);
 	if (process == NULL || process_scan(pid, handle, context, NULL) == -ESRCH) {
-		forget(watch, pid);
+		process_watch_forget(watch, pid);
 		tell(IMAGE_EVENT_EXIT, pid, now_ns, 0, handle, context);
 		return NULL;
 	}
@@ -211,7 +212,7 @@ void process_watch_look(struct process_watch *watch, uint64_t now_ns, image_even
 	do {
 		count = find_gone(watch, gone, GONE_MAX);
 		for (i = 0; i < count; i++) {
-			forget(watch, gone[i]);
+			process_watch_forget(watch, gone[i]);
 			tell(IMAGE_EVENT_EXIT, gone[i], now_ns, 0, handle, context);
 		}
 	} while (count > 0);

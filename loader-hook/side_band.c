@@ -334,7 +334,7 @@ static void sift_down(struct side_band *band)
 	}
 }
 
-static void push(struct side_band *band, size_t cpu)
+static void side_band_push(struct side_band *band, size_t cpu)
 {
 	size_t i = band->heap_count++;
 
@@ -385,7 +385,7 @@ static bool advance(struct side_band *band, size_t cpu)
 	return true;
 }
 
-static void deliver(struct side_band *band, const struct perf_event_header *header)
+static void side_band_deliver(struct side_band *band, const struct perf_event_header *header)
 {
 	struct side_band_record record;
 	uint32_t pid;
@@ -474,11 +474,11 @@ uint64_t side_band_drain(struct side_band *band, image_event_fn handle, void *co
 	band->gap_ns = UINT64_MAX;
 	for (cpu = 0; cpu < band->online.end; cpu++) {
 		if (band->rings[cpu] != NULL && advance(band, cpu))
-			push(band, cpu);
+			side_band_push(band, cpu);
 	}
 	while (band->heap_count > 0) {
 		cpu = band->heap[0];
-		deliver(band, band->waiting[cpu]);
+		side_band_deliver(band, band->waiting[cpu]);
 		if (!advance(band, cpu))
 			band->heap[0] = band->heap[--band->heap_count];
 		sift_down(band);

@@ -16,7 +16,7 @@ void thread_count_deinit(struct thread_count *threads)
 	u64_map_deinit(&threads->processes);
 }
 
-static void set(struct thread_count *threads, uint32_t pid, uint64_t value)
+static void thread_count_set(struct thread_count *threads, uint32_t pid, uint64_t value)
 {
 	uint64_t *slot = u64_map_insert(&threads->processes, pid);
 
@@ -26,7 +26,7 @@ static void set(struct thread_count *threads, uint32_t pid, uint64_t value)
 
 void thread_count_fork(struct thread_count *threads, uint32_t pid)
 {
-	set(threads, pid, 0);
+	thread_count_set(threads, pid, 0);
 }
 
 void thread_count_clone(struct thread_count *threads, uint32_t pid)
@@ -39,7 +39,7 @@ void thread_count_clone(struct thread_count *threads, uint32_t pid)
 
 void thread_count_exec(struct thread_count *threads, uint32_t pid)
 {
-	set(threads, pid, 0);
+	thread_count_set(threads, pid, 0);
 }
 
 bool thread_count_knows(const struct thread_count *threads, uint32_t pid)
@@ -81,7 +81,7 @@ bool thread_count_exit(struct thread_count *threads, uint32_t pid, uint32_t tid)
 	if (slot == NULL && tid != pid)
 		return false;
 	if (!counted && !is_last(pid, tid)) {
-		set(threads, pid, NOT_COUNTED);
+		thread_count_set(threads, pid, NOT_COUNTED);
 		return false;
 	}
 	if (!counted) {

@@ -113,7 +113,7 @@ static int set_lengths(struct settings *settings, const char *argument, struct e
 	return 0;
 }
 
-static int set_option(void *context, int key, const char *argument, struct error *err)
+static int dcpibursts_set_option(void *context, int key, const char *argument, struct error *err)
 {
 	struct settings *settings = context;
 
@@ -194,7 +194,7 @@ static const struct cli_tool tool = {
 	.operands_max = FILES_MAX,
 	.options = entries,
 	.option_count = sizeof(entries) / sizeof(*entries),
-	.set = set_option,
+	.set = dcpibursts_set_option,
 };
 
 /* Return: 1; 0: nothing was recorded; or an error. */
@@ -272,7 +272,7 @@ static int report_database(struct settings *settings, struct error *err)
 	return r;
 }
 
-static int run(struct settings *settings, struct error *err)
+static int dcpibursts_run(struct settings *settings, struct error *err)
 {
 	int r;
 
@@ -301,7 +301,7 @@ int main(int argc, char **argv)
 			&(struct sandboxed_options){.access.inputs = &settings.other,
 						    .access.input_count = settings.other != NULL});
 	if (status == CLI_RUN) {
-		r = run(&settings, &err);
+		r = dcpibursts_run(&settings, &err);
 		status = r > 0 ? CLI_OK : r < 0 ? cli_fail(&settings.cli, &err) : CLI_NOTHING;
 	}
 	cli_deinit(&settings.cli);

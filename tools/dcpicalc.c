@@ -52,7 +52,7 @@ struct calc {
 	struct calc_output output;
 };
 
-static int set_option(void *context, int key, const char *argument, struct error *err)
+static int dcpicalc_set_option(void *context, int key, const char *argument, struct error *err)
 {
 	struct calc *calc = context;
 	int64_t number = 0;
@@ -94,10 +94,10 @@ static const struct cli_tool tool = {
 	.operands_max = 1,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),
-	.set = set_option,
+	.set = dcpicalc_set_option,
 };
 
-static int check_options(const struct calc *calc, struct error *err)
+static int dcpicalc_check_options(const struct calc *calc, struct error *err)
 {
 	if (calc->all && calc->cli.operand_count > 0)
 		return error_set(err, EINVAL, "--all and a procedure exclude each other");
@@ -125,7 +125,7 @@ static int fail(const struct calc *calc, int r, const struct error *err)
 	return cli_fail(&calc->cli, err);
 }
 
-static int run(struct calc *calc, struct source_text *source)
+static int dcpicalc_run(struct calc *calc, struct source_text *source)
 {
 	struct calc_driver walk = {
 		.cli = &calc->cli,
@@ -138,7 +138,7 @@ static int run(struct calc *calc, struct source_text *source)
 		.doubtful = true,
 	};
 	struct error err = {0};
-	int r = check_options(calc, &err), status = CLI_OK;
+	int r = dcpicalc_check_options(calc, &err), status = CLI_OK;
 
 	if (r == 0)
 		r = calc_source_open(&calc->source, &calc->reader, &calc->cli, calc->event, &err);
@@ -181,7 +181,7 @@ int main(int argc, char **argv)
 	if (status == CLI_RUN) {
 		if (!calc.no_source)
 			source = source_text_create(&calc.cli.sources);
-		status = run(&calc, source);
+		status = dcpicalc_run(&calc, source);
 	}
 	source_text_destroy(source);
 	calc_source_deinit(&calc.source);

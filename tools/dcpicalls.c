@@ -36,7 +36,7 @@ struct calls {
 	struct call_listing listing;
 };
 
-static int set_option(void *context, int key, const char *argument, struct error *err)
+static int dcpicalls_set_option(void *context, int key, const char *argument, struct error *err)
 {
 	struct calls *calls = context;
 
@@ -62,10 +62,10 @@ static const struct cli_tool tool = {
 	.operands_max = FILES_MAX,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),
-	.set = set_option,
+	.set = dcpicalls_set_option,
 };
 
-static int read_all(struct calls *calls, struct error *err)
+static int dcpicalls_read_all(struct calls *calls, struct error *err)
 {
 	const struct call_map *map = &calls->source.recorded.map;
 	int r = call_source_calls(&calls->source, &calls->cli, &calls->profile, err);
@@ -78,7 +78,7 @@ static int read_all(struct calls *calls, struct error *err)
 	return 0;
 }
 
-static int print(const struct calls *calls)
+static int dcpicalls_print(const struct calls *calls)
 {
 	const struct call_listing *listing = &calls->listing;
 	const struct cli *cli = &calls->cli;
@@ -96,10 +96,10 @@ static int print(const struct calls *calls)
 	return columns_text(stdout, &table, cli->width, cli->color);
 }
 
-static int run(struct calls *calls)
+static int dcpicalls_run(struct calls *calls)
 {
 	struct error err;
-	int r = read_all(calls, &err);
+	int r = dcpicalls_read_all(calls, &err);
 
 	if (r == -ENOENT && calls->source.recordings.reader != NULL)
 		return cli_nothing(&calls->cli, "%s", err.message);
@@ -107,7 +107,7 @@ static int run(struct calls *calls)
 		return cli_fail(&calls->cli, &err);
 	if (calls->listing.procedure_count == 0)
 		return cli_nothing(&calls->cli, "nothing was called");
-	if (print(calls) < 0)
+	if (dcpicalls_print(calls) < 0)
 		error_set(&err, ENOMEM, "out of memory");
 	else if (cli_finish_output(&err) == 0)
 		return CLI_OK;
@@ -122,7 +122,7 @@ int main(int argc, char **argv)
 	if (status == CLI_RUN)
 		status = sandboxed_start(&calls.cli, NULL);
 	if (status == CLI_RUN)
-		status = run(&calls);
+		status = dcpicalls_run(&calls);
 	call_listing_deinit(&calls.listing);
 	call_names_deinit(&calls.names);
 	call_profile_deinit(&calls.profile);

@@ -42,7 +42,7 @@ struct cct {
 	struct context_listing listing;
 };
 
-static int set_option(void *context, int key, const char *argument, struct error *err)
+static int dcpicct_set_option(void *context, int key, const char *argument, struct error *err)
 {
 	struct cct *cct = context;
 
@@ -64,10 +64,10 @@ static const struct cli_tool tool = {
 	.operands_max = FILES_MAX,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),
-	.set = set_option,
+	.set = dcpicct_set_option,
 };
 
-static int read_all(struct cct *cct, struct error *err)
+static int dcpicct_read_all(struct cct *cct, struct error *err)
 {
 	const struct call_map *map = &cct->source.recorded.map;
 	int r = call_source_contexts(&cct->source, &cct->cli, &cct->tree, err);
@@ -95,7 +95,7 @@ static int print_stacks(const struct cct *cct)
 	return r;
 }
 
-static int print(const struct cct *cct)
+static int dcpicct_print(const struct cct *cct)
 {
 	const struct context_listing *listing = &cct->listing;
 	const struct cli *cli = &cct->cli;
@@ -115,10 +115,10 @@ static int print(const struct cct *cct)
 	return r;
 }
 
-static int run(struct cct *cct)
+static int dcpicct_run(struct cct *cct)
 {
 	struct error err;
-	int r = read_all(cct, &err);
+	int r = dcpicct_read_all(cct, &err);
 
 	if (r == -ENOENT && cct->source.recordings.reader != NULL)
 		return cli_nothing(&cct->cli, "%s", err.message);
@@ -126,7 +126,7 @@ static int run(struct cct *cct)
 		return cli_fail(&cct->cli, &err);
 	if (cct->tree.count < 2)
 		return cli_nothing(&cct->cli, "nothing was called");
-	if (print(cct) < 0)
+	if (dcpicct_print(cct) < 0)
 		error_set(&err, ENOMEM, "out of memory");
 	else if (cli_finish_output(&err) == 0)
 		return CLI_OK;
@@ -141,7 +141,7 @@ int main(int argc, char **argv)
 	if (status == CLI_RUN)
 		status = sandboxed_start(&cct.cli, NULL);
 	if (status == CLI_RUN)
-		status = run(&cct);
+		status = dcpicct_run(&cct);
 	context_listing_deinit(&cct.listing);
 	call_names_deinit(&cct.names);
 	context_tree_deinit(&cct.tree);

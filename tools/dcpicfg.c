@@ -74,7 +74,7 @@ static const struct format *find_format(const char *name)
 	return NULL;
 }
 
-static int set_option(void *context, int key, const char *argument, struct error *err)
+static int dcpicfg_set_option(void *context, int key, const char *argument, struct error *err)
 {
 	struct drawing *drawing = context;
 	int64_t number = 0;
@@ -124,7 +124,7 @@ static const struct cli_tool tool = {
 	.operands_max = 1,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),
-	.set = set_option,
+	.set = dcpicfg_set_option,
 };
 
 static int choose_format(struct drawing *drawing, struct error *err)
@@ -188,7 +188,7 @@ static int write_picture(void *context, FILE *file, struct error *err)
 	return graphviz_draw(drawing->graph, drawing->format->dot, file, err);
 }
 
-static int run(struct drawing *drawing)
+static int dcpicfg_run(struct drawing *drawing)
 {
 	struct error err = {0};
 	int r = calc_method_check(&drawing->method, &err);
@@ -219,7 +219,7 @@ int main(int argc, char **argv)
 		status = sandboxed_start(
 			&drawing.cli, &(struct sandboxed_options){.access.output = drawing.output});
 	if (status == CLI_RUN)
-		status = run(&drawing);
+		status = dcpicfg_run(&drawing);
 	if (drawing.graph != NULL)
 		fclose(drawing.graph);
 	calc_choice_deinit(&drawing.choice);

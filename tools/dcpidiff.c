@@ -28,7 +28,7 @@ struct diff {
 	struct diff_report report;
 };
 
-static int set_option(void *context, int key, const char *argument, struct error *err)
+static int dcpidiff_set_option(void *context, int key, const char *argument, struct error *err)
 {
 	struct diff *diff = context;
 
@@ -49,10 +49,10 @@ static const struct cli_tool tool = {
 	.operands_max = 2,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),
-	.set = set_option,
+	.set = dcpidiff_set_option,
 };
 
-static int check_options(struct diff *diff, struct error *err)
+static int dcpidiff_check_options(struct diff *diff, struct error *err)
 {
 	if (diff->cli.by_image && diff->config.by == TALLY_BY_INSTRUCTION)
 		return error_set(err, EINVAL, "--by-image and --by-instruction exclude each other");
@@ -69,7 +69,7 @@ int main(int argc, char **argv)
 
 	if (status == CLI_RUN)
 		status = sandboxed_start(&diff.cli, NULL);
-	if (status == CLI_RUN && check_options(&diff, &err) < 0)
+	if (status == CLI_RUN && dcpidiff_check_options(&diff, &err) < 0)
 		status = cli_fail(&diff.cli, &err);
 	if (status == CLI_RUN)
 		status = diff_report_run(&diff.report, &diff.cli, diff.by, &diff.config);

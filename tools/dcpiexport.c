@@ -59,7 +59,7 @@ struct export_job {
 	int64_t epoch; /* epoch whose periods are being read */
 };
 
-static int set_option(void *context, int key, const char *argument, struct error *err)
+static int dcpiexport_set_option(void *context, int key, const char *argument, struct error *err)
 {
 	struct export_job *job = context;
 
@@ -95,7 +95,7 @@ static const struct cli_tool tool = {
 	.accepts = CLI_EVENTS | CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_SYMBOLS | CLI_PROFILER,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),
-	.set = set_option,
+	.set = dcpiexport_set_option,
 };
 
 /* Choose the events. Their units are taken from the first epoch that has the event. */
@@ -146,7 +146,7 @@ static int load_scale(struct export_job *job, int64_t epoch, struct error *err)
 	return r == -ENOMEM ? error_set(err, ENOMEM, "out of memory") : r;
 }
 
-static int load(struct export_job *job, struct error *err)
+static int dcpiexport_load(struct export_job *job, struct error *err)
 {
 	struct cli *cli = &job->cli;
 	int r = cli_open(cli, &job->reader, err);
@@ -257,7 +257,7 @@ static int write_profile(void *context, FILE *file, struct error *err)
 	return job->exporter->write(file, &profile, err);
 }
 
-static int run(struct export_job *job)
+static int dcpiexport_run(struct export_job *job)
 {
 	const struct cli *cli = &job->cli;
 	struct error err = {0};
@@ -276,7 +276,7 @@ static int run(struct export_job *job)
 		return job->recorded(&job->cli, job->exporter, job->output);
 	if (job->exporter->write_flow != NULL)
 		return export_flow(&job->cli, job->exporter, job->output);
-	r = load(job, &err);
+	r = dcpiexport_load(job, &err);
 	if (r == 0)
 		r = tally(job, &err);
 	if (r == -ENOENT && job->reader != NULL)
@@ -301,7 +301,7 @@ int main(int argc, char **argv)
 		status = sandboxed_start(&job.cli,
 					 &(struct sandboxed_options){.access.output = job.output});
 	if (status == CLI_RUN)
-		status = run(&job);
+		status = dcpiexport_run(&job);
 	free(job.events);
 	event_choice_deinit(&job.choice);
 	tally_destroy(job.tally);

@@ -54,7 +54,7 @@ struct list {
 	struct procedure_names names;
 };
 
-static int set_option(void *context, int key, const char *argument, struct error *err)
+static int dcpilist_set_option(void *context, int key, const char *argument, struct error *err)
 {
 	struct list *list = context;
 
@@ -86,10 +86,10 @@ static const struct cli_tool tool = {
 	.operands_max = 1,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),
-	.set = set_option,
+	.set = dcpilist_set_option,
 };
 
-static int check_options(const struct list *list, struct error *err)
+static int dcpilist_check_options(const struct list *list, struct error *err)
 {
 	if (list->want_source && list->want_code)
 		return error_set(err, EINVAL, "--source and --asm exclude each other");
@@ -154,7 +154,7 @@ static int make_tally(struct list *list, struct tally **ret, enum tally_by by, i
 	return tally_create(ret, list->reader, &config, err);
 }
 
-static int load(struct list *list, struct error *err)
+static int dcpilist_load(struct list *list, struct error *err)
 {
 	struct cli *cli = &list->cli;
 	struct report_header *header = &list->source.header;
@@ -255,17 +255,17 @@ static int list_whole_file(struct list *list, struct error *err)
 	return 0;
 }
 
-static int run(struct list *list)
+static int dcpilist_run(struct list *list)
 {
 	struct report report;
 	struct error err = {0};
-	int r = check_options(list, &err);
+	int r = dcpilist_check_options(list, &err);
 
 	list->text = source_text_create(&list->cli.sources);
 	if (r == 0 && list->text == NULL)
 		r = error_set(&err, ENOMEM, "out of memory");
 	if (r == 0)
-		r = load(list, &err);
+		r = dcpilist_load(list, &err);
 	list->rows.events = list->events.names;
 	list->rows.event_count = list->events.count;
 	list->rows.all = list->all;
@@ -290,7 +290,7 @@ int main(int argc, char **argv)
 	if (status == CLI_RUN)
 		status = sandboxed_start(&list.cli, NULL);
 	if (status == CLI_RUN)
-		status = run(&list);
+		status = dcpilist_run(&list);
 	list_rows_deinit(&list.rows);
 	list_lines_free(list.lines);
 	free(list.counts);

@@ -65,7 +65,7 @@ static int set_threshold(struct settings *settings, const char *argument, struct
 	return 0;
 }
 
-static int set_option(void *context, int key, const char *argument, struct error *err)
+static int dcpipaths_set_option(void *context, int key, const char *argument, struct error *err)
 {
 	struct settings *settings = context;
 
@@ -96,11 +96,11 @@ static const struct cli_tool tool = {
 	.operands_max = FILES_MAX,
 	.options = entries,
 	.option_count = sizeof(entries) / sizeof(*entries),
-	.set = set_option,
+	.set = dcpipaths_set_option,
 };
 
 /* Output as text has a default number of rows, and source lines. */
-static void prepare(struct settings *settings, const char *path, const char *build_id)
+static void dcpipaths_prepare(struct settings *settings, const char *path, const char *build_id)
 {
 	if (settings->report.csv)
 		return;
@@ -111,7 +111,7 @@ static void prepare(struct settings *settings, const char *path, const char *bui
 }
 
 /* Return: 1; 0: nothing was counted; or an error. */
-static int finish(struct settings *settings, int r, uint64_t shared)
+static int dcpipaths_finish(struct settings *settings, int r, uint64_t shared)
 {
 	if (r > 0 && shared > 0)
 		fprintf(stderr,
@@ -137,10 +137,10 @@ static int report_files(struct settings *settings, struct error *err)
 	if (r == 0 && paths_profile_end(&profile, &map) < 0)
 		r = error_set(err, ENOMEM, "no memory for paths");
 	if (r == 0) {
-		prepare(settings, map.path, map.build_id);
+		dcpipaths_prepare(settings, map.path, map.build_id);
 		r = paths_report_print(stdout, &map, &profile, &settings->report, err);
 	}
-	r = finish(settings, r, profile.shared);
+	r = dcpipaths_finish(settings, r, profile.shared);
 	paths_profile_deinit(&profile);
 	paths_map_deinit(&map);
 	return r;
@@ -172,13 +172,13 @@ static int report_database(struct settings *settings, struct error *err)
 	if (r == 0 && paths_recorded_end(&reading.recorded) < 0)
 		r = error_set(err, ENOMEM, "no memory for paths");
 	if (r == 0) {
-		prepare(settings, reading.source.path, reading.source.build_id);
+		dcpipaths_prepare(settings, reading.source.path, reading.source.build_id);
 		r = paths_report_print_recorded(stdout, &reading.recorded, &settings->report, err);
 	} else if (r == -ENOENT && reading.source.reader != NULL) {
 		cli_nothing(&settings->cli, "%s", err->message);
 		r = 0;
 	}
-	r = finish(settings, r, reading.recorded.profile.shared);
+	r = dcpipaths_finish(settings, r, reading.recorded.profile.shared);
 	paths_recorded_deinit(&reading.recorded);
 	recording_source_close(&reading.source);
 	return r;

@@ -86,7 +86,7 @@ struct prof {
 	struct diff_report difference;
 };
 
-static int set_option(void *context, int key, const char *argument, struct error *err)
+static int dcpiprof_set_option(void *context, int key, const char *argument, struct error *err)
 {
 	struct prof *prof = context;
 
@@ -113,7 +113,7 @@ static const struct cli_tool tool = {
 	.operands_max = 2,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),
-	.set = set_option,
+	.set = dcpiprof_set_option,
 };
 
 /* Check the options of --diff. */
@@ -134,7 +134,7 @@ static bool asks_for_owner(const struct prof *prof)
 }
 
 /* Check options that depend on each other. */
-static int check_options(struct prof *prof, struct error *err)
+static int dcpiprof_check_options(struct prof *prof, struct error *err)
 {
 	if (prof->cli.by_image && prof->by != BY_NOT_SAID && prof->by != BY_IMAGE)
 		return error_set(err, EINVAL, "--by-image and --by %s exclude each other",
@@ -255,7 +255,7 @@ static int load_owners(struct prof *prof, struct error *err)
 	return r;
 }
 
-static int load(struct prof *prof, struct error *err)
+static int dcpiprof_load(struct prof *prof, struct error *err)
 {
 	if (prof->by >= BY_UNIT)
 		return load_owners(prof, err);
@@ -302,12 +302,12 @@ static int run_diff(struct prof *prof)
 	return diff_report_run(&prof->difference, &prof->cli, SAMPLE_SETS_BY_DEFAULT, &config);
 }
 
-static int run(struct prof *prof)
+static int dcpiprof_run(struct prof *prof)
 {
 	struct edge_listing edges;
 	struct report report;
 	struct error err = {0};
-	int r = check_options(prof, &err);
+	int r = dcpiprof_check_options(prof, &err);
 
 	if (r == 0 && prof->diff)
 		return run_diff(prof);
@@ -316,7 +316,7 @@ static int run(struct prof *prof)
 	if (r == 0 && prof->header.epoch_count == 0)
 		return cli_nothing(&prof->cli, "no epoch matches");
 	if (r == 0)
-		r = load(prof, &err);
+		r = dcpiprof_load(prof, &err);
 	if (r == -ENOENT && prof->reader != NULL)
 		return cli_nothing(&prof->cli, "%s", err.message);
 	if (r < 0)
@@ -338,7 +338,7 @@ int main(int argc, char **argv)
 	if (status == CLI_RUN)
 		status = sandboxed_start(&prof.cli, NULL);
 	if (status == CLI_RUN)
-		status = run(&prof);
+		status = dcpiprof_run(&prof);
 	event_choice_deinit(&prof.events);
 	sample_listing_destroy(prof.samples);
 	edge_tally_destroy(prof.edges);

@@ -38,7 +38,7 @@ struct stats {
 	struct stats_listing *listing;
 };
 
-static int set_option(void *context, int key, const char *argument, struct error *err)
+static int dcpistats_set_option(void *context, int key, const char *argument, struct error *err)
 {
 	struct stats *stats = context;
 
@@ -63,10 +63,10 @@ static const struct cli_tool tool = {
 	.operands_max = 1000,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),
-	.set = set_option,
+	.set = dcpistats_set_option,
 };
 
-static int check_options(const struct stats *stats, struct error *err)
+static int dcpistats_check_options(const struct stats *stats, struct error *err)
 {
 	if (stats->compare != NULL && stats->cli.format != CLI_TEXT)
 		return error_set(err, EINVAL, "--compare prints text only");
@@ -93,10 +93,10 @@ static int list(struct stats *stats, struct error *err)
 }
 
 /* Return: the status to exit with. */
-static int run(struct stats *stats)
+static int dcpistats_run(struct stats *stats)
 {
 	struct error err = {0};
-	int r = check_options(stats, &err);
+	int r = dcpistats_check_options(stats, &err);
 
 	if (r == 0)
 		r = sample_sets_load(&stats->sets, &stats->cli, stats->by, &err);
@@ -124,7 +124,7 @@ int main(int argc, char **argv)
 	if (status == CLI_RUN)
 		status = sandboxed_start(&stats.cli, NULL);
 	if (status == CLI_RUN)
-		status = run(&stats);
+		status = dcpistats_run(&stats);
 	stats_listing_destroy(stats.listing);
 	set_table_destroy(stats.table);
 	sample_sets_deinit(&stats.sets);

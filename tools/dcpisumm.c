@@ -33,7 +33,7 @@ struct summ {
 	struct summary_listing listing;
 };
 
-static int set_option(void *context, int key, const char *argument, struct error *err)
+static int dcpisumm_set_option(void *context, int key, const char *argument, struct error *err)
 {
 	struct summ *summ = context;
 
@@ -60,10 +60,10 @@ static const struct cli_tool tool = {
 		   CLI_TABLE | CLI_SYMBOLS | CLI_PROFILER,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),
-	.set = set_option,
+	.set = dcpisumm_set_option,
 };
 
-static int print(struct summ *summ, const struct calc_driver *walk)
+static int dcpisumm_print(struct summ *summ, const struct calc_driver *walk)
 {
 	struct summary_listing *listing = &summ->listing;
 	struct report report;
@@ -80,7 +80,7 @@ static int print(struct summ *summ, const struct calc_driver *walk)
 	return report_print(&report, &summ->cli, &err) < 0 ? cli_fail(&summ->cli, &err) : CLI_OK;
 }
 
-static int run(struct summ *summ)
+static int dcpisumm_run(struct summ *summ)
 {
 	struct calc_driver walk = {
 		.cli = &summ->cli,
@@ -112,7 +112,7 @@ static int run(struct summ *summ)
 	summ->listing.events = &summ->source.events;
 	summ->listing.all_samples = (double)summ->source.images.time;
 	status = calc_driver_run(&walk);
-	return status == CLI_OK ? print(summ, &walk) : status;
+	return status == CLI_OK ? dcpisumm_print(summ, &walk) : status;
 }
 
 int main(int argc, char **argv)
@@ -123,7 +123,7 @@ int main(int argc, char **argv)
 	if (status == CLI_RUN)
 		status = sandboxed_start(&summ.cli, NULL);
 	if (status == CLI_RUN)
-		status = run(&summ);
+		status = dcpisumm_run(&summ);
 	summary_listing_deinit(&summ.listing);
 	calc_source_deinit(&summ.source);
 	profile_reader_close(summ.reader);

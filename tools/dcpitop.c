@@ -67,7 +67,7 @@ static int set_by(struct top *top, const char *argument, struct error *err)
 	return 0;
 }
 
-static int set_option(void *context, int key, const char *argument, struct error *err)
+static int dcpitop_set_option(void *context, int key, const char *argument, struct error *err)
 {
 	struct top *top = context;
 
@@ -111,10 +111,10 @@ static const struct cli_tool tool = {
 	.accepts = CLI_IMAGES | CLI_SORT | CLI_FORMATS | CLI_SYMBOLS | CLI_PROFILER,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),
-	.set = set_option,
+	.set = dcpitop_set_option,
 };
 
-static void prepare(struct top *top)
+static void dcpitop_prepare(struct top *top)
 {
 	struct top_view *view = &top->view;
 
@@ -142,7 +142,7 @@ static int first_update(struct top *top, struct error *err)
 	return top_view_update(&top->view, err);
 }
 
-static int run(struct top *top)
+static int dcpitop_run(struct top *top)
 {
 	int64_t interval_ns = (int64_t)(top->interval_s * 1e9);
 	struct top_batch_options batch = {
@@ -177,7 +177,7 @@ static int enter_sandbox(struct top *top)
 	struct sandboxed_options options = {.live = true};
 	struct error err;
 
-	prepare(top);
+	dcpitop_prepare(top);
 	options.access.socket = top->flush.socket;
 	if (!top->batch && top_screen_open(top->cli.color, &err) < 0)
 		return cli_fail(&top->cli, &err);
@@ -199,7 +199,7 @@ int main(int argc, char **argv)
 	if (status == CLI_RUN)
 		status = enter_sandbox(&top);
 	if (status == CLI_RUN)
-		status = run(&top);
+		status = dcpitop_run(&top);
 	top_flush_deinit(&top.flush);
 	top_view_deinit(&top.view);
 	cli_deinit(&top.cli);

@@ -34,7 +34,7 @@ struct topstalls {
 	struct stall_listing listing;
 };
 
-static int set_option(void *context, int key, const char *argument, struct error *err)
+static int dcpitopstalls_set_option(void *context, int key, const char *argument, struct error *err)
 {
 	struct topstalls *top = context;
 	int64_t number = 0;
@@ -62,7 +62,7 @@ static const struct cli_tool tool = {
 		   CLI_PROFILER,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),
-	.set = set_option,
+	.set = dcpitopstalls_set_option,
 };
 
 static int topstalls_print(struct topstalls *top, const struct calc_driver *walk)
@@ -80,7 +80,7 @@ static int topstalls_print(struct topstalls *top, const struct calc_driver *walk
 	return report_print(&report, &top->cli, &err) < 0 ? cli_fail(&top->cli, &err) : CLI_OK;
 }
 
-static int run(struct topstalls *top)
+static int dcpitopstalls_run(struct topstalls *top)
 {
 	struct calc_driver walk = {
 		.cli = &top->cli,
@@ -123,7 +123,7 @@ int main(int argc, char **argv)
 	if (status == CLI_RUN)
 		status = sandboxed_start(&top.cli, NULL);
 	if (status == CLI_RUN)
-		status = run(&top);
+		status = dcpitopstalls_run(&top);
 	stall_listing_deinit(&top.listing);
 	calc_source_deinit(&top.source);
 	profile_reader_close(top.reader);

@@ -57,7 +57,7 @@ struct vpp {
 	struct variation_stability stability;
 };
 
-static int set_option(void *context, int key, const char *argument, struct error *err)
+static int dcpivpp_set_option(void *context, int key, const char *argument, struct error *err)
 {
 	struct vpp *vpp = context;
 
@@ -95,7 +95,7 @@ static const struct cli_tool tool = {
 	.operands_max = FILES_MAX,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),
-	.set = set_option,
+	.set = dcpivpp_set_option,
 };
 
 static int read_files(struct run *run, const struct vpp *vpp, const char *const *files,
@@ -170,7 +170,7 @@ static int read_operands(struct vpp *vpp, struct error *err)
 	return r == 0 ? read_files(&vpp->other, vpp, vpp->others, vpp->other_count, err) : r;
 }
 
-static int read_all(struct vpp *vpp, struct error *err)
+static int dcpivpp_read_all(struct vpp *vpp, struct error *err)
 {
 	int r = vpp->cli.operand_count > 0 ? read_operands(vpp, err) : read_database(vpp, err);
 
@@ -180,7 +180,7 @@ static int read_all(struct vpp *vpp, struct error *err)
 	return r;
 }
 
-static void print(const struct vpp *vpp)
+static void dcpivpp_print(const struct vpp *vpp)
 {
 	const struct variation_listing *listing = &vpp->own.listing;
 	const struct variation_stability *stability = is_compared(vpp) ? &vpp->stability : NULL;
@@ -207,10 +207,10 @@ static void print(const struct vpp *vpp)
 		variation_text_stability(stdout, stability);
 }
 
-static int run(struct vpp *vpp)
+static int dcpivpp_run(struct vpp *vpp)
 {
 	struct error err;
-	int r = read_all(vpp, &err);
+	int r = dcpivpp_read_all(vpp, &err);
 
 	if (r == -ENOENT && vpp->own.source.recordings.reader != NULL)
 		return cli_nothing(&vpp->cli, "%s", err.message);
@@ -222,7 +222,7 @@ static int run(struct vpp *vpp)
 	}
 	if (vpp->own.listing.row_count == 0)
 		return cli_nothing(&vpp->cli, "no path was timed twice");
-	print(vpp);
+	dcpivpp_print(vpp);
 	if (vpp->own.listing.profile->shared > 0)
 		fprintf(stderr, "dcpivpp: %llu threads had no room of their own: some is missing\n",
 			(unsigned long long)vpp->own.listing.profile->shared);
@@ -247,7 +247,7 @@ int main(int argc, char **argv)
 	if (status == CLI_RUN)
 		status = sandboxed_start(&vpp.cli, &options);
 	if (status == CLI_RUN)
-		status = run(&vpp);
+		status = dcpivpp_run(&vpp);
 	run_deinit(&vpp.own);
 	run_deinit(&vpp.other);
 	paths_map_deinit(&vpp.map);

@@ -97,7 +97,7 @@ static void find_suspects(struct listing *listing, struct culprit_suspects *susp
 	culprit_suspects_acquit(suspects, stall->cycles, stall->input->model->in_order ? 1 : 2);
 }
 
-static int explain(struct listing *listing, const struct culprit_stall *stall)
+static int culprit_explain(struct listing *listing, const struct culprit_stall *stall)
 {
 	struct culprits *culprits = listing->culprits;
 	struct instruction_cpi *insn = &culprits->insns[stall->insn];
@@ -151,7 +151,7 @@ static int explain_all(struct culprits *culprits, const struct culprit_input *in
 		};
 
 		if (insn->significant && insn->dynamic_cycles > 0)
-			rc = explain(&listing, &stall);
+			rc = culprit_explain(&listing, &stall);
 	}
 	culprit_regions_deinit(&regions);
 	return rc;

@@ -65,8 +65,8 @@ static double called_by_pointer(const struct culprit_input *input)
 	return entered > 0 ? fmax(0, 1 - input->profile->calls_in / entered) : 1;
 }
 
-static void add_edge(struct mispredicts *mispredicts, const struct culprit_input *input,
-		     uint32_t index)
+static void culprit_branch_add_edge(struct mispredicts *mispredicts,
+				    const struct culprit_input *input, uint32_t index)
 {
 	const struct cfg *cfg = input->cfg;
 	const struct cfg_edge *edge = &cfg->edges[index];
@@ -100,7 +100,7 @@ static struct mispredicts find_mispredicts(const struct culprit_stall *stall)
 		return mispredicts;
 	}
 	for (uint32_t i = 0; i < block->in_count; i++)
-		add_edge(&mispredicts, stall->input, cfg->in_edges[block->in + i]);
+		culprit_branch_add_edge(&mispredicts, stall->input, cfg->in_edges[block->in + i]);
 	mispredicts.possible = fmin(mispredicts.possible / stall->frequency, 1);
 	mispredicts.likely = fmin(mispredicts.likely / stall->frequency, 1);
 	return mispredicts;

@@ -82,7 +82,7 @@ static void suspect(struct search *search, const struct culprit_path *path, uint
 	}
 }
 
-static bool visit(void *ctx, struct culprit_path *path, uint32_t index)
+static bool culprit_dcache_visit(void *ctx, struct culprit_path *path, uint32_t index)
 {
 	struct search *search = ctx;
 	const struct insn *insn = &search->cfg->insns[index];
@@ -108,7 +108,8 @@ static bool visit(void *ctx, struct culprit_path *path, uint32_t index)
 	return path->regs.words[0] != 0 || path->regs.words[1] != 0;
 }
 
-static void end(void *ctx, const struct culprit_path *path, enum culprit_path_end how)
+static void culprit_dcache_end(void *ctx, const struct culprit_path *path,
+			       enum culprit_path_end how)
 {
 	struct search *search = ctx;
 	struct insn_regs arguments = argument_regs(search->cfg->decoder->isa);
@@ -222,7 +223,7 @@ bool culprit_dcache_bound(const struct culprit_stall *stall, struct culprit_boun
 	const struct insn *insn = &cfg->insns[stall->insn];
 	double longest = stall->input->model->dcache.miss_cycles_max;
 	struct search search = {.stall = stall, .cfg = cfg, .from = UINT32_MAX};
-	struct culprit_walk walk = {longest, visit, end, &search};
+	struct culprit_walk walk = {longest, culprit_dcache_visit, culprit_dcache_end, &search};
 	struct culprit_path start = {.regs = insn->reads};
 
 	if (longest == 0)

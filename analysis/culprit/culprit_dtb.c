@@ -66,7 +66,7 @@ static void add_pages(struct search *search, const struct culprit_path *path, do
 	search->pages += path->share * fmin(distance / search->page_bytes, 1);
 }
 
-static bool visit(void *ctx, struct culprit_path *path, uint32_t index)
+static bool culprit_dtb_visit(void *ctx, struct culprit_path *path, uint32_t index)
 {
 	struct search *search = ctx;
 	const struct insn *insn = &search->stall->input->cfg->insns[index];
@@ -89,7 +89,7 @@ static bool visit(void *ctx, struct culprit_path *path, uint32_t index)
 	return true;
 }
 
-static void end(void *ctx, const struct culprit_path *path, enum culprit_path_end how)
+static void culprit_dtb_end(void *ctx, const struct culprit_path *path, enum culprit_path_end how)
 {
 	/* Around a loop that changes the registers by a small amount, back to the access itself. */
 	if (how == CULPRIT_PATH_REPEATS)
@@ -106,7 +106,7 @@ bool culprit_dtb_bound(const struct culprit_stall *stall, struct culprit_bound *
 	const struct insn *insn = &cfg->insns[stall->insn];
 	uint32_t last = block->first + block->count - 1;
 	struct search search = {.stall = stall, .insn = insn, .page_bytes = dtb->line_bytes};
-	struct culprit_walk walk = {MEMORY_CYCLES, visit, end, &search};
+	struct culprit_walk walk = {MEMORY_CYCLES, culprit_dtb_visit, culprit_dtb_end, &search};
 	struct culprit_path start = {.regs = address_regs(insn)};
 
 	if (!accesses_memory(insn) || dtb->line_bytes == 0 || dtb->miss_cycles_max == 0)

@@ -17,7 +17,8 @@ struct search {
 };
 
 /* Return the distance from one access to the next, or a huge number if the second begins first. */
-static uint64_t distance(const struct insn_memory *from, const struct insn_memory *to)
+static uint64_t culprit_forward_distance(const struct insn_memory *from,
+					 const struct insn_memory *to)
 {
 	return (uint64_t)to->displacement - (uint64_t)from->displacement;
 }
@@ -26,16 +27,17 @@ static bool overlaps(const struct insn_memory *a, const struct insn_memory *b)
 {
 	return a->base == b->base && a->index == b->index && a->scale == b->scale &&
 	       a->pc_relative == b->pc_relative && a->segment == b->segment &&
-	       (distance(a, b) < a->bytes || distance(b, a) < b->bytes);
+	       (culprit_forward_distance(a, b) < a->bytes ||
+		culprit_forward_distance(b, a) < b->bytes);
 }
 
 static bool covers(const struct insn_memory *store, const struct insn_memory *load)
 {
-	return distance(store, load) < store->bytes &&
-	       distance(store, load) + load->bytes <= store->bytes;
+	return culprit_forward_distance(store, load) < store->bytes &&
+	       culprit_forward_distance(store, load) + load->bytes <= store->bytes;
 }
 
-static bool visit(void *ctx, struct culprit_path *path, uint32_t index)
+static bool culprit_forward_visit(void *ctx, struct culprit_path *path, uint32_t index)
 {
 	struct search *search = ctx;
 	const struct insn *insn = &search->cfg->insns[index];
@@ -53,7 +55,8 @@ static bool visit(void *ctx, struct culprit_path *path, uint32_t index)
 	return false;
 }
 
-static void end(void *ctx, const struct culprit_path *path, enum culprit_path_end how)
+static void culprit_forward_end(void *ctx, const struct culprit_path *path,
+				enum culprit_path_end how)
 {
 	(void)ctx, (void)path, (void)how;
 }
@@ -62,7 +65,7 @@ bool culprit_forward_find(const struct culprit_stall *stall, struct culprit_forw
 {
 	const struct cfg *cfg = stall->input->cfg;
 	struct search search = {.cfg = cfg, .load = &cfg->insns[stall->insn]};
-	struct culprit_walk walk = {INFINITY, visit, end, &search};
+	struct culprit_walk walk = {INFINITY, culprit_forward_visit, culprit_forward_end, &search};
 	struct culprit_path start = {.count = 0};
 
 	if ((search.load->flags & INSN_READS_MEMORY) == 0)

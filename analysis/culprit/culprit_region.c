@@ -99,7 +99,7 @@ static int measure(struct culprit_regions *regions, const struct culprit_input *
 	return 0;
 }
 
-static int find(struct culprit_regions *ret, const struct culprit_input *input)
+static int culprit_region_find(struct culprit_regions *ret, const struct culprit_input *input)
 {
 	const struct cfg *cfg = input->cfg;
 	uint32_t blocks = cfg->block_count;
@@ -128,7 +128,7 @@ static int find(struct culprit_regions *ret, const struct culprit_input *input)
 int culprit_regions_find(struct culprit_regions *ret, const struct culprit_input *input)
 {
 	struct culprit_regions regions = {0};
-	int rc = find(&regions, input);
+	int rc = culprit_region_find(&regions, input);
 
 	if (rc != 0)
 		culprit_regions_deinit(&regions);

@@ -17,7 +17,7 @@ struct sites {
 	unsigned int skid;
 };
 
-static bool add_site(void *ctx, struct culprit_path *path, uint32_t insn)
+static bool culprit_suspect_add_site(void *ctx, struct culprit_path *path, uint32_t insn)
 {
 	struct sites *sites = ctx;
 
@@ -40,7 +40,7 @@ static struct sites find_sites(const struct culprit_stall *stall)
 			      .shares = {1},
 			      .count = 1,
 			      .skid = stall->input->model->skid_insns};
-	struct culprit_walk walk = {INFINITY, add_site, ignore_end, &sites};
+	struct culprit_walk walk = {INFINITY, culprit_suspect_add_site, ignore_end, &sites};
 	struct culprit_path start = {.count = 0};
 
 	if (sites.skid > 0)

@@ -25,7 +25,7 @@ static bool enters_system(const struct insn *insn)
 	       (insn->flags & INSN_SERIALIZES) != 0;
 }
 
-static bool visit(void *ctx, struct culprit_path *path, uint32_t index)
+static bool culprit_sync_visit(void *ctx, struct culprit_path *path, uint32_t index)
 {
 	struct search *search = ctx;
 
@@ -36,7 +36,7 @@ static bool visit(void *ctx, struct culprit_path *path, uint32_t index)
 	return false; /* only the instruction directly before the stalled one */
 }
 
-static void end(void *ctx, const struct culprit_path *path, enum culprit_path_end how)
+static void culprit_sync_end(void *ctx, const struct culprit_path *path, enum culprit_path_end how)
 {
 	(void)ctx, (void)path, (void)how;
 }
@@ -46,7 +46,7 @@ static bool neighbour_bound(const struct culprit_stall *stall, struct culprit_bo
 {
 	const struct cfg *cfg = stall->input->cfg;
 	struct search search = {cfg, 0, UINT32_MAX, waits};
-	struct culprit_walk walk = {INFINITY, visit, end, &search};
+	struct culprit_walk walk = {INFINITY, culprit_sync_visit, culprit_sync_end, &search};
 	struct culprit_path start = {.count = 0};
 
 	if (waits(&cfg->insns[stall->insn]))

@@ -31,7 +31,7 @@ static bool uses_fp_divider(const struct insn *insn)
 	return insn->class == INSN_FP_DIVIDE || insn->class == INSN_FP_SQRT;
 }
 
-static bool visit(void *ctx, struct culprit_path *path, uint32_t index)
+static bool culprit_unit_visit(void *ctx, struct culprit_path *path, uint32_t index)
 {
 	struct search *search = ctx;
 	const struct insn *insn = &search->cfg->insns[index];
@@ -48,7 +48,7 @@ static bool visit(void *ctx, struct culprit_path *path, uint32_t index)
 	return true;
 }
 
-static void end(void *ctx, const struct culprit_path *path, enum culprit_path_end how)
+static void culprit_unit_end(void *ctx, const struct culprit_path *path, enum culprit_path_end how)
 {
 	(void)ctx, (void)path, (void)how;
 }
@@ -70,7 +70,7 @@ static bool unit_bound(const struct culprit_stall *stall, struct culprit_bound *
 		.busy_cycles = busy_cycles,
 		.from = UINT32_MAX,
 	};
-	struct culprit_walk walk = {busy_cycles, visit, end, &search};
+	struct culprit_walk walk = {busy_cycles, culprit_unit_visit, culprit_unit_end, &search};
 	struct culprit_path start = {.regs = search.insn->reads};
 
 	if (busy_cycles == 0)

@@ -24,7 +24,7 @@ static bool writes(const struct insn *insn)
 	return (insn->flags & INSN_WRITES_MEMORY) != 0;
 }
 
-static bool visit(void *ctx, struct culprit_path *path, uint32_t index)
+static bool culprit_write_buffer_visit(void *ctx, struct culprit_path *path, uint32_t index)
 {
 	struct search *search = ctx;
 	const struct insn *insn = &search->cfg->insns[index];
@@ -42,7 +42,8 @@ static bool visit(void *ctx, struct culprit_path *path, uint32_t index)
 	return false;
 }
 
-static void end(void *ctx, const struct culprit_path *path, enum culprit_path_end how)
+static void culprit_write_buffer_end(void *ctx, const struct culprit_path *path,
+				     enum culprit_path_end how)
 {
 	struct search *search = ctx;
 	double stores = path->count;
@@ -68,7 +69,8 @@ bool culprit_write_buffer_bound(const struct culprit_stall *stall, struct culpri
 	const struct cfg *cfg = stall->input->cfg;
 	double window = (double)model->write_buffer_entries * model->write_retire_cycles;
 	struct search search = {cfg, model->write_buffer_entries, window, 0, 0};
-	struct culprit_walk walk = {window, visit, end, &search};
+	struct culprit_walk walk = {window, culprit_write_buffer_visit, culprit_write_buffer_end,
+				    &search};
 	struct culprit_path start = {.count = 0};
 	double share;
 

@@ -99,7 +99,8 @@ static double tie(const struct search *search, size_t first, size_t end, const d
  * Use Student's distribution, whose heavy tails tolerate outliers: a sampled return may come from
  * another procedure that took the callee's place.
  */
-static double compare(const struct search *search, size_t i, const double *shift, double *gradient)
+static double call_network_compare(const struct search *search, size_t i, const double *shift,
+				   double *gradient)
 {
 	const struct call_network_pair *pair = &search->network->pairs[i];
 	double variance = pair->spread * pair->spread + TIE_SPREAD * TIE_SPREAD;
@@ -184,12 +185,12 @@ static lbfgsfloatval_t evaluate(void *instance, const lbfgsfloatval_t *shift,
 			cost += tie(search, first, end, shift, gradient);
 	}
 	for (size_t i = 0; i < problem->pair_count; i++)
-		cost += compare(search, i, shift, gradient);
+		cost += call_network_compare(search, i, shift, gradient);
 	return cost + compare_sums(search, shift, gradient);
 }
 
 /* @numbers: memory for two numbers of each procedure and one of each pair */
-static struct search begin(const struct call_network *network, double *numbers)
+static struct search call_network_begin(const struct call_network *network, double *numbers)
 {
 	struct search search = {
 		.network = network,
@@ -230,7 +231,7 @@ int call_network_solve(struct call_network *network)
 		return -ENOMEM;
 	}
 	memset(shift, 0, procedure_count * sizeof(*shift));
-	search = begin(network, numbers);
+	search = call_network_begin(network, numbers);
 	lbfgs_parameter_init(&parameter);
 	parameter.max_iterations = STEPS_MAX;
 	if (lbfgs((int)procedure_count, shift, NULL, evaluate, NULL, &search, &parameter) ==

@@ -27,7 +27,7 @@ struct flow_chain_solver {
 	int *diagonal;
 };
 
-static uint32_t node_of(const struct cfg *cfg, uint32_t end)
+static uint32_t flow_chain_node_of(const struct cfg *cfg, uint32_t end)
 {
 	switch (end) {
 	case CFG_EXIT:
@@ -44,10 +44,10 @@ static uint32_t node_of(const struct cfg *cfg, uint32_t end)
 static void copy_edges(struct flow_chain *chain, const struct cfg *cfg)
 {
 	for (uint32_t e = 0; e < cfg->edge_count; e++) {
-		uint32_t from = node_of(cfg, cfg->edges[e].from);
+		uint32_t from = flow_chain_node_of(cfg, cfg->edges[e].from);
 
 		chain->from[e] = from;
-		chain->to[e] = node_of(cfg, cfg->edges[e].to);
+		chain->to[e] = flow_chain_node_of(cfg, cfg->edges[e].to);
 		if (chain->count[from]++ == 0)
 			chain->first[from] = e;
 	}

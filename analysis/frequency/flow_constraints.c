@@ -18,7 +18,7 @@ struct nodes {
 	uint32_t count;
 };
 
-static uint32_t node_of(const struct cfg *cfg, uint32_t end, uint32_t side)
+static uint32_t flow_constraints_node_of(const struct cfg *cfg, uint32_t end, uint32_t side)
 {
 	if (end < cfg->block_count)
 		return 2 * end + side;
@@ -37,15 +37,18 @@ static void for_each_term(struct nodes *nodes,
 		add(nodes, 2 * b + 1, classes->of_block[b], 1);
 	}
 	for (uint32_t e = 0; e < cfg->edge_count; e++) {
-		add(nodes, node_of(cfg, cfg->edges[e].from, 1), classes->of_edge[e], -1);
-		add(nodes, node_of(cfg, cfg->edges[e].to, 0), classes->of_edge[e], 1);
+		add(nodes, flow_constraints_node_of(cfg, cfg->edges[e].from, 1),
+		    classes->of_edge[e], -1);
+		add(nodes, flow_constraints_node_of(cfg, cfg->edges[e].to, 0), classes->of_edge[e],
+		    1);
 	}
 	for (uint32_t s = 0; s < classes->stop_count; s++) {
-		add(nodes, node_of(cfg, classes->stops[s].node, 1), classes->stops[s].class, -1);
-		add(nodes, node_of(cfg, CFG_EXIT, 0), classes->stops[s].class, 1);
+		add(nodes, flow_constraints_node_of(cfg, classes->stops[s].node, 1),
+		    classes->stops[s].class, -1);
+		add(nodes, flow_constraints_node_of(cfg, CFG_EXIT, 0), classes->stops[s].class, 1);
 	}
-	add(nodes, node_of(cfg, CFG_EXIT, 0), classes->of_procedure, -1);
-	add(nodes, node_of(cfg, CFG_ENTRY, 1), classes->of_procedure, 1);
+	add(nodes, flow_constraints_node_of(cfg, CFG_EXIT, 0), classes->of_procedure, -1);
+	add(nodes, flow_constraints_node_of(cfg, CFG_ENTRY, 1), classes->of_procedure, 1);
 }
 
 static void count_term(struct nodes *nodes, uint32_t node, uint32_t class, int32_t sign)
@@ -75,7 +78,7 @@ static bool constrains(const struct flow_term *terms, uint32_t count)
 static bool is_loose(const struct cfg *cfg, uint32_t node)
 {
 	if (node >= 2 * cfg->block_count)
-		return node == node_of(cfg, CFG_UNKNOWN, 0);
+		return node == flow_constraints_node_of(cfg, CFG_UNKNOWN, 0);
 	return cfg->unresolved_jumps > 0 && node % 2 == 0;
 }
 

@@ -216,7 +216,7 @@ static double highest_likelihood(const struct problem *problem)
 /*
  * Start with the observed directions and the executions that account for all samples of all blocks.
  */
-static int start(struct problem *problem, double *x)
+static int flow_fit_start(struct problem *problem, double *x)
 {
 	const struct flow_chain *chain = problem->chain;
 	double samples = 0, expected = 0;
@@ -269,7 +269,7 @@ int flow_fit_create(struct flow_fit *ret, struct flow_chain *chain,
 	int r = -ENOMEM;
 
 	if (fit.nodes != NULL && fit.edges != NULL && worth != NULL && x != NULL)
-		r = start(&problem, x);
+		r = flow_fit_start(&problem, x);
 	if (r == 0)
 		r = search(&problem, x);
 	lbfgs_free(x);

@@ -30,7 +30,7 @@ struct stay {
 	bool calls;
 };
 
-static bool is_inside(const struct loops *loops, uint32_t loop, uint32_t node)
+static bool flow_gaps_is_inside(const struct loops *loops, uint32_t loop, uint32_t node)
 {
 	return loop_nest_contains(&loops->nest, loops->cfg, loop, node);
 }
@@ -44,7 +44,7 @@ static struct stay stay_in(const struct loops *loops, uint32_t loop, const struc
 	for (uint32_t b = 0; b < cfg->block_count; b++) {
 		const struct cfg_block *block = &cfg->blocks[b];
 
-		if (!is_inside(loops, loop, b))
+		if (!flow_gaps_is_inside(loops, loop, b))
 			continue;
 		stay.calls |= loops->calls[b];
 		for (uint32_t i = block->first; i < block->first + block->count; i++)
@@ -52,7 +52,7 @@ static struct stay stay_in(const struct loops *loops, uint32_t loop, const struc
 		for (uint32_t i = 0; i < block->in_count; i++) {
 			uint32_t e = cfg->in_edges[block->in + i];
 
-			if (!is_inside(loops, loop, cfg->edges[e].from))
+			if (!flow_gaps_is_inside(loops, loop, cfg->edges[e].from))
 				stay.entries += fit->nodes[loops->chain->from[e]] * fit->edges[e] *
 						profile->period_cycles;
 		}
@@ -113,8 +113,9 @@ static struct flow_block_evidence evidence_of(const struct stay *stay, double ga
 	};
 }
 
-static bool take_block(struct flow_evidence *evidence, const struct loops *loops, uint32_t b,
-		       const struct flow_fit *fit, const struct procedure_profile *profile)
+static bool flow_gaps_take_block(struct flow_evidence *evidence, const struct loops *loops,
+				 uint32_t b, const struct flow_fit *fit,
+				 const struct procedure_profile *profile)
 {
 	const struct cfg_block *block = &loops->cfg->blocks[b];
 	uint32_t branch = block->first + block->count - 1;
@@ -142,7 +143,7 @@ static int take_blocks(struct flow_evidence *evidence, const struct flow_fit *fi
 	for (uint32_t i = 0; i < cfg->call_count; i++)
 		calls[cfg->block_of[cfg->calls[i].insn]] |= !cfg->calls[i].tail;
 	for (uint32_t b = 0; b < cfg->block_count; b++)
-		taken += take_block(evidence, &loops, b, fit, input->profile);
+		taken += flow_gaps_take_block(evidence, &loops, b, fit, input->profile);
 	loop_nest_deinit(&loops.nest);
 	return taken;
 }

@@ -34,7 +34,7 @@ struct ties {
 	bool *needed;
 };
 
-static uint32_t node_of(const struct cfg *cfg, uint32_t end)
+static uint32_t flow_lower_bounds_node_of(const struct cfg *cfg, uint32_t end)
 {
 	if (end == CFG_UNKNOWN)
 		return cfg->block_count + 1;
@@ -47,8 +47,8 @@ static void take_graph(struct ties *ties, uint32_t *first)
 	uint32_t nodes = cfg->block_count + 2;
 
 	for (uint32_t e = 0; e < cfg->edge_count; e++) {
-		first[node_of(cfg, cfg->edges[e].from) + 1]++;
-		ties->targets[e] = node_of(cfg, cfg->edges[e].to);
+		first[flow_lower_bounds_node_of(cfg, cfg->edges[e].from) + 1]++;
+		ties->targets[e] = flow_lower_bounds_node_of(cfg, cfg->edges[e].to);
 	}
 	for (uint32_t n = 0; n < nodes; n++)
 		first[n + 1] += first[n];
@@ -101,7 +101,7 @@ static int count_possible(const struct ties *ties, uint32_t *ret)
 		possible += ties->seen_nodes[n] && is_on_cycle(ties, n);
 	for (uint32_t e = 0; e < cfg->edge_count; e++)
 		possible += ties->seen_edges[e] && ties->targets[e] != UINT32_MAX &&
-			    ties->component[node_of(cfg, cfg->edges[e].from)] ==
+			    ties->component[flow_lower_bounds_node_of(cfg, cfg->edges[e].from)] ==
 				    ties->component[ties->targets[e]];
 	*ret = possible;
 	return 0;
@@ -124,7 +124,7 @@ struct ways {
 
 static uint32_t from_of(const struct ties *ties, uint32_t edge)
 {
-	return node_of(ties->cfg, ties->cfg->edges[edge].from);
+	return flow_lower_bounds_node_of(ties->cfg, ties->cfg->edges[edge].from);
 }
 
 /* Breadth-first search; @back: against the direction of edges */
@@ -259,7 +259,8 @@ static int loosen_without(struct frequency_estimate *estimate, const struct ties
 		ties->targets[edges[i]] = UINT32_MAX;
 	r = count_possible(ties, &possible);
 	for (uint32_t i = 0; i < count; i++)
-		ties->targets[edges[i]] = node_of(ties->cfg, ties->cfg->edges[edges[i]].to);
+		ties->targets[edges[i]] =
+			flow_lower_bounds_node_of(ties->cfg, ties->cfg->edges[edges[i]].to);
 	if (r == 0 && possible == all)
 		loosen(estimate);
 	return r;

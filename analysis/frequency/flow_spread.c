@@ -251,8 +251,8 @@ static void spread_apart(double *spread, const struct flow_chain *chain,
 	}
 }
 
-static int find(double *spread, struct flow_chain *chain, const struct flow_evidence *evidence,
-		const struct flow_fit *fit)
+static int flow_spread_do_find(double *spread, struct flow_chain *chain,
+			       const struct flow_evidence *evidence, const struct flow_fit *fit)
 {
 	_cleanup_free_ uint32_t *branches =
 		calloc((size_t)chain->edge_count + 1, sizeof(*branches));
@@ -287,5 +287,6 @@ int flow_spread_find(struct flow_fit *fit, struct flow_chain *chain,
 		     const struct flow_evidence *evidence)
 {
 	fit->spread = calloc(chain->node_count, sizeof(*fit->spread));
-	return fit->spread == NULL ? -ENOMEM : find(fit->spread, chain, evidence, fit);
+	return fit->spread == NULL ? -ENOMEM
+				   : flow_spread_do_find(fit->spread, chain, evidence, fit);
 }

@@ -238,8 +238,9 @@ static struct issue_point join_neighbours(const struct issue_point *point,
 	return *point;
 }
 
-static void gather(struct witnesses *ret, const struct frequency_input *input,
-		   const struct issue_points *points, const uint8_t *exposures, uint32_t class)
+static void frequency_evidence_gather(struct witnesses *ret, const struct frequency_input *input,
+				      const struct issue_points *points, const uint8_t *exposures,
+				      uint32_t class)
 {
 	struct issue_point unsampled = {0};
 	uint32_t p = points->first[class];
@@ -353,7 +354,7 @@ int frequency_evidence_find(struct frequency_evidence *ret, const struct frequen
 	for (uint32_t k = 0; r == 0 && k < class_count; k++) {
 		double *log, bound;
 
-		gather(&witnesses, input, points, exposures, k);
+		frequency_evidence_gather(&witnesses, input, points, exposures, k);
 		bound = pass_told(&witnesses, k, bound_of_class(points, k));
 		evidence.bounds[k] = bound;
 		if (witnesses.count == 0)

@@ -452,9 +452,9 @@ double frequency_flow_spread(const struct frequency_estimate *estimate)
 }
 
 /* @common: of each node, see estimate_of() */
-static void fill(struct frequency *ret, const struct flow_chain *chain,
-		 const struct flow_evidence *evidence, const struct flow_fit *fit,
-		 const double *common, const struct cfg *cfg)
+static void frequency_flow_fill(struct frequency *ret, const struct flow_chain *chain,
+				const struct flow_evidence *evidence, const struct flow_fit *fit,
+				const double *common, const struct cfg *cfg)
 {
 	for (uint32_t b = 0; b < cfg->block_count; b++) {
 		const struct flow_block_evidence *block = &evidence->blocks[b];
@@ -590,7 +590,7 @@ int frequency_flow(struct frequency *ret, const struct frequency_input *input)
 	if (r == 0)
 		r = find_fit(&fit, common, chain, &evidence, input);
 	if (r == 0) {
-		fill(ret, chain, &evidence, &fit, common, cfg);
+		frequency_flow_fill(ret, chain, &evidence, &fit, common, cfg);
 		r = flow_lower_bounds_apply(ret, cfg, input->profile);
 	}
 	free(evidence.links);

@@ -134,9 +134,11 @@ static unsigned int rounds_for(const struct frequency_input *input)
 }
 
 /* @samples: of each class */
-static int solve(struct frequency_estimate *classes, const struct frequency_input *input,
-		 const double *samples, const struct flow_constraints *constraints,
-		 struct frequency_evidence *evidence, const struct frequency_density *first)
+static int frequency_joint_solve(struct frequency_estimate *classes,
+				 const struct frequency_input *input, const double *samples,
+				 const struct flow_constraints *constraints,
+				 struct frequency_evidence *evidence,
+				 const struct frequency_density *first)
 {
 	uint32_t class_count = input->classes->count;
 	_cleanup_free_ struct frequency_link *links =
@@ -213,7 +215,8 @@ static int estimate(struct frequency *ret, const struct frequency_input *input)
 	if (input->profile->told_count > 0 && find_own_evidence(&own, input, &points) < 0)
 		return -ENOMEM;
 	if (procedure_profile_tells(input->profile))
-		r = solve(classes, input, points.samples, &constraints, &evidence, own.densities);
+		r = frequency_joint_solve(classes, input, points.samples, &constraints, &evidence,
+					  own.densities);
 	else
 		estimate_unsampled(classes, &points, input->classes->count);
 	/* The graph is too complex for the joint estimate: use the paper's local method. */

@@ -39,7 +39,8 @@ static void list_users(struct propagation *p, uint32_t class_count)
 /*
  * Solve a constraint for its only unknown. Return: false if that has become known in the meantime.
  */
-static bool solve(const struct propagation *p, uint32_t constraint, uint32_t *class)
+static bool frequency_propagate_solve(const struct propagation *p, uint32_t constraint,
+				      uint32_t *class)
 {
 	const struct flow_constraints *c = p->constraints;
 	struct frequency_estimate estimate = {.confidence = FREQUENCY_HIGH,
@@ -74,12 +75,12 @@ static bool solve(const struct propagation *p, uint32_t constraint, uint32_t *cl
 	return true;
 }
 
-static void run(struct propagation *p)
+static void frequency_propagate_run(struct propagation *p)
 {
 	for (uint32_t q = 0; q < p->queued; q++) {
 		uint32_t class;
 
-		if (!solve(p, p->queue[q], &class))
+		if (!frequency_propagate_solve(p, p->queue[q], &class))
 			continue;
 		for (uint32_t u = p->first[class]; u < p->first[class + 1]; u++) {
 			if (--p->unknown[p->used_by[u]] == 1)
@@ -108,6 +109,6 @@ int frequency_propagate(struct frequency_estimate *classes, const struct cfg *cf
 	p.first = p.queue + constraints.count;
 	p.used_by = p.first + of->count + 2;
 	list_users(&p, of->count);
-	run(&p);
+	frequency_propagate_run(&p);
 	return 0;
 }

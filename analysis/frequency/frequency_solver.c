@@ -184,7 +184,7 @@ static struct site site_of(const struct solver *s, uint32_t class, const struct 
 }
 
 /* Return true if all of a Gaussian is in the range of possible frequencies. */
-static bool is_inside(const struct density_moments *m, double bound)
+static bool frequency_solver_is_inside(const struct density_moments *m, double bound)
 {
 	double reach = INSIDE * sqrt(m->variance);
 
@@ -203,13 +203,13 @@ static struct density_moments tilt(struct solver *s, uint32_t k,
 
 	if (evidence->count == 0 && isinf(cavity->variance))
 		return (struct density_moments){bound / 2, bound * bound / 12};
-	if (evidence->count == 0 && is_inside(cavity, bound))
+	if (evidence->count == 0 && frequency_solver_is_inside(cavity, bound))
 		return *cavity;
 	density_multiply(&s->grid, evidence, cavity, bound);
 	return density_moments(&s->grid);
 }
 
-static void start(struct solver *s)
+static void frequency_solver_start(struct solver *s)
 {
 	const struct frequency_problem *p = s->problem;
 
@@ -334,7 +334,7 @@ static struct frequency_marginal marginal_of(struct solver *s, uint32_t k)
 	double quantiles[3];
 
 	if (evidence->count == 0 && !isinf(cavity.variance) &&
-	    is_inside(&cavity, s->problem->bounds[k])) {
+	    frequency_solver_is_inside(&cavity, s->problem->bounds[k])) {
 		double reach = 1.645 * sqrt(cavity.variance);
 
 		return (struct frequency_marginal){cavity.mean, cavity.mean - reach,
@@ -346,7 +346,7 @@ static struct frequency_marginal marginal_of(struct solver *s, uint32_t k)
 }
 
 /* Update all classes repeatedly, from their current state. */
-static int settle(struct solver *s)
+static int frequency_solver_settle(struct solver *s)
 {
 	const struct frequency_problem *p = s->problem;
 	double moved = INFINITY;
@@ -371,14 +371,14 @@ int frequency_solve(struct frequency_marginal *ret, const struct frequency_probl
 
 	if (r == 0) {
 		s.densities = problem->first != NULL ? problem->first : problem->densities;
-		start(&s);
+		frequency_solver_start(&s);
 		r = join(&s);
 	}
 	if (r == 0)
-		r = settle(&s);
+		r = frequency_solver_settle(&s);
 	if (r == 0 && s.densities != problem->densities) {
 		s.densities = problem->densities;
-		r = settle(&s);
+		r = frequency_solver_settle(&s);
 	}
 	for (uint32_t k = 0; r == 0 && k < problem->class_count; k++)
 		ret[k] = marginal_of(&s, k);

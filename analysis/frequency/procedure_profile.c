@@ -19,7 +19,7 @@ double profile_round_variance(const struct profile_round *round)
 }
 
 /* Return true if an address is within an instruction. */
-static bool is_inside(const struct cfg *cfg, uint64_t address)
+static bool procedure_profile_is_inside(const struct cfg *cfg, uint64_t address)
 {
 	uint32_t low = 0, high = cfg->insn_count;
 
@@ -46,7 +46,7 @@ static double lay_over(double *values, const struct cfg *cfg, const struct addre
 		if (insn >= 0) {
 			values[insn] += counts[i].count;
 			*total += counts[i].count;
-		} else if (is_inside(cfg, counts[i].address)) {
+		} else if (procedure_profile_is_inside(cfg, counts[i].address)) {
 			unmatched += counts[i].count;
 		}
 	}

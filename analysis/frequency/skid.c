@@ -71,7 +71,7 @@ struct mixture {
 };
 
 /* Map entry, exit and unknown to a single node after all blocks, the outside. */
-static uint32_t place_of(const struct cfg *cfg, uint32_t node)
+static uint32_t skid_place_of(const struct cfg *cfg, uint32_t node)
 {
 	return node < cfg->block_count ? node : cfg->block_count;
 }
@@ -131,7 +131,7 @@ static void rough_weights(struct mixture *mixture, const struct schedule *schedu
 			mixture->chance[e] = leaves / entries;
 	for (uint32_t e = 0; e < cfg->edge_count; e++)
 		if (is_way(cfg, e))
-			mixture->made[place_of(cfg, cfg->edges[e].to)] += mixture->chance[e];
+			mixture->made[skid_place_of(cfg, cfg->edges[e].to)] += mixture->chance[e];
 }
 
 /* Divide the samples of a block's first instruction among all predecessors, by weight. */
@@ -170,15 +170,15 @@ static void chances_find(struct mixture *mixture, const double *weights)
 
 	for (uint32_t e = 0; e < cfg->edge_count; e++)
 		if (is_way(cfg, e))
-			sum[place_of(cfg, cfg->edges[e].from)] += weights[e];
+			sum[skid_place_of(cfg, cfg->edges[e].from)] += weights[e];
 	for (uint32_t b = 0; b <= cfg->block_count; b++)
 		least[b] = sum[b] > 0 ? WEIGHT_LEAST * sum[b] : 1;
 	for (uint32_t e = 0; e < cfg->edge_count; e++)
 		if (is_way(cfg, e))
-			sum[place_of(cfg, cfg->edges[e].from)] +=
-				least[place_of(cfg, cfg->edges[e].from)];
+			sum[skid_place_of(cfg, cfg->edges[e].from)] +=
+				least[skid_place_of(cfg, cfg->edges[e].from)];
 	for (uint32_t e = 0; e < cfg->edge_count; e++) {
-		uint32_t from = place_of(cfg, cfg->edges[e].from);
+		uint32_t from = skid_place_of(cfg, cfg->edges[e].from);
 
 		if (is_way(cfg, e))
 			mixture->chance[e] = (weights[e] + least[from]) / sum[from];
@@ -213,7 +213,7 @@ static void made_find(struct mixture *mixture)
 	memset(mixture->made, 0, ((size_t)outside + 1) * sizeof(*mixture->made));
 	for (uint32_t e = 0; e < cfg->edge_count; e++)
 		if (cfg->edges[e].from < outside)
-			mixture->made[place_of(cfg, cfg->edges[e].to)] +=
+			mixture->made[skid_place_of(cfg, cfg->edges[e].to)] +=
 				mixture->last[cfg->edges[e].from] * mixture->chance[e];
 	for (uint32_t e = 0; e < cfg->edge_count; e++)
 		if (cfg->edges[e].from >= outside && cfg->edges[e].to < outside)
@@ -243,7 +243,7 @@ static void learn_chances(struct mixture *mixture, const struct cfg_block *block
 	const struct cfg *cfg = mixture->cfg;
 
 	for (uint32_t e = block->out; e < block->out + block->out_count && change > 0; e++) {
-		double ratio = mixture->ratio[place_of(cfg, cfg->edges[e].to)];
+		double ratio = mixture->ratio[skid_place_of(cfg, cfg->edges[e].to)];
 
 		mixture->chance[e] = LEARNED * mixture->chance[e] * ratio / change +
 				     (1 - LEARNED) * mixture->thought[e];
@@ -261,7 +261,7 @@ static void round_make(struct mixture *mixture)
 		double change = 0;
 
 		for (uint32_t e = block->out; e < block->out + block->out_count; e++)
-			change += mixture->ratio[place_of(cfg, cfg->edges[e].to)] *
+			change += mixture->ratio[skid_place_of(cfg, cfg->edges[e].to)] *
 				  mixture->chance[e];
 		mixture->last[b] *= change;
 		learn_chances(mixture, block, change);

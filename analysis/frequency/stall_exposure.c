@@ -49,7 +49,7 @@ static bool add_pending(struct pending *to, const struct pending *from)
 }
 
 /* Update the pending values after an instruction. */
-static void step(struct pending *pending, const struct insn *insn)
+static void stall_exposure_step(struct pending *pending, const struct insn *insn)
 {
 	if (insn_is_call(insn)) {
 		*pending = (struct pending){0};
@@ -77,7 +77,7 @@ static void find_pending(struct pending *at, const struct cfg *cfg)
 			struct pending pending = at[b];
 
 			for (uint32_t i = block->first; i < block->first + block->count; i++)
-				step(&pending, &cfg->insns[i]);
+				stall_exposure_step(&pending, &cfg->insns[i]);
 			for (uint32_t e = 0; e < block->out_count; e++) {
 				uint32_t to = cfg->edges[block->out + e].to;
 
@@ -154,7 +154,7 @@ int stall_exposure_find(uint8_t *ret, const struct cfg *cfg, const struct machin
 
 		for (uint32_t i = block->first; i < block->first + block->count; i++) {
 			ret[i] = (uint8_t)exposure_of(cfg, block, i, &pending, &fetch);
-			step(&pending, &cfg->insns[i]);
+			stall_exposure_step(&pending, &cfg->insns[i]);
 		}
 	}
 	return 0;

@@ -90,7 +90,7 @@ static int make_blocks(struct builder *builder)
 	return 0;
 }
 
-static int add_edge(struct builder *builder, const struct cfg_edge *edge)
+static int cfg_build_add_edge(struct builder *builder, const struct cfg_edge *edge)
 {
 	struct cfg *cfg = builder->cfg;
 
@@ -115,7 +115,7 @@ static int add_inside(struct builder *builder, uint32_t block, uint32_t insn,
 		.target = builder->code->insns[insn].address,
 	};
 
-	return add_edge(builder, &edge);
+	return cfg_build_add_edge(builder, &edge);
 }
 
 static int add_outside(struct builder *builder, uint32_t block, uint32_t to, uint64_t target,
@@ -130,7 +130,7 @@ static int add_outside(struct builder *builder, uint32_t block, uint32_t to, uin
 		.target = target,
 	};
 
-	return add_edge(builder, &edge);
+	return cfg_build_add_edge(builder, &edge);
 }
 
 /* Add an edge to the next instruction, which may be in another procedure or not exist. */
@@ -224,7 +224,7 @@ static int add_entries(struct builder *builder, uint32_t node, uint8_t flag,
 			.target = builder->code->insns[first].address,
 		};
 
-		if ((builder->flow->flags[first] & flag) && add_edge(builder, &edge) < 0)
+		if ((builder->flow->flags[first] & flag) && cfg_build_add_edge(builder, &edge) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -239,7 +239,7 @@ static int add_unknown(struct builder *builder)
 		return 0;
 	if (add_entries(builder, CFG_UNKNOWN, FLOW_MAYBE, CFG_EDGE_UNKNOWN) < 0)
 		return -ENOMEM;
-	return add_edge(builder, &leaves);
+	return cfg_build_add_edge(builder, &leaves);
 }
 
 static int make_edges(struct builder *builder)

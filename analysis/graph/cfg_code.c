@@ -18,7 +18,7 @@
 #define INSN_BYTES_LIKELY 4
 
 /* Ensure memory for @count more instructions. */
-static int reserve(struct cfg_code *code, size_t count)
+static int cfg_code_reserve(struct cfg_code *code, size_t count)
 {
 	if (code->count >= CFG_CODE_NONE - 16)
 		return -E2BIG;
@@ -54,10 +54,10 @@ int cfg_code_add(struct cfg_code *code, struct image_range range, const uint8_t 
 			  sizeof(*code->parts)) < 0)
 		return -ENOMEM;
 	code->parts[code->part_count++] = (struct cfg_code_part){.range = range, .bytes = bytes};
-	if (likely > 0 && likely < FIRST_MAX && reserve(code, likely) == -ENOMEM)
+	if (likely > 0 && likely < FIRST_MAX && cfg_code_reserve(code, likely) == -ENOMEM)
 		return -ENOMEM;
 	for (uint64_t at = 0; at < total; at += length) {
-		int r = reserve(code, 1);
+		int r = cfg_code_reserve(code, 1);
 
 		if (r < 0)
 			return r;
@@ -251,8 +251,8 @@ static const struct cfg_code_part *part_at(const struct cfg_code *code, uint64_t
 }
 
 /* Search the first @count instructions, which are sorted. */
-static uint32_t find(const struct cfg_code *code, const struct cfg_code_part *part, uint32_t count,
-		     uint64_t address)
+static uint32_t cfg_code_do_find(const struct cfg_code *code, const struct cfg_code_part *part,
+				 uint32_t count, uint64_t address)
 {
 	uint32_t insn = code->places[part->place + (address - part->range.start) / PLACE_BYTES];
 
@@ -268,7 +268,7 @@ int cfg_code_add_chain(struct cfg_code *code, uint32_t sorted, uint64_t address)
 
 	while (part != NULL && address < part->range.end) {
 		const uint8_t *bytes = part->bytes + (address - part->range.start);
-		int r = reserve(code, 1);
+		int r = cfg_code_reserve(code, 1);
 		struct insn *insn;
 		size_t length;
 
@@ -276,7 +276,7 @@ int cfg_code_add_chain(struct cfg_code *code, uint32_t sorted, uint64_t address)
 			return r;
 		insn = &code->insns[code->count];
 		length = code->decoder->decode(insn, bytes, part->range.end - address, address);
-		if (length == 0 || find(code, part, sorted, address) != CFG_CODE_NONE)
+		if (length == 0 || cfg_code_do_find(code, part, sorted, address) != CFG_CODE_NONE)
 			break;
 		code->count++;
 		added++;
@@ -294,7 +294,7 @@ uint32_t cfg_code_find(const struct cfg_code *code, uint64_t address)
 {
 	const struct cfg_code_part *part = part_at(code, address);
 
-	return part != NULL ? find(code, part, code->count, address) : CFG_CODE_NONE;
+	return part != NULL ? cfg_code_do_find(code, part, code->count, address) : CFG_CODE_NONE;
 }
 
 bool cfg_code_contains(const struct cfg_code *code, uint64_t address)

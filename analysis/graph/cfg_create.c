@@ -113,7 +113,8 @@ static int want_parts(const struct cfg_flow *flow)
 }
 
 /* Return: 1 if parts were found, so that a repetition is needed; 0; < 0: an error. */
-static int make(struct cfg *cfg, struct cfg_code *code, const struct cfg_evidence *evidence)
+static int cfg_create_make(struct cfg *cfg, struct cfg_code *code,
+			   const struct cfg_evidence *evidence)
 {
 	struct cfg_flow flow = {0};
 	int r = code->count > 0 ? find_flow(&flow, code) : -ENODATA;
@@ -151,7 +152,7 @@ static int create(struct cfg **ret, struct cfg_code *code, const struct cfg_evid
 	r = cfg_code_sort(code);
 	if (r == 0) {
 		do {
-			r = make(cfg, code, evidence != NULL ? evidence : &no_evidence);
+			r = cfg_create_make(cfg, code, evidence != NULL ? evidence : &no_evidence);
 		} while (r > 0);
 	}
 	if (r < 0) {

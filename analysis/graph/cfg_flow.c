@@ -136,7 +136,7 @@ struct reach {
 	size_t pending;
 };
 
-static int push(struct reach *reach, uint32_t insn)
+static int cfg_flow_push(struct reach *reach, uint32_t insn)
 {
 	struct cfg_flow *flow = reach->flow;
 
@@ -218,7 +218,7 @@ static int push_jump_targets(struct reach *reach, uint32_t insn)
 	if (jump->state == FLOW_JUMP_UNKNOWN)
 		reach->flow->unknown = true;
 	for (uint32_t i = 0; i < jump->count; i++) {
-		if (push(reach, jump->targets[i]) < 0)
+		if (cfg_flow_push(reach, jump->targets[i]) < 0)
 			return -ENOMEM;
 	}
 	return 0;
@@ -230,7 +230,7 @@ static int call_inside(struct reach *reach, uint32_t target)
 	if (target == CFG_CODE_NONE)
 		return 0;
 	reach->flow->flags[target] |= FLOW_ENTRY;
-	return push(reach, target);
+	return cfg_flow_push(reach, target);
 }
 
 /* Process one instruction. Return: 1 to continue with the next, 0 otherwise, or -ENOMEM. */
@@ -243,9 +243,9 @@ static int pass(struct reach *reach, uint32_t at, uint32_t next)
 	case INSN_FLOW_NEXT:
 		return 1;
 	case INSN_FLOW_BRANCH:
-		return push(reach, flow->targets[at]) < 0 ? -ENOMEM : 1;
+		return cfg_flow_push(reach, flow->targets[at]) < 0 ? -ENOMEM : 1;
 	case INSN_FLOW_JUMP:
-		return push(reach, flow->targets[at]);
+		return cfg_flow_push(reach, flow->targets[at]);
 	case INSN_FLOW_JUMP_INDIRECT:
 		return push_jump_targets(reach, at);
 	case INSN_FLOW_CALL:
@@ -266,7 +266,7 @@ static int pass(struct reach *reach, uint32_t at, uint32_t next)
 int cfg_flow_reach_from(struct cfg_flow *flow, uint32_t insn)
 {
 	struct reach reach = {.flow = flow};
-	int r = push(&reach, insn);
+	int r = cfg_flow_push(&reach, insn);
 
 	while (r == 0 && reach.pending > 0) {
 		uint32_t at = flow->stack[--reach.pending];

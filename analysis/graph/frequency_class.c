@@ -35,7 +35,8 @@ static void split_graph_deinit(struct split_graph *graph)
 	free(graph->order);
 }
 
-static uint32_t node_of(const struct split_graph *graph, uint32_t end, uint32_t side)
+static uint32_t frequency_class_node_of(const struct split_graph *graph, uint32_t end,
+					uint32_t side)
 {
 	switch (end) {
 	case CFG_ENTRY:
@@ -74,8 +75,8 @@ static int split_graph_init(struct split_graph *graph, const struct cfg *cfg)
 		graph->edges[b] = (struct graph_edge){2 * b, 2 * b + 1};
 	for (uint32_t e = 0; e < cfg->edge_count; e++) {
 		graph->edges[blocks + e] = (struct graph_edge){
-			node_of(graph, cfg->edges[e].from, 1),
-			node_of(graph, cfg->edges[e].to, 0),
+			frequency_class_node_of(graph, cfg->edges[e].from, 1),
+			frequency_class_node_of(graph, cfg->edges[e].to, 0),
 		};
 	}
 	return 0;

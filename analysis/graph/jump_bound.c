@@ -48,7 +48,7 @@ struct finder {
 	uint32_t depth;
 };
 
-static void unite(struct jump_bound *bound, bool *found, int64_t low, int64_t high)
+static void jump_bound_unite(struct jump_bound *bound, bool *found, int64_t low, int64_t high)
 {
 	if (!*found || low < bound->low)
 		bound->low = low;
@@ -62,7 +62,7 @@ static bool end_at_limit(struct finder *finder, const struct way *way, uint64_t 
 {
 	if (limit > LIMIT_MAX)
 		return false;
-	unite(&finder->bound, &finder->found, way->add, way->add + (int64_t)limit);
+	jump_bound_unite(&finder->bound, &finder->found, way->add, way->add + (int64_t)limit);
 	finder->bound.loose = true;
 	return true;
 }
@@ -71,11 +71,11 @@ static void use_fact(struct finder *finder, const struct insn_bound *bound, int6
 		     int64_t high)
 {
 	if (bound->kind == INSN_BOUND_EXACT)
-		unite(&finder->single, &finder->found_single, low, high);
+		jump_bound_unite(&finder->single, &finder->found_single, low, high);
 	else if (bound->kind == INSN_BOUND_SIGNED)
-		unite(&finder->weak, &finder->found_weak, low, high);
+		jump_bound_unite(&finder->weak, &finder->found_weak, low, high);
 	else
-		unite(&finder->bound, &finder->found, low, high);
+		jump_bound_unite(&finder->bound, &finder->found, low, high);
 }
 
 /*
@@ -135,7 +135,7 @@ static bool pass_definition(struct finder *finder, struct way *way, const struct
 	switch (effect.kind) {
 	case INSN_EFFECT_CONSTANT:
 		if (!__builtin_add_overflow(way->add, effect.constant, &value))
-			unite(&finder->single, &finder->found_single, value, value);
+			jump_bound_unite(&finder->single, &finder->found_single, value, value);
 		return false;
 	case INSN_EFFECT_AND:
 		if (effect.constant < 0 || effect.constant > LIMIT_MAX)
@@ -229,7 +229,7 @@ static bool pass(struct finder *finder, struct way *way, const struct insn *insn
 
 /* --- paths ---------------------------------------------------------------------------- */
 
-static void walk(struct finder *finder, struct way *way, uint32_t block, uint32_t insn);
+static void jump_bound_walk(struct finder *finder, struct way *way, uint32_t block, uint32_t insn);
 
 static void open_branch(const struct finder *finder, struct way *way, const struct cfg_edge *edge)
 {
@@ -271,13 +271,13 @@ static void walk_before(struct finder *finder, const struct way *way, uint32_t b
 		if (finder->visits++ >= VISITS_MAX)
 			break;
 		open_branch(finder, &before, edge);
-		walk(finder, &before, edge->from,
-		     cfg->blocks[edge->from].first + cfg->blocks[edge->from].count);
+		jump_bound_walk(finder, &before, edge->from,
+				cfg->blocks[edge->from].first + cfg->blocks[edge->from].count);
 	}
 	finder->depth--;
 }
 
-static void walk(struct finder *finder, struct way *way, uint32_t block, uint32_t insn)
+static void jump_bound_walk(struct finder *finder, struct way *way, uint32_t block, uint32_t insn)
 {
 	const struct cfg *cfg = finder->search->cfg;
 
@@ -294,13 +294,14 @@ int jump_bound_find(struct jump_bound *ret, struct jump_search *search, uint32_t
 	struct finder finder = {.search = search};
 	struct way way = {.place = jump_place_of_register(reg)};
 
-	walk(&finder, &way, search->cfg->block_of[insn], insn);
+	jump_bound_walk(&finder, &way, search->cfg->block_of[insn], insn);
 	if (!finder.found && !finder.found_weak)
 		return -ENOENT;
 	if (!finder.found)
 		finder.bound = finder.weak;
 	if (finder.found_single)
-		unite(&finder.bound, &finder.found, finder.single.low, finder.single.high);
+		jump_bound_unite(&finder.bound, &finder.found, finder.single.low,
+				 finder.single.high);
 	*ret = finder.bound;
 	return 0;
 }

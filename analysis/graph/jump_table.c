@@ -73,7 +73,7 @@ static void fold_constants(struct table_finder *finder, struct sum *sum)
 }
 
 /* Replace a term by the operands that its register was computed from. */
-static bool expand(struct table_finder *finder, struct sum *sum, uint32_t which)
+static bool jump_table_expand(struct table_finder *finder, struct sum *sum, uint32_t which)
 {
 	struct term term = sum->terms[which];
 	struct jump_place place = jump_place_of_register(term.reg);
@@ -122,7 +122,7 @@ static int split_address(struct table_finder *finder, uint32_t insn, uint8_t byt
 			return 1;
 		if (sum->count == 1 && sum->terms[0].factor == bytes)
 			return 0;
-		if (!expand(finder, sum, term_to_expand(sum, bytes)))
+		if (!jump_table_expand(finder, sum, term_to_expand(sum, bytes)))
 			return -ENOENT;
 	}
 	return -ENOENT;
@@ -201,8 +201,8 @@ static bool is_store_of_register(const struct insn_effect *effect)
 }
 
 /* Find the loaded table entry that is the value of a place before an instruction. */
-static int find_entry(struct table_finder *finder, uint32_t insn, const struct jump_place *place,
-		      struct shape shape, int depth)
+static int jump_table_find_entry(struct table_finder *finder, uint32_t insn,
+				 const struct jump_place *place, struct shape shape, int depth)
 {
 	uint32_t definitions[JUMP_DEFINITIONS_MAX];
 	int r = 0, count;
@@ -225,7 +225,8 @@ static int find_entry(struct table_finder *finder, uint32_t insn, const struct j
 			struct jump_place spilled =
 				jump_place_of_memory(&insn_at(finder, definitions[i])->memory);
 
-			r = find_entry(finder, definitions[i], &spilled, shape, depth + 1);
+			r = jump_table_find_entry(finder, definitions[i], &spilled, shape,
+						  depth + 1);
 			continue;
 		}
 		if (effect.kind == INSN_EFFECT_EXTEND && effect.is_signed)
@@ -233,7 +234,8 @@ static int find_entry(struct table_finder *finder, uint32_t insn, const struct j
 		if (effect.kind == INSN_EFFECT_EXTEND || is_store_of_register(&effect) ||
 		    (effect.kind == INSN_EFFECT_SUM && effect.index == INSN_REG_NONE &&
 		     effect.constant == 0))
-			r = find_entry(finder, definitions[i], &base, extended, depth + 1);
+			r = jump_table_find_entry(finder, definitions[i], &base, extended,
+						  depth + 1);
 		else
 			r = -ENOENT;
 	}
@@ -255,11 +257,11 @@ static int find_relative(struct table_finder *finder, uint32_t insn,
 		shape.base = value + (uint64_t)effect->constant;
 		shape.scale = effect->scale;
 		shape.signed_bytes = effect->is_signed ? effect->index_bytes : 0;
-		return find_entry(finder, insn, &index, shape, 0);
+		return jump_table_find_entry(finder, insn, &index, shape, 0);
 	}
 	if (jump_value_constant(finder->search, insn, &index, &value) == 0) {
 		shape.base = (value << effect->scale) + (uint64_t)effect->constant;
-		return find_entry(finder, insn, &base, shape, 0);
+		return jump_table_find_entry(finder, insn, &base, shape, 0);
 	}
 	return -ENOENT;
 }

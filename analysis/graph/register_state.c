@@ -31,7 +31,8 @@ static bool read_register(struct register_value *ret, const struct register_stat
 }
 
 /* Truncate a value as an operation of less than 8 bytes does. */
-static struct register_value cut(struct register_value value, uint8_t bytes, bool is_signed)
+static struct register_value register_state_cut(struct register_value value, uint8_t bytes,
+						bool is_signed)
 {
 	if (bytes >= 8 || bytes == 0)
 		return value;
@@ -43,8 +44,8 @@ static struct register_value cut(struct register_value value, uint8_t bytes, boo
 }
 
 /* Return: false if the result is not a value plus a constant. */
-static bool add_up(struct register_value *ret, const struct register_state *state,
-		   const struct insn_effect *effect)
+static bool register_state_add_up(struct register_value *ret, const struct register_state *state,
+				  const struct insn_effect *effect)
 {
 	struct register_value base, index;
 
@@ -138,7 +139,7 @@ static bool compute(struct register_value *ret, const struct register_state *sta
 		known = true;
 		break;
 	case INSN_EFFECT_SUM:
-		known = add_up(ret, state, effect);
+		known = register_state_add_up(ret, state, effect);
 		break;
 	case INSN_EFFECT_EXTEND:
 		known = effect->base != INSN_REG_NONE && read_register(ret, state, effect->base);
@@ -160,7 +161,7 @@ static bool compute(struct register_value *ret, const struct register_state *sta
 		break;
 	}
 	if (known)
-		*ret = cut(*ret, effect->bytes, effect->is_signed);
+		*ret = register_state_cut(*ret, effect->bytes, effect->is_signed);
 	return known;
 }
 

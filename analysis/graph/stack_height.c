@@ -70,7 +70,7 @@ struct spread {
 	int64_t *ends;
 };
 
-static void push(struct spread *spread, uint32_t block, const struct heights *heights)
+static void stack_height_push(struct spread *spread, uint32_t block, const struct heights *heights)
 {
 	if (block >= spread->cfg->block_count || spread->seen[block])
 		return;
@@ -80,7 +80,7 @@ static void push(struct spread *spread, uint32_t block, const struct heights *he
 }
 
 /* Compilers keep the height at a block the same on all paths to it: following one is enough. */
-static void run(struct spread *spread)
+static void stack_height_run(struct spread *spread)
 {
 	const struct cfg *cfg = spread->cfg;
 
@@ -93,7 +93,7 @@ static void run(struct spread *spread)
 			pass(&heights, cfg, &cfg->insns[block->first + i]);
 		spread->ends[at] = heights.stack;
 		for (uint32_t i = 0; i < block->out_count; i++)
-			push(spread, cfg->edges[block->out + i].to, &heights);
+			stack_height_push(spread, cfg->edges[block->out + i].to, &heights);
 	}
 }
 
@@ -114,9 +114,9 @@ int stack_height_find(int64_t **heights, const struct cfg *cfg)
 		ends[i] = UNKNOWN;
 	for (uint32_t i = 0; i < cfg->edge_count; i++) {
 		if (cfg->edges[i].kind == CFG_EDGE_ENTRY)
-			push(&spread, cfg->edges[i].to, &on_entry);
+			stack_height_push(&spread, cfg->edges[i].to, &on_entry);
 	}
-	run(&spread);
+	stack_height_run(&spread);
 	*heights = take_ptr(ends);
 	return 0;
 }

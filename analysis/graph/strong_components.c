@@ -42,7 +42,7 @@ static void lower(struct search *search, uint32_t node, uint32_t to)
 		search->low[node] = to;
 }
 
-static void finish(struct search *search, uint32_t node)
+static void strong_components_finish(struct search *search, uint32_t node)
 {
 	search->path_count--;
 	if (search->path_count > 0)
@@ -56,7 +56,7 @@ static void finish(struct search *search, uint32_t node)
 	search->components++;
 }
 
-static void search_from(struct search *search, uint32_t root)
+static void strong_components_search_from(struct search *search, uint32_t root)
 {
 	discover(search, root);
 	while (search->path_count > 0) {
@@ -64,7 +64,7 @@ static void search_from(struct search *search, uint32_t root)
 		uint32_t target;
 
 		if (search->next[node] == search->graph->first[node + 1]) {
-			finish(search, node);
+			strong_components_finish(search, node);
 			continue;
 		}
 		target = search->graph->targets[search->next[node]++];
@@ -94,7 +94,7 @@ int strong_components_find(uint32_t *of_node, uint32_t *count, const struct stro
 		of_node[node] = UINT32_MAX;
 	for (uint32_t node = 0; node < n; node++)
 		if (search.order[node] == 0)
-			search_from(&search, node);
+			strong_components_search_from(&search, node);
 	*count = search.components;
 	return 0;
 }

@@ -201,7 +201,7 @@ static uint32_t other_way(const struct cfg *cfg, uint32_t e)
 	return e == first ? first + 1 : first;
 }
 
-static int add(struct finder *finder, uint32_t loop, double turns)
+static int trip_count_add(struct finder *finder, uint32_t loop, double turns)
 {
 	struct trip_counts *found = &finder->found;
 	uint32_t leave = finder->leaves[loop];
@@ -232,7 +232,7 @@ static bool has_one_exit(const struct finder *finder, uint32_t loop)
 }
 
 /* Return: true if the loop's form is known now, or cannot be found. */
-static bool look_at(struct finder *finder, uint32_t loop)
+static bool trip_count_look_at(struct finder *finder, uint32_t loop)
 {
 	const struct cfg *cfg = finder->cfg;
 	struct trip_form *form = &finder->forms[loop];
@@ -255,7 +255,7 @@ static bool look_at_all(struct finder *finder)
 	bool all = true;
 
 	for (uint32_t loop = 0; loop < finder->nest.count; loop++)
-		all &= look_at(finder, loop);
+		all &= trip_count_look_at(finder, loop);
 	return !all;
 }
 
@@ -309,7 +309,7 @@ static void count_exits(struct finder *finder, const bool *doomed)
 	}
 }
 
-static int find(struct finder *finder, const bool *doomed)
+static int trip_count_find(struct finder *finder, const bool *doomed)
 {
 	size_t blocks = (size_t)finder->cfg->block_count + 1, loops = finder->nest.count;
 	_cleanup_free_ struct trip_form *forms = calloc(loops, sizeof(*forms));
@@ -333,7 +333,7 @@ static int find(struct finder *finder, const bool *doomed)
 		double turns = trip_mean_turns(forms, &finder->nest, loop, &steps);
 
 		if (turns > 0)
-			r = add(finder, loop, turns);
+			r = trip_count_add(finder, loop, turns);
 	}
 	return r;
 }
@@ -344,7 +344,7 @@ int trip_counts_find(struct trip_counts *ret, const struct cfg *cfg, const bool 
 	int r = loop_nest_create(&finder.nest, cfg);
 
 	if (r == 0 && finder.nest.count > 0)
-		r = find(&finder, doomed);
+		r = trip_count_find(&finder, doomed);
 	loop_nest_deinit(&finder.nest);
 	if (r < 0)
 		trip_counts_deinit(&finder.found);

@@ -120,7 +120,7 @@ static uint64_t end_at(const struct image_text *text, uint64_t address)
 	return procedure->address + procedure->bytes;
 }
 
-static bool push(struct walk *walk, uint64_t address, uint64_t end)
+static bool call_returns_push(struct walk *walk, uint64_t address, uint64_t end)
 {
 	uint64_t *seen;
 
@@ -147,7 +147,7 @@ static bool push_target(struct walk *walk, uint64_t target)
 
 	if (image_text_never_returns(text, target))
 		return true;
-	return end != 0 && push(walk, target, end);
+	return end != 0 && call_returns_push(walk, target, end);
 }
 
 static bool defer(struct walk *walk, const struct insn *call)
@@ -160,7 +160,7 @@ static bool defer(struct walk *walk, const struct insn *call)
 }
 
 /* Follow one path to its end. Return: false if the procedure returns, or may return. */
-static bool follow(struct walk *walk, struct place place)
+static bool call_returns_follow(struct walk *walk, struct place place)
 {
 	const struct insn_decoder *decoder = walk->returns->text->decoder;
 	size_t available = 0;
@@ -208,7 +208,7 @@ static bool follow(struct walk *walk, struct place place)
 static bool follow_all(struct walk *walk)
 {
 	while (walk->pending_count > 0) {
-		if (!follow(walk, walk->pending[--walk->pending_count]))
+		if (!call_returns_follow(walk, walk->pending[--walk->pending_count]))
 			return false;
 	}
 	return true;
@@ -228,7 +228,7 @@ static bool walk_never_returns(struct walk *walk, uint64_t address)
 
 		if (!ask(walk->returns, &call, walk->depth + 1))
 			continue;
-		if (!push(walk, next, end_at(walk->returns->text, call.address)) ||
+		if (!call_returns_push(walk, next, end_at(walk->returns->text, call.address)) ||
 		    !follow_all(walk))
 			return false;
 	}

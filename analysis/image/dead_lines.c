@@ -34,7 +34,7 @@ struct bytes {
 	bool bad;
 };
 
-static uint64_t take(struct bytes *bytes, size_t count)
+static uint64_t dead_lines_take(struct bytes *bytes, size_t count)
 {
 	uint64_t value = 0;
 
@@ -53,7 +53,7 @@ static uint64_t take_leb128(struct bytes *bytes)
 	uint64_t value = 0, byte = 0x80;
 
 	for (unsigned int shift = 0; (byte & 0x80) != 0 && !bytes->bad; shift += 7) {
-		byte = take(bytes, 1);
+		byte = dead_lines_take(bytes, 1);
 		value |= shift < 64 ? (byte & 0x7f) << shift : 0;
 	}
 	return value;
@@ -120,14 +120,14 @@ static void walk_program(struct walk *walk, struct bytes *program, uint8_t opcod
 			 const uint8_t *arguments)
 {
 	while (program->at < program->end && !program->bad) {
-		uint8_t opcode = (uint8_t)take(program, 1);
+		uint8_t opcode = (uint8_t)dead_lines_take(program, 1);
 
 		if (opcode >= opcode_base)
 			continue;
 		if (opcode == 0)
 			walk_extended(walk, program);
 		else if (opcode == DW_LNS_fixed_advance_pc)
-			take(program, 2);
+			dead_lines_take(program, 2);
 		else
 			for (uint8_t i = 0; i < arguments[opcode - 1]; i++)
 				take_leb128(program);
@@ -138,14 +138,14 @@ static void walk_program(struct walk *walk, struct bytes *program, uint8_t opcod
 static void walk_unit(struct walk *walk, struct bytes *unit, bool wide)
 {
 	struct bytes header;
-	uint64_t version = take(unit, 2), length;
+	uint64_t version = dead_lines_take(unit, 2), length;
 	uint8_t opcode_base;
 
 	if (version < 2 || version > 5)
 		return;
 	if (version == 5)
-		take(unit, 2); /* sizes of addresses and segment selectors */
-	length = take(unit, wide ? 8 : 4);
+		dead_lines_take(unit, 2); /* sizes of addresses and segment selectors */
+	length = dead_lines_take(unit, wide ? 8 : 4);
 	if (length > (size_t)(unit->end - unit->at))
 		return;
 	header = (struct bytes){unit->at, unit->at + length, false};
@@ -154,8 +154,8 @@ static void walk_unit(struct walk *walk, struct bytes *unit, bool wide)
 	 * minimum_instruction_length, maximum_operations_per_instruction, default_is_stmt,
 	 * line_base, line_range
 	 */
-	take(&header, version >= 4 ? 5 : 4);
-	opcode_base = (uint8_t)take(&header, 1);
+	dead_lines_take(&header, version >= 4 ? 5 : 4);
+	opcode_base = (uint8_t)dead_lines_take(&header, 1);
 	if (opcode_base > 0 && (size_t)(header.end - header.at) >= opcode_base - 1U)
 		walk_program(walk, unit, opcode_base, header.at);
 }
@@ -163,12 +163,12 @@ static void walk_unit(struct walk *walk, struct bytes *unit, bool wide)
 static void walk_section(struct walk *walk, struct bytes section)
 {
 	while (section.at < section.end && !section.bad) {
-		uint64_t length = take(&section, 4);
+		uint64_t length = dead_lines_take(&section, 4);
 		bool wide = length == UINT32_MAX;
 		struct bytes unit;
 
 		if (wide)
-			length = take(&section, 8);
+			length = dead_lines_take(&section, 8);
 		if (length > (size_t)(section.end - section.at))
 			return;
 		unit = (struct bytes){section.at, section.at + length, false};

@@ -57,7 +57,7 @@ bool demangle_is_mangled(const char *name)
 	       fortran_procedure(name) != NULL;
 }
 
-static void append(const char *part, size_t bytes, void *to)
+static void demangle_append(const char *part, size_t bytes, void *to)
 {
 	struct readable *readable = to;
 
@@ -78,14 +78,15 @@ static void append_fortran(struct readable *readable, const char *mangled, const
 {
 	size_t bytes = strcspn(procedure, ".");
 
-	append(mangled + 2, (size_t)(procedure - mangled) - sizeof("___MOD_") + 1, readable);
-	append("::", 2, readable);
-	append(procedure, bytes, readable);
+	demangle_append(mangled + 2, (size_t)(procedure - mangled) - sizeof("___MOD_") + 1,
+			readable);
+	demangle_append("::", 2, readable);
+	demangle_append(procedure, bytes, readable);
 	if (procedure[bytes] == '\0')
 		return;
-	append(" [clone ", 8, readable);
-	append(procedure + bytes, strlen(procedure + bytes), readable);
-	append("]", 1, readable);
+	demangle_append(" [clone ", 8, readable);
+	demangle_append(procedure + bytes, strlen(procedure + bytes), readable);
+	demangle_append("]", 1, readable);
 }
 
 /* Decode a character of an operator: "$2b"; letters and digits are never encoded. */
@@ -107,13 +108,13 @@ static void append_ocaml(struct readable *readable, const char *mangled)
 
 	for (const char *p = mangled + 4; *p != '\0';) {
 		if (strncmp(p, "__", 2) == 0) {
-			append(".", 1, readable);
+			demangle_append(".", 1, readable);
 			p += 2;
 		} else if (*p == '$' && take_sign(p, &sign)) {
-			append(&sign, 1, readable);
+			demangle_append(&sign, 1, readable);
 			p += 3;
 		} else {
-			append(p++, 1, readable);
+			demangle_append(p++, 1, readable);
 		}
 	}
 }
@@ -134,10 +135,10 @@ static bool make_readable(struct readable *readable, const char *mangled)
 		return true;
 	}
 	/* Rust first, because names of Rust's older scheme are also valid C++ names. */
-	if (rust_demangle_callback(mangled, OPTIONS, append, readable))
+	if (rust_demangle_callback(mangled, OPTIONS, demangle_append, readable))
 		return true;
 	readable->bytes = 0;
-	return cplus_demangle_v3_callback(mangled, OPTIONS, append, readable) != 0;
+	return cplus_demangle_v3_callback(mangled, OPTIONS, demangle_append, readable) != 0;
 }
 
 char *demangle(const char *name)

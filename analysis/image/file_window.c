@@ -36,7 +36,7 @@ static bool allocate(struct file_window *window)
 	return false;
 }
 
-static bool load(struct file_window *window, uint64_t chunk)
+static bool file_window_load(struct file_window *window, uint64_t chunk)
 {
 	uint64_t at = chunk * CHUNK_BYTES, bytes = window->bytes - at;
 
@@ -55,7 +55,7 @@ const uint8_t *file_window_get(struct file_window *window, uint64_t at, uint64_t
 	if (bytes == 0 || at >= window->bytes || bytes > window->bytes - at || !allocate(window))
 		return NULL;
 	for (uint64_t chunk = at / CHUNK_BYTES; chunk <= (at + bytes - 1) / CHUNK_BYTES; chunk++) {
-		if (!load(window, chunk))
+		if (!file_window_load(window, chunk))
 			return NULL;
 	}
 	return window->memory + at;

@@ -38,7 +38,7 @@ static void read_build_id(struct image_code *code)
 }
 
 /* Compute everything that depends on following the code. */
-static int load(struct image_code *code, const struct debug_file_options *options)
+static int image_code_load(struct image_code *code, const struct debug_file_options *options)
 {
 	int r;
 
@@ -62,7 +62,7 @@ static int open_code(struct image_code **ret, const struct profile_image *image,
 	r = image_text_open(&code->text, image, options, names, err);
 	if (r < 0)
 		return r;
-	r = load(code, options);
+	r = image_code_load(code, options);
 	if (r < 0)
 		return error_set(err, -r, "cannot read the code of %s",
 				 image_elf_path(code->text->image));

@@ -75,7 +75,7 @@ static int add_segment(struct image_elf *file, size_t *capacity, const GElf_Phdr
 	return 0;
 }
 
-static int read_segments(struct image_elf *file)
+static int image_elf_read_segments(struct image_elf *file)
 {
 	size_t capacity = 0, count;
 	uint64_t end = 0;
@@ -324,7 +324,7 @@ static int read_headers(struct image_elf *file, const struct profile_image *imag
 	if (header.e_shoff > file->elf.bytes ||
 	    (uint64_t)header.e_shnum * header.e_shentsize > file->elf.bytes - header.e_shoff)
 		return error_set(err, EBADF, "'%s' is truncated", file->path);
-	r = read_segments(file);
+	r = image_elf_read_segments(file);
 	if (r == 0)
 		r = read_sections(file);
 	if (r < 0)

@@ -172,7 +172,7 @@ static const struct unit_range *unit_at(const struct image_lines *lines, uint64_
 }
 
 /* Return true for an absolute path without "/./", "//" and "/../". */
-static bool is_plain(const char *path)
+static bool image_lines_is_plain(const char *path)
 {
 	for (const char *at = path; *path == '/' && at != NULL; at = strchr(at + 1, '/')) {
 		if (at[1] == '/' || strncmp(at, "/./", 3) == 0 || strncmp(at, "/../", 4) == 0)
@@ -217,7 +217,7 @@ static const char *whole_path(struct image_lines *lines, Dwarf_Die *unit, const 
 	uint64_t *known;
 	char *path;
 
-	if (is_plain(name))
+	if (image_lines_is_plain(name))
 		return name;
 	if (*name != '/')
 		directory = dwarf_formstring(dwarf_attr(unit, DW_AT_comp_dir, &attribute));

@@ -85,7 +85,7 @@ static int add_segment(struct image_memory *memory, size_t *capacity, const GElf
 	return 0;
 }
 
-static int read_segments(struct image_memory *memory)
+static int image_memory_read_segments(struct image_memory *memory)
 {
 	size_t capacity = 0, count;
 	GElf_Phdr header;
@@ -132,7 +132,7 @@ int image_memory_open(struct image_memory **ret, const struct elf_file *file)
 	    header.e_ident[EI_DATA] != ELFDATA2LSB)
 		return -ENOEXEC;
 	memory->machine = header.e_machine;
-	r = read_segments(memory);
+	r = image_memory_read_segments(memory);
 	if (r == 0)
 		r = read_constant_sections(memory);
 	if (r < 0)

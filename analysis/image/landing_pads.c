@@ -68,8 +68,9 @@ struct table_header {
 };
 
 /* Return: true if there is a readable table. */
-static bool read_header(struct table_header *header, const struct landing_pads *pads,
-			const struct unwind_range *frame, struct bounded_reader *reader)
+static bool landing_pads_read_header(struct table_header *header, const struct landing_pads *pads,
+				     const struct unwind_range *frame,
+				     struct bounded_reader *reader)
 {
 	uint8_t base = bounded_reader_u8(reader);
 	uint64_t place = frame->handlers + 1;
@@ -101,7 +102,7 @@ static void visit_frame(const struct landing_pads *pads, const struct unwind_ran
 		return;
 	bounded_reader_init(&reader, pads->data + (frame->handlers - pads->address),
 			    pads->bytes - (frame->handlers - pads->address));
-	if (!read_header(&header, pads, frame, &reader))
+	if (!landing_pads_read_header(&header, pads, frame, &reader))
 		return;
 	bounded_reader_init(&reader, bounded_reader_bytes(&reader, header.bytes), header.bytes);
 	for (; bounded_reader_left(&reader) > 0 && *left > 0; --*left) {

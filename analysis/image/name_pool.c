@@ -25,7 +25,7 @@ void name_pool_deinit(struct name_pool *pool)
 	}
 }
 
-static char *reserve(struct name_pool *pool, size_t bytes)
+static char *name_pool_reserve(struct name_pool *pool, size_t bytes)
 {
 	struct name_pool_chunk *chunk = pool->chunks;
 	size_t room;
@@ -46,7 +46,7 @@ static char *reserve(struct name_pool *pool, size_t bytes)
 
 const char *name_pool_add(struct name_pool *pool, const char *string, size_t bytes)
 {
-	char *copy = reserve(pool, bytes + 1);
+	char *copy = name_pool_reserve(pool, bytes + 1);
 
 	if (copy == NULL)
 		return NULL;
@@ -65,7 +65,7 @@ const char *name_pool_format(struct name_pool *pool, const char *format, ...)
 	va_copy(again, args);
 	length = vsnprintf(NULL, 0, format, args);
 	if (length >= 0)
-		copy = reserve(pool, (size_t)length + 1);
+		copy = name_pool_reserve(pool, (size_t)length + 1);
 	if (copy != NULL)
 		vsnprintf(copy, (size_t)length + 1, format, again);
 	va_end(again);

@@ -116,8 +116,8 @@ static uint64_t put_name(const struct parts *parts, uint64_t *end, const char *n
 	return place;
 }
 
-static void fill(const struct parts *parts, const struct procedure_table *table,
-		 const struct file_stamps *stamps, const char *key)
+static void procedure_index_fill(const struct parts *parts, const struct procedure_table *table,
+				 const struct file_stamps *stamps, const char *key)
 {
 	uint64_t end = 0;
 
@@ -189,7 +189,7 @@ int procedure_index_make(const struct procedure_table *table, const struct file_
 		return -ENOMEM;
 	memcpy(*ret, &header, sizeof(header));
 	parts = parts_of(*ret);
-	fill(&parts, table, stamps, key);
+	procedure_index_fill(&parts, table, stamps, key);
 	parts.header->checksum =
 		procedure_index_checksum((const char *)*ret + SUMMED, *bytes - SUMMED);
 	return 0;
@@ -293,7 +293,7 @@ static int read_procedures(struct procedure_table *table, const struct parts *pa
 	return 0;
 }
 
-static int read_segments(struct procedure_table *table, const struct parts *parts)
+static int procedure_index_read_segments(struct procedure_table *table, const struct parts *parts)
 {
 	struct procedure_segments *list = &table->segments;
 	uint64_t end = 0;
@@ -334,7 +334,7 @@ int procedure_index_open(struct procedure_table **ret, void *memory, size_t byte
 	table->index = take_ptr(owned);
 	r = read_procedures(table, &parts);
 	if (r == 0)
-		r = read_segments(table, &parts);
+		r = procedure_index_read_segments(table, &parts);
 	if (r == 0)
 		r = read_aliases(table, &parts);
 	if (r < 0)

@@ -61,12 +61,13 @@ int procedure_layers_compare(const void *a, const void *b)
 	       (x->procedure.bytes < y->procedure.bytes);
 }
 
-static uint64_t end_of(const struct procedure_candidate *candidate)
+static uint64_t procedure_layers_end_of(const struct procedure_candidate *candidate)
 {
 	return candidate->procedure.offset + candidate->procedure.bytes;
 }
 
-static int append(struct procedure_segments *list, uint64_t start, uint64_t end, uint32_t owner)
+static int procedure_layers_append(struct procedure_segments *list, uint64_t start, uint64_t end,
+				   uint32_t owner)
 {
 	struct procedure_segment *last = list->count > 0 ? &list->segments[list->count - 1] : NULL;
 
@@ -93,10 +94,10 @@ static int unwind_stack(struct procedure_segments *list,
 {
 	while (*depth > 0 && position < limit) {
 		uint32_t top = stack[*depth - 1];
-		uint64_t end = end_of(&candidates[top]);
+		uint64_t end = procedure_layers_end_of(&candidates[top]);
 		uint64_t stop = end < limit ? end : limit;
 
-		if (append(list, position, stop, top) < 0)
+		if (procedure_layers_append(list, position, stop, top) < 0)
 			return -ENOMEM;
 		if (stop > position)
 			position = stop;
@@ -146,21 +147,23 @@ static int overlay(struct procedure_segments *merged, const struct procedure_seg
 		while (u < upper->count && upper->segments[u].start < rest.end) {
 			struct procedure_segment above = upper->segments[u];
 
-			if (append(merged, rest.start, above.start, rest.owner) < 0 ||
-			    append(merged, above.start, above.end, above.owner) < 0)
+			if (procedure_layers_append(merged, rest.start, above.start, rest.owner) <
+				    0 ||
+			    procedure_layers_append(merged, above.start, above.end, above.owner) <
+				    0)
 				return -ENOMEM;
 			covered = above.end;
 			if (rest.start < covered)
 				rest.start = covered;
 			u++;
 		}
-		if (append(merged, rest.start, rest.end, rest.owner) < 0)
+		if (procedure_layers_append(merged, rest.start, rest.end, rest.owner) < 0)
 			return -ENOMEM;
 	}
 	for (; u < upper->count; u++) {
 		struct procedure_segment above = upper->segments[u];
 
-		if (append(merged, above.start, above.end, above.owner) < 0)
+		if (procedure_layers_append(merged, above.start, above.end, above.owner) < 0)
 			return -ENOMEM;
 	}
 	return 0;

@@ -148,7 +148,7 @@ static bool visit_branches(struct image_text *text, const struct procedure *from
 	return false;
 }
 
-static bool is_in(void *context, uint64_t target)
+static bool procedure_parts_is_in(void *context, uint64_t target)
 {
 	return contains(context, target);
 }
@@ -159,7 +159,7 @@ static bool branches_into(struct image_text *text, const struct procedure *from,
 {
 	struct procedure range = *to;
 
-	return visit_branches(text, from, is_in, &range);
+	return visit_branches(text, from, procedure_parts_is_in, &range);
 }
 
 struct origin {
@@ -220,7 +220,8 @@ static void offer(struct procedure_parts *parts, size_t index, const struct proc
 }
 
 /* Choose among procedures with the same name the one with branches to the part or back. */
-static void settle(struct procedure_parts *parts, size_t index, const struct procedure *procedure)
+static void procedure_parts_settle(struct procedure_parts *parts, size_t index,
+				   const struct procedure *procedure)
 {
 	size_t length = strlen(procedure->name);
 
@@ -253,11 +254,11 @@ static void find_parents(struct procedure_parts *parts)
 		ambiguous = true;
 	}
 	for (size_t i = 0; ambiguous && i < count; i++)
-		settle(parts, i, procedure_table_get(parts->table, i));
+		procedure_parts_settle(parts, i, procedure_table_get(parts->table, i));
 }
 
 /* Sort the parts and build the map, for fast lookup from both sides. */
-static int finish(struct procedure_parts *parts)
+static int procedure_parts_finish(struct procedure_parts *parts)
 {
 	if (parts->count == 0)
 		return 0;
@@ -288,7 +289,7 @@ int procedure_parts_create(struct procedure_parts **ret, struct image_text *text
 	if (r == 0)
 		r = list_split_off(parts);
 	if (r == 0)
-		r = finish(parts);
+		r = procedure_parts_finish(parts);
 	if (r < 0)
 		return r;
 	*ret = take_ptr(parts);

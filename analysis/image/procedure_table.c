@@ -407,7 +407,7 @@ static size_t list_owners(const struct builder *builder, struct owner *owners, u
 }
 
 /* Build the table from the candidates that have bytes. */
-static int finish(struct builder *builder)
+static int procedure_table_finish(struct builder *builder)
 {
 	struct procedure_table *table = builder->table;
 	_cleanup_free_ struct owner *owners = calloc(builder->segments.count + 1, sizeof(*owners));
@@ -448,7 +448,7 @@ static int build_from_file(struct procedure_table *table)
 {
 	static int (*const layers[])(struct builder * builder) = {
 		add_symbols, add_labels, add_go,       add_plt,
-		add_unwind,  add_called, add_sections, finish,
+		add_unwind,  add_called, add_sections, procedure_table_finish,
 	};
 	struct builder builder = {.table = table};
 	const struct elf_file *file = image_elf_file(table->image);
@@ -540,7 +540,7 @@ static int build_from_symbols(struct builder *builder, const struct profile_symb
 	size_labels(builder, first);
 	builder->symbol_count = builder->count;
 	r = finish_layer(builder, first);
-	return r < 0 ? r : finish(builder);
+	return r < 0 ? r : procedure_table_finish(builder);
 }
 
 int procedure_table_from_symbols(struct procedure_table **ret, const struct profile_symbol *symbols,

@@ -48,7 +48,7 @@ static const char *register_name(char name[8], char kind, uint32_t number)
 	return name;
 }
 
-static void expand(char text[INSN_TEXT_BYTES], const char *format, uint32_t word)
+static void a64_text_expand(char text[INSN_TEXT_BYTES], const char *format, uint32_t word)
 {
 	static const char fields[] = "DdNnMm";
 	static const unsigned int lows[] = {0, 0, 5, 5, 16, 16};
@@ -145,7 +145,7 @@ bool a64_text(char text[INSN_TEXT_BYTES], uint32_t word)
 		return compare_and_swap_text(text, word, true);
 	for (i = 0; i < A64_COUNT(names); i++) {
 		if ((word & names[i].mask) == names[i].value) {
-			expand(text, names[i].text, word);
+			a64_text_expand(text, names[i].text, word);
 			return true;
 		}
 	}

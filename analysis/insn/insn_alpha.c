@@ -279,7 +279,8 @@ static bool read_word(uint32_t *word, const uint8_t *code, size_t bytes)
 	return true;
 }
 
-static size_t decode(struct insn *ret, const uint8_t *code, size_t bytes, uint64_t address)
+static size_t insn_alpha_decode(struct insn *ret, const uint8_t *code, size_t bytes,
+				uint64_t address)
 {
 	const struct alpha_op *op;
 	uint32_t word;
@@ -312,6 +313,6 @@ const struct insn_decoder insn_alpha_decoder = {
 	.alignment = INSN_BYTES,
 	.stack_pointer = REG_SP,
 	.argument = 16,
-	.decode = decode,
+	.decode = insn_alpha_decode,
 	.format = insn_alpha_format,
 };

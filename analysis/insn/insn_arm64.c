@@ -65,7 +65,8 @@ static bool group_decode(struct insn *insn, uint32_t word)
 	}
 }
 
-static size_t decode(struct insn *ret, const uint8_t *code, size_t bytes, uint64_t address)
+static size_t insn_arm64_decode(struct insn *ret, const uint8_t *code, size_t bytes,
+				uint64_t address)
 {
 	struct insn insn = {
 		.address = address,
@@ -93,7 +94,7 @@ static int format(char text[INSN_TEXT_BYTES], const uint8_t *code, size_t bytes,
 	cs_insn *shown;
 	csh handle;
 
-	if (decode(&insn, code, bytes, address) == 0) {
+	if (insn_arm64_decode(&insn, code, bytes, address) == 0) {
 		if (bytes >= 4)
 			snprintf(text, INSN_TEXT_BYTES, ".word 0x%02x%02x%02x%02x", code[3],
 				 code[2], code[1], code[0]);
@@ -122,6 +123,6 @@ const struct insn_decoder insn_arm64_decoder = {
 	.alignment = 4,
 	.stack_pointer = STACK_POINTER,
 	.argument = 0,
-	.decode = decode,
+	.decode = insn_arm64_decode,
 	.format = format,
 };

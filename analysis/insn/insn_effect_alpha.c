@@ -198,7 +198,7 @@ static void get(struct insn_effect *effect, const struct insn *insn)
 	}
 }
 
-static bool compare(struct insn_compare *ret, const struct insn *insn)
+static bool insn_effect_alpha_compare(struct insn_compare *ret, const struct insn *insn)
 {
 	uint32_t operation = OPERATE(insn->opcode);
 
@@ -266,7 +266,8 @@ static enum insn_relation relation_to_zero(const struct insn *branch)
 	}
 }
 
-static bool test(struct insn_test *ret, const struct insn *setter, const struct insn *branch)
+static bool insn_effect_alpha_test(struct insn_test *ret, const struct insn *setter,
+				   const struct insn *branch)
 {
 	ret->bytes = 8;
 	if (setter == NULL) {
@@ -288,7 +289,7 @@ static uint8_t jump_register(const struct insn *jump)
 	return jump->sources[1];
 }
 
-static bool stack(const struct insn *insn, int64_t *delta)
+static bool insn_effect_alpha_stack(const struct insn *insn, int64_t *delta)
 {
 	*delta = 0;
 	return insn->flow == INSN_FLOW_CALL || insn->flow == INSN_FLOW_CALL_INDIRECT;
@@ -296,12 +297,12 @@ static bool stack(const struct insn *insn, int64_t *delta)
 
 const struct insn_effect_isa insn_effect_alpha = {
 	.get = get,
-	.compare = compare,
+	.compare = insn_effect_alpha_compare,
 	.branch_input = branch_input,
 	.relation = relation,
-	.test = test,
+	.test = insn_effect_alpha_test,
 	.jump_register = jump_register,
-	.stack = stack,
+	.stack = insn_effect_alpha_stack,
 	.results = RESULTS,
 	.saved = SAVED,
 };

@@ -164,7 +164,7 @@ static void get(struct insn_effect *effect, const struct insn *insn)
 }
 
 /* cmp and subs with an immediate */
-static bool compare(struct insn_compare *ret, const struct insn *insn)
+static bool insn_effect_arm64_compare(struct insn_compare *ret, const struct insn *insn)
 {
 	uint32_t word = insn->opcode;
 
@@ -222,7 +222,8 @@ static bool test_register(struct insn_test *ret, uint32_t word)
 }
 
 /* cmp and subs, with an immediate or an unmodified register */
-static bool test(struct insn_test *ret, const struct insn *setter, const struct insn *branch)
+static bool insn_effect_arm64_test(struct insn_test *ret, const struct insn *setter,
+				   const struct insn *branch)
 {
 	uint32_t word;
 
@@ -249,7 +250,7 @@ static uint8_t jump_register(const struct insn *jump)
 }
 
 /* Addressing that updates the base register adds the immediate. */
-static bool stack(const struct insn *insn, int64_t *delta)
+static bool insn_effect_arm64_stack(const struct insn *insn, int64_t *delta)
 {
 	*delta = 0;
 	if (insn->memory.pushes && insn->memory.base == SP) {
@@ -261,12 +262,12 @@ static bool stack(const struct insn *insn, int64_t *delta)
 
 const struct insn_effect_isa insn_effect_arm64 = {
 	.get = get,
-	.compare = compare,
+	.compare = insn_effect_arm64_compare,
 	.branch_input = branch_input,
 	.relation = relation,
-	.test = test,
+	.test = insn_effect_arm64_test,
 	.jump_register = jump_register,
-	.stack = stack,
+	.stack = insn_effect_arm64_stack,
 	.results = RESULTS,
 	.saved = SAVED,
 };

@@ -69,7 +69,7 @@ static void get_extension(struct insn_effect *effect, const struct insn *insn, u
 	}
 }
 
-static void get_address(struct insn_effect *effect, const struct insn *insn)
+static void insn_effect_x86_get_address(struct insn_effect *effect, const struct insn *insn)
 {
 	const struct insn_memory *memory = &insn->memory;
 
@@ -180,7 +180,7 @@ static void get(struct insn_effect *effect, const struct insn *insn)
 		get_extension(effect, insn, 4, true);
 		break;
 	case ZYDIS_MNEMONIC_LEA:
-		get_address(effect, insn);
+		insn_effect_x86_get_address(effect, insn);
 		break;
 	case ZYDIS_MNEMONIC_ADD:
 		get_sum(effect, insn, 1);
@@ -208,12 +208,12 @@ static void get(struct insn_effect *effect, const struct insn *insn)
 	}
 }
 
-static uint64_t cut(int64_t value, uint8_t bytes)
+static uint64_t insn_effect_x86_cut(int64_t value, uint8_t bytes)
 {
 	return bytes >= 8 ? (uint64_t)value : (uint64_t)value & ((UINT64_C(1) << (8 * bytes)) - 1);
 }
 
-static bool compare(struct insn_compare *ret, const struct insn *insn)
+static bool insn_effect_x86_compare(struct insn_compare *ret, const struct insn *insn)
 {
 	uint8_t bytes = insn->operand_bytes;
 
@@ -221,8 +221,9 @@ static bool compare(struct insn_compare *ret, const struct insn *insn)
 	    insn->sources[1] != INSN_REG_NONE || insn->memory.segment ||
 	    reads_memory(insn) == (insn->sources[0] != INSN_REG_NONE))
 		return false;
-	*ret = (struct insn_compare){
-		.reg = insn->sources[0], .bytes = bytes, .constant = cut(insn->immediate, bytes)};
+	*ret = (struct insn_compare){.reg = insn->sources[0],
+				     .bytes = bytes,
+				     .constant = insn_effect_x86_cut(insn->immediate, bytes)};
 	return true;
 }
 
@@ -295,7 +296,8 @@ static bool test_compare(struct insn_test *ret, const struct insn *compare)
 }
 
 /* The carry after arithmetic is unknown. */
-static bool test(struct insn_test *ret, const struct insn *setter, const struct insn *branch)
+static bool insn_effect_x86_test(struct insn_test *ret, const struct insn *setter,
+				 const struct insn *branch)
 {
 	const uint8_t *sources;
 
@@ -332,7 +334,7 @@ static uint8_t jump_register(const struct insn *jump)
 	return reads_memory(jump) ? INSN_REG_NONE : jump->sources[0];
 }
 
-static bool stack(const struct insn *insn, int64_t *delta)
+static bool insn_effect_x86_stack(const struct insn *insn, int64_t *delta)
 {
 	switch ((ZydisMnemonic)insn->opcode) {
 	case ZYDIS_MNEMONIC_PUSH:
@@ -356,12 +358,12 @@ static bool leaves(const struct insn *insn)
 
 const struct insn_effect_isa insn_effect_x86 = {
 	.get = get,
-	.compare = compare,
+	.compare = insn_effect_x86_compare,
 	.branch_input = branch_input,
 	.relation = relation,
-	.test = test,
+	.test = insn_effect_x86_test,
 	.jump_register = jump_register,
-	.stack = stack,
+	.stack = insn_effect_x86_stack,
 	.leaves = leaves,
 	.results = RESULTS,
 	.saved = SAVED,

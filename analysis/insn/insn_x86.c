@@ -369,7 +369,7 @@ static bool has_no_effect(const ZydisDecodedInstruction *zydis)
 	       zydis->mnemonic == ZYDIS_MNEMONIC_UD0 || zydis->mnemonic == ZYDIS_MNEMONIC_UD1;
 }
 
-static size_t decode(struct insn *ret, const uint8_t *code, size_t bytes, uint64_t address)
+static size_t insn_x86_decode(struct insn *ret, const uint8_t *code, size_t bytes, uint64_t address)
 {
 	struct insn_x86 x86;
 
@@ -414,6 +414,6 @@ const struct insn_decoder insn_x86_decoder = {
 	.alignment = 1,
 	.stack_pointer = X86_RSP,
 	.argument = X86_RDI,
-	.decode = decode,
+	.decode = insn_x86_decode,
 	.format = format,
 };

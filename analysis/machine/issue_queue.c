@@ -363,8 +363,8 @@ static unsigned int find_late(const struct issue_queue *queue, const struct insn
 	return (unsigned int)late;
 }
 
-static void reserve(struct issue_queue *queue, const struct issue_class *c, unsigned int late,
-		    uint32_t index)
+static void issue_queue_reserve(struct issue_queue *queue, const struct issue_class *c,
+				unsigned int late, uint32_t index)
 {
 	for (unsigned int i = 1; i < c->hold_cycles; i++)
 		queue->reserved[(queue->cycle + (int32_t)i) % ISSUE_RESERVATIONS] |= c->pipes;
@@ -395,7 +395,7 @@ static void record(struct issue_queue *queue, const struct insn *insn, uint8_t c
 	unsigned int entry = (unsigned int)queue->cycle % (ISSUE_GAP_MAX + 1);
 	struct insn_regs rest = insn->writes;
 
-	reserve(queue, &issue->classes[class], late, index);
+	issue_queue_reserve(queue, &issue->classes[class], late, index);
 	queue->recent[entry] |= UINT32_C(1) << class;
 	if (begins_gap(issue, class))
 		queue->recent_from[entry] = index;

@@ -69,7 +69,7 @@ struct scheduler {
 	uint32_t *late_before;
 };
 
-static double weight_of(const struct scheduler *s, uint32_t edge_index)
+static double schedule_weight_of(const struct scheduler *s, uint32_t edge_index)
 {
 	const struct cfg_edge *edge = &s->cfg->edges[edge_index];
 	double weight;
@@ -130,7 +130,7 @@ static size_t find_ways(const struct scheduler *s, uint32_t block_index, struct 
 				  .falls = edge->kind == CFG_EDGE_NEXT,
 				  .branches = is_predicted(s->cfg, edge),
 				  .late_before = is_late_before(s, edge),
-				  .weight = weight_of(s, edge_index)};
+				  .weight = schedule_weight_of(s, edge_index)};
 
 		count = insert_way(ways, count, &way);
 	}

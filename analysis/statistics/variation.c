@@ -323,7 +323,7 @@ static void describe_row(struct work *work, size_t row, double student)
 	out->half = student * out->std_dev / sqrt((double)sets);
 }
 
-static void describe(struct work *work)
+static void variation_describe(struct work *work)
 {
 	double student =
 		distribution_student_quantile(INTERVAL_TAIL, (unsigned int)work->config->sets - 1);
@@ -339,7 +339,7 @@ static void describe(struct work *work)
 		work->out->rows[row].share = work->out->rows[row].sum / sum;
 }
 
-static int check(const struct work *work, struct error *err)
+static int variation_check(const struct work *work, struct error *err)
 {
 	for (size_t set = 0; set < work->config->sets; set++) {
 		if (!(work->out->totals[set].samples > 0 && work->out->totals[set].value > 0))
@@ -350,12 +350,12 @@ static int check(const struct work *work, struct error *err)
 	return 0;
 }
 
-static int run(struct work *work, struct error *err)
+static int variation_run(struct work *work, struct error *err)
 {
 	int r;
 
 	add_totals(work);
-	r = check(work, err);
+	r = variation_check(work, err);
 	if (r < 0)
 		return r;
 	for (size_t row = 0; row < work->rows; row++) {
@@ -373,7 +373,7 @@ static int run(struct work *work, struct error *err)
 	if (work->config->null == VARIATION_OTHERS && grant_background(work) < 0)
 		return error_set(err, ENOMEM, "out of memory");
 	correct(work);
-	describe(work);
+	variation_describe(work);
 	return 0;
 }
 
@@ -393,7 +393,7 @@ int variation_find(struct variation *ret, const struct variation_config *config,
 	work.order = calloc(rows + 1, sizeof(*work.order));
 	if (ret->rows != NULL && ret->values != NULL && ret->totals != NULL &&
 	    ret->factors != NULL && work.trials != NULL && work.order != NULL)
-		r = run(&work, err);
+		r = variation_run(&work, err);
 	else
 		error_set(err, ENOMEM, "out of memory");
 	free(work.trials);

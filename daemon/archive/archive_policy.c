@@ -162,7 +162,7 @@ static void pin_set(struct archive_policy *keeper, uint32_t image, const char *p
 	*pin_take(keeper, image) = new;
 }
 
-static enum image_store_kind kind_of(const struct profile_image *image)
+static enum image_store_kind archive_policy_kind_of(const struct profile_image *image)
 {
 	switch (image->identity_kind) {
 	case PROFILE_IDENTITY_BUILD_ID:
@@ -224,7 +224,7 @@ static enum state state_first(const struct archive_policy *keeper,
 		return STATE_IGNORED;
 	if (is_unverified(image))
 		return STATE_WATCHED;
-	return image_copier_has(keeper->copier, kind_of(image), image->identity,
+	return image_copier_has(keeper->copier, archive_policy_kind_of(image), image->identity,
 				image->identity_bytes)
 		       ? STATE_KEPT
 		       : STATE_WATCHED;
@@ -312,7 +312,7 @@ static struct image_copier_job job_for(const struct profile_image *image, uint32
 {
 	struct image_copier_job job = {
 		.tag = number,
-		.kind = kind_of(image),
+		.kind = archive_policy_kind_of(image),
 		.identity_bytes = image->identity_bytes,
 		.fd = -1,
 		.expires_ns = expiry(candidate),
@@ -536,8 +536,8 @@ uint64_t archive_policy_gone(const struct archive_policy *keeper, const struct i
 		if (candidate->sampled > 0 && candidate->state != STATE_KEPT &&
 		    image->kind == PROFILE_IMAGE_FILE &&
 		    !is_in_place(image->path, candidate->inode, &status) &&
-		    !image_copier_has(keeper->copier, kind_of(image), image->identity,
-				      image->identity_bytes))
+		    !image_copier_has(keeper->copier, archive_policy_kind_of(image),
+				      image->identity, image->identity_bytes))
 			samples += candidate->sampled;
 	}
 	return samples;

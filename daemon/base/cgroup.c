@@ -65,7 +65,7 @@ static bool next_part(struct span *rest, char separator, struct span *part)
 	return true;
 }
 
-static void append(char name[CGROUP_NAME_BYTES], struct span span)
+static void cgroup_append(char name[CGROUP_NAME_BYTES], struct span span)
 {
 	size_t used = strlen(name), i;
 
@@ -74,10 +74,10 @@ static void append(char name[CGROUP_NAME_BYTES], struct span span)
 	name[used] = '\0';
 }
 
-static void set(char name[CGROUP_NAME_BYTES], struct span span)
+static void cgroup_set(char name[CGROUP_NAME_BYTES], struct span span)
 {
 	name[0] = '\0';
-	append(name, span);
+	cgroup_append(name, span);
 }
 
 /* systemd writes characters that are not allowed in unit names as \xHH. */
@@ -161,7 +161,7 @@ static void path_parse(struct cgroup *cgroup, struct span path)
 		if (part.bytes == 0 || is(part, ".."))
 			continue;
 		if (container_find(part, before, &id)) {
-			set(cgroup->container, id);
+			cgroup_set(cgroup->container, id);
 			unescape(cgroup->container);
 			user.bytes = 0;
 		}
@@ -180,10 +180,10 @@ static void path_parse(struct cgroup *cgroup, struct span path)
 	}
 	cgroup->unit[0] = '\0';
 	if (user.bytes > 0 && user.at != unit.at) {
-		append(cgroup->unit, user);
-		append(cgroup->unit, (struct span){"/", 1});
+		cgroup_append(cgroup->unit, user);
+		cgroup_append(cgroup->unit, (struct span){"/", 1});
 	}
-	append(cgroup->unit, unit);
+	cgroup_append(cgroup->unit, unit);
 }
 
 /* Parse "HIERARCHY:CONTROLLERS:PATH"; a path may contain colons. */

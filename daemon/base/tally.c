@@ -4,8 +4,8 @@
 #include <assert.h>
 #include <string.h>
 
-static const struct profile_counter *find(const struct tally *tally, const char *group,
-					  const char *name)
+static const struct profile_counter *tally_find(const struct tally *tally, const char *group,
+						const char *name)
 {
 	size_t i;
 
@@ -19,7 +19,7 @@ static const struct profile_counter *find(const struct tally *tally, const char 
 
 void tally_set(struct tally *tally, const char *group, const char *name, uint64_t value)
 {
-	const struct profile_counter *found = find(tally, group, name);
+	const struct profile_counter *found = tally_find(tally, group, name);
 	size_t at = found != NULL ? (size_t)(found - tally->counter) : tally->count;
 
 	assert(at < TALLY_MAX);
@@ -30,7 +30,7 @@ void tally_set(struct tally *tally, const char *group, const char *name, uint64_
 
 uint64_t tally_get(const struct tally *tally, const char *group, const char *name)
 {
-	const struct profile_counter *found = find(tally, group, name);
+	const struct profile_counter *found = tally_find(tally, group, name);
 
 	return found != NULL ? found->count : 0;
 }

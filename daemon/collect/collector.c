@@ -179,7 +179,7 @@ bool collector_slowed(const struct collector *collector)
 }
 
 /* From now on no drain is pending, so waiting for a locked database does no harm. */
-static void end(struct collector *collector)
+static void collector_end(struct collector *collector)
 {
 	collector->ended = true;
 	if (collector->sampling)
@@ -192,7 +192,7 @@ int collector_discard(struct collector *collector, struct error *err)
 {
 	if (collector->ended)
 		return 0;
-	end(collector);
+	collector_end(collector);
 	return profile_writer_epoch_drop(collector->writer, err);
 }
 
@@ -202,7 +202,7 @@ int collector_stop(struct collector *collector, struct error *err)
 
 	if (collector->ended)
 		return 0;
-	end(collector);
+	collector_end(collector);
 	image_table_settle(matcher_images(collector->matcher), SETTLE_NS);
 	rc = collector_flush(collector, err);
 	if (rc < 0)

@@ -40,8 +40,10 @@ static __attribute__((noinline)) struct match *match_new(struct collector *colle
 }
 
 /* Return the label of a sample; matches in the kernel contain none. */
-static inline uint32_t label_of(struct collector *collector, struct match_cache *cache,
-				const struct match *match, const struct dcpi_sample *sample)
+static inline uint32_t collector_drain_label_of(struct collector *collector,
+						struct match_cache *cache,
+						const struct match *match,
+						const struct dcpi_sample *sample)
 {
 	uint32_t pid = dcpi_tag_pid(sample->tag);
 	const struct match_label *known = match_cache_label(cache, pid);
@@ -78,13 +80,14 @@ static void samples_take(void *context, const struct dcpi_sample *samples, size_
 		match = match_cache_find(cache, sample);
 		if (match == NULL || match->bin == NULL)
 			match = match_new(collector, sample);
-		accumulate_add(accumulate, match->bin, label_of(collector, cache, match, sample),
+		accumulate_add(accumulate, match->bin,
+			       collector_drain_label_of(collector, cache, match, sample),
 			       sample->pc + match->delta, count);
 	}
 	collector->handed += added(accumulate) - before;
 }
 
-static enum profile_edge_kind kind_of(uint64_t tag)
+static enum profile_edge_kind collector_drain_kind_of(uint64_t tag)
 {
 	switch (dcpi_tag_event(tag)) {
 	case DCPI_EVENT_DOUBLE:
@@ -117,7 +120,7 @@ static void edge_take(void *context, const struct source_edge *edge)
 	struct edge_key key = {
 		.image = from.image,
 		.to_image = to.image,
-		.kind = kind_of(edge->tag),
+		.kind = collector_drain_kind_of(edge->tag),
 	};
 	uint64_t edges;
 

@@ -42,7 +42,7 @@ static void key_make(struct label_key *key, const struct cgroup *cgroup)
 }
 
 /* Return the number of a label. A hash collision is as harmless as it is unlikely. */
-static uint32_t add(struct label_table *table, const struct label_key *key)
+static uint32_t label_table_add(struct label_table *table, const struct label_key *key)
 {
 	uint64_t digest = XXH3_64bits(key->text, key->bytes);
 	uint64_t *number = u64_map_find(&table->numbers, digest);
@@ -74,7 +74,7 @@ uint32_t label_table_number(struct label_table *table, const struct cgroup *cgro
 	if (cgroup->unit[0] == '\0' && cgroup->container[0] == '\0')
 		return LABEL_NONE;
 	key_make(&key, cgroup);
-	return add(table, &key);
+	return label_table_add(table, &key);
 }
 
 struct profile_label label_table_get(const struct label_table *table, uint32_t number)
@@ -114,7 +114,7 @@ int label_table_reset(struct label_table *table, struct error *err)
 
 	labels_free(table);
 	key_make(&key, &other);
-	add(table, &key);
+	label_table_add(table, &key);
 	return table->count == LABEL_OTHER ? 0 : error_set(err, ENOMEM, "out of memory");
 }
 

@@ -25,7 +25,7 @@
 #define PROBE_RATE (NS_PER_SECOND / PIECE_NS / 4)
 #define PROBE_PAGES 4
 
-static int by_value(const void *a, const void *b)
+static int overhead_by_value(const void *a, const void *b)
 {
 	const int64_t *x = a, *y = b;
 
@@ -34,7 +34,7 @@ static int by_value(const void *a, const void *b)
 
 static int64_t median(int64_t *values, size_t count)
 {
-	qsort(values, count, sizeof(values[0]), by_value);
+	qsort(values, count, sizeof(values[0]), overhead_by_value);
 	return values[count / 2];
 }
 

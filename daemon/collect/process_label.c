@@ -81,8 +81,8 @@ static uint64_t look(struct process_labels *labels, uint32_t pid, uint64_t known
 }
 
 /* Return a process's value, reading it if it is due. @settled: out: only an event can change it */
-static uint64_t value_of(struct process_labels *labels, uint32_t pid, uint64_t time_ns,
-			 bool *settled)
+static uint64_t process_label_value_of(struct process_labels *labels, uint32_t pid,
+				       uint64_t time_ns, bool *settled)
 {
 	uint64_t *slot = u64_map_find(&labels->processes, pid);
 	uint64_t value = slot != NULL ? *slot : 0;
@@ -108,7 +108,8 @@ uint32_t process_labels_get(struct process_labels *labels, uint32_t pid, uint64_
 			    bool *settled)
 {
 	*settled = true;
-	return pid == 0 ? LABEL_NONE : value_of(labels, pid, time_ns, settled) & NUMBER_MASK;
+	return pid == 0 ? LABEL_NONE
+			: process_label_value_of(labels, pid, time_ns, settled) & NUMBER_MASK;
 }
 
 /* Read the parent now: it may be one that never runs for long, but forks constantly. */
@@ -121,7 +122,8 @@ static void fork_take(struct process_labels *labels, const struct image_event *e
 	if (event->scanned && u64_map_find(&labels->processes, event->pid) != NULL)
 		return;
 	if (event->parent != 0 && event->parent != event->pid)
-		value = value_of(labels, event->parent, event->time_ns, &settled) & ~(GONE | ENDED);
+		value = process_label_value_of(labels, event->parent, event->time_ns, &settled) &
+			~(GONE | ENDED);
 	slot = u64_map_insert(&labels->processes, event->pid);
 	if (slot != NULL)
 		*slot = value;

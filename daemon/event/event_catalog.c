@@ -50,7 +50,8 @@ static unsigned int letter_cost(char a, char b)
  * transposition of two adjacent characters (G. Navarro, "A guided tour to approximate string
  * matching", 2001). Both strings are at most WORD_MAX long.
  */
-static unsigned int distance(const char *a, size_t a_length, const char *b, size_t b_length)
+static unsigned int event_catalog_distance(const char *a, size_t a_length, const char *b,
+					   size_t b_length)
 {
 	unsigned int row[3][WORD_MAX + 1];
 	size_t i, j;
@@ -85,7 +86,7 @@ static void nearest_visit(void *context, const char *name, const struct event_co
 		name = colons + 2;
 	if (strlen(name) > WORD_MAX)
 		return;
-	here = distance(search->word, search->length, name, strlen(name));
+	here = event_catalog_distance(search->word, search->length, name, strlen(name));
 	if (here >= search->best)
 		return;
 	search->best = here;

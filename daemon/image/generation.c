@@ -11,7 +11,7 @@ uint32_t generation_next(uint32_t generation, bool own)
 }
 
 /* Return the number of generations from @from to @to. */
-static uint32_t distance(uint32_t from, uint32_t to, bool own)
+static uint32_t generation_distance(uint32_t from, uint32_t to, bool own)
 {
 	if (own)
 		return (to + GENERATION_OWN_MAX - from) % GENERATION_OWN_MAX;
@@ -27,7 +27,7 @@ void generation_span_add(struct generation_span *span, uint32_t generation, bool
 		span->first = generation;
 		span->count = 0;
 	} else if (span->count <= DCPI_GENERATION_MAX) {
-		span->count += distance(span->last, generation, own);
+		span->count += generation_distance(span->last, generation, own);
 	}
 	if (generation == GENERATION_ANY)
 		span->count = DCPI_GENERATION_MAX;
@@ -38,5 +38,5 @@ bool generation_span_has(const struct generation_span *span, uint32_t generation
 {
 	if (!span->any || (own && generation == 0))
 		return false;
-	return distance(span->first, generation, own) <= span->count;
+	return generation_distance(span->first, generation, own) <= span->count;
 }

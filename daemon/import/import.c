@@ -291,7 +291,7 @@ static bool is_matched(const struct perf_event_header *record)
 	}
 }
 
-static int walk(struct import *import, struct error *err)
+static int import_walk(struct import *import, struct error *err)
 {
 	const struct perf_event_header *record;
 	int r;
@@ -318,7 +318,7 @@ static int walk(struct import *import, struct error *err)
 	return r < 0 ? r : record_queue_finish(import->queue, err);
 }
 
-static int prepare(struct import *import, struct error *err)
+static int import_prepare(struct import *import, struct error *err)
 {
 	int r = import_images_create(&import->images, import->header, import->here, import->end_ns,
 				     err);
@@ -353,7 +353,7 @@ static int epoch_write(struct import *import, const char *path, const char *labe
 	r = epoch_add(import, path, label, err);
 	*id = profile_writer_epoch_id(import->writer);
 	if (r == 0)
-		r = walk(import, err);
+		r = import_walk(import, err);
 	if (r == 0)
 		r = merge_all(import, err);
 	if (r == 0)
@@ -363,8 +363,8 @@ static int epoch_write(struct import *import, const char *path, const char *labe
 	return r;
 }
 
-static int run(struct import *import, const char *path, const char *label,
-	       struct import_result *result, struct error *err)
+static int import_run(struct import *import, const char *path, const char *label,
+		      struct import_result *result, struct error *err)
 {
 	struct tally tally;
 	int r = perfdata_file_open(&import->file, path, err);
@@ -379,7 +379,7 @@ static int run(struct import *import, const char *path, const char *label,
 		return r;
 	describe_host(import);
 	date(import);
-	r = prepare(import, err);
+	r = import_prepare(import, err);
 	if (r == 0)
 		r = epoch_write(import, path, label, &result->epoch, err);
 	if (r < 0)
@@ -404,7 +404,7 @@ int import_file(struct profile_writer *writer, const char *path, const char *lab
 	if (import == NULL)
 		return error_set(err, ENOMEM, "out of memory");
 	import->writer = writer;
-	r = run(import, path, label, result, &failure);
+	r = import_run(import, path, label, result, &failure);
 	import_deinit(import);
 	free(import);
 	return r < 0 ? error_set(err, -r, "%s: %s",

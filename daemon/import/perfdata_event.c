@@ -144,7 +144,8 @@ static int sample_event(const struct perfdata_events *events, const uint8_t *bod
 	return perfdata_events_find(events, id);
 }
 
-static uint64_t take(struct bounded_reader *reader, uint64_t sample_type, uint64_t field)
+static uint64_t perfdata_event_take(struct bounded_reader *reader, uint64_t sample_type,
+				    uint64_t field)
 {
 	return (sample_type & field) != 0 ? bounded_reader_u64(reader) : 0;
 }
@@ -169,15 +170,15 @@ int perfdata_sample_parse(struct perfdata_sample *ret, const struct perfdata_eve
 	};
 	type = events->event[event].sample_type;
 	bounded_reader_init(&reader, record + 1, bytes);
-	take(&reader, type, PERF_SAMPLE_IDENTIFIER);
-	ret->ip = take(&reader, type, PERF_SAMPLE_IP);
+	perfdata_event_take(&reader, type, PERF_SAMPLE_IDENTIFIER);
+	ret->ip = perfdata_event_take(&reader, type, PERF_SAMPLE_IP);
 	if ((type & PERF_SAMPLE_TID) != 0)
 		ret->pid = (uint32_t)bounded_reader_u64(&reader);
-	ret->time_ns = take(&reader, type, PERF_SAMPLE_TIME);
-	take(&reader, type, PERF_SAMPLE_ADDR);
-	take(&reader, type, PERF_SAMPLE_ID);
-	take(&reader, type, PERF_SAMPLE_STREAM_ID);
-	take(&reader, type, PERF_SAMPLE_CPU);
+	ret->time_ns = perfdata_event_take(&reader, type, PERF_SAMPLE_TIME);
+	perfdata_event_take(&reader, type, PERF_SAMPLE_ADDR);
+	perfdata_event_take(&reader, type, PERF_SAMPLE_ID);
+	perfdata_event_take(&reader, type, PERF_SAMPLE_STREAM_ID);
+	perfdata_event_take(&reader, type, PERF_SAMPLE_CPU);
 	ret->period = events->event[event].period;
 	if ((type & PERF_SAMPLE_PERIOD) != 0)
 		ret->period = bounded_reader_u64(&reader);

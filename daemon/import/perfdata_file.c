@@ -61,7 +61,7 @@ struct perfdata_file {
 	_Alignas(8) uint8_t record[RECORD_BYTES_MAX];
 };
 
-static bool is_inside(const struct perfdata_file *file, const struct section *section)
+static bool perfdata_file_is_inside(const struct perfdata_file *file, const struct section *section)
 {
 	return section->offset <= file->file_bytes &&
 	       section->bytes <= file->file_bytes - section->offset;
@@ -81,7 +81,7 @@ static void *section_read(struct perfdata_file *file, const struct section *sect
 {
 	_cleanup_free_ void *data = NULL;
 
-	if (!is_inside(file, section) || section->bytes > max) {
+	if (!perfdata_file_is_inside(file, section) || section->bytes > max) {
 		*r = error_set(err, EBADMSG, "a section is outside of the file or too long");
 		return NULL;
 	}
@@ -127,7 +127,8 @@ static int attrs_read(struct perfdata_file *file, const struct section *attrs, u
 	int r = 0;
 
 	if (entry_bytes <= SECTION_BYTES || entry_bytes > ATTR_BYTES_MAX ||
-	    attrs->bytes % entry_bytes != 0 || attrs->bytes == 0 || !is_inside(file, attrs))
+	    attrs->bytes % entry_bytes != 0 || attrs->bytes == 0 ||
+	    !perfdata_file_is_inside(file, attrs))
 		return error_set(err, EBADMSG, "its list of events is malformed");
 	for (uint64_t at = 0; r == 0 && at < attrs->bytes; at += entry_bytes) {
 		const struct section entry = {attrs->offset + at, entry_bytes};
@@ -191,7 +192,7 @@ static int sections_read(struct perfdata_file *file, struct error *err)
 	r = attrs_read(file, &attrs, entry_bytes, err);
 	if (r < 0)
 		return r;
-	if (file->data.bytes == 0 || !is_inside(file, &file->data)) {
+	if (file->data.bytes == 0 || !perfdata_file_is_inside(file, &file->data)) {
 		file->cut_off = true;
 		file->data.bytes = file->file_bytes - file->data.offset;
 		return 0;

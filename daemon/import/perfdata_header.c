@@ -55,7 +55,7 @@ static const char *rest_string(struct bounded_reader *reader)
 }
 
 /* Replace control characters: names are printed in reports. */
-static void keep(char *to, size_t room, const char *from)
+static void perfdata_header_keep(char *to, size_t room, const char *from)
 {
 	size_t n = strnlen(from, room - 1);
 
@@ -71,7 +71,7 @@ static int take_name(char *to, size_t room, struct bounded_reader *reader, const
 
 	if (string == NULL)
 		return malformed(err, what);
-	keep(to, room, string);
+	perfdata_header_keep(to, room, string);
 	return 0;
 }
 
@@ -96,7 +96,7 @@ static int take_command(struct perfdata_header *header, struct bounded_reader *r
 		memcpy(text + length, word, bytes + 1);
 		length += bytes;
 	}
-	keep(header->command, sizeof(header->command), text);
+	perfdata_header_keep(header->command, sizeof(header->command), text);
 	return 0;
 }
 
@@ -122,7 +122,8 @@ static int take_events(struct perfdata_header *header, struct bounded_reader *re
 		if (ids > 0)
 			perfdata_events_rename(&header->events, first, name);
 		else if (i < header->events.count)
-			keep(header->events.event[i].name, PERFDATA_NAME_BYTES, name);
+			perfdata_header_keep(header->events.event[i].name, PERFDATA_NAME_BYTES,
+					     name);
 	}
 	return 0;
 }
@@ -280,7 +281,7 @@ int perfdata_header_record(struct perfdata_header *header, const struct perf_eve
 	}
 }
 
-static int by_path(const void *a, const void *b)
+static int perfdata_header_by_path(const void *a, const void *b)
 {
 	const struct perfdata_image *x = a, *y = b;
 
@@ -290,7 +291,8 @@ static int by_path(const void *a, const void *b)
 void perfdata_header_settle(struct perfdata_header *header)
 {
 	if (header->image_count > 0)
-		qsort(header->images, header->image_count, sizeof(*header->images), by_path);
+		qsort(header->images, header->image_count, sizeof(*header->images),
+		      perfdata_header_by_path);
 }
 
 const struct build_id *perfdata_header_build_id(const struct perfdata_header *header,
@@ -300,6 +302,7 @@ const struct build_id *perfdata_header_build_id(const struct perfdata_header *he
 	const struct perfdata_image *found = NULL;
 
 	if (header->image_count > 0)
-		found = bsearch(&key, header->images, header->image_count, sizeof(key), by_path);
+		found = bsearch(&key, header->images, header->image_count, sizeof(key),
+				perfdata_header_by_path);
 	return found != NULL ? &found->build_id : NULL;
 }

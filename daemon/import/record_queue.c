@@ -100,7 +100,7 @@ static void close_gaps(struct record_queue *queue, size_t gone)
 	queue->used = used;
 }
 
-static int deliver(struct record_queue *queue, uint64_t until_ns, struct error *err)
+static int record_queue_deliver(struct record_queue *queue, uint64_t until_ns, struct error *err)
 {
 	size_t i = 0;
 	int r = 0;
@@ -128,7 +128,7 @@ static int deliver_half(struct record_queue *queue, struct error *err)
 
 	qsort(queue->places, queue->count, sizeof(*queue->places), by_time);
 	middle = queue->places[queue->count / 2].time_ns;
-	return deliver(queue, middle, err);
+	return record_queue_deliver(queue, middle, err);
 }
 
 int record_queue_add(struct record_queue *queue, uint64_t time_ns,
@@ -156,7 +156,7 @@ int record_queue_add(struct record_queue *queue, uint64_t time_ns,
 
 int record_queue_round(struct record_queue *queue, struct error *err)
 {
-	int r = deliver(queue, queue->round_ns, err);
+	int r = record_queue_deliver(queue, queue->round_ns, err);
 
 	queue->round_ns = queue->last_ns;
 	return r;
@@ -164,7 +164,7 @@ int record_queue_round(struct record_queue *queue, struct error *err)
 
 int record_queue_finish(struct record_queue *queue, struct error *err)
 {
-	return deliver(queue, UINT64_MAX, err);
+	return record_queue_deliver(queue, UINT64_MAX, err);
 }
 
 uint64_t record_queue_late(const struct record_queue *queue)

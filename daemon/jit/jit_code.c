@@ -213,7 +213,7 @@ static uint64_t later(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-static void cut(struct jit_code *code, const struct jit_code *next)
+static void jit_code_cut(struct jit_code *code, const struct jit_code *next)
 {
 	if (code->at_most && code->start < next->start && overlap(code, next))
 		code->bytes = (uint32_t)(next->start - code->start);
@@ -241,7 +241,7 @@ static size_t place(struct jit_codes *codes, struct jit_code *out, size_t count,
 		    struct jit_code next, uint64_t window_ns, bool *replaced)
 {
 	if (count > 0)
-		cut(&out[count - 1], &next);
+		jit_code_cut(&out[count - 1], &next);
 	while (count > 0 && overlap(&out[count - 1], &next)) {
 		struct jit_code *last = &out[count - 1];
 

@@ -201,7 +201,7 @@ static void symbol_take(void *context, const struct kallsyms_symbol *symbol)
 		.start = symbol->address, .name = name, .image = (enum image_number)i};
 }
 
-static int by_start(const void *first, const void *second)
+static int kernel_code_by_start(const void *first, const void *second)
 {
 	const struct symbol *a = first, *b = second;
 
@@ -238,7 +238,8 @@ static void kallsyms_read(struct kernel_code *code, uint64_t now_ns)
 	code->read_ns = now_ns;
 
 	if (kallsyms_walk(code->kallsyms, symbol_take, &reading, NULL) == 0 && reading.count > 0) {
-		qsort(reading.symbols, reading.count, sizeof(reading.symbols[0]), by_start);
+		qsort(reading.symbols, reading.count, sizeof(reading.symbols[0]),
+		      kernel_code_by_start);
 		for (i = 0; i < reading.count; i++)
 			symbol_add(code, &reading.symbols[i],
 				   i + 1 < reading.count
@@ -264,7 +265,7 @@ static bool is_read_due(const struct kernel_code *code, bool known, uint64_t now
 	return now_ns - code->read_ns > rest_ns;
 }
 
-static uint32_t image_of(struct kernel_code *code, unsigned int kind)
+static uint32_t kernel_code_image_of(struct kernel_code *code, unsigned int kind)
 {
 	const struct profile_image image = {.kind = PROFILE_IMAGE_JIT, .path = kinds[kind].path};
 	int number = code->images[kind] == 0 ? image_table_add(code->table, &image) : 0;
@@ -302,7 +303,7 @@ static bool place_known(struct kernel_code *code, uint64_t pc, uint64_t now_ns,
 
 	jit_codes_settle(&code->codes, code->window_ns);
 	piece = jit_codes_find(&code->codes, pc, code->window_ns, now_ns, &ambiguous);
-	image = piece != NULL ? image_of(code, piece->file) : 0;
+	image = piece != NULL ? kernel_code_image_of(code, piece->file) : 0;
 	if (image == 0 || !slot_find(code, piece, image))
 		return false;
 	*place = (struct image_place){

@@ -90,7 +90,8 @@ void branch_history_rate(struct branch_history *known, uint32_t pid, uint64_t ad
 		*past = (*past & ~(LEVEL_MASK << LEVEL_SHIFT)) | level << LEVEL_SHIFT;
 }
 
-static void set(struct branch_history *known, uint32_t pid, uint64_t address, uint64_t what)
+static void branch_history_set(struct branch_history *known, uint32_t pid, uint64_t address,
+			       uint64_t what)
 {
 	uint64_t *past = past_of(known, pid, address);
 
@@ -108,7 +109,7 @@ static bool is_set(const struct branch_history *known, uint32_t pid, uint64_t ad
 
 void branch_history_look(struct branch_history *known, uint32_t pid, uint64_t address)
 {
-	set(known, pid, address, LOOKED);
+	branch_history_set(known, pid, address, LOOKED);
 }
 
 bool branch_history_is_looked_at(const struct branch_history *known, uint32_t pid, uint64_t address)
@@ -118,7 +119,7 @@ bool branch_history_is_looked_at(const struct branch_history *known, uint32_t pi
 
 void branch_history_be_frequent(struct branch_history *known, uint32_t pid, uint64_t address)
 {
-	set(known, pid, address, FREQUENT);
+	branch_history_set(known, pid, address, FREQUENT);
 }
 
 bool branch_history_is_frequent(const struct branch_history *known, uint32_t pid, uint64_t address)

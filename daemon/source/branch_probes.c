@@ -539,7 +539,7 @@ static bool run_once(struct worker *worker)
 	return more;
 }
 
-static void *run(void *context)
+static void *branch_probes_run(void *context)
 {
 	struct worker *worker = context;
 
@@ -563,7 +563,7 @@ static int threads_start(struct branch_probes *probes, const struct branch_probe
 		worker->probes = probes;
 		worker->link = (struct branch_probe_link){.program = *program, .number = i};
 		worker->group = &probes->offers.groups[i];
-		rc = pthread_create(&worker->thread, NULL, run, worker);
+		rc = pthread_create(&worker->thread, NULL, branch_probes_run, worker);
 		probes->worker_count += rc == 0;
 	}
 	pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -378,9 +378,10 @@ uint64_t perf_branch_stack_pointer(const struct interpret_state *state)
 	return state->reg[STACK_POINTER];
 }
 
-static uint32_t find(struct perf_branch_process *process, struct perf_branch *branch,
-		     struct interpret_state *state, const struct branch_snapshot *snapshot,
-		     struct interpret_edge *edges, uint64_t *stuck)
+static uint32_t perf_branch_do_find(struct perf_branch_process *process, struct perf_branch *branch,
+				    struct interpret_state *state,
+				    const struct branch_snapshot *snapshot,
+				    struct interpret_edge *edges, uint64_t *stuck)
 {
 	struct memory memory = {.branch = branch, .process = process, .snapshot = snapshot};
 	enum interpret_end end;
@@ -410,7 +411,8 @@ uint32_t perf_branch_find(struct perf_branch *branch, uint64_t version,
 
 	if (!perf_branch_state(&state, sample))
 		return 0;
-	return find(process_of(branch, sample->pid, version), branch, &state, NULL, edges, &stuck);
+	return perf_branch_do_find(process_of(branch, sample->pid, version), branch, &state, NULL,
+				   edges, &stuck);
 }
 
 uint32_t perf_branch_follow(struct perf_branch *branch, uint64_t version,
@@ -425,8 +427,8 @@ uint32_t perf_branch_follow(struct perf_branch *branch, uint64_t version,
 	};
 
 	memcpy(state.reg, snapshot->registers, sizeof(snapshot->registers));
-	return find(process_of(branch, snapshot->pid, version), branch, &state, snapshot, edges,
-		    stuck);
+	return perf_branch_do_find(process_of(branch, snapshot->pid, version), branch, &state,
+				   snapshot, edges, stuck);
 }
 
 struct file_place perf_branch_place(struct perf_branch *branch, uint32_t pid, uint64_t version,

@@ -66,7 +66,7 @@ static bool is_offered(const struct probe_queue *offers, const struct branch_pro
 	return false;
 }
 
-static void put(struct probe_queue *offers, const struct branch_probe *probe, int level)
+static void probe_queue_put(struct probe_queue *offers, const struct branch_probe *probe, int level)
 {
 	uint32_t place = offers->offered;
 
@@ -84,7 +84,8 @@ static void put(struct probe_queue *offers, const struct branch_probe *probe, in
 
 static void put_known(struct probe_queue *offers, const struct branch_probe *probe)
 {
-	put(offers, probe, branch_history_level(&offers->known, probe->pid, probe->address));
+	probe_queue_put(offers, probe,
+			branch_history_level(&offers->known, probe->pid, probe->address));
 }
 
 void probe_queue_sample(struct probe_queue *offers, const struct branch_probe *probe)
@@ -129,7 +130,7 @@ bool probe_queue_prefer_seldom(struct probe_queue *offers, uint64_t now_ns)
 	const struct branch_probe *again = reference_branches_look(&offers->rounds, now_ns);
 
 	if (again != NULL)
-		put(offers, again, LEVEL_SELDOM);
+		probe_queue_put(offers, again, LEVEL_SELDOM);
 	for (uint32_t i = 0; i < offers->count; i++) {
 		const struct branch_offer offer = offers->offer[i];
 
@@ -190,7 +191,7 @@ static void put_seldom(struct probe_queue *offers, const struct branch_probe *pr
 {
 	if (!branch_history_is_looked_at(&offers->known, probe->pid, probe->address) &&
 	    !branch_history_is_frequent(&offers->known, probe->pid, probe->address))
-		put(offers, probe, LEVEL_SELDOM);
+		probe_queue_put(offers, probe, LEVEL_SELDOM);
 }
 
 /*

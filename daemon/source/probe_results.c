@@ -74,8 +74,8 @@ static uint32_t generation_of(const struct probe_window *window)
 	return 0;
 }
 
-static void put(struct probe_results *results, const struct probe_window *window, size_t i,
-		uint32_t event, uint64_t to, uint64_t count)
+static void probe_results_put(struct probe_results *results, const struct probe_window *window,
+			      size_t i, uint32_t event, uint64_t to, uint64_t count)
 {
 	if (count == 0)
 		return;
@@ -135,10 +135,12 @@ static void put_beside(struct probe_results *results, const struct probe_window 
 	for (size_t i = 0; i < window->count; i++) {
 		if (i == most || !is_steady(window, i))
 			continue;
-		put(results, window, most, SOURCE_EVENT_BESIDE, window->some[i].address,
-		    branch_window_executions(&window->windows[most]));
-		put(results, window, i, SOURCE_EVENT_BESIDE, window->some[most].address,
-		    branch_window_executions(&window->windows[i]));
+		probe_results_put(results, window, most, SOURCE_EVENT_BESIDE,
+				  window->some[i].address,
+				  branch_window_executions(&window->windows[most]));
+		probe_results_put(results, window, i, SOURCE_EVENT_BESIDE,
+				  window->some[most].address,
+				  branch_window_executions(&window->windows[i]));
 	}
 }
 
@@ -173,21 +175,24 @@ static void put_ways(struct probe_results *results, struct branch_history *known
 	const struct branch_window *seen = &window->windows[i];
 	uint64_t whole[2], parts[2];
 
-	put(results, window, i, SOURCE_EVENT_BESIDE, probe->address, 1);
+	probe_results_put(results, window, i, SOURCE_EVENT_BESIDE, probe->address, 1);
 	if (probe->ways[0] == 0)
 		return;
 	take_ways(known, seen, 1, whole);
 	take_ways(known, seen, PROFILE_EDGE_PART, parts);
-	put(results, window, i, SOURCE_EVENT_PARTS, probe->address, branch_window_executions(seen));
-	put(results, window, i, SOURCE_EVENT_MOMENT, probe->address, parts[0] * parts[1]);
+	probe_results_put(results, window, i, SOURCE_EVENT_PARTS, probe->address,
+			  branch_window_executions(seen));
+	probe_results_put(results, window, i, SOURCE_EVENT_MOMENT, probe->address,
+			  parts[0] * parts[1]);
 	for (int way = 0; way < 2; way++) {
 		uint64_t to = probe->ways[way];
 
 		if (seen->counts[way] > 0)
 			branch_history_seen(known, probe->pid, probe->address, to);
-		put(results, window, i, SOURCE_EVENT_PROBE, to, whole[way]);
-		put(results, window, i, SOURCE_EVENT_PARTS, to, parts[way]);
-		put(results, window, i, SOURCE_EVENT_MOMENT, to, parts[way] * parts[way]);
+		probe_results_put(results, window, i, SOURCE_EVENT_PROBE, to, whole[way]);
+		probe_results_put(results, window, i, SOURCE_EVENT_PARTS, to, parts[way]);
+		probe_results_put(results, window, i, SOURCE_EVENT_MOMENT, to,
+				  parts[way] * parts[way]);
 	}
 }
 
@@ -227,9 +232,9 @@ static void put_gaps(struct probe_results *results, const struct branch_history 
 	if (ns == 0 || !branch_history_is_looked_at(known, probe->pid, probe->address) ||
 	    branch_history_is_frequent(known, probe->pid, probe->address))
 		return;
-	put(results, window, i, SOURCE_EVENT_GAPS, window->some[i].address,
-	    window->windows[i].gaps);
-	put(results, window, i, SOURCE_EVENT_GAP_NS, window->some[i].address, ns);
+	probe_results_put(results, window, i, SOURCE_EVENT_GAPS, window->some[i].address,
+			  window->windows[i].gaps);
+	probe_results_put(results, window, i, SOURCE_EVENT_GAP_NS, window->some[i].address, ns);
 }
 
 uint64_t probe_window_rounds(const struct probe_window *window, size_t i)
@@ -262,9 +267,10 @@ static void put_rounds(struct probe_results *results, const struct probe_window 
 	for (size_t i = 0; i < mark; i++) {
 		if (!is_alike(window, i, rounds))
 			continue;
-		put(results, window, i, SOURCE_EVENT_ROUND, window->some[mark].address,
-		    probe_window_rounds(window, i));
-		put(results, window, mark, SOURCE_EVENT_ROUND, window->some[i].address, rounds);
+		probe_results_put(results, window, i, SOURCE_EVENT_ROUND,
+				  window->some[mark].address, probe_window_rounds(window, i));
+		probe_results_put(results, window, mark, SOURCE_EVENT_ROUND,
+				  window->some[i].address, rounds);
 	}
 }
 

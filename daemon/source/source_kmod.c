@@ -252,7 +252,7 @@ static int permission_open(const struct dcpi_config *config)
  * Under lockdown the kernel may permit samples but not their interpretation: then start without
  * edges.
  */
-static bool start(struct kmod_source *source)
+static bool source_kmod_start(struct kmod_source *source)
 {
 	_cleanup_close_ int permission = permission_open(&source->config);
 	struct dcpi_config plain;
@@ -281,7 +281,7 @@ static int kmod_start(struct source *base, struct error *err)
 		time_read(source, i, &source->past.time[i]);
 	source->started = false;
 	buffers_unmap(source);
-	if (start(source)) {
+	if (source_kmod_start(source)) {
 		source->started = true;
 		return 0;
 	}

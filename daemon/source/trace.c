@@ -13,7 +13,7 @@ struct trace_last {
 	struct dcpi_sample half[2];
 };
 
-static uint8_t *put(uint8_t *out, uint64_t value, size_t bytes)
+static uint8_t *trace_put(uint8_t *out, uint64_t value, size_t bytes)
 {
 	size_t i;
 
@@ -28,7 +28,7 @@ void trace_header_encode(uint8_t out[TRACE_HEADER_BYTES])
 	 * NOLINTNEXTLINE(bugprone-not-null-terminated-result): eight bytes of a file, not a string
 	 */
 	memcpy(out, TRACE_MAGIC, 8);
-	put(put(out + 8, TRACE_VERSION, 4), 0, 4);
+	trace_put(trace_put(out + 8, TRACE_VERSION, 4), 0, 4);
 }
 
 int trace_header_check(const uint8_t header[TRACE_HEADER_BYTES])
@@ -70,10 +70,10 @@ size_t trace_block_encode(uint8_t *out, const struct trace_block *block, uint64_
 		end += varint_write(end, block->total);
 	for (i = 0; i < block->count; i++)
 		end = sample_encode(end, &last, &block->sample[i]);
-	header = put(header, (uint64_t)(end - out) - TRACE_BLOCK_HEADER_BYTES, 4);
-	header = put(header, block->count, 4);
-	put(header, block->cpu, 4);
-	put(out, XXH3_64bits_withSeed(out + 8, (size_t)(end - out) - 8, number), 8);
+	header = trace_put(header, (uint64_t)(end - out) - TRACE_BLOCK_HEADER_BYTES, 4);
+	header = trace_put(header, block->count, 4);
+	trace_put(header, block->cpu, 4);
+	trace_put(out, XXH3_64bits_withSeed(out + 8, (size_t)(end - out) - 8, number), 8);
 	return (size_t)(end - out);
 }
 

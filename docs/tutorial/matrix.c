@@ -8,7 +8,7 @@
 
 static double left[ROWS][N], right[N][N], product[ROWS][N];
 
-static void fill(double *numbers, int count)
+static void matrix_fill(double *numbers, int count)
 {
 	uint32_t x = 1;
 
@@ -32,8 +32,8 @@ int main(void)
 {
 	double trace = 0;
 
-	fill(left[0], ROWS * N);
-	fill(right[0], N * N);
+	matrix_fill(left[0], ROWS * N);
+	matrix_fill(right[0], N * N);
 	multiply();
 	for (int i = 0; i < ROWS; i++)
 		trace += product[i][i];

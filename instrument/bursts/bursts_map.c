@@ -23,7 +23,8 @@ void bursts_map_deinit(struct bursts_map *map)
 }
 
 /* Takes ownership of @name. */
-static int add_procedure(struct bursts_map *map, char *name, uint64_t address, size_t count)
+static int bursts_map_add_procedure(struct bursts_map *map, char *name, uint64_t address,
+				    size_t count)
 {
 	if (name == NULL ||
 	    array_reserve(&map->procedures, &map->procedure_capacity, map->procedure_count + 1,
@@ -45,7 +46,7 @@ static int add_procedure(struct bursts_map *map, char *name, uint64_t address, s
 int bursts_map_add(struct bursts_map *map, const char *name, uint64_t address,
 		   const uint64_t *references, size_t count)
 {
-	int r = add_procedure(map, strdup(name), address, count);
+	int r = bursts_map_add_procedure(map, strdup(name), address, count);
 
 	for (size_t i = 0; r == 0 && i < count; i++)
 		map->references[map->reference_count++] = references[i];
@@ -80,13 +81,13 @@ int bursts_map_encode(const struct bursts_map *map, uint8_t **ret, size_t *bytes
 	return -ENOMEM;
 }
 
-static int take_procedure(struct bursts_map *map, struct bounded_reader *reader)
+static int bursts_map_take_procedure(struct bursts_map *map, struct bounded_reader *reader)
 {
 	char *name = map_take_text(reader);
 	uint64_t address = bounded_reader_varint(reader), base = address;
 	/* Each takes at least one byte. */
 	uint32_t count = map_take(reader, (uint32_t)bounded_reader_left(reader));
-	int r = add_procedure(map, name, address, count);
+	int r = bursts_map_add_procedure(map, name, address, count);
 
 	for (uint32_t i = 0; r == 0 && i < count; i++) {
 		base = map_take_address(reader, base);
@@ -104,7 +105,7 @@ static int take_all(struct bursts_map *map, struct bounded_reader *reader)
 	map->records = map_take(reader, INT32_MAX);
 	count = map_take(reader, UINT32_MAX);
 	for (uint32_t i = 0; r == 0 && i < count && !bounded_reader_failed(reader); i++)
-		r = take_procedure(map, reader);
+		r = bursts_map_take_procedure(map, reader);
 	if (r == 0 && (bounded_reader_failed(reader) || bounded_reader_left(reader) > 0))
 		return -EBADMSG;
 	return r;
@@ -123,7 +124,7 @@ int bursts_map_decode(struct bursts_map *ret, const uint8_t *data, size_t bytes)
 	return r;
 }
 
-static int decode(void *ret, const uint8_t *data, size_t bytes)
+static int bursts_map_do_decode(void *ret, const uint8_t *data, size_t bytes)
 {
 	return bursts_map_decode(ret, data, bytes);
 }
@@ -131,7 +132,7 @@ static int decode(void *ret, const uint8_t *data, size_t bytes)
 int bursts_map_read(struct bursts_map *ret, const char *path, struct error *err)
 {
 	*ret = (struct bursts_map){0};
-	return map_read_section(path, BURSTS_MAP_SECTION, decode, ret, err);
+	return map_read_section(path, BURSTS_MAP_SECTION, bursts_map_do_decode, ret, err);
 }
 
 size_t bursts_map_find(const struct bursts_map *map, uint32_t reference)

@@ -60,7 +60,7 @@ static void bursts_end(struct mode_image *image)
 	image->data = NULL;
 }
 
-static bool is_plain(uint8_t reg)
+static bool bursts_mode_is_plain(uint8_t reg)
 {
 	return reg < 16 || reg == INSN_REG_NONE;
 }
@@ -69,7 +69,8 @@ static bool is_recorded(const struct insn *insn)
 {
 	return insn->flags & (INSN_READS_MEMORY | INSN_WRITES_MEMORY) &&
 	       insn->class != INSN_STRING && insn->flow == INSN_FLOW_NEXT && !insn->memory.pushes &&
-	       !insn->memory.segment && is_plain(insn->memory.base) && is_plain(insn->memory.index);
+	       !insn->memory.segment && bursts_mode_is_plain(insn->memory.base) &&
+	       bursts_mode_is_plain(insn->memory.index);
 }
 
 static int bursts_plan(struct mode_plan *plan, struct error *err)

@@ -59,8 +59,8 @@ static int add_kept(struct bursts_profile *profile, const struct bursts_map *map
 	return r;
 }
 
-static int add_block(struct bursts_profile *profile, const struct bursts_map *map,
-		     const struct profile_file *file, uint64_t block)
+static int bursts_profile_add_block(struct bursts_profile *profile, const struct bursts_map *map,
+				    const struct profile_file *file, uint64_t block)
 {
 	uint64_t room =
 		(file->header.area_bytes - sizeof(struct burst_area)) / sizeof(struct burst_record);
@@ -91,7 +91,7 @@ int bursts_profile_add(struct bursts_profile *profile, const struct bursts_map *
 	    file.header.area_bytes < sizeof(struct burst_area))
 		r = error_set(err, EBADMSG, "%s is damaged", path);
 	for (uint64_t i = 0; r == 0 && i < file.blocks; i++) {
-		r = add_block(profile, map, &file, i);
+		r = bursts_profile_add_block(profile, map, &file, i);
 		if (r < 0)
 			r = error_set(err, -r, "cannot read %s", path);
 	}

@@ -98,8 +98,9 @@ static void put_references(const struct making *making, const struct bursts_prof
 	}
 }
 
-static void put_head(const struct making *making, const struct bursts_profile *profile,
-		     size_t processes, uint64_t left_out)
+static void bursts_recording_put_head(const struct making *making,
+				      const struct bursts_profile *profile, size_t processes,
+				      uint64_t left_out)
 {
 	recording_builder_table(making->builder, PROFILE_BURSTS_HEAD_COLUMNS);
 	recording_builder_row(making->builder,
@@ -132,7 +133,7 @@ void bursts_recording_make(struct recording_builder *builder, const struct burst
 		else
 			rows[profile->all[i].number] = 1;
 	}
-	put_head(&making, profile, processes, left_out);
+	bursts_recording_put_head(&making, profile, processes, left_out);
 	put_procedures(&making);
 	put_instructions(&making);
 	put_references(&making, profile);
@@ -149,7 +150,7 @@ void bursts_recorded_deinit(struct bursts_recorded *recorded)
 	*recorded = (struct bursts_recorded){0};
 }
 
-static bool is_complete(const struct profile_recording *recording)
+static bool bursts_recording_is_complete(const struct profile_recording *recording)
 {
 	return profile_recording_has(recording, PROFILE_BURSTS_HEAD, PROFILE_BURSTS_HEAD_COLUMNS) &&
 	       recording->tables[PROFILE_BURSTS_HEAD].rows == 1 &&
@@ -258,7 +259,8 @@ static int add_references(struct bursts_recorded *recorded,
 	return 0;
 }
 
-static int set_heading(struct bursts_map *map, const uint64_t *head, const char *path)
+static int bursts_recording_set_heading(struct bursts_map *map, const uint64_t *head,
+					const char *path)
 {
 	if (head[PROFILE_BURSTS_CHECKS] > INT32_MAX || head[PROFILE_BURSTS_RECORDS] > INT32_MAX)
 		return -EBADMSG;
@@ -281,12 +283,12 @@ int bursts_recorded_add(struct bursts_recorded *recorded, const struct profile_r
 	const uint64_t *head;
 	int r;
 
-	if (!is_complete(recording))
+	if (!bursts_recording_is_complete(recording))
 		return -EBADMSG;
 	head = profile_recording_row(&recording->tables[PROFILE_BURSTS_HEAD], 0);
 	if (head[PROFILE_HEAD_THREADS] > UINT32_MAX - profile->threads)
 		return -EBADMSG;
-	r = set_heading(&recorded->map, head, path);
+	r = bursts_recording_set_heading(&recorded->map, head, path);
 	if (r == 0)
 		r = add_procedures(recorded, recording);
 	if (r == 0)

@@ -39,7 +39,7 @@ static int by_references(const void *a, const void *b)
 }
 
 /* Return: number of remaining rows, sorted by subject. */
-static size_t add_up(struct row *rows, size_t count)
+static size_t bursts_report_add_up(struct row *rows, size_t count)
 {
 	size_t kept = 0;
 
@@ -95,7 +95,7 @@ static int print_sums(FILE *out, const struct bursts_map *map, const struct burs
 			.line = profile->all[i].address / LINE_BYTES,
 		};
 	}
-	count = add_up(rows, profile->count);
+	count = bursts_report_add_up(rows, profile->count);
 	qsort(rows, count, sizeof(*rows), by_references);
 	shown = options->limit > 0 && options->limit < count ? options->limit : count;
 	fputs(options->csv ? "references,percent,lines,address,procedure\n"

@@ -43,8 +43,8 @@ static int64_t number_in(struct u64_map *map, uint64_t key, uint64_t next)
 	return (int64_t)(*value - 1);
 }
 
-static int append(struct sequitur *sequitur, struct tokens *tokens,
-		  const struct bursts_reference *reference)
+static int data_streams_append(struct sequitur *sequitur, struct tokens *tokens,
+			       const struct bursts_reference *reference)
 {
 	int64_t address = number_in(&tokens->addresses, reference->address,
 				    u64_map_count(&tokens->addresses));
@@ -75,7 +75,7 @@ static int append_all(struct sequitur *sequitur, struct tokens *tokens,
 				r = new_token(tokens, 0);
 		}
 		if (r == 0)
-			r = append(sequitur, tokens, reference);
+			r = data_streams_append(sequitur, tokens, reference);
 	}
 	return r;
 }
@@ -228,8 +228,8 @@ static int add_streams(struct data_streams *streams, const struct heats *heats,
 
 /* --- signatures ----------------------------------------------------------- */
 
-static int compare(const struct data_streams *a, const struct data_stream *x,
-		   const struct data_streams *b, const struct data_stream *y)
+static int data_streams_compare(const struct data_streams *a, const struct data_stream *x,
+				const struct data_streams *b, const struct data_stream *y)
 {
 	const uint64_t *p = a->instructions + x->first, *q = b->instructions + y->first;
 
@@ -244,7 +244,7 @@ static int compare(const struct data_streams *a, const struct data_stream *x,
 
 static int by_signature(const void *a, const void *b, void *context)
 {
-	return compare(context, a, context, b);
+	return data_streams_compare(context, a, context, b);
 }
 
 static int by_heat(const void *a, const void *b, void *context)
@@ -264,7 +264,8 @@ static void merge(struct data_streams *streams)
 	for (size_t i = 0; i < streams->count; i++) {
 		struct data_stream *last = kept > 0 ? &streams->all[kept - 1] : NULL;
 
-		if (last == NULL || compare(streams, last, streams, &streams->all[i]) != 0) {
+		if (last == NULL ||
+		    data_streams_compare(streams, last, streams, &streams->all[i]) != 0) {
 			streams->all[kept++] = streams->all[i];
 			continue;
 		}
@@ -277,8 +278,8 @@ static void merge(struct data_streams *streams)
 
 /* --- interface ------------------------------------------------------------ */
 
-static int find(struct data_streams *ret, struct heats *heats, const struct bursts_map *map,
-		const struct tokens *tokens)
+static int data_streams_do_find(struct data_streams *ret, struct heats *heats,
+				const struct bursts_map *map, const struct tokens *tokens)
 {
 	uint32_t rules = heats->grammar->rules;
 	int r = -ENOMEM;
@@ -314,7 +315,7 @@ int data_streams_find(struct data_streams *ret, const struct bursts_map *map,
 	*ret = (struct data_streams){.references = profile->count};
 	r = make_grammar(&grammar, &tokens, profile);
 	if (r == 0)
-		r = find(ret, &heats, map, &tokens);
+		r = data_streams_do_find(ret, &heats, map, &tokens);
 	if (r == 0 && ret->count > 0)
 		merge(ret);
 	if (r < 0)
@@ -362,7 +363,7 @@ int data_streams_overlap(double *ret, const struct data_streams *a, const struct
 
 	*ret = 0;
 	for (size_t i = 0, k = 0; r == 0 && i < a->count && k < b->count;) {
-		int order = compare(a, &x[i], b, &y[k]);
+		int order = data_streams_compare(a, &x[i], b, &y[k]);
 
 		if (order == 0) {
 			double p = part_of(a, &x[i]), q = part_of(b, &y[k]);

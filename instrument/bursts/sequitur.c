@@ -46,7 +46,7 @@ struct sequitur {
 	bool failed;
 };
 
-static void check(struct sequitur *s, uint32_t symbol, bool *matched);
+static void sequitur_check(struct sequitur *s, uint32_t symbol, bool *matched);
 
 static bool is_guard(const struct sequitur *s, uint32_t symbol)
 {
@@ -63,7 +63,7 @@ static uint32_t number_of(const struct sequitur *s, uint32_t symbol)
 	return s->symbols[symbol].value & ~KIND;
 }
 
-static uint32_t behind(const struct sequitur *s, uint32_t symbol)
+static uint32_t sequitur_after(const struct sequitur *s, uint32_t symbol)
 {
 	return s->symbols[symbol].behind;
 }
@@ -75,7 +75,7 @@ static uint32_t before(const struct sequitur *s, uint32_t symbol)
 
 static uint32_t first_of(const struct sequitur *s, uint32_t rule)
 {
-	return behind(s, s->rules[rule].guard);
+	return sequitur_after(s, s->rules[rule].guard);
 }
 
 static uint32_t last_of(const struct sequitur *s, uint32_t rule)
@@ -87,13 +87,14 @@ static uint32_t last_of(const struct sequitur *s, uint32_t rule)
 
 static bool is_pair(const struct sequitur *s, uint32_t symbol)
 {
-	return !is_guard(s, symbol) && behind(s, symbol) != NONE && !is_guard(s, behind(s, symbol));
+	return !is_guard(s, symbol) && sequitur_after(s, symbol) != NONE &&
+	       !is_guard(s, sequitur_after(s, symbol));
 }
 
 static uint32_t *bucket_of(const struct sequitur *s, uint32_t symbol)
 {
-	uint64_t key =
-		(uint64_t)s->symbols[symbol].value << 32 | s->symbols[behind(s, symbol)].value;
+	uint64_t key = (uint64_t)s->symbols[symbol].value << 32 |
+		       s->symbols[sequitur_after(s, symbol)].value;
 
 	return &s->buckets[(key * UINT64_C(0x9e3779b97f4a7c15) >> 32) & (s->bucket_count - 1)];
 }
@@ -101,7 +102,7 @@ static uint32_t *bucket_of(const struct sequitur *s, uint32_t symbol)
 static bool are_equal(const struct sequitur *s, uint32_t a, uint32_t b)
 {
 	return s->symbols[a].value == s->symbols[b].value &&
-	       s->symbols[behind(s, a)].value == s->symbols[behind(s, b)].value;
+	       s->symbols[sequitur_after(s, a)].value == s->symbols[sequitur_after(s, b)].value;
 }
 
 static uint32_t find_pair(const struct sequitur *s, uint32_t symbol)
@@ -138,7 +139,7 @@ static void grow(struct sequitur *s)
 	free(old);
 }
 
-static void add_pair(struct sequitur *s, uint32_t symbol)
+static void sequitur_add_pair(struct sequitur *s, uint32_t symbol)
 {
 	uint32_t *bucket;
 
@@ -178,7 +179,7 @@ static void set_pair(struct sequitur *s, uint32_t symbol)
 		return;
 	if (other != NONE)
 		remove_pair(s, other);
-	add_pair(s, symbol);
+	sequitur_add_pair(s, symbol);
 }
 
 /* --- symbols -------------------------------------------------------------- */
@@ -204,7 +205,7 @@ static uint32_t new_symbol(struct sequitur *s, uint32_t value)
 /* In "aaa" only one of the pairs is in the table: if it is removed, the other one replaces it. */
 static bool is_middle(const struct sequitur *s, uint32_t symbol)
 {
-	uint32_t a = before(s, symbol), b = behind(s, symbol);
+	uint32_t a = before(s, symbol), b = sequitur_after(s, symbol);
 
 	return a != NONE && b != NONE && s->symbols[a].value == s->symbols[symbol].value &&
 	       s->symbols[b].value == s->symbols[symbol].value;
@@ -212,7 +213,7 @@ static bool is_middle(const struct sequitur *s, uint32_t symbol)
 
 static void join(struct sequitur *s, uint32_t left, uint32_t right)
 {
-	if (behind(s, left) != NONE) {
+	if (sequitur_after(s, left) != NONE) {
 		remove_pair(s, left);
 		if (is_middle(s, right))
 			set_pair(s, right);
@@ -225,7 +226,7 @@ static void join(struct sequitur *s, uint32_t left, uint32_t right)
 
 static void insert_behind(struct sequitur *s, uint32_t place, uint32_t symbol)
 {
-	join(s, symbol, behind(s, place));
+	join(s, symbol, sequitur_after(s, place));
 	join(s, place, symbol);
 }
 
@@ -238,7 +239,7 @@ static void free_symbol(struct sequitur *s, uint32_t symbol)
 
 static void delete_symbol(struct sequitur *s, uint32_t symbol)
 {
-	join(s, before(s, symbol), behind(s, symbol));
+	join(s, before(s, symbol), sequitur_after(s, symbol));
 	remove_pair(s, symbol);
 	if (is_rule(s, symbol))
 		s->rules[number_of(s, symbol)].uses--;
@@ -278,10 +279,10 @@ static uint32_t copy_symbol(struct sequitur *s, uint32_t symbol)
 }
 
 /* Replace a rule's only use by the rule's symbols. */
-static void expand(struct sequitur *s, uint32_t symbol)
+static void sequitur_expand(struct sequitur *s, uint32_t symbol)
 {
 	uint32_t rule = number_of(s, symbol), guard = s->rules[rule].guard;
-	uint32_t left = before(s, symbol), right = behind(s, symbol);
+	uint32_t left = before(s, symbol), right = sequitur_after(s, symbol);
 	uint32_t first = first_of(s, rule), last = last_of(s, rule);
 
 	remove_pair(s, symbol);
@@ -305,12 +306,12 @@ static void substitute(struct sequitur *s, uint32_t symbol, uint32_t rule)
 	if (use == NONE)
 		return;
 	s->rules[rule].uses++;
-	delete_symbol(s, behind(s, left));
-	delete_symbol(s, behind(s, left));
+	delete_symbol(s, sequitur_after(s, left));
+	delete_symbol(s, sequitur_after(s, left));
 	insert_behind(s, left, use);
-	check(s, left, &matched);
+	sequitur_check(s, left, &matched);
 	if (!matched && !s->failed)
-		check(s, behind(s, left), &matched);
+		sequitur_check(s, sequitur_after(s, left), &matched);
 }
 
 static void expand_underused(struct sequitur *s, uint32_t rule)
@@ -323,7 +324,7 @@ static void expand_underused(struct sequitur *s, uint32_t rule)
 		ends[0] = first_of(s, rule);
 		ends[1] = last_of(s, rule);
 		if (is_rule(s, ends[i]) && s->rules[number_of(s, ends[i])].uses == 1)
-			expand(s, ends[i]);
+			sequitur_expand(s, ends[i]);
 	}
 }
 
@@ -331,7 +332,7 @@ static uint32_t make_rule(struct sequitur *s, uint32_t pair)
 {
 	uint32_t rule = new_rule(s);
 	uint32_t first = rule != NONE ? copy_symbol(s, pair) : NONE;
-	uint32_t second = first != NONE ? copy_symbol(s, behind(s, pair)) : NONE;
+	uint32_t second = first != NONE ? copy_symbol(s, sequitur_after(s, pair)) : NONE;
 
 	if (second == NONE)
 		return NONE;
@@ -348,7 +349,7 @@ static void match(struct sequitur *s, uint32_t pair, uint32_t old)
 {
 	uint32_t rule;
 
-	if (is_guard(s, before(s, old)) && is_guard(s, behind(s, behind(s, old)))) {
+	if (is_guard(s, before(s, old)) && is_guard(s, sequitur_after(s, sequitur_after(s, old)))) {
 		rule = number_of(s, before(s, old));
 		substitute(s, pair, rule);
 	} else {
@@ -364,7 +365,7 @@ static void match(struct sequitur *s, uint32_t pair, uint32_t old)
 		expand_underused(s, rule);
 }
 
-static void check(struct sequitur *s, uint32_t symbol, bool *matched)
+static void sequitur_check(struct sequitur *s, uint32_t symbol, bool *matched)
 {
 	uint32_t found;
 
@@ -373,10 +374,11 @@ static void check(struct sequitur *s, uint32_t symbol, bool *matched)
 		return;
 	found = find_pair(s, symbol);
 	if (found == NONE) {
-		add_pair(s, symbol);
+		sequitur_add_pair(s, symbol);
 		return;
 	}
-	*matched = found != symbol && behind(s, found) != symbol && behind(s, symbol) != found;
+	*matched = found != symbol && sequitur_after(s, found) != symbol &&
+		   sequitur_after(s, symbol) != found;
 	if (*matched)
 		match(s, symbol, found);
 }
@@ -419,7 +421,7 @@ int sequitur_append(struct sequitur *sequitur, uint32_t token)
 	if (symbol == NONE)
 		return -ENOMEM;
 	insert_behind(sequitur, last_of(sequitur, 0), symbol);
-	check(sequitur, before(sequitur, symbol), &matched);
+	sequitur_check(sequitur, before(sequitur, symbol), &matched);
 	return sequitur->failed ? -ENOMEM : 0;
 }
 
@@ -444,7 +446,7 @@ static void export_rule(struct export *export, uint32_t rule)
 {
 	const struct sequitur *s = export->sequitur;
 
-	for (uint32_t i = first_of(s, rule); !is_guard(s, i); i = behind(s, i)) {
+	for (uint32_t i = first_of(s, rule); !is_guard(s, i); i = sequitur_after(s, i)) {
 		uint32_t used = number_of(s, i);
 
 		export->grammar->symbols[export->symbols++] = s->symbols[i].value;

@@ -108,7 +108,7 @@ static int add_stream(struct data_streams *streams, const char *text)
 	return 0;
 }
 
-static int read_all(struct data_streams *streams, FILE *file)
+static int streams_report_read_all(struct data_streams *streams, FILE *file)
 {
 	_cleanup_free_ char *line = NULL;
 	size_t room = 0;
@@ -133,7 +133,7 @@ int streams_report_read(struct data_streams *ret, const char *path, struct error
 		return error_set(err, -r, "cannot open %s: %s", path, strerror(-r));
 	if (file == NULL)
 		return error_set_errno(err, "cannot open %s", path);
-	r = read_all(ret, file);
+	r = streams_report_read_all(ret, file);
 	if (r < 0)
 		data_streams_deinit(ret);
 	if (r == -ENOMEM)

@@ -52,7 +52,7 @@ static struct mem_operand indexed(const struct call_code *calls, size_t offset, 
 }
 
 /* @reg: an address relative to the base of %gs */
-static struct mem_operand behind(unsigned int reg, size_t offset)
+static struct mem_operand call_code_after(unsigned int reg, size_t offset)
 {
 	return (struct mem_operand){.at = (uint32_t)offset, .index = (int)reg, .scale = 1};
 }
@@ -60,8 +60,9 @@ static struct mem_operand behind(unsigned int reg, size_t offset)
 #define IN_HEAD(calls, member) in_head(calls, offsetof(struct call_area, head.member))
 /* @reg: the depth, as in the head; @above: number of frames above it */
 #define IN_FRAME(reg, above, member)                                                               \
-	behind(reg, (above) * sizeof(struct call_frame) + offsetof(struct call_frame, member))
-#define IN_TRANSITION(reg, member) behind(reg, offsetof(struct call_transition, member))
+	call_code_after(reg,                                                                       \
+			(above) * sizeof(struct call_frame) + offsetof(struct call_frame, member))
+#define IN_TRANSITION(reg, member) call_code_after(reg, offsetof(struct call_transition, member))
 
 /* --- helpers -------------------------------------------------------------- */
 
@@ -69,8 +70,8 @@ static struct mem_operand behind(unsigned int reg, size_t offset)
  * Frames are identified by the address of the return address, which is the stack pointer if nothing
  * is pushed.
  */
-static unsigned int place_of(struct machine_code *code, const struct scratch_regs *loan,
-			     unsigned int reg)
+static unsigned int call_code_place_of(struct machine_code *code, const struct scratch_regs *loan,
+				       unsigned int reg)
 {
 	if (loan->depth == 0)
 		return MACHINE_RSP;
@@ -133,8 +134,8 @@ static uint32_t for_metric(const struct call_code *calls)
 	return calls->metric != CALL_METRIC_NONE ? BIT(MACHINE_RAX) | BIT(MACHINE_RDX) : 0;
 }
 
-static struct call_aside begin(const struct point *point, struct machine_code *code,
-			       enum call_operation operation)
+static struct call_aside call_code_begin(const struct point *point, struct machine_code *code,
+					 enum call_operation operation)
 {
 	return (struct call_aside){.point = *point,
 				   .operation = operation,
@@ -146,8 +147,8 @@ static struct call_aside begin(const struct point *point, struct machine_code *c
 				   .done = machine_code_label(code)};
 }
 
-static void end(struct call_code *calls, struct machine_code *code,
-		const struct call_aside *cold_stub)
+static void call_code_end(struct call_code *calls, struct machine_code *code,
+			  const struct call_aside *cold_stub)
 {
 	machine_code_bind_label(code, cold_stub->done);
 	if (array_reserve(&calls->cold_stubs, &calls->cold_stub_capacity,
@@ -199,7 +200,7 @@ static void check_last(const struct call_code *calls, struct machine_code *code,
 	unsigned int stack;
 
 	block_code_move(code, BLOCK_LOAD32, depth, IN_HEAD(calls, depth));
-	stack = place_of(code, &cold_stub->loan, reg);
+	stack = call_code_place_of(code, &cold_stub->loan, reg);
 	block_code_move(code, BLOCK_COMPARE, stack, IN_FRAME(depth, 0, stack));
 	machine_code_branch(code, CONDITION_BELOW_EQUAL, cold_stub->slow);
 	if (cold_stub->operation == CALL_OPERATION_ENTER)
@@ -268,7 +269,7 @@ void call_code_outside(struct call_code *calls, const struct point *point,
 void call_code_enter(struct call_code *calls, const struct point *point, struct machine_code *code,
 		     enum call_operation operation)
 {
-	struct call_aside cold_stub = begin(point, code, operation);
+	struct call_aside cold_stub = call_code_begin(point, code, operation);
 	unsigned int depth, state, reg;
 
 	borrow(calls, code, &cold_stub);
@@ -292,7 +293,7 @@ void call_code_enter(struct call_code *calls, const struct point *point, struct 
 	}
 	point_give_back(code, &cold_stub.more);
 	point_give_back(code, &cold_stub.loan);
-	end(calls, code, &cold_stub);
+	call_code_end(calls, code, &cold_stub);
 }
 
 /*
@@ -309,7 +310,7 @@ static unsigned int for_leaving(const struct call_code *calls, const struct poin
 void call_code_leave(struct call_code *calls, const struct point *point, struct machine_code *code,
 		     enum call_operation operation)
 {
-	struct call_aside cold_stub = begin(point, code, operation);
+	struct call_aside cold_stub = call_code_begin(point, code, operation);
 	unsigned int depth, state, last;
 
 	scratch_acquire(code, point, for_metric(calls), for_leaving(calls, point), true,
@@ -317,7 +318,7 @@ void call_code_leave(struct call_code *calls, const struct point *point, struct 
 	depth = cold_stub.loan.registers[0];
 	last = cold_stub.loan.registers[cold_stub.loan.count - 1];
 	block_code_move(code, BLOCK_LOAD32, depth, IN_HEAD(calls, depth));
-	block_code_move(code, BLOCK_COMPARE, place_of(code, &cold_stub.loan, last),
+	block_code_move(code, BLOCK_COMPARE, call_code_place_of(code, &cold_stub.loan, last),
 			IN_FRAME(depth, 0, stack));
 	machine_code_branch(code, MACHINE_NOT_EQUAL, cold_stub.slow);
 	if (calls->metric != CALL_METRIC_NONE) {
@@ -327,7 +328,7 @@ void call_code_leave(struct call_code *calls, const struct point *point, struct 
 	}
 	block_code_add32(code, IN_HEAD(calls, depth), (uint32_t)-FRAME_BYTES);
 	point_give_back(code, &cold_stub.loan);
-	end(calls, code, &cold_stub);
+	call_code_end(calls, code, &cold_stub);
 }
 
 static void emit_slow(const struct call_code *calls, struct machine_code *code,

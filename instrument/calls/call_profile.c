@@ -70,7 +70,7 @@ int call_profile_add_arc(struct call_profile *profile, const struct call_arc *mo
 	return 0;
 }
 
-static uint32_t node_of(const struct call_profile *profile, uint32_t entry)
+static uint32_t call_profile_node_of(const struct call_profile *profile, uint32_t entry)
 {
 	uint32_t procedure = entry & ~CALL_LAYOUT_MARK;
 
@@ -87,9 +87,9 @@ static bool is_last_activation(uint32_t entry)
 static int add_metric(struct call_profile *profile, const uint32_t *history, uint32_t length,
 		      uint32_t at, uint64_t metric)
 {
-	uint32_t node = node_of(profile, history[at]),
-		 running = node_of(profile, history[length - 1]);
-	uint32_t caller = at > 0 ? node_of(profile, history[at - 1])
+	uint32_t node = call_profile_node_of(profile, history[at]),
+		 running = call_profile_node_of(profile, history[length - 1]);
+	uint32_t caller = at > 0 ? call_profile_node_of(profile, history[at - 1])
 				 : profile->procedures + CALL_PROFILE_ROOT;
 	struct call_arc *arc;
 
@@ -102,7 +102,7 @@ static int add_metric(struct call_profile *profile, const uint32_t *history, uin
 	if (at + 1 == length)
 		return 0;
 	profile->nodes[node].children += metric;
-	arc = arc_of(profile, node, node_of(profile, history[at + 1]));
+	arc = arc_of(profile, node, call_profile_node_of(profile, history[at + 1]));
 	if (arc == NULL)
 		return -ENOMEM;
 	*(arc->callee == running ? &arc->caller_self : &arc->caller_children) += metric;
@@ -114,7 +114,7 @@ static int add_root(struct call_profile *profile, const struct call_thread *thre
 		    const struct call_state *state)
 {
 	uint32_t root = profile->procedures + CALL_PROFILE_ROOT;
-	uint32_t called = node_of(profile, thread->history[state->first]);
+	uint32_t called = call_profile_node_of(profile, thread->history[state->first]);
 	struct call_arc *arc;
 
 	if (called >= profile->procedures)
@@ -142,7 +142,7 @@ static int add_state(struct call_profile *profile, const struct call_thread *thr
 		return 0;
 	}
 	profile->contexts++;
-	profile->nodes[node_of(profile, state->procedure)].self += state->metric;
+	profile->nodes[call_profile_node_of(profile, state->procedure)].self += state->metric;
 	for (uint32_t at = 0; r == 0 && state->metric > 0 && at < state->length; at++) {
 		if (is_last_activation(history[at]))
 			r = add_metric(profile, history, state->length, at, state->metric);
@@ -153,7 +153,7 @@ static int add_state(struct call_profile *profile, const struct call_thread *thr
 static int add_calls(struct call_profile *profile, const struct call_thread *thread,
 		     const struct call_transition *transition)
 {
-	uint32_t callee = node_of(profile, transition->procedure), caller;
+	uint32_t callee = call_profile_node_of(profile, transition->procedure), caller;
 	struct call_arc *arc;
 
 	if (callee >= profile->procedures)
@@ -163,7 +163,7 @@ static int add_calls(struct call_profile *profile, const struct call_thread *thr
 	else if (transition->from == CALL_LAYOUT_OTHER)
 		caller = profile->procedures + CALL_PROFILE_OTHER;
 	else
-		caller = node_of(profile, thread->states[transition->from].procedure);
+		caller = call_profile_node_of(profile, thread->states[transition->from].procedure);
 	if (caller == callee) {
 		profile->nodes[callee].recursive += transition->calls;
 		return 0;

@@ -34,7 +34,7 @@ struct head {
 	bool switches_stacks;
 };
 
-static void put_head(struct recording_builder *builder, const struct head *head)
+static void call_recording_put_head(struct recording_builder *builder, const struct head *head)
 {
 	uint64_t row[HEAD_COLUMNS + 1] = {
 		[PROFILE_HEAD_PROCESSES] = head->processes,
@@ -73,8 +73,9 @@ void call_recording_make(struct recording_builder *builder, const struct call_ma
 			 const struct call_profile *profile, size_t processes,
 			 call_offset_fn offset_of, const void *context)
 {
-	put_head(builder, &(struct head){processes, profile->threads, profile->shared,
-					 profile->contexts, profile->losses, map->switches_stacks});
+	call_recording_put_head(builder, &(struct head){processes, profile->threads,
+							profile->shared, profile->contexts,
+							profile->losses, map->switches_stacks});
 	recording_builder_table(builder, PROFILE_CALLS_PROCEDURE_COLUMNS);
 	for (size_t i = 0; i < map->procedure_count + CALL_PROFILE_NODES; i++) {
 		const struct call_node *node = &profile->nodes[i];
@@ -108,8 +109,9 @@ void call_recording_make_tree(struct recording_builder *builder, const struct ca
 			      const struct context_tree *tree, size_t processes,
 			      call_offset_fn offset_of, const void *context)
 {
-	put_head(builder, &(struct head){processes, tree->threads, tree->shared, tree->count - 1,
-					 tree->losses, map->switches_stacks});
+	call_recording_put_head(builder, &(struct head){processes, tree->threads, tree->shared,
+							tree->count - 1, tree->losses,
+							map->switches_stacks});
 	recording_builder_table(builder, PROFILE_PROCEDURE_OWN);
 	for (size_t i = 0; i < map->procedure_count + CALL_PROFILE_NODES; i++)
 		put_procedure(builder, map, i, (uint64_t[PROFILE_PROCEDURE_OWN]){0}, offset_of,
@@ -136,8 +138,9 @@ void call_recorded_deinit(struct call_recorded *recorded)
 	u64_map_deinit(&recorded->index);
 }
 
-static int set_heading(struct call_map *map, const struct profile_recording *recording,
-		       const char *path, const char *build_id)
+static int call_recording_set_heading(struct call_map *map,
+				      const struct profile_recording *recording, const char *path,
+				      const char *build_id)
 {
 	enum call_metric metric = CALL_METRIC_NONE;
 
@@ -156,8 +159,8 @@ static int set_heading(struct call_map *map, const struct profile_recording *rec
 	return map->path != NULL && map->build_id != NULL ? 0 : -ENOMEM;
 }
 
-static bool is_complete(const struct profile_recording *recording, unsigned int procedure_columns,
-			unsigned int columns)
+static bool call_recording_is_complete(const struct profile_recording *recording,
+				       unsigned int procedure_columns, unsigned int columns)
 {
 	return profile_recording_has(recording, PROFILE_CALLS_HEAD, HEAD_COLUMNS) &&
 	       recording->tables[PROFILE_CALLS_HEAD].rows == 1 &&
@@ -181,9 +184,9 @@ int call_recorded_procedures(struct call_recorded *recorded,
 	const struct profile_recording_table *table = &recording->tables[PROFILE_CALLS_PROCEDURES];
 	int r;
 
-	if (!is_complete(recording, PROFILE_PROCEDURE_OWN, 1))
+	if (!call_recording_is_complete(recording, PROFILE_PROCEDURE_OWN, 1))
 		return -EBADMSG;
-	r = set_heading(&recorded->map, recording, path, build_id);
+	r = call_recording_set_heading(&recorded->map, recording, path, build_id);
 	recorded->map.switches_stacks |= switches_stacks(recording);
 	for (size_t i = 0; r == 0 && i < table->rows - CALL_PROFILE_NODES; i++) {
 		const uint64_t *row = profile_recording_row(table, i);
@@ -282,7 +285,8 @@ int call_recorded_calls(const struct call_recorded *recorded,
 	const uint64_t *head;
 	int r;
 
-	if (!is_complete(recording, PROFILE_CALLS_PROCEDURE_COLUMNS, PROFILE_ARC_COLUMNS))
+	if (!call_recording_is_complete(recording, PROFILE_CALLS_PROCEDURE_COLUMNS,
+					PROFILE_ARC_COLUMNS))
 		return -EBADMSG;
 	to = translate(recorded, recording);
 	if (to == NULL)
@@ -334,7 +338,7 @@ int call_recorded_contexts(const struct call_recorded *recorded,
 	const uint64_t *head;
 	int r;
 
-	if (!is_complete(recording, PROFILE_PROCEDURE_OWN, PROFILE_NODE_COLUMNS))
+	if (!call_recording_is_complete(recording, PROFILE_PROCEDURE_OWN, PROFILE_NODE_COLUMNS))
 		return -EBADMSG;
 	to = translate(recorded, recording);
 	if (to == NULL)

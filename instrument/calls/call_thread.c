@@ -43,7 +43,7 @@ static bool is_state(const struct call_thread *thread, size_t index, uint32_t pr
 	       thread->history[state->first + state->length - 1] == state->procedure;
 }
 
-static int check(struct call_thread *thread, uint32_t procedures)
+static int call_thread_check(struct call_thread *thread, uint32_t procedures)
 {
 	size_t kept = 0;
 
@@ -130,7 +130,7 @@ int call_thread_read(struct call_thread *ret, int fd, uint64_t offset, uint32_t 
 		thread.losses[i] = head.losses[i];
 	r = read_tables(&thread, &head, fd, offset);
 	if (r == 0)
-		r = check(&thread, procedures);
+		r = call_thread_check(&thread, procedures);
 	if (r == 0)
 		r = charge_rest(&thread, &head, fd, offset);
 	if (r < 0)

@@ -37,7 +37,7 @@ static int find_metric(enum call_metric *ret, const char *name, struct error *er
 			 "there is no metric \"%s\" of calls: cycles, instructions or none", name);
 }
 
-static int begin(struct mode_image *image, enum call_policy policy, struct error *err)
+static int calls_mode_begin(struct mode_image *image, enum call_policy policy, struct error *err)
 {
 	struct call_map *map = calloc(1, sizeof(*map));
 
@@ -62,12 +62,12 @@ static int begin(struct mode_image *image, enum call_policy policy, struct error
 
 static int calls_begin(struct mode_image *image, struct error *err)
 {
-	return begin(image, CALL_POLICY_CALLS, err);
+	return calls_mode_begin(image, CALL_POLICY_CALLS, err);
 }
 
 static int context_begin(struct mode_image *image, struct error *err)
 {
-	return begin(image, CALL_POLICY_CONTEXT, err);
+	return calls_mode_begin(image, CALL_POLICY_CONTEXT, err);
 }
 
 static const struct call_map *map_of(const struct mode_plan *plan)

@@ -19,12 +19,12 @@ struct bytes {
 	size_t count;
 };
 
-static void put(struct bytes *bytes, unsigned int byte)
+static void block_code_put(struct bytes *bytes, unsigned int byte)
 {
 	bytes->all[bytes->count++] = (uint8_t)byte;
 }
 
-static void put_u32(struct bytes *bytes, uint32_t value)
+static void block_code_put_u32(struct bytes *bytes, uint32_t value)
 {
 	memcpy(bytes->all + bytes->count, &value, sizeof(value));
 	bytes->count += sizeof(value);
@@ -39,9 +39,9 @@ static bool is_byte(uint32_t number)
 static void put_shortest(struct bytes *bytes, uint32_t number)
 {
 	if (is_byte(number))
-		put(bytes, number & 0xff);
+		block_code_put(bytes, number & 0xff);
 	else
-		put_u32(bytes, number);
+		block_code_put_u32(bytes, number);
 }
 
 static void emit(struct machine_code *code, const struct bytes *bytes)
@@ -59,9 +59,9 @@ static void put_based(struct bytes *bytes, unsigned int reg, const struct mem_op
 	bool none = place->at == 0 && base != MACHINE_RBP;
 	unsigned int mode = none ? 0 : is_byte(place->at) ? 0x40 : 0x80;
 
-	put(bytes, mode | (reg & 7) << 3 | base);
+	block_code_put(bytes, mode | (reg & 7) << 3 | base);
 	if (base == MACHINE_RSP)
-		put(bytes, 0x24);
+		block_code_put(bytes, 0x24);
 	if (!none)
 		put_shortest(bytes, place->at);
 }
@@ -71,9 +71,10 @@ static void put_scaled(struct bytes *bytes, unsigned int reg, const struct mem_o
 {
 	unsigned int index = place->index >= 0 ? (unsigned int)place->index : NO_INDEX;
 
-	put(bytes, (reg & 7) << 3 | 4);
-	put(bytes, (unsigned int)__builtin_ctz(place->scale) << 6 | (index & 7) << 3 | 5);
-	put_u32(bytes, place->at);
+	block_code_put(bytes, (reg & 7) << 3 | 4);
+	block_code_put(bytes,
+		       (unsigned int)__builtin_ctz(place->scale) << 6 | (index & 7) << 3 | 5);
+	block_code_put_u32(bytes, place->at);
 }
 
 /* Append prefixes, opcode (two bytes if above 255) and operands %reg, %gs:place. */
@@ -85,12 +86,12 @@ static struct bytes behind_with_place(struct bytes bytes, bool wide, unsigned in
 
 	if (place.index >= 8)
 		rex |= based ? REX_B : REX_X;
-	put(&bytes, GS);
+	block_code_put(&bytes, GS);
 	if (rex != 0)
-		put(&bytes, REX | rex);
+		block_code_put(&bytes, REX | rex);
 	if (opcode > 0xff)
-		put(&bytes, opcode >> 8);
-	put(&bytes, opcode & 0xff);
+		block_code_put(&bytes, opcode >> 8);
+	block_code_put(&bytes, opcode & 0xff);
 	if (based)
 		put_based(&bytes, reg, &place);
 	else
@@ -112,9 +113,9 @@ static struct bytes with_registers(bool wide, unsigned int opcode, unsigned int 
 	struct bytes bytes = {.count = 0};
 
 	if (rex != 0)
-		put(&bytes, REX | rex);
-	put(&bytes, opcode);
-	put(&bytes, 0xc0 | (reg & 7) << 3 | (rm & 7));
+		block_code_put(&bytes, REX | rex);
+	block_code_put(&bytes, opcode);
+	block_code_put(&bytes, 0xc0 | (reg & 7) << 3 | (rm & 7));
 	return bytes;
 }
 
@@ -135,7 +136,7 @@ void block_code_move(struct machine_code *code, enum block_move move, unsigned i
 	struct bytes bytes = {.count = 0};
 
 	if (move == BLOCK_STORE16)
-		put(&bytes, SHORT);
+		block_code_put(&bytes, SHORT);
 	bytes = behind_with_place(bytes, moves[move].wide, moves[move].opcode, reg, place);
 	emit(code, &bytes);
 }
@@ -145,7 +146,7 @@ static void emit_number(struct machine_code *code, bool wide, unsigned int opcod
 {
 	struct bytes bytes = with_place(wide, opcode, reg, place);
 
-	put_u32(&bytes, number);
+	block_code_put_u32(&bytes, number);
 	emit(code, &bytes);
 }
 
@@ -182,12 +183,12 @@ void block_code_add16(struct machine_code *code, struct mem_operand place, uint3
 {
 	struct bytes bytes = {.count = 0};
 
-	put(&bytes, SHORT);
+	block_code_put(&bytes, SHORT);
 	bytes = behind_with_place(bytes, false, is_byte(number) ? 0x83 : 0x81, BLOCK_ALU_ADD,
 				  place);
-	put(&bytes, number & 0xff);
+	block_code_put(&bytes, number & 0xff);
 	if (!is_byte(number))
-		put(&bytes, number >> 8 & 0xff);
+		block_code_put(&bytes, number >> 8 & 0xff);
 	emit(code, &bytes);
 }
 
@@ -253,13 +254,13 @@ void block_code_number(struct machine_code *code, unsigned int reg, uint64_t num
 	struct bytes bytes = {.count = 0};
 
 	if (rex != 0)
-		put(&bytes, REX | rex);
-	put(&bytes, is_signed ? 0xc7 : 0xb8 | (reg & 7));
+		block_code_put(&bytes, REX | rex);
+	block_code_put(&bytes, is_signed ? 0xc7 : 0xb8 | (reg & 7));
 	if (is_signed)
-		put(&bytes, 0xc0 | (reg & 7));
-	put_u32(&bytes, (uint32_t)number);
+		block_code_put(&bytes, 0xc0 | (reg & 7));
+	block_code_put_u32(&bytes, (uint32_t)number);
 	if (wide && !is_signed)
-		put_u32(&bytes, (uint32_t)(number >> 32));
+		block_code_put_u32(&bytes, (uint32_t)(number >> 32));
 	emit(code, &bytes);
 }
 
@@ -284,11 +285,12 @@ void block_code_address(struct machine_code *code, unsigned int to, unsigned int
 {
 	struct bytes bytes = {.count = 0};
 
-	put(&bytes, REX | REX_W | (to >= 8 ? REX_R : 0) | (from >= 8 ? REX_B : 0));
-	put(&bytes, 0x8d);
-	put(&bytes, (is_byte((uint32_t)number) ? 0x40 : 0x80) | (to & 7) << 3 | (from & 7));
+	block_code_put(&bytes, REX | REX_W | (to >= 8 ? REX_R : 0) | (from >= 8 ? REX_B : 0));
+	block_code_put(&bytes, 0x8d);
+	block_code_put(&bytes,
+		       (is_byte((uint32_t)number) ? 0x40 : 0x80) | (to & 7) << 3 | (from & 7));
 	if ((from & 7) == MACHINE_RSP)
-		put(&bytes, 0x24);
+		block_code_put(&bytes, 0x24);
 	put_shortest(&bytes, (uint32_t)number);
 	emit(code, &bytes);
 }
@@ -297,11 +299,12 @@ void block_code_triple(struct machine_code *code, unsigned int to, unsigned int 
 {
 	struct bytes bytes = {.count = 0};
 
-	put(&bytes, REX | REX_W | (to >= 8 ? REX_R : 0) | (from >= 8 ? REX_B | REX_X : 0));
-	put(&bytes, 0x8d);
-	put(&bytes, 0x44 | (to & 7) << 3);
-	put(&bytes, 0x40 | (from & 7) << 3 | (from & 7));
-	put(&bytes, 0);
+	block_code_put(&bytes,
+		       REX | REX_W | (to >= 8 ? REX_R : 0) | (from >= 8 ? REX_B | REX_X : 0));
+	block_code_put(&bytes, 0x8d);
+	block_code_put(&bytes, 0x44 | (to & 7) << 3);
+	block_code_put(&bytes, 0x40 | (from & 7) << 3 | (from & 7));
+	block_code_put(&bytes, 0);
 	emit(code, &bytes);
 }
 
@@ -331,7 +334,7 @@ void block_code_multiply32(struct machine_code *code, unsigned int reg, unsigned
 {
 	struct bytes bytes = with_registers(false, 0x69, reg, from);
 
-	put_u32(&bytes, number);
+	block_code_put_u32(&bytes, number);
 	emit(code, &bytes);
 }
 
@@ -340,7 +343,7 @@ void block_code_shift(struct machine_code *code, unsigned int reg, int bits)
 	bool left = bits >= 0;
 	struct bytes bytes = with_registers(left, 0xc1, left ? 4 : 5, reg);
 
-	put(&bytes, (unsigned int)(left ? bits : -bits));
+	block_code_put(&bytes, (unsigned int)(left ? bits : -bits));
 	emit(code, &bytes);
 }
 

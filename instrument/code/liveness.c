@@ -161,7 +161,8 @@ static halves_t before_call(const struct liveness *liveness, const struct insn *
 }
 
 /* Return the live set before an instruction; @live: the live set after it. */
-static halves_t step(const struct liveness *liveness, const struct insn *insn, halves_t live)
+static halves_t liveness_step(const struct liveness *liveness, const struct insn *insn,
+			      halves_t live)
 {
 	if (insn_is_call(insn))
 		return before_call(liveness, insn, live);
@@ -172,7 +173,7 @@ static halves_t step(const struct liveness *liveness, const struct insn *insn, h
 }
 
 /* Return the members that code after an edge out of the procedure may read. */
-static halves_t behind(const struct liveness *liveness, const struct cfg_edge *edge)
+static halves_t liveness_after_of(const struct liveness *liveness, const struct cfg_edge *edge)
 {
 	halves_t all = halves(LIVENESS_REGISTERS | (liveness->across ? LIVENESS_FLAGS : 0));
 
@@ -202,7 +203,7 @@ static halves_t at_end(const struct liveness *liveness, const struct cfg_block *
 		if (edge->to < cfg->block_count)
 			live |= liveness->begins[edge->to];
 		else if (edge->to == CFG_EXIT)
-			live |= behind(liveness, edge);
+			live |= liveness_after_of(liveness, edge);
 		else
 			live |= halves(LIVENESS_REGISTERS | LIVENESS_FLAGS);
 	}
@@ -213,11 +214,11 @@ static halves_t through(const struct liveness *liveness, const struct cfg_block 
 			halves_t live)
 {
 	for (uint32_t i = block->count; i > 0; i--)
-		live = step(liveness, &liveness->cfg->insns[block->first + i - 1], live);
+		live = liveness_step(liveness, &liveness->cfg->insns[block->first + i - 1], live);
 	return live;
 }
 
-static void solve(struct liveness *liveness)
+static void liveness_solve(struct liveness *liveness)
 {
 	const struct cfg *cfg = liveness->cfg;
 	bool changed;
@@ -268,7 +269,7 @@ int liveness_find(struct liveness *ret, const struct cfg *cfg, const struct live
 	for (uint32_t i = 0; i < cfg->insn_count; i++)
 		ret->changed |= set_of(&cfg->insns[i].writes) & LIVENESS_REGISTERS;
 	ret->after[0] = 0;
-	solve(ret);
+	liveness_solve(ret);
 	return 0;
 }
 
@@ -292,7 +293,8 @@ static halves_t live_after(const struct liveness *liveness, uint32_t insn)
 		liveness->after[0] = number + 1;
 		after[block->count - 1] = at_end(liveness, block);
 		for (uint32_t i = block->count - 1; i > 0; i--)
-			after[i - 1] = step(liveness, &cfg->insns[block->first + i], after[i]);
+			after[i - 1] =
+				liveness_step(liveness, &cfg->insns[block->first + i], after[i]);
 	}
 	return after[insn - block->first];
 }
@@ -304,7 +306,8 @@ uint32_t liveness_after(const struct liveness *liveness, uint32_t insn)
 
 uint32_t liveness_before(const struct liveness *liveness, uint32_t insn)
 {
-	return whole(step(liveness, &liveness->cfg->insns[insn], live_after(liveness, insn)));
+	return whole(
+		liveness_step(liveness, &liveness->cfg->insns[insn], live_after(liveness, insn)));
 }
 
 bool liveness_crosses(const struct liveness *liveness)
@@ -322,7 +325,7 @@ bool liveness_crosses(const struct liveness *liveness)
 
 			if (insn_is_call(insn) && live & LIVENESS_FLAGS && block->out_count > 0)
 				return true;
-			live = step(liveness, insn, live);
+			live = liveness_step(liveness, insn, live);
 		}
 	}
 	return false;

@@ -57,7 +57,7 @@ void machine_code_deinit(struct machine_code *code)
 	*code = (struct machine_code){0};
 }
 
-static void add(struct machine_code *code, struct machine_item item)
+static void machine_code_add(struct machine_code *code, struct machine_item item)
 {
 	if (code->failed || array_reserve(&code->items, &code->item_capacity, code->item_count + 1,
 					  sizeof(*code->items)) < 0) {
@@ -92,7 +92,7 @@ uint32_t machine_code_label(struct machine_code *code)
 	return (uint32_t)code->label_count++;
 }
 
-static void add_row(struct machine_code *code, uint32_t frame, uint32_t depth)
+static void machine_code_add_row(struct machine_code *code, uint32_t frame, uint32_t depth)
 {
 	if (code->failed || array_reserve(&code->rows, &code->row_capacity, code->row_count + 1,
 					  sizeof(*code->rows)) < 0) {
@@ -101,14 +101,15 @@ static void add_row(struct machine_code *code, uint32_t frame, uint32_t depth)
 	}
 	code->frame = frame;
 	code->depth = depth;
-	add(code, (struct machine_item){.kind = ITEM_ROW, .other = (uint32_t)code->row_count});
+	machine_code_add(
+		code, (struct machine_item){.kind = ITEM_ROW, .other = (uint32_t)code->row_count});
 	code->rows[code->row_count++] = (struct machine_row){.frame = frame, .depth = depth};
 }
 
 static void set_stack(struct machine_code *code, uint32_t frame, uint32_t depth)
 {
 	if (frame != code->frame || depth != code->depth)
-		add_row(code, frame, depth);
+		machine_code_add_row(code, frame, depth);
 }
 
 void machine_code_frame(struct machine_code *code, uint32_t frame)
@@ -123,7 +124,7 @@ void machine_code_stack(struct machine_code *code, int32_t bytes)
 
 void machine_code_bind_label(struct machine_code *code, uint32_t label)
 {
-	add(code, (struct machine_item){.kind = ITEM_LABEL, .other = label});
+	machine_code_add(code, (struct machine_item){.kind = ITEM_LABEL, .other = label});
 	if (!code->failed && code->labels[label].known)
 		set_stack(code, code->labels[label].frame, code->labels[label].depth);
 }
@@ -138,53 +139,55 @@ void machine_code_bytes(struct machine_code *code, const void *bytes, size_t cou
 	if (last != NULL && last->kind == ITEM_BYTES && last->count + count <= UINT16_MAX)
 		last->count = (uint16_t)(last->count + count);
 	else
-		add(code, (struct machine_item){
-				  .kind = ITEM_BYTES, .pool = place, .count = (uint16_t)count});
+		machine_code_add(code, (struct machine_item){.kind = ITEM_BYTES,
+							     .pool = place,
+							     .count = (uint16_t)count});
 }
 
 void machine_code_relative(struct machine_code *code, const void *bytes, size_t count, size_t at,
 			   uint64_t address)
 {
-	add(code, (struct machine_item){.kind = ITEM_RELATIVE,
-					.pool = pool_add(code, bytes, count),
-					.count = (uint16_t)count,
-					.at = (uint8_t)at,
-					.address = address});
+	machine_code_add(code, (struct machine_item){.kind = ITEM_RELATIVE,
+						     .pool = pool_add(code, bytes, count),
+						     .count = (uint16_t)count,
+						     .at = (uint8_t)at,
+						     .address = address});
 }
 
 void machine_code_refer(struct machine_code *code, const void *bytes, size_t count, size_t at,
 			uint32_t other)
 {
-	add(code, (struct machine_item){.kind = ITEM_REFER,
-					.pool = pool_add(code, bytes, count),
-					.count = (uint16_t)count,
-					.at = (uint8_t)at,
-					.other = other});
+	machine_code_add(code, (struct machine_item){.kind = ITEM_REFER,
+						     .pool = pool_add(code, bytes, count),
+						     .count = (uint16_t)count,
+						     .at = (uint8_t)at,
+						     .other = other});
 }
 
 void machine_code_absolute(struct machine_code *code, const void *bytes, size_t count,
 			   uint32_t label, uint64_t bias)
 {
-	add(code, (struct machine_item){.kind = ITEM_ABSOLUTE,
-					.pool = pool_add(code, bytes, count),
-					.count = (uint16_t)count,
-					.other = label,
-					.address = bias});
+	machine_code_add(code, (struct machine_item){.kind = ITEM_ABSOLUTE,
+						     .pool = pool_add(code, bytes, count),
+						     .count = (uint16_t)count,
+						     .other = label,
+						     .address = bias});
 }
 
 void machine_code_entry(struct machine_code *code, size_t bytes, uint32_t label, uint64_t base)
 {
-	add(code,
-	    (struct machine_item){
-		    .kind = ITEM_ENTRY, .count = (uint16_t)bytes, .other = label, .address = base});
+	machine_code_add(code, (struct machine_item){.kind = ITEM_ENTRY,
+						     .count = (uint16_t)bytes,
+						     .other = label,
+						     .address = base});
 }
 
 void machine_code_thread(struct machine_code *code, const void *bytes, size_t count, size_t at)
 {
-	add(code, (struct machine_item){.kind = ITEM_THREAD,
-					.pool = pool_add(code, bytes, count),
-					.count = (uint16_t)count,
-					.at = (uint8_t)at});
+	machine_code_add(code, (struct machine_item){.kind = ITEM_THREAD,
+						     .pool = pool_add(code, bytes, count),
+						     .count = (uint16_t)count,
+						     .at = (uint8_t)at});
 }
 
 void machine_code_branch(struct machine_code *code, unsigned int kind, uint32_t label)
@@ -196,34 +199,36 @@ void machine_code_branch(struct machine_code *code, unsigned int kind, uint32_t 
 		to->frame = code->frame;
 		to->depth = code->depth;
 	}
-	add(code, (struct machine_item){.kind = ITEM_BRANCH,
-					.branch = (uint8_t)kind,
-					.other = label,
-					.wide = kind == MACHINE_CALL});
+	machine_code_add(code, (struct machine_item){.kind = ITEM_BRANCH,
+						     .branch = (uint8_t)kind,
+						     .other = label,
+						     .wide = kind == MACHINE_CALL});
 }
 
 void machine_code_leave(struct machine_code *code, unsigned int kind, uint64_t address)
 {
-	add(code,
-	    (struct machine_item){
-		    .kind = ITEM_LEAVE, .branch = (uint8_t)kind, .address = address, .wide = true});
+	machine_code_add(code, (struct machine_item){.kind = ITEM_LEAVE,
+						     .branch = (uint8_t)kind,
+						     .address = address,
+						     .wide = true});
 }
 
 void machine_code_enter(struct machine_code *code, unsigned int kind, uint32_t other)
 {
-	add(code,
-	    (struct machine_item){
-		    .kind = ITEM_ENTER, .branch = (uint8_t)kind, .other = other, .wide = true});
+	machine_code_add(code, (struct machine_item){.kind = ITEM_ENTER,
+						     .branch = (uint8_t)kind,
+						     .other = other,
+						     .wide = true});
 }
 
 void machine_code_align(struct machine_code *code, unsigned int bytes)
 {
-	add(code, (struct machine_item){.kind = ITEM_ALIGN, .count = (uint16_t)bytes});
+	machine_code_add(code, (struct machine_item){.kind = ITEM_ALIGN, .count = (uint16_t)bytes});
 }
 
 void machine_code_fit(struct machine_code *code, uint32_t begin, uint32_t end)
 {
-	add(code, (struct machine_item){.kind = ITEM_FIT, .other = begin, .end = end});
+	machine_code_add(code, (struct machine_item){.kind = ITEM_FIT, .other = begin, .end = end});
 	code->fits = true;
 }
 
@@ -262,7 +267,7 @@ void machine_code_apart(struct machine_code *code)
 	code->apart = true;
 	apart->first_item = code->item_count;
 	apart->first_row = code->row_count;
-	add_row(code, code->frame, code->depth);
+	machine_code_add_row(code, code->frame, code->depth);
 }
 
 static uint64_t lines(uint64_t bytes)
@@ -271,7 +276,7 @@ static uint64_t lines(uint64_t bytes)
 }
 
 /* Return the index of the item after a part. */
-static size_t end_of(const struct machine_code *code, enum machine_part part)
+static size_t machine_code_end_of(const struct machine_code *code, enum machine_part part)
 {
 	return part == MACHINE_NEAR && code->apart ? code->parts[MACHINE_APART].first_item
 						   : code->item_count;
@@ -292,7 +297,7 @@ static void fit(const struct machine_code *code, struct machine_item *item, uint
 		item->count = (uint16_t)(MACHINE_LINE_BYTES - begin);
 }
 
-static void put(struct machine_code *code, struct machine_item *item, uint64_t offset)
+static void machine_code_put(struct machine_code *code, struct machine_item *item, uint64_t offset)
 {
 	item->offset = offset;
 	if (item->kind == ITEM_LABEL)
@@ -306,12 +311,12 @@ static void find_places(struct machine_code *code, enum machine_part part)
 	struct machine_range *range = &code->parts[part];
 	uint64_t offset = range->offset;
 
-	for (size_t i = range->first_item; i < end_of(code, part); i++) {
+	for (size_t i = range->first_item; i < machine_code_end_of(code, part); i++) {
 		struct machine_item *item = &code->items[i];
 
 		if (item->kind == ITEM_FIT)
 			fit(code, item, offset);
-		put(code, item, offset);
+		machine_code_put(code, item, offset);
 		offset += item_bytes(item, offset);
 	}
 	range->bytes = offset - range->offset;
@@ -376,7 +381,7 @@ void machine_code_put_apart(struct machine_code *code, uint64_t offset)
 	if (!code->apart)
 		return;
 	for (size_t i = code->parts[MACHINE_APART].first_item; i < code->item_count; i++)
-		put(code, &code->items[i], code->items[i].offset + by);
+		machine_code_put(code, &code->items[i], code->items[i].offset + by);
 }
 
 size_t machine_code_rows(const struct machine_code *code, enum machine_part part,
@@ -398,7 +403,7 @@ void machine_code_visit_thread(const struct machine_code *code, enum machine_par
 {
 	if (part == MACHINE_APART && !code->apart)
 		return;
-	for (size_t i = code->parts[part].first_item; i < end_of(code, part); i++) {
+	for (size_t i = code->parts[part].first_item; i < machine_code_end_of(code, part); i++) {
 		if (code->items[i].kind == ITEM_THREAD)
 			visit(context, code->items[i].offset + code->items[i].at);
 	}

@@ -28,8 +28,8 @@ static void emit_pop(struct machine_code *code, unsigned int reg)
 }
 
 /* Save a register on the stack. The first one moves the stack pointer below the red zone. */
-static void keep(struct machine_code *code, const struct point *point, struct scratch_regs *loan,
-		 unsigned int reg)
+static void point_keep(struct machine_code *code, const struct point *point,
+		       struct scratch_regs *loan, unsigned int reg)
 {
 	static const uint8_t down[] = {0x48, 0x8d, 0x64, 0x24, 0x80}; /* lea -128(%rsp), %rsp */
 
@@ -55,7 +55,7 @@ static void keep_flags(struct machine_code *code, struct scratch_regs *loan, boo
 }
 
 /* Choose a register, preferably a free one. Return: its number. */
-static unsigned int choose(const struct point *point, uint32_t taken)
+static unsigned int point_choose(const struct point *point, uint32_t taken)
 {
 	uint32_t possible = 0xffffU & ~UNWANTED & ~point->shun & ~taken;
 
@@ -79,15 +79,15 @@ void scratch_acquire(struct machine_code *code, const struct point *point, uint3
 
 	*ret = (struct scratch_regs){.count = count};
 	for (unsigned int i = 0; i < count; i++) {
-		ret->registers[i] = (uint8_t)choose(point, taken);
+		ret->registers[i] = (uint8_t)point_choose(point, taken);
 		taken |= BIT(ret->registers[i]);
 	}
 	for (unsigned int reg = 0; reg < 16; reg++) {
 		if (taken & BIT(reg) & ~point->free)
-			keep(code, point, ret, reg);
+			point_keep(code, point, ret, reg);
 	}
 	if (keeps_flags && named & BIT(MACHINE_RAX) && point->red_zone && !ret->lowered)
-		keep(code, point, ret, MACHINE_RAX); /* skips the red zone */
+		point_keep(code, point, ret, MACHINE_RAX); /* skips the red zone */
 	if (keeps_flags)
 		keep_flags(code, ret, (named & BIT(MACHINE_RAX)) != 0);
 }

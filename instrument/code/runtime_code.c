@@ -7,7 +7,7 @@
 
 #define RED_ZONE_BYTES 128
 
-static void put_u32(uint8_t *out, uint32_t value)
+static void runtime_code_put_u32(uint8_t *out, uint32_t value)
 {
 	memcpy(out, &value, sizeof(value));
 }
@@ -25,7 +25,7 @@ static void emit_slot(struct machine_code *code, uint32_t ready, unsigned int re
 	uint8_t compare[] = {0x64, 0x41, 0x81, (uint8_t)(0x78 | (reg & 7)), 0x24, 0, 0, 0, 0, 0};
 	size_t bytes = sizeof(compare);
 
-	put_u32(compare + 6, ready);
+	runtime_code_put_u32(compare + 6, ready);
 	machine_code_refer(code, load, sizeof(load), 3, RUNTIME_CODE_SLOT);
 	if ((reg & 7) != MACHINE_RSP) /* no SIB byte */
 		memmove(compare + 4, compare + 5, --bytes - 4);
@@ -42,7 +42,7 @@ static void check_both(struct machine_code *code, const struct runtime_code *run
 	uint8_t compare[] = {0x64, 0x44, 0x39, (uint8_t)(0x04 | (reg & 7) << 3), 0x25, 0, 0, 0, 0};
 	size_t skip = reg < 8 ? 1 : 0; /* the REX prefix */
 
-	put_u32(compare + 5, (uint32_t)(int32_t)runtime->slot);
+	runtime_code_put_u32(compare + 5, (uint32_t)(int32_t)runtime->slot);
 	machine_code_refer(code, load + skip, sizeof(load) - skip, 3 - skip, RUNTIME_CODE_GUARD);
 	compare[skip] = compare[0];
 	machine_code_bytes(code, compare + skip, sizeof(compare) - skip);
@@ -58,11 +58,11 @@ static void check_each(struct machine_code *code, const struct runtime_code *run
 	if (runtime->shared) {
 		emit_slot(code, runtime->ready, loan->registers[0]);
 	} else {
-		put_u32(slot + 4, (uint32_t)(int32_t)runtime->slot);
-		put_u32(slot + 8, runtime->ready);
+		runtime_code_put_u32(slot + 4, (uint32_t)(int32_t)runtime->slot);
+		runtime_code_put_u32(slot + 8, runtime->ready);
 		machine_code_bytes(code, slot, sizeof(slot));
 	}
-	put_u32(guard + 6, runtime->process_ready);
+	runtime_code_put_u32(guard + 6, runtime->process_ready);
 	machine_code_branch(code, MACHINE_NOT_EQUAL, otherwise);
 	machine_code_refer(code, guard, sizeof(guard), 2, RUNTIME_CODE_GUARD);
 	machine_code_branch(code, MACHINE_NOT_EQUAL, otherwise);
@@ -94,7 +94,7 @@ static void emit_move_stack(struct machine_code *code, int32_t bytes)
 		lea[4] = (uint8_t)bytes;
 		machine_code_bytes(code, lea, 5);
 	} else {
-		put_u32(lea + 4, (uint32_t)bytes);
+		runtime_code_put_u32(lea + 4, (uint32_t)bytes);
 		machine_code_bytes(code, lea, sizeof(lea));
 	}
 	machine_code_stack(code, -bytes);
@@ -104,7 +104,7 @@ static void emit_push(struct machine_code *code, uint32_t value)
 {
 	uint8_t push[] = {0x68, 0, 0, 0, 0};
 
-	put_u32(push + 1, value);
+	runtime_code_put_u32(push + 1, value);
 	machine_code_bytes(code, push, sizeof(push));
 	machine_code_stack(code, 8);
 }

@@ -57,7 +57,7 @@ static void search_step(struct finder *finder)
 }
 
 /* Search from all new blocks with these flags. */
-static void search_from(struct finder *finder, uint32_t flags)
+static void burst_switch_loops_search_from(struct finder *finder, uint32_t flags)
 {
 	for (uint32_t b = 0; b < finder->cfg->block_count; b++) {
 		if (finder->state[b] != NEW || (finder->cfg->blocks[b].flags & flags) != flags)
@@ -140,7 +140,7 @@ static bool is_boring(const struct finder *finder, uint32_t count)
 }
 
 /* A unchecked loop has no check on its back edges, and all of its blocks are unchecked. */
-static void look_at(struct finder *finder, uint32_t header)
+static void burst_switch_loops_look_at(struct finder *finder, uint32_t header)
 {
 	const struct cfg *cfg = finder->cfg;
 	const struct cfg_block *block = &cfg->blocks[header];
@@ -165,7 +165,7 @@ static void find_boring(struct finder *finder)
 		for (uint32_t i = block->in; i < block->in + block->in_count; i++)
 			is_header |= is_back_edge(finder, cfg->in_edges[i], b);
 		if (is_header)
-			look_at(finder, b);
+			burst_switch_loops_look_at(finder, b);
 	}
 }
 
@@ -199,8 +199,9 @@ int burst_switch_loops_find(struct burst_switch_loops *ret, const struct cfg *cf
 	    ret->unchecked != NULL) {
 		r = 0;
 		if (unchecked != BURST_SWITCH_LOOPS_NONE) {
-			search_from(&finder, CFG_BLOCK_ENTRY);
-			search_from(&finder, 0); /* unreachable from the entries */
+			burst_switch_loops_search_from(&finder, CFG_BLOCK_ENTRY);
+			burst_switch_loops_search_from(&finder,
+						       0); /* unreachable from the entries */
 		}
 		if (unchecked != BURST_SWITCH_LOOPS_NONE && unchecked != BURST_SWITCH_LOOPS_ALL)
 			find_boring(&finder);

@@ -38,7 +38,7 @@ struct finder {
 	uint32_t edge;
 };
 
-static bool is_plain(const struct cfg *cfg, const struct cfg_block *block)
+static bool burst_switch_strides_is_plain(const struct cfg *cfg, const struct cfg_block *block)
 {
 	for (uint32_t i = block->first; i < block->first + block->count; i++) {
 		const struct insn *insn = &cfg->insns[i];
@@ -70,7 +70,7 @@ static bool leads_on(const struct finder *finder, uint32_t edge)
 	return is_way(&finder->cfg->edges[edge]) && !finder->loops->checked[edge];
 }
 
-static struct place *place_of(struct finder *finder, uint32_t block)
+static struct place *burst_switch_strides_place_of(struct finder *finder, uint32_t block)
 {
 	uint32_t near = block < finder->cfg->block_count ? finder->near_of[block] : FAR;
 
@@ -88,10 +88,10 @@ static uint32_t length_of(const struct finder *finder, const struct place *place
 /* Return: true if the block is new, or nearer than before. */
 static bool come_to(struct finder *finder, uint32_t block, uint32_t forth)
 {
-	struct place *place = place_of(finder, block);
+	struct place *place = burst_switch_strides_place_of(finder, block);
 
 	if (block >= finder->cfg->block_count ||
-	    !is_plain(finder->cfg, &finder->cfg->blocks[block]))
+	    !burst_switch_strides_is_plain(finder->cfg, &finder->cfg->blocks[block]))
 		return false;
 	forth += finder->cfg->blocks[block].count;
 	if (forth > TURN_STRIDE_BODY || (place == NULL && finder->count == NEAR) ||
@@ -126,7 +126,7 @@ static void find_near(struct finder *finder)
 /* Return the number of instructions to a back edge, along an edge. */
 static uint32_t way_back(struct finder *finder, uint32_t edge)
 {
-	const struct place *to = place_of(finder, finder->cfg->edges[edge].to);
+	const struct place *to = burst_switch_strides_place_of(finder, finder->cfg->edges[edge].to);
 
 	if (burst_switch_strides_leads_back(finder->cfg, finder->loops, finder->header, edge))
 		return 0;
@@ -199,7 +199,7 @@ static int by_place(const void *left, const void *right, void *context)
 }
 
 /* Keep as many of the shortest cycles as possible. Return: number of their instructions. */
-static uint32_t choose(struct finder *finder)
+static uint32_t burst_switch_strides_choose(struct finder *finder)
 {
 	uint32_t all = insns_within(finder, TURN_STRIDE_BODY);
 	uint32_t limit = all <= TURN_STRIDE_BODY ? TURN_STRIDE_BODY : TURN_STRIDE_PART;
@@ -240,7 +240,7 @@ static bool is_entered_from_kept(struct finder *finder, uint32_t index)
 		if (begins && !checked)
 			continue;
 		if (checked != begins || !is_way(&cfg->edges[edge]) ||
-		    place_of(finder, cfg->edges[edge].from) == NULL)
+		    burst_switch_strides_place_of(finder, cfg->edges[edge].from) == NULL)
 			return false;
 	}
 	return true;
@@ -278,7 +278,7 @@ static int add_stride(struct burst_switch_strides *strides, const struct turn_st
 	return 0;
 }
 
-static int add(struct finder *finder, uint32_t turns)
+static int burst_switch_strides_do_add(struct finder *finder, uint32_t turns)
 {
 	struct burst_switch_strides *strides = finder->strides;
 	struct turn_stride stride = {
@@ -294,7 +294,7 @@ static int add(struct finder *finder, uint32_t turns)
 	return r;
 }
 
-static int look_at(struct finder *finder, uint32_t header)
+static int burst_switch_strides_look_at(struct finder *finder, uint32_t header)
 {
 	const struct cfg_block *block = &finder->cfg->blocks[header];
 	uint32_t i = block->in, end = block->in + block->in_count, insns, turns;
@@ -309,11 +309,12 @@ static int look_at(struct finder *finder, uint32_t header)
 	finder->count = 0;
 	find_near(finder);
 	find_ways_back(finder);
-	insns = choose(finder);
+	insns = burst_switch_strides_choose(finder);
 	if (insns == 0)
 		return 0;
 	turns = TURN_STRIDE_INSNS / insns;
-	return add(finder, turns < TURN_STRIDE_TURNS ? turns : TURN_STRIDE_TURNS);
+	return burst_switch_strides_do_add(finder,
+					   turns < TURN_STRIDE_TURNS ? turns : TURN_STRIDE_TURNS);
 }
 
 int burst_switch_strides_find(struct burst_switch_strides *ret, const struct cfg *cfg,
@@ -331,7 +332,7 @@ int burst_switch_strides_find(struct burst_switch_strides *ret, const struct cfg
 	if (finder.near_of != NULL) {
 		r = 0;
 		for (uint32_t b = 0; r == 0 && b < cfg->block_count; b++)
-			r = look_at(&finder, b);
+			r = burst_switch_strides_look_at(&finder, b);
 	}
 	free(finder.near_of);
 	if (r < 0)

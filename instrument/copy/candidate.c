@@ -359,7 +359,7 @@ void candidate_visit_frames(const struct candidate *candidate, const struct unwi
 	}
 }
 
-static int by_value(const void *a, const void *b)
+static int candidate_by_value(const void *a, const void *b)
 {
 	const uint64_t *x = a, *y = b;
 
@@ -402,7 +402,7 @@ int candidates_find_frames(struct candidates *candidates, const struct unwind_fr
 			candidate_visit_frames(&candidates->all[c], frames, add_frame, &finder);
 		if (finder.candidate->cut_count > 0)
 			qsort(finder.candidate->cuts, finder.candidate->cut_count,
-			      sizeof(*finder.candidate->cuts), by_value);
+			      sizeof(*finder.candidate->cuts), candidate_by_value);
 		if (finder.failed)
 			return -ENOMEM;
 	}

@@ -20,7 +20,7 @@ static bool stays(const struct clone *clone, uint32_t cfg_edge)
 
 /* Return the label of an edge's destination within the procedure. A replica has labels of its
  * own. */
-static uint32_t label_of(const struct clone *clone, uint32_t cfg_edge)
+static uint32_t clone_edge_label_of(const struct clone *clone, uint32_t cfg_edge)
 {
 	const struct clone_again *again = &clone->again;
 	uint32_t to = clone->cfg->edges[cfg_edge].to;
@@ -64,7 +64,7 @@ static void emit_way_back(struct clone *clone, uint32_t cfg_edge, bool falls)
 	if (falls)
 		clone_switch_emit(clone, &turn);
 	else
-		clone_switch_emit_to(clone, &turn, label_of(clone, cfg_edge));
+		clone_switch_emit_to(clone, &turn, clone_edge_label_of(clone, cfg_edge));
 }
 
 /* The code of a taken back edge is inline, since it is executed in each iteration. */
@@ -88,14 +88,14 @@ void clone_edge_branch(struct clone *clone, unsigned int kind, uint32_t cfg_edge
 	struct point point = clone_point_of_edge(clone, clone->edge_of[cfg_edge]);
 	bool inside = edge->to < clone->cfg->block_count;
 	/* Replicas do not have the inline code at the start of a block. */
-	uint32_t label = inside && label_of(clone, cfg_edge) == clone->labels[edge->to]
+	uint32_t label = inside && clone_edge_label_of(clone, cfg_edge) == clone->labels[edge->to]
 				 ? edge_layout_label(clone, point.edge)
 				 : COUNT_NONE;
 	struct cold_stub *cold_stub;
 
 	point.live = clone_edge_live(clone, edge);
 	if (clone->source->variant == COPY_ONLY && clone->stride_of[cfg_edge] != COUNT_NONE) {
-		machine_code_branch(clone->code, kind, label_of(clone, cfg_edge));
+		machine_code_branch(clone->code, kind, clone_edge_label_of(clone, cfg_edge));
 		return;
 	}
 	if (has_turn(clone, cfg_edge)) {
@@ -108,13 +108,14 @@ void clone_edge_branch(struct clone *clone, unsigned int kind, uint32_t cfg_edge
 		cold_stub = clone_add_cold_stub(
 			clone,
 			(struct cold_stub){.kind = COLD_STUB_POINT,
-					   .back = inside ? label_of(clone, cfg_edge) : COUNT_NONE,
+					   .back = inside ? clone_edge_label_of(clone, cfg_edge)
+							  : COUNT_NONE,
 					   .point = point,
 					   .edge = edge});
 		if (cold_stub != NULL)
 			machine_code_branch(clone->code, kind, cold_stub->label);
 	} else if (inside) {
-		machine_code_branch(clone->code, kind, label_of(clone, cfg_edge));
+		machine_code_branch(clone->code, kind, clone_edge_label_of(clone, cfg_edge));
 	} else {
 		clone_insn_leave(clone, kind, edge->target);
 	}
@@ -134,9 +135,10 @@ void clone_edge_fall(struct clone *clone, uint32_t cfg_edge, uint32_t next)
 	if (edge->to >= clone->cfg->block_count)
 		clone_insn_leave(clone, MACHINE_JUMP, edge->target);
 	else if (turns)
-		emit_way_back(clone, cfg_edge, label_of(clone, cfg_edge) == next);
-	else if (label_of(clone, cfg_edge) != next)
-		machine_code_branch(clone->code, MACHINE_JUMP, label_of(clone, cfg_edge));
+		emit_way_back(clone, cfg_edge, clone_edge_label_of(clone, cfg_edge) == next);
+	else if (clone_edge_label_of(clone, cfg_edge) != next)
+		machine_code_branch(clone->code, MACHINE_JUMP,
+				    clone_edge_label_of(clone, cfg_edge));
 }
 
 bool clone_edge_follows(const struct clone *clone, uint32_t cfg_edge, uint32_t next)
@@ -144,7 +146,7 @@ bool clone_edge_follows(const struct clone *clone, uint32_t cfg_edge, uint32_t n
 	struct point point = clone_point_of_edge(clone, clone->edge_of[cfg_edge]);
 
 	return next != COUNT_NONE && clone->cfg->edges[cfg_edge].to < clone->cfg->block_count &&
-	       label_of(clone, cfg_edge) == next && !has_turn(clone, cfg_edge) &&
+	       clone_edge_label_of(clone, cfg_edge) == next && !has_turn(clone, cfg_edge) &&
 	       !clone_point_wants(clone, &point);
 }
 

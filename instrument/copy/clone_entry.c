@@ -19,7 +19,7 @@ void clone_entry_check(struct clone *clone, uint32_t back, uint32_t live, bool r
 				   &cold_stub->loan);
 }
 
-static int add_site(struct clone *clone, uint64_t address, uint32_t label)
+static int clone_entry_add_site(struct clone *clone, uint64_t address, uint32_t label)
 {
 	struct procedure_copy *copy = clone->copy;
 
@@ -87,7 +87,7 @@ int clone_entry_emit(struct clone *clone, uint32_t block)
 	clone_switch_place(clone, turn.crossing, behind);
 	if (clone_point_wants(clone, &point))
 		clone_point_emit(clone, &point, live);
-	return add_site(clone, clone->source->entry, label);
+	return clone_entry_add_site(clone, clone->source->entry, label);
 }
 
 long clone_entry_block(const struct clone *clone)
@@ -189,8 +189,9 @@ int clone_entry_sites(struct clone *clone)
 		label = site_label(clone, b, &point);
 		clone->case_labels[b] = is_straight(clone, b, &point) ? clone->labels[b] : label;
 		if (!only_tables_lead_to(clone, b))
-			r = add_site(clone, clone->cfg->insns[clone->cfg->blocks[b].first].address,
-				     label);
+			r = clone_entry_add_site(
+				clone, clone->cfg->insns[clone->cfg->blocks[b].first].address,
+				label);
 	}
 	return r;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "instrument/copy/clone.h"
 
-static uint64_t end_of(const struct cfg *cfg, const struct cfg_block *block)
+static uint64_t clone_fit_end_of(const struct cfg *cfg, const struct cfg_block *block)
 {
 	const struct insn *last = &cfg->insns[block->first + block->count - 1];
 
@@ -18,7 +18,8 @@ static bool is_back(const struct clone *clone, const struct cfg_edge *edge)
 
 static bool is_small(const struct cfg *cfg, uint32_t first, uint32_t last)
 {
-	return end_of(cfg, &cfg->blocks[last]) - cfg->insns[cfg->blocks[first].first].address <=
+	return clone_fit_end_of(cfg, &cfg->blocks[last]) -
+		       cfg->insns[cfg->blocks[first].first].address <=
 	       MACHINE_LINE_BYTES;
 }
 

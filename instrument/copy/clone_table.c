@@ -242,7 +242,7 @@ int clone_table_load(struct clone *clone, uint32_t index)
 /* --- tables --------------------------------------------------------------- */
 
 /* Return the label of an entry's target in the clone; COUNT_NONE: the target stays the same. */
-static uint32_t label_of(const struct clone *clone, uint64_t target)
+static uint32_t clone_table_label_of(const struct clone *clone, uint64_t target)
 {
 	long insn = cfg_find_insn(clone->cfg, target);
 	uint32_t block;
@@ -261,7 +261,7 @@ static void emit_entry(struct clone *clone, const struct clone_table *table, uin
 	uint32_t label = COUNT_NONE;
 
 	if (clone->source->entry_of(clone->source->context, table->old, index, &target) == 0)
-		label = label_of(clone, target);
+		label = clone_table_label_of(clone, target);
 	if (label != COUNT_NONE) {
 		machine_code_entry(clone->code, bytes, label, table->base);
 		return;

@@ -39,7 +39,7 @@ static bool wants(const struct clone *clone, uint32_t edge)
 /* Return true if an edge can have inline code. With two clones, this excludes checked back edges,
  * and edges from hubs, where clones can be entered. Edges to a replicated loop have code of their
  * own. */
-static bool is_plain(const struct clone *clone, const struct count_edge *edge)
+static bool edge_layout_is_plain(const struct clone *clone, const struct count_edge *edge)
 {
 	if (edge->cfg_edge != COUNT_NONE && clone->stride_of[edge->cfg_edge] != COUNT_NONE)
 		return false;
@@ -56,8 +56,8 @@ void edge_layout_find(struct clone *clone)
 		const struct count_edge *edge = &graph->edges[e];
 		uint32_t to = block_of(clone, edge->to), *by;
 
-		if (to == COUNT_NONE || graph->node_of[to] != edge->to || !is_plain(clone, edge) ||
-		    !wants(clone, e))
+		if (to == COUNT_NONE || graph->node_of[to] != edge->to ||
+		    !edge_layout_is_plain(clone, edge) || !wants(clone, e))
 			continue;
 		by = &clone->before_by[to];
 		if (is_only(clone, edge))

@@ -82,7 +82,7 @@ static const struct unwind_frame *frame_at(const struct unwind_frames *frames, u
 	return frame != NULL && address - frame->start < frame->bytes ? frame : NULL;
 }
 
-static void add_row(struct frame_copier *clone, struct unwind_row row)
+static void frame_copies_add_row(struct frame_copier *clone, struct unwind_row row)
 {
 	if (array_reserve(&clone->rows, &clone->row_capacity, clone->row_count + 1,
 			  sizeof(*clone->rows)) < 0)
@@ -105,7 +105,8 @@ static void find_rows(struct frame_copier *clone, enum machine_part part)
 		uint64_t end = i + 1 < count ? row[1].offset : range->offset + range->bytes;
 
 		if (row->offset < end)
-			add_row(clone,
+			frame_copies_add_row(
+				clone,
 				(struct unwind_row){
 					.address = start + row->offset,
 					.old = row->frame > 0
@@ -172,12 +173,13 @@ static void describe_rest(struct frame_copier *clone, uint64_t from)
 	part.end = next_room(&candidate->old, from, part.frame->start + part.frame->bytes);
 	clone->row_count = 0;
 	if (from < part.end)
-		add_row(clone, (struct unwind_row){.address = from, .old = from});
+		frame_copies_add_row(clone, (struct unwind_row){.address = from, .old = from});
 	for (size_t c = 0; c < candidate->cut_count; c++) {
 		uint64_t cut = candidate->cuts[c];
 
 		if (cut > from && cut < part.end && (c == 0 || candidate->cuts[c - 1] < cut))
-			add_row(clone, (struct unwind_row){.address = cut, .old = cut});
+			frame_copies_add_row(clone,
+					     (struct unwind_row){.address = cut, .old = cut});
 	}
 	part.rows = clone->rows;
 	part.count = clone->row_count;
@@ -199,8 +201,8 @@ static void describe_rooms(struct frame_copier *clone)
 		if (patch->label != OLD_PATCH_SHORT || part.frame == NULL)
 			continue;
 		clone->row_count = 0;
-		add_row(clone,
-			(struct unwind_row){.address = patch->target, .old = patch->address});
+		frame_copies_add_row(clone, (struct unwind_row){.address = patch->target,
+								.old = patch->address});
 		part.rows = clone->rows;
 		if (!clone->failed)
 			old_frame(clone, &part);
@@ -254,9 +256,10 @@ static void describe_prelude(struct frame_copier *clone)
 	clone->row_count = 0;
 	for (size_t i = 0; i < count; i++) {
 		if (row[i].frame == STUBS_FRAME)
-			add_row(clone, (struct unwind_row){.address = start + row[i].offset,
-							   .old = start,
-							   .depth = row[i].depth});
+			frame_copies_add_row(clone,
+					     (struct unwind_row){.address = start + row[i].offset,
+								 .old = start,
+								 .depth = row[i].depth});
 	}
 	if (!clone->failed && clone->row_count > 0)
 		unwind_writer_add_plain(clone->copies->writer, clone->rows, clone->row_count,

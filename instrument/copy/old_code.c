@@ -38,7 +38,7 @@ static bool is_copied(const struct planner *planner, uint32_t insn)
 	return planner->graph->node_of[planner->cfg->block_of[insn]] != COUNT_NONE;
 }
 
-static void set(struct run *run, uint64_t address, size_t bytes, enum use use)
+static void old_code_set(struct run *run, uint64_t address, size_t bytes, enum use use)
 {
 	for (size_t i = 0; i < bytes; i++) {
 		if (address + i >= run->start && address + i - run->start < run->bytes)
@@ -69,7 +69,7 @@ static int add_patch(struct planner *planner, struct old_patch patch)
 	return 0;
 }
 
-static bool is_in(const struct run *run, uint64_t address)
+static bool old_code_is_in(const struct run *run, uint64_t address)
 {
 	return address >= run->start && address - run->start < run->bytes;
 }
@@ -81,21 +81,21 @@ static void keep_targets(const struct planner *planner, struct run *run)
 		const struct insn *insn = &planner->cfg->insns[i];
 
 		if (!is_copied(planner, i) && insn->target != 0)
-			set(run, insn->target, 1, USE_KEEP);
+			old_code_set(run, insn->target, 1, USE_KEEP);
 	}
 }
 
 static int place_wide(struct planner *planner, struct run *run)
 {
 	for (size_t i = 0; i < planner->copy->site_count; i++)
-		set(run, planner->copy->sites[i].address, 1, USE_SITE);
+		old_code_set(run, planner->copy->sites[i].address, 1, USE_SITE);
 	for (size_t i = 0; i < planner->copy->site_count; i++) {
 		const struct copy_site *site = &planner->copy->sites[i];
 
-		if (!is_in(run, site->address) ||
+		if (!old_code_is_in(run, site->address) ||
 		    !is_free(run, site->address + 1, OLD_CODE_JUMP_BYTES - 1))
 			continue;
-		set(run, site->address, OLD_CODE_JUMP_BYTES, USE_TAKEN);
+		old_code_set(run, site->address, OLD_CODE_JUMP_BYTES, USE_TAKEN);
 		if (add_patch(planner, (struct old_patch){.address = site->address,
 							  .label = site->label}) < 0)
 			return -ENOMEM;
@@ -147,15 +147,16 @@ static int place_short(struct planner *planner, struct run *run)
 		const struct copy_site *site = &planner->copy->sites[i];
 		uint64_t room;
 
-		if (!is_in(run, site->address) || run->use[site->address - run->start] != USE_SITE)
+		if (!old_code_is_in(run, site->address) ||
+		    run->use[site->address - run->start] != USE_SITE)
 			continue;
 		if (!is_free(run, site->address + 1, OLD_CODE_SHORT_BYTES - 1))
 			return -ENOSPC;
-		set(run, site->address, OLD_CODE_SHORT_BYTES, USE_TAKEN);
+		old_code_set(run, site->address, OLD_CODE_SHORT_BYTES, USE_TAKEN);
 		room = find_room(planner, run, site->address);
 		if (room == 0)
 			return -ENOSPC;
-		set(run, room, OLD_CODE_JUMP_BYTES, USE_TAKEN);
+		old_code_set(run, room, OLD_CODE_JUMP_BYTES, USE_TAKEN);
 		if (add_patch(planner, (struct old_patch){.address = room, .label = site->label}) <
 			    0 ||
 		    add_patch(planner, (struct old_patch){.address = site->address,
@@ -181,9 +182,9 @@ static int plan_run(struct planner *planner, uint32_t first, uint32_t end)
 	if (run.use == NULL)
 		return -ENOMEM;
 	for (uint32_t i = first; i < end; i++)
-		set(&run, insns[i].address, insns[i].bytes,
-		    is_copied(planner, i) ? USE_FREE : USE_KEEP);
-	set(&run, behind, padding, USE_FREE);
+		old_code_set(&run, insns[i].address, insns[i].bytes,
+			     is_copied(planner, i) ? USE_FREE : USE_KEEP);
+	old_code_set(&run, behind, padding, USE_FREE);
 	keep_targets(planner, &run);
 	r = place_wide(planner, &run);
 	if (r == 0)

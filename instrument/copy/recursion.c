@@ -35,7 +35,7 @@ static bool is_named(const char *name, const char *const *names, size_t count)
 }
 
 /* Return the name of a call's target; NULL: unknown. */
-static const char *name_of(const struct candidates *candidates, const struct insn *call)
+static const char *recursion_name_of(const struct candidates *candidates, const struct insn *call)
 {
 	long index;
 
@@ -136,7 +136,7 @@ bool recursion_returns_twice(const struct recursion *graph, const struct insn *c
 		"savectx", "vfork",   "__vfork",   "fork",	  "_Fork",
 		"__fork",  "clone",   "__clone",   "forkpty",	  "__libc_fork",
 	};
-	const char *name = name_of(graph->candidates, call);
+	const char *name = recursion_name_of(graph->candidates, call);
 
 	return name != NULL && is_named(name, names, sizeof(names) / sizeof(names[0]));
 }
@@ -164,11 +164,11 @@ static uint32_t callee_of(const struct candidates *candidates, bool interposes,
 
 	if (callee != NOWHERE)
 		return callee;
-	name = name_of(candidates, call);
+	name = recursion_name_of(candidates, call);
 	return name != NULL && !interposes && is_harmless(name) ? NOWHERE : outside_of(candidates);
 }
 
-static void add(struct builder *builder, uint32_t target)
+static void recursion_add(struct builder *builder, uint32_t target)
 {
 	if (target == NOWHERE)
 		return;
@@ -185,10 +185,10 @@ static void add_calls(struct builder *builder, const struct candidate *candidate
 	const struct cfg *cfg = candidate->cfg;
 
 	if (cfg == NULL || cfg->missing || cfg->unresolved_jumps > 0)
-		add(builder, outside_of(builder->candidates));
+		recursion_add(builder, outside_of(builder->candidates));
 	for (uint32_t i = 0; cfg != NULL && i < cfg->call_count; i++)
-		add(builder, callee_of(builder->candidates, builder->interposes,
-				       &cfg->insns[cfg->calls[i].insn]));
+		recursion_add(builder, callee_of(builder->candidates, builder->interposes,
+						 &cfg->insns[cfg->calls[i].insn]));
 }
 
 static void add_taken(struct builder *builder)
@@ -197,7 +197,7 @@ static void add_taken(struct builder *builder)
 
 	for (size_t c = 0; c < candidates->count; c++) {
 		if (candidates->all[c].taken)
-			add(builder, (uint32_t)c);
+			recursion_add(builder, (uint32_t)c);
 	}
 }
 
@@ -232,7 +232,7 @@ static void add_exported(struct builder *builder, const struct exports *exports)
 
 	for (size_t i = 0; i < exports->count; i++) {
 		if (is_export(exports, i, &symbol))
-			add(builder, candidate_of(builder->candidates, symbol.st_value));
+			recursion_add(builder, candidate_of(builder->candidates, symbol.st_value));
 	}
 }
 
@@ -277,7 +277,7 @@ int recursion_find(struct recursion *ret, const struct candidates *candidates)
 		builder.first[nodes - 1] = (uint32_t)builder.count;
 		add_taken(&builder);
 		add_exported(&builder, &exports);
-		add(&builder, nodes - 1); /* at least one target */
+		recursion_add(&builder, nodes - 1); /* at least one target */
 		builder.first[nodes] = (uint32_t)builder.count;
 		for (size_t i = builder.first[nodes - 1]; i < builder.count && !builder.failed; i++)
 			graph.known[builder.targets[i]] = true;

@@ -141,8 +141,9 @@ void reg_summary_flow_forget(struct reg_summary_flow *flow)
 
 /* --- evaluation ----------------------------------------------------------- */
 
-static uint16_t behind(const struct reg_summary_flow *flow, const struct reg_summary_ends *ends,
-		       const struct cfg_edge *edge)
+static uint16_t reg_summary_flow_after(const struct reg_summary_flow *flow,
+				       const struct reg_summary_ends *ends,
+				       const struct cfg_edge *edge)
 {
 	const struct insn *insn = &flow->cfg->insns[edge->insn];
 	uint32_t call;
@@ -170,8 +171,9 @@ static uint32_t at_end(const struct reg_summary_flow *flow, const struct reg_sum
 		if (edge->to < cfg->block_count)
 			live |= flow->begins[edge->to];
 		else
-			live |= parts(edge->to == CFG_EXIT ? behind(flow, ends, edge)
-							   : LIVENESS_LOOSE);
+			live |= parts(edge->to == CFG_EXIT
+					      ? reg_summary_flow_after(flow, ends, edge)
+					      : LIVENESS_LOOSE);
 	}
 	return live;
 }

@@ -3,7 +3,7 @@
 
 #include "instrument/copy/candidate.h"
 
-static bool is_inside(uint64_t address, const struct old_patch *patch)
+static bool shared_code_is_inside(uint64_t address, const struct old_patch *patch)
 {
 	uint64_t bytes =
 		patch->label == OLD_PATCH_SHORT ? OLD_CODE_SHORT_BYTES : OLD_CODE_JUMP_BYTES;
@@ -28,10 +28,11 @@ static bool is_whole(const struct candidate *candidate, uint64_t from)
 	for (size_t i = 0; i < candidate->old.count; i++) {
 		const struct old_patch *patch = &candidate->old.patches[i];
 
-		if (is_inside(from, patch) || !is_site(&candidate->copy, patch->address))
+		if (shared_code_is_inside(from, patch) ||
+		    !is_site(&candidate->copy, patch->address))
 			return false;
 		for (uint32_t b = 0; b < cfg->block_count; b++) {
-			if (is_inside(cfg->insns[cfg->blocks[b].first].address, patch))
+			if (shared_code_is_inside(cfg->insns[cfg->blocks[b].first].address, patch))
 				return false;
 		}
 	}

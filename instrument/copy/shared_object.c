@@ -27,7 +27,7 @@ uint64_t shared_object_code(struct shared_object *object, const struct elf_image
 	return object->code;
 }
 
-static void add_site(void *context, uint64_t offset)
+static void shared_object_add_site(void *context, uint64_t offset)
 {
 	struct shared_object *object = context;
 	uint64_t at = object->base + offset, distance = at - object->last;
@@ -56,7 +56,8 @@ static void add_sites(struct shared_object *object, const struct candidates *can
 		if (candidate->kept || range->bytes == 0)
 			continue;
 		object->base = candidate->offset;
-		machine_code_visit_thread(&candidate->copy.code, part, add_site, object);
+		machine_code_visit_thread(&candidate->copy.code, part, shared_object_add_site,
+					  object);
 		object->code_end = candidate->offset + range->offset + range->bytes;
 	}
 }

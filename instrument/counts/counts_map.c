@@ -159,7 +159,7 @@ static void take_edge(struct counts_map *map, const struct counts_procedure *pro
 	map->edges[map->edge_count++] = edge;
 }
 
-static int take_procedure(struct counts_map *map, struct bounded_reader *reader)
+static int counts_map_take_procedure(struct counts_map *map, struct bounded_reader *reader)
 {
 	struct counts_procedure procedure = {.name = map_take_text(reader)};
 
@@ -212,7 +212,7 @@ int counts_map_decode(struct counts_map *ret, const uint8_t *data, size_t bytes)
 	map.counters = map_take(&reader, NUMBER_MAX);
 	procedures = map_take(&reader, NUMBER_MAX);
 	for (uint32_t i = 0; r == 0 && i < procedures && !bounded_reader_failed(&reader); i++)
-		r = take_procedure(&map, &reader);
+		r = counts_map_take_procedure(&map, &reader);
 	if (r == 0 && (bounded_reader_failed(&reader) || bounded_reader_left(&reader) > 0))
 		r = -EBADMSG;
 	if (r < 0)
@@ -222,14 +222,14 @@ int counts_map_decode(struct counts_map *ret, const uint8_t *data, size_t bytes)
 	return r;
 }
 
-static int decode(void *ret, const uint8_t *data, size_t bytes)
+static int counts_map_do_decode(void *ret, const uint8_t *data, size_t bytes)
 {
 	return counts_map_decode(ret, data, bytes);
 }
 
 int counts_map_read(struct counts_map *ret, const char *path, struct error *err)
 {
-	return map_read_section(path, COUNTS_MAP_SECTION, decode, ret, err);
+	return map_read_section(path, COUNTS_MAP_SECTION, counts_map_do_decode, ret, err);
 }
 
 /* --- solving -------------------------------------------------------------- */
@@ -290,8 +290,8 @@ static void propagate(struct solver *solver)
 	}
 }
 
-static int solve(struct solver *solver, const struct counts_procedure *procedure,
-		 const uint64_t *counters)
+static int counts_map_do_solve(struct solver *solver, const struct counts_procedure *procedure,
+			       const uint64_t *counters)
 {
 	for (uint32_t e = 0; e < procedure->edge_count; e++) {
 		const struct counts_edge *edge = &solver->edges[e];
@@ -337,7 +337,7 @@ int counts_map_solve(const struct counts_map *map, const struct counts_procedure
 
 	if (solver.balances != NULL && solver.ready != NULL && solver.values != NULL &&
 	    solver.known != NULL)
-		r = solve(&solver, procedure, counters);
+		r = counts_map_do_solve(&solver, procedure, counters);
 	for (uint32_t n = 0; r == 0 && n < procedure->node_count; n++)
 		nodes[n] = 0;
 	for (uint32_t e = 0; r == 0 && e < procedure->edge_count; e++) {

@@ -99,7 +99,7 @@ static bool counts_wants(const struct mode_plan *plan, const struct point *point
 	return counter_at(plan, point) != COUNT_NONE;
 }
 
-static void put_u32(uint8_t *out, uint32_t value)
+static void counts_mode_put_u32(uint8_t *out, uint32_t value)
 {
 	memcpy(out, &value, sizeof(value));
 }
@@ -117,7 +117,7 @@ static void emit_gs_move(struct machine_code *code, bool load, unsigned int reg,
 			   0,
 			   0};
 
-	put_u32(bytes + 5, at);
+	counts_mode_put_u32(bytes + 5, at);
 	machine_code_thread(code, bytes, sizeof(bytes), 5);
 }
 
@@ -168,7 +168,7 @@ static void emit_add(struct machine_code *code, uint32_t at, bool flags, int reg
 	unsigned int used = reg < 0 ? MACHINE_RAX : (unsigned int)reg;
 
 	if (flags) {
-		put_u32(inc + 5, at);
+		counts_mode_put_u32(inc + 5, at);
 		machine_code_thread(code, inc, sizeof(inc), 5);
 		return;
 	}

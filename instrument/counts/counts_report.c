@@ -130,8 +130,9 @@ static void print_edges(FILE *out, const struct report *report,
 	}
 }
 
-static int print(FILE *out, struct report *report, const struct counts_profile *profile,
-		 const struct counts_report_options *options, struct error *err)
+static int counts_report_do_print(FILE *out, struct report *report,
+				  const struct counts_profile *profile,
+				  const struct counts_report_options *options, struct error *err)
 {
 	int r = solve_all(report, profile);
 
@@ -169,7 +170,7 @@ int counts_report_print(FILE *out, const struct counts_map *map,
 	if (report.nodes == NULL || report.edges == NULL || report.rows == NULL)
 		r = error_set(err, ENOMEM, "no memory for counts");
 	else
-		r = print(out, &report, profile, options, err);
+		r = counts_report_do_print(out, &report, profile, options, err);
 	free(report.nodes);
 	free(report.edges);
 	free(report.rows);

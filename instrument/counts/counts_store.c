@@ -30,7 +30,7 @@ static void store_deinit(struct store *store)
 	free(store->nodes.list);
 }
 
-static int add(struct count_list *list, uint64_t from, uint64_t to, uint64_t count)
+static int counts_store_add(struct count_list *list, uint64_t from, uint64_t to, uint64_t count)
 {
 	if (array_reserve(&list->list, &list->capacity, list->count + 1, sizeof(*list->list)) < 0)
 		return -ENOMEM;
@@ -44,7 +44,7 @@ static int by_ends(const void *a, const void *b)
 }
 
 /* Sort, and add up equal ranges: procedures may share code, and each has a clone of it. */
-static void settle(struct count_list *list)
+static void counts_store_settle(struct count_list *list)
 {
 	size_t kept = 0;
 
@@ -67,13 +67,15 @@ static int add_node(struct store *store, const struct counts_node *node, uint64_
 	if (node->bytes == 0 || !epoch_store_offset(store->epoch, node->address, &from) ||
 	    node->bytes > PROFILE_EDGE_OFFSET_MAX - from)
 		return 0;
-	r = add(&store->nodes, from, from + node->bytes, 1);
+	r = counts_store_add(&store->nodes, from, from + node->bytes, 1);
 	if (r == 0 && count > 0)
-		r = add(&store->lists[PROFILE_COUNT_RUN], from, from + node->bytes, count);
+		r = counts_store_add(&store->lists[PROFILE_COUNT_RUN], from, from + node->bytes,
+				     count);
 	return r;
 }
 
-static int add_edge(struct store *store, const struct counts_edge *edge, uint64_t count)
+static int counts_store_add_edge(struct store *store, const struct counts_edge *edge,
+				 uint64_t count)
 {
 	uint64_t from, to;
 
@@ -81,7 +83,7 @@ static int add_edge(struct store *store, const struct counts_edge *edge, uint64_
 	    !epoch_store_offset(store->epoch, edge->source, &from) ||
 	    !epoch_store_offset(store->epoch, edge->target, &to))
 		return 0;
-	return add(&store->lists[PROFILE_COUNT_EDGE], from, to, count);
+	return counts_store_add(&store->lists[PROFILE_COUNT_EDGE], from, to, count);
 }
 
 /* Merge adjacent nodes to one range, so that procedures that share code have a range in common. */
@@ -91,7 +93,7 @@ static int add_watched(struct store *store)
 	struct count_list *nodes = &store->nodes;
 	int r = 0;
 
-	settle(nodes);
+	counts_store_settle(nodes);
 	for (size_t i = 0; r == 0 && i < nodes->count;) {
 		struct profile_edge range = nodes->list[i];
 
@@ -99,13 +101,13 @@ static int add_watched(struct store *store)
 			if (nodes->list[i].to > range.to)
 				range.to = nodes->list[i].to;
 		}
-		r = add(watched, range.from, range.to, store->profile->files);
+		r = counts_store_add(watched, range.from, range.to, store->profile->files);
 	}
 	return r;
 }
 
-static int add_procedure(struct store *store, const struct counts_procedure *procedure,
-			 uint64_t *nodes, uint64_t *edges)
+static int counts_store_add_procedure(struct store *store, const struct counts_procedure *procedure,
+				      uint64_t *nodes, uint64_t *edges)
 {
 	const struct counts_map *map = store->map;
 	int r = counts_map_solve(map, procedure, store->profile->counters, nodes, edges);
@@ -114,7 +116,7 @@ static int add_procedure(struct store *store, const struct counts_procedure *pro
 	for (uint32_t n = 0; r == 0 && n < procedure->node_count; n++)
 		r = add_node(store, &map->nodes[procedure->first_node + n], nodes[n]);
 	for (uint32_t e = 0; r == 0 && e < procedure->edge_count; e++)
-		r = add_edge(store, &map->edges[procedure->first_edge + e], edges[e]);
+		r = counts_store_add_edge(store, &map->edges[procedure->first_edge + e], edges[e]);
 	return r == 0 ? add_watched(store) : r;
 }
 
@@ -123,13 +125,13 @@ static void unite_watched(struct store *store)
 {
 	struct count_list *watched = &store->lists[PROFILE_COUNT_WATCHED];
 
-	settle(watched);
+	counts_store_settle(watched);
 	for (size_t i = 0; i < watched->count; i++)
 		watched->list[i].count = store->profile->files;
 }
 
 /* Return: 1; 0 nothing was counted; or an error. */
-static int gather(struct store *store, struct error *err)
+static int counts_store_gather(struct store *store, struct error *err)
 {
 	const struct counts_map *map = store->map;
 	_cleanup_free_ uint64_t *nodes = calloc(map->node_count + 1, sizeof(*nodes));
@@ -137,13 +139,13 @@ static int gather(struct store *store, struct error *err)
 	int r = nodes != NULL && edges != NULL ? 0 : -ENOMEM;
 
 	for (size_t p = 0; r == 0 && p < map->procedure_count; p++)
-		r = add_procedure(store, &map->procedures[p], nodes, edges);
+		r = counts_store_add_procedure(store, &map->procedures[p], nodes, edges);
 	if (r < 0)
 		return error_set(err, -r,
 				 r == -ENOMEM ? "no memory for counts"
 					      : "damaged description of counters");
-	settle(&store->lists[PROFILE_COUNT_RUN]);
-	settle(&store->lists[PROFILE_COUNT_EDGE]);
+	counts_store_settle(&store->lists[PROFILE_COUNT_RUN]);
+	counts_store_settle(&store->lists[PROFILE_COUNT_EDGE]);
 	unite_watched(store);
 	return store->lists[PROFILE_COUNT_RUN].count > 0;
 }
@@ -165,7 +167,7 @@ int counts_store(struct epoch_store *epoch, const struct counts_map *map,
 {
 	_cleanup_(store_deinit) struct store store = {
 		.map = map, .profile = profile, .epoch = epoch};
-	int r = gather(&store, err);
+	int r = counts_store_gather(&store, err);
 
 	if (r <= 0)
 		return r;

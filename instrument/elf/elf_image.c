@@ -78,7 +78,7 @@ static int check_segment(const struct elf_image *image, const Elf64_Phdr *segmen
 	return 0;
 }
 
-static int read_segments(struct elf_image *image, const char *path, struct error *err)
+static int elf_image_read_segments(struct elf_image *image, const char *path, struct error *err)
 {
 	const Elf64_Ehdr *header = header_of(image);
 	uint64_t previous = 0;
@@ -224,7 +224,7 @@ int elf_image_open(struct elf_image *ret, const char *path, struct error *err)
 		r = check_header(&image, path, err);
 	if (r == 0) {
 		image.pie = header_of(&image)->e_type == ET_DYN;
-		r = read_segments(&image, path, err);
+		r = elf_image_read_segments(&image, path, err);
 	}
 	if (r == 0 && !is_executable(&image)) {
 		image.shared = true;

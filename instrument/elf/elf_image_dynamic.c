@@ -21,7 +21,7 @@ static Elf64_Dyn *entries_of(const struct elf_image *image, size_t *count)
 	return NULL;
 }
 
-static Elf64_Dyn *find_entry(const struct elf_image *image, int64_t tag)
+static Elf64_Dyn *elf_image_dynamic_find_entry(const struct elf_image *image, int64_t tag)
 {
 	size_t count;
 	Elf64_Dyn *entries = entries_of(image, &count);
@@ -35,17 +35,19 @@ static Elf64_Dyn *find_entry(const struct elf_image *image, int64_t tag)
 	return NULL;
 }
 
-static uint64_t value_of(const struct elf_image *image, int64_t tag)
+static uint64_t elf_image_dynamic_value_of(const struct elf_image *image, int64_t tag)
 {
-	const Elf64_Dyn *entry = find_entry(image, tag);
+	const Elf64_Dyn *entry = elf_image_dynamic_find_entry(image, tag);
 
 	return entry != NULL ? entry->d_un.d_val : 0;
 }
 
-static const char *name_of(const struct elf_image *image)
+static const char *elf_image_dynamic_name_of(const struct elf_image *image)
 {
-	uint64_t bytes = value_of(image, DT_STRSZ), at = value_of(image, DT_SONAME);
-	const uint8_t *strings = elf_image_at(image, value_of(image, DT_STRTAB), bytes);
+	uint64_t bytes = elf_image_dynamic_value_of(image, DT_STRSZ),
+		 at = elf_image_dynamic_value_of(image, DT_SONAME);
+	const uint8_t *strings =
+		elf_image_at(image, elf_image_dynamic_value_of(image, DT_STRTAB), bytes);
 
 	if (at == 0 || strings == NULL || at >= bytes ||
 	    memchr(strings + at, '\0', bytes - at) == NULL)
@@ -56,9 +58,10 @@ static const char *name_of(const struct elf_image *image)
 int elf_image_dynamic(const struct elf_image *image, struct elf_image_dynamic *ret,
 		      struct error *err)
 {
-	size_t bytes = value_of(image, DT_RELASZ), count;
-	const uint8_t *relocations = elf_image_at(image, value_of(image, DT_RELA), bytes);
-	const char *name = name_of(image);
+	size_t bytes = elf_image_dynamic_value_of(image, DT_RELASZ), count;
+	const uint8_t *relocations =
+		elf_image_at(image, elf_image_dynamic_value_of(image, DT_RELA), bytes);
+	const char *name = elf_image_dynamic_name_of(image);
 
 	if (entries_of(image, &count) == NULL)
 		return error_set(err, ENOTSUP, "it tells the dynamic loader nothing");
@@ -82,10 +85,10 @@ static int table_of(const struct elf_image *image, int64_t tag, int64_t size, ui
 	const uint8_t *at;
 
 	*offset = 0;
-	*bytes = value_of(image, size);
+	*bytes = elf_image_dynamic_value_of(image, size);
 	if (*bytes == 0)
 		return 0;
-	at = elf_image_at(image, value_of(image, tag), *bytes);
+	at = elf_image_at(image, elf_image_dynamic_value_of(image, tag), *bytes);
 	if (at == NULL || *bytes % sizeof(Elf64_Rela) != 0)
 		return error_set(err, ENOTSUP, "its relocations are of an unusual shape");
 	*offset = (uint64_t)(at - image->file);
@@ -119,8 +122,8 @@ int elf_image_visit_relocations(const struct elf_image *image,
  * words. */
 bool elf_image_packs_relocations(const struct elf_image *image, uint64_t address, uint64_t bytes)
 {
-	uint64_t packed = value_of(image, DT_RELRSZ), next = 0;
-	const uint8_t *at = elf_image_at(image, value_of(image, DT_RELR), packed);
+	uint64_t packed = elf_image_dynamic_value_of(image, DT_RELRSZ), next = 0;
+	const uint8_t *at = elf_image_at(image, elf_image_dynamic_value_of(image, DT_RELR), packed);
 
 	if (packed > 0 && at == NULL)
 		return true;
@@ -146,13 +149,13 @@ bool elf_image_packs_relocations(const struct elf_image *image, uint64_t address
 /* Return the entry of a tag. A missing entry replaces a DT_NULL entry that another one follows. */
 static Elf64_Dyn *make_entry(struct elf_image *image, int64_t tag)
 {
-	Elf64_Dyn *entry = find_entry(image, tag), *entries;
+	Elf64_Dyn *entry = elf_image_dynamic_find_entry(image, tag), *entries;
 	size_t count;
 
 	if (entry != NULL)
 		return entry;
 	entries = entries_of(image, &count);
-	entry = find_entry(image, DT_NULL);
+	entry = elf_image_dynamic_find_entry(image, DT_NULL);
 	if (entry == NULL || (size_t)(entry - entries) + 1 >= count || entry[1].d_tag != DT_NULL)
 		return NULL;
 	entry->d_tag = tag;

@@ -108,7 +108,8 @@ struct output {
 	size_t hole_bytes;
 };
 
-static void put(const struct output *output, uint64_t offset, const void *bytes, size_t count)
+static void elf_image_write_put(const struct output *output, uint64_t offset, const void *bytes,
+				size_t count)
 {
 	if (count > 0)
 		memcpy(output->bytes + offset, bytes, count);
@@ -132,12 +133,12 @@ static uint64_t put_sections(struct output *output, const struct elf_image *imag
 		added + sizeof(TEXT_NAME) + sizeof(NAMES_NAME) + strlen(addition->note_name) + 1;
 	Elf64_Shdr *sections = (Elf64_Shdr *)(void *)(output->bytes + elf_image_round_up(end, 8));
 
-	put(output, note, addition->note, addition->note_bytes);
-	put(output, strings, names, name_bytes);
-	put(output, added, TEXT_NAME, sizeof(TEXT_NAME));
-	put(output, added + sizeof(TEXT_NAME), NAMES_NAME, sizeof(NAMES_NAME));
-	put(output, added + sizeof(TEXT_NAME) + sizeof(NAMES_NAME), addition->note_name,
-	    strlen(addition->note_name) + 1);
+	elf_image_write_put(output, note, addition->note, addition->note_bytes);
+	elf_image_write_put(output, strings, names, name_bytes);
+	elf_image_write_put(output, added, TEXT_NAME, sizeof(TEXT_NAME));
+	elf_image_write_put(output, added + sizeof(TEXT_NAME), NAMES_NAME, sizeof(NAMES_NAME));
+	elf_image_write_put(output, added + sizeof(TEXT_NAME) + sizeof(NAMES_NAME),
+			    addition->note_name, strlen(addition->note_name) + 1);
 	if (count > 0)
 		memcpy(sections, old, count * sizeof(*sections));
 	else
@@ -201,7 +202,8 @@ static int put_template(const struct output *output, const struct elf_image *ima
 
 	if (image->template == NULL)
 		return 0;
-	put(output, offset_of(image, address), image->template, image->template_bytes);
+	elf_image_write_put(output, offset_of(image, address), image->template,
+			    image->template_bytes);
 	return elf_image_visit_relocations(image, move_relocations, &move, &err);
 }
 
@@ -221,7 +223,7 @@ static int make_output(struct output *output, const struct elf_image *image,
 					  (count + SECTIONS_ADDED) * sizeof(Elf64_Shdr));
 	if (output->bytes == NULL)
 		return -ENOMEM;
-	put(output, 0, image->file, image->bytes);
+	elf_image_write_put(output, 0, image->file, image->bytes);
 	output->hole = image->bytes;
 	if (offset_of(image, headers_address(image)) > image->bytes)
 		output->hole_bytes = offset_of(image, headers_address(image)) - image->bytes;
@@ -229,9 +231,9 @@ static int make_output(struct output *output, const struct elf_image *image,
 	header->e_phoff = offset_of(image, headers_address(image));
 	header->e_phnum = (uint16_t)make_segments(
 		image, addition, (Elf64_Phdr *)(void *)(output->bytes + header->e_phoff));
-	put(output, offset_of(image, elf_image_code_address(image)), addition->code,
-	    addition->code_bytes);
-	put(output, offset_of(image, data), addition->data, addition->data_bytes);
+	elf_image_write_put(output, offset_of(image, elf_image_code_address(image)), addition->code,
+			    addition->code_bytes);
+	elf_image_write_put(output, offset_of(image, data), addition->data, addition->data_bytes);
 	r = put_template(output, image, template_address(image, addition->code_bytes));
 	output->count = put_sections(output, image, addition, elf_image_round_up(sections, 8));
 	return r;

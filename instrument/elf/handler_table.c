@@ -23,7 +23,7 @@ struct parser {
 	uint64_t frame;
 };
 
-static uint64_t place_of(const struct parser *parser)
+static uint64_t handler_table_place_of(const struct parser *parser)
 {
 	return parser->address + (uint64_t)(parser->reader.position - parser->first);
 }
@@ -133,7 +133,7 @@ static int parse(struct parser *parser)
 {
 	struct handler_table *table = parser->table;
 	uint8_t base = bounded_reader_u8(&parser->reader);
-	uint64_t place = place_of(parser), offset;
+	uint64_t place = handler_table_place_of(parser), offset;
 	int r;
 
 	table->base = parser->frame;
@@ -146,7 +146,7 @@ static int parse(struct parser *parser)
 		if (offset > bounded_reader_left(&parser->reader))
 			return -ENOTSUP;
 		table->type_end = parser->reader.position + offset;
-		table->types = place_of(parser) + offset;
+		table->types = handler_table_place_of(parser) + offset;
 	}
 	r = read_calls(parser);
 	if (r == 0)
@@ -184,7 +184,7 @@ struct writer {
 	int error;
 };
 
-static void put(struct writer *writer, const void *bytes, size_t count)
+static void handler_table_put(struct writer *writer, const void *bytes, size_t count)
 {
 	if (writer->error == 0 &&
 	    array_reserve(&writer->data, &writer->capacity, writer->bytes + count + 1, 1) < 0)
@@ -197,14 +197,14 @@ static void put(struct writer *writer, const void *bytes, size_t count)
 
 static void put_u8(struct writer *writer, uint8_t value)
 {
-	put(writer, &value, sizeof(value));
+	handler_table_put(writer, &value, sizeof(value));
 }
 
 static void put_unsigned(struct writer *writer, uint64_t value)
 {
 	uint8_t bytes[VARINT_BYTES_MAX];
 
-	put(writer, bytes, varint_write(bytes, value));
+	handler_table_put(writer, bytes, varint_write(bytes, value));
 }
 
 static size_t unsigned_bytes(uint64_t value)
@@ -222,7 +222,7 @@ static void put_relative(struct writer *writer, uint64_t target)
 
 	if (narrow != distance && writer->error == 0)
 		writer->error = -ENOTSUP;
-	put(writer, &narrow, sizeof(narrow));
+	handler_table_put(writer, &narrow, sizeof(narrow));
 }
 
 static void put_calls(struct writer *writer, const struct handler_calls *calls, size_t count,
@@ -254,7 +254,7 @@ static void put_types(struct writer *writer, const struct handler_table *table)
 		if (bytes == 4 && relative && (int64_t)value != (int32_t)value &&
 		    writer->error == 0)
 			writer->error = -ENOTSUP;
-		put(writer, &value, bytes);
+		handler_table_put(writer, &value, bytes);
 	}
 }
 
@@ -292,12 +292,12 @@ int handler_table_write(const struct handler_table *table, const struct handler_
 					      table->action_bytes + type_bytes);
 	put_u8(&writer, DW_EH_PE_uleb128);
 	put_unsigned(&writer, places.bytes);
-	put(&writer, places.data, places.bytes);
-	put(&writer, table->actions, table->action_bytes);
+	handler_table_put(&writer, places.data, places.bytes);
+	handler_table_put(&writer, table->actions, table->action_bytes);
 	if (table->type_count > 0)
 		put_types(&writer, table);
 	if (table->specification_bytes > 0)
-		put(&writer, table->type_end, table->specification_bytes);
+		handler_table_put(&writer, table->type_end, table->specification_bytes);
 	*out = writer.data;
 	*bytes = writer.bytes;
 	*capacity = writer.capacity;

@@ -149,7 +149,7 @@ static int add_frames(struct reader *reader, const struct unwind_frame *frame)
 	return r;
 }
 
-static int read_all(struct reader *reader)
+static int unwind_frames_read_all(struct reader *reader)
 {
 	Dwarf_Off offset = 0, next = 0;
 	Dwarf_CFI_Entry entry;
@@ -175,7 +175,7 @@ static int read_all(struct reader *reader)
 	return 0;
 }
 
-static int by_start(const void *a, const void *b)
+static int unwind_frames_by_start(const void *a, const void *b)
 {
 	const struct unwind_frame *x = a, *y = b;
 
@@ -197,14 +197,15 @@ int unwind_frames_read(struct unwind_frames *ret, const struct elf_file *file)
 		reader.frames.tables = tables->d_buf;
 		reader.frames.table_bytes = tables->d_size;
 	}
-	r = read_all(&reader);
+	r = unwind_frames_read_all(&reader);
 	u64_map_deinit(&reader.known);
 	if (r < 0) {
 		unwind_frames_deinit(&reader.frames);
 		return r;
 	}
 	if (reader.frames.count > 0)
-		qsort(reader.frames.all, reader.frames.count, sizeof(*reader.frames.all), by_start);
+		qsort(reader.frames.all, reader.frames.count, sizeof(*reader.frames.all),
+		      unwind_frames_by_start);
 	*ret = reader.frames;
 	return 0;
 }

@@ -25,7 +25,7 @@ static void restore(struct unwind_program *program)
 		program->state.plain = false;
 }
 
-static void keep(struct unwind_program *program, uint64_t reg, int64_t at)
+static void unwind_program_keep(struct unwind_program *program, uint64_t reg, int64_t at)
 {
 	if (reg >= UNWIND_PROGRAM_REGISTERS)
 		return;
@@ -34,7 +34,7 @@ static void keep(struct unwind_program *program, uint64_t reg, int64_t at)
 }
 
 /* @again: restore the rule of the CIE */
-static void forget(struct unwind_program *program, uint64_t reg, bool again)
+static void unwind_program_forget(struct unwind_program *program, uint64_t reg, bool again)
 {
 	if (reg >= UNWIND_PROGRAM_REGISTERS)
 		return;
@@ -53,23 +53,23 @@ static bool follow_register(struct unwind_program *program, uint8_t opcode,
 
 	switch (opcode & 0xc0) {
 	case DW_CFA_offset:
-		keep(program, opcode & 0x3f, (int64_t)bounded_reader_uleb128(own));
+		unwind_program_keep(program, opcode & 0x3f, (int64_t)bounded_reader_uleb128(own));
 		return true;
 	case DW_CFA_restore:
-		forget(program, opcode & 0x3f, true);
+		unwind_program_forget(program, opcode & 0x3f, true);
 		return true;
 	}
 	switch (opcode) {
 	case DW_CFA_offset_extended:
 		reg = bounded_reader_uleb128(own);
-		keep(program, reg, (int64_t)bounded_reader_uleb128(own));
+		unwind_program_keep(program, reg, (int64_t)bounded_reader_uleb128(own));
 		return true;
 	case DW_CFA_offset_extended_sf:
 		reg = bounded_reader_uleb128(own);
-		keep(program, reg, bounded_reader_sleb128(own));
+		unwind_program_keep(program, reg, bounded_reader_sleb128(own));
 		return true;
 	case DW_CFA_restore_extended:
-		forget(program, bounded_reader_uleb128(own), true);
+		unwind_program_forget(program, bounded_reader_uleb128(own), true);
 		return true;
 	case DW_CFA_undefined:
 	case DW_CFA_same_value:
@@ -78,14 +78,15 @@ static bool follow_register(struct unwind_program *program, uint8_t opcode,
 	case DW_CFA_val_offset_sf:
 	case DW_CFA_expression:
 	case DW_CFA_val_expression:
-		forget(program, bounded_reader_uleb128(own), false);
+		unwind_program_forget(program, bounded_reader_uleb128(own), false);
 		return true;
 	}
 	return false;
 }
 
 /* Apply one instruction to the state. */
-static void follow(struct unwind_program *program, const uint8_t *begin, const uint8_t *end)
+static void unwind_program_follow(struct unwind_program *program, const uint8_t *begin,
+				  const uint8_t *end)
 {
 	struct unwind_state *state = &program->state;
 	struct bounded_reader own;
@@ -146,7 +147,7 @@ bool unwind_program_step(struct unwind_program *program, uint64_t old, const uin
 		*begin = program->begin;
 	program->begin = program->reader.position;
 	if (*begin < *end)
-		follow(program, *begin, *end);
+		unwind_program_follow(program, *begin, *end);
 	return true;
 }
 

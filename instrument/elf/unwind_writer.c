@@ -33,7 +33,7 @@ void unwind_writer_deinit(struct unwind_writer *writer)
 	*writer = (struct unwind_writer){0};
 }
 
-static void put(struct unwind_writer *writer, const void *bytes, size_t count)
+static void unwind_writer_put(struct unwind_writer *writer, const void *bytes, size_t count)
 {
 	if (writer->failed ||
 	    array_reserve(&writer->data, &writer->capacity, writer->bytes + count, 1) < 0) {
@@ -46,19 +46,19 @@ static void put(struct unwind_writer *writer, const void *bytes, size_t count)
 
 static void put_u8(struct unwind_writer *writer, uint8_t value)
 {
-	put(writer, &value, sizeof(value));
+	unwind_writer_put(writer, &value, sizeof(value));
 }
 
-static void put_u32(struct unwind_writer *writer, uint32_t value)
+static void unwind_writer_put_u32(struct unwind_writer *writer, uint32_t value)
 {
-	put(writer, &value, sizeof(value));
+	unwind_writer_put(writer, &value, sizeof(value));
 }
 
 static void put_leb128(struct unwind_writer *writer, uint64_t value)
 {
 	uint8_t bytes[VARINT_BYTES_MAX];
 
-	put(writer, bytes, varint_write(bytes, value));
+	unwind_writer_put(writer, bytes, varint_write(bytes, value));
 }
 
 static void put_signed_leb128(struct unwind_writer *writer, int64_t value)
@@ -93,7 +93,7 @@ static void put_relative(struct unwind_writer *writer, uint64_t target)
 	int64_t distance = (int64_t)(target - (writer->address + writer->bytes));
 
 	writer->failed |= distance != (int32_t)distance;
-	put_u32(writer, (uint32_t)distance);
+	unwind_writer_put_u32(writer, (uint32_t)distance);
 }
 
 static void put_augmentation(struct unwind_writer *writer, const struct unwind_cie *cie,
@@ -121,15 +121,15 @@ static size_t put_cie(struct unwind_writer *writer, uint32_t number, bool handle
 	if (*known != 0)
 		return *known - 1;
 	*known = (uint32_t)start + 1;
-	put_u32(writer, 0);
-	put_u32(writer, 0); /* marks a CIE */
+	unwind_writer_put_u32(writer, 0);
+	unwind_writer_put_u32(writer, 0); /* marks a CIE */
 	put_u8(writer, 1);
-	put(writer, augmentation, strlen(augmentation) + 1);
+	unwind_writer_put(writer, augmentation, strlen(augmentation) + 1);
 	put_leb128(writer, cie->code_align);
 	put_signed_leb128(writer, cie->data_align);
 	put_u8(writer, (uint8_t)cie->return_register);
 	put_augmentation(writer, cie, handles);
-	put(writer, cie->program, cie->program_bytes);
+	unwind_writer_put(writer, cie->program, cie->program_bytes);
 	end_entry(writer, start);
 	return start;
 }
@@ -145,7 +145,7 @@ static void put_advance(struct unwind_writer *writer, uint64_t bytes)
 		put_u8(writer, (uint8_t)bytes);
 	} else {
 		put_u8(writer, DW_CFA_advance_loc4);
-		put_u32(writer, (uint32_t)bytes);
+		unwind_writer_put_u32(writer, (uint32_t)bytes);
 	}
 }
 
@@ -189,7 +189,7 @@ static void put_row(struct unwind_writer *writer, struct unwind_program *program
 		put_popped(writer, program, popped, false);
 	}
 	while (unwind_program_step(program, row->old, &begin, &end))
-		put(writer, begin, (size_t)(end - begin));
+		unwind_writer_put(writer, begin, (size_t)(end - begin));
 	put_popped(writer, program, popped & unwind_program_popped(program) & ~program->popped,
 		   true);
 	put_depth(writer, program, row->depth);
@@ -287,10 +287,11 @@ void unwind_writer_add(struct unwind_writer *writer, const struct unwind_frame *
 	size_t cie = put_cie(writer, frame->cie, table != 0);
 	size_t entry = writer->bytes;
 
-	put_u32(writer, 0);
-	put_u32(writer, (uint32_t)(writer->bytes - cie));
-	put_u32(writer, (uint32_t)(rows->address - (writer->address + writer->bytes)));
-	put_u32(writer, (uint32_t)(end - rows->address));
+	unwind_writer_put_u32(writer, 0);
+	unwind_writer_put_u32(writer, (uint32_t)(writer->bytes - cie));
+	unwind_writer_put_u32(writer,
+			      (uint32_t)(rows->address - (writer->address + writer->bytes)));
+	unwind_writer_put_u32(writer, (uint32_t)(end - rows->address));
 	put_leb128(writer, table != 0 ? 4 : 0);
 	if (table != 0)
 		put_relative(writer, table);
@@ -337,14 +338,14 @@ static void put_linked(struct unwind_writer *writer, const uint8_t *entry, size_
 
 	memcpy(&cie, entry + LINKED_CIE, sizeof(cie));
 	if (cie == 0) {
-		put(writer, entry, bytes);
+		unwind_writer_put(writer, entry, bytes);
 		return;
 	}
 	memcpy(&distance, entry + LINKED_START, sizeof(distance));
 	code += linked + LINKED_START + (uint64_t)(int64_t)distance;
-	put(writer, entry, LINKED_START);
+	unwind_writer_put(writer, entry, LINKED_START);
 	put_relative(writer, code);
-	put(writer, entry + LINKED_RANGE, bytes - LINKED_RANGE);
+	unwind_writer_put(writer, entry + LINKED_RANGE, bytes - LINKED_RANGE);
 	add_index(writer, code, address);
 }
 
@@ -375,7 +376,7 @@ int unwind_writer_end(struct unwind_writer *writer, uint64_t *index, size_t *ind
 				       DW_EH_PE_datarel | DW_EH_PE_sdata4};
 	size_t start;
 
-	put_u32(writer, 0); /* terminator */
+	unwind_writer_put_u32(writer, 0); /* terminator */
 	while (!writer->failed && writer->bytes % 8 != 0)
 		put_u8(writer, 0);
 	start = writer->bytes;
@@ -387,16 +388,16 @@ int unwind_writer_end(struct unwind_writer *writer, uint64_t *index, size_t *ind
 	}
 	if (writer->index_count > 0)
 		qsort(writer->index, writer->index_count, sizeof(*writer->index), by_code);
-	put(writer, head, sizeof(head));
+	unwind_writer_put(writer, head, sizeof(head));
 	put_relative(writer, writer->address + writer->tables);
-	put_u32(writer, (uint32_t)writer->index_count);
+	unwind_writer_put_u32(writer, (uint32_t)writer->index_count);
 	for (size_t i = 0; i < writer->index_count; i++) {
 		for (int k = 0; k < 2; k++) {
 			int64_t distance = (int64_t)(writer->index[i][k] - *index);
 
 			if (distance != (int32_t)distance)
 				return -ERANGE;
-			put_u32(writer, (uint32_t)distance);
+			unwind_writer_put_u32(writer, (uint32_t)distance);
 		}
 	}
 	*index_bytes = writer->bytes - start;

@@ -29,7 +29,7 @@ static uint32_t add_node(struct count_graph *graph, struct count_node node)
 	return graph->node_count++;
 }
 
-static int add_edge(struct count_graph *graph, struct count_edge edge)
+static int count_graph_add_edge(struct count_graph *graph, struct count_edge edge)
 {
 	if (array_reserve(&graph->edges, &graph->edge_capacity, graph->edge_count + (size_t)1,
 			  sizeof(*graph->edges)) < 0)
@@ -58,7 +58,7 @@ static bool splits(const struct builder *builder, const struct insn *insn)
 }
 
 /* Add the nodes of a block, and the edges from and to the outside node between them. */
-static int add_block(struct builder *builder, uint32_t index)
+static int count_graph_add_block(struct builder *builder, uint32_t index)
 {
 	struct count_graph *graph = &builder->graph;
 	const struct cfg *cfg = builder->cfg;
@@ -76,19 +76,19 @@ static int add_block(struct builder *builder, uint32_t index)
 			continue;
 		number = add_node(graph, node);
 		if (number == COUNT_NONE ||
-		    add_edge(graph, (struct count_edge){.from = number,
-							.to = COUNT_OUTSIDE,
-							.cfg_edge = COUNT_NONE,
-							.weight = weight,
-							.kind = COUNT_CALL}) < 0)
+		    count_graph_add_edge(graph, (struct count_edge){.from = number,
+								    .to = COUNT_OUTSIDE,
+								    .cfg_edge = COUNT_NONE,
+								    .weight = weight,
+								    .kind = COUNT_CALL}) < 0)
 			return -ENOMEM;
 		node.first = block->first + i + 1;
 		node.count = 0;
-		if (add_edge(graph, (struct count_edge){.from = COUNT_OUTSIDE,
-							.to = COUNT_OUTSIDE,
-							.cfg_edge = COUNT_NONE,
-							.weight = weight,
-							.kind = COUNT_BACK}) < 0)
+		if (count_graph_add_edge(graph, (struct count_edge){.from = COUNT_OUTSIDE,
+								    .to = COUNT_OUTSIDE,
+								    .cfg_edge = COUNT_NONE,
+								    .weight = weight,
+								    .kind = COUNT_BACK}) < 0)
 			return -ENOMEM;
 		graph->edges[graph->edge_count - 1].to = graph->node_count; /* the next node */
 	}
@@ -109,7 +109,7 @@ static int add_blocks(struct builder *builder)
 		if (!is_reached(&builder->cfg->blocks[b]))
 			continue;
 		graph->node_of[b] = graph->node_count;
-		if (add_block(builder, b) < 0)
+		if (count_graph_add_block(builder, b) < 0)
 			return -ENOMEM;
 	}
 	/* Edges of returning calls were added before their destination nodes. */
@@ -146,7 +146,7 @@ static void join_hubs(struct builder *builder)
 	}
 }
 
-static enum count_edge_kind kind_of(const struct cfg_edge *edge)
+static enum count_edge_kind count_graph_kind_of(const struct cfg_edge *edge)
 {
 	switch (edge->kind) {
 	case CFG_EDGE_ENTRY:
@@ -169,17 +169,17 @@ static int add_plain_edge(struct builder *builder, uint32_t index)
 	const struct cfg *cfg = builder->cfg;
 	const struct cfg_edge *edge = &cfg->edges[index];
 
-	return add_edge(&builder->graph,
-			(struct count_edge){
-				.from = edge->from < cfg->block_count
-						? last_node(builder, edge->from)
-						: COUNT_OUTSIDE,
-				.to = edge->to < cfg->block_count ? builder->graph.node_of[edge->to]
-								  : COUNT_OUTSIDE,
-				.cfg_edge = index,
-				.weight = builder->guess.edge[index],
-				.kind = kind_of(edge),
-			});
+	return count_graph_add_edge(
+		&builder->graph,
+		(struct count_edge){
+			.from = edge->from < cfg->block_count ? last_node(builder, edge->from)
+							      : COUNT_OUTSIDE,
+			.to = edge->to < cfg->block_count ? builder->graph.node_of[edge->to]
+							  : COUNT_OUTSIDE,
+			.cfg_edge = index,
+			.weight = builder->guess.edge[index],
+			.kind = count_graph_kind_of(edge),
+		});
 }
 
 /* Numbers of jumps and nodes of hubs, by root. */
@@ -205,23 +205,25 @@ static int add_switch(struct builder *builder, struct hubs *hubs, uint32_t index
 			return -ENOMEM;
 	}
 	if (first_of_jump &&
-	    add_edge(&builder->graph, (struct count_edge){.from = last_node(builder, edge->from),
-							  .to = hubs->node[root],
-							  .cfg_edge = COUNT_NONE,
-							  .weight = weight,
-							  .kind = COUNT_TO_HUB}) < 0)
+	    count_graph_add_edge(&builder->graph,
+				 (struct count_edge){.from = last_node(builder, edge->from),
+						     .to = hubs->node[root],
+						     .cfg_edge = COUNT_NONE,
+						     .weight = weight,
+						     .kind = COUNT_TO_HUB}) < 0)
 		return -ENOMEM;
 	if (hubs->seen[edge->to] != 0) {
 		builder->graph.edges[hubs->seen[edge->to] - 1].weight += builder->guess.edge[index];
 		return 0;
 	}
 	hubs->seen[edge->to] = builder->graph.edge_count + 1;
-	return add_edge(&builder->graph,
-			(struct count_edge){.from = hubs->node[root],
-					    .to = builder->graph.node_of[edge->to],
-					    .cfg_edge = hubs->jumps[root] == 1 ? index : COUNT_NONE,
-					    .weight = builder->guess.edge[index],
-					    .kind = COUNT_FROM_HUB});
+	return count_graph_add_edge(
+		&builder->graph,
+		(struct count_edge){.from = hubs->node[root],
+				    .to = builder->graph.node_of[edge->to],
+				    .cfg_edge = hubs->jumps[root] == 1 ? index : COUNT_NONE,
+				    .weight = builder->guess.edge[index],
+				    .kind = COUNT_FROM_HUB});
 }
 
 /* An edge that leaves the procedure by an indirect jump comes from the hub as well. */
@@ -247,12 +249,13 @@ static int add_leaving_jump(struct builder *builder, const struct hubs *hubs, ui
 	if (hubs->seen[builder->cfg->block_count + root])
 		return 0;
 	hubs->seen[builder->cfg->block_count + root] = 1;
-	return add_edge(&builder->graph,
-			(struct count_edge){.from = hubs->node[root],
-					    .to = COUNT_OUTSIDE,
-					    .cfg_edge = hubs->jumps[root] == 1 ? index : COUNT_NONE,
-					    .weight = INFINITY, /* the edge cannot be counted */
-					    .kind = COUNT_LEAVE});
+	return count_graph_add_edge(
+		&builder->graph,
+		(struct count_edge){.from = hubs->node[root],
+				    .to = COUNT_OUTSIDE,
+				    .cfg_edge = hubs->jumps[root] == 1 ? index : COUNT_NONE,
+				    .weight = INFINITY, /* the edge cannot be counted */
+				    .kind = COUNT_LEAVE});
 }
 
 static void count_jumps(const struct builder *builder, struct hubs *hubs)
@@ -315,7 +318,8 @@ static int add_edges(struct builder *builder)
 	return r;
 }
 
-static enum count_place place_of(const struct count_graph *graph, const struct count_edge *edge)
+static enum count_place count_graph_place_of(const struct count_graph *graph,
+					     const struct count_edge *edge)
 {
 	if (edge->kind == COUNT_CALL || edge->kind == COUNT_TO_HUB)
 		return COUNT_AT_END;
@@ -352,11 +356,11 @@ static void choose_chords(struct count_graph *graph, const uint32_t *order, uint
 		if (disjoint_sets_join(tree, from, to))
 			continue;
 		edge->counter = graph->counter_count++;
-		edge->place = place_of(graph, edge);
+		edge->place = count_graph_place_of(graph, edge);
 	}
 }
 
-static int choose(struct count_graph *graph)
+static int count_graph_choose(struct count_graph *graph)
 {
 	uint32_t *order = malloc((graph->edge_count + (size_t)1) * sizeof(*order));
 	uint32_t *tree = calloc(graph->node_count + (size_t)1, sizeof(*tree));
@@ -393,7 +397,7 @@ int count_graph_create(struct count_graph *ret, const struct cfg *cfg,
 		if (r == 0)
 			r = add_edges(&builder);
 		if (r == 0)
-			r = choose(&builder.graph);
+			r = count_graph_choose(&builder.graph);
 	}
 	flow_guess_deinit(&builder.guess);
 	free(builder.hub);

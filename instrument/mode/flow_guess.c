@@ -35,7 +35,7 @@ struct guessing {
 
 /* --- depth-first search -------------------------------------------------------- */
 
-static void search_from(struct guessing *guessing, uint32_t start)
+static void flow_guess_search_from(struct guessing *guessing, uint32_t start)
 {
 	const struct cfg *cfg = guessing->cfg;
 	uint32_t depth = 0;
@@ -72,7 +72,7 @@ static void search(struct guessing *guessing)
 
 	for (uint32_t e = 0; e < cfg->edge_count; e++) {
 		if (cfg->edges[e].from >= cfg->block_count && cfg->edges[e].to < cfg->block_count)
-			search_from(guessing, cfg->edges[e].to);
+			flow_guess_search_from(guessing, cfg->edges[e].to);
 	}
 }
 
@@ -102,7 +102,7 @@ static void find_cold(struct guessing *guessing)
 /* --- frequencies -------------------------------------------------------------------- */
 
 /* Return the edge's weight relative to the other edges out of its block. */
-static double share(const struct guessing *guessing, uint32_t number)
+static double flow_guess_share(const struct guessing *guessing, uint32_t number)
 {
 	if (stops(guessing, number))
 		return NEVER;
@@ -131,9 +131,9 @@ static void guess_block(struct guessing *guessing, uint32_t number)
 		times = MOST;
 	guessing->guess.block[number] = times;
 	for (uint32_t e = block->out; e < block->out + block->out_count; e++)
-		shares += share(guessing, e);
+		shares += flow_guess_share(guessing, e);
 	for (uint32_t e = block->out; e < block->out + block->out_count; e++)
-		edges[e] = times * share(guessing, e) / shares;
+		edges[e] = times * flow_guess_share(guessing, e) / shares;
 }
 
 /* Visit blocks in reverse postorder. A back edge has no frequency yet when its target is visited;

@@ -80,7 +80,7 @@ static int add_call(struct numbering *numbering, uint32_t index, struct path_edg
 	return r == 0 ? add_way(&numbering->graph, way) : r;
 }
 
-static int add_edge(struct numbering *numbering, uint32_t index, const bool *closed)
+static int path_numbering_add_edge(struct numbering *numbering, uint32_t index, const bool *closed)
 {
 	const struct count_edge *edge = &numbering->counts->edges[index];
 	struct path_edge way = {
@@ -171,7 +171,7 @@ static int add_ways(struct numbering *numbering)
 	if (closed != NULL)
 		find_closed(counts, closed);
 	for (uint32_t e = 0; r == 0 && e < counts->edge_count; e++)
-		r = add_edge(numbering, e, closed);
+		r = path_numbering_add_edge(numbering, e, closed);
 	free(closed);
 	return r == 0 ? sort_ways(&numbering->graph) : r;
 }
@@ -198,7 +198,8 @@ static uint32_t leads_to(const struct numbering *numbering, const struct path_ed
 	return way->kind == PATH_END && edge->kind == COUNT_CALL ? edge[1].to : way->to;
 }
 
-static void search_from(struct numbering *numbering, const struct search *search, uint32_t start)
+static void path_numbering_search_from(struct numbering *numbering, const struct search *search,
+				       uint32_t start)
 {
 	struct path_graph *graph = &numbering->graph;
 	uint32_t depth = 0;
@@ -244,7 +245,7 @@ static int cut_ways_back(struct numbering *numbering)
 		for (uint32_t n = 0; n < graph->node_count; n++)
 			search.next[n] = graph->first[n];
 		for (uint32_t w = graph->first[graph->node_count]; w < graph->way_count; w++)
-			search_from(numbering, &search, graph->ways[w].to);
+			path_numbering_search_from(numbering, &search, graph->ways[w].to);
 		r = 0;
 	}
 	free(search.state);

@@ -123,7 +123,7 @@ static int by_worth(const void *a, const void *b, void *context)
 	return i < k ? -1 : 1;
 }
 
-static uint32_t end_of(const struct path_graph *graph, const struct path_edge *way)
+static uint32_t path_register_end_of(const struct path_graph *graph, const struct path_edge *way)
 {
 	return way->counted == PATH_ON ? way->to : graph->node_count;
 }
@@ -142,7 +142,7 @@ static void choose_forest(struct placing *placing)
 
 		if (worth(graph, way) < 0)
 			break;
-		if (disjoint_sets_join(placing->tree, way->from, end_of(graph, way)))
+		if (disjoint_sets_join(placing->tree, way->from, path_register_end_of(graph, way)))
 			placing->chosen[placing->chosen_count++] = placing->by_weight[i];
 	}
 }
@@ -164,7 +164,7 @@ static void list_ways(const struct placing *placing, struct forest *forest)
 		const struct path_edge *way = &graph->ways[placing->chosen[i]];
 
 		forest->first[way->from]++;
-		forest->first[end_of(graph, way)]++;
+		forest->first[path_register_end_of(graph, way)]++;
 	}
 	for (uint32_t n = 1; n <= count; n++)
 		forest->first[n] += forest->first[n - 1];
@@ -172,7 +172,8 @@ static void list_ways(const struct placing *placing, struct forest *forest)
 		const struct path_edge *way = &graph->ways[placing->chosen[i]];
 
 		forest->near[--forest->first[way->from]] = placing->chosen[i];
-		forest->near[--forest->first[end_of(graph, way)]] = placing->chosen[i];
+		forest->near[--forest->first[path_register_end_of(graph, way)]] =
+			placing->chosen[i];
 	}
 }
 
@@ -191,7 +192,7 @@ static void shift_tree(struct placing *placing, struct forest *forest, uint32_t 
 
 		for (uint32_t i = forest->first[node]; i < forest->first[node + 1]; i++) {
 			const struct path_edge *way = &graph->ways[forest->near[i]];
-			uint32_t to = end_of(graph, way);
+			uint32_t to = path_register_end_of(graph, way);
 			uint32_t other = way->from == node ? to : way->from;
 			int64_t value = (int64_t)way->value;
 

@@ -86,7 +86,7 @@ static void take_out(struct machine_code *code, const struct paths_places *place
 }
 
 /* Return true if nothing is measured and flags are not live. */
-static bool is_plain(const struct point *point, const struct paths_places *places)
+static bool path_spill_is_plain(const struct point *point, const struct paths_places *places)
 {
 	return !places->measures && (point->live & LIVENESS_FLAGS) == 0;
 }
@@ -119,13 +119,13 @@ static void keep_by_stack(struct machine_code *code, const struct point *point,
 	point_give_back(code, &loan);
 }
 
-static void keep(struct machine_code *code, const struct point *point,
-		 const struct paths_places *places)
+static void path_spill_keep(struct machine_code *code, const struct point *point,
+			    const struct paths_places *places)
 {
 	struct scratch_regs loan;
 	unsigned int reg, cell;
 
-	if (is_plain(point, places) && !point->red_zone && point_free(point, 0) == 0) {
+	if (path_spill_is_plain(point, places) && !point->red_zone && point_free(point, 0) == 0) {
 		keep_by_stack(code, point, places);
 		return;
 	}
@@ -166,7 +166,7 @@ static void take_back(struct machine_code *code, const struct point *point,
 	struct scratch_regs loan;
 	unsigned int reg, cell;
 
-	if (is_plain(point, places) && !point->red_zone && point_free(point, 0) > 0) {
+	if (path_spill_is_plain(point, places) && !point->red_zone && point_free(point, 0) > 0) {
 		take_back_by_stack(code, point, places);
 		return;
 	}
@@ -260,7 +260,7 @@ void path_spill_before(struct machine_code *code, const struct point *point,
 	if (lazily)
 		block_code_move(code, BLOCK_STORE, MACHINE_RSP, owner_of(places));
 	else
-		keep(code, point, places);
+		path_spill_keep(code, point, places);
 }
 
 void path_spill_behind(struct path_spill *keep, struct machine_code *code,

@@ -263,8 +263,8 @@ static void end_in_array(struct machine_code *code, const struct point *point,
 /*
  * Compute the byte offset of a path's first entry in the table; only the number in @key is needed.
  */
-static void find_entry(struct machine_code *code, const struct paths_places *places,
-		       unsigned int ret, unsigned int key)
+static void paths_code_find_entry(struct machine_code *code, const struct paths_places *places,
+				  unsigned int ret, unsigned int key)
 {
 	block_code_multiply32(code, ret, key, SPREAD_PATH);
 	block_code_alu32(code, BLOCK_ALU_ADD, ret, places->id * SPREAD_PROCEDURE);
@@ -295,7 +295,7 @@ static void search_table(struct machine_code *code, const struct paths_places *p
 	block_code_compare(code, MACHINE_RAX, key);
 	machine_code_branch(code, CONDITION_EQUAL, found);
 	block_code_alu(code, BLOCK_ALU_ADD, (unsigned int)entry.index, 1 << ENTRY_BITS);
-	find_entry(code, places, MACHINE_RAX, key);
+	paths_code_find_entry(code, places, MACHINE_RAX, key);
 	block_code_alu(code, BLOCK_ALU_ADD, MACHINE_RAX, PATHS_TABLE_PROBES << ENTRY_BITS);
 	block_code_compare(code, (unsigned int)entry.index, MACHINE_RAX);
 	machine_code_branch(code, MACHINE_NOT_EQUAL, next);
@@ -420,7 +420,7 @@ static void end_in_table(struct machine_code *code, const struct point *point,
 	} else {
 		done = find_number(code, places, way, key);
 	}
-	find_entry(code, places, (unsigned int)entry.index, key);
+	paths_code_find_entry(code, places, (unsigned int)entry.index, key);
 	if (spare)
 		look_up_sparing(code, point, places, entry, key, done);
 	else

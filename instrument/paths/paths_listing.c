@@ -29,8 +29,8 @@ static enum paths_class class_of(const struct paths_listing *listing, uint64_t i
 /* --- paths ---------------------------------------------------------------- */
 
 /* Follow a path by its number; @nodes: room for all nodes of the procedure, or NULL. */
-static int follow(const struct paths_procedure *procedure, struct paths_row *row,
-		  const struct counts_node **nodes)
+static int paths_listing_follow(const struct paths_procedure *procedure, struct paths_row *row,
+				const struct counts_node **nodes)
 {
 	const struct path_graph *graph = &procedure->graph;
 	uint32_t rest, node = path_graph_begin(graph, row->sum->number, &rest);
@@ -84,14 +84,14 @@ static int add_paths(struct paths_listing *listing)
 		int r;
 
 		*row = (struct paths_row){.sum = sum};
-		r = follow(procedure, row, NULL);
+		r = paths_listing_follow(procedure, row, NULL);
 		if (r < 0)
 			return r;
 		row->nodes = calloc(row->node_count + 1, sizeof(*row->nodes));
 		if (row->nodes == NULL)
 			return -ENOMEM;
 		listing->path_count++;
-		r = follow(procedure, row, row->nodes);
+		r = paths_listing_follow(procedure, row, row->nodes);
 		if (r < 0)
 			return r;
 		add_sums(listing, row);
@@ -152,7 +152,7 @@ static void add_procedures(struct paths_listing *listing)
 	}
 }
 
-static int by_value(const void *a, const void *b, void *context)
+static int paths_listing_by_value(const void *a, const void *b, void *context)
 {
 	const struct paths_listing *listing = context;
 	const struct paths_row *x = a, *y = b;
@@ -179,9 +179,9 @@ static int by_hot(const void *a, const void *b, void *context)
 }
 
 /* @recorded: NULL: derive the blocks of a path from the map. */
-static int make(struct paths_listing *ret, const struct paths_map *map,
-		const struct paths_profile *profile, const struct paths_recorded *recorded,
-		double threshold)
+static int paths_listing_do_make(struct paths_listing *ret, const struct paths_map *map,
+				 const struct paths_profile *profile,
+				 const struct paths_recorded *recorded, double threshold)
 {
 	struct paths_listing listing = {
 		.map = map,
@@ -206,8 +206,8 @@ static int make(struct paths_listing *ret, const struct paths_map *map,
 	}
 	add_procedures(&listing);
 	if (listing.path_count > 0) {
-		qsort_r(listing.paths, listing.path_count, sizeof(*listing.paths), by_value,
-			&listing);
+		qsort_r(listing.paths, listing.path_count, sizeof(*listing.paths),
+			paths_listing_by_value, &listing);
 		qsort_r(listing.procedures, listing.procedure_count, sizeof(*listing.procedures),
 			by_hot, &listing);
 	}
@@ -218,13 +218,13 @@ static int make(struct paths_listing *ret, const struct paths_map *map,
 int paths_listing_make(struct paths_listing *ret, const struct paths_map *map,
 		       const struct paths_profile *profile, double threshold)
 {
-	return make(ret, map, profile, NULL, threshold);
+	return paths_listing_do_make(ret, map, profile, NULL, threshold);
 }
 
 int paths_listing_make_recorded(struct paths_listing *ret, const struct paths_recorded *recorded,
 				double threshold)
 {
-	return make(ret, &recorded->map, &recorded->profile, recorded, threshold);
+	return paths_listing_do_make(ret, &recorded->map, &recorded->profile, recorded, threshold);
 }
 
 void paths_listing_deinit(struct paths_listing *listing)

@@ -287,7 +287,7 @@ static bool is_sound(const struct paths_map *map, const struct paths_procedure *
 			      has_words(map, procedure->first_array, arrays));
 }
 
-static int take_procedure(struct paths_map *map, struct bounded_reader *reader)
+static int paths_map_take_procedure(struct paths_map *map, struct bounded_reader *reader)
 {
 	struct paths_procedure procedure = {.name = map_take_text(reader)};
 	int r;
@@ -337,7 +337,7 @@ int paths_map_decode(struct paths_map *ret, const uint8_t *data, size_t bytes)
 	if (r == 0 && map.metric == NULL)
 		r = -ENOMEM;
 	for (uint32_t i = 0; r == 0 && i < procedures && !bounded_reader_failed(&reader); i++)
-		r = take_procedure(&map, &reader);
+		r = paths_map_take_procedure(&map, &reader);
 	if (r == 0 && (bounded_reader_failed(&reader) || bounded_reader_left(&reader) > 0))
 		r = -EBADMSG;
 	if (r < 0)
@@ -347,12 +347,12 @@ int paths_map_decode(struct paths_map *ret, const uint8_t *data, size_t bytes)
 	return r;
 }
 
-static int decode(void *ret, const uint8_t *data, size_t bytes)
+static int paths_map_do_decode(void *ret, const uint8_t *data, size_t bytes)
 {
 	return paths_map_decode(ret, data, bytes);
 }
 
 int paths_map_read(struct paths_map *ret, const char *path, const char *section, struct error *err)
 {
-	return map_read_section(path, section, decode, ret, err);
+	return map_read_section(path, section, paths_map_do_decode, ret, err);
 }

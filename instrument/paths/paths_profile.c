@@ -200,7 +200,7 @@ static int add_entries(struct paths_profile *profile, const struct paths_map *ma
 	return r;
 }
 
-static int by_path(const void *a, const void *b)
+static int paths_profile_by_path(const void *a, const void *b)
 {
 	const struct paths_sum *x = a, *y = b;
 
@@ -275,7 +275,8 @@ int paths_profile_end(struct paths_profile *profile, const struct paths_map *map
 	if (r < 0)
 		return r;
 	if (profile->sum_count > 0)
-		qsort(profile->sums, profile->sum_count, sizeof(*profile->sums), by_path);
+		qsort(profile->sums, profile->sum_count, sizeof(*profile->sums),
+		      paths_profile_by_path);
 	find_losses(profile, map);
 	return 0;
 }

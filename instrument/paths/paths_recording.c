@@ -249,7 +249,7 @@ static int add_paths(struct paths_recorded *recorded, const struct profile_recor
 	return r == 0 && left > 0 ? -EBADMSG : r;
 }
 
-static bool is_complete(const struct profile_recording *recording)
+static bool paths_recording_is_complete(const struct profile_recording *recording)
 {
 	return profile_recording_has(recording, PROFILE_PATHS_HEAD, PROFILE_HEAD_OWN) &&
 	       recording->tables[PROFILE_PATHS_HEAD].rows == 1 &&
@@ -260,7 +260,8 @@ static bool is_complete(const struct profile_recording *recording)
 	       profile_recording_has(recording, PROFILE_PATHS_STEPS, PROFILE_STEP_COLUMNS);
 }
 
-static int set_heading(struct paths_recorded *recorded, const char *path, const char *metric)
+static int paths_recording_set_heading(struct paths_recorded *recorded, const char *path,
+				       const char *metric)
 {
 	struct paths_map *map = &recorded->map;
 
@@ -279,11 +280,12 @@ int paths_recorded_add(struct paths_recorded *recorded, const struct profile_rec
 	const uint64_t *head;
 	int r;
 
-	if (!is_complete(recording))
+	if (!paths_recording_is_complete(recording))
 		return -EBADMSG;
 	procedures =
 		calloc(recording->tables[PROFILE_PATHS_PROCEDURES].rows + 1, sizeof(*procedures));
-	r = procedures != NULL ? set_heading(recorded, path, recording->metric) : -ENOMEM;
+	r = procedures != NULL ? paths_recording_set_heading(recorded, path, recording->metric)
+			       : -ENOMEM;
 	if (r == 0)
 		r = add_procedures(recorded, recording, procedures);
 	if (r == 0)
@@ -309,7 +311,7 @@ struct path_order {
 };
 
 /* By procedure and number. Paths of another rewriting may have other blocks. */
-static int by_path(const void *a, const void *b)
+static int paths_recording_by_path(const void *a, const void *b)
 {
 	const struct path_order *x = a, *y = b;
 	const struct counts_node *steps = x->recorded->steps;
@@ -342,9 +344,9 @@ int paths_recorded_end(struct paths_recorded *recorded)
 	for (size_t i = 0; i < profile->sum_count; i++)
 		order[i] = (struct path_order){recorded, profile->sums[i], recorded->gone[i], i};
 	if (profile->sum_count > 0)
-		qsort(order, profile->sum_count, sizeof(*order), by_path);
+		qsort(order, profile->sum_count, sizeof(*order), paths_recording_by_path);
 	for (size_t i = 0; i < profile->sum_count; i++) {
-		bool same = i > 0 && by_path(&order[i - 1], &order[i]) == 0;
+		bool same = i > 0 && paths_recording_by_path(&order[i - 1], &order[i]) == 0;
 
 		recorded->places[order[i].place] = same ? kept - 1 : kept;
 		if (same) {

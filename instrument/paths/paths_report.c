@@ -11,14 +11,14 @@
 #include "instrument/profile/report_text.h"
 #include "lib/error.h"
 
-static double share(uint64_t part, uint64_t all)
+static double paths_report_share(uint64_t part, uint64_t all)
 {
 	return all > 0 ? (double)part / (double)all : 0;
 }
 
-static double percent(uint64_t part, uint64_t all)
+static double paths_report_percent(uint64_t part, uint64_t all)
 {
-	return 100 * share(part, all);
+	return 100 * paths_report_share(part, all);
 }
 
 static const char *class_name(enum paths_class class)
@@ -43,9 +43,9 @@ static void print_class(FILE *out, const struct paths_listing *listing, const ch
 			const struct class_sum *sum)
 {
 	fprintf(out, "%-8s %10" PRIu64 " %13.1f%%", name, sum->rows,
-		percent(sum->insns, listing->all.insns));
+		paths_report_percent(sum->insns, listing->all.insns));
 	if (listing->metric)
-		fprintf(out, " %9.1f%%", percent(sum->metric, listing->all.metric));
+		fprintf(out, " %9.1f%%", paths_report_percent(sum->metric, listing->all.metric));
 	putc('\n', out);
 }
 
@@ -94,8 +94,8 @@ static void print_header(FILE *out, const struct paths_listing *listing)
 		fprintf(out,
 			"%.2f%% of times were measured, none on paths with %.2f%% of "
 			"instructions\n",
-			percent(listing->all.timed, listing->all.count),
-			percent(listing->all.untimed, listing->all.insns));
+			paths_report_percent(listing->all.timed, listing->all.count),
+			paths_report_percent(listing->all.untimed, listing->all.insns));
 	fprintf(out,
 		"%" PRIu64 " times %zu path%s, of %" PRIu64 " that there are in %zu procedure%s\n",
 		listing->all.count, listing->path_count, listing->path_count == 1 ? "" : "s",
@@ -156,7 +156,7 @@ static void print_path(FILE *out, const struct paths_listing *listing, const str
 		100 * paths_listing_share(listing, row->insns, row->metric), row->sum->count,
 		row->sum->count > 0 ? row->insns / row->sum->count : 0);
 	if (listing->metric && row->sum->timed > 0)
-		fprintf(out, " %9.1f %s", share(row->metric, row->sum->count),
+		fprintf(out, " %9.1f %s", paths_report_share(row->metric, row->sum->count),
 			listing->map->metric);
 	else if (listing->metric)
 		fprintf(out, " %9s %s", "?", listing->map->metric);
@@ -238,7 +238,7 @@ static void print_procedure(FILE *out, const struct paths_listing *listing,
 			"%5zu %6zu %10" PRIu32 " %14" PRIu64 " %13.1f%% %9.1f%%  %-6s %10" PRIu64
 			"  ",
 			row->hot, row->paths, procedure->graph.count, row->count,
-			percent(row->insns, listing->all.insns),
+			paths_report_percent(row->insns, listing->all.insns),
 			100 * paths_listing_share(listing, row->insns, row->metric),
 			class_name(row->class), loss->unfinished);
 	report_text_procedure(out, procedure->name, csv);
@@ -321,8 +321,8 @@ static int print_listing(FILE *out, struct paths_listing *listing,
 	return 1;
 }
 
-static int finish(FILE *out, int made, struct paths_listing *listing,
-		  const struct paths_report_options *options, struct error *err)
+static int paths_report_finish(FILE *out, int made, struct paths_listing *listing,
+			       const struct paths_report_options *options, struct error *err)
 {
 	int r;
 
@@ -344,8 +344,9 @@ int paths_report_print(FILE *out, const struct paths_map *map, const struct path
 		paths_report_ways(out, map);
 		return 1;
 	}
-	return finish(out, paths_listing_make(&listing, map, profile, options->threshold), &listing,
-		      options, err);
+	return paths_report_finish(out,
+				   paths_listing_make(&listing, map, profile, options->threshold),
+				   &listing, options, err);
 }
 
 int paths_report_print_recorded(FILE *out, const struct paths_recorded *recorded,
@@ -353,6 +354,7 @@ int paths_report_print_recorded(FILE *out, const struct paths_recorded *recorded
 {
 	struct paths_listing listing;
 
-	return finish(out, paths_listing_make_recorded(&listing, recorded, options->threshold),
-		      &listing, options, err);
+	return paths_report_finish(
+		out, paths_listing_make_recorded(&listing, recorded, options->threshold), &listing,
+		options, err);
 }

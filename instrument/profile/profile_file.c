@@ -14,8 +14,8 @@
 
 #define BLOCK_BYTES_MAX (UINT64_C(1) << 40)
 
-static int check(const struct profile_layout_header *header, uint64_t image, uint64_t words,
-		 const char *path, struct error *err)
+static int profile_file_check(const struct profile_layout_header *header, uint64_t image,
+			      uint64_t words, const char *path, struct error *err)
 {
 	if (header->magic != PROFILE_LAYOUT_MAGIC || header->version != PROFILE_LAYOUT_VERSION)
 		return error_set(err, EBADMSG, "%s is no profile of a rewritten program", path);
@@ -44,7 +44,7 @@ int profile_file_open(struct profile_file *ret, const char *path, uint64_t image
 	if (!S_ISREG(status.st_mode) ||
 	    file_read_exactly(fd, &file.header, sizeof(file.header), 0) < 0)
 		return error_set(err, EBADMSG, "%s is no profile of a rewritten program", path);
-	r = check(&file.header, image, words, path, err);
+	r = profile_file_check(&file.header, image, words, path, err);
 	if (r < 0)
 		return r;
 	file.blocks = file.header.blocks < PROFILE_LAYOUT_BLOCKS ? file.header.blocks

@@ -236,7 +236,7 @@ static uint32_t context_state(struct call_area *area, uint32_t from, uint32_t pr
 }
 
 /* Return the offset of a transition from the %gs base. */
-static inline uint32_t place_of(const struct call_area *area, uint32_t number)
+static inline uint32_t call_automaton_place_of(const struct call_area *area, uint32_t number)
 {
 	return area->head.frames +
 	       (uint32_t)(__builtin_offsetof(struct call_area, transitions) -
@@ -249,7 +249,8 @@ static inline uint32_t place_of(const struct call_area *area, uint32_t number)
 static inline void remember(struct call_area *area, uint32_t from, uint32_t procedure,
 			    uint32_t number)
 {
-	uint32_t place = call_layout_place(from, procedure), at = place_of(area, number);
+	uint32_t place = call_layout_place(from, procedure),
+		 at = call_automaton_place_of(area, number);
 
 	if (procedure != CALL_LAYOUT_SIGNAL)
 		area->last[procedure][from % CALL_LAYOUT_LAST] = at;
@@ -294,8 +295,8 @@ static __attribute__((noinline)) uint32_t build(struct call_area *area, uint32_t
 	return state;
 }
 
-static inline uint32_t follow(struct call_area *area, uint32_t from, uint32_t procedure,
-			      uint32_t site)
+static inline uint32_t call_automaton_follow(struct call_area *area, uint32_t from,
+					     uint32_t procedure, uint32_t site)
 {
 	uint32_t number = *find_slot(area, from, procedure, site);
 
@@ -324,7 +325,8 @@ static inline void set_depth(struct call_area *area, uint32_t depth)
 	area->head.depth = area->head.frames + depth * (uint32_t)sizeof(struct call_frame);
 }
 
-static inline void push(struct call_area *area, uint32_t depth, struct call_frame frame)
+static inline void call_automaton_push(struct call_area *area, uint32_t depth,
+				       struct call_frame frame)
 {
 	area->frames[depth + 1] = frame;
 	barrier();
@@ -397,15 +399,15 @@ void call_automaton_enter(struct call_area *area, uint32_t procedure, uint32_t s
 	}
 	/* If a handler has ended in a tail call, this procedure is the handler now. */
 	stack += area->frames[depth].signal != 0;
-	state = follow(area, area->frames[depth].state, procedure, site);
-	push(area, depth, (struct call_frame){.stack = stack, .state = state});
+	state = call_automaton_follow(area, area->frames[depth].state, procedure, site);
+	call_automaton_push(area, depth, (struct call_frame){.stack = stack, .state = state});
 }
 
 void call_automaton_visit(struct call_area *area, uint32_t procedure, uint32_t site, uint64_t stack)
 {
 	uint32_t depth = caller_at(area, depth_of(area), stack);
 
-	follow(area, area->frames[depth].state, procedure, site);
+	call_automaton_follow(area, area->frames[depth].state, procedure, site);
 	set_depth(area, depth - area->frames[depth].signal);
 }
 
@@ -421,10 +423,10 @@ void call_automaton_stay(struct call_area *area, uint32_t procedure, uint64_t st
 		return;
 	}
 	number = *find_slot(area, area->frames[depth].state, procedure, 0);
-	push(area, depth,
-	     (struct call_frame){.stack = stack,
-				 .state = number != 0 ? area->transitions[number].to
-						      : CALL_LAYOUT_OTHER});
+	call_automaton_push(area, depth,
+			    (struct call_frame){.stack = stack,
+						.state = number != 0 ? area->transitions[number].to
+								     : CALL_LAYOUT_OTHER});
 }
 
 /* The kernel, which has called the handler, gets a frame of its own, in case the handler ends in a
@@ -439,17 +441,20 @@ void call_automaton_signal(struct call_area *area, uint32_t procedure, uint64_t 
 		add_at_once(&area->head.losses[CALL_LOSS_DEEP], 1);
 		return;
 	}
-	signal = follow(area, CALL_LAYOUT_ROOT, CALL_LAYOUT_SIGNAL, 0);
+	signal = call_automaton_follow(area, CALL_LAYOUT_ROOT, CALL_LAYOUT_SIGNAL, 0);
 	depth += CALL_LAYOUT_GAP;
-	push(area, depth - 1,
-	     (struct call_frame){.stack = stack, .state = signal, .signal = CALL_LAYOUT_GAP});
-	state = follow(area, signal, procedure, 0);
-	push(area, depth, (struct call_frame){.stack = stack + 1, .state = state});
+	call_automaton_push(
+		area, depth - 1,
+		(struct call_frame){.stack = stack, .state = signal, .signal = CALL_LAYOUT_GAP});
+	state = call_automaton_follow(area, signal, procedure, 0);
+	call_automaton_push(area, depth, (struct call_frame){.stack = stack + 1, .state = state});
 }
 
 void call_automaton_visit_signal(struct call_area *area, uint32_t procedure)
 {
-	follow(area, follow(area, CALL_LAYOUT_ROOT, CALL_LAYOUT_SIGNAL, 0), procedure, 0);
+	call_automaton_follow(area,
+			      call_automaton_follow(area, CALL_LAYOUT_ROOT, CALL_LAYOUT_SIGNAL, 0),
+			      procedure, 0);
 }
 
 void call_automaton_leave(struct call_area *area, uint64_t stack)

@@ -24,7 +24,7 @@ static int can_be_read(const void *at)
 	       -EFAULT;
 }
 
-static struct process_area *find(void)
+static struct process_area *process_area_find(void)
 {
 	struct process_area *area = (struct process_area *)PROCESS_AREA_ADDRESS;
 	int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
@@ -44,7 +44,7 @@ static struct process_area *find(void)
 struct process_area *process_area_lock(uint64_t *signals)
 {
 	uint64_t all = UINT64_MAX;
-	struct process_area *area = find();
+	struct process_area *area = process_area_find();
 	uint32_t was = 0;
 
 	if (area == 0)

@@ -120,7 +120,7 @@ static int map_zeros(uint64_t at, uint64_t bytes, int ours)
 
 /* Take a block in the header of an image's file. Return: @image->region_blocks if there is no
  * block. */
-static uint64_t take_block(const struct profile_layout_state *image, uint32_t number)
+static uint64_t thread_window_take_block(const struct profile_layout_state *image, uint32_t number)
 {
 	struct profile_layout_header *header = (struct profile_layout_header *)image->region;
 
@@ -146,7 +146,7 @@ static uint64_t take_block(const struct profile_layout_state *image, uint32_t nu
 /* A thread without a block gets memory there that is never read. */
 static int map_block(const struct profile_layout_state *image, uint32_t number, uint64_t at)
 {
-	uint64_t block = take_block(image, number);
+	uint64_t block = thread_window_take_block(image, number);
 	uint64_t from = image->region + PROFILE_LAYOUT_PAGE + block * image->block_bytes;
 	long bytes = (long)image->block_bytes;
 
@@ -206,7 +206,7 @@ static int map_again(struct process_area *area, struct thread_window *window, in
 
 /* --- windows -------------------------------------------------------------- */
 
-static uint64_t reserve(uint64_t bytes)
+static uint64_t thread_window_reserve(uint64_t bytes)
 {
 	long at = system_call6(SYS_mmap, 0, (long)bytes, 0,
 			       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
@@ -218,7 +218,7 @@ static uint64_t reserve(uint64_t bytes)
  * room. */
 static uint64_t make_window(const struct process_area *area)
 {
-	uint64_t bytes = PROFILE_LAYOUT_WINDOW_BYTES, at = reserve(bytes);
+	uint64_t bytes = PROFILE_LAYOUT_WINDOW_BYTES, at = thread_window_reserve(bytes);
 
 	if (at == 0) {
 		bytes = PROFILE_LAYOUT_RANGE;
@@ -229,7 +229,7 @@ static uint64_t make_window(const struct process_area *area)
 			if (end < PROFILE_LAYOUT_SHARED_RANGES && end > bytes)
 				bytes = end;
 		}
-		at = reserve(bytes);
+		at = thread_window_reserve(bytes);
 	}
 	if (at == 0 || !map_zeros(at, PROFILE_LAYOUT_PAGE, 1))
 		return 0;
@@ -269,7 +269,7 @@ static uint32_t blocks_of_all(const struct process_area *area)
  * long as there are blocks for it. If there are many windows, only a part of their threads is
  * tested for having ended. @shared: out: the window is that of a live thread.
  */
-static uint32_t choose(const struct process_area *area, int *shared)
+static uint32_t thread_window_choose(const struct process_area *area, int *shared)
 {
 	uint32_t number, limit = area->windows;
 	uint32_t asked = limit < PROFILE_LAYOUT_BLOCKS ? limit : PROFILE_LAYOUT_BLOCKS;
@@ -309,10 +309,10 @@ static struct thread_window *take_own(struct process_area *area, uint32_t number
 }
 
 /* A thread without memory for a window shares the first one. */
-static struct thread_window *take(struct process_area *area, uint64_t owner)
+static struct thread_window *thread_window_take(struct process_area *area, uint64_t owner)
 {
 	int shared = 0;
-	uint32_t number = choose(area, &shared);
+	uint32_t number = thread_window_choose(area, &shared);
 	struct thread_window *window = shared ? (struct thread_window *)area->addresses[number]
 					      : take_own(area, number, owner);
 
@@ -336,12 +336,12 @@ struct thread_window *thread_window_own(struct process_area *area)
 	uint64_t owner = base_of(area, ARCH_GET_FS);
 
 	if (window == 0)
-		return take(area, owner);
+		return thread_window_take(area, owner);
 	if (area->process != (uint32_t)CALL1(SYS_getpid, 0))
-		return window->owner == owner ? window : take(area, owner);
+		return window->owner == owner ? window : thread_window_take(area, owner);
 	if (area->owners[window->number] != thread_id() ||
 	    (thread_id() == NOBODY && window->owner != owner))
-		return take(area, owner);
+		return thread_window_take(area, owner);
 	window->owner = owner;
 	return window;
 }

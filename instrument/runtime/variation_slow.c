@@ -9,7 +9,7 @@
 #define JITTER 8
 
 /* Marsaglia's xorshift. */
-static uint64_t draw(struct variation_area *area)
+static uint64_t variation_slow_draw(struct variation_area *area)
 {
 	uint64_t seed = area->seed;
 
@@ -30,7 +30,8 @@ void variation_slow_begin(const struct profile_layout_state *state,
 	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
 	area->seed = (((uint64_t)high << 32 | low) * SPREAD) | 1;
 	area->path = VARIATION_NO_PATH;
-	area->turns.checks = checks > 0 ? (int32_t)(draw(area) % (uint64_t)checks) : -1;
+	area->turns.checks =
+		checks > 0 ? (int32_t)(variation_slow_draw(area) % (uint64_t)checks) : -1;
 }
 
 /* The check after these leads to the next path. */
@@ -40,7 +41,7 @@ static int32_t next_checks(const struct profile_layout_state *state, struct vari
 
 	if (checks == 0)
 		return -1;
-	return (int32_t)(checks - 1 - jitter + draw(area) % (2 * jitter + 1));
+	return (int32_t)(checks - 1 - jitter + variation_slow_draw(area) % (2 * jitter + 1));
 }
 
 /* Restart the counter that has counted down to this path. In signal handlers, other counters may
@@ -83,7 +84,7 @@ static uint16_t new_entry(struct variation_area *area, uint64_t key)
 }
 
 /* A signal handler may take the free place in between. Return: NULL if there is no room. */
-static struct variation_entry *find_entry(struct variation_area *area, uint64_t key)
+static struct variation_entry *variation_slow_find_entry(struct variation_area *area, uint64_t key)
 {
 	uint64_t first = (key * SPREAD) >> (64 - VARIATION_PLACE_BITS);
 	uint16_t own = 0;
@@ -148,7 +149,7 @@ void variation_slow(const struct profile_layout_state *state, const struct runti
 		area->lost++;
 		return;
 	}
-	entry = find_entry(area, (uint64_t)procedure << 32 | path);
+	entry = variation_slow_find_entry(area, (uint64_t)procedure << 32 | path);
 	if (entry == 0)
 		area->overflow++;
 	else

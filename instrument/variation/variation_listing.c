@@ -21,7 +21,7 @@ double variation_listing_share(const struct variation_listing *listing, uint64_t
 /* --- order ---------------------------------------------------------------- */
 
 /* Order by path, so that all runs have the same order. */
-static int by_path(const struct variation_row *x, const struct variation_row *y)
+static int variation_listing_by_path(const struct variation_row *x, const struct variation_row *y)
 {
 	if (x->procedure != y->procedure)
 		return x->procedure < y->procedure ? -1 : 1;
@@ -34,7 +34,7 @@ static int by_count(const void *a, const void *b)
 
 	if (x->times->count != y->times->count)
 		return x->times->count < y->times->count ? 1 : -1;
-	return by_path(x, y);
+	return variation_listing_by_path(x, y);
 }
 
 static int by_time(const void *a, const void *b)
@@ -43,7 +43,7 @@ static int by_time(const void *a, const void *b)
 
 	if (x->times->total != y->times->total)
 		return x->times->total < y->times->total ? 1 : -1;
-	return by_path(x, y);
+	return variation_listing_by_path(x, y);
 }
 
 static int by_net(const void *a, const void *b)
@@ -52,7 +52,7 @@ static int by_net(const void *a, const void *b)
 
 	if (x->net != y->net)
 		return x->net < y->net ? 1 : -1;
-	return by_path(x, y);
+	return variation_listing_by_path(x, y);
 }
 
 static void rank(struct variation_listing *listing)
@@ -78,8 +78,9 @@ static void rank(struct variation_listing *listing)
 
 /* --- making --------------------------------------------------------------- */
 
-static void add_row(struct variation_listing *listing, const struct paths_row *path,
-		    const struct variation_path *times, bool all)
+static void variation_listing_add_row(struct variation_listing *listing,
+				      const struct paths_row *path,
+				      const struct variation_path *times, bool all)
 {
 	struct variation_row row = {
 		.path = path,
@@ -133,9 +134,9 @@ static void add_sums(struct variation_listing *listing)
 }
 
 /* @recorded: NULL: derive the blocks of a path from the map. */
-static int make(struct variation_listing *ret, const struct paths_map *map,
-		const struct variation_profile *profile, const struct variation_recorded *recorded,
-		bool all)
+static int variation_listing_do_make(struct variation_listing *ret, const struct paths_map *map,
+				     const struct variation_profile *profile,
+				     const struct variation_recorded *recorded, bool all)
 {
 	struct variation_listing listing = {
 		.map = map,
@@ -163,7 +164,8 @@ static int make(struct variation_listing *ret, const struct paths_map *map,
 		const struct paths_row *path = &listing.paths.paths[i];
 		size_t place = (size_t)(path->sum - first);
 
-		add_row(&listing, path,
+		variation_listing_add_row(
+			&listing, path,
 			recorded != NULL ? &profile->paths[place] : listing.order[place], all);
 	}
 	rank(&listing);
@@ -176,13 +178,14 @@ static int make(struct variation_listing *ret, const struct paths_map *map,
 int variation_listing_make(struct variation_listing *ret, const struct paths_map *map,
 			   const struct variation_profile *profile, bool all)
 {
-	return make(ret, map, profile, NULL, all);
+	return variation_listing_do_make(ret, map, profile, NULL, all);
 }
 
 int variation_listing_make_recorded(struct variation_listing *ret,
 				    const struct variation_recorded *recorded, bool all)
 {
-	return make(ret, &recorded->paths.map, &recorded->profile, recorded, all);
+	return variation_listing_do_make(ret, &recorded->paths.map, &recorded->profile, recorded,
+					 all);
 }
 
 void variation_listing_deinit(struct variation_listing *listing)
@@ -220,7 +223,7 @@ struct pair {
 
 static int by_path_of_rows(const void *a, const void *b)
 {
-	return by_path(a, b);
+	return variation_listing_by_path(a, b);
 }
 
 static int by_first(const void *a, const void *b)
@@ -269,9 +272,10 @@ static double correlate(struct pair *pairs, size_t count)
 	return both / __builtin_sqrt(squares[0] * squares[1]);
 }
 
-static void add_pair(struct variation_stability *ret, const struct variation_listing *first,
-		     const struct variation_listing *second, const struct variation_row *x,
-		     const struct variation_row *y)
+static void variation_listing_add_pair(struct variation_stability *ret,
+				       const struct variation_listing *first,
+				       const struct variation_listing *second,
+				       const struct variation_row *x, const struct variation_row *y)
 {
 	if (x->rank <= ret->count && y->rank <= ret->count)
 		ret->common++;
@@ -282,17 +286,19 @@ static void add_pair(struct variation_stability *ret, const struct variation_lis
 }
 
 /* Both listings are sorted by path. */
-static void compare(struct variation_stability *ret, const struct variation_listing *first,
-		    const struct variation_listing *second, const struct variation_row *x,
-		    const struct variation_row *y, struct pair *pairs)
+static void variation_listing_compare(struct variation_stability *ret,
+				      const struct variation_listing *first,
+				      const struct variation_listing *second,
+				      const struct variation_row *x, const struct variation_row *y,
+				      struct pair *pairs)
 {
 	size_t i = 0, k = 0;
 
 	while (i < first->row_count && k < second->row_count) {
-		int order = by_path(&x[i], &y[k]);
+		int order = variation_listing_by_path(&x[i], &y[k]);
 
 		if (order == 0) {
-			add_pair(ret, first, second, &x[i], &y[k]);
+			variation_listing_add_pair(ret, first, second, &x[i], &y[k]);
 			pairs[ret->both++] =
 				(struct pair){.net = {(double)x[i].net, (double)y[k].net}};
 		}
@@ -325,7 +331,7 @@ int variation_stability_find(struct variation_stability *ret, const struct varia
 	*ret = (struct variation_stability){
 		.count = least_of(VARIATION_TOP, least_of(first->row_count, second->row_count))};
 	if (x != NULL && y != NULL && pairs != NULL) {
-		compare(ret, first, second, x, y, pairs);
+		variation_listing_compare(ret, first, second, x, y, pairs);
 		for (size_t i = 0; i < ret->count; i++) {
 			ret->own[0] += variation_listing_share(first, first->rows[i].net);
 			ret->own[1] += variation_listing_share(second, second->rows[i].net);

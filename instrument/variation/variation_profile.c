@@ -102,8 +102,9 @@ static int add_entry(struct variation_profile *profile, const struct paths_map *
 	return 0;
 }
 
-static int add_block(struct variation_profile *profile, const struct paths_map *map,
-		     const struct profile_file *file, uint64_t block, struct variation_area *area)
+static int variation_profile_add_block(struct variation_profile *profile,
+				       const struct paths_map *map, const struct profile_file *file,
+				       uint64_t block, struct variation_area *area)
 {
 	int r = profile_file_read(file, block, 0, area, sizeof(*area));
 
@@ -137,7 +138,7 @@ int variation_profile_add(struct variation_profile *profile, const struct paths_
 	if (file.header.mode != PROFILE_LAYOUT_VARIATION || file.header.area_bytes < sizeof(*area))
 		r = error_set(err, EBADMSG, "%s is damaged", path);
 	for (uint64_t i = 0; r == 0 && i < file.blocks; i++) {
-		r = add_block(profile, map, &file, i, area);
+		r = variation_profile_add_block(profile, map, &file, i, area);
 		if (r < 0)
 			r = error_set(err, -r, "cannot read %s", path);
 	}

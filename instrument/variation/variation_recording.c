@@ -11,7 +11,8 @@
 
 /* --- to a recording ------------------------------------------------------- */
 
-static void put_head(struct recording_builder *builder, const struct variation_listing *listing)
+static void variation_recording_put_head(struct recording_builder *builder,
+					 const struct variation_listing *listing)
 {
 	const struct variation_profile *profile = listing->profile;
 
@@ -58,7 +59,7 @@ void variation_recording_make(struct recording_builder *builder,
 			      const struct variation_listing *listing, paths_offset_fn offset_of,
 			      const void *context)
 {
-	put_head(builder, listing);
+	variation_recording_put_head(builder, listing);
 	paths_recording_tables(builder, &listing->paths, offset_of, context);
 	recording_builder_table(builder, PROFILE_TIMES_COLUMNS);
 	for (size_t i = 0; i < listing->profile->count; i++)
@@ -78,7 +79,7 @@ void variation_recorded_deinit(struct variation_recorded *recorded)
 	*recorded = (struct variation_recorded){0};
 }
 
-static bool is_complete(const struct profile_recording *recording)
+static bool variation_recording_is_complete(const struct profile_recording *recording)
 {
 	return profile_recording_has(recording, PROFILE_PATHS_HEAD,
 				     PROFILE_VARIATION_HEAD_COLUMNS) &&
@@ -140,8 +141,8 @@ static int add_times(struct variation_recorded *recorded, const struct profile_r
 	return from == buckets->rows ? 0 : -EBADMSG;
 }
 
-static int set_heading(struct paths_map *map, const uint64_t *head, const char *build_id,
-		       bool first)
+static int variation_recording_set_heading(struct paths_map *map, const uint64_t *head,
+					   const char *build_id, bool first)
 {
 	if (head[PROFILE_VARIATION_CHECKS] > UINT32_MAX)
 		return -EBADMSG;
@@ -163,12 +164,12 @@ int variation_recorded_add(struct variation_recorded *recorded,
 	const uint64_t *head;
 	int r;
 
-	if (!is_complete(recording))
+	if (!variation_recording_is_complete(recording))
 		return -EBADMSG;
 	head = profile_recording_row(&recording->tables[PROFILE_PATHS_HEAD], 0);
 	r = paths_recorded_add(&recorded->paths, recording, path);
 	if (r == 0)
-		r = set_heading(&recorded->paths.map, head, build_id, first);
+		r = variation_recording_set_heading(&recorded->paths.map, head, build_id, first);
 	if (r == 0)
 		r = add_times(recorded, recording);
 	if (r < 0)

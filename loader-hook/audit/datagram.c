@@ -31,7 +31,7 @@ void datagram_set_socket(struct datagram *datagram, const char *path)
 	__builtin_memcpy(datagram->socket, path, bytes);
 }
 
-static void begin(struct datagram *datagram)
+static void datagram_begin(struct datagram *datagram)
 {
 	if (datagram->used != 0)
 		return;
@@ -53,7 +53,7 @@ struct audit_record *datagram_record(struct datagram *datagram, enum audit_recor
 		return NULL;
 	if (datagram->used + bytes > sizeof(datagram->message))
 		datagram_send(datagram);
-	begin(datagram);
+	datagram_begin(datagram);
 	record = (void *)(datagram->message.bytes + datagram->used);
 	__builtin_memset(record, 0, bytes);
 	record->bytes = (uint16_t)bytes;
@@ -67,7 +67,7 @@ struct audit_record *datagram_record(struct datagram *datagram, enum audit_recor
 
 void datagram_flag(struct datagram *datagram, enum audit_message_flag flag)
 {
-	begin(datagram);
+	datagram_begin(datagram);
 	datagram->message.head.flags |= (uint32_t)flag;
 }
 

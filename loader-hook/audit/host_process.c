@@ -16,7 +16,7 @@
 extern void *__libc_stack_end;
 
 /* Return: the value of an environment entry if it is that of @name; else NULL. */
-static const char *value_of(const char *variable, const char *name)
+static const char *host_process_value_of(const char *variable, const char *name)
 {
 	while (*name != '\0' && *variable == *name) {
 		variable++;
@@ -37,11 +37,11 @@ static bool is_one_path(const char *paths)
 
 static void variable_take(struct host_process *host, const char *variable)
 {
-	const char *value = value_of(variable, AUDIT_SOCKET_VARIABLE);
+	const char *value = host_process_value_of(variable, AUDIT_SOCKET_VARIABLE);
 
 	if (value != NULL)
 		host->socket = value;
-	value = value_of(variable, "LD_AUDIT");
+	value = host_process_value_of(variable, "LD_AUDIT");
 	if (value != NULL)
 		host->audit = is_one_path(value) ? value : NULL;
 }

@@ -146,7 +146,7 @@ static void put_box(FILE *stream, const struct drawing *drawing, size_t number)
 	fputs("</g>\n", stream);
 }
 
-static void draw(FILE *stream, const struct drawing *drawing)
+static void flame_graph_draw(FILE *stream, const struct drawing *drawing)
 {
 	double height = HEAD + ROW * (double)(drawing->depth + 1) + MARGIN;
 
@@ -185,6 +185,6 @@ int flame_graph_write(FILE *stream, const struct flame_graph *graph)
 		qsort_r(order, count - 1, sizeof(*order), by_parent, &drawing);
 	sum_up(&drawing);
 	place(&drawing);
-	draw(stream, &drawing);
+	flame_graph_draw(stream, &drawing);
 	return 0;
 }

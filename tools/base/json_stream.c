@@ -22,29 +22,29 @@ static void flush(struct json_stream *json)
 }
 
 /* @bytes: at most the size of the buffer */
-static char *reserve(struct json_stream *json, size_t bytes)
+static char *json_stream_reserve(struct json_stream *json, size_t bytes)
 {
 	if (json->used + bytes > sizeof(json->waiting))
 		flush(json);
 	return json->waiting + json->used;
 }
 
-static void put(struct json_stream *json, char c)
+static void json_stream_put(struct json_stream *json, char c)
 {
-	*reserve(json, 1) = c;
+	*json_stream_reserve(json, 1) = c;
 	json->used++;
 }
 
 static void put_bytes(struct json_stream *json, const char *bytes, size_t count)
 {
-	memcpy(reserve(json, count), bytes, count);
+	memcpy(json_stream_reserve(json, count), bytes, count);
 	json->used += count;
 }
 
-static void begin(struct json_stream *json, const char *key)
+static void json_stream_begin(struct json_stream *json, const char *key)
 {
 	size_t length = key != NULL ? strlen(key) : 0;
-	char *at = reserve(json, length + 4);
+	char *at = json_stream_reserve(json, length + 4);
 
 	json->used += length + (size_t)json->comma + (key != NULL ? 3 : 0);
 	if (json->comma)
@@ -59,20 +59,20 @@ static void begin(struct json_stream *json, const char *key)
 
 void json_stream_open(struct json_stream *json, const char *key, char bracket)
 {
-	begin(json, key);
-	put(json, bracket);
+	json_stream_begin(json, key);
+	json_stream_put(json, bracket);
 	json->comma = false;
 }
 
 void json_stream_close(struct json_stream *json, char bracket)
 {
-	put(json, bracket);
+	json_stream_put(json, bracket);
 	json->comma = true;
 }
 
 void json_stream_line(struct json_stream *json)
 {
-	put(json, '\n');
+	json_stream_put(json, '\n');
 	json->comma = false;
 	flush(json);
 }
@@ -81,23 +81,23 @@ void json_stream_text(struct json_stream *json, const char *key, const char *tex
 {
 	_cleanup_free_ char *clean = text_clean(text);
 
-	begin(json, key);
-	put(json, '"');
+	json_stream_begin(json, key);
+	json_stream_put(json, '"');
 	/* The clean text is UTF-8 without control characters. */
 	for (const char *p = clean != NULL ? clean : ""; *p != '\0'; p++) {
 		if (*p == '"' || *p == '\\')
-			put(json, '\\');
-		put(json, *p);
+			json_stream_put(json, '\\');
+		json_stream_put(json, *p);
 	}
-	put(json, '"');
+	json_stream_put(json, '"');
 }
 
 void json_stream_word(struct json_stream *json, const char *key, const char *word)
 {
-	begin(json, key);
-	put(json, '"');
+	json_stream_begin(json, key);
+	json_stream_put(json, '"');
 	put_bytes(json, word, strlen(word));
-	put(json, '"');
+	json_stream_put(json, '"');
 }
 
 static void write_count(struct json_stream *json, uint64_t count)
@@ -115,7 +115,7 @@ static void write_count(struct json_stream *json, uint64_t count)
 
 void json_stream_count(struct json_stream *json, const char *key, uint64_t count)
 {
-	begin(json, key);
+	json_stream_begin(json, key);
 	write_count(json, count);
 }
 
@@ -177,7 +177,7 @@ void json_stream_number(struct json_stream *json, const char *key, double number
 		json_stream_null(json, key);
 		return;
 	}
-	begin(json, key);
+	json_stream_begin(json, key);
 	if (number >= 0 && number <= WHOLE_MAX && number == floor(number))
 		write_count(json, (uint64_t)number);
 	else if (number >= FRACTION_MIN && number < FRACTION_MAX)
@@ -188,6 +188,6 @@ void json_stream_number(struct json_stream *json, const char *key, double number
 
 void json_stream_null(struct json_stream *json, const char *key)
 {
-	begin(json, key);
+	json_stream_begin(json, key);
 	put_bytes(json, "null", 4);
 }

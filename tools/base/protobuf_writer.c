@@ -30,7 +30,7 @@ int protobuf_writer_error(const struct protobuf_writer *message)
 	return message->error;
 }
 
-static uint8_t *reserve(struct protobuf_writer *message, size_t more)
+static uint8_t *protobuf_writer_reserve(struct protobuf_writer *message, size_t more)
 {
 	if (message->error == 0)
 		message->error = array_reserve(&message->data, &message->capacity,
@@ -49,7 +49,7 @@ static size_t varint_bytes(uint64_t value)
 
 static void put_varint(struct protobuf_writer *message, uint64_t value)
 {
-	uint8_t *to = reserve(message, VARINT_BYTES_MAX);
+	uint8_t *to = protobuf_writer_reserve(message, VARINT_BYTES_MAX);
 
 	if (to == NULL)
 		return;
@@ -94,7 +94,7 @@ void protobuf_writer_bytes(struct protobuf_writer *message, uint32_t field, cons
 
 	put_tag(message, field, WIRE_BYTES);
 	put_varint(message, bytes);
-	to = reserve(message, bytes);
+	to = protobuf_writer_reserve(message, bytes);
 	if (to == NULL || bytes == 0)
 		return;
 	memcpy(to, data, bytes);

@@ -89,8 +89,8 @@ static void set_lines(struct group *group, double stall, double cycles)
  * Write "(d = D-cache miss)" for one line. Each line explains one new letter, and the last line all
  * that remain.
  */
-static void explain(char text[CALC_BUBBLE_BYTES], const struct group *group, unsigned int *next,
-		    bool last)
+static void calc_bubbles_explain(char text[CALC_BUBBLE_BYTES], const struct group *group,
+				 unsigned int *next, bool last)
 {
 	const char *separator = "(";
 	size_t length = 0;
@@ -109,7 +109,7 @@ static void explain(char text[CALC_BUBBLE_BYTES], const struct group *group, uns
 		snprintf(text + length, CALC_BUBBLE_BYTES - length, ")");
 }
 
-static void draw(struct calc_bubbles *ret, const struct group *group)
+static void calc_bubbles_draw(struct calc_bubbles *ret, const struct group *group)
 {
 	unsigned int next = 0;
 
@@ -119,7 +119,7 @@ static void draw(struct calc_bubbles *ret, const struct group *group)
 		if (group->cycles > 0 && i == 1)
 			snprintf(note, sizeof(note), " ... %.1fcy", group->cycles);
 		else
-			explain(note, group, &next, i + 1 == group->lines);
+			calc_bubbles_explain(note, group, &next, i + 1 == group->lines);
 		if (note[0] == '\0')
 			snprintf(line, CALC_BUBBLE_BYTES, "%s", group->letters);
 		else
@@ -139,7 +139,7 @@ static void make_static(struct calc_bubbles *ret, struct calc_legend *legend,
 		return;
 	group_add(&group, stall_kind_letter(stall->kind), stalls[stall->kind], &legend->stalls,
 		  stall->kind);
-	draw(ret, &group);
+	calc_bubbles_draw(ret, &group);
 }
 
 static void add_cause(struct group *group, struct calc_legend *legend, enum culprit_cause cause)
@@ -187,7 +187,7 @@ static void make_dynamic(struct calc_bubbles *ret, struct calc_legend *legend,
 	set_lines(&group, dynamic_stall(schedule, cpi), cpi->cpi);
 	for (unsigned int i = 0; i < count; i++)
 		add_cause(&group, legend, list[i]);
-	draw(ret, &group);
+	calc_bubbles_draw(ret, &group);
 }
 
 void calc_bubbles_make(struct calc_bubbles *ret, struct calc_legend *legend,

@@ -57,7 +57,7 @@ static int add_range(struct load *load, const struct profile_edge *range, bool w
 	return 0;
 }
 
-static int add_edge(struct load *load, const struct profile_edge *edge)
+static int calc_counts_add_edge(struct load *load, const struct profile_edge *edge)
 {
 	struct branch_count *branch;
 
@@ -83,7 +83,7 @@ static int take_counts(void *context, const struct profile_counts *counts)
 		const struct profile_edge *count = &counts->counts[i];
 
 		if (counts->kind == PROFILE_COUNT_EDGE)
-			r = add_edge(load, count);
+			r = calc_counts_add_edge(load, count);
 		else
 			r = add_range(load, count, counts->kind == PROFILE_COUNT_WATCHED);
 	}
@@ -154,7 +154,7 @@ static int add_span(struct load *load, const struct step *sum, uint64_t end)
 	return 0;
 }
 
-static int by_start(const void *a, const void *b)
+static int calc_counts_by_start(const void *a, const void *b)
 {
 	const struct exact_range *x = a, *y = b;
 
@@ -174,7 +174,7 @@ static int settle_ranges(struct load *load, uint64_t *processes)
 			return -ENOMEM;
 	}
 	if (load->range_count > 0)
-		qsort(load->ranges, load->range_count, sizeof(*load->ranges), by_start);
+		qsort(load->ranges, load->range_count, sizeof(*load->ranges), calc_counts_by_start);
 	*processes = (uint64_t)all;
 	return 0;
 }

@@ -36,7 +36,7 @@ static int set_scope(const struct calc_driver *walk, const struct calc_choice *c
 	return 0;
 }
 
-static int take_procedure(void *context, const struct procedure_analysis *analysis)
+static int calc_driver_take_procedure(void *context, const struct procedure_analysis *analysis)
 {
 	struct calc_driver *walk = context;
 
@@ -96,8 +96,8 @@ static int analyse(struct calc_driver *walk, struct calc_choice *choice,
 	if (walk->image != NULL && !walk->is_sparse &&
 	    walk->image(walk->context, choice, options->model) < 0)
 		return error_set(err, ENOMEM, "out of memory");
-	r = image_analysis_run(choice->code, &choice->profile.samples, options, take_procedure,
-			       walk, &totals, err);
+	r = image_analysis_run(choice->code, &choice->profile.samples, options,
+			       calc_driver_take_procedure, walk, &totals, err);
 	if (r < 0)
 		return r;
 	calc_rest_add(&walk->rest, CALC_REST_FEW, totals.samples_few, totals.few);

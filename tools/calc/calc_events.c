@@ -151,7 +151,7 @@ static int take_event(void *context, const struct profile_event *event)
 }
 
 /* Set the message of an error of this file's callbacks. */
-static int explain(int r, struct error *err)
+static int calc_events_explain(int r, struct error *err)
 {
 	return r == -ENOMEM ? error_set(err, ENOMEM, "out of memory") : r;
 }
@@ -189,7 +189,7 @@ static int unknown_event(struct profile_reader *reader, const struct profile_epo
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < epoch_count; i++)
-		r = explain(
+		r = calc_events_explain(
 			profile_reader_events(reader, epochs[i].id, add_event_name, &names, err),
 			err);
 	if (r == 0)
@@ -200,9 +200,9 @@ static int unknown_event(struct profile_reader *reader, const struct profile_epo
 	return r;
 }
 
-static int choose(struct calc_events *events, struct profile_reader *reader,
-		  const struct profile_epoch *epochs, size_t epoch_count, const char *asked,
-		  struct error *err)
+static int calc_events_choose(struct calc_events *events, struct profile_reader *reader,
+			      const struct profile_epoch *epochs, size_t epoch_count,
+			      const char *asked, struct error *err)
 {
 	struct epoch_reading reading = {.events = events, .asked = asked, .best = EVENT_TIME_NOT};
 
@@ -210,7 +210,7 @@ static int choose(struct calc_events *events, struct profile_reader *reader,
 		int r = profile_reader_events(reader, epochs[i].id, choose_time, &reading, err);
 
 		if (r < 0)
-			return explain(r, err);
+			return calc_events_explain(r, err);
 	}
 	events->clock = reading.best == EVENT_TIME_CLOCK;
 	if (events->time != NULL)
@@ -247,16 +247,16 @@ int calc_events_load(struct calc_events *events, struct profile_reader *reader,
 		     const struct profile_epoch *epochs, size_t epoch_count, const char *asked,
 		     struct error *err)
 {
-	int r = choose(events, reader, epochs, epoch_count, asked, err);
+	int r = calc_events_choose(events, reader, epochs, epoch_count, asked, err);
 
 	for (size_t i = 0; r == 0 && i < epoch_count; i++) {
 		struct epoch_reading reading = {.events = events, .id = epochs[i].id};
 
 		r = profile_reader_counters(reader, epochs[i].id, note_clock, &reading, err);
 		if (r == 0)
-			r = explain(profile_reader_events(reader, epochs[i].id, take_event,
-							  &reading, err),
-				    err);
+			r = calc_events_explain(profile_reader_events(reader, epochs[i].id,
+								      take_event, &reading, err),
+						err);
 		events->epochs_without += !reading.has_time;
 	}
 	if (events->count > 0)

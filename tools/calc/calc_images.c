@@ -21,7 +21,7 @@ struct load {
 	double cycles;	    /* cycles that samples of time stand for */
 };
 
-static struct calc_image *image_of(struct load *load, int64_t id)
+static struct calc_image *calc_images_image_of(struct load *load, int64_t id)
 {
 	struct calc_images *images = load->images;
 
@@ -39,12 +39,12 @@ static struct calc_image *image_of(struct load *load, int64_t id)
 	return &images->list[images->count++];
 }
 
-static int take_profile(void *context, const struct profile *profile)
+static int calc_images_take_profile(void *context, const struct profile *profile)
 {
 	struct load *load = context;
 	const struct calc_event *event =
 		calc_events_find(load->events, profile->epoch, profile->event);
-	struct calc_image *image = image_of(load, profile->image);
+	struct calc_image *image = calc_images_image_of(load, profile->image);
 
 	if (image == NULL)
 		return -ENOMEM;
@@ -64,7 +64,8 @@ static int take_profile(void *context, const struct profile *profile)
 	return 0;
 }
 
-static int describe(struct calc_image *image, struct profile_reader *reader, struct error *err)
+static int calc_images_describe(struct calc_image *image, struct profile_reader *reader,
+				struct error *err)
 {
 	int r = profile_reader_image(reader, image->id, &image->image, err);
 
@@ -136,7 +137,7 @@ static int images_settle(struct load *load, struct profile_reader *reader,
 	int r = 0;
 
 	for (size_t i = 0; i < images->count && r == 0; i++) {
-		r = describe(&images->list[i], reader, err);
+		r = calc_images_describe(&images->list[i], reader, err);
 		if (r == 0 && profiler != NULL && images->list[i].samples > 0)
 			r = exclude_own(load, profiler, &images->list[i], err);
 	}
@@ -158,7 +159,7 @@ int calc_images_load(struct calc_images *images, struct profile_reader *reader,
 	all.event = NULL;
 	all.image = 0;
 	err->message[0] = '\0';
-	r = profile_reader_totals(reader, &all, take_profile, &load, err);
+	r = profile_reader_totals(reader, &all, calc_images_take_profile, &load, err);
 	if (r == 0 && exclude != NULL)
 		r = profiler_probes_load(&profiler.probes, reader, filter, err);
 	if (r == 0)

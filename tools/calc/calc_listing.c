@@ -44,7 +44,7 @@ static void color(const struct listing *listing, const char *sequence)
 		fputs(sequence, listing->stream);
 }
 
-static double share(const struct listing *listing, double samples)
+static double calc_listing_share(const struct listing *listing, double samples)
 {
 	return listing->samples > 0 ? samples / listing->samples : 0;
 }
@@ -80,7 +80,8 @@ static void print_block_heading(struct listing *listing, uint32_t block)
 	listing->sampled = sums.samples > 0;
 	color(listing, HEAT_STYLE_HEADING);
 	print_best(listing, &sums, analysis->cfg->blocks[block].count);
-	fprintf(listing->stream, "*** %.1f%% of the samples; ", 100 * share(listing, sums.samples));
+	fprintf(listing->stream, "*** %.1f%% of the samples; ",
+		100 * calc_listing_share(listing, sums.samples));
 	if (!calc_cells_executions(procedure, estimate, &cells))
 		fputs("not known how often it ran\n", listing->stream);
 	else if (estimate->origin == FREQUENCY_EXACT && estimate->low == estimate->high)
@@ -154,7 +155,8 @@ static void print_culprits(const struct listing *listing, uint32_t insn)
 static void print_instruction(struct listing *listing, uint32_t insn)
 {
 	const struct procedure_analysis *analysis = listing->procedure->analysis;
-	double samples = analysis->profile.samples[insn], heat = share(listing, samples);
+	double samples = analysis->profile.samples[insn],
+	       heat = calc_listing_share(listing, samples);
 	char text[CALC_TEXT_BYTES], cell[CALC_CELL_BYTES], address[24];
 
 	print_source(listing, insn);
@@ -180,7 +182,7 @@ static void print_hidden(struct listing *listing)
 			"... %zu block%s, %zu instruction%s, %.1f%% of the samples\n\n",
 			listing->hidden_blocks, listing->hidden_blocks == 1 ? "" : "s",
 			listing->hidden_insns, listing->hidden_insns == 1 ? "" : "s",
-			100 * share(listing, listing->hidden_samples));
+			100 * calc_listing_share(listing, listing->hidden_samples));
 	listing->hidden_blocks = 0;
 	listing->hidden_insns = 0;
 	listing->hidden_samples = 0;

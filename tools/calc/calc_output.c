@@ -65,8 +65,9 @@ static void add_summary(struct stall_summary *sum, const struct procedure_analys
 	stall_summary_add(sum, &input, &analysis->culprits);
 }
 
-static int print_text(struct calc_output *output, const struct calc_procedure *procedure,
-		      const struct stall_summary *summary)
+static int calc_output_print_text(struct calc_output *output,
+				  const struct calc_procedure *procedure,
+				  const struct stall_summary *summary)
 {
 	calc_heading_procedure(stdout, procedure);
 	if (output->evidence && calc_evidence_print(stdout, procedure) < 0)
@@ -106,7 +107,7 @@ int calc_output_procedure(void *context, const struct procedure_analysis *analys
 		return -ENOMEM;
 	procedure.names = &names;
 	if (!output->json)
-		return print_text(output, &procedure, &one);
+		return calc_output_print_text(output, &procedure, &one);
 	if (output->summary)
 		calc_json_summary(stdout, output->image, image_code_build_id(procedure.code),
 				  names.name, analysis->model->name, &one);

@@ -127,7 +127,7 @@ static int add_time(struct load *load, int64_t epoch, double samples)
 	return 0;
 }
 
-static int take_profile(void *context, const struct profile *profile)
+static int calc_profile_take_profile(void *context, const struct profile *profile)
 {
 	struct load *load = context;
 	const struct calc_event *event =
@@ -187,7 +187,7 @@ static bool in_order(const struct gathering *role, bool *once)
 }
 
 /* Merge counts at the same address. Return: number of entries left. */
-static size_t unite(struct address_count *counts, size_t count)
+static size_t calc_profile_unite(struct address_count *counts, size_t count)
 {
 	size_t kept = 0;
 
@@ -208,7 +208,7 @@ static double period_of(const struct gathering *role)
 }
 
 /* Sort the counts, and merge those of several epochs and processes. */
-static void settle(struct gathering *role, struct image_event_samples *ret)
+static void calc_profile_settle(struct gathering *role, struct image_event_samples *ret)
 {
 	bool once;
 
@@ -217,7 +217,7 @@ static void settle(struct gathering *role, struct image_event_samples *ret)
 		qsort(role->counts, role->count, sizeof(*role->counts), by_address);
 		once = false;
 	}
-	ret->count = once ? role->count : unite(role->counts, role->count);
+	ret->count = once ? role->count : calc_profile_unite(role->counts, role->count);
 	ret->counts = take_ptr(role->counts);
 }
 
@@ -565,7 +565,8 @@ int calc_profile_load(struct calc_profile *ret, const struct calc_profile_wanted
 	int r;
 
 	load.roles[CALC_EVENT_TIME].mean_period = wanted->events->mean_period;
-	r = profile_reader_profiles(wanted->reader, &of_image, take_profile, &load, err);
+	r = profile_reader_profiles(wanted->reader, &of_image, calc_profile_take_profile, &load,
+				    err);
 	if (r == 0 && wanted->edges)
 		r = profile_reader_edges(wanted->reader, &of_image, take_edges, &load, err);
 	if (r == 0 && wanted->edges)
@@ -577,10 +578,10 @@ int calc_profile_load(struct calc_profile *ret, const struct calc_profile_wanted
 		return r == -ENOMEM ? error_set(err, ENOMEM, "out of memory") : r;
 	*ret = (struct calc_profile){0};
 	mark_collected(&load);
-	settle(&load.roles[CALC_EVENT_TIME], &samples->time);
+	calc_profile_settle(&load.roles[CALC_EVENT_TIME], &samples->time);
 	for (unsigned int i = 0; i < PROFILE_ROLES; i++) {
 		if (load.roles[i].collected)
-			settle(&load.roles[i], &samples->roles[i]);
+			calc_profile_settle(&load.roles[i], &samples->roles[i]);
 	}
 	settle_branches(&load, samples);
 	settle_pairs(&load, samples);

@@ -135,8 +135,8 @@ static int open_code(struct image_code **ret, const struct calc_select *select,
 }
 
 /* Load the samples of @choice, whose code is open. @ranges: NULL: all. */
-static int load(struct calc_choice *choice, const struct calc_select *select,
-		const struct profile_ranges *ranges, struct error *err)
+static int calc_select_load(struct calc_choice *choice, const struct calc_select *select,
+			    const struct profile_ranges *ranges, struct error *err)
 {
 	const struct calc_image *image = choice->image;
 	struct calc_profile_wanted wanted = {
@@ -165,7 +165,7 @@ int calc_select_open(struct calc_choice *ret, const struct calc_select *select,
 	int r = open_code(&choice.code, select, image, err);
 
 	if (r == 0)
-		r = load(&choice, select, NULL, err);
+		r = calc_select_load(&choice, select, NULL, err);
 	if (r == 0) {
 		*ret = choice;
 		choice = (struct calc_choice){0};
@@ -348,7 +348,7 @@ static int choose_meant(struct search *search, struct calc_choice *choice, struc
 		return r;
 	r = procedure_lookup_ranges(&meant, choice->code, is_jit(choice->image));
 	if (r == 0)
-		r = load(choice, search->select, &meant.ranges, err);
+		r = calc_select_load(choice, search->select, &meant.ranges, err);
 	for (size_t i = 0; i < meant.count && r == 0; i++)
 		r = consider(search, choice, meant.procedures[i]);
 	return r;
@@ -356,16 +356,16 @@ static int choose_meant(struct search *search, struct calc_choice *choice, struc
 
 static int choose_hottest(struct search *search, struct calc_choice *choice, struct error *err)
 {
-	int r = load(choice, search->select, NULL, err);
+	int r = calc_select_load(choice, search->select, NULL, err);
 
 	return r == 0 ? by_heat(search, choice) : r;
 }
 
 /* Examine one image; the best choice so far stays open. */
-static int look_at(struct search *search, const struct calc_image *image,
-		   int (*choose)(struct search *search, struct calc_choice *choice,
-				 struct error *err),
-		   struct error *err)
+static int calc_select_look_at(struct search *search, const struct calc_image *image,
+			       int (*choose)(struct search *search, struct calc_choice *choice,
+					     struct error *err),
+			       struct error *err)
 {
 	_cleanup_(calc_choice_deinit) struct calc_choice choice = {.image = image};
 	struct error why = {0};
@@ -549,7 +549,7 @@ int calc_select_named(struct calc_choice *ret, const struct calc_select *select,
 		if (!in_question(&search, image))
 			continue;
 		any = true;
-		r = look_at(&search, image, choose_meant, err);
+		r = calc_select_look_at(&search, image, choose_meant, err);
 	}
 	if (r < 0)
 		return r;
@@ -580,7 +580,7 @@ int calc_select_hottest(struct calc_choice *ret, const struct calc_select *selec
 		if (image->samples <= search.best.samples)
 			break;
 		any = true;
-		r = look_at(&search, image, choose_hottest, err);
+		r = calc_select_look_at(&search, image, choose_hottest, err);
 	}
 	if (r < 0)
 		return r;

@@ -16,7 +16,7 @@ struct sheet {
 
 typedef double (*value_fn)(const struct stall_summary *summary, unsigned int index);
 
-static double percent(const struct stall_summary *summary, double samples)
+static double calc_summary_percent(const struct stall_summary *summary, double samples)
 {
 	double value = summary->tallied > 0 ? 100 * samples / summary->tallied : 0;
 
@@ -45,7 +45,7 @@ static double dynamic_of(const struct stall_summary *summary, unsigned int index
 	return summary->dynamic + summary->gain;
 }
 
-static double kind_of(const struct stall_summary *summary, unsigned int index)
+static double calc_summary_kind_of(const struct stall_summary *summary, unsigned int index)
 {
 	return summary->stalls[index];
 }
@@ -88,8 +88,8 @@ static void print_range(const struct sheet *sheet, const char *name, value_fn lo
 	fprintf(sheet->stream, "*** %-21s", name);
 	for (size_t i = 0; i < sheet->count; i++)
 		fprintf(sheet->stream, "%s %6.1f%% to %6.1f%%", i > 0 ? "  " : "",
-			percent(sheet->list[i], low(sheet->list[i], index)),
-			percent(sheet->list[i], high(sheet->list[i], index)));
+			calc_summary_percent(sheet->list[i], low(sheet->list[i], index)),
+			calc_summary_percent(sheet->list[i], high(sheet->list[i], index)));
 	fputc('\n', sheet->stream);
 }
 
@@ -98,7 +98,8 @@ static void print_share(const struct sheet *sheet, const char *name, unsigned in
 	fprintf(sheet->stream, "*** %-21s", name);
 	for (size_t i = 0; i < sheet->count; i++)
 		fprintf(sheet->stream, "%*s %6.1f%%", i > 0 ? 13 : 0, "",
-			percent(sheet->list[i], kind_of(sheet->list[i], index)));
+			calc_summary_percent(sheet->list[i],
+					     calc_summary_kind_of(sheet->list[i], index)));
 	fputc('\n', sheet->stream);
 }
 
@@ -108,7 +109,7 @@ static void print_sum(const struct sheet *sheet, const char *name, value_fn valu
 	fprintf(sheet->stream, "*** %-21s", name);
 	for (size_t i = 0; i < sheet->count; i++)
 		fprintf(sheet->stream, "%*s %6.1f%%", i > 0 ? 13 : 11, "",
-			percent(sheet->list[i], value(sheet->list[i], 0)));
+			calc_summary_percent(sheet->list[i], value(sheet->list[i], 0)));
 	fputc('\n', sheet->stream);
 }
 
@@ -194,7 +195,7 @@ static void print_intervals(FILE *stream, const struct stall_summary *summary)
 	else
 		fprintf(stream, "*** Interval  %.2fCPI or more", low);
 	fprintf(stream, "; sampling error up to %.1f%% either way\n",
-		percent(summary, stall_summary_noise(summary)));
+		calc_summary_percent(summary, stall_summary_noise(summary)));
 }
 
 void calc_summary_print(FILE *stream, const struct stall_summary *summary, double all_samples)

@@ -38,7 +38,8 @@ long procedure_lookup_at(const struct image_code *code, uint64_t address)
 	return index >= 0 ? (long)whole_of(code, (size_t)index) : index;
 }
 
-static int add(struct procedure_lookup *meant, const struct image_code *code, size_t procedure)
+static int procedure_lookup_add(struct procedure_lookup *meant, const struct image_code *code,
+				size_t procedure)
 {
 	procedure = whole_of(code, procedure);
 	for (size_t i = 0; i < meant->count; i++)
@@ -72,7 +73,8 @@ static int visit_symbol(void *context, const struct elf_symbol *symbol)
 	    (symbol->name[bytes] != '\0' && symbol->name[bytes] != '@'))
 		return 0;
 	procedure = procedure_lookup_at(search->code, symbol->address);
-	return procedure >= 0 ? add(search->meant, search->code, (size_t)procedure) : 0;
+	return procedure >= 0 ? procedure_lookup_add(search->meant, search->code, (size_t)procedure)
+			      : 0;
 }
 
 static int add_labelled(struct procedure_lookup *meant, const struct image_code *code,
@@ -210,11 +212,11 @@ int procedure_lookup_by_name(struct procedure_lookup *meant, const struct image_
 
 	for (size_t i = 0; i < count && r == 0; i++) {
 		if (has_name(procedure_table_get(table, i), &given))
-			r = add(meant, code, i);
+			r = procedure_lookup_add(meant, code, i);
 	}
 	for (size_t i = 0; i < count && r == 0 && meant->count == 0; i++) {
 		if (has_alias(table, i, given.name))
-			r = add(meant, code, i);
+			r = procedure_lookup_add(meant, code, i);
 	}
 	if (r == 0 && meant->count == 0)
 		r = add_labelled(meant, code, given.name);
@@ -223,7 +225,7 @@ int procedure_lookup_by_name(struct procedure_lookup *meant, const struct image_
 	name = calc_name_make(given.name);
 	for (size_t i = 0; i < count && r == 0; i++) {
 		if (has_meaning(table, i, &name))
-			r = add(meant, code, i);
+			r = procedure_lookup_add(meant, code, i);
 	}
 	return r;
 }
@@ -233,21 +235,21 @@ int procedure_lookup_by_address(struct procedure_lookup *meant, const struct ima
 {
 	long procedure = procedure_lookup_at(code, address);
 
-	return procedure >= 0 ? add(meant, code, (size_t)procedure) : 0;
+	return procedure >= 0 ? procedure_lookup_add(meant, code, (size_t)procedure) : 0;
 }
 
-static int by_start(const void *a, const void *b)
+static int procedure_lookup_by_start(const void *a, const void *b)
 {
 	const struct profile_range *x = a, *y = b;
 
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-static void unite(struct profile_ranges *ranges)
+static void procedure_lookup_unite(struct profile_ranges *ranges)
 {
 	size_t kept = 0;
 
-	qsort(ranges->list, ranges->count, sizeof(*ranges->list), by_start);
+	qsort(ranges->list, ranges->count, sizeof(*ranges->list), procedure_lookup_by_start);
 	for (size_t i = 0; i < ranges->count; i++) {
 		struct profile_range *range = &ranges->list[i];
 
@@ -279,6 +281,6 @@ int procedure_lookup_ranges(struct procedure_lookup *meant, const struct image_c
 					(struct profile_range){start, start + bytes};
 		}
 	}
-	unite(ranges);
+	procedure_lookup_unite(ranges);
 	return 0;
 }

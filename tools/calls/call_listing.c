@@ -100,7 +100,7 @@ void call_listing_deinit(struct call_listing *listing)
 
 /* --- as a graph ----------------------------------------------------------- */
 
-static double percent(const struct call_listing *listing, uint64_t metric)
+static double call_listing_percent(const struct call_listing *listing, uint64_t metric)
 {
 	uint64_t total = listing->profile->total;
 
@@ -178,7 +178,8 @@ static void print_own(FILE *stream, const struct call_listing *listing, const st
 	else
 		snprintf(called, sizeof(called), "%" PRIu64, node->calls);
 	fprintf(stream, "%-8s %6.1f %15" PRIu64 " %15" PRIu64 " %20s  ", index,
-		percent(listing, with_children(node)), node->self, node->children, called);
+		call_listing_percent(listing, with_children(node)), node->self, node->children,
+		called);
 	print_name(stream, listing, row->number);
 }
 
@@ -212,7 +213,8 @@ enum {
 	GET_CALLER_CHILDREN,
 };
 
-static void get_count(const struct column *column, const void *row, struct column_value *value)
+static void call_listing_get_count(const struct column *column, const void *row,
+				   struct column_value *value)
 {
 	const struct call_row *at = row;
 
@@ -238,14 +240,15 @@ static void get_count(const struct column *column, const void *row, struct colum
 	}
 }
 
-static void get_percent(const struct column *column, const void *row, struct column_value *value)
+static void call_listing_get_percent(const struct column *column, const void *row,
+				     struct column_value *value)
 {
 	const struct call_row *at = row;
 
 	(void)column;
-	value->percent = percent(at->listing,
-				 at->arc != NULL ? at->arc->callee_self + at->arc->callee_children
-						 : with_children(at->node));
+	value->percent = call_listing_percent(
+		at->listing, at->arc != NULL ? at->arc->callee_self + at->arc->callee_children
+					     : with_children(at->node));
 }
 
 static void get_name(const struct column *column, const void *row, struct column_value *value)
@@ -257,7 +260,8 @@ static void get_name(const struct column *column, const void *row, struct column
 }
 
 /* Nodes that are not procedures have no address. */
-static void get_address(const struct column *column, const void *row, struct column_value *value)
+static void call_listing_get_address(const struct column *column, const void *row,
+				     struct column_value *value)
 {
 	const struct call_row *at = row;
 	uint32_t number = column->argument == 0 ? at->number : at->arc->caller;
@@ -269,26 +273,28 @@ static void get_address(const struct column *column, const void *row, struct col
 }
 
 static const struct column procedure_columns[] = {
-	{"%", "percent", COLUMN_PERCENT, 0, 0, get_percent},
-	{"self", "self", COLUMN_COUNT, 0, GET_SELF, get_count},
-	{"children", "children", COLUMN_COUNT, 0, GET_CHILDREN, get_count},
-	{"calls", "calls", COLUMN_COUNT, 0, GET_CALLS, get_count},
-	{"recursive", "recursive", COLUMN_COUNT, 0, GET_RECURSIVE, get_count},
-	{"address", "address", COLUMN_ADDRESS, COLUMN_DETAIL, 0, get_address},
+	{"%", "percent", COLUMN_PERCENT, 0, 0, call_listing_get_percent},
+	{"self", "self", COLUMN_COUNT, 0, GET_SELF, call_listing_get_count},
+	{"children", "children", COLUMN_COUNT, 0, GET_CHILDREN, call_listing_get_count},
+	{"calls", "calls", COLUMN_COUNT, 0, GET_CALLS, call_listing_get_count},
+	{"recursive", "recursive", COLUMN_COUNT, 0, GET_RECURSIVE, call_listing_get_count},
+	{"address", "address", COLUMN_ADDRESS, COLUMN_DETAIL, 0, call_listing_get_address},
 	{"procedure", "procedure", COLUMN_TEXT, COLUMN_CUT_END, 0, get_name},
 };
 
 static const struct column arc_columns[] = {
-	{"%", "percent", COLUMN_PERCENT, 0, 0, get_percent},
-	{"self", "self", COLUMN_COUNT, 0, GET_SELF, get_count},
-	{"children", "children", COLUMN_COUNT, 0, GET_CHILDREN, get_count},
-	{"caller's self", "caller_self", COLUMN_COUNT, COLUMN_DETAIL, GET_CALLER_SELF, get_count},
+	{"%", "percent", COLUMN_PERCENT, 0, 0, call_listing_get_percent},
+	{"self", "self", COLUMN_COUNT, 0, GET_SELF, call_listing_get_count},
+	{"children", "children", COLUMN_COUNT, 0, GET_CHILDREN, call_listing_get_count},
+	{"caller's self", "caller_self", COLUMN_COUNT, COLUMN_DETAIL, GET_CALLER_SELF,
+	 call_listing_get_count},
 	{"caller's children", "caller_children", COLUMN_COUNT, COLUMN_DETAIL, GET_CALLER_CHILDREN,
-	 get_count},
-	{"calls", "calls", COLUMN_COUNT, 0, GET_CALLS, get_count},
-	{"caller's address", "caller_address", COLUMN_ADDRESS, COLUMN_DETAIL, 1, get_address},
+	 call_listing_get_count},
+	{"calls", "calls", COLUMN_COUNT, 0, GET_CALLS, call_listing_get_count},
+	{"caller's address", "caller_address", COLUMN_ADDRESS, COLUMN_DETAIL, 1,
+	 call_listing_get_address},
 	{"caller", "caller", COLUMN_TEXT, COLUMN_CUT_END, 1, get_name},
-	{"address", "address", COLUMN_ADDRESS, COLUMN_DETAIL, 0, get_address},
+	{"address", "address", COLUMN_ADDRESS, COLUMN_DETAIL, 0, call_listing_get_address},
 	{"procedure", "procedure", COLUMN_TEXT, COLUMN_CUT_END, 0, get_name},
 };
 

@@ -17,7 +17,7 @@ static const char *const others[CALL_PROFILE_NODES] = {
 	[CALL_PROFILE_OTHER] = "<no room>",
 };
 
-static char *name_of(const char *name, bool demangle_names)
+static char *call_names_name_of(const char *name, bool demangle_names)
 {
 	_cleanup_free_ char *readable = demangle_names ? demangle(name) : NULL;
 
@@ -32,9 +32,10 @@ int call_names_make(struct call_names *ret, const struct call_map *map, bool dem
 	if (ret->names == NULL)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
-		ret->names[i] = i < map->procedure_count
-					? name_of(map->procedures[i].name, demangle_names)
-					: strdup(others[i - map->procedure_count]);
+		ret->names[i] =
+			i < map->procedure_count
+				? call_names_name_of(map->procedures[i].name, demangle_names)
+				: strdup(others[i - map->procedure_count]);
 		if (ret->names[i] == NULL)
 			return -ENOMEM;
 	}

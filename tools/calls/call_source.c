@@ -48,7 +48,7 @@ static int take_thread(void *context, const struct call_thread *thread)
 }
 
 /* Initialise the result after the map has been read. */
-static int begin(const struct reading *reading, struct error *err)
+static int call_source_begin(const struct reading *reading, struct error *err)
 {
 	uint32_t procedures = (uint32_t)reading->source->recorded.map.procedure_count;
 	int r = reading->tree != NULL ? context_tree_init(reading->tree, procedures)
@@ -82,7 +82,7 @@ static int read_files(struct reading *reading, const struct cli *cli, struct err
 	if (r == 0)
 		r = check_policy(reading, cli->operands[0], err);
 	if (r == 0)
-		r = begin(reading, err);
+		r = call_source_begin(reading, err);
 	for (size_t i = 1; r == 0 && i < cli->operand_count; i++) {
 		uint64_t shared = 0;
 
@@ -102,7 +102,7 @@ static int read_database(struct reading *reading, struct cli *cli, struct error 
 	if (r == 0)
 		r = recording_source_visit(recordings, take_procedures, reading->source, err);
 	if (r == 0)
-		r = begin(reading, err);
+		r = call_source_begin(reading, err);
 	if (r == 0)
 		r = recording_source_visit(recordings,
 					   reading->tree != NULL ? take_contexts : take_calls,

@@ -14,7 +14,7 @@
 
 #define INDENT_MAX 200
 
-static uint64_t weight_of(const struct context_record *record)
+static uint64_t context_listing_weight_of(const struct context_record *record)
 {
 	return record->inclusive > 0 ? record->inclusive : record->calls;
 }
@@ -23,7 +23,8 @@ static uint64_t weight_of(const struct context_record *record)
 static int by_parent(const void *a, const void *b)
 {
 	const struct context_row *x = a, *y = b;
-	uint64_t first = weight_of(x->record), second = weight_of(y->record);
+	uint64_t first = context_listing_weight_of(x->record),
+		 second = context_listing_weight_of(y->record);
 
 	if (x->record->parent != y->record->parent)
 		return x->record->parent > y->record->parent ? 1 : -1;
@@ -32,7 +33,7 @@ static int by_parent(const void *a, const void *b)
 	return (x->number > y->number) - (x->number < y->number);
 }
 
-static double percent(const struct context_listing *listing, uint64_t metric)
+static double context_listing_percent(const struct context_listing *listing, uint64_t metric)
 {
 	uint64_t total = listing->tree->records[0].inclusive;
 
@@ -66,7 +67,7 @@ static int order(struct context_listing *listing, const struct context_row *sort
 		const struct context_record *record = &tree->records[number];
 		struct context_row *row = &listing->rows[listing->row_count];
 
-		if (number != 0 && percent(listing, record->inclusive) < least)
+		if (number != 0 && context_listing_percent(listing, record->inclusive) < least)
 			continue;
 		if (number != 0) {
 			*row = (struct context_row){
@@ -164,7 +165,8 @@ enum {
 	GET_PARENT,
 };
 
-static void get_count(const struct column *column, const void *row, struct column_value *value)
+static void context_listing_get_count(const struct column *column, const void *row,
+				      struct column_value *value)
 {
 	const struct context_row *at = row;
 
@@ -190,15 +192,17 @@ static void get_count(const struct column *column, const void *row, struct colum
 	}
 }
 
-static void get_percent(const struct column *column, const void *row, struct column_value *value)
+static void context_listing_get_percent(const struct column *column, const void *row,
+					struct column_value *value)
 {
 	const struct context_row *at = row;
 
 	(void)column;
-	value->percent = percent(at->listing, at->record->inclusive);
+	value->percent = context_listing_percent(at->listing, at->record->inclusive);
 }
 
-static void get_address(const struct column *column, const void *row, struct column_value *value)
+static void context_listing_get_address(const struct column *column, const void *row,
+					struct column_value *value)
 {
 	const struct context_row *at = row;
 
@@ -219,14 +223,14 @@ static void get_name(const struct column *column, const void *row, struct column
 }
 
 static const struct column columns[] = {
-	{"context", "context", COLUMN_COUNT, COLUMN_DETAIL, GET_NUMBER, get_count},
-	{"parent", "parent", COLUMN_COUNT, COLUMN_DETAIL, GET_PARENT, get_count},
-	{"%", "percent", COLUMN_PERCENT, 0, 0, get_percent},
-	{"inclusive", "inclusive", COLUMN_COUNT, 0, GET_INCLUSIVE, get_count},
-	{"exclusive", "exclusive", COLUMN_COUNT, 0, GET_EXCLUSIVE, get_count},
-	{"calls", "calls", COLUMN_COUNT, 0, GET_CALLS, get_count},
-	{"recursive", "recursive", COLUMN_COUNT, 0, GET_RECURSIVE, get_count},
-	{"address", "address", COLUMN_ADDRESS, COLUMN_DETAIL, 0, get_address},
+	{"context", "context", COLUMN_COUNT, COLUMN_DETAIL, GET_NUMBER, context_listing_get_count},
+	{"parent", "parent", COLUMN_COUNT, COLUMN_DETAIL, GET_PARENT, context_listing_get_count},
+	{"%", "percent", COLUMN_PERCENT, 0, 0, context_listing_get_percent},
+	{"inclusive", "inclusive", COLUMN_COUNT, 0, GET_INCLUSIVE, context_listing_get_count},
+	{"exclusive", "exclusive", COLUMN_COUNT, 0, GET_EXCLUSIVE, context_listing_get_count},
+	{"calls", "calls", COLUMN_COUNT, 0, GET_CALLS, context_listing_get_count},
+	{"recursive", "recursive", COLUMN_COUNT, 0, GET_RECURSIVE, context_listing_get_count},
+	{"address", "address", COLUMN_ADDRESS, COLUMN_DETAIL, 0, context_listing_get_address},
 	{"context", "tree", COLUMN_TEXT, COLUMN_TEXT_ONLY, 0, get_name},
 	{"procedure", "procedure", COLUMN_TEXT, COLUMN_DETAIL, 1, get_name},
 };

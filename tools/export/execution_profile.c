@@ -37,7 +37,7 @@ static int add_way(struct execution_ways *ways, uint64_t from, uint64_t to, uint
 	return 0;
 }
 
-static int add_block(struct adding *adding, uint32_t index)
+static int execution_profile_add_block(struct adding *adding, uint32_t index)
 {
 	const struct procedure_analysis *analysis = adding->procedure.analysis;
 	const struct cfg_block *block = &analysis->cfg->blocks[index];
@@ -58,7 +58,7 @@ static int add_block(struct adding *adding, uint32_t index)
 	return 0;
 }
 
-static int add_edge(struct adding *adding, uint32_t index)
+static int execution_profile_add_edge(struct adding *adding, uint32_t index)
 {
 	const struct procedure_analysis *analysis = adding->procedure.analysis;
 	const struct cfg *cfg = analysis->cfg;
@@ -109,9 +109,9 @@ int execution_profile_add(struct execution_profile *profile,
 	int r = 0;
 
 	for (uint32_t i = 0; r == 0 && i < cfg->block_count; i++)
-		r = add_block(&adding, i);
+		r = execution_profile_add_block(&adding, i);
 	for (uint32_t i = 0; r == 0 && i < cfg->edge_count; i++)
-		r = add_edge(&adding, i);
+		r = execution_profile_add_edge(&adding, i);
 	for (uint32_t i = 0; r == 0 && i < cfg->call_count; i++)
 		r = add_call(&adding, &cfg->calls[i]);
 	return r;

@@ -23,7 +23,7 @@ struct context_export {
 };
 
 /* Fill in the tree. If no metric was recorded, the values are calls. */
-static void fill(struct context_export *export)
+static void export_contexts_fill(struct context_export *export)
 {
 	const struct call_map *map = &export->source.recorded.map;
 	const struct context_tree *tree = &export->tree;
@@ -58,7 +58,7 @@ static void fill(struct context_export *export)
 	};
 }
 
-static int make(struct context_export *export, struct cli *cli, struct error *err)
+static int export_contexts_make(struct context_export *export, struct cli *cli, struct error *err)
 {
 	int r = call_source_contexts(&export->source, cli, &export->tree, err);
 
@@ -71,11 +71,11 @@ static int make(struct context_export *export, struct cli *cli, struct error *er
 	export->procedures = calloc(export->names.count, sizeof(*export->procedures));
 	if (export->nodes == NULL || export->contexts == NULL || export->procedures == NULL)
 		return error_set(err, ENOMEM, "out of memory");
-	fill(export);
+	export_contexts_fill(export);
 	return 0;
 }
 
-static int write_contexts(void *context, FILE *file, struct error *err)
+static int export_contexts_write_contexts(void *context, FILE *file, struct error *err)
 {
 	struct context_export *export = context;
 
@@ -86,11 +86,12 @@ int export_contexts(struct cli *cli, const struct exporter *exporter, const char
 {
 	struct context_export export = {.exporter = exporter};
 	struct error err;
-	int status = CLI_OK, r = make(&export, cli, &err);
+	int status = CLI_OK, r = export_contexts_make(&export, cli, &err);
 
 	if (r == -ENOENT && export.source.recordings.reader != NULL)
 		status = cli_nothing(cli, "%s", err.message);
-	else if (r < 0 || output_file_write(output, write_contexts, &export, &err) < 0)
+	else if (r < 0 ||
+		 output_file_write(output, export_contexts_write_contexts, &export, &err) < 0)
 		status = cli_fail(cli, &err);
 	free(export.nodes);
 	free(export.contexts);

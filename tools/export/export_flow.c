@@ -27,7 +27,7 @@ static int take_image(void *context, const struct calc_choice *choice,
 	return 0;
 }
 
-static int take_procedure(void *context, const struct procedure_analysis *analysis)
+static int export_flow_take_procedure(void *context, const struct procedure_analysis *analysis)
 {
 	struct flow_export *export = context;
 
@@ -66,7 +66,7 @@ int export_flow(struct cli *cli, const struct exporter *exporter, const char *ou
 		.cli = cli,
 		.source = &source,
 		.image = take_image,
-		.procedure = take_procedure,
+		.procedure = export_flow_take_procedure,
 		.context = &export,
 		.progress = true,
 		.doubtful = true,

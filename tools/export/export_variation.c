@@ -54,7 +54,8 @@ static uint64_t path_address(const struct variation_row *row)
 }
 
 /* Append a node. @name: ownership is taken; NULL: out of memory. */
-static bool add(struct variation_export *export, char *name, uint64_t address, size_t parent)
+static bool export_variation_add(struct variation_export *export, char *name, uint64_t address,
+				 size_t parent)
 {
 	size_t i = export->count++;
 
@@ -68,23 +69,24 @@ static bool add(struct variation_export *export, char *name, uint64_t address, s
 static bool add_all(struct variation_export *export, bool demangled)
 {
 	const struct paths_map *map = export->listing.map;
-	bool good = add(export, text_clean("<all>"), 0, 0);
+	bool good = export_variation_add(export, text_clean("<all>"), 0, 0);
 
 	for (size_t p = 0; good && p < map->procedure_count; p++)
-		good = add(export, procedure_name(&map->procedures[p], demangled),
-			   map->procedures[p].address, 0);
+		good = export_variation_add(export, procedure_name(&map->procedures[p], demangled),
+					    map->procedures[p].address, 0);
 	for (size_t i = 0; good && i < export->listing.row_count; i++) {
 		const struct variation_row *row = &export->listing.rows[i];
 		size_t procedure = (size_t)row->times->procedure + 1;
 
-		good = add(export, path_name(export, row), path_address(row), procedure);
+		good = export_variation_add(export, path_name(export, row), path_address(row),
+					    procedure);
 		export->nodes[export->count - 1].value = row->net;
 		export->contexts[export->count - 1].calls = row->times->count;
 	}
 	return good;
 }
 
-static int fill(struct variation_export *export, bool demangled, struct error *err)
+static int export_variation_fill(struct variation_export *export, bool demangled, struct error *err)
 {
 	size_t count = 1 + export->listing.map->procedure_count + export->listing.row_count;
 
@@ -140,7 +142,7 @@ int export_variation(struct cli *cli, const struct exporter *exporter, const cha
 		status = cli_nothing(cli, "%s", err.message);
 	else if (r == 0 && export.listing.row_count == 0)
 		status = cli_nothing(cli, "no path was timed twice");
-	else if (r < 0 || fill(&export, cli->demangle, &err) < 0 ||
+	else if (r < 0 || export_variation_fill(&export, cli->demangle, &err) < 0 ||
 		 output_file_write(output, write_variation, &export, &err) < 0)
 		status = cli_fail(cli, &err);
 	deinit(&export);

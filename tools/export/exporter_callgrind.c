@@ -110,7 +110,8 @@ static void put_context(FILE *file, const struct export_contexts *contexts,
 	}
 }
 
-static int write_contexts(FILE *file, const struct export_contexts *contexts, struct error *err)
+static int callgrind_write_contexts(FILE *file, const struct export_contexts *contexts,
+				    struct error *err)
 {
 	size_t count = contexts->stacks.count;
 	_cleanup_free_ uint64_t *inclusive = calloc(count, sizeof(*inclusive));
@@ -144,5 +145,5 @@ const struct exporter exporter_callgrind = {
 	.name = "callgrind",
 	.summary = "callgrind's format (KCachegrind, callgrind_annotate), by instruction",
 	.write = write_callgrind,
-	.write_contexts = write_contexts,
+	.write_contexts = callgrind_write_contexts,
 };

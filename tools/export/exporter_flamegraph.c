@@ -13,8 +13,8 @@
 #include "tools/export/export_contexts.h"
 #include "tools/export/exporter.h"
 
-static int draw(FILE *file, const char *title, const char *unit, const struct stack_tree *tree,
-		struct error *err)
+static int flamegraph_draw(FILE *file, const char *title, const char *unit,
+			   const struct stack_tree *tree, struct error *err)
 {
 	_cleanup_free_ char *clean = text_clean(title);
 	const struct flame_graph graph = {.title = clean, .unit = unit, .tree = *tree};
@@ -61,20 +61,21 @@ static int write_samples(FILE *file, const struct export_profile *profile, struc
 	for (size_t i = 1; r == 0 && i < tree.count; i++)
 		r = nodes[i].name != NULL ? 0 : error_set(err, ENOMEM, "out of memory");
 	if (r == 0)
-		r = draw(file, profile->comment, "samples", &tree, err);
+		r = flamegraph_draw(file, profile->comment, "samples", &tree, err);
 	for (size_t i = 1; i < tree.count; i++)
 		free((void *)(uintptr_t)nodes[i].name);
 	return r;
 }
 
-static int write_contexts(FILE *file, const struct export_contexts *contexts, struct error *err)
+static int flamegraph_write_contexts(FILE *file, const struct export_contexts *contexts,
+				     struct error *err)
 {
-	return draw(file, contexts->image, contexts->metric, &contexts->stacks, err);
+	return flamegraph_draw(file, contexts->image, contexts->metric, &contexts->stacks, err);
 }
 
 const struct exporter exporter_flamegraph = {
 	.name = "flamegraph",
 	.summary = "a flame graph as SVG, of samples two frames deep, first event",
 	.write = write_samples,
-	.write_contexts = write_contexts,
+	.write_contexts = flamegraph_write_contexts,
 };

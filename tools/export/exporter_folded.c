@@ -47,7 +47,8 @@ static int write_folded(FILE *file, const struct export_profile *profile, struct
 	return 0;
 }
 
-static int write_contexts(FILE *file, const struct export_contexts *contexts, struct error *err)
+static int folded_write_contexts(FILE *file, const struct export_contexts *contexts,
+				 struct error *err)
 {
 	if (stack_tree_folded(file, &contexts->stacks) < 0)
 		return error_set(err, ENOMEM, "out of memory");
@@ -58,5 +59,5 @@ const struct exporter exporter_folded = {
 	.name = "folded",
 	.summary = "folded stacks (flamegraph.pl, inferno), two frames deep, first event",
 	.write = write_folded,
-	.write_contexts = write_contexts,
+	.write_contexts = folded_write_contexts,
 };

@@ -418,7 +418,8 @@ static void put_context(struct pprof *pprof, const struct export_contexts *conte
 	protobuf_writer_message(&pprof->out, PROFILE_SAMPLE, &pprof->inner);
 }
 
-static int write_contexts(FILE *file, const struct export_contexts *contexts, struct error *err)
+static int pprof_write_contexts(FILE *file, const struct export_contexts *contexts,
+				struct error *err)
 {
 	_cleanup_free_ uint64_t *stack = calloc(contexts->stacks.count + 1, sizeof(*stack));
 	struct pprof pprof = {.strings = 0};
@@ -451,5 +452,5 @@ const struct exporter exporter_pprof = {
 	.summary = "pprof's profile.proto, gzipped, by instruction",
 	.binary = true,
 	.write = write_pprof,
-	.write_contexts = write_contexts,
+	.write_contexts = pprof_write_contexts,
 };

@@ -83,7 +83,7 @@ static uint64_t total(const struct export_profile *profile, size_t event, uint64
 	return sum;
 }
 
-static void put_head(struct json_stream *json, const char *name)
+static void speedscope_put_head(struct json_stream *json, const char *name)
 {
 	json_stream_open(json, NULL, '{');
 	json_stream_text(json, "$schema", "https://www.speedscope.app/file-format-schema.json");
@@ -110,7 +110,7 @@ static int write_speedscope(FILE *file, const struct export_profile *profile, st
 
 	if (samples == NULL)
 		return error_set(err, ENOMEM, "out of memory");
-	put_head(&json, profile->comment);
+	speedscope_put_head(&json, profile->comment);
 	put_frames(&json, profile);
 	json_stream_close(&json, '}');
 	json_stream_open(&json, "profiles", '[');
@@ -155,7 +155,8 @@ static void put_contexts(struct json_stream *json, const struct export_contexts 
 	json_stream_close(json, ']');
 }
 
-static int write_contexts(FILE *file, const struct export_contexts *contexts, struct error *err)
+static int speedscope_write_contexts(FILE *file, const struct export_contexts *contexts,
+				     struct error *err)
 {
 	_cleanup_free_ uint32_t *stack = calloc(contexts->stacks.count + 1, sizeof(*stack));
 	struct json_stream json = {.file = file};
@@ -163,7 +164,7 @@ static int write_contexts(FILE *file, const struct export_contexts *contexts, st
 
 	if (stack == NULL)
 		return error_set(err, ENOMEM, "out of memory");
-	put_head(&json, contexts->image);
+	speedscope_put_head(&json, contexts->image);
 	json_stream_open(&json, "frames", '[');
 	for (size_t i = 0; i < contexts->procedure_count; i++) {
 		json_stream_open(&json, NULL, '{');
@@ -189,5 +190,5 @@ const struct exporter exporter_speedscope = {
 	.name = "speedscope",
 	.summary = "speedscope's JSON, a profile an event",
 	.write = write_speedscope,
-	.write_contexts = write_contexts,
+	.write_contexts = speedscope_write_contexts,
 };

@@ -55,7 +55,7 @@ struct flow {
 	size_t ends;   /* number of nodes that are not blocks so far */
 };
 
-static double share(const struct flow *flow, double samples)
+static double flow_dot_share(const struct flow *flow, double samples)
 {
 	double all = calc_procedure_samples(flow->procedure);
 
@@ -177,7 +177,7 @@ static void print_probability(const struct flow *flow, const struct cfg_edge *ed
 }
 
 /* Return the Graphviz attribute for labels of edges. */
-static const char *label_of(const struct flow *flow)
+static const char *flow_dot_label_of(const struct flow *flow)
 {
 	return flow->shown_blocks <= LABELS_MAX ? "label" : "taillabel";
 }
@@ -187,7 +187,7 @@ static void print_label(const struct flow *flow, const struct cfg_edge *edge,
 {
 	struct calc_cells_executions cells;
 
-	fprintf(flow->stream, "%s=\"", label_of(flow));
+	fprintf(flow->stream, "%s=\"", flow_dot_label_of(flow));
 	if (calc_cells_executions(flow->procedure, estimate, &cells)) {
 		fprintf(flow->stream, " %s", cells.value);
 		print_probability(flow, edge, estimate->value);
@@ -297,8 +297,9 @@ static void print_left_out(struct flow *flow, uint32_t block, bool out)
 	fprintf(flow->stream,
 		" [penwidth=%.2f, color=\"%s\", %s=\" %s\", edgetooltip=\"%" PRIu32
 		" way%s %s blocks that were left out\"];\n",
-		WIDTH_MIN + (WIDTH_MAX - WIDTH_MIN) * sqrt(heat), COLOR_LEFT_OUT, label_of(flow),
-		isnan(sum) ? "?" : cell, ways, ways == 1 ? "" : "s", out ? "to" : "from");
+		WIDTH_MIN + (WIDTH_MAX - WIDTH_MIN) * sqrt(heat), COLOR_LEFT_OUT,
+		flow_dot_label_of(flow), isnan(sum) ? "?" : cell, ways, ways == 1 ? "" : "s",
+		out ? "to" : "from");
 }
 
 static void print_note(const struct flow *flow, const char *format, double number, const char *unit)
@@ -342,7 +343,7 @@ static void print_hidden(const struct flow *flow)
 		fprintf(flow->stream,
 			"<tr><td align=\"left\">left out (...): %" PRIu32
 			" block%s with %.1f%% of the samples</td></tr>\n",
-			blocks, blocks == 1 ? "" : "s", 100 * share(flow, samples));
+			blocks, blocks == 1 ? "" : "s", 100 * flow_dot_share(flow, samples));
 }
 
 /* Print the meaning of the colours and letters in the picture. */

@@ -17,7 +17,7 @@ static const char *entity(char c)
 }
 
 /* Graphviz interprets entities in both kinds of text, and backslashes in some attributes. */
-static void put(FILE *stream, const char *text, const char *backslash)
+static void flow_text_put(FILE *stream, const char *text, const char *backslash)
 {
 	for (; *text != '\0'; text++) {
 		const char *name = entity(*text);
@@ -33,12 +33,12 @@ static void put(FILE *stream, const char *text, const char *backslash)
 
 void flow_text_table(FILE *stream, const char *text)
 {
-	put(stream, text, "&#92;");
+	flow_text_put(stream, text, "&#92;");
 }
 
 void flow_text_quoted(FILE *stream, const char *text)
 {
 	fputc('"', stream);
-	put(stream, text, "\\\\");
+	flow_text_put(stream, text, "\\\\");
 	fputc('"', stream);
 }

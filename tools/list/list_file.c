@@ -18,7 +18,8 @@ static bool is_meant(const char *path, const char *name)
 	return part == whole || path[whole - part - 1] == '/' || *name == '/';
 }
 
-static int choose(const char *name, struct tally *tally, const char **path, struct error *err)
+static int list_file_choose(const char *name, struct tally *tally, const char **path,
+			    struct error *err)
 {
 	const struct tally_row *rows = tally_rows(tally);
 
@@ -55,8 +56,8 @@ static void count_lines(struct tally *tally, const char *path, struct tally_coun
 	}
 }
 
-static int add_row(struct list_rows *rows, enum list_row_kind kind, const char *text,
-		   const char *path, unsigned int line, const struct tally_count *counts)
+static int list_file_add_row(struct list_rows *rows, enum list_row_kind kind, const char *text,
+			     const char *path, unsigned int line, const struct tally_count *counts)
 {
 	struct list_row row = {
 		.kind = kind, .text = strdup(text), .file = path, .line = line, .counts = counts};
@@ -72,14 +73,14 @@ static int add_rows(struct list_rows *rows, struct source_text *source, const ch
 	for (size_t line = 1; r == 0 && line <= lines; line++) {
 		const char *text = source_text_whole(source, path, (unsigned int)line);
 
-		r = add_row(rows, LIST_ROW_LINE, text != NULL ? text : "", path, (unsigned int)line,
-			    &counts[line * rows->event_count]);
+		r = list_file_add_row(rows, LIST_ROW_LINE, text != NULL ? text : "", path,
+				      (unsigned int)line, &counts[line * rows->event_count]);
 	}
 	for (size_t event = 0; r == 0 && event < rows->event_count; event++) {
 		if (counts[event].samples == 0)
 			continue;
-		return add_row(rows, LIST_ROW_OTHER, "<no such line: the file has changed>", path,
-			       0, counts);
+		return list_file_add_row(rows, LIST_ROW_OTHER,
+					 "<no such line: the file has changed>", path, 0, counts);
 	}
 	return r;
 }
@@ -89,7 +90,7 @@ int list_file(const char *name, struct tally *tally, struct source_text *source,
 	      struct error *err)
 {
 	size_t lines;
-	int r = choose(name, tally, path, err);
+	int r = list_file_choose(name, tally, path, err);
 
 	if (r < 0)
 		return r;

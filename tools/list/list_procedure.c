@@ -77,7 +77,8 @@ static const struct tally_row *row_at(const struct scope *scope, uint64_t addres
 }
 
 /* Decode the instruction at an address. Return: its length; 0: no bytes are available. */
-static size_t decode(const struct scope *scope, uint64_t address, uint64_t end, struct insn *insn)
+static size_t list_procedure_decode(const struct scope *scope, uint64_t address, uint64_t end,
+				    struct insn *insn)
 {
 	const struct insn_decoder *decoder = image_code_decoder(scope->code);
 	size_t available = 0, bytes;
@@ -98,9 +99,10 @@ static size_t decode(const struct scope *scope, uint64_t address, uint64_t end, 
 /*
  * Call @visit for all instructions that belong to the procedure. Return: 0, or an error of @visit.
  */
-static int walk(const struct scope *scope,
-		int (*visit)(void *context, const struct scope *scope, const struct insn *insn),
-		void *context)
+static int list_procedure_walk(const struct scope *scope,
+			       int (*visit)(void *context, const struct scope *scope,
+					    const struct insn *insn),
+			       void *context)
 {
 	struct insn insn;
 	size_t bytes;
@@ -111,7 +113,7 @@ static int walk(const struct scope *scope,
 		for (uint64_t at = part->start; at < part->end; at += bytes) {
 			int r;
 
-			bytes = decode(scope, at, part->end, &insn);
+			bytes = list_procedure_decode(scope, at, part->end, &insn);
 			if (bytes == 0)
 				break;
 			r = is_own(scope, at) ? visit(context, scope, &insn) : 0;
@@ -176,7 +178,7 @@ int list_procedure_code(const struct list_procedure *procedure, struct list_rows
 		return -ENOMEM;
 	rows->counted = image_samples_counted(&procedure->choice->profile.samples, scope.parts,
 					      scope.count);
-	return walk(&scope, list_insn, &listing);
+	return list_procedure_walk(&scope, list_insn, &listing);
 }
 
 /* A line that has code; @file: number in list_lines */
@@ -310,11 +312,12 @@ static int count_row(struct list_lines *lines, struct image_code *code, const st
 	return 0;
 }
 
-static int gather(struct list_lines *lines, const struct scope *scope)
+static int list_procedure_gather(struct list_lines *lines, const struct scope *scope)
 {
 	const struct tally_row *rows = tally_rows(scope->procedure->tally);
-	int r = image_code_decoder(scope->code) != NULL ? walk(scope, note_insn, lines)
-							: note_bytes(lines, scope);
+	int r = image_code_decoder(scope->code) != NULL
+			? list_procedure_walk(scope, note_insn, lines)
+			: note_bytes(lines, scope);
 
 	for (size_t i = 0; r == 0 && i < tally_row_count(scope->procedure->tally); i++) {
 		if (rows[i].has_address && is_own(scope, rows[i].address))
@@ -439,7 +442,7 @@ int list_procedure_source(const struct list_procedure *procedure, struct list_ro
 		return -ENOMEM;
 	lines->events = rows->event_count;
 	lines->rest = calloc(lines->events + 1, sizeof(*lines->rest));
-	if (lines->rest == NULL || gather(lines, &scope) < 0)
+	if (lines->rest == NULL || list_procedure_gather(lines, &scope) < 0)
 		return -ENOMEM;
 	*why = "no source lines are known";
 	if (lines->count == 0)

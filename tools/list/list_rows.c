@@ -46,7 +46,7 @@ static const void *get_real(const void *context, size_t index)
 	return &rows->rows[rows->real[index]];
 }
 
-static double share(const struct list_row *line, size_t event)
+static double list_rows_share(const struct list_row *line, size_t event)
 {
 	uint64_t sum = tally_count_scaled(&line->rows->sums[event]);
 
@@ -61,10 +61,11 @@ static const char *get_style(const void *row)
 
 	if (line->kind == LIST_ROW_NOTE)
 		return HEAT_STYLE_SOURCE;
-	return heat_style(share(line, 0));
+	return heat_style(list_rows_share(line, 0));
 }
 
-static void get_count(const struct column *column, const void *row, struct column_value *value)
+static void list_rows_get_count(const struct column *column, const void *row,
+				struct column_value *value)
 {
 	const struct list_row *line = row;
 
@@ -72,12 +73,14 @@ static void get_count(const struct column *column, const void *row, struct colum
 		value->count = tally_count_scaled(&line->counts[column->argument]);
 }
 
-static void get_percent(const struct column *column, const void *row, struct column_value *value)
+static void list_rows_get_percent(const struct column *column, const void *row,
+				  struct column_value *value)
 {
-	value->percent = 100 * share(row, column->argument);
+	value->percent = 100 * list_rows_share(row, column->argument);
 }
 
-static void get_line(const struct column *column, const void *row, struct column_value *value)
+static void list_rows_get_line(const struct column *column, const void *row,
+			       struct column_value *value)
 {
 	(void)column;
 	value->count = ((const struct list_row *)row)->line;
@@ -99,7 +102,8 @@ static void get_text(const struct column *column, const void *row, struct column
 }
 
 /* Only instructions have an address. */
-static void get_address(const struct column *column, const void *row, struct column_value *value)
+static void list_rows_get_address(const struct column *column, const void *row,
+				  struct column_value *value)
 {
 	const struct list_row *line = row;
 
@@ -116,7 +120,7 @@ static void get_executions(const struct column *column, const void *row, struct 
 	value->missing = line->kind != LIST_ROW_INSN;
 }
 
-static void add_column(struct list_rows *rows, struct column column)
+static void list_rows_add_column(struct list_rows *rows, struct column column)
 {
 	rows->columns[rows->column_count++] = column;
 }
@@ -129,9 +133,10 @@ static int add_event_columns(struct list_rows *rows, size_t event)
 		rows->keys[event] = NULL;
 		return -ENOMEM;
 	}
-	add_column(rows, (struct column){name, name, COLUMN_COUNT, COLUMN_BLANK, event, get_count});
-	add_column(rows, (struct column){"%", rows->keys[event], COLUMN_PERCENT, COLUMN_BLANK,
-					 event, get_percent});
+	list_rows_add_column(rows, (struct column){name, name, COLUMN_COUNT, COLUMN_BLANK, event,
+						   list_rows_get_count});
+	list_rows_add_column(rows, (struct column){"%", rows->keys[event], COLUMN_PERCENT,
+						   COLUMN_BLANK, event, list_rows_get_percent});
 	return 0;
 }
 
@@ -140,23 +145,26 @@ static void add_place_columns(struct list_rows *rows)
 	unsigned int detail = rows->code ? COLUMN_DETAIL : 0;
 
 	if (rows->counted)
-		add_column(rows, (struct column){"executed", "executions", COLUMN_COUNT,
-						 COLUMN_BLANK, 0, get_executions});
+		list_rows_add_column(rows, (struct column){"executed", "executions", COLUMN_COUNT,
+							   COLUMN_BLANK, 0, get_executions});
 	if (rows->code) {
-		add_column(rows, (struct column){"address", "address", COLUMN_ADDRESS, COLUMN_BLANK,
-						 0, get_address});
-		add_column(rows, (struct column){"file offset", "file_offset", COLUMN_ADDRESS,
-						 COLUMN_DETAIL, 1, get_address});
-		add_column(rows, (struct column){"instruction", "text", COLUMN_TEXT,
-						 COLUMN_CUT_END | COLUMN_BLANK, 0, get_text});
+		list_rows_add_column(rows, (struct column){"address", "address", COLUMN_ADDRESS,
+							   COLUMN_BLANK, 0, list_rows_get_address});
+		list_rows_add_column(rows,
+				     (struct column){"file offset", "file_offset", COLUMN_ADDRESS,
+						     COLUMN_DETAIL, 1, list_rows_get_address});
+		list_rows_add_column(rows,
+				     (struct column){"instruction", "text", COLUMN_TEXT,
+						     COLUMN_CUT_END | COLUMN_BLANK, 0, get_text});
 	}
-	add_column(rows,
-		   (struct column){"file", "source", COLUMN_TEXT, COLUMN_DETAIL, 0, get_file});
-	add_column(rows, (struct column){"line", "line", COLUMN_COUNT, COLUMN_BLANK | detail, 0,
-					 get_line});
+	list_rows_add_column(
+		rows, (struct column){"file", "source", COLUMN_TEXT, COLUMN_DETAIL, 0, get_file});
+	list_rows_add_column(rows, (struct column){"line", "line", COLUMN_COUNT,
+						   COLUMN_BLANK | detail, 0, list_rows_get_line});
 	if (!rows->code)
-		add_column(rows, (struct column){"source", "text", COLUMN_TEXT,
-						 COLUMN_CUT_END | COLUMN_BLANK, 0, get_text});
+		list_rows_add_column(rows,
+				     (struct column){"source", "text", COLUMN_TEXT,
+						     COLUMN_CUT_END | COLUMN_BLANK, 0, get_text});
 }
 
 static int make_columns(struct list_rows *rows)
@@ -201,7 +209,7 @@ bool list_rows_sampled(const struct list_rows *rows)
 	return any != 0;
 }
 
-static double percent(uint64_t part, uint64_t whole)
+static double list_rows_percent(uint64_t part, uint64_t whole)
 {
 	return whole > 0 ? 100 * (double)part / (double)whole : 0;
 }
@@ -234,7 +242,7 @@ static void print_title(FILE *stream, const void *context)
 
 		fprintf(stream, "%s%s %" PRIu64 ", %.1f%% of all", i > 0 ? "; " : "",
 			rows->events[i], sum,
-			percent(sum, tally_count_scaled(tally_total(rows->all, i))));
+			list_rows_percent(sum, tally_count_scaled(tally_total(rows->all, i))));
 	}
 	fputc('\n', stream);
 	if (rows->note != NULL)

@@ -24,7 +24,8 @@ static int by_event(const void *a, const void *b)
 	return (x->event > y->event) - (x->event < y->event);
 }
 
-static struct event_factor *find(const struct event_scale *scale, int64_t epoch, uint32_t event)
+static struct event_factor *event_scale_find(const struct event_scale *scale, int64_t epoch,
+					     uint32_t event)
 {
 	const struct event_factor key = {.epoch = epoch, .event = event};
 
@@ -36,7 +37,7 @@ static struct event_factor *find(const struct event_scale *scale, int64_t epoch,
 static int add_factor(struct event_scale *scale, int64_t epoch, uint32_t event, double factor)
 {
 	const struct event_factor key = {epoch, event, factor};
-	struct event_factor *known = find(scale, epoch, event);
+	struct event_factor *known = event_scale_find(scale, epoch, event);
 	size_t place;
 
 	if (known != NULL) {
@@ -102,7 +103,7 @@ void event_scale_deinit(struct event_scale *scale)
 
 double event_scale_factor(const struct event_scale *scale, int64_t epoch, uint32_t event)
 {
-	const struct event_factor *found = find(scale, epoch, event);
+	const struct event_factor *found = event_scale_find(scale, epoch, event);
 
 	return found != NULL ? found->factor : 1;
 }

@@ -38,7 +38,7 @@ static void code_list_deinit(struct code_list *list)
  * Add a procedure. If the image has code of two architectures, which no real program has, use the
  * first.
  */
-static int take(void *context, const struct profile_code *code)
+static int jit_elf_take(void *context, const struct profile_code *code)
 {
 	struct code_list *list = context;
 	uint8_t *data;
@@ -66,7 +66,8 @@ struct buffer {
 };
 
 /* Return: the position in the file; 0 if out of memory. */
-static size_t append(struct buffer *buffer, const void *data, size_t bytes, size_t alignment)
+static size_t jit_elf_append(struct buffer *buffer, const void *data, size_t bytes,
+			     size_t alignment)
 {
 	size_t at = (buffer->bytes + alignment - 1) / alignment * alignment;
 
@@ -81,7 +82,7 @@ static size_t append(struct buffer *buffer, const void *data, size_t bytes, size
 	return at;
 }
 
-static const char *name_of(const struct profile_symbols *symbols, uint64_t offset)
+static const char *jit_elf_name_of(const struct profile_symbols *symbols, uint64_t offset)
 {
 	size_t low = 0, high = symbols->count;
 
@@ -118,12 +119,12 @@ enum section_name {
 	NAME_SHSTRTAB = 23,
 };
 
-static int add_procedure(struct maker *maker, size_t i)
+static int jit_elf_add_procedure(struct maker *maker, size_t i)
 {
 	const struct profile_code *code = &maker->list->codes[i];
-	const char *name = name_of(maker->symbols, code->offset);
-	size_t at = append(&maker->file, code->data, code->bytes, CODE_ALIGNMENT);
-	size_t name_at = append(&maker->names, name, strlen(name) + 1, 1);
+	const char *name = jit_elf_name_of(maker->symbols, code->offset);
+	size_t at = jit_elf_append(&maker->file, code->data, code->bytes, CODE_ALIGNMENT);
+	size_t name_at = jit_elf_append(&maker->names, name, strlen(name) + 1, 1);
 
 	if (at == 0 || name_at == 0)
 		return -ENOMEM;
@@ -162,9 +163,9 @@ static int add_tables(struct maker *maker)
 	size_t count = maker->list->count, symtab, strtab, shstrtab;
 	Elf64_Shdr *tables = maker->sections + 1 + count;
 
-	symtab = append(&maker->file, maker->table, (count + 1) * sizeof(Elf64_Sym), 8);
-	strtab = append(&maker->file, maker->names.data, maker->names.bytes, 1);
-	shstrtab = append(&maker->file, section_names, sizeof(section_names), 1);
+	symtab = jit_elf_append(&maker->file, maker->table, (count + 1) * sizeof(Elf64_Sym), 8);
+	strtab = jit_elf_append(&maker->file, maker->names.data, maker->names.bytes, 1);
+	shstrtab = jit_elf_append(&maker->file, section_names, sizeof(section_names), 1);
 	if (symtab == 0 || strtab == 0 || shstrtab == 0)
 		return -ENOMEM;
 	tables[0] = (Elf64_Shdr){
@@ -194,7 +195,7 @@ static int add_tables(struct maker *maker)
 	return 0;
 }
 
-static int make(struct maker *maker)
+static int jit_elf_do_make(struct maker *maker)
 {
 	size_t count = maker->list->count, sections = count + SECTIONS_MORE, i, at;
 	Elf64_Ehdr header = {
@@ -212,17 +213,17 @@ static int make(struct maker *maker)
 		.e_shstrndx = (Elf64_Half)(sections - 1),
 	};
 
-	append(&maker->file, NULL, sizeof(header), 1);
-	if (append(&maker->file, NULL, count * sizeof(Elf64_Phdr), 1) == 0 ||
-	    append(&maker->names, "", 1, 1) != 0)
+	jit_elf_append(&maker->file, NULL, sizeof(header), 1);
+	if (jit_elf_append(&maker->file, NULL, count * sizeof(Elf64_Phdr), 1) == 0 ||
+	    jit_elf_append(&maker->names, "", 1, 1) != 0)
 		return -ENOMEM;
 	for (i = 0; i < count; i++) {
-		if (add_procedure(maker, i) < 0)
+		if (jit_elf_add_procedure(maker, i) < 0)
 			return -ENOMEM;
 	}
 	if (add_tables(maker) < 0)
 		return -ENOMEM;
-	at = append(&maker->file, maker->sections, sections * sizeof(Elf64_Shdr), 8);
+	at = jit_elf_append(&maker->file, maker->sections, sections * sizeof(Elf64_Shdr), 8);
 	if (at == 0)
 		return -ENOMEM;
 	header.e_shoff = at;
@@ -262,7 +263,7 @@ static int make_from(const struct code_list *list, const struct profile_symbols 
 	int r = -ENOMEM;
 
 	if (maker.segments != NULL && maker.sections != NULL && maker.table != NULL)
-		r = make(&maker);
+		r = jit_elf_do_make(&maker);
 	r = r < 0 ? error_set(err, ENOMEM, "out of memory") : write_out(&maker.file, err);
 	free(maker.segments);
 	free(maker.sections);
@@ -276,7 +277,7 @@ int jit_elf_make(int *fd, struct profile_reader *reader, int64_t image, struct e
 {
 	_cleanup_(code_list_deinit) struct code_list list = {.count = 0};
 	struct profile_symbols symbols;
-	int r = profile_reader_code(reader, image, take, &list, err);
+	int r = profile_reader_code(reader, image, jit_elf_take, &list, err);
 
 	if (r == -ENOMEM)
 		return error_set(err, ENOMEM, "out of memory");

@@ -18,7 +18,7 @@ static void print_totals(const struct report *report)
 	fputs("\n\n", stdout);
 }
 
-static int print_text(const struct report *report, const struct cli *cli)
+static int report_print_text(const struct report *report, const struct cli *cli)
 {
 	int r;
 
@@ -89,7 +89,7 @@ int report_print(const struct report *report, const struct cli *cli, struct erro
 
 	switch (cli->format) {
 	case CLI_TEXT:
-		r = print_text(report, cli);
+		r = report_print_text(report, cli);
 		break;
 	case CLI_JSON:
 		r = print_json(report);

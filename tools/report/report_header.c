@@ -27,7 +27,7 @@ static void free_text(const char *text)
 	free((void *)(uintptr_t)text);
 }
 
-static int add_epoch(void *context, const struct profile_epoch *epoch)
+static int report_header_add_epoch(void *context, const struct profile_epoch *epoch)
 {
 	struct report_header *header = context;
 	struct profile_epoch copy = *epoch;
@@ -96,7 +96,7 @@ static int add_counter(void *context, const struct profile_counter *counter)
 }
 
 /* Set the message of an error that a visitor returned without one. */
-static int explain(int r, struct error *err)
+static int report_header_explain(int r, struct error *err)
 {
 	if (r == -ENOMEM)
 		return error_set(err, ENOMEM, "out of memory");
@@ -123,7 +123,7 @@ int report_header_load(struct report_header *header, struct profile_reader *read
 
 	err->message[0] = '\0';
 	header->has_writer |= profile_reader_has_writer(reader);
-	r = profile_reader_epochs(reader, filter, add_epoch, header, err);
+	r = profile_reader_epochs(reader, filter, report_header_add_epoch, header, err);
 	for (size_t i = before; r == 0 && i < header->epoch_count; i++) {
 		int64_t id = header->epochs[i].id;
 
@@ -133,7 +133,7 @@ int report_header_load(struct report_header *header, struct profile_reader *read
 	}
 	if (r == 0 && counter_of(header, "unknown", "anonymous") > 0)
 		r = jit_hint_load(&header->jit, reader, filter, err);
-	return explain(r, err);
+	return report_header_explain(r, err);
 }
 
 void report_header_deinit(struct report_header *header)

@@ -76,7 +76,7 @@ static struct json_object *event_json(const struct report_header *header,
 }
 
 /* Append an item; takes ownership of @item, also on failure. */
-static int append(struct json_object *array, struct json_object *item)
+static int report_header_json_append(struct json_object *array, struct json_object *item)
 {
 	if (item != NULL && json_object_array_add(array, item) == 0)
 		return 0;
@@ -90,13 +90,13 @@ static int add_lists(struct json_object *object, const struct report_header *hea
 	int r = json_tree_add(object, "epochs", epochs);
 
 	for (size_t i = 0; r == 0 && i < header->epoch_count; i++)
-		r = append(epochs, epoch_json(&header->epochs[i]));
+		r = report_header_json_append(epochs, epoch_json(&header->epochs[i]));
 	if (r < 0)
 		return r;
 	events = json_object_new_array();
 	r = json_tree_add(object, "events", events);
 	for (size_t i = 0; r == 0 && i < header->event_count; i++)
-		r = append(events, event_json(header, &header->events[i]));
+		r = report_header_json_append(events, event_json(header, &header->events[i]));
 	return r;
 }
 
@@ -132,7 +132,7 @@ static int add_hints(struct json_object *object, const struct report_header *hea
 			if (json_tree_add(object, "hints", hints) < 0)
 				return -ENOMEM;
 		}
-		if (append(hints, json_object_new_string(hint)) < 0)
+		if (report_header_json_append(hints, json_object_new_string(hint)) < 0)
 			return -ENOMEM;
 	}
 	return 0;

@@ -45,7 +45,7 @@ struct source_text *source_text_create(const struct source_paths *paths)
 	return text;
 }
 
-static void forget(struct file *file)
+static void source_text_forget(struct file *file)
 {
 	free(file->path);
 	free(file->text);
@@ -58,7 +58,7 @@ void source_text_destroy(struct source_text *text)
 	if (text == NULL)
 		return;
 	for (unsigned int i = 0; i < FILES; i++)
-		forget(&text->files[i]);
+		source_text_forget(&text->files[i]);
 	free(text->line);
 	free(text);
 }
@@ -120,7 +120,7 @@ static char *find_file(const struct source_paths *paths, const char *path, size_
 	return text;
 }
 
-static void load(struct file *file, const struct source_paths *paths, const char *path)
+static void source_text_load(struct file *file, const struct source_paths *paths, const char *path)
 {
 	size_t bytes = 0, capacity = 0;
 
@@ -139,7 +139,7 @@ static void load(struct file *file, const struct source_paths *paths, const char
 	}
 }
 
-static struct file *find(struct source_text *text, const char *path)
+static struct file *source_text_find(struct source_text *text, const char *path)
 {
 	struct file *oldest = &text->files[0];
 
@@ -154,8 +154,8 @@ static struct file *find(struct source_text *text, const char *path)
 		if (file->used < oldest->used)
 			oldest = file;
 	}
-	forget(oldest);
-	load(oldest, text->paths, path);
+	source_text_forget(oldest);
+	source_text_load(oldest, text->paths, path);
 	oldest->used = text->now;
 	return oldest;
 }
@@ -163,13 +163,13 @@ static struct file *find(struct source_text *text, const char *path)
 /* Return: NULL if there is no such line. */
 static const char *find_line(struct source_text *text, const char *path, unsigned int line)
 {
-	const struct file *file = find(text, path);
+	const struct file *file = source_text_find(text, path);
 
 	return line > 0 && line <= file->count ? file->text + file->lines[line - 1] : NULL;
 }
 
 /* Expand tabs to blanks and remove carriage returns: malloc'd. */
-static char *expand(const char *line)
+static char *source_text_expand(const char *line)
 {
 	size_t bytes = strnlen(line, TEXT_BYTES_MAX), filled = 0;
 	char *copy = malloc(TAB * bytes + 1);
@@ -193,7 +193,7 @@ static char *expand(const char *line)
 const char *source_text_whole(struct source_text *text, const char *path, unsigned int line)
 {
 	const char *start = find_line(text, path, line);
-	_cleanup_free_ char *wide = start != NULL ? expand(start) : NULL;
+	_cleanup_free_ char *wide = start != NULL ? source_text_expand(start) : NULL;
 
 	if (wide == NULL)
 		return NULL;
@@ -211,5 +211,5 @@ const char *source_text_line(struct source_text *text, const char *path, unsigne
 
 size_t source_text_lines(struct source_text *text, const char *path)
 {
-	return find(text, path)->count;
+	return source_text_find(text, path)->count;
 }

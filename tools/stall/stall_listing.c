@@ -162,8 +162,8 @@ static char *why_text(const struct stall_row *row)
 }
 
 /* Fill in a row, which owns its texts, also after a failure. Return: 0 or -ENOMEM. */
-static int describe(struct stall_row *row, const struct stall_listing *listing,
-		    const struct procedure_analysis *analysis, uint32_t insn)
+static int stall_listing_describe(struct stall_row *row, const struct stall_listing *listing,
+				  const struct procedure_analysis *analysis, uint32_t insn)
 {
 	struct image_code *code = listing->choice->code;
 	struct calc_procedure procedure = {.code = code, .analysis = analysis};
@@ -230,14 +230,14 @@ static void sift_down(struct stall_row *rows, size_t count)
 	}
 }
 
-static int take(struct stall_listing *listing, const struct procedure_analysis *analysis,
-		uint32_t insn, double cost)
+static int stall_listing_take(struct stall_listing *listing,
+			      const struct procedure_analysis *analysis, uint32_t insn, double cost)
 {
 	struct stall_row row = {.cost = cost};
 
 	if (listing->row_count == listing->limit && cost <= listing->rows[0].cost)
 		return 0;
-	if (describe(&row, listing, analysis, insn) < 0 ||
+	if (stall_listing_describe(&row, listing, analysis, insn) < 0 ||
 	    array_reserve(&listing->rows, &listing->capacity, listing->row_count + 1, sizeof(row)) <
 		    0) {
 		free_row(&row);
@@ -265,13 +265,13 @@ int stall_listing_procedure(void *context, const struct procedure_analysis *anal
 		if (!(cost > 0))
 			continue;
 		listing->stalled += cost;
-		if (take(listing, analysis, i, cost) < 0)
+		if (stall_listing_take(listing, analysis, i, cost) < 0)
 			return -ENOMEM;
 	}
 	return 0;
 }
 
-static int compare_rows(const void *a, const void *b)
+static int stall_listing_compare_rows(const void *a, const void *b)
 {
 	const struct stall_row *x = a, *y = b;
 	int r;
@@ -285,7 +285,8 @@ static int compare_rows(const void *a, const void *b)
 void stall_listing_finish(struct stall_listing *listing)
 {
 	if (listing->row_count > 0)
-		qsort(listing->rows, listing->row_count, sizeof(*listing->rows), compare_rows);
+		qsort(listing->rows, listing->row_count, sizeof(*listing->rows),
+		      stall_listing_compare_rows);
 }
 
 /* Kinds of columns. */
@@ -481,7 +482,7 @@ static const char *get_below(const void *row)
 	return ((const struct stall_row *)row)->why;
 }
 
-static const void *get_row(const void *context, size_t index)
+static const void *stall_listing_get_row(const void *context, size_t index)
 {
 	return &((const struct stall_listing *)context)->rows[index];
 }
@@ -495,7 +496,7 @@ struct report stall_listing_report(const struct stall_listing *listing)
 			{
 				.columns = columns,
 				.column_count = sizeof(columns) / sizeof(*columns),
-				.row = get_row,
+				.row = stall_listing_get_row,
 				.context = listing,
 				.row_count = listing->row_count,
 				.below = get_below,

@@ -91,7 +91,7 @@ int summary_listing_procedure(void *context, const struct procedure_analysis *an
 	return 0;
 }
 
-static double share(const struct stall_summary *sum, double samples)
+static double summary_listing_share(const struct stall_summary *sum, double samples)
 {
 	return sum->tallied > 0 ? 100 * samples / sum->tallied : 0;
 }
@@ -124,13 +124,17 @@ static void name_cause(struct summary_row *row)
 	}
 	if (sum->high[worst] <= 0)
 		return;
-	if (share(sum, sum->high[worst]) - share(sum, sum->low[worst]) < 0.5)
+	if (summary_listing_share(sum, sum->high[worst]) -
+		    summary_listing_share(sum, sum->low[worst]) <
+	    0.5)
 		snprintf(row->cause, sizeof(row->cause), "%s %.0f%%",
-			 culprit_name((enum culprit_cause)worst), share(sum, sum->high[worst]));
+			 culprit_name((enum culprit_cause)worst),
+			 summary_listing_share(sum, sum->high[worst]));
 	else
 		snprintf(row->cause, sizeof(row->cause), "%s %.0f-%.0f%%",
-			 culprit_name((enum culprit_cause)worst), share(sum, sum->low[worst]),
-			 share(sum, sum->high[worst]));
+			 culprit_name((enum culprit_cause)worst),
+			 summary_listing_share(sum, sum->low[worst]),
+			 summary_listing_share(sum, sum->high[worst]));
 }
 
 static void get_samples(const struct column *column, const void *row, struct column_value *value)
@@ -139,7 +143,8 @@ static void get_samples(const struct column *column, const void *row, struct col
 	value->count = (uint64_t)(((const struct summary_row *)row)->sum.samples + 0.5);
 }
 
-static void get_percent(const struct column *column, const void *row, struct column_value *value)
+static void summary_listing_get_percent(const struct column *column, const void *row,
+					struct column_value *value)
 {
 	const struct summary_row *line = row;
 
@@ -185,7 +190,7 @@ static void get_part(const struct column *column, const void *row, struct column
 			(column->argument - PART_LOW) % 2 == 0 ? sum->low[cause] : sum->high[cause];
 	for (unsigned int i = 0; column->argument == PART_STATIC && i < STALL_KINDS; i++)
 		samples += sum->stalls[i];
-	value->percent = share(sum, samples);
+	value->percent = summary_listing_share(sum, samples);
 	if (fabs(value->percent) < 0.00005)
 		value->percent = 0; /* no "-0.0%" */
 	value->missing = sum->tallied <= 0;
@@ -198,7 +203,8 @@ static void get_cause(const struct column *column, const void *row, struct colum
 	value->missing = value->text[0] == '\0';
 }
 
-static void get_procedure(const struct column *column, const void *row, struct column_value *value)
+static void summary_listing_get_procedure(const struct column *column, const void *row,
+					  struct column_value *value)
 {
 	(void)column;
 	value->text = ((const struct summary_row *)row)->names.name;
@@ -219,7 +225,8 @@ static struct json_object *get_aliases(const struct column *column, const void *
 	return json_tree_texts(names->aliases, names->alias_count);
 }
 
-static void get_image(const struct column *column, const void *row, struct column_value *value)
+static void summary_listing_get_image(const struct column *column, const void *row,
+				      struct column_value *value)
 {
 	(void)column;
 	value->text = ((const struct summary_row *)row)->image;
@@ -240,7 +247,7 @@ static void get_model(const struct column *column, const void *row, struct colum
 
 static const struct column fixed_columns[] = {
 	{"samples", "samples", COLUMN_COUNT, 0, 0, get_samples},
-	{"%", "percent", COLUMN_PERCENT, 0, 0, get_percent},
+	{"%", "percent", COLUMN_PERCENT, 0, 0, summary_listing_get_percent},
 	{"best", "best_cpi", COLUMN_NUMBER, COLUMN_DECIMALS(2), 0, get_cpi},
 	{"CPI", "actual_cpi", COLUMN_NUMBER, COLUMN_DECIMALS(2), 1, get_cpi},
 	{"dynamic", "dynamic_percent", COLUMN_PERCENT, 0, PART_DYNAMIC, get_part},
@@ -253,7 +260,7 @@ static const struct column fixed_columns[] = {
 
 #define FIXED (sizeof(fixed_columns) / sizeof(*fixed_columns))
 
-static void add_column(struct summary_listing *listing, struct column column)
+static void summary_listing_add_column(struct summary_listing *listing, struct column column)
 {
 	listing->columns[listing->column_count++] = column;
 }
@@ -265,33 +272,35 @@ static int make_columns(struct summary_listing *listing)
 	if (listing->columns == NULL || listing->keys == NULL)
 		return -ENOMEM;
 	for (size_t i = 0; i < FIXED; i++)
-		add_column(listing, fixed_columns[i]);
+		summary_listing_add_column(listing, fixed_columns[i]);
 	for (size_t i = 0; i < 2 * CAUSES; i++) {
 		snprintf(listing->keys[i], KEY_BYTES, "%s_%s_percent",
 			 culprit_key((enum culprit_cause)(i / 2)), i % 2 == 0 ? "low" : "high");
-		add_column(listing,
-			   (struct column){listing->keys[i], listing->keys[i], COLUMN_PERCENT,
-					   COLUMN_DETAIL, PART_LOW + i, get_part});
+		summary_listing_add_column(
+			listing, (struct column){listing->keys[i], listing->keys[i], COLUMN_PERCENT,
+						 COLUMN_DETAIL, PART_LOW + i, get_part});
 	}
 	if (listing->by_procedure)
-		add_column(listing, (struct column){"procedure", "procedure", COLUMN_TEXT,
-						    COLUMN_CUT_END, 0, get_procedure});
+		summary_listing_add_column(listing, (struct column){"procedure", "procedure",
+								    COLUMN_TEXT, COLUMN_CUT_END, 0,
+								    summary_listing_get_procedure});
 	if (listing->by_procedure)
-		add_column(listing,
-			   (struct column){"aliases", "aliases", COLUMN_TEXT,
-					   COLUMN_DETAIL | COLUMN_PARTS, 0, get_alias_list});
-	add_column(listing,
-		   (struct column){"image", "image", COLUMN_TEXT,
-				   COLUMN_CUT_START | (listing->by_procedure ? COLUMN_SPARE : 0), 0,
-				   get_image});
-	add_column(listing, (struct column){"build-id", "build_id", COLUMN_TEXT, COLUMN_DETAIL, 0,
-					    get_build_id});
-	add_column(listing,
-		   (struct column){"model", "model", COLUMN_TEXT, COLUMN_DETAIL, 0, get_model});
+		summary_listing_add_column(
+			listing, (struct column){"aliases", "aliases", COLUMN_TEXT,
+						 COLUMN_DETAIL | COLUMN_PARTS, 0, get_alias_list});
+	summary_listing_add_column(
+		listing,
+		(struct column){"image", "image", COLUMN_TEXT,
+				COLUMN_CUT_START | (listing->by_procedure ? COLUMN_SPARE : 0), 0,
+				summary_listing_get_image});
+	summary_listing_add_column(listing, (struct column){"build-id", "build_id", COLUMN_TEXT,
+							    COLUMN_DETAIL, 0, get_build_id});
+	summary_listing_add_column(listing, (struct column){"model", "model", COLUMN_TEXT,
+							    COLUMN_DETAIL, 0, get_model});
 	return 0;
 }
 
-static int compare_rows(const void *a, const void *b, void *column)
+static int summary_listing_compare_rows(const void *a, const void *b, void *column)
 {
 	const struct summary_row *x = a, *y = b;
 	int r = columns_compare(column, a, b);
@@ -331,8 +340,8 @@ int summary_listing_finish(struct summary_listing *listing, const char *sort, si
 	if (column == NULL)
 		return error_set(err, EINVAL, "cannot sort by \"%s\": no such column", sort);
 	if (listing->row_count > 0)
-		qsort_r(listing->rows, listing->row_count, sizeof(*listing->rows), compare_rows,
-			(void *)(uintptr_t)column);
+		qsort_r(listing->rows, listing->row_count, sizeof(*listing->rows),
+			summary_listing_compare_rows, (void *)(uintptr_t)column);
 	listing->shown = limit > 0 && limit < listing->row_count ? limit : listing->row_count;
 	for (size_t i = 0; i < listing->shown; i++)
 		name_cause(&listing->rows[i]);
@@ -405,7 +414,7 @@ static int summary_json(struct json_object *object, const void *context)
 	return json_tree_add(object, "summary", sum_json(&listing->sum));
 }
 
-static const void *get_row(const void *context, size_t index)
+static const void *summary_listing_get_row(const void *context, size_t index)
 {
 	return &((const struct summary_listing *)context)->rows[index];
 }
@@ -419,7 +428,7 @@ struct report summary_listing_report(const struct summary_listing *listing)
 			{
 				.columns = listing->columns,
 				.column_count = listing->column_count,
-				.row = get_row,
+				.row = summary_listing_get_row,
 				.context = listing,
 				.row_count = listing->shown,
 				.parts = get_aliases,

@@ -58,7 +58,7 @@ static int make_tally(struct set_table *table, struct sample_sets *sets, size_t 
 	return 0;
 }
 
-static const char *name_of(const struct tally_row *row)
+static const char *set_table_name_of(const struct tally_row *row)
 {
 	if (row->source != NULL)
 		return row->source;
@@ -68,7 +68,7 @@ static const char *name_of(const struct tally_row *row)
 /* Rows of lines also have a line number. */
 static int compare_names(const struct tally_row *x, const struct tally_row *y)
 {
-	int r = strcmp(name_of(x), name_of(y));
+	int r = strcmp(set_table_name_of(x), set_table_name_of(y));
 
 	return r != 0 ? r : (x->line > y->line) - (x->line < y->line);
 }
@@ -82,7 +82,7 @@ static int compare_places(const struct tally_row *x, const struct tally_row *y)
 }
 
 /* Order by path and name, then build-id and place. */
-static int compare_rows(const void *a, const void *b)
+static int set_table_compare_rows(const void *a, const void *b)
 {
 	const struct tally_row *x = *(const struct tally_row *const *)a;
 	const struct tally_row *y = *(const struct tally_row *const *)b;
@@ -115,7 +115,7 @@ static bool is_unique(const struct tally_row *const *rows, size_t count, bool in
 		    compare_places(rows[i], rows[i - 1]) != 0)
 			return false;
 	}
-	return strncmp(name_of(rows[0]), "proc_0x", 7) != 0;
+	return strncmp(set_table_name_of(rows[0]), "proc_0x", 7) != 0;
 }
 
 /* Merge the rows of one name into rows of the table, in place. */
@@ -175,7 +175,7 @@ static int gather_rows(struct set_table *table, const struct sample_sets *sets, 
 	return r == 0 && builds ? build_match(rows, filled, table->instructions, &table->names) : r;
 }
 
-static int make_rows(struct set_table *table, const struct sample_sets *sets, bool builds)
+static int set_table_make_rows(struct set_table *table, const struct sample_sets *sets, bool builds)
 {
 	size_t filled, next;
 
@@ -185,7 +185,7 @@ static int make_rows(struct set_table *table, const struct sample_sets *sets, bo
 		return -ENOMEM;
 	filled = table->row_count;
 	if (filled > 0)
-		qsort(table->rows, filled, sizeof(*table->rows), compare_rows);
+		qsort(table->rows, filled, sizeof(*table->rows), set_table_compare_rows);
 	for (size_t i = 0; i < filled; i = next) {
 		for (next = i + 1; next < filled && same_name(table->rows[i], table->rows[next]);
 		     next++)
@@ -212,7 +212,7 @@ int set_table_create(struct set_table **ret, struct sample_sets *sets, enum tall
 		return error_set(err, ENOMEM, "out of memory");
 	for (size_t i = 0; i < sets->source_count && r == 0; i++)
 		r = make_tally(table, sets, i, by, cli, err);
-	if (r == 0 && make_rows(table, sets, builds) < 0)
+	if (r == 0 && set_table_make_rows(table, sets, builds) < 0)
 		r = error_set(err, ENOMEM, "out of memory");
 	if (r < 0)
 		return r;

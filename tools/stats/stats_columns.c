@@ -39,7 +39,7 @@ static bool is_of_test(size_t number)
 	return number >= NUMBER_SPREAD && number <= NUMBER_Q;
 }
 
-static double value_of(const struct stats_row *row, size_t set)
+static double stats_columns_value_of(const struct stats_row *row, size_t set)
 {
 	const struct stats_listing *listing = row->listing;
 
@@ -56,7 +56,7 @@ static double diff_half(const struct stats_row *row)
 	double variance = 0;
 
 	for (size_t set = 0; set < 2; set++) {
-		double value = value_of(row, set);
+		double value = stats_columns_value_of(row, set);
 
 		if (table.cells[set].samples > 0)
 			variance += value * value / table.cells[set].samples;
@@ -69,7 +69,8 @@ static double diff_half(const struct stats_row *row)
 
 static double diff_of(const struct stats_row *row, size_t number)
 {
-	double before = value_of(row, 0), diff = value_of(row, 1) - before;
+	double before = stats_columns_value_of(row, 0),
+	       diff = stats_columns_value_of(row, 1) - before;
 
 	switch (number) {
 	case NUMBER_DIFF_SIZE:
@@ -121,7 +122,7 @@ static double number_of(const struct stats_row *row, size_t number)
 	case NUMBER_CHANGE:
 		return diff_of(row, number);
 	default:
-		return value_of(row, number - NUMBER_SET);
+		return stats_columns_value_of(row, number - NUMBER_SET);
 	}
 }
 
@@ -130,11 +131,13 @@ static void get_number(const struct column *column, const void *row, struct colu
 	const struct stats_row *line = row;
 
 	value->number = number_of(line, column->argument);
-	value->missing = (is_of_test(column->argument) && !line->numbers->tested) ||
-			 (column->argument == NUMBER_CHANGE && value_of(line, 0) <= 0);
+	value->missing =
+		(is_of_test(column->argument) && !line->numbers->tested) ||
+		(column->argument == NUMBER_CHANGE && stats_columns_value_of(line, 0) <= 0);
 }
 
-static void get_count(const struct column *column, const void *row, struct column_value *value)
+static void stats_columns_get_count(const struct column *column, const void *row,
+				    struct column_value *value)
 {
 	const struct variation_row *numbers = ((const struct stats_row *)row)->numbers;
 
@@ -168,7 +171,8 @@ static const struct tally_row *tally_of(const void *row)
 	return set_table_row(line->listing->table, line->index).tally;
 }
 
-static void get_procedure(const struct column *column, const void *row, struct column_value *value)
+static void stats_columns_get_procedure(const struct column *column, const void *row,
+					struct column_value *value)
 {
 	(void)column;
 	value->text = tally_of(row)->procedure;
@@ -211,14 +215,16 @@ static void get_source(const struct column *column, const void *row, struct colu
 	value->text = tally->source != NULL ? tally->source : tally->procedure;
 }
 
-static void get_line(const struct column *column, const void *row, struct column_value *value)
+static void stats_columns_get_line(const struct column *column, const void *row,
+				   struct column_value *value)
 {
 	(void)column;
 	value->count = tally_of(row)->line;
 	value->missing = value->count == 0;
 }
 
-static void get_image(const struct column *column, const void *row, struct column_value *value)
+static void stats_columns_get_image(const struct column *column, const void *row,
+				    struct column_value *value)
 {
 	(void)column;
 	value->text = tally_of(row)->file->path;
@@ -236,7 +242,7 @@ static const struct column all_columns[] = {
 	{"range%", "range_percent", COLUMN_PERCENT, 0, NUMBER_RANGE, get_number},
 	{"sum", "sum", COLUMN_NUMBER, FIGURE | WHOLE, NUMBER_SUM, get_number},
 	{"%", "percent", COLUMN_PERCENT, FIGURE, NUMBER_SHARE, get_number},
-	{"N", "n", COLUMN_COUNT, FIGURE, NUMBER_PRESENT, get_count},
+	{"N", "n", COLUMN_COUNT, FIGURE, NUMBER_PRESENT, stats_columns_get_count},
 	{"mean", "mean", COLUMN_NUMBER, WHOLE, NUMBER_MEAN, get_number},
 	{"\xc2\xb1"
 	 "95%",
@@ -245,9 +251,9 @@ static const struct column all_columns[] = {
 	 get_number},
 	{"min", "min", COLUMN_NUMBER, FIGURE | WHOLE, NUMBER_MIN, get_number},
 	{"max", "max", COLUMN_NUMBER, FIGURE | WHOLE, NUMBER_MAX, get_number},
-	{"min set", "min_set", COLUMN_COUNT, DETAIL, NUMBER_LEAST, get_count},
-	{"max set", "max_set", COLUMN_COUNT, DETAIL, NUMBER_MOST, get_count},
-	{"samples", "samples", COLUMN_COUNT, DETAIL, NUMBER_SAMPLES, get_count},
+	{"min set", "min_set", COLUMN_COUNT, DETAIL, NUMBER_LEAST, stats_columns_get_count},
+	{"max set", "max_set", COLUMN_COUNT, DETAIL, NUMBER_MOST, stats_columns_get_count},
+	{"samples", "samples", COLUMN_COUNT, DETAIL, NUMBER_SAMPLES, stats_columns_get_count},
 	{"spread", "spread_percent", COLUMN_PERCENT, TEST, NUMBER_SPREAD, get_number},
 	{"from", "spread_low_percent", COLUMN_PERCENT, TEST, NUMBER_SPREAD_LOW, get_number},
 	{"to", "spread_high_percent", COLUMN_PERCENT, TEST, NUMBER_SPREAD_HIGH, get_number},
@@ -280,7 +286,7 @@ static const struct column diff_columns[] = {
 
 #define DIFF_COLUMNS (sizeof(diff_columns) / sizeof(*diff_columns))
 
-static void add_column(struct stats_listing *listing, struct column column)
+static void stats_columns_add_column(struct stats_listing *listing, struct column column)
 {
 	listing->columns[listing->column_count++] = column;
 }
@@ -304,33 +310,41 @@ static bool has_procedures(enum tally_by by)
 
 static void add_place(struct stats_listing *listing)
 {
-	struct column image = {"image", "image", COLUMN_TEXT, COLUMN_CUT_START, 0, get_image};
+	struct column image = {"image",		 "image", COLUMN_TEXT,
+			       COLUMN_CUT_START, 0,	  stats_columns_get_image};
 
 	enum tally_by by = listing->config.by;
 
 	if (by == TALLY_BY_LINE || by == TALLY_BY_FILE)
-		add_column(listing, (struct column){"source file", "source", COLUMN_TEXT,
-						    COLUMN_CUT_START, 0, get_source});
+		stats_columns_add_column(listing,
+					 (struct column){"source file", "source", COLUMN_TEXT,
+							 COLUMN_CUT_START, 0, get_source});
 	else if (has_procedures(by))
-		add_column(listing, (struct column){"procedure", "procedure", COLUMN_TEXT,
-						    COLUMN_CUT_END, 0, get_procedure});
+		stats_columns_add_column(listing, (struct column){"procedure", "procedure",
+								  COLUMN_TEXT, COLUMN_CUT_END, 0,
+								  stats_columns_get_procedure});
 	if (by == TALLY_BY_LINE)
-		add_column(listing, (struct column){"line", "line", COLUMN_COUNT, 0, 0, get_line});
+		stats_columns_add_column(listing, (struct column){"line", "line", COLUMN_COUNT, 0,
+								  0, stats_columns_get_line});
 	if (by != TALLY_BY_IMAGE)
 		image.flags |= listing->several_images ? COLUMN_SPARE : COLUMN_DETAIL;
 	if (listing->config.by == TALLY_BY_INSTRUCTION) {
-		add_column(listing, (struct column){"offset", "procedure_offset", COLUMN_ADDRESS, 0,
-						    0, get_inside});
-		add_column(listing, (struct column){"file offset", "file_offset", COLUMN_ADDRESS,
-						    DETAIL, 0, get_offset});
+		stats_columns_add_column(listing,
+					 (struct column){"offset", "procedure_offset",
+							 COLUMN_ADDRESS, 0, 0, get_inside});
+		stats_columns_add_column(listing,
+					 (struct column){"file offset", "file_offset",
+							 COLUMN_ADDRESS, DETAIL, 0, get_offset});
 		/* Distinguishes instructions of different builds. */
-		add_column(listing, (struct column){"identity", "identity", COLUMN_TEXT, DETAIL, 0,
-						    get_identity});
+		stats_columns_add_column(listing,
+					 (struct column){"identity", "identity", COLUMN_TEXT,
+							 DETAIL, 0, get_identity});
 	}
-	add_column(listing, image);
+	stats_columns_add_column(listing, image);
 	if (has_procedures(by))
-		add_column(listing, (struct column){"aliases", "aliases", COLUMN_TEXT,
-						    DETAIL | COLUMN_PARTS, 0, get_aliases});
+		stats_columns_add_column(listing,
+					 (struct column){"aliases", "aliases", COLUMN_TEXT,
+							 DETAIL | COLUMN_PARTS, 0, get_aliases});
 }
 
 int stats_columns_make(struct stats_listing *listing)
@@ -348,13 +362,14 @@ int stats_columns_make(struct stats_listing *listing)
 
 		column.flags |= column.flags & hidden ? COLUMN_DETAIL : 0;
 		column.flags &= ~(TEST | FIGURE);
-		add_column(listing, column);
+		stats_columns_add_column(listing, column);
 	}
 	for (size_t set = 0; set < sets && !diff; set++) {
 		snprintf(listing->keys[set], STATS_KEY_BYTES, "set_%zu", set + 1);
-		add_column(listing,
-			   (struct column){listing->keys[set], listing->keys[set], COLUMN_NUMBER,
-					   DETAIL, NUMBER_SET + set, get_number});
+		stats_columns_add_column(listing,
+					 (struct column){listing->keys[set], listing->keys[set],
+							 COLUMN_NUMBER, DETAIL, NUMBER_SET + set,
+							 get_number});
 	}
 	add_place(listing);
 	return 0;

@@ -50,8 +50,8 @@ static int add_summary(void *context, const struct procedure_analysis *analysis)
 	return 0;
 }
 
-static int choose(struct side *side, const struct sample_sets *sets, const struct cli *cli,
-		  const char *operand, struct error *err)
+static int stats_compare_choose(struct side *side, const struct sample_sets *sets,
+				const struct cli *cli, const char *operand, struct error *err)
 {
 	const struct sample_source *source = &sets->sources[sets->list[side->set].source];
 	int r;
@@ -80,7 +80,7 @@ static int analyse(struct side *side, struct error *err)
 }
 
 /* Return the weight of a set's samples if periods differ between sets. */
-static double weight_of(const struct side *side, const struct sample_sets *sets)
+static double stats_compare_weight_of(const struct side *side, const struct sample_sets *sets)
 {
 	return sets->scaled_period ? side->choice.profile.samples.time.period : 1;
 }
@@ -96,9 +96,9 @@ static int find_extremes(struct side sides[2], const struct sample_sets *sets,
 		return error_set(err, ENOMEM, "out of memory");
 	for (size_t set = 0; set < sets->count; set++) {
 		struct side side = {.set = set};
-		int r = choose(&side, sets, cli, operand, err);
+		int r = stats_compare_choose(&side, sets, cli, operand, err);
 
-		samples[set] = side.choice.samples * weight_of(&side, sets);
+		samples[set] = side.choice.samples * stats_compare_weight_of(&side, sets);
 		side_deinit(&side);
 		if (r == -ENOENT)
 			continue; /* no samples of it in this set */
@@ -128,14 +128,14 @@ static void print_side(const struct side *side, const struct sample_sets *sets, 
 		printf("%s ", sample_sets_by_name(sets->by));
 	printf("%s: %.0f samples", *name != '\0' ? name : "(none)", side->choice.samples);
 	if (sets->scaled_period)
-		printf(", of %.0f cycles each", weight_of(side, sets));
+		printf(", of %.0f cycles each", stats_compare_weight_of(side, sets));
 	if (side->doubtful > 0)
 		printf(", %.0f%% with low confidence", 100 * side->doubtful / side->choice.samples);
 	putchar('\n');
 }
 
-static int print(const struct sample_sets *sets, struct side sides[2], const struct cli *cli,
-		 struct error *err)
+static int stats_compare_print(const struct sample_sets *sets, struct side sides[2],
+			       const struct cli *cli, struct error *err)
 {
 	_cleanup_(procedure_names_deinit) struct procedure_names names = {0};
 	_cleanup_free_ char *path = text_clean(sides[0].choice.image->image.path);
@@ -169,12 +169,12 @@ int stats_compare(const struct sample_sets *sets, const struct cli *cli, const c
 	int r = find_extremes(sides, sets, cli, operand, err);
 
 	for (size_t i = 0; i < 2 && r == 0; i++) {
-		r = choose(&sides[i], sets, cli, operand, err);
+		r = stats_compare_choose(&sides[i], sets, cli, operand, err);
 		if (r == 0)
 			r = analyse(&sides[i], err);
 	}
 	if (r == 0)
-		r = print(sets, sides, cli, err);
+		r = stats_compare_print(sets, sides, cli, err);
 	for (size_t i = 0; i < 2; i++)
 		side_deinit(&sides[i]);
 	return r;

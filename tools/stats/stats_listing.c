@@ -23,7 +23,7 @@ const char *stats_listing_norm_name(enum variation_norm norm)
 	return norm < sizeof(norm_names) / sizeof(*norm_names) ? norm_names[norm] : NULL;
 }
 
-static int compare_rows(const void *a, const void *b, void *context)
+static int stats_listing_compare_rows(const void *a, const void *b, void *context)
 {
 	const struct stats_row *x = a, *y = b;
 	const struct column *const *order = context;
@@ -52,8 +52,8 @@ static int sort_rows(struct stats_listing *listing, struct error *err)
 	if (order[0] == NULL)
 		return error_set(err, EINVAL, "cannot sort by \"%s\": no such column", sort);
 	if (listing->row_count > 0)
-		qsort_r(listing->rows, listing->row_count, sizeof(*listing->rows), compare_rows,
-			order);
+		qsort_r(listing->rows, listing->row_count, sizeof(*listing->rows),
+			stats_listing_compare_rows, order);
 	if (listing->config.limit > 0 && listing->config.limit < listing->row_count)
 		listing->row_count = listing->config.limit;
 	return 0;
@@ -64,7 +64,7 @@ static const char *path_of(const struct stats_row *row)
 	return set_table_row(row->listing->table, row->index).tally->file->path;
 }
 
-static int make_rows(struct stats_listing *listing)
+static int stats_listing_make_rows(struct stats_listing *listing)
 {
 	size_t count = set_table_count(listing->table);
 
@@ -152,7 +152,7 @@ int stats_listing_create(struct stats_listing **ret, const struct stats_listing_
 	if (r < 0)
 		return r;
 	drop_doubtful(listing);
-	if (make_rows(listing) < 0 || stats_columns_make(listing) < 0)
+	if (stats_listing_make_rows(listing) < 0 || stats_columns_make(listing) < 0)
 		return error_set(err, ENOMEM, "out of memory");
 	r = sort_rows(listing, err);
 	if (r == 0)
@@ -172,7 +172,7 @@ void stats_listing_destroy(struct stats_listing *listing)
 	free(listing);
 }
 
-static const void *get_row(const void *context, size_t index)
+static const void *stats_listing_get_row(const void *context, size_t index)
 {
 	return &((const struct stats_listing *)context)->rows[index];
 }
@@ -187,7 +187,7 @@ struct report stats_listing_report(const struct stats_listing *listing)
 			{
 				.columns = listing->columns,
 				.column_count = listing->column_count,
-				.row = get_row,
+				.row = stats_listing_get_row,
 				.context = listing,
 				.row_count = listing->row_count,
 				.parts = stats_columns_aliases,

@@ -12,7 +12,8 @@ static const char *const kind_names[PROFILE_EDGE_NO_EDGE] = {
 	[PROFILE_EDGE_PROBE] = "probe",
 };
 
-static void get_count(const struct column *column, const void *row, struct column_value *value)
+static void edge_listing_get_count(const struct column *column, const void *row,
+				   struct column_value *value)
 {
 	(void)column;
 	value->count = ((const struct edge_row *)row)->count;
@@ -25,7 +26,7 @@ static void get_kind(const struct column *column, const void *row, struct column
 }
 
 /* @argument of the functions below: 0: start of the edge, 1: end. */
-static const struct edge_end *end_of(const struct column *column, const void *row)
+static const struct edge_end *edge_listing_end_of(const struct column *column, const void *row)
 {
 	const struct edge_row *edge = row;
 
@@ -34,26 +35,27 @@ static const struct edge_end *end_of(const struct column *column, const void *ro
 
 static void get_place(const struct column *column, const void *row, struct column_value *value)
 {
-	value->text = end_of(column, row)->place;
+	value->text = edge_listing_end_of(column, row)->place;
 }
 
-static void get_image(const struct column *column, const void *row, struct column_value *value)
+static void edge_listing_get_image(const struct column *column, const void *row,
+				   struct column_value *value)
 {
-	value->text = end_of(column, row)->image;
+	value->text = edge_listing_end_of(column, row)->image;
 }
 
 static void get_offset(const struct column *column, const void *row, struct column_value *value)
 {
-	value->count = end_of(column, row)->offset;
+	value->count = edge_listing_end_of(column, row)->offset;
 }
 
 static const struct column columns[] = {
-	{"count", "count", COLUMN_COUNT, 0, 0, get_count},
+	{"count", "count", COLUMN_COUNT, 0, 0, edge_listing_get_count},
 	{"kind", "kind", COLUMN_TEXT, 0, 0, get_kind},
 	{"from", "from", COLUMN_TEXT, COLUMN_CUT_END, 0, get_place},
 	{"to", "to", COLUMN_TEXT, COLUMN_CUT_END, 1, get_place},
-	{"image", "image", COLUMN_TEXT, COLUMN_CUT_START, 0, get_image},
-	{"to image", "to_image", COLUMN_TEXT, COLUMN_CUT_START, 1, get_image},
+	{"image", "image", COLUMN_TEXT, COLUMN_CUT_START, 0, edge_listing_get_image},
+	{"to image", "to_image", COLUMN_TEXT, COLUMN_CUT_START, 1, edge_listing_get_image},
 	{"from offset", "from_offset", COLUMN_ADDRESS, COLUMN_DETAIL, 0, get_offset},
 	{"to offset", "to_offset", COLUMN_ADDRESS, COLUMN_DETAIL, 1, get_offset},
 };
@@ -79,7 +81,7 @@ int edge_listing_order(enum edge_order *ret, const char *sort, struct error *err
 	return error_set(err, EINVAL, "cannot sort edges by \"%s\": no such column", sort);
 }
 
-static const void *get_row(const void *context, size_t index)
+static const void *edge_listing_get_row(const void *context, size_t index)
 {
 	return edge_tally_row(((const struct edge_listing *)context)->tally, index);
 }
@@ -101,7 +103,7 @@ struct report edge_listing_report(struct edge_listing *listing, const struct edg
 			{
 				.columns = columns,
 				.column_count = sizeof(columns) / sizeof(*columns),
-				.row = get_row,
+				.row = edge_listing_get_row,
 				.context = listing,
 				.row_count = edge_tally_row_count(tally),
 			},

@@ -89,7 +89,7 @@ static int take_edges(void *context, const struct profile_edges *edges)
 }
 
 /* Merge the entries of an edge in several epochs. If the total does not overflow, no sum does. */
-static void add_up(struct edge_tally *tally)
+static void edge_tally_add_up(struct edge_tally *tally)
 {
 	size_t kept = 0;
 
@@ -111,7 +111,7 @@ static int by_id(const void *a, const void *b)
 	return compare_number(x->id, y->id);
 }
 
-static struct tally_image *image_of(const struct edge_tally *tally, int64_t id)
+static struct tally_image *edge_tally_image_of(const struct edge_tally *tally, int64_t id)
 {
 	const struct tally_image key = {.id = id};
 
@@ -167,8 +167,8 @@ static int describe_images(struct edge_tally *tally, struct profile_reader *read
 	for (size_t i = 0; i < tally->count; i++) {
 		struct entry *entry = &tally->entries[i];
 
-		entry->row.from.image = image_of(tally, entry->image)->image.path;
-		entry->row.to.image = image_of(tally, entry->to_image)->image.path;
+		entry->row.from.image = edge_tally_image_of(tally, entry->image)->image.path;
+		entry->row.to.image = edge_tally_image_of(tally, entry->to_image)->image.path;
 	}
 	return 0;
 }
@@ -178,7 +178,7 @@ static void choose_rows(struct edge_tally *tally)
 	size_t kept = 0;
 
 	for (size_t i = 0; tally->config.image != NULL && i < tally->count; i++) {
-		if (image_label_matches(&image_of(tally, tally->entries[i].image)->image,
+		if (image_label_matches(&edge_tally_image_of(tally, tally->entries[i].image)->image,
 					tally->config.image))
 			tally->entries[kept++] = tally->entries[i];
 	}
@@ -205,7 +205,7 @@ static int by_order(const void *a, const void *b, void *context)
 	return r != 0 ? r : by_edge(x, y);
 }
 
-static void cut(struct edge_tally *tally)
+static void edge_tally_cut(struct edge_tally *tally)
 {
 	size_t limit = tally->config.limit;
 
@@ -276,7 +276,7 @@ static int name_ends(struct edge_tally *tally, struct profile_reader *reader, st
 			image_symbols_close(symbols);
 			symbols = NULL;
 			r = image_symbols_open(&symbols, reader, ends[i].image,
-					       &image_of(tally, ends[i].image)->image,
+					       &edge_tally_image_of(tally, ends[i].image)->image,
 					       &tally->config.debug, err);
 		}
 		if (r == 0)
@@ -286,7 +286,8 @@ static int name_ends(struct edge_tally *tally, struct profile_reader *reader, st
 	return r == -ENOMEM ? error_set(err, ENOMEM, "out of memory") : r;
 }
 
-static int make_rows(struct edge_tally *tally, struct profile_reader *reader, struct error *err)
+static int edge_tally_make_rows(struct edge_tally *tally, struct profile_reader *reader,
+				struct error *err)
 {
 	int r = describe_images(tally, reader, err);
 
@@ -295,10 +296,10 @@ static int make_rows(struct edge_tally *tally, struct profile_reader *reader, st
 	choose_rows(tally);
 	/* Rows to be omitted need no names, unless the order depends on them. */
 	if (tally->config.order != EDGE_BY_PROCEDURE)
-		cut(tally);
+		edge_tally_cut(tally);
 	r = name_ends(tally, reader, err);
 	if (r == 0 && tally->config.order == EDGE_BY_PROCEDURE)
-		cut(tally);
+		edge_tally_cut(tally);
 	return r;
 }
 
@@ -319,8 +320,8 @@ int edge_tally_create(struct edge_tally **ret, struct profile_reader *reader,
 					      : "the database's counts are too big to be true");
 	if (r < 0)
 		return r;
-	add_up(tally);
-	r = make_rows(tally, reader, err);
+	edge_tally_add_up(tally);
+	r = edge_tally_make_rows(tally, reader, err);
 	if (r < 0)
 		return r;
 	*ret = take_ptr(tally);

@@ -31,14 +31,16 @@ struct owner_listing {
 
 CLEANUP_DEFINE(owner_listing, struct owner_listing *, owner_listing_destroy)
 
-static void get_count(const struct column *column, const void *row, struct column_value *value)
+static void owner_listing_get_count(const struct column *column, const void *row,
+				    struct column_value *value)
 {
 	const struct owner_line *line = row;
 
 	value->count = tally_count_scaled(&line->row->counts[column->argument]);
 }
 
-static void get_percent(const struct column *column, const void *row, struct column_value *value)
+static void owner_listing_get_percent(const struct column *column, const void *row,
+				      struct column_value *value)
 {
 	const struct owner_line *line = row;
 	uint64_t total = line->listing->shared[column->argument];
@@ -115,7 +117,7 @@ static void get_start(const struct column *column, const void *row, struct colum
 	value->count = (uint64_t)((const struct owner_line *)row)->row->start_ns;
 }
 
-static void add_column(struct owner_listing *listing, struct column column)
+static void owner_listing_add_column(struct owner_listing *listing, struct column column)
 {
 	listing->columns[listing->column_count++] = column;
 }
@@ -128,9 +130,11 @@ static int add_event_columns(struct owner_listing *listing, size_t event)
 		listing->keys[event] = NULL;
 		return -ENOMEM;
 	}
-	add_column(listing, (struct column){name, name, COLUMN_COUNT, 0, event, get_count});
-	add_column(listing, (struct column){"%", listing->keys[event], COLUMN_PERCENT,
-					    event > 0 ? COLUMN_SPARE : 0, event, get_percent});
+	owner_listing_add_column(listing, (struct column){name, name, COLUMN_COUNT, 0, event,
+							  owner_listing_get_count});
+	owner_listing_add_column(listing, (struct column){"%", listing->keys[event], COLUMN_PERCENT,
+							  event > 0 ? COLUMN_SPARE : 0, event,
+							  owner_listing_get_percent});
 	return 0;
 }
 
@@ -144,12 +148,12 @@ static void add_epoch_columns(struct owner_listing *listing)
 					    COLUMN_CUT_END, 0,	     get_label};
 
 	if (listing->by == OWNER_BY_EPOCH) {
-		add_column(listing, epoch);
-		add_column(listing, start);
+		owner_listing_add_column(listing, epoch);
+		owner_listing_add_column(listing, start);
 	}
-	add_column(listing, host);
+	owner_listing_add_column(listing, host);
 	if (listing->by == OWNER_BY_EPOCH)
-		add_column(listing, label);
+		owner_listing_add_column(listing, label);
 }
 
 static void add_owner_columns(struct owner_listing *listing)
@@ -167,17 +171,17 @@ static void add_owner_columns(struct owner_listing *listing)
 		return;
 	}
 	if (listing->by == OWNER_BY_PROCESS) {
-		add_column(listing, pid);
-		add_column(listing, command);
+		owner_listing_add_column(listing, pid);
+		owner_listing_add_column(listing, command);
 	}
 	if (listing->by != OWNER_BY_CONTAINER)
-		add_column(listing, unit);
+		owner_listing_add_column(listing, unit);
 	if (listing->by != OWNER_BY_UNIT)
-		add_column(listing, container);
+		owner_listing_add_column(listing, container);
 }
 
-static int fill(struct owner_listing *listing, const struct owner_tally *tally,
-		const struct owner_tally_config *config)
+static int owner_listing_fill(struct owner_listing *listing, const struct owner_tally *tally,
+			      const struct owner_tally_config *config)
 {
 	listing->totals = calloc(config->event_count + 1, sizeof(*listing->totals));
 	listing->lines = calloc(listing->line_count + 1, sizeof(*listing->lines));
@@ -241,7 +245,7 @@ int owner_listing_create(struct owner_listing **ret, const struct owner_tally *t
 		return error_set(err, ENOMEM, "out of memory");
 	listing->by = config->by;
 	listing->line_count = owner_tally_row_count(tally);
-	if (fill(listing, tally, config) < 0)
+	if (owner_listing_fill(listing, tally, config) < 0)
 		return error_set(err, ENOMEM, "out of memory");
 	r = sort_lines(listing, sort, err);
 	if (r < 0)
@@ -266,7 +270,7 @@ void owner_listing_destroy(struct owner_listing *listing)
 	free(listing);
 }
 
-static const void *get_line(const void *context, size_t index)
+static const void *owner_listing_get_line(const void *context, size_t index)
 {
 	return &((const struct owner_listing *)context)->lines[index];
 }
@@ -281,7 +285,7 @@ struct report owner_listing_report(const struct owner_listing *listing)
 			{
 				.columns = listing->columns,
 				.column_count = listing->column_count,
-				.row = get_line,
+				.row = owner_listing_get_line,
 				.context = listing,
 				.row_count = listing->line_count,
 			},

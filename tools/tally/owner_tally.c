@@ -187,7 +187,8 @@ static int take_label(void *context, const struct profile_label *label)
 	return 0;
 }
 
-static const struct name *name_of(const struct owner_tally *tally, int64_t epoch, uint32_t label)
+static const struct name *owner_tally_name_of(const struct owner_tally *tally, int64_t epoch,
+					      uint32_t label)
 {
 	static char none[] = "";
 	static const struct name unnamed = {.unit = none, .container = none};
@@ -240,7 +241,7 @@ static int take_share(void *context, const struct profile_share *share)
 {
 	struct owner_tally *tally = context;
 	double factor = event_scale_factor(tally->config.scale, share->epoch, share->event);
-	const struct name *name = name_of(tally, share->epoch, share->label);
+	const struct name *name = owner_tally_name_of(tally, share->epoch, share->label);
 	struct owner_row row = nobody;
 	long event = event_index(tally, share->event_name);
 	struct tally_count *rest;
@@ -306,7 +307,7 @@ static int owner_of_epoch(const struct owner_tally *tally, int64_t epoch, struct
 	return 0;
 }
 
-static int take_profile(void *context, const struct profile *profile)
+static int owner_tally_take_profile(void *context, const struct profile *profile)
 {
 	struct owner_tally *tally = context;
 	double factor = event_scale_factor(tally->config.scale, profile->epoch, profile->event);
@@ -345,7 +346,7 @@ static int take_profile(void *context, const struct profile *profile)
 static int take_process(void *context, const struct profile_process *process)
 {
 	struct owner_tally *tally = context;
-	const struct name *name = name_of(tally, tally->epoch, process->label);
+	const struct name *name = owner_tally_name_of(tally, tally->epoch, process->label);
 	struct owner_row row = nobody;
 	struct owner *owner;
 	char *unit, *container;
@@ -370,7 +371,7 @@ static int take_process(void *context, const struct profile_process *process)
 }
 
 /* Add the row of an epoch or its host. */
-static int add_epoch(struct owner_tally *tally, const struct profile_epoch *epoch)
+static int owner_tally_add_epoch(struct owner_tally *tally, const struct profile_epoch *epoch)
 {
 	uint64_t *slot = u64_map_insert(&tally->epochs, (uint64_t)epoch->id);
 	struct owner_row row = nobody;
@@ -395,7 +396,7 @@ static int take_epoch(void *context, const struct profile_epoch *epoch)
 
 	tally->epoch = epoch->id;
 	if (is_of_epoch(tally->config.by))
-		return add_epoch(tally, epoch);
+		return owner_tally_add_epoch(tally, epoch);
 	r = profile_reader_labels(tally->reader, epoch->id, take_label, tally, tally->err);
 	if (r == 0 && tally->config.by == OWNER_BY_PROCESS)
 		r = profile_reader_processes(tally->reader, epoch->id, take_process, tally,
@@ -403,7 +404,7 @@ static int take_epoch(void *context, const struct profile_epoch *epoch)
 	return r;
 }
 
-static int compare_rows(const void *a, const void *b, void *context)
+static int owner_tally_compare_rows(const void *a, const void *b, void *context)
 {
 	const struct owner_row *x = *(const struct owner_row *const *)a;
 	const struct owner_row *y = *(const struct owner_row *const *)b;
@@ -432,7 +433,7 @@ static int compare_rows(const void *a, const void *b, void *context)
 }
 
 /* Keep the rows with samples, and sort them. */
-static void settle(struct owner_tally *tally)
+static void owner_tally_settle(struct owner_tally *tally)
 {
 	size_t kept = 0;
 
@@ -446,7 +447,7 @@ static void settle(struct owner_tally *tally)
 	}
 	tally->row_count = kept;
 	if (kept > 0)
-		qsort_r(tally->rows, kept, sizeof(*tally->rows), compare_rows, tally);
+		qsort_r(tally->rows, kept, sizeof(*tally->rows), owner_tally_compare_rows, tally);
 }
 
 static int count_all(struct owner_tally *tally)
@@ -463,11 +464,12 @@ static int count_all(struct owner_tally *tally)
 		return no_memory(tally);
 	r = profile_reader_epochs(tally->reader, &filter, take_epoch, tally, tally->err);
 	if (r == 0)
-		r = profile_reader_totals(tally->reader, &filter, take_profile, tally, tally->err);
+		r = profile_reader_totals(tally->reader, &filter, owner_tally_take_profile, tally,
+					  tally->err);
 	if (r == 0 && has_labels(tally->config.by))
 		r = profile_reader_shares(tally->reader, &filter, take_share, tally, tally->err);
 	if (r == 0)
-		settle(tally);
+		owner_tally_settle(tally);
 	return r;
 }
 

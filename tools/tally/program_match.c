@@ -58,7 +58,7 @@ static const char *path_of(const struct build_row *row)
 	return row->row->file->path;
 }
 
-static const char *name_of(const struct build_row *row)
+static const char *program_match_name_of(const struct build_row *row)
 {
 	return basename(path_of(row));
 }
@@ -66,7 +66,7 @@ static const char *name_of(const struct build_row *row)
 /* Order by name, path and set. */
 static int compare_name(const void *a, const void *b)
 {
-	int r = strcmp(name_of(a), name_of(b));
+	int r = strcmp(program_match_name_of(a), program_match_name_of(b));
 
 	if (r == 0)
 		r = strcmp(path_of(a), path_of(b));
@@ -83,7 +83,7 @@ static size_t count_path(const struct build_row *rows, size_t count)
 	return n;
 }
 
-static bool is_in(const struct build_row *rows, size_t count, size_t set)
+static bool program_match_is_in(const struct build_row *rows, size_t count, size_t set)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (rows[i].row->counts[set].samples > 0)
@@ -96,7 +96,7 @@ static bool is_in_all(const struct build_row *rows, size_t count, size_t sets)
 {
 	size_t set = 0;
 
-	while (set < sets && is_in(rows, count, set))
+	while (set < sets && program_match_is_in(rows, count, set))
 		set++;
 	return set == sets;
 }
@@ -119,7 +119,7 @@ static const struct build_row *find_first(const struct build_row *rows, size_t c
 		if (is_in_all(&rows[i], n, sets))
 			continue;
 		for (size_t set = 0; set < sets; set++) {
-			if (!is_in(&rows[i], n, set))
+			if (!program_match_is_in(&rows[i], n, set))
 				continue;
 			if (taken[set])
 				return NULL;
@@ -176,8 +176,9 @@ int program_match(struct program_match *ret, struct build_row *rows, size_t coun
 	if (files > 0)
 		qsort(rows, files, sizeof(*rows), compare_name);
 	for (size_t i = 0; i < files && r == 0; i = next) {
-		for (next = i + 1;
-		     next < files && strcmp(name_of(&rows[i]), name_of(&rows[next])) == 0; next++)
+		for (next = i + 1; next < files && strcmp(program_match_name_of(&rows[i]),
+							  program_match_name_of(&rows[next])) == 0;
+		     next++)
 			;
 		r = match_name(ret, rows + i, next - i, sets);
 	}

@@ -30,12 +30,13 @@ struct sample_listing {
 
 CLEANUP_DEFINE(sample_listing, struct sample_listing *, sample_listing_destroy)
 
-static double percent(uint64_t part, uint64_t whole)
+static double sample_listing_percent(uint64_t part, uint64_t whole)
 {
 	return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
 }
 
-static void get_count(const struct column *column, const void *row, struct column_value *value)
+static void sample_listing_get_count(const struct column *column, const void *row,
+				     struct column_value *value)
 {
 	const struct sample_row *line = row;
 
@@ -56,12 +57,14 @@ static uint64_t total_of(const struct sample_listing *listing, size_t event)
 	       tally_count_scaled(tally_excluded(listing->config.tally, event));
 }
 
-static void get_percent(const struct column *column, const void *row, struct column_value *value)
+static void sample_listing_get_percent(const struct column *column, const void *row,
+				       struct column_value *value)
 {
 	const struct sample_row *line = row;
 
-	value->percent = percent(tally_count_scaled(&line->row->counts[column->argument]),
-				 total_of(line->listing, column->argument));
+	value->percent =
+		sample_listing_percent(tally_count_scaled(&line->row->counts[column->argument]),
+				       total_of(line->listing, column->argument));
 	value->missing = line->row->excluded;
 }
 
@@ -69,11 +72,13 @@ static void get_cumulative(const struct column *column, const void *row, struct 
 {
 	const struct sample_row *line = row;
 
-	value->percent = percent(line->cumulative, total_of(line->listing, column->argument));
+	value->percent =
+		sample_listing_percent(line->cumulative, total_of(line->listing, column->argument));
 	value->missing = line->row->excluded;
 }
 
-static void get_procedure(const struct column *column, const void *row, struct column_value *value)
+static void sample_listing_get_procedure(const struct column *column, const void *row,
+					 struct column_value *value)
 {
 	const struct tally_row *line = ((const struct sample_row *)row)->row;
 
@@ -94,7 +99,8 @@ static struct json_object *make_aliases(const struct column *column, const void 
 	return tally_row_aliases(((const struct sample_row *)row)->row);
 }
 
-static void get_image(const struct column *column, const void *row, struct column_value *value)
+static void sample_listing_get_image(const struct column *column, const void *row,
+				     struct column_value *value)
 {
 	const struct sample_row *line = row;
 
@@ -104,7 +110,8 @@ static void get_image(const struct column *column, const void *row, struct colum
 		value->note = line->row->note;
 }
 
-static void get_address(const struct column *column, const void *row, struct column_value *value)
+static void sample_listing_get_address(const struct column *column, const void *row,
+				       struct column_value *value)
 {
 	const struct sample_row *line = row;
 
@@ -136,7 +143,8 @@ static void get_source(const struct column *column, const void *row, struct colu
 	value->text = line->source != NULL ? line->source : line->procedure;
 }
 
-static void get_line(const struct column *column, const void *row, struct column_value *value)
+static void sample_listing_get_line(const struct column *column, const void *row,
+				    struct column_value *value)
 {
 	const struct sample_row *line = row;
 
@@ -154,7 +162,7 @@ static void get_identity(const struct column *column, const void *row, struct co
 	value->missing = *line->row->identity == '\0';
 }
 
-static void add_column(struct sample_listing *listing, struct column column)
+static void sample_listing_add_column(struct sample_listing *listing, struct column column)
 {
 	listing->columns[listing->column_count++] = column;
 }
@@ -179,17 +187,21 @@ static int add_event_columns(struct sample_listing *listing, size_t event)
 
 	if (share == NULL || cumulative == NULL || samples == NULL)
 		return -ENOMEM;
-	add_column(listing, (struct column){name, name, COLUMN_COUNT, 0, event, get_count});
+	sample_listing_add_column(listing, (struct column){name, name, COLUMN_COUNT, 0, event,
+							   sample_listing_get_count});
 	/* If counts are scaled, the number of samples taken is listed, too. */
 	if (tally_total(listing->config.tally, event)->extra > 0)
-		add_column(listing, (struct column){samples, samples, COLUMN_COUNT, COLUMN_DETAIL,
-						    event, get_samples});
+		sample_listing_add_column(listing,
+					  (struct column){samples, samples, COLUMN_COUNT,
+							  COLUMN_DETAIL, event, get_samples});
 	/* With several events, percentages are omitted if the terminal is too narrow. */
-	add_column(listing, (struct column){"%", share, COLUMN_PERCENT,
-					    event > 0 ? COLUMN_SPARE : 0, event, get_percent});
+	sample_listing_add_column(listing, (struct column){"%", share, COLUMN_PERCENT,
+							   event > 0 ? COLUMN_SPARE : 0, event,
+							   sample_listing_get_percent});
 	if (event == 0)
-		add_column(listing, (struct column){"cum%", cumulative, COLUMN_PERCENT, 0, event,
-						    get_cumulative});
+		sample_listing_add_column(listing,
+					  (struct column){"cum%", cumulative, COLUMN_PERCENT, 0,
+							  event, get_cumulative});
 	return 0;
 }
 
@@ -211,29 +223,37 @@ static void add_place_columns(struct sample_listing *listing)
 	enum tally_by by = listing->config.by;
 
 	if (is_code(by))
-		add_column(listing, (struct column){"procedure", "procedure", COLUMN_TEXT,
-						    COLUMN_CUT_END, 0, get_procedure});
+		sample_listing_add_column(listing, (struct column){"procedure", "procedure",
+								   COLUMN_TEXT, COLUMN_CUT_END, 0,
+								   sample_listing_get_procedure});
 	if (is_source(by))
-		add_column(listing, (struct column){"source file", "source", COLUMN_TEXT,
-						    COLUMN_CUT_START, 0, get_source});
+		sample_listing_add_column(listing,
+					  (struct column){"source file", "source", COLUMN_TEXT,
+							  COLUMN_CUT_START, 0, get_source});
 	if (by == TALLY_BY_LINE)
-		add_column(listing, (struct column){"line", "line", COLUMN_COUNT, 0, 0, get_line});
+		sample_listing_add_column(listing, (struct column){"line", "line", COLUMN_COUNT, 0,
+								   0, sample_listing_get_line});
 	if (by == TALLY_BY_INSTRUCTION) {
-		add_column(listing, (struct column){"offset", "procedure_offset", COLUMN_ADDRESS, 0,
-						    0, get_inside});
-		add_column(listing, (struct column){"file offset", "file_offset", COLUMN_ADDRESS, 0,
-						    0, get_offset});
+		sample_listing_add_column(listing,
+					  (struct column){"offset", "procedure_offset",
+							  COLUMN_ADDRESS, 0, 0, get_inside});
+		sample_listing_add_column(listing,
+					  (struct column){"file offset", "file_offset",
+							  COLUMN_ADDRESS, 0, 0, get_offset});
 	}
-	add_column(listing,
-		   (struct column){"image", "image", COLUMN_TEXT, COLUMN_CUT_START, 0, get_image});
+	sample_listing_add_column(listing,
+				  (struct column){"image", "image", COLUMN_TEXT, COLUMN_CUT_START,
+						  0, sample_listing_get_image});
 	if (is_code(by))
-		add_column(listing, (struct column){"address", "address", COLUMN_ADDRESS,
-						    COLUMN_DETAIL, 0, get_address});
-	add_column(listing, (struct column){"identity", "identity", COLUMN_TEXT, COLUMN_DETAIL, 0,
-					    get_identity});
+		sample_listing_add_column(listing, (struct column){"address", "address",
+								   COLUMN_ADDRESS, COLUMN_DETAIL, 0,
+								   sample_listing_get_address});
+	sample_listing_add_column(listing, (struct column){"identity", "identity", COLUMN_TEXT,
+							   COLUMN_DETAIL, 0, get_identity});
 	if (is_code(by))
-		add_column(listing, (struct column){"aliases", "aliases", COLUMN_TEXT, ALIASES, 0,
-						    get_aliases});
+		sample_listing_add_column(listing,
+					  (struct column){"aliases", "aliases", COLUMN_TEXT,
+							  ALIASES, 0, get_aliases});
 }
 
 static int make_columns(struct sample_listing *listing)
@@ -335,7 +355,7 @@ static int compare_image(const struct tally_row *a, const struct tally_row *b)
 }
 
 /* Compare by the key, then by all events in order, then by the fields that make a row unique. */
-static int compare_rows(const void *a, const void *b, void *context)
+static int sample_listing_compare_rows(const void *a, const void *b, void *context)
 {
 	const struct tally_row *x = a, *y = b;
 	const struct sort_order *order = context;
@@ -376,14 +396,15 @@ static int make_totals(struct sample_listing *listing)
 	return listing->totals != NULL ? 0 : -ENOMEM;
 }
 
-static int make_rows(struct sample_listing *listing, const struct sort_order *order)
+static int sample_listing_make_rows(struct sample_listing *listing, const struct sort_order *order)
 {
 	struct tally_row *rows = tally_rows(listing->config.tally);
 	size_t count = tally_row_count(listing->config.tally), limit = listing->config.limit;
 	uint64_t cumulative = 0;
 
 	if (count > 0)
-		qsort_r(rows, count, sizeof(*rows), compare_rows, (void *)(uintptr_t)order);
+		qsort_r(rows, count, sizeof(*rows), sample_listing_compare_rows,
+			(void *)(uintptr_t)order);
 	listing->row_count = limit > 0 && limit < count ? limit : count;
 	listing->rows = calloc(listing->row_count + 1, sizeof(*listing->rows));
 	if (listing->rows == NULL)
@@ -409,7 +430,8 @@ int sample_listing_create(struct sample_listing **ret, const struct sample_listi
 	r = find_sort(listing, &order.key, err);
 	if (r < 0)
 		return r;
-	if (make_totals(listing) < 0 || make_rows(listing, &order) < 0 || make_columns(listing) < 0)
+	if (make_totals(listing) < 0 || sample_listing_make_rows(listing, &order) < 0 ||
+	    make_columns(listing) < 0)
 		return error_set(err, ENOMEM, "out of memory");
 	*ret = take_ptr(listing);
 	return 0;
@@ -428,7 +450,7 @@ void sample_listing_destroy(struct sample_listing *listing)
 	free(listing);
 }
 
-static const void *get_row(const void *context, size_t index)
+static const void *sample_listing_get_row(const void *context, size_t index)
 {
 	return &((const struct sample_listing *)context)->rows[index];
 }
@@ -443,7 +465,7 @@ struct report sample_listing_report(const struct sample_listing *listing)
 			{
 				.columns = listing->columns,
 				.column_count = listing->column_count,
-				.row = get_row,
+				.row = sample_listing_get_row,
 				.context = listing,
 				.row_count = listing->row_count,
 				.parts = make_aliases,

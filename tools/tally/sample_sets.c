@@ -87,7 +87,7 @@ static int find_last(void *context, const struct profile_epoch *epoch)
 	return 0;
 }
 
-static int add_epoch(void *context, const struct profile_epoch *epoch)
+static int sample_sets_add_epoch(void *context, const struct profile_epoch *epoch)
 {
 	struct walk *walk = context;
 	struct sample_sets *sets = walk->sets;
@@ -133,7 +133,7 @@ static int add_epochs(struct sample_sets *sets, struct cli *cli, const char *pat
 	if (r == 0)
 		r = profile_reader_epochs(reader, &cli->filter, find_last, &walk, err);
 	if (r == 0)
-		r = profile_reader_epochs(reader, &cli->filter, add_epoch, &walk, err);
+		r = profile_reader_epochs(reader, &cli->filter, sample_sets_add_epoch, &walk, err);
 	if (r == -ENOMEM)
 		return no_memory(err);
 	if (r == 0 && walk.twice)
@@ -194,7 +194,7 @@ static int add_operand(struct sample_sets *sets, struct cli *cli, size_t number,
 	return r == 0 ? add_set(sets, operand, sets->epochs[before].source, err) : r;
 }
 
-static int gather(struct sample_sets *sets, struct cli *cli, struct error *err)
+static int sample_sets_gather(struct sample_sets *sets, struct cli *cli, struct error *err)
 {
 	int r = 0;
 
@@ -361,7 +361,7 @@ static int leave_out(struct sample_sets *sets, const struct cli *cli, struct err
 }
 
 /* Return the name of an epoch's set, by which sets are found. Return: malloc'd or NULL. */
-static char *name_of(const struct sample_sets *sets, const struct sample_epoch *epoch)
+static char *sample_sets_name_of(const struct sample_sets *sets, const struct sample_epoch *epoch)
 {
 	const char *path = sets->sources[epoch->source].path;
 	char *name = NULL;
@@ -384,7 +384,7 @@ static char *name_of(const struct sample_sets *sets, const struct sample_epoch *
 
 static int find_set(struct sample_sets *sets, struct sample_epoch *epoch, struct error *err)
 {
-	_cleanup_free_ char *name = name_of(sets, epoch), *clean = NULL;
+	_cleanup_free_ char *name = sample_sets_name_of(sets, epoch), *clean = NULL;
 
 	if (name != NULL)
 		clean = text_clean(name);
@@ -525,7 +525,7 @@ int sample_sets_load(struct sample_sets *sets, struct cli *cli, enum sample_sets
 	else if (by == SAMPLE_SETS_BY_DEFAULT)
 		sets->by = cli->database_count > 1 ? SAMPLE_SETS_BY_DATABASE : SAMPLE_SETS_BY_EPOCH;
 	err->message[0] = '\0';
-	r = gather(sets, cli, err);
+	r = sample_sets_gather(sets, cli, err);
 	if (r == 0)
 		r = find_events(sets, cli, err);
 	if (r == 0)

@@ -19,7 +19,7 @@
 
 CLEANUP_DEFINE(tally, struct tally *, tally_destroy)
 
-static struct tally_image *image_of(struct tally *tally, const struct profile *profile)
+static struct tally_image *tally_image_of(struct tally *tally, const struct profile *profile)
 {
 	struct tally_image *image;
 
@@ -41,7 +41,7 @@ static struct tally_image *image_of(struct tally *tally, const struct profile *p
 static int count_profile(void *context, const struct profile *profile)
 {
 	struct tally *tally = context;
-	struct tally_image *image = image_of(tally, profile);
+	struct tally_image *image = tally_image_of(tally, profile);
 	long event = tally_state_wanted(tally, profile);
 	uint64_t sum = 0;
 

@@ -131,7 +131,7 @@ static int place_line(struct tally *tally, struct tally_row *row, uint64_t **num
 	return *number != NULL ? 0 : -ENOMEM;
 }
 
-static int add_row(struct tally *tally, struct tally_row *row)
+static int tally_places_add_row(struct tally *tally, struct tally_row *row)
 {
 	struct tally_count *counts =
 		tally_state_own(tally, calloc(tally->columns, sizeof(*counts)));
@@ -164,7 +164,7 @@ static struct tally_count *counts_of(struct tally *tally, uint64_t offset)
 			r = place_instruction(tally, &row);
 		else
 			r = place_line(tally, &row, &same);
-		if (r < 0 || (*same == 0 && add_row(tally, &row) < 0))
+		if (r < 0 || (*same == 0 && tally_places_add_row(tally, &row) < 0))
 			return NULL;
 		if (*same == 0)
 			*same = tally->row_count;

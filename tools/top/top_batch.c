@@ -7,7 +7,8 @@
 
 #include "tools/report/cli.h"
 
-static int print_text(const struct top_view *view, const struct columns_table *table, size_t width)
+static int top_batch_print_text(const struct top_view *view, const struct columns_table *table,
+				size_t width)
 {
 	char text[TOP_HEADING_BYTES];
 
@@ -82,15 +83,16 @@ static int print_json(const struct top_view *view, const struct columns_table *t
 	return text != NULL ? 0 : -ENOMEM;
 }
 
-static int print(const struct top_view *view, const struct top_batch_options *options,
-		 struct error *err)
+static int top_batch_print(const struct top_view *view, const struct top_batch_options *options,
+			   struct error *err)
 {
 	struct columns_table table = view->table;
 	int r;
 
 	if (options->rows > 0 && table.row_count > options->rows)
 		table.row_count = options->rows;
-	r = options->json ? print_json(view, &table) : print_text(view, &table, options->width);
+	r = options->json ? print_json(view, &table)
+			  : top_batch_print_text(view, &table, options->width);
 	return r < 0 ? error_set(err, ENOMEM, "out of memory") : cli_finish_output(err);
 }
 
@@ -98,7 +100,7 @@ int top_batch_run(struct top_view *view, struct top_flush *flush,
 		  const struct top_batch_options *options, struct error *err)
 {
 	int64_t done = 1;
-	int r = print(view, options, err);
+	int r = top_batch_print(view, options, err);
 
 	for (; r == 0 && (options->count == 0 || done < options->count); done++) {
 		struct timespec pause = {.tv_sec = options->interval_ns / 1000000000,
@@ -109,7 +111,7 @@ int top_batch_run(struct top_view *view, struct top_flush *flush,
 		top_flush_receive(flush, 1);
 		r = top_view_update(view, err);
 		if (r == 0)
-			r = print(view, options, err);
+			r = top_batch_print(view, options, err);
 	}
 	return r;
 }

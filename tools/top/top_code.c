@@ -59,7 +59,7 @@ static void make_causes(struct top_line *line, const struct procedure_analysis *
 }
 
 /* Compute the samples of an instruction since the previous reading. */
-static void compare(struct reading *reading, struct top_line *line, size_t index)
+static void top_code_compare(struct reading *reading, struct top_line *line, size_t index)
 {
 	const struct top_code *before = reading->before;
 
@@ -90,11 +90,11 @@ static void make_line(struct reading *reading, const struct calc_procedure *proc
 	calc_cells_cpi(procedure, insn, calc_procedure_block(procedure, block).samples > 0, false,
 		       line->cpi);
 	make_causes(line, analysis, insn);
-	compare(reading, line, reading->code.count);
+	top_code_compare(reading, line, reading->code.count);
 	reading->code.count++;
 }
 
-static int explain(struct reading *reading, const struct calc_procedure *procedure)
+static int top_code_explain(struct reading *reading, const struct calc_procedure *procedure)
 {
 	size_t bytes;
 	FILE *stream = open_memstream(&reading->code.explanation, &bytes);
@@ -110,7 +110,7 @@ static int explain(struct reading *reading, const struct calc_procedure *procedu
 	return 0;
 }
 
-static int take_procedure(void *context, const struct procedure_analysis *analysis)
+static int top_code_take_procedure(void *context, const struct procedure_analysis *analysis)
 {
 	struct reading *reading = context;
 	const struct cfg *cfg = analysis->cfg;
@@ -141,7 +141,7 @@ static int take_procedure(void *context, const struct procedure_analysis *analys
 		}
 	}
 	reading->code.worst = worst_line == SIZE_MAX ? reading->code.count : worst_line;
-	return explain(reading, &procedure);
+	return top_code_explain(reading, &procedure);
 }
 
 static const struct calc_image *find_image(const struct calc_images *images, int64_t id)
@@ -153,7 +153,7 @@ static const struct calc_image *find_image(const struct calc_images *images, int
 	return NULL;
 }
 
-static int choose(struct reading *reading, int64_t id, uint64_t address, struct error *err)
+static int top_code_choose(struct reading *reading, int64_t id, uint64_t address, struct error *err)
 {
 	const struct calc_image *image = find_image(&reading->source.images, id);
 	int r;
@@ -190,12 +190,12 @@ int top_code_read(struct top_code *code, const struct top_config *config, int64_
 	int r = read_samples(&reading, err);
 
 	if (r == 0)
-		r = choose(&reading, image, address, err);
+		r = top_code_choose(&reading, image, address, err);
 	if (r == 0)
 		r = calc_source_options(&reading.source, &reading.choice, NULL, &options, err);
 	if (r == 0)
 		r = image_analysis_run(reading.choice.code, &reading.choice.profile.samples,
-				       &options, take_procedure, &reading, NULL, err);
+				       &options, top_code_take_procedure, &reading, NULL, err);
 	if (r < 0)
 		return r == -ENOMEM ? error_set(err, ENOMEM, "out of memory") : r;
 	top_code_deinit(code);

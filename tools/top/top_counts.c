@@ -92,7 +92,7 @@ static void image_deinit(struct image *image)
 }
 
 /* Free the data of an epoch. */
-static void forget(struct top_counts *counts)
+static void top_counts_forget(struct top_counts *counts)
 {
 	for (size_t i = 0; i < counts->image_count; i++)
 		image_deinit(&counts->images[i]);
@@ -113,7 +113,7 @@ void top_counts_destroy(struct top_counts *counts)
 {
 	if (counts == NULL)
 		return;
-	forget(counts);
+	top_counts_forget(counts);
 	free(counts->images);
 	free(counts->events);
 	profile_reader_close(counts->reader);
@@ -167,7 +167,7 @@ static int begin_epoch(struct top_counts *counts, struct error *err)
 {
 	int r;
 
-	forget(counts);
+	top_counts_forget(counts);
 	counts->base_ns = 0;
 	r = profile_reader_events(counts->reader, counts->epoch.id, take_event, counts, err);
 	if (r < 0)
@@ -228,7 +228,7 @@ static int add_image(struct top_counts *counts, int64_t id)
 	return 0;
 }
 
-static struct image *image_of(struct top_counts *counts, int64_t id)
+static struct image *top_counts_image_of(struct top_counts *counts, int64_t id)
 {
 	uint64_t *place = u64_map_insert(&counts->by_id, (uint64_t)id);
 
@@ -242,7 +242,7 @@ static struct image *image_of(struct top_counts *counts, int64_t id)
 static int take_total(void *context, const struct profile *profile)
 {
 	struct top_counts *counts = context;
-	struct image *image = image_of(counts, profile->image);
+	struct image *image = top_counts_image_of(counts, profile->image);
 
 	if (image == NULL)
 		return -ENOMEM;
@@ -254,7 +254,7 @@ static int take_total(void *context, const struct profile *profile)
 	return 0;
 }
 
-static void step(struct count *list, size_t count)
+static void top_counts_step(struct count *list, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
 		list[i].last = list[i].now;
@@ -263,7 +263,7 @@ static void step(struct count *list, size_t count)
 }
 
 /* Read an image's path, once. */
-static int describe(struct top_counts *counts, struct image *image, struct error *err)
+static int top_counts_describe(struct top_counts *counts, struct image *image, struct error *err)
 {
 	struct profile_image found;
 	int r;
@@ -283,14 +283,14 @@ static int count_images(struct top_counts *counts, struct error *err)
 	struct profile_filter filter = {.epochs = &counts->epoch.id, .epoch_count = 1};
 	int r;
 
-	step(counts->totals, counts->event_count);
+	top_counts_step(counts->totals, counts->event_count);
 	for (size_t i = 0; i < counts->image_count; i++) {
-		step(counts->images[i].counts, counts->event_count);
+		top_counts_step(counts->images[i].counts, counts->event_count);
 		counts->images[i].samples = 0;
 	}
 	r = profile_reader_totals(counts->reader, &filter, take_total, counts, err);
 	for (size_t i = 0; i < counts->image_count && r == 0; i++)
-		r = describe(counts, &counts->images[i], err);
+		r = top_counts_describe(counts, &counts->images[i], err);
 	counts->lost = 0;
 	if (r == 0)
 		r = profile_reader_counters(counts->reader, counts->epoch.id, take_counter, counts,
@@ -298,7 +298,7 @@ static int count_images(struct top_counts *counts, struct error *err)
 	return r == 0 ? profiler_probes_load(&counts->probes, counts->reader, &filter, err) : r;
 }
 
-static int add_procedure(struct top_counts *counts, struct image *image, size_t index)
+static int top_counts_add_procedure(struct top_counts *counts, struct image *image, size_t index)
 {
 	struct procedure *procedure;
 	uint64_t offset;
@@ -327,14 +327,14 @@ static struct procedure *procedure_of(struct top_counts *counts, struct image *i
 	size_t index = image_symbols_find(image->symbols, offset);
 	uint64_t *place = u64_map_insert(&image->by_index, index);
 
-	if (place == NULL || (*place == 0 && add_procedure(counts, image, index) < 0))
+	if (place == NULL || (*place == 0 && top_counts_add_procedure(counts, image, index) < 0))
 		return NULL;
 	if (*place == 0)
 		*place = image->procedure_count;
 	return &image->procedures[*place - 1];
 }
 
-static int take_profile(void *context, const struct profile *profile)
+static int top_counts_take_profile(void *context, const struct profile *profile)
 {
 	struct top_counts *counts = context;
 
@@ -396,7 +396,7 @@ static int count_procedures(struct top_counts *counts, struct image *image, stru
 	}
 	image->counted = image->samples;
 	counts->counting = image;
-	r = profile_reader_profiles(counts->reader, &filter, take_profile, counts, err);
+	r = profile_reader_profiles(counts->reader, &filter, top_counts_take_profile, counts, err);
 	if (first && r == 0)
 		begin_image(counts, image);
 	return r;
@@ -529,8 +529,8 @@ static void classify_row(const struct top_counts *counts, struct top_row *row, c
 }
 
 /* Set the counts of a row, and add it unless they are 0. */
-static int add_row(struct top_rows *rows, const struct count *count, bool of_epoch,
-		   struct top_row row)
+static int top_counts_add_row(struct top_rows *rows, const struct count *count, bool of_epoch,
+			      struct top_row row)
 {
 	row.interval = row.has_interval ? grown(count->now, count->last) : 0;
 	row.total = of_epoch ? count->now : grown(count->now, count->base);
@@ -585,7 +585,7 @@ static int add_image_row(const struct top_counts *counts, const struct image *im
 	};
 
 	classify_row(counts, &row, "");
-	return add_row(rows, &image->counts[event], of_epoch, row);
+	return top_counts_add_row(rows, &image->counts[event], of_epoch, row);
 }
 
 static int add_procedure_rows(const struct top_counts *counts, const struct image *image,
@@ -610,7 +610,7 @@ static int add_procedure_rows(const struct top_counts *counts, const struct imag
 		};
 
 		classify_row(counts, &row, procedure->names.note);
-		r = add_row(rows, &procedure->counts[event], of_epoch, row);
+		r = top_counts_add_row(rows, &procedure->counts[event], of_epoch, row);
 	}
 	return r;
 }

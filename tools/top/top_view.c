@@ -49,7 +49,8 @@ static void get_total(const struct column *column, const void *row, struct colum
 	value->count = ((const struct top_row *)row)->total;
 }
 
-static void get_procedure(const struct column *column, const void *row, struct column_value *value)
+static void top_view_get_procedure(const struct column *column, const void *row,
+				   struct column_value *value)
 {
 	(void)column;
 	value->text = ((const struct top_row *)row)->procedure;
@@ -108,7 +109,7 @@ static const struct column procedure_columns[] = {
 	RATE,
 	TOTAL_SHARE,
 	TOTAL,
-	{"procedure", "procedure", COLUMN_TEXT, COLUMN_CUT_END, 0, get_procedure},
+	{"procedure", "procedure", COLUMN_TEXT, COLUMN_CUT_END, 0, top_view_get_procedure},
 	{"aliases", "aliases", COLUMN_TEXT, COLUMN_DETAIL | COLUMN_PARTS, 0, get_alias_list},
 	PATH,
 };
@@ -124,7 +125,8 @@ enum line_column {
 	LINE_CULPRITS,
 };
 
-static void get_line(const struct column *column, const void *row, struct column_value *value)
+static void top_view_get_line(const struct column *column, const void *row,
+			      struct column_value *value)
 {
 	const struct top_line *line = row;
 
@@ -158,14 +160,14 @@ static void get_line(const struct column *column, const void *row, struct column
 }
 
 static const struct column code_columns[] = {
-	{"address", "address", COLUMN_ADDRESS, 0, LINE_ADDRESS, get_line},
-	{"%", "percent", COLUMN_PERCENT, 0, LINE_SHARE, get_line},
-	{"now", "interval", COLUMN_NUMBER, COLUMN_DECIMALS(0), LINE_NOW, get_line},
-	{"ran", "executions", COLUMN_TEXT, COLUMN_SPARE, LINE_RAN, get_line},
-	{"cycles", "cycles", COLUMN_TEXT, 0, LINE_CPI, get_line},
-	{"why", "causes", COLUMN_TEXT, 0, LINE_CAUSES, get_line},
-	{"instruction", "instruction", COLUMN_TEXT, COLUMN_CUT_END, LINE_TEXT, get_line},
-	{"culprit", "culprits", COLUMN_TEXT, COLUMN_SPARE, LINE_CULPRITS, get_line},
+	{"address", "address", COLUMN_ADDRESS, 0, LINE_ADDRESS, top_view_get_line},
+	{"%", "percent", COLUMN_PERCENT, 0, LINE_SHARE, top_view_get_line},
+	{"now", "interval", COLUMN_NUMBER, COLUMN_DECIMALS(0), LINE_NOW, top_view_get_line},
+	{"ran", "executions", COLUMN_TEXT, COLUMN_SPARE, LINE_RAN, top_view_get_line},
+	{"cycles", "cycles", COLUMN_TEXT, 0, LINE_CPI, top_view_get_line},
+	{"why", "causes", COLUMN_TEXT, 0, LINE_CAUSES, top_view_get_line},
+	{"instruction", "instruction", COLUMN_TEXT, COLUMN_CUT_END, LINE_TEXT, top_view_get_line},
+	{"culprit", "culprits", COLUMN_TEXT, COLUMN_SPARE, LINE_CULPRITS, top_view_get_line},
 };
 
 #define COLUMNS(list) (list), sizeof(list) / sizeof(*(list))
@@ -234,7 +236,7 @@ static bool is_line_wanted(const struct top_view *view, const struct top_line *l
 	return view->filter[0] == '\0' || strcasestr(line->text, view->filter) != NULL;
 }
 
-static int compare(const void *a, const void *b, void *context)
+static int top_view_compare(const void *a, const void *b, void *context)
 {
 	const struct top_view *view = context;
 	size_t x = *(const size_t *)a, y = *(const size_t *)b;
@@ -282,7 +284,7 @@ int top_view_arrange(struct top_view *view)
 	}
 	/* Code is already in order of addresses. */
 	if (kept > 0 && !(code && view->sort[TOP_CODE] == 0))
-		qsort_r(view->order, kept, sizeof(*view->order), compare, view);
+		qsort_r(view->order, kept, sizeof(*view->order), top_view_compare, view);
 	view->table = (struct columns_table){
 		.columns = levels[view->shown].columns,
 		.column_count = column_count(view),

@@ -27,7 +27,7 @@ static double y_of(double share)
 }
 
 /* Escape characters with a meaning in XML, and replace those that it forbids. */
-static void print_text(FILE *out, const char *text)
+static void variation_svg_print_text(FILE *out, const char *text)
 {
 	for (; *text != '\0'; text++) {
 		unsigned char c = (unsigned char)*text;
@@ -79,7 +79,7 @@ static void print_legend(FILE *out, const struct variation_listing *listing,
 
 	fprintf(out, "<text x=\"%d\" y=\"%zu\" fill=\"%s\">%zu. ", LEFT,
 		HEIGHT + LEGEND_LINE * (index + 1), colours[index], row->rank);
-	print_text(out, readable != NULL ? readable : procedure->name);
+	variation_svg_print_text(out, readable != NULL ? readable : procedure->name);
 	fprintf(out,
 		", path %" PRIu32 ": %" PRIu64 " times, base time %" PRIu64
 		" cycles, net variation %.1f%% of all time</text>\n",
@@ -117,7 +117,7 @@ void variation_svg_print(FILE *out, const struct variation_listing *listing, siz
 		"height=\"%zu\" "
 		"font-family=\"sans-serif\" font-size=\"12\">\n<title>",
 		WIDTH, HEIGHT + LEGEND_LINE * (count + 1));
-	print_text(out, listing->map->path);
+	variation_svg_print_text(out, listing->map->path);
 	fputs("</title>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n", out);
 	print_axes(out, steps);
 	for (size_t i = 0; i < count; i++)

@@ -8,7 +8,7 @@
 
 #define BAR 40
 
-static double percent(const struct variation_listing *listing, uint64_t cycles)
+static double variation_text_percent(const struct variation_listing *listing, uint64_t cycles)
 {
 	return 100 * variation_listing_share(listing, cycles);
 }
@@ -28,7 +28,8 @@ static void print_head(FILE *out, const struct variation_listing *listing)
 	fprintf(out,
 		"%" PRIu64 " times of %zu paths: %" PRIu64 " cycles, %.1f%% of them above the "
 		"paths' fastest times\n",
-		listing->count, listing->row_count, listing->total, percent(listing, listing->net));
+		listing->count, listing->row_count, listing->total,
+		variation_text_percent(listing, listing->net));
 	fprintf(out,
 		"left out: %" PRIu64 " paths timed once; %" PRIu64 " times of interrupted ones "
 		"(%" PRIu64 " cycles); lost: %" PRIu64 "; without room: %" PRIu64 "\n",
@@ -71,9 +72,9 @@ static void print_row(FILE *out, const struct variation_listing *listing,
 	fprintf(out,
 		"\n%4zu. variation %5.1f%%  time %5.1f%% (%zu.)  %" PRIu64
 		" times (%zu.)  fastest %" PRIu64 ", mean %.1f cycles  ",
-		row->rank, percent(listing, row->net), percent(listing, times->total), row->by_time,
-		times->count, row->by_count, times->least,
-		(double)times->total / (double)times->count);
+		row->rank, variation_text_percent(listing, row->net),
+		variation_text_percent(listing, times->total), row->by_time, times->count,
+		row->by_count, times->least, (double)times->total / (double)times->count);
 	report_text_procedure(out, procedure->name, false);
 	fprintf(out, ", path %" PRIu32 " of %" PRIu32 "\n", times->number + 1,
 		procedure->graph.count);
