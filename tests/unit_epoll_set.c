@@ -68,5 +68,5 @@ int main(void)
 		cmocka_unit_test(says_what_failed),
 	};
 
-	return cmocka_run_group_tests_name("wake_set", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("epoll_set", tests, NULL, NULL);
 }

@@ -342,14 +342,14 @@ bool clone_switch_at_entry(const struct clone *clone, uint32_t number);
 bool clone_switch_from_outside(const struct clone *clone);
 
 /**
- * struct turn - a check
+ * struct clone_check - a check
  * @crossing: index of the point where the other clone continues
  * @live:     live set there
  * @red_zone: as in struct point
  * @counts:   the check counts down; false: it only tests which clone is to run
  * @landing:  the check is at a landing site of indirect jumps
  */
-struct turn {
+struct clone_check {
 	uint32_t crossing;
 	uint32_t live;
 	bool red_zone;
@@ -358,10 +358,10 @@ struct turn {
 };
 
 /** clone_switch_emit() - emit a check, after which this clone continues. */
-void clone_switch_emit(struct clone *clone, const struct turn *turn);
+void clone_switch_emit(struct clone *clone, const struct clone_check *turn);
 
 /** clone_switch_emit_to() - emit a check, after which this clone continues at a label. */
-void clone_switch_emit_to(struct clone *clone, const struct turn *turn, uint32_t label);
+void clone_switch_emit_to(struct clone *clone, const struct clone_check *turn, uint32_t label);
 
 /** clone_switch_crosses() - return true if this clone's checks always lead to the other clone. */
 bool clone_switch_crosses(const struct clone *clone);

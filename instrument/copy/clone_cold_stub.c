@@ -5,11 +5,11 @@
 static bool emit_site(struct clone *clone, struct cold_stub *cold_stub)
 {
 	uint32_t block = cold_stub->crossing - clone_switch_of_site(clone, 0);
-	struct turn turn = {.crossing = cold_stub->crossing,
-			    .live = cold_stub->point.live,
-			    .red_zone = true,
-			    .landing = true,
-			    .counts = clone_switch_on_site(clone, block)};
+	struct clone_check turn = {.crossing = cold_stub->crossing,
+				   .live = cold_stub->point.live,
+				   .red_zone = true,
+				   .landing = true,
+				   .counts = clone_switch_on_site(clone, block)};
 	uint32_t label;
 
 	if (!clone_point_wants(clone, &cold_stub->point)) {

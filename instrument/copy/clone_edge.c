@@ -56,10 +56,10 @@ static bool has_turn(const struct clone *clone, uint32_t cfg_edge)
 static void emit_way_back(struct clone *clone, uint32_t cfg_edge, bool falls)
 {
 	const struct cfg_edge *edge = &clone->cfg->edges[cfg_edge];
-	struct turn turn = {.crossing = clone_switch_of_edge(clone, cfg_edge),
-			    .live = clone_edge_live(clone, edge),
-			    .red_zone = true,
-			    .counts = true};
+	struct clone_check turn = {.crossing = clone_switch_of_edge(clone, cfg_edge),
+				   .live = clone_edge_live(clone, edge),
+				   .red_zone = true,
+				   .counts = true};
 
 	if (falls)
 		clone_switch_emit(clone, &turn);

@@ -58,10 +58,10 @@ int clone_entry_emit(struct clone *clone, uint32_t block)
 	uint32_t live = clone->source->liveness->in[block];
 	uint32_t edge = entry_edge(clone, block);
 	uint32_t behind = machine_code_label(clone->code);
-	struct turn turn = {.crossing = clone_switch_of_entry(clone),
-			    .live = live,
-			    .counts = clone_switch_at_entry(clone, clone->source->number)};
-	struct turn outside = turn;
+	struct clone_check turn = {.crossing = clone_switch_of_entry(clone),
+				   .live = live,
+				   .counts = clone_switch_at_entry(clone, clone->source->number)};
+	struct clone_check outside = turn;
 	bool looks = clone->source->variant == COPY_CHECKING && !turn.counts;
 	struct point point, first;
 
@@ -133,11 +133,11 @@ static bool is_straight(const struct clone *clone, uint32_t block, const struct 
 
 void clone_entry_site(struct clone *clone, uint32_t block)
 {
-	struct turn turn = {.crossing = clone_switch_of_site(clone, block),
-			    .live = clone->source->liveness->in[block],
-			    .red_zone = true,
-			    .counts = true,
-			    .landing = true};
+	struct clone_check turn = {.crossing = clone_switch_of_site(clone, block),
+				   .live = clone->source->liveness->in[block],
+				   .red_zone = true,
+				   .counts = true,
+				   .landing = true};
 	struct point point;
 
 	if (clone->source->variant != COPY_CHECKING || clone->comes_by[block] == COUNT_NONE ||

@@ -150,7 +150,7 @@ bool clone_switch_from_outside(const struct clone *clone)
 }
 
 /* Recording clones have only checks that count, and none at all if recording never ends. */
-static bool is_needed(const struct clone *clone, const struct turn *turn)
+static bool is_needed(const struct clone *clone, const struct clone_check *turn)
 {
 	return clone->source->variant == COPY_CHECKING ||
 	       (turn->counts && clone->source->turns.checks > 0);
@@ -166,7 +166,7 @@ bool clone_switch_crosses(const struct clone *clone)
 
 /* If there are several counters, successive checks use them in rotation: each decrement waits for
  * the previous store to its own counter. */
-static uint32_t next_counter(struct clone *clone, const struct turn *turn)
+static uint32_t next_counter(struct clone *clone, const struct clone_check *turn)
 {
 	uint32_t counters = clone->source->turns.counters;
 
@@ -177,7 +177,8 @@ static uint32_t next_counter(struct clone *clone, const struct turn *turn)
 
 /* Emit the test that selects the clone to run. @back: label to continue at in this clone. Return:
  * the out-of-line code that switches to the other clone; NULL: this clone always continues. */
-static struct cold_stub *emit_check(struct clone *clone, const struct turn *turn, uint32_t back)
+static struct cold_stub *emit_check(struct clone *clone, const struct clone_check *turn,
+				    uint32_t back)
 {
 	const struct burst_switch *turns = &clone->source->turns;
 	bool checks = clone->source->variant == COPY_CHECKING;
@@ -209,7 +210,7 @@ static struct cold_stub *emit_check(struct clone *clone, const struct turn *turn
 	return clone_add_cold_stub(clone, cross);
 }
 
-void clone_switch_emit(struct clone *clone, const struct turn *turn)
+void clone_switch_emit(struct clone *clone, const struct clone_check *turn)
 {
 	uint32_t behind = machine_code_label(clone->code);
 	struct cold_stub *cold_stub = emit_check(clone, turn, behind);
@@ -221,7 +222,7 @@ void clone_switch_emit(struct clone *clone, const struct turn *turn)
 	machine_code_bind_label(clone->code, behind);
 }
 
-void clone_switch_emit_to(struct clone *clone, const struct turn *turn, uint32_t label)
+void clone_switch_emit_to(struct clone *clone, const struct clone_check *turn, uint32_t label)
 {
 	struct cold_stub *cold_stub = emit_check(clone, turn, label);
 
