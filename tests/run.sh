@@ -13,8 +13,9 @@
 # reasons), and "N passed, N failed, N skipped". With CI=true a skipped test is a failure. A test
 # that could not measure is in none of these three numbers; with CI=true more than
 # NOT_MEASURED_MAX (10) of them are a failure. A program that has not ended after PROGRAM_SECONDS
-# (1800) is ended, with its process group, and has failed; its processes are listed first. DIR (build/test-logs) gets the programs' output,
-# and in the file "durations" the elapsed seconds and the CPU seconds of each program.
+# (2400) is ended, with its process group, and has failed; its processes are listed first.
+# DIR (build/test-logs) gets the programs' output, and in the file "durations" the elapsed seconds
+# and the CPU seconds of each program.
 set -u
 
 passed=0 failed=0 skipped=0 unmeasured=0
@@ -66,7 +67,7 @@ end_group()
 # limited PROGRAM: runs it, in a process group of its own, for at most PROGRAM_SECONDS
 limited()
 {
-	local limit=${PROGRAM_SECONDS:-1800} ended status=0
+	local limit=${PROGRAM_SECONDS:-2400} ended status=0
 
 	# Job control makes the group, and leaves SIGINT as it is.
 	set -m
