@@ -96,9 +96,9 @@ say = $(if $(V),@:,@printf '  %-7s %s\n' '$(1)' '$(2)')
 # variables is set:
 #    <name>-src          sources to use instead of that file
 #    <name>-with         sources to use in addition to that file
-#    <name>-archives     archives to use instead of the one whose list has the name
+#    <name>-archives     archives to link instead of the archive of the list that names it
 #    <name>-pkgs, <name>-ldlibs  additional libraries
-#    <name>-whole        fuzz targets: archives whose sources are compiled into the target
+#    <name>-whole        fuzz targets: compile the sources of these archives into the target
 #    <name>-seeds        fuzz targets: command that creates initial inputs in a folder
 #    <name>-flags        fuzz targets: arguments
 #    <name>-objects, <name>-link  plugins: objects and command to link them

@@ -91,7 +91,7 @@ limited()
 	return $status
 }
 
-# What ends this script ends the programs and the queues, too.
+# A signal that ends this script also ends the programs and the queues.
 running='' timer=''
 stop()
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Clocks of loops: a model of a thread that is sampled, and what its registers say. */
+/* Clocks of loops, read from pairs of samples of a modelled thread. */
 #include "tests/unit.h"
 
 #include <math.h>
@@ -132,7 +132,7 @@ static void contradictions_are_rejected(void **state)
 	scene_end(&scene);
 }
 
-/* A loop with fewer iterations than there are between samples: each pair says something else. */
+/* A loop with fewer iterations than there are between samples: the pairs disagree. */
 static void short_activations_are_no_clock(void **state)
 {
 	static struct scene scene;

@@ -178,7 +178,7 @@ static void only_counters_are_recorded(void **state)
 		uint64_t samples = 1 + i % 3;
 
 		pairs[i] = (struct stored_pair){
-			.from = 0x1000 + i % 16, .to = 0x1010, .samples = samples, .changed = 0xe};
+			.from = 0x1000 + i % 16, .to = 0x1010, .samples = samples};
 		pairs[i].delta[1] = (int64_t)(samples * (1000 + (uint64_t)rand() % 50));
 		pairs[i].delta[2] = ((int64_t)rand() << 20) - ((int64_t)rand() << 20);
 		pairs[i].delta[3] = -(int64_t)(samples * 64);

@@ -112,7 +112,7 @@ static struct frequency_estimate from_cluster(const struct cluster *cluster)
 	};
 }
 
-/* For few samples, or without a cluster. Without cycles there is no evidence. */
+/* Used if there are few samples or no cluster. Points without cycles are no evidence. */
 static struct frequency_estimate from_sums(double samples, double cycles)
 {
 	if (cycles <= 0)

@@ -38,10 +38,12 @@ bool skid_is_late(const struct skid_votes *votes);
  * to the last instructions of its predecessors. Their distribution is a mixture with the
  * probabilities of the edges taken, solved by expectation maximisation.
  *
- * The procedure is assumed to be entered as often as it is left. Samples on its entry waited for
- * its calls elsewhere; they are given to its returns, whose own samples have fallen after those
- * calls. So returns and calls are unsure, as are the last instructions of blocks that share a
- * successor with other blocks. O(instructions + edges).
+ * The procedure is assumed to be entered as often as it is left. Samples on its entry belong to the
+ * calls in its callers. They are assigned to its returns instead, because the samples of the
+ * returns fell on the instructions after these calls. So returns and calls are unsure, as are the
+ * last instructions of blocks that share a successor with other blocks.
+ *
+ * O(instructions + edges).
  *
  * Return: 0 or -ENOMEM.
  */

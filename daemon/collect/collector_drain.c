@@ -139,10 +139,8 @@ static void pair_take(void *context, const struct source_pair *pair)
 	struct collector *collector = context;
 	struct image_place from = matcher_place(collector->matcher, pair->tag, pair->from);
 	struct image_place to = matcher_place(collector->matcher, pair->tag, pair->to);
-	struct stored_pair stored = {.from = from.offset,
-				     .to = to.offset,
-				     .samples = pair->samples,
-				     .changed = pair->changed};
+	struct stored_pair stored = {
+		.from = from.offset, .to = to.offset, .samples = pair->samples};
 
 	if (from.image == IMAGE_UNKNOWN || from.image != to.image)
 		return;

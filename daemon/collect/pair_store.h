@@ -24,13 +24,12 @@ struct pair_store;
 /**
  * struct stored_pair - a pair in an image
  * @from, @to: offsets in the file
- * @samples, @changed, @delta: as in struct source_pair
+ * @samples, @delta: as in struct source_pair
  */
 struct stored_pair {
 	uint64_t from;
 	uint64_t to;
 	uint64_t samples;
-	uint32_t changed;
 	int64_t delta[REGISTER_PAIR_REGISTERS];
 };
 

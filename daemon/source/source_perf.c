@@ -140,8 +140,6 @@ static void pair_sample(struct perf_drain *drain, const struct perf_sample *samp
 		.tid = sample->tid, .tag = tag, .time_ns = sample->time_ns, .pc = sample->pc};
 	struct interpret_state state;
 
-	if (pairs == NULL || drain->sink->pair == NULL)
-		return;
 	_Static_assert(sizeof(state.reg) <= sizeof(registers.reg), "room for all registers");
 	if (dcpi_tag_generation(tag) != 0 && perf_branch_state(&state, sample)) {
 		memcpy(registers.reg, state.reg, sizeof(state.reg));
@@ -175,7 +173,8 @@ static void sample_count(void *context, const struct perf_sample *sample)
 		pc = probe_mark_set(pc);
 	}
 	tag = dcpi_tag(sample->pid, generation, drain->event);
-	pair_sample(drain, sample, tag);
+	if (drain->source->pairs != NULL && drain->sink->pair != NULL)
+		pair_sample(drain, sample, tag);
 	if (config->record != NULL)
 		trace_writer_add(config->record, drain->number, sample->time_ns, pc, tag);
 	drain->source->seen++;
