@@ -110,6 +110,25 @@ static void uneven_times_do_not_bias(void **state)
 	scene_end(&scene);
 }
 
+/* Iterations may be slow for a while, for example while memory is cold. */
+static void slow_phases_count(void **state)
+{
+	static struct scene scene;
+	struct loop_clock clock;
+
+	(void)state;
+	scene_make(&scene);
+	for (int i = 0; i < 100; i++) {
+		pair_add(&scene, 1000, 1000, 1);
+		if (i % 5 == 0)
+			pair_add(&scene, 30, 30, 1);
+	}
+	assert_int_equal(clock_read(&clock, &scene), 1);
+	assert_int_equal(clock.pairs, 120);
+	assert_true(clock.iterations == 100 * 1000 + 20 * 30);
+	scene_end(&scene);
+}
+
 /* Between the samples the loop was left, and entered again. */
 static void contradictions_are_rejected(void **state)
 {
@@ -156,6 +175,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(counts_iterations),
 		cmocka_unit_test(uneven_times_do_not_bias),
+		cmocka_unit_test(slow_phases_count),
 		cmocka_unit_test(contradictions_are_rejected),
 		cmocka_unit_test(short_activations_are_no_clock),
 	};

@@ -16,11 +16,12 @@
 #define NEAR_PART 0.6
 #define NEAR_RATIO 1.6
 /*
- * Pairs further from the median are left out. Timers are late and samples get lost. Therefore
- * many pairs within this range span more or less than a sampling period. Without them, the mean
- * would be too low.
+ * Pairs further from the median are left out. Timers are late and samples get lost, and then pairs
+ * span more or less than a sampling period. A loop may also be much slower for a while, for example
+ * if its memory is cold. Without pairs of this range, the mean would be wrong.
  */
-#define WIDE_RATIO 4.0
+#define FAST_RATIO 4.0
+#define SLOW_RATIO 64.0
 /* A sample is anywhere in an iteration, and so induction variables may differ by one step. */
 #define STEP_ERROR 2.0
 #define AGREE_PART 0.01
@@ -96,9 +97,9 @@ static int by_rate(const void *a, const void *b)
 	return (x->rate > y->rate) - (x->rate < y->rate);
 }
 
-static bool is_near(double rate, double median, double ratio)
+static bool is_near(double rate, double median, double slow, double fast)
 {
-	return rate < median * ratio && median < rate * ratio;
+	return rate < median * fast && median < rate * slow;
 }
 
 /* Adds up the readings near the median. Return: whether they are a clock. */
@@ -112,8 +113,8 @@ static bool readings_settle(struct loop_clock *ret, struct reading *readings, si
 	qsort(readings, count, sizeof(*readings), by_rate);
 	median = readings[count / 2].rate;
 	for (size_t i = 0; i < count; i++) {
-		near += is_near(readings[i].rate, median, NEAR_RATIO);
-		if (!is_near(readings[i].rate, median, WIDE_RATIO)) {
+		near += is_near(readings[i].rate, median, NEAR_RATIO, NEAR_RATIO);
+		if (!is_near(readings[i].rate, median, SLOW_RATIO, FAST_RATIO)) {
 			ret->outliers++;
 			continue;
 		}

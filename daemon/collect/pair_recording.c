@@ -21,8 +21,12 @@
  */
 #define PLACE_PAIRS_MIN 6
 #define PLACE_STEADY_PART 0.7
-/* The time between two samples varies more: timers are late, and samples get lost. */
-#define WIDE_RATIO 4.0
+/*
+ * Rates of counters vary more than that. Timers are late and samples get lost, so a pair may span
+ * several periods. A loop may also be much slower for a while, for example if its memory is cold.
+ */
+#define FAST_RATIO 4.0
+#define SLOW_RATIO 64.0
 
 static int by_from(const void *a, const void *b)
 {
@@ -46,9 +50,9 @@ static double rate_of(const struct stored_pair *pair, unsigned int reg)
 	return pair->samples > 0 ? (double)pair->delta[reg] / (double)pair->samples : 0;
 }
 
-static bool is_like(double rate, double median, double ratio)
+static bool is_like(double rate, double median, double slow, double fast)
 {
-	return rate * median > 0 && rate / median < ratio && median / rate < ratio;
+	return rate * median > 0 && rate / median < fast && median / rate < slow;
 }
 
 /* struct window - pairs around the same code; @rates: room for one of each */
@@ -78,7 +82,7 @@ static double counter_rate(const struct window *window, unsigned int reg,
 	qsort(window->rates, window->count, sizeof(*window->rates), rate_compare);
 	median = window->rates[window->count / 2];
 	for (size_t i = 0; i < window->count; i++)
-		like += is_like(window->rates[i], median, RATE_RATIO);
+		like += is_like(window->rates[i], median, RATE_RATIO, RATE_RATIO);
 	return (double)like >= criterion->part * (double)window->count ? median : 0;
 }
 
@@ -106,7 +110,7 @@ static int pair_add(struct pair_recording *ret, const struct stored_pair *pair,
 	int values = 0, r;
 
 	for (unsigned int reg = 0; reg < REGISTER_PAIR_REGISTERS; reg++) {
-		if (!is_like(rate_of(pair, reg), medians[reg], WIDE_RATIO))
+		if (!is_like(rate_of(pair, reg), medians[reg], SLOW_RATIO, FAST_RATIO))
 			continue;
 		r = value_add(ret, reg, pair->delta[reg]);
 		if (r < 0)
