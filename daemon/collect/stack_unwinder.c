@@ -1,0 +1,576 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "daemon/collect/stack_unwinder.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/base/log.h"
+#include "daemon/base/counter_set.h"
+#include "daemon/collect/image_unwind.h"
+#include "daemon/collect/stack_store.h"
+#include "daemon/collect/unwind_builder.h"
+#include "daemon/image/image_table.h"
+#include "daemon/source/source_stack.h"
+#include "daemon/unwind/unwind_cache.h"
+#include "lib/clock.h"
+#include "lib/u64_map.h"
+
+#define KERNEL_FRAMES_MAX 128
+#define FRAMES_MAX (UNWIND_FRAMES_MAX + KERNEL_FRAMES_MAX + 1)
+
+/* Time for which a stack may delay a flush, */
+#define HOLD_NS (2 * NS_PER_SECOND)
+/* and the maximum time to wait for unwind tables after sampling has ended. */
+#define END_WAIT_NS (2 * NS_PER_SECOND)
+
+/* Stacks that wait for unwind tables. */
+#define HELD_MAX 1024
+
+/* One builder for root's processes, so that other users cannot delay their tables. */
+enum lane {
+	LANE_ROOT,
+	LANE_OTHERS,
+	LANES,
+};
+
+/* @since_ns: CLOCK_MONOTONIC; @stack: its arrays are in @data */
+struct held_stack {
+	struct held_stack *next;
+	size_t bytes;
+	uint64_t since_ns;
+	struct source_stack stack;
+	_Alignas(8) uint8_t data[];
+};
+
+/*
+ * @builders:  created for the first file
+ * @waiting:   images with a table under construction
+ * @frames:    of the current stack, innermost first; @count of them
+ * @ends:      number of stacks by the reason of their end
+ * @held:      stacks that need a table of @waiting, oldest first; @held_end: where to add one
+ * @revision:  of the image table when stacks were last tried
+ * @began_ns:  CLOCK_MONOTONIC, for the limit of the CPU time of tables
+ * @postponed: number of stacks that ended because of this limit
+ * @is_postponed: the current stack does
+ * @warned:    a missing seccomp filter has been reported
+ */
+struct stack_unwinder {
+	struct stack_unwinder_code code;
+	struct unwind_cache *cache;
+	struct stack_store *store;
+	struct unwind_builder *builders[LANES];
+	struct u64_map waiting;
+	struct held_stack *held;
+	struct held_stack **held_end;
+	size_t held_count;
+	size_t held_bytes;
+	uint64_t ends[UNWIND_ENDS];
+	uint64_t records;
+	uint64_t total_frames;
+	uint64_t revision;
+	uint64_t began_ns;
+	uint64_t postponed;
+	bool is_postponed;
+	bool warned;
+	struct stack_frame frames[FRAMES_MAX];
+	size_t count;
+};
+
+struct stack_unwinder *stack_unwinder_create(const struct stack_unwinder_code *code,
+					     uint32_t nodes_max)
+{
+	struct stack_unwinder *unwinder = calloc(1, sizeof(*unwinder));
+
+	if (unwinder == NULL)
+		return NULL;
+	unwinder->code = *code;
+	unwinder->began_ns = clock_monotonic_ns();
+	unwinder->held_end = &unwinder->held;
+	unwinder->cache = unwind_cache_create(code->table_bytes);
+	unwinder->store = stack_store_create(nodes_max);
+	if (unwinder->cache == NULL || unwinder->store == NULL) {
+		stack_unwinder_destroy(unwinder);
+		return NULL;
+	}
+	return unwinder;
+}
+
+void stack_unwinder_destroy(struct stack_unwinder *unwinder)
+{
+	struct held_stack *next;
+
+	if (unwinder == NULL)
+		return;
+	for (struct held_stack *held = unwinder->held; held != NULL; held = next) {
+		next = held->next;
+		free(held);
+	}
+	for (int i = 0; i < LANES; i++)
+		unwind_builder_destroy(unwinder->builders[i]);
+	u64_map_deinit(&unwinder->waiting);
+	unwind_cache_destroy(unwinder->cache);
+	stack_store_destroy(unwinder->store);
+	free(unwinder);
+}
+
+struct stack_store *stack_unwinder_store(struct stack_unwinder *unwinder)
+{
+	return unwinder->store;
+}
+
+/* The current stack. */
+struct unwinding {
+	struct stack_unwinder *unwinder;
+	const struct source_stack *stack;
+	uint64_t start;
+};
+
+static enum unwind_end word_read(void *context, uint64_t address, uint64_t *ret)
+{
+	const struct unwinding *unwinding = context;
+	const struct source_stack *stack = unwinding->stack;
+	uint64_t at = address - unwinding->start;
+
+	if (address < unwinding->start || address > UINT64_MAX - sizeof(*ret))
+		return UNWIND_END_OTHER_STACK;
+	if (at + sizeof(*ret) > stack->stack_bytes)
+		return stack->cut ? UNWIND_END_SHORT : UNWIND_END_UNREADABLE;
+	memcpy(ret, stack->stack + at, sizeof(*ret));
+	return UNWIND_END_COMPLETE;
+}
+
+static void frame_add(struct stack_unwinder *unwinder, uint32_t image, uint64_t offset)
+{
+	if (unwinder->count < FRAMES_MAX - 1)
+		unwinder->frames[unwinder->count++] = (struct stack_frame){image, offset};
+}
+
+/* The vDSO is the kernel's own file, in this process's memory. */
+static struct unwind_table *vdso_build(void)
+{
+	struct unwind_table *built = NULL;
+
+	image_unwind_vdso(&built);
+	return built;
+}
+
+/* Return: 0: the table is being built; -EAGAIN: later; other errors: there is none. */
+static int table_request(struct stack_unwinder *unwinder, const struct profile_image *image,
+			 uint32_t number, uint32_t pid)
+{
+	struct unwind_job job = {.image = number,
+				 .uid = unwinder->code.uid(unwinder->code.context, pid)};
+	enum lane lane = job.uid == 0 ? LANE_ROOT : LANE_OTHERS;
+	int r = image_unwind_find(job.files, &job.identity, image, pid);
+
+	if (r < 0)
+		return r;
+	if (unwinder->builders[lane] == NULL)
+		unwinder->builders[lane] = unwind_builder_create();
+	r = -EAGAIN;
+	if (unwinder->builders[lane] != NULL && u64_map_insert(&unwinder->waiting, number) != NULL)
+		r = unwind_builder_add(unwinder->builders[lane], &job);
+	if (r == 0)
+		return 0;
+	u64_map_remove(&unwinder->waiting, number);
+	for (size_t i = 0; i < IMAGE_UNWIND_FILES; i++) {
+		if (job.files[i] >= 0)
+			close(job.files[i]);
+	}
+	return r;
+}
+
+static struct unwind_builder_counts builders_counts(const struct stack_unwinder *unwinder)
+{
+	struct unwind_builder_counts sum = {.cpu_ns = 0};
+
+	for (int i = 0; i < LANES; i++) {
+		struct unwind_builder_counts counts;
+
+		if (unwinder->builders[i] == NULL)
+			continue;
+		counts = unwind_builder_counts(unwinder->builders[i]);
+		sum.cpu_ns += counts.cpu_ns;
+		sum.user_cpu_ns += counts.user_cpu_ns;
+		sum.stopped += counts.stopped;
+		sum.crashed += counts.crashed;
+	}
+	return sum;
+}
+
+static bool may_build(const struct stack_unwinder *unwinder)
+{
+	const struct stack_unwinder_code *code = &unwinder->code;
+	uint64_t elapsed_ns = clock_monotonic_ns() - unwinder->began_ns;
+
+	return code->build_permille == 0 ||
+	       builders_counts(unwinder).cpu_ns <
+		       code->build_start_ns + elapsed_ns / 1000 * code->build_permille;
+}
+
+/* Find a table. The image keeps its number from now on. */
+static enum unwind_where table_find(struct stack_unwinder *unwinder, uint32_t image, uint32_t pid,
+				    const struct unwind_table **ret)
+{
+	struct image_table *images = unwinder->code.images;
+	const struct profile_image *wanted;
+	bool known;
+	int r;
+
+	*ret = unwind_cache_find(unwinder->cache, image, &known);
+	if (known)
+		return *ret != NULL ? UNWIND_WHERE_RULE : UNWIND_WHERE_NO_TABLE;
+	if (u64_map_find(&unwinder->waiting, image) != NULL)
+		return UNWIND_WHERE_WAITING;
+	image_table_sampled(images, image);
+	wanted = image_table_get(images, image);
+	if (wanted->kind == PROFILE_IMAGE_VDSO && strcmp(wanted->path, "[vdso]") == 0) {
+		*ret = unwind_cache_add(unwinder->cache, image,
+					unwinder->code.vdso_here ? vdso_build() : NULL);
+		return *ret != NULL ? UNWIND_WHERE_RULE : UNWIND_WHERE_NO_TABLE;
+	}
+	if (!image_table_is_named(images, image))
+		return UNWIND_WHERE_WAITING;
+	if (!may_build(unwinder)) {
+		unwinder->is_postponed = true;
+		return UNWIND_WHERE_WAITING;
+	}
+	r = table_request(unwinder, wanted, image, pid);
+	if (r == 0 || r == -EAGAIN)
+		return UNWIND_WHERE_WAITING;
+	unwind_cache_add(unwinder->cache, image, NULL);
+	return UNWIND_WHERE_NO_TABLE;
+}
+
+/* Add the frame of a PC in user space. Return: true: it has a place in an image. */
+static bool user_frame_add(const struct unwinding *unwinding, uint64_t pc,
+			   struct image_place *place, enum unwind_where *where)
+{
+	struct stack_unwinder *unwinder = unwinding->unwinder;
+
+	*where = UNWIND_WHERE_NO_IMAGE;
+	/* An address of the kernel in memory that a user program can write is no caller. */
+	if (pc >> 63 != 0)
+		return false;
+	*place = unwinder->code.place(unwinder->code.context, unwinding->stack->tag, pc);
+	*where = UNWIND_WHERE_RULE;
+	if (place->image != IMAGE_UNKNOWN) {
+		frame_add(unwinder, place->image, place->offset);
+		return true;
+	}
+	*where = UNWIND_WHERE_NO_IMAGE;
+	if (place->unknown == IMAGE_UNKNOWN_ANONYMOUS) {
+		frame_add(unwinder, IMAGE_UNKNOWN, 0);
+		*where = UNWIND_WHERE_NO_TABLE;
+	}
+	return false;
+}
+
+static enum unwind_where place_rule(const struct unwinding *unwinding,
+				    const struct image_place *place, const struct unwind_rule **ret)
+{
+	const struct unwind_table *table;
+	enum unwind_where where = table_find(unwinding->unwinder, place->image,
+					     dcpi_tag_pid(unwinding->stack->tag), &table);
+
+	if (where == UNWIND_WHERE_RULE)
+		*ret = unwind_table_find(table, place->offset);
+	return where;
+}
+
+static enum unwind_where rule_find(void *context, uint64_t pc, const struct unwind_rule **ret)
+{
+	const struct unwinding *unwinding = context;
+	struct image_place place;
+	enum unwind_where where;
+
+	return user_frame_add(unwinding, pc, &place, &where) ? place_rule(unwinding, &place, ret)
+							     : where;
+}
+
+static void kernel_add(struct stack_unwinder *unwinder, const struct source_stack *stack)
+{
+	for (size_t i = 0; i < stack->kernel_count && i < KERNEL_FRAMES_MAX; i++) {
+		/* Return addresses, except for the sampled PC. */
+		struct image_place place = unwinder->code.place(unwinder->code.context, stack->tag,
+								stack->kernel[i] - (i > 0));
+
+		frame_add(unwinder, place.image, place.image == IMAGE_UNKNOWN ? 0 : place.offset);
+		if (place.image != IMAGE_UNKNOWN)
+			image_table_sampled(unwinder->code.images, place.image);
+	}
+}
+
+/* Follow a chain of addresses: only the last one can be that of an outermost frame. */
+static enum unwind_end chain_follow(struct stack_unwinder *unwinder,
+				    const struct source_stack *stack)
+{
+	const struct unwinding unwinding = {unwinder, stack, 0};
+	const struct unwind_rule *rule = NULL;
+	enum unwind_where where = UNWIND_WHERE_NO_TABLE;
+	struct image_place place;
+	bool is_placed = false;
+
+	for (size_t i = 0; i < stack->chain_count; i++) {
+		uint64_t pc = stack->chain[i] - (i > 0 && !stack->chain_calls);
+
+		if (i == UNWIND_FRAMES_MAX)
+			return UNWIND_END_FRAMES;
+		is_placed = user_frame_add(&unwinding, pc, &place, &where);
+		if (where == UNWIND_WHERE_NO_IMAGE)
+			return UNWIND_END_BAD_ADDRESS;
+		if (is_placed)
+			image_table_sampled(unwinder->code.images, place.image);
+	}
+	if (stack->damaged)
+		return UNWIND_END_DAMAGED;
+	if (is_placed)
+		where = place_rule(&unwinding, &place, &rule);
+	if (where == UNWIND_WHERE_WAITING)
+		return UNWIND_END_WAITING;
+	if (where == UNWIND_WHERE_RULE && rule != NULL && rule->kind == UNWIND_END)
+		return UNWIND_END_COMPLETE;
+	return stack->chain_full ? UNWIND_END_FRAMES : UNWIND_END_CHAIN;
+}
+
+/* @records: out: number of frames that were left by their frame record */
+static enum unwind_end user_unwind(struct stack_unwinder *unwinder,
+				   const struct source_stack *stack, uint64_t *records)
+{
+	const struct unwind_machine *machine = unwind_machine_here();
+	struct unwind_registers registers = stack->registers;
+	struct unwinding unwinding = {unwinder, stack, registers.reg[machine->sp]};
+	struct unwind_walk walk = {
+		.machine = machine,
+		.memory = {word_read, &unwinding},
+		.find = rule_find,
+		.context = &unwinding,
+	};
+	enum unwind_end end;
+	size_t kernel_frames;
+
+	if (stack->has_chain)
+		return chain_follow(unwinder, stack);
+	if (registers.known == 0)
+		return UNWIND_END_NO_REGISTERS;
+	/* While a process executes a new program, it has no user-space stack. */
+	if (registers.pc == 0 && unwinding.start == 0 && stack->kernel_count > 0)
+		return UNWIND_END_COMPLETE;
+	kernel_frames = unwinder->count;
+	end = unwind_walk(&walk, &registers);
+	*records = walk.frame_records > 0;
+	if (walk.doubtful > 0)
+		unwinder->count = kernel_frames + walk.doubtful;
+	return end;
+}
+
+/* Add the frames, outermost first. */
+static void frames_store(struct stack_unwinder *unwinder)
+{
+	struct stack_frame *frames = unwinder->frames;
+
+	for (size_t i = 0; i < unwinder->count / 2; i++) {
+		struct stack_frame frame = frames[i];
+
+		frames[i] = frames[unwinder->count - 1 - i];
+		frames[unwinder->count - 1 - i] = frame;
+	}
+	stack_store_add(unwinder->store, frames, unwinder->count);
+}
+
+static void ended_store(struct stack_unwinder *unwinder, enum unwind_end end, uint64_t records)
+{
+	unwinder->records += records;
+	unwinder->ends[end]++;
+	unwinder->total_frames += unwinder->count;
+	if (end != UNWIND_END_COMPLETE)
+		unwinder->frames[unwinder->count++] = (struct stack_frame){IMAGE_UNKNOWN, end};
+	frames_store(unwinder);
+}
+
+/* Unwind and store a stack. @last: store it even if it waits for a table. Return: false: it waits
+ */
+static bool stack_try(struct stack_unwinder *unwinder, const struct source_stack *stack, bool last)
+{
+	enum unwind_end end = UNWIND_END_COMPLETE;
+	uint64_t records = 0;
+
+	unwinder->count = 0;
+	unwinder->is_postponed = false;
+	kernel_add(unwinder, stack);
+	if (stack->user_allowed)
+		end = user_unwind(unwinder, stack, &records);
+	if (end == UNWIND_END_WAITING && !last && !unwinder->is_postponed)
+		return false;
+	unwinder->postponed += unwinder->is_postponed;
+	ended_store(unwinder, end, records);
+	return true;
+}
+
+/* Return: false: there is no room. */
+static bool stack_hold(struct stack_unwinder *unwinder, const struct source_stack *stack)
+{
+	size_t kernel_bytes = stack->kernel_count * sizeof(*stack->kernel);
+	size_t chain_bytes = stack->chain_count * sizeof(*stack->chain);
+	size_t bytes = sizeof(struct held_stack) + kernel_bytes + chain_bytes + stack->stack_bytes;
+	struct held_stack *held;
+
+	if (unwinder->held_count == HELD_MAX ||
+	    unwinder->held_bytes + bytes > unwinder->code.held_bytes)
+		return false;
+	held = malloc(bytes);
+	if (held == NULL)
+		return false;
+	held->next = NULL;
+	held->bytes = bytes;
+	held->since_ns = clock_monotonic_ns();
+	held->stack = *stack;
+	held->stack.kernel = (const void *)held->data;
+	held->stack.chain = (const void *)(held->data + kernel_bytes);
+	held->stack.stack = held->data + kernel_bytes + chain_bytes;
+	if (kernel_bytes > 0)
+		memcpy(held->data, stack->kernel, kernel_bytes);
+	if (chain_bytes > 0)
+		memcpy(held->data + kernel_bytes, stack->chain, chain_bytes);
+	if (stack->stack_bytes > 0)
+		memcpy(held->data + kernel_bytes + chain_bytes, stack->stack, stack->stack_bytes);
+	*unwinder->held_end = held;
+	unwinder->held_end = &held->next;
+	unwinder->held_count++;
+	unwinder->held_bytes += bytes;
+	return true;
+}
+
+void stack_unwinder_add(struct stack_unwinder *unwinder, const struct source_stack *stack)
+{
+	if (!stack_try(unwinder, stack, false) && !stack_hold(unwinder, stack))
+		stack_try(unwinder, stack, true);
+}
+
+/* Try the stacks that wait again. */
+static void held_try(struct stack_unwinder *unwinder, bool last)
+{
+	struct held_stack **link = &unwinder->held, *held;
+
+	while ((held = *link) != NULL) {
+		if (!stack_try(unwinder, &held->stack, last)) {
+			link = &held->next;
+			continue;
+		}
+		*link = held->next;
+		unwinder->held_count--;
+		unwinder->held_bytes -= held->bytes;
+		free(held);
+	}
+	unwinder->held_end = link;
+}
+
+static void open_warn(struct stack_unwinder *unwinder)
+{
+	if (unwinder->warned)
+		return;
+	for (int i = 0; i < LANES; i++) {
+		if (unwinder->builders[i] == NULL ||
+		    !unwind_builder_counts(unwinder->builders[i]).open)
+			continue;
+		log_warning("seccomp is not available; files are parsed without its protection");
+		unwinder->warned = true;
+		return;
+	}
+}
+
+/* Return: true if there were results. */
+static bool results_take(struct stack_unwinder *unwinder)
+{
+	struct unwind_result result;
+	bool any = false;
+
+	for (int i = 0; i < LANES; i++) {
+		while (unwinder->builders[i] != NULL &&
+		       unwind_builder_result(unwinder->builders[i], &result)) {
+			u64_map_remove(&unwinder->waiting, result.image);
+			unwind_cache_add(unwinder->cache, result.image, result.table);
+			any = true;
+		}
+	}
+	if (any)
+		open_warn(unwinder);
+	return any;
+}
+
+void stack_unwinder_settle(struct stack_unwinder *unwinder)
+{
+	uint64_t revision = image_table_revision(unwinder->code.images);
+
+	if (results_take(unwinder) || revision != unwinder->revision)
+		held_try(unwinder, false);
+	unwinder->revision = revision;
+}
+
+bool stack_unwinder_holds(const struct stack_unwinder *unwinder)
+{
+	return unwinder->held != NULL;
+}
+
+bool stack_unwinder_waits(const struct stack_unwinder *unwinder, uint64_t now_ns)
+{
+	return unwinder->held != NULL && now_ns < unwinder->held->since_ns + HOLD_NS;
+}
+
+/* Wait until no stack waits, or no table is being built. */
+static void tables_await(struct stack_unwinder *unwinder, uint64_t end_ns)
+{
+	bool any = true;
+
+	while (any && unwinder->held != NULL && clock_monotonic_ns() < end_ns) {
+		any = false;
+		for (int i = 0; i < LANES; i++)
+			any |= unwinder->builders[i] != NULL &&
+			       unwind_builder_wait(unwinder->builders[i], end_ns);
+		stack_unwinder_settle(unwinder);
+	}
+}
+
+void stack_unwinder_finish(struct stack_unwinder *unwinder, bool ends)
+{
+	stack_unwinder_settle(unwinder);
+	if (ends)
+		tables_await(unwinder, clock_monotonic_ns() + END_WAIT_NS);
+	held_try(unwinder, true);
+}
+
+void stack_unwinder_counters(const struct stack_unwinder *unwinder, struct counter_set *tally)
+{
+	struct stack_store_counts stored = stack_store_counts(unwinder->store);
+	struct unwind_cache_counts cache = unwind_cache_counts(unwinder->cache);
+	struct unwind_builder_counts built = builders_counts(unwinder);
+	uint64_t stacks = 0;
+
+	for (int i = 0; i < UNWIND_ENDS; i++) {
+		stacks += unwinder->ends[i];
+		if (i == UNWIND_END_COMPLETE || unwinder->ends[i] > 0)
+			counter_set_put(tally, "stat", unwind_end_name((enum unwind_end)i),
+					unwinder->ends[i]);
+	}
+	counter_set_put(tally, "stat", "stacks", stacks);
+	counter_set_put(tally, "stat", "stack_frames", unwinder->total_frames);
+	counter_set_put(tally, "stat", "stacks_by_record", unwinder->records);
+	counter_set_put(tally, "stat", "stacks_pruned", stored.pruned);
+	counter_set_put(tally, "stat", "stacks_memory", stored.refused);
+	counter_set_put(tally, "stat", "unwind_tables", cache.built);
+	counter_set_put(tally, "stat", "unwind_tables_missing", cache.failed);
+	counter_set_put(tally, "stat", "unwind_tables_evicted", cache.evicted);
+	counter_set_put(tally, "stat", "unwind_tables_postponed", unwinder->postponed);
+	counter_set_put(tally, "stat", "unwind_tables_stopped", built.stopped);
+	counter_set_put(tally, "stat", "unwind_tables_crashed", built.crashed);
+	counter_set_put(tally, "stat", "unwind_build_user_ms", built.user_cpu_ns / NS_PER_MS);
+	counter_set_put(tally, "stat", "unwind_build_ms", built.cpu_ns / NS_PER_MS);
+}
+
+size_t stack_unwinder_bytes(const struct stack_unwinder *unwinder)
+{
+	return sizeof(*unwinder) + stack_store_bytes(unwinder->store) + unwinder->held_bytes +
+	       u64_map_bytes(&unwinder->waiting) + unwind_cache_counts(unwinder->cache).bytes;
+}
