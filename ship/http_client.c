@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "ship/http_client.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+
+#include "lib/cleanup.h"
+#include "lib/error.h"
+#include "lib/error_text.h"
+#include "lib/printable.h"
+#include "ship/ship_config.h"
+
+#define RESPONSE_BYTES_MAX 65536
+#define SECRET_BYTES_MAX 8192
+#define CONNECT_SECONDS 10L
+#define RETRY_AFTER_S_MAX 86400
+/* A shorter body fits into one packet. */
+#define GZIP_BYTES_MIN 1024
+#define GZIP_WINDOW_BITS (15 + 16)
+#define GZIP_MEMORY_LEVEL 8
+
+static volatile sig_atomic_t stopped;
+
+struct http_client {
+	const struct ship_config *config;
+	CURL *easy;
+	char text[RESPONSE_BYTES_MAX + 1];
+	size_t text_bytes;
+	char failure[CURL_ERROR_SIZE];
+};
+
+static size_t take_response(char *data, size_t size, size_t count, void *context)
+{
+	struct http_client *client = context;
+	size_t bytes = size * count, room = RESPONSE_BYTES_MAX - client->text_bytes;
+
+	memcpy(client->text + client->text_bytes, data, bytes < room ? bytes : room);
+	client->text_bytes += bytes < room ? bytes : room;
+	return bytes;
+}
+
+static int progress(void *context, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
+{
+	(void)context, (void)a, (void)b, (void)c, (void)d;
+	return stopped != 0;
+}
+
+void http_client_stop(void)
+{
+	stopped = 1;
+}
+
+int http_client_create(struct http_client **ret, const struct ship_config *config,
+		       struct error *err)
+{
+	struct http_client *client = calloc(1, sizeof(*client));
+
+	if (client == NULL)
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
+	client->config = config;
+	if (curl_global_init(CURL_GLOBAL_DEFAULT) == 0)
+		client->easy = curl_easy_init();
+	if (client->easy == NULL) {
+		free(client);
+		return error_set(err, ENOMEM, "cannot initialise libcurl");
+	}
+	*ret = client;
+	return 0;
+}
+
+void http_client_destroy(struct http_client *client)
+{
+	if (client == NULL)
+		return;
+	curl_easy_cleanup(client->easy);
+	explicit_bzero(client, sizeof(*client));
+	free(client);
+}
+
+/* Return the address, or NULL if there is not enough memory. */
+static char *make_url(struct http_client *client, const char *path, const struct http_field *fields)
+{
+	const char *base = client->config->url;
+	size_t length = strlen(base);
+	char *url = NULL;
+
+	while (length > 0 && base[length - 1] == '/')
+		length--;
+	if (asprintf(&url, "%.*s/%s", (int)length, base, path) < 0)
+		return NULL;
+	for (size_t i = 0; fields[i].name != NULL; i++) {
+		char *value = curl_easy_escape(client->easy, fields[i].value, 0), *more = NULL;
+		int r = value != NULL ? asprintf(&more, "%s%c%s=%s", url, i == 0 ? '?' : '&',
+						 fields[i].name, value)
+				      : -1;
+
+		curl_free(value);
+		free(url);
+		if (r < 0)
+			return NULL;
+		url = more;
+	}
+	return url;
+}
+
+/* Set the user or the token. */
+static int set_secrets(struct http_client *client, struct error *err)
+{
+	const struct ship_config *config = client->config;
+	char secret[SECRET_BYTES_MAX];
+	int r = 0;
+
+	if (config->user[0] != '\0') {
+		r = ship_config_secret(config->password_file, secret, sizeof(secret), err);
+		if (r == 0) {
+			curl_easy_setopt(client->easy, CURLOPT_HTTPAUTH, CURLAUTH_BASIC);
+			curl_easy_setopt(client->easy, CURLOPT_USERNAME, config->user);
+			curl_easy_setopt(client->easy, CURLOPT_PASSWORD, secret);
+		}
+	} else if (config->token_file[0] != '\0') {
+		r = ship_config_secret(config->token_file, secret, sizeof(secret), err);
+		if (r == 0) {
+			curl_easy_setopt(client->easy, CURLOPT_HTTPAUTH, CURLAUTH_BEARER);
+			curl_easy_setopt(client->easy, CURLOPT_XOAUTH2_BEARER, secret);
+		}
+	}
+	explicit_bzero(secret, sizeof(secret));
+	return r;
+}
+
+static void set_tls(struct http_client *client)
+{
+	const struct ship_config *config = client->config;
+
+	curl_easy_setopt(client->easy, CURLOPT_SSL_VERIFYPEER, 1L);
+	curl_easy_setopt(client->easy, CURLOPT_SSL_VERIFYHOST, 2L);
+	curl_easy_setopt(client->easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+	if (config->ca_file[0] != '\0') {
+		curl_easy_setopt(client->easy, CURLOPT_CAINFO, config->ca_file);
+		curl_easy_setopt(client->easy, CURLOPT_CAPATH, NULL);
+	}
+	if (config->cert_file[0] != '\0') {
+		curl_easy_setopt(client->easy, CURLOPT_SSLCERT, config->cert_file);
+		curl_easy_setopt(client->easy, CURLOPT_SSLKEY, config->key_file);
+	}
+}
+
+static void set_options(struct http_client *client)
+{
+	CURL *easy = client->easy;
+
+	/* Connections are kept. */
+	curl_easy_reset(easy);
+	curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+	curl_easy_setopt(easy, CURLOPT_USERAGENT, "dcpiship/" DCPI_VERSION);
+	curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT, CONNECT_SECONDS);
+	curl_easy_setopt(easy, CURLOPT_TIMEOUT, (long)client->config->timeout_s);
+	curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, take_response);
+	curl_easy_setopt(easy, CURLOPT_WRITEDATA, client);
+	curl_easy_setopt(easy, CURLOPT_ERRORBUFFER, client->failure);
+	curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, progress);
+	curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 0L);
+	set_tls(client);
+}
+
+static void respond(struct http_response *response, enum http_result result, const char *format,
+		    ...) __attribute__((format(printf, 3, 4)));
+
+/* Set the result and the message, which may have text of the destination. */
+static void respond(struct http_response *response, enum http_result result, const char *format,
+		    ...)
+{
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(response->message, sizeof(response->message), format, args);
+	va_end(args);
+	response->message[strcspn(response->message, "\r\n")] = '\0';
+	printable_make(response->message);
+	response->result = result;
+}
+
+static void judge(struct http_client *client, CURLcode rc, struct http_response *response)
+{
+	curl_off_t wait = 0;
+
+	client->text[client->text_bytes] = '\0';
+	response->text = client->text;
+	if (rc != CURLE_OK) {
+		respond(response, HTTP_RETRY, "%s",
+			client->failure[0] != '\0' ? client->failure : curl_easy_strerror(rc));
+		return;
+	}
+	curl_easy_getinfo(client->easy, CURLINFO_RESPONSE_CODE, &response->status);
+	curl_easy_getinfo(client->easy, CURLINFO_RETRY_AFTER, &wait);
+	if (wait > 0)
+		response->retry_after_s =
+			wait < RETRY_AFTER_S_MAX ? (uint64_t)wait : RETRY_AFTER_S_MAX;
+	if (response->status >= 200 && response->status < 300)
+		respond(response, HTTP_DONE, "status %ld", response->status);
+	else
+		respond(response,
+			response->status == 408 || response->status == 429 ||
+					response->status >= 500
+				? HTTP_RETRY
+				: HTTP_REFUSED,
+			"status %ld: %s", response->status, client->text);
+}
+
+/*
+ * Compress a body. The result is the same for the same bytes. Return: it, malloc'd, or NULL: send
+ * the body as it is.
+ */
+static void *compress_body(const void *body, size_t *bytes)
+{
+	z_stream stream = {.next_in = (Bytef *)(uintptr_t)body, .avail_in = (uInt)*bytes};
+	void *result = NULL;
+	uLong bound;
+
+	if (*bytes < GZIP_BYTES_MIN || *bytes > UINT32_MAX / 2 ||
+	    deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, GZIP_WINDOW_BITS, GZIP_MEMORY_LEVEL,
+			 Z_DEFAULT_STRATEGY) != Z_OK)
+		return NULL;
+	bound = deflateBound(&stream, (uLong)*bytes);
+	result = malloc(bound);
+	stream.next_out = result;
+	stream.avail_out = (uInt)bound;
+	if (result != NULL && deflate(&stream, Z_FINISH) != Z_STREAM_END) {
+		free(result);
+		result = NULL;
+	}
+	if (result != NULL)
+		*bytes = stream.total_out;
+	deflateEnd(&stream);
+	return result;
+}
+
+void http_client_post(struct http_client *client, const char *path, const struct http_field *fields,
+		      const char *type, const void *body, size_t bytes,
+		      struct http_response *response)
+{
+	_cleanup_free_ char *url = make_url(client, path, fields);
+	_cleanup_free_ void *compressed = compress_body(body, &bytes);
+	struct curl_slist *headers = NULL;
+	struct error err;
+	char header[128];
+
+	*response = (struct http_response){.text = ""};
+	client->text_bytes = 0;
+	client->failure[0] = '\0';
+	snprintf(header, sizeof(header), "Content-Type: %s", type);
+	/* Without this, a body of more than 1 MiB waits for a response to its header. */
+	headers = curl_slist_append(NULL, "Expect:");
+	if (url == NULL || headers == NULL || curl_slist_append(headers, header) == NULL ||
+	    (compressed != NULL && curl_slist_append(headers, "Content-Encoding: gzip") == NULL)) {
+		respond(response, HTTP_RETRY, ERROR_NO_MEMORY);
+		curl_slist_free_all(headers);
+		return;
+	}
+	set_options(client);
+	if (set_secrets(client, &err) < 0) {
+		respond(response, HTTP_RETRY, "%s", err.message);
+	} else {
+		curl_easy_setopt(client->easy, CURLOPT_URL, url);
+		curl_easy_setopt(client->easy, CURLOPT_HTTPHEADER, headers);
+		curl_easy_setopt(client->easy, CURLOPT_POST, 1L);
+		curl_easy_setopt(client->easy, CURLOPT_POSTFIELDS,
+				 compressed != NULL ? compressed : body);
+		curl_easy_setopt(client->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)bytes);
+		judge(client, curl_easy_perform(client->easy), response);
+	}
+	curl_slist_free_all(headers);
+}
