@@ -123,7 +123,8 @@ with_needs = $(call last_of_each,$(foreach a,$(1),$(a) $(call with_needs,$($(a)-
 archive_names = $(call with_needs,$($(1)-archives))
 archives = $(patsubst %,$(LIB)/lib%.a,$(archive_names))
 
-NAMED_SOURCES := $(wildcard daemon/*.c instrument/*.c tools/*.c tests/*.c tests/*/*.c)
+NAMED_SOURCES := $(wildcard daemon/*.c instrument/*.c tools/*.c tests/unit/*/*.c tests/fuzz/*.c \
+	tests/fixtures/*.c tests/qemu/*.c tests/hostile/*.c tests/eval/*/*.c)
 sources = $(or $($(1)-src),$(filter %/$(1).c,$(NAMED_SOURCES))) $($(1)-with) \
 	$(foreach a,$(call with_needs,$($(1)-whole)),$($(a)-src))
 objects = $(or $($(1)-objects),$(patsubst %.c,$(OBJ)/%.o,$(sources)))
@@ -144,6 +145,17 @@ tests: $(UNIT_TESTS:%=$(TEST_BIN)/%) $(TEST_HELPERS:%=$(TEST_BIN)/%)
 ifeq ($(VARIANT),release)
 tests: $(BENCHES:%=$(TEST_BIN)/%)
 endif
+
+# "make check" runs every unit test under the sanitizers. These tests it also runs as they are
+# released, because sanitizers or the level of optimization change their subject: kernel code,
+# code that is rewritten, generated or executed step by step, and limits of memory. "make check-unit"
+# runs all tests both ways.
+RELEASED_TESTS := $(filter $(core-tests) $(instrument-tests) unit_branch_probes unit_control \
+	unit_image_table unit_insn_x86_effect unit_perf_branch unit_policy unit_profile_memory \
+	unit_sandbox unit_trace unit_unwind_walk,$(UNIT_TESTS))
+
+.PHONY: check-programs
+check-programs: all $(patsubst %,$(TEST_BIN)/%,$(RELEASED_TESTS) $(TEST_HELPERS) $(BENCHES))
 
 $(OBJ)/%.o: %.c | $(SYSROOT_READY)
 	$(call say,CC,$<)
@@ -232,31 +244,33 @@ build_make = $(MAKE) --no-print-directory $(if $(filter -j% --jobserver%,$(MAKEF
 
 # Test programs by label, for tests/run.sh.
 UNIT_RUNS = $(foreach t,$(UNIT_TESTS),$(t)=build/tests/$(t))
-ASAN_RUNS = $(foreach t,$(UNIT_TESTS),asan/$(t)=build/asan/tests/$(t))
-CLI_RUNS = $(foreach t,$(wildcard tests/cli_*.sh),$(basename $(notdir $(t)))=$(t))
+# This test steps through itself: code of sanitizers would be in its stacks.
+ASAN_RUNS = $(foreach t,$(filter-out unit_unwind_walk,$(UNIT_TESTS)),asan/$(t)=build/asan/tests/$(t))
+CLI_RUNS = $(foreach t,$(wildcard tests/cli/cli_*.sh),$(basename $(notdir $(t)))=$(t))
 # Tests with files, processes and requests of hostile users.
 HOSTILE_RUNS = $(foreach t,$(wildcard tests/hostile/*.sh),hostile/$(basename $(notdir $(t)))=$(t))
-# Programs that do not sample: one of them can run at the same time as one that does.
-QUIET_CLI = $(filter $(addsuffix =%,$(addprefix cli_,accuracy dcpibursts dcpicalls dcpicct dcpipaths \
-	dcpivpp dcpix dcpix_frames dcpix_odd dcpix_shared exact_counts jump_tables manpages merge merge_cost \
-	prose_lint qemu_report run sqlite_extension truth_edges truth_sim tutorial)),$(CLI_RUNS))
-# Programs that sample, but neither change settings of the machine nor compare shares of its time.
-# They run in a queue of their own, because they wait most of the time.
-SAMPLING_CLI = $(filter $(addsuffix =%,$(addprefix cli_,audit crash database_moved dcpicalc dcpiimport \
-	debuginfod faults image_store images loop_clocks many_images retention schema_versions trace) \
-	$(addprefix hostile/,build_id dcpix_setuid disclosure file_modes sandbox)),$(CLI_RUNS) $(HOSTILE_RUNS))
+# Each of these scripts has a line "# run: alone" or "# run: parallel". A program that runs alone changes
+# settings of the machine or compares shares of its time, so no other program of that kind runs at
+# the same time. The others can run at the same time as each other and as it.
+PARALLEL_FILES := $(shell grep -l '^\# run: parallel$$' tests/cli/*.sh tests/hostile/*.sh)
+PARALLEL_RUNS = $(filter $(addprefix %=,$(PARALLEL_FILES)),$(CLI_RUNS) $(HOSTILE_RUNS))
+ALONE_RUNS = $(filter-out $(PARALLEL_RUNS),$(CLI_RUNS) $(HOSTILE_RUNS))
 
 .PHONY: check
-check: ## everything that must pass, the QEMU machine included
-	+@$(build_make) all tests man
+check: ## everything that must pass, the QEMU machine included; long loops are sampled (ALL=1: complete)
+	+@$(build_make) check-programs man
 	+@$(build_make) VARIANT=asan tests
 	@tests/run.sh --queue machines qemu_x86_64=tests/qemu/check_x86_64.sh \
 		--queue machines qemu_arm64=tests/qemu/check_arm64.sh \
 		--queue machines qemu_exact=tests/qemu/check_exact.sh \
-		$(ASAN_RUNS:%=--queue quiet %) $(QUIET_CLI:%=--queue quiet %) \
-		$(SAMPLING_CLI:%=--queue sampling %) \
-		includes=tests/check_includes.sh commands=tests/check_commands.py $(UNIT_RUNS) \
-		$(filter-out $(QUIET_CLI) $(SAMPLING_CLI),$(CLI_RUNS) $(HOSTILE_RUNS))
+		$(PARALLEL_RUNS:%=--parallel %) --parallel includes=tests/check_includes.sh \
+		--parallel commands=tests/check_commands.py $(ASAN_RUNS:%=--parallel %) \
+		$(foreach t,$(RELEASED_TESTS),--parallel $(t)=build/tests/$(t)) $(ALONE_RUNS)
+
+.PHONY: check-all
+check-all: ## make check and make check-unit with every case: nothing is sampled (hours)
+	+@$(MAKE) --no-print-directory check-unit
+	+@ALL=1 $(MAKE) --no-print-directory check
 
 .PHONY: check-hostile
 check-hostile: all $(TEST_HELPERS:%=$(TEST_BIN)/%) ## attacks of other users, all of them
@@ -270,11 +284,12 @@ check-fresh: ## README's commands on new, minimal Debian 12 systems (root)
 check-unit: ## unit tests alone, plain and under ASan and UBSan
 	+@$(build_make) tests
 	+@$(build_make) VARIANT=asan tests
-	@tests/run.sh $(UNIT_RUNS) $(ASAN_RUNS)
+	@tests/run.sh $(addprefix --parallel ,$(UNIT_RUNS) $(ASAN_RUNS))
 
 .PHONY: check-cli
 check-cli: all $(TEST_HELPERS:%=$(TEST_BIN)/%) ## tests of the programs alone
-	@tests/run.sh $(QUIET_CLI:%=--queue quiet %) $(filter-out $(QUIET_CLI),$(CLI_RUNS))
+	@tests/run.sh $(addprefix --parallel ,$(filter $(PARALLEL_RUNS),$(CLI_RUNS))) \
+		$(filter $(ALONE_RUNS),$(CLI_RUNS))
 
 .PHONY: check-busy
 check-busy: all ## make check, 3 times, with 4 busy loops and another dcpid (root)
@@ -283,12 +298,18 @@ check-busy: all ## make check, 3 times, with 4 busy loops and another dcpid (roo
 .PHONY: check-node
 check-node: ## code that Node.js compiles, in its image and by name
 	+@$(build_make) all
-	@tests/run.sh node=tests/node.sh
+	@tests/run.sh node=tests/long/node.sh
 
 .PHONY: check-consumers
 check-consumers: ## exports, read by pprof, BOLT and AutoFDO
 	@$(MAKE) --no-print-directory all $(TEST_BIN)/make_golden_db
-	@tests/run.sh consumers=tests/consumers.sh
+	@tests/run.sh consumers=tests/long/consumers.sh
+
+.PHONY: check-fleet check-fleet-long
+check-fleet: all ## three hosts and a ClickHouse cluster of four servers, while 10 things fail (root)
+	@tests/run.sh fleet=tests/long/fleet.sh
+check-fleet-long: all ## the same with 100 failures
+	@FAILURES=100 tests/run.sh fleet=tests/long/fleet.sh
 
 .PHONY: check-tsan
 check-tsan: ## unit tests under ThreadSanitizer
@@ -298,34 +319,48 @@ check-tsan: ## unit tests under ThreadSanitizer
 .PHONY: bench
 bench: ## timings, also to build/bench.json
 	+@$(build_make) all tests count-plugin
-	+@tests/bench.py build/bench.json $(BENCHES:%=$(TEST_BIN)/%) $(wildcard tests/bench_*.sh) \
+	+@tests/eval/bench/bench.py build/bench.json $(BENCHES:%=$(TEST_BIN)/%) $(wildcard tests/eval/*/bench_*.sh) \
 		'$(MAKE) --no-print-directory -s bench-cost'
 	@cat build/bench.json
 
+.PHONY: bench-optimize
+bench-optimize: ## gains of BOLT and clang by our profiles, also to build/bench.json (sources from Debian)
+	+@$(build_make) all count-plugin
+	@tests/eval/bench/bench.py build/optimize.json tests/eval/optimize/optimize.sh
+	@touch build/bench.json
+	@grep -v '"name": "optimizer_' build/bench.json > build/bench.json.new || true
+	@cat build/optimize.json >> build/bench.json.new && mv build/bench.json.new build/bench.json
+	@cat build/optimize.json
+
+.PHONY: optimize-doc
+optimize-doc: bench-optimize ## docs/results/optimize.md from a run of make bench-optimize
+	@docs/gen/optimize_md.py build/optimize.json > docs/results/optimize.md
+
 .PHONY: soak
 soak: all ## dcpid for SOAK_SECONDS (3600) under mixed load: flat, exact (root)
-	@tests/soak.sh
+	@tests/long/soak.sh
 
 .PHONY: performance-doc
-performance-doc: bench ## docs/performance.md and its picture from a run of make bench
-	@tests/performance_md.sh
+performance-doc: bench ## docs/results/performance.md and its picture from a run of make bench
+	@docs/gen/performance_md.sh
 
 .PHONY: overhead-doc
-overhead-doc: ## docs/overhead.md: the measured cost of recording
+overhead-doc: ## docs/results/overhead.md: the measured cost of recording
 	+@$(build_make) all count-plugin
-	@tests/bench.py build/overhead.json 'ROUNDS=0 SCALE=1 tests/bench_modes.sh' \
-		'COUNTING=off SCALE=20 FIGURES="paths context calls bursts" tests/bench_modes.sh' \
-		'COUNTING=off SCALE=40 FIGURES=variation tests/bench_modes.sh | sed "/^{.name.: .again_/d"'
-	@tests/overhead_md.sh
+	@tests/eval/bench/bench.py build/overhead.json 'ROUNDS=0 SCALE=1 tests/eval/overhead/bench_modes.sh' \
+		'COUNTING=off SCALE=20 FIGURES="paths context calls bursts" tests/eval/overhead/bench_modes.sh' \
+		'COUNTING=off SCALE=40 FIGURES=variation tests/eval/overhead/bench_modes.sh | sed "/^{.name.: .again_/d"'
+	@docs/gen/overhead_md.sh
 
 .PHONY: tutorial-doc
-tutorial-doc: all ## docs/tutorial.md with what its commands print now
-	@tests/tutorial.py docs/tutorial.md
+tutorial-doc: all ## docs/tutorial.md and docs/optimize.md with what their commands print now
+	@docs/gen/tutorial.py docs/tutorial.md
+	@docs/gen/tutorial.py docs/optimize.md
 
 .PHONY: lint
 lint: ## clang-tidy, cppcheck, shellcheck, mandoc, prose
 	@$(MAKE) --no-print-directory compile_commands.json $(GENERATED) man
-	@tests/lint.sh $(filter-out tests/fuzz%,$(ALL_SOURCES))
+	@tests/lint.sh $(filter-out tests/fuzz/%,$(ALL_SOURCES))
 
 .PHONY: format
 format: ## apply .clang-format

@@ -8,6 +8,7 @@
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 #define PROCEDURES_MAX 256
 #define AGREE_FACTOR 2
@@ -233,9 +234,9 @@ static int exact_scale_settle(struct exact_scale *ret, const struct gathering *g
 	double fast;
 
 	if (room == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	if (gathering->count == 0)
-		return error_set(err, ENODATA, "no code that was counted was sampled");
+		return error_set(err, ENODATA, "no counted code has samples");
 	fast = fast_pace(gathering, room);
 	scale.value = median_of(gathering, fast, VALUE, room);
 	scale.low = median_of(gathering, fast, LOW, room);
@@ -268,10 +269,10 @@ int exact_scale_find(struct exact_scale *ret, struct image_code *code,
 	chosen_ones.scope = IMAGE_ANALYSIS_CHOSEN;
 	chosen_ones.chosen = chosen;
 	if (exact_scale_choose(chosen, &chosen_ones.chosen_count, code, samples) < 0)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	r = image_analysis_run(code, &without, &chosen_ones, exact_scale_take_procedure, &gathering,
 			       NULL, err);
 	if (r == -ENOMEM)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	return r == 0 ? exact_scale_settle(ret, &gathering, likely, err) : r;
 }

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "analysis/image_analysis.h"
 
+#include "analysis/caller_clock.h"
 #include "analysis/frequency/skid.h"
 #include "analysis/graph/cfg_create.h"
 #include "analysis/image_calls.h"
 #include "analysis/program_calls.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "lib/ordered_pool.h"
 
 #include <errno.h>
@@ -96,8 +98,7 @@ static int make_graph(const struct pass *pass, const struct image_range *parts, 
 
 	if (is_whole_program(pass, analysis->index))
 		return error_set(
-			&outcome->err, ENODATA,
-			"%s is too much code without procedures to be analysed",
+			&outcome->err, ENODATA, "'%s' has too much code without procedures",
 			procedure_table_get(image_code_procedures(pass->code), analysis->index)
 				->name);
 	rc = image_evidence_init(&evidence, pass->samples, parts, count);
@@ -143,7 +144,10 @@ static int analyse(const struct pass *pass, size_t index, struct outcome *outcom
 					   count);
 	if (rc != 0)
 		return rc;
-	if (pass->calls != NULL)
+	if (!pass->model->in_order)
+		rc = caller_clock_take(&analysis->profile, analysis->cfg, pass->code, pass->samples,
+				       parts, count);
+	if (rc == 0 && pass->calls != NULL)
 		rc = image_calls_apply(pass->calls, analysis->cfg, index, &analysis->profile);
 	if (rc == 0 && pass->program != NULL)
 		rc = compare_with_program(pass, analysis);
@@ -201,12 +205,12 @@ static int image_analysis_deliver(void *ctx, size_t job, void *result)
 		return 0;
 	}
 	if (outcome->rc == -ENOMEM)
-		return error_set(pass->err, ENOMEM, "out of memory");
+		return error_set(pass->err, ENOMEM, ERROR_NO_MEMORY);
 	if (outcome->rc != 0)
 		return error_set(pass->err, -outcome->rc, "%s", outcome->err.message);
 	if (is_tally(pass)) {
 		if (add_to_tally(pass, &outcome->analysis) != 0)
-			return error_set(pass->err, ENOMEM, "out of memory");
+			return error_set(pass->err, ENOMEM, ERROR_NO_MEMORY);
 		return 0;
 	}
 	count_procedure(pass->totals, &outcome->analysis);
@@ -237,60 +241,69 @@ static int run_pass(struct pass *pass, const struct procedure_list *list)
 	return ordered_pool_run(&work, pass->err);
 }
 
-static bool has_samples(const struct pass *pass, const struct image_range *parts, size_t count)
-{
-	return image_samples_time(pass->samples, parts, count) > 0 ||
-	       image_samples_counted(pass->samples, parts, count);
-}
-
-/* struct owned_walk - @shift: difference between addresses and offsets */
-struct owned_walk {
-	const struct pass *pass;
+/*
+ * struct own_samples - of a procedure, without those of other procedures inside it
+ * @shift: difference between addresses and offsets
+ */
+struct own_samples {
+	const struct image_samples *samples;
 	uint64_t shift;
+	double time;
+	bool counted;
 };
 
-static int visit_owned(void *context, uint64_t start, uint64_t end)
+static void own_add(struct own_samples *own, const struct image_range *part)
 {
-	const struct owned_walk *walk = context;
-	struct image_range run = {.start = start + walk->shift, .end = end + walk->shift};
-
-	return has_samples(walk->pass, &run, 1) ? -EEXIST : 0;
+	own->time += image_samples_time(own->samples, part, 1);
+	own->counted |= image_samples_counted(own->samples, part, 1);
 }
 
-/* Samples of other procedures inside a procedure do not count. */
-static bool has_own_samples(const struct pass *pass, size_t index, const struct image_range *parts,
-			    size_t count)
+static int own_visit(void *context, uint64_t start, uint64_t end)
+{
+	struct own_samples *own = context;
+	const struct image_range run = {.start = start + own->shift, .end = end + own->shift};
+
+	own_add(own, &run);
+	return 0;
+}
+
+static struct own_samples own_samples_of(const struct pass *pass, size_t index,
+					 const struct image_range *parts, size_t count)
 {
 	const struct procedure_table *table = image_code_procedures(pass->code);
 	const struct procedure *procedure = procedure_table_get(table, index);
-	struct owned_walk walk = {
-		.pass = pass,
+	struct own_samples own = {
+		.samples = pass->samples,
 		.shift = procedure->address - procedure->offset,
 	};
 
-	if (!has_samples(pass, parts, count))
-		return false;
-	if (procedure_table_visit(table, index, visit_owned, &walk) == -EEXIST)
-		return true;
+	if (image_samples_time(own.samples, parts, count) <= 0 &&
+	    !image_samples_counted(own.samples, parts, count))
+		return own;
+	procedure_table_visit(table, index, own_visit, &own);
 	for (size_t p = 0; p < count; p++) {
-		if (parts[p].start != procedure->address && has_samples(pass, &parts[p], 1))
-			return true;
+		if (parts[p].start != procedure->address)
+			own_add(&own, &parts[p]);
 	}
-	return false;
+	return own;
 }
 
-/* Return true if a procedure has too few samples to be analysed; @totals counts these. */
-static bool has_few(const struct pass *pass, const struct image_range *parts, size_t count)
+/*
+ * Return true if a procedure has enough samples to be analysed; @totals counts procedures that have
+ * fewer.
+ */
+static bool has_enough(const struct pass *pass, size_t index, const struct image_range *parts,
+		       size_t count)
 {
-	double time = image_samples_time(pass->samples, parts, count);
+	struct own_samples own = own_samples_of(pass, index, parts, count);
 
-	if (time >= pass->options->least || image_samples_counted(pass->samples, parts, count))
-		return false;
-	if (pass->totals != NULL) {
+	if (own.counted || (own.time > 0 && own.time >= pass->options->least))
+		return true;
+	if (own.time > 0 && pass->totals != NULL) {
 		pass->totals->few++;
-		pass->totals->samples_few += time;
+		pass->totals->samples_few += own.time;
 	}
-	return true;
+	return false;
 }
 
 /*
@@ -304,13 +317,12 @@ static int list_procedures(struct procedure_list *list, const struct pass *pass,
 	list->count = 0;
 	list->indices = malloc((count + 1) * sizeof(*list->indices));
 	if (list->indices == NULL)
-		return error_set(pass->err, ENOMEM, "out of memory");
+		return error_set(pass->err, ENOMEM, ERROR_NO_MEMORY);
 	for (size_t i = 0; i < count; i++) {
 		struct image_range parts[PROCEDURE_PARTS_MAX];
 		size_t parent, part_count = image_samples_parts(pass->code, i, parts, &parent);
 
-		if (part_count > 0 && (all || (has_own_samples(pass, i, parts, part_count) &&
-					       !has_few(pass, parts, part_count))))
+		if (part_count > 0 && (all || has_enough(pass, i, parts, part_count)))
 			list->indices[list->count++] = i;
 	}
 	return 0;
@@ -355,13 +367,13 @@ static int list_chosen(struct procedure_list *list, const struct pass *pass)
 
 	list->indices = malloc((options->chosen_count + 1) * sizeof(*list->indices));
 	if (list->indices == NULL)
-		return error_set(pass->err, ENOMEM, "out of memory");
+		return error_set(pass->err, ENOMEM, ERROR_NO_MEMORY);
 	for (size_t i = 0; i < options->chosen_count; i++) {
 		struct image_range parts[PROCEDURE_PARTS_MAX];
 		size_t index = options->chosen[i];
 
 		if (index >= total)
-			return error_set(pass->err, EINVAL, "there is no procedure %zu", index);
+			return error_set(pass->err, EINVAL, "procedure %zu does not exist", index);
 		if (image_code_parts(pass->code, index, parts, &list->indices[i]) > 0)
 			list->indices[i] = index;
 	}
@@ -397,7 +409,7 @@ static int tally_anew(struct pass *pass, struct image_calls **calls)
 	pass->footprint = (struct code_footprint){0};
 	set_pressure_deinit(&pass->sets);
 	if (image_calls_create(calls, pass->code) != 0)
-		return error_set(pass->err, ENOMEM, "out of memory");
+		return error_set(pass->err, ENOMEM, ERROR_NO_MEMORY);
 	pass->tally = *calls;
 	return tally_pass(pass);
 }
@@ -416,7 +428,7 @@ static int tally_calls(struct pass *pass, struct image_calls **calls)
 	/* Caches of low associativity hold at least half of their size. */
 	code_footprint_settle(&pass->footprint, pass->model->icache.bytes / 2.0);
 	if (rc == 0 && set_pressure_settle(&pass->sets, &pass->model->icache) < 0)
-		rc = error_set(pass->err, ENOMEM, "out of memory");
+		rc = error_set(pass->err, ENOMEM, ERROR_NO_MEMORY);
 	pass->has_footprint = true;
 	return rc;
 }
@@ -427,11 +439,11 @@ static int tally_program(struct pass *pass, struct program_calls **calls)
 	int rc;
 
 	if (program_calls_create(calls) != 0)
-		return error_set(pass->err, ENOMEM, "out of memory");
+		return error_set(pass->err, ENOMEM, ERROR_NO_MEMORY);
 	pass->program_tally = *calls;
 	rc = tally_pass(pass);
 	if (rc == 0 && program_calls_solve(*calls) != 0)
-		rc = error_set(pass->err, ENOMEM, "out of memory");
+		rc = error_set(pass->err, ENOMEM, ERROR_NO_MEMORY);
 	pass->program_tally = NULL;
 	pass->program = *calls;
 	return rc;
@@ -481,8 +493,8 @@ static int pass_init(struct pass *pass, struct image_code *code,
 	if (pass->estimator == NULL)
 		pass->estimator = frequency_estimator_find(NULL);
 	if (pass->model->isa != decoder->isa)
-		return error_set(err, EINVAL, "model %s is not for %s code", pass->model->name,
-				 decoder->name);
+		return error_set(err, EINVAL, "model '%s' does not support %s code",
+				 pass->model->name, decoder->name);
 	return 0;
 }
 

@@ -219,7 +219,7 @@ static void tell(struct procedure_profile *profile, const struct image_calls *ca
 		return;
 	if (find_left(&left, &calls->procedures[callee], &calls->by_site[*site - 1],
 		      (double)*count))
-		profile->told[profile->told_count++] = (struct profile_told){
+		profile->derived[profile->derived_count++] = (struct profile_derived){
 			.call = number,
 			.executions = left.value,
 			.weight = image_calls_weight_of(&left),
@@ -233,8 +233,8 @@ static int apply_callees(const struct image_calls *calls, const struct cfg *cfg,
 	struct u64_map alike = {0};
 	int r = count_alike(&alike, calls, cfg);
 
-	profile->told = malloc((cfg->call_count + (size_t)1) * sizeof(*profile->told));
-	if (profile->told == NULL)
+	profile->derived = malloc((cfg->call_count + (size_t)1) * sizeof(*profile->derived));
+	if (profile->derived == NULL)
 		r = -ENOMEM;
 	for (uint32_t i = 0; r == 0 && i < cfg->call_count; i++)
 		tell(profile, calls, cfg, index, &alike, i);

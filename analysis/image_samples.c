@@ -39,6 +39,7 @@ static size_t lower_bound(const void *elements, size_t count, size_t bytes, uint
 _Static_assert(offsetof(struct address_count, address) == 0, "what lower_bound() looks at");
 _Static_assert(offsetof(struct branch_count, from) == 0, "what lower_bound() looks at");
 _Static_assert(offsetof(struct image_pair, from) == 0, "what lower_bound() looks at");
+_Static_assert(offsetof(struct data_footprint, address) == 0, "what lower_bound() looks at");
 _Static_assert(offsetof(struct exact_range, start) == 0, "what lower_bound() looks at");
 
 static struct slice counts_in(const struct address_count *counts, size_t count,
@@ -246,6 +247,26 @@ static int add_pairs(struct procedure_profile *profile, const struct cfg *cfg,
 	return rc;
 }
 
+static int add_footprints(struct procedure_profile *profile, const struct cfg *cfg,
+			  const struct image_samples *samples, const struct image_range *parts,
+			  size_t part_count)
+{
+	const struct data_footprint *all = samples->footprints;
+	int rc = 0;
+
+	profile->caches = samples->caches;
+	for (size_t p = 0; samples->footprint_count > 0 && p < part_count && rc == 0; p++) {
+		size_t first =
+			lower_bound(all, samples->footprint_count, sizeof(*all), parts[p].start);
+		size_t end = lower_bound(all, samples->footprint_count, sizeof(*all), parts[p].end);
+
+		if (first < end)
+			rc = procedure_profile_add_footprints(profile, cfg, &all[first],
+							      end - first);
+	}
+	return rc;
+}
+
 /* Edges are sorted by address: only those from the procedure's parts are relevant. */
 static int add_exact(struct procedure_profile *profile, const struct cfg *cfg,
 		     const struct image_samples *samples, const struct image_range *parts,
@@ -289,6 +310,8 @@ int image_samples_profile(struct procedure_profile *ret, const struct cfg *cfg,
 		rc = add_branches(&profile, cfg, samples, parts, count);
 	if (rc == 0)
 		rc = add_pairs(&profile, cfg, samples, parts, count);
+	if (rc == 0)
+		rc = add_footprints(&profile, cfg, samples, parts, count);
 	if (rc == 0)
 		rc = add_exact(&profile, cfg, samples, parts, count);
 	if (rc != 0)

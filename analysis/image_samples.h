@@ -30,6 +30,8 @@ struct image_event_samples {
  * @branch_count: number of edges
  * @pairs:        @pair_count pairs of samples with changes of registers, by the address of the
  *                earlier sample, ascending; their @changes are in one array
+ * @footprints:   @footprint_count accesses to data, by the address of the instruction, ascending
+ * @caches:       of the machine
  * @branches_sampled: edges were collected, even if none was observed
  * @exact:        executions, where they were counted
  *
@@ -48,6 +50,9 @@ struct image_samples {
 	const struct image_pair *pairs;
 	size_t pair_count;
 	const struct register_change *changes;
+	const struct data_footprint *footprints;
+	size_t footprint_count;
+	struct data_caches caches;
 	bool branches_sampled;
 	struct exact_counts exact;
 };

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 #include "analysis/frequency/call_network.h"
-#include "analysis/frequency/frequency_estimators.h"
 
 /*
  * Standard deviation of a pair's logarithm that does not shrink with counts: procedures are probed
@@ -60,7 +59,7 @@ static int add_branch(struct place_list *probed, const struct probed *about,
 
 int probe_pairs_add(struct place_list *probed, const struct image_code *code,
 		    const struct image_samples *samples, const struct procedure_analysis *analysis,
-		    uint32_t procedure, double scale_spread)
+		    uint32_t procedure, const struct frequency_flow_scale *scale)
 {
 	const struct cfg *cfg = analysis->cfg;
 	int rc = 0;
@@ -75,7 +74,7 @@ int probe_pairs_add(struct place_list *probed, const struct image_code *code,
 		if (estimate->value <= 0 || i == samples->branch_count ||
 		    samples->branches[i].from != from)
 			continue;
-		about.spread = frequency_flow_beside(frequency_flow_spread(estimate), scale_spread);
+		about.spread = frequency_flow_spread(estimate, scale);
 		for (; rc == 0 && i < samples->branch_count && samples->branches[i].from == from;
 		     i++)
 			rc = add_branch(probed, &about, &samples->branches[i], samples, code);

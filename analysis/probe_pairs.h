@@ -4,12 +4,13 @@
  *
  * While two branches are probed, both are slowed down equally, so the ratio of their executions is
  * known well. The estimates give the same ratio up to the factors of the two procedures. The ratio
- * is more accurate if whole rounds were counted (PROFILE_EDGE_ROUND). All comparisons of two
- * procedures are combined to one pair.
+ * is more accurate if whole rounds were counted (PROFILE_EDGE_REFERENCE_INTERVAL). All comparisons
+ * of two procedures are combined to one pair.
  */
 #ifndef DCPI_PROBE_PAIRS_H
 #define DCPI_PROBE_PAIRS_H
 
+#include "analysis/frequency/frequency_estimators.h"
 #include "analysis/image_samples.h"
 #include "analysis/place_list.h"
 #include "analysis/procedure_analysis.h"
@@ -36,15 +37,15 @@ struct probed {
 
 /**
  * probe_pairs_add() - add the probed branches of a procedure
- * @probed:       list of struct probed
- * @procedure:    its index in the network
- * @scale_spread: standard deviation of the logarithm of its factor
+ * @probed:    list of struct probed
+ * @procedure: its index in the network
+ * @scale:     of its factor
  *
  * Return: 0 or -ENOMEM.
  */
 int probe_pairs_add(struct place_list *probed, const struct image_code *code,
 		    const struct image_samples *samples, const struct procedure_analysis *analysis,
-		    uint32_t procedure, double scale_spread);
+		    uint32_t procedure, const struct frequency_flow_scale *scale);
 
 /**
  * probe_pairs_find() - compare procedures

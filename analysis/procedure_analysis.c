@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "analysis/procedure_analysis.h"
 
+#include "analysis/frequency/loop_overlap.h"
 #include "analysis/frequency/skid.h"
 #include "lib/cleanup.h"
 
@@ -133,6 +134,8 @@ int procedure_analysis_run(struct procedure_analysis *analysis,
 	struct culprit_input input = procedure_analysis_input(analysis);
 	struct frequency_input estimated = input_of(analysis);
 
+	if (rc == 0 && !analysis->model->in_order)
+		loop_overlap(&analysis->schedule, &analysis->frequency, analysis->cfg);
 	if (rc == 0 && !analysis->published)
 		analysis->bound = frequency_bound(&analysis->frequency, &estimated);
 	return rc != 0 ? rc : culprits_find(&analysis->culprits, &input);

@@ -21,6 +21,8 @@
  * program waits, which may depend on the caller's data.
  */
 #define SHARE_BIAS 0.3
+/* With more uncertainty, the factor of a measured procedure may be corrected by calls. */
+#define MEASURED_SPREAD_MAX 0.1
 /* Limit on the memory for cached estimates; further ones are computed again. */
 #define KEPT_BYTES_MAX ((size_t)64 << 20)
 /* Weight of a probe's direction, relative to a sampled direction, which is biased. */
@@ -44,10 +46,10 @@ struct site {
 };
 
 /*
- * struct going - observed edges that leave a procedure (returns), or a call (indirect ones)
+ * struct observed_edge - observed edges that leave a procedure (returns), or a call (indirect ones)
  * @bias: relative variance of shares of @count
  */
-struct going {
+struct observed_edge {
 	struct place from;
 	struct place to;
 	uint32_t procedure;
@@ -78,8 +80,8 @@ struct program_calls {
 	struct place_list network;  /* struct call_network_procedure */
 	struct place_list returned; /* double: observed returns, parallel to network */
 	struct place_list sites;    /* struct site */
-	struct place_list returns;  /* struct going */
-	struct place_list goings;   /* struct going, of indirect calls */
+	struct place_list returns;  /* struct observed_edge */
+	struct place_list indirect; /* struct observed_edge, of indirect calls */
 	struct place_list passages; /* struct passage */
 	struct place_list ties;	    /* struct call_network_call */
 	struct place_list probed;   /* struct probed */
@@ -96,7 +98,7 @@ int program_calls_create(struct program_calls **ret)
 	calls->network.bytes = sizeof(struct call_network_procedure);
 	calls->returned.bytes = sizeof(double);
 	calls->sites.bytes = sizeof(struct site);
-	calls->returns.bytes = calls->goings.bytes = sizeof(struct going);
+	calls->returns.bytes = calls->indirect.bytes = sizeof(struct observed_edge);
 	calls->passages.bytes = sizeof(struct passage);
 	calls->ties.bytes = sizeof(struct call_network_call);
 	calls->probed.bytes = sizeof(struct probed);
@@ -116,7 +118,7 @@ void program_calls_destroy(struct program_calls *calls)
 	free(calls->returned.items);
 	free(calls->sites.items);
 	free(calls->returns.items);
-	free(calls->goings.items);
+	free(calls->indirect.items);
 	free(calls->passages.items);
 	free(calls->ties.items);
 	free(calls->probed.items);
@@ -125,22 +127,8 @@ void program_calls_destroy(struct program_calls *calls)
 }
 
 _Static_assert(offsetof(struct known, entry) == 0 && offsetof(struct site, behind) == 0 &&
-		       offsetof(struct going, from) == 0,
+		       offsetof(struct observed_edge, from) == 0,
 	       "lists are sorted by the place they begin with");
-
-/* The factor is as certain as the most certain block. */
-static double scale_spread(const struct procedure_analysis *analysis)
-{
-	double least = INFINITY;
-
-	for (uint32_t b = 0; b < analysis->cfg->block_count; b++) {
-		const struct frequency_estimate *estimate = &analysis->frequency.blocks[b];
-
-		if (estimate->origin == FREQUENCY_JOINT)
-			least = fmin(least, frequency_flow_spread(estimate));
-	}
-	return least;
-}
 
 static bool is_stub(const struct image_code *code, uint64_t address)
 {
@@ -159,7 +147,7 @@ struct adding {
 	struct call_network_procedure *self;
 	uint32_t number;
 	double own_calls;
-	double own_spread;
+	struct frequency_flow_scale scale;
 };
 
 static int program_calls_add_site(struct adding *adding, const struct cfg_call *call)
@@ -185,8 +173,7 @@ static int program_calls_add_site(struct adding *adding, const struct cfg_call *
 		.caller = adding->number,
 		.stub = call->target != 0 && is_stub(adding->code, call->target),
 		.calls = estimate->value,
-		.spread =
-			frequency_flow_beside(frequency_flow_spread(estimate), adding->own_spread),
+		.spread = frequency_flow_spread(estimate, &adding->scale),
 	};
 	if (call->tail)
 		site->behind.offset = 0;
@@ -205,9 +192,9 @@ static void add_executions(struct adding *adding)
 		if (cfg->edges[e].kind != CFG_EDGE_ENTRY)
 			continue;
 		executions += estimate->value;
-		spread = fmax(spread, frequency_flow_spread(estimate));
+		spread = fmax(spread, frequency_flow_spread(estimate, &adding->scale));
 	}
-	adding->self->entry_spread = frequency_flow_beside(spread, adding->own_spread);
+	adding->self->entry_spread = spread;
 	adding->self->all_executions = executions;
 	if (adding->own_calls < RECURSION_MAX * executions)
 		adding->self->executions = executions - adding->own_calls;
@@ -218,14 +205,14 @@ static int program_calls_add_edge(struct adding *adding, const struct insn *insn
 				  double count, double bias)
 {
 	struct program_calls *calls = adding->calls;
-	struct going *going;
+	struct observed_edge *edge;
 
 	if (insn->flow == INSN_FLOW_RETURN)
 		((double *)calls->returned.items)[adding->number] += count;
-	going = place_list_add(insn->flow == INSN_FLOW_RETURN ? &calls->returns : &calls->goings);
-	if (going == NULL)
+	edge = place_list_add(insn->flow == INSN_FLOW_RETURN ? &calls->returns : &calls->indirect);
+	if (edge == NULL)
 		return -ENOMEM;
-	*going = (struct going){
+	*edge = (struct observed_edge){
 		.from = place_of(adding->code, adding->samples->image, insn->address),
 		.to = to,
 		.procedure = adding->number,
@@ -306,6 +293,17 @@ static int keep_estimates(struct program_calls *calls, struct known *known,
 	return frequency_keep(&known->kept, &analysis->frequency, analysis->cfg);
 }
 
+static struct call_network_procedure self_of(const struct frequency_flow_scale *scale)
+{
+	return (struct call_network_procedure){
+		.scale_spread = scale->measured
+					? scale->spread
+					: hypot(scale->spread, FREQUENCY_FLOW_PROCEDURE_SPREAD),
+		.measured = scale->measured && scale->spread <= MEASURED_SPREAD_MAX,
+		.factor = 1,
+	};
+}
+
 int program_calls_add(struct program_calls *calls, struct image_code *code,
 		      const struct image_samples *samples,
 		      const struct procedure_analysis *analysis, bool keep)
@@ -315,7 +313,7 @@ int program_calls_add(struct program_calls *calls, struct image_code *code,
 	struct adding adding = {calls,	 code,
 				samples, analysis,
 				NULL,	 (uint32_t)calls->network.count,
-				0,	 scale_spread(analysis)};
+				0,	 frequency_flow_scale(&analysis->frequency, analysis->cfg)};
 	struct known *known;
 	double *returned;
 	int rc = 0;
@@ -329,17 +327,14 @@ int program_calls_add(struct program_calls *calls, struct image_code *code,
 		return -ENOMEM;
 	*known = (struct known){{samples->image, procedure->offset}, adding.number, NULL};
 	*returned = 0;
-	*adding.self = (struct call_network_procedure){
-		.scale_spread = hypot(adding.own_spread, FREQUENCY_FLOW_PROCEDURE_SPREAD),
-
-		.factor = 1};
+	*adding.self = self_of(&adding.scale);
 	for (uint32_t i = 0; i < analysis->cfg->call_count && rc == 0; i++)
 		rc = program_calls_add_site(&adding, &analysis->cfg->calls[i]);
 	if (rc == 0)
 		rc = add_edges(&adding);
 	if (rc == 0)
 		rc = probe_pairs_add(&calls->probed, code, samples, analysis, adding.number,
-				     adding.own_spread);
+				     &adding.scale);
 	add_executions(&adding);
 	return rc == 0 && keep ? keep_estimates(calls, known, analysis) : rc;
 }
@@ -357,15 +352,16 @@ static uint32_t number_at(const struct program_calls *calls, const struct place 
 static double share_of(const struct program_calls *calls, const struct site *site,
 		       uint32_t procedure, double *variance)
 {
-	const struct going *all = calls->goings.items,
-			   *found = place_list_find(&calls->goings, &site->at);
+	const struct observed_edge *all = calls->indirect.items,
+				   *found = place_list_find(&calls->indirect, &site->at);
 	double to = 0, total = 0;
 
 	if (found == NULL)
 		return 0;
 	while (found > all && place_compare(&found[-1], &site->at) == 0)
 		found--;
-	for (; found < all + calls->goings.count && place_compare(found, &site->at) == 0; found++) {
+	for (; found < all + calls->indirect.count && place_compare(found, &site->at) == 0;
+	     found++) {
 		total += found->count;
 		if (number_at(calls, &found->to) == procedure)
 			to += found->count;
@@ -379,7 +375,7 @@ static double share_of(const struct program_calls *calls, const struct site *sit
  * target of the call. They count for both. If the target has no samples, the returns stay with the
  * returning procedure: every call must return from some procedure.
  */
-static int attribute(struct program_calls *calls, struct going *returns)
+static int attribute(struct program_calls *calls, struct observed_edge *returns)
 {
 	const struct site *site = place_list_find(&calls->sites, &returns->to);
 	uint32_t callee = returns->procedure;
@@ -399,7 +395,7 @@ static int attribute(struct program_calls *calls, struct going *returns)
 }
 
 static int program_calls_add_pair(struct program_calls *calls, const struct site *site,
-				  const struct going *returns, double part, double share,
+				  const struct observed_edge *returns, double part, double share,
 				  double variance)
 {
 	const struct call_network_procedure *network = calls->network.items;
@@ -424,7 +420,7 @@ static int program_calls_add_pair(struct program_calls *calls, const struct site
 /*
  * Compare a procedure's returns after a call with the caller's calls and the callee's executions.
  */
-static int compare_with_caller(struct program_calls *calls, const struct going *returns)
+static int compare_with_caller(struct program_calls *calls, const struct observed_edge *returns)
 {
 	const struct call_network_procedure *network = calls->network.items;
 	const struct site *site = place_list_find(&calls->sites, &returns->to);
@@ -448,7 +444,7 @@ static int compare_passage(struct program_calls *calls, const struct site *site)
 	const struct call_network_procedure *network = calls->network.items;
 	const struct passage *passages = calls->passages.items;
 	uint32_t to = number_at(calls, &site->target);
-	struct going through;
+	struct observed_edge through;
 	double count = 0;
 
 	if (to == UINT32_MAX || to == site->caller || network[to].all_executions <= 0)
@@ -459,7 +455,7 @@ static int compare_passage(struct program_calls *calls, const struct site *site)
 	}
 	if (count < RETURNS_MIN)
 		return 0;
-	through = (struct going){.procedure = to, .count = count, .bias = SHARE_BIAS};
+	through = (struct observed_edge){.procedure = to, .count = count, .bias = SHARE_BIAS};
 	return program_calls_add_pair(calls, site, &through,
 				      count / ((double *)calls->returned.items)[to], 1, 0);
 }
@@ -480,35 +476,35 @@ static int compare_direct(struct program_calls *calls, const struct site *site)
 	return 0;
 }
 
-static void going_merge(struct going *going, const struct going *other)
+static void observed_edge_merge(struct observed_edge *edge, const struct observed_edge *other)
 {
-	double count = going->count + other->count;
+	double count = edge->count + other->count;
 
 	if (count > 0)
-		going->bias = (going->bias * going->count + other->bias * other->count) / count;
-	going->count = count;
+		edge->bias = (edge->bias * edge->count + other->bias * other->count) / count;
+	edge->count = count;
 }
 
 /* Merge equal edges of several epochs. */
 static void program_calls_add_up(struct place_list *list)
 {
-	struct going *goings = list->items;
+	struct observed_edge *edges = list->items;
 	size_t kept = 0;
 
 	place_list_sort(list);
 	for (size_t i = 0; i < list->count; i++) {
-		if (kept > 0 && place_compare(&goings[kept - 1].from, &goings[i].from) == 0 &&
-		    place_compare(&goings[kept - 1].to, &goings[i].to) == 0)
-			going_merge(&goings[kept - 1], &goings[i]);
+		if (kept > 0 && place_compare(&edges[kept - 1].from, &edges[i].from) == 0 &&
+		    place_compare(&edges[kept - 1].to, &edges[i].to) == 0)
+			observed_edge_merge(&edges[kept - 1], &edges[i]);
 		else
-			goings[kept++] = goings[i];
+			edges[kept++] = edges[i];
 	}
 	list->count = kept;
 }
 
 static int compare_returns(const void *a, const void *b)
 {
-	const struct going *x = a, *y = b;
+	const struct observed_edge *x = a, *y = b;
 
 	if (x->procedure != y->procedure)
 		return x->procedure < y->procedure ? -1 : 1;
@@ -518,16 +514,16 @@ static int compare_returns(const void *a, const void *b)
 /* Merge all returns of a procedure to the same place. */
 static void merge_returns(struct place_list *list)
 {
-	struct going *goings = list->items;
+	struct observed_edge *edges = list->items;
 	size_t kept = 0;
 
 	if (list->count > 0)
-		qsort(goings, list->count, sizeof(*goings), compare_returns);
+		qsort(edges, list->count, sizeof(*edges), compare_returns);
 	for (size_t i = 0; i < list->count; i++) {
-		if (kept > 0 && compare_returns(&goings[kept - 1], &goings[i]) == 0)
-			going_merge(&goings[kept - 1], &goings[i]);
+		if (kept > 0 && compare_returns(&edges[kept - 1], &edges[i]) == 0)
+			observed_edge_merge(&edges[kept - 1], &edges[i]);
 		else
-			goings[kept++] = goings[i];
+			edges[kept++] = edges[i];
 	}
 	list->count = kept;
 }
@@ -539,12 +535,12 @@ int program_calls_solve(struct program_calls *calls)
 
 	place_list_sort(&calls->known);
 	place_list_sort(&calls->sites);
-	program_calls_add_up(&calls->goings);
+	program_calls_add_up(&calls->indirect);
 	for (size_t i = 0; i < calls->returns.count && rc == 0; i++)
-		rc = attribute(calls, &((struct going *)calls->returns.items)[i]);
+		rc = attribute(calls, &((struct observed_edge *)calls->returns.items)[i]);
 	merge_returns(&calls->returns);
 	for (size_t i = 0; i < calls->returns.count && rc == 0; i++)
-		rc = compare_with_caller(calls, &((struct going *)calls->returns.items)[i]);
+		rc = compare_with_caller(calls, &((struct observed_edge *)calls->returns.items)[i]);
 	for (size_t i = 0; i < calls->sites.count && rc == 0; i++) {
 		const struct site *site = &((struct site *)calls->sites.items)[i];
 

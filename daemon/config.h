@@ -33,6 +33,8 @@
  *	                  branch, 1..1000000. 0: none (no edges).
  *	probe_permille    maximum share of a CPU's time for probes of branches that
  *	                  samples lead to, 1..100. 0: none. Needs branch_every.
+ *	stack_every       one call stack is sampled for this number of samples of the
+ *	                  first event, 1..1000000. 0: none. Only with the source perf.
  *	double_every      one in this number of samples is followed by another one,
  *	                  2..1000000. 0: none. Only with the source kmod.
  *	double_period     number of events after which it follows, 1..1000.
@@ -53,6 +55,15 @@
  *	epoch_hours       maximum length of an epoch, 1..8760; 0: only on demand.
  *	retention_days    epochs that ended longer ago are deleted, 1..36500;
  *	                  0: no limit of age.
+ *	slice_s           length of slices, 1..3600: reports can select samples by
+ *	                  their time to a slice; 0: none.
+ *	minute_slices_after_h  age from which the slices of a minute are merged to
+ *	                  one, 1..876000 hours; 0: never.
+ *	hour_slices_after_h  the same for an hour.
+ *	day_slices_after_h  the same for a day.
+ *	slices_percent    size limit of slices in percent of the rest of the
+ *	                  database, 1..1000, but 8 MB at least: beyond it they are
+ *	                  merged earlier; 0: no limit.
  *	database_mb       size limit of the database, 1..1048576: beyond it the
  *	                  oldest epochs are deleted; 0: no limit.
  */
@@ -92,6 +103,7 @@ struct config {
 	uint64_t buffer_entries;
 	uint64_t branch_every;
 	uint64_t probe_permille;
+	uint64_t stack_every;
 	uint64_t double_every;
 	uint64_t double_period;
 	uint64_t handler_times;
@@ -100,6 +112,11 @@ struct config {
 	uint64_t units;
 	uint64_t epoch_hours;
 	uint64_t retention_days;
+	uint64_t slice_s;
+	uint64_t minute_slices_after_h;
+	uint64_t hour_slices_after_h;
+	uint64_t day_slices_after_h;
+	uint64_t slices_percent;
 	uint64_t database_mb;
 };
 

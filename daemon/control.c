@@ -2,7 +2,6 @@
 #include "daemon/control.h"
 
 #include <errno.h>
-#include <grp.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,9 +13,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "daemon/base/local_group.h"
 #include "lib/cleanup.h"
 #include "lib/clock.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "lib/local_socket.h"
 
 #define GROUPS_MAX 1024
@@ -118,6 +119,11 @@ static void peer_close(struct control *control, struct peer *peer)
 		if (control->peers[i] == peer)
 			control->peers[i] = NULL;
 	}
+	/*
+	 * A process that is being started has a copy of the descriptor, which would keep the
+	 * connection in the epoll set after close().
+	 */
+	epoll_ctl(control->epoll_fd, EPOLL_CTL_DEL, peer->fd, NULL);
 	close(peer->fd);
 	free(peer);
 }
@@ -322,7 +328,7 @@ static int socket_listen(struct control *control, struct error *err)
 
 	control->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (control->epoll_fd < 0)
-		return error_set_errno(err, "cannot create an epoll descriptor");
+		return error_set_errno(err, ERROR_EPOLL_DESCRIPTOR);
 	control->listen_fd = local_socket_bind(control->path, SOCK_STREAM, 0660, err);
 	if (control->listen_fd < 0)
 		return control->listen_fd;
@@ -330,30 +336,27 @@ static int socket_listen(struct control *control, struct error *err)
 		control->has_group = false; /* not root: only the daemon's own user */
 	if (listen(control->listen_fd, CONTROL_PEERS_MAX) < 0 ||
 	    epoll_ctl(control->epoll_fd, EPOLL_CTL_ADD, control->listen_fd, &event) < 0)
-		return error_set_errno(err, "cannot listen on %s", control->path);
+		return error_set_errno(err, "cannot listen on '%s'", control->path);
 	return 0;
 }
 
 int control_open(struct control **ret, const char *path, const char *group, control_fn handle,
 		 void *context, struct error *err)
 {
-	const struct group *entry = group != NULL ? getgrnam(group) : NULL;
 	struct control *control;
 	int rc;
 
 	if (strlen(path) >= sizeof(control->path))
-		return error_set(err, ENAMETOOLONG, "path of socket is too long: %s", path);
+		return error_set(err, ENAMETOOLONG, ERROR_SOCKET_PATH, path);
 	control = calloc(1, sizeof(*control));
 	if (control == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	control->listen_fd = control->epoll_fd = -1;
 	memcpy(control->path, path, strlen(path));
 	control->handle = handle;
 	control->context = context;
-	if (entry != NULL) {
-		control->has_group = true;
-		control->group = entry->gr_gid;
-	}
+	control->group = group != NULL ? local_group_find(group) : (gid_t)-1;
+	control->has_group = control->group != (gid_t)-1;
 	rc = socket_listen(control, err);
 	if (rc < 0) {
 		control_close(control);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "daemon/control_verbs.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -16,6 +17,8 @@
 #include "lib/cleanup.h"
 #include "lib/clock.h"
 #include "lib/error.h"
+#include "lib/near_names.h"
+#include "lib/path_match.h"
 
 static void number(struct control_reply *reply, const char *key, uint64_t value)
 {
@@ -126,7 +129,7 @@ static void health_reply(const struct collector_status *status, struct control_r
 		snprintf(key, sizeof(key), "%s.%s", counter->group, counter->name);
 		number(reply, key, counter->count);
 	}
-	number(reply, "throttled", tally_get(&status->counters, "stat", "throttled"));
+	number(reply, "throttled", counter_set_get(&status->counters, "stat", "throttled"));
 	number(reply, "merge_failing", status->merge_failing);
 	/* A day's growth cannot be extrapolated from minutes. */
 	if (status->uptime_ns >= 600 * NS_PER_SECOND)
@@ -158,8 +161,8 @@ static void status_reply(struct collector *collector, const struct config *confi
 	number(reply, "interrupts", status.interrupts);
 	number(reply, "stored", status.stored);
 	number(reply, "lost",
-	       tally_sum(&status.counters, "loss") -
-		       tally_get(&status.counters, "loss", "pending"));
+	       counter_set_sum(&status.counters, "loss") -
+		       counter_set_get(&status.counters, "loss", "pending"));
 	number(reply, "unknown", status.unknown);
 	number(reply, "images", status.images);
 	number(reply, "processes", status.processes);
@@ -215,25 +218,36 @@ static void stats_reply(struct collector *collector, struct control_reply *reply
 	control_reply_value(reply, "reduction", "%.2f",
 			    status.entries > 0 ? (double)status.samples / (double)status.entries
 					       : 0.0);
-	losses = tally_sum(&status.counters, "loss");
+	losses = counter_set_sum(&status.counters, "loss");
 	control_reply_value(reply, "identity", "%s: interrupts %llu, stored %llu + losses %llu",
 			    status.interrupts == status.stored + losses ? "exact" : "BROKEN",
 			    (unsigned long long)status.interrupts,
 			    (unsigned long long)status.stored, (unsigned long long)losses);
 }
 
-/* Report patterns without a match: a misspelled pattern has no effect, and is not an error. */
-static void unmatched_reply(struct collector *collector, const char *list,
-			    struct control_reply *reply)
+/*
+ * A pattern without a match may be for images to come. Report it, but refuse a name that is neither
+ * that of an image nor that of a file: it is misspelled.
+ */
+static int patterns_check(const struct collector *collector, const char *list,
+			  struct control_reply *reply, struct error *err)
 {
-	char pattern[CONTROL_REQUEST_BYTES];
+	char pattern[CONTROL_REQUEST_BYTES], text[CONTROL_REQUEST_BYTES];
 
 	if (strcmp(list, "all") == 0 || strcmp(list, "none") == 0)
-		return;
+		return 0;
 	while (per_process_next(&list, pattern, sizeof(pattern))) {
-		if (!collector_has_image(collector, pattern))
-			control_reply_value(reply, "unmatched", "%s", pattern);
+		_cleanup_(near_names_deinit) struct near_names near = {.wanted = pattern};
+
+		if (collector_find_image(collector, &near))
+			continue;
+		near_names_text(&near, text, sizeof(text));
+		if (!path_is_pattern(pattern) && !path_names_file(pattern))
+			return error_set(err, ENOENT, "no image or file is named '%s'%s", pattern,
+					 text);
+		control_reply_value(reply, "unmatched", "%s", pattern);
 	}
+	return 0;
 }
 
 /* The collector refers to the text in @config. */
@@ -243,11 +257,11 @@ static int divide(struct collector *collector, struct config *config, const char
 	int rc = 0;
 
 	if (list[0] != '\0') {
-		rc = config_set(config, key, list, err);
+		rc = patterns_check(collector, list, reply, err);
+		if (rc == 0)
+			rc = config_set(config, key, list, err);
 		if (rc == 0)
 			collector_divide(collector);
-		if (rc == 0)
-			unmatched_reply(collector, list, reply);
 	} else if (strcmp(key, "per_process") == 0) {
 		control_reply_value(reply, key, "%s", config->per_process);
 	} else {

@@ -15,11 +15,11 @@ static void note_epoch(void *context, const struct profile_epoch *epoch,
 	const char *file = context;
 
 	if (result == PROFILE_MERGE_OPEN)
-		log_info("%s: epoch %" PRId64 " of %s is still open: left out", file, epoch->id,
-			 epoch->host);
+		log_info("'%s': epoch %" PRId64 " of host '%s' is still open: skipped", file,
+			 epoch->id, epoch->host);
 	if (result == PROFILE_MERGE_DIFFERS)
-		log_info("%s: epoch %" PRId64 " of %s is there with another end or other "
-			 "interrupts: left out",
+		log_info("'%s': epoch %" PRId64
+			 " of host '%s' exists with another end or other interrupts: skipped",
 			 file, epoch->id, epoch->host);
 }
 

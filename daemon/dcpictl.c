@@ -15,6 +15,8 @@
 #include "daemon/status_text.h"
 #include "lib/control_client.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
+#include "lib/near_names.h"
 #include "lib/options.h"
 
 #define EXIT_BAD 2
@@ -41,25 +43,23 @@ enum {
 
 static const struct option_entry entries[] = {
 	{OPTION_DB, "db", "FILE",
-	 "refuse unless the daemon writes to this database; merge: into it"},
-	{OPTION_SOCKET, "socket", "PATH", "of the daemon (" CONFIG_SOCKET ")"},
+	 "check that the daemon writes to this database; with merge, write to it"},
+	{OPTION_SOCKET, "socket", "PATH", "connect to the daemon here (" CONFIG_SOCKET ")"},
 	{OPTION_JSON, "json", NULL, "print a JSON object"},
 };
 
 static void help_print(const struct options *options)
 {
-	options_help(stdout, options, "[OPTION]... COMMAND", "Ask and steer the profiling daemon.");
-	puts("\nCommands:\n"
-	     "  status         what is being collected, how well, and what is wrong\n"
-	     "  stats          counters of the epoch: interrupts, losses, data reduction\n"
-	     "  metrics        both, in Prometheus' text format\n"
-	     "  flush          store everything collected so far\n"
-	     "  epoch [LABEL]  end the epoch, begin another\n"
-	     "  per-process [LIST], per-unit [LIST]\n"
-	     "                 none, all, or patterns of images to profile so from now on\n"
-	     "  stop           store everything and end the daemon\n"
-	     "  merge FILE...  add the epochs of other databases to that of --db;\n"
-	     "                 no daemon is needed");
+	options_help(stdout, options, "[OPTION]... COMMAND",
+		     "Query and control the profiling daemon.");
+	puts("\nCommands:\n  status         print what is collected, and problems\n  stats         "
+	     " print counters of the epoch: interrupts, losses, data reduction\n  metrics        "
+	     "print both in Prometheus' text format\n  flush          store all samples in the "
+	     "database\n  epoch [LABEL]  end the epoch and start a new one\n  per-process [LIST], "
+	     "per-unit [LIST]\n                 set the images profiled so: none, all, or "
+	     "patterns\n  stop           store all samples and end the daemon\n  merge FILE...  "
+	     "add the epochs of other databases to that of --db;\n                 no daemon is "
+	     "needed");
 }
 
 /* Return: -1 to continue, otherwise the exit status. */
@@ -96,14 +96,16 @@ static int dcpictl_options_parse(struct settings *settings, int argc, char **arg
 	return EXIT_BAD;
 }
 
+/* "merge" needs no daemon, and is handled before. */
 static bool request_valid(int argc, char **argv)
 {
-	static const char *const verbs[] = {"status", "stats", "metrics",     "flush",
-					    "epoch",  "stop",  "per-process", "per-unit"};
+	static const char *const verbs[] = {"status", "stats",	     "metrics",	 "flush", "epoch",
+					    "stop",   "per-process", "per-unit", "merge"};
+	struct error err;
 	size_t i;
 
 	if (optind == argc) {
-		log_error("no command (see dcpictl --help)");
+		log_error("no command" ERROR_SEE_HELP("dcpictl"));
 		return false;
 	}
 	for (i = 0; i < sizeof(verbs) / sizeof(verbs[0]); i++) {
@@ -113,10 +115,11 @@ static bool request_valid(int argc, char **argv)
 			continue;
 		if (argc - optind <= arguments)
 			return true;
-		log_error("unexpected argument \"%s\"", argv[optind + arguments]);
+		log_error(ERROR_UNEXPECTED_ARGUMENT("dcpictl"), argv[optind + arguments]);
 		return false;
 	}
-	log_error("unknown command \"%s\" (see dcpictl --help)", argv[optind]);
+	near_names_unknown(&err, "command", argv[optind], verbs, sizeof(verbs) / sizeof(verbs[0]));
+	log_error("%s", err.message);
 	return false;
 }
 
@@ -134,7 +137,7 @@ static void value_print(void *context, const char *key, const char *value)
 	if (output->silent)
 		return;
 	if (strcmp(key, "unmatched") == 0 && output->object == NULL) {
-		fprintf(stderr, "dcpictl: no image known so far matches \"%s\"\n", value);
+		fprintf(stderr, "dcpictl: no known image matches '%s'\n", value);
 		return;
 	}
 	if (output->metrics != NULL)
@@ -165,7 +168,7 @@ static int db_check(struct control_client *client, const char *db)
 	int status = request_make(client, "status", &output);
 
 	if (status == 0 && strcmp(output.db, db) != 0) {
-		log_error("the daemon writes to %s, not to %s", output.db, db);
+		log_error("the daemon writes to '%s', not to '%s'", output.db, db);
 		status = EXIT_BAD;
 	}
 	return status;
@@ -207,7 +210,7 @@ static int command_run(const struct settings *settings, struct control_client *c
 	if (snprintf(request, sizeof(request), "%s%s%s", argv[optind], argc > optind + 1 ? " " : "",
 		     argc > optind + 1 ? argv[optind + 1] : "") >= (int)sizeof(request) - 1 ||
 	    strchr(request, '\n') != NULL) {
-		log_error("\"%s\" is too long, or more than a line", argv[optind + 1]);
+		log_error("'%s' is too long or has several lines", argv[optind + 1]);
 		return EXIT_BAD;
 	}
 	/* On the socket, the name of the configuration's key is used. */
@@ -239,7 +242,7 @@ static int merge_run(const struct settings *settings, int count, char **files)
 	struct error err;
 
 	if (count == 0 || settings->json) {
-		log_error("merge wants databases to read, and no --json");
+		log_error("merge needs databases to read, and does not support --json");
 		return EXIT_BAD;
 	}
 	if (database_merge(settings->db != NULL ? settings->db : CONFIG_DB, files, (size_t)count,

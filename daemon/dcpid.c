@@ -11,7 +11,6 @@
  */
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,6 +21,7 @@
 #include "daemon/base/descriptor_limit.h"
 #include "daemon/base/directory.h"
 #include "daemon/base/heap.h"
+#include "daemon/base/local_group.h"
 #include "daemon/base/log.h"
 #include "daemon/base/loop.h"
 #include "daemon/collect/collector.h"
@@ -36,6 +36,7 @@
 #include "lib/cleanup.h"
 #include "lib/clock.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "lib/options.h"
 #include "loader-hook/audit/audit_message.h"
 
@@ -121,44 +122,54 @@ static const char *const option_keys[] = {
 	"audit_socket",
 	"log_level",
 	"probe_permille",
+	"stack_every",
 };
 
 static const struct option_entry entries[] = {
-	{'e', "event", "LIST", "events and periods, NAME[:u|:k][:MIN-MAX],..."},
+	{'e', "event", "LIST", "sample these events, NAME[:u|:k][:MIN-MAX],..."},
 	{'e', "events", "LIST", NULL},
-	{'s', "source", "NAME", "auto, kmod, bpf, perf or replay"},
-	{OPTION_KEYS + 0, "db", "FILE", "the profile database (" CONFIG_DB ")"},
-	{OPTION_KEYS + 1, "socket", "PATH", "control socket (" CONFIG_SOCKET "); \"\": none"},
-	{OPTION_KEYS + 2, "per-process", "LIST", "none, all, or patterns of image paths"},
-	{OPTION_KEYS + 15, "per-unit", "LIST", "likewise, kept by systemd unit and container"},
-	{OPTION_KEYS + 16, "units", "0|1", "keep how many samples are of which unit (1)"},
-	{OPTION_KEYS + 3, "label", "TEXT", "kept with the epochs"},
-	{OPTION_KEYS + 4, "drain-interval", "MS", "how often samples are taken (1000)"},
-	{OPTION_KEYS + 5, "merge-interval", "S", "how often they are stored (30)"},
-	{OPTION_KEYS + 6, "memory-limit", "MB", "of samples waiting to be stored (64)"},
-	{OPTION_KEYS + 7, "overhead", "PERCENT", "that sampling may cost, without periods (1)"},
-	{OPTION_KEYS + 8, "mux-interval", "MS", "how often events take turns (the kernel's)"},
+	{'s', "source", "NAME", "sample by auto, kmod, bpf, perf or replay"},
+	{OPTION_KEYS + 0, "db", "FILE", "write this profile database (" CONFIG_DB ")"},
+	{OPTION_KEYS + 1, "socket", "PATH",
+	 "listen on this control socket (" CONFIG_SOCKET "); '': none"},
+	{OPTION_KEYS + 2, "per-process", "LIST",
+	 "store samples by process: none, all, or patterns of paths"},
+	{OPTION_KEYS + 15, "per-unit", "LIST",
+	 "store samples by systemd unit and container, likewise"},
+	{OPTION_KEYS + 16, "units", "0|1", "store the number of samples of each unit (1)"},
+	{OPTION_KEYS + 3, "label", "TEXT", "store TEXT with the epochs"},
+	{OPTION_KEYS + 4, "drain-interval", "MS", "drain samples from the source every MS (1000)"},
+	{OPTION_KEYS + 5, "merge-interval", "S", "store samples in the database every S (30)"},
+	{OPTION_KEYS + 6, "memory-limit", "MB", "limit the memory of samples not yet stored (64)"},
+	{OPTION_KEYS + 7, "overhead", "PERCENT",
+	 "limit the cost of sampling, if no period is given (1)"},
+	{OPTION_KEYS + 8, "mux-interval", "MS",
+	 "multiplex events every MS (the kernel's interval)"},
 	{OPTION_LIST_EVENTS, "list-events", NULL, "print what can be sampled here, and exit"},
 	{OPTION_KEYS + 9, "branch-every", "N", "interpret one sample in N for edges (0: none)"},
 	{OPTION_KEYS + 23, "probes", "N", "spend N/1000 of a CPU on probes of branches (0: none)"},
+	{OPTION_KEYS + 24, "stack-every", "N",
+	 "sample one call stack for N samples (0: none; bpf, perf)"},
 	{OPTION_KEYS + 10, "double-every", "N", "follow one sample in N by another (0: none)"},
 	{OPTION_KEYS + 11, "double-period", "N", "after N events (100)"},
 	{OPTION_KEYS + 12, "handler-times", "0|1", "time the sampling handler (0; kmod)"},
 	{OPTION_KEYS + 13, "image-store", "LIST",
-	 "images to keep copies of: all, none, unpackaged, or patterns"},
-	{OPTION_KEYS + 14, "image-store-mb", "MB", "room for the copies (512)"},
-	{OPTION_KEYS + 17, "epoch-hours", "H", "how often an epoch begins (168; 0: on demand)"},
-	{OPTION_KEYS + 18, "retention", "DAYS", "how long epochs are kept (90; 0: any time)"},
-	{OPTION_KEYS + 19, "database-mb", "MB", "room for the database (1024; 0: no limit)"},
-	{OPTION_KEYS + 20, "image-events", "NAME",
-	 "who says what is mapped: auto, bpf, perf, audit"},
-	{OPTION_KEYS + 21, "audit-socket", "PATH", "where audit listens (" AUDIT_SOCKET ")"},
-	{OPTION_KEYS + 22, "log-level", "LEVEL", "messages: error, warning or info (info)"},
-	{'c', "config", "FILE", "configuration (" CONFIG_PATH ")"},
-	{OPTION_RECORD_TRACE, "record-trace", "FILE", "every sample by itself, as well (perf)"},
-	{OPTION_TRACE, "trace", "FILE", "what the source replay replays"},
-	{OPTION_FOREGROUND, "foreground", NULL, "the only way it runs; accepted for clarity"},
-	{'q', "quiet", NULL, "only errors on stderr"},
+	 "store copies of images: all, none, unpackaged, or patterns"},
+	{OPTION_KEYS + 14, "image-store-mb", "MB", "limit the space of the copies (512)"},
+	{OPTION_KEYS + 17, "epoch-hours", "H",
+	 "start a new epoch every H hours (168; 0: on demand)"},
+	{OPTION_KEYS + 18, "retention", "DAYS", "delete epochs after DAYS (90; 0: never)"},
+	{OPTION_KEYS + 19, "database-mb", "MB",
+	 "limit the size of the database (1024; 0: no limit)"},
+	{OPTION_KEYS + 20, "image-events", "NAME", "get image events by auto, bpf, perf or audit"},
+	{OPTION_KEYS + 21, "audit-socket", "PATH", "listen here for audit (" AUDIT_SOCKET ")"},
+	{OPTION_KEYS + 22, "log-level", "LEVEL",
+	 "print messages up to error, warning or info (info)"},
+	{'c', "config", "FILE", "read this configuration (" CONFIG_PATH ")"},
+	{OPTION_RECORD_TRACE, "record-trace", "FILE", "also write each sample to FILE (perf)"},
+	{OPTION_TRACE, "trace", "FILE", "replay the samples of FILE (source replay)"},
+	{OPTION_FOREGROUND, "foreground", NULL, "run in the foreground, as always"},
+	{'q', "quiet", NULL, "print only errors"},
 };
 
 static int override_add(struct daemon *daemon, const char *key, const char *value)
@@ -198,7 +209,7 @@ static int option_take(struct daemon *daemon, const struct options *options, int
 		return -1;
 	case OPTIONS_HELP:
 		options_help(stdout, options, "[OPTION]...",
-			     "Profile the whole machine, continuously.");
+			     "Profile the whole machine continuously.");
 		return 0;
 	case OPTIONS_VERSION:
 		options_version(stdout, options);
@@ -227,7 +238,7 @@ static int dcpid_options_parse(struct daemon *daemon, int argc, char **argv)
 		return EXIT_BAD;
 	}
 	if (optind < argc) {
-		log_error("unexpected argument \"%s\" (see dcpid --help)", argv[optind]);
+		log_error(ERROR_UNEXPECTED_ARGUMENT("dcpid"), argv[optind]);
 		return EXIT_BAD;
 	}
 	return -1;
@@ -278,7 +289,7 @@ static int collector_readable(void *context)
 }
 
 /* Report once if the kernel multiplexes events because there are more of them than counters. */
-static void turns_tell(struct daemon *daemon)
+static void multiplexing_report(struct daemon *daemon)
 {
 	struct source_time times[DCPI_EVENTS_MAX];
 	struct collector_status status;
@@ -304,7 +315,7 @@ static int timer_readable(void *context)
 	loop_timer_clear(daemon->timer_fd);
 	if (collector_tick(daemon->collector, &err) < 0)
 		return failure_end(&err);
-	turns_tell(daemon);
+	multiplexing_report(daemon);
 	if (daemon->trace != NULL && trace_writer_failed(daemon->trace, &err))
 		log_error("%s", err.message);
 	if (daemon->control != NULL)
@@ -386,8 +397,7 @@ static int events_resolve(struct collector_config *collector, const struct confi
 /* A new database belongs to the daemon's group, like its directory and its control socket. */
 static int database_make(const char *path, struct error *err)
 {
-	const struct group *entry = getgrnam(GROUP);
-	gid_t group = entry != NULL ? entry->gr_gid : (gid_t)-1;
+	gid_t group = local_group_find(GROUP);
 	_cleanup_close_ int fd = -1;
 	int rc = directory_make_parent(path, 0750, group, err);
 
@@ -395,7 +405,8 @@ static int database_make(const char *path, struct error *err)
 		return rc;
 	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
 	if (fd >= 0 && fchown(fd, (uid_t)-1, group) < 0)
-		log_info("cannot give %s to the group %s: %s", path, GROUP, strerror(errno));
+		log_info("cannot change the group of '%s' to '%s': %s", path, GROUP,
+			 strerror(errno));
 	return 0;
 }
 
@@ -422,6 +433,7 @@ static int engine_collector(struct daemon *daemon, struct error *err)
 		.label = config->label,
 		.branch_every = (uint32_t)config->branch_every,
 		.probe_permille = (uint32_t)config->probe_permille,
+		.stack_every = (uint32_t)config->stack_every,
 		.double_every = (uint32_t)config->double_every,
 		.double_period = (uint32_t)config->double_period,
 		.handler_times = config->handler_times != 0,
@@ -430,6 +442,14 @@ static int engine_collector(struct daemon *daemon, struct error *err)
 		.image_store = config->image_store,
 		.image_store_bytes = images_kept ? config->image_store_mb << 20 : 0,
 		.epoch_ns = config->epoch_hours * 3600 * NS_PER_SECOND,
+		.slice_ns = config->slice_s * NS_PER_SECOND,
+		.slice_age_ns =
+			{
+				config->minute_slices_after_h * 3600 * NS_PER_SECOND,
+				config->hour_slices_after_h * 3600 * NS_PER_SECOND,
+				config->day_slices_after_h * 3600 * NS_PER_SECOND,
+			},
+		.slices_percent = config->slices_percent,
 		.retention_ns = config->retention_days * 86400 * NS_PER_SECOND,
 		.database_bytes = config->database_mb << 20,
 	};
@@ -519,7 +539,7 @@ static int engine_renew(struct daemon *daemon)
 	    (daemon->renewed_ns != 0 && now - daemon->renewed_ns < RENEW_NS))
 		return 0;
 	daemon->renewed_ns = now;
-	log_info("very many images have been met: all is looked at anew, another epoch begins");
+	log_info("too many images: all are scanned again, and a new epoch starts");
 	label_keep(daemon);
 	engine_stop(daemon);
 	return engine_open(daemon, &err) < 0 ? failure_end(&err) : 0;
@@ -540,7 +560,7 @@ static int config_reload(struct daemon *daemon)
 	struct error err;
 
 	if (config_load(daemon, &new, &err) < 0) {
-		log_error("%s; the old configuration stays", err.message);
+		log_error("%s; the old configuration is kept", err.message);
 		return 0;
 	}
 	log_level_apply(&new);
@@ -597,7 +617,7 @@ static int daemon_run(struct daemon *daemon, struct error *err)
 		return rc;
 	notify_state("READY=1");
 	log_release();
-	log_info("sampling into %s", daemon->config.db);
+	log_info("sampling into '%s'", daemon->config.db);
 	return loop_run(&daemon->loop);
 }
 

@@ -30,9 +30,10 @@ enum {
 };
 
 static const struct option_entry entries[] = {
-	{OPTION_DB, "db", "FILE", "database (dcpiimport.db); each recording adds an epoch"},
-	{OPTION_LABEL, "label", "TEXT", "kept with the epochs (perf's command line)"},
-	{'q', "quiet", NULL, "no summary"},
+	{OPTION_DB, "db", "FILE",
+	 "write this database (dcpiimport.db); each recording adds an epoch"},
+	{OPTION_LABEL, "label", "TEXT", "store TEXT with the epochs (perf's command line)"},
+	{'q', "quiet", NULL, "omit the summary"},
 };
 
 /* Return: -1 to continue, otherwise the exit status. */
@@ -56,9 +57,9 @@ static int dcpiimport_options_parse(struct settings *settings, int argc, char **
 			settings->quiet = true;
 			break;
 		case OPTIONS_HELP:
-			options_help(stdout, &options, "[OPTION]... [FILE]...",
-				     "Import recordings of perf record (perf.data; -: standard "
-				     "input).");
+			options_help(
+				stdout, &options, "[OPTION]... [FILE]...",
+				"Import recordings of perf record (perf.data; -: standard input).");
 			return 0;
 		default:
 			options_version(stdout, &options);
@@ -75,16 +76,19 @@ static void summary_print(const struct settings *settings, const char *path,
 			  const struct import_result *result)
 {
 	if (result->cut_off)
-		log_info("%s ends before its end: perf was killed, or a disk was full", path);
+		log_info("'%s' is truncated: perf was killed, or a disk was full", path);
 	if (result->late > 0)
-		log_info("%s: %llu records were too late to be matched in their order", path,
+		log_info("'%s': %llu records were too late to be matched in order", path,
 			 (unsigned long long)result->late);
-	if (!settings->quiet)
-		fprintf(stderr,
-			"dcpiimport: %s: %llu samples, %llu lost, %llu unknown (epoch %lld)\n",
-			settings->db, (unsigned long long)result->samples,
-			(unsigned long long)result->lost, (unsigned long long)result->unknown,
-			(long long)result->epoch);
+	if (settings->quiet)
+		return;
+	fprintf(stderr, "dcpiimport: %s: %llu samples, %llu lost, %llu unknown", settings->db,
+		(unsigned long long)result->samples, (unsigned long long)result->lost,
+		(unsigned long long)result->unknown);
+	if (result->stacks > 0)
+		fprintf(stderr, ", %llu stacks, %llu complete", (unsigned long long)result->stacks,
+			(unsigned long long)result->complete);
+	fprintf(stderr, " (epoch %lld)\n", (long long)result->epoch);
 }
 
 /* Return: exit status. */

@@ -28,11 +28,13 @@
 #include "daemon/config.h"
 #include "daemon/event/event.h"
 #include "daemon/run_cost.h"
+#include "daemon/run_process.h"
 #include "daemon/source/source.h"
 #include "daemon/source/trace_writer.h"
 #include "lib/cleanup.h"
 #include "lib/clock.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "lib/options.h"
 
 #define EXIT_BAD 2
@@ -46,7 +48,11 @@
 #define DRAIN_NS (20 * NS_PER_MS)
 #define NICE (-20)
 #define MERGE_NS (5 * NS_PER_SECOND)
+#define SLICE_NS (10 * NS_PER_SECOND)
 #define REPEAT_MAX 10000
+#define PID_MAX (1U << 22)
+#define RATE_MAX 1000000
+#define DURATION_MAX 31536000
 /* Default limit of the total cost, of the command's CPU time. */
 #define OVERHEAD_PERCENT 5
 /*
@@ -56,6 +62,7 @@
  */
 #define BRANCH_EVERY 1
 #define PROBE_PERMILLE 50
+#define STACK_EVERY 32
 #define MEMORY_LIMIT ((size_t)64 << 20)
 /* The same as dcpid's default. */
 #define IMAGE_STORE_BYTES ((uint64_t)512 << 20)
@@ -66,19 +73,30 @@
 /* Return values of loop_run(). */
 enum run_end {
 	END_CHILD = 1,
+	END_ASKED,
 	END_FAILURE,
 };
 
-/* struct settings - values of the command line. */
+/*
+ * struct settings - values of the command line
+ * @pid:        0: a command is run; otherwise only this process is profiled
+ * @rate:       samples per second and CPU; 0: chosen by cost
+ * @duration_s: 0: until the end of the command or the process
+ */
 struct settings {
 	const char *events;
 	const char *db;
 	const char *label;
 	const char *image_store;
 	uint32_t branch_every;
+	bool branch_fixed;
 	uint32_t probe_permille;
+	uint32_t stack_every;
 	uint32_t overhead_percent;
 	unsigned int repeat;
+	unsigned int pid;
+	unsigned int rate;
+	unsigned int duration_s;
 	bool user_only;
 	bool quiet;
 	const char *trace_path;
@@ -99,6 +117,7 @@ struct summary {
  *                a byte if the command cannot be run
  * @child:        0 before and after it runs; @status: as of waitpid(2)
  * @asked_to_end: by SIGINT or SIGTERM
+ * @pid_fd:       of settings.pid; @duration_fd: timer of the maximum time
  * @usage:        of the command, after its end
  * @summary:      valid if the command ran
  */
@@ -114,9 +133,12 @@ struct run {
 	bool asked_to_end;
 	struct run_cost cost;
 	struct summary summary;
+	bool kernel_excluded; /* not as requested, but because it is not permitted */
 	int go_fd;
 	int timer_fd;
 	int signal_fd;
+	int pid_fd;
+	int duration_fd;
 };
 
 enum {
@@ -125,28 +147,36 @@ enum {
 	OPTION_USER,
 	OPTION_BRANCH_EVERY,
 	OPTION_PROBES,
+	OPTION_STACK_EVERY,
 	OPTION_OVERHEAD,
 	OPTION_RECORD_TRACE,
 	OPTION_REPEAT,
 	OPTION_IMAGE_STORE,
+	OPTION_DURATION,
 };
 
 static const struct option_entry entries[] = {
-	{'e', "event", "LIST", "events and periods, NAME[:MIN-MAX],..."},
+	{'e', "event", "LIST", "sample these events, NAME[:MIN-MAX],..."},
 	{'e', "events", "LIST", NULL},
-	{OPTION_DB, "db", "FILE", "database (dcpirun.db); each run adds an epoch"},
-	{OPTION_LABEL, "label", "TEXT", "kept with the epoch (the command)"},
-	{OPTION_REPEAT, "repeat", "N", "run it N times, an epoch each (see dcpistats)"},
+	{'p', "pid", "PID", "profile the process PID, until it ends (needs privileges)"},
+	{'F', "freq", "HZ", "take HZ samples per second and CPU, if no period is given"},
+	{OPTION_DURATION, "duration", "SECONDS",
+	 "end after SECONDS; a command is sent SIGTERM, as by timeout"},
+	{OPTION_DB, "db", "FILE", "write this database (dcpirun.db); each run adds an epoch"},
+	{OPTION_LABEL, "label", "TEXT", "store TEXT with the epoch (the command)"},
+	{OPTION_REPEAT, "repeat", "N", "run the command N times, each in an epoch (see dcpistats)"},
 	{OPTION_IMAGE_STORE, "image-store", "LIST",
-	 "copy images: unpackaged (default), all, none, or patterns"},
-	{OPTION_USER, "user", NULL, "no kernel samples; the default where they are not allowed"},
+	 "store copies of images: unpackaged (default), all, none, or patterns"},
+	{OPTION_USER, "user", NULL, "exclude the kernel; the default if it is not permitted"},
 	{OPTION_BRANCH_EVERY, "branch-every", "N",
 	 "interpret one sample in N for edges (1; 0: none)"},
 	{OPTION_PROBES, "probes", "N", "spend N/1000 of a CPU on probes of branches (50)"},
+	{OPTION_STACK_EVERY, "stack-every", "N",
+	 "sample one call stack for N samples (32; 0: none)"},
 	{OPTION_OVERHEAD, "overhead", "PERCENT",
-	 "bound the total cost, of the command's CPU time (5)"},
-	{OPTION_RECORD_TRACE, "record-trace", "FILE", "every sample by itself, as well"},
-	{'q', "quiet", NULL, "no summary"},
+	 "limit the total cost to this share of the CPU time (5)"},
+	{OPTION_RECORD_TRACE, "record-trace", "FILE", "also write each sample to FILE"},
+	{'q', "quiet", NULL, "omit the summary"},
 };
 
 /* Parse a value like the daemon's configuration key. */
@@ -167,6 +197,7 @@ static int branch_every_take(struct settings *settings, const char *value)
 	int rc = config_take(&config, "branch_every", value);
 
 	settings->branch_every = (uint32_t)config.branch_every;
+	settings->branch_fixed = true;
 	return rc;
 }
 
@@ -179,6 +210,15 @@ static int probes_take(struct settings *settings, const char *value)
 	return rc;
 }
 
+static int stack_every_take(struct settings *settings, const char *value)
+{
+	struct config config;
+	int rc = config_take(&config, "stack_every", value);
+
+	settings->stack_every = (uint32_t)config.stack_every;
+	return rc;
+}
+
 static int overhead_take(struct settings *settings, const char *value)
 {
 	struct config config;
@@ -188,18 +228,19 @@ static int overhead_take(struct settings *settings, const char *value)
 	return rc;
 }
 
-static int repeat_take(struct settings *settings, const char *value)
+/* @what: for the message. Return: -1 to continue, otherwise the exit status. */
+static int number_take(unsigned int *ret, const char *value, const char *what, unsigned int max)
 {
 	unsigned long number;
 	char *end;
 
 	errno = 0;
 	number = strtoul(value, &end, 10);
-	if (*value < '1' || *value > '9' || *end != '\0' || errno != 0 || number > REPEAT_MAX) {
-		log_error("\"%s\" is no number of runs (1 to %d)", value, REPEAT_MAX);
+	if (*value < '1' || *value > '9' || *end != '\0' || errno != 0 || number > max) {
+		log_error(ERROR_NOT_VALID " (1 to %u)", value, what, max);
 		return EXIT_BAD;
 	}
-	settings->repeat = (unsigned int)number;
+	*ret = (unsigned int)number;
 	return -1;
 }
 
@@ -226,10 +267,19 @@ static int option_take(struct settings *settings, const struct options *options,
 		return branch_every_take(settings, optarg);
 	case OPTION_PROBES:
 		return probes_take(settings, optarg);
+	case OPTION_STACK_EVERY:
+		return stack_every_take(settings, optarg);
 	case OPTION_OVERHEAD:
 		return overhead_take(settings, optarg);
 	case OPTION_REPEAT:
-		return repeat_take(settings, optarg);
+		return number_take(&settings->repeat, optarg, "number of runs", REPEAT_MAX);
+	case 'p':
+		return number_take(&settings->pid, optarg, "process ID", PID_MAX);
+	case 'F':
+		return number_take(&settings->rate, optarg, "sampling rate", RATE_MAX);
+	case OPTION_DURATION:
+		return number_take(&settings->duration_s, optarg, "number of seconds",
+				   DURATION_MAX);
 	case OPTION_IMAGE_STORE:
 		settings->image_store = optarg;
 		return -1;
@@ -237,13 +287,28 @@ static int option_take(struct settings *settings, const struct options *options,
 		settings->trace_path = optarg;
 		return -1;
 	case OPTIONS_HELP:
-		options_help(stdout, options, "[OPTION]... COMMAND [ARGUMENT]...",
-			     "Profile one command, and what it starts.");
+		options_help(stdout, options, "[OPTION]... {COMMAND [ARGUMENT]... | --pid PID}",
+			     "Profile one command and the processes that it starts.");
 		return 0;
 	default:
 		options_version(stdout, options);
 		return 0;
 	}
+}
+
+static int settings_check(const struct settings *settings, bool has_command)
+{
+	if (settings->pid != 0 && has_command)
+		log_error(ERROR_EXCLUSIVE("--pid", "a command"));
+	else if (settings->pid == 0 && !has_command)
+		log_error("no command" ERROR_SEE_HELP("dcpirun"));
+	else if (settings->pid != 0 && settings->repeat > 1)
+		log_error(ERROR_EXCLUSIVE("--pid", "--repeat"));
+	else if (settings->repeat > 1 && settings->trace_path != NULL)
+		log_error(ERROR_EXCLUSIVE("--record-trace", "--repeat"));
+	else
+		return -1;
+	return EXIT_BAD;
 }
 
 static int dcpirun_options_parse(struct settings *settings, int argc, char **argv)
@@ -264,17 +329,10 @@ static int dcpirun_options_parse(struct settings *settings, int argc, char **arg
 		log_error("%s", err.message);
 		return EXIT_BAD;
 	}
-	if (optind == argc) {
-		log_error("no command (see dcpirun --help)");
-		return EXIT_BAD;
-	}
-	if (settings->repeat > 1 && settings->trace_path != NULL) {
-		log_error("--record-trace and --repeat exclude each other");
-		return EXIT_BAD;
-	}
-	if (settings->label == NULL)
+	status = settings_check(settings, optind < argc);
+	if (status < 0 && settings->label == NULL && settings->pid == 0)
 		settings->label = argv[optind];
-	return -1;
+	return status;
 }
 
 /*
@@ -294,8 +352,7 @@ static _Noreturn void child_run(int wait_fd, char **command)
 	signal(SIGPIPE, SIG_DFL);
 	execvp(command[0], command);
 	errnum = errno;
-	log_error("cannot run %s: %s", command[0][0] != '\0' ? command[0] : "\"\"",
-		  strerror(errnum));
+	log_error(ERROR_RUN ": %s", command[0], strerror(errnum));
 	send(wait_fd, "n", 1, MSG_NOSIGNAL);
 	_exit(errnum == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN);
 }
@@ -305,7 +362,7 @@ static int child_start(struct run *run, char **command, struct error *err)
 	int pair[2];
 
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
-		return error_set_errno(err, "cannot create a socket");
+		return error_set_errno(err, ERROR_SOCKET);
 	run->child = fork();
 	if (run->child == 0) {
 		close(pair[1]);
@@ -315,7 +372,7 @@ static int child_start(struct run *run, char **command, struct error *err)
 	run->go_fd = pair[1];
 	if (run->child < 0) {
 		run->child = 0;
-		return error_set_errno(err, "cannot fork");
+		return error_set_errno(err, ERROR_PROCESS);
 	}
 	return 0;
 }
@@ -372,6 +429,13 @@ static int signal_readable(void *context)
 	return run->child == 0 ? END_CHILD : 0;
 }
 
+/* The process has ended, or the time is over. */
+static int end_reached(void *context)
+{
+	(void)context;
+	return END_ASKED;
+}
+
 static int events_resolve(const struct run *run, struct collector_config *config, struct error *err)
 {
 	config->cpu_hz = event_cpu_hz();
@@ -391,16 +455,23 @@ static int collector_prepare(struct run *run, struct error *err)
 		.source = "perf",
 		.memory_limit = MEMORY_LIMIT,
 		.merge_ns = MERGE_NS,
+		.slice_ns = SLICE_NS,
+		.slice_age_ns = {3600 * NS_PER_SECOND, 86400 * NS_PER_SECOND},
+		.slices_percent = 100,
 		.per_process = "all",
 		.units = true,
 		.image_store = run->settings->image_store,
 		.image_store_bytes = images_kept ? IMAGE_STORE_BYTES : 0,
 		.label = run->settings->label,
 		.target_pid = (uint32_t)run->child,
+		.only_pid = run->settings->pid,
 		.user_only = run->settings->user_only,
 		.branch_every = run->settings->branch_every,
-		.probe_permille = run->settings->probe_permille,
-		.total_permille = run->settings->overhead_percent * 10,
+		.branch_fixed = run->settings->branch_fixed,
+		.probe_permille = run->settings->pid != 0 ? 0 : run->settings->probe_permille,
+		.stack_every = run->settings->stack_every,
+		.total_permille =
+			run->settings->pid != 0 ? 0 : run->settings->overhead_percent * 10,
 		.record = run->trace,
 	};
 	int rc = events_resolve(run, &config, err);
@@ -408,12 +479,15 @@ static int collector_prepare(struct run *run, struct error *err)
 	if (rc < 0)
 		return rc;
 	run_cost_fit(&run->cost, &config);
+	if (run->settings->rate > 0 && config.events.defaults != 0)
+		event_list_set_rate(&config.events, config.cpu_hz, run->settings->rate);
 	rc = collector_open(&run->collector, &config, err);
 	if ((rc == -EACCES || rc == -EPERM) && !run->settings->user_only &&
 	    access(run->settings->db, W_OK) == 0) {
 		/* User mode may be permitted even if the kernel is not. */
 		config.user_only = true;
 		rc = collector_open(&run->collector, &config, err);
+		run->kernel_excluded = rc == 0;
 	}
 	return rc;
 }
@@ -432,6 +506,14 @@ static int loop_prepare(struct run *run, struct error *err)
 	}
 	if (rc == 0)
 		rc = loop_add(&run->loop, run->timer_fd, timer_readable, run, err);
+	if (rc == 0 && run->settings->duration_s > 0) {
+		run->duration_fd = loop_timer(run->settings->duration_s * NS_PER_SECOND, err);
+		rc = run->duration_fd < 0
+			     ? run->duration_fd
+			     : loop_add(&run->loop, run->duration_fd, end_reached, run, err);
+	}
+	if (rc == 0 && run->pid_fd >= 0)
+		rc = loop_add(&run->loop, run->pid_fd, end_reached, run, err);
 	return rc;
 }
 
@@ -447,7 +529,8 @@ static int profile_prepare(struct run *run, char **command, struct error *err)
 	run->signal_fd = loop_signals(signals, err);
 	if (run->signal_fd < 0)
 		return run->signal_fd;
-	rc = child_start(run, command, err);
+	rc = run->settings->pid != 0 ? run_process_open(&run->pid_fd, run->settings->pid, err)
+				     : child_start(run, command, err);
 	if (rc == 0 && run->settings->trace_path != NULL)
 		rc = trace_writer_create(&run->trace, run->settings->trace_path, err);
 	if (rc == 0)
@@ -466,7 +549,7 @@ static void summary_take(struct run *run)
 	collector_status(run->collector, &status);
 	run->summary = (struct summary){
 		.stored = status.stored,
-		.lost = tally_sum(&status.counters, "loss"),
+		.lost = counter_set_sum(&status.counters, "loss"),
 		.unknown = status.unknown,
 		.gone = collector_samples_gone(run->collector),
 		.epoch = status.epoch,
@@ -477,8 +560,8 @@ static void summary_take(struct run *run)
 static void gone_print(const struct summary *summary)
 {
 	if (summary->gone > 0 && summary->stored > 0)
-		log_error("%.1f%% of the samples are in files that no longer exist and of which no "
-			  "copy was kept: their procedures have no names",
+		log_error("%.1f%% of the samples are in files that no longer exist and were not "
+			  "copied: their procedures have no names",
 			  100 * (double)summary->gone / (double)summary->stored);
 }
 
@@ -492,8 +575,13 @@ static void summary_print(const struct run *run)
 			run->settings->db, (unsigned long long)summary->stored,
 			(unsigned long long)summary->lost, (unsigned long long)summary->unknown,
 			(long long)summary->epoch);
-		run_cost_print(&run->cost);
+		if (run->settings->pid == 0)
+			run_cost_print(&run->cost);
 		fputc('\n', stderr);
+		if (run->kernel_excluded)
+			fputs("dcpirun: the kernel is excluded: samples of it are not permitted "
+			      "(kernel.perf_event_paranoid, CAP_PERFMON)\n",
+			      stderr);
 	}
 	gone_print(summary);
 }
@@ -510,20 +598,19 @@ static bool command_ran(const struct run *run)
 	return recv(run->go_fd, &byte, 1, MSG_DONTWAIT) != 1;
 }
 
-/* Wait for copies in progress, which would be aborted at the end. */
+/* Copy the images that the reports need, and wait for copies, which would be aborted at the end. */
 static void images_finish(const struct run *run)
 {
 	static const struct timespec pause = {.tv_nsec = IMAGE_LOOK_NS};
 	struct collector_status status;
 	int looks = 0;
+	bool done;
 
-	do {
-		if (looks > 0)
-			nanosleep(&pause, NULL);
-		collector_status(run->collector, &status);
-	} while (status.store.copier.waiting > 0 && ++looks < IMAGE_LOOKS);
-	if (status.store.copier.waiting > 0)
-		log_error("%llu images could not be kept in time",
+	while (!(done = collector_images_finish(run->collector)) && ++looks < IMAGE_LOOKS)
+		nanosleep(&pause, NULL);
+	collector_status(run->collector, &status);
+	if (!done)
+		log_error("%llu images could not be copied in time",
 			  (unsigned long long)status.store.copier.waiting);
 }
 
@@ -545,7 +632,7 @@ static int profile_run(struct run *run, int *ret)
 	bool ran;
 
 	priority_raise();
-	if (send(run->go_fd, "g", 1, MSG_NOSIGNAL) == 1)
+	if (run->pid_fd >= 0 || send(run->go_fd, "g", 1, MSG_NOSIGNAL) == 1)
 		end = loop_run(&run->loop);
 	if (end != END_CHILD && run->child != 0) {
 		kill(run->child, SIGTERM);
@@ -569,7 +656,7 @@ static int profile_run(struct run *run, int *ret)
 	}
 	run->ran = ran;
 	*ret = ran ? end : END_FAILURE;
-	return end == END_CHILD ? exit_status(run->status) : EXIT_BAD;
+	return end != END_FAILURE ? exit_status(run->status) : EXIT_BAD;
 }
 
 static void run_close(struct run *run)
@@ -582,6 +669,10 @@ static void run_close(struct run *run)
 		close(run->timer_fd);
 	if (run->signal_fd >= 0)
 		close(run->signal_fd);
+	if (run->duration_fd >= 0)
+		close(run->duration_fd);
+	if (run->pid_fd >= 0)
+		close(run->pid_fd);
 	loop_deinit(&run->loop);
 	collector_close(run->collector);
 	trace_writer_destroy(run->trace, NULL);
@@ -595,6 +686,8 @@ static int run_once(const struct settings *settings, char **command, bool first,
 		.go_fd = -1,
 		.timer_fd = -1,
 		.signal_fd = -1,
+		.pid_fd = -1,
+		.duration_fd = -1,
 		.loop = {.epoll_fd = -1},
 	};
 	struct error err = {.message = ""};
@@ -618,8 +711,8 @@ static void secure_exec_announce(const char *command)
 	const char *reason = secure_exec_reason(command);
 
 	if (reason != NULL)
-		log_error("the kernel takes no samples of %s for dcpirun: %s; dcpid profiles it",
-			  command, reason);
+		log_error("'%s' cannot be sampled by dcpirun: %s; use dcpid instead", command,
+			  reason);
 }
 
 int main(int argc, char **argv)
@@ -630,8 +723,10 @@ int main(int argc, char **argv)
 		.repeat = 1,
 		.branch_every = BRANCH_EVERY,
 		.probe_permille = PROBE_PERMILLE,
+		.stack_every = STACK_EVERY,
 		.overhead_percent = OVERHEAD_PERCENT,
 	};
+	_cleanup_free_ char *label = NULL;
 	bool again = true;
 	int status;
 
@@ -639,8 +734,11 @@ int main(int argc, char **argv)
 	status = dcpirun_options_parse(&settings, argc, argv);
 	if (status >= 0)
 		return status;
+	if (settings.label == NULL)
+		settings.label = label = run_process_label(settings.pid);
 	log_set_level(LOG_LEVEL_ERROR);
-	secure_exec_announce(argv[optind]);
+	if (settings.pid == 0)
+		secure_exec_announce(argv[optind]);
 	status = 0;
 	for (unsigned int i = 0; again && i < settings.repeat; i++) {
 		int one = run_once(&settings, argv + optind, i == 0, &again);

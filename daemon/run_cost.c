@@ -95,7 +95,7 @@ void run_cost_print(const struct run_cost *cost)
 			percent * (double)(cost->interrupts * cost->sample.ns));
 	else
 		fprintf(stderr,
-			"; it cost at least %.1f%% of the CPU time (bound %u%%): samples not known",
+			"; it cost at least %.1f%% of the CPU time (bound %u%%): samples unknown",
 			percent * (double)low_ns, cost->percent);
 	fprintf(stderr,
 		", snapshots %.1f%%, probes up to %.1f%%, dcpirun %.1f%% (start and end %.2f s)",

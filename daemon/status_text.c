@@ -78,7 +78,7 @@ static void print_events(FILE *stream, const struct metrics *reply)
 	}
 	fprintf(stream, LABEL "%.0f samples a second and CPU", "rate", number(reply, "rate"));
 	if (number(reply, "sample_cost_ns") > 0)
-		fprintf(stream, "; a sample costs %.1f us, all up to %.1f%% of a busy CPU",
+		fprintf(stream, "; a sample costs %.1f us, sampling at most %.1f%% of a busy CPU",
 			number(reply, "sample_cost_ns") / 1e3,
 			number(reply, "expected_permille") / 10);
 	fputc('\n', stream);
@@ -168,27 +168,29 @@ static void print_problems(FILE *stream, const struct metrics *reply)
 	char age[32];
 
 	if (metrics_find(reply, "sampling") != NULL && number(reply, "sampling") == 0)
-		fputs("! Sampling has not begun: the daemon looks at the processes first.\n",
+		fputs("! Sampling has not started: the daemon scans the processes first.\n",
 		      stream);
 	if (number(reply, "merge_failing") > 0)
-		fputs("! The database cannot be written: samples wait in memory, and will be lost "
-		      "when there is no more of it.\n",
+		fputs("! The database cannot be written: samples stay in memory, and are lost when "
+		      "the memory limit is reached.\n",
 		      stream);
 	if (lost > LOST_PERCENT)
-		fprintf(stream, "! %.1f%% of the samples are lost; \"lost\" above says where.\n",
+		fprintf(stream,
+			"! %.1f%% of the samples are lost; see 'lost' above for the causes.\n",
 			lost);
 	if (unknown > UNKNOWN_PERCENT)
 		fprintf(stream,
-			"! %.1f%% of the samples are of no known image; \"unknown\" above "
-			"says why.\n",
+			"! %.1f%% of the samples are in no known image; see 'unknown' above for "
+			"the reasons.\n",
 			unknown);
 	if (number(reply, "throttled") > 0)
 		fprintf(stream,
-			"! The kernel has throttled sampling %.0f times: the rate is too "
-			"high for this machine.\n",
+			"! The kernel has throttled sampling %.0f times: the rate is too high for "
+			"this machine.\n",
 			number(reply, "throttled"));
 	if (taken == 0 && number(reply, "uptime_s") > SILENT_SECONDS)
-		fputs("! No sample was taken so far: does the event count anything here?\n",
+		fputs("! No sample was taken so far: check that the event occurs on this machine "
+		      "(dcpid --list-events).\n",
 		      stream);
 	if (metrics_find(reply, "last_error") != NULL) {
 		duration(age, sizeof(age), number(reply, "last_error_s"));
@@ -206,7 +208,8 @@ void status_text_print(FILE *stream, const struct metrics *reply)
 	/* The reply may come from another version, whose meaning would have to be guessed. */
 	for (i = 0; i < sizeof(needed) / sizeof(needed[0]); i++) {
 		if (metrics_find(reply, needed[i]) == NULL) {
-			fprintf(stream, "the daemon does not say \"%s\": of another version?\n",
+			fprintf(stream,
+				"the daemon does not report '%s': it may be of another version\n",
 				needed[i]);
 			return;
 		}

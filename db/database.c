@@ -14,6 +14,7 @@
 #include "lib/broker.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 #define APPLICATION_ID 1145262153 /* "DCPI" */
 #define BUSY_TIMEOUT_MS 5000
@@ -99,7 +100,7 @@ int database_fail(struct database *db, int rc, const char *doing, struct error *
 {
 	int errnum = to_errno(rc, system_errno(db->handle, rc));
 
-	return error_set(err, errnum, "cannot %s %s: %s", doing, db->path,
+	return error_set(err, errnum, "cannot %s '%s': %s", doing, db->path,
 			 db->handle != NULL ? sqlite3_errmsg(db->handle) : sqlite3_errstr(rc));
 }
 
@@ -111,7 +112,7 @@ int database_corrupt(struct database *db, struct error *err, const char *what, .
 	va_start(args, what);
 	vsnprintf(text, sizeof(text), what, args);
 	va_end(args);
-	return error_set(err, EBADMSG, "%s is damaged: %s", db->path, text);
+	return error_set(err, EBADMSG, ERROR_DAMAGED ": %s", db->path, text);
 }
 
 int database_exec(struct database *db, const char *sql, const char *doing, struct error *err)
@@ -220,11 +221,18 @@ static int identify(struct database *db, int64_t *version, struct error *err)
 	if (application == 0 && *version == 0 && objects == 0)
 		return 0;
 	if (application != APPLICATION_ID)
-		return error_set(err, EMEDIUMTYPE, "%s is not a profile database", db->path);
+		return error_set(err, EMEDIUMTYPE, "'%s' is not a profile database", db->path);
 	if (*version > DATABASE_VERSION)
+		return error_set(
+			err, EPROTO,
+			"'%s' was created by a newer version (schema %lld; supported: up to %d)",
+			db->path, (long long)*version, DATABASE_VERSION);
+	if (*version > 0 && *version < DATABASE_VERSION_MIN)
 		return error_set(err, EPROTO,
-				 "%s was made by a newer version (schema %lld, known up to %d)",
-				 db->path, (long long)*version, DATABASE_VERSION);
+				 "'%s' was created by an unsupported version (schema %lld; "
+				 "supported: %d to %d)",
+				 db->path, (long long)*version, DATABASE_VERSION_MIN,
+				 DATABASE_VERSION);
 	if (*version < 1)
 		return database_corrupt(db, err, "schema version %lld", (long long)*version);
 	return 0;
@@ -236,11 +244,13 @@ static const struct schema_tables {
 	const char *names;
 	int64_t count;
 } schema_tables[] = {
-	{1, "'host', 'epoch', 'event', 'counter', 'image', 'symbol', 'profile', 'process'", 8},
-	{2, "'edge'", 1},
-	{3, "'label', 'share', 'code'", 3},
+	{DATABASE_VERSION_MIN,
+	 "'host', 'epoch', 'event', 'counter', 'image', 'symbol', 'profile', 'process', 'edge', "
+	 "'label', 'share', 'code'",
+	 12},
 	{4, "'execution'", 1},
 	{5, "'recording'", 1},
+	{8, "'slice', 'slice_counter', 'slice_profile', 'slice_share'", 4},
 };
 
 /* A hostile file could have views or triggers with the names of these tables. */
@@ -274,8 +284,8 @@ static int check_tables(struct database *db, int64_t version, struct error *err)
 static int migrate(struct database *db, int64_t version, struct error *err)
 {
 	static const char *const steps[DATABASE_VERSION] = {
-		[1] = schema_from_1_sql, [2] = schema_from_2_sql, [3] = schema_from_3_sql,
-		[4] = schema_from_4_sql, [5] = schema_from_5_sql,
+		[3] = schema_from_3_sql, [4] = schema_from_4_sql, [5] = schema_from_5_sql,
+		[6] = schema_from_6_sql, [7] = schema_from_7_sql,
 	};
 	int r;
 
@@ -330,14 +340,14 @@ static int set_path(struct database *db, const char *path, struct error *err)
 		return error_set(err, ENOENT, "the name of the database is empty");
 	db->path = broker_realpath(path);
 	if (db->path == NULL)
-		return error_set_errno(err, "cannot open %s", path);
+		return error_set_errno(err, ERROR_OPEN, path);
 	r = broker_stat(db->path, &status);
 	if (r < 0)
-		return error_set(err, -r, "cannot open %s: %s", path, strerror(-r));
+		return error_set(err, -r, ERROR_OPEN ": %s", path, strerror(-r));
 	if (S_ISDIR(status.st_mode))
-		return error_set(err, EISDIR, "%s is a directory", path);
+		return error_set(err, EISDIR, "'%s' is a directory", path);
 	if (!S_ISREG(status.st_mode))
-		return error_set(err, EMEDIUMTYPE, "%s is not a regular file", path);
+		return error_set(err, EMEDIUMTYPE, "'%s' is not a regular file", path);
 	return 0;
 }
 
@@ -345,7 +355,7 @@ static int hold_file(struct database *db, const char *path, struct error *err)
 {
 	int r = database_file_hold(&db->file, path, db->path);
 
-	return r < 0 ? error_set(err, -r, "cannot open %s: %s", path, strerror(-r)) : 0;
+	return r < 0 ? error_set(err, -r, ERROR_OPEN ": %s", path, strerror(-r)) : 0;
 }
 
 int database_open_write(struct database *db, const char *path, struct error *err)
@@ -426,7 +436,7 @@ static int open_immutable(struct database *db, struct error *err)
 	_cleanup_free_ char *uri = immutable_uri(db->path);
 
 	if (uri == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	sqlite3_close(db->handle);
 	db->handle = NULL;
 	db->immutable = true;
@@ -451,15 +461,15 @@ int database_open_read(struct database *db, const char *path, struct error *err)
 		return r;
 	r = broker_access(db->path, R_OK);
 	if (r < 0)
-		return error_set(err, -r, "cannot open %s: %s", path, strerror(-r));
+		return error_set(err, -r, ERROR_OPEN ": %s", path, strerror(-r));
 	r = open_handle(db, db->path, SQLITE_OPEN_READONLY, err);
 	if (r == 0)
 		r = identify(db, &version, err);
 	if (r < 0 && db->handle != NULL && cannot_share(db)) {
 		if (log_has_contents(db->path))
 			return error_set(err, EACCES,
-					 "cannot read %s: it has a write-ahead log, which needs "
-					 "a directory that can be written; copy both there",
+					 "cannot read '%s': it has a write-ahead log, which needs "
+					 "a writable directory: copy both files to one",
 					 db->path);
 		r = open_immutable(db, err);
 		if (r == 0)
@@ -468,6 +478,6 @@ int database_open_read(struct database *db, const char *path, struct error *err)
 	if (r < 0)
 		return r;
 	if (version == 0)
-		return error_set(err, EMEDIUMTYPE, "%s is empty, not a profile database", path);
+		return error_set(err, EMEDIUMTYPE, "'%s' is empty, not a profile database", path);
 	return check_tables(db, version, err);
 }

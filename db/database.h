@@ -17,7 +17,9 @@ struct sqlite3;
 struct sqlite3_stmt;
 
 /* Version of the schema that this code writes. */
-#define DATABASE_VERSION 6
+#define DATABASE_VERSION 8
+/* The earliest version that is read and migrated. */
+#define DATABASE_VERSION_MIN 3
 
 /**
  * struct database - an open connection; zero-initialised is closed

@@ -14,8 +14,7 @@
  *
  * dcpi_edges (epoch, image, path, to_image, to_path, kind, from_offset,
  * to_offset, count): a row for each edge; kind is "branch", "double" or "probe".
- * Equality with an epoch, image, to_image or kind selects edges before they are decoded. The table
- * is empty for a file of schema version 1, which had no edges.
+ * Equality with an epoch, image, to_image or kind selects edges before they are decoded.
  *
  * dcpi_symbols (image, offset, bytes, name): the symbols kept with images.
  *

@@ -105,8 +105,15 @@ struct profile_symbol {
 	const char *name;
 };
 
+/*
+ * Relative operands in code of the kernel that lead out of their image, lead to this offset
+ * instead, because distances between images reveal addresses.
+ */
+#define PROFILE_CODE_OUTSIDE_X86 0x60000000ULL
+#define PROFILE_CODE_OUTSIDE_ARM64 0x6000000ULL
+
 /**
- * struct profile_code - a procedure that is in no file
+ * struct profile_code - a procedure that is in no file, or the complete vDSO
  * @offset: offset of its first byte in the image
  * @bytes:  its length, 1 .. CODE_BYTES_MAX (db/code_blob.h)
  * @machine: architecture, as in ELF files (EM_*)
@@ -185,42 +192,64 @@ enum profile_edge_kind {
 	 * Not edges: executions of a branch in windows in which another branch was probed, too.
 	 * From a branch to itself: windows in which it was probed and executed.
 	 */
-	PROFILE_EDGE_BESIDE = 3,
+	PROFILE_EDGE_SAME_WINDOW = 3,
 	/*
 	 * Not edges: differences between a branch's windows. Sums over the windows of the squared
 	 * executions in each of the two directions, in parts as defined below. From the branch to
 	 * itself: the sum of the products of both directions.
 	 */
-	PROFILE_EDGE_MOMENT = 4,
+	PROFILE_EDGE_SECOND_MOMENT = 4,
 	/*
 	 * Not edges: PROFILE_EDGE_PROBE for branches with two directions, in parts of an execution.
 	 * From the branch to itself: all its executions in windows in which it was probed.
 	 */
-	PROFILE_EDGE_PARTS = 5,
+	PROFILE_EDGE_WEIGHTED = 5,
 	/*
 	 * Not edges: the time from one execution of a branch to the next, always from the branch to
-	 * itself. GAPS is the number of measurements, GAP_NS their sum in nanoseconds.
+	 * itself. INTERVALS is the number of measurements, INTERVAL_NS their sum in nanoseconds.
 	 */
-	PROFILE_EDGE_GAPS = 6,
-	PROFILE_EDGE_GAP_NS = 7,
+	PROFILE_EDGE_INTERVALS = 6,
+	PROFILE_EDGE_INTERVAL_NS = 7,
 	/*
 	 * Not edges: executions of a branch in complete intervals from one execution of a reference
 	 * branch to the next. From the reference branch to the branch: number of these intervals.
 	 */
-	PROFILE_EDGE_ROUND = 8,
+	PROFILE_EDGE_REFERENCE_INTERVAL = 8,
+	/*
+	 * Not edges: samples of a loop by how often its branch will be executed until the loop
+	 * ends. @to is the branch's address + a class: PROFILE_REMAINING_PER_OCTAVE times the
+	 * binary logarithm of the executions, rounded down. PROFILE_REMAINING_UNKNOWN: samples
+	 * before the branch for which no such number is known.
+	 */
+	PROFILE_EDGE_REMAINING = 9,
 };
 
-#define PROFILE_EDGE_KINDS 9
+#define PROFILE_EDGE_KINDS 10
+#define PROFILE_REMAINING_PER_OCTAVE 4
+#define PROFILE_REMAINING_CLASSES 160
+#define PROFILE_REMAINING_UNKNOWN 0
 /*
  * Parts of an execution. A window has a maximum weight in executions, so each of its executions may
  * count as a fraction.
  */
 #define PROFILE_EDGE_PART 100
 /* Kinds below this one are edges, and are counted as such. */
-#define PROFILE_EDGE_NO_EDGE PROFILE_EDGE_BESIDE
+#define PROFILE_EDGE_NO_EDGE PROFILE_EDGE_SAME_WINDOW
 
 /* Offsets of edges are file offsets, which fit off_t. */
 #define PROFILE_EDGE_OFFSET_MAX ((uint64_t)INT64_MAX)
+
+/*
+ * Words of a frame, of 4 bytes, in recordings of register pairs are numbered after the registers:
+ * first those around the stack pointer, by ascending address, then those below the frame pointer.
+ * The low word of an 8-byte counter changes like the counter.
+ */
+#define PROFILE_WORD_BYTES 4
+#define PROFILE_WORD_STACK 32	     /* number of the word at the stack pointer - .. */
+#define PROFILE_WORD_STACK_BELOW 128 /* .. this */
+#define PROFILE_WORD_FRAME 96	     /* number of the word at the frame pointer - .. */
+#define PROFILE_WORD_FRAME_BELOW 128 /* .. this */
+#define PROFILE_WORD_END 128
 
 /** struct profile_edge - number of times that control was seen to go from one offset to another */
 struct profile_edge {
@@ -301,6 +330,9 @@ struct profile_counter {
  * @label:         free text of the user; may be ""
  * @interrupts:    samples the source took:
  *                 interrupts = samples in profiles + sum of "loss" counters
+ * @slices:        0: all of the epoch; otherwise only slices that begin in @since_ns ..
+ *                 @until_ns - 1. @start_ns, @end_ns, @open and @interrupts are theirs. Only readers
+ *                 set it
  */
 struct profile_epoch {
 	int64_t id;
@@ -316,6 +348,23 @@ struct profile_epoch {
 	const char *source_reason;
 	const char *label;
 	uint64_t interrupts;
+	uint64_t slices;
+	int64_t since_ns;
+	int64_t until_ns;
 };
+
+/**
+ * struct profile_slice - a part of an epoch, between two drains of all samples
+ * @interrupts: samples that the source took in this time:
+ *              interrupts = samples in profiles of the slice + sum of its "loss" counters
+ */
+struct profile_slice {
+	int64_t start_ns;
+	int64_t end_ns;
+	uint64_t interrupts;
+};
+
+/** Called for each slice of an epoch. */
+typedef int (*profile_slice_fn)(void *context, const struct profile_slice *slice);
 
 #endif

@@ -20,7 +20,7 @@
 #ifndef DCPI_PROFILE_BLOB_H
 #define DCPI_PROFILE_BLOB_H
 
-#include "db/profile.h"
+#include "db/profile_pairs.h"
 
 struct bounded_reader;
 
@@ -37,16 +37,7 @@ struct profile_blob {
 	size_t capacity;
 };
 
-/** struct profile_pairs - a growable array of samples, and their sum; zero-initialised is empty. */
-struct profile_pairs {
-	struct profile_sample *samples;
-	size_t count;
-	size_t capacity;
-	uint64_t total;
-};
-
 void profile_blob_deinit(struct profile_blob *blob);
-void profile_pairs_deinit(struct profile_pairs *pairs);
 
 /**
  * profile_blob_key() - the key that binds a blob to its row
@@ -54,6 +45,9 @@ void profile_pairs_deinit(struct profile_pairs *pairs);
  * The key is included in the checksum: a blob found under another key does not verify.
  */
 uint32_t profile_blob_key(int64_t epoch, int64_t image, uint32_t event, int64_t pid);
+
+/* The number of a slice in place of an epoch's, for profile_blob_key(): epochs are positive. */
+#define PROFILE_BLOB_SLICE(slice) (-1 - (slice))
 
 #define PROFILE_BLOB_CRC_BYTES 4
 
@@ -108,17 +102,5 @@ int profile_blob_decode(struct profile_pairs *pairs, uint32_t key, const void *d
 int profile_blob_decode_in(struct profile_pairs *pairs, uint32_t key,
 			   const struct profile_ranges *ranges, const void *data, size_t bytes,
 			   uint64_t *offsets);
-
-/**
- * profile_pairs_merge() - add two sorted runs of samples
- * @sum: out: replaced; counts of equal offsets are added
- * @a:   samples with their total
- *
- * O(@b_count), and little more than a copy for @a.
- *
- * Return: 0; -EOVERFLOW; -ENOMEM.
- */
-int profile_pairs_merge(struct profile_pairs *sum, const struct profile_pairs *a,
-			const struct profile_sample *b, size_t b_count);
 
 #endif

@@ -11,6 +11,7 @@
 #include "db/profile_writer.h"
 #include "lib/array.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 /*
  * A merge in progress. Profiles, shares, edges, counts and recordings are ordered by image, so that
@@ -27,7 +28,8 @@ struct merge {
 	int64_t from_image;
 	int64_t to_image;
 	size_t images;
-	uint64_t accounted; /* samples and losses of the epoch */
+	int64_t slice;	    /* in the target; 0: rows of the epoch are copied */
+	uint64_t accounted; /* samples and losses of the epoch or slice */
 };
 
 static int account(struct merge *merge, uint64_t count)
@@ -87,7 +89,7 @@ static int copy_code(struct merge *merge, int64_t from, int64_t to)
 	int r = profile_reader_code(merge->reader, from, code_take, &list, merge->err);
 
 	if (r == -ENOMEM)
-		error_set(merge->err, ENOMEM, "out of memory");
+		error_set(merge->err, ENOMEM, ERROR_NO_MEMORY);
 	if (r == 0)
 		r = profile_writer_code(merge->writer, to, list.codes, list.count, merge->err);
 	for (i = 0; i < list.count; i++)
@@ -109,12 +111,12 @@ static int map_image(struct merge *merge, int64_t from, int64_t *to)
 	r = profile_reader_image(merge->reader, from, &image, merge->err);
 	if (r == -ENOENT)
 		return database_corrupt(&merge->reader->db, merge->err,
-					"image %" PRId64 " is not there", from);
+					"image %" PRId64 " does not exist", from);
 	if (r == 0)
 		r = profile_writer_image_keep(merge->writer, &image, to, &added, merge->err);
 	if (r == 0)
 		r = copy_symbols(merge, &image, from, *to);
-	if (r == 0 && image.kind == PROFILE_IMAGE_JIT)
+	if (r == 0 && image.kind != PROFILE_IMAGE_FILE)
 		r = copy_code(merge, from, *to);
 	if (r < 0)
 		return r;
@@ -142,6 +144,12 @@ static int copy_counter(void *context, const struct profile_counter *counter)
 
 	if (strcmp(counter->group, "loss") == 0)
 		r = account(merge, counter->count);
+	if (r == 0 && merge->slice != 0)
+		return strcmp(counter->group, "stat") == 0
+			       ? 0
+			       : profile_writer_slice_count(merge->writer, merge->slice,
+							    counter->group, counter->name,
+							    counter->count, merge->err);
 	return r < 0 ? r
 		     : profile_writer_totals(merge->writer, merge->epoch->end_ns,
 					     merge->epoch->interrupts, counter, 1, merge->err);
@@ -160,6 +168,9 @@ static int copy_share(void *context, const struct profile_share *share)
 	int64_t image = 0;
 	int r = map_image(merge, share->image, &image);
 
+	if (r == 0 && merge->slice != 0)
+		return profile_writer_slice_share(merge->writer, merge->slice, image, share->event,
+						  share->label, share->samples, merge->err);
 	return r < 0 ? r
 		     : profile_writer_share(merge->writer, image, share->event, share->label,
 					    share->samples, merge->err);
@@ -180,6 +191,10 @@ static int copy_profile(void *context, const struct profile *profile)
 
 	if (r == 0)
 		r = map_image(merge, profile->image, &image);
+	if (r == 0 && merge->slice != 0)
+		return profile_writer_slice_add(merge->writer, merge->slice, image, profile->event,
+						profile->pid, profile->samples, profile->count,
+						merge->err);
 	return r < 0 ? r
 		     : profile_writer_add(merge->writer, image, profile->event, profile->pid,
 					  profile->samples, profile->count, merge->err);
@@ -218,6 +233,51 @@ static int copy_recording(void *context, const struct profile_recording *recordi
 	return r < 0 ? r : profile_writer_recording(merge->writer, image, recording, merge->err);
 }
 
+/* Copy the rows of one slice. If it is the only one of its epoch, they are those of the epoch. */
+static int copy_slice(void *context, const struct profile_slice *slice)
+{
+	struct merge *merge = context;
+	const struct profile_filter filter = {
+		.epochs = &merge->epoch->id,
+		.epoch_count = 1,
+		.since_ns = slice->start_ns,
+		.until_ns = slice->start_ns + 1,
+	};
+	struct profile_epoch epoch = *merge->epoch;
+	struct error *err = merge->err;
+	int r;
+
+	merge->accounted = 0;
+	r = profile_reader_clip(merge->reader, &filter, &epoch, err);
+	if (r == 0)
+		r = database_corrupt(&merge->reader->db, err, "a slice of epoch %" PRId64,
+				     epoch.id);
+	if (r > 0)
+		r = profile_writer_slice(merge->writer, slice->start_ns, &merge->slice, err);
+	if (r == 0)
+		r = profile_reader_counters(merge->reader, &epoch, copy_counter, merge, err);
+	if (r == 0)
+		r = profile_reader_profiles(merge->reader, &filter, copy_profile, merge, err);
+	if (r == 0)
+		r = profile_reader_shares(merge->reader, &filter, copy_share, merge, err);
+	if (r == 0 && merge->accounted != slice->interrupts)
+		r = database_corrupt(&merge->reader->db, err,
+				     "a slice of epoch %" PRId64 " has %" PRIu64
+				     " interrupts, but %" PRIu64 " samples and losses",
+				     epoch.id, slice->interrupts, merge->accounted);
+	return r < 0 ? r
+		     : profile_writer_slice_set(merge->writer, merge->slice, slice, NULL, 0, err);
+}
+
+static int copy_slices(struct merge *merge)
+{
+	int r = profile_reader_slices(merge->reader, merge->epoch->id, copy_slice, merge,
+				      merge->err);
+
+	merge->slice = 0;
+	return r;
+}
+
 /* Copy all rows of an epoch in the open transaction. */
 static int copy_rows(struct merge *merge)
 {
@@ -236,7 +296,7 @@ static int copy_rows(struct merge *merge)
 	if (r == 0)
 		r = profile_reader_events(merge->reader, epoch->id, copy_event, merge, err);
 	if (r == 0)
-		r = profile_reader_counters(merge->reader, epoch->id, copy_counter, merge, err);
+		r = profile_reader_counters(merge->reader, epoch, copy_counter, merge, err);
 	if (r == 0)
 		r = profile_reader_labels(merge->reader, epoch->id, copy_label, merge, err);
 	if (r == 0)
@@ -257,6 +317,8 @@ static int copy_rows(struct merge *merge)
 				     "epoch %" PRId64 " has %" PRIu64 " interrupts, but %" PRIu64
 				     " samples and losses",
 				     epoch->id, epoch->interrupts, merge->accounted);
+	if (r == 0)
+		r = copy_slices(merge);
 	return r == 0 ? profile_writer_epoch_finish(merge->writer, epoch->end_ns, err) : r;
 }
 
@@ -332,9 +394,9 @@ int profile_merge(struct profile_writer *writer, struct profile_reader *reader,
 	int r;
 
 	if (strcmp(writer->db.path, reader->db.path) == 0)
-		return error_set(err, EINVAL, "%s cannot be merged into itself", reader->db.path);
+		return error_set(err, EINVAL, "'%s' cannot be merged into itself", reader->db.path);
 	if (writer->epoch != 0)
-		return error_set(err, EINVAL, "%s: an epoch is open", writer->db.path);
+		return error_set(err, EINVAL, "'%s': an epoch is open", writer->db.path);
 	r = profile_reader_snapshot(reader, err);
 	return r == 0 ? profile_reader_epochs(reader, NULL, merge_epoch, &merge, err) : r;
 }

@@ -10,6 +10,7 @@
 #include "db/profile_reader.h"
 #include "lib/array.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 /* A value of the column pid in an epoch. */
 struct profile_owner {
@@ -119,7 +120,7 @@ int profile_owners_find(struct profile_owners *owners, struct profile_reader *re
 		r = search_epoch(&search, reader, err);
 	}
 	if (r == -ENOMEM)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	if (r == 0 && owners->count > 0)
 		qsort(owners->list, owners->count, sizeof(*owners->list), profile_owners_compare);
 	return r;

@@ -49,7 +49,7 @@ int profile_writer_check_place(const struct profile_writer *writer, struct error
 
 	if (place == PROFILE_IN_PLACE)
 		return 0;
-	return error_set(err, ESTALE, "database %s %s", writer->path, texts[place]);
+	return error_set(err, ESTALE, "database '%s' %s", writer->path, texts[place]);
 }
 
 bool profile_writer_moved_to(const struct profile_writer *writer, char *name)
@@ -128,7 +128,7 @@ static int set_stray_log_aside(struct profile_writer *writer, bool same, char *a
 	if (!same && (stat(writer->path, &status) == 0 || errno != ENOENT))
 		return 0;
 	r = database_file_set_aside(writer->path, false, aside, PATH_MAX);
-	return r < 0 ? error_set(err, -r, "cannot rename the log of %s: %s", writer->path,
+	return r < 0 ? error_set(err, -r, "cannot rename the log of '%s': %s", writer->path,
 				 strerror(-r))
 		     : 0;
 }
@@ -162,7 +162,7 @@ int profile_writer_reopen(struct profile_writer *writer, char *aside, struct err
 		profile_writer_detach(writer);
 		r = database_file_set_aside(writer->path, true, aside, PATH_MAX);
 		if (r < 0)
-			return error_set(err, -r, "cannot rename %s: %s", writer->path,
+			return error_set(err, -r, "cannot rename '%s': %s", writer->path,
 					 strerror(-r));
 		r = open_checked(writer, err);
 	}

@@ -10,6 +10,7 @@
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 static const char *const statement_sql[READER_STATEMENTS] = {
 	[READER_IMAGE] = "SELECT kind, identity_kind, identity, path FROM image WHERE id = ?1",
@@ -22,6 +23,8 @@ static const char *const statement_sql[READER_STATEMENTS] = {
 	[READER_COMMAND] = "SELECT command FROM process WHERE epoch = ?1 AND pid = ?2",
 	[READER_PROFILE] = ("SELECT samples, offsets, data FROM profile "
 			    "WHERE epoch = ?1 AND image = ?2 AND event = ?3 AND pid = ?4"),
+	[READER_SLICE_PROFILE] = ("SELECT samples, offsets, data FROM slice_profile "
+				  "WHERE slice = ?1 AND image = ?2 AND event = ?3 AND pid = ?4"),
 	[READER_EDGES] = ("SELECT pairs, total, data FROM edge "
 			  "WHERE epoch = ?1 AND image = ?2 AND to_image = ?3 AND kind = ?4"),
 	[READER_COUNTS] = ("SELECT ranges, total, data FROM execution "
@@ -58,9 +61,9 @@ int profile_reader_cannot(struct profile_reader *reader, int r, struct error *er
 {
 	switch (r) {
 	case -ENOMEM:
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	case -EPROTO:
-		return error_set(err, EPROTO, "%s: %s %lld was written by a newer version",
+		return error_set(err, EPROTO, "'%s': %s %lld was written by a newer version",
 				 reader->db.path, what, (long long)id);
 	}
 	return database_corrupt(&reader->db, err, "%s %lld", what, (long long)id);
@@ -72,7 +75,7 @@ int profile_reader_open(struct profile_reader **ret, const char *path, struct er
 	int r;
 
 	if (reader == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	r = database_open_read(&reader->db, path, err);
 	if (r < 0) {
 		profile_reader_close(reader);
@@ -130,7 +133,7 @@ int profile_reader_snapshot(struct profile_reader *reader, struct error *err)
 	int r = 0;
 
 	if (reader->walks > 0)
-		return error_set(err, EBUSY, "%s: a walk is going on", reader->db.path);
+		return error_set(err, EBUSY, "'%s': another read is in progress", reader->db.path);
 	if (reader->db.immutable)
 		r = reopen(reader, err);
 	else if (!sqlite3_get_autocommit(reader->db.handle))
@@ -202,7 +205,11 @@ int profile_reader_epochs(struct profile_reader *reader, const struct profile_fi
 		read_epoch(statement, &epoch);
 		if (!epoch_selected(filter, epoch.id))
 			continue;
-		r = visit(context, &epoch);
+		r = profile_reader_clip(reader, filter, &epoch, err);
+		if (r == 0)
+			continue;
+		if (r > 0)
+			r = visit(context, &epoch);
 		if (r != 0)
 			return r;
 	}
@@ -214,18 +221,12 @@ int profile_reader_events(struct profile_reader *reader, int64_t epoch, profile_
 {
 	static const char sql[] = "SELECT number, name, unit, period_min, period_max, enabled_ns, "
 				  "running_ns FROM event WHERE epoch = ?1 ORDER BY number";
-	/* Schema version 1 did not have these times. */
-	static const char sql_1[] = "SELECT number, name, unit, period_min, period_max, 0, 0 "
-				    "FROM event WHERE epoch = ?1 ORDER BY number";
 	_cleanup_walk_ struct profile_reader *walk = begin_walk(reader);
 	_cleanup_statement_ sqlite3_stmt *statement = NULL;
 	struct profile_event event;
 	int r;
 
-	r = database_has(&walk->db, 2, err);
-	if (r < 0)
-		return r;
-	r = database_prepare(&walk->db, r > 0 ? sql : sql_1, &statement, err);
+	r = database_prepare(&walk->db, sql, &statement, err);
 	if (r == 0)
 		r = database_bind(&walk->db, statement, err, "i", epoch);
 	if (r < 0)
@@ -245,33 +246,6 @@ int profile_reader_events(struct profile_reader *reader, int64_t epoch, profile_
 	return r;
 }
 
-int profile_reader_counters(struct profile_reader *reader, int64_t epoch, profile_counter_fn visit,
-			    void *context, struct error *err)
-{
-	_cleanup_walk_ struct profile_reader *walk = begin_walk(reader);
-	_cleanup_statement_ sqlite3_stmt *statement = NULL;
-	struct profile_counter counter;
-	int r;
-
-	r = database_prepare(&walk->db,
-			     "SELECT counter_group, name, count FROM counter WHERE epoch = ?1 "
-			     "ORDER BY counter_group, name",
-			     &statement, err);
-	if (r == 0)
-		r = database_bind(&walk->db, statement, err, "i", epoch);
-	if (r < 0)
-		return r;
-	while ((r = database_step(&walk->db, statement, "read", err)) == 1) {
-		counter.group = profile_reader_text(statement, 0);
-		counter.name = profile_reader_text(statement, 1);
-		counter.count = (uint64_t)sqlite3_column_int64(statement, 2);
-		r = visit(context, &counter);
-		if (r != 0)
-			return r;
-	}
-	return r;
-}
-
 static int compare_epochs(const void *a, const void *b)
 {
 	const int64_t *x = a, *y = b;
@@ -285,6 +259,12 @@ bool epoch_set_has(const struct epoch_set *set, int64_t epoch)
 	       bsearch(&epoch, set->ids, set->count, sizeof(*set->ids), compare_epochs) != NULL;
 }
 
+bool epoch_set_is_partial(const struct epoch_set *set, int64_t epoch)
+{
+	return set->partial_count > 0 && bsearch(&epoch, set->partial, set->partial_count,
+						 sizeof(*set->partial), compare_epochs) != NULL;
+}
+
 static int note_epoch(void *context, const struct profile_epoch *epoch)
 {
 	struct epoch_set *set = context;
@@ -292,6 +272,12 @@ static int note_epoch(void *context, const struct profile_epoch *epoch)
 	if (array_reserve(&set->ids, &set->capacity, set->count + 1, sizeof(*set->ids)) < 0)
 		return -ENOMEM;
 	set->ids[set->count++] = epoch->id;
+	if (epoch->slices == 0)
+		return 0;
+	if (array_reserve(&set->partial, &set->partial_capacity, set->partial_count + 1,
+			  sizeof(*set->partial)) < 0)
+		return -ENOMEM;
+	set->partial[set->partial_count++] = epoch->id;
 	return 0;
 }
 
@@ -302,13 +288,16 @@ static int walk_epochs(struct profile_reader *reader, const struct profile_filte
 	int r = profile_reader_epochs(reader, filter, note_epoch, &set, err);
 
 	if (r == -ENOMEM)
-		error_set(err, ENOMEM, "out of memory");
+		error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	if (r == 0) {
 		if (set.count > 0)
 			qsort(set.ids, set.count, sizeof(*set.ids), compare_epochs);
+		if (set.partial_count > 0)
+			qsort(set.partial, set.partial_count, sizeof(*set.partial), compare_epochs);
 		r = walk(context, &set);
 	}
 	free(set.ids);
+	free(set.partial);
 	return r;
 }
 
@@ -326,4 +315,29 @@ int profile_reader_walk(struct profile_reader *reader, const struct profile_filt
 	if (own)
 		sqlite3_exec(db->handle, "COMMIT", NULL, NULL, NULL);
 	return r;
+}
+
+/* Bytes of the header that select the log (2) or the rollback journal (1), see SQLite's format. */
+#define HEADER_WRITE_VERSION 18
+#define HEADER_READ_VERSION 19
+
+int profile_reader_serialize(struct profile_reader *reader, unsigned char **ret, size_t *bytes,
+			     struct error *err)
+{
+	sqlite3_int64 size = 0;
+	unsigned char *data = sqlite3_serialize(reader->db.handle, "main", &size, 0);
+
+	if (data == NULL || size <= HEADER_READ_VERSION) {
+		sqlite3_free(data);
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
+	}
+	data[HEADER_WRITE_VERSION] = data[HEADER_READ_VERSION] = 1;
+	*ret = data;
+	*bytes = (size_t)size;
+	return 0;
+}
+
+void profile_serialized_free(unsigned char *data)
+{
+	sqlite3_free(data);
 }

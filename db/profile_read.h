@@ -24,8 +24,10 @@ struct profile_reader;
 
 /**
  * struct profile_filter - which profiles to read; zero-initialised means all
- * @since_ns:  epochs that end at or after; 0: any
- * @until_ns:  epochs that start before; 0: any
+ * @since_ns:  slices that start at or after; of epochs without slices, those that end at or after;
+ *             0: any
+ * @until_ns:  slices, and epochs without slices, that start before; 0: any. Edges, exact counts and
+ *             recordings are those of all epochs that have a selected slice
  * @epochs:    numbers of epochs, or NULL for any
  * @host:      host name, or NULL for any
  * @event:     event name, or NULL for any
@@ -40,6 +42,8 @@ struct profile_reader;
  *             distinguishes them. Only for iterations over profiles and totals
  * @ranges:    for profiles with more than @whole_max offsets, only samples in these ranges; NULL:
  *             all. Only for iterations over profiles
+ * @by_slice:  iterations over profiles return the samples of each slice separately; those of epochs
+ *             without slices as a whole
  */
 struct profile_filter {
 	int64_t since_ns;
@@ -56,6 +60,7 @@ struct profile_filter {
 	bool others_too;
 	const struct profile_ranges *ranges;
 	size_t whole_max;
+	bool by_slice;
 };
 
 /**
@@ -116,9 +121,21 @@ int profile_reader_events(struct profile_reader *reader, int64_t epoch, profile_
 /** Called for each counter of an epoch. */
 typedef int (*profile_counter_fn)(void *context, const struct profile_counter *counter);
 
-/** profile_reader_counters() - iterate over an epoch's counters, by group and name. */
-int profile_reader_counters(struct profile_reader *reader, int64_t epoch, profile_counter_fn visit,
-			    void *context, struct error *err);
+/**
+ * profile_reader_counters() - iterate over an epoch's counters, by group and name
+ * @epoch: as profile_reader_epochs() passes it. With only some slices selected, counters of the
+ *         groups "loss" and "unknown" are sums over these slices, and others are of the epoch
+ */
+int profile_reader_counters(struct profile_reader *reader, const struct profile_epoch *epoch,
+			    profile_counter_fn visit, void *context, struct error *err);
+
+/**
+ * profile_reader_slices() - iterate over an epoch's slices, by start
+ *
+ * An epoch has slices for all its samples, or none. A file of a schema before version 8 has none.
+ */
+int profile_reader_slices(struct profile_reader *reader, int64_t epoch, profile_slice_fn visit,
+			  void *context, struct error *err);
 
 /**
  * struct profile - one profile: an image's samples of an event in an epoch
@@ -128,6 +145,8 @@ int profile_reader_counters(struct profile_reader *reader, int64_t epoch, profil
  * @total:   the sum of all counts of the profile
  * @partial: @samples are only those in the filter's ranges; @total includes all samples
  * @chosen:  the profile belongs to the process, unit and container that the filter selects
+ * @slice_ns: with @by_slice of the filter, the start of the slice that has the samples; 0: whole
+ *           epoch
  */
 struct profile {
 	int64_t epoch;
@@ -140,6 +159,7 @@ struct profile {
 	uint64_t total;
 	bool chosen;
 	bool partial;
+	int64_t slice_ns;
 };
 
 /** Called for each profile; the data is valid only during the call. */
@@ -149,9 +169,9 @@ typedef int (*profile_fn)(void *context, const struct profile *profile);
  * profile_reader_profiles() - iterate over the profiles a filter selects
  *
  * A sample is in exactly one profile: for images profiled by process, those of PROFILE_PID_ALL hold
- * the samples that were not attributed to a process. Ordered by image, epoch, event, pid. A filter
- * of NULL selects all. All other functions of the reader except profile_reader_snapshot() may be
- * called from the callback.
+ * the samples that were not attributed to a process. Ordered by image, epoch, event, pid, slice. A
+ * filter of NULL selects all. All other functions of the reader except profile_reader_snapshot()
+ * may be called from the callback.
  */
 int profile_reader_profiles(struct profile_reader *reader, const struct profile_filter *filter,
 			    profile_fn visit, void *context, struct error *err);
@@ -188,7 +208,7 @@ typedef int (*profile_edges_fn)(void *context, const struct profile_edges *edges
  *
  * With @image in the filter, only the edges that start in that image. The filter's events and
  * processes are ignored. All kinds. Ordered by image, epoch, to_image and kind. Otherwise like
- * profile_reader_profiles(). A file of schema version 1 has no edges.
+ * profile_reader_profiles().
  */
 int profile_reader_edges(struct profile_reader *reader, const struct profile_filter *filter,
 			 profile_edges_fn visit, void *context, struct error *err);
@@ -241,6 +261,20 @@ int profile_reader_recordings(struct profile_reader *reader, const struct profil
  */
 int profile_reader_image(struct profile_reader *reader, int64_t id, struct profile_image *image,
 			 struct error *err);
+
+/**
+ * profile_reader_serialize() - copy the snapshot as the contents of a database file
+ * @ret: out; freed by profile_serialized_free()
+ *
+ * The copy needs as much memory as the database is large. Unlike the file itself, it is complete
+ * without a log.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int profile_reader_serialize(struct profile_reader *reader, unsigned char **ret, size_t *bytes,
+			     struct error *err);
+
+void profile_serialized_free(unsigned char *data);
 
 /** struct profile_symbols - symbols and the memory that holds them */
 struct profile_symbols {

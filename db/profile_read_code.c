@@ -29,10 +29,6 @@ int profile_reader_code(struct profile_reader *reader, int64_t image, profile_co
 	_cleanup_statement_ sqlite3_stmt *statement = NULL;
 	int r;
 
-	/* A file of an older schema has no code. */
-	r = database_has(&reader->db, 3, err);
-	if (r <= 0)
-		return r;
 	r = database_prepare(&reader->db,
 			     "SELECT offset, data FROM code WHERE image = ?1 ORDER BY offset",
 			     &statement, err);

@@ -6,6 +6,7 @@
 #include <sqlite3.h>
 
 #include "db/edge_blob.h"
+#include "db/database.h"
 #include "db/profile_reader.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
@@ -37,7 +38,7 @@ struct edge_table {
 
 static const struct edge_table edge_table = {
 	.row = READER_EDGES,
-	.version = 2,
+	.version = DATABASE_VERSION_MIN,
 	.kinds = PROFILE_EDGE_KINDS,
 	.what = "edges of image",
 	.keys = "SELECT image, epoch, to_image, kind FROM edge INDEXED BY edge_image "
@@ -90,7 +91,7 @@ static int read_edges(struct edge_walk *walk, const union edge_key *key)
 		return r;
 	if (r == 0)
 		return database_corrupt(&reader->db, walk->err,
-					"an index names %s %" PRId64 " that are not there",
+					"an index refers to %s %" PRId64 ", which do not exist",
 					walk->table->what, key->image);
 	pairs = sqlite3_column_int64(statement, 0);
 	total = sqlite3_column_int64(statement, 1);

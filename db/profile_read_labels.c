@@ -16,17 +16,12 @@ int profile_reader_processes(struct profile_reader *reader, int64_t epoch, profi
 {
 	static const char sql[] = "SELECT pid, command, label FROM process WHERE epoch = ?1 "
 				  "ORDER BY pid";
-	/* Before version 3 there were no labels. */
-	static const char sql_2[] = "SELECT pid, command, 0 FROM process WHERE epoch = ?1 "
-				    "ORDER BY pid";
 	_cleanup_walk_ struct profile_reader *walk = begin_walk(reader);
 	_cleanup_statement_ sqlite3_stmt *statement = NULL;
 	struct profile_process process;
 	int r;
 
-	r = database_has(&walk->db, 3, err);
-	if (r >= 0)
-		r = database_prepare(&walk->db, r > 0 ? sql : sql_2, &statement, err);
+	r = database_prepare(&walk->db, sql, &statement, err);
 	if (r == 0)
 		r = database_bind(&walk->db, statement, err, "i", epoch);
 	if (r < 0)
@@ -51,9 +46,6 @@ int profile_reader_labels(struct profile_reader *reader, int64_t epoch, profile_
 	int64_t number;
 	int r;
 
-	r = database_has(&walk->db, 3, err);
-	if (r <= 0)
-		return r;
 	r = database_prepare(&walk->db,
 			     "SELECT number, unit, container FROM label WHERE epoch = ?1 "
 			     "ORDER BY number",
@@ -109,12 +101,15 @@ static int visit_share(struct share_walk *walk, sqlite3_stmt *statement)
 
 static int walk_epoch(struct share_walk *walk, sqlite3_stmt *statement, int64_t epoch)
 {
+	const struct slice_bounds bounds = slice_bounds_of(walk->filter);
 	struct database *db = &walk->reader->db;
 	int64_t image = walk->filter->image;
 	int r;
 
-	r = database_bind(db, statement, walk->err, "iii", epoch, image != 0 ? image : INT64_MIN,
-			  image != 0 ? image : INT64_MAX);
+	r = database_bind(db, statement, walk->err,
+			  sqlite3_bind_parameter_count(statement) == 5 ? "iiiii" : "iii", epoch,
+			  image != 0 ? image : INT64_MIN, image != 0 ? image : INT64_MAX,
+			  bounds.since_ns, bounds.until_ns);
 	if (r < 0)
 		return r;
 	while ((r = database_step(db, statement, "read", walk->err)) == 1) {
@@ -133,17 +128,26 @@ static int walk_shares(void *context, const struct epoch_set *epochs)
 		"LEFT JOIN event ON event.epoch = s.epoch AND event.number = s.event "
 		"WHERE s.epoch = ?1 AND s.image BETWEEN ?2 AND ?3 "
 		"ORDER BY s.image, s.event, s.label";
+	static const char sql_slices[] =
+		"SELECT slice.epoch, s.image, s.event, s.label, sum(s.samples), event.name "
+		"FROM slice JOIN slice_share AS s ON s.slice = slice.id LEFT JOIN event "
+		"ON event.epoch = slice.epoch AND event.number = s.event "
+		"WHERE slice.epoch = ?1 AND s.image BETWEEN ?2 AND ?3 "
+		"AND slice.start_ns >= ?4 AND slice.start_ns < ?5 "
+		"GROUP BY s.image, s.event, s.label ORDER BY s.image, s.event, s.label";
 	struct share_walk *walk = context;
 	_cleanup_statement_ sqlite3_stmt *statement = NULL;
+	_cleanup_statement_ sqlite3_stmt *of_slices = NULL;
 	size_t i;
 	int r;
 
-	r = database_has(&walk->reader->db, 3, walk->err);
-	if (r <= 0)
-		return r;
 	r = database_prepare(&walk->reader->db, sql, &statement, walk->err);
+	if (r == 0 && epochs->partial_count > 0)
+		r = database_prepare(&walk->reader->db, sql_slices, &of_slices, walk->err);
 	for (i = 0; r == 0 && i < epochs->count; i++)
-		r = walk_epoch(walk, statement, epochs->ids[i]);
+		r = walk_epoch(walk,
+			       epoch_set_is_partial(epochs, epochs->ids[i]) ? of_slices : statement,
+			       epochs->ids[i]);
 	return r;
 }
 

@@ -54,8 +54,8 @@ static int read_row(struct recording_walk *walk, const union recording_key *key)
 		return r;
 	if (r == 0)
 		return database_corrupt(&reader->db, walk->err,
-					"an index names a recording of image %" PRId64
-					" that is not there",
+					"an index refers to a recording of image %" PRId64
+					", which does not exist",
 					key->image);
 	free(walk->metric);
 	walk->metric = strdup(profile_reader_text(statement, 0));

@@ -9,9 +9,11 @@
 
 #include "db/profile_owners.h"
 #include "db/profile_reader.h"
+#include "db/slice_rows.h"
 #include "db/symbol_blob.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 /* Identifies a row of the table of profiles. */
 union profile_key {
@@ -38,8 +40,8 @@ static int find_profile(struct profile_reader *reader, const union profile_key *
 		return r;
 	if (r == 0)
 		return database_corrupt(&reader->db, err,
-					"an index names a profile of image %" PRId64
-					" that is not there",
+					"an index refers to a profile of image %" PRId64
+					", which does not exist",
 					key->image);
 	return 0;
 }
@@ -91,7 +93,11 @@ static int read_profile(struct profile_reader *reader, const union profile_key *
 	return r < 0 ? profile_reader_cannot(reader, r, err, "a profile of image", key->image) : 0;
 }
 
-/* An iteration over profiles: selection, position, and reused memory. */
+/*
+ * An iteration over profiles: selection, position, and reused memory.
+ * @rows:  slices of profiles, for epochs whose samples are read from slices
+ * @pairs: samples of a profile; @part, @sum: of a slice, and of the slices before it
+ */
 struct profile_walk {
 	struct profile_reader *reader;
 	const struct profile_filter *filter;
@@ -102,7 +108,10 @@ struct profile_walk {
 	bool started;
 	const struct epoch_set *epochs;
 	struct profile_owners owners;
+	struct slice_rows rows;
 	struct profile_pairs pairs;
+	struct profile_pairs part;
+	struct profile_pairs sum;
 	bool totals; /* samples are not needed */
 };
 
@@ -114,13 +123,134 @@ static bool walk_selects(const struct profile_walk *walk, const union profile_ke
 	return epoch_set_has(walk->epochs, key->epoch);
 }
 
+static int slices_total(struct profile_walk *walk, const struct slice_row *rows, size_t count)
+{
+	walk->pairs.total = 0;
+	for (size_t i = 0; i < count; i++) {
+		if (rows[i].samples < 0 ||
+		    __builtin_add_overflow(walk->pairs.total, (uint64_t)rows[i].samples,
+					   &walk->pairs.total) ||
+		    walk->pairs.total > PROFILE_BLOB_TOTAL_MAX)
+			return profile_reader_cannot(walk->reader, -EBADMSG, walk->err,
+						     "a slice of image", rows[i].key[0]);
+	}
+	return 0;
+}
+
+/* Read and decode a slice's row into walk->part. */
+static int slice_decode(struct profile_walk *walk, const struct slice_row *row, bool partial)
+{
+	struct database *db = &walk->reader->db;
+	sqlite3_stmt *statement;
+	uint64_t decoded = 0;
+	int r = profile_reader_statement(walk->reader, READER_SLICE_PROFILE, &statement, walk->err);
+
+	if (r == 0)
+		r = database_bind(db, statement, walk->err, "iiii", row->slice, row->key[0],
+				  row->key[2], row->key[3]);
+	if (r == 0)
+		r = database_step(db, statement, "read", walk->err);
+	if (r < 0)
+		return r;
+	r = profile_blob_decode_in(&walk->part,
+				   profile_blob_key(PROFILE_BLOB_SLICE(row->slice), row->key[0],
+						    (uint32_t)row->key[2], row->key[3]),
+				   partial ? walk->filter->ranges : NULL,
+				   sqlite3_column_blob(statement, 2),
+				   (size_t)sqlite3_column_bytes(statement, 2), &decoded);
+	sqlite3_reset(statement);
+	if (r == 0 &&
+	    (walk->part.total != (uint64_t)row->samples || decoded != (uint64_t)row->offsets))
+		r = -EBADMSG;
+	return r < 0 ? profile_reader_cannot(walk->reader, r, walk->err, "a slice of image",
+					     row->key[0])
+		     : 0;
+}
+
+/* Sum up the samples of slices. @partial: as in struct profile */
+static int slices_read(struct profile_walk *walk, const struct slice_row *rows, size_t count,
+		       bool *partial)
+{
+	const struct profile_filter *filter = walk->filter;
+	uint64_t offsets = 0, total;
+	int r = slices_total(walk, rows, count);
+
+	if (r < 0)
+		return r;
+	total = walk->pairs.total;
+	walk->pairs.count = 0;
+	walk->pairs.total = 0;
+	for (size_t i = 0; i < count; i++)
+		offsets += (uint64_t)rows[i].offsets;
+	*partial = filter->ranges != NULL && offsets > filter->whole_max;
+	for (size_t i = 0; i < count; i++) {
+		r = slice_decode(walk, &rows[i], *partial);
+		if (r == 0)
+			r = profile_pairs_add(&walk->pairs, &walk->sum, walk->part.samples,
+					      walk->part.count);
+		if (r == -ENOMEM)
+			return error_set(walk->err, ENOMEM, ERROR_NO_MEMORY);
+		if (r < 0)
+			return r;
+	}
+	walk->pairs.total = total;
+	return 0;
+}
+
+/* Read the profile of a key, from slices or, if @rows is NULL, from its epoch. */
+static int profile_read(struct profile_walk *walk, const union profile_key *key,
+			const struct slice_row *rows, size_t count, bool *partial)
+{
+	if (walk->totals)
+		return rows != NULL ? slices_total(walk, rows, count)
+				    : read_total(walk->reader, key, &walk->pairs.total, walk->err);
+	return rows != NULL ? slices_read(walk, rows, count, partial)
+			    : read_profile(walk->reader, key, walk->filter, &walk->pairs, partial,
+					   walk->err);
+}
+
+/* Visit the profile of a key, or the part of it in some slices. */
+static int profile_visit(struct profile_walk *walk, const struct profile *described,
+			 const union profile_key *key, const struct slice_row *rows, size_t count)
+{
+	struct profile profile = *described;
+	int r = profile_read(walk, key, rows, count, &profile.partial);
+
+	if (r < 0)
+		return r;
+	profile.samples = walk->totals ? NULL : walk->pairs.samples;
+	profile.count = walk->totals ? 0 : walk->pairs.count;
+	profile.total = walk->pairs.total;
+	profile.slice_ns = rows != NULL && walk->filter->by_slice ? rows->start_ns : 0;
+	return walk->visit(walk->context, &profile);
+}
+
+/* Visit the profile of a key, as a whole or slice by slice; not if no selected slice has it. */
+static int profile_visit_parts(struct profile_walk *walk, const struct profile *described,
+			       const union profile_key *key)
+{
+	const struct slice_row *rows;
+	size_t count = 0;
+	int r = 0;
+
+	if (!epoch_set_is_partial(walk->epochs, key->epoch))
+		return profile_visit(walk, described, key, NULL, 0);
+	rows = slice_rows_find(&walk->rows, key->parts, &count);
+	if (rows == NULL)
+		return 0;
+	if (!walk->filter->by_slice)
+		return profile_visit(walk, described, key, rows, count);
+	for (size_t i = 0; r == 0 && i < count; i++)
+		r = profile_visit(walk, described, key, &rows[i], 1);
+	return r;
+}
+
 /* Visit one key of the index. Rows out of order would be counted twice. */
 static int visit_key(struct profile_walk *walk, const union profile_key *key,
 		     const char *event_name)
 {
 	struct profile profile;
-	bool chosen, partial = false;
-	int r;
+	bool chosen;
 
 	if (walk->started && reader_key_compare(walk->last.parts, key->parts) >= 0)
 		return database_corrupt(&walk->reader->db, walk->err,
@@ -135,26 +265,15 @@ static int visit_key(struct profile_walk *walk, const union profile_key *key,
 	chosen = profile_owners_has(&walk->owners, key->epoch, key->pid);
 	if (!chosen && !walk->filter->others_too)
 		return 0;
-	if (walk->totals)
-		r = read_total(walk->reader, key, &walk->pairs.total, walk->err);
-	else
-		r = read_profile(walk->reader, key, walk->filter, &walk->pairs, &partial,
-				 walk->err);
-	if (r < 0)
-		return r;
 	profile = (struct profile){
 		.epoch = key->epoch,
 		.image = key->image,
 		.event = (uint32_t)key->event,
 		.event_name = event_name,
 		.pid = key->pid,
-		.samples = walk->totals ? NULL : walk->pairs.samples,
-		.count = walk->totals ? 0 : walk->pairs.count,
-		.total = walk->pairs.total,
 		.chosen = chosen,
-		.partial = partial,
 	};
-	return walk->visit(walk->context, &profile);
+	return profile_visit_parts(walk, &profile, key);
 }
 
 /*
@@ -188,6 +307,8 @@ static int walk_keys(void *context, const struct epoch_set *epochs)
 
 	walk->epochs = epochs;
 	r = profile_owners_find(&walk->owners, walk->reader, filter, epochs, walk->err);
+	if (r == 0)
+		r = slice_rows_read(&walk->rows, walk->reader, filter, epochs, walk->err);
 	if (r < 0)
 		return r;
 	r = database_prepare(db, one ? sql_epoch : sql, &statement, walk->err);
@@ -223,6 +344,9 @@ static int walk_profiles(struct profile_reader *reader, const struct profile_fil
 	int r = profile_reader_walk(reader, walk.filter, walk_keys, &walk, err);
 
 	profile_pairs_deinit(&walk.pairs);
+	profile_pairs_deinit(&walk.part);
+	profile_pairs_deinit(&walk.sum);
+	slice_rows_deinit(&walk.rows);
 	profile_owners_deinit(&walk.owners);
 	return r;
 }

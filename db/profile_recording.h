@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Recordings of an image in an epoch: tables of numbers and the texts that they refer to, for one
- * mode. Rewritten programs record all modes (dcpix) except register pairs, which dcpid records.
+ * mode. Rewritten programs record all modes (dcpix) except register pairs, footprints and call
+ * stacks, which dcpid records.
  *
  * Numbers are at most PROFILE_RECORDING_VALUE_MAX. A text's number is its index in the recording.
  * The first table of each mode is its head: one row, about the whole. The enumerations below define
@@ -28,9 +29,11 @@ enum profile_recording_mode {
 	PROFILE_RECORDING_BURSTS = 3,
 	PROFILE_RECORDING_VARIATION = 4,
 	PROFILE_RECORDING_PAIRS = 5,
+	PROFILE_RECORDING_FOOTPRINTS = 6,
+	PROFILE_RECORDING_STACKS = 7,
 };
 
-#define PROFILE_RECORDING_MODES 6
+#define PROFILE_RECORDING_MODES 8
 
 /** enum profile_recording_head - columns of each mode's first table; columns of the mode follow */
 enum profile_recording_head {
@@ -223,6 +226,7 @@ enum profile_variation_bucket {
 /* A random selection of the pairs of samples that daemon/source/register_pairs.h describes. */
 enum profile_pairs_head {
 	PROFILE_PAIRS_SEEN = PROFILE_HEAD_OWN, /* pairs that the selection was made from */
+	PROFILE_PAIRS_SELECTED, /* pairs of the selection, those without counters included */
 	PROFILE_PAIRS_HEAD_COLUMNS,
 };
 
@@ -253,12 +257,110 @@ static inline int64_t profile_signed_decode(uint64_t code)
 	return (int64_t)(code >> 1) ^ -(int64_t)(code & 1);
 }
 
-/* Only registers that behave like counters in the code around the pair. */
+/* Only registers and words that behave like counters in the code around the pair. */
 enum profile_pairs_value {
-	PROFILE_VALUE_REGISTER, /* number in the encoding of instructions */
+	PROFILE_VALUE_REGISTER, /* number in the encoding of instructions, or of a word */
 	PROFILE_VALUE_DELTA,	/* change, by profile_signed_encode() */
 	PROFILE_VALUE_COLUMNS,
 };
+
+/* --- footprints ----------------------------------------------------------- */
+
+/* Data that instructions accessed at samples, see daemon/collect/footprint_store.h. */
+enum profile_footprints_head {
+	/* Data caches of the machine, by level; 0: unknown */
+	PROFILE_FOOTPRINTS_L1_BYTES = PROFILE_HEAD_OWN,
+	PROFILE_FOOTPRINTS_L2_BYTES,
+	PROFILE_FOOTPRINTS_L3_BYTES,
+	PROFILE_FOOTPRINTS_LINE_BYTES, /* units of the columns below */
+	PROFILE_FOOTPRINTS_PAGE_BYTES,
+	PROFILE_FOOTPRINTS_HEAD_COLUMNS,
+};
+
+enum profile_footprints_table {
+	PROFILE_FOOTPRINTS_HEAD,
+	PROFILE_FOOTPRINTS_ACCESSES, /* one row for each instruction, by offset */
+	PROFILE_FOOTPRINTS_TABLES,
+};
+
+/* Columns for different values (daemon/collect/distinct_sketch.h). */
+enum profile_footprint_distinct {
+	PROFILE_DISTINCT_ALL, /* estimated number of different values */
+	PROFILE_DISTINCT_KEPT,
+	PROFILE_DISTINCT_ONCE,
+	PROFILE_DISTINCT_TWICE,
+	PROFILE_DISTINCT_COMPARED, /* pairs of accesses */
+	PROFILE_DISTINCT_EQUAL,	   /* of these, with equal values */
+	PROFILE_DISTINCT_COLUMNS,
+};
+
+enum profile_footprints_access {
+	PROFILE_ACCESS_OFFSET, /* of the instruction, in the file */
+	PROFILE_ACCESS_SAMPLES,
+	PROFILE_ACCESS_STACK,	/* of these: to the stack */
+	PROFILE_ACCESS_STRIDES, /* of these: with a known distance to the next execution's address
+				 */
+	PROFILE_ACCESS_EQUAL,	/* at least this many more of them have PROFILE_ACCESS_STRIDE */
+	PROFILE_ACCESS_STRIDE,	/* by profile_signed_encode(); 0: no distance is that of most */
+	PROFILE_ACCESS_LINES,	/* PROFILE_DISTINCT_COLUMNS columns */
+	PROFILE_ACCESS_PAGES = PROFILE_ACCESS_LINES + PROFILE_DISTINCT_COLUMNS,
+	/* Recordings of earlier versions end here. */
+	PROFILE_ACCESS_SHARED = PROFILE_ACCESS_PAGES + PROFILE_DISTINCT_COLUMNS,
+	/* Samples to lines that another thread accessed: above. Its most frequent instruction: */
+	PROFILE_ACCESS_PARTNER,	     /* 1 + offset in the file; 0: none */
+	PROFILE_ACCESS_PARTNER_BYTE, /* of its data in the line */
+	PROFILE_ACCESS_OWN_BYTE,
+	PROFILE_ACCESS_COLUMNS,
+};
+
+/* --- call stacks ---------------------------------------------------------- */
+
+/*
+ * The call stacks of an epoch are a tree. Each image has the nodes whose addresses are in it; the
+ * numbers of nodes are those of the epoch. The root, number 0, is in no image, and the number of a
+ * parent is less than those of its children. In the image of unknown samples, the offset of a node
+ * is 0 for code in no image, or else the reason why the frames above it are not known
+ * (enum profile_stack_end).
+ */
+enum profile_stacks_head {
+	PROFILE_STACKS_EVERY = PROFILE_HEAD_OWN, /* sampling periods of event 0 for each stack */
+	PROFILE_STACKS_HEAD_COLUMNS,
+};
+
+enum profile_stacks_table {
+	PROFILE_STACKS_HEAD,
+	PROFILE_STACKS_NODES,
+	PROFILE_STACKS_TABLES,
+};
+
+enum profile_stacks_node {
+	PROFILE_STACK_NODE,   /* its number, ascending */
+	PROFILE_STACK_PARENT, /* number of its parent */
+	PROFILE_STACK_OFFSET, /* in the file: of the sampled instruction, or in the call */
+	PROFILE_STACK_STACKS, /* number of stacks that end here */
+	PROFILE_STACK_COLUMNS,
+};
+
+/** enum profile_stack_end - why a stack is not complete; values are stored */
+enum profile_stack_end {
+	PROFILE_STACK_COMPLETE = 0,
+	PROFILE_STACK_SHORT = 1,	 /* The copy of the stack is too short. */
+	PROFILE_STACK_UNREADABLE = 2,	 /* Part of the stack was not in memory. */
+	PROFILE_STACK_OTHER = 3,	 /* It continues on another stack. */
+	PROFILE_STACK_NO_TABLE = 4,	 /* No call frame information, no frame record. */
+	PROFILE_STACK_NO_RULE = 5,	 /* Code without call frame information. */
+	PROFILE_STACK_EXPRESSION = 6,	 /* Call frame information that is not supported. */
+	PROFILE_STACK_REGISTER = 7,	 /* A register is not known. */
+	PROFILE_STACK_BAD_FRAME = 8,	 /* The frame is not above that of its callee. */
+	PROFILE_STACK_BAD_ADDRESS = 9,	 /* The return address is in no image. */
+	PROFILE_STACK_FRAMES = 10,	 /* Too many frames. */
+	PROFILE_STACK_NO_REGISTERS = 11, /* No registers. */
+	PROFILE_STACK_WAITING = 12,	 /* Call frame information was not read in time. */
+	PROFILE_STACK_CHAIN = 13,   /* A recorded call chain ends before the outermost frame. */
+	PROFILE_STACK_DAMAGED = 14, /* The recording of the stack is malformed. */
+};
+
+#define PROFILE_STACK_ENDS 15
 
 /* --- recordings ----------------------------------------------------------- */
 

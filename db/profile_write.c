@@ -10,6 +10,7 @@
 #include "db/writer_lock.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 /* Twice the size of an epoch's totals, of its end, and of growth of the WAL index. */
 #define RESERVE_BYTES (256 << 10)
@@ -58,11 +59,41 @@ static const char *const statement_sql[WRITER_STATEMENTS] = {
 	[WRITER_SYMBOLS_READ] = "SELECT data FROM symbol WHERE image = ?1",
 	[WRITER_CODE_BYTES] = "SELECT ifnull(sum(length(data)), 0) FROM code WHERE image = ?1",
 	[WRITER_CODE_ADD] = "INSERT INTO code VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
+	[WRITER_CODE_SET] = "INSERT INTO code VALUES (?1, ?2, ?3) ON CONFLICT DO UPDATE "
+			    "SET data = excluded.data",
 	[WRITER_PROFILE_FIND] = "SELECT samples, data FROM profile "
 				"WHERE epoch = ?1 AND image = ?2 AND event = ?3 AND pid = ?4",
 	[WRITER_PROFILE_SET] = "INSERT INTO profile VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) "
 			       "ON CONFLICT DO UPDATE SET samples = excluded.samples, "
 			       "offsets = excluded.offsets, data = excluded.data",
+	[WRITER_SLICE_FIND] = "SELECT id FROM slice WHERE epoch = ?1 AND start_ns = ?2",
+	[WRITER_SLICE_ADD] = "INSERT INTO slice (epoch, start_ns, end_ns, interrupts, bytes) "
+			     "VALUES (?1, ?2, ?2, 0, 0)",
+	/*
+	 * An estimate: pages of short rows are some 60% full, and most of a long row is in
+	 * overflow pages of its own. A row has 24 bytes of key, counts and page entry, a share 16.
+	 */
+	[WRITER_SLICE_SET] = "UPDATE slice SET end_ns = max(end_ns, ?2), interrupts = ?3, "
+			     "bytes = (SELECT ifnull(sum(CASE WHEN length(data) <= 210 "
+			     "THEN (length(data) + 24) * 5 / 3 "
+			     "ELSE 220 + (length(data) + 939) / 1020 * 1024 END), 0) "
+			     "FROM slice_profile WHERE slice = ?1) + "
+			     "(SELECT 28 * count(*) FROM slice_share WHERE slice = ?1) "
+			     "WHERE id = ?1",
+	[WRITER_SLICE_COUNTER_SET] = "INSERT INTO slice_counter VALUES (?1, ?2, ?3, ?4) "
+				     "ON CONFLICT DO UPDATE SET count = excluded.count",
+	[WRITER_SLICE_COUNTER_UNSET] = "DELETE FROM slice_counter WHERE slice = ?1 "
+				       "AND counter_group = ?2 AND name = ?3 AND ?4 = 0",
+	[WRITER_SLICE_COUNTER_ADD] = "INSERT INTO slice_counter VALUES (?1, ?2, ?3, ?4) "
+				     "ON CONFLICT DO UPDATE SET count = count + excluded.count",
+	[WRITER_SLICE_PROFILE_FIND] = "SELECT samples, data FROM slice_profile "
+				      "WHERE slice = ?1 AND image = ?2 AND event = ?3 AND pid = ?4",
+	[WRITER_SLICE_PROFILE_SET] =
+		"INSERT INTO slice_profile VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) "
+		"ON CONFLICT DO UPDATE SET samples = excluded.samples, "
+		"offsets = excluded.offsets, data = excluded.data",
+	[WRITER_SLICE_SHARE_ADD] = "INSERT INTO slice_share VALUES (?1, ?2, ?3, ?4, ?5) "
+				   "ON CONFLICT DO UPDATE SET samples = samples + excluded.samples",
 	[WRITER_EDGES_FIND] = "SELECT total, data FROM edge "
 			      "WHERE epoch = ?1 AND image = ?2 AND to_image = ?3 AND kind = ?4",
 	[WRITER_EDGES_SET] = "INSERT INTO edge VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7) "
@@ -99,21 +130,21 @@ int profile_writer_statement(struct profile_writer *writer, enum writer_statemen
 int profile_writer_in_transaction(struct profile_writer *writer, struct error *err)
 {
 	if (writer->db.handle == NULL || sqlite3_get_autocommit(writer->db.handle))
-		return error_set(err, EINVAL, "%s: no transaction is open", writer->path);
+		return error_set(err, EINVAL, "'%s': no transaction is open", writer->path);
 	return 0;
 }
 
 int profile_writer_in_epoch(struct profile_writer *writer, struct error *err)
 {
 	if (writer->epoch == 0)
-		return error_set(err, EINVAL, "%s: no epoch is open", writer->path);
+		return error_set(err, EINVAL, "'%s': no epoch is open", writer->path);
 	return profile_writer_in_transaction(writer, err);
 }
 
 int profile_writer_check_count(uint64_t count, const char *what, struct error *err)
 {
 	if (count > INT64_MAX)
-		return error_set(err, EOVERFLOW, "%s: %llu is too large", what,
+		return error_set(err, EOVERFLOW, "'%s': %llu is too large", what,
 				 (unsigned long long)count);
 	return 0;
 }
@@ -132,7 +163,7 @@ static int create_missing(const char *path, struct error *err)
 		return 0;
 	fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0640);
 	if (fd < 0)
-		return errno == EEXIST ? 0 : error_set_errno(err, "cannot create %s", path);
+		return errno == EEXIST ? 0 : error_set_errno(err, ERROR_CREATE, path);
 	close(fd);
 	return 0;
 }
@@ -147,12 +178,12 @@ int profile_writer_attach(struct profile_writer *writer, struct error *err)
 		return r;
 	absolute = realpath(writer->path, NULL);
 	if (absolute == NULL)
-		return error_set_errno(err, "cannot open %s", writer->path);
+		return error_set_errno(err, ERROR_OPEN, writer->path);
 	r = writer_lock_take(&writer->lock, absolute, err);
 	if (r == 0)
 		r = database_open_write(&writer->db, writer->path, err);
 	if (r == 0 && strcmp(writer->db.path, absolute) != 0)
-		return error_set(err, EBUSY, "cannot open %s: it was replaced meanwhile",
+		return error_set(err, EBUSY, ERROR_OPEN ": it was replaced meanwhile",
 				 writer->path);
 	if (r == 0)
 		r = database_exec(&writer->db, "UPDATE epoch SET open = 0 WHERE open = 1", "write",
@@ -184,11 +215,11 @@ int profile_writer_open(struct profile_writer **ret, const char *path, struct er
 	int r;
 
 	if (writer == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	writer->lock = -1;
 	writer->reserve = -1;
 	writer->path = strdup(path);
-	r = writer->path == NULL ? error_set(err, ENOMEM, "out of memory")
+	r = writer->path == NULL ? error_set(err, ENOMEM, ERROR_NO_MEMORY)
 				 : profile_writer_attach(writer, err);
 	if (r < 0) {
 		profile_writer_close(writer);
@@ -261,7 +292,7 @@ int profile_writer_begin(struct profile_writer *writer, struct error *err)
 	if (r < 0)
 		return r;
 	if (!sqlite3_get_autocommit(writer->db.handle))
-		return error_set(err, EINVAL, "%s: a transaction is open already", writer->path);
+		return error_set(err, EINVAL, "'%s': a transaction is open already", writer->path);
 	return database_exec(&writer->db, "BEGIN IMMEDIATE", "write", err);
 }
 

@@ -186,6 +186,13 @@ int profile_writer_symbols_add(struct profile_writer *writer, int64_t image,
 int profile_writer_code(struct profile_writer *writer, int64_t image,
 			const struct profile_code *code, size_t count, struct error *err);
 
+/**
+ * profile_writer_code_set() - like profile_writer_code(), but replace code that is already stored
+ * at an offset
+ */
+int profile_writer_code_set(struct profile_writer *writer, int64_t image,
+			    const struct profile_code *code, size_t count, struct error *err);
+
 /** profile_writer_has_symbols() - return true if symbols are stored */
 bool profile_writer_has_symbols(struct profile_writer *writer, int64_t image);
 
@@ -287,6 +294,74 @@ int profile_writer_label(struct profile_writer *writer, const struct profile_lab
  */
 int profile_writer_share(struct profile_writer *writer, int64_t image, uint32_t event,
 			 uint32_t label, uint64_t samples, struct error *err);
+
+/*
+ * Slices. A caller that stores slices stores all samples of the epoch in one, in addition to
+ * profile_writer_add() and profile_writer_share().
+ */
+
+/**
+ * profile_writer_slice() - find the slice of the current epoch that begins at a time, or add it
+ * @id: out: its number, valid until it is merged with others
+ */
+int profile_writer_slice(struct profile_writer *writer, int64_t start_ns, int64_t *id,
+			 struct error *err);
+
+/** profile_writer_slice_add() - as profile_writer_add(), to a slice */
+int profile_writer_slice_add(struct profile_writer *writer, int64_t slice, int64_t image,
+			     uint32_t event, int64_t pid, const struct profile_sample *samples,
+			     size_t count, struct error *err);
+
+/** profile_writer_slice_share() - as profile_writer_share(), to a slice */
+int profile_writer_slice_share(struct profile_writer *writer, int64_t slice, int64_t image,
+			       uint32_t event, uint32_t label, uint64_t samples, struct error *err);
+
+/** profile_writer_slice_count() - add to a counter of a slice */
+int profile_writer_slice_count(struct profile_writer *writer, int64_t slice, const char *group,
+			       const char *name, uint64_t count, struct error *err);
+
+/**
+ * profile_writer_slice_set() - set the end and the totals of a slice, after its samples are added
+ * @start_ns in @slice is ignored
+ * @counters: replace those of the same group and name
+ */
+int profile_writer_slice_set(struct profile_writer *writer, int64_t id,
+			     const struct profile_slice *slice,
+			     const struct profile_counter *counters, size_t count,
+			     struct error *err);
+
+/* Lengths that slices are merged to: a minute, an hour, a day. */
+#define PROFILE_SLICE_LENGTHS 3
+
+/**
+ * struct profile_slice_limits - which slices to merge into longer ones
+ * @now_ns:    current time
+ * @before_ns: only slices that end at this time or before
+ * @age_ns:    for each length: slices of minutes, hours or days that ended longer ago are merged to
+ *             one; 0: none
+ * @percent:   maximum size of the slices of all epochs, in percent of the rest of the database, but
+ *             @bytes_min at least. 0: any size. Beyond it, slices are merged before their age
+ *             requires it, at last all slices of an epoch
+ */
+struct profile_slice_limits {
+	int64_t now_ns;
+	int64_t before_ns;
+	int64_t age_ns[PROFILE_SLICE_LENGTHS];
+	uint64_t percent;
+	uint64_t bytes_min;
+};
+
+/**
+ * profile_writer_slices_merge() - merge a few adjacent slices into one
+ *
+ * A merged slice has the sums of all samples and counters of its parts, and lies within one minute,
+ * hour or day (UTC). It is a small separate transaction: some 256 KiB, and one slice more.
+ *
+ * Return: 1: slices were merged, there may be more to do; 0: no slices are to be merged; or
+ * negative errno.
+ */
+int profile_writer_slices_merge(struct profile_writer *writer,
+				const struct profile_slice_limits *limits, struct error *err);
 
 /** profile_writer_process() - set the name of a process that has profiles in the current epoch. */
 int profile_writer_process(struct profile_writer *writer, const struct profile_process *process,

@@ -12,6 +12,7 @@
 #include "db/symbol_blob.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 /* Read the stored symbols. The result is empty if none are stored, or if they are damaged. */
 static int symbols_read(struct profile_writer *writer, int64_t image, struct profile_symbols *kept,
@@ -32,7 +33,7 @@ static int symbols_read(struct profile_writer *writer, int64_t image, struct pro
 	r = symbol_blob_decode(kept, image, sqlite3_column_blob(statement, 0),
 			       (size_t)sqlite3_column_bytes(statement, 0));
 	sqlite3_reset(statement);
-	return r == -ENOMEM ? error_set(err, ENOMEM, "out of memory") : 0;
+	return r == -ENOMEM ? error_set(err, ENOMEM, ERROR_NO_MEMORY) : 0;
 }
 
 /*
@@ -79,7 +80,7 @@ int profile_writer_symbols_add(struct profile_writer *writer, int64_t image,
 	all = calloc(kept.count + count + 1, sizeof(*all));
 	if (all == NULL) {
 		profile_symbols_deinit(&kept);
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	}
 	n = profile_write_code_unite(all, &kept, symbols, count, &added);
 	r = added > 0 ? profile_writer_symbols(writer, image, all, n, err) : 0;
@@ -104,8 +105,8 @@ static int code_bytes(struct profile_writer *writer, int64_t image, int64_t *ret
 	return 0;
 }
 
-int profile_writer_code(struct profile_writer *writer, int64_t image,
-			const struct profile_code *code, size_t count, struct error *err)
+static int code_write(struct profile_writer *writer, enum writer_statement how, int64_t image,
+		      const struct profile_code *code, size_t count, struct error *err)
 {
 	sqlite3_stmt *statement;
 	int64_t bytes = 0;
@@ -117,9 +118,9 @@ int profile_writer_code(struct profile_writer *writer, int64_t image,
 	for (i = 0; i < count && r == 0 && bytes < PROFILE_CODE_BYTES_MAX; i++) {
 		r = code_blob_encode(&writer->blob, image, &code[i]);
 		if (r < 0)
-			return error_set(err, -r, "cannot keep code of image %lld: %s",
+			return error_set(err, -r, "cannot store code of image %lld: %s",
 					 (long long)image, strerror(-r));
-		r = profile_writer_statement(writer, WRITER_CODE_ADD, &statement, err);
+		r = profile_writer_statement(writer, how, &statement, err);
 		if (r == 0)
 			r = database_bind(&writer->db, statement, err, "iib", image,
 					  (int64_t)code[i].offset, (const void *)writer->blob.data,
@@ -129,4 +130,16 @@ int profile_writer_code(struct profile_writer *writer, int64_t image,
 		bytes += (int64_t)writer->blob.bytes;
 	}
 	return r;
+}
+
+int profile_writer_code(struct profile_writer *writer, int64_t image,
+			const struct profile_code *code, size_t count, struct error *err)
+{
+	return code_write(writer, WRITER_CODE_ADD, image, code, count, err);
+}
+
+int profile_writer_code_set(struct profile_writer *writer, int64_t image,
+			    const struct profile_code *code, size_t count, struct error *err)
+{
+	return code_write(writer, WRITER_CODE_SET, image, code, count, err);
 }

@@ -8,6 +8,7 @@
 
 #include "db/profile_writer.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 /*
  * Identifies a row of the current epoch in the table of edges, or in that of exact counts, where
@@ -52,7 +53,7 @@ static int read_stored(struct profile_writer *writer, const struct edge_key *key
 			     (size_t)sqlite3_column_bytes(statement, 1));
 	sqlite3_reset(statement);
 	if (r == -ENOMEM)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	if (r == 0 && writer->stored_edges.total == (uint64_t)total)
 		return 0;
 	writer->stored_edges.count = 0;

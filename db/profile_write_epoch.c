@@ -130,7 +130,7 @@ int profile_writer_epoch_add(struct profile_writer *writer, const struct profile
 	int r;
 
 	if (writer->epoch != 0)
-		return error_set(err, EINVAL, "%s: an epoch is open", writer->path);
+		return error_set(err, EINVAL, "'%s': an epoch is open", writer->path);
 	r = profile_writer_in_transaction(writer, err);
 	if (r == 0)
 		r = find_host(writer, epoch, &writer->host, err);
@@ -164,7 +164,7 @@ int profile_writer_epoch_end(struct profile_writer *writer, int64_t end_ns, stru
 	int r;
 
 	if (writer->epoch == 0)
-		return error_set(err, EINVAL, "%s: no epoch is open", writer->path);
+		return error_set(err, EINVAL, "'%s': no epoch is open", writer->path);
 	r = profile_writer_begin(writer, err);
 	if (r < 0)
 		return r;

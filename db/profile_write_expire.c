@@ -215,13 +215,32 @@ static int shares_delete(struct profile_writer *writer, int64_t epoch, struct er
 		(int64_t[]){epoch, STEP_ROWS}, 2, err);
 }
 
+/*
+ * An epoch has slices for all its samples, or none. So all slices of an epoch are taken from it
+ * first, in one step, and then deleted, one in each step.
+ */
+static int slices_delete(struct profile_writer *writer, int64_t epoch, struct error *err)
+{
+	int r = profile_write_expire_run(writer, "UPDATE slice SET epoch = NULL WHERE epoch = ?1",
+					 &epoch, 1, err);
+
+	if (r != 0)
+		return r;
+	return profile_write_expire_run(writer,
+					"DELETE FROM slice WHERE id = "
+					"(SELECT id FROM slice WHERE epoch IS NULL LIMIT 1)",
+					NULL, 0, err);
+}
+
 /* Delete a part of an epoch's contents, or the epoch itself if it is empty. */
 static int epoch_shrink(struct profile_writer *writer, int64_t epoch,
 			struct profile_expired *expired, struct error *err)
 {
 	uint64_t others = 0;
-	int r = shares_delete(writer, epoch, err);
+	int r = slices_delete(writer, epoch, err);
 
+	if (r == 0)
+		r = shares_delete(writer, epoch, err);
 	if (r == 0)
 		r = unknown_delete(writer, epoch, &expired->samples, err);
 	if (r == 0)
@@ -340,7 +359,7 @@ int profile_writer_epoch_drop(struct profile_writer *writer, struct error *err)
 	int r;
 
 	if (writer->epoch == 0)
-		return error_set(err, EINVAL, "%s: no epoch is open", writer->path);
+		return error_set(err, EINVAL, "'%s': no epoch is open", writer->path);
 	r = profile_writer_begin(writer, err);
 	if (r < 0)
 		return r;

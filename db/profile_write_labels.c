@@ -30,7 +30,7 @@ int profile_writer_label(struct profile_writer *writer, const struct profile_lab
 	int r;
 
 	if (label->number == 0 || label->number > PROFILE_LABEL_MAX)
-		return error_set(err, EINVAL, "%u is no number of a label", label->number);
+		return error_set(err, EINVAL, "%u is not a valid label number", label->number);
 	r = profile_writer_in_epoch(writer, err);
 	if (r == 0)
 		r = profile_writer_statement(writer, WRITER_LABEL_SET, &statement, err);

@@ -45,7 +45,7 @@ int profile_writer_recording(struct profile_writer *writer, int64_t image,
 
 	if (r < 0 || sqlite3_changes(writer->db.handle) > 0)
 		return r;
-	return error_set(err, EEXIST, "there is such a recording of image %lld already",
+	return error_set(err, EEXIST, "this recording of image %lld exists already",
 			 (long long)image);
 }
 

@@ -8,6 +8,7 @@
 #include "db/profile_writer.h"
 #include "db/symbol_blob.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 /* Return the host that an image belongs to; 0: all hosts. */
 static int64_t host_of(const struct profile_writer *writer, const struct profile_image *image)
@@ -81,7 +82,7 @@ static int profile_write_samples_get_image(struct profile_writer *writer,
 	int r;
 
 	if (image->identity_bytes > PROFILE_IDENTITY_BYTES_MAX)
-		return error_set(err, EINVAL, "%s: identity of %zu bytes", image->path,
+		return error_set(err, EINVAL, "'%s': identity of %zu bytes", image->path,
 				 image->identity_bytes);
 	r = profile_writer_in_transaction(writer, err);
 	if (r == 0)
@@ -127,8 +128,8 @@ int profile_writer_symbols(struct profile_writer *writer, int64_t image,
 		return r;
 	r = symbol_blob_encode(&writer->blob, image, symbols, count);
 	if (r < 0)
-		return error_set(err, -r, "cannot keep symbols of image %lld: %s", (long long)image,
-				 strerror(-r));
+		return error_set(err, -r, "cannot store symbols of image %lld: %s",
+				 (long long)image, strerror(-r));
 	r = profile_writer_statement(writer, WRITER_SYMBOLS_SET, &statement, err);
 	if (r == 0)
 		r = database_bind(&writer->db, statement, err, "iib", image, (int64_t)count,
@@ -151,74 +152,101 @@ bool profile_writer_has_symbols(struct profile_writer *writer, int64_t image)
 	return r == 1;
 }
 
+uint32_t profile_row_key(const struct profile_row *row)
+{
+	int64_t owner = row->of_slice ? PROFILE_BLOB_SLICE(row->owner) : row->owner;
+
+	return profile_blob_key(owner, row->image, row->event, row->pid);
+}
+
+/* Count the samples of a row that cannot be read as lost. */
+static int row_damaged(struct profile_writer *writer, const struct profile_row *row,
+		       int64_t samples, struct error *err)
+{
+	writer->stored.count = 0;
+	writer->stored.total = 0;
+	if (row->of_slice)
+		return profile_writer_slice_count(writer, row->owner, "loss", "damaged",
+						  (uint64_t)samples, err);
+	writer->damaged += samples > 0 ? (uint64_t)samples : 0;
+	return profile_writer_damaged_row(writer, "loss", "damaged", samples, err);
+}
+
 /* Read the stored row into writer->stored; it is empty if there is no row. */
-static int read_stored(struct profile_writer *writer, int64_t image, uint32_t event, int64_t pid,
+static int read_stored(struct profile_writer *writer, const struct profile_row *row,
 		       struct error *err)
 {
-	uint32_t key = profile_blob_key(writer->epoch, image, event, pid);
 	sqlite3_stmt *statement;
 	int64_t samples;
 	int r;
 
 	writer->stored.count = 0;
 	writer->stored.total = 0;
-	r = profile_writer_statement(writer, WRITER_PROFILE_FIND, &statement, err);
+	r = profile_writer_statement(
+		writer, row->of_slice ? WRITER_SLICE_PROFILE_FIND : WRITER_PROFILE_FIND, &statement,
+		err);
 	if (r == 0)
-		r = database_bind(&writer->db, statement, err, "iiii", writer->epoch, image,
-				  (int64_t)event, pid);
+		r = database_bind(&writer->db, statement, err, "iiii", row->owner, row->image,
+				  (int64_t)row->event, row->pid);
 	if (r == 0)
 		r = database_step(&writer->db, statement, "read", err);
 	if (r <= 0)
 		return r;
 	samples = sqlite3_column_int64(statement, 0);
-	r = profile_blob_decode(&writer->stored, key, sqlite3_column_blob(statement, 1),
+	r = profile_blob_decode(&writer->stored, profile_row_key(row),
+				sqlite3_column_blob(statement, 1),
 				(size_t)sqlite3_column_bytes(statement, 1));
 	sqlite3_reset(statement);
 	if (r == -ENOMEM)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	if (r == 0 && writer->stored.total == (uint64_t)samples)
 		return 0;
-	writer->stored.count = 0;
-	writer->stored.total = 0;
-	writer->damaged += samples > 0 ? (uint64_t)samples : 0;
-	return profile_writer_damaged_row(writer, "loss", "damaged", samples, err);
+	return row_damaged(writer, row, samples, err);
 }
 
-static int write_merged(struct profile_writer *writer, int64_t image, uint32_t event, int64_t pid,
-			uint64_t total, struct error *err)
+int profile_writer_row_set(struct profile_writer *writer, const struct profile_row *row,
+			   const struct profile_pairs *pairs, struct error *err)
 {
 	sqlite3_stmt *statement;
-	int r;
+	uint64_t total;
+	int r = profile_blob_encode(&writer->blob, profile_row_key(row), pairs->samples,
+				    pairs->count, &total);
 
-	r = profile_writer_statement(writer, WRITER_PROFILE_SET, &statement, err);
+	if (r < 0)
+		return error_set(err, -r, "cannot add samples to image %lld, event %u: %s",
+				 (long long)row->image, row->event, strerror(-r));
+	r = profile_writer_statement(writer,
+				     row->of_slice ? WRITER_SLICE_PROFILE_SET : WRITER_PROFILE_SET,
+				     &statement, err);
 	if (r == 0)
-		r = database_bind(&writer->db, statement, err, "iiiiiib", writer->epoch, image,
-				  (int64_t)event, pid, (int64_t)total,
-				  (int64_t)writer->merged.count, (const void *)writer->blob.data,
+		r = database_bind(&writer->db, statement, err, "iiiiiib", row->owner, row->image,
+				  (int64_t)row->event, row->pid, (int64_t)total,
+				  (int64_t)pairs->count, (const void *)writer->blob.data,
 				  writer->blob.bytes);
 	return r == 0 ? database_step(&writer->db, statement, "write", err) : r;
+}
+
+int profile_writer_row_add(struct profile_writer *writer, const struct profile_row *row,
+			   const struct profile_sample *samples, size_t count, struct error *err)
+{
+	int r = profile_writer_in_epoch(writer, err);
+
+	if (r < 0 || count == 0)
+		return r;
+	r = read_stored(writer, row, err);
+	if (r < 0)
+		return r;
+	r = profile_pairs_merge(&writer->merged, &writer->stored, samples, count);
+	if (r < 0)
+		return error_set(err, -r, "cannot add samples to image %lld, event %u: %s",
+				 (long long)row->image, row->event, strerror(-r));
+	return profile_writer_row_set(writer, row, &writer->merged, err);
 }
 
 int profile_writer_add(struct profile_writer *writer, int64_t image, uint32_t event, int64_t pid,
 		       const struct profile_sample *samples, size_t count, struct error *err)
 {
-	uint32_t key = profile_blob_key(writer->epoch, image, event, pid);
-	uint64_t total;
-	int r;
+	const struct profile_row row = {false, writer->epoch, image, event, pid};
 
-	r = profile_writer_in_epoch(writer, err);
-	if (r < 0 || count == 0)
-		return r;
-	r = read_stored(writer, image, event, pid, err);
-	if (r < 0)
-		return r;
-	r = profile_pairs_merge(&writer->merged, &writer->stored, samples, count);
-	if (r == 0)
-		r = profile_blob_encode(&writer->blob, key, writer->merged.samples,
-					writer->merged.count, &total);
-	if (r < 0)
-		return error_set(err, -r, "cannot add samples to image %lld, event %u: %s",
-				 (long long)image, event, strerror(-r));
-	/* NOLINTNEXTLINE(clang-analyzer-core.CallAndMessage): r was 0, so that it is set */
-	return write_merged(writer, image, event, pid, total, err);
+	return profile_writer_row_add(writer, &row, samples, count, err);
 }

@@ -32,8 +32,18 @@ enum writer_statement {
 	WRITER_SYMBOLS_READ,
 	WRITER_CODE_BYTES,
 	WRITER_CODE_ADD,
+	WRITER_CODE_SET,
 	WRITER_PROFILE_FIND,
 	WRITER_PROFILE_SET,
+	WRITER_SLICE_FIND,
+	WRITER_SLICE_ADD,
+	WRITER_SLICE_SET,
+	WRITER_SLICE_COUNTER_SET,
+	WRITER_SLICE_COUNTER_UNSET,
+	WRITER_SLICE_COUNTER_ADD,
+	WRITER_SLICE_PROFILE_FIND,
+	WRITER_SLICE_PROFILE_SET,
+	WRITER_SLICE_SHARE_ADD,
 	WRITER_EDGES_FIND,
 	WRITER_EDGES_SET,
 	WRITER_COUNTS_FIND,
@@ -95,6 +105,33 @@ int profile_writer_image_keep(struct profile_writer *writer, const struct profil
  */
 int profile_writer_damaged_row(struct profile_writer *writer, const char *group, const char *name,
 			       int64_t number, struct error *err);
+
+/**
+ * struct profile_row - identifies a row of the table profile or slice_profile
+ * @owner: number of the epoch or slice; 0: none
+ */
+struct profile_row {
+	bool of_slice;
+	int64_t owner;
+	int64_t image;
+	uint32_t event;
+	int64_t pid;
+};
+
+/** profile_row_key() - return the key of a row's blob */
+uint32_t profile_row_key(const struct profile_row *row);
+
+/**
+ * profile_writer_row_add() - add samples to a row
+ *
+ * Samples of a damaged row are counted as the loss "damaged" of its epoch or slice.
+ */
+int profile_writer_row_add(struct profile_writer *writer, const struct profile_row *row,
+			   const struct profile_sample *samples, size_t count, struct error *err);
+
+/** profile_writer_row_set() - write a row; @pairs: its samples and their total */
+int profile_writer_row_set(struct profile_writer *writer, const struct profile_row *row,
+			   const struct profile_pairs *pairs, struct error *err);
 
 /** profile_writer_check_place() - return -ESTALE unless the database is in place, or is followed */
 int profile_writer_check_place(const struct profile_writer *writer, struct error *err);

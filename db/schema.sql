@@ -4,7 +4,7 @@
 -- samples; enumerations have the values of db/profile.h.
 
 PRAGMA application_id = 1145262153; -- "DCPI"
-PRAGMA user_version = 6;
+PRAGMA user_version = 8;
 
 -- The hosts of samples. machine_id distinguishes hosts with the same name.
 CREATE TABLE host (
@@ -142,7 +142,7 @@ CREATE TABLE execution (
 
 CREATE INDEX execution_image ON execution (image, epoch, kind);
 
--- Data that rewritten programs (dcpix) or dcpid (register pairs) recorded in addition to counts:
+-- Data that rewritten programs (dcpix) or dcpid (register pairs, call stacks) recorded in addition:
 -- for one mode, with the measured quantity, in the form of db/recording_blob.h, with its number of rows.
 -- db/profile_recording.h defines the contents. They are included in no sum of samples.
 CREATE TABLE recording (
@@ -187,6 +187,53 @@ CREATE TABLE process (
 	command TEXT NOT NULL,
 	label INTEGER NOT NULL DEFAULT 0,
 	PRIMARY KEY (epoch, pid)
+) STRICT, WITHOUT ROWID;
+
+-- Slices: parts of an epoch, from one drain of all samples to another. They are some seconds long at
+-- first; slices of older times are merged into longer ones. Their samples are also in the profiles
+-- of their epoch. An epoch has slices for all its samples, or none. Slices without epoch are being
+-- deleted. bytes is the size of the slice's profiles and shares. For each slice:
+--     interrupts = sum of slice_profile.samples + sum of counts in group "loss"
+CREATE TABLE slice (
+	id INTEGER PRIMARY KEY,
+	epoch INTEGER REFERENCES epoch ON DELETE CASCADE,
+	start_ns INTEGER NOT NULL,
+	end_ns INTEGER NOT NULL CHECK (end_ns >= start_ns),
+	interrupts INTEGER NOT NULL CHECK (interrupts >= 0),
+	bytes INTEGER NOT NULL CHECK (bytes >= 0)
+) STRICT;
+
+CREATE INDEX slice_epoch ON slice (epoch, start_ns);
+
+-- Counters of the groups "loss" and "unknown"; those of the epoch are their sums.
+CREATE TABLE slice_counter (
+	slice INTEGER NOT NULL REFERENCES slice ON DELETE CASCADE,
+	counter_group TEXT NOT NULL,
+	name TEXT NOT NULL,
+	count INTEGER NOT NULL CHECK (count >= 0),
+	PRIMARY KEY (slice, counter_group, name)
+) STRICT, WITHOUT ROWID;
+
+-- As the tables profile and share. The epoch has a profile with the same image, event and pid,
+-- which refers to the image: no foreign key, and no index for it.
+CREATE TABLE slice_profile (
+	slice INTEGER NOT NULL REFERENCES slice ON DELETE CASCADE,
+	image INTEGER NOT NULL,
+	event INTEGER NOT NULL,
+	pid INTEGER NOT NULL,
+	samples INTEGER NOT NULL,
+	offsets INTEGER NOT NULL,
+	data BLOB NOT NULL,
+	PRIMARY KEY (slice, image, event, pid)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE slice_share (
+	slice INTEGER NOT NULL REFERENCES slice ON DELETE CASCADE,
+	image INTEGER NOT NULL,
+	event INTEGER NOT NULL,
+	label INTEGER NOT NULL,
+	samples INTEGER NOT NULL,
+	PRIMARY KEY (slice, image, event, label)
 ) STRICT, WITHOUT ROWID;
 
 -- Views for people; the extension dcpi_sqlite.so adds dcpi_samples, dcpi_edges and

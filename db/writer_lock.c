@@ -9,6 +9,7 @@
 #include "lib/broker.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 int writer_lock_take(int *fd, const char *path, struct error *err)
 {
@@ -17,17 +18,17 @@ int writer_lock_take(int *fd, const char *path, struct error *err)
 
 	if (asprintf(&name, "%s-lock", path) < 0) {
 		name = NULL;
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	}
 	/* Mode 0600: other users must not open the file, since reading it is enough to lock it. */
 	lock = open(name, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK, 0600);
 	if (lock < 0)
-		return error_set_errno(err, "cannot open %s", name);
+		return error_set_errno(err, ERROR_OPEN, name);
 	if (flock(lock, LOCK_EX | LOCK_NB) < 0) {
 		if (errno == EWOULDBLOCK)
-			return error_set(err, EBUSY, "%s is being written by another process",
+			return error_set(err, EBUSY, "'%s' is being written by another process",
 					 path);
-		return error_set_errno(err, "cannot lock %s", name);
+		return error_set_errno(err, "cannot lock '%s'", name);
 	}
 	*fd = take_fd(lock);
 	return 0;

@@ -15,11 +15,15 @@
 #include "instrument/runnable.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
+#include "lib/near_names.h"
 #include "lib/options.h"
+#include "lib/program_path.h"
 
 #define EXIT_NOTHING 1
 #define EXIT_BAD 2
 #define ROWS_DEFAULT 20UL
+#define MODES_MAX 16
 #define ROOM_MAX (1U << 26)
 
 enum {
@@ -45,32 +49,31 @@ enum {
 };
 
 static const struct option_entry entries[] = {
-	{KEY_OUTPUT, "output", "FILE",
-	 "the rewritten program; default: PROGRAM.dcpix, in this folder"},
+	{KEY_OUTPUT, "output", "FILE", "write to FILE; default: PROGRAM.dcpix in this folder"},
 	{KEY_PROFILE, "profile", "PREFIX",
-	 "it counts in PREFIX.PID; default: the rewritten program's path"},
+	 "record in PREFIX.PID; default: the rewritten program's path"},
 	{KEY_SECURE, "allow-setuid", NULL,
-	 "record in processes with more rights than their user's, too"},
-	{KEY_DEBUG, "debug", "DIR", "separate debug files, for names and bounds of procedures"},
+	 "also record in processes with more privileges than their user"},
+	{KEY_DEBUG, "debug", "DIR", "search DIR for separate debug files, for procedures"},
 	{KEY_MODE, "mode", "MODE",
-	 "what the program records: counts (the default), paths, calls, context, bursts, "
-	 "variation"},
-	{KEY_METRIC, "metric", "METRIC", "what is measured beside: cycles, instructions, none"},
+	 "record counts (the default), paths, calls, context, bursts or variation"},
+	{KEY_METRIC, "metric", "METRIC", "also measure cycles, instructions or none"},
 	{KEY_CHECKS, "checks", "N",
-	 "checks between two bursts, 0: all is one; default: 100000, of paths 10000"},
-	{KEY_BURST, "burst", "N", "checks in a burst; default: 1000, of paths 100"},
+	 "start a burst every N checks; 0: record all; default: 100000, paths: 10000"},
+	{KEY_BURST, "burst", "N", "end a burst after N checks; default: 1000, paths: 100"},
 	{KEY_CHECKS_AT, "checks-at", "WHERE",
-	 "which places have checks: orig, EL, EC, EN, L4, L10, LN, EC+L4 (the default)"},
-	{KEY_ROOM, "room", "N", "references that a thread can record, or counters of paths"},
-	{KEY_WHOLE, "whole", NULL, "paths that lead into a loop go on through its first turn"},
-	{KEY_DB, "db", "FILE", "keep what was recorded in this profile database, as an epoch"},
-	{KEY_LIBRARY, "library", "NAME", "run: this library of the program, too; may be repeated"},
-	{KEY_LIBRARIES, "libraries", NULL, "run: all that the program begins with"},
-	{KEY_BY, "by", "ROWS", "a row for each procedure (the default), block or edge"},
-	{KEY_ROWS, "limit", "N", "at most N rows, 0: all; default: 20, but all blocks and edges"},
-	{KEY_CSV, "csv", NULL, "comma-separated values"},
-	{KEY_QUIET, "quiet", NULL, "do not tell how much was rewritten"},
-	{KEY_VERBOSE, "verbose", NULL, "tell of each procedure that is left as it was"},
+	 "place checks by orig, EL, EC, EN, L4, L10, LN or EC+L4 (the default)"},
+	{KEY_ROOM, "room", "N", "limit the references of a thread, or the counters of paths"},
+	{KEY_WHOLE, "whole", NULL, "extend paths that enter a loop through its first iteration"},
+	{KEY_DB, "db", "FILE", "store the recording in this profile database, as an epoch"},
+	{KEY_LIBRARY, "library", "NAME", "with run, also rewrite this library; may be repeated"},
+	{KEY_LIBRARIES, "libraries", NULL, "with run, also rewrite all libraries loaded at start"},
+	{KEY_BY, "by", "ROWS", "list procedures (the default), blocks or edges"},
+	{KEY_ROWS, "limit", "N", "print at most N rows; 0: all; default: 20, all blocks and edges"},
+	{KEY_CSV, "csv", NULL, "print comma-separated values"},
+	{KEY_QUIET, "quiet", NULL, "omit the summary"},
+	{KEY_VERBOSE, "verbose", NULL,
+	 "list each procedure that is not rewritten, with the reason"},
 };
 
 struct settings {
@@ -111,17 +114,23 @@ static int set_rows(struct settings *settings, const char *argument, struct erro
 			return 0;
 		}
 	}
-	return error_set(err, EINVAL, "there are no rows \"%s\": procedure, block or edge",
-			 argument);
+	return near_names_unknown(err, "kind of row", argument, names,
+				  sizeof(names) / sizeof(*names));
 }
 
 static int set_mode(struct settings *settings, const char *argument, struct error *err)
 {
+	const char *names[MODES_MAX];
+	size_t count = 0;
+
 	settings->mode = mode_table_find(argument);
-	if (settings->mode == NULL)
-		return error_set(err, EINVAL, "there is no mode \"%s\"; see dcpix --help",
-				 argument);
-	return 0;
+	if (settings->mode != NULL)
+		return 0;
+	while (count < MODES_MAX && mode_table_get(count) != NULL) {
+		names[count] = mode_table_get(count)->name;
+		count++;
+	}
+	return near_names_unknown(err, "mode", argument, names, count);
 }
 
 /* Check that the options fit the mode, in any order on the command line. */
@@ -131,19 +140,17 @@ static int check_mode(const struct settings *settings, struct error *err)
 	bool may_have_bursts = settings->mode->sampled != NULL && settings->of_mode.metric != NULL;
 
 	if (settings->of_mode.metric != NULL && !mode->metric)
-		return error_set(err, EINVAL, "--metric: the mode \"%s\" measures nothing",
-				 mode->name);
+		return error_set(err, EINVAL, "mode '%s' does not support --metric", mode->name);
 	if ((settings->of_mode.checks != 0 || settings->of_mode.burst != 0 ||
 	     settings->of_mode.placement != NULL || (settings->of_mode.all && !may_have_bursts)) &&
 	    !mode->bursts)
 		return error_set(err, EINVAL,
-				 "--checks, --burst, --checks-at: the mode \"%s\" has no bursts",
+				 "mode '%s' does not support --checks, --burst and --checks-at",
 				 mode->name);
 	if (settings->of_mode.room != 0 && !mode->room)
-		return error_set(err, EINVAL, "--room: the mode \"%s\" does not ask for it",
-				 mode->name);
+		return error_set(err, EINVAL, "mode '%s' does not support --room", mode->name);
 	if (settings->of_mode.whole && !mode->whole)
-		return error_set(err, EINVAL, "--whole: the mode \"%s\" has no paths", mode->name);
+		return error_set(err, EINVAL, "mode '%s' does not support --whole", mode->name);
 	return 0;
 }
 
@@ -158,8 +165,8 @@ static int set_number(uint32_t *ret, const char *argument, uint32_t least, uint3
 	value = strtoul(argument, &end, 10);
 	if (errno != 0 || *argument < '0' || *argument > '9' || *end != '\0' || value < least ||
 	    value > most)
-		return error_set(err, EINVAL, "\"%s\" is no number from %u to %u", argument, least,
-				 most);
+		return error_set(err, EINVAL, "'%s' is not a valid number (%u to %u)", argument,
+				 least, most);
 	*ret = (uint32_t)value;
 	return 0;
 }
@@ -238,8 +245,8 @@ static int dcpix_set_option(struct settings *settings, int key, struct error *er
 }
 
 /* The callback of rewriter_options.left. */
-static void tell_left(void *context, const char *name, uint64_t start, uint64_t end,
-		      const char *why)
+static void report_left(void *context, const char *name, uint64_t start, uint64_t end,
+			const char *why)
 {
 	fprintf(context, "left 0x%llx 0x%llx %s: %s\n", (unsigned long long)start,
 		(unsigned long long)end, name, why);
@@ -262,7 +269,7 @@ static int rewrite(const struct settings *settings, const char *program)
 	if (check_mode(settings, &err) < 0)
 		return fail(&err);
 	if (settings->verbose) {
-		options.left = tell_left;
+		options.left = report_left;
 		options.context = stdout;
 	}
 	if (rewriter_run(program, &options, &report, &err) < 0)
@@ -275,8 +282,7 @@ static int rewrite(const struct settings *settings, const char *program)
 static void tell_shared(uint64_t threads)
 {
 	if (threads > 0)
-		fprintf(stderr,
-			"dcpix: %llu threads had to share counters: counts may be too low\n",
+		fprintf(stderr, "dcpix: %llu threads shared counters: counts may be too low\n",
 			(unsigned long long)threads);
 }
 
@@ -335,47 +341,30 @@ static int counts(struct settings *settings, int argc, char **argv)
 
 	if (argc >= 2)
 		return take_counts(stdout, settings, argv[0], argv + 1, (size_t)argc - 1);
-	error_set(&err, EINVAL,
-		  "counts needs a rewritten program and the files that it counted in");
+	error_set(&err, EINVAL, "a rewritten program and the files that it recorded are required");
 	return fail(&err);
 }
 
 /* --- run ------------------------------------------------------------------ */
 
-/* Find a reader next to this program, or else in PATH. */
-static int find_reader(char path[RUNNABLE_PATH_BYTES], const char *name)
-{
-	ssize_t bytes = readlink("/proc/self/exe", path, RUNNABLE_PATH_BYTES - 1);
-	char *slash;
-
-	path[bytes < 0 ? 0 : bytes] = '\0';
-	slash = strrchr(path, '/');
-	if (slash != NULL) {
-		snprintf(slash + 1, RUNNABLE_PATH_BYTES - (size_t)(slash + 1 - path), "%s", name);
-		if (access(path, X_OK) == 0)
-			return 0;
-	}
-	return runnable_find(path, name);
-}
-
 /* The report goes to stderr: stdout belongs to the program that was run. */
 static int run_reader(const char *reader, char **argv, struct error *err)
 {
-	char path[RUNNABLE_PATH_BYTES];
+	char path[PROGRAM_PATH_BYTES];
 	int status = 0;
 	pid_t child;
 
-	if (find_reader(path, reader) < 0)
-		return error_set(err, ENOENT, "cannot find %s", reader);
+	if (program_path_sibling(path, reader) < 0)
+		return error_set(err, ENOENT, ERROR_FIND, reader);
 	child = fork();
 	if (child == 0) {
 		dup2(STDERR_FILENO, STDOUT_FILENO);
 		execv(path, argv);
-		fprintf(stderr, "dcpix: cannot run %s: %s\n", path, strerror(errno));
+		fprintf(stderr, "dcpix: cannot run '%s': %s\n", path, strerror(errno));
 		_exit(EXIT_BAD);
 	}
 	if (child < 0 || waitpid(child, &status, 0) < 0)
-		return error_set_errno(err, "cannot run %s", reader);
+		return error_set_errno(err, ERROR_RUN, reader);
 	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_BAD;
 }
 
@@ -420,7 +409,7 @@ static int report_image(struct settings *settings, const char *folder, const cha
 		return EXIT_BAD;
 	r = glob(pattern, 0, NULL, &found);
 	if (r == GLOB_NOMATCH)
-		fprintf(stderr, "dcpix: %s recorded nothing: it could make no file in %s\n",
+		fprintf(stderr, "dcpix: %s recorded nothing: it could not create a file in '%s'\n",
 			name != NULL ? name : "the program", folder);
 	else if (r != 0)
 		status = EXIT_BAD;
@@ -476,7 +465,8 @@ static int run_and_report(struct settings *settings, struct runnable *runnable,
 	told = report_run(settings, folder, runnable, libraries);
 	if (told == EXIT_BAD) {
 		/* An error of the database must not make another run necessary. */
-		fprintf(stderr, "dcpix: what %s recorded is in %s\n", runnable->path, folder);
+		fprintf(stderr, "dcpix: the recording of '%s' is in '%s'\n", runnable->path,
+			folder);
 		runnable_leave(runnable);
 		library_set_leave(libraries);
 		return EXIT_BAD;
@@ -485,7 +475,7 @@ static int run_and_report(struct settings *settings, struct runnable *runnable,
 }
 
 static int check_run(const struct settings *settings, char *const *argv,
-		     char program[RUNNABLE_PATH_BYTES], struct error *err)
+		     char program[PROGRAM_PATH_BYTES], struct error *err)
 {
 	int r = check_mode(settings, err);
 
@@ -493,11 +483,11 @@ static int check_run(const struct settings *settings, char *const *argv,
 		return r;
 	if (settings->library_count > 0 && settings->report.csv && settings->database == NULL)
 		return error_set(err, EINVAL,
-				 "--csv lists one image; counts of several can be kept by --db");
+				 "--csv lists only one image: use --db to store counts of several");
 	if (argv[0] == NULL)
 		return error_set(err, EINVAL, "run needs a program");
-	if (runnable_find(program, argv[0]) < 0)
-		return error_set(err, ENOENT, "cannot find %s", argv[0]);
+	if (program_path_find(program, argv[0]) < 0)
+		return error_set(err, ENOENT, ERROR_FIND, argv[0]);
 	return 0;
 }
 
@@ -514,7 +504,7 @@ static int prepare_run(struct runnable *runnable, struct library_set *libraries,
 	int r = 0;
 
 	if (asprintf(&otherwise, "%s/program", folder) < 0)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	if (settings->library_count > 0)
 		r = library_set_get(libraries, program, settings->libraries,
 				    settings->library_count, &options, folder, err);
@@ -525,14 +515,14 @@ static int dcpix_run(struct settings *settings, char **argv)
 {
 	struct runnable runnable = {.path = NULL};
 	struct library_set libraries = {.search = NULL};
-	char folder[] = "/tmp/dcpix.XXXXXX", program[RUNNABLE_PATH_BYTES];
+	char folder[] = "/tmp/dcpix.XXXXXX", program[PROGRAM_PATH_BYTES];
 	struct error err;
 	int status;
 
 	if (check_run(settings, argv, program, &err) < 0)
 		return fail(&err);
 	if (mkdtemp(folder) == NULL) {
-		error_set_errno(&err, "cannot make a folder in /tmp");
+		error_set_errno(&err, "cannot create a folder in /tmp");
 		return fail(&err);
 	}
 	if (prepare_run(&runnable, &libraries, settings, program, folder, &err) < 0)
@@ -554,7 +544,7 @@ static int options_take(struct settings *settings, struct options *options, int 
 	while ((key = options_next(options, argc, argv, &err)) >= 0) {
 		if (key == OPTIONS_HELP) {
 			options_help(stdout, options, synopsis,
-				     "Rewrites executables so that they record what they execute.");
+				     "Rewrite executables so that they record their execution.");
 			exit(0);
 		}
 		if (key == OPTIONS_VERSION) {
@@ -594,6 +584,6 @@ int main(int argc, char **argv)
 	if (count == 1)
 		return rewrite(&settings, argv[0]);
 	error_set(&err, EINVAL,
-		  count == 0 ? "a program is needed; see dcpix --help" : "more than one program");
+		  count == 0 ? "no program" ERROR_SEE_HELP("dcpix") : "more than one program");
 	return fail(&err);
 }

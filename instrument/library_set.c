@@ -7,9 +7,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "analysis/image/near_names.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
+#include "lib/near_names.h"
 
 /* A library is named "libz" or "libz.so.1", for example. */
 static bool has_name(const char *library, const char *wanted)
@@ -30,10 +31,10 @@ static int get_one(struct library_set *set, size_t index, const struct rewriter_
 
 	if (asprintf(&otherwise, "%s/%s", folder, library->name) < 0 ||
 	    asprintf(&link, "%s/%s", set->search, library->name) < 0)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	r = runnable_get(runnable, library->path, options, otherwise, err);
 	if (r == 0 && symlink(runnable->path, link) < 0)
-		r = error_set_errno(err, "cannot make %s", link);
+		r = error_set_errno(err, ERROR_CREATE, link);
 	if (r < 0)
 		runnable->path = NULL;
 	return r;
@@ -57,7 +58,7 @@ static int get_wanted(struct library_set *set, size_t index, const char *const *
 	r = get_one(set, index, options, folder, err);
 	if (r == 0 || named)
 		return r;
-	fprintf(stderr, "dcpix: %s stays as it is: %s\n", library->path, err->message);
+	fprintf(stderr, "dcpix: '%s' is not rewritten: %s\n", library->path, err->message);
 	return 0;
 }
 
@@ -68,9 +69,9 @@ static int unknown_library(const struct library_set *set, const char *program, c
 	char text[256];
 
 	for (size_t i = 0; i < set->needed.count; i++)
-		near_names_offer(&near, set->needed.all[i].name);
+		near_names_add(&near, set->needed.all[i].name);
 	near_names_text(&near, text, sizeof(text));
-	return error_set(err, ENOENT, "%s needs no library \"%s\"%s", program, name, text);
+	return error_set(err, ENOENT, "'%s' needs no library '%s'%s", program, name, text);
 }
 
 static int check_names(const struct library_set *set, const char *program,
@@ -100,10 +101,10 @@ int library_set_get(struct library_set *set, const char *program, const char *co
 	set->runnables = calloc(set->needed.count + 1, sizeof(*set->runnables));
 	if (set->runnables == NULL || asprintf(&set->search, "%s/library", folder) < 0) {
 		set->search = NULL;
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	}
 	if (mkdir(set->search, 0700) < 0)
-		return error_set_errno(err, "cannot make %s", set->search);
+		return error_set_errno(err, ERROR_CREATE, set->search);
 	for (size_t i = 0; r == 0 && i < set->needed.count; i++)
 		r = get_wanted(set, i, wanted, count, options, folder, err);
 	return r;

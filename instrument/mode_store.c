@@ -16,6 +16,7 @@
 #include "instrument/variation/variation_mode.h"
 #include "instrument/variation/variation_recording.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 /* Arguments of a mode's function. It frees everything that it allocates. */
 struct job {
@@ -28,7 +29,7 @@ struct job {
 
 static int no_memory(struct error *err)
 {
-	return error_set(err, ENOMEM, "out of memory");
+	return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 }
 
 /* Set the path and the time range of the epoch, and open it. To be called when the map is known. */
@@ -100,7 +101,7 @@ static int store_listing(const struct job *job, const struct paths_map *map,
 
 	if (r < 0)
 		return error_set(job->err, -r,
-				 r == -ENOMEM ? "out of memory" : "damaged graphs of paths");
+				 r == -ENOMEM ? ERROR_NO_MEMORY : "damaged path graphs");
 	if (listing.path_count > 0) {
 		paths_recording_make(&builder, &listing, offset_of, job->epoch);
 		r = store_recording(job, &builder, PROFILE_RECORDING_PATHS, map->metric);
@@ -230,7 +231,7 @@ static int store_times(const struct job *job, const struct paths_map *map,
 
 	if (r < 0)
 		return error_set(job->err, -r,
-				 r == -ENOMEM ? "out of memory" : "damaged graphs of paths");
+				 r == -ENOMEM ? ERROR_NO_MEMORY : "damaged path graphs");
 	variation_recording_make(&builder, &listing, offset_of, job->epoch);
 	r = store_recording(job, &builder, PROFILE_RECORDING_VARIATION, map->metric);
 	recording_builder_deinit(&builder);
@@ -284,7 +285,7 @@ static int store_of(const struct elf_file *file, size_t *ret, const char *path, 
 		if (has_section(file, stores[i].section))
 			return 0;
 	}
-	return error_set(err, ENODATA, "%s has not been rewritten by dcpix", path);
+	return error_set(err, ENODATA, "'%s' was not rewritten by dcpix", path);
 }
 
 int mode_store(struct epoch_store *epoch, char *const *files, size_t count, char **path,

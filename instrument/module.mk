@@ -6,7 +6,7 @@ instrument-needs := analysis
 instrument-src := $(addprefix instrument/calls/, call_map.c call_profile.c call_recording.c \
 	call_thread.c context_tree.c) \
 	$(addprefix instrument/counts/, counts_map.c) \
-	$(addprefix instrument/paths/, path_graph.c path_register.c paths_listing.c paths_map.c \
+	$(addprefix instrument/paths/, path_graph.c path_register.c paths_cost.c paths_listing.c paths_map.c \
 	paths_profile.c paths_recording.c) \
 	$(addprefix instrument/profile/, map_coding.c profile_file.c recording_builder.c) \
 	$(addprefix instrument/variation/, variation_listing.c variation_profile.c \
@@ -56,56 +56,62 @@ dcpivpp-with := $(sort $(wildcard tools/variation/*.c))
 
 instrument-tests := unit_bursts_map unit_call_automaton unit_reg_summary_flow unit_count_graph \
 	unit_counts_map unit_data_streams unit_epoch_store unit_flow_guess unit_handler_table \
-	unit_liveness unit_machine_code unit_path_graph unit_path_times unit_path_webs unit_paths_map unit_point \
+	unit_liveness unit_machine_code unit_path_graph unit_path_times unit_path_webs unit_paths_cost \
+	unit_paths_map unit_point \
 	unit_recordings unit_recordings_sampled unit_sequitur unit_burst_switch_strides unit_turns
 unit_call_automaton-with := instrument/runtime/call_automaton.c
 unit_epoch_store-with := instrument/profile/epoch_store.c
 unit_epoch_store-archives := instrument db
-unit_flow_guess-with := tests/cfg_fixture.c
+unit_flow_guess-with := tests/fixtures/cfg_fixture.c
 unit_path_times-with := instrument/runtime/variation_slow.c
-unit_burst_switch_strides-with := tests/turn_graph.c
-unit_turns-with := tests/turn_graph.c
+unit_burst_switch_strides-with := tests/fixtures/turn_graph.c
+unit_turns-with := tests/fixtures/turn_graph.c
 instrument-helpers := call_ranges
 
 rewriter-fuzzers := fuzz_bursts fuzz_counts fuzz_recordings fuzz_rewriter fuzz_variation
 FUZZERS += $(rewriter-fuzzers)
 $(foreach f,$(rewriter-fuzzers),$(eval $(f)-whole := instrument))
-fuzz_rewriter-seeds := tests/procedure_fixtures.sh
+fuzz_rewriter-seeds := tests/fixtures/procedure_fixtures.sh
 fuzz_rewriter-flags := -max_len=32768
-fuzz_recordings-with := db/blob_header.c db/recording_blob.c db/profile_blob.c
+fuzz_recordings-with := db/blob_header.c db/recording_blob.c db/profile_blob.c db/profile_pairs.c
 fuzz_recordings-pkgs := zlib
 
 .PHONY: check-paths
 check-paths: ## paths of real programs against an emulator
 	@$(MAKE) --no-print-directory all
-	@tests/check_paths.sh
+	@tests/long/check_paths.sh
 
 .PHONY: check-bursts
 check-bursts: ## bursts of real programs against all that they refer to
 	@$(MAKE) --no-print-directory all
-	@tests/check_bursts.sh
+	@tests/long/check_bursts.sh
 
 .PHONY: check-calls
 check-calls: ## calls and contexts of real programs, as an emulator sees them
 	@$(MAKE) --no-print-directory all tests call-plugin
-	@tests/calls_exact.sh
+	@tests/long/calls_exact.sh
 
 .PHONY: check-dcpix-programs
 check-dcpix-programs: ## real programs, rewritten, print the same; the share of each that is rewritten
 	@$(MAKE) --no-print-directory all
-	@tests/dcpix_programs.sh
+	@tests/long/dcpix_programs.sh
+
+.PHONY: check-dcpix-debian
+check-dcpix-debian: ## 300 commands of programs of Debian, rewritten in all modes, do the same
+	@$(MAKE) --no-print-directory all
+	@tests/long/dcpix_debian.sh
 
 .PHONY: check-dcpix-self
 check-dcpix-self: ## this project's own tests by its own programs, rewritten
 	@$(MAKE) --no-print-directory all tests
-	@tests/dcpix_self.sh $(UNIT_TESTS:%=build/tests/%)
+	@tests/long/dcpix_self.sh $(UNIT_TESTS:%=build/tests/%)
 
 .PHONY: check-dcpix
 check-dcpix: ## COUNT (1000) random programs, from SEED (1) on, rewritten
 	@$(MAKE) --no-print-directory all
-	@tests/dcpix_random.sh
+	@tests/long/dcpix_random.sh
 
 .PHONY: check-dcpix-counts
 check-dcpix-counts: all count-plugin ## counts of rewritten programs against an emulator's
-	@tests/dcpix_counts.sh
+	@tests/long/dcpix_counts.sh
 endif

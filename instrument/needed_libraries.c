@@ -12,6 +12,7 @@
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 /* Return: the path of the loader, malloc'd, or NULL. */
 static char *loader_of(const struct elf_image *image)
@@ -82,16 +83,16 @@ static int list(struct needed_libraries *ret, const char *loader, const char *pr
 
 	stream = needed_libraries_start(loader, program, &child);
 	if (stream == NULL)
-		return error_set_errno(err, "cannot run %s", loader);
+		return error_set_errno(err, ERROR_RUN, loader);
 	while (r == 0 && (length = getline(&line, &room, stream)) > 0)
 		r = add_line(ret, line);
 	fclose(take_ptr(stream));
 	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
 		;
 	if (r < 0)
-		return error_set(err, ENOMEM, "no memory for the libraries of %s", program);
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
-		return error_set(err, ENOEXEC, "%s cannot list the libraries of %s", loader,
+		return error_set(err, ENOEXEC, "'%s' cannot list the libraries of '%s'", loader,
 				 program);
 	return 0;
 }
@@ -107,7 +108,7 @@ int needed_libraries_find(struct needed_libraries *ret, const char *program, str
 	loader = loader_of(&image);
 	elf_image_close(&image);
 	if (loader == NULL)
-		return error_set(err, ENOTSUP, "%s needs no libraries", program);
+		return error_set(err, ENOTSUP, "'%s' needs no libraries", program);
 	return list(ret, loader, program, err);
 }
 

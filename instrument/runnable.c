@@ -10,25 +10,7 @@
 
 #include "lib/cleanup.h"
 #include "lib/error.h"
-
-int runnable_find(char path[RUNNABLE_PATH_BYTES], const char *name)
-{
-	const char *search = getenv("PATH");
-
-	if (strchr(name, '/') != NULL) {
-		snprintf(path, RUNNABLE_PATH_BYTES, "%s", name);
-		return access(path, X_OK) == 0 ? 0 : -ENOENT;
-	}
-	while (search != NULL && *search != '\0') {
-		size_t length = strcspn(search, ":");
-
-		snprintf(path, RUNNABLE_PATH_BYTES, "%.*s/%s", (int)length, search, name);
-		if (access(path, X_OK) == 0)
-			return 0;
-		search += length + (search[length] == ':');
-	}
-	return -ENOENT;
-}
+#include "lib/error_text.h"
 
 /* Move the program into the cache if possible; else it stays where it was made. */
 static int runnable_keep(struct runnable *runnable, struct error *err)
@@ -39,7 +21,7 @@ static int runnable_keep(struct runnable *runnable, struct error *err)
 	if (runnable->own == NULL)
 		runnable->own = strdup(runnable->cache.part);
 	runnable->path = runnable->own;
-	return runnable->path != NULL ? 0 : error_set(err, ENOMEM, "out of memory");
+	return runnable->path != NULL ? 0 : error_set(err, ENOMEM, ERROR_NO_MEMORY);
 }
 
 int runnable_get(struct runnable *ret, const char *program, const struct rewriter_options *options,
@@ -58,7 +40,7 @@ int runnable_get(struct runnable *ret, const char *program, const struct rewrite
 	if (ret->cache.path == NULL) {
 		ret->own = strdup(otherwise);
 		if (ret->own == NULL)
-			return error_set(err, ENOMEM, "out of memory");
+			return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	}
 	anew.output = ret->own != NULL ? ret->own : ret->cache.part;
 	r = rewriter_run(program, &anew, &report, err);
@@ -90,13 +72,13 @@ int runnable_run(const struct runnable *runnable, const char *prefix, const char
 		if (search != NULL)
 			search_first(search);
 		execv(runnable->path, argv);
-		fprintf(stderr, "dcpix: cannot run %s: %s\n", runnable->path, strerror(errno));
+		fprintf(stderr, "dcpix: cannot run '%s': %s\n", runnable->path, strerror(errno));
 		_exit(127);
 	}
 	signal(SIGINT, SIG_IGN); /* only the program handles it */
 	while (child < 0 || waitpid(child, &status, 0) < 0) {
 		if (errno != EINTR)
-			return error_set_errno(err, "cannot run %s", runnable->path);
+			return error_set_errno(err, ERROR_RUN, runnable->path);
 	}
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }

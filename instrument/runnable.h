@@ -11,8 +11,6 @@
 
 #include "instrument/program_cache.h"
 
-#define RUNNABLE_PATH_BYTES 4096
-
 /**
  * struct runnable - a rewritten program
  * @path:  of the rewritten program
@@ -24,9 +22,6 @@ struct runnable {
 	char *own;
 	char *text;
 };
-
-/** runnable_find() - find a program as a shell does. Return: 0; -ENOENT. */
-int runnable_find(char path[RUNNABLE_PATH_BYTES], const char *name);
 
 /**
  * runnable_get() - get a rewritten program

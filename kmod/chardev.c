@@ -19,6 +19,7 @@
 #include "core/sample_store.h"
 #include "event_permission.h"
 #include "sampler.h"
+#include "uapi/dcpi_snapshot.h"
 
 /* The layout is ABI. */
 static_assert(sizeof(struct dcpi_version) == 16);
@@ -30,6 +31,8 @@ static_assert(sizeof(struct dcpi_event_stats) == 40);
 static_assert(sizeof(struct dcpi_times) == 24 + 2 * DCPI_TIME_BUCKETS * 8);
 static_assert(sizeof(struct dcpi_take) == 16);
 static_assert(sizeof(struct dcpi_process) == 8);
+static_assert(sizeof(struct dcpi_snapshot) == 336);
+static_assert(sizeof(struct dcpi_snapshots) == 72);
 
 static unsigned long reader; /* bit 0: the device is open */
 
@@ -111,12 +114,15 @@ static bool double_valid(const struct dcpi_config *config)
 	       config->event[0].flags & DCPI_EVENT_EXCLUDE_KERNEL;
 }
 
-#define START_FLAGS (DCPI_START_TIMES | DCPI_START_BRANCHES | DCPI_START_DOUBLE)
+#define START_FLAGS                                                                                \
+	(DCPI_START_TIMES | DCPI_START_BRANCHES | DCPI_START_DOUBLE | DCPI_START_SNAPSHOTS)
 
 static bool config_valid(const struct dcpi_config *config)
 {
 	if (config->reserved || config->flags & ~START_FLAGS ||
 	    !!(config->flags & DCPI_START_BRANCHES) != (config->branch_every != 0))
+		return false;
+	if (config->flags & DCPI_START_SNAPSHOTS && !(config->flags & DCPI_START_BRANCHES))
 		return false;
 	return events_valid(config) && double_valid(config) &&
 	       sample_store_entries_valid(config->table_entries) &&
@@ -225,6 +231,24 @@ static long ioctl_take(struct dcpi_take __user *argument)
 	return copy_to_user(argument, &take, sizeof(take)) ? -EFAULT : 0;
 }
 
+static long ioctl_snapshots(struct dcpi_snapshots __user *argument)
+{
+	struct dcpi_snapshots request, answer = {};
+	int err;
+
+	if (copy_from_user(&request, argument, sizeof(request)))
+		return -EFAULT;
+	if (request.reserved)
+		return -EINVAL;
+	answer.cpu = request.cpu;
+	answer.capacity = request.capacity;
+	answer.snapshots = request.snapshots;
+	err = sampler_snapshots(&answer);
+	if (err)
+		return err;
+	return copy_to_user(argument, &answer, sizeof(answer)) ? -EFAULT : 0;
+}
+
 static long ioctl_release(const u32 __user *argument)
 {
 	u32 cpu;
@@ -278,6 +302,8 @@ static long device_ioctl(struct file *file, unsigned int command, unsigned long 
 		return ioctl_take(argument);
 	case DCPI_IOC_RELEASE:
 		return ioctl_release(argument);
+	case DCPI_IOC_SNAPSHOTS:
+		return ioctl_snapshots(argument);
 	default:
 		return -ENOTTY;
 	}

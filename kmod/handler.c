@@ -7,7 +7,7 @@
 #include <linux/sched.h>
 #include <linux/timekeeping.h>
 
-#include "branch.h"
+#include "examine.h"
 #include "sampler_cpu.h"
 
 /*
@@ -79,17 +79,9 @@ static unsigned int double_end(struct sampler_cpu *cpu, struct pt_regs *regs, u6
 	       SAMPLE_WAKE;
 }
 
-static __always_inline bool branch_due(struct sampler_event *event)
+static __always_inline bool examine_due(struct sampler_event *event)
 {
-	struct sampler_branches *branches = &event->cpu->branches;
-
-	if (likely(--event->until_branch != 0))
-		return false;
-	event->until_branch = branches->every;
-	if (!event->whole_registers)
-		return false;
-	branches->tried++;
-	return true;
+	return unlikely(--event->until_examined == 0);
 }
 
 /* The clock is not strictly monotonic in NMIs: count a negative time as zero. */
@@ -127,7 +119,7 @@ static __always_inline void handle_straight(struct perf_event *counter, struct p
 	event->interrupts++;
 	event->period_sum += period;
 	counter->hw.sample_period = period;
-	due = branches && branch_due(event);
+	due = branches && examine_due(event);
 	bucket = sample_store_bucket(&cpu->store, pc, tag);
 	if (likely(sample_store_count_front(&cpu->store, bucket, pc, tag))) {
 		sample_store_leave(&cpu->store);
@@ -138,7 +130,7 @@ static __always_inline void handle_straight(struct perf_event *counter, struct p
 		sample_store_leave(&cpu->store);
 	}
 	if (due)
-		result |= branch_count(&cpu->store, regs, process_tag());
+		result |= examine(event, regs, process_tag());
 out:
 	if (unlikely(result & SAMPLE_WAKE))
 		irq_work_queue(&cpu->wake);
@@ -182,7 +174,7 @@ static __always_inline void handle(struct perf_event *counter, struct pt_regs *r
 			result = sample_store_count_entered(&cpu->store, instruction_pointer(regs),
 							    event->tag | process);
 			if (flags & DCPI_START_BRANCHES)
-				due = branch_due(event);
+				due = examine_due(event);
 		}
 		sample_store_leave(&cpu->store);
 		if (second)
@@ -195,32 +187,40 @@ static __always_inline void handle(struct perf_event *counter, struct pt_regs *r
 			cpu->twice.running = false;
 	}
 	if (due)
-		result |= branch_count(&cpu->store, regs, process);
+		result |= examine(event, regs, process);
 	if (unlikely(result & SAMPLE_WAKE))
 		irq_work_queue(&cpu->wake);
 	if (flags & DCPI_START_TIMES)
 		time_count(cpu, result, begin);
 }
 
-#define HANDLER(flags)                                                                             \
-	static void handler_##flags(struct perf_event *counter, struct perf_sample_data *data,     \
-				    struct pt_regs *regs)                                          \
+#define HANDLER(name, flags)                                                                       \
+	static void handler_##name(struct perf_event *counter, struct perf_sample_data *data,      \
+				   struct pt_regs *regs)                                           \
 	{                                                                                          \
 		handle(counter, regs, flags);                                                      \
 	}
 
-HANDLER(1)
-HANDLER(3)
-HANDLER(4)
-HANDLER(5)
-HANDLER(6)
-HANDLER(7)
+HANDLER(times, DCPI_START_TIMES)
+HANDLER(times_branches, DCPI_START_TIMES | DCPI_START_BRANCHES)
+HANDLER(double, DCPI_START_DOUBLE)
+HANDLER(times_double, DCPI_START_TIMES | DCPI_START_DOUBLE)
+HANDLER(branches_double, DCPI_START_BRANCHES | DCPI_START_DOUBLE)
+HANDLER(times_branches_double, DCPI_START_TIMES | DCPI_START_BRANCHES | DCPI_START_DOUBLE)
 
 perf_overflow_handler_t handler_choose(u32 flags)
 {
 	static const perf_overflow_handler_t handlers[] = {
-		handler_plain, handler_1, handler_branches, handler_3,
-		handler_4,     handler_5, handler_6,	    handler_7};
+		[0] = handler_plain,
+		[DCPI_START_TIMES] = handler_times,
+		[DCPI_START_BRANCHES] = handler_branches,
+		[DCPI_START_TIMES | DCPI_START_BRANCHES] = handler_times_branches,
+		[DCPI_START_DOUBLE] = handler_double,
+		[DCPI_START_TIMES | DCPI_START_DOUBLE] = handler_times_double,
+		[DCPI_START_BRANCHES | DCPI_START_DOUBLE] = handler_branches_double,
+		[DCPI_START_TIMES | DCPI_START_BRANCHES | DCPI_START_DOUBLE] =
+			handler_times_branches_double,
+	};
 
 	static_assert((DCPI_START_TIMES | DCPI_START_BRANCHES | DCPI_START_DOUBLE) + 1 ==
 		      ARRAY_SIZE(handlers));

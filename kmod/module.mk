@@ -1,25 +1,27 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # kmod/core built for user space, too: perf source, tests, benchmarks.
 ARCHIVES += core
-core-src := $(addprefix kmod/core/, arm64_data.c arm64_memory.c interpret_arm64.c \
+core-src := $(addprefix kmod/core/, access_x86_64.c arm64_data.c arm64_memory.c interpret_arm64.c \
 	interpret_memory.c interpret_x86_64.c period.c sample_store.c x86_arithmetic.c x86_data.c \
 	x86_effect.c x86_insn.c x86_operand.c x86_string.c)
 # As in the kernel: entries are moved through the registers that wrote their halves.
 $(OBJ)/kmod/core/sample_store.o: CPPFLAGS += -mgeneral-regs-only
 
-core-tests := unit_interpret_arm64 unit_interpret_cases unit_period unit_sample_store unit_x86_insn
+core-tests := unit_interpret_arm64 unit_interpret_cases unit_period unit_sample_store unit_snapshot_ring \
+	unit_x86_insn
 core-benches := bench_sample_store
 # The interpreter tests run only on the architectures that they interpret.
 ifneq ($(filter x86_64-%,$(shell $(CC) -dumpmachine)),)
-core-tests += unit_interpret_program unit_interpret_x86_64
+core-tests += unit_access_x86_64 unit_interpret_program unit_interpret_x86_64
 core-benches += bench_interpret
 endif
-bench_interpret-with := tests/x86_program.c tests/x86_tracee.c
-unit_interpret_arm64-with := tests/arm64_stub.c
-unit_interpret_program-with := tests/x86_program.c tests/x86_tracee.c
-unit_interpret_x86_64-with := tests/x86_tracee.c
+bench_interpret-with := tests/fixtures/x86_program.c tests/fixtures/x86_tracee.c
+unit_interpret_arm64-with := tests/fixtures/arm64_stub.c
+unit_interpret_program-with := tests/fixtures/x86_program.c tests/fixtures/x86_tracee.c
+unit_interpret_x86_64-with := tests/fixtures/x86_tracee.c
 unit_period-ldlibs := -lm
-unit_sample_store-with := tests/store_model.c
+unit_sample_store-with := tests/fixtures/store_model.c
+unit_snapshot_ring-ldlibs := -lpthread
 unit_x86_insn-ldlibs := -lZydis
 
 FUZZERS += fuzz_interpret

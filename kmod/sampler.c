@@ -18,6 +18,7 @@
 #include "counters.h"
 #include "drain.h"
 #include "sampler_cpu.h"
+#include "snapshots.h"
 #include "stats.h"
 #include "store_memory.h"
 
@@ -57,11 +58,30 @@ static void events_init(unsigned int cpu, struct sampler_cpu *sampled)
 			    config.event[i].period_min, config.event[i].period_max);
 		event->tag = dcpi_tag(0, 0, i);
 		event->cpu = sampled;
-		event->until_branch = config.branch_every;
 	}
-	sampled->branches.every = config.branch_every;
 	sampled->twice.left = sampled->twice.every = config.double_every;
 	sampled->twice.period = config.double_period;
+}
+
+static void memory_release(struct sampler_cpu *sampled)
+{
+	examine_release(sampled);
+	snapshots_release(sampled);
+	store_memory_release(sampled);
+}
+
+/* All of a CPU's memory, or none. */
+static int memory_allocate(unsigned int cpu, struct sampler_cpu *sampled)
+{
+	int err = store_memory_allocate(cpu, sampled, config.table_entries, config.buffer_entries);
+
+	if (!err && config.flags & DCPI_START_BRANCHES)
+		err = examine_allocate(cpu, sampled, config.branch_every);
+	if (!err && config.flags & DCPI_START_SNAPSHOTS)
+		err = snapshots_allocate(cpu, sampled);
+	if (err)
+		memory_release(sampled);
+	return err;
 }
 
 /* A CPU that goes offline during the call is no error. */
@@ -71,8 +91,7 @@ static int cpu_start(unsigned int cpu)
 	int err = 0;
 
 	if (!sampled->table) {
-		err = store_memory_allocate(cpu, sampled, config.table_entries,
-					    config.buffer_entries);
+		err = memory_allocate(cpu, sampled);
 		if (!err)
 			events_init(cpu, sampled);
 	}
@@ -99,7 +118,8 @@ static void store_forget(struct sampler_cpu *sampled)
 	pending = sample_store_pending_totals(&sampled->store);
 	sampled->store.lost[DCPI_LOSS_READER_GONE] += pending.samples;
 	sampled->edges_gone += pending.edges;
-	store_memory_release(sampled);
+	sampled->snapshots_gone += sampled->snapshots.head - sampled->snapshots.tail;
+	memory_release(sampled);
 }
 
 /* Reset all counts. Neither memory nor counters may exist. */
@@ -107,13 +127,14 @@ static void counts_clear(struct sampler_cpu *sampled)
 {
 	memset(&sampled->store, 0, sizeof(sampled->store));
 	memset(sampled->event, 0, sizeof(sampled->event));
-	memset(&sampled->branches, 0, sizeof(sampled->branches));
 	memset(&sampled->twice, 0, sizeof(sampled->twice));
 	memset(&sampled->times, 0, sizeof(sampled->times));
 	sampled->delivered = 0;
 	sampled->delivered_edges = 0;
 	sampled->delivered_entries = 0;
 	sampled->edges_gone = 0;
+	sampled->snapshots_gone = 0;
+	memset(&sampled->examined, 0, sizeof(sampled->examined));
 }
 
 /*
@@ -364,6 +385,24 @@ int sampler_times(struct dcpi_times *times)
 	return err;
 }
 
+static int snapshots_locked(struct dcpi_snapshots *request)
+{
+	struct sampler_cpu *sampled;
+	int err = counted_cpu(request->cpu, &sampled);
+
+	return err ? err : snapshots_read(sampled, request);
+}
+
+int sampler_snapshots(struct dcpi_snapshots *request)
+{
+	int err;
+
+	mutex_lock(&lock);
+	err = snapshots_locked(request);
+	mutex_unlock(&lock);
+	return err;
+}
+
 bool sampler_readable(void)
 {
 	struct sample_chunk chunk;
@@ -372,7 +411,10 @@ bool sampler_readable(void)
 	for_each_possible_cpu (cpu) {
 		struct sampler_cpu *sampled = sampled_cpu(cpu);
 
-		if (READ_ONCE(sampled->table) && sample_store_full(&sampled->store, &chunk) >= 0)
+		if (!READ_ONCE(sampled->table))
+			continue;
+		if (sample_store_full(&sampled->store, &chunk) >= 0 ||
+		    snapshot_ring_is_half_full(&sampled->snapshots))
 			return true;
 	}
 	return false;

@@ -66,10 +66,16 @@ int sampler_event_stats(struct dcpi_event_stats *stats);
 /** sampler_times() - DCPI_IOC_TIMES for the CPU @times->cpu */
 int sampler_times(struct dcpi_times *times);
 
-/** sampler_readable() - return true if any CPU has a full buffer. Does not sleep. */
+/** sampler_snapshots() - DCPI_IOC_SNAPSHOTS; CPU, address and capacity come from the caller */
+int sampler_snapshots(struct dcpi_snapshots *request);
+
+/**
+ * sampler_readable() - return true if any CPU has a full buffer, or half a ring of snapshots. Does
+ * not sleep.
+ */
 bool sampler_readable(void);
 
-/** sampler_waiters() - return the wait queue that is woken whenever a buffer becomes full */
+/** sampler_waiters() - return the wait queue that is woken when sampler_readable() becomes true */
 wait_queue_head_t *sampler_waiters(void);
 
 #endif

@@ -10,7 +10,10 @@
 
 #include "core/period.h"
 #include "core/sample_store.h"
+#include "core/snapshot_ring.h"
+#include "examine.h"
 
+struct examination;
 struct sampler_cpu;
 
 /**
@@ -20,12 +23,13 @@ struct sampler_cpu;
  * @cpu:        the CPU that counts the event
  * @interrupts: overflows, excluding @refused
  * @period_sum: periods drawn so far
- * @until_branch: with DCPI_START_BRANCHES: samples until the next interpreted one
+ * @until_examined: with DCPI_START_BRANCHES: samples until the next one for examine()
  * @counter:    NULL while the event is not counted
  * @refused:    overflows that interrupted another handler on this CPU; a local_t because these
  *              overflows may nest
  * @whole_registers: the handler gets all registers of the interrupted context
  * @enabled_ns, @running_ns: sums over counters that were released since the start
+ * @examination: with DCPI_START_BRANCHES, otherwise NULL
  *
  * A sample touches the first cache line, besides the store's first and the sample's bucket. The
  * handler writes it only after sample_store_enter().
@@ -36,26 +40,17 @@ struct sampler_event {
 	struct sampler_cpu *cpu;
 	u64 interrupts;
 	u64 period_sum;
-	u32 until_branch;
+	u32 until_examined;
 	/* second line */
 	local_t refused __aligned(64);
 	struct perf_event *counter;
 	bool whole_registers;
 	u64 enabled_ns;
 	u64 running_ns;
+	struct examination *examination;
 } __aligned(64);
 
 static_assert(offsetof(struct sampler_event, refused) == 64);
-
-/**
- * struct sampler_branches - with DCPI_START_BRANCHES
- * @every: one in @every samples of each event is interpreted
- * @tried: samples interpreted
- */
-struct sampler_branches {
-	u32 every;
-	u64 tried;
-};
 
 /**
  * struct sampler_double - pairs of event 0, with DCPI_START_DOUBLE
@@ -97,7 +92,7 @@ enum {
  * struct sampler_cpu - one CPU
  * @store:     written by the overflow handlers on this CPU
  * @event:     the events
- * @branches, @twice, @times: state of the features enabled at the start
+ * @twice, @times: state of the features enabled at the start
  * @table, @buffers: memory of @store; NULL if this CPU was not sampled in this
  *             session
  * @taken:     the buffer that DCPI_IOC_TAKE gave, or -1
@@ -105,6 +100,9 @@ enum {
  * @delivered_edges: edges given to the reader
  * @delivered_entries: entries given to the reader
  * @edges_gone: edges lost because the reader was gone
+ * @examined: counts of examinations whose memory was freed
+ * @snapshots: written by the overflow handlers on this CPU; without room if not wanted
+ * @snapshots_gone: snapshots that were not read before their memory was freed
  * @stale:     the CPU was unplugged and came back; its counters are inactive
  * @wake:      wakes the reader, which the handler cannot do itself
  *
@@ -114,8 +112,7 @@ enum {
 struct sampler_cpu {
 	struct sample_store store __aligned(64);
 	struct sampler_event event[DCPI_EVENTS_MAX];
-	struct sampler_branches branches __aligned(64);
-	struct sampler_double twice;
+	struct sampler_double twice __aligned(64);
 	struct sampler_times times;
 	void *table;
 	void *buffers;
@@ -124,6 +121,9 @@ struct sampler_cpu {
 	u64 delivered_edges;
 	u64 delivered_entries;
 	u64 edges_gone;
+	struct examine_counts examined;
+	struct snapshot_ring snapshots;
+	u64 snapshots_gone;
 	bool stale;
 	struct irq_work wake;
 };

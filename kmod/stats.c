@@ -14,7 +14,7 @@ static void fill_edges(const struct sampler_cpu *sampled, struct dcpi_stats *sta
 {
 	const struct sample_store *store = &sampled->store;
 
-	stats->branches_tried = sampled->branches.tried;
+	stats->branches_tried = examine_count(sampled).examined;
 	stats->edges = store->edges + store->edges_refused;
 	stats->edges_lost = store->edges_lost + store->edges_refused + sampled->edges_gone;
 	stats->delivered_edges = sampled->delivered_edges;

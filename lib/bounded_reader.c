@@ -6,7 +6,8 @@
 
 void bounded_reader_init(struct bounded_reader *reader, const void *data, size_t bytes)
 {
-	reader->position = data;
+	/* C defines no arithmetic with NULL, not even the addition of 0. */
+	reader->position = data != NULL ? data : "";
 	reader->end = reader->position + bytes;
 	reader->failed = false;
 }

@@ -20,7 +20,7 @@ struct bounded_reader {
 	bool failed;
 };
 
-/** bounded_reader_init() - read @bytes bytes from @data. */
+/** bounded_reader_init() - read @bytes bytes from @data, which may be NULL if @bytes is 0. */
 void bounded_reader_init(struct bounded_reader *reader, const void *data, size_t bytes);
 
 /** bounded_reader_left() - return the number of bytes not read yet. */

@@ -46,6 +46,7 @@ enum broker_kind {
  * @BROKER_FIND:        the data is one struct debug_server_request
  * @BROKER_DRAW:        the data is a format; graph, picture and messages are descriptors
  * @BROKER_CONNECT:     connect to the daemon
+ * @BROKER_UNWIND:      of the daemon: build an unwind table (daemon/collect/unwind_builder.h)
  */
 enum broker_operation {
 	BROKER_OPEN,
@@ -59,6 +60,7 @@ enum broker_operation {
 	BROKER_FIND,
 	BROKER_DRAW,
 	BROKER_CONNECT,
+	BROKER_UNWIND,
 };
 
 /** struct broker_message - @bytes of @data are valid; a path ends with a 0 byte */

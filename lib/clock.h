@@ -35,4 +35,10 @@ static inline int64_t clock_real_ns(void)
 	return (int64_t)clock_ns(CLOCK_REALTIME);
 }
 
+static inline struct timespec clock_timespec(uint64_t time_ns)
+{
+	return (struct timespec){.tv_sec = (time_t)(time_ns / NS_PER_SECOND),
+				 .tv_nsec = (long)(time_ns % NS_PER_SECOND)};
+}
+
 #endif

@@ -10,6 +10,7 @@
 
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 /* Longer than any line of a reply, because a whole reply is never longer. */
 #define LINE_BYTES_MAX 16384
@@ -25,11 +26,12 @@ struct control_client {
 int control_client_failed(const char *path, int errnum, struct error *err)
 {
 	if (errnum == ENOENT || errnum == ECONNREFUSED)
-		return error_set(err, errnum, "no daemon at %s: %s", path, strerror(errnum));
+		return error_set(err, errnum, "no daemon listens on '%s': %s", path,
+				 strerror(errnum));
 	if (errnum == EACCES || errnum == EPERM)
 		return error_set(err, errnum,
-				 "cannot connect to '%s': %s (root, the daemon's user and group "
-				 "dcpi may)",
+				 "cannot connect to '%s': %s (permitted: root, the daemon's user "
+				 "and group dcpi)",
 				 path, strerror(errnum));
 	return error_set(err, errnum, "cannot connect to '%s': %s", path, strerror(errnum));
 }
@@ -41,7 +43,7 @@ int control_client_from(struct control_client **ret, int fd, struct error *err)
 	if (client == NULL) {
 		if (fd >= 0)
 			close(fd);
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	}
 	client->fd = fd;
 	*ret = client;
@@ -54,7 +56,7 @@ int control_client_open(struct control_client **ret, const char *path, struct er
 	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
 	if (strlen(path) >= sizeof(address.sun_path))
-		return error_set(err, ENAMETOOLONG, "path of socket is too long: %s", path);
+		return error_set(err, ENAMETOOLONG, ERROR_SOCKET_PATH, path);
 	memcpy(address.sun_path, path, strlen(path));
 	if (fd < 0 || connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
 		return control_client_failed(path, errno, err);
@@ -76,7 +78,9 @@ int control_client_fd(const struct control_client *client)
 
 static int hung_up(struct error *err)
 {
-	return error_set(err, ECONNRESET, "the daemon hung up (permission? group dcpi may ask)");
+	return error_set(err, ECONNRESET,
+			 "the daemon closed the connection (permitted: root, the daemon's user and "
+			 "group dcpi)");
 }
 
 static int send_all(struct control_client *client, const char *data, size_t bytes,
@@ -90,7 +94,8 @@ static int send_all(struct control_client *client, const char *data, size_t byte
 		if (sent < 0)
 			return errno == EPIPE || errno == ECONNRESET
 				       ? hung_up(err)
-				       : error_set_errno(err, "cannot ask the daemon");
+				       : error_set_errno(err,
+							 "cannot send a request to the daemon");
 		data += sent;
 		bytes -= (size_t)sent;
 	}
@@ -103,7 +108,7 @@ int control_client_send(struct control_client *client, const char *request, stru
 	int r;
 
 	if (length > REQUEST_BYTES_MAX || strchr(request, '\n') != NULL)
-		return error_set(err, EINVAL, "a request is too long, or more than a line");
+		return error_set(err, EINVAL, "the request is too long or has several lines");
 	r = send_all(client, request, length, err);
 	return r == 0 ? send_all(client, "\n", 1, err) : r;
 }
@@ -141,7 +146,7 @@ static int take_lines(struct control_client *client, control_client_fn take, voi
 	memmove(client->buffer, start, left);
 	client->bytes = left;
 	if (r == -EAGAIN && left == sizeof(client->buffer))
-		return error_set(err, EBADMSG, "the daemon's reply makes no sense");
+		return error_set(err, EBADMSG, "the daemon's reply is malformed");
 	return r;
 }
 
@@ -161,7 +166,7 @@ int control_client_receive(struct control_client *client, control_client_fn line
 		if (got == 0 || (got < 0 && errno == ECONNRESET))
 			return hung_up(err);
 		if (got < 0)
-			return error_set_errno(err, "cannot hear the daemon");
+			return error_set_errno(err, "cannot receive the daemon's reply");
 		client->bytes += (size_t)got;
 		r = take_lines(client, line, context, err);
 	}

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 #define AT_ONCE 64
 
@@ -22,10 +23,10 @@ int epoll_set_open(struct epoll_set **ret, struct error *err)
 	int rc;
 
 	if (set == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	set->fd = epoll_create1(EPOLL_CLOEXEC);
 	if (set->fd < 0) {
-		rc = error_set_errno(err, "cannot create an epoll descriptor");
+		rc = error_set_errno(err, ERROR_EPOLL_DESCRIPTOR);
 		free(set);
 		return rc;
 	}
@@ -46,7 +47,7 @@ int epoll_set_add(struct epoll_set *set, int fd, const char *what, struct error 
 	struct epoll_event interest = {.events = EPOLLIN | EPOLLET};
 
 	if (epoll_ctl(set->fd, EPOLL_CTL_ADD, fd, &interest) < 0)
-		return error_set_errno(err, "cannot watch %s", what);
+		return error_set_errno(err, "cannot wait for %s", what);
 	set->added++;
 	return 0;
 }

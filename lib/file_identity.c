@@ -18,6 +18,7 @@ enum subject {
 	SUBJECT_CONTENT = 1,
 	SUBJECT_STATUS = 2,
 	SUBJECT_CLAIM = 3,
+	SUBJECT_JIT = 4,
 };
 
 static void identity_begin(struct blake2b *hash, enum subject subject)
@@ -93,5 +94,16 @@ void file_identity_claim(uint8_t identity[FILE_IDENTITY_BYTES], uid_t owner, con
 	identity_begin(&hash, SUBJECT_CLAIM);
 	add_number(&hash, owner);
 	blake2b_update(&hash, path, strlen(path));
+	blake2b_final(&hash, identity);
+}
+
+void file_identity_jit(uint8_t identity[FILE_IDENTITY_BYTES], uid_t user, const uint8_t *program,
+		       size_t bytes)
+{
+	struct blake2b hash;
+
+	identity_begin(&hash, SUBJECT_JIT);
+	add_number(&hash, user);
+	blake2b_update(&hash, program, bytes);
 	blake2b_final(&hash, identity);
 }

@@ -8,6 +8,7 @@
 #define DCPI_FILE_IDENTITY_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -60,5 +61,15 @@ void file_identity_status(uint8_t identity[FILE_IDENTITY_BYTES], const struct st
  * @path:  path that this process claims
  */
 void file_identity_claim(uint8_t identity[FILE_IDENTITY_BYTES], uid_t owner, const char *path);
+
+/**
+ * file_identity_jit() - the identity of code that a program of a user generates at run time
+ * @user:    user id of the process
+ * @program: identity of the program, @bytes
+ *
+ * Stored in databases: never to be changed.
+ */
+void file_identity_jit(uint8_t identity[FILE_IDENTITY_BYTES], uid_t user, const uint8_t *program,
+		       size_t bytes);
 
 #endif

@@ -10,6 +10,7 @@
 
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 static void directory_create(const char *path)
 {
@@ -37,12 +38,12 @@ static int stale_remove(const struct sockaddr_un *address, int type, struct erro
 	if (lstat(address->sun_path, &st) < 0)
 		return 0;
 	if (!S_ISSOCK(st.st_mode))
-		return error_set(err, EADDRINUSE, "%s is not a socket", address->sun_path);
+		return error_set(err, EADDRINUSE, "'%s' is not a socket", address->sun_path);
 	if (fd < 0)
-		return error_set_errno(err, "cannot create a socket");
+		return error_set_errno(err, ERROR_SOCKET);
 	if (connect(fd, (const struct sockaddr *)address, sizeof(*address)) == 0 ||
 	    errno != ECONNREFUSED)
-		return error_set(err, EADDRINUSE, "another daemon listens on %s",
+		return error_set(err, EADDRINUSE, "another daemon listens on '%s'",
 				 address->sun_path);
 	unlink(address->sun_path);
 	return 0;
@@ -56,7 +57,7 @@ int local_socket_bind(const char *path, int type, mode_t mode, struct error *err
 	int rc;
 
 	if (strlen(path) >= sizeof(address.sun_path))
-		return error_set(err, EINVAL, "the path of a socket is too long: %s", path);
+		return error_set(err, EINVAL, ERROR_SOCKET_PATH, path);
 	strcpy(address.sun_path, path);
 	directory_create(path);
 	rc = stale_remove(&address, type, err);
@@ -64,11 +65,11 @@ int local_socket_bind(const char *path, int type, mode_t mode, struct error *err
 		return rc;
 	fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
-		return error_set_errno(err, "cannot create a socket");
+		return error_set_errno(err, ERROR_SOCKET);
 	mask = umask(0777 & ~mode);
 	rc = bind(fd, (const struct sockaddr *)&address, sizeof(address));
 	if (rc < 0)
-		rc = error_set_errno(err, "cannot listen on %s", path);
+		rc = error_set_errno(err, "cannot listen on '%s'", path);
 	umask(mask);
 	return rc < 0 ? rc : take_fd(fd);
 }

@@ -8,6 +8,7 @@
 
 #include "lib/clock.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 #define ONLINE_PATH "/sys/devices/system/cpu/online"
 /* The check interrupts the CPUs, so it is done rarely. */
@@ -20,10 +21,10 @@ int online_cpus_open(struct online_cpus *cpus, struct error *err)
 	cpus->asked_ns = cpus->asked_before_ns = clock_monotonic_ns();
 	cpus->fd = open(ONLINE_PATH, O_RDONLY | O_CLOEXEC);
 	if (cpus->fd < 0)
-		return error_set_errno(err, "cannot open %s", ONLINE_PATH);
+		return error_set_errno(err, ERROR_OPEN, ONLINE_PATH);
 	if (cpu_list_read(&cpus->list, cpus->fd) < 0) {
 		online_cpus_close(cpus);
-		return error_set(err, EIO, "cannot read %s", ONLINE_PATH);
+		return error_set(err, EIO, ERROR_READ, ONLINE_PATH);
 	}
 	cpus->end = cpu_list_end(&cpus->list);
 	if (configured > cpus->end && configured <= CPU_LIST_MAX)
@@ -44,7 +45,7 @@ int online_cpus_follow(struct online_cpus *cpus, const struct online_cpus_user *
 	bool ask = now_ns >= cpus->asked_ns + ASK_NS;
 	struct cpu_list list;
 	uint32_t cpu;
-	int told = 0, rc = cpu_list_read(&list, cpus->fd);
+	int changed = 0, rc = cpu_list_read(&list, cpus->fd);
 
 	if (rc < 0 || (!ask && memcmp(&list, &cpus->list, sizeof(list)) == 0))
 		return rc;
@@ -54,7 +55,7 @@ int online_cpus_follow(struct online_cpus *cpus, const struct online_cpus_user *
 
 		if (is == was && !stands)
 			continue;
-		told = 1;
+		changed = 1;
 		if (was)
 			user->went(context, cpu);
 		if (is && user->came(context, cpu) < 0)
@@ -65,5 +66,5 @@ int online_cpus_follow(struct online_cpus *cpus, const struct online_cpus_user *
 		cpus->asked_before_ns = cpus->asked_ns;
 		cpus->asked_ns = now_ns;
 	}
-	return told;
+	return changed;
 }

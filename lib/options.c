@@ -7,6 +7,8 @@
 
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
+#include "lib/near_names.h"
 #include "lib/text_wrap.h"
 
 /* Keys from this value on are not letters. */
@@ -16,8 +18,8 @@
 #define HELP_WIDTH 80
 
 static const struct option_entry common_entries[] = {
-	{OPTIONS_HELP, "help", NULL, "this text"},
-	{OPTIONS_VERSION, "version", NULL, "the version"},
+	{OPTIONS_HELP, "help", NULL, "print this help"},
+	{OPTIONS_VERSION, "version", NULL, "print the version"},
 };
 
 static bool has_letter(const struct option_entry *entry)
@@ -61,6 +63,24 @@ void options_add(struct options *options, const struct option_entry *entries, si
 	}
 }
 
+static int options_unknown(const struct options *options, const char *word, struct error *err)
+{
+	_cleanup_free_ char *wanted = strndup(word, strcspn(word, "="));
+	_cleanup_(near_names_deinit) struct near_names near = {.wanted = wanted};
+	char text[256], name[NAMES_BYTES];
+
+	if (wanted == NULL)
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
+	for (size_t i = 0; i < options->count; i++) {
+		snprintf(name, sizeof(name), "--%s", options->entries[i]->name);
+		if (options->entries[i]->help != NULL)
+			near_names_add(&near, name);
+	}
+	near_names_text(&near, text, sizeof(text));
+	return error_set(err, EINVAL, "unknown option '%s'%s" ERROR_SEE_HELP("%s"), wanted, text,
+			 options->program);
+}
+
 /* getopt has just rejected the word before optind, or the letter in optopt. */
 static int options_describe(const struct options *options, int result, const char *word,
 			    struct error *err)
@@ -71,11 +91,11 @@ static int options_describe(const struct options *options, int result, const cha
 	if (!is_long)
 		word = letter;
 	if (result == ':')
-		return error_set(err, EINVAL, "option %s needs a value", word);
+		return error_set(err, EINVAL, "option '%s' needs a value", word);
 	if (is_long && optopt != 0)
-		return error_set(err, EINVAL, "option %.*s takes no value", (int)strcspn(word, "="),
-				 word);
-	return error_set(err, EINVAL, "unknown option %s (see %s --help)", word, options->program);
+		return error_set(err, EINVAL, "option '%.*s' takes no value",
+				 (int)strcspn(word, "="), word);
+	return options_unknown(options, word, err);
 }
 
 int options_next(struct options *options, int argc, char **argv, struct error *err)
@@ -118,7 +138,7 @@ int options_rows(const char *argument, size_t *ret, struct error *err)
 	errno = 0;
 	*ret = strtoul(argument, &end, 10);
 	if (errno != 0 || *argument < '0' || *argument > '9' || *end != '\0')
-		return error_set(err, EINVAL, "\"%s\" is no number of rows", argument);
+		return error_set(err, EINVAL, ERROR_NOT_VALID, argument, "number of rows");
 	return 0;
 }
 

@@ -3,6 +3,7 @@
 
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -108,7 +109,7 @@ static int run_threads(struct crew *crew, unsigned int count, struct error *err)
 	if (rc == 0) {
 		rc = deliver_all(crew);
 	} else {
-		rc = error_set(err, rc, "cannot start a thread: %s", strerror(rc));
+		rc = error_set(err, rc, ERROR_THREAD ": %s", strerror(rc));
 		pthread_mutex_lock(&crew->lock);
 		crew->stop = true;
 		pthread_cond_broadcast(&crew->changed);
@@ -132,7 +133,7 @@ static int run_crew(const struct ordered_pool *work, struct error *err)
 	int rc;
 
 	if (memory == NULL || results == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	for (size_t i = 0; i < slots; i++)
 		memory[i].result = results + i * work->result_bytes;
 	pthread_mutex_init(&crew.lock, NULL);
@@ -150,7 +151,7 @@ static int run_alone(const struct ordered_pool *work, struct error *err)
 	int rc = 0;
 
 	if (result == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	for (size_t job = 0; rc == 0 && job < work->jobs; job++) {
 		memset(result, 0, work->result_bytes);
 		slot.rc = work->run(work->ctx, job, result);

@@ -79,13 +79,27 @@ static bool is_linked_by_name(const char *path, const char *name)
 	return strcmp(resolve(name), path) == 0;
 }
 
+bool path_is_pattern(const char *pattern)
+{
+	return strpbrk(pattern, "*?[") != NULL;
+}
+
+bool path_names_file(const char *name)
+{
+	char file[PATH_MAX];
+
+	if (strchr(name, '/') != NULL)
+		return real_path(name, file);
+	return *name != '\0' && strlen(name) <= NAME_MAX && *resolve(name) != '\0';
+}
+
 bool path_match(const char *path, const char *pattern)
 {
 	/* "[bpf]" is a pattern that does not match its own text. */
 	if (strcmp(path, pattern) == 0 || fnmatch(pattern, path, 0) == 0 ||
 	    fnmatch(pattern, last_part(path), 0) == 0)
 		return true;
-	if (path[0] != '/' || strpbrk(pattern, "*?[") != NULL)
+	if (path[0] != '/' || path_is_pattern(pattern))
 		return false;
 	return strchr(pattern, '/') != NULL ? is_linked(path, pattern)
 					    : is_linked_by_name(path, pattern);

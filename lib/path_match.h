@@ -15,4 +15,10 @@
  */
 bool path_match(const char *path, const char *pattern);
 
+/** path_is_pattern() - return true if a pattern has special characters of fnmatch(3) */
+bool path_is_pattern(const char *pattern);
+
+/** path_names_file() - return true if a file has the path, or the name in $PATH */
+bool path_names_file(const char *name);
+
 #endif

@@ -344,6 +344,14 @@ static void drop_capabilities(void)
 	syscall(SYS_capset, &header, data);
 }
 
+void sandbox_close_from(int first)
+{
+	if (syscall(SYS_close_range, first, ~0U, 0) == 0)
+		return;
+	for (int fd = first; fd < 1024; fd++)
+		close(fd);
+}
+
 int sandbox_enter(const struct sandbox_limits *limits, struct error *err)
 {
 	set_limits(limits);

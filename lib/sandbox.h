@@ -40,6 +40,9 @@ struct sandbox_limits sandbox_limits_default(void);
  */
 int sandbox_enter(const struct sandbox_limits *limits, struct error *err);
 
+/** sandbox_close_from() - close all descriptors from @first on, before sandbox_enter() */
+void sandbox_close_from(int first);
+
 /**
  * sandbox_check() - run a check of untrusted data in a separate process
  * @check: runs in the sandbox; the process ends with it, or after at most @seconds of CPU time

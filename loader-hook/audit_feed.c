@@ -12,6 +12,7 @@
 #include "lib/cleanup.h"
 #include "lib/clock.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "lib/local_socket.h"
 #include "lib/epoll_set.h"
 #include "loader-hook/audit_record.h"
@@ -86,10 +87,10 @@ int audit_feed_open(struct audit_feed **ret, const char *socket, struct error *e
 	int rc;
 
 	if (socket == NULL || socket[0] == '\0')
-		return error_set(err, EINVAL, "the loader hook needs audit_socket");
+		return error_set(err, EINVAL, "image events by audit need audit_socket");
 	feed = calloc(1, sizeof(*feed));
 	if (feed == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	feed->queue_max = queue_max();
 	feed->fd = local_socket_bind(socket, SOCK_DGRAM, 0666, err);
 	if (feed->fd < 0)
@@ -97,7 +98,7 @@ int audit_feed_open(struct audit_feed **ret, const char *socket, struct error *e
 	snprintf(feed->path, sizeof(feed->path), "%s", socket);
 	if (setsockopt(feed->fd, SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes)) < 0 ||
 	    setsockopt(feed->fd, SOL_SOCKET, SO_TIMESTAMPNS, &yes, sizeof(yes)) < 0)
-		return error_set_errno(err, "cannot ask who sends to %s", socket);
+		return error_set_errno(err, "cannot receive the sender's identity on '%s'", socket);
 	rc = epoll_set_open(&feed->wakes, err);
 	if (rc == 0)
 		rc = epoll_set_add(feed->wakes, feed->fd, feed->path, err);

@@ -14,6 +14,7 @@
 #include "lib/cleanup.h"
 #include "lib/clock.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "lib/epoll_set.h"
 #include "loader-hook/bpf_machine.h"
 #include "loader-hook/hook_losses.h"
@@ -60,6 +61,8 @@ struct bpf_hook {
 	bool must_scan;
 	image_event_fn handle;
 	void *context;
+	image_event_refuse_fn refuses;
+	void *refuses_context;
 	char path[HOOK_RECORD_PATH_BYTES];
 };
 
@@ -104,13 +107,13 @@ static bool unmap_is_known(void)
 
 static void programs_choose(struct image_watch *skeleton, enum hook_calls calls, bool unmap)
 {
-	bpf_program__set_autoload(skeleton->progs.hook_comm, calls == HOOK_FENTRY);
-	bpf_program__set_autoload(skeleton->progs.hook_map, calls == HOOK_FENTRY);
-	bpf_program__set_autoload(skeleton->progs.hook_unmap, calls == HOOK_FENTRY && unmap);
-	bpf_program__set_autoload(skeleton->progs.hook_record, calls == HOOK_MODULE);
-	bpf_program__set_autoload(skeleton->progs.probe_comm, calls == HOOK_KPROBES);
-	bpf_program__set_autoload(skeleton->progs.probe_map, calls == HOOK_KPROBES);
-	bpf_program__set_autoload(skeleton->progs.probe_unmap, calls == HOOK_KPROBES && unmap);
+	bpf_program__set_autoload(skeleton->progs.dcpi_hook_comm, calls == HOOK_FENTRY);
+	bpf_program__set_autoload(skeleton->progs.dcpi_hook_map, calls == HOOK_FENTRY);
+	bpf_program__set_autoload(skeleton->progs.dcpi_hook_unmap, calls == HOOK_FENTRY && unmap);
+	bpf_program__set_autoload(skeleton->progs.dcpi_hook_record, calls == HOOK_MODULE);
+	bpf_program__set_autoload(skeleton->progs.dcpi_probe_comm, calls == HOOK_KPROBES);
+	bpf_program__set_autoload(skeleton->progs.dcpi_probe_map, calls == HOOK_KPROBES);
+	bpf_program__set_autoload(skeleton->progs.dcpi_probe_unmap, calls == HOOK_KPROBES && unmap);
 }
 
 static int attach(struct bpf_hook *hook, enum hook_calls calls, bool unmap, struct error *err)
@@ -162,7 +165,7 @@ static int attach_module(struct bpf_hook *hook)
 static int attach_kprobes(struct bpf_hook *hook, bool unmap, struct error *err)
 {
 	if (access("/sys/bus/event_source/devices/kprobe", F_OK) < 0)
-		return error_set(err, EOPNOTSUPP, "this kernel has none");
+		return error_set(err, EOPNOTSUPP, "not supported by this kernel");
 	return attach(hook, HOOK_KPROBES, unmap, err);
 }
 
@@ -184,7 +187,7 @@ int bpf_hook_open(struct bpf_hook **ret, struct error *err)
 		return rc;
 	hook = calloc(1, sizeof(*hook));
 	if (hook == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	hook->module_fd = -1;
 	hook->losses.looked_ns = clock_monotonic_ns();
 	libbpf_set_print(NULL);
@@ -239,7 +242,12 @@ static void record_take(void *context, const void *record, size_t bytes)
 {
 	struct bpf_hook *hook = context;
 	struct image_event event;
+	uint64_t time_ns;
+	uint32_t pid;
 
+	if (hook->refuses != NULL && hook_record_mapper(record, bytes, &pid, &time_ns) &&
+	    hook->refuses(hook->refuses_context, pid, time_ns))
+		return;
 	if (hook_record_parse(&event, hook->path, record, bytes))
 		hook->handle(hook->context, &event);
 }
@@ -319,6 +327,12 @@ static void losses_mend(struct bpf_hook *hook, uint64_t began_ns)
  * The clock is read first: an event before that time is in the ring before the end that is read
  * next, because the program runs in the context of the process.
  */
+void bpf_hook_refuse(struct bpf_hook *hook, image_event_refuse_fn refuses, void *context)
+{
+	hook->refuses = refuses;
+	hook->refuses_context = context;
+}
+
 uint64_t bpf_hook_drain(struct bpf_hook *hook, image_event_fn handle, void *context)
 {
 	const struct timespec pause = {.tv_nsec = BUSY_WAIT_NS};

@@ -43,6 +43,9 @@ int bpf_hook_poll_fd(struct bpf_hook *hook);
 /** bpf_hook_attached() - return how the program is attached: "fentry", "dcpi.ko" or "kprobes" */
 const char *bpf_hook_attached(const struct bpf_hook *hook);
 
+/** bpf_hook_refuse() - as side_band_refuse() */
+void bpf_hook_refuse(struct bpf_hook *hook, image_event_refuse_fn refuses, void *context);
+
 /**
  * bpf_hook_drain() - deliver the recorded events
  *

@@ -20,8 +20,9 @@ int bpf_machine_check(struct error *err)
 		return error_set(err, EOPNOTSUPP,
 				 "this kernel has no BTF (/sys/kernel/btf/vmlinux)");
 	if (!pid_namespace_is_initial())
-		return error_set(err, EOPNOTSUPP,
-				 "BPF needs the initial PID namespace, this is another one");
+		return error_set(
+			err, EOPNOTSUPP,
+			"BPF needs the initial PID namespace, and this process is in another one");
 	return 0;
 }
 
@@ -68,5 +69,5 @@ int bpf_machine_load_error(int errnum, struct error *err)
 	if (refused && is_locked_down())
 		return error_set(err, EPERM, "the kernel is locked down");
 	errno = errnum;
-	return error_set_errno(err, "the kernel does not take the BPF program");
+	return error_set_errno(err, "the kernel rejects the BPF program");
 }

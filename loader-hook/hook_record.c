@@ -91,6 +91,18 @@ static bool unmap_parse(struct image_event *event, const struct image_record_unm
 	return true;
 }
 
+bool hook_record_mapper(const void *record, size_t bytes, uint32_t *pid, uint64_t *time_ns)
+{
+	const struct image_record *head = record;
+
+	if (bytes < sizeof(*head) ||
+	    (head->type != IMAGE_RECORD_MAP && head->type != IMAGE_RECORD_UNMAP))
+		return false;
+	*pid = head->pid;
+	*time_ns = head->time_ns;
+	return true;
+}
+
 bool hook_record_parse(struct image_event *event, char path[HOOK_RECORD_PATH_BYTES],
 		       const void *record, size_t bytes)
 {

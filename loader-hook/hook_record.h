@@ -13,6 +13,14 @@
 #define HOOK_RECORD_PATH_BYTES (sizeof(((struct image_record_map *)NULL)->path) + 16)
 
 /**
+ * hook_record_mapper() - find the process and the time of a record that changes mappings, without
+ * parsing the record
+ *
+ * Return: false: it is another record, or malformed.
+ */
+bool hook_record_mapper(const void *record, size_t bytes, uint32_t *pid, uint64_t *time_ns);
+
+/**
  * hook_record_parse() - convert a record to an event
  * @event:  out; its path points into @path or @record
  * @record: aligned to eight

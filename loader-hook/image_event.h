@@ -93,4 +93,12 @@ struct image_event {
 /** image_event_fn - consumer of events, which each producer delivers in order of time */
 typedef void (*image_event_fn)(void *context, const struct image_event *event);
 
+/**
+ * image_event_refuse_fn() - decide whether a change of the mappings of a process is dropped before
+ * its record is parsed
+ *
+ * Return: true if it is dropped.
+ */
+typedef bool (*image_event_refuse_fn)(void *context, uint32_t pid, uint64_t time_ns);
+
 #endif

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "loader-hook/audit_feed.h"
 #include "loader-hook/bpf_hook.h"
 #include "loader-hook/side_band.h"
@@ -64,7 +65,7 @@ static int target_open(struct image_feed *feed, const char *name, uint32_t targe
 		       struct error *err)
 {
 	if (strcmp(name, "auto") != 0 && strcmp(name, "perf") != 0)
-		return error_set(err, EINVAL, "%s follows the whole machine only",
+		return error_set(err, EINVAL, "%s supports only the whole machine",
 				 strcmp(name, "bpf") == 0 ? "BPF" : "the loader hook");
 	snprintf(feed->reason, sizeof(feed->reason), "follows one command");
 	return side_band_open(&feed->band, target_pid, err);
@@ -76,7 +77,7 @@ static int named_open(struct image_feed *feed, const char *name, const char *soc
 	struct error failure = {.message = ""};
 	int rc;
 
-	snprintf(feed->reason, sizeof(feed->reason), "asked for");
+	snprintf(feed->reason, sizeof(feed->reason), "selected by the user");
 	if (strcmp(name, "audit") == 0)
 		return audit_feed_open(&feed->audit, socket, err);
 	if (strcmp(name, "perf") == 0)
@@ -92,10 +93,10 @@ int image_feed_open(struct image_feed **ret, const char *name, const char *socke
 	int rc;
 
 	if (!image_feed_name_valid(name))
-		return error_set(err, EINVAL, "unknown producer of image events \"%s\"", name);
+		return error_set(err, EINVAL, "unknown producer of image events '%s'", name);
 	feed = calloc(1, sizeof(*feed));
 	if (feed == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	/*
 	 * Open the recorder of kernel code first, so that it records the hook's own BPF programs.
 	 */
@@ -144,6 +145,14 @@ int image_feed_poll_fd(struct image_feed *feed)
 		return bpf_hook_poll_fd(feed->hook);
 	return feed->audit != NULL ? audit_feed_poll_fd(feed->audit)
 				   : side_band_poll_fd(feed->band);
+}
+
+void image_feed_refuse(struct image_feed *feed, image_event_refuse_fn refuses, void *context)
+{
+	if (feed->band != NULL)
+		side_band_refuse(feed->band, refuses, context);
+	else if (feed->hook != NULL)
+		bpf_hook_refuse(feed->hook, refuses, context);
 }
 
 uint64_t image_feed_drain(struct image_feed *feed, image_event_fn handle, void *context)

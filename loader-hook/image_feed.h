@@ -44,6 +44,14 @@ const char *image_feed_reason(const struct image_feed *feed);
 int image_feed_poll_fd(struct image_feed *feed);
 
 /**
+ * image_feed_refuse() - drop changes of mappings that @refuses refuses, as early as the producer
+ * can
+ *
+ * Events of the loader hook are delivered regardless.
+ */
+void image_feed_refuse(struct image_feed *feed, image_event_refuse_fn refuses, void *context);
+
+/**
  * image_feed_drain() - deliver the recorded events
  *
  * After a loss the caller reads processes from /proc: those that IMAGE_EVENT_LOST names, and all

@@ -12,6 +12,7 @@
 
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 /* A record's size is a 16-bit number. */
 #define RECORD_BYTES_MAX 65536
@@ -46,6 +47,7 @@ struct ring_block {
  * @current, @end:  the block that is being read and the last one of this batch; NULL: none
  * @last_block:     the block of the record that perf_ring_next() returned last
  * @held:           bytes in blocks
+ * @shorten:        NULL: records are kept as they are
  * @head:           end of the records that may be read
  * @position:       position of the record that perf_ring_next() returns next
  * @last:           position of the record that it returned last
@@ -65,6 +67,7 @@ struct perf_ring {
 	struct ring_block *end;
 	struct ring_block *last_block;
 	size_t held;
+	perf_ring_shorten_fn shorten;
 	const uint8_t *data;
 	uint64_t data_bytes;
 	uint64_t head;
@@ -111,10 +114,11 @@ int perf_ring_map(struct perf_ring **ret, int fd, size_t pages, struct error *er
 	void *mapping;
 
 	if (pages == 0 || (pages & (pages - 1)) != 0 || pages > SIZE_MAX / 2 / page_bytes)
-		return error_set(err, EINVAL, "a ring of %zu pages is not a power of two", pages);
+		return error_set(err, EINVAL,
+				 "the size of a ring, %zu pages, is not a power of two", pages);
 	ring = malloc(sizeof(*ring));
 	if (ring == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	mapping = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (mapping == MAP_FAILED) {
 		int result = error_set_errno(
@@ -220,6 +224,37 @@ static struct ring_block *block_create(const struct perf_ring *ring, uint64_t fr
 	return block;
 }
 
+/* Shorten the records of a block. A malformed record ends this; the rest stays as it is. */
+static struct ring_block *block_shorten(const struct perf_ring *ring, struct ring_block *block)
+{
+	uint64_t from = 0, to = 0, bytes;
+	struct ring_block *smaller;
+
+	while (block->bytes - from >= sizeof(struct perf_event_header)) {
+		struct perf_event_header *record = (void *)(block->data + from);
+		uint16_t size = record->size;
+
+		if (size < sizeof(*record) || size % 8 != 0 || size > block->bytes - from)
+			break;
+		record->size = ring->shorten(record);
+		bytes = record->size;
+		memmove(block->data + to, record, bytes);
+		from += size;
+		to += bytes;
+	}
+	memmove(block->data + to, block->data + from, block->bytes - from);
+	/* The end that may have been under pressure is not known any more. */
+	block->pressed_at = 0;
+	block->bytes = to + (block->bytes - from);
+	smaller = realloc(block, sizeof(*block) + block->bytes);
+	return smaller != NULL ? smaller : block;
+}
+
+void perf_ring_shorten(struct perf_ring *ring, perf_ring_shorten_fn shorten)
+{
+	ring->shorten = shorten;
+}
+
 static size_t collect_locked(struct perf_ring *ring)
 {
 	uint64_t from = ring->control->data_tail, head = published(ring), bytes = head - from;
@@ -235,12 +270,14 @@ static size_t collect_locked(struct perf_ring *ring)
 		block = block_create(ring, from, bytes);
 		if (block == NULL)
 			return 0;
+		if (ring->shorten != NULL)
+			block = block_shorten(ring, block);
 		if (ring->newest != NULL)
 			ring->newest->next = block;
 		else
 			ring->first = block;
 		ring->newest = block;
-		ring->held += bytes;
+		ring->held += block->bytes;
 	}
 	__atomic_store_n(&ring->control->data_tail, head, __ATOMIC_RELEASE);
 	return bytes;

@@ -46,6 +46,17 @@ int perf_ring_map(struct perf_ring **ret, int fd, size_t pages, struct error *er
 void perf_ring_close(struct perf_ring *ring);
 
 /**
+ * perf_ring_shorten_fn() - shorten a record that is to be kept in memory
+ * @record: complete and contiguous; may be changed
+ *
+ * Return: its new size, a multiple of eight bytes that is not larger.
+ */
+typedef uint16_t (*perf_ring_shorten_fn)(struct perf_event_header *record);
+
+/** perf_ring_shorten() - have perf_ring_collect() shorten records; call this before it */
+void perf_ring_shorten(struct perf_ring *ring, perf_ring_shorten_fn shorten);
+
+/**
  * perf_ring_collect() - move records from the ring into memory, where perf_ring_next() finds them
  *
  * The kernel then has room for others. A thread other than the ring's owner

@@ -13,6 +13,7 @@
 #include "lib/cleanup.h"
 #include "lib/clock.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "lib/u64_map.h"
 #include "loader-hook/process_gone.h"
 #include "loader-hook/process_list.h"
@@ -144,8 +145,8 @@ static int executable_lines(FILE *maps, struct lines *lines)
 }
 
 /* Deliver an event for each line; modifies the text of @lines. */
-static void lines_tell(const struct lines *lines, struct image_event *event, image_event_fn handle,
-		       void *context)
+static void lines_report(const struct lines *lines, struct image_event *event,
+			 image_event_fn handle, void *context)
 {
 	char exact[PATH_MAX], *line = lines->text, *end = lines->text + lines->bytes, *next;
 
@@ -190,7 +191,7 @@ int process_scan(uint32_t pid, image_event_fn handle, void *context, struct erro
 	event.type = IMAGE_EVENT_RENAME;
 	event.path = command;
 	handle(context, &event);
-	lines_tell(&lines, &event, handle, context);
+	lines_report(&lines, &event, handle, context);
 	free(lines.text);
 	return 0;
 }
@@ -245,7 +246,7 @@ int process_scan_list(uint32_t **pids, size_t *count, struct error *err)
 
 	*pids = r == 0 ? calloc(listing.count + 1, sizeof(**pids)) : NULL;
 	if (r == 0 && (listing.failed || *pids == NULL))
-		r = error_set(err, ENOMEM, "out of memory");
+		r = error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	if (r == 0) {
 		qsort(listing.listed, listing.count, sizeof(*listing.listed), by_rank);
 		for (i = 0; i < listing.count; i++)

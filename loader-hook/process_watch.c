@@ -122,8 +122,8 @@ void process_watch_note_all(struct process_watch *watch, uint64_t now_ns)
 	process_list_walk(process_note, &look, NULL);
 }
 
-static void tell(enum image_event_type type, uint32_t pid, uint64_t time_ns, uint64_t until_ns,
-		 image_event_fn handle, void *context)
+static void event_report(enum image_event_type type, uint32_t pid, uint64_t time_ns,
+			 uint64_t until_ns, image_event_fn handle, void *context)
 {
 	const struct image_event event = {
 		.type = type,
@@ -143,11 +143,11 @@ struct watched_process *process_watch_mend(struct process_watch *watch, uint32_t
 	uint64_t known_ns = process != NULL ? process->known_ns : now_ns;
 
 	if (process != NULL)
-		tell(IMAGE_EVENT_LOST, pid, known_ns, now_ns, handle, context);
+		event_report(IMAGE_EVENT_LOST, pid, known_ns, now_ns, handle, context);
 	process = process_watch_add(watch, pid, now_ns);
 	if (process == NULL || process_scan(pid, handle, context, NULL) == -ESRCH) {
 		process_watch_forget(watch, pid);
-		tell(IMAGE_EVENT_EXIT, pid, now_ns, 0, handle, context);
+		event_report(IMAGE_EVENT_EXIT, pid, now_ns, 0, handle, context);
 		return NULL;
 	}
 	return process;
@@ -165,7 +165,7 @@ void process_watch_doubt(struct process_watch *watch, uint64_t since_ns, uint64_
 		if (!process->counted)
 			continue;
 		process->due = true;
-		tell(IMAGE_EVENT_LOST, (uint32_t)pid, since_ns, now_ns, handle, context);
+		event_report(IMAGE_EVENT_LOST, (uint32_t)pid, since_ns, now_ns, handle, context);
 	}
 }
 
@@ -213,7 +213,7 @@ void process_watch_look(struct process_watch *watch, uint64_t now_ns, image_even
 		count = find_gone(watch, gone, GONE_MAX);
 		for (i = 0; i < count; i++) {
 			process_watch_forget(watch, gone[i]);
-			tell(IMAGE_EVENT_EXIT, gone[i], now_ns, 0, handle, context);
+			event_report(IMAGE_EVENT_EXIT, gone[i], now_ns, 0, handle, context);
 		}
 	} while (count > 0);
 }

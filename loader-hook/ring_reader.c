@@ -14,6 +14,7 @@
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "lib/epoll_set.h"
 #include "loader-hook/perf_ring.h"
 
@@ -102,7 +103,7 @@ static int thread_start(struct ring_reader *reader, struct error *err)
 	r = pthread_create(&reader->thread, NULL, reader_run, reader);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (r != 0)
-		return error_set(err, r, "cannot start a thread");
+		return error_set(err, r, ERROR_THREAD);
 	reader->runs = true;
 	return 0;
 }
@@ -113,12 +114,12 @@ int ring_reader_open(struct ring_reader **ret, struct error *err)
 	int r;
 
 	if (reader == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	pthread_mutex_init(&reader->lock, NULL);
 	reader->end_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	reader->owner_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (reader->end_fd < 0 || reader->owner_fd < 0)
-		return error_set_errno(err, "cannot create an event descriptor");
+		return error_set_errno(err, ERROR_EVENT_DESCRIPTOR);
 	r = epoll_set_open(&reader->wakes, err);
 	if (r == 0)
 		r = thread_start(reader, err);
@@ -154,7 +155,7 @@ int ring_reader_add(struct ring_reader *reader, struct perf_ring *ring, struct e
 	r = array_reserve(&reader->rings, &reader->capacity, reader->count + 1,
 			  sizeof(struct perf_ring *));
 	if (r < 0)
-		error_set(err, ENOMEM, "out of memory");
+		error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	else
 		r = epoll_set_add(reader->wakes, perf_ring_fd(ring), "a perf ring", err);
 	if (r == 0)

@@ -9,6 +9,7 @@
 #include "lib/cleanup.h"
 #include "lib/clock.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "lib/online_cpus.h"
 #include "lib/epoll_set.h"
 #include "loader-hook/perf_ring.h"
@@ -60,6 +61,8 @@ struct side_band {
 	uint64_t doubts;
 	image_event_fn handle;
 	void *context;
+	image_event_refuse_fn refuses;
+	void *refuses_context;
 	uint64_t now_ns;
 	uint64_t since_ns;
 };
@@ -244,7 +247,7 @@ static int band_open(struct side_band **ret, uint32_t target_pid,
 	int result;
 
 	if (band == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	band->online.fd = -1;
 	band->target_pid = target_pid != 0 ? (int)target_pid : -1;
 	band->ring_bytes = ring_bytes;
@@ -301,6 +304,12 @@ void side_band_close(struct side_band *band)
 int side_band_poll_fd(struct side_band *band)
 {
 	return epoll_set_fd(band->wakes);
+}
+
+void side_band_refuse(struct side_band *band, image_event_refuse_fn refuses, void *context)
+{
+	band->refuses = refuses;
+	band->refuses_context = context;
 }
 
 static bool older(const struct side_band *band, size_t a, size_t b)
@@ -390,6 +399,9 @@ static void side_band_deliver(struct side_band *band, const struct perf_event_he
 	struct side_band_record record;
 	uint32_t pid;
 
+	if (band->refuses != NULL && side_band_record_mapper(header, &pid) &&
+	    band->refuses(band->refuses_context, pid, side_band_record_time(header)))
+		return;
 	if (band->attr.ksymbol)
 		side_band_record_take(&record, header, 0, band->since_ns);
 	else
@@ -419,7 +431,7 @@ static void side_band_deliver(struct side_band *band, const struct perf_event_he
 	}
 }
 
-static void gone_tell(void *context, uint32_t pid)
+static void gone_report(void *context, uint32_t pid)
 {
 	struct side_band *band = context;
 	struct image_event event = {
@@ -443,7 +455,7 @@ static void consume(struct side_band *band, struct perf_ring *ring)
  * Report an interval with losses. It ends now, because the rings have room again and all CPUs are
  * recorded.
  */
-static void tell_loss(struct side_band *band)
+static void loss_report(struct side_band *band)
 {
 	struct image_event event = {.type = IMAGE_EVENT_LOST, .time_ns = band->gap_ns};
 
@@ -488,9 +500,9 @@ uint64_t side_band_drain(struct side_band *band, image_event_fn handle, void *co
 			consume(band, band->rings[cpu]);
 	}
 	follow_cpus(band, drained_ns);
-	tell_loss(band);
+	loss_report(band);
 	if (band->lost != lost || band->doubts != doubts)
-		thread_count_verify(&band->threads, gone_tell, band);
+		thread_count_verify(&band->threads, gone_report, band);
 	return band->now_ns;
 }
 

@@ -34,6 +34,9 @@ void side_band_close(struct side_band *band);
 /** side_band_poll_fd() - an epoll descriptor that is readable when many records wait */
 int side_band_poll_fd(struct side_band *band);
 
+/** side_band_refuse() - drop changes of mappings that @refuses refuses, before they are parsed */
+void side_band_refuse(struct side_band *band, image_event_refuse_fn refuses, void *context);
+
 /**
  * side_band_drain() - deliver the recorded events
  *

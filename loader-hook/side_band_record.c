@@ -44,6 +44,15 @@ uint64_t side_band_record_time(const struct perf_event_header *header)
 	return time;
 }
 
+bool side_band_record_mapper(const struct perf_event_header *header, uint32_t *pid)
+{
+	if ((header->type != PERF_RECORD_MMAP && header->type != PERF_RECORD_MMAP2) ||
+	    header->size < sizeof(*header) + sizeof(*pid))
+		return false;
+	memcpy(pid, header + 1, sizeof(*pid));
+	return true;
+}
+
 /* Return the string that fills the rest of a record; NULL if it is not terminated there. */
 static const char *take_string(struct bounded_reader *reader)
 {

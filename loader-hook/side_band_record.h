@@ -42,6 +42,13 @@ size_t side_band_record_excess(const struct perf_event_header *header, size_t tr
  */
 uint64_t side_band_record_time(const struct perf_event_header *header);
 
+/**
+ * side_band_record_mapper() - find the process of a record of a mapping, without parsing the record
+ *
+ * Return: false: it is another record, or malformed.
+ */
+bool side_band_record_mapper(const struct perf_event_header *header, uint32_t *pid);
+
 /** side_band_record_parse() - parse a record that ends with its time; aligned to eight bytes */
 void side_band_record_parse(struct side_band_record *ret, const struct perf_event_header *header);
 

@@ -39,9 +39,22 @@ int vdso_build_id(struct build_id *ret)
 }
 
 /* The section headers are at the end of the vDSO. */
+static size_t file_bytes(const ElfW(Ehdr) * header)
+{
+	return header->e_shoff + (size_t)header->e_shnum * header->e_shentsize;
+}
+
+const uint8_t *vdso_file(size_t *bytes)
+{
+	const ElfW(Ehdr) *header = own_vdso();
+
+	*bytes = header != NULL ? file_bytes(header) : 0;
+	return (const uint8_t *)header;
+}
+
 static Elf *open_elf(const ElfW(Ehdr) * header, void **copy)
 {
-	size_t bytes = header->e_shoff + (size_t)header->e_shnum * header->e_shentsize;
+	size_t bytes = file_bytes(header);
 
 	*copy = malloc(bytes);
 	if (*copy == NULL)

@@ -7,6 +7,7 @@
 #define DCPI_VDSO_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "loader-hook/build_id.h"
@@ -24,5 +25,13 @@ typedef void (*vdso_symbol_fn)(void *context, const char *name, uint64_t offset,
  * Return: 0; -ENOENT: no vDSO; -ENOEXEC: it is malformed; -ENOMEM.
  */
 int vdso_symbols(vdso_symbol_fn visit, void *context);
+
+/**
+ * vdso_file() - return the ELF file that the vDSO is, with all patches for this machine
+ * @bytes: out: its length
+ *
+ * Return: always valid; NULL: no vDSO.
+ */
+const uint8_t *vdso_file(size_t *bytes);
 
 #endif

@@ -54,48 +54,10 @@ for round in 1 2 3 4 5; do
 	packaging/demo_workload.sh 3 "$demo/scratch"
 done
 $bin/dcpictl --socket "$socket" flush > /dev/null
-echo
-echo "== dcpictl stats"
-$bin/dcpictl --socket "$socket" stats
 stop_daemon
 rm -rf "$demo/scratch"
 if [ "$daemon_status" -ne 0 ]; then
 	cat "$demo/dcpid.log" >&2
 	exit 2
 fi
-# The header was printed once; print only the table.
-show()
-{
-	echo
-	echo "== dcpiprof $*"
-	$bin/dcpiprof --db "$db" "$@" > "$demo/report" || exit 2
-	sed -n '/cum%/,$p' "$demo/report"
-}
-
-echo
-echo "== dcpiprof -n 25"
-$bin/dcpiprof --db "$db" -n 25 || exit 2
-show --by-image -n 10
-show --image 'vmlinux*' -n 10
-show --image '*.so*' -n 10
-show --image 'libc.so*' -n 6
-echo
-echo "== dcpistats --normalize total -n 8: what varied most between the five epochs"
-$bin/dcpistats --db "$db" --normalize total -n 8 > "$demo/report" || exit 2
-sed -n '/^sets/,$p' "$demo/report"
-echo
-echo "== dcpicalc -n 2: the hottest procedure of a program or library"
-if $bin/dcpicalc --db "$db" -n 2 > "$demo/report"; then
-	sed -n '/^image/,$p' "$demo/report"
-	echo "== dcpicalc --summary: the same procedure's cycles by cause"
-	$bin/dcpicalc --db "$db" --summary > "$demo/report" || exit 2
-	sed -n '/^[*]/p' "$demo/report"
-fi
-cat <<EOF
-
-The profile stays in $db. Go on with, for example:
-    build/bin/dcpiprof --db $db
-    build/bin/dcpicalc --db $db PROCEDURE      (any other one)
-    build/bin/dcpirun --db my.db -- COMMAND    (profiles one command, no root needed)
-    sqlite3 $db '.load build/lib/dcpi_sqlite' 'select path, sum(count) from dcpi_samples group by 1 order by 2 desc limit 5'
-EOF
+packaging/demo_report.sh "$db" "$demo"

@@ -45,16 +45,13 @@ work 12 compress
 work 3 query
 wait $job
 dcpictl --socket /run/dcpid.sock flush
-echo
-echo "== dcpictl stats"
-dcpictl --socket /run/dcpid.sock stats
 kill $daemon
 wait $daemon
 rmmod dcpi
 cat /tmp/dcpid.log
 echo
 echo "== dcpiprof -n 25"
-dcpiprof --db $db -n 25
+dcpiprof --db $db --brief -n 25
 echo
 echo "== dcpiprof --by image -n 10"
-dcpiprof --db $db --by image -n 10 | sed -n '/cum%/,$p'
+dcpiprof --db $db --brief --by image -n 10 | sed -n '/cum%/,$p'

@@ -12,14 +12,14 @@ set -u
 
 build='gcc make pkg-config libc6-dev libelf-dev libdw-dev libsqlite3-dev zlib1g-dev liblzma-dev
 	libjson-c-dev libncurses-dev libxxhash-dev libpfm4-dev libbpf-dev libzydis-dev libcapstone-dev liblbfgs-dev libiberty-dev libsuitesparse-dev
-	libzstd-dev libcurl4-openssl-dev clang bpftool scdoc'
+	libzstd-dev libcurl4-openssl-dev libmicrohttpd-dev clang bpftool scdoc'
 vm='qemu-system-x86 busybox-static cpio kmod linux-headers-amd64 zstd'
 deb='debhelper dh-dkms dpkg-dev git lintian'
 vm_arm64='qemu-system-arm qemu-user gcc-aarch64-linux-gnu'
 check="$build $vm $vm_arm64 libcmocka-dev libc6-dev-arm64-cross sqlite3 xz-utils bzip2 perl git
 	python3 python3-jsonschema graphviz libxml2-utils tmux valgrind binutils mandoc jq linux-perf
 	binutils-alpha-linux-gnu g++ gcc-12-alpha-linux-gnu libc6.1-dev-alpha-cross llvm-14 llvm-14-dev
-	lld strace procps shfmt musl-tools"
+	lld bolt-19 strace procps shfmt musl-tools chromium chromium-driver openssl curl"
 
 list=
 if [ "${1:-}" = --list ]; then
@@ -34,12 +34,16 @@ packages()
 	demo) echo "$build sqlite3 xz-utils perl libc6-dbg" ;;
 	demo-vm) echo "$build $vm sqlite3 xz-utils" ;;
 	fresh | check-fresh) echo mmdebstrap git ;;
+	bench-optimize | optimize-doc)
+		echo "$build bolt-19 clang-19 lld-19 llvm-19 libclang-rt-19-dev valgrind linux-perf qemu-user
+			zlib1g-dev dpkg-dev python3"
+		;;
 	bench | performance-doc | overhead-doc) echo "$check gawk lua5.4" ;;
 	accuracy | truth | truth-* | x86-samples | accuracy-arm-*)
 		echo "$build qemu-user python3 gcc-aarch64-linux-gnu libc6-dev-arm64-cross
 			gcc-12-alpha-linux-gnu libc6.1-dev-alpha-cross g++ clang llvm-14-dev gzip bzip2 xz-utils
 			zstd mawk gawk grep jq bc perl python3.11 lua5.4 sqlite3 openssl binutils sed tcl php-cli
-			ghostscript m4 groff-base coreutils lz4 git"
+			ghostscript m4 groff-base coreutils lz4 git linux-perf"
 		;;
 	accuracy-doc) echo "$build python3" ;;
 	jump-tables)
@@ -47,15 +51,17 @@ packages()
 			xz-utils jq openssl binutils"
 		;;
 	node | check-node) echo "$build nodejs sqlite3 python3" ;;
+	fleet) echo "$build clickhouse-server clickhouse-client zookeeper sqlite3 python3 binutils util-linux" ;;
 	consumers | check-consumers)
 		echo "$build gcc valgrind bolt-16 autofdo golang-go golang-github-google-pprof-dev"
 		;;
 	models | compare-models) echo "$build python3 llvm-14 libc6-dev-arm64-cross" ;;
+	page) echo nodejs npm ;;
 	lint | format)
 		echo "$build libcmocka-dev clang-tidy clang-format cppcheck git mandoc shellcheck
 			llvm-14-dev"
 		;;
-	dcpix-programs | check-dcpix-programs | check-paths | check-bursts)
+	dcpix-programs | check-dcpix-programs | check-dcpix-debian | check-paths | check-bursts)
 		echo "$build qemu-user gzip bzip2 xz-utils zstd sqlite3 lua5.4 perl python3.11 mawk gawk
 			sed grep coreutils openssl g++ golang-go rustc"
 		;;

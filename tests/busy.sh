@@ -13,8 +13,8 @@
 # epoch of its database must account for every interrupt: interrupts = stored samples + losses.
 # Exit status: 0 if the command succeeded every time and the other dcpid is sound, otherwise 1.
 set -u
-# shellcheck source=tests/daemon_cli.sh
-. "$(dirname "$0")/daemon_cli.sh"
+# shellcheck source=tests/lib/daemon_cli.sh
+. "$(dirname "$0")/lib/daemon_cli.sh"
 times=${BUSY_TIMES:-3}
 loops=${BUSY_LOOPS:-4}
 [ $# -gt 0 ] || set -- make check

@@ -25,25 +25,29 @@ GOALS = [
     ("packaging/demo*.sh", "demo"),
     ("packaging/deb.sh", "deb"),
     ("packaging/deps.sh", "build"),
-    ("tests/bench_*.sh", "bench"),
-    ("tests/cost/*", "bench"),
-    ("tests/accuracy/*", "accuracy"),
-    ("tests/truth/compare_models.sh", "models"),
-    ("tests/jump_tables.sh", "jump-tables"),
-    ("tests/check_paths.sh", "check-paths"),
-    ("tests/path_*", "check-paths"),
-    ("tests/check_bursts.sh", "check-bursts"),
-    ("tests/bursts_*", "check-bursts"),
-    ("tests/node.sh", "node"),
-    ("tests/consumers.sh", "consumers"),
+    ("tests/eval/*/bench_*.sh", "bench"),
+    ("tests/eval/cost/*", "bench"),
+    ("tests/eval/accuracy/*", "accuracy"),
+    ("tests/eval/truth/compare_models.sh", "models"),
+    ("tests/long/jump_tables.sh", "jump-tables"),
+    ("tests/long/check_paths.sh", "check-paths"),
+    ("tests/lib/path_*", "check-paths"),
+    ("tests/long/check_bursts.sh", "check-bursts"),
+    ("tests/lib/bursts_*", "check-bursts"),
+    ("tests/long/node.sh", "node"),
+    ("tests/long/consumers.sh", "consumers"),
+    ("tests/long/fleet.sh", "fleet"),
     ("tests/lint.sh", "lint"),
     ("tests/prose_lint.sh", "lint"),
     ("tests/check_fresh.sh", "fresh"),
-    ("tests/dcpix_programs.sh", "dcpix-programs"),
-    ("tests/dcpix_random.sh", "dcpix"),
+    ("tests/long/dcpix_programs.sh", "dcpix-programs"),
+    ("tests/long/dcpix_random.sh", "dcpix"),
     ("tests/qemu/debug_kernel.sh", "debug-kernel"),
     ("tests/qemu/blind*", "blind-spots"),
-    ("tests/blind*", "blind-spots"),
+    ("tests/eval/blind/*", "blind-spots"),
+    ("docs/gen/blind*", "blind-spots"),
+    ("docs/gen/bursts*", "check-bursts"),
+    ("docs/gen/accuracy*", "accuracy"),
     ("tests/qemu/check_kernels.sh", "kernels"),
     ("tests/qemu/check_systemd.sh", "systemd"),
     ("tests/qemu/check_power_cut.sh", "systemd"),
@@ -59,7 +63,7 @@ BUILTINS = set(
     type typeset ulimit umask unalias unset wait""".split()
 )
 # Commands that run their first argument that is not an option, assignment or number. The number
-# counts the arguments before it: the name and the pattern of tests/tap.sh's functions.
+# counts the arguments before it: the name and the pattern of tests/lib/tap.sh's functions.
 WRAPPERS = {
     **dict.fromkeys("chroot command env exec nice nohup setsid stdbuf sudo time".split(), 0),
     **dict.fromkeys("timeout xargs taskset".split(), 0),
@@ -176,7 +180,7 @@ def literal(word):
 
 def recipes(text):
     """Return the recipes of a makefile: (line, target, shell command)."""
-    target, found, number = "", [], 0
+    target, found, number, in_define = "", [], 0, False
     lines = text.split("\n")
     while number < len(lines):
         line, start = lines[number], number + 1
@@ -184,8 +188,11 @@ def recipes(text):
             number += 1
             line = line + "\n" + lines[number]
         number += 1
-        if line.startswith("\t"):
-            found.append((start, target, line))
+        if re.match(r"(define|endef)\b", line):
+            in_define = line.startswith("define")
+        elif line.startswith("\t"):
+            # The text of a definition is expanded twice.
+            found.append((start, target, line.replace("$$", "$") if in_define else line))
         elif re.match(r"[^#\s=]+.*?:(?!=)", line):
             target = line
     return found

@@ -34,7 +34,7 @@ HASH_SUFFIXES = ('.sh', '.py', '.mk', '.awk')
 HASH_NAMES = ('Makefile', 'Kbuild')
 DOCUMENT_SUFFIXES = ('.md', '.scd')
 # Golden outputs, recorded reports and the text of licences are not prose of this project.
-SKIPPED = re.compile(r'^(LICENSE$|tests/(golden|data|fixtures)/|tests/prose_)')
+SKIPPED = re.compile(r'^(LICENSE$|tests/(golden|fixtures/data)/|tests/prose_)')
 
 OPENERS = re.compile(r'^(Of|What|Whether|Who|Whose|Whom|Those|Such|So many|So much|As many|Not what)\b')
 FIXED_TERMS = re.compile(

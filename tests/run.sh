@@ -3,19 +3,22 @@
 #
 # Runs test programs that speak TAP (cmocka's are told to) and adds up.
 #
-#   tests/run.sh [--log DIR] [[LABEL=]PROGRAM | --queue NAME [LABEL=]PROGRAM]...
+#   tests/run.sh [--log DIR] [[LABEL=]PROGRAM | --queue NAME [LABEL=]PROGRAM |
+#                --parallel [LABEL=]PROGRAM]...
 #
-# The programs run one after the other. The programs of a queue do so too, at the same
-# time as the programs that follow and as other queues.
+# The programs run one after the other. The programs of a queue do so too, at the same time as these
+# and as other queues. A program after --parallel can run at the same time as any other.
+# PARALLEL_QUEUES (2) further queues run these programs, in order, and so does every queue that has
+# finished its own programs. No core is then idle before the last programs.
 #
 # Prints one line a program and the output of each program that fails. The end is a list of the
 # tests that failed, a list of the tests that could not measure ("N not measured", names and
 # reasons), and "N passed, N failed, N skipped". With CI=true a skipped test is a failure. A test
 # that could not measure is in none of these three numbers; with CI=true more than
-# NOT_MEASURED_MAX (10) of them are a failure. A program that has not ended after PROGRAM_SECONDS
+# NOT_MEASURED_MAX (16) of them are a failure. A program that has not ended after PROGRAM_SECONDS
 # (2400) is ended, with its process group, and has failed; its processes are listed first.
 # DIR (build/test-logs) gets the programs' output, and in the file "durations" the elapsed seconds
-# and the CPU seconds of each program.
+# and the CPU seconds of each program. The output has their sum, and the elapsed seconds of each queue.
 set -u
 
 passed=0 failed=0 skipped=0 unmeasured=0
@@ -25,7 +28,7 @@ if [ "${1:-}" = --log ]; then
 	shift 2
 fi
 mkdir -p "$log_dir"
-rm -f "$log_dir"/failed.* "$log_dir"/unmeasured.* "$log_dir/durations"
+rm -f "$log_dir"/failed.* "$log_dir"/unmeasured.* "$log_dir"/queue.* "$log_dir/durations"
 
 TIMEFORMAT='%R %U %S'
 export CMOCKA_MESSAGE_OUTPUT=TAP
@@ -109,7 +112,7 @@ run_one()
 	local status=0 p f s u
 
 	{ time limited "$program" > "$log" 2>&1 || status=$?; } 2> "$log.time"
-	# cmocka prints "not ok 1 # SKIP name", tests/tap.sh "ok 1 - name # SKIP reason".
+	# cmocka prints "not ok 1 # SKIP name", tests/lib/tap.sh "ok 1 - name # SKIP reason".
 	s=$(grep -cE '^(not )?ok .*# SKIP' "$log")
 	u=$(grep -cE '^ok .*# NOT MEASURED' "$log")
 	p=$(grep -E '^ok ' "$log" | grep -cvE '# (SKIP|NOT MEASURED)')
@@ -151,44 +154,69 @@ run_one()
 # Queues by name: their programs, one a line, and the processes that run them. The sums of a
 # queue come back in a file.
 declare -A queues=() queue_pids=()
+# Programs that may run at the same time as any other. A file has the index of the next one.
+parallel=()
 
-# run_queue NAME PROGRAM...
+# parallel_take: set $taken to the index of a program that no other queue has taken
+parallel_take()
+{
+	local file="$log_dir/queue.parallel"
+
+	{
+		flock 9
+		taken=$(cat "$file" 2> /dev/null || echo 0)
+		echo $((taken + 1)) > "$file"
+	} 9> "$file.lock"
+	[ "$taken" -lt ${#parallel[@]} ]
+}
+
+# run_queue NAME PROGRAM...: run the programs, then those of the list that no queue has taken
 run_queue()
 {
-	local passed=0 failed=0 skipped=0 unmeasured=0 file="$log_dir/queue.$1" argument
+	local passed=0 failed=0 skipped=0 unmeasured=0 file="$log_dir/queue.$1" argument own taken
 
 	queue_pids=()
 	trap stop INT TERM
 	shift
+	SECONDS=0
 	for argument; do
 		run_one "$argument" > "$file.out"
 		cat "$file.out"
 	done
-	echo "$passed $failed $skipped $unmeasured" > "$file.sums"
+	own=$SECONDS
+	while parallel_take; do
+		run_one "${parallel[taken]}" > "$file.out"
+		cat "$file.out"
+	done
+	echo "$passed $failed $skipped $unmeasured $own" > "$file.sums"
 }
 
 start_queues()
 {
-	local name programs
+	local name programs n
 
 	for name in "${!queues[@]}"; do
 		mapfile -t programs <<< "${queues[$name]%$'\n'}"
 		run_queue "$name" "${programs[@]}" &
 		queue_pids[$name]=$!
 	done
-	queues=()
+	for ((n = 0; n < (${#parallel[@]} ? ${PARALLEL_QUEUES:-2} : 0); n++)); do
+		run_queue "parallel.$n" &
+		queue_pids[parallel.$n]=$!
+	done
 }
 
 join_queues()
 {
-	local name file p f s u
+	local name file p f s u own
 
 	for name in "${!queue_pids[@]}"; do
 		wait "${queue_pids[$name]}"
 		file="$log_dir/queue.$name"
 		# A queue that ended without its sums has failed.
-		p=0 f=1 s=0 u=0
-		[ ! -e "$file.sums" ] || read -r p f s u < "$file.sums"
+		p=0 f=1 s=0 u=0 own=0
+		[ ! -e "$file.sums" ] || read -r p f s u own < "$file.sums"
+		lengths+=", $name $own s"
 		passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
 		unmeasured=$((unmeasured + u))
 		rm -f "$file.out" "$file.sums"
@@ -196,27 +224,38 @@ join_queues()
 	queue_pids=()
 }
 
-rm -f "$log_dir"/queue.*
+main=()
 while [ $# -gt 0 ]; do
 	case $1 in
 	--queue)
 		queues[$2]+="$3"$'\n'
 		shift 2
 		;;
-	*)
-		start_queues
-		run_one "$1"
+	--parallel)
+		parallel+=("$2")
+		shift
 		;;
+	*) main+=("$1") ;;
 	esac
 	shift
 done
 start_queues
+# The shell's own queue has no name, and its sums are in this shell.
+for argument in "${main[@]}"; do
+	run_one "$argument"
+done
+lengths="main $SECONDS s"
+while parallel_take; do
+	run_one "${parallel[taken]}"
+done
 join_queues
+awk -v lengths="$lengths" '{ sum += $2 } END { printf "%.0f CPU seconds; %s\n", sum, lengths }' \
+	"$log_dir/durations"
 cat "$log_dir"/failed.* 2> /dev/null
 echo "$unmeasured not measured"
 cat "$log_dir"/unmeasured.* 2> /dev/null
-if [ "${CI:-}" = true ] && [ "$unmeasured" -gt "${NOT_MEASURED_MAX:-10}" ]; then
-	echo "more than ${NOT_MEASURED_MAX:-10} tests were not measured"
+if [ "${CI:-}" = true ] && [ "$unmeasured" -gt "${NOT_MEASURED_MAX:-16}" ]; then
+	echo "more than ${NOT_MEASURED_MAX:-16} tests were not measured"
 	failed=$((failed + 1))
 fi
 echo "$passed passed, $failed failed, $skipped skipped"

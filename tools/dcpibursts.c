@@ -10,6 +10,8 @@
 #include "instrument/bursts/bursts_report.h"
 #include "instrument/bursts/streams_report.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
+#include "lib/near_names.h"
 #include "lib/options.h"
 #include "tools/report/cli.h"
 #include "tools/report/recording_source.h"
@@ -30,15 +32,16 @@ enum {
 };
 
 static const struct option_entry entries[] = {
-	{KEY_BY, "by", "ROWS", "a row for each instruction (the default), procedure or reference"},
-	{KEY_ROWS, "limit", "N", "at most N rows, 0: all; default: 20, of references all"},
-	{KEY_STREAMS, "streams", NULL, "hot data streams: sequences of references that recur"},
-	{KEY_COVER, "cover", "PERCENT", "as many of them as are so much of all; default: 90"},
-	{KEY_HEAT, "heat", "N", "those that are N references at least, instead"},
-	{KEY_LENGTHS, "lengths", "MIN-MAX", "of so many references each; default: 10-40"},
+	{KEY_BY, "by", "ROWS", "list instructions (the default), procedures or references"},
+	{KEY_ROWS, "limit", "N", "print at most N rows; 0: all; default: 20, all references"},
+	{KEY_STREAMS, "streams", NULL, "list hot data streams: recurring sequences of references"},
+	{KEY_COVER, "cover", "PERCENT",
+	 "list the hottest streams that cover this share; default: 90"},
+	{KEY_HEAT, "heat", "N", "list streams with at least N references instead"},
+	{KEY_LENGTHS, "lengths", "MIN-MAX", "limit the references in a stream; default: 10-40"},
 	{KEY_OVERLAP, "overlap", "FILE",
-	 "how much of its streams are those of FILE, another's --streams --csv"},
-	{KEY_CSV, "csv", NULL, "comma-separated values"},
+	 "compare with the streams in FILE, the output of --streams --csv"},
+	{KEY_CSV, "csv", NULL, "print comma-separated values"},
 };
 
 struct settings {
@@ -61,8 +64,8 @@ static int set_rows(struct settings *settings, const char *argument, struct erro
 			return 0;
 		}
 	}
-	return error_set(err, EINVAL,
-			 "there are no rows \"%s\": instruction, procedure or reference", argument);
+	return near_names_unknown(err, "kind of row", argument, names,
+				  sizeof(names) / sizeof(*names));
 }
 
 static int set_cover(struct settings *settings, const char *argument, struct error *err)
@@ -73,7 +76,7 @@ static int set_cover(struct settings *settings, const char *argument, struct err
 	errno = 0;
 	percent = strtod(argument, &end);
 	if (errno != 0 || *argument < '0' || *argument > '9' || *end != '\0' || percent > 100)
-		return error_set(err, EINVAL, "\"%s\" is no percentage", argument);
+		return error_set(err, EINVAL, "'%s' is not a valid percentage", argument);
 	settings->which.cover = percent / 100;
 	return 0;
 }
@@ -95,7 +98,7 @@ static int set_heat(struct settings *settings, const char *argument, struct erro
 	unsigned long heat;
 
 	if (take_number(argument, '\0', ULONG_MAX, &heat) == NULL)
-		return error_set(err, EINVAL, "\"%s\" is no number of references", argument);
+		return error_set(err, EINVAL, "'%s' is not a valid number of references", argument);
 	settings->which.heat = heat;
 	return 0;
 }
@@ -107,7 +110,8 @@ static int set_lengths(struct settings *settings, const char *argument, struct e
 
 	if (rest == NULL || take_number(rest, '\0', DATA_STREAMS_LENGTH_MAX, &longest) == NULL ||
 	    shortest > longest)
-		return error_set(err, EINVAL, "\"%s\" are no lengths; try 10-40", argument);
+		return error_set(err, EINVAL, "'%s' is not a valid range of lengths, such as 10-40",
+				 argument);
 	settings->which.shortest = (uint32_t)shortest;
 	settings->which.longest = (uint32_t)longest;
 	return 0;
@@ -155,7 +159,7 @@ static int print_overlap(const struct settings *settings, const struct data_stre
 	r = data_streams_overlap(&overlap, streams, &other);
 	data_streams_deinit(&other);
 	if (r < 0)
-		return error_set(err, ENOMEM, "no memory for streams");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	if (settings->report.csv)
 		printf("overlap\n%.4f\n", 100 * overlap);
 	else
@@ -173,7 +177,7 @@ static int report_streams(const struct settings *settings, const struct bursts_m
 	if (profile->count == 0)
 		return 0;
 	if (data_streams_find(&streams, map, profile, &settings->which) < 0)
-		return error_set(err, ENOMEM, "no memory for streams");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	r = streams.count > 0;
 	if (settings->other != NULL)
 		r = print_overlap(settings, &streams, err);
@@ -187,9 +191,9 @@ static int report_streams(const struct settings *settings, const struct bursts_m
 static const struct cli_tool tool = {
 	.name = "dcpibursts",
 	.synopsis = "[OPTION]... [REWRITTEN FILE...]",
-	.summary =
-		"Lists references to memory that a program recorded in bursts which was rewritten "
-		"by dcpix --mode bursts: from its files, or else from the database.",
+	.summary = "List the references to memory that a program recorded in bursts (dcpix --mode "
+		   "bursts). The recording is read from files, or from the database if no file is "
+		   "given.",
 	.accepts = CLI_EPOCHS | CLI_IMAGES,
 	.operands_max = FILES_MAX,
 	.options = entries,
@@ -209,10 +213,12 @@ static int report(const struct settings *settings, const struct bursts_map *map,
 		r = bursts_report_print(stdout, map, profile, &settings->report, err);
 	if (r == 0)
 		cli_nothing(&settings->cli, "%s",
-			    profile->count > 0 ? "no stream is hot enough"
-					       : "nothing was recorded: no burst began");
+			    profile->count > 0 ? "no stream exceeds the threshold"
+					       : "nothing was recorded: no burst started");
 	if (r > 0 && profile->shared > 0)
-		fprintf(stderr, "dcpibursts: %llu threads had no room: theirs are missing\n",
+		fprintf(stderr,
+			"dcpibursts: references of %llu threads are missing: no memory for their "
+			"recording\n",
 			(unsigned long long)profile->shared);
 	return r;
 }
@@ -225,9 +231,8 @@ static int report_files(const struct settings *settings, struct error *err)
 	int r;
 
 	if (cli->operand_count < 2)
-		return error_set(
-			err, EINVAL,
-			"a rewritten program is needed, and the files that it recorded in");
+		return error_set(err, EINVAL,
+				 "a rewritten program and the files that it recorded are required");
 	r = bursts_map_read(&map, cli->operands[0], err);
 	for (size_t i = 1; r == 0 && i < cli->operand_count; i++)
 		r = bursts_profile_add(&profile, &map, cli->operands[i], err);
@@ -260,7 +265,7 @@ static int report_database(struct settings *settings, struct error *err)
 	if (r == 0)
 		r = recording_source_visit(&reading.source, take_recording, &reading, err);
 	if (r == 0 && bursts_recorded_end(&reading.recorded) < 0)
-		r = error_set(err, ENOMEM, "no memory for references");
+		r = error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	if (r == 0) {
 		r = report(settings, &reading.recorded.map, &reading.recorded.profile, err);
 	} else if (r == -ENOENT && reading.source.reader != NULL) {
@@ -277,14 +282,14 @@ static int dcpibursts_run(struct settings *settings, struct error *err)
 	int r;
 
 	if (settings->of_streams && !settings->streams && settings->other == NULL)
-		return error_set(err, EINVAL, "--cover, --heat and --lengths are about --streams");
+		return error_set(err, EINVAL, "--cover, --heat and --lengths need --streams");
 	if (!settings->limited && !settings->report.csv &&
 	    settings->report.rows != BURSTS_REFERENCES)
 		settings->report.limit = ROWS_DEFAULT;
 	r = settings->cli.operand_count > 0 ? report_files(settings, err)
 					    : report_database(settings, err);
 	if (r >= 0 && fflush(stdout) != 0)
-		return error_set_errno(err, "cannot write the output");
+		return error_set_errno(err, ERROR_WRITE_OUTPUT);
 	return r;
 }
 

@@ -12,12 +12,14 @@
 
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "lib/options.h"
 #include "tools/calc/calc_output.h"
 #include "tools/calc/calc_driver.h"
 #include "tools/report/cli.h"
 #include "tools/report/sandboxed.h"
 #include "tools/report/source_text.h"
+#include "tools/stacks/stack_callers.h"
 
 enum {
 	KEY_SUMMARY = CALC_METHOD_OWN,
@@ -25,16 +27,20 @@ enum {
 	KEY_SOURCE,
 	KEY_NO_SOURCE,
 	KEY_EVIDENCE,
+	KEY_WHY,
+	KEY_DATA,
 };
 
 static const struct option_entry own_options[] = {
-	{KEY_ALL, "all", NULL, "all procedures that have samples"},
-	{KEY_SUMMARY, "summary", NULL, "where the cycles went, by cause"},
+	{KEY_ALL, "all", NULL, "analyse all procedures with samples"},
+	{KEY_SUMMARY, "summary", NULL, "print a summary of cycles by cause"},
+	{KEY_WHY, "why", NULL, "print a short answer: how much time, why, how certain"},
 	{'n', "limit", "N", "print only the N blocks with most samples"},
-	{KEY_SOURCE, "source", NULL, "print source lines where they are known (default)"},
-	{KEY_NO_SOURCE, "no-source", NULL, "do not"},
+	{KEY_SOURCE, "source", NULL, "print source lines (default)"},
+	{KEY_NO_SOURCE, "no-source", NULL, "omit source lines"},
 	{KEY_EVIDENCE, "evidence", NULL, "list the evidence for the estimates"},
-	{'e', "event", "EVENT", "the one whose samples are of time: cycles, cpu-clock, ..."},
+	{KEY_DATA, "data", NULL, "list the data that instructions access instead"},
+	{'e', "event", "EVENT", "use this event as time: cycles, cpu-clock, ..."},
 	CALC_METHOD_OPTIONS,
 };
 
@@ -43,13 +49,16 @@ struct calc {
 	struct cli cli;
 	bool all;
 	bool summary;
+	bool why;
 	bool no_source;
 	bool evidence;
+	bool data;
 	const char *event; /* NULL: the best one available */
 	struct calc_method method;
 	struct profile_reader *reader;
 	struct calc_source source;
 	struct calc_output output;
+	struct stack_callers callers;
 };
 
 static int dcpicalc_set_option(void *context, int key, const char *argument, struct error *err)
@@ -76,8 +85,14 @@ static int dcpicalc_set_option(void *context, int key, const char *argument, str
 	case KEY_NO_SOURCE:
 		calc->no_source = key == KEY_NO_SOURCE;
 		break;
+	case KEY_WHY:
+		calc->why = true;
+		break;
 	case KEY_EVIDENCE:
 		calc->evidence = true;
+		break;
+	case KEY_DATA:
+		calc->data = true;
 		break;
 	default:
 		return calc_method_set(&calc->method, key, argument, err);
@@ -88,9 +103,10 @@ static int dcpicalc_set_option(void *context, int key, const char *argument, str
 static const struct cli_tool tool = {
 	.name = "dcpicalc",
 	.synopsis = "[OPTION]... [PROCEDURE|IMAGE:PROCEDURE|[IMAGE:]0xADDRESS]",
-	.summary = "Tells how often the instructions of a procedure ran, how long they took, and "
-		   "what they waited for; without operand, of the hottest one.",
-	.accepts = CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_FORMATS | CLI_SYMBOLS | CLI_SOURCES,
+	.summary = "Print the executions, cycles and causes of stalls of each instruction of a "
+		   "procedure; without an operand, of the hottest procedure.",
+	.accepts = CLI_HEADER | CLI_PROFILER | CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_FORMATS |
+		   CLI_SYMBOLS | CLI_SOURCES,
 	.operands_max = 1,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),
@@ -100,8 +116,28 @@ static const struct cli_tool tool = {
 static int dcpicalc_check_options(const struct calc *calc, struct error *err)
 {
 	if (calc->all && calc->cli.operand_count > 0)
-		return error_set(err, EINVAL, "--all and a procedure exclude each other");
+		return error_set(err, EINVAL, ERROR_EXCLUSIVE("--all", "a procedure"));
+	if (calc->why && (calc->all || calc->summary))
+		return error_set(err, EINVAL, ERROR_EXCLUSIVE("--why", "%s"),
+				 calc->all ? "--all" : "--summary");
+	if (calc->data && calc->summary)
+		return error_set(err, EINVAL, ERROR_EXCLUSIVE("--data", "--summary"));
 	return calc_method_check(&calc->method, err);
+}
+
+static int callers_find(struct calc *calc, const struct calc_choice *choice, struct error *err)
+{
+	const struct stack_callers_wanted wanted = {
+		.reader = calc->reader,
+		.filter = &calc->cli.filter,
+		.debug = &calc->cli.debug,
+		.image = choice->image->id,
+		.offset = calc_choice_offset(choice),
+		.demangle = calc->cli.demangle,
+	};
+
+	calc->output.callers = &calc->callers;
+	return stack_callers_find(&calc->callers, &wanted, err);
 }
 
 static int analyse_one(struct calc *calc, struct calc_driver *walk, struct error *err)
@@ -109,6 +145,8 @@ static int analyse_one(struct calc *calc, struct calc_driver *walk, struct error
 	_cleanup_(calc_choice_deinit) struct calc_choice choice = {0};
 	int r = calc_source_choose(&choice, &calc->source, &calc->cli, err);
 
+	if (r == 0 && !calc->output.json)
+		r = callers_find(calc, &choice, err);
 	return r == 0 ? calc_driver_one(walk, &choice, err) : r;
 }
 
@@ -140,6 +178,8 @@ static int dcpicalc_run(struct calc *calc, struct source_text *source)
 	struct error err = {0};
 	int r = dcpicalc_check_options(calc, &err), status = CLI_OK;
 
+	if (!calc->cli.include_profiler && !calc->method.as_published)
+		calc->source.profiler = CALC_PROFILER_NO_SHARE;
 	if (r == 0)
 		r = calc_source_open(&calc->source, &calc->reader, &calc->cli, calc->event, &err);
 	if (r < 0)
@@ -148,8 +188,11 @@ static int dcpicalc_run(struct calc *calc, struct source_text *source)
 	calc->output = (struct calc_output){
 		.json = calc->cli.format == CLI_JSON,
 		.summary = calc->summary,
+		.why = calc->why,
 		.together = calc->all,
-		.evidence = calc->evidence,
+		.evidence = calc->evidence || (calc->data && calc->cli.format == CLI_JSON),
+		.data = calc->data,
+		.brief = calc->cli.brief,
 		.demangle = calc->cli.demangle,
 		.listing = {.color = calc->cli.color,
 			    .width = calc->cli.width,
@@ -159,6 +202,8 @@ static int dcpicalc_run(struct calc *calc, struct source_text *source)
 		.header = &calc->source.header,
 		.events = &calc->source.events,
 		.all_samples = (double)calc->source.images.time,
+		.probes = calc->source.select.probes,
+		.include_profiler = calc->source.profiler == CALC_PROFILER_INCLUDED,
 	};
 	if (calc->all)
 		status = calc_driver_run(&walk);
@@ -183,6 +228,7 @@ int main(int argc, char **argv)
 			source = source_text_create(&calc.cli.sources);
 		status = dcpicalc_run(&calc, source);
 	}
+	stack_callers_deinit(&calc.callers);
 	source_text_destroy(source);
 	calc_source_deinit(&calc.source);
 	profile_reader_close(calc.reader);

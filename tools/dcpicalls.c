@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "lib/error.h"
+#include "lib/error_text.h"
+#include "lib/near_names.h"
 #include "lib/options.h"
 #include "tools/calls/call_listing.h"
 #include "tools/calls/call_report.h"
@@ -24,7 +26,7 @@ enum calls_rows {
 };
 
 static const struct option_entry own_options[] = {
-	{KEY_BY, "by", "WHAT", "a table of each procedure or arc, instead of a graph"},
+	{KEY_BY, "by", "WHAT", "print a table of procedures or arcs instead of a graph"},
 };
 
 struct calls {
@@ -38,6 +40,7 @@ struct calls {
 
 static int dcpicalls_set_option(void *context, int key, const char *argument, struct error *err)
 {
+	static const char *const names[] = {"graph", "procedure", "arc"};
 	struct calls *calls = context;
 
 	(void)key;
@@ -48,16 +51,17 @@ static int dcpicalls_set_option(void *context, int key, const char *argument, st
 	else if (strcmp(argument, "graph") == 0)
 		calls->rows = CALLS_GRAPH;
 	else
-		return error_set(err, EINVAL, "cannot list by \"%s\": graph, procedure or arc",
-				 argument);
+		return near_names_unknown(err, "kind of row", argument, names,
+					  sizeof(names) / sizeof(*names));
 	return 0;
 }
 
 static const struct cli_tool tool = {
 	.name = "dcpicalls",
 	.synopsis = "[OPTION]... [REWRITTEN FILE...]",
-	.summary = "Tells who called whom, and what it cost, from what a program recorded that "
-		   "was rewritten by dcpix --mode calls: in files, or else in the database.",
+	.summary = "Print callers, callees and the costs of calls of a program that recorded them "
+		   "(dcpix --mode calls). The recording is read from files, or from the database "
+		   "if no file is given.",
 	.accepts = CLI_LIMIT | CLI_FORMATS | CLI_TABLE | CLI_NAMES | CLI_EPOCHS | CLI_IMAGES,
 	.operands_max = FILES_MAX,
 	.options = own_options,
@@ -74,7 +78,7 @@ static int dcpicalls_read_all(struct calls *calls, struct error *err)
 		return r;
 	if (call_names_make(&calls->names, map, calls->cli.demangle) < 0 ||
 	    call_listing_make(&calls->listing, map, &calls->profile, &calls->names) < 0)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	return 0;
 }
 
@@ -106,9 +110,9 @@ static int dcpicalls_run(struct calls *calls)
 	if (r < 0)
 		return cli_fail(&calls->cli, &err);
 	if (calls->listing.procedure_count == 0)
-		return cli_nothing(&calls->cli, "nothing was called");
+		return cli_nothing(&calls->cli, "no call was recorded");
 	if (dcpicalls_print(calls) < 0)
-		error_set(&err, ENOMEM, "out of memory");
+		error_set(&err, ENOMEM, ERROR_NO_MEMORY);
 	else if (cli_finish_output(&err) == 0)
 		return CLI_OK;
 	return cli_fail(&calls->cli, &err);

@@ -8,6 +8,7 @@
 
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "lib/options.h"
 #include "tools/base/flame_graph.h"
 #include "tools/base/text.h"
@@ -26,9 +27,9 @@ enum {
 };
 
 static const struct option_entry own_options[] = {
-	{KEY_LEAST, "least", "PERCENT", "leave out contexts with less of the metric"},
-	{KEY_FOLDED, "folded", NULL, "stacks with their own metric, for flame graphs"},
-	{KEY_SVG, "svg", NULL, "a flame graph"},
+	{KEY_LEAST, "least", "PERCENT", "omit contexts with a smaller share of the metric"},
+	{KEY_FOLDED, "folded", NULL, "print folded stacks for flame graphs"},
+	{KEY_SVG, "svg", NULL, "print a flame graph as SVG"},
 };
 
 struct cct {
@@ -56,10 +57,9 @@ static int dcpicct_set_option(void *context, int key, const char *argument, stru
 static const struct cli_tool tool = {
 	.name = "dcpicct",
 	.synopsis = "[OPTION]... [REWRITTEN FILE...]",
-	.summary =
-		"Prints the contexts in which a program called its procedures, as a tree, from "
-		"what it recorded when it was rewritten by dcpix --mode context: in files, or else "
-		"in the database.",
+	.summary = "Print the calling context tree of a program that recorded it (dcpix --mode "
+		   "context). The recording is read from files, or from the database if no file is "
+		   "given.",
 	.accepts = CLI_LIMIT | CLI_FORMATS | CLI_TABLE | CLI_NAMES | CLI_EPOCHS | CLI_IMAGES,
 	.operands_max = FILES_MAX,
 	.options = own_options,
@@ -77,7 +77,7 @@ static int dcpicct_read_all(struct cct *cct, struct error *err)
 	context_tree_sum(&cct->tree);
 	if (call_names_make(&cct->names, map, cct->cli.demangle) < 0 ||
 	    context_listing_make(&cct->listing, map, &cct->tree, &cct->names, cct->least) < 0)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	return 0;
 }
 
@@ -125,9 +125,9 @@ static int dcpicct_run(struct cct *cct)
 	if (r < 0)
 		return cli_fail(&cct->cli, &err);
 	if (cct->tree.count < 2)
-		return cli_nothing(&cct->cli, "nothing was called");
+		return cli_nothing(&cct->cli, "no call was recorded");
 	if (dcpicct_print(cct) < 0)
-		error_set(&err, ENOMEM, "out of memory");
+		error_set(&err, ENOMEM, ERROR_NO_MEMORY);
 	else if (cli_finish_output(&err) == 0)
 		return CLI_OK;
 	return cli_fail(&cct->cli, &err);

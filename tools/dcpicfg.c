@@ -8,6 +8,7 @@
 
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "lib/options.h"
 #include "tools/base/graphviz.h"
 #include "tools/base/text.h"
@@ -24,15 +25,15 @@ enum {
 };
 
 static const struct option_entry own_options[] = {
-	{'f', "format", "NAME",
-	 "dot, svg, ps, pdf or png; default: what the file's name ends with"},
-	{'o', "output", "FILE", "write to this file; default: stdout"},
-	{KEY_CODE, "code", NULL, "all instructions (default: the costly ones, if there are many)"},
-	{KEY_NO_CODE, "no-code", NULL, "no instructions"},
+	{'f', "format", "NAME", "write dot, svg, ps, pdf or png; default: from the file's name"},
+	{'o', "output", "FILE", "write to FILE; default: standard output"},
+	{KEY_CODE, "code", NULL,
+	 "print all instructions (default: costly ones, if there are many)"},
+	{KEY_NO_CODE, "no-code", NULL, "omit instructions"},
 	{KEY_MIN_PERCENT, "min-percent", "PERCENT",
-	 "only blocks with at least this share of the procedure's samples"},
-	{'n', "limit", "N", "only the N blocks with most samples (default: 100)"},
-	{'e', "event", "EVENT", "the one whose samples are of time: cycles, cpu-clock, ..."},
+	 "draw only blocks with at least this share of the procedure's samples"},
+	{'n', "limit", "N", "draw only the N blocks with most samples (default: 100)"},
+	{'e', "event", "EVENT", "use this event as time: cycles, cpu-clock, ..."},
 	CALC_METHOD_OPTIONS,
 };
 
@@ -85,7 +86,7 @@ static int dcpicfg_set_option(void *context, int key, const char *argument, stru
 		drawing->format = find_format(argument);
 		if (drawing->format == NULL)
 			r = error_set(err, EINVAL,
-				      "there is no format \"%s\": dot, svg, ps, pdf or png",
+				      "unknown format '%s'; expected dot, svg, ps, pdf or png",
 				      argument);
 		break;
 	case 'o':
@@ -117,10 +118,9 @@ static int dcpicfg_set_option(void *context, int key, const char *argument, stru
 static const struct cli_tool tool = {
 	.name = "dcpicfg",
 	.synopsis = "[OPTION]... [PROCEDURE|IMAGE:PROCEDURE|[IMAGE:]0xADDRESS]",
-	.summary = "Draws the control-flow graph of a procedure: how often its blocks and edges "
-		   "ran, what they cost, and what they waited for; without operand, of the "
-		   "hottest one.",
-	.accepts = CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_SYMBOLS,
+	.summary = "Draw the control-flow graph of a procedure with executions, costs and causes "
+		   "of stalls; without an operand, of the hottest procedure.",
+	.accepts = CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_SYMBOLS | CLI_PROFILER,
 	.operands_max = 1,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),
@@ -136,8 +136,7 @@ static int choose_format(struct drawing *drawing, struct error *err)
 	if (drawing->format == NULL)
 		drawing->format = &formats[0];
 	if (drawing->format->binary && drawing->output == NULL && drawing->cli.terminal)
-		return error_set(err, EINVAL, "%s is nothing for a terminal: say --output FILE",
-				 drawing->format->name);
+		return error_set(err, EINVAL, ERROR_TERMINAL, drawing->format->name);
 	return 0;
 }
 
@@ -158,6 +157,10 @@ static int print_graph(void *context, const struct procedure_analysis *analysis)
 	if (image == NULL ||
 	    calc_procedure_names(&names, choice->code, analysis->index, drawing->cli.demangle) < 0)
 		return -ENOMEM;
+	if (!drawing->cli.include_profiler &&
+	    profiler_class_of(&choice->image->image, names.name, drawing->source.select.probes) ==
+		    PROFILER_WHOLE)
+		procedure.all_samples = 0;
 	return flow_dot_print(drawing->graph, &procedure, &drawing->flow);
 }
 
@@ -178,7 +181,7 @@ static int make_graph(struct drawing *drawing, struct error *err)
 	if (drawing->graph == NULL)
 		return -err->errnum;
 	r = calc_driver_one(&walk, &drawing->choice, err);
-	return r == -ENOMEM ? error_set(err, ENOMEM, "out of memory") : r;
+	return r == -ENOMEM ? error_set(err, ENOMEM, ERROR_NO_MEMORY) : r;
 }
 
 static int write_picture(void *context, FILE *file, struct error *err)
@@ -195,6 +198,8 @@ static int dcpicfg_run(struct drawing *drawing)
 
 	if (r == 0)
 		r = choose_format(drawing, &err);
+	if (!drawing->cli.include_profiler)
+		drawing->source.profiler = CALC_PROFILER_NO_SHARE;
 	if (r == 0)
 		r = calc_source_open(&drawing->source, &drawing->reader, &drawing->cli,
 				     drawing->event, &err);

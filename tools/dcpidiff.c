@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "lib/options.h"
 #include "tools/report/cli.h"
 #include "tools/report/sandboxed.h"
@@ -42,10 +43,11 @@ static int dcpidiff_set_option(void *context, int key, const char *argument, str
 static const struct cli_tool tool = {
 	.name = "dcpidiff",
 	.synopsis = "[OPTION]... [SET SET]",
-	.summary = "Tells what differs between two sets of samples, before and after. A SET is "
-		   "EPOCHS, DATABASE or DATABASE@EPOCHS.",
-	.accepts = CLI_EVENTS | CLI_BY_IMAGE | CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_LIMIT |
-		   CLI_SORT | CLI_FORMATS | CLI_TABLE | CLI_SYMBOLS | CLI_DATABASES | CLI_PROFILER,
+	.summary = "Compare two sets of samples, before and after. A SET is EPOCHS, DATABASE or "
+		   "DATABASE@EPOCHS.",
+	.accepts = CLI_HEADER | CLI_EVENTS | CLI_BY_IMAGE | CLI_IMAGES | CLI_PID | CLI_EPOCHS |
+		   CLI_LIMIT | CLI_SORT | CLI_FORMATS | CLI_TABLE | CLI_SYMBOLS | CLI_DATABASES |
+		   CLI_PROFILER,
 	.operands_max = 2,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),
@@ -55,7 +57,7 @@ static const struct cli_tool tool = {
 static int dcpidiff_check_options(struct diff *diff, struct error *err)
 {
 	if (diff->cli.by_image && diff->config.by == TALLY_BY_INSTRUCTION)
-		return error_set(err, EINVAL, "--by-image and --by-instruction exclude each other");
+		return error_set(err, EINVAL, ERROR_EXCLUSIVE("--by-image", "--by-instruction"));
 	if (diff->cli.by_image)
 		diff->config.by = TALLY_BY_IMAGE;
 	return 0;

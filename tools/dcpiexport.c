@@ -5,13 +5,18 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
+#include "lib/near_names.h"
 #include "lib/options.h"
+#include "tools/export/export_archive.h"
 #include "tools/export/export_contexts.h"
 #include "tools/export/export_flow.h"
+#include "tools/export/export_stacks.h"
 #include "tools/export/export_variation.h"
 #include "tools/export/exporter.h"
 #include "tools/report/cli.h"
@@ -24,8 +29,11 @@
 static const struct exporter *const exporters[] = {
 	&exporter_pprof, &exporter_folded,     &exporter_speedscope, &exporter_callgrind,
 	&exporter_csv,	 &exporter_bolt,       &exporter_autofdo,    &exporter_profgen,
-	&exporter_pixie, &exporter_flamegraph,
+	&exporter_pixie, &exporter_flamegraph, &exporter_lld_order,  &exporter_gold_order,
 };
+
+/* This format has the database and files, instead of numbers from them. */
+#define ARCHIVE "archive"
 
 #define EXPORTERS (sizeof(exporters) / sizeof(*exporters))
 
@@ -34,19 +42,26 @@ enum {
 	KEY_OUTPUT = 'o',
 	KEY_CONTEXTS = 1001,
 	KEY_VARIATION,
+	KEY_STACKS,
+	KEY_MAX_SIZE,
 };
 
 static const struct option_entry own_options[] = {
-	{KEY_FORMAT, "format", "FORMAT", "pprof (the default), folded, ...: see below"},
-	{KEY_OUTPUT, "output", "FILE", "where to; default: standard output"},
-	{KEY_CONTEXTS, "contexts", NULL, "what dcpix --mode context recorded, instead of samples"},
-	{KEY_VARIATION, "variation", NULL, "likewise, what the times of paths vary by"},
+	{KEY_FORMAT, "format", "FORMAT",
+	 "write this format: pprof (the default), folded, ... (see below)"},
+	{KEY_OUTPUT, "output", "FILE", "write to FILE; default: standard output"},
+	{KEY_MAX_SIZE, "max-size", "MB",
+	 "format archive: omit files of colder images beyond this size (2048)"},
+	{KEY_STACKS, "stacks", NULL, "export sampled call stacks instead of samples"},
+	{KEY_CONTEXTS, "contexts", NULL, "export recordings of dcpix --mode context instead"},
+	{KEY_VARIATION, "variation", NULL, "export recordings of dcpix --mode variation instead"},
 };
 
 struct export_job {
 	struct cli cli;
-	const struct exporter *exporter;
+	const struct exporter *exporter; /* NULL: an archive */
 	const char *output;
+	int64_t archive_mb;
 	/* Export of a recording instead of samples, and its name; NULL: samples. */
 	int (*recorded)(struct cli *cli, const struct exporter *exporter, const char *output);
 	const char *recorded_name;
@@ -59,12 +74,27 @@ struct export_job {
 	int64_t epoch; /* epoch whose periods are being read */
 };
 
+static int set_archive_mb(struct export_job *job, const char *argument, struct error *err)
+{
+	int r = cli_number(argument, "number of MB", &job->archive_mb, err);
+
+	if (r == 0 && job->archive_mb > INT64_MAX >> 20)
+		return error_set(err, EINVAL, ERROR_NOT_VALID, argument, "number of MB");
+	return r;
+}
+
 static int dcpiexport_set_option(void *context, int key, const char *argument, struct error *err)
 {
 	struct export_job *job = context;
+	const char *names[EXPORTERS + 1] = {ARCHIVE};
 
 	if (key == KEY_OUTPUT) {
 		job->output = argument;
+		return 0;
+	}
+	if (key == KEY_STACKS) {
+		job->recorded = export_stacks;
+		job->recorded_name = "stacks";
 		return 0;
 	}
 	if (key == KEY_CONTEXTS || key == KEY_VARIATION) {
@@ -72,26 +102,31 @@ static int dcpiexport_set_option(void *context, int key, const char *argument, s
 		job->recorded_name = key == KEY_CONTEXTS ? "contexts" : "variation";
 		return 0;
 	}
+	if (key == KEY_MAX_SIZE)
+		return set_archive_mb(job, argument, err);
+	if (strcmp(argument, ARCHIVE) == 0) {
+		job->exporter = NULL;
+		return 0;
+	}
 	for (size_t i = 0; i < EXPORTERS; i++) {
-		if (strcmp(argument, exporters[i]->name) == 0) {
+		names[i + 1] = exporters[i]->name;
+		if (strcmp(argument, names[i + 1]) == 0) {
 			job->exporter = exporters[i];
 			return 0;
 		}
 	}
-	return error_set(err, EINVAL, "there is no format \"%s\" (see dcpiexport --help)",
-			 argument);
+	return near_names_unknown(err, "format", argument, names, EXPORTERS + 1);
 }
 
 static const struct cli_tool tool = {
 	.name = "dcpiexport",
 	.synopsis = "[OPTION]...",
-	.summary =
-		"Writes a profile in the format of another tool.\n\n"
-		"Formats of samples: pprof, folded (stacks), speedscope, callgrind, flamegraph, "
-		"csv.\n"
-		"Formats of contexts and paths (--contexts, --variation): these but csv.\n"
-		"Formats of what one image executed, as estimated (see dcpicalc): bolt, autofdo, "
-		"profgen (for clang), pixie.",
+	.summary = "Write a profile in the format of another tool.\n\nFormats of samples: pprof, "
+		   "folded (stacks), speedscope, callgrind, flamegraph, csv.\nFormats of stacks, "
+		   "contexts and paths (--stacks, --contexts, --variation): the same except "
+		   "csv.\nFormats of estimated executions of one image (see dcpicalc): bolt, "
+		   "autofdo, profgen (for clang), pixie, lld-order, gold-order.\nFormat of the "
+		   "database, the programs and their debug files, for another machine: archive.",
 	.accepts = CLI_EVENTS | CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_SYMBOLS | CLI_PROFILER,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),
@@ -108,7 +143,7 @@ static int choose_events(struct export_job *job, struct error *err)
 		return r;
 	job->events = calloc(job->choice.count + 1, sizeof(*job->events));
 	if (job->events == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	for (size_t i = 0; i < job->choice.count; i++) {
 		size_t found = 0;
 
@@ -143,7 +178,7 @@ static int load_scale(struct export_job *job, int64_t epoch, struct error *err)
 	job->epoch = epoch;
 	if (r == 0)
 		r = profile_reader_events(job->reader, epoch, add_period, job, err);
-	return r == -ENOMEM ? error_set(err, ENOMEM, "out of memory") : r;
+	return r == -ENOMEM ? error_set(err, ENOMEM, ERROR_NO_MEMORY) : r;
 }
 
 static int dcpiexport_load(struct export_job *job, struct error *err)
@@ -154,7 +189,7 @@ static int dcpiexport_load(struct export_job *job, struct error *err)
 	if (r == 0)
 		r = report_header_load(&job->header, job->reader, &cli->filter, err);
 	if (r == 0 && job->header.epoch_count == 0)
-		r = error_set(err, ENOENT, "no epoch matches");
+		r = cli_no_epoch(cli, job->reader, err);
 	if (r == 0)
 		r = choose_events(job, err);
 	for (size_t i = 0; r == 0 && i < job->header.epoch_count; i++)
@@ -252,7 +287,7 @@ static int write_profile(void *context, FILE *file, struct error *err)
 			profile.end_ns = header->epochs[i].end_ns;
 	}
 	if (comment == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	profile.comment = comment;
 	return job->exporter->write(file, &profile, err);
 }
@@ -261,15 +296,24 @@ static int dcpiexport_run(struct export_job *job)
 {
 	const struct cli *cli = &job->cli;
 	struct error err = {0};
-	int r;
+	int r = 0;
 
+	if (job->exporter == NULL && job->recorded != NULL)
+		r = error_set(&err, EINVAL, "format '%s' does not support %s", ARCHIVE,
+			      job->recorded_name);
+	if (r == 0 && job->exporter == NULL && job->output == NULL && cli->terminal)
+		r = error_set(&err, EINVAL, ERROR_TERMINAL, ARCHIVE);
+	if (r < 0)
+		return cli_fail(cli, &err);
+	if (job->exporter == NULL)
+		return export_archive(&job->cli, job->output, (uint64_t)job->archive_mb << 20);
 	if (job->output == NULL && job->exporter->binary && job->cli.terminal) {
-		error_set(&err, EINVAL, "%s is nothing for a terminal: say --output FILE",
-			  job->exporter->name);
+		error_set(&err, EINVAL, ERROR_TERMINAL, job->exporter->name);
 		return cli_fail(cli, &err);
 	}
 	if (job->recorded != NULL && job->exporter->write_contexts == NULL) {
-		error_set(&err, EINVAL, "%s has no %s", job->exporter->name, job->recorded_name);
+		error_set(&err, EINVAL, "format '%s' does not support %s", job->exporter->name,
+			  job->recorded_name);
 		return cli_fail(cli, &err);
 	}
 	if (job->recorded != NULL)
@@ -286,17 +330,21 @@ static int dcpiexport_run(struct export_job *job)
 	if (tally_row_count(job->tally) == 0)
 		return cli_no_samples(cli, "samples", report_header_no_samples(&job->header));
 	if (count_rows(job) == 0)
-		return cli_nothing(cli, "all samples are the profiler's own: "
-					"--include-profiler exports them");
+		return cli_nothing(
+			cli,
+			"all samples are of the profiler: use --include-profiler to export them");
 	r = output_file_write(job->output, write_profile, job, &err);
 	return r < 0 ? cli_fail(cli, &err) : CLI_OK;
 }
 
 int main(int argc, char **argv)
 {
-	struct export_job job = {.exporter = &exporter_pprof};
+	struct export_job job = {.exporter = &exporter_pprof, .archive_mb = EXPORT_ARCHIVE_MB};
 	int status = cli_parse(&job.cli, &tool, argc, argv, &job);
 
+	/* Files of all users are in an archive. */
+	if (job.exporter == NULL)
+		umask(077);
 	if (status == CLI_RUN)
 		status = sandboxed_start(&job.cli,
 					 &(struct sandboxed_options){.access.output = job.output});

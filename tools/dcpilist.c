@@ -6,6 +6,7 @@
 
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "lib/options.h"
 #include "tools/calc/calc_procedure.h"
 #include "tools/calc/calc_source.h"
@@ -27,10 +28,11 @@ enum {
 };
 
 static const struct option_entry own_options[] = {
-	{KEY_SOURCE, "source", NULL, "lines of the source (default, where they are known)"},
-	{KEY_ASM, "asm", NULL, "instructions"},
-	{KEY_FILE, "file", "NAME", "a whole source file, of all images: its path or the end of it"},
-	{KEY_RAW, "raw", NULL, "samples as taken, not scaled by turns or periods"},
+	{KEY_SOURCE, "source", NULL, "list source lines (default, if known)"},
+	{KEY_ASM, "asm", NULL, "list instructions"},
+	{KEY_FILE, "file", "NAME",
+	 "list a source file of all images; NAME is its path or the end of it"},
+	{KEY_RAW, "raw", NULL, "print samples without scaling for multiplexing and periods"},
 };
 
 /* struct list - options, and the state of the report */
@@ -45,7 +47,9 @@ struct list {
 	struct event_choice events;
 	struct event_scale scale;
 	struct calc_choice choice;
-	struct tally *all;   /* by image: for totals */
+	struct tally *all;  /* by image: for totals */
+	uint64_t *excluded; /* by event: samples in @all that profiling causes */
+	uint64_t excluded_samples;
 	struct tally *tally; /* by line, or of one image by instruction */
 	struct source_text *text;
 	struct list_rows rows;
@@ -79,10 +83,10 @@ static int dcpilist_set_option(void *context, int key, const char *argument, str
 static const struct cli_tool tool = {
 	.name = "dcpilist",
 	.synopsis = "[OPTION]... [PROCEDURE|IMAGE:PROCEDURE|[IMAGE:]0xADDRESS]",
-	.summary = "Lists the source of a procedure, its instructions, or a source file, with "
-		   "samples; without operand, the hottest procedure.",
-	.accepts = CLI_EVENTS | CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_FORMATS | CLI_TABLE |
-		   CLI_SYMBOLS | CLI_SOURCES,
+	.summary = "List the source or the instructions of a procedure, or a source file, with "
+		   "samples; without an operand, the hottest procedure.",
+	.accepts = CLI_HEADER | CLI_PROFILER | CLI_EVENTS | CLI_IMAGES | CLI_PID | CLI_EPOCHS |
+		   CLI_FORMATS | CLI_TABLE | CLI_SYMBOLS | CLI_SOURCES,
 	.operands_max = 1,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),
@@ -92,9 +96,9 @@ static const struct cli_tool tool = {
 static int dcpilist_check_options(const struct list *list, struct error *err)
 {
 	if (list->want_source && list->want_code)
-		return error_set(err, EINVAL, "--source and --asm exclude each other");
+		return error_set(err, EINVAL, ERROR_EXCLUSIVE("--source", "--asm"));
 	if (list->file != NULL && (list->want_code || list->cli.operand_count > 0))
-		return error_set(err, EINVAL, "--file goes with no procedure, and not with --asm");
+		return error_set(err, EINVAL, ERROR_EXCLUSIVE("--file", "a procedure or --asm"));
 	return 0;
 }
 
@@ -125,7 +129,7 @@ static int load_events(struct list *list, struct error *err)
 	int r = report_header_load(header, list->reader, &list->cli.filter, err);
 
 	if (r == 0 && header->epoch_count == 0)
-		return error_set(err, ENOENT, "no epoch matches");
+		return cli_no_epoch(&list->cli, list->reader, err);
 	if (r == 0)
 		r = event_choice_make(&list->events, header, &list->cli, err);
 	if (r == 0 && list->events.count == 0)
@@ -136,22 +140,69 @@ static int load_events(struct list *list, struct error *err)
 	return r;
 }
 
+/* @pattern: count only rows of these images; NULL: all */
 static int make_tally(struct list *list, struct tally **ret, enum tally_by by, int64_t image,
-		      struct error *err)
+		      const char *pattern, struct error *err)
 {
 	struct tally_config config = {
 		.events = list->events.names,
 		.event_count = list->events.count,
 		.filter = list->cli.filter,
-		.image = image == 0 && by != TALLY_BY_IMAGE ? list->cli.image : NULL,
+		.image = pattern,
 		.by = by,
 		.scale = &list->scale,
 		.demangle = list->cli.demangle,
 		.debug = list->cli.debug,
+		.include_profiler = list->cli.include_profiler,
 	};
 
 	config.filter.image = image;
 	return tally_create(ret, list->reader, &config, err);
+}
+
+static void add_excluded(struct list *list, const struct tally *tally)
+{
+	for (size_t i = 0; i < list->events.count; i++)
+		list->excluded[i] += tally_count_scaled(tally_excluded(tally, i));
+	list->excluded_samples += tally_excluded_samples(tally);
+}
+
+static bool is_repeated(const struct tally_row *rows, size_t row)
+{
+	for (size_t i = 0; i < row; i++) {
+		if (strcmp(rows[i].file->path, rows[row].file->path) == 0)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Count the samples that profiling causes. Only images in which some procedures belong to the
+ * profiler need symbols. Images with the same path are counted together.
+ */
+static int load_excluded(struct list *list, struct error *err)
+{
+	const struct tally_row *rows = tally_rows(list->all);
+	enum profiler_probes probes;
+	int r = profiler_probes_load(&probes, list->reader, &list->cli.filter, err);
+
+	list->excluded = calloc(list->events.count + 1, sizeof(*list->excluded));
+	if (list->excluded == NULL)
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
+	if (r < 0 || list->cli.include_profiler)
+		return r;
+	add_excluded(list, list->all);
+	for (size_t i = 0; i < tally_row_count(list->all) && r == 0; i++) {
+		struct tally *tally = NULL;
+
+		if (!profiler_class_needs_procedures(rows[i].file, probes) || is_repeated(rows, i))
+			continue;
+		r = make_tally(list, &tally, TALLY_BY_PROCEDURE, 0, rows[i].file->path, err);
+		if (r == 0)
+			add_excluded(list, tally);
+		tally_destroy(tally);
+	}
+	return r;
 }
 
 static int dcpilist_load(struct list *list, struct error *err)
@@ -163,10 +214,11 @@ static int dcpilist_load(struct list *list, struct error *err)
 	if (r == 0)
 		r = load_events(list, err);
 	if (r == 0)
-		r = make_tally(list, &list->all, TALLY_BY_IMAGE, 0, err);
-	if (r == 0)
-		header->samples = tally_samples(list->all, &header->unknown);
-	return r;
+		r = make_tally(list, &list->all, TALLY_BY_IMAGE, 0, NULL, err);
+	if (r < 0)
+		return r;
+	header->samples = tally_samples(list->all, &header->unknown);
+	return load_excluded(list, err);
 }
 
 /* Load the data from which procedures are chosen; the header is already loaded. */
@@ -201,37 +253,28 @@ static int list_rows_of(struct list *list, const struct list_procedure *procedur
 		list->rows.note = why;
 		r = list_procedure_code(procedure, &list->rows);
 	}
-	return r < 0 ? error_set(err, ENOMEM, "out of memory") : 0;
-}
-
-static int mark_procedure(struct list *list, struct error *err)
-{
-	enum profiler_probes probes;
-	int r = profiler_probes_load(&probes, list->reader, &list->cli.filter, err);
-
-	if (r == 0)
-		list->rows.mark = profiler_class_mark(
-			profiler_class_of(&list->choice.image->image, list->names.name, probes));
-	return r;
+	return r < 0 ? error_set(err, ENOMEM, ERROR_NO_MEMORY) : 0;
 }
 
 static int list_one(struct list *list, struct error *err)
 {
 	struct list_procedure procedure = {.choice = &list->choice, .source = list->text};
+	enum profiler_class class;
 	int r = choose_procedure(list, err);
 
 	if (r == 0)
 		r = make_tally(list, &list->tally, TALLY_BY_INSTRUCTION, list->choice.image->id,
-			       err);
+			       NULL, err);
 	if (r < 0)
 		return r;
 	procedure.tally = list->tally;
 	if (calc_procedure_names(&list->names, list->choice.code, list->choice.procedure,
 				 list->cli.demangle) < 0)
-		return error_set(err, ENOMEM, "out of memory");
-	r = mark_procedure(list, err);
-	if (r < 0)
-		return r;
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
+	class = profiler_class_of(&list->choice.image->image, list->names.name,
+				  list->source.select.probes);
+	list->rows.mark = profiler_class_mark(class);
+	list->rows.no_share = class == PROFILER_WHOLE && !list->cli.include_profiler;
 	list->rows.title = "procedure";
 	list->rows.name = list->names.name;
 	list->rows.names = &list->names;
@@ -243,7 +286,7 @@ static int list_one(struct list *list, struct error *err)
 static int list_whole_file(struct list *list, struct error *err)
 {
 	const char *path = NULL;
-	int r = make_tally(list, &list->tally, TALLY_BY_LINE, 0, err);
+	int r = make_tally(list, &list->tally, TALLY_BY_LINE, 0, list->cli.image, err);
 
 	if (r == 0)
 		r = list_file(list->file, list->tally, list->text, &list->rows, &list->counts,
@@ -263,20 +306,22 @@ static int dcpilist_run(struct list *list)
 
 	list->text = source_text_create(&list->cli.sources);
 	if (r == 0 && list->text == NULL)
-		r = error_set(&err, ENOMEM, "out of memory");
+		r = error_set(&err, ENOMEM, ERROR_NO_MEMORY);
 	if (r == 0)
 		r = dcpilist_load(list, &err);
 	list->rows.events = list->events.names;
 	list->rows.event_count = list->events.count;
 	list->rows.all = list->all;
+	list->rows.excluded = list->excluded;
 	if (r == 0)
 		r = list->file != NULL ? list_whole_file(list, &err) : list_one(list, &err);
 	if (r == 0 && list_rows_finish(&list->rows) < 0)
-		r = error_set(&err, ENOMEM, "out of memory");
+		r = error_set(&err, ENOMEM, ERROR_NO_MEMORY);
 	if (r == -ENOENT && list->reader != NULL)
 		return cli_nothing(&list->cli, "%s", err.message);
 	if (r < 0)
 		return cli_fail(&list->cli, &err);
+	list->source.header.excluded = list->excluded_samples;
 	report = list_rows_report(&list->rows, list->cli.format == CLI_TEXT);
 	report.header = &list->source.header;
 	return report_print(&report, &list->cli, &err) < 0 ? cli_fail(&list->cli, &err) : CLI_OK;
@@ -294,6 +339,7 @@ int main(int argc, char **argv)
 	list_rows_deinit(&list.rows);
 	list_lines_free(list.lines);
 	free(list.counts);
+	free(list.excluded);
 	procedure_names_deinit(&list.names);
 	source_text_destroy(list.text);
 	tally_destroy(list.tally);

@@ -8,6 +8,8 @@
 #include "instrument/paths/paths_recording.h"
 #include "instrument/paths/paths_report.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
+#include "lib/near_names.h"
 #include "lib/options.h"
 #include "tools/report/cli.h"
 #include "tools/report/recording_source.h"
@@ -27,11 +29,12 @@ enum {
 };
 
 static const struct option_entry entries[] = {
-	{KEY_BY, "by", "ROWS", "a row for each path (the default), procedure or way"},
-	{KEY_ROWS, "limit", "N", "at most N rows, 0: all; default: 10 paths, 20 procedures"},
-	{KEY_THRESHOLD, "threshold", "PERCENT", "what is hot; default: 1"},
-	{KEY_DEBUG, "debug", "DIR", "separate debug files, for source lines"},
-	{KEY_CSV, "csv", NULL, "comma-separated values"},
+	{KEY_BY, "by", "ROWS", "list paths (the default), procedures or edges of path graphs"},
+	{KEY_ROWS, "limit", "N", "print at most N rows; 0: all; default: 10 paths, 20 procedures"},
+	{KEY_THRESHOLD, "threshold", "PERCENT",
+	 "set the share from which a path is hot; default: 1"},
+	{KEY_DEBUG, "debug", "DIR", "search DIR for separate debug files, for source lines"},
+	{KEY_CSV, "csv", NULL, "print comma-separated values"},
 };
 
 struct settings {
@@ -43,7 +46,7 @@ struct settings {
 
 static int set_rows(struct settings *settings, const char *argument, struct error *err)
 {
-	static const char *const names[] = {"path", "procedure", "way"};
+	static const char *const names[] = {"path", "procedure", "edge"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
 		if (strcmp(argument, names[i]) == 0) {
@@ -51,7 +54,8 @@ static int set_rows(struct settings *settings, const char *argument, struct erro
 			return 0;
 		}
 	}
-	return error_set(err, EINVAL, "there are no rows \"%s\": path, procedure or way", argument);
+	return near_names_unknown(err, "kind of row", argument, names,
+				  sizeof(names) / sizeof(*names));
 }
 
 static int set_threshold(struct settings *settings, const char *argument, struct error *err)
@@ -60,7 +64,7 @@ static int set_threshold(struct settings *settings, const char *argument, struct
 	double percent = strtod(argument, &end);
 
 	if (*argument < '0' || *argument > '9' || *end != '\0' || !(percent <= 100))
-		return error_set(err, EINVAL, "\"%s\" is no threshold: 0 to 100", argument);
+		return error_set(err, EINVAL, "'%s' is not a valid threshold (0 to 100)", argument);
 	settings->report.threshold = percent / 100;
 	return 0;
 }
@@ -90,8 +94,8 @@ static int dcpipaths_set_option(void *context, int key, const char *argument, st
 static const struct cli_tool tool = {
 	.name = "dcpipaths",
 	.synopsis = "[OPTION]... [REWRITTEN FILE...]",
-	.summary = "Tells which paths a program went that was rewritten by dcpix --mode paths: "
-		   "from the files that it counted in, or else from the database.",
+	.summary = "List the paths that a program executed and counted (dcpix --mode paths). The "
+		   "counts are read from files, or from the database if no file is given.",
 	.accepts = CLI_EPOCHS | CLI_IMAGES,
 	.operands_max = FILES_MAX,
 	.options = entries,
@@ -114,8 +118,7 @@ static void dcpipaths_prepare(struct settings *settings, const char *path, const
 static int dcpipaths_finish(struct settings *settings, int r, uint64_t shared)
 {
 	if (r > 0 && shared > 0)
-		fprintf(stderr,
-			"dcpipaths: %llu threads had to share counters: counts may be too low\n",
+		fprintf(stderr, "dcpipaths: %llu threads shared counters: counts may be too low\n",
 			(unsigned long long)shared);
 	image_code_close(settings->report.code);
 	return r;
@@ -128,14 +131,14 @@ static int report_files(struct settings *settings, struct error *err)
 	struct paths_map map = {0};
 	int r;
 
-	if (cli->operand_count < (settings->report.rows == PATHS_WAYS ? 1 : 2))
+	if (cli->operand_count < (settings->report.rows == PATHS_EDGES ? 1 : 2))
 		return error_set(err, EINVAL,
-				 "a rewritten program is needed, and the files that it counted in");
+				 "a rewritten program and the files that it recorded are required");
 	r = paths_map_read(&map, cli->operands[0], PATHS_MAP_SECTION, err);
 	for (size_t i = 1; r == 0 && i < cli->operand_count; i++)
 		r = paths_profile_add(&profile, &map, cli->operands[i], err);
 	if (r == 0 && paths_profile_end(&profile, &map) < 0)
-		r = error_set(err, ENOMEM, "no memory for paths");
+		r = error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	if (r == 0) {
 		dcpipaths_prepare(settings, map.path, map.build_id);
 		r = paths_report_print(stdout, &map, &profile, &settings->report, err);
@@ -164,13 +167,13 @@ static int report_database(struct settings *settings, struct error *err)
 	struct reading reading = {.source = {.reader = NULL}};
 	int r;
 
-	if (settings->report.rows == PATHS_WAYS)
-		return error_set(err, EINVAL, "--by way needs a rewritten program");
+	if (settings->report.rows == PATHS_EDGES)
+		return error_set(err, EINVAL, "--by edge needs a rewritten program");
 	r = recording_source_open(&reading.source, &settings->cli, PROFILE_RECORDING_PATHS, err);
 	if (r == 0)
 		r = recording_source_visit(&reading.source, take_recording, &reading, err);
 	if (r == 0 && paths_recorded_end(&reading.recorded) < 0)
-		r = error_set(err, ENOMEM, "no memory for paths");
+		r = error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	if (r == 0) {
 		dcpipaths_prepare(settings, reading.source.path, reading.source.build_id);
 		r = paths_report_print_recorded(stdout, &reading.recorded, &settings->report, err);
@@ -197,7 +200,7 @@ int main(int argc, char **argv)
 		r = settings.cli.operand_count > 0 ? report_files(&settings, &err)
 						   : report_database(&settings, &err);
 		if (r >= 0 && fflush(stdout) != 0)
-			r = error_set_errno(&err, "cannot write the output");
+			r = error_set_errno(&err, ERROR_WRITE_OUTPUT);
 		status = r > 0 ? CLI_OK : r < 0 ? cli_fail(&settings.cli, &err) : CLI_NOTHING;
 	}
 	cli_deinit(&settings.cli);

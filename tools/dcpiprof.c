@@ -10,6 +10,8 @@
 
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
+#include "lib/near_names.h"
 #include "lib/options.h"
 #include "tools/report/cli.h"
 #include "tools/report/event_choice.h"
@@ -17,6 +19,7 @@
 #include "tools/report/report.h"
 #include "tools/report/report_header.h"
 #include "tools/report/sandboxed.h"
+#include "tools/stacks/stack_listing.h"
 #include "tools/stats/diff_report.h"
 #include "tools/tally/edge_listing.h"
 #include "tools/tally/owner_listing.h"
@@ -33,6 +36,7 @@ enum by {
 	BY_UNIT,
 	BY_CONTAINER,
 	BY_PROCESS,
+	BY_COMMAND,
 	BY_HOST,
 	BY_EPOCH,
 	BY_NR,
@@ -49,23 +53,31 @@ static const char *const by_names[BY_NR] = {
 	[BY_UNIT] = "unit",
 	[BY_CONTAINER] = "container",
 	[BY_PROCESS] = "process",
+	[BY_COMMAND] = "command",
 	[BY_HOST] = "host",
 	[BY_EPOCH] = "epoch",
 };
-
-#define BY_CHOICES                                                                                 \
-	"procedure, image, instruction, line, file, edge, unit, container, process, host or epoch"
 
 enum {
 	KEY_BY = 1001,
 	KEY_RAW,
 	KEY_DIFF,
+	KEY_INCLUSIVE,
+	KEY_CALLERS,
+	KEY_CALLEES,
+	KEY_TREE,
 };
 
 static const struct option_entry own_options[] = {
-	{KEY_BY, "by", "WHAT", "procedure, image, instruction, line, file, edge, unit, host, ..."},
-	{KEY_RAW, "raw", NULL, "samples as taken, not scaled by turns or periods"},
-	{KEY_DIFF, "diff", NULL, "what differs between two sets, as dcpidiff does"},
+	{KEY_BY, "by", "WHAT",
+	 "list by procedure, image, instruction, line, file, edge, unit, host, ..."},
+	{KEY_INCLUSIVE, "inclusive", NULL,
+	 "list procedures including their callees, from call stacks"},
+	{KEY_CALLERS, "callers", "PROCEDURE", "list the callers of a procedure, from call stacks"},
+	{KEY_CALLEES, "callees", "PROCEDURE", "list the callees of a procedure, from call stacks"},
+	{KEY_TREE, "tree", NULL, "print a tree of calls, from call stacks"},
+	{KEY_RAW, "raw", NULL, "print samples without scaling for multiplexing and periods"},
+	{KEY_DIFF, "diff", NULL, "compare two sets, as dcpidiff does"},
 };
 
 /* struct prof - options, and the state of the report */
@@ -74,6 +86,9 @@ struct prof {
 	enum by by;
 	bool raw;
 	bool diff;
+	bool stacks;
+	enum stack_view view;
+	const char *procedure;
 	struct profile_reader *reader;
 	struct report_header header;
 	struct event_scale scale;
@@ -84,7 +99,19 @@ struct prof {
 	struct owner_tally *owners;
 	struct owner_listing *owner_lines;
 	struct diff_report difference;
+	struct stack_profile stack_profile;
+	struct stack_listing stack_lines;
 };
+
+static bool dcpiprof_set_view(struct prof *prof, int key, const char *argument)
+{
+	if (key < KEY_INCLUSIVE)
+		return false;
+	prof->stacks = true;
+	prof->view = (enum stack_view)(key - KEY_INCLUSIVE);
+	prof->procedure = argument;
+	return true;
+}
 
 static int dcpiprof_set_option(void *context, int key, const char *argument, struct error *err)
 {
@@ -94,22 +121,25 @@ static int dcpiprof_set_option(void *context, int key, const char *argument, str
 		*(key == KEY_RAW ? &prof->raw : &prof->diff) = true;
 		return 0;
 	}
+	if (dcpiprof_set_view(prof, key, argument))
+		return 0;
 	for (enum by by = 0; by < BY_NR; by++) {
 		if (strcmp(argument, by_names[by]) == 0) {
 			prof->by = by;
 			return 0;
 		}
 	}
-	return error_set(err, EINVAL, "cannot list by \"%s\": " BY_CHOICES, argument);
+	return near_names_unknown(err, "kind of row", argument, by_names, BY_NR);
 }
 
 static const struct cli_tool tool = {
 	.name = "dcpiprof",
 	.synopsis = "[OPTION]... [--diff [SET SET]]",
-	.summary = "Lists the samples of a profile database: by procedure, or as --by says; or "
-		   "its edges.",
-	.accepts = CLI_EVENTS | CLI_BY_IMAGE | CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_LIMIT |
-		   CLI_SORT | CLI_FORMATS | CLI_TABLE | CLI_SYMBOLS | CLI_DATABASES | CLI_PROFILER,
+	.summary = "List the samples or edges of a profile database, by procedure or as selected "
+		   "by --by.",
+	.accepts = CLI_HEADER | CLI_EVENTS | CLI_BY_IMAGE | CLI_IMAGES | CLI_PID | CLI_EPOCHS |
+		   CLI_LIMIT | CLI_SORT | CLI_FORMATS | CLI_TABLE | CLI_SYMBOLS | CLI_DATABASES |
+		   CLI_PROFILER,
 	.operands_max = 2,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),
@@ -120,9 +150,10 @@ static const struct cli_tool tool = {
 static int check_diff(const struct prof *prof, struct error *err)
 {
 	if (prof->by >= BY_EDGE)
-		return error_set(err, EINVAL, "--diff does not compare by %s", by_names[prof->by]);
+		return error_set(err, EINVAL, ERROR_EXCLUSIVE("--diff", "--by %s"),
+				 by_names[prof->by]);
 	if (prof->raw)
-		return error_set(err, EINVAL, "--diff and --raw exclude each other");
+		return error_set(err, EINVAL, ERROR_EXCLUSIVE("--diff", "--raw"));
 	return 0;
 }
 
@@ -137,17 +168,23 @@ static bool asks_for_owner(const struct prof *prof)
 static int dcpiprof_check_options(struct prof *prof, struct error *err)
 {
 	if (prof->cli.by_image && prof->by != BY_NOT_SAID && prof->by != BY_IMAGE)
-		return error_set(err, EINVAL, "--by-image and --by %s exclude each other",
+		return error_set(err, EINVAL, ERROR_EXCLUSIVE("--by-image", "--by %s"),
 				 by_names[prof->by]);
 	if (prof->by == BY_NOT_SAID)
 		prof->by = prof->cli.by_image ? BY_IMAGE : BY_PROCEDURE;
 	if (prof->by == BY_EDGE && (prof->cli.event_count > 0 || asks_for_owner(prof)))
-		return error_set(err, EINVAL, "edges are not kept by event, process or unit");
+		return error_set(err, EINVAL, "edges are not stored by event, process or unit");
 	if ((prof->by == BY_UNIT || prof->by == BY_CONTAINER) && asks_for_owner(prof))
+		return error_set(
+			err, EINVAL,
+			"units and containers are not stored by process, unit or container");
+	if (prof->stacks && (prof->by != BY_PROCEDURE || prof->diff || prof->raw ||
+			     prof->cli.image != NULL || asks_for_owner(prof)))
 		return error_set(err, EINVAL,
-				 "units and containers are not kept by process, nor by each other");
+				 "call stacks cannot be listed with --by, --diff, --raw, --image, "
+				 "--pid or --unit");
 	if (!prof->diff && prof->cli.operand_count > 0)
-		return error_set(err, EINVAL, "unexpected argument \"%s\" (see dcpiprof --help)",
+		return error_set(err, EINVAL, ERROR_UNEXPECTED_ARGUMENT("dcpiprof"),
 				 prof->cli.operands[0]);
 	return prof->diff ? check_diff(prof, err) : 0;
 }
@@ -255,15 +292,35 @@ static int load_owners(struct prof *prof, struct error *err)
 	return r;
 }
 
+static int load_stacks(struct prof *prof, struct error *err)
+{
+	int r = event_choice_make(&prof->events, &prof->header, &prof->cli, err);
+
+	if (r == 0)
+		r = load_tally(prof, err);
+	if (r == 0)
+		r = stack_profile_load(&prof->stack_profile, prof->reader, &prof->cli, err);
+	if (r == 0)
+		prof->header.excluded = prof->stack_profile.excluded;
+	if (r == 0)
+		r = stack_listing_make(&prof->stack_lines, &prof->stack_profile, prof->view,
+				       prof->procedure, prof->cli.limit, err);
+	return r;
+}
+
 static int dcpiprof_load(struct prof *prof, struct error *err)
 {
+	if (prof->stacks)
+		return load_stacks(prof, err);
 	if (prof->by >= BY_UNIT)
 		return load_owners(prof, err);
 	return prof->by == BY_EDGE ? load_edges(prof, err) : load_samples(prof, err);
 }
 
-static struct report report_of(const struct prof *prof, struct edge_listing *edges)
+static struct report report_of(struct prof *prof, struct edge_listing *edges)
 {
+	if (prof->stacks)
+		return stack_listing_report(&prof->stack_lines);
 	if (prof->by >= BY_UNIT)
 		return owner_listing_report(prof->owner_lines);
 	return prof->by == BY_EDGE ? edge_listing_report(edges, prof->edges)
@@ -276,21 +333,21 @@ static int nothing(const struct prof *prof)
 	bool excluded = prof->header.excluded > 0 && !asks_for_owner(prof);
 
 	if (excluded && prof->cli.image != NULL)
-		return cli_nothing(&prof->cli,
-				   "no samples in images that match \"%s\"" CLI_PROFILER_HINT,
-				   prof->cli.image);
+		return cli_no_image(&prof->cli, "samples", CLI_PROFILER_HINT);
 	if (excluded)
-		return cli_nothing(&prof->cli, "no samples are left" CLI_PROFILER_HINT);
+		return cli_nothing(&prof->cli,
+				   "no samples except those of the profiler" CLI_PROFILER_HINT);
 	return cli_no_samples(&prof->cli, edges ? "edges" : "samples",
 			      edges ? "no edges" : report_header_no_samples(&prof->header));
 }
 
 static int not_kept(const struct prof *prof)
 {
-	if (prof->by == BY_PROCESS)
-		return cli_nothing(&prof->cli, "no samples are kept by process (dcpid.conf: "
-					       "per_process; dcpictl per-process)");
-	return cli_nothing(&prof->cli, "no samples of a known %s (dcpid.conf: units)",
+	if (prof->by == BY_PROCESS || prof->by == BY_COMMAND)
+		return cli_nothing(
+			&prof->cli,
+			"no samples are stored by process (see per_process in dcpid.conf)");
+	return cli_nothing(&prof->cli, "no samples of a known %s (see units in dcpid.conf)",
 			   by_names[prof->by]);
 }
 
@@ -314,7 +371,7 @@ static int dcpiprof_run(struct prof *prof)
 	if (r == 0)
 		r = load_header(prof, &err);
 	if (r == 0 && prof->header.epoch_count == 0)
-		return cli_nothing(&prof->cli, "no epoch matches");
+		r = cli_no_epoch(&prof->cli, prof->reader, &err);
 	if (r == 0)
 		r = dcpiprof_load(prof, &err);
 	if (r == -ENOENT && prof->reader != NULL)
@@ -343,6 +400,8 @@ int main(int argc, char **argv)
 	sample_listing_destroy(prof.samples);
 	edge_tally_destroy(prof.edges);
 	diff_report_deinit(&prof.difference);
+	stack_listing_deinit(&prof.stack_lines);
+	stack_profile_deinit(&prof.stack_profile);
 	owner_listing_destroy(prof.owner_lines);
 	owner_tally_destroy(prof.owners);
 	tally_destroy(prof.tally);

@@ -23,8 +23,9 @@ enum {
 
 static const struct option_entry own_options[] = {
 	STATS_OPTIONS,
-	{KEY_TEST, "test", NULL, "print intervals and the test, not the paper's columns"},
-	{KEY_COMPARE, "compare", "PROCEDURE", "dcpicalc --summary of its fastest and slowest set"},
+	{KEY_TEST, "test", NULL, "print intervals and the test instead of the paper's columns"},
+	{KEY_COMPARE, "compare", "PROCEDURE",
+	 "compare dcpicalc's summaries of its fastest and slowest set"},
 };
 
 /* struct stats - options, and the state of the report */
@@ -56,10 +57,11 @@ static int dcpistats_set_option(void *context, int key, const char *argument, st
 static const struct cli_tool tool = {
 	.name = "dcpistats",
 	.synopsis = "[OPTION]... [EPOCHS|DATABASE[@EPOCHS]]...",
-	.summary = "Tells which procedures vary between sets of samples: epochs, databases, hosts, "
-		   "labels; or the sets that are named one by one.",
-	.accepts = CLI_EVENTS | CLI_BY_IMAGE | CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_LIMIT |
-		   CLI_SORT | CLI_FORMATS | CLI_TABLE | CLI_SYMBOLS | CLI_DATABASES | CLI_PROFILER,
+	.summary = "List procedures whose samples vary between sets: epochs, databases, hosts, "
+		   "labels, or the sets given as operands.",
+	.accepts = CLI_HEADER | CLI_EVENTS | CLI_BY_IMAGE | CLI_IMAGES | CLI_PID | CLI_EPOCHS |
+		   CLI_LIMIT | CLI_SORT | CLI_FORMATS | CLI_TABLE | CLI_SYMBOLS | CLI_DATABASES |
+		   CLI_PROFILER,
 	.operands_max = 1000,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),
@@ -117,7 +119,7 @@ int main(int argc, char **argv)
 {
 	struct stats stats = {
 		.by = SAMPLE_SETS_BY_DEFAULT,
-		.config = {.norm = VARIATION_COUNTS, .level = 0.05, .least = 0.005},
+		.config = {.norm = SIGNIFICANCE_COUNTS, .level = 0.05, .least = 0.005},
 	};
 	int status = cli_parse(&stats.cli, &tool, argc, argv, &stats);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/error.h"
+#include "lib/near_names.h"
 #include "lib/options.h"
 #include "tools/report/sandboxed.h"
 #include "tools/stall/summary_listing.h"
@@ -16,8 +17,8 @@ enum {
 };
 
 static const struct option_entry own_options[] = {
-	{KEY_BY, "by", "WHAT", "what a row is: image (default) or procedure"},
-	{'e', "event", "EVENT", "the one whose samples are of time: cycles, cpu-clock, ..."},
+	{KEY_BY, "by", "WHAT", "list images (default) or procedures"},
+	{'e', "event", "EVENT", "use this event as time: cycles, cpu-clock, ..."},
 	CALC_PLAN_OPTION(KEY_MIN_SAMPLES),
 	CALC_METHOD_OPTIONS,
 };
@@ -35,6 +36,7 @@ struct summ {
 
 static int dcpisumm_set_option(void *context, int key, const char *argument, struct error *err)
 {
+	static const char *const names[] = {"image", "procedure"};
 	struct summ *summ = context;
 
 	if (key == 'e') {
@@ -48,16 +50,17 @@ static int dcpisumm_set_option(void *context, int key, const char *argument, str
 	summ->listing.by_procedure = strcmp(argument, "procedure") == 0;
 	if (summ->listing.by_procedure || strcmp(argument, "image") == 0)
 		return 0;
-	return error_set(err, EINVAL, "cannot list by \"%s\": image or procedure", argument);
+	return near_names_unknown(err, "kind of row", argument, names,
+				  sizeof(names) / sizeof(*names));
 }
 
 static const struct cli_tool tool = {
 	.name = "dcpisumm",
 	.synopsis = "[OPTION]...",
-	.summary = "Tells where the cycles went, by cause: of all that was sampled, of images, or "
-		   "of processes.",
-	.accepts = CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_LIMIT | CLI_SORT | CLI_FORMATS |
-		   CLI_TABLE | CLI_SYMBOLS | CLI_PROFILER,
+	.summary = "Print a summary of cycles by cause, of all samples and of each image or "
+		   "procedure.",
+	.accepts = CLI_HEADER | CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_LIMIT | CLI_SORT |
+		   CLI_FORMATS | CLI_TABLE | CLI_SYMBOLS | CLI_PROFILER,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),
 	.set = dcpisumm_set_option,
@@ -100,7 +103,8 @@ static int dcpisumm_run(struct summ *summ)
 	/* The paper's tools analysed every procedure with samples. */
 	if (summ->method.as_published)
 		walk.plan = (struct calc_plan){0};
-	summ->source.exclude_profiler = !summ->cli.include_profiler && !summ->method.as_published;
+	if (!summ->cli.include_profiler && !summ->method.as_published)
+		summ->source.profiler = CALC_PROFILER_REMOVED;
 	if (r == 0)
 		r = calc_source_open(&summ->source, &summ->reader, &summ->cli, summ->event, &err);
 	if (r == -ENOENT && summ->reader != NULL)

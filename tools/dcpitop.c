@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "lib/error.h"
+#include "lib/near_names.h"
 #include "lib/options.h"
 #include "tools/report/cli.h"
 #include "tools/report/sandboxed.h"
@@ -30,16 +31,16 @@ enum {
 };
 
 static const struct option_entry own_options[] = {
-	{'d', "interval", "SECONDS", "between refreshes (default: 5)"},
+	{'d', "interval", "SECONDS", "refresh every SECONDS (default: 5)"},
 	{'n', "count", "N", "end after N refreshes"},
-	{KEY_BATCH, "batch", NULL, "no screen: print a table a refresh"},
-	{KEY_ROWS, "rows", "N", "of each such table (default: 20)"},
-	{KEY_BY, "by", "WHAT", "begin with image (the default) or procedure"},
-	{'e', "event", "EVENT", "the event to show; default: the epoch's first"},
-	{KEY_SINCE_START, "since-start", NULL, "totals since the start, not of the epoch"},
-	{KEY_HOST, "host", "NAME", "the last epoch of this host"},
-	{KEY_SOCKET, "socket", "PATH", "of the daemon (" CONTROL_CLIENT_SOCKET ")"},
-	{KEY_NO_FLUSH, "no-flush", NULL, "read only: don't have the daemon store its samples"},
+	{KEY_BATCH, "batch", NULL, "print a table for each refresh instead of a screen"},
+	{KEY_ROWS, "rows", "N", "print N rows in each table (default: 20)"},
+	{KEY_BY, "by", "WHAT", "begin with images (the default) or procedures"},
+	{'e', "event", "EVENT", "show this event; default: the first of the epoch"},
+	{KEY_SINCE_START, "since-start", NULL, "show totals since the start, not of the epoch"},
+	{KEY_HOST, "host", "NAME", "show the last epoch of this host"},
+	{KEY_SOCKET, "socket", "PATH", "connect to the daemon here (" CONTROL_CLIENT_SOCKET ")"},
+	{KEY_NO_FLUSH, "no-flush", NULL, "do not request the daemon to store its samples"},
 };
 
 struct top {
@@ -57,13 +58,15 @@ struct top {
 
 static int set_by(struct top *top, const char *argument, struct error *err)
 {
+	static const char *const names[] = {"image", "procedure"};
+
 	if (strcmp(argument, "image") == 0)
 		top->view.shown = TOP_IMAGES;
 	else if (strcmp(argument, "procedure") == 0)
 		top->view.shown = TOP_PROCEDURES;
 	else
-		return error_set(err, EINVAL, "cannot list by \"%s\": image or procedure",
-				 argument);
+		return near_names_unknown(err, "kind of row", argument, names,
+					  sizeof(names) / sizeof(*names));
 	return 0;
 }
 
@@ -106,8 +109,8 @@ static int dcpitop_set_option(void *context, int key, const char *argument, stru
 static const struct cli_tool tool = {
 	.name = "dcpitop",
 	.synopsis = "[OPTION]...",
-	.summary = "Shows what the machine spends its time on now: images, their procedures, and "
-		   "what instructions wait for.",
+	.summary = "Show where the machine spends its time now: images, their procedures, and "
+		   "causes of stalls of instructions.",
 	.accepts = CLI_IMAGES | CLI_SORT | CLI_FORMATS | CLI_SYMBOLS | CLI_PROFILER,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),

@@ -17,8 +17,8 @@ enum {
 };
 
 static const struct option_entry own_options[] = {
-	{'n', "limit", "N", "print the N worst (20)"},
-	{'e', "event", "EVENT", "the one whose samples are of time: cycles, cpu-clock, ..."},
+	{'n', "limit", "N", "print the N worst instructions (20)"},
+	{'e', "event", "EVENT", "use this event as time: cycles, cpu-clock, ..."},
 	CALC_PLAN_OPTION(KEY_MIN_SAMPLES),
 	CALC_METHOD_OPTIONS,
 };
@@ -56,10 +56,9 @@ static int dcpitopstalls_set_option(void *context, int key, const char *argument
 static const struct cli_tool tool = {
 	.name = "dcpitopstalls",
 	.synopsis = "[OPTION]...",
-	.summary = "Lists the instructions that stalled for most of the time, of all that was "
-		   "sampled, and why.",
-	.accepts = CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_FORMATS | CLI_TABLE | CLI_SYMBOLS |
-		   CLI_PROFILER,
+	.summary = "List the instructions with the longest stalls in all samples, and the causes.",
+	.accepts = CLI_HEADER | CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_FORMATS | CLI_TABLE |
+		   CLI_SYMBOLS | CLI_PROFILER,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),
 	.set = dcpitopstalls_set_option,
@@ -74,8 +73,8 @@ static int topstalls_print(struct topstalls *top, const struct calc_driver *walk
 	stall_listing_finish(&top->listing);
 	report = stall_listing_report(&top->listing);
 	if (report.table.row_count == 0)
-		return cli_nothing(&top->cli, "no stall stands out of what the code itself takes "
-					      "and sampling leaves open");
+		return cli_nothing(&top->cli, "no significant stall: static time and sampling "
+					      "error can explain the samples");
 	report.header = &top->source.header;
 	return report_print(&report, &top->cli, &err) < 0 ? cli_fail(&top->cli, &err) : CLI_OK;
 }
@@ -100,7 +99,8 @@ static int dcpitopstalls_run(struct topstalls *top)
 	/* The paper's tools analysed every procedure with samples. */
 	if (top->method.as_published)
 		walk.plan = (struct calc_plan){0};
-	top->source.exclude_profiler = !top->cli.include_profiler && !top->method.as_published;
+	if (!top->cli.include_profiler && !top->method.as_published)
+		top->source.profiler = CALC_PROFILER_REMOVED;
 	if (r == 0)
 		r = calc_source_open(&top->source, &top->reader, &top->cli, top->event, &err);
 	if (r == -ENOENT && top->reader != NULL)

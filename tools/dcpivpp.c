@@ -12,6 +12,7 @@
 #include "instrument/variation/variation_mode.h"
 #include "lib/array.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "lib/options.h"
 #include "tools/report/cli.h"
 #include "tools/report/sandboxed.h"
@@ -24,15 +25,16 @@
 #define KEY_COMPARE 1001
 #define KEY_SVG 1002
 #define KEY_DEBUG 1003
-#define KEY_WAYS 1004
+#define KEY_EDGES 1004
 #define KEY_COMPARE_EPOCH 1005
 
 static const struct option_entry own_options[] = {
-	{KEY_COMPARE, "compare", "FILE", "another run's, to compare with; may be repeated"},
-	{KEY_COMPARE_EPOCH, "compare-epoch", "LIST", "likewise, epochs of the database: 7, 2-5"},
-	{KEY_SVG, "svg", NULL, "a picture of the first paths' times"},
-	{KEY_WAYS, "ways", NULL, "the graphs that paths are made of, as comma-separated values"},
-	{KEY_DEBUG, "debug", "DIR", "separate debug files, for source lines"},
+	{KEY_COMPARE, "compare", "FILE", "compare with a file of another run; may be repeated"},
+	{KEY_COMPARE_EPOCH, "compare-epoch", "LIST",
+	 "compare with these epochs of the database: 7, 2-5"},
+	{KEY_SVG, "svg", NULL, "draw the times of the first paths as SVG"},
+	{KEY_EDGES, "edges", NULL, "print the edges of the path graphs as comma-separated values"},
+	{KEY_DEBUG, "debug", "DIR", "search DIR for separate debug files, for source lines"},
 };
 
 /* A run: measurements from files or the database, and their order. */
@@ -45,7 +47,7 @@ struct run {
 struct vpp {
 	struct cli cli;
 	bool svg;
-	bool ways;
+	bool edges;
 	const char *debug;
 	const char **others;
 	size_t other_count;
@@ -65,7 +67,7 @@ static int dcpivpp_set_option(void *context, int key, const char *argument, stru
 	case KEY_COMPARE:
 		if (array_reserve(&vpp->others, &vpp->other_capacity, vpp->other_count + 1,
 				  sizeof(*vpp->others)) < 0)
-			return error_set(err, ENOMEM, "out of memory");
+			return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 		vpp->others[vpp->other_count++] = argument;
 		break;
 	case KEY_COMPARE_EPOCH:
@@ -74,8 +76,8 @@ static int dcpivpp_set_option(void *context, int key, const char *argument, stru
 	case KEY_SVG:
 		vpp->svg = true;
 		break;
-	case KEY_WAYS:
-		vpp->ways = true;
+	case KEY_EDGES:
+		vpp->edges = true;
 		break;
 	case KEY_DEBUG:
 		vpp->debug = argument;
@@ -87,10 +89,9 @@ static int dcpivpp_set_option(void *context, int key, const char *argument, stru
 static const struct cli_tool tool = {
 	.name = "dcpivpp",
 	.synopsis = "[OPTION]... [REWRITTEN FILE...]",
-	.summary =
-		"Tells which paths of a program would gain most if they always were as fast as "
-		"they can be, from what dcpix --mode variation had it record: from its files, or "
-		"else from the database.",
+	.summary = "List the paths of a program whose times vary most, from recordings of dcpix "
+		   "--mode variation. The recording is read from files, or from the database if no "
+		   "file is given.",
 	.accepts = CLI_LIMIT | CLI_FORMATS | CLI_TABLE | CLI_EPOCHS | CLI_IMAGES,
 	.operands_max = FILES_MAX,
 	.options = own_options,
@@ -138,8 +139,8 @@ static int read_other_epochs(struct vpp *vpp, struct error *err)
 	r = read_epochs(&vpp->other, &vpp->other_cli, err);
 	if (r == 0 && vpp->other.source.recordings.image != vpp->own.source.recordings.image)
 		return error_set(err, EINVAL,
-				 "what is to be compared is of several programs: "
-				 "choose with --image");
+				 "the epochs to be compared are of several programs: select one "
+				 "with --image");
 	return r;
 }
 
@@ -147,9 +148,9 @@ static int read_database(struct vpp *vpp, struct error *err)
 {
 	int r;
 
-	if (vpp->ways || vpp->other_count > 0)
+	if (vpp->edges || vpp->other_count > 0)
 		return error_set(err, EINVAL, "%s needs a rewritten program",
-				 vpp->ways ? "--ways" : "--compare");
+				 vpp->edges ? "--edges" : "--compare");
 	r = read_epochs(&vpp->own, &vpp->cli, err);
 	return r == 0 ? read_other_epochs(vpp, err) : r;
 }
@@ -159,11 +160,12 @@ static int read_operands(struct vpp *vpp, struct error *err)
 	const char *const *files = (const char *const *)vpp->cli.operands;
 	int r;
 
-	if (vpp->cli.operand_count < (vpp->ways ? 1 : 2))
+	if (vpp->cli.operand_count < (vpp->edges ? 1 : 2))
 		return error_set(err, EINVAL,
-				 "a rewritten program is needed, and the files it recorded in");
+				 "a rewritten program and the files that it recorded are required");
 	if (!epoch_list_empty(&vpp->other_cli.epochs))
-		return error_set(err, EINVAL, "--compare-epoch is of the database: see --compare");
+		return error_set(err, EINVAL,
+				 ERROR_EXCLUSIVE("--compare-epoch", "files") ": use --compare");
 	r = paths_map_read(&vpp->map, files[0], VARIATION_MAP_SECTION, err);
 	if (r == 0)
 		r = read_files(&vpp->own, vpp, files + 1, vpp->cli.operand_count - 1, err);
@@ -176,7 +178,7 @@ static int dcpivpp_read_all(struct vpp *vpp, struct error *err)
 
 	if (r == 0 && is_compared(vpp) &&
 	    variation_stability_find(&vpp->stability, &vpp->own.listing, &vpp->other.listing) < 0)
-		r = error_set(err, ENOMEM, "out of memory");
+		r = error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	return r;
 }
 
@@ -216,15 +218,17 @@ static int dcpivpp_run(struct vpp *vpp)
 		return cli_nothing(&vpp->cli, "%s", err.message);
 	if (r < 0)
 		return cli_fail(&vpp->cli, &err);
-	if (vpp->ways) {
-		paths_report_ways(stdout, &vpp->map);
+	if (vpp->edges) {
+		paths_report_edges(stdout, &vpp->map);
 		return cli_finish_output(&err) == 0 ? CLI_OK : cli_fail(&vpp->cli, &err);
 	}
 	if (vpp->own.listing.row_count == 0)
 		return cli_nothing(&vpp->cli, "no path was timed twice");
 	dcpivpp_print(vpp);
 	if (vpp->own.listing.profile->shared > 0)
-		fprintf(stderr, "dcpivpp: %llu threads had no room of their own: some is missing\n",
+		fprintf(stderr,
+			"dcpivpp: times of %llu threads are incomplete: no memory for their "
+			"recording\n",
 			(unsigned long long)vpp->own.listing.profile->shared);
 	return cli_finish_output(&err) == 0 ? CLI_OK : cli_fail(&vpp->cli, &err);
 }

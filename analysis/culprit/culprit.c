@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "analysis/culprit/culprit.h"
 
+#include "analysis/culprit/culprit_data.h"
 #include "analysis/culprit/culprit_evidence.h"
 #include "lib/array.h"
 
@@ -14,6 +15,13 @@
  */
 #define UNSURE_SHARE 0.15
 #define UNSURE_SHARE_OUT_OF_ORDER 1.0
+/* A block that takes up to this part longer than its best case does not stall, out of order. */
+#define BLOCK_TOLERANCE 0.25
+/* Causes must account for this part of a stall, even if a higher frequency would make it shorter.
+ */
+#define CERTAIN_PART 0.5
+/* Random directions cost at least this part of the cost of a misprediction in the models. */
+#define PREDICTED_PART 0.6
 
 /*
  * Return the frequency for the significance of stalls and gains: the end of the interval that makes
@@ -55,6 +63,29 @@ static void measure_insn(struct instruction_cpi *ret, const struct schedule_insn
 		ret->dynamic_cycles > 0 ? samples > expected + noise : samples < expected - noise;
 }
 
+/*
+ * Out of order, instructions retire in groups, so that the time of a block falls on some of its
+ * instructions only. If the whole block takes about its best case, even at the lowest possible
+ * frequency, none of them stalls.
+ */
+static void judge_block(struct culprits *culprits, const struct culprit_input *input,
+			uint32_t index)
+{
+	const struct frequency_estimate *estimate = &input->frequency->blocks[index];
+	const struct cfg_block *block = &input->cfg->blocks[index];
+	double samples = 0, cycles = 0, expected;
+
+	for (uint32_t i = block->first; i < block->first + block->count; i++) {
+		samples += input->profile->samples[i];
+		cycles += input->schedule->insns[i].min_cycles;
+	}
+	expected = (1 + BLOCK_TOLERANCE) * cycles * fmin(estimate->low, estimate->value);
+	if (samples > expected + CULPRIT_NOISE_SIGMAS * sqrt(expected + 1))
+		return;
+	for (uint32_t i = block->first; i < block->first + block->count; i++)
+		culprits->insns[i].significant = false;
+}
+
 static void measure_insns(struct culprits *culprits, const struct culprit_input *input)
 {
 	const struct cfg *cfg = input->cfg;
@@ -67,6 +98,9 @@ static void measure_insns(struct culprits *culprits, const struct culprit_input 
 		measure_insn(&culprits->insns[i], &input->schedule->insns[i],
 			     input->profile->samples[i],
 			     &input->frequency->blocks[cfg->block_of[i]], unsure);
+	if (!input->model->in_order && !input->thorough)
+		for (uint32_t b = 0; b < cfg->block_count; b++)
+			judge_block(culprits, input, b);
 }
 
 static int compare_culprits(const void *a, const void *b)
@@ -85,16 +119,29 @@ struct listing {
 	struct culprit_evidence evidence;
 };
 
+/* @least: length of the stall at the highest possible frequency */
 static void find_suspects(struct listing *listing, struct culprit_suspects *suspects,
-			  const struct culprit_stall *stall)
+			  const struct culprit_stall *stall, double least)
 {
 	culprit_suspects_find(suspects, stall);
 	if (stall->input->thorough)
 		return;
+	culprit_suspects_convict(suspects);
 	if (culprit_suspects_are_many(suspects))
 		culprit_evidence_weigh(&listing->evidence, suspects, stall);
-	/* Out of order, late fetches and new pages may show at any instruction that waits next. */
-	culprit_suspects_acquit(suspects, stall->cycles, stall->input->model->in_order ? 1 : 2);
+	culprit_suspects_acquit(suspects, fmax(least, CERTAIN_PART * stall->cycles));
+}
+
+/*
+ * @certain: length of the stall at the highest possible frequency
+ * @rest:    of this, what other causes cannot account for
+ */
+static double cycles_low(const struct culprit_stall *stall, const struct culprit_bound *bound,
+			 double certain, double rest)
+{
+	double low = stall->input->model->in_order ? rest : bound->certain * certain;
+
+	return fmin(fmax(low, 0), bound->high);
 }
 
 static int culprit_explain(struct listing *listing, const struct culprit_stall *stall)
@@ -110,7 +157,8 @@ static int culprit_explain(struct listing *listing, const struct culprit_stall *
 	/* The remainder of the stall at the highest possible frequency. */
 	if (!stall->input->thorough)
 		certain = insn->low - stall->input->schedule->insns[stall->insn].min_cycles;
-	find_suspects(listing, &suspects, stall);
+	find_suspects(listing, &suspects, stall,
+		      stall->input->model->in_order ? stall->cycles : certain);
 	insn->first = (uint32_t)culprits->count;
 	for (unsigned int c = 0; c < CULPRIT_CAUSES; c++) {
 		const struct culprit_bound *bound = &suspects.bounds[c];
@@ -119,9 +167,7 @@ static int culprit_explain(struct listing *listing, const struct culprit_stall *
 		if (suspects.listed[c])
 			culprits->list[culprits->count++] = (struct culprit){
 				.cause = c,
-				.cycles_low = stall->input->model->in_order
-						      ? fmin(fmax(rest, 0), bound->high)
-						      : 0,
+				.cycles_low = cycles_low(stall, bound, certain, rest),
 				.cycles_high = bound->high,
 				.from = bound->from,
 			};
@@ -134,6 +180,8 @@ static int culprit_explain(struct listing *listing, const struct culprit_stall *
 static int explain_all(struct culprits *culprits, const struct culprit_input *input)
 {
 	struct listing listing = {.culprits = culprits};
+	const struct culprit_working_set working_set = culprit_working_set_find(input);
+	bool predicted = PREDICTED_PART * culprit_branch_cost(input) > input->profile->total;
 	struct culprit_regions regions = {0};
 	int rc = culprit_regions_find(&regions, input);
 
@@ -144,6 +192,8 @@ static int explain_all(struct culprits *culprits, const struct culprit_input *in
 			.input = input,
 			.insns = culprits->insns,
 			.regions = &regions,
+			.working_set = &working_set,
+			.predicted = predicted,
 			.insn = i,
 			.block = block,
 			.cycles = insn->dynamic_cycles,

@@ -19,7 +19,12 @@
 #include "analysis/culprit/code_footprint.h"
 #include "analysis/culprit/set_pressure.h"
 
-/** enum culprit_cause - causes of dynamic stalls, in the order of Figure 4. */
+/**
+ * enum culprit_cause - causes of dynamic stalls, in the order of Figure 4, then others
+ * @CULPRIT_STORE_FORWARD: out of order, a load waits for stores, because none has all its bytes
+ * @CULPRIT_SHARING: out of order, another thread accesses the cache line, and one of both stores
+ * @CULPRIT_LATENCY: out of order, operands come from a chain of instructions without any miss
+ */
 enum culprit_cause {
 	CULPRIT_ICACHE, /* I-cache miss, not ITB */
 	CULPRIT_ITB,	/* ITB and I-cache miss */
@@ -30,23 +35,31 @@ enum culprit_cause {
 	CULPRIT_BRANCH,		 /* branch misprediction */
 	CULPRIT_IMUL,		 /* integer multiplier or divider busy */
 	CULPRIT_FDIV,		 /* FP divider busy */
-	CULPRIT_OTHER, /* out of order: waiting for older instructions; traps, system code */
+	CULPRIT_STORE_FORWARD,
+	CULPRIT_SHARING,
+	CULPRIT_LATENCY,
+	CULPRIT_OTHER, /* out of order: the older instruction is not known; traps, system code */
 	CULPRIT_CAUSES,
 	CULPRIT_UNEXPLAINED = CULPRIT_CAUSES,
 };
 
 /** culprit_name() - return the name as in Figure 4: "D-cache miss"; also "Unexplained stall". */
 const char *culprit_name(enum culprit_cause cause);
+/** culprit_modern_name() - return the name for out-of-order machines only: "Divider busy" */
+const char *culprit_modern_name(enum culprit_cause cause);
+/** culprit_is_modern() - return true for causes that exist on out-of-order machines only */
+bool culprit_is_modern(enum culprit_cause cause);
 /** culprit_key() - return the key in JSON: "dcache". */
 const char *culprit_key(enum culprit_cause cause);
-/** culprit_letter() - return the letter that marks bubbles: p D d w i I m f y o, '?' */
+/** culprit_letter() - return the letter that marks bubbles: p D d w i I m f y F S L o, '?' */
 char culprit_letter(enum culprit_cause cause);
 
 /**
  * struct culprit - a possible cause of an instruction's dynamic stall
  * @cycles_low, @cycles_high: bounds of the average cycles per execution of the instruction that may
- *        be due to this cause. 0 <= low <= high <= the stall, high > 0. Out of order, low is always
- *        0: work overlaps, and the cause need not be near
+ *        be due to this cause. 0 <= low <= high <= the stall, high > 0. Out of order, low is 0,
+ *        because work overlaps, and the cause need not be near. The exception are misses that the
+ *        addresses of data prove (culprit_data.h)
  * @from: the causing instruction (the load that missed); UINT32_MAX: the stalled instruction or
  *        none
  */

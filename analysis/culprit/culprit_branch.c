@@ -3,7 +3,7 @@
  * Branch mispredictions: only where control may arrive from a conditional or indirect branch, or
  * returns from a call.
  */
-#include "analysis/culprit/culprit_rule.h"
+#include "analysis/culprit/culprit_path.h"
 
 #include <math.h>
 
@@ -129,18 +129,162 @@ static double events_bound(const struct culprit_stall *stall)
 	return bound;
 }
 
+/*
+ * struct recovery - search for mispredictions after which the stalled instruction was among the
+ * first ones that were fetched
+ * @cycles:   expected remainder of them; @possible: if each possible one happened
+ * @from:     the branch with the largest part
+ * @recurses: a path has a call of the procedure itself. Its returns are mispredicted if it is
+ * deeper than the processor's stack of return addresses
+ * @pointers: a path has a call through a pointer, whose target may vary
+ */
+struct recovery {
+	const struct culprit_stall *stall;
+	double cycles;
+	double possible;
+	double most;
+	uint32_t from;
+	bool pointers;
+	bool recurses;
+};
+
+static void recovery_add(struct recovery *recovery, const struct culprit_path *path, uint32_t insn,
+			 double probability)
+{
+	double all = recovery->stall->input->model->branch_mispredict_cycles;
+	double left = path->share * fmax(all - path->cycles, 0);
+
+	recovery->possible += left;
+	recovery->cycles += probability * left;
+	if (probability * left > recovery->most) {
+		recovery->most = probability * left;
+		recovery->from = insn;
+	}
+}
+
+/* Return the frequency of an edge's rarer alternatives, by their values and not their bounds. */
+static double alternatives(const struct culprit_input *input, uint32_t edge)
+{
+	const struct cfg *cfg = input->cfg;
+	const struct cfg_block *from = &cfg->blocks[cfg->edges[edge].from];
+	double others = 0;
+
+	for (uint32_t e = from->out; e < from->out + from->out_count; e++)
+		if (e != edge)
+			others += input->frequency->edges[e].value;
+	return fmin(arrivals(input, edge), others);
+}
+
+/* Return the probability that a branch to a block was mispredicted. */
+static double astray(const struct culprit_input *input, uint32_t insn, uint32_t block)
+{
+	const struct cfg *cfg = input->cfg;
+	const struct cfg_block *from = &cfg->blocks[cfg->block_of[insn]];
+
+	for (uint32_t e = from->out; e < from->out + from->out_count; e++) {
+		double count = arrivals(input, e);
+
+		if (cfg->edges[e].to == block)
+			return count > 0 ? fmin(alternatives(input, e) / count, 1) : 0;
+	}
+	return 0;
+}
+
+/*
+ * Return the time of mispredictions if no branch followed a pattern, in samples. A pattern is not
+ * visible in the directions, but mispredictions cost at least about the time of a recovery.
+ */
+double culprit_branch_cost(const struct culprit_input *input)
+{
+	double count = 0;
+
+	for (uint32_t e = 0; e < input->cfg->edge_count; e++) {
+		const struct cfg_edge *edge = &input->cfg->edges[e];
+
+		if (edge->from < input->cfg->block_count && edge->to < input->cfg->block_count &&
+		    input->cfg->insns[edge->insn].flow == INSN_FLOW_BRANCH)
+			count += alternatives(input, e) / 2;
+	}
+	return count * input->model->branch_mispredict_cycles;
+}
+
+/* @path.count: the instruction after this one on the path */
+static bool culprit_branch_visit(void *ctx, struct culprit_path *path, uint32_t index)
+{
+	struct recovery *recovery = ctx;
+	const struct culprit_input *input = recovery->stall->input;
+	const struct insn *insn = &input->cfg->insns[index];
+	uint32_t next = (uint32_t)path->count;
+
+	path->count = index;
+	/* Processors predict the targets of returns. The time of the callee is not known. */
+	if (culprit_insn_calls(insn)) {
+		recovery_add(recovery, path, index, 0);
+		recovery->pointers |= insn->flow == INSN_FLOW_CALL_INDIRECT;
+		recovery->recurses |= insn->flow == INSN_FLOW_CALL &&
+				      insn->target == input->cfg->insns[0].address;
+		return false;
+	}
+	if (insn->flow == INSN_FLOW_BRANCH || insn->flow == INSN_FLOW_JUMP_INDIRECT)
+		recovery_add(recovery, path, index,
+			     astray(input, index, input->cfg->block_of[next]));
+	return true;
+}
+
+static void culprit_branch_end(void *ctx, const struct culprit_path *path,
+			       enum culprit_path_end how)
+{
+	struct recovery *recovery = ctx;
+	const struct culprit_input *input = recovery->stall->input;
+	double probability = 0;
+
+	if (how != CULPRIT_PATH_ENTRY && how != CULPRIT_PATH_UNKNOWN)
+		return;
+	/* Called, or reached by an unknown jump. Without known calls, any number may be direct. */
+	if (how == CULPRIT_PATH_ENTRY && input->profile->calls_in > 0)
+		probability = called_by_pointer(input);
+	recovery->pointers = true;
+	recovery_add(recovery, path, UINT32_MAX, probability);
+}
+
+/*
+ * Out of order, a misprediction empties the window. The latency of the next instructions is then
+ * not hidden, so that it shows at several of them.
+ */
+static bool bound_out_of_order(const struct culprit_stall *stall, struct culprit_bound *ret)
+{
+	struct recovery recovery = {.stall = stall, .from = UINT32_MAX};
+	struct culprit_walk walk = {stall->input->model->branch_mispredict_cycles,
+				    culprit_branch_visit, culprit_branch_end, &recovery};
+	struct culprit_path start = {.count = stall->insn};
+	double most;
+
+	culprit_path_walk(stall, &walk, &start);
+	ret->high = fmin(recovery.possible, events_bound(stall));
+	most = fmin(stall->cycles, ret->high);
+	ret->from = recovery.from;
+	if (!stall->predicted && recovery.cycles >= LIKELY_SHARE * most)
+		ret->doubt = 0;
+	else if (!stall->predicted && recovery.cycles >= CULPRIT_MINOR_SHARE * most)
+		ret->doubt = 1;
+	else
+		ret->doubt = recovery.pointers || recovery.recurses ? 2 : CULPRIT_DOUBT_IMPROBABLE;
+	return ret->high > 0;
+}
+
 bool culprit_branch_bound(const struct culprit_stall *stall, struct culprit_bound *ret)
 {
 	unsigned int cycles = stall->input->model->branch_mispredict_cycles;
-	struct mispredicts mispredicts = find_mispredicts(stall);
-	double likely = mispredicts.likely * cycles, most;
+	struct mispredicts mispredicts;
+	double likely, most;
 
+	if (!stall->input->model->in_order)
+		return bound_out_of_order(stall, ret);
+	mispredicts = find_mispredicts(stall);
+	likely = mispredicts.likely * cycles;
 	ret->high = fmin(mispredicts.possible * cycles, events_bound(stall));
 	most = fmin(stall->cycles, ret->high);
 	/* More than its own branches can account for: unlikely, but branches share counters. */
 	ret->doubt = likely < LIKELY_SHARE * most;
-	/* Out of order, other causes are always possible. */
-	if (!stall->input->model->in_order && likely < CULPRIT_MINOR_SHARE * most)
-		ret->doubt = 2;
 	return mispredicts.possible > 0;
 }

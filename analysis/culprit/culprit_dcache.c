@@ -3,6 +3,7 @@
  * D-cache misses: in order, an instruction waits for a register that a load will write, and no
  * earlier instruction has waited for that load.
  */
+#include "analysis/culprit/culprit_data.h"
 #include "analysis/culprit/culprit_forward.h"
 #include "analysis/culprit/culprit_path.h"
 
@@ -146,16 +147,44 @@ static double events_bound(const struct culprit_stall *stall, uint32_t from)
 	return bound + culprit_event_bound(stall, PROFILE_ROLE_DMISS, first, last, cycles);
 }
 
+/*
+ * A miss takes longer than short stalls, and an atomic access waits without a miss, too. If the
+ * first cache is likely to hold the data, anything else is likelier.
+ */
+static unsigned int doubt_out_of_order(const struct culprit_stall *stall,
+				       const struct culprit_data *data)
+{
+	const struct cfg *cfg = stall->input->cfg;
+	const struct insn *insn = &cfg->insns[stall->insn];
+
+	if (data->known && data->resident)
+		return CULPRIT_DOUBT_IMPROBABLE;
+	if (data->known && data->misses_least > CULPRIT_MINOR_SHARE)
+		return 0;
+	if (hits_as_a_rule(cfg, insn) || insn->class == INSN_ATOMIC ||
+	    culprit_shares(stall->input, stall->insn))
+		return 3;
+	return stall->cycles * data->accesses < stall->input->model->dcache.miss_cycles_min ? 3 : 0;
+}
+
 /* Users of a value wait outside of the queue; the instruction that cannot retire is the load. */
 static bool bound_out_of_order(const struct culprit_stall *stall, struct culprit_bound *ret)
 {
 	const struct cfg *cfg = stall->input->cfg;
 	const struct insn *insn = &cfg->insns[stall->insn];
 	struct culprit_forward forward;
+	struct culprit_data data;
 
-	ret->doubt = hits_as_a_rule(cfg, insn) ? 2 : 0;
+	if ((insn->flags & INSN_READS_MEMORY) == 0 || culprit_forward_find(stall, &forward))
+		return false;
 	ret->high = events_bound(stall, stall->insn);
-	return (insn->flags & INSN_READS_MEMORY) != 0 && !culprit_forward_find(stall, &forward);
+	data = culprit_data_of(stall);
+	if (data.known) {
+		ret->high = fmin(ret->high, data.miss_cycles_most);
+		ret->certain = data.misses_least;
+	}
+	ret->doubt = doubt_out_of_order(stall, &data);
+	return ret->high > 0;
 }
 
 /* struct queue - of misses; @share: share of the paths that may have filled it */

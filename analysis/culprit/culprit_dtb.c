@@ -3,6 +3,7 @@
  * DTB misses of memory accesses. Most accesses are near an earlier one with the same address
  * registers; the probability of a new page is then proportional to the distance.
  */
+#include "analysis/culprit/culprit_data.h"
 #include "analysis/culprit/culprit_path.h"
 
 #include <math.h>
@@ -98,6 +99,30 @@ static void culprit_dtb_end(void *ctx, const struct culprit_path *path, enum cul
 		add_pages(ctx, path, INFINITY);
 }
 
+/*
+ * The entries for the pages of lines are eight times as dense as the lines, or denser. So a cache
+ * that serves the line also serves its entry, and the walk takes no longer than the access after
+ * it. Stores retire before their access. Loads need a line, too, so that a miss of the DTB alone is
+ * unlikely unless the pages are known not to fit.
+ */
+static void bound_out_of_order(const struct culprit_stall *stall, struct culprit_bound *ret)
+{
+	const struct insn *insn = &stall->input->cfg->insns[stall->insn];
+	const struct culprit_data data = culprit_data_of(stall);
+	bool loads = (insn->flags & INSN_READS_MEMORY) != 0;
+
+	ret->doubt = loads ? 2 : 3;
+	if (data.known) {
+		ret->high = fmin(ret->high, data.dtb_cycles_most);
+		if (data.mapped)
+			ret->doubt = CULPRIT_DOUBT_IMPROBABLE;
+		else if (data.far_pages && loads)
+			ret->doubt = 0;
+	}
+	if (!data.known || !data.resident)
+		ret->high = fmin(ret->high, stall->cycles / 2);
+}
+
 bool culprit_dtb_bound(const struct culprit_stall *stall, struct culprit_bound *ret)
 {
 	const struct cfg *cfg = stall->input->cfg;
@@ -121,5 +146,7 @@ bool culprit_dtb_bound(const struct culprit_stall *stall, struct culprit_bound *
 	ret->high = fmin(fmin(search.pages, 1) * dtb->miss_cycles_max,
 			 culprit_event_bound(stall, PROFILE_ROLE_DTB_MISS, stall->insn, last,
 					     dtb->miss_cycles_max));
+	if (!stall->input->model->in_order)
+		bound_out_of_order(stall, ret);
 	return ret->high > 0;
 }

@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+/* Cycles until the stores have left the store buffer, so that the cache has all bytes. */
+#define FAILURE_CYCLES 30
 /* Earlier stores have usually left the store buffer. */
 #define INSNS_BACK 32
 
@@ -75,4 +77,17 @@ bool culprit_forward_find(const struct culprit_stall *stall, struct culprit_forw
 	culprit_path_walk(stall, &walk, &start);
 	*ret = search.found;
 	return search.share > 0.5;
+}
+
+/* Data of several stores, or of a narrow one, cannot be forwarded to a wider load. */
+bool culprit_store_forward_bound(const struct culprit_stall *stall, struct culprit_bound *ret)
+{
+	struct culprit_forward forward;
+
+	if (stall->input->model->in_order || !culprit_forward_find(stall, &forward) ||
+	    forward.whole)
+		return false;
+	ret->from = forward.store;
+	ret->high = FAILURE_CYCLES;
+	return true;
 }

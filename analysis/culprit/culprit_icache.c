@@ -112,7 +112,9 @@ bool culprit_icache_bound(const struct culprit_stall *stall, struct culprit_boun
 {
 	const struct machine_cache *cache = &stall->input->model->icache;
 
-	ret->doubt = !is_expected(stall, cache);
+	/* Out of order, fetching continues while instructions wait. */
+	if (!is_expected(stall, cache))
+		ret->doubt = stall->input->model->in_order ? 1 : 2;
 	return fetch_bound(stall, cache, cache->bytes, PROFILE_ROLE_IMISS, ret);
 }
 

@@ -13,6 +13,10 @@ const struct culprit_rule culprit_rules[CULPRIT_CAUSES] = {
 	[CULPRIT_BRANCH] = {"Branch mispredict", "branch", 'p', culprit_branch_bound},
 	[CULPRIT_IMUL] = {"IMUL busy", "imul", 'm', culprit_imul_bound},
 	[CULPRIT_FDIV] = {"FDIV busy", "fdiv", 'f', culprit_fdiv_bound},
+	[CULPRIT_STORE_FORWARD] = {"Store forwarding", "store_forward", 'F',
+				   culprit_store_forward_bound},
+	[CULPRIT_SHARING] = {"Sharing", "sharing", 'S', culprit_sharing_bound},
+	[CULPRIT_LATENCY] = {"Operand latency", "latency", 'L', culprit_latency_bound},
 	[CULPRIT_OTHER] = {"Other", "other", 'o', culprit_other_bound},
 };
 
@@ -31,6 +35,24 @@ char culprit_letter(enum culprit_cause cause)
 	if (cause < CULPRIT_CAUSES)
 		return culprit_rules[cause].letter;
 	return '?';
+}
+
+/* Multipliers are pipelined there, and the FP divider also computes square roots. */
+const char *culprit_modern_name(enum culprit_cause cause)
+{
+	switch (cause) {
+	case CULPRIT_IMUL:
+		return "Divider busy";
+	case CULPRIT_FDIV:
+		return "FP divide, sqrt busy";
+	default:
+		return culprit_name(cause);
+	}
+}
+
+bool culprit_is_modern(enum culprit_cause cause)
+{
+	return cause > CULPRIT_FDIV && cause < CULPRIT_OTHER;
 }
 
 static bool edge_is_known(const struct culprit_input *input, uint32_t edge)

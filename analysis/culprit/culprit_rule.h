@@ -10,14 +10,19 @@
 #include "analysis/culprit/culprit.h"
 #include "analysis/culprit/culprit_region.h"
 
+struct culprit_working_set;
+
 /* Number of standard deviations attributed to noise. */
 #define CULPRIT_NOISE_SIGMAS 2
 
 /* Share of a stall that needs no cause; causes of a smaller share are not listed. */
 #define CULPRIT_MINOR_SHARE 0.15
 
+/* Values of @doubt out of order: of an unknown cause, and of one that is less likely than that */
+#define CULPRIT_DOUBT_UNKNOWN 4
+#define CULPRIT_DOUBT_IMPROBABLE 5
 /* Greatest value of @doubt. */
-#define CULPRIT_DOUBT_MAX 5
+#define CULPRIT_DOUBT_MAX 7
 
 /* Paths with a smaller share of an instruction's executions are ignored. */
 #define CULPRIT_NEGLIGIBLE 0.01
@@ -26,6 +31,9 @@
  * struct culprit_stall - a dynamic stall to be explained
  * @insns:     of all instructions: cpi and the static stalls, without causes
  * @regions:   of the procedure
+ * @working_set: of the procedure (culprit_data.h)
+ * @predicted: out of order, the procedure took less time than its branches would if their
+ *             directions were random: they follow patterns that the processor predicts
  * @insn:      stalled instruction
  * @block:     its block
  * @cycles:    length
@@ -35,6 +43,8 @@ struct culprit_stall {
 	const struct culprit_input *input;
 	const struct instruction_cpi *insns;
 	const struct culprit_regions *regions;
+	const struct culprit_working_set *working_set;
+	bool predicted;
 	uint32_t insn;
 	uint32_t block;
 	double cycles;
@@ -48,11 +58,13 @@ struct culprit_stall {
  * @doubt: how unlikely the cause is; it is listed only if more likely ones are not sufficient. 0:
  *         to be expected where possible (mispredictions, loads that miss); 1: rarer events; 2:
  *         events that processors and programs avoid (misses of stack loads or code pages)
+ * @certain: share of the stall that is due to the cause for sure; initially 0
  */
 struct culprit_bound {
 	double high;
 	uint32_t from;
 	unsigned int doubt;
+	double certain;
 };
 
 /**
@@ -79,6 +91,9 @@ bool culprit_sync_bound(const struct culprit_stall *stall, struct culprit_bound 
 bool culprit_branch_bound(const struct culprit_stall *stall, struct culprit_bound *ret);
 bool culprit_imul_bound(const struct culprit_stall *stall, struct culprit_bound *ret);
 bool culprit_fdiv_bound(const struct culprit_stall *stall, struct culprit_bound *ret);
+bool culprit_store_forward_bound(const struct culprit_stall *stall, struct culprit_bound *ret);
+bool culprit_sharing_bound(const struct culprit_stall *stall, struct culprit_bound *ret);
+bool culprit_latency_bound(const struct culprit_stall *stall, struct culprit_bound *ret);
 bool culprit_other_bound(const struct culprit_stall *stall, struct culprit_bound *ret);
 
 /**
@@ -90,6 +105,12 @@ bool culprit_other_bound(const struct culprit_stall *stall, struct culprit_bound
  */
 double culprit_event_bound(const struct culprit_stall *stall, enum profile_event_role role,
 			   uint32_t first, uint32_t last, double cycles);
+
+/**
+ * culprit_branch_cost() - return the time of mispredictions in a procedure in samples, if the
+ * directions of its branches were random
+ */
+double culprit_branch_cost(const struct culprit_input *input);
 
 /**
  * culprit_edge_most() - return the upper bound of an edge's frequency

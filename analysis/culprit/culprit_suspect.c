@@ -74,6 +74,10 @@ static bool bound_at_sites(struct culprit_bound *ret, const struct culprit_stall
 		}
 		possible = true;
 		ret->high = fmax(ret->high, bound.high * sites->shares[i]);
+		if (bound.certain * sites->shares[i] > ret->certain) {
+			ret->certain = bound.certain * sites->shares[i];
+			ret->from = bound.from;
+		}
 	}
 	ret->high = fmin(ret->high, stall->cycles);
 	return possible && ret->high > 0;
@@ -88,6 +92,21 @@ void culprit_suspects_find(struct culprit_suspects *suspects, const struct culpr
 		suspects->listed[c] = bound_at_sites(&suspects->bounds[c], stall, &sites, c);
 		if (suspects->listed[c])
 			suspects->high += suspects->bounds[c].high;
+	}
+}
+
+void culprit_suspects_convict(struct culprit_suspects *suspects)
+{
+	double certain = 0;
+
+	for (unsigned int c = 0; c < CULPRIT_CAUSES; c++)
+		certain += suspects->listed[c] ? suspects->bounds[c].certain : 0;
+	if (certain < 1 - CULPRIT_MINOR_SHARE)
+		return;
+	suspects->high = 0;
+	for (unsigned int c = 0; c < CULPRIT_CAUSES; c++) {
+		suspects->listed[c] = suspects->listed[c] && suspects->bounds[c].certain > 0;
+		suspects->high += suspects->listed[c] ? suspects->bounds[c].high : 0;
 	}
 }
 
@@ -124,9 +143,9 @@ static bool acquit(struct culprit_suspects *suspects, double stall, unsigned int
 	return true;
 }
 
-void culprit_suspects_acquit(struct culprit_suspects *suspects, double stall, unsigned int least)
+void culprit_suspects_acquit(struct culprit_suspects *suspects, double stall)
 {
-	for (unsigned int doubt = least; doubt <= CULPRIT_DOUBT_MAX; doubt++)
+	for (unsigned int doubt = 1; doubt <= CULPRIT_DOUBT_MAX; doubt++)
 		if (acquit(suspects, stall, doubt, 0))
 			break;
 	acquit(suspects, stall, UINT_MAX, CULPRIT_MINOR_SHARE * stall);

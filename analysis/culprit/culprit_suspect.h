@@ -26,14 +26,16 @@ struct culprit_suspects {
  */
 void culprit_suspects_find(struct culprit_suspects *suspects, const struct culprit_stall *stall);
 
+/** culprit_suspects_convict() - drop all other causes, if those that are certain are sufficient */
+void culprit_suspects_convict(struct culprit_suspects *suspects);
+
 /** culprit_suspects_are_many() - return true if several causes are possible. */
 bool culprit_suspects_are_many(const struct culprit_suspects *suspects);
 
 /**
  * culprit_suspects_acquit() - drop unlikely causes and causes with a small bound, as long as the
  * rest can account for the stall
- * @least: drop causes with at least this @doubt
  */
-void culprit_suspects_acquit(struct culprit_suspects *suspects, double stall, unsigned int least);
+void culprit_suspects_acquit(struct culprit_suspects *suspects, double stall);
 
 #endif

@@ -2,7 +2,6 @@
 /*
  * Instructions that wait for other work to complete: barriers, atomics, system code, retirement.
  */
-#include "analysis/culprit/culprit_forward.h"
 #include "analysis/culprit/culprit_path.h"
 
 #include <math.h>
@@ -63,19 +62,12 @@ bool culprit_sync_bound(const struct culprit_stall *stall, struct culprit_bound 
 
 bool culprit_other_bound(const struct culprit_stall *stall, struct culprit_bound *ret)
 {
-	struct culprit_forward forward;
-
 	if (neighbour_bound(stall, ret, enters_system))
 		return true;
 	if (stall->input->model->in_order)
 		return false;
-	/* Data of several stores, or of a narrow one, cannot be forwarded to a wider load. */
-	if (culprit_forward_find(stall, &forward) && !forward.whole) {
-		ret->from = forward.store;
-		return true;
-	}
-	/* Retirement waits for all older instructions. */
+	/* Retirement waits for all older instructions: if none of them can be identified. */
 	ret->from = UINT32_MAX;
-	ret->doubt = 1;
+	ret->doubt = CULPRIT_DOUBT_UNKNOWN;
 	return true;
 }

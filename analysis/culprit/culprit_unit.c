@@ -78,10 +78,10 @@ static bool unit_bound(const struct culprit_stall *stall, struct culprit_bound *
 	if (!stall->input->model->in_order) {
 		/*
 		 * Users of a result wait outside of the queue; the operation itself cannot retire.
+		 * Multipliers are pipelined: their time is latency (culprit_latency.c).
 		 */
 		ret->high = busy_cycles;
-		ret->doubt = doubt_of(search.insn);
-		return uses(search.insn);
+		return uses(search.insn) && search.insn->class != INSN_MULTIPLY;
 	}
 	culprit_path_walk(stall, &walk, &start);
 	ret->from = search.from;

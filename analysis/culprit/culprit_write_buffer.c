@@ -3,9 +3,13 @@
  * A full write buffer: only at stores, and only after as many stores as the buffer has entries,
  * within the time in which it empties.
  */
+#include "analysis/culprit/culprit_data.h"
 #include "analysis/culprit/culprit_path.h"
 
 #include <math.h>
+
+/* A full buffer is searched for in this many instructions before a stall, out of order. */
+#define STORES_BACK 16
 
 /*
  * struct search - @share: share of paths that filled the buffer; @unseen: of paths with calls or
@@ -63,6 +67,64 @@ static void culprit_write_buffer_end(void *ctx, const struct culprit_path *path,
 	}
 }
 
+/* Stores wait in the buffer for lines that the first cache does not hold. */
+static unsigned int doubt_out_of_order(const struct culprit_stall *stall)
+{
+	const struct cfg *cfg = stall->input->cfg;
+	const struct insn_memory *memory = &cfg->insns[stall->insn].memory;
+	const struct culprit_data data = culprit_data_of(stall);
+
+	if (data.known && !data.resident)
+		return 1;
+	if (data.known || memory->base == cfg->decoder->stack_pointer)
+		return CULPRIT_DOUBT_IMPROBABLE;
+	return 3;
+}
+
+/* struct stores - search for a store to lines that the first cache does not hold */
+struct stores {
+	const struct culprit_stall *stall;
+	uint32_t from;
+};
+
+static bool culprit_stores_visit(void *ctx, struct culprit_path *path, uint32_t index)
+{
+	struct stores *stores = ctx;
+	struct culprit_stall there = *stores->stall;
+
+	if (++path->count > STORES_BACK || culprit_insn_calls(&there.input->cfg->insns[index]))
+		return false;
+	there.insn = index;
+	if (writes(&there.input->cfg->insns[index]) && doubt_out_of_order(&there) <= 1)
+		stores->from = index;
+	return stores->from == UINT32_MAX;
+}
+
+static void culprit_stores_end(void *ctx, const struct culprit_path *path,
+			       enum culprit_path_end how)
+{
+	(void)ctx, (void)path, (void)how;
+}
+
+/*
+ * Out of order, a store that has no entry in the buffer keeps all later instructions out of the
+ * window. The next one to retire may be any instruction near it.
+ */
+static bool bound_elsewhere(const struct culprit_stall *stall, struct culprit_bound *ret)
+{
+	struct stores stores = {stall, UINT32_MAX};
+	struct culprit_walk walk = {INFINITY, culprit_stores_visit, culprit_stores_end, &stores};
+	struct culprit_path start = {.count = 0};
+
+	if (stall->input->model->in_order)
+		return false;
+	culprit_path_walk(stall, &walk, &start);
+	ret->from = stores.from;
+	ret->doubt = 1;
+	ret->high = stall->input->model->write_retire_cycles;
+	return stores.from != UINT32_MAX;
+}
+
 bool culprit_write_buffer_bound(const struct culprit_stall *stall, struct culprit_bound *ret)
 {
 	const struct machine_model *model = stall->input->model;
@@ -74,11 +136,15 @@ bool culprit_write_buffer_bound(const struct culprit_stall *stall, struct culpri
 	struct culprit_path start = {.count = 0};
 	double share;
 
-	if (!writes(&cfg->insns[stall->insn]) || window == 0)
+	if (window == 0)
 		return false;
+	if (!writes(&cfg->insns[stall->insn]))
+		return bound_elsewhere(stall, ret);
 	culprit_path_walk(stall, &walk, &start);
 	share = fmin(search.share + search.unseen, 1);
 	ret->doubt = search.share < CULPRIT_NEGLIGIBLE ? 2 : 1;
+	if (!model->in_order)
+		ret->doubt = doubt_out_of_order(stall);
 	ret->high = share * model->write_retire_cycles;
 	return share >= CULPRIT_NEGLIGIBLE;
 }

@@ -108,6 +108,8 @@ void stall_summary_add(struct stall_summary *summary, const struct culprit_input
 {
 	summary->samples += input->profile->total;
 	summary->published |= input->thorough;
+	summary->in_order |= input->model->in_order;
+	summary->out_of_order |= !input->model->in_order;
 	for (uint32_t i = 0; i < input->cfg->insn_count; i++)
 		add_insn(summary, input, culprits, i);
 	add_intervals(summary, input, culprits);

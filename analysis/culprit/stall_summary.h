@@ -35,6 +35,7 @@ struct stall_deviation {
  *                  uncertainty of the frequencies is part of it.
  * @best_cycles, @actual_cycles, @instructions: sums weighted by frequency, so that best-case CPI is
  *                  @best_cycles / @instructions
+ * @in_order, @out_of_order: there are procedures of such machines
  * @published:      procedures were analysed by the paper's method, without intervals
  * @fewer, @more:   decrease or increase of @instructions within the intervals of frequencies
  */
@@ -52,6 +53,8 @@ struct stall_summary {
 	double best_cycles;
 	double actual_cycles;
 	double instructions;
+	bool in_order;
+	bool out_of_order;
 	bool published;
 	struct stall_deviation fewer;
 	struct stall_deviation more;

@@ -186,7 +186,12 @@ static lbfgsfloatval_t evaluate(void *instance, const lbfgsfloatval_t *shift,
 	}
 	for (size_t i = 0; i < problem->pair_count; i++)
 		cost += call_network_compare(search, i, shift, gradient);
-	return cost + compare_sums(search, shift, gradient);
+	cost += compare_sums(search, shift, gradient);
+	for (int i = 0; i < n; i++) {
+		if (problem->procedures[i].measured)
+			gradient[i] = 0;
+	}
+	return cost;
 }
 
 /* @numbers: memory for two numbers of each procedure and one of each pair */

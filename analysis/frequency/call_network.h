@@ -13,10 +13,14 @@
  * Executions that no known call explains are possible (calls by pointer, calls from other images).
  * An excess of executions over calls therefore costs only the logarithm of its size. Calls without
  * executions are impossible, so an excess of calls costs its square.
+ *
+ * The clock of a loop measures executions without a model (loop_clock.h). The factor of such a
+ * procedure is 1. Its calls determine the factors of other procedures, which do not change its own.
  */
 #ifndef DCPI_CALL_NETWORK_H
 #define DCPI_CALL_NETWORK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -25,6 +29,7 @@
  * @executions:   by its own estimate; for a recursive procedure, executions entered from outside;
  *                0: unknown
  * @scale_spread: standard deviation of the logarithm of the procedure's factor
+ * @measured:     executions were measured independently of the model: the factor is 1
  * @entry_spread: standard deviation of the logarithm of @executions, apart from the factor
  * @factor:       out: factor by which the procedure's estimates are to be multiplied
  */
@@ -32,6 +37,7 @@ struct call_network_procedure {
 	double executions;
 	double all_executions;
 	double scale_spread;
+	bool measured;
 	double entry_spread;
 	double factor;
 };

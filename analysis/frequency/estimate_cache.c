@@ -10,6 +10,7 @@ struct kept_estimate {
 	float high;
 	uint8_t confidence;
 	uint8_t origin;
+	bool measured;
 };
 
 /* @estimates: of blocks, followed by those of edges */
@@ -34,6 +35,7 @@ static void pack(struct kept_estimate *to, const struct frequency_estimate *from
 			.high = (float)from[i].high,
 			.confidence = (uint8_t)from[i].confidence,
 			.origin = (uint8_t)from[i].origin,
+			.measured = from[i].measured,
 		};
 }
 
@@ -47,6 +49,7 @@ static void unpack(struct frequency_estimate *to, const struct kept_estimate *fr
 			.high = (double)from[i].high * factor,
 			.confidence = (enum frequency_confidence)from[i].confidence,
 			.origin = (enum frequency_origin)from[i].origin,
+			.measured = from[i].measured,
 		};
 }
 

@@ -8,8 +8,11 @@
 
 #include "lib/cleanup.h"
 
-/* Additional flow out of every node, so that endless loops have a solution. */
-#define LEAK 1e-9
+/*
+ * Additional flow out of every node, so that endless loops have a solution; far less than that of
+ * the longest loops (FLOW_PROBABILITY_MIN).
+ */
+#define LEAK 1e-14
 
 /*
  * struct flow_chain_solver - the matrix I - P', by columns of nodes that flow comes from

@@ -48,7 +48,7 @@ void flow_chain_destroy(struct flow_chain *chain);
  * flow_chain_set() - set the probabilities
  * @probability: of each edge, > 0; those of a node's outgoing edges add up to 1
  *
- * Endless loops are treated as if they left once in 10^9 steps.
+ * Endless loops are treated as if they left once in 10^14 steps.
  *
  * Return: 0; -ENOMEM; -EDOM if the chain cannot be solved (only possible through rounding).
  */

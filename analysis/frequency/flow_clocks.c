@@ -1,57 +1,50 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "analysis/frequency/flow_clocks.h"
 
-#include <errno.h>
+#include <math.h>
 
 #include "analysis/frequency/loop_clock.h"
-#include "analysis/graph/loop_nest.h"
 
-static double samples_in(const struct loop_nest *nest, const struct cfg *cfg, uint32_t loop,
-			 const struct procedure_profile *profile)
+/*
+ * The fit takes the number of a block's samples for random. The variance of a clock contains all of
+ * its error, so its samples count as often as makes their own part of the error small.
+ */
+#define SAMPLES_PART 100.0
+
+static struct flow_block_evidence clock_evidence(const struct loop_clock *clock, double samples,
+						 double period_cycles)
 {
-	double samples = 0;
+	double times = fmax(SAMPLES_PART / (clock->variance * samples), 1);
 
-	for (uint32_t i = 0; i < cfg->insn_count; i++) {
-		if (profile->samples[i] > 0 &&
-		    loop_nest_contains(nest, cfg, loop, cfg->block_of[i]))
-			samples += profile->samples[i];
-	}
-	return samples;
+	return (struct flow_block_evidence){
+		.samples = times * samples,
+		.cycles = times * clock->samples / clock->iterations * period_cycles,
+		.evenness = 1 / clock->variance,
+	};
 }
 
-static int loops_take(struct flow_evidence *evidence, const struct loop_nest *nest,
-		      const struct frequency_input *input)
-{
-	const struct procedure_profile *profile = input->profile;
-	struct loop_clock clock;
-	int taken = 0, r;
+/* struct taking - @taken: number of clocks */
+struct taking {
+	struct flow_evidence *evidence;
+	double period_cycles;
+	int taken;
+};
 
-	for (uint32_t loop = 0; loop < nest->count; loop++) {
-		r = loop_clock_read(&clock, input->cfg, nest, loop, profile);
-		if (r < 0)
-			return r;
-		if (r == 0)
-			continue;
-		evidence->blocks[nest->loops[loop].header] = (struct flow_block_evidence){
-			.samples = samples_in(nest, input->cfg, loop, profile),
-			.cycles = clock.pairs / clock.iterations * profile->period_cycles,
-			.evenness = 1 / clock.variance,
-		};
-		taken++;
-	}
-	return taken;
+static void clock_take(void *context, const struct loop_clock *clock, int read)
+{
+	struct taking *taking = context;
+
+	if (read == 0)
+		return;
+	taking->evidence->blocks[clock->block] =
+		clock_evidence(clock, clock->all, taking->period_cycles);
+	taking->taken++;
 }
 
 int flow_clocks_take(struct flow_evidence *evidence, const struct frequency_input *input)
 {
-	struct loop_nest nest;
-	int taken;
+	struct taking taking = {evidence, input->profile->period_cycles, 0};
+	int r = loop_clocks_visit(input->cfg, input->profile, clock_take, &taking);
 
-	if (input->profile->pair_count == 0)
-		return 0;
-	if (loop_nest_create(&nest, input->cfg) < 0)
-		return -ENOMEM;
-	taken = loops_take(evidence, &nest, input);
-	loop_nest_deinit(&nest);
-	return taken;
+	return r < 0 ? r : taking.taken;
 }

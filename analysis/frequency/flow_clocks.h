@@ -7,7 +7,7 @@
 #include "analysis/frequency/frequency.h"
 
 /**
- * flow_clocks_take() - give the header of each loop with a clock the evidence of the clock
+ * flow_clocks_take() - give a block of each loop with a clock the evidence of the clock
  * @evidence: out: of these blocks; replaces the evidence of their own time
  *
  * Return: how many there are, or -ENOMEM.

@@ -13,8 +13,7 @@
 #define MEMORY 8
 /* Stop when steps improve the likelihood by less than this part of its distance to the highest. */
 #define PRECISION 3e-3
-/* Lower bounds of probabilities and frequencies. */
-#define PROBABILITY_MIN 1e-9
+/* Lower bound of frequencies. */
 #define FREQUENCY_MIN 1e-30
 /* Bound on the logarithm of executions, so that no trial step overflows. */
 #define EXECUTIONS_LOG_MAX 60
@@ -51,7 +50,7 @@ static void probabilities_of(const struct flow_chain *chain, const double *weigh
 		for (uint32_t i = 0; i < chain->count[n]; i++)
 			sum += p[i] = exp(w[i] - most);
 		for (uint32_t i = 0; i < chain->count[n]; i++)
-			p[i] = fmax(p[i] / sum, PROBABILITY_MIN);
+			p[i] = fmax(p[i] / sum, FLOW_PROBABILITY_MIN);
 	}
 }
 

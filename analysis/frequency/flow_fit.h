@@ -28,6 +28,12 @@
 
 #include "analysis/frequency/flow_chain.h"
 
+/*
+ * Lower bound of probabilities. The solver of the chain subtracts probabilities from 1, so smaller
+ * ones have no precision. A loop makes some 10^10 iterations in a few seconds.
+ */
+#define FLOW_PROBABILITY_MIN 1e-12
+
 /** struct flow_block_evidence - evidence of a node's frequency; all zero: none. */
 struct flow_block_evidence {
 	double samples;

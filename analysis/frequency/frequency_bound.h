@@ -29,8 +29,9 @@ enum frequency_bound_result {
  *             unreliable
  *
  * Afterwards the sum of value * best case is at most the number of samples in blocks that have a
- * frequency. In order it may exceed that number by the sampling noise. Exact counts, measured rates
- * and procedures without samples are unchanged.
+ * frequency. In order it may exceed that number by the sampling noise. Exact counts and procedures
+ * without samples are unchanged. Out of order, measured values are lowered within their intervals
+ * only, and in order they are unchanged.
  */
 enum frequency_bound_result frequency_bound(struct frequency *frequency,
 					    const struct frequency_input *input);

@@ -26,18 +26,28 @@ int frequency_flow(struct frequency *ret, const struct frequency_input *input);
 #define FREQUENCY_FLOW_PROCEDURE_SPREAD 0.35
 
 /**
- * frequency_flow_spread() - return the uncertainty of an estimate, apart from the common
- * uncertainty of a whole program or procedure
+ * struct frequency_flow_scale - the factor that all estimates of a procedure have in common
+ * @measured: a block was measured (struct frequency_estimate), and so the factor is known
+ * @spread:   standard deviation of its logarithm, apart from the common uncertainty of a whole
+ *            program or procedure; that of the most certain block
+ */
+struct frequency_flow_scale {
+	bool measured;
+	double spread;
+};
+
+/** frequency_flow_scale() - return the certainty of a procedure's factor, O(blocks). */
+struct frequency_flow_scale frequency_flow_scale(const struct frequency *frequency,
+						 const struct cfg *cfg);
+
+/**
+ * frequency_flow_spread() - return the uncertainty of an estimate, apart from that of its factor
+ * @scale: of the procedure
  *
  * Return: the standard deviation of the logarithm.
  */
-double frequency_flow_spread(const struct frequency_estimate *estimate);
-
-/** frequency_flow_beside() - remove the uncertainty of the procedure's factor from @spread */
-static inline double frequency_flow_beside(double spread, double scale_spread)
-{
-	return sqrt(fmax(0, spread * spread - scale_spread * scale_spread));
-}
+double frequency_flow_spread(const struct frequency_estimate *estimate,
+			     const struct frequency_flow_scale *scale);
 
 /** frequency_from_classes() - assign each block and edge the estimate of its class. */
 void frequency_from_classes(struct frequency *ret, const struct frequency_input *input,

@@ -128,7 +128,7 @@ static double bound_of(double samples, double cycles)
  * Evidence of a class from other procedures: from callers for the procedure's own class, from
  * callees for classes with calls.
  */
-struct told {
+struct derived {
 	uint32_t class;
 	double executions;
 	double weight;
@@ -138,23 +138,23 @@ struct told {
  * struct witnesses - a class's issue points, with those without samples combined, and evidence from
  * other procedures
  * @points: memory for all points of any class
- * @told:   of all classes, ascending; those of this class and later ones begin at @told_next
+ * @derived:   of all classes, ascending; those of this class and later ones begin at @derived_next
  */
 struct witnesses {
 	struct issue_point *points;
 	uint32_t count;
-	struct told *told;
-	size_t told_count;
-	size_t told_next;
+	struct derived *derived;
+	size_t derived_count;
+	size_t derived_next;
 };
 
-static struct issue_point point_of_told(const struct told *told)
+static struct issue_point point_of_derived(const struct derived *derived)
 {
 	return (struct issue_point){
-		.samples = told->weight,
-		.cycles = told->weight / told->executions,
-		.late = told->weight / told->executions,
-		.insn = POINT_TOLD,
+		.samples = derived->weight,
+		.cycles = derived->weight / derived->executions,
+		.late = derived->weight / derived->executions,
+		.insn = POINT_DERIVED,
 	};
 }
 
@@ -167,33 +167,33 @@ static uint32_t class_of_call(const struct frequency_input *input, uint32_t numb
 			 : input->classes->of_block[input->cfg->block_of[call->insn]];
 }
 
-static int compare_told(const void *a, const void *b)
+static int compare_derived(const void *a, const void *b)
 {
-	const struct told *x = a, *y = b;
+	const struct derived *x = a, *y = b;
 
 	return (x->class > y->class) - (x->class < y->class);
 }
 
-static int find_told(struct witnesses *ret, const struct frequency_input *input)
+static int find_derived(struct witnesses *ret, const struct frequency_input *input)
 {
 	const struct procedure_profile *profile = input->profile;
 
-	ret->told = malloc((profile->told_count + 1) * sizeof(*ret->told));
-	if (ret->told == NULL)
+	ret->derived = malloc((profile->derived_count + 1) * sizeof(*ret->derived));
+	if (ret->derived == NULL)
 		return -ENOMEM;
 	if (profile->calls_in > 0 && profile->calls_in_weight > 0)
-		ret->told[ret->told_count++] = (struct told){
+		ret->derived[ret->derived_count++] = (struct derived){
 			.class = input->classes->of_procedure,
 			.executions = profile->calls_in,
 			.weight = profile->calls_in_weight,
 		};
-	for (size_t t = 0; t < profile->told_count; t++)
-		ret->told[ret->told_count++] = (struct told){
-			.class = class_of_call(input, profile->told[t].call),
-			.executions = profile->told[t].executions,
-			.weight = profile->told[t].weight,
+	for (size_t t = 0; t < profile->derived_count; t++)
+		ret->derived[ret->derived_count++] = (struct derived){
+			.class = class_of_call(input, profile->derived[t].call),
+			.executions = profile->derived[t].executions,
+			.weight = profile->derived[t].weight,
 		};
-	qsort(ret->told, ret->told_count, sizeof(*ret->told), compare_told);
+	qsort(ret->derived, ret->derived_count, sizeof(*ret->derived), compare_derived);
 	return 0;
 }
 
@@ -264,21 +264,22 @@ static void frequency_evidence_gather(struct witnesses *ret, const struct freque
 	}
 	if (unsampled.cycles > 0)
 		ret->points[ret->count++] = unsampled;
-	for (size_t t = ret->told_next; t < ret->told_count && ret->told[t].class == class; t++)
-		ret->points[ret->count++] = point_of_told(&ret->told[t]);
+	for (size_t t = ret->derived_next; t < ret->derived_count && ret->derived[t].class == class;
+	     t++)
+		ret->points[ret->count++] = point_of_derived(&ret->derived[t]);
 }
 
 /*
  * Advance to the next class. @bound: bound of this class by its samples. Return: the bound, raised
  * to the evidence from other procedures.
  */
-static double pass_told(struct witnesses *witnesses, uint32_t class, double bound)
+static double pass_derived(struct witnesses *witnesses, uint32_t class, double bound)
 {
 	double most = 0;
 
-	while (witnesses->told_next < witnesses->told_count &&
-	       witnesses->told[witnesses->told_next].class == class)
-		most = fmax(most, witnesses->told[witnesses->told_next++].executions);
+	while (witnesses->derived_next < witnesses->derived_count &&
+	       witnesses->derived[witnesses->derived_next].class == class)
+		most = fmax(most, witnesses->derived[witnesses->derived_next++].executions);
 	if (most <= 0)
 		return bound;
 	return isinf(bound) ? BOUND_SLACK * most : fmax(bound, most);
@@ -308,7 +309,7 @@ static size_t room_for(size_t count)
 static int allocate(struct frequency_evidence *evidence, struct witnesses *witnesses,
 		    const struct issue_points *points, uint32_t class_count)
 {
-	size_t total = (room_for(1) - room_for(0)) * witnesses->told_count;
+	size_t total = (room_for(1) - room_for(0)) * witnesses->derived_count;
 	uint32_t most = 0;
 
 	for (uint32_t k = 0; k < class_count; k++) {
@@ -320,7 +321,8 @@ static int allocate(struct frequency_evidence *evidence, struct witnesses *witne
 	evidence->densities = calloc((size_t)class_count + 1, sizeof(*evidence->densities));
 	evidence->bounds = malloc(((size_t)class_count + 1) * sizeof(double));
 	evidence->memory = malloc((total + 1) * sizeof(double));
-	witnesses->points = malloc((most + witnesses->told_count + 1) * sizeof(*witnesses->points));
+	witnesses->points =
+		malloc((most + witnesses->derived_count + 1) * sizeof(*witnesses->points));
 	return evidence->densities == NULL || evidence->bounds == NULL ||
 			       evidence->memory == NULL || witnesses->points == NULL
 		       ? -ENOMEM
@@ -341,7 +343,7 @@ int frequency_evidence_find(struct frequency_evidence *ret, const struct frequen
 	struct frequency_evidence evidence = {0};
 	struct witnesses witnesses = {0};
 	_cleanup_free_ uint8_t *exposures = malloc((size_t)input->cfg->insn_count + 1);
-	int r = find_told(&witnesses, input);
+	int r = find_derived(&witnesses, input);
 	double mispredict = mispredict_cycles(input->model);
 	double *next;
 
@@ -355,7 +357,7 @@ int frequency_evidence_find(struct frequency_evidence *ret, const struct frequen
 		double *log, bound;
 
 		frequency_evidence_gather(&witnesses, input, points, exposures, k);
-		bound = pass_told(&witnesses, k, bound_of_class(points, k));
+		bound = pass_derived(&witnesses, k, bound_of_class(points, k));
 		evidence.bounds[k] = bound;
 		if (witnesses.count == 0)
 			continue;
@@ -370,7 +372,7 @@ int frequency_evidence_find(struct frequency_evidence *ret, const struct frequen
 		next += room_for(witnesses.count);
 	}
 	free(witnesses.points);
-	free(witnesses.told);
+	free(witnesses.derived);
 	if (r < 0)
 		frequency_evidence_deinit(&evidence);
 	else
@@ -383,5 +385,6 @@ void frequency_evidence_deinit(struct frequency_evidence *evidence)
 	free(evidence->densities);
 	free(evidence->bounds);
 	free(evidence->memory);
+	free(evidence->clocks);
 	*evidence = (struct frequency_evidence){0};
 }

@@ -18,7 +18,8 @@
 struct frequency_evidence {
 	struct frequency_density *densities;
 	double *bounds; /* INFINITY: no bound known */
-	double *memory; /* memory that @densities points into */
+	double *memory; /* memory that @densities points into, @clocks: of class_clocks_take() */
+	double *clocks;
 };
 
 /**

@@ -9,6 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "analysis/frequency/class_clocks.h"
 #include "analysis/frequency/flow_lower_bounds.h"
 #include "analysis/frequency/frequency_evidence.h"
 #include "analysis/frequency/frequency_solver.h"
@@ -94,8 +95,8 @@ static size_t link_loops(struct frequency_link *links, const struct frequency_in
 		links[count++] = (struct frequency_link){
 			.class = class,
 			.of = of,
-			.share = 1 / trip->turns,
-			.error = (trip->varies ? AVERAGE_ERROR : KNOWN_ERROR) / trip->turns,
+			.share = 1 / trip->trips,
+			.error = (trip->varies ? AVERAGE_ERROR : KNOWN_ERROR) / trip->trips,
 		};
 	}
 	return count;
@@ -133,10 +134,10 @@ static unsigned int rounds_for(const struct frequency_input *input)
 		       : ROUNDS;
 }
 
-/* @samples: of each class */
+/* @samples: of each class; @measured: true for a class with a clock */
 static int frequency_joint_solve(struct frequency_estimate *classes,
 				 const struct frequency_input *input, const double *samples,
-				 const struct flow_constraints *constraints,
+				 const bool *measured, const struct flow_constraints *constraints,
 				 struct frequency_evidence *evidence,
 				 const struct frequency_density *first)
 {
@@ -162,9 +163,11 @@ static int frequency_joint_solve(struct frequency_estimate *classes,
 	problem.link_count += link_loops(&links[problem.link_count], input, &input->facts->trips);
 	frequency_bounds_spread(evidence->bounds, class_count, constraints);
 	r = frequency_solve(marginals, &problem);
-	for (uint32_t k = 0; r == 0 && k < class_count; k++)
-		classes[k] =
-			estimate_of(&marginals[k], evidence->densities[k].count > 0, samples[k]);
+	for (uint32_t k = 0; r == 0 && k < class_count; k++) {
+		classes[k] = estimate_of(&marginals[k], evidence->densities[k].count > 0,
+					 measured[k] ? INFINITY : samples[k]);
+		classes[k].measured = measured[k];
+	}
 	return r;
 }
 
@@ -183,16 +186,19 @@ static void estimate_unsampled(struct frequency_estimate *classes,
  * solution near the own evidence is wanted. Without this start, the iteration could stop at another
  * solution on the path from the evidence of other procedures.
  */
-static int find_own_evidence(struct frequency_evidence *ret, const struct frequency_input *input,
-			     const struct issue_points *points)
+static int find_own_evidence(struct frequency_evidence *ret, bool *measured,
+			     const struct frequency_input *input, const struct issue_points *points)
 {
+	int r;
+
 	struct procedure_profile own = *input->profile;
 	struct frequency_input own_input = *input;
 
 	own_input.profile = &own;
-	own.told_count = 0;
+	own.derived_count = 0;
 	own.calls_in = 0;
-	return frequency_evidence_find(ret, &own_input, points);
+	r = frequency_evidence_find(ret, &own_input, points);
+	return r == 0 ? class_clocks_take(ret, measured, &own_input) : r;
 }
 
 static int estimate(struct frequency *ret, const struct frequency_input *input)
@@ -202,21 +208,27 @@ static int estimate(struct frequency *ret, const struct frequency_input *input)
 	_cleanup_(frequency_evidence_deinit) struct frequency_evidence own = {0};
 	_cleanup_(flow_constraints_deinit) struct flow_constraints constraints = {0};
 	_cleanup_free_ struct frequency_estimate *classes = NULL;
+	_cleanup_free_ bool *measured = NULL, *own_measured = NULL;
 	int r = 0;
 
 	/* Out of order, the ratios of samples and cycles have no cluster. */
 	if (input->model != NULL && !input->model->in_order)
 		return frequency_flow(ret, input);
 	classes = calloc((size_t)input->classes->count + 1, sizeof(*classes));
-	if (classes == NULL || issue_points_find(&points, input) < 0 ||
+	measured = calloc((size_t)input->classes->count + 1, sizeof(*measured));
+	own_measured = calloc((size_t)input->classes->count + 1, sizeof(*own_measured));
+	if (classes == NULL || measured == NULL || own_measured == NULL ||
+	    issue_points_find(&points, input) < 0 ||
 	    frequency_evidence_find(&evidence, input, &points) < 0 ||
+	    class_clocks_take(&evidence, measured, input) < 0 ||
 	    flow_constraints_create(&constraints, input->cfg, input->classes) < 0)
 		return -ENOMEM;
-	if (input->profile->told_count > 0 && find_own_evidence(&own, input, &points) < 0)
+	if (input->profile->derived_count > 0 &&
+	    find_own_evidence(&own, own_measured, input, &points) < 0)
 		return -ENOMEM;
 	if (procedure_profile_tells(input->profile))
-		r = frequency_joint_solve(classes, input, points.samples, &constraints, &evidence,
-					  own.densities);
+		r = frequency_joint_solve(classes, input, points.samples, measured, &constraints,
+					  &evidence, own.densities);
 	else
 		estimate_unsampled(classes, &points, input->classes->count);
 	/* The graph is too complex for the joint estimate: use the paper's local method. */

@@ -10,9 +10,15 @@
  * loop's number of iterations. The sampling period, the processor's clock, and how long
  * instructions take do not occur in this calculation.
  *
+ * The calculation has no error where each sample of the loop has its pair. Samples without one
+ * (the last sample before the loop is left, pairs that were not selected or not recorded) are taken
+ * to be like the others.
+ *
  * A pair of samples is of use if all induction variables that were recorded of it agree. Pairs of
  * different activations of the loop do not count its iterations: their rates are far from the
- * median. Without a clear majority of pairs near the median, the loop has no clock.
+ * median. Without a clear majority of pairs near the median, the loop has no clock. Nor has it one
+ * if most of its pairs contain no induction variable: the recording drops changes that are unlike
+ * the others, so that those that remain are alike by selection.
  */
 #ifndef DCPI_LOOP_CLOCK_H
 #define DCPI_LOOP_CLOCK_H
@@ -27,18 +33,27 @@ struct procedure_profile;
 
 /**
  * struct loop_clock - of a loop
+ * @block:      its executions are the iterations; LOOP_NEST_NONE: there are no pairs, or no
+ *              induction variables
+ * @all:        samples of the loop
  * @pairs:      pairs of samples that were used
  * @iterations: between the samples of all of these
- * @variance:   relative variance of @iterations / @pairs
+ * @samples:    samples of the loop that stand for the time of these iterations
+ * @variance:   relative variance of @iterations / @samples, as the mean over the loop's time
  * @disagreed, @outliers: pairs that were not used: induction variables contradict each other, or
  *              the rate is far from the median
+ * @silent:     pairs in the loop in which no induction variable was recorded
  */
 struct loop_clock {
+	uint32_t block;
+	double all;
 	uint32_t pairs;
 	double iterations;
+	double samples;
 	double variance;
 	uint32_t disagreed;
 	uint32_t outliers;
+	uint32_t silent;
 };
 
 /**
@@ -52,5 +67,29 @@ struct loop_clock {
  */
 int loop_clock_read(struct loop_clock *ret, const struct cfg *cfg, const struct loop_nest *nest,
 		    uint32_t loop, const struct procedure_profile *profile);
+
+/**
+ * loop_counter_read() - read the clock of a register that a single instruction of a loop changes
+ * @ret: out: the clock of that instruction's block, see induction_map_create_counter()
+ *
+ * Return: as loop_clock_read().
+ */
+int loop_counter_read(struct loop_clock *ret, const struct cfg *cfg, const struct loop_nest *nest,
+		      uint32_t loop, uint8_t reg, const struct procedure_profile *profile);
+
+/**
+ * loop_clocks_visit() - read the clocks of a procedure
+ * @visit: gets each loop's clock, @read: what loop_clock_read() returned; and the clocks of
+ * counters whose blocks have none
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int loop_clocks_visit(const struct cfg *cfg, const struct procedure_profile *profile,
+		      void (*visit)(void *context, const struct loop_clock *clock, int read),
+		      void *context);
+
+/** loop_clock_samples() - return the samples in a loop, O(instructions of the procedure). */
+double loop_clock_samples(const struct cfg *cfg, const struct loop_nest *nest, uint32_t loop,
+			  const struct procedure_profile *profile);
 
 #endif

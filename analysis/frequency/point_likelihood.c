@@ -50,7 +50,7 @@ static const struct prospects prospects_of[STALL_EXPOSURES] = {
 #define CYCLES_LEAST 0.5
 #define MULTIPLE_LEAST 1.0
 /* Evidence from other procedures is not subject to stalls. */
-static const struct prospects prospects_of_told = {0, 0.01, 30};
+static const struct prospects prospects_of_derived = {0, 0.01, 30};
 
 /*
  * Probability that M is wrong: in general; for an average over edges into the block; by one cycle,
@@ -90,8 +90,8 @@ static struct prospects find_prospects(const struct issue_point *point, const ui
 {
 	struct prospects ret;
 
-	if (point->insn == POINT_TOLD)
-		return prospects_of_told;
+	if (point->insn == POINT_DERIVED)
+		return prospects_of_derived;
 	ret = prospects_at(point, exposures[point->insn], mispredict);
 	for (uint32_t i = point->first; i < point->insn; i++) {
 		struct prospects other = prospects_at(point, exposures[i], mispredict);
@@ -134,9 +134,9 @@ struct likelihood {
 static struct likelihood make_likelihood(const struct issue_point *point, const uint8_t *exposures,
 					 double mispredict)
 {
-	bool told = point->insn == POINT_TOLD;
-	bool exact = told || point_is_whole(point->cycles);
-	double latency = !told && point->cycles >= 1.5 ? WRONG_LATENCY : 0;
+	bool derived = point->insn == POINT_DERIVED;
+	bool exact = derived || point_is_whole(point->cycles);
+	double latency = !derived && point->cycles >= 1.5 ? WRONG_LATENCY : 0;
 	double wrong = exact ? WRONG : WRONG_FRACTION;
 	double error = exact ? POINT_MODEL_ERROR : FRACTION_ERROR;
 	double right = 1 - wrong - latency;
@@ -147,7 +147,7 @@ static struct likelihood make_likelihood(const struct issue_point *point, const 
 		.cycles = point->cycles,
 		.latency = latency / 2,
 		.wrong = wrong,
-		.late = !told && point_is_late(point) ? point : NULL,
+		.late = !derived && point_is_late(point) ? point : NULL,
 		.error = error,
 		.mispredict = mispredict,
 	};

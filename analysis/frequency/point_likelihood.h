@@ -10,7 +10,7 @@
 #include "analysis/frequency/issue_point.h"
 
 /* issue_point.insn of a pseudo issue point that represents evidence from other procedures. */
-#define POINT_TOLD UINT32_MAX
+#define POINT_DERIVED UINT32_MAX
 /* Relative error of a whole M. */
 #define POINT_MODEL_ERROR 0.01
 

@@ -7,7 +7,8 @@
  * Typical variation between windows. RULE_VARIANCE is the variance of the logarithm of the odds.
  * RULE_ALIKE is the correlation of two executions in a window, and RULE_ONE_WAY that correlation if
  * no window saw both directions: then whole windows of the other direction may have been missed.
- * This prior counts as RULE_WINDOWS windows. Fitted on programs of tests/accuracy/x86_programs.txt.
+ * This prior counts as RULE_WINDOWS windows. Fitted on programs of
+ * tests/eval/accuracy/x86_programs.txt.
  */
 #define RULE_VARIANCE 0.1
 #define RULE_ALIKE 0.01

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "analysis/frequency/probe_worth.h"
+#include "db/profile.h"
 #include "lib/array.h"
 
 /* Usual variance of a single round; standard deviation due to executions that were not observed. */
@@ -185,6 +186,33 @@ static int add_rounds(struct procedure_profile *profile, const struct cfg *cfg,
 	return 0;
 }
 
+static int add_remaining(struct procedure_profile *profile, const struct cfg *cfg,
+			 const struct branch_count *branches, size_t count)
+{
+	size_t capacity = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct branch_count *branch = &branches[i];
+		long insn;
+
+		if (branch->remaining <= 0 || branch->to < branch->from ||
+		    branch->to - branch->from >= PROFILE_REMAINING_CLASSES)
+			continue;
+		insn = cfg_find_insn(cfg, branch->from);
+		if (insn < 0)
+			continue;
+		if (array_reserve(&profile->remaining, &capacity, profile->remaining_count + 1,
+				  sizeof(*profile->remaining)) < 0)
+			return -ENOMEM;
+		profile->remaining[profile->remaining_count++] = (struct profile_remaining){
+			.insn = (uint32_t)insn,
+			.class = (uint32_t)(branch->to - branch->from),
+			.count = branch->remaining,
+		};
+	}
+	return 0;
+}
+
 int procedure_profile_add_branches(struct procedure_profile *profile, const struct cfg *cfg,
 				   const struct branch_count *branches, size_t count)
 {
@@ -214,7 +242,26 @@ int procedure_profile_add_branches(struct procedure_profile *profile, const stru
 			rc = add_gaps(profile, cfg, (uint32_t)insn, &branches[i]);
 		}
 	}
-	return rc == 0 ? add_rounds(profile, cfg, branches, count) : rc;
+	if (rc == 0)
+		rc = add_rounds(profile, cfg, branches, count);
+	return rc == 0 ? add_remaining(profile, cfg, branches, count) : rc;
+}
+
+int procedure_profile_add_footprints(struct procedure_profile *profile, const struct cfg *cfg,
+				     const struct data_footprint *footprints, size_t count)
+{
+	if (profile->footprints == NULL)
+		profile->footprints =
+			calloc((size_t)cfg->insn_count + 1, sizeof(*profile->footprints));
+	if (profile->footprints == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		long insn = cfg_find_insn(cfg, footprints[i].address);
+
+		if (insn >= 0)
+			profile->footprints[insn] = &footprints[i];
+	}
+	return 0;
 }
 
 int procedure_profile_add_pairs(struct procedure_profile *profile, const struct cfg *cfg,
@@ -233,6 +280,7 @@ int procedure_profile_add_pairs(struct procedure_profile *profile, const struct 
 		profile->pairs[profile->pair_count++] = (struct profile_pair){
 			.insns = {(uint32_t)from, (uint32_t)to},
 			.samples = pairs[i].samples,
+			.weight = pairs[i].weight,
 			.changes = pairs[i].changes,
 			.change_count = pairs[i].change_count,
 		};
@@ -292,7 +340,9 @@ void procedure_profile_deinit(struct procedure_profile *profile)
 	free(profile->gap_variance);
 	free(profile->rounds);
 	free(profile->pairs);
-	free(profile->told);
+	free(profile->footprints);
+	free(profile->remaining);
+	free(profile->derived);
 	free(profile->branch_total);
 	for (size_t i = 0; i < PROFILE_ROLES; i++)
 		free(profile->roles[i].samples);

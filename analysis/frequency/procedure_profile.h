@@ -7,6 +7,7 @@
 #define DCPI_PROCEDURE_PROFILE_H
 
 #include "analysis/graph/cfg.h"
+#include "analysis/machine/data_footprint.h"
 
 /** enum profile_event_role - microarchitectural event that an event's samples are evidence of. */
 enum profile_event_role {
@@ -30,7 +31,7 @@ struct profile_role_samples {
 
 /**
  * struct profile_round - two branches and their executions in the same period, which begins and
- * ends with an execution of one of the two (PROFILE_EDGE_ROUND)
+ * ends with an execution of one of the two (PROFILE_EDGE_REFERENCE_INTERVAL)
  * @insns:      instructions
  * @executions: > 0
  */
@@ -42,17 +43,17 @@ struct profile_round {
 /**
  * profile_round_variance() - return the variance of the logarithm of the ratio of executions
  *
- * Fitted on programs of tests/accuracy/x86_programs.txt, to the variation between rounds.
+ * Fitted on programs of tests/eval/accuracy/x86_programs.txt, to the variation between rounds.
  */
 double profile_round_variance(const struct profile_round *round);
 
 /**
- * struct profile_told - executions of a call, derived from the called procedure's samples
+ * struct profile_derived - executions of a call, derived from the called procedure's samples
  * @call:       cfg.calls[@call]
  * @executions: > 0, in the unit of struct frequency_estimate
  * @weight:     1 / their relative variance
  */
-struct profile_told {
+struct profile_derived {
 	uint32_t call;
 	double executions;
 	double weight;
@@ -60,7 +61,8 @@ struct profile_told {
 
 /**
  * struct register_change - a register that changed from one sample to another
- * @reg:   number in the encoding of instructions, below 32
+ * @reg:   number in the encoding of instructions, below 32, or of a word of the frame, from 32 on
+ *         (induction_map_word())
  * @delta: new value - old value
  */
 struct register_change {
@@ -71,21 +73,37 @@ struct register_change {
 /**
  * struct image_pair - two samples of a thread in one frame (daemon/source/register_pairs.h)
  * @from, @to: addresses of the earlier and the later sample
- * @samples:   sampling periods of the thread's time between them
+ * @samples:   sampling periods of the thread's time between them; for words of the frame, those of
+ *             the frame itself
+ * @weight:    number of pairs that it stands for, because it was selected from them at random
  * @changes:   registers that behave like counters, @change_count
  */
 struct image_pair {
 	uint64_t from;
 	uint64_t to;
 	double samples;
+	double weight;
 	const struct register_change *changes;
 	size_t change_count;
+};
+
+/**
+ * struct profile_remaining - samples of a loop by the remaining executions of its branch
+ * @insn:  the branch
+ * @class: of remaining executions (PROFILE_EDGE_REMAINING)
+ * @count: samples
+ */
+struct profile_remaining {
+	uint32_t insn;
+	uint32_t class;
+	double count;
 };
 
 /** struct profile_pair - an image_pair whose samples are both in the procedure; @insns: these */
 struct profile_pair {
 	uint32_t insns[2];
 	double samples;
+	double weight;
 	const struct register_change *changes;
 	size_t change_count;
 };
@@ -113,6 +131,9 @@ struct profile_pair {
  *                 branch_count
  * @rounds:        @round_count pairs of branches with executions counted relative to each other
  * @pairs:         @pair_count pairs of samples with changes of registers, see loop_clock.h
+ * @footprints:    for each instruction, its accesses to data, or NULL if they are not known; NULL:
+ *                 none are. @caches: of the machine
+ * @remaining:     @remaining_count, by branch, ascending; see flow_trips.h
  * @branch_total:  sampled executions of each instruction's branch, to any target; NULL: not sampled
  * @roles:         other events
  * @exact:         executions of each instruction, from instrumentation; NULL: not counted
@@ -122,8 +143,9 @@ struct profile_pair {
  *                 unless the ratio of counted to sampled executions is uncertain
  * @calls_in:      executions of the procedure, the sum of its callers' estimates, in the unit of
  *                 struct frequency_estimate; < 0: unknown. @calls_in_weight: 1 / its relative
- *                 variance
- * @told:          @told_count executions of calls, in the order of the calls; NULL: none known
+ *                 variance. @calls_measured: the clock of a caller's loop counted them
+ *                 (caller_clock.h)
+ * @derived:       @derived_count executions of calls, in the order of the calls; NULL: none known
  * @slowness:      out of order: factor by which the procedure's instructions take longer than
  *                 modelled, derived from calls between procedures; 0: unknown
  */
@@ -147,6 +169,10 @@ struct procedure_profile {
 	size_t round_count;
 	struct profile_pair *pairs;
 	size_t pair_count;
+	const struct data_footprint **footprints;
+	struct data_caches caches;
+	struct profile_remaining *remaining;
+	size_t remaining_count;
 	double *branch_total;
 	struct profile_role_samples roles[PROFILE_ROLES];
 	double *exact;
@@ -155,8 +181,9 @@ struct procedure_profile {
 	double exact_high;
 	double calls_in;
 	double calls_in_weight;
-	struct profile_told *told;
-	size_t told_count;
+	bool calls_measured;
+	struct profile_derived *derived;
+	size_t derived_count;
 	double slowness;
 };
 
@@ -182,13 +209,14 @@ struct address_count {
  * @probes:   executions seen by probes (see procedure_profile.edge_probes), weighted by window
  * @beside:   executions of @from while @to was probed, too; if @from equals @to, the number of
  *            windows in which it was probed
- * @moment:   moment of executions, see PROFILE_EDGE_MOMENT
+ * @moment:   moment of executions, see PROFILE_EDGE_SECOND_MOMENT
  * @hits:     if @from equals @to: all executions in those windows
  * @gaps:     if @from equals @to: number of measured times from one execution to the next;
  * @gap_ns:   their sum; @gap_variance: relative variance of @gaps / @gap_ns (gap_pool.h)
  * @rounds:   executions of @from in whole rounds of one of the two branches. The entry of the
  *            opposite direction has the number of rounds, or the other branch's executions
- *            (PROFILE_EDGE_ROUND)
+ *            (PROFILE_EDGE_REFERENCE_INTERVAL)
+ * @remaining: samples of the loop, if @to is @from + a class (PROFILE_EDGE_REMAINING)
  * @to_image: image of the target, as in image_samples.image; @to_offset: offset in its file
  */
 struct branch_count {
@@ -203,6 +231,7 @@ struct branch_count {
 	double gap_ns;
 	double gap_variance;
 	double rounds;
+	double remaining;
 	int64_t to_image;
 	uint64_t to_offset;
 };
@@ -260,6 +289,15 @@ int procedure_profile_add_role(struct procedure_profile *profile, const struct c
 /** procedure_profile_add_branches() - add sampled edges, by (from, to). Return: 0 or -ENOMEM. */
 int procedure_profile_add_branches(struct procedure_profile *profile, const struct cfg *cfg,
 				   const struct branch_count *branches, size_t count);
+
+/**
+ * procedure_profile_add_footprints() - add the footprints of instructions in the graph
+ * @footprints: stay the caller's
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int procedure_profile_add_footprints(struct procedure_profile *profile, const struct cfg *cfg,
+				     const struct data_footprint *footprints, size_t count);
 
 /**
  * procedure_profile_add_pairs() - add those pairs that are within the graph

@@ -44,6 +44,17 @@ static size_t fill_at(const struct cfg_code *code, const uint8_t *bytes, size_t 
 	return zeros - zeros % code->decoder->alignment;
 }
 
+/*
+ * Linux continues after the ud2 of a warning (WARN), but not after that of a bug (BUG). Only a
+ * table that is not part of the code distinguishes them, so each may be a warning.
+ */
+static void resume_trap(const struct cfg_code *code, struct insn *insn)
+{
+	if (insn->flow == INSN_FLOW_STOP && code->image != NULL &&
+	    code->decoder->isa == INSN_ISA_X86_64 && image_code_is_kernel(code->image))
+		insn->flow = INSN_FLOW_NEXT;
+}
+
 int cfg_code_add(struct cfg_code *code, struct image_range range, const uint8_t *bytes)
 {
 	uint64_t total = range.end - range.start;
@@ -67,6 +78,7 @@ int cfg_code_add(struct cfg_code *code, struct image_range range, const uint8_t 
 		length = code->decoder->decode(&code->insns[code->count], bytes + at, total - at,
 					       range.start + at);
 		if (length > 0) {
+			resume_trap(code, &code->insns[code->count]);
 			code->count++;
 			continue;
 		}

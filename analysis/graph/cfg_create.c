@@ -201,15 +201,15 @@ int cfg_create(struct cfg **ret, struct image_code *image, size_t index,
 	int r;
 
 	if (count == 0)
-		return error_set(err, ENOENT, "%s is a part of another procedure", procedure->name);
+		return error_set(err, ENOENT, "'%s' is a part of another procedure",
+				 procedure->name);
 	r = add_parts(&code, index, parts, count);
 	if (r == 0)
 		r = create(ret, &code, evidence);
 	cfg_code_deinit(&code);
 	if (r == -ENODATA)
-		return error_set(err, ENODATA, "%s is no code that can be decoded",
-				 procedure->name);
-	return r < 0 ? error_set(err, -r, "cannot make the graph of %s", procedure->name) : 0;
+		return error_set(err, ENODATA, "'%s' cannot be decoded", procedure->name);
+	return r < 0 ? error_set(err, -r, "cannot create the graph of '%s'", procedure->name) : 0;
 }
 
 int cfg_create_from_code(struct cfg **ret, const struct insn_decoder *decoder, const uint8_t *code,
@@ -224,5 +224,5 @@ int cfg_create_from_code(struct cfg **ret, const struct insn_decoder *decoder, c
 	if (r == 0)
 		r = create(ret, &decoded, NULL);
 	cfg_code_deinit(&decoded);
-	return r < 0 ? error_set(err, -r, "cannot make a graph of the code") : 0;
+	return r < 0 ? error_set(err, -r, "cannot create a graph of the code") : 0;
 }

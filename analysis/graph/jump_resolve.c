@@ -154,16 +154,24 @@ static int take_constants(struct resolver *resolver, struct flow_jump *jump,
 	return r;
 }
 
-/* Return the beginning of the procedure's next table. */
-static uint64_t next_table(const struct resolver *resolver, uint64_t address)
+/*
+ * Find the end of a table whose length no comparison limits: the beginning of the procedure's next
+ * table, or of other data that the image's code uses. Return: 0 or -ENOMEM.
+ */
+static int end_of_table(const struct resolver *resolver, const struct jump_table *table,
+			uint64_t *end)
 {
-	uint64_t next = UINT64_MAX;
+	struct image_code *image = resolver->flow->code->image;
+	uint64_t address = table->address, next = UINT64_MAX;
 
+	if (image != NULL && image_code_next_start(image, address, table->bytes, &next) < 0)
+		return -ENOMEM;
 	for (size_t i = 0; i < resolver->table_count; i++) {
 		if (resolver->tables[i] > address && resolver->tables[i] < next)
 			next = resolver->tables[i];
 	}
-	return next;
+	*end = next;
+	return 0;
 }
 
 /* @read: number of entries with a valid target */
@@ -190,7 +198,7 @@ static void remember_table(struct flow_jump *jump, const struct jump_table *tabl
 static int read_table(struct resolver *resolver, struct flow_jump *jump,
 		      const struct jump_table *table, struct reading *reading)
 {
-	uint64_t end = next_table(resolver, table->address);
+	uint64_t end = UINT64_MAX;
 	int64_t first = table->bounded ? table->bound.low : 0;
 	int64_t last = table->bounded	 ? table->bound.high
 		       : table->most > 0 ? table->most
@@ -209,6 +217,8 @@ static int read_table(struct resolver *resolver, struct flow_jump *jump,
 		last = ENTRIES_MAX - 1;
 		bounded = mixed = false;
 	}
+	if (!bounded && end_of_table(resolver, table, &end) < 0)
+		return -ENOMEM;
 	for (i = first; r > 0 && i <= last; i++) {
 		uint64_t target;
 

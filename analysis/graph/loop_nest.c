@@ -175,6 +175,135 @@ int loop_nest_create(struct loop_nest *ret, const struct cfg *cfg)
 	return r;
 }
 
+/* --- blocks of each iteration ---------------------------------------------- */
+
+/* Blocks that are tried. */
+#define TRIES_MAX 64
+
+/*
+ * struct cycle_search - @loop without one block
+ * @targets: of edges in the loop; UINT32_MAX: not within it, or an end is the block left out
+ */
+struct cycle_search {
+	const struct loop_nest *nest;
+	const struct cfg *cfg;
+	uint32_t loop;
+	uint32_t *first;
+	uint32_t *targets;
+	uint32_t *component;
+	uint32_t *of_component;
+};
+
+/* Return: the loop directly within search->loop that contains a block, or search->loop. */
+static uint32_t inner_loop_of(const struct cycle_search *search, uint32_t block)
+{
+	uint32_t at = search->nest->of_block[block];
+
+	while (at != search->loop && search->nest->loops[at].parent != search->loop)
+		at = search->nest->loops[at].parent;
+	return at;
+}
+
+static void cycle_search_begin(struct cycle_search *search, uint32_t without)
+{
+	const struct cfg *cfg = search->cfg;
+
+	for (uint32_t b = 0; b < cfg->block_count; b++) {
+		const struct cfg_block *block = &cfg->blocks[b];
+		bool inside =
+			b != without && loop_nest_contains(search->nest, cfg, search->loop, b);
+
+		search->first[b + 1] =
+			block->out_count > 0 ? block->out + block->out_count : search->first[b];
+		for (uint32_t e = search->first[b]; e < search->first[b + 1]; e++) {
+			uint32_t to = cfg->edges[e].to;
+			bool stays = inside && to != without &&
+				     loop_nest_contains(search->nest, cfg, search->loop, to);
+
+			search->targets[e] = stays ? to : UINT32_MAX;
+		}
+	}
+}
+
+static bool leads_to_itself(const struct cycle_search *search, uint32_t b)
+{
+	for (uint32_t e = search->first[b]; e < search->first[b + 1]; e++) {
+		if (search->targets[e] == b)
+			return true;
+	}
+	return false;
+}
+
+/* Return: 1 if all cycles that remain are within inner loops; 0; -ENOMEM. */
+static int has_inner_cycles_only(struct cycle_search *search, uint32_t without)
+{
+	const struct cfg *cfg = search->cfg;
+	const struct strong_graph graph = {search->first, search->targets, cfg->block_count};
+	uint32_t components;
+
+	cycle_search_begin(search, without);
+	if (strong_components_find(search->component, &components, &graph) < 0)
+		return -ENOMEM;
+	for (uint32_t c = 0; c < components; c++)
+		search->of_component[c] = UINT32_MAX;
+	for (uint32_t b = 0; b < cfg->block_count; b++) {
+		uint32_t *block = &search->of_component[search->component[b]], inner;
+
+		if (b == without || !loop_nest_contains(search->nest, cfg, search->loop, b))
+			continue;
+		inner = inner_loop_of(search, b);
+		if (inner == search->loop && (*block != UINT32_MAX || leads_to_itself(search, b)))
+			return 0;
+		if (*block != UINT32_MAX && inner != inner_loop_of(search, *block))
+			return 0;
+		*block = b;
+	}
+	return 1;
+}
+
+static int iteration_block_search(uint32_t *ret, struct cycle_search *search)
+{
+	const struct cfg *cfg = search->cfg;
+	int tries = 0, r = 0;
+
+	for (uint32_t b = 0; b < cfg->block_count && tries < TRIES_MAX && r == 0; b++) {
+		if (search->nest->of_block[b] != search->loop)
+			continue;
+		tries++;
+		r = has_inner_cycles_only(search, b);
+		if (r > 0)
+			*ret = b;
+	}
+	return r < 0 ? r : 0;
+}
+
+int loop_nest_iteration_block(uint32_t *ret, const struct loop_nest *nest, const struct cfg *cfg,
+			      uint32_t loop)
+{
+	size_t blocks = (size_t)cfg->block_count + 1;
+	_cleanup_free_ uint32_t *first = NULL, *targets = NULL, *component = NULL,
+				*of_component = NULL;
+
+	*ret = nest->loops[loop].header;
+	if (*ret != LOOP_NEST_NONE)
+		return 0;
+	first = calloc(blocks, sizeof(*first));
+	targets = calloc((size_t)cfg->edge_count + 1, sizeof(*targets));
+	component = calloc(blocks, sizeof(*component));
+	of_component = calloc(blocks, sizeof(*of_component));
+	if (first == NULL || targets == NULL || component == NULL || of_component == NULL)
+		return -ENOMEM;
+	return iteration_block_search(ret, &(struct cycle_search){
+						   .nest = nest,
+						   .cfg = cfg,
+						   .loop = loop,
+						   .first = first,
+						   .targets = targets,
+						   .component = component,
+						   .of_component = of_component,
+					   });
+}
+
 void loop_nest_deinit(struct loop_nest *nest)
 {
 	free(nest->loops);

@@ -47,6 +47,18 @@ int loop_nest_create(struct loop_nest *ret, const struct cfg *cfg);
 void loop_nest_deinit(struct loop_nest *nest);
 
 /**
+ * loop_nest_iteration_block() - find a block that each iteration of a loop executes once
+ * @ret: out: the header. If the loop has several entries: a block outside its inner loops that all
+ *       of its cycles contain, apart from the cycles of inner loops; LOOP_NEST_NONE: none was found
+ *
+ * Compilers rotate loops that begin with a condition, and enter them in several places.
+ *
+ * O(blocks + edges), times a bounded number of blocks that are tried. Return: 0 or -ENOMEM.
+ */
+int loop_nest_iteration_block(uint32_t *ret, const struct loop_nest *nest, const struct cfg *cfg,
+			      uint32_t loop);
+
+/**
  * loop_nest_contains() - return true if a node is a block of a loop or of one of its inner loops
  * @node: end of an edge
  */

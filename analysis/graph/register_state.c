@@ -254,9 +254,8 @@ static const struct insn *find_setter(const struct cfg *cfg, const struct cfg_bl
 	return NULL;
 }
 
-/* @at: out: the instruction that compares */
-static bool find_test(struct insn_test *ret, uint32_t *at, const struct cfg *cfg,
-		      const struct cfg_block *block)
+bool register_state_find_test(struct insn_test *ret, uint32_t *at, const struct cfg *cfg,
+			      const struct cfg_block *block)
 {
 	const struct insn *branch = &cfg->insns[block->first + block->count - 1];
 	const struct insn *setter;
@@ -269,6 +268,22 @@ static bool find_test(struct insn_test *ret, uint32_t *at, const struct cfg *cfg
 		return true;
 	*at = block->first + block->count - 1;
 	return insn_effect_test(ret, cfg->decoder, NULL, branch);
+}
+
+bool register_state_find_comparison(uint32_t *at, const struct cfg *cfg,
+				    const struct cfg_block *block)
+{
+	const struct insn *branch = &cfg->insns[block->first + block->count - 1];
+	const struct insn *setter = find_setter(cfg, block);
+	struct insn_test test;
+
+	if (register_state_find_test(&test, at, cfg, block))
+		return true;
+	if (branch->flow != INSN_FLOW_BRANCH || setter == NULL ||
+	    (setter->flags & INSN_READS_MEMORY) == 0 || setter->destination != INSN_REG_NONE)
+		return false;
+	*at = (uint32_t)(setter - cfg->insns);
+	return true;
 }
 
 static bool read_operand(struct register_value *ret, const struct register_state *state,
@@ -305,7 +320,7 @@ bool register_state_pass_block(struct register_state *state, struct register_tes
 	const struct cfg_block *block = &cfg->blocks[b];
 	struct insn_test compared;
 	uint32_t at = 0;
-	bool tests = find_test(&compared, &at, cfg, block), known = false;
+	bool tests = register_state_find_test(&compared, &at, cfg, block), known = false;
 
 	for (uint32_t i = block->first; i < block->first + block->count; i++) {
 		if (tests && i == at && !compared.after)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Values of registers and slots at one point, and the effects of instructions on them. Internal to
- * register_value.c.
+ * register_value.c, except for the comparisons of
+ * branches.
  */
 #ifndef DCPI_REGISTER_STATE_H
 #define DCPI_REGISTER_STATE_H
@@ -34,6 +35,24 @@ void register_state_pass(struct register_state *state, uint32_t insn);
  */
 bool register_state_pass_block(struct register_state *state, struct register_test *test,
 			       uint32_t block);
+
+/**
+ * register_state_find_test() - find the comparison of the branch at the end of a block
+ * @at: out: the instruction that compares
+ *
+ * Return: true if the block ends in a branch whose comparison is known.
+ */
+bool register_state_find_test(struct insn_test *ret, uint32_t *at, const struct cfg *cfg,
+			      const struct cfg_block *block);
+
+/**
+ * register_state_find_comparison() - find the instruction that compares for a block's branch
+ * @at: out
+ *
+ * Unlike register_state_find_test() this includes comparisons with memory in an unknown order.
+ */
+bool register_state_find_comparison(uint32_t *at, const struct cfg *cfg,
+				    const struct cfg_block *block);
 
 /**
  * register_state_slot() - find the stack slot of an instruction's memory operand

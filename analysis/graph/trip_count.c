@@ -201,7 +201,7 @@ static uint32_t other_way(const struct cfg *cfg, uint32_t e)
 	return e == first ? first + 1 : first;
 }
 
-static int trip_count_add(struct finder *finder, uint32_t loop, double turns)
+static int trip_count_add(struct finder *finder, uint32_t loop, double trips)
 {
 	struct trip_counts *found = &finder->found;
 	uint32_t leave = finder->leaves[loop];
@@ -213,7 +213,7 @@ static int trip_count_add(struct finder *finder, uint32_t loop, double turns)
 		.block = finder->cfg->edges[leave].from,
 		.leave = leave,
 		.stay = other_way(finder->cfg, leave),
-		.turns = turns,
+		.trips = trips,
 		.varies = finder->forms[loop].term_count > 0,
 	};
 	return 0;
@@ -330,10 +330,10 @@ static int trip_count_find(struct finder *finder, const bool *doomed)
 	count_exits(finder, doomed);
 	r = find_forms(finder);
 	for (uint32_t loop = 0; loop < loops && r == 0; loop++) {
-		double turns = trip_mean_turns(forms, &finder->nest, loop, &steps);
+		double trips = trip_mean_trips(forms, &finder->nest, loop, &steps);
 
-		if (turns > 0)
-			r = trip_count_add(finder, loop, turns);
+		if (trips > 0)
+			r = trip_count_add(finder, loop, trips);
 	}
 	return r;
 }

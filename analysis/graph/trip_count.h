@@ -18,14 +18,14 @@
  * @block:  block that ends in the branch that leaves
  * @leave:  its edge out of the loop; exits to no-return blocks are ignored
  * @stay:   its edge that stays
- * @turns:  executions of the branch per entry of the loop, >= 1
+ * @trips:  executions of the branch per entry of the loop, >= 1
  * @varies: the count is an average: the trip count depends on the iterations of outer loops
  */
 struct trip_count {
 	uint32_t block;
 	uint32_t leave;
 	uint32_t stay;
-	double turns;
+	double trips;
 	bool varies;
 };
 

@@ -7,13 +7,13 @@
 /*
  * struct walk - traversal of the iterations of the loops around a loop
  * @path:  the outer loops, from the outermost relevant one, and the loop itself
- * @turn:  current iteration of each loop of @path
+ * @iteration: current iteration of each loop of @path
  * @steps: remaining steps
  */
 struct walk {
 	const struct trip_form *forms;
 	uint32_t path[PATH_MAX_LOOPS];
-	int64_t turn[PATH_MAX_LOOPS];
+	int64_t iteration[PATH_MAX_LOOPS];
 	uint32_t depth;
 	uint32_t *steps;
 	double entries;
@@ -21,7 +21,7 @@ struct walk {
 };
 
 /* Return the trip count of a loop of the path; 0: it is not entered, or unknown. */
-static double turns_at(const struct walk *walk, uint32_t at)
+static double trips_at(const struct walk *walk, uint32_t at)
 {
 	const struct trip_form *form = &walk->forms[walk->path[at]];
 	struct trip_series series = form->series;
@@ -30,12 +30,12 @@ static double turns_at(const struct walk *walk, uint32_t at)
 		for (uint32_t i = 0; i < at; i++) {
 			if (walk->path[i] == form->terms[t].loop)
 				series.end = insn_sum(series.end, insn_product(form->terms[t].step,
-									       walk->turn[i]));
+									       walk->iteration[i]));
 		}
 	}
 	if (form->last && trip_series_is_skipped(&series))
 		return 0;
-	return (double)trip_series_turns(&series);
+	return (double)trip_series_trips(&series);
 }
 
 /* Return true if the trip count of any inner loop depends on the iterations of this one. */
@@ -56,26 +56,26 @@ static bool is_depended_on(const struct walk *walk, uint32_t at)
 static bool go_in(struct walk *walk, uint32_t at, double weight)
 {
 	const struct trip_form *form = &walk->forms[walk->path[at]];
-	double turns, bodies;
+	double trips, bodies;
 
 	if (*walk->steps == 0)
 		return false;
 	--*walk->steps;
-	turns = form->known ? turns_at(walk, at) : 1;
-	if (turns <= 0)
+	trips = form->known ? trips_at(walk, at) : 1;
+	if (trips <= 0)
 		return true;
 	if (at + 1 == walk->depth) {
 		walk->entries += weight;
-		walk->executions += weight * turns;
+		walk->executions += weight * trips;
 		return true;
 	}
-	bodies = form->last || !form->known ? turns : turns - 1;
+	bodies = form->last || !form->known ? trips : trips - 1;
 	if (!is_depended_on(walk, at))
 		return go_in(walk, at + 1, weight * bodies);
 	for (uint32_t i = 0; i < bodies && i < PLACES; i++) {
 		double part = bodies > PLACES ? bodies / PLACES : 1;
 
-		walk->turn[at] = bodies > PLACES ? (int64_t)((i + 0.5) * part) : i;
+		walk->iteration[at] = bodies > PLACES ? (int64_t)((i + 0.5) * part) : i;
 		if (!go_in(walk, at + 1, weight * part))
 			return false;
 	}
@@ -107,7 +107,7 @@ static bool find_path(struct walk *walk, const struct loop_nest *nest, uint32_t 
 	return true;
 }
 
-double trip_mean_turns(const struct trip_form *forms, const struct loop_nest *nest, uint32_t loop,
+double trip_mean_trips(const struct trip_form *forms, const struct loop_nest *nest, uint32_t loop,
 		       /* NOLINTNEXTLINE(readability-non-const-parameter): counted through walk */
 		       uint32_t *steps)
 {
@@ -116,7 +116,7 @@ double trip_mean_turns(const struct trip_form *forms, const struct loop_nest *ne
 	if (!forms[loop].known)
 		return 0;
 	if (forms[loop].term_count == 0)
-		return (double)trip_series_turns(&forms[loop].series);
+		return (double)trip_series_trips(&forms[loop].series);
 	if (!find_path(&walk, nest, loop))
 		return 0;
 	for (uint32_t i = 0; i < walk.depth; i++) {

@@ -32,7 +32,7 @@ struct trip_form {
 };
 
 /**
- * trip_mean_turns() - compute the average executions of a loop's branch per entry
+ * trip_mean_trips() - compute the average executions of a loop's branch per entry
  * @forms: of each loop
  * @steps: in, out: remaining steps; TRIP_MEAN_STEPS for a graph
  *
@@ -41,7 +41,7 @@ struct trip_form {
  *
  * Return: > 0; 0 if unknown.
  */
-double trip_mean_turns(const struct trip_form *forms, const struct loop_nest *nest, uint32_t loop,
+double trip_mean_trips(const struct trip_form *forms, const struct loop_nest *nest, uint32_t loop,
 		       uint32_t *steps);
 
 #endif

@@ -94,19 +94,19 @@ static bool is_small(const struct trip_series *series, int64_t last)
 		is_within(last, series->known, true));
 }
 
-int64_t trip_series_turns(const struct trip_series *series)
+int64_t trip_series_trips(const struct trip_series *series)
 {
 	struct trip_series normal = normalise(series);
-	int64_t turns = count(&normal), last;
+	int64_t trips = count(&normal), last;
 
-	if (turns <= 0 || turns > TRIP_SERIES_MAX ||
-	    __builtin_mul_overflow(turns - 1, normal.step, &last) ||
+	if (trips <= 0 || trips > TRIP_SERIES_MAX ||
+	    __builtin_mul_overflow(trips - 1, normal.step, &last) ||
 	    __builtin_add_overflow(last, normal.start, &last) || !is_small(&normal, last))
 		return 0;
 	if (series->constant &&
 	    !is_within(last, series->bytes, !insn_relation_is_unsigned(series->relation)))
 		return 0;
-	return turns;
+	return trips;
 }
 
 bool trip_series_is_skipped(const struct trip_series *series)
@@ -114,7 +114,7 @@ bool trip_series_is_skipped(const struct trip_series *series)
 	struct trip_series before = *series;
 
 	before.start = insn_sum(before.start, insn_product(before.step, -1));
-	return trip_series_turns(&before) == 1;
+	return trip_series_trips(&before) == 1;
 }
 
 enum insn_relation trip_series_mirror(enum insn_relation relation)

@@ -31,11 +31,11 @@ struct trip_series {
 };
 
 /**
- * trip_series_turns() - return the executions of the branch, including the final one
+ * trip_series_trips() - return the executions of the branch, including the final one
  *
  * Return: 1 .. TRIP_SERIES_MAX; 0 if unknown or too many, or if the values wrap around.
  */
-int64_t trip_series_turns(const struct trip_series *series);
+int64_t trip_series_trips(const struct trip_series *series);
 
 /**
  * trip_series_is_skipped() - return true if a loop with its test at the end would not be entered

@@ -3,7 +3,7 @@
 
 #include <dwarf.h>
 
-#include "analysis/image/encoded_pointer.h"
+#include "lib/encoded_pointer.h"
 
 static bool find_personality(struct cie_augmentation *ret, struct bounded_reader *reader,
 			     size_t word_bytes)

@@ -307,7 +307,7 @@ static void mark_taken(const struct code_match *match, bool *taken[2])
 	}
 }
 
-static bool is_told_by(const struct candidate *candidate, candidate_compare_fn compare)
+static bool has_value_for(const struct candidate *candidate, candidate_compare_fn compare)
 {
 	return (compare == by_code || candidate->readable != 0) &&
 	       (compare == by_readable || candidate->hash != 0);
@@ -327,7 +327,7 @@ static int match_by(struct code_match *match, const struct candidates lists[2], 
 		for (size_t i = 0; r == 0 && i < lists[n].count; i++) {
 			const struct candidate *candidate = &lists[n].list[i];
 
-			if (!taken[n][candidate->index] && is_told_by(candidate, compare))
+			if (!taken[n][candidate->index] && has_value_for(candidate, compare))
 				left[n].list[left[n].count++] = *candidate;
 		}
 	}
@@ -341,7 +341,7 @@ static int match_by(struct code_match *match, const struct candidates lists[2], 
 static int match_others(struct code_match *match)
 {
 	/* Instances of a generic procedure have the same name: the code distinguishes them. */
-	static const candidate_compare_fn ways[] = {by_both, by_readable, by_code};
+	static const candidate_compare_fn comparisons[] = {by_both, by_readable, by_code};
 	struct image_code *codes[2] = {match->before, match->after};
 	struct candidates lists[2] = {0};
 	bool *taken[2] = {NULL};
@@ -358,8 +358,8 @@ static int match_others(struct code_match *match)
 		mark_taken(match, taken);
 	for (int n = 0; n < 2 && r == 0; n++)
 		r = list_others(&lists[n], codes[n], taken[n]);
-	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways) && r == 0; i++)
-		r = match_by(match, lists, taken, ways[i]);
+	for (size_t i = 0; i < sizeof(comparisons) / sizeof(*comparisons) && r == 0; i++)
+		r = match_by(match, lists, taken, comparisons[i]);
 	candidates_free(lists);
 	free(taken[0]);
 	free(taken[1]);

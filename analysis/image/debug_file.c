@@ -198,7 +198,13 @@ int debug_file_open(struct elf_file *ret, const struct image_elf *image,
 	if (directory == NULL)
 		directory = DEBUG_FILE_DIRECTORY;
 	if (open_by_build_id(ret, elf, directory, options->stamps) == 0 ||
-	    open_by_link(ret, image, directory, options->stamps) == 0 || open_mini(ret, elf) == 0)
+	    open_by_link(ret, image, directory, options->stamps) == 0)
+		return 0;
+	/* Archives of dcpiexport have debug files in the store. */
+	if (options->images != NULL &&
+	    open_by_build_id(ret, elf, options->images, options->stamps) == 0)
+		return 0;
+	if (open_mini(ret, elf) == 0)
 		return 0;
 	return options->debuginfod ? open_from_server(ret, elf) : -ENOENT;
 }

@@ -2,9 +2,14 @@
 /*
  * The separate debug file of an image: lines, and the full symbol table if the image is stripped.
  *
- * Sources are tried in this order: a separate file named after the build-id, a separate file named
- * by .gnu_debuglink, mini-debuginfo inside the file, and only on request a debuginfod server. A
- * separate file must have the image's build-id or, if the image has none, the checksum in
+ * Sources are tried in this order:
+ * - a separate file named after the build-id
+ * - a separate file named by .gnu_debuglink
+ * - a file of the image store named after the build-id
+ * - mini-debuginfo inside the file
+ * - only on request, a debuginfod server
+ *
+ * A separate file must have the image's build-id or, if the image has none, the checksum in
  * .gnu_debuglink.
  */
 #ifndef DCPI_DEBUG_FILE_H

@@ -78,6 +78,7 @@ struct job {
 	CURL *easy;
 	int fd;
 	curl_off_t bytes;
+	int write_errno;
 	bool done;
 	char *path;
 };
@@ -87,6 +88,7 @@ static struct {
 	pthread_mutex_t lock;
 	bool opened;
 	bool usable;
+	bool file_refused;
 	struct curl_api curl;
 	struct server servers[SERVERS_MAX];
 	size_t server_count;
@@ -196,12 +198,12 @@ static bool servers_open(void)
 		urls += length;
 	}
 	if (state.server_count == 0) {
-		announce("no debuginfod server is asked: DEBUGINFOD_URLS is not set");
+		announce("debuginfod servers are not used: DEBUGINFOD_URLS is not set");
 		return false;
 	}
 	state.usable = load_curl(&state.curl);
 	if (!state.usable)
-		announce("no debuginfod server is asked: libcurl.so.4 is not installed");
+		announce("debuginfod servers are not used: libcurl.so.4 is not installed");
 	return state.usable;
 }
 
@@ -234,7 +236,7 @@ static void server_fail(struct fetch *fetch, size_t number, const char *reason)
 	if (server->failed)
 		return;
 	server->failed = true;
-	if (asprintf(&message, "debuginfod server '%s' failed: %s; it is not asked again",
+	if (asprintf(&message, "debuginfod server '%s' failed: %s; it is not used again",
 		     server->url, reason) < 0)
 		message = NULL;
 	announce(message != NULL ? message : reason);
@@ -242,6 +244,23 @@ static void server_fail(struct fetch *fetch, size_t number, const char *reason)
 		if (fetch->jobs[i].easy != NULL && fetch->jobs[i].server == number)
 			transfer_end(fetch, &fetch->jobs[i]);
 	}
+}
+
+/* One message is enough: other files may have the same problem. */
+static void file_refuse(const struct job *job, const char *reason)
+{
+	char id[2 * DEBUG_SERVER_ID_BYTES_MAX + 1];
+	_cleanup_free_ char *message = NULL;
+
+	if (state.file_refused)
+		return;
+	state.file_refused = true;
+	debug_server_id(id, job->request);
+	if (asprintf(&message,
+		     "the file of build-id %s from debuginfod server '%s' is not used: %s", id,
+		     state.servers[job->server].url, reason) < 0)
+		message = NULL;
+	announce(message != NULL ? message : reason);
 }
 
 static size_t receive(char *data, size_t size, size_t count, void *context)
@@ -259,8 +278,10 @@ static size_t receive(char *data, size_t size, size_t count, void *context)
 
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n <= 0)
+		if (n <= 0) {
+			job->write_errno = n < 0 ? errno : ENOSPC;
 			return 0;
+		}
 		written += (size_t)n;
 	}
 	return bytes;
@@ -353,12 +374,17 @@ static void transfer_done(struct fetch *fetch, struct job *job, CURLcode result)
 			job_finish(fetch, job);
 			return;
 		}
-		server_fail(fetch, server, "it sent something else than the file of the build-id");
+		server_fail(fetch, server, "its reply is not the file with the build-id");
 	} else if (is_missing(result, status)) {
 		state.servers[server].proven = true;
 		transfer_end(fetch, job);
 		job->server++;
-	} else if (result == CURLE_WRITE_ERROR || result == CURLE_FILESIZE_EXCEEDED) {
+	} else if (result == CURLE_FILESIZE_EXCEEDED || job->bytes > FILE_BYTES_MAX) {
+		file_refuse(job, "it is larger than 2 GiB");
+		transfer_end(fetch, job);
+		job->server++;
+	} else if (result == CURLE_WRITE_ERROR) {
+		file_refuse(job, strerror(job->write_errno));
 		job_finish(fetch, job);
 	} else {
 		server_fail(fetch, server, state.curl.strerror(result));
@@ -397,12 +423,12 @@ static void time_over(struct fetch *fetch)
 	for (size_t i = 0; i < state.server_count; i++)
 		state.servers[i].failed = true;
 	if (asprintf(&message,
-		     "debuginfod servers are given up after %ld s, without %zu of %zu "
-		     "files; DCPI_DEBUGINFOD_SECONDS sets the time",
+		     "stopped waiting for debuginfod servers after %ld s, without %zu of %zu "
+		     "files; set DCPI_DEBUGINFOD_SECONDS to wait longer",
 		     seconds_of("DCPI_DEBUGINFOD_SECONDS", TOTAL_SECONDS),
 		     fetch->count - fetch->done, fetch->count) < 0)
 		message = NULL;
-	announce(message != NULL ? message : "debuginfod servers are given up");
+	announce(message != NULL ? message : "stopped waiting for debuginfod servers");
 }
 
 /* Ask the servers until all jobs are done or the time is over. */

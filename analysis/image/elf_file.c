@@ -10,6 +10,7 @@
 #include "lib/broker.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "lib/parse_guard.h"
 
 /* Opening must neither block (FIFO) nor have side effects (tape drive). */
@@ -20,15 +21,15 @@ static int open_regular(const char *path, uint64_t *bytes, struct error *err)
 	struct stat status;
 
 	if (fd == -ENOTRECOVERABLE)
-		return error_set(err, -fd, "cannot read '%s': %s", path, broker_refusal());
+		return error_set(err, -fd, ERROR_READ ": %s", path, broker_refusal());
 	if (fd == -ENOEXEC)
-		return error_set(err, ENOEXEC, "'%s' is not an ELF file", path);
+		return error_set(err, ENOEXEC, ERROR_NOT_ELF, path);
 	if (fd == -EMEDIUMTYPE)
 		return error_set(err, ENOEXEC, "'%s' is not a regular file", path);
 	if (fd < 0)
-		return error_set(err, -fd, "cannot open '%s': %s", path, strerror(-fd));
+		return error_set(err, -fd, ERROR_OPEN ": %s", path, strerror(-fd));
 	if (fstat(fd, &status) < 0)
-		return error_set_errno(err, "cannot open '%s'", path);
+		return error_set_errno(err, ERROR_OPEN, path);
 	if (!S_ISREG(status.st_mode))
 		return error_set(err, ENOEXEC, "'%s' is not a regular file", path);
 	*bytes = (uint64_t)status.st_size;
@@ -64,7 +65,7 @@ int elf_file_open(struct elf_file *ret, const char *path, struct error *err)
 	r = elf_file_from_fd(ret, fd, bytes);
 	parse_guard_end(previous, r);
 	if (r < 0)
-		return error_set(err, -r, "'%s' is not an ELF file", path);
+		return error_set(err, -r, ERROR_NOT_ELF, path);
 	ret->subject = subject;
 	return 0;
 }

@@ -4,7 +4,7 @@
 #include <dwarf.h>
 #include <string.h>
 
-#include "analysis/image/encoded_pointer.h"
+#include "lib/encoded_pointer.h"
 #include "lib/bounded_reader.h"
 
 #define SYMBOLS_MAX (1U << 24)

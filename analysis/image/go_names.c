@@ -255,7 +255,8 @@ static int visit_function(const struct go_table *table, const struct elf_file *f
 
 	if (!read_at(table, at, table->entry_bytes, &start) ||
 	    !read_at(table, at + table->entry_bytes, table->entry_bytes, &detail) ||
-	    !read_at(table, at + 2ULL * table->entry_bytes, table->entry_bytes, &end) || end <= start)
+	    !read_at(table, at + 2ULL * table->entry_bytes, table->entry_bytes, &end) ||
+	    end <= start)
 		return 0;
 	name = go_name_of(table, detail);
 	if (name == NULL || *name == '\0' || start > UINT64_MAX - table->base)

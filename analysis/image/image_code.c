@@ -6,13 +6,16 @@
 #include <string.h>
 
 #include "analysis/image/call_returns.h"
+#include "analysis/image/code_references.h"
 #include "analysis/image/image_elf.h"
 #include "analysis/image/image_lines.h"
 #include "analysis/image/image_memory.h"
 #include "analysis/image/landing_pads.h"
 #include "analysis/image/procedure_parts.h"
+#include "analysis/image/table_starts.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 #define BUILD_ID_BYTES_MAX 64
 
@@ -20,6 +23,8 @@ struct image_code {
 	struct image_text *text;
 	struct procedure_parts *parts;
 	struct call_returns *returns;
+	struct table_starts *starts;
+	struct code_references *references;
 	struct image_lines *lines;
 	char build_id[2 * BUILD_ID_BYTES_MAX + 1];
 };
@@ -47,6 +52,10 @@ static int image_code_load(struct image_code *code, const struct debug_file_opti
 	if (r == 0)
 		r = call_returns_create(&code->returns, code->text);
 	if (r == 0)
+		r = table_starts_create(&code->starts, code->text);
+	if (r == 0)
+		r = code_references_create(&code->references, code->text);
+	if (r == 0)
 		r = image_lines_open(&code->lines, code->text->procedures, options);
 	return r;
 }
@@ -58,13 +67,13 @@ static int open_code(struct image_code **ret, const struct profile_image *image,
 	int r;
 
 	if (code == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	r = image_text_open(&code->text, image, options, names, err);
 	if (r < 0)
 		return r;
 	r = image_code_load(code, options);
 	if (r < 0)
-		return error_set(err, -r, "cannot read the code of %s",
+		return error_set(err, -r, "cannot read the code of '%s'",
 				 image_elf_path(code->text->image));
 	*ret = take_ptr(code);
 	return 0;
@@ -103,6 +112,8 @@ void image_code_close(struct image_code *code)
 	if (code == NULL)
 		return;
 	image_lines_close(code->lines);
+	code_references_destroy(code->references);
+	table_starts_destroy(code->starts);
 	call_returns_destroy(code->returns);
 	procedure_parts_destroy(code->parts);
 	image_text_close(code->text);
@@ -117,6 +128,11 @@ const struct insn_decoder *image_code_decoder(const struct image_code *code)
 const struct procedure_table *image_code_procedures(const struct image_code *code)
 {
 	return code->text->procedures;
+}
+
+bool image_code_is_kernel(const struct image_code *code)
+{
+	return code->text->kernel;
 }
 
 const struct elf_file *image_code_file(const struct image_code *code)
@@ -154,6 +170,17 @@ void image_code_pointers(struct image_code *code, uint64_t start, uint64_t end,
 			 void (*visit)(void *context, uint64_t target), void *context)
 {
 	image_memory_pointers(code->text->memory, start, end, visit, context);
+}
+
+int image_code_next_start(struct image_code *code, uint64_t address, uint32_t bytes, uint64_t *next)
+{
+	return table_starts_next(code->starts, address, bytes, next);
+}
+
+int image_code_callers(struct image_code *code, const struct image_range *procedure,
+		       const struct code_reference **ret, size_t *count)
+{
+	return code_references_find(code->references, procedure, ret, count);
 }
 
 void image_code_landing_pads(const struct image_code *code, uint64_t start, uint64_t end,

@@ -54,6 +54,13 @@ void image_code_close(struct image_code *code);
 const struct insn_decoder *image_code_decoder(const struct image_code *code);
 const struct procedure_table *image_code_procedures(const struct image_code *code);
 
+/**
+ * image_code_is_kernel() - return true for code of a kernel: the file says that it needs no system
+ *
+ * There, execution may continue after x86's ud2, which marks a place that prints a warning.
+ */
+bool image_code_is_kernel(const struct image_code *code);
+
 /** image_code_file() - return the file, open until the image is closed; never the debug file. */
 const struct elf_file *image_code_file(const struct image_code *code);
 
@@ -115,6 +122,42 @@ void image_code_landing_pads(const struct image_code *code, uint64_t start, uint
  * Return: 0; -ENOENT if the file does not contain it.
  */
 int image_code_initial(struct image_code *code, uint64_t address, uint64_t *pointer);
+
+/**
+ * image_code_next_start() - find the data that begin after an address: a bound for the size of the
+ * table there
+ * @bytes: size of the table's entries, a divisor of the distance
+ * @next:  out: UINT64_MAX if there is no such instruction (see table_starts.h)
+ *
+ * The first call decodes all code of the image. Return: 0 or -ENOMEM.
+ */
+int image_code_next_start(struct image_code *code, uint64_t address, uint32_t bytes,
+			  uint64_t *next);
+
+/**
+ * struct code_reference - an instruction that refers to code
+ * @target:     address that it calls, jumps to or computes
+ * @from:       the instruction
+ * @is_address: it computes the address
+ */
+struct code_reference {
+	uint64_t target;
+	uint64_t from;
+	bool is_address;
+};
+
+/**
+ * image_code_callers() - find the calls of a procedure, and the jumps to it from other procedures
+ * @procedure: all of its code
+ * @ret:       out: @count references, by target; valid until the image is closed
+ *
+ * The first call decodes all code of the image.
+ *
+ * Return: 1; 0: no caller is known, or others are possible, because the address of the procedure is
+ * used or it is visible to other images; -ENOMEM.
+ */
+int image_code_callers(struct image_code *code, const struct image_range *procedure,
+		       const struct code_reference **ret, size_t *count);
 
 /** image_code_find() - find the procedure of an address. Return: its index, or -ENOENT. */
 long image_code_find(const struct image_code *code, uint64_t address);

@@ -12,6 +12,7 @@
 #include "lib/cleanup.h"
 #include "lib/content_digest.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "lib/file_digest.h"
 #include "lib/file_identity.h"
 #include "lib/parse_guard.h"
@@ -151,8 +152,7 @@ static int read_sections(struct image_elf *file)
 	int r = 0;
 
 	while (r == 0 && (section = elf_nextscn(file->elf.elf, section)) != NULL) {
-		if (gelf_getshdr(section, &header) == NULL || !is_code(&header) ||
-		    (header.sh_type == SHT_NOBITS && !file->codeless))
+		if (gelf_getshdr(section, &header) == NULL || !is_code(&header))
 			continue;
 		r = add_section(file, &capacity,
 				&(struct image_section){
@@ -160,6 +160,7 @@ static int read_sections(struct image_elf *file)
 					.bytes = header.sh_size,
 					.index = elf_ndxscn(section),
 					.name = elf_file_section_name(&file->elf, &header),
+					.empty = header.sh_type == SHT_NOBITS,
 				});
 	}
 	for (size_t i = 0; r == 0 && !elf_file_has_sections(&file->elf) && i < file->segment_count;
@@ -270,6 +271,15 @@ static int check_origin(const struct image_elf *file, const struct profile_image
 	return origin == IMAGE_ELF_SYSTEM || is_trusted(&writers, options) ? 0 : -ESTALE;
 }
 
+/* Return true if the daemon had not read the build-id of the file, only its status. */
+static bool is_unnamed(const struct profile_image *image)
+{
+	size_t bytes;
+
+	return image->identity_kind == PROFILE_IDENTITY_FILE &&
+	       profile_image_build_id(image, &bytes) == NULL;
+}
+
 /* Return: 0 if the file may be the profiled file. */
 static int check_identity(const struct image_elf *file, const struct profile_image *image,
 			  enum image_elf_origin origin, const struct debug_file_options *options)
@@ -278,7 +288,7 @@ static int check_identity(const struct image_elf *file, const struct profile_ima
 
 	if (image->identity_kind == PROFILE_IDENTITY_DIGEST)
 		r = check_digest(file, image);
-	else if (image->identity_kind != PROFILE_IDENTITY_NONE)
+	else if (image->identity_kind != PROFILE_IDENTITY_NONE && !is_unnamed(image))
 		r = check_build_id(file, image);
 	return r == 0 ? check_origin(file, image, origin, options) : r;
 }
@@ -315,7 +325,7 @@ static int read_headers(struct image_elf *file, const struct profile_image *imag
 	if (r == -ESTALE)
 		return error_set(err, ESTALE, "'%s' is not the file that was profiled", file->path);
 	if (r < 0)
-		return error_set(err, -r, "cannot read '%s'", file->path);
+		return error_set(err, -r, ERROR_READ, file->path);
 	if (gelf_getehdr(file->elf.elf, &header) == NULL)
 		return error_set(err, EBADF, "'%s' is damaged: no ELF header", file->path);
 	if (header.e_type != ET_EXEC && header.e_type != ET_DYN)
@@ -356,12 +366,12 @@ int image_elf_open(struct image_elf **ret, const struct profile_image *image, ch
 
 	if (file == NULL || path == NULL) {
 		free(path);
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	}
 	file->path = path;
 	file->profiled_path = image_elf_plain_path(image);
 	if (file->profiled_path == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	r = image_elf_load(file, image, origin, options, err);
 	if (r < 0)
 		return r;

@@ -23,12 +23,14 @@ struct image_elf;
  * @bytes:   length
  * @index:   in the section header table; 0 if the file has no section headers
  * @name:    ".text"; ".segment" for an executable segment of a file without section headers
+ * @empty:   the file has symbols of this code, but not its bytes (SHT_NOBITS)
  */
 struct image_section {
 	uint64_t address;
 	uint64_t bytes;
 	size_t index;
 	const char *name;
+	bool empty;
 };
 
 /** enum image_elf_origin - location of a file, and hence the users that may have put it there */

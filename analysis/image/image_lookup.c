@@ -11,6 +11,7 @@
 #include "analysis/image/file_stamps.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "lib/image_store.h"
 
 /* Directory in which Fedora's packages keep links from build-ids to executables. */
@@ -59,26 +60,34 @@ static char *path_format(const char *format, ...)
 	return length < 0 ? NULL : path;
 }
 
-/* Copies of files that other users may have written are looked up by their contents only. */
-static int open_copy(struct image_elf **ret, const struct lookup *lookup)
+int image_lookup_copy_name(char *ret, const struct profile_image *image, bool user)
 {
 	static const enum image_store_kind kinds[] = {
 		[PROFILE_IDENTITY_BUILD_ID] = IMAGE_STORE_BUILD_ID,
 		[PROFILE_IDENTITY_DIGEST] = IMAGE_STORE_DIGEST,
 		[PROFILE_IDENTITY_CONTENT] = IMAGE_STORE_CONTENT,
 	};
+
+	if (image->identity_kind == PROFILE_IDENTITY_NONE ||
+	    image->identity_kind == PROFILE_IDENTITY_FILE)
+		return -EINVAL;
+	return image_store_name(ret, kinds[image->identity_kind],
+				user ? IMAGE_STORE_USER : IMAGE_STORE_ROOT, image->identity,
+				image->identity_bytes);
+}
+
+/* Copies of files that other users may have written are looked up by their contents only. */
+static int open_copy(struct image_elf **ret, const struct lookup *lookup)
+{
 	const struct profile_image *image = lookup->image;
-	int last = image->identity_kind == PROFILE_IDENTITY_CONTENT ? IMAGE_STORE_USER
-								    : IMAGE_STORE_ROOT;
+	int last = image->identity_kind == PROFILE_IDENTITY_CONTENT;
 	char name[IMAGE_STORE_NAME_BYTES];
 	int r = -ENOENT;
 
-	if (lookup->options->images == NULL || image->identity_kind == PROFILE_IDENTITY_FILE)
+	if (lookup->options->images == NULL)
 		return -ENOENT;
-	for (int owner = IMAGE_STORE_ROOT; r < 0 && owner <= last; owner++) {
-		if (image_store_name(name, kinds[image->identity_kind],
-				     (enum image_store_owner)owner, image->identity,
-				     image->identity_bytes) < 0)
+	for (int user = 0; r < 0 && user <= last; user++) {
+		if (image_lookup_copy_name(name, image, user) < 0)
 			return -ENOENT;
 		r = try_path(ret, lookup, path_format("%s/%s", lookup->options->images, name),
 			     IMAGE_ELF_STORE, true);
@@ -152,6 +161,9 @@ static int open_debug(struct image_elf **ret, const struct lookup *lookup)
 {
 	int r = open_by_build_id(ret, lookup, directory_of(lookup), ".debug", false);
 
+	/* Archives of dcpiexport have debug files in the store. */
+	if (r < 0 && lookup->options->images != NULL)
+		r = open_by_build_id(ret, lookup, lookup->options->images, ".debug", false);
 	if (r < 0)
 		r = open_neighbour(ret, lookup);
 	return r < 0 ? open_served(ret, lookup, DEBUG_SERVER_DEBUGINFO) : r;
@@ -179,10 +191,10 @@ int image_lookup_open(struct image_elf **ret, const struct profile_image *image,
 	int r;
 
 	if (image->kind != PROFILE_IMAGE_FILE || image->path == NULL)
-		return error_set(err, EINVAL, "the image is in no file");
+		return error_set(err, EINVAL, "the image is not a file");
 	lookup.path = path = image_elf_plain_path(image);
 	if (path == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	file_stamps_note(options->stamps, path);
 	r = image_elf_open(ret, image, strdup(path), IMAGE_ELF_PATH, options, err);
 	if (r == 0 || r == -ENOMEM || r == -ENOTRECOVERABLE ||

@@ -7,8 +7,9 @@
  * 2. the store of copies (lib/image_store.h)
  * 3. executables by build-id in the debug directories: DIRECTORY/.build-id/ab/cdef...
  * 4. executables of debuginfod servers, if requested
- * 5. separate debug files by build-id: DIRECTORY/.build-id/ab/cdef....debug, next to the image's
- *    path (PATH.debug, .debug/NAME.debug, DIRECTORY/PATH.debug), debuginfod servers
+ * 5. separate debug files by build-id: DIRECTORY/.build-id/ab/cdef....debug, the same in the store,
+ *    next to the image's path (PATH.debug, .debug/NAME.debug, DIRECTORY/PATH.debug), debuginfod
+ *    servers
  *
  * A debug file has names and lines, and no code: see image_elf_has_code(). Each file must have the
  * image's identity. An image without build-id has suppliers 1 and 2 only. A file that another user
@@ -33,6 +34,15 @@
  */
 int image_lookup_open(struct image_elf **ret, const struct profile_image *image,
 		      const struct debug_file_options *options, struct error *err);
+
+/**
+ * image_lookup_copy_name() - return the name of an image's copy, relative to its store
+ * @ret: out, room for IMAGE_STORE_NAME_BYTES
+ * @user: users other than the superuser could write the copied file
+ *
+ * Return: 0; -EINVAL: the image has no identity by which it could be stored.
+ */
+int image_lookup_copy_name(char *ret, const struct profile_image *image, bool user);
 
 /**
  * image_lookup_wanted() - list the files to request from servers

@@ -9,6 +9,7 @@
 #include "analysis/image/no_return_names.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 /* Greatest number of bytes that image_text_bytes() makes available at once. */
 #define WINDOW_BYTES (UINT64_C(1) << 20)
@@ -67,12 +68,13 @@ static int open_decoder(struct image_text *text, struct error *err)
 		return no_decoder(path, &header, err);
 	if (!image_elf_has_code(text->image))
 		return error_set(err, ENODATA,
-				 "the code of '%s' is gone: only its debug file '%s' is left",
+				 "the code of '%s' is missing: only its debug file '%s' exists",
 				 image_elf_profiled_path(text->image), path);
 	r = image_memory_open(&text->memory, image_elf_file(text->image));
 	if (r < 0)
 		return error_set(err, -r, "cannot read the code of '%s'", path);
 	text->decoder = decoder;
+	text->kernel = header.e_ident[EI_OSABI] == ELFOSABI_STANDALONE;
 	return 0;
 }
 
@@ -83,7 +85,7 @@ int image_text_open(struct image_text **ret, const struct profile_image *image,
 	int r;
 
 	if (text == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	r = procedure_table_open(&text->procedures, image, options, err);
 	if (r < 0)
 		return r;
@@ -109,7 +111,7 @@ const uint8_t *image_text_bytes(struct image_text *text, uint64_t address, size_
 	const struct image_section *section = image_elf_section_at(text->image, address);
 	uint64_t offset, bytes = image_elf_offset(text->image, address, &offset);
 
-	if (bytes == 0 || text->memory == NULL)
+	if (bytes == 0 || text->memory == NULL || (section != NULL && section->empty))
 		return NULL;
 	if (section != NULL && section->bytes - (address - section->address) < bytes)
 		bytes = section->bytes - (address - section->address);
@@ -136,5 +138,8 @@ bool image_text_never_returns(const struct image_text *text, uint64_t address)
 	if (index < 0)
 		return false;
 	procedure = procedure_table_get(text->procedures, (size_t)index);
-	return procedure->address == address && no_return_names_has(procedure->name);
+	if (procedure->address != address)
+		return false;
+	return no_return_names_has(procedure->name) ||
+	       (text->kernel && no_return_names_kernel_has(procedure->name));
 }

@@ -24,13 +24,14 @@ struct image_range {
 /**
  * struct image_text - read-only; @image: owned by the table
  *
- * @decoder and @memory are NULL if the code cannot be decoded.
+ * @decoder and @memory are NULL if the code cannot be decoded. @kernel: see image_code_is_kernel()
  */
 struct image_text {
 	const struct insn_decoder *decoder;
 	struct procedure_table *procedures;
 	const struct image_elf *image;
 	struct image_memory *memory;
+	bool kernel;
 };
 
 /** image_text_open() - see image_code_open(); with @names, see image_code_open_names(). */

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/image/encoded_pointer.h"
+#include "lib/encoded_pointer.h"
 
 /* Limit on the call sites per visit. Frames of a hostile file may share one huge table. */
 #define CALLS_MAX (1U << 20)

@@ -76,6 +76,43 @@ static const char *const names[] = {
 	"verrx",
 };
 
+/* Sorted by strcmp(). Procedures of programs may have these names, and return. */
+static const char *const kernel_names[] = {
+	"__fortify_panic",
+	"__module_put_and_kthread_exit",
+	"arch_call_rest_init",
+	"arch_cpu_idle_dead",
+	"cpu_bringup_and_idle",
+	"cpu_startup_entry",
+	"do_exit",
+	"do_group_exit",
+	"do_task_dead",
+	"ex_handler_msr_mce",
+	"hlt_play_dead",
+	"hv_ghcb_terminate",
+	"kthread_complete_and_exit",
+	"kthread_exit",
+	"kunit_try_catch_throw",
+	"machine_real_restart",
+	"make_task_dead",
+	"mpt_halt_firmware",
+	"mwait_play_dead",
+	"nmi_panic_self_stop",
+	"panic",
+	"panic_smp_self_stop",
+	"rest_init",
+	"rewind_stack_and_make_dead",
+	"sev_es_terminate",
+	"snp_abort",
+	"start_kernel",
+	"stop_this_cpu",
+	"usercopy_abort",
+	"x86_64_start_kernel",
+	"x86_64_start_reservations",
+	"xen_cpu_bringup_again",
+	"xen_start_kernel",
+};
+
 /* Prefixes of mangled names. */
 static const char *const beginnings[] = {
 	"_ZN4core6option13expect_failed",
@@ -142,6 +179,12 @@ bool no_return_names_has(const char *name)
 		return false;
 	return bsearch(plain, names, sizeof(names) / sizeof(*names), sizeof(*names),
 		       name_compare) != NULL;
+}
+
+bool no_return_names_kernel_has(const char *name)
+{
+	return bsearch(name, kernel_names, sizeof(kernel_names) / sizeof(*kernel_names),
+		       sizeof(*kernel_names), name_compare) != NULL;
 }
 
 bool no_return_names_fails(const char *name)

@@ -15,6 +15,7 @@
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "lib/parse_guard.h"
 
 #define CANDIDATES_MAX UINT32_MAX
@@ -483,13 +484,13 @@ int procedure_table_open(struct procedure_table **ret, const struct profile_imag
 
 	table = calloc(1, sizeof(*table));
 	if (table == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	r = image_lookup_open(&table->image, image, options, err);
 	if (r < 0)
 		return r;
 	r = build_guarded(table, options);
 	if (r < 0)
-		return error_set(err, -r, "cannot list the procedures of %s",
+		return error_set(err, -r, "cannot list the procedures of '%s'",
 				 image_elf_path(table->image));
 	*ret = take_ptr(table);
 	return 0;
@@ -552,12 +553,12 @@ int procedure_table_from_symbols(struct procedure_table **ret, const struct prof
 
 	table = calloc(1, sizeof(*table));
 	if (table == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	builder.table = table;
 	r = build_from_symbols(&builder, symbols, count);
 	builder_deinit(&builder);
 	if (r < 0)
-		return error_set(err, -r, "out of memory for symbols");
+		return error_set(err, -r, ERROR_NO_MEMORY);
 	*ret = take_ptr(table);
 	return 0;
 }

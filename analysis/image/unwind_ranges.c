@@ -9,7 +9,7 @@
 
 #include "analysis/image/cie_augmentation.h"
 #include "analysis/image/elf_segments.h"
-#include "analysis/image/encoded_pointer.h"
+#include "lib/encoded_pointer.h"
 #include "lib/array.h"
 #include "lib/bounded_reader.h"
 #include "lib/u64_map.h"

@@ -196,6 +196,7 @@ struct insn {
  * @machine:       e_machine of its ELF files
  * @alignment:     of instructions, in bytes
  * @stack_pointer: register
+ * @frame_pointer: register, by convention
  * @argument:      register of a call's first argument, if that is an integer
  */
 struct insn_decoder {
@@ -204,6 +205,7 @@ struct insn_decoder {
 	uint16_t machine;
 	uint8_t alignment;
 	uint8_t stack_pointer;
+	uint8_t frame_pointer;
 	uint8_t argument;
 
 	/**

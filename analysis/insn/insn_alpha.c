@@ -312,6 +312,7 @@ const struct insn_decoder insn_alpha_decoder = {
 	.machine = EM_ALPHA,
 	.alignment = INSN_BYTES,
 	.stack_pointer = REG_SP,
+	.frame_pointer = 15,
 	.argument = 16,
 	.decode = insn_alpha_decode,
 	.format = insn_alpha_format,

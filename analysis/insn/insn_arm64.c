@@ -122,6 +122,7 @@ const struct insn_decoder insn_arm64_decoder = {
 	.machine = EM_AARCH64,
 	.alignment = 4,
 	.stack_pointer = STACK_POINTER,
+	.frame_pointer = 29,
 	.argument = 0,
 	.decode = insn_arm64_decode,
 	.format = format,

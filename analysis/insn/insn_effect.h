@@ -33,12 +33,13 @@ enum insn_effect_kind {
 	INSN_EFFECT_OTHER,    /* Not described. */
 	INSN_EFFECT_CONSTANT, /* @constant */
 	INSN_EFFECT_SUM,      /* base + (index << scale) + constant, base and index are optional. */
-	INSN_EFFECT_LOAD,     /* Load from the memory operand. */
-	INSN_EFFECT_STORE,    /* Store @base, or else @constant, to the memory operand. */
-	INSN_EFFECT_STEP,     /* @constant is added to the memory operand. */
-	INSN_EFFECT_AND,      /* base & constant. */
-	INSN_EFFECT_SHIFT,    /* base >> constant, unsigned. */
-	INSN_EFFECT_EXTEND,   /* The low @bytes of base, extended. */
+	INSN_EFFECT_DIFFERENCE, /* base - index, both are registers. */
+	INSN_EFFECT_LOAD,	/* Load from the memory operand. */
+	INSN_EFFECT_STORE,	/* Store @base, or else @constant, to the memory operand. */
+	INSN_EFFECT_STEP,	/* @constant is added to the memory operand. */
+	INSN_EFFECT_AND,	/* base & constant. */
+	INSN_EFFECT_SHIFT,	/* base >> constant, unsigned. */
+	INSN_EFFECT_EXTEND,	/* The low @bytes of base, extended. */
 };
 
 /**

@@ -58,9 +58,11 @@ static void get_add_immediate(struct insn_effect *effect, uint32_t word)
 
 static void get_add_shifted(struct insn_effect *effect, uint32_t word)
 {
-	if (subtracts(word) || field(word, 22, 2) != 0 || field(word, 10, 6) > 6)
+	if (field(word, 22, 2) != 0 || field(word, 10, 6) > (subtracts(word) ? 0 : 6))
 		return;
-	effect->kind = INSN_EFFECT_SUM;
+	if (subtracts(word) && (field(word, 5, 5) == 31 || field(word, 16, 5) == 31))
+		return;
+	effect->kind = subtracts(word) ? INSN_EFFECT_DIFFERENCE : INSN_EFFECT_SUM;
 	effect->base = not_zero(field(word, 5, 5));
 	effect->index = not_zero(field(word, 16, 5));
 	effect->scale = (uint8_t)field(word, 10, 6);

@@ -114,13 +114,12 @@ static void get_sum(struct insn_effect *effect, const struct insn *insn, int sig
 	if (has_one_source(insn)) {
 		effect->constant =
 			sign < 0 ? (int64_t)(0 - (uint64_t)insn->immediate) : insn->immediate;
-	} else if (sign < 0) {
-		return;
 	} else {
 		effect->index = insn->sources[0];
 	}
 	effect->base = effect->destination;
-	effect->kind = INSN_EFFECT_SUM;
+	effect->kind = sign < 0 && effect->index != INSN_REG_NONE ? INSN_EFFECT_DIFFERENCE
+								  : INSN_EFFECT_SUM;
 }
 
 static void get_step(struct insn_effect *effect, const struct insn *insn, int64_t step)

@@ -413,6 +413,7 @@ const struct insn_decoder insn_x86_decoder = {
 	.machine = EM_X86_64,
 	.alignment = 1,
 	.stack_pointer = X86_RSP,
+	.frame_pointer = 5,
 	.argument = X86_RDI,
 	.decode = insn_x86_decode,
 	.format = format,

@@ -68,7 +68,8 @@ struct schedule_insn {
  * @insns:        one for each instruction of the graph
  * @block_cycles: best case of each block: the sum of its M_i
  * @block_least:  lower bound of all executions: the least sum over all edges into the block, with
- *                and without misprediction. Out of order: @block_cycles
+ *                and without misprediction. Out of order: without the dependences from one
+ *                execution to the next
  */
 struct schedule {
 	struct schedule_insn *insns;

@@ -47,6 +47,16 @@ static bool has_extra_store(const struct insn *insn)
 	return (insn->flags & INSN_WRITES_MEMORY) != 0 && insn->class != INSN_STORE;
 }
 
+double throughput_latency(const struct machine_bound *bound, const struct insn *insn)
+{
+	double cycles;
+
+	if (bound == NULL)
+		return 1;
+	cycles = cost_of(bound, insn)->latency;
+	return has_extra_load(insn) ? cycles + cost_at(bound, BOUND_LOAD)->latency : cycles;
+}
+
 /* Return true for a branch that passes together with the comparison before it. */
 static bool is_fused(const struct machine_bound *bound, const struct insn *insns, size_t index)
 {
@@ -431,10 +441,11 @@ static void share_out(struct schedule_insn *ret, const struct machine_bound *bou
 	}
 }
 
-static void schedule_block(struct schedule_insn *ret, const struct machine_bound *bound,
+static void schedule_block(struct schedule *schedule, const struct machine_bound *bound,
 			   const struct cfg *cfg, uint32_t block_index, struct link *links)
 {
 	const struct cfg_block *block = &cfg->blocks[block_index];
+	struct schedule_insn *ret = &schedule->insns[block->first];
 	const struct insn *insns = &cfg->insns[block->first];
 	struct waits waits = {
 		.insns = ret, .links = links, .first = block->first, .count = block->count};
@@ -442,6 +453,7 @@ static void schedule_block(struct schedule_insn *ret, const struct machine_bound
 	struct throughput t = throughput_of_block(bound, insns, block->count, again);
 	double busy = fmax(t.front, t.ports), least = again ? fmax(busy, 1) : busy;
 
+	schedule->block_least[block_index] = least;
 	share_out(ret, bound, insns, block->count, least);
 	if (t.dependences <= least)
 		return;
@@ -461,6 +473,6 @@ int throughput_schedule(struct schedule *schedule, const struct machine_bound *b
 	if (links == NULL)
 		return -ENOMEM;
 	for (uint32_t b = 0; b < cfg->block_count; b++)
-		schedule_block(&schedule->insns[cfg->blocks[b].first], bound, cfg, b, links);
+		schedule_block(schedule, bound, cfg, b, links);
 	return 0;
 }

@@ -25,6 +25,14 @@ struct throughput throughput_of_block(const struct machine_bound *bound, const s
 				      size_t count, bool loops);
 
 /**
+ * throughput_latency() - return the cycles from the operands to the result of an instruction
+ * @bound: NULL: unknown, one cycle
+ *
+ * Loads hit the first cache.
+ */
+double throughput_latency(const struct machine_bound *bound, const struct insn *insn);
+
+/**
  * throughput_schedule() - compute M_i of each instruction: its share of the block's bound
  * @schedule: with allocated, zeroed arrays
  *

@@ -27,25 +27,25 @@ struct archive_dir;
  */
 int archive_dir_open(struct archive_dir **ret, const char *directory, uint64_t bytes_max,
 		     int64_t group, struct error *err);
-void archive_dir_close(struct archive_dir *shelf);
+void archive_dir_close(struct archive_dir *archive);
 
 /** archive_dir_has() - return true if a copy of that name exists; thread-safe. */
-bool archive_dir_has(const struct archive_dir *shelf, const char *name);
+bool archive_dir_has(const struct archive_dir *archive, const char *name);
 
 /**
  * archive_dir_incoming() - begin a copy
  * @bytes: maximum size
  *
  * The copy has no name (O_TMPFILE) or, if the file system does not support that, a name that is
- * unique to this shelf. Only the daemon's user may read it (mode 0600).
+ * unique to this archive. Only the daemon's user may read it (mode 0600).
  *
  * Return: a descriptor of the empty file; -1 and in @error -ENOSPC, if the file system would be
  * nearly full, or another error.
  */
-int archive_dir_incoming(struct archive_dir *shelf, uint64_t bytes, int *error);
+int archive_dir_incoming(struct archive_dir *archive, uint64_t bytes, int *error);
 
 /** archive_dir_discard() - remove a copy that failed; the caller closes its descriptor. */
-void archive_dir_discard(struct archive_dir *shelf);
+void archive_dir_discard(struct archive_dir *archive);
 
 /**
  * archive_dir_put() - publish a copy that is complete and verified
@@ -57,7 +57,7 @@ void archive_dir_discard(struct archive_dir *shelf);
  *
  * Return: 0 or an error.
  */
-int archive_dir_put(struct archive_dir *shelf, int fd, const char *name, int64_t expires_ns);
+int archive_dir_put(struct archive_dir *archive, int fd, const char *name, int64_t expires_ns);
 
 /**
  * archive_dir_touch() - set a copy's time: copies with earlier times are evicted first
@@ -65,10 +65,10 @@ int archive_dir_put(struct archive_dir *shelf, int fd, const char *name, int64_t
  *
  * Return: 0; -ENOENT if there is no such copy.
  */
-int archive_dir_touch(struct archive_dir *shelf, const char *name, int64_t expires_ns);
+int archive_dir_touch(struct archive_dir *archive, const char *name, int64_t expires_ns);
 
 /** archive_dir_count() - return the number and size of copies, and how many were evicted. */
-void archive_dir_count(const struct archive_dir *shelf, uint64_t *files, uint64_t *bytes,
+void archive_dir_count(const struct archive_dir *archive, uint64_t *files, uint64_t *bytes,
 		       uint64_t *evicted);
 
 #endif

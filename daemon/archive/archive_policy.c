@@ -17,6 +17,7 @@
 #include "lib/array.h"
 #include "lib/clock.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "loader-hook/image_event.h"
 #include "loader-hook/process_scan.h"
 
@@ -92,60 +93,60 @@ struct archive_policy {
 	uint64_t lost;
 	uint64_t ambiguous;
 	uint64_t unreadable;
-	bool failure_told;
+	bool failure_reported;
 };
 
-static struct candidate *candidate_get(struct archive_policy *keeper, uint32_t image)
+static struct candidate *candidate_get(struct archive_policy *policy, uint32_t image)
 {
-	if (image >= keeper->count) {
-		if (array_reserve(&keeper->candidates, &keeper->capacity, (size_t)image + 1,
-				  sizeof(*keeper->candidates)) < 0)
+	if (image >= policy->count) {
+		if (array_reserve(&policy->candidates, &policy->capacity, (size_t)image + 1,
+				  sizeof(*policy->candidates)) < 0)
 			return NULL;
-		memset(keeper->candidates + keeper->count, 0,
-		       (image + 1 - keeper->count) * sizeof(*keeper->candidates));
-		keeper->count = (size_t)image + 1;
+		memset(policy->candidates + policy->count, 0,
+		       (image + 1 - policy->count) * sizeof(*policy->candidates));
+		policy->count = (size_t)image + 1;
 	}
-	return &keeper->candidates[image];
+	return &policy->candidates[image];
 }
 
-static struct pin *pin_find(struct archive_policy *keeper, uint32_t image)
+static struct pin *pin_find(struct archive_policy *policy, uint32_t image)
 {
-	struct pin *pin = &keeper->pins[keeper->candidates[image].pin];
+	struct pin *pin = &policy->pins[policy->candidates[image].pin];
 
 	return pin->image == image ? pin : NULL;
 }
 
-static void pin_close(struct archive_policy *keeper, struct pin *pin)
+static void pin_close(struct archive_policy *policy, struct pin *pin)
 {
 	if (pin->image == 0 || pin->fd < 0)
 		return;
 	close(pin->fd);
 	pin->fd = -1;
-	keeper->open_pins--;
+	policy->open_pins--;
 }
 
 /* Close the oldest open files: their images have had time to be sampled. */
-static void pin_make_room(struct archive_policy *keeper)
+static void pin_make_room(struct archive_policy *policy)
 {
-	for (size_t i = 0; keeper->open_pins >= PINS_OPEN_MAX && i < PINS_MAX; i++)
-		pin_close(keeper, &keeper->pins[(keeper->next_pin + i) % PINS_MAX]);
+	for (size_t i = 0; policy->open_pins >= PINS_OPEN_MAX && i < PINS_MAX; i++)
+		pin_close(policy, &policy->pins[(policy->next_pin + i) % PINS_MAX]);
 }
 
 /* Return the image's own pin, or the oldest one. */
-static struct pin *pin_take(struct archive_policy *keeper, uint32_t image)
+static struct pin *pin_take(struct archive_policy *policy, uint32_t image)
 {
-	struct pin *pin = pin_find(keeper, image);
+	struct pin *pin = pin_find(policy, image);
 
 	if (pin == NULL) {
-		keeper->candidates[image].pin = (uint32_t)keeper->next_pin;
-		pin = &keeper->pins[keeper->next_pin];
-		keeper->next_pin = (keeper->next_pin + 1) % PINS_MAX;
+		policy->candidates[image].pin = (uint32_t)policy->next_pin;
+		pin = &policy->pins[policy->next_pin];
+		policy->next_pin = (policy->next_pin + 1) % PINS_MAX;
 	}
-	pin_close(keeper, pin);
+	pin_close(policy, pin);
 	return pin;
 }
 
-static void pin_set(struct archive_policy *keeper, uint32_t image, const char *path,
+static void pin_set(struct archive_policy *policy, uint32_t image, const char *path,
 		    const struct image_event *event)
 {
 	struct pin new = {.image = image, .fd = image_file_pin(event)};
@@ -155,11 +156,11 @@ static void pin_set(struct archive_policy *keeper, uint32_t image, const char *p
 	if (new.fd < 0 && (event->inode == 0 || !new.is_named))
 		return;
 	image_file_claim(&new.claim, event);
-	new.until_ns = clock_monotonic_ns() + keeper->pin_ns;
+	new.until_ns = clock_monotonic_ns() + policy->pin_ns;
 	if (new.fd >= 0)
-		pin_make_room(keeper);
-	keeper->open_pins += new.fd >= 0;
-	*pin_take(keeper, image) = new;
+		pin_make_room(policy);
+	policy->open_pins += new.fd >= 0;
+	*pin_take(policy, image) = new;
 }
 
 static enum image_store_kind archive_policy_kind_of(const struct profile_image *image)
@@ -199,11 +200,11 @@ static bool is_packaged(const char *path, uint64_t inode)
 	return false;
 }
 
-static bool is_wanted(const struct archive_policy *keeper, const char *path, uint64_t inode)
+static bool is_wanted(const struct archive_policy *policy, const char *path, uint64_t inode)
 {
-	if (strcmp(keeper->patterns, ARCHIVE_POLICY_UNPACKAGED) == 0)
+	if (strcmp(policy->patterns, ARCHIVE_POLICY_UNPACKAGED) == 0)
 		return !is_packaged(path, inode);
-	return per_process_match(keeper->patterns, path);
+	return per_process_match(policy->patterns, path);
 }
 
 /*
@@ -216,15 +217,15 @@ static bool is_unverified(const struct profile_image *image)
 }
 
 /* Return the state of an image after its first event: ignored images are never archived. */
-static enum state state_first(const struct archive_policy *keeper,
+static enum state state_first(const struct archive_policy *policy,
 			      const struct profile_image *image, uint64_t inode)
 {
 	if (image->kind != PROFILE_IMAGE_FILE || image->identity_kind == PROFILE_IDENTITY_NONE ||
-	    image->identity_bytes < 2 || !is_wanted(keeper, image->path, inode))
+	    image->identity_bytes < 2 || !is_wanted(policy, image->path, inode))
 		return STATE_IGNORED;
 	if (is_unverified(image))
 		return STATE_WATCHED;
-	return image_copier_has(keeper->copier, archive_policy_kind_of(image), image->identity,
+	return image_copier_has(policy->copier, archive_policy_kind_of(image), image->identity,
 				image->identity_bytes)
 		       ? STATE_KEPT
 		       : STATE_WATCHED;
@@ -233,38 +234,38 @@ static enum state state_first(const struct archive_policy *keeper,
 void archive_policy_seen(void *context, struct image_table *table, uint32_t image,
 			 const struct image_event *event)
 {
-	struct archive_policy *keeper = context;
-	struct candidate *candidate = keeper != NULL ? candidate_get(keeper, image) : NULL;
+	struct archive_policy *policy = context;
+	struct candidate *candidate = policy != NULL ? candidate_get(policy, image) : NULL;
 	const struct pin *pin;
 
 	if (candidate == NULL || candidate->state > STATE_WATCHED)
 		return;
 	if (candidate->state == STATE_NEW) {
 		candidate->inode = event->inode;
-		candidate->state = state_first(keeper, image_table_get(table, image), event->inode);
+		candidate->state = state_first(policy, image_table_get(table, image), event->inode);
 	}
 	if (candidate->state != STATE_WATCHED)
 		return;
 	candidate->latest = event->pid;
 	if (candidate->pid == 0)
 		candidate->pid = event->pid;
-	pin = pin_find(keeper, image);
+	pin = pin_find(policy, image);
 	if (pin == NULL || pin->fd < 0)
-		pin_set(keeper, image, image_table_get(table, image)->path, event);
+		pin_set(policy, image, image_table_get(table, image)->path, event);
 }
 
-void archive_policy_forget(struct archive_policy *keeper, uint32_t image)
+void archive_policy_forget(struct archive_policy *policy, uint32_t image)
 {
 	struct pin *pin;
 
-	if (keeper == NULL || image >= keeper->count)
+	if (policy == NULL || image >= policy->count)
 		return;
-	pin = pin_find(keeper, image);
+	pin = pin_find(policy, image);
 	if (pin != NULL) {
-		pin_close(keeper, pin);
+		pin_close(policy, pin);
 		pin->image = 0;
 	}
-	memset(&keeper->candidates[image], 0, sizeof(*keeper->candidates));
+	memset(&policy->candidates[image], 0, sizeof(*policy->candidates));
 }
 
 /* Looking up an event's image has the side effect of a call of archive_policy_seen(). */
@@ -274,29 +275,29 @@ static void event_look(void *table, const struct image_event *event)
 		image_table_from_event(table, event);
 }
 
-static bool pin_through(struct archive_policy *keeper, struct image_table *table, uint32_t image,
+static bool pin_through(struct archive_policy *policy, struct image_table *table, uint32_t image,
 			uint32_t pid)
 {
 	const struct pin *pin;
 
 	if (pid == 0 || process_scan(pid, event_look, table, NULL) < 0)
 		return false;
-	pin = pin_find(keeper, image);
+	pin = pin_find(policy, image);
 	return pin != NULL && pin->fd >= 0;
 }
 
 /* Scan a process that still has the image mapped: the first one seen, otherwise the last one. */
-static void pin_through_process(struct archive_policy *keeper, struct image_table *table,
+static void pin_through_process(struct archive_policy *policy, struct image_table *table,
 				uint32_t image)
 {
-	uint32_t first = keeper->candidates[image].pid, latest = keeper->candidates[image].latest;
+	uint32_t first = policy->candidates[image].pid, latest = policy->candidates[image].latest;
 
-	if (pin_through(keeper, table, image, first))
+	if (pin_through(policy, table, image, first))
 		return;
 	/* The array may have been reallocated if the scan found new images. */
-	keeper->candidates[image].pid = 0;
+	policy->candidates[image].pid = 0;
 	if (latest != first)
-		pin_through(keeper, table, image, latest);
+		pin_through(policy, table, image, latest);
 }
 
 /* Return the time of a copy: now, plus a day for each doubling of its samples. */
@@ -330,76 +331,90 @@ static void candidate_rest(struct candidate *candidate)
 }
 
 /* Return false if the copier's queue is full, or out of memory. */
-static bool job_add(struct archive_policy *keeper, struct image_table *table, struct pin *pin)
+static bool job_add(struct archive_policy *policy, struct image_table *table, struct pin *pin)
 {
 	const struct profile_image *image = image_table_get(table, pin->image);
-	struct candidate *candidate = &keeper->candidates[pin->image];
+	struct candidate *candidate = &policy->candidates[pin->image];
 	struct image_copier_job job = job_for(image, pin->image, candidate);
 
 	job.claim = pin->claim;
 	job.fd = pin->fd;
 	if (pin->fd < 0)
 		job.path = strdup(image->path);
-	if ((pin->fd < 0 && job.path == NULL) || image_copier_add(keeper->copier, &job) < 0) {
+	if ((pin->fd < 0 && job.path == NULL) || image_copier_add(policy->copier, &job) < 0) {
 		free(job.path);
 		return false;
 	}
-	keeper->open_pins -= pin->fd >= 0;
+	policy->open_pins -= pin->fd >= 0;
 	pin->image = 0;
 	candidate->expires_ns = job.expires_ns;
 	candidate->state = STATE_WAITING;
 	return true;
 }
 
-static void copy_ask(struct archive_policy *keeper, struct image_table *table, uint32_t image)
+/* Return: 0; -EAGAIN if the copier's queue is full, or too many processes have been scanned. */
+static int copy_ask(struct archive_policy *policy, struct image_table *table, uint32_t image)
 {
-	struct pin *pin = pin_find(keeper, image);
+	struct pin *pin = pin_find(policy, image);
 
 	if (is_unverified(image_table_get(table, image)))
-		return;
+		return 0;
 	if (pin == NULL || pin->fd < 0) {
-		if (keeper->scans++ >= SCANS_PER_TICK)
-			return; /* the next samples try again */
-		pin_through_process(keeper, table, image);
-		pin = pin_find(keeper, image);
+		if (policy->scans++ >= SCANS_PER_TICK)
+			return -EAGAIN; /* the next samples try again */
+		pin_through_process(policy, table, image);
+		pin = pin_find(policy, image);
 	}
-	if (pin != NULL && (pin->fd >= 0 || pin->is_named)) {
-		job_add(keeper, table, pin);
-		return;
-	}
-	keeper->lost++;
-	candidate_rest(&keeper->candidates[image]);
+	if (pin != NULL && (pin->fd >= 0 || pin->is_named))
+		return job_add(policy, table, pin) ? 0 : -EAGAIN;
+	policy->lost++;
+	candidate_rest(&policy->candidates[image]);
+	return 0;
 }
 
-static void copy_prolong(struct archive_policy *keeper, struct image_table *table, uint32_t image)
+static void copy_prolong(struct archive_policy *policy, struct image_table *table, uint32_t image)
 {
-	struct candidate *candidate = &keeper->candidates[image];
+	struct candidate *candidate = &policy->candidates[image];
 	struct image_copier_job job;
 
 	if (expiry(candidate) < candidate->expires_ns + TOUCH_NS)
 		return;
 	job = job_for(image_table_get(table, image), image, candidate);
-	if (image_copier_touch(keeper->copier, &job) == 0)
+	if (image_copier_touch(policy->copier, &job) == 0)
 		candidate->expires_ns = job.expires_ns;
 }
 
-void archive_policy_sampled(struct archive_policy *keeper, struct image_table *table,
+void archive_policy_sampled(struct archive_policy *policy, struct image_table *table,
 			    uint32_t image, uint64_t samples)
 {
 	struct candidate *candidate;
 
-	if (keeper == NULL || image >= keeper->count)
+	if (policy == NULL || image >= policy->count)
 		return;
-	candidate = &keeper->candidates[image];
+	candidate = &policy->candidates[image];
 	candidate->samples += samples;
 	candidate->sampled += samples;
 	if (candidate->state == STATE_WATCHED && candidate->samples >= ARCHIVE_POLICY_SAMPLES_MIN)
-		copy_ask(keeper, table, image);
+		copy_ask(policy, table, image);
 	else if (candidate->state == STATE_KEPT)
-		copy_prolong(keeper, table, image);
+		copy_prolong(policy, table, image);
 }
 
-int archive_policy_memory(struct archive_policy *keeper, enum image_store_kind kind,
+bool archive_policy_finish(struct archive_policy *policy, struct image_table *table)
+{
+	bool done = true;
+
+	for (size_t i = 0; policy != NULL && i < policy->count; i++) {
+		const struct candidate *candidate = &policy->candidates[i];
+
+		if (candidate->state == STATE_WATCHED && candidate->samples > 0 &&
+		    copy_ask(policy, table, (uint32_t)i) < 0)
+			done = false;
+	}
+	return done;
+}
+
+int archive_policy_memory(struct archive_policy *policy, enum image_store_kind kind,
 			  const uint8_t *identity, size_t identity_bytes, void *data,
 			  size_t data_bytes)
 {
@@ -412,11 +427,11 @@ int archive_policy_memory(struct archive_policy *keeper, enum image_store_kind k
 		.data_bytes = data_bytes,
 		.expires_ns = clock_real_ns(),
 	};
-	int rc = keeper == NULL ? -ENODATA : -EINVAL;
+	int rc = policy == NULL ? -ENODATA : -EINVAL;
 
-	if (keeper != NULL && identity_bytes <= sizeof(job.identity)) {
+	if (policy != NULL && identity_bytes <= sizeof(job.identity)) {
 		memcpy(job.identity, identity, identity_bytes);
-		rc = image_copier_add(keeper->copier, &job);
+		rc = image_copier_add(policy->copier, &job);
 	}
 	if (rc < 0)
 		free(data);
@@ -424,26 +439,26 @@ int archive_policy_memory(struct archive_policy *keeper, enum image_store_kind k
 }
 
 /* Log once, and only errors that the archive's owner can fix. */
-static void failure_tell(struct archive_policy *keeper, int result)
+static void failure_report(struct archive_policy *policy, int result)
 {
-	if (keeper->failure_told || (result != -ENOSPC && result != -EACCES && result != -EROFS &&
-				     result != -EDQUOT && result != -EIO))
+	if (policy->failure_reported || (result != -ENOSPC && result != -EACCES &&
+					 result != -EROFS && result != -EDQUOT && result != -EIO))
 		return;
-	keeper->failure_told = true;
-	log_error("cannot keep a copy of an image: %s", strerror(-result));
+	policy->failure_reported = true;
+	log_error("cannot store a copy of an image: %s", strerror(-result));
 }
 
-static void result_take(struct archive_policy *keeper, const struct image_copier_job *job)
+static void result_take(struct archive_policy *policy, const struct image_copier_job *job)
 {
 	struct candidate *candidate;
 
 	if (job->tag == TAG_NONE || job->result == -ECANCELED)
 		return;
-	candidate = &keeper->candidates[job->tag];
-	failure_tell(keeper, job->result);
-	keeper->lost += job->result == -ESTALE;
-	keeper->ambiguous += job->result == -ENOTUNIQ;
-	keeper->unreadable += job->result == -EPERM;
+	candidate = &policy->candidates[job->tag];
+	failure_report(policy, job->result);
+	policy->lost += job->result == -ESTALE;
+	policy->ambiguous += job->result == -ENOTUNIQ;
+	policy->unreadable += job->result == -EPERM;
 	switch (job->result) {
 	case 0:
 		candidate->state = STATE_KEPT;
@@ -464,79 +479,79 @@ static void result_take(struct archive_policy *keeper, const struct image_copier
 	candidate_rest(candidate); /* evicted, or failed */
 }
 
-void archive_policy_tick(struct archive_policy *keeper, uint64_t now_ns)
+void archive_policy_tick(struct archive_policy *policy, uint64_t now_ns)
 {
 	struct image_copier_job job;
 	size_t i;
 
-	if (keeper == NULL)
+	if (policy == NULL)
 		return;
-	keeper->scans = 0;
-	while (image_copier_result(keeper->copier, &job))
-		result_take(keeper, &job);
+	policy->scans = 0;
+	while (image_copier_result(policy->copier, &job))
+		result_take(policy, &job);
 	for (i = 0; i < PINS_MAX; i++) {
-		if (keeper->pins[i].until_ns <= now_ns)
-			pin_close(keeper, &keeper->pins[i]);
+		if (policy->pins[i].until_ns <= now_ns)
+			pin_close(policy, &policy->pins[i]);
 	}
 }
 
 int archive_policy_open(struct archive_policy **ret, const struct archive_policy_config *config,
 			struct error *err)
 {
-	struct archive_policy *keeper = calloc(1, sizeof(*keeper));
+	struct archive_policy *policy = calloc(1, sizeof(*policy));
 	int rc;
 
-	if (keeper == NULL)
-		return error_set(err, ENOMEM, "out of memory");
-	keeper->patterns = config->patterns;
-	keeper->pin_ns = config->pin_ns;
-	rc = image_copier_open(&keeper->copier, &config->copier, err);
+	if (policy == NULL)
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
+	policy->patterns = config->patterns;
+	policy->pin_ns = config->pin_ns;
+	rc = image_copier_open(&policy->copier, &config->copier, err);
 	if (rc < 0) {
-		free(keeper);
+		free(policy);
 		return rc;
 	}
-	*ret = keeper;
+	*ret = policy;
 	return 0;
 }
 
-void archive_policy_close(struct archive_policy *keeper)
+void archive_policy_close(struct archive_policy *policy)
 {
 	size_t i;
 
-	if (keeper == NULL)
+	if (policy == NULL)
 		return;
-	image_copier_close(keeper->copier);
+	image_copier_close(policy->copier);
 	for (i = 0; i < PINS_MAX; i++)
-		pin_close(keeper, &keeper->pins[i]);
-	free(keeper->candidates);
-	free(keeper);
+		pin_close(policy, &policy->pins[i]);
+	free(policy->candidates);
+	free(policy);
 }
 
-void archive_policy_status(struct archive_policy *keeper, struct archive_policy_status *status)
+void archive_policy_status(struct archive_policy *policy, struct archive_policy_status *status)
 {
 	*status = (struct archive_policy_status){.lost = 0};
-	if (keeper == NULL)
+	if (policy == NULL)
 		return;
-	image_copier_status(keeper->copier, &status->copier);
-	status->lost = keeper->lost;
-	status->ambiguous = keeper->ambiguous;
-	status->unreadable = keeper->unreadable;
-	status->pinned = keeper->open_pins;
+	image_copier_status(policy->copier, &status->copier);
+	status->lost = policy->lost;
+	status->ambiguous = policy->ambiguous;
+	status->unreadable = policy->unreadable;
+	status->pinned = policy->open_pins;
 }
 
-uint64_t archive_policy_gone(const struct archive_policy *keeper, const struct image_table *table)
+uint64_t archive_policy_gone(const struct archive_policy *policy, const struct image_table *table)
 {
 	uint64_t samples = 0;
 	struct stat status;
 
-	for (size_t i = 0; keeper != NULL && i < keeper->count; i++) {
-		const struct candidate *candidate = &keeper->candidates[i];
+	for (size_t i = 0; policy != NULL && i < policy->count; i++) {
+		const struct candidate *candidate = &policy->candidates[i];
 		const struct profile_image *image = image_table_get(table, (uint32_t)i);
 
 		if (candidate->sampled > 0 && candidate->state != STATE_KEPT &&
 		    image->kind == PROFILE_IMAGE_FILE &&
 		    !is_in_place(image->path, candidate->inode, &status) &&
-		    !image_copier_has(keeper->copier, archive_policy_kind_of(image),
+		    !image_copier_has(policy->copier, archive_policy_kind_of(image),
 				      image->identity, image->identity_bytes))
 			samples += candidate->sampled;
 	}

@@ -19,7 +19,7 @@
  * The hotter the image was, the longer a copy is kept: each doubling of its samples counts as if it
  * had been sampled a day later.
  *
- * All functions accept a NULL keeper, which archives nothing.
+ * All functions accept a NULL policy, which archives nothing.
  */
 #ifndef DCPI_ARCHIVE_POLICY_H
 #define DCPI_ARCHIVE_POLICY_H
@@ -37,14 +37,17 @@ struct image_event;
 struct archive_policy;
 struct image_table;
 
-/* Images with fewer samples are not worth a copy: there is too little to analyse. */
+/*
+ * While samples are being collected, images with fewer samples are not worth a copy: there is too
+ * little to analyse.
+ */
 #define ARCHIVE_POLICY_SAMPLES_MIN 16
 
 /**
  * struct archive_policy_config - what to archive
  * @copier:   archive and limits
  * @patterns: paths of images as in per_process.h, or ARCHIVE_POLICY_UNPACKAGED; must outlive the
- *            keeper
+ *            policy
  * @pin_ns:   duration of a pin: at least until samples have been merged
  */
 struct archive_policy_config {
@@ -56,34 +59,44 @@ struct archive_policy_config {
 /** archive_policy_open() - start the copier. Return: 0; errors of image_copier_open(); -ENOMEM. */
 int archive_policy_open(struct archive_policy **ret, const struct archive_policy_config *config,
 			struct error *err);
-void archive_policy_close(struct archive_policy *keeper);
+void archive_policy_close(struct archive_policy *policy);
 
 /** archive_policy_seen() - an event has mapped an image; callback for image_table_watch(). */
 void archive_policy_seen(void *context, struct image_table *table, uint32_t image,
 			 const struct image_event *event);
 
 /** archive_policy_forget() - an image without samples is gone: its number will be reused. */
-void archive_policy_forget(struct archive_policy *keeper, uint32_t image);
+void archive_policy_forget(struct archive_policy *policy, uint32_t image);
 
 /** archive_policy_sampled() - an image has got @samples more samples. */
-void archive_policy_sampled(struct archive_policy *keeper, struct image_table *table,
+void archive_policy_sampled(struct archive_policy *policy, struct image_table *table,
 			    uint32_t image, uint64_t samples);
+
+/**
+ * archive_policy_finish() - copy images that have samples, however few
+ *
+ * For the end of a run, whose reports need the code and the names of all its samples. Call it again
+ * after archive_policy_tick() until it returns true: the queue of the copier is short.
+ *
+ * Return: true if all copies have been requested.
+ */
+bool archive_policy_finish(struct archive_policy *policy, struct image_table *table);
 
 /**
  * archive_policy_memory() - archive code that is not in a file
  * @kind: IMAGE_STORE_JIT
- * @data: allocated; ownership passes to the keeper, even on failure
+ * @data: allocated; ownership passes to the policy, even on failure
  *
  * Return: 0; -EAGAIN if too many copies wait, try again later; -EINVAL if @identity_bytes is out of
  * range; -ENODATA if nothing is archived.
  */
-int archive_policy_memory(struct archive_policy *keeper, enum image_store_kind kind,
+int archive_policy_memory(struct archive_policy *policy, enum image_store_kind kind,
 			  const uint8_t *identity, size_t identity_bytes, void *data,
 			  size_t data_bytes);
 
 /** archive_policy_tick() - release old pins and process the copier's results; call this regularly.
  */
-void archive_policy_tick(struct archive_policy *keeper, uint64_t now_ns);
+void archive_policy_tick(struct archive_policy *policy, uint64_t now_ns);
 
 /**
  * struct archive_policy_status - for users
@@ -101,7 +114,7 @@ struct archive_policy_status {
 	uint64_t unreadable;
 };
 
-void archive_policy_status(struct archive_policy *keeper, struct archive_policy_status *status);
+void archive_policy_status(struct archive_policy *policy, struct archive_policy_status *status);
 
 /**
  * archive_policy_gone() - return the number of samples in files without a copy that are no longer
@@ -110,6 +123,6 @@ void archive_policy_status(struct archive_policy *keeper, struct archive_policy_
  *
  * Checks the path of each image that has samples but no copy.
  */
-uint64_t archive_policy_gone(const struct archive_policy *keeper, const struct image_table *table);
+uint64_t archive_policy_gone(const struct archive_policy *policy, const struct image_table *table);
 
 #endif

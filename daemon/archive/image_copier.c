@@ -19,6 +19,7 @@
 #include "lib/cleanup.h"
 #include "lib/clock.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "lib/file_digest.h"
 #include "lib/file_identity.h"
 #include "loader-hook/build_id.h"
@@ -39,7 +40,7 @@ struct queue {
 
 /*
  * @backlog:   jobs taken by the thread; private to it, as are @sizes (by which it selects them) and
- *             @shelf
+ *             @archive
  * @lock:      protects all following fields
  * @held:      number of jobs that the thread has. @waiting, @done and @held together are at most
  *             QUEUE_MAX, so that results always fit
@@ -49,7 +50,7 @@ struct queue {
 struct image_copier {
 	uint64_t bytes_per_second;
 	uint64_t copy_max;
-	struct archive_dir *shelf;
+	struct archive_dir *archive;
 	uint8_t *buffer;
 	pthread_t thread;
 	struct image_copier_job backlog[QUEUE_MAX];
@@ -84,8 +85,7 @@ static struct image_copier_job queue_take(struct queue *queue)
 /* Wait until a time. Return: -ECANCELED if the thread is to stop. */
 static int pause_until(struct image_copier *copier, uint64_t time_ns)
 {
-	const struct timespec until = {.tv_sec = (time_t)(time_ns / NS_PER_SECOND),
-				       .tv_nsec = (long)(time_ns % NS_PER_SECOND)};
+	const struct timespec until = clock_timespec(time_ns);
 	int rc = 0;
 
 	pthread_mutex_lock(&copier->lock);
@@ -275,16 +275,16 @@ static int copy_make(struct image_copier *copier, const struct image_copier_job 
 	rc = pause_until(copier, 0); /* opening may have blocked until after the stop */
 	if (rc < 0)
 		return rc;
-	to = archive_dir_incoming(copier->shelf, bytes, &rc);
+	to = archive_dir_incoming(copier->archive, bytes, &rc);
 	if (to < 0)
 		return rc;
 	rc = verified_copy(copier, job, from, status, to);
 	if (rc == 0)
 		rc = pause_until(copier, 0); /* another copier may own the archive by now */
 	if (rc == 0)
-		rc = archive_dir_put(copier->shelf, to, name, job->expires_ns);
+		rc = archive_dir_put(copier->archive, to, name, job->expires_ns);
 	if (rc < 0)
-		archive_dir_discard(copier->shelf);
+		archive_dir_discard(copier->archive);
 	return rc;
 }
 
@@ -308,7 +308,7 @@ static int job_copy(struct image_copier *copier, struct image_copier_job *job)
 	rc = image_store_name(name, job->kind, owner, job->identity, job->identity_bytes);
 	if (rc < 0)
 		return rc;
-	if (archive_dir_touch(copier->shelf, name, job->expires_ns) == 0)
+	if (archive_dir_touch(copier->archive, name, job->expires_ns) == 0)
 		return 0;
 	rc = copy_make(copier, job, from, &status, name);
 	job->copied = rc == 0;
@@ -323,7 +323,7 @@ static int job_touch(struct image_copier *copier, const struct image_copier_job 
 	for (int owner = IMAGE_STORE_ROOT; owner <= IMAGE_STORE_USER; owner++) {
 		if (image_store_name(name, job->kind, (enum image_store_owner)owner, job->identity,
 				     job->identity_bytes) == 0 &&
-		    archive_dir_touch(copier->shelf, name, job->expires_ns) == 0)
+		    archive_dir_touch(copier->archive, name, job->expires_ns) == 0)
 			rc = 0;
 	}
 	return rc;
@@ -349,7 +349,7 @@ static void job_run(struct image_copier *copier, struct image_copier_job *job)
 	pthread_mutex_lock(&copier->lock);
 	copier->status.copied += job->copied;
 	copier->status.failed += !touch && job->result < 0 && job->result != -ECANCELED;
-	archive_dir_count(copier->shelf, &copier->status.files, &copier->status.bytes,
+	archive_dir_count(copier->archive, &copier->status.files, &copier->status.bytes,
 			  &copier->status.evicted);
 	queue_put(&copier->done, job);
 	copier->held--;
@@ -410,7 +410,7 @@ static void copier_free(struct image_copier *copier)
 		copier->backlog[copier->backlog_count++] = queue_take(&copier->waiting);
 	while (copier->backlog_count > 0)
 		job_release(&copier->backlog[--copier->backlog_count]);
-	archive_dir_close(copier->shelf);
+	archive_dir_close(copier->archive);
 	free(copier->buffer);
 	free(copier);
 }
@@ -455,7 +455,7 @@ static int thread_start(struct image_copier *copier, struct error *err)
 	pthread_cond_init(&copier->changed, &attributes);
 	pthread_condattr_destroy(&attributes);
 	rc = pthread_create(&copier->thread, NULL, copier_run, copier);
-	return rc == 0 ? 0 : error_set(err, rc, "cannot start a thread: %s", strerror(rc));
+	return rc == 0 ? 0 : error_set(err, rc, ERROR_THREAD ": %s", strerror(rc));
 }
 
 int image_copier_open(struct image_copier **ret, const struct image_copier_config *config,
@@ -465,15 +465,15 @@ int image_copier_open(struct image_copier **ret, const struct image_copier_confi
 	int rc;
 
 	if (copier == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	copier->bytes_per_second = config->bytes_per_second > 0 ? config->bytes_per_second : 1;
 	copier->copy_max = config->bytes_max / 2;
 	copier->buffer = malloc(STEP_BYTES);
-	rc = copier->buffer != NULL ? archive_dir_open(&copier->shelf, config->directory,
+	rc = copier->buffer != NULL ? archive_dir_open(&copier->archive, config->directory,
 						       config->bytes_max, config->group, err)
-				    : error_set(err, ENOMEM, "out of memory");
+				    : error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	if (rc == 0) {
-		archive_dir_count(copier->shelf, &copier->status.files, &copier->status.bytes,
+		archive_dir_count(copier->archive, &copier->status.files, &copier->status.bytes,
 				  &copier->status.evicted);
 		rc = thread_start(copier, err);
 	}
@@ -505,8 +505,7 @@ void image_copier_close(struct image_copier *copier)
 		abandoned = copier->abandoned = !copier->ended;
 		pthread_mutex_unlock(&copier->lock);
 		if (abandoned) {
-			log_warning(
-				"a file system does not answer: a copy of an image is given up");
+			log_warning("a file system does not respond: copying an image was aborted");
 			pthread_detach(thread);
 			return; /* the thread frees the copier, and removes its copy */
 		}
@@ -524,7 +523,7 @@ bool image_copier_has(const struct image_copier *copier, enum image_store_kind k
 	for (int owner = IMAGE_STORE_ROOT; owner <= last; owner++) {
 		if (image_store_name(name, kind, (enum image_store_owner)owner, identity,
 				     identity_bytes) == 0 &&
-		    archive_dir_has(copier->shelf, name))
+		    archive_dir_has(copier->archive, name))
 			return true;
 	}
 	return false;

@@ -10,6 +10,7 @@
 #include "daemon/base/log.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 /* @folder may have been replaced since mkdir(): set the mode and the group through a descriptor. */
 static void folder_set(const char *folder, mode_t mode, gid_t group)
@@ -19,7 +20,7 @@ static void folder_set(const char *folder, mode_t mode, gid_t group)
 	if (fd < 0)
 		return;
 	if (fchown(fd, (uid_t)-1, group) < 0)
-		log_info("cannot give %s to the group: %s", folder, strerror(errno));
+		log_info("cannot change the group of '%s': %s", folder, strerror(errno));
 	fchmod(fd, mode);
 }
 
@@ -29,7 +30,7 @@ int directory_make_parent(const char *path, mode_t mode, gid_t group, struct err
 	char *slash;
 
 	if (folder == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	slash = strrchr(folder, '/');
 	if (slash == NULL || slash == folder)
 		return 0;
@@ -37,6 +38,6 @@ int directory_make_parent(const char *path, mode_t mode, gid_t group, struct err
 	if (mkdir(folder, mode) == 0)
 		folder_set(folder, mode, group);
 	else if (errno != EEXIST)
-		return error_set_errno(err, "cannot make the folder %s", folder);
+		return error_set_errno(err, ERROR_CREATE, folder);
 	return 0;
 }

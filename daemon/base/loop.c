@@ -38,7 +38,7 @@ int loop_add(struct loop *loop, int fd, loop_fn readable, void *context, struct 
 	while (i < LOOP_WATCHES_MAX && loop->watch[i].fd >= 0)
 		i++;
 	if (i == LOOP_WATCHES_MAX)
-		return error_set(err, ENOSPC, "too many descriptors to wait for");
+		return error_set(err, ENOSPC, "too many file descriptors");
 	event.data.u32 = i;
 	if (epoll_ctl(loop->epoll_fd, EPOLL_CTL_ADD, fd, &event) < 0)
 		return error_set_errno(err, "cannot wait for a descriptor");
@@ -131,11 +131,28 @@ int loop_signals(const int *signals, struct error *err)
 	return fd < 0 ? error_set_errno(err, "signalfd failed") : fd;
 }
 
+/* The descriptor cannot be read: a signal that asks the program to end must not be missed. */
+static int pending_signal(bool *sent)
+{
+	const struct timespec none = {.tv_sec = 0};
+	siginfo_t info;
+	sigset_t set;
+
+	if (sigpending(&set) < 0 || sigtimedwait(&set, &info, &none) <= 0)
+		return 0;
+	if (sent != NULL)
+		*sent = info.si_code <= 0;
+	return info.si_signo;
+}
+
 int loop_signal(int fd, bool *sent)
 {
 	struct signalfd_siginfo info;
+	ssize_t bytes = read(fd, &info, sizeof(info));
 
-	if (read(fd, &info, sizeof(info)) != sizeof(info))
+	if (bytes < 0 && errno != EAGAIN && errno != EINTR)
+		return pending_signal(sent);
+	if (bytes != sizeof(info))
 		return 0;
 	if (sent != NULL)
 		*sent = info.ssi_code <= 0; /* SI_USER, SI_QUEUE, ... */

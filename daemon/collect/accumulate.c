@@ -8,13 +8,14 @@
 
 #include "lib/array.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 int accumulate_create(struct accumulate **ret, size_t memory_limit, struct error *err)
 {
 	struct accumulate *accumulate = calloc(1, sizeof(*accumulate));
 
 	if (accumulate == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	accumulate->queue.memory_limit = memory_limit;
 	*ret = accumulate;
 	return 0;
@@ -55,12 +56,58 @@ static struct accumulate_bin *bin_create(struct accumulate *accumulate, uint64_t
 		offset_counts_deinit(&offsets);
 		return NULL;
 	}
-	bin->offsets = offsets;
+	bin->part.offsets = offsets;
+	bin->part.slice = accumulate->slice;
+	bin->oldest = &bin->part;
 	accumulate->queue.bytes += offset_counts_bytes(&offsets);
 	bin->key = *key;
 	if (command != NULL)
 		snprintf(bin->command, sizeof(bin->command), "%s", command);
 	return bin;
+}
+
+uint32_t accumulate_slice(struct accumulate *accumulate)
+{
+	return ++accumulate->slice;
+}
+
+uint32_t accumulate_slice_now(const struct accumulate *accumulate)
+{
+	return accumulate->slice;
+}
+
+static uint64_t held_before(const struct accumulate_bin *bin)
+{
+	uint64_t held = 0;
+
+	for (const struct accumulate_part *part = bin->oldest; part != &bin->part;
+	     part = part->next)
+		held += part->held;
+	return held;
+}
+
+/* Begin a part for the current slice. Return: false over the limit or out of memory. */
+static bool bin_divide(struct accumulate *accumulate, struct accumulate_bin *bin)
+{
+	struct accumulate_part *last, **link = &bin->oldest;
+	struct offset_counts offsets;
+
+	if (bin_queue_full(&accumulate->queue) || offset_counts_init(&offsets) < 0)
+		return false;
+	last = malloc(sizeof(*last));
+	if (last == NULL) {
+		offset_counts_deinit(&offsets);
+		return false;
+	}
+	*last = bin->part;
+	last->held = bin->bin.held - held_before(bin);
+	last->next = &bin->part;
+	while (*link != &bin->part)
+		link = &(*link)->next;
+	*link = last;
+	bin->part = (struct accumulate_part){.slice = accumulate->slice, .offsets = offsets};
+	accumulate->queue.bytes += sizeof(*last) + offset_counts_bytes(&offsets);
+	return true;
 }
 
 struct accumulate_bin *accumulate_bin(struct accumulate *accumulate,
@@ -70,28 +117,30 @@ struct accumulate_bin *accumulate_bin(struct accumulate *accumulate,
 	struct accumulate_bin *bin =
 		(struct accumulate_bin *)bin_queue_find(&accumulate->queue, index);
 
-	return bin != NULL ? bin : bin_create(accumulate, index, key, command);
+	if (bin == NULL)
+		return bin_create(accumulate, index, key, command);
+	return bin->part.slice == accumulate->slice || bin_divide(accumulate, bin) ? bin : NULL;
 }
 
-static bool bin_grow(struct accumulate *accumulate, struct accumulate_bin *bin)
+static bool part_grow(struct accumulate *accumulate, struct accumulate_part *part)
 {
-	size_t before = offset_counts_bytes(&bin->offsets);
+	size_t before = offset_counts_bytes(&part->offsets);
 
-	if (bin_queue_full(&accumulate->queue) || offset_counts_grow(&bin->offsets) < 0)
+	if (bin_queue_full(&accumulate->queue) || offset_counts_grow(&part->offsets) < 0)
 		return false;
-	accumulate->queue.bytes += offset_counts_bytes(&bin->offsets) - before;
+	accumulate->queue.bytes += offset_counts_bytes(&part->offsets) - before;
 	return true;
 }
 
-/* Return the index of a label in its bin's array, or the index at which to insert it. */
-static size_t label_place(const struct accumulate_bin *bin, uint32_t label)
+/* Return the index of a label in its part's array, or the index at which to insert it. */
+static size_t label_place(const struct accumulate_part *part, uint32_t label)
 {
-	size_t low = 0, high = bin->label_count;
+	size_t low = 0, high = part->label_count;
 
 	while (low < high) {
 		size_t middle = (low + high) / 2;
 
-		if (bin->labels[middle].label < label)
+		if (part->labels[middle].label < label)
 			low = middle + 1;
 		else
 			high = middle;
@@ -99,41 +148,44 @@ static size_t label_place(const struct accumulate_bin *bin, uint32_t label)
 	return low;
 }
 
-static bool label_insert(struct accumulate *accumulate, struct accumulate_bin *bin, size_t place,
+static bool label_insert(struct accumulate *accumulate, struct accumulate_part *part, size_t place,
 			 uint32_t label)
 {
-	size_t before = bin->label_capacity;
+	size_t before = part->label_capacity;
 
-	if (bin->label_count == bin->label_capacity && bin_queue_full(&accumulate->queue))
+	if (part->label_count == part->label_capacity && bin_queue_full(&accumulate->queue))
 		return false;
-	if (array_reserve(&bin->labels, &bin->label_capacity, bin->label_count + 1,
-			  sizeof(bin->labels[0])) < 0)
+	if (array_reserve(&part->labels, &part->label_capacity, part->label_count + 1,
+			  sizeof(part->labels[0])) < 0)
 		return false;
-	accumulate->queue.bytes += (bin->label_capacity - before) * sizeof(bin->labels[0]);
-	memmove(&bin->labels[place + 1], &bin->labels[place],
-		(bin->label_count - place) * sizeof(bin->labels[0]));
-	bin->labels[place] = (struct accumulate_label){.label = label};
-	bin->label_count++;
+	accumulate->queue.bytes += (part->label_capacity - before) * sizeof(part->labels[0]);
+	memmove(&part->labels[place + 1], &part->labels[place],
+		(part->label_count - place) * sizeof(part->labels[0]));
+	part->labels[place] = (struct accumulate_label){.label = label};
+	part->label_count++;
 	return true;
 }
 
 void accumulate_add_label(struct accumulate *accumulate, struct accumulate_bin *bin, uint32_t label,
 			  uint32_t count)
 {
-	size_t place = label_place(bin, label);
+	struct accumulate_part *part = &bin->part;
+	size_t place = label_place(part, label);
 
-	if ((place == bin->label_count || bin->labels[place].label != label) &&
-	    !label_insert(accumulate, bin, place, label))
+	if ((place == part->label_count || part->labels[place].label != label) &&
+	    !label_insert(accumulate, part, place, label))
 		return;
-	bin->label = place;
-	bin->labels[place].samples += count;
+	part->label = place;
+	part->labels[place].samples += count;
 }
 
 bool accumulate_add_offset(struct accumulate *accumulate, struct accumulate_bin *bin,
 			   uint64_t offset, uint32_t count)
 {
-	return offset_counts_append(&bin->offsets, offset, count) ||
-	       (bin_grow(accumulate, bin) && offset_counts_append(&bin->offsets, offset, count));
+	struct offset_counts *offsets = &bin->part.offsets;
+
+	return offset_counts_append(offsets, offset, count) ||
+	       (part_grow(accumulate, &bin->part) && offset_counts_append(offsets, offset, count));
 }
 
 uint64_t accumulate_held(const struct accumulate *accumulate)
@@ -176,22 +228,42 @@ uint64_t accumulate_bin_held(const struct accumulate_bin *bin)
 	return bin->bin.held;
 }
 
-const struct accumulate_label *accumulate_bin_labels(const struct accumulate_bin *bin,
-						     size_t *count)
+const struct accumulate_part *accumulate_bin_oldest(const struct accumulate_bin *bin)
 {
-	*count = bin->label_count;
-	return bin->labels;
+	return bin->oldest;
 }
 
-int accumulate_bin_samples(struct accumulate *accumulate, struct accumulate_bin *bin,
-			   const struct profile_sample **samples, size_t *count)
+const struct accumulate_part *accumulate_part_next(const struct accumulate_part *part)
+{
+	return part->next;
+}
+
+uint32_t accumulate_part_slice(const struct accumulate_part *part)
+{
+	return part->slice;
+}
+
+uint64_t accumulate_part_held(const struct accumulate_bin *bin, const struct accumulate_part *part)
+{
+	return part != &bin->part ? part->held : bin->bin.held - held_before(bin);
+}
+
+const struct accumulate_label *accumulate_part_labels(const struct accumulate_part *part,
+						      size_t *count)
+{
+	*count = part->label_count;
+	return part->labels;
+}
+
+int accumulate_part_samples(struct accumulate *accumulate, const struct accumulate_part *part,
+			    const struct profile_sample **samples, size_t *count)
 {
 	size_t before = accumulate->scratch.capacity;
-	int rc = offset_counts_sort(&bin->offsets, &accumulate->scratch, samples);
+	int rc = offset_counts_sort(&part->offsets, &accumulate->scratch, samples);
 
 	accumulate->queue.bytes +=
 		(accumulate->scratch.capacity - before) * sizeof(*accumulate->scratch.samples);
-	*count = bin->offsets.count;
+	*count = part->offsets.count;
 	return rc;
 }
 
@@ -204,16 +276,35 @@ static void scratch_free(struct accumulate *accumulate)
 	accumulate->scratch = (struct offset_scratch){.samples = NULL};
 }
 
+static size_t part_bytes(const struct accumulate_part *part)
+{
+	return offset_counts_bytes(&part->offsets) + part->label_capacity * sizeof(part->labels[0]);
+}
+
+/* Free the contents of all parts. Return: their bytes. */
+static size_t parts_free(struct accumulate_bin *bin)
+{
+	size_t bytes = 0;
+
+	for (struct accumulate_part *part = bin->oldest, *next; part != NULL; part = next) {
+		next = part->next;
+		bytes += part_bytes(part);
+		offset_counts_deinit(&part->offsets);
+		free(part->labels);
+		if (part != &bin->part) {
+			bytes += sizeof(*part);
+			free(part);
+		}
+	}
+	return bytes;
+}
+
 void accumulate_drop(struct accumulate *accumulate, size_t bins)
 {
 	for (; bins > 0 && accumulate->queue.count > 0; bins--) {
 		struct accumulate_bin *bin = accumulate_first(accumulate);
 
-		bin_queue_drop(&accumulate->queue,
-			       sizeof(*bin) + offset_counts_bytes(&bin->offsets) +
-				       bin->label_capacity * sizeof(bin->labels[0]));
-		offset_counts_deinit(&bin->offsets);
-		free(bin->labels);
+		bin_queue_drop(&accumulate->queue, sizeof(*bin) + parts_free(bin));
 		free(bin);
 	}
 	if (accumulate->queue.count == 0)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Samples waiting for a merge into the database: counts by offset, in one bin per (image, event,
- * process or label), and in each bin also counts by label.
+ * process or label), and in each bin also counts by label. A bin has a part for each slice of time
+ * (accumulate_slice()) in which it got samples.
  *
  * Bins are sorted by the age of their oldest sample. A merge takes the oldest ones and drops them
  * afterwards; a bin that gets new samples later is a new bin. Memory is bounded: once the limit is
@@ -44,15 +45,27 @@ struct accumulate_label {
 /*
  * Private to accumulate.c; defined here only for accumulate_add().
  *
+ * @next:   part of a later slice, NULL if this is the current one
+ * @slice:  number of the slice
+ * @held:   sum of the counts; not up to date in the current part
  * @labels: sorted by label; @label: index of the last one used
  */
-struct accumulate_bin {
-	struct bin bin;
+struct accumulate_part {
+	struct accumulate_part *next;
+	uint32_t slice;
+	uint64_t held;
 	struct offset_counts offsets;
 	struct accumulate_label *labels;
 	size_t label_count;
 	size_t label_capacity;
 	size_t label;
+};
+
+/* @oldest: the first part; @part: the last one, which gets samples */
+struct accumulate_bin {
+	struct bin bin;
+	struct accumulate_part part;
+	struct accumulate_part *oldest;
 	struct accumulate_key key;
 	char command[ACCUMULATE_COMMAND_BYTES];
 };
@@ -60,6 +73,7 @@ struct accumulate_bin {
 struct accumulate {
 	struct bin_queue queue;
 	struct offset_scratch scratch;
+	uint32_t slice;
 };
 
 /** accumulate_create() - create an empty accumulator; @memory_limit in bytes. */
@@ -67,10 +81,23 @@ int accumulate_create(struct accumulate **ret, size_t memory_limit, struct error
 void accumulate_destroy(struct accumulate *accumulate);
 
 /**
+ * accumulate_slice() - begin another slice: samples added from now on are in new parts of bins
+ *
+ * Pointers from accumulate_bin() are void: bins must be looked up again before samples are added.
+ *
+ * Return: the number of the slice; the first one has the number 0.
+ */
+uint32_t accumulate_slice(struct accumulate *accumulate);
+
+/** accumulate_slice_now() - return the number of the current slice. */
+uint32_t accumulate_slice_now(const struct accumulate *accumulate);
+
+/**
  * accumulate_bin() - return the bin of a profile, creating it if necessary
  * @command: name of the process, stored in a bin that this call creates
  *
- * Return: the bin, valid until it is dropped; NULL over the limit or out of memory.
+ * Return: the bin, valid until it is dropped or another slice begins; NULL over the limit or out of
+ * memory.
  */
 struct accumulate_bin *accumulate_bin(struct accumulate *accumulate,
 				      const struct accumulate_key *key, const char *command);
@@ -93,14 +120,15 @@ void accumulate_add_label(struct accumulate *accumulate, struct accumulate_bin *
 static inline int accumulate_add(struct accumulate *accumulate, struct accumulate_bin *bin,
 				 uint32_t label, uint64_t offset, uint32_t count)
 {
-	if (bin == NULL || (!offset_counts_again(&bin->offsets, offset, count) &&
+	if (bin == NULL || (!offset_counts_again(&bin->part.offsets, offset, count) &&
 			    !accumulate_add_offset(accumulate, bin, offset, count)))
 		return bin_queue_refuse(&accumulate->queue, count);
 	bin_queue_hold(&accumulate->queue, &bin->bin, count);
 	if (label == 0)
 		return 0;
-	if (bin->label < bin->label_count && bin->labels[bin->label].label == label)
-		bin->labels[bin->label].samples += count;
+	if (bin->part.label < bin->part.label_count &&
+	    bin->part.labels[bin->part.label].label == label)
+		bin->part.labels[bin->part.label].samples += count;
 	else
 		accumulate_add_label(accumulate, bin, label, count);
 	return 0;
@@ -133,23 +161,35 @@ const char *accumulate_bin_command(const struct accumulate_bin *bin);
 /** accumulate_bin_held() - return the number of samples in a bin. */
 uint64_t accumulate_bin_held(const struct accumulate_bin *bin);
 
-/**
- * accumulate_bin_labels() - return the counts by label of a bin, by ascending label
- *
- * Their sum is at most the number of samples in the bin. Valid until samples are added or dropped.
- */
-const struct accumulate_label *accumulate_bin_labels(const struct accumulate_bin *bin,
-						     size_t *count);
+/** accumulate_bin_oldest() - return the oldest part of a bin; each bin has one. */
+const struct accumulate_part *accumulate_bin_oldest(const struct accumulate_bin *bin);
+
+/** accumulate_part_next() - return the part after this one, NULL if it is the youngest. */
+const struct accumulate_part *accumulate_part_next(const struct accumulate_part *part);
+
+/** accumulate_part_slice() - return the number of a part's slice. */
+uint32_t accumulate_part_slice(const struct accumulate_part *part);
+
+/** accumulate_part_held() - return the number of samples in a part of @bin. */
+uint64_t accumulate_part_held(const struct accumulate_bin *bin, const struct accumulate_part *part);
 
 /**
- * accumulate_bin_samples() - return the counts of a bin, by ascending offset
- * @samples: out: valid until the next call for any bin, and until bins are dropped
+ * accumulate_part_labels() - return the counts by label of a part, by ascending label
+ *
+ * Their sum is at most the number of samples in it. Valid until samples are added or dropped.
+ */
+const struct accumulate_label *accumulate_part_labels(const struct accumulate_part *part,
+						      size_t *count);
+
+/**
+ * accumulate_part_samples() - return the counts of a part, by ascending offset
+ * @samples: out: valid until the next call for any part, and until bins are dropped
  * @count:   out: number of @samples
  *
  * Return: 0 or -ENOMEM.
  */
-int accumulate_bin_samples(struct accumulate *accumulate, struct accumulate_bin *bin,
-			   const struct profile_sample **samples, size_t *count);
+int accumulate_part_samples(struct accumulate *accumulate, const struct accumulate_part *part,
+			    const struct profile_sample **samples, size_t *count);
 
 /** accumulate_drop() - drop the @bins oldest bins, which have been stored. */
 void accumulate_drop(struct accumulate *accumulate, size_t bins);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "daemon/base/log.h"
+#include "daemon/code/code_capture.h"
 #include "daemon/collect/accumulate.h"
 #include "daemon/collect/collector_cost.h"
 #include "daemon/collect/collector_counters.h"
@@ -16,18 +17,24 @@
 #include "daemon/collect/collector_epoch.h"
 #include "daemon/collect/collector_merge.h"
 #include "daemon/collect/collector_retention.h"
+#include "daemon/collect/collector_slices.h"
 #include "daemon/collect/collector_state.h"
 #include "daemon/collect/edge_accumulate.h"
 #include "daemon/collect/matcher.h"
 #include "daemon/collect/merge.h"
+#include "daemon/collect/footprint_store.h"
 #include "daemon/collect/pair_store.h"
+#include "daemon/collect/stack_store.h"
+#include "daemon/collect/stack_unwinder.h"
 #include "daemon/collect/rate_limit.h"
 #include "daemon/image/image_table.h"
 #include "db/profile_write.h"
 #include "lib/cleanup.h"
 #include "lib/clock.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "lib/image_store.h"
+#include "lib/near_names.h"
 #include "lib/path_match.h"
 
 /* Slow enough not to disturb other programs, fast enough to finish copies before an upgrade. */
@@ -36,6 +43,8 @@
 #define LOCKED_STOPPED_MS 5000
 /* Maximum time that stopping waits for the contents of other users' files. */
 #define SETTLE_NS (2 * NS_PER_SECOND)
+/* CPU time for the unwind tables of the programs that run at the start. */
+#define STACK_TABLES_START_NS NS_PER_SECOND
 /* Maximum time that sampling waits for the first scan of all processes. */
 #define SCAN_FIRST_NS (3 * NS_PER_SECOND)
 
@@ -93,13 +102,17 @@ static int tick(struct collector *collector, struct error *err)
 	int rc;
 
 	matcher_refresh(collector->matcher);
-	archive_policy_tick(collector->keeper, now);
+	archive_policy_tick(collector->policy, now);
 	if (flush_due(collector, now)) {
-		rc = collector_drain_all(collector, err);
+		rc = collector_slices_drain(collector, err);
 		if (rc == 0)
 			rc = sampling_follow(collector, err);
 		collector->next_flush_ns = now + collector->config.merge_ns;
 		collector->unmerged_steps = collector_merge_steps(collector);
+	} else if (collector_slices_due(collector)) {
+		rc = collector_slices_drain(collector, err);
+		if (rc == 0)
+			rc = sampling_follow(collector, err);
 	} else {
 		rc = collector_drain(collector, err);
 	}
@@ -162,13 +175,18 @@ void collector_divide(struct collector *collector)
 	matcher_divide(collector->matcher);
 }
 
-bool collector_has_image(const struct collector *collector, const char *pattern)
+bool collector_find_image(const struct collector *collector, struct near_names *near)
 {
 	const struct image_table *images = matcher_images(collector->matcher);
+	const char *pattern = near->wanted;
 
 	for (uint32_t i = 0; i < image_table_count(images); i++) {
-		if (path_match(image_table_get(images, i)->path, pattern))
+		const char *path = image_table_get(images, i)->path;
+		const char *slash = strchr(pattern, '/') == NULL ? strrchr(path, '/') : NULL;
+
+		if (path_match(path, pattern))
 			return true;
+		near_names_add(near, slash != NULL ? slash + 1 : path);
 	}
 	return false;
 }
@@ -217,16 +235,18 @@ int collector_stop(struct collector *collector, struct error *err)
 /* Opening and closing. */
 
 /* Warn about requests that this source does not support. */
-static void edges_tell(const struct collector *collector)
+static void edges_report(const struct collector *collector)
 {
 	const struct source_ops *ops = collector->source->ops;
 
 	if (collector->config.probe_permille > 0 && !ops->probes)
-		log_warning("source %s probes no branches (probe_permille)", ops->name);
+		log_warning("source '%s' does not support probes (probe_permille)", ops->name);
 	if (collector->config.double_every > 0 && !ops->doubles)
-		log_warning("source %s takes no double samples (double_every)", ops->name);
+		log_warning("source '%s' does not support double samples (double_every)",
+			    ops->name);
 	if (collector->config.handler_times && !ops->own_handler)
-		log_warning("source %s has no handler of ours to time (handler_times)", ops->name);
+		log_warning("source '%s' does not support handler times (handler_times)",
+			    ops->name);
 }
 
 static int source_open(struct collector *collector, struct error *err)
@@ -238,9 +258,11 @@ static int source_open(struct collector *collector, struct error *err)
 		.table_entries = config->table_entries,
 		.buffer_entries = config->buffer_entries,
 		.target_pid = config->target_pid,
+		.only_pid = config->only_pid,
 		.user_only = config->user_only,
 		.branch_every = config->branch_every,
 		.probe_permille = config->probe_permille,
+		.stack_every = config->stack_every,
 		.double_every = config->double_every,
 		.double_period = config->double_every > 0 ? config->double_period : 0,
 		.handler_times = config->handler_times,
@@ -255,7 +277,7 @@ static int source_open(struct collector *collector, struct error *err)
 				    err);
 
 	if (rc == 0)
-		edges_tell(collector);
+		edges_report(collector);
 	return rc;
 }
 
@@ -281,11 +303,11 @@ static size_t edges_memory(const struct collector_config *config)
 }
 
 /* The image archive is optional: a failure is logged, and sampling continues without it. */
-static void keeper_open(struct collector *collector)
+static void policy_open(struct collector *collector)
 {
 	const struct collector_config *config = &collector->config;
 	_cleanup_free_ char *directory = image_store_directory(config->db);
-	struct archive_policy_config keeper = {
+	struct archive_policy_config policy = {
 		.copier =
 			{
 				.directory = directory,
@@ -302,9 +324,58 @@ static void keeper_open(struct collector *collector)
 	if (config->image_store_bytes == 0 || config->replay != NULL || directory == NULL)
 		return;
 	if (stat(config->db, &status) == 0)
-		keeper.copier.group = (int64_t)status.st_gid;
-	if (archive_policy_open(&collector->keeper, &keeper, &err) < 0)
-		log_error("no images are kept: %s", err.message);
+		policy.copier.group = (int64_t)status.st_gid;
+	if (archive_policy_open(&collector->policy, &policy, &err) < 0)
+		log_error("images are not stored: %s", err.message);
+}
+
+/* A recording may be from another kernel. */
+static int capture_open(struct collector *collector, struct error *err)
+{
+	struct kernel_images *kernel = matcher_kernel(collector->matcher);
+	int rc;
+
+	if (kernel == NULL || collector->config.replay != NULL)
+		return 0;
+	rc = code_capture_create(&collector->capture, kernel, err);
+	if (rc == 0)
+		merge_capture(collector->merge, collector->capture);
+	return rc;
+}
+
+static struct image_place place_of_code(void *context, uint64_t tag, uint64_t pc)
+{
+	return matcher_place(context, tag, pc);
+}
+
+static uint32_t uid_of_process(void *context, uint32_t pid)
+{
+	return matcher_uid(context, pid);
+}
+
+/*
+ * Tables may take a fifth of the budget of samples, on all CPUs together. A target ends soon, and
+ * needs all tables at its start.
+ */
+static struct stack_unwinder *stacks_create(const struct collector *collector)
+{
+	struct matcher *matcher = collector->matcher;
+	uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
+	uint64_t permille = collector->config.overhead_percent * 10 * cpus / 5;
+	bool is_one = collector->config.target_pid != 0 || collector->config.only_pid != 0;
+	const struct stack_unwinder_code code = {
+		.place = place_of_code,
+		.uid = uid_of_process,
+		.context = matcher,
+		.images = matcher_images(matcher),
+		.vdso_here = true,
+		.table_bytes = is_one ? STACK_UNWINDER_TABLE_BYTES_ONE : STACK_UNWINDER_TABLE_BYTES,
+		.held_bytes = is_one ? STACK_UNWINDER_HELD_BYTES_ONE : STACK_UNWINDER_HELD_BYTES,
+		.build_permille = is_one ? 0 : (uint32_t)permille,
+		.build_start_ns = STACK_TABLES_START_NS,
+	};
+
+	return stack_unwinder_create(&code, STACK_STORE_NODES_MAX);
 }
 
 static int parts_open(struct collector *collector, struct error *err)
@@ -331,9 +402,9 @@ static int parts_open(struct collector *collector, struct error *err)
 	if (rc == 0)
 		rc = source_open(collector, err);
 	if (rc == 0)
-		keeper_open(collector);
+		policy_open(collector);
 	matcher.source = collector->source;
-	matcher.keeper = collector->keeper;
+	matcher.policy = collector->policy;
 	if (rc == 0)
 		rc = matcher_open(&collector->matcher, &matcher, err);
 	if (rc == 0)
@@ -345,14 +416,22 @@ static int parts_open(struct collector *collector, struct error *err)
 		rc = edge_accumulate_create(&collector->edges, for_edges, err);
 	if (rc == 0) {
 		collector->pairs = pair_store_create();
-		if (collector->pairs == NULL)
-			rc = error_set(err, ENOMEM, "out of memory");
+		collector->footprints = footprint_store_create();
+		if (collector->pairs == NULL || collector->footprints == NULL)
+			rc = error_set(err, ENOMEM, ERROR_NO_MEMORY);
+	}
+	if (rc == 0 && config->stack_every > 0) {
+		collector->stacks = stacks_create(collector);
+		if (collector->stacks == NULL)
+			rc = error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	}
 	if (rc == 0)
 		rc = merge_create(
 			&collector->merge, collector->writer, matcher_images(collector->matcher),
 			matcher_kernel(collector->matcher), matcher_labels(collector->matcher),
 			matcher_jit(collector->matcher), err);
+	if (rc == 0)
+		rc = capture_open(collector, err);
 	return rc;
 }
 
@@ -362,7 +441,7 @@ int collector_open(struct collector **ret, const struct collector_config *config
 	int rc;
 
 	if (collector == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	collector->config = *config;
 	snprintf(collector->label, sizeof(collector->label), "%s",
 		 config->label != NULL ? config->label : "");
@@ -415,11 +494,14 @@ void collector_close(struct collector *collector)
 	if (collector == NULL)
 		return;
 	merge_destroy(collector->merge);
+	code_capture_destroy(collector->capture);
 	accumulate_destroy(collector->accumulate);
 	edge_accumulate_destroy(collector->edges);
 	pair_store_destroy(collector->pairs);
+	footprint_store_destroy(collector->footprints);
+	stack_unwinder_destroy(collector->stacks);
 	matcher_close(collector->matcher);
-	archive_policy_close(collector->keeper);
+	archive_policy_close(collector->policy);
 	if (collector->source != NULL)
 		collector->source->ops->close(collector->source);
 	profile_writer_close(collector->writer);
@@ -451,29 +533,44 @@ void collector_status(struct collector *collector, struct collector_status *stat
 	status->label = collector->label;
 	status->start_ns = collector->epoch_start_ns;
 	collector_counters_epoch(collector, &status->counters, &status->interrupts);
-	tally_set(&status->counters, "loss", "pending", accumulate_held(collector->accumulate));
+	counter_set_put(&status->counters, "loss", "pending",
+			accumulate_held(collector->accumulate));
 	if (collector->given_up > 0)
-		tally_set(&status->counters, "loss", "storage", collector->given_up);
+		counter_set_put(&status->counters, "loss", "storage", collector->given_up);
 	if (edge_accumulate_held(collector->edges) > 0)
-		tally_set(&status->counters, "stat", "edges_pending",
-			  edge_accumulate_held(collector->edges));
+		counter_set_put(&status->counters, "stat", "edges_pending",
+				edge_accumulate_held(collector->edges));
 	status->stored = collector->stored;
-	status->unknown = tally_sum(&status->counters, "unknown");
+	status->unknown = counter_set_sum(&status->counters, "unknown");
 	status->samples = collector->handed;
 	status->entries = collector->entries;
 	status->images = image_table_used(matcher_images(collector->matcher));
 	status->processes = matcher_processes(collector->matcher, &map_bytes);
 	status->memory_bytes = accumulate_bytes(collector->accumulate) +
 			       edge_accumulate_bytes(collector->edges) +
-			       pair_store_bytes(collector->pairs) + map_bytes;
+			       pair_store_bytes(collector->pairs) +
+			       footprint_store_bytes(collector->footprints) + map_bytes;
+	if (collector->stacks != NULL)
+		status->memory_bytes += stack_unwinder_bytes(collector->stacks);
 	status->retention = collector->retention.status;
 	status->quota = matcher_quota(collector->matcher);
-	status->keeps_images = collector->keeper != NULL;
-	archive_policy_status(collector->keeper, &status->store);
+	status->keeps_images = collector->policy != NULL;
+	archive_policy_status(collector->policy, &status->store);
+}
+
+bool collector_images_finish(struct collector *collector)
+{
+	struct archive_policy_status status;
+	bool requested =
+		archive_policy_finish(collector->policy, matcher_images(collector->matcher));
+
+	archive_policy_tick(collector->policy, clock_monotonic_ns());
+	archive_policy_status(collector->policy, &status);
+	return requested && status.copier.waiting == 0;
 }
 
 uint64_t collector_samples_gone(struct collector *collector)
 {
-	archive_policy_tick(collector->keeper, clock_monotonic_ns());
-	return archive_policy_gone(collector->keeper, matcher_images(collector->matcher));
+	archive_policy_tick(collector->policy, clock_monotonic_ns());
+	return archive_policy_gone(collector->policy, matcher_images(collector->matcher));
 }

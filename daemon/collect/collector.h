@@ -47,6 +47,7 @@
 
 struct collector;
 struct error;
+struct near_names;
 struct source_time;
 
 /**
@@ -103,8 +104,11 @@ int collector_epoch(struct collector *collector, const char *label, struct error
  */
 bool collector_images_crowded(const struct collector *collector);
 
-/** collector_has_image() - return true if a known image matches a pattern, as path_match(). */
-bool collector_has_image(const struct collector *collector, const char *pattern);
+/**
+ * collector_find_image() - return true if a known image matches a pattern, as path_match()
+ * @near: the pattern; out: near names of images, if none matches
+ */
+bool collector_find_image(const struct collector *collector, struct near_names *near);
 
 /** collector_divide() - re-read the patterns @per_process and @per_unit, which have changed. */
 void collector_divide(struct collector *collector);
@@ -150,6 +154,15 @@ int collector_event_time(struct collector *collector, size_t event, struct sourc
  * collector_close().
  */
 void collector_status(struct collector *collector, struct collector_status *status);
+
+/**
+ * collector_images_finish() - copy images that have samples and no copy
+ *
+ * For the end of a run; see archive_policy_finish().
+ *
+ * Return: true if no copy is in progress; otherwise call it again.
+ */
+bool collector_images_finish(struct collector *collector);
 
 /**
  * collector_samples_gone() - return the number of samples in files that no longer exist and have no

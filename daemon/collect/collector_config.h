@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "daemon/event/event.h"
+#include "db/profile_write.h"
 
 struct trace_writer;
 
@@ -38,9 +39,12 @@ struct trace_writer;
  * @label:              of the epoch
  * @scan_in_steps:      collector_start() does not wait for the scan of running processes
  * @target_pid:         0: the whole machine; otherwise as in struct source_config
+ * @only_pid:           as in struct source_config
  * @user_only:          as in struct source_config
  * @branch_every:       as in struct source_config; if set, a quarter of @memory_limit is for edges
  * @probe_permille:     as in struct source_config
+ * @stack_every:        as in struct source_config
+ * @branch_fixed:       @branch_every holds even if the total cost exceeds @total_permille
  * @total_permille:     limit of the total cost (collector_cost.h), of the program's CPU time:
  *                      probes take the part of it that the rest leaves; 0: none
  * @double_every:       as in struct source_config
@@ -54,6 +58,10 @@ struct trace_writer;
  * @retention_ns:       epochs that ended longer ago are deleted; 0: no limit of age
  * @database_bytes:     maximum size of the database: beyond it the oldest epochs are deleted; 0: no
  *                      limit
+ * @slice_ns:           length of slices; 0: none
+ * @slice_age_ns:       slices of a minute, hour or day older than this are merged to one; 0: never
+ * @slices_percent:     maximum size of slices, percent of the rest of the database, but 8 MiB at
+ *                      least; 0: no limit
  * @epoch_ns:           maximum length of an epoch; 0: a new one begins only on request
  *
  * Strings must stay valid until collector_close().
@@ -80,10 +88,13 @@ struct collector_config {
 	const char *label;
 	bool scan_in_steps;
 	uint32_t target_pid;
+	uint32_t only_pid;
 	bool user_only;
 	uint32_t branch_every;
 	uint32_t probe_permille;
+	uint32_t stack_every;
 	uint32_t total_permille;
+	bool branch_fixed;
 	uint32_t double_every;
 	uint32_t double_period;
 	bool handler_times;
@@ -93,6 +104,9 @@ struct collector_config {
 	uint64_t image_store_bytes;
 	uint64_t retention_ns;
 	uint64_t database_bytes;
+	uint64_t slice_ns;
+	uint64_t slice_age_ns[PROFILE_SLICE_LENGTHS];
+	uint64_t slices_percent;
 	uint64_t epoch_ns;
 };
 

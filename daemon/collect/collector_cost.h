@@ -51,7 +51,24 @@ void collector_cost(struct collector *collector, struct collector_cost *cost);
  */
 uint32_t collector_cost_share(const struct collector_cost *cost, uint32_t permille, uint32_t most);
 
-/** collector_cost_follow() - update the share of probes every tenth of a second. */
+/**
+ * collector_cost_every() - return how many samples there should be for an interpreted one
+ * @permille: limit of the total cost, of the program's CPU time
+ * @every:    present value
+ * @least:    minimum of the result; 0: samples are not interpreted
+ *
+ * Twice @every if the cost without probes exceeds the limit, half of @every if the cost is less
+ * than three quarters of the limit. The sampling rate itself cannot change: the kernel copies the
+ * period to the events of a program's children. Edges are used in proportion, so that their number
+ * does not matter.
+ */
+uint32_t collector_cost_every(const struct collector_cost *cost, uint32_t permille, uint32_t every,
+			      uint32_t least);
+
+/**
+ * collector_cost_follow() - update the share of probes every tenth of a second, and the number of
+ * samples that are interpreted twice a second
+ */
 void collector_cost_follow(struct collector *collector);
 
 #endif

@@ -5,10 +5,13 @@
 #include <string.h>
 
 #include "daemon/base/log.h"
+#include "daemon/code/code_capture.h"
 #include "daemon/collect/accumulate.h"
 #include "daemon/collect/collector.h"
+#include "daemon/collect/collector_slices.h"
 #include "daemon/collect/edge_accumulate.h"
 #include "daemon/collect/matcher.h"
+#include "daemon/collect/stack_unwinder.h"
 #include "db/profile_write.h"
 #include "lib/clock.h"
 
@@ -20,12 +23,12 @@ int64_t collector_counters_now(const struct collector *collector)
 
 static void source_counter_take(void *context, const char *group, const char *name, uint64_t count)
 {
-	tally_set(context, group, name, count);
+	counter_set_put(context, group, name, count);
 }
 
 uint64_t collector_counters_taken(struct collector *collector)
 {
-	struct tally ignored = {.count = 0};
+	struct counter_set ignored = {.count = 0};
 
 	return collector->source->ops->counters(collector->source, source_counter_take, &ignored);
 }
@@ -38,13 +41,24 @@ static bool has_edges(const struct collector *collector)
 }
 
 /* edges_handed = edges in the database + all others. */
-static void edge_counters_read(const struct collector *collector, struct tally *tally)
+static void edge_counters_read(const struct collector *collector, struct counter_set *tally)
 {
 	if (!has_edges(collector))
 		return;
-	tally_set(tally, "stat", "edges_handed", collector->edges_handed);
-	tally_set(tally, "stat", "edges_unknown", collector->edges_unknown);
-	tally_set(tally, "stat", "edges_memory", edge_accumulate_refused(collector->edges));
+	counter_set_put(tally, "stat", "edges_handed", collector->edges_handed);
+	counter_set_put(tally, "stat", "edges_unknown", collector->edges_unknown);
+	counter_set_put(tally, "stat", "edges_memory", edge_accumulate_refused(collector->edges));
+}
+
+static void code_counters_read(const struct collector *collector, struct counter_set *tally)
+{
+	struct code_capture_counts counts;
+
+	if (collector->capture == NULL)
+		return;
+	counts = code_capture_counts(collector->capture);
+	counter_set_put(tally, "stat", "code_changed", counts.changed);
+	counter_set_put(tally, "stat", "code_unreadable", counts.unreadable);
 }
 
 /*
@@ -52,7 +66,7 @@ static void edge_counters_read(const struct collector *collector, struct tally *
  * stopped source this is its own count of interrupts, so that a missing sample would show as a
  * difference.
  */
-static void counters_read(struct collector *collector, struct tally *tally, uint64_t *settled)
+static void counters_read(struct collector *collector, struct counter_set *tally, uint64_t *settled)
 {
 	uint64_t interrupts;
 	int i;
@@ -60,48 +74,52 @@ static void counters_read(struct collector *collector, struct tally *tally, uint
 	memset(tally, 0, sizeof(*tally));
 	interrupts =
 		collector->source->ops->counters(collector->source, source_counter_take, tally);
-	*settled = collector->handed + tally_sum(tally, "loss");
+	*settled = collector->handed + counter_set_sum(tally, "loss");
 	if (collector->stopped)
 		*settled = interrupts;
-	tally_set(tally, "loss", "memory", accumulate_refused(collector->accumulate));
+	counter_set_put(tally, "loss", "memory", accumulate_refused(collector->accumulate));
 	for (i = 0; i < IMAGE_UNKNOWN_NR; i++)
-		tally_set(tally, "unknown", image_unknown_name((enum image_unknown)i),
-			  collector->unknown[i]);
+		counter_set_put(tally, "unknown", image_unknown_name((enum image_unknown)i),
+				collector->unknown[i]);
 	edge_counters_read(collector, tally);
-	tally_set(tally, "stat", "entries", collector->entries);
-	tally_set(tally, "stat", "samples", collector->handed);
+	counter_set_put(tally, "stat", "pairs_unplaced", collector->pairs_unplaced);
+	code_counters_read(collector, tally);
+	if (collector->stacks != NULL)
+		stack_unwinder_counters(collector->stacks, tally);
+	counter_set_put(tally, "stat", "entries", collector->entries);
+	counter_set_put(tally, "stat", "samples", collector->handed);
 	matcher_counters(collector->matcher, tally);
-	tally_set(tally, "stat", "merges", collector->merges);
-	tally_set(tally, "stat", "merge_failures", collector->merge_failures);
+	counter_set_put(tally, "stat", "merges", collector->merges);
+	counter_set_put(tally, "stat", "merge_failures", collector->merge_failures);
 }
 
-void collector_counters_epoch(struct collector *collector, struct tally *tally,
+void collector_counters_epoch(struct collector *collector, struct counter_set *tally,
 			      uint64_t *interrupts)
 {
 	uint64_t settled;
 
 	counters_read(collector, tally, &settled);
-	tally_subtract(tally, &collector->base);
-	tally_set(tally, "stat", "drain_gap_ms", collector->drain_gap_ns / NS_PER_MS);
-	tally_set(tally, "stat", "commit_ms", collector->commit_ns / NS_PER_MS);
+	counter_set_subtract(tally, &collector->base);
+	counter_set_put(tally, "stat", "drain_gap_ms", collector->drain_gap_ns / NS_PER_MS);
+	counter_set_put(tally, "stat", "commit_ms", collector->commit_ns / NS_PER_MS);
 	if (collector->config.sample_cost_ns > 0)
-		tally_set(tally, "stat", "sample_cost_ns", collector->config.sample_cost_ns);
+		counter_set_put(tally, "stat", "sample_cost_ns", collector->config.sample_cost_ns);
 	if (collector->core_clock.max_khz > 0) {
-		tally_set(tally, "stat", "core_clock_min_khz", collector->core_clock.min_khz);
-		tally_set(tally, "stat", "core_clock_max_khz", collector->core_clock.max_khz);
+		counter_set_put(tally, "stat", "core_clock_min_khz", collector->core_clock.min_khz);
+		counter_set_put(tally, "stat", "core_clock_max_khz", collector->core_clock.max_khz);
 	}
 	if (collector->replaced > 0)
-		tally_set(tally, "loss", "database_replaced", collector->replaced);
+		counter_set_put(tally, "loss", "database_replaced", collector->replaced);
 	*interrupts = settled - collector->base_interrupts;
 }
 
 /* Warn once about throttling, which makes a profile less accurate than it seems. */
-static void throttling_tell(struct collector *collector, const struct tally *tally)
+static void throttling_report(struct collector *collector, const struct counter_set *tally)
 {
-	if (collector->throttle_told || tally_get(tally, "stat", "throttled") == 0)
+	if (collector->throttle_reported || counter_set_get(tally, "stat", "throttled") == 0)
 		return;
-	collector->throttle_told = true;
-	log_warning("the kernel throttles sampling (limit now %llu samples a second)",
+	collector->throttle_reported = true;
+	log_warning("the kernel throttles sampling (limit now %llu samples per second)",
 		    (unsigned long long)collector->limit);
 }
 
@@ -185,14 +203,14 @@ void collector_counters_base(struct collector *collector)
 
 void collector_counters_resume(struct collector *collector, uint64_t lost, bool times)
 {
-	struct tally *base = &collector->base;
+	struct counter_set *base = &collector->base;
 	uint64_t settled;
 
 	counters_read(collector, base, &settled);
 	collector->base_interrupts = settled - accumulate_held(collector->accumulate) - lost;
 	if (has_edges(collector))
-		tally_set(base, "stat", "edges_handed",
-			  collector->edges_handed - edge_accumulate_held(collector->edges));
+		counter_set_put(base, "stat", "edges_handed",
+				collector->edges_handed - edge_accumulate_held(collector->edges));
 	collector->replaced = lost;
 	if (!times)
 		return;
@@ -203,21 +221,24 @@ void collector_counters_resume(struct collector *collector, uint64_t lost, bool 
 int collector_counters_write(struct collector *collector, const struct collector_rest *rest,
 			     struct error *err)
 {
-	struct tally tally;
+	struct counter_set tally;
 	uint64_t interrupts;
 	int rc;
 
 	collector_counters_epoch(collector, &tally, &interrupts);
-	throttling_tell(collector, &tally);
-	tally_set(&tally, "loss", "pending", 0);
-	tally_set(&tally, "loss", rest->loss, rest->samples);
+	throttling_report(collector, &tally);
+	counter_set_put(&tally, "loss", "pending", 0);
+	counter_set_put(&tally, "loss", rest->loss, rest->samples);
 	if (has_edges(collector)) {
 		bool pending = strcmp(rest->loss, "pending") == 0;
 
-		tally_set(&tally, "stat", "edges_pending", pending ? rest->edges : 0);
-		tally_set(&tally, "stat", "edges_storage", pending ? 0 : rest->edges);
+		counter_set_put(&tally, "stat", "edges_pending", pending ? rest->edges : 0);
+		counter_set_put(&tally, "stat", "edges_storage", pending ? 0 : rest->edges);
 	}
 	collector->accounting = interrupts - rest->samples;
+	rc = collector_slices_write(collector, &tally, interrupts, rest, err);
+	if (rc < 0)
+		return rc;
 	rc = profile_writer_totals(collector->writer, collector_counters_now(collector), interrupts,
 				   tally.counter, tally.count, err);
 	return rc == 0 ? times_write(collector, err) : rc;

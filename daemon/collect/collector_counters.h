@@ -12,7 +12,7 @@
 uint64_t collector_counters_taken(struct collector *collector);
 
 /** collector_counters_epoch() - return this epoch's counters and interrupts. */
-void collector_counters_epoch(struct collector *collector, struct tally *tally,
+void collector_counters_epoch(struct collector *collector, struct counter_set *tally,
 			      uint64_t *interrupts);
 
 /** collector_counters_clock() - measure the core's clock, if periods are in nanoseconds. */
@@ -34,11 +34,13 @@ void collector_counters_resume(struct collector *collector, uint64_t lost, bool 
  * struct collector_rest - samples and edges that are in no profile yet, at a commit
  * @loss:    "pending", or the name of the loss
  * @samples: number of samples
+ * @bins:    number of bins, the oldest ones, that are in profiles; @samples are in the others
  * @edges:   number of edges
  */
 struct collector_rest {
 	const char *loss;
 	uint64_t samples;
+	size_t bins;
 	uint64_t edges;
 };
 

@@ -29,7 +29,7 @@ static void replacement_describe(struct collector *collector, enum profile_place
 
 	if (place == PROFILE_MOVED && profile_writer_moved_to(collector->writer, name))
 		snprintf(replacement->text, sizeof(replacement->text), "%s%s",
-			 here != NULL && strcmp(here, name) == 0 ? "lost the log beside "
+			 here != NULL && strcmp(here, name) == 0 ? "lost the log next to "
 								 : "was moved to ",
 			 name);
 	else
@@ -100,7 +100,7 @@ static int lost_count(struct collector *collector, uint64_t *lost, bool *known, 
 	};
 	uint64_t accounted = collector->replacement.moved ? collector->accounted : 0;
 	uint64_t interrupts, here = 0;
-	struct tally ignored;
+	struct counter_set ignored;
 	int rc = profile_writer_accounted(collector->writer, &epoch, &here, err);
 
 	if (rc < 0)
@@ -165,8 +165,8 @@ int collector_database_renew(struct collector *collector, struct error *err)
 	if (rc < 0)
 		return rc;
 	replacement->pending = false;
-	log_warning("database %s %s; epoch %" PRId64 " begins in the database at its path, %" PRIu64
-		    " stored samples are lost%s%s",
+	log_warning("database '%s' %s; epoch %" PRId64
+		    " starts in the database at its path, %" PRIu64 " stored samples are lost%s%s",
 		    collector->config.db, replacement->text, collector->epoch_id, lost,
 		    replacement->renamed[0] != '\0' ? "; a file there was renamed to " : "",
 		    replacement->renamed);

@@ -5,8 +5,10 @@
 
 #include "daemon/collect/accumulate.h"
 #include "daemon/collect/edge_accumulate.h"
+#include "daemon/collect/footprint_store.h"
 #include "daemon/collect/matcher.h"
 #include "daemon/collect/pair_store.h"
+#include "daemon/collect/stack_unwinder.h"
 #include "daemon/image/image_table.h"
 #include "daemon/source/register_pairs.h"
 #include "lib/clock.h"
@@ -94,18 +96,20 @@ static enum profile_edge_kind collector_drain_kind_of(uint64_t tag)
 		return PROFILE_EDGE_DOUBLE;
 	case SOURCE_EVENT_PROBE:
 		return PROFILE_EDGE_PROBE;
-	case SOURCE_EVENT_MOMENT:
-		return PROFILE_EDGE_MOMENT;
-	case SOURCE_EVENT_BESIDE:
-		return PROFILE_EDGE_BESIDE;
-	case SOURCE_EVENT_PARTS:
-		return PROFILE_EDGE_PARTS;
-	case SOURCE_EVENT_GAPS:
-		return PROFILE_EDGE_GAPS;
-	case SOURCE_EVENT_GAP_NS:
-		return PROFILE_EDGE_GAP_NS;
-	case SOURCE_EVENT_ROUND:
-		return PROFILE_EDGE_ROUND;
+	case SOURCE_EVENT_SECOND_MOMENT:
+		return PROFILE_EDGE_SECOND_MOMENT;
+	case SOURCE_EVENT_SAME_WINDOW:
+		return PROFILE_EDGE_SAME_WINDOW;
+	case SOURCE_EVENT_WEIGHTED:
+		return PROFILE_EDGE_WEIGHTED;
+	case SOURCE_EVENT_INTERVALS:
+		return PROFILE_EDGE_INTERVALS;
+	case SOURCE_EVENT_INTERVAL_NS:
+		return PROFILE_EDGE_INTERVAL_NS;
+	case SOURCE_EVENT_REFERENCE_INTERVAL:
+		return PROFILE_EDGE_REFERENCE_INTERVAL;
+	case SOURCE_EVENT_REMAINING:
+		return PROFILE_EDGE_REMAINING;
 	default:
 		return PROFILE_EDGE_BRANCH;
 	}
@@ -142,10 +146,42 @@ static void pair_take(void *context, const struct source_pair *pair)
 	struct stored_pair stored = {
 		.from = from.offset, .to = to.offset, .samples = pair->samples};
 
-	if (from.image == IMAGE_UNKNOWN || from.image != to.image)
+	if (from.image == IMAGE_UNKNOWN || from.image != to.image) {
+		collector->pairs_unplaced++;
 		return;
+	}
 	memcpy(stored.delta, pair->delta, sizeof(stored.delta));
+	stored.word_count = pair->word_count;
+	memcpy(stored.words, pair->words, sizeof(stored.words));
 	pair_store_add(collector->pairs, from.image, &stored);
+}
+
+/* Instructions of unknown images have no row that a footprint could belong to. */
+static void access_take(void *context, const struct source_access *access)
+{
+	struct collector *collector = context;
+	struct image_place place = matcher_place(collector->matcher, access->tag, access->pc);
+	const struct footprint_access footprint = {
+		.offset = place.offset,
+		.address = access->address,
+		.space = dcpi_tag_pid(access->tag),
+		.stride = access->stride,
+		.has_stride = access->has_stride,
+		.stack = access->stack,
+		.time_ns = access->time_ns,
+		.thread = access->thread,
+		.cpu = access->cpu,
+	};
+
+	if (place.image != IMAGE_UNKNOWN && place.offset <= PROFILE_EDGE_OFFSET_MAX)
+		footprint_store_add(collector->footprints, place.image, &footprint);
+}
+
+static void stack_take(void *context, const struct source_stack *stack)
+{
+	struct collector *collector = context;
+
+	stack_unwinder_add(collector->stacks, stack);
 }
 
 /* Record how long events have waited: rings hold about a second's events. */
@@ -169,12 +205,16 @@ static int drain(struct collector *collector, bool all, struct error *err)
 		.samples = samples_take,
 		.edge = edge_take,
 		.pair = pair_take,
+		.access = access_take,
+		.stack = collector->stacks != NULL ? stack_take : NULL,
 		.context = collector,
 	};
 	uint64_t until;
 
 	gap_note(collector);
 	until = matcher_events(collector->matcher);
+	if (collector->stacks != NULL)
+		stack_unwinder_settle(collector->stacks);
 	if (!collector->sampling)
 		return 0;
 	return collector->source->ops->drain(collector->source, all,
@@ -199,6 +239,11 @@ int collector_drain_all(struct collector *collector, struct error *err)
 
 	if (rc < 0)
 		return rc;
+	if (collector->stacks != NULL) {
+		if (!collector->stopped && stack_unwinder_waits(collector->stacks, start))
+			return 0;
+		stack_unwinder_finish(collector->stacks, collector->stopped);
+	}
 	matcher_expire(collector->matcher, start);
 	return 0;
 }

@@ -6,9 +6,13 @@
 
 #include "daemon/collect/collector_counters.h"
 #include "daemon/collect/collector_merge.h"
+#include "daemon/collect/collector_slices.h"
 #include "daemon/collect/matcher.h"
 #include "daemon/collect/merge.h"
+#include "daemon/collect/footprint_store.h"
 #include "daemon/collect/pair_store.h"
+#include "daemon/collect/stack_store.h"
+#include "daemon/collect/stack_unwinder.h"
 #include "daemon/collect/rate_limit.h"
 #include "db/profile_write.h"
 #include "lib/clock.h"
@@ -59,6 +63,9 @@ int collector_epoch_begin_at(struct collector *collector, int64_t start_ns, uint
 		return rc;
 	merge_epoch(collector->merge);
 	pair_store_clear(collector->pairs);
+	footprint_store_clear(collector->footprints);
+	if (collector->stacks != NULL)
+		stack_store_clear(stack_unwinder_store(collector->stacks));
 	matcher_epoch(collector->matcher);
 	collector->epoch_id = profile_writer_epoch_id(collector->writer);
 	collector->epoch_start_ns = epoch.start_ns;
@@ -71,6 +78,7 @@ int collector_epoch_begin_at(struct collector *collector, int64_t start_ns, uint
 	collector->commit_ns = 0;
 	collector_counters_clock(collector);
 	collector->retention.epoch_begun_ns = boot_ns;
+	collector_slices_epoch(collector);
 	return 0;
 }
 

@@ -12,10 +12,13 @@
 #include "daemon/collect/collector_counters.h"
 #include "daemon/collect/collector_database.h"
 #include "daemon/collect/collector_drain.h"
+#include "daemon/collect/collector_slices.h"
 #include "daemon/collect/edge_accumulate.h"
+#include "daemon/collect/footprint_store.h"
 #include "daemon/collect/matcher.h"
 #include "daemon/collect/merge.h"
 #include "daemon/collect/pair_store.h"
+#include "daemon/collect/stack_unwinder.h"
 #include "daemon/image/kernel_image.h"
 #include "db/profile_write.h"
 #include "lib/clock.h"
@@ -25,8 +28,8 @@
 #define COPY_WAITS 30
 #define COPY_WAIT_NS (long)(50 * NS_PER_MS)
 
-/* Each write replaces all pairs. Between flushes they are written at this interval. */
-#define PAIRS_NS (600 * NS_PER_SECOND)
+/* Each write replaces all recordings. Between flushes they are written at this interval. */
+#define RECORDINGS_NS (600 * NS_PER_SECOND)
 
 static void unknown_add(struct collector *collector, const struct merge_result *result, bool undo)
 {
@@ -48,28 +51,46 @@ static int commit(struct collector *collector, struct error *err)
 	return rc;
 }
 
-static bool pairs_are_due(const struct collector *collector, const size_t bins[2])
+static bool recordings_are_due(const struct collector *collector, const size_t bins[2])
 {
-	return bins[0] == SIZE_MAX || clock_monotonic_ns() >= collector->pairs_due_ns;
+	return bins[0] == SIZE_MAX || clock_monotonic_ns() >= collector->recordings_due_ns;
+}
+
+static int recordings_write(struct collector *collector, struct error *err)
+{
+	int rc = merge_pairs(collector->merge, collector->pairs, err);
+
+	if (rc == 0)
+		rc = merge_footprints(collector->merge, collector->footprints, err);
+	if (rc == 0 && collector->stacks != NULL)
+		rc = merge_stacks(collector->merge, stack_unwinder_store(collector->stacks),
+				  collector->config.stack_every, err);
+	return rc;
 }
 
 /* @bins: number of bins of samples, and of edges. */
 static int transaction(struct collector *collector, const size_t bins[2],
 		       struct merge_result *result, struct error *err)
 {
+	struct merge_slice list[COLLECTOR_SLICES];
+	struct merge_slices slices = {.list = list};
 	struct collector_rest rest = {.loss = "pending"};
 	int rc;
 
 	rc = profile_writer_begin(collector->writer, err);
 	if (rc < 0)
 		return rc;
-	rc = merge_bins(collector->merge, collector->accumulate, bins[0], result, err);
+	rc = collector_slices_find(collector, list, &slices.count, err);
+	if (rc == 0)
+		rc = merge_bins(collector->merge, collector->accumulate, bins[0], &slices, result,
+				err);
 	if (rc == 0)
 		rc = merge_edges(collector->merge, collector->edges, bins[1], result, err);
-	if (rc == 0 && pairs_are_due(collector, bins))
-		rc = merge_pairs(collector->merge, collector->pairs, err);
+	if (rc == 0 && recordings_are_due(collector, bins))
+		rc = recordings_write(collector, err);
 	if (rc == 0) {
 		rest.samples = accumulate_held(collector->accumulate) - result->samples;
+		rest.bins = result->bins;
 		rest.edges = edge_accumulate_held(collector->edges) - result->edges;
 		unknown_add(collector, result, false);
 		rc = collector_counters_write(collector, &rest, err);
@@ -86,25 +107,25 @@ static int transaction(struct collector *collector, const size_t bins[2],
 }
 
 /* Report the images of merged bins as hot, before the bins are dropped. */
-static void images_tell(struct collector *collector, size_t bins)
+static void images_notify(struct collector *collector, size_t bins)
 {
 	const struct accumulate_bin *bin = accumulate_first(collector->accumulate);
 
-	if (collector->keeper == NULL)
+	if (collector->policy == NULL)
 		return;
 	for (; bin != NULL && bins > 0; bins--, bin = accumulate_next(bin))
-		archive_policy_sampled(collector->keeper, matcher_images(collector->matcher),
+		archive_policy_sampled(collector->policy, matcher_images(collector->matcher),
 				       accumulate_bin_key(bin).image, accumulate_bin_held(bin));
 }
 
-static void damage_tell(struct collector *collector)
+static void damage_report(struct collector *collector)
 {
 	uint64_t damaged = profile_writer_damaged(collector->writer);
 
-	if (damaged != collector->damaged_told)
+	if (damaged != collector->damaged_reported)
 		log_error("the database is damaged: %llu samples that were stored are lost",
-			  (unsigned long long)(damaged - collector->damaged_told));
-	collector->damaged_told = damaged;
+			  (unsigned long long)(damaged - collector->damaged_reported));
+	collector->damaged_reported = damaged;
 }
 
 /* Drop bins that are stored, or lost. */
@@ -113,6 +134,7 @@ static void bins_drop(struct collector *collector, size_t bins, size_t edge_bins
 	match_cache_forget_bins(matcher_cache(collector->matcher));
 	accumulate_drop(collector->accumulate, bins);
 	edge_accumulate_drop(collector->edges, edge_bins);
+	collector_slices_stored(collector);
 }
 
 /* Execute a transaction in the database at the path, which may be a new one. */
@@ -142,22 +164,22 @@ static int merge(struct collector *collector, const size_t bins[2], struct error
 	if (rc < 0) {
 		collector->merge_failures++;
 		if (!collector->merge_failing)
-			log_error("cannot merge, keeping samples in memory: %s", failure.message);
+			log_error("cannot merge; samples stay in memory: %s", failure.message);
 		collector->merge_failing = true;
 		return error_set(err, -rc, "%s", failure.message);
 	}
-	if (pairs_are_due(collector, bins))
-		collector->pairs_due_ns = clock_monotonic_ns() + PAIRS_NS;
+	if (recordings_are_due(collector, bins))
+		collector->recordings_due_ns = clock_monotonic_ns() + RECORDINGS_NS;
 	profile_writer_reserve(collector->writer);
-	damage_tell(collector);
-	images_tell(collector, result.bins);
+	damage_report(collector);
+	images_notify(collector, result.bins);
 	merge_done(collector->merge);
 	bins_drop(collector, result.bins, result.edge_bins);
 	collector->stored += result.samples;
 	collector->accounted = collector->accounting;
 	collector->merges++;
 	if (collector->merge_failing)
-		log_info("merging again");
+		log_info("merging succeeds again");
 	collector->merge_failing = false;
 	if (accumulate_bins(collector->accumulate) == 0)
 		heap_trim();
@@ -240,7 +262,7 @@ void collector_merge_give_up(struct collector *collector)
 	if (rc == 0)
 		rc = collector_counters_write(collector, &rest, &err);
 	if (profile_writer_settle(collector->writer, rc, &err) < 0)
-		log_error("the database does not have the loss: %s", err.message);
+		log_error("cannot store the number of lost samples: %s", err.message);
 	bins_drop(collector, accumulate_bins(collector->accumulate),
 		  edge_accumulate_bins(collector->edges));
 }

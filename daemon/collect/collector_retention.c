@@ -6,7 +6,9 @@
 #include <stdlib.h>
 
 #include "daemon/base/log.h"
+#include "daemon/collect/collector_counters.h"
 #include "daemon/collect/collector_epoch.h"
+#include "daemon/collect/collector_slices.h"
 #include "daemon/collect/merge.h"
 #include "db/profile_write.h"
 #include "lib/clock.h"
@@ -21,6 +23,8 @@
  * by mistake, it may be years ahead.
  */
 #define CLOCK_EVEN_NS (3600 * NS_PER_SECOND)
+/* Slices may have this size: a new database is small. */
+#define SLICES_BYTES_MIN (8U << 20)
 /* Minimum length of epochs if the database is full of the current one. */
 #define EPOCH_MIN_NS (3600 * NS_PER_SECOND)
 
@@ -35,7 +39,7 @@ static bool clock_was_set(struct collector_retention *retention, uint64_t now)
 		return false;
 	retention->clock_even_since_ns = now;
 	if (!first)
-		log_warning("the clock was set by %+" PRId64 " s: another epoch begins",
+		log_warning("the clock was changed by %+" PRId64 " s: a new epoch starts",
 			    moved / (int64_t)NS_PER_SECOND);
 	return !first;
 }
@@ -61,8 +65,8 @@ static void epoch_renew(struct collector *collector, uint64_t now)
 		retention->renew = collector_epoch_renew(collector, collector->label, &err) < 0;
 }
 
-static void expired_tell(struct collector_retention *retention,
-			 const struct profile_expired *expired)
+static void expired_report(struct collector_retention *retention,
+			   const struct profile_expired *expired)
 {
 	retention->status.samples += expired->samples;
 	retention->status.used_bytes = expired->used_bytes;
@@ -71,8 +75,8 @@ static void expired_tell(struct collector_retention *retention,
 	if (expired->epochs == 0)
 		return;
 	retention->status.epochs++;
-	log_info("the oldest epoch is forgotten, %s",
-		 expired->full ? "to make room" : "for its age");
+	log_info("deleted the oldest epoch %s",
+		 expired->full ? "to make room" : "because of its age");
 }
 
 static void expire(struct collector *collector, uint64_t now)
@@ -92,18 +96,45 @@ static void expire(struct collector *collector, uint64_t now)
 	if (rc == -ESTALE)
 		return; /* the next merge opens another database */
 	if (rc < 0 && !retention->failing)
-		log_error("cannot forget old epochs: %s", err.message);
+		log_error("cannot delete old epochs: %s", err.message);
 	retention->failing = rc < 0;
 	if (rc >= 0)
-		expired_tell(retention, &expired);
+		expired_report(retention, &expired);
 	if (rc == 1)
 		merge_forget(collector->merge); /* images may have been deleted */
+}
+
+/* Merge a few slices, and then let merges of samples run. */
+static void slices_merge(struct collector *collector, uint64_t now)
+{
+	const struct collector_config *config = &collector->config;
+	struct collector_retention *retention = &collector->retention;
+	struct profile_slice_limits limits = {
+		.now_ns = collector_counters_now(collector),
+		.before_ns = collector_slices_begin(collector),
+		.percent = config->slices_percent,
+		.bytes_min = SLICES_BYTES_MIN,
+	};
+	struct error err;
+	int rc;
+
+	for (size_t i = 0; i < PROFILE_SLICE_LENGTHS; i++)
+		limits.age_ns[i] = (int64_t)config->slice_age_ns[i];
+	rc = profile_writer_slices_merge(collector->writer, &limits, &err);
+	retention->next_slices_ns = rc == 1 ? 0 : now + LOOK_NS;
+	if (rc == -ESTALE)
+		return;
+	if (rc < 0 && !retention->slices_failing)
+		log_error("cannot merge slices of older samples: %s", err.message);
+	retention->slices_failing = rc < 0;
 }
 
 void collector_retention_tick(struct collector *collector)
 {
 	uint64_t now = clock_boot_ns();
 
+	if (now >= collector->retention.next_slices_ns)
+		slices_merge(collector, now);
 	if (collector->config.target_pid != 0)
 		return;
 	epoch_renew(collector, now);

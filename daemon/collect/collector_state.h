@@ -5,8 +5,9 @@
 
 #include <limits.h>
 
-#include "daemon/base/tally.h"
+#include "daemon/base/counter_set.h"
 #include "daemon/collect/collector_config.h"
+#include "daemon/collect/collector_slices.h"
 #include "daemon/collect/collector_status.h"
 #include "daemon/collect/core_clock.h"
 #include "daemon/collect/overhead.h"
@@ -15,11 +16,13 @@
 #include "lib/host.h"
 
 struct accumulate;
+struct code_capture;
 struct edge_accumulate;
 struct matcher;
 struct merge;
 struct pair_store;
 struct profile_writer;
+struct stack_unwinder;
 
 /*
  * Drains take place between the steps of a merge. But each step costs a commit. So a step merges at
@@ -43,9 +46,11 @@ struct profile_writer;
  * @clock_ahead_ns:      wall clock minus boot time, at the last check
  * @clock_even_since_ns: time since when the clock has not been set; 0: not checked yet
  * @next_look_ns:        next check for epochs to delete
+ * @next_slices_ns:      next check for slices to merge
  * @renew:               another epoch is to begin
  * @stuck:               the database is full of the current epoch
  * @failing:             the last step failed
+ * @slices_failing:      the last merge of slices failed
  * @status:              for users
  */
 struct collector_retention {
@@ -53,9 +58,11 @@ struct collector_retention {
 	int64_t clock_ahead_ns;
 	uint64_t clock_even_since_ns;
 	uint64_t next_look_ns;
+	uint64_t next_slices_ns;
 	bool renew;
 	bool stuck;
 	bool failing;
+	bool slices_failing;
 	struct collector_retention_status status;
 };
 
@@ -94,7 +101,11 @@ struct collector_replacement {
  * @replaced:         samples and losses of this epoch that were in a database which no longer
  *                    exists
  * @given_up:         samples of this epoch that could not be merged at its end
- * @pairs:            register pairs of the epoch; @pairs_due_ns: time of their next write
+ * @pairs:            register pairs of the epoch, and @footprints: of its instructions
+ * @recordings_due_ns: time of their next write
+ * @pairs_unplaced:   pairs that are in no image, or in two
+ * @stacks:           call stacks of the epoch; NULL: not wanted
+ * @slices:           slices of the epoch that are not completely stored; none: not wanted
  * @unknown:          of all merged samples, by reason
  * @sampling:         the source was started
  * @stopped:          the source is stopped
@@ -115,29 +126,33 @@ struct collector {
 
 	struct profile_writer *writer;
 	struct source *source;
-	struct archive_policy *keeper;
+	struct archive_policy *policy;
 	struct matcher *matcher;
 	struct accumulate *accumulate;
 	struct edge_accumulate *edges;
 	struct pair_store *pairs;
+	struct footprint_store *footprints;
+	struct stack_unwinder *stacks;
 	struct merge *merge;
+	struct code_capture *capture;
 
 	uint64_t handed;
 	uint64_t entries;
 	uint64_t edges_handed;
 	uint64_t edges_unknown;
-	uint64_t pairs_due_ns;
+	uint64_t recordings_due_ns;
+	uint64_t pairs_unplaced;
 	uint64_t unknown[IMAGE_UNKNOWN_NR];
 	uint64_t merges;
 	uint64_t merge_failures;
 	bool merge_failing;
-	uint64_t damaged_told;
-	bool throttle_told;
+	uint64_t damaged_reported;
+	bool throttle_reported;
 	bool sampling;
 	bool stopped;
 	bool ended;
 
-	struct tally base;
+	struct counter_set base;
 	uint64_t base_interrupts;
 	struct source_time time[DCPI_EVENTS_MAX];
 	struct source_time base_time[DCPI_EVENTS_MAX];
@@ -154,7 +169,10 @@ struct collector {
 	int64_t begun_bytes;
 	uint64_t once_ns; /* CPU time of this process before collector_start() */
 	uint64_t next_cost_ns;
+	uint64_t next_every_ns;
+	uint32_t branch_every;
 
+	struct collector_slices slices;
 	struct collector_replacement replacement;
 	struct collector_retention retention;
 	uint64_t next_flush_ns;

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "daemon/archive/archive_policy.h"
-#include "daemon/base/tally.h"
+#include "daemon/base/counter_set.h"
 #include "daemon/event/event.h"
 
 struct quota;
@@ -67,7 +67,7 @@ struct collector_status {
 	uint64_t interrupts;
 	uint64_t stored;
 	uint64_t unknown;
-	struct tally counters;
+	struct counter_set counters;
 	uint64_t samples;
 	uint64_t entries;
 	size_t images;

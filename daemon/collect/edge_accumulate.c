@@ -8,6 +8,7 @@
 #include "daemon/collect/bin_queue.h"
 #include "lib/array.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "lib/u64_map.h"
 
 /* @next: index of another edge with the same hash, plus one; 0: none */
@@ -35,7 +36,7 @@ int edge_accumulate_create(struct edge_accumulate **ret, size_t memory_limit, st
 	struct edge_accumulate *accumulate = calloc(1, sizeof(*accumulate));
 
 	if (accumulate == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	accumulate->queue.memory_limit = memory_limit;
 	*ret = accumulate;
 	return 0;

@@ -9,6 +9,7 @@
 #include "daemon/base/cgroup.h"
 #include "lib/array.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "lib/u64_map.h"
 
 /* @text: the unit and, after its terminating NUL, the container */
@@ -115,7 +116,7 @@ int label_table_reset(struct label_table *table, struct error *err)
 	labels_free(table);
 	key_make(&key, &other);
 	label_table_add(table, &key);
-	return table->count == LABEL_OTHER ? 0 : error_set(err, ENOMEM, "out of memory");
+	return table->count == LABEL_OTHER ? 0 : error_set(err, ENOMEM, ERROR_NO_MEMORY);
 }
 
 int label_table_create(struct label_table **ret, struct error *err)
@@ -124,7 +125,7 @@ int label_table_create(struct label_table **ret, struct error *err)
 	int rc;
 
 	if (table == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	rc = label_table_reset(table, err);
 	if (rc < 0) {
 		label_table_destroy(table);

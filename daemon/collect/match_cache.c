@@ -22,8 +22,8 @@ struct match *match_cache_place(struct match_cache *cache, const struct dcpi_sam
 		return &pair[0];
 	if (!match_cache_holds(cache, &pair[1]))
 		return &pair[1];
-	cache->turn = cache->turn * 1664525 + 1013904223;
-	return &pair[cache->turn >> 31];
+	cache->random = cache->random * 1664525 + 1013904223;
+	return &pair[cache->random >> 31];
 }
 
 void match_cache_divide_kernel(struct match_cache *cache)
@@ -34,16 +34,16 @@ void match_cache_divide_kernel(struct match_cache *cache)
 /* 0 is never a valid version: versions begin with 1. */
 void match_cache_mark_volatile(struct match_cache *cache, uint64_t *version)
 {
-	if (cache->brief_count < MATCHES)
-		cache->brief[cache->brief_count++] = version;
+	if (cache->volatile_count < MATCHES)
+		cache->volatile_versions[cache->volatile_count++] = version;
 	else
 		*version = 0;
 }
 
-void match_cache_forget_brief(struct match_cache *cache)
+void match_cache_drop_volatile(struct match_cache *cache)
 {
-	while (cache->brief_count > 0)
-		*cache->brief[--cache->brief_count] = 0;
+	while (cache->volatile_count > 0)
+		*cache->volatile_versions[--cache->volatile_count] = 0;
 }
 
 void match_cache_forget_bins(struct match_cache *cache)

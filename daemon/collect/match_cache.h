@@ -79,9 +79,10 @@ struct match_label {
  *              other versions are invalid
  * @kernel_who: mask of a tag for the keys of kernel addresses
  * @labels:     by process id
- * @brief:      versions of volatile matches, and @whose of volatile labels, which also depend on
- *              other data; @brief_count entries
- * @turn:       pseudo-random state; its highest bit selects the entry of a pair to replace
+ * @volatile_versions:
+ *              versions of volatile matches, and @whose of volatile labels, which also depend on
+ *              other data; @volatile_count entries
+ * @random:     pseudo-random state; its highest bit selects the entry of a pair to replace
  *
  * To initialise, zero it, and call match_cache_forget().
  */
@@ -90,9 +91,9 @@ struct match_cache {
 	uint64_t versions[1 << MATCH_CACHE_VERSION_BITS];
 	uint64_t kernel_who;
 	struct match_label labels[1 << MATCH_CACHE_VERSION_BITS];
-	size_t brief_count;
-	uint32_t turn;
-	uint64_t *brief[1 << MATCH_CACHE_BITS];
+	size_t volatile_count;
+	uint32_t random;
+	uint64_t *volatile_versions[1 << MATCH_CACHE_BITS];
 };
 
 /** match_cache_forget() - invalidate all matches and labels. */
@@ -100,7 +101,7 @@ void match_cache_forget(struct match_cache *cache);
 
 /**
  * match_cache_mark_volatile() - mark a match or label volatile: valid until
- * match_cache_forget_brief()
+ * match_cache_drop_volatile()
  * @version: version of the match, or @whose of the label
  *
  * If there are too many volatile ones, it is invalidated at once.
@@ -115,8 +116,8 @@ void match_cache_mark_volatile(struct match_cache *cache, uint64_t *version);
  */
 void match_cache_divide_kernel(struct match_cache *cache);
 
-/** match_cache_forget_brief() - invalidate volatile matches and labels. O(number of them) */
-void match_cache_forget_brief(struct match_cache *cache);
+/** match_cache_drop_volatile() - invalidate volatile matches and labels. O(number of them) */
+void match_cache_drop_volatile(struct match_cache *cache);
 
 /** match_cache_forget_bins() - clear the bins in all matches. */
 void match_cache_forget_bins(struct match_cache *cache);

@@ -11,7 +11,7 @@
 #include "daemon/archive/per_process.h"
 #include "daemon/base/cgroup.h"
 #include "daemon/base/log.h"
-#include "daemon/base/tally.h"
+#include "daemon/base/counter_set.h"
 #include "daemon/collect/label_table.h"
 #include "daemon/collect/process_label.h"
 #include "daemon/collect/scan_queue.h"
@@ -24,6 +24,7 @@
 #include "lib/array.h"
 #include "lib/clock.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "lib/probe_mark.h"
 #include "loader-hook/image_feed.h"
 #include "loader-hook/process_gone.h"
@@ -95,7 +96,7 @@ struct matcher {
 	size_t division_capacity;
 	size_t processes_expired;
 	bool limits_users;
-	bool full_told;
+	bool full_reported;
 	uint64_t scans;
 	uint64_t scan_second;
 	uint64_t now_ns;
@@ -145,11 +146,18 @@ static void scan_begin(struct matcher *matcher, uint32_t pid)
  */
 static void event_forget(struct match_cache *cache, const struct image_event *event)
 {
-	match_cache_forget_brief(cache);
+	match_cache_drop_volatile(cache);
 	if (event->type == IMAGE_EVENT_LOST && event->pid == 0)
 		match_cache_forget(cache);
 	else if (event->type != IMAGE_EVENT_KERNEL_CODE)
 		match_cache_forget_process(cache, event->pid);
+}
+
+static bool change_refuse(void *context, uint32_t pid, uint64_t time_ns)
+{
+	const struct matcher *matcher = context;
+
+	return image_map_refuses(matcher->map, pid, time_ns);
 }
 
 static void event_take(void *context, const struct image_event *event)
@@ -158,7 +166,9 @@ static void event_take(void *context, const struct image_event *event)
 	bool begins = event->scanned && event->type == IMAGE_EVENT_FORK &&
 		      !matcher->config.source->ops->own_generations;
 
-	if (image_map_refuses(matcher->map, event))
+	if (!event->scanned &&
+	    (event->type == IMAGE_EVENT_MAP || event->type == IMAGE_EVENT_UNMAP) &&
+	    image_map_refuses(matcher->map, event->pid, event->time_ns))
 		return;
 	event_forget(&matcher->cache, event);
 	if (event->type == IMAGE_EVENT_LOST && matcher->ended_ns == 0)
@@ -183,12 +193,12 @@ static void event_take(void *context, const struct image_event *event)
 }
 
 /* Warn once: later mappings have no image. */
-static void refusal_tell(struct matcher *matcher)
+static void refusal_report(struct matcher *matcher)
 {
-	if (matcher->full_told || image_table_refused(matcher->images) == 0)
+	if (matcher->full_reported || image_table_refused(matcher->images) == 0)
 		return;
-	matcher->full_told = true;
-	log_warning("there is no room for more images than %u: samples in others are unknown",
+	matcher->full_reported = true;
+	log_warning("more than %u images: samples in the others are unknown",
 		    image_table_used(matcher->images));
 }
 
@@ -209,7 +219,7 @@ static void kernel_refresh(struct matcher *matcher)
 
 void matcher_refresh(struct matcher *matcher)
 {
-	refusal_tell(matcher);
+	refusal_report(matcher);
 	kernel_refresh(matcher);
 }
 
@@ -283,7 +293,7 @@ static bool process_look_for(struct matcher *matcher, uint32_t pid)
 }
 
 /* Query unknown generations before the processes fork children that could not be known. */
-static void untold_ask(struct matcher *matcher)
+static void generations_query(struct matcher *matcher)
 {
 	uint32_t pid;
 	int i;
@@ -353,7 +363,7 @@ bool matcher_scanning(const struct matcher *matcher)
 }
 
 /* Scans report only live processes. After a loss, exits must be detected separately. */
-static void ended_tell(struct matcher *matcher)
+static void ended_report(struct matcher *matcher)
 {
 	struct image_event event = {.type = IMAGE_EVENT_EXIT};
 	size_t cursor = 0;
@@ -373,14 +383,14 @@ uint64_t matcher_events(struct matcher *matcher)
 {
 	uint64_t until;
 
-	match_cache_forget_brief(&matcher->cache);
+	match_cache_drop_volatile(&matcher->cache);
 	matcher->now_ns = clock_monotonic_ns();
 	until = image_feed_drain(matcher->feed, event_take, matcher);
 	image_table_settle(matcher->images, 0);
 	scan_settle(matcher);
 	scan_some(matcher);
-	ended_tell(matcher);
-	untold_ask(matcher);
+	ended_report(matcher);
+	generations_query(matcher);
 	limited_ask(matcher);
 	jit_table_drain(matcher->jit, until);
 	return until;
@@ -606,20 +616,31 @@ bool matcher_unsettled(const struct matcher *matcher)
 	return jit_table_unsettled(matcher->jit) || kernel_images_unsettled(matcher->kernel);
 }
 
+uint32_t matcher_uid(const struct matcher *matcher, uint32_t pid)
+{
+	const struct quota_user *user = image_map_user(matcher->map, pid);
+
+	return user != NULL ? user->uid : 0;
+}
+
 const struct quota *matcher_quota(const struct matcher *matcher)
 {
 	return image_map_quota(matcher->map);
 }
 
-void matcher_counters(const struct matcher *matcher, struct tally *tally)
+void matcher_counters(const struct matcher *matcher, struct counter_set *tally)
 {
-	tally_set(tally, "stat", "image_events_lost", image_feed_lost(matcher->feed));
-	tally_set(tally, "stat", "images_refused", image_table_refused(matcher->images));
-	tally_set(tally, "stat", "mappings_dropped", image_map_dropped(matcher->map));
-	tally_set(tally, "stat", "process_scans", matcher->scans);
+	struct quota_totals totals = quota_totals(image_map_quota(matcher->map));
+
+	counter_set_put(tally, "stat", "image_events_lost", image_feed_lost(matcher->feed));
+	counter_set_put(tally, "stat", "images_refused", image_table_refused(matcher->images));
+	counter_set_put(tally, "stat", "mappings_dropped", image_map_dropped(matcher->map));
+	counter_set_put(tally, "stat", "process_scans", matcher->scans);
 	for (int i = 0; i < QUOTA_LIMITS; i++)
-		tally_set(tally, "stat", quota_limit_name((enum quota_limit)i),
-			  image_map_quota(matcher->map)->refused[i]);
+		counter_set_put(tally, "stat", quota_limit_name((enum quota_limit)i),
+				image_map_quota(matcher->map)->refused[i]);
+	counter_set_put(tally, "stat", "quota_points", totals.spent);
+	counter_set_put(tally, "stat", "quota_files", totals.files);
 	if (matcher->labels != NULL)
 		process_labels_counters(matcher->labels, tally);
 	jit_table_counters(matcher->jit, tally);
@@ -706,6 +727,8 @@ static int events_open(struct matcher *matcher, struct error *err)
 
 	if (rc < 0 || matcher->config.target_pid != 0)
 		return rc;
+	if (matcher->limits_users)
+		image_feed_refuse(matcher->feed, change_refuse, matcher);
 	scan_queue_all(&matcher->scan_queue);
 	return 0;
 }
@@ -731,7 +754,7 @@ static void image_forget(void *context, uint32_t image)
 {
 	struct matcher *matcher = context;
 
-	archive_policy_forget(matcher->config.keeper, image);
+	archive_policy_forget(matcher->config.policy, image);
 	if (image < matcher->division_count)
 		matcher->division[image] = DIVISION_NOT_ASKED;
 }
@@ -742,12 +765,12 @@ int matcher_open(struct matcher **ret, const struct matcher_config *config, stru
 	int rc;
 
 	if (matcher == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	matcher->config = *config;
 	match_cache_forget(&matcher->cache);
 	rc = image_table_create(&matcher->images, err);
-	if (rc == 0 && config->keeper != NULL)
-		image_table_watch(matcher->images, archive_policy_seen, config->keeper);
+	if (rc == 0 && config->policy != NULL)
+		image_table_watch(matcher->images, archive_policy_seen, config->policy);
 	if (rc == 0)
 		rc = image_map_create(&matcher->map, matcher->images,
 				      config->source->ops->own_generations, err);

@@ -22,7 +22,7 @@ struct label_table;
 struct matcher;
 struct quota;
 struct source;
-struct tally;
+struct counter_set;
 
 /**
  * struct matcher_config - what to match
@@ -33,7 +33,7 @@ struct tally;
  * @units:                       as in struct collector_config
  * @target_pid:                  as in struct collector_config
  * @user_only:                   as in struct collector_config
- * @keeper:                      notified of images that are mapped; NULL: none
+ * @policy:                      notified of images that are mapped; NULL: none
  */
 struct matcher_config {
 	struct source *source;
@@ -44,7 +44,7 @@ struct matcher_config {
 	bool units;
 	uint32_t target_pid;
 	bool user_only;
-	struct archive_policy *keeper;
+	struct archive_policy *policy;
 };
 
 /**
@@ -130,11 +130,18 @@ bool matcher_crowded(const struct matcher *matcher);
  */
 bool matcher_unsettled(const struct matcher *matcher);
 
+/**
+ * matcher_uid() - return the user that is charged for work for a process
+ *
+ * Return: 0: root, or users have no limits, or the process is unknown.
+ */
+uint32_t matcher_uid(const struct matcher *matcher, uint32_t pid);
+
 /** matcher_quota() - return the accounts of the users; owned by the matcher. */
 const struct quota *matcher_quota(const struct matcher *matcher);
 
 /** matcher_counters() - set "stat" counters since matcher_open(). */
-void matcher_counters(const struct matcher *matcher, struct tally *tally);
+void matcher_counters(const struct matcher *matcher, struct counter_set *tally);
 
 /** matcher_processes() - return the number of known processes; @bytes: out: memory in use. */
 size_t matcher_processes(const struct matcher *matcher, size_t *bytes);

@@ -6,25 +6,36 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/code/code_capture.h"
 #include "daemon/collect/accumulate.h"
 #include "daemon/collect/edge_accumulate.h"
+#include "daemon/collect/footprint_recording.h"
+#include "daemon/collect/footprint_store.h"
 #include "daemon/collect/label_table.h"
 #include "daemon/collect/pair_recording.h"
 #include "daemon/collect/pair_store.h"
+#include "daemon/collect/stack_recording.h"
+#include "daemon/collect/stack_store.h"
 #include "daemon/image/image_table.h"
 #include "daemon/image/kernel_image.h"
 #include "daemon/jit/jit_image.h"
+#include "db/profile_pairs.h"
 #include "db/profile_write.h"
 #include "lib/array.h"
 #include "lib/cleanup.h"
+#include "lib/data_caches.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 /*
  * @ids:            number in the database, by number in the image table; 0: not looked up
  * @revision:       of the image table when they were looked up
  * @labels_written: a bit for each label that the epoch contains
+ * @sum, @next:     samples of the parts of one bin, reused between merges
  * @edges:          edges of one bin, reused between merges
- * @pairs:          register pairs of one image, reused between merges
+ * @pairs, @footprints: of one image, reused between merges
+ * @cache_bytes:    of the data caches, by level
+ * @stacks:         call stacks of one image, reused between merges
  */
 struct merge {
 	struct profile_writer *writer;
@@ -32,13 +43,19 @@ struct merge {
 	struct kernel_images *kernel;
 	const struct label_table *labels;
 	struct jit_images *jit;
+	struct code_capture *capture;
 	int64_t *ids;
 	size_t id_count;
 	size_t id_capacity;
 	uint64_t revision;
 	uint8_t labels_written[(LABEL_TABLE_MAX + 8) / 8];
+	struct profile_pairs sum;
+	struct profile_pairs next;
 	struct edge_run edges;
 	struct pair_recording pairs;
+	struct footprint_recording footprints;
+	uint64_t cache_bytes[DATA_CACHE_LEVELS];
+	struct stack_recording stacks;
 };
 
 int merge_create(struct merge **ret, struct profile_writer *writer,
@@ -48,12 +65,13 @@ int merge_create(struct merge **ret, struct profile_writer *writer,
 	struct merge *merge = calloc(1, sizeof(*merge));
 
 	if (merge == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	merge->writer = writer;
 	merge->images = images;
 	merge->kernel = kernel;
 	merge->labels = labels;
 	merge->jit = jit;
+	data_caches_read(merge->cache_bytes);
 	*ret = merge;
 	return 0;
 }
@@ -63,9 +81,18 @@ void merge_destroy(struct merge *merge)
 	if (merge == NULL)
 		return;
 	free(merge->ids);
+	profile_pairs_deinit(&merge->sum);
+	profile_pairs_deinit(&merge->next);
 	free(merge->edges.edges);
 	pair_recording_deinit(&merge->pairs);
+	footprint_recording_deinit(&merge->footprints);
+	stack_recording_deinit(&merge->stacks);
 	free(merge);
+}
+
+void merge_capture(struct merge *merge, struct code_capture *capture)
+{
+	merge->capture = capture;
 }
 
 void merge_forget(struct merge *merge)
@@ -74,12 +101,16 @@ void merge_forget(struct merge *merge)
 	memset(merge->labels_written, 0, sizeof(merge->labels_written));
 	if (merge->jit != NULL)
 		jit_images_unwritten(merge->jit);
+	if (merge->capture != NULL)
+		code_capture_forget(merge->capture);
 }
 
 void merge_done(struct merge *merge)
 {
 	if (merge->jit != NULL)
 		jit_images_written(merge->jit);
+	if (merge->capture != NULL)
+		code_capture_written(merge->capture);
 }
 
 void merge_epoch(struct merge *merge)
@@ -102,6 +133,9 @@ static int symbols_write(struct merge *merge, uint32_t image, int64_t id, struct
 	rc = kernel_images_symbols(merge->kernel, image, &symbols, &count, &names, NULL);
 	if (rc < 0 || count == 0)
 		return 0; /* not the kernel's, or not available: profiles work without */
+	if (merge->capture != NULL &&
+	    code_capture_symbols(merge->capture, image, symbols, count) < 0)
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	return profile_writer_symbols(merge->writer, id, symbols, count, err);
 }
 
@@ -114,7 +148,7 @@ static int image_write(struct merge *merge, uint32_t number, int64_t *id, struct
 	if (image.identity_kind == PROFILE_IDENTITY_FILE) {
 		if (asprintf(&path, "%s" PROFILE_UNVERIFIED_SUFFIX, image.path) < 0) {
 			path = NULL;
-			return error_set(err, ENOMEM, "out of memory");
+			return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 		}
 		image.path = path;
 	}
@@ -137,7 +171,7 @@ static int image_id(struct merge *merge, uint32_t image, int64_t *ret, struct er
 		rc = array_reserve(&merge->ids, &merge->id_capacity, (size_t)image + 1,
 				   sizeof(merge->ids[0]));
 		if (rc < 0)
-			return error_set(err, ENOMEM, "out of memory");
+			return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 		memset(merge->ids + merge->id_count, 0,
 		       (image + 1 - merge->id_count) * sizeof(merge->ids[0]));
 		merge->id_count = (size_t)image + 1;
@@ -158,18 +192,52 @@ static int image_id(struct merge *merge, uint32_t image, int64_t *ret, struct er
 				  : 0;
 }
 
-/* Convert reasons to counters. Return: their sum, as one sample. */
-static struct profile_sample reasons_take(const struct profile_sample *samples, size_t count,
-					  struct merge_result *result)
+size_t merge_slices_find(const struct merge_slices *slices, uint32_t number)
 {
-	struct profile_sample sum = {.offset = 0};
-	size_t i;
+	size_t i = 0;
 
-	for (i = 0; i < count; i++) {
-		result->unknown[samples[i].offset] += samples[i].count;
-		sum.count += samples[i].count;
+	while (i + 1 < slices->count && slices->list[i].last < number)
+		i++;
+	return i;
+}
+
+/*
+ * struct part_write - a part of a bin that is written
+ * @id:      number of its image in the database
+ * @slice:   number of its slice in the database, 0: none
+ * @samples: its samples; those of the unknown image are one sample
+ */
+struct part_write {
+	struct accumulate_key key;
+	const struct accumulate_part *part;
+	int64_t id;
+	int64_t slice;
+	const struct profile_sample *samples;
+	size_t count;
+	struct profile_sample unknown;
+};
+
+/* Convert reasons to counters, and their sum to one sample. */
+static int reasons_take(struct merge *merge, struct part_write *write, struct merge_result *result,
+			struct error *err)
+{
+	int rc = 0;
+
+	write->unknown = (struct profile_sample){.offset = 0};
+	for (size_t i = 0; rc == 0 && i < write->count; i++) {
+		const struct profile_sample *sample = &write->samples[i];
+
+		result->unknown[sample->offset] += sample->count;
+		write->unknown.count += sample->count;
+		if (write->slice != 0)
+			rc = profile_writer_slice_count(
+				merge->writer, write->slice, "unknown",
+				image_unknown_name((enum image_unknown)sample->offset),
+				sample->count, err);
 	}
-	return sum;
+	write->samples = &write->unknown;
+	write->count = 1;
+	return rc;
 }
 
 /* The names of a label are stored once per epoch. */
@@ -188,20 +256,24 @@ static int label_write(struct merge *merge, uint32_t number, struct error *err)
 	return rc;
 }
 
-static int labels_write(struct merge *merge, const struct accumulate_bin *bin, int64_t image,
-			struct error *err)
+static int labels_write(struct merge *merge, const struct part_write *write, struct error *err)
 {
-	uint32_t event = accumulate_bin_key(bin).event;
 	const struct accumulate_label *labels;
-	size_t count, i;
+	size_t count;
 	int rc = 0;
 
-	labels = accumulate_bin_labels(bin, &count);
-	for (i = 0; rc == 0 && i < count; i++) {
-		rc = label_write(merge, labels[i].label, err);
+	labels = accumulate_part_labels(write->part, &count);
+	for (size_t i = 0; rc == 0 && i < count; i++) {
+		uint32_t label = labels[i].label;
+
+		rc = label_write(merge, label, err);
 		if (rc == 0)
-			rc = profile_writer_share(merge->writer, image, event, labels[i].label,
+			rc = profile_writer_share(merge->writer, write->id, write->key.event, label,
 						  labels[i].samples, err);
+		if (rc == 0 && write->slice != 0)
+			rc = profile_writer_slice_share(merge->writer, write->slice, write->id,
+							write->key.event, label, labels[i].samples,
+							err);
 	}
 	return rc;
 }
@@ -213,53 +285,83 @@ static int process_write(struct merge *merge, const struct accumulate_bin *bin, 
 		.pid = accumulate_bin_key(bin).pid,
 		.command = accumulate_bin_command(bin),
 	};
-	const struct accumulate_label *labels;
-	size_t count;
+	const struct accumulate_part *part = accumulate_bin_oldest(bin);
 
-	labels = accumulate_bin_labels(bin, &count);
-	if (count > 0)
-		process.label = labels[count - 1].label;
+	for (; part != NULL; part = accumulate_part_next(part)) {
+		size_t count;
+		const struct accumulate_label *labels = accumulate_part_labels(part, &count);
+
+		if (count > 0 && labels[count - 1].label > process.label)
+			process.label = labels[count - 1].label;
+	}
 	if (process.pid < 0 || process.command[0] == '\0')
 		return 0;
 	return profile_writer_process(merge->writer, &process, err);
 }
 
-static int bin_write(struct merge *merge, struct accumulate *accumulate, struct accumulate_bin *bin,
-		     struct merge_result *result, struct error *err)
+/* Write a part to its slice, and add its samples to those of the bin. */
+static int part_write(struct merge *merge, struct accumulate *accumulate, struct part_write *write,
+		      struct merge_result *result, struct error *err)
 {
-	struct accumulate_key key = accumulate_bin_key(bin);
-	const struct profile_sample *samples;
-	struct profile_sample sum;
-	int64_t id = 0;
-	size_t count;
-	int rc;
+	int rc = 0;
 
-	rc = image_id(merge, key.image, &id, err);
+	if (accumulate_part_samples(accumulate, write->part, &write->samples, &write->count) < 0)
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
+	if (write->count == 0)
+		return 0;
+	if (write->key.image == IMAGE_UNKNOWN)
+		rc = reasons_take(merge, write, result, err);
+	if (rc == 0 && write->slice != 0)
+		rc = profile_writer_slice_add(merge->writer, write->slice, write->id,
+					      write->key.event, write->key.pid, write->samples,
+					      write->count, err);
+	if (rc == 0)
+		rc = labels_write(merge, write, err);
 	if (rc < 0)
 		return rc;
-	if (accumulate_bin_samples(accumulate, bin, &samples, &count) < 0)
-		return error_set(err, ENOMEM, "out of memory");
-	if (count == 0)
-		return 0;
-	if (key.image == IMAGE_UNKNOWN) {
-		sum = reasons_take(samples, count, result);
-		samples = &sum;
-		count = 1;
+	rc = profile_pairs_add(&merge->sum, &merge->next, write->samples, write->count);
+	return rc < 0 ? error_set(err, -rc, "cannot add samples: %s", strerror(-rc)) : 0;
+}
+
+/* The row of the epoch is written once for all parts, because it is the largest. */
+static int bin_write(struct merge *merge, struct accumulate *accumulate, struct accumulate_bin *bin,
+		     const struct merge_slices *slices, struct merge_result *result,
+		     struct error *err)
+{
+	struct part_write write = {
+		.key = accumulate_bin_key(bin),
+		.part = accumulate_bin_oldest(bin),
+	};
+	struct profile_pairs *sum = &merge->sum;
+	int rc = image_id(merge, write.key.image, &write.id, err);
+
+	sum->count = 0;
+	sum->total = 0;
+	for (; rc == 0 && write.part != NULL; write.part = accumulate_part_next(write.part)) {
+		uint32_t number = accumulate_part_slice(write.part);
+
+		if (slices->count > 0)
+			write.slice = slices->list[merge_slices_find(slices, number)].id;
+		rc = part_write(merge, accumulate, &write, result, err);
 	}
-	rc = profile_writer_add(merge->writer, id, key.event, key.pid, samples, count, err);
-	if (rc == 0)
-		rc = labels_write(merge, bin, id, err);
+	if (rc < 0 || sum->count == 0)
+		return rc;
+	rc = profile_writer_add(merge->writer, write.id, write.key.event, write.key.pid,
+				sum->samples, sum->count, err);
+	if (rc == 0 && merge->capture != NULL)
+		rc = code_capture_write(merge->capture, write.key.image, write.id, sum->samples,
+					sum->count, merge->writer, err);
 	return rc == 0 ? process_write(merge, bin, err) : rc;
 }
 
 int merge_bins(struct merge *merge, struct accumulate *accumulate, size_t bins,
-	       struct merge_result *result, struct error *err)
+	       const struct merge_slices *slices, struct merge_result *result, struct error *err)
 {
 	struct accumulate_bin *bin = accumulate_first(accumulate);
 	int rc;
 
 	for (; bin != NULL && bins > 0; bins--) {
-		rc = bin_write(merge, accumulate, bin, result, err);
+		rc = bin_write(merge, accumulate, bin, slices, result, err);
 		if (rc < 0)
 			return rc;
 		result->samples += accumulate_bin_held(bin);
@@ -281,7 +383,7 @@ static int edge_bin_write(struct merge *merge, const struct edge_bin *bin, struc
 	if (rc < 0)
 		return rc;
 	if (edge_accumulate_bin_edges(bin, &merge->edges) < 0)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	return profile_writer_edges(merge->writer, id, to_id, key.kind, merge->edges.edges,
 				    merge->edges.count, err);
 }
@@ -303,34 +405,79 @@ int merge_edges(struct merge *merge, const struct edge_accumulate *accumulate, s
 	return 0;
 }
 
-/* State of a walk over images with pairs. */
-struct pairs_walk {
+/* State of a walk over images with recordings. */
+struct recording_walk {
 	struct merge *merge;
 	struct error *err;
 };
 
+static int recording_write(const struct recording_walk *walk, uint32_t image,
+			   struct profile_recording *recording)
+{
+	int64_t id = 0;
+	int r = image_id(walk->merge, image, &id, walk->err);
+
+	return r < 0 ? r
+		     : profile_writer_recording_set(walk->merge->writer, id, recording, walk->err);
+}
+
 static int pairs_write(void *context, uint32_t image, const struct stored_pair *pairs, size_t count,
 		       uint64_t seen)
 {
-	const struct pairs_walk *walk = context;
+	const struct recording_walk *walk = context;
 	struct pair_recording *recording = &walk->merge->pairs;
-	int64_t id = 0;
-	int r;
 
 	if (pair_recording_make(recording, pairs, count, seen) < 0)
-		return error_set(walk->err, ENOMEM, "out of memory");
-	if (recording->pair_count == 0)
-		return 0;
-	r = image_id(walk->merge, image, &id, walk->err);
-	if (r < 0)
-		return r;
-	return profile_writer_recording_set(walk->merge->writer, id, &recording->recording,
-					    walk->err);
+		return error_set(walk->err, ENOMEM, ERROR_NO_MEMORY);
+	return recording->pair_count > 0 ? recording_write(walk, image, &recording->recording) : 0;
 }
 
 int merge_pairs(struct merge *merge, const struct pair_store *pairs, struct error *err)
 {
-	struct pairs_walk walk = {merge, err};
+	struct recording_walk walk = {merge, err};
 
 	return pair_store_images(pairs, pairs_write, &walk);
+}
+
+static int footprints_write(void *context, uint32_t image,
+			    const struct footprint *const *footprints, size_t count)
+{
+	const struct recording_walk *walk = context;
+	struct footprint_recording *recording = &walk->merge->footprints;
+
+	if (footprint_recording_make(recording, footprints, count, walk->merge->cache_bytes) < 0)
+		return error_set(walk->err, ENOMEM, ERROR_NO_MEMORY);
+	return recording->count > 0 ? recording_write(walk, image, &recording->recording) : 0;
+}
+
+int merge_footprints(struct merge *merge, const struct footprint_store *footprints,
+		     struct error *err)
+{
+	struct recording_walk walk = {merge, err};
+	int r = footprint_store_images(footprints, footprints_write, &walk);
+
+	return r == -ENOMEM ? error_set(err, ENOMEM, ERROR_NO_MEMORY) : r;
+}
+
+/* An image whose nodes were all pruned gets an empty recording, which replaces an earlier one. */
+int merge_stacks(struct merge *merge, const struct stack_store *stacks, uint32_t every,
+		 struct error *err)
+{
+	const struct recording_walk walk = {merge, err};
+	struct stack_recording *recording = &merge->stacks;
+	const uint32_t *images;
+	size_t count;
+	int r;
+
+	if (stack_recording_sort(recording, stacks) < 0)
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
+	images = stack_store_images(stacks, &count);
+	for (size_t i = 0; i < count; i++) {
+		if (stack_recording_make(recording, stacks, images[i], every) < 0)
+			return error_set(err, ENOMEM, ERROR_NO_MEMORY);
+		r = recording_write(&walk, images[i], &recording->recording);
+		if (r < 0)
+			return r;
+	}
+	return 0;
 }

@@ -9,8 +9,10 @@
 #include "daemon/image/image_map.h"
 
 struct accumulate;
+struct code_capture;
 struct edge_accumulate;
 struct error;
+struct footprint_store;
 struct image_table;
 struct jit_images;
 struct kernel_images;
@@ -18,6 +20,7 @@ struct label_table;
 struct merge;
 struct pair_store;
 struct profile_writer;
+struct stack_store;
 
 /**
  * merge_create() - create the state shared by a series of merges
@@ -30,6 +33,9 @@ int merge_create(struct merge **ret, struct profile_writer *writer,
 		 const struct image_table *images, struct kernel_images *kernel,
 		 const struct label_table *labels, struct jit_images *jit, struct error *err);
 void merge_destroy(struct merge *merge);
+
+/** merge_capture() - also store code of the kernel's images; @capture remains the caller's */
+void merge_capture(struct merge *merge, struct code_capture *capture);
 
 /**
  * struct merge_result - data that a merge has written; zero-initialise it before the first
@@ -48,8 +54,32 @@ struct merge_result {
 };
 
 /**
+ * struct merge_slice - a slice of the database, and the parts of bins that belong to it
+ * @last: number of the last slice of accumulate.h that belongs to it; the first one is the number
+ *        after the previous slice's @last
+ * @id:   its number in the database
+ */
+struct merge_slice {
+	uint32_t last;
+	int64_t id;
+};
+
+/** struct merge_slices - slices by ascending @last; all parts are in one; none: @count is 0 */
+struct merge_slices {
+	const struct merge_slice *list;
+	size_t count;
+};
+
+/**
+ * merge_slices_find() - return the index of the slice that a slice of accumulate.h belongs to;
+ * the last one if it is in none
+ */
+size_t merge_slices_find(const struct merge_slices *slices, uint32_t number);
+
+/**
  * merge_bins() - write the oldest bins, within the writer's open transaction
  * @bins:   maximum number
+ * @slices: the samples are also written to these slices
  * @result: out: added to
  *
  * In bins of the unknown image, offsets are reasons (enum image_unknown); the database has all
@@ -61,7 +91,7 @@ struct merge_result {
  * Return: 0, or the writer's error.
  */
 int merge_bins(struct merge *merge, struct accumulate *accumulate, size_t bins,
-	       struct merge_result *result, struct error *err);
+	       const struct merge_slices *slices, struct merge_result *result, struct error *err);
 
 /** merge_edges() - as merge_bins(), for bins of edges. */
 int merge_edges(struct merge *merge, const struct edge_accumulate *accumulate, size_t bins,
@@ -70,6 +100,16 @@ int merge_edges(struct merge *merge, const struct edge_accumulate *accumulate, s
 /** merge_pairs() - write the register pairs of all images; they replace the pairs in the database
  */
 int merge_pairs(struct merge *merge, const struct pair_store *pairs, struct error *err);
+
+/** merge_footprints() - as merge_pairs(), for footprints */
+int merge_footprints(struct merge *merge, const struct footprint_store *footprints,
+		     struct error *err);
+
+/** merge_stacks() - write all call stacks; they replace those in the database. @every: see
+ * profile_recording.h
+ */
+int merge_stacks(struct merge *merge, const struct stack_store *stacks, uint32_t every,
+		 struct error *err);
 
 /** merge_done() - the transaction was committed. */
 void merge_done(struct merge *merge);

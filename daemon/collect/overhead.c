@@ -170,7 +170,7 @@ int overhead_measure(const struct source_event *event, uint64_t cpu_hz, struct o
 	int cpu = sched_getcpu(), rc;
 
 	if (cpu < 0 || sched_getaffinity(0, sizeof(before), &before) < 0)
-		return error_set_errno(err, "cannot tell the CPU");
+		return error_set_errno(err, "cannot determine the CPU");
 	CPU_ZERO(&here);
 	CPU_SET(cpu, &here);
 	rc = probe_open(&probe.ring, event, cpu_hz, err);
@@ -275,7 +275,7 @@ uint64_t overhead_expected(const struct event_list *events, uint64_t cpu_hz, uin
 }
 
 /* All periods were specified: report their cost, if it can be measured. */
-static void given_tell(const struct event_list *events, uint64_t cpu_hz, uint64_t *cost_ns)
+static void given_report(const struct event_list *events, uint64_t cpu_hz, uint64_t *cost_ns)
 {
 	uint64_t sum, count, expected;
 
@@ -284,7 +284,7 @@ static void given_tell(const struct event_list *events, uint64_t cpu_hz, uint64_
 		return;
 	*cost_ns = sum / count;
 	expected = overhead_expected(events, cpu_hz, *cost_ns);
-	log_info("a sample costs %.1f us here: the periods asked for cost %s%.1f%% of a busy CPU",
+	log_info("a sample costs %.1f us here: the configured periods cost %s%.1f%% of a busy CPU",
 		 (double)*cost_ns / 1e3, expected >= 1000 ? "more than " : "",
 		 (double)expected / 10);
 }
@@ -304,18 +304,19 @@ void overhead_fit(struct event_list *events, uint64_t cpu_hz, uint64_t percent, 
 
 	*cost_ns = 0;
 	if (events->defaults == 0) {
-		given_tell(events, cpu_hz, cost_ns);
+		given_report(events, cpu_hz, cost_ns);
 		return;
 	}
 	if (costs_sum(events, events->defaults, cpu_hz, &sum, &count, &err) < 0) {
 		event_list_set_rate(events, cpu_hz, OVERHEAD_RATE_MIN);
-		log_warning("cannot measure what a sample costs (%s): %d samples a second and CPU",
-			    err.message, OVERHEAD_RATE_MIN);
+		log_warning(
+			"cannot measure the cost of a sample (%s): %d samples per second and CPU",
+			err.message, OVERHEAD_RATE_MIN);
 		return;
 	}
 	rate = rate_fit(events, cpu_hz, percent, sum);
 	*cost_ns = count > 0 ? sum / count : 0;
-	log_info("a sample costs %.1f us here: %llu samples a second and CPU%s (%.1f%%)",
+	log_info("a sample costs %.1f us here: %llu samples per second and CPU%s (%.1f%%)",
 		 (double)*cost_ns / 1e3, (unsigned long long)rate,
 		 count > 1 ? " of each event" : "", (double)(rate * sum) * 100 / NS_PER_SECOND);
 }
@@ -365,7 +366,7 @@ int overhead_again(struct overhead_watch *watch, struct event_list *events, uint
 	if (overhead_rate(cost * count, percent) == overhead_rate(before * count, percent))
 		return 0;
 	rate = rate_fit(events, cpu_hz, percent, cost * count);
-	log_info("a sample costs %.1f us now, not %.1f us: %llu samples a second and CPU%s",
+	log_info("a sample costs %.1f us now, not %.1f us: %llu samples per second and CPU%s",
 		 (double)cost / 1e3, (double)before / 1e3, (unsigned long long)rate,
 		 count > 1 ? " of each event" : "");
 	return 1;

@@ -2,6 +2,7 @@
 #include "daemon/collect/pair_recording.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +10,17 @@
 #include "lib/array.h"
 #include "lib/cleanup.h"
 
-/* Pairs are compared if their earlier samples are in the same window of code. */
+/*
+ * Pairs are compared if their earlier samples are in the same window of code. In large loops, a
+ * window has few pairs. So values are also compared in all windows of a region: that of a frame is
+ * the same in all code of its procedure, and compilers keep counters of loops in one register.
+ */
 #define WINDOW_SHIFT 7
+#define REGION_SHIFT 12
+#define REGION_PAIRS_MIN 8
+#define REGION_STEADY_PART 0.6
+/* No counter changes faster: 2^33 iterations in a sampling period, by pages. */
+#define RATE_MAX ((double)(UINT64_C(1) << 45))
 /* A counter needs this number of pairs, and this part of them near its median rate. */
 #define PAIRS_MIN 3
 #define STEADY_PART 0.5
@@ -22,17 +32,35 @@
 #define PLACE_PAIRS_MIN 6
 #define PLACE_STEADY_PART 0.7
 /*
- * Rates of counters vary more than that. Timers are late and samples get lost, so a pair may span
- * several periods. A loop may also be much slower for a while, for example if its memory is cold.
+ * The rate of a loop that waits for memory depends on other programs. A counter of such a loop is
+ * known by its direction. A random value has nearly all of MONOTONIC_PAIRS_MIN differences of one
+ * sign about once in 300,000 cases.
  */
-#define FAST_RATIO 4.0
+#define MONOTONIC_PAIRS_MIN 24
+#define MONOTONIC_PART 0.95
+#define MONOTONIC_RATIO 8.0
+#define MONOTONIC_NEAR_PART 0.8
+/*
+ * Rates of counters vary more than that. Timers are late and samples get lost, so a pair may span
+ * several periods. A loop may also be much slower or faster for a while, for example if other
+ * programs use the cache that its data is in.
+ */
+#define FAST_RATIO 64.0
 #define SLOW_RATIO 64.0
 
+static bool has_words(const struct stored_pair *pair)
+{
+	return pair->word_count > 0;
+}
+
+/* Pairs of words of memory follow those of registers. */
 static int by_from(const void *a, const void *b)
 {
 	const struct stored_pair *x = *(const struct stored_pair *const *)a;
 	const struct stored_pair *y = *(const struct stored_pair *const *)b;
 
+	if (has_words(x) != has_words(y))
+		return has_words(x) ? 1 : -1;
 	if (x->from != y->from)
 		return x->from < y->from ? -1 : 1;
 	return (x->to > y->to) - (x->to < y->to);
@@ -45,9 +73,21 @@ static int rate_compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static double rate_of(const struct stored_pair *pair, unsigned int reg)
+/* @value: a register, or a word of memory */
+static int64_t delta_of(const struct stored_pair *pair, unsigned int value)
 {
-	return pair->samples > 0 ? (double)pair->delta[reg] / (double)pair->samples : 0;
+	if (value < REGISTER_PAIR_REGISTERS)
+		return pair->delta[value];
+	for (uint32_t i = 0; i < pair->word_count; i++) {
+		if (pair->words[i].number == value)
+			return pair->words[i].delta;
+	}
+	return 0;
+}
+
+static double rate_of(const struct stored_pair *pair, unsigned int value)
+{
+	return pair->samples > 0 ? (double)delta_of(pair, value) / (double)pair->samples : 0;
 }
 
 static bool is_like(double rate, double median, double slow, double fast)
@@ -68,26 +108,57 @@ struct criterion {
 	double part;
 };
 
-/* Return: the median rate of a register if it behaves like a counter, or 0. */
-static double counter_rate(const struct window *window, unsigned int reg,
-			   const struct criterion *criterion)
+/* Return: true if at least @part of the rates are near the median. @ratio: limit of "near" */
+static bool is_steady(const struct window *window, double median, double ratio, double part)
 {
 	size_t like = 0;
+
+	for (size_t i = 0; i < window->count; i++)
+		like += is_like(window->rates[i], median, ratio, ratio);
+	return (double)like >= part * (double)window->count;
+}
+
+/* @window: with sorted rates */
+static bool is_monotonic(const struct window *window, double median)
+{
+	size_t same = 0;
+
+	if (window->count < MONOTONIC_PAIRS_MIN ||
+	    !is_steady(window, median, MONOTONIC_RATIO, MONOTONIC_NEAR_PART))
+		return false;
+	for (size_t i = 0; i < window->count; i++)
+		same += window->rates[i] * median > 0;
+	return (double)same >= MONOTONIC_PART * (double)window->count;
+}
+
+/* Return: the median rate of a value if it behaves like a counter, or 0. */
+static double counter_rate(const struct window *window, unsigned int value,
+			   const struct criterion *criterion)
+{
+	size_t changed = 0;
 	double median;
 
-	if (window->count < criterion->pairs)
+	if (window->count < criterion->pairs ||
+	    has_words(window->pairs[0]) != (value >= REGISTER_PAIR_REGISTERS))
 		return 0;
-	for (size_t i = 0; i < window->count; i++)
-		window->rates[i] = rate_of(window->pairs[i], reg);
+	for (size_t i = 0; i < window->count; i++) {
+		window->rates[i] = rate_of(window->pairs[i], value);
+		changed += window->rates[i] != 0;
+	}
+	/* Most registers do not change. */
+	if ((double)changed < criterion->part * (double)window->count)
+		return 0;
 	qsort(window->rates, window->count, sizeof(*window->rates), rate_compare);
 	median = window->rates[window->count / 2];
-	for (size_t i = 0; i < window->count; i++)
-		like += is_like(window->rates[i], median, RATE_RATIO, RATE_RATIO);
-	return (double)like >= criterion->part * (double)window->count ? median : 0;
+	if (fabs(median) > RATE_MAX)
+		return 0;
+	if (is_steady(window, median, RATE_RATIO, criterion->part) || is_monotonic(window, median))
+		return median;
+	return 0;
 }
 
 /* Return: 1 if it was added, 0 if the value is too large, or -ENOMEM. */
-static int value_add(struct pair_recording *ret, unsigned int reg, int64_t delta)
+static int value_add(struct pair_recording *ret, unsigned int value, int64_t delta)
 {
 	uint64_t *row;
 
@@ -97,22 +168,22 @@ static int value_add(struct pair_recording *ret, unsigned int reg, int64_t delta
 			  (ret->value_count + 1) * PROFILE_VALUE_COLUMNS, sizeof(*ret->values)) < 0)
 		return -ENOMEM;
 	row = &ret->values[ret->value_count++ * PROFILE_VALUE_COLUMNS];
-	row[PROFILE_VALUE_REGISTER] = reg;
+	row[PROFILE_VALUE_REGISTER] = value;
 	row[PROFILE_VALUE_DELTA] = profile_signed_encode(delta);
 	return 1;
 }
 
-/* @medians: of each register's rate, 0: it is no counter */
+/* @medians: of each value's rate, 0: it is no counter */
 static int pair_add(struct pair_recording *ret, const struct stored_pair *pair,
-		    const double medians[REGISTER_PAIR_REGISTERS])
+		    const double medians[PROFILE_WORD_END])
 {
 	uint64_t *row;
 	int values = 0, r;
 
-	for (unsigned int reg = 0; reg < REGISTER_PAIR_REGISTERS; reg++) {
-		if (!is_like(rate_of(pair, reg), medians[reg], SLOW_RATIO, FAST_RATIO))
+	for (unsigned int value = 0; value < PROFILE_WORD_END; value++) {
+		if (!is_like(rate_of(pair, value), medians[value], SLOW_RATIO, FAST_RATIO))
 			continue;
-		r = value_add(ret, reg, pair->delta[reg]);
+		r = value_add(ret, value, delta_of(pair, value));
 		if (r < 0)
 			return r;
 		values += r;
@@ -132,27 +203,33 @@ static int pair_add(struct pair_recording *ret, const struct stored_pair *pair,
 
 /* Pairs of the same two instructions. @medians: of the window */
 static int place_add(struct pair_recording *ret, const struct window *place,
-		     const double medians[REGISTER_PAIR_REGISTERS])
+		     const double medians[PROFILE_WORD_END])
 {
 	static const struct criterion criterion = {PLACE_PAIRS_MIN, PLACE_STEADY_PART};
-	double own[REGISTER_PAIR_REGISTERS];
+	double own[PROFILE_WORD_END];
 	int r = 0;
 
-	for (unsigned int reg = 0; reg < REGISTER_PAIR_REGISTERS; reg++)
-		own[reg] = medians[reg] != 0 ? medians[reg] : counter_rate(place, reg, &criterion);
+	for (unsigned int value = 0; value < PROFILE_WORD_END; value++)
+		own[value] = medians[value] != 0 ? medians[value]
+						 : counter_rate(place, value, &criterion);
 	for (size_t i = 0; i < place->count && r == 0; i++)
 		r = pair_add(ret, place->pairs[i], own);
 	return r;
 }
 
-static int window_add(struct pair_recording *ret, const struct window *window)
+/* @region: medians around the window */
+static int window_add(struct pair_recording *ret, const struct window *window,
+		      const double region[PROFILE_WORD_END])
 {
 	static const struct criterion criterion = {PAIRS_MIN, STEADY_PART};
-	double medians[REGISTER_PAIR_REGISTERS];
+	double medians[PROFILE_WORD_END];
 	int r = 0;
 
-	for (unsigned int reg = 0; reg < REGISTER_PAIR_REGISTERS; reg++)
-		medians[reg] = counter_rate(window, reg, &criterion);
+	for (unsigned int value = 0; value < PROFILE_WORD_END; value++) {
+		medians[value] = counter_rate(window, value, &criterion);
+		if (medians[value] == 0)
+			medians[value] = region[value];
+	}
 	for (size_t first = 0, end; first < window->count && r == 0; first = end) {
 		const struct stored_pair *pair = window->pairs[first];
 
@@ -162,6 +239,36 @@ static int window_add(struct pair_recording *ret, const struct window *window)
 		r = place_add(ret,
 			      &(struct window){&window->pairs[first], end - first, window->rates},
 			      medians);
+	}
+	return r;
+}
+
+/* Return: the end of the pairs whose earlier samples are in the same 2^@shift bytes as the first.
+ */
+static size_t window_end(const struct stored_pair *const *sorted, size_t first, size_t count,
+			 unsigned int shift)
+{
+	size_t end = first + 1;
+
+	while (end < count && has_words(sorted[end]) == has_words(sorted[first]) &&
+	       sorted[end]->from >> shift == sorted[first]->from >> shift)
+		end++;
+	return end;
+}
+
+static int region_add(struct pair_recording *ret, const struct window *region)
+{
+	static const struct criterion criterion = {REGION_PAIRS_MIN, REGION_STEADY_PART};
+	double medians[PROFILE_WORD_END];
+	int r = 0;
+
+	for (unsigned int value = 0; value < PROFILE_WORD_END; value++)
+		medians[value] = counter_rate(region, value, &criterion);
+	for (size_t first = 0, end; first < region->count && r == 0; first = end) {
+		end = window_end(region->pairs, first, region->count, WINDOW_SHIFT);
+		r = window_add(ret,
+			       &(struct window){&region->pairs[first], end - first, region->rates},
+			       medians);
 	}
 	return r;
 }
@@ -187,14 +294,12 @@ int pair_recording_make(struct pair_recording *ret, const struct stored_pair *pa
 		sorted[i] = &pairs[i];
 	qsort(sorted, count, sizeof(*sorted), by_from);
 	for (size_t first = 0, end; first < count && r == 0; first = end) {
-		end = first + 1;
-		while (end < count &&
-		       sorted[end]->from >> WINDOW_SHIFT == sorted[first]->from >> WINDOW_SHIFT)
-			end++;
-		r = window_add(ret, &(struct window){&sorted[first], end - first, rates});
+		end = window_end(sorted, first, count, REGION_SHIFT);
+		r = region_add(ret, &(struct window){&sorted[first], end - first, rates});
 	}
 	memset(ret->head, 0, sizeof(ret->head));
 	ret->head[PROFILE_PAIRS_SEEN] = seen;
+	ret->head[PROFILE_PAIRS_SELECTED] = count;
 	ret->recording = (struct profile_recording){
 		.mode = PROFILE_RECORDING_PAIRS,
 		.metric = "",

@@ -3,8 +3,9 @@
  * The recording (enum profile_pairs_table) of an image's register pairs.
  *
  * A difference of two register values may reveal a secret or the layout of memory. So only
- * registers that behave like counters are recorded: in pairs around the same code, the register
- * changes in the same direction and at about the same rate in time.
+ * registers and words of memory that behave like counters are recorded: in pairs around the same
+ * code, the value changes in the same direction and at about the same rate in time. With many pairs
+ * the rate may vary more, if nearly all of them have the same direction.
  */
 #ifndef DCPI_PAIR_RECORDING_H
 #define DCPI_PAIR_RECORDING_H

@@ -24,13 +24,15 @@ struct pair_store;
 /**
  * struct stored_pair - a pair in an image
  * @from, @to: offsets in the file
- * @samples, @delta: as in struct source_pair
+ * @samples, @delta, @words: as in struct source_pair
  */
 struct stored_pair {
 	uint64_t from;
 	uint64_t to;
 	uint64_t samples;
 	int64_t delta[REGISTER_PAIR_REGISTERS];
+	uint32_t word_count;
+	struct word_change words[REGISTER_PAIR_CHANGES];
 };
 
 /** pair_store_create() - Return: NULL if out of memory. Freed by pair_store_destroy(). */

@@ -6,11 +6,12 @@
 #include <stdlib.h>
 
 #include "daemon/base/cgroup.h"
-#include "daemon/base/tally.h"
+#include "daemon/base/counter_set.h"
 #include "daemon/collect/label_table.h"
 #include "lib/array.h"
 #include "lib/clock.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "lib/u64_map.h"
 #include "loader-hook/image_event.h"
 
@@ -195,11 +196,11 @@ const struct label_table *process_labels_table(const struct process_labels *labe
 	return labels->table;
 }
 
-void process_labels_counters(const struct process_labels *labels, struct tally *tally)
+void process_labels_counters(const struct process_labels *labels, struct counter_set *tally)
 {
-	tally_set(tally, "stat", "label_reads", labels->reads);
-	tally_set(tally, "stat", "label_gone", labels->gone);
-	tally_set(tally, "stat", "label_put_off", labels->put_off);
+	counter_set_put(tally, "stat", "label_reads", labels->reads);
+	counter_set_put(tally, "stat", "label_gone", labels->gone);
+	counter_set_put(tally, "stat", "label_put_off", labels->put_off);
 }
 
 size_t process_labels_bytes(const struct process_labels *labels)
@@ -216,7 +217,7 @@ int process_labels_create(struct process_labels **ret, process_label_read_fn rea
 	int rc;
 
 	if (labels == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	labels->read = read;
 	rc = label_table_create(&labels->table, err);
 	if (rc < 0) {

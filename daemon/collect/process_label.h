@@ -23,7 +23,7 @@ struct error;
 struct image_event;
 struct label_table;
 struct process_labels;
-struct tally;
+struct counter_set;
 
 #define PROCESS_LABEL_READS 250
 
@@ -72,7 +72,7 @@ const struct label_table *process_labels_table(const struct process_labels *labe
  * label_reads: reads of /proc; label_gone: reads that came too late; label_put_off: samples and
  * forks whose process could not be read yet because of the limit.
  */
-void process_labels_counters(const struct process_labels *labels, struct tally *tally);
+void process_labels_counters(const struct process_labels *labels, struct counter_set *tally);
 
 /** process_labels_bytes() - return the memory in use. */
 size_t process_labels_bytes(const struct process_labels *labels);

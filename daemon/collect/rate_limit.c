@@ -40,13 +40,12 @@ bool rate_limit_apply(uint64_t limit, struct event_list *events, uint64_t cpu_hz
 
 	for (i = 0; i < events->count; i++) {
 		if (changed >> i & 1)
-			log_warning(
-				"%s: periods raised to %llu-%llu: the kernel allows %llu samples "
-				"a second, half of which is not throttled",
-				events->event[i].name,
-				(unsigned long long)events->event[i].period_min,
-				(unsigned long long)events->event[i].period_max,
-				(unsigned long long)limit);
+			log_warning("%s: periods raised to %llu-%llu: the kernel allows %llu "
+				    "samples per second and throttles above half of that",
+				    events->event[i].name,
+				    (unsigned long long)events->event[i].period_min,
+				    (unsigned long long)events->event[i].period_max,
+				    (unsigned long long)limit);
 	}
 	return changed != 0;
 }

@@ -98,15 +98,15 @@ int event_list_parse(struct event_list *ret, const char *spec, uint64_t cpu_hz, 
 		int rc;
 
 		if (list.count == DCPI_EVENTS_MAX)
-			return error_set(err, EINVAL, "more than %d events: \"%s\"",
-					 DCPI_EVENTS_MAX, word);
+			return error_set(err, EINVAL, "more than %d events: '%s'", DCPI_EVENTS_MAX,
+					 word);
 		rc = event_spec_parse(&item, &EVENT_MACHINE_HERE, word, (size_t)(end - word), err);
 		if (rc < 0)
 			return rc;
 		other = event_find(&list, &item);
 		renamed = other != NULL && strcmp(other->name, item.name) != 0;
 		if (other != NULL)
-			return error_set(err, EINVAL, "event \"%s\" twice%s%s", item.name,
+			return error_set(err, EINVAL, "event '%s' is given twice%s%s", item.name,
 					 renamed ? ", also as " : "", renamed ? other->name : "");
 		event_add(&list, &item, cpu_hz);
 		if (*end == '\0')

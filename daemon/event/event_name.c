@@ -23,9 +23,9 @@ static const struct event_row {
 #define SOFTWARE(id, scale) PERF_TYPE_SOFTWARE, PERF_COUNT_SW_##id, EVENT_##scale
 	{"cycles", "cpu-cycles", "cycles that a CPU was not idle", HARDWARE(CPU_CYCLES, CLOCK)},
 	{"instructions", NULL, "instructions that retired", HARDWARE(INSTRUCTIONS, CLOCK)},
-	{"cache-references", NULL, "accesses of the last-level cache, as a rule",
+	{"cache-references", NULL, "accesses of the last-level cache (usually)",
 	 HARDWARE(CACHE_REFERENCES, RARE)},
-	{"cache-misses", NULL, "misses of the last-level cache, as a rule",
+	{"cache-misses", NULL, "misses of the last-level cache (usually)",
 	 HARDWARE(CACHE_MISSES, RARE)},
 	{"branches", "branch-instructions", "branches that retired",
 	 HARDWARE(BRANCH_INSTRUCTIONS, CLOCK)},

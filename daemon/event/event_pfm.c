@@ -77,17 +77,18 @@ int event_pfm_parse(const char *text, struct event_code *ret, struct error *err)
 		return error_set(err, EIO, "libpfm4 cannot be used");
 	rc = encode(text, &attr, &cpu);
 	if (rc == PFM_ERR_NOTFOUND && pmu_elsewhere(text))
-		return error_set(err, EINVAL, "event \"%s\" is of another processor", text);
+		return error_set(err, EINVAL, "event '%s' is of another processor", text);
 	if (rc == PFM_ERR_NOTFOUND)
 		return -ENOENT;
 	if (rc != PFM_SUCCESS)
-		return error_set(err, EINVAL, "event \"%s\": %s", text, pfm_strerror(rc));
+		return error_set(err, EINVAL, "event '%s': %s", text, pfm_strerror(rc));
 	if (attr.sample_period != 0 || attr.precise_ip != 0 || attr.pinned || attr.exclusive ||
 	    attr.exclude_host || cpu >= 0)
-		return error_set(err, EINVAL, "event \"%s\": of modifiers only those of the event",
+		return error_set(err, EINVAL,
+				 "event '%s': only modifiers of the event itself are supported",
 				 text);
 	if (attr.exclude_user && attr.exclude_kernel)
-		return error_set(err, EINVAL, "event \"%s\" excludes user and kernel", text);
+		return error_set(err, EINVAL, "event '%s' excludes both user and kernel", text);
 	code_fill(ret, &attr, text);
 	return 0;
 }

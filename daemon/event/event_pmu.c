@@ -13,6 +13,7 @@
 #include "daemon/event/event_name.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 #define PATH_BYTES 512
 #define FILE_BYTES 1024
@@ -149,7 +150,7 @@ static int bits_set(struct encoding *encoding, const char *term, unsigned int wo
 		    uint64_t value, struct error *err)
 {
 	if ((encoding->used[word] & mask) != 0)
-		return error_set(err, EINVAL, "%s/%s/ sets what is set already", encoding->pmu,
+		return error_set(err, EINVAL, "'%s/%s/' sets the same bits twice", encoding->pmu,
 				 term);
 	encoding->used[word] |= mask;
 	encoding->code.config[word] |= value;
@@ -163,8 +164,8 @@ static int format_apply(struct encoding *encoding, const char *term, const struc
 	unsigned int i;
 
 	if (format->width < 64 && value >> format->width != 0)
-		return error_set(err, EINVAL, "%s/%s/: the value is over %llu", encoding->pmu, term,
-				 (1ULL << format->width) - 1);
+		return error_set(err, EINVAL, "'%s/%s/': the value is above %llu", encoding->pmu,
+				 term, (1ULL << format->width) - 1);
 	for (i = 0; i < format->width; i++) {
 		mask |= 1ULL << format->bit[i];
 		scattered |= (value >> i & 1) << format->bit[i];
@@ -184,8 +185,8 @@ static int value_apply(struct encoding *encoding, const char *term, const char *
 	int rc;
 
 	if (text != NULL && !number_parse(text, &value))
-		return error_set(err, EINVAL, "%s/%s=%s/ has no number as value", encoding->pmu,
-				 term, text);
+		return error_set(err, EINVAL, "'%s/%s=%s/': the value is not a number",
+				 encoding->pmu, term, text);
 	if (text != NULL && word_parse(term, &word))
 		return bits_set(encoding, term, word, value, value, err);
 	rc = name_valid(term) ? line_read(encoding, "format/", term, line) : -ENOENT;
@@ -194,11 +195,11 @@ static int value_apply(struct encoding *encoding, const char *term, const char *
 	if (rc == 0)
 		return format_apply(encoding, term, &format, value, err);
 	if (rc == -EINVAL)
-		return error_set(err, EINVAL, "the format of %s/%s/ makes no sense", encoding->pmu,
+		return error_set(err, EINVAL, "the format of '%s/%s/' is malformed", encoding->pmu,
 				 term);
 	if (text == NULL && event_name_raw(term, &raw))
 		return bits_set(encoding, term, 0, raw.config[0], raw.config[0], err);
-	return error_set(err, EINVAL, "%s/%s/: the PMU has no such %s", encoding->pmu, term,
+	return error_set(err, EINVAL, "'%s/%s/': the PMU has no such %s", encoding->pmu, term,
 			 text != NULL ? "term" : "event or term");
 }
 
@@ -214,7 +215,7 @@ static int event_apply(struct encoding *encoding, const char *event, char *line,
 		if (value != NULL)
 			*value++ = '\0';
 		if (value != NULL && strcmp(value, "?") == 0)
-			return error_set(err, EINVAL, "%s/%s/ needs parameters: use its terms",
+			return error_set(err, EINVAL, "'%s/%s/' needs parameters: use its terms",
 					 encoding->pmu, event);
 		rc = value_apply(encoding, term, value, err);
 	}
@@ -237,8 +238,7 @@ static int term_apply(struct encoding *encoding, char *term, struct error *err)
 	if (rc == 0)
 		return event_apply(encoding, term, line, err);
 	if (rc == -EINVAL)
-		return error_set(err, EINVAL, "the event %s/%s/ makes no sense", encoding->pmu,
-				 term);
+		return error_set(err, EINVAL, "event '%s/%s/' is malformed", encoding->pmu, term);
 	return value_apply(encoding, term, NULL, err);
 }
 
@@ -252,9 +252,9 @@ static int pmu_begin(struct encoding *encoding, const char *devices, const char 
 	*encoding = (struct encoding){.devices = devices, .pmu = pmu};
 	rc = name_valid(pmu) ? line_read(encoding, "type", "", line) : -ENOENT;
 	if (rc == -ENOENT)
-		return error_set(err, ENOENT, "this machine has no PMU \"%s\"", pmu);
+		return error_set(err, ENOENT, "this machine has no PMU '%s'", pmu);
 	if (rc < 0 || !number_parse(line, &type) || type > UINT32_MAX)
-		return error_set(err, EINVAL, "the type of PMU %s makes no sense", pmu);
+		return error_set(err, EINVAL, "the type of PMU '%s' is malformed", pmu);
 	encoding->code.type = (uint32_t)type;
 	encoding->code.scale = EVENT_CLOCK;
 	return 0;
@@ -269,11 +269,11 @@ int event_pmu_parse(const char *devices, const char *text, struct event_code *re
 	int rc;
 
 	if (copy == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	terms = strchr(copy, '/');
 	end = terms != NULL ? strchr(terms + 1, '/') : NULL;
 	if (end == NULL || end[1] != '\0')
-		return error_set(err, EINVAL, "\"%s\" is not PMU/TERMS/", text);
+		return error_set(err, EINVAL, "'%s' is not of the form PMU/TERMS/", text);
 	*terms++ = '\0';
 	*end = '\0';
 	if (pmu_begin(&encoding, devices, copy, err) < 0)

@@ -12,7 +12,9 @@
 #include "daemon/event/event_name.h"
 #include "daemon/event/event_pfm.h"
 #include "daemon/event/event_pmu.h"
+#include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/near_names.h"
 
 #define TEXT_BYTES 512
 
@@ -51,13 +53,16 @@ static int period_parse(struct event_spec *spec, const char *text, struct error 
 
 	if (!number_parse(text, dash != NULL ? dash : end, &spec->period_min) ||
 	    !number_parse(dash != NULL ? dash + 1 : text, end, &spec->period_max))
-		return error_set(err, EINVAL, "bad period \"%s\" of event %s", text, spec->name);
+		return error_set(err, EINVAL, "'%s' is not a valid period of event '%s'", text,
+				 spec->name);
 	if (spec->period_min > spec->period_max)
-		return error_set(err, EINVAL, "period \"%s\" of event %s: first is over last", text,
+		return error_set(err, EINVAL,
+				 "period '%s' of event '%s': the minimum exceeds the maximum", text,
 				 spec->name);
 	if (spec->period_min < shortest || spec->period_max > DCPI_PERIOD_MAX)
-		return error_set(err, EINVAL, "period \"%s\" of event %s is out of range %u-%llu",
-				 text, spec->name, shortest, DCPI_PERIOD_MAX);
+		return error_set(err, EINVAL,
+				 "period '%s' of event '%s' is outside the range %u-%llu", text,
+				 spec->name, shortest, DCPI_PERIOD_MAX);
 	spec->has_period = true;
 	return 0;
 }
@@ -85,8 +90,8 @@ static int modifiers_parse(struct event_code *code, const char *text, const char
 
 	if (!user && !kernel && strcmp(text, "uk") != 0 && strcmp(text, "ku") != 0)
 		return error_set(err, EINVAL,
-				 "event \"%s\": \"%s\" is neither a modifier (u, k) nor a period",
-				 name, text);
+				 "event '%s': '%s' is neither a modifier (u, k) nor a period", name,
+				 text);
 	if (user)
 		code->flags = DCPI_EVENT_EXCLUDE_KERNEL;
 	if (kernel)
@@ -96,12 +101,14 @@ static int modifiers_parse(struct event_code *code, const char *text, const char
 
 static int unknown(const struct event_machine *machine, const char *name, struct error *err)
 {
-	char nearest[EVENT_CATALOG_NAME_BYTES];
+	_cleanup_(near_names_deinit) struct near_names near = {.wanted = name};
+	char text[256];
 
-	if (err == NULL || !event_catalog_nearest(machine, name, nearest))
-		return error_set(err, EINVAL, "unknown event \"%s\" (see dcpid --list-events)",
-				 name);
-	return error_set(err, EINVAL, "unknown event \"%s\"; did you mean \"%s\"?", name, nearest);
+	if (err != NULL)
+		event_catalog_near_names(machine, &near);
+	near_names_text(&near, text, sizeof(text));
+	return error_set(err, EINVAL, "unknown event '%s'%s (see 'dcpid --list-events')", name,
+			 text);
 }
 
 /* Look up a name without colons. Return: 0; -ENOENT without a message. */
@@ -161,7 +168,7 @@ static bool printable(const char *text)
 static int kind_check(const struct event_spec *spec, struct error *err)
 {
 	if (spec->code.type == PERF_TYPE_TRACEPOINT || spec->code.type == PERF_TYPE_BREAKPOINT)
-		return error_set(err, EINVAL, "event \"%s\" is a tracepoint or breakpoint",
+		return error_set(err, EINVAL, "event '%s' is a tracepoint or breakpoint",
 				 spec->name);
 	return 0;
 }
@@ -174,14 +181,14 @@ int event_spec_parse(struct event_spec *ret, const struct event_machine *machine
 	int rc;
 
 	if (length >= sizeof(copy))
-		return error_set(err, EINVAL, "event \"%.32s...\" is too long", text);
+		return error_set(err, EINVAL, "event '%.32s...' is too long", text);
 	snprintf(copy, sizeof(copy), "%.*s", (int)length, text);
 	if (!printable(copy))
-		return error_set(err, EINVAL, "a control character in the name of an event");
+		return error_set(err, EINVAL, "the name of an event has a control character");
 	period = period_cut(copy);
 	if (strlen(copy) >= sizeof(spec.name))
-		return error_set(err, EINVAL, "event \"%s\": names have up to %zu letters", copy,
-				 sizeof(spec.name) - 1);
+		return error_set(err, EINVAL, "event '%s': the name has more than %zu letters",
+				 copy, sizeof(spec.name) - 1);
 	memcpy(spec.name, copy, strlen(copy) + 1);
 	rc = strchr(copy, '/') != NULL ? pmu_resolve(&spec.code, machine, copy, err)
 				       : name_resolve(&spec.code, machine, copy, err);

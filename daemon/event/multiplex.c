@@ -65,14 +65,15 @@ static void interval_take(void *context, const char *pmu)
 	    !interval_read(multiplex->devices, pmu, &before))
 		return;
 	if (!interval_write(multiplex->devices, pmu, multiplex->interval_ms)) {
-		log_warning("cannot change the multiplexing interval of PMU %s: %s", pmu,
+		log_warning("cannot change the multiplexing interval of PMU '%s': %s", pmu,
 			    strerror(errno));
 		return;
 	}
 	snprintf(multiplex->pmu[multiplex->count].name, EVENT_PMU_NAME_BYTES, "%s", pmu);
 	multiplex->pmu[multiplex->count++].before = before;
-	log_info("events of PMU %s take turns every %u ms while this runs (before: %u ms)", pmu,
-		 multiplex->interval_ms, before);
+	log_info("events of PMU '%s' are multiplexed every %u ms until this program ends (before: "
+		 "%u ms)",
+		 pmu, multiplex->interval_ms, before);
 }
 
 void multiplex_open(struct multiplex *multiplex, const char *devices,
@@ -100,7 +101,7 @@ bool multiplex_due(struct multiplex *multiplex, uint64_t now_ns)
 bool multiplex_describe(const struct event_list *events, const struct source_time *times,
 			char *text, size_t bytes)
 {
-	bool turns = false;
+	bool multiplexed = false;
 	size_t at, i;
 
 	at = (size_t)snprintf(text, bytes, "more events than counters; on one");
@@ -109,7 +110,7 @@ bool multiplex_describe(const struct event_list *events, const struct source_tim
 
 		if (times[i].enabled_ns > 0)
 			share = (double)times[i].running_ns / (double)times[i].enabled_ns;
-		turns |= share < 0.99;
+		multiplexed |= share < 0.99;
 		if (at < bytes)
 			at += (size_t)snprintf(text + at, bytes - at, "%s %s %.0f%%",
 					       i > 0 ? "," : "", events->event[i].name,
@@ -117,7 +118,7 @@ bool multiplex_describe(const struct event_list *events, const struct source_tim
 	}
 	if (at < bytes)
 		snprintf(text + at, bytes - at, " of the time");
-	return turns;
+	return multiplexed;
 }
 
 void multiplex_close(struct multiplex *multiplex)

@@ -12,13 +12,14 @@
 #include "daemon/image/space_change.h"
 #include "kmod/uapi/dcpi_uapi.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "loader-hook/image_event.h"
 
 /* The kernel reports an exec up to this time after /proc shows the new program. */
 #define EXEC_SLACK_NS 10000000
 
 /* Maximum number of processes whose generations are to be queried. Others are added again later. */
-#define UNTOLD_MAX 16
+#define UNQUERIED_MAX 16
 
 /*
  * Changes of mappings per process since its exec that cost nothing, so that the users of ordinary
@@ -31,7 +32,7 @@
 /*
  * @owner:       finds the users of processes; NULL: there are no limits
  * @any_limited: a living process may have reached its user's limit of events
- * @untold:      live processes whose generations are to be queried, oldest first
+ * @unqueried:      live processes whose generations are to be queried, oldest first
  * @changes:     the last number assigned (image_map_changes())
  */
 struct image_map {
@@ -44,8 +45,8 @@ struct image_map {
 	struct address_spaces spaces;
 	struct mapping_list *kernel;
 	struct loss_list losses;
-	uint32_t untold[UNTOLD_MAX];
-	size_t untold_count;
+	uint32_t unqueried[UNQUERIED_MAX];
+	size_t unqueried_count;
 	uint32_t changes;
 };
 
@@ -165,23 +166,23 @@ static bool is_past_known(const struct image_map *map, const struct process_spac
 	return process->newest == NULL && map->losses.count == 0;
 }
 
-static uint32_t generation_untold(const struct image_map *map)
+static uint32_t generation_unknown(const struct image_map *map)
 {
 	return map->losses.count == 0 ? GENERATION_ANY : GENERATION_NONE;
 }
 
 /* Programs that the process forks and execs have no generation either, until it is queried. */
-static void note_untold(struct image_map *map, uint32_t pid)
+static void unqueried_add(struct image_map *map, uint32_t pid)
 {
 	size_t i;
 
-	for (i = 0; i < map->untold_count && map->untold[i] != pid; i++)
+	for (i = 0; i < map->unqueried_count && map->unqueried[i] != pid; i++)
 		continue;
-	if (i < UNTOLD_MAX && i == map->untold_count)
-		map->untold[map->untold_count++] = pid;
+	if (i < UNQUERIED_MAX && i == map->unqueried_count)
+		map->unqueried[map->unqueried_count++] = pid;
 }
 
-static bool is_untold(const struct address_space *space)
+static bool has_unknown_generation(const struct address_space *space)
 {
 	return space != NULL && space->generation == GENERATION_NONE;
 }
@@ -202,7 +203,7 @@ static uint64_t scan_start_ns(const struct image_map *map, const struct process_
 static void handle_scan(struct image_map *map, struct process_spaces *process,
 			const struct image_event *event)
 {
-	uint32_t generation = generation_untold(map);
+	uint32_t generation = generation_unknown(map);
 	struct address_space *space;
 
 	if (process->alive)
@@ -227,7 +228,7 @@ static void handle_fork(struct image_map *map, struct process_spaces *process,
 	const struct process_spaces *parent = address_spaces_find(&map->spaces, event->parent);
 	const struct address_space *from = address_spaces_at(parent, event->time_ns);
 	struct mapping_list *mappings = NULL;
-	uint32_t generation = generation_untold(map);
+	uint32_t generation = generation_unknown(map);
 
 	reset_user(process);
 	process->parent = event->parent;
@@ -241,7 +242,7 @@ static void handle_fork(struct image_map *map, struct process_spaces *process,
 	if (event->has_generation)
 		generation = kernel_generation(event);
 	if (generation == GENERATION_NONE)
-		note_untold(map, is_untold(from) ? event->parent : event->pid);
+		unqueried_add(map, has_unknown_generation(from) ? event->parent : event->pid);
 	process->scan_ns = 0;
 	address_spaces_begin(&map->spaces, process, mappings, from, event->time_ns, generation);
 	address_spaces_settle(&map->spaces, process);
@@ -261,7 +262,7 @@ static bool is_within_scan(const struct image_map *map, const struct address_spa
 static void handle_exec(struct image_map *map, struct process_spaces *process,
 			const struct image_event *event)
 {
-	uint32_t generation = generation_untold(map);
+	uint32_t generation = generation_unknown(map);
 	uint64_t counted_ns = 0;
 	struct address_space *space;
 
@@ -280,7 +281,7 @@ static void handle_exec(struct image_map *map, struct process_spaces *process,
 		counted_ns = event->time_ns;
 	}
 	if (generation == GENERATION_NONE)
-		note_untold(map, event->pid);
+		unqueried_add(map, event->pid);
 	set_command(process, event->path);
 	renew_user(process);
 	space = address_spaces_begin(&map->spaces, process, NULL, NULL, event->time_ns, generation);
@@ -324,7 +325,7 @@ static struct address_space *changing_space(struct image_map *map, struct proces
 					    const struct image_event *event)
 {
 	bool known = event->has_generation && !map->spaces.own_generations;
-	uint32_t generation = known ? kernel_generation(event) : generation_untold(map);
+	uint32_t generation = known ? kernel_generation(event) : generation_unknown(map);
 
 	/* An unknown process: the event of its start was lost, and is in the past. */
 	if (!process->alive)
@@ -539,16 +540,15 @@ static void handle(struct image_map *map, struct process_spaces *process,
 	}
 }
 
-bool image_map_refuses(struct image_map *map, const struct image_event *event)
+bool image_map_refuses(struct image_map *map, uint32_t pid, uint64_t time_ns)
 {
 	struct process_spaces *process;
 
-	if (!map->any_limited || event->scanned ||
-	    (event->type != IMAGE_EVENT_MAP && event->type != IMAGE_EVENT_UNMAP))
+	if (!map->any_limited)
 		return false;
-	process = address_spaces_find(&map->spaces, event->pid);
+	process = address_spaces_find(&map->spaces, pid);
 	/* Events from before a scan are late, and cheap. */
-	if (process == NULL || process->limit != QUOTA_EVENTS || event->time_ns < process->scan_ns)
+	if (process == NULL || process->limit != QUOTA_EVENTS || time_ns < process->scan_ns)
 		return false;
 	process->changes = ++map->changes;
 	quota_refuse(&map->quota, user_of(map, process), QUOTA_EVENTS);
@@ -599,17 +599,18 @@ void image_map_doubt(struct image_map *map, uint32_t pid)
 		return;
 	process->newest->generation = GENERATION_NONE;
 	process->newest->doubt_ns = 0;
-	note_untold(map, pid);
+	unqueried_add(map, pid);
 }
 
 uint32_t image_map_next_unscanned(struct image_map *map)
 {
-	while (map->untold_count > 0) {
-		uint32_t pid = map->untold[0];
+	while (map->unqueried_count > 0) {
+		uint32_t pid = map->unqueried[0];
 		const struct process_spaces *process = address_spaces_find(&map->spaces, pid);
 
-		memmove(map->untold, map->untold + 1, --map->untold_count * sizeof(map->untold[0]));
-		if (process != NULL && process->alive && is_untold(process->newest))
+		memmove(map->unqueried, map->unqueried + 1,
+			--map->unqueried_count * sizeof(map->unqueried[0]));
+		if (process != NULL && process->alive && has_unknown_generation(process->newest))
 			return pid;
 	}
 	return 0;
@@ -765,7 +766,7 @@ void image_map_refuse(struct image_map *map, uint32_t pid, uint64_t time_ns)
 	if (process != NULL && !process->alive)
 		address_spaces_begin(&map->spaces, process, NULL, NULL,
 				     is_past_known(map, process) ? 0 : time_ns,
-				     generation_untold(map));
+				     generation_unknown(map));
 	if (process == NULL || process->newest == NULL) {
 		if (process != NULL)
 			address_spaces_settle(&map->spaces, process);
@@ -826,7 +827,7 @@ int image_map_create(struct image_map **ret, struct image_table *table, bool own
 	struct image_map *map = calloc(1, sizeof(*map));
 
 	if (map == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	map->table = table;
 	map->spaces.own_generations = own_generations;
 	*ret = map;

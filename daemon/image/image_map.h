@@ -63,14 +63,15 @@ int image_map_create(struct image_map **ret, struct image_table *table, bool own
 void image_map_destroy(struct image_map *map);
 
 /**
- * image_map_refuses() - check whether an event is refused because its process has reached its
- * user's limit
+ * image_map_refuses() - check whether a change of mappings is refused because its process has
+ * reached its user's limit
  *
- * A refused event is counted. It need not be passed to image_map_event(), nor to any other object.
+ * Does not concern events of scans. A refused event is counted. It need not be passed to
+ * image_map_event(), nor to any other object.
  *
  * Return: true if it is refused.
  */
-bool image_map_refuses(struct image_map *map, const struct image_event *event);
+bool image_map_refuses(struct image_map *map, uint32_t pid, uint64_t time_ns);
 
 /**
  * image_map_event() - process an event

@@ -97,6 +97,12 @@ int image_table_add(struct image_table *table, const struct profile_image *image
  */
 void image_table_settle(struct image_table *table, uint64_t wait_ns);
 
+/**
+ * image_table_is_named() - return true if the identity of an image includes the build-id of its
+ * file, or the file has none; otherwise the file has not been read yet
+ */
+bool image_table_is_named(const struct image_table *table, uint32_t image);
+
 /** image_table_revision() - return a number that changes whenever an image changes. */
 uint64_t image_table_revision(const struct image_table *table);
 
@@ -151,8 +157,8 @@ bool image_table_is_memory(const struct image_event *event);
 /**
  * image_table_jit() - return the image of code generated at run time by the program of a process
  *
- * There is one image for all processes of a program. It has the identity of the program's
- * executable, which distinguishes programs.
+ * There is one image for all processes of a program that belong to root or our own user, and one
+ * for those of each other user. It has the identity of the program's executable, and of that user.
  *
  * Return: its number; -ENOMEM.
  */

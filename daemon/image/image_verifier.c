@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -14,13 +15,18 @@
 #include "daemon/image/image_file.h"
 #include "lib/cleanup.h"
 #include "lib/clock.h"
+#include "lib/u64_map.h"
 
 #define JOBS_MAX 128
-#define JOBS_OF_OWNER_MAX (JOBS_MAX / 4)
+#define JOBS_OF_USER_MAX (JOBS_MAX / 4)
+/* A file has a result for its build-id and one for its contents. */
+#define RESULTS_MAX (2 * JOBS_MAX)
 #define BYTES_PER_SECOND ((uint64_t)16 << 20)
 #define SAVED_BYTES ((uint64_t)256 << 20)
 /* Opening a file costs as much as reading this number of bytes. */
 #define FILE_BYTES ((uint64_t)64 << 10)
+/* Maximum that file_digest() reads. */
+#define DIGEST_BYTES ((uint64_t)8 << 20)
 /* Lower priority than other threads, but not so low that the thread starves on a busy machine. */
 #define NICE 5
 /* Shorter pauses would cost more than they save. */
@@ -28,6 +34,8 @@
 
 struct job {
 	uint32_t tag;
+	enum image_verifier_kind kind;
+	uint32_t uid;
 	int fd;
 	struct stat status;
 };
@@ -37,6 +45,7 @@ struct job {
  * @lock:    protects all following fields
  * @users:   references of the caller and the thread: the last one frees the structure
  * @busy:    the thread has a job
+ * @served:  user -> value of @clock when a job of the user was taken last
  */
 struct image_verifier {
 	uint64_t paid_ns;
@@ -48,8 +57,10 @@ struct image_verifier {
 	bool busy;
 	struct job jobs[JOBS_MAX];
 	size_t job_count;
-	struct image_verifier_result results[JOBS_MAX];
+	struct image_verifier_result results[RESULTS_MAX];
 	size_t result_count;
+	struct u64_map served;
+	uint64_t clock;
 };
 
 static void release(struct image_verifier *verifier)
@@ -63,15 +74,10 @@ static void release(struct image_verifier *verifier)
 		return;
 	for (size_t i = 0; i < verifier->job_count; i++)
 		close(verifier->jobs[i].fd);
+	u64_map_deinit(&verifier->served);
 	pthread_cond_destroy(&verifier->changed);
 	pthread_mutex_destroy(&verifier->lock);
 	free(verifier);
-}
-
-static struct timespec time_of(uint64_t time_ns)
-{
-	return (struct timespec){.tv_sec = (time_t)(time_ns / NS_PER_SECOND),
-				 .tv_nsec = (long)(time_ns % NS_PER_SECOND)};
 }
 
 /* A content_digest_step_fn: waits until the thread may read @bytes more. */
@@ -85,7 +91,7 @@ static int pay(void *context, size_t bytes)
 	if (verifier->paid_ns + saved < now)
 		verifier->paid_ns = now - saved;
 	verifier->paid_ns += bytes * NS_PER_SECOND / BYTES_PER_SECOND;
-	until = time_of(verifier->paid_ns);
+	until = clock_timespec(verifier->paid_ns);
 	pthread_mutex_lock(&verifier->lock);
 	if (verifier->paid_ns > now + PAUSE_MIN_NS)
 		while (!verifier->stop && r == 0)
@@ -102,19 +108,12 @@ static bool job_is_same(const struct stat *a, const struct stat *b)
 	       a->st_ctim.tv_nsec == b->st_ctim.tv_nsec;
 }
 
-static int job_run(struct image_verifier *verifier, const struct job *job,
-		   struct image_verifier_result *result)
+static int content_read(struct image_verifier *verifier, const struct job *job, int fd,
+			struct image_verifier_result *result)
 {
-	_cleanup_close_ int fd = -1;
+	int r = content_digest(result->content, fd, (uint64_t)job->status.st_size, pay, verifier);
 	struct stat status;
-	int r = pay(verifier, FILE_BYTES);
 
-	if (r < 0)
-		return r;
-	fd = image_file_readable(job->fd);
-	if (fd < 0)
-		return fd;
-	r = content_digest(result->content, fd, (uint64_t)job->status.st_size, pay, verifier);
 	if (r < 0)
 		return r;
 	if (fstat(fd, &status) < 0 || !job_is_same(&status, &job->status))
@@ -123,14 +122,82 @@ static int job_run(struct image_verifier *verifier, const struct job *job,
 	return 0;
 }
 
-static size_t smallest(const struct image_verifier *verifier)
+/* Notes can be made to take long: pay for them as if a nanosecond read a byte. */
+static int build_id_read(struct image_verifier *verifier, const struct job *job, int fd,
+			 struct image_verifier_result *result)
+{
+	uint64_t began_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	int r = build_id_from_file(&result->build_id, fd);
+	struct stat status;
+
+	if (r < 0)
+		result->build_id.bytes = 0;
+	r = pay(verifier, clock_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns);
+	if (r < 0)
+		return r;
+	if (fstat(fd, &status) < 0 || !job_is_same(&status, &job->status))
+		return -ESTALE;
+	return 0;
+}
+
+static int job_run(struct image_verifier *verifier, const struct job *job,
+		   struct image_verifier_result *result)
+{
+	_cleanup_close_ int fd = -1;
+	int r = pay(verifier, FILE_BYTES);
+
+	if (r < 0)
+		return r;
+	fd = image_file_readable(job->fd);
+	if (fd < 0)
+		return fd;
+	switch (job->kind) {
+	case IMAGE_VERIFIER_BUILD_ID:
+		return build_id_read(verifier, job, fd, result);
+	case IMAGE_VERIFIER_CONTENT:
+		return content_read(verifier, job, fd, result);
+	case IMAGE_VERIFIER_DIGEST:
+		break;
+	}
+	r = pay(verifier, DIGEST_BYTES);
+	return r < 0 ? r : file_digest(result->digest, fd, (uint64_t)job->status.st_size);
+}
+
+static uint64_t served_last(const struct image_verifier *verifier, uint32_t uid)
+{
+	const uint64_t *served = u64_map_find(&verifier->served, uid);
+
+	return served != NULL ? *served : 0;
+}
+
+/* Return true if @a is to be run before @b. */
+static bool job_precedes(const struct image_verifier *verifier, const struct job *a,
+			 const struct job *b)
+{
+	uint64_t served_a = served_last(verifier, a->uid), served_b = served_last(verifier, b->uid);
+
+	if (served_a != served_b)
+		return served_a < served_b;
+	if ((a->kind == IMAGE_VERIFIER_BUILD_ID) != (b->kind == IMAGE_VERIFIER_BUILD_ID))
+		return a->kind == IMAGE_VERIFIER_BUILD_ID;
+	return a->status.st_size < b->status.st_size;
+}
+
+static size_t job_next(struct image_verifier *verifier)
 {
 	size_t found = 0;
+	uint64_t *served;
 
 	for (size_t i = 1; i < verifier->job_count; i++) {
-		if (verifier->jobs[i].status.st_size < verifier->jobs[found].status.st_size)
+		if (job_precedes(verifier, &verifier->jobs[i], &verifier->jobs[found]))
 			found = i;
 	}
+	/* Users without a job need not be remembered. */
+	if (u64_map_count(&verifier->served) > 2 * (size_t)JOBS_MAX)
+		u64_map_deinit(&verifier->served);
+	served = u64_map_insert(&verifier->served, verifier->jobs[found].uid);
+	if (served != NULL)
+		*served = ++verifier->clock;
 	return found;
 }
 
@@ -145,7 +212,7 @@ static bool job_take(struct image_verifier *verifier, struct job *job)
 		pthread_cond_wait(&verifier->changed, &verifier->lock);
 	if (!verifier->stop) {
 		any = true;
-		taken = smallest(verifier);
+		taken = job_next(verifier);
 		*job = verifier->jobs[taken];
 		verifier->jobs[taken] = verifier->jobs[--verifier->job_count];
 		verifier->busy = true;
@@ -154,10 +221,23 @@ static bool job_take(struct image_verifier *verifier, struct job *job)
 	return any;
 }
 
-static void result_put(struct image_verifier *verifier, const struct image_verifier_result *result)
+/* Return true if the thread continues with the same file: its slot is still in use. */
+static bool job_continues(const struct image_verifier_result *result)
+{
+	return result->kind == IMAGE_VERIFIER_BUILD_ID && result->result == 0;
+}
+
+static void result_put(struct image_verifier *verifier, struct job *job,
+		       const struct image_verifier_result *result)
 {
 	pthread_mutex_lock(&verifier->lock);
 	verifier->results[verifier->result_count++] = *result;
+	if (job_continues(result)) {
+		job->kind = IMAGE_VERIFIER_CONTENT;
+		verifier->jobs[verifier->job_count++] = *job;
+	} else {
+		close(job->fd);
+	}
 	verifier->busy = false;
 	pthread_cond_broadcast(&verifier->changed);
 	pthread_mutex_unlock(&verifier->lock);
@@ -172,10 +252,10 @@ static void *verifier_run(void *context)
 	setpriority(PRIO_PROCESS, (id_t)gettid(), NICE);
 	syscall(SYS_ioprio_set, IOPRIO_WHO_PROCESS, 0, IOPRIO_PRIO_VALUE(IOPRIO_CLASS_BE, 7));
 	while (job_take(verifier, &job)) {
-		result = (struct image_verifier_result){.tag = job.tag, .status = job.status};
+		result = (struct image_verifier_result){
+			.tag = job.tag, .kind = job.kind, .status = job.status};
 		result.result = job_run(verifier, &job, &result);
-		close(job.fd);
-		result_put(verifier, &result);
+		result_put(verifier, &job, &result);
 	}
 	release(verifier);
 	return NULL;
@@ -230,26 +310,26 @@ void image_verifier_destroy(struct image_verifier *verifier)
 }
 
 /* One user's files must leave room for those of others. */
-static bool verifier_has_room(const struct image_verifier *verifier, uid_t owner)
+static bool verifier_has_room(const struct image_verifier *verifier, uint32_t uid)
 {
 	size_t count = 0;
 
-	/* Each job has room for its result. */
-	if (verifier->job_count + verifier->busy + verifier->result_count >= JOBS_MAX)
+	/* Each job has room for its results. */
+	if (2 * (verifier->job_count + verifier->busy + 1) + verifier->result_count > RESULTS_MAX)
 		return false;
 	for (size_t i = 0; i < verifier->job_count; i++)
-		count += verifier->jobs[i].status.st_uid == owner;
-	return count < JOBS_OF_OWNER_MAX;
+		count += verifier->jobs[i].uid == uid;
+	return count < JOBS_OF_USER_MAX;
 }
 
-int image_verifier_add(struct image_verifier *verifier, uint32_t tag, int fd,
-		       const struct stat *status)
+int image_verifier_add(struct image_verifier *verifier, uint32_t tag, enum image_verifier_kind kind,
+		       uint32_t uid, int fd, const struct stat *status)
 {
-	struct job job = {.tag = tag, .status = *status};
+	struct job job = {.tag = tag, .kind = kind, .uid = uid, .status = *status};
 	int r = -EAGAIN;
 
 	pthread_mutex_lock(&verifier->lock);
-	if (verifier_has_room(verifier, status->st_uid)) {
+	if (verifier_has_room(verifier, uid)) {
 		job.fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 		r = job.fd < 0 ? -errno : 0;
 	}
@@ -267,15 +347,19 @@ bool image_verifier_result(struct image_verifier *verifier, struct image_verifie
 
 	pthread_mutex_lock(&verifier->lock);
 	any = verifier->result_count > 0;
-	if (any)
-		*ret = verifier->results[--verifier->result_count];
+	if (any) {
+		*ret = verifier->results[0];
+		verifier->result_count--;
+		memmove(verifier->results, verifier->results + 1,
+			verifier->result_count * sizeof(*verifier->results));
+	}
 	pthread_mutex_unlock(&verifier->lock);
 	return any;
 }
 
 bool image_verifier_wait(struct image_verifier *verifier, uint64_t until_ns)
 {
-	const struct timespec until = time_of(until_ns);
+	const struct timespec until = clock_timespec(until_ns);
 	bool any;
 	int r = 0;
 

@@ -7,6 +7,7 @@
 
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 /*
  * The kernel returns at most a page per read; the default buffer of 1 KiB takes twice the CPU time.
@@ -48,14 +49,14 @@ int kallsyms_walk(const char *path, kallsyms_fn visit, void *context, struct err
 	size_t capacity = 0;
 
 	if (file == NULL)
-		return error_set_errno(err, "cannot open %s", path);
+		return error_set_errno(err, ERROR_OPEN, path);
 	/* If this fails, the file is read in small pieces. */
 	setvbuf(file, NULL, _IOFBF, BUFFER_BYTES);
 	while (getline(&line, &capacity, file) >= 0) {
 		if (parse_line(line, &symbol))
 			visit(context, &symbol);
 	}
-	return ferror(file) ? error_set(err, EIO, "cannot read %s", path) : 0;
+	return ferror(file) ? error_set(err, EIO, ERROR_READ, path) : 0;
 }
 
 bool kallsyms_is_text(const struct kallsyms_symbol *symbol)

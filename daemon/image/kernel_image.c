@@ -16,6 +16,7 @@
 #include "lib/cleanup.h"
 #include "lib/clock.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "lib/probe_mark.h"
 #include "loader-hook/vdso.h"
 
@@ -93,14 +94,14 @@ static int read_modules(struct text_list *list, const struct kernel_paths *paths
 	if (file == NULL && errno == ENOENT)
 		return 0;
 	if (file == NULL)
-		return error_set_errno(err, "cannot open %s", path);
+		return error_set_errno(err, ERROR_OPEN, path);
 	while (getline(&line, &capacity, file) >= 0) {
 		if (!kernel_module_parse(&text.module, line, paths->module_directory))
 			continue;
 		if (array_reserve(&list->texts, &list->capacity, list->count + 1, sizeof(text)) <
 		    0) {
 			free(list->texts);
-			return error_set(err, ENOMEM, "out of memory");
+			return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 		}
 		list->texts[list->count++] = text;
 	}
@@ -154,12 +155,14 @@ static void symbol_keep(struct kernel_text *text, const struct kallsyms_symbol *
 
 /*
  * struct bounds - bounds and symbols found by one pass over kallsyms
+ * @image_end:   end of the kernel's data
  * @keep_kernel: keep the symbols of the kernel itself, too
  */
 struct bounds {
 	struct kernel_text *kernel;
 	struct text_list *modules;
 	uint64_t stext;
+	uint64_t image_end;
 	bool keep_kernel;
 };
 
@@ -173,6 +176,8 @@ static void kernel_bounds(struct bounds *bounds, const struct kallsyms_symbol *s
 		bounds->stext = symbol->address;
 	else if (strcmp(symbol->name, "_etext") == 0)
 		bounds->kernel->end = symbol->address;
+	else if (strcmp(symbol->name, "_end") == 0)
+		bounds->image_end = symbol->address;
 }
 
 /* Return the last module that starts at or below an address, or NULL. */
@@ -366,6 +371,8 @@ static int adopt(struct kernel_images *kernel, struct text_list *modules, struct
 	end_texts(modules);
 	if (found.module.start == 0)
 		found.module.start = bounds.stext;
+	if (bounds.image_end > found.module.start)
+		found.module.bytes = bounds.image_end - found.module.start;
 	if (kernel->kernel.end == 0 && found.module.start != 0 && found.end > found.module.start) {
 		kernel_module_notes(&found.module.build_id, kernel->paths->notes);
 		result = register_text(kernel, &found);
@@ -434,21 +441,21 @@ int kernel_images_create_from(struct kernel_images **ret, const struct kernel_pa
 	if (err != NULL)
 		err->message[0] = '\0';
 	if (kernel == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	kernel->paths = paths;
 	kernel->table = table;
 	kernel->map = map;
 	if (uname(&name) == 0)
 		snprintf(kernel->release, sizeof(kernel->release), "%s", name.release);
 	if (register_vdso(kernel) < 0)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	result = kernel_images_refresh(kernel, err);
 	if (result == -ENOMEM)
 		return result;
 	/* Otherwise the message names the file that could not be read. */
 	if (result >= 0 && kernel->kernel.end == 0 && paths->kallsyms != NULL)
 		error_set(err, EACCES,
-			  "%s hides the kernel's addresses (kptr_restrict; grant CAP_SYSLOG): "
+			  "'%s' hides the kernel's addresses (kptr_restrict; grant CAP_SYSLOG): "
 			  "samples in the kernel will be unknown",
 			  kernel->paths->kallsyms);
 	*ret = take_ptr(kernel);
@@ -516,6 +523,44 @@ static struct kernel_text *find_text(struct kernel_images *kernel, uint32_t imag
 		return &kernel->kernel;
 	text = text_of(&kernel->modules, image);
 	return text != NULL ? text : text_of(&kernel->gone, image);
+}
+
+int kernel_images_place(const struct kernel_images *kernel, uint32_t image,
+			struct kernel_place *ret)
+{
+	const struct kernel_text *text = NULL;
+
+	if (kernel->kernel.end != 0 && kernel->kernel.image == image)
+		text = &kernel->kernel;
+	for (size_t i = 0; text == NULL && image != IMAGE_UNKNOWN && i < kernel->modules.count; i++)
+		text = kernel->modules.texts[i].image == image ? &kernel->modules.texts[i] : NULL;
+	if (text == NULL)
+		return -ENOENT;
+	*ret = (struct kernel_place){
+		.start = text->module.start,
+		.text_end = text->end,
+		.image_end = text->module.start + text->module.bytes,
+	};
+	if (ret->image_end < ret->text_end)
+		ret->image_end = ret->text_end;
+	return 0;
+}
+
+bool kernel_images_is_vdso(const struct kernel_images *kernel, uint32_t image)
+{
+	return image != IMAGE_UNKNOWN && image == kernel->vdso;
+}
+
+bool kernel_images_is_current(const struct kernel_images *kernel)
+{
+	struct text_list modules;
+	bool same;
+
+	if (kernel->paths->kallsyms == NULL || read_modules(&modules, kernel->paths, NULL) < 0)
+		return false;
+	same = same_modules(&modules, &kernel->modules);
+	text_list_deinit(&modules);
+	return same;
 }
 
 static void find_symbol(void *context, const struct kallsyms_symbol *symbol)

@@ -108,6 +108,35 @@ int kernel_images_symbols(struct kernel_images *kernel, uint32_t image,
 			  struct error *err);
 
 /**
+ * struct kernel_place - addresses of an image
+ * @start:     address of its offset 0
+ * @text_end:  first address after its text
+ * @image_end: first address after its text and data, as far as they are in one piece
+ */
+struct kernel_place {
+	uint64_t start;
+	uint64_t text_end;
+	uint64_t image_end;
+};
+
+/**
+ * kernel_images_place() - return the addresses of an image
+ *
+ * Return: 0; -ENOENT: the image is not the kernel's, or of a module that was unloaded.
+ */
+int kernel_images_place(const struct kernel_images *kernel, uint32_t image,
+			struct kernel_place *ret);
+
+/** kernel_images_is_vdso() - return true for the image of the vDSO of 64-bit processes. */
+bool kernel_images_is_vdso(const struct kernel_images *kernel, uint32_t image);
+
+/**
+ * kernel_images_is_current() - return true if no module was loaded or unloaded since the last
+ * kernel_images_refresh()
+ */
+bool kernel_images_is_current(const struct kernel_images *kernel);
+
+/**
  * kernel_images_forget_symbols() - free the symbols that were read
  *
  * They take a few megabytes after kernel_images_create(), or a change of modules. Call this

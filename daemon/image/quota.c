@@ -77,13 +77,16 @@ bool quota_spend(struct quota_user *user, uint64_t now_ns, int64_t points)
 	if (quota_points(user, now_ns) < points)
 		return false;
 	user->points -= points;
+	user->spent += (uint64_t)points;
 	return true;
 }
 
 void quota_charge(struct quota_user *user, uint64_t now_ns, int64_t points)
 {
-	if (quota_is_limited(user))
-		user->points = quota_points(user, now_ns) - points;
+	if (!quota_is_limited(user))
+		return;
+	user->points = quota_points(user, now_ns) - points;
+	user->spent += (uint64_t)points;
 }
 
 void quota_refuse(struct quota *quota, struct quota_user *user, enum quota_limit limit)
@@ -104,4 +107,19 @@ const struct quota_user *quota_worst(const struct quota *quota, enum quota_limit
 			worst = user;
 	}
 	return worst->refused[limit] > 0 ? worst : NULL;
+}
+
+struct quota_totals quota_totals(const struct quota *quota)
+{
+	struct quota_totals totals = {.spent = quota->others.spent, .files = quota->others.files};
+	uint64_t uid, value;
+	size_t cursor = 0;
+
+	while (u64_map_next(&quota->users, &cursor, &uid, &value)) {
+		const struct quota_user *user = (const struct quota_user *)(uintptr_t)value;
+
+		totals.spent += user->spent;
+		totals.files += user->files;
+	}
+	return totals;
 }

@@ -56,6 +56,8 @@ const char *quota_limit_name(enum quota_limit limit);
  * @images:      number of images that processes of this user were the first to map
  * @image_bytes: memory for these
  * @refused:     refused events, mappings or images, by limit
+ * @spent:       points that were charged
+ * @files:       files that were opened because of the user's events
  */
 struct quota_user {
 	uint32_t uid;
@@ -65,6 +67,8 @@ struct quota_user {
 	uint32_t images;
 	size_t image_bytes;
 	uint64_t refused[QUOTA_LIMITS];
+	uint64_t spent;
+	uint64_t files;
 };
 
 /** struct quota - all accounts; zero-initialised is empty */
@@ -101,6 +105,14 @@ int64_t quota_points(struct quota_user *user, uint64_t now_ns);
 
 /** quota_refuse() - count an event, mapping or image that was refused because of a limit. */
 void quota_refuse(struct quota *quota, struct quota_user *user, enum quota_limit limit);
+
+/** struct quota_totals - of all users except root, since the start; see struct quota_user */
+struct quota_totals {
+	uint64_t spent;
+	uint64_t files;
+};
+
+struct quota_totals quota_totals(const struct quota *quota);
 
 /**
  * quota_worst() - return the user with the most refusals because of a limit

@@ -8,20 +8,23 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/base/tally.h"
+#include "daemon/base/counter_set.h"
 #include "daemon/collect/accumulate.h"
 #include "daemon/collect/core_clock.h"
 #include "daemon/collect/label_table.h"
 #include "daemon/collect/merge.h"
 #include "daemon/image/image_table.h"
 #include "daemon/import/import_images.h"
+#include "daemon/import/import_stacks.h"
 #include "daemon/import/import_survey.h"
 #include "daemon/import/perfdata_file.h"
+#include "daemon/import/perfdata_stack.h"
 #include "daemon/import/record_queue.h"
 #include "db/profile_write.h"
 #include "lib/cleanup.h"
 #include "lib/clock.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "lib/host.h"
 
 /* perf's own record: all rings have been read once. */
@@ -37,6 +40,7 @@
  * struct import - an import in progress
  * @here:   according to the file, it was recorded on this machine
  * @end_ns: of the recording, CLOCK_REALTIME; @now_ns: current position, by its own clock
+ * @stacks: NULL: the recording has none
  * @stored: samples, and the reasons of unknown ones, that are merged
  */
 struct import {
@@ -52,6 +56,7 @@ struct import {
 	struct import_images *images;
 	struct record_queue *queue;
 	struct accumulate *accumulate;
+	struct import_stacks *stacks;
 	struct merge *merge;
 	struct merge_result stored;
 };
@@ -59,6 +64,7 @@ struct import {
 static void import_deinit(struct import *import)
 {
 	merge_destroy(import->merge);
+	import_stacks_destroy(import->stacks);
 	accumulate_destroy(import->accumulate);
 	record_queue_destroy(import->queue);
 	import_images_destroy(import->images);
@@ -136,7 +142,7 @@ static int epoch_add(struct import *import, const char *path, const char *label,
 
 	if (asprintf(&reason, "imported from %s", path) < 0) {
 		reason = NULL;
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	}
 	epoch.source_reason = reason;
 	r = profile_writer_epoch_add(import->writer, &epoch, err);
@@ -163,49 +169,52 @@ static uint64_t ring_full(const struct import *import)
 {
 	const struct perfdata_events *events = &import->header->events;
 	const struct import_survey *survey = &import->survey;
-	bool told = events->count > 0;
+	bool counted = events->count > 0;
 
 	for (size_t i = 0; i < events->count; i++)
-		told &= events->event[i].counts_lost;
-	return told ? survey->lost_samples : survey->lost_samples + survey->lost_records;
+		counted &= events->event[i].counts_lost;
+	return counted ? survey->lost_samples : survey->lost_samples + survey->lost_records;
 }
 
-static uint64_t counters_make(const struct import *import, struct tally *tally)
+static uint64_t counters_make(const struct import *import, struct counter_set *tally)
 {
 	const struct import_survey *survey = &import->survey;
 	uint64_t khz;
 
-	*tally = (struct tally){.count = 0};
-	tally_set(tally, "loss", "ring_full", ring_full(import));
-	tally_set(tally, "loss", "guest", survey->guest);
-	tally_set(tally, "loss", "event_unknown", survey->unknown_event);
-	tally_set(tally, "loss", "memory", accumulate_refused(import->accumulate));
+	*tally = (struct counter_set){.count = 0};
+	counter_set_put(tally, "loss", "ring_full", ring_full(import));
+	counter_set_put(tally, "loss", "guest", survey->guest);
+	counter_set_put(tally, "loss", "event_unknown", survey->unknown_event);
+	counter_set_put(tally, "loss", "memory", accumulate_refused(import->accumulate));
 	for (int i = 0; i < IMAGE_UNKNOWN_NR; i++)
-		tally_set(tally, "unknown", image_unknown_name((enum image_unknown)i),
-			  import->stored.unknown[i]);
-	tally_set(tally, "stat", "samples", import->stored.samples);
-	tally_set(tally, "stat", "image_events_lost", survey->lost_images);
-	tally_set(tally, "stat", "records_late", record_queue_late(import->queue));
-	tally_set(tally, "stat", "throttled", survey->throttled);
+		counter_set_put(tally, "unknown", image_unknown_name((enum image_unknown)i),
+				import->stored.unknown[i]);
+	counter_set_put(tally, "stat", "samples", import->stored.samples);
+	counter_set_put(tally, "stat", "image_events_lost", survey->lost_images);
+	counter_set_put(tally, "stat", "records_late", record_queue_late(import->queue));
+	counter_set_put(tally, "stat", "throttled", survey->throttled);
+	if (import->stacks != NULL)
+		import_stacks_counters(import->stacks, tally);
 	/* It may have been different while perf ran; reports show a range. */
 	khz = import->here ? core_clock_measure() : 0;
 	if (khz > 0) {
-		tally_set(tally, "stat", "core_clock_min_khz", khz);
-		tally_set(tally, "stat", "core_clock_max_khz", khz);
+		counter_set_put(tally, "stat", "core_clock_min_khz", khz);
+		counter_set_put(tally, "stat", "core_clock_max_khz", khz);
 	}
-	return import->stored.samples + tally_sum(tally, "loss");
+	return import->stored.samples + counter_set_sum(tally, "loss");
 }
 
 /* Merge everything in memory. */
 static int merge_all(struct import *import, struct error *err)
 {
-	struct tally tally;
+	const struct merge_slices none = {.count = 0};
+	struct counter_set tally;
 	uint64_t interrupts;
 	int r;
 
 	import->stored.bins = 0;
 	image_table_settle(import_images_table(import->images), SETTLE_NS);
-	r = merge_bins(import->merge, import->accumulate, SIZE_MAX, &import->stored, err);
+	r = merge_bins(import->merge, import->accumulate, SIZE_MAX, &none, &import->stored, err);
 	if (r < 0)
 		return r;
 	interrupts = counters_make(import, &tally);
@@ -231,6 +240,8 @@ static int take_sample(struct import *import, const struct perf_event_header *re
 		return error_set(err, EBADMSG, "the file has changed");
 	if (r < 0 || import_is_guest(&sample))
 		return 0; /* counted by the survey */
+	if (import->stacks != NULL && import->survey.events[sample.event].number == 0)
+		import_stacks_add(import->stacks, &sample, record);
 	place = import_images_place(import->images, &sample);
 	key = (struct accumulate_key){
 		.image = place.image,
@@ -318,6 +329,18 @@ static int import_walk(struct import *import, struct error *err)
 	return r < 0 ? r : record_queue_finish(import->queue, err);
 }
 
+/* A stack represents a period of event 0. */
+static bool has_stacks(const struct import *import)
+{
+	const struct perfdata_events *events = &import->header->events;
+
+	for (size_t i = 0; i < events->count; i++) {
+		if (import->survey.events[i].number == 0)
+			return perfdata_stack_recorded(&events->event[i]);
+	}
+	return false;
+}
+
 static int import_prepare(struct import *import, struct error *err)
 {
 	int r = import_images_create(&import->images, import->header, import->here, import->end_ns,
@@ -331,6 +354,8 @@ static int import_prepare(struct import *import, struct error *err)
 		r = record_queue_create(&import->queue, QUEUE_BYTES, take_record, import, err);
 	if (r == 0)
 		r = accumulate_create(&import->accumulate, ACCUMULATE_BYTES, err);
+	if (r == 0 && has_stacks(import))
+		r = import_stacks_create(&import->stacks, import->header, import->images, err);
 	if (r == 0)
 		r = merge_create(&import->merge, import->writer,
 				 import_images_table(import->images),
@@ -356,6 +381,8 @@ static int epoch_write(struct import *import, const char *path, const char *labe
 		r = import_walk(import, err);
 	if (r == 0)
 		r = merge_all(import, err);
+	if (r == 0 && import->stacks != NULL)
+		r = merge_stacks(import->merge, import_stacks_store(import->stacks), 1, err);
 	if (r == 0)
 		r = profile_writer_epoch_finish(import->writer, import->end_ns, err);
 	r = profile_writer_settle(import->writer, r, err);
@@ -366,7 +393,7 @@ static int epoch_write(struct import *import, const char *path, const char *labe
 static int import_run(struct import *import, const char *path, const char *label,
 		      struct import_result *result, struct error *err)
 {
-	struct tally tally;
+	struct counter_set tally;
 	int r = perfdata_file_open(&import->file, path, err);
 
 	if (r == 0) {
@@ -386,8 +413,10 @@ static int import_run(struct import *import, const char *path, const char *label
 		return r;
 	counters_make(import, &tally);
 	result->samples = import->stored.samples;
-	result->unknown = tally_sum(&tally, "unknown");
-	result->lost = tally_sum(&tally, "loss");
+	result->unknown = counter_set_sum(&tally, "unknown");
+	result->lost = counter_set_sum(&tally, "loss");
+	result->stacks = counter_set_get(&tally, "stat", "stacks");
+	result->complete = counter_set_get(&tally, "stat", "stacks_complete");
 	result->late = record_queue_late(import->queue);
 	result->cut_off = perfdata_file_cut_off(import->file);
 	return 0;
@@ -402,7 +431,7 @@ int import_file(struct profile_writer *writer, const char *path, const char *lab
 
 	*result = (struct import_result){0};
 	if (import == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	import->writer = writer;
 	r = import_run(import, path, label, result, &failure);
 	import_deinit(import);

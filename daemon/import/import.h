@@ -16,7 +16,8 @@
  * A sample represents the period with which it was taken. If perf was asked for a frequency and
  * periods vary, the period of an event is their mean.
  *
- * Call chains, branch stacks, registers and raw data are not stored.
+ * Call stacks of the first event are stored (import_stacks.h). Other branch records, registers and
+ * raw data are not.
  */
 #ifndef DCPI_IMPORT_H
 #define DCPI_IMPORT_H
@@ -34,6 +35,7 @@ struct profile_writer;
  * @unknown: part of @samples without an image
  * @lost:    sum of the losses
  * @cut_off: the file is truncated
+ * @stacks:  number of call stacks; @complete: those up to their outermost frame
  * @late:    number of records older than a preceding one, which were matched too late
  */
 struct import_result {
@@ -41,6 +43,8 @@ struct import_result {
 	uint64_t samples;
 	uint64_t unknown;
 	uint64_t lost;
+	uint64_t stacks;
+	uint64_t complete;
 	uint64_t late;
 	bool cut_off;
 };

@@ -17,6 +17,7 @@
 #include "daemon/jit/kernel_code.h"
 #include "lib/bounded_reader.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "loader-hook/image_event.h"
 #include "loader-hook/side_band_record.h"
 #include "loader-hook/thread_count.h"
@@ -68,7 +69,7 @@ int import_images_create(struct import_images **ret, const struct perfdata_heade
 	int r;
 
 	if (images == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	images->header = header;
 	images->kernel_here = recording.vdso_here;
 	r = image_table_create(&images->table, err);
@@ -84,7 +85,7 @@ int import_images_create(struct import_images **ret, const struct perfdata_heade
 		r = kernel_code_create(&images->code, images->table, images->jit, NO_KALLSYMS, err);
 	if (r < 0) {
 		import_images_destroy(images);
-		return error_set(err, -r, "out of memory");
+		return error_set(err, -r, ERROR_NO_MEMORY);
 	}
 	image_table_recorded(images->table, &recording);
 	*ret = images;
@@ -113,7 +114,7 @@ int import_images_name_jit(struct import_images *images, const struct import_liv
 	int r = import_jit_create(&images->names, images->table, images->jit, lives, last_ns,
 				  written_ns);
 
-	return r == -ENOMEM ? error_set(err, ENOMEM, "out of memory") : 0;
+	return r == -ENOMEM ? error_set(err, ENOMEM, ERROR_NO_MEMORY) : 0;
 }
 
 /* Use the build-id in the record, otherwise that in the file's list of build-ids. */
@@ -329,6 +330,11 @@ struct image_place import_images_place(struct import_images *images,
 		import_jit_place(images->names, sample->pid, executable_of(images, sample->pid),
 				 sample->ip, sample->time_ns, &place);
 	return place;
+}
+
+bool import_images_kernel_here(const struct import_images *images)
+{
+	return images->kernel_here;
 }
 
 const char *import_images_command(const struct import_images *images, uint32_t pid)

@@ -52,6 +52,9 @@ void import_images_record(struct import_images *images, const struct perf_event_
 struct image_place import_images_place(struct import_images *images,
 				       const struct perfdata_sample *sample);
 
+/** import_images_kernel_here() - return true if this machine runs the kernel of the recording */
+bool import_images_kernel_here(const struct import_images *images);
+
 /** import_images_command() - return the name of a process, "" if unknown. */
 const char *import_images_command(const struct import_images *images, uint32_t pid);
 

@@ -28,14 +28,14 @@ static int take_sample(struct import_survey *survey, const struct perfdata_event
 	int r = perfdata_sample_parse(&sample, events, record);
 
 	if (r == -EBADMSG)
-		return error_set(err, EBADMSG, "a sample is too short");
+		return error_set(err, EBADMSG, "a sample is truncated");
 	survey->samples++;
 	if (r < 0) {
 		survey->unknown_event++;
 		return 0;
 	}
 	if ((events->event[sample.event].sample_type & PERF_SAMPLE_IP) == 0)
-		return error_set(err, EBADMSG, "event %s has no addresses (PERF_SAMPLE_IP)",
+		return error_set(err, EBADMSG, "event '%s' has no addresses (PERF_SAMPLE_IP)",
 				 events->event[sample.event].name);
 	if (import_is_guest(&sample))
 		survey->guest++;
@@ -81,7 +81,7 @@ static int take_record(struct import_survey *survey, struct perfdata_file *file,
 	if (record->type >= PERF_RECORD_MAX)
 		return perfdata_header_record(header, record, err);
 	if (perfdata_trailer_parse(&trailer, &header->events, record) < 0)
-		return error_set(err, EBADMSG, "a record is too short");
+		return error_set(err, EBADMSG, "a record is truncated");
 	if (record->type == PERF_RECORD_LOST || record->type == PERF_RECORD_LOST_SAMPLES)
 		return take_losses(survey,
 				   trailer.event >= 0 ? &header->events.event[trailer.event] : NULL,

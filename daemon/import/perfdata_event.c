@@ -11,6 +11,7 @@
 #include "lib/array.h"
 #include "lib/bounded_reader.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "loader-hook/side_band_record.h"
 
 /* PERF_FORMAT_LOST of Linux 6.0 and later. */
@@ -82,18 +83,24 @@ int perfdata_events_add(struct perfdata_events *events, const void *attr, size_t
 	event.frequency = known.freq;
 	event.period = known.freq ? 0 : known.sample_period;
 	event.sample_type = known.sample_type;
+	event.read_format = known.read_format;
+	event.branch_type = known.branch_sample_type;
+	event.user_registers = known.sample_regs_user;
+	event.chain_max =
+		known.sample_max_stack > 0 ? known.sample_max_stack : PERF_MAX_STACK_DEPTH;
+	event.chain_no_user = known.exclude_callchain_user;
 	event.counts_lost = (known.read_format & READ_FORMAT_LOST) != 0;
 	event.has_trailer = known.sample_id_all;
 	name_by_code(&event);
 	if (array_reserve(&events->event, &events->capacity, events->count + 1, sizeof(event)) < 0)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	events->event[events->count] = event;
 	bounded_reader_init(&reader, ids, ids_bytes);
 	while (bounded_reader_left(&reader) > 0) {
 		uint64_t *slot = u64_map_insert(&events->by_id, bounded_reader_u64(&reader));
 
 		if (slot == NULL)
-			return error_set(err, ENOMEM, "out of memory");
+			return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 		*slot = events->count;
 	}
 	events->count++;
@@ -182,6 +189,7 @@ int perfdata_sample_parse(struct perfdata_sample *ret, const struct perfdata_eve
 	ret->period = events->event[event].period;
 	if ((type & PERF_SAMPLE_PERIOD) != 0)
 		ret->period = bounded_reader_u64(&reader);
+	ret->rest = record->size - bounded_reader_left(&reader);
 	return bounded_reader_failed(&reader) ? -EBADMSG : 0;
 }
 

@@ -28,6 +28,9 @@ struct perf_event_header;
  * @type, @config: as in perf_event_attr
  * @frequency:     periods vary; otherwise each is @period
  * @sample_type:   fields of its records (PERF_SAMPLE_*)
+ * @read_format, @branch_type, @user_registers: as in perf_event_attr: the layout of these fields
+ * @chain_max:     maximum number of addresses in a call chain
+ * @chain_no_user: call chains have no addresses in user space
  * @counts_lost:   its lost samples are reported in separate records
  * @has_trailer:   records other than samples end with some of these fields
  */
@@ -39,6 +42,11 @@ struct perfdata_event {
 	bool frequency;
 	uint64_t period;
 	uint64_t sample_type;
+	uint64_t read_format;
+	uint64_t branch_type;
+	uint64_t user_registers;
+	uint32_t chain_max;
+	bool chain_no_user;
 	bool counts_lost;
 	bool has_trailer;
 };
@@ -79,6 +87,7 @@ bool perfdata_event_samples(const struct perfdata_event *event);
  * @pid:     process; UINT32_MAX: unknown
  * @time_ns: by the recording's clock; 0: unknown
  * @period:  number of events that it represents
+ * @rest:    offset in the record of the fields after the period
  */
 struct perfdata_sample {
 	size_t event;
@@ -87,6 +96,7 @@ struct perfdata_sample {
 	uint64_t ip;
 	uint64_t time_ns;
 	uint64_t period;
+	size_t rest;
 };
 
 /**

@@ -14,6 +14,7 @@
 #include "lib/bounded_reader.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "lib/file_read.h"
 
 #define MAGIC 0x32454c4946524550ULL /* "PERFILE2" */
@@ -86,7 +87,7 @@ static void *section_read(struct perfdata_file *file, const struct section *sect
 		return NULL;
 	}
 	data = malloc(section->bytes + 1);
-	*r = data == NULL ? error_set(err, ENOMEM, "out of memory")
+	*r = data == NULL ? error_set(err, ENOMEM, ERROR_NO_MEMORY)
 			  : read_at(file, data, section->bytes, section->offset, err);
 	return *r == 0 ? take_ptr(data) : NULL;
 }
@@ -238,7 +239,7 @@ static int spool(int from, struct error *err)
 
 	fd = open(folder != NULL ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (fd < 0)
-		return error_set_errno(err, "cannot make a temporary file");
+		return error_set_errno(err, "cannot create a temporary file");
 	while ((n = read(from, buffer, sizeof(buffer))) != 0) {
 		ssize_t written = 0;
 
@@ -290,7 +291,7 @@ int perfdata_file_open(struct perfdata_file **ret, const char *path, struct erro
 		file->window = malloc(WINDOW_BYTES);
 	}
 	if (file == NULL || file->window == NULL)
-		error_set(err, ENOMEM, "out of memory");
+		error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	else
 		r = file->fd = file_open(path, err);
 	if (r >= 0 && fstat(file->fd, &status) < 0)
@@ -405,7 +406,7 @@ static int skip(struct perfdata_file *file, const struct perf_event_header *head
 	else if (head->type == RECORD_TRACING_DATA && file->is_pipe)
 		bytes = ((uint64_t)bounded_reader_u32(&reader) + 7) & ~7ULL;
 	if (bounded_reader_failed(&reader))
-		return error_set(err, EBADMSG, "a record is too short");
+		return error_set(err, EBADMSG, "a record is truncated");
 	if (bytes > file->end - file->position) {
 		file->cut_off = true;
 		bytes = file->end - file->position;
@@ -428,12 +429,12 @@ static int unpack(struct perfdata_file *file, const struct perf_event_header *he
 
 	bounded_reader_init(&reader, head + 1, bytes);
 	if (head->type == RECORD_COMPRESSED2) {
-		uint64_t told = bounded_reader_u64(&reader);
+		uint64_t declared = bounded_reader_u64(&reader);
 
 		bytes = bounded_reader_left(&reader);
-		if (bounded_reader_failed(&reader) || told > bytes)
+		if (bounded_reader_failed(&reader) || declared > bytes)
 			return error_set(err, EBADMSG, "a compressed record is malformed");
-		bytes = (size_t)told;
+		bytes = (size_t)declared;
 	}
 	if (file->unpack == NULL) {
 		int r = perfdata_unpack_create(&file->unpack, err);

@@ -9,6 +9,7 @@
 #include "lib/array.h"
 #include "lib/bounded_reader.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 /* perf's own records. */
 #define RECORD_ATTR 64
@@ -142,7 +143,7 @@ static int keep_image(struct perfdata_header *header, const uint8_t field[BUILD_
 	if (array_reserve(&header->images, &header->image_capacity, header->image_count + 1,
 			  sizeof(image)) < 0 ||
 	    (image.path = strdup(path)) == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	header->images[header->image_count++] = image;
 	return 0;
 }
@@ -205,6 +206,8 @@ int perfdata_header_feature(struct perfdata_header *header, unsigned int feature
 		return take_name(header->host, sizeof(header->host), &reader, "host name", err);
 	case PERFDATA_RELEASE:
 		return take_name(header->release, sizeof(header->release), &reader, "release", err);
+	case PERFDATA_ARCH:
+		return take_name(header->arch, sizeof(header->arch), &reader, "architecture", err);
 	case PERFDATA_CPU:
 		return take_name(header->cpu, sizeof(header->cpu), &reader, "CPU description", err);
 	case PERFDATA_CPU_ID:

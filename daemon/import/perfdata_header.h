@@ -22,6 +22,7 @@ enum perfdata_feature {
 	PERFDATA_BUILD_ID = 2,
 	PERFDATA_HOSTNAME = 3,
 	PERFDATA_RELEASE = 4,
+	PERFDATA_ARCH = 6,
 	PERFDATA_CPUS = 7,
 	PERFDATA_CPU = 8,
 	PERFDATA_CPU_ID = 9,
@@ -38,7 +39,7 @@ struct perfdata_image {
 
 /**
  * struct perfdata_header - zero-initialised is empty
- * @host, @release, @cpu, @cpu_id: of the machine; "" if missing
+ * @host, @release, @arch, @cpu, @cpu_id: of the machine; "" if missing
  * @cpus:    number of online CPUs
  * @command: perf's command line
  * @images:  sorted by path after perfdata_header_settle()
@@ -46,6 +47,7 @@ struct perfdata_image {
 struct perfdata_header {
 	char host[65];
 	char release[65];
+	char arch[65];
 	char cpu[128];
 	char cpu_id[64];
 	uint32_t cpus;

@@ -9,6 +9,7 @@
 
 #include "lib/array.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 /* perf compresses at most the contents of a ring at a time. */
 #define UNPACKED_BYTES_MAX (64U << 20)
@@ -31,7 +32,7 @@ int perfdata_unpack_create(struct perfdata_unpack **ret, struct error *err)
 		unpack->stream = ZSTD_createDStream();
 	if (unpack == NULL || unpack->stream == NULL) {
 		free(unpack);
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	}
 	*ret = unpack;
 	return 0;
@@ -63,7 +64,7 @@ int perfdata_unpack_add(struct perfdata_unpack *unpack, const void *data, size_t
 			return error_set(err, EBADMSG, "a compressed record is too long");
 		if (array_reserve(&unpack->data, &unpack->capacity, unpack->bytes + STEP_BYTES, 1) <
 		    0)
-			return error_set(err, ENOMEM, "out of memory");
+			return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 		out = (ZSTD_outBuffer){.dst = unpack->data + unpack->bytes, .size = STEP_BYTES};
 		r = ZSTD_decompressStream(unpack->stream, &out, &in);
 		if (ZSTD_isError(r))

@@ -8,6 +8,7 @@
 
 #include "lib/array.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 /* @at: offset of the record in the queue's bytes; later records have higher offsets */
 struct place {
@@ -42,7 +43,7 @@ int record_queue_create(struct record_queue **ret, size_t bytes_max, record_queu
 	struct record_queue *queue = calloc(1, sizeof(*queue));
 
 	if (queue == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	queue->take = take;
 	queue->context = context;
 	queue->bytes_max = bytes_max;
@@ -145,7 +146,7 @@ int record_queue_add(struct record_queue *queue, uint64_t time_ns,
 	if (array_reserve(&queue->bytes, &queue->room, queue->used + bytes, 1) < 0 ||
 	    array_reserve(&queue->places, &queue->capacity, queue->count + 1,
 			  sizeof(*queue->places)) < 0)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	memcpy(queue->bytes + queue->used, record, record->size);
 	queue->places[queue->count++] = (struct place){.time_ns = time_ns, .at = queue->used};
 	queue->used += bytes;

@@ -10,6 +10,7 @@
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "lib/u64_map.h"
 #include "loader-hook/jit_dump.h"
 
@@ -55,7 +56,7 @@ int jit_images_create(struct jit_images **ret, struct error *err)
 	struct jit_images *images = calloc(1, sizeof(*images));
 
 	if (images == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	images->version = 1;
 	*ret = images;
 	return 0;
@@ -232,7 +233,7 @@ static int symbols_write(const struct image *image, struct profile_writer *write
 	_cleanup_free_ struct profile_symbol *symbols = calloc(count, sizeof(*symbols));
 
 	if (symbols == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	for (i = 0; i < count; i++) {
 		const struct entry *entry = &image->entries[image->written + i];
 
@@ -253,7 +254,7 @@ static int code_write(const struct image *image, struct profile_writer *writer, 
 	_cleanup_free_ struct profile_code *codes = calloc(count, sizeof(*codes));
 
 	if (codes == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	for (i = image->written; i < image->count; i++) {
 		const struct entry *entry = &image->entries[i];
 

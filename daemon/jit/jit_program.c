@@ -6,6 +6,7 @@
 
 #include "daemon/image/image_map.h"
 #include "daemon/jit/jit_image.h"
+#include "daemon/jit/jit_memory.h"
 #include "daemon/jit/jit_reading.h"
 #include "daemon/jit/jit_shape.h"
 #include "lib/cleanup.h"
@@ -36,7 +37,7 @@ void jit_program_init(struct jit_program *program, uint64_t since_ns)
 {
 	program->files[JIT_PROGRAM_MAP].fd = -1;
 	program->files[JIT_PROGRAM_DUMP].fd = -1;
-	program->caught_ns = since_ns;
+	program->caught_ns = program->begun_ns = since_ns;
 	program->keep_ns = UINT64_MAX;
 }
 
@@ -425,9 +426,34 @@ static uint8_t *code_read(int fd, const struct jit_code *code)
 	return data;
 }
 
+/*
+ * Return the code of a piece of the perf map, as the process has it now; NULL: the process has
+ * ended, or the limit is reached. An upper bound of a length may include other code.
+ */
+static uint8_t *memory_read(struct jit_program *program, const struct jit_code *code,
+			    uint64_t until_ns)
+{
+	uint64_t begun_ns = program->begun_ns != 0 ? program->begun_ns : until_ns;
+	size_t cost = code->bytes + JIT_PIECE_COST;
+	uint8_t *data;
+
+	if (program->pid == 0 || code->file != JIT_PROGRAM_MAP || code->at_most ||
+	    code->bytes == 0 || code->bytes > JIT_MEMORY_PIECE_MAX ||
+	    program->memory_read + cost > JIT_MEMORY_BYTES_MAX)
+		return NULL;
+	program->memory_read += cost;
+	data = malloc(code->bytes);
+	if (data != NULL &&
+	    jit_memory_read(program->pid, begun_ns, code->start, data, code->bytes) < 0) {
+		free(data);
+		return NULL;
+	}
+	return data;
+}
+
 /* Determine the offset of a piece in its image once, when it is first sampled. */
-static bool slot_find(const struct jit_program *program, struct jit_images *images,
-		      struct jit_code *code)
+static bool slot_find(struct jit_program *program, struct jit_images *images, struct jit_code *code,
+		      uint64_t until_ns)
 {
 	uint32_t version = jit_images_version(images), bytes;
 	_cleanup_free_ uint8_t *data = NULL;
@@ -437,7 +463,11 @@ static bool slot_find(const struct jit_program *program, struct jit_images *imag
 	if (code->version == version)
 		return code->slot != 0;
 	code->version = version;
-	data = code_read(program->files[code->file].fd, code);
+	if (program->memory_version != version)
+		program->memory_read = 0;
+	program->memory_version = version;
+	data = code->code_at != 0 ? code_read(program->files[code->file].fd, code)
+				  : memory_read(program, code, until_ns);
 	procedure.code = data;
 	if (data != NULL)
 		procedure.shape = jit_shape(data, code->bytes);
@@ -462,7 +492,7 @@ enum jit_answer jit_program_place(struct jit_program *program, struct jit_images
 		return JIT_NO_NAME;
 	if (ambiguous)
 		return JIT_AMBIGUOUS;
-	if (!slot_find(program, images, code))
+	if (!slot_find(program, images, code, until_ns))
 		return JIT_LIMIT;
 	*place = (struct image_place){
 		.image = program->image,

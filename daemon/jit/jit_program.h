@@ -38,11 +38,22 @@ enum jit_answer {
 	JIT_LIMIT,     /* its name is not known because of a limit on memory or time */
 };
 
+/*
+ * Limit of the code that is read from a program's memory, because its map has only names. Each
+ * piece costs JIT_PIECE_COST more, for the time that reading takes.
+ */
+#define JIT_MEMORY_BYTES_MAX (4U << 20)
+#define JIT_MEMORY_PIECE_MAX (64U << 10)
+#define JIT_PIECE_COST 2048U
+
 /**
- * struct jit_program - fields except @image and @keep_ns are private
+ * struct jit_program - fields except @image, @pid and @keep_ns are private
+ * @pid:          process whose memory has the code; 0: none
  * @image:        number of its JIT image, 0: it has none yet
  * @user:         account of its memory and time
  * @bytes:        of memory accounted
+ * @memory_read:  cost of code that was read from the process, for the slots of @memory_version
+ * @begun_ns:     start of the program; 0: before the start of the daemon
  * @keep_ns:      time of the fork of the oldest living child: code of that time is kept;
  *                UINT64_MAX: the program has no child
  * @caught_ns:    time at which the map was read completely; before the first read, start of the
@@ -57,9 +68,13 @@ enum jit_answer {
  * @search_pause: number of drains to wait if that finds nothing
  */
 struct jit_program {
+	uint32_t pid;
 	uint32_t image;
 	uint32_t user;
 	size_t bytes;
+	size_t memory_read;
+	uint64_t begun_ns;
+	uint32_t memory_version;
 	uint64_t keep_ns;
 	uint64_t caught_ns;
 	struct jit_file files[JIT_PROGRAM_FILES];

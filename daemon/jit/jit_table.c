@@ -7,7 +7,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "daemon/base/tally.h"
+#include "daemon/base/counter_set.h"
 #include "daemon/image/image_map.h"
 #include "daemon/image/image_table.h"
 #include "daemon/image/jit_file.h"
@@ -16,6 +16,7 @@
 #include "daemon/jit/jit_reading.h"
 #include "lib/clock.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "lib/u64_map.h"
 #include "loader-hook/image_event.h"
 
@@ -149,7 +150,7 @@ int jit_table_create(struct jit_table **ret, struct image_table *images, struct 
 	struct jit_table *table = calloc(1, sizeof(*table));
 
 	if (table == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	if (jit_images_create(&table->images, err) < 0) {
 		free(table);
 		return -ENOMEM;
@@ -240,6 +241,7 @@ static struct process *process_add(struct jit_table *table, uint32_t pid, uint64
 	process->begun_ns = begun_ns;
 	process->ended_ns = UINT64_MAX;
 	jit_program_init(&process->program, begun_ns);
+	process->program.pid = pid;
 	process->older = process_of(*slot);
 	*slot = (uintptr_t)process;
 	table->process_count++;
@@ -285,6 +287,7 @@ static void process_end(struct jit_table *table, uint32_t pid, uint64_t time_ns,
 		return;
 	if (process->ended_ns == UINT64_MAX) {
 		process->ended_ns = time_ns;
+		process->program.pid = 0;
 		table->reading.now_ns = clock_monotonic_ns();
 		jit_program_end(&process->program, &table->reading, time_ns);
 	}
@@ -663,10 +666,10 @@ bool jit_table_unsettled(const struct jit_table *table)
 	       (table->lacking && until_ns > flushed_ns + table->lacking_ns);
 }
 
-void jit_table_counters(const struct jit_table *table, struct tally *tally)
+void jit_table_counters(const struct jit_table *table, struct counter_set *tally)
 {
 	if (table->reading.evicted > 0)
-		tally_set(tally, "stat", "jit_evicted", table->reading.evicted);
+		counter_set_put(tally, "stat", "jit_evicted", table->reading.evicted);
 }
 
 size_t jit_table_bytes(const struct jit_table *table)

@@ -23,7 +23,7 @@ struct image_place;
 struct image_table;
 struct jit_images;
 struct jit_table;
-struct tally;
+struct counter_set;
 
 int jit_table_create(struct jit_table **ret, struct image_table *images, struct error *err);
 void jit_table_destroy(struct jit_table *table);
@@ -61,7 +61,7 @@ bool jit_table_unsettled(const struct jit_table *table);
  *
  * jit_evicted: pieces of code dropped to stay within the memory limit.
  */
-void jit_table_counters(const struct jit_table *table, struct tally *tally);
+void jit_table_counters(const struct jit_table *table, struct counter_set *tally);
 
 /** jit_table_bytes() - return the memory in use. */
 size_t jit_table_bytes(const struct jit_table *table);

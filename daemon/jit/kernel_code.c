@@ -14,6 +14,7 @@
 #include "lib/array.h"
 #include "lib/clock.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "lib/u64_map.h"
 #include "loader-hook/image_event.h"
 #include "loader-hook/jit_map.h"
@@ -84,7 +85,7 @@ int kernel_code_create(struct kernel_code **ret, struct image_table *table,
 	struct kernel_code *code = calloc(1, sizeof(*code));
 
 	if (code == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	code->table = table;
 	code->jit = images;
 	code->kallsyms = kallsyms;

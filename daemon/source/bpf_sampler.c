@@ -13,6 +13,7 @@
 #include "daemon/source/bpf_store.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "loader-hook/bpf_machine.h"
 
 /* Warnings in bpftool's generated code. */
@@ -83,7 +84,8 @@ static uint64_t entries_of_all(uint32_t cpu_count, uint32_t table_entries, uint3
 	return cpu_count * (buffers > table_entries ? buffers : table_entries);
 }
 
-static int skeleton_load(struct bpf_sampler *sampler, struct error *err)
+static int skeleton_load(struct bpf_sampler *sampler, const struct bpf_followers *followers,
+			 struct error *err)
 {
 	struct sample_count *skeleton = sampler->skeleton = sample_count__open();
 	int rc;
@@ -93,6 +95,9 @@ static int skeleton_load(struct bpf_sampler *sampler, struct error *err)
 	skeleton->rodata->buckets_per_cpu = sampler->buckets;
 	skeleton->rodata->entries_per_buffer = sampler->buffer_entries;
 	skeleton->rodata->follow_every = sampler->follow_every;
+	if (followers != NULL &&
+	    bpf_map__reuse_fd(skeleton->maps.pairings, followers->pairings) < 0)
+		return error_set_errno(err, "cannot share a BPF array");
 	bpf_map__set_max_entries(skeleton->maps.cpus, sampler->cpu_count);
 	bpf_map__set_max_entries(skeleton->maps.table, sampler->cpu_count * sampler->buckets);
 	bpf_map__set_max_entries(skeleton->maps.buffers,
@@ -101,10 +106,23 @@ static int skeleton_load(struct bpf_sampler *sampler, struct error *err)
 	return rc < 0 ? bpf_machine_load_error(-rc, err) : 0;
 }
 
-static int sampler_fill(struct bpf_sampler *sampler, struct error *err)
+static int followers_set(const struct bpf_sampler *sampler, const struct bpf_followers *followers,
+			 struct error *err)
+{
+	int fd = bpf_map__fd(sampler->skeleton->maps.follower);
+
+	for (uint32_t key = 0; key < BPF_FOLLOWERS; key++) {
+		if (bpf_map_update_elem(fd, &key, &followers->program[key], BPF_ANY) < 0)
+			return error_set(err, EOPNOTSUPP, "no BPF program may follow another");
+	}
+	return 0;
+}
+
+static int sampler_fill(struct bpf_sampler *sampler, const struct bpf_followers *followers,
+			struct error *err)
 {
 	uint32_t generation;
-	int rc = skeleton_load(sampler, err);
+	int rc = skeleton_load(sampler, followers, err);
 
 	if (rc == 0)
 		rc = map_memory(&sampler->cpus, sampler->skeleton->maps.cpus, err);
@@ -112,6 +130,8 @@ static int sampler_fill(struct bpf_sampler *sampler, struct error *err)
 		rc = map_memory(&sampler->table, sampler->skeleton->maps.table, err);
 	if (rc == 0)
 		rc = map_memory(&sampler->buffers, sampler->skeleton->maps.buffers, err);
+	if (rc == 0 && followers != NULL)
+		rc = followers_set(sampler, followers, err);
 	if (rc == 0 && bpf_sampler_generation(sampler, (uint32_t)getpid(), &generation) < 0)
 		rc = error_set(err, EOPNOTSUPP,
 			       "this kernel cannot iterate over one task "
@@ -120,7 +140,8 @@ static int sampler_fill(struct bpf_sampler *sampler, struct error *err)
 }
 
 int bpf_sampler_open(struct bpf_sampler **ret, uint32_t cpu_count, uint32_t table_entries,
-		     uint32_t buffer_entries, uint32_t follow_every, struct error *err)
+		     uint32_t buffer_entries, const struct bpf_followers *followers,
+		     struct error *err)
 {
 	struct bpf_sampler *sampler;
 	int rc;
@@ -139,13 +160,13 @@ int bpf_sampler_open(struct bpf_sampler **ret, uint32_t cpu_count, uint32_t tabl
 		return rc;
 	sampler = calloc(1, sizeof(*sampler));
 	if (sampler == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	sampler->cpu_count = cpu_count;
 	sampler->buckets = table_entries / BPF_WAYS;
 	sampler->buffer_entries = buffer_entries;
-	sampler->follow_every = follow_every;
+	sampler->follow_every = followers != NULL ? followers->every : 0;
 	libbpf_set_print(NULL);
-	rc = sampler_fill(sampler, err);
+	rc = sampler_fill(sampler, followers, err);
 	/* libbpf has read all kernel types, and freed them again. */
 	malloc_trim(0);
 	if (rc < 0) {
@@ -158,15 +179,7 @@ int bpf_sampler_open(struct bpf_sampler **ret, uint32_t cpu_count, uint32_t tabl
 
 int bpf_sampler_fd(const struct bpf_sampler *sampler)
 {
-	return bpf_program__fd(sampler->skeleton->progs.sample_count);
-}
-
-int bpf_sampler_follow(const struct bpf_sampler *sampler, int program_fd)
-{
-	uint32_t key = 0;
-
-	return bpf_map_update_elem(bpf_map__fd(sampler->skeleton->maps.follower), &key, &program_fd,
-				   BPF_ANY);
+	return bpf_program__fd(sampler->skeleton->progs.dcpi_sample_count);
 }
 
 static int grace_wait(void *context)
@@ -205,7 +218,7 @@ int bpf_sampler_generation(const struct bpf_sampler *sampler, uint32_t pid, uint
 
 	memset(&task, 0, sizeof(task));
 	task.task.tid = pid;
-	link = bpf_link_create(bpf_program__fd(sampler->skeleton->progs.process_generation), 0,
+	link = bpf_link_create(bpf_program__fd(sampler->skeleton->progs.dcpi_process_generation), 0,
 			       BPF_TRACE_ITER, &options);
 	if (link < 0)
 		return link;

@@ -197,6 +197,12 @@ uint64_t bpf_store_totals(const struct bpf_store *store, struct bpf_store_totals
 		totals->direct += at->direct;
 		totals->flips += at->flips;
 		totals->lost += at->lost;
+		totals->pairs.begun += at->begun;
+		totals->pairs.waiting +=
+			at->pairing.thread != 0 && at->pairing.thread != SAMPLE_PAIRING_ARMED;
+		totals->pairs.ended += at->outcomes[SAMPLE_PAIRING_ENDED];
+		totals->pairs.expired += at->outcomes[SAMPLE_PAIRING_EXPIRED];
+		totals->pairs.missed += at->missed;
 	}
 	return totals->hits + totals->misses + totals->direct + totals->lost;
 }

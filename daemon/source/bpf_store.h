@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "daemon/source/bpf/sample_count.h"
+#include "daemon/source/register_pairs.h"
 
 struct bpf_store;
 struct source_sink;
@@ -50,6 +51,7 @@ struct bpf_store_totals {
 	uint64_t direct;
 	uint64_t flips;
 	uint64_t lost;
+	struct pair_outcomes pairs;
 };
 
 /** bpf_store_create() - create a reader of memory that remains the caller's. Return: 0; -ENOMEM. */

@@ -206,6 +206,14 @@ int branch_probe_find(struct branch_probe_sites *ret, struct branch_probe *probe
 	rc = file_mapping_find(&mapping, probes[0].pid, probes[0].address);
 	if (rc < 0 || mapping.fd < 0)
 		return rc < 0 ? rc : mapping.fd;
+	/*
+	 * The kernel places the breakpoints in every private mapping of the file that the process
+	 * has. A program that reads its own code as data would read them.
+	 */
+	if (file_mapping_others(probes[0].pid, &mapping) != 0) {
+		file_mapping_close(&mapping);
+		return -EBUSY;
+	}
 	memset(branch_probe_windows(link), 0, BRANCH_WINDOWS * sizeof(struct branch_window));
 	memset(&link->program.rounds[link->number], 0, sizeof(struct branch_round));
 	*count = probe_sites_find(ret, probes, all, &mapping, link);

@@ -8,6 +8,11 @@
  * first few executions. The kernel emulates conditional branches, which takes about 1 us. It
  * single-steps the others, which takes 15 us.
  *
+ * Only mappings of the process get breakpoints, and private mappings of the file without write
+ * permission all get them, also if the process only reads them. So no probe is placed in a file
+ * that the process maps twice. A mapping made during a measurement (PROBE_GONE_MAX_NS at most)
+ * still gets them.
+ *
  * (Debug registers would be simpler. But a hypervisor may lose DR6 between the exception and its
  * handler, as Linux' did up to 2025. Then the process gets a SIGTRAP: one hit in 20,000 on a tested
  * virtual machine. perf's uprobe events stay in the code for another tenth of a second after they
@@ -102,7 +107,8 @@ struct branch_probe_sites {
  * @count:  in: number of @probes; out: number of the probes left
  * @link:   its windows will count, in the order of @probes
  *
- * Return: 0; -EINVAL if none can be probed; -EBUSY if a debugger has the process; -ENOTSUP on other
+ * Return: 0; -EINVAL if none can be probed; -EBUSY if a debugger has the process. It is also
+ * -EBUSY if the process maps the code a second time (file_mapping_others()). -ENOTSUP on other
  * machines than x86-64; otherwise -errno (-ESRCH: no such process).
  */
 int branch_probe_find(struct branch_probe_sites *ret, struct branch_probe *probes, size_t *count,

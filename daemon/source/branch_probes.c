@@ -16,6 +16,7 @@
 #include "daemon/source/probe_places.h"
 #include "lib/clock.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 /* Maximum cost of a measured interval with a reference branch, which may exceed that of others. */
 #define ROUND_TAKEN_MAX_NS (50 * NS_PER_MS)
@@ -57,19 +58,19 @@
  * struct worker - a thread, with its own link
  * @group:   the branches of its interval; changed under the lock
  * @holder:  the process that has the link's probes; changed under the lock
- * @told_ns: cost of its interval, as accounted so far
+ * @accounted_ns: cost of its interval, as accounted so far
  */
 struct worker {
 	struct branch_probes *probes;
 	struct branch_probe_link link;
 	struct branch_group *group;
 	struct probe_holder holder;
-	uint64_t told_ns;
+	uint64_t accounted_ns;
 	pthread_t thread;
 };
 
 /*
- * @turn:      the interval mutex, held by the thread that opens a measured interval, until the
+ * @interval_lock: the interval mutex, held by the thread that opens a measured interval, until the
  *             interval ends. An interval slows the program down at one place, which would make that
  *             place more likely in concurrent intervals
  * @next_ns:   under the interval mutex, as are @hit_ns, @round_ns, @checked and @deadlines:
@@ -88,7 +89,7 @@ struct worker {
 struct branch_probes {
 	size_t worker_count;
 	struct worker workers[BRANCH_LINKS];
-	pthread_mutex_t turn;
+	pthread_mutex_t interval_lock;
 	uint64_t next_ns;
 	uint64_t hit_ns;
 	int64_t round_ns;
@@ -102,21 +103,21 @@ struct branch_probes {
 	uint64_t late_ns;
 	bool stop;
 	bool waiting;
-	struct probe_queue offers;
+	struct probe_queue queue;
 	uint32_t current;
 	struct probe_results results[2];
 	struct branch_probes_stats stats;
 };
 
-void branch_probes_offer(struct branch_probes *probes, uint32_t pid, uint64_t address,
-			 const struct file_place *place)
+void branch_probes_add(struct branch_probes *probes, uint32_t pid, uint64_t address,
+		       const struct file_place *place)
 {
 	const struct branch_probe probe = {.pid = pid, .address = address, .place = *place};
 
 	if (address >> 47 != 0)
 		return;
 	pthread_mutex_lock(&probes->lock);
-	probe_queue_sample(&probes->offers, &probe);
+	probe_queue_sample(&probes->queue, &probe);
 	pthread_mutex_unlock(&probes->lock);
 }
 
@@ -143,16 +144,15 @@ void branch_probes_seen(struct branch_probes *probes, uint32_t pid, uint64_t add
 {
 	probe_places_add_target(&probes->places, pid, address, to);
 	pthread_mutex_lock(&probes->lock);
-	if (branch_history_random(&probes->offers.known, SNAPSHOTS_A_WINDOW) == 0)
-		branch_history_seen(&probes->offers.known, pid, address, to);
+	if (branch_history_random(&probes->queue.known, SNAPSHOTS_A_WINDOW) == 0)
+		branch_history_seen(&probes->queue.known, pid, address, to);
 	pthread_mutex_unlock(&probes->lock);
 }
 
 /* Returns early if the threads are to stop. */
 static void wait_until(struct branch_probes *probes, uint64_t until_ns)
 {
-	struct timespec time = {.tv_sec = (time_t)(until_ns / NS_PER_SECOND),
-				.tv_nsec = (long)(until_ns % NS_PER_SECOND)};
+	const struct timespec time = clock_timespec(until_ns);
 
 	pthread_mutex_lock(&probes->lock);
 	while (!probes->stop && clock_monotonic_ns() < until_ns)
@@ -174,19 +174,19 @@ static uint64_t round_time_ns(const struct branch_probes *probes, uint32_t permi
 }
 
 /* Return: false if the thread is to stop. */
-static bool offers_take(struct branch_probes *probes, struct worker *worker)
+static bool group_take(struct branch_probes *probes, struct worker *worker)
 {
 	pthread_mutex_lock(&probes->lock);
-	while (!probes->stop && (probes->offers.count == 0 || probes->permille == 0)) {
+	while (!probes->stop && (probes->queue.count == 0 || probes->permille == 0)) {
 		probes->waiting = true;
 		pthread_cond_wait(&probes->changed, &probes->lock);
 	}
 	probes->waiting = false;
 	if (!probes->stop)
-		probe_queue_take(&probes->offers, worker->group,
+		probe_queue_take(&probes->queue, worker->group,
 				 (double)round_time_ns(probes, probes->permille) / PROBE_ROUNDS /
 					 (double)probes->hit_ns);
-	while (!probes->stop && probe_queue_is_held(&probes->offers, worker->group))
+	while (!probes->stop && probe_queue_is_held(&probes->queue, worker->group))
 		pthread_cond_wait(&probes->changed, &probes->lock);
 	pthread_mutex_unlock(&probes->lock);
 	return worker->group->count > 0;
@@ -211,7 +211,7 @@ static void balance(struct branch_probes *probes, bool has_mark, int64_t taken_n
 		probes->round_ns = -ROUND_SAVED_MAX_NS;
 }
 
-static void window_tell(struct worker *worker, struct probe_window *window)
+static void window_account(struct worker *worker, struct probe_window *window)
 {
 	struct branch_probes *probes = worker->probes;
 	uint64_t ns;
@@ -229,17 +229,17 @@ static void window_tell(struct worker *worker, struct probe_window *window)
 	probes->next_ns += window->taken_ns * 1000 / (probes->permille > 0 ? probes->permille : 1);
 	probes->stats.opened += window->count;
 	probes->stats.taken_ns += window->taken_ns;
-	worker->told_ns = window->taken_ns;
-	probe_results_add(&probes->results[probes->current], &probes->offers.known, window);
-	probe_queue_learn(&probes->offers, window);
+	worker->accounted_ns = window->taken_ns;
+	probe_results_add(&probes->results[probes->current], &probes->queue.known, window);
+	probe_queue_learn(&probes->queue, window);
 	pthread_mutex_unlock(&probes->lock);
 }
 
 /* Call with the lock held. */
-static void offer_refuse(struct branch_probes *probes, const struct branch_probe *probe)
+static void candidate_refuse(struct branch_probes *probes, const struct branch_probe *probe)
 {
 	probes->stats.refused++;
-	probe_queue_refuse(&probes->offers, probe);
+	probe_queue_refuse(&probes->queue, probe);
 }
 
 /*
@@ -260,8 +260,8 @@ static int window_find(struct worker *worker, struct branch_probe_sites *sites)
 	worker->group->count = rc == 0 ? count : 0;
 	memcpy(worker->group->some, found, sizeof(found));
 	if (worker->group->count == 0 || found[0].address != taken[0].address)
-		offer_refuse(probes, &taken[0]);
-	probe_queue_return(&probes->offers, taken + 1, taken_count - 1);
+		candidate_refuse(probes, &taken[0]);
+	probe_queue_return(&probes->queue, taken + 1, taken_count - 1);
 	pthread_mutex_unlock(&probes->lock);
 	return rc;
 }
@@ -325,7 +325,7 @@ static void probing_end(struct branch_probes *probes, const char *reason)
 {
 	pthread_mutex_lock(&probes->lock);
 	if (!probes->stop && reason != NULL)
-		log_error("no branch is probed: %s", reason);
+		log_error("branches are not probed: %s", reason);
 	probes->stats.unavailable |= !probes->stop;
 	probes->stop = true;
 	pthread_cond_broadcast(&probes->changed);
@@ -343,7 +343,7 @@ static void deadline_count(struct branch_probes *probes)
 	pthread_mutex_unlock(&probes->lock);
 	probes->next_ns = clock_monotonic_ns() + COOL_DOWN_NS;
 	if (!stop && ++probes->deadlines >= DEADLINES_MAX)
-		probing_end(probes, "the process that holds the probes did not run in time");
+		probing_end(probes, "the process that holds the probes was not scheduled in time");
 }
 
 static void places_add(struct worker *worker)
@@ -403,7 +403,7 @@ static int window_measure(struct worker *worker, struct branch_probe_sites *site
 	window.ns = measured.ns;
 	window.round = measured.has_round ? &measured.round : NULL;
 	worker->probes->deadlines = 0;
-	window_tell(worker, &window);
+	window_account(worker, &window);
 	return 0;
 }
 
@@ -428,7 +428,7 @@ static bool window_run(struct worker *worker)
 		deadline_count(probes);
 	} else if (rc < 0) {
 		pthread_mutex_lock(&probes->lock);
-		offer_refuse(probes, &first);
+		candidate_refuse(probes, &first);
 		pthread_mutex_unlock(&probes->lock);
 	}
 out:
@@ -464,7 +464,7 @@ static bool has_cheap(struct branch_probes *probes)
 	if (now_ns >= probes->next_ns)
 		return false;
 	pthread_mutex_lock(&probes->lock);
-	cheap = probe_queue_prefer_seldom(&probes->offers, now_ns);
+	cheap = probe_queue_prefer_seldom(&probes->queue, now_ns);
 	pthread_mutex_unlock(&probes->lock);
 	return cheap;
 }
@@ -480,13 +480,13 @@ static void removal_account(struct worker *worker, uint64_t cpu_ns_before)
 
 	pthread_mutex_lock(&probes->lock);
 	ns = probe_taken_ns(branch_probe_windows(&worker->link), BRANCH_WINDOWS, probes->hit_ns);
-	if (ns > worker->told_ns) {
-		probes->stats.taken_ns += ns - worker->told_ns;
-		probes->late_ns += ns - worker->told_ns;
+	if (ns > worker->accounted_ns) {
+		probes->stats.taken_ns += ns - worker->accounted_ns;
+		probes->late_ns += ns - worker->accounted_ns;
 	}
 	if (worker->holder.cpu_ns > cpu_ns_before)
 		probes->stats.process_ns += worker->holder.cpu_ns - cpu_ns_before;
-	worker->told_ns = 0;
+	worker->accounted_ns = 0;
 	memset(branch_probe_windows(&worker->link), 0,
 	       BRANCH_WINDOWS * sizeof(struct branch_window));
 	pthread_mutex_unlock(&probes->lock);
@@ -516,16 +516,16 @@ static bool run_once(struct worker *worker)
 	bool more, removing = false;
 	uint64_t cpu_ns;
 
-	pthread_mutex_lock(&probes->turn);
+	pthread_mutex_lock(&probes->interval_lock);
 	late_take(probes);
 	if (!has_cheap(probes))
 		wait_until(probes, probes->next_ns);
-	more = offers_take(probes, worker);
+	more = group_take(probes, worker);
 	if (more) {
 		guarantee_ensure(worker);
 		removing = window_run(worker);
 	}
-	pthread_mutex_unlock(&probes->turn);
+	pthread_mutex_unlock(&probes->interval_lock);
 	cpu_ns = worker->holder.cpu_ns;
 	if (removing && probe_holder_wait(&worker->holder) < 0)
 		holder_drop(worker);
@@ -562,7 +562,7 @@ static int threads_start(struct branch_probes *probes, const struct branch_probe
 
 		worker->probes = probes;
 		worker->link = (struct branch_probe_link){.program = *program, .number = i};
-		worker->group = &probes->offers.groups[i];
+		worker->group = &probes->queue.groups[i];
 		rc = pthread_create(&worker->thread, NULL, branch_probes_run, worker);
 		probes->worker_count += rc == 0;
 	}
@@ -579,7 +579,7 @@ static void locks_init(struct branch_probes *probes)
 	pthread_cond_init(&probes->changed, &attr);
 	pthread_condattr_destroy(&attr);
 	pthread_mutex_init(&probes->lock, NULL);
-	pthread_mutex_init(&probes->turn, NULL);
+	pthread_mutex_init(&probes->interval_lock, NULL);
 }
 
 int branch_probes_open(struct branch_probes **ret, const struct branch_probe_program *program,
@@ -589,17 +589,17 @@ int branch_probes_open(struct branch_probes **ret, const struct branch_probe_pro
 	int rc;
 
 	if (probes == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	probes->permille = permille;
-	probes->offers.known.random = 1 + (uint32_t)(clock_monotonic_ns() % 0x7ffffffd);
-	probes->offers.known.eagerness = 1;
+	probes->queue.known.random = 1 + (uint32_t)(clock_monotonic_ns() % 0x7ffffffd);
+	probes->queue.known.eagerness = 1;
 	probes->hit_ns = HIT_NS;
 	locks_init(probes);
 	probe_places_init(&probes->places);
 	rc = threads_start(probes, program);
 	if (rc < 0) {
 		branch_probes_close(probes);
-		return error_set(err, -rc, "cannot start a thread");
+		return error_set(err, -rc, ERROR_THREAD);
 	}
 	*ret = probes;
 	return 0;
@@ -619,9 +619,9 @@ void branch_probes_close(struct branch_probes *probes)
 		pthread_join(probes->workers[i].thread, NULL);
 	pthread_cond_destroy(&probes->changed);
 	pthread_mutex_destroy(&probes->lock);
-	pthread_mutex_destroy(&probes->turn);
+	pthread_mutex_destroy(&probes->interval_lock);
 	probe_places_deinit(&probes->places);
-	probe_queue_deinit(&probes->offers);
+	probe_queue_deinit(&probes->queue);
 	free(probes);
 }
 
@@ -635,8 +635,8 @@ const struct probe_results *branch_probes_take(struct branch_probes *probes)
 	probes->results[probes->current].count = 0;
 	probes->stats.lost += results->lost;
 	probes->results[probes->current].lost = 0;
-	branch_history_idle(&probes->offers.known, probes->waiting);
-	if (probes->offers.count > 0)
+	branch_history_idle(&probes->queue.known, probes->waiting);
+	if (probes->queue.count > 0)
 		pthread_cond_broadcast(&probes->changed);
 	pthread_mutex_unlock(&probes->lock);
 	return results;

@@ -50,14 +50,14 @@ int branch_probes_open(struct branch_probes **ret, const struct branch_probe_pro
 void branch_probes_close(struct branch_probes *probes);
 
 /**
- * branch_probes_offer() - add a branch that a sample leads to
+ * branch_probes_add() - add a branch that a sample leads to
  *
  * @place: position in the file from which the branch was read; it may be probed only there
  *
  * Call this exactly once per sample, because the branches to probe are chosen from these at random.
  */
-void branch_probes_offer(struct branch_probes *probes, uint32_t pid, uint64_t address,
-			 const struct file_place *place);
+void branch_probes_add(struct branch_probes *probes, uint32_t pid, uint64_t address,
+		       const struct file_place *place);
 
 /**
  * branch_probes_set_share() - change the share of a CPU's time for measured intervals

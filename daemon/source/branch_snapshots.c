@@ -10,9 +10,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "daemon/source/bpf_sampler.h"
 #include "daemon/source/kernel_types.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "lib/pid_namespace.h"
 
 /* Warnings in bpftool's generated code. */
@@ -44,9 +46,14 @@ static int snapshot_take(void *context, void *data, size_t bytes)
 {
 	struct branch_snapshots *snapshots = context;
 
-	if (bytes < sizeof(struct branch_snapshot) || snapshots->visit(snapshots->context, data))
+	const struct dcpi_snapshot *snapshot = data;
+
+	if (bytes < sizeof(*snapshot) || snapshot->pieces > SNAPSHOT_PIECES ||
+	    bytes < sizeof(*snapshot) + snapshot->pieces * sizeof(struct dcpi_piece) ||
+	    snapshots->visit(snapshots->context, snapshot))
 		return 0;
-	memcpy(&snapshots->left, data, sizeof(snapshots->left));
+	memcpy(&snapshots->left, data,
+	       sizeof(*snapshot) + snapshot->pieces * sizeof(struct dcpi_piece));
 	snapshots->is_left = true;
 	return -EAGAIN;
 }
@@ -69,12 +76,14 @@ static const struct kernel_struct kernel_structs[] = {
 	{"thread_struct", {"fsbase"}},
 #endif
 	{"sched_info", {"run_delay"}},
+	{"sched_entity", {"nr_migrations"}},
 	{"task_struct",
 	 {
 		 "self_exec_id",
 		 "nvcsw",
 		 "nivcsw",
 		 "sched_info",
+		 "se",
 #if defined(__x86_64__)
 		 "thread",
 #endif
@@ -95,9 +104,9 @@ static int snapshots_load_with(struct branch_snapshots *snapshots, uint32_t ever
 	skeleton = branch_snapshot_bpf__open_opts(&options);
 	if (skeleton == NULL)
 		return -errno;
-	skeleton->rodata->branch_every = every;
+	skeleton->data->branch_every = every;
 	/* Kernels that do not know this type do not check it either. */
-	bpf_program__set_expected_attach_type(skeleton->progs.branch_probe,
+	bpf_program__set_expected_attach_type(skeleton->progs.dcpi_branch_probe,
 					      (enum bpf_attach_type)BRANCH_PROBE_ATTACH_TYPE);
 	bpf_map__set_max_entries(skeleton->maps.snapshots, ring_bytes(every));
 	r = branch_snapshot_bpf__load(skeleton);
@@ -136,18 +145,25 @@ int branch_snapshots_open(struct branch_snapshots **ret, uint32_t every, struct 
 	int rc;
 
 	if (!pid_namespace_is_initial())
-		return error_set(err, EOPNOTSUPP, "BPF needs the initial PID namespace");
+		return error_set(
+			err, EOPNOTSUPP,
+			"BPF needs the initial PID namespace, and this process is in another one");
 	snapshots = calloc(1, sizeof(*snapshots));
 	if (snapshots == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	libbpf_set_print(NULL);
 	rc = snapshots_load(snapshots, every);
 	if (rc < 0) {
 		branch_snapshots_close(snapshots);
-		return error_set(err, -rc, "the kernel does not take the BPF program");
+		return error_set(err, -rc, "the kernel rejects the BPF program");
 	}
 	*ret = snapshots;
 	return 0;
+}
+
+void branch_snapshots_set_every(struct branch_snapshots *snapshots, uint32_t every)
+{
+	snapshots->skeleton->data->branch_every = every;
 }
 
 void branch_snapshots_close(struct branch_snapshots *snapshots)
@@ -161,18 +177,23 @@ void branch_snapshots_close(struct branch_snapshots *snapshots)
 
 int branch_snapshots_program(const struct branch_snapshots *snapshots)
 {
-	return bpf_program__fd(snapshots->skeleton->progs.branch_snapshot);
+	return bpf_program__fd(snapshots->skeleton->progs.dcpi_branch_snapshot);
 }
 
-int branch_snapshots_follower(const struct branch_snapshots *snapshots)
+void branch_snapshots_followers(const struct branch_snapshots *snapshots, struct bpf_followers *ret)
 {
-	return bpf_program__fd(snapshots->skeleton->progs.branch_follower);
+	const struct branch_snapshot_bpf *skeleton = snapshots->skeleton;
+
+	ret->program[BPF_FOLLOWER_EXAMINED] = bpf_program__fd(skeleton->progs.dcpi_branch_follower);
+	ret->program[BPF_FOLLOWER_FIRST] = bpf_program__fd(skeleton->progs.dcpi_first_follower);
+	ret->program[BPF_FOLLOWER_SECOND] = bpf_program__fd(skeleton->progs.dcpi_second_follower);
+	ret->pairings = bpf_map__fd(skeleton->maps.pairings);
 }
 
 struct branch_probe_program branch_snapshots_probe(const struct branch_snapshots *snapshots)
 {
 	return (struct branch_probe_program){
-		.fd = bpf_program__fd(snapshots->skeleton->progs.branch_probe),
+		.fd = bpf_program__fd(snapshots->skeleton->progs.dcpi_branch_probe),
 		.windows = snapshots->skeleton->bss->windows,
 		.rounds = snapshots->skeleton->bss->rounds,
 	};
@@ -188,7 +209,7 @@ void branch_snapshots_drain(struct branch_snapshots *snapshots, branch_snapshots
 {
 	snapshots->visit = visit;
 	snapshots->context = context;
-	if (snapshots->is_left && !visit(context, &snapshots->left))
+	if (snapshots->is_left && !visit(context, &snapshots->left.head))
 		return;
 	snapshots->is_left = false;
 	ring_buffer__consume(snapshots->ring);
@@ -197,6 +218,11 @@ void branch_snapshots_drain(struct branch_snapshots *snapshots, branch_snapshots
 uint64_t branch_snapshots_missed(const struct branch_snapshots *snapshots)
 {
 	return __atomic_load_n(&snapshots->skeleton->bss->missed, __ATOMIC_RELAXED);
+}
+
+uint64_t branch_snapshots_missed_second(const struct branch_snapshots *snapshots)
+{
+	return __atomic_load_n(&snapshots->skeleton->bss->missed_second, __ATOMIC_RELAXED);
 }
 
 uint64_t branch_snapshots_spent_ns(const struct branch_snapshots *snapshots)

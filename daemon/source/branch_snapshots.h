@@ -11,6 +11,7 @@
 
 #include "daemon/source/branch_probe.h"
 
+struct bpf_followers;
 struct branch_snapshots;
 struct error;
 
@@ -24,6 +25,9 @@ struct error;
  */
 int branch_snapshots_open(struct branch_snapshots **ret, uint32_t every, struct error *err);
 
+/** branch_snapshots_set_every() - change @every from now on; at least the one at the beginning */
+void branch_snapshots_set_every(struct branch_snapshots *snapshots, uint32_t every);
+
 /** branch_snapshots_close() - unload the program. @snapshots may be NULL. */
 void branch_snapshots_close(struct branch_snapshots *snapshots);
 
@@ -32,11 +36,9 @@ void branch_snapshots_close(struct branch_snapshots *snapshots);
  */
 int branch_snapshots_program(const struct branch_snapshots *snapshots);
 
-/**
- * branch_snapshots_follower() - return the program for bpf_sampler_follow(), which ignores @every;
- * owned by @snapshots.
- */
-int branch_snapshots_follower(const struct branch_snapshots *snapshots);
+/** branch_snapshots_followers() - fill in the programs and the map; owned by @snapshots */
+void branch_snapshots_followers(const struct branch_snapshots *snapshots,
+				struct bpf_followers *ret);
 
 /** branch_snapshots_probe() - return the program that runs at probes; owned by @snapshots */
 struct branch_probe_program branch_snapshots_probe(const struct branch_snapshots *snapshots);
@@ -51,7 +53,7 @@ int branch_snapshots_fd(const struct branch_snapshots *snapshots);
  * Called with a snapshot, valid during the call. Return: true if it was accepted; false ends the
  * drain, and the next one begins with this snapshot.
  */
-typedef bool (*branch_snapshots_fn)(void *context, const struct branch_snapshot *snapshot);
+typedef bool (*branch_snapshots_fn)(void *context, const struct dcpi_snapshot *snapshot);
 
 /** branch_snapshots_drain() - visit all snapshots in chronological order. */
 void branch_snapshots_drain(struct branch_snapshots *snapshots, branch_snapshots_fn visit,
@@ -61,6 +63,9 @@ void branch_snapshots_drain(struct branch_snapshots *snapshots, branch_snapshots
  * branch_snapshots_missed() - return the number of snapshots dropped since branch_snapshots_open().
  */
 uint64_t branch_snapshots_missed(const struct branch_snapshots *snapshots);
+
+/** branch_snapshots_missed_second() - the number of them that were of second samples of pairs */
+uint64_t branch_snapshots_missed_second(const struct branch_snapshots *snapshots);
 
 /** branch_snapshots_spent_ns() - return the time that programs spent on snapshots of samples */
 uint64_t branch_snapshots_spent_ns(const struct branch_snapshots *snapshots);

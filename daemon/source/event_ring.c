@@ -32,7 +32,7 @@ int event_ring_explain(const struct source_event *event, int rc, struct error *e
 {
 	if (rc != -ENOENT && rc != -EOPNOTSUPP)
 		return rc;
-	return error_set(err, -rc, "this machine does not have the event \"%s\": %s", event->name,
+	return error_set(err, -rc, "this machine does not have event '%s': %s", event->name,
 			 SOURCE_EVENT_INSTEAD);
 }
 
@@ -64,6 +64,21 @@ static void period_set(struct event_ring *ring)
 
 	if (ring->ring != NULL)
 		ioctl(perf_ring_fd(ring->ring), PERF_EVENT_IOC_PERIOD, &period);
+}
+
+static uint64_t multiplied(uint64_t period, uint32_t factor)
+{
+	uint64_t product;
+
+	return __builtin_mul_overflow(period, factor, &product) || product > INT64_MAX ? INT64_MAX
+										       : product;
+}
+
+void event_ring_stretch(struct source_event *ret, const struct source_event *event, uint32_t factor)
+{
+	*ret = *event;
+	ret->period_min = multiplied(event->period_min, factor);
+	ret->period_max = multiplied(event->period_max, factor);
 }
 
 void event_ring_set_window(struct event_ring *ring, const struct source_event *event)

@@ -57,6 +57,10 @@ void event_ring_disable(const struct event_ring *ring);
 /** event_ring_stands() - as perf_ring_stands(); false if closed. */
 bool event_ring_stands(const struct event_ring *ring);
 
+/** event_ring_stretch() - make an event whose periods are longer by a factor > 0 */
+void event_ring_stretch(struct source_event *ret, const struct source_event *event,
+			uint32_t factor);
+
 /** event_ring_set_window() - draw periods from the range of @event from now on. */
 void event_ring_set_window(struct event_ring *ring, const struct source_event *event);
 

@@ -3,11 +3,14 @@
 
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "daemon/image/image_file.h"
 #include "lib/cleanup.h"
+#include "loader-hook/process_maps.h"
 #include "loader-hook/process_scan.h"
 
 struct finding {
@@ -76,6 +79,32 @@ int file_mapping_find_named(uint64_t *start, uint64_t *end, uint32_t pid, const 
 	*start = finding.start;
 	*end = finding.end;
 	return finding.end != 0 ? 0 : -ENOENT;
+}
+
+static bool is_other(const struct process_mapping *other, const struct file_mapping *mapping)
+{
+	uint64_t bytes = mapping->end - mapping->start;
+
+	return other->inode == mapping->from.inode && other->device == mapping->from.device &&
+	       other->start != mapping->start && other->offset < mapping->from.offset + bytes &&
+	       other->offset + (other->end - other->start) > mapping->from.offset &&
+	       other->permissions[1] != 'w' && other->permissions[3] == 'p';
+}
+
+int file_mapping_others(uint32_t pid, const struct file_mapping *mapping)
+{
+	_cleanup_file_ FILE *maps = process_maps_open(pid, NULL);
+	_cleanup_free_ char *line = NULL;
+	struct process_mapping other;
+	size_t capacity = 0;
+
+	if (maps == NULL)
+		return -errno;
+	while (getline(&line, &capacity, maps) > 0) {
+		if (process_maps_take(&other, line) && is_other(&other, mapping))
+			return 1;
+	}
+	return 0;
 }
 
 void file_mapping_close(struct file_mapping *mapping)

@@ -66,6 +66,17 @@ static inline struct file_place file_mapping_place(const struct file_mapping *ma
 	return file_place_behind(mapping->from, address - mapping->start);
 }
 
+/**
+ * file_mapping_others() - find out whether a process maps code a second time
+ * @mapping: of the process
+ *
+ * Another mapping of the same bytes, with any permissions, may be read as data. Mappings that are
+ * shared or writable do not count, because the kernel places no breakpoints there.
+ *
+ * Return: 1 if there is another one; 0; -errno if the mappings cannot be read.
+ */
+int file_mapping_others(uint32_t pid, const struct file_mapping *mapping);
+
 /** file_mapping_close() - close the file and clear the mapping. */
 void file_mapping_close(struct file_mapping *mapping);
 

@@ -9,8 +9,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "daemon/source/bpf/branch_snapshot.h"
-#include "daemon/source/perf_slot.h"
+#include "kmod/uapi/dcpi_snapshot.h"
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/clock.h"
@@ -24,28 +23,12 @@
 
 #if defined(__x86_64__)
 #define INTERPRET interpret_x86_64_path
-/* perf's numbers of rax .. r15, in the order of their encoding */
-static const uint8_t perf_number[] = {0, 2, 3, 1, 7, 6, 4, 5, 16, 17, 18, 19, 20, 21, 22, 23};
-#define PERF_PC 8
-#define PERF_FLAGS 9
-#define PERF_REGISTERS 0xff03ffULL
-#define STACK_POINTER 4
+#define FIND_ACCESSES access_find_x86_64
 #elif defined(__aarch64__)
 #define INTERPRET interpret_arm64_path
-static const uint8_t perf_number[] = {0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10,
-				      11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21,
-				      22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
-#define PERF_PC 32
-#define PERF_REGISTERS 0x1ffffffffULL
-#define STACK_POINTER 31
 #endif
 
 #ifdef INTERPRET
-
-uint64_t perf_branch_registers(void)
-{
-	return PERF_REGISTERS;
-}
 
 static int range_compare(const void *key, const void *element)
 {
@@ -66,31 +49,31 @@ static const struct perf_branch_range *range_of(const struct perf_branch_process
 		       range_compare);
 }
 
-/* @snapshot: may be NULL */
 struct memory {
 	struct perf_branch *branch;
 	struct perf_branch_process *process;
-	const struct branch_snapshot *snapshot;
+	const struct dcpi_snapshot *snapshot;
 };
 
 /*
  * Read memory from a snapshot, as it was at the sample. Pieces of registers with nearby values
  * overlap.
  */
-static bool snapshot_read(const struct branch_snapshot *snapshot, uint64_t address, uint8_t *to,
+static bool snapshot_read(const struct dcpi_snapshot *snapshot, uint64_t address, uint8_t *to,
 			  size_t bytes)
 {
+	const struct dcpi_piece *pieces = (const void *)(snapshot + 1);
 	size_t done = 0;
 
 	for (uint32_t i = 0; i < snapshot->pieces && done < bytes; i++) {
-		const struct branch_piece *piece = &snapshot->piece[i];
+		const struct dcpi_piece *piece = &pieces[i];
 		uint64_t at = address + done - piece->address;
 		size_t part = bytes - done;
 
-		if (piece->address == 0 || at >= SNAPSHOT_PIECE_BYTES)
+		if (piece->address == 0 || at >= DCPI_PIECE_BYTES)
 			continue;
-		if (part > SNAPSHOT_PIECE_BYTES - at)
-			part = SNAPSHOT_PIECE_BYTES - at;
+		if (part > DCPI_PIECE_BYTES - at)
+			part = DCPI_PIECE_BYTES - at;
 		memcpy(to + done, piece->bytes + at, part);
 		done += part;
 		i = UINT32_MAX; /* the rest may be in any piece */
@@ -262,8 +245,7 @@ static bool memory_read(void *context, u64 address, void *to, size_t bytes)
 	bool is_code;
 
 	is_code = range != NULL && range->is_code;
-	if (!is_code && memory->snapshot != NULL &&
-	    snapshot_read(memory->snapshot, address, to, bytes))
+	if (!is_code && snapshot_read(memory->snapshot, address, to, bytes))
 		return true;
 	if (range == NULL || range->end - address < bytes ||
 	    !blocks_read(memory->branch, process, address, to, bytes))
@@ -342,93 +324,114 @@ static struct perf_branch_process *process_of(struct perf_branch *branch, uint32
 	return process;
 }
 
-/* perf stores registers in the order of its numbers, without gaps. */
-static uint64_t register_at(const uint64_t *registers, uint32_t number)
-{
-	uint64_t below = PERF_REGISTERS & ((1ULL << number) - 1);
+#ifdef FIND_ACCESSES
+/* @space: of the process and the version of its mappings */
+struct access_search {
+	struct memory memory;
+	uint64_t space;
+};
 
-	return registers[__builtin_popcountll(below)];
+static bool access_read(void *context, u64 address, void *to, size_t bytes)
+{
+	struct access_search *search = context;
+
+	return memory_read(&search->memory, address, to, bytes);
 }
 
-/* AMD's IBS reports an exact PC, but registers as of the interrupt, which is later. */
-bool perf_branch_state(struct interpret_state *state, const struct perf_sample *sample)
+static bool access_before(void *context, u64 pc, u64 *ret)
 {
-	const uint64_t *abi = (const void *)(sample + 1), *registers = abi + 1;
-	size_t words = 1 + (size_t)__builtin_popcountll(PERF_REGISTERS), i;
+	const struct access_search *search = context;
 
-	if ((sample->header.misc & PERF_RECORD_MISC_EXACT_IP) != 0 ||
-	    sample->header.size < sizeof(*sample) + sizeof(*abi) ||
-	    *abi != PERF_SAMPLE_REGS_ABI_64 ||
-	    sample->header.size < sizeof(*sample) + words * sizeof(*abi))
-		return false;
-	memset(state, 0, sizeof(*state));
-	for (i = 0; i < sizeof(perf_number); i++)
-		state->reg[i] = register_at(registers, perf_number[i]);
-	state->known = (u32)((1ULL << sizeof(perf_number)) - 1);
-	state->pc = register_at(registers, PERF_PC);
-#ifdef PERF_FLAGS
-	state->flags = register_at(registers, PERF_FLAGS);
-	state->flags_known = ~0ULL;
+	return arrival_cache_find(&search->memory.branch->arrivals, search->space, pc, ret);
+}
+
+static void access_follows(void *context, u64 from, u64 to)
+{
+	struct access_search *search = context;
+
+	arrival_cache_add(&search->memory.branch->arrivals, search->space, from, to);
+}
+
+static void accesses_find(const struct memory *memory, const struct interpret_state *state,
+			  struct access_list *ret)
+{
+	struct access_search search = {
+		.memory = *memory,
+		.space = memory->process->version ^ (uint64_t)memory->process->pid << 48,
+	};
+	const struct access_input input = {access_read, access_before, access_follows, &search};
+
+	FIND_ACCESSES(state, &input, ret);
+	memory->branch->accesses += ret->count;
+}
+#else
+static void accesses_find(const struct memory *memory, const struct interpret_state *state,
+			  struct access_list *ret)
+{
+	(void)memory;
+	(void)state;
+	ret->count = 0;
+}
 #endif
-	return true;
+
+bool perf_branch_read(struct perf_branch *branch, uint32_t pid, uint64_t version, uint64_t address,
+		      void *to, size_t bytes)
+{
+	struct perf_branch_process *process = process_of(branch, pid, version);
+	uint64_t begin_ns = clock_monotonic_ns();
+	bool done;
+
+	if (process == NULL || !may_wait(branch) || address + bytes < address)
+		return false;
+	done = is_in_memory(process, address) && is_in_memory(process, address + bytes - 1) &&
+	       process_read_at(process, address, to, bytes);
+	branch->wait_ns += clock_monotonic_ns() - begin_ns;
+	return done;
 }
 
-uint64_t perf_branch_stack_pointer(const struct interpret_state *state)
+static struct interpret_state state_of(const struct dcpi_snapshot *snapshot)
 {
-	return state->reg[STACK_POINTER];
+	struct interpret_state state = {
+		.pc = snapshot->pc,
+		.flags = snapshot->flags,
+		.flags_known = snapshot->flags_known,
+		.known = snapshot->known,
+	};
+
+	_Static_assert(sizeof(state.reg) == sizeof(snapshot->registers), "the same registers");
+	memcpy(state.reg, snapshot->registers, sizeof(state.reg));
+	return state;
 }
 
-static uint32_t perf_branch_do_find(struct perf_branch_process *process, struct perf_branch *branch,
-				    struct interpret_state *state,
-				    const struct branch_snapshot *snapshot,
-				    struct interpret_edge *edges, uint64_t *stuck)
+uint32_t perf_branch_follow(struct perf_branch *branch, uint64_t version,
+			    const struct dcpi_snapshot *snapshot,
+			    struct interpret_edge edges[PERF_BRANCH_EDGES], uint64_t *stuck,
+			    struct access_list *accesses)
 {
-	struct memory memory = {.branch = branch, .process = process, .snapshot = snapshot};
+	struct interpret_state state = state_of(snapshot);
+	bool is_sample = snapshot->kind != DCPI_SNAPSHOT_PROBE;
+	struct memory memory = {.branch = branch, .snapshot = snapshot};
 	enum interpret_end end;
 	uint32_t count;
 
+	if (accesses != NULL)
+		accesses->count = 0;
 	*stuck = 0;
-	if (process == NULL) {
-		branch->untried += snapshot == NULL || snapshot->probe == 0;
+	memory.process = process_of(branch, snapshot->pid, version);
+	if (memory.process == NULL) {
+		branch->untried += is_sample;
 		return 0;
 	}
-	end = INTERPRET(state, memory_read, &memory, edges, PERF_BRANCH_EDGES, &count);
-	*stuck = end == INTERPRET_UNKNOWN ? state->pc : 0;
-	if (snapshot != NULL && snapshot->probe != 0)
+	if (accesses != NULL)
+		accesses_find(&memory, &state, accesses);
+	end = INTERPRET(&state, memory_read, &memory, edges, PERF_BRANCH_EDGES, &count);
+	*stuck = end == INTERPRET_UNKNOWN ? state.pc : 0;
+	if (!is_sample)
 		return count;
 	branch->tried++;
 	branch->found += count > 0;
 	branch->edges += count;
 	return count;
-}
-
-uint32_t perf_branch_find(struct perf_branch *branch, uint64_t version,
-			  const struct perf_sample *sample,
-			  struct interpret_edge edges[PERF_BRANCH_EDGES])
-{
-	struct interpret_state state;
-	uint64_t stuck;
-
-	if (!perf_branch_state(&state, sample))
-		return 0;
-	return perf_branch_do_find(process_of(branch, sample->pid, version), branch, &state, NULL,
-				   edges, &stuck);
-}
-
-uint32_t perf_branch_follow(struct perf_branch *branch, uint64_t version,
-			    const struct branch_snapshot *snapshot,
-			    struct interpret_edge edges[PERF_BRANCH_EDGES], uint64_t *stuck)
-{
-	struct interpret_state state = {
-		.pc = snapshot->pc,
-		.flags = snapshot->flags,
-		.flags_known = ~0ULL,
-		.known = snapshot->known,
-	};
-
-	memcpy(state.reg, snapshot->registers, sizeof(snapshot->registers));
-	return perf_branch_do_find(process_of(branch, snapshot->pid, version), branch, &state,
-				   snapshot, edges, stuck);
 }
 
 struct file_place perf_branch_place(struct perf_branch *branch, uint32_t pid, uint64_t version,
@@ -444,44 +447,30 @@ struct file_place perf_branch_place(struct perf_branch *branch, uint32_t pid, ui
 
 #else
 
-uint64_t perf_branch_registers(void)
+bool perf_branch_read(struct perf_branch *branch, uint32_t pid, uint64_t version, uint64_t address,
+		      void *to, size_t bytes)
 {
-	return 0;
-}
-
-bool perf_branch_state(struct interpret_state *state, const struct perf_sample *sample)
-{
-	(void)state;
-	(void)sample;
+	(void)branch;
+	(void)pid;
+	(void)version;
+	(void)address;
+	(void)to;
+	(void)bytes;
 	return false;
 }
 
-uint64_t perf_branch_stack_pointer(const struct interpret_state *state)
-{
-	(void)state;
-	return 0;
-}
-
-uint32_t perf_branch_find(struct perf_branch *branch, uint64_t version,
-			  const struct perf_sample *sample,
-			  struct interpret_edge edges[PERF_BRANCH_EDGES])
-{
-	(void)branch;
-	(void)version;
-	(void)sample;
-	(void)edges;
-	return 0;
-}
-
 uint32_t perf_branch_follow(struct perf_branch *branch, uint64_t version,
-			    const struct branch_snapshot *snapshot,
-			    struct interpret_edge edges[PERF_BRANCH_EDGES], uint64_t *stuck)
+			    const struct dcpi_snapshot *snapshot,
+			    struct interpret_edge edges[PERF_BRANCH_EDGES], uint64_t *stuck,
+			    struct access_list *accesses)
 {
 	(void)branch;
 	(void)version;
 	(void)snapshot;
 	(void)edges;
 	*stuck = 0;
+	if (accesses != NULL)
+		accesses->count = 0;
 	return 0;
 }
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Edges of the perf source: derived from the registers of a sample or its snapshot, by interpreting
+ * Edges of the sources that use perf events: derived from the snapshot of a sample, by interpreting
  * the program up to its next branches (kmod/core/interpret.h).
  *
  * By the time a sample is processed, the program has continued. So only memory that does not change
  * is read from the process: private mappings of files that are not writable (code, tables of
  * constants). Stack and heap are in the snapshot (branch_snapshots.h) or unknown. If they are
- * unknown, so are some of the branches, including all returns. On arm64, which has no snapshots,
- * registers come without flags. There, only cbz, tbz and similar branches are known, and those that
- * depend on comparisons after the sample.
+ * unknown, so are some of the branches, including all returns. Snapshots from records of perf
+ * (perf_registers.h) have no memory, and no flags on arm64. There, only cbz, tbz and similar
+ * branches are known, and those that depend on comparisons after the sample.
  *
  * Mappings are read from /proc. They and the memory read are cached until the caller reports a
  * change. If a program has called exec or unloaded a library since, the wrong code could be read.
@@ -22,11 +22,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/source/arrival_cache.h"
 #include "daemon/source/file_mapping.h"
+#include "kmod/core/access.h"
 #include "kmod/core/interpret.h"
 
-struct branch_snapshot;
-struct perf_sample;
+struct dcpi_snapshot;
 
 /* If more processes than this are active, the least recently used are dropped. */
 #define PERF_BRANCH_PROCESSES 16
@@ -95,37 +96,30 @@ struct perf_branch_process {
  * @untried: samples not interpreted, because reading the mappings of their processes takes too long
  * @found:   samples of @tried with an edge
  * @edges:   edges of all samples
+ * @accesses: accesses to data of all samples
  */
 struct perf_branch {
 	uint64_t tried;
 	uint64_t untried;
 	uint64_t found;
 	uint64_t edges;
+	uint64_t accesses;
 	uint64_t asked;
 	uint64_t read_second;
 	uint64_t read_ns;
 	uint64_t wait_ns;
 	struct perf_branch_process process[PERF_BRANCH_PROCESSES];
+	struct arrival_cache arrivals;
 };
 
 /**
- * perf_branch_registers() - return the registers for perf_event_attr.sample_regs_user
+ * perf_branch_read() - read memory of a process as it is now, if it is in memory
+ * @bytes: at most those of a page
  *
- * Return: a bit mask; 0 if there is no interpreter for this architecture.
+ * Return: true if all @bytes were read.
  */
-uint64_t perf_branch_registers(void);
-
-/**
- * perf_branch_state() - read the registers of a sample's record
- * @sample: with the registers of perf_branch_registers()
- *
- * Return: false if the record contains no registers, if they are those of a 32-bit program, or if
- * they were captured later than the sample's PC.
- */
-bool perf_branch_state(struct interpret_state *state, const struct perf_sample *sample);
-
-/** perf_branch_stack_pointer() - the stack pointer in a state of perf_branch_state() */
-uint64_t perf_branch_stack_pointer(const struct interpret_state *state);
+bool perf_branch_read(struct perf_branch *branch, uint32_t pid, uint64_t version, uint64_t address,
+		      void *to, size_t bytes);
 
 /** perf_branch_refresh() - invalidate all cached data of processes. */
 void perf_branch_refresh(struct perf_branch *branch);
@@ -134,28 +128,21 @@ void perf_branch_refresh(struct perf_branch *branch);
 void perf_branch_rest(struct perf_branch *branch);
 
 /**
- * perf_branch_find() - find the edges that follow a sample in user space
- * @version: here and below: changes whenever the process may have changed its mappings
- * @sample:  with PERF_SAMPLE_REGS_USER after its other fields; its size is in its header
- * @edges:   out
- *
- * Return: number of edges.
- */
-uint32_t perf_branch_find(struct perf_branch *branch, uint64_t version,
-			  const struct perf_sample *sample,
-			  struct interpret_edge edges[PERF_BRANCH_EDGES]);
-
-/**
  * perf_branch_follow() - find the edges that follow a snapshot
- * @stuck: out: the branch after these edges, if it depends on unknown values; 0: none
+ * @version:  here and below: changes whenever the process may have changed its mappings
+ * @snapshot: with its pieces
+ * @edges:    out
+ * @stuck:    out: the branch after these edges, if it depends on unknown values; 0: none
+ * @accesses: out: of data near the sample (x86-64); NULL: not wanted
  *
  * Snapshots of probes are not counted as samples.
  *
  * Return: number of edges.
  */
 uint32_t perf_branch_follow(struct perf_branch *branch, uint64_t version,
-			    const struct branch_snapshot *snapshot,
-			    struct interpret_edge edges[PERF_BRANCH_EDGES], uint64_t *stuck);
+			    const struct dcpi_snapshot *snapshot,
+			    struct interpret_edge edges[PERF_BRANCH_EDGES], uint64_t *stuck,
+			    struct access_list *accesses);
 
 /**
  * perf_branch_place() - return the place of code in which edges were found; no file if it is

@@ -4,9 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "daemon/source/bpf_sampler.h"
 #include "daemon/source/branch_probes.h"
+#include "daemon/source/branch_remaining.h"
 #include "daemon/source/branch_snapshots.h"
-#include "daemon/source/perf_slot.h"
+#include "daemon/source/perf_registers.h"
 #include "lib/array.h"
 #include "lib/clock.h"
 #include "lib/epoll_set.h"
@@ -15,6 +17,9 @@
 #define OFFERED_MAX 3
 /* Maximum number of edges from records that are kept back. */
 #define FOUND_MAX 1024
+/* Data this close to the stack pointer is in the stack. */
+#define STACK_BELOW 128
+#define STACK_ABOVE 65536
 /* Interval of invalidation, in case a library was replaced by another without an event. */
 #define REFRESH_NS (10 * NS_PER_SECOND)
 
@@ -39,6 +44,7 @@ int perf_edges_open(struct perf_edges *edges, struct source *source,
 {
 	edges->source = source->ops->own_generations ? NULL : source;
 	edges->config = config;
+	edges->every = config->branch_every;
 	if (config->branch_every == 0 ||
 	    branch_snapshots_open(&edges->snapshots, config->branch_every, NULL) < 0)
 		return 0;
@@ -51,9 +57,9 @@ void perf_edges_close(struct perf_edges *edges)
 	branch_probes_close(edges->probes);
 	branch_snapshots_close(edges->snapshots);
 	perf_branch_deinit(&edges->branch);
-	free(edges->offer);
-	edges->offer = NULL;
-	edges->offer_count = edges->offer_capacity = 0;
+	free(edges->candidates);
+	edges->candidates = NULL;
+	edges->candidate_count = edges->candidate_capacity = 0;
 	free(edges->found);
 	edges->found = NULL;
 	edges->found_count = edges->found_capacity = 0;
@@ -66,23 +72,30 @@ int perf_edges_program(const struct perf_edges *edges)
 	return edges->snapshots != NULL ? branch_snapshots_program(edges->snapshots) : 0;
 }
 
-int perf_edges_follower(const struct perf_edges *edges)
+bool perf_edges_followers(const struct perf_edges *edges, struct bpf_followers *ret)
 {
-	return edges->snapshots != NULL ? branch_snapshots_follower(edges->snapshots) : 0;
+	if (edges->snapshots == NULL)
+		return false;
+	branch_snapshots_followers(edges->snapshots, ret);
+	ret->every = edges->config->branch_every;
+	return true;
+}
+
+uint64_t perf_edges_missed_second(const struct perf_edges *edges)
+{
+	return edges->snapshots != NULL ? branch_snapshots_missed_second(edges->snapshots) : 0;
 }
 
 uint64_t perf_edges_registers(const struct perf_edges *edges)
 {
-	return edges->config->branch_every > 0 ? perf_branch_registers() : 0;
+	return edges->config->branch_every > 0 ? perf_registers_mask() : 0;
 }
 
-bool perf_edges_is_probe(struct perf_edges *edges, const struct perf_sample *sample)
+bool perf_edges_is_probe(struct perf_edges *edges, const struct dcpi_snapshot *snapshot)
 {
-	struct interpret_state state;
-
 	/* The user PC shows whether the kernel is at a breakpoint. */
-	if (edges->probes == NULL || !perf_branch_state(&state, sample) ||
-	    !branch_probes_is_hit(edges->probes, sample->pid, state.pc, sample->time_ns))
+	if (edges->probes == NULL || snapshot->known == 0 ||
+	    !branch_probes_is_hit(edges->probes, snapshot->pid, snapshot->pc, snapshot->time_ns))
 		return false;
 	edges->in_probes++;
 	return true;
@@ -139,30 +152,33 @@ static bool is_present(struct perf_edges *edges, const struct perf_edges_moment 
 }
 
 /* Queue one of the branches that a sample leads to, whether or not their directions are known. */
-static void probe_offer(struct perf_edges *edges, const struct perf_edges_moment *moment,
-			uint64_t version, const struct interpret_edge *path, uint32_t count,
-			uint64_t stuck)
+static void candidate_add(struct perf_edges *edges, const struct perf_edges_moment *moment,
+			  uint64_t version, const struct interpret_edge *path, uint32_t count,
+			  uint64_t stuck)
 {
 	uint32_t known = count < OFFERED_MAX ? count : OFFERED_MAX;
 	uint32_t all = known + (stuck != 0 && known == count), n;
-	struct perf_edges_offer offer = {.moment = *moment};
+	struct perf_edges_candidate candidate = {.moment = *moment};
 
 	if (edges->probes == NULL || all == 0)
 		return;
-	n = edges->offers++ % all;
-	offer.address = n < known ? path[n].from : stuck;
-	offer.place = perf_branch_place(&edges->branch, moment->pid, version, offer.address);
-	if (offer.place.inode != 0 && array_reserve(&edges->offer, &edges->offer_capacity,
-						    edges->offer_count + 1, sizeof(offer)) == 0)
-		edges->offer[edges->offer_count++] = offer;
+	n = edges->queueable++ % all;
+	candidate.address = n < known ? path[n].from : stuck;
+	candidate.place =
+		perf_branch_place(&edges->branch, moment->pid, version, candidate.address);
+	if (candidate.place.inode != 0 &&
+	    array_reserve(&edges->candidates, &edges->candidate_capacity,
+			  edges->candidate_count + 1, sizeof(candidate)) == 0)
+		edges->candidates[edges->candidate_count++] = candidate;
 }
 
 static void found_add(struct perf_edges *edges, const struct perf_edges_moment *moment,
-		      uint32_t cpu, const struct interpret_edge *path, uint32_t count)
+		      const struct dcpi_snapshot *snapshot, const struct interpret_edge *path,
+		      uint32_t count, uint64_t stuck, const struct access_list *accesses)
 {
 	struct perf_edges_found *found;
 
-	if (count == 0)
+	if (count == 0 && stuck == 0 && accesses->count == 0)
 		return;
 	if (array_reserve(&edges->found, &edges->found_capacity, edges->found_count + 1,
 			  sizeof(*found)) < 0) {
@@ -170,8 +186,13 @@ static void found_add(struct perf_edges *edges, const struct perf_edges_moment *
 		return;
 	}
 	found = &edges->found[edges->found_count++];
-	*found = (struct perf_edges_found){.moment = *moment, .cpu = cpu, .count = count};
+	found->moment = *moment;
+	found->thread = snapshot->tid;
+	found->cpu = snapshot->cpu;
+	found->count = count;
+	found->stuck = stuck;
 	memcpy(found->path, path, count * sizeof(*path));
+	found->accesses = *accesses;
 }
 
 /*
@@ -185,6 +206,48 @@ static void generations_renew(struct perf_edges *edges)
 	edges->config->sync(edges->config->context);
 }
 
+static void accesses_pass(const struct perf_edges_found *found, const struct perf_edges_sink *sink)
+{
+	const struct access_list *list = &found->accesses;
+
+	for (u32 i = 0; i < list->count; i++) {
+		const struct access *item = &list->item[i];
+		const struct source_access access = {
+			.pc = item->pc,
+			.tag = dcpi_tag(found->moment.pid, found->moment.generation,
+					DCPI_EVENT_BRANCH),
+			.address = item->address,
+			.stride = (int64_t)item->stride,
+			.has_stride = item->has_stride,
+			.time_ns = found->moment.time_ns,
+			.thread = found->thread,
+			.cpu = found->cpu,
+			.stack = item->address - list->stack_pointer + STACK_BELOW <
+				 STACK_BELOW + STACK_ABOVE,
+		};
+
+		sink->access(sink->context, &access);
+	}
+}
+
+static void remaining_pass(const struct perf_edges_found *found, const struct perf_edges_sink *sink)
+{
+	struct branch_remaining remaining[PERF_BRANCH_EDGES];
+	uint32_t count = branch_remaining_find(remaining, found->path, found->count, found->stuck);
+
+	for (uint32_t i = 0; i < count; i++) {
+		const struct source_edge edge = {
+			.from = remaining[i].branch,
+			.to = remaining[i].branch + remaining[i].class,
+			.tag = dcpi_tag(found->moment.pid, found->moment.generation,
+					SOURCE_EVENT_REMAINING),
+			.count = 1,
+		};
+
+		sink->probed(sink->context, &edge);
+	}
+}
+
 static void found_pass(struct perf_edges *edges, const struct perf_edges_sink *sink)
 {
 	uint64_t version;
@@ -193,27 +256,30 @@ static void found_pass(struct perf_edges *edges, const struct perf_edges_sink *s
 		const struct perf_edges_found *found = &edges->found[i];
 		const struct perf_edges_moment *moment = &found->moment;
 
-		if (is_present(edges, moment, &version))
-			sink->behind(sink->context, found->cpu, found->path, found->count,
-				     dcpi_tag(moment->pid, moment->generation, DCPI_EVENT_BRANCH));
-		else
+		if (!is_present(edges, moment, &version)) {
 			edges->gone += found->count;
+			continue;
+		}
+		sink->behind(sink->context, found->cpu, found->path, found->count,
+			     dcpi_tag(moment->pid, moment->generation, DCPI_EVENT_BRANCH));
+		accesses_pass(found, sink);
+		remaining_pass(found, sink);
 	}
 	edges->found_count = 0;
 }
 
-static void offers_pass(struct perf_edges *edges)
+static void candidates_pass(struct perf_edges *edges)
 {
 	uint64_t version;
 
-	for (size_t i = 0; i < edges->offer_count; i++) {
-		const struct perf_edges_offer *offer = &edges->offer[i];
+	for (size_t i = 0; i < edges->candidate_count; i++) {
+		const struct perf_edges_candidate *candidate = &edges->candidates[i];
 
-		if (is_present(edges, &offer->moment, &version))
-			branch_probes_offer(edges->probes, offer->moment.pid, offer->address,
-					    &offer->place);
+		if (is_present(edges, &candidate->moment, &version))
+			branch_probes_add(edges->probes, candidate->moment.pid, candidate->address,
+					  &candidate->place);
 	}
-	edges->offer_count = 0;
+	edges->candidate_count = 0;
 }
 
 /* @exec_count: its generation, if generations are the kernel's */
@@ -257,7 +323,7 @@ static void probed_take(struct drain *drain, const struct branch_probe_result *r
 }
 
 /* A snapshot of a probed branch whose direction the BPF program cannot determine itself. */
-static void probed_follow(struct drain *drain, const struct branch_snapshot *snapshot,
+static void probed_follow(struct drain *drain, const struct dcpi_snapshot *snapshot,
 			  const struct interpret_edge *path, uint32_t count)
 {
 	const struct branch_probe_result result = {
@@ -276,37 +342,51 @@ static void probed_follow(struct drain *drain, const struct branch_snapshot *sna
 	probed_take(drain, &result);
 }
 
-static bool snapshot_take(void *context, const struct branch_snapshot *snapshot)
+/* The edges after an examined sample, or at a probe. */
+static void snapshot_follow(struct drain *drain, const struct dcpi_snapshot *snapshot)
 {
-	struct drain *drain = context;
 	struct perf_edges *edges = drain->edges;
 	struct interpret_edge path[PERF_BRANCH_EDGES];
+	struct access_list accesses = {.count = 0};
 	struct perf_edges_moment moment;
 	uint64_t version, stuck;
 	uint32_t count;
+	bool wanted;
 
-	if (snapshot->time_ns > drain->until_ns)
-		return false;
 	moment = moment_of(edges, snapshot->pid, snapshot->generation, snapshot->time_ns);
 	/* The kernel's generations are checked later, when all snapshots have been read. */
 	if (!(edges->source == NULL ? is_present(edges, &moment, &version)
 				    : is_unmoved(edges, &moment, &version))) {
-		edges->untried += snapshot->probe == 0;
-		return true;
+		edges->untried += snapshot->kind != DCPI_SNAPSHOT_PROBE;
+		return;
 	}
-	count = perf_branch_follow(&edges->branch, version, snapshot, path, &stuck);
-	if (snapshot->probe != 0) {
+	wanted = drain->sink->access != NULL && snapshot->kind != DCPI_SNAPSHOT_PROBE;
+	count = perf_branch_follow(&edges->branch, version, snapshot, path, &stuck,
+				   wanted ? &accesses : NULL);
+	if (snapshot->kind == DCPI_SNAPSHOT_PROBE) {
 		probed_follow(drain, snapshot, path, count);
-		return true;
+		return;
 	}
-	probe_offer(edges, &moment, version, path, count, stuck);
-	found_add(edges, &moment, snapshot->cpu, path, count);
+	candidate_add(edges, &moment, version, path, count, stuck);
+	found_add(edges, &moment, snapshot, path, count, stuck, &accesses);
+}
+
+static bool snapshot_take(void *context, const struct dcpi_snapshot *snapshot)
+{
+	struct drain *drain = context;
+
+	if (snapshot->time_ns > drain->until_ns)
+		return false;
+	if (snapshot->kind == DCPI_SNAPSHOT_EXAMINED || snapshot->kind == DCPI_SNAPSHOT_PROBE)
+		snapshot_follow(drain, snapshot);
+	else if (drain->sink->snapshot != NULL)
+		drain->sink->snapshot(drain->sink->context, snapshot);
 	return true;
 }
 
 void perf_edges_settle(struct perf_edges *edges, const struct perf_edges_sink *sink)
 {
-	if (edges->found_count > 0 || edges->offer_count > 0)
+	if (edges->found_count > 0 || edges->candidate_count > 0)
 		generations_renew(edges);
 	found_pass(edges, sink);
 	perf_branch_rest(&edges->branch);
@@ -328,31 +408,50 @@ void perf_edges_drain(struct perf_edges *edges, uint64_t until_ns,
 	perf_edges_settle(edges, sink);
 	if (edges->probes == NULL)
 		return;
-	offers_pass(edges);
+	candidates_pass(edges);
 	results = branch_probes_take(edges->probes);
 	for (uint32_t i = 0; i < results->count; i++)
 		probed_take(&drain, &results->item[i]);
 }
 
-void perf_edges_record(struct perf_edges *edges, uint32_t cpu, const struct perf_sample *sample,
-		       uint32_t generation, const struct perf_edges_sink *sink)
+void perf_edges_record(struct perf_edges *edges, const struct dcpi_snapshot *snapshot,
+		       const struct perf_edges_sink *sink)
 {
-	const struct perf_edges_moment moment = {sample->pid, generation, sample->time_ns};
+	const struct perf_edges_moment moment = {snapshot->pid, snapshot->generation,
+						 snapshot->time_ns};
 	struct interpret_edge path[PERF_BRANCH_EDGES];
-	uint64_t version;
+	struct access_list accesses = {.count = 0};
+	uint64_t version, stuck;
 	uint32_t count;
 
 	if (edges->config->branch_every == 0 || edges->snapshots != NULL || edges->wait-- > 0)
 		return;
-	edges->wait = edges->config->branch_every - 1;
+	edges->wait = edges->every - 1;
 	if (!is_present(edges, &moment, &version)) {
 		edges->untried++;
 		return;
 	}
-	count = perf_branch_find(&edges->branch, version, sample, path);
-	found_add(edges, &moment, cpu, path, count);
+	if (snapshot->known == 0)
+		return;
+	count = perf_branch_follow(&edges->branch, version, snapshot, path, &stuck,
+				   sink->access != NULL ? &accesses : NULL);
+	found_add(edges, &moment, snapshot, path, count, stuck, &accesses);
 	if (edges->found_count >= FOUND_MAX)
 		perf_edges_settle(edges, sink);
+}
+
+bool perf_edges_read(struct perf_edges *edges, const struct perf_edges_moment *moment,
+		     uint64_t address, void *to, size_t bytes)
+{
+	uint64_t version;
+
+	return is_present(edges, moment, &version) &&
+	       perf_branch_read(&edges->branch, moment->pid, version, address, to, bytes);
+}
+
+void perf_edges_rest(struct perf_edges *edges)
+{
+	perf_branch_rest(&edges->branch);
 }
 
 void perf_edges_set_probe_share(struct perf_edges *edges, uint32_t permille)
@@ -361,7 +460,16 @@ void perf_edges_set_probe_share(struct perf_edges *edges, uint32_t permille)
 		branch_probes_set_share(edges->probes, permille);
 }
 
-void perf_edges_tell(const struct perf_edges *edges, source_counter_fn visit, void *context)
+void perf_edges_set_every(struct perf_edges *edges, uint32_t every)
+{
+	if (edges->config->branch_every == 0 || every == edges->every)
+		return;
+	edges->every = every;
+	if (edges->snapshots != NULL)
+		branch_snapshots_set_every(edges->snapshots, every);
+}
+
+void perf_edges_counters(const struct perf_edges *edges, source_counter_fn visit, void *context)
 {
 	struct branch_probes_stats stats;
 
@@ -372,6 +480,7 @@ void perf_edges_tell(const struct perf_edges *edges, source_counter_fn visit, vo
 	visit(context, "stat", "branches_found", edges->branch.found);
 	visit(context, "stat", "edges", edges->branch.edges);
 	visit(context, "stat", "edges_gone", edges->gone);
+	visit(context, "stat", "accesses", edges->branch.accesses);
 	if (edges->snapshots != NULL) {
 		visit(context, "stat", "snapshots_missed",
 		      branch_snapshots_missed(edges->snapshots));

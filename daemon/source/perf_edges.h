@@ -15,10 +15,11 @@
 #include "daemon/source/perf_branch.h"
 #include "daemon/source/source.h"
 
+struct bpf_followers;
 struct branch_probes;
 struct branch_snapshots;
 struct error;
-struct perf_sample;
+struct dcpi_snapshot;
 struct epoll_set;
 
 /** struct perf_edges_moment - the process of a sample at that time; @time_ns: CLOCK_MONOTONIC */
@@ -28,8 +29,8 @@ struct perf_edges_moment {
 	uint64_t time_ns;
 };
 
-/** struct perf_edges_offer - a branch to probe, and its process when the branch was read */
-struct perf_edges_offer {
+/** struct perf_edges_candidate - a branch to probe, and its process when the branch was read */
+struct perf_edges_candidate {
 	struct perf_edges_moment moment;
 	uint64_t address;
 	struct file_place place;
@@ -44,12 +45,19 @@ struct perf_edges_process {
 	uint32_t generation;
 };
 
-/** struct perf_edges_found - @count edges after a sample on a CPU, and its process */
+/**
+ * struct perf_edges_found - @count edges after a sample of a thread on a CPU, its process, and its
+ * accesses
+ * @stuck: the branch after these edges if its direction is unknown, or 0
+ */
 struct perf_edges_found {
 	struct perf_edges_moment moment;
+	uint32_t thread;
 	uint32_t cpu;
 	uint32_t count;
+	uint64_t stuck;
 	struct interpret_edge path[PERF_BRANCH_EDGES];
+	struct access_list accesses;
 };
 
 /**
@@ -60,8 +68,8 @@ struct perf_edges_found {
  * @probes:        NULL: none
  * @refresh_ns:    when all cached data of processes is to be invalidated
  * @wait:          samples until the next one whose record is interpreted
- * @offers:        number of samples with branches that could be queued
- * @offer, @found: of this drain
+ * @queueable:     number of samples with branches that could be queued
+ * @candidates, @found: of this drain
  * @untried:       samples whose process had exited, run another program, or changed its code
  * @gone:          edges that were dropped for the same reasons after they had been found
  * @probed:        edges seen by probes
@@ -75,10 +83,11 @@ struct perf_edges {
 	struct branch_snapshots *snapshots;
 	struct branch_probes *probes;
 	uint64_t refresh_ns;
+	uint32_t every;
 	uint32_t wait;
-	uint32_t offers;
-	struct perf_edges_offer *offer;
-	size_t offer_count, offer_capacity;
+	uint32_t queueable;
+	struct perf_edges_candidate *candidates;
+	size_t candidate_count, candidate_capacity;
 	struct perf_edges_found *found;
 	size_t found_count, found_capacity;
 	uint64_t untried;
@@ -108,10 +117,13 @@ void perf_edges_close(struct perf_edges *edges);
 int perf_edges_program(const struct perf_edges *edges);
 
 /**
- * perf_edges_follower() - return the BPF program to run after samples were counted (bpf_sampler.h);
- * 0: none
+ * perf_edges_followers() - fill in the BPF programs to run after samples were counted
+ * (bpf_sampler.h). Return: false if no program is to run.
  */
-int perf_edges_follower(const struct perf_edges *edges);
+bool perf_edges_followers(const struct perf_edges *edges, struct bpf_followers *ret);
+
+/** perf_edges_missed_second() - second snapshots of pairs that found no room */
+uint64_t perf_edges_missed_second(const struct perf_edges *edges);
 
 /**
  * perf_edges_registers() - return the registers that records must have, for
@@ -121,20 +133,25 @@ uint64_t perf_edges_registers(const struct perf_edges *edges);
 
 /**
  * perf_edges_is_probe() - return true if a kernel sample is in the trap of a probe
- * @sample: with the registers of perf_edges_registers()
+ * @snapshot: of the sample's record (perf_registers.h)
  */
-bool perf_edges_is_probe(struct perf_edges *edges, const struct perf_sample *sample);
+bool perf_edges_is_probe(struct perf_edges *edges, const struct dcpi_snapshot *snapshot);
 
 /**
- * struct perf_edges_sink - receiver of edges
+ * struct perf_edges_sink - receiver of edges, and of the snapshots that they are derived from
  * @behind:  called with the edges that a sample on a CPU leads to
- * @probed:  called with an edge that a probe saw
- * @context: argument of both
+ * @probed:  called with an edge that a probe saw, or with remaining executions
+ *           (branch_remaining.h)
+ * @access:  called with an access to data near a sample; NULL: not wanted
+ * @snapshot: called with the snapshots of pairs of samples; NULL: not wanted
+ * @context: argument of all of them
  */
 struct perf_edges_sink {
 	void (*behind)(void *context, uint32_t cpu, const struct interpret_edge *edges,
 		       uint32_t count, uint64_t tag);
 	void (*probed)(void *context, const struct source_edge *edge);
+	void (*access)(void *context, const struct source_access *access);
+	void (*snapshot)(void *context, const struct dcpi_snapshot *snapshot);
 	void *context;
 };
 
@@ -148,21 +165,35 @@ void perf_edges_drain(struct perf_edges *edges, uint64_t until_ns,
 
 /**
  * perf_edges_record() - find the edges after a user-space sample from its record
- * @generation: of its process
- * @sink:       receives edges found before, if there are many
+ * @snapshot: of the record (perf_registers.h), with the CPU and the generation of its process
+ * @sink:     receives edges found before, if there are many
  */
-void perf_edges_record(struct perf_edges *edges, uint32_t cpu, const struct perf_sample *sample,
-		       uint32_t generation, const struct perf_edges_sink *sink);
+void perf_edges_record(struct perf_edges *edges, const struct dcpi_snapshot *snapshot,
+		       const struct perf_edges_sink *sink);
+
+/**
+ * perf_edges_read() - read memory of a sample's process as it is now
+ *
+ * Return: false if that is not possible, or if the process runs another program by now.
+ */
+bool perf_edges_read(struct perf_edges *edges, const struct perf_edges_moment *moment,
+		     uint64_t address, void *to, size_t bytes);
 
 /**
  * perf_edges_settle() - pass on the edges found from records; call this after a batch of records
  */
 void perf_edges_settle(struct perf_edges *edges, const struct perf_edges_sink *sink);
 
+/** perf_edges_rest() - close files of processes; call this after perf_edges_read() */
+void perf_edges_rest(struct perf_edges *edges);
+
+/** perf_edges_set_every() - as source_ops.set_branch_every */
+void perf_edges_set_every(struct perf_edges *edges, uint32_t every);
+
 /** perf_edges_set_probe_share() - as source_ops.set_probe_share */
 void perf_edges_set_probe_share(struct perf_edges *edges, uint32_t permille);
 
-/** perf_edges_tell() - visit its counters, as source_ops.counters */
-void perf_edges_tell(const struct perf_edges *edges, source_counter_fn visit, void *context);
+/** perf_edges_counters() - visit its counters, as source_ops.counters */
+void perf_edges_counters(const struct perf_edges *edges, source_counter_fn visit, void *context);
 
 #endif

@@ -50,6 +50,12 @@ static struct perf_event_attr attr_of(struct perf_slot *slot, const struct perf_
 		attr.sample_type |= PERF_SAMPLE_REGS_USER;
 		attr.sample_regs_user = config->registers;
 	}
+	if (config->stack_bytes != 0) {
+		attr.sample_type |= PERF_SAMPLE_STACK_USER | PERF_SAMPLE_CALLCHAIN;
+		attr.sample_stack_user = config->stack_bytes;
+		attr.exclude_callchain_user = 1;
+		attr.exclude_callchain_kernel = config->user_only;
+	}
 	if (config->target_pid != 0) {
 		attr.inherit = 1;
 		attr.enable_on_exec = 1;
@@ -83,7 +89,8 @@ int perf_slot_open(struct perf_slot *slot, const struct perf_slot_config *config
 	int rc;
 
 	if (config->user_only && (config->event->flags & DCPI_EVENT_EXCLUDE_USER) != 0)
-		return error_set(err, EACCES, "event %s is of the kernel, which is left out here",
+		return error_set(err, EACCES,
+				 "event '%s' counts the kernel, which is excluded here",
 				 config->event->name);
 	slot->drained = 0;
 	attr = attr_of(slot, config);

@@ -64,6 +64,8 @@ struct perf_slot {
  * @user_only:  exclude kernel samples
  * @registers:  user-space registers of each sample, stored after struct perf_sample:
  *              perf_event_attr.sample_regs_user; 0: none
+ * @stack_bytes: size of the copy of the user-space stack of each sample, and the sample has the
+ *              chain of calls in the kernel: see daemon/source/perf_stack.h. 0: neither
  * @program_fd: a BPF program to run in addition to writing the record; 0: none
  * @ring_pages: size of the ring, a power of two; it is reduced if the limit of locked memory
  *              requires
@@ -75,6 +77,7 @@ struct perf_slot_config {
 	uint32_t target_pid;
 	bool user_only;
 	uint64_t registers;
+	uint32_t stack_bytes;
 	int program_fd;
 	uint32_t ring_pages;
 };

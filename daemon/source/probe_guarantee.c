@@ -16,6 +16,7 @@
 #include "lib/cleanup.h"
 #include "lib/clock.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 #define ATTEMPTS 3
 #define PLACED_MAX_NS NS_PER_SECOND
@@ -88,7 +89,7 @@ static int guarantee_attempt(const struct branch_probe_link *link, struct error 
 	if (target == 0)
 		target_run(self);
 	if (target < 0)
-		return error_set_errno(err, "cannot fork");
+		return error_set_errno(err, ERROR_PROCESS);
 	rc = holder_test(link, target, err);
 	if (rc < 0) {
 		kill(target, SIGKILL);
@@ -126,7 +127,7 @@ int probe_guarantee_check(const struct branch_probe_link *link, struct error *er
 	if (is_freezable())
 		return error_set(err, ENOTSUP,
 				 "a control group of version 1 may freeze the process that holds "
-				 "them");
+				 "the probes");
 	for (int i = 0; i < ATTEMPTS && rc > TARGET_IN_TIME; i++)
 		rc = guarantee_attempt(link, err);
 	if (rc == -EINVAL)
@@ -134,7 +135,7 @@ int probe_guarantee_check(const struct branch_probe_link *link, struct error *er
 	if (rc > TARGET_IN_TIME)
 		return error_set(err, EBUSY,
 				 "the kernel does not remove breakpoints within %llu ms after the "
-				 "process that holds them was stopped",
+				 "process that holds the probes was stopped",
 				 PROBE_GONE_MAX_NS / NS_PER_MS);
 	return rc;
 }

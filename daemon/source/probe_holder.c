@@ -17,6 +17,7 @@
 
 #include "lib/clock.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 /*
  * struct probe_reply - one message of the holder
@@ -255,14 +256,14 @@ static struct probe_reply parent_prepare(struct holder *holder)
 	void *shared = mmap(NULL, sizeof(struct progress), PROT_READ | PROT_WRITE,
 			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 
-	message.what = "cannot raise the priority of the process that holds them";
+	message.what = "cannot raise the priority of the process that holds the probes";
 	if (message.status < 0)
 		return message;
 	message.status = shared == MAP_FAILED
 				 ? -ENOMEM
 				 : branch_probe_own_site(&holder->own, holder_site,
 							 (uint32_t)getpid(), holder->link);
-	message.what = "cannot prepare the process that holds them";
+	message.what = "cannot prepare the process that holds the probes";
 	holder->progress = shared;
 	return message;
 }
@@ -298,18 +299,18 @@ static int reply_receive(const struct probe_holder *holder, struct probe_reply *
 int probe_holder_start(struct probe_holder *holder, const struct branch_probe_link *link,
 		       struct error *err)
 {
-	struct probe_reply message = {.what = "the process that holds them ended"};
+	struct probe_reply message = {.what = "the process that holds the probes has ended"};
 	int pair[2], rc;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
-		return error_set_errno(err, "cannot create a socket");
+		return error_set_errno(err, ERROR_SOCKET);
 	holder->pid = fork();
 	if (holder->pid == 0)
 		parent_run(pair[1], link);
 	close(pair[1]);
 	holder->fd = pair[0];
 	if (holder->pid < 0) {
-		rc = error_set_errno(err, "cannot fork");
+		rc = error_set_errno(err, ERROR_PROCESS);
 		close(holder->fd);
 		holder->pid = 0;
 		return rc;

@@ -6,7 +6,7 @@
 
 /*
  * Maximum cost of probes in a measured interval. With the same total time for all intervals, 3 ms
- * gave better results than 0.5 and 10 ms on the programs of tests/accuracy/x86_programs.txt.
+ * gave better results than 0.5 and 10 ms on the programs of tests/eval/accuracy/x86_programs.txt.
  */
 #define TAKEN_MAX_NS (3 * NS_PER_MS)
 /* Maximum cost if all branches are expected to be rare. At a higher cost they are not rare. */

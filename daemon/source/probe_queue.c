@@ -25,10 +25,10 @@
 /* A branch that is executed less often than another by this factor may still be rare. */
 #define COMMON 4
 
-void probe_queue_deinit(struct probe_queue *offers)
+void probe_queue_deinit(struct probe_queue *queue)
 {
-	branch_history_deinit(&offers->known);
-	reference_branches_deinit(&offers->rounds);
+	branch_history_deinit(&queue->known);
+	reference_branches_deinit(&queue->rounds);
 }
 
 static bool is_among(const struct branch_probe *some, size_t count,
@@ -45,11 +45,11 @@ static bool is_among(const struct branch_probe *some, size_t count,
  * A second probe at the same address adds no information, and its breakpoint hides the instruction
  * from the other one.
  */
-static bool is_probed(const struct probe_queue *offers, const struct branch_probe *probe,
+static bool is_probed(const struct probe_queue *queue, const struct branch_probe *probe,
 		      const struct branch_group *except)
 {
 	for (size_t i = 0; i < BRANCH_LINKS; i++) {
-		const struct branch_group *group = &offers->groups[i];
+		const struct branch_group *group = &queue->groups[i];
 
 		if (group != except && is_among(group->some, group->count, probe))
 			return true;
@@ -57,148 +57,147 @@ static bool is_probed(const struct probe_queue *offers, const struct branch_prob
 	return false;
 }
 
-static bool is_offered(const struct probe_queue *offers, const struct branch_probe *probe)
+static bool is_queued(const struct probe_queue *queue, const struct branch_probe *probe)
 {
-	for (uint32_t i = 0; i < offers->count; i++) {
-		if (branch_probe_is_at(&offers->offer[i].probe, probe))
+	for (uint32_t i = 0; i < queue->count; i++) {
+		if (branch_probe_is_at(&queue->candidates[i].probe, probe))
 			return true;
 	}
 	return false;
 }
 
-static void probe_queue_put(struct probe_queue *offers, const struct branch_probe *probe, int level)
+static void probe_queue_put(struct probe_queue *queue, const struct branch_probe *probe, int level)
 {
-	uint32_t place = offers->offered;
+	uint32_t place = queue->candidates_seen;
 
-	if (is_probed(offers, probe, NULL) || is_offered(offers, probe))
+	if (is_probed(queue, probe, NULL) || is_queued(queue, probe))
 		return;
-	offers->offered++;
+	queue->candidates_seen++;
 	if (place >= PROBE_QUEUE_MAX)
-		place = branch_history_random(&offers->known, offers->offered);
+		place = branch_history_random(&queue->known, queue->candidates_seen);
 	if (place >= PROBE_QUEUE_MAX)
 		return;
-	if (offers->count < PROBE_QUEUE_MAX)
-		place = offers->count++;
-	offers->offer[place] = (struct branch_offer){.probe = *probe, .level = level};
+	if (queue->count < PROBE_QUEUE_MAX)
+		place = queue->count++;
+	queue->candidates[place] = (struct probe_candidate){.probe = *probe, .level = level};
 }
 
-static void put_known(struct probe_queue *offers, const struct branch_probe *probe)
+static void put_known(struct probe_queue *queue, const struct branch_probe *probe)
 {
-	probe_queue_put(offers, probe,
-			branch_history_level(&offers->known, probe->pid, probe->address));
+	probe_queue_put(queue, probe,
+			branch_history_level(&queue->known, probe->pid, probe->address));
 }
 
-void probe_queue_sample(struct probe_queue *offers, const struct branch_probe *probe)
+void probe_queue_sample(struct probe_queue *queue, const struct branch_probe *probe)
 {
-	reference_branches_led(&offers->rounds, probe->pid, probe->address);
-	if (branch_history_is_worth(&offers->known, probe->pid, probe->address))
-		put_known(offers, probe);
+	reference_branches_led(&queue->rounds, probe->pid, probe->address);
+	if (branch_history_is_worth(&queue->known, probe->pid, probe->address))
+		put_known(queue, probe);
 }
 
-void probe_queue_return(struct probe_queue *offers, const struct branch_probe *some, size_t count)
+void probe_queue_return(struct probe_queue *queue, const struct branch_probe *some, size_t count)
 {
 	/* Reference branches are not queued: they are added to each group when it is taken. */
 	for (size_t i = 0; i < count && !some[i].mark; i++)
-		put_known(offers, &some[i]);
+		put_known(queue, &some[i]);
 }
 
-void probe_queue_refuse(struct probe_queue *offers, const struct branch_probe *probe)
+void probe_queue_refuse(struct probe_queue *queue, const struct branch_probe *probe)
 {
-	reference_branches_forget(&offers->rounds, probe);
+	reference_branches_forget(&queue->rounds, probe);
 }
 
-static double cost_of(const struct probe_queue *offers, const struct branch_offer *offer)
+static double cost_of(const struct probe_queue *queue, const struct probe_candidate *candidate)
 {
-	return reference_branches_cost(&offers->rounds, offer->probe.pid, offer->probe.address,
-				       NS_PER_SECOND);
+	return reference_branches_cost(&queue->rounds, candidate->probe.pid,
+				       candidate->probe.address, NS_PER_SECOND);
 }
 
 /* Return true if another branch may be probed together with the first. */
-static bool is_company(const struct probe_queue *offers, const struct branch_offer *first,
-		       const struct branch_offer *other, bool has_mark)
+static bool is_company(const struct probe_queue *queue, const struct probe_candidate *first,
+		       const struct probe_candidate *other, bool has_mark)
 {
 	if (other->probe.pid != first->probe.pid)
 		return false;
 	if (has_mark)
-		return NEGLIGIBLE * cost_of(offers, other) <= cost_of(offers, first);
+		return NEGLIGIBLE * cost_of(queue, other) <= cost_of(queue, first);
 	return (other->level == 0) == (first->level == 0) &&
 	       abs(other->level - first->level) <= LEVELS_TOGETHER;
 }
 
-bool probe_queue_prefer_seldom(struct probe_queue *offers, uint64_t now_ns)
+bool probe_queue_prefer_seldom(struct probe_queue *queue, uint64_t now_ns)
 {
-	const struct branch_probe *again = reference_branches_look(&offers->rounds, now_ns);
+	const struct branch_probe *again = reference_branches_look(&queue->rounds, now_ns);
 
 	if (again != NULL)
-		probe_queue_put(offers, again, LEVEL_SELDOM);
-	for (uint32_t i = 0; i < offers->count; i++) {
-		const struct branch_offer offer = offers->offer[i];
+		probe_queue_put(queue, again, LEVEL_SELDOM);
+	for (uint32_t i = 0; i < queue->count; i++) {
+		const struct probe_candidate candidate = queue->candidates[i];
 
-		if (offer.level != LEVEL_SELDOM)
+		if (candidate.level != LEVEL_SELDOM)
 			continue;
-		offers->offer[i] = offers->offer[0];
-		offers->offer[0] = offer;
-		offers->is_chosen = true;
+		queue->candidates[i] = queue->candidates[0];
+		queue->candidates[0] = candidate;
+		queue->is_chosen = true;
 		return true;
 	}
 	return false;
 }
 
-void probe_queue_take(struct probe_queue *offers, struct branch_group *group, double round_max)
+void probe_queue_take(struct probe_queue *queue, struct branch_group *group, double round_max)
 {
-	uint32_t place =
-		offers->is_chosen ? 0 : branch_history_random(&offers->known, offers->count);
+	uint32_t place = queue->is_chosen ? 0 : branch_history_random(&queue->known, queue->count);
 	uint32_t left = 0;
-	const struct branch_offer first = offers->offer[place];
+	const struct probe_candidate first = queue->candidates[place];
 	const struct branch_round_mark *mark =
-		reference_branches_find(&offers->rounds, &offers->known, &first.probe, round_max);
+		reference_branches_find(&queue->rounds, &queue->known, &first.probe, round_max);
 	size_t room = BRANCH_WINDOWS - (mark != NULL);
 
-	offers->is_chosen = false;
-	offers->offer[place] = offers->offer[0];
+	queue->is_chosen = false;
+	queue->candidates[place] = queue->candidates[0];
 	group->some[group->count++] = first.probe;
 	group->level = first.level;
 	group->is_look = first.level == LEVEL_SELDOM;
-	for (uint32_t i = 1; i < offers->count; i++) {
-		const struct branch_offer *offer = &offers->offer[i];
+	for (uint32_t i = 1; i < queue->count; i++) {
+		const struct probe_candidate *candidate = &queue->candidates[i];
 
-		if (mark != NULL && branch_probe_is_at(&mark->probe, &offer->probe))
+		if (mark != NULL && branch_probe_is_at(&mark->probe, &candidate->probe))
 			continue;
-		if (group->count < room && is_company(offers, &first, offer, mark != NULL))
-			group->some[group->count++] = offer->probe;
+		if (group->count < room && is_company(queue, &first, candidate, mark != NULL))
+			group->some[group->count++] = candidate->probe;
 		else
-			offers->offer[left++] = *offer;
+			queue->candidates[left++] = *candidate;
 	}
-	offers->count = left;
-	offers->offered = left;
+	queue->count = left;
+	queue->candidates_seen = left;
 	if (mark != NULL) {
 		group->some[group->count] = mark->probe;
 		group->some[group->count++].mark = true;
 	}
 }
 
-bool probe_queue_is_held(const struct probe_queue *offers, const struct branch_group *group)
+bool probe_queue_is_held(const struct probe_queue *queue, const struct branch_group *group)
 {
 	return branch_group_has_mark(group) &&
-	       is_probed(offers, &group->some[group->count - 1], group);
+	       is_probed(queue, &group->some[group->count - 1], group);
 }
 
 /*
  * A branch that may be rare is probed once without frequent branches, whose probes would delay the
  * program.
  */
-static void put_seldom(struct probe_queue *offers, const struct branch_probe *probe)
+static void put_seldom(struct probe_queue *queue, const struct branch_probe *probe)
 {
-	if (!branch_history_is_looked_at(&offers->known, probe->pid, probe->address) &&
-	    !branch_history_is_frequent(&offers->known, probe->pid, probe->address))
-		probe_queue_put(offers, probe, LEVEL_SELDOM);
+	if (!branch_history_is_looked_at(&queue->known, probe->pid, probe->address) &&
+	    !branch_history_is_frequent(&queue->known, probe->pid, probe->address))
+		probe_queue_put(queue, probe, LEVEL_SELDOM);
 }
 
 /*
  * Code after a loop exit is rarely executed, so that samples rarely lead there. But a branch there
  * shows how often the loop is entered.
  */
-static void put_beyond(struct probe_queue *offers, const struct branch_probe *probe,
+static void put_beyond(struct probe_queue *queue, const struct branch_probe *probe,
 		       const struct branch_window *window)
 {
 	for (int way = 0; way < 2; way++) {
@@ -207,14 +206,14 @@ static void put_beyond(struct probe_queue *offers, const struct branch_probe *pr
 		if (next.address == 0 || window->counts[way] * SELDOM >= window->counts[!way])
 			continue;
 		next.place = file_place_behind(probe->place, next.address - probe->address);
-		put_seldom(offers, &next);
+		put_seldom(queue, &next);
 		if (window->counts[way] > 0 &&
-		    branch_history_is_worth(&offers->known, next.pid, next.address))
-			put_known(offers, &next);
+		    branch_history_is_worth(&queue->known, next.pid, next.address))
+			put_known(queue, &next);
 	}
 }
 
-void probe_queue_learn(struct probe_queue *offers, const struct probe_window *window)
+void probe_queue_learn(struct probe_queue *queue, const struct probe_window *window)
 {
 	uint64_t most = branch_window_executions(&window->windows[probe_window_most(window)]);
 
@@ -223,12 +222,12 @@ void probe_queue_learn(struct probe_queue *offers, const struct probe_window *wi
 		uint64_t executions = branch_window_executions(&window->windows[i]);
 
 		if (probe_window_is_quiet(window))
-			branch_history_look(&offers->known, probe->pid, probe->address);
+			branch_history_look(&queue->known, probe->pid, probe->address);
 		else if (executions * NEGLIGIBLE <= most)
-			put_seldom(offers, probe);
+			put_seldom(queue, probe);
 		else if (executions * COMMON > most)
-			branch_history_be_frequent(&offers->known, probe->pid, probe->address);
-		put_beyond(offers, probe, &window->windows[i]);
+			branch_history_be_frequent(&queue->known, probe->pid, probe->address);
+		put_beyond(queue, probe, &window->windows[i]);
 	}
-	reference_branches_learn(&offers->rounds, &offers->known, window);
+	reference_branches_learn(&queue->rounds, &queue->known, window);
 }

@@ -16,8 +16,8 @@
 /* Capacity of the queue. Excess candidates are dropped at random. */
 #define PROBE_QUEUE_MAX 64
 
-/** struct branch_offer - a queued branch; @level: its frequency (branch_history_level()) */
-struct branch_offer {
+/** struct probe_candidate - a queued branch; @level: its frequency (branch_history_level()) */
+struct probe_candidate {
 	struct branch_probe probe;
 	int level;
 };
@@ -47,51 +47,51 @@ static inline bool branch_group_has_mark(const struct branch_group *group)
 /**
  * struct probe_queue - zero-initialised, except @known, is ready
  * @groups:    groups being probed; each is owned by the thread that probes it
- * @offered:   number of candidates since a group was last taken
- * @offer:     a uniform random sample of these candidates; @count entries
+ * @candidates_seen: number of candidates since a group was last taken
+ * @candidates: a uniform random sample of these candidates; @count entries
  * @is_chosen: the first entry is the next to be taken
  */
 struct probe_queue {
 	struct branch_history known;
 	struct reference_branches rounds;
 	struct branch_group groups[BRANCH_LINKS];
-	uint32_t offered;
+	uint32_t candidates_seen;
 	uint32_t count;
 	bool is_chosen;
-	struct branch_offer offer[PROBE_QUEUE_MAX];
+	struct probe_candidate candidates[PROBE_QUEUE_MAX];
 };
 
-void probe_queue_deinit(struct probe_queue *offers);
+void probe_queue_deinit(struct probe_queue *queue);
 
 /** probe_queue_sample() - add a branch that a sample leads to, if it is worth a probe */
-void probe_queue_sample(struct probe_queue *offers, const struct branch_probe *probe);
+void probe_queue_sample(struct probe_queue *queue, const struct branch_probe *probe);
 
 /** probe_queue_return() - return branches of a group that were not probed to the queue. */
-void probe_queue_return(struct probe_queue *offers, const struct branch_probe *some, size_t count);
+void probe_queue_return(struct probe_queue *queue, const struct branch_probe *some, size_t count);
 
 /**
  * probe_queue_refuse() - forget a branch that cannot be probed, e.g. because its process has
  * exited
  */
-void probe_queue_refuse(struct probe_queue *offers, const struct branch_probe *probe);
+void probe_queue_refuse(struct probe_queue *queue, const struct branch_probe *probe);
 
 /**
  * probe_queue_prefer_seldom() - choose a branch that may be rare as the next one to be taken
  *
  * Return: true if there is one.
  */
-bool probe_queue_prefer_seldom(struct probe_queue *offers, uint64_t now_ns);
+bool probe_queue_prefer_seldom(struct probe_queue *queue, uint64_t now_ns);
 
 /**
  * probe_queue_take() - take a branch and others of its process from the queue
- * @group:     out, one of @offers->groups
+ * @group:     out, one of @queue->groups
  * @round_max: add a reference branch if there is one with at most this number of executions of the
  *             first branch per reference iteration; 0: add none
  *
  * Without a reference branch, the others are about as frequent as the first; with one, they are
  * much less frequent. The queue must not be empty.
  */
-void probe_queue_take(struct probe_queue *offers, struct branch_group *group, double round_max);
+void probe_queue_take(struct probe_queue *queue, struct branch_group *group, double round_max);
 
 /**
  * probe_queue_is_held() - return true if the reference branch of a group is still probed in
@@ -101,9 +101,9 @@ void probe_queue_take(struct probe_queue *offers, struct branch_group *group, do
  * reference branch is often the same as in the previous measured interval, whose probes take longer
  * to remove than the time between two intervals.
  */
-bool probe_queue_is_held(const struct probe_queue *offers, const struct branch_group *group);
+bool probe_queue_is_held(const struct probe_queue *queue, const struct branch_group *group);
 
 /** probe_queue_learn() - update the queue and the history after a measured interval */
-void probe_queue_learn(struct probe_queue *offers, const struct probe_window *window);
+void probe_queue_learn(struct probe_queue *queue, const struct probe_window *window);
 
 #endif

@@ -135,10 +135,10 @@ static void put_beside(struct probe_results *results, const struct probe_window 
 	for (size_t i = 0; i < window->count; i++) {
 		if (i == most || !is_steady(window, i))
 			continue;
-		probe_results_put(results, window, most, SOURCE_EVENT_BESIDE,
+		probe_results_put(results, window, most, SOURCE_EVENT_SAME_WINDOW,
 				  window->some[i].address,
 				  branch_window_executions(&window->windows[most]));
-		probe_results_put(results, window, i, SOURCE_EVENT_BESIDE,
+		probe_results_put(results, window, i, SOURCE_EVENT_SAME_WINDOW,
 				  window->some[most].address,
 				  branch_window_executions(&window->windows[i]));
 	}
@@ -175,14 +175,14 @@ static void put_ways(struct probe_results *results, struct branch_history *known
 	const struct branch_window *seen = &window->windows[i];
 	uint64_t whole[2], parts[2];
 
-	probe_results_put(results, window, i, SOURCE_EVENT_BESIDE, probe->address, 1);
+	probe_results_put(results, window, i, SOURCE_EVENT_SAME_WINDOW, probe->address, 1);
 	if (probe->ways[0] == 0)
 		return;
 	take_ways(known, seen, 1, whole);
 	take_ways(known, seen, PROFILE_EDGE_PART, parts);
-	probe_results_put(results, window, i, SOURCE_EVENT_PARTS, probe->address,
+	probe_results_put(results, window, i, SOURCE_EVENT_WEIGHTED, probe->address,
 			  branch_window_executions(seen));
-	probe_results_put(results, window, i, SOURCE_EVENT_MOMENT, probe->address,
+	probe_results_put(results, window, i, SOURCE_EVENT_SECOND_MOMENT, probe->address,
 			  parts[0] * parts[1]);
 	for (int way = 0; way < 2; way++) {
 		uint64_t to = probe->ways[way];
@@ -190,8 +190,8 @@ static void put_ways(struct probe_results *results, struct branch_history *known
 		if (seen->counts[way] > 0)
 			branch_history_seen(known, probe->pid, probe->address, to);
 		probe_results_put(results, window, i, SOURCE_EVENT_PROBE, to, whole[way]);
-		probe_results_put(results, window, i, SOURCE_EVENT_PARTS, to, parts[way]);
-		probe_results_put(results, window, i, SOURCE_EVENT_MOMENT, to,
+		probe_results_put(results, window, i, SOURCE_EVENT_WEIGHTED, to, parts[way]);
+		probe_results_put(results, window, i, SOURCE_EVENT_SECOND_MOMENT, to,
 				  parts[way] * parts[way]);
 	}
 }
@@ -232,9 +232,10 @@ static void put_gaps(struct probe_results *results, const struct branch_history 
 	if (ns == 0 || !branch_history_is_looked_at(known, probe->pid, probe->address) ||
 	    branch_history_is_frequent(known, probe->pid, probe->address))
 		return;
-	probe_results_put(results, window, i, SOURCE_EVENT_GAPS, window->some[i].address,
+	probe_results_put(results, window, i, SOURCE_EVENT_INTERVALS, window->some[i].address,
 			  window->windows[i].gaps);
-	probe_results_put(results, window, i, SOURCE_EVENT_GAP_NS, window->some[i].address, ns);
+	probe_results_put(results, window, i, SOURCE_EVENT_INTERVAL_NS, window->some[i].address,
+			  ns);
 }
 
 uint64_t probe_window_rounds(const struct probe_window *window, size_t i)
@@ -267,15 +268,15 @@ static void put_rounds(struct probe_results *results, const struct probe_window 
 	for (size_t i = 0; i < mark; i++) {
 		if (!is_alike(window, i, rounds))
 			continue;
-		probe_results_put(results, window, i, SOURCE_EVENT_ROUND,
+		probe_results_put(results, window, i, SOURCE_EVENT_REFERENCE_INTERVAL,
 				  window->some[mark].address, probe_window_rounds(window, i));
-		probe_results_put(results, window, mark, SOURCE_EVENT_ROUND,
+		probe_results_put(results, window, mark, SOURCE_EVENT_REFERENCE_INTERVAL,
 				  window->some[i].address, rounds);
 	}
 }
 
 /* A branch that the program did not reach in a short interval may still be frequent. */
-static void tell_rate(struct branch_history *known, const struct probe_window *window, size_t i)
+static void rate_update(struct branch_history *known, const struct probe_window *window, size_t i)
 {
 	uint64_t executions = branch_window_executions(&window->windows[i]);
 	uint64_t rest_ns = window->ns - window->taken_ns + window->ns / FULL + 1;
@@ -294,7 +295,7 @@ void probe_results_add(struct probe_results *results, struct branch_history *kno
 		if (branch_window_executions(&window->windows[i]) > 0 && is_fair(window, i))
 			put_ways(results, known, window, i);
 		put_gaps(results, known, window, i);
-		tell_rate(known, window, i);
+		rate_update(known, window, i);
 	}
 	put_beside(results, window);
 	put_rounds(results, window);

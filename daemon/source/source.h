@@ -20,6 +20,7 @@
 struct error;
 struct source;
 struct source_pair;
+struct source_stack;
 struct trace_writer;
 
 #define SOURCE_EVENT_NAME_BYTES 64
@@ -90,11 +91,15 @@ typedef void (*source_sync_fn)(void *context);
  * @buffer_entries: as @table_entries
  * @target_pid:     0: the whole machine; otherwise this process and, from its next exec on, all its
  *                  descendants (perf source only)
+ * @only_pid:       0, or the samples of other processes are dropped when they are read, and counted
+ *                  nowhere (perf source only, with @target_pid 0)
  * @user_only:      exclude kernel samples (unprivileged)
  * @branch_every:   0: no edges; otherwise one in this number of samples is interpreted up to its
  *                  next branch (the edges of a trace are fixed)
  * @probe_permille: maximum share of a CPU's time for probes of branches, which yield directions
  *                  without bias by time (perf source, with @branch_every); 0: none
+ * @stack_every:    0: no call stacks; otherwise the first event is also counted with periods that
+ *                  are longer by this factor, and its samples have the stack (bpf and perf sources)
  * @double_every:   0: no double samples; otherwise one in this number of samples is followed by
  *                  another one after @double_period (kmod only)
  * @double_period:  see @double_every
@@ -113,9 +118,11 @@ struct source_config {
 	uint32_t table_entries;
 	uint32_t buffer_entries;
 	uint32_t target_pid;
+	uint32_t only_pid;
 	bool user_only;
 	uint32_t branch_every;
 	uint32_t probe_permille;
+	uint32_t stack_every;
 	uint32_t double_every;
 	uint32_t double_period;
 	bool handler_times;
@@ -127,17 +134,24 @@ struct source_config {
 	void *context;
 };
 
+/** source_config_wants() - return true unless the samples of a process are to be dropped */
+static inline bool source_config_wants(const struct source_config *config, uint32_t pid)
+{
+	return config->only_pid == 0 || config->only_pid == pid;
+}
+
 /*
  * Event numbers of probe results, which correspond to PROFILE_EDGE_PROBE and the kinds after it.
  * Not used by any kernel.
  */
 #define SOURCE_EVENT_PROBE 0xfb
-#define SOURCE_EVENT_BESIDE 0xfa
-#define SOURCE_EVENT_MOMENT 0xf9
-#define SOURCE_EVENT_PARTS 0xf8
-#define SOURCE_EVENT_GAPS 0xf7
-#define SOURCE_EVENT_GAP_NS 0xf6
-#define SOURCE_EVENT_ROUND 0xf5
+#define SOURCE_EVENT_SAME_WINDOW 0xfa
+#define SOURCE_EVENT_SECOND_MOMENT 0xf9
+#define SOURCE_EVENT_WEIGHTED 0xf8
+#define SOURCE_EVENT_INTERVALS 0xf7
+#define SOURCE_EVENT_INTERVAL_NS 0xf6
+#define SOURCE_EVENT_REFERENCE_INTERVAL 0xf5
+#define SOURCE_EVENT_REMAINING 0xf4
 
 /**
  * struct source_edge - an aggregated edge
@@ -154,16 +168,41 @@ struct source_edge {
 };
 
 /**
+ * struct source_access - an access to data near a sample (kmod/core/access.h)
+ * @pc:         address of the instruction
+ * @tag:        process of the sample, as dcpi_tag() composes it
+ * @address:    address of the data
+ * @stride:     distance to the address at the next execution, if @has_stride
+ * @stack:      the data is near the top of the thread's stack
+ * @thread, @cpu, @time_ns: of the sample
+ */
+struct source_access {
+	uint64_t pc;
+	uint64_t tag;
+	uint64_t address;
+	int64_t stride;
+	uint64_t time_ns;
+	uint32_t thread;
+	uint32_t cpu;
+	bool has_stride;
+	bool stack;
+};
+
+/**
  * struct source_sink - receiver of the results of a drain
  * @samples: called with a run of aggregated entries; entries with a count of 0 are unused
  * @edge:    called with one aggregated edge
  * @pair:    called with two samples of a thread (daemon/source/register_pairs.h); NULL: not wanted
+ * @access:  called with an access to data; NULL: not wanted
+ * @stack:   called with a sampled stack (daemon/source/source_stack.h); NULL: not wanted
  * @context: argument of all of them
  */
 struct source_sink {
 	void (*samples)(void *context, const struct dcpi_sample *samples, size_t count);
 	void (*edge)(void *context, const struct source_edge *edge);
 	void (*pair)(void *context, const struct source_pair *pair);
+	void (*access)(void *context, const struct source_access *access);
+	void (*stack)(void *context, const struct source_stack *stack);
 	void *context;
 };
 
@@ -214,6 +253,8 @@ typedef void (*source_counter_fn)(void *context, const char *group, const char *
  *                   @own_generations)
  * @set_probe_share: maximum share of a CPU's time for probes from now on, in 1/1000, at most
  *                   source_config.probe_permille; 0: none. NULL without @probes
+ * @set_branch_every: interpret one in this number of samples from now on, at least
+ *                   source_config.branch_every; NULL: cannot be changed
  * @close:           free everything; accepts NULL
  */
 struct source_ops {
@@ -233,6 +274,7 @@ struct source_ops {
 	int (*event_time)(struct source *source, size_t event, struct source_time *time);
 	int (*generation)(struct source *source, uint32_t pid, uint32_t *generation);
 	void (*set_probe_share)(struct source *source, uint32_t permille);
+	void (*set_branch_every)(struct source *source, uint32_t every);
 	void (*close)(struct source *source);
 };
 

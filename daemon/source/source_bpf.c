@@ -4,7 +4,10 @@
  * (daemon/source/bpf/sample_count.h). The daemon reads mapped memory. It makes system calls to
  * change periods, once per drain, and to wait for a grace period, once per flush.
  *
- * Edges: from a BPF program that runs after the counting program (daemon/source/perf_edges.h).
+ * Call stacks: see daemon/source/bpf_stacks.h.
+ *
+ * Edges and register pairs: from snapshots, which a BPF program takes after the counting program
+ * (daemon/source/perf_edges.h, daemon/source/register_pairs.h).
  *
  * Periods: see daemon/source/event_ring.h. Throttling: as in source_perf.c.
  *
@@ -20,11 +23,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "daemon/base/log.h"
 #include "daemon/source/bpf_sampler.h"
 #include "daemon/source/bpf_slot.h"
+#include "daemon/source/bpf_stacks.h"
 #include "daemon/source/bpf_store.h"
 #include "daemon/source/perf_edges.h"
+#include "daemon/source/register_pairs.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "lib/online_cpus.h"
 #include "lib/epoll_set.h"
 
@@ -34,7 +41,11 @@ struct bpf_source_cpu {
 	uint64_t samples;
 };
 
-/* @stopped: sampling was stopped and not started again */
+/*
+ * @stopped: sampling was stopped and not started again
+ * @pairs:   NULL if there are no snapshots
+ * @stacks:  NULL if call stacks are not wanted
+ */
 struct bpf_source {
 	struct source base;
 	struct source_config config;
@@ -42,6 +53,8 @@ struct bpf_source {
 	struct bpf_sampler *sampler;
 	struct bpf_store *store;
 	struct perf_edges edges;
+	struct register_pairs *pairs;
+	struct bpf_stacks *stacks;
 	struct online_cpus online;
 	struct bpf_source_cpu *cpus;
 	struct epoll_set *wakes;
@@ -54,6 +67,7 @@ static void cpu_close(struct bpf_source *source, uint32_t cpu)
 
 	for (i = 0; i < source->config.event_count; i++)
 		bpf_slot_close(&source->cpus[cpu].slot[i]);
+	bpf_stacks_cpu_close(source->stacks, cpu);
 }
 
 static int slot_open(struct bpf_source *source, uint32_t cpu, uint32_t event, struct error *err)
@@ -81,6 +95,8 @@ static int cpu_open(struct bpf_source *source, uint32_t cpu, struct error *err)
 		rc = slot_open(source, cpu, i, err);
 	if (rc < 0)
 		cpu_close(source, cpu);
+	else
+		bpf_stacks_cpu_open(source->stacks, cpu);
 	return rc;
 }
 
@@ -90,6 +106,7 @@ static void cpu_enable(struct bpf_source *source, uint32_t cpu)
 
 	for (i = 0; i < source->config.event_count; i++)
 		event_ring_enable(&source->cpus[cpu].slot[i].event);
+	bpf_stacks_enable(source->stacks, cpu);
 }
 
 /* A CPU's events are closed when it goes offline; its counts are kept. */
@@ -130,6 +147,8 @@ static void bpf_close(struct source *base)
 	free(source->cpus);
 	bpf_store_destroy(source->store);
 	bpf_sampler_close(source->sampler);
+	bpf_stacks_close(source->stacks);
+	register_pairs_destroy(source->pairs);
 	perf_edges_close(&source->edges);
 	epoll_set_close(source->wakes);
 	online_cpus_close(&source->online);
@@ -151,18 +170,34 @@ static int store_open(struct bpf_source *source, struct error *err)
 		.sync = source->config.sync,
 		.sync_context = source->config.context,
 	};
-	int follower = perf_edges_follower(&source->edges);
-	int rc = bpf_sampler_open(&source->sampler, source->online.end,
-				  source->config.table_entries, source->config.buffer_entries,
-				  follower > 0 ? source->config.branch_every : 0, err);
+	struct bpf_followers followers;
+	bool are_followed = perf_edges_followers(&source->edges, &followers);
+	int rc;
 
+	if (are_followed)
+		source->pairs = register_pairs_create();
+	if (are_followed && source->pairs == NULL)
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
+	rc = bpf_sampler_open(&source->sampler, source->online.end, source->config.table_entries,
+			      source->config.buffer_entries, are_followed ? &followers : NULL, err);
 	if (rc < 0)
 		return rc;
-	if (follower > 0 && bpf_sampler_follow(source->sampler, follower) < 0)
-		return error_set(err, EOPNOTSUPP, "no BPF program may follow another");
 	bpf_sampler_memory(source->sampler, &memory);
 	rc = bpf_store_create(&source->store, &memory);
-	return rc < 0 ? error_set(err, -rc, "out of memory") : 0;
+	return rc < 0 ? error_set(err, -rc, ERROR_NO_MEMORY) : 0;
+}
+
+/* A failure leaves the counting of samples unchanged. */
+static void stacks_open(struct bpf_source *source)
+{
+	struct error failure;
+
+	if (source->config.stack_every == 0)
+		return;
+	if (bpf_stacks_open(&source->stacks, &source->config, source->online.end, &failure) < 0 ||
+	    epoll_set_add(source->wakes, bpf_stacks_fd(source->stacks), "call stacks", &failure) <
+		    0)
+		log_warning("no call stacks are sampled: %s", failure.message);
 }
 
 static int parts_open(struct bpf_source *source, struct error *err)
@@ -179,9 +214,11 @@ static int parts_open(struct bpf_source *source, struct error *err)
 		return rc;
 	source->cpus = calloc(source->online.end, sizeof(source->cpus[0]));
 	if (source->cpus == NULL)
-		rc = error_set(err, ENOMEM, "out of memory");
+		rc = error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	if (rc == 0)
 		rc = store_open(source, err);
+	if (rc == 0)
+		stacks_open(source);
 	for (cpu = 0; rc == 0 && cpu < source->online.end; cpu++) {
 		if (online_cpus_has(&source->online, cpu))
 			rc = cpu_open(source, cpu, err);
@@ -198,7 +235,7 @@ static int bpf_open(struct source **ret, const struct source_config *config, str
 		return rc;
 	source = calloc(1, sizeof(*source));
 	if (source == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	source->base.ops = &source_bpf_ops;
 	source->config = *config;
 	memcpy(source->events, config->events, config->event_count * sizeof(config->events[0]));
@@ -236,6 +273,7 @@ static void bpf_stop(struct source *base)
 		for (i = 0; i < source->config.event_count; i++)
 			event_ring_disable(&source->cpus[cpu].slot[i].event);
 	}
+	bpf_stacks_disable(source->stacks);
 }
 
 static void bpf_set_periods(struct source *base, const struct source_event *events)
@@ -249,6 +287,7 @@ static void bpf_set_periods(struct source *base, const struct source_event *even
 		for (cpu = 0; cpu < source->online.end; cpu++)
 			event_ring_set_window(&source->cpus[cpu].slot[i].event, &events[i]);
 	}
+	bpf_stacks_set_period(source->stacks, &source->events[0]);
 }
 
 static int bpf_poll_fd(struct source *base)
@@ -275,12 +314,25 @@ static void periods_renew(struct bpf_source *source)
 	}
 }
 
+/* State of one drain. */
+struct bpf_drain {
+	struct bpf_source *source;
+	const struct source_sink *sink;
+};
+
 /* Edges of probes are few, so they are not aggregated. */
 static void edge_hand_over(void *context, const struct source_edge *edge)
 {
-	const struct source_sink *sink = context;
+	const struct bpf_drain *drain = context;
 
-	sink->edge(sink->context, edge);
+	drain->sink->edge(drain->sink->context, edge);
+}
+
+static void access_hand_over(void *context, const struct source_access *access)
+{
+	const struct bpf_drain *drain = context;
+
+	drain->sink->access(drain->sink->context, access);
 }
 
 static void edges_hand_over(void *context, uint32_t cpu, const struct interpret_edge *edges,
@@ -294,12 +346,27 @@ static void edges_hand_over(void *context, uint32_t cpu, const struct interpret_
 	}
 }
 
+static void snapshot_hand_over(void *context, const struct dcpi_snapshot *snapshot)
+{
+	const struct bpf_drain *drain = context;
+
+	if (drain->sink->pair != NULL)
+		register_pairs_examined(drain->source->pairs, snapshot, drain->sink->pair,
+					drain->sink->context);
+}
+
 static int bpf_drain(struct source *base, bool all, uint64_t until_ns,
 		     const struct source_sink *sink, struct error *err)
 {
 	struct bpf_source *source = (struct bpf_source *)base;
-	const struct perf_edges_sink edges = {edges_hand_over, edge_hand_over,
-					      (void *)(uintptr_t)sink};
+	struct bpf_drain drain = {source, sink};
+	const struct perf_edges_sink edges = {
+		.behind = edges_hand_over,
+		.probed = edge_hand_over,
+		.access = sink->access != NULL ? access_hand_over : NULL,
+		.snapshot = source->pairs != NULL ? snapshot_hand_over : NULL,
+		.context = &drain,
+	};
 	int rc = 0;
 
 	epoll_set_clear(source->wakes);
@@ -309,6 +376,7 @@ static int bpf_drain(struct source *base, bool all, uint64_t until_ns,
 		rc = bpf_store_flush(source->store, sink);
 	else
 		bpf_store_drain(source->store, sink);
+	bpf_stacks_drain(source->stacks, sink);
 	if (rc < 0)
 		return error_set(err, -rc, "cannot wait for BPF programs to end");
 	periods_renew(source);
@@ -336,7 +404,11 @@ static uint64_t bpf_counters(struct source *base, source_counter_fn visit, void 
 	visit(context, "stat", "direct", totals.direct);
 	visit(context, "stat", "flips", totals.flips);
 	visit(context, "stat", "throttled", throttled);
-	perf_edges_tell(&source->edges, visit, context);
+	totals.pairs.missed += perf_edges_missed_second(&source->edges);
+	if (source->pairs != NULL)
+		register_pairs_report(source->pairs, &totals.pairs, visit, context);
+	perf_edges_counters(&source->edges, visit, context);
+	bpf_stacks_report(source->stacks, visit, context);
 	return samples;
 }
 

@@ -13,9 +13,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "daemon/source/kmod_snapshots.h"
 #include "daemon/source/source_chunk.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "lib/pid_namespace.h"
 
 /**
@@ -23,14 +25,17 @@
  * @stats: counters
  * @times: handler times
  * @time:  by event
+ * @pairs: outcomes of register pairs
  */
 struct kmod_counts {
 	struct dcpi_stats stats;
 	struct dcpi_times times;
 	struct source_time time[DCPI_EVENTS_MAX];
+	struct pair_outcomes pairs;
 };
 
 /*
+ * @minor:            minor version of the module's interface
  * @cpus:             number of CPUs that the module supports
  * @branches_refused: number of starts without the requested edges, because this kernel does not
  *                    permit them
@@ -38,6 +43,7 @@ struct kmod_counts {
  * @mapped:           by CPU, its buffers of this start; NULL if not mapped yet
  * @mapped_bytes:     size of each
  * @samples:          output of DCPI_IOC_DRAIN, @capacity entries
+ * @snapshots:        open with DCPI_START_SNAPSHOTS
  */
 struct kmod_source {
 	struct source base;
@@ -47,11 +53,13 @@ struct kmod_source {
 	int fd;
 	bool started;
 	uint64_t branches_refused;
+	uint32_t minor;
 	uint32_t cpus;
 	const struct dcpi_sample **mapped;
 	size_t mapped_bytes;
 	struct dcpi_sample *samples;
 	uint32_t capacity;
+	struct kmod_snapshots snapshots;
 	struct kmod_counts past;
 };
 
@@ -61,20 +69,23 @@ static int device_open(struct kmod_source *source, struct error *err)
 
 	source->fd = open(DCPI_DEVICE_PATH, O_RDWR | O_CLOEXEC | O_NONBLOCK);
 	if (source->fd < 0 && (errno == ENOENT || errno == ENXIO || errno == ENODEV))
-		return error_set(err, errno, "dcpi.ko is not loaded (no %s)", DCPI_DEVICE_PATH);
+		return error_set(err, errno, "dcpi.ko is not loaded: '%s' does not exist",
+				 DCPI_DEVICE_PATH);
 	if (source->fd < 0 && errno == EBUSY)
-		return error_set(err, EBUSY, "%s is in use by another reader", DCPI_DEVICE_PATH);
+		return error_set(err, EBUSY, "'%s' is in use by another reader", DCPI_DEVICE_PATH);
 	if (source->fd < 0)
-		return error_set_errno(err, "cannot open %s", DCPI_DEVICE_PATH);
+		return error_set_errno(err, ERROR_OPEN, DCPI_DEVICE_PATH);
 	if (!pid_namespace_is_initial())
 		return error_set(err, EOPNOTSUPP,
-				 "dcpi.ko needs the initial PID namespace, this is another one");
+				 "dcpi.ko needs the initial PID namespace, and this process is in "
+				 "another one");
 	if (ioctl(source->fd, DCPI_IOC_VERSION, &version) < 0)
-		return error_set_errno(err, "%s is not dcpi.ko", DCPI_DEVICE_PATH);
+		return error_set_errno(err, "'%s' is not the device of dcpi.ko", DCPI_DEVICE_PATH);
 	if (version.major != DCPI_UAPI_MAJOR)
 		return error_set(err, EPROTO,
 				 "dcpi.ko has interface version %u.%u, this program needs %d",
 				 version.major, version.minor, DCPI_UAPI_MAJOR);
+	source->minor = version.minor;
 	source->cpus = version.cpus;
 	return 0;
 }
@@ -101,6 +112,9 @@ static void config_fill(struct kmod_source *source, const struct source_config *
 	own->double_period = config->double_period;
 	if (config->branch_every != 0)
 		own->flags |= DCPI_START_BRANCHES;
+	/* Since minor version 1. */
+	if (config->branch_every != 0 && source->minor >= 1)
+		own->flags |= DCPI_START_SNAPSHOTS;
 	if (config->double_every != 0)
 		own->flags |= DCPI_START_DOUBLE;
 	if (config->handler_times)
@@ -132,6 +146,7 @@ static void kmod_close(struct source *base)
 	if (source->fd >= 0)
 		close(source->fd);
 	buffers_unmap(source);
+	kmod_snapshots_close(&source->snapshots);
 	free(source->mapped);
 	free(source->samples);
 	free(source);
@@ -150,7 +165,7 @@ static int kmod_open(struct source **ret, const struct source_config *config, st
 				 DCPI_ENTRIES_MIN, DCPI_ENTRIES_MAX);
 	source = calloc(1, sizeof(*source));
 	if (source == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	source->base.ops = &source_kmod_ops;
 	source->fd = -1;
 	rc = device_open(source, err);
@@ -163,8 +178,10 @@ static int kmod_open(struct source **ret, const struct source_config *config, st
 		 */
 		source->mapped = calloc(source->cpus, sizeof(*source->mapped));
 		if (source->samples == NULL || source->mapped == NULL)
-			rc = error_set(err, ENOMEM, "out of memory");
+			rc = error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	}
+	if (rc == 0 && source->config.flags & DCPI_START_SNAPSHOTS)
+		rc = kmod_snapshots_open(&source->snapshots, source->fd, err);
 	if (rc < 0) {
 		kmod_close(&source->base);
 		return rc;
@@ -200,6 +217,8 @@ static void stats_read(const struct kmod_source *source, struct kmod_counts *sum
 		    ioctl(source->fd, DCPI_IOC_TIMES, &times) == 0)
 			counters_add((uint64_t *)sum->times.hit, (uint64_t *)times.hit,
 				     (sizeof(times) - offsetof(struct dcpi_times, hit)) / 8);
+		if (source->config.flags & DCPI_START_SNAPSHOTS)
+			kmod_snapshots_add(&source->snapshots, cpu, &sum->pairs);
 	}
 }
 
@@ -263,7 +282,7 @@ static bool source_kmod_start(struct kmod_source *source)
 		return true;
 	if (!(plain.flags & DCPI_START_BRANCHES) || (errno != EPERM && errno != EOPNOTSUPP))
 		return false;
-	plain.flags &= ~DCPI_START_BRANCHES;
+	plain.flags &= ~(DCPI_START_BRANCHES | DCPI_START_SNAPSHOTS);
 	plain.branch_every = 0;
 	if (ioctl(source->fd, DCPI_IOC_START, &plain) < 0)
 		return false;
@@ -398,7 +417,7 @@ static int cpu_take(struct kmod_source *source, uint32_t cpu, const struct sourc
 	source->sync(source->sync_context);
 	source_chunk_walk(buffers + take.first, take.count, sink);
 	if (ioctl(source->fd, DCPI_IOC_RELEASE, &cpu) < 0)
-		return error_set_errno(err, "cannot give back a buffer of CPU %u", cpu);
+		return error_set_errno(err, "cannot release a buffer of CPU %u", cpu);
 	return 1;
 }
 
@@ -425,6 +444,9 @@ static int kmod_drain(struct source *base, bool all, uint64_t until_ns,
 	(void)until_ns;
 	for (cpu = 0; cpu < source->cpus; cpu++) {
 		rc = cpu_drain(source, cpu, all, sink, err);
+		if (rc == 0 && source->config.flags & DCPI_START_SNAPSHOTS)
+			rc = kmod_snapshots_drain(&source->snapshots, cpu, source->sync,
+						  source->sync_context, sink, err);
 		if (rc < 0)
 			return rc;
 	}
@@ -482,6 +504,8 @@ static uint64_t kmod_counters(struct source *base, source_counter_fn visit, void
 		visit(context, "stat", "branches_refused", source->branches_refused);
 		visit(context, "stat", "second", sum.stats.second);
 	}
+	if (source->config.flags & DCPI_START_SNAPSHOTS)
+		kmod_snapshots_report(&source->snapshots, &sum.pairs, visit, context);
 	if (source->config.flags & DCPI_START_TIMES) {
 		visit(context, "stat", "handler_hit_ns", sum.times.hit_ns);
 		visit(context, "stat", "handler_miss_ns", sum.times.miss_ns);

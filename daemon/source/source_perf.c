@@ -14,6 +14,8 @@
  *
  * Register pairs: see daemon/source/register_pairs.h. They are made if edges are.
  *
+ * Call stacks: see daemon/source/perf_stack.h.
+ *
  * Edges: see daemon/source/perf_edges.h. With snapshots the kernel takes no samples that would
  * interrupt another BPF program, as with the bpf source. A sample without its edges is not a loss.
  */
@@ -25,12 +27,15 @@
 #include <unistd.h>
 
 #include "daemon/source/perf_edges.h"
+#include "daemon/source/perf_registers.h"
 #include "daemon/source/perf_slot.h"
+#include "daemon/source/perf_stack.h"
 #include "daemon/source/register_pairs.h"
 #include "daemon/source/store_drain.h"
 #include "daemon/source/trace_writer.h"
 #include "kmod/core/sample_store.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "lib/online_cpus.h"
 #include "lib/probe_mark.h"
 #include "lib/epoll_set.h"
@@ -46,6 +51,7 @@ struct perf_cpu {
  * @stopped: sampling was stopped and not started again
  * @cpus:    by number; NULL if the CPU was never online
  * @pairs:   NULL if edges are not wanted
+ * @stacks:  NULL if call stacks are not wanted
  */
 struct perf_source {
 	struct source base;
@@ -59,6 +65,7 @@ struct perf_source {
 	uint64_t seen;
 	struct perf_edges edges;
 	struct register_pairs *pairs;
+	struct perf_stacks *stacks;
 };
 
 /*
@@ -111,7 +118,8 @@ static void edges_count(void *context, uint32_t cpu, const struct interpret_edge
 	const struct perf_source *source = drain->source;
 	struct sample_store *store;
 
-	if (cpu >= source->online.end || source->cpus[cpu] == NULL)
+	if (cpu >= source->online.end || source->cpus[cpu] == NULL ||
+	    !source_config_wants(&source->config, dcpi_tag_pid(tag)))
 		return;
 	store = &source->cpus[cpu]->store;
 	for (uint32_t i = 0; i < count; i++) {
@@ -128,25 +136,47 @@ static void probed_edge(void *context, const struct source_edge *edge)
 	drain->sink->edge(drain->sink->context, edge);
 }
 
-static struct perf_edges_sink edges_sink(struct perf_drain *drain)
+static void access_pass(void *context, const struct source_access *access)
 {
-	return (struct perf_edges_sink){edges_count, probed_edge, drain};
+	const struct perf_drain *drain = context;
+
+	if (source_config_wants(&drain->source->config, dcpi_tag_pid(access->tag)))
+		drain->sink->access(drain->sink->context, access);
 }
 
-static void pair_sample(struct perf_drain *drain, const struct perf_sample *sample, uint64_t tag)
+static struct perf_edges_sink edges_sink(struct perf_drain *drain)
 {
-	struct register_pairs *pairs = drain->source->pairs;
-	struct register_sample registers = {
-		.tid = sample->tid, .tag = tag, .time_ns = sample->time_ns, .pc = sample->pc};
-	struct interpret_state state;
+	return (struct perf_edges_sink){
+		.behind = edges_count,
+		.probed = probed_edge,
+		.access = drain->sink->access != NULL ? access_pass : NULL,
+		.context = drain,
+	};
+}
 
-	_Static_assert(sizeof(state.reg) <= sizeof(registers.reg), "room for all registers");
-	if (dcpi_tag_generation(tag) != 0 && perf_branch_state(&state, sample)) {
-		memcpy(registers.reg, state.reg, sizeof(state.reg));
-		registers.sp = perf_branch_stack_pointer(&state);
-		registers.known = true;
+/* Set @pc to the address to count. */
+static void sample_examine(struct perf_drain *drain, const struct perf_sample *sample, bool user,
+			   uint32_t generation, uint64_t *pc)
+{
+	struct perf_source *source = drain->source;
+	const struct perf_edges_sink sink = edges_sink(drain);
+	struct dcpi_snapshot snapshot;
+
+	perf_registers_read(&snapshot, sample);
+	snapshot.cpu = drain->number;
+	snapshot.event = drain->event;
+	snapshot.generation = generation;
+	if (user && drain->sink->edge != NULL) {
+		perf_edges_record(&source->edges, &snapshot, &sink);
+	} else if (!user && perf_edges_is_probe(&source->edges, &snapshot)) {
+		*pc = probe_mark_set(*pc);
 	}
-	register_pairs_add(pairs, &registers, drain->sink->pair, drain->sink->context);
+	if (source->pairs == NULL || drain->sink->pair == NULL)
+		return;
+	/* Samples in the kernel have the registers of user mode, from before. */
+	if (generation == 0)
+		snapshot.known = 0;
+	register_pairs_add(source->pairs, &snapshot, drain->sink->pair, drain->sink->context);
 }
 
 /*
@@ -157,24 +187,19 @@ static void sample_count(void *context, const struct perf_sample *sample)
 {
 	struct perf_drain *drain = context;
 	const struct source_config *config = &drain->source->config;
-	const struct perf_edges_sink sink = edges_sink(drain);
 	struct dcpi_sample *ahead;
 	bool user =
 		(sample->header.misc & PERF_RECORD_MISC_CPUMODE_MASK) != PERF_RECORD_MISC_KERNEL;
 	uint64_t pc = sample->pc, tag;
 	uint32_t generation = 0;
 
-	if (user) {
+	if (!source_config_wants(config, sample->pid))
+		return;
+	if (user)
 		generation = config->generation(config->context, sample->pid, sample->time_ns);
-		if (drain->sink->edge != NULL)
-			perf_edges_record(&drain->source->edges, drain->number, sample, generation,
-					  &sink);
-	} else if (perf_edges_is_probe(&drain->source->edges, sample)) {
-		pc = probe_mark_set(pc);
-	}
+	if (perf_edges_registers(&drain->source->edges) != 0)
+		sample_examine(drain, sample, user, generation, &pc);
 	tag = dcpi_tag(sample->pid, generation, drain->event);
-	if (drain->source->pairs != NULL && drain->sink->pair != NULL)
-		pair_sample(drain, sample, tag);
 	if (config->record != NULL)
 		trace_writer_add(config->record, drain->number, sample->time_ns, pc, tag);
 	drain->source->seen++;
@@ -233,7 +258,7 @@ static int cpu_allocate(struct perf_source *source, uint32_t number, struct erro
 	if (cpu == NULL || memory == NULL) {
 		free(memory);
 		free(cpu);
-		error_set(err, ENOMEM, "out of memory");
+		error_set(err, ENOMEM, ERROR_NO_MEMORY);
 		return -ENOMEM;
 	}
 	memset(cpu, 0, sizeof(*cpu));
@@ -251,6 +276,18 @@ static void cpu_close(struct perf_source *source, struct perf_cpu *cpu)
 	for (i = 0; cpu != NULL && i < source->config.event_count; i++) {
 		ring_reader_remove(source->reader, cpu->slot[i].event.ring);
 		perf_slot_close(&cpu->slot[i]);
+	}
+}
+
+/* The rings of samples come first, because they share the limit of locked memory. */
+static void stacks_open(struct perf_source *source)
+{
+	if (source->config.stack_every == 0 ||
+	    perf_stacks_open(&source->stacks, &source->config, source->online.end, NULL) < 0)
+		return;
+	for (uint32_t cpu = 0; cpu < source->online.end; cpu++) {
+		if (online_cpus_has(&source->online, cpu))
+			perf_stacks_cpu_open(source->stacks, cpu);
 	}
 }
 
@@ -280,6 +317,7 @@ static void cpu_enable(struct perf_source *source, uint32_t number)
 
 	for (i = 0; i < source->config.event_count; i++)
 		event_ring_enable(&source->cpus[number]->slot[i].event);
+	perf_stacks_enable(source->stacks, number);
 }
 
 static void perf_close(struct source *base)
@@ -289,6 +327,7 @@ static void perf_close(struct source *base)
 
 	if (source == NULL)
 		return;
+	perf_stacks_close(source->stacks);
 	for (i = 0; i < source->online.end && source->cpus != NULL; i++) {
 		if (source->cpus[i] == NULL)
 			continue;
@@ -314,7 +353,7 @@ static int cpus_open(struct perf_source *source, struct error *err)
 		return rc;
 	source->cpus = calloc(source->online.end, sizeof(struct perf_cpu *));
 	if (source->cpus == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	for (cpu = 0; cpu < source->online.end; cpu++) {
 		if (!online_cpus_has(&source->online, cpu))
 			continue;
@@ -331,7 +370,7 @@ static int perf_open(struct source **ret, const struct source_config *config, st
 	int rc;
 
 	if (source == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	source->base.ops = &source_perf_ops;
 	source->config = *config;
 	memcpy(source->events, config->events, config->event_count * sizeof(config->events[0]));
@@ -349,7 +388,7 @@ static int perf_open(struct source **ret, const struct source_config *config, st
 	if (rc == 0 && perf_edges_registers(&source->edges) != 0) {
 		source->pairs = register_pairs_create();
 		if (source->pairs == NULL)
-			rc = error_set(err, ENOMEM, "out of memory");
+			rc = error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	}
 	if (rc == 0)
 		rc = cpus_open(source, err);
@@ -357,6 +396,7 @@ static int perf_open(struct source **ret, const struct source_config *config, st
 		perf_close(&source->base);
 		return rc;
 	}
+	stacks_open(source);
 	*ret = &source->base;
 	return 0;
 }
@@ -387,6 +427,7 @@ static void perf_stop(struct source *base)
 		for (i = 0; source->cpus[cpu] != NULL && i < source->config.event_count; i++)
 			event_ring_disable(&source->cpus[cpu]->slot[i].event);
 	}
+	perf_stacks_disable(source->stacks);
 	source->stopped = true;
 }
 
@@ -404,6 +445,7 @@ static void perf_set_periods(struct source *base, const struct source_event *eve
 						      &events[i]);
 		}
 	}
+	perf_stacks_set_period(source->stacks, &source->events[0]);
 }
 
 static int perf_poll_fd(struct source *base)
@@ -436,8 +478,11 @@ static void cpu_drain(struct perf_drain *drain, bool all, uint64_t until_ns)
 static int cpu_came(void *context, uint32_t cpu)
 {
 	struct perf_source *source = ((struct perf_drain *)context)->source;
-	int rc = cpu_is_open(source, cpu) ? 0 : cpu_open(source, cpu, NULL);
+	bool was_open = cpu_is_open(source, cpu);
+	int rc = was_open ? 0 : cpu_open(source, cpu, NULL);
 
+	if (rc == 0 && !was_open)
+		perf_stacks_cpu_open(source->stacks, cpu);
 	if (rc == 0 && source->config.target_pid == 0)
 		cpu_enable(source, cpu);
 	return rc;
@@ -459,6 +504,8 @@ static void cpu_went(void *context, uint32_t cpu)
 		return;
 	source->config.sync(source->config.context);
 	cpu_drain(drain, false, UINT64_MAX);
+	perf_stacks_drain(source->stacks, UINT64_MAX, drain->sink);
+	perf_stacks_cpu_close(source->stacks, cpu);
 	cpu_close(source, drain->cpu);
 }
 
@@ -475,6 +522,28 @@ static bool cpu_stands(void *context, uint32_t cpu)
 }
 
 static const struct online_cpus_user online_user = {cpu_came, cpu_went, cpu_stands};
+
+static bool frame_read(void *context, const struct dcpi_snapshot *sample, uint64_t address,
+		       void *to, size_t bytes)
+{
+	struct perf_source *source = context;
+	const struct perf_edges_moment moment = {
+		.pid = sample->pid,
+		.generation = sample->generation,
+		.time_ns = sample->time_ns,
+	};
+
+	return perf_edges_read(&source->edges, &moment, address, to, bytes);
+}
+
+static void pairs_settle(struct perf_source *source, const struct source_sink *sink)
+{
+	if (source->pairs == NULL || sink->pair == NULL)
+		return;
+	register_pairs_settle(source->pairs, sink->pair, sink->context);
+	register_pairs_words(source->pairs, frame_read, source, sink->pair, sink->context);
+	perf_edges_rest(&source->edges);
+}
 
 static int perf_drain(struct source *base, bool all, uint64_t until_ns,
 		      const struct source_sink *sink, struct error *err)
@@ -497,23 +566,11 @@ static int perf_drain(struct source *base, bool all, uint64_t until_ns,
 		if (drain.cpu != NULL)
 			cpu_drain(&drain, all, until_ns);
 	}
-	if (source->pairs != NULL && sink->pair != NULL)
-		register_pairs_settle(source->pairs, sink->pair, sink->context);
+	pairs_settle(source, sink);
+	perf_stacks_drain(source->stacks, until_ns, sink);
 	if (!source->stopped)
 		online_cpus_follow(&source->online, &online_user, &drain);
 	return 0;
-}
-
-static void pairs_report(const struct perf_source *source, source_counter_fn visit, void *context)
-{
-	struct register_pairs_counts counts;
-
-	if (source->pairs == NULL)
-		return;
-	counts = register_pairs_counts(source->pairs);
-	visit(context, "stat", "pairs", counts.pairs);
-	visit(context, "stat", "pairs_first", counts.first);
-	visit(context, "stat", "pairs_distant", counts.distant);
 }
 
 static uint64_t perf_counters(struct source *base, source_counter_fn visit, void *context)
@@ -542,8 +599,10 @@ static uint64_t perf_counters(struct source *base, source_counter_fn visit, void
 	visit(context, "stat", "misses", misses);
 	visit(context, "stat", "evictions", evictions);
 	visit(context, "stat", "throttled", throttled);
-	pairs_report(source, visit, context);
-	perf_edges_tell(&source->edges, visit, context);
+	if (source->pairs != NULL)
+		register_pairs_report(source->pairs, NULL, visit, context);
+	perf_stacks_report(source->stacks, visit, context);
+	perf_edges_counters(&source->edges, visit, context);
 	return source->seen + lost + malformed;
 }
 
@@ -576,6 +635,11 @@ static void perf_set_probe_share(struct source *base, uint32_t permille)
 	perf_edges_set_probe_share(&((struct perf_source *)base)->edges, permille);
 }
 
+static void perf_set_branch_every(struct source *base, uint32_t every)
+{
+	perf_edges_set_every(&((struct perf_source *)base)->edges, every);
+}
+
 const struct source_ops source_perf_ops = {
 	.name = "perf",
 	.own_generations = true,
@@ -589,5 +653,6 @@ const struct source_ops source_perf_ops = {
 	.counters = perf_counters,
 	.event_time = perf_event_time,
 	.set_probe_share = perf_set_probe_share,
+	.set_branch_every = perf_set_branch_every,
 	.close = perf_close,
 };

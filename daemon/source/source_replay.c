@@ -24,6 +24,7 @@
 #include "daemon/source/trace_reader.h"
 #include "kmod/core/sample_store.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 /* Blocks of TRACE_BLOCK_SAMPLES per drain. */
 #define BATCH_BLOCKS 4
@@ -59,7 +60,7 @@ static int cpu_allocate(struct replay_source *source, uint32_t number, struct er
 	if (cpu == NULL || memory == NULL) {
 		free(memory);
 		free(cpu);
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	}
 	memset(cpu, 0, sizeof(*cpu));
 	memset(memory, 0, bytes);
@@ -157,9 +158,9 @@ static void replay_close(struct source *base)
 static int config_check(const struct source_config *config, struct error *err)
 {
 	if (config->replay == NULL)
-		return error_set(err, EINVAL, "no trace to replay");
+		return error_set(err, EINVAL, "no trace to replay: use --trace FILE");
 	if (config->target_pid != 0 || config->user_only)
-		return error_set(err, EINVAL, "a trace is replayed whole");
+		return error_set(err, EINVAL, "a trace is replayed for all processes");
 	return 0;
 }
 
@@ -172,7 +173,7 @@ static int replay_open(struct source **ret, const struct source_config *config, 
 		return rc;
 	source = calloc(1, sizeof(*source));
 	if (source == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	source->base.ops = &source_replay_ops;
 	source->event_count = config->event_count;
 	source->table_entries = config->table_entries;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/error.h"
+#include "lib/near_names.h"
 
 /* In order of increasing cost. A trace is replayed only on request. */
 static const struct source_ops *const sources[] = {
@@ -27,6 +28,15 @@ const struct source_ops *source_select_find(const char *name)
 			return sources[i];
 	}
 	return NULL;
+}
+
+int source_select_unknown(const char *name, struct error *err)
+{
+	const char *names[SOURCES + 1] = {"auto"};
+
+	for (size_t i = 0; i < SOURCES; i++)
+		names[i + 1] = sources[i]->name;
+	return near_names_unknown(err, "source", name, names, SOURCES + 1);
 }
 
 static int first_open(struct source **ret, const struct source_config *config, char *reason,
@@ -71,8 +81,7 @@ int source_select_open(struct source **ret, const char *name, const struct sourc
 		return first_open(ret, &complete, reason, err);
 	ops = source_select_find(name);
 	if (ops == NULL)
-		return error_set(err, EINVAL,
-				 "unknown source \"%s\": auto, kmod, bpf, perf or replay", name);
-	snprintf(reason, SOURCE_REASON_BYTES, "asked for");
+		return source_select_unknown(name, err);
+	snprintf(reason, SOURCE_REASON_BYTES, "selected by the user");
 	return ops->open(ret, &complete, err);
 }

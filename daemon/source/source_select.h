@@ -11,6 +11,9 @@
 /** source_select_find() - return the source with a name; NULL if there is none, as for "auto". */
 const struct source_ops *source_select_find(const char *name);
 
+/** source_select_unknown() - describe a source that does not exist. Return: -EINVAL */
+int source_select_unknown(const char *name, struct error *err);
+
 /**
  * source_select_open() - open the source with a name
  * @ret:    out; freed by its close operation

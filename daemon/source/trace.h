@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * A trace: individual samples, in the order in which each CPU took them, before the sample store
- * aggregates them. Used by tests and by the policy simulator (tests/policy_simulator.c), which
- * evaluates other stores on the same samples (DCPI section 5.4).
+ * aggregates them. Used by tests and by the policy simulator
+ *(tests/eval/policy/policy_simulator.c), which evaluates other stores on the same samples (DCPI
+ * section 5.4).
  *
  * A file consists of a header, blocks, and an end.
  *

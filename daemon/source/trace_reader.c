@@ -9,6 +9,7 @@
 
 #include "daemon/source/trace.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 /*
  * @number: of the next block; @total: number of samples in the blocks before
@@ -30,9 +31,9 @@ static int fail(struct trace_reader *reader, int errnum, struct error *err)
 {
 	reader->failed = -errnum;
 	if (errnum == EIO)
-		return error_set(err, EIO, "cannot read %s", reader->path);
-	return error_set(err, errnum, "%s: block %llu of the trace is damaged or cut short",
-			 reader->path, (unsigned long long)reader->number);
+		return error_set(err, EIO, ERROR_READ, reader->path);
+	return error_set(err, errnum, "'%s' is damaged: block %llu of the trace", reader->path,
+			 (unsigned long long)reader->number);
 }
 
 static bool read_exactly(struct trace_reader *reader, uint8_t *data, size_t bytes)
@@ -46,19 +47,19 @@ int trace_reader_open(struct trace_reader **ret, const char *path, struct error 
 	int rc;
 
 	if (reader == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	reader->path = strdup(path);
 	reader->file = fopen(path, "re");
 	if (reader->path == NULL || reader->file == NULL)
-		rc = error_set_errno(err, "cannot open %s", path);
+		rc = error_set_errno(err, ERROR_OPEN, path);
 	else if (!read_exactly(reader, reader->bytes, TRACE_HEADER_BYTES))
-		rc = error_set(err, EBADMSG, "%s is no trace", path);
+		rc = error_set(err, EBADMSG, "'%s' is not a trace", path);
 	else
 		rc = trace_header_check(reader->bytes);
 	if (rc == -EPROTO)
-		error_set(err, EPROTO, "%s is a trace of another version", path);
+		error_set(err, EPROTO, "'%s' is a trace of another version", path);
 	else if (rc == -EBADMSG)
-		error_set(err, EBADMSG, "%s is no trace", path);
+		error_set(err, EBADMSG, "'%s' is not a trace", path);
 	if (rc < 0) {
 		trace_reader_close(reader);
 		return rc;

@@ -10,6 +10,7 @@
 #include "daemon/source/trace.h"
 #include "lib/array.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 #define PENDING_MAX ((size_t)1 << 18)
 
@@ -22,7 +23,7 @@ struct pending {
  * @pending: samples of @cpu that are not sorted yet
  * @blocks:  by CPU, samples that are not written yet; NULL if the CPU has had no sample
  * @number:  of the next block; @total: number of samples in the blocks before
- * @failed:  recording was abandoned, for the reason @failure; @told: the failure was reported
+ * @failed:  recording was abandoned, for the reason @failure; @reported: the failure was reported
  */
 struct trace_writer {
 	int fd;
@@ -33,7 +34,7 @@ struct trace_writer {
 	struct trace_block *blocks[TRACE_CPU_MAX + 1];
 	uint64_t number;
 	uint64_t total;
-	bool failed, told;
+	bool failed, reported;
 	struct error failure;
 	uint8_t bytes[TRACE_BLOCK_BYTES_MAX];
 };
@@ -43,7 +44,7 @@ static void give_up(struct trace_writer *writer, int errnum)
 	if (writer->failed)
 		return;
 	errno = errnum;
-	error_set_errno(&writer->failure, "trace given up: cannot write %s", writer->path);
+	error_set_errno(&writer->failure, "trace aborted: " ERROR_WRITE, writer->path);
 	writer->failed = true;
 }
 
@@ -153,9 +154,9 @@ void trace_writer_add(struct trace_writer *writer, uint32_t cpu, uint64_t time_n
 
 bool trace_writer_failed(struct trace_writer *writer, struct error *err)
 {
-	if (!writer->failed || writer->told)
+	if (!writer->failed || writer->reported)
 		return false;
-	writer->told = true;
+	writer->reported = true;
 	error_set(err, writer->failure.errnum, "%s", writer->failure.message);
 	return true;
 }
@@ -179,11 +180,11 @@ int trace_writer_create(struct trace_writer **ret, const char *path, struct erro
 	int rc;
 
 	if (writer == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	writer->path = strdup(path);
 	writer->fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (writer->path == NULL || writer->fd < 0) {
-		rc = error_set_errno(err, "cannot create %s", path);
+		rc = error_set_errno(err, ERROR_CREATE, path);
 		writer_free(writer);
 		return rc;
 	}

@@ -29,7 +29,7 @@ struct burst_record {
  * @all:   as many records as fit in the area (profile_layout.h), a multiple of 4
  */
 struct burst_area {
-	struct profile_layout_turns turns;
+	struct profile_layout_switch bursts;
 	uint64_t bytes;
 	uint64_t reserved2[5];
 	struct burst_record all[];

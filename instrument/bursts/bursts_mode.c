@@ -10,6 +10,7 @@
 #include "instrument/bursts/bursts_map.h"
 #include "instrument/code/block_code.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 #define MACHINE_ABOVE_OR_EQUAL 3
 
@@ -36,19 +37,19 @@ static int bursts_begin(struct mode_image *image, struct error *err)
 	image->data = map;
 	image->area_bytes =
 		sizeof(struct burst_area) + room_of(options) * sizeof(struct burst_record);
-	image->turns.checks = options->checks != 0 ? options->checks : BURSTS_CHECKS_DEFAULT;
+	image->bursts.checks = options->checks != 0 ? options->checks : BURSTS_CHECKS_DEFAULT;
 	if (options->all)
-		image->turns.checks = 0;
-	image->turns.records = options->burst != 0 ? options->burst : BURSTS_RECORDS_DEFAULT;
+		image->bursts.checks = 0;
+	image->bursts.records = options->burst != 0 ? options->burst : BURSTS_RECORDS_DEFAULT;
 	if (map != NULL) {
 		map->image = image->number;
-		map->checks = image->turns.checks;
-		map->records = image->turns.records;
+		map->checks = image->bursts.checks;
+		map->records = image->bursts.records;
 		map->path = strdup(image->path);
 		map->build_id = strdup(image->build_id);
 	}
 	if (map == NULL || map->path == NULL || map->build_id == NULL)
-		return error_set(err, ENOMEM, "no memory for a name");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	return 0;
 }
 
@@ -85,7 +86,7 @@ static int bursts_plan(struct mode_plan *plan, struct error *err)
 		bursts->numbers = malloc((cfg->insn_count + 1) * sizeof(*bursts->numbers));
 	}
 	if (bursts == NULL || bursts->references == NULL || bursts->numbers == NULL)
-		return error_set(err, ENOMEM, "no memory for references");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	for (uint32_t i = 0; i < cfg->insn_count; i++) {
 		bursts->numbers[i] = -1;
 		if (!is_recorded(&cfg->insns[i]))
@@ -189,7 +190,7 @@ static void emit_record(struct machine_code *code, const struct mode_image *imag
 			 record_place(image, offset, offsetof(struct burst_record, reference)),
 			 number);
 	block_code_move(code, BLOCK_LOAD32, address,
-			mem_operand(area + (uint32_t)offsetof(struct burst_area, turns.burst)));
+			mem_operand(area + (uint32_t)offsetof(struct burst_area, bursts.burst)));
 	block_code_move(code, BLOCK_STORE32, address,
 			record_place(image, offset, offsetof(struct burst_record, burst)));
 	machine_code_bind_label(code, full);

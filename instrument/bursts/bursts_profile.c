@@ -10,6 +10,7 @@
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 /* Number of records that are read at once. */
 #define PIECE 65536
@@ -73,7 +74,7 @@ static int bursts_profile_add_block(struct bursts_profile *profile, const struct
 	made = area.bytes / sizeof(struct burst_record);
 	kept = made < room ? made : room;
 	r = add_kept(profile, map, file, block, kept);
-	profile->bursts += area.turns.burst > 0 ? area.turns.burst - 1 : 0;
+	profile->bursts += area.bursts.burst > 0 ? area.bursts.burst - 1 : 0;
 	profile->lost += made - kept;
 	profile->threads++;
 	return r;
@@ -89,11 +90,11 @@ int bursts_profile_add(struct bursts_profile *profile, const struct bursts_map *
 		return r;
 	if (file.header.mode != PROFILE_LAYOUT_BURSTS ||
 	    file.header.area_bytes < sizeof(struct burst_area))
-		r = error_set(err, EBADMSG, "%s is damaged", path);
+		r = error_set(err, EBADMSG, ERROR_DAMAGED, path);
 	for (uint64_t i = 0; r == 0 && i < file.blocks; i++) {
 		r = bursts_profile_add_block(profile, map, &file, i);
 		if (r < 0)
-			r = error_set(err, -r, "cannot read %s", path);
+			r = error_set(err, -r, ERROR_READ, path);
 	}
 	profile->shared += file.header.shared;
 	profile_file_close(&file);

@@ -8,6 +8,7 @@
 #include "instrument/profile/report_text.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 /* Bytes of a cache line. */
 #define LINE_BYTES 64
@@ -137,7 +138,7 @@ static void print_heading(FILE *out, const struct bursts_map *map,
 {
 	report_text_name(out, map->path, false);
 	if (map->checks == 0)
-		fprintf(out, ": all is recorded; %zu references", profile->count);
+		fprintf(out, ": everything is recorded; %zu references", profile->count);
 	else
 		fprintf(out,
 			": %" PRIu64 " bursts of %" PRIu32 " checks, %" PRIu32 " between two; "
@@ -159,6 +160,6 @@ int bursts_report_print(FILE *out, const struct bursts_map *map,
 	if (options->rows == BURSTS_REFERENCES)
 		print_trace(out, map, profile, options);
 	else if (print_sums(out, map, profile, options) < 0)
-		return error_set(err, ENOMEM, "no memory for references");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	return 1;
 }

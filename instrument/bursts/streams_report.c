@@ -12,6 +12,7 @@
 #include "lib/broker.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 #define HEADING "heat,references,length,frequency,signature\n"
 
@@ -130,13 +131,14 @@ int streams_report_read(struct data_streams *ret, const char *path, struct error
 
 	*ret = (struct data_streams){0};
 	if (r < 0)
-		return error_set(err, -r, "cannot open %s: %s", path, strerror(-r));
+		return error_set(err, -r, ERROR_OPEN ": %s", path, strerror(-r));
 	if (file == NULL)
-		return error_set_errno(err, "cannot open %s", path);
+		return error_set_errno(err, ERROR_OPEN, path);
 	r = streams_report_read_all(ret, file);
 	if (r < 0)
 		data_streams_deinit(ret);
 	if (r == -ENOMEM)
-		return error_set(err, ENOMEM, "no memory for %s", path);
-	return r < 0 ? error_set(err, EBADMSG, "%s is no listing of streams with --csv", path) : 0;
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
+	return r < 0 ? error_set(err, EBADMSG, "'%s' is not an output of --streams --csv", path)
+		     : 0;
 }

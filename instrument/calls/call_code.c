@@ -17,10 +17,11 @@
 
 struct call_aside {
 	struct point point;
-	struct scratch_regs loan;
+	struct scratch_regs scratch;
 	struct scratch_regs more;
-	unsigned int registers[POINT_REGISTERS_MAX]; /* at entries: the registers of @loan and @more
-						      * */
+	unsigned int
+		registers[POINT_REGISTERS_MAX]; /* at entries: the registers of @scratch and @more
+						 * */
 	unsigned int count;
 	enum call_operation operation;
 	uint32_t missed; /* at entries: not found in the procedure's own table */
@@ -70,12 +71,12 @@ static struct mem_operand call_code_after(unsigned int reg, size_t offset)
  * Frames are identified by the address of the return address, which is the stack pointer if nothing
  * is pushed.
  */
-static unsigned int call_code_place_of(struct machine_code *code, const struct scratch_regs *loan,
-				       unsigned int reg)
+static unsigned int call_code_place_of(struct machine_code *code,
+				       const struct scratch_regs *scratch, unsigned int reg)
 {
-	if (loan->depth == 0)
+	if (scratch->depth == 0)
 		return MACHINE_RSP;
-	block_code_address(code, reg, MACHINE_RSP, (int32_t)loan->depth);
+	block_code_address(code, reg, MACHINE_RSP, (int32_t)scratch->depth);
 	return reg;
 }
 
@@ -87,13 +88,13 @@ static void check_caller(struct machine_code *code, const struct point *entry, u
 {
 	static const uint8_t back[] = {0x48, 0x8d, 0x34, 0x16}; /* lea (%rsi, %rdx), %rsi */
 	struct point point = *entry;
-	struct scratch_regs loan;
+	struct scratch_regs scratch;
 
 	point.shun |= RUNTIME_CODE_HANDLED;
 	if (point_free(&point, RUNTIME_CODE_HANDLED) > 0) {
-		scratch_acquire(code, &point, 0, 1, false, &loan);
-		block_code_address(code, loan.registers[0], MACHINE_RSI, -CALL_LAYOUT_UCONTEXT);
-		block_code_compare(code, loan.registers[0], MACHINE_RDX);
+		scratch_acquire(code, &point, 0, 1, false, &scratch);
+		block_code_address(code, scratch.registers[0], MACHINE_RSI, -CALL_LAYOUT_UCONTEXT);
+		block_code_compare(code, scratch.registers[0], MACHINE_RDX);
 		machine_code_branch(code, CONDITION_EQUAL, otherwise);
 		return;
 	}
@@ -200,7 +201,7 @@ static void check_last(const struct call_code *calls, struct machine_code *code,
 	unsigned int stack;
 
 	block_code_move(code, BLOCK_LOAD32, depth, IN_HEAD(calls, depth));
-	stack = call_code_place_of(code, &cold_stub->loan, reg);
+	stack = call_code_place_of(code, &cold_stub->scratch, reg);
 	block_code_move(code, BLOCK_COMPARE, stack, IN_FRAME(depth, 0, stack));
 	machine_code_branch(code, CONDITION_BELOW_EQUAL, cold_stub->slow);
 	if (cold_stub->operation == CALL_OPERATION_ENTER)
@@ -242,9 +243,9 @@ static void borrow(const struct call_code *calls, struct machine_code *code,
 		count = 3;
 	else if (free == 1)
 		count = 1;
-	scratch_acquire(code, &cold_stub->point, taken, count, true, &cold_stub->loan);
+	scratch_acquire(code, &cold_stub->point, taken, count, true, &cold_stub->scratch);
 	for (unsigned int i = 0; i < count; i++)
-		cold_stub->registers[i] = cold_stub->loan.registers[i];
+		cold_stub->registers[i] = cold_stub->scratch.registers[i];
 	cold_stub->count = count;
 }
 
@@ -292,7 +293,7 @@ void call_code_enter(struct call_code *calls, const struct point *point, struct 
 		push_frame(calls, code, depth, state, cold_stub.full);
 	}
 	point_give_back(code, &cold_stub.more);
-	point_give_back(code, &cold_stub.loan);
+	point_give_back(code, &cold_stub.scratch);
 	call_code_end(calls, code, &cold_stub);
 }
 
@@ -314,20 +315,20 @@ void call_code_leave(struct call_code *calls, const struct point *point, struct 
 	unsigned int depth, state, last;
 
 	scratch_acquire(code, point, for_metric(calls), for_leaving(calls, point), true,
-			&cold_stub.loan);
-	depth = cold_stub.loan.registers[0];
-	last = cold_stub.loan.registers[cold_stub.loan.count - 1];
+			&cold_stub.scratch);
+	depth = cold_stub.scratch.registers[0];
+	last = cold_stub.scratch.registers[cold_stub.scratch.count - 1];
 	block_code_move(code, BLOCK_LOAD32, depth, IN_HEAD(calls, depth));
-	block_code_move(code, BLOCK_COMPARE, call_code_place_of(code, &cold_stub.loan, last),
+	block_code_move(code, BLOCK_COMPARE, call_code_place_of(code, &cold_stub.scratch, last),
 			IN_FRAME(depth, 0, stack));
 	machine_code_branch(code, MACHINE_NOT_EQUAL, cold_stub.slow);
 	if (calls->metric != CALL_METRIC_NONE) {
-		state = cold_stub.loan.registers[1];
+		state = cold_stub.scratch.registers[1];
 		block_code_move(code, BLOCK_LOAD32, state, IN_FRAME(depth, 0, state));
 		charge(calls, code, state, last, cold_stub.slow);
 	}
 	block_code_add32(code, IN_HEAD(calls, depth), (uint32_t)-FRAME_BYTES);
-	point_give_back(code, &cold_stub.loan);
+	point_give_back(code, &cold_stub.scratch);
 	call_code_end(calls, code, &cold_stub);
 }
 
@@ -371,7 +372,7 @@ static void lose_frame(const struct call_code *calls, struct machine_code *code,
 	machine_code_bind_label(code, cold_stub->full);
 	block_code_increment(code, IN_HEAD(calls, losses[CALL_LOSS_DEEP]));
 	point_give_back(code, &cold_stub->more);
-	point_give_back(code, &cold_stub->loan);
+	point_give_back(code, &cold_stub->scratch);
 	machine_code_branch(code, MACHINE_JUMP, cold_stub->done);
 }
 
@@ -391,7 +392,7 @@ void call_code_asides(const struct call_code *calls, struct machine_code *code)
 		if (is_entry(cold_stub))
 			look_further(calls, code, cold_stub);
 		machine_code_bind_label(code, cold_stub->slow);
-		point_give_back(code, &cold_stub->loan);
+		point_give_back(code, &cold_stub->scratch);
 		if (is_entry(cold_stub) && calls->handles)
 			machine_code_bind_label(code, calls->handler);
 		emit_slow(calls, code, &cold_stub->point, cold_stub->operation);

@@ -12,7 +12,7 @@
 
 #include <stdint.h>
 
-#define CALL_LAYOUT_MAGIC UINT32_C(0x6c6c6163) /* "call" */
+#define CALL_LAYOUT_MAGIC UINT32_C(0x326c6c63) /* "cll2" */
 
 /*
  * Capacities per thread. Frames: enough for 8 MiB of stack, the usual limit, at 16 bytes each.
@@ -156,6 +156,8 @@ struct call_state {
  * @building:     the automaton is being changed
  * @frames:       offset of @frames[] from the base of %gs
  * @losses:       by enum call_loss
+ * @event_cycles: cycles of an empty event, measured at the start: each call and each return adds
+ * one to the metric of the state that it ends
  */
 struct call_head {
 	uint64_t self;
@@ -172,6 +174,7 @@ struct call_head {
 	uint32_t building;
 	uint32_t frames;
 	uint64_t losses[CALL_LOSSES];
+	uint64_t event_cycles;
 };
 
 /**

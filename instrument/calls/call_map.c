@@ -10,6 +10,7 @@
 #include "instrument/profile/profile_file.h"
 #include "lib/array.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 #define MAP_VERSION 3 /* to be changed also if the area (call_layout.h) changes */
 #define PROCEDURES_MAX (CALL_LAYOUT_SIGNAL - 1)
@@ -110,8 +111,7 @@ int call_map_read(struct call_map *ret, const char *path, struct error *err)
 
 	if (r == -ENODATA)
 		return error_set(err, ENODATA,
-				 "%s has not been rewritten by dcpix --mode calls or context",
-				 path);
+				 "'%s' was not rewritten by dcpix --mode calls or context", path);
 	return r;
 }
 
@@ -140,6 +140,6 @@ int call_map_visit(const struct call_map *map, const char *path,
 	}
 	profile_file_close(&file);
 	if (r == -EBADMSG)
-		return error_set(err, EBADMSG, "%s is damaged", path);
-	return r < 0 ? error_set(err, -r, "cannot read %s", path) : 0;
+		return error_set(err, EBADMSG, ERROR_DAMAGED, path);
+	return r < 0 ? error_set(err, -r, ERROR_READ, path) : 0;
 }

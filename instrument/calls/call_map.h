@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The meaning of the numbers of procedures in call profiles: stored in the rewritten file, in a
- * section that is not loaded. Decoded data is not trusted.
+ * section that the program does not use. Decoded data is not trusted.
  */
 #ifndef DCPI_INSTRUMENT_CALL_MAP_H
 #define DCPI_INSTRUMENT_CALL_MAP_H

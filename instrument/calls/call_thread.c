@@ -89,6 +89,31 @@ static int charge_rest(struct call_thread *thread, const struct call_head *head,
 	return r;
 }
 
+static void subtract(struct call_state *state, uint64_t events, uint64_t cycles)
+{
+	uint64_t all;
+
+	if (__builtin_mul_overflow(events, cycles, &all) || all > state->metric)
+		all = state->metric;
+	state->metric -= all;
+}
+
+/*
+ * Subtract the time of events: a call ends the caller's part of the metric, and the return that of
+ * the procedure that was called.
+ */
+static void subtract_events(struct call_thread *thread, const struct call_head *head)
+{
+	if (head->metric != CALL_METRIC_CYCLES)
+		return;
+	for (size_t i = 0; i < thread->transition_count; i++) {
+		const struct call_transition *at = &thread->transitions[i];
+
+		subtract(&thread->states[at->from], at->calls, head->event_cycles);
+		subtract(&thread->states[at->to], at->calls, head->event_cycles);
+	}
+}
+
 static int read_tables(struct call_thread *thread, const struct call_head *head, int fd,
 		       uint64_t offset)
 {
@@ -133,6 +158,8 @@ int call_thread_read(struct call_thread *ret, int fd, uint64_t offset, uint32_t 
 		r = call_thread_check(&thread, procedures);
 	if (r == 0)
 		r = charge_rest(&thread, &head, fd, offset);
+	if (r == 0)
+		subtract_events(&thread, &head);
 	if (r < 0)
 		call_thread_deinit(&thread);
 	else

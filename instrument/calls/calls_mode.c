@@ -9,6 +9,8 @@
 #include "instrument/calls/call_map.h"
 #include "instrument/copy/recursion.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
+#include "lib/near_names.h"
 
 /* @visit: nothing is measured, and the procedure makes no calls: only its calls are counted. */
 struct calls_plan {
@@ -33,8 +35,7 @@ static int find_metric(enum call_metric *ret, const char *name, struct error *er
 			return 0;
 		}
 	}
-	return error_set(err, EINVAL,
-			 "there is no metric \"%s\" of calls: cycles, instructions or none", name);
+	return near_names_unknown(err, "metric", name, names, sizeof(names) / sizeof(*names));
 }
 
 static int calls_mode_begin(struct mode_image *image, enum call_policy policy, struct error *err)
@@ -50,7 +51,7 @@ static int calls_mode_begin(struct mode_image *image, enum call_policy policy, s
 		map->build_id = strdup(image->build_id);
 	}
 	if (map == NULL || map->path == NULL || map->build_id == NULL)
-		return error_set(err, ENOMEM, "no memory for a name");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	image->area_bytes = sizeof(struct call_area) + image->recursion->candidates->count *
 							       sizeof(uint32_t[CALL_LAYOUT_LAST]);
 	if (find_metric(&map->metric, image->options->metric, err) < 0)
@@ -131,7 +132,7 @@ static int calls_plan(struct mode_plan *plan, struct error *err)
 
 	plan->data = calls;
 	if (calls == NULL)
-		return error_set(err, ENOMEM, "no memory for calls");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	calls->code = (struct call_code){
 		.area_at = plan->image->area_at,
 		.procedure = (uint32_t)map->procedure_count,
@@ -228,13 +229,13 @@ static void emit_instructions(const struct mode_plan *plan, const struct point *
 	uint8_t add[] = {0x65, 0x48, 0x81, 0x04, 0x25, 0, 0, 0, 0, 0, 0, 0, 0};
 	uint32_t at = plan->image->area_at + (uint32_t)offsetof(struct call_head, instructions);
 	uint32_t count = plan->procedure->graph->nodes[point->node].count;
-	struct scratch_regs loan;
+	struct scratch_regs scratch;
 
 	memcpy(add + 5, &at, sizeof(at));
 	memcpy(add + 9, &count, sizeof(count));
-	scratch_acquire(code, point, 0, 0, true, &loan);
+	scratch_acquire(code, point, 0, 0, true, &scratch);
 	machine_code_bytes(code, add, sizeof(add));
-	point_give_back(code, &loan);
+	point_give_back(code, &scratch);
 }
 
 static void emit_operation(const struct mode_plan *plan, const struct point *point,

@@ -295,6 +295,18 @@ void block_code_address(struct machine_code *code, unsigned int to, unsigned int
 	emit(code, &bytes);
 }
 
+void block_code_address_of(struct machine_code *code, unsigned int to, struct mem_operand place)
+{
+	unsigned int rex = (to >= 8 ? REX_R : 0) | (place.index >= 8 ? REX_X : 0);
+	struct bytes bytes = {.count = 0};
+
+	if (rex != 0)
+		block_code_put(&bytes, REX | rex);
+	block_code_put(&bytes, 0x8d);
+	put_scaled(&bytes, to, &place);
+	emit(code, &bytes);
+}
+
 void block_code_triple(struct machine_code *code, unsigned int to, unsigned int from)
 {
 	struct bytes bytes = {.count = 0};
@@ -327,6 +339,14 @@ void block_code_compare(struct machine_code *code, unsigned int a, unsigned int 
 	struct bytes bytes = with_registers(true, 0x39, b, a);
 
 	emit(code, &bytes);
+}
+
+void block_code_test_bit(struct machine_code *code, unsigned int of, unsigned int bit)
+{
+	uint8_t bytes[] = {(uint8_t)(REX | REX_W | (bit >= 8 ? REX_R : 0) | (of >= 8 ? REX_B : 0)),
+			   0x0f, 0xa3, (uint8_t)(0xc0 | (bit & 7) << 3 | (of & 7))};
+
+	machine_code_bytes(code, bytes, sizeof(bytes));
 }
 
 void block_code_multiply32(struct machine_code *code, unsigned int reg, unsigned int from,

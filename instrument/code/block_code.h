@@ -105,6 +105,10 @@ void block_code_low_byte(struct machine_code *code, unsigned int to, unsigned in
 void block_code_address(struct machine_code *code, unsigned int to, unsigned int from,
 			int32_t number);
 
+/** block_code_address_of() - @to = the place's offset, without the %gs base; 32 bits. Flags stay.
+ */
+void block_code_address_of(struct machine_code *code, unsigned int to, struct mem_operand place);
+
 /** block_code_triple() - @to = 3 * @from. Flags stay. */
 void block_code_triple(struct machine_code *code, unsigned int to, unsigned int from);
 
@@ -113,6 +117,9 @@ void block_code_or(struct machine_code *code, unsigned int to, unsigned int from
 
 /** block_code_compare() - compare two registers of 64 bits. Changes flags. */
 void block_code_compare(struct machine_code *code, unsigned int a, unsigned int b);
+
+/** block_code_test_bit() - copy bit @bit modulo 64 of @of to the carry. Changes flags. */
+void block_code_test_bit(struct machine_code *code, unsigned int of, unsigned int bit);
 
 /** block_code_multiply32() - @reg = @from * @number, modulo 2^32. Changes flags. */
 void block_code_multiply32(struct machine_code *code, unsigned int reg, unsigned int from,

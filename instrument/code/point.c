@@ -10,13 +10,13 @@
 /* Callee-saved registers: unwinders expect the callers' values in them. */
 #define CALLERS (BIT(MACHINE_RBX) | 0xf000U)
 
-static void emit_push(struct machine_code *code, struct scratch_regs *loan, unsigned int reg)
+static void emit_push(struct machine_code *code, struct scratch_regs *scratch, unsigned int reg)
 {
 	uint8_t bytes[] = {0x41, (uint8_t)(0x50 | (reg & 7))};
 
 	machine_code_bytes(code, bytes + (reg < 8), sizeof(bytes) - (reg < 8));
 	machine_code_stack(code, 8);
-	loan->depth += 8;
+	scratch->depth += 8;
 }
 
 static void emit_pop(struct machine_code *code, unsigned int reg)
@@ -29,29 +29,29 @@ static void emit_pop(struct machine_code *code, unsigned int reg)
 
 /* Save a register on the stack. The first one moves the stack pointer below the red zone. */
 static void point_keep(struct machine_code *code, const struct point *point,
-		       struct scratch_regs *loan, unsigned int reg)
+		       struct scratch_regs *scratch, unsigned int reg)
 {
 	static const uint8_t down[] = {0x48, 0x8d, 0x64, 0x24, 0x80}; /* lea -128(%rsp), %rsp */
 
-	if (point->red_zone && !loan->lowered) {
+	if (point->red_zone && !scratch->lowered) {
 		machine_code_bytes(code, down, sizeof(down));
 		machine_code_stack(code, RED_ZONE_BYTES);
-		loan->lowered = true;
-		loan->depth += RED_ZONE_BYTES;
+		scratch->lowered = true;
+		scratch->depth += RED_ZONE_BYTES;
 	}
-	emit_push(code, loan, reg);
-	loan->pushed |= BIT(reg);
+	emit_push(code, scratch, reg);
+	scratch->pushed |= BIT(reg);
 }
 
-static void keep_flags(struct machine_code *code, struct scratch_regs *loan, bool named_rax)
+static void keep_flags(struct machine_code *code, struct scratch_regs *scratch, bool named_rax)
 {
 	static const uint8_t save[] = {0x9f, 0x0f, 0x90, 0xc0}; /* lahf; seto %al */
 
 	machine_code_bytes(code, save, sizeof(save));
-	loan->flags = true;
-	loan->flags_pushed = named_rax;
+	scratch->flags = true;
+	scratch->flags_pushed = named_rax;
 	if (named_rax)
-		emit_push(code, loan, MACHINE_RAX);
+		emit_push(code, scratch, MACHINE_RAX);
 }
 
 /* Choose a register, preferably a free one. Return: its number. */
@@ -92,21 +92,21 @@ void scratch_acquire(struct machine_code *code, const struct point *point, uint3
 		keep_flags(code, ret, (named & BIT(MACHINE_RAX)) != 0);
 }
 
-void point_give_back(struct machine_code *code, const struct scratch_regs *loan)
+void point_give_back(struct machine_code *code, const struct scratch_regs *scratch)
 {
 	static const uint8_t restore[] = {0x04, 0x7f, 0x9e}; /* add $127, %al; sahf */
 	/* lea 128(%rsp), %rsp */
 	static const uint8_t up[] = {0x48, 0x8d, 0xa4, 0x24, RED_ZONE_BYTES, 0, 0, 0};
 
-	if (loan->flags_pushed)
+	if (scratch->flags_pushed)
 		emit_pop(code, MACHINE_RAX);
-	if (loan->flags)
+	if (scratch->flags)
 		machine_code_bytes(code, restore, sizeof(restore));
 	for (unsigned int reg = 16; reg-- > 0;) {
-		if (loan->pushed & BIT(reg))
+		if (scratch->pushed & BIT(reg))
 			emit_pop(code, reg);
 	}
-	if (!loan->lowered)
+	if (!scratch->lowered)
 		return;
 	machine_code_bytes(code, up, sizeof(up));
 	machine_code_stack(code, -RED_ZONE_BYTES);

@@ -44,7 +44,7 @@ enum point_kind {
  * @insn: the instruction after the point; for POINT_REFERENCE only
  * @crosses: for POINT_EDGE: the point is followed by a check that always leads to the other clone
  * @measures: false: the point is in that one of two clones that only counts (mode.h, both)
- * @turn: for POINT_EDGE of an unrolled loop (mode.h, loops): number of the replica that ends
+ * @replica: for POINT_EDGE of an unrolled loop (mode.h, loops): number of the replica that ends
  * @live: registers and flags that are live (liveness.h), also after the inserted code
  * @free: registers that may be clobbered
  * @red_zone: the 128 bytes below the stack pointer may be live
@@ -59,7 +59,7 @@ struct point {
 	uint32_t insn;
 	bool crosses;
 	bool measures;
-	uint32_t turn;
+	uint32_t replica;
 	uint32_t live;
 	uint32_t free;
 	bool red_zone;
@@ -104,6 +104,6 @@ void scratch_acquire(struct machine_code *code, const struct point *point, uint3
 unsigned int point_free(const struct point *point, uint32_t named);
 
 /** point_give_back() - restore registers, flags and stack pointer. */
-void point_give_back(struct machine_code *code, const struct scratch_regs *loan);
+void point_give_back(struct machine_code *code, const struct scratch_regs *scratch);
 
 #endif

@@ -50,13 +50,13 @@ static void check_both(struct machine_code *code, const struct runtime_code *run
 }
 
 static void check_each(struct machine_code *code, const struct runtime_code *runtime,
-		       const struct scratch_regs *loan, uint32_t otherwise)
+		       const struct scratch_regs *scratch, uint32_t otherwise)
 {
 	uint8_t slot[] = {0x64, 0x81, 0x3c, 0x25, 0, 0, 0, 0, 0, 0, 0, 0}; /* cmpl $, %fs: */
 	uint8_t guard[] = {0x81, 0x3d, 0, 0, 0, 0, 0, 0, 0, 0};		   /* cmpl $, (%rip) */
 
 	if (runtime->shared) {
-		emit_slot(code, runtime->ready, loan->registers[0]);
+		emit_slot(code, runtime->ready, scratch->registers[0]);
 	} else {
 		runtime_code_put_u32(slot + 4, (uint32_t)(int32_t)runtime->slot);
 		runtime_code_put_u32(slot + 8, runtime->ready);
@@ -69,19 +69,19 @@ static void check_each(struct machine_code *code, const struct runtime_code *run
 }
 
 void runtime_code_check(struct machine_code *code, const struct runtime_code *runtime,
-			const struct point *point, uint32_t otherwise, struct scratch_regs *loan)
+			const struct point *point, uint32_t otherwise, struct scratch_regs *scratch)
 {
 	struct point entry = *point;
 	bool both;
 
 	entry.free &= ~RUNTIME_CODE_HANDLED;
 	both = !runtime->shared && point_free(&entry, 0) > 0;
-	scratch_acquire(code, &entry, 0, both || runtime->shared ? 1 : 0, true, loan);
+	scratch_acquire(code, &entry, 0, both || runtime->shared ? 1 : 0, true, scratch);
 	if (both)
-		check_both(code, runtime, loan->registers[0], otherwise);
+		check_both(code, runtime, scratch->registers[0], otherwise);
 	else
-		check_each(code, runtime, loan, otherwise);
-	point_give_back(code, loan);
+		check_each(code, runtime, scratch, otherwise);
+	point_give_back(code, scratch);
 }
 
 /* lea @bytes(%rsp), %rsp: does not change flags */
@@ -109,12 +109,12 @@ static void emit_push(struct machine_code *code, uint32_t value)
 	machine_code_stack(code, 8);
 }
 
-void runtime_code_enter(struct machine_code *code, const struct scratch_regs *loan)
+void runtime_code_enter(struct machine_code *code, const struct scratch_regs *scratch)
 {
 	emit_move_stack(code, -RED_ZONE_BYTES);
 	machine_code_enter(code, MACHINE_CALL, RUNTIME_CODE_ENTER);
 	emit_move_stack(code, RED_ZONE_BYTES);
-	point_give_back(code, loan);
+	point_give_back(code, scratch);
 }
 
 void runtime_code_slow(struct machine_code *code, const struct point *point, unsigned int depth,

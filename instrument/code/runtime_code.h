@@ -40,15 +40,16 @@ struct scratch_regs;
 /**
  * runtime_code_check() - emit a check that the thread is known and that the process has not forked
  * @otherwise: label to branch to if not; runtime_code_enter() is to follow there
- * @loan:      out; to be passed to runtime_code_enter()
+ * @scratch:   out; to be passed to runtime_code_enter()
  *
  * Live registers and flags are preserved.
  */
 void runtime_code_check(struct machine_code *code, const struct runtime_code *runtime,
-			const struct point *point, uint32_t otherwise, struct scratch_regs *loan);
+			const struct point *point, uint32_t otherwise,
+			struct scratch_regs *scratch);
 
 /** runtime_code_enter() - emit a call of the runtime, with the scratch registers of the check. */
-void runtime_code_enter(struct machine_code *code, const struct scratch_regs *loan);
+void runtime_code_enter(struct machine_code *code, const struct scratch_regs *scratch);
 
 /**
  * runtime_code_slow() - emit a call of the mode's slow path (runtime/runtime_mode.h)

@@ -14,25 +14,25 @@
 
 /* --- counters ------------------------------------------------------------- */
 
-struct turn_number burst_switch_code_checks(const struct runtime_code *runtime, uint32_t counter)
+struct switch_counter burst_switch_code_checks(const struct runtime_code *runtime, uint32_t counter)
 {
 	int64_t first = runtime->slot + PROFILE_LAYOUT_SLOT_CHECKS;
 
-	return (struct turn_number){SEGMENT_FS, (uint32_t)first + counter * sizeof(uint32_t)};
+	return (struct switch_counter){SEGMENT_FS, (uint32_t)first + counter * sizeof(uint32_t)};
 }
 
-static struct turn_number in_area(const struct burst_switch *turns, size_t field)
+static struct switch_counter in_area(const struct burst_switch *bursts, size_t field)
 {
-	return (struct turn_number){SEGMENT_GS, turns->at + (uint32_t)field};
+	return (struct switch_counter){SEGMENT_GS, bursts->at + (uint32_t)field};
 }
 
-struct turn_number burst_switch_code_records(const struct burst_switch *turns)
+struct switch_counter burst_switch_code_records(const struct burst_switch *bursts)
 {
-	return in_area(turns, offsetof(struct profile_layout_turns, records));
+	return in_area(bursts, offsetof(struct profile_layout_switch, records));
 }
 
 /* Emit an instruction with a counter as its operand, and optionally an immediate. */
-static void emit(struct machine_code *code, struct turn_number number, uint8_t opcode,
+static void emit(struct machine_code *code, struct switch_counter number, uint8_t opcode,
 		 uint8_t extension, const void *immediate, size_t bytes)
 {
 	uint8_t out[12] = {number.segment, opcode, (uint8_t)(0x04 | extension << 3), 0x25};
@@ -44,37 +44,37 @@ static void emit(struct machine_code *code, struct turn_number number, uint8_t o
 }
 
 /* decl */
-void burst_switch_code_count_down(struct machine_code *code, struct turn_number number)
+void burst_switch_code_count_down(struct machine_code *code, struct switch_counter number)
 {
 	emit(code, number, 0xff, 1, NULL, 0);
 }
 
 /* cmpl */
-void burst_switch_code_compare(struct machine_code *code, struct turn_number number, int8_t with)
+void burst_switch_code_compare(struct machine_code *code, struct switch_counter number, int8_t with)
 {
 	emit(code, number, 0x83, 7, &with, sizeof(with));
 }
 
 /* incl */
-static void emit_increment(struct machine_code *code, struct turn_number number)
+static void emit_increment(struct machine_code *code, struct switch_counter number)
 {
 	emit(code, number, 0xff, 0, NULL, 0);
 }
 
 /* notl */
-static void emit_complement(struct machine_code *code, struct turn_number number)
+static void emit_complement(struct machine_code *code, struct switch_counter number)
 {
 	emit(code, number, 0xf7, 2, NULL, 0);
 }
 
 /* movl */
-static void emit_set(struct machine_code *code, struct turn_number number, uint32_t value)
+static void emit_set(struct machine_code *code, struct switch_counter number, uint32_t value)
 {
 	emit(code, number, 0xc7, 0, &value, sizeof(value));
 }
 
 /* addl */
-static void emit_add(struct machine_code *code, struct turn_number number, uint32_t value)
+static void emit_add(struct machine_code *code, struct switch_counter number, uint32_t value)
 {
 	emit(code, number, 0x81, 0, &value, sizeof(value));
 }
@@ -87,23 +87,23 @@ static void emit_add(struct machine_code *code, struct turn_number number, uint3
  * burst.
  */
 void burst_switch_code_end(struct machine_code *code, const struct runtime_code *runtime,
-			   const struct burst_switch *turns, uint32_t counter)
+			   const struct burst_switch *bursts, uint32_t counter)
 {
-	struct turn_number checks = burst_switch_code_checks(runtime, counter);
+	struct switch_counter checks = burst_switch_code_checks(runtime, counter);
 	uint32_t ended = machine_code_label(code), counted = machine_code_label(code);
 
-	emit_set(code, burst_switch_code_records(turns), 0);
+	emit_set(code, burst_switch_code_records(bursts), 0);
 	burst_switch_code_compare(code, checks, 0);
 	machine_code_branch(code, MACHINE_NO_SIGN, ended);
-	emit_increment(code, in_area(turns, offsetof(struct profile_layout_turns, burst)));
-	if (turns->counters > 1 && counter == 0) {
+	emit_increment(code, in_area(bursts, offsetof(struct profile_layout_switch, burst)));
+	if (bursts->counters > 1 && counter == 0) {
 		burst_switch_code_compare(code, checks, -PROFILE_LAYOUT_CHECKS_KEPT);
 		machine_code_branch(code, MACHINE_NOT_LESS, counted);
 		emit_complement(code, checks);
 		machine_code_branch(code, MACHINE_JUMP, ended);
 	}
 	machine_code_bind_label(code, counted);
-	emit_set(code, checks, turns->checks - 1);
+	emit_set(code, checks, bursts->checks - 1);
 	machine_code_bind_label(code, ended);
 }
 
@@ -120,25 +120,25 @@ static void emit_answer(struct machine_code *code, bool crosses)
  * continues.
  */
 static void emit_begin(struct machine_code *code, const struct runtime_code *runtime,
-		       const struct burst_switch *turns, uint32_t counter)
+		       const struct burst_switch *bursts, uint32_t counter)
 {
 	uint32_t begins = machine_code_label(code), cross = machine_code_label(code);
 	uint32_t fresh = machine_code_label(code);
 
 	burst_switch_code_compare(code, burst_switch_code_checks(runtime, counter), -1);
 	machine_code_branch(code, MACHINE_EQUAL, begins);
-	burst_switch_code_count_down(code, burst_switch_code_records(turns));
+	burst_switch_code_count_down(code, burst_switch_code_records(bursts));
 	machine_code_branch(code, MACHINE_NO_SIGN, cross);
-	burst_switch_code_end(code, runtime, turns, counter);
+	burst_switch_code_end(code, runtime, bursts, counter);
 	emit_answer(code, false);
 	machine_code_bind_label(code, begins);
-	burst_switch_code_compare(code, burst_switch_code_records(turns), 0);
+	burst_switch_code_compare(code, burst_switch_code_records(bursts), 0);
 	machine_code_branch(code, MACHINE_EQUAL, fresh);
-	emit_increment(code, in_area(turns, offsetof(struct profile_layout_turns, burst)));
+	emit_increment(code, in_area(bursts, offsetof(struct profile_layout_switch, burst)));
 	machine_code_bind_label(code, fresh);
-	emit_set(code, burst_switch_code_records(turns), turns->records - 1);
-	if (turns->charged != 0)
-		emit_add(code, (struct turn_number){SEGMENT_GS, turns->charged + 4},
+	emit_set(code, burst_switch_code_records(bursts), bursts->records - 1);
+	if (bursts->charged != 0)
+		emit_add(code, (struct switch_counter){SEGMENT_GS, bursts->charged + 4},
 			 1U << (BURST_SWITCH_CHARGE_BITS - 32));
 	machine_code_bind_label(code, cross);
 }
@@ -148,19 +148,19 @@ static void emit_begin(struct machine_code *code, const struct runtime_code *run
  * start below zero, or are those of its parent. The runtime sets them, and they are tested again.
  */
 void burst_switch_code_routine(struct machine_code *code, const struct runtime_code *runtime,
-			       const struct burst_switch *turns, bool counts, uint32_t counter)
+			       const struct burst_switch *bursts, bool counts, uint32_t counter)
 {
 	uint32_t ready = machine_code_label(code), enter = machine_code_label(code);
 	const struct point point = {.free = 0};
-	struct scratch_regs loan;
+	struct scratch_regs scratch;
 
-	runtime_code_check(code, runtime, &point, enter, &loan);
+	runtime_code_check(code, runtime, &point, enter, &scratch);
 	machine_code_bind_label(code, ready);
-	if (counts && turns->checks > 0)
-		emit_begin(code, runtime, turns, counter);
+	if (counts && bursts->checks > 0)
+		emit_begin(code, runtime, bursts, counter);
 	emit_answer(code, true);
 	machine_code_bind_label(code, enter);
-	runtime_code_enter(code, &loan);
+	runtime_code_enter(code, &scratch);
 	if (counts)
 		burst_switch_code_count_down(code, burst_switch_code_checks(runtime, counter));
 	else

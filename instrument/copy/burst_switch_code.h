@@ -15,22 +15,24 @@
 #define BURST_SWITCH_CODE_LOOKED (UINT32_MAX - 6)
 #define BURST_SWITCH_CODE_COUNTED(counter) (UINT32_MAX - 7 - (counter))
 
-/** struct turn_number - a counter of 32 bits: its segment prefix and its offset. */
-struct turn_number {
+/** struct switch_counter - a counter of 32 bits: its segment prefix and its offset. */
+struct switch_counter {
 	uint8_t segment;
 	uint32_t at;
 };
 
 /** burst_switch_code_checks() - return a check counter; @counter: its index (burst_switch.counters)
  */
-struct turn_number burst_switch_code_checks(const struct runtime_code *runtime, uint32_t counter);
-struct turn_number burst_switch_code_records(const struct burst_switch *turns);
+struct switch_counter burst_switch_code_checks(const struct runtime_code *runtime,
+					       uint32_t counter);
+struct switch_counter burst_switch_code_records(const struct burst_switch *bursts);
 
 /** burst_switch_code_count_down() - decrement a counter; the carry stays. */
-void burst_switch_code_count_down(struct machine_code *code, struct turn_number number);
+void burst_switch_code_count_down(struct machine_code *code, struct switch_counter number);
 
 /** burst_switch_code_compare() - compare a counter with @with. */
-void burst_switch_code_compare(struct machine_code *code, struct turn_number number, int8_t with);
+void burst_switch_code_compare(struct machine_code *code, struct switch_counter number,
+			       int8_t with);
 
 /**
  * burst_switch_code_routine() - emit the routine that checking clones call if a check counter is
@@ -42,11 +44,11 @@ void burst_switch_code_compare(struct machine_code *code, struct turn_number num
  * clone is to run.
  */
 void burst_switch_code_routine(struct machine_code *code, const struct runtime_code *runtime,
-			       const struct burst_switch *turns, bool counts, uint32_t counter);
+			       const struct burst_switch *bursts, bool counts, uint32_t counter);
 
 /** burst_switch_code_end() - emit the end of a recording clone's burst. Changes flags. @counter:
  * the check counter that began the burst, unless the mode handles it. */
 void burst_switch_code_end(struct machine_code *code, const struct runtime_code *runtime,
-			   const struct burst_switch *turns, uint32_t counter);
+			   const struct burst_switch *bursts, uint32_t counter);
 
 #endif

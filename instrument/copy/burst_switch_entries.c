@@ -17,7 +17,7 @@
  * @seen: the last search that visited the procedure
  */
 struct finder {
-	const struct turn_calls *calls;
+	const struct direct_calls *calls;
 	uint32_t *component;
 	uint32_t *distance;
 	uint32_t *queue;
@@ -26,7 +26,7 @@ struct finder {
 	uint64_t effort;
 };
 
-static bool is_leaf(const struct turn_calls *calls, uint32_t node)
+static bool is_leaf(const struct direct_calls *calls, uint32_t node)
 {
 	return calls->graph.first[node] == calls->graph.first[node + 1];
 }
@@ -156,7 +156,7 @@ static int leave_out_recursions(struct finder *finder, uint8_t *checked)
 	return 0;
 }
 
-static int find_cycles(uint8_t *checked, const struct turn_calls *calls)
+static int find_cycles(uint8_t *checked, const struct direct_calls *calls)
 {
 	size_t count = calls->graph.nodes + (size_t)1;
 	struct finder finder = {
@@ -191,7 +191,7 @@ static int find_cycles(uint8_t *checked, const struct turn_calls *calls)
 	return r;
 }
 
-int burst_switch_entries_find(uint8_t *checked, const struct turn_calls *calls,
+int burst_switch_entries_find(uint8_t *checked, const struct direct_calls *calls,
 			      enum burst_switch_entries which)
 {
 	if (which == BURST_SWITCH_ENTRIES_CYCLES)
@@ -237,7 +237,7 @@ int burst_switch_entries_of_image(uint8_t *checked, const struct recursion *recu
 	uint32_t nodes = (uint32_t)recursion->candidates->count + 1;
 	uint32_t *targets = calloc(recursion->first[nodes] + (size_t)1, sizeof(*targets));
 	bool *outside = calloc(nodes, sizeof(*outside));
-	struct turn_calls calls = {
+	struct direct_calls calls = {
 		.graph = {.first = recursion->first, .targets = targets, .nodes = nodes - 1},
 		.outside = outside,
 	};

@@ -22,13 +22,13 @@ enum burst_switch_entry {
 };
 
 /**
- * struct turn_calls - direct calls between procedures; the caller owns the arrays
+ * struct direct_calls - direct calls between procedures; the caller owns the arrays
  * @graph:   of procedures; calls that lead elsewhere are edges to UINT32_MAX
  * @outside: for each procedure: code outside may call it, since its address is known
  *
  * A leaf has no edges at all; calls of functions that call no procedure back are no edges.
  */
-struct turn_calls {
+struct direct_calls {
 	struct strong_graph graph;
 	const bool *outside;
 };
@@ -46,7 +46,7 @@ struct turn_calls {
  *
  * Return: 0 or -ENOMEM.
  */
-int burst_switch_entries_find(uint8_t *checked, const struct turn_calls *calls,
+int burst_switch_entries_find(uint8_t *checked, const struct direct_calls *calls,
 			      enum burst_switch_entries which);
 
 struct recursion;

@@ -94,7 +94,7 @@ static bool come_to(struct finder *finder, uint32_t block, uint32_t forth)
 	    !burst_switch_strides_is_plain(finder->cfg, &finder->cfg->blocks[block]))
 		return false;
 	forth += finder->cfg->blocks[block].count;
-	if (forth > TURN_STRIDE_BODY || (place == NULL && finder->count == NEAR) ||
+	if (forth > STRIDE_BODY || (place == NULL && finder->count == NEAR) ||
 	    (place != NULL && place->forth <= forth))
 		return false;
 	if (place == NULL) {
@@ -201,13 +201,13 @@ static int by_place(const void *left, const void *right, void *context)
 /* Keep as many of the shortest cycles as possible. Return: number of their instructions. */
 static uint32_t burst_switch_strides_choose(struct finder *finder)
 {
-	uint32_t all = insns_within(finder, TURN_STRIDE_BODY);
-	uint32_t limit = all <= TURN_STRIDE_BODY ? TURN_STRIDE_BODY : TURN_STRIDE_PART;
+	uint32_t all = insns_within(finder, STRIDE_BODY);
+	uint32_t limit = all <= STRIDE_BODY ? STRIDE_BODY : STRIDE_PART;
 	uint32_t last = next_round(finder, 0), round = last, kept = 0, insns;
 
-	if (last == FAR || insns_within(finder, last) > TURN_STRIDE_BODY)
+	if (last == FAR || insns_within(finder, last) > STRIDE_BODY)
 		return 0;
-	while (round <= TURN_STRIDE_BODY && insns_within(finder, round) <= limit) {
+	while (round <= STRIDE_BODY && insns_within(finder, round) <= limit) {
 		last = round;
 		round = next_round(finder, round);
 	}
@@ -266,7 +266,7 @@ static bool is_closed(struct finder *finder)
 
 /* --- all of it ------------------------------------------------------------ */
 
-static int add_stride(struct burst_switch_strides *strides, const struct turn_stride *stride)
+static int add_stride(struct burst_switch_strides *strides, const struct burst_stride *stride)
 {
 	if (array_reserve(&strides->all, &strides->capacity, strides->count + 1,
 			  sizeof(*strides->all)) < 0 ||
@@ -278,13 +278,13 @@ static int add_stride(struct burst_switch_strides *strides, const struct turn_st
 	return 0;
 }
 
-static int burst_switch_strides_do_add(struct finder *finder, uint32_t turns)
+static int burst_switch_strides_do_add(struct finder *finder, uint32_t replicas)
 {
 	struct burst_switch_strides *strides = finder->strides;
-	struct turn_stride stride = {
+	struct burst_stride stride = {
 		.edge = finder->edge,
 		.count = finder->count,
-		.turns = turns,
+		.replicas = replicas,
 		.closed = is_closed(finder),
 	};
 	int r = add_stride(strides, &stride);
@@ -297,7 +297,7 @@ static int burst_switch_strides_do_add(struct finder *finder, uint32_t turns)
 static int burst_switch_strides_look_at(struct finder *finder, uint32_t header)
 {
 	const struct cfg_block *block = &finder->cfg->blocks[header];
-	uint32_t i = block->in, end = block->in + block->in_count, insns, turns;
+	uint32_t i = block->in, end = block->in + block->in_count, insns, replicas;
 
 	while (i < end && !burst_switch_strides_leads_back(finder->cfg, finder->loops, header,
 							   finder->cfg->in_edges[i]))
@@ -312,9 +312,9 @@ static int burst_switch_strides_look_at(struct finder *finder, uint32_t header)
 	insns = burst_switch_strides_choose(finder);
 	if (insns == 0)
 		return 0;
-	turns = TURN_STRIDE_INSNS / insns;
+	replicas = STRIDE_INSNS / insns;
 	return burst_switch_strides_do_add(finder,
-					   turns < TURN_STRIDE_TURNS ? turns : TURN_STRIDE_TURNS);
+					   replicas < STRIDE_REPLICAS ? replicas : STRIDE_REPLICAS);
 }
 
 int burst_switch_strides_find(struct burst_switch_strides *ret, const struct cfg *cfg,
@@ -341,9 +341,9 @@ int burst_switch_strides_find(struct burst_switch_strides *ret, const struct cfg
 }
 
 int burst_switch_strides_add(struct burst_switch_strides *strides, uint32_t edge, uint32_t block,
-			     uint32_t turns)
+			     uint32_t replicas)
 {
-	struct turn_stride stride = {.edge = edge, .count = 1, .turns = turns};
+	struct burst_stride stride = {.edge = edge, .count = 1, .replicas = replicas};
 	int r = add_stride(strides, &stride);
 
 	if (r == 0)

@@ -15,33 +15,33 @@
  * Limits in instructions: of a loop that is replicated whole, of the shortest cycles of a larger
  * loop, and of all replicas; then the maximum number of replicas.
  */
-#define TURN_STRIDE_BODY 32
-#define TURN_STRIDE_PART 16
-#define TURN_STRIDE_INSNS 32
-#define TURN_STRIDE_TURNS 4
+#define STRIDE_BODY 32
+#define STRIDE_PART 16
+#define STRIDE_INSNS 32
+#define STRIDE_REPLICAS 4
 
 /**
- * struct turn_stride - a replicated loop
+ * struct burst_stride - a replicated loop
  * @edge:  a checked back edge to the loop's header
  * @first: burst_switch_strides.blocks[first] .. blocks[first + count - 1] are replicated: the
  * header, then the others in order of address
- * @turns: number of replicas
+ * @replicas: number of replicas
  * @closed: the loop is entered only at its header, and all back edges come from replicated blocks.
  *          The check is then after the last replica instead of before the first one: a path that
  *          leaves the loop earlier has no check, and can return only through another check
  */
-struct turn_stride {
+struct burst_stride {
 	uint32_t edge;
 	uint32_t first;
 	uint32_t count;
-	uint32_t turns;
+	uint32_t replicas;
 	bool closed;
 };
 
 /** struct burst_switch_strides - zero-initialised is empty; freed by burst_switch_strides_deinit()
  */
 struct burst_switch_strides {
-	struct turn_stride *all;
+	struct burst_stride *all;
 	size_t count;
 	size_t capacity;
 	uint32_t *blocks;
@@ -60,12 +60,12 @@ bool burst_switch_strides_leads_back(const struct cfg *cfg, const struct burst_s
  * burst_switch_strides_find() - find at most one stride for each loop header
  *
  * Replicated blocks contain no calls, system calls or indirect jumps, and are on a cycle without
- * another check. They are the whole loop if it has at most TURN_STRIDE_BODY instructions. Otherwise
- * they are its shortest cycles with TURN_STRIDE_PART instructions in total; a single cycle may have
- * up to TURN_STRIDE_BODY. All checked back edges, except those of indirect jumps, then lead to the
+ * another check. They are the whole loop if it has at most STRIDE_BODY instructions. Otherwise
+ * they are its shortest cycles with STRIDE_PART instructions in total; a single cycle may have
+ * up to STRIDE_BODY. All checked back edges, except those of indirect jumps, then lead to the
  * replicas.
  *
- * O(blocks), plus for each loop the blocks within TURN_STRIDE_BODY instructions.
+ * O(blocks), plus for each loop the blocks within STRIDE_BODY instructions.
  *
  * Return: 0 or -ENOMEM.
  */
@@ -74,7 +74,7 @@ int burst_switch_strides_find(struct burst_switch_strides *ret, const struct cfg
 
 /** burst_switch_strides_add() - add a loop of one block, by its back edge. Return: 0 or -ENOMEM. */
 int burst_switch_strides_add(struct burst_switch_strides *strides, uint32_t edge, uint32_t block,
-			     uint32_t turns);
+			     uint32_t replicas);
 
 void burst_switch_strides_deinit(struct burst_switch_strides *strides);
 

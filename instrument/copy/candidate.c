@@ -230,15 +230,15 @@ static void judge(const struct candidates *candidates, struct candidate *candida
 
 	if (candidate->procedure->source == PROCEDURE_SECTION &&
 	    !is_one_procedure(candidates, candidate))
-		candidate_keep(candidate, "nobody knows where procedures begin");
+		candidate_keep(candidate, "unknown procedure bounds");
 	else if (elf_image_is_writable(candidates->image, candidate->procedure->address))
-		candidate_keep(candidate, "code that may be changed");
+		candidate_keep(candidate, "code that may be modified");
 	else if (cfg->missing || cfg->unresolved_jumps > 0)
-		candidate_keep(candidate, "a jump to unknown places");
+		candidate_keep(candidate, "a jump with unknown targets");
 	else if (cfg->bad_bytes > cfg->twice)
-		candidate_keep(candidate, "bytes that are no instructions");
+		candidate_keep(candidate, "bytes that cannot be decoded");
 	else if (unsupported_runtime_is_fixed(candidates->image, candidate->procedure->address))
-		candidate_keep(candidate, "a runtime compares its addresses");
+		candidate_keep(candidate, "addresses that a runtime compares");
 }
 
 static int add_candidate(struct candidates *candidates, size_t index)
@@ -324,7 +324,7 @@ int candidates_find(struct candidates *ret, struct image_code *code, const struc
 	for (size_t c = 0; r == 0 && c < ret->count; c++) {
 		ret->all[c].taken = is_taken(&ret->all[c], &references);
 		if (!ret->all[c].kept && is_jumped_into(&ret->all[c], &references))
-			candidate_keep(&ret->all[c], "others jump into it");
+			candidate_keep(&ret->all[c], "jumps into it from other procedures");
 	}
 	free(references.all);
 	return r;
@@ -390,7 +390,7 @@ static void add_frame(void *context, const struct unwind_frame *frame)
 	struct cut_finder *finder = context;
 
 	if (unwind_frame_cuts(finder->frames, frame, add_cut, finder) < 0)
-		candidate_keep(finder->candidate, "an unusual frame");
+		candidate_keep(finder->candidate, "an unsupported frame");
 }
 
 int candidates_find_frames(struct candidates *candidates, const struct unwind_frames *frames)

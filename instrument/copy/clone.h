@@ -41,7 +41,7 @@ struct cold_stub {
 	bool carries;	  /* COLD_STUB_CROSS: the carry is live */
 	uint32_t counter; /* COLD_STUB_CROSS: index of the check counter */
 	struct point point;
-	struct scratch_regs loan;
+	struct scratch_regs scratch;
 	const struct cfg_edge *edge; /* an edge out of the procedure */
 };
 
@@ -61,14 +61,14 @@ struct clone_table {
  * @labels: for each block: its label in this replica; COUNT_NONE: the replica does not contain the
  *          block, or begins with it
  * @end:    label that back edges lead to
- * @turn:   number of the replica, from 1
+ * @replica: number of the replica, from 1
  */
 struct clone_again {
-	const struct turn_stride *stride;
+	const struct burst_stride *stride;
 	uint32_t number;
 	uint32_t *labels;
 	uint32_t end;
-	uint32_t turn;
+	uint32_t replica;
 };
 
 /**
@@ -275,8 +275,8 @@ bool clone_edge_is_fallen_into(const struct clone *clone, uint32_t index);
 /** clone_edge_live() - return the live set at an edge's destination. */
 uint32_t clone_edge_live(const struct clone *clone, const struct cfg_edge *edge);
 
-/** clone_edge_ends_turn() - return true for a back edge of the replica being emitted. */
-bool clone_edge_ends_turn(const struct clone *clone, uint32_t cfg_edge);
+/** clone_edge_ends_replica() - return true for a back edge of the replica being emitted. */
+bool clone_edge_ends_replica(const struct clone *clone, uint32_t cfg_edge);
 
 /** clone_edge_branch() - emit a branch of @kind along an edge; code on the edge is placed out of
  * line. */
@@ -358,10 +358,10 @@ struct clone_check {
 };
 
 /** clone_switch_emit() - emit a check, after which this clone continues. */
-void clone_switch_emit(struct clone *clone, const struct clone_check *turn);
+void clone_switch_emit(struct clone *clone, const struct clone_check *check);
 
 /** clone_switch_emit_to() - emit a check, after which this clone continues at a label. */
-void clone_switch_emit_to(struct clone *clone, const struct clone_check *turn, uint32_t label);
+void clone_switch_emit_to(struct clone *clone, const struct clone_check *check, uint32_t label);
 
 /** clone_switch_crosses() - return true if this clone's checks always lead to the other clone. */
 bool clone_switch_crosses(const struct clone *clone);

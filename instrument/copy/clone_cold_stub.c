@@ -5,20 +5,20 @@
 static bool emit_site(struct clone *clone, struct cold_stub *cold_stub)
 {
 	uint32_t block = cold_stub->crossing - clone_switch_of_site(clone, 0);
-	struct clone_check turn = {.crossing = cold_stub->crossing,
-				   .live = cold_stub->point.live,
-				   .red_zone = true,
-				   .landing = true,
-				   .counts = clone_switch_on_site(clone, block)};
+	struct clone_check check = {.crossing = cold_stub->crossing,
+				    .live = cold_stub->point.live,
+				    .red_zone = true,
+				    .landing = true,
+				    .counts = clone_switch_on_site(clone, block)};
 	uint32_t label;
 
 	if (!clone_point_wants(clone, &cold_stub->point)) {
 		clone_switch_place(clone, cold_stub->crossing, cold_stub->back);
-		clone_switch_emit_to(clone, &turn, cold_stub->back);
+		clone_switch_emit_to(clone, &check, cold_stub->back);
 		return false;
 	}
 	if (clone->source->variant != COPY_ONLY)
-		clone_switch_emit(clone, &turn);
+		clone_switch_emit(clone, &check);
 	label = machine_code_label(clone->code);
 	machine_code_bind_label(clone->code, label);
 	clone_switch_place(clone, cold_stub->crossing, label);
@@ -30,7 +30,7 @@ static void emit_one(struct clone *clone, struct cold_stub *cold_stub)
 {
 	switch (cold_stub->kind) {
 	case COLD_STUB_ENTER:
-		runtime_code_enter(clone->code, &cold_stub->loan);
+		runtime_code_enter(clone->code, &cold_stub->scratch);
 		break;
 	case COLD_STUB_SITE:
 		if (!emit_site(clone, cold_stub))

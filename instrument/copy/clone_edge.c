@@ -25,7 +25,7 @@ static uint32_t clone_edge_label_of(const struct clone *clone, uint32_t cfg_edge
 	const struct clone_again *again = &clone->again;
 	uint32_t to = clone->cfg->edges[cfg_edge].to;
 
-	if (clone_edge_ends_turn(clone, cfg_edge))
+	if (clone_edge_ends_replica(clone, cfg_edge))
 		return again->end;
 	if (clone->stride_of[cfg_edge] != COUNT_NONE)
 		return clone->stride_labels[clone->stride_of[cfg_edge]];
@@ -34,21 +34,21 @@ static uint32_t clone_edge_label_of(const struct clone *clone, uint32_t cfg_edge
 	return clone->labels[to];
 }
 
-bool clone_edge_ends_turn(const struct clone *clone, uint32_t cfg_edge)
+bool clone_edge_ends_replica(const struct clone *clone, uint32_t cfg_edge)
 {
 	return clone->again.stride != NULL && clone->stride_of[cfg_edge] == clone->again.number;
 }
 
 /* Return true if the edge has a check here: there is one for all replicas of a loop. */
-static bool has_turn(const struct clone *clone, uint32_t cfg_edge)
+static bool has_check(const struct clone *clone, uint32_t cfg_edge)
 {
 	uint32_t stride = clone->stride_of[cfg_edge];
-	bool ends = clone_edge_ends_turn(clone, cfg_edge);
+	bool ends = clone_edge_ends_replica(clone, cfg_edge);
 
 	if (!clone_switch_on_edge(clone, cfg_edge))
 		return false;
 	if (stride != COUNT_NONE && clone->strides.all[stride].closed)
-		return ends && clone->again.turn == clone->again.stride->turns;
+		return ends && clone->again.replica == clone->again.stride->replicas;
 	return !ends;
 }
 
@@ -56,15 +56,15 @@ static bool has_turn(const struct clone *clone, uint32_t cfg_edge)
 static void emit_way_back(struct clone *clone, uint32_t cfg_edge, bool falls)
 {
 	const struct cfg_edge *edge = &clone->cfg->edges[cfg_edge];
-	struct clone_check turn = {.crossing = clone_switch_of_edge(clone, cfg_edge),
-				   .live = clone_edge_live(clone, edge),
-				   .red_zone = true,
-				   .counts = true};
+	struct clone_check check = {.crossing = clone_switch_of_edge(clone, cfg_edge),
+				    .live = clone_edge_live(clone, edge),
+				    .red_zone = true,
+				    .counts = true};
 
 	if (falls)
-		clone_switch_emit(clone, &turn);
+		clone_switch_emit(clone, &check);
 	else
-		clone_switch_emit_to(clone, &turn, clone_edge_label_of(clone, cfg_edge));
+		clone_switch_emit_to(clone, &check, clone_edge_label_of(clone, cfg_edge));
 }
 
 /* The code of a taken back edge is inline, since it is executed in each iteration. */
@@ -98,7 +98,7 @@ void clone_edge_branch(struct clone *clone, unsigned int kind, uint32_t cfg_edge
 		machine_code_branch(clone->code, kind, clone_edge_label_of(clone, cfg_edge));
 		return;
 	}
-	if (has_turn(clone, cfg_edge)) {
+	if (has_check(clone, cfg_edge)) {
 		emit_branch_back(clone, kind, cfg_edge);
 		return;
 	}
@@ -125,16 +125,16 @@ void clone_edge_fall(struct clone *clone, uint32_t cfg_edge, uint32_t next)
 {
 	const struct cfg_edge *edge = &clone->cfg->edges[cfg_edge];
 	struct point point = clone_point_of_edge(clone, clone->edge_of[cfg_edge]);
-	bool turns = has_turn(clone, cfg_edge);
+	bool checked = has_check(clone, cfg_edge);
 
-	if (clone->source->variant == COPY_ONLY && clone_edge_ends_turn(clone, cfg_edge))
-		point.turn = clone->again.turn;
-	point.crosses = turns && clone_switch_crosses(clone);
+	if (clone->source->variant == COPY_ONLY && clone_edge_ends_replica(clone, cfg_edge))
+		point.replica = clone->again.replica;
+	point.crosses = checked && clone_switch_crosses(clone);
 	if (clone_point_wants(clone, &point))
 		clone_point_emit(clone, &point, clone_edge_live(clone, edge));
 	if (edge->to >= clone->cfg->block_count)
 		clone_insn_leave(clone, MACHINE_JUMP, edge->target);
-	else if (turns)
+	else if (checked)
 		emit_way_back(clone, cfg_edge, clone_edge_label_of(clone, cfg_edge) == next);
 	else if (clone_edge_label_of(clone, cfg_edge) != next)
 		machine_code_branch(clone->code, MACHINE_JUMP,
@@ -146,7 +146,7 @@ bool clone_edge_follows(const struct clone *clone, uint32_t cfg_edge, uint32_t n
 	struct point point = clone_point_of_edge(clone, clone->edge_of[cfg_edge]);
 
 	return next != COUNT_NONE && clone->cfg->edges[cfg_edge].to < clone->cfg->block_count &&
-	       clone_edge_label_of(clone, cfg_edge) == next && !has_turn(clone, cfg_edge) &&
+	       clone_edge_label_of(clone, cfg_edge) == next && !has_check(clone, cfg_edge) &&
 	       !clone_point_wants(clone, &point);
 }
 

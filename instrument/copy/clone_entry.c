@@ -16,7 +16,7 @@ void clone_entry_check(struct clone *clone, uint32_t back, uint32_t live, bool r
 
 	if (cold_stub != NULL)
 		runtime_code_check(clone->code, clone->source->runtime, &point, cold_stub->label,
-				   &cold_stub->loan);
+				   &cold_stub->scratch);
 }
 
 static int clone_entry_add_site(struct clone *clone, uint64_t address, uint32_t label)
@@ -58,15 +58,15 @@ int clone_entry_emit(struct clone *clone, uint32_t block)
 	uint32_t live = clone->source->liveness->in[block];
 	uint32_t edge = entry_edge(clone, block);
 	uint32_t behind = machine_code_label(clone->code);
-	struct clone_check turn = {.crossing = clone_switch_of_entry(clone),
-				   .live = live,
-				   .counts = clone_switch_at_entry(clone, clone->source->number)};
-	struct clone_check outside = turn;
-	bool looks = clone->source->variant == COPY_CHECKING && !turn.counts;
+	struct clone_check check = {.crossing = clone_switch_of_entry(clone),
+				    .live = live,
+				    .counts = clone_switch_at_entry(clone, clone->source->number)};
+	struct clone_check outside = check;
+	bool looks = clone->source->variant == COPY_CHECKING && !check.counts;
 	struct point point, first;
 
 	if (edge == clone->graph->edge_count)
-		return clone_refuse(clone, "no way in");
+		return clone_refuse(clone, "no entry");
 	point = first = clone_point_of_edge(clone, edge);
 	first.kind = POINT_OUTSIDE;
 	clone->copy->inside = machine_code_label(clone->code);
@@ -81,10 +81,10 @@ int clone_entry_emit(struct clone *clone, uint32_t block)
 		clone_switch_emit(clone, &outside);
 	machine_code_bind_label(clone->code, clone->copy->inside);
 	clone_fit_begin(clone, block);
-	if (turn.counts)
-		clone_switch_emit(clone, &turn);
+	if (check.counts)
+		clone_switch_emit(clone, &check);
 	machine_code_bind_label(clone->code, behind);
-	clone_switch_place(clone, turn.crossing, behind);
+	clone_switch_place(clone, check.crossing, behind);
 	if (clone_point_wants(clone, &point))
 		clone_point_emit(clone, &point, live);
 	return clone_entry_add_site(clone, clone->source->entry, label);
@@ -133,11 +133,11 @@ static bool is_straight(const struct clone *clone, uint32_t block, const struct 
 
 void clone_entry_site(struct clone *clone, uint32_t block)
 {
-	struct clone_check turn = {.crossing = clone_switch_of_site(clone, block),
-				   .live = clone->source->liveness->in[block],
-				   .red_zone = true,
-				   .counts = true,
-				   .landing = true};
+	struct clone_check check = {.crossing = clone_switch_of_site(clone, block),
+				    .live = clone->source->liveness->in[block],
+				    .red_zone = true,
+				    .counts = true,
+				    .landing = true};
 	struct point point;
 
 	if (clone->source->variant != COPY_CHECKING || clone->comes_by[block] == COUNT_NONE ||
@@ -150,8 +150,8 @@ void clone_entry_site(struct clone *clone, uint32_t block)
 	clone_insn_frame(clone, clone->cfg->insns[clone->cfg->blocks[block].first].address);
 	clone->case_labels[block] = machine_code_label(clone->code);
 	machine_code_bind_label(clone->code, clone->case_labels[block]);
-	clone_switch_place(clone, turn.crossing, clone->labels[block]);
-	clone_switch_emit(clone, &turn);
+	clone_switch_place(clone, check.crossing, clone->labels[block]);
+	clone_switch_emit(clone, &check);
 }
 
 /* Return the label for jumps from other code. Which clone is to run is tested out of line, unless

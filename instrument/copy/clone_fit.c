@@ -62,7 +62,7 @@ static void find_loops(struct clone *clone)
 }
 
 /* Return the estimated number of iterations. */
-static double turns(const struct clone *clone, uint32_t block)
+static double iterations(const struct clone *clone, uint32_t block)
 {
 	const struct cfg_block *to = &clone->cfg->blocks[block];
 	double weight = 0;
@@ -103,7 +103,7 @@ void clone_fit_find(struct clone *clone)
 		}
 		if (place == COUNT_NONE || clone->fits[b].end == COUNT_NONE)
 			continue;
-		weight = turns(clone, b);
+		weight = iterations(clone, b);
 		if (weight > most) {
 			clone->fits[place].first = b;
 			most = weight;

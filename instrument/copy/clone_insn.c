@@ -9,7 +9,7 @@ int clone_insn_decode(const struct clone *clone, const struct insn *insn,
 	*bytes = clone->source->bytes(clone->source->context, insn->address, insn->bytes);
 	if (*bytes == NULL || !ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(
 				      &clone->decoder, NULL, *bytes, insn->bytes, ret)))
-		return clone_refuse(clone, "unreadable code");
+		return clone_refuse(clone, "undecodable code");
 	return 0;
 }
 
@@ -27,7 +27,7 @@ int clone_insn_plain(struct clone *clone, const struct insn *insn)
 	if (!insn->memory.pc_relative) {
 		bytes = clone->source->bytes(clone->source->context, insn->address, insn->bytes);
 		if (bytes == NULL)
-			return clone_refuse(clone, "unreadable code");
+			return clone_refuse(clone, "undecodable code");
 		machine_code_bytes(clone->code, bytes, insn->bytes);
 		return 0;
 	}
@@ -115,7 +115,7 @@ int clone_insn_call(struct clone *clone, uint32_t index)
 	if (insn->flow == INSN_FLOW_CALL_INDIRECT)
 		r = clone_insn_plain(clone, insn);
 	else if (insn->target == insn->address + insn->bytes)
-		r = clone_refuse(clone, "a call of what follows");
+		r = clone_refuse(clone, "a call of the next instruction");
 	else
 		clone_insn_leave(clone, MACHINE_CALL, insn->target);
 	return r;

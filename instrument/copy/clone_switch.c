@@ -64,15 +64,15 @@ static bool is_event(void *context, uint32_t insn)
 
 int clone_switch_prepare(struct clone *clone)
 {
-	const struct burst_switch *turns = &clone->source->turns;
+	const struct burst_switch *bursts = &clone->source->bursts;
 	int r;
 
 	if (clone->source->variant == COPY_ONLY)
 		return 0;
-	r = burst_switch_loops_find(&clone->loops, clone->cfg, turns->placement.unchecked, is_event,
-				    clone);
-	if (r == 0 && (turns->placement.entries != BURST_SWITCH_ENTRIES_ALL ||
-		       turns->placement.unchecked != BURST_SWITCH_LOOPS_ALL))
+	r = burst_switch_loops_find(&clone->loops, clone->cfg, bursts->placement.unchecked,
+				    is_event, clone);
+	if (r == 0 && (bursts->placement.entries != BURST_SWITCH_ENTRIES_ALL ||
+		       bursts->placement.unchecked != BURST_SWITCH_LOOPS_ALL))
 		r = burst_switch_strides_find(&clone->strides, clone->cfg, &clone->loops);
 	if (r == 0)
 		clone->copy->crossings =
@@ -93,7 +93,7 @@ int clone_switch_loops(struct clone *clone)
 		if (edge->kind == CFG_EDGE_TAKEN && edge->to == edge->from &&
 		    source->mode->loops(source->plan, clone->edge_of[e]))
 			r = burst_switch_strides_add(&clone->strides, e, edge->to,
-						     MODE_LOOP_TURNS - 1);
+						     MODE_LOOP_UNROLL - 1);
 	}
 	return r;
 }
@@ -150,57 +150,57 @@ bool clone_switch_from_outside(const struct clone *clone)
 }
 
 /* Recording clones have only checks that count, and none at all if recording never ends. */
-static bool is_needed(const struct clone *clone, const struct clone_check *turn)
+static bool is_needed(const struct clone *clone, const struct clone_check *check)
 {
 	return clone->source->variant == COPY_CHECKING ||
-	       (turn->counts && clone->source->turns.checks > 0);
+	       (check->counts && clone->source->bursts.checks > 0);
 }
 
 bool clone_switch_crosses(const struct clone *clone)
 {
-	const struct burst_switch *turns = &clone->source->turns;
+	const struct burst_switch *bursts = &clone->source->bursts;
 
-	return clone->source->variant == COPY_INSTRUMENTED && turns->checks > 0 &&
-	       turns->records == 1;
+	return clone->source->variant == COPY_INSTRUMENTED && bursts->checks > 0 &&
+	       bursts->records == 1;
 }
 
 /* If there are several counters, successive checks use them in rotation: each decrement waits for
  * the previous store to its own counter. */
-static uint32_t next_counter(struct clone *clone, const struct clone_check *turn)
+static uint32_t next_counter(struct clone *clone, const struct clone_check *check)
 {
-	uint32_t counters = clone->source->turns.counters;
+	uint32_t counters = clone->source->bursts.counters;
 
-	if (counters < 2 || turn->landing || !turn->counts)
+	if (counters < 2 || check->landing || !check->counts)
 		return 0;
 	return (clone->source->number + clone->checks++) % counters;
 }
 
 /* Emit the test that selects the clone to run. @back: label to continue at in this clone. Return:
  * the out-of-line code that switches to the other clone; NULL: this clone always continues. */
-static struct cold_stub *emit_check(struct clone *clone, const struct clone_check *turn,
+static struct cold_stub *emit_check(struct clone *clone, const struct clone_check *check,
 				    uint32_t back)
 {
-	const struct burst_switch *turns = &clone->source->turns;
+	const struct burst_switch *bursts = &clone->source->bursts;
 	bool checks = clone->source->variant == COPY_CHECKING;
 	struct cold_stub cross = {.kind = COLD_STUB_CROSS,
-				  .crossing = turn->crossing,
-				  .counts = turn->counts,
-				  .carries = turn->counts && (turn->live & LIVENESS_CARRY) != 0,
+				  .crossing = check->crossing,
+				  .counts = check->counts,
+				  .carries = check->counts && (check->live & LIVENESS_CARRY) != 0,
 				  .back = back};
 	struct point point = {
-		.live = turn->counts ? turn->live & ~LIVENESS_CARRY : turn->live,
-		.free = liveness_free_registers(clone->source->liveness, turn->live),
-		.red_zone = turn->red_zone,
+		.live = check->counts ? check->live & ~LIVENESS_CARRY : check->live,
+		.free = liveness_free_registers(clone->source->liveness, check->live),
+		.red_zone = check->red_zone,
 	};
 
-	if (!is_needed(clone, turn))
+	if (!is_needed(clone, check))
 		return NULL;
-	cross.counter = checks ? next_counter(clone, turn) : 0;
-	scratch_acquire(clone->code, &point, 0, 0, true, &cross.loan);
-	cross.carries = cross.carries && !cross.loan.flags;
-	if (turn->counts && !checks)
-		burst_switch_code_count_down(clone->code, burst_switch_code_records(turns));
-	else if (turn->counts)
+	cross.counter = checks ? next_counter(clone, check) : 0;
+	scratch_acquire(clone->code, &point, 0, 0, true, &cross.scratch);
+	cross.carries = cross.carries && !cross.scratch.flags;
+	if (check->counts && !checks)
+		burst_switch_code_count_down(clone->code, burst_switch_code_records(bursts));
+	else if (check->counts)
 		burst_switch_code_count_down(
 			clone->code,
 			burst_switch_code_checks(clone->source->runtime, cross.counter));
@@ -210,28 +210,28 @@ static struct cold_stub *emit_check(struct clone *clone, const struct clone_chec
 	return clone_add_cold_stub(clone, cross);
 }
 
-void clone_switch_emit(struct clone *clone, const struct clone_check *turn)
+void clone_switch_emit(struct clone *clone, const struct clone_check *check)
 {
 	uint32_t behind = machine_code_label(clone->code);
-	struct cold_stub *cold_stub = emit_check(clone, turn, behind);
+	struct cold_stub *cold_stub = emit_check(clone, check, behind);
 
 	if (cold_stub != NULL) {
 		machine_code_branch(clone->code, MACHINE_SIGN, cold_stub->label);
-		point_give_back(clone->code, &cold_stub->loan);
+		point_give_back(clone->code, &cold_stub->scratch);
 	}
 	machine_code_bind_label(clone->code, behind);
 }
 
-void clone_switch_emit_to(struct clone *clone, const struct clone_check *turn, uint32_t label)
+void clone_switch_emit_to(struct clone *clone, const struct clone_check *check, uint32_t label)
 {
-	struct cold_stub *cold_stub = emit_check(clone, turn, label);
+	struct cold_stub *cold_stub = emit_check(clone, check, label);
 
-	if (cold_stub != NULL && !cold_stub->loan.flags) {
+	if (cold_stub != NULL && !cold_stub->scratch.flags) {
 		machine_code_branch(clone->code, MACHINE_NO_SIGN, label);
 		label = cold_stub->label;
 	} else if (cold_stub != NULL) {
 		machine_code_branch(clone->code, MACHINE_SIGN, cold_stub->label);
-		point_give_back(clone->code, &cold_stub->loan);
+		point_give_back(clone->code, &cold_stub->scratch);
 	}
 	machine_code_branch(clone->code, MACHINE_JUMP, label);
 }
@@ -269,7 +269,7 @@ static void end_aside(struct machine_code *code, const struct cold_stub *cold_st
 	}
 	machine_code_bytes(code, up, sizeof(up));
 	machine_code_stack(code, -RED_ZONE_BYTES);
-	point_give_back(code, &cold_stub->loan);
+	point_give_back(code, &cold_stub->scratch);
 }
 
 /* The routine (burst_switch_code.h) may find that this clone is to continue; it returns that in the
@@ -294,7 +294,7 @@ void clone_switch_cross(struct clone *clone, const struct cold_stub *cold_stub)
 	if (clone->source->variant == COPY_CHECKING)
 		emit_routine(clone, cold_stub);
 	else
-		burst_switch_code_end(clone->code, clone->source->runtime, &clone->source->turns,
+		burst_switch_code_end(clone->code, clone->source->runtime, &clone->source->bursts,
 				      0);
 	end_aside(clone->code, cold_stub);
 	machine_code_enter(clone->code, MACHINE_JUMP, COPY_CROSSING | cold_stub->crossing);

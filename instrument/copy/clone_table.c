@@ -234,7 +234,7 @@ int clone_table_load(struct clone *clone, uint32_t index)
 		return r;
 	if (!(zydis.attributes & ZYDIS_ATTRIB_HAS_MODRM) ||
 	    zydis.attributes & ZYDIS_ATTRIB_HAS_ADDRESSSIZE || zydis.raw.modrm.mod == 3)
-		return clone_refuse(clone, "an unusual jump table");
+		return clone_refuse(clone, "an unsupported jump table");
 	emit_load(clone, table, &zydis, bytes);
 	return 1;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "instrument/copy/clone.h"
+#include "lib/error_text.h"
 
 /* --- edges ---------------------------------------------------------------- */
 
@@ -54,11 +55,11 @@ static int copy_branch(struct clone *clone, const struct cfg_block *block, uint3
 	int condition = condition_of(insn);
 
 	if (taken == COUNT_NONE || falls == COUNT_NONE || block->out_count != 2)
-		return clone_refuse(clone, "a branch with an unknown way");
+		return clone_refuse(clone, "a branch with an unknown target");
 	if (condition < 0)
 		return clone_refuse(clone, "a branch that is always short");
 	if (clone_edge_follows(clone, taken, next) ||
-	    (clone_edge_ends_turn(clone, taken) && clone->source->variant == COPY_ONLY)) {
+	    (clone_edge_ends_replica(clone, taken) && clone->source->variant == COPY_ONLY)) {
 		uint32_t other = falls;
 
 		falls = taken;
@@ -117,7 +118,7 @@ static int copy_stop(struct clone *clone, const struct cfg_block *block, const s
 
 	if (behind == BEHIND_ALONE ||
 	    (behind == BEHIND_COPIED && insn->opcode == ZYDIS_MNEMONIC_INT3))
-		return clone_refuse(clone, "it may go on behind what stops it");
+		return clone_refuse(clone, "code after an instruction that stops");
 	r = clone_insn_plain(clone, insn);
 	if (behind == BEHIND_COPIED)
 		machine_code_bytes(clone->code, hlt, sizeof(hlt)); /* no fall-through */
@@ -138,7 +139,7 @@ static int copy_end(struct clone *clone, const struct cfg_block *block, uint32_t
 		return copy_branch(clone, block, last, next);
 	case INSN_FLOW_JUMP:
 		if (block->out_count != 1)
-			return clone_refuse(clone, "a jump with several ways");
+			return clone_refuse(clone, "a jump with several targets");
 		clone_edge_fall(clone, block->out, next);
 		return 0;
 	case INSN_FLOW_JUMP_INDIRECT:
@@ -164,7 +165,7 @@ static int copy_end(struct clone *clone, const struct cfg_block *block, uint32_t
 		leave_behind(clone, insn);
 		return 0;
 	}
-	return clone_refuse(clone, "an unknown way on");
+	return clone_refuse(clone, "an unknown successor");
 }
 
 /* --- blocks --------------------------------------------------------------- */
@@ -296,9 +297,9 @@ static int copy_block(struct clone *clone, uint32_t index)
 }
 
 /* Emit one replica. @next: as for copy_end(), for its last block */
-static int copy_turn(struct clone *clone, uint32_t next)
+static int copy_replica(struct clone *clone, uint32_t next)
 {
-	const struct turn_stride *stride = clone->again.stride;
+	const struct burst_stride *stride = clone->again.stride;
 	const uint32_t *blocks = clone->strides.blocks + stride->first;
 	uint32_t *labels = clone->again.labels;
 	int r = 0;
@@ -318,7 +319,7 @@ static int copy_turn(struct clone *clone, uint32_t next)
 }
 
 /* Emit the mode's code for the edge to the replicas, unless the check is there. */
-static void begin_stride(struct clone *clone, const struct turn_stride *stride)
+static void begin_stride(struct clone *clone, const struct burst_stride *stride)
 {
 	struct point point = clone_point_of_edge(clone, clone->edge_of[stride->edge]);
 
@@ -327,28 +328,28 @@ static void begin_stride(struct clone *clone, const struct turn_stride *stride)
 				 clone_edge_live(clone, &clone->cfg->edges[stride->edge]));
 }
 
-static int burst_switch(struct clone *clone, const struct turn_stride *stride, uint32_t begin)
+static int burst_switch(struct clone *clone, const struct burst_stride *stride, uint32_t begin)
 {
 	uint32_t header = clone->cfg->edges[stride->edge].to;
 	int r = 0;
 
 	if (!stride->closed)
 		place_arrival(clone, header, begin, clone_switch_of_edge(clone, stride->edge));
-	for (uint32_t turn = 1; r == 0 && turn <= stride->turns; turn++) {
-		bool last = turn == stride->turns;
+	for (uint32_t replica = 1; r == 0 && replica <= stride->replicas; replica++) {
+		bool last = replica == stride->replicas;
 
-		clone->again.turn = turn;
+		clone->again.replica = replica;
 		clone->again.end = last ? clone->labels[header] : machine_code_label(clone->code);
 		machine_code_bind_label(clone->code, begin);
-		if (turn == 1)
+		if (replica == 1)
 			begin_stride(clone, stride);
 		begin = clone->again.end;
-		r = copy_turn(clone, last ? COUNT_NONE : begin);
+		r = copy_replica(clone, last ? COUNT_NONE : begin);
 	}
 	return r;
 }
 
-static int copy_stride(struct clone *clone, const struct turn_stride *stride, uint32_t begin)
+static int copy_stride(struct clone *clone, const struct burst_stride *stride, uint32_t begin)
 {
 	uint32_t header = clone->cfg->edges[stride->edge].to;
 	int r;
@@ -476,9 +477,9 @@ static int copy_all(struct clone *clone)
 	find_strides(clone);
 	edge_layout_find(clone);
 	if (clone->clash)
-		return clone_refuse(clone, "a handler of exceptions that is a case");
+		return clone_refuse(clone, "an exception handler in a jump table");
 	if (entry < 0)
-		return clone_refuse(clone, "no code on entry");
+		return clone_refuse(clone, "no code at the entry");
 	clone->entry = (uint32_t)entry;
 	clone_fit_find(clone);
 	r = clone_table_find(clone);
@@ -534,7 +535,7 @@ int procedure_copy_make(struct procedure_copy *ret, const struct copy_source *so
 	    clone.before_labels != NULL && clone_switch_prepare(&clone) == 0)
 		r = copy_all(&clone);
 	if (r == -ENOMEM)
-		error_set(err, ENOMEM, "no memory for a procedure");
+		error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	free(clone.labels);
 	free(clone.edge_of);
 	free(clone.stride_of);

@@ -79,7 +79,7 @@ struct procedure_copy {
  * @fixed:  the image is not position-independent
  * @forks:  returns true if a call may return in another process
  * @plan:   plan of @mode for this procedure
- * @turns:  for two clones
+ * @bursts: for two clones
  * @checked: for two clones: enum burst_switch_entry (burst_switch_entries.h) of each procedure
  * @number: of this procedure
  * @cases_known: other code may know the targets of indirect jumps
@@ -93,7 +93,7 @@ struct copy_source {
 	const struct instrument_mode *mode;
 	const struct mode_plan *plan;
 	enum copy_variant variant;
-	struct burst_switch turns;
+	struct burst_switch bursts;
 	const uint8_t *checked;
 	uint32_t number;
 	const uint8_t *(*bytes)(void *context, uint64_t address, size_t count);

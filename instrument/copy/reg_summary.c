@@ -374,7 +374,7 @@ static struct liveness_call call_of(const struct solver *solver, uint32_t number
 	return ret;
 }
 
-static int tell(const struct solver *solver, struct candidates *candidates)
+static int candidates_set_calls(const struct solver *solver, struct candidates *candidates)
 {
 	for (uint32_t c = 0; c < solver->count; c++) {
 		struct candidate *candidate = &candidates->all[c];
@@ -417,7 +417,7 @@ int reg_summary_find(struct candidates *candidates)
 		find_in(&solver, true);
 		find_behind(&solver);
 		find_in(&solver, false);
-		r = tell(&solver, candidates);
+		r = candidates_set_calls(&solver, candidates);
 	}
 	reg_summary_graph_deinit(&solver.graph);
 	free(solver.facts);

@@ -53,7 +53,7 @@ static bool is_restored(const struct cfg *cfg, unsigned int reg)
 
 /* Return r10 and r11 unless the procedure restores them. A push of them then only aligns the stack,
  * for which compilers use any register. */
-static uint32_t never_meant(const struct cfg *cfg)
+static uint32_t alignment_registers(const struct cfg *cfg)
 {
 	uint32_t set = 0;
 
@@ -103,7 +103,7 @@ static void find_loops(struct reg_summary_flow *flow)
 
 int reg_summary_flow_make(struct reg_summary_flow *ret, const struct cfg *cfg)
 {
-	uint32_t count = 0, idle = never_meant(cfg);
+	uint32_t count = 0, idle = alignment_registers(cfg);
 
 	*ret = (struct reg_summary_flow){
 		.cfg = cfg,

@@ -20,6 +20,7 @@
 #include "instrument/copy/call_site.h"
 #include "instrument/copy/burst_switch_entries.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 #define CODE_ALIGN 64
 
@@ -55,19 +56,19 @@ static int prepare_runtime(struct rewriter *rewriter, struct error *err)
 static int make_prelude(struct rewriter *rewriter, struct error *err)
 {
 	static const int32_t below_zero = -1;
-	bool turns = rewriter->mode->bursts;
+	bool bursts = rewriter->mode->bursts;
 
 	_Static_assert(PROFILE_LAYOUT_SLOT_CHECKS + PROFILE_LAYOUT_COUNTERS * sizeof(below_zero) <=
 			       ELF_IMAGE_ALIGN,
-		       "an executable has no room for its checks");
-	for (uint32_t c = 0; turns && c < PROFILE_LAYOUT_COUNTERS; c++)
+		       "the executable has no space for its checks");
+	for (uint32_t c = 0; bursts && c < PROFILE_LAYOUT_COUNTERS; c++)
 		memcpy(rewriter->image.template + PROFILE_LAYOUT_SLOT_CHECKS +
 			       c * sizeof(below_zero),
 		       &below_zero, sizeof(below_zero));
 	if (stubs_make(&rewriter->stubs, elf_image_code_address(&rewriter->image),
 		       elf_image_entry(&rewriter->image), &rewriter->runtime,
-		       turns ? &rewriter->recorded.turns : NULL) < 0)
-		return error_set(err, ENOMEM, "no memory for code");
+		       bursts ? &rewriter->recorded.bursts : NULL) < 0)
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	return 0;
 }
 
@@ -125,7 +126,7 @@ static int copy_planned(struct rewriter *rewriter, struct candidate *candidate,
 		.fixed = !rewriter->image.pie,
 		.forks = may_fork,
 		.context = rewriter,
-		.turns = rewriter->recorded.turns,
+		.bursts = rewriter->recorded.bursts,
 		.checked = rewriter->checked,
 		.number = (uint32_t)plan->procedure->candidate,
 		.entry = candidate->procedure->address,
@@ -171,7 +172,7 @@ static int copy_candidate(struct rewriter *rewriter, struct candidate *candidate
 	int r = count_graph_create(&candidate->graph, candidate->cfg, NULL, NULL);
 
 	if (r < 0)
-		return error_set(err, ENOMEM, "no memory for a graph");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	r = rewriter->mode->plan(&plan, &why);
 	if (r == 0)
 		r = copy_planned(rewriter, candidate, &plan, &why);
@@ -181,7 +182,7 @@ static int copy_candidate(struct rewriter *rewriter, struct candidate *candidate
 	}
 	rewriter->mode->drop(&plan);
 	if (r == -ENOMEM)
-		return error_set(err, ENOMEM, "no memory for code");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	if (r < 0)
 		candidate_keep(candidate, why.message);
 	return 0;
@@ -205,21 +206,21 @@ static int try_all(struct rewriter *rewriter, struct error *err)
  * Place the checks that end all recursions, among the procedures that are really cloned. A trial
  * with arbitrary checks finds these procedures.
  */
-static int place_turns(struct rewriter *rewriter, struct error *err)
+static int place_checks(struct rewriter *rewriter, struct error *err)
 {
-	enum burst_switch_entries entries = rewriter->recorded.turns.placement.entries;
+	enum burst_switch_entries entries = rewriter->recorded.bursts.placement.entries;
 	int r;
 
 	if (!rewriter->mode->bursts)
 		return 0;
 	rewriter->checked = calloc(rewriter->candidates.count + 1, sizeof(*rewriter->checked));
 	if (rewriter->checked == NULL)
-		return error_set(err, ENOMEM, "no memory for checks");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	r = try_all(rewriter, err);
 	if (r < 0)
 		return r;
 	r = burst_switch_entries_of_image(rewriter->checked, &rewriter->recursion, entries);
-	return r < 0 ? error_set(err, ENOMEM, "no memory for checks") : 0;
+	return r < 0 ? error_set(err, ENOMEM, ERROR_NO_MEMORY) : 0;
 }
 
 static struct burst_switch_placement placement_of(const struct rewriter *rewriter)
@@ -238,14 +239,14 @@ static int begin_mode(struct rewriter *rewriter, struct error *err)
 
 	if (rewriter->image.shared && !rewriter->mode->shared)
 		return error_set(err, ENOTSUP,
-				 "it is a shared object: the mode \"%s\" is for executables only",
+				 "it is a shared object: mode '%s' supports only executables",
 				 rewriter->mode->name);
 	recorded->recursion = &rewriter->recursion;
-	recorded->turns.placement = placement_of(rewriter);
+	recorded->bursts.placement = placement_of(rewriter);
 	if (rewriter->mode->recursion || rewriter->mode->bursts)
 		r = recursion_find(&rewriter->recursion, &rewriter->candidates);
 	if (r < 0)
-		return error_set(err, ENOMEM, "no memory for calls");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	r = rewriter->mode->begin(recorded, err);
 	if (r < 0)
 		return r;
@@ -257,11 +258,11 @@ static int begin_mode(struct rewriter *rewriter, struct error *err)
 	if (state->head_bytes + state->area_bytes > INT32_MAX / 2)
 		return error_set(err, ENOTSUP, "the mode needs too much memory");
 	recorded->area_at = (uint32_t)(state->range + state->head_bytes);
-	recorded->turns.at = recorded->area_at;
+	recorded->bursts.at = recorded->area_at;
 	if (rewriter->mode->bursts)
-		state->turns = (struct profile_layout_turns){
-			.checks = (int32_t)(recorded->turns.first != 0 ? recorded->turns.first
-								       : recorded->turns.checks),
+		state->bursts = (struct profile_layout_switch){
+			.checks = (int32_t)(recorded->bursts.first != 0 ? recorded->bursts.first
+									: recorded->bursts.checks),
 			.burst = 1,
 		};
 	recorded->words_at = recorded->area_at + (uint32_t)state->area_bytes;
@@ -333,7 +334,7 @@ static int copy_all(struct rewriter *rewriter, struct error *err)
 	rewriter->state.counters = recorded->words;
 	rewriter->state.block_bytes = elf_image_round_up(block_bytes, ELF_IMAGE_PAGE);
 	if (r == 0 && copied == 0)
-		return error_set(err, ENOTSUP, "nothing in it can be rewritten");
+		return error_set(err, ENOTSUP, "none of its procedures can be rewritten");
 	if (r == 0 &&
 	    block_bytes + rewriter->state.head_bytes >
 		    (rewriter->image.shared ? SHARED_OBJECT_RANGE_BYTES
@@ -351,7 +352,7 @@ static int place_shared(struct rewriter *rewriter, struct error *err)
 		return 0;
 	end = shared_object_place(&rewriter->shared, &rewriter->candidates, rewriter->code_bytes);
 	if (end == 0)
-		return error_set(err, ENOMEM, "no memory for places in code");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	rewriter->code_bytes = end;
 	return 0;
 }
@@ -420,7 +421,7 @@ static int read_frames(struct rewriter *rewriter, struct error *err)
 
 	if (r == 0)
 		r = candidates_find_frames(&rewriter->candidates, &rewriter->frames);
-	return r < 0 ? error_set(err, -r, "no memory for frames") : 0;
+	return r < 0 ? error_set(err, -r, ERROR_NO_MEMORY) : 0;
 }
 
 static int rewrite(struct rewriter *rewriter, const char *path, struct error *err)
@@ -436,25 +437,25 @@ static int rewrite(struct rewriter *rewriter, const char *path, struct error *er
 		return r;
 	why = unsupported_runtime_find(image_code_file(rewriter->code));
 	if (why != NULL)
-		return error_set(err, ENOTSUP, "%s cannot be rewritten: %s", path, why);
+		return error_set(err, ENOTSUP, "'%s' cannot be rewritten: %s", path, why);
 	rewriter->recorded.number = number_of(rewriter);
 	rewriter->path = realpath(path, NULL);
 	if (rewriter->path == NULL)
-		return error_set_errno(err, "cannot find %s", path);
+		return error_set_errno(err, ERROR_FIND, path);
 	rewriter->recorded.path = rewriter->path;
 	rewriter->recorded.build_id = image_code_build_id(rewriter->code);
 	rewriter->candidates.stubs = rewriter->mode->stubs;
 	r = candidates_find(&rewriter->candidates, rewriter->code, &rewriter->image);
 	if (r == -ENOTSUP)
 		return error_set(err, ENOTSUP,
-				 "%s cannot be rewritten: it uses %%gs, where rewritten programs "
+				 "'%s' cannot be rewritten: it uses %%gs, where rewritten programs "
 				 "have their counters",
 				 path);
 	if (r < 0)
-		return error_set(err, ENOMEM, "no memory for the procedures");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	if (r == 0 && (reg_summary_find(&rewriter->candidates) < 0 ||
 		       candidates_find_liveness(&rewriter->candidates) < 0))
-		r = error_set(err, ENOMEM, "no memory for what is live");
+		r = error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	if (r == 0)
 		r = read_frames(rewriter, err);
 	if (r == 0)
@@ -464,7 +465,7 @@ static int rewrite(struct rewriter *rewriter, const char *path, struct error *er
 	if (r == 0)
 		r = make_prelude(rewriter, err);
 	if (r == 0)
-		r = place_turns(rewriter, err);
+		r = place_checks(rewriter, err);
 	if (r == 0)
 		r = copy_all(rewriter, err);
 	if (r == 0)

@@ -41,8 +41,8 @@ void rewriter_report_fill(struct rewriter_report *ret, const struct candidates *
 }
 
 /* Report contiguous instructions together. */
-static void tell_left(const struct candidate *candidate, rewriter_report_left_fn *left,
-		      void *context)
+static void report_left(const struct candidate *candidate, rewriter_report_left_fn *left,
+			void *context)
 {
 	const struct cfg *cfg = candidate->cfg;
 	uint32_t first = 0;
@@ -63,7 +63,7 @@ void rewriter_report_left(const struct candidates *candidates, rewriter_report_l
 {
 	for (size_t c = 0; c < candidates->count; c++) {
 		if (candidates->all[c].kept)
-			tell_left(&candidates->all[c], left, context);
+			report_left(&candidates->all[c], left, context);
 	}
 }
 
@@ -77,7 +77,7 @@ void rewriter_report_print(FILE *out, const struct rewriter_report *report)
 		(double)report->bytes / 1024, (unsigned long long)report->counters,
 		(unsigned long long)report->blocks, (double)report->new_bytes / 1024);
 	for (size_t i = 0; i < report->reason_count; i++)
-		fprintf(out, "left as they were: %4zu procedures, %7.1f KiB: %s\n",
+		fprintf(out, "not rewritten: %4zu procedures, %7.1f KiB: %s\n",
 			report->reasons[i].procedures, (double)report->reasons[i].bytes / 1024,
 			report->reasons[i].text);
 }

@@ -148,7 +148,8 @@ static int fill_state(struct rewriter *rewriter, struct error *err)
 		return error_set_errno(err, "cannot find the current folder");
 	if ((size_t)snprintf(state->path, sizeof(state->path), "%s%s%s", absolute,
 			     absolute[0] != '\0' ? "/" : "", profile) >= sizeof(state->path))
-		return error_set(err, ENAMETOOLONG, "the profile's name is too long: %s", profile);
+		return error_set(err, ENAMETOOLONG, "the profile's name is too long: '%s'",
+				 profile);
 	state->secure = rewriter->options->secure;
 	state->image = rewriter->recorded.number;
 	state->slot = rewriter->runtime.slot;
@@ -173,7 +174,7 @@ int rewriter_write(struct rewriter *rewriter, struct error *err)
 		r = write_code(rewriter);
 	if (r < 0) {
 		free(note);
-		return error_set(err, -r, "cannot put the new code together");
+		return error_set(err, -r, "cannot assemble the new code");
 	}
 	if (rewriter->image.shared)
 		r = shared_object_write(&rewriter->shared, &rewriter->image, rewriter->out,

@@ -67,7 +67,7 @@ static bool keep_targets(struct candidates *candidates, const struct candidate *
 			continue;
 		other = landed_in(candidates, insn);
 		if (other != NULL && !is_whole(other, insn->target)) {
-			candidate_keep(other, "others jump into it");
+			candidate_keep(other, "jumps into it from other procedures");
 			changed = true;
 		}
 	}

@@ -83,21 +83,21 @@ static void make_start(struct stubs *stubs, uint64_t entry, const struct runtime
 	machine_code_leave(code, MACHINE_JUMP, entry);
 }
 
-static void make_turns(struct stubs *stubs, const struct runtime_code *runtime,
-		       const struct burst_switch *turns)
+static void make_check_counters(struct stubs *stubs, const struct runtime_code *runtime,
+				const struct burst_switch *bursts)
 {
 	stubs->looked = machine_code_label(&stubs->code);
 	machine_code_bind_label(&stubs->code, stubs->looked);
-	burst_switch_code_routine(&stubs->code, runtime, turns, false, 0);
-	for (uint32_t c = 0; c == 0 || c < turns->counters; c++) {
+	burst_switch_code_routine(&stubs->code, runtime, bursts, false, 0);
+	for (uint32_t c = 0; c == 0 || c < bursts->counters; c++) {
 		stubs->counted[c] = machine_code_label(&stubs->code);
 		machine_code_bind_label(&stubs->code, stubs->counted[c]);
-		burst_switch_code_routine(&stubs->code, runtime, turns, true, c);
+		burst_switch_code_routine(&stubs->code, runtime, bursts, true, c);
 	}
 }
 
 int stubs_make(struct stubs *ret, uint64_t runtime, uint64_t entry, const struct runtime_code *code,
-	       const struct burst_switch *turns)
+	       const struct burst_switch *bursts)
 {
 	*ret = (struct stubs){.runtime = runtime};
 	ret->enter = machine_code_label(&ret->code);
@@ -107,8 +107,8 @@ int stubs_make(struct stubs *ret, uint64_t runtime, uint64_t entry, const struct
 	machine_code_frame(&ret->code, STUBS_FRAME);
 	make_enter(ret);
 	make_slow(ret);
-	if (turns != NULL)
-		make_turns(ret, code, turns);
+	if (bursts != NULL)
+		make_check_counters(ret, code, bursts);
 	return machine_code_layout(&ret->code);
 }
 

@@ -40,12 +40,12 @@ struct stubs {
  * stubs_make() - generate the code
  * @entry: original entry of a static program
  * @code:  words that the generated code sets and tests
- * @turns: for two clones; NULL otherwise
+ * @bursts: for two clones; NULL otherwise
  *
  * Return: 0 or -ENOMEM.
  */
 int stubs_make(struct stubs *ret, uint64_t runtime, uint64_t entry, const struct runtime_code *code,
-	       const struct burst_switch *turns);
+	       const struct burst_switch *bursts);
 
 void stubs_deinit(struct stubs *stubs);
 

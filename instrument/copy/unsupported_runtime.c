@@ -11,9 +11,10 @@ static const char *why_of(const char *symbol)
 		const char *symbol;
 		const char *why;
 	} runtimes[] = {
-		{"__morestack", "its stack is split, and calls return behind where they would"},
-		{"__tsan_init", "the thread sanitizer takes the addresses that are needed"},
-		{"__msan_init", "the memory sanitizer takes the addresses that are needed"},
+		{"__morestack",
+		 "its stack is split, and calls do not return to the next instruction"},
+		{"__tsan_init", "the thread sanitizer uses the addresses that are needed"},
+		{"__msan_init", "the memory sanitizer uses the addresses that are needed"},
 	};
 
 	for (size_t i = 0; symbol != NULL && i < sizeof(runtimes) / sizeof(runtimes[0]); i++)

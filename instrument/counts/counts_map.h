@@ -2,8 +2,8 @@
 /*
  * The meaning of the counters of a rewritten image: for each instrumented procedure its nodes and
  * edges (count_graph.h), and which edges have counters. The map is stored in the rewritten file, in
- * a section that is not loaded. It is sufficient to derive counts of instructions and edges from
- * the counters.
+ * a section that the program does not use. It is sufficient to derive counts of instructions and
+ * edges from the counters.
  *
  * Decoded data is not trusted.
  */

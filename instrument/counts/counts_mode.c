@@ -7,6 +7,7 @@
 
 #include "instrument/counts/counts_map.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 /* For each node of a procedure: the counter at its start, or its end; or COUNT_NONE. */
 struct counts_plan {
@@ -25,7 +26,7 @@ static int counts_begin(struct mode_image *image, struct error *err)
 		map->build_id = strdup(image->build_id);
 	}
 	if (map == NULL || map->path == NULL || map->build_id == NULL)
-		return error_set(err, ENOMEM, "no memory for a name");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	return 0;
 }
 
@@ -50,7 +51,7 @@ static int counts_plan(struct mode_plan *plan, struct error *err)
 		counts->end_of = all_none(graph->node_count);
 	}
 	if (counts == NULL || counts->start_of == NULL || counts->end_of == NULL)
-		return error_set(err, ENOMEM, "no memory for counters");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	for (uint32_t e = 0; e < graph->edge_count; e++) {
 		const struct count_edge *edge = &graph->edges[e];
 

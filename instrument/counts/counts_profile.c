@@ -7,6 +7,7 @@
 #include "instrument/profile/profile_file.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 static int add_blocks(struct counts_profile *profile, const struct profile_file *file)
 {
@@ -42,7 +43,7 @@ int counts_profile_add(struct counts_profile *profile, const struct counts_map *
 		profile->shared += file.header.shared;
 	}
 	profile_file_close(&file);
-	return r < 0 ? error_set(err, -r, "cannot read %s", path) : 0;
+	return r < 0 ? error_set(err, -r, ERROR_READ, path) : 0;
 }
 
 void counts_profile_deinit(struct counts_profile *profile)

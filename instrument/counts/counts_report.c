@@ -7,6 +7,7 @@
 
 #include "instrument/profile/report_text.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 /* A procedure's sums. */
 struct row {
@@ -168,7 +169,7 @@ int counts_report_print(FILE *out, const struct counts_map *map,
 	int r;
 
 	if (report.nodes == NULL || report.edges == NULL || report.rows == NULL)
-		r = error_set(err, ENOMEM, "no memory for counts");
+		r = error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	else
 		r = counts_report_do_print(out, &report, profile, options, err);
 	free(report.nodes);

@@ -7,6 +7,7 @@
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 /* Counts of one kind, to be stored. */
 struct count_list {
@@ -142,7 +143,7 @@ static int counts_store_gather(struct store *store, struct error *err)
 		r = counts_store_add_procedure(store, &map->procedures[p], nodes, edges);
 	if (r < 0)
 		return error_set(err, -r,
-				 r == -ENOMEM ? "no memory for counts"
+				 r == -ENOMEM ? ERROR_NO_MEMORY
 					      : "damaged description of counters");
 	counts_store_settle(&store->lists[PROFILE_COUNT_RUN]);
 	counts_store_settle(&store->lists[PROFILE_COUNT_EDGE]);

@@ -13,6 +13,7 @@
 
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "lib/file_read.h"
 
 #define FILE_BYTES_MAX (UINT64_C(1) << 31)
@@ -29,18 +30,18 @@ static int read_file(struct elf_image *image, const char *path, struct error *er
 	int r;
 
 	if (fd < 0 || fstat(fd, &status) < 0)
-		return error_set_errno(err, "cannot open %s", path);
+		return error_set_errno(err, ERROR_OPEN, path);
 	if (!S_ISREG(status.st_mode) || status.st_size < (off_t)sizeof(Elf64_Ehdr))
-		return error_set(err, ENOEXEC, "%s is no ELF file", path);
+		return error_set(err, ENOEXEC, ERROR_NOT_ELF, path);
 	if ((uint64_t)status.st_size > FILE_BYTES_MAX)
-		return error_set(err, ENOTSUP, "%s has more than 2 GiB", path);
+		return error_set(err, ENOTSUP, "'%s' has more than 2 GiB", path);
 	image->bytes = (size_t)status.st_size;
 	image->mode = status.st_mode & 0777;
 	image->file = malloc(image->bytes);
 	if (image->file == NULL)
-		return error_set(err, ENOMEM, "no memory for %s", path);
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	r = file_read_exactly(fd, image->file, image->bytes, 0);
-	return r < 0 ? error_set(err, -r, "cannot read %s", path) : 0;
+	return r < 0 ? error_set(err, -r, ERROR_READ, path) : 0;
 }
 
 bool elf_image_has(const struct elf_image *image, uint64_t offset, uint64_t bytes)
@@ -53,16 +54,16 @@ static int check_header(const struct elf_image *image, const char *path, struct 
 	const Elf64_Ehdr *header = header_of(image);
 
 	if (header == NULL || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0)
-		return error_set(err, ENOEXEC, "%s is no ELF file", path);
+		return error_set(err, ENOEXEC, ERROR_NOT_ELF, path);
 	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB ||
 	    header->e_machine != EM_X86_64)
-		return error_set(err, ENOTSUP, "%s is not for x86-64", path);
+		return error_set(err, ENOTSUP, "'%s' is not for x86-64", path);
 	if (header->e_type != ET_EXEC && header->e_type != ET_DYN)
-		return error_set(err, ENOTSUP, "%s is no executable", path);
+		return error_set(err, ENOTSUP, "'%s' is not an executable", path);
 	if (header->e_phentsize != sizeof(Elf64_Phdr) || header->e_phnum == 0 ||
 	    header->e_phnum > ELF_IMAGE_SEGMENTS_MAX ||
 	    !elf_image_has(image, header->e_phoff, header->e_phnum * sizeof(Elf64_Phdr)))
-		return error_set(err, ENOEXEC, "%s has damaged program headers", path);
+		return error_set(err, ENOEXEC, "'%s' is damaged: program headers", path);
 	return 0;
 }
 
@@ -86,7 +87,7 @@ static int elf_image_read_segments(struct elf_image *image, const char *path, st
 
 	image->segments = calloc(header->e_phnum + ELF_IMAGE_ADDED_MAX, sizeof(*image->segments));
 	if (image->segments == NULL)
-		return error_set(err, ENOMEM, "no memory for %s", path);
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	memcpy(image->segments, image->file + header->e_phoff,
 	       header->e_phnum * sizeof(*image->segments));
 	image->segment_count = header->e_phnum;
@@ -95,7 +96,7 @@ static int elf_image_read_segments(struct elf_image *image, const char *path, st
 
 		if (check_segment(image, segment) < 0 ||
 		    (segment->p_type == PT_LOAD && segment->p_vaddr < previous))
-			return error_set(err, ENOEXEC, "%s has a damaged segment", path);
+			return error_set(err, ENOEXEC, "'%s' is damaged: a segment", path);
 		if (segment->p_type == PT_LOAD) {
 			if (!loads)
 				image->bias = segment->p_vaddr - segment->p_offset;
@@ -107,7 +108,7 @@ static int elf_image_read_segments(struct elf_image *image, const char *path, st
 		image->dynamic |= segment->p_type == PT_INTERP;
 	}
 	if (!loads)
-		return error_set(err, ENOEXEC, "%s has nothing to load", path);
+		return error_set(err, ENOEXEC, "'%s' is damaged: no segment to load", path);
 	/*
 	 * The added segments also follow the end of the file: kernels before 5.18 compute the
 	 * address of the program headers as if the first segment extended to them.
@@ -116,7 +117,7 @@ static int elf_image_read_segments(struct elf_image *image, const char *path, st
 	if (image->end < image->bias + elf_image_round_up(image->bytes, ELF_IMAGE_PAGE))
 		image->end = image->bias + elf_image_round_up(image->bytes, ELF_IMAGE_PAGE);
 	if (image->end - image->bias > FILE_BYTES_MAX)
-		return error_set(err, ENOTSUP, "%s takes more than 2 GiB of memory", path);
+		return error_set(err, ENOTSUP, "'%s' needs more than 2 GiB of memory", path);
 	return 0;
 }
 
@@ -234,11 +235,13 @@ int elf_image_open(struct elf_image *ret, const char *path, struct error *err)
 		r = error_set(err, ENOTSUP, "'%s' has no section headers", path);
 	if (r == 0 && knows_its_code(&image))
 		r = error_set(err, ENOTSUP,
-			      "%s is a Go program: its runtime looks its code's addresses up",
+			      "'%s' is a Go program, whose runtime looks up addresses of code",
 			      path);
 	if (r == 0 && has_payload(&image))
 		r = error_set(err, ENOTSUP,
-			      "%s has data behind it, which it may look for at its end", path);
+			      "'%s' has data after its sections, which the program may search for "
+			      "at the end of the file",
+			      path);
 	if (r < 0)
 		elf_image_close(&image);
 	else

@@ -3,7 +3,7 @@
  * Rewrite an x86-64 ELF executable or shared object. All existing contents stay where they are, in
  * the file and in memory; bytes of them may be changed. Two segments are added after them: one of
  * code and constants, one of data. Section headers are rewritten at the end of the file and include
- * a section of the mode's data that is not loaded.
+ * a section of the mode's data that the program does not use.
  *
  * The contents of the file are not trusted.
  */
@@ -19,10 +19,13 @@
 struct error;
 
 #define ELF_IMAGE_PAGE 4096
-/* Maximum number of program headers in a file, and of added segments: code, data, thread-local
- * data, index of unwind information. */
+/* Maximum number of program headers in a file. */
 #define ELF_IMAGE_SEGMENTS_MAX 128
-#define ELF_IMAGE_ADDED_MAX 4
+/* Number of added segments that are loaded: code, data, note, program headers. */
+#define ELF_IMAGE_LOADS 4
+/* Maximum number of other segments that are added: thread-local data, index of unwind information.
+ */
+#define ELF_IMAGE_ADDED_MAX 2
 /* Alignment of added code and data. */
 #define ELF_IMAGE_ALIGN 64
 
@@ -174,7 +177,7 @@ struct elf_image_addition {
 	const uint8_t *data; /* loaded readable and writable */
 	size_t data_bytes;
 	uint64_t zero_bytes;   /* after @data, in memory only */
-	const char *note_name; /* name of a section that is not loaded */
+	const char *note_name; /* name of a section that the program does not use */
 	const uint8_t *note;
 	size_t note_bytes;
 };

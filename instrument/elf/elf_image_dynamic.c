@@ -64,9 +64,9 @@ int elf_image_dynamic(const struct elf_image *image, struct elf_image_dynamic *r
 	const char *name = elf_image_dynamic_name_of(image);
 
 	if (entries_of(image, &count) == NULL)
-		return error_set(err, ENOTSUP, "it tells the dynamic loader nothing");
+		return error_set(err, ENOTSUP, "it has no dynamic section");
 	if (bytes % sizeof(Elf64_Rela) != 0 || (bytes > 0 && relocations == NULL))
-		return error_set(err, ENOTSUP, "its relocations are of an unusual shape");
+		return error_set(err, ENOTSUP, "its relocations are not supported");
 	if (name != NULL && (strncmp(name, "ld-", 3) == 0 || strncmp(name, "libc.musl", 9) == 0))
 		return error_set(err, ENOTSUP,
 				 "it is the dynamic loader, which runs before there are threads");
@@ -90,7 +90,7 @@ static int table_of(const struct elf_image *image, int64_t tag, int64_t size, ui
 		return 0;
 	at = elf_image_at(image, elf_image_dynamic_value_of(image, tag), *bytes);
 	if (at == NULL || *bytes % sizeof(Elf64_Rela) != 0)
-		return error_set(err, ENOTSUP, "its relocations are of an unusual shape");
+		return error_set(err, ENOTSUP, "its relocations are not supported");
 	*offset = (uint64_t)(at - image->file);
 	return 0;
 }
@@ -110,7 +110,7 @@ int elf_image_visit_relocations(const struct elf_image *image,
 	if (slot_bytes > 0 && slots >= all && slots + slot_bytes <= all + bytes)
 		slot_bytes = 0;
 	else if (slot_bytes > 0 && slots < all + bytes && all < slots + slot_bytes)
-		return error_set(err, ENOTSUP, "its relocations are of an unusual shape");
+		return error_set(err, ENOTSUP, "its relocations are not supported");
 	if (bytes > 0)
 		visit(context, all, bytes / sizeof(Elf64_Rela));
 	if (slot_bytes > 0)
@@ -174,7 +174,7 @@ int elf_image_set_relocations(struct elf_image *image, uint64_t address, size_t 
 		Elf64_Dyn *entry = make_entry(image, wanted[i].tag);
 
 		if (entry == NULL)
-			return error_set(err, ENOTSUP, "there is no room for a relocation");
+			return error_set(err, ENOTSUP, "no space for a relocation");
 		entry->d_un.d_val = wanted[i].value;
 	}
 	return 0;

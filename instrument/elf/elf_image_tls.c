@@ -6,6 +6,7 @@
 
 #include "instrument/elf/elf_image.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 static bool is_thread_local(const Elf64_Sym *symbol)
 {
@@ -70,7 +71,7 @@ static int shift_variables(struct elf_image *image, uint64_t bytes, struct error
 			r = shift_symbols(image, &sections[i], bytes);
 	}
 	if (r < 0)
-		return error_set(err, -r, "a damaged section");
+		return error_set(err, -r, "it has a damaged section");
 	return elf_image_visit_relocations(image, shift_relocations,
 					   &(struct shift){.image = image, .bytes = bytes}, err);
 }
@@ -115,7 +116,7 @@ static int widen_executable(struct elf_image *image, int64_t *offset, struct err
 	if (tls->p_memsz > UINT32_MAX || tls->p_filesz > tls->p_memsz || align > ELF_IMAGE_PAGE ||
 	    (align & (align - 1)) != 0 || tls->p_vaddr % align != 0 ||
 	    (tls->p_filesz > 0 && old == NULL))
-		return error_set(err, ENOTSUP, "its thread-local data are of an unusual shape");
+		return error_set(err, ENOTSUP, "its thread-local data are not supported");
 	if (elf_image_packs_relocations(image, tls->p_vaddr, tls->p_filesz))
 		return error_set(err, ENOTSUP,
 				 "its thread-local data begin with pointers whose relocations are "
@@ -127,7 +128,7 @@ static int widen_executable(struct elf_image *image, int64_t *offset, struct err
 	image->template_bytes = bytes + tls->p_filesz;
 	image->template = calloc(1, image->template_bytes);
 	if (image->template == NULL)
-		return error_set(err, ENOMEM, "no memory for thread-local data");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	if (tls->p_filesz > 0)
 		memcpy(image->template + bytes, old, tls->p_filesz);
 	*offset = -(int64_t)elf_image_round_up(tls->p_memsz + bytes, align);

@@ -11,20 +11,11 @@
 #include "instrument/elf/elf_image.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
-
-/* Room for the maximum number of headers: addresses after them must not change as segments are
- * added. */
-#define HEADERS_BYTES ((ELF_IMAGE_SEGMENTS_MAX + ELF_IMAGE_ADDED_MAX) * sizeof(Elf64_Phdr))
-
-/* Program headers precede the added code. */
-static uint64_t headers_address(const struct elf_image *image)
-{
-	return image->end;
-}
+#include "lib/error_text.h"
 
 uint64_t elf_image_code_address(const struct elf_image *image)
 {
-	return elf_image_round_up(headers_address(image) + HEADERS_BYTES, ELF_IMAGE_ALIGN);
+	return image->end;
 }
 
 /*
@@ -42,20 +33,73 @@ uint64_t elf_image_data_address(const struct elf_image *image, size_t code_bytes
 	       elf_image_round_up(image->template_bytes, ELF_IMAGE_PAGE);
 }
 
+static uint64_t zero_address(const struct elf_image *image,
+			     const struct elf_image_addition *addition)
+{
+	return elf_image_data_address(image, addition->code_bytes) + addition->data_bytes;
+}
+
+static uint64_t note_address(const struct elf_image *image,
+			     const struct elf_image_addition *addition)
+{
+	return elf_image_round_up(zero_address(image, addition) + addition->zero_bytes,
+				  ELF_IMAGE_PAGE);
+}
+
+/*
+ * strip(1) of binutils places a segment with program headers directly after the previous segment
+ * of the file. This is right only if that segment ends at the end of a page, as the note's does,
+ * and if the headers are alone in their segment.
+ */
+static uint64_t headers_address(const struct elf_image *image,
+				const struct elf_image_addition *addition)
+{
+	return elf_image_round_up(note_address(image, addition) + addition->note_bytes,
+				  ELF_IMAGE_PAGE);
+}
+
 /* Return the file offset of an address in an added segment. */
 static uint64_t offset_of(const struct elf_image *image, uint64_t address)
 {
 	return address - image->bias;
 }
 
+static Elf64_Phdr make_load(const struct elf_image *image, uint32_t flags, uint64_t address,
+			    uint64_t bytes, uint64_t zero_bytes)
+{
+	return (Elf64_Phdr){.p_type = PT_LOAD,
+			    .p_flags = flags,
+			    .p_offset = offset_of(image, address),
+			    .p_vaddr = address,
+			    .p_paddr = address,
+			    .p_filesz = bytes,
+			    .p_memsz = bytes + zero_bytes,
+			    .p_align = ELF_IMAGE_PAGE};
+}
+
+/* Make the added segments, in order of address. */
+static void make_loads(const struct elf_image *image, const struct elf_image_addition *addition,
+		       Elf64_Phdr out[ELF_IMAGE_LOADS])
+{
+	uint64_t data = template_address(image, addition->code_bytes);
+	uint64_t note = note_address(image, addition);
+	uint64_t headers = headers_address(image, addition);
+
+	out[0] = make_load(image, PF_R | PF_X, elf_image_code_address(image), addition->code_bytes,
+			   0);
+	out[1] = make_load(image, PF_R | PF_W, data, zero_address(image, addition) - data,
+			   addition->zero_bytes);
+	out[2] = make_load(image, PF_R, note, headers - note, 0);
+	out[3] = make_load(image, PF_R, headers,
+			   (image->segment_count + ELF_IMAGE_LOADS) * sizeof(Elf64_Phdr), 0);
+}
+
 /* Make the program headers of the new file. PT_LOAD segments must be in order of address. */
 static size_t make_segments(const struct elf_image *image,
 			    const struct elf_image_addition *addition, Elf64_Phdr *out)
 {
-	uint64_t code = image->end, data = template_address(image, addition->code_bytes);
-	uint64_t code_bytes = elf_image_code_address(image) + addition->code_bytes - code;
-	uint64_t data_bytes =
-		elf_image_data_address(image, addition->code_bytes) - data + addition->data_bytes;
+	uint64_t data = template_address(image, addition->code_bytes);
+	uint64_t headers = headers_address(image, addition);
 	size_t last = 0, count = 0;
 
 	for (size_t i = 0; i < image->segment_count; i++) {
@@ -70,42 +114,25 @@ static size_t make_segments(const struct elf_image *image,
 			segment->p_vaddr = segment->p_paddr = data;
 			segment->p_offset = offset_of(image, data);
 		} else if (segment->p_type == PT_PHDR) {
-			segment->p_vaddr = segment->p_paddr = headers_address(image);
-			segment->p_offset = offset_of(image, segment->p_vaddr);
-			segment->p_filesz = segment->p_memsz =
-				(image->segment_count + 2) * sizeof(Elf64_Phdr);
+			*segment = make_load(
+				image, PF_R, headers,
+				(image->segment_count + ELF_IMAGE_LOADS) * sizeof(Elf64_Phdr), 0);
+			/* The alignment is for llvm-strip, which places the segment by it. */
+			segment->p_type = PT_PHDR;
 		}
 		if (i != last)
 			continue;
-		out[count++] = (Elf64_Phdr){.p_type = PT_LOAD,
-					    .p_flags = PF_R | PF_X,
-					    .p_offset = offset_of(image, code),
-					    .p_vaddr = code,
-					    .p_paddr = code,
-					    .p_filesz = code_bytes,
-					    .p_memsz = code_bytes,
-					    .p_align = ELF_IMAGE_PAGE};
-		out[count++] = (Elf64_Phdr){.p_type = PT_LOAD,
-					    .p_flags = PF_R | PF_W,
-					    .p_offset = offset_of(image, data),
-					    .p_vaddr = data,
-					    .p_paddr = data,
-					    .p_filesz = data_bytes,
-					    .p_memsz = data_bytes + addition->zero_bytes,
-					    .p_align = ELF_IMAGE_PAGE};
+		make_loads(image, addition, &out[count]);
+		count += ELF_IMAGE_LOADS;
 	}
 	return count;
 }
 
-/*
- * The new file, written in two parts. The hole between the end of the old file and the added parts
- * is as large as the program's zero-initialised data.
- */
+#define SPARSE_BYTES 65536
+
 struct output {
 	uint8_t *bytes;
 	size_t count;
-	size_t hole; /* its offset */
-	size_t hole_bytes;
 };
 
 static void elf_image_write_put(const struct output *output, uint64_t offset, const void *bytes,
@@ -115,59 +142,151 @@ static void elf_image_write_put(const struct output *output, uint64_t offset, co
 		memcpy(output->bytes + offset, bytes, count);
 }
 
-#define TEXT_NAME ".dcpix.text"
-#define NAMES_NAME ".shstrtab"
-#define SECTIONS_ADDED 4 /* null, code, note, names */
+/* --- sections ------------------------------------------------------------- */
 
-/* Write section headers, names and note at @offset. Return: offset of the end. */
+#define NAMES_NAME ".shstrtab"
+#define SECTIONS_ADDED 10 /* null, those of list_sections(), names */
+#define NAMES_BYTES 256
+
+struct added_section {
+	const char *name;
+	uint64_t address;
+	uint64_t bytes;
+	uint64_t flags;
+	uint32_t type;
+	uint32_t align;
+};
+
+static const Elf64_Phdr *segment_of(const struct elf_image *image, uint32_t type)
+{
+	for (size_t i = 0; i < image->segment_count; i++) {
+		if (image->segments[i].p_type == type)
+			return &image->segments[i];
+	}
+	return NULL;
+}
+
+/* Thread-local variables that are in no old section. */
+static struct added_section added_variables(const struct elf_image *image,
+					    const struct elf_image_addition *addition)
+{
+	const Elf64_Phdr *tls = segment_of(image, PT_TLS);
+	struct added_section section = {.name = ".dcpix.tdata",
+					.address = template_address(image, addition->code_bytes),
+					.bytes = image->template_bytes,
+					.flags = SHF_ALLOC | SHF_WRITE | SHF_TLS,
+					.type = SHT_PROGBITS,
+					.align = tls != NULL ? (uint32_t)tls->p_align : 1};
+
+	if (tls != NULL && image->template == NULL) {
+		section.name = ".dcpix.tbss";
+		section.address = tls->p_vaddr + tls->p_memsz - sizeof(uint64_t);
+		section.bytes = sizeof(uint64_t);
+		section.type = SHT_NOBITS;
+		section.align = sizeof(uint64_t);
+	}
+	return section;
+}
+
+/*
+ * Programs that copy files by their sections, such as strip(1), copy nothing else: sections
+ * describe all bytes of the added segments except the program headers, and those of PT_TLS and
+ * PT_GNU_EH_FRAME exactly.
+ */
+static size_t list_sections(const struct elf_image *image,
+			    const struct elf_image_addition *addition, struct added_section *out)
+{
+	uint64_t code = elf_image_code_address(image), code_end = code + addition->code_bytes;
+	uint64_t data = elf_image_data_address(image, addition->code_bytes);
+	uint64_t note = note_address(image, addition), note_end = note + addition->note_bytes;
+	const Elf64_Phdr *unwind = segment_of(image, PT_GNU_EH_FRAME);
+	uint64_t index = unwind != NULL && unwind->p_vaddr >= code ? unwind->p_vaddr : code_end;
+	const struct added_section all[] = {
+		{".dcpix.text", code, index - code, SHF_ALLOC | SHF_EXECINSTR, SHT_PROGBITS,
+		 ELF_IMAGE_ALIGN},
+		{".dcpix.eh_frame_hdr", index, code_end - index, SHF_ALLOC, SHT_PROGBITS, 4},
+		added_variables(image, addition),
+		{".dcpix.data", data, addition->data_bytes, SHF_ALLOC | SHF_WRITE, SHT_PROGBITS,
+		 ELF_IMAGE_ALIGN},
+		{".dcpix.bss", data + addition->data_bytes, addition->zero_bytes,
+		 SHF_ALLOC | SHF_WRITE, SHT_NOBITS, 1},
+		{addition->note_name, note, addition->note_bytes, SHF_ALLOC, SHT_PROGBITS, 1},
+		{".dcpix.pad", note_end, headers_address(image, addition) - note_end, SHF_ALLOC,
+		 SHT_PROGBITS, 1},
+	};
+	size_t count = 0;
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(*all); i++) {
+		if (all[i].bytes > 0)
+			out[count++] = all[i];
+	}
+	return count;
+}
+
+/* Old sections of thread-local data are in the template now. */
+static void move_variables(const struct elf_image *image, uint64_t template, Elf64_Shdr *sections,
+			   size_t count)
+{
+	for (size_t i = 0; image->template != NULL && i < count; i++) {
+		if ((sections[i].sh_flags & SHF_TLS) == 0)
+			continue;
+		if (sections[i].sh_type == SHT_NOBITS) {
+			sections[i].sh_addr +=
+				template + image->template_added - image->template_old;
+			sections[i].sh_offset = offset_of(image, template) + image->template_bytes;
+		} else {
+			sections[i].sh_flags &= ~(uint64_t)SHF_TLS;
+		}
+	}
+}
+
+static uint64_t put_name(const struct output *output, uint64_t at, const char *name)
+{
+	elf_image_write_put(output, at, name, strlen(name) + 1);
+	return at + strlen(name) + 1;
+}
+
+/* Write section headers and names at @offset. Return: offset of the end. */
 static uint64_t put_sections(struct output *output, const struct elf_image *image,
 			     const struct elf_image_addition *addition, uint64_t offset)
 {
 	Elf64_Ehdr *header = (Elf64_Ehdr *)(void *)output->bytes;
-	size_t count, name_bytes;
+	struct added_section added[SECTIONS_ADDED];
+	size_t count, name_bytes, added_count = list_sections(image, addition, added);
 	const uint8_t *names;
 	const Elf64_Shdr *old = elf_image_sections(image, &count, &names, &name_bytes);
-	uint64_t note = offset, strings = note + addition->note_bytes;
-	uint64_t added = strings + name_bytes;
-	uint64_t end =
-		added + sizeof(TEXT_NAME) + sizeof(NAMES_NAME) + strlen(addition->note_name) + 1;
-	Elf64_Shdr *sections = (Elf64_Shdr *)(void *)(output->bytes + elf_image_round_up(end, 8));
+	uint64_t end = offset + name_bytes;
+	Elf64_Shdr *sections =
+		(Elf64_Shdr *)(void *)(output->bytes + elf_image_round_up(end + NAMES_BYTES, 8));
 
-	elf_image_write_put(output, note, addition->note, addition->note_bytes);
-	elf_image_write_put(output, strings, names, name_bytes);
-	elf_image_write_put(output, added, TEXT_NAME, sizeof(TEXT_NAME));
-	elf_image_write_put(output, added + sizeof(TEXT_NAME), NAMES_NAME, sizeof(NAMES_NAME));
-	elf_image_write_put(output, added + sizeof(TEXT_NAME) + sizeof(NAMES_NAME),
-			    addition->note_name, strlen(addition->note_name) + 1);
-	if (count > 0)
-		memcpy(sections, old, count * sizeof(*sections));
-	else
-		sections[count++] = (Elf64_Shdr){0};
-	sections[count++] =
-		(Elf64_Shdr){.sh_name = (uint32_t)name_bytes,
-			     .sh_type = SHT_PROGBITS,
-			     .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
-			     .sh_addr = elf_image_code_address(image),
-			     .sh_offset = offset_of(image, elf_image_code_address(image)),
-			     .sh_size = addition->code_bytes,
-			     .sh_addralign = ELF_IMAGE_ALIGN};
-	sections[count++] = (Elf64_Shdr){
-		.sh_name = (uint32_t)(name_bytes + sizeof(TEXT_NAME) + sizeof(NAMES_NAME)),
-		.sh_type = SHT_PROGBITS,
-		.sh_offset = note,
-		.sh_size = addition->note_bytes,
-		.sh_addralign = 1};
-	sections[count] = (Elf64_Shdr){.sh_name = (uint32_t)(name_bytes + sizeof(TEXT_NAME)),
+	elf_image_write_put(output, offset, names, name_bytes);
+	elf_image_write_put(output, (uint64_t)((uint8_t *)sections - output->bytes), old,
+			    count * sizeof(*sections));
+	move_variables(image, template_address(image, addition->code_bytes), sections, count);
+	count = count > 0 ? count : 1;
+	for (size_t i = 0; i < added_count; i++) {
+		sections[count++] = (Elf64_Shdr){.sh_name = (uint32_t)(end - offset),
+						 .sh_type = added[i].type,
+						 .sh_flags = added[i].flags,
+						 .sh_addr = added[i].address,
+						 .sh_offset = offset_of(image, added[i].address),
+						 .sh_size = added[i].bytes,
+						 .sh_addralign = added[i].align};
+		end = put_name(output, end, added[i].name);
+	}
+	sections[count] = (Elf64_Shdr){.sh_name = (uint32_t)(end - offset),
 				       .sh_type = SHT_STRTAB,
-				       .sh_offset = strings,
-				       .sh_size = end - strings,
+				       .sh_offset = offset,
 				       .sh_addralign = 1};
-	header->e_shoff = elf_image_round_up(end, 8);
+	sections[count].sh_size = put_name(output, end, NAMES_NAME) - offset;
+	header->e_shoff = (uint64_t)((uint8_t *)sections - output->bytes);
 	header->e_shentsize = sizeof(Elf64_Shdr);
 	header->e_shstrndx = (uint16_t)count;
 	header->e_shnum = (uint16_t)(count + 1);
 	return header->e_shoff + (count + 1) * sizeof(*sections);
 }
+
+/* --- the file ------------------------------------------------------------- */
 
 struct move {
 	const struct elf_image *image;
@@ -211,29 +330,28 @@ static int make_output(struct output *output, const struct elf_image *image,
 		       const struct elf_image_addition *addition)
 {
 	uint64_t data = elf_image_data_address(image, addition->code_bytes);
-	uint64_t sections = offset_of(image, data) + addition->data_bytes;
+	uint64_t headers = offset_of(image, headers_address(image, addition));
+	uint64_t sections = headers + (image->segment_count + ELF_IMAGE_LOADS) * sizeof(Elf64_Phdr);
 	size_t count, name_bytes;
 	const uint8_t *names;
 	Elf64_Ehdr *header;
 	int r;
 
 	elf_image_sections(image, &count, &names, &name_bytes);
-	output->bytes = calloc(1, sections + addition->note_bytes + name_bytes +
-					  strlen(addition->note_name) + 256 +
+	output->bytes = calloc(1, sections + name_bytes + NAMES_BYTES + 2 * sizeof(uint64_t) +
 					  (count + SECTIONS_ADDED) * sizeof(Elf64_Shdr));
 	if (output->bytes == NULL)
 		return -ENOMEM;
 	elf_image_write_put(output, 0, image->file, image->bytes);
-	output->hole = image->bytes;
-	if (offset_of(image, headers_address(image)) > image->bytes)
-		output->hole_bytes = offset_of(image, headers_address(image)) - image->bytes;
 	header = (Elf64_Ehdr *)(void *)output->bytes;
-	header->e_phoff = offset_of(image, headers_address(image));
-	header->e_phnum = (uint16_t)make_segments(
-		image, addition, (Elf64_Phdr *)(void *)(output->bytes + header->e_phoff));
+	header->e_phoff = headers;
+	header->e_phnum = (uint16_t)make_segments(image, addition,
+						  (Elf64_Phdr *)(void *)(output->bytes + headers));
 	elf_image_write_put(output, offset_of(image, elf_image_code_address(image)), addition->code,
 			    addition->code_bytes);
 	elf_image_write_put(output, offset_of(image, data), addition->data, addition->data_bytes);
+	elf_image_write_put(output, offset_of(image, note_address(image, addition)), addition->note,
+			    addition->note_bytes);
 	r = put_template(output, image, template_address(image, addition->code_bytes));
 	output->count = put_sections(output, image, addition, elf_image_round_up(sections, 8));
 	return r;
@@ -258,15 +376,27 @@ static int write_all(int fd, const struct output *output)
 	return write_part(fd, output, 0, output->count);
 }
 
-/* Write to a new file, without allocating blocks for the hole. */
+static bool is_zero(const uint8_t *bytes, size_t count)
+{
+	return count > 0 && bytes[0] == 0 && memcmp(bytes, bytes + 1, count - 1) == 0;
+}
+
+/* Write to a new file, without allocating blocks for zeros. The last bytes are not zero. */
 static int write_sparse(int fd, const struct output *output)
 {
-	int r = write_part(fd, output, 0, output->hole);
+	size_t at = 0;
+	int r = 0;
 
-	if (r == 0 && lseek(fd, (off_t)output->hole_bytes, SEEK_CUR) < 0)
-		r = -errno;
-	return r == 0 ? write_part(fd, output, output->hole + output->hole_bytes, output->count)
-		      : r;
+	while (r == 0 && at < output->count) {
+		size_t end = at + SPARSE_BYTES < output->count ? at + SPARSE_BYTES : output->count;
+
+		if (end < output->count && is_zero(output->bytes + at, end - at))
+			r = lseek(fd, (off_t)end, SEEK_SET) < 0 ? -errno : 0;
+		else
+			r = write_part(fd, output, at, end);
+		at = end;
+	}
+	return r;
 }
 
 /* Write under a temporary name first: @path may be the original file, which may be running. */
@@ -277,11 +407,11 @@ static int replace(const struct output *output, mode_t mode, const char *path, s
 
 	if (asprintf(&scratch, "%s.XXXXXX", path) < 0) {
 		scratch = NULL;
-		return error_set(err, ENOMEM, "no memory for a name");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	}
 	fd = mkostemp(scratch, O_CLOEXEC);
 	if (fd < 0)
-		return error_set_errno(err, "cannot write %s", path);
+		return error_set_errno(err, ERROR_WRITE, path);
 	r = write_sparse(fd, output);
 	if (r == 0 && fchmod(fd, mode) < 0)
 		r = -errno;
@@ -291,7 +421,7 @@ static int replace(const struct output *output, mode_t mode, const char *path, s
 		r = -errno;
 	if (r < 0) {
 		unlink(scratch);
-		return error_set(err, -r, "cannot write %s: %s", path, strerror(-r));
+		return error_set(err, -r, ERROR_WRITE ": %s", path, strerror(-r));
 	}
 	return 0;
 }
@@ -303,11 +433,11 @@ static int write_into(const struct output *output, const char *path, struct erro
 	int r;
 
 	if (fd < 0)
-		return error_set_errno(err, "cannot write %s", path);
+		return error_set_errno(err, ERROR_WRITE, path);
 	r = write_all(fd, output);
 	if (close(fd) < 0 && r == 0)
 		r = -errno;
-	return r < 0 ? error_set(err, -r, "cannot write %s: %s", path, strerror(-r)) : 0;
+	return r < 0 ? error_set(err, -r, ERROR_WRITE ": %s", path, strerror(-r)) : 0;
 }
 
 static bool is_replaced(const char *path)
@@ -326,8 +456,8 @@ int elf_image_write(const struct elf_image *image, const struct elf_image_additi
 
 	if (r < 0) {
 		free(output.bytes);
-		return error_set(err, -r, r == -ENOMEM ? "no memory for %s" : "%s is damaged",
-				 path);
+		return r == -ENOMEM ? error_set(err, ENOMEM, ERROR_NO_MEMORY)
+				    : error_set(err, -r, ERROR_DAMAGED, path);
 	}
 	if (is_replaced(path))
 		r = replace(&output, image->mode, path, err);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analysis/image/encoded_pointer.h"
+#include "lib/encoded_pointer.h"
 #include "lib/array.h"
 
 #define WORD_BYTES 8

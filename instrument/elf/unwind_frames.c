@@ -9,7 +9,7 @@
 
 #include "analysis/image/cie_augmentation.h"
 #include "analysis/image/elf_file.h"
-#include "analysis/image/encoded_pointer.h"
+#include "lib/encoded_pointer.h"
 #include "instrument/elf/unwind_insn.h"
 #include "instrument/elf/unwind_stubs.h"
 #include "lib/array.h"

@@ -65,8 +65,8 @@ int burst_switch_placement_parse(struct burst_switch_placement *ret, const char 
 		rest = take_loops(&found, rest);
 	if (rest == NULL || *rest != '\0' || rest == text)
 		return error_set(err, EINVAL,
-				 "\"%s\" is no placement of checks: orig, EL, EC, EN, L4, L10, "
-				 "LN, or one of E and of L as in EC+L4",
+				 "'%s' is not a valid placement of checks; expected orig, EL, EC, "
+				 "EN, L4, L10, LN, or one of E and of L as in EC+L4",
 				 text);
 	*ret = found;
 	return 0;

@@ -31,7 +31,7 @@ struct recursion;
 
 /* Updating one memory counter per iteration would bound short loops by store-to-load latency.
  * Therefore some loops are unrolled this many times, with one counter for each iteration. */
-#define MODE_LOOP_TURNS 4
+#define MODE_LOOP_UNROLL 4
 
 /* Exceeds the cycles that can be measured between two bursts: it is an hour and a half at 3 GHz. */
 #define BURST_SWITCH_CHARGE_BITS 44
@@ -44,7 +44,7 @@ struct recursion;
  * @first:  checks before a thread's first burst; 0: as many as @checks
  * @counters: number of check counters, up to PROFILE_LAYOUT_COUNTERS; 0: one. Each counter starts
  *            bursts of its own. With several counters a burst contains no check but its first one
- * @at: offset of the thread's struct profile_layout_turns from the %gs base; the rewriter sets it,
+ * @at: offset of the thread's struct profile_layout_switch from the %gs base; the rewriter sets it,
  *      to the start of the area
  * @charged: offset from the %gs base of 8 bytes to which 2^BURST_SWITCH_CHARGE_BITS is added when a
  *           burst begins; 0: none
@@ -95,7 +95,7 @@ struct mode_options {
  *             then those of the procedures; @free_words: number of reserved words that are still
  *             unused
  * @recursion:   the call graph (recursion.h), if the mode has requested it
- * @turns:     for modes with two clones, whose area begins with struct profile_layout_turns;
+ * @bursts:    for modes with two clones, whose area begins with struct profile_layout_switch;
  *             begin() sets the numbers of checks
  * @data:      private data of the mode
  */
@@ -114,7 +114,7 @@ struct mode_image {
 	uint64_t words;
 	uint64_t free_words;
 	const struct recursion *recursion;
-	struct burst_switch turns;
+	struct burst_switch bursts;
 	void *data;
 };
 
@@ -148,7 +148,7 @@ struct mode_plan {
 /**
  * struct instrument_mode - a mode
  * @name:    as the user writes it
- * @section: name of the section of the rewritten file that holds the result of encode(); not loaded
+ * @section: name of the section of the rewritten file that holds the result of encode()
  * @number:  identifies the mode to the runtime; PROFILE_LAYOUT_COUNTS: the mode has no code there
  * @bursts: each procedure has two clones and only one of them records: see burst_switch of the
  * image
@@ -201,8 +201,8 @@ struct instrument_mode {
 	bool (*wants)(const struct mode_plan *plan, const struct point *point);
 
 	/**
-	 * @loops: return true if a loop of one block is to be unrolled MODE_LOOP_TURNS times. NULL:
-	 *         no loop is
+	 * @loops: return true if a loop of one block is to be unrolled MODE_LOOP_UNROLL times.
+	 * NULL: no loop is
 	 * @edge:  the loop's back edge in the count graph
 	 *
 	 * For modes without two clones. The code on the edge is then requested once for each

@@ -5,7 +5,7 @@
 
 void path_graph_deinit(struct path_graph *graph)
 {
-	free(graph->ways);
+	free(graph->path_edges);
 	free(graph->first);
 	free(graph->starts);
 	free(graph->known);
@@ -54,13 +54,13 @@ uint32_t path_graph_next(const struct path_graph *graph, uint32_t node, uint32_t
 	while (low < high) {
 		uint32_t middle = low + (high - low) / 2;
 
-		if (graph->ways[middle].value <= *rest)
+		if (graph->path_edges[middle].value <= *rest)
 			low = middle + 1;
 		else
 			high = middle;
 	}
 	if (low == graph->first[node])
 		return PATH_NONE;
-	*rest -= graph->ways[low - 1].value;
+	*rest -= graph->path_edges[low - 1].value;
 	return low - 1;
 }

@@ -5,7 +5,7 @@
  * number. Each edge also has an operation on the path register, so that the register holds the sum
  * where a path ends.
  *
- * Where a node can be reached from the beginnings of paths in only one way, the sum is known at
+ * Where a node can be reached from the beginnings of paths by only one path, the sum is known at
  * rewriting time, and the register is not needed. All other increments are on the chords of a
  * maximum spanning forest. The increment of an edge is its value plus the difference of numbers
  * assigned to its two nodes, which can be chosen so that the increment is zero on the forest.
@@ -106,24 +106,24 @@ struct path_range {
 
 /**
  * struct path_graph - zero-initialised is empty; freed by path_graph_deinit()
- * @ways:   the edges out of node n are @ways[@first[n]] .. @ways[@first[n + 1] - 1], in
- *          ascending order of value; PATH_START edges follow those of all nodes
+ * @path_edges:   the edges out of node n are @path_edges[@first[n]] .. @path_edges[@first[n + 1] -
+ * 1], in ascending order of value; PATH_START edges follow those of all nodes
  * @starts: in ascending order
  * @known:  for each node: the register is not needed there
  * @count:  number of paths
  * @range:  see struct path_range
  */
 struct path_graph {
-	struct path_edge *ways;
+	struct path_edge *path_edges;
 	uint32_t *first;
 	struct path_start *starts;
 	bool *known;
 	uint32_t node_count;
-	uint32_t way_count;
+	uint32_t path_edge_count;
 	uint32_t start_count;
 	uint32_t count;
 	struct path_range range;
-	size_t way_capacity;
+	size_t path_edge_capacity;
 };
 
 void path_graph_deinit(struct path_graph *graph);

@@ -29,12 +29,12 @@ struct numbering {
 
 /* --- edges ---------------------------------------------------------------- */
 
-static int add_way(struct path_graph *graph, struct path_edge way)
+static int add_path_edge(struct path_graph *graph, struct path_edge path_edge)
 {
-	if (array_reserve(&graph->ways, &graph->way_capacity, graph->way_count + (size_t)1,
-			  sizeof(*graph->ways)) < 0)
+	if (array_reserve(&graph->path_edges, &graph->path_edge_capacity,
+			  graph->path_edge_count + (size_t)1, sizeof(*graph->path_edges)) < 0)
 		return -ENOMEM;
-	graph->ways[graph->way_count++] = way;
+	graph->path_edges[graph->path_edge_count++] = path_edge;
 	return 0;
 }
 
@@ -60,30 +60,30 @@ static bool breaks_at(const struct numbering *numbering, uint32_t node)
 }
 
 /* A call and the return from it are one edge, or an end and a beginning. */
-static int add_call(struct numbering *numbering, uint32_t index, struct path_edge way)
+static int add_call(struct numbering *numbering, uint32_t index, struct path_edge path_edge)
 {
 	const struct count_edge *back = &numbering->counts->edges[index + 1];
 	int r;
 
-	way.to = back->to;
-	if (!breaks_at(numbering, way.from)) {
-		way.back = index + 1;
-		return add_way(&numbering->graph, way);
+	path_edge.to = back->to;
+	if (!breaks_at(numbering, path_edge.from)) {
+		path_edge.back = index + 1;
+		return add_path_edge(&numbering->graph, path_edge);
 	}
-	way.kind = PATH_END;
-	way.to = PATH_NONE;
-	r = add_way(&numbering->graph, way);
-	way.kind = PATH_START;
-	way.from = PATH_NONE;
-	way.to = back->to;
-	way.edge = index + 1;
-	return r == 0 ? add_way(&numbering->graph, way) : r;
+	path_edge.kind = PATH_END;
+	path_edge.to = PATH_NONE;
+	r = add_path_edge(&numbering->graph, path_edge);
+	path_edge.kind = PATH_START;
+	path_edge.from = PATH_NONE;
+	path_edge.to = back->to;
+	path_edge.edge = index + 1;
+	return r == 0 ? add_path_edge(&numbering->graph, path_edge) : r;
 }
 
 static int path_numbering_add_edge(struct numbering *numbering, uint32_t index, const bool *closed)
 {
 	const struct count_edge *edge = &numbering->counts->edges[index];
-	struct path_edge way = {
+	struct path_edge path_edge = {
 		.from = edge->from,
 		.to = edge->to,
 		.edge = index,
@@ -93,24 +93,24 @@ static int path_numbering_add_edge(struct numbering *numbering, uint32_t index, 
 	};
 
 	if (edge->kind == COUNT_CALL)
-		return add_call(numbering, index, way);
+		return add_call(numbering, index, path_edge);
 	if (edge->kind == COUNT_BACK)
 		return 0;
 	if (edge->from != COUNT_OUTSIDE && closed[edge->from]) {
 		if (edge->to == COUNT_OUTSIDE)
 			return 0;
-		way.from = PATH_NONE;
-		way.kind = PATH_START;
+		path_edge.from = PATH_NONE;
+		path_edge.kind = PATH_START;
 	} else if (edge->from == COUNT_OUTSIDE) {
-		way.kind = PATH_START;
-		way.enters = edge->kind == COUNT_ENTER;
+		path_edge.kind = PATH_START;
+		path_edge.enters = edge->kind == COUNT_ENTER;
 	} else if (edge->to == COUNT_OUTSIDE || closed[edge->to]) {
-		way.to = PATH_NONE;
-		way.kind = PATH_END;
+		path_edge.to = PATH_NONE;
+		path_edge.kind = PATH_END;
 	} else if (edge->kind == COUNT_TO_HUB && breaks_at(numbering, edge->from)) {
-		way.kind = PATH_CUT;
+		path_edge.kind = PATH_CUT;
 	}
-	return add_way(&numbering->graph, way);
+	return add_path_edge(&numbering->graph, path_edge);
 }
 
 static int by_weight(const void *a, const void *b)
@@ -126,9 +126,9 @@ static int by_weight(const void *a, const void *b)
  * Sort edges by source node, the likeliest first, so that frequent paths tend to have adjacent
  * numbers and counters.
  */
-static int sort_ways(struct path_graph *graph)
+static int sort_path_edges(struct path_graph *graph)
 {
-	struct path_edge *sorted = calloc(graph->way_count + (size_t)1, sizeof(*sorted));
+	struct path_edge *sorted = calloc(graph->path_edge_count + (size_t)1, sizeof(*sorted));
 	uint32_t *next = calloc(graph->node_count + (size_t)2, sizeof(*next));
 
 	if (sorted == NULL || next == NULL) {
@@ -136,8 +136,8 @@ static int sort_ways(struct path_graph *graph)
 		free(next);
 		return -ENOMEM;
 	}
-	for (uint32_t w = 0; w < graph->way_count; w++) {
-		uint32_t from = graph->ways[w].from;
+	for (uint32_t w = 0; w < graph->path_edge_count; w++) {
+		uint32_t from = graph->path_edges[w].from;
 
 		next[(from == PATH_NONE ? graph->node_count : from) + 1]++;
 	}
@@ -145,10 +145,10 @@ static int sort_ways(struct path_graph *graph)
 		next[n + 1] += next[n];
 		graph->first[n] = next[n];
 	}
-	for (uint32_t w = 0; w < graph->way_count; w++) {
-		uint32_t from = graph->ways[w].from;
+	for (uint32_t w = 0; w < graph->path_edge_count; w++) {
+		uint32_t from = graph->path_edges[w].from;
 
-		sorted[next[from == PATH_NONE ? graph->node_count : from]++] = graph->ways[w];
+		sorted[next[from == PATH_NONE ? graph->node_count : from]++] = graph->path_edges[w];
 	}
 	for (uint32_t n = 0; n < graph->node_count; n++) {
 		if (graph->first[n + 1] - graph->first[n] > 1)
@@ -156,13 +156,13 @@ static int sort_ways(struct path_graph *graph)
 			      sizeof(*sorted), by_weight);
 	}
 	free(next);
-	free(graph->ways);
-	graph->ways = sorted;
-	graph->way_capacity = graph->way_count + (size_t)1;
+	free(graph->path_edges);
+	graph->path_edges = sorted;
+	graph->path_edge_capacity = graph->path_edge_count + (size_t)1;
 	return 0;
 }
 
-static int add_ways(struct numbering *numbering)
+static int add_path_edges(struct numbering *numbering)
 {
 	const struct count_graph *counts = numbering->counts;
 	bool *closed = calloc(counts->node_count + (size_t)1, sizeof(*closed));
@@ -173,7 +173,7 @@ static int add_ways(struct numbering *numbering)
 	for (uint32_t e = 0; r == 0 && e < counts->edge_count; e++)
 		r = path_numbering_add_edge(numbering, e, closed);
 	free(closed);
-	return r == 0 ? sort_ways(&numbering->graph) : r;
+	return r == 0 ? sort_path_edges(&numbering->graph) : r;
 }
 
 /* --- back edges ----------------------------------------------------------- */
@@ -191,11 +191,11 @@ struct search {
 };
 
 /* Return the node where control continues: the search continues where a path ends. */
-static uint32_t leads_to(const struct numbering *numbering, const struct path_edge *way)
+static uint32_t leads_to(const struct numbering *numbering, const struct path_edge *path_edge)
 {
-	const struct count_edge *edge = &numbering->counts->edges[way->edge];
+	const struct count_edge *edge = &numbering->counts->edges[path_edge->edge];
 
-	return way->kind == PATH_END && edge->kind == COUNT_CALL ? edge[1].to : way->to;
+	return path_edge->kind == PATH_END && edge->kind == COUNT_CALL ? edge[1].to : path_edge->to;
 }
 
 static void path_numbering_search_from(struct numbering *numbering, const struct search *search,
@@ -210,7 +210,7 @@ static void path_numbering_search_from(struct numbering *numbering, const struct
 	search->stack[depth++] = start;
 	while (depth > 0) {
 		uint32_t node = search->stack[depth - 1];
-		struct path_edge *way;
+		struct path_edge *path_edge;
 		uint32_t to;
 
 		if (search->next[node] == graph->first[node + 1]) {
@@ -219,12 +219,12 @@ static void path_numbering_search_from(struct numbering *numbering, const struct
 			depth--;
 			continue;
 		}
-		way = &graph->ways[search->next[node]++];
-		to = leads_to(numbering, way);
+		path_edge = &graph->path_edges[search->next[node]++];
+		to = leads_to(numbering, path_edge);
 		if (to == PATH_NONE)
 			continue;
-		if (search->state[to] == OPEN && way->kind == PATH_ON) {
-			way->kind = PATH_CUT;
+		if (search->state[to] == OPEN && path_edge->kind == PATH_ON) {
+			path_edge->kind = PATH_CUT;
 		} else if (search->state[to] == UNSEEN) {
 			search->state[to] = OPEN;
 			search->stack[depth++] = to;
@@ -232,7 +232,7 @@ static void path_numbering_search_from(struct numbering *numbering, const struct
 	}
 }
 
-static int cut_ways_back(struct numbering *numbering)
+static int cut_edges_back(struct numbering *numbering)
 {
 	struct path_graph *graph = &numbering->graph;
 	size_t count = graph->node_count + (size_t)1;
@@ -244,8 +244,8 @@ static int cut_ways_back(struct numbering *numbering)
 	if (search.state != NULL && search.next != NULL && search.stack != NULL) {
 		for (uint32_t n = 0; n < graph->node_count; n++)
 			search.next[n] = graph->first[n];
-		for (uint32_t w = graph->first[graph->node_count]; w < graph->way_count; w++)
-			path_numbering_search_from(numbering, &search, graph->ways[w].to);
+		for (uint32_t w = graph->first[graph->node_count]; w < graph->path_edge_count; w++)
+			path_numbering_search_from(numbering, &search, graph->path_edges[w].to);
 		r = 0;
 	}
 	free(search.state);
@@ -258,32 +258,33 @@ static int cut_ways_back(struct numbering *numbering)
  * Edges into loops are cut as well as back edges. Then the number is known where an iteration
  * begins, and if the iteration has no branches, also where it ends.
  */
-static void cut_ways_in(struct numbering *numbering)
+static void cut_edges_in(struct numbering *numbering)
 {
 	struct path_graph *graph = &numbering->graph;
 
-	for (uint32_t w = 0; w < graph->way_count; w++) {
-		if (graph->ways[w].kind == PATH_CUT)
-			numbering->begins[graph->ways[w].to] = true;
+	for (uint32_t w = 0; w < graph->path_edge_count; w++) {
+		if (graph->path_edges[w].kind == PATH_CUT)
+			numbering->begins[graph->path_edges[w].to] = true;
 	}
-	for (uint32_t w = 0; w < graph->way_count; w++) {
-		if (graph->ways[w].kind == PATH_ON && graph->ways[w].back == PATH_NONE &&
-		    numbering->begins[graph->ways[w].to])
-			graph->ways[w].kind = PATH_CUT;
+	for (uint32_t w = 0; w < graph->path_edge_count; w++) {
+		if (graph->path_edges[w].kind == PATH_ON &&
+		    graph->path_edges[w].back == PATH_NONE &&
+		    numbering->begins[graph->path_edges[w].to])
+			graph->path_edges[w].kind = PATH_CUT;
 	}
 }
 
 /* --- numbers -------------------------------------------------------------- */
 
-static uint64_t paths_by(const struct numbering *numbering, const struct path_edge *way)
+static uint64_t paths_by(const struct numbering *numbering, const struct path_edge *path_edge)
 {
-	return way->kind == PATH_ON ? numbering->paths[way->to] : 1;
+	return path_edge->kind == PATH_ON ? numbering->paths[path_edge->to] : 1;
 }
 
-static void limit_way(struct numbering *numbering, uint32_t way)
+static void limit_path_edge(struct numbering *numbering, uint32_t path_edge)
 {
-	numbering->graph.ways[way].kind = PATH_CUT;
-	numbering->limited[way] = true;
+	numbering->graph.path_edges[path_edge].kind = PATH_CUT;
+	numbering->limited[path_edge] = true;
 }
 
 /*
@@ -294,9 +295,9 @@ static void limit_hub(struct numbering *numbering, uint32_t node)
 {
 	const struct path_graph *graph = &numbering->graph;
 
-	for (uint32_t w = 0; w < graph->way_count; w++) {
-		if (graph->ways[w].to == node && graph->ways[w].kind == PATH_ON)
-			limit_way(numbering, w);
+	for (uint32_t w = 0; w < graph->path_edge_count; w++) {
+		if (graph->path_edges[w].to == node && graph->path_edges[w].kind == PATH_ON)
+			limit_path_edge(numbering, w);
 	}
 }
 
@@ -309,7 +310,7 @@ static uint32_t likeliest(const struct numbering *numbering, uint32_t node)
 	const struct path_graph *graph = &numbering->graph;
 
 	for (uint32_t w = graph->first[node]; w < graph->first[node + 1]; w++) {
-		if (paths_by(numbering, &graph->ways[w]) > 1)
+		if (paths_by(numbering, &graph->path_edges[w]) > 1)
 			return w;
 	}
 	return PATH_NONE;
@@ -321,10 +322,10 @@ static uint32_t likeliest(const struct numbering *numbering, uint32_t node)
  */
 static bool cuts_sooner(const struct numbering *numbering, uint32_t one, uint32_t other)
 {
-	const struct path_edge *ways = numbering->graph.ways;
+	const struct path_edge *path_edges = numbering->graph.path_edges;
 
-	return ways[one].weight * (double)(paths_by(numbering, &ways[other]) - 1) <
-	       ways[other].weight * (double)(paths_by(numbering, &ways[one]) - 1);
+	return path_edges[one].weight * (double)(paths_by(numbering, &path_edges[other]) - 1) <
+	       path_edges[other].weight * (double)(paths_by(numbering, &path_edges[one]) - 1);
 }
 
 /* Return the next edge to cut, other than @keep; PATH_NONE: there is none. */
@@ -334,7 +335,7 @@ static uint32_t worst(const struct numbering *numbering, uint32_t node, uint32_t
 	uint32_t ret = PATH_NONE;
 
 	for (uint32_t w = graph->first[node]; w < graph->first[node + 1]; w++) {
-		if (w != keep && paths_by(numbering, &graph->ways[w]) > 1 &&
+		if (w != keep && paths_by(numbering, &graph->path_edges[w]) > 1 &&
 		    (ret == PATH_NONE || cuts_sooner(numbering, w, ret)))
 			ret = w;
 	}
@@ -345,24 +346,24 @@ static uint32_t worst(const struct numbering *numbering, uint32_t node, uint32_t
 static void limit_node(struct numbering *numbering, uint32_t node, uint64_t limit)
 {
 	const struct path_graph *graph = &numbering->graph;
-	uint32_t keep = likeliest(numbering, node), way;
+	uint32_t keep = likeliest(numbering, node), path_edge;
 	uint64_t sum = 0;
 
 	for (uint32_t w = graph->first[node]; w < graph->first[node + 1]; w++)
-		sum += paths_by(numbering, &graph->ways[w]);
+		sum += paths_by(numbering, &graph->path_edges[w]);
 	if (sum > limit && numbering->counts->nodes[node].block == COUNT_NONE) {
 		limit_hub(numbering, node);
 		limit = numbering->rules->most / 2;
 	}
 	while (sum > limit) {
-		way = worst(numbering, node, keep);
-		if (way == PATH_NONE)
+		path_edge = worst(numbering, node, keep);
+		if (path_edge == PATH_NONE)
 			break;
-		sum -= paths_by(numbering, &graph->ways[way]) - 1;
-		limit_way(numbering, way);
+		sum -= paths_by(numbering, &graph->path_edges[path_edge]) - 1;
+		limit_path_edge(numbering, path_edge);
 	}
 	if (keep != PATH_NONE && sum > limit)
-		limit_way(numbering, keep);
+		limit_path_edge(numbering, keep);
 }
 
 static void number_node(struct numbering *numbering, uint32_t node)
@@ -371,10 +372,10 @@ static void number_node(struct numbering *numbering, uint32_t node)
 	uint64_t sum = 0;
 
 	for (uint32_t w = graph->first[node]; w < graph->first[node + 1]; w++) {
-		struct path_edge *way = &graph->ways[w];
+		struct path_edge *path_edge = &graph->path_edges[w];
 
-		way->value = (uint32_t)sum;
-		sum += paths_by(numbering, way);
+		path_edge->value = (uint32_t)sum;
+		sum += paths_by(numbering, path_edge);
 	}
 	numbering->paths[node] = sum > 0 ? sum : 1;
 }
@@ -385,9 +386,9 @@ static uint64_t number_all(struct numbering *numbering, uint64_t limit)
 	struct path_graph *graph = &numbering->graph;
 	uint64_t sum = 0;
 
-	for (uint32_t w = 0; w < graph->way_count; w++) {
+	for (uint32_t w = 0; w < graph->path_edge_count; w++) {
 		if (numbering->limited[w])
-			graph->ways[w].kind = PATH_ON;
+			graph->path_edges[w].kind = PATH_ON;
 		numbering->limited[w] = false;
 	}
 	for (uint32_t i = 0; i < numbering->ordered; i++) {
@@ -396,9 +397,10 @@ static uint64_t number_all(struct numbering *numbering, uint64_t limit)
 	}
 	for (uint32_t n = 0; n < graph->node_count; n++)
 		numbering->begins[n] = false;
-	for (uint32_t w = 0; w < graph->way_count; w++) {
-		if (graph->ways[w].kind == PATH_START || graph->ways[w].kind == PATH_CUT)
-			numbering->begins[graph->ways[w].to] = true;
+	for (uint32_t w = 0; w < graph->path_edge_count; w++) {
+		if (graph->path_edges[w].kind == PATH_START ||
+		    graph->path_edges[w].kind == PATH_CUT)
+			numbering->begins[graph->path_edges[w].to] = true;
 	}
 	graph->start_count = 0;
 	for (uint32_t n = 0; n < graph->node_count; n++) {
@@ -437,15 +439,15 @@ static int find_empty(struct numbering *numbering)
 
 	if (reached == NULL)
 		return -ENOMEM;
-	for (uint32_t w = 0; w < graph->way_count; w++) {
-		if (graph->ways[w].kind == PATH_ON)
-			reached[graph->ways[w].to] = true;
+	for (uint32_t w = 0; w < graph->path_edge_count; w++) {
+		if (graph->path_edges[w].kind == PATH_ON)
+			reached[graph->path_edges[w].to] = true;
 	}
 	for (uint32_t n = 0; n < graph->node_count; n++) {
 		if (numbering->counts->nodes[n].block != COUNT_NONE || reached[n])
 			continue;
 		for (uint32_t w = graph->first[n]; w < graph->first[n + 1]; w++)
-			graph->ways[w].empty = graph->ways[w].kind == PATH_CUT;
+			graph->path_edges[w].empty = graph->path_edges[w].kind == PATH_CUT;
 	}
 	free(reached);
 	return 0;
@@ -473,14 +475,14 @@ int path_numbering_create(struct path_graph *ret, const struct count_graph *grap
 	if (numbering.graph.first != NULL && numbering.graph.starts != NULL &&
 	    numbering.graph.known != NULL && numbering.order != NULL && numbering.paths != NULL &&
 	    numbering.begins != NULL)
-		r = add_ways(&numbering);
+		r = add_path_edges(&numbering);
 	if (r == 0) {
-		numbering.limited =
-			calloc(numbering.graph.way_count + (size_t)1, sizeof(*numbering.limited));
-		r = numbering.limited != NULL ? cut_ways_back(&numbering) : -ENOMEM;
+		numbering.limited = calloc(numbering.graph.path_edge_count + (size_t)1,
+					   sizeof(*numbering.limited));
+		r = numbering.limited != NULL ? cut_edges_back(&numbering) : -ENOMEM;
 	}
 	if (r == 0 && rules->loops)
-		cut_ways_in(&numbering);
+		cut_edges_in(&numbering);
 	if (r == 0)
 		r = number(&numbering);
 	if (r == 0)

@@ -14,7 +14,7 @@
 #define ROOM_LEAST 64
 
 /*
- * @sum:   for each node: the sum of values on the way to it, if it is unique
+ * @sum:   for each node: the sum of values on the path to it, if it is unique
  * @settled: for each node: paths have been counted before it; the kind of their end, or PATH_ON
  * @shift: for each node, and for the end of paths: the register's value minus the
  *         sum
@@ -31,25 +31,27 @@ struct placing {
 	uint32_t chosen_count;
 };
 
-static void find_known(struct placing *placing, const struct path_order *order, uint8_t *ways_to)
+static void find_known(struct placing *placing, const struct path_order *order,
+		       uint8_t *path_edges_to)
 {
 	struct path_graph *graph = placing->graph;
 
 	for (uint32_t i = 0; i < graph->start_count; i++) {
-		ways_to[graph->starts[i].node] = 1;
+		path_edges_to[graph->starts[i].node] = 1;
 		placing->sum[graph->starts[i].node] = graph->starts[i].number;
 	}
 	for (uint32_t i = order->count; i > 0; i--) {
 		uint32_t node = order->nodes[i - 1];
 
-		graph->known[node] = ways_to[node] == 1;
+		graph->known[node] = path_edges_to[node] == 1;
 		for (uint32_t w = graph->first[node]; w < graph->first[node + 1]; w++) {
-			const struct path_edge *way = &graph->ways[w];
+			const struct path_edge *path_edge = &graph->path_edges[w];
 
-			if (way->kind != PATH_ON)
+			if (path_edge->kind != PATH_ON)
 				continue;
-			ways_to[way->to] = ways_to[way->to] == 0 ? ways_to[node] : 2;
-			placing->sum[way->to] = placing->sum[node] + way->value;
+			path_edges_to[path_edge->to] =
+				path_edges_to[path_edge->to] == 0 ? path_edges_to[node] : 2;
+			placing->sum[path_edge->to] = placing->sum[node] + path_edge->value;
 		}
 	}
 }
@@ -66,11 +68,11 @@ static bool is_start(const struct path_graph *graph, uint32_t node)
 static enum path_edge_kind rest_of(const struct placing *placing, uint32_t node)
 {
 	const struct path_graph *graph = placing->graph;
-	const struct path_edge *way = &graph->ways[graph->first[node]];
+	const struct path_edge *path_edge = &graph->path_edges[graph->first[node]];
 
-	if (graph->first[node + 1] - graph->first[node] != 1 || way->back != PATH_NONE)
+	if (graph->first[node + 1] - graph->first[node] != 1 || path_edge->back != PATH_NONE)
 		return PATH_ON;
-	return way->kind == PATH_ON ? placing->settled[way->to] : way->kind;
+	return path_edge->kind == PATH_ON ? placing->settled[path_edge->to] : path_edge->kind;
 }
 
 /*
@@ -96,36 +98,38 @@ static void find_counted(struct placing *placing)
 	struct path_graph *graph = placing->graph;
 
 	for (uint32_t w = 0; w < graph->first[graph->node_count]; w++) {
-		struct path_edge *way = &graph->ways[w];
+		struct path_edge *path_edge = &graph->path_edges[w];
 
-		if (placing->settled[way->from] != PATH_ON || way->empty)
+		if (placing->settled[path_edge->from] != PATH_ON || path_edge->empty)
 			continue;
-		way->counted = way->kind == PATH_ON ? placing->settled[way->to] : way->kind;
+		path_edge->counted = path_edge->kind == PATH_ON ? placing->settled[path_edge->to]
+								: path_edge->kind;
 	}
 }
 
 /* Benefit of an edge in the forest; less than 0: it cannot be in the forest. */
-static double worth(const struct path_graph *graph, const struct path_edge *way)
+static double worth(const struct path_graph *graph, const struct path_edge *path_edge)
 {
-	if (way->from == PATH_NONE || graph->known[way->from])
+	if (path_edge->from == PATH_NONE || graph->known[path_edge->from])
 		return -1;
-	return way->counted == PATH_ON ? way->weight : way->weight * END_SHARE;
+	return path_edge->counted == PATH_ON ? path_edge->weight : path_edge->weight * END_SHARE;
 }
 
 static int by_worth(const void *a, const void *b, void *context)
 {
 	const struct path_graph *graph = context;
 	uint32_t i = *(const uint32_t *)a, k = *(const uint32_t *)b;
-	double x = worth(graph, &graph->ways[i]), y = worth(graph, &graph->ways[k]);
+	double x = worth(graph, &graph->path_edges[i]), y = worth(graph, &graph->path_edges[k]);
 
 	if (x != y)
 		return x > y ? -1 : 1;
 	return i < k ? -1 : 1;
 }
 
-static uint32_t path_register_end_of(const struct path_graph *graph, const struct path_edge *way)
+static uint32_t path_register_end_of(const struct path_graph *graph,
+				     const struct path_edge *path_edge)
 {
-	return way->counted == PATH_ON ? way->to : graph->node_count;
+	return path_edge->counted == PATH_ON ? path_edge->to : graph->node_count;
 }
 
 /* Kruskal's algorithm. */
@@ -134,15 +138,17 @@ static void choose_forest(struct placing *placing)
 	struct path_graph *graph = placing->graph;
 
 	disjoint_sets_init(placing->tree, graph->node_count + 1);
-	for (uint32_t w = 0; w < graph->way_count; w++)
+	for (uint32_t w = 0; w < graph->path_edge_count; w++)
 		placing->by_weight[w] = w;
-	qsort_r(placing->by_weight, graph->way_count, sizeof(*placing->by_weight), by_worth, graph);
-	for (uint32_t i = 0; i < graph->way_count; i++) {
-		const struct path_edge *way = &graph->ways[placing->by_weight[i]];
+	qsort_r(placing->by_weight, graph->path_edge_count, sizeof(*placing->by_weight), by_worth,
+		graph);
+	for (uint32_t i = 0; i < graph->path_edge_count; i++) {
+		const struct path_edge *path_edge = &graph->path_edges[placing->by_weight[i]];
 
-		if (worth(graph, way) < 0)
+		if (worth(graph, path_edge) < 0)
 			break;
-		if (disjoint_sets_join(placing->tree, way->from, path_register_end_of(graph, way)))
+		if (disjoint_sets_join(placing->tree, path_edge->from,
+				       path_register_end_of(graph, path_edge)))
 			placing->chosen[placing->chosen_count++] = placing->by_weight[i];
 	}
 }
@@ -155,24 +161,24 @@ struct forest {
 	bool *seen;
 };
 
-static void list_ways(const struct placing *placing, struct forest *forest)
+static void list_path_edges(const struct placing *placing, struct forest *forest)
 {
 	const struct path_graph *graph = placing->graph;
 	uint32_t count = graph->node_count + 1;
 
 	for (uint32_t i = 0; i < placing->chosen_count; i++) {
-		const struct path_edge *way = &graph->ways[placing->chosen[i]];
+		const struct path_edge *path_edge = &graph->path_edges[placing->chosen[i]];
 
-		forest->first[way->from]++;
-		forest->first[path_register_end_of(graph, way)]++;
+		forest->first[path_edge->from]++;
+		forest->first[path_register_end_of(graph, path_edge)]++;
 	}
 	for (uint32_t n = 1; n <= count; n++)
 		forest->first[n] += forest->first[n - 1];
 	for (uint32_t i = 0; i < placing->chosen_count; i++) {
-		const struct path_edge *way = &graph->ways[placing->chosen[i]];
+		const struct path_edge *path_edge = &graph->path_edges[placing->chosen[i]];
 
-		forest->near[--forest->first[way->from]] = placing->chosen[i];
-		forest->near[--forest->first[path_register_end_of(graph, way)]] =
+		forest->near[--forest->first[path_edge->from]] = placing->chosen[i];
+		forest->near[--forest->first[path_register_end_of(graph, path_edge)]] =
 			placing->chosen[i];
 	}
 }
@@ -191,10 +197,10 @@ static void shift_tree(struct placing *placing, struct forest *forest, uint32_t 
 		uint32_t node = forest->stack[--depth];
 
 		for (uint32_t i = forest->first[node]; i < forest->first[node + 1]; i++) {
-			const struct path_edge *way = &graph->ways[forest->near[i]];
-			uint32_t to = path_register_end_of(graph, way);
-			uint32_t other = way->from == node ? to : way->from;
-			int64_t value = (int64_t)way->value;
+			const struct path_edge *path_edge = &graph->path_edges[forest->near[i]];
+			uint32_t to = path_register_end_of(graph, path_edge);
+			uint32_t other = path_edge->from == node ? to : path_edge->from;
+			int64_t value = (int64_t)path_edge->value;
 
 			if (forest->seen[other])
 				continue;
@@ -217,7 +223,7 @@ static int find_shifts(struct placing *placing)
 
 	if (forest.first != NULL && forest.near != NULL && forest.stack != NULL &&
 	    forest.seen != NULL) {
-		list_ways(placing, &forest);
+		list_path_edges(placing, &forest);
 		/* Begin with the node of the ends of paths, because it must not be shifted. */
 		for (uint32_t root = count; root > 0; root--)
 			shift_tree(placing, &forest, root - 1);
@@ -274,50 +280,53 @@ static bool find_range(struct placing *placing, const struct path_order *order)
 	return true;
 }
 
-static void place_way(const struct placing *placing, struct path_edge *way)
+static void place_path_edge(const struct placing *placing, struct path_edge *path_edge)
 {
 	const struct path_graph *graph = placing->graph;
-	bool known = way->from != PATH_NONE && graph->known[way->from];
-	uint32_t to = way->to != PATH_NONE ? (uint32_t)placing->shift[way->to] : 0;
+	bool known = path_edge->from != PATH_NONE && graph->known[path_edge->from];
+	uint32_t to = path_edge->to != PATH_NONE ? (uint32_t)placing->shift[path_edge->to] : 0;
 
-	if (way->counted != PATH_ON) {
-		way->end_known = known;
-		way->end = way->value +
-			   (known ? placing->sum[way->from] : -(uint32_t)placing->shift[way->from]);
+	if (path_edge->counted != PATH_ON) {
+		path_edge->end_known = known;
+		path_edge->end =
+			path_edge->value + (known ? placing->sum[path_edge->from]
+						  : -(uint32_t)placing->shift[path_edge->from]);
 	}
-	if (way->kind == PATH_END || graph->known[way->to])
+	if (path_edge->kind == PATH_END || graph->known[path_edge->to])
 		return;
-	if (way->kind != PATH_ON) {
-		way->change = PATH_SET;
-		way->number = path_graph_start(graph, way->to) + to;
+	if (path_edge->kind != PATH_ON) {
+		path_edge->change = PATH_SET;
+		path_edge->number = path_graph_start(graph, path_edge->to) + to;
 	} else if (known) {
-		way->change = PATH_SET;
-		way->number = placing->sum[way->from] + way->value + to;
+		path_edge->change = PATH_SET;
+		path_edge->number = placing->sum[path_edge->from] + path_edge->value + to;
 	} else {
-		way->number = way->value + to - (uint32_t)placing->shift[way->from];
-		way->change = way->number != 0 ? PATH_ADD : PATH_KEEP;
+		path_edge->number =
+			path_edge->value + to - (uint32_t)placing->shift[path_edge->from];
+		path_edge->change = path_edge->number != 0 ? PATH_ADD : PATH_KEEP;
 	}
 }
 
 int path_register_place(struct path_graph *graph, const struct path_order *order, bool early)
 {
-	size_t nodes = graph->node_count + (size_t)1, ways = graph->way_count + (size_t)1;
+	size_t nodes = graph->node_count + (size_t)1,
+	       path_edges = graph->path_edge_count + (size_t)1;
 	struct placing placing = {
 		.graph = graph,
 		.sum = calloc(nodes, sizeof(*placing.sum)),
 		.settled = calloc(nodes, sizeof(*placing.settled)),
 		.shift = calloc(nodes, sizeof(*placing.shift)),
 		.tree = calloc(nodes, sizeof(*placing.tree)),
-		.by_weight = calloc(ways, sizeof(*placing.by_weight)),
+		.by_weight = calloc(path_edges, sizeof(*placing.by_weight)),
 		.chosen = calloc(nodes, sizeof(*placing.chosen)),
 	};
-	uint8_t *ways_to = calloc(nodes, sizeof(*ways_to));
+	uint8_t *path_edges_to = calloc(nodes, sizeof(*path_edges_to));
 	int r = -ENOMEM;
 
 	if (placing.sum != NULL && placing.settled != NULL && placing.shift != NULL &&
 	    placing.tree != NULL && placing.by_weight != NULL && placing.chosen != NULL &&
-	    ways_to != NULL) {
-		find_known(&placing, order, ways_to);
+	    path_edges_to != NULL) {
+		find_known(&placing, order, path_edges_to);
 		if (early)
 			find_settled(&placing, order);
 		find_counted(&placing);
@@ -328,14 +337,14 @@ int path_register_place(struct path_graph *graph, const struct path_order *order
 		memset(placing.shift, 0, nodes * sizeof(*placing.shift));
 		find_range(&placing, order);
 	}
-	for (uint32_t w = 0; r == 0 && w < graph->way_count; w++)
-		place_way(&placing, &graph->ways[w]);
+	for (uint32_t w = 0; r == 0 && w < graph->path_edge_count; w++)
+		place_path_edge(&placing, &graph->path_edges[w]);
 	free(placing.sum);
 	free(placing.settled);
 	free(placing.shift);
 	free(placing.tree);
 	free(placing.by_weight);
 	free(placing.chosen);
-	free(ways_to);
+	free(path_edges_to);
 	return r;
 }

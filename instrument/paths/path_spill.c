@@ -46,11 +46,11 @@ static struct mem_operand cell_at(const struct paths_places *places, unsigned in
 }
 
 /* Compute the program's stack pointer minus CELL_BELOW, and the offset of its cell. */
-static void find_cell(struct machine_code *code, const struct scratch_regs *loan)
+static void find_cell(struct machine_code *code, const struct scratch_regs *scratch)
 {
-	unsigned int stack = loan->registers[0], cell = loan->registers[1];
+	unsigned int stack = scratch->registers[0], cell = scratch->registers[1];
 
-	block_code_address(code, stack, MACHINE_RSP, (int32_t)(loan->depth - CELL_BELOW));
+	block_code_address(code, stack, MACHINE_RSP, (int32_t)(scratch->depth - CELL_BELOW));
 	block_code_copy(code, cell, stack);
 	block_code_alu32(code, BLOCK_ALU_AND, cell, PATHS_STACK_BYTES - CELL_STACK_BYTES);
 }
@@ -105,38 +105,38 @@ static void give_up(struct machine_code *code, const struct paths_places *places
 static void keep_by_stack(struct machine_code *code, const struct point *point,
 			  const struct paths_places *places)
 {
-	struct scratch_regs loan;
+	struct scratch_regs scratch;
 	unsigned int cell;
 
-	scratch_acquire(code, point, 0, 1, true, &loan);
-	cell = loan.registers[0];
+	scratch_acquire(code, point, 0, 1, true, &scratch);
+	cell = scratch.registers[0];
 	block_code_copy(code, cell, MACHINE_RSP);
 	block_code_alu32(code, BLOCK_ALU_AND, cell, PATHS_STACK_BYTES - CELL_STACK_BYTES);
 	block_code_move(code, BLOCK_STORE, MACHINE_RSP, cell_at(places, cell, CELL_OF));
 	block_code_push(code, mem_operand(places->number));
 	block_code_pop(code, cell_at(places, cell, 0));
 	give_up(code, places);
-	point_give_back(code, &loan);
+	point_give_back(code, &scratch);
 }
 
 static void path_spill_keep(struct machine_code *code, const struct point *point,
 			    const struct paths_places *places)
 {
-	struct scratch_regs loan;
+	struct scratch_regs scratch;
 	unsigned int reg, cell;
 
 	if (path_spill_is_plain(point, places) && !point->red_zone && point_free(point, 0) == 0) {
 		keep_by_stack(code, point, places);
 		return;
 	}
-	scratch_acquire(code, point, 0, 2, true, &loan);
-	reg = loan.registers[0];
-	cell = loan.registers[1];
-	find_cell(code, &loan);
+	scratch_acquire(code, point, 0, 2, true, &scratch);
+	reg = scratch.registers[0];
+	cell = scratch.registers[1];
+	find_cell(code, &scratch);
 	block_code_move(code, BLOCK_STORE, reg, cell_at(places, cell, CELL_OF));
 	put_in(code, places, reg, cell);
 	give_up(code, places);
-	point_give_back(code, &loan);
+	point_give_back(code, &scratch);
 }
 
 /* Push the number, so that the stack pointer has the value that identifies the cell. */
@@ -144,11 +144,11 @@ static void take_back_by_stack(struct machine_code *code, const struct point *po
 			       const struct paths_places *places)
 {
 	uint32_t good = machine_code_label(code);
-	struct scratch_regs loan;
+	struct scratch_regs scratch;
 	unsigned int cell;
 
-	scratch_acquire(code, point, 0, 1, true, &loan);
-	cell = loan.registers[0];
+	scratch_acquire(code, point, 0, 1, true, &scratch);
+	cell = scratch.registers[0];
 	block_code_address(code, cell, MACHINE_RSP, -(int32_t)CELL_BELOW);
 	block_code_alu32(code, BLOCK_ALU_AND, cell, PATHS_STACK_BYTES - CELL_STACK_BYTES);
 	block_code_push(code, cell_at(places, cell, 0));
@@ -157,26 +157,26 @@ static void take_back_by_stack(struct machine_code *code, const struct point *po
 	machine_code_branch(code, CONDITION_EQUAL, good);
 	paths_code_leave(code, places);
 	machine_code_bind_label(code, good);
-	point_give_back(code, &loan);
+	point_give_back(code, &scratch);
 }
 
 static void take_back(struct machine_code *code, const struct point *point,
 		      const struct paths_places *places)
 {
-	struct scratch_regs loan;
+	struct scratch_regs scratch;
 	unsigned int reg, cell;
 
 	if (path_spill_is_plain(point, places) && !point->red_zone && point_free(point, 0) > 0) {
 		take_back_by_stack(code, point, places);
 		return;
 	}
-	scratch_acquire(code, point, 0, 2, true, &loan);
-	reg = loan.registers[0];
-	cell = loan.registers[1];
-	find_cell(code, &loan);
+	scratch_acquire(code, point, 0, 2, true, &scratch);
+	reg = scratch.registers[0];
+	cell = scratch.registers[1];
+	find_cell(code, &scratch);
 	block_code_move(code, BLOCK_COMPARE, reg, cell_at(places, cell, CELL_OF));
 	take_out(code, places, reg, cell);
-	point_give_back(code, &loan);
+	point_give_back(code, &scratch);
 }
 
 /* --- saving lazily -------------------------------------------------------- */
@@ -212,10 +212,10 @@ static void add_aside(struct path_spill *keep, struct machine_code *code,
 
 /* Compute the owner's cell, and its mark for a saved word, in two scratch registers. */
 static void find_owner(struct machine_code *code, const struct paths_places *places,
-		       const struct scratch_regs *loan)
+		       const struct scratch_regs *scratch)
 {
 	unsigned int tag = 1 + places->number / PATHS_NUMBER_BYTES % TAGS;
-	unsigned int mark = loan->registers[0], cell = loan->registers[1];
+	unsigned int mark = scratch->registers[0], cell = scratch->registers[1];
 
 	block_code_move(code, BLOCK_LOAD, cell, owner_of(places));
 	block_code_number(code, mark, (uint64_t)tag << TAG_SHIFT);
@@ -225,11 +225,11 @@ static void find_owner(struct machine_code *code, const struct paths_places *pla
 }
 
 static void put_away(struct machine_code *code, const struct paths_places *places,
-		     const struct scratch_regs *loan)
+		     const struct scratch_regs *scratch)
 {
-	unsigned int reg = loan->registers[0], cell = loan->registers[1];
+	unsigned int reg = scratch->registers[0], cell = scratch->registers[1];
 
-	find_owner(code, places, loan);
+	find_owner(code, places, scratch);
 	block_code_move(code, BLOCK_STORE, reg, cell_at(places, cell, CELL_OF));
 	put_in(code, places, reg, cell);
 	block_code_set(code, owner_of(places), 0);
@@ -237,18 +237,18 @@ static void put_away(struct machine_code *code, const struct paths_places *place
 
 /* The word may hold the number of another activation, which is saved first. */
 static void fetch(struct machine_code *code, const struct paths_places *places,
-		  const struct scratch_regs *loan)
+		  const struct scratch_regs *scratch)
 {
 	uint32_t mine = machine_code_label(code);
-	unsigned int reg = loan->registers[0], cell = loan->registers[1];
+	unsigned int reg = scratch->registers[0], cell = scratch->registers[1];
 
 	compare_owner(code, places);
 	machine_code_branch(code, CONDITION_EQUAL, mine);
-	put_away(code, places, loan);
+	put_away(code, places, scratch);
 	machine_code_bind_label(code, mine);
-	block_code_address(code, reg, MACHINE_RSP, (int32_t)loan->depth);
+	block_code_address(code, reg, MACHINE_RSP, (int32_t)scratch->depth);
 	block_code_move(code, BLOCK_STORE, reg, owner_of(places));
-	find_owner(code, places, loan);
+	find_owner(code, places, scratch);
 	block_code_move(code, BLOCK_COMPARE, reg, cell_at(places, cell, CELL_OF));
 	take_out(code, places, reg, cell);
 	block_code_set(code, owner_of(places), 0);
@@ -288,19 +288,19 @@ void path_spill_begin(struct path_spill *keep, struct machine_code *code, const 
 	struct path_spill_aside cold_stub = {.point = *point,
 					     .label = machine_code_label(code),
 					     .done = machine_code_label(code)};
-	struct scratch_regs loan;
+	struct scratch_regs scratch;
 
-	scratch_acquire(code, point, 0, 0, true, &loan);
+	scratch_acquire(code, point, 0, 0, true, &scratch);
 	compare_owner(code, places);
-	if (loan.flags) {
+	if (scratch.flags) {
 		/* Flags are saved for the comparison; the cold stub saves them itself. */
 		uint32_t free = machine_code_label(code);
 
 		machine_code_branch(code, CONDITION_EQUAL, free);
-		point_give_back(code, &loan);
+		point_give_back(code, &scratch);
 		machine_code_branch(code, MACHINE_JUMP, cold_stub.label);
 		machine_code_bind_label(code, free);
-		point_give_back(code, &loan);
+		point_give_back(code, &scratch);
 	} else {
 		machine_code_branch(code, MACHINE_NOT_EQUAL, cold_stub.label);
 	}
@@ -313,15 +313,15 @@ void path_spill_asides(struct path_spill *keep, struct machine_code *code,
 {
 	for (size_t i = 0; i < keep->count; i++) {
 		const struct path_spill_aside *cold_stub = &keep->cold_stubs[i];
-		struct scratch_regs loan;
+		struct scratch_regs scratch;
 
 		machine_code_bind_label(code, cold_stub->label);
-		scratch_acquire(code, &cold_stub->point, 0, 2, true, &loan);
+		scratch_acquire(code, &cold_stub->point, 0, 2, true, &scratch);
 		if (cold_stub->behind)
-			fetch(code, places, &loan);
+			fetch(code, places, &scratch);
 		else
-			put_away(code, places, &loan);
-		point_give_back(code, &loan);
+			put_away(code, places, &scratch);
+		point_give_back(code, &scratch);
 		machine_code_branch(code, MACHINE_JUMP, cold_stub->done);
 	}
 	keep->count = 0;

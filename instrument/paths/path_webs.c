@@ -26,9 +26,10 @@ static bool is_needed(const struct path_graph *graph, uint32_t node)
 	return node != PATH_NONE && !graph->known[node];
 }
 
-static bool goes_on(const struct path_graph *graph, const struct path_edge *way)
+static bool goes_on(const struct path_graph *graph, const struct path_edge *path_edge)
 {
-	return way->kind == PATH_ON && is_needed(graph, way->from) && is_needed(graph, way->to);
+	return path_edge->kind == PATH_ON && is_needed(graph, path_edge->from) &&
+	       is_needed(graph, path_edge->to);
 }
 
 static bool is_hub(const struct webs *webs, uint32_t node)
@@ -62,9 +63,9 @@ static uint32_t free_in(const struct webs *webs, uint32_t number)
 /*
  * Return true if code can be placed on an edge while the number is, or becomes, held in a register.
  */
-static bool may_pass(const struct webs *webs, const struct path_edge *way)
+static bool may_pass(const struct webs *webs, const struct path_edge *path_edge)
 {
-	switch (webs->procedure->graph->edges[way->edge].kind) {
+	switch (webs->procedure->graph->edges[path_edge->edge].kind) {
 	case COUNT_ENTER:
 	case COUNT_BACK:
 	case COUNT_NEXT:
@@ -90,15 +91,15 @@ static void find_registers(struct webs *webs)
 		if (!graph->known[n])
 			webs->free[disjoint_sets_find(webs->web, n)] &= free_in(webs, n);
 	}
-	for (uint32_t w = 0; w < graph->way_count; w++) {
-		const struct path_edge *way = &graph->ways[w];
+	for (uint32_t w = 0; w < graph->path_edge_count; w++) {
+		const struct path_edge *path_edge = &graph->path_edges[w];
 
-		if (way->back != PATH_NONE || may_pass(webs, way))
+		if (path_edge->back != PATH_NONE || may_pass(webs, path_edge))
 			continue;
-		if (is_needed(graph, way->from))
-			clear(webs, way->from);
-		if (is_needed(graph, way->to))
-			clear(webs, way->to);
+		if (is_needed(graph, path_edge->from))
+			clear(webs, path_edge->from);
+		if (is_needed(graph, path_edge->to))
+			clear(webs, path_edge->to);
 	}
 }
 
@@ -121,27 +122,27 @@ enum {
 };
 
 /* Return the states before an edge; 0 if it has not been reached yet. */
-static unsigned int state_before(const struct path_edge *way, const uint8_t *states)
+static unsigned int state_before(const struct path_edge *path_edge, const uint8_t *states)
 {
-	if (way->kind != PATH_START)
-		return states[way->from];
-	return way->enters ? FRESH : FRESH | TOUCHED;
+	if (path_edge->kind != PATH_START)
+		return states[path_edge->from];
+	return path_edge->enters ? FRESH : FRESH | TOUCHED;
 }
 
 /* Propagate the states over an edge. Return: true if there is a new state after it. */
-static bool pass_way(const struct webs *webs, struct path_edge *way, uint8_t *states)
+static bool pass_path_edge(const struct webs *webs, struct path_edge *path_edge, uint8_t *states)
 {
-	bool changes = way->change != PATH_KEEP && way->writes == PATH_IN_MEMORY;
-	bool left = webs->procedure->graph->edges[way->edge].kind == COUNT_LEAVE;
-	unsigned int state = state_before(way, states), more;
+	bool changes = path_edge->change != PATH_KEEP && path_edge->writes == PATH_IN_MEMORY;
+	bool left = webs->procedure->graph->edges[path_edge->edge].kind == COUNT_LEAVE;
+	unsigned int state = state_before(path_edge, states), more;
 
-	way->leaves = way->kind == PATH_END && left && state != FRESH;
-	way->takes = (changes || way->leaves) && state != TOUCHED;
-	if (way->kind == PATH_END)
+	path_edge->leaves = path_edge->kind == PATH_END && left && state != FRESH;
+	path_edge->takes = (changes || path_edge->leaves) && state != TOUCHED;
+	if (path_edge->kind == PATH_END)
 		return false;
 	more = changes && state != 0 ? TOUCHED : state;
-	more &= ~(unsigned int)states[way->to];
-	states[way->to] |= (uint8_t)more;
+	more &= ~(unsigned int)states[path_edge->to];
+	states[path_edge->to] |= (uint8_t)more;
 	return more != 0;
 }
 
@@ -153,12 +154,12 @@ static int find_changes(const struct webs *webs)
 	uint32_t starts = graph->first[graph->node_count];
 	bool changes = states != NULL;
 
-	for (uint32_t w = starts; changes && w < graph->way_count; w++)
-		pass_way(webs, &graph->ways[w], states);
+	for (uint32_t w = starts; changes && w < graph->path_edge_count; w++)
+		pass_path_edge(webs, &graph->path_edges[w], states);
 	while (changes) {
 		changes = false;
 		for (uint32_t w = 0; w < starts; w++)
-			changes |= pass_way(webs, &graph->ways[w], states);
+			changes |= pass_path_edge(webs, &graph->path_edges[w], states);
 	}
 	free(states);
 	return states != NULL ? 0 : -ENOMEM;
@@ -171,21 +172,21 @@ static void find_webs(struct webs *webs, bool registers)
 	struct path_graph *graph = webs->graph;
 
 	disjoint_sets_init(webs->web, graph->node_count);
-	for (uint32_t w = 0; w < graph->way_count; w++) {
-		const struct path_edge *way = &graph->ways[w];
+	for (uint32_t w = 0; w < graph->path_edge_count; w++) {
+		const struct path_edge *path_edge = &graph->path_edges[w];
 
-		if (goes_on(graph, way))
-			disjoint_sets_join(webs->web, way->from, way->to);
+		if (goes_on(graph, path_edge))
+			disjoint_sets_join(webs->web, path_edge->from, path_edge->to);
 	}
 	for (uint32_t n = 0; n < graph->node_count; n++)
 		webs->free[n] = registers ? POSSIBLE : 0;
 	if (registers)
 		find_registers(webs);
-	for (uint32_t w = 0; w < graph->way_count; w++) {
-		struct path_edge *way = &graph->ways[w];
+	for (uint32_t w = 0; w < graph->path_edge_count; w++) {
+		struct path_edge *path_edge = &graph->path_edges[w];
 
-		way->reads = register_at(webs, way->from);
-		way->writes = register_at(webs, way->to);
+		path_edge->reads = register_at(webs, path_edge->from);
+		path_edge->writes = register_at(webs, path_edge->to);
 	}
 }
 

@@ -9,7 +9,7 @@
  * struct path_words - zero-initialised is empty; freed by path_words_deinit()
  * @of:    for each edge: the first word in which the path ending there is counted; PATH_NONE: no
  *         word, because arrays are used, or no path ends
- * @small: for each edge: it is a complete small loop, and has MODE_LOOP_TURNS words, used in
+ * @small: for each edge: it is a complete small loop, and has MODE_LOOP_UNROLL words, used in
  *         rotation
  * @paths: for each word the number of its path, @count of them
  */

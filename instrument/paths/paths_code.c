@@ -5,15 +5,14 @@
 
 #include "instrument/code/block_code.h"
 #include "instrument/code/liveness.h"
-#include "instrument/copy/burst_switch_code.h"
+#include "instrument/paths/paths_trace.h"
 
 #define CHARGED_BYTES 64 /* one word on a separate cache line */
 
 #define BIT(reg) (1U << (reg))
 #define CONDITION_BELOW 2U
+#define CONDITION_NOT_BELOW 3U
 #define CONDITION_EQUAL 4U
-#define CONDITION_NO_SIGN 9U
-#define UNTIMED UINT64_MAX
 
 /* Odd multipliers with evenly distributed bits (the golden ratio, Knuth; and a similar number). */
 #define SPREAD_PATH UINT32_C(0x9e3779b1)
@@ -60,56 +59,75 @@ static uint32_t word_at(const struct paths_places *places, enum paths_word word)
 /* Increment a word at a fixed address. Needs a register only if flags are live. */
 static void add_one(struct machine_code *code, const struct point *point, uint32_t at)
 {
-	struct scratch_regs loan;
+	struct scratch_regs scratch;
 	unsigned int reg;
 
 	if ((point->live & LIVENESS_FLAGS & ~LIVENESS_CARRY) == 0) {
 		block_code_increment(code, mem_operand(at));
 		return;
 	}
-	scratch_acquire(code, point, 0, 1, false, &loan);
-	reg = loan.registers[0];
+	scratch_acquire(code, point, 0, 1, false, &scratch);
+	reg = scratch.registers[0];
 	block_code_move(code, BLOCK_LOAD, reg, mem_operand(at));
 	block_code_address(code, reg, reg, 1);
 	block_code_move(code, BLOCK_STORE, reg, mem_operand(at));
-	point_give_back(code, &loan);
+	point_give_back(code, &scratch);
 }
 
-/*
- * Jump to @untimed unless the whole path was timed. %rax has the elapsed time. It is added to the
- * start time, so that another path begins here.
- */
-static void leave_untimed(struct machine_code *code, const struct paths_places *places,
-			  uint32_t untimed)
+/* Compute the time since the path began into %rax, and charge it. */
+static void charge(struct machine_code *code, const struct paths_places *places)
 {
-	uint32_t timed = machine_code_label(code);
-
-	block_code_copy(code, MACHINE_RDX, MACHINE_RAX);
-	block_code_shift(code, MACHINE_RDX, -BURST_SWITCH_CHARGE_BITS);
-	machine_code_branch(code, CONDITION_EQUAL, timed);
-	block_code_move(code, BLOCK_ADD_TO, MACHINE_RAX,
-			mem_operand(places->number + PATHS_NUMBER_BEGAN));
-	machine_code_branch(code, MACHINE_JUMP, untimed);
-	machine_code_bind_label(code, timed);
-}
-
-/*
- * Compute the time since the path began into %rax, and charge it. @untimed: label to jump to if not
- * all of that time was in one burst.
- */
-static void charge(struct machine_code *code, const struct paths_places *places, uint32_t untimed)
-{
-	if (places->runtime != NULL) {
-		burst_switch_code_compare(code, burst_switch_code_checks(places->runtime, 0), 0);
-		machine_code_branch(code, CONDITION_NO_SIGN, untimed);
-	}
 	block_code_time(code, MACHINE_RAX);
 	block_code_move(code, BLOCK_SUBTRACT, MACHINE_RAX, mem_operand(places->charged));
 	block_code_move(code, BLOCK_SUBTRACT, MACHINE_RAX,
 			mem_operand(places->number + PATHS_NUMBER_BEGAN));
-	if (places->runtime != NULL)
-		leave_untimed(code, places, untimed);
 	block_code_move(code, BLOCK_ADD_TO, MACHINE_RAX, mem_operand(places->charged));
+}
+
+/*
+ * Begin a group at the cursor, or at the start of the ring. The fence makes earlier instructions
+ * complete, so that their time is in the group that has ended. Changes %rax and %rdx.
+ */
+static void begin_group(struct machine_code *code, const struct paths_places *places)
+{
+	uint32_t first = places->trace + (uint32_t)sizeof(struct paths_trace_head);
+	uint32_t end = first + PATHS_TRACE_CELLS * PATHS_TRACE_CELL_BYTES;
+	struct mem_operand cursor = mem_operand(places->trace);
+	struct mem_operand began = {.at = 0, .index = MACHINE_RDX, .scale = 1};
+	uint32_t in_ring = machine_code_label(code);
+
+	block_code_fence(code);
+	block_code_time(code, MACHINE_RAX);
+	block_code_move(code, BLOCK_LOAD32, MACHINE_RDX, cursor);
+	block_code_alu32(code, BLOCK_ALU_COMPARE, MACHINE_RDX, end);
+	machine_code_branch(code, CONDITION_BELOW, in_ring);
+	block_code_number(code, MACHINE_RDX, first);
+	machine_code_bind_label(code, in_ring);
+	block_code_move(code, BLOCK_STORE, MACHINE_RAX, began);
+	block_code_move(code, BLOCK_LOAD, MACHINE_RAX, mem_operand(places->charged));
+	block_code_move(code, BLOCK_ADD_TO, MACHINE_RAX, began);
+	block_code_address(code, MACHINE_RDX, MACHINE_RDX, sizeof(uint64_t));
+	block_code_move(code, BLOCK_STORE, MACHINE_RDX, cursor);
+}
+
+/* Append the word in %rdx to the trace, and begin a group after a full one. Changes %rax and %rdx.
+ */
+static void append_to_trace(struct machine_code *code, const struct paths_places *places)
+{
+	uint32_t done = machine_code_label(code);
+	struct mem_operand cursor = mem_operand(places->trace);
+	struct mem_operand entry = {.at = 0, .index = MACHINE_RAX, .scale = 1};
+
+	block_code_move(code, BLOCK_LOAD32, MACHINE_RAX, cursor);
+	block_code_move(code, BLOCK_STORE32, MACHINE_RDX, entry);
+	block_code_address(code, MACHINE_RAX, MACHINE_RAX, sizeof(uint32_t));
+	block_code_move(code, BLOCK_STORE, MACHINE_RAX, cursor);
+	block_code_shift(code, MACHINE_RAX, -2);
+	block_code_number(code, MACHINE_RDX, PATHS_TRACE_STARTS);
+	block_code_test_bit(code, MACHINE_RDX, MACHINE_RAX);
+	machine_code_branch(code, CONDITION_NOT_BELOW, done);
+	begin_group(code, places);
+	machine_code_bind_label(code, done);
 }
 
 /* --- beginnings of paths, and increments ---------------------------------- */
@@ -117,36 +135,18 @@ static void charge(struct machine_code *code, const struct paths_places *places,
 void paths_code_begin(struct machine_code *code, const struct point *point,
 		      const struct paths_places *places, bool count)
 {
-	struct scratch_regs loan;
+	struct scratch_regs scratch;
 
 	if (count)
 		add_one(code, point, word_at(places, PATHS_ENTERED));
 	if (!places->measures)
 		return;
-	scratch_acquire(code, point, BIT(MACHINE_RAX) | BIT(MACHINE_RDX), 0, true, &loan);
+	scratch_acquire(code, point, BIT(MACHINE_RAX) | BIT(MACHINE_RDX), 0, true, &scratch);
 	block_code_time(code, MACHINE_RAX);
 	block_code_move(code, BLOCK_SUBTRACT, MACHINE_RAX, mem_operand(places->charged));
 	block_code_move(code, BLOCK_STORE, MACHINE_RAX,
 			mem_operand(places->number + PATHS_NUMBER_BEGAN));
-	point_give_back(code, &loan);
-}
-
-void paths_code_arrive(struct machine_code *code, const struct point *point,
-		       const struct paths_places *places, bool begins)
-{
-	struct scratch_regs loan;
-
-	if (begins) {
-		paths_code_begin(code, point, places, false);
-		return;
-	}
-	scratch_acquire(code, point, 0, 1, true, &loan);
-	/* Use a start time far in the future, so that the path counts as untimed when it ends. */
-	block_code_number(code, loan.registers[0], UINT64_C(1) << 63);
-	block_code_move(code, BLOCK_SUBTRACT, loan.registers[0], mem_operand(places->charged));
-	block_code_move(code, BLOCK_STORE, loan.registers[0],
-			mem_operand(places->number + PATHS_NUMBER_BEGAN));
-	point_give_back(code, &loan);
+	point_give_back(code, &scratch);
 }
 
 /* Set the number; in a narrow word, this clears the owner in the upper bits. */
@@ -170,42 +170,44 @@ void paths_code_store(struct machine_code *code, const struct paths_places *plac
 			mem_operand(places->number));
 }
 
-static void change_register(struct machine_code *code, const struct path_edge *way)
+static void change_register(struct machine_code *code, const struct path_edge *path_edge)
 {
-	if (way->change == PATH_SET)
-		block_code_number(code, way->writes, (uint64_t)(int64_t)(int32_t)way->number);
-	if (way->change == PATH_ADD)
-		block_code_address(code, way->writes, way->writes, (int32_t)way->number);
+	if (path_edge->change == PATH_SET)
+		block_code_number(code, path_edge->writes,
+				  (uint64_t)(int64_t)(int32_t)path_edge->number);
+	if (path_edge->change == PATH_ADD)
+		block_code_address(code, path_edge->writes, path_edge->writes,
+				   (int32_t)path_edge->number);
 }
 
 void paths_code_change(struct machine_code *code, const struct point *point,
-		       const struct paths_places *places, const struct path_edge *way)
+		       const struct paths_places *places, const struct path_edge *path_edge)
 {
 	struct mem_operand number = mem_operand(places->number);
-	struct scratch_regs loan;
+	struct scratch_regs scratch;
 	unsigned int reg;
 
-	if (way->writes != PATH_IN_MEMORY) {
-		change_register(code, way);
+	if (path_edge->writes != PATH_IN_MEMORY) {
+		change_register(code, path_edge);
 		return;
 	}
-	if (way->change == PATH_SET)
-		set_number(code, places, way->number);
-	if (way->change != PATH_ADD)
+	if (path_edge->change == PATH_SET)
+		set_number(code, places, path_edge->number);
+	if (path_edge->change != PATH_ADD)
 		return;
 	if ((point->live & LIVENESS_FLAGS) == 0) {
 		if (places->narrow)
-			block_code_add16(code, number, way->number);
+			block_code_add16(code, number, path_edge->number);
 		else
-			block_code_add(code, number, way->number);
+			block_code_add(code, number, path_edge->number);
 		return;
 	}
-	scratch_acquire(code, point, 0, 1, false, &loan);
-	reg = loan.registers[0];
+	scratch_acquire(code, point, 0, 1, false, &scratch);
+	reg = scratch.registers[0];
 	paths_code_load(code, places, reg);
-	block_code_address(code, reg, reg, (int32_t)way->number);
+	block_code_address(code, reg, reg, (int32_t)path_edge->number);
 	paths_code_store(code, places, reg);
-	point_give_back(code, &loan);
+	point_give_back(code, &scratch);
 }
 
 void paths_code_leave(struct machine_code *code, const struct paths_places *places)
@@ -215,49 +217,48 @@ void paths_code_leave(struct machine_code *code, const struct paths_places *plac
 
 /* --- ends of paths -------------------------------------------------------- */
 
-static uint32_t array_of(const struct paths_places *places, const struct path_edge *way)
+static uint32_t array_of(const struct paths_places *places, const struct path_edge *path_edge)
 {
-	return (way->counted == PATH_CUT ? places->cut : places->ended) + way->end * 8;
+	return (path_edge->counted == PATH_CUT ? places->cut : places->ended) + path_edge->end * 8;
 }
 
 /* Add %rax to a path's sum, whose place is relative to that of its count. */
 static void add_measured(struct machine_code *code, const struct paths_places *places,
 			 struct mem_operand place)
 {
-	uint32_t at = place.at;
-
-	place.at = at + places->sums;
+	place.at += places->sums;
 	block_code_move(code, BLOCK_ADD_TO, MACHINE_RAX, place);
-	place.at = at + places->timed;
-	if (places->runtime != NULL)
-		block_code_increment(code, place);
 }
 
 /* There is room for any value that the register can have (path_range). */
 static void end_in_array(struct machine_code *code, const struct point *point,
-			 const struct paths_places *places, const struct path_edge *way)
+			 const struct paths_places *places, const struct path_edge *path_edge)
 {
-	uint32_t named = places->measures ? BIT(MACHINE_RAX) | BIT(MACHINE_RDX) : 0;
-	struct mem_operand place = mem_operand(array_of(places, way));
-	uint32_t untimed = machine_code_label(code);
-	bool load = !way->end_known && way->reads == PATH_IN_MEMORY;
-	struct scratch_regs loan;
+	bool clock = places->measures || places->traces;
+	uint32_t named = clock ? BIT(MACHINE_RAX) | BIT(MACHINE_RDX) : 0;
+	struct mem_operand place = mem_operand(array_of(places, path_edge));
+	bool load = !path_edge->end_known && path_edge->reads == PATH_IN_MEMORY;
+	struct scratch_regs scratch;
 
-	scratch_acquire(code, point, named, load ? 1 : 0, true, &loan);
-	if (!way->end_known) {
-		place.index = load ? loan.registers[0] : way->reads;
+	scratch_acquire(code, point, named, load ? 1 : 0, true, &scratch);
+	if (!path_edge->end_known) {
+		place.index = load ? scratch.registers[0] : path_edge->reads;
 		place.scale = 8;
 	}
 	if (load)
 		block_code_move(code, places->narrow ? BLOCK_LOAD16_SIGNED : BLOCK_LOAD,
-				loan.registers[0], mem_operand(places->number));
+				scratch.registers[0], mem_operand(places->number));
 	if (places->measures) {
-		charge(code, places, untimed);
+		charge(code, places);
 		add_measured(code, places, place);
 	}
-	machine_code_bind_label(code, untimed);
 	block_code_increment(code, place);
-	point_give_back(code, &loan);
+	if (places->traces) {
+		place.at -= places->area;
+		block_code_address_of(code, MACHINE_RDX, place);
+		append_to_trace(code, places);
+	}
+	point_give_back(code, &scratch);
 }
 
 /*
@@ -331,7 +332,7 @@ static void look_up_sparing(struct machine_code *code, const struct point *point
 	uint32_t hit = machine_code_label(code), other = machine_code_label(code);
 	uint32_t found = machine_code_label(code);
 	struct mem_operand owner = entry;
-	struct scratch_regs loan;
+	struct scratch_regs scratch;
 
 	owner.at += sizeof(uint32_t);
 	block_code_move(code, BLOCK_COMPARE32, key, entry);
@@ -339,13 +340,13 @@ static void look_up_sparing(struct machine_code *code, const struct point *point
 	block_code_compare32(code, owner, places->id);
 	machine_code_branch(code, CONDITION_EQUAL, hit);
 	machine_code_bind_label(code, other);
-	scratch_acquire(code, point, BIT(MACHINE_RAX), 0, false, &loan);
+	scratch_acquire(code, point, BIT(MACHINE_RAX), 0, false, &scratch);
 	complete_key(code, places, key);
 	search_table(code, places, entry, key, found);
-	point_give_back(code, &loan);
+	point_give_back(code, &scratch);
 	machine_code_branch(code, MACHINE_JUMP, done);
 	machine_code_bind_label(code, found);
-	point_give_back(code, &loan);
+	point_give_back(code, &scratch);
 	machine_code_bind_label(code, hit);
 }
 
@@ -354,71 +355,47 @@ static void look_up_sparing(struct machine_code *code, const struct point *point
  * control continues if the number is lost.
  */
 static uint32_t find_number(struct machine_code *code, const struct paths_places *places,
-			    const struct path_edge *way, unsigned int reg)
+			    const struct path_edge *path_edge, unsigned int reg)
 {
 	uint32_t good = machine_code_label(code), done = machine_code_label(code);
 
 	block_code_move(code, BLOCK_LOAD32, reg, mem_operand(places->number));
-	if (way->end != 0)
-		block_code_alu32(code, BLOCK_ALU_ADD, reg, way->end);
+	if (path_edge->end != 0)
+		block_code_alu32(code, BLOCK_ALU_ADD, reg, path_edge->end);
 	block_code_alu32(code, BLOCK_ALU_COMPARE, reg, places->count);
 	machine_code_branch(code, CONDITION_BELOW, good);
-	block_code_increment(
-		code, mem_operand(word_at(places, way->counted == PATH_CUT ? PATHS_LOST_CUT
-									   : PATHS_LOST_END)));
+	block_code_increment(code, mem_operand(word_at(places, path_edge->counted == PATH_CUT
+								       ? PATHS_LOST_CUT
+								       : PATHS_LOST_END)));
 	machine_code_branch(code, MACHINE_JUMP, done);
 	machine_code_bind_label(code, good);
 	return done;
 }
 
-/* Store the result of charge() in a register: UNTIMED, if the path was not timed. */
-static void charge_into(struct machine_code *code, const struct paths_places *places,
-			unsigned int ret)
-{
-	uint32_t untimed = machine_code_label(code);
-
-	if (places->runtime != NULL)
-		block_code_number(code, ret, UNTIMED);
-	charge(code, places, untimed);
-	block_code_copy(code, ret, MACHINE_RAX);
-	machine_code_bind_label(code, untimed);
-}
-
-static void add_to_entry(struct machine_code *code, const struct paths_places *places,
-			 struct mem_operand entry, unsigned int passed, uint32_t done)
-{
-	if (places->runtime != NULL) {
-		block_code_alu(code, BLOCK_ALU_COMPARE, passed, (uint32_t)UNTIMED);
-		machine_code_branch(code, CONDITION_EQUAL, done);
-	}
-	entry.at = places->table + (uint32_t)offsetof(struct paths_entry, metric);
-	block_code_move(code, BLOCK_ADD_TO, passed, entry);
-	entry.at = places->table + (uint32_t)offsetof(struct paths_entry, timed);
-	if (places->runtime != NULL)
-		block_code_increment(code, entry);
-}
-
 static void end_in_table(struct machine_code *code, const struct point *point,
-			 const struct paths_places *places, const struct path_edge *way)
+			 const struct paths_places *places, const struct path_edge *path_edge)
 {
-	bool spare = !places->measures && can_spare_rax(point);
-	uint32_t named = (spare ? 0 : BIT(MACHINE_RAX)) | (places->measures ? BIT(MACHINE_RDX) : 0);
+	bool clock = places->measures || places->traces;
+	bool spare = !clock && can_spare_rax(point);
+	uint32_t named = (spare ? 0 : BIT(MACHINE_RAX)) | (clock ? BIT(MACHINE_RDX) : 0);
 	struct mem_operand entry = {.at = places->table, .scale = 1};
-	struct scratch_regs loan;
+	struct scratch_regs scratch;
 	unsigned int key, passed;
 	uint32_t done;
 
-	scratch_acquire(code, point, named, places->measures ? 3 : 2, true, &loan);
-	key = loan.registers[0];
-	entry.index = loan.registers[1];
-	passed = loan.registers[2];
-	if (places->measures)
-		charge_into(code, places, passed);
-	if (way->end_known) {
+	scratch_acquire(code, point, named, places->measures ? 3 : 2, true, &scratch);
+	key = scratch.registers[0];
+	entry.index = scratch.registers[1];
+	passed = scratch.registers[2];
+	if (places->measures) {
+		charge(code, places);
+		block_code_copy(code, passed, MACHINE_RAX);
+	}
+	if (path_edge->end_known) {
 		done = machine_code_label(code);
-		block_code_number(code, key, way->end);
+		block_code_number(code, key, path_edge->end);
 	} else {
-		done = find_number(code, places, way, key);
+		done = find_number(code, places, path_edge, key);
 	}
 	paths_code_find_entry(code, places, (unsigned int)entry.index, key);
 	if (spare)
@@ -427,21 +404,30 @@ static void end_in_table(struct machine_code *code, const struct point *point,
 		look_up(code, places, entry, key, done);
 	entry.at = places->table + (uint32_t)offsetof(struct paths_entry, count);
 	block_code_increment(code, entry);
-	if (places->measures)
-		add_to_entry(code, places, entry, passed, done);
+	if (places->measures) {
+		entry.at = places->table + (uint32_t)offsetof(struct paths_entry, metric);
+		block_code_move(code, BLOCK_ADD_TO, passed, entry);
+	}
+	if (places->traces) {
+		block_code_address(code, MACHINE_RDX, (unsigned int)entry.index,
+				   (int32_t)(places->table +
+					     (uint32_t)offsetof(struct paths_entry, count) -
+					     places->area));
+		append_to_trace(code, places);
+	}
 	machine_code_bind_label(code, done);
-	point_give_back(code, &loan);
+	point_give_back(code, &scratch);
 }
 
 void paths_code_end(struct machine_code *code, const struct point *point,
-		    const struct paths_places *places, const struct path_edge *way)
+		    const struct paths_places *places, const struct path_edge *path_edge)
 {
 	if (!places->array)
-		end_in_table(code, point, places, way);
-	else if (way->end_known && !places->measures)
-		add_one(code, point, array_of(places, way));
+		end_in_table(code, point, places, path_edge);
+	else if (path_edge->end_known && !places->measures && !places->traces)
+		add_one(code, point, array_of(places, path_edge));
 	else
-		end_in_array(code, point, places, way);
+		end_in_array(code, point, places, path_edge);
 }
 
 void paths_code_count(struct machine_code *code, const struct point *point, uint32_t at)

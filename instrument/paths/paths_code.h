@@ -22,10 +22,9 @@
  * began is not charged to that path again. For time, this is the difference of "time - charged" at
  * the end and at the beginning. If a path begins where another one ends, both use the same value.
  *
- * If the metric is measured in bursts, the procedure has two clones; one of them only counts (see
- * both in mode.h). So the paths of called procedures may not have been charged. A path is timed
- * only if one burst lasted from its beginning to its end. The beginning of a burst charges a very
- * large time (see BURST_SWITCH_CHARGE_BITS), which the end of the path detects.
+ * If time is measured in bursts, the procedure has two clones (see both in mode.h). One of them
+ * only counts; the other one also adds each path to the thread's trace (paths_trace.h), and reads
+ * the clock once for a group of paths.
  */
 #ifndef DCPI_INSTRUMENT_PATHS_CODE_H
 #define DCPI_INSTRUMENT_PATHS_CODE_H
@@ -59,10 +58,10 @@
  * @narrow:   the number has 16 bits of its word, and its owner (see path_spill.h) the others. One
  *            store sets the number and clears the owner.
  * @ended, @cut: if it has arrays (paths_map.h), where words of path 0 are in them
- * @sums:     distance from the counts to the sums of a metric, and @timed: to the number of
- *            measured executions in a sum
- * @metric:   time is measured; @measures: also by the clone that the code is for
- * @runtime:  code that checks for a burst, if time is measured in bursts; else NULL
+ * @sums:     distance from the counts to the sums of a metric
+ * @area:     of the thread: base of the trace's offsets; @trace: struct paths_trace_head
+ * @metric:   the time of each path is measured; @measures: also by the clone that the code is for
+ * @traces:   the clone that the code is for adds paths to the trace
  */
 struct paths_places {
 	uint32_t charged;
@@ -76,12 +75,13 @@ struct paths_places {
 	uint32_t ended;
 	uint32_t cut;
 	uint32_t sums;
-	uint32_t timed;
-	const struct runtime_code *runtime;
+	uint32_t area;
+	uint32_t trace;
 	bool array;
 	bool narrow;
 	bool metric;
 	bool measures;
+	bool traces;
 };
 
 /** paths_code_private_bytes() - return the size in a thread's block, for @procedures procedures */
@@ -94,23 +94,16 @@ struct paths_places paths_code_places(uint32_t at, size_t index, bool metric);
 void paths_code_begin(struct machine_code *code, const struct point *point,
 		      const struct paths_places *places, bool count);
 
-/**
- * paths_code_arrive() - emit code for arriving from the clone that only counts
- * @begins: a path begins; otherwise one continues, which is not timed
- */
-void paths_code_arrive(struct machine_code *code, const struct point *point,
-		       const struct paths_places *places, bool begins);
-
 /** paths_code_end() - emit code that counts a path at its end, or before */
 void paths_code_end(struct machine_code *code, const struct point *point,
-		    const struct paths_places *places, const struct path_edge *way);
+		    const struct paths_places *places, const struct path_edge *path_edge);
 
 /** paths_code_count() - emit code that counts a path in its separate counter @at */
 void paths_code_count(struct machine_code *code, const struct point *point, uint32_t at);
 
 /** paths_code_change() - emit the operation of an edge on the path register */
 void paths_code_change(struct machine_code *code, const struct point *point,
-		       const struct paths_places *places, const struct path_edge *way);
+		       const struct paths_places *places, const struct path_edge *path_edge);
 
 /**
  * paths_code_load() - load the number from its word into a register; zero-extends a narrow number

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "instrument/paths/paths_recording.h"
+#include "lib/u64_map.h"
 
 double paths_listing_share(const struct paths_listing *listing, uint64_t insns, uint64_t metric)
 {
@@ -38,16 +39,16 @@ static int paths_listing_follow(const struct paths_procedure *procedure, struct 
 
 	row->node_count = 0;
 	while (node != PATH_NONE && row->node_count < graph->node_count) {
-		uint32_t way = path_graph_next(graph, node, &rest);
+		uint32_t path_edge = path_graph_next(graph, node, &rest);
 
 		if (nodes != NULL)
 			nodes[row->node_count] = &procedure->nodes[node];
 		row->node_count++;
 		insns += procedure->nodes[node].insns;
-		if (way == PATH_NONE)
+		if (path_edge == PATH_NONE)
 			return -EBADMSG;
-		node = graph->ways[way].to;
-		if (graph->ways[way].kind == PATH_ON)
+		node = graph->path_edges[path_edge].to;
+		if (graph->path_edges[path_edge].kind == PATH_ON)
 			continue;
 		row->next = node != PATH_NONE ? procedure->nodes[node].address : 0;
 		row->insns = insns * row->sum->count;
@@ -152,6 +153,48 @@ static void add_procedures(struct paths_listing *listing)
 	}
 }
 
+/* Count a path in each of its blocks, which it passes once; -ENOMEM. */
+static int count_in_blocks(struct u64_map *blocks, const struct paths_row *row)
+{
+	for (size_t i = 0; i < row->node_count; i++) {
+		const struct counts_node *node = row->nodes[i];
+		uint64_t *count = node->insns > 0 ? u64_map_insert(blocks, node->address) : NULL;
+
+		if (node->insns > 0 && count == NULL)
+			return -ENOMEM;
+		if (count != NULL)
+			++*count;
+	}
+	return 0;
+}
+
+/* Compute the number of paths through blocks of hot paths, as Ammons, Ball and Larus do. */
+static int find_hot_blocks(struct paths_listing *listing)
+{
+	struct u64_map all = {0}, hot = {0};
+	uint64_t address, count;
+	size_t cursor = 0;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < listing->path_count; i++) {
+		const struct paths_row *row = &listing->paths[i];
+
+		r = count_in_blocks(&all, row);
+		if (r == 0 && row->class != PATHS_COLD)
+			r = count_in_blocks(&hot, row);
+	}
+	while (r == 0 && u64_map_next(&hot, &cursor, &address, &count)) {
+		const uint64_t *through = u64_map_find(&all, address);
+
+		listing->hot_blocks++;
+		listing->through_hot += count;
+		listing->through += through != NULL ? *through : count;
+	}
+	u64_map_deinit(&all);
+	u64_map_deinit(&hot);
+	return r;
+}
+
 static int paths_listing_by_value(const void *a, const void *b, void *context)
 {
 	const struct paths_listing *listing = context;
@@ -203,6 +246,11 @@ static int paths_listing_do_make(struct paths_listing *ret, const struct paths_m
 		struct paths_row *row = &listing.paths[i];
 
 		row->class = class_of(&listing, row->insns, row->metric);
+	}
+	r = find_hot_blocks(&listing);
+	if (r < 0) {
+		paths_listing_deinit(&listing);
+		return r;
 	}
 	add_procedures(&listing);
 	if (listing.path_count > 0) {

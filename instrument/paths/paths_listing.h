@@ -45,6 +45,8 @@ struct paths_procedure_row {
 /**
  * struct paths_listing - all rows; freed by paths_listing_deinit()
  * @all:    sums
+ * @hot_blocks: number of blocks on hot paths; @through: sum of the numbers of executed paths
+ * through each, and @through_hot: of hot paths
  * @metric: a metric was measured
  */
 struct paths_listing {
@@ -61,6 +63,9 @@ struct paths_listing {
 		uint64_t timed;
 		uint64_t untimed; /* instructions on paths without a measured execution */
 	} all;
+	uint64_t hot_blocks;
+	uint64_t through;
+	uint64_t through_hot;
 	double threshold;
 	bool metric;
 };

@@ -5,12 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "instrument/paths/paths_trace.h"
 #include "instrument/profile/map_coding.h"
 #include "instrument/profile/profile_layout.h"
 #include "lib/array.h"
 #include "lib/error.h"
 
-#define MAP_VERSION 6 /* to be changed also if PATHS_ARRAY_MAX or the table changes */
+#define MAP_VERSION 7 /* to be changed also if PATHS_ARRAY_MAX or the table changes */
 #define NUMBER_MAX (UINT32_MAX - 2)
 
 static void procedure_deinit(struct paths_procedure *procedure)
@@ -51,7 +52,7 @@ static unsigned int kinds_of_arrays(const struct paths_map *map)
 {
 	if (*map->metric == '\0')
 		return PATHS_METRIC;
-	return map->burst == 0 ? PATHS_TIMED : PATHS_ARRAYS;
+	return map->burst == 0 ? PATHS_ARRAYS : PATHS_METRIC;
 }
 
 uint64_t paths_map_arrays(const struct paths_map *map, const struct path_graph *graph)
@@ -62,8 +63,15 @@ uint64_t paths_map_arrays(const struct paths_map *map, const struct path_graph *
 /* Entries are aligned to whole cache lines. */
 uint64_t paths_map_table(const struct paths_map *map)
 {
-	_Static_assert(sizeof(struct profile_layout_turns) <= 64, "a line");
+	_Static_assert(sizeof(struct profile_layout_switch) <= 64, "a line");
 	return map->burst == 0 ? 0 : 64;
+}
+
+uint64_t paths_map_trace(const struct paths_map *map)
+{
+	uint64_t end = paths_map_table(map) + PATHS_TABLE_BYTES;
+
+	return (end + PATHS_TRACE_CELL_BYTES - 1) & ~(uint64_t)(PATHS_TRACE_CELL_BYTES - 1);
 }
 
 /* --- making --------------------------------------------------------------- */
@@ -71,23 +79,23 @@ uint64_t paths_map_table(const struct paths_map *map)
 /* Copy the parts of a graph that a reader needs. */
 static int copy_graph(struct path_graph *ret, const struct path_graph *graph)
 {
-	uint32_t ways = graph->first[graph->node_count];
+	uint32_t path_edges = graph->first[graph->node_count];
 	struct path_graph copy = {
-		.ways = calloc(ways + (size_t)1, sizeof(*copy.ways)),
+		.path_edges = calloc(path_edges + (size_t)1, sizeof(*copy.path_edges)),
 		.first = calloc(graph->node_count + (size_t)1, sizeof(*copy.first)),
 		.starts = calloc(graph->start_count + (size_t)1, sizeof(*copy.starts)),
 		.node_count = graph->node_count,
-		.way_count = ways,
+		.path_edge_count = path_edges,
 		.start_count = graph->start_count,
 		.count = graph->count,
 		.range = graph->range,
 	};
 
-	if (copy.ways == NULL || copy.first == NULL || copy.starts == NULL) {
+	if (copy.path_edges == NULL || copy.first == NULL || copy.starts == NULL) {
 		path_graph_deinit(&copy);
 		return -ENOMEM;
 	}
-	memcpy(copy.ways, graph->ways, ways * sizeof(*copy.ways));
+	memcpy(copy.path_edges, graph->path_edges, path_edges * sizeof(*copy.path_edges));
 	memcpy(copy.first, graph->first, (graph->node_count + (size_t)1) * sizeof(*copy.first));
 	memcpy(copy.starts, graph->starts, graph->start_count * sizeof(*copy.starts));
 	*ret = copy;
@@ -147,9 +155,9 @@ static void put_procedure(struct map_writer *writer, const struct paths_procedur
 		map_put(writer, procedure->nodes[n].insns);
 		map_put(writer, graph->first[n + 1] - graph->first[n]);
 		for (uint32_t w = graph->first[n]; w < graph->first[n + 1]; w++) {
-			map_put(writer, graph->ways[w].kind);
-			map_put(writer, (uint32_t)(graph->ways[w].to + 1));
-			map_put(writer, graph->ways[w].value);
+			map_put(writer, graph->path_edges[w].kind);
+			map_put(writer, (uint32_t)(graph->path_edges[w].to + 1));
+			map_put(writer, graph->path_edges[w].value);
 		}
 	}
 	for (uint32_t i = 0; i < graph->start_count; i++) {
@@ -186,32 +194,34 @@ static int take_node(struct paths_procedure *procedure, struct bounded_reader *r
 		     uint32_t node)
 {
 	struct path_graph *graph = &procedure->graph;
-	uint32_t ways;
+	uint32_t path_edges;
 
 	procedure->nodes[node].address = map_take_address(reader, procedure->address);
 	procedure->nodes[node].bytes = bounded_reader_varint(reader);
 	procedure->nodes[node].insns = map_take(reader, NUMBER_MAX);
-	ways = map_take(reader, NUMBER_MAX);
+	path_edges = map_take(reader, NUMBER_MAX);
 	/* An edge takes at least three bytes. */
-	if (ways > bounded_reader_left(reader) / 3) {
+	if (path_edges > bounded_reader_left(reader) / 3) {
 		reader->failed = true;
-		ways = 0;
+		path_edges = 0;
 	}
-	if (array_reserve(&graph->ways, &graph->way_capacity, graph->way_count + (size_t)ways,
-			  sizeof(*graph->ways)) < 0)
+	if (array_reserve(&graph->path_edges, &graph->path_edge_capacity,
+			  graph->path_edge_count + (size_t)path_edges,
+			  sizeof(*graph->path_edges)) < 0)
 		return -ENOMEM;
-	for (uint32_t w = 0; w < ways; w++) {
-		struct path_edge way = {.from = node};
+	for (uint32_t w = 0; w < path_edges; w++) {
+		struct path_edge path_edge = {.from = node};
 
-		way.kind = (enum path_edge_kind)map_take(reader, PATH_END);
-		way.to = map_take(reader, graph->node_count) - 1;
-		way.value = map_take(reader, PATH_COUNT_MAX);
-		if ((way.kind == PATH_END) != (way.to == PATH_NONE) ||
-		    (w > 0 && way.value < graph->ways[graph->way_count - 1].value))
+		path_edge.kind = (enum path_edge_kind)map_take(reader, PATH_END);
+		path_edge.to = map_take(reader, graph->node_count) - 1;
+		path_edge.value = map_take(reader, PATH_COUNT_MAX);
+		if ((path_edge.kind == PATH_END) != (path_edge.to == PATH_NONE) ||
+		    (w > 0 &&
+		     path_edge.value < graph->path_edges[graph->path_edge_count - 1].value))
 			reader->failed = true;
-		graph->ways[graph->way_count++] = way;
+		graph->path_edges[graph->path_edge_count++] = path_edge;
 	}
-	graph->first[node + 1] = graph->way_count;
+	graph->first[node + 1] = graph->path_edge_count;
 	return 0;
 }
 

@@ -2,12 +2,12 @@
 /*
  * The meaning of the words of an image that was rewritten to count paths. For each procedure, the
  * map has the nodes of its path graph, and the edges with their values. The map is stored in the
- * rewritten file, in a section that is not loaded.
+ * rewritten file, in a section that the program does not use.
  *
  * A procedure has these words:
  * - Some words of fixed meaning (enum paths_word).
  * - A word for each place where a path ends whose number is known at rewriting time. Small loops
- *   have MODE_LOOP_TURNS words, used in rotation.
+ *   have MODE_LOOP_UNROLL words, used in rotation.
  * - For other places, if it has at most PATHS_ARRAY_MAX paths: arrays (enum paths_array) over the
  *   range of its paths' numbers. Counts of numbers that no path has are lost paths.
  *
@@ -39,8 +39,8 @@ struct error;
 #define PATHS_TABLE_BYTES ((PATHS_TABLE_ENTRIES + PATHS_TABLE_PROBES) * sizeof(struct paths_entry))
 
 /* Checks between two bursts, and checks in a burst, if a metric is measured in bursts. */
-#define PATHS_CHECKS_DEFAULT 10000
-#define PATHS_BURST_DEFAULT 100
+#define PATHS_CHECKS_DEFAULT 200000
+#define PATHS_BURST_DEFAULT 4000
 
 /**
  * enum paths_word - words of each procedure; with arrays only the first one
@@ -62,15 +62,14 @@ enum paths_word {
  * enum paths_array - arrays of each procedure that has arrays
  * @PATHS_ENDED:  executions of each path that end where no path begins
  * @PATHS_CUT:    executions that end where another path begins
- * @PATHS_METRIC: with a metric, in addition: sums for @PATHS_ENDED, then for @PATHS_CUT
- * @PATHS_TIMED: if it is measured in bursts, in addition: number of executions in the sums
+ * @PATHS_METRIC: if the time of each path is measured, in addition: sums for @PATHS_ENDED, then for
+ *               @PATHS_CUT
  */
 enum paths_array {
 	PATHS_ENDED,
 	PATHS_CUT,
 	PATHS_METRIC,
-	PATHS_TIMED = 2 * PATHS_METRIC,
-	PATHS_ARRAYS = 3 * PATHS_METRIC,
+	PATHS_ARRAYS = 2 * PATHS_METRIC,
 };
 
 /**
@@ -82,7 +81,7 @@ struct paths_entry {
 	uint64_t key;
 	uint64_t count;
 	uint64_t metric;
-	uint64_t timed;
+	uint64_t reserved;
 };
 
 /**
@@ -162,6 +161,9 @@ uint64_t paths_map_arrays(const struct paths_map *map, const struct path_graph *
 
 /** paths_map_table() - return the offset of the table in the area, in bytes */
 uint64_t paths_map_table(const struct paths_map *map);
+
+/** paths_map_trace() - return the offset of the trace in the area (paths_trace.h), in bytes */
+uint64_t paths_map_trace(const struct paths_map *map);
 
 /** paths_map_encode() - encode a map. @ret: out, malloc'd. Return: 0 or -ENOMEM. */
 int paths_map_encode(const struct paths_map *map, uint8_t **ret, size_t *bytes);

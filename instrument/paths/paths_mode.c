@@ -13,7 +13,10 @@
 #include "instrument/paths/paths_code.h"
 #include "instrument/paths/path_spill.h"
 #include "instrument/paths/paths_map.h"
+#include "instrument/paths/paths_trace.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
+#include "lib/near_names.h"
 
 /* Threads that share a block may make a path number leave the range of a single thread. */
 #define SLACK_BYTES (UINT64_C(16) << 20)
@@ -34,7 +37,7 @@
 #define PATHS_PART 64
 
 /*
- * @way_of:  for each edge of the count graph: the path edge that begins with it; or PATH_NONE
+ * @path_edge_of:  for each edge of the count graph: the path edge that begins with it; or PATH_NONE
  * @back_of: the path edge whose call returns there; or PATH_NONE
  * @kept:    for each path edge: the path number is saved during the call
  * @timed:   for each path edge: the start time of the path is saved, too, if time is measured
@@ -47,7 +50,7 @@ struct paths_plan {
 	struct mode_plan *mode;
 	struct path_graph graph;
 	struct paths_places places;
-	uint32_t *way_of;
+	uint32_t *path_edge_of;
 	uint32_t *back_of;
 	bool *kept;
 	bool *timed;
@@ -66,6 +69,12 @@ static bool has_metric(const struct mode_image *image)
 	return image->options != NULL && image->options->metric != NULL;
 }
 
+/* Return true if the time of each path is measured, not that of groups in bursts. */
+static bool has_clock(const struct mode_image *image)
+{
+	return has_metric(image) && image->options->all;
+}
+
 /* Measure in bursts. */
 static void set_turns(struct mode_image *image, struct paths_map *map)
 {
@@ -73,10 +82,14 @@ static void set_turns(struct mode_image *image, struct paths_map *map)
 
 	map->checks = options->checks != 0 ? options->checks : PATHS_CHECKS_DEFAULT;
 	map->burst = options->burst != 0 ? options->burst : PATHS_BURST_DEFAULT;
-	image->turns.checks = map->checks;
-	image->turns.records = map->burst;
-	image->turns.first = 1;
-	image->turns.charged = paths_code_places(mode_private_at(), 0, true).charged;
+	image->bursts.checks = map->checks;
+	image->bursts.records = map->burst;
+	image->bursts.first = 1;
+	/* Small loops have to be measured, too. */
+	if (options->placement == NULL)
+		image->bursts.placement.unchecked = BURST_SWITCH_LOOPS_ALL;
+	image->bursts.charged = paths_code_places(mode_private_at(), 0, false).charged;
+	image->parameters[PATHS_TRACE_PARAMETER] = paths_map_trace(map);
 }
 
 /* An upper estimate: it takes address space, and memory only when it is used. */
@@ -92,19 +105,20 @@ static uint64_t words_in_front(const struct mode_image *image)
 
 static int paths_begin(struct mode_image *image, struct error *err)
 {
+	static const char *const metric = "cycles";
 	struct paths_map *map = calloc(1, sizeof(*map));
 
 	image->data = map;
-	if (has_metric(image) && strcmp(image->options->metric, "cycles") != 0)
-		return error_set(err, EINVAL, "there is no metric \"%s\" of paths: cycles",
-				 image->options->metric);
+	if (has_metric(image) && strcmp(image->options->metric, metric) != 0)
+		return near_names_unknown(err, "metric", image->options->metric, &metric, 1);
 	image->private_bytes =
-		paths_code_private_bytes(image->recursion->candidates->count, has_metric(image));
+		paths_code_private_bytes(image->recursion->candidates->count, has_clock(image));
 	image->slack_bytes = SLACK_BYTES;
 	if (map != NULL) {
 		if (has_metric(image) && !image->options->all)
 			set_turns(image, map);
-		image->area_bytes = paths_map_table(map) + PATHS_TABLE_BYTES;
+		image->area_bytes =
+			paths_map_trace(map) + (map->burst != 0 ? PATHS_TRACE_BYTES : 0);
 		map->words_in_front = words_in_front(image);
 		image->words = map->words_in_front;
 		image->free_words = map->words_in_front;
@@ -114,7 +128,7 @@ static int paths_begin(struct mode_image *image, struct error *err)
 		map->metric = strdup(has_metric(image) ? image->options->metric : "");
 	}
 	if (map == NULL || map->path == NULL || map->build_id == NULL || map->metric == NULL)
-		return error_set(err, ENOMEM, "no memory for a name");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	return 0;
 }
 
@@ -159,13 +173,13 @@ static bool can_be_late(const struct paths_plan *paths)
 	const struct path_graph *graph = &paths->graph;
 	double late = 0, early = 0;
 
-	for (uint32_t w = 0; w < graph->way_count; w++) {
-		const struct path_edge *way = &graph->ways[w];
+	for (uint32_t w = 0; w < graph->path_edge_count; w++) {
+		const struct path_edge *path_edge = &graph->path_edges[w];
 
-		if (!isfinite(way->weight))
+		if (!isfinite(path_edge->weight))
 			continue;
-		late += way->takes ? way->weight : 0;
-		early += way->kind == PATH_START ? way->weight : 0;
+		late += path_edge->takes ? path_edge->weight : 0;
+		early += path_edge->kind == PATH_START ? path_edge->weight : 0;
 	}
 	return !paths->places.metric && late < early;
 }
@@ -184,18 +198,18 @@ static void choose_lazy(struct paths_plan *paths)
 	const struct path_graph *graph = &paths->graph;
 	double gained = 0, lost = 0;
 
-	for (uint32_t w = 0; w < graph->way_count; w++) {
-		const struct path_edge *way = &graph->ways[w];
+	for (uint32_t w = 0; w < graph->path_edge_count; w++) {
+		const struct path_edge *path_edge = &graph->path_edges[w];
 
-		if (!isfinite(way->weight))
+		if (!isfinite(path_edge->weight))
 			continue;
 		if (paths->lazily[w])
-			gained += way->weight * LAZY_GAIN;
-		if (way->kind == PATH_START)
-			lost += way->weight * LAZY_LOSS;
+			gained += path_edge->weight * LAZY_GAIN;
+		if (path_edge->kind == PATH_START)
+			lost += path_edge->weight * LAZY_LOSS;
 	}
 	paths->owned = gained > lost;
-	for (uint32_t w = 0; !paths->owned && w < graph->way_count; w++)
+	for (uint32_t w = 0; !paths->owned && w < graph->path_edge_count; w++)
 		paths->lazily[w] = false;
 	paths->late = can_be_late(paths);
 	paths->places.narrow = can_be_narrow(paths);
@@ -207,38 +221,37 @@ static int find_places(struct paths_plan *paths)
 	size_t edges = plan->procedure->graph->edge_count + (size_t)1;
 	const struct path_graph *graph = &paths->graph;
 
-	paths->way_of = malloc(edges * sizeof(*paths->way_of));
+	paths->path_edge_of = malloc(edges * sizeof(*paths->path_edge_of));
 	paths->back_of = malloc(edges * sizeof(*paths->back_of));
-	paths->kept = calloc(graph->way_count + (size_t)1, sizeof(*paths->kept));
-	paths->timed = calloc(graph->way_count + (size_t)1, sizeof(*paths->timed));
-	paths->lazily = calloc(graph->way_count + (size_t)1, sizeof(*paths->lazily));
-	if (paths->way_of == NULL || paths->back_of == NULL || paths->kept == NULL ||
+	paths->kept = calloc(graph->path_edge_count + (size_t)1, sizeof(*paths->kept));
+	paths->timed = calloc(graph->path_edge_count + (size_t)1, sizeof(*paths->timed));
+	paths->lazily = calloc(graph->path_edge_count + (size_t)1, sizeof(*paths->lazily));
+	if (paths->path_edge_of == NULL || paths->back_of == NULL || paths->kept == NULL ||
 	    paths->timed == NULL || paths->lazily == NULL)
 		return -ENOMEM;
-	memset(paths->way_of, 0xff, edges * sizeof(*paths->way_of));
+	memset(paths->path_edge_of, 0xff, edges * sizeof(*paths->path_edge_of));
 	memset(paths->back_of, 0xff, edges * sizeof(*paths->back_of));
-	for (uint32_t w = 0; w < graph->way_count; w++) {
-		const struct path_edge *way = &graph->ways[w];
+	for (uint32_t w = 0; w < graph->path_edge_count; w++) {
+		const struct path_edge *path_edge = &graph->path_edges[w];
 		bool comes_again;
 
-		paths->way_of[way->edge] = w;
-		if (way->back == PATH_NONE)
+		paths->path_edge_of[path_edge->edge] = w;
+		if (path_edge->back == PATH_NONE)
 			continue;
 		paths->calls = true;
-		paths->back_of[way->back] = w;
+		paths->back_of[path_edge->back] = w;
 		comes_again =
 			recursion_is_possible(plan->image->recursion, plan->procedure->candidate,
-					      call_of(plan, way->from));
-		paths->kept[w] = comes_again && !graph->known[way->from];
+					      call_of(plan, path_edge->from));
+		paths->kept[w] = comes_again && !graph->known[path_edge->from];
 		paths->timed[w] = comes_again && paths->places.metric;
-		paths->lazily[w] =
-			(paths->kept[w] || (paths->timed[w] && paths->places.runtime == NULL)) &&
-			can_be_lazy(paths, call_of(plan, way->from));
+		paths->lazily[w] = (paths->kept[w] || paths->timed[w]) &&
+				   can_be_lazy(paths, call_of(plan, path_edge->from));
 	}
 	choose_lazy(paths);
 	/* Measured paths have more than a count, all of it in arrays. */
 	return path_words_find(&paths->own, graph, plan->procedure->graph,
-			       paths->places.array && !paths->places.metric);
+			       paths->places.array && !has_metric(plan->image));
 }
 
 static bool has_calls(const struct count_graph *graph)
@@ -256,15 +269,16 @@ static void set_places(struct paths_plan *paths)
 	const struct paths_map *map = plan->image->data;
 
 	paths->places = paths_code_places(mode_private_at(), plan->procedure->candidate,
-					  has_metric(plan->image));
+					  has_clock(plan->image));
+	paths->places.area = plan->image->area_at;
+	paths->places.trace = plan->image->area_at + (uint32_t)paths_map_trace(map);
+	paths->places.traces = map->burst != 0;
 	paths->places.table = plan->image->area_at + (uint32_t)paths_map_table(map);
-	paths->places.runtime = map->burst != 0 ? plan->image->runtime : NULL;
 	paths->places.id = (uint32_t)map->procedure_count + 1;
 	paths->places.count = paths->graph.count;
 	paths->places.nowhere = paths->graph.range.nowhere;
 	paths->places.array = paths_map_is_array(&paths->graph);
 	paths->places.sums = PATHS_METRIC * paths->graph.range.room * (uint32_t)sizeof(uint64_t);
-	paths->places.timed = 2 * paths->places.sums;
 }
 
 /*
@@ -293,10 +307,7 @@ static void place_words(struct paths_plan *paths)
 /* Where everything is measured, the end of a path costs far more than cutting loops saves. */
 static bool is_whole(const struct mode_image *image)
 {
-	const struct paths_map *map = image->data;
-
-	return (has_metric(image) && map->burst == 0) ||
-	       (image->options != NULL && image->options->whole);
+	return has_clock(image) || (image->options != NULL && image->options->whole);
 }
 
 /* Cut the paths of all procedures so that they have arrays, as long as there is room for these. */
@@ -346,8 +357,8 @@ static int paths_plan(struct mode_plan *plan, struct error *err)
 	if (r == 0)
 		place_words(paths);
 	if (r == -ERANGE)
-		return error_set(err, ENOTSUP, "far too many paths");
-	return r < 0 ? error_set(err, ENOMEM, "no memory for paths") : 0;
+		return error_set(err, ENOTSUP, "too many paths");
+	return r < 0 ? error_set(err, ENOMEM, ERROR_NO_MEMORY) : 0;
 }
 
 static void paths_drop(struct mode_plan *plan)
@@ -357,7 +368,7 @@ static void paths_drop(struct mode_plan *plan)
 	if (paths == NULL)
 		return;
 	path_graph_deinit(&paths->graph);
-	free(paths->way_of);
+	free(paths->path_edge_of);
 	free(paths->back_of);
 	free(paths->kept);
 	free(paths->timed);
@@ -370,27 +381,27 @@ static void paths_drop(struct mode_plan *plan)
 /* --- code ----------------------------------------------------------------- */
 
 /* Return true if a path is counted on the edge, or the register changes. */
-static bool does_anything(const struct path_edge *way)
+static bool does_anything(const struct path_edge *path_edge)
 {
-	return way->counted != PATH_ON || way->change != PATH_KEEP;
+	return path_edge->counted != PATH_ON || path_edge->change != PATH_KEEP;
 }
 
-static bool is_kept(const struct paths_plan *paths, const struct point *point, uint32_t way)
+static bool is_kept(const struct paths_plan *paths, const struct point *point, uint32_t path_edge)
 {
-	return paths->kept[way] || (paths->timed[way] && point->measures);
+	return paths->kept[path_edge] || (paths->timed[path_edge] && point->measures);
 }
 
-static bool wants_way(const struct paths_plan *paths, const struct point *point,
-		      const struct path_edge *way)
+static bool wants_path_edge(const struct paths_plan *paths, const struct point *point,
+			    const struct path_edge *path_edge)
 {
-	if (does_anything(way))
+	if (does_anything(path_edge))
 		return true;
-	switch (way->kind) {
+	switch (path_edge->kind) {
 	case PATH_ON:
 	case PATH_CUT:
 		return false;
 	case PATH_END:
-		return way->leaves;
+		return path_edge->leaves;
 	case PATH_START:
 		return paths->calls || (paths->places.metric && point->measures);
 	}
@@ -400,37 +411,35 @@ static bool wants_way(const struct paths_plan *paths, const struct point *point,
 static bool paths_wants(const struct mode_plan *plan, const struct point *point)
 {
 	const struct paths_plan *paths = plan->data;
-	uint32_t way, back;
+	uint32_t path_edge, back;
 
-	if (point->kind == POINT_ARRIVAL)
-		return point->measures;
 	if (point->kind != POINT_EDGE)
 		return false;
-	way = paths->way_of[point->edge];
+	path_edge = paths->path_edge_of[point->edge];
 	back = paths->back_of[point->edge];
 	if (back != PATH_NONE)
-		return is_kept(paths, point, back) || does_anything(&paths->graph.ways[back]);
-	if (way == PATH_NONE)
+		return is_kept(paths, point, back) || does_anything(&paths->graph.path_edges[back]);
+	if (path_edge == PATH_NONE)
 		return false;
-	if (paths->graph.ways[way].back != PATH_NONE)
-		return is_kept(paths, point, way);
-	return wants_way(paths, point, &paths->graph.ways[way]);
+	if (paths->graph.path_edges[path_edge].back != PATH_NONE)
+		return is_kept(paths, point, path_edge);
+	return wants_path_edge(paths, point, &paths->graph.path_edges[path_edge]);
 }
 
 static bool paths_loops(const struct mode_plan *plan, uint32_t edge)
 {
 	const struct paths_plan *paths = plan->data;
-	uint32_t way = paths->way_of[edge];
+	uint32_t path_edge = paths->path_edge_of[edge];
 
-	return way != PATH_NONE && paths->own.small[way];
+	return path_edge != PATH_NONE && paths->own.small[path_edge];
 }
 
 /* Count a path in its separate word. A small loop uses its words in rotation. */
 static void emit_own(const struct paths_plan *paths, const struct point *point,
-		     struct machine_code *code, uint32_t way)
+		     struct machine_code *code, uint32_t path_edge)
 {
-	uint64_t word = paths->first_word + paths_map_fixed(&paths->graph) + paths->own.of[way] +
-			point->turn;
+	uint64_t word = paths->first_word + paths_map_fixed(&paths->graph) +
+			paths->own.of[path_edge] + point->replica;
 
 	paths_code_count(code, point, mode_image_word_at(paths->mode->image, word));
 }
@@ -438,28 +447,28 @@ static void emit_own(const struct paths_plan *paths, const struct point *point,
 static void emit_step(struct paths_plan *paths, const struct paths_places *places,
 		      const struct point *point, struct machine_code *code, uint32_t index)
 {
-	const struct path_edge *way = &paths->graph.ways[index];
+	const struct path_edge *path_edge = &paths->graph.path_edges[index];
 
 	if (paths->own.of[index] != PATH_NONE)
 		emit_own(paths, point, code, index);
-	else if (way->counted != PATH_ON)
-		paths_code_end(code, point, places, way);
-	if (paths->owned && paths->late && way->takes)
+	else if (path_edge->counted != PATH_ON)
+		paths_code_end(code, point, places, path_edge);
+	if (paths->owned && paths->late && path_edge->takes)
 		path_spill_begin(&paths->keep, code, point, places);
-	paths_code_change(code, point, places, way);
+	paths_code_change(code, point, places, path_edge);
 }
 
-static void emit_way(struct paths_plan *paths, const struct paths_places *places,
-		     const struct point *point, struct machine_code *code, uint32_t index)
+static void emit_path_edge(struct paths_plan *paths, const struct paths_places *places,
+			   const struct point *point, struct machine_code *code, uint32_t index)
 {
-	const struct path_edge *way = &paths->graph.ways[index];
+	const struct path_edge *path_edge = &paths->graph.path_edges[index];
 
-	if (way->kind == PATH_START && paths->owned && !paths->late)
+	if (path_edge->kind == PATH_START && paths->owned && !paths->late)
 		path_spill_begin(&paths->keep, code, point, places);
-	if (way->kind == PATH_START)
+	if (path_edge->kind == PATH_START)
 		paths_code_begin(code, point, places, paths->calls);
 	emit_step(paths, places, point, code, index);
-	if (way->leaves)
+	if (path_edge->leaves)
 		paths_code_leave(code, places);
 }
 
@@ -468,26 +477,22 @@ static void paths_emit(const struct mode_plan *plan, const struct point *point,
 {
 	struct paths_plan *paths = plan->data;
 	struct paths_places places = paths->places;
-	uint32_t way, back;
+	uint32_t path_edge, back;
 
 	places.measures &= point->measures;
-	if (point->kind == POINT_ARRIVAL) {
-		paths_code_arrive(code, point, &places,
-				  path_graph_start(&paths->graph, point->node) != PATH_NONE);
-		return;
-	}
-	way = paths->way_of[point->edge];
+	places.traces &= point->measures;
+	path_edge = paths->path_edge_of[point->edge];
 	back = paths->back_of[point->edge];
 	if (back != PATH_NONE) {
 		if (is_kept(paths, point, back))
 			path_spill_behind(&paths->keep, code, point, &places, paths->lazily[back]);
 		emit_step(paths, &places, point, code, back);
-	} else if (paths->graph.ways[way].back != PATH_NONE) {
-		path_spill_before(code, point, &places, paths->lazily[way]);
-	} else if (point->turn > 0) {
-		emit_own(paths, point, code, way);
+	} else if (paths->graph.path_edges[path_edge].back != PATH_NONE) {
+		path_spill_before(code, point, &places, paths->lazily[path_edge]);
+	} else if (point->replica > 0) {
+		emit_own(paths, point, code, path_edge);
 	} else {
-		emit_way(paths, &places, point, code, way);
+		emit_path_edge(paths, &places, point, code, path_edge);
 	}
 }
 

@@ -8,6 +8,7 @@
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 #define TABLE_ENTRIES ((size_t)PATHS_TABLE_ENTRIES + PATHS_TABLE_PROBES)
 
@@ -31,8 +32,6 @@ static int add_table(struct paths_profile *profile, const struct paths_entry *en
 		r = add_to(&profile->counts, entries[i].key, entries[i].count);
 		if (r == 0)
 			r = add_to(&profile->metrics, entries[i].key, entries[i].metric);
-		if (r == 0)
-			r = add_to(&profile->timed, entries[i].key, entries[i].timed);
 	}
 	return r;
 }
@@ -76,6 +75,8 @@ static int add_blocks(struct paths_profile *profile, const struct paths_map *map
 					      TABLE_ENTRIES * sizeof(*entries));
 		if (r == 0)
 			r = add_table(profile, entries);
+		if (r == 0 && map->burst != 0)
+			r = paths_cost_add(&profile->cost, map, file, i, entries);
 	}
 	return r;
 }
@@ -97,17 +98,24 @@ int paths_profile_add(struct paths_profile *profile, const struct paths_map *map
 		profile->shared += file.header.shared;
 	}
 	profile_file_close(&file);
-	return r < 0 ? error_set(err, -r, "cannot read %s", path) : 0;
+	return r < 0 ? error_set(err, -r, ERROR_READ, path) : 0;
 }
 
 /* --- sums ----------------------------------------------------------------- */
 
 static int add_sum(struct paths_profile *profile, const struct paths_map *map, struct paths_sum sum)
 {
+	double cycles = 0;
+
 	if (sum.count == 0)
 		return 0;
 	if (map->burst == 0)
 		sum.timed = *map->metric != '\0' ? sum.count : 0;
+	else
+		sum.timed = paths_cost_find(&profile->cost,
+					    paths_cost_key(sum.procedure, sum.number), &cycles);
+	if (map->burst != 0)
+		sum.metric = (uint64_t)(cycles * (double)sum.timed);
 	if (array_reserve(&profile->sums, &profile->sum_capacity, profile->sum_count + 1,
 			  sizeof(*profile->sums)) < 0)
 		return -ENOMEM;
@@ -125,7 +133,6 @@ static int add_array(struct paths_profile *profile, const struct paths_map *map,
 	const uint64_t *counts = profile->words + procedure->first_array +
 				 paths_map_array(&procedure->graph, array) - range->below;
 	const uint64_t *sums = counts + (uint64_t)PATHS_METRIC * range->room;
-	const uint64_t *timed = counts + (uint64_t)PATHS_TIMED * range->room;
 	int r = 0;
 
 	for (uint32_t i = 0; r == 0 && i < range->room; i++) {
@@ -141,8 +148,7 @@ static int add_array(struct paths_profile *profile, const struct paths_map *map,
 				    .procedure = index,
 				    .number = number,
 				    .count = counts[i],
-				    .metric = *map->metric ? sums[i] : 0,
-				    .timed = map->burst != 0 ? timed[i] : 0,
+				    .metric = *map->metric != '\0' && map->burst == 0 ? sums[i] : 0,
 			    });
 	}
 	return r;
@@ -184,7 +190,6 @@ static int add_entries(struct paths_profile *profile, const struct paths_map *ma
 
 	while (r == 0 && u64_map_next(&profile->counts, &cursor, &key, &count)) {
 		const uint64_t *metric = u64_map_find(&profile->metrics, key);
-		const uint64_t *timed = u64_map_find(&profile->timed, key);
 		uint64_t procedure = (key >> 32) - 1;
 
 		if (procedure >= map->procedure_count ||
@@ -194,8 +199,7 @@ static int add_entries(struct paths_profile *profile, const struct paths_map *ma
 			    (struct paths_sum){.procedure = (uint32_t)procedure,
 					       .number = (uint32_t)key,
 					       .count = count,
-					       .metric = metric != NULL ? *metric : 0,
-					       .timed = timed != NULL ? *timed : 0});
+					       .metric = metric != NULL ? *metric : 0});
 	}
 	return r;
 }
@@ -215,13 +219,13 @@ static bool goes_on(const struct path_graph *graph, uint32_t number)
 	uint32_t rest, node = path_graph_begin(graph, number, &rest);
 
 	for (uint32_t i = 0; node != PATH_NONE && i < graph->node_count; i++) {
-		uint32_t way = path_graph_next(graph, node, &rest);
+		uint32_t path_edge = path_graph_next(graph, node, &rest);
 
-		if (way == PATH_NONE || graph->ways[way].kind == PATH_END)
+		if (path_edge == PATH_NONE || graph->path_edges[path_edge].kind == PATH_END)
 			return false;
-		if (graph->ways[way].kind == PATH_CUT)
+		if (graph->path_edges[path_edge].kind == PATH_CUT)
 			return true;
-		node = graph->ways[way].to;
+		node = graph->path_edges[path_edge].to;
 	}
 	return false;
 }
@@ -269,6 +273,7 @@ int paths_profile_end(struct paths_profile *profile, const struct paths_map *map
 		return -ENOMEM;
 	if (profile->words == NULL)
 		return 0;
+	paths_cost_solve(&profile->cost, map);
 	r = add_arrays(profile, map);
 	if (r == 0)
 		r = add_entries(profile, map);
@@ -288,6 +293,6 @@ void paths_profile_deinit(struct paths_profile *profile)
 	free(profile->losses);
 	u64_map_deinit(&profile->counts);
 	u64_map_deinit(&profile->metrics);
-	u64_map_deinit(&profile->timed);
+	paths_cost_deinit(&profile->cost);
 	*profile = (struct paths_profile){0};
 }

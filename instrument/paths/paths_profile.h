@@ -6,6 +6,7 @@
 #ifndef DCPI_INSTRUMENT_PATHS_PROFILE_H
 #define DCPI_INSTRUMENT_PATHS_PROFILE_H
 
+#include "instrument/paths/paths_cost.h"
 #include "instrument/paths/paths_map.h"
 #include "lib/u64_map.h"
 
@@ -26,7 +27,7 @@ struct paths_sum {
 
 /**
  * struct paths_loss - for a procedure: paths that began but are not among the sums
- * @unfinished: the procedure was left in another way (exit, longjmp, an exception), or is still
+ * @unfinished: the procedure was left differently (exit, longjmp, an exception), or is still
  *              running
  * @lost:       their number was lost: they may have been any paths
  * @overflow:   the table had no room for them
@@ -50,7 +51,7 @@ struct paths_profile {
 	uint64_t *words;
 	struct u64_map counts; /* of the tables */
 	struct u64_map metrics;
-	struct u64_map timed;
+	struct paths_cost cost;
 	struct paths_sum *sums;
 	size_t sum_count;
 	size_t sum_capacity;

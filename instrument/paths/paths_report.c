@@ -10,6 +10,7 @@
 #include "instrument/paths/paths_listing.h"
 #include "instrument/profile/report_text.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 static double paths_report_share(uint64_t part, uint64_t all)
 {
@@ -72,6 +73,26 @@ static void print_classes(FILE *out, const struct paths_listing *listing, const 
 	putc('\n', out);
 }
 
+static void print_measured(FILE *out, const struct paths_listing *listing)
+{
+	const struct paths_cost *cost = &listing->profile->cost;
+
+	fprintf(out,
+		"%.2f%% of executions were measured; not measured: paths with %.2f%% of "
+		"instructions\n",
+		paths_report_percent(listing->all.timed, listing->all.count),
+		paths_report_percent(listing->all.untimed, listing->all.insns));
+	if (cost->used == 0)
+		return;
+	fprintf(out,
+		"subtracted: %.1f cycles (%.1f to %.1f) for recording a path, %.1f for reading the "
+		"clock\n",
+		cost->recording, cost->recording_low, cost->recording_high, cost->clock);
+	if (cost->interrupted > 0)
+		fprintf(out, "left out: %" PRIu64 " of %" PRIu64 " groups of paths, interrupted\n",
+			cost->interrupted, cost->used + cost->interrupted);
+}
+
 static void print_header(FILE *out, const struct paths_listing *listing)
 {
 	const struct paths_map *map = listing->map;
@@ -91,18 +112,15 @@ static void print_header(FILE *out, const struct paths_listing *listing)
 		profile->files == 1 ? "" : "s", profile->threads, profile->threads == 1 ? "" : "s",
 		listing->metric ? map->metric : "none, instructions instead");
 	if (listing->metric && listing->all.timed < listing->all.count)
-		fprintf(out,
-			"%.2f%% of times were measured, none on paths with %.2f%% of "
-			"instructions\n",
-			paths_report_percent(listing->all.timed, listing->all.count),
-			paths_report_percent(listing->all.untimed, listing->all.insns));
+		print_measured(out, listing);
 	fprintf(out,
-		"%" PRIu64 " times %zu path%s, of %" PRIu64 " that there are in %zu procedure%s\n",
+		"%" PRIu64 " executions of %zu path%s, of %" PRIu64
+		" possible ones in %zu procedure%s\n",
 		listing->all.count, listing->path_count, listing->path_count == 1 ? "" : "s",
 		possible, map->procedure_count, map->procedure_count == 1 ? "" : "s");
 	fprintf(out,
-		"%" PRIu64 " were not finished, %" PRIu64 " lost their number, for %" PRIu64
-		" was no room\n",
+		"lost: %" PRIu64 " not finished, %" PRIu64 " without number, %" PRIu64
+		" without memory\n",
 		loss.unfinished, loss.lost, loss.overflow);
 }
 
@@ -144,7 +162,7 @@ void paths_report_blocks(FILE *out, const struct paths_row *row, struct image_co
 		putc('\n', out);
 	}
 	if (row->next != 0)
-		fprintf(out, "    goes on at 0x%" PRIx64 "\n", row->next);
+		fprintf(out, "    continues at 0x%" PRIx64 "\n", row->next);
 }
 
 static void print_path(FILE *out, const struct paths_listing *listing, const struct paths_row *row,
@@ -187,6 +205,18 @@ static void print_path_csv(FILE *out, const struct paths_listing *listing,
 	fprintf(out, ",%" PRIx64 ",%" PRIu64 "\n", row->next, row->sum->timed);
 }
 
+static void print_hot_blocks(FILE *out, const struct paths_listing *listing)
+{
+	double blocks = (double)listing->hot_blocks;
+
+	if (listing->hot_blocks > 0)
+		fprintf(out,
+			"blocks on hot paths: %" PRIu64 ", each on %.1f executed paths (%.1f hot "
+			"ones)\n\n",
+			listing->hot_blocks, (double)listing->through / blocks,
+			(double)listing->through_hot / blocks);
+}
+
 static void print_paths(FILE *out, struct paths_listing *listing,
 			const struct paths_report_options *options)
 {
@@ -208,6 +238,8 @@ static void print_paths(FILE *out, struct paths_listing *listing,
 		      out);
 	else
 		print_classes(out, listing, "paths", sums);
+	if (!options->csv)
+		print_hot_blocks(out, listing);
 	for (size_t i = 0; i < count; i++) {
 		if (options->csv)
 			print_path_csv(out, listing, &listing->paths[i]);
@@ -279,7 +311,7 @@ static void print_procedures(FILE *out, struct paths_listing *listing,
 
 /* --- edges ---------------------------------------------------------------- */
 
-void paths_report_ways(FILE *out, const struct paths_map *map)
+void paths_report_edges(FILE *out, const struct paths_map *map)
 {
 	static const char *const kinds[] = {
 		[PATH_ON] = "on", [PATH_CUT] = "cut", [PATH_END] = "end", [PATH_START] = "start"};
@@ -289,16 +321,19 @@ void paths_report_ways(FILE *out, const struct paths_map *map)
 		const struct paths_procedure *procedure = &map->procedures[p];
 		const struct path_graph *graph = &procedure->graph;
 
-		for (uint32_t w = 0; w < graph->way_count; w++) {
-			const struct path_edge *way = &graph->ways[w];
-			const struct counts_node *from = &procedure->nodes[way->from];
+		for (uint32_t w = 0; w < graph->path_edge_count; w++) {
+			const struct path_edge *path_edge = &graph->path_edges[w];
+			const struct counts_node *from = &procedure->nodes[path_edge->from];
 
 			fprintf(out,
 				"%" PRIx64 ",%s,%" PRIu32 ",%" PRIx64 ",%" PRIu64 ",%" PRId64
 				",%" PRIx64 "\n",
-				procedure->address, kinds[way->kind], way->from, from->address,
-				from->bytes, way->to == PATH_NONE ? -1 : (int64_t)way->to,
-				way->to == PATH_NONE ? 0 : procedure->nodes[way->to].address);
+				procedure->address, kinds[path_edge->kind], path_edge->from,
+				from->address, from->bytes,
+				path_edge->to == PATH_NONE ? -1 : (int64_t)path_edge->to,
+				path_edge->to == PATH_NONE
+					? 0
+					: procedure->nodes[path_edge->to].address);
 		}
 		for (uint32_t i = 0; i < graph->start_count; i++)
 			fprintf(out, "%" PRIx64 ",start,-1,0,0,%" PRIu32 ",%" PRIx64 "\n",
@@ -328,8 +363,7 @@ static int paths_report_finish(FILE *out, int made, struct paths_listing *listin
 
 	if (made < 0)
 		return error_set(err, -made,
-				 made == -ENOMEM ? "no memory for paths"
-						 : "damaged graphs of paths");
+				 made == -ENOMEM ? ERROR_NO_MEMORY : "damaged path graphs");
 	r = print_listing(out, listing, options);
 	paths_listing_deinit(listing);
 	return r;
@@ -340,8 +374,8 @@ int paths_report_print(FILE *out, const struct paths_map *map, const struct path
 {
 	struct paths_listing listing;
 
-	if (options->rows == PATHS_WAYS) {
-		paths_report_ways(out, map);
+	if (options->rows == PATHS_EDGES) {
+		paths_report_edges(out, map);
 		return 1;
 	}
 	return paths_report_finish(out,

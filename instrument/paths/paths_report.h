@@ -4,7 +4,7 @@
  * Ball and Larus, PLDI 1997, section 6.4). A path is hot if its share of the metric is at least a
  * threshold; without a metric, its share of the instructions. A hot path is dense if its metric per
  * instruction exceeds the average of the program, otherwise sparse. Procedures are classified in
- * the same way.
+ * the same manner.
  */
 #ifndef DCPI_INSTRUMENT_PATHS_REPORT_H
 #define DCPI_INSTRUMENT_PATHS_REPORT_H
@@ -19,7 +19,7 @@ struct image_code;
 enum paths_rows {
 	PATHS_PATHS,	  /* paths with their blocks; most of the metric first */
 	PATHS_PROCEDURES, /* procedures with most hot paths first */
-	PATHS_WAYS,	  /* edges of the path graphs; always comma-separated */
+	PATHS_EDGES,	  /* edges of the path graphs; always comma-separated */
 };
 
 /**
@@ -45,8 +45,8 @@ struct paths_row;
  */
 void paths_report_blocks(FILE *out, const struct paths_row *row, struct image_code *code);
 
-/** paths_report_ways() - print the path graphs, comma-separated. */
-void paths_report_ways(FILE *out, const struct paths_map *map);
+/** paths_report_edges() - print the path graphs, comma-separated. */
+void paths_report_edges(FILE *out, const struct paths_map *map);
 
 /**
  * paths_report_print() - print a report
@@ -59,7 +59,7 @@ int paths_report_print(FILE *out, const struct paths_map *map, const struct path
 
 struct paths_recorded;
 
-/** paths_report_print_recorded() - print recordings in a database, except PATHS_WAYS. */
+/** paths_report_print_recorded() - print recordings in a database, except PATHS_EDGES. */
 int paths_report_print_recorded(FILE *out, const struct paths_recorded *recorded,
 				const struct paths_report_options *options, struct error *err);
 

@@ -12,6 +12,7 @@
 
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "lib/file_digest.h"
 #include "lib/host.h"
 
@@ -43,15 +44,15 @@ static int take_digest(struct profile_image *image, const char *rewritten, struc
 	int r;
 
 	if (fd < 0 || fstat(fd, &status) < 0 || stat(rewritten, &since) < 0)
-		return error_set_errno(err, "cannot open %s, which has no build-id", image->path);
+		return error_set_errno(err, "cannot open '%s', which has no build-id", image->path);
 	if (!S_ISREG(status.st_mode) || status.st_mtime > since.st_mtime)
 		return error_set(err, ESTALE,
-				 "%s has no build-id, and has changed since it was rewritten",
+				 "'%s' has no build-id, and was changed after it was rewritten",
 				 image->path);
 	r = file_digest(image->identity, fd, (uint64_t)status.st_size);
 	image->identity_kind = PROFILE_IDENTITY_DIGEST;
 	image->identity_bytes = FILE_DIGEST_BYTES;
-	return r < 0 ? error_set(err, -r, "cannot read %s", image->path) : 0;
+	return r < 0 ? error_set(err, -r, ERROR_READ, image->path) : 0;
 }
 
 int epoch_store_open(struct epoch_store *store, const char *path, const char *build_id,
@@ -62,7 +63,7 @@ int epoch_store_open(struct epoch_store *store, const char *path, const char *bu
 	if (r < 0)
 		return r;
 	if (elf_getphdrnum(store->file.elf, &store->segments) != 0)
-		return error_set(err, EBADMSG, "%s is damaged", store->rewritten);
+		return error_set(err, EBADMSG, ERROR_DAMAGED, store->rewritten);
 	store->image = (struct profile_image){.kind = PROFILE_IMAGE_FILE, .path = path};
 	return parse_build_id(&store->image, build_id)
 		       ? 0
@@ -96,7 +97,7 @@ int epoch_store_file(struct epoch_store *store, const char *path, struct error *
 	struct statx times;
 
 	if (statx(AT_FDCWD, path, 0, STATX_BTIME | STATX_MTIME | STATX_INO, &times) < 0)
-		return error_set_errno(err, "cannot read %s", path);
+		return error_set_errno(err, ERROR_READ, path);
 	last = ns_of(&times.stx_mtime) + within_tick(&times);
 	first = times.stx_mask & STATX_BTIME ? ns_of(&times.stx_btime) + within_tick(&times) : last;
 	if (store->files == 0 || first < store->first_ns)
@@ -175,7 +176,7 @@ int epoch_store_write(struct epoch_store *store, epoch_store_fn write, void *con
 	if (asprintf(&reason, "counted by %zu process%s of %s", store->files,
 		     store->files == 1 ? "" : "es", store->rewritten) < 0) {
 		reason = NULL;
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	}
 	host_describe(&host);
 	epoch.host = host.name;

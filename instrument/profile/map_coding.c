@@ -115,8 +115,10 @@ int map_read_section(const char *path, const char *section,
 	r = data != NULL ? decode(ret, data->d_buf, data->d_size) : -ENODATA;
 	elf_file_close(&file);
 	if (r == -ENODATA)
-		return error_set(err, ENODATA, "%s has not been rewritten by dcpix", path);
+		return error_set(err, ENODATA, "'%s' was not rewritten by dcpix", path);
 	if (r == -EPROTO)
-		return error_set(err, EPROTO, "%s was rewritten by another version of dcpix", path);
-	return r < 0 ? error_set(err, -r, "%s: damaged description of what it records", path) : 0;
+		return error_set(err, EPROTO, "'%s' was rewritten by another version of dcpix",
+				 path);
+	return r < 0 ? error_set(err, -r, "'%s' is damaged: description of its recording", path)
+		     : 0;
 }

@@ -10,6 +10,7 @@
 #include "lib/broker.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "lib/file_read.h"
 
 #define BLOCK_BYTES_MAX (UINT64_C(1) << 40)
@@ -18,13 +19,15 @@ static int profile_file_check(const struct profile_layout_header *header, uint64
 			      uint64_t words, const char *path, struct error *err)
 {
 	if (header->magic != PROFILE_LAYOUT_MAGIC || header->version != PROFILE_LAYOUT_VERSION)
-		return error_set(err, EBADMSG, "%s is no profile of a rewritten program", path);
+		return error_set(err, EBADMSG, "'%s' is not a profile of a rewritten program",
+				 path);
 	if (header->image != image)
 		return error_set(err, ESTALE,
-				 "%s is of another program, or another rewriting of it", path);
+				 "'%s' is of another program, or of another rewritten file of it",
+				 path);
 	if (header->counters != words || words > BLOCK_BYTES_MAX / sizeof(uint64_t) ||
 	    header->block_bytes < words * sizeof(uint64_t) || header->block_bytes > BLOCK_BYTES_MAX)
-		return error_set(err, EBADMSG, "%s is damaged", path);
+		return error_set(err, EBADMSG, ERROR_DAMAGED, path);
 	return 0;
 }
 
@@ -38,12 +41,13 @@ int profile_file_open(struct profile_file *ret, const char *path, uint64_t image
 	int r;
 
 	if (fd < 0)
-		return error_set(err, -fd, "cannot open %s: %s", path, strerror(-fd));
+		return error_set(err, -fd, ERROR_OPEN ": %s", path, strerror(-fd));
 	if (fstat(fd, &status) < 0)
-		return error_set_errno(err, "cannot open %s", path);
+		return error_set_errno(err, ERROR_OPEN, path);
 	if (!S_ISREG(status.st_mode) ||
 	    file_read_exactly(fd, &file.header, sizeof(file.header), 0) < 0)
-		return error_set(err, EBADMSG, "%s is no profile of a rewritten program", path);
+		return error_set(err, EBADMSG, "'%s' is not a profile of a rewritten program",
+				 path);
 	r = profile_file_check(&file.header, image, words, path, err);
 	if (r < 0)
 		return r;

@@ -6,7 +6,7 @@
  * The file is a header page and one block for each thread, mapped shared from the first count on,
  * so that nothing is lost if the program ends abnormally. A block begins with the mode's area
  * (mode.h), if it has one. The area of modes with two clones of procedures begins with struct
- * profile_layout_turns. The remaining block consists of words of 8 bytes. Counts of an image are
+ * profile_layout_switch. The remaining block consists of words of 8 bytes. Counts of an image are
  * the sums over all blocks.
  *
  * In the program, the base of %gs is the address of the thread's window. That is address space in
@@ -46,11 +46,13 @@
 
 /*
  * Maximum number of threads with separate blocks at the same time; more threads share the last one.
- * If blocks are large, the number is limited by the total size below, but at least 16. Blocks take
- * no disk space before they are used.
+ * If blocks are large, the number is limited by the total size below, but at least 16. The file
+ * begins with one block, or with all blocks that fit into the size below. It grows as threads need
+ * blocks. Blocks take no disk space before they are used.
  */
 #define PROFILE_LAYOUT_BLOCKS 512
 #define PROFILE_LAYOUT_FILE_BYTES (UINT64_C(1) << 32)
+#define PROFILE_LAYOUT_FIRST_BYTES (UINT64_C(1) << 22)
 
 /** enum profile_layout_mode - kind of the recorded data, and of the runtime's support */
 enum profile_layout_mode {
@@ -97,14 +99,14 @@ struct profile_layout_header {
 #define PROFILE_LAYOUT_SHARED_RANGES (UINT64_C(1) << 30)
 
 /**
- * struct profile_layout_turns - counters that switch between two clones (clone_switch.c)
+ * struct profile_layout_switch - counters that switch between two clones (clone_switch.c)
  * @checks:  initial value for a thread (PROFILE_LAYOUT_SLOT_CHECKS)
  * @records: counts down to the end of the burst; 0 between two bursts, except for clones that
  *           return into one
  * @burst:   number of the current or next burst; the first one is 1
  * @place:   position between two bursts for a thread that gets the block of an ended one
  */
-struct profile_layout_turns {
+struct profile_layout_switch {
 	int32_t checks;
 	int32_t records;
 	uint32_t burst;
@@ -126,7 +128,7 @@ struct profile_layout_turns {
  * @head_bytes: size of a thread's private memory, whole pages. In the child of a fork it is
  *              unchanged, at the same address, while the block after it is a new one
  * @parameters: defined by the mode
- * @turns:   initial values of a thread, if the mode has them: @burst is not 0
+ * @bursts:  initial values of a thread, if the mode has them: @burst is not 0
  * @range:   offset of the image's range in all windows, as used by its code. For shared objects it
  *           is probably free; otherwise the runtime relocates the code when they begin
  * @code, @code_bytes: offset from this structure, and size, of the code to relocate, whole pages.
@@ -137,6 +139,11 @@ struct profile_layout_turns {
  * @secure:  1: a process with AT_SECURE has a file, too
  * @path:    path of the file, without the process id; DCPIX_OUT overrides it
  * @region:  address where the file is mapped
+ * @region_blocks: number of blocks that fit there
+ * @blocks_max: number of blocks that the file can have: fewer if it cannot grow any more
+ * @file_blocks: number of blocks that the file has so far
+ * @file_suffix: number at the end of the file's name; 0: none
+ * @file_inode, @file_device: identity of the file; 0: no file
  */
 struct profile_layout_state {
 	uint64_t image;
@@ -148,7 +155,7 @@ struct profile_layout_state {
 	uint64_t area_bytes;
 	uint64_t mode;
 	uint64_t parameters[PROFILE_LAYOUT_PARAMETERS];
-	struct profile_layout_turns turns;
+	struct profile_layout_switch bursts;
 	uint64_t range;
 	int64_t code;
 	uint64_t code_bytes;
@@ -157,6 +164,11 @@ struct profile_layout_state {
 	uint64_t secure;
 	uint64_t region;
 	uint64_t region_blocks;
+	uint64_t blocks_max;
+	uint64_t file_blocks;
+	uint64_t file_suffix;
+	uint64_t file_inode;
+	uint64_t file_device;
 	char name[PROFILE_LAYOUT_NAME_BYTES];
 	char path[PROFILE_LAYOUT_PATH_BYTES];
 };

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "instrument/runtime/call_automaton.h"
 
+/* Odd, so that there is a median. */
+#define CALIBRATIONS 31
+
 /* Keeps the compiler from moving accesses that a signal handler can observe. */
 #define barrier() __asm__ volatile("" : : : "memory")
 
@@ -40,6 +43,25 @@ static inline void charge(struct call_area *area, uint32_t state)
 	} while (!same);
 	if ((int64_t)(now - before) > 0)
 		add_at_once(&area->states[state].metric, now - before);
+}
+
+/* Return the median of the times between two events. */
+static uint64_t measure_event(struct call_area *area)
+{
+	uint64_t times[CALIBRATIONS], metric = area->states[CALL_LAYOUT_ROOT].metric, before;
+
+	charge(area, CALL_LAYOUT_ROOT);
+	for (uint32_t i = 0; i < CALIBRATIONS; i++) {
+		uint32_t at = i;
+
+		before = area->head.clock;
+		charge(area, CALL_LAYOUT_ROOT);
+		for (; at > 0 && times[at - 1] > area->head.clock - before; at--)
+			times[at] = times[at - 1];
+		times[at] = area->head.clock - before;
+	}
+	area->states[CALL_LAYOUT_ROOT].metric = metric;
+	return times[CALIBRATIONS / 2];
 }
 
 /* --- transitions ---------------------------------------------------------- */
@@ -383,6 +405,8 @@ void call_automaton_begin(struct call_area *area, uint32_t at, enum call_policy 
 	area->head.building = 0;
 	area->frames[0] = (struct call_frame){.stack = ~UINT64_C(1) - 1, .state = CALL_LAYOUT_ROOT};
 	area->head.clock = metric_now(area);
+	if (metric == CALL_METRIC_CYCLES && area->head.event_cycles == 0)
+		area->head.event_cycles = measure_event(area);
 	barrier();
 	area->head.magic = CALL_LAYOUT_MAGIC;
 }

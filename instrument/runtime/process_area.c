@@ -48,7 +48,7 @@ struct process_area *process_area_lock(uint64_t *signals)
 	uint32_t was = 0;
 
 	if (area == 0)
-		RUNTIME_FAIL("something else is where rewritten images find each other");
+		RUNTIME_FAIL("the addresses that rewritten images share are in use");
 	system_call6(SYS_rt_sigprocmask, HOW_BLOCK, (long)&all, (long)signals, SIGNAL_BYTES, 0, 0);
 	if (!__atomic_compare_exchange_n(&area->lock, &was, 1, 0, __ATOMIC_ACQUIRE,
 					 __ATOMIC_RELAXED)) {
@@ -147,7 +147,7 @@ static void move(struct profile_layout_state *state, uint64_t range)
 	}
 	if (CALL3(SYS_mprotect, (uint8_t *)state + state->code, state->code_bytes,
 		  PROT_READ_EXECUTE) != 0)
-		RUNTIME_FAIL("a library's code cannot be run any more");
+		RUNTIME_FAIL("a library's code is no longer executable");
 	state->range = range;
 }
 

@@ -15,7 +15,7 @@
 /* Far from addresses that kernels use for programs and sanitizers for their own data. */
 #define PROCESS_AREA_ADDRESS UINT64_C(0x2dc910000000)
 /* "dcpixap", and the version of this layout. */
-#define PROCESS_AREA_MAGIC UINT64_C(0x0370617869706364)
+#define PROCESS_AREA_MAGIC UINT64_C(0x0470617869706364)
 #define PROCESS_AREA_IMAGES 256
 #define PROCESS_AREA_WINDOWS 16384
 

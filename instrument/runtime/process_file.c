@@ -16,6 +16,11 @@
 #define FILE_SIZE_LIMIT 1 /* RLIMIT_FSIZE */
 #define ADVICE_POPULATE_WRITE 23
 
+/* Words of struct stat, and indices into it. */
+#define STATUS_WORDS 18
+#define STATUS_DEVICE 0
+#define STATUS_INODE 1
+
 /* Indices into struct statfs, as an array of words. */
 #define DISK_WORDS 16
 #define DISK_BLOCK_BYTES 1
@@ -100,14 +105,13 @@ void process_file_prefix(char prefix[PROFILE_LAYOUT_PATH_BYTES])
 }
 
 /*
- * Create PATH.PID, or PATH.PID.N if a process with the same id has run before. DCPIX_OUT applies to
- * all images of a process: shared objects append their names.
+ * Form the name PATH.PID, or PATH.PID.N if N is not 0. DCPIX_OUT applies to all images of a
+ * process: shared objects append their names.
  */
-static long create_file(const struct profile_layout_state *state, const char *prefix,
-			char path[PATH_BYTES])
+static void form_path(const struct profile_layout_state *state, const char *prefix,
+		      uint32_t process, uint64_t suffix, char path[PATH_BYTES])
 {
 	uint32_t length = append_text(path, 0, prefix, PROFILE_LAYOUT_PATH_BYTES - 1);
-	long fd = -EEXIST;
 
 	if (length == 0) {
 		length = append_text(path, 0, state->path, PROFILE_LAYOUT_PATH_BYTES - 1);
@@ -116,13 +120,35 @@ static long create_file(const struct profile_layout_state *state, const char *pr
 		length = append_text(path, length, state->name, PROFILE_LAYOUT_NAME_BYTES);
 	}
 	path[length++] = '.';
-	length = append_number(path, length, (uint64_t)CALL1(SYS_getpid, 0));
+	length = append_number(path, length, process);
+	if (suffix > 0) {
+		path[length] = '.';
+		append_number(path, length + 1, suffix);
+	}
+}
+
+static int has_identity(const struct profile_layout_state *state, const uint64_t *status)
+{
+	return status[STATUS_INODE] == state->file_inode &&
+	       status[STATUS_DEVICE] == state->file_device;
+}
+
+/* Create a file with a name that no process with the same id has used. */
+static long create_file(struct profile_layout_state *state, const char *prefix,
+			char path[PATH_BYTES])
+{
+	uint32_t process = (uint32_t)CALL1(SYS_getpid, 0);
+	uint64_t status[STATUS_WORDS];
+	long fd = -EEXIST;
+
 	for (uint32_t n = 0; fd == -EEXIST && n < NAMES_MAX; n++) {
-		if (n > 0) {
-			path[length] = '.';
-			append_number(path, length + 1, n);
-		}
+		form_path(state, prefix, process, n, path);
 		fd = CALL3(SYS_open, path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+		state->file_suffix = n;
+	}
+	if (fd >= 0 && CALL2(SYS_fstat, fd, status) == 0) {
+		state->file_inode = status[STATUS_INODE];
+		state->file_device = status[STATUS_DEVICE];
 	}
 	return fd;
 }
@@ -165,21 +191,45 @@ static uint64_t file_bytes_max(void)
 	return CALL2(SYS_getrlimit, FILE_SIZE_LIMIT, limits) == 0 ? limits[0] : 0;
 }
 
-/* @fd: a new file, or -1. */
+/* Set the size of the file. Return: true if it has that many blocks. */
+static int set_blocks(struct profile_layout_state *state, long fd, uint64_t blocks)
+{
+	uint64_t bytes = bytes_of(state, blocks);
+
+	if (bytes > file_bytes_max() || CALL2(SYS_ftruncate, fd, bytes) != 0)
+		return 0;
+	state->file_blocks = blocks;
+	return 1;
+}
+
+/* Return the number of blocks that a file begins with. */
+static uint64_t first_blocks(const struct profile_layout_state *state)
+{
+	uint64_t blocks = PROFILE_LAYOUT_FIRST_BYTES / state->block_bytes;
+
+	if (blocks > PROFILE_LAYOUT_BLOCKS)
+		return PROFILE_LAYOUT_BLOCKS;
+	return blocks > 0 ? blocks : 1;
+}
+
+/*
+ * @fd: a new file, or -1. Pages after the end of the file can be mapped, but not accessed until the
+ * file has grown.
+ */
 static void map(struct profile_layout_state *state, long fd)
 {
-	uint64_t bytes_max = fd < 0 ? 0 : file_bytes_max();
 	int flags = fd < 0 ? MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED;
+
+	if (fd >= 0 && !set_blocks(state, fd, first_blocks(state)) && !set_blocks(state, fd, 1))
+		return;
 
 	for (uint32_t blocks = 0; state->region == 0 && blocks != 1;) {
 		uint64_t bytes;
-		long at = -1;
+		long at;
 
 		blocks = fewer_blocks(state, blocks);
 		bytes = bytes_of(state, blocks);
-
-		if (fd < 0 || (bytes <= bytes_max && CALL2(SYS_ftruncate, fd, bytes) == 0))
-			at = system_call6(SYS_mmap, 0, (long)bytes, PROT_READ_WRITE, flags, fd, 0);
+		at = system_call6(SYS_mmap, 0, (long)bytes, PROT_READ_WRITE, flags, fd, 0);
 		if (runtime_is_error(at))
 			continue;
 		/* The file need not be read. Without this advice, kernels would clear megabytes
@@ -188,6 +238,48 @@ static void map(struct profile_layout_state *state, long fd)
 		state->region = (uint64_t)at;
 		state->region_blocks = blocks;
 	}
+	state->blocks_max = state->region_blocks;
+	if (fd < 0 || state->file_blocks > state->region_blocks)
+		state->file_blocks = state->region_blocks;
+}
+
+/* Open the file of this process, unless its name is that of another file by now. */
+static long reopen_file(const struct profile_layout_state *state, const char *prefix)
+{
+	const struct profile_layout_header *header = (struct profile_layout_header *)state->region;
+	uint64_t status[STATUS_WORDS];
+	char path[PATH_BYTES];
+	long fd;
+
+	form_path(state, prefix, header->process, state->file_suffix, path);
+	fd = CALL3(SYS_open, path, O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0);
+	if (fd < 0)
+		return fd;
+	if (CALL2(SYS_fstat, fd, status) == 0 && has_identity(state, status))
+		return fd;
+	CALL1(SYS_close, fd);
+	return -ENOENT;
+}
+
+int process_file_grow(struct profile_layout_state *state, const char *prefix, uint32_t block)
+{
+	uint64_t blocks = state->file_blocks + first_blocks(state);
+	long fd;
+
+	if (block < state->file_blocks)
+		return 1;
+	if (blocks <= block)
+		blocks = (uint64_t)block + 1;
+	if (blocks > state->blocks_max)
+		blocks = state->blocks_max;
+	fd = reopen_file(state, prefix);
+	if (fd >= 0) {
+		set_blocks(state, fd, blocks);
+		CALL1(SYS_close, fd);
+	}
+	if (block >= state->file_blocks)
+		state->blocks_max = state->file_blocks;
+	return block < state->file_blocks;
 }
 
 /* Kernels before 5.14 do not know the advice: then space is assumed. */

@@ -15,8 +15,8 @@
 void process_file_prefix(char prefix[PROFILE_LAYOUT_PATH_BYTES]);
 
 /**
- * process_file_map() - map a file for this process, with as many blocks as possible; sets
- * @state->region and @state->region_blocks
+ * process_file_map() - map a file for this process, with room for as many blocks as possible; sets
+ * @state->region and the members after it
  * @prefix: from process_file_prefix()
  * @is_secure: the process has AT_SECURE: no file, unless @state->secure permits it
  *
@@ -30,6 +30,17 @@ void process_file_map(struct profile_layout_state *state, const char *prefix, in
  * A write without disk space would end the process by a signal. Return: true if there is space.
  */
 int process_file_hold(const struct profile_layout_state *state, uint32_t block);
+
+/**
+ * process_file_grow() - make the file of this process large enough for a block
+ * @prefix: from process_file_prefix()
+ * @block:  below @state->blocks_max
+ *
+ * The file is opened by its name, since a program may use any file descriptor for itself. It can no
+ * longer grow if that name is not accessible any more; @state->blocks_max is then the number of
+ * blocks that it has. Return: true if the file has the block.
+ */
+int process_file_grow(struct profile_layout_state *state, const char *prefix, uint32_t block);
 
 /** process_file_unmap() - unmap the file of another process, which has forked this one. */
 void process_file_unmap(struct profile_layout_state *state);

@@ -21,7 +21,7 @@ static uint32_t *guard_of(struct profile_layout_state *state)
 /* Several counters start at equal distances. */
 static int32_t spread(const struct profile_layout_state *state, int32_t checks, uint32_t counter)
 {
-	int64_t period = state->turns.checks;
+	int64_t period = state->bursts.checks;
 
 	if (period <= 0 || checks < 0)
 		return checks;
@@ -31,14 +31,14 @@ static int32_t spread(const struct profile_layout_state *state, int32_t checks, 
 /* The number to start with is already in the thread's memory. */
 static void begin_checks(const struct profile_layout_state *state)
 {
-	const struct profile_layout_turns *turns;
+	const struct profile_layout_switch *bursts;
 
-	if (state->turns.burst == 0)
+	if (state->bursts.burst == 0)
 		return;
-	turns = runtime_memory_at(state, thread_window_base()).area;
-	runtime_set_checks(state, 0, turns->checks);
+	bursts = runtime_memory_at(state, thread_window_base()).area;
+	runtime_set_checks(state, 0, bursts->checks);
 	for (uint32_t c = 1; c < PROFILE_LAYOUT_COUNTERS; c++)
-		runtime_set_checks(state, c, spread(state, turns->checks, c));
+		runtime_set_checks(state, c, spread(state, bursts->checks, c));
 }
 
 /* Called by runtime_entry() below. */

@@ -3,6 +3,7 @@
 #include "instrument/runtime/runtime_mode.h"
 
 #include "instrument/runtime/call_slow.h"
+#include "instrument/runtime/paths_slow.h"
 #include "instrument/runtime/variation_slow.h"
 
 /* 2^32 divided by the golden ratio: its multiples are evenly spread. */
@@ -13,16 +14,16 @@
  * its next burst is not known. Therefore each thread starts at another position between two bursts,
  * so that threads that are too short for a burst still contribute bursts in total.
  */
-static void begin_turns(const struct profile_layout_state *state, struct profile_layout_turns *own)
+static void begin_turns(const struct profile_layout_state *state, struct profile_layout_switch *own)
 {
-	if (state->turns.burst == 0)
+	if (state->bursts.burst == 0)
 		return;
 	if (own->burst == 0) {
-		*own = state->turns;
+		*own = state->bursts;
 		return;
 	}
 	own->place += SPREAD;
-	own->checks = (int32_t)((uint64_t)own->place * (uint32_t)state->turns.checks >> 32);
+	own->checks = (int32_t)((uint64_t)own->place * (uint32_t)state->bursts.checks >> 32);
 }
 
 void runtime_mode_begin(const struct profile_layout_state *state,
@@ -31,8 +32,10 @@ void runtime_mode_begin(const struct profile_layout_state *state,
 	begin_turns(state, memory->area);
 	switch ((enum profile_layout_mode)state->mode) {
 	case PROFILE_LAYOUT_COUNTS:
-	case PROFILE_LAYOUT_PATHS:
 	case PROFILE_LAYOUT_BURSTS:
+		break;
+	case PROFILE_LAYOUT_PATHS:
+		paths_slow_begin(state, memory);
 		break;
 	case PROFILE_LAYOUT_CALLS:
 		call_slow_begin(state, memory);

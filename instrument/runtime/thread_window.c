@@ -118,24 +118,25 @@ static int map_zeros(uint64_t at, uint64_t bytes, int ours)
 	       (long)at;
 }
 
-/* Take a block in the header of an image's file. Return: @image->region_blocks if there is no
- * block. */
-static uint64_t thread_window_take_block(const struct profile_layout_state *image, uint32_t number)
+/* Take a block in the header of an image's file. Return: @image->blocks_max if there is no block.
+ */
+static uint64_t thread_window_take_block(struct profile_layout_state *image, const char *prefix,
+					 uint32_t number)
 {
 	struct profile_layout_header *header = (struct profile_layout_header *)image->region;
 
 	if (image->region == 0)
-		return image->region_blocks;
-	if (number >= image->region_blocks) {
+		return image->blocks_max;
+	if (number >= image->blocks_max || !process_file_grow(image, prefix, number)) {
 		header->shared++;
 		/* Counts that are shared are better than lost ones; tables cannot be shared. */
-		return image->mode == PROFILE_LAYOUT_COUNTS ? image->region_blocks - 1
-							    : image->region_blocks;
+		return image->mode == PROFILE_LAYOUT_COUNTS ? image->blocks_max - 1
+							    : image->blocks_max;
 	}
 	if (image->mode == PROFILE_LAYOUT_COUNTS && number > 0 &&
 	    !process_file_hold(image, number)) {
 		header->shared++;
-		return image->region_blocks;
+		return image->blocks_max;
 	}
 	header->owners[number] = thread_id();
 	if (header->blocks <= number)
@@ -144,13 +145,14 @@ static uint64_t thread_window_take_block(const struct profile_layout_state *imag
 }
 
 /* A thread without a block gets memory there that is never read. */
-static int map_block(const struct profile_layout_state *image, uint32_t number, uint64_t at)
+static int map_block(struct profile_layout_state *image, const char *prefix, uint32_t number,
+		     uint64_t at)
 {
-	uint64_t block = thread_window_take_block(image, number);
+	uint64_t block = thread_window_take_block(image, prefix, number);
 	uint64_t from = image->region + PROFILE_LAYOUT_PAGE + block * image->block_bytes;
 	long bytes = (long)image->block_bytes;
 
-	if (image->region == 0 || block >= image->region_blocks)
+	if (image->region == 0 || block >= image->blocks_max)
 		return map_zeros(at, image->block_bytes, 1);
 	if (system_call6(SYS_mremap, (long)from, 0, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, (long)at,
 			 0) == (long)at)
@@ -169,7 +171,7 @@ static int map_block(const struct profile_layout_state *image, uint32_t number, 
  */
 static int map(struct process_area *area, struct thread_window *window, uint32_t number, int forked)
 {
-	const struct profile_layout_state *image = &area->image[number];
+	struct profile_layout_state *image = &area->image[number];
 	uint64_t at = (uint64_t)window + image->range;
 	struct runtime_memory memory = runtime_memory_at(image, (uint64_t)window);
 	int is_first = (window->mapped[number / 64] >> number % 64 & 1) == 0;
@@ -180,7 +182,8 @@ static int map(struct process_area *area, struct thread_window *window, uint32_t
 		done = map_zeros(at, profile_layout_range_bytes(image), 0);
 	else if (!forked && image->head_bytes > 0)
 		done = map_zeros(at, image->head_bytes, 1);
-	if ((!done || !map_block(image, window->number, at + image->head_bytes)) && !forked)
+	if ((!done || !map_block(image, area->prefix, window->number, at + image->head_bytes)) &&
+	    !forked)
 		return 0;
 	window->mapped[number / 64] |= UINT64_C(1) << number % 64;
 	runtime_mode_begin(image, &memory);
@@ -258,8 +261,8 @@ static uint32_t blocks_of_all(const struct process_area *area)
 	uint64_t blocks = PROFILE_LAYOUT_BLOCKS;
 
 	for (uint32_t i = 0; i < area->images; i++) {
-		if (area->image[i].region != 0 && area->image[i].region_blocks < blocks)
-			blocks = area->image[i].region_blocks;
+		if (area->image[i].region != 0 && area->image[i].blocks_max < blocks)
+			blocks = area->image[i].blocks_max;
 	}
 	return (uint32_t)blocks;
 }

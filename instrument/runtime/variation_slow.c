@@ -30,7 +30,7 @@ void variation_slow_begin(const struct profile_layout_state *state,
 	__asm__ volatile("rdtsc" : "=a"(low), "=d"(high));
 	area->seed = (((uint64_t)high << 32 | low) * SPREAD) | 1;
 	area->path = VARIATION_NO_PATH;
-	area->turns.checks =
+	area->bursts.checks =
 		checks > 0 ? (int32_t)(variation_slow_draw(area) % (uint64_t)checks) : -1;
 }
 

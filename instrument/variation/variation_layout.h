@@ -78,7 +78,7 @@ struct variation_entry {
  * @places: number of an entry + 1, by the hash of its key; 0: free
  */
 struct variation_area {
-	struct profile_layout_turns turns;
+	struct profile_layout_switch bursts;
 	uint32_t path;
 	uint32_t procedure;
 	uint64_t began;

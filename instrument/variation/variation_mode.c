@@ -11,13 +11,14 @@
 #include "instrument/paths/paths_map.h"
 #include "instrument/variation/variation_layout.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 #define BIT(reg) (1U << (reg))
 
-/* @way_of: path edge of each edge of the count graph; or PATH_NONE */
+/* @path_edge_of: path edge of each edge of the count graph; or PATH_NONE */
 struct variation_plan {
 	struct path_graph graph;
-	uint32_t *way_of;
+	uint32_t *path_edge_of;
 	uint32_t id;
 };
 
@@ -29,19 +30,22 @@ static int variation_begin(struct mode_image *image, struct error *err)
 
 	image->data = map;
 	if (options->burst != 0)
-		return error_set(err, EINVAL, "--burst: paths are timed one by one");
+		return error_set(err, EINVAL,
+				 "--burst is not supported: paths are timed one by one");
 	if (options->all)
 		checks = 0;
 	if (options->placement != NULL && options->placement->unchecked >= 0 &&
 	    options->placement->unchecked != BURST_SWITCH_LOOPS_NONE)
-		return error_set(err, EINVAL, "--checks-at: loops without checks have paths too");
+		return error_set(
+			err, EINVAL,
+			"--checks-at is not supported: loops without checks have paths, too");
 	image->area_bytes = sizeof(struct variation_area);
 	image->parameters[VARIATION_CHECKS] = checks;
-	image->turns.checks = checks;
-	image->turns.records = 1;
-	image->turns.counters = PROFILE_LAYOUT_COUNTERS;
+	image->bursts.checks = checks;
+	image->bursts.records = 1;
+	image->bursts.counters = PROFILE_LAYOUT_COUNTERS;
 	if (options->placement == NULL)
-		image->turns.placement = VARIATION_PLACEMENT_DEFAULT;
+		image->bursts.placement = VARIATION_PLACEMENT_DEFAULT;
 	if (map != NULL) {
 		map->image = image->number;
 		map->timed = true;
@@ -51,7 +55,7 @@ static int variation_begin(struct mode_image *image, struct error *err)
 		map->metric = strdup("cycles");
 	}
 	if (map == NULL || map->path == NULL || map->build_id == NULL || map->metric == NULL)
-		return error_set(err, ENOMEM, "no memory for a name");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	return 0;
 }
 
@@ -82,21 +86,21 @@ static int variation_plan(struct mode_plan *plan, struct error *err)
 	plan->data = variation;
 	if (variation != NULL) {
 		variation->id = (uint32_t)map->procedure_count + 1;
-		variation->way_of =
-			malloc((counts->edge_count + (size_t)1) * sizeof(*variation->way_of));
+		variation->path_edge_of =
+			malloc((counts->edge_count + (size_t)1) * sizeof(*variation->path_edge_of));
 	}
-	if (variation != NULL && variation->way_of != NULL)
+	if (variation != NULL && variation->path_edge_of != NULL)
 		r = path_numbering_create(
 			&variation->graph, counts,
 			&(struct path_rules){.breaks = breaks, .most = PATH_COUNT_MAX});
 	if (r == -ERANGE)
-		return error_set(err, ENOTSUP, "far too many paths");
+		return error_set(err, ENOTSUP, "too many paths");
 	if (r < 0)
-		return error_set(err, ENOMEM, "no memory for paths");
-	memset(variation->way_of, 0xff,
-	       (counts->edge_count + (size_t)1) * sizeof(*variation->way_of));
-	for (uint32_t w = 0; w < variation->graph.way_count; w++)
-		variation->way_of[variation->graph.ways[w].edge] = w;
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
+	memset(variation->path_edge_of, 0xff,
+	       (counts->edge_count + (size_t)1) * sizeof(*variation->path_edge_of));
+	for (uint32_t w = 0; w < variation->graph.path_edge_count; w++)
+		variation->path_edge_of[variation->graph.path_edges[w].edge] = w;
 	return 0;
 }
 
@@ -107,7 +111,7 @@ static void variation_drop(struct mode_plan *plan)
 	if (variation == NULL)
 		return;
 	path_graph_deinit(&variation->graph);
-	free(variation->way_of);
+	free(variation->path_edge_of);
 	free(variation);
 }
 
@@ -122,14 +126,14 @@ static bool is_landing(const struct mode_plan *plan, uint32_t edge)
 static bool variation_wants(const struct mode_plan *plan, const struct point *point)
 {
 	const struct variation_plan *variation = plan->data;
-	const struct path_edge *way;
+	const struct path_edge *path_edge;
 
 	if (point->kind == POINT_ARRIVAL)
 		return true;
-	if (point->kind != POINT_EDGE || variation->way_of[point->edge] == PATH_NONE)
+	if (point->kind != POINT_EDGE || variation->path_edge_of[point->edge] == PATH_NONE)
 		return false;
-	way = &variation->graph.ways[variation->way_of[point->edge]];
-	return way->kind != PATH_ON || way->value != 0 || is_landing(plan, point->edge);
+	path_edge = &variation->graph.path_edges[variation->path_edge_of[point->edge]];
+	return path_edge->kind != PATH_ON || path_edge->value != 0 || is_landing(plan, point->edge);
 }
 
 static uint32_t area_place(const struct mode_plan *plan, size_t offset)
@@ -141,54 +145,54 @@ static void emit_begin(const struct mode_plan *plan, const struct point *point,
 		       struct machine_code *code, uint32_t number)
 {
 	const struct variation_plan *variation = plan->data;
-	struct scratch_regs loan;
+	struct scratch_regs scratch;
 
 	block_code_set32(code, mem_operand(area_place(plan, offsetof(struct variation_area, path))),
 			 number);
 	block_code_set32(code,
 			 mem_operand(area_place(plan, offsetof(struct variation_area, procedure))),
 			 variation->id);
-	scratch_acquire(code, point, BIT(MACHINE_RAX) | BIT(MACHINE_RDX), 0, true, &loan);
+	scratch_acquire(code, point, BIT(MACHINE_RAX) | BIT(MACHINE_RDX), 0, true, &scratch);
 	block_code_fence(code);
 	block_code_time(code, MACHINE_RAX);
 	block_code_move(code, BLOCK_STORE, MACHINE_RAX,
 			mem_operand(area_place(plan, offsetof(struct variation_area, began))));
 	block_code_fence(code);
-	point_give_back(code, &loan);
+	point_give_back(code, &scratch);
 }
 
 static void emit_end(const struct mode_plan *plan, const struct point *point,
-		     struct machine_code *code, const struct path_edge *way)
+		     struct machine_code *code, const struct path_edge *path_edge)
 {
 	const struct variation_plan *variation = plan->data;
-	uint16_t operation = plan->procedure->graph->edges[way->edge].kind == COUNT_TO_HUB &&
-					     way->kind == PATH_CUT
+	uint16_t operation = plan->procedure->graph->edges[path_edge->edge].kind == COUNT_TO_HUB &&
+					     path_edge->kind == PATH_CUT
 				     ? VARIATION_OPERATION_JUMP
 				     : VARIATION_OPERATION_END;
-	struct scratch_regs loan;
+	struct scratch_regs scratch;
 
-	scratch_acquire(code, point, BIT(MACHINE_RAX) | BIT(MACHINE_RDX), 0, true, &loan);
+	scratch_acquire(code, point, BIT(MACHINE_RAX) | BIT(MACHINE_RDX), 0, true, &scratch);
 	block_code_fence(code);
 	block_code_time(code, MACHINE_RAX);
 	block_code_move(code, BLOCK_STORE, MACHINE_RAX,
 			mem_operand(area_place(plan, offsetof(struct variation_area, ended))));
-	if (way->value != 0)
+	if (path_edge->value != 0)
 		block_code_add32(
 			code, mem_operand(area_place(plan, offsetof(struct variation_area, path))),
-			way->value);
-	point_give_back(code, &loan);
+			path_edge->value);
+	point_give_back(code, &scratch);
 	runtime_code_slow(code, point, 0, operation, (int32_t)variation->id);
 }
 
 static void emit_value(const struct mode_plan *plan, const struct point *point,
 		       struct machine_code *code, uint32_t value)
 {
-	struct scratch_regs loan;
+	struct scratch_regs scratch;
 
-	scratch_acquire(code, point, 0, 0, true, &loan);
+	scratch_acquire(code, point, 0, 0, true, &scratch);
 	block_code_add32(code, mem_operand(area_place(plan, offsetof(struct variation_area, path))),
 			 value);
-	point_give_back(code, &loan);
+	point_give_back(code, &scratch);
 }
 
 /* At a node where no path begins (in a loop with two entries), record no path. */
@@ -201,32 +205,33 @@ static void emit_start(const struct mode_plan *plan, const struct point *point,
 	emit_begin(plan, point, code, number != PATH_NONE ? number + value : VARIATION_NO_PATH);
 }
 
-static void emit_way(const struct mode_plan *plan, const struct point *point,
-		     struct machine_code *code)
+static void emit_path_edge(const struct mode_plan *plan, const struct point *point,
+			   struct machine_code *code)
 {
 	const struct variation_plan *variation = plan->data;
-	const struct path_edge *way = &variation->graph.ways[variation->way_of[point->edge]];
+	const struct path_edge *path_edge =
+		&variation->graph.path_edges[variation->path_edge_of[point->edge]];
 	bool landing = is_landing(plan, point->edge);
 
-	switch (way->kind) {
+	switch (path_edge->kind) {
 	case PATH_ON:
 		if (landing)
-			emit_start(plan, point, code, way->from, way->value);
+			emit_start(plan, point, code, path_edge->from, path_edge->value);
 		else
-			emit_value(plan, point, code, way->value);
+			emit_value(plan, point, code, path_edge->value);
 		break;
 	case PATH_START:
-		emit_start(plan, point, code, way->to, 0);
+		emit_start(plan, point, code, path_edge->to, 0);
 		break;
 	case PATH_END:
-		emit_end(plan, point, code, way);
+		emit_end(plan, point, code, path_edge);
 		break;
 	case PATH_CUT:
 		if (!landing)
-			emit_end(plan, point, code, way);
+			emit_end(plan, point, code, path_edge);
 		if (!point->crosses &&
 		    plan->procedure->graph->edges[point->edge].kind != COUNT_TO_HUB)
-			emit_start(plan, point, code, way->to, 0);
+			emit_start(plan, point, code, path_edge->to, 0);
 		break;
 	}
 }
@@ -237,7 +242,7 @@ static void variation_emit(const struct mode_plan *plan, const struct point *poi
 	if (point->kind == POINT_ARRIVAL)
 		emit_start(plan, point, code, point->node, 0);
 	else
-		emit_way(plan, point, code);
+		emit_path_edge(plan, point, code);
 }
 
 /* --- storing -------------------------------------------------------------- */

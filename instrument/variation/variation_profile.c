@@ -8,6 +8,7 @@
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 /* Limit, so that no sum overflows: more than a thread can measure in a century. */
 #define COUNT_MAX (UINT64_C(1) << 40)
@@ -131,16 +132,16 @@ int variation_profile_add(struct variation_profile *profile, const struct paths_
 	int r;
 
 	if (area == NULL)
-		return error_set(err, ENOMEM, "no memory for %s", path);
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	r = profile_file_open(&file, path, map->image, 0, err);
 	if (r < 0)
 		return r;
 	if (file.header.mode != PROFILE_LAYOUT_VARIATION || file.header.area_bytes < sizeof(*area))
-		r = error_set(err, EBADMSG, "%s is damaged", path);
+		r = error_set(err, EBADMSG, ERROR_DAMAGED, path);
 	for (uint64_t i = 0; r == 0 && i < file.blocks; i++) {
 		r = variation_profile_add_block(profile, map, &file, i, area);
 		if (r < 0)
-			r = error_set(err, -r, "cannot read %s", path);
+			r = error_set(err, -r, ERROR_READ, path);
 	}
 	profile->files++;
 	profile->shared += file.header.shared;

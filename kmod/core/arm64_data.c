@@ -109,6 +109,12 @@ static u64 add_with_carry(u64 a, u64 b, u64 carry, bool wide, u64 *flags)
 	return sum;
 }
 
+static void result_set(struct machine *m, u64 value, bool wide)
+{
+	m->result = wide ? (s64)value : (s64)(s32)(u32)value;
+	m->has_result = true;
+}
+
 /* Addition and subtraction. Bits 31..29 of all encodings: width, subtract, set flags. */
 static struct operand add(struct machine *m, struct operand a, struct operand b,
 			  struct operand carry)
@@ -124,8 +130,10 @@ static struct operand add(struct machine *m, struct operand a, struct operand b,
 	}
 	sum = operand(
 		add_with_carry(a.value, subtract ? ~b.value : b.value, carry.value, wide, &flags));
-	if (sets)
+	if (sets) {
 		write_flags(m, flags);
+		result_set(m, sum.value, wide);
+	}
 	return sum;
 }
 
@@ -147,8 +155,10 @@ static struct operand logical(struct machine *m, u32 operation, struct operand a
 	else
 		result.value = a.value & b.value;
 	result = narrow(result, wide);
-	if (operation == 3)
+	if (operation == 3) {
 		write_flags(m, flags_nz(result.value, wide));
+		result_set(m, result.value, wide);
+	}
 	return result;
 }
 

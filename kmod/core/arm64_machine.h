@@ -21,6 +21,7 @@
  *         supported
  * @code:  the instruction
  * @next:  address of the instruction to execute next
+ * @has_result: the last instruction that set flags computed @result
  */
 struct machine {
 	struct interpret_state *state;
@@ -28,6 +29,8 @@ struct machine {
 	u64 next;
 	u32 code;
 	bool conditional;
+	bool has_result;
+	s64 result;
 };
 
 /* Bits [low, low + bits) of the instruction. */
@@ -81,12 +84,14 @@ static inline void write_flags(struct machine *m, u64 flags)
 {
 	m->state->flags = (m->state->flags & ~FLAGS_NZCV) | flags;
 	m->state->flags_known |= FLAGS_NZCV;
+	m->has_result = false;
 }
 
 static inline void forget_flags(struct machine *m)
 {
 	m->state->flags &= ~FLAGS_NZCV;
 	m->state->flags_known &= ~FLAGS_NZCV;
+	m->has_result = false;
 }
 
 /* Remove the tag that user space may put into an address' top byte. */

@@ -14,6 +14,8 @@
 typedef uint8_t u8;
 typedef uint32_t u32;
 typedef uint64_t u64;
+typedef int32_t s32;
+typedef int64_t s64;
 
 #define core_load_acquire(p) __atomic_load_n(p, __ATOMIC_ACQUIRE)
 #define core_store_release(p, v) __atomic_store_n(p, v, __ATOMIC_RELEASE)

@@ -79,12 +79,16 @@ enum interpret_end {
  * @to:          address of the instruction executed after it
  * @conditional: true: conditional branch; false: indirect jump, call or return
  * @steps:       instructions interpreted since the previous branch, this branch included
+ * @has_result:  @result is known: the sum, difference or other result that a conditional branch
+ *               tests, sign-extended
  */
 struct interpret_edge {
 	u64 from;
 	u64 to;
 	bool conditional;
+	bool has_result;
 	u32 steps;
+	s64 result;
 };
 
 /**

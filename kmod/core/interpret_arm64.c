@@ -168,6 +168,8 @@ static enum step compare_and_branch(struct machine *m)
 {
 	struct operand value = narrow(read_x(m, field(m, 0, 5)), field(m, 31, 1));
 
+	m->has_result = value.known;
+	m->result = field(m, 31, 1) ? (s64)value.value : (s64)(s32)(u32)value.value;
 	value.value = (value.value != 0) == field(m, 24, 1);
 	return conditional(m, value, signed_field(m, 5, 19) * 4);
 }
@@ -176,6 +178,7 @@ static enum step test_and_branch(struct machine *m)
 {
 	struct operand value = read_x(m, field(m, 0, 5));
 
+	m->has_result = false;
 	value.value =
 		(value.value >> (field(m, 31, 1) << 5 | field(m, 19, 5)) & 1) == field(m, 24, 1);
 	return conditional(m, value, signed_field(m, 5, 14) * 4);
@@ -265,6 +268,8 @@ static enum interpret_end edge_found(const struct machine *m, struct interpret_e
 	edge->from = m->state->pc;
 	edge->to = m->next;
 	edge->conditional = m->conditional;
+	edge->has_result = m->conditional && m->has_result;
+	edge->result = m->result;
 	m->state->pc = m->next;
 	return INTERPRET_EDGE;
 }
@@ -304,6 +309,8 @@ enum interpret_end interpret_arm64_path(struct interpret_state *state, interpret
 	enum interpret_end end;
 
 	m.state = state;
+	m.has_result = false;
+	m.result = 0;
 	interpret_memory_init(&m.memory, read, context);
 	*count = 0;
 	do {

@@ -6,6 +6,7 @@
 #include "x86_data.h"
 #include "x86_effect.h"
 #include "x86_operand.h"
+#include "x86_step.h"
 
 static enum step conditional(struct machine *m, struct operand taken)
 {
@@ -23,6 +24,7 @@ static enum step loop(struct machine *m)
 	u32 kind = m->insn.opcode & 3, bytes = has_prefix(m, X86_ADDRESS_SIZE) ? 4 : 8;
 	struct operand rcx = x86_read_register(m, REG_RCX, bytes), zero;
 
+	m->has_result = false;
 	if (kind == 3) {
 		rcx.value = rcx.value == 0;
 		return conditional(m, rcx);
@@ -119,7 +121,7 @@ static enum step rest(struct machine *m)
 	return STEP_NEXT;
 }
 
-static enum step step(struct machine *m)
+enum step x86_step(struct machine *m)
 {
 	enum step result = STEP_UNSUPPORTED;
 
@@ -133,10 +135,17 @@ static enum step step(struct machine *m)
 	return result == STEP_UNSUPPORTED ? rest(m) : result;
 }
 
-static void registers_begin(struct machine *m)
+/* The structure is not cleared entirely: that would cost more than a step. */
+void x86_machine_init(struct machine *m, struct interpret_state *state, interpret_read_fn read,
+		      void *context)
 {
 	u32 i;
 
+	m->state = state;
+	m->conditional = false;
+	m->has_result = false;
+	m->result = 0;
+	interpret_memory_init(&m->memory, read, context);
 	for (i = 0; i < X86_REGISTERS; i++)
 		m->known[i] = m->state->known >> i & 1 ? 0xff : 0;
 }
@@ -150,7 +159,7 @@ static void registers_end(struct machine *m)
 		m->state->known |= (u32)(m->known[i] == 0xff) << i;
 }
 
-static bool fetch(struct machine *m, enum interpret_end *end)
+bool x86_fetch(struct machine *m, enum interpret_end *end)
 {
 	u32 bytes;
 	const u8 *code =
@@ -175,9 +184,9 @@ static enum interpret_end run(struct machine *m, struct interpret_edge *edge)
 	enum interpret_end end;
 
 	for (edge->steps = 1; edge->steps <= INTERPRET_STEPS_MAX; edge->steps++) {
-		if (!fetch(m, &end))
+		if (!x86_fetch(m, &end))
 			return end;
-		switch (step(m)) {
+		switch (x86_step(m)) {
 		case STEP_NEXT:
 			m->state->pc = m->next;
 			break;
@@ -185,6 +194,8 @@ static enum interpret_end run(struct machine *m, struct interpret_edge *edge)
 			edge->from = m->state->pc;
 			edge->to = m->next;
 			edge->conditional = m->conditional;
+			edge->has_result = m->conditional && m->has_result;
+			edge->result = m->result;
 			m->state->pc = m->next;
 			return INTERPRET_EDGE;
 		case STEP_UNKNOWN:
@@ -201,12 +212,10 @@ enum interpret_end interpret_x86_64_path(struct interpret_state *state, interpre
 					 void *context, struct interpret_edge *edges, u32 max,
 					 u32 *count)
 {
-	struct machine m; /* not cleared entirely: that would cost more than a step */
+	struct machine m;
 	enum interpret_end end;
 
-	m.state = state;
-	interpret_memory_init(&m.memory, read, context);
-	registers_begin(&m);
+	x86_machine_init(&m, state, read, context);
 	*count = 0;
 	do {
 		m.conditional = false;

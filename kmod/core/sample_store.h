@@ -212,7 +212,7 @@ unsigned int sample_store_count_slow(struct sample_store *store, struct sample_b
 /*
  * PCs differ in their low bits; events, generations and processes, shifted, from
  * bits 13, 21 and 31 on. The constant is 2^31 divided by the golden ratio, made
- * odd: 31 bits cost less to load than 64. docs/policy.md compares functions.
+ * odd: 31 bits cost less to load than 64. docs/results/policy.md compares functions.
  */
 static inline struct sample_bucket *sample_store_bucket(const struct sample_store *store, u64 pc,
 							u64 tag)

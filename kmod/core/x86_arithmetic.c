@@ -59,6 +59,13 @@ static u64 flag_if(bool condition, u64 flag)
 	return condition ? flag : 0;
 }
 
+static u64 result_of(struct machine *m, u32 bytes, u64 value)
+{
+	m->result = (s64)sign_extended(value, bytes);
+	m->has_result = true;
+	return low_bytes(value, bytes);
+}
+
 static u64 add(struct machine *m, u32 bytes, u64 a, u64 b, u64 carry)
 {
 	u64 sum = a + b + carry, carries = (a & b) | ((a | b) & ~sum);
@@ -68,7 +75,7 @@ static u64 add(struct machine *m, u32 bytes, u64 a, u64 b, u64 carry)
 		      result_flags(sum, bytes) | flag_if(bit(carries, top), FLAG_CF) |
 			      flag_if(bit((a ^ sum) & (b ^ sum), top), FLAG_OF) |
 			      ((a ^ b ^ sum) & FLAG_AF));
-	return low_bytes(sum, bytes);
+	return result_of(m, bytes, sum);
 }
 
 static u64 subtract(struct machine *m, u32 bytes, u64 a, u64 b, u64 borrow)
@@ -80,14 +87,14 @@ static u64 subtract(struct machine *m, u32 bytes, u64 a, u64 b, u64 borrow)
 		      result_flags(difference, bytes) | flag_if(bit(borrows, top), FLAG_CF) |
 			      flag_if(bit((a ^ b) & (a ^ difference), top), FLAG_OF) |
 			      ((a ^ b ^ difference) & FLAG_AF));
-	return low_bytes(difference, bytes);
+	return result_of(m, bytes, difference);
 }
 
 static u64 logical(struct machine *m, u32 bytes, u64 result)
 {
 	x86_set_flags(m, FLAGS_ALL, result_flags(result, bytes));
 	x86_forget_flags(m, FLAG_AF);
-	return low_bytes(result, bytes);
+	return result_of(m, bytes, result);
 }
 
 struct operand x86_arithmetic(struct machine *m, u32 operation, u32 bytes, struct operand a,

@@ -34,6 +34,7 @@
  * @insn:  the instruction
  * @next:  address of the instruction to execute next
  * @known: mask of the known bytes of each register; state->known is set at the end
+ * @has_result: the last instruction that set ZF computed @result
  */
 struct machine {
 	struct interpret_state *state;
@@ -42,6 +43,8 @@ struct machine {
 	u64 next;
 	u8 known[X86_REGISTERS];
 	bool conditional;
+	bool has_result;
+	s64 result;
 };
 
 static inline u64 sign_extended(u64 value, u32 bytes)

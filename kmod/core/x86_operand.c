@@ -147,11 +147,15 @@ void x86_set_flags(struct machine *m, u64 mask, u64 flags)
 {
 	m->state->flags = (m->state->flags & ~mask) | (flags & mask);
 	m->state->flags_known |= mask;
+	if (mask & FLAG_ZF)
+		m->has_result = false;
 }
 
 void x86_forget_flags(struct machine *m, u64 mask)
 {
 	m->state->flags_known &= ~mask;
+	if (mask & FLAG_ZF)
+		m->has_result = false;
 }
 
 struct operand x86_condition(const struct machine *m, u32 condition)

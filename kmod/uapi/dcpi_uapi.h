@@ -31,7 +31,7 @@
 
 /* Incompatible changes raise the major number, additions the minor one. */
 #define DCPI_UAPI_MAJOR 2
-#define DCPI_UAPI_MINOR 0
+#define DCPI_UAPI_MINOR 1
 
 /**
  * struct dcpi_sample - one aggregated sample, 16 bytes
@@ -249,10 +249,14 @@ struct dcpi_event {
  *           counted all the time in between. Event 0 must be a hardware event with
  *           DCPI_EVENT_EXCLUDE_KERNEL. Otherwise the second interrupt would strike
  *           the kernel's return path from the first one.
+ * SNAPSHOTS: with BRANCHES: write pairs of snapshots (dcpi_snapshot.h). A pair begins after each
+ *           interpreted sample, unless one still waits for its second sample. The reader
+ *           takes them with DCPI_IOC_SNAPSHOTS. Since minor version 1.
  */
 #define DCPI_START_TIMES 1U
 #define DCPI_START_BRANCHES 2U
 #define DCPI_START_DOUBLE 4U
+#define DCPI_START_SNAPSHOTS 8U
 
 /**
  * struct dcpi_config - DCPI_IOC_START
@@ -481,6 +485,42 @@ struct dcpi_process {
 	__u32 generation;
 };
 
+/* Room for snapshots of each CPU. */
+#define DCPI_SNAPSHOTS_MAX 128
+
+/**
+ * struct dcpi_snapshots - DCPI_IOC_SNAPSHOTS, move a CPU's snapshots to the reader
+ * @cpu:       in: which CPU
+ * @capacity:  in: length of the array @snapshots in elements; 0: only read the counts
+ * @snapshots: in: user address of an array of struct dcpi_snapshot
+ * @count:     out: elements written, the oldest first; never more than DCPI_SNAPSHOTS_MAX at a
+ *             time, unless more are written meanwhile
+ * @waiting:   out: pairs that wait for their second snapshot
+ * @begun:     out: pairs begun since DCPI_IOC_START
+ * @ended:     out: pairs without a second snapshot, because the procedure's activation has ended
+ * @expired:   out: the same, because it was not sampled again for long
+ * @missed:    out: snapshots that found no room or no reader. A first snapshot without room begins
+ *             no pair
+ * @missed_second: out: pairs whose second snapshot found no room
+ *
+ * At rest, @begun = @waiting + @ended + @expired + @missed_second + second snapshots written.
+ * poll() reports half a ring of snapshots like a full buffer. Errors: -EINVAL no such CPU; -ENXIO
+ * never started since the module was loaded; -EFAULT: snapshots that were copied are gone.
+ */
+struct dcpi_snapshots {
+	__u32 cpu;
+	__u32 capacity;
+	__u64 snapshots;
+	__u32 count;
+	__u32 reserved;
+	__u64 waiting;
+	__u64 begun;
+	__u64 ended;
+	__u64 expired;
+	__u64 missed;
+	__u64 missed_second;
+};
+
 #define DCPI_IOC_MAGIC 0xdc
 #define DCPI_IOC_VERSION _IOR(DCPI_IOC_MAGIC, 0, struct dcpi_version)
 #define DCPI_IOC_START _IOW(DCPI_IOC_MAGIC, 1, struct dcpi_config)
@@ -494,5 +534,6 @@ struct dcpi_process {
 #define DCPI_IOC_TAKE _IOWR(DCPI_IOC_MAGIC, 8, struct dcpi_take)
 /* The buffer that DCPI_IOC_TAKE gave counts as delivered; -EAGAIN: none was taken. */
 #define DCPI_IOC_RELEASE _IOW(DCPI_IOC_MAGIC, 9, __u32)
+#define DCPI_IOC_SNAPSHOTS _IOWR(DCPI_IOC_MAGIC, 10, struct dcpi_snapshots)
 
 #endif

@@ -80,7 +80,7 @@ static void leave(void)
 }
 
 /* Return true if the current batch is to be reported; decided at its first event. */
-static bool is_told(void)
+static bool is_reporting(void)
 {
 	bool silent;
 
@@ -106,8 +106,8 @@ static void batch_end(void)
 }
 
 /* Report one segment. Return: NULL if the path is too long. */
-static const struct audit_record *text_tell(const ElfW(Phdr) * segment, uintptr_t bias,
-					    const struct build_id *build_id, const char *path)
+static const struct audit_record *text_report(const ElfW(Phdr) * segment, uintptr_t bias,
+					      const struct build_id *build_id, const char *path)
 {
 	struct audit_record *record = datagram_record(&audit.datagram, AUDIT_RECORD_MAP, path);
 	uint64_t mask = audit.host.page_bytes - 1;
@@ -139,7 +139,7 @@ static uintptr_t cookie_of(uint64_t start, uint64_t end)
 }
 
 /* Report the executable segments of an object. Return: its cookie. */
-static uintptr_t object_tell(const struct loaded_object *object, const char *path)
+static uintptr_t object_report(const struct loaded_object *object, const char *path)
 {
 	uint64_t start = UINT64_MAX, end = 0;
 	const ElfW(Phdr) * segment;
@@ -152,7 +152,7 @@ static uintptr_t object_tell(const struct loaded_object *object, const char *pat
 	}
 	while ((segment = loaded_object_text(object, &i)) != NULL) {
 		const struct audit_record *record =
-			text_tell(segment, object->bias, &build_id, path);
+			text_report(segment, object->bias, &build_id, path);
 
 		if (record == NULL) {
 			datagram_flag(&audit.datagram, AUDIT_MESSAGE_INCOMPLETE);
@@ -164,17 +164,17 @@ static uintptr_t object_tell(const struct loaded_object *object, const char *pat
 	return end > start ? cookie_of(start, end) : COOKIE_NONE;
 }
 
-static void header_tell(uintptr_t header, const char *path)
+static void header_report(uintptr_t header, const char *path)
 {
 	struct loaded_object object;
 
 	if (loaded_object_at_header(&object, header, header))
-		object_tell(&object, path);
+		object_report(&object, path);
 	else
 		datagram_flag(&audit.datagram, AUDIT_MESSAGE_INCOMPLETE);
 }
 
-static void program_tell(const struct link_map *map)
+static void program_report(const struct link_map *map)
 {
 	struct loaded_object object;
 	char path[4096], command[16];
@@ -189,14 +189,14 @@ static void program_tell(const struct link_map *map)
 	if (path[0] != '\0' && audit.host.interpreter != 0 &&
 	    loaded_object_at_segments(&object, audit.host.segments, audit.host.segment_count,
 				      map->l_addr))
-		object_tell(&object, path);
+		object_report(&object, path);
 	else
 		datagram_flag(&audit.datagram, AUDIT_MESSAGE_INCOMPLETE);
 	/* Some loaders call a hook for the vDSO, others do not; none does for this library. */
 	if (audit.host.vdso != 0)
-		header_tell(audit.host.vdso, "[vdso]");
+		header_report(audit.host.vdso, "[vdso]");
 	if (audit.host.audit != NULL)
-		header_tell((uintptr_t)&__ehdr_start, audit.host.audit);
+		header_report((uintptr_t)&__ehdr_start, audit.host.audit);
 }
 
 HOOK unsigned int la_version(unsigned int version)
@@ -224,13 +224,13 @@ HOOK unsigned int la_objopen(struct link_map *map, Lmid_t lmid, uintptr_t *cooki
 		is_program = true;
 		*cookie = COOKIE_PROGRAM;
 	}
-	if (is_told()) {
+	if (is_reporting()) {
 		if (is_program)
-			program_tell(map);
+			program_report(map);
 		else if (map->l_addr == audit.host.vdso)
 			; /* reported with the program, by its name */
 		else if (loaded_object_at_header(&object, map->l_addr, map->l_addr))
-			*cookie = object_tell(&object, map->l_name);
+			*cookie = object_report(&object, map->l_name);
 		else
 			datagram_flag(&audit.datagram, AUDIT_MESSAGE_INCOMPLETE);
 	}
@@ -246,7 +246,7 @@ HOOK unsigned int la_objclose(uintptr_t *cookie)
 	if (!enter())
 		return 0;
 	audit.ended |= *cookie == COOKIE_PROGRAM;
-	if (audit.ended || !is_told()) {
+	if (audit.ended || !is_reporting()) {
 		/* no event to report, or no daemon */
 	} else if (*cookie == COOKIE_NONE) {
 		datagram_flag(&audit.datagram, AUDIT_MESSAGE_INCOMPLETE);

@@ -34,6 +34,8 @@ $(OBJ)/$(1): CPPFLAGS += -I$(OBJ)/gen
 $(OBJ)/$(1): $(OBJ)/gen/$(2)
 -include $(OBJ)/$(2:.skel.h=.bpf.d)
 endef
+$(eval $(call bpf_user,daemon/source/bpf_stacks.o,daemon/source/bpf/stack_copy.skel.h))
 $(eval $(call bpf_user,daemon/source/bpf_sampler.o,daemon/source/bpf/sample_count.skel.h))
 $(eval $(call bpf_user,daemon/source/branch_snapshots.o,daemon/source/bpf/branch_snapshot.skel.h))
+$(eval $(call bpf_user,daemon/code/code_source_bpf.o,daemon/code/bpf/code_read.skel.h))
 $(eval $(call bpf_user,loader-hook/bpf_hook.o,loader-hook/bpf/image_watch.skel.h))

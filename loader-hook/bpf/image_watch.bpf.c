@@ -221,7 +221,7 @@ hook_inline void send(struct image_record *record, __u64 bytes)
 }
 
 SEC("tp_btf/sched_process_fork")
-int hook_fork(__u64 *context)
+int dcpi_hook_fork(__u64 *context)
 {
 	struct task_struct *parent = (struct task_struct *)context[0];
 	struct task_struct *child = (struct task_struct *)context[1];
@@ -237,7 +237,7 @@ int hook_fork(__u64 *context)
 
 /* Records the end of the last thread; if two threads end at once, both may count as the last. */
 SEC("tp_btf/sched_process_exit")
-int hook_exit(__u64 *context)
+int dcpi_hook_exit(__u64 *context)
 {
 	struct task_struct *task = (struct task_struct *)context[0];
 	struct image_record record;
@@ -286,7 +286,7 @@ hook_inline struct mount *mount_of(struct vfsmount *mnt)
  * Take one step: record a name, or go from the root of a mount to its mount point. Return: 1 to
  * end.
  */
-static long walk_step(__u32 index, struct walk *walk)
+static long dcpi_walk_step(__u32 index, struct walk *walk)
 {
 	struct dentry *dentry = walk->dentry, *parent;
 	struct mount *mount = walk->mount, *below;
@@ -336,7 +336,7 @@ hook_inline __u32 path_fill(struct image_record_map *record, struct file *file,
 	};
 
 	record->deleted = FIELD(typed, dentry, d_hash.pprev) == 0;
-	bpf_loop(COMPONENTS_MAX, walk_step, &walk, 0);
+	bpf_loop(COMPONENTS_MAX, dcpi_walk_step, &walk, 0);
 	return walk.bytes;
 }
 
@@ -493,7 +493,7 @@ hook_inline int unmap(struct vm_area_struct *vma, unsigned long start, unsigned 
 
 /* Forward a record that dcpi.ko made: see dcpi_image_record.h. */
 SEC("raw_tp/" DCPI_IMAGES_TRACEPOINT)
-int hook_record(__u64 *context)
+int dcpi_hook_record(__u64 *context)
 {
 	struct image_record_map *record;
 	__u64 bytes = context[1];
@@ -508,19 +508,19 @@ int hook_record(__u64 *context)
 }
 
 SEC("fentry/perf_event_comm")
-int hook_comm(__u64 *context)
+int dcpi_hook_comm(__u64 *context)
 {
 	return comm((struct task_struct *)context[0], context[1] & 1, 1);
 }
 
 SEC("fentry/perf_event_mmap")
-int hook_map(__u64 *context)
+int dcpi_hook_map(__u64 *context)
 {
 	return map((struct vm_area_struct *)context[0], 1);
 }
 
 SEC("fentry/unmap_vmas")
-int hook_unmap(__u64 *context)
+int dcpi_hook_unmap(__u64 *context)
 {
 	return unmap((struct vm_area_struct *)context[2], context[3], context[4], 1);
 }
@@ -531,23 +531,23 @@ static const int argument[] = {14, 13, 12, 11, 9};
 #elif defined(__TARGET_ARCH_arm64)
 static const int argument[] = {0, 1, 2, 3, 4};
 #else
-#error "where are a function's arguments on this architecture?"
+#error "unknown registers of function arguments on this architecture"
 #endif
 
 SEC("kprobe/perf_event_comm")
-int probe_comm(__u64 *registers)
+int dcpi_probe_comm(__u64 *registers)
 {
 	return comm((struct task_struct *)registers[argument[0]], registers[argument[1]] & 1, 0);
 }
 
 SEC("kprobe/perf_event_mmap")
-int probe_map(__u64 *registers)
+int dcpi_probe_map(__u64 *registers)
 {
 	return map((struct vm_area_struct *)registers[argument[0]], 0);
 }
 
 SEC("kprobe/unmap_vmas")
-int probe_unmap(__u64 *registers)
+int dcpi_probe_unmap(__u64 *registers)
 {
 	return unmap((struct vm_area_struct *)registers[argument[2]], registers[argument[3]],
 		     registers[argument[4]], 0);

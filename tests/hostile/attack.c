@@ -8,6 +8,8 @@
  * "holes FOLDER FILES" maps files of 8 MiB that have no data.
  * "mappings FILE PROCESSES MAPPINGS" starts processes with many mappings of a file.
  * "remap FILE SECONDS" replaces one mapping by another as fast as possible.
+ * "tables FOLDER SECONDS" runs code of a file whose call frame information takes long to compile,
+ * which is another image each time.
  * "spin MILLISECONDS" uses the CPU, for the victim.
  *
  * Modes that keep their mappings print "ready" and wait for the end of standard input.
@@ -19,11 +21,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "../fixtures/slow_unwind.h"
+
 #define PAGE ((size_t)4096)
+/* Four seconds of compilation on a fast machine for ten images. */
+#define SLOW_INSTRUCTIONS (16U << 20)
+/* CPU time in an image, so that its stack is sampled. */
+#define SLOW_SPIN_NS 150000000ULL
 #define SPARSE_BYTES ((off_t)8 << 20)
 
 static void require(int condition, const char *action)
@@ -190,6 +199,53 @@ static void remap(const char *file, unsigned long seconds)
 	printf("%lu\n", i);
 }
 
+static uint64_t cpu_ns(void)
+{
+	struct timespec used;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+	return (uint64_t)used.tv_sec * 1000000000 + (uint64_t)used.tv_nsec;
+}
+
+/* Run code of a file for some time. */
+static void file_run(int fd)
+{
+	uint8_t *file = mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	uint64_t end = cpu_ns() + SLOW_SPIN_NS;
+	void (*countdown)(unsigned long);
+	void *code = file + SLOW_UNWIND_CODE_AT;
+
+	require(file != MAP_FAILED, "mmap");
+	memcpy(&countdown, &code, sizeof(countdown));
+	while (cpu_ns() < end)
+		countdown(1000000);
+	munmap(file, PAGE);
+}
+
+/* Another modification time makes another image, until its contents have been read. */
+static void tables_run(const char *folder, unsigned long seconds)
+{
+	uint64_t end = now_ns() + seconds * 1000000000ULL;
+	struct timespec times[2] = {{0, UTIME_OMIT}, {0, 0}};
+	unsigned long i = 0;
+	char path[4096];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/slow", folder);
+	fd = file_create(path);
+	require(slow_unwind_write(fd, SLOW_INSTRUCTIONS, 7) == 0, "write");
+	close(fd);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	require(fd >= 0, path);
+	for (; now_ns() < end; i++) {
+		times[1].tv_sec = (time_t)i;
+		require(futimens(fd, times) == 0, "futimens");
+		file_run(fd);
+	}
+	unlink(path);
+	printf("%lu\n", i);
+}
+
 static void spin(unsigned long milliseconds)
 {
 	struct timespec used;
@@ -227,6 +283,8 @@ int main(int argc, char **argv)
 		many_processes(argv[2], number(argc, argv, 3), number(argc, argv, 4));
 	else if (strcmp(mode, "remap") == 0)
 		remap(argv[2], number(argc, argv, 3));
+	else if (strcmp(mode, "tables") == 0)
+		tables_run(argv[2], number(argc, argv, 3));
 	else if (strcmp(mode, "spin") == 0)
 		spin(number(argc, argv, 2));
 	else

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# run: parallel
 #
 # A hostile user forges build-ids: the build-id of the superuser's program, before and after that
 # runs and before and after the daemon starts, and the build-id of libc. The user also runs the
@@ -7,13 +8,15 @@
 # victim's image and path.
 #
 #	DCPI_BUILD	where the build is (default: build)
+# shellcheck disable=SC2119 # daemon_stop takes a signal or nothing
 set -u
-# shellcheck source=tests/daemon_cli.sh
-. "$(dirname "$0")/../daemon_cli.sh"
+# shellcheck source=tests/lib/daemon_cli.sh
+. "$(dirname "$0")/../lib/daemon_cli.sh"
 
 if [ "$(id -u)" -ne 0 ]; then
 	skip "a hostile user" "needs the superuser and another user"
 	tap_done
+	exit
 fi
 
 attacker=65534
@@ -45,7 +48,7 @@ program()
 		mv "$work/program.out" "$1" || exit 1
 }
 
-as_attacker=(setpriv --reuid $attacker --regid $attacker --clear-groups)
+as_attacker=(setpriv --reuid "$attacker" --regid "$attacker" --clear-groups)
 
 # evil_program NAME PROCEDURE BUILD-ID [CFLAG...]: make a file that belongs to the attacker
 evil_program()
@@ -99,6 +102,14 @@ run()
 sampled()
 {
 	eventually cpu_used "$1" 150
+}
+
+# stored PID: the daemon has stored more than 100 samples of the process. It stores those of other
+# users' files when their contents are known.
+stored()
+{
+	"$bin/dcpictl" --socket "$socket" flush > /dev/null
+	[ "$(sql "$db" "SELECT ifnull(sum(samples), 0) FROM profile WHERE pid = $1")" -gt 100 ]
 }
 
 finish()
@@ -167,17 +178,21 @@ run_bound()
 # attack LABEL: attackers run before, during and after the victim's run
 attack()
 {
-	local victim bound forged after caller
+	local victim bound forged after caller pid
 
 	run_bound bound
 	run forged "${as_attacker[@]}" "$evil/forged"
 	run caller "${as_attacker[@]}" "$evil/caller"
-	sampled "$forged" && sampled "$caller" || true
+	sampled "$forged"
+	sampled "$caller"
 	run victim "$work/victim"
 	run after "${as_attacker[@]}" "$evil/after"
-	sampled "$victim" && sampled "$after" || true
+	sampled "$victim"
+	sampled "$after"
 	finish "$victim" "$forged" "$caller" "$after"
-	within "$bin/dcpictl" --socket "$socket" flush > /dev/null
+	for pid in "$victim" "$forged" "$caller" "$after"; do
+		eventually stored "$pid"
+	done
 	credited "$1: the victim's samples are in its own row" "$victim"
 	apart "$1: a forged build-id, first" "$forged" "lower(hex(identity)) = '$id'"
 	apart "$1: a forged build-id, last" "$after" "lower(hex(identity)) = '$id'"
@@ -220,7 +235,7 @@ feed()
 	starts "$name: a daemon that finds an attacker's row and process" || return
 	sampled "$forged" && sampled "$victim"
 	finish "$forged" "$victim"
-	within "$bin/dcpictl" --socket "$socket" flush > /dev/null
+	eventually stored "$victim" && eventually stored "$forged"
 	credited "$name, again: the victim's samples are in its own row" "$victim"
 	apart "$name, again: a forged build-id" "$forged" "lower(hex(identity)) = '$id'"
 	daemon_stop

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# run: parallel
 #
 # A rewritten program that runs with more rights than its user's writes no file to a place that the
 # user chooses, and works as before. Covers set-user-ID and set-group-ID programs, and file
@@ -7,8 +8,8 @@
 #
 #	DCPI_BUILD	where the build is (default: build)
 set -u
-# shellcheck source=tests/daemon_cli.sh
-. "$(dirname "$0")/../daemon_cli.sh"
+# shellcheck source=tests/lib/daemon_cli.sh
+. "$(dirname "$0")/../lib/daemon_cli.sh"
 
 if [ "$(id -u)" -ne 0 ] || [ "$(uname -m)" != x86_64 ]; then
 	skip "rewritten programs with more rights" "needs root, and dcpix"

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# run: parallel
 #
 # No user can bring a file into the image store that this user may not read. The attacks: the path
 # of a program in a root directory that the attacker controls, claims on the audit socket, and
@@ -7,8 +8,8 @@
 #
 #	DCPI_BUILD	where the build is (default: build)
 set -u
-# shellcheck source=tests/daemon_cli.sh
-. "$(dirname "$0")/../daemon_cli.sh"
+# shellcheck source=tests/lib/daemon_cli.sh
+. "$(dirname "$0")/../lib/daemon_cli.sh"
 
 if [ "$(id -u)" -ne 0 ]; then
 	skip "file disclosure" "needs root"

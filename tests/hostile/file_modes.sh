@@ -1,13 +1,14 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# run: parallel
 #
 # Files of the programs are not accessible to every user, with any umask of the user that starts
 # them.
 #
 #	DCPI_BUILD	where the build is (default: build)
 set -u
-# shellcheck source=tests/daemon_cli.sh
-. "$(dirname "$0")/../daemon_cli.sh"
+# shellcheck source=tests/lib/daemon_cli.sh
+. "$(dirname "$0")/../lib/daemon_cli.sh"
 socket=$work/run/dcpid.sock
 db=$work/made/dcpi.db
 : > "$work/empty.conf"

@@ -1,11 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
+# run: parallel
 #
 # Files that crash their parser or make it loop forever: the report leaves the file out, names it,
 # and is otherwise complete. The process that makes a report has no privileges.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
-. tests/daemon_cli.sh
+. tests/lib/daemon_cli.sh
 
 db=$work/run.db
 export XDG_CACHE_HOME=$work/cache LC_ALL=C.UTF-8
@@ -52,13 +53,13 @@ cp "$work/csv" "$work/all.csv"
 (ulimit -St 3; "$bin/dcpiprof" --db "$db" --by line --csv > "$work/lines" 2> "$work/err")
 is "a report with a file whose parsing does not end" $? 0
 like "it names the file and the reason" "$(cat "$work/err")" \
-	"^dcpiprof: passed over: '$work/hostile': parsing it takes more than the limit of CPU time$"
+	"^dcpiprof: skipped: '$work/hostile': parsing exceeds the limit of CPU time$"
 is "in one line" "$(wc -l < "$work/err")" 1
 like "other files have lines" "$(cat "$work/lines")" 'honest\.c,2,'
 
 (ulimit -St 3; "$bin/dcpilist" --db "$db" hostile > "$work/list" 2> "$work/err")
 is "a report of nothing else fails" $? 2
-like "and names the file" "$(cat "$work/err")" "'$work/hostile': parsing it takes more than"
+like "and names the file" "$(cat "$work/err")" "'$work/hostile': parsing "
 
 # --- a parser that crashes ---------------------------------------------------
 
@@ -78,7 +79,7 @@ LD_PRELOAD=$work/crash.so "$bin/dcpiprof" --db "$db" --by line --csv -i honest \
 	> "$work/lines" 2> "$work/err"
 is "a report whose parser crashes" $? 0
 like "it names the file and the signal" "$(cat "$work/err")" \
-	"^dcpiprof: passed over: '$work/honest': parsing it crashed \(signal 11\)$"
+	"^dcpiprof: skipped: '$work/honest': parsing crashed \(signal 11\)$"
 like "its samples are counted" "$(cat "$work/lines")" "^[0-9]+,.*,$work/honest,"
 
 # --- without seccomp -----------------------------------------------------------
@@ -90,7 +91,7 @@ if [ $status -eq 77 ]; then
 else
 	is "a report without seccomp" "$status" 0
 	like "says so" "$(cat "$work/err")" \
-		'^dcpiprof: warning: seccomp is not available: .*; files are parsed without its protection$'
+		'^dcpiprof: warning: seccomp is not available: .*; files are parsed without a sandbox$'
 	check "and is the same" cmp "$work/csv" "$work/all.csv"
 fi
 

@@ -13,8 +13,8 @@ BLIND_MAKE = $(MAKE) --no-print-directory CROSS=arm64 BLIND_TIMEOUT=$(BLIND_TIME
 .PHONY: blind-spots
 blind-spots: all ## code that cannot be sampled, and its share (build/blind-spots.md)
 	$(Q)$(BLIND_MAKE) BLIND_RUN=debian blind-run
-	$(Q)tests/blind_spots_host.sh >$(BLIND_LOG)-host.log
-	$(Q)tests/qemu/blind_spots_md.sh $(BLIND_LOG)-host.log $(BLIND_LOG)-debian.log >build/blind-spots.md
+	$(Q)tests/eval/blind/blind_spots_host.sh >$(BLIND_LOG)-host.log
+	$(Q)docs/gen/blind_spots_md.sh $(BLIND_LOG)-host.log $(BLIND_LOG)-debian.log >build/blind-spots.md
 	@echo build/blind-spots.md
 
 # The same kernel with ordinary interrupts (irq) and with pseudo-NMIs (nmi).
@@ -37,7 +37,7 @@ BLIND_OPTIONS ?= --release $(QEMU_RELEASE)
 .PHONY: blind-payload
 blind-payload: qemu-payload
 	@mkdir -p $(BLIND_OUT)
-	@cp -rsfT $(abspath tests/blind) $(abspath $(BLIND_OUT))
+	@cp -rsfT $(abspath tests/eval/blind) $(abspath $(BLIND_OUT))
 	$(Q)$(MAKE) --no-print-directory -s -C $(KDIR) M=$(abspath $(BLIND_OUT)) $(KMOD_MAKE) modules
 	@cp $(BLIND_OUT)/blind.ko $(QEMU_PAYLOAD)/lib/
 

@@ -3,7 +3,7 @@
 #
 # Measure which code cannot be sampled, and where its samples go instead; docs/blind-spots.md has
 # the results. The interrupt is an NMI or not, depending on the kernel's command line.
-# tests/blind/blind.c disables interrupts for 30% of its time. Then dcpi.ko's handler itself is
+# tests/eval/blind/blind.c disables interrupts for 30% of its time. Then dcpi.ko's handler itself is
 # sampled, as in the paper's meta-method. Prints lines for blind_spots.awk:
 #
 # - blind DELIVERY EVENT OFF_NS EXPECTED OFF ENABLE ON: samples
@@ -11,7 +11,7 @@
 # - metaof DELIVERY INTERRUPTS: the number of interrupts that dcpi.ko handled
 # - meta DELIVERY SAMPLES PROCEDURE: samples in dcpi.ko meanwhile
 # - insn DELIVERY SAMPLES OFFSET PROCEDURE: the same by instruction
-# shellcheck source=tests/tap.sh
+# shellcheck source=tests/lib/tap.sh
 . /lib/tap.sh
 # shellcheck source=tests/qemu/profile.sh
 . /lib/profile.sh

@@ -8,48 +8,12 @@
 # - exec during a drain interval,
 # - a CPU that goes offline and comes back (for the perf source and its image events, too),
 # - many samples for a small store.
-# shellcheck source=tests/tap.sh
+# shellcheck source=tests/lib/tap.sh
 . /lib/tap.sh
+# shellcheck source=tests/qemu/profile.sh
+. /lib/profile.sh
 
 db=/tmp/bpf.db
-
-query()
-{
-	sqlite3 -readonly -cmd ".load /lib/dcpi_sqlite" "$db" "$1"
-}
-
-start_daemon()
-{
-	dcpid --config "${config:-/dev/null}" --db "$db" --socket /run/dcpid.sock "$@" \
-		> /dev/null 2> /tmp/dcpid.log &
-	daemon=$!
-	eventually daemon_answers
-}
-
-daemon_answers()
-{
-	dcpictl --socket /run/dcpid.sock status > /tmp/status 2>&1
-}
-
-stop_daemon()
-{
-	kill "$daemon"
-	wait "$daemon"
-}
-
-# share PROCEDURE: its share of the samples of the three procedures, in percent
-share()
-{
-	dcpiprof --db "$db" --csv --image '*/split' | awk -F, -v name="$1" '
-		$4 ~ /^split_/ { total += $1 }
-		$4 == name { got = $1 }
-		END { printf "%.2f of %d", total ? 100 * got / total : 0, total }'
-}
-
-near()
-{
-	echo "$1" | awk -v want="$2" '{ d = $1 - want; exit !($3 >= 5000 && d * d <= 4) }'
-}
 
 # identity: print 1 if in every epoch interrupts = samples in profiles + losses
 identity()
@@ -61,12 +25,11 @@ identity()
 # The process starts before the daemon: only the kernel knows its exec generation.
 split 40000 &
 old=$!
-start_daemon -e cpu-clock:180000-200000
+daemon_start -e cpu-clock:180000-200000
 is "the daemon starts" $? 0
 like "without the module it takes bpf" "$(cat /tmp/status)" '^source +bpf'
 like "and says why" "$(cat /tmp/status)" '^source +bpf \(not kmod: dcpi.ko is not loaded'
-# The process ends and its samples are matched before the next periodic drain.
-split 6000
+split_sampled
 dd if=/dev/urandom of=/dev/null bs=64k count=400 2> /dev/null
 # Each process calls exec twice in quick succession: one address space belongs to a shell, the next
 # to busybox.
@@ -87,16 +50,9 @@ eventually branches_found
 like "one sample in some leads to branches, without being asked" "$(cat /tmp/stats)" \
 	'^stat.branches_found +[1-9][0-9]+'
 kill "$old"
-stop_daemon
+daemon_stop
 is "the daemon ends with 0" $? 0
-for want in seventy:70 twenty:20 ten:10; do
-	got=$(share "split_${want%:*}")
-	if near "$got" "${want#*:}"; then
-		ok "split_${want%:*} has ${want#*:} percent within two points ($got)"
-	else
-		not_ok "split_${want%:*} has ${want#*:} percent within two points" "$got"
-	fi
-done
+split_shares ""
 dcpiprof --db "$db" --csv --image 'vmlinux*' > /tmp/kernel.csv
 check "kernel procedures have names" sh -c "
 	[ \$(grep -vc proc_0x /tmp/kernel.csv) -gt 20 ]"
@@ -118,7 +74,7 @@ check "at most 0.05% match no image (${unknown:-?} in 10,000)" [ "${unknown:-999
 
 # A CPU goes offline and comes back.
 db=/tmp/hotplug.db
-start_daemon --source bpf -e cpu-clock:180000-200000 --drain-interval 100
+daemon_start --source bpf -e cpu-clock:180000-200000 --drain-interval 100
 is "it starts again" $? 0
 split 1000
 echo 0 > /sys/devices/system/cpu/cpu1/online
@@ -129,14 +85,14 @@ split 2000 & split 2000
 wait $!
 dcpictl --socket /run/dcpid.sock stats > /tmp/stats
 like "counters add up after a CPU went and came" "$(cat /tmp/stats)" '^identity +exact'
-stop_daemon
+daemon_stop
 is "and in the database" "$(identity)" 1
 
 # A CPU goes offline and comes back while the daemon is stopped, so the daemon sees the same set of
 # online CPUs before and after.
 for source in bpf perf; do
 	db=/tmp/unseen-$source.db
-	start_daemon --source "$source" --image-events "$source" -e cpu-clock:180000-200000
+	daemon_start --source "$source" --image-events "$source" -e cpu-clock:180000-200000
 	is "$source: it starts again" $? 0
 	sleep 1
 	kill -STOP "$daemon"
@@ -147,7 +103,7 @@ for source in bpf perf; do
 	taskset 2 split 2000
 	dcpictl --socket /run/dcpid.sock stats > /tmp/stats
 	like "$source: counters add up" "$(cat /tmp/stats)" '^identity +exact'
-	stop_daemon
+	daemon_stop
 	got=$(query "SELECT ifnull(sum(count), 0) FROM dcpi_samples WHERE path LIKE '%/split'")
 	check "$source: a CPU is sampled that was offline while nobody looked ($got)" \
 		[ "$got" -gt 100 ]
@@ -177,15 +133,20 @@ is "and all is accounted for" "$(identity)" 1
 # The store is so small that it overflows at once: all losses, if any, are recorded with a cause.
 db=/tmp/small.db config=/tmp/small.conf
 printf 'table_entries = 64\nbuffer_entries = 64\n' > "$config"
-start_daemon --source bpf -e cpu-clock:100000-110000
+daemon_start --source bpf -e cpu-clock:100000-110000
 is "it starts with a small store" $? 0
-dd if=/dev/urandom of=/dev/null bs=64k count=200 2> /dev/null
-for _ in 1 2 3 4 5 6 7 8 9 10; do
-	sh -c 'ls -lR /proc/self > /dev/null 2>&1'
-done
-dcpictl --socket /run/dcpid.sock stats > /tmp/stats
-stop_daemon
-check "buffers were full" [ "$(awk '$1 == "stat.flips" { print $2 }' /tmp/stats)" -gt 5 ]
+# buffers_full: run programs, and return true if buffers were full. A busy host has few interrupts.
+buffers_full()
+{
+	dd if=/dev/urandom of=/dev/null bs=64k count=200 2> /dev/null
+	for _ in 1 2 3 4 5 6 7 8 9 10; do
+		sh -c 'ls -lR /proc/self > /dev/null 2>&1'
+	done
+	dcpictl --socket "$dcpid_socket" stats > /tmp/stats
+	[ "$(awk '$1 == "stat.flips" { print $2 }' /tmp/stats)" -gt 5 ]
+}
+check "buffers were full" eventually buffers_full
+daemon_stop
 is "each sample is stored or named" "$(identity)" 1
 
 # A BPF program also collects edges for the perf source, and probes of branches where the kernel
@@ -196,7 +157,7 @@ counter()
 }
 
 db=/tmp/probes.db config=/dev/null
-start_daemon --source perf --branch-every 1 --probes 50 -e cpu-clock:500000-600000
+daemon_start --source perf --branch-every 1 --probes 50 -e cpu-clock:500000-600000
 is "it starts with the source perf" $? 0
 split 12000
 is "a program ends well while its branches are probed" $? 0
@@ -210,7 +171,7 @@ if [ "$version" -ge 606 ] && [ "$(awk '$1 == "stat.probes_unavailable" { print $
 	is "all of them" "$(grep -c stuck /tmp/stopped)" 0
 	sed 's/^/# /' /tmp/stopped
 fi
-stop_daemon
+daemon_stop
 check "samples lead to branches" [ "$(counter branches_found)" -gt 500 ]
 check "by what a BPF program kept" [ -n "$(counter snapshots_missed)" ]
 if [ "$version" -ge 606 ] && [ "$(counter probes_unavailable)" = 1 ]; then

@@ -2,5 +2,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Run the tests in the machine whose clock counts instructions, for tests/run.sh.
 cd "$(dirname "$0")/../.." || exit 2
-. tests/tap.sh
-exec make --no-print-directory -s qemu-check-exact QEMU_TIMEOUT=$((15 * $(patience)))
+. tests/lib/tap.sh
+exec make --no-print-directory -s -j "$(nproc)" qemu-check-exact DEBUG_INFO=-g0 \
+	QEMU_USER_PROGRAMS='dcpid dcpictl dcpiprof dcpicalc' QEMU_TIMEOUT=$((15 * $(patience)))

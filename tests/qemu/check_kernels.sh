@@ -8,7 +8,7 @@
 #
 #   KERNELS_RUN=no   build only
 cd "$(dirname "$0")/../.." || exit 2
-. tests/tap.sh
+. tests/lib/tap.sh
 
 top=$PWD
 export QEMU_APT_SOURCES=$top/tests/qemu/backports.list

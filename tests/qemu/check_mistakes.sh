@@ -5,7 +5,7 @@
 # mistake must pass. Otherwise the runs with dcpi.ko prove nothing. Each mistake gets a new machine,
 # since many checks of the kernel report only once.
 cd "$(dirname "$0")/../.." || exit 2
-. tests/tap.sh
+. tests/lib/tap.sh
 
 # The kernel's report for each mistake.
 declare -A report=(

@@ -15,8 +15,8 @@
 #	SEED		for the times of the cuts and for the data that survives (the time)
 set -u
 cd "$(dirname "$0")/../.." || exit 2
-# shellcheck source=tests/tap.sh
-. tests/tap.sh
+# shellcheck source=tests/lib/tap.sh
+. tests/lib/tap.sh
 # shellcheck source=tests/qemu/arch/x86_64.sh
 . tests/qemu/arch/x86_64.sh
 points=${POINTS:-50} seed=${SEED:-$(date +%s)}

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Test the Debian packages in a machine with systemd: see tests/systemd/. The machine's disk is made
+# Test the Debian packages in a machine with systemd: see tests/qemu/systemd/. The machine's disk is made
 # once and cached in build/cache; each run uses a copy.
 set -eu
 cd "$(dirname "$0")/../.."
@@ -27,8 +27,8 @@ package 9.9 new
 mapfile -t depends < <(dpkg-deb -f "$debs"/old/dcpi_*.deb Depends Pre-Depends |
 	sed 's/^[A-Za-z-]*: //; s/([^)]*)//g; s/|[^,]*//g' | tr -d ' ' | tr ',' '\n' | sort -u)
 tests/qemu/disk.sh "$release" "$system" "${depends[@]}"
-cp tests/tap.sh "$work/payload/"
-cp tests/systemd/package.sh "$work/payload/tests/"
+cp tests/lib/tap.sh "$work/payload/"
+cp tests/qemu/systemd/package.sh "$work/payload/tests/"
 tar -C "$work/payload" -cf "$work/payload.tar" .
 truncate -s %512 "$work/payload.tar"
 cp --sparse=always "$system" "$work/system.ext4"
@@ -37,4 +37,4 @@ QEMU_MORE="-drive file=$work/system.ext4,format=raw,if=virtio \
 	-drive file=$work/payload.tar,format=raw,if=virtio,readonly=on" \
 	exec tests/qemu/run.sh --release "$release" --payload "$work/payload" \
 	--initramfs "$work/initramfs" --memory 2048 --timeout "${QEMU_TIMEOUT:-2400}" \
-	--log "$work/console.log" --script tests/systemd/package.sh
+	--log "$work/console.log" --script tests/qemu/systemd/package.sh

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # Run the tests in the x86-64 machine, for tests/run.sh.
 #
-# A run takes four minutes, on a busy host longer; see patience in tests/tap.sh. The emulator
+# A run takes four minutes, on a busy host longer; see patience in tests/lib/tap.sh. The emulator
 # sometimes executes overwritten code of the kernel forever (still.c). A machine that hung for that
 # reason, as its memory and registers prove (stuck.awk), is run a second time, and a line reports
 # it. A machine that stops for another reason is not run again, nor is a machine whose kernel
 # complains of anything but stuck CPUs.
 cd "$(dirname "$0")/../.." || exit 2
-. tests/tap.sh
+. tests/lib/tap.sh
 output=$(mktemp) || exit 2
 trap 'rm -f "$output"' EXIT
 
@@ -21,7 +21,7 @@ emulators_fault()
 
 run()
 {
-	make --no-print-directory -s qemu-check QEMU_SILENCE=$((3 * $(patience))) \
+	make --no-print-directory -s -j "$(nproc)" qemu-check QEMU_SILENCE=$((3 * $(patience))) \
 		QEMU_TIMEOUT=$((20 * $(patience))) > "$output" 2>&1
 }
 

@@ -39,7 +39,7 @@ debug-payload: qemu-payload $(edge_files)
 	@mkdir -p $(DEBUG_PAYLOAD)/etc $(MISTAKES_OUT)
 	@echo $(DEBUG_FUZZ_CALLS) >$(DEBUG_PAYLOAD)/etc/fuzz_calls
 	@echo $(DEBUG_TEST_SECONDS) >$(DEBUG_PAYLOAD)/etc/test_seconds
-	@cp -rsfT $(abspath tests/mistakes) $(abspath $(MISTAKES_OUT))
+	@cp -rsfT $(abspath tests/qemu/mistakes) $(abspath $(MISTAKES_OUT))
 	$(Q)$(MAKE) --no-print-directory -s -C $(DEBUG_KDIR) M=$(abspath $(MISTAKES_OUT)) modules
 	@cp $(MISTAKES_OUT)/dcpi_mistakes.ko $(DEBUG_PAYLOAD)/lib/
 

@@ -37,7 +37,7 @@ for script in /run/payload/tests/*.sh; do
 		bash "$script"
 		echo $? > /run/status
 	} 2>&1 < /dev/null | sed "s/^/@tap $name /"
-	echo "@end $name $(cat /run/status)"
+	echo "@end $name $(cat /run/status) $(cut -d . -f 1 /proc/uptime)"
 done
 dmesg | sed 's/^/@log /'
 echo @done

@@ -3,14 +3,14 @@
 #
 # Test that sampled edges are those that programs take, through interrupt, module, daemon, database
 # and SQL. The reference are the exact edges of the same programs, counted on the host
-# (tests/truth/edge_counts.h) and stored in /lib/NAME.edges: lines "KIND FROM TO COUNT WEIGHT" of
+# (tests/eval/truth/edge_counts.h) and stored in /lib/NAME.edges: lines "KIND FROM TO COUNT WEIGHT" of
 # the program's own image. In the machine that counts instructions, each instruction takes one
 # cycle, so samples are uniform over instructions, and the edges of a branch must be in proportion
 # to their weights. A machine without a PMU (x86-64) samples by clock, which is not uniform over
 # instructions: only the directions of branches are tested there.
 #
-# Figures are printed in lines "# {...}", in the format of tests/bench.h.
-# shellcheck source=tests/tap.sh
+# Figures are printed in lines "# {...}", in the format of tests/eval/bench/bench.h.
+# shellcheck source=tests/lib/tap.sh
 . /lib/tap.sh
 # shellcheck source=tests/qemu/profile.sh
 . /lib/profile.sh

@@ -4,7 +4,7 @@
 # Test the whole path in a machine with the module: dcpid drains it, dcpiprof reports. A program
 # with a known distribution of time must be reported within two percentage points, user and kernel
 # procedures must have names, and every interrupt must be accounted for.
-# shellcheck source=tests/tap.sh
+# shellcheck source=tests/lib/tap.sh
 . /lib/tap.sh
 # shellcheck source=tests/qemu/profile.sh
 . /lib/profile.sh
@@ -20,7 +20,7 @@ like "it chose the module by itself" "$(cat /tmp/status)" '^source +kmod'
 check "a second daemon is refused in one line" sh -c "
 	dcpid -e cpu-clock --config /dev/null --db $db --socket /run/other.sock 2> /tmp/err
 	[ \$? -eq 2 ] && [ \$(wc -l < /tmp/err) -eq 1 ]"
-split 12000
+split_sampled
 # Kernel work in a known procedure.
 dd if=/dev/urandom of=/dev/null bs=64k count=400 2> /dev/null
 # Processes that end before the first drain.

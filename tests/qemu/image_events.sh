@@ -4,14 +4,14 @@
 # Test that every sample is credited to its image, with each sample source and each source of image
 # events. Covers processes that live for a millisecond, exec under one process id, threads whose
 # leader has exited, libraries that replace each other at one address, and process ids that are
-# reused at once. tests/programs/storm.c makes misattributed samples detectable.
+# reused at once. tests/fixtures/programs/storm.c makes misattributed samples detectable.
 #
 # With /lib/storm.seconds (make check-storm), a single storm runs for that number of seconds.
-# shellcheck source=tests/tap.sh
+# shellcheck source=tests/lib/tap.sh
 . /lib/tap.sh
 # shellcheck source=tests/qemu/profile.sh
 . /lib/profile.sh
-# shellcheck source=tests/storm.sh
+# shellcheck source=tests/lib/storm.sh
 . /lib/storm.sh
 
 storm_dir=/lib

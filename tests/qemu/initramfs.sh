@@ -3,7 +3,7 @@
 #
 # initramfs.sh ARCH OUTPUT PAYLOAD SCRIPT...: pack a root file system.
 #
-# It holds a static busybox, init, tests/tap.sh, storm.sh and profile.sh. Everything in the folder
+# It holds a static busybox, init, tests/lib/tap.sh, storm.sh and profile.sh. Everything in the folder
 # PAYLOAD is at the same place below /, with the shared libraries that its programs need. The
 # scripts are in /tests, and are run in the given order. Libraries and busybox come from
 # QEMU_SYSROOT, a folder with packages of that machine (default: /).
@@ -61,7 +61,7 @@ mkdir -p "$root/bin" "$root/dev" "$root/etc" "$root/lib" "$root/proc" "$root/run
 cp -rL "$payload/." "$root/"
 cp "${QEMU_BUSYBOX:-$sysroot$(first_file /bin/busybox /usr/bin/busybox)}" "$root/bin/busybox"
 cp "$here/init" "$root/init"
-cp "$here/../tap.sh" "$here/../storm.sh" "$here/profile.sh" "$root/lib/"
+cp "$here/../lib/tap.sh" "$here/../lib/storm.sh" "$here/profile.sh" "$root/lib/"
 find "$payload" -type f -print0 | xargs -0 readelf -ld 2>/dev/null | needed | add_libraries
 
 number=10

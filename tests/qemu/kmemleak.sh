@@ -3,7 +3,7 @@
 #
 # The last script on a kernel with kmemleak: report leaked objects. kmemleak reports an object when
 # two scans in a row find no pointer to it.
-# shellcheck source=tests/tap.sh
+# shellcheck source=tests/lib/tap.sh
 . /lib/tap.sh
 
 mount -t debugfs debug /sys/kernel/debug 2> /dev/null

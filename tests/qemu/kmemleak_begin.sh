@@ -3,7 +3,7 @@
 #
 # The first script on a kernel with kmemleak: clear the leaks that the kernel itself has caused
 # already, in ACPI for example.
-# shellcheck source=tests/tap.sh
+# shellcheck source=tests/lib/tap.sh
 . /lib/tap.sh
 
 mount -t debugfs debug /sys/kernel/debug 2> /dev/null

@@ -37,6 +37,7 @@ static bool nothing_to_see_before_start(void)
 	CHECK(device_ioctl(&d, DCPI_IOC_EVENT_STATS, &(struct dcpi_event_stats){}) == ENXIO);
 	CHECK(device_ioctl(&d, DCPI_IOC_TIMES, &(struct dcpi_times){}) == ENXIO);
 	CHECK(device_ioctl(&d, DCPI_IOC_TAKE, &(struct dcpi_take){}) == ENXIO);
+	CHECK(device_ioctl(&d, DCPI_IOC_SNAPSHOTS, &(struct dcpi_snapshots){}) == ENXIO);
 	CHECK(device_ioctl(&d, DCPI_IOC_RELEASE, &(uint32_t){0}) == ENXIO);
 	CHECK(device_stop(&d) == 0);
 	return true;
@@ -120,7 +121,8 @@ static const struct spoil bad_configs[] = {
 	SPOIL(event[0].flags, 3),
 	SPOIL(event[0].flags, 4),
 	SPOIL(event[DCPI_EVENTS_MAX - 1].flags, 4),
-	SPOIL(flags, 8),
+	SPOIL(flags, DCPI_START_SNAPSHOTS),
+	SPOIL(flags, 16),
 	SPOIL(flags, 1U << 31),
 	SPOIL(flags, DCPI_START_BRANCHES),
 	SPOIL(flags, DCPI_START_DOUBLE),

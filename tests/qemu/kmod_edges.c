@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "kmod/uapi/dcpi_snapshot.h"
 #include "tests/qemu/device.h"
 #include "tests/qemu/tap.h"
 
@@ -238,12 +239,98 @@ static bool double_samples_are_pairs(void)
 	return true;
 }
 
+/* struct pair_counts - pairs of the loop's process; @wrong: those that its code cannot produce */
+struct pair_counts {
+	uint32_t pid;
+	uint64_t pairs;
+	uint64_t wrong;
+	uint64_t seconds;
+};
+
+/* eax or w0, which the loop increments in each iteration */
+#define COUNTER 0
+
+/* The emulator may take both samples of a pair without executing an instruction in between. */
+static void pair_count(struct pair_counts *counts, const struct dcpi_snapshot *first,
+		       const struct dcpi_snapshot *second)
+{
+	uint32_t iterations = (uint32_t)(second->registers[COUNTER] - first->registers[COUNTER]);
+
+	counts->seconds++;
+	if (first->kind != DCPI_SNAPSHOT_FIRST || first->pid != counts->pid || !in_loop(first->pc))
+		return;
+	if (second->series == first->series && second->tid == counts->pid && in_loop(second->pc) &&
+	    second->samples >= 1 && second->time_ns > first->time_ns && iterations < 1U << 31 &&
+	    first->registers[DCPI_SNAPSHOT_SP] == second->registers[DCPI_SNAPSHOT_SP])
+		counts->pairs++;
+	else
+		counts->wrong++;
+}
+
+/* Snapshots of a CPU: a second one directly follows its first one. */
+static bool snapshots_take(struct device *d, uint32_t cpu, struct pair_counts *counts,
+			   struct dcpi_snapshots *request)
+{
+	static struct dcpi_snapshot batch[DCPI_SNAPSHOTS_MAX];
+	static struct dcpi_snapshot last[DEVICE_CPUS_MAX];
+
+	*request = (struct dcpi_snapshots){
+		.cpu = cpu, .capacity = DCPI_SNAPSHOTS_MAX, .snapshots = (uintptr_t)batch};
+	CHECK(device_ioctl(d, DCPI_IOC_SNAPSHOTS, request) == 0);
+	CHECK(request->count <= DCPI_SNAPSHOTS_MAX);
+	for (uint32_t i = 0; i < request->count; i++) {
+		CHECK(batch[i].cpu == cpu && batch[i].event == 0);
+		if (batch[i].kind == DCPI_SNAPSHOT_SECOND)
+			pair_count(counts, &last[cpu], &batch[i]);
+		last[cpu] = batch[i];
+	}
+	return true;
+}
+
+/*
+ * Pairs of samples of a loop differ by whole iterations, and each pair that begins is accounted
+ * for.
+ */
+static bool pairs_count_iterations(void)
+{
+	struct dcpi_config config = branch_config(8);
+	struct dcpi_snapshots request;
+	struct pair_counts counts = {};
+	uint64_t begun = 0, ended = 0;
+	struct device d;
+	unsigned int round;
+	uint32_t cpu;
+
+	config.flags |= DCPI_START_SNAPSHOTS;
+	CHECK(device_open(&d));
+	counts.pid = (uint32_t)loop_start(1);
+	CHECK(device_start(&d, &config) == 0);
+	for (round = 0; round < 2000 && counts.pairs < 100; round++) {
+		CHECK(device_drain_cpus(&d, NULL, NULL) == 0);
+		for (cpu = 0; cpu < d.cpus; cpu++)
+			CHECK(snapshots_take(&d, cpu, &counts, &request));
+		sleep_ms(20);
+	}
+	CHECK(device_stop(&d) == 0);
+	for (cpu = 0; cpu < d.cpus; cpu++) {
+		CHECK(snapshots_take(&d, cpu, &counts, &request));
+		begun += request.begun;
+		ended += request.waiting + request.ended + request.expired + request.missed_second;
+	}
+	printf("%llu pairs of the loop, %llu wrong, %llu begun\n", (unsigned long long)counts.pairs,
+	       (unsigned long long)counts.wrong, (unsigned long long)begun);
+	CHECK(counts.pairs >= 100 && counts.wrong == 0);
+	CHECK(begun == ended + counts.seconds);
+	return true;
+}
+
 int main(void)
 {
 	static const struct tap_test tests[] = {
 		TAP_TEST(branches_go_where_they_go),
 		TAP_TEST(edges_of_everything_are_accounted_for),
 		TAP_TEST(double_samples_are_pairs),
+		TAP_TEST(pairs_count_iterations),
 	};
 
 	return tap_main(tests, sizeof(tests) / sizeof(tests[0]));

@@ -115,6 +115,8 @@ static void random_config(struct dcpi_config *config)
 	config->seed = (uint32_t)next();
 	config->flags = (uint32_t)about(next() & (DCPI_START_TIMES | DCPI_START_BRANCHES));
 	config->branch_every = config->flags & DCPI_START_BRANCHES ? 1 + next() % 8 : 0;
+	if (config->flags & DCPI_START_BRANCHES && one_in(2))
+		config->flags |= DCPI_START_SNAPSHOTS;
 	config->branch_every = (uint32_t)about(config->branch_every);
 	config->perf_fd = (int32_t)about((uint64_t)device_config(0, 0).perf_fd);
 	config->reserved = (uint32_t)about(0);
@@ -138,11 +140,12 @@ static void random_drain(struct dcpi_drain *drain, const struct dcpi_sample *arr
 static unsigned long random_command(void)
 {
 	static const unsigned long commands[] = {
-		DCPI_IOC_VERSION, DCPI_IOC_START,   DCPI_IOC_START,	  DCPI_IOC_STOP,
-		DCPI_IOC_DRAIN,	  DCPI_IOC_DRAIN,   DCPI_IOC_DRAIN,	  DCPI_IOC_DRAIN,
-		DCPI_IOC_DRAIN,	  DCPI_IOC_STATS,   DCPI_IOC_STATS,	  DCPI_IOC_STATS,
-		DCPI_IOC_PROCESS, DCPI_IOC_PROCESS, DCPI_IOC_EVENT_STATS, DCPI_IOC_TIMES,
-		DCPI_IOC_TAKE,	  DCPI_IOC_TAKE,    DCPI_IOC_RELEASE,	  DCPI_IOC_RELEASE,
+		DCPI_IOC_VERSION,   DCPI_IOC_START,   DCPI_IOC_START,	    DCPI_IOC_STOP,
+		DCPI_IOC_DRAIN,	    DCPI_IOC_DRAIN,   DCPI_IOC_DRAIN,	    DCPI_IOC_DRAIN,
+		DCPI_IOC_DRAIN,	    DCPI_IOC_STATS,   DCPI_IOC_STATS,	    DCPI_IOC_STATS,
+		DCPI_IOC_PROCESS,   DCPI_IOC_PROCESS, DCPI_IOC_EVENT_STATS, DCPI_IOC_TIMES,
+		DCPI_IOC_TAKE,	    DCPI_IOC_TAKE,    DCPI_IOC_RELEASE,	    DCPI_IOC_RELEASE,
+		DCPI_IOC_SNAPSHOTS,
 	};
 	unsigned long command = commands[next() % (sizeof(commands) / sizeof(commands[0]))];
 
@@ -221,6 +224,7 @@ union argument {
 	struct dcpi_process process;
 	struct dcpi_event_stats event;
 	struct dcpi_take take;
+	struct dcpi_snapshots snapshots;
 };
 
 static void random_argument(union argument *argument, unsigned long command,
@@ -231,6 +235,11 @@ static void random_argument(union argument *argument, unsigned long command,
 		random_config(&argument->config);
 	} else if (command == DCPI_IOC_DRAIN) {
 		random_drain(&argument->drain, array);
+	} else if (command == DCPI_IOC_SNAPSHOTS) {
+		argument->snapshots.cpu = (uint32_t)about(planned_cpu);
+		argument->snapshots.capacity = (uint32_t)about(next() % DCPI_SNAPSHOTS_MAX);
+		argument->snapshots.snapshots = about((uintptr_t)array);
+		argument->snapshots.reserved = (uint32_t)about(0);
 	} else if (command == DCPI_IOC_PROCESS) {
 		argument->process.pid = (uint32_t)about(1 + next() % 200);
 	} else {

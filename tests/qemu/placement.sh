@@ -4,14 +4,14 @@
 # Test that samples are at the instructions that ran. In the machine that counts instructions, each
 # instruction takes one cycle. So an instruction's samples, through interrupt, module, daemon,
 # database and SQL, must be in proportion to its execution count. These counts are exact, taken on
-# the host (tests/truth/count_plugin.c) for the same run of the same program: lines "OFFSET COUNT"
+# the host (tests/eval/truth/count_plugin.c) for the same run of the same program: lines "OFFSET COUNT"
 # in /lib/placement.counts.
 #
 # The deviation is tested with chi-square over all instructions with at least five expected samples
 # (the rest form one more class), as a normal deviate (Wilson and Hilferty). A deviate above 4
 # happens by chance once in 30,000. The machine repeats its runs exactly, so the result is the same
 # each time.
-# shellcheck source=tests/tap.sh
+# shellcheck source=tests/lib/tap.sh
 . /lib/tap.sh
 # shellcheck source=tests/qemu/profile.sh
 . /lib/profile.sh

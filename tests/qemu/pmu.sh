@@ -3,7 +3,7 @@
 #
 # Overflow interrupts of an emulated PMU, from the counter to the report: cycles, in user space and
 # in the kernel. (For instructions see pmu_instructions.sh.)
-# shellcheck source=tests/tap.sh
+# shellcheck source=tests/lib/tap.sh
 . /lib/tap.sh
 # shellcheck source=tests/qemu/profile.sh
 . /lib/profile.sh

@@ -3,7 +3,7 @@
 #
 # Overflow interrupts of the instruction counter, which the PMU has if the machine's clock counts
 # instructions (run.sh --icount 0).
-# shellcheck source=tests/tap.sh
+# shellcheck source=tests/lib/tap.sh
 . /lib/tap.sh
 # shellcheck source=tests/qemu/profile.sh
 . /lib/profile.sh

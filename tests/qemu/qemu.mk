@@ -10,7 +10,7 @@ QEMU_RELEASE ?= $(KMOD_RELEASE)
 QEMU_ARCH ?= x86_64
 QEMU_TIMEOUT ?= 900
 
-include tests/truth/truth.mk
+include tests/eval/truth/truth.mk
 
 qemu_common := tests/qemu/tap.c tests/qemu/device.c tests/qemu/load.c \
 	daemon/source/source_chunk.c
@@ -18,15 +18,15 @@ kmod_tests := kmod_exercise kmod_events kmod_mmap kmod_edges kmod_abuse kmod_lif
 	kmod_hotplug kmod_reload kmod_fuzz
 QEMU_PROGRAMS := $(kmod_tests) kmod_turns still stop_profiler
 still-src := tests/qemu/still.c
-stop_profiler-src := tests/stop_profiler.c
+stop_profiler-src := tests/fixtures/stop_profiler.c
 $(foreach t,$(kmod_tests) kmod_turns,$(eval $(t)-src := tests/qemu/$(t).c))
 QEMU_SCRIPTS := tests/qemu/bpf_source.sh tests/qemu/end_to_end.sh tests/qemu/image_events.sh \
-	tests/qemu/images.sh \
+	tests/qemu/images.sh tests/qemu/loop_clocks.sh \
 	tests/qemu/store_selftest.sh $(kmod_tests:%=tests/qemu/%.sh)
 ifeq ($(QEMU_ARCH),arm64)
 QEMU_SCRIPTS += tests/qemu/pmu.sh
 else
-QEMU_SCRIPTS += tests/qemu/edges.sh
+QEMU_SCRIPTS += tests/qemu/edges.sh tests/qemu/kernel_code.sh
 endif
 
 QEMU_PAYLOAD := $(OUT)/qemu/payload
@@ -43,23 +43,28 @@ qemu-image: ## fetch and unpack the kernel for the test machine
 	@tests/qemu/image.sh $(QEMU_ARCH) $(QEMU_RELEASE)
 
 # The programs as users have them, and the commands that end_to_end.sh runs together with them.
-$(QEMU_PAYLOAD)/bin/split: tests/programs/split.c | $(SYSROOT_READY)
+$(QEMU_PAYLOAD)/bin/split: tests/fixtures/programs/split.c | $(SYSROOT_READY)
 	$(call say,GUEST,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -O2 -g -o $@ $<
 
-$(QEMU_PAYLOAD)/bin/kinds-static: tests/programs/kinds.c | $(SYSROOT_READY)
+$(QEMU_PAYLOAD)/bin/kinds-static: tests/fixtures/programs/kinds.c | $(SYSROOT_READY)
 	$(call say,GUEST,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -O2 -g -static -DKINDS_STATIC -o $@ $<
 
+$(QEMU_PAYLOAD)/bin/loop_kernels: tests/fixtures/programs/loop_kernels.c | $(SYSROOT_READY)
+	$(call say,GUEST,$@)
+	@mkdir -p $(@D)
+	$(Q)$(CC) -O2 -g -o $@ $< -lm
+
 # Built with 32-bit addresses.
-$(QEMU_PAYLOAD)/bin/moved: tests/programs/moved.c | $(SYSROOT_READY)
+$(QEMU_PAYLOAD)/bin/moved: tests/fixtures/programs/moved.c | $(SYSROOT_READY)
 	$(call say,GUEST,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -O2 -g -static -no-pie -o $@ $<
 
-$(QEMU_PAYLOAD)/bin/bpf_spin: tests/programs/bpf_spin.c | $(SYSROOT_READY)
+$(QEMU_PAYLOAD)/bin/bpf_spin: tests/fixtures/programs/bpf_spin.c | $(SYSROOT_READY)
 	$(call say,GUEST,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -O2 -g -static -o $@ $<
@@ -67,16 +72,25 @@ $(QEMU_PAYLOAD)/bin/bpf_spin: tests/programs/bpf_spin.c | $(SYSROOT_READY)
 # In lib, where initramfs.sh finds their libraries.
 .PHONY: qemu-storm
 qemu-storm: | $(SYSROOT_READY)
-	@$(MAKE) --no-print-directory -f tests/programs/storm.mk CC='$(CC)' \
+	@$(MAKE) --no-print-directory -f tests/fixtures/programs/storm.mk CC='$(CC)' \
 		STORM_DIR=$(QEMU_PAYLOAD)/lib storm
 
+# The programs that the machine gets. Without debug information, which no script reads, its file
+# system is unpacked in a quarter of the time.
+QEMU_USER_PROGRAMS ?= $(PROGRAMS)
+
 .PHONY: qemu-payload
-qemu-payload: qemu-storm all kmod kmod-selftest $(qemu_programs) $(addprefix $(QEMU_PAYLOAD)/bin/, \
-		split kinds-static bpf_spin moved)
+qemu-payload: qemu-storm $$(addprefix $$(BIN)/,$$(QEMU_USER_PROGRAMS)) \
+		$$(addsuffix .so,$$(addprefix $$(LIB)/,$$(PLUGINS))) kmod kmod-selftest $(TEST_BIN)/kernel_addresses $(qemu_programs) $(addprefix $(QEMU_PAYLOAD)/bin/, \
+		split kinds-static bpf_spin moved loop_kernels)
 	@mkdir -p $(QEMU_PAYLOAD)/lib
 	@rm -f $(QEMU_PAYLOAD)/lib/storm.seconds
 	@cp $(KMOD_OUT)/dcpi.ko $(SELFTEST_OUT)/dcpi_selftest.ko $(PLUGINS:%=$(LIB)/%.so) $(QEMU_PAYLOAD)/lib/
-	@cp $(PROGRAMS:%=$(BIN)/%) $(or $(SYSROOT:%=%/usr/bin/sqlite3),$$(command -v sqlite3)) $(QEMU_PAYLOAD)/bin/
+	@cp $(TEST_BIN)/kernel_addresses $(or $(SYSROOT:%=%/usr/bin/sqlite3),$$(command -v sqlite3)) $(QEMU_PAYLOAD)/bin/
+	@for program in $(QEMU_USER_PROGRAMS); do \
+		$(CROSS_TRIPLE:%=%-)strip --strip-debug -o $(QEMU_PAYLOAD)/bin/$$program \
+			$(BIN)/$$program || exit 1; \
+	done
 
 .PHONY: qemu-release
 qemu-release:
@@ -91,7 +105,7 @@ qemu_run = tests/qemu/run.sh --arch $(QEMU_ARCH) --release $(QEMU_RELEASE) \
 # CPU's time slice at a timer, and the other CPU's slice is then empty (fixed in 8.1). A CPU that
 # came back online never proceeds there. So the other tests run on CPUs in parallel, as those of
 # x86-64 do.
-STEADY_SCRIPTS := $(patsubst %,tests/qemu/%.sh,kmod_exercise kmod_mmap kmod_edges pmu)
+STEADY_SCRIPTS := $(patsubst %,tests/qemu/%.sh,kmod_exercise kmod_mmap kmod_edges loop_clocks pmu)
 PARALLEL_SCRIPTS := $(filter-out $(STEADY_SCRIPTS),$(QEMU_SCRIPTS))
 
 # The edges of two programs: one whose branches are all known, and a real one. The build ID of the
@@ -103,7 +117,7 @@ edge_qemu = $(if $(SYSROOT),qemu-aarch64 -cpu cortex-a53 -L $(SYSROOT),qemu-x86_
 edge_program = $(QEMU_PAYLOAD)/bin/$*
 edge_input := $(QEMU_PAYLOAD)/lib/edges.input
 
-$(QEMU_PAYLOAD)/bin/branches: tests/programs/branches.c | $(SYSROOT_READY)
+$(QEMU_PAYLOAD)/bin/branches: tests/fixtures/programs/branches.c | $(SYSROOT_READY)
 	$(call say,GUEST,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -O2 -g --param case-values-threshold=4 -o $@ $<
@@ -120,14 +134,14 @@ $(edge_input): tests/qemu/qemu.mk
 $(QEMU_PAYLOAD)/lib/branches.edges: edge_runs = $(EDGE_ROUNDS)
 $(QEMU_PAYLOAD)/lib/busybox-truth.edges: edge_runs = sort gzip
 $(edge_files): $(QEMU_PAYLOAD)/lib/%.edges: $(QEMU_PAYLOAD)/bin/% $(COUNT_PLUGIN) $(edge_input) \
-		tests/truth/image_edges.sh tests/qemu/qemu.mk
+		tests/eval/truth/image_edges.sh tests/qemu/qemu.mk
 	$(call say,EDGES,$@)
 	$(Q)for run in $(edge_runs); do \
 		env -i $(edge_qemu) \
 			-plugin $(COUNT_PLUGIN),out=/dev/null,edges=$@.$$run $(edge_program) $$run \
 			<$(edge_input) >/dev/null || exit 1; \
 	done
-	$(Q)tests/truth/image_edges.sh $(abspath $(edge_program)) $(edge_runs:%=$@.%) >$@
+	$(Q)tests/eval/truth/image_edges.sh $(abspath $(edge_program)) $(edge_runs:%=$@.%) >$@
 	@rm $(edge_runs:%=$@.%)
 	@echo $(EDGE_ROUNDS) >$(QEMU_PAYLOAD)/lib/branches.rounds
 
@@ -143,7 +157,8 @@ parallel-check:
 
 .PHONY: qemu-check-arm64
 qemu-check-arm64: ## the same, and the PMU, in an arm64 machine
-	$(Q)$(MAKE) --no-print-directory CROSS=arm64 steady-check parallel-check
+	$(Q)$(MAKE) --no-print-directory CROSS=arm64 steady-check
+	$(Q)$(MAKE) --no-print-directory CROSS=arm64 parallel-check
 
 # An instruction, a nanosecond and a cycle are the same: results do not depend on the host.
 EXACT_SCRIPTS := tests/qemu/kmod_turns.sh tests/qemu/pmu_instructions.sh tests/qemu/placement.sh
@@ -152,7 +167,7 @@ PLACEMENT_ROUNDS ?= 2000
 placement_program := $(QEMU_PAYLOAD)/bin/placement
 placement_counts := $(QEMU_PAYLOAD)/lib/placement.counts
 
-$(placement_program): tests/programs/placement.c | $(SYSROOT_READY)
+$(placement_program): tests/fixtures/programs/placement.c | $(SYSROOT_READY)
 	$(call say,GUEST,$@)
 	@mkdir -p $(@D)
 	$(Q)$(CC) -O2 -g -o $@ $<
@@ -162,8 +177,8 @@ $(placement_counts): $(placement_program) $(COUNT_PLUGIN) tests/qemu/qemu.mk
 	$(call say,COUNT,$@)
 	@mkdir -p $(@D)
 	$(Q)qemu-aarch64 -L $(SYSROOT) -plugin $(COUNT_PLUGIN),out=$@.all $< $(PLACEMENT_ROUNDS)
-	$(Q)tests/truth/image_counts.sh $@.all $(abspath $<) >$@
-	$(Q)tests/truth/procedure_counts.sh $@.all $< >$(@:.counts=.procedures)
+	$(Q)tests/eval/truth/image_counts.sh $@.all $(abspath $<) >$@
+	$(Q)tests/eval/truth/procedure_counts.sh $@.all $< >$(@:.counts=.procedures)
 	@rm $@.all
 	@echo $(PLACEMENT_ROUNDS) >$(@:.counts=.rounds)
 
@@ -215,7 +230,7 @@ floor-parts: ## instructions of an overflow interrupt before any profiler runs
 	$(Q)$(MAKE) --no-print-directory CROSS=arm64 -s floor-parts-run
 
 ifeq ($(CROSS),arm64)
-include tests/cost/cost.mk
+include tests/eval/cost/cost.mk
 endif
 include tests/qemu/debug.mk
 include tests/qemu/blind.mk

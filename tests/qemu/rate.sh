@@ -6,7 +6,7 @@
 # stops the PMU while it handles an overflow, so that some 440 cycles per sample are not counted.
 # Therefore the window is 9,000 to 9,800 cycles, for a sample every 9,840. The test compares the
 # PMU's interrupts and the elapsed time, both as the kernel reports them.
-# shellcheck source=tests/tap.sh
+# shellcheck source=tests/lib/tap.sh
 . /lib/tap.sh
 # shellcheck source=tests/qemu/profile.sh
 . /lib/profile.sh

@@ -46,7 +46,13 @@ function script_line(name, line, words) {
 	script_line(running, line)
 	next
 }
-/^@end / { status[$2] = $3; running = ""; next }
+/^@end / {
+	status[$2] = $3
+	running = ""
+	print "# " $2 " ended after " $4 - ended " s of the machine's time"
+	ended = $4
+	next
+}
 /^@done$/ { done = 1; next }
 
 !/^@/ && running && strays[running]++ < 20 {

@@ -12,7 +12,7 @@
 #   --release  kernel, as uname -r prints it; Debian's package is fetched
 #   --payload  folder copied over the machine's / (programs, modules, data)
 #   --script   sh script, run as root in the machine, in the order given; its
-#              standard output is TAP (tests/tap.sh is /lib/tap.sh in there)
+#              standard output is TAP (tests/lib/tap.sh is /lib/tap.sh in there)
 #   --timeout  seconds for the whole run (default 180)
 #   --silence  seconds without a line on its console after which a machine counts as hung
 #              (default: the whole run's); a slow machine that makes progress is not stopped
@@ -73,8 +73,8 @@ fi
 . "$here/arch/$arch.sh"
 # shellcheck source=tests/qemu/monitor.sh
 . "$here/monitor.sh"
-# shellcheck source=tests/tap.sh
-. "$here/../tap.sh"
+# shellcheck source=tests/lib/tap.sh
+. "$here/../lib/tap.sh"
 
 work=$(mktemp -d)
 machine=''

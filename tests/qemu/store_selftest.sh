@@ -2,7 +2,7 @@
 # shellcheck shell=sh
 #
 # 10^7 random operations on the sample store as the kernel's compiler built it.
-# shellcheck source=tests/tap.sh
+# shellcheck source=tests/lib/tap.sh
 . /lib/tap.sh
 
 check "the store follows its model in the kernel" insmod /lib/dcpi_selftest.ko

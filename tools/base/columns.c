@@ -8,8 +8,12 @@
 #include <string.h>
 
 #include "lib/cleanup.h"
+#include "lib/error.h"
+#include "lib/error_text.h"
+#include "lib/near_names.h"
 #include "tools/base/heat.h"
 #include "tools/base/json_tree.h"
+#include "tools/base/short_name.h"
 #include "tools/base/text.h"
 #include "tools/base/time_spec.h"
 
@@ -113,6 +117,7 @@ static char *format_cell(const struct column *column, const struct column_value 
 /* All cells of a table, in rows of column_count; row 0 has the headings. */
 struct grid {
 	char **cells;
+	size_t *natural; /* width by column, of the widest cell */
 	size_t *widths;
 	bool *shown; /* by column */
 	size_t rows;
@@ -125,13 +130,14 @@ static void grid_deinit(struct grid *grid)
 	for (size_t i = 0; grid->cells != NULL && i < grid->rows * grid->columns; i++)
 		free(grid->cells[i]);
 	free(grid->cells);
+	free(grid->natural);
 	free(grid->widths);
 	free(grid->shown);
 }
 
 static bool may_be_cut(const struct column *column)
 {
-	return (column->flags & (COLUMN_CUT_END | COLUMN_CUT_START)) != 0;
+	return (column->flags & (COLUMN_CUT_END | COLUMN_CUT_START | COLUMN_CUT_NAME)) != 0;
 }
 
 static int grid_fill_row(struct grid *grid, const struct columns_table *table, size_t row)
@@ -153,8 +159,8 @@ static int grid_fill_row(struct grid *grid, const struct columns_table *table, s
 		width = text_width(cells[column]);
 		if (!grid->cut && width > ALIGNED_MAX && may_be_cut(&table->columns[column]))
 			continue;
-		if (width > grid->widths[column])
-			grid->widths[column] = width;
+		if (width > grid->natural[column])
+			grid->natural[column] = grid->widths[column] = width;
 	}
 	return 0;
 }
@@ -164,9 +170,11 @@ static int grid_fill(struct grid *grid, const struct columns_table *table)
 	grid->rows = table->row_count + 1;
 	grid->columns = table->column_count;
 	grid->cells = calloc(grid->rows * grid->columns, sizeof(*grid->cells));
+	grid->natural = calloc(grid->columns, sizeof(*grid->natural));
 	grid->widths = calloc(grid->columns, sizeof(*grid->widths));
 	grid->shown = calloc(grid->columns + 1, sizeof(*grid->shown));
-	if (grid->cells == NULL || grid->widths == NULL || grid->shown == NULL)
+	if (grid->cells == NULL || grid->natural == NULL || grid->widths == NULL ||
+	    grid->shown == NULL)
 		return -ENOMEM;
 	for (size_t i = 0; i < grid->columns; i++)
 		grid->shown[i] = !(table->columns[i].flags & COLUMN_DETAIL);
@@ -187,6 +195,7 @@ static int grid_fill(struct grid *grid, const struct columns_table *table)
  */
 static bool fit(struct grid *grid, const struct column *columns, size_t width)
 {
+	memcpy(grid->widths, grid->natural, grid->columns * sizeof(*grid->widths));
 	for (;;) {
 		size_t total = 0, widest = SIZE_MAX, second = WIDTH_MIN, excess, cut;
 
@@ -216,26 +225,68 @@ static bool fit(struct grid *grid, const struct column *columns, size_t width)
 	}
 }
 
-/* Cut cells; if that is not enough, omit columns with COLUMN_SPARE. */
+/*
+ * Narrow columns; if that is not enough, omit those with COLUMN_SPARE, then all except the first
+ * one and the first that can be narrowed.
+ */
 static void make_fit(struct grid *grid, const struct column *columns, size_t width)
 {
+	size_t name = 0;
+
+	while (name < grid->columns && !(grid->shown[name] && may_be_cut(&columns[name])))
+		name++;
 	for (size_t i = grid->columns; !fit(grid, columns, width) && i-- > 0;) {
 		if (columns[i].flags & COLUMN_SPARE)
 			grid->shown[i] = false;
 	}
+	for (size_t i = grid->columns; !fit(grid, columns, width) && i-- > 1;) {
+		if (i != name)
+			grid->shown[i] = false;
+	}
+}
+
+/* Return: malloc'd; NULL if out of memory. */
+static char *cut_cell(const struct column *column, const char *cell, size_t width)
+{
+	size_t length = text_width(cell);
+	char *cut = NULL;
+	int r;
+
+	if (column->flags & COLUMN_CUT_NAME)
+		return short_name(cell, width);
+	if (column->flags & COLUMN_CUT_START)
+		r = asprintf(&cut, "...%s", text_skip(cell, length - (width - 3)));
+	else
+		r = asprintf(&cut, "%.*s...", (int)(text_skip(cell, width - 3) - cell), cell);
+	return r < 0 ? NULL : cut;
+}
+
+/* Cut the cells that are wider than their column. Return: 0 or -ENOMEM. */
+static int cut_cells(struct grid *grid, const struct column *columns)
+{
+	for (size_t i = 0; i < grid->rows * grid->columns; i++) {
+		size_t column = i % grid->columns;
+		char *cut;
+
+		if (!grid->shown[column] || !may_be_cut(&columns[column]) ||
+		    text_width(grid->cells[i]) <= grid->widths[column])
+			continue;
+		cut = cut_cell(&columns[column], grid->cells[i], grid->widths[column]);
+		if (cut == NULL)
+			return -ENOMEM;
+		free(grid->cells[i]);
+		grid->cells[i] = cut;
+	}
+	return 0;
 }
 
 static void print_cell(FILE *stream, const struct column *column, const char *cell, size_t width,
-		       bool cut, bool last)
+		       bool last)
 {
 	size_t length = text_width(cell);
 	int padding = length < width ? (int)(width - length) : 0;
 
-	if (cut && length > width && (column->flags & COLUMN_CUT_START))
-		fprintf(stream, "...%s", text_skip(cell, length - (width - 3)));
-	else if (cut && length > width)
-		fprintf(stream, "%.*s...", (int)(text_skip(cell, width - 3) - cell), cell);
-	else if (column->type != COLUMN_TEXT)
+	if (column->type != COLUMN_TEXT)
 		fprintf(stream, "%*s%s", padding, "", cell);
 	else
 		fprintf(stream, "%s%*s", cell, last ? 0 : padding, "");
@@ -251,7 +302,7 @@ static void print_line(FILE *stream, const struct columns_table *table, const st
 			continue;
 		fputs(gap, stream);
 		print_cell(stream, &table->columns[i], grid->cells[row * grid->columns + i],
-			   grid->widths[i], grid->cut, i == last);
+			   grid->widths[i], i == last);
 		gap = "  ";
 	}
 }
@@ -280,8 +331,10 @@ int columns_text(FILE *stream, const struct columns_table *table, size_t width, 
 	size_t last = 0;
 	int r = grid_fill(&grid, table);
 
-	if (r == 0 && width > 0)
+	if (r == 0 && width > 0) {
 		make_fit(&grid, table->columns, width);
+		r = cut_cells(&grid, table->columns);
+	}
 	for (size_t i = 0; r == 0 && i < table->column_count; i++) {
 		if (grid.shown[i])
 			last = i;
@@ -312,6 +365,17 @@ const struct column *columns_find(const struct column *columns, size_t count, co
 static int compare_numbers(double a, double b)
 {
 	return (a > b) - (a < b);
+}
+
+int columns_unknown(const struct column *columns, size_t count, const char *name, struct error *err)
+{
+	_cleanup_(near_names_deinit) struct near_names near = {.wanted = name};
+	char text[256];
+
+	for (size_t i = 0; i < count; i++)
+		near_names_add(&near, columns[i].key);
+	near_names_text(&near, text, sizeof(text));
+	return error_set(err, EINVAL, ERROR_NO_COLUMN "%s", name, text);
 }
 
 int columns_compare(const struct column *column, const void *a, const void *b)

@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct error;
 struct json_object;
 
 enum column_type {
@@ -28,6 +29,8 @@ enum column_type {
 #define COLUMN_DETAIL 1U
 /* May be cut at its end to fit a terminal. */
 #define COLUMN_CUT_END 2U
+/* A name that may be shortened to fit a terminal (short_name.h). */
+#define COLUMN_CUT_NAME 128U
 /* May be cut at its beginning to fit a terminal (paths). */
 #define COLUMN_CUT_START 4U
 /* Omitted in text if the terminal would otherwise break lines. */
@@ -105,6 +108,14 @@ int columns_text(FILE *stream, const struct columns_table *table, size_t width, 
 
 /** columns_find() - find a column by its key or heading. Return: NULL if there is no such column */
 const struct column *columns_find(const struct column *columns, size_t count, const char *name);
+
+/**
+ * columns_unknown() - describe a column to sort by that does not exist
+ *
+ * Return: -EINVAL. The message suggests near names.
+ */
+int columns_unknown(const struct column *columns, size_t count, const char *name,
+		    struct error *err);
 
 /**
  * columns_compare() - compare two rows by a column, for qsort(3)

@@ -26,7 +26,7 @@ FILE *graphviz_file(const char *what, struct error *err)
 	FILE *file = fd >= 0 ? fdopen(fd, "w+") : NULL;
 
 	if (file == NULL) {
-		error_set_errno(err, "cannot make a file in memory");
+		error_set_errno(err, "cannot create a file in memory");
 		return NULL;
 	}
 	take_fd(fd);
@@ -98,7 +98,7 @@ static int failed(int status, FILE *messages, struct error *err)
 	if (clean != NULL && *clean != '\0')
 		return error_set(err, EIO, "dot: %s", clean);
 	if (WIFSIGNALED(status))
-		return error_set(err, EIO, "dot was ended by signal %d", WTERMSIG(status));
+		return error_set(err, EIO, "dot was killed by signal %d", WTERMSIG(status));
 	return error_set(err, EIO, "dot failed with status %d", WEXITSTATUS(status));
 }
 
@@ -151,8 +151,8 @@ int graphviz_draw(FILE *graph, const char *format, FILE *output, struct error *e
 	status = graphviz_ask(graph, format, picture, messages);
 	if (status == -ENOENT)
 		return error_set(err, ENOENT,
-				 "the program \"dot\" is not installed (package graphviz); "
-				 "--format dot does without it");
+				 "the program 'dot' is not installed: install the package "
+				 "graphviz, or use --format dot");
 	if (status < 0)
 		return error_set(err, -status, "cannot run dot: %s", strerror(-status));
 	if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)

@@ -2,6 +2,7 @@
 #include "tools/base/json_stream.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/cleanup.h"
@@ -171,8 +172,20 @@ static void write_exponent(struct json_stream *json, double number)
 	put_bytes(json, text, (size_t)snprintf(text, sizeof(text), "%.9g", number));
 }
 
+/* Return a number with the digits of the stream. */
+static double rounded(const struct json_stream *json, double number)
+{
+	char text[32];
+
+	if (json->digits == 0 || number == 0 || !isfinite(number))
+		return number;
+	snprintf(text, sizeof(text), "%.*e", (int)json->digits - 1, number);
+	return strtod(text, NULL);
+}
+
 void json_stream_number(struct json_stream *json, const char *key, double number)
 {
+	number = rounded(json, number);
 	if (!isfinite(number)) {
 		json_stream_null(json, key);
 		return;

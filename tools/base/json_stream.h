@@ -17,12 +17,14 @@
 /**
  * struct json_stream - all zero except @file
  * @file:      receives complete lines
+ * @digits:    significant digits of numbers, 1 .. 9; 0: nine
  * @comma:     the next value needs a comma before it
  * @used:      bytes buffered in @waiting
  * @fractions: cache of formatted numbers, by hash: the same estimate occurs for many instructions
  */
 struct json_stream {
 	FILE *file;
+	unsigned int digits;
 	bool comma;
 	size_t used;
 	char waiting[JSON_STREAM_BYTES];
@@ -48,7 +50,7 @@ void json_stream_text(struct json_stream *json, const char *key, const char *tex
  */
 void json_stream_word(struct json_stream *json, const char *key, const char *word);
 void json_stream_count(struct json_stream *json, const char *key, uint64_t count);
-/** json_stream_number() - write a number with nine significant digits */
+/** json_stream_number() - write a number with nine significant digits, or @digits */
 void json_stream_number(struct json_stream *json, const char *key, double number);
 void json_stream_null(struct json_stream *json, const char *key);
 

@@ -130,8 +130,8 @@ int time_spec_parse(const char *text, int64_t now_ns, int64_t *ret, struct error
 			 : parse_relative(text, now_ns, ret) || parse_calendar(text, ret))
 		return 0;
 	return error_set(err, EINVAL,
-			 "\"%s\" is no time: write 2026-11-20, \"2026-11-20 14:30\", @1700000000, "
-			 "or 10m, 2h, 3d for so long ago",
+			 "'%s' is not a valid time: use 2026-11-20, '2026-11-20 14:30', "
+			 "@1700000000, or 10m, 2h, 3d before now",
 			 text);
 }
 

@@ -17,9 +17,10 @@
 
 /* Order of letters in a line, as in Figure 2. */
 static const enum culprit_cause order[] = {
-	CULPRIT_BRANCH, CULPRIT_DCACHE, CULPRIT_WRITE_BUFFER,	 CULPRIT_DTB,
-	CULPRIT_ICACHE, CULPRIT_ITB,	CULPRIT_SYNCHRONIZATION, CULPRIT_IMUL,
-	CULPRIT_FDIV,	CULPRIT_OTHER,	CULPRIT_UNEXPLAINED,
+	CULPRIT_BRANCH, CULPRIT_DCACHE,	       CULPRIT_WRITE_BUFFER,	CULPRIT_DTB,
+	CULPRIT_ICACHE, CULPRIT_ITB,	       CULPRIT_SYNCHRONIZATION, CULPRIT_IMUL,
+	CULPRIT_FDIV,	CULPRIT_STORE_FORWARD, CULPRIT_SHARING,		CULPRIT_LATENCY,
+	CULPRIT_OTHER,	CULPRIT_UNEXPLAINED,
 };
 
 static const char *const causes[CULPRIT_CAUSES + 1] = {
@@ -32,14 +33,20 @@ static const char *const causes[CULPRIT_CAUSES + 1] = {
 	[CULPRIT_BRANCH] = "branch mispredict",
 	[CULPRIT_IMUL] = "integer multiplier busy",
 	[CULPRIT_FDIV] = "FP divider busy",
-	[CULPRIT_OTHER] = "older work not finished",
+	[CULPRIT_STORE_FORWARD] = "failed store forwarding",
+	[CULPRIT_SHARING] = "line shared with another thread",
+	[CULPRIT_LATENCY] = "latency of operands",
+	[CULPRIT_OTHER] = "out-of-order window full",
 	[CULPRIT_UNEXPLAINED] = "not explained",
 };
 
 static const char *const stalls[STALL_KINDS] = {
-	[STALL_SLOTTING] = "slotting hazard",	 [STALL_RA_DEPENDENCY] = "Ra dependency",
-	[STALL_RB_DEPENDENCY] = "Rb dependency", [STALL_RC_DEPENDENCY] = "Rc dependency",
-	[STALL_FU_DEPENDENCY] = "unit busy",	 [STALL_LATENCY] = "latency of the one before",
+	[STALL_SLOTTING] = "slotting hazard",
+	[STALL_RA_DEPENDENCY] = "Ra dependency",
+	[STALL_RB_DEPENDENCY] = "Rb dependency",
+	[STALL_RC_DEPENDENCY] = "Rc dependency",
+	[STALL_FU_DEPENDENCY] = "unit busy",
+	[STALL_LATENCY] = "latency of the previous instruction",
 };
 
 const char *calc_bubbles_cause(enum culprit_cause cause)
@@ -63,15 +70,15 @@ struct group {
 	double cycles; /* > 0: printed in the middle line */
 };
 
-static void group_add(struct group *group, char letter, const char *meaning, uint32_t *told,
+static void group_add(struct group *group, char letter, const char *meaning, uint32_t *shown,
 		      unsigned int bit)
 {
 	if (memchr(group->letters, letter, group->letter_count) != NULL)
 		return;
 	group->letters[group->letter_count++] = letter;
-	if ((*told >> bit & 1) != 0)
+	if ((*shown >> bit & 1) != 0)
 		return;
-	*told |= 1U << bit;
+	*shown |= 1U << bit;
 	group->explained[group->meaning_count] = letter;
 	group->meanings[group->meaning_count++] = meaning;
 }

@@ -8,6 +8,7 @@
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 /*
  * From @offset on, the executions and the processes that counted ("watchers") change by these
@@ -205,7 +206,7 @@ int calc_counts_load(struct calc_counts *ret, struct profile_reader *reader, int
 	if (r == 0 && load.step_count > 0)
 		r = settle_ranges(&load, &counts.processes);
 	if (r == -ENOMEM)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	if (r < 0)
 		return r;
 	settle_edges(&load);

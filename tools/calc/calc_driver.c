@@ -7,6 +7,7 @@
 #include "analysis/program_calls.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "tools/base/progress.h"
 
 static int set_method(const struct calc_driver *walk, const struct calc_choice *choice,
@@ -95,7 +96,7 @@ static int analyse(struct calc_driver *walk, struct calc_choice *choice,
 		return r;
 	if (walk->image != NULL && !walk->is_sparse &&
 	    walk->image(walk->context, choice, options->model) < 0)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	r = image_analysis_run(choice->code, &choice->profile.samples, options,
 			       calc_driver_take_procedure, walk, &totals, err);
 	if (r < 0)
@@ -108,9 +109,19 @@ static int analyse(struct calc_driver *walk, struct calc_choice *choice,
 
 int calc_driver_one(struct calc_driver *walk, struct calc_choice *choice, struct error *err)
 {
+	const size_t procedure = choice->procedure;
+
+	return calc_driver_chosen(walk, choice, &procedure, 1, err);
+}
+
+int calc_driver_chosen(struct calc_driver *walk, struct calc_choice *choice,
+		       const size_t *procedures, size_t count, struct error *err)
+{
 	struct image_analysis_options options;
 	int r = set_method(walk, choice, &options, err);
 
+	options.chosen = procedures;
+	options.chosen_count = count;
 	if (r == 0)
 		r = analyse(walk, choice, &options, err);
 	if (r == 0 && walk->procedures == 0)
@@ -120,7 +131,7 @@ int calc_driver_one(struct calc_driver *walk, struct calc_choice *choice, struct
 
 static bool has_code(const struct calc_image *image)
 {
-	return image->image.kind == PROFILE_IMAGE_FILE || image->image.kind == PROFILE_IMAGE_JIT;
+	return image->image.kind != PROFILE_IMAGE_UNKNOWN;
 }
 
 static bool any_with_code(const struct calc_driver *walk)
@@ -184,9 +195,13 @@ static int walk_image(struct calc_driver *walk, const struct calc_image *image,
 	struct error err;
 	int r = calc_select_open(&choice, &walk->source->select, image, &err);
 
-	/* The database may lack the code that was generated at run time. */
-	if (r == -ENOTSUP && walk->cli->image == NULL && image->image.kind == PROFILE_IMAGE_JIT) {
+	/* The database may lack code that is in no file. */
+	if (r == -ENOTSUP && walk->cli->image == NULL && image->image.kind != PROFILE_IMAGE_FILE) {
 		calc_rest_add(&walk->rest, CALC_REST_NO_CODE, image->samples, 1);
+		if (image->image.kind != PROFILE_IMAGE_JIT) {
+			walk->images--;
+			walk->sparse -= walk->is_sparse;
+		}
 		return 0;
 	}
 	if (r == 0)
@@ -230,14 +245,14 @@ static int status_of(const struct calc_driver *walk)
 	const char *hint = walk->source->images.excluded > 0 ? CLI_PROFILER_HINT : "";
 
 	if (walk->images == 0 && walk->cli->image != NULL)
-		return cli_nothing(walk->cli, "no samples in images that match \"%s\"%s",
-				   walk->cli->image, hint);
+		return cli_no_image(walk->cli, "samples", hint);
 	if (walk->images == 0)
 		return cli_nothing(walk->cli, "no samples in files%s", hint);
 	if (walk->procedures == 0 && walk->rest.count[CALC_REST_FEW] > 0)
-		return cli_nothing(walk->cli,
-				   "no procedure has %.0f samples: --min-samples N asks for fewer",
-				   walk->rest.least);
+		return cli_nothing(
+			walk->cli,
+			"no procedure has %.0f samples or more: use a smaller --min-samples",
+			walk->rest.least);
 	if (walk->failed < walk->images && walk->procedures == 0)
 		return cli_nothing(walk->cli, "no samples in procedures");
 	return walk->failed < walk->images ? CLI_OK : CLI_FAILED;
@@ -261,11 +276,10 @@ int calc_driver_run(struct calc_driver *walk)
 	progress_clear(&progress);
 	/* An image that was skipped has its own message. */
 	if (r < 0 && walk->passed.count == 0) {
-		error_set(&err, ENOMEM, "out of memory");
+		error_set(&err, ENOMEM, ERROR_NO_MEMORY);
 		cli_fail(walk->cli, &err);
 	}
-	passed_over_print(&walk->passed, walk->cli, "passed over",
-			  (double)walk->source->images.time);
+	passed_over_print(&walk->passed, walk->cli, "skipped", (double)walk->source->images.time);
 	passed_over_deinit(&walk->passed);
 	program_calls_destroy(calls);
 	calc_plan_deinit(&walk->plan);

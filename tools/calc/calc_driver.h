@@ -63,6 +63,15 @@ struct calc_driver {
 int calc_driver_run(struct calc_driver *walk);
 
 /**
+ * calc_driver_chosen() - analyse some procedures of the image of @choice
+ * @procedures: their indices, ascending, @count of them
+ *
+ * Calls of @walk->procedure are in no particular order. Return: as calc_driver_one().
+ */
+int calc_driver_chosen(struct calc_driver *walk, struct calc_choice *choice,
+		       const size_t *procedures, size_t count, struct error *err);
+
+/**
  * calc_driver_one() - analyse the one procedure of @choice
  *
  * If it has exact counts, their scale is determined or set.

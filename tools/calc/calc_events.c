@@ -7,7 +7,10 @@
 #include <string.h>
 
 #include "lib/array.h"
+#include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
+#include "lib/near_names.h"
 #include "tools/base/text.h"
 #include "tools/report/event_choice.h"
 #include "tools/report/event_role.h"
@@ -153,51 +156,19 @@ static int take_event(void *context, const struct profile_event *event)
 /* Set the message of an error of this file's callbacks. */
 static int calc_events_explain(int r, struct error *err)
 {
-	return r == -ENOMEM ? error_set(err, ENOMEM, "out of memory") : r;
-}
-
-/* Names of events, each once; the strings are malloc'd. */
-struct event_names {
-	const char **list;
-	size_t count;
-	size_t capacity;
-};
-
-static int add_event_name(void *context, const struct profile_event *event)
-{
-	struct event_names *names = context;
-	char *copy;
-
-	for (size_t i = 0; i < names->count; i++) {
-		if (strcmp(names->list[i], event->name) == 0)
-			return 0;
-	}
-	copy = strdup(event->name);
-	if (copy == NULL || array_reserve(&names->list, &names->capacity, names->count + 1,
-					  sizeof(*names->list)) < 0) {
-		free(copy);
-		return -ENOMEM;
-	}
-	names->list[names->count++] = copy;
-	return 0;
+	return r == -ENOMEM ? error_set(err, ENOMEM, ERROR_NO_MEMORY) : r;
 }
 
 static int unknown_event(struct profile_reader *reader, const struct profile_epoch *epochs,
 			 size_t epoch_count, const char *asked, struct error *err)
 {
-	struct event_names names = {0};
+	_cleanup_(event_names_deinit) struct event_names names = {0};
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && i < epoch_count; i++)
-		r = calc_events_explain(
-			profile_reader_events(reader, epochs[i].id, add_event_name, &names, err),
-			err);
-	if (r == 0)
-		r = event_choice_unknown(names.list, names.count, asked, err);
-	for (size_t i = 0; i < names.count; i++)
-		free((void *)(uintptr_t)names.list[i]);
-	free(names.list);
-	return r;
+		r = profile_reader_events(reader, epochs[i].id, event_names_add, &names, err);
+	return r < 0 ? calc_events_explain(r, err)
+		     : near_names_unknown(err, "event", asked, names.list, names.count);
 }
 
 static int calc_events_choose(struct calc_events *events, struct profile_reader *reader,
@@ -216,12 +187,12 @@ static int calc_events_choose(struct calc_events *events, struct profile_reader 
 	if (events->time != NULL)
 		return 0;
 	if (asked == NULL)
-		return error_set(err, ENOENT,
-				 "nothing that tells time was sampled: no cycles and "
-				 "no clock");
+		return error_set(
+			err, ENOENT,
+			"no event that measures time was sampled: neither cycles nor a clock");
 	if (!reading.has_time)
 		return unknown_event(reader, epochs, epoch_count, asked, err);
-	return error_set(err, EINVAL, "samples of %s are not samples of time", asked);
+	return error_set(err, EINVAL, "event '%s' does not measure time", asked);
 }
 
 static int by_number(const void *a, const void *b)
@@ -252,7 +223,7 @@ int calc_events_load(struct calc_events *events, struct profile_reader *reader,
 	for (size_t i = 0; r == 0 && i < epoch_count; i++) {
 		struct epoch_reading reading = {.events = events, .id = epochs[i].id};
 
-		r = profile_reader_counters(reader, epochs[i].id, note_clock, &reading, err);
+		r = profile_reader_counters(reader, &epochs[i], note_clock, &reading, err);
 		if (r == 0)
 			r = calc_events_explain(profile_reader_events(reader, epochs[i].id,
 								      take_event, &reading, err),
@@ -262,7 +233,7 @@ int calc_events_load(struct calc_events *events, struct profile_reader *reader,
 	if (events->count > 0)
 		qsort(events->list, events->count, sizeof(*events->list), by_number);
 	if (r == 0 && clean_name(events) < 0)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	return r;
 }
 

@@ -8,6 +8,7 @@
 #include "analysis/frequency/loop_clock.h"
 #include "analysis/graph/loop_nest.h"
 #include "tools/base/json_stream.h"
+#include "tools/calc/calc_data.h"
 
 /* The interval of a normal distribution that contains the value with probability 90%. */
 #define INTERVAL_SIGMAS 1.645
@@ -59,26 +60,26 @@ static struct evidence evidence_of(const struct procedure_analysis *analysis)
 	return evidence;
 }
 
+/* struct clock_walk - adds the address of a clock's block */
+struct clock_walk {
+	const struct cfg *cfg;
+	clock_fn visit;
+	void *context;
+};
+
+static void clock_visit(void *context, const struct loop_clock *clock, int read)
+{
+	const struct clock_walk *walk = context;
+
+	walk->visit(walk->context, walk->cfg->insns[walk->cfg->blocks[clock->block].first].address,
+		    clock, read);
+}
+
 static int clocks_visit(const struct procedure_analysis *analysis, clock_fn visit, void *context)
 {
-	const struct cfg *cfg = analysis->cfg;
-	struct loop_clock clock;
-	struct loop_nest nest;
-	int r = 0;
+	struct clock_walk walk = {analysis->cfg, visit, context};
 
-	if (analysis->profile.pair_count == 0)
-		return 0;
-	if (loop_nest_create(&nest, cfg) < 0)
-		return -ENOMEM;
-	for (uint32_t loop = 0; loop < nest.count && r >= 0; loop++) {
-		r = loop_clock_read(&clock, cfg, &nest, loop, &analysis->profile);
-		if (r >= 0 && clock.pairs + clock.disagreed + clock.outliers > 0)
-			visit(context,
-			      cfg->insns[cfg->blocks[nest.loops[loop].header].first].address,
-			      &clock, r);
-	}
-	loop_nest_deinit(&nest);
-	return r < 0 ? r : 0;
+	return loop_clocks_visit(analysis->cfg, &analysis->profile, clock_visit, &walk);
 }
 
 static void clock_print(void *context, uint64_t address, const struct loop_clock *clock, int read)
@@ -97,7 +98,7 @@ static void clock_print(void *context, uint64_t address, const struct loop_clock
 			"            loop 0x%" PRIx64
 			": registers count %.4g iterations from one sample "
 			"to the next, +-%.1f%%, by %" PRIu32 " pairs of samples\n",
-			address, clock->iterations / clock->pairs,
+			address, clock->iterations / clock->samples,
 			100 * INTERVAL_SIGMAS * sqrt(clock->variance), clock->pairs);
 }
 
@@ -129,6 +130,7 @@ int calc_evidence_print(FILE *stream, const struct calc_procedure *procedure)
 		fprintf(stream, "            rates of %" PRIu32 " branch%s, measured by probes\n",
 			evidence.rates, evidence.rates == 1 ? "" : "es");
 	calls_print(stream, profile);
+	calc_data_print(stream, procedure);
 	return clocks_visit(analysis, clock_print, stream);
 }
 
@@ -142,27 +144,35 @@ static void clock_json(void *context, uint64_t address, const struct loop_clock 
 	json_stream_count(json, "contradictory", clock->disagreed);
 	json_stream_count(json, "outliers", clock->outliers);
 	if (read > 0) {
-		json_stream_number(json, "iterations_per_sample", clock->iterations / clock->pairs);
+		json_stream_number(json, "iterations_per_sample",
+				   clock->iterations / clock->samples);
 		json_stream_number(json, "relative_error", INTERVAL_SIGMAS * sqrt(clock->variance));
 	}
 	json_stream_close(json, '}');
 }
 
-int calc_evidence_json(struct json_stream *json, const struct calc_procedure *procedure)
+void calc_evidence_counts_json(struct json_stream *json, const struct calc_procedure *procedure)
 {
-	const struct procedure_analysis *analysis = procedure->analysis;
-	struct evidence evidence = evidence_of(analysis);
-	int r;
+	struct evidence evidence = evidence_of(procedure->analysis);
 
-	json_stream_open(json, "evidence", '{');
-	json_stream_number(json, "samples", analysis->profile.total);
+	json_stream_number(json, "samples", procedure->analysis->profile.total);
 	json_stream_count(json, "branches", evidence.branches);
 	json_stream_number(json, "directions_sampled", evidence.directions);
 	json_stream_number(json, "directions_probed", evidence.probed);
 	json_stream_count(json, "rates_probed", evidence.rates);
+}
+
+int calc_evidence_json(struct json_stream *json, const struct calc_procedure *procedure)
+{
+	const struct procedure_analysis *analysis = procedure->analysis;
+	int r;
+
+	json_stream_open(json, "evidence", '{');
+	calc_evidence_counts_json(json, procedure);
 	json_stream_open(json, "clocks", '[');
 	r = clocks_visit(analysis, clock_json, json);
 	json_stream_close(json, ']');
+	calc_data_json(json, procedure);
 	json_stream_close(json, '}');
 	return r;
 }

@@ -11,6 +11,7 @@ struct calc_counts;
 struct calc_events;
 struct exact_scale;
 struct image_samples;
+struct stack_callers;
 
 /**
  * calc_heading_epochs() - print notes about epochs
@@ -37,7 +38,19 @@ void calc_heading_scale(FILE *stream, const struct exact_scale *scale);
 /** calc_heading_aliases() - print the other names of a procedure, one per line */
 void calc_heading_aliases(FILE *stream, const struct procedure_names *names);
 
-/** calc_heading_procedure() - print the procedure, and the parts that the analysis lacks */
-void calc_heading_procedure(FILE *stream, const struct calc_procedure *procedure);
+/**
+ * calc_heading_procedure() - print the procedure, and the parts that the analysis lacks
+ * @width: of the terminal, 0: any; a longer name is shortened
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int calc_heading_procedure(FILE *stream, const struct calc_procedure *procedure, size_t width);
+
+/**
+ * calc_heading_callers() - print the callers with most samples, with intervals of their shares
+ *
+ * Prints nothing if no sampled stack contains the procedure.
+ */
+void calc_heading_callers(FILE *stream, const struct stack_callers *callers);
 
 #endif

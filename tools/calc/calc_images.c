@@ -7,6 +7,7 @@
 
 #include "lib/array.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "tools/calc/calc_events.h"
 #include "tools/calc/calc_profile.h"
 #include "tools/calc/calc_profiler.h"
@@ -17,6 +18,7 @@ struct load {
 	const struct calc_events *events;
 	uint64_t *all; /* samples of each image, of all events */
 	size_t all_capacity;
+	enum calc_profiler_use use;
 	int64_t last_epoch; /* of the last image */
 	double cycles;	    /* cycles that samples of time stand for */
 };
@@ -71,10 +73,9 @@ static int calc_images_describe(struct calc_image *image, struct profile_reader 
 
 	image->image.path = r == 0 ? strdup(image->image.path) : NULL;
 	if (r == -ENOENT)
-		return error_set(err, EBADMSG,
-				 "the database is corrupt: it has samples of no image");
+		return error_set(err, EBADMSG, ERROR_DATABASE_IMAGE);
 	if (r == 0 && image->image.path == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	return r;
 }
 
@@ -94,13 +95,14 @@ static int exclude_own(struct load *load, const struct calc_profiler *profiler,
 	int r = calc_profiler_count(profiler, image->id, &image->image, &own, err);
 
 	if (r == 0 && own.samples > load->images->time)
-		return error_set(err, EBADMSG, "the database's counts are too big to be true");
+		return error_set(err, EBADMSG, ERROR_DATABASE_COUNTS);
 	if (r < 0)
 		return r;
-	image->samples -= load->events->periods_differ ? own.cycles : (double)own.samples;
+	if (load->use == CALC_PROFILER_REMOVED)
+		image->samples -= load->events->periods_differ ? own.cycles : (double)own.samples;
 	load->cycles -= own.cycles;
 	load->images->time -= own.samples;
-	load->images->excluded += own.samples;
+	load->images->excluded += own.all;
 	return 0;
 }
 
@@ -129,7 +131,7 @@ static void keep_sampled(struct load *load)
 		qsort(images->list, kept, sizeof(*images->list), hottest_first);
 }
 
-/* @profiler: subtract these samples; NULL: none. */
+/* @profiler: finds the samples that profiling causes. */
 static int images_settle(struct load *load, struct profile_reader *reader,
 			 const struct calc_profiler *profiler, struct error *err)
 {
@@ -138,7 +140,7 @@ static int images_settle(struct load *load, struct profile_reader *reader,
 
 	for (size_t i = 0; i < images->count && r == 0; i++) {
 		r = calc_images_describe(&images->list[i], reader, err);
-		if (r == 0 && profiler != NULL && images->list[i].samples > 0)
+		if (r == 0 && load->use != CALC_PROFILER_INCLUDED)
 			r = exclude_own(load, profiler, &images->list[i], err);
 	}
 	if (r == 0)
@@ -148,10 +150,11 @@ static int images_settle(struct load *load, struct profile_reader *reader,
 
 int calc_images_load(struct calc_images *images, struct profile_reader *reader,
 		     const struct profile_filter *filter, const struct calc_events *events,
-		     const struct debug_file_options *exclude, struct error *err)
+		     enum calc_profiler_use use, const struct debug_file_options *debug,
+		     struct error *err)
 {
-	struct load load = {.images = images, .events = events};
-	struct calc_profiler profiler = {reader, filter, events, exclude, PROFILER_PROBES_NONE};
+	struct load load = {.images = images, .events = events, .use = use};
+	struct calc_profiler profiler = {reader, filter, events, debug, PROFILER_PROBES_NONE};
 	struct profile_filter all = *filter;
 	int r;
 
@@ -160,15 +163,13 @@ int calc_images_load(struct calc_images *images, struct profile_reader *reader,
 	all.image = 0;
 	err->message[0] = '\0';
 	r = profile_reader_totals(reader, &all, calc_images_take_profile, &load, err);
-	if (r == 0 && exclude != NULL)
+	if (r == 0 && use != CALC_PROFILER_INCLUDED)
 		r = profiler_probes_load(&profiler.probes, reader, filter, err);
 	if (r == 0)
-		r = images_settle(&load, reader, exclude != NULL ? &profiler : NULL, err);
+		r = images_settle(&load, reader, &profiler, err);
 	free(load.all);
 	if (r < 0 && err->message[0] == '\0')
-		return error_set(err, -r,
-				 r == -ENOMEM ? "out of memory"
-					      : "the database's counts are too big to be true");
+		return error_set(err, -r, r == -ENOMEM ? ERROR_NO_MEMORY : ERROR_DATABASE_COUNTS);
 	return r;
 }
 

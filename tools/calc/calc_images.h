@@ -11,6 +11,13 @@ struct calc_events;
 struct debug_file_options;
 struct error;
 
+/** enum calc_profiler_use - use of the samples of time that profiling causes */
+enum calc_profiler_use {
+	CALC_PROFILER_INCLUDED,
+	CALC_PROFILER_NO_SHARE, /* in the images, not in @time, which shares are of */
+	CALC_PROFILER_REMOVED,
+};
+
 /**
  * struct calc_image - an image
  * @image:   its description; this structure owns the path
@@ -26,11 +33,11 @@ struct calc_image {
 
 /**
  * struct calc_images - zero-initialised: empty
- * @time:        samples of time, of all images
- * @mean_period: cycles that a sample of time stands for; 0: no samples
+ * @time:        samples of time, of all images, which shares are of
+ * @mean_period: cycles that a sample of @time stands for; 0: no samples
  * @samples:     of all events and processes
  * @unknown:     those of @samples in no known image
- * @excluded:    samples of time that profiling causes; not in the list and @time
+ * @excluded:    those of @samples that profiling causes, unless they are included
  */
 struct calc_images {
 	struct calc_image *list;
@@ -47,14 +54,15 @@ struct calc_images {
  * calc_images_load() - sum the samples by image
  * @images:  zero-initialised; freed by calc_images_deinit(), also after a failure
  * @filter:  epochs and process; other fields are ignored
- * @exclude: exclude samples of time that profiling causes; these options locate the symbols by
- *           which such samples are found. NULL: keep all samples
+ * @use:     of samples that profiling causes
+ * @debug:   locates the symbols by which such samples are found
  *
  * Return: 0, -ENOMEM, -EBADMSG, or the reader's error.
  */
 int calc_images_load(struct calc_images *images, struct profile_reader *reader,
 		     const struct profile_filter *filter, const struct calc_events *events,
-		     const struct debug_file_options *exclude, struct error *err);
+		     enum calc_profiler_use use, const struct debug_file_options *debug,
+		     struct error *err);
 
 void calc_images_deinit(struct calc_images *images);
 

@@ -5,6 +5,7 @@
 
 #include "tools/base/json_stream.h"
 #include "tools/calc/calc_evidence.h"
+#include "tools/calc/calc_finding.h"
 
 /* Keys of stalls, by enum stall_kind. */
 static const char *const stall_keys[STALL_KINDS] = {
@@ -43,6 +44,10 @@ static void put_stalls(struct json_stream *json, const struct calc_procedure *pr
 		json_stream_open(json, NULL, '{');
 		json_stream_word(json, "kind", stall_keys[schedule->stalls[i].kind]);
 		json_stream_number(json, "cycles", schedule->stalls[i].cycles);
+		if (schedule->stalls[i].kind == STALL_LATENCY)
+			json_stream_word(json, "cause",
+					 culprit_key(calc_finding_static_cause(
+						 procedure->analysis, &schedule->stalls[i])));
 		put_from(json, procedure, schedule->stalls[i].from);
 		json_stream_close(json, '}');
 	}
@@ -79,10 +84,42 @@ static void put_estimate(struct json_stream *json, const struct calc_procedure *
 
 static void put_confidence(struct json_stream *json, const struct frequency_estimate *estimate)
 {
-	if (estimate->origin == FREQUENCY_NONE)
+	if (estimate->origin == FREQUENCY_NONE) {
 		json_stream_null(json, "confidence");
-	else
-		json_stream_word(json, "confidence", calc_estimate_confidence(estimate));
+		json_stream_null(json, "confidence_count");
+		return;
+	}
+	json_stream_word(json, "confidence", calc_estimate_confidence(estimate));
+	json_stream_word(json, "confidence_count", calc_count_confidence(estimate));
+}
+
+/* The most expensive stall, and the causes that the evidence leaves. */
+static void put_finding(struct json_stream *json, const struct calc_procedure *procedure)
+{
+	const struct procedure_analysis *analysis = procedure->analysis;
+	struct calc_finding finding = calc_finding_worst(analysis);
+	double samples = calc_procedure_samples(procedure);
+
+	if (finding.kind == CALC_FINDING_NONE) {
+		json_stream_null(json, "finding");
+		return;
+	}
+	json_stream_open(json, "finding", '{');
+	json_stream_count(json, "address", address_of(procedure, finding.insn));
+	json_stream_number(json, "cycles", finding.cycles);
+	json_stream_number(json, "share", samples > 0 ? fmin(finding.total / samples, 1) : NAN);
+	json_stream_open(json, "causes", '[');
+	if (finding.kind == CALC_FINDING_STATIC)
+		json_stream_word(
+			json, NULL,
+			finding.stall->kind == STALL_LATENCY
+				? culprit_key(calc_finding_static_cause(analysis, finding.stall))
+				: stall_keys[finding.stall->kind]);
+	for (uint32_t i = 0; i < finding.count; i++)
+		json_stream_word(json, NULL,
+				 culprit_key(analysis->culprits.list[finding.causes[i]].cause));
+	json_stream_close(json, ']');
+	json_stream_close(json, '}');
 }
 
 static double as_taken(const struct procedure_analysis *analysis, uint32_t insn)
@@ -110,6 +147,10 @@ static void put_instruction(struct json_stream *json, const struct calc_procedur
 	json_stream_number(json, "own_samples", analysis->profile.samples[insn]);
 	put_estimate(json, procedure, estimate);
 	json_stream_number(json, "cpi", analysis->culprits.insns[insn].cpi);
+	json_stream_number(json, "dynamic_cycles",
+			   analysis->culprits.insns[insn].significant
+				   ? analysis->culprits.insns[insn].dynamic_cycles
+				   : 0);
 	put_confidence(json, estimate);
 	put_stalls(json, procedure, insn);
 	put_culprits(json, procedure, insn);
@@ -163,10 +204,30 @@ static void put_aliases(struct json_stream *json, const struct procedure_names *
 	json_stream_close(json, ']');
 }
 
-int calc_json_procedure(FILE *stream, const struct calc_procedure *procedure, bool evidence)
+static void calc_json_put_blocks(struct json_stream *json, const struct calc_procedure *procedure,
+				 const bool *shown)
+{
+	const struct cfg *cfg = procedure->analysis->cfg;
+
+	json_stream_open(json, "blocks", '[');
+	for (uint32_t i = 0; i < cfg->block_count; i++) {
+		if (shown == NULL || shown[i])
+			put_block(json, procedure, i);
+	}
+	json_stream_close(json, ']');
+	json_stream_open(json, "instructions", '[');
+	for (uint32_t i = 0; i < cfg->insn_count; i++) {
+		if (shown == NULL || shown[cfg->block_of[i]])
+			put_instruction(json, procedure, i);
+	}
+	json_stream_close(json, ']');
+}
+
+int calc_json_procedure(FILE *stream, const struct calc_procedure *procedure,
+			const struct calc_json_options *options)
 {
 	const struct procedure_analysis *analysis = procedure->analysis;
-	struct json_stream json = {.file = stream};
+	struct json_stream json = {.file = stream, .digits = options->digits};
 	int r = 0;
 
 	json_stream_open(&json, NULL, '{');
@@ -176,16 +237,10 @@ int calc_json_procedure(FILE *stream, const struct calc_procedure *procedure, bo
 	put_aliases(&json, procedure->names);
 	json_stream_word(&json, "model", analysis->model->name);
 	json_stream_count(&json, "skid", analysis->late ? 1 : 0);
-	if (evidence)
+	put_finding(&json, procedure);
+	if (options->evidence)
 		r = calc_evidence_json(&json, procedure);
-	json_stream_open(&json, "blocks", '[');
-	for (uint32_t i = 0; i < analysis->cfg->block_count; i++)
-		put_block(&json, procedure, i);
-	json_stream_close(&json, ']');
-	json_stream_open(&json, "instructions", '[');
-	for (uint32_t i = 0; i < analysis->cfg->insn_count; i++)
-		put_instruction(&json, procedure, i);
-	json_stream_close(&json, ']');
+	calc_json_put_blocks(&json, procedure, options->shown);
 	json_stream_close(&json, '}');
 	json_stream_line(&json);
 	return r;

@@ -3,6 +3,7 @@
 #ifndef DCPI_CALC_JSON_H
 #define DCPI_CALC_JSON_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "analysis/culprit/stall_summary.h"
@@ -12,12 +13,24 @@
 const char *calc_json_stall_key(enum stall_kind kind);
 
 /**
- * calc_json_procedure() - print a procedure with its blocks and instructions
+ * struct calc_json_options - what to print of a procedure; zero-initialised: all but the evidence
  * @evidence: also print the evidence for the estimates
+ * @shown:    by block: print it, and its instructions; NULL: all
+ * @digits:   significant digits of numbers; 0: nine
+ */
+struct calc_json_options {
+	bool evidence;
+	const bool *shown;
+	unsigned int digits;
+};
+
+/**
+ * calc_json_procedure() - print a procedure with its blocks and instructions
  *
  * Return: 0 or -ENOMEM.
  */
-int calc_json_procedure(FILE *stream, const struct calc_procedure *procedure, bool evidence);
+int calc_json_procedure(FILE *stream, const struct calc_procedure *procedure,
+			const struct calc_json_options *options);
 
 /**
  * calc_json_summary() - print a summary of cycles by cause

@@ -69,6 +69,21 @@ static void print_best(const struct listing *listing, const struct calc_block *s
 		sums->actual / count);
 }
 
+/* Both parts of the confidence, or one word if they are the same. */
+static void print_estimate(FILE *stream, const struct frequency_estimate *estimate,
+			   const struct calc_cells_executions *cells)
+{
+	const char *proportion = calc_estimate_confidence(estimate);
+	const char *count = calc_count_confidence(estimate);
+
+	fprintf(stream, "ran %s %s (%s to %s, ", cells->value, calc_cells_times(cells), cells->low,
+		cells->high);
+	if (strcmp(proportion, count) == 0)
+		fprintf(stream, "%s confidence)\n", count);
+	else
+		fprintf(stream, "confidence: count %s, proportion %s)\n", count, proportion);
+}
+
 static void print_block_heading(struct listing *listing, uint32_t block)
 {
 	const struct calc_procedure *procedure = listing->procedure;
@@ -83,7 +98,7 @@ static void print_block_heading(struct listing *listing, uint32_t block)
 	fprintf(listing->stream, "*** %.1f%% of the samples; ",
 		100 * calc_listing_share(listing, sums.samples));
 	if (!calc_cells_executions(procedure, estimate, &cells))
-		fputs("not known how often it ran\n", listing->stream);
+		fputs("number of executions not known\n", listing->stream);
 	else if (estimate->origin == FREQUENCY_EXACT && estimate->low == estimate->high)
 		fprintf(listing->stream, "ran %s %s, counted\n", cells.value,
 			calc_cells_times(&cells));
@@ -92,9 +107,7 @@ static void print_block_heading(struct listing *listing, uint32_t block)
 			cells.value, calc_cells_times(&cells), cells.low, cells.high,
 			estimate->confidence == FREQUENCY_LOW ? ", low confidence" : "");
 	else
-		fprintf(listing->stream, "ran %s %s (%s to %s, %s confidence)\n", cells.value,
-			calc_cells_times(&cells), cells.low, cells.high,
-			calc_confidence_name(estimate->confidence));
+		print_estimate(listing->stream, estimate, &cells);
 	color(listing, HEAT_STYLE_NONE);
 	fputc('\n', listing->stream);
 }

@@ -3,42 +3,26 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/error.h"
+#include "lib/error_text.h"
+#include "lib/near_names.h"
 
-/* The known names, each preceded by a blank. */
-struct names {
-	char text[256];
-	size_t length;
-};
-
-static void add_name(struct names *names, const char *name)
-{
-	if (names->length < sizeof(names->text))
-		names->length += (size_t)snprintf(names->text + names->length,
-						  sizeof(names->text) - names->length, " %s", name);
-}
-
-static int unknown_name(const char *what, const char *name, const struct names *known,
-			struct error *err)
-{
-	return error_set(err, EINVAL, "there is no %s \"%s\"; there are:%s", what, name,
-			 known->text);
-}
+#define NAMES_MAX 32
 
 static int set_frequencies(enum calc_frequencies *ret, const char *name, struct error *err)
 {
-	if (strcmp(name, "estimate") == 0)
+	static const char *const names[] = {"estimate", "exact"};
+
+	if (strcmp(name, names[0]) == 0)
 		*ret = CALC_FREQUENCIES_ESTIMATE;
-	else if (strcmp(name, "exact") == 0)
+	else if (strcmp(name, names[1]) == 0)
 		*ret = CALC_FREQUENCIES_EXACT;
 	else
-		return error_set(err, EINVAL,
-				 "there are no frequencies \"%s\"; there are: estimate exact",
-				 name);
+		return near_names_unknown(err, "kind of frequency", name, names,
+					  sizeof(names) / sizeof(*names));
 	return 0;
 }
 
@@ -48,35 +32,38 @@ static int set_scale(double *ret, const char *text, struct error *err)
 
 	*ret = strtod(text, &end);
 	if (end == text || *end != '\0' || !isfinite(*ret) || !(*ret > 0))
-		return error_set(err, EINVAL, "\"%s\" is no scale: a number over 0", text);
+		return error_set(err, EINVAL, "'%s' is not a valid scale: use a number above 0",
+				 text);
 	return 0;
 }
 
 static int set_model(const struct machine_model **ret, const char *name, struct error *err)
 {
 	const struct machine_model *const *list = machine_model_list();
-	struct names known = {.length = 0};
+	const char *names[NAMES_MAX];
+	size_t count = 0;
 
 	*ret = machine_model_find(name);
 	if (*ret != NULL)
 		return 0;
-	for (size_t i = 0; list[i] != NULL; i++)
-		add_name(&known, list[i]->name);
-	return unknown_name("model", name, &known, err);
+	for (; list[count] != NULL && count < NAMES_MAX; count++)
+		names[count] = list[count]->name;
+	return near_names_unknown(err, "model", name, names, count);
 }
 
 static int set_estimator(const struct frequency_estimator **ret, const char *name,
 			 struct error *err)
 {
 	const struct frequency_estimator *const *list = frequency_estimator_list();
-	struct names known = {.length = 0};
+	const char *names[NAMES_MAX];
+	size_t count = 0;
 
 	*ret = frequency_estimator_find(name);
 	if (*ret != NULL)
 		return 0;
-	for (size_t i = 0; list[i] != NULL; i++)
-		add_name(&known, list[i]->name);
-	return unknown_name("estimator", name, &known, err);
+	for (; list[count] != NULL && count < NAMES_MAX; count++)
+		names[count] = list[count]->name;
+	return near_names_unknown(err, "estimator", name, names, count);
 }
 
 int calc_method_set(struct calc_method *method, int key, const char *argument, struct error *err)
@@ -99,12 +86,12 @@ int calc_method_set(struct calc_method *method, int key, const char *argument, s
 int calc_method_check(const struct calc_method *method, struct error *err)
 {
 	if (method->as_published && method->estimator != NULL)
-		return error_set(err, EINVAL, "--as-published and --estimator exclude each other");
+		return error_set(err, EINVAL, ERROR_EXCLUSIVE("--as-published", "--estimator"));
 	if (method->as_published && method->frequencies == CALC_FREQUENCIES_EXACT)
 		return error_set(err, EINVAL,
-				 "--as-published and --frequency exact exclude each other");
+				 ERROR_EXCLUSIVE("--as-published", "--frequency exact"));
 	if (method->scale > 0 && !calc_method_counts(method))
-		return error_set(err, EINVAL, "--scale is of exact counts, not of estimates");
+		return error_set(err, EINVAL, "--scale needs exact counts, not estimates");
 	return 0;
 }
 

@@ -7,11 +7,14 @@
 
 #include "lib/cleanup.h"
 #include "tools/base/text.h"
+#include "tools/calc/calc_data.h"
 #include "tools/calc/calc_evidence.h"
 #include "tools/calc/calc_heading.h"
 #include "tools/calc/calc_json.h"
+#include "tools/calc/calc_sentence.h"
 #include "tools/calc/calc_summary.h"
 #include "tools/calc/calc_summary_text.h"
+#include "tools/calc/calc_why.h"
 #include "tools/report/report_header.h"
 
 /* A common summary names the image only if there is exactly one. */
@@ -47,10 +50,15 @@ static void print_headings(struct calc_output *output)
 	if (output->json)
 		return;
 	if (!output->header_told) {
-		report_header_print(stdout, output->header, output->listing.width);
+		if (output->brief)
+			report_header_print_brief(stdout, output->header, output->listing.width);
+		else
+			report_header_print(stdout, output->header, output->listing.width);
 		putchar('\n');
 	}
-	if (!output->image_told)
+	if (!output->image_told && output->brief)
+		printf("image       %s\n", output->image);
+	else if (!output->image_told)
 		calc_heading_image(stdout, output->image, output->choice->code, output->model,
 				   output->events, &output->choice->profile.samples);
 	if (!output->image_told)
@@ -65,14 +73,42 @@ static void add_summary(struct stall_summary *sum, const struct procedure_analys
 	stall_summary_add(sum, &input, &analysis->culprits);
 }
 
+/* Wrapped to the terminal's width. */
+static void calc_output_print_sentence(const struct calc_output *output,
+				       const struct calc_procedure *procedure)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t bytes;
+	FILE *memory = open_memstream(&text, &bytes);
+
+	if (memory == NULL)
+		return;
+	calc_sentence_print(memory, procedure);
+	if (fclose(memory) == 0 && output->listing.width > 0)
+		text_wrap(stdout, text, output->listing.width, 0, 0);
+	else if (text != NULL)
+		fputs(text, stdout);
+	putchar('\n');
+}
+
 static int calc_output_print_text(struct calc_output *output,
 				  const struct calc_procedure *procedure,
 				  const struct stall_summary *summary)
 {
-	calc_heading_procedure(stdout, procedure);
+	if (calc_heading_procedure(stdout, procedure, output->listing.width) < 0)
+		return -ENOMEM;
+	if (output->callers != NULL)
+		calc_heading_callers(stdout, output->callers);
 	if (output->evidence && calc_evidence_print(stdout, procedure) < 0)
 		return -ENOMEM;
 	putchar('\n');
+	calc_output_print_sentence(output, procedure);
+	if (output->data) {
+		int r = calc_data_table(stdout, procedure);
+
+		putchar('\n');
+		return r;
+	}
 	if (output->summary) {
 		calc_summary_print(stdout, summary, procedure->all_samples);
 		putchar('\n');
@@ -81,6 +117,18 @@ static int calc_output_print_text(struct calc_output *output,
 	}
 	calc_summary_text_print(stdout, procedure);
 	putchar('\n');
+	return 0;
+}
+
+static int print_why(const struct calc_output *output, const struct calc_procedure *procedure)
+{
+	if (output->json)
+		return calc_why_print(stdout, procedure);
+	if (calc_heading_procedure(stdout, procedure, output->listing.width) < 0)
+		return -ENOMEM;
+	putchar('\n');
+	calc_output_print_sentence(output, procedure);
+	calc_summary_text_print(stdout, procedure);
 	return 0;
 }
 
@@ -93,7 +141,9 @@ int calc_output_procedure(void *context, const struct procedure_analysis *analys
 		.image = output->image,
 		.all_samples = output->all_samples,
 	};
+	const struct calc_json_options options = {.evidence = output->evidence};
 	struct stall_summary one = {0};
+	enum profiler_class class;
 	_cleanup_(procedure_names_deinit) struct procedure_names names = {0};
 
 	print_headings(output);
@@ -106,12 +156,18 @@ int calc_output_procedure(void *context, const struct procedure_analysis *analys
 	if (calc_procedure_names(&names, procedure.code, analysis->index, output->demangle) < 0)
 		return -ENOMEM;
 	procedure.names = &names;
+	class = profiler_class_of(&output->choice->image->image, names.name, output->probes);
+	procedure.mark = profiler_class_mark(class);
+	if (class == PROFILER_WHOLE && !output->include_profiler)
+		procedure.all_samples = 0;
+	if (output->why)
+		return print_why(output, &procedure);
 	if (!output->json)
 		return calc_output_print_text(output, &procedure, &one);
 	if (output->summary)
 		calc_json_summary(stdout, output->image, image_code_build_id(procedure.code),
 				  names.name, analysis->model->name, &one);
-	else if (calc_json_procedure(stdout, &procedure, output->evidence) < 0)
+	else if (calc_json_procedure(stdout, &procedure, &options) < 0)
 		return -ENOMEM;
 	return 0;
 }

@@ -10,18 +10,25 @@
 #include "tools/calc/calc_select.h"
 
 struct report_header;
+struct stack_callers;
 
 /**
  * struct calc_output - format, and data common to all procedures
  * @json:        lines of JSON; else text
  * @summary:     sums by cause; else all instructions
  * @together:    one summary of all procedures, printed by calc_output_end(); else one per procedure
+ * @why:         a short answer: JSON of calc_why.h, or only the sentences of a summary
  * @evidence:    also print the evidence of estimates
+ * @brief:       print the header as one line, and no more of an image than its path
+ * @data:        text: print the data of instructions, no listing
  * @demangle:    print names as in the source, not as linkers do
  * @listing:     format of listings
  * @header:      printed before text
  * @events:      events of the samples
- * @all_samples: of time, in all images
+ * @all_samples: of time, in all images, which shares are of
+ * @include_profiler: procedures of the profiler have a share
+ * @probes:      in the selected epochs
+ * @callers:     of the only procedure; NULL: not known
  *
  * The rest is private; initially zero.
  */
@@ -29,12 +36,18 @@ struct calc_output {
 	bool json;
 	bool summary;
 	bool together;
+	bool why;
 	bool evidence;
+	bool brief;
+	bool data;
 	bool demangle;
 	struct calc_listing_options listing;
 	const struct report_header *header;
 	const struct calc_events *events;
 	double all_samples;
+	bool include_profiler;
+	enum profiler_probes probes;
+	const struct stack_callers *callers;
 
 	const struct calc_choice *choice;
 	const struct machine_model *model;

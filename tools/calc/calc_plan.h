@@ -26,8 +26,8 @@
 #define CALC_PLAN_OPTION(key)                                                                      \
 	{                                                                                          \
 		key, "min-samples", "N",                                                           \
-			"analyse procedures with N samples or more (16; more where many have as "  \
-			"many)"                                                                    \
+			"analyse procedures with N samples or more (16; more if many have "        \
+			"that number)"                                                             \
 	}
 
 /**

@@ -139,6 +139,13 @@ const char *calc_estimate_confidence(const struct frequency_estimate *estimate)
 						   : calc_confidence_name(estimate->confidence);
 }
 
+const char *calc_count_confidence(const struct frequency_estimate *estimate)
+{
+	if (estimate->origin == FREQUENCY_EXACT && estimate->low == estimate->high)
+		return "exact";
+	return calc_confidence_name(frequency_scale_confidence(estimate->low, estimate->high));
+}
+
 int calc_procedure_names(struct procedure_names *ret, const struct image_code *code, size_t index,
 			 bool demangle_names)
 {

@@ -12,13 +12,15 @@
 /**
  * struct calc_procedure - a procedure; all pointers are owned by the caller
  * @image, @names: fit for terminals
- * @all_samples:   of time, in all images
+ * @mark:          after the name: profiler_class_mark()
+ * @all_samples:   of time, in all images, which shares are of; 0: the procedure has no share
  */
 struct calc_procedure {
 	struct image_code *code;
 	const struct procedure_analysis *analysis;
 	const char *image;
 	const struct procedure_names *names;
+	const char *mark;
 	double all_samples;
 };
 
@@ -71,8 +73,14 @@ double calc_procedure_executions(const struct calc_procedure *procedure,
 /** calc_confidence_name() - return "low", "medium" or "high" */
 const char *calc_confidence_name(enum frequency_confidence confidence);
 
-/** calc_estimate_confidence() - return the confidence of an estimate; "exact" for exact counts */
+/**
+ * calc_estimate_confidence() - return the confidence in an estimate's proportion to the other
+ * estimates of the procedure; "exact" for exact counts
+ */
 const char *calc_estimate_confidence(const struct frequency_estimate *estimate);
+
+/** calc_count_confidence() - return the confidence in the estimate as an absolute count */
+const char *calc_count_confidence(const struct frequency_estimate *estimate);
 
 /** calc_procedure_names() - same as procedure_names_make(), but with names fit for terminals */
 int calc_procedure_names(struct procedure_names *ret, const struct image_code *code, size_t index,

@@ -9,7 +9,9 @@
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "tools/calc/calc_events.h"
+#include "tools/calc/calc_footprints.h"
 
 /* Samples of a role, while they are collected. */
 struct gathering {
@@ -58,6 +60,7 @@ struct load {
 	struct register_change *changes;
 	size_t change_count;
 	size_t change_capacity;
+	struct calc_footprints footprints;
 	double error;
 	bool partial; /* some samples are missing */
 };
@@ -71,17 +74,23 @@ static void load_deinit(struct load *load)
 	free(load->gaps);
 	free(load->pairs);
 	free(load->changes);
+	free(load->footprints.list);
 }
 
-/* Return: 0 or -ENOENT. */
-static int address_of(const struct load *load, uint64_t offset, uint64_t *address)
+int calc_profile_address(const struct calc_profile_wanted *wanted, uint64_t offset,
+			 uint64_t *address)
 {
 	uint64_t in_file;
 
-	if (!load->wanted->offsets_are_addresses)
-		return image_code_address(load->wanted->code, offset, address);
+	if (!wanted->offsets_are_addresses)
+		return image_code_address(wanted->code, offset, address);
 	*address = offset;
-	return image_code_offset(load->wanted->code, offset, &in_file);
+	return image_code_offset(wanted->code, offset, &in_file);
+}
+
+static int address_of(const struct load *load, uint64_t offset, uint64_t *address)
+{
+	return calc_profile_address(load->wanted, offset, address);
 }
 
 /* File offsets @start to @end, with addresses higher by @shift. */
@@ -226,14 +235,16 @@ static double *count_of(struct branch_count *branch, enum profile_edge_kind kind
 	switch (kind) {
 	case PROFILE_EDGE_PROBE:
 		return &branch->probes;
-	case PROFILE_EDGE_BESIDE:
+	case PROFILE_EDGE_SAME_WINDOW:
 		return &branch->beside;
-	case PROFILE_EDGE_MOMENT:
+	case PROFILE_EDGE_SECOND_MOMENT:
 		return &branch->moment;
-	case PROFILE_EDGE_PARTS:
+	case PROFILE_EDGE_WEIGHTED:
 		return &branch->hits;
-	case PROFILE_EDGE_ROUND:
+	case PROFILE_EDGE_REFERENCE_INTERVAL:
 		return &branch->rounds;
+	case PROFILE_EDGE_REMAINING:
+		return &branch->remaining;
 	default:
 		return &branch->count;
 	}
@@ -254,7 +265,7 @@ static int add_gap(struct load *load, const struct profile_edges *edges, size_t 
 
 	if (address_of(load, edges->edges[i].from, &gap.from) < 0)
 		return 0;
-	if (edges->kind == PROFILE_EDGE_GAPS)
+	if (edges->kind == PROFILE_EDGE_INTERVALS)
 		gap.gaps = count;
 	else
 		gap.gap_ns = count;
@@ -276,7 +287,8 @@ static int take_edges(void *context, const struct profile_edges *edges)
 
 		if (load->partial && !in_ranges(load->wanted->ranges, edges->edges[i].from))
 			continue;
-		if (edges->kind == PROFILE_EDGE_GAPS || edges->kind == PROFILE_EDGE_GAP_NS) {
+		if (edges->kind == PROFILE_EDGE_INTERVALS ||
+		    edges->kind == PROFILE_EDGE_INTERVAL_NS) {
 			if (add_gap(load, edges, i) < 0)
 				return -ENOMEM;
 			continue;
@@ -311,17 +323,33 @@ static int changes_add(struct load *load, const struct profile_recording_table *
 		const uint64_t *row = profile_recording_row(values, i);
 
 		load->changes[load->change_count++] = (struct register_change){
-			.reg = (uint8_t)(row[PROFILE_VALUE_REGISTER] % 32),
+			.reg = (uint8_t)(row[PROFILE_VALUE_REGISTER] % PROFILE_WORD_END),
 			.delta = profile_signed_decode(row[PROFILE_VALUE_DELTA]),
 		};
 	}
 	return 0;
 }
 
-static int pairs_add(struct load *load, const uint64_t *row)
+/* The number of pairs for each one of a selection. Older recordings do not have it. */
+static double pairs_weight(const struct profile_recording *recording)
+{
+	const uint64_t *head;
+
+	if (!profile_recording_has(recording, PROFILE_PAIRS_HEAD, PROFILE_PAIRS_HEAD_COLUMNS) ||
+	    recording->tables[PROFILE_PAIRS_HEAD].rows != 1)
+		return 1;
+	head = profile_recording_row(&recording->tables[PROFILE_PAIRS_HEAD], 0);
+	if (head[PROFILE_PAIRS_SELECTED] == 0 ||
+	    head[PROFILE_PAIRS_SEEN] < head[PROFILE_PAIRS_SELECTED])
+		return 1;
+	return (double)head[PROFILE_PAIRS_SEEN] / (double)head[PROFILE_PAIRS_SELECTED];
+}
+
+static int pairs_add(struct load *load, const uint64_t *row, double weight)
 {
 	struct image_pair pair = {
 		.samples = (double)row[PROFILE_PAIR_SAMPLES],
+		.weight = weight,
 		.change_count = row[PROFILE_PAIR_VALUES],
 	};
 
@@ -341,6 +369,7 @@ static int take_pairs(void *context, const struct profile_recording *recording)
 	struct load *load = context;
 	const struct profile_recording_table *pairs = &recording->tables[PROFILE_PAIRS_PAIRS];
 	const struct profile_recording_table *values = &recording->tables[PROFILE_PAIRS_VALUES];
+	double weight = pairs_weight(recording);
 	uint64_t first = 0, count;
 	int r;
 
@@ -353,7 +382,7 @@ static int take_pairs(void *context, const struct profile_recording *recording)
 		count = row[PROFILE_PAIR_VALUES];
 		if (count > values->rows - first)
 			return 0;
-		r = pairs_add(load, row);
+		r = pairs_add(load, row, weight);
 		if (r > 0)
 			r = changes_add(load, values, first, count);
 		if (r < 0)
@@ -518,6 +547,7 @@ static void settle_branches(struct load *load, struct image_samples *ret)
 			list[kept - 1].gap_ns += list[i].gap_ns;
 			list[kept - 1].gap_variance += list[i].gap_variance;
 			list[kept - 1].rounds += list[i].rounds;
+			list[kept - 1].remaining += list[i].remaining;
 		} else {
 			list[kept++] = list[i];
 		}
@@ -572,10 +602,12 @@ int calc_profile_load(struct calc_profile *ret, const struct calc_profile_wanted
 	if (r == 0 && wanted->edges)
 		r = profile_reader_recordings(wanted->reader, &of_image, PROFILE_RECORDING_PAIRS,
 					      take_pairs, &load, err);
+	if (r == 0 && wanted->edges)
+		r = calc_footprints_read(&load.footprints, wanted, &of_image, err);
 	if (r == 0)
 		r = settle_gaps(&load);
 	if (r < 0)
-		return r == -ENOMEM ? error_set(err, ENOMEM, "out of memory") : r;
+		return r == -ENOMEM ? error_set(err, ENOMEM, ERROR_NO_MEMORY) : r;
 	*ret = (struct calc_profile){0};
 	mark_collected(&load);
 	calc_profile_settle(&load.roles[CALC_EVENT_TIME], &samples->time);
@@ -585,6 +617,10 @@ int calc_profile_load(struct calc_profile *ret, const struct calc_profile_wanted
 	}
 	settle_branches(&load, samples);
 	settle_pairs(&load, samples);
+	samples->footprints = load.footprints.list;
+	samples->footprint_count = load.footprints.count;
+	samples->caches = load.footprints.caches;
+	load.footprints = (struct calc_footprints){.count = 0};
 	samples->image = wanted->image;
 	samples->all = wanted->all;
 	samples->branches_sampled = wanted->edges;
@@ -603,5 +639,6 @@ void calc_profile_deinit(struct calc_profile *profile)
 	free((void *)(uintptr_t)profile->samples.branches);
 	free((void *)(uintptr_t)profile->samples.pairs);
 	free((void *)(uintptr_t)profile->samples.changes);
+	free((void *)(uintptr_t)profile->samples.footprints);
 	*profile = (struct calc_profile){0};
 }

@@ -32,7 +32,7 @@ struct calc_profile {
  * @ranges: unless the image is small, load only samples at these offsets, and edges from them;
  *          NULL: all
  * @edges:  edges were collected in these epochs; those of the kind "branch" are read
- * @offsets_are_addresses: for code generated at run time, see tools/report/jit_elf.h
+ * @offsets_are_addresses: for code generated at run time, see tools/report/code_elf.h
  */
 struct calc_profile_wanted {
 	struct profile_reader *reader;
@@ -59,6 +59,14 @@ struct calc_profile_wanted {
  */
 int calc_profile_load(struct calc_profile *ret, const struct calc_profile_wanted *wanted,
 		      struct error *err);
+
+/**
+ * calc_profile_address() - convert an offset in the database to an address of the code
+ *
+ * Return: 0 or -ENOENT.
+ */
+int calc_profile_address(const struct calc_profile_wanted *wanted, uint64_t offset,
+			 uint64_t *address);
 
 void calc_profile_deinit(struct calc_profile *profile);
 

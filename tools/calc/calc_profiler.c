@@ -6,6 +6,7 @@
 
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "tools/calc/calc_events.h"
 #include "tools/report/image_symbols.h"
 
@@ -56,8 +57,6 @@ static int take_own_samples(void *context, const struct profile *profile)
 		calc_events_find(walk->profiler->events, profile->epoch, profile->event);
 	uint64_t samples = walk->symbols == NULL ? profile->total : 0;
 
-	if (event == NULL || event->role != CALC_EVENT_TIME)
-		return 0;
 	for (size_t i = 0; walk->symbols != NULL && i < profile->count; i++) {
 		int own = classify(walk, profile->samples[i].offset);
 
@@ -66,6 +65,9 @@ static int take_own_samples(void *context, const struct profile *profile)
 		if (own == OWN_YES)
 			samples += profile->samples[i].count;
 	}
+	walk->sum->all += samples;
+	if (event == NULL || event->role != CALC_EVENT_TIME)
+		return 0;
 	walk->sum->samples += samples;
 	walk->sum->cycles += (double)samples * event->period;
 	return 0;
@@ -80,7 +82,7 @@ static int load_symbols(struct own_walk *walk, int64_t id, struct error *err)
 	if (r < 0)
 		return r;
 	walk->own = calloc(image_symbols_count(walk->symbols), sizeof(*walk->own));
-	return walk->own != NULL ? 0 : error_set(err, ENOMEM, "out of memory");
+	return walk->own != NULL ? 0 : error_set(err, ENOMEM, ERROR_NO_MEMORY);
 }
 
 int calc_profiler_count(const struct calc_profiler *profiler, int64_t id,
@@ -104,7 +106,7 @@ int calc_profiler_count(const struct calc_profiler *profiler, int64_t id,
 					    err);
 	}
 	if (r < 0 && err->message[0] == '\0')
-		error_set(err, -r, "out of memory");
+		error_set(err, -r, ERROR_NO_MEMORY);
 	image_symbols_close(walk.symbols);
 	free(walk.own);
 	return r;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Counts the samples of time in an image that profiling itself causes. */
+/* Counts the samples in an image that profiling itself causes. */
 #ifndef DCPI_CALC_PROFILER_H
 #define DCPI_CALC_PROFILER_H
 
@@ -17,8 +17,14 @@ struct calc_profiler {
 	enum profiler_probes probes;
 };
 
-/** struct calc_profiler_samples - samples of time, and the cycles that they stand for */
+/**
+ * struct calc_profiler_samples - samples of the profiler
+ * @all:     of all events
+ * @samples: of time
+ * @cycles:  that @samples stand for
+ */
 struct calc_profiler_samples {
+	uint64_t all;
 	uint64_t samples;
 	double cycles;
 };

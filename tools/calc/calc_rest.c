@@ -37,7 +37,8 @@ static void print_reason(FILE *stream, const struct calc_rest *rest, enum calc_r
 			plural(count), rest->least);
 		break;
 	case CALC_REST_NO_CODE:
-		fprintf(stream, "in %zu image%s without a file of code, such as the kernel", count,
+		fprintf(stream,
+			"in %zu image%s whose code is neither in a file nor in the database", count,
 			plural(count));
 		break;
 	case CALC_REST_OUTSIDE:

@@ -10,15 +10,18 @@
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
-#include "analysis/image/near_names.h"
+#include "lib/error_text.h"
+#include "analysis/image/near_symbols.h"
+#include "lib/near_names.h"
 #include "tools/base/text.h"
 #include "tools/calc/procedure_lookup.h"
 #include "tools/calc/calc_names.h"
+#include "tools/report/cli.h"
 #include "tools/report/image_label.h"
-#include "tools/report/jit_elf.h"
+#include "tools/report/code_elf.h"
 #include "tools/report/passed_over.h"
 
-#define CANDIDATES_TOLD 4
+#define CANDIDATES_SHOWN 4
 
 /* A parsed operand. */
 struct wanted {
@@ -75,36 +78,63 @@ void calc_choice_deinit(struct calc_choice *choice)
 	*choice = (struct calc_choice){0};
 }
 
-static const char *kind_name(enum profile_image_kind kind)
+/* Return why the database may have no code of an image that is in no file. */
+static const char *codeless_reason(enum profile_image_kind kind)
 {
 	switch (kind) {
 	case PROFILE_IMAGE_KERNEL:
-		return "the kernel";
+		return "is the kernel, whose code is not in the database";
 	case PROFILE_IMAGE_MODULE:
-		return "a kernel module";
 	case PROFILE_IMAGE_VDSO:
-		return "the vDSO";
+		return "is code of the kernel, which is not in the database";
+	case PROFILE_IMAGE_JIT:
+		return "is generated at run time, and no jitdump recorded its code";
 	default:
-		return "not known";
+		return "is unknown and has no code";
 	}
 }
 
-/* Open code generated at run time: the database has it, and it becomes an unnamed file. */
-static int jit_code_open(struct image_code **ret, const struct calc_select *select,
-			 const struct calc_image *image, struct error *err)
+static bool is_file(const struct calc_image *image)
+{
+	return image->image.kind == PROFILE_IMAGE_FILE;
+}
+
+/* Offsets in the file that code_elf_make() makes differ from those in the image. */
+static bool offsets_are_addresses(const struct calc_image *image)
+{
+	return !is_file(image) && image->image.kind != PROFILE_IMAGE_VDSO;
+}
+
+uint64_t calc_choice_offset(const struct calc_choice *choice)
+{
+	const struct procedure *procedure =
+		procedure_table_get(image_code_procedures(choice->code), choice->procedure);
+
+	return offsets_are_addresses(choice->image) ? procedure->address : procedure->offset;
+}
+
+static int refuse(const struct calc_image *image, const char *reason, struct error *err)
+{
+	_cleanup_free_ char *name = text_clean(image->image.path);
+
+	return error_set(err, ENOTSUP, "'%s' %s", name != NULL && *name != '\0' ? name : "?",
+			 reason);
+}
+
+/* Open code that is in no file: the database has it, and it becomes an unnamed file. */
+static int stored_code_open(struct image_code **ret, const struct calc_select *select,
+			    const struct calc_image *image, struct error *err)
 {
 	struct profile_image file = {.kind = PROFILE_IMAGE_FILE};
 	_cleanup_close_ int fd = -1;
 	char path[32];
-	int r = jit_elf_make(&fd, select->reader, image->id, err);
+	int r;
 
-	if (r == -ENOTSUP) {
-		_cleanup_free_ char *name = text_clean(image->image.path);
-
-		return error_set(err, ENOTSUP,
-				 "%s is made at run time, and no jitdump recorded its code",
-				 name != NULL && *name != '\0' ? name : "the image");
-	}
+	if (select->files)
+		return refuse(image, "is not a file", err);
+	r = code_elf_make(&fd, select->reader, image->id, image->image.kind, err);
+	if (r == -ENOTSUP)
+		return refuse(image, codeless_reason(image->image.kind), err);
 	if (r < 0)
 		return r;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
@@ -112,26 +142,14 @@ static int jit_code_open(struct image_code **ret, const struct calc_select *sele
 	return image_code_open(ret, &file, &select->debug, err);
 }
 
-static bool is_jit(const struct calc_image *image)
-{
-	return image->image.kind == PROFILE_IMAGE_JIT;
-}
-
 static int open_code(struct image_code **ret, const struct calc_select *select,
 		     const struct calc_image *image, struct error *err)
 {
-	_cleanup_free_ char *path = NULL;
-
-	if (is_jit(image))
-		return jit_code_open(ret, select, image, err);
-	if (image->image.kind == PROFILE_IMAGE_FILE && select->names)
+	if (!is_file(image))
+		return stored_code_open(ret, select, image, err);
+	if (select->names)
 		return image_code_open_names(ret, &image->image, &select->debug, err);
-	if (image->image.kind == PROFILE_IMAGE_FILE)
-		return image_code_open(ret, &image->image, &select->debug, err);
-	path = text_clean(image->image.path);
-	return error_set(
-		err, ENOTSUP, "%s is %s: its code is in no file, and only files are analysed",
-		path != NULL && *path != '\0' ? path : "the image", kind_name(image->image.kind));
+	return image_code_open(ret, &image->image, &select->debug, err);
 }
 
 /* Load the samples of @choice, whose code is open. @ranges: NULL: all. */
@@ -148,11 +166,11 @@ static int calc_select_load(struct calc_choice *choice, const struct calc_select
 		.events = select->events,
 		.edges = select->edges,
 		.code = choice->code,
-		.offsets_are_addresses = is_jit(image),
+		.offsets_are_addresses = offsets_are_addresses(image),
 	};
 	int r = calc_profile_load(&choice->profile, &wanted, err);
 
-	if (r == 0 && select->counts && !is_jit(image) && image_code_decoder(choice->code) != NULL)
+	if (r == 0 && select->counts && is_file(image) && image_code_decoder(choice->code) != NULL)
 		r = calc_counts_load(&choice->counts, select->reader, image->id, choice->code, err);
 	choice->profile.samples.exact = choice->counts.exact;
 	return r;
@@ -244,8 +262,8 @@ static int consider(struct search *search, struct calc_choice *choice, size_t pr
  * Note an image that could not be examined. Unusable files take precedence over code in no file,
  * because the user can fix them.
  */
-static int pass_over(struct search *search, const struct calc_image *image, double samples,
-		     int result, const struct error *why)
+static int skip_failed_file(struct search *search, const struct calc_image *image, double samples,
+			    int result, const struct error *why)
 {
 	if (search->all != NULL && passed_over_add(search->all, why, samples) < 0)
 		return -ENOMEM;
@@ -264,9 +282,23 @@ static int pass_section_over(struct search *search, const struct calc_choice *ch
 	_cleanup_free_ char *path = text_clean(choice->image->image.path);
 	struct error why;
 
-	error_set(&why, ENOTSUP, "no procedures are known of code in %s",
+	error_set(&why, ENOTSUP, "no procedures are known in '%s'",
 		  path != NULL ? path : "an image");
-	return pass_over(search, choice->image, samples, -ENOTSUP, &why);
+	return skip_failed_file(search, choice->image, samples, -ENOTSUP, &why);
+}
+
+/*
+ * The time in which a CPU waits for work is not the hottest procedure, nor is the profiler's,
+ * unless the user asks for its image.
+ */
+static bool is_no_work(const struct search *search, const struct calc_choice *choice,
+		       const struct procedure *procedure)
+{
+	enum profiler_class class =
+		profiler_class_of(&choice->image->image, procedure->name, search->select->probes);
+
+	return class == PROFILER_IDLE ||
+	       (class == PROFILER_WHOLE && search->select->pattern == NULL);
 }
 
 /* Choose the hottest procedure of an image. */
@@ -287,6 +319,8 @@ static int by_heat(struct search *search, struct calc_choice *choice)
 			heat[procedure] += time->counts[i].count;
 	}
 	for (size_t i = 0; i < procedure_table_count(table); i++) {
+		if (heat[i] > 0 && is_no_work(search, choice, procedure_table_get(table, i)))
+			heat[i] = 0;
 		if (procedure_table_get(table, i)->source != PROCEDURE_SECTION) {
 			best = heat[i] > heat[best] ? i : best;
 			continue;
@@ -311,9 +345,9 @@ static void offer_names(struct search *search, const struct image_code *code)
 	for (size_t i = 0; i < procedure_table_count(table) && search->count == 0; i++) {
 		const struct procedure *procedure = procedure_table_get(table, i);
 
-		near_names_offer(&search->near, procedure->name);
+		near_symbols_add(&search->near, procedure->name);
 		for (size_t j = 0; j < procedure->alias_count; j++)
-			near_names_offer(&search->near, procedure_table_alias(table, i, j));
+			near_symbols_add(&search->near, procedure_table_alias(table, i, j));
 	}
 }
 
@@ -327,7 +361,7 @@ static void offer_symbols(struct search *search, const struct calc_image *image)
 	    profile_reader_symbols(search->select->reader, image->id, &kept, &err) < 0)
 		return;
 	for (size_t i = 0; i < kept.count; i++)
-		near_names_offer(&search->near, kept.symbols[i].name);
+		near_symbols_add(&search->near, kept.symbols[i].name);
 	profile_symbols_deinit(&kept);
 }
 
@@ -346,7 +380,7 @@ static int choose_meant(struct search *search, struct calc_choice *choice, struc
 		offer_names(search, choice->code);
 	if (r < 0 || meant.count == 0)
 		return r;
-	r = procedure_lookup_ranges(&meant, choice->code, is_jit(choice->image));
+	r = procedure_lookup_ranges(&meant, choice->code, offsets_are_addresses(choice->image));
 	if (r == 0)
 		r = calc_select_load(choice, search->select, &meant.ranges, err);
 	for (size_t i = 0; i < meant.count && r == 0; i++)
@@ -374,15 +408,15 @@ static int calc_select_look_at(struct search *search, const struct calc_image *i
 	if (r == 0)
 		r = choose(search, &choice, &why);
 	if (r == -ENOMEM)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	if (r == -EBADMSG) {
 		*err = why;
 		return r;
 	}
 	if (r != 0)
 		offer_symbols(search, image);
-	if (r != 0 && pass_over(search, image, image->samples, r, &why) < 0)
-		return error_set(err, ENOMEM, "out of memory");
+	if (r != 0 && skip_failed_file(search, image, image->samples, r, &why) < 0)
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	if (r != 0)
 		return 0;
 	search->looked_at++;
@@ -411,14 +445,14 @@ static int parse(struct wanted *wanted, const char *operand, struct error *err)
 	char *end;
 
 	if (*name == '\0' || colon == operand) {
-		error_set(err, EINVAL, "\"%s\" is no procedure", operand);
+		error_set(err, EINVAL, "'%s' is not a valid procedure", operand);
 		return -EINVAL;
 	}
 	if (colon != NULL)
 		wanted->pattern = strndup(operand, (size_t)(colon - operand));
 	wanted->name = strdup(name);
 	if (wanted->name == NULL || (colon != NULL && wanted->pattern == NULL)) {
-		error_set(err, ENOMEM, "out of memory");
+		error_set(err, ENOMEM, ERROR_NO_MEMORY);
 		return -ENOMEM;
 	}
 	if (strncasecmp(name, "0x", 2) != 0)
@@ -427,7 +461,7 @@ static int parse(struct wanted *wanted, const char *operand, struct error *err)
 	wanted->address = strtoull(name, &end, 16);
 	wanted->is_address = true;
 	if (*end != '\0' || end == name + 2 || errno != 0)
-		return error_set(err, EINVAL, "\"%s\" is no address", name);
+		return error_set(err, EINVAL, "'%s' is not a valid address", name);
 	return 0;
 }
 
@@ -461,7 +495,7 @@ static int ambiguous(const struct search *search, struct error *err)
 	size_t length = 0;
 
 	qsort(search->candidates, search->count, sizeof(*search->candidates), hottest_first);
-	for (size_t i = 0; i < search->count && i < CANDIDATES_TOLD; i++) {
+	for (size_t i = 0; i < search->count && i < CANDIDATES_SHOWN; i++) {
 		const struct candidate *candidate = &search->candidates[i];
 		_cleanup_free_ char *name = image_name(search, candidate->image);
 		int n = snprintf(list + length, sizeof(list) - length,
@@ -474,8 +508,9 @@ static int ambiguous(const struct search *search, struct error *err)
 		}
 		length += (size_t)n;
 	}
-	return error_set(err, EINVAL, "%s may be one of %zu: %s%s", search->wanted.name,
-			 search->count, list, search->count > CANDIDATES_TOLD ? ", ..." : "");
+	return error_set(err, EINVAL, "'%s' is ambiguous: %zu procedures match: %s%s",
+			 search->wanted.name, search->count, list,
+			 search->count > CANDIDATES_SHOWN ? ", ..." : "");
 }
 
 /*
@@ -486,25 +521,13 @@ static int nothing_seen(const struct search *search, struct error *err)
 	const struct passed_image *passed = &search->passed;
 	struct error lead;
 
-	error_set(&lead, ENODATA, "no samples in %s, as far as images can be read",
-		  search->wanted.name);
+	error_set(&lead, ENODATA, "no samples in '%s' in readable images", search->wanted.name);
 	if (search->looked_at == 0)
 		*err = passed->why;
 	else
 		passed_over_message(err, lead.message, &passed->why, passed->samples,
 				    (double)search->select->images->time);
 	return search->passed_result == -ENOENT ? -ENODATA : search->passed_result;
-}
-
-static int no_image(const struct search *search, const char *pattern, struct error *err)
-{
-	_cleanup_(near_names_deinit) struct near_names near = {.wanted = pattern};
-	char text[512];
-
-	for (size_t i = 0; i < search->select->images->count; i++)
-		near_names_offer(&near, text_last_part(search->select->images->list[i].image.path));
-	near_names_text(&near, text, sizeof(text));
-	return error_set(err, ENOENT, "no samples in images that match \"%s\"%s", pattern, text);
 }
 
 /* Report why nothing was found. */
@@ -515,18 +538,20 @@ static int nothing(const struct search *search, bool any_image, struct error *er
 	char near[512];
 
 	if (!any_image && search->wanted.pattern != NULL)
-		return no_image(search, search->wanted.pattern, err);
+		return cli_image_missing(search->select->reader, "samples", search->wanted.pattern,
+					 err);
 	if (!any_image && search->select->pattern != NULL)
-		return no_image(search, search->select->pattern, err);
+		return cli_image_missing(search->select->reader, "samples", search->select->pattern,
+					 err);
 	if (passed &&
 	    (search->looked_at == 0 || (name != NULL && search->passed_result != -ENOTSUP)))
 		return nothing_seen(search, err);
 	if (search->unsampled)
-		return error_set(err, ENOENT, "no samples in %s", name);
+		return error_set(err, ENOENT, "no samples in '%s'", name);
 	if (name == NULL)
 		return error_set(err, ENOENT, "no samples in procedures");
 	near_names_text(&search->near, near, sizeof(near));
-	return error_set(err, ENOENT, "no procedure %s in images that have samples%s", name, near);
+	return error_set(err, EINVAL, "no procedure '%s' in images with samples%s", name, near);
 }
 
 static void give(struct calc_choice *ret, struct search *search)

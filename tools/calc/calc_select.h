@@ -18,6 +18,7 @@
 #include "tools/calc/calc_images.h"
 #include "tools/calc/calc_profile.h"
 #include "tools/report/passed_over.h"
+#include "tools/report/profiler_class.h"
 
 /**
  * struct calc_select - data to choose from; pointers are owned by the caller
@@ -25,6 +26,8 @@
  * @pattern: only these images; NULL: all
  * @filter:  for calc_profile_load(), like @events and @edges
  * @counts:  exact counts are wanted
+ * @files:   only images that are files: the result is for programs that read the file
+ * @probes:  in the selected epochs
  * @names:   procedures and lines are enough: images whose code cannot be decoded are opened too,
  *           see image_code_open_names()
  */
@@ -36,7 +39,9 @@ struct calc_select {
 	const struct calc_events *events;
 	bool edges;
 	bool counts;
+	bool files;
 	bool names;
+	enum profiler_probes probes;
 	struct debug_file_options debug;
 };
 
@@ -75,7 +80,7 @@ int calc_select_address(struct calc_choice *choice, uint64_t address);
 /**
  * calc_select_named() - find the procedure that @operand selects
  *
- * Return: 0; -ENOENT: no such procedure, or it has no samples; -EINVAL: several procedures match;
+ * Return: 0; -ENOENT: it has no samples; -EINVAL: no such procedure, or several procedures match;
  * -ENOMEM; or the reader's error. If none matches, and a file could not be examined, the reason.
  */
 int calc_select_named(struct calc_choice *ret, const struct calc_select *select,
@@ -93,6 +98,9 @@ int calc_select_named(struct calc_choice *ret, const struct calc_select *select,
  */
 int calc_select_hottest(struct calc_choice *ret, const struct calc_select *select,
 			struct passed_over *passed, struct error *err);
+
+/** calc_choice_offset() - return the offset of the procedure in its image */
+uint64_t calc_choice_offset(const struct calc_choice *choice);
 
 void calc_choice_deinit(struct calc_choice *choice);
 

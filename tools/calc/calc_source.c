@@ -5,6 +5,7 @@
 
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "tools/report/passed_over.h"
 
 int calc_source_load(struct calc_source *source, struct profile_reader *reader,
@@ -18,13 +19,13 @@ int calc_source_load(struct calc_source *source, struct profile_reader *reader,
 	if (header->epoch_count == 0)
 		r = report_header_load(header, reader, filter, err);
 	if (r == 0 && header->epoch_count == 0)
-		return error_set(err, ENOENT, "no epoch matches");
+		return error_set(err, ENOENT, ERROR_NO_EPOCH);
 	if (r == 0)
 		r = calc_events_load(&source->events, reader, header->epochs, header->epoch_count,
 				     event, err);
 	if (r == 0)
 		r = calc_images_load(&source->images, reader, filter, &source->events,
-				     source->exclude_profiler ? debug : NULL, err);
+				     source->profiler, debug, err);
 	if (r < 0)
 		return r;
 	if (source->images.samples == 0)
@@ -44,7 +45,7 @@ int calc_source_load(struct calc_source *source, struct profile_reader *reader,
 		.edges = handed > 0,
 		.debug = *debug,
 	};
-	return 0;
+	return profiler_probes_load(&source->select.probes, reader, filter, err);
 }
 
 int calc_source_open(struct calc_source *source, struct profile_reader **reader, struct cli *cli,
@@ -52,9 +53,11 @@ int calc_source_open(struct calc_source *source, struct profile_reader **reader,
 {
 	int r = cli_open(cli, reader, err);
 
-	if (r == 0)
-		r = calc_source_load(source, *reader, &cli->filter, event, cli->image, &cli->debug,
-				     err);
+	if (r < 0)
+		return r;
+	r = calc_source_load(source, *reader, &cli->filter, event, cli->image, &cli->debug, err);
+	if (r == -ENOENT && source->header.epoch_count == 0)
+		return cli_no_epoch(cli, *reader, err);
 	return r;
 }
 
@@ -75,7 +78,7 @@ int calc_source_choose(struct calc_choice *ret, const struct calc_source *source
 		return calc_select_named(ret, &source->select, cli->operands[0], err);
 	r = calc_select_hottest(ret, &source->select, &passed, err);
 	if (r == 0)
-		passed_over_print(&passed, cli, "hotter, but passed over",
+		passed_over_print(&passed, cli, "skipped a hotter procedure",
 				  (double)source->images.time);
 	else
 		passed_over_explain(&passed, (double)source->images.time, err);
@@ -104,7 +107,8 @@ int calc_source_options(const struct calc_source *source, const struct calc_choi
 		.tie_calls = choice->profile.small,
 	};
 	if (model->isa != decoder->isa)
-		return error_set(err, EINVAL, "%s is of %s, and %s is another architecture",
+		return error_set(err, EINVAL,
+				 "'%s' has code of %s, which model '%s' does not support",
 				 choice->image->image.path, decoder->name, model->name);
 	return 0;
 }

@@ -11,10 +11,10 @@
 
 /**
  * struct calc_source - zero-initialised: empty
- * @exclude_profiler: set before: exclude samples of time that profiling causes
+ * @profiler: set before: use of samples that profiling causes
  */
 struct calc_source {
-	bool exclude_profiler;
+	enum calc_profiler_use profiler;
 	struct report_header header;
 	struct calc_events events;
 	struct calc_images images;
@@ -23,7 +23,7 @@ struct calc_source {
 
 /**
  * calc_source_load() - read header, events and images
- * @source:  zero-initialised, but its header may be loaded, and any_event and exclude_profiler set;
+ * @source:  zero-initialised, but its header may be loaded, and any_event and profiler set;
  *           freed by calc_source_deinit(), also after a failure
  * @filter:  epochs and process; owned by the caller, must stay valid while @source is in use
  * @event:   event whose samples measure time; NULL: the best one available

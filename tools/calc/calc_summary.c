@@ -132,10 +132,23 @@ static void print_cpi(FILE *stream, const char *name, double cycles, double inst
 
 static void print_dynamic(const struct sheet *sheet)
 {
+	bool in_order = false, out_of_order = false;
+
+	for (size_t i = 0; i < sheet->count; i++) {
+		in_order |= sheet->list[i]->in_order;
+		out_of_order |= sheet->list[i]->out_of_order;
+	}
 	for (unsigned int i = 0; i < CULPRIT_CAUSES; i++) {
-		if (i == CULPRIT_BRANCH)
+		enum culprit_cause cause = (enum culprit_cause)i;
+
+		if (culprit_is_modern(cause) && !out_of_order)
+			continue;
+		if (cause == CULPRIT_BRANCH)
 			fputs("***\n", sheet->stream);
-		print_range(sheet, culprit_name((enum culprit_cause)i), low_of, high_of, i);
+		print_range(sheet,
+			    out_of_order && !in_order ? culprit_modern_name(cause)
+						      : culprit_name(cause),
+			    low_of, high_of, i);
 	}
 	fputs("***\n", sheet->stream);
 	print_range(sheet, culprit_name(CULPRIT_UNEXPLAINED), low_of, high_of, CULPRIT_UNEXPLAINED);
@@ -194,7 +207,7 @@ static void print_intervals(FILE *stream, const struct stall_summary *summary)
 		fprintf(stream, "*** Interval  %.2f to %.2fCPI", low, high);
 	else
 		fprintf(stream, "*** Interval  %.2fCPI or more", low);
-	fprintf(stream, "; sampling error up to %.1f%% either way\n",
+	fprintf(stream, "; sampling error at most +-%.1f%%\n",
 		calc_summary_percent(summary, stall_summary_noise(summary)));
 }
 
@@ -208,8 +221,11 @@ void calc_summary_print(FILE *stream, const struct stall_summary *summary, doubl
 	fputc('\n', stream);
 	print_intervals(stream, summary);
 	print_causes(&sheet);
-	fprintf(stream, "*** (%.0f, %.1f%% of all samples)\n", summary->tallied,
-		tallied_percent(summary, all_samples));
+	if (all_samples > 0)
+		fprintf(stream, "*** (%.0f, %.1f%% of all samples)\n", summary->tallied,
+			tallied_percent(summary, all_samples));
+	else
+		fprintf(stream, "*** (%.0f samples)\n", summary->tallied);
 }
 
 static void print_cpis(const struct sheet *sheet, const char *name, bool best)

@@ -9,7 +9,8 @@
 
 /**
  * calc_summary_print() - print a summary, each line prefixed by "*** "
- * @all_samples: of time, in all images; the last line gives the summary's share of them
+ * @all_samples: of time, in all images; the last line gives the summary's share of them; 0: no
+ * share
  */
 void calc_summary_print(FILE *stream, const struct stall_summary *summary, double all_samples);
 

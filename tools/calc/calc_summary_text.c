@@ -8,20 +8,20 @@
 
 #include "tools/calc/calc_bubbles.h"
 #include "tools/calc/calc_cells.h"
+#include "tools/calc/calc_data.h"
+#include "tools/calc/calc_finding.h"
 
-/* Shorter stalls are not reported. */
-#define CYCLES_MIN 0.5
-/* Static waits that take a smaller share of the procedure's time are not reported. */
+/* Blocks with a smaller share of the procedure's time are not reported. */
 #define SHARE_MIN 0.2
+/* A block that may take this many times its best case may stall. */
+#define OPEN_FACTOR 1.5
 /*
  * A block is reported as too fast below this part of its best case, which is not known more
  * precisely.
  */
 #define FAST 0.8
-/* A cause whose lower bound is this share of a stall is reported as its main cause. */
-#define MOSTLY 0.5
 
-/* Events whose samples would confirm or exclude a cause; PROFILE_ROLES: none. */
+/* Events whose samples would confirm or exclude a cause; NULL: none. */
 static const struct evidence {
 	enum profile_event_role role;
 	const char *event;
@@ -30,38 +30,15 @@ static const struct evidence {
 	[CULPRIT_ITB] = {PROFILE_ROLE_ITB_MISS, "itbmiss"},
 	[CULPRIT_DCACHE] = {PROFILE_ROLE_DMISS, "dmiss"},
 	[CULPRIT_DTB] = {PROFILE_ROLE_DTB_MISS, "dtbmiss"},
-	[CULPRIT_WRITE_BUFFER] = {PROFILE_ROLES, NULL},
-	[CULPRIT_SYNCHRONIZATION] = {PROFILE_ROLES, NULL},
 	[CULPRIT_BRANCH] = {PROFILE_ROLE_BRANCH_MISS, "branchmp"},
-	[CULPRIT_IMUL] = {PROFILE_ROLES, NULL},
-	[CULPRIT_FDIV] = {PROFILE_ROLES, NULL},
-	[CULPRIT_OTHER] = {PROFILE_ROLES, NULL},
 };
 
-double calc_summary_text_cost(const struct procedure_analysis *analysis, uint32_t insn)
+const char *calc_summary_text_event(enum culprit_cause cause, enum profile_event_role *role)
 {
-	const struct instruction_cpi *cpi = &analysis->culprits.insns[insn];
-
-	if (isnan(cpi->cpi) || !cpi->significant || cpi->dynamic_cycles < CYCLES_MIN)
-		return 0;
-	return cpi->dynamic_cycles *
-	       analysis->frequency.blocks[analysis->cfg->block_of[insn]].value;
-}
-
-uint32_t calc_summary_text_find(const struct procedure_analysis *analysis)
-{
-	uint32_t worst = UINT32_MAX;
-	double most = 0;
-
-	for (uint32_t i = 0; i < analysis->cfg->insn_count; i++) {
-		double cycles = calc_summary_text_cost(analysis, i);
-
-		if (cycles > most) {
-			most = cycles;
-			worst = i;
-		}
-	}
-	return worst;
+	if (cause >= CULPRIT_CAUSES || evidence[cause].event == NULL)
+		return NULL;
+	*role = evidence[cause].role;
+	return evidence[cause].event;
 }
 
 /* Print "D-cache miss of 0x981c (40.0 to 113.5 cycles)". */
@@ -80,42 +57,31 @@ static void print_culprit(FILE *stream, const struct calc_procedure *procedure,
 			culprit->cycles_high);
 }
 
-static const struct culprit *strongest(const struct procedure_analysis *analysis,
-				       const struct instruction_cpi *cpi)
-{
-	const struct culprit *list = analysis->culprits.list + cpi->first, *best = list;
-
-	if (cpi->count == 0)
-		return NULL;
-	for (uint32_t i = 1; i < cpi->count; i++) {
-		if (list[i].cycles_low > best->cycles_low)
-			best = &list[i];
-	}
-	return best->cycles_low >= MOSTLY * cpi->dynamic_cycles ? best : NULL;
-}
-
 static void print_causes(FILE *stream, const struct calc_procedure *procedure,
-			 const struct instruction_cpi *cpi)
+			 const struct calc_finding *finding)
 {
-	const struct culprit *list = procedure->analysis->culprits.list + cpi->first;
-	const struct culprit *best = strongest(procedure->analysis, cpi);
+	const struct procedure_analysis *analysis = procedure->analysis;
+	const struct instruction_cpi *cpi = &analysis->culprits.insns[finding->insn];
+	const struct culprit *list = analysis->culprits.list;
+	const struct culprit *best = finding->certain ? &list[finding->causes[0]] : NULL;
 	const char *separator = "";
 
 	if (cpi->count == 0) {
-		fputs("Nothing that is known of the machine explains it.\n", stream);
+		fputs("No known property of the machine explains it.\n", stream);
 		return;
 	}
-	if (cpi->count == 1) {
+	/* Out of order, a cause that is certain for most of a stall leaves the rest open. */
+	if (cpi->count == 1 && (best == NULL || analysis->model->in_order)) {
 		fputs("All but one cause are ruled out: ", stream);
 		best = NULL;
 	} else if (best != NULL) {
 		fputs("Most of it is ", stream);
 		print_culprit(stream, procedure, best);
-		separator = "; possible, too: ";
+		separator = "; also possible: ";
 	} else {
 		fputs("Possible causes: ", stream);
 	}
-	for (uint32_t i = 0; i < cpi->count; i++) {
+	for (uint32_t i = cpi->first; i < cpi->first + cpi->count; i++) {
 		if (&list[i] == best)
 			continue;
 		fputs(separator, stream);
@@ -133,18 +99,19 @@ static void print_advice(FILE *stream, const struct calc_procedure *procedure,
 			 const struct instruction_cpi *cpi)
 {
 	const struct procedure_analysis *analysis = procedure->analysis;
-	const char *separator = "Events that would tell which: ";
+	const char *separator = "Events that would distinguish them: ";
 	bool any = false;
 
 	if (cpi->count < 2 || analysis->profile.clock)
 		return;
 	for (uint32_t i = cpi->first; i < cpi->first + cpi->count; i++) {
-		enum culprit_cause cause = analysis->culprits.list[i].cause;
+		enum profile_event_role role;
+		const char *event =
+			calc_summary_text_event(analysis->culprits.list[i].cause, &role);
 
-		if (cause >= CULPRIT_CAUSES || evidence[cause].role == PROFILE_ROLES ||
-		    analysis->profile.roles[evidence[cause].role].samples != NULL)
+		if (event == NULL || analysis->profile.roles[role].samples != NULL)
 			continue;
-		fprintf(stream, "%s%s", separator, evidence[cause].event);
+		fprintf(stream, "%s%s", separator, event);
 		separator = ", ";
 		any = true;
 	}
@@ -152,63 +119,22 @@ static void print_advice(FILE *stream, const struct calc_procedure *procedure,
 		fputs(".\n", stream);
 }
 
-/*
- * struct wait - a static stall
- * @cycles: per execution, at most those that the instruction took
- * @cost:   in samples, of all executions
- */
-struct wait {
-	const struct static_stall *stall;
-	uint32_t insn;
-	double cycles;
-	double cost;
-};
-
-static struct wait longest_wait(const struct procedure_analysis *analysis)
-{
-	struct wait longest = {.insn = UINT32_MAX};
-
-	for (uint32_t i = 0; i < analysis->cfg->insn_count; i++) {
-		const struct schedule_insn *schedule = &analysis->schedule.insns[i];
-		double frequency = analysis->frequency.blocks[analysis->cfg->block_of[i]].value;
-		double took = analysis->culprits.insns[i].cpi;
-
-		for (unsigned int k = 0; frequency > 0 && k < schedule->stall_count; k++) {
-			const struct static_stall *stall = &schedule->stalls[k];
-			double cycles = fmin(stall->cycles, took);
-
-			if (cycles * frequency > longest.cost)
-				longest = (struct wait){stall, i, cycles, cycles * frequency};
-		}
-	}
-	return longest;
-}
-
-/*
- * Print the longest static stall if it costs more than the worst dynamic stall.
- *
- * Return: true if it was printed.
- */
-static bool print_wait(FILE *stream, const struct calc_procedure *procedure, double worst_cost)
+static void print_wait(FILE *stream, const struct calc_procedure *procedure,
+		       const struct calc_finding *wait)
 {
 	const struct procedure_analysis *analysis = procedure->analysis;
-	const struct wait wait = longest_wait(analysis);
 	double samples = calc_procedure_samples(procedure);
 	char text[CALC_TEXT_BYTES];
 
-	if (wait.stall == NULL || !(wait.cost > worst_cost) || wait.cost < SHARE_MIN * samples ||
-	    wait.cycles < CYCLES_MIN)
-		return false;
-	fprintf(stream, "By the code alone 0x%" PRIx64 " waits %.1f cycles each time",
-		analysis->cfg->insns[wait.insn].address, wait.cycles);
-	if (wait.stall->from < analysis->cfg->insn_count) {
-		calc_procedure_text(procedure, wait.stall->from, text);
-		fprintf(stream, " for 0x%" PRIx64 ", \"%s\"",
-			analysis->cfg->insns[wait.stall->from].address, text);
+	fprintf(stream, "Static stall: 0x%" PRIx64 " waits %.1f cycles each time",
+		analysis->cfg->insns[wait->insn].address, wait->cycles);
+	if (wait->stall->from < analysis->cfg->insn_count) {
+		calc_procedure_text(procedure, wait->stall->from, text);
+		fprintf(stream, " for 0x%" PRIx64 ", '%s'",
+			analysis->cfg->insns[wait->stall->from].address, text);
 	}
 	fprintf(stream, " (%s): %.1f%% of the procedure's time.\n",
-		calc_bubbles_stall(wait.stall->kind), 100 * fmin(wait.cost / samples, 1));
-	return true;
+		calc_bubbles_stall(wait->stall->kind), 100 * fmin(wait->cost / samples, 1));
 }
 
 /*
@@ -226,10 +152,29 @@ static void print_cycles(FILE *stream, const struct instruction_cpi *cpi, bool i
 		fprintf(stream, " (%.1f to %.1f)", low, cpi->high - rest);
 }
 
-static void print_stall(FILE *stream, const struct calc_procedure *procedure, uint32_t worst,
-			const char *what)
+/*
+ * Return: the instruction whose data the stall may be due to: that of its first cause by misses, or
+ * the stalled one.
+ */
+static uint32_t accessing_insn(const struct procedure_analysis *analysis, uint32_t insn)
+{
+	const struct instruction_cpi *cpi = &analysis->culprits.insns[insn];
+
+	for (uint32_t i = cpi->first; i < cpi->first + cpi->count; i++) {
+		const struct culprit *culprit = &analysis->culprits.list[i];
+
+		if ((culprit->cause == CULPRIT_DCACHE || culprit->cause == CULPRIT_DTB) &&
+		    culprit->from != UINT32_MAX)
+			return culprit->from;
+	}
+	return insn;
+}
+
+static void print_stall(FILE *stream, const struct calc_procedure *procedure,
+			const struct calc_finding *finding, const char *what)
 {
 	const struct procedure_analysis *analysis = procedure->analysis;
+	uint32_t worst = finding->insn;
 	const struct instruction_cpi *cpi = &analysis->culprits.insns[worst];
 	const struct frequency_estimate *estimate =
 		&analysis->frequency.blocks[analysis->cfg->block_of[worst]];
@@ -238,13 +183,14 @@ static void print_stall(FILE *stream, const struct calc_procedure *procedure, ui
 	char text[CALC_TEXT_BYTES];
 
 	calc_procedure_text(procedure, worst, text);
-	fprintf(stream, "%s is at 0x%" PRIx64 ", \"%s\": ", what,
-		analysis->cfg->insns[worst].address, text);
+	fprintf(stream, "%s is at 0x%" PRIx64 ", '%s': ", what, analysis->cfg->insns[worst].address,
+		text);
 	print_cycles(stream, cpi, is_range);
 	fprintf(stream, ", %.1f%% of the procedure's time%s.\n",
 		samples > 0 ? 100 * cpi->dynamic_cycles * estimate->value / samples : 0,
 		is_range ? " (low confidence)" : "");
-	print_causes(stream, procedure, cpi);
+	print_causes(stream, procedure, finding);
+	calc_data_sentence(stream, procedure, accessing_insn(analysis, worst));
 	print_advice(stream, procedure, cpi);
 }
 
@@ -278,19 +224,69 @@ static void print_fast_block(FILE *stream, const struct calc_procedure *procedur
 		fast.best);
 }
 
+/* Return the block with the most samples. */
+static uint32_t hottest_block(const struct calc_procedure *procedure)
+{
+	uint32_t found = UINT32_MAX;
+	double most = 0;
+
+	for (uint32_t b = 0; b < procedure->analysis->cfg->block_count; b++) {
+		double samples = calc_procedure_block(procedure, b).samples;
+
+		if (samples > most) {
+			most = samples;
+			found = b;
+		}
+	}
+	return found;
+}
+
+/*
+ * If the hottest block may have run so rarely that it stalls, say so.
+ *
+ * Return: true if that was printed.
+ */
+static bool print_open(FILE *stream, const struct calc_procedure *procedure)
+{
+	const struct procedure_analysis *analysis = procedure->analysis;
+	uint32_t b = hottest_block(procedure);
+	const struct frequency_estimate *estimate;
+	struct calc_cells_executions cells;
+	struct calc_block sums;
+
+	if (b == UINT32_MAX)
+		return false;
+	estimate = &analysis->frequency.blocks[b];
+	sums = calc_procedure_block(procedure, b);
+	if (estimate->origin == FREQUENCY_EXACT || !(sums.best > 0) ||
+	    estimate->low * sums.best * OPEN_FACTOR >= sums.samples ||
+	    !calc_cells_executions(procedure, estimate, &cells))
+		return false;
+	fprintf(stream,
+		"The block at 0x%" PRIx64
+		" may or may not stall: it ran %s to %s times, and its best case of %.1f cycles "
+		"explains its time only at the upper end. Exact counts (dcpix) or more samples "
+		"would resolve this.\n",
+		analysis->cfg->insns[analysis->cfg->blocks[b].first].address, cells.low, cells.high,
+		sums.best);
+	return true;
+}
+
 void calc_summary_text_print(FILE *stream, const struct calc_procedure *procedure)
 {
-	uint32_t worst = calc_summary_text_find(procedure->analysis);
-	double cost = worst == UINT32_MAX ? 0 : calc_summary_text_cost(procedure->analysis, worst);
-	bool waits = print_wait(stream, procedure, cost);
+	struct calc_finding stall = calc_finding_stall(procedure->analysis);
+	struct calc_finding wait = calc_finding_static(procedure->analysis);
+	bool waits = wait.cost > stall.cost;
 
-	if (worst != UINT32_MAX)
-		print_stall(stream, procedure, worst,
-			    waits ? "The worst stall beside that" : "The worst stall");
-	else
+	if (waits)
+		print_wait(stream, procedure, &wait);
+	if (stall.kind == CALC_FINDING_DYNAMIC)
+		print_stall(stream, procedure, &stall,
+			    waits ? "The worst dynamic stall" : "The worst stall");
+	else if (!print_open(stream, procedure))
 		fprintf(stream,
-			"No %sstall stands out of what the code itself takes and sampling leaves "
-			"open.\n",
+			"No %ssignificant stall: static time and sampling error can explain the "
+			"samples.\n",
 			waits ? "other " : "");
 	print_fast_block(stream, procedure);
 }

@@ -8,18 +8,12 @@
 #include "tools/calc/calc_procedure.h"
 
 /**
- * calc_summary_text_cost() - return the samples that an instruction's dynamic stalls took, in all
- * executions
+ * calc_summary_text_event() - return the event whose samples would confirm or exclude a cause
+ * @role: out: of the event
  *
- * Return: 0 if no stall is long enough to be reported.
+ * Return: NULL if there is none.
  */
-double calc_summary_text_cost(const struct procedure_analysis *analysis, uint32_t insn);
-
-/**
- * calc_summary_text_find() - find the instruction with the worst stall. Return: UINT32_MAX if there
- * is none
- */
-uint32_t calc_summary_text_find(const struct procedure_analysis *analysis);
+const char *calc_summary_text_event(enum culprit_cause cause, enum profile_event_role *role);
 
 /**
  * calc_summary_text_print() - describe the worst stall, or report that there is none

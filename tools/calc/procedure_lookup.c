@@ -88,12 +88,12 @@ static int add_labelled(struct procedure_lookup *meant, const struct image_code 
 }
 
 /* A name as the user entered it: the name, and the file that reports show after it. */
-struct meant_name {
+struct entered_name {
 	char *name;
 	char *file; /* NULL: not given */
 };
 
-static void meant_name_deinit(struct meant_name *wanted)
+static void entered_name_deinit(struct entered_name *wanted)
 {
 	free(wanted->name);
 	free(wanted->file);
@@ -133,7 +133,7 @@ static bool is_file(const char *inside)
 	return strchr(inside, '.') != NULL && strpbrk(inside, "(), ") == NULL;
 }
 
-static int parse_name(struct meant_name *ret, const char *wanted)
+static int parse_name(struct entered_name *ret, const char *wanted)
 {
 	const char *file;
 
@@ -168,7 +168,7 @@ static bool is_name(const char *name, const char *version, const char *wanted)
 	return strcmp(asked + strspn(asked, "@"), version + strspn(version, "@")) == 0;
 }
 
-static bool has_name(const struct procedure *procedure, const struct meant_name *wanted)
+static bool has_name(const struct procedure *procedure, const struct entered_name *wanted)
 {
 	return is_name(procedure->name, procedure->version, wanted->name) &&
 	       (wanted->file == NULL ||
@@ -205,7 +205,7 @@ int procedure_lookup_by_name(struct procedure_lookup *meant, const struct image_
 			     const char *wanted)
 {
 	const struct procedure_table *table = image_code_procedures(code);
-	_cleanup_(meant_name_deinit) struct meant_name given = {0};
+	_cleanup_(entered_name_deinit) struct entered_name given = {0};
 	size_t count = procedure_table_count(table);
 	struct calc_name name;
 	int r = parse_name(&given, wanted);

@@ -279,7 +279,7 @@ static const struct column procedure_columns[] = {
 	{"calls", "calls", COLUMN_COUNT, 0, GET_CALLS, call_listing_get_count},
 	{"recursive", "recursive", COLUMN_COUNT, 0, GET_RECURSIVE, call_listing_get_count},
 	{"address", "address", COLUMN_ADDRESS, COLUMN_DETAIL, 0, call_listing_get_address},
-	{"procedure", "procedure", COLUMN_TEXT, COLUMN_CUT_END, 0, get_name},
+	{"procedure", "procedure", COLUMN_TEXT, COLUMN_CUT_NAME, 0, get_name},
 };
 
 static const struct column arc_columns[] = {
@@ -293,9 +293,9 @@ static const struct column arc_columns[] = {
 	{"calls", "calls", COLUMN_COUNT, 0, GET_CALLS, call_listing_get_count},
 	{"caller's address", "caller_address", COLUMN_ADDRESS, COLUMN_DETAIL, 1,
 	 call_listing_get_address},
-	{"caller", "caller", COLUMN_TEXT, COLUMN_CUT_END, 1, get_name},
+	{"caller", "caller", COLUMN_TEXT, COLUMN_CUT_NAME, 1, get_name},
 	{"address", "address", COLUMN_ADDRESS, COLUMN_DETAIL, 0, call_listing_get_address},
-	{"procedure", "procedure", COLUMN_TEXT, COLUMN_CUT_END, 0, get_name},
+	{"procedure", "procedure", COLUMN_TEXT, COLUMN_CUT_NAME, 0, get_name},
 };
 
 static const void *procedure_row(const void *context, size_t index)

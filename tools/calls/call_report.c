@@ -34,8 +34,8 @@ void call_report_heading(FILE *stream, const struct call_report *report)
 	fprintf(stream, "contexts    %" PRIu64 ", of %" PRIu64 " thread%s\n", report->contexts,
 		report->threads, report->threads == 1 ? "" : "s");
 	if (report->map->switches_stacks)
-		fputs("unknown     callers on other stacks: the program switches stacks, and a "
-		      "call after a switch may have been made by another caller than is listed\n",
+		fputs("unknown     callers on other stacks: the program switches stacks, so that a "
+		      "call after a switch may have a caller other than the one listed\n",
 		      stream);
 	for (size_t i = 0; i < CALL_LOSSES; i++) {
 		if (report->losses[i] > 0)

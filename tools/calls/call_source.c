@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "tools/report/cli.h"
 
 /*
@@ -54,7 +55,7 @@ static int call_source_begin(const struct reading *reading, struct error *err)
 	int r = reading->tree != NULL ? context_tree_init(reading->tree, procedures)
 				      : call_profile_init(reading->profile, procedures);
 
-	return r < 0 ? error_set(err, ENOMEM, "out of memory") : 0;
+	return r < 0 ? error_set(err, ENOMEM, ERROR_NO_MEMORY) : 0;
 }
 
 static int check_policy(const struct reading *reading, const char *program, struct error *err)
@@ -64,8 +65,8 @@ static int check_policy(const struct reading *reading, const char *program, stru
 	if (reading->source->recorded.map.policy == wanted)
 		return 0;
 	return error_set(err, EINVAL,
-			 wanted == CALL_POLICY_CALLS ? "%s records contexts: see dcpicct"
-						     : "%s records calls: see dcpicalls",
+			 wanted == CALL_POLICY_CALLS ? "'%s' records contexts: use dcpicct"
+						     : "'%s' records calls: use dcpicalls",
 			 program);
 }
 
@@ -77,7 +78,7 @@ static int read_files(struct reading *reading, const struct cli *cli, struct err
 
 	if (cli->operand_count < 2)
 		return error_set(err, EINVAL,
-				 "a rewritten program is needed, and the files it recorded in");
+				 "a rewritten program and the files that it recorded are required");
 	r = call_map_read(map, cli->operands[0], err);
 	if (r == 0)
 		r = check_policy(reading, cli->operands[0], err);

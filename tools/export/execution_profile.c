@@ -4,7 +4,9 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "analysis/image/procedure_table.h"
 #include "lib/array.h"
 #include "tools/calc/calc_procedure.h"
 
@@ -14,6 +16,7 @@
 /* State while a procedure is added. */
 struct adding {
 	struct execution_profile *profile;
+	uint32_t index; /* of the procedure, in the profile */
 	struct calc_procedure procedure;
 };
 
@@ -27,13 +30,15 @@ static uint64_t executions(const struct adding *adding, const struct frequency_e
 	return count < COUNT_MAX ? (uint64_t)llround(count) : (uint64_t)COUNT_MAX;
 }
 
-static int add_way(struct execution_ways *ways, uint64_t from, uint64_t to, uint64_t count)
+static int add_way(const struct adding *adding, struct execution_ways *ways, uint64_t from,
+		   uint64_t to, uint64_t count)
 {
 	if (count == 0)
 		return 0;
 	if (array_reserve(&ways->list, &ways->capacity, ways->count + 1, sizeof(*ways->list)) < 0)
 		return -ENOMEM;
-	ways->list[ways->count++] = (struct execution_way){.from = from, .to = to, .count = count};
+	ways->list[ways->count++] = (struct execution_way){
+		.from = from, .to = to, .procedure = adding->index, .count = count};
 	return 0;
 }
 
@@ -52,6 +57,7 @@ static int execution_profile_add_block(struct adding *adding, uint32_t index)
 	profile->blocks[profile->block_count++] = (struct execution_block){
 		.first = analysis->cfg->insns[block->first].address,
 		.last = analysis->cfg->insns[block->first + block->count - 1].address,
+		.procedure = adding->index,
 		.instructions = block->count,
 		.count = count,
 	};
@@ -77,7 +83,8 @@ static int execution_profile_add_edge(struct adding *adding, uint32_t index)
 	case CFG_EDGE_TAIL:
 		if (to == 0)
 			return 0;
-		return add_way(edge->kind == CFG_EDGE_NEXT ? &adding->profile->nexts
+		return add_way(adding,
+			       edge->kind == CFG_EDGE_NEXT ? &adding->profile->nexts
 							   : &adding->profile->branches,
 			       cfg->insns[edge->insn].address, to,
 			       executions(adding, &analysis->frequency.edges[index]));
@@ -94,8 +101,31 @@ static int add_call(struct adding *adding, const struct cfg_call *call)
 
 	if (call->tail || call->target == 0)
 		return 0;
-	return add_way(&adding->profile->branches, cfg->insns[call->insn].address, call->target,
+	return add_way(adding, &adding->profile->branches, cfg->insns[call->insn].address,
+		       call->target,
 		       executions(adding, &analysis->frequency.blocks[cfg->block_of[call->insn]]));
+}
+
+static int execution_profile_add_procedure(struct adding *adding)
+{
+	struct execution_profile *profile = adding->profile;
+	const struct procedure *procedure = procedure_table_get(
+		image_code_procedures(profile->code), adding->procedure.analysis->index);
+	struct execution_procedure *added;
+
+	if (array_reserve(&profile->procedures, &profile->procedure_capacity,
+			  profile->procedure_count + 1, sizeof(*profile->procedures)) < 0)
+		return -ENOMEM;
+	added = &profile->procedures[profile->procedure_count];
+	*added = (struct execution_procedure){
+		.name = strdup(procedure->source <= PROCEDURE_LABEL ? procedure->name : ""),
+		.address = procedure->address,
+		.bytes = procedure->bytes,
+	};
+	if (added->name == NULL)
+		return -ENOMEM;
+	adding->index = (uint32_t)profile->procedure_count++;
+	return 0;
 }
 
 int execution_profile_add(struct execution_profile *profile,
@@ -106,7 +136,7 @@ int execution_profile_add(struct execution_profile *profile,
 		.procedure = {.code = profile->code, .analysis = analysis},
 	};
 	const struct cfg *cfg = analysis->cfg;
-	int r = 0;
+	int r = execution_profile_add_procedure(&adding);
 
 	for (uint32_t i = 0; r == 0 && i < cfg->block_count; i++)
 		r = execution_profile_add_block(&adding, i);
@@ -119,6 +149,9 @@ int execution_profile_add(struct execution_profile *profile,
 
 void execution_profile_deinit(struct execution_profile *profile)
 {
+	for (size_t i = 0; i < profile->procedure_count; i++)
+		free(profile->procedures[i].name);
+	free(profile->procedures);
 	free(profile->blocks);
 	free(profile->branches.list);
 	free(profile->nexts.list);

@@ -15,22 +15,41 @@
 struct image_code;
 
 /**
+ * struct execution_procedure - an analysed procedure
+ * @name:    malloc'd, as in the file; "" if the image has no symbol for it
+ * @address: ELF virtual address
+ * @bytes:   its extent, without parts that the compiler split off
+ */
+struct execution_procedure {
+	char *name;
+	uint64_t address;
+	uint64_t bytes;
+};
+
+/**
  * struct execution_block - straight-line code; addresses are ELF virtual addresses
  * @first, @last: addresses of the first and the last instruction
+ * @procedure:    index of the procedure that it belongs to
  * @instructions: number of instructions
  * @count:        executions in the profiled period, > 0
  */
 struct execution_block {
 	uint64_t first;
 	uint64_t last;
+	uint32_t procedure;
 	uint32_t instructions;
 	uint64_t count;
 };
 
-/** struct execution_way - an edge from an instruction to another, executed @count > 0 times */
+/**
+ * struct execution_way - an edge from an instruction to another
+ * @procedure: index of the procedure that @from belongs to
+ * @count:     executions, > 0
+ */
 struct execution_way {
 	uint64_t from;
 	uint64_t to;
+	uint32_t procedure;
 	uint64_t count;
 };
 
@@ -42,14 +61,18 @@ struct execution_ways {
 };
 
 /**
- * struct execution_profile - zero-initialised: empty; procedure by procedure, in order of address
- * @code:     the image, for exporters that look up its contents; owned by the caller
- * @blocks:   blocks known to have run
- * @branches: taken branches, jumps, and direct calls
- * @nexts:    fall-through edges from the last instruction of a block to the first one of the next
+ * struct execution_profile - zero-initialised: empty; procedure by procedure
+ * @code:       the image; open only while procedures are added; owned by the caller
+ * @procedures: procedures that were added
+ * @blocks:     blocks known to have run
+ * @branches:   taken branches, jumps, and direct calls
+ * @nexts:      fall-through edges from the last instruction of a block to the first one of the next
  */
 struct execution_profile {
 	struct image_code *code;
+	struct execution_procedure *procedures;
+	size_t procedure_count;
+	size_t procedure_capacity;
 	struct execution_block *blocks;
 	size_t block_count;
 	size_t block_capacity;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "tools/calls/call_names.h"
 #include "tools/calls/call_source.h"
 #include "tools/export/exporter.h"
@@ -65,12 +66,12 @@ static int export_contexts_make(struct context_export *export, struct cli *cli, 
 	if (r < 0)
 		return r;
 	if (call_names_make(&export->names, &export->source.recorded.map, cli->demangle) < 0)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	export->nodes = calloc(export->tree.count, sizeof(*export->nodes));
 	export->contexts = calloc(export->tree.count, sizeof(*export->contexts));
 	export->procedures = calloc(export->names.count, sizeof(*export->procedures));
 	if (export->nodes == NULL || export->contexts == NULL || export->procedures == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	export_contexts_fill(export);
 	return 0;
 }

@@ -47,12 +47,13 @@ static int write_image(struct flow_export *export, struct cli *cli, const char *
 	struct error err = {0};
 
 	if (export->images > 1) {
-		error_set(&err, EINVAL, "%zu images match, and %s is of one: choose with --image",
+		error_set(&err, EINVAL,
+			  "%zu images match, but %s needs one: select it with --image",
 			  export->images, export->exporter->name);
 		return cli_fail(cli, &err);
 	}
 	if (export->flow.block_count == 0)
-		return cli_nothing(cli, "nothing is known to have run");
+		return cli_nothing(cli, "no executions are known");
 	return output_file_write(output, write_flow, export, &err) < 0 ? cli_fail(cli, &err)
 								       : CLI_OK;
 }
@@ -75,13 +76,14 @@ int export_flow(struct cli *cli, const struct exporter *exporter, const char *ou
 	int status, r;
 
 	if (cli->image == NULL) {
-		error_set(&err, EINVAL, "%s is of one program: choose it with --image",
+		error_set(&err, EINVAL, "%s needs one program: select it with --image",
 			  exporter->name);
 		return cli_fail(cli, &err);
 	}
 	r = calc_source_open(&source, &reader, cli, cli->event_count > 0 ? cli->events[0] : NULL,
 			     &err);
 	source.select.counts = true; /* exact counts, if available */
+	source.select.files = true;
 	if (r == -ENOENT && reader != NULL)
 		status = cli_nothing(cli, "%s", err.message);
 	else

@@ -9,6 +9,7 @@
 #include "analysis/image/demangle.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "tools/base/text.h"
 #include "tools/export/export_contexts.h"
 #include "tools/export/exporter.h"
@@ -96,7 +97,7 @@ static int export_variation_fill(struct variation_export *export, bool demangled
 	export->procedures = calloc(count, sizeof(*export->procedures));
 	if (export->names == NULL || export->nodes == NULL || export->contexts == NULL ||
 	    export->procedures == NULL || !add_all(export, demangled))
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	export->what = (struct export_contexts){
 		.image = export->source.recordings.path,
 		.build_id = export->source.recordings.build_id,

@@ -67,6 +67,8 @@ extern const struct exporter exporter_callgrind;
 extern const struct exporter exporter_csv;
 extern const struct exporter exporter_flamegraph;
 extern const struct exporter exporter_folded;
+extern const struct exporter exporter_gold_order;
+extern const struct exporter exporter_lld_order;
 extern const struct exporter exporter_pixie;
 extern const struct exporter exporter_pprof;
 extern const struct exporter exporter_profgen;

@@ -7,6 +7,7 @@
 
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "tools/base/text.h"
 #include "tools/export/export_contexts.h"
 #include "tools/export/exporter.h"
@@ -71,12 +72,12 @@ static int write_callgrind(FILE *file, const struct export_profile *profile, str
 	const struct tally_row *before = NULL;
 
 	if (put_heading(file, profile) < 0)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	for (size_t i = 0; i < profile->row_count; i++) {
 		const struct tally_row *row = &profile->rows[i];
 
 		if (put_place(file, row, before) < 0)
-			return error_set(err, ENOMEM, "out of memory");
+			return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 		fprintf(file, "0x%" PRIx64 " %u", row->address, row->line);
 		for (size_t event = 0; event < profile->event_count; event++)
 			fprintf(file, " %" PRIu64,
@@ -118,7 +119,7 @@ static int callgrind_write_contexts(FILE *file, const struct export_contexts *co
 	_cleanup_free_ uint32_t *next = calloc(2 * count, sizeof(*next)); /* first child, sibling */
 
 	if (inclusive == NULL || next == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	for (size_t i = count; i-- > 0;) {
 		uint32_t parent = contexts->stacks.nodes[i].parent;
 
@@ -134,7 +135,7 @@ static int callgrind_write_contexts(FILE *file, const struct export_contexts *co
 		"events: %s\nsummary: %" PRIu64 "\n",
 		contexts->metric, inclusive[0]);
 	if (put_name(file, "\nob", contexts->image) < 0)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	fputs("fl=???\n", file);
 	for (size_t i = 1; i < count; i++)
 		put_context(file, contexts, inclusive, next, i);

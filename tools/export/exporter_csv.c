@@ -5,6 +5,7 @@
 
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "tools/base/text.h"
 #include "tools/export/exporter.h"
 
@@ -54,7 +55,7 @@ static int write_csv(FILE *file, const struct export_profile *profile, struct er
 	fputs("\r\n", file);
 	for (size_t i = 0; r == 0 && i < profile->row_count; i++)
 		r = put_row(file, profile, &profile->rows[i]);
-	return r < 0 ? error_set(err, ENOMEM, "out of memory") : 0;
+	return r < 0 ? error_set(err, ENOMEM, ERROR_NO_MEMORY) : 0;
 }
 
 const struct exporter exporter_csv = {

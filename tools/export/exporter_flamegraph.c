@@ -8,6 +8,7 @@
 
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "tools/base/flame_graph.h"
 #include "tools/base/text.h"
 #include "tools/export/export_contexts.h"
@@ -20,7 +21,7 @@ static int flamegraph_draw(FILE *file, const char *title, const char *unit,
 	const struct flame_graph graph = {.title = clean, .unit = unit, .tree = *tree};
 
 	if (clean == NULL || flame_graph_write(file, &graph) < 0)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	return 0;
 }
 
@@ -56,10 +57,10 @@ static int write_samples(FILE *file, const struct export_profile *profile, struc
 	int r = 0;
 
 	if (samples == NULL || nodes == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	tree.count = make_nodes(profile, nodes, samples);
 	for (size_t i = 1; r == 0 && i < tree.count; i++)
-		r = nodes[i].name != NULL ? 0 : error_set(err, ENOMEM, "out of memory");
+		r = nodes[i].name != NULL ? 0 : error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	if (r == 0)
 		r = flamegraph_draw(file, profile->comment, "samples", &tree, err);
 	for (size_t i = 1; i < tree.count; i++)

@@ -10,6 +10,7 @@
 
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "tools/base/stack_tree.h"
 #include "tools/base/text.h"
 #include "tools/export/export_contexts.h"
@@ -32,7 +33,7 @@ static int write_folded(FILE *file, const struct export_profile *profile, struct
 	size_t row = 0, next;
 
 	if (samples == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	for (; row < profile->row_count; row = next) {
 		const struct tally_row *first = &profile->rows[row];
 
@@ -41,7 +42,7 @@ static int write_folded(FILE *file, const struct export_profile *profile, struct
 			continue;
 		if (put_frame(file, exporter_image_name(first), ';') < 0 ||
 		    put_frame(file, first->procedure, ' ') < 0)
-			return error_set(err, ENOMEM, "out of memory");
+			return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 		fprintf(file, "%" PRIu64 "\n", samples[0]);
 	}
 	return 0;
@@ -51,7 +52,7 @@ static int folded_write_contexts(FILE *file, const struct export_contexts *conte
 				 struct error *err)
 {
 	if (stack_tree_folded(file, &contexts->stacks) < 0)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	return 0;
 }
 

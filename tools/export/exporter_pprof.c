@@ -12,6 +12,7 @@
 #include "analysis/image/demangle.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "lib/u64_map.h"
 #include "tools/base/protobuf_writer.h"
 #include "tools/base/text.h"
@@ -335,7 +336,7 @@ static int deflate_to(FILE *file, const struct protobuf_writer *message, struct 
 	/* 16: with gzip's header. It contains no time here, so equal profiles give equal files. */
 	if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, MAX_WBITS + 16, 8,
 			 Z_DEFAULT_STRATEGY) != Z_OK)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	do {
 		uInt some = left < UINT32_MAX ? (uInt)left : UINT32_MAX;
 
@@ -360,7 +361,7 @@ static int write_pprof(FILE *file, const struct export_profile *profile, struct 
 	pprof.values = calloc(profile->event_count + 1, 2 * sizeof(*pprof.values));
 	if (pprof.values != NULL)
 		r = put_profile(&pprof);
-	r = r < 0 ? error_set(err, ENOMEM, "out of memory") : deflate_to(file, &pprof.out, err);
+	r = r < 0 ? error_set(err, ENOMEM, ERROR_NO_MEMORY) : deflate_to(file, &pprof.out, err);
 	pprof_deinit(&pprof);
 	return r;
 }
@@ -442,7 +443,7 @@ static int pprof_write_contexts(FILE *file, const struct export_contexts *contex
 				       put_string(&pprof, contexts->metric));
 		r = protobuf_writer_error(&pprof.out);
 	}
-	r = r < 0 ? error_set(err, ENOMEM, "out of memory") : deflate_to(file, &pprof.out, err);
+	r = r < 0 ? error_set(err, ENOMEM, ERROR_NO_MEMORY) : deflate_to(file, &pprof.out, err);
 	pprof_deinit(&pprof);
 	return r;
 }

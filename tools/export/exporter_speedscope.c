@@ -8,6 +8,7 @@
 
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "tools/base/json_stream.h"
 #include "tools/export/export_contexts.h"
 #include "tools/export/exporter.h"
@@ -109,7 +110,7 @@ static int write_speedscope(FILE *file, const struct export_profile *profile, st
 	struct json_stream json = {.file = file};
 
 	if (samples == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	speedscope_put_head(&json, profile->comment);
 	put_frames(&json, profile);
 	json_stream_close(&json, '}');
@@ -163,7 +164,7 @@ static int speedscope_write_contexts(FILE *file, const struct export_contexts *c
 	uint64_t sum = 0;
 
 	if (stack == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	speedscope_put_head(&json, contexts->image);
 	json_stream_open(&json, "frames", '[');
 	for (size_t i = 0; i < contexts->procedure_count; i++) {
@@ -188,7 +189,7 @@ static int speedscope_write_contexts(FILE *file, const struct export_contexts *c
 
 const struct exporter exporter_speedscope = {
 	.name = "speedscope",
-	.summary = "speedscope's JSON, a profile an event",
+	.summary = "speedscope's JSON, one profile per event",
 	.write = write_speedscope,
 	.write_contexts = speedscope_write_contexts,
 };

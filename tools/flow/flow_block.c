@@ -25,7 +25,7 @@ struct block {
 	bool all;	/* show all instructions */
 	int text_width; /* of the instructions shown */
 	int cpi_width;
-	uint32_t told;
+	uint32_t causes_shown;
 };
 
 /* From white through yellow to orange. */
@@ -86,7 +86,7 @@ static void print_executions(FILE *stream, const struct calc_procedure *procedur
 	struct calc_cells_executions cells;
 
 	if (!calc_cells_executions(procedure, estimate, &cells))
-		fputs("not known how often it ran", stream);
+		fputs("number of executions not known", stream);
 	else
 		fprintf(stream, "ran %s %s%s", cells.value, calc_cells_times(&cells),
 			estimate->origin == FREQUENCY_EXACT	? ", counted"
@@ -125,7 +125,7 @@ static void print_causes(struct block *block, uint32_t insn)
 	fputs("  <font color=\"" COLOR_CAUSE "\"><b>", block->stream);
 	for (unsigned int i = 0; i < count; i++) {
 		fputc(culprit_letter(causes[i]), block->stream);
-		block->told |= 1U << causes[i];
+		block->causes_shown |= 1U << causes[i];
 	}
 	fputs("</b>", block->stream);
 	for (size_t i = 0; i < culprits; i++)
@@ -240,5 +240,5 @@ uint32_t flow_block_print(FILE *stream, const struct calc_procedure *procedure, 
 	if (!none)
 		print_code(&block);
 	fputs("\n    </table>", stream);
-	return block.told;
+	return block.causes_shown;
 }

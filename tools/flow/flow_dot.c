@@ -49,10 +49,10 @@ struct flow {
 	double most;	   /* highest frequency of all edges */
 	uint32_t shown_blocks;
 	uint32_t shown_insns;
-	uint32_t told; /* causes whose letters are in the picture */
-	bool dashed;   /* something is dashed */
-	bool left_out; /* an edge leads to a block that was left out */
-	size_t ends;   /* number of nodes that are not blocks so far */
+	uint32_t causes_shown; /* causes whose letters are in the picture */
+	bool dashed;	       /* something is dashed */
+	bool left_out;	       /* an edge leads to a block that was left out */
+	size_t ends;	       /* number of nodes that are not blocks so far */
 };
 
 static double flow_dot_share(const struct flow *flow, double samples)
@@ -74,7 +74,7 @@ static void print_tooltip(const struct flow *flow, const struct frequency_estima
 	char text[256];
 
 	if (!calc_cells_executions(flow->procedure, estimate, &cells))
-		snprintf(text, sizeof(text), "not known how often it ran");
+		snprintf(text, sizeof(text), "number of executions not known");
 	else if (estimate->origin == FREQUENCY_EXACT)
 		snprintf(text, sizeof(text), "ran %s %s, counted", cells.value,
 			 calc_cells_times(&cells));
@@ -98,8 +98,8 @@ static void print_block(struct flow *flow, uint32_t block)
 		flow_block_color(flow->procedure, block), low ? "style=\"filled,dashed\", " : "");
 	print_tooltip(flow, estimate);
 	fputs(", label=<", flow->stream);
-	flow->told |= flow_block_print(flow->stream, flow->procedure, block, all,
-				       flow->options->code == FLOW_CODE_NONE);
+	flow->causes_shown |= flow_block_print(flow->stream, flow->procedure, block, all,
+					       flow->options->code == FLOW_CODE_NONE);
 	fputs(">];\n", flow->stream);
 }
 
@@ -138,8 +138,8 @@ static void make_end(const struct flow *flow, const struct cfg_edge *edge, char 
 	case CFG_EDGE_UNKNOWN:
 		*color = COLOR_PROBLEM;
 		snprintf(text, TARGET_BYTES, "%s",
-			 edge->from == CFG_UNKNOWN ? "from where is not known"
-						   : "to where is not known");
+			 edge->from == CFG_UNKNOWN ? "from an unknown source"
+						   : "to an unknown target");
 		return;
 	default:
 		snprintf(text, TARGET_BYTES, "%s", edge->from == CFG_ENTRY ? "entry" : "return");
@@ -296,7 +296,7 @@ static void print_left_out(struct flow *flow, uint32_t block, bool out)
 		end);
 	fprintf(flow->stream,
 		" [penwidth=%.2f, color=\"%s\", %s=\" %s\", edgetooltip=\"%" PRIu32
-		" way%s %s blocks that were left out\"];\n",
+		" edge%s %s omitted blocks\"];\n",
 		WIDTH_MIN + (WIDTH_MAX - WIDTH_MIN) * sqrt(heat), COLOR_LEFT_OUT,
 		flow_dot_label_of(flow), isnan(sum) ? "?" : cell, ways, ways == 1 ? "" : "s",
 		out ? "to" : "from");
@@ -316,12 +316,12 @@ static void print_notes(const struct flow *flow)
 	const struct cfg *cfg = analysis->cfg;
 
 	if (cfg->unresolved_jumps > 0)
-		print_note(flow, "%.0f %s%s to where is not known", cfg->unresolved_jumps, "jump");
+		print_note(flow, "%.0f %s%s with an unknown target", cfg->unresolved_jumps, "jump");
 	if (cfg->bad_bytes > 0)
-		print_note(flow, "%.0f %s%s of no code that is understood", (double)cfg->bad_bytes,
+		print_note(flow, "%.0f %s%s that cannot be decoded", (double)cfg->bad_bytes,
 			   "byte");
 	if (analysis->profile.unmatched > 0)
-		print_note(flow, "%.0f %s%s where no instruction begins",
+		print_note(flow, "%.0f %s%s not at the start of an instruction",
 			   analysis->profile.unmatched, "sample");
 }
 
@@ -341,7 +341,7 @@ static void print_hidden(const struct flow *flow)
 	}
 	if (blocks > 0)
 		fprintf(flow->stream,
-			"<tr><td align=\"left\">left out (...): %" PRIu32
+			"<tr><td align=\"left\">omitted (...): %" PRIu32
 			" block%s with %.1f%% of the samples</td></tr>\n",
 			blocks, blocks == 1 ? "" : "s", 100 * flow_dot_share(flow, samples));
 }
@@ -355,17 +355,16 @@ static void print_legend(const struct flow *flow)
 	for (unsigned int i = 1; i < FLOW_HEATS; i++)
 		fprintf(flow->stream, "<td bgcolor=\"%s\">%g%%</td>", flow_heats[i].color,
 			100 * flow_heats[i].least);
-	fputs("<td border=\"0\">and more; width of lines: how often</td></tr></table></td></tr>\n",
+	fputs("<td border=\"0\">and more; width of lines: executions</td></tr></table></td></tr>\n",
 	      flow->stream);
 	if (flow->dashed)
-		fputs("<tr><td align=\"left\">dashed: low confidence in how often it "
-		      "ran</td></tr>\n",
+		fputs("<tr><td align=\"left\">dashed: low confidence in the executions</td></tr>\n",
 		      flow->stream);
-	if (flow->told == 0)
+	if (flow->causes_shown == 0)
 		return;
-	fputs("<tr><td align=\"left\">may have waited for:", flow->stream);
+	fputs("<tr><td align=\"left\">possible causes of stalls:", flow->stream);
 	for (unsigned int i = 0; i <= CULPRIT_CAUSES; i++) {
-		if ((flow->told >> i & 1) != 0)
+		if ((flow->causes_shown >> i & 1) != 0)
 			fprintf(flow->stream, " <b>%c</b> %s ",
 				culprit_letter((enum culprit_cause)i),
 				calc_bubbles_cause((enum culprit_cause)i));
@@ -419,10 +418,10 @@ static int print_title(const struct flow *flow)
 	flow_text_table(flow->stream, procedure->image);
 	fprintf(flow->stream, "</td></tr>\n<tr><td align=\"left\">%.0f samples of ", samples);
 	flow_text_table(flow->stream, flow->options->time);
+	if (procedure->all_samples > 0)
+		fprintf(flow->stream, ", %.1f%% of all", 100 * samples / procedure->all_samples);
 	fprintf(flow->stream,
-		", %.1f%% of all; model %s; %" PRIu32 " instruction%s in %" PRIu32
-		" block%s</td></tr>\n",
-		procedure->all_samples > 0 ? 100 * samples / procedure->all_samples : 0,
+		"; model %s; %" PRIu32 " instruction%s in %" PRIu32 " block%s</td></tr>\n",
 		analysis->model->name, analysis->cfg->insn_count,
 		analysis->cfg->insn_count == 1 ? "" : "s", analysis->cfg->block_count,
 		analysis->cfg->block_count == 1 ? "" : "s");

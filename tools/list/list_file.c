@@ -2,10 +2,16 @@
 #include "tools/list/list_file.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
+#include "lib/near_names.h"
+#include "tools/base/text.h"
+#include "tools/report/profiler_class.h"
 #include "tools/report/source_text.h"
 
 /* Return true if @path is @name, or ends in @name after a slash. */
@@ -23,20 +29,44 @@ static int list_file_choose(const char *name, struct tally *tally, const char **
 {
 	const struct tally_row *rows = tally_rows(tally);
 
+	_cleanup_(near_names_deinit) struct near_names near = {.wanted = name};
+	bool is_path = strchr(name, '/') != NULL;
+	char text[256];
+
 	*path = NULL;
 	for (size_t i = 0; i < tally_row_count(tally); i++) {
 		const char *source = rows[i].source;
 
+		if (source != NULL)
+			near_names_add(&near, is_path ? source : text_last_part(source));
 		if (source == NULL || !is_meant(source, name))
 			continue;
 		if (*path != NULL && strcmp(*path, source) != 0)
-			return error_set(err, EINVAL, "%s may be %s or %s, and others", name, *path,
-					 source);
+			return error_set(
+				err, EINVAL,
+				"'%s' is ambiguous: it matches '%s', '%s' and possibly others",
+				name, *path, source);
 		*path = source;
 	}
-	if (*path == NULL)
-		return error_set(err, ENOENT, "no samples in a source file %s", name);
-	return 0;
+	if (*path != NULL)
+		return 0;
+	near_names_text(&near, text, sizeof(text));
+	return error_set(err, EINVAL, "no samples in a source file '%s'%s", name, text);
+}
+
+/* Mark a file if all of its code is the profiler's. */
+static void mark_file(struct list_rows *rows, struct tally *tally, const char *path)
+{
+	bool own = true;
+
+	for (size_t i = 0; i < tally_row_count(tally); i++) {
+		const struct tally_row *row = &tally_rows(tally)[i];
+
+		if (row->source != NULL && strcmp(row->source, path) == 0)
+			own &= row->excluded;
+	}
+	rows->mark = profiler_class_mark(own ? PROFILER_WHOLE : PROFILER_NONE);
+	rows->no_share = own;
 }
 
 /* Sum counts by line; line 0 collects lines after the end of the file, which has become shorter. */
@@ -94,14 +124,17 @@ int list_file(const char *name, struct tally *tally, struct source_text *source,
 
 	if (r < 0)
 		return r;
+	mark_file(rows, tally, *path);
 	lines = source_text_lines(source, *path);
 	if (lines == 0)
-		return error_set(err, ENOENT, "cannot read %s: see --source-path", *path);
+		return error_set(err, ENOENT,
+				 "cannot read '%s': use --source-path to specify its folder",
+				 *path);
 	*counts = calloc(lines + 1, (rows->event_count + 1) * sizeof(**counts));
 	if (*counts == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	count_lines(tally, *path, *counts, lines, rows->event_count);
 	if (add_rows(rows, source, *path, *counts, lines) < 0)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	return 0;
 }

@@ -447,7 +447,7 @@ int list_procedure_source(const struct list_procedure *procedure, struct list_ro
 	*why = "no source lines are known";
 	if (lines->count == 0)
 		return -ENODATA;
-	*why = "its source is not where it was: see --source-path";
+	*why = "its source file was not found: use --source-path to specify its folder";
 	if (source_text_lines(procedure->source, lines->files[0].name) == 0)
 		return -ENODATA;
 	if (add_files(procedure, lines, rows) < 0)

@@ -240,9 +240,12 @@ static void print_title(FILE *stream, const void *context)
 	for (size_t i = 0; i < rows->event_count; i++) {
 		uint64_t sum = tally_count_scaled(&rows->sums[i]);
 
-		fprintf(stream, "%s%s %" PRIu64 ", %.1f%% of all", i > 0 ? "; " : "",
-			rows->events[i], sum,
-			list_rows_percent(sum, tally_count_scaled(tally_total(rows->all, i))));
+		fprintf(stream, "%s%s %" PRIu64, i > 0 ? "; " : "", rows->events[i], sum);
+		if (!rows->no_share)
+			fprintf(stream, ", %.1f%% of all",
+				list_rows_percent(sum,
+						  tally_count_scaled(tally_total(rows->all, i)) -
+							  rows->excluded[i]));
 	}
 	fputc('\n', stream);
 	if (rows->note != NULL)

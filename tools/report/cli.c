@@ -2,6 +2,7 @@
 #include "tools/report/cli.h"
 
 #include <errno.h>
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -16,12 +17,14 @@
 #include "lib/broker.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "lib/image_store.h"
+#include "lib/near_names.h"
 #include "lib/options.h"
 #include "lib/parse_guard.h"
-#include "analysis/image/near_names.h"
 #include "tools/base/text.h"
 #include "tools/base/time_spec.h"
+#include "tools/report/image_label.h"
 #include "tools/report/server_prefetch.h"
 #include "tools/report/symbol_cache.h"
 
@@ -31,6 +34,7 @@ enum {
 	KEY_EPOCH,
 	KEY_SINCE,
 	KEY_UNTIL,
+	KEY_LAST,
 	KEY_HOST,
 	KEY_BY_IMAGE,
 	KEY_INCLUDE_PROFILER,
@@ -45,7 +49,13 @@ enum {
 	KEY_NO_DEMANGLE,
 	KEY_SOURCE_PATH,
 	KEY_SUBSTITUTE_PATH,
+	KEY_HEADER,
+	KEY_BRIEF,
+	KEY_WIDE,
 };
+
+/* Width of a terminal that does not report its own. */
+#define TERMINAL_WIDTH 80
 
 struct common_option {
 	unsigned int group; /* CLI_*, 0: common to all tools */
@@ -53,33 +63,46 @@ struct common_option {
 };
 
 static const struct common_option common_options[] = {
-	{CLI_EVENTS, {'e', "event", "EVENT[,EVENT...]", "only these events, in this order"}},
+	{CLI_EVENTS, {'e', "event", "EVENT[,EVENT...]", "show only these events, in this order"}},
 	{CLI_EVENTS, {'e', "events", "EVENT", NULL}},
-	{CLI_IMAGES, {'i', "image", "PATTERN", "only images so named: \"libc.so.*\", \"/usr/*\""}},
+	{CLI_IMAGES,
+	 {'i', "image", "PATTERN", "show only images whose name matches: 'libc.so.*', '/usr/*'"}},
 	{CLI_BY_IMAGE, {KEY_BY_IMAGE, "by-image", NULL, "list images instead of procedures"}},
 	{CLI_LIMIT, {'n', "limit", "N", "print only the first N rows"}},
 	{CLI_PROFILER,
 	 {KEY_INCLUDE_PROFILER, "include-profiler", NULL,
-	  "count samples that profiling itself causes"}},
-	{CLI_SORT, {KEY_SORT, "sort", "COLUMN", "an event, procedure, image or address"}},
-	{CLI_PID, {KEY_PID, "pid", "PID", "only samples kept for this process"}},
-	{CLI_PID, {KEY_UNIT, "unit", "PATTERN", "only those kept for this systemd unit"}},
-	{CLI_PID, {KEY_CONTAINER, "container", "ID", "only those kept for this container"}},
-	{CLI_EPOCHS, {KEY_EPOCH, "epoch", "LIST", "only these epochs: 7, 2-5, last"}},
-	{CLI_EPOCHS, {KEY_SINCE, "since", "TIME", "only epochs that end at or after TIME"}},
-	{CLI_EPOCHS, {KEY_UNTIL, "until", "TIME", "only epochs that start before TIME"}},
-	{CLI_EPOCHS, {KEY_HOST, "host", "NAME", "only epochs of this host"}},
-	{CLI_SYMBOLS, {KEY_DEBUG_DIR, "debug-dir", "DIR", "separate debug files (/usr/lib/debug)"}},
-	{CLI_SYMBOLS, {KEY_DEBUGINFOD, "debuginfod", NULL, "ask the servers in DEBUGINFOD_URLS"}},
+	  "include samples that profiling itself causes"}},
+	{CLI_SORT,
+	 {KEY_SORT, "sort", "COLUMN", "sort rows by an event, procedure, image or address"}},
+	{CLI_PID, {KEY_PID, "pid", "PID", "use only samples stored for this process"}},
+	{CLI_PID, {KEY_UNIT, "unit", "PATTERN", "use only samples stored for this systemd unit"}},
+	{CLI_PID, {KEY_CONTAINER, "container", "ID", "use only samples stored for this container"}},
+	{CLI_EPOCHS, {KEY_EPOCH, "epoch", "LIST", "use only these epochs: 7, 2-5, last"}},
+	{CLI_EPOCHS, {KEY_SINCE, "since", "TIME", "use only samples taken at or after TIME"}},
+	{CLI_EPOCHS, {KEY_UNTIL, "until", "TIME", "use only samples taken before TIME"}},
+	{CLI_EPOCHS, {KEY_LAST, "last", "DURATION", "use only the end of the data, such as 10m"}},
+	{CLI_EPOCHS, {KEY_HOST, "host", "NAME", "use only epochs of this host"}},
+	{CLI_SYMBOLS,
+	 {KEY_DEBUG_DIR, "debug-dir", "DIR",
+	  "search for separate debug files here (/usr/lib/debug)"}},
+	{CLI_SYMBOLS,
+	 {KEY_DEBUGINFOD, "debuginfod", NULL, "download debug files from DEBUGINFOD_URLS"}},
 	{CLI_SYMBOLS | CLI_NAMES,
-	 {KEY_NO_DEMANGLE, "no-demangle", NULL, "print names as linkers have them"}},
-	{CLI_SOURCES, {KEY_SOURCE_PATH, "source-path", "DIR", "where source files are, too"}},
+	 {KEY_NO_DEMANGLE, "no-demangle", NULL, "print names of symbols as they are in files"}},
+	{CLI_SOURCES, {KEY_SOURCE_PATH, "source-path", "DIR", "search for source files here, too"}},
 	{CLI_SOURCES,
-	 {KEY_SUBSTITUTE_PATH, "substitute-path", "FROM=TO", "of source files, another beginning"}},
+	 {KEY_SUBSTITUTE_PATH, "substitute-path", "FROM=TO",
+	  "replace a prefix of the paths of source files"}},
 	{CLI_FORMATS, {KEY_JSON, "json", NULL, "print JSON"}},
 	{CLI_TABLE, {KEY_CSV, "csv", NULL, "print the table as CSV"}},
-	{CLI_FORMATS, {KEY_NO_COLOR, "no-color", NULL, "no bold text (also: NO_COLOR)"}},
-	{0, {KEY_DB, "db", "FILE", "the profile database (" CLI_DATABASE_DEFAULT ")"}},
+	{CLI_HEADER,
+	 {KEY_HEADER, "header", NULL, "print the full header (the default, except on a terminal)"}},
+	{CLI_HEADER,
+	 {KEY_BRIEF, "brief", NULL, "print one line as header (the default on a terminal)"}},
+	{CLI_HEADER | CLI_TABLE,
+	 {KEY_WIDE, "wide", NULL, "do not shorten names to fit the terminal"}},
+	{CLI_FORMATS, {KEY_NO_COLOR, "no-color", NULL, "omit bold text (also: NO_COLOR)"}},
+	{0, {KEY_DB, "db", "FILE", "read this profile database (" CLI_DATABASE_DEFAULT ")"}},
 };
 
 #define COMMON_COUNT (sizeof(common_options) / sizeof(*common_options))
@@ -100,8 +123,9 @@ static void print_help(const struct options *options, const struct cli_tool *too
 {
 	options_help(stdout, options, tool->synopsis, tool->summary);
 	if (tool->accepts & CLI_EPOCHS)
-		puts("\nTimes: 2026-11-20, \"2026-11-20 14:30\", @1700000000, or 10m, 2h, 3d ago.");
-	puts("\nExit status: 0 good, 1 nothing found, 2 wrong usage or bad input.");
+		puts("\nTimes: 2026-11-20, '2026-11-20 14:30', @1700000000, or 10m, 2h, 3d before "
+		     "now.");
+	puts("\nExit status: 0 success, 1 nothing found, 2 failure.");
 }
 
 int cli_number(const char *text, const char *what, int64_t *ret, struct error *err)
@@ -112,7 +136,7 @@ int cli_number(const char *text, const char *what, int64_t *ret, struct error *e
 	errno = 0;
 	value = strtoll(text, &end, 10);
 	if (*text < '0' || *text > '9' || *end != '\0' || errno != 0 || value <= 0)
-		return error_set(err, EINVAL, "\"%s\" is no %s", text, what);
+		return error_set(err, EINVAL, ERROR_NOT_VALID, text, what);
 	*ret = value;
 	return 0;
 }
@@ -124,7 +148,7 @@ int cli_real(const char *text, const char *what, double low, double high, double
 	double value = strtod(text, &end);
 
 	if (end == text || *end != '\0' || !(value >= low && value <= high))
-		return error_set(err, EINVAL, "\"%s\" is no %s (%g to %g)", text, what, low, high);
+		return error_set(err, EINVAL, ERROR_NOT_VALID " (%g to %g)", text, what, low, high);
 	*ret = value;
 	return 0;
 }
@@ -134,7 +158,7 @@ static int add_text(const char ***list, size_t *count, const char *text, struct 
 	size_t capacity = *count;
 
 	if (array_reserve(list, &capacity, *count + 1, sizeof(**list)) < 0)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	(*list)[(*count)++] = text;
 	return 0;
 }
@@ -154,15 +178,15 @@ static int add_events(struct cli *cli, const char *text, struct error *err)
 
 	while (copy != NULL && (item = strsep(&rest, ",")) != NULL) {
 		if (*item == '\0')
-			return error_set(err, EINVAL, "\"%s\" is no list of events", text);
+			return error_set(err, EINVAL, "'%s' is not a valid list of events", text);
 		if (array_reserve(&cli->events, &capacity, cli->event_count + 1,
 				  sizeof(*cli->events)) < 0)
-			return error_set(err, ENOMEM, "out of memory");
+			return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 		cli->events[cli->event_count] = strdup(item);
 		if (cli->events[cli->event_count++] == NULL)
-			return error_set(err, ENOMEM, "out of memory");
+			return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	}
-	return copy != NULL ? 0 : error_set(err, ENOMEM, "out of memory");
+	return copy != NULL ? 0 : error_set(err, ENOMEM, ERROR_NO_MEMORY);
 }
 
 static int set_time(const char *text, int64_t *ret, struct error *err)
@@ -173,12 +197,26 @@ static int set_time(const char *text, int64_t *ret, struct error *err)
 	return time_spec_parse(text, now.tv_sec * 1000000000LL + now.tv_nsec, ret, err);
 }
 
+/* A duration is a time before now: "10m". */
+static int set_last(struct cli *cli, const char *text, struct error *err)
+{
+	const int64_t now_ns = INT64_MAX;
+	int64_t time_ns = 0;
+
+	if (strspn(text, "0123456789") + 1 != strlen(text) ||
+	    time_spec_parse(text, now_ns, &time_ns, NULL) < 0 || time_ns == now_ns)
+		return error_set(err, EINVAL, "'%s' is not a duration such as 90s, 10m or 2h",
+				 text);
+	cli->last_ns = now_ns - time_ns;
+	return 0;
+}
+
 static int set_filter(struct cli *cli, int key, const char *argument, struct error *err)
 {
 	switch (key) {
 	case KEY_PID:
 		cli->filter.has_pid = 1;
-		return cli_number(argument, "process id", &cli->filter.pid, err);
+		return cli_number(argument, "process ID", &cli->filter.pid, err);
 	case KEY_UNIT:
 		cli->filter.unit = argument;
 		return 0;
@@ -192,6 +230,8 @@ static int set_filter(struct cli *cli, int key, const char *argument, struct err
 		return set_time(argument, &cli->filter.since_ns, err);
 	case KEY_UNTIL:
 		return set_time(argument, &cli->filter.until_ns, err);
+	case KEY_LAST:
+		return set_last(cli, argument, err);
 	case KEY_HOST:
 		cli->filter.host = argument;
 		return 0;
@@ -217,7 +257,7 @@ static int set_output(struct cli *cli, int key, const char *argument, struct err
 	case KEY_CSV:
 		if (cli->format != CLI_TEXT &&
 		    cli->format != (key == KEY_JSON ? CLI_JSON : CLI_CSV))
-			return error_set(err, EINVAL, "--json and --csv exclude each other");
+			return error_set(err, EINVAL, ERROR_EXCLUSIVE("--json", "--csv"));
 		cli->format = key == KEY_JSON ? CLI_JSON : CLI_CSV;
 		return 0;
 	case KEY_INCLUDE_PROFILER:
@@ -225,6 +265,13 @@ static int set_output(struct cli *cli, int key, const char *argument, struct err
 		return 0;
 	case KEY_NO_COLOR:
 		cli->color = false;
+		return 0;
+	case KEY_HEADER:
+	case KEY_BRIEF:
+		cli->brief = key == KEY_BRIEF;
+		return 0;
+	case KEY_WIDE:
+		cli->width = 0;
 		return 0;
 	case KEY_SORT:
 		cli->sort = argument;
@@ -239,7 +286,7 @@ static int set_sources(struct source_paths *sources, int key, const char *argume
 	if (key == KEY_SOURCE_PATH)
 		return add_text(&sources->directories, &sources->directory_count, argument, err);
 	if (strchr(argument, '=') == NULL || *argument == '=')
-		return error_set(err, EINVAL, "\"%s\" is no FROM=TO", argument);
+		return error_set(err, EINVAL, "'%s' is not of the form FROM=TO", argument);
 	return add_text(&sources->substitutes, &sources->substitute_count, argument, err);
 }
 
@@ -282,31 +329,31 @@ static bool is_common(const struct cli_tool *tool, int key)
 	return true;
 }
 
-/* Return: the width for output that does not go to a terminal, from COLUMNS; 0: not set. */
-static size_t wanted_width(void)
+/* Return: the value of COLUMNS, else the width of a terminal, else 0: any width. */
+static size_t output_width(bool terminal)
 {
 	const char *columns = getenv("COLUMNS");
+	struct winsize size;
 	size_t width = 0;
 
-	return columns != NULL && options_rows(columns, &width, NULL) == 0 ? width : 0;
+	if (columns != NULL && options_rows(columns, &width, NULL) == 0 && width > 0)
+		return width;
+	if (!terminal)
+		return 0;
+	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col
+									       : TERMINAL_WIDTH;
 }
 
 static void set_defaults(struct cli *cli, const struct cli_tool *tool)
 {
-	struct winsize size;
-
 	*cli = (struct cli){.tool = tool->name, .database = getenv("DCPI_DB"), .demangle = true};
 	if (cli->database == NULL || *cli->database == '\0')
 		cli->database = CLI_DATABASE_DEFAULT;
 	cli->accepts = tool->accepts;
 	cli->terminal = isatty(STDOUT_FILENO);
-	if (cli->terminal) {
-		cli->color = getenv("NO_COLOR") == NULL;
-		if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
-			cli->width = size.ws_col;
-	} else {
-		cli->width = wanted_width();
-	}
+	cli->color = cli->terminal && getenv("NO_COLOR") == NULL;
+	cli->brief = cli->terminal;
+	cli->width = output_width(cli->terminal);
 }
 
 int cli_parse(struct cli *cli, const struct cli_tool *tool, int argc, char **argv, void *context)
@@ -346,7 +393,7 @@ int cli_parse(struct cli *cli, const struct cli_tool *tool, int argc, char **arg
 	if (r == 0 && (tool->accepts & CLI_SYMBOLS))
 		cli->debug.cache = cli->symbol_cache = symbol_cache_directory();
 	if (r == 0 && cli->operand_count > tool->operands_max)
-		r = error_set(&err, EINVAL, "unexpected argument \"%s\" (see %s --help)",
+		r = error_set(&err, EINVAL, ERROR_UNEXPECTED_ARGUMENT("%s"),
 			      cli->operands[tool->operands_max], tool->name);
 	if (r == 0 && cli->debug.debuginfod)
 		server_prefetch_listen(cli);
@@ -380,7 +427,7 @@ static void complain(const struct cli *cli, const char *message)
 {
 	_cleanup_free_ char *clean = text_clean(message);
 
-	fprintf(stderr, "%s: %s\n", cli->tool, clean != NULL ? clean : "out of memory");
+	fprintf(stderr, "%s: %s\n", cli->tool, clean != NULL ? clean : ERROR_NO_MEMORY);
 }
 
 /* Report the file whose parser ran out of memory: the broker restarts the report without it. */
@@ -417,9 +464,11 @@ int cli_nothing(const struct cli *cli, const char *format, ...)
 	return CLI_NOTHING;
 }
 
+/* @near, @any: near names, and whether one matches */
 struct image_walk {
 	struct profile_reader *reader;
 	struct near_names near;
+	bool any;
 };
 
 static int offer_image(void *context, const struct profile *profile)
@@ -428,25 +477,95 @@ static int offer_image(void *context, const struct profile *profile)
 	struct profile_image image;
 	struct error err;
 
-	if (profile_reader_image(walk->reader, profile->image, &image, &err) == 0)
-		near_names_offer(&walk->near, text_last_part(image.path));
+	if (profile_reader_image(walk->reader, profile->image, &image, &err) < 0)
+		return 0;
+	walk->any |= image_label_matches(&image, walk->near.wanted);
+	near_names_add(&walk->near, text_last_part(image.path));
 	return 0;
 }
 
-static int no_image(const struct cli *cli, const char *what)
+int cli_image_missing(struct profile_reader *reader, const char *what, const char *pattern,
+		      struct error *err)
 {
-	struct image_walk walk = {.near = {.wanted = cli->image}};
-	struct error err;
-	char near[512];
-	int status;
+	struct image_walk walk = {.reader = reader};
+	char near[256] = "";
+	int r;
 
+	near_names_init(&walk.near, pattern);
+	r = profile_reader_totals(reader, NULL, offer_image, &walk, err);
+	if (!walk.any)
+		near_names_text(&walk.near, near, sizeof(near));
+	near_names_deinit(&walk.near);
+	if (r < 0)
+		return r;
+	return error_set(err, walk.any ? ENOENT : EINVAL, "no %s in images that match '%s'%s", what,
+			 pattern, near);
+}
+
+int cli_no_image(const struct cli *cli, const char *what, const char *hint)
+{
+	struct error err;
+	int r = -EINVAL;
+
+	/* An image of any of the databases may have the name. */
+	for (size_t i = 0; i < cli->database_count && r == -EINVAL; i++) {
+		struct profile_reader *reader = NULL;
+
+		r = cli_open_path(&reader, cli->databases[i], &err);
+		if (r == 0)
+			r = cli_image_missing(reader, what, cli->image, &err);
+		profile_reader_close(reader);
+	}
+	return r == -ENOENT ? cli_nothing(cli, "%s%s", err.message, hint) : cli_fail(cli, &err);
+}
+
+/* @near: names of units, or of containers if the command line names no unit */
+struct owner_walk {
+	const struct cli *cli;
+	struct profile_reader *reader;
+	struct near_names near;
+	bool any;
+};
+
+static int offer_owner(void *context, const struct profile_label *label)
+{
+	struct owner_walk *walk = context;
+	const char *name = walk->cli->filter.unit != NULL ? label->unit : label->container;
+
+	walk->any |= strncmp(name, walk->near.wanted, strlen(walk->near.wanted)) == 0 ||
+		     fnmatch(walk->near.wanted, name, 0) == 0;
+	if (*name != '\0')
+		near_names_add(&walk->near, name);
+	return 0;
+}
+
+static int offer_owners(void *context, const struct profile_epoch *epoch)
+{
+	struct owner_walk *walk = context;
+	struct error err;
+
+	return profile_reader_labels(walk->reader, epoch->id, offer_owner, walk, &err);
+}
+
+/* Near names are an error of the user; otherwise samples of the unit may not have been kept. */
+static int no_owner(const struct cli *cli)
+{
+	const struct profile_filter *filter = &cli->filter;
+	struct owner_walk walk = {.cli = cli};
+	struct error err;
+	char near[256];
+
+	near_names_init(&walk.near, filter->unit != NULL ? filter->unit : filter->container);
 	if (cli_open_path(&walk.reader, cli->database, &err) == 0)
-		profile_reader_totals(walk.reader, &cli->filter, offer_image, &walk, &err);
+		profile_reader_epochs(walk.reader, NULL, offer_owners, &walk, &err);
 	profile_reader_close(walk.reader);
 	near_names_text(&walk.near, near, sizeof(near));
-	status = cli_nothing(cli, "no %s in images that match \"%s\"%s", what, cli->image, near);
 	near_names_deinit(&walk.near);
-	return status;
+	error_set(&err, EINVAL,
+		  "no samples are stored for this unit or container%s (see per_unit in dcpid.conf)",
+		  walk.any ? "" : near);
+	return *near != '\0' && !walk.any ? cli_fail(cli, &err)
+					  : cli_nothing(cli, "%s", err.message);
 }
 
 int cli_no_samples(const struct cli *cli, const char *what, const char *otherwise)
@@ -455,14 +574,13 @@ int cli_no_samples(const struct cli *cli, const char *what, const char *otherwis
 
 	if (filter->has_pid)
 		return cli_nothing(cli,
-				   "no samples are kept for process %" PRId64
-				   " (samples are kept by process only where asked for)",
+				   "no samples are stored for process %" PRId64
+				   " (see per_process in dcpid.conf)",
 				   filter->pid);
 	if (filter->unit != NULL || filter->container != NULL)
-		return cli_nothing(cli, "no samples are kept for such a unit or container "
-					"(only where asked for: dcpid.conf, per_unit)");
+		return no_owner(cli);
 	if (cli->image != NULL)
-		return no_image(cli, what);
+		return cli_no_image(cli, what, "");
 	return cli_nothing(cli, "%s", otherwise);
 }
 
@@ -482,19 +600,89 @@ static int collect_epoch(void *context, const struct profile_epoch *epoch)
 	return 0;
 }
 
+/* @first, @last: numbers of the epochs */
+struct epoch_walk {
+	const struct cli *cli;
+	struct near_names hosts;
+	int64_t first;
+	int64_t last;
+	bool has_host;
+	bool selected;
+};
+
+static int epoch_note(void *context, const struct profile_epoch *epoch)
+{
+	struct epoch_walk *walk = context;
+	const struct epoch_list *list = &walk->cli->epochs;
+
+	walk->first = walk->first == 0 || epoch->id < walk->first ? epoch->id : walk->first;
+	walk->last = epoch->id > walk->last ? epoch->id : walk->last;
+	walk->selected |= epoch_list_empty(list) || epoch_list_selects(list, epoch->id, true);
+	if (walk->hosts.wanted == NULL)
+		return 0;
+	walk->has_host |= strcmp(epoch->host, walk->hosts.wanted) == 0;
+	near_names_add(&walk->hosts, epoch->host);
+	return 0;
+}
+
+int cli_no_epoch(const struct cli *cli, struct profile_reader *reader, struct error *err)
+{
+	struct epoch_walk walk = {.cli = cli, .hosts = {.wanted = cli->filter.host}};
+	char near[256];
+	int r = profile_reader_epochs(reader, NULL, epoch_note, &walk, err);
+
+	near_names_text(&walk.hosts, near, sizeof(near));
+	near_names_deinit(&walk.hosts);
+	if (r < 0)
+		return r;
+	if (walk.hosts.wanted != NULL && !walk.has_host && walk.last != 0)
+		return error_set(err, EINVAL, ERROR_NO_EPOCH ": none is of host '%s'%s",
+				 cli->filter.host, near);
+	if (!walk.selected && walk.last != 0)
+		return error_set(err, EINVAL,
+				 ERROR_NO_EPOCH ": there are epochs %" PRId64 " to %" PRId64,
+				 walk.first, walk.last);
+	return error_set(err, ENOENT, ERROR_NO_EPOCH);
+}
+
+static int find_end(void *context, const struct profile_epoch *epoch)
+{
+	int64_t *end_ns = context;
+
+	*end_ns = epoch->end_ns > *end_ns ? epoch->end_ns : *end_ns;
+	return 0;
+}
+
+/* Convert --last to --since: the data may have ended long ago. The later of both counts. */
+static int select_last(struct cli *cli, struct profile_reader *reader, struct error *err)
+{
+	int64_t end_ns = 0;
+	int r;
+
+	if (cli->last_ns == 0)
+		return 0;
+	if (cli->last_of != NULL && cli->last_of != reader)
+		return error_set(err, EINVAL, "--last requires one database: use --since");
+	cli->last_of = reader;
+	r = profile_reader_epochs(reader, &cli->filter, find_end, &end_ns, err);
+	if (end_ns - cli->last_ns > cli->filter.since_ns)
+		cli->filter.since_ns = end_ns - cli->last_ns;
+	return r;
+}
+
 int cli_select_epochs(struct cli *cli, struct profile_reader *reader, struct error *err)
 {
 	struct epoch_ids list = {0};
 	size_t kept = 0;
-	int r;
+	int r = select_last(cli, reader, err);
 
-	if (epoch_list_empty(&cli->epochs))
-		return 0;
+	if (r < 0 || epoch_list_empty(&cli->epochs))
+		return r;
 	r = profile_reader_epochs(reader, &cli->filter, collect_epoch, &list, err);
 	free(cli->selected);
 	cli->selected = list.ids;
 	if (r == -ENOMEM)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	if (r < 0)
 		return r;
 	for (size_t i = 0; i < list.count; i++) {
@@ -502,7 +690,7 @@ int cli_select_epochs(struct cli *cli, struct profile_reader *reader, struct err
 			list.ids[kept++] = list.ids[i];
 	}
 	if (kept == 0)
-		return error_set(err, ENOENT, "no epoch matches");
+		return cli_no_epoch(cli, reader, err);
 	cli->filter.epochs = cli->selected;
 	cli->filter.epoch_count = kept;
 	return 0;
@@ -515,8 +703,9 @@ int cli_open_path(struct profile_reader **reader, const char *path, struct error
 	if (r == -ENOENT && strcmp(path, CLI_DATABASE_DEFAULT) == 0 &&
 	    broker_access(CLI_DATABASE_OF_RUN, F_OK) == 0)
 		return error_set(err, ENOENT,
-				 "cannot open %s: %s (there is a " CLI_DATABASE_OF_RUN
-				 " here: --db " CLI_DATABASE_OF_RUN ", or DCPI_DB)",
+				 ERROR_OPEN ": %s (to read '" CLI_DATABASE_OF_RUN
+					    "' of this folder, use --db " CLI_DATABASE_OF_RUN
+					    " or set DCPI_DB)",
 				 path, strerror(ENOENT));
 	return r == 0 ? profile_reader_snapshot(*reader, err) : r;
 }
@@ -532,13 +721,13 @@ int cli_open(struct cli *cli, struct profile_reader **reader, struct error *err)
 		r = server_prefetch_add_all(&prefetch, *reader, &cli->filter, cli->image,
 					    &cli->debug, err);
 	if (r == 0 && server_prefetch_run(&prefetch) < 0)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	return r;
 }
 
 int cli_finish_output(struct error *err)
 {
 	if (fflush(stdout) != 0 || ferror(stdout))
-		return error_set_errno(err, "cannot write the output");
+		return error_set_errno(err, ERROR_WRITE_OUTPUT);
 	return 0;
 }

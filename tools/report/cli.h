@@ -34,7 +34,7 @@ struct option_entry;
 #define CLI_EVENTS 0x001U    /* -e, --event */
 #define CLI_BY_IMAGE 0x002U  /* --by-image */
 #define CLI_PID 0x004U	     /* --pid, --unit, --container */
-#define CLI_EPOCHS 0x008U    /* --epoch, --since, --until, --host */
+#define CLI_EPOCHS 0x008U    /* --epoch, --since, --until, --last, --host */
 #define CLI_LIMIT 0x010U     /* -n, --limit */
 #define CLI_SORT 0x020U	     /* --sort */
 #define CLI_FORMATS 0x040U   /* --json, --no-color */
@@ -46,8 +46,11 @@ struct option_entry;
 #define CLI_PROFILER 0x4000U /* --include-profiler */
 #define CLI_NAMES 0x2000U    /* --no-demangle, without the rest of CLI_SYMBOLS */
 
+/* Reports with a header also take --header, --brief. */
+#define CLI_HEADER 0x8000U
+
 /* Appended to a message about missing samples if a report excludes some. */
-#define CLI_PROFILER_HINT "; --include-profiler counts the profiler's own"
+#define CLI_PROFILER_HINT "; --include-profiler includes those of the profiler"
 
 enum cli_format {
 	CLI_TEXT,
@@ -61,6 +64,8 @@ enum cli_format {
  * @databases: all databases that were named, or @database alone
  * @events:    names, in the order given; empty: all events
  * @filter:    since, until, host, pid, unit and container; epochs are added by cli_select_epochs()
+ * @last_ns:   length of the time to select at the end of the data, 0: any; @last_of: the database
+ *             that it was converted to @filter for
  * @image:     pattern that the path of an image or its last part matches, as for fnmatch(3), or
  *             NULL
  * @include_profiler: samples caused by profiling count in shares and comparisons
@@ -69,7 +74,8 @@ enum cli_format {
  * @sources:   location of source files
  * @debug:     locations of code and symbols; its image store is that of @database
  * @color:     output may contain escape sequences
- * @width:     of the terminal; if output goes elsewhere: the value of COLUMNS, or 0
+ * @width:     columns that rows may have: COLUMNS, else those of the terminal; 0: any number
+ * @brief:     print the header as one line; the default on a terminal
  * @accepts:   CLI_* of the tool
  * @terminal:  standard output is a terminal; the process itself may print into a pipe (sandboxed.h)
  * @operands:  arguments that are not options, @operand_count of them
@@ -87,6 +93,8 @@ struct cli {
 	bool include_profiler;
 	struct profile_filter filter;
 	struct epoch_list epochs;
+	int64_t last_ns;
+	const struct profile_reader *last_of;
 	const char *image;
 	size_t limit;
 	const char *sort;
@@ -95,6 +103,7 @@ struct cli {
 	struct debug_file_options debug;
 	bool demangle;
 	bool color;
+	bool brief;
 	size_t width;
 	char **operands;
 	size_t operand_count;
@@ -157,9 +166,27 @@ int cli_nothing(const struct cli *cli, const char *format, ...)
  * @what:      "samples", for example
  * @otherwise: message if no option restricts the samples
  *
- * Return: CLI_NOTHING.
+ * Return: CLI_NOTHING; CLI_FAILED if an option names an image that does not exist.
  */
 int cli_no_samples(const struct cli *cli, const char *what, const char *otherwise);
+
+/**
+ * cli_image_missing() - describe that nothing was found in the images that a pattern selects
+ * @what: "samples", for example
+ *
+ * Return: -EINVAL: no image of the database matches, near names are suggested; -ENOENT: an image
+ * matches; or the reader's error.
+ */
+int cli_image_missing(struct profile_reader *reader, const char *what, const char *pattern,
+		      struct error *err);
+
+/**
+ * cli_no_image() - cli_image_missing() for --image in all databases, printed
+ * @hint: appended if an image matches
+ *
+ * Return: CLI_NOTHING if an image matches, CLI_FAILED otherwise.
+ */
+int cli_no_image(const struct cli *cli, const char *what, const char *hint);
 
 /**
  * cli_open() - open the database that the command line names, take a snapshot, and select epochs
@@ -183,9 +210,17 @@ int cli_open_path(struct profile_reader **reader, const char *path, struct error
  * "last" is the epoch that began last among those that the rest of the filter selects. The filter
  * then points into @cli.
  *
- * Return: 0; -ENOENT: no such epoch; or the reader's error.
+ * Return: 0; as of cli_no_epoch(); or the reader's error.
  */
 int cli_select_epochs(struct cli *cli, struct profile_reader *reader, struct error *err);
+
+/**
+ * cli_no_epoch() - describe that the command line selects no epoch
+ *
+ * Return: -EINVAL: no epoch of the database has the host or the number, and the message has those
+ * that exist; -ENOENT otherwise; or the reader's error.
+ */
+int cli_no_epoch(const struct cli *cli, struct profile_reader *reader, struct error *err);
 
 /** cli_number() - parse an integer > 0. Return: 0 or -EINVAL */
 int cli_number(const char *text, const char *what, int64_t *ret, struct error *err);

@@ -9,6 +9,7 @@
 
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 static bool parse_number(const char *text, const char **end, int64_t *value)
 {
@@ -41,14 +42,14 @@ int epoch_list_parse(struct epoch_list *list, const char *text, struct error *er
 
 	list->ranges = calloc(strlen(text) + 1, sizeof(*list->ranges));
 	if (copy == NULL || list->ranges == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	while ((item = strsep(&rest, ",")) != NULL) {
 		if (strcmp(item, "last") == 0)
 			list->latest = true;
 		else if (!parse_range(item, &list->ranges[list->count++]))
 			return error_set(err, EINVAL,
-					 "\"%s\" is no list of epochs: write 7, 2-5, last, or "
-					 "several with commas between",
+					 "'%s' is not a valid list of epochs: use 7, 2-5, last, or "
+					 "several separated by commas",
 					 text);
 	}
 	return 0;

@@ -2,11 +2,14 @@
 #include "tools/report/event_choice.h"
 
 #include <errno.h>
-#include <stdio.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/array.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
+#include "lib/near_names.h"
 #include "tools/report/cli.h"
 #include "tools/report/report_header.h"
 
@@ -20,18 +23,6 @@ static bool has_event(const struct event_choice *choice, size_t count, const cha
 	return false;
 }
 
-int event_choice_unknown(const char *const *names, size_t count, const char *name,
-			 struct error *err)
-{
-	char list[256] = "";
-	size_t length = 0;
-
-	for (size_t i = 0; i < count && length < sizeof(list); i++)
-		length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%s",
-					   i > 0 ? ", " : "", names[i]);
-	return error_set(err, EINVAL, "there is no event \"%s\"; there are: %s", name, list);
-}
-
 int event_choice_make(struct event_choice *ret, const struct report_header *header,
 		      const struct cli *cli, struct error *err)
 {
@@ -39,7 +30,7 @@ int event_choice_make(struct event_choice *ret, const struct report_header *head
 
 	ret->names = calloc(header->event_count + cli->event_count + 1, sizeof(*ret->names));
 	if (ret->names == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	for (size_t i = 0; i < header->event_count; i++) {
 		const char *name = header->events[i].name;
 
@@ -48,7 +39,8 @@ int event_choice_make(struct event_choice *ret, const struct report_header *head
 	}
 	for (size_t i = 0; i < cli->event_count; i++) {
 		if (!has_event(ret, ret->count, cli->events[i]))
-			return event_choice_unknown(ret->names, ret->count, cli->events[i], err);
+			return near_names_unknown(err, "event", cli->events[i], ret->names,
+						  ret->count);
 	}
 	for (size_t i = 0; i < cli->event_count; i++) {
 		if (!has_event(ret, kept, cli->events[i]))
@@ -63,4 +55,31 @@ void event_choice_deinit(struct event_choice *choice)
 {
 	free(choice->names);
 	*choice = (struct event_choice){0};
+}
+
+int event_names_add(void *context, const struct profile_event *event)
+{
+	struct event_names *names = context;
+	char *copy;
+
+	for (size_t i = 0; i < names->count; i++) {
+		if (strcmp(names->list[i], event->name) == 0)
+			return 0;
+	}
+	copy = strdup(event->name);
+	if (copy == NULL || array_reserve(&names->list, &names->capacity, names->count + 1,
+					  sizeof(*names->list)) < 0) {
+		free(copy);
+		return -ENOMEM;
+	}
+	names->list[names->count++] = copy;
+	return 0;
+}
+
+void event_names_deinit(struct event_names *names)
+{
+	for (size_t i = 0; i < names->count; i++)
+		free((void *)(uintptr_t)names->list[i]);
+	free(names->list);
+	*names = (struct event_names){0};
 }

@@ -7,6 +7,7 @@
 
 struct cli;
 struct error;
+struct profile_event;
 struct report_header;
 
 /** struct event_choice - names owned by the header or the command line; zero-initialised: empty */
@@ -25,14 +26,18 @@ struct event_choice {
 int event_choice_make(struct event_choice *ret, const struct report_header *header,
 		      const struct cli *cli, struct error *err);
 
-/**
- * event_choice_unknown() - report an event that is not among the @count existing ones
- *
- * Return: -EINVAL. The message lists the existing ones.
- */
-int event_choice_unknown(const char *const *names, size_t count, const char *name,
-			 struct error *err);
-
 void event_choice_deinit(struct event_choice *choice);
+
+/** struct event_names - names of events, each once; zero-initialised: none; strings are malloc'd */
+struct event_names {
+	const char **list;
+	size_t count;
+	size_t capacity;
+};
+
+/** event_names_add() - profile_event_fn that adds the name of an event. Return: 0 or -ENOMEM */
+int event_names_add(void *names, const struct profile_event *event);
+
+void event_names_deinit(struct event_names *names);
 
 #endif

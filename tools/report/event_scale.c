@@ -6,6 +6,7 @@
 
 #include "lib/array.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "tools/report/report_header.h"
 
 /* Only factors other than 1 are stored, in ascending order of epoch and event. */
@@ -80,7 +81,7 @@ int event_scale_load(struct event_scale *scale, struct profile_reader *reader, i
 
 	scale->epoch = epoch;
 	r = profile_reader_events(reader, epoch, add_event, scale, err);
-	return r == -ENOMEM ? error_set(err, ENOMEM, "out of memory") : r;
+	return r == -ENOMEM ? error_set(err, ENOMEM, ERROR_NO_MEMORY) : r;
 }
 
 int event_scale_load_header(struct event_scale *scale, struct profile_reader *reader,

@@ -2,6 +2,7 @@
 #include "tools/report/image_symbols.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,8 @@
 #include "analysis/image/procedure_table.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
+#include "tools/report/code_elf.h"
 #include "tools/report/symbol_cache.h"
 
 struct image_symbols {
@@ -40,7 +43,7 @@ static const char *why_unreadable(int r)
 	case -EBADF:
 		return "<image damaged>";
 	case -ENOTSUP:
-		return "<image is no executable>";
+		return "<image is not executable>";
 	case -ENOTRECOVERABLE:
 		return "<image cannot be parsed>";
 	}
@@ -57,9 +60,26 @@ static int load_file(struct image_symbols *symbols, const struct profile_image *
 	symbols->image = *image;
 	symbols->image.path = strdup(image->path);
 	if (symbols->image.path == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	symbols->unnamed = r < 0 ? why_unreadable(r) : "<no symbol>";
 	return 0;
+}
+
+/* The vDSO is stored as a file, which also has the procedures that it does not export. */
+static int load_vdso(struct image_symbols *symbols, struct profile_reader *reader, int64_t id,
+		     const struct debug_file_options *options, struct error *err)
+{
+	struct profile_image file = {.kind = PROFILE_IMAGE_FILE};
+	_cleanup_close_ int fd = -1;
+	char path[32];
+	int r = code_elf_make(&fd, reader, id, PROFILE_IMAGE_VDSO, err);
+
+	if (r < 0)
+		return r;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	file.path = path;
+	symbols->unnamed = "<no symbol>";
+	return procedure_table_open(&symbols->table, &file, options, err);
 }
 
 static int load_kept(struct image_symbols *symbols, struct profile_reader *reader, int64_t id,
@@ -70,7 +90,7 @@ static int load_kept(struct image_symbols *symbols, struct profile_reader *reade
 
 	if (r < 0)
 		return r;
-	symbols->unnamed = kept.count > 0 ? "<no symbol>" : "<no symbols kept>";
+	symbols->unnamed = kept.count > 0 ? "<no symbol>" : "<no symbols stored>";
 	r = procedure_table_from_symbols(&symbols->table, kept.symbols, kept.count, err);
 	profile_symbols_deinit(&kept);
 	return r;
@@ -85,11 +105,14 @@ int image_symbols_open(struct image_symbols **ret, struct profile_reader *reader
 	int r = 0;
 
 	if (symbols == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	symbols->unnamed = "<unknown>";
 	symbols->debug = *options;
 	if (image->kind == PROFILE_IMAGE_FILE)
 		r = load_file(symbols, image, options, err);
+	else if (image->kind == PROFILE_IMAGE_VDSO &&
+		 load_vdso(symbols, reader, id, options, err) == 0)
+		r = 0;
 	else if (image->kind != PROFILE_IMAGE_UNKNOWN)
 		r = load_kept(symbols, reader, id, err);
 	if (r < 0)

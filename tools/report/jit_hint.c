@@ -11,7 +11,7 @@
 #include "lib/error.h"
 #include "lib/u64_map.h"
 
-#define PATTERNS 4
+#define PATTERNS 5
 #define COMMAND_BYTES 64
 
 /*
@@ -27,40 +27,49 @@ struct runtime {
 
 static const struct runtime runtimes[JIT_HINT_RUNTIMES] = {
 	{"Node.js",
-	 {"node", "nodejs", "node-MainThread", "MainThread"},
-	 {"node", "nodejs", "libnode.so*"},
-	 "\"node --perf-basic-prof\" names it; with --interpreted-frames-native-stack, "
-	 "interpreted functions, too"},
-	{"Deno", {"deno"}, {"deno"}, "\"deno run --v8-flags=--perf-basic-prof\" names it"},
+	 {"node", "nodejs*", "node[0-9]*", "node-[0-9M]*", "MainThread"},
+	 {"node", "nodejs*", "node[0-9]*", "node-[0-9]*", "libnode.so*"},
+	 "for names, run 'node --perf-basic-prof'; for interpreted functions, add "
+	 "'--interpreted-frames-native-stack'"},
+	{"Deno", {"deno"}, {"deno"}, "for names, run 'deno run --v8-flags=--perf-basic-prof'"},
 	{"Java",
 	 {"java"},
 	 {"java", "libjvm.so"},
-	 "\"jcmd PID Compiler.perfmap\" (JDK 17 or later) while it runs, or a perf-map agent, "
-	 "names it; -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit writes the names only "
-	 "when the process ends"},
+	 "for names, run 'jcmd PID Compiler.perfmap' (JDK 17 or later) before the process ends, or "
+	 "use a perf-map agent; '-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit' writes the "
+	 "names only when the process ends"},
 	{"Python",
 	 {"python*"},
 	 {"python[0-9]*", "libpython*"},
-	 "\"python3 -X perf\" or PYTHONPERFSUPPORT=1 (Python 3.12 or later) names its "
-	 "trampolines; NUMBA_ENABLE_PROFILING=1, code of numba"},
+	 "for names of trampolines, run 'python3 -X perf' or set PYTHONPERFSUPPORT=1 (Python 3.12 "
+	 "or later); for code of numba, set NUMBA_ENABLE_PROFILING=1"},
 	{"Ruby",
 	 {"ruby*"},
 	 {"ruby*", "libruby*"},
-	 "\"ruby --yjit --yjit-perf\" (Ruby 3.3 or later) names it"},
+	 "for names, run 'ruby --yjit --yjit-perf' (Ruby 3.3 or later)"},
 	{".NET",
 	 {"dotnet", ".NET*"},
 	 {"dotnet", "libcoreclr.so", "libclrjit.so"},
-	 "DOTNET_PerfMapEnabled=1 in its environment names it"},
+	 "for names, set DOTNET_PerfMapEnabled=1 in its environment"},
 	{"PHP",
 	 {"php*"},
 	 {"php*", "libphp*", "opcache.so"},
-	 "\"php -d opcache.jit_debug=16\" names it"},
-	{"Erlang", {"beam.smp", "erl*"}, {"beam.smp"}, "\"erl +JPperf true\" names it"},
+	 "for names, run 'php -d opcache.jit_debug=16'"},
+	{"Erlang", {"beam.smp", "erl*"}, {"beam.smp"}, "for names, run 'erl +JPperf true'"},
 	{"LuaJIT",
 	 {"luajit*"},
 	 {"luajit*", "libluajit*"},
-	 "LuaJIT built with LUAJIT_USE_PERFTOOLS names it"},
-	{"Wasmtime", {"wasmtime"}, {"wasmtime"}, "\"wasmtime --profile=perfmap\" names it"},
+	 "for names, build LuaJIT with LUAJIT_USE_PERFTOOLS"},
+	{"Julia",
+	 {"julia*"},
+	 {"julia*", "libjulia*"},
+	 "for names, set ENABLE_JITPROFILING=1 in its environment; Julia must be built with "
+	 "USE_PERF_JITEVENTS"},
+	{"Mono",
+	 {"mono", "mono-*"},
+	 {"mono", "mono-*", "libmono*"},
+	 "for names, run 'mono --jitmap'"},
+	{"Wasmtime", {"wasmtime"}, {"wasmtime"}, "for names, run 'wasmtime --profile=perfmap'"},
 };
 
 /* Return: the runtime of a command or file name, or -1. */
@@ -206,7 +215,8 @@ int jit_hint_text(const struct jit_hint *hint, size_t runtime, uint64_t all, cha
 	if (unknown == 0 || unknown < all / 100 ||
 	    (double)unknown < 0.1 * ((double)unknown + (double)images))
 		return 0;
-	if (asprintf(ret, "%" PRIu64 " samples, %.1f%%, are code that %s made at run time: %s",
+	if (asprintf(ret,
+		     "%" PRIu64 " samples, %.1f%%, are in code that %s generated at run time: %s",
 		     unknown, all > 0 ? 100 * (double)unknown / (double)all : 0,
 		     runtimes[runtime].name, runtimes[runtime].advice) < 0) {
 		*ret = NULL;

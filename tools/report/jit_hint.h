@@ -12,7 +12,7 @@
 
 struct error;
 
-#define JIT_HINT_RUNTIMES 10
+#define JIT_HINT_RUNTIMES 12
 
 /**
  * struct jit_hint - samples by runtime; zero-initialised: empty

@@ -9,6 +9,7 @@
 
 #include "lib/broker.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "tools/report/cli.h"
 
 int output_file_write(const char *path, int (*write)(void *context, FILE *file, struct error *err),
@@ -26,14 +27,14 @@ int output_file_write(const char *path, int (*write)(void *context, FILE *file, 
 	fd = broker_open(BROKER_OUTPUT, path, O_WRONLY | O_CREAT | O_TRUNC, 0666);
 	file = fd >= 0 ? fdopen(fd, "w") : NULL;
 	if (file == NULL)
-		return error_set(err, fd < 0 ? -fd : errno, "cannot write %s: %s", path,
+		return error_set(err, fd < 0 ? -fd : errno, ERROR_WRITE ": %s", path,
 				 strerror(fd < 0 ? -fd : errno));
 	regular = fstat(fileno(file), &status) == 0 && S_ISREG(status.st_mode);
 	r = write(context, file, err);
 	if (r == 0 && (fflush(file) != 0 || ferror(file)))
-		r = error_set_errno(err, "cannot write %s", path);
+		r = error_set_errno(err, ERROR_WRITE, path);
 	if (fclose(file) != 0 && r == 0)
-		r = error_set_errno(err, "cannot write %s", path);
+		r = error_set_errno(err, ERROR_WRITE, path);
 	if (r < 0 && regular)
 		broker_unlink(BROKER_OUTPUT, path);
 	return r;

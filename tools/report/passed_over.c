@@ -74,7 +74,7 @@ void passed_over_print(struct passed_over *passed, const struct cli *cli, const 
 void passed_over_explain(const struct passed_over *passed, double all, struct error *err)
 {
 	if (passed->count == 1)
-		passed_over_message(err, "passed over", &passed->list[0].reason,
+		passed_over_message(err, "skipped", &passed->list[0].reason,
 				    passed->list[0].samples, all);
 }
 

@@ -10,11 +10,8 @@
 
 static const char *const own_files[] = {"dcpid", "dcpirun", "libdcpi-audit.so"};
 
-/* Names of BPF programs are limited to 15 characters and have a tag as prefix. */
-static const char *const own_bpf[] = {
-	"bpf_prog_*_branch_snapshot", "bpf_prog_*_branch_snapsho", "bpf_prog_*_branch_follower",
-	"bpf_prog_*_branch_followe",  "bpf_prog_*_branch_probe",   "bpf_prog_*_sample_count",
-};
+/* All BPF programs of dcpid and their subprograms have this prefix, after a tag. */
+static const char own_bpf[] = "bpf_prog_*_dcpi_*";
 
 /* The kernel executes these only to place, hit or remove a uprobe. */
 static const char *const uprobe_procedures[] = {
@@ -43,6 +40,40 @@ static const char *const trap_procedures[] = {
 	"do_notify_resume",
 };
 
+/*
+ * The kernel executes these to sample, to report mappings, or to call a BPF program that does so:
+ * for dcpid, and for other programs that use perf or BPF.
+ */
+static const char *const sampling_procedures[] = {
+	"perf_*",
+	"__perf_*",
+	"x86_pmu_*",
+	"intel_pmu_*",
+	"amd_pmu_*",
+	"armv8pmu_*",
+	"event_sched_in",
+	"event_sched_out",
+	"ctx_sched_in",
+	"ctx_sched_out",
+	"bpf_overflow_handler",
+	"bpf_perf_event_*",
+	"bpf_ringbuf_*",
+	"__bpf_ringbuf_*",
+	"__bpf_prog_enter*",
+	"__bpf_prog_exit*",
+	"bpf_trace_run*",
+	"trace_call_bpf",
+	"bpf_trampoline_*",
+};
+
+/* The kernel halts a CPU without work in these, or waits for work in a loop. */
+static const char *const idle_procedures[] = {
+	"*_safe_halt",	  "acpi_idle_do_entry", "acpi_processor_ffh_cstate_enter",
+	"amd_e400_idle",  "arch_cpu_idle",	"cpu_do_idle",
+	"cpu_idle_poll*", "default_idle",	"default_idle_call",
+	"intel_idle*",	  "mwait_idle*",	"poll_idle",
+};
+
 static bool matches(const char *name, const char *const *patterns, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -69,6 +100,11 @@ static enum profiler_class class_in_kernel(const char *path, const char *procedu
 {
 	if (has_suffix(path, PROFILE_PROBES_SUFFIX))
 		return PROFILER_WHOLE;
+	if (procedure != NULL && matches(procedure, idle_procedures, COUNT(idle_procedures)))
+		return PROFILER_IDLE;
+	if (procedure != NULL &&
+	    matches(procedure, sampling_procedures, COUNT(sampling_procedures)))
+		return PROFILER_PART;
 	if (procedure == NULL || probes == PROFILER_PROBES_NONE)
 		return PROFILER_NONE;
 	if (matches(procedure, uprobe_procedures, COUNT(uprobe_procedures)))
@@ -103,10 +139,13 @@ enum profiler_class profiler_class_of(const struct profile_image *image, const c
 	case PROFILE_IMAGE_FILE:
 		return matches(name, own_files, COUNT(own_files)) ? PROFILER_WHOLE : PROFILER_NONE;
 	case PROFILE_IMAGE_JIT:
-		if (procedure != NULL && is_bpf(image) &&
-		    matches(procedure, own_bpf, COUNT(own_bpf)))
+		if (procedure == NULL || !is_bpf(image))
+			return PROFILER_NONE;
+		if (fnmatch(own_bpf, procedure, 0) == 0)
 			return PROFILER_WHOLE;
-		return PROFILER_NONE;
+		return matches(procedure, sampling_procedures, COUNT(sampling_procedures))
+			       ? PROFILER_PART
+			       : PROFILER_NONE;
 	default:
 		return PROFILER_NONE;
 	}
@@ -118,6 +157,7 @@ const char *profiler_class_mark(enum profiler_class class)
 		[PROFILER_NONE] = "",
 		[PROFILER_PART] = " [profiler, in part]",
 		[PROFILER_WHOLE] = " [profiler]",
+		[PROFILER_IDLE] = " [idle]",
 	};
 
 	return marks[class];
@@ -151,7 +191,7 @@ static int take_epoch(void *context, const struct profile_epoch *epoch)
 	int r;
 
 	walk->found = walk->found_apart = false;
-	r = profile_reader_counters(walk->reader, epoch->id, take_counter, walk, walk->err);
+	r = profile_reader_counters(walk->reader, epoch, take_counter, walk, walk->err);
 	walk->epochs++;
 	walk->with_probes += walk->found;
 	walk->apart += walk->found && walk->found_apart;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Classifies the images and procedures with samples that profiling itself causes. All reports use
- * this classification.
+ * Classifies the images and procedures with samples that profiling itself causes, or that are idle
+ * time. All reports use this classification.
  */
 #ifndef DCPI_PROFILER_CLASS_H
 #define DCPI_PROFILER_CLASS_H
@@ -17,6 +17,7 @@ enum profiler_class {
 	PROFILER_NONE,
 	PROFILER_PART,	/* an unknown part: the procedure also does other work */
 	PROFILER_WHOLE, /* every sample */
+	PROFILER_IDLE,	/* none; the kernel waits in this procedure while a CPU has no work */
 };
 
 /**
@@ -42,10 +43,11 @@ int profiler_probes_load(enum profiler_probes *ret, struct profile_reader *reade
  * @procedure: its name; NULL: the row is the image
  *
  * dcpi.ko, dcpid, dcpirun, the BPF programs of dcpid and the kernel's samples at probes belong to
- * the profiler. The kernel's procedures that handle uprobes belong to it in epochs with probes; in
- * other epochs they do not, because other programs place uprobes, too. A procedure that returns
- * from traps and interrupts of all kinds belongs to the profiler in part, unless samples at probes
- * are in a separate image.
+ * the profiler. The kernel's procedures that sample, report mappings or call BPF programs belong to
+ * it in part: other programs use them, too. The kernel's procedures that handle uprobes belong to
+ * it in epochs with probes; in other epochs they do not, because other programs place uprobes, too.
+ * A procedure that returns from traps and interrupts of all kinds belongs to the profiler in part,
+ * unless samples at probes are in a separate image.
  */
 enum profiler_class profiler_class_of(const struct profile_image *image, const char *procedure,
 				      enum profiler_probes probes);

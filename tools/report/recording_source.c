@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "tools/report/cli.h"
 #include "tools/report/image_label.h"
 
@@ -32,9 +33,10 @@ static void note_build_id(struct recording_source *source, const struct profile_
 }
 
 static const char *const mode_names[PROFILE_RECORDING_MODES] = {
-	[PROFILE_RECORDING_PATHS] = "paths",	     [PROFILE_RECORDING_CALLS] = "calls",
-	[PROFILE_RECORDING_CONTEXT] = "contexts",    [PROFILE_RECORDING_BURSTS] = "bursts",
-	[PROFILE_RECORDING_VARIATION] = "variation", [PROFILE_RECORDING_PAIRS] = "pairs",
+	[PROFILE_RECORDING_PATHS] = "paths",	       [PROFILE_RECORDING_CALLS] = "calls",
+	[PROFILE_RECORDING_CONTEXT] = "contexts",      [PROFILE_RECORDING_BURSTS] = "bursts",
+	[PROFILE_RECORDING_VARIATION] = "variation",   [PROFILE_RECORDING_PAIRS] = "pairs",
+	[PROFILE_RECORDING_FOOTPRINTS] = "footprints", [PROFILE_RECORDING_STACKS] = "stacks",
 };
 
 /* State of a walk; @err receives the errors. */
@@ -61,13 +63,13 @@ static int find_image(void *context, const struct profile_recording *recording)
 			return r;
 		if (source->image != 0)
 			return error_set(visit->err, EINVAL,
-					 "%s has %s of several programs: choose with --image",
+					 "'%s' has %s of several programs: select one with --image",
 					 cli->database, mode_names[source->mode]);
 		source->image = recording->image;
 		source->path = strdup(image.path);
 		note_build_id(source, &image);
 		if (source->path == NULL)
-			return error_set(visit->err, ENOMEM, "out of memory");
+			return error_set(visit->err, ENOMEM, ERROR_NO_MEMORY);
 	}
 	return profile_reader_epochs(source->reader, &filter, note_times, source, visit->err);
 }
@@ -84,9 +86,8 @@ int recording_source_open(struct recording_source *source, struct cli *cli,
 		r = profile_reader_recordings(source->reader, &cli->filter, (int)mode, find_image,
 					      &visit, err);
 	if (r == 0 && source->image == 0)
-		return error_set(err, ENOENT, "there %s no %s%s%s in %s",
-				 mode == PROFILE_RECORDING_VARIATION ? "is" : "are",
-				 mode_names[mode], cli->image != NULL ? " of " : "",
+		return error_set(err, ENOENT, "no %s%s%s in '%s'", mode_names[mode],
+				 cli->image != NULL ? " of " : "",
 				 cli->image != NULL ? cli->image : "", cli->database);
 	return r;
 }
@@ -98,14 +99,15 @@ static int visit_one(void *context, const struct profile_recording *recording)
 
 	switch (r) {
 	case -ENOMEM:
-		return error_set(visit->err, ENOMEM, "out of memory");
+		return error_set(visit->err, ENOMEM, ERROR_NO_MEMORY);
 	case -EBADMSG:
-		return error_set(visit->err, EBADMSG, "%s has damaged %s of %s",
+		return error_set(visit->err, EBADMSG, "'%s' is damaged: %s of '%s'",
 				 visit->source->cli->database, mode_names[visit->source->mode],
 				 visit->source->path);
 	case -EINVAL:
 		return error_set(visit->err, EINVAL,
-				 "epochs of %s differ in what was measured: choose with --epoch",
+				 "epochs of '%s' differ in the quantity measured: select epochs "
+				 "with --epoch",
 				 visit->source->path);
 	}
 	return r;

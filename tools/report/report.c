@@ -4,8 +4,12 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <json-c/json.h>
+#include <stddef.h>
+#include <string.h>
 
 #include "lib/error.h"
+#include "lib/error_text.h"
+#include "tools/base/json_tree.h"
 #include "tools/report/cli.h"
 #include "tools/report/report_header.h"
 
@@ -18,37 +22,83 @@ static void print_totals(const struct report *report)
 	fputs("\n\n", stdout);
 }
 
-static int report_print_text(const struct report *report, const struct cli *cli)
+/* Print the text above the table on a terminal. */
+static void print_brief(const struct report *report, const struct cli *cli)
 {
-	int r;
+	report_header_print_brief(stdout, report->header, cli->width);
+	fputc('\n', stdout);
+	if (report->notes == NULL && report->caption != NULL)
+		report->caption(stdout, report->preface.context);
+}
 
+static void print_full(const struct report *report, const struct cli *cli)
+{
 	if (report->preface.text != NULL)
 		report->preface.text(stdout, report->preface.context);
 	else
 		print_totals(report);
 	report_header_print(stdout, report->header, cli->width);
+	if (report->notes != NULL)
+		report->notes(stdout, report->preface.context);
 	if (report->caption != NULL)
 		report->caption(stdout, report->preface.context);
 	else
 		fputc('\n', stdout);
+}
+
+static int report_print_text(const struct report *report, const struct cli *cli)
+{
+	int r;
+
+	if (cli->brief)
+		print_brief(report, cli);
+	else
+		print_full(report, cli);
 	r = columns_text(stdout, &report->table, cli->width, cli->color);
-	if (r == 0 && report->footer != NULL)
+	if (r < 0)
+		return r;
+	if (report->footer != NULL)
 		report->footer(stdout, report->preface.context);
-	return r;
+	if (cli->brief && report->notes != NULL) {
+		fputc('\n', stdout);
+		report->notes(stdout, report->preface.context);
+	}
+	if (cli->brief)
+		report_header_print_hints(stdout, report->header, cli->width);
+	return 0;
+}
+
+/* Add one number of each total. */
+static int add_numbers(struct json_object *object, const char *key, const struct report *report,
+		       size_t offset)
+{
+	struct json_object *numbers = json_object_new_object();
+
+	if (json_tree_add(object, key, numbers) < 0)
+		return -ENOMEM;
+	for (size_t i = 0; i < report->total_count; i++) {
+		uint64_t number;
+
+		memcpy(&number, (const char *)&report->totals[i] + offset, sizeof(number));
+		if (json_tree_add(numbers, report->totals[i].name, json_object_new_uint64(number)) <
+		    0)
+			return -ENOMEM;
+	}
+	return 0;
 }
 
 static int totals_json(struct json_object *object, const struct report *report)
 {
-	struct json_object *totals = json_object_new_object();
+	uint64_t excluded = 0;
 
-	if (totals == NULL || json_object_object_add(object, "totals", totals) < 0)
+	for (size_t i = 0; i < report->total_count; i++)
+		excluded |= report->totals[i].excluded;
+	if (add_numbers(object, "totals", report, offsetof(struct report_total, count)) < 0)
 		return -ENOMEM;
-	for (size_t i = 0; i < report->total_count; i++) {
-		if (json_object_object_add(totals, report->totals[i].name,
-					   json_object_new_uint64(report->totals[i].count)) < 0)
-			return -ENOMEM;
-	}
-	return 0;
+	if (excluded == 0)
+		return 0;
+	return add_numbers(object, "profiler_totals", report,
+			   offsetof(struct report_total, excluded));
 }
 
 static int fill_json(const struct report *report, struct json_object *object)
@@ -60,7 +110,9 @@ static int fill_json(const struct report *report, struct json_object *object)
 		r = report->preface.json(object, report->preface.context);
 	else
 		r = totals_json(object, report);
-	if (r < 0 || report_header_json(object, report->header) < 0)
+	if (r == 0 && report->header != NULL)
+		r = report_header_json(object, report->header);
+	if (r < 0)
 		return -ENOMEM;
 	rows = columns_json(&report->table);
 	if (rows == NULL)
@@ -68,12 +120,22 @@ static int fill_json(const struct report *report, struct json_object *object)
 	return json_object_object_add(object, "rows", rows);
 }
 
-static int print_json(const struct report *report)
+struct json_object *report_json(const struct report *report)
 {
 	struct json_object *object = json_object_new_object();
-	const char *text = NULL;
 
 	if (object != NULL && fill_json(report, object) == 0)
+		return object;
+	json_object_put(object);
+	return NULL;
+}
+
+static int print_json(const struct report *report)
+{
+	struct json_object *object = report_json(report);
+	const char *text = NULL;
+
+	if (object != NULL)
 		text = json_object_to_json_string_ext(
 			object, JSON_C_TO_STRING_PRETTY | JSON_C_TO_STRING_SPACED |
 					JSON_C_TO_STRING_NOSLASHESCAPE);
@@ -98,5 +160,5 @@ int report_print(const struct report *report, const struct cli *cli, struct erro
 		r = columns_csv(stdout, &report->table);
 		break;
 	}
-	return r < 0 ? error_set(err, ENOMEM, "out of memory") : cli_finish_output(err);
+	return r < 0 ? error_set(err, ENOMEM, ERROR_NO_MEMORY) : cli_finish_output(err);
 }

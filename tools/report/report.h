@@ -10,10 +10,14 @@ struct error;
 struct json_object;
 struct report_header;
 
-/** struct report_total - a total over all rows */
+/**
+ * struct report_total - a total over all rows
+ * @excluded: those of @count that profiling causes, and that shares exclude
+ */
 struct report_total {
 	const char *name;
 	uint64_t count;
+	uint64_t excluded;
 };
 
 /**
@@ -31,7 +35,10 @@ struct report_preface {
  * struct report - a report
  * @totals_of: description of the totals: "samples for event type"
  * @preface:   replaces the totals, if it has functions
- * @caption:   text line before the table; or NULL
+ * @notes:     lines after the header, which explain the table; after the table if the header is
+ *             brief; or NULL
+ * @caption:   text line before the table; omitted if the header is brief and there are @notes; or
+ *             NULL
  * @footer:    text line after the table; or NULL
  */
 struct report {
@@ -40,10 +47,18 @@ struct report {
 	const struct report_total *totals;
 	size_t total_count;
 	struct report_preface preface;
+	void (*notes)(FILE *stream, const void *context);
 	void (*caption)(FILE *stream, const void *context);
 	void (*footer)(FILE *stream, const void *context);
 	struct columns_table table;
 };
+
+/**
+ * report_json() - make the object that report_print() prints in JSON
+ *
+ * The header's members are omitted if @report has no header. Return: NULL if out of memory.
+ */
+struct json_object *report_json(const struct report *report);
 
 /**
  * report_print() - print in the format that @cli selects. Return: 0, -ENOMEM, or write(2)'s error

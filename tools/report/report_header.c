@@ -11,6 +11,7 @@
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "tools/base/text.h"
 
 #define LABEL_WIDTH 12
@@ -99,9 +100,9 @@ static int add_counter(void *context, const struct profile_counter *counter)
 static int report_header_explain(int r, struct error *err)
 {
 	if (r == -ENOMEM)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	if (r == -EBADMSG && err->message[0] == '\0')
-		return error_set(err, EBADMSG, "the database's counts are too big to be true");
+		return error_set(err, EBADMSG, ERROR_DATABASE_COUNTS);
 	return r;
 }
 
@@ -129,7 +130,8 @@ int report_header_load(struct report_header *header, struct profile_reader *read
 
 		r = profile_reader_events(reader, id, add_event, header, err);
 		if (r == 0)
-			r = profile_reader_counters(reader, id, add_counter, header, err);
+			r = profile_reader_counters(reader, &header->epochs[i], add_counter, header,
+						    err);
 	}
 	if (r == 0 && counter_of(header, "unknown", "anonymous") > 0)
 		r = jit_hint_load(&header->jit, reader, filter, err);
@@ -179,8 +181,8 @@ const char *report_header_no_samples(const struct report_header *header)
 	for (size_t i = 0; i < header->epoch_count; i++) {
 		if (header->epochs[i].open != 0)
 			return header->has_writer
-				       ? "no samples yet: dcpid or dcpirun has not stored any "
-					 "(\"dcpictl flush\" makes dcpid store them)"
+				       ? "no samples yet: dcpid or dcpirun has not stored any (run "
+					 "'dcpictl flush' to store those of dcpid)"
 				       : "no samples: the program that took them ended before it "
 					 "stored any";
 	}
@@ -248,7 +250,25 @@ static void print_epochs(FILE *stream, const struct report_header *header)
 	print_time(stream, start, "%Y-%m-%d %H:%M:%S");
 	fputs(" to ", stream);
 	print_time(stream, end, "%Y-%m-%d %H:%M:%S %Z");
-	fputs(open > 0 ? ", going on\n" : "\n", stream);
+	fputs(open > 0 ? ", in progress\n" : "\n", stream);
+}
+
+/* Print how many slices of partly selected epochs the range covers. */
+static void print_range(FILE *stream, const struct report_header *header)
+{
+	uint64_t slices = 0;
+	size_t epochs = 0;
+
+	for (size_t i = 0; i < header->epoch_count; i++) {
+		slices += header->epochs[i].slices;
+		epochs += header->epochs[i].slices > 0;
+	}
+	if (epochs > 0)
+		fprintf(stream,
+			"range       %" PRIu64
+			" slice%s of %zu epoch%s; edges, stacks and register "
+			"pairs are of whole epochs\n",
+			slices, slices == 1 ? "" : "s", epochs, epochs == 1 ? "" : "s");
 }
 
 static const char *epoch_host(const struct profile_epoch *epoch)
@@ -396,7 +416,7 @@ static void print_edges(FILE *stream, const struct report_header *header)
 {
 	uint64_t handed, lost = report_header_edges_lost(header, &handed);
 
-	fprintf(stream, "edges       %" PRIu64 " handed over = %" PRIu64 " kept + %" PRIu64 " not",
+	fprintf(stream, "edges       %" PRIu64 " delivered = %" PRIu64 " stored + %" PRIu64 " lost",
 		handed, header->edges, lost);
 	fputs(handed == header->edges + lost ? ": exact" : ": NOT EXACT", stream);
 	for (size_t i = 0; i < header->counter_count; i++) {
@@ -422,6 +442,7 @@ static void print_hints(FILE *stream, const struct report_header *header)
 static void print_facts(FILE *stream, const struct report_header *header)
 {
 	print_epochs(stream, header);
+	print_range(stream, header);
 	print_distinct(stream, header, "host", epoch_host);
 	print_distinct(stream, header, "cpu", epoch_machine);
 	print_distinct(stream, header, "kernel", epoch_kernel);
@@ -437,8 +458,8 @@ static void print_facts(FILE *stream, const struct report_header *header)
 	fputc('\n', stream);
 	if (header->excluded > 0)
 		fprintf(stream,
-			"profiler    %" PRIu64 " samples, %.2f%%, are its own: excluded "
-			"(--include-profiler counts them)\n",
+			"profiler    %" PRIu64 " samples, %.2f%%, of profiling itself: excluded "
+			"(--include-profiler includes them)\n",
 			header->excluded,
 			100.0 * (double)header->excluded / (double)header->samples);
 	print_hints(stream, header);
@@ -446,16 +467,21 @@ static void print_facts(FILE *stream, const struct report_header *header)
 		print_edges(stream, header);
 }
 
-/* Print a line such as "events      cycles every ...", wrapped. */
-static void print_wrapped(FILE *stream, const char *fact, size_t width)
+void report_header_line(FILE *stream, const char *fact, size_t width)
 {
 	size_t label = strcspn(fact, " ");
 
+	if (width == 0 || text_width(fact) <= width) {
+		fprintf(stream, "%s\n", fact);
+		return;
+	}
 	fprintf(stream, "%-*.*s", LABEL_WIDTH, (int)label, fact);
 	text_wrap(stream, fact + label, width, LABEL_WIDTH, LABEL_WIDTH);
 }
 
-void report_header_print(FILE *stream, const struct report_header *header, size_t width)
+/* Print lines, wrapped if they are wider than the terminal. */
+static void print_lines(FILE *stream, const struct report_header *header, size_t width,
+			void (*print)(FILE *stream, const struct report_header *header))
 {
 	_cleanup_free_ char *facts = NULL;
 	size_t bytes = 0;
@@ -463,17 +489,23 @@ void report_header_print(FILE *stream, const struct report_header *header, size_
 	char *rest, *fact;
 
 	if (memory == NULL) {
-		print_facts(stream, header);
+		print(stream, header);
 		return;
 	}
-	print_facts(memory, header);
+	print(memory, header);
 	if (fclose(memory) != 0)
 		return;
 	rest = facts;
-	while ((fact = strsep(&rest, "\n")) != NULL && rest != NULL) {
-		if (text_width(fact) <= width)
-			fprintf(stream, "%s\n", fact);
-		else
-			print_wrapped(stream, fact, width);
-	}
+	while ((fact = strsep(&rest, "\n")) != NULL && rest != NULL)
+		report_header_line(stream, fact, width);
+}
+
+void report_header_print(FILE *stream, const struct report_header *header, size_t width)
+{
+	print_lines(stream, header, width, print_facts);
+}
+
+void report_header_print_hints(FILE *stream, const struct report_header *header, size_t width)
+{
+	print_lines(stream, header, width, print_hints);
 }

@@ -100,6 +100,20 @@ uint64_t report_header_edges_lost(const struct report_header *header, uint64_t *
  */
 void report_header_print(FILE *stream, const struct report_header *header, size_t width);
 
+/** report_header_line() - print a line such as "events      cycles every ...", wrapped */
+void report_header_line(FILE *stream, const char *fact, size_t width);
+
+/**
+ * report_header_print_brief() - print the most important properties as one line
+ *
+ * These are samples, events, time, losses and unknown samples. Properties of less importance are
+ * omitted if @width does not have the room.
+ */
+void report_header_print_brief(FILE *stream, const struct report_header *header, size_t width);
+
+/** report_header_print_hints() - print options of runtimes that provide missing names, if any */
+void report_header_print_hints(FILE *stream, const struct report_header *header, size_t width);
+
 /** report_header_json() - add the same properties to an object. Return: 0 or -ENOMEM */
 int report_header_json(struct json_object *object, const struct report_header *header);
 

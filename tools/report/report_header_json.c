@@ -45,7 +45,8 @@ static struct json_object *epoch_json(const struct profile_epoch *epoch)
 	    add_text(object, "source", epoch->source) < 0 ||
 	    add_text(object, "source_reason", epoch->source_reason) < 0 ||
 	    add_text(object, "label", epoch->label) < 0 ||
-	    add_count(object, "interrupts", epoch->interrupts) < 0) {
+	    add_count(object, "interrupts", epoch->interrupts) < 0 ||
+	    (epoch->slices > 0 && add_count(object, "slices", epoch->slices) < 0)) {
 		json_object_put(object);
 		return NULL;
 	}

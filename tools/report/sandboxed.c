@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,6 +16,7 @@
 #include "lib/broker.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "lib/parse_guard.h"
 #include "lib/sandbox.h"
 
@@ -68,19 +68,11 @@ static void forward_signals(void (*handler)(int))
 		sigaction(forwarded[i], &action, NULL);
 }
 
-static void close_from(int first)
-{
-	if (syscall(SYS_close_range, first, ~0U, 0) == 0)
-		return;
-	for (int fd = first; fd < 1024; fd++)
-		close(fd);
-}
-
 static void warn(const struct runner *runner, const struct error *err)
 {
 	struct error warning;
 
-	error_set(&warning, err->errnum, "warning: %s; files are parsed without its protection",
+	error_set(&warning, err->errnum, "warning: %s; files are parsed without a sandbox",
 		  err->message);
 	cli_fail(runner->cli, &warning);
 }
@@ -96,7 +88,7 @@ static void sandboxed_enter(struct runner *runner, int socket, const int *output
 		_exit(CLI_FAILED);
 	if (socket != BROKER_FD && dup2(socket, BROKER_FD) < 0)
 		_exit(CLI_FAILED);
-	close_from(BROKER_FD + 1);
+	sandbox_close_from(BROKER_FD + 1);
 	broker_attach(BROKER_FD);
 	if (sandbox_enter(&runner->limits, &err) < 0 && !runner->warned)
 		warn(runner, &err);
@@ -128,7 +120,7 @@ static int sandboxed_fork(struct runner *runner, struct error *err)
 	if (piped)
 		close(output[1]);
 	if (runner->child < 0) {
-		int r = error_set_errno(err, "cannot start a process");
+		int r = error_set_errno(err, ERROR_PROCESS);
 
 		close(ends[0]);
 		if (piped)
@@ -221,17 +213,17 @@ static void take_failure(struct runner *runner, const struct broker_packet *pack
 	switch (packet->message.kind) {
 	case PARSE_FAILURE_TIME:
 		snprintf(runner->failed_reason, sizeof(runner->failed_reason),
-			 "parsing it takes more than %d s", detail);
+			 "parsing takes more than %d s", detail);
 		break;
 	case PARSE_FAILURE_MEMORY:
 		snprintf(runner->failed_reason, sizeof(runner->failed_reason),
-			 "parsing it takes more memory than there is (limit: %llu MiB)",
+			 "parsing needs more memory than available (limit: %llu MiB)",
 			 (unsigned long long)runner->limits.memory_bytes >> 20);
 		break;
 	default:
 		snprintf(runner->failed_reason, sizeof(runner->failed_reason),
-			 detail == SIGXCPU ? "parsing it takes more than the limit of CPU time"
-					   : "parsing it crashed (signal %d)",
+			 detail == SIGXCPU ? "parsing exceeds the limit of CPU time"
+					   : "parsing crashed (signal %d)",
 			 detail);
 	}
 }
@@ -288,7 +280,7 @@ static bool crashed(int status)
 }
 
 /* Return: true if the report must be restarted without the file at which it failed. */
-static bool pass_over(struct runner *runner, int status)
+static bool skip_failed_file(struct runner *runner, int status)
 {
 	struct error err;
 
@@ -296,7 +288,7 @@ static bool pass_over(struct runner *runner, int status)
 	    runner->printed || runner->restarts >= RESTARTS_MAX ||
 	    file_broker_refuse(runner->broker, runner->failed_path, runner->failed_reason) < 0)
 		return false;
-	error_set(&err, EIO, "passed over: '%s': %s", runner->failed_path, runner->failed_reason);
+	error_set(&err, EIO, "skipped: '%s': %s", runner->failed_path, runner->failed_reason);
 	cli_fail(runner->cli, &err);
 	file_broker_forget_owners(runner->broker);
 	runner->restarts++;
@@ -327,8 +319,7 @@ static void sandboxed_finish(struct runner *runner, int status)
 	if (!runner->failed && !crashed(status))
 		end_like(WTERMSIG(status));
 	if (runner->failed)
-		error_set(&err, EIO, "cannot read '%s': %s", runner->failed_path,
-			  runner->failed_reason);
+		error_set(&err, EIO, ERROR_READ ": %s", runner->failed_path, runner->failed_reason);
 	else
 		error_set(&err, EIO, "the report crashed (signal %d)", WTERMSIG(status));
 	_exit(cli_fail(runner->cli, &err));
@@ -343,7 +334,7 @@ static int sandboxed_run(struct runner *runner, struct error *err)
 
 		if (runner->options->screen != NULL && crashed(status))
 			runner->options->screen();
-		if (!pass_over(runner, status))
+		if (!skip_failed_file(runner, status))
 			sandboxed_finish(runner, status);
 		r = sandboxed_fork(runner, err);
 	}
@@ -367,7 +358,7 @@ int sandboxed_start(const struct cli *cli, const struct sandboxed_options *optio
 				 .output = -1};
 	runner.broker = file_broker_create(cli, &options->access);
 	if (runner.broker == NULL) {
-		error_set(&err, ENOMEM, "out of memory");
+		error_set(&err, ENOMEM, ERROR_NO_MEMORY);
 		return cli_fail(cli, &err);
 	}
 	/* Load files that the C library would open later, when the sandbox forbids it. */

@@ -9,6 +9,7 @@
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "tools/base/progress.h"
 #include "tools/report/image_label.h"
 
@@ -100,7 +101,7 @@ static int add_walked(struct profile_walk *walk)
 	if (r < 0 || (walk->pattern != NULL && !image_label_matches(&image, walk->pattern)))
 		return r;
 	if (server_prefetch_add(walk->prefetch, &image, walk->samples, walk->debug) < 0)
-		return error_set(walk->err, ENOMEM, "out of memory");
+		return error_set(walk->err, ENOMEM, ERROR_NO_MEMORY);
 	return 0;
 }
 

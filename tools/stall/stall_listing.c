@@ -14,7 +14,7 @@
 #include "tools/calc/calc_bubbles.h"
 #include "tools/calc/calc_heading.h"
 #include "tools/calc/calc_json.h"
-#include "tools/calc/calc_summary_text.h"
+#include "tools/calc/calc_finding.h"
 
 /* Maximum number of causes printed for a stall; an instruction has no more dynamic causes. */
 #define REASONS_MAX 16
@@ -93,7 +93,7 @@ static double cost_of(const struct procedure_analysis *analysis, uint32_t insn)
 {
 	double fixed = fixed_of(analysis, insn);
 
-	return calc_summary_text_cost(analysis, insn) +
+	return calc_finding_cost(analysis, insn) +
 	       (fixed > 0 ? fixed * frequency_of(analysis, insn) : 0);
 }
 
@@ -153,7 +153,7 @@ static char *why_text(const struct stall_row *row)
 			fprintf(stream, " (%.1f to %.1f cycles)", reason->low, reason->high);
 	}
 	if (row->reason_count == 0)
-		fputs("nothing that is known of the machine explains it", stream);
+		fputs("no known property of the machine explains it", stream);
 	if (fclose(stream) != 0) {
 		free(text);
 		return NULL;
@@ -172,7 +172,7 @@ static int stall_listing_describe(struct stall_row *row, const struct stall_list
 
 	row->samples = analysis->profile.samples[insn];
 	row->all_samples = listing->all_samples;
-	row->dynamic = calc_summary_text_cost(analysis, insn) > 0 ? cpi->dynamic_cycles : 0;
+	row->dynamic = calc_finding_cost(analysis, insn) > 0 ? cpi->dynamic_cycles : 0;
 	row->fixed = fixed_of(analysis, insn);
 	row->cpi = cpi->cpi;
 	row->address = analysis->cfg->insns[insn].address;
@@ -426,7 +426,7 @@ static const struct column columns[] = {
 	{"stalled", "stall_samples", COLUMN_NUMBER, DETAIL, CELL_COST, get_number},
 	{"conf", "confidence", COLUMN_TEXT, 0, CELL_CONFIDENCE, get_text},
 	{"address", "address", COLUMN_ADDRESS, 0, CELL_ADDRESS, get_place},
-	{"where", "place", COLUMN_TEXT, COLUMN_CUT_START | COLUMN_TEXT_ONLY, CELL_PLACE, get_text},
+	{"where", "place", COLUMN_TEXT, COLUMN_CUT_NAME | COLUMN_TEXT_ONLY, CELL_PLACE, get_text},
 	{"procedure", "procedure", COLUMN_TEXT, DETAIL, CELL_PROCEDURE, get_text},
 	{"aliases", "aliases", COLUMN_TEXT, DETAIL | COLUMN_PARTS, CELL_ALIASES, get_text},
 	{"offset", "procedure_offset", COLUMN_ADDRESS, DETAIL, CELL_INSIDE, get_place},
@@ -453,7 +453,7 @@ static void print_caption(FILE *stream, const void *context)
 {
 	const struct stall_listing *listing = context;
 
-	fprintf(stream, "analysed    %.1f%% of the samples; stalls are %.1f%% of them all\n",
+	fprintf(stream, "analysed    %.1f%% of the samples; stalls are %.1f%% of all samples\n",
 		percent_of_all(listing, listing->analysed),
 		percent_of_all(listing, listing->stalled));
 	calc_rest_print(stream, &listing->rest, listing->all_samples);

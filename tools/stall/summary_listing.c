@@ -10,6 +10,7 @@
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "tools/base/json_tree.h"
 #include "tools/calc/calc_heading.h"
 #include "tools/calc/calc_json.h"
@@ -116,6 +117,7 @@ static bool is_worse(const struct stall_summary *sum, unsigned int cause, unsign
 static void name_cause(struct summary_row *row)
 {
 	const struct stall_summary *sum = &row->sum;
+	const char *name;
 	unsigned int worst = 0;
 
 	for (unsigned int i = 1; i < CAUSES; i++) {
@@ -124,15 +126,15 @@ static void name_cause(struct summary_row *row)
 	}
 	if (sum->high[worst] <= 0)
 		return;
+	name = sum->in_order ? culprit_name((enum culprit_cause)worst)
+			     : culprit_modern_name((enum culprit_cause)worst);
 	if (summary_listing_share(sum, sum->high[worst]) -
 		    summary_listing_share(sum, sum->low[worst]) <
 	    0.5)
-		snprintf(row->cause, sizeof(row->cause), "%s %.0f%%",
-			 culprit_name((enum culprit_cause)worst),
+		snprintf(row->cause, sizeof(row->cause), "%s %.0f%%", name,
 			 summary_listing_share(sum, sum->high[worst]));
 	else
-		snprintf(row->cause, sizeof(row->cause), "%s %.0f-%.0f%%",
-			 culprit_name((enum culprit_cause)worst),
+		snprintf(row->cause, sizeof(row->cause), "%s %.0f-%.0f%%", name,
 			 summary_listing_share(sum, sum->low[worst]),
 			 summary_listing_share(sum, sum->high[worst]));
 }
@@ -255,7 +257,7 @@ static const struct column fixed_columns[] = {
 	{"exec", "execution_percent", COLUMN_PERCENT, 0, PART_EXECUTION, get_part},
 	{"gain", "unexplained_gain_percent", COLUMN_PERCENT, COLUMN_DETAIL, PART_GAIN, get_part},
 	{"error", "sampling_error_percent", COLUMN_PERCENT, COLUMN_DETAIL, PART_ERROR, get_part},
-	{"most by", "main_cause", COLUMN_TEXT, COLUMN_TEXT_ONLY | COLUMN_CUT_END, 0, get_cause},
+	{"main cause", "main_cause", COLUMN_TEXT, COLUMN_TEXT_ONLY | COLUMN_CUT_END, 0, get_cause},
 };
 
 #define FIXED (sizeof(fixed_columns) / sizeof(*fixed_columns))
@@ -282,7 +284,7 @@ static int make_columns(struct summary_listing *listing)
 	}
 	if (listing->by_procedure)
 		summary_listing_add_column(listing, (struct column){"procedure", "procedure",
-								    COLUMN_TEXT, COLUMN_CUT_END, 0,
+								    COLUMN_TEXT, COLUMN_CUT_NAME, 0,
 								    summary_listing_get_procedure});
 	if (listing->by_procedure)
 		summary_listing_add_column(
@@ -330,7 +332,7 @@ int summary_listing_finish(struct summary_listing *listing, const char *sort, si
 	const struct column *column;
 
 	if (make_columns(listing) < 0)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	drop_empty_rows(listing);
 	stall_summary_settle(&listing->sum);
 	for (size_t i = 0; i < listing->row_count; i++)
@@ -338,7 +340,7 @@ int summary_listing_finish(struct summary_listing *listing, const char *sort, si
 	column = columns_find(listing->columns, listing->column_count,
 			      sort != NULL ? sort : "samples");
 	if (column == NULL)
-		return error_set(err, EINVAL, "cannot sort by \"%s\": no such column", sort);
+		return columns_unknown(listing->columns, listing->column_count, sort, err);
 	if (listing->row_count > 0)
 		qsort_r(listing->rows, listing->row_count, sizeof(*listing->rows),
 			summary_listing_compare_rows, (void *)(uintptr_t)column);

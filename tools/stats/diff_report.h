@@ -15,7 +15,7 @@ struct diff_report {
 /* Default normalization and significance level. */
 #define DIFF_REPORT_DEFAULTS                                                                       \
 	{                                                                                          \
-		.norm = VARIATION_TOTAL, .level = 0.05, .form = STATS_LISTING_DIFF                 \
+		.norm = SIGNIFICANCE_TOTAL, .level = 0.05, .form = STATS_LISTING_DIFF              \
 	}
 
 /**

@@ -7,6 +7,7 @@
 
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 struct set_table {
 	struct tally **tallies; /* one per database */
@@ -14,7 +15,7 @@ struct set_table {
 	const struct tally_row *
 		*rows; /* all rows of all tallies, sorted; then the first row of each name */
 	size_t row_count;
-	struct variation_cell *cells;
+	struct significance_cell *cells;
 	size_t sets;
 	size_t count;
 	bool instructions; /* rows are instructions */
@@ -125,7 +126,7 @@ static void merge(struct set_table *table, size_t first, size_t count)
 
 	for (size_t i = 0; i < count; i++) {
 		const struct tally_row *row = table->rows[first + i];
-		struct variation_cell *cells;
+		struct significance_cell *cells;
 
 		if (i == 0 || (!unique && !same_procedure(row, table->rows[table->count - 1])))
 			table->rows[table->count++] = row;
@@ -202,18 +203,18 @@ int set_table_create(struct set_table **ret, struct sample_sets *sets, enum tall
 	int r = 0;
 
 	if (table == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	table->sets = sets->count;
 	table->names.demangle = cli->demangle;
 	table->instructions = by == TALLY_BY_INSTRUCTION;
 	table->tally_count = sets->source_count;
 	table->tallies = calloc(sets->source_count + 1, sizeof(struct tally *));
 	if (table->tallies == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	for (size_t i = 0; i < sets->source_count && r == 0; i++)
 		r = make_tally(table, sets, i, by, cli, err);
 	if (r == 0 && set_table_make_rows(table, sets, builds) < 0)
-		r = error_set(err, ENOMEM, "out of memory");
+		r = error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	if (r < 0)
 		return r;
 	*ret = take_ptr(table);
@@ -244,7 +245,7 @@ struct set_table_row set_table_row(const struct set_table *table, size_t index)
 	return (struct set_table_row){table->rows[index], &table->cells[index * table->sets]};
 }
 
-const struct variation_cell *set_table_cells(const struct set_table *table)
+const struct significance_cell *set_table_cells(const struct set_table *table)
 {
 	return table->cells;
 }
@@ -255,11 +256,11 @@ const struct program_match *set_table_programs(const struct set_table *table)
 }
 
 /* Sum the results of @get for all tallies. */
-static struct variation_cell sum_of(const struct set_table *table, size_t set,
-				    const struct tally_count *(*get)(const struct tally *tally,
-								     size_t event))
+static struct significance_cell sum_of(const struct set_table *table, size_t set,
+				       const struct tally_count *(*get)(const struct tally *tally,
+									size_t event))
 {
-	struct variation_cell sum = {0};
+	struct significance_cell sum = {0};
 
 	for (size_t i = 0; i < table->tally_count; i++) {
 		const struct tally_count *count;
@@ -273,15 +274,15 @@ static struct variation_cell sum_of(const struct set_table *table, size_t set,
 	return sum;
 }
 
-struct variation_cell set_table_excluded(const struct set_table *table, size_t set)
+struct significance_cell set_table_excluded(const struct set_table *table, size_t set)
 {
 	return sum_of(table, set, tally_excluded);
 }
 
-struct variation_cell set_table_rest(const struct set_table *table, size_t set)
+struct significance_cell set_table_rest(const struct set_table *table, size_t set)
 {
-	struct variation_cell rest = sum_of(table, set, tally_total);
-	struct variation_cell excluded = set_table_excluded(table, set);
+	struct significance_cell rest = sum_of(table, set, tally_total);
+	struct significance_cell excluded = set_table_excluded(table, set);
 
 	rest.samples -= excluded.samples;
 	rest.value -= excluded.value;
@@ -290,5 +291,5 @@ struct variation_cell set_table_rest(const struct set_table *table, size_t set)
 		rest.value -= table->cells[row * table->sets + set].value;
 	}
 	/* Scaled values leave a rounding error. */
-	return rest.samples > 0 ? rest : (struct variation_cell){0};
+	return rest.samples > 0 ? rest : (struct significance_cell){0};
 }

@@ -12,7 +12,7 @@
 #ifndef DCPI_SET_TABLE_H
 #define DCPI_SET_TABLE_H
 
-#include "analysis/statistics/variation.h"
+#include "analysis/statistics/significance.h"
 #include "tools/tally/program_match.h"
 #include "tools/tally/sample_sets.h"
 #include "tools/tally/tally.h"
@@ -22,7 +22,7 @@ struct set_table;
 /** struct set_table_row - @tally: row of the first set that has it; its file is the program's */
 struct set_table_row {
 	const struct tally_row *tally;
-	const struct variation_cell *cells; /* one per set */
+	const struct significance_cell *cells; /* one per set */
 };
 
 /**
@@ -46,17 +46,17 @@ size_t set_table_count(const struct set_table *table);
 struct set_table_row set_table_row(const struct set_table *table, size_t index);
 
 /** set_table_cells() - return all cells, by row and set */
-const struct variation_cell *set_table_cells(const struct set_table *table);
+const struct significance_cell *set_table_cells(const struct set_table *table);
 
 /** set_table_programs() - return the images that were matched with builds of others by name only */
 const struct program_match *set_table_programs(const struct set_table *table);
 
 /** set_table_rest() - return the samples of a set in images that cli->image does not select */
-struct variation_cell set_table_rest(const struct set_table *table, size_t set);
+struct significance_cell set_table_rest(const struct set_table *table, size_t set);
 
 /**
  * set_table_excluded() - return the samples of a set that profiling causes; no row contains them
  */
-struct variation_cell set_table_excluded(const struct set_table *table, size_t set);
+struct significance_cell set_table_excluded(const struct set_table *table, size_t set);
 
 #endif

@@ -43,7 +43,7 @@ static double stats_columns_value_of(const struct stats_row *row, size_t set)
 {
 	const struct stats_listing *listing = row->listing;
 
-	return listing->variation.values[row->index * listing->sets->count + set];
+	return listing->significance.values[row->index * listing->sets->count + set];
 }
 
 /*
@@ -62,7 +62,7 @@ static double diff_half(const struct stats_row *row)
 			variance += value * value / table.cells[set].samples;
 	}
 	/* The variance of a share is binomial. */
-	if (listing->config.norm >= VARIATION_TOTAL)
+	if (listing->config.norm >= SIGNIFICANCE_TOTAL)
 		variance *= 1 - row->numbers->share;
 	return 1.959964 * sqrt(variance);
 }
@@ -85,7 +85,7 @@ static double diff_of(const struct stats_row *row, size_t number)
 
 static double number_of(const struct stats_row *row, size_t number)
 {
-	const struct variation_row *numbers = row->numbers;
+	const struct significance_row *numbers = row->numbers;
 
 	switch (number) {
 	case NUMBER_RANGE:
@@ -139,7 +139,7 @@ static void get_number(const struct column *column, const void *row, struct colu
 static void stats_columns_get_count(const struct column *column, const void *row,
 				    struct column_value *value)
 {
-	const struct variation_row *numbers = ((const struct stats_row *)row)->numbers;
+	const struct significance_row *numbers = ((const struct stats_row *)row)->numbers;
 
 	switch (column->argument) {
 	case NUMBER_PRESENT:
@@ -321,7 +321,7 @@ static void add_place(struct stats_listing *listing)
 							 COLUMN_CUT_START, 0, get_source});
 	else if (has_procedures(by))
 		stats_columns_add_column(listing, (struct column){"procedure", "procedure",
-								  COLUMN_TEXT, COLUMN_CUT_END, 0,
+								  COLUMN_TEXT, COLUMN_CUT_NAME, 0,
 								  stats_columns_get_procedure});
 	if (by == TALLY_BY_LINE)
 		stats_columns_add_column(listing, (struct column){"line", "line", COLUMN_COUNT, 0,

@@ -7,6 +7,7 @@
 
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "tools/base/text.h"
 #include "tools/calc/calc_heading.h"
 #include "tools/calc/calc_source.h"
@@ -58,7 +59,7 @@ static int stats_compare_choose(struct side *side, const struct sample_sets *set
 
 	side->epochs = calloc(sets->list[side->set].epochs, sizeof(*side->epochs));
 	if (side->epochs == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	side->filter = sample_sets_filter(sets, side->set, side->epochs);
 	r = calc_source_load(&side->source, source->reader, &side->filter, sets->event, cli->image,
 			     &source->debug, err);
@@ -93,7 +94,7 @@ static int find_extremes(struct side sides[2], const struct sample_sets *sets,
 	bool any = false;
 
 	if (samples == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	for (size_t set = 0; set < sets->count; set++) {
 		struct side side = {.set = set};
 		int r = stats_compare_choose(&side, sets, cli, operand, err);
@@ -113,7 +114,7 @@ static int find_extremes(struct side sides[2], const struct sample_sets *sets,
 	if (!any)
 		return -ENOENT;
 	if (sides[0].set == sides[1].set)
-		return error_set(err, EINVAL, "%s has samples in one set only, or does not vary",
+		return error_set(err, EINVAL, "'%s' has samples in only one set, or does not vary",
 				 operand);
 	return 0;
 }
@@ -145,10 +146,15 @@ static int stats_compare_print(const struct sample_sets *sets, struct side sides
 	if (calc_procedure_names(&names, sides[0].choice.code, sides[0].choice.procedure,
 				 cli->demangle) < 0 ||
 	    path == NULL)
-		return error_set(err, ENOMEM, "out of memory");
-	report_header_print(stdout, &sets->header, cli->width);
-	calc_heading_image(stdout, path, sides[0].choice.code, sides[0].model,
-			   &sides[0].source.events, &sides[0].choice.profile.samples);
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
+	if (cli->brief) {
+		report_header_print_brief(stdout, &sets->header, cli->width);
+		printf("\nimage       %s\n", path);
+	} else {
+		report_header_print(stdout, &sets->header, cli->width);
+		calc_heading_image(stdout, path, sides[0].choice.code, sides[0].model,
+				   &sides[0].source.events, &sides[0].choice.profile.samples);
+	}
 	printf("procedure   %s%s\n", names.name, names.note);
 	calc_heading_aliases(stdout, &names);
 	for (size_t i = 0; i < 2; i++) {

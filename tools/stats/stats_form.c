@@ -47,9 +47,9 @@ void stats_form_text(FILE *stream, const void *context)
 		char word[80];
 
 		snprintf(word, sizeof(word), "set %zu = %.0f", set + 1,
-			 listing->variation.totals[set].value);
+			 listing->significance.totals[set].value);
 		print_word(stream, word, &column, "");
-		total += listing->variation.totals[set].value;
+		total += listing->significance.totals[set].value;
 	}
 	fprintf(stream, "\nTOTAL: %.0f\n\n", total);
 }
@@ -61,7 +61,7 @@ static void print_sets(FILE *stream, const struct sample_sets *sets)
 
 	fputs("sets        ", stream);
 	if (sets->by == SAMPLE_SETS_BY_NR)
-		snprintf(word, sizeof(word), "as named:");
+		snprintf(word, sizeof(word), "as given:");
 	else
 		snprintf(word, sizeof(word), "by %s:", sample_sets_by_name(sets->by));
 	print_word(stream, word, &column, INDENT);
@@ -73,7 +73,7 @@ static void print_sets(FILE *stream, const struct sample_sets *sets)
 	}
 	fputc('\n', stream);
 	if (sets->left_out > 0)
-		fprintf(stream, "left out    %zu epoch(s) without samples of %s\n", sets->left_out,
+		fprintf(stream, "skipped     %zu epoch(s) without samples of %s\n", sets->left_out,
 			sets->event_text);
 }
 
@@ -89,48 +89,52 @@ static void print_programs(FILE *stream, const struct program_match *programs)
 			return;
 		fputs(i == 0 ? "programs    " : INDENT, stream);
 		print_word(stream, path, &column, INDENT);
-		print_word(stream, "is taken for", &column, INDENT);
+		print_word(stream, "is assumed to be", &column, INDENT);
 		print_word(stream, program, &column, INDENT);
 		fputc('\n', stream);
 	}
 	if (programs->count > PROGRAMS_LISTED)
-		fprintf(stream, INDENT "and %zu more by their names\n",
+		fprintf(stream, INDENT "and %zu more, by name\n",
 			programs->count - PROGRAMS_LISTED);
 }
 
 static void print_norm(FILE *stream, const struct stats_listing *listing)
 {
 	static const char *const texts[] = {
-		[VARIATION_COUNTS] = "none: sets count as the same work",
-		[VARIATION_TIME] = "by time: samples a second, of sets of average length",
-		[VARIATION_TOTAL] = "by total: shares of a set's samples, of an average set",
-		[VARIATION_REST] = "by the total of what does not vary",
+		[SIGNIFICANCE_COUNTS] = "none: sets are assumed to be the same work",
+		[SIGNIFICANCE_TIME] =
+			"by time: samples per second, scaled to sets of average length",
+		[SIGNIFICANCE_TOTAL] =
+			"by total: shares of a set's samples, scaled to an average set",
+		[SIGNIFICANCE_REST] = "by the total of procedures that do not vary",
 	};
 
 	fprintf(stream, "normalized  %s", texts[listing->config.norm]);
-	if (listing->config.norm == VARIATION_REST)
-		fprintf(stream, " (%zu left out)", listing->variation.removed);
+	if (listing->config.norm == SIGNIFICANCE_REST)
+		fprintf(stream, " (%zu excluded)", listing->significance.removed);
 	fputc('\n', stream);
 }
 
 static void print_test(FILE *stream, const struct stats_listing *listing)
 {
-	const struct variation *variation = &listing->variation;
+	const struct significance *significance = &listing->significance;
 
 	fprintf(stream, "test        * %s more than %s: %zu of %zu tested\n",
 		listing->config.form == STATS_LISTING_DIFF ? "differs" : "varies",
-		listing->config.null == VARIATION_OTHERS ? "sampling and the others explain"
-							 : "sampling explains",
-		variation->significant, variation->tested);
+		listing->config.null == SIGNIFICANCE_OTHERS
+			? "sampling noise and the variation of the others explain"
+			: "sampling noise explains",
+		significance->significant, significance->tested);
 	fprintf(stream,
-		"            (dispersion, chi-square; %g%% false ones, Benjamini-Hochberg)\n",
+		"            (dispersion, chi-square; %g%% false discoveries, "
+		"Benjamini-Hochberg)\n",
 		100 * listing->config.level);
-	if (listing->config.null == VARIATION_OTHERS)
-		fprintf(stream, "            the others' spread: %.1f%%\n",
-			100 * variation->background);
+	if (listing->config.null == SIGNIFICANCE_OTHERS)
+		fprintf(stream, "            spread of the others: %.1f%%\n",
+			100 * significance->background);
 }
 
-void stats_form_caption(FILE *stream, const void *context)
+void stats_form_notes(FILE *stream, const void *context)
 {
 	const struct stats_listing *listing = context;
 
@@ -138,6 +142,12 @@ void stats_form_caption(FILE *stream, const void *context)
 	print_programs(stream, set_table_programs(listing->table));
 	print_norm(stream, listing);
 	print_test(stream, listing);
+}
+
+void stats_form_caption(FILE *stream, const void *context)
+{
+	const struct stats_listing *listing = context;
+
 	if (listing->config.form == STATS_LISTING_DIFF) {
 		fputc('\n', stream);
 		return;
@@ -180,10 +190,11 @@ static struct json_object *set_json(const struct stats_listing *listing, size_t 
 	    json_tree_add(object, "epochs", json_object_new_uint64(set->epochs)) < 0 ||
 	    json_tree_add(object, "seconds", number_json(set->seconds)) < 0 ||
 	    json_tree_add(object, "samples",
-			  number_json(listing->variation.totals[number].value + excluded)) < 0 ||
+			  number_json(listing->significance.totals[number].value + excluded)) < 0 ||
 	    (excluded > 0 &&
 	     json_tree_add(object, "profiler_samples", number_json(excluded)) < 0) ||
-	    json_tree_add(object, "factor", number_json(listing->variation.factors[number])) < 0) {
+	    json_tree_add(object, "factor", number_json(listing->significance.factors[number])) <
+		    0) {
 		json_object_put(object);
 		return NULL;
 	}
@@ -239,7 +250,7 @@ int stats_form_json(struct json_object *object, const void *context)
 	const struct stats_listing *listing = context;
 	const struct sample_sets *sets = listing->sets;
 	const char *by = sets->by == SAMPLE_SETS_BY_NR ? "name" : sample_sets_by_name(sets->by);
-	bool others = listing->config.null == VARIATION_OTHERS;
+	bool others = listing->config.null == SIGNIFICANCE_OTHERS;
 
 	if (json_tree_add(object, "event", json_object_new_string(sets->event_text)) < 0 ||
 	    json_tree_add(object, "sets_by", json_object_new_string(by)) < 0 ||
@@ -254,13 +265,13 @@ int stats_form_json(struct json_object *object, const void *context)
 	    json_tree_add(object, "against",
 			  json_object_new_string(others ? "others" : "sampling")) < 0 ||
 	    json_tree_add(object, "background_percent",
-			  number_json(100 * listing->variation.background)) < 0 ||
+			  number_json(100 * listing->significance.background)) < 0 ||
 	    json_tree_add(object, "level", number_json(listing->config.level)) < 0 ||
 	    json_tree_add(object, "correction", json_object_new_string("Benjamini-Hochberg")) < 0 ||
-	    json_tree_add(object, "tested", json_object_new_uint64(listing->variation.tested)) <
+	    json_tree_add(object, "tested", json_object_new_uint64(listing->significance.tested)) <
 		    0 ||
 	    json_tree_add(object, "significant",
-			  json_object_new_uint64(listing->variation.significant)) < 0 ||
+			  json_object_new_uint64(listing->significance.significant)) < 0 ||
 	    json_tree_add(object, "not_listed", json_object_new_uint64(listing->small)) < 0)
 		return -ENOMEM;
 	return 0;

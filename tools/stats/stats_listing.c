@@ -7,18 +7,19 @@
 
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "tools/stats/stats_parts.h"
 
 CLEANUP_DEFINE(stats_listing, struct stats_listing *, stats_listing_destroy)
 
 static const char *const norm_names[] = {
-	[VARIATION_COUNTS] = "none",
-	[VARIATION_TIME] = "time",
-	[VARIATION_TOTAL] = "total",
-	[VARIATION_REST] = "rest",
+	[SIGNIFICANCE_COUNTS] = "none",
+	[SIGNIFICANCE_TIME] = "time",
+	[SIGNIFICANCE_TOTAL] = "total",
+	[SIGNIFICANCE_REST] = "rest",
 };
 
-const char *stats_listing_norm_name(enum variation_norm norm)
+const char *stats_listing_norm_name(enum significance_norm norm)
 {
 	return norm < sizeof(norm_names) / sizeof(*norm_names) ? norm_names[norm] : NULL;
 }
@@ -50,7 +51,7 @@ static int sort_rows(struct stats_listing *listing, struct error *err)
 		NULL};
 
 	if (order[0] == NULL)
-		return error_set(err, EINVAL, "cannot sort by \"%s\": no such column", sort);
+		return columns_unknown(listing->columns, listing->column_count, sort, err);
 	if (listing->row_count > 0)
 		qsort_r(listing->rows, listing->row_count, sizeof(*listing->rows),
 			stats_listing_compare_rows, order);
@@ -72,7 +73,7 @@ static int stats_listing_make_rows(struct stats_listing *listing)
 	if (listing->rows == NULL)
 		return -ENOMEM;
 	for (size_t i = 0; i < count; i++) {
-		const struct variation_row *numbers = &listing->variation.rows[i];
+		const struct significance_row *numbers = &listing->significance.rows[i];
 		struct stats_row *row = &listing->rows[listing->row_count];
 
 		if (numbers->share < listing->config.least) {
@@ -101,7 +102,7 @@ static int compute(struct stats_listing *listing, struct error *err)
 {
 	const struct sample_sets *sets = listing->sets;
 	_cleanup_free_ double *seconds = calloc(sets->count, sizeof(*seconds));
-	struct variation_config config = {
+	struct significance_config config = {
 		.sets = sets->count,
 		.seconds = seconds,
 		.norm = listing->config.norm,
@@ -110,24 +111,24 @@ static int compute(struct stats_listing *listing, struct error *err)
 	};
 
 	if (seconds == NULL || make_rest(listing) < 0)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	config.rest = listing->rest;
 	for (size_t set = 0; set < sets->count; set++)
 		seconds[set] = sets->list[set].seconds;
-	return variation_find(&listing->variation, &config, set_table_cells(listing->table),
-			      set_table_count(listing->table), err);
+	return significance_find(&listing->significance, &config, set_table_cells(listing->table),
+				 set_table_count(listing->table), err);
 }
 
 /* If a row belongs to the profiler in part, the profiler may cause the whole difference. */
 static void drop_doubtful(struct stats_listing *listing)
 {
 	for (size_t i = 0; i < set_table_count(listing->table); i++) {
-		struct variation_row *numbers = &listing->variation.rows[i];
+		struct significance_row *numbers = &listing->significance.rows[i];
 
 		if (!numbers->significant || !set_table_row(listing->table, i).tally->in_part)
 			continue;
 		numbers->significant = false;
-		listing->variation.significant--;
+		listing->significance.significant--;
 	}
 }
 
@@ -140,20 +141,18 @@ int stats_listing_create(struct stats_listing **ret, const struct stats_listing_
 	int r;
 
 	if (listing == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	listing->config = *config;
 	listing->sets = sets;
 	listing->table = table;
 	if (config->form == STATS_LISTING_DIFF && sets->count != 2)
-		return error_set(err, EINVAL, "there %s %zu set%s, and not two to compare",
-				 sets->count == 1 ? "is" : "are", sets->count,
-				 sets->count == 1 ? "" : "s");
+		return error_set(err, EINVAL, "a comparison needs two sets, not %zu", sets->count);
 	r = compute(listing, err);
 	if (r < 0)
 		return r;
 	drop_doubtful(listing);
 	if (stats_listing_make_rows(listing) < 0 || stats_columns_make(listing) < 0)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	r = sort_rows(listing, err);
 	if (r == 0)
 		*ret = take_ptr(listing);
@@ -164,7 +163,7 @@ void stats_listing_destroy(struct stats_listing *listing)
 {
 	if (listing == NULL)
 		return;
-	variation_deinit(&listing->variation);
+	significance_deinit(&listing->significance);
 	free(listing->rest);
 	free(listing->rows);
 	free(listing->columns);
@@ -181,6 +180,7 @@ struct report stats_listing_report(const struct stats_listing *listing)
 {
 	return (struct report){
 		.preface = {stats_form_text, stats_form_json, listing},
+		.notes = stats_form_notes,
 		.caption = stats_form_caption,
 		.footer = stats_form_footer,
 		.table =

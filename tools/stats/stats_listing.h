@@ -17,8 +17,8 @@ enum stats_listing_form {
 
 /**
  * struct stats_listing_config - configuration of a listing
- * @norm:  see analysis/statistics/variation.h
- * @null:  see analysis/statistics/variation.h
+ * @norm:  see analysis/statistics/significance.h
+ * @null:  see analysis/statistics/significance.h
  * @level: of significance
  * @least: minimum share of all samples; rows with less are not listed
  * @by:    kind of the table's rows
@@ -27,8 +27,8 @@ enum stats_listing_form {
  * @limit: number of rows; 0: all
  */
 struct stats_listing_config {
-	enum variation_norm norm;
-	enum variation_null null;
+	enum significance_norm norm;
+	enum significance_null null;
 	double level;
 	double least;
 	enum stats_listing_form form;
@@ -38,7 +38,7 @@ struct stats_listing_config {
 };
 
 /** stats_listing_norm_name() - return "none", "time", "total" or "rest"; NULL: no such value */
-const char *stats_listing_norm_name(enum variation_norm norm);
+const char *stats_listing_norm_name(enum significance_norm norm);
 
 /**
  * stats_listing_create() - compute, sort, limit, and make columns

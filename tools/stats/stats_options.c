@@ -5,40 +5,50 @@
 #include <string.h>
 
 #include "lib/error.h"
+#include "lib/near_names.h"
+
+#define NORMS_MAX 8
 
 static int set_by(enum sample_sets_by *ret, const char *argument, struct error *err)
 {
+	const char *names[SAMPLE_SETS_BY_NR];
+
 	for (enum sample_sets_by by = 0; by < SAMPLE_SETS_BY_NR; by++) {
-		if (strcmp(argument, sample_sets_by_name(by)) == 0) {
+		names[by] = sample_sets_by_name(by);
+		if (strcmp(argument, names[by]) == 0) {
 			*ret = by;
 			return 0;
 		}
 	}
-	return error_set(err, EINVAL, "sets are made by epoch, db, host or label, not by \"%s\"",
-			 argument);
+	return near_names_unknown(err, "kind of set", argument, names, SAMPLE_SETS_BY_NR);
 }
 
 static int set_norm(struct stats_listing_config *config, const char *argument, struct error *err)
 {
-	const char *name;
+	const char *names[NORMS_MAX], *name;
+	size_t count = 0;
 
-	for (enum variation_norm norm = 0; (name = stats_listing_norm_name(norm)) != NULL; norm++) {
+	for (enum significance_norm norm = 0; (name = stats_listing_norm_name(norm)) != NULL;
+	     norm++) {
 		if (strcmp(argument, name) == 0) {
 			config->norm = norm;
 			return 0;
 		}
+		if (count < NORMS_MAX)
+			names[count++] = name;
 	}
-	return error_set(err, EINVAL,
-			 "samples are normalized by time, total, rest or none, not \"%s\"",
-			 argument);
+	return near_names_unknown(err, "normalization", argument, names, count);
 }
 
 static int set_against(struct stats_listing_config *config, const char *argument, struct error *err)
 {
-	config->null = strcmp(argument, "others") == 0 ? VARIATION_OTHERS : VARIATION_SAMPLING;
-	if (config->null == VARIATION_OTHERS || strcmp(argument, "sampling") == 0)
+	static const char *const names[] = {"sampling", "others"};
+
+	config->null =
+		strcmp(argument, "others") == 0 ? SIGNIFICANCE_OTHERS : SIGNIFICANCE_SAMPLING;
+	if (config->null == SIGNIFICANCE_OTHERS || strcmp(argument, "sampling") == 0)
 		return 0;
-	return error_set(err, EINVAL, "tests are against sampling or others, not \"%s\"", argument);
+	return near_names_unknown(err, "baseline", argument, names, sizeof(names) / sizeof(*names));
 }
 
 int stats_option_set(struct stats_listing_config *config, enum sample_sets_by *by, int key,
@@ -66,6 +76,6 @@ int stats_option_set(struct stats_listing_config *config, enum sample_sets_by *b
 int stats_nothing(const struct cli *cli, const struct stats_listing_config *config)
 {
 	if (cli->image != NULL)
-		return cli_nothing(cli, "no samples in images that match \"%s\"", cli->image);
-	return cli_nothing(cli, "nothing has %g%% of the samples", 100 * config->least);
+		return cli_no_image(cli, "samples", "");
+	return cli_nothing(cli, "no row has %g%% of the samples", 100 * config->least);
 }

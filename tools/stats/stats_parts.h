@@ -10,15 +10,15 @@
 struct stats_row {
 	const struct stats_listing *listing;
 	size_t index; /* in the table */
-	const struct variation_row *numbers;
+	const struct significance_row *numbers;
 };
 
 struct stats_listing {
 	struct stats_listing_config config;
 	const struct sample_sets *sets;
 	const struct set_table *table;
-	struct variation_cell *rest; /* samples in no row, if only some images are selected */
-	struct variation variation;
+	struct significance_cell *rest; /* samples in no row, if only some images are selected */
+	struct significance significance;
 	struct stats_row *rows;
 	size_t row_count;
 	size_t small; /* rows with less than config.least */
@@ -39,6 +39,9 @@ const struct column *stats_columns_usual(const struct stats_listing *listing);
 
 /** stats_form_text() - print the text before the columns; @context: struct stats_listing */
 void stats_form_text(FILE *stream, const void *context);
+
+/** stats_form_notes() - print the sets, and how they were compared */
+void stats_form_notes(FILE *stream, const void *context);
 
 /** stats_form_caption() - print the text immediately before the table */
 void stats_form_caption(FILE *stream, const void *context);

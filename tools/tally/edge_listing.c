@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "lib/error.h"
+#include "lib/near_names.h"
 
 static const char *const kind_names[PROFILE_EDGE_NO_EDGE] = {
 	[PROFILE_EDGE_BRANCH] = "branch",
@@ -36,6 +37,7 @@ static const struct edge_end *edge_listing_end_of(const struct column *column, c
 static void get_place(const struct column *column, const void *row, struct column_value *value)
 {
 	value->text = edge_listing_end_of(column, row)->place;
+	value->note = edge_listing_end_of(column, row)->mark;
 }
 
 static void edge_listing_get_image(const struct column *column, const void *row,
@@ -52,8 +54,8 @@ static void get_offset(const struct column *column, const void *row, struct colu
 static const struct column columns[] = {
 	{"count", "count", COLUMN_COUNT, 0, 0, edge_listing_get_count},
 	{"kind", "kind", COLUMN_TEXT, 0, 0, get_kind},
-	{"from", "from", COLUMN_TEXT, COLUMN_CUT_END, 0, get_place},
-	{"to", "to", COLUMN_TEXT, COLUMN_CUT_END, 1, get_place},
+	{"from", "from", COLUMN_TEXT, COLUMN_CUT_NAME, 0, get_place},
+	{"to", "to", COLUMN_TEXT, COLUMN_CUT_NAME, 1, get_place},
 	{"image", "image", COLUMN_TEXT, COLUMN_CUT_START, 0, edge_listing_get_image},
 	{"to image", "to_image", COLUMN_TEXT, COLUMN_CUT_START, 1, edge_listing_get_image},
 	{"from offset", "from_offset", COLUMN_ADDRESS, COLUMN_DETAIL, 0, get_offset},
@@ -70,15 +72,20 @@ static const struct {
 	{"address", EDGE_BY_ADDRESS},
 };
 
+#define ORDERS (sizeof(orders) / sizeof(*orders))
+
 int edge_listing_order(enum edge_order *ret, const char *sort, struct error *err)
 {
-	for (size_t i = 0; i < sizeof(orders) / sizeof(*orders); i++) {
+	const char *names[ORDERS];
+
+	for (size_t i = 0; i < ORDERS; i++) {
+		names[i] = orders[i].name;
 		if (sort == NULL || strcmp(orders[i].name, sort) == 0) {
 			*ret = orders[i].order;
 			return 0;
 		}
 	}
-	return error_set(err, EINVAL, "cannot sort edges by \"%s\": no such column", sort);
+	return near_names_unknown(err, "sort column of edges", sort, names, ORDERS);
 }
 
 static const void *edge_listing_get_row(const void *context, size_t index)

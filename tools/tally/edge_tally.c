@@ -10,8 +10,10 @@
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "tools/report/image_label.h"
 #include "tools/report/image_symbols.h"
+#include "tools/report/profiler_class.h"
 
 /* @row: the public part; this structure owns the texts of its places */
 struct entry {
@@ -34,6 +36,7 @@ struct edge_tally {
 	size_t image_count;
 	size_t image_capacity;
 	uint64_t totals[PROFILE_EDGE_NO_EDGE];
+	enum profiler_probes probes;
 };
 
 CLEANUP_DEFINE(edge_tally, struct edge_tally *, edge_tally_destroy)
@@ -148,21 +151,20 @@ static int describe_images(struct edge_tally *tally, struct profile_reader *read
 			   struct error *err)
 {
 	if (list_images(tally) < 0)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	for (size_t i = 0; i < tally->image_count; i++) {
 		struct tally_image *image = &tally->images[i];
 		struct profile_image found = {0};
 		int r = profile_reader_image(reader, image->id, &found, err);
 
 		if (r == -ENOENT)
-			return error_set(err, EBADMSG,
-					 "the database is corrupt: it has edges of no image");
+			return error_set(err, EBADMSG, ERROR_DATABASE_IMAGE);
 		if (r < 0)
 			return r;
 		image->image = found;
 		image->image.path = strdup(found.path);
 		if (image->image.path == NULL)
-			return error_set(err, ENOMEM, "out of memory");
+			return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	}
 	for (size_t i = 0; i < tally->count; i++) {
 		struct entry *entry = &tally->entries[i];
@@ -222,7 +224,7 @@ static void edge_tally_cut(struct edge_tally *tally)
 }
 
 static int name_end(const struct edge_tally *tally, const struct image_symbols *symbols,
-		    struct edge_end *end)
+		    const struct profile_image *image, struct edge_end *end)
 {
 	size_t procedure = image_symbols_find(symbols, end->offset);
 	uint64_t start, address;
@@ -233,6 +235,7 @@ static int name_end(const struct edge_tally *tally, const struct image_symbols *
 
 	if (name == NULL)
 		return -ENOMEM;
+	end->mark = profiler_class_mark(profiler_class_of(image, name, tally->probes));
 	if (!image_symbols_start(symbols, procedure, &start, &address)) {
 		end->place = take_ptr(name);
 		return 0;
@@ -263,6 +266,8 @@ static int name_ends(struct edge_tally *tally, struct profile_reader *reader, st
 	struct image_symbols *symbols = NULL;
 	int r = ends != NULL ? 0 : -ENOMEM;
 
+	if (r == 0)
+		r = profiler_probes_load(&tally->probes, reader, &tally->config.filter, err);
 	for (size_t i = 0; r == 0 && i < tally->count; i++) {
 		struct entry *entry = &tally->entries[i];
 
@@ -280,10 +285,12 @@ static int name_ends(struct edge_tally *tally, struct profile_reader *reader, st
 					       &tally->config.debug, err);
 		}
 		if (r == 0)
-			r = name_end(tally, symbols, ends[i].end);
+			r = name_end(tally, symbols,
+				     &edge_tally_image_of(tally, ends[i].image)->image,
+				     ends[i].end);
 	}
 	image_symbols_close(symbols);
-	return r == -ENOMEM ? error_set(err, ENOMEM, "out of memory") : r;
+	return r == -ENOMEM ? error_set(err, ENOMEM, ERROR_NO_MEMORY) : r;
 }
 
 static int edge_tally_make_rows(struct edge_tally *tally, struct profile_reader *reader,
@@ -310,14 +317,12 @@ int edge_tally_create(struct edge_tally **ret, struct profile_reader *reader,
 	int r;
 
 	if (tally == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	tally->config = *config;
 	err->message[0] = '\0';
 	r = profile_reader_edges(reader, &config->filter, take_edges, tally, err);
 	if (r < 0 && err->message[0] == '\0')
-		return error_set(err, -r,
-				 r == -ENOMEM ? "out of memory"
-					      : "the database's counts are too big to be true");
+		return error_set(err, -r, r == -ENOMEM ? ERROR_NO_MEMORY : ERROR_DATABASE_COUNTS);
 	if (r < 0)
 		return r;
 	edge_tally_add_up(tally);

@@ -42,11 +42,13 @@ struct edge_tally_config {
  * struct edge_end - start or end of an edge
  * @image:  path of the image
  * @place:  "procedure+0x1c", or the replacement for a procedure; see image_symbols_name()
+ * @mark:   text after the place in a table: profiler_class_mark()
  * @offset: in the image
  */
 struct edge_end {
 	const char *image;
 	const char *place;
+	const char *mark;
 	uint64_t offset;
 };
 

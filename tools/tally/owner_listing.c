@@ -7,6 +7,7 @@
 
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 #define OWNER_COLUMNS 4
 
@@ -86,7 +87,7 @@ static void get_command(const struct column *column, const void *row, struct col
 	const struct owner_line *line = row;
 
 	(void)column;
-	value->text = line->row->pid < 0 ? "(not kept by process)" : line->row->command;
+	value->text = line->row->pid < 0 ? "(not stored by process)" : line->row->command;
 }
 
 static void get_host(const struct column *column, const void *row, struct column_value *value)
@@ -161,8 +162,8 @@ static void add_owner_columns(struct owner_listing *listing)
 	static const struct column pid = {"pid", "pid", COLUMN_COUNT, 0, 0, get_pid};
 	static const struct column command = {"command",      "command", COLUMN_TEXT,
 					      COLUMN_CUT_END, 0,	 get_command};
-	static const struct column unit = {"unit",	   "unit", COLUMN_TEXT,
-					   COLUMN_CUT_END, 0,	   get_unit};
+	static const struct column unit = {"unit",	    "unit", COLUMN_TEXT,
+					   COLUMN_CUT_NAME, 0,	    get_unit};
 	static const struct column container = {"container",	"container", COLUMN_TEXT,
 						COLUMN_CUT_END, 0,	     get_container};
 
@@ -170,10 +171,12 @@ static void add_owner_columns(struct owner_listing *listing)
 		add_epoch_columns(listing);
 		return;
 	}
-	if (listing->by == OWNER_BY_PROCESS) {
+	if (listing->by == OWNER_BY_PROCESS)
 		owner_listing_add_column(listing, pid);
+	if (listing->by == OWNER_BY_PROCESS || listing->by == OWNER_BY_COMMAND)
 		owner_listing_add_column(listing, command);
-	}
+	if (listing->by == OWNER_BY_COMMAND)
+		return;
 	if (listing->by != OWNER_BY_CONTAINER)
 		owner_listing_add_column(listing, unit);
 	if (listing->by != OWNER_BY_UNIT)
@@ -198,9 +201,9 @@ static int owner_listing_fill(struct owner_listing *listing, const struct owner_
 		listing->totals[i] = (struct report_total){
 			.name = config->events[i],
 			.count = tally_count_scaled(owner_tally_total(tally, i)),
+			.excluded = tally_count_scaled(owner_tally_excluded(tally, i)),
 		};
-		listing->shared[i] = listing->totals[i].count -
-				     tally_count_scaled(owner_tally_excluded(tally, i));
+		listing->shared[i] = listing->totals[i].count - listing->totals[i].excluded;
 		listing->event_count++;
 		if (add_event_columns(listing, i) < 0)
 			return -ENOMEM;
@@ -226,7 +229,7 @@ static int sort_lines(struct owner_listing *listing, const char *sort, struct er
 		return 0;
 	column = columns_find(listing->columns, listing->column_count, sort);
 	if (column == NULL)
-		return error_set(err, EINVAL, "cannot sort by \"%s\": no such column", sort);
+		return columns_unknown(listing->columns, listing->column_count, sort, err);
 	if (listing->line_count > 0)
 		qsort_r(listing->lines, listing->line_count, sizeof(*listing->lines), compare_lines,
 			(void *)(uintptr_t)column);
@@ -242,11 +245,11 @@ int owner_listing_create(struct owner_listing **ret, const struct owner_tally *t
 	int r;
 
 	if (listing == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	listing->by = config->by;
 	listing->line_count = owner_tally_row_count(tally);
 	if (owner_listing_fill(listing, tally, config) < 0)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	r = sort_lines(listing, sort, err);
 	if (r < 0)
 		return r;

@@ -10,6 +10,7 @@
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "lib/u64_map.h"
 #include "tools/report/event_scale.h"
 #include "tools/report/image_label.h"
@@ -73,6 +74,11 @@ static bool has_labels(enum owner_by by)
 	return by == OWNER_BY_UNIT || by == OWNER_BY_CONTAINER;
 }
 
+static bool is_of_process(enum owner_by by)
+{
+	return by == OWNER_BY_PROCESS || by == OWNER_BY_COMMAND;
+}
+
 static bool is_of_epoch(enum owner_by by)
 {
 	return by == OWNER_BY_HOST || by == OWNER_BY_EPOCH;
@@ -82,7 +88,7 @@ CLEANUP_DEFINE(owner_tally, struct owner_tally *, owner_tally_destroy)
 
 static int no_memory(struct owner_tally *tally)
 {
-	return error_set(tally->err, ENOMEM, "out of memory");
+	return error_set(tally->err, ENOMEM, ERROR_NO_MEMORY);
 }
 
 static int compare_keys(const void *a, const void *b)
@@ -260,7 +266,7 @@ static int take_share(void *context, const struct profile_share *share)
 	rest = &tally->rest->row.counts[event];
 	if (share->samples > rest->samples)
 		return error_set(tally->err, EBADMSG,
-				 "the database is damaged: units have more samples than there are");
+				 "database is damaged: units have more samples than images");
 	rest->samples -= share->samples;
 	rest->extra -= (double)share->samples * (factor - 1);
 	if (rest->samples == 0 || rest->extra < 0)
@@ -284,7 +290,7 @@ static int process_of(struct owner_tally *tally, const struct profile *profile, 
 	char command[64];
 	int r;
 
-	row.pid = profile->pid;
+	row.pid = tally->config.by == OWNER_BY_COMMAND ? 0 : profile->pid;
 	r = profile_reader_command(tally->reader, profile->epoch, profile->pid, command,
 				   sizeof(command), tally->err);
 	if (r < 0)
@@ -302,7 +308,7 @@ static int owner_of_epoch(const struct owner_tally *tally, int64_t epoch, struct
 
 	if (owner == NULL)
 		return error_set(tally->err, EBADMSG,
-				 "the database is corrupt: it has samples of no epoch");
+				 "database is damaged: samples refer to an unknown epoch");
 	*ret = (struct owner *)(uintptr_t)*owner;
 	return 0;
 }
@@ -319,8 +325,7 @@ static int owner_tally_take_profile(void *context, const struct profile *profile
 	if (event < 0)
 		return 0;
 	if (__builtin_add_overflow(tally->totals[event].samples, profile->total, &sum))
-		return error_set(tally->err, EBADMSG,
-				 "the database's counts are too big to be true");
+		return error_set(tally->err, EBADMSG, ERROR_DATABASE_COUNTS);
 	tally_count_add(&tally->totals[event], profile->total, factor);
 	r = image_matches(tally, profile->image);
 	if (r == MATCH_EXCLUDED)
@@ -329,7 +334,7 @@ static int owner_tally_take_profile(void *context, const struct profile *profile
 		return r < 0 ? r : 0;
 	if (!has_labels(tally->config.by) && !profile->chosen)
 		return 0;
-	if (tally->config.by == OWNER_BY_PROCESS && profile->pid >= 0)
+	if (is_of_process(tally->config.by) && profile->pid >= 0)
 		r = process_of(tally, profile, &owner);
 	else if (is_of_epoch(tally->config.by))
 		r = owner_of_epoch(tally, profile->epoch, &owner);
@@ -480,7 +485,7 @@ int owner_tally_create(struct owner_tally **ret, struct profile_reader *reader,
 	int r;
 
 	if (tally == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	tally->config = *config;
 	tally->reader = reader;
 	tally->err = err;

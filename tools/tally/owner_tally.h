@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Sums samples by owner: by systemd unit, container or process, by host or by epoch.
+ * Sums samples by owner: by systemd unit, container, process or command, by host or by epoch.
  *
- * Units and containers come from the shares that a database stores for all samples. Processes come
- * from the profiles that are stored by process, which exist only for selected images.
+ * Units and containers come from the shares that a database stores for all samples. Processes and
+ * commands come from the profiles that are stored by process, which exist only for selected images.
  */
 #ifndef DCPI_OWNER_TALLY_H
 #define DCPI_OWNER_TALLY_H
@@ -17,6 +17,7 @@ enum owner_by {
 	OWNER_BY_UNIT,
 	OWNER_BY_CONTAINER,
 	OWNER_BY_PROCESS,
+	OWNER_BY_COMMAND, /* all processes with a name */
 	OWNER_BY_HOST,
 	OWNER_BY_EPOCH,
 };
@@ -41,8 +42,8 @@ struct owner_tally_config {
  * struct owner_row - a unit, a container, a process, a host or an epoch
  * @unit:      for processes: the last known one; "" if none or unknown
  * @container: for processes: the last known one; "" in rows of units
- * @command:   for processes; else ""
- * @pid:       for processes; -1: the row of all samples not stored by process
+ * @command:   for processes and commands; else ""
+ * @pid:       for processes; -1: the row of all samples not stored by process; commands: 0
  * @host:      for hosts and epochs
  * @label:     for epochs; @epoch: its number, @start_ns: since 1970
  * @counts:    samples by event

@@ -7,6 +7,8 @@
 
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
+#include "lib/near_names.h"
 
 #define PLACE_COLUMNS 8
 #define KEYS 3 /* per event */
@@ -53,8 +55,7 @@ static void get_samples(const struct column *column, const void *row, struct col
 /* Shares refer to the samples that are not excluded. */
 static uint64_t total_of(const struct sample_listing *listing, size_t event)
 {
-	return listing->totals[event].count -
-	       tally_count_scaled(tally_excluded(listing->config.tally, event));
+	return listing->totals[event].count - listing->totals[event].excluded;
 }
 
 static void sample_listing_get_percent(const struct column *column, const void *row,
@@ -224,7 +225,7 @@ static void add_place_columns(struct sample_listing *listing)
 
 	if (is_code(by))
 		sample_listing_add_column(listing, (struct column){"procedure", "procedure",
-								   COLUMN_TEXT, COLUMN_CUT_END, 0,
+								   COLUMN_TEXT, COLUMN_CUT_NAME, 0,
 								   sample_listing_get_procedure});
 	if (is_source(by))
 		sample_listing_add_column(listing,
@@ -292,6 +293,23 @@ static long find_place(const char *sort, enum tally_by by)
 	return strcmp(sort, "address") == 0 ? SORT_ADDRESS : 0;
 }
 
+static int unknown_sort(const struct sample_listing *listing, struct error *err)
+{
+	static const char *const places[] = {"procedure", "image", "address", "source"};
+	const char *sort = listing->config.sort;
+	_cleanup_(near_names_deinit) struct near_names near = {.wanted = sort};
+	char text[256];
+
+	for (size_t i = 0; i < listing->config.event_count; i++)
+		near_names_add(&near, listing->config.events[i]);
+	for (size_t i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		if (find_place(places[i], listing->config.by) < 0)
+			near_names_add(&near, places[i]);
+	}
+	near_names_text(&near, text, sizeof(text));
+	return error_set(err, EINVAL, ERROR_NO_COLUMN "%s", sort, text);
+}
+
 static int find_sort(const struct sample_listing *listing, long *ret, struct error *err)
 {
 	const char *sort = listing->config.sort;
@@ -304,9 +322,7 @@ static int find_sort(const struct sample_listing *listing, long *ret, struct err
 			return 0;
 	}
 	*ret = find_place(sort, listing->config.by);
-	if (*ret < 0)
-		return 0;
-	return error_set(err, EINVAL, "cannot sort by \"%s\": no such column", sort);
+	return *ret < 0 ? 0 : unknown_sort(listing, err);
 }
 
 struct sort_order {
@@ -391,6 +407,7 @@ static int make_totals(struct sample_listing *listing)
 		listing->totals[i] = (struct report_total){
 			.name = listing->config.events[i],
 			.count = tally_count_scaled(tally_total(listing->config.tally, i)),
+			.excluded = tally_count_scaled(tally_excluded(listing->config.tally, i)),
 		};
 	}
 	return listing->totals != NULL ? 0 : -ENOMEM;
@@ -425,14 +442,14 @@ int sample_listing_create(struct sample_listing **ret, const struct sample_listi
 	int r;
 
 	if (listing == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	listing->config = *config;
 	r = find_sort(listing, &order.key, err);
 	if (r < 0)
 		return r;
 	if (make_totals(listing) < 0 || sample_listing_make_rows(listing, &order) < 0 ||
 	    make_columns(listing) < 0)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	*ret = take_ptr(listing);
 	return 0;
 }

@@ -10,8 +10,11 @@
 #include "lib/broker.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "lib/image_store.h"
+#include "lib/near_names.h"
 #include "tools/base/text.h"
+#include "tools/report/event_choice.h"
 #include "tools/report/event_role.h"
 #include "tools/report/server_prefetch.h"
 
@@ -49,7 +52,7 @@ const char *sample_sets_by_name(enum sample_sets_by by)
 
 static int no_memory(struct error *err)
 {
-	return error_set(err, ENOMEM, "out of memory");
+	return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 }
 
 /* Return: the number of a database, which is opened unless it is already open; or an error. */
@@ -137,7 +140,7 @@ static int add_epochs(struct sample_sets *sets, struct cli *cli, const char *pat
 	if (r == -ENOMEM)
 		return no_memory(err);
 	if (r == 0 && walk.twice)
-		return error_set(err, EINVAL, "an epoch of set %zu is in another set, too",
+		return error_set(err, EINVAL, "an epoch of set %zu is also in another set",
 				 set + 1);
 	return r;
 }
@@ -170,11 +173,24 @@ static int parse_operand(const char *operand, char **path, struct epoch_list *li
 			return *path != NULL ? 0 : no_memory(err);
 		}
 		epoch_list_deinit(list);
-		return error_set(err, EINVAL, "\"%s\" is no database, nor a list of epochs",
+		return error_set(err, EINVAL, "'%s' is neither a database nor a list of epochs",
 				 operand);
 	}
 	*path = strdup(operand);
 	return *path != NULL ? 0 : no_memory(err);
+}
+
+/* Return: -EINVAL if the operand names epochs that do not exist, -ENOENT otherwise. */
+static int no_epoch(const struct sample_sets *sets, const struct cli *cli, const char *operand,
+		    const struct epoch_list *list, struct error *err)
+{
+	const struct sample_source *source = &sets->sources[sets->source_count - 1];
+	struct cli named = {.epochs = *list, .filter = cli->filter};
+	struct error why;
+	int r = cli_no_epoch(&named, source->reader, &why);
+
+	return error_set(err, -r, ERROR_NO_EPOCH " '%s'%s", operand,
+			 why.message + strlen(ERROR_NO_EPOCH));
 }
 
 static int add_operand(struct sample_sets *sets, struct cli *cli, size_t number, struct error *err)
@@ -188,9 +204,9 @@ static int add_operand(struct sample_sets *sets, struct cli *cli, size_t number,
 	if (r == 0)
 		r = add_epochs(sets, cli, path != NULL ? path : cli->database, number,
 			       epoch_list_empty(&list) ? NULL : &list, err);
-	epoch_list_deinit(&list);
 	if (r == 0 && sets->epoch_count == before)
-		return error_set(err, ENOENT, "no epoch matches \"%s\"", operand);
+		r = no_epoch(sets, cli, operand, &list, err);
+	epoch_list_deinit(&list);
 	return r == 0 ? add_set(sets, operand, sets->epochs[before].source, err) : r;
 }
 
@@ -208,20 +224,20 @@ static int sample_sets_gather(struct sample_sets *sets, struct cli *cli, struct 
 		r = add_operand(sets, cli, i, err);
 	for (size_t i = 0; sets->by != SAMPLE_SETS_BY_NR && i < cli->database_count && r == 0; i++)
 		r = add_epochs(sets, cli, cli->databases[i], NO_SET, NULL, err);
-	if (r == 0 && sets->epoch_count == 0)
-		return error_set(err, ENOENT, "no epoch matches");
+	if (r == 0 && sets->epoch_count == 0 && sets->source_count > 0)
+		return cli_no_epoch(cli, sets->sources[0].reader, err);
 	return r;
 }
 
 /* The event to compare by: among all epochs, the event that measures time best. */
-struct event_choice {
+struct time_choice {
 	char *name;
 	enum event_time time;
 };
 
 static int choose_event(void *context, const struct profile_event *event)
 {
-	struct event_choice *choice = context;
+	struct time_choice *choice = context;
 	enum event_time time = event_role_time(event);
 
 	if (choice->name != NULL && time >= choice->time)
@@ -257,9 +273,27 @@ static struct profile_reader *reader_of(const struct sample_sets *sets,
 	return sets->sources[epoch->source].reader;
 }
 
+/* Return: -EINVAL if no epoch has the event that the command line names. */
+static int check_event(const struct sample_sets *sets, struct error *err)
+{
+	_cleanup_(event_names_deinit) struct event_names names = {0};
+	int r = 0;
+
+	for (size_t i = 0; i < sets->epoch_count; i++) {
+		if (sets->epochs[i].period > 0)
+			return 0;
+	}
+	for (size_t i = 0; i < sets->epoch_count && r == 0; i++)
+		r = profile_reader_events(reader_of(sets, &sets->epochs[i]), sets->epochs[i].id,
+					  event_names_add, &names, err);
+	if (r == -ENOMEM)
+		return no_memory(err);
+	return r < 0 ? r : near_names_unknown(err, "event", sets->event, names.list, names.count);
+}
+
 static int find_events(struct sample_sets *sets, const struct cli *cli, struct error *err)
 {
-	struct event_choice choice = {0};
+	struct time_choice choice = {0};
 	int r = 0;
 
 	if (cli->event_count > 0) {
@@ -279,7 +313,9 @@ static int find_events(struct sample_sets *sets, const struct cli *cli, struct e
 		r = profile_reader_events(reader_of(sets, &sets->epochs[i]), sets->epochs[i].id,
 					  find_event, &search, err);
 	}
-	return r == -ENOMEM || sets->event_text == NULL ? no_memory(err) : r;
+	if (r == -ENOMEM || sets->event_text == NULL)
+		return no_memory(err);
+	return r == 0 && cli->event_count > 0 ? check_event(sets, err) : r;
 }
 
 /* State while the samples of a database's epochs are summed; @epochs: by number: index in @sets. */
@@ -328,7 +364,7 @@ static int sum_source(struct sample_sets *sets, size_t source, const struct cli 
 	filter.event = sets->event;
 	r = profile_reader_totals(sets->sources[source].reader, &filter, add_samples, &sum, err);
 	if (r == -EBADMSG && err->message[0] == '\0')
-		return error_set(err, EBADMSG, "the database's counts are too big to be true");
+		return error_set(err, EBADMSG, ERROR_DATABASE_COUNTS);
 	return r;
 }
 
@@ -403,7 +439,7 @@ static int find_set(struct sample_sets *sets, struct sample_epoch *epoch, struct
 static int check_set(const struct sample_sets *sets, size_t set, struct error *err)
 {
 	if (sets->list[set].epochs == 0)
-		return error_set(err, ENOENT, "no samples of %s in \"%s\"", sets->event,
+		return error_set(err, ENOENT, "no samples of %s in '%s'", sets->event,
 				 sets->list[set].name);
 	return 0;
 }
@@ -452,7 +488,8 @@ static int scale_epoch(struct sample_sets *sets, const struct sample_epoch *epoc
 	int r;
 
 	if (strcmp(epoch->unit, first->unit) != 0)
-		return error_set(err, EINVAL, "periods of %s are in %s, and in %s elsewhere",
+		return error_set(err, EINVAL,
+				 "periods of event '%s' have different units: %s and %s",
 				 sets->event, first->unit, epoch->unit);
 	sets->scaled_period |= epoch->period != shortest;
 	r = event_scale_load(&source->scale, source->reader, epoch->id, err);
@@ -516,9 +553,9 @@ int sample_sets_load(struct sample_sets *sets, struct cli *cli, enum sample_sets
 	int r;
 
 	if (cli->operand_count > 0 && by != SAMPLE_SETS_BY_DEFAULT)
-		return error_set(err, EINVAL, "--by and sets named one by one exclude each other");
+		return error_set(err, EINVAL, ERROR_EXCLUSIVE("--by", "sets as operands"));
 	if (cli->event_count > 1)
-		return error_set(err, EINVAL, "sets are compared by one event at a time");
+		return error_set(err, EINVAL, "only one event can be compared: use one --event");
 	sets->by = by;
 	if (by == SAMPLE_SETS_BY_DEFAULT && cli->operand_count > 0)
 		sets->by = SAMPLE_SETS_BY_NR;

@@ -10,6 +10,7 @@
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "tools/base/progress.h"
 #include "tools/report/image_label.h"
 #include "tools/report/image_symbols.h"
@@ -69,15 +70,14 @@ static int describe_image(struct tally *tally, struct profile_reader *reader,
 	int r = profile_reader_image(reader, image->id, &found, err);
 
 	if (r == -ENOENT)
-		return error_set(err, EBADMSG,
-				 "the database is corrupt: it has samples of no image");
+		return error_set(err, EBADMSG, ERROR_DATABASE_IMAGE);
 	if (r < 0)
 		return r;
 	image->label = strdup(found.kind == PROFILE_IMAGE_UNKNOWN ? "unknown" : found.path);
 	image->image = found;
 	image->image.path = image->label; /* the reader's string becomes invalid */
 	if (image->label == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	image_label_identity(&image->image, image->identity, sizeof(image->identity));
 	if (image->image.kind == PROFILE_IMAGE_UNKNOWN)
 		tally->unknown += image->samples;
@@ -177,7 +177,7 @@ static int add_rows_of(struct tally *tally, struct profile_reader *reader,
 	row.counts = image->counts;
 	if (tally->config.by != TALLY_BY_IMAGE)
 		return tally_parts(tally, reader, image, err);
-	return tally_state_add_row(tally, &row) < 0 ? error_set(err, ENOMEM, "out of memory") : 0;
+	return tally_state_add_row(tally, &row) < 0 ? error_set(err, ENOMEM, ERROR_NO_MEMORY) : 0;
 }
 
 static int add_rows(struct tally *tally, struct profile_reader *reader, struct error *err)
@@ -228,7 +228,7 @@ static int classify_rows(struct tally *tally, struct profile_reader *reader, str
 
 	for (size_t i = 0; r == 0 && i < tally->row_count; i++) {
 		if (classify_row(tally, &tally->rows[i], probes) < 0)
-			r = error_set(err, ENOMEM, "out of memory");
+			r = error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	}
 	return r;
 }
@@ -240,13 +240,11 @@ static int count_all(struct tally *tally, struct profile_reader *reader, struct 
 	err->message[0] = '\0';
 	r = profile_reader_profiles(reader, &tally->filter, count_profile, tally, err);
 	if (r < 0 && err->message[0] == '\0')
-		return error_set(err, -r,
-				 r == -ENOMEM ? "out of memory"
-					      : "the database's counts are too big to be true");
+		return error_set(err, -r, r == -ENOMEM ? ERROR_NO_MEMORY : ERROR_DATABASE_COUNTS);
 	for (size_t i = 0; r == 0 && i < tally->image_count; i++)
 		r = describe_image(tally, reader, &tally->images[i], err);
 	if (r == 0 && label_images(tally) < 0)
-		r = error_set(err, ENOMEM, "out of memory");
+		r = error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	if (r == 0)
 		r = add_rows(tally, reader, err);
 	return r == 0 ? classify_rows(tally, reader, err) : r;
@@ -259,16 +257,19 @@ int tally_create(struct tally **ret, struct profile_reader *reader,
 	int r;
 
 	if (tally == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	tally->config = *config;
 	tally->filter = config->filter;
 	tally->filter.event = NULL;
 	tally->filter.others_too = true;
-	tally->columns = config->event_count * (config->sets != NULL ? config->set_count : 1);
+	tally->filter.by_slice = config->times != NULL;
+	tally->columns = config->event_count;
+	if (config->sets != NULL || config->times != NULL)
+		tally->columns *= config->sets != NULL ? config->set_count : config->time_count;
 	tally->totals = calloc(tally->columns + 1, sizeof(*tally->totals));
 	tally->excluded = calloc(tally->columns + 1, sizeof(*tally->excluded));
 	if (tally->totals == NULL || tally->excluded == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	r = count_all(tally, reader, err);
 	if (r < 0)
 		return r;

@@ -32,7 +32,8 @@ size_t tally_row_count(const struct tally *tally);
 /** tally_rows() - return the rows; may be sorted in place */
 struct tally_row *tally_rows(struct tally *tally);
 
-/** tally_total() - return the samples of an event (or of set * events + event) over all rows */
+/** tally_total() - return the samples of an event over all rows; of (set or time) * events + event
+ */
 const struct tally_count *tally_total(const struct tally *tally, size_t event);
 
 /**

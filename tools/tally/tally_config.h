@@ -30,6 +30,10 @@ const char *tally_by_name(enum tally_by by);
  * @sets:      NULL, or by number of the epoch its set, 0 ..: then there are counts by set and
  *             event, and epochs in no set are left out
  * @set_count: number of sets
+ * @times:     NULL, or starts of columns of time, ascending: then there are counts by column and
+ *             event. A slice belongs to the last column that starts at or before it; samples before
+ *             the first column, and of epochs without slices, are left out. Not together with @sets
+ * @time_count: number of columns of time
  * @filter:    selects profiles; its event and pid are applied by the tally itself, so that
  *             tally_samples() counts all samples
  * @image:     only rows of images whose path, or its last part, matches this pattern (fnmatch(3));
@@ -47,6 +51,8 @@ struct tally_config {
 	size_t event_count;
 	const struct u64_map *sets;
 	size_t set_count;
+	const int64_t *times;
+	size_t time_count;
 	struct profile_filter filter;
 	const char *image;
 	enum tally_by by;

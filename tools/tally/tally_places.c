@@ -10,6 +10,7 @@
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "lib/u64_map.h"
 #include "tools/base/text.h"
 #include "tools/report/image_symbols.h"
@@ -207,7 +208,7 @@ int tally_places_count(struct tally *tally, struct profile_reader *reader,
 	if (places.names != NULL)
 		r = profile_reader_profiles(reader, filter, count_places, tally, err);
 	if (r == -ENOMEM)
-		error_set(err, ENOMEM, "out of memory");
+		error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	free((void *)places.names);
 	tdestroy(places.known, forget_file);
 	u64_map_deinit(&places.rows);

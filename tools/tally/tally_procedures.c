@@ -3,11 +3,21 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "analysis/image/procedure_names.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "tools/report/image_symbols.h"
+
+/* Return the counts of a procedure, which the tally owns; NULL: out of memory. */
+static struct tally_count *counts_of(struct tally *tally, size_t procedure)
+{
+	struct tally_count **counts = &tally->counts[procedure];
+
+	if (*counts == NULL)
+		*counts = tally_state_own(tally, calloc(tally->columns, sizeof(**counts)));
+	return *counts;
+}
 
 static int count_procedures(void *context, const struct profile *profile)
 {
@@ -18,42 +28,41 @@ static int count_procedures(void *context, const struct profile *profile)
 	if (event < 0)
 		return 0;
 	for (size_t i = 0; i < profile->count; i++) {
-		size_t procedure = image_symbols_find(tally->symbols, profile->samples[i].offset);
+		struct tally_count *counts = counts_of(
+			tally, image_symbols_find(tally->symbols, profile->samples[i].offset));
 
-		tally_count_add(&tally->counts[procedure * tally->columns + (size_t)event],
-				profile->samples[i].count, factor);
+		if (counts == NULL)
+			return -ENOMEM;
+		tally_count_add(&counts[event], profile->samples[i].count, factor);
 	}
 	return 0;
 }
 
-/* Add a row for each procedure with samples; the name and the counts are copied. */
+/* Add a row for each procedure with samples. */
 static int add_procedure_rows(struct tally *tally, const struct tally_image *image)
 {
-	size_t columns = tally->columns;
-
 	for (size_t i = 0; i < image_symbols_count(tally->symbols); i++) {
-		struct tally_row row = {
-			.image = image->label, .file = &image->image, .identity = image->identity};
+		struct tally_row row = {.image = image->label,
+					.file = &image->image,
+					.identity = image->identity,
+					.counts = tally->counts[i]};
 		size_t before = tally->row_count;
 		const struct procedure_names *names;
-		struct tally_count *counts;
 		uint64_t offset;
 
-		row.counts = tally->counts + i * columns;
+		if (row.counts == NULL)
+			continue;
 		if (tally_state_add_row(tally, &row) < 0)
 			return -ENOMEM;
 		if (tally->row_count == before)
 			continue; /* no samples */
-		counts = tally_state_own(tally, malloc(columns * sizeof(*counts)));
 		names = tally_state_names(tally, i);
-		if (counts == NULL || names == NULL)
+		if (names == NULL)
 			return -ENOMEM;
-		tally->rows[before].counts = counts;
 		tally->rows[before].names = names;
 		tally->rows[before].procedure = names->name;
 		tally->rows[before].has_address = image_symbols_start(tally->symbols, i, &offset,
 								      &tally->rows[before].address);
-		memcpy(counts, row.counts, columns * sizeof(*counts));
 	}
 	return 0;
 }
@@ -63,13 +72,14 @@ int tally_procedures_count(struct tally *tally, struct profile_reader *reader,
 {
 	int r;
 
-	tally->counts = calloc(image_symbols_count(tally->symbols),
-			       tally->columns * sizeof(*tally->counts));
+	tally->counts = calloc(image_symbols_count(tally->symbols), sizeof(*tally->counts));
 	if (tally->counts == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	r = profile_reader_profiles(reader, filter, count_procedures, tally, err);
+	if (r == -ENOMEM)
+		error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	if (r == 0 && add_procedure_rows(tally, tally->image) < 0)
-		r = error_set(err, ENOMEM, "out of memory");
+		r = error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	free(tally->counts);
 	tally->counts = NULL;
 	return r;

@@ -46,7 +46,7 @@ void tally_count_add(struct tally_count *count, uint64_t samples, double factor)
  * @offset:      for instructions: offset in the image
  * @source:      for instructions, lines or files: the source file, or NULL
  * @line:        line in @source, 0 in rows of files
- * @counts:      samples by event, or by set and event
+ * @counts:      samples by event, or by set or column of time, and event
  */
 struct tally_row {
 	const char *procedure;

@@ -40,20 +40,44 @@ double tally_state_factor(const struct tally *tally, const struct profile *profi
 	return event_scale_factor(tally->config.scale, profile->epoch, profile->event);
 }
 
+/* Return the column of time of a slice, or -1. */
+static long time_column(const struct tally_config *config, int64_t start_ns)
+{
+	size_t low = 0, high = config->time_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (config->times[middle] <= start_ns)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return (long)low - 1;
+}
+
+/* Return the number of the set or the column of time of a profile; 0 without any; -1: none */
+static long set_of(const struct tally_config *config, const struct profile *profile)
+{
+	const uint64_t *set;
+
+	if (config->times != NULL)
+		return profile->slice_ns != 0 ? time_column(config, profile->slice_ns) : -1;
+	if (config->sets == NULL)
+		return 0;
+	set = u64_map_find(config->sets, (uint64_t)profile->epoch);
+	return set != NULL ? (long)*set : -1;
+}
+
 long tally_state_wanted(const struct tally *tally, const struct profile *profile)
 {
-	const uint64_t *set = NULL;
+	long set = profile->chosen ? set_of(&tally->config, profile) : -1;
 
-	if (tally->config.sets != NULL) {
-		set = u64_map_find(tally->config.sets, (uint64_t)profile->epoch);
-		if (set == NULL)
-			return -1;
-	}
-	if (!profile->chosen)
+	if (set < 0)
 		return -1;
 	for (size_t i = 0; i < tally->config.event_count; i++) {
 		if (strcmp(tally->config.events[i], profile->event_name) == 0)
-			return (long)(i + (set != NULL ? *set * tally->config.event_count : 0));
+			return (long)(i + (size_t)set * tally->config.event_count);
 	}
 	return -1;
 }

@@ -43,7 +43,7 @@ struct tally {
 	size_t name_capacity;
 	/* valid while parts of an image are counted: */
 	struct image_symbols *symbols;
-	struct tally_count *counts; /* for each procedure */
+	struct tally_count **counts; /* of each procedure; NULL: no samples */
 	const struct tally_image *image;
 	struct tally_places *places;
 };

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "tools/report/cli.h"
+#include "lib/error_text.h"
 
 static int top_batch_print_text(const struct top_view *view, const struct columns_table *table,
 				size_t width)
@@ -93,7 +94,7 @@ static int top_batch_print(const struct top_view *view, const struct top_batch_o
 		table.row_count = options->rows;
 	r = options->json ? print_json(view, &table)
 			  : top_batch_print_text(view, &table, options->width);
-	return r < 0 ? error_set(err, ENOMEM, "out of memory") : cli_finish_output(err);
+	return r < 0 ? error_set(err, ENOMEM, ERROR_NO_MEMORY) : cli_finish_output(err);
 }
 
 int top_batch_run(struct top_view *view, struct top_flush *flush,

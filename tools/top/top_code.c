@@ -8,9 +8,11 @@
 
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "tools/base/text.h"
 #include "tools/calc/calc_blocks.h"
 #include "tools/calc/calc_source.h"
+#include "tools/calc/calc_finding.h"
 #include "tools/calc/calc_summary_text.h"
 
 /* struct reading - a database that is open while one procedure is analysed */
@@ -48,11 +50,11 @@ static void make_causes(struct top_line *line, const struct procedure_analysis *
 		calc_bubbles_causes(causes, &analysis->schedule.insns[insn],
 				    &analysis->culprits.insns[insn], analysis->culprits.list);
 	uint32_t culprits[CALC_CELLS_CULPRITS];
-	size_t told = calc_cells_culprits(analysis, insn, culprits), length = 0;
+	size_t shown = calc_cells_culprits(analysis, insn, culprits), length = 0;
 
 	for (unsigned int i = 0; i < count; i++)
 		line->causes[i] = culprit_letter(causes[i]);
-	for (size_t i = 0; i < told && count > 0 && length < TOP_CULPRITS_BYTES; i++)
+	for (size_t i = 0; i < shown && count > 0 && length < TOP_CULPRITS_BYTES; i++)
 		length += (size_t)snprintf(line->culprits + length, TOP_CULPRITS_BYTES - length,
 					   "%s0x%" PRIx64, i > 0 ? "," : "",
 					   analysis->cfg->insns[culprits[i]].address);
@@ -116,7 +118,7 @@ static int top_code_take_procedure(void *context, const struct procedure_analysi
 	const struct cfg *cfg = analysis->cfg;
 	struct calc_procedure procedure = {.code = reading->choice.code, .analysis = analysis};
 	_cleanup_(procedure_names_deinit) struct procedure_names names = {0};
-	uint32_t worst = calc_summary_text_find(analysis);
+	const struct calc_finding worst = calc_finding_stall(analysis);
 	size_t worst_line = SIZE_MAX;
 
 	if (calc_procedure_names(&names, reading->choice.code, analysis->index,
@@ -135,7 +137,7 @@ static int top_code_take_procedure(void *context, const struct procedure_analysi
 		if (calc_blocks_is_padding(block, samples))
 			continue;
 		for (uint32_t k = block->first; k < block->first + block->count; k++) {
-			if (k == worst)
+			if (worst.kind == CALC_FINDING_DYNAMIC && k == worst.insn)
 				worst_line = reading->code.count;
 			make_line(reading, &procedure, k);
 		}
@@ -197,7 +199,7 @@ int top_code_read(struct top_code *code, const struct top_config *config, int64_
 		r = image_analysis_run(reading.choice.code, &reading.choice.profile.samples,
 				       &options, top_code_take_procedure, &reading, NULL, err);
 	if (r < 0)
-		return r == -ENOMEM ? error_set(err, ENOMEM, "out of memory") : r;
+		return r == -ENOMEM ? error_set(err, ENOMEM, ERROR_NO_MEMORY) : r;
 	top_code_deinit(code);
 	*code = reading.code;
 	reading.code = (struct top_code){0};

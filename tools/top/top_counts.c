@@ -9,6 +9,7 @@
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "lib/u64_map.h"
 #include "tools/base/text.h"
 #include "tools/report/image_symbols.h"
@@ -72,7 +73,7 @@ int top_counts_create(struct top_counts **ret, const struct top_config *config, 
 	struct top_counts *counts = calloc(1, sizeof(*counts));
 
 	if (counts == NULL)
-		return error_set(err, ENOMEM, "out of memory");
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	counts->config = *config;
 	*ret = counts;
 	return 0;
@@ -293,7 +294,7 @@ static int count_images(struct top_counts *counts, struct error *err)
 		r = top_counts_describe(counts, &counts->images[i], err);
 	counts->lost = 0;
 	if (r == 0)
-		r = profile_reader_counters(counts->reader, counts->epoch.id, take_counter, counts,
+		r = profile_reader_counters(counts->reader, &counts->epoch, take_counter, counts,
 					    err);
 	return r == 0 ? profiler_probes_load(&counts->probes, counts->reader, &filter, err) : r;
 }
@@ -470,7 +471,7 @@ int top_counts_refresh(struct top_counts *counts, enum top_level level, int64_t 
 	profile_reader_close(counts->reader);
 	counts->reader = NULL;
 	if (r < 0 && err != NULL && err->message[0] == '\0')
-		error_set(err, -r, r == -ENOMEM ? "out of memory" : "the database is corrupt");
+		error_set(err, -r, r == -ENOMEM ? ERROR_NO_MEMORY : "database is damaged");
 	if (r < 0)
 		counts->refreshes = 0; /* some of the data may be new */
 	return r;

@@ -28,19 +28,19 @@ enum pair {
 static const char *const help_lines[] = {
 	"q            quit",
 	"up down k j  one row; page up, page down, home, end",
-	"enter right  into the image, the procedure",
+	"enter right  open the image or the procedure",
 	"esc left     back",
-	"i p          images, procedures of the system",
-	"w            code: to the worst stall",
+	"i p          list images or procedures of the system",
+	"w            go to the worst stall in code",
 	"s            sort by the next column",
 	"e            next event",
-	"t            totals: of the epoch, since the beginning",
-	"z            totals since now",
-	"/            only rows with a text; enter ends it, esc forgets it",
-	"+ -          refresh less, more often",
-	"space        stop refreshing, and go on",
+	"t            switch totals: of the epoch, since the start",
+	"z            reset totals to start now",
+	"/            show only rows with a text; enter: finish, esc: clear",
+	"+ -          refresh less often, more often",
+	"space        stop refreshing, or continue",
 	"r            refresh now",
-	"h ?          this",
+	"h ?          show this help",
 };
 
 #define HELP_LINES ((int)(sizeof(help_lines) / sizeof(*help_lines)))
@@ -208,19 +208,19 @@ static void draw_last_line(struct top_screen *screen)
 	if (LINES < HELP_HEIGHT && !screen->typing)
 		return;
 	if (screen->typing) {
-		snprintf(text, sizeof(text), "only rows with: %s_", screen->view->filter);
+		snprintf(text, sizeof(text), "show only rows with: %s_", screen->view->filter);
 		put_line(LINES - 1, text, A_BOLD);
 	} else if (screen->problem.message[0] != '\0') {
 		put_line(LINES - 1, screen->problem.message, A_BOLD | COLOR_PAIR(PAIR_PROBLEM));
 	} else if (screen->flush->problem.message[0] != '\0') {
 		char note[ERROR_MESSAGE_BYTES + 48];
 
-		snprintf(note, sizeof(note), "h help  as of the daemon's own merges: %s",
+		snprintf(note, sizeof(note), "h help  updated only by merges of the daemon: %s",
 			 screen->flush->problem.message);
 		put_line(LINES - 1, note, (chtype)COLOR_PAIR(PAIR_PROBLEM));
 	} else {
 		put_line(LINES - 1,
-			 "q quit  enter into  esc back  s sort  e event  t total  / only  h help",
+			 "q quit  enter open  esc back  s sort  e event  t total  / filter  h help",
 			 A_DIM);
 	}
 }

@@ -67,7 +67,7 @@ static void take_value(void *context, const char *key, const char *value)
 	flush->same = strcmp(value, flush->database) == 0 ||
 		      (ours != NULL && its != NULL && strcmp(ours, its) == 0);
 	if (!flush->same)
-		error_set(&flush->problem, EINVAL, "the daemon writes to %s", value);
+		error_set(&flush->problem, EINVAL, "the daemon writes to '%s'", value);
 }
 
 int top_flush_receive(struct top_flush *flush, int wait)

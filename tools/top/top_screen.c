@@ -370,7 +370,7 @@ int top_screen_open(bool color, struct error *err)
 	setlocale(LC_CTYPE, "");
 	terminal = newterm(NULL, stdout, stdin);
 	if (terminal == NULL)
-		return error_set(err, EINVAL, "nothing is known of this terminal (TERM)");
+		return error_set(err, EINVAL, "unknown terminal type (TERM)");
 	cbreak();
 	noecho();
 	nonl();
@@ -400,7 +400,7 @@ int top_screen_run(struct top_view *view, struct top_flush *flush,
 	int r = open_signals(&screen, &before, err);
 
 	if (r == 0 && terminal == NULL)
-		r = error_set(err, ENOTTY, "not a terminal: say --batch");
+		r = error_set(err, ENOTTY, "standard output is not a terminal: use --batch");
 	if (r == 0)
 		screen.next_ns = clock_ns() + screen.options.interval_ns;
 	while (r == 0 && !screen.done) {

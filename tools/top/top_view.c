@@ -12,9 +12,10 @@
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
+#include "lib/near_names.h"
 #include "tools/base/json_tree.h"
 #include "tools/base/text.h"
-#include "tools/report/event_choice.h"
 #include "tools/report/image_label.h"
 
 static void get_now_share(const struct column *column, const void *row, struct column_value *value)
@@ -109,7 +110,7 @@ static const struct column procedure_columns[] = {
 	RATE,
 	TOTAL_SHARE,
 	TOTAL,
-	{"procedure", "procedure", COLUMN_TEXT, COLUMN_CUT_END, 0, top_view_get_procedure},
+	{"procedure", "procedure", COLUMN_TEXT, COLUMN_CUT_NAME, 0, top_view_get_procedure},
 	{"aliases", "aliases", COLUMN_TEXT, COLUMN_DETAIL | COLUMN_PARTS, 0, get_alias_list},
 	PATH,
 };
@@ -310,7 +311,7 @@ static int find_event(struct top_view *view, struct error *err)
 	}
 	return view->event_name == NULL
 		       ? 0
-		       : event_choice_unknown(events, count, view->event_name, err);
+		       : near_names_unknown(err, "event", view->event_name, events, count);
 }
 
 /* Read the code; if it cannot be shown, @problem has the reason. */
@@ -340,7 +341,7 @@ int top_view_update(struct top_view *view, struct error *err)
 	if (r == 0 && view->shown == TOP_CODE)
 		read_code(view);
 	if (r == 0 && top_view_arrange(view) < 0)
-		r = error_set(err, ENOMEM, "out of memory");
+		r = error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	return r;
 }
 
@@ -350,7 +351,7 @@ int top_view_sort_by(struct top_view *view, const char *name, struct error *err)
 	const struct column *column = columns_find(level->columns, level->count, name);
 
 	if (column == NULL)
-		return error_set(err, EINVAL, "cannot sort by \"%s\": no such column", name);
+		return columns_unknown(level->columns, level->count, name, err);
 	view->sort[view->shown] = (size_t)(column - level->columns);
 	return 0;
 }
@@ -495,7 +496,7 @@ static void make_level_line(const struct top_view *view, char text[TOP_HEADING_B
 		length += (size_t)snprintf(text + length, TOP_HEADING_BYTES - length, ", by %s",
 					   sort_column(view)->heading);
 	if (view->filter[0] != '\0' && length < TOP_HEADING_BYTES)
-		snprintf(text + length, TOP_HEADING_BYTES - length, ", with \"%s\"", view->filter);
+		snprintf(text + length, TOP_HEADING_BYTES - length, ", with '%s'", view->filter);
 }
 
 void top_view_heading(const struct top_view *view, unsigned int line, char text[TOP_HEADING_BYTES])

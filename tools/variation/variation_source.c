@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "lib/error.h"
+#include "lib/error_text.h"
 
 static int take_recording(void *context, const struct profile_recording *recording)
 {
@@ -15,7 +16,7 @@ static int take_recording(void *context, const struct profile_recording *recordi
 
 int variation_source_failed(int r, struct error *err)
 {
-	return error_set(err, -r, r == -ENOMEM ? "out of memory" : "damaged graphs of paths");
+	return error_set(err, -r, r == -ENOMEM ? ERROR_NO_MEMORY : "damaged path graphs");
 }
 
 int variation_source_read(struct variation_source *source, struct cli *cli, bool all,

@@ -53,8 +53,8 @@ static void print_axes(FILE *out, size_t steps)
 		fprintf(out, "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%d%%</text>\n",
 			LEFT - 5, y_of(tenth / 10.0) + 4, tenth * 10);
 	fprintf(out,
-		"<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">cycles above the base time, from "
-		"there to the next</text>\n",
+		"<text x=\"%d\" y=\"%d\" text-anchor=\"middle\">cycles above the base time, up to "
+		"the next mark</text>\n",
 		(LEFT + WIDTH) / 2, HEIGHT - 6);
 }
 

@@ -26,13 +26,14 @@ static void print_head(FILE *out, const struct variation_listing *listing)
 	else
 		fputs("all paths timed\n", out);
 	fprintf(out,
-		"%" PRIu64 " times of %zu paths: %" PRIu64 " cycles, %.1f%% of them above the "
-		"paths' fastest times\n",
+		"%" PRIu64 " times of %zu paths: %" PRIu64
+		" cycles, of which %.1f%% exceed the paths' fastest times\n",
 		listing->count, listing->row_count, listing->total,
 		variation_text_percent(listing, listing->net));
 	fprintf(out,
-		"left out: %" PRIu64 " paths timed once; %" PRIu64 " times of interrupted ones "
-		"(%" PRIu64 " cycles); lost: %" PRIu64 "; without room: %" PRIu64 "\n",
+		"excluded: %" PRIu64 " paths timed once; %" PRIu64
+		" times with interrupts (%" PRIu64 " cycles); lost: %" PRIu64
+		"; no memory: %" PRIu64 "\n",
 		listing->once, listing->interrupted, listing->interrupted_total, profile->lost,
 		profile->overflow);
 	fprintf(out,

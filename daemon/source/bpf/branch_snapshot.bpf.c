@@ -8,13 +8,14 @@
 #include <linux/bpf.h>
 
 #include "daemon/source/bpf/branch_snapshot.h"
+#include "daemon/source/bpf/snapshot_pairing.h"
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
 #define kernel_type __attribute__((preserve_access_index))
 
-const volatile __u32 branch_every = 1;
+volatile __u32 branch_every = 1;
 
 const char program_license[] SEC("license") = "GPL";
 
@@ -24,8 +25,17 @@ struct {
 	__uint(max_entries, 4096);
 } snapshots SEC(".maps");
 
-/* Number of snapshots that did not fit into the ring buffer. */
+/* Written by sample_count.bpf.c before it calls a follower. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct snapshot_pairing);
+} pairings SEC(".maps");
+
+/* Number of snapshots that did not fit into the ring buffer; and of these, second ones of pairs. */
 __u64 missed = 0;
+__u64 missed_second = 0;
 /* Total time spent on snapshots of samples. */
 __u64 spent_ns = 0;
 
@@ -42,8 +52,13 @@ struct sched_info {
 	unsigned long long run_delay;
 } kernel_type;
 
+struct sched_entity {
+	unsigned long long nr_migrations;
+} kernel_type;
+
 struct task_struct {
 	__u32 self_exec_id;
+	struct sched_entity se;
 	unsigned long nvcsw;
 	unsigned long nivcsw;
 	struct sched_info sched_info;
@@ -61,7 +76,6 @@ struct sample_context {
 };
 
 #define REGISTERS 17
-#define STACK_POINTER 4
 #define CS_USER_64 0x33
 /* perf: the PC was not sampled at the same time as the other registers (IBS) */
 #define FLAG_EXACT 8
@@ -116,7 +130,7 @@ static inline __attribute__((always_inline)) int is_taken(const struct sample_co
  * scheduled on this CPU. Changes by the instruction wrfsbase are not seen.
  */
 static inline __attribute__((always_inline)) void
-take_registers(struct branch_snapshot *snapshot, const struct sample_context *context,
+take_registers(struct dcpi_snapshot *snapshot, const struct sample_context *context,
 	       const struct task_struct *task)
 {
 	snapshot->registers[0] = context->rax;
@@ -151,7 +165,6 @@ struct sample_context {
 };
 
 #define REGISTERS 32
-#define STACK_POINTER 31
 #define PSTATE_MODE 0x1f /* 0: user mode, 64-bit */
 
 static inline __attribute__((always_inline)) int is_user(const struct sample_context *context)
@@ -169,7 +182,7 @@ static inline __attribute__((always_inline)) int is_taken(const struct sample_co
 }
 
 static inline __attribute__((always_inline)) void
-take_registers(struct branch_snapshot *snapshot, const struct sample_context *context,
+take_registers(struct dcpi_snapshot *snapshot, const struct sample_context *context,
 	       const struct task_struct *task)
 {
 	(void)task;
@@ -186,13 +199,13 @@ take_registers(struct branch_snapshot *snapshot, const struct sample_context *co
 #error "which registers does this architecture have?"
 #endif
 
-static inline __attribute__((always_inline)) void take_piece(struct branch_piece *piece,
+static inline __attribute__((always_inline)) void take_piece(struct dcpi_piece *piece,
 							     __u64 address)
 {
-	address &= ~(__u64)(SNAPSHOT_PIECE_BYTES - 1);
+	address &= ~(__u64)(DCPI_PIECE_BYTES - 1);
 	/* Skip values that cannot be pointers: reading there would fault. */
 	if (address < 65536 || address >> 48 != 0 ||
-	    bpf_probe_read_user(piece->bytes, SNAPSHOT_PIECE_BYTES, (const void *)address) != 0)
+	    bpf_probe_read_user(piece->bytes, DCPI_PIECE_BYTES, (const void *)address) != 0)
 		address = 0;
 	piece->address = address;
 }
@@ -203,23 +216,52 @@ static inline __attribute__((always_inline)) void take_memory(struct branch_snap
 
 #pragma unroll
 	for (int i = 0; i < REGISTERS; i++) {
-		__u64 start = snapshot->registers[i] - SNAPSHOT_BELOW;
+		__u64 start = snapshot->head.registers[i] - SNAPSHOT_BELOW;
 
 		take_piece(&snapshot->piece[n++], start);
-		take_piece(&snapshot->piece[n++], start + SNAPSHOT_PIECE_BYTES);
+		take_piece(&snapshot->piece[n++], start + DCPI_PIECE_BYTES);
 	}
 #pragma unroll
 	for (int i = 0; i < SNAPSHOT_STACK_PIECES; i++) {
-		__u64 start = snapshot->registers[STACK_POINTER] - SNAPSHOT_BELOW;
+		__u64 start = snapshot->head.registers[DCPI_SNAPSHOT_SP] - SNAPSHOT_BELOW;
 
-		take_piece(&snapshot->piece[n++], start + (2 + i) * SNAPSHOT_PIECE_BYTES);
+		take_piece(&snapshot->piece[n++], start + (2 + i) * DCPI_PIECE_BYTES);
 	}
-	snapshot->pieces = n;
+	snapshot->head.pieces = n;
 }
 
-static __attribute__((noinline)) void take(struct sample_context *context, __u32 probe)
+/* Everything except the kind and the memory. @pairing: NULL: not known */
+static inline __attribute__((always_inline)) void take_head(struct dcpi_snapshot *snapshot,
+							    struct sample_context *context,
+							    const struct snapshot_pairing *pairing)
 {
 	const struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
+	__u64 ids = bpf_get_current_pid_tgid();
+
+	snapshot->pid = ids >> 32;
+	snapshot->tid = (__u32)ids;
+	snapshot->generation = task->self_exec_id;
+	snapshot->cpu = bpf_get_smp_processor_id();
+	snapshot->event = pairing != 0 ? pairing->event : 0;
+	snapshot->series = pairing != 0 ? pairing->series : 0;
+	snapshot->samples = pairing != 0 ? pairing->samples : 0;
+	snapshot->migrations = task->se.nr_migrations;
+	snapshot->flags_known = ~0ULL;
+	snapshot->pieces = 0;
+	take_registers(snapshot, context, task);
+}
+
+/* Wake the reader if the ring buffer is half full. */
+static inline __attribute__((always_inline)) __u64 wake_up(void)
+{
+	return bpf_ringbuf_query(&snapshots, BPF_RB_AVAIL_DATA) * 2 >
+			       bpf_ringbuf_query(&snapshots, BPF_RB_RING_SIZE)
+		       ? BPF_RB_FORCE_WAKEUP
+		       : BPF_RB_NO_WAKEUP;
+}
+
+static __attribute__((noinline)) void dcpi_take(struct sample_context *context, __u32 kind)
+{
 	__u64 now_ns = bpf_ktime_get_ns();
 	struct branch_snapshot *snapshot;
 
@@ -228,36 +270,72 @@ static __attribute__((noinline)) void take(struct sample_context *context, __u32
 		__sync_fetch_and_add(&missed, 1);
 		return;
 	}
-	snapshot->pid = bpf_get_current_pid_tgid() >> 32;
-	snapshot->cpu = bpf_get_smp_processor_id();
-	snapshot->probe = probe;
-	snapshot->generation = task->self_exec_id;
-	snapshot->time_ns = now_ns;
-	take_registers(snapshot, context, task);
+	snapshot->head.kind = kind;
+	snapshot->head.time_ns = now_ns;
+	take_head(&snapshot->head, context, 0);
 	take_memory(snapshot);
-	bpf_ringbuf_submit(snapshot, bpf_ringbuf_query(&snapshots, BPF_RB_AVAIL_DATA) * 2 >
-						     bpf_ringbuf_query(&snapshots, BPF_RB_RING_SIZE)
-					     ? BPF_RB_FORCE_WAKEUP
-					     : BPF_RB_NO_WAKEUP);
-	if (probe == 0)
+	bpf_ringbuf_submit(snapshot, wake_up());
+	if (kind == DCPI_SNAPSHOT_EXAMINED)
 		__sync_fetch_and_add(&spent_ns, bpf_ktime_get_ns() - now_ns);
+}
+
+/* The samples of a pair need no memory. */
+static __attribute__((noinline)) void dcpi_take_pair(struct sample_context *context, __u32 kind)
+{
+	__u64 now_ns = bpf_ktime_get_ns();
+	__u32 key = 0;
+	struct snapshot_pairing *pairing = bpf_map_lookup_elem(&pairings, &key);
+	struct dcpi_snapshot *snapshot = bpf_ringbuf_reserve(&snapshots, sizeof(*snapshot), 0);
+
+	if (snapshot == 0) {
+		__sync_fetch_and_add(&missed, 1);
+		if (kind == DCPI_SNAPSHOT_SECOND)
+			__sync_fetch_and_add(&missed_second, 1);
+		return;
+	}
+	snapshot->kind = kind;
+	snapshot->time_ns = now_ns;
+	take_head(snapshot, context, pairing);
+	bpf_ringbuf_submit(snapshot, wake_up());
+	__sync_fetch_and_add(&spent_ns, bpf_ktime_get_ns() - now_ns);
 }
 
 /* Runs at samples. Return: 1: the kernel continues with the event's record. */
 SEC("perf_event")
-int branch_snapshot(struct sample_context *context)
+int dcpi_branch_snapshot(struct sample_context *context)
 {
-	if (is_user(context) && (branch_every <= 1 || bpf_get_prandom_u32() % branch_every == 0))
-		take(context, 0);
+	__u32 every = branch_every;
+
+	if (is_user(context) && (every <= 1 || bpf_get_prandom_u32() % every == 0))
+		dcpi_take(context, DCPI_SNAPSHOT_EXAMINED);
 	return 1;
 }
 
-/* Runs after the program that has counted the sample. Return: 0: the kernel makes no record. */
+/* These run after the program that has counted the sample. Return: 0: the kernel makes no record.
+ */
 SEC("perf_event")
-int branch_follower(struct sample_context *context)
+int dcpi_branch_follower(struct sample_context *context)
 {
 	if (is_user(context))
-		take(context, 0);
+		dcpi_take(context, DCPI_SNAPSHOT_EXAMINED);
+	return 0;
+}
+
+SEC("perf_event")
+int dcpi_first_follower(struct sample_context *context)
+{
+	if (is_user(context))
+		dcpi_take_pair(context, DCPI_SNAPSHOT_FIRST);
+	return 0;
+}
+
+SEC("perf_event")
+int dcpi_second_follower(struct sample_context *context)
+{
+	if (is_user(context))
+		dcpi_take_pair(context, DCPI_SNAPSHOT_SECOND);
+	else
+		__sync_fetch_and_add(&missed_second, 1);
 	return 0;
 }
 
@@ -325,7 +403,7 @@ static inline __attribute__((always_inline)) void take_round(__u64 link)
  * kernel makes no record.
  */
 SEC("uprobe")
-int branch_probe(struct sample_context *context)
+int dcpi_branch_probe(struct sample_context *context)
 {
 	__u64 number = bpf_get_attach_cookie(context);
 	struct branch_window *window;
@@ -339,6 +417,6 @@ int branch_probe(struct sample_context *context)
 	if (window->condition < WINDOW_SNAPSHOTS)
 		__sync_fetch_and_add(&window->counts[is_taken(context, window->condition)], 1);
 	else if (__sync_fetch_and_add(&window->counts[0], 1) < WINDOW_SNAPSHOTS_MAX)
-		take(context, 1);
+		dcpi_take(context, DCPI_SNAPSHOT_PROBE);
 	return 0;
 }

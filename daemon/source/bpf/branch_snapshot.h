@@ -12,9 +12,8 @@
 
 #include <linux/types.h>
 
-/* Pieces are aligned, so that none crosses a page boundary. */
-#define SNAPSHOT_PIECE_BYTES 128
-#define SNAPSHOT_REGISTERS 32
+#include "kmod/uapi/dcpi_snapshot.h"
+
 /* Two pieces for each register, and more of the stack. */
 #define SNAPSHOT_STACK_PIECES 4
 #if defined(__TARGET_ARCH_x86) || defined(__x86_64__)
@@ -85,35 +84,10 @@ struct branch_round {
 	__u64 squares[BRANCH_WINDOWS];
 };
 
-/** struct branch_piece - a piece of memory; @address 0: none */
-struct branch_piece {
-	__u64 address;
-	__u8 bytes[SNAPSHOT_PIECE_BYTES];
-};
-
-/**
- * struct branch_snapshot - state of a thread at a sample of 64-bit user code, or at a probe there
- * @pid:        process
- * @cpu:        CPU of the sample
- * @probe:      1: a probe at @pc was hit (struct branch_window); 0: a sample
- * @generation: exec count of the process
- * @time_ns:    CLOCK_MONOTONIC
- * @registers:  in the order of struct interpret_state; @flags also as there
- * @known:      bit mask of valid @registers
- * @pieces:     number of entries of @piece
- */
+/** struct branch_snapshot - a snapshot with memory, of 64-bit user code */
 struct branch_snapshot {
-	__u32 pid;
-	__u32 cpu;
-	__u32 probe;
-	__u32 generation;
-	__u64 time_ns;
-	__u64 pc;
-	__u64 flags;
-	__u64 registers[SNAPSHOT_REGISTERS];
-	__u32 known;
-	__u32 pieces;
-	struct branch_piece piece[SNAPSHOT_PIECES];
+	struct dcpi_snapshot head;
+	struct dcpi_piece piece[SNAPSHOT_PIECES];
 };
 
 #endif

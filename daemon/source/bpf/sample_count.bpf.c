@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Counts samples in the kernel: runs at each overflow of a perf event, and passes one in several
- * samples on to a follower program. An iterator program returns the exec generation of a process.
+ * Counts samples in the kernel: runs at each overflow of a perf event. It passes one in several
+ * samples on to follower programs, and also pairs of samples (kmod/core/sample_pairing.h). An
+ * iterator program returns the exec generation of a process.
  *
  * The few kernel types are declared by hand: libbpf relocates them (CO-RE).
  */
 #include <linux/bpf.h>
 
 #include "daemon/source/bpf/sample_count.h"
+#include "daemon/source/bpf/snapshot_pairing.h"
 
 #ifdef __bpf__ /* the unit test defines its own */
 #include <bpf/bpf_helpers.h>
@@ -22,13 +24,14 @@
 /* Constant to the verifier: these are read-only when it checks the program. */
 const volatile __u32 buckets_per_cpu = 1;
 const volatile __u32 entries_per_buffer = 1;
-/* One in @follow_every of a CPU's user-space samples is passed to the follower; 0: none. */
+/* One in @follow_every of a CPU's user-space samples is examined; 0: none. */
 const volatile __u32 follow_every = 0;
 #endif
 
 const char program_license[] SEC("license") = "GPL";
 
 struct task_struct {
+	int pid;
 	int tgid;
 	__u32 self_exec_id;
 } kernel_type;
@@ -44,16 +47,16 @@ struct bpf_iter__task {
 	struct task_struct *task;
 } kernel_type;
 
-/* struct bpf_perf_event_data up to the program counter; part of the user-space ABI. */
+/* struct bpf_perf_event_data up to the last register used; part of the user-space ABI. */
 #if defined(__TARGET_ARCH_x86)
 struct sample_context {
 	__u64 registers[16];
-	__u64 pc;
+	__u64 pc, cs, flags, sp;
 };
 #elif defined(__TARGET_ARCH_arm64)
 struct sample_context {
-	__u64 registers[32];
-	__u64 pc;
+	__u64 registers[31];
+	__u64 sp, pc;
 };
 #else
 #error "where is the program counter on this architecture?"
@@ -102,13 +105,21 @@ struct {
 	__array(values, struct inner);
 } grace SEC(".maps") = {.values = {&inner}};
 
-/* The follower, which replaces the rest of this program. */
+/* The followers, by enum bpf_follower. A follower replaces the rest of this program. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PROG_ARRAY);
-	__uint(max_entries, 1);
+	__uint(max_entries, BPF_FOLLOWERS);
 	__type(key, __u32);
 	__type(value, __u32);
 } follower SEC(".maps");
+
+/* If there are followers, this is their map. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, __u32);
+	__type(value, struct snapshot_pairing);
+} pairings SEC(".maps");
 
 #define writer_inline static inline __attribute__((always_inline))
 #define writer_barrier() __asm__ __volatile__("" ::: "memory")
@@ -260,12 +271,78 @@ writer_inline int count(struct bpf_cpu *cpu, __u32 number, __u64 pc, __u64 tag)
 	return count_missing(cpu, number, bucket, pc, tag);
 }
 
-writer_inline int is_followed(struct bpf_cpu *cpu, __u64 pc)
+writer_inline int is_user(const struct sample_context *context)
 {
-	if (follow_every == 0 || pc >> 63 != 0 || cpu->follow_wait-- > 0)
+	return context->pc >> 63 == 0;
+}
+
+/* Pass members of the snapshot to the follower. */
+writer_inline void pairing_pass(const struct bpf_cpu *cpu, __u32 event)
+{
+	__u32 key = 0;
+	struct snapshot_pairing *to = bpf_map_lookup_elem(&pairings, &key);
+
+	if (to == 0)
+		return;
+	to->event = event;
+	to->series = cpu->series;
+	to->samples = cpu->pairing.samples;
+}
+
+/*
+ * A sample while a pair is to begin or to end.
+ * @wake: here and below: the sample must make a record, so no follower may replace this program
+ */
+writer_inline void pair_step(struct bpf_cpu *cpu, struct sample_context *context, __u64 thread,
+			     __u32 event, int wake)
+{
+	enum sample_pairing_outcome outcome = sample_pairing_step(
+		&cpu->pairing, thread, is_user(context), context->pc, context->sp);
+
+	if (outcome == SAMPLE_PAIRING_BEGINS && wake)
+		return; /* the next one begins it */
+	cpu->outcomes[outcome % SAMPLE_PAIRING_OUTCOMES]++;
+	if (outcome == SAMPLE_PAIRING_BEGINS) {
+		cpu->series++;
+		cpu->begun++;
+		sample_pairing_begin(&cpu->pairing, thread, context->pc, context->sp);
+		pairing_pass(cpu, event);
+		bpf_tail_call(context, &follower, BPF_FOLLOWER_FIRST);
+	} else if (outcome == SAMPLE_PAIRING_MATCHED) {
+		pairing_pass(cpu, event);
+		if (!wake)
+			bpf_tail_call(context, &follower, BPF_FOLLOWER_SECOND);
+		cpu->missed++;
+	}
+}
+
+writer_inline int is_examined(struct bpf_cpu *cpu, const struct sample_context *context)
+{
+	if (!is_user(context) || cpu->follow_wait-- > 0)
 		return 0;
 	cpu->follow_wait = follow_every - 1;
 	return 1;
+}
+
+/* One program can follow. If two should, the examination is postponed to the next sample. */
+writer_inline void examine(struct bpf_cpu *cpu, struct sample_context *context, __u64 tag,
+			   __u32 tid, int wake)
+{
+	__u32 event = dcpi_tag_event(tag);
+	__u64 thread = sample_pairing_thread(tag & ~(__u64)0xffffffff, tid);
+
+	if (!sample_pairing_is_idle(&cpu->pairing) && cpu->pair_event == event) {
+		if (cpu->follow_wait > 0 && is_user(context))
+			cpu->follow_wait--;
+		pair_step(cpu, context, thread, event, wake);
+	} else if (!wake && is_examined(cpu, context)) {
+		if (sample_pairing_is_idle(&cpu->pairing)) {
+			cpu->pair_event = event;
+			sample_pairing_arm(&cpu->pairing);
+		}
+		pairing_pass(cpu, event);
+		bpf_tail_call(context, &follower, BPF_FOLLOWER_EXAMINED);
+	}
 }
 
 /*
@@ -273,26 +350,27 @@ writer_inline int is_followed(struct bpf_cpu *cpu, __u64 pc)
  * that is, it writes a record into the event's ring and wakes its poller; 0: it does nothing more.
  */
 SEC("perf_event")
-int sample_count(struct sample_context *context)
+int dcpi_sample_count(struct sample_context *context)
 {
 	struct task_struct *task = (struct task_struct *)bpf_get_current_task_btf();
 	__u32 number = bpf_get_smp_processor_id();
 	struct bpf_cpu *cpu = bpf_map_lookup_elem(&cpus, &number);
+	__u64 tag;
 	int wake;
 
 	if (cpu == 0)
 		return 0;
-	wake = count(cpu, number, context->pc,
-		     dcpi_tag((__u32)task->tgid, task->self_exec_id,
-			      (__u32)bpf_get_attach_cookie(context)));
-	if (!wake && is_followed(cpu, context->pc))
-		bpf_tail_call(context, &follower, 0);
+	tag = dcpi_tag((__u32)task->tgid, task->self_exec_id,
+		       (__u32)bpf_get_attach_cookie(context));
+	wake = count(cpu, number, context->pc, tag);
+	if (follow_every != 0)
+		examine(cpu, context, tag, (__u32)task->pid, wake);
 	return wake;
 }
 
 /* Returns the exec generation of one task to an iterator. */
 SEC("iter/task")
-int process_generation(struct bpf_iter__task *context)
+int dcpi_process_generation(struct bpf_iter__task *context)
 {
 	struct task_struct *task = context->task;
 	__u32 generation;

@@ -24,10 +24,19 @@
 #ifndef DCPI_BPF_SAMPLE_COUNT_H
 #define DCPI_BPF_SAMPLE_COUNT_H
 
+#include "kmod/core/sample_pairing.h"
 #include "kmod/uapi/dcpi_uapi.h"
 
 #define BPF_WAYS 4
 #define BPF_CURSOR_ACTIVE 0x80000000U
+
+/** enum bpf_follower - programs that follow the counting program at some samples */
+enum bpf_follower {
+	BPF_FOLLOWER_EXAMINED, /* at an examined sample */
+	BPF_FOLLOWER_FIRST,    /* at the first sample of a pair */
+	BPF_FOLLOWER_SECOND,   /* at the second sample of a pair */
+	BPF_FOLLOWERS
+};
 
 /** struct bpf_bucket - entries of one cache line */
 struct bpf_bucket {
@@ -35,14 +44,20 @@ struct bpf_bucket {
 };
 
 /**
- * struct bpf_cpu - the state of one CPU, two cache lines
+ * struct bpf_cpu - the state of one CPU, three cache lines
  * @cursor:      bit 31: active buffer; other bits: its fill level
  * @flushing:    the reader owns the table
  * @ready:       number of entries in a full buffer; 0: the program owns it
  * @hits:        samples whose entry was in the table; @misses: whose entry was not
  * @direct:      samples written directly to a buffer
  * @lost:        samples not counted, because the reader had not released either buffer
- * @follow_wait: user-space samples until the next one that is passed to the follower
+ * @follow_wait: user-space samples until the next one that is examined: passed to the follower
+ * @pair_event:  number of the event whose samples @pairing waits for
+ * @pairing:     armed by examined samples
+ * @series:      number of the last pair
+ * @begun:       pairs begun
+ * @outcomes:    ends of pairings, by enum sample_pairing_outcome
+ * @missed:      pairs that matched without a call of the follower
  *
  * The program is the only writer of all fields except @flushing and @ready.
  */
@@ -57,11 +72,17 @@ struct bpf_cpu {
 	__u64 lost;
 	__u64 ready[2];
 	__u32 follow_wait;
+	__u32 pair_event;
+	struct sample_pairing pairing;
+	__u32 series;
 	__u32 unused;
-	__u64 reserved[6];
+	__u64 begun;
+	__u64 outcomes[SAMPLE_PAIRING_OUTCOMES];
+	__u64 missed;
+	__u64 reserved[1];
 };
 
 _Static_assert(sizeof(struct bpf_bucket) == 64, "a bucket is one cache line");
-_Static_assert(sizeof(struct bpf_cpu) == 128, "no two CPUs share a line");
+_Static_assert(sizeof(struct bpf_cpu) == 192, "no two CPUs share a line");
 
 #endif

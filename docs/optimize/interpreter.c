@@ -1,0 +1,1 @@
+../../tests/fixtures/programs/interpreter.c

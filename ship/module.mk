@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: GPL-2.0-only
+# Packages: libcurl4-openssl-dev, zlib1g-dev
+# Delivery of profiles to other systems.
+ARCHIVES += ship
+ship-src := $(addprefix ship/, clickhouse.c clickhouse_schema.c delivery.c http_client.c row_buffer.c rows.c rows_epoch.c rows_slice.c \
+	ship_config.c ship_id.c ship_metrics.c shipment.c)
+ship-needs := db
+ship-pkgs := libcurl zlib
+
+# The views as a C string.
+GENERATED += $(OBJ)/gen/ship/clickhouse_views.h
+$(OBJ)/gen/ship/clickhouse_views.h: db/clickhouse/views.sql ship/module.mk
+	$(call say,GEN,$@)
+	@mkdir -p $(@D)
+	$(Q){ echo 'static const char views_sql[] ='; \
+		sed -e 's/\\/\\\\/g' -e 's/"/\\"/g' -e 's/.*/\t"&\\n"/' $<; echo ';'; } > $@
+
+$(OBJ)/ship/clickhouse_schema.o: CPPFLAGS += -I$(OBJ)/gen
+$(OBJ)/ship/clickhouse_schema.o: $(OBJ)/gen/ship/clickhouse_views.h
+
+ship-programs := dcpiship
+ship-tests := unit_shipment
+dcpiship-src := ship/dcpiship.c
+dcpiship-with := daemon/base/log.c

@@ -1,0 +1,154 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+# run: parallel
+#
+# Sampled call stacks: from a program with known calls to reports and exports.
+#
+#	DCPI_BUILD	where the build is (default: build)
+set -u
+top=$(cd "$(dirname "$0")/../.." && pwd)
+build=${DCPI_BUILD:-build}
+[ "${build#/}" != "$build" ] || build=$top/$build
+bin=$build/bin
+. "$top/tests/lib/tap.sh"
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+
+cat > "$work/calls.c" << 'C'
+#include <time.h>
+static volatile unsigned long sink;
+#define NOINLINE __attribute__((noinline, noclone))
+NOINLINE void spin(int n) { for (int i = 0; i < n * 1000; i++) sink += i; }
+NOINLINE void often(void) { spin(30); sink++; }
+NOINLINE void rarely(void) { spin(10); sink++; }
+NOINLINE void recurse(int n) { if (n > 0) recurse(n - 1); else spin(20); sink++; }
+int main(void)
+{
+	while (clock() < 2 * CLOCKS_PER_SEC) {
+		often();
+		rarely();
+		recurse(60);
+	}
+}
+C
+gcc -O1 -fomit-frame-pointer -o "$work/calls" "$work/calls.c" || exit 1
+
+# The bound of the cost would lengthen the periods.
+"$bin/dcpirun" -q --db "$work/a.db" --overhead 100 --probes 0 -e cpu-clock:900000-1100000 \
+	--stack-every 2 "$work/calls" > "$work/log" 2>&1
+is "a program is sampled" "$?" 0
+
+counter()
+{
+	sqlite3 "$work/a.db" "SELECT ifnull(sum(count), 0) FROM counter WHERE counter_group = 'stat'
+		AND name $1"
+}
+
+# Stacks with a frame of the profiler: a program with its name stands for it.
+cp "$work/calls" "$work/dcpid"
+"$bin/dcpirun" -q --db "$work/own.db" --overhead 100 --probes 0 -e cpu-clock:900000-1100000 \
+	--stack-every 2 "$work/dcpid" > "$work/log" 2>&1
+if [ "$(sqlite3 "$work/own.db" "SELECT sum(count) FROM counter WHERE name = 'stacks'")" -lt 100 ]; then
+	not_measured "stacks of the profiler" "the kernel took too few stacks"
+else
+	is "stacks of the profiler are excluded" \
+		"$("$bin/dcpiprof" --db "$work/own.db" --inclusive | grep -c ' recurse ')" 0
+	like "a report of them names the option" "$("$bin/dcpiprof" --db "$work/own.db" --inclusive 2>&1)" \
+		'--include-profiler includes those of the profiler'
+	is "stacks of the profiler on request" \
+		"$("$bin/dcpiprof" --db "$work/own.db" --inclusive --include-profiler | grep -c ' recurse ')" 1
+fi
+
+stacks=$(counter "= 'stacks'")
+if [ "$stacks" -lt 100 ]; then
+	not_measured "stacks" "the kernel took only $stacks stacks"
+	tap_done
+	exit
+fi
+is "each stack has an end" "$(counter "IN ('stacks_complete', 'stacks_short', 'stacks_unreadable',
+	'stacks_other_stack', 'stacks_no_table', 'stacks_no_rule', 'stacks_expression',
+	'stacks_register', 'stacks_bad_frame', 'stacks_bad_address', 'stacks_frames',
+	'stacks_no_registers', 'stacks_waiting')")" "$stacks"
+complete=$(counter "= 'stacks_complete'")
+check "97% of the stacks are complete ($complete of $stacks)" \
+	[ $((complete * 100)) -ge $((stacks * 97)) ]
+
+# field COLUMN PROCEDURE OPTION...: print a value of a procedure
+field()
+{
+	local column=$1 procedure=$2
+
+	shift 2
+	"$bin/dcpiprof" --csv --db "$work/a.db" "$@" | awk -F, -v column="$column" \
+		-v procedure="$procedure" '
+		NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+		$at["procedure"] == procedure { print $at[column] }'
+}
+
+# near NAME VALUE LOW HIGH
+near()
+{
+	check "$1: $2 is in $3..$4" awk -v x="$2" -v low="$3" -v high="$4" \
+		'BEGIN { exit !(x != "" && x >= low && x <= high) }'
+}
+
+near "main has nearly everything" "$(field total_percent main --inclusive)" 95 100
+near "spin: itself" "$(field self_percent spin --inclusive)" 75 100
+near "a recursive procedure counts once for each stack" \
+	"$(field total_percent recurse --inclusive)" 20 50
+near "callers: often" "$(field total_percent often --callers spin)" 38 62
+near "callers: rarely" "$(field total_percent rarely --callers spin)" 8 27
+near "callees of often" "$(field total_percent spin --callees often)" 95 100
+
+# Shares of procedures, against those of all samples: within five standard errors. The numbers
+# differ more: on a virtual machine that others interrupt, short periods lose more than long ones.
+flat=$("$bin/dcpiprof" --csv --db "$work/a.db" | awk -F, '
+	NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+	$at["procedure"] == "spin" { print $at["cpu-clock_percent"] }')
+check "the share of spin is that of its samples ($flat%)" awk -v a="$flat" -v n="$stacks" \
+	-v b="$(field self_percent spin --inclusive)" 'BEGIN { a /= 100; b /= 100
+		exit !(n * (a - b) ^ 2 <= 25 * 2 * a * (1 - a)) }'
+near "stacks stand for about as many samples as there are" "$(awk -v a="$(field total main \
+	--inclusive)" -v b="$(sqlite3 "$work/a.db" "SELECT sum(samples) FROM profile")" \
+	'BEGIN { print a / b }')" 0.6 1.6
+
+# dcpicalc states the callers; a caller's share has an interval, and recursion adds nothing.
+called=$("$bin/dcpicalc" --db "$work/a.db" -n 1 spin | sed -n 's/^called by *//p')
+like "dcpicalc: callers of spin" "$called" \
+	'^(often|recurse) [0-9.]+% \([0-9.]+ to [0-9.]+\); (often|recurse) .*; rarely '
+near "dcpicalc: often" "$(grep -oE 'often [0-9.]+' <<< "$called" | cut -d' ' -f2)" 38 62
+# shellcheck disable=SC2016 # a program of awk
+check "dcpicalc: shares are in their intervals, and add up to 100%" awk '{
+	gsub(/[^0-9. ]/, " ")
+	for (i = 1; i < NF; i += 3) { sum += $i; bad += $i < $(i + 1) || $i > $(i + 2) }
+	exit !(sum > 99.7 && sum < 100.3 && bad == 0) }' <<< "$called"
+# Few samples, perhaps none, are in the procedure itself.
+if "$bin/dcpicalc" --db "$work/a.db" -n 1 recurse > "$work/recurse" 2>&1; then
+	is "dcpicalc: a recursive procedure is not its own caller" \
+		"$(sed -n 's/^called by *\([a-z]*\) .*/\1/p' "$work/recurse")" main
+else
+	not_measured "dcpicalc: callers of a recursive procedure" "$(tail -n 1 "$work/recurse")"
+fi
+
+tree=$("$bin/dcpiprof" --db "$work/a.db" --tree)
+check "the tree has 61 frames of the recursion" \
+	[ "$(grep -c ' recurse ' <<< "$tree")" -ge 61 ]
+"$bin/dcpiprof" --json --db "$work/a.db" --inclusive > "$work/inclusive.json"
+check "JSON: main is a row" grep -q '"procedure": "main"' "$work/inclusive.json"
+"$bin/dcpiexport" --stacks -f folded --db "$work/a.db" > "$work/folded"
+check "folded: complete stacks" grep -qE '^_start;.*;main;often;spin [0-9]+$' "$work/folded"
+"$bin/dcpiexport" --stacks -f flamegraph --db "$work/a.db" > "$work/flame.svg"
+check "a flame graph" xmllint --noout "$work/flame.svg"
+"$bin/dcpiexport" --stacks -f speedscope --db "$work/a.db" > "$work/speedscope.json"
+check "speedscope: valid JSON" /usr/bin/python3 -m json.tool "$work/speedscope.json" /dev/null
+"$bin/dcpiexport" --stacks -f pprof --db "$work/a.db" -o "$work/pprof.gz"
+check "pprof: gzip" gzip -t "$work/pprof.gz"
+
+# Refusals.
+"$bin/dcpiprof" --db "$work/a.db" --callers nonesuch > "$work/log" 2>&1
+is "an unknown procedure" "$? $(cat "$work/log")" \
+	"2 dcpiprof: no sampled stack has a procedure 'nonesuch'"
+"$bin/dcpirun" -q --db "$work/none.db" --stack-every 0 "$work/calls" > /dev/null 2>&1
+"$bin/dcpiprof" --db "$work/none.db" --inclusive > "$work/log" 2>&1
+is "no stacks" "$? $(grep -c 'no call stacks' "$work/log")" "1 1"
+tap_done

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Fuzz the compiler of unwind tables and the walk over frames. The input is the size of a stack,
+ * registers, the stack and an ELF file. Tables must keep their invariants, and a walk must end.
+ */
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "daemon/unwind/unwind_build.h"
+#include "daemon/unwind/unwind_step.h"
+#include "tests/fuzz/fuzz.h"
+
+#define STACK_MAX 4096
+
+/* @calls: of rule_find() */
+struct walking {
+	const struct unwind_table *table;
+	const uint8_t *stack;
+	size_t bytes;
+	uint64_t start;
+	uint32_t calls;
+};
+
+static enum unwind_end word_read(void *context, uint64_t address, uint64_t *ret)
+{
+	const struct walking *walking = context;
+	uint64_t at = address - walking->start;
+
+	if (address < walking->start || at > walking->bytes || walking->bytes - at < sizeof(*ret))
+		return UNWIND_END_SHORT;
+	memcpy(ret, walking->stack + at, sizeof(*ret));
+	return UNWIND_END_COMPLETE;
+}
+
+static enum unwind_where rule_find(void *context, uint64_t pc, const struct unwind_rule **ret)
+{
+	struct walking *walking = context;
+
+	walking->calls++;
+	if (pc % 64 == 63)
+		return pc % 128 == 63 ? UNWIND_WHERE_NO_IMAGE : UNWIND_WHERE_NO_TABLE;
+	*ret = unwind_table_find(walking->table, pc & 0xffffff);
+	return UNWIND_WHERE_RULE;
+}
+
+static void table_check(const struct unwind_table *table)
+{
+	uint32_t row = 0;
+
+	require(unwind_table_check(table));
+	require(table->rule_count > UNWIND_RULE_UNKNOWN);
+	require(table->pages[0] == 0 && table->pages[table->page_count] == table->row_count);
+	for (uint32_t page = 0; page < table->page_count; page++) {
+		require(table->pages[page] <= table->pages[page + 1]);
+		for (row = table->pages[page]; row < table->pages[page + 1]; row++) {
+			require(table->rows[row].rule < table->rule_count);
+			require(row == table->pages[page] ||
+				table->rows[row - 1].low < table->rows[row].low);
+		}
+	}
+}
+
+static void table_walk(const struct unwind_table *table, const uint8_t *data, size_t bytes)
+{
+	struct walking walking = {.table = table, .stack = data, .bytes = bytes};
+	struct unwind_registers registers = {.known = UINT32_MAX};
+	struct unwind_walk walk = {
+		.machine = table->machine,
+		.memory = {word_read, &walking},
+		.find = rule_find,
+		.context = &walking,
+	};
+
+	/* The registers are the first words of the stack, too. */
+	memcpy(registers.reg, data, bytes < sizeof(registers.reg) ? bytes : sizeof(registers.reg));
+	registers.pc = registers.reg[0];
+	walking.start = registers.reg[table->machine->sp];
+	require((unsigned int)unwind_walk(&walk, &registers) < UNWIND_ENDS);
+	require(walking.calls <= UNWIND_FRAMES_MAX);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+	struct unwind_table *table = NULL;
+	struct unwind_file file = {.fd = -1};
+	size_t stack;
+
+	if (bytes < 2)
+		return 0;
+	stack = (size_t)(data[0] | data[1] << 8) % STACK_MAX;
+	data += 2;
+	bytes -= 2;
+	if (stack > bytes)
+		stack = bytes;
+	file.data = data + stack;
+	file.bytes = bytes - stack;
+	if (unwind_build(&table, &file) == 0) {
+		table_check(table);
+		table_walk(table, data, stack);
+	}
+	unwind_table_destroy(table);
+	return 0;
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The x86-64 decoder: examples, lengths and control flow of whole libraries, compared with objdump,
+ * and invariants of any bytes. (tests/unit/analysis/unit_insn_x86_effect.c compares registers with
+ * the processor's behavior.)
+ */
+#include "tests/lib/unit.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "tests/fixtures/insn_check.h"
+#include "tests/fixtures/insn_examples.h"
+#include "tests/fixtures/insn_objdump.h"
+
+enum {
+	RANDOM_ROUNDS = 300000
+};
+
+static void examples_are_as_checked_by_hand(void **state)
+{
+	(void)state;
+	insn_examples_run("tests/fixtures/data/insn_x86.txt", &insn_x86_decoder);
+}
+
+static bool starts_with(const char *text, const char *start)
+{
+	return strncmp(text, start, strlen(start)) == 0;
+}
+
+/* Return the control flow of objdump's mnemonic. */
+static enum insn_flow flow_of(const char *mnemonic, const char *operands)
+{
+	bool indirect = operands[0] == '*';
+
+	if (starts_with(mnemonic, "jmp"))
+		return indirect ? INSN_FLOW_JUMP_INDIRECT : INSN_FLOW_JUMP;
+	if (starts_with(mnemonic, "call"))
+		return indirect ? INSN_FLOW_CALL_INDIRECT : INSN_FLOW_CALL;
+	if (mnemonic[0] == 'j' || starts_with(mnemonic, "loop") || starts_with(mnemonic, "xbegin"))
+		return INSN_FLOW_BRANCH;
+	if (starts_with(mnemonic, "ret") || starts_with(mnemonic, "iret") ||
+	    starts_with(mnemonic, "lret"))
+		return INSN_FLOW_RETURN;
+	if (strcmp(mnemonic, "ud2") == 0 || strcmp(mnemonic, "int3") == 0)
+		return INSN_FLOW_STOP;
+	return INSN_FLOW_NEXT;
+}
+
+static void control_flow_is_objdumps(void **state)
+{
+	static const char *const prefixes[] = {"bnd",  "notrack", "data16", "repz",  "rep",
+					       "lock", "cs",	  "ds",	    "rex.W", NULL};
+
+	(void)state;
+	insn_objdump_compare("objdump", "/usr/lib/x86_64-linux-gnu/libc.so.6", &insn_x86_decoder,
+			     prefixes, flow_of, 300000);
+}
+
+/* Random bytes after the usual prefixes reach all opcode maps. */
+static void any_bytes_keep_promises(void **state)
+{
+	static const uint8_t starts[] = {0x0f, 0x66, 0xf2, 0xf3, 0x48, 0xc4, 0xc5, 0x62, 0x8f};
+	uint64_t seed = 7;
+	unsigned int round;
+
+	(void)state;
+	for (round = 0; round < RANDOM_ROUNDS; round++) {
+		uint8_t code[16];
+		uint64_t random = unit_random(&seed);
+		const char *wrong;
+		size_t i;
+
+		memcpy(code, &random, 8);
+		random = unit_random(&seed);
+		memcpy(code + 8, &random, 8);
+		for (i = 0; i < round % 4; i++)
+			code[i] = starts[unit_random(&seed) % sizeof(starts)];
+		wrong = insn_check_bytes(code, unit_random(&seed) % 17, round, &insn_x86_decoder);
+		if (wrong != NULL)
+			fail_msg("round %u: %02x %02x %02x %02x %02x: %s", round, code[0], code[1],
+				 code[2], code[3], code[4], wrong);
+	}
+}
+
+static void decoders_are_found_by_machine(void **state)
+{
+	(void)state;
+	assert_ptr_equal(insn_decoder_find(62), &insn_x86_decoder);
+	assert_ptr_equal(insn_decoder_find(183), &insn_arm64_decoder);
+	assert_ptr_equal(insn_decoder_find(0x9026), &insn_alpha_decoder);
+	assert_null(insn_decoder_find(8));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(examples_are_as_checked_by_hand),
+		cmocka_unit_test(control_flow_is_objdumps),
+		cmocka_unit_test(any_bytes_keep_promises),
+		cmocka_unit_test(decoders_are_found_by_machine),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Trip counts of loops that compilers rarely generate; for common ones see cli_trip_counts.sh. */
+#include "tests/lib/unit.h"
+
+#include "analysis/graph/cfg_create.h"
+#include "analysis/graph/noreturn_blocks.h"
+#include "analysis/graph/trip_count.h"
+
+#define BASE UINT64_C(0x401000)
+
+/* Return: the trip count of the only loop with a known one, or 0 if there is none. */
+static double turns_of(const char *code, size_t bytes)
+{
+	struct trip_counts trips;
+	struct cfg *cfg = NULL;
+	bool doomed[16];
+	double executions;
+
+	assert_int_equal(cfg_create_from_code(&cfg, &insn_x86_decoder, (const uint8_t *)code, bytes,
+					      BASE, NULL),
+			 0);
+	assert_in_range(cfg->block_count, 1, 15);
+	assert_int_equal(noreturn_blocks_find(doomed, cfg), 0);
+	assert_int_equal(trip_counts_find(&trips, cfg, doomed), 0);
+	assert_in_range(trips.count, 0, 1);
+	executions = trips.count > 0 ? trips.list[0].trips : 0;
+	trip_counts_deinit(&trips);
+	cfg_destroy(cfg);
+	return executions;
+}
+
+#define TURNS_OF(code) turns_of(code, sizeof(code) - 1)
+
+/* 37 is compared with 3, 6 .. 39. */
+static void the_constant_may_be_on_the_left(void **state)
+{
+	(void)state;
+	assert_true(TURNS_OF("\x31\xc0"		    /* xor %eax,%eax */
+			     "\xba\x25\x00\x00\x00" /* mov $37,%edx */
+			     "\x83\xc0\x03"	    /* add $3,%eax */
+			     "\x39\xc2"		    /* cmp %eax,%edx */
+			     "\x77\xf9"		    /* ja back to the add */
+			     "\xc3") == 13);
+}
+
+/* ah has the register number of al. */
+static void the_second_byte_is_not_the_first(void **state)
+{
+	(void)state;
+	assert_true(TURNS_OF("\x31\xc0"	    /* xor %eax,%eax */
+			     "\x83\xc0\x40" /* add $64,%eax */
+			     "\x80\xfc\x05" /* cmp $5,%ah */
+			     "\x75\xf8"	    /* jne back to the add */
+			     "\xc3") == 0);
+	assert_true(TURNS_OF("\x31\xc0"	    /* xor %eax,%eax */
+			     "\x83\xc0\x01" /* add $1,%eax */
+			     "\x3c\x05"	    /* cmp $5,%al */
+			     "\x75\xf9"	    /* jne back to the add */
+			     "\xc3") == 5);
+}
+
+/* Stack slots are found after a push and a pop, because the stack pointer is tracked. */
+static void slots_are_found_behind_pushes(void **state)
+{
+	(void)state;
+	assert_true(TURNS_OF("\x48\x83\xec\x18"			/* sub $24,%rsp */
+			     "\xc7\x44\x24\x08\x09\x00\x00\x00" /* movl $9,8(%rsp) */
+			     "\x53"				/* push %rbx */
+			     "\x5b"				/* pop %rbx */
+			     "\xff\x4c\x24\x08"			/* decl 8(%rsp) */
+			     "\x75\xf8"				/* jne back to the push */
+			     "\x48\x83\xc4\x18"			/* add $24,%rsp */
+			     "\xc3") == 9);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(the_constant_may_be_on_the_left),
+		cmocka_unit_test(the_second_byte_is_not_the_first),
+		cmocka_unit_test(slots_are_found_behind_pushes),
+	};
+
+	return cmocka_run_group_tests_name("trip_count", tests, NULL, NULL);
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* The tree of call stacks: sharing of nodes, and pruning. */
+#include "tests/lib/unit.h"
+
+#include <string.h>
+
+#include "daemon/collect/stack_recording.h"
+#include "daemon/collect/stack_store.h"
+
+#define DEPTH 12
+#define NODES_MAX 512
+
+static void add(struct stack_store *store, const uint64_t *offsets, size_t count)
+{
+	struct stack_frame frames[DEPTH];
+
+	for (size_t i = 0; i < count; i++)
+		frames[i] = (struct stack_frame){1 + (uint32_t)(offsets[i] % 3), offsets[i]};
+	stack_store_add(store, frames, count);
+}
+
+static uint64_t weight_check(const struct stack_store *store)
+{
+	const struct stack_store_node *nodes;
+	uint64_t weight = 0;
+	uint32_t count;
+
+	nodes = stack_store_nodes(store, &count);
+	for (uint32_t i = 0; i < count; i++) {
+		assert_true(i == 0 || nodes[i].parent < i);
+		weight += nodes[i].weight;
+	}
+	return weight;
+}
+
+static void stacks_share_their_callers(void **state)
+{
+	struct stack_store *store = stack_store_create(NODES_MAX);
+	const struct stack_store_node *nodes;
+	uint32_t count;
+
+	(void)state;
+	assert_non_null(store);
+	add(store, (const uint64_t[]){10, 20, 30}, 3);
+	add(store, (const uint64_t[]){10, 20, 30}, 3);
+	add(store, (const uint64_t[]){10, 20, 40}, 3);
+	add(store, (const uint64_t[]){10, 20}, 2);
+	add(store, (const uint64_t[]){20, 10}, 2);
+	nodes = stack_store_nodes(store, &count);
+	assert_int_equal(count, 1 + 4 + 2);
+	assert_int_equal(nodes[3].weight, 2);
+	assert_int_equal(nodes[3].parent, 2);
+	assert_int_equal(nodes[4].weight, 1);
+	assert_int_equal(nodes[2].weight, 1);
+	assert_int_equal(weight_check(store), 5);
+	assert_int_equal(stack_store_counts(store).stacks, 5);
+	assert_int_equal(stack_store_counts(store).pruned, 0);
+	stack_store_destroy(store);
+}
+
+/* The most frequent stacks keep their frames, and no weight is lost. */
+static void a_full_tree_loses_rare_branches(void **state)
+{
+	static const uint64_t frequent[] = {1, 2, 3, 4, 5, 6};
+	struct stack_store *store = stack_store_create(NODES_MAX);
+	const struct stack_store_node *nodes;
+	uint64_t random = 1, offsets[DEPTH];
+	uint32_t count, found = 0;
+
+	(void)state;
+	assert_non_null(store);
+	for (int i = 0; i < 5000; i++) {
+		size_t depth = 1 + unit_random(&random) % DEPTH;
+
+		for (size_t k = 0; k < depth; k++)
+			offsets[k] = 100 + unit_random(&random) % 7;
+		add(store, offsets, depth);
+		add(store, frequent, 6);
+		stack_store_nodes(store, &count);
+		assert_true(count <= NODES_MAX);
+		assert_int_equal(weight_check(store), 2 * (i + 1));
+	}
+	assert_true(stack_store_counts(store).pruned > 0);
+	assert_int_equal(stack_store_counts(store).refused, 0);
+	nodes = stack_store_nodes(store, &count);
+	for (uint32_t i = 0; i < count; i++)
+		found += nodes[i].frame.offset == 6 && nodes[i].weight == 5000;
+	assert_int_equal(found, 1);
+	stack_store_destroy(store);
+}
+
+static void recordings_have_all_nodes(void **state)
+{
+	struct stack_store *store = stack_store_create(NODES_MAX);
+	struct stack_recording recording = {.order_count = 0};
+	const uint32_t *images;
+	size_t count, rows = 0;
+	uint64_t stacks = 0;
+	uint32_t nodes;
+
+	(void)state;
+	assert_non_null(store);
+	add(store, (const uint64_t[]){10, 20, 30}, 3);
+	add(store, (const uint64_t[]){11, 20, 31}, 3);
+	assert_int_equal(stack_recording_sort(&recording, store), 0);
+	images = stack_store_images(store, &count);
+	for (size_t i = 0; i < count; i++) {
+		const struct profile_recording_table *table;
+
+		assert_int_equal(stack_recording_make(&recording, store, images[i], 7), 0);
+		assert_int_equal(recording.recording.tables[0].values[PROFILE_STACKS_EVERY], 7);
+		table = &recording.recording.tables[PROFILE_STACKS_NODES];
+		rows += table->rows;
+		for (size_t k = 0; k < table->rows; k++)
+			stacks += profile_recording_row(table, k)[PROFILE_STACK_STACKS];
+	}
+	stack_store_nodes(store, &nodes);
+	assert_int_equal(rows, nodes - 1);
+	assert_int_equal(stacks, 2);
+	stack_store_clear(store);
+	assert_int_equal(stack_recording_sort(&recording, store), 0);
+	assert_int_equal(recording.order_count, 0);
+	stack_recording_deinit(&recording);
+	stack_store_destroy(store);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(stacks_share_their_callers),
+		cmocka_unit_test(a_full_tree_loses_rare_branches),
+		cmocka_unit_test(recordings_have_all_nodes),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * The unwinder of sampled stacks: ends of call chains, and the limit of the CPU time for tables.
+ * The only image is the test program itself, and addresses are offsets in its file.
+ */
+#include "tests/lib/unit.h"
+
+#include <dlfcn.h>
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <gnu/libc-version.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "daemon/base/counter_set.h"
+#include "daemon/collect/stack_store.h"
+#include "daemon/collect/stack_unwinder.h"
+#include "daemon/image/image_table.h"
+#include "daemon/source/source_stack.h"
+#include "lib/clock.h"
+#include "lib/error.h"
+#include "loader-hook/build_id.h"
+#include "tests/lib/patience.h"
+
+#define NODES_MAX 1024
+/* Addresses of the C library, and of no image. */
+#define LIBRARY (UINT64_C(1) << 32)
+#define NOWHERE (UINT64_C(1) << 40)
+/* Addresses of anonymous memory, as of JIT code. */
+#define ANONYMOUS (UINT64_C(1) << 41)
+/* No call frame information describes the header of the file. */
+#define UNDESCRIBED UINT64_C(0x20)
+#define STACK UINT64_C(0x7fff0000)
+
+struct fixture {
+	struct image_table *images;
+	uint32_t self;
+	uint32_t library;
+	uint64_t entry;
+	struct stack_unwinder *unwinder;
+};
+
+static struct image_place place_of(void *context, uint64_t tag, uint64_t pc)
+{
+	const struct fixture *fixture = context;
+	struct image_place place = {.image = IMAGE_UNKNOWN, .unknown = IMAGE_UNKNOWN_ADDRESS};
+
+	(void)tag;
+	if (pc < NOWHERE) {
+		place.image = pc < LIBRARY ? fixture->self : fixture->library;
+		place.offset = pc % LIBRARY;
+	}
+	if (pc >= ANONYMOUS)
+		place.unknown = IMAGE_UNKNOWN_ANONYMOUS;
+	return place;
+}
+
+static uint32_t root_of(void *context, uint32_t pid)
+{
+	(void)context;
+	(void)pid;
+	return 0;
+}
+
+static void unwinder_renew(struct fixture *fixture, uint32_t permille, uint64_t start_ns)
+{
+	const struct stack_unwinder_code code = {
+		.place = place_of,
+		.uid = root_of,
+		.context = fixture,
+		.images = fixture->images,
+		.table_bytes = STACK_UNWINDER_TABLE_BYTES,
+		.held_bytes = STACK_UNWINDER_HELD_BYTES,
+		.build_permille = permille,
+		.build_start_ns = start_ns,
+	};
+
+	stack_unwinder_destroy(fixture->unwinder);
+	fixture->unwinder = stack_unwinder_create(&code, NODES_MAX);
+	assert_non_null(fixture->unwinder);
+}
+
+static uint32_t image_add(struct fixture *fixture, const char *name, Elf64_Ehdr *head)
+{
+	struct profile_image image = {.kind = PROFILE_IMAGE_FILE,
+				      .identity_kind = PROFILE_IDENTITY_BUILD_ID};
+	char *path = realpath(name, NULL);
+	struct build_id build_id;
+	int fd, number;
+
+	assert_non_null(path);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	assert_int_equal(pread(fd, head, sizeof(*head), 0), (ssize_t)sizeof(*head));
+	assert_int_equal(build_id_from_file(&build_id, fd), 0);
+	close(fd);
+	image.path = path;
+	image.identity_bytes = build_id.bytes;
+	memcpy(image.identity, build_id.data, build_id.bytes);
+	number = image_table_add(fixture->images, &image);
+	assert_true(number >= 0);
+	free(path);
+	return (uint32_t)number;
+}
+
+static int setup(void **state)
+{
+	struct fixture *fixture = calloc(1, sizeof(*fixture));
+	struct error err;
+	Elf64_Ehdr head;
+	Dl_info library;
+
+	assert_non_null(fixture);
+	assert_int_equal(image_table_create(&fixture->images, &err), 0);
+	assert_true(dladdr((const void *)(uintptr_t)gnu_get_libc_version, &library) != 0);
+	fixture->library = image_add(fixture, library.dli_fname, &head);
+	fixture->self = image_add(fixture, "/proc/self/exe", &head);
+	fixture->entry = head.e_entry;
+	unwinder_renew(fixture, 0, 0);
+	*state = fixture;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	struct fixture *fixture = *state;
+
+	stack_unwinder_destroy(fixture->unwinder);
+	image_table_destroy(fixture->images);
+	free(fixture);
+	return 0;
+}
+
+static uint64_t count_of(const struct fixture *fixture, const char *name)
+{
+	struct counter_set tally = {.count = 0};
+
+	stack_unwinder_counters(fixture->unwinder, &tally);
+	return counter_set_get(&tally, "stat", name);
+}
+
+static void chain_add(struct fixture *fixture, const uint64_t *addresses, size_t count, bool full)
+{
+	const struct source_stack stack = {
+		.user_allowed = true,
+		.has_chain = true,
+		.chain = addresses,
+		.chain_count = count,
+		.chain_full = full,
+	};
+
+	stack_unwinder_add(fixture->unwinder, &stack);
+	stack_unwinder_finish(fixture->unwinder, true);
+}
+
+/* _start has no caller: its call frame information says so. The address is that of the call. */
+static void chain_ends_at_the_outermost_frame(void **state)
+{
+	struct fixture *fixture = *state;
+	const uint64_t whole[] = {fixture->entry + 64, fixture->entry + 2};
+	const uint64_t part[] = {fixture->entry + 64, (uint64_t)(uintptr_t)0x40};
+
+	chain_add(fixture, whole, 2, false);
+	assert_int_equal(count_of(fixture, "stacks_complete"), 1);
+	chain_add(fixture, whole, 2, true);
+	assert_int_equal(count_of(fixture, "stacks_complete"), 2);
+	chain_add(fixture, part, 2, false);
+	assert_int_equal(count_of(fixture, "stacks_chain"), 1);
+	chain_add(fixture, part, 2, true);
+	assert_int_equal(count_of(fixture, "stacks_frames"), 1);
+	assert_int_equal(count_of(fixture, "unwind_tables"), 1);
+	assert_int_equal(count_of(fixture, "stacks"), 4);
+}
+
+static void chain_leaves_the_images(void **state)
+{
+	struct fixture *fixture = *state;
+	const uint64_t addresses[] = {fixture->entry, NOWHERE + 16, fixture->entry + 2};
+
+	chain_add(fixture, addresses, 3, false);
+	assert_int_equal(count_of(fixture, "stacks_bad_address"), 1);
+}
+
+/* Add a stack of two frame records. @callers: return addresses */
+static void records_add(struct fixture *fixture, uint64_t pc, const uint64_t callers[2])
+{
+	const struct unwind_machine *machine = unwind_machine_here();
+	const uint64_t memory[] = {STACK + 16, callers[0], STACK + 32, callers[1], 0, 0};
+	struct source_stack stack = {
+		.user_allowed = true,
+		.registers = {.pc = pc,
+			      .known = UINT32_C(1) << machine->sp | UINT32_C(1) << machine->fp},
+		.stack = (const uint8_t *)memory,
+		.stack_bytes = sizeof(memory),
+	};
+
+	stack.registers.reg[machine->sp] = stack.registers.reg[machine->fp] = STACK;
+	stack_unwinder_add(fixture->unwinder, &stack);
+	stack_unwinder_finish(fixture->unwinder, true);
+}
+
+/* Code that its image does not describe is left by its record, but only to the outermost frame. */
+static void undescribed_code_is_left_by_its_record(void **state)
+{
+	struct fixture *fixture = *state;
+	const uint64_t whole[] = {UNDESCRIBED, fixture->entry + 3},
+		       part[] = {UNDESCRIBED, NOWHERE + 16};
+	const uint64_t end[] = {UNDESCRIBED, UNDESCRIBED};
+
+	records_add(fixture, ANONYMOUS, whole);
+	assert_int_equal(count_of(fixture, "stacks_complete"), 1);
+	assert_int_equal(count_of(fixture, "stack_frames"), 3);
+	/* The frame of the return address is not in the stack. */
+	records_add(fixture, ANONYMOUS, part);
+	assert_int_equal(count_of(fixture, "stacks_no_rule"), 1);
+	assert_int_equal(count_of(fixture, "stack_frames"), 3 + 2);
+	/* Its own record may not exist yet. */
+	records_add(fixture, UNDESCRIBED, whole);
+	assert_int_equal(count_of(fixture, "stacks_no_rule"), 2);
+	assert_int_equal(count_of(fixture, "stack_frames"), 3 + 2 + 1);
+	/* The last record does not show that its frame is the outermost one. */
+	records_add(fixture, ANONYMOUS, end);
+	assert_int_equal(count_of(fixture, "stacks_no_rule"), 3);
+}
+
+/* After the first table has used the time, a stack that needs another one ends, and does not wait.
+ */
+static void tables_are_limited(void **state)
+{
+	struct fixture *fixture = *state;
+	const uint64_t first[] = {fixture->entry + 2}, second[] = {LIBRARY + fixture->entry};
+	uint64_t end_ns = patience_end_ns();
+
+	/* If the first table takes a long time, a thousandth of it is enough for the second one. */
+	do {
+		unwinder_renew(fixture, 1, 0);
+		while (count_of(fixture, "stacks_complete") == 0 && clock_monotonic_ns() < end_ns)
+			chain_add(fixture, first, 1, false);
+		chain_add(fixture, second, 1, false);
+	} while (count_of(fixture, "unwind_tables_postponed") == 0 &&
+		 clock_monotonic_ns() < end_ns);
+	assert_true(count_of(fixture, "unwind_tables_postponed") > 0);
+	assert_int_equal(count_of(fixture, "unwind_tables"), 1);
+	assert_true(count_of(fixture, "stacks_waiting") > 0);
+	unwinder_renew(fixture, 1, NS_PER_SECOND);
+	chain_add(fixture, first, 1, false);
+	chain_add(fixture, second, 1, false);
+	assert_int_equal(count_of(fixture, "unwind_tables"), 2);
+	assert_int_equal(count_of(fixture, "unwind_tables_postponed"), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(chain_ends_at_the_outermost_frame, setup, teardown),
+		cmocka_unit_test_setup_teardown(chain_leaves_the_images, setup, teardown),
+		cmocka_unit_test_setup_teardown(undescribed_code_is_left_by_its_record, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(tables_are_limited, setup, teardown),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tools/stacks/stack_callers.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "db/profile_read.h"
+#include "lib/array.h"
+#include "lib/cleanup.h"
+#include "lib/error.h"
+#include "lib/error_text.h"
+#include "tools/base/text.h"
+#include "tools/report/image_symbols.h"
+#include "tools/stacks/stack_profile.h"
+#include "tools/stacks/stored_stacks.h"
+
+#define NO_PARENT SIZE_MAX
+/* Normal quantile of 95% intervals. */
+#define Z 1.96
+
+/* A frame of a caller, and the samples of the stacks. @image 0: there is none */
+struct call {
+	int64_t image;
+	uint64_t offset;
+	uint64_t samples;
+};
+
+/*
+ * By row of @stored:
+ * @totals:  samples, including descendants
+ * @parents: row of the parent, or NO_PARENT
+ * @inside:  the row or one of its ancestors is a frame of the procedure
+ */
+struct finding {
+	const struct stack_callers_wanted *wanted;
+	struct stack_callers *ret;
+	struct stored_stacks stored;
+	uint64_t *totals;
+	uint64_t *counts;
+	size_t *parents;
+	bool *inside;
+	struct call *calls;
+	size_t call_count;
+	size_t call_capacity;
+	double squares;
+	struct error *err;
+};
+
+static int callers_no_memory(struct error *err)
+{
+	return error_set(err, ENOMEM, ERROR_NO_MEMORY);
+}
+
+/* Rows of an epoch begin at @first; @i: one of them */
+static size_t parent_find(const struct stored_stacks *stored, size_t first, size_t i)
+{
+	uint64_t wanted = stored->rows[i].parent;
+	size_t begin = first, end = i;
+
+	while (begin < end) {
+		size_t middle = begin + (end - begin) / 2;
+
+		if (stored->rows[middle].number < wanted)
+			begin = middle + 1;
+		else
+			end = middle;
+	}
+	return begin < i && stored->rows[begin].number == wanted ? begin : NO_PARENT;
+}
+
+static int parents_find(struct finding *finding)
+{
+	const struct stored_stacks *stored = &finding->stored;
+	size_t first = 0;
+
+	for (size_t i = 0; i < stored->count; i++) {
+		const struct stored_stack *row = &stored->rows[i];
+
+		if (i > 0 && row->epoch != stored->rows[i - 1].epoch)
+			first = i;
+		finding->parents[i] = row->parent != 0 ? parent_find(stored, first, i) : NO_PARENT;
+		if ((row->parent != 0 && finding->parents[i] == NO_PARENT) ||
+		    __builtin_mul_overflow(row->stacks, row->every, &finding->totals[i]) ||
+		    finding->totals[i] > INT64_MAX / 2)
+			return error_set(finding->err, EBADMSG, ERROR_DATABASE_STACKS);
+		finding->counts[i] = row->stacks;
+	}
+	for (size_t i = stored->count; i-- > 0;) {
+		size_t parent = finding->parents[i];
+
+		if (parent == NO_PARENT)
+			continue;
+		if (__builtin_add_overflow(finding->totals[parent], finding->totals[i],
+					   &finding->totals[parent]) ||
+		    finding->totals[parent] > INT64_MAX / 2)
+			return error_set(finding->err, EBADMSG, ERROR_DATABASE_STACKS);
+		finding->counts[parent] += finding->counts[i];
+	}
+	return 0;
+}
+
+static int call_add(struct finding *finding, size_t row)
+{
+	size_t parent = finding->parents[row];
+	struct call call = {.samples = finding->totals[row]};
+
+	if (parent != NO_PARENT) {
+		call.image = finding->stored.rows[parent].image;
+		call.offset = finding->stored.rows[parent].offset;
+	}
+	if (array_reserve(&finding->calls, &finding->call_capacity, finding->call_count + 1,
+			  sizeof(call)) < 0)
+		return callers_no_memory(finding->err);
+	finding->calls[finding->call_count++] = call;
+	finding->ret->stacks += finding->counts[row];
+	/* Stacks of an epoch have the same weight. */
+	finding->squares += (double)call.samples * (double)finding->stored.rows[row].every;
+	return 0;
+}
+
+/* Find the outermost frames of the procedure. */
+static int calls_find(struct finding *finding, const struct image_symbols *symbols)
+{
+	const struct stack_callers_wanted *wanted = finding->wanted;
+	size_t symbol = image_symbols_find(symbols, wanted->offset);
+
+	for (size_t i = 0; i < finding->stored.count; i++) {
+		const struct stored_stack *row = &finding->stored.rows[i];
+		size_t parent = finding->parents[i];
+		bool is_below = parent != NO_PARENT && finding->inside[parent];
+		int r;
+
+		finding->inside[i] =
+			is_below || (row->image == wanted->image &&
+				     image_symbols_find(symbols, row->offset) == symbol);
+		if (!finding->inside[i] || is_below)
+			continue;
+		r = call_add(finding, i);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}
+
+static int call_compare(const void *a, const void *b)
+{
+	const struct call *x = a, *y = b;
+
+	if (x->image != y->image)
+		return x->image < y->image ? -1 : 1;
+	return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+/* @name: becomes the list's; NULL: no memory */
+static int caller_add(struct finding *finding, char *name, uint64_t samples)
+{
+	struct stack_callers *ret = finding->ret;
+
+	if (name == NULL)
+		return callers_no_memory(finding->err);
+	for (size_t i = 0; i < ret->count; i++) {
+		if (strcmp(ret->list[i].name, name) != 0)
+			continue;
+		ret->list[i].samples += samples;
+		free(name);
+		return 0;
+	}
+	if (array_reserve(&ret->list, &ret->capacity, ret->count + 1, sizeof(*ret->list)) < 0) {
+		free(name);
+		return callers_no_memory(finding->err);
+	}
+	ret->list[ret->count++] = (struct stack_caller){.name = name, .samples = samples};
+	return 0;
+}
+
+static char *call_name(const struct finding *finding, const struct call *call,
+		       const struct image_symbols *symbols)
+{
+	_cleanup_free_ char *name = NULL;
+	uint64_t address;
+	bool has_address;
+
+	if (call->image == 0)
+		return strdup("(none)");
+	if (symbols == NULL)
+		return strdup(stack_profile_unknown_name(call->offset));
+	name = image_symbols_name(symbols, image_symbols_find(symbols, call->offset),
+				  finding->wanted->demangle, &address, &has_address);
+	return name != NULL ? text_clean(name) : NULL;
+}
+
+/* Name the calls from one image. */
+static int calls_name(struct finding *finding, const struct call *calls, size_t count)
+{
+	const struct stack_callers_wanted *wanted = finding->wanted;
+	struct image_symbols *symbols = NULL;
+	struct profile_image image;
+	int r = 0;
+
+	if (calls->image != 0)
+		r = profile_reader_image(wanted->reader, calls->image, &image, finding->err);
+	if (r == 0 && calls->image != 0 && image.kind != PROFILE_IMAGE_UNKNOWN)
+		r = image_symbols_open(&symbols, wanted->reader, calls->image, &image,
+				       wanted->debug, finding->err);
+	for (size_t i = 0; r == 0 && i < count; i++)
+		r = caller_add(finding, call_name(finding, &calls[i], symbols), calls[i].samples);
+	image_symbols_close(symbols);
+	return r;
+}
+
+static int callers_name(struct finding *finding)
+{
+	size_t end;
+	int r = 0;
+
+	if (finding->call_count > 0)
+		qsort(finding->calls, finding->call_count, sizeof(*finding->calls), call_compare);
+	for (size_t first = 0; first < finding->call_count && r == 0; first = end) {
+		end = first + 1;
+		while (end < finding->call_count &&
+		       finding->calls[end].image == finding->calls[first].image)
+			end++;
+		r = calls_name(finding, &finding->calls[first], end - first);
+	}
+	return r;
+}
+
+static int stack_caller_compare(const void *a, const void *b)
+{
+	const struct stack_caller *x = a, *y = b;
+
+	if (x->samples != y->samples)
+		return x->samples > y->samples ? -1 : 1;
+	return strcmp(x->name, y->name);
+}
+
+/*
+ * Wilson's score interval. With stacks of different weights, the number of stacks is the effective
+ * one (Kish): the square of the sum of weights by the sum of their squares.
+ */
+static void shares_find(struct finding *finding)
+{
+	struct stack_callers *ret = finding->ret;
+	double all = 0, n;
+
+	for (size_t i = 0; i < ret->count; i++)
+		all += (double)ret->list[i].samples;
+	if (all <= 0)
+		return;
+	n = all * all / finding->squares;
+	for (size_t i = 0; i < ret->count; i++) {
+		struct stack_caller *caller = &ret->list[i];
+		double p = (double)caller->samples / all, scale = 1 / (1 + Z * Z / n);
+		double middle = (p + Z * Z / (2 * n)) * scale;
+		double half = Z * scale * sqrt(p * (1 - p) / n + Z * Z / (4 * n * n));
+
+		caller->share = p;
+		caller->low = fmax(0, middle - half);
+		caller->high = fmin(1, middle + half);
+	}
+	qsort(ret->list, ret->count, sizeof(*ret->list), stack_caller_compare);
+}
+
+static int finding_run(struct finding *finding)
+{
+	const struct stack_callers_wanted *wanted = finding->wanted;
+	struct image_symbols *symbols = NULL;
+	struct profile_image image;
+	int r = profile_reader_image(wanted->reader, wanted->image, &image, finding->err);
+
+	if (r == 0)
+		r = image_symbols_open(&symbols, wanted->reader, wanted->image, &image,
+				       wanted->debug, finding->err);
+	if (r == 0)
+		r = parents_find(finding);
+	if (r == 0)
+		r = calls_find(finding, symbols);
+	image_symbols_close(symbols);
+	if (r == 0)
+		r = callers_name(finding);
+	if (r == 0)
+		shares_find(finding);
+	return r;
+}
+
+int stack_callers_find(struct stack_callers *ret, const struct stack_callers_wanted *wanted,
+		       struct error *err)
+{
+	struct finding finding = {.wanted = wanted, .ret = ret, .err = err};
+	size_t count;
+	int r = stored_stacks_read(&finding.stored, wanted->reader, wanted->filter, err);
+
+	count = finding.stored.count + 1;
+	if (r == 0 && finding.stored.count > 0) {
+		stored_stacks_sort(&finding.stored);
+		finding.totals = calloc(count, sizeof(*finding.totals));
+		finding.counts = calloc(count, sizeof(*finding.counts));
+		finding.parents = calloc(count, sizeof(*finding.parents));
+		finding.inside = calloc(count, sizeof(*finding.inside));
+		r = finding.totals == NULL || finding.counts == NULL || finding.parents == NULL ||
+				    finding.inside == NULL
+			    ? callers_no_memory(err)
+			    : finding_run(&finding);
+	}
+	free(finding.calls);
+	free(finding.inside);
+	free(finding.parents);
+	free(finding.counts);
+	free(finding.totals);
+	stored_stacks_deinit(&finding.stored);
+	return r;
+}
+
+void stack_callers_deinit(struct stack_callers *callers)
+{
+	for (size_t i = 0; i < callers->count; i++)
+		free(callers->list[i].name);
+	free(callers->list);
+	*callers = (struct stack_callers){.count = 0};
+}

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The sampled call stacks of a database, as one tree of procedures over all selected epochs.
+ *
+ * A stack stands for as many samples as its epoch says, so values are estimates of numbers of
+ * samples. Frames that differ only in the address within their procedure are one node.
+ */
+#ifndef DCPI_STACK_PROFILE_H
+#define DCPI_STACK_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cli;
+struct error;
+struct profile_reader;
+
+/**
+ * struct stack_procedure - a procedure
+ * @name:    clean; in brackets if it stands for unknown frames
+ * @image:   path of its image; "" for unknown frames
+ * @address: ELF virtual address of its start; 0: unknown
+ */
+struct stack_procedure {
+	char *name;
+	const char *image;
+	uint64_t address;
+};
+
+/**
+ * struct stack_profile_node - a frame, called by that of its parent
+ * @parent: number of the caller's node, less than this one's; 0: none, it is the outermost
+ * @self:   samples in this frame; @total: also those in frames that it called
+ */
+struct stack_profile_node {
+	uint32_t parent;
+	uint32_t procedure;
+	uint64_t self;
+	uint64_t total;
+};
+
+/**
+ * struct stack_profile - freed by stack_profile_deinit()
+ * @nodes:  the first is the root, whose @total is that of all stacks
+ * @stacks: number of sampled stacks; @complete: those with all frames
+ * @excluded: samples in stacks with a frame of the profiler (profiler_class.h), which have no nodes
+ *            unless the command line includes them
+ */
+struct stack_profile {
+	struct stack_profile_node *nodes;
+	size_t node_count;
+	struct stack_procedure *procedures;
+	size_t procedure_count;
+	char **images;
+	size_t image_count;
+	uint64_t stacks;
+	uint64_t complete;
+	uint64_t excluded;
+};
+
+/**
+ * stack_profile_load() - read the stacks that the command line selects
+ * @profile: zero-initialised
+ * @reader:  open
+ *
+ * Return: 0; -ENOENT: no epoch has stacks; -EBADMSG: damaged; -ENOMEM; the reader's errors.
+ */
+int stack_profile_load(struct stack_profile *profile, struct profile_reader *reader,
+		       const struct cli *cli, struct error *err);
+/**
+ * stack_profile_unknown_name() - return the name of a frame in the image of unknown samples
+ * @offset: 0, or enum profile_stack_end
+ */
+const char *stack_profile_unknown_name(uint64_t offset);
+
+void stack_profile_deinit(struct stack_profile *profile);
+
+#endif

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tools/stacks/stored_stacks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "db/profile_read.h"
+#include "lib/array.h"
+#include "lib/error.h"
+#include "lib/error_text.h"
+
+struct stored_stacks_reading {
+	struct stored_stacks *ret;
+	struct error *err;
+};
+
+static int stored_stacks_take(void *context, const struct profile_recording *recording)
+{
+	const struct stored_stacks_reading *reading = context;
+	const struct profile_recording_table *table = &recording->tables[PROFILE_STACKS_NODES];
+	struct stored_stacks *ret = reading->ret;
+	uint64_t every;
+
+	if (!profile_recording_has(recording, PROFILE_STACKS_HEAD, PROFILE_STACKS_HEAD_COLUMNS) ||
+	    !profile_recording_has(recording, PROFILE_STACKS_NODES, PROFILE_STACK_COLUMNS) ||
+	    recording->tables[PROFILE_STACKS_HEAD].rows != 1)
+		return error_set(reading->err, EBADMSG, ERROR_DATABASE_STACKS);
+	every = profile_recording_row(&recording->tables[PROFILE_STACKS_HEAD],
+				      0)[PROFILE_STACKS_EVERY];
+	if (array_reserve(&ret->rows, &ret->capacity, ret->count + table->rows,
+			  sizeof(*ret->rows)) < 0)
+		return error_set(reading->err, ENOMEM, ERROR_NO_MEMORY);
+	for (size_t i = 0; i < table->rows; i++) {
+		const uint64_t *row = profile_recording_row(table, i);
+
+		ret->rows[ret->count++] = (struct stored_stack){
+			.epoch = recording->epoch,
+			.image = recording->image,
+			.number = row[PROFILE_STACK_NODE],
+			.parent = row[PROFILE_STACK_PARENT],
+			.offset = row[PROFILE_STACK_OFFSET],
+			.stacks = row[PROFILE_STACK_STACKS],
+			.every = every,
+		};
+	}
+	return 0;
+}
+
+int stored_stacks_read(struct stored_stacks *ret, struct profile_reader *reader,
+		       const struct profile_filter *filter, struct error *err)
+{
+	struct stored_stacks_reading reading = {ret, err};
+
+	return profile_reader_recordings(reader, filter, PROFILE_RECORDING_STACKS,
+					 stored_stacks_take, &reading, err);
+}
+
+void stored_stacks_deinit(struct stored_stacks *stacks)
+{
+	free(stacks->rows);
+	*stacks = (struct stored_stacks){.count = 0};
+}
+
+static int stored_stack_compare(const void *a, const void *b)
+{
+	const struct stored_stack *x = a, *y = b;
+
+	if (x->epoch != y->epoch)
+		return x->epoch < y->epoch ? -1 : 1;
+	return (x->number > y->number) - (x->number < y->number);
+}
+
+void stored_stacks_sort(struct stored_stacks *stacks)
+{
+	if (stacks->count > 0)
+		qsort(stacks->rows, stacks->count, sizeof(*stacks->rows), stored_stack_compare);
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/* The nodes of the trees of call stacks in a database, as stored (db/profile_recording.h). */
+#ifndef DCPI_STORED_STACKS_H
+#define DCPI_STORED_STACKS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct error;
+struct profile_filter;
+struct profile_reader;
+
+/**
+ * struct stored_stack - a node: the stacks that end there, and the parts that others share
+ * @number, @parent: in its epoch; parent 0: outermost frame
+ * @offset:          in @image
+ * @stacks:          that end here; each represents @every samples
+ * @procedure, @own: of the caller
+ */
+struct stored_stack {
+	int64_t epoch;
+	int64_t image;
+	uint64_t number;
+	uint64_t parent;
+	uint64_t offset;
+	uint64_t stacks;
+	uint64_t every;
+	uint32_t procedure;
+	bool own;
+};
+
+/** struct stored_stacks - zero-initialised: empty */
+struct stored_stacks {
+	struct stored_stack *rows;
+	size_t count;
+	size_t capacity;
+};
+
+/**
+ * stored_stacks_read() - read the nodes of the epochs that a filter selects
+ * @ret: out: by image, epoch and number; freed by stored_stacks_deinit(), also after a failure
+ *
+ * Return: 0; -EBADMSG: damaged; -ENOMEM; the reader's errors.
+ */
+int stored_stacks_read(struct stored_stacks *ret, struct profile_reader *reader,
+		       const struct profile_filter *filter, struct error *err);
+void stored_stacks_deinit(struct stored_stacks *stacks);
+
+/** stored_stacks_sort() - sort by epoch and number, so that parents precede their children */
+void stored_stacks_sort(struct stored_stacks *stacks);
+
+#endif
