@@ -17,18 +17,25 @@
 # that could not measure is in none of these three numbers; with CI=true more than
 # NOT_MEASURED_MAX (16) of them are a failure. A program that has not ended after PROGRAM_SECONDS
 # (2400) is ended, with its process group, and has failed; its processes are listed first.
+#
+# Scripts measure a machine that runs other programs, too, and samples vary, so a few of the thousands
+# of tests fail by chance. When all programs have ended, a script that failed runs a second time, alone,
+# with the log of the first run in FIRST_LOG, and the second result counts. Both are printed, and the
+# end lists the scripts ("N repeated"). If more than REPEATED_MAX (3) scripts failed, or a program that
+# is not a script, nothing is repeated.
+#
 # DIR (build/test-logs) gets the programs' output, and in the file "durations" the elapsed seconds
 # and the CPU seconds of each program. The output has their sum, and the elapsed seconds of each queue.
 set -u
 
-passed=0 failed=0 skipped=0 unmeasured=0
+passed=0 failed=0 skipped=0 unmeasured=0 repeated=0
 log_dir=build/test-logs
 if [ "${1:-}" = --log ]; then
 	log_dir=$2
 	shift 2
 fi
 mkdir -p "$log_dir"
-rm -f "$log_dir"/failed.* "$log_dir"/unmeasured.* "$log_dir"/queue.* "$log_dir/durations"
+rm -f "$log_dir"/failures* "$log_dir"/{failed,repeated,unmeasured,queue}.* "$log_dir/durations"
 
 TIMEFORMAT='%R %U %S'
 export CMOCKA_MESSAGE_OUTPUT=TAP
@@ -148,6 +155,7 @@ run_one()
 		tail -n 60 "$log"
 		echo "---"
 		what_failed "$name" "$log" "$status" > "$log_dir/failed.${name//\//_}"
+		echo "$p $f $s $u $1" >> "$log_dir/failures"
 	fi
 }
 
@@ -224,6 +232,27 @@ join_queues()
 	queue_pids=()
 }
 
+# repeat_failures: run the scripts that failed a second time, if they are few
+repeat_failures()
+{
+	local p f s u program name list="$log_dir/failures"
+
+	[ -e "$list" ] && [ "$(wc -l < "$list")" -le "${REPEATED_MAX:-3}" ] || return
+	! grep -qv '\.sh$' "$list" || return
+	mv "$list" "$list.first"
+	while read -r p f s u program; do
+		name=${program%%=*}
+		name=${name//\//_}
+		mv "$log_dir/failed.$name" "$log_dir/repeated.$name"
+		rm -f "$log_dir/unmeasured.$name"
+		mv "$log_dir/$name.log" "$log_dir/$name.first.log"
+		passed=$((passed - p)) failed=$((failed - f)) skipped=$((skipped - s))
+		unmeasured=$((unmeasured - u)) repeated=$((repeated + 1))
+		echo "repeated:"
+		FIRST_LOG=$(realpath "$log_dir/$name.first.log") run_one "$program"
+	done < "$list.first"
+}
+
 main=()
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -249,9 +278,14 @@ while parallel_take; do
 	run_one "${parallel[taken]}"
 done
 join_queues
+repeat_failures
 awk -v lengths="$lengths" '{ sum += $2 } END { printf "%.0f CPU seconds; %s\n", sum, lengths }' \
 	"$log_dir/durations"
 cat "$log_dir"/failed.* 2> /dev/null
+if [ "$repeated" -gt 0 ]; then
+	echo "$repeated repeated; the first run:"
+	cat "$log_dir"/repeated.*
+fi
 echo "$unmeasured not measured"
 cat "$log_dir"/unmeasured.* 2> /dev/null
 if [ "${CI:-}" = true ] && [ "$unmeasured" -gt "${NOT_MEASURED_MAX:-16}" ]; then

@@ -67,6 +67,29 @@ PARALLEL_QUEUES=0 run '' --parallel "one=$scratch/good" --parallel "two=$scratch
 is "queues that have finished run them" \
 	"$(sed 's/.* //' "$scratch/logs/durations" | sort | paste -sd' ') $(tail -n 1 <<< "$out")" \
 	"one three two 6 passed, 0 failed, 0 skipped"
+# A script that fails runs again, with the log of its first run.
+for name in varying failing; do
+	program $name.sh 'ok 1 - a' 'not ok 2 - b' '1..2'
+done
+# shellcheck disable=SC2016 # a line of the script
+sed -i '2i [ -z "${FIRST_LOG:-}" ] || { grep -v "^not" "$FIRST_LOG"; exit; }' "$scratch/varying.sh"
+run '' "one=$scratch/varying.sh" --queue a "two=$scratch/good"
+is "a script that fails is repeated, and the second result counts" "$status $(tail -n 1 <<< "$out")" \
+	"0 3 passed, 0 failed, 0 skipped"
+is "the failure of the first run is listed" "$(tail -n 5 <<< "$out")" "1 repeated; the first run:
+one, exit 0:
+not ok 2 - b
+0 not measured
+3 passed, 0 failed, 0 skipped"
+run '' "one=$scratch/varying.sh" "two=$scratch/failing.sh"
+is "a script that fails twice has failed" "$status $(tail -n 1 <<< "$out")" \
+	"1 2 passed, 1 failed, 0 skipped"
+run '' "one=$scratch/varying.sh" "two=$scratch/bad"
+is "nothing is repeated if a program failed that is no script" "$status $(tail -n 1 <<< "$out")" \
+	"1 2 passed, 2 failed, 0 skipped"
+REPEATED_MAX=0 run '' "one=$scratch/varying.sh"
+is "nor if more scripts failed than may be repeated" "$status $(tail -n 1 <<< "$out")" \
+	"1 1 passed, 1 failed, 0 skipped"
 program hangs 'ok 1 - a'
 # In a separate session, as a daemon is. The process id makes the command unique.
 nap="sleep 4000.$$"

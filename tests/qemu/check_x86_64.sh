@@ -9,6 +9,13 @@
 # complains of anything but stuck CPUs.
 cd "$(dirname "$0")/../.." || exit 2
 . tests/lib/tap.sh
+# shellcheck source=tests/qemu/first_run.sh
+. tests/qemu/first_run.sh
+scripts=()
+if [ -n "${FIRST_LOG:-}" ]; then
+	names=$(first_run_scripts) || { cat "$FIRST_LOG"; exit 1; }
+	scripts=(QEMU_SCRIPTS="${names//$'\n'/ }")
+fi
 output=$(mktemp) || exit 2
 trap 'rm -f "$output"' EXIT
 
@@ -22,7 +29,7 @@ emulators_fault()
 run()
 {
 	make --no-print-directory -s -j "$(nproc)" qemu-check QEMU_SILENCE=$((3 * $(patience))) \
-		QEMU_TIMEOUT=$((20 * $(patience))) > "$output" 2>&1
+		QEMU_TIMEOUT=$((20 * $(patience))) "${scripts[@]}" > "$output" 2>&1
 }
 
 run
