@@ -169,7 +169,7 @@ is "inlined: and one procedure is in both files" "$(awk -F'\t' '$1 == "line" && 
 	$'step.h 1\nuser.c 1'
 
 # Execution profiles for compilers. Counts of blocks are those of dcpicalc.
-program=tests/fixtures/programs/interpreter.c
+program=docs/optimize/interpreter.c
 flags="-O2 -gline-tables-only -fdebug-info-for-profiling"
 # shellcheck disable=SC2086 # words
 clang $flags -o "$scratch/interpreter" "$program"

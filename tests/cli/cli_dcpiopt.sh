@@ -227,7 +227,7 @@ refused 2 "unexpected argument 'more'" "$bin/dcpiopt" rank more
 # BOLT itself, if it is installed.
 PATH=$real_path
 bolt=$(compgen -c llvm-bolt | sort -Vr | head -n 1)
-interpreter=tests/fixtures/programs/interpreter.c
+interpreter=docs/optimize/interpreter.c
 profiled()
 {
 	"$bin/dcpirun" -q -e cpu-clock --user --db "$scratch/bolt.db" "$scratch/interpreter" 60000 \

@@ -7,7 +7,7 @@
 #   LLVM_BOLT   folder of perf2bolt and llvm-bolt (default: the newest of /usr/lib/llvm-*)
 set -u
 . "$(dirname "$0")/../lib/tool_cli.sh"
-source=tests/fixtures/programs/interpreter.c
+source=docs/optimize/interpreter.c
 bolt=${LLVM_BOLT:-$(dirname "$(find /usr/lib/llvm-*/bin/perf2bolt 2> /dev/null | sort -V | tail -n 1)")}
 rounds=200000
 

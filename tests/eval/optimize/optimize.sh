@@ -68,7 +68,7 @@ build()
 	local cc=("$llvm/clang" "${flags[@]}" "${@:3}" -o "$output")
 
 	case $program in
-	interpreter) "${cc[@]}" tests/fixtures/programs/interpreter.c ;;
+	interpreter) "${cc[@]}" docs/optimize/interpreter.c ;;
 	bzip2) "${cc[@]}" "$s"/{blocksort,huffman,crctable,randtable,compress,decompress,bzlib,bzip2}.c ;;
 	lua)
 		echo '#define DEB_HOST_MULTIARCH "lib"' > "$s/src/lua5.4-deb-multiarch.h"
