@@ -98,13 +98,14 @@ same_as_perf()
 		arguments+=("$event=$work/$event.csv")
 	done
 	compared "$label: images and symbols have the samples that perf report gives them" \
-		tests/lib/perf_report_check.py "$work/perf" "${arguments[@]}"
+		tests/lib/perf_report_check.py "$work/perf" "$work/perf.maps" "${arguments[@]}"
 }
 
 perf_report()
 {
 	perf_alive perf report -i "$1" -n --stdio --no-demangle -F sample,dso,sym -t '|' \
-		--percent-limit 0 -g none > "$work/perf" 2> /dev/null
+		--percent-limit 0 -g none > "$work/perf" 2> /dev/null &&
+		perf_alive perf script -i "$1" -F comm --show-mmap-events > "$work/perf.maps" 2> /dev/null
 }
 
 cd "$top" || exit 2

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Compare the output of perf report and dcpiprof for the same recording, to the sample.
 
-  perf_report_check.py PERF_REPORT EVENT=DCPIPROF_CSV...
+  perf_report_check.py PERF_REPORT PERF_MAPS EVENT=DCPIPROF_CSV...
 
 PERF_REPORT: perf report -n --stdio --no-demangle -F sample,dso,sym -t '|'
-    --percent-limit 0; CSVs: dcpiprof -e EVENT --no-demangle --csv, with perf's name of EVENT.
+    --percent-limit 0; PERF_MAPS: perf script -F comm --show-mmap-events;
+CSVs: dcpiprof -e EVENT --no-demangle --csv, with perf's name of EVENT.
 
 For each event, the samples of each image must be equal, and of each symbol that perf has a name
 for. (Without a name in perf, dcpiprof uses the range in .eh_frame.) If a symbol has several names,
@@ -13,7 +14,8 @@ the names of one address are treated as one. Prints the numbers of compared item
 standard error, and the exit status is 1.
 
 perf report looks for the names of images at their paths. Images are not compared if the file at the
-path is missing or is another one (in another root directory, rebuilt or deleted since). Images with
+path is missing or is another one (in another root directory, rebuilt or deleted since). Copies of a
+program with different names are not compared: they are one image in dcpiprof. Images with
 the same name as such an image are not compared either. The sum of all samples must always be equal.
 Exit status 3: more than half of the samples are in these images, so that nothing was measured.
 """
@@ -96,6 +98,26 @@ def addresses(path, identity):
     return found
 
 
+def build_id_of(path):
+    """Return the build-id of a file, or None."""
+    run = subprocess.run(["readelf", "-n", path], capture_output=True, text=True)
+    found = re.search(r"Build ID: ([0-9a-f]+)", run.stdout)
+    return found and found.group(1)
+
+
+def copies(path):
+    """Return names of recorded mappings: of files that are missing now, or that have several names."""
+    with open(path, encoding="utf-8", errors="replace") as file:
+        mapped = set(re.findall(r"PERF_RECORD_MMAP2?.* r-xp (/.*)", file.read()))
+    names, found = collections.defaultdict(set), set()
+    for each in mapped:
+        build_id = build_id_of(each) if os.path.exists(each) else each
+        names[build_id].add(os.path.basename(each))
+        if build_id == each:
+            found.add(os.path.basename(each))
+    return found.union(*(group for build_id, group in names.items() if build_id and len(group) > 1))
+
+
 def is_foreign(image, identity):
     """Return true if the file at the image's path is missing, or another one."""
     path = path_of(image)
@@ -103,9 +125,7 @@ def is_foreign(image, identity):
         return False
     if not os.path.exists(path):
         return True
-    run = subprocess.run(["readelf", "-n", path], capture_output=True, text=True)
-    build_id = re.search(r"Build ID: ([0-9a-f]+)", run.stdout)
-    return build_id is not None and build_id.group(1) != identity
+    return build_id_of(path) not in (None, identity)
 
 
 def kernel_addresses():
@@ -115,7 +135,7 @@ def kernel_addresses():
     return {line[2]: int(line[0], 16) - text for line in lines if len(line) == 3}
 
 
-def compare(event, perf, rows, problems):
+def compare(event, perf, rows, not_compared, problems):
     images, symbols, by_address, paths, files = (collections.Counter(), collections.Counter(),
                                                  collections.Counter(), {}, set())
     for image, procedure, samples, path, address in rows:
@@ -125,7 +145,7 @@ def compare(event, perf, rows, problems):
             by_address[image, int(address, 16)] += samples
             paths[image] = path
         files.add(path)
-    foreign = {our_image(path) for path, identity in files if is_foreign(path, identity)}
+    foreign = not_compared | {our_image(path) for path, identity in files if is_foreign(path, identity)}
     theirs = collections.Counter()
     for (image, name), samples in perf.items():
         theirs[image] += samples
@@ -155,13 +175,15 @@ def compare(event, perf, rows, problems):
 
 def main():
     perf, problems, measured = read_perf(sys.argv[1]), [], True
-    for argument in sys.argv[2:]:
+    not_compared = copies(sys.argv[2])
+    for argument in sys.argv[3:]:
         event, path = argument.split("=", 1)
         if event not in perf:
             problems.append(f"perf report has no event {event}")
             continue
         samples, images, named, foreign, files = compare(event, perf[event],
-                                                         list(read_ours(path)), problems)
+                                                         list(read_ours(path)), not_compared,
+                                                         problems)
         print(f"{event}: {samples} samples, {images} images, {named} symbols; "
               f"{foreign} samples in {files} images not compared")
         measured = measured and foreign * 2 <= samples
