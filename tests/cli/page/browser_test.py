@@ -11,7 +11,7 @@ import sys
 import traceback
 from pathlib import Path
 
-from results import equal, report, true
+from results import begin, equal, report, true
 from webdriver import Browser, BrowserError
 
 READY = "return document.documentElement.dataset.state === 'ready'"
@@ -200,7 +200,7 @@ class Test:
                                                     "document.querySelector('table.source').innerText.includes('movq (%rdi), %rdi')"))
         browser.until("return document.querySelector('path.arrow[data-from=\"0x401008\"][data-to=\"0x401005\"]') !== null")
         report("an arrow leads from the stall to its culprit", None)
-        browser.click("tr.insn[data-address='0x401008']")
+        browser.click("tr.insn[data-address='0x401008'] td")
         browser.click("button.culprit[data-from='0x401005']")
         browser.until("return document.querySelector('tr.insn.selected')?.dataset.address === '0x401005'")
         report("its button selects the culprit", None)
@@ -300,10 +300,11 @@ def main():
     folder, patience_s = Path(sys.argv[1]), float(sys.argv[2])
     run("chromium", folder, patience_s, ["overview", "idle", "search", "flame", "range", "timeline", "procedure",
                                          "comparisons", "sizes", "hostile", "network"])
-    if shutil.which("firefox-esr") and shutil.which("geckodriver"):
-        run("firefox", folder, patience_s, ["overview", "search"])
+    if shutil.which("firefox-esr"):
+        begin("Firefox: ")
+        run("firefox", folder, patience_s, ["overview", "search", "procedure", "hostile", "network"])
     else:
-        print("not measured|the page in Firefox|no firefox-esr, or no geckodriver")
+        print("not measured|the page in Firefox|no firefox-esr")
 
 
 if __name__ == "__main__":

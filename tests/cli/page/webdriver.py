@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A small WebDriver client (https://www.w3.org/TR/webdriver2/) on urllib.
+"""A small WebDriver client (https://www.w3.org/TR/webdriver2/) on urllib, and for Firefox on Marionette.
 
     with Browser("chromium") as browser:
         browser.open("file:///tmp/page.html")
@@ -18,6 +18,8 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
+
+from marionette import Marionette, MarionetteError
 
 CHROMIUM_OPTIONS = [
     "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
@@ -49,6 +51,7 @@ class Browser:
         self.folder = tempfile.mkdtemp(prefix="dcpi-browser-")
         self.session = None
         self.driver = None
+        self.firefox = None
 
     def __enter__(self):
         try:
@@ -62,24 +65,24 @@ class Browser:
         self.stop()
 
     def start(self):
-        """Start the driver, and a session with it."""
+        """Start the browser, its driver if it has one, and a session."""
         self.port = free_port()
-        program = "chromedriver" if self.name == "chromium" else "geckodriver"
         environment = dict(os.environ, HOME=self.folder, TMPDIR=self.folder)
-        self.driver = subprocess.Popen([program, f"--port={self.port}"], env=environment,
+        if self.name == "firefox":
+            self.firefox = Marionette(self.folder, self.port, self.patience_s, environment)
+            self.driver = self.firefox.process
+            self.wait(self.firefox.connect, "Firefox")
+            self.session = self.firefox.send("WebDriver:NewSession", {})["sessionId"]
+            return
+        self.driver = subprocess.Popen(["chromedriver", f"--port={self.port}"], env=environment,
                                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.wait(lambda: self.request("GET", "/status")["ready"], "the driver")
-        if self.name == "chromium":
-            capabilities = {
-                "browserName": "chrome",
-                "goog:chromeOptions": {
-                    "binary": shutil.which("chromium"),
-                    "args": CHROMIUM_OPTIONS + [f"--user-data-dir={self.folder}/profile"]},
-                "goog:loggingPrefs": {"browser": "ALL"}}
-        else:
-            capabilities = {"browserName": "firefox",
-                            "moz:firefoxOptions": {"args": ["-headless"],
-                                                   "binary": shutil.which("firefox-esr")}}
+        capabilities = {
+            "browserName": "chrome",
+            "goog:chromeOptions": {
+                "binary": shutil.which("chromium"),
+                "args": CHROMIUM_OPTIONS + [f"--user-data-dir={self.folder}/profile"]},
+            "goog:loggingPrefs": {"browser": "ALL"}}
         made = self.request("POST", "/session",
                             {"capabilities": {"alwaysMatch": capabilities}})
         self.session = made["sessionId"]
@@ -87,11 +90,13 @@ class Browser:
     def stop(self):
         """End the browser and its driver."""
         try:
-            if self.session:
+            if self.session and not self.firefox:
                 self.command("DELETE", "")
         except (BrowserError, OSError):
             pass
-        if self.driver:
+        if self.firefox:
+            self.firefox.stop()
+        elif self.driver:
             self.driver.terminate()
             self.driver.wait()
         shutil.rmtree(self.folder, ignore_errors=True)
@@ -112,6 +117,11 @@ class Browser:
 
     def command(self, method, path, body=None):
         """Send a command of the session."""
+        if self.firefox:
+            try:
+                return self.firefox.request(path, body)
+            except MarionetteError as error:
+                raise BrowserError(str(error)) from error
         return self.request(method, f"/session/{self.session}{path}", body)
 
     def wait(self, condition, what):
