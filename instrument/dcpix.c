@@ -279,7 +279,7 @@ static int rewrite(const struct settings *settings, const char *program)
 	return 0;
 }
 
-static void tell_shared(uint64_t threads)
+static void report_shared(uint64_t threads)
 {
 	if (threads > 0)
 		fprintf(stderr, "dcpix: %llu threads shared counters: counts may be too low\n",
@@ -304,7 +304,7 @@ static int store(FILE *out, const struct settings *settings, const char *program
 		fprintf(out, "%s of %zu process%s of %s: epoch %lld of %s\n", epoch.what,
 			epoch.files, epoch.files == 1 ? "" : "es", path, (long long)epoch.id,
 			settings->database);
-	tell_shared(epoch.shared);
+	report_shared(epoch.shared);
 	return r > 0 ? 0 : EXIT_NOTHING;
 }
 
@@ -327,7 +327,7 @@ static int take_counts(FILE *out, struct settings *settings, const char *program
 	if (r == 0)
 		r = counts_report_print(out, &map, &profile, &settings->report, &err);
 	if (r > 0)
-		tell_shared(profile.shared);
+		report_shared(profile.shared);
 	counts_profile_deinit(&profile);
 	counts_map_deinit(&map);
 	if (r < 0)
@@ -430,7 +430,7 @@ static int report_run(struct settings *settings, const char *folder, const struc
 	int status;
 
 	if (!settings->quiet)
-		runnable_tell(program, stderr);
+		runnable_print_report(program, stderr);
 	status = report_image(settings, folder, program->path, NULL);
 	for (size_t i = 0; status != EXIT_BAD && i < libraries->needed.count; i++) {
 		const struct needed_library *library = &libraries->needed.all[i];
@@ -441,7 +441,7 @@ static int report_run(struct settings *settings, const char *folder, const struc
 		if (!settings->quiet || settings->database == NULL)
 			fprintf(stderr, "\n%s:\n", library->path);
 		if (!settings->quiet)
-			runnable_tell(runnable, stderr);
+			runnable_print_report(runnable, stderr);
 		if (report_image(settings, folder, runnable->path, library->name) == EXIT_BAD)
 			status = EXIT_BAD;
 	}
@@ -454,7 +454,7 @@ static int run_and_report(struct settings *settings, struct runnable *runnable,
 {
 	_cleanup_free_ char *prefix = NULL;
 	struct error err;
-	int status, told;
+	int status, reported;
 
 	if (asprintf(&prefix, "%s/profile", folder) < 0)
 		return EXIT_BAD;
@@ -462,16 +462,16 @@ static int run_and_report(struct settings *settings, struct runnable *runnable,
 	if (status < 0)
 		return fail(&err);
 	fflush(stdout);
-	told = report_run(settings, folder, runnable, libraries);
-	if (told == EXIT_BAD) {
+	reported = report_run(settings, folder, runnable, libraries);
+	if (reported == EXIT_BAD) {
 		/* An error of the database must not make another run necessary. */
 		fprintf(stderr, "dcpix: the recording of '%s' is in '%s'\n", runnable->path,
 			folder);
-		runnable_leave(runnable);
-		library_set_leave(libraries);
+		runnable_release(runnable);
+		library_set_release(libraries);
 		return EXIT_BAD;
 	}
-	return status != 0 ? status : told;
+	return status != 0 ? status : reported;
 }
 
 static int check_run(const struct settings *settings, char *const *argv,

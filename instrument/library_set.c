@@ -110,10 +110,10 @@ int library_set_get(struct library_set *set, const char *program, const char *co
 	return r;
 }
 
-void library_set_leave(struct library_set *set)
+void library_set_release(struct library_set *set)
 {
 	for (size_t i = 0; set->runnables != NULL && i < set->needed.count; i++)
-		runnable_leave(&set->runnables[i]);
+		runnable_release(&set->runnables[i]);
 }
 
 static void remove_link(const struct library_set *set, const char *name)

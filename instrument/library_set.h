@@ -37,11 +37,11 @@ int library_set_get(struct library_set *set, const char *program, const char *co
 		    size_t count, const struct rewriter_options *options, const char *folder,
 		    struct error *err);
 
-/** library_set_leave() - keep library_set_deinit() from removing the libraries */
-void library_set_leave(struct library_set *set);
+/** library_set_release() - keep library_set_deinit() from removing the libraries */
+void library_set_release(struct library_set *set);
 
 /** library_set_deinit() - free a set, remove its links, and the libraries that are neither cached
- * nor kept by library_set_leave() */
+ * nor kept by library_set_release() */
 void library_set_deinit(struct library_set *set);
 
 #endif

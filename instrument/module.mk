@@ -58,14 +58,14 @@ instrument-tests := unit_bursts_map unit_call_automaton unit_reg_summary_flow un
 	unit_counts_map unit_data_streams unit_epoch_store unit_flow_guess unit_handler_table \
 	unit_liveness unit_machine_code unit_path_graph unit_path_times unit_path_webs unit_paths_cost \
 	unit_paths_map unit_point \
-	unit_recordings unit_recordings_sampled unit_sequitur unit_burst_switch_strides unit_turns
+	unit_recordings unit_recordings_sampled unit_sequitur unit_burst_switch_strides unit_burst_switch_checks
 unit_call_automaton-with := instrument/runtime/call_automaton.c
 unit_epoch_store-with := instrument/profile/epoch_store.c
 unit_epoch_store-archives := instrument db
 unit_flow_guess-with := tests/fixtures/cfg_fixture.c
 unit_path_times-with := instrument/runtime/variation_slow.c
-unit_burst_switch_strides-with := tests/fixtures/turn_graph.c
-unit_turns-with := tests/fixtures/turn_graph.c
+unit_burst_switch_strides-with := tests/fixtures/random_graph.c
+unit_burst_switch_checks-with := tests/fixtures/random_graph.c
 instrument-helpers := call_ranges
 
 rewriter-fuzzers := fuzz_bursts fuzz_counts fuzz_recordings fuzz_rewriter fuzz_variation

@@ -13,7 +13,7 @@
 #include "lib/error_text.h"
 
 /* Move the program into the cache if possible; else it stays where it was made. */
-static int runnable_keep(struct runnable *runnable, struct error *err)
+static int runnable_cache(struct runnable *runnable, struct error *err)
 {
 	if (runnable->own == NULL && runnable->text != NULL &&
 	    program_cache_keep(&runnable->cache, runnable->text))
@@ -27,13 +27,13 @@ static int runnable_keep(struct runnable *runnable, struct error *err)
 int runnable_get(struct runnable *ret, const char *program, const struct rewriter_options *options,
 		 const char *otherwise, struct error *err)
 {
-	struct rewriter_options anew = *options;
+	struct rewriter_options own_options = *options;
 	struct rewriter_report report;
 	int r;
 
 	*ret = (struct runnable){.path = NULL};
-	anew.profile = NULL;
-	program_cache_find(&ret->cache, program, &anew);
+	own_options.profile = NULL;
+	program_cache_find(&ret->cache, program, &own_options);
 	ret->path = ret->cache.path;
 	if (ret->cache.found)
 		return 0;
@@ -42,15 +42,15 @@ int runnable_get(struct runnable *ret, const char *program, const struct rewrite
 		if (ret->own == NULL)
 			return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	}
-	anew.output = ret->own != NULL ? ret->own : ret->cache.part;
-	r = rewriter_run(program, &anew, &report, err);
+	own_options.output = ret->own != NULL ? ret->own : ret->cache.part;
+	r = rewriter_run(program, &own_options, &report, err);
 	if (r < 0)
 		return r;
 	ret->text = rewriter_report_text(&report);
-	return runnable_keep(ret, err);
+	return runnable_cache(ret, err);
 }
 
-static void search_first(const char *folder)
+static void prepend_library_path(const char *folder)
 {
 	_cleanup_free_ char *path = NULL;
 	const char *old = getenv("LD_LIBRARY_PATH");
@@ -70,7 +70,7 @@ int runnable_run(const struct runnable *runnable, const char *prefix, const char
 	if (child == 0) {
 		setenv("DCPIX_OUT", prefix, 1);
 		if (search != NULL)
-			search_first(search);
+			prepend_library_path(search);
 		execv(runnable->path, argv);
 		fprintf(stderr, "dcpix: cannot run '%s': %s\n", runnable->path, strerror(errno));
 		_exit(127);
@@ -83,7 +83,7 @@ int runnable_run(const struct runnable *runnable, const char *prefix, const char
 	return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-void runnable_tell(const struct runnable *runnable, FILE *out)
+void runnable_print_report(const struct runnable *runnable, FILE *out)
 {
 	_cleanup_file_ FILE *file = NULL;
 	char line[512];
@@ -97,7 +97,7 @@ void runnable_tell(const struct runnable *runnable, FILE *out)
 		fputs(line, out);
 }
 
-void runnable_leave(struct runnable *runnable)
+void runnable_release(struct runnable *runnable)
 {
 	free(runnable->own);
 	runnable->own = NULL;

@@ -46,11 +46,11 @@ int runnable_get(struct runnable *ret, const char *program, const struct rewrite
 int runnable_run(const struct runnable *runnable, const char *prefix, const char *search,
 		 char **argv, struct error *err);
 
-/** runnable_tell() - print the report of its rewriting, even if that was earlier */
-void runnable_tell(const struct runnable *runnable, FILE *out);
+/** runnable_print_report() - print the report of its rewriting, even if that was earlier */
+void runnable_print_report(const struct runnable *runnable, FILE *out);
 
-/** runnable_leave() - keep runnable_deinit() from removing the program */
-void runnable_leave(struct runnable *runnable);
+/** runnable_release() - keep runnable_deinit() from removing the program */
+void runnable_release(struct runnable *runnable);
 
 void runnable_deinit(struct runnable *runnable);
 

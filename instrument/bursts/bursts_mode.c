@@ -22,7 +22,7 @@ struct bursts_plan {
 };
 
 /* Round up so that the area is a multiple of 64 bytes. */
-static uint64_t room_of(const struct mode_options *options)
+static uint64_t record_capacity(const struct mode_options *options)
 {
 	uint64_t room = options->room != 0 ? options->room : BURST_RECORDS_DEFAULT;
 
@@ -36,7 +36,7 @@ static int bursts_begin(struct mode_image *image, struct error *err)
 
 	image->data = map;
 	image->area_bytes =
-		sizeof(struct burst_area) + room_of(options) * sizeof(struct burst_record);
+		sizeof(struct burst_area) + record_capacity(options) * sizeof(struct burst_record);
 	image->bursts.checks = options->checks != 0 ? options->checks : BURSTS_CHECKS_DEFAULT;
 	if (options->all)
 		image->bursts.checks = 0;
@@ -108,7 +108,7 @@ static void bursts_drop(struct mode_plan *plan)
 	free(bursts);
 }
 
-static bool bursts_wants(const struct mode_plan *plan, const struct point *point)
+static bool bursts_has_code(const struct mode_plan *plan, const struct point *point)
 {
 	const struct bursts_plan *bursts = plan->data;
 
@@ -208,7 +208,7 @@ static void bursts_emit(const struct mode_plan *plan, const struct point *point,
 	struct scratch_regs first, second;
 	unsigned int address;
 
-	outer.shun = 1U << MACHINE_RAX;
+	outer.excluded = 1U << MACHINE_RAX;
 	scratch_acquire(code, &outer, 0, 1, false, &first);
 	address = first.registers[0];
 	emit_address(code, address, &plan->procedure->cfg->insns[point->insn].memory, first.depth);
@@ -217,11 +217,11 @@ static void bursts_emit(const struct mode_plan *plan, const struct point *point,
 	scratch_acquire(code, &inner, 1U << address, 1, true, &second);
 	emit_record(code, plan->image, address, second.registers[0],
 		    (uint32_t)bursts->numbers[point->insn]);
-	point_give_back(code, &second);
-	point_give_back(code, &first);
+	scratch_release(code, &second);
+	scratch_release(code, &first);
 }
 
-static int bursts_keep(struct mode_image *image, const struct mode_plan *plan)
+static int bursts_commit(struct mode_image *image, const struct mode_plan *plan)
 {
 	const struct bursts_plan *bursts = plan->data;
 
@@ -244,9 +244,9 @@ const struct instrument_mode bursts_mode = {
 	.room = true,
 	.begin = bursts_begin,
 	.plan = bursts_plan,
-	.wants = bursts_wants,
+	.has_code = bursts_has_code,
 	.emit = bursts_emit,
-	.keep = bursts_keep,
+	.commit = bursts_commit,
 	.drop = bursts_drop,
 	.encode = bursts_encode,
 	.end = bursts_end,

@@ -21,7 +21,7 @@
 struct symbol {
 	uint32_t value;
 	uint32_t before;
-	uint32_t behind;
+	uint32_t after;
 	uint32_t chain;
 };
 
@@ -65,7 +65,7 @@ static uint32_t number_of(const struct sequitur *s, uint32_t symbol)
 
 static uint32_t sequitur_after(const struct sequitur *s, uint32_t symbol)
 {
-	return s->symbols[symbol].behind;
+	return s->symbols[symbol].after;
 }
 
 static uint32_t before(const struct sequitur *s, uint32_t symbol)
@@ -189,7 +189,7 @@ static uint32_t new_symbol(struct sequitur *s, uint32_t value)
 	uint32_t symbol = s->free_symbol;
 
 	if (symbol != NONE) {
-		s->free_symbol = s->symbols[symbol].behind;
+		s->free_symbol = s->symbols[symbol].after;
 	} else if (s->symbol_count >= SEQUITUR_TOKENS ||
 		   array_reserve(&s->symbols, &s->symbol_capacity, s->symbol_count + 1,
 				 sizeof(*s->symbols)) < 0) {
@@ -220,11 +220,11 @@ static void join(struct sequitur *s, uint32_t left, uint32_t right)
 		if (is_middle(s, left))
 			set_pair(s, before(s, left));
 	}
-	s->symbols[left].behind = right;
+	s->symbols[left].after = right;
 	s->symbols[right].before = left;
 }
 
-static void insert_behind(struct sequitur *s, uint32_t place, uint32_t symbol)
+static void insert_after(struct sequitur *s, uint32_t place, uint32_t symbol)
 {
 	join(s, symbol, sequitur_after(s, place));
 	join(s, place, symbol);
@@ -233,7 +233,7 @@ static void insert_behind(struct sequitur *s, uint32_t place, uint32_t symbol)
 static void free_symbol(struct sequitur *s, uint32_t symbol)
 {
 	s->symbols[symbol].value = GUARD;
-	s->symbols[symbol].behind = s->free_symbol;
+	s->symbols[symbol].after = s->free_symbol;
 	s->free_symbol = symbol;
 }
 
@@ -265,7 +265,7 @@ static uint32_t new_rule(struct sequitur *s)
 	s->rules[rule] = (struct rule){guard, 0};
 	if (guard == NONE)
 		return NONE;
-	s->symbols[guard].before = s->symbols[guard].behind = guard;
+	s->symbols[guard].before = s->symbols[guard].after = guard;
 	return rule;
 }
 
@@ -308,7 +308,7 @@ static void substitute(struct sequitur *s, uint32_t symbol, uint32_t rule)
 	s->rules[rule].uses++;
 	delete_symbol(s, sequitur_after(s, left));
 	delete_symbol(s, sequitur_after(s, left));
-	insert_behind(s, left, use);
+	insert_after(s, left, use);
 	sequitur_check(s, left, &matched);
 	if (!matched && !s->failed)
 		sequitur_check(s, sequitur_after(s, left), &matched);
@@ -336,8 +336,8 @@ static uint32_t make_rule(struct sequitur *s, uint32_t pair)
 
 	if (second == NONE)
 		return NONE;
-	insert_behind(s, last_of(s, rule), first);
-	insert_behind(s, last_of(s, rule), second);
+	insert_after(s, last_of(s, rule), first);
+	insert_after(s, last_of(s, rule), second);
 	return rule;
 }
 
@@ -420,7 +420,7 @@ int sequitur_append(struct sequitur *sequitur, uint32_t token)
 
 	if (symbol == NONE)
 		return -ENOMEM;
-	insert_behind(sequitur, last_of(sequitur, 0), symbol);
+	insert_after(sequitur, last_of(sequitur, 0), symbol);
 	sequitur_check(sequitur, before(sequitur, symbol), &matched);
 	return sequitur->failed ? -ENOMEM : 0;
 }

@@ -15,7 +15,7 @@
 #define CONDITION_LESS_EQUAL 14U
 #define FRAME_BYTES ((int32_t)sizeof(struct call_frame))
 
-struct call_aside {
+struct call_cold_stub {
 	struct point point;
 	struct scratch_regs scratch;
 	struct scratch_regs more;
@@ -90,7 +90,7 @@ static void check_caller(struct machine_code *code, const struct point *entry, u
 	struct point point = *entry;
 	struct scratch_regs scratch;
 
-	point.shun |= RUNTIME_CODE_HANDLED;
+	point.excluded |= RUNTIME_CODE_HANDLED;
 	if (point_free(&point, RUNTIME_CODE_HANDLED) > 0) {
 		scratch_acquire(code, &point, 0, 1, false, &scratch);
 		block_code_address(code, scratch.registers[0], MACHINE_RSI, -CALL_LAYOUT_UCONTEXT);
@@ -130,26 +130,26 @@ static void charge(const struct call_code *calls, struct machine_code *code, uns
 	machine_code_bind_label(code, done);
 }
 
-static uint32_t for_metric(const struct call_code *calls)
+static uint32_t metric_registers(const struct call_code *calls)
 {
 	return calls->metric != CALL_METRIC_NONE ? BIT(MACHINE_RAX) | BIT(MACHINE_RDX) : 0;
 }
 
-static struct call_aside call_code_begin(const struct point *point, struct machine_code *code,
-					 enum call_operation operation)
+static struct call_cold_stub call_code_begin(const struct point *point, struct machine_code *code,
+					     enum call_operation operation)
 {
-	return (struct call_aside){.point = *point,
-				   .operation = operation,
-				   .missed = machine_code_label(code),
-				   .found = machine_code_label(code),
-				   .missed_slow = machine_code_label(code),
-				   .slow = machine_code_label(code),
-				   .full = machine_code_label(code),
-				   .done = machine_code_label(code)};
+	return (struct call_cold_stub){.point = *point,
+				       .operation = operation,
+				       .missed = machine_code_label(code),
+				       .found = machine_code_label(code),
+				       .missed_slow = machine_code_label(code),
+				       .slow = machine_code_label(code),
+				       .full = machine_code_label(code),
+				       .done = machine_code_label(code)};
 }
 
 static void call_code_end(struct call_code *calls, struct machine_code *code,
-			  const struct call_aside *cold_stub)
+			  const struct call_cold_stub *cold_stub)
 {
 	machine_code_bind_label(code, cold_stub->done);
 	if (array_reserve(&calls->cold_stubs, &calls->cold_stub_capacity,
@@ -196,7 +196,7 @@ static void find_cached(const struct call_code *calls, struct machine_code *code
  * does not overwrite the address (see struct call_frame).
  */
 static void check_last(const struct call_code *calls, struct machine_code *code,
-		       const struct call_aside *cold_stub, unsigned int depth, unsigned int reg)
+		       const struct call_cold_stub *cold_stub, unsigned int depth, unsigned int reg)
 {
 	unsigned int stack;
 
@@ -230,10 +230,10 @@ static void push_frame(const struct call_code *calls, struct machine_code *code,
  * loaded again, which costs less than spilling a third register. If only one register is free, the
  * second one is spilled later, when the address of the return address is no longer needed.
  */
-static void borrow(const struct call_code *calls, struct machine_code *code,
-		   struct call_aside *cold_stub)
+static void acquire_registers(const struct call_code *calls, struct machine_code *code,
+			      struct call_cold_stub *cold_stub)
 {
-	uint32_t taken = for_metric(calls);
+	uint32_t taken = metric_registers(calls);
 	unsigned int free = point_free(&cold_stub->point, taken);
 	unsigned int count = free >= 3 && cold_stub->operation == CALL_OPERATION_ENTER ? 3 : 2;
 
@@ -249,7 +249,7 @@ static void borrow(const struct call_code *calls, struct machine_code *code,
 	cold_stub->count = count;
 }
 
-static void borrow_more(struct machine_code *code, struct call_aside *cold_stub)
+static void acquire_second_register(struct machine_code *code, struct call_cold_stub *cold_stub)
 {
 	struct point point = cold_stub->point;
 
@@ -270,13 +270,13 @@ void call_code_outside(struct call_code *calls, const struct point *point,
 void call_code_enter(struct call_code *calls, const struct point *point, struct machine_code *code,
 		     enum call_operation operation)
 {
-	struct call_aside cold_stub = call_code_begin(point, code, operation);
+	struct call_cold_stub cold_stub = call_code_begin(point, code, operation);
 	unsigned int depth, state, reg;
 
-	borrow(calls, code, &cold_stub);
+	acquire_registers(calls, code, &cold_stub);
 	depth = cold_stub.registers[0];
 	check_last(calls, code, &cold_stub, depth, cold_stub.registers[1]);
-	borrow_more(code, &cold_stub);
+	acquire_second_register(code, &cold_stub);
 	state = cold_stub.registers[1];
 	reg = cold_stub.registers[cold_stub.count == 2 ? 0 : 2];
 	block_code_move(code, BLOCK_LOAD32, state, IN_FRAME(depth, 0, state));
@@ -292,8 +292,8 @@ void call_code_enter(struct call_code *calls, const struct point *point, struct 
 			block_code_move(code, BLOCK_LOAD32, depth, IN_HEAD(calls, depth));
 		push_frame(calls, code, depth, state, cold_stub.full);
 	}
-	point_give_back(code, &cold_stub.more);
-	point_give_back(code, &cold_stub.scratch);
+	scratch_release(code, &cold_stub.more);
+	scratch_release(code, &cold_stub.scratch);
 	call_code_end(calls, code, &cold_stub);
 }
 
@@ -301,7 +301,7 @@ void call_code_enter(struct call_code *calls, const struct point *point, struct 
  * Return the number of registers needed: one if nothing needs to be spilled, so that the stack
  * pointer is unchanged.
  */
-static unsigned int for_leaving(const struct call_code *calls, const struct point *point)
+static unsigned int leave_register_count(const struct call_code *calls, const struct point *point)
 {
 	if (calls->metric != CALL_METRIC_NONE)
 		return 3;
@@ -311,11 +311,11 @@ static unsigned int for_leaving(const struct call_code *calls, const struct poin
 void call_code_leave(struct call_code *calls, const struct point *point, struct machine_code *code,
 		     enum call_operation operation)
 {
-	struct call_aside cold_stub = call_code_begin(point, code, operation);
+	struct call_cold_stub cold_stub = call_code_begin(point, code, operation);
 	unsigned int depth, state, last;
 
-	scratch_acquire(code, point, for_metric(calls), for_leaving(calls, point), true,
-			&cold_stub.scratch);
+	scratch_acquire(code, point, metric_registers(calls), leave_register_count(calls, point),
+			true, &cold_stub.scratch);
 	depth = cold_stub.scratch.registers[0];
 	last = cold_stub.scratch.registers[cold_stub.scratch.count - 1];
 	block_code_move(code, BLOCK_LOAD32, depth, IN_HEAD(calls, depth));
@@ -328,7 +328,7 @@ void call_code_leave(struct call_code *calls, const struct point *point, struct 
 		charge(calls, code, state, last, cold_stub.slow);
 	}
 	block_code_add32(code, IN_HEAD(calls, depth), (uint32_t)-FRAME_BYTES);
-	point_give_back(code, &cold_stub.scratch);
+	scratch_release(code, &cold_stub.scratch);
 	call_code_end(calls, code, &cold_stub);
 }
 
@@ -345,8 +345,8 @@ void call_code_rare(const struct call_code *calls, const struct point *point,
 }
 
 /* Look the transition up in the cache. */
-static void look_further(const struct call_code *calls, struct machine_code *code,
-			 const struct call_aside *cold_stub)
+static void search_cache(const struct call_code *calls, struct machine_code *code,
+			 const struct call_cold_stub *cold_stub)
 {
 	unsigned int state = cold_stub->registers[1];
 	unsigned int index = cold_stub->registers[cold_stub->count == 2 ? 0 : 2];
@@ -362,37 +362,37 @@ static void look_further(const struct call_code *calls, struct machine_code *cod
 			machine_code_bind_label(code, next);
 	}
 	machine_code_bind_label(code, cold_stub->missed_slow);
-	point_give_back(code, &cold_stub->more);
+	scratch_release(code, &cold_stub->more);
 }
 
 /* Count a call that has no frame. */
-static void lose_frame(const struct call_code *calls, struct machine_code *code,
-		       const struct call_aside *cold_stub)
+static void count_lost_frame(const struct call_code *calls, struct machine_code *code,
+			     const struct call_cold_stub *cold_stub)
 {
 	machine_code_bind_label(code, cold_stub->full);
 	block_code_increment(code, IN_HEAD(calls, losses[CALL_LOSS_DEEP]));
-	point_give_back(code, &cold_stub->more);
-	point_give_back(code, &cold_stub->scratch);
+	scratch_release(code, &cold_stub->more);
+	scratch_release(code, &cold_stub->scratch);
 	machine_code_branch(code, MACHINE_JUMP, cold_stub->done);
 }
 
-static bool is_entry(const struct call_aside *cold_stub)
+static bool is_entry(const struct call_cold_stub *cold_stub)
 {
 	return cold_stub->operation == CALL_OPERATION_ENTER ||
 	       cold_stub->operation == CALL_OPERATION_VISIT;
 }
 
-void call_code_asides(const struct call_code *calls, struct machine_code *code)
+void call_code_emit_cold_stubs(const struct call_code *calls, struct machine_code *code)
 {
 	for (size_t i = 0; i < calls->cold_stub_count; i++) {
-		const struct call_aside *cold_stub = &calls->cold_stubs[i];
+		const struct call_cold_stub *cold_stub = &calls->cold_stubs[i];
 
 		if (cold_stub->operation == CALL_OPERATION_ENTER)
-			lose_frame(calls, code, cold_stub);
+			count_lost_frame(calls, code, cold_stub);
 		if (is_entry(cold_stub))
-			look_further(calls, code, cold_stub);
+			search_cache(calls, code, cold_stub);
 		machine_code_bind_label(code, cold_stub->slow);
-		point_give_back(code, &cold_stub->scratch);
+		scratch_release(code, &cold_stub->scratch);
 		if (is_entry(cold_stub) && calls->handles)
 			machine_code_bind_label(code, calls->handler);
 		emit_slow(calls, code, &cold_stub->point, cold_stub->operation);

@@ -15,7 +15,7 @@
 #include "instrument/calls/call_layout.h"
 #include "instrument/code/point.h"
 
-struct call_aside;
+struct call_cold_stub;
 
 /**
  * struct call_code - code of a procedure; freed by call_code_deinit()
@@ -31,7 +31,7 @@ struct call_code {
 	enum call_metric metric;
 	uint32_t handler;
 	bool handles;
-	struct call_aside *cold_stubs;
+	struct call_cold_stub *cold_stubs;
 	size_t cold_stub_count;
 	size_t cold_stub_capacity;
 };
@@ -53,11 +53,11 @@ void call_code_enter(struct call_code *calls, const struct point *point, struct 
 void call_code_leave(struct call_code *calls, const struct point *point, struct machine_code *code,
 		     enum call_operation operation);
 
-/** call_code_rare() - emit CALL_OPERATION_STAY or CALL_OPERATION_RESUME */
+/** call_code_rare() - emit CALL_OPERATION_NORETURN or CALL_OPERATION_RESUME */
 void call_code_rare(const struct call_code *calls, const struct point *point,
 		    struct machine_code *code, enum call_operation operation);
 
-/** call_code_asides() - emit the cold stubs, after all other code */
-void call_code_asides(const struct call_code *calls, struct machine_code *code);
+/** call_code_emit_cold_stubs() - emit the cold stubs, after all other code */
+void call_code_emit_cold_stubs(const struct call_code *calls, struct machine_code *code);
 
 #endif

@@ -69,11 +69,11 @@ enum call_metric {
 /** enum call_operation - requests of the program to the runtime, at a point */
 enum call_operation {
 	CALL_OPERATION_ENTER,
-	CALL_OPERATION_VISIT,  /* entry of a procedure without calls: it has no frame */
-	CALL_OPERATION_STAY,   /* its call never returns, so it needs a frame */
-	CALL_OPERATION_LEAVE,  /* before a return */
-	CALL_OPERATION_JUMP,   /* before a tail call */
-	CALL_OPERATION_RESUME, /* the procedure may have been jumped into */
+	CALL_OPERATION_VISIT,	 /* entry of a procedure without calls: it has no frame */
+	CALL_OPERATION_NORETURN, /* its call never returns, so it needs a frame */
+	CALL_OPERATION_LEAVE,	 /* before a return */
+	CALL_OPERATION_JUMP,	 /* before a tail call */
+	CALL_OPERATION_RESUME,	 /* the procedure may have been jumped into */
 	CALL_OPERATIONS,
 };
 

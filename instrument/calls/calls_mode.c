@@ -98,28 +98,29 @@ static const struct insn *last_call(const struct mode_plan *plan, const struct c
 }
 
 /* Return true if other procedures may be called on an edge. */
-static bool calls_others(const struct mode_plan *plan, const struct count_edge *edge, bool last)
+static bool may_call_procedure(const struct mode_plan *plan, const struct count_edge *edge,
+			       bool last)
 {
 	const struct insn *call = edge->kind == COUNT_CALL ? call_at(plan, edge->from) : NULL;
 
 	if (last)
 		call = last_call(plan, edge);
-	return call != NULL && !recursion_calls_nobody(plan->image->recursion, call);
+	return call != NULL && !recursion_is_leaf_call(plan->image->recursion, call);
 }
 
 /*
  * The procedure must not be entered in its middle either. Its last instruction may be a call that
  * never returns, if its own caller is known then: it must not be a signal handler.
  */
-static bool calls_nobody(const struct mode_plan *plan, bool handles)
+static bool is_leaf(const struct mode_plan *plan, bool handles)
 {
 	const struct count_graph *graph = plan->procedure->graph;
 
 	for (uint32_t e = 0; e < graph->edge_count; e++) {
 		const struct count_edge *edge = &graph->edges[e];
 
-		if (edge->kind == COUNT_CATCH || calls_others(plan, edge, false) ||
-		    (handles && calls_others(plan, edge, true)))
+		if (edge->kind == COUNT_CATCH || may_call_procedure(plan, edge, false) ||
+		    (handles && may_call_procedure(plan, edge, true)))
 			return false;
 	}
 	return true;
@@ -139,7 +140,7 @@ static int calls_plan(struct mode_plan *plan, struct error *err)
 		.metric = map->metric,
 		.handles = plan->image->recursion->known[plan->procedure->candidate],
 	};
-	calls->visit = map->metric == CALL_METRIC_NONE && calls_nobody(plan, calls->code.handles);
+	calls->visit = map->metric == CALL_METRIC_NONE && is_leaf(plan, calls->code.handles);
 	return 0;
 }
 
@@ -158,8 +159,8 @@ static void calls_drop(struct mode_plan *plan)
  * Operation before a call, a return or a jump; none before a call that never returns, and before a
  * trap.
  */
-static enum call_operation leaves_by(const struct mode_procedure *procedure,
-				     const struct count_edge *edge)
+static enum call_operation exit_operation(const struct mode_procedure *procedure,
+					  const struct count_edge *edge)
 {
 	if (edge->cfg_edge == COUNT_NONE)
 		return CALL_OPERATIONS;
@@ -174,7 +175,7 @@ static enum call_operation leaves_by(const struct mode_procedure *procedure,
 }
 
 /* Return true if the call from which an edge returns may return again. */
-static bool comes_back_twice(const struct mode_plan *plan, const struct count_edge *edge)
+static bool may_return_twice(const struct mode_plan *plan, const struct count_edge *edge)
 {
 	const struct insn *call = call_at(plan, edge->to - 1);
 
@@ -183,7 +184,7 @@ static bool comes_back_twice(const struct mode_plan *plan, const struct count_ed
 }
 
 /* Return the operation on an edge, or CALL_OPERATIONS for none. */
-static enum call_operation operation_on(const struct mode_plan *plan, uint32_t number)
+static enum call_operation edge_operation(const struct mode_plan *plan, uint32_t number)
 {
 	const struct count_edge *edge = &plan->procedure->graph->edges[number];
 	const struct calls_plan *calls = plan->data;
@@ -193,19 +194,19 @@ static enum call_operation operation_on(const struct mode_plan *plan, uint32_t n
 		return calls->visit ? CALL_OPERATION_VISIT : CALL_OPERATION_ENTER;
 	case COUNT_LEAVE:
 		if (calls->visit)
-			return calls_others(plan, edge, true) ? CALL_OPERATION_STAY
-							      : CALL_OPERATIONS;
-		return leaves_by(plan->procedure, edge);
+			return may_call_procedure(plan, edge, true) ? CALL_OPERATION_NORETURN
+								    : CALL_OPERATIONS;
+		return exit_operation(plan->procedure, edge);
 	case COUNT_CATCH:
 		return CALL_OPERATION_RESUME;
 	case COUNT_BACK:
-		return comes_back_twice(plan, edge) ? CALL_OPERATION_RESUME : CALL_OPERATIONS;
+		return may_return_twice(plan, edge) ? CALL_OPERATION_RESUME : CALL_OPERATIONS;
 	default:
 		return CALL_OPERATIONS;
 	}
 }
 
-static bool calls_wants(const struct mode_plan *plan, const struct point *point)
+static bool calls_has_code(const struct mode_plan *plan, const struct point *point)
 {
 	const struct calls_plan *calls = plan->data;
 
@@ -213,7 +214,7 @@ static bool calls_wants(const struct mode_plan *plan, const struct point *point)
 	case POINT_OUTSIDE:
 		return calls->code.handles;
 	case POINT_EDGE:
-		return operation_on(plan, point->edge) != CALL_OPERATIONS;
+		return edge_operation(plan, point->edge) != CALL_OPERATIONS;
 	case POINT_START:
 		return map_of(plan)->metric == CALL_METRIC_INSTRUCTIONS &&
 		       plan->procedure->graph->nodes[point->node].count > 0;
@@ -235,14 +236,14 @@ static void emit_instructions(const struct mode_plan *plan, const struct point *
 	memcpy(add + 9, &count, sizeof(count));
 	scratch_acquire(code, point, 0, 0, true, &scratch);
 	machine_code_bytes(code, add, sizeof(add));
-	point_give_back(code, &scratch);
+	scratch_release(code, &scratch);
 }
 
 static void emit_operation(const struct mode_plan *plan, const struct point *point,
 			   struct machine_code *code)
 {
 	struct calls_plan *calls = plan->data;
-	enum call_operation operation = operation_on(plan, point->edge);
+	enum call_operation operation = edge_operation(plan, point->edge);
 
 	switch (operation) {
 	case CALL_OPERATION_ENTER:
@@ -253,7 +254,7 @@ static void emit_operation(const struct mode_plan *plan, const struct point *poi
 	case CALL_OPERATION_JUMP:
 		call_code_leave(&calls->code, point, code, operation);
 		break;
-	case CALL_OPERATION_STAY:
+	case CALL_OPERATION_NORETURN:
 	case CALL_OPERATION_RESUME:
 		call_code_rare(&calls->code, point, code, operation);
 		break;
@@ -275,16 +276,16 @@ static void calls_emit(const struct mode_plan *plan, const struct point *point,
 		emit_operation(plan, point, code);
 }
 
-static void calls_aside(const struct mode_plan *plan, struct machine_code *code)
+static void calls_emit_cold_stubs(const struct mode_plan *plan, struct machine_code *code)
 {
 	const struct calls_plan *calls = plan->data;
 
-	call_code_asides(&calls->code, code);
+	call_code_emit_cold_stubs(&calls->code, code);
 }
 
 /* --- storing -------------------------------------------------------------- */
 
-static int calls_keep(struct mode_image *image, const struct mode_plan *plan)
+static int calls_commit(struct mode_image *image, const struct mode_plan *plan)
 {
 	return call_map_add(image->data, plan->procedure->name, plan->procedure->address);
 }
@@ -311,10 +312,10 @@ const struct instrument_mode calls_mode = {
 	.recursion = true,
 	.begin = calls_begin,
 	.plan = calls_plan,
-	.wants = calls_wants,
+	.has_code = calls_has_code,
 	.emit = calls_emit,
-	.cold_stub = calls_aside,
-	.keep = calls_keep,
+	.emit_cold_stubs = calls_emit_cold_stubs,
+	.commit = calls_commit,
 	.drop = calls_drop,
 	.encode = calls_encode,
 	.end = calls_end,
@@ -329,10 +330,10 @@ const struct instrument_mode context_mode = {
 	.recursion = true,
 	.begin = context_begin,
 	.plan = calls_plan,
-	.wants = calls_wants,
+	.has_code = calls_has_code,
 	.emit = calls_emit,
-	.cold_stub = calls_aside,
-	.keep = calls_keep,
+	.emit_cold_stubs = calls_emit_cold_stubs,
+	.commit = calls_commit,
 	.drop = calls_drop,
 	.encode = calls_encode,
 	.end = calls_end,

@@ -78,8 +78,8 @@ static void put_scaled(struct bytes *bytes, unsigned int reg, const struct mem_o
 }
 
 /* Append prefixes, opcode (two bytes if above 255) and operands %reg, %gs:place. */
-static struct bytes behind_with_place(struct bytes bytes, bool wide, unsigned int opcode,
-				      unsigned int reg, struct mem_operand place)
+static struct bytes append_operands(struct bytes bytes, bool wide, unsigned int opcode,
+				    unsigned int reg, struct mem_operand place)
 {
 	bool based = place.index >= 0 && place.scale == 1;
 	unsigned int rex = (wide ? REX_W : 0) | (reg >= 8 ? REX_R : 0);
@@ -102,7 +102,7 @@ static struct bytes behind_with_place(struct bytes bytes, bool wide, unsigned in
 static struct bytes with_place(bool wide, unsigned int opcode, unsigned int reg,
 			       struct mem_operand place)
 {
-	return behind_with_place((struct bytes){.count = 0}, wide, opcode, reg, place);
+	return append_operands((struct bytes){.count = 0}, wide, opcode, reg, place);
 }
 
 /* Return an instruction with an opcode and the operands %reg, %rm. */
@@ -137,7 +137,7 @@ void block_code_move(struct machine_code *code, enum block_move move, unsigned i
 
 	if (move == BLOCK_STORE16)
 		block_code_put(&bytes, SHORT);
-	bytes = behind_with_place(bytes, moves[move].wide, moves[move].opcode, reg, place);
+	bytes = append_operands(bytes, moves[move].wide, moves[move].opcode, reg, place);
 	emit(code, &bytes);
 }
 
@@ -184,8 +184,7 @@ void block_code_add16(struct machine_code *code, struct mem_operand place, uint3
 	struct bytes bytes = {.count = 0};
 
 	block_code_put(&bytes, SHORT);
-	bytes = behind_with_place(bytes, false, is_byte(number) ? 0x83 : 0x81, BLOCK_ALU_ADD,
-				  place);
+	bytes = append_operands(bytes, false, is_byte(number) ? 0x83 : 0x81, BLOCK_ALU_ADD, place);
 	block_code_put(&bytes, number & 0xff);
 	if (!is_byte(number))
 		block_code_put(&bytes, number >> 8 & 0xff);

@@ -77,7 +77,7 @@ static halves_t kills(const struct insn *insn)
 
 /* Return true if the instruction may read registers that are not its operands, for example the
  * arguments of a system call. */
-static bool asks_others(const struct insn *insn)
+static bool reads_implicitly(const struct insn *insn)
 {
 	if (insn->class != INSN_SYSTEM)
 		return false;
@@ -117,7 +117,7 @@ static bool is_carry_alone(const struct insn *insn)
 
 /* Return the members that the instruction reads. A write of the lowest byte preserves the rest of
  * the register, but does not count as a read of the rest. */
-static halves_t looks_at(const struct insn *insn)
+static halves_t read_members(const struct insn *insn)
 {
 	uint32_t set = set_of(&insn->reads), low = 0, addresses;
 
@@ -140,24 +140,24 @@ static struct liveness_call call_at(const struct liveness *liveness, uint32_t in
 	long call = liveness->calls != NULL ? cfg_find_call(liveness->cfg, insn) : -1;
 
 	return call >= 0 ? liveness->calls->at[call]
-			 : (struct liveness_call){.uses = LIVENESS_LOOSE};
+			 : (struct liveness_call){.uses = LIVENESS_NO_RESULT};
 }
 
-/* Return the members that the callee may read; @uses: those of LIVENESS_LOOSE. */
+/* Return the members that the callee may read; @uses: those of LIVENESS_NO_RESULT. */
 static halves_t used_at(const struct liveness *liveness, uint32_t uses)
 {
-	return halves((LIVENESS_REGISTERS & ~LIVENESS_LOOSE) | uses |
+	return halves((LIVENESS_REGISTERS & ~LIVENESS_NO_RESULT) | uses |
 		      (liveness->across ? LIVENESS_FLAGS : 0));
 }
 
-/* Return the live set before a call. A register of LIVENESS_LOOSE that is live after the call is
- * also live before it, unless the call is known to end its value: the callee may preserve it. */
+/* Return the live set before a call. A register of LIVENESS_NO_RESULT that is live after the call
+ * is also live before it, unless the call is known to end its value: the callee may preserve it. */
 static halves_t before_call(const struct liveness *liveness, const struct insn *insn, halves_t live)
 {
 	struct liveness_call call = call_at(liveness, (uint32_t)(insn - liveness->cfg->insns));
 
-	return used_at(liveness, call.uses) | looks_at(insn) |
-	       (live & halves(LIVENESS_LOOSE & ~(uint32_t)call.ends));
+	return used_at(liveness, call.uses) | read_members(insn) |
+	       (live & halves(LIVENESS_NO_RESULT & ~(uint32_t)call.ends));
 }
 
 /* Return the live set before an instruction; @live: the live set after it. */
@@ -166,10 +166,10 @@ static halves_t liveness_step(const struct liveness *liveness, const struct insn
 {
 	if (insn_is_call(insn))
 		return before_call(liveness, insn, live);
-	if (asks_others(insn))
+	if (reads_implicitly(insn))
 		return live | halves(LIVENESS_REGISTERS | set_of(&insn->reads));
 	return (live & ~kills(insn)) |
-	       (looks_at(insn) & ~(halves_t)(may_keep_flags(insn) ? LIVENESS_FLAGS : 0U));
+	       (read_members(insn) & ~(halves_t)(may_keep_flags(insn) ? LIVENESS_FLAGS : 0U));
 }
 
 /* Return the members that code after an edge out of the procedure may read. */
@@ -181,12 +181,12 @@ static halves_t liveness_after_of(const struct liveness *liveness, const struct 
 		return all;
 	switch (edge->kind) {
 	case CFG_EDGE_RETURN:
-		return all & ~halves(LIVENESS_LOOSE & ~(uint32_t)liveness->calls->behind);
+		return all & ~halves(LIVENESS_NO_RESULT & ~(uint32_t)liveness->calls->live_after);
 	case CFG_EDGE_TAIL:
 		return used_at(liveness, call_at(liveness, edge->insn).uses);
 	default:
 		return insn_is_call(&liveness->cfg->insns[edge->insn])
-			       ? all & ~halves(LIVENESS_LOOSE)
+			       ? all & ~halves(LIVENESS_NO_RESULT)
 			       : all;
 	}
 }
@@ -338,7 +338,7 @@ static bool passes(const struct liveness *liveness, const struct cfg_block *bloc
 	for (uint32_t i = block->first; i < block->first + block->count && *set != 0; i++) {
 		const struct insn *insn = &liveness->cfg->insns[i];
 
-		if (asks_others(insn) || (looks_at(insn) & *set) != 0)
+		if (reads_implicitly(insn) || (read_members(insn) & *set) != 0)
 			return false;
 		*set &= ~(insn_is_call(insn) ? halves(LIVENESS_SCRATCH) : kills(insn));
 	}
@@ -409,7 +409,8 @@ static uint32_t packed(halves_t set)
 struct liveness_effect liveness_effect(const struct insn *insn)
 {
 	return (struct liveness_effect){
-		.looks = packed(asks_others(insn) ? halves(LIVENESS_REGISTERS) : looks_at(insn)),
+		.reads = packed(reads_implicitly(insn) ? halves(LIVENESS_REGISTERS)
+						       : read_members(insn)),
 		.kills = packed(kills(insn)),
 		.writes = (uint16_t)(set_of(&insn->writes) & LIVENESS_REGISTERS),
 	};

@@ -21,12 +21,12 @@
  * Registers in which no compiler returns a value: rsi, rdi, r9, r10, r11. Their uses across calls
  * and returns can be known (liveness_calls); all other registers are assumed to be live there.
  */
-#define LIVENESS_LOOSE 0x0ec0U
+#define LIVENESS_NO_RESULT 0x0ec0U
 /* Caller-saved registers of the ABI. */
 #define LIVENESS_SCRATCH 0x0fc7U
 
 /**
- * struct liveness_call - effects of a call, or of a jump out of a procedure, on LIVENESS_LOOSE
+ * struct liveness_call - effects of a call, or of a jump out of a procedure, on LIVENESS_NO_RESULT
  * @uses: registers that may be read by the callee
  * @ends: registers whose values are dead after the call has returned
  */
@@ -38,12 +38,12 @@ struct liveness_call {
 /**
  * struct liveness_calls - known facts about a procedure's callees and callers
  * @at:      for each call of the control-flow graph
- * @behind:  registers of LIVENESS_LOOSE that callers may read after the procedure returns
+ * @live_after:  registers of LIVENESS_NO_RESULT that callers may read after the procedure returns
  * @changed: registers that callers know to be clobbered, besides those that the procedure writes
  */
 struct liveness_calls {
 	struct liveness_call *at;
-	uint16_t behind;
+	uint16_t live_after;
 	uint16_t changed;
 };
 
@@ -115,13 +115,13 @@ int liveness_is_read(const struct liveness *liveness, uint32_t block, uint32_t s
 
 /**
  * struct liveness_effect - effect of one instruction; for a call, without that of the callee
- * @looks: registers that the instruction reads: bit i is register i without its lowest byte, bit
+ * @reads: registers that the instruction reads: bit i is register i without its lowest byte, bit
  *         LIVENESS_LOW + i is the lowest byte
  * @kills: in the same form, registers that are certainly overwritten
  * @writes: whole registers that may be written
  */
 struct liveness_effect {
-	uint32_t looks;
+	uint32_t reads;
 	uint32_t kills;
 	uint16_t writes;
 };

@@ -9,7 +9,7 @@
 
 #define NOT_PLACED UINT64_MAX
 /* Offset of the cold part until it is placed: no branch into it is short. */
-#define APART_OFFSET (UINT64_C(1) << 32)
+#define COLD_OFFSET (UINT64_C(1) << 32)
 
 enum item_kind {
 	ITEM_BYTES,
@@ -260,13 +260,13 @@ static size_t item_bytes(const struct machine_item *item, uint64_t offset)
 	return 0;
 }
 
-void machine_code_apart(struct machine_code *code)
+void machine_code_begin_cold(struct machine_code *code)
 {
-	struct machine_range *apart = &code->parts[MACHINE_APART];
+	struct machine_range *has_cold = &code->parts[MACHINE_COLD];
 
-	code->apart = true;
-	apart->first_item = code->item_count;
-	apart->first_row = code->row_count;
+	code->has_cold = true;
+	has_cold->first_item = code->item_count;
+	has_cold->first_row = code->row_count;
 	machine_code_add_row(code, code->frame, code->depth);
 }
 
@@ -278,8 +278,8 @@ static uint64_t lines(uint64_t bytes)
 /* Return the index of the item after a part. */
 static size_t machine_code_end_of(const struct machine_code *code, enum machine_part part)
 {
-	return part == MACHINE_NEAR && code->apart ? code->parts[MACHINE_APART].first_item
-						   : code->item_count;
+	return part == MACHINE_HOT && code->has_cold ? code->parts[MACHINE_COLD].first_item
+						     : code->item_count;
 }
 
 /* Compute padding from the offsets that both labels had in the previous pass. Changes of branches
@@ -348,16 +348,16 @@ static bool widen(struct machine_code *code)
 
 static void find_all_places(struct machine_code *code)
 {
-	find_places(code, MACHINE_NEAR);
-	if (code->apart)
-		find_places(code, MACHINE_APART);
+	find_places(code, MACHINE_HOT);
+	if (code->has_cold)
+		find_places(code, MACHINE_COLD);
 }
 
 int machine_code_layout(struct machine_code *code)
 {
 	if (code->failed)
 		return -ENOMEM;
-	code->parts[MACHINE_APART].offset = APART_OFFSET;
+	code->parts[MACHINE_COLD].offset = COLD_OFFSET;
 	do {
 		find_all_places(code);
 		if (code->fits)
@@ -373,24 +373,24 @@ void machine_code_begin(struct machine_code *code, uint64_t offset)
 		machine_code_layout(code);
 }
 
-void machine_code_put_apart(struct machine_code *code, uint64_t offset)
+void machine_code_place_cold(struct machine_code *code, uint64_t offset)
 {
-	uint64_t by = offset - code->parts[MACHINE_APART].offset;
+	uint64_t by = offset - code->parts[MACHINE_COLD].offset;
 
-	code->parts[MACHINE_APART].offset = offset;
-	if (!code->apart)
+	code->parts[MACHINE_COLD].offset = offset;
+	if (!code->has_cold)
 		return;
-	for (size_t i = code->parts[MACHINE_APART].first_item; i < code->item_count; i++)
+	for (size_t i = code->parts[MACHINE_COLD].first_item; i < code->item_count; i++)
 		machine_code_put(code, &code->items[i], code->items[i].offset + by);
 }
 
 size_t machine_code_rows(const struct machine_code *code, enum machine_part part,
 			 const struct machine_row **ret)
 {
-	size_t near = code->apart ? code->parts[MACHINE_APART].first_row : code->row_count;
+	size_t near = code->has_cold ? code->parts[MACHINE_COLD].first_row : code->row_count;
 
-	*ret = part == MACHINE_NEAR ? code->rows : code->rows + near;
-	return part == MACHINE_NEAR ? near : code->row_count - near;
+	*ret = part == MACHINE_HOT ? code->rows : code->rows + near;
+	return part == MACHINE_HOT ? near : code->row_count - near;
 }
 
 uint64_t machine_code_offset(const struct machine_code *code, uint32_t label)
@@ -401,7 +401,7 @@ uint64_t machine_code_offset(const struct machine_code *code, uint32_t label)
 void machine_code_visit_thread(const struct machine_code *code, enum machine_part part,
 			       void (*visit)(void *context, uint64_t offset), void *context)
 {
-	if (part == MACHINE_APART && !code->apart)
+	if (part == MACHINE_COLD && !code->has_cold)
 		return;
 	for (size_t i = code->parts[part].first_item; i < machine_code_end_of(code, part); i++) {
 		if (code->items[i].kind == ITEM_THREAD)

@@ -37,10 +37,11 @@ enum machine_register {
 struct machine_item;
 struct machine_label;
 
-/** enum machine_part - the hot part, before machine_code_apart(), and the cold part after it. */
+/** enum machine_part - the hot part, before machine_code_begin_cold(), and the cold part after it.
+ */
 enum machine_part {
-	MACHINE_NEAR,
-	MACHINE_APART,
+	MACHINE_HOT,
+	MACHINE_COLD,
 	MACHINE_PARTS,
 };
 
@@ -74,9 +75,9 @@ struct machine_row {
 /**
  * struct machine_code - zero-initialised is empty; freed by machine_code_deinit()
  * @rows:   in order; the last of several rows with the same offset applies. Each part has its own
- * @parts:  MACHINE_APART has no bytes if there is no cold part
+ * @parts:  MACHINE_COLD has no bytes if there is no cold part
  * @begin:  offset of the code's start in a line; @fits: machine_code_fit() was called
- * @apart:  there is a cold part
+ * @has_cold:  there is a cold part
  * @frame, @depth: at the current end
  * @failed: out of memory; all further calls are then without effect
  */
@@ -98,7 +99,7 @@ struct machine_code {
 	struct machine_range parts[MACHINE_PARTS];
 	uint64_t begin;
 	bool fits;
-	bool apart;
+	bool has_cold;
 	bool failed;
 };
 
@@ -173,15 +174,15 @@ void machine_code_align(struct machine_code *code, unsigned int bytes);
  */
 void machine_code_fit(struct machine_code *code, uint32_t begin, uint32_t end);
 
-/** machine_code_apart() - begin the cold part, with the same frame. Called at most once. */
-void machine_code_apart(struct machine_code *code);
+/** machine_code_begin_cold() - begin the cold part, with the same frame. Called at most once. */
+void machine_code_begin_cold(struct machine_code *code);
 
 /**
  * machine_code_begin() - set the address of the code's start, a multiple of a line by default
  * @offset: only its value modulo MACHINE_LINE_BYTES matters
  *
  * Repeats the layout if machine_code_fit() was called. To be called before
- * machine_code_put_apart().
+ * machine_code_place_cold().
  */
 void machine_code_begin(struct machine_code *code, uint64_t offset);
 
@@ -195,10 +196,10 @@ void machine_code_begin(struct machine_code *code, uint64_t offset);
 int machine_code_layout(struct machine_code *code);
 
 /**
- * machine_code_put_apart() - set the offset of the cold part; offsets are valid only afterwards
+ * machine_code_place_cold() - set the offset of the cold part; offsets are valid only afterwards
  * @offset: from the code's start; a multiple of the largest alignment in the cold part
  */
-void machine_code_put_apart(struct machine_code *code, uint64_t offset);
+void machine_code_place_cold(struct machine_code *code, uint64_t offset);
 
 /** machine_code_offset() - return a label's offset, after layout. */
 uint64_t machine_code_offset(const struct machine_code *code, uint32_t label);

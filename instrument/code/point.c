@@ -57,7 +57,7 @@ static void keep_flags(struct machine_code *code, struct scratch_regs *scratch, 
 /* Choose a register, preferably a free one. Return: its number. */
 static unsigned int point_choose(const struct point *point, uint32_t taken)
 {
-	uint32_t possible = 0xffffU & ~UNWANTED & ~point->shun & ~taken;
+	uint32_t possible = 0xffffU & ~UNWANTED & ~point->excluded & ~taken;
 
 	if (possible & point->free)
 		possible &= point->free;
@@ -92,7 +92,7 @@ void scratch_acquire(struct machine_code *code, const struct point *point, uint3
 		keep_flags(code, ret, (named & BIT(MACHINE_RAX)) != 0);
 }
 
-void point_give_back(struct machine_code *code, const struct scratch_regs *scratch)
+void scratch_release(struct machine_code *code, const struct scratch_regs *scratch)
 {
 	static const uint8_t restore[] = {0x04, 0x7f, 0x9e}; /* add $127, %al; sahf */
 	/* lea 128(%rsp), %rsp */

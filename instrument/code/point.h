@@ -48,9 +48,9 @@ enum point_kind {
  * @live: registers and flags that are live (liveness.h), also after the inserted code
  * @free: registers that may be clobbered
  * @red_zone: the 128 bytes below the stack pointer may be live
- * @shun: registers that scratch_acquire() is not to choose; none unless a mode sets them
+ * @excluded: registers that scratch_acquire() is not to choose; none unless a mode sets them
  *
- * @live, @free and @red_zone are known to emit() of a mode, not yet to wants() (mode.h).
+ * @live, @free and @red_zone are known to emit() of a mode, not yet to has_code() (mode.h).
  */
 struct point {
 	enum point_kind kind;
@@ -63,7 +63,7 @@ struct point {
 	uint32_t live;
 	uint32_t free;
 	bool red_zone;
-	uint32_t shun;
+	uint32_t excluded;
 };
 
 #define POINT_REGISTERS_MAX 6
@@ -86,7 +86,7 @@ struct scratch_regs {
 
 /**
  * scratch_acquire() - make scratch registers available at a point
- * @ret:   out; passed to point_give_back() at the end of the inserted code
+ * @ret:   out; passed to scratch_release() at the end of the inserted code
  * @named: set of specific registers that are needed (for rdtsc, for example), without the stack
  *         pointer. Their values are saved for the program, but are undefined for the inserted code:
  *         %rax may hold flags
@@ -103,7 +103,7 @@ void scratch_acquire(struct machine_code *code, const struct point *point, uint3
  */
 unsigned int point_free(const struct point *point, uint32_t named);
 
-/** point_give_back() - restore registers, flags and stack pointer. */
-void point_give_back(struct machine_code *code, const struct scratch_regs *scratch);
+/** scratch_release() - restore registers, flags and stack pointer. */
+void scratch_release(struct machine_code *code, const struct scratch_regs *scratch);
 
 #endif

@@ -81,7 +81,7 @@ void runtime_code_check(struct machine_code *code, const struct runtime_code *ru
 		check_both(code, runtime, scratch->registers[0], otherwise);
 	else
 		check_each(code, runtime, scratch, otherwise);
-	point_give_back(code, scratch);
+	scratch_release(code, scratch);
 }
 
 /* lea @bytes(%rsp), %rsp: does not change flags */
@@ -114,7 +114,7 @@ void runtime_code_enter(struct machine_code *code, const struct scratch_regs *sc
 	emit_move_stack(code, -RED_ZONE_BYTES);
 	machine_code_enter(code, MACHINE_CALL, RUNTIME_CODE_ENTER);
 	emit_move_stack(code, RED_ZONE_BYTES);
-	point_give_back(code, scratch);
+	scratch_release(code, scratch);
 }
 
 void runtime_code_slow(struct machine_code *code, const struct point *point, unsigned int depth,

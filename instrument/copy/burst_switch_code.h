@@ -12,7 +12,7 @@
 
 /* Routines of the image for machine_code_enter(): after a test of the first counter, and after a
  * check that counts down @counter. */
-#define BURST_SWITCH_CODE_LOOKED (UINT32_MAX - 6)
+#define BURST_SWITCH_CODE_TESTED (UINT32_MAX - 6)
 #define BURST_SWITCH_CODE_COUNTED(counter) (UINT32_MAX - 7 - (counter))
 
 /** struct switch_counter - a counter of 32 bits: its segment prefix and its offset. */

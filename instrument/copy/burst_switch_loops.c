@@ -7,19 +7,19 @@
 
 enum {
 	NEW,
-	ON_WAY,
+	ON_STACK,
 	FINISHED,
 };
 
 /*
- * @way:  stack of blocks of the search; @done: number of visited edges of each
+ * @stack:  stack of blocks of the search; @done: number of visited edges of each
  * @body: for each block: it is in the current loop; @list: these blocks
  */
 struct finder {
 	const struct cfg *cfg;
 	struct burst_switch_loops *loops;
 	uint8_t *state;
-	uint32_t *way;
+	uint32_t *stack;
 	uint32_t *done;
 	uint32_t depth;
 	bool *body;
@@ -34,7 +34,7 @@ struct finder {
 /* Follow the next edge, or return to the previous block. */
 static void search_step(struct finder *finder)
 {
-	uint32_t block = finder->way[finder->depth - 1], edge;
+	uint32_t block = finder->stack[finder->depth - 1], edge;
 	const struct cfg_block *from = &finder->cfg->blocks[block];
 	uint32_t to;
 
@@ -47,12 +47,12 @@ static void search_step(struct finder *finder)
 	to = finder->cfg->edges[edge].to;
 	if (to >= finder->cfg->block_count)
 		return;
-	if (finder->state[to] == ON_WAY)
+	if (finder->state[to] == ON_STACK)
 		finder->loops->checked[edge] = true;
 	if (finder->state[to] != NEW)
 		return;
-	finder->state[to] = ON_WAY;
-	finder->way[finder->depth] = to;
+	finder->state[to] = ON_STACK;
+	finder->stack[finder->depth] = to;
 	finder->done[finder->depth++] = 0;
 }
 
@@ -62,8 +62,8 @@ static void burst_switch_loops_search_from(struct finder *finder, uint32_t flags
 	for (uint32_t b = 0; b < finder->cfg->block_count; b++) {
 		if (finder->state[b] != NEW || (finder->cfg->blocks[b].flags & flags) != flags)
 			continue;
-		finder->state[b] = ON_WAY;
-		finder->way[0] = b;
+		finder->state[b] = ON_STACK;
+		finder->stack[0] = b;
 		finder->done[0] = 0;
 		finder->depth = 1;
 		while (finder->depth > 0)
@@ -115,13 +115,13 @@ static uint32_t find_body(struct finder *finder, uint32_t header)
 	return count;
 }
 
-static bool is_exciting(const struct insn *insn)
+static bool leaves_procedure(const struct insn *insn)
 {
 	return insn->flow == INSN_FLOW_CALL || insn->flow == INSN_FLOW_CALL_INDIRECT ||
 	       insn->flow == INSN_FLOW_JUMP_INDIRECT || insn->class == INSN_SYSTEM;
 }
 
-static bool is_boring(const struct finder *finder, uint32_t count)
+static bool is_unchecked(const struct finder *finder, uint32_t count)
 {
 	int32_t events = 0;
 
@@ -129,7 +129,7 @@ static bool is_boring(const struct finder *finder, uint32_t count)
 		const struct cfg_block *block = &finder->cfg->blocks[finder->list[i]];
 
 		for (uint32_t k = block->first; k < block->first + block->count; k++) {
-			if (is_exciting(&finder->cfg->insns[k]))
+			if (leaves_procedure(&finder->cfg->insns[k]))
 				return false;
 			events += finder->is_event(finder->context, k);
 			if (events > finder->limit)
@@ -139,14 +139,14 @@ static bool is_boring(const struct finder *finder, uint32_t count)
 	return count > 0;
 }
 
-/* A unchecked loop has no check on its back edges, and all of its blocks are unchecked. */
-static void burst_switch_loops_look_at(struct finder *finder, uint32_t header)
+/* An unchecked loop has no check on its back edges, and all of its blocks are unchecked. */
+static void burst_switch_loops_examine(struct finder *finder, uint32_t header)
 {
 	const struct cfg *cfg = finder->cfg;
 	const struct cfg_block *block = &cfg->blocks[header];
 	uint32_t count = find_body(finder, header);
 
-	if (!is_boring(finder, count))
+	if (!is_unchecked(finder, count))
 		return;
 	for (uint32_t i = 0; i < count; i++)
 		finder->loops->unchecked[finder->list[i]] = true;
@@ -154,7 +154,7 @@ static void burst_switch_loops_look_at(struct finder *finder, uint32_t header)
 		finder->loops->checked[cfg->in_edges[i]] = false;
 }
 
-static void find_boring(struct finder *finder)
+static void find_unchecked(struct finder *finder)
 {
 	const struct cfg *cfg = finder->cfg;
 
@@ -165,7 +165,7 @@ static void find_boring(struct finder *finder)
 		for (uint32_t i = block->in; i < block->in + block->in_count; i++)
 			is_header |= is_back_edge(finder, cfg->in_edges[i], b);
 		if (is_header)
-			burst_switch_loops_look_at(finder, b);
+			burst_switch_loops_examine(finder, b);
 	}
 }
 
@@ -180,7 +180,7 @@ int burst_switch_loops_find(struct burst_switch_loops *ret, const struct cfg *cf
 		.cfg = cfg,
 		.loops = ret,
 		.state = calloc(count, sizeof(*finder.state)),
-		.way = malloc(count * sizeof(*finder.way)),
+		.stack = malloc(count * sizeof(*finder.stack)),
 		.done = malloc(count * sizeof(*finder.done)),
 		.body = malloc(count * sizeof(*finder.body)),
 		.list = malloc(count * sizeof(*finder.list)),
@@ -194,7 +194,7 @@ int burst_switch_loops_find(struct burst_switch_loops *ret, const struct cfg *cf
 		.checked = calloc(cfg->edge_count + (size_t)1, sizeof(*ret->checked)),
 		.unchecked = calloc(count, sizeof(*ret->unchecked)),
 	};
-	if (finder.state != NULL && finder.way != NULL && finder.done != NULL &&
+	if (finder.state != NULL && finder.stack != NULL && finder.done != NULL &&
 	    finder.body != NULL && finder.list != NULL && ret->checked != NULL &&
 	    ret->unchecked != NULL) {
 		r = 0;
@@ -204,10 +204,10 @@ int burst_switch_loops_find(struct burst_switch_loops *ret, const struct cfg *cf
 						       0); /* unreachable from the entries */
 		}
 		if (unchecked != BURST_SWITCH_LOOPS_NONE && unchecked != BURST_SWITCH_LOOPS_ALL)
-			find_boring(&finder);
+			find_unchecked(&finder);
 	}
 	free(finder.state);
-	free(finder.way);
+	free(finder.stack);
 	free(finder.done);
 	free(finder.body);
 	free(finder.list);

@@ -20,7 +20,7 @@
  * struct burst_switch_loops - zero-initialised is empty; freed by burst_switch_loops_deinit()
  * @checked: for each edge of the graph: it has a check. Each cycle contains one, unless all its
  *           blocks are unchecked; with BURST_SWITCH_LOOPS_NONE no loop does
- * @unchecked:  for each block: it is in a unchecked loop, and records nothing
+ * @unchecked:  for each block: it is in an unchecked loop, and records nothing
  */
 struct burst_switch_loops {
 	bool *checked;

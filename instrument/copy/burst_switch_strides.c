@@ -12,13 +12,13 @@
 
 /*
  * struct place - a block near the header
- * @forth: minimum number of instructions from the header to the block's end
- * @back: minimum number of instructions from the block's start to the end of a back edge
+ * @from_header: minimum number of instructions from the header to the block's end
+ * @to_back_edge: minimum number of instructions from the block's start to the end of a back edge
  */
 struct place {
 	uint32_t block;
-	uint32_t forth;
-	uint32_t back;
+	uint32_t from_header;
+	uint32_t to_back_edge;
 };
 
 /*
@@ -52,7 +52,7 @@ static bool burst_switch_strides_is_plain(const struct cfg *cfg, const struct cf
 }
 
 /* Return true for an edge within the procedure that is not of a jump table. */
-static bool is_way(const struct cfg_edge *edge)
+static bool is_direct_edge(const struct cfg_edge *edge)
 {
 	return edge->kind == CFG_EDGE_NEXT || edge->kind == CFG_EDGE_TAKEN ||
 	       edge->kind == CFG_EDGE_JUMP;
@@ -61,13 +61,14 @@ static bool is_way(const struct cfg_edge *edge)
 bool burst_switch_strides_leads_back(const struct cfg *cfg, const struct burst_switch_loops *loops,
 				     uint32_t header, uint32_t edge)
 {
-	return loops->checked[edge] && is_way(&cfg->edges[edge]) && cfg->edges[edge].to == header;
+	return loops->checked[edge] && is_direct_edge(&cfg->edges[edge]) &&
+	       cfg->edges[edge].to == header;
 }
 
 /* Return true if an edge stays within an iteration. */
-static bool leads_on(const struct finder *finder, uint32_t edge)
+static bool stays_in_iteration(const struct finder *finder, uint32_t edge)
 {
-	return is_way(&finder->cfg->edges[edge]) && !finder->loops->checked[edge];
+	return is_direct_edge(&finder->cfg->edges[edge]) && !finder->loops->checked[edge];
 }
 
 static struct place *burst_switch_strides_place_of(struct finder *finder, uint32_t block)
@@ -86,29 +87,29 @@ static uint32_t length_of(const struct finder *finder, const struct place *place
 /* --- bodies --------------------------------------------------------------- */
 
 /* Return: true if the block is new, or nearer than before. */
-static bool come_to(struct finder *finder, uint32_t block, uint32_t forth)
+static bool reach_block(struct finder *finder, uint32_t block, uint32_t from_header)
 {
 	struct place *place = burst_switch_strides_place_of(finder, block);
 
 	if (block >= finder->cfg->block_count ||
 	    !burst_switch_strides_is_plain(finder->cfg, &finder->cfg->blocks[block]))
 		return false;
-	forth += finder->cfg->blocks[block].count;
-	if (forth > STRIDE_BODY || (place == NULL && finder->count == NEAR) ||
-	    (place != NULL && place->forth <= forth))
+	from_header += finder->cfg->blocks[block].count;
+	if (from_header > STRIDE_BODY || (place == NULL && finder->count == NEAR) ||
+	    (place != NULL && place->from_header <= from_header))
 		return false;
 	if (place == NULL) {
 		finder->near_of[block] = finder->count;
 		place = &finder->near[finder->count++];
-		*place = (struct place){.block = block, .back = FAR};
+		*place = (struct place){.block = block, .to_back_edge = FAR};
 	}
-	place->forth = forth;
+	place->from_header = from_header;
 	return true;
 }
 
 static void find_near(struct finder *finder)
 {
-	bool changed = come_to(finder, finder->header, 0);
+	bool changed = reach_block(finder, finder->header, 0);
 
 	while (changed) {
 		changed = false;
@@ -116,24 +117,24 @@ static void find_near(struct finder *finder)
 			const struct cfg_block *block = &finder->cfg->blocks[finder->near[n].block];
 
 			for (uint32_t e = block->out; e < block->out + block->out_count; e++)
-				changed |= leads_on(finder, e) &&
-					   come_to(finder, finder->cfg->edges[e].to,
-						   finder->near[n].forth);
+				changed |= stays_in_iteration(finder, e) &&
+					   reach_block(finder, finder->cfg->edges[e].to,
+						       finder->near[n].from_header);
 		}
 	}
 }
 
 /* Return the number of instructions to a back edge, along an edge. */
-static uint32_t way_back(struct finder *finder, uint32_t edge)
+static uint32_t insns_to_back_edge(struct finder *finder, uint32_t edge)
 {
 	const struct place *to = burst_switch_strides_place_of(finder, finder->cfg->edges[edge].to);
 
 	if (burst_switch_strides_leads_back(finder->cfg, finder->loops, finder->header, edge))
 		return 0;
-	return to != NULL && leads_on(finder, edge) ? to->back : FAR;
+	return to != NULL && stays_in_iteration(finder, edge) ? to->to_back_edge : FAR;
 }
 
-static void find_ways_back(struct finder *finder)
+static void find_insns_to_back_edge(struct finder *finder)
 {
 	bool changed = true;
 
@@ -144,11 +145,12 @@ static void find_ways_back(struct finder *finder)
 			const struct cfg_block *block = &finder->cfg->blocks[place->block];
 
 			for (uint32_t e = block->out; e < block->out + block->out_count; e++) {
-				uint32_t back = way_back(finder, e);
+				uint32_t to_back_edge = insns_to_back_edge(finder, e);
 
-				if (back == FAR || back + block->count >= place->back)
+				if (to_back_edge == FAR ||
+				    to_back_edge + block->count >= place->to_back_edge)
 					continue;
-				place->back = back + block->count;
+				place->to_back_edge = to_back_edge + block->count;
 				changed = true;
 			}
 		}
@@ -156,40 +158,42 @@ static void find_ways_back(struct finder *finder)
 }
 
 /* Return the number of instructions of the shortest cycle through a block. */
-static uint32_t round_of(const struct finder *finder, const struct place *place)
+static uint32_t cycle_length(const struct finder *finder, const struct place *place)
 {
-	return place->back == FAR ? FAR : place->forth + place->back - length_of(finder, place);
+	return place->to_back_edge == FAR
+		       ? FAR
+		       : place->from_header + place->to_back_edge - length_of(finder, place);
 }
 
 /* Return the length of the shortest cycle that is longer than @than. */
-static uint32_t next_round(const struct finder *finder, uint32_t than)
+static uint32_t next_cycle_length(const struct finder *finder, uint32_t than)
 {
 	uint32_t least = FAR;
 
 	for (uint32_t n = 0; n < finder->count; n++) {
-		uint32_t round = round_of(finder, &finder->near[n]);
+		uint32_t length = cycle_length(finder, &finder->near[n]);
 
-		if (round > than && round < least)
-			least = round;
+		if (length > than && length < least)
+			least = length;
 	}
 	return least;
 }
 
-/* Return the number of instructions on cycles of at most @round instructions: these are whole
+/* Return the number of instructions on cycles of at most @length instructions: these are whole
  * cycles. */
-static uint32_t insns_within(const struct finder *finder, uint32_t round)
+static uint32_t insns_within(const struct finder *finder, uint32_t length)
 {
 	uint32_t insns = 0;
 
 	for (uint32_t n = 0; n < finder->count; n++) {
-		if (round_of(finder, &finder->near[n]) <= round)
+		if (cycle_length(finder, &finder->near[n]) <= length)
 			insns += length_of(finder, &finder->near[n]);
 	}
 	return insns;
 }
 
 /* Order by address, starting from the header. */
-static int by_place(const void *left, const void *right, void *context)
+static int by_header_offset(const void *left, const void *right, void *context)
 {
 	uint32_t header = *(const uint32_t *)context;
 	uint32_t a = ((const struct place *)left)->block - header;
@@ -203,21 +207,21 @@ static uint32_t burst_switch_strides_choose(struct finder *finder)
 {
 	uint32_t all = insns_within(finder, STRIDE_BODY);
 	uint32_t limit = all <= STRIDE_BODY ? STRIDE_BODY : STRIDE_PART;
-	uint32_t last = next_round(finder, 0), round = last, kept = 0, insns;
+	uint32_t last = next_cycle_length(finder, 0), length = last, kept = 0, insns;
 
 	if (last == FAR || insns_within(finder, last) > STRIDE_BODY)
 		return 0;
-	while (round <= STRIDE_BODY && insns_within(finder, round) <= limit) {
-		last = round;
-		round = next_round(finder, round);
+	while (length <= STRIDE_BODY && insns_within(finder, length) <= limit) {
+		last = length;
+		length = next_cycle_length(finder, length);
 	}
 	insns = insns_within(finder, last);
 	for (uint32_t n = 0; n < finder->count; n++) {
-		if (round_of(finder, &finder->near[n]) <= last)
+		if (cycle_length(finder, &finder->near[n]) <= last)
 			finder->near[kept++] = finder->near[n];
 	}
 	finder->count = kept;
-	qsort_r(finder->near, kept, sizeof(*finder->near), by_place, &finder->header);
+	qsort_r(finder->near, kept, sizeof(*finder->near), by_header_offset, &finder->header);
 	for (uint32_t n = 0; n < kept; n++)
 		finder->near_of[finder->near[n].block] = n;
 	return insns;
@@ -227,7 +231,7 @@ static uint32_t burst_switch_strides_choose(struct finder *finder)
 
 /* Return true if all edges to a kept block come from kept blocks without a check. For the header,
  * this must hold for its checked edges. */
-static bool is_entered_from_kept(struct finder *finder, uint32_t index)
+static bool is_entered_from_chosen(struct finder *finder, uint32_t index)
 {
 	const struct cfg *cfg = finder->cfg;
 	const struct cfg_block *block = &cfg->blocks[index];
@@ -239,7 +243,7 @@ static bool is_entered_from_kept(struct finder *finder, uint32_t index)
 
 		if (begins && !checked)
 			continue;
-		if (checked != begins || !is_way(&cfg->edges[edge]) ||
+		if (checked != begins || !is_direct_edge(&cfg->edges[edge]) ||
 		    burst_switch_strides_place_of(finder, cfg->edges[edge].from) == NULL)
 			return false;
 	}
@@ -258,7 +262,7 @@ static bool is_entered_from_kept(struct finder *finder, uint32_t index)
 static bool is_closed(struct finder *finder)
 {
 	for (uint32_t n = 0; n < finder->count; n++) {
-		if (!is_entered_from_kept(finder, finder->near[n].block))
+		if (!is_entered_from_chosen(finder, finder->near[n].block))
 			return false;
 	}
 	return true;
@@ -294,7 +298,7 @@ static int burst_switch_strides_do_add(struct finder *finder, uint32_t replicas)
 	return r;
 }
 
-static int burst_switch_strides_look_at(struct finder *finder, uint32_t header)
+static int burst_switch_strides_examine(struct finder *finder, uint32_t header)
 {
 	const struct cfg_block *block = &finder->cfg->blocks[header];
 	uint32_t i = block->in, end = block->in + block->in_count, insns, replicas;
@@ -308,7 +312,7 @@ static int burst_switch_strides_look_at(struct finder *finder, uint32_t header)
 	finder->header = header;
 	finder->count = 0;
 	find_near(finder);
-	find_ways_back(finder);
+	find_insns_to_back_edge(finder);
 	insns = burst_switch_strides_choose(finder);
 	if (insns == 0)
 		return 0;
@@ -332,7 +336,7 @@ int burst_switch_strides_find(struct burst_switch_strides *ret, const struct cfg
 	if (finder.near_of != NULL) {
 		r = 0;
 		for (uint32_t b = 0; r == 0 && b < cfg->block_count; b++)
-			r = burst_switch_strides_look_at(&finder, b);
+			r = burst_switch_strides_examine(&finder, b);
 	}
 	free(finder.near_of);
 	if (r < 0)

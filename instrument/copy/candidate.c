@@ -224,7 +224,7 @@ static bool is_one_procedure(const struct candidates *candidates, const struct c
 	return candidates->stubs && known && begins && entries == 1;
 }
 
-static void judge(const struct candidates *candidates, struct candidate *candidate)
+static void examine_candidate(const struct candidates *candidates, struct candidate *candidate)
 {
 	const struct cfg *cfg = candidate->cfg;
 
@@ -262,7 +262,7 @@ static int add_candidate(struct candidates *candidates, size_t index)
 		candidate->cfg = NULL;
 		candidate_keep(candidate, "no code");
 	} else {
-		judge(candidates, candidate);
+		examine_candidate(candidates, candidate);
 		if (candidate->procedure->source != PROCEDURE_SECTION &&
 		    candidate->cfg->bad_bytes == 0 &&
 		    gs_use_find(candidates->image, candidates->code, candidate->cfg))

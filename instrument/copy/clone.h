@@ -56,19 +56,19 @@ struct clone_table {
 };
 
 /**
- * struct clone_again - the replica of a loop that is being emitted
+ * struct clone_replica - the replica of a loop that is being emitted
  * @stride: NULL: no loop is being replicated; @number: index of the stride
  * @labels: for each block: its label in this replica; COUNT_NONE: the replica does not contain the
  *          block, or begins with it
  * @end:    label that back edges lead to
- * @replica: number of the replica, from 1
+ * @index:  number of the replica, from 1
  */
-struct clone_again {
+struct clone_replica {
 	const struct burst_stride *stride;
 	uint32_t number;
 	uint32_t *labels;
 	uint32_t end;
-	uint32_t replica;
+	uint32_t index;
 };
 
 /**
@@ -95,7 +95,7 @@ struct clone_fit {
  * @edge_of: for each edge of @cfg: the edge of @graph
  * @ends_by: for each node: the edge of its last instruction, or COUNT_NONE
  * @back_to: for each node: the edge by which its call returns, or COUNT_NONE
- * @comes_by: for each block: the edge from a hub, or of an exception
+ * @landing_edge: for each block: the edge from a hub, or of an exception
  * @clash: a block has both
  * @starts_by: for each block: its only in-edge, if the code of that edge is at the block's start
  * @before_by: for each block: the in-edge whose code is before the block and falls through into it
@@ -120,7 +120,7 @@ struct clone {
 	uint32_t *edge_of;
 	uint32_t *ends_by;
 	uint32_t *back_to;
-	uint32_t *comes_by;
+	uint32_t *landing_edge;
 	bool clash;
 	uint32_t *starts_by;
 	uint32_t *before_by;
@@ -135,7 +135,7 @@ struct clone {
 	struct burst_switch_strides strides;
 	uint32_t *stride_of;
 	uint32_t *stride_labels;
-	struct clone_again again;
+	struct clone_replica replica;
 	size_t cut;
 	struct cold_stub *cold_stubs;
 	size_t cold_stub_count;
@@ -222,7 +222,7 @@ void clone_insn_frame(struct clone *clone, uint64_t address);
 /** clone_point_of_edge() - return the point on an edge; @number: in the count graph. */
 struct point clone_point_of_edge(const struct clone *clone, uint32_t number);
 
-bool clone_point_wants(const struct clone *clone, const struct point *point);
+bool clone_point_has_code(const struct clone *clone, const struct point *point);
 
 /** clone_point_emit() - emit the mode's code for a point; @live: live registers and flags. */
 void clone_point_emit(const struct clone *clone, struct point *point, uint32_t live);
@@ -268,9 +268,9 @@ void clone_cold_stub_emit(struct clone *clone, bool rare);
 /** clone_point_is_event() - return true if the mode records something at an instruction. */
 bool clone_point_is_event(const struct clone *clone, uint32_t index);
 
-/** clone_edge_is_fallen_into() - return true if code before a block may fall through into the
+/** clone_edge_has_fall_through() - return true if code before a block may fall through into the
  * block. */
-bool clone_edge_is_fallen_into(const struct clone *clone, uint32_t index);
+bool clone_edge_has_fall_through(const struct clone *clone, uint32_t index);
 
 /** clone_edge_live() - return the live set at an edge's destination. */
 uint32_t clone_edge_live(const struct clone *clone, const struct cfg_edge *edge);

@@ -12,7 +12,7 @@ static bool emit_site(struct clone *clone, struct cold_stub *cold_stub)
 				    .counts = clone_switch_on_site(clone, block)};
 	uint32_t label;
 
-	if (!clone_point_wants(clone, &cold_stub->point)) {
+	if (!clone_point_has_code(clone, &cold_stub->point)) {
 		clone_switch_place(clone, cold_stub->crossing, cold_stub->back);
 		clone_switch_emit_to(clone, &check, cold_stub->back);
 		return false;

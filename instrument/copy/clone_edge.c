@@ -9,34 +9,34 @@ uint32_t clone_edge_live(const struct clone *clone, const struct cfg_edge *edge)
 }
 
 /* Return true if an edge stays within the replica that is being emitted. */
-static bool stays(const struct clone *clone, uint32_t cfg_edge)
+static bool is_inside_replica(const struct clone *clone, uint32_t cfg_edge)
 {
-	const struct clone_again *again = &clone->again;
+	const struct clone_replica *replica = &clone->replica;
 	uint32_t to = clone->cfg->edges[cfg_edge].to;
 
-	return again->stride != NULL && to < clone->cfg->block_count &&
-	       again->labels[to] != COUNT_NONE;
+	return replica->stride != NULL && to < clone->cfg->block_count &&
+	       replica->labels[to] != COUNT_NONE;
 }
 
 /* Return the label of an edge's destination within the procedure. A replica has labels of its
  * own. */
 static uint32_t clone_edge_label_of(const struct clone *clone, uint32_t cfg_edge)
 {
-	const struct clone_again *again = &clone->again;
+	const struct clone_replica *replica = &clone->replica;
 	uint32_t to = clone->cfg->edges[cfg_edge].to;
 
 	if (clone_edge_ends_replica(clone, cfg_edge))
-		return again->end;
+		return replica->end;
 	if (clone->stride_of[cfg_edge] != COUNT_NONE)
 		return clone->stride_labels[clone->stride_of[cfg_edge]];
-	if (stays(clone, cfg_edge))
-		return again->labels[to];
+	if (is_inside_replica(clone, cfg_edge))
+		return replica->labels[to];
 	return clone->labels[to];
 }
 
 bool clone_edge_ends_replica(const struct clone *clone, uint32_t cfg_edge)
 {
-	return clone->again.stride != NULL && clone->stride_of[cfg_edge] == clone->again.number;
+	return clone->replica.stride != NULL && clone->stride_of[cfg_edge] == clone->replica.number;
 }
 
 /* Return true if the edge has a check here: there is one for all replicas of a loop. */
@@ -48,12 +48,12 @@ static bool has_check(const struct clone *clone, uint32_t cfg_edge)
 	if (!clone_switch_on_edge(clone, cfg_edge))
 		return false;
 	if (stride != COUNT_NONE && clone->strides.all[stride].closed)
-		return ends && clone->again.replica == clone->again.stride->replicas;
+		return ends && clone->replica.index == clone->replica.stride->replicas;
 	return !ends;
 }
 
 /* Emit the check on a back edge, after the mode's code for the edge. */
-static void emit_way_back(struct clone *clone, uint32_t cfg_edge, bool falls)
+static void emit_back_edge_check(struct clone *clone, uint32_t cfg_edge, bool falls)
 {
 	const struct cfg_edge *edge = &clone->cfg->edges[cfg_edge];
 	struct clone_check check = {.crossing = clone_switch_of_edge(clone, cfg_edge),
@@ -75,10 +75,10 @@ static void emit_branch_back(struct clone *clone, unsigned int kind, uint32_t cf
 
 	point.crosses = clone_switch_crosses(clone);
 	machine_code_branch(clone->code, kind ^ 1, over);
-	if (clone_point_wants(clone, &point))
+	if (clone_point_has_code(clone, &point))
 		clone_point_emit(clone, &point,
 				 clone_edge_live(clone, &clone->cfg->edges[cfg_edge]));
-	emit_way_back(clone, cfg_edge, false);
+	emit_back_edge_check(clone, cfg_edge, false);
 	machine_code_bind_label(clone->code, over);
 }
 
@@ -104,7 +104,7 @@ void clone_edge_branch(struct clone *clone, unsigned int kind, uint32_t cfg_edge
 	}
 	if (label != COUNT_NONE) {
 		machine_code_branch(clone->code, kind, label);
-	} else if (clone_point_wants(clone, &point)) {
+	} else if (clone_point_has_code(clone, &point)) {
 		cold_stub = clone_add_cold_stub(
 			clone,
 			(struct cold_stub){.kind = COLD_STUB_POINT,
@@ -128,14 +128,14 @@ void clone_edge_fall(struct clone *clone, uint32_t cfg_edge, uint32_t next)
 	bool checked = has_check(clone, cfg_edge);
 
 	if (clone->source->variant == COPY_ONLY && clone_edge_ends_replica(clone, cfg_edge))
-		point.replica = clone->again.replica;
+		point.replica = clone->replica.index;
 	point.crosses = checked && clone_switch_crosses(clone);
-	if (clone_point_wants(clone, &point))
+	if (clone_point_has_code(clone, &point))
 		clone_point_emit(clone, &point, clone_edge_live(clone, edge));
 	if (edge->to >= clone->cfg->block_count)
 		clone_insn_leave(clone, MACHINE_JUMP, edge->target);
 	else if (checked)
-		emit_way_back(clone, cfg_edge, clone_edge_label_of(clone, cfg_edge) == next);
+		emit_back_edge_check(clone, cfg_edge, clone_edge_label_of(clone, cfg_edge) == next);
 	else if (clone_edge_label_of(clone, cfg_edge) != next)
 		machine_code_branch(clone->code, MACHINE_JUMP,
 				    clone_edge_label_of(clone, cfg_edge));
@@ -147,10 +147,10 @@ bool clone_edge_follows(const struct clone *clone, uint32_t cfg_edge, uint32_t n
 
 	return next != COUNT_NONE && clone->cfg->edges[cfg_edge].to < clone->cfg->block_count &&
 	       clone_edge_label_of(clone, cfg_edge) == next && !has_check(clone, cfg_edge) &&
-	       !clone_point_wants(clone, &point);
+	       !clone_point_has_code(clone, &point);
 }
 
-bool clone_edge_is_fallen_into(const struct clone *clone, uint32_t index)
+bool clone_edge_has_fall_through(const struct clone *clone, uint32_t index)
 {
 	const struct cfg *cfg = clone->cfg;
 	const struct cfg_block *block = &cfg->blocks[index];

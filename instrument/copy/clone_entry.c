@@ -48,7 +48,7 @@ static void emit_first(struct clone *clone, struct point *point, uint32_t live)
 
 	clone_entry_check(clone, ready, live, false);
 	machine_code_bind_label(clone->code, ready);
-	if (clone_point_wants(clone, point))
+	if (clone_point_has_code(clone, point))
 		clone_point_emit(clone, point, live);
 }
 
@@ -57,12 +57,12 @@ int clone_entry_emit(struct clone *clone, uint32_t block)
 	uint32_t label = machine_code_label(clone->code);
 	uint32_t live = clone->source->liveness->in[block];
 	uint32_t edge = entry_edge(clone, block);
-	uint32_t behind = machine_code_label(clone->code);
+	uint32_t after = machine_code_label(clone->code);
 	struct clone_check check = {.crossing = clone_switch_of_entry(clone),
 				    .live = live,
 				    .counts = clone_switch_at_entry(clone, clone->source->number)};
 	struct clone_check outside = check;
-	bool looks = clone->source->variant == COPY_CHECKING && !check.counts;
+	bool tests = clone->source->variant == COPY_CHECKING && !check.counts;
 	struct point point, first;
 
 	if (edge == clone->graph->edge_count)
@@ -70,22 +70,22 @@ int clone_entry_emit(struct clone *clone, uint32_t block)
 	point = first = clone_point_of_edge(clone, edge);
 	first.kind = POINT_OUTSIDE;
 	clone->copy->inside = machine_code_label(clone->code);
-	outside.counts = looks && clone_switch_from_outside(clone);
+	outside.counts = tests && clone_switch_from_outside(clone);
 	if (clone->fits[block].first == COUNT_NONE)
 		machine_code_align(clone->code, COPY_ALIGN);
 	machine_code_bind_label(clone->code, label);
 	clone_insn_frame(clone, clone->source->entry);
 	if (clone_is_usual(clone))
 		emit_first(clone, &first, live);
-	if (looks)
+	if (tests)
 		clone_switch_emit(clone, &outside);
 	machine_code_bind_label(clone->code, clone->copy->inside);
 	clone_fit_begin(clone, block);
 	if (check.counts)
 		clone_switch_emit(clone, &check);
-	machine_code_bind_label(clone->code, behind);
-	clone_switch_place(clone, check.crossing, behind);
-	if (clone_point_wants(clone, &point))
+	machine_code_bind_label(clone->code, after);
+	clone_switch_place(clone, check.crossing, after);
+	if (clone_point_has_code(clone, &point))
 		clone_point_emit(clone, &point, live);
 	return clone_entry_add_site(clone, clone->source->entry, label);
 }
@@ -112,7 +112,7 @@ static bool only_tables_lead_to(const struct clone *clone, uint32_t index)
 	const struct cfg_block *block = &cfg->blocks[index];
 
 	if (clone->source->cases_known ||
-	    clone->graph->edges[clone->comes_by[index]].kind != COUNT_FROM_HUB)
+	    clone->graph->edges[clone->landing_edge[index]].kind != COUNT_FROM_HUB)
 		return false;
 	for (uint32_t i = block->in; i < block->in + block->in_count; i++) {
 		const struct cfg_edge *edge = &cfg->edges[cfg->in_edges[i]];
@@ -125,10 +125,10 @@ static bool only_tables_lead_to(const struct clone *clone, uint32_t index)
 
 /* Return true if a jump of this clone may bypass the landing site: it need not test which clone is
  * to run. */
-static bool is_straight(const struct clone *clone, uint32_t block, const struct point *point)
+static bool bypasses_site(const struct clone *clone, uint32_t block, const struct point *point)
 {
 	return clone->source->variant != COPY_ONLY && !clone_switch_on_site(clone, block) &&
-	       !clone_point_wants(clone, point);
+	       !clone_point_has_code(clone, point);
 }
 
 void clone_entry_site(struct clone *clone, uint32_t block)
@@ -140,12 +140,12 @@ void clone_entry_site(struct clone *clone, uint32_t block)
 				    .landing = true};
 	struct point point;
 
-	if (clone->source->variant != COPY_CHECKING || clone->comes_by[block] == COUNT_NONE ||
+	if (clone->source->variant != COPY_CHECKING || clone->landing_edge[block] == COUNT_NONE ||
 	    !clone_switch_on_site(clone, block) || block == clone->entry ||
-	    clone->before_by[block] != COUNT_NONE || clone_edge_is_fallen_into(clone, block))
+	    clone->before_by[block] != COUNT_NONE || clone_edge_has_fall_through(clone, block))
 		return;
-	point = clone_point_of_edge(clone, clone->comes_by[block]);
-	if (clone_point_wants(clone, &point))
+	point = clone_point_of_edge(clone, clone->landing_edge[block]);
+	if (clone_point_has_code(clone, &point))
 		return;
 	clone_insn_frame(clone, clone->cfg->insns[clone->cfg->blocks[block].first].address);
 	clone->case_labels[block] = machine_code_label(clone->code);
@@ -162,8 +162,8 @@ static uint32_t site_label(struct clone *clone, uint32_t block, const struct poi
 
 	if (clone->case_labels[block] != COUNT_NONE)
 		return clone->case_labels[block];
-	if (clone->starts_by[block] == clone->comes_by[block] ||
-	    (clone->source->variant == COPY_ONLY && !clone_point_wants(clone, point)))
+	if (clone->starts_by[block] == clone->landing_edge[block] ||
+	    (clone->source->variant == COPY_ONLY && !clone_point_has_code(clone, point)))
 		return clone->labels[block];
 	cold_stub = clone_add_cold_stub(
 		clone, (struct cold_stub){.kind = COLD_STUB_SITE,
@@ -178,7 +178,7 @@ int clone_entry_sites(struct clone *clone)
 	int r = 0;
 
 	for (uint32_t b = 0; r == 0 && b < clone->cfg->block_count; b++) {
-		uint32_t edge = clone->comes_by[b], label;
+		uint32_t edge = clone->landing_edge[b], label;
 		struct point point;
 
 		if (edge == COUNT_NONE)
@@ -187,7 +187,7 @@ int clone_entry_sites(struct clone *clone)
 		point.live = clone->source->liveness->in[b];
 		clone_insn_frame(clone, clone->cfg->insns[clone->cfg->blocks[b].first].address);
 		label = site_label(clone, b, &point);
-		clone->case_labels[b] = is_straight(clone, b, &point) ? clone->labels[b] : label;
+		clone->case_labels[b] = bypasses_site(clone, b, &point) ? clone->labels[b] : label;
 		if (!only_tables_lead_to(clone, b))
 			r = clone_entry_add_site(
 				clone, clone->cfg->insns[clone->cfg->blocks[b].first].address,

@@ -30,7 +30,7 @@ static uint32_t run_end(const struct clone *clone, uint32_t first)
 	uint32_t end = first;
 
 	while (end + 1 < cfg->block_count && clone->graph->node_of[end + 1] != COUNT_NONE &&
-	       clone_edge_is_fallen_into(clone, end + 1) && is_small(cfg, first, end + 1))
+	       clone_edge_has_fall_through(clone, end + 1) && is_small(cfg, first, end + 1))
 		end++;
 	return end;
 }
@@ -80,7 +80,7 @@ static double iterations(const struct clone *clone, uint32_t block)
 /* Return true if padding before a block is never executed. */
 static bool is_place(const struct clone *clone, uint32_t block)
 {
-	return block == clone->entry || !clone_edge_is_fallen_into(clone, block);
+	return block == clone->entry || !clone_edge_has_fall_through(clone, block);
 }
 
 /* Recording clones are not aligned: they wait at the ends of paths in any case, and they are

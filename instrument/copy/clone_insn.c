@@ -77,7 +77,7 @@ static void pass_cuts(struct clone *clone, uint64_t address)
 
 void clone_insn_mark(struct clone *clone, uint64_t address)
 {
-	if (clone->again.stride != NULL) {
+	if (clone->replica.stride != NULL) {
 		clone_insn_frame(clone, address);
 		return;
 	}

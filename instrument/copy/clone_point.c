@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "instrument/copy/clone.h"
 
-static bool is_boring(const struct clone *clone, uint32_t node)
+static bool is_unchecked(const struct clone *clone, uint32_t node)
 {
 	uint32_t block = node != COUNT_OUTSIDE ? clone->graph->nodes[node].block : COUNT_NONE;
 
 	return block != COUNT_NONE && clone->loops.unchecked[block];
 }
 
-/* Return true if a point is in a unchecked loop, or on an edge inside one. */
-static bool is_in_boring_loop(const struct clone *clone, const struct point *point)
+/* Return true if a point is in an unchecked loop, or on an edge inside one. */
+static bool is_in_unchecked_loop(const struct clone *clone, const struct point *point)
 {
 	const struct count_edge *edge;
 
 	if (clone->loops.unchecked == NULL)
 		return false;
 	if (point->kind != POINT_EDGE)
-		return is_boring(clone, point->node);
+		return is_unchecked(clone, point->node);
 	edge = &clone->graph->edges[point->edge];
-	return is_boring(clone, edge->from) && is_boring(clone, edge->to);
+	return is_unchecked(clone, edge->from) && is_unchecked(clone, edge->to);
 }
 
 static bool measures(const struct clone *clone)
@@ -26,15 +26,15 @@ static bool measures(const struct clone *clone)
 	return clone->source->variant != COPY_CHECKING;
 }
 
-bool clone_point_wants(const struct clone *clone, const struct point *point)
+bool clone_point_has_code(const struct clone *clone, const struct point *point)
 {
 	const struct instrument_mode *mode = clone->source->mode;
-	struct point asked = *point;
+	struct point query = *point;
 
-	if (!mode->both && (!measures(clone) || is_in_boring_loop(clone, point)))
+	if (!mode->both && (!measures(clone) || is_in_unchecked_loop(clone, point)))
 		return false;
-	asked.measures = measures(clone);
-	return mode->wants(clone->source->plan, &asked);
+	query.measures = measures(clone);
+	return mode->has_code(clone->source->plan, &query);
 }
 
 /* A mode that does not ask for references has no events of its own: all references count
@@ -49,7 +49,7 @@ bool clone_point_is_event(const struct clone *clone, uint32_t index)
 			      .red_zone = true};
 
 	return insn->flags & (INSN_READS_MEMORY | INSN_WRITES_MEMORY) &&
-	       (!source->mode->references || source->mode->wants(source->plan, &point));
+	       (!source->mode->references || source->mode->has_code(source->plan, &point));
 }
 
 void clone_point_emit(const struct clone *clone, struct point *point, uint32_t live)
@@ -61,7 +61,7 @@ void clone_point_emit(const struct clone *clone, struct point *point, uint32_t l
 }
 
 /* The red zone is dead where procedures begin, end and make calls. */
-static bool minds_red_zone(const struct clone *clone, const struct count_edge *edge)
+static bool red_zone_may_be_live(const struct clone *clone, const struct count_edge *edge)
 {
 	const struct count_node *node;
 
@@ -79,7 +79,7 @@ struct point clone_point_of_edge(const struct clone *clone, uint32_t number)
 		.kind = POINT_EDGE,
 		.edge = number,
 		.node = edge->from != COUNT_OUTSIDE ? edge->from : edge->to,
-		.red_zone = minds_red_zone(clone, edge),
+		.red_zone = red_zone_may_be_live(clone, edge),
 	};
 }
 
@@ -96,7 +96,7 @@ void clone_point_start(const struct clone *clone, uint32_t number)
 {
 	struct point point = {.kind = POINT_START, .node = number, .red_zone = true};
 
-	if (clone_point_wants(clone, &point))
+	if (clone_point_has_code(clone, &point))
 		clone_point_emit(clone, &point, live_at_start(clone, &clone->graph->nodes[number]));
 }
 
@@ -104,7 +104,7 @@ static void emit_at(const struct clone *clone, struct point *point, uint32_t ins
 {
 	const struct liveness *liveness = clone->source->liveness;
 
-	if (clone_point_wants(clone, point))
+	if (clone_point_has_code(clone, point))
 		clone_point_emit(clone, point,
 				 before ? liveness_before(liveness, insn)
 					: liveness_after(liveness, insn));
@@ -122,7 +122,7 @@ static bool is_stack(const struct insn_memory *memory)
 
 /* Return true if an instruction always continues at the next one, and its order relative to
  * inserted code cannot be observed. */
-static bool may_come_later(const struct insn *insn, bool by_table)
+static bool is_movable(const struct insn *insn, bool by_table)
 {
 	if (insn->flow != INSN_FLOW_NEXT || insn->flags & INSN_WRITES_MEMORY)
 		return false;
@@ -140,7 +140,7 @@ static bool may_come_later(const struct insn *insn, bool by_table)
 }
 
 /* Return the cost of inserting code before an instruction. */
-static unsigned int hindrance(const struct clone *clone, uint32_t index)
+static unsigned int insertion_cost(const struct clone *clone, uint32_t index)
 {
 	const struct liveness *liveness = clone->source->liveness;
 	uint32_t live = liveness_before(liveness, index);
@@ -164,11 +164,11 @@ uint32_t clone_point_early(const struct clone *clone, uint32_t number)
 	kind = clone->graph->edges[edge].kind;
 	if (kind != COUNT_TO_HUB && kind != COUNT_LEAVE)
 		return best;
-	least = hindrance(clone, best);
+	least = insertion_cost(clone, best);
 	for (uint32_t i = best; least > 0 && i > node->first && best - i < EARLY_MAX &&
-				may_come_later(&clone->cfg->insns[i - 1], kind == COUNT_TO_HUB);
+				is_movable(&clone->cfg->insns[i - 1], kind == COUNT_TO_HUB);
 	     i--) {
-		unsigned int less = hindrance(clone, i - 1);
+		unsigned int less = insertion_cost(clone, i - 1);
 
 		if (less < least) {
 			least = less;
@@ -200,7 +200,7 @@ void clone_point_back(const struct clone *clone, uint32_t number, uint32_t insn)
 	if (clone->back_to[number] == COUNT_NONE)
 		return;
 	point = clone_point_of_edge(clone, clone->back_to[number]);
-	if (clone_point_wants(clone, &point))
+	if (clone_point_has_code(clone, &point))
 		clone_point_emit(clone, &point, liveness_after(clone->source->liveness, insn));
 }
 
@@ -212,6 +212,6 @@ void clone_point_reference(const struct clone *clone, uint32_t number, uint32_t 
 
 	if (clone->source->mode->references &&
 	    insn->flags & (INSN_READS_MEMORY | INSN_WRITES_MEMORY) &&
-	    clone_point_wants(clone, &point))
+	    clone_point_has_code(clone, &point))
 		clone_point_emit(clone, &point, liveness_before(clone->source->liveness, index));
 }

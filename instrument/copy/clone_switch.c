@@ -212,14 +212,14 @@ static struct cold_stub *emit_check(struct clone *clone, const struct clone_chec
 
 void clone_switch_emit(struct clone *clone, const struct clone_check *check)
 {
-	uint32_t behind = machine_code_label(clone->code);
-	struct cold_stub *cold_stub = emit_check(clone, check, behind);
+	uint32_t after = machine_code_label(clone->code);
+	struct cold_stub *cold_stub = emit_check(clone, check, after);
 
 	if (cold_stub != NULL) {
 		machine_code_branch(clone->code, MACHINE_SIGN, cold_stub->label);
-		point_give_back(clone->code, &cold_stub->scratch);
+		scratch_release(clone->code, &cold_stub->scratch);
 	}
-	machine_code_bind_label(clone->code, behind);
+	machine_code_bind_label(clone->code, after);
 }
 
 void clone_switch_emit_to(struct clone *clone, const struct clone_check *check, uint32_t label)
@@ -231,7 +231,7 @@ void clone_switch_emit_to(struct clone *clone, const struct clone_check *check, 
 		label = cold_stub->label;
 	} else if (cold_stub != NULL) {
 		machine_code_branch(clone->code, MACHINE_SIGN, cold_stub->label);
-		point_give_back(clone->code, &cold_stub->scratch);
+		scratch_release(clone->code, &cold_stub->scratch);
 	}
 	machine_code_branch(clone->code, MACHINE_JUMP, label);
 }
@@ -244,7 +244,7 @@ void clone_switch_place(struct clone *clone, uint32_t crossing, uint32_t label)
 
 /* Move the stack pointer below the red zone, and save the flags if the carry is live: checks must
  * preserve it. */
-static void begin_aside(struct machine_code *code, const struct cold_stub *cold_stub)
+static void begin_cold_stub(struct machine_code *code, const struct cold_stub *cold_stub)
 {
 	static const uint8_t down[] = {0x48, 0x8d, 0x64, 0x24, 0x80}; /* lea -128(%rsp), %rsp */
 	static const uint8_t push[] = {0x9c};			      /* pushfq */
@@ -257,7 +257,7 @@ static void begin_aside(struct machine_code *code, const struct cold_stub *cold_
 	machine_code_stack(code, 8);
 }
 
-static void end_aside(struct machine_code *code, const struct cold_stub *cold_stub)
+static void end_cold_stub(struct machine_code *code, const struct cold_stub *cold_stub)
 {
 	static const uint8_t pop[] = {0x9d}; /* popfq */
 	/* lea 128(%rsp), %rsp */
@@ -269,7 +269,7 @@ static void end_aside(struct machine_code *code, const struct cold_stub *cold_st
 	}
 	machine_code_bytes(code, up, sizeof(up));
 	machine_code_stack(code, -RED_ZONE_BYTES);
-	point_give_back(code, &cold_stub->scratch);
+	scratch_release(code, &cold_stub->scratch);
 }
 
 /* The routine (burst_switch_code.h) may find that this clone is to continue; it returns that in the
@@ -281,21 +281,21 @@ static void emit_routine(struct clone *clone, const struct cold_stub *cold_stub)
 
 	machine_code_enter(code, MACHINE_CALL,
 			   cold_stub->counts ? BURST_SWITCH_CODE_COUNTED(cold_stub->counter)
-					     : BURST_SWITCH_CODE_LOOKED);
+					     : BURST_SWITCH_CODE_TESTED);
 	machine_code_branch(code, MACHINE_CARRY, cross);
-	end_aside(code, cold_stub);
+	end_cold_stub(code, cold_stub);
 	machine_code_branch(code, MACHINE_JUMP, cold_stub->back);
 	machine_code_bind_label(code, cross);
 }
 
 void clone_switch_cross(struct clone *clone, const struct cold_stub *cold_stub)
 {
-	begin_aside(clone->code, cold_stub);
+	begin_cold_stub(clone->code, cold_stub);
 	if (clone->source->variant == COPY_CHECKING)
 		emit_routine(clone, cold_stub);
 	else
 		burst_switch_code_end(clone->code, clone->source->runtime, &clone->source->bursts,
 				      0);
-	end_aside(clone->code, cold_stub);
+	end_cold_stub(clone->code, cold_stub);
 	machine_code_enter(clone->code, MACHINE_JUMP, COPY_CROSSING | cold_stub->crossing);
 }

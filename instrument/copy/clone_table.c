@@ -101,7 +101,7 @@ static int find_register(const struct clone *clone, const struct cfg_table *tabl
 	return free != 0 ? __builtin_ctz(free) : -1;
 }
 
-static bool is_understood(const struct clone *clone, const struct cfg_table *table)
+static bool is_supported(const struct clone *clone, const struct cfg_table *table)
 {
 	const struct cfg *cfg = clone->cfg;
 	const struct insn *load = &cfg->insns[table->load];
@@ -131,7 +131,7 @@ int clone_table_find(struct clone *clone)
 	for (uint32_t i = 0; i < cfg->table_count; i++) {
 		const struct cfg_table *table = &cfg->tables[i];
 
-		if (!is_understood(clone, table))
+		if (!is_supported(clone, table))
 			continue;
 		clone->tables[clone->table_count++] = (struct clone_table){
 			.old = table,

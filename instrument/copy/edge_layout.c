@@ -29,11 +29,11 @@ static double falls(const struct clone *clone, uint32_t block)
 	return weight;
 }
 
-static bool wants(const struct clone *clone, uint32_t edge)
+static bool edge_has_code(const struct clone *clone, uint32_t edge)
 {
 	struct point point = clone_point_of_edge(clone, edge);
 
-	return clone_point_wants(clone, &point);
+	return clone_point_has_code(clone, &point);
 }
 
 /* Return true if an edge can have inline code. With two clones, this excludes checked back edges,
@@ -57,7 +57,7 @@ void edge_layout_find(struct clone *clone)
 		uint32_t to = block_of(clone, edge->to), *by;
 
 		if (to == COUNT_NONE || graph->node_of[to] != edge->to ||
-		    !edge_layout_is_plain(clone, edge) || !wants(clone, e))
+		    !edge_layout_is_plain(clone, edge) || !edge_has_code(clone, e))
 			continue;
 		by = &clone->before_by[to];
 		if (is_only(clone, edge))

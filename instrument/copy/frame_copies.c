@@ -12,7 +12,7 @@
  *        cuts at or before the address
  * @tables: addresses of the new tables of handlers for all parts of frames, in order
  */
-struct frame_copier {
+struct frame_cloner {
 	const struct frame_copies *copies;
 	const struct candidate *candidate;
 	const struct procedure_copy *copy;
@@ -34,11 +34,11 @@ struct part {
 	uint64_t end;
 };
 
-typedef void visit_part(struct frame_copier *clone, const struct part *part);
+typedef void visit_part(struct frame_cloner *clone, const struct part *part);
 
 /* Return true if a part contains instructions of the procedure. Out-of-line code throws no
  * exceptions. */
-static bool is_body(const struct frame_copier *clone, const struct part *part)
+static bool is_body(const struct frame_cloner *clone, const struct part *part)
 {
 	const struct procedure_copy *copy = clone->copy;
 
@@ -46,7 +46,7 @@ static bool is_body(const struct frame_copier *clone, const struct part *part)
 					     machine_code_offset(&copy->code, copy->blocks_end);
 }
 
-static void copy_table(struct frame_copier *clone, const struct part *part)
+static void copy_table(struct frame_cloner *clone, const struct part *part)
 {
 	uint64_t table = 0;
 
@@ -61,14 +61,14 @@ static void copy_table(struct frame_copier *clone, const struct part *part)
 	clone->tables[clone->count++] = table;
 }
 
-static void copy_frame(struct frame_copier *clone, const struct part *part)
+static void copy_frame(struct frame_cloner *clone, const struct part *part)
 {
 	unwind_writer_add(clone->copies->writer, part->frame, part->rows, part->count, part->end,
 			  clone->tables[clone->count++]);
 }
 
 /* Without a table of handlers: the code contains no calls. */
-static void old_frame(struct frame_copier *clone, const struct part *part)
+static void old_frame(struct frame_cloner *clone, const struct part *part)
 {
 	unwind_writer_add(clone->copies->writer, part->frame, part->rows, part->count, part->end,
 			  0);
@@ -76,13 +76,13 @@ static void old_frame(struct frame_copier *clone, const struct part *part)
 
 static const struct unwind_frame *frame_at(const struct unwind_frames *frames, uint64_t address)
 {
-	size_t behind = unwind_frames_first(frames, address + 1);
-	const struct unwind_frame *frame = behind > 0 ? &frames->all[behind - 1] : NULL;
+	size_t after = unwind_frames_first(frames, address + 1);
+	const struct unwind_frame *frame = after > 0 ? &frames->all[after - 1] : NULL;
 
 	return frame != NULL && address - frame->start < frame->bytes ? frame : NULL;
 }
 
-static void frame_copies_add_row(struct frame_copier *clone, struct unwind_row row)
+static void frame_copies_add_row(struct frame_cloner *clone, struct unwind_row row)
 {
 	if (array_reserve(&clone->rows, &clone->row_capacity, clone->row_count + 1,
 			  sizeof(*clone->rows)) < 0)
@@ -92,7 +92,7 @@ static void frame_copies_add_row(struct frame_copier *clone, struct unwind_row r
 }
 
 /* Find the non-empty rows of a part of the clone. */
-static void find_rows(struct frame_copier *clone, enum machine_part part)
+static void find_rows(struct frame_cloner *clone, enum machine_part part)
 {
 	const struct machine_code *code = &clone->copy->code;
 	const struct machine_range *range = &code->parts[part];
@@ -118,7 +118,7 @@ static void find_rows(struct frame_copier *clone, enum machine_part part)
 }
 
 /* Code that is out of order begins a new description of its frame. */
-static void visit_part_of(struct frame_copier *clone, enum machine_part of, visit_part *visit)
+static void visit_part_of(struct frame_cloner *clone, enum machine_part of, visit_part *visit)
 {
 	const struct machine_range *range = &clone->copy->code.parts[of];
 	const struct unwind_row *rows;
@@ -142,16 +142,16 @@ static void visit_part_of(struct frame_copier *clone, enum machine_part of, visi
 	}
 }
 
-static void visit_copy(struct frame_copier *clone, visit_part *visit)
+static void visit_copy(struct frame_cloner *clone, visit_part *visit)
 {
-	visit_part_of(clone, MACHINE_NEAR, visit);
-	visit_part_of(clone, MACHINE_APART, visit);
+	visit_part_of(clone, MACHINE_HOT, visit);
+	visit_part_of(clone, MACHINE_COLD, visit);
 }
 
 /* --- original code -------------------------------------------------------- */
 
 /* Return the next jump in the same frame that was placed in free room, or the frame's end. */
-static uint64_t next_room(const struct old_code *old, uint64_t from, uint64_t end)
+static uint64_t next_patch(const struct old_code *old, uint64_t from, uint64_t end)
 {
 	for (size_t i = 0; i < old->count; i++) {
 		const struct old_patch *patch = &old->patches[i];
@@ -163,14 +163,14 @@ static uint64_t next_room(const struct old_code *old, uint64_t from, uint64_t en
 }
 
 /* Describe the original code of a frame from an address on, unchanged. */
-static void describe_rest(struct frame_copier *clone, uint64_t from)
+static void describe_original(struct frame_cloner *clone, uint64_t from)
 {
 	const struct candidate *candidate = clone->candidate;
 	struct part part = {.frame = frame_at(clone->copies->frames, from)};
 
 	if (part.frame == NULL || part.frame->start == from)
 		return;
-	part.end = next_room(&candidate->old, from, part.frame->start + part.frame->bytes);
+	part.end = next_patch(&candidate->old, from, part.frame->start + part.frame->bytes);
 	clone->row_count = 0;
 	if (from < part.end)
 		frame_copies_add_row(clone, (struct unwind_row){.address = from, .old = from});
@@ -188,7 +188,7 @@ static void describe_rest(struct frame_copier *clone, uint64_t from)
 }
 
 /* A jump in free room has the unwind rules of the short jump that leads to it. */
-static void describe_rooms(struct frame_copier *clone)
+static void describe_patches(struct frame_cloner *clone)
 {
 	const struct old_code *old = &clone->candidate->old;
 
@@ -206,13 +206,13 @@ static void describe_rooms(struct frame_copier *clone)
 		part.rows = clone->rows;
 		if (!clone->failed)
 			old_frame(clone, &part);
-		describe_rest(clone, part.end);
+		describe_original(clone, part.end);
 	}
 }
 
 /* --- all ------------------------------------------------------------------ */
 
-static void visit_copied(struct frame_copier *clone, visit_part *visit)
+static void visit_copied(struct frame_cloner *clone, visit_part *visit)
 {
 	const struct candidates *candidates = clone->copies->candidates;
 
@@ -226,7 +226,7 @@ static void visit_copied(struct frame_copier *clone, visit_part *visit)
 		clone->copy = &candidate->copy;
 		clone->offset = candidate->offset;
 		visit_copy(clone, visit);
-		if (candidate->recording.code.parts[MACHINE_NEAR].bytes == 0)
+		if (candidate->recording.code.parts[MACHINE_HOT].bytes == 0)
 			continue;
 		clone->copy = &candidate->recording;
 		clone->offset = candidate->recording_offset;
@@ -234,24 +234,24 @@ static void visit_copied(struct frame_copier *clone, visit_part *visit)
 	}
 }
 
-static void describe_old(struct frame_copier *clone)
+static void describe_old(struct frame_cloner *clone)
 {
 	const struct candidates *candidates = clone->copies->candidates;
 
 	for (size_t c = 0; !clone->failed && c < candidates->count; c++) {
 		clone->candidate = &candidates->all[c];
 		if (!clone->candidate->kept)
-			describe_rooms(clone);
+			describe_patches(clone);
 	}
 }
 
 /* Rows with STUBS_FRAME are contiguous; the others cannot be described. */
-static void describe_prelude(struct frame_copier *clone)
+static void describe_stubs(struct frame_cloner *clone)
 {
 	const struct machine_code *code = &clone->copies->stubs->code;
 	uint64_t start = clone->copies->code + clone->copies->stubs_offset;
 	const struct machine_row *row;
-	size_t count = machine_code_rows(code, MACHINE_NEAR, &row);
+	size_t count = machine_code_rows(code, MACHINE_HOT, &row);
 
 	clone->row_count = 0;
 	for (size_t i = 0; i < count; i++) {
@@ -263,18 +263,18 @@ static void describe_prelude(struct frame_copier *clone)
 	}
 	if (!clone->failed && clone->row_count > 0)
 		unwind_writer_add_plain(clone->copies->writer, clone->rows, clone->row_count,
-					start + code->parts[MACHINE_NEAR].bytes);
+					start + code->parts[MACHINE_HOT].bytes);
 }
 
 int frame_copies_write(const struct frame_copies *copies)
 {
-	struct frame_copier clone = {.copies = copies};
+	struct frame_cloner clone = {.copies = copies};
 
 	visit_copied(&clone, copy_table);
 	if (!clone.failed)
 		visit_copied(&clone, copy_frame);
 	describe_old(&clone);
-	describe_prelude(&clone);
+	describe_stubs(&clone);
 	unwind_writer_add_linked(copies->writer, runtime_blob_frames(), runtime_blob_frames_bytes(),
 				 copies->code, runtime_blob_bytes());
 	free(clone.tables);

@@ -75,7 +75,7 @@ static bool old_code_is_in(const struct run *run, uint64_t address)
 }
 
 /* Targets of code that stays must stay as well. */
-static void keep_targets(const struct planner *planner, struct run *run)
+static void mark_kept_targets(const struct planner *planner, struct run *run)
 {
 	for (uint32_t i = 0; i < planner->cfg->insn_count; i++) {
 		const struct insn *insn = &planner->cfg->insns[i];
@@ -172,10 +172,10 @@ static int plan_run(struct planner *planner, uint32_t first, uint32_t end)
 {
 	const struct insn *insns = planner->cfg->insns;
 	const struct insn *last = &insns[end - 1];
-	uint64_t behind = last->address + last->bytes;
-	size_t padding = planner->padding(planner->context, behind);
+	uint64_t run_end = last->address + last->bytes;
+	size_t padding = planner->padding(planner->context, run_end);
 	struct run run = {.start = insns[first].address,
-			  .bytes = behind - insns[first].address + padding};
+			  .bytes = run_end - insns[first].address + padding};
 	int r;
 
 	run.use = calloc(1, run.bytes);
@@ -184,8 +184,8 @@ static int plan_run(struct planner *planner, uint32_t first, uint32_t end)
 	for (uint32_t i = first; i < end; i++)
 		old_code_set(&run, insns[i].address, insns[i].bytes,
 			     is_copied(planner, i) ? USE_FREE : USE_KEEP);
-	old_code_set(&run, behind, padding, USE_FREE);
-	keep_targets(planner, &run);
+	old_code_set(&run, run_end, padding, USE_FREE);
+	mark_kept_targets(planner, &run);
 	r = place_wide(planner, &run);
 	if (r == 0)
 		r = place_short(planner, &run);

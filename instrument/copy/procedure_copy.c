@@ -15,11 +15,11 @@ static uint32_t edge_of_kind(const struct clone *clone, const struct cfg_block *
 {
 	for (uint32_t e = block->out; e < block->out + block->out_count; e++) {
 		const struct cfg_edge *edge = &clone->cfg->edges[e];
-		uint64_t behind =
+		uint64_t stop_successor =
 			clone->cfg->insns[edge->insn].address + clone->cfg->insns[edge->insn].bytes;
 		bool falls = edge->kind == CFG_EDGE_NEXT ||
 			     (edge->kind == CFG_EDGE_TAIL && block->out_count > 1 &&
-			      edge->target == behind);
+			      edge->target == stop_successor);
 
 		if (falls == next)
 			return e;
@@ -74,34 +74,34 @@ static int copy_branch(struct clone *clone, const struct cfg_block *block, uint3
 
 /* If control continues after all, as after a breakpoint, it does so at the original next
  * instruction. */
-static void leave_behind(struct clone *clone, const struct insn *insn)
+static void emit_jump_to_original(struct clone *clone, const struct insn *insn)
 {
 	machine_code_leave(clone->code, MACHINE_JUMP, insn->address + insn->bytes);
 }
 
 /* Code that follows an instruction that stops the program. */
-enum behind {
-	BEHIND_NOTHING, /* no code of the procedure, or padding */
-	BEHIND_COPIED,	/* reached by other edges as well */
-	BEHIND_ALONE,	/* not reached otherwise */
+enum stop_successor {
+	SUCCESSOR_NONE,	     /* no code of the procedure, or padding */
+	SUCCESSOR_SHARED,    /* reached by other edges as well */
+	SUCCESSOR_UNREACHED, /* not reached otherwise */
 };
 
-static enum behind behind_of(const struct clone *clone, const struct cfg_block *block,
-			     const struct insn *stop)
+static enum stop_successor stop_successor_of(const struct clone *clone,
+					     const struct cfg_block *block, const struct insn *stop)
 {
 	const struct cfg *cfg = clone->cfg;
 	uint32_t next = (uint32_t)(block - cfg->blocks) + 1;
 	const struct insn *first;
 
 	if (next == cfg->block_count)
-		return BEHIND_NOTHING;
+		return SUCCESSOR_NONE;
 	first = &cfg->insns[cfg->blocks[next].first];
 	if (first->address != stop->address + stop->bytes)
-		return BEHIND_NOTHING;
+		return SUCCESSOR_NONE;
 	if (clone->graph->node_of[next] != COUNT_NONE)
-		return BEHIND_COPIED;
-	return first->class == INSN_NOP || first->flow == INSN_FLOW_STOP ? BEHIND_NOTHING
-									 : BEHIND_ALONE;
+		return SUCCESSOR_SHARED;
+	return first->class == INSN_NOP || first->flow == INSN_FLOW_STOP ? SUCCESSOR_NONE
+									 : SUCCESSOR_UNREACHED;
 }
 
 /*
@@ -113,17 +113,17 @@ static enum behind behind_of(const struct clone *clone, const struct cfg_block *
 static int copy_stop(struct clone *clone, const struct cfg_block *block, const struct insn *insn)
 {
 	static const uint8_t hlt[] = {0xf4};
-	enum behind behind = behind_of(clone, block, insn);
+	enum stop_successor stop_successor = stop_successor_of(clone, block, insn);
 	int r;
 
-	if (behind == BEHIND_ALONE ||
-	    (behind == BEHIND_COPIED && insn->opcode == ZYDIS_MNEMONIC_INT3))
+	if (stop_successor == SUCCESSOR_UNREACHED ||
+	    (stop_successor == SUCCESSOR_SHARED && insn->opcode == ZYDIS_MNEMONIC_INT3))
 		return clone_refuse(clone, "code after an instruction that stops");
 	r = clone_insn_plain(clone, insn);
-	if (behind == BEHIND_COPIED)
+	if (stop_successor == SUCCESSOR_SHARED)
 		machine_code_bytes(clone->code, hlt, sizeof(hlt)); /* no fall-through */
 	else
-		leave_behind(clone, insn);
+		emit_jump_to_original(clone, insn);
 	return r;
 }
 
@@ -162,7 +162,7 @@ static int copy_end(struct clone *clone, const struct cfg_block *block, uint32_t
 		return 0;
 	}
 	if (block->out_count == 1 && clone->cfg->edges[block->out].kind == CFG_EDGE_STOP) {
-		leave_behind(clone, insn);
+		emit_jump_to_original(clone, insn);
 		return 0;
 	}
 	return clone_refuse(clone, "an unknown successor");
@@ -170,7 +170,7 @@ static int copy_end(struct clone *clone, const struct cfg_block *block, uint32_t
 
 /* --- blocks --------------------------------------------------------------- */
 
-static bool ends_here(const struct insn *insn)
+static bool is_block_end(const struct insn *insn)
 {
 	return insn->flow != INSN_FLOW_NEXT && insn->flow != INSN_FLOW_CALL &&
 	       insn->flow != INSN_FLOW_CALL_INDIRECT;
@@ -190,7 +190,7 @@ static int copy_insn(struct clone *clone, uint32_t index)
 }
 
 /* Emit a check after a call that may have returned in another process or as another thread. */
-static int check_again(struct clone *clone, uint32_t index)
+static int emit_recheck(struct clone *clone, uint32_t index)
 {
 	const struct insn *insn = &clone->cfg->insns[index];
 	uint32_t back;
@@ -209,9 +209,9 @@ static int copy_node(struct clone *clone, uint32_t number)
 	const struct count_node *node = &clone->graph->nodes[number];
 	uint32_t last = node->first + node->count - 1;
 	const struct insn *insns = clone->cfg->insns;
-	bool goes = node->count > 0 &&
-		    (insns[last].flow != INSN_FLOW_NEXT || clone_is_system_call(&insns[last]));
-	uint32_t end = goes ? clone_point_early(clone, number) : COUNT_NONE;
+	bool transfers = node->count > 0 &&
+			 (insns[last].flow != INSN_FLOW_NEXT || clone_is_system_call(&insns[last]));
+	uint32_t end = transfers ? clone_point_early(clone, number) : COUNT_NONE;
 	int r = 0;
 
 	clone_point_start(clone, number);
@@ -220,15 +220,15 @@ static int copy_node(struct clone *clone, uint32_t number)
 		clone_point_reference(clone, number, i);
 		if (i == end)
 			clone_point_end(clone, number, i, true);
-		if (i == last && ends_here(&insns[i]))
+		if (i == last && is_block_end(&insns[i]))
 			return 0; /* copy_end() emits it */
 		r = copy_insn(clone, i);
 		clone_insn_mark_end(clone, &insns[i]);
 		if (r == 0)
-			r = check_again(clone, i);
-		if (r == 0 && i == last && goes)
+			r = emit_recheck(clone, i);
+		if (r == 0 && i == last && transfers)
 			clone_point_back(clone, number, i);
-		if (r == 0 && i == last && !goes)
+		if (r == 0 && i == last && !transfers)
 			clone_point_end(clone, number, i, false);
 	}
 	if (r == 0 && node->count == 0)
@@ -246,7 +246,7 @@ static uint32_t next_reached(const struct clone *clone, uint32_t block)
 
 /* Set the destination of checks on back edges of the other clone. @label: of the block in this
  * clone */
-static void place_arrival(struct clone *clone, uint32_t index, uint32_t label, uint32_t crossing)
+static void bind_arrival(struct clone *clone, uint32_t index, uint32_t label, uint32_t crossing)
 {
 	struct cold_stub arrival = {
 		.kind = COLD_STUB_ARRIVE,
@@ -258,7 +258,7 @@ static void place_arrival(struct clone *clone, uint32_t index, uint32_t label, u
 	};
 	struct cold_stub *cold_stub;
 
-	if (clone_switch_leads_back(clone, index) && clone_point_wants(clone, &arrival.point)) {
+	if (clone_switch_leads_back(clone, index) && clone_point_has_code(clone, &arrival.point)) {
 		cold_stub = clone_add_cold_stub(clone, arrival);
 		label = cold_stub != NULL ? cold_stub->label : label;
 	}
@@ -289,7 +289,7 @@ static int copy_block(struct clone *clone, uint32_t index)
 	clone_entry_site(clone, index);
 	machine_code_bind_label(clone->code, clone->labels[index]);
 	clone_insn_mark(clone, clone->cfg->insns[block->first].address);
-	place_arrival(clone, index, clone->labels[index], clone_switch_of_block(clone, index));
+	bind_arrival(clone, index, clone->labels[index], clone_switch_of_block(clone, index));
 	edge_layout_start(clone, index);
 	r = copy_nodes(clone, index, next != clone->entry ? clone->labels[next] : COUNT_NONE);
 	clone_fit_end(clone, index);
@@ -299,9 +299,9 @@ static int copy_block(struct clone *clone, uint32_t index)
 /* Emit one replica. @next: as for copy_end(), for its last block */
 static int copy_replica(struct clone *clone, uint32_t next)
 {
-	const struct burst_stride *stride = clone->again.stride;
+	const struct burst_stride *stride = clone->replica.stride;
 	const uint32_t *blocks = clone->strides.blocks + stride->first;
-	uint32_t *labels = clone->again.labels;
+	uint32_t *labels = clone->replica.labels;
 	int r = 0;
 
 	for (uint32_t i = 1; i < stride->count; i++)
@@ -323,27 +323,27 @@ static void begin_stride(struct clone *clone, const struct burst_stride *stride)
 {
 	struct point point = clone_point_of_edge(clone, clone->edge_of[stride->edge]);
 
-	if (clone->source->variant == COPY_ONLY && clone_point_wants(clone, &point))
+	if (clone->source->variant == COPY_ONLY && clone_point_has_code(clone, &point))
 		clone_point_emit(clone, &point,
 				 clone_edge_live(clone, &clone->cfg->edges[stride->edge]));
 }
 
-static int burst_switch(struct clone *clone, const struct burst_stride *stride, uint32_t begin)
+static int copy_replicas(struct clone *clone, const struct burst_stride *stride, uint32_t begin)
 {
 	uint32_t header = clone->cfg->edges[stride->edge].to;
 	int r = 0;
 
 	if (!stride->closed)
-		place_arrival(clone, header, begin, clone_switch_of_edge(clone, stride->edge));
+		bind_arrival(clone, header, begin, clone_switch_of_edge(clone, stride->edge));
 	for (uint32_t replica = 1; r == 0 && replica <= stride->replicas; replica++) {
 		bool last = replica == stride->replicas;
 
-		clone->again.replica = replica;
-		clone->again.end = last ? clone->labels[header] : machine_code_label(clone->code);
+		clone->replica.index = replica;
+		clone->replica.end = last ? clone->labels[header] : machine_code_label(clone->code);
 		machine_code_bind_label(clone->code, begin);
 		if (replica == 1)
 			begin_stride(clone, stride);
-		begin = clone->again.end;
+		begin = clone->replica.end;
 		r = copy_replica(clone, last ? COUNT_NONE : begin);
 	}
 	return r;
@@ -355,9 +355,9 @@ static int copy_stride(struct clone *clone, const struct burst_stride *stride, u
 	int r;
 
 	clone_insn_frame(clone, clone->cfg->insns[clone->cfg->blocks[header].first].address);
-	clone->again.stride = stride;
-	r = burst_switch(clone, stride, begin);
-	clone->again.stride = NULL;
+	clone->replica.stride = stride;
+	r = copy_replicas(clone, stride, begin);
+	clone->replica.stride = NULL;
 	return r;
 }
 
@@ -367,7 +367,7 @@ static int copy_strides(struct clone *clone)
 	int r = 0;
 
 	for (uint32_t s = 0; r == 0 && s < clone->strides.count; s++) {
-		clone->again.number = s;
+		clone->replica.number = s;
 		r = copy_stride(clone, &clone->strides.all[s], clone->stride_labels[s]);
 	}
 	return r;
@@ -392,12 +392,12 @@ static void find_strides(struct clone *clone)
 /* --- all of it ------------------------------------------------------------ */
 
 /* Return true if the code of an edge out of the procedure is before its instruction. */
-static bool leaves_at_end(const struct clone *clone, const struct count_edge *edge)
+static bool is_before_insn(const struct clone *clone, const struct count_edge *edge)
 {
-	const struct cfg_edge *way = &clone->cfg->edges[edge->cfg_edge];
+	const struct cfg_edge *cfg_edge = &clone->cfg->edges[edge->cfg_edge];
 
-	return way->kind == CFG_EDGE_RETURN || way->kind == CFG_EDGE_STOP ||
-	       clone->cfg->insns[way->insn].flow == INSN_FLOW_JUMP_INDIRECT;
+	return cfg_edge->kind == CFG_EDGE_RETURN || cfg_edge->kind == CFG_EDGE_STOP ||
+	       clone->cfg->insns[cfg_edge->insn].flow == INSN_FLOW_JUMP_INDIRECT;
 }
 
 static void find_edges(struct clone *clone)
@@ -415,7 +415,7 @@ static void find_edges(struct clone *clone)
 			clone->ends_by[edge->from] = e;
 			break;
 		case COUNT_LEAVE:
-			if (edge->cfg_edge != COUNT_NONE && leaves_at_end(clone, edge))
+			if (edge->cfg_edge != COUNT_NONE && is_before_insn(clone, edge))
 				clone->ends_by[edge->from] = e;
 			break;
 		case COUNT_BACK:
@@ -423,7 +423,7 @@ static void find_edges(struct clone *clone)
 			break;
 		case COUNT_FROM_HUB:
 		case COUNT_CATCH: {
-			uint32_t *by = &clone->comes_by[graph->nodes[edge->to].block];
+			uint32_t *by = &clone->landing_edge[graph->nodes[edge->to].block];
 
 			clone->clash |= *by != COUNT_NONE;
 			*by = e;
@@ -454,11 +454,11 @@ static struct clone_fit *none_fits(size_t count)
 static int copy_rest(struct clone *clone)
 {
 	clone_cold_stub_emit(clone, false);
-	if (clone->source->mode->cold_stub != NULL)
-		clone->source->mode->cold_stub(clone->source->plan, clone->code);
+	if (clone->source->mode->emit_cold_stubs != NULL)
+		clone->source->mode->emit_cold_stubs(clone->source->plan, clone->code);
 	machine_code_frame(clone->code, 0);
 	clone_table_emit(clone);
-	machine_code_apart(clone->code);
+	machine_code_begin_cold(clone->code);
 	clone_cold_stub_emit(clone, true);
 	machine_code_frame(clone->code, 0);
 	return machine_code_layout(clone->code);
@@ -513,10 +513,10 @@ int procedure_copy_make(struct procedure_copy *ret, const struct copy_source *so
 		.edge_of = all_none(source->cfg->edge_count),
 		.stride_of = all_none(source->cfg->edge_count),
 		.stride_labels = all_none(source->cfg->block_count),
-		.again = {.labels = all_none(source->cfg->block_count)},
+		.replica = {.labels = all_none(source->cfg->block_count)},
 		.ends_by = all_none(source->graph->node_count),
 		.back_to = all_none(source->graph->node_count),
-		.comes_by = all_none(source->cfg->block_count),
+		.landing_edge = all_none(source->cfg->block_count),
 		.starts_by = all_none(source->cfg->block_count),
 		.before_by = all_none(source->cfg->block_count),
 		.before_labels = all_none(source->cfg->block_count),
@@ -529,8 +529,8 @@ int procedure_copy_make(struct procedure_copy *ret, const struct copy_source *so
 	*ret = (struct procedure_copy){0};
 	ZydisDecoderInit(&clone.decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64);
 	if (clone.labels != NULL && clone.edge_of != NULL && clone.stride_of != NULL &&
-	    clone.stride_labels != NULL && clone.again.labels != NULL && clone.ends_by != NULL &&
-	    clone.back_to != NULL && clone.comes_by != NULL && clone.case_labels != NULL &&
+	    clone.stride_labels != NULL && clone.replica.labels != NULL && clone.ends_by != NULL &&
+	    clone.back_to != NULL && clone.landing_edge != NULL && clone.case_labels != NULL &&
 	    clone.fits != NULL && clone.starts_by != NULL && clone.before_by != NULL &&
 	    clone.before_labels != NULL && clone_switch_prepare(&clone) == 0)
 		r = copy_all(&clone);
@@ -540,10 +540,10 @@ int procedure_copy_make(struct procedure_copy *ret, const struct copy_source *so
 	free(clone.edge_of);
 	free(clone.stride_of);
 	free(clone.stride_labels);
-	free(clone.again.labels);
+	free(clone.replica.labels);
 	free(clone.ends_by);
 	free(clone.back_to);
-	free(clone.comes_by);
+	free(clone.landing_edge);
 	burst_switch_loops_deinit(&clone.loops);
 	burst_switch_strides_deinit(&clone.strides);
 	free(clone.case_labels);

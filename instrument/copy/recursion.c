@@ -9,7 +9,7 @@
 #include "analysis/image/elf_file.h"
 #include "lib/array.h"
 
-#define NOWHERE UINT32_MAX
+#define NO_CALLEE UINT32_MAX
 
 struct builder {
 	const struct candidates *candidates;
@@ -152,25 +152,26 @@ static uint32_t candidate_of(const struct candidates *candidates, uint64_t addre
 {
 	long candidate = candidates_of(candidates, address);
 
-	return candidate < 0 ? NOWHERE : (uint32_t)candidate;
+	return candidate < 0 ? NO_CALLEE : (uint32_t)candidate;
 }
 
 /* Return the node that a call or a jump leads to. */
 static uint32_t callee_of(const struct candidates *candidates, bool interposes,
 			  const struct insn *call)
 {
-	uint32_t callee = call->target != 0 ? candidate_of(candidates, call->target) : NOWHERE;
+	uint32_t callee = call->target != 0 ? candidate_of(candidates, call->target) : NO_CALLEE;
 	const char *name;
 
-	if (callee != NOWHERE)
+	if (callee != NO_CALLEE)
 		return callee;
 	name = recursion_name_of(candidates, call);
-	return name != NULL && !interposes && is_harmless(name) ? NOWHERE : outside_of(candidates);
+	return name != NULL && !interposes && is_harmless(name) ? NO_CALLEE
+								: outside_of(candidates);
 }
 
 static void recursion_add(struct builder *builder, uint32_t target)
 {
-	if (target == NOWHERE)
+	if (target == NO_CALLEE)
 		return;
 	if (builder->failed || array_reserve(&builder->targets, &builder->capacity,
 					     builder->count + 1, sizeof(*builder->targets)) < 0) {
@@ -304,15 +305,15 @@ void recursion_deinit(struct recursion *graph)
 	*graph = (struct recursion){0};
 }
 
-bool recursion_calls_nobody(const struct recursion *graph, const struct insn *call)
+bool recursion_is_leaf_call(const struct recursion *graph, const struct insn *call)
 {
 	return call->flow != INSN_FLOW_NEXT &&
-	       callee_of(graph->candidates, graph->interposes, call) == NOWHERE;
+	       callee_of(graph->candidates, graph->interposes, call) == NO_CALLEE;
 }
 
 bool recursion_is_possible(const struct recursion *graph, size_t candidate, const struct insn *call)
 {
 	uint32_t callee = callee_of(graph->candidates, graph->interposes, call);
 
-	return callee != NOWHERE && graph->component[callee] == graph->component[candidate];
+	return callee != NO_CALLEE && graph->component[callee] == graph->component[candidate];
 }

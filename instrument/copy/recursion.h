@@ -46,9 +46,9 @@ void recursion_deinit(struct recursion *graph);
 bool recursion_is_possible(const struct recursion *graph, size_t candidate,
 			   const struct insn *call);
 
-/** recursion_calls_nobody() - return true if a call, while it runs, leads to no procedure of the
+/** recursion_is_leaf_call() - return true if a call, while it runs, leads to no procedure of the
  * image. */
-bool recursion_calls_nobody(const struct recursion *graph, const struct insn *call);
+bool recursion_is_leaf_call(const struct recursion *graph, const struct insn *call);
 
 /** recursion_returns_twice() - return true for calls of setjmp, vfork and similar functions, by
  * name. */

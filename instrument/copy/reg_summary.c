@@ -11,21 +11,21 @@
 /**
  * struct facts - facts about a candidate
  * @queued:  it is in the queue
- * @worldly: it or a callee may call code outside the image
- * @given:   registers with values that are meant for another procedure
- * @meant:   the same, including callees
+ * @calls_outside: it or a callee may call code outside the image
+ * @outgoing:   registers with values that are meant for another procedure
+ * @outgoing_all:   the same, including callees
  * @changed: registers of LIVENESS_SCRATCH that callers know to be clobbered
  * @in:      registers that it or its callees read, from its start on
- * @behind:  registers that are certainly read after its returns
+ * @live_after:  registers that are certainly read after its returns
  */
 struct facts {
 	bool queued;
-	bool worldly;
-	uint16_t given;
-	uint16_t meant;
+	bool calls_outside;
+	uint16_t outgoing;
+	uint16_t outgoing_all;
 	uint16_t changed;
 	uint16_t in;
-	uint16_t behind;
+	uint16_t live_after;
 };
 
 /**
@@ -97,11 +97,11 @@ static uint32_t next(struct solver *solver)
 	return number;
 }
 
-static void forget_flows(struct solver *solver)
+static void reset_flows(struct solver *solver)
 {
 	for (size_t c = 0; c < solver->count; c++) {
 		if (solver->graph.nodes[c].known)
-			reg_summary_flow_forget(&solver->graph.nodes[c].flow);
+			reg_summary_flow_reset(&solver->graph.nodes[c].flow);
 	}
 }
 
@@ -117,14 +117,14 @@ static void find_by_pointer(struct solver *solver)
 
 	for (size_t c = 0; c < solver->count; c++) {
 		if (graph->nodes[c].known && graph->candidates->all[c].taken &&
-		    reg_summary_flow_looks(&graph->nodes[c].flow) & R10_R11)
+		    reg_summary_flow_reads(&graph->nodes[c].flow) & R10_R11)
 			solver->by_pointer = R10_R11;
 	}
 }
 
 /* Find the values that are meant for other procedures. No facts about callees and callers are known
  * yet. */
-static void find_given(struct solver *solver)
+static void find_outgoing(struct solver *solver)
 {
 	for (uint32_t c = 0; c < solver->count; c++) {
 		struct reg_summary_node *node = &solver->graph.nodes[c];
@@ -133,11 +133,11 @@ static void find_given(struct solver *solver)
 		if (!node->known)
 			continue;
 		for (uint32_t i = 0; i < cfg_of(solver, c)->call_count; i++)
-			solver->uses[i] = callee_at(solver, c, i)->number > REG_SUMMARY_NOBODY
-						  ? LIVENESS_LOOSE & ~R10_R11
-						  : LIVENESS_LOOSE;
+			solver->uses[i] = callee_at(solver, c, i)->number > REG_SUMMARY_UNKNOWN
+						  ? LIVENESS_NO_RESULT & ~R10_R11
+						  : LIVENESS_NO_RESULT;
 		reg_summary_flow_solve(&node->flow, &ends, NULL);
-		solver->facts[c].given = reg_summary_flow_given(&node->flow, &ends);
+		solver->facts[c].outgoing = reg_summary_flow_outgoing(&node->flow, &ends);
 	}
 }
 
@@ -146,18 +146,18 @@ static bool add_callee(const struct solver *solver, struct facts *facts, uint32_
 {
 	struct facts before = *facts;
 
-	if (callee == REG_SUMMARY_NOBODY)
+	if (callee == REG_SUMMARY_UNKNOWN)
 		return false;
-	if (callee > REG_SUMMARY_NOBODY) {
+	if (callee > REG_SUMMARY_UNKNOWN) {
 		facts->changed = LIVENESS_SCRATCH;
-		facts->worldly = true;
+		facts->calls_outside = true;
 	} else {
 		facts->changed |= solver->facts[callee].changed;
-		facts->meant |= solver->facts[callee].meant;
-		facts->worldly |= solver->facts[callee].worldly;
+		facts->outgoing_all |= solver->facts[callee].outgoing_all;
+		facts->calls_outside |= solver->facts[callee].calls_outside;
 	}
-	return before.changed != facts->changed || before.meant != facts->meant ||
-	       before.worldly != facts->worldly;
+	return before.changed != facts->changed || before.outgoing_all != facts->outgoing_all ||
+	       before.calls_outside != facts->calls_outside;
 }
 
 /* Find the registers that callers must know to be clobbered. */
@@ -165,7 +165,7 @@ static void find_changed(struct solver *solver)
 {
 	for (size_t c = 0; c < solver->count; c++) {
 		solver->facts[c].changed = solver->graph.nodes[c].flow.writes & LIVENESS_SCRATCH;
-		solver->facts[c].meant = solver->facts[c].given;
+		solver->facts[c].outgoing_all = solver->facts[c].outgoing;
 	}
 	queue_all(solver, true);
 	while (solver->waiting > 0) {
@@ -186,7 +186,8 @@ static void find_changed(struct solver *solver)
 /* --- read registers ------------------------------------------------------- */
 
 /* Return the registers that a candidate is known to read from the callee's block on. */
-static uint16_t looks(const struct solver *solver, const struct reg_summary_callee *callee)
+static uint16_t candidate_reads(const struct solver *solver,
+				const struct reg_summary_callee *callee)
 {
 	return callee->block == REG_SUMMARY_BEGINNING
 		       ? solver->facts[callee->number].in
@@ -196,36 +197,35 @@ static uint16_t looks(const struct solver *solver, const struct reg_summary_call
 
 /* Return the registers that a callee is found to read. Code outside the image counts as reading
  * none. */
-static uint16_t looks_for_certain(const struct solver *solver,
-				  const struct reg_summary_callee *callee)
+static uint16_t certain_reads(const struct solver *solver, const struct reg_summary_callee *callee)
 {
 	switch (callee->number) {
-	case REG_SUMMARY_NOBODY:
-		return LIVENESS_LOOSE;
+	case REG_SUMMARY_UNKNOWN:
+		return LIVENESS_NO_RESULT;
 	case REG_SUMMARY_OUTSIDE:
 		return 0;
 	case REG_SUMMARY_POINTER:
 		return solver->by_pointer;
 	default:
-		return looks(solver, callee);
+		return candidate_reads(solver, callee);
 	}
 }
 
 /* Return the registers that a callee may read; @facts: of its caller. */
-static uint16_t may_look(const struct solver *solver, const struct facts *facts,
-			 const struct reg_summary_callee *callee)
+static uint16_t possible_reads(const struct solver *solver, const struct facts *facts,
+			       const struct reg_summary_callee *callee)
 {
-	unsigned int idle = R10_R11 & ~(unsigned int)facts->given;
+	unsigned int idle = R10_R11 & ~(unsigned int)facts->outgoing;
 
 	switch (callee->number) {
-	case REG_SUMMARY_NOBODY:
-		return LIVENESS_LOOSE;
+	case REG_SUMMARY_UNKNOWN:
+		return LIVENESS_NO_RESULT;
 	case REG_SUMMARY_OUTSIDE:
-		return (uint16_t)(LIVENESS_LOOSE & ~idle);
+		return (uint16_t)(LIVENESS_NO_RESULT & ~idle);
 	case REG_SUMMARY_POINTER:
-		return (uint16_t)(LIVENESS_LOOSE & ~(idle & ~solver->by_pointer));
+		return (uint16_t)(LIVENESS_NO_RESULT & ~(idle & ~solver->by_pointer));
 	default:
-		return looks(solver, callee);
+		return candidate_reads(solver, callee);
 	}
 }
 
@@ -236,9 +236,10 @@ static uint16_t may_look(const struct solver *solver, const struct facts *facts,
  */
 static uint16_t ends_at(const struct solver *solver, uint32_t callee, uint16_t outside)
 {
-	if (callee >= REG_SUMMARY_NOBODY)
-		return callee > REG_SUMMARY_NOBODY ? outside : 0;
-	return (uint16_t)(R10_R11 & solver->facts[callee].changed & ~solver->facts[callee].meant);
+	if (callee >= REG_SUMMARY_UNKNOWN)
+		return callee > REG_SUMMARY_UNKNOWN ? outside : 0;
+	return (uint16_t)(R10_R11 & solver->facts[callee].changed &
+			  ~solver->facts[callee].outgoing_all);
 }
 
 /*
@@ -250,7 +251,7 @@ static void find_in(struct solver *solver, bool certain)
 {
 	for (size_t c = 0; c < solver->count; c++)
 		solver->facts[c].in = 0;
-	forget_flows(solver);
+	reset_flows(solver);
 	queue_all(solver, true);
 	while (solver->waiting > 0) {
 		uint32_t number = next(solver);
@@ -263,8 +264,8 @@ static void find_in(struct solver *solver, bool certain)
 		for (uint32_t i = 0; i < cfg_of(solver, number)->call_count; i++) {
 			const struct reg_summary_callee *callee = callee_at(solver, number, i);
 
-			solver->uses[i] = certain ? looks_for_certain(solver, callee)
-						  : may_look(solver, facts, callee);
+			solver->uses[i] = certain ? certain_reads(solver, callee)
+						  : possible_reads(solver, facts, callee);
 			solver->ends[i] = ends_at(solver, callee->number, R10_R11);
 		}
 		in = reg_summary_flow_solve(&node->flow, &ends, &grown);
@@ -278,18 +279,18 @@ static void find_in(struct solver *solver, bool certain)
  * Assembly may leave a value where its caller reads it. This is impossible if code outside the
  * image has run in between: a read that is found nevertheless is on a path that is never executed.
  */
-static void add_behind(struct solver *solver, uint32_t callee, uint16_t live)
+static void add_live_after(struct solver *solver, uint32_t callee, uint16_t live)
 {
 	struct facts *facts;
 
-	if (callee >= REG_SUMMARY_NOBODY)
+	if (callee >= REG_SUMMARY_UNKNOWN)
 		return;
 	facts = &solver->facts[callee];
-	if (facts->worldly)
-		live &= facts->meant;
-	if ((live & ~facts->behind) == 0)
+	if (facts->calls_outside)
+		live &= facts->outgoing_all;
+	if ((live & ~facts->live_after) == 0)
 		return;
-	facts->behind |= live;
+	facts->live_after |= live;
 	queue(solver, callee);
 }
 
@@ -302,24 +303,24 @@ static void visit_call(void *context, uint32_t call, uint16_t live)
 {
 	struct visitor *visitor = context;
 
-	add_behind(visitor->solver, callee_at(visitor->solver, visitor->number, call)->number,
-		   live);
+	add_live_after(visitor->solver, callee_at(visitor->solver, visitor->number, call)->number,
+		       live);
 }
 
-static void pass_on(struct solver *solver, uint32_t number, uint16_t behind)
+static void propagate_to_tail_calls(struct solver *solver, uint32_t number, uint16_t live_after)
 {
 	const struct cfg *cfg = cfg_of(solver, number);
 
 	for (uint32_t i = 0; i < cfg->call_count; i++) {
 		if (cfg->calls[i].tail)
-			add_behind(solver, callee_at(solver, number, i)->number, behind);
+			add_live_after(solver, callee_at(solver, number, i)->number, live_after);
 	}
 }
 
 /* Find the registers read after returns, with the reads that are certain. */
-static void find_behind(struct solver *solver)
+static void find_live_after(struct solver *solver)
 {
-	forget_flows(solver);
+	reset_flows(solver);
 	queue_all(solver, false);
 	while (solver->waiting > 0) {
 		uint32_t number = next(solver);
@@ -327,35 +328,36 @@ static void find_behind(struct solver *solver)
 		struct reg_summary_node *node = &solver->graph.nodes[number];
 		struct reg_summary_ends ends = {.uses = solver->uses,
 						.ends = solver->ends,
-						.behind = solver->facts[number].behind};
+						.live_after = solver->facts[number].live_after};
 		struct visitor visitor = {.solver = solver, .number = number};
 		bool grown = false;
 
 		for (uint32_t i = 0; i < cfg->call_count; i++) {
 			const struct reg_summary_callee *callee = callee_at(solver, number, i);
 
-			solver->uses[i] = looks_for_certain(solver, callee) |
-					  (cfg->calls[i].tail ? ends.behind : 0);
-			solver->ends[i] = ends_at(solver, callee->number, LIVENESS_LOOSE);
+			solver->uses[i] = certain_reads(solver, callee) |
+					  (cfg->calls[i].tail ? ends.live_after : 0);
+			solver->ends[i] = ends_at(solver, callee->number, LIVENESS_NO_RESULT);
 		}
 		reg_summary_flow_solve(&node->flow, &ends, &grown);
 		if (grown && node->joined)
 			queue_callers(solver, number);
 		reg_summary_flow_visit(&node->flow, &ends, visit_call, &visitor);
-		pass_on(solver, number, ends.behind);
+		propagate_to_tail_calls(solver, number, ends.live_after);
 	}
 }
 
 /* --- results -------------------------------------------------------------- */
 
 /* Return the registers that may be live after a procedure's returns. */
-static uint16_t kept_by(const struct solver *solver, uint32_t number)
+static uint16_t live_after_returns(const struct solver *solver, uint32_t number)
 {
 	const struct facts *facts = &solver->facts[number];
 
-	if (solver->graph.nodes[number].lost)
-		return LIVENESS_LOOSE;
-	return (uint16_t)(LIVENESS_LOOSE & (~facts->changed | facts->behind | facts->given));
+	if (solver->graph.nodes[number].unknown_callers)
+		return LIVENESS_NO_RESULT;
+	return (uint16_t)(LIVENESS_NO_RESULT &
+			  (~facts->changed | facts->live_after | facts->outgoing));
 }
 
 /* Return the facts about a call. A procedure reached by a jump returns in place of this one. */
@@ -364,13 +366,14 @@ static struct liveness_call call_of(const struct solver *solver, uint32_t number
 	const struct facts *facts = &solver->facts[number];
 	const struct reg_summary_callee *callee = callee_at(solver, number, call);
 	struct liveness_call ret = {
-		.uses = may_look(solver, facts, callee),
+		.uses = possible_reads(solver, facts, callee),
 		.ends = ends_at(solver, callee->number, R10_R11),
 	};
 
 	if (cfg_of(solver, number)->calls[call].tail)
-		ret.uses |= callee->number < REG_SUMMARY_NOBODY ? kept_by(solver, callee->number)
-								: facts->behind;
+		ret.uses |= callee->number < REG_SUMMARY_UNKNOWN
+				    ? live_after_returns(solver, callee->number)
+				    : facts->live_after;
 	return ret;
 }
 
@@ -384,7 +387,7 @@ static int candidates_set_calls(const struct solver *solver, struct candidates *
 		candidate->calls = (struct liveness_calls){
 			.at = malloc(((size_t)candidate->cfg->call_count + 1) *
 				     sizeof(*candidate->calls.at)),
-			.behind = kept_by(solver, c),
+			.live_after = live_after_returns(solver, c),
 			.changed = solver->facts[c].changed,
 		};
 		if (candidate->calls.at == NULL)
@@ -412,10 +415,10 @@ int reg_summary_find(struct candidates *candidates)
 	    solver.uses != NULL && solver.ends != NULL &&
 	    reg_summary_graph_order(&solver.graph, solver.order) == 0) {
 		find_by_pointer(&solver);
-		find_given(&solver);
+		find_outgoing(&solver);
 		find_changed(&solver);
 		find_in(&solver, true);
-		find_behind(&solver);
+		find_live_after(&solver);
 		find_in(&solver, false);
 		r = candidates_set_calls(&solver, candidates);
 	}

@@ -5,8 +5,8 @@
  *
  * Compilers exploit both for procedures that they compile together (gcc's -fipa-ra), and assembly
  * follows no reg_summary. The analysis therefore follows direct calls and jumps from procedure to
- * procedure. Compilers return no values in registers of LIVENESS_LOOSE. One of them is free after a
- * procedure's returns if all of these hold:
+ * procedure. Compilers return no values in registers of LIVENESS_NO_RESULT. One of them is free
+ * after a procedure's returns if all of these hold:
  *
  * - Callers must know that the register is clobbered: the procedure or a callee writes it. Code
  *   outside the image may clobber every register that the ABI permits.
@@ -14,16 +14,16 @@
  *   required if the procedure may call code outside the image: then no caller can rely on the
  *   value.
  * - No instruction of the procedure writes the register without a known reader. That value would be
- *   meant for the caller, as a result or as a restored value (reg_summary_flow_given()).
+ *   meant for the caller, as a result or as a restored value (reg_summary_flow_outgoing()).
  * - No code that could not be analysed calls the procedure, as far as its bytes show.
  *
  * A call of code outside the image is assumed to read all registers except r10 and r11, and these
  * two only if the caller gives them a value for it. The same holds for an indirect call, unless the
  * image has an address-taken procedure that reads r10 or r11 before anything else.
  *
- * After a return to code outside the image, no register of LIVENESS_LOOSE is live. If outside code
- * calls a procedure by Microsoft's ABI, it expects rsi and rdi to be preserved. That procedure must
- * restore them by instructions that have no other purpose.
+ * After a return to code outside the image, no register of LIVENESS_NO_RESULT is live. If outside
+ * code calls a procedure by Microsoft's ABI, it expects rsi and rdi to be preserved. That procedure
+ * must restore them by instructions that have no other purpose.
  */
 #ifndef DCPI_INSTRUMENT_REG_SUMMARY_H
 #define DCPI_INSTRUMENT_REG_SUMMARY_H

@@ -72,11 +72,11 @@ static uint32_t make_items(struct reg_summary_flow *flow, const struct cfg_block
 		struct liveness_effect effect = liveness_effect(insn);
 
 		if (insn->opcode == ZYDIS_MNEMONIC_PUSH && !(insn->flags & INSN_READS_MEMORY))
-			effect.looks &= ~idle;
-		item.looks |= effect.looks & parts(LIVENESS_LOOSE) & ~item.kills;
+			effect.reads &= ~idle;
+		item.reads |= effect.reads & parts(LIVENESS_NO_RESULT) & ~item.kills;
 		flow->writes |= effect.writes;
 		if (!insn_is_call(insn)) {
-			item.kills |= effect.kills & parts(LIVENESS_LOOSE);
+			item.kills |= effect.kills & parts(LIVENESS_NO_RESULT);
 			continue;
 		}
 		item.call = call_at(flow->cfg, i);
@@ -97,7 +97,7 @@ static void find_loops(struct reg_summary_flow *flow)
 		const struct cfg_edge *edge = &cfg->edges[e];
 
 		if (edge->to < cfg->block_count && edge->from < cfg->block_count)
-			flow->again[edge->to] |= edge->from >= edge->to;
+			flow->repeats[edge->to] |= edge->from >= edge->to;
 	}
 }
 
@@ -110,9 +110,10 @@ int reg_summary_flow_make(struct reg_summary_flow *ret, const struct cfg *cfg)
 		.items = malloc(((size_t)count_items(cfg) + 1) * sizeof(*ret->items)),
 		.first = malloc(((size_t)cfg->block_count + 1) * sizeof(*ret->first)),
 		.begins = calloc((size_t)cfg->block_count + 1, sizeof(*ret->begins)),
-		.again = calloc((size_t)cfg->block_count + 1, sizeof(*ret->again)),
+		.repeats = calloc((size_t)cfg->block_count + 1, sizeof(*ret->repeats)),
 	};
-	if (ret->items == NULL || ret->first == NULL || ret->begins == NULL || ret->again == NULL) {
+	if (ret->items == NULL || ret->first == NULL || ret->begins == NULL ||
+	    ret->repeats == NULL) {
 		reg_summary_flow_deinit(ret);
 		return -ENOMEM;
 	}
@@ -130,11 +131,11 @@ void reg_summary_flow_deinit(struct reg_summary_flow *flow)
 	free(flow->items);
 	free(flow->first);
 	free(flow->begins);
-	free(flow->again);
+	free(flow->repeats);
 	*flow = (struct reg_summary_flow){0};
 }
 
-void reg_summary_flow_forget(struct reg_summary_flow *flow)
+void reg_summary_flow_reset(struct reg_summary_flow *flow)
 {
 	memset(flow->begins, 0, flow->cfg->block_count * sizeof(*flow->begins));
 }
@@ -150,12 +151,12 @@ static uint16_t reg_summary_flow_after(const struct reg_summary_flow *flow,
 
 	switch (edge->kind) {
 	case CFG_EDGE_RETURN:
-		return ends->behind;
+		return ends->live_after;
 	case CFG_EDGE_TAIL:
 		call = call_at(flow->cfg, edge->insn);
-		return call != REG_SUMMARY_FLOW_NO_CALL ? ends->uses[call] : LIVENESS_LOOSE;
+		return call != REG_SUMMARY_FLOW_NO_CALL ? ends->uses[call] : LIVENESS_NO_RESULT;
 	default:
-		return insn_is_call(insn) || insn->flow == INSN_FLOW_STOP ? 0 : LIVENESS_LOOSE;
+		return insn_is_call(insn) || insn->flow == INSN_FLOW_STOP ? 0 : LIVENESS_NO_RESULT;
 	}
 }
 
@@ -173,7 +174,7 @@ static uint32_t at_end(const struct reg_summary_flow *flow, const struct reg_sum
 		else
 			live |= parts(edge->to == CFG_EXIT
 					      ? reg_summary_flow_after(flow, ends, edge)
-					      : LIVENESS_LOOSE);
+					      : LIVENESS_NO_RESULT);
 	}
 	return live;
 }
@@ -191,7 +192,7 @@ static uint32_t before(const struct reg_summary_item *item, const struct reg_sum
 		       uint32_t live)
 {
 	live = before_call(ends, item->call, live);
-	return (live & ~item->kills) | item->looks;
+	return (live & ~item->kills) | item->reads;
 }
 
 static uint32_t through(const struct reg_summary_flow *flow, const struct reg_summary_ends *ends,
@@ -214,35 +215,35 @@ uint16_t reg_summary_flow_solve(struct reg_summary_flow *flow, const struct reg_
 {
 	const struct cfg *cfg = flow->cfg;
 	uint32_t entry = 0;
-	bool again;
+	bool repeats;
 
 	do {
-		again = false;
+		repeats = false;
 		for (uint32_t b = cfg->block_count; b > 0; b--) {
 			uint32_t live = through(flow, ends, b - 1);
 
 			if ((live & ~flow->begins[b - 1]) == 0)
 				continue;
 			flow->begins[b - 1] |= live;
-			again |= flow->again[b - 1];
+			repeats |= flow->repeats[b - 1];
 			if (grown != NULL)
 				*grown = true;
 		}
-	} while (again);
+	} while (repeats);
 	for (uint32_t b = 0; b < cfg->block_count; b++)
 		entry |= cfg->blocks[b].flags & CFG_BLOCK_ENTRY ? flow->begins[b] : 0;
 	return whole(entry);
 }
 
-uint16_t reg_summary_flow_looks(const struct reg_summary_flow *flow)
+uint16_t reg_summary_flow_reads(const struct reg_summary_flow *flow)
 {
-	uint16_t looks = 0;
+	uint16_t reads = 0;
 
 	for (uint32_t b = 0; b < flow->cfg->block_count; b++) {
 		if (flow->cfg->blocks[b].flags & CFG_BLOCK_ENTRY)
-			looks |= whole(flow->items[flow->first[b]].looks);
+			reads |= whole(flow->items[flow->first[b]].reads);
 	}
-	return looks;
+	return reads;
 }
 
 void reg_summary_flow_visit(const struct reg_summary_flow *flow,
@@ -295,11 +296,12 @@ static uint16_t result_of(const struct insn *insn, uint16_t saved, bool flags_wa
 	return 1U << insn->destination;
 }
 
-static uint16_t given_in(const struct reg_summary_flow *flow, const struct reg_summary_ends *ends,
-			 const struct cfg_block *block, uint16_t saved)
+static uint16_t outgoing_in(const struct reg_summary_flow *flow,
+			    const struct reg_summary_ends *ends, const struct cfg_block *block,
+			    uint16_t saved)
 {
 	uint32_t live = at_end(flow, ends, block);
-	uint16_t given = 0;
+	uint16_t outgoing = 0;
 	bool flags_wanted = false;
 
 	for (uint32_t i = block->first + block->count; i > block->first; i--) {
@@ -309,23 +311,23 @@ static uint16_t given_in(const struct reg_summary_flow *flow, const struct reg_s
 			insn_is_call(insn) ? call_at(flow->cfg, i - 1) : REG_SUMMARY_FLOW_NO_CALL;
 
 		if (call == REG_SUMMARY_FLOW_NO_CALL)
-			given |= result_of(insn, saved, flags_wanted) & effect.writes &
-				 LIVENESS_LOOSE & ~whole(live);
+			outgoing |= result_of(insn, saved, flags_wanted) & effect.writes &
+				    LIVENESS_NO_RESULT & ~whole(live);
 		live = before_call(ends, call, live);
-		live = (live & ~effect.kills) | effect.looks;
+		live = (live & ~effect.kills) | effect.reads;
 		flags_wanted =
 			has_flags(&insn->reads) || (flags_wanted && !has_flags(&insn->writes));
 	}
-	return given;
+	return outgoing;
 }
 
-uint16_t reg_summary_flow_given(const struct reg_summary_flow *flow,
-				const struct reg_summary_ends *ends)
+uint16_t reg_summary_flow_outgoing(const struct reg_summary_flow *flow,
+				   const struct reg_summary_ends *ends)
 {
 	const struct cfg *cfg = flow->cfg;
-	uint16_t saved = pushed(cfg), given = 0;
+	uint16_t saved = pushed(cfg), outgoing = 0;
 
 	for (uint32_t b = 0; b < cfg->block_count; b++)
-		given |= given_in(flow, ends, &cfg->blocks[b], saved);
-	return given;
+		outgoing |= outgoing_in(flow, ends, &cfg->blocks[b], saved);
+	return outgoing;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A compact summary of the data flow of LIVENESS_LOOSE through a procedure. It is evaluated
+ * A compact summary of the data flow of LIVENESS_NO_RESULT through a procedure. It is evaluated
  * repeatedly, until all procedures of an image agree. Internal to reg_summary.c.
  */
 #ifndef DCPI_INSTRUMENT_REG_SUMMARY_FLOW_H
@@ -12,12 +12,12 @@
 
 /**
  * struct reg_summary_item - consecutive instructions of a block, up to and including a call
- * @looks: registers that they read before writing them (as in liveness_effect())
+ * @reads: registers that they read before writing them (as in liveness_effect())
  * @kills: registers that they certainly write
  * @call:  number of the call in the control-flow graph; REG_SUMMARY_FLOW_NO_CALL: the block ends
  */
 struct reg_summary_item {
-	uint32_t looks;
+	uint32_t reads;
 	uint32_t kills;
 	uint32_t call;
 };
@@ -26,7 +26,7 @@ struct reg_summary_item {
  * struct reg_summary_flow - zero-initialised is empty; freed by reg_summary_flow_deinit()
  * @items:  block b has the items from @first[b] to @first[b + 1]
  * @begins: for each block: live set at its start, as far as it is known
- * @again:  for each block: an edge leads to it from itself or from a later block
+ * @repeats:  for each block: an edge leads to it from itself or from a later block
  * @writes: registers that the procedure itself may write
  */
 struct reg_summary_flow {
@@ -34,7 +34,7 @@ struct reg_summary_flow {
 	struct reg_summary_item *items;
 	uint32_t *first;
 	uint32_t *begins;
-	bool *again;
+	bool *repeats;
 	uint16_t writes;
 };
 
@@ -42,12 +42,12 @@ struct reg_summary_flow {
  * struct reg_summary_ends - registers that are read where control leaves the procedure
  * @uses:   for each call of the control-flow graph, and each jump out of the procedure
  * @ends:   for each of them: registers that are dead after its return; NULL: none
- * @behind: registers read after the procedure's returns
+ * @live_after: registers read after the procedure's returns
  */
 struct reg_summary_ends {
 	const uint16_t *uses;
 	const uint16_t *ends;
-	uint16_t behind;
+	uint16_t live_after;
 };
 
 /**
@@ -71,12 +71,12 @@ uint16_t reg_summary_flow_solve(struct reg_summary_flow *flow, const struct reg_
 /** reg_summary_flow_begin() - return the live set at a block's start, as far as it is known */
 uint16_t reg_summary_flow_begin(const struct reg_summary_flow *flow, uint32_t block);
 
-/** reg_summary_flow_looks() - return the registers that the entry's first instructions read, up to
+/** reg_summary_flow_reads() - return the registers that the entry's first instructions read, up to
  * a branch or call */
-uint16_t reg_summary_flow_looks(const struct reg_summary_flow *flow);
+uint16_t reg_summary_flow_reads(const struct reg_summary_flow *flow);
 
-/** reg_summary_flow_forget() - make all sets of @begins empty. */
-void reg_summary_flow_forget(struct reg_summary_flow *flow);
+/** reg_summary_flow_reset() - make all sets of @begins empty. */
+void reg_summary_flow_reset(struct reg_summary_flow *flow);
 
 /** reg_summary_flow_visit() - visit all calls that return, with the live set after them. To be
  * called after reg_summary_flow_solve(). */
@@ -86,13 +86,13 @@ void reg_summary_flow_visit(const struct reg_summary_flow *flow,
 			    void *context);
 
 /**
- * reg_summary_flow_given() - return the registers that an instruction has as its result although no
- * code is known to read them. To be called after reg_summary_flow_solve()
+ * reg_summary_flow_outgoing() - return the registers that an instruction has as its result although
+ * no code is known to read them. To be called after reg_summary_flow_solve()
  *
  * Compilers emit no instructions without a use. The value is therefore meant for another procedure:
  * for the caller, which expects its value to be restored, or for a callee.
  */
-uint16_t reg_summary_flow_given(const struct reg_summary_flow *flow,
-				const struct reg_summary_ends *ends);
+uint16_t reg_summary_flow_outgoing(const struct reg_summary_flow *flow,
+				   const struct reg_summary_ends *ends);
 
 #endif

@@ -32,13 +32,13 @@ static uint32_t indirect_callee(const struct cfg *cfg, uint32_t call)
 {
 	if (cfg->insns[call].memory.pc_relative)
 		return REG_SUMMARY_OUTSIDE;
-	return is_by_descriptor(cfg, call) ? REG_SUMMARY_NOBODY : REG_SUMMARY_POINTER;
+	return is_by_descriptor(cfg, call) ? REG_SUMMARY_UNKNOWN : REG_SUMMARY_POINTER;
 }
 
-static void lose_all(struct reg_summary_graph *graph)
+static void assume_callers_of_all(struct reg_summary_graph *graph)
 {
 	for (size_t c = 0; c < graph->candidates->count; c++)
-		graph->nodes[c].lost = true;
+		graph->nodes[c].unknown_callers = true;
 }
 
 static bool is_stub(const struct candidates *candidates, uint64_t address)
@@ -58,15 +58,15 @@ static struct reg_summary_callee callee_in(struct reg_summary_graph *graph, uint
 	long insn;
 
 	if (graph->candidates->all[number].procedure->address == target)
-		return (struct reg_summary_callee){node->known ? number : REG_SUMMARY_NOBODY,
+		return (struct reg_summary_callee){node->known ? number : REG_SUMMARY_UNKNOWN,
 						   REG_SUMMARY_BEGINNING};
 	insn = node->known ? cfg_find_insn(cfg, target) : -1;
 	if (insn >= 0 && cfg->blocks[cfg->block_of[insn]].first == (uint32_t)insn) {
 		node->joined = true;
 		return (struct reg_summary_callee){number, cfg->block_of[insn]};
 	}
-	node->lost = true;
-	return (struct reg_summary_callee){REG_SUMMARY_NOBODY, REG_SUMMARY_BEGINNING};
+	node->unknown_callers = true;
+	return (struct reg_summary_callee){REG_SUMMARY_UNKNOWN, REG_SUMMARY_BEGINNING};
 }
 
 static struct reg_summary_callee callee_of(struct reg_summary_graph *graph, const struct cfg *cfg,
@@ -82,8 +82,8 @@ static struct reg_summary_callee callee_of(struct reg_summary_graph *graph, cons
 		return callee_in(graph, (uint32_t)number, call->target);
 	if (is_stub(graph->candidates, call->target))
 		return (struct reg_summary_callee){REG_SUMMARY_OUTSIDE, REG_SUMMARY_BEGINNING};
-	lose_all(graph); /* a part of an unknown procedure */
-	return (struct reg_summary_callee){REG_SUMMARY_NOBODY, REG_SUMMARY_BEGINNING};
+	assume_callers_of_all(graph); /* a part of an unknown procedure */
+	return (struct reg_summary_callee){REG_SUMMARY_UNKNOWN, REG_SUMMARY_BEGINNING};
 }
 
 static bool is_known(const struct candidates *candidates, const struct candidate *candidate)
@@ -139,9 +139,9 @@ static void find_callers(struct reg_summary_graph *graph)
 			for (uint32_t i = 0; graph->nodes[c].known && i < cfg->call_count; i++) {
 				uint32_t callee = graph->callees[graph->nodes[c].first + i].number;
 
-				if (callee < REG_SUMMARY_NOBODY && round == 0)
+				if (callee < REG_SUMMARY_UNKNOWN && round == 0)
 					graph->first_caller[callee + 1]++;
-				else if (callee < REG_SUMMARY_NOBODY)
+				else if (callee < REG_SUMMARY_UNKNOWN)
 					graph->callers[graph->first_caller[callee]++] = c;
 			}
 		}
@@ -172,8 +172,8 @@ static uint64_t branch_to(const uint8_t *bytes, size_t count, uint64_t address)
 	return 0;
 }
 
-static void lose_called(struct reg_summary_graph *graph, const Elf64_Phdr *segment,
-			const uint8_t *bytes, const uint8_t *known)
+static void assume_callers_of_targets(struct reg_summary_graph *graph, const Elf64_Phdr *segment,
+				      const uint8_t *bytes, const uint8_t *known)
 {
 	for (size_t i = 0; i < segment->p_filesz; i++) {
 		uint64_t target = known[i] ? 0
@@ -182,7 +182,7 @@ static void lose_called(struct reg_summary_graph *graph, const Elf64_Phdr *segme
 		long callee = target != 0 ? candidates_of(graph->candidates, target) : -1;
 
 		if (callee >= 0)
-			graph->nodes[callee].lost = true;
+			graph->nodes[callee].unknown_callers = true;
 	}
 }
 
@@ -204,7 +204,7 @@ static void mark_known(const struct reg_summary_graph *graph, const Elf64_Phdr *
 	}
 }
 
-static int find_lost(struct reg_summary_graph *graph)
+static int find_unknown_callers(struct reg_summary_graph *graph)
 {
 	const struct elf_image *image = graph->candidates->image;
 
@@ -221,7 +221,7 @@ static int find_lost(struct reg_summary_graph *graph)
 			return -ENOMEM;
 		mark_known(graph, segment, known);
 		if (bytes != NULL)
-			lose_called(graph, segment, bytes, known);
+			assume_callers_of_targets(graph, segment, bytes, known);
 		free(known);
 	}
 	return 0;
@@ -239,7 +239,7 @@ int reg_summary_graph_find(struct reg_summary_graph *ret, const struct candidate
 	if (ret->nodes != NULL && ret->first_caller != NULL)
 		r = find_callees(ret);
 	if (r == 0)
-		r = find_lost(ret);
+		r = find_unknown_callers(ret);
 	if (r == 0)
 		find_callers(ret);
 	else
@@ -266,7 +266,7 @@ struct visit {
 	uint32_t call;
 };
 
-/* Return the next callee that was not visited, or REG_SUMMARY_NOBODY. */
+/* Return the next callee that was not visited, or REG_SUMMARY_UNKNOWN. */
 static uint32_t next_callee(const struct reg_summary_graph *graph, struct visit *visit,
 			    const bool *seen)
 {
@@ -276,10 +276,10 @@ static uint32_t next_callee(const struct reg_summary_graph *graph, struct visit 
 	while (visit->call < calls) {
 		uint32_t callee = graph->callees[node->first + visit->call++].number;
 
-		if (callee < REG_SUMMARY_NOBODY && !seen[callee])
+		if (callee < REG_SUMMARY_UNKNOWN && !seen[callee])
 			return callee;
 	}
-	return REG_SUMMARY_NOBODY;
+	return REG_SUMMARY_UNKNOWN;
 }
 
 int reg_summary_graph_order(const struct reg_summary_graph *graph, uint32_t *ret)
@@ -296,7 +296,7 @@ int reg_summary_graph_order(const struct reg_summary_graph *graph, uint32_t *ret
 		while (depth > 0) {
 			uint32_t callee = next_callee(graph, &stack[depth - 1], seen);
 
-			if (callee == REG_SUMMARY_NOBODY) {
+			if (callee == REG_SUMMARY_UNKNOWN) {
 				ret[done++] = stack[--depth].number;
 				continue;
 			}

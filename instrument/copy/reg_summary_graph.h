@@ -6,17 +6,17 @@
 #include "instrument/copy/candidate.h"
 #include "instrument/copy/reg_summary_flow.h"
 
-/* Callees that are not candidates: numbers from REG_SUMMARY_NOBODY on. */
+/* Callees that are not candidates: numbers from REG_SUMMARY_UNKNOWN on. */
 #define REG_SUMMARY_OUTSIDE UINT32_MAX	     /* outside the image, follows the ABI */
 #define REG_SUMMARY_POINTER (UINT32_MAX - 1) /* through a pointer: normally the same */
-#define REG_SUMMARY_NOBODY                                                                         \
+#define REG_SUMMARY_UNKNOWN                                                                        \
 	(UINT32_MAX - 2) /* unknown: may read all registers, and may preserve all */
 
 #define REG_SUMMARY_BEGINNING UINT32_MAX
 
 /**
  * struct reg_summary_callee - destination of a call
- * @number: a candidate, or REG_SUMMARY_NOBODY, _POINTER, _OUTSIDE
+ * @number: a candidate, or REG_SUMMARY_UNKNOWN, _POINTER, _OUTSIDE
  * @block:  of the candidate; REG_SUMMARY_BEGINNING
  */
 struct reg_summary_callee {
@@ -28,14 +28,14 @@ struct reg_summary_callee {
  * struct reg_summary_node - a candidate
  * @flow:   summary of its code, if @known: its graph is complete
  * @first:  its first call in reg_summary_graph.callees
- * @lost:   code that could not be analysed may call it
+ * @unknown_callers:   code that could not be analysed may call it
  * @joined: calls or jumps of other candidates lead to blocks after its start
  */
 struct reg_summary_node {
 	struct reg_summary_flow flow;
 	size_t first;
 	bool known;
-	bool lost;
+	bool unknown_callers;
 	bool joined;
 };
 

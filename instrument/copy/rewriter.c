@@ -53,7 +53,7 @@ static int prepare_runtime(struct rewriter *rewriter, struct error *err)
 }
 
 /* To be called when the mode has set the number of checks. */
-static int make_prelude(struct rewriter *rewriter, struct error *err)
+static int make_stubs(struct rewriter *rewriter, struct error *err)
 {
 	static const int32_t below_zero = -1;
 	bool bursts = rewriter->mode->bursts;
@@ -178,7 +178,7 @@ static int copy_candidate(struct rewriter *rewriter, struct candidate *candidate
 		r = copy_planned(rewriter, candidate, &plan, &why);
 	if (r == 0 && !trial) {
 		rewriter->recorded.words += plan.words;
-		r = rewriter->mode->keep(&rewriter->recorded, &plan);
+		r = rewriter->mode->commit(&rewriter->recorded, &plan);
 	}
 	rewriter->mode->drop(&plan);
 	if (r == -ENOMEM)
@@ -282,11 +282,11 @@ static uint64_t place_part(struct candidates *candidates, enum machine_part part
 
 		if (candidate->kept)
 			continue;
-		if (part == MACHINE_NEAR) {
+		if (part == MACHINE_HOT) {
 			*begin = offset;
 			machine_code_begin(code, offset);
 		} else {
-			machine_code_put_apart(code, offset - *begin);
+			machine_code_place_cold(code, offset - *begin);
 		}
 		offset = elf_image_round_up(offset + code->parts[part].bytes, COPY_ALIGN);
 	}
@@ -302,10 +302,10 @@ static uint64_t place_copies(struct rewriter *rewriter, uint64_t offset)
 {
 	struct candidates *candidates = &rewriter->candidates;
 
-	offset = place_part(candidates, MACHINE_NEAR, false, offset);
-	offset = place_part(candidates, MACHINE_APART, false, offset);
-	offset = place_part(candidates, MACHINE_NEAR, true, offset);
-	return place_part(candidates, MACHINE_APART, true, offset);
+	offset = place_part(candidates, MACHINE_HOT, false, offset);
+	offset = place_part(candidates, MACHINE_COLD, false, offset);
+	offset = place_part(candidates, MACHINE_HOT, true, offset);
+	return place_part(candidates, MACHINE_COLD, true, offset);
 }
 
 static int copy_all(struct rewriter *rewriter, struct error *err)
@@ -316,7 +316,7 @@ static int copy_all(struct rewriter *rewriter, struct error *err)
 	int r = 0;
 
 	rewriter->stubs_offset = offset;
-	offset = elf_image_round_up(offset + rewriter->stubs.code.parts[MACHINE_NEAR].bytes,
+	offset = elf_image_round_up(offset + rewriter->stubs.code.parts[MACHINE_HOT].bytes,
 				    CODE_ALIGN);
 	if (rewriter->image.shared)
 		offset = shared_object_code(&rewriter->shared, &rewriter->image, offset);
@@ -463,7 +463,7 @@ static int rewrite(struct rewriter *rewriter, const char *path, struct error *er
 	if (r == 0)
 		r = begin_mode(rewriter, err);
 	if (r == 0)
-		r = make_prelude(rewriter, err);
+		r = make_stubs(rewriter, err);
 	if (r == 0)
 		r = place_checks(rewriter, err);
 	if (r == 0)

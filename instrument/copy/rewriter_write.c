@@ -50,8 +50,8 @@ static uint64_t where(void *context, uint32_t other)
 		return stubs_address(rewriter, rewriter->stubs.enter);
 	case RUNTIME_CODE_SLOW:
 		return stubs_address(rewriter, rewriter->stubs.slow);
-	case BURST_SWITCH_CODE_LOOKED:
-		return stubs_address(rewriter, rewriter->stubs.looked);
+	case BURST_SWITCH_CODE_TESTED:
+		return stubs_address(rewriter, rewriter->stubs.tested);
 	case RUNTIME_CODE_GUARD:
 		return state_address(rewriter) + state_layout_guard();
 	case RUNTIME_CODE_SLOT:
@@ -156,8 +156,8 @@ static int fill_state(struct rewriter *rewriter, struct error *err)
 	state->guard = (int64_t)state_layout_guard();
 	memcpy(state->parameters, rewriter->recorded.parameters, sizeof(state->parameters));
 	if (rewriter->image.shared)
-		shared_object_tell(&rewriter->shared, rewriter->path, code_address(rewriter),
-				   state_address(rewriter), state);
+		shared_object_fill_state(&rewriter->shared, rewriter->path, code_address(rewriter),
+					 state_address(rewriter), state);
 	return 0;
 }
 

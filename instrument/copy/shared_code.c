@@ -21,7 +21,7 @@ static bool is_site(const struct procedure_copy *copy, uint64_t address)
 }
 
 /* Return true if original code works from an address on: it reaches patches only at their start. */
-static bool is_whole(const struct candidate *candidate, uint64_t from)
+static bool is_executable_from(const struct candidate *candidate, uint64_t from)
 {
 	const struct cfg *cfg = candidate->cfg;
 
@@ -41,7 +41,8 @@ static bool is_whole(const struct candidate *candidate, uint64_t from)
 
 /* Return the cloned procedure that contains the target in its middle, if it is not the procedure of
  * @from; or NULL. */
-static struct candidate *landed_in(struct candidates *candidates, const struct insn *from)
+static struct candidate *procedure_jumped_into(struct candidates *candidates,
+					       const struct insn *from)
 {
 	long index = image_code_find(candidates->code, from->target);
 	struct candidate *candidate;
@@ -65,8 +66,8 @@ static bool keep_targets(struct candidates *candidates, const struct candidate *
 		if (insn->target == 0 ||
 		    insn->target - stays->procedure->address < stays->procedure->bytes)
 			continue;
-		other = landed_in(candidates, insn);
-		if (other != NULL && !is_whole(other, insn->target)) {
+		other = procedure_jumped_into(candidates, insn);
+		if (other != NULL && !is_executable_from(other, insn->target)) {
 			candidate_keep(other, "jumps into it from other procedures");
 			changed = true;
 		}

@@ -66,8 +66,8 @@ uint64_t shared_object_place(struct shared_object *object, const struct candidat
 			     uint64_t offset)
 {
 	object->last = object->code;
-	add_sites(object, candidates, MACHINE_NEAR);
-	add_sites(object, candidates, MACHINE_APART);
+	add_sites(object, candidates, MACHINE_HOT);
+	add_sites(object, candidates, MACHINE_COLD);
 	if (object->failed)
 		return 0;
 	object->relocations_at = elf_image_round_up(offset, sizeof(uint64_t));
@@ -95,8 +95,8 @@ int shared_object_write(const struct shared_object *object, struct elf_image *im
 					 bytes + sizeof(slot), err);
 }
 
-void shared_object_tell(const struct shared_object *object, const char *path, uint64_t address,
-			uint64_t at, struct profile_layout_state *state)
+void shared_object_fill_state(const struct shared_object *object, const char *path,
+			      uint64_t address, uint64_t at, struct profile_layout_state *state)
 {
 	state->slot = 0;
 	state->code = (int64_t)(address + object->code - at);

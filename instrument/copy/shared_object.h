@@ -69,11 +69,11 @@ int shared_object_write(const struct shared_object *object, struct elf_image *im
 			uint64_t address, uint64_t state, struct error *err);
 
 /**
- * shared_object_tell() - fill in the runtime's state
+ * shared_object_fill_state() - fill in the runtime's state
  * @address: of the added code; @at: of the state
  */
-void shared_object_tell(const struct shared_object *object, const char *path, uint64_t address,
-			uint64_t at, struct profile_layout_state *state);
+void shared_object_fill_state(const struct shared_object *object, const char *path,
+			      uint64_t address, uint64_t at, struct profile_layout_state *state);
 
 void shared_object_deinit(struct shared_object *object);
 

@@ -86,8 +86,8 @@ static void make_start(struct stubs *stubs, uint64_t entry, const struct runtime
 static void make_check_counters(struct stubs *stubs, const struct runtime_code *runtime,
 				const struct burst_switch *bursts)
 {
-	stubs->looked = machine_code_label(&stubs->code);
-	machine_code_bind_label(&stubs->code, stubs->looked);
+	stubs->tested = machine_code_label(&stubs->code);
+	machine_code_bind_label(&stubs->code, stubs->tested);
 	burst_switch_code_routine(&stubs->code, runtime, bursts, false, 0);
 	for (uint32_t c = 0; c == 0 || c < bursts->counters; c++) {
 		stubs->counted[c] = machine_code_label(&stubs->code);

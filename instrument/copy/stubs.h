@@ -22,8 +22,8 @@
  * struct stubs - zero-initialised is empty; freed by stubs_deinit()
  * @runtime: address of the runtime's code
  * @enter, @slow: labels of the stubs that call it (RUNTIME_CODE_ENTER, RUNTIME_CODE_SLOW)
- * @counted, @looked: labels of the routines for two clones (BURST_SWITCH_CODE_COUNTED,
- * BURST_SWITCH_CODE_LOOKED)
+ * @counted, @tested: labels of the routines for two clones (BURST_SWITCH_CODE_COUNTED,
+ * BURST_SWITCH_CODE_TESTED)
  * @start:   label of a static program's entry
  */
 struct stubs {
@@ -32,7 +32,7 @@ struct stubs {
 	uint32_t enter;
 	uint32_t slow;
 	uint32_t counted[PROFILE_LAYOUT_COUNTERS];
-	uint32_t looked;
+	uint32_t tested;
 	uint32_t start;
 };
 

@@ -52,12 +52,12 @@ static struct counts_edge edge_of(const struct count_graph *graph, const struct 
 	};
 
 	if (edge->cfg_edge != COUNT_NONE && cfg->edges[edge->cfg_edge].insn != UINT32_MAX) {
-		const struct cfg_edge *way = &cfg->edges[edge->cfg_edge];
+		const struct cfg_edge *cfg_edge = &cfg->edges[edge->cfg_edge];
 
-		result.source = cfg->insns[way->insn].address;
-		result.target = way->to < cfg->block_count
-					? cfg->insns[cfg->blocks[way->to].first].address
-					: way->target;
+		result.source = cfg->insns[cfg_edge->insn].address;
+		result.target = cfg_edge->to < cfg->block_count
+					? cfg->insns[cfg->blocks[cfg_edge->to].first].address
+					: cfg_edge->target;
 	}
 	return result;
 }
@@ -254,7 +254,7 @@ struct solver {
 	bool *known;
 };
 
-static void learn(struct solver *solver, uint32_t index, uint64_t value)
+static void set_value(struct solver *solver, uint32_t index, uint64_t value)
 {
 	const struct counts_edge *edge = &solver->edges[index];
 	const uint32_t ends[] = {edge->from, edge->to};
@@ -286,7 +286,8 @@ static void propagate(struct solver *solver)
 		edge = &solver->edges[balance->sum];
 		if (edge->from == edge->to) /* adds to inflow and outflow alike: not determined */
 			continue;
-		learn(solver, balance->sum, edge->to == node ? 0 - balance->flow : balance->flow);
+		set_value(solver, balance->sum,
+			  edge->to == node ? 0 - balance->flow : balance->flow);
 	}
 }
 
@@ -311,7 +312,7 @@ static int counts_map_do_solve(struct solver *solver, const struct counts_proced
 	}
 	for (uint32_t e = 0; e < procedure->edge_count; e++) {
 		if (solver->edges[e].counter != COUNT_NONE)
-			learn(solver, e, counters[solver->edges[e].counter]);
+			set_value(solver, e, counters[solver->edges[e].counter]);
 	}
 	propagate(solver);
 	for (uint32_t e = 0; e < procedure->edge_count; e++) {

@@ -95,7 +95,7 @@ static uint32_t counter_at(const struct mode_plan *plan, const struct point *poi
 	return COUNT_NONE;
 }
 
-static bool counts_wants(const struct mode_plan *plan, const struct point *point)
+static bool counts_has_code(const struct mode_plan *plan, const struct point *point)
 {
 	return counter_at(plan, point) != COUNT_NONE;
 }
@@ -190,7 +190,7 @@ static void counts_emit(const struct mode_plan *plan, const struct point *point,
 		 point->free != 0 ? __builtin_ctz(point->free) : -1);
 }
 
-static int counts_keep(struct mode_image *image, const struct mode_plan *plan)
+static int counts_commit(struct mode_image *image, const struct mode_plan *plan)
 {
 	return counts_map_add(image->data, plan->procedure->name, plan->procedure->address,
 			      plan->procedure->graph, (uint32_t)plan->first_word);
@@ -219,9 +219,9 @@ const struct instrument_mode counts_mode = {
 	.shared = true,
 	.begin = counts_begin,
 	.plan = counts_plan,
-	.wants = counts_wants,
+	.has_code = counts_has_code,
 	.emit = counts_emit,
-	.keep = counts_keep,
+	.commit = counts_commit,
 	.drop = counts_drop,
 	.encode = counts_encode,
 	.end = counts_end,

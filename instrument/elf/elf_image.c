@@ -146,7 +146,7 @@ static bool is_executable(const struct elf_image *image)
 }
 
 /* Go's runtime looks up return addresses in tables to move stacks and to collect garbage. */
-static bool knows_its_code(const struct elf_image *image)
+static bool is_go_program(const struct elf_image *image)
 {
 	static const char table[] = ".gopclntab";
 	size_t count, name_bytes;
@@ -233,7 +233,7 @@ int elf_image_open(struct elf_image *ret, const char *path, struct error *err)
 	}
 	if (r == 0 && !has_sections(&image))
 		r = error_set(err, ENOTSUP, "'%s' has no section headers", path);
-	if (r == 0 && knows_its_code(&image))
+	if (r == 0 && is_go_program(&image))
 		r = error_set(err, ENOTSUP,
 			      "'%s' is a Go program, whose runtime looks up addresses of code",
 			      path);

@@ -232,13 +232,13 @@ static size_t find_calls(const struct handler_table *table, const struct unwind_
 
 	for (size_t i = 0; i < count; i++) {
 		const struct handler_calls *now = handler_table_find(table, rows[i].old);
-		uint64_t behind = i + 1 < count ? rows[i + 1].address : end;
+		uint64_t row_end = i + 1 < count ? rows[i + 1].address : end;
 
 		if (now != NULL && now == old)
-			calls[found - 1].end = behind;
+			calls[found - 1].end = row_end;
 		else if (now != NULL)
 			calls[found++] = (struct handler_calls){.start = rows[i].address,
-								.end = behind,
+								.end = row_end,
 								.pad = now->pad,
 								.action = now->action};
 		old = now;

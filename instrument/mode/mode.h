@@ -12,7 +12,7 @@
  * 	area		of fixed size, for tables
  * 	words		of 8 bytes, as many as the procedures request
  *
- * Procedures of an image are processed one at a time: plan(), wants() and emit(), then keep()
+ * Procedures of an image are processed one at a time: plan(), has_code() and emit(), then commit()
  * unless the procedure turned out to be one that must not be rewritten, then drop().
  */
 #ifndef DCPI_INSTRUMENT_MODE_H
@@ -197,8 +197,8 @@ struct instrument_mode {
 	 */
 	int (*plan)(struct mode_plan *plan, struct error *err);
 
-	/** @wants: return true if the mode has code for a point. */
-	bool (*wants)(const struct mode_plan *plan, const struct point *point);
+	/** @has_code: return true if the mode has code for a point. */
+	bool (*has_code)(const struct mode_plan *plan, const struct point *point);
 
 	/**
 	 * @loops: return true if a loop of one block is to be unrolled MODE_LOOP_UNROLL times.
@@ -210,18 +210,18 @@ struct instrument_mode {
 	 */
 	bool (*loops)(const struct mode_plan *plan, uint32_t edge);
 
-	/** @emit: emit the code of a point. Called once for each point that wants() accepted. */
+	/** @emit: emit the code of a point. Called once for each point that has_code() accepted. */
 	void (*emit)(const struct mode_plan *plan, const struct point *point,
 		     struct machine_code *code);
 
 	/**
-	 * @cold_stub: emit the out-of-line code that emit() has referred to by labels. This code
-	 *         follows all other code of the procedure. Called once; may be NULL.
+	 * @emit_cold_stubs: emit the out-of-line code that emit() has referred to by labels. This
+	 * code follows all other code of the procedure. Called once; may be NULL.
 	 */
-	void (*cold_stub)(const struct mode_plan *plan, struct machine_code *code);
+	void (*emit_cold_stubs)(const struct mode_plan *plan, struct machine_code *code);
 
-	/** @keep: the procedure is cloned and owns its words. Return: 0 or -ENOMEM. */
-	int (*keep)(struct mode_image *image, const struct mode_plan *plan);
+	/** @commit: the procedure is cloned and owns its words. Return: 0 or -ENOMEM. */
+	int (*commit)(struct mode_image *image, const struct mode_plan *plan);
 
 	/** @drop: free @plan->data. */
 	void (*drop)(struct mode_plan *plan);

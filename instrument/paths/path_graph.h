@@ -92,14 +92,14 @@ struct path_start {
  * struct path_range - range of the numbers computed at ends of paths, even with a wrong register
  * @below:   the range begins at -@below
  * @room:    size of the range; 0 .. @count - 1 of the graph are numbers of paths
- * @nowhere: value for a register that belongs to no path. The number computed at any end after any
+ * @no_path: value for a register that belongs to no path. The number computed at any end after any
  *           increments is in the range, but no path's number.
  * @least, @most: bounds of the register's value, even if another activation has set it
  */
 struct path_range {
 	uint32_t below;
 	uint32_t room;
-	uint32_t nowhere;
+	uint32_t no_path;
 	int64_t least;
 	int64_t most;
 };

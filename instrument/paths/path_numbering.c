@@ -305,7 +305,7 @@ static void limit_hub(struct numbering *numbering, uint32_t node)
  * Return the likeliest edge of a node that continues to more than one path; PATH_NONE: there is
  * none.
  */
-static uint32_t likeliest(const struct numbering *numbering, uint32_t node)
+static uint32_t most_executed_edge(const struct numbering *numbering, uint32_t node)
 {
 	const struct path_graph *graph = &numbering->graph;
 
@@ -320,7 +320,7 @@ static uint32_t likeliest(const struct numbering *numbering, uint32_t node)
  * The cost of cutting an edge is its execution count, and the benefit is the decrease in the number
  * of paths.
  */
-static bool cuts_sooner(const struct numbering *numbering, uint32_t one, uint32_t other)
+static bool is_cut_before(const struct numbering *numbering, uint32_t one, uint32_t other)
 {
 	const struct path_edge *path_edges = numbering->graph.path_edges;
 
@@ -329,14 +329,14 @@ static bool cuts_sooner(const struct numbering *numbering, uint32_t one, uint32_
 }
 
 /* Return the next edge to cut, other than @keep; PATH_NONE: there is none. */
-static uint32_t worst(const struct numbering *numbering, uint32_t node, uint32_t keep)
+static uint32_t next_cut(const struct numbering *numbering, uint32_t node, uint32_t keep)
 {
 	const struct path_graph *graph = &numbering->graph;
 	uint32_t ret = PATH_NONE;
 
 	for (uint32_t w = graph->first[node]; w < graph->first[node + 1]; w++) {
 		if (w != keep && paths_by(numbering, &graph->path_edges[w]) > 1 &&
-		    (ret == PATH_NONE || cuts_sooner(numbering, w, ret)))
+		    (ret == PATH_NONE || is_cut_before(numbering, w, ret)))
 			ret = w;
 	}
 	return ret;
@@ -346,7 +346,7 @@ static uint32_t worst(const struct numbering *numbering, uint32_t node, uint32_t
 static void limit_node(struct numbering *numbering, uint32_t node, uint64_t limit)
 {
 	const struct path_graph *graph = &numbering->graph;
-	uint32_t keep = likeliest(numbering, node), path_edge;
+	uint32_t keep = most_executed_edge(numbering, node), path_edge;
 	uint64_t sum = 0;
 
 	for (uint32_t w = graph->first[node]; w < graph->first[node + 1]; w++)
@@ -356,7 +356,7 @@ static void limit_node(struct numbering *numbering, uint32_t node, uint64_t limi
 		limit = numbering->rules->most / 2;
 	}
 	while (sum > limit) {
-		path_edge = worst(numbering, node, keep);
+		path_edge = next_cut(numbering, node, keep);
 		if (path_edge == PATH_NONE)
 			break;
 		sum -= paths_by(numbering, &graph->path_edges[path_edge]) - 1;

@@ -253,7 +253,7 @@ static int64_t greater(int64_t a, int64_t b)
 static bool find_range(struct placing *placing, const struct path_order *order)
 {
 	struct path_graph *graph = placing->graph;
-	int64_t count = graph->count, least = 0, most = 0, low = 0, high = 0, behind, nowhere;
+	int64_t count = graph->count, least = 0, most = 0, low = 0, high = 0, after, no_path;
 
 	for (uint32_t i = 0; i < order->count; i++) {
 		uint32_t node = order->nodes[i];
@@ -266,16 +266,16 @@ static bool find_range(struct placing *placing, const struct path_order *order)
 		low = lesser(low, -shift);
 		high = greater(high, (int64_t)order->paths[node] - 1 - shift);
 	}
-	behind = greater(count, most + high + 1);
-	nowhere = behind - low;
-	if (nowhere + high - (least + low) >= count * ROOM_SHARE + ROOM_LEAST)
+	after = greater(count, most + high + 1);
+	no_path = after - low;
+	if (no_path + high - (least + low) >= count * ROOM_SHARE + ROOM_LEAST)
 		return false;
 	graph->range = (struct path_range){
 		.below = (uint32_t) - (least + low),
-		.room = (uint32_t)(nowhere + high + 1 - (least + low)),
-		.nowhere = (uint32_t)nowhere,
+		.room = (uint32_t)(no_path + high + 1 - (least + low)),
+		.no_path = (uint32_t)no_path,
 		.least = least + low - high,
-		.most = nowhere + high - low,
+		.most = no_path + high - low,
 	};
 	return true;
 }

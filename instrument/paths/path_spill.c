@@ -20,17 +20,17 @@
 #define TAG_SHIFT 48
 #define TAGS 0x7fffU
 
-struct path_spill_aside {
+struct path_spill_stub {
 	struct point point;
 	uint32_t label;
 	uint32_t done;
-	bool behind;
+	bool after;
 };
 
-void path_spill_deinit(struct path_spill *keep)
+void path_spill_deinit(struct path_spill *spill)
 {
-	free(keep->cold_stubs);
-	*keep = (struct path_spill){0};
+	free(spill->cold_stubs);
+	*spill = (struct path_spill){0};
 }
 
 /* --- saving at the call --------------------------------------------------- */
@@ -56,8 +56,8 @@ static void find_cell(struct machine_code *code, const struct scratch_regs *scra
 }
 
 /* Save the number in a cell, whose mark is already stored. */
-static void put_in(struct machine_code *code, const struct paths_places *places, unsigned int reg,
-		   unsigned int cell)
+static void store_cell(struct machine_code *code, const struct paths_places *places,
+		       unsigned int reg, unsigned int cell)
 {
 	paths_code_load(code, places, reg);
 	block_code_move(code, BLOCK_STORE, reg, cell_at(places, cell, 0));
@@ -68,12 +68,12 @@ static void put_in(struct machine_code *code, const struct paths_places *places,
 }
 
 /* Restore the number from a cell, after its mark was compared. */
-static void take_out(struct machine_code *code, const struct paths_places *places, unsigned int reg,
-		     unsigned int cell)
+static void load_cell(struct machine_code *code, const struct paths_places *places,
+		      unsigned int reg, unsigned int cell)
 {
 	uint32_t lost = machine_code_label(code);
 
-	block_code_number(code, reg, places->nowhere);
+	block_code_number(code, reg, places->no_path);
 	machine_code_branch(code, MACHINE_NOT_EQUAL, lost);
 	if (places->measures) {
 		block_code_move(code, BLOCK_LOAD, reg, cell_at(places, cell, CELL_BEGAN));
@@ -92,7 +92,7 @@ static bool path_spill_is_plain(const struct point *point, const struct paths_pl
 }
 
 /* The number is in its cell, so a narrow word must not be saved again. */
-static void give_up(struct machine_code *code, const struct paths_places *places)
+static void clear_narrow_word(struct machine_code *code, const struct paths_places *places)
 {
 	if (places->narrow)
 		paths_code_leave(code, places);
@@ -102,8 +102,8 @@ static void give_up(struct machine_code *code, const struct paths_places *places
  * Used if all registers are live before a call: one is spilled, so the stack pointer has the value
  * that identifies the cell.
  */
-static void keep_by_stack(struct machine_code *code, const struct point *point,
-			  const struct paths_places *places)
+static void save_using_stack(struct machine_code *code, const struct point *point,
+			     const struct paths_places *places)
 {
 	struct scratch_regs scratch;
 	unsigned int cell;
@@ -115,18 +115,18 @@ static void keep_by_stack(struct machine_code *code, const struct point *point,
 	block_code_move(code, BLOCK_STORE, MACHINE_RSP, cell_at(places, cell, CELL_OF));
 	block_code_push(code, mem_operand(places->number));
 	block_code_pop(code, cell_at(places, cell, 0));
-	give_up(code, places);
-	point_give_back(code, &scratch);
+	clear_narrow_word(code, places);
+	scratch_release(code, &scratch);
 }
 
-static void path_spill_keep(struct machine_code *code, const struct point *point,
+static void path_spill_save(struct machine_code *code, const struct point *point,
 			    const struct paths_places *places)
 {
 	struct scratch_regs scratch;
 	unsigned int reg, cell;
 
 	if (path_spill_is_plain(point, places) && !point->red_zone && point_free(point, 0) == 0) {
-		keep_by_stack(code, point, places);
+		save_using_stack(code, point, places);
 		return;
 	}
 	scratch_acquire(code, point, 0, 2, true, &scratch);
@@ -134,16 +134,16 @@ static void path_spill_keep(struct machine_code *code, const struct point *point
 	cell = scratch.registers[1];
 	find_cell(code, &scratch);
 	block_code_move(code, BLOCK_STORE, reg, cell_at(places, cell, CELL_OF));
-	put_in(code, places, reg, cell);
-	give_up(code, places);
-	point_give_back(code, &scratch);
+	store_cell(code, places, reg, cell);
+	clear_narrow_word(code, places);
+	scratch_release(code, &scratch);
 }
 
 /* Push the number, so that the stack pointer has the value that identifies the cell. */
-static void take_back_by_stack(struct machine_code *code, const struct point *point,
-			       const struct paths_places *places)
+static void restore_using_stack(struct machine_code *code, const struct point *point,
+				const struct paths_places *places)
 {
-	uint32_t good = machine_code_label(code);
+	uint32_t found = machine_code_label(code);
 	struct scratch_regs scratch;
 	unsigned int cell;
 
@@ -154,20 +154,20 @@ static void take_back_by_stack(struct machine_code *code, const struct point *po
 	block_code_push(code, cell_at(places, cell, 0));
 	block_code_move(code, BLOCK_COMPARE, MACHINE_RSP, cell_at(places, cell, CELL_OF));
 	block_code_pop(code, mem_operand(places->number));
-	machine_code_branch(code, CONDITION_EQUAL, good);
+	machine_code_branch(code, CONDITION_EQUAL, found);
 	paths_code_leave(code, places);
-	machine_code_bind_label(code, good);
-	point_give_back(code, &scratch);
+	machine_code_bind_label(code, found);
+	scratch_release(code, &scratch);
 }
 
-static void take_back(struct machine_code *code, const struct point *point,
-		      const struct paths_places *places)
+static void path_spill_restore(struct machine_code *code, const struct point *point,
+			       const struct paths_places *places)
 {
 	struct scratch_regs scratch;
 	unsigned int reg, cell;
 
 	if (path_spill_is_plain(point, places) && !point->red_zone && point_free(point, 0) > 0) {
-		take_back_by_stack(code, point, places);
+		restore_using_stack(code, point, places);
 		return;
 	}
 	scratch_acquire(code, point, 0, 2, true, &scratch);
@@ -175,8 +175,8 @@ static void take_back(struct machine_code *code, const struct point *point,
 	cell = scratch.registers[1];
 	find_cell(code, &scratch);
 	block_code_move(code, BLOCK_COMPARE, reg, cell_at(places, cell, CELL_OF));
-	take_out(code, places, reg, cell);
-	point_give_back(code, &scratch);
+	load_cell(code, places, reg, cell);
+	scratch_release(code, &scratch);
 }
 
 /* --- saving lazily -------------------------------------------------------- */
@@ -200,14 +200,14 @@ static void compare_owner(struct machine_code *code, const struct paths_places *
 		block_code_compare_with(code, owner_of(places), 0);
 }
 
-static void add_aside(struct path_spill *keep, struct machine_code *code,
-		      struct path_spill_aside cold_stub)
+static void add_cold_stub(struct path_spill *spill, struct machine_code *code,
+			  struct path_spill_stub cold_stub)
 {
-	if (array_reserve(&keep->cold_stubs, &keep->capacity, keep->count + 1,
-			  sizeof(*keep->cold_stubs)) < 0)
+	if (array_reserve(&spill->cold_stubs, &spill->capacity, spill->count + 1,
+			  sizeof(*spill->cold_stubs)) < 0)
 		code->failed = true;
 	else
-		keep->cold_stubs[keep->count++] = cold_stub;
+		spill->cold_stubs[spill->count++] = cold_stub;
 }
 
 /* Compute the owner's cell, and its mark for a saved word, in two scratch registers. */
@@ -224,33 +224,33 @@ static void find_owner(struct machine_code *code, const struct paths_places *pla
 	block_code_alu32(code, BLOCK_ALU_AND, cell, PATHS_STACK_BYTES - CELL_STACK_BYTES);
 }
 
-static void put_away(struct machine_code *code, const struct paths_places *places,
-		     const struct scratch_regs *scratch)
+static void save_owner(struct machine_code *code, const struct paths_places *places,
+		       const struct scratch_regs *scratch)
 {
 	unsigned int reg = scratch->registers[0], cell = scratch->registers[1];
 
 	find_owner(code, places, scratch);
 	block_code_move(code, BLOCK_STORE, reg, cell_at(places, cell, CELL_OF));
-	put_in(code, places, reg, cell);
+	store_cell(code, places, reg, cell);
 	block_code_set(code, owner_of(places), 0);
 }
 
 /* The word may hold the number of another activation, which is saved first. */
-static void fetch(struct machine_code *code, const struct paths_places *places,
-		  const struct scratch_regs *scratch)
+static void acquire_word(struct machine_code *code, const struct paths_places *places,
+			 const struct scratch_regs *scratch)
 {
-	uint32_t mine = machine_code_label(code);
+	uint32_t unowned = machine_code_label(code);
 	unsigned int reg = scratch->registers[0], cell = scratch->registers[1];
 
 	compare_owner(code, places);
-	machine_code_branch(code, CONDITION_EQUAL, mine);
-	put_away(code, places, scratch);
-	machine_code_bind_label(code, mine);
+	machine_code_branch(code, CONDITION_EQUAL, unowned);
+	save_owner(code, places, scratch);
+	machine_code_bind_label(code, unowned);
 	block_code_address(code, reg, MACHINE_RSP, (int32_t)scratch->depth);
 	block_code_move(code, BLOCK_STORE, reg, owner_of(places));
 	find_owner(code, places, scratch);
 	block_code_move(code, BLOCK_COMPARE, reg, cell_at(places, cell, CELL_OF));
-	take_out(code, places, reg, cell);
+	load_cell(code, places, reg, cell);
 	block_code_set(code, owner_of(places), 0);
 }
 
@@ -260,16 +260,16 @@ void path_spill_before(struct machine_code *code, const struct point *point,
 	if (lazily)
 		block_code_move(code, BLOCK_STORE, MACHINE_RSP, owner_of(places));
 	else
-		path_spill_keep(code, point, places);
+		path_spill_save(code, point, places);
 }
 
-void path_spill_behind(struct path_spill *keep, struct machine_code *code,
-		       const struct point *point, const struct paths_places *places, bool lazily)
+void path_spill_after(struct path_spill *spill, struct machine_code *code,
+		      const struct point *point, const struct paths_places *places, bool lazily)
 {
-	struct path_spill_aside cold_stub = {.point = *point, .behind = true};
+	struct path_spill_stub cold_stub = {.point = *point, .after = true};
 
 	if (!lazily) {
-		take_back(code, point, places);
+		path_spill_restore(code, point, places);
 		return;
 	}
 	cold_stub.label = machine_code_label(code);
@@ -279,15 +279,15 @@ void path_spill_behind(struct path_spill *keep, struct machine_code *code,
 	if (!places->narrow)
 		block_code_set(code, owner_of(places), 0);
 	machine_code_bind_label(code, cold_stub.done);
-	add_aside(keep, code, cold_stub);
+	add_cold_stub(spill, code, cold_stub);
 }
 
-void path_spill_begin(struct path_spill *keep, struct machine_code *code, const struct point *point,
-		      const struct paths_places *places)
+void path_spill_begin(struct path_spill *spill, struct machine_code *code,
+		      const struct point *point, const struct paths_places *places)
 {
-	struct path_spill_aside cold_stub = {.point = *point,
-					     .label = machine_code_label(code),
-					     .done = machine_code_label(code)};
+	struct path_spill_stub cold_stub = {.point = *point,
+					    .label = machine_code_label(code),
+					    .done = machine_code_label(code)};
 	struct scratch_regs scratch;
 
 	scratch_acquire(code, point, 0, 0, true, &scratch);
@@ -297,32 +297,32 @@ void path_spill_begin(struct path_spill *keep, struct machine_code *code, const 
 		uint32_t free = machine_code_label(code);
 
 		machine_code_branch(code, CONDITION_EQUAL, free);
-		point_give_back(code, &scratch);
+		scratch_release(code, &scratch);
 		machine_code_branch(code, MACHINE_JUMP, cold_stub.label);
 		machine_code_bind_label(code, free);
-		point_give_back(code, &scratch);
+		scratch_release(code, &scratch);
 	} else {
 		machine_code_branch(code, MACHINE_NOT_EQUAL, cold_stub.label);
 	}
 	machine_code_bind_label(code, cold_stub.done);
-	add_aside(keep, code, cold_stub);
+	add_cold_stub(spill, code, cold_stub);
 }
 
-void path_spill_asides(struct path_spill *keep, struct machine_code *code,
-		       const struct paths_places *places)
+void path_spill_emit_cold_stubs(struct path_spill *spill, struct machine_code *code,
+				const struct paths_places *places)
 {
-	for (size_t i = 0; i < keep->count; i++) {
-		const struct path_spill_aside *cold_stub = &keep->cold_stubs[i];
+	for (size_t i = 0; i < spill->count; i++) {
+		const struct path_spill_stub *cold_stub = &spill->cold_stubs[i];
 		struct scratch_regs scratch;
 
 		machine_code_bind_label(code, cold_stub->label);
 		scratch_acquire(code, &cold_stub->point, 0, 2, true, &scratch);
-		if (cold_stub->behind)
-			fetch(code, places, &scratch);
+		if (cold_stub->after)
+			acquire_word(code, places, &scratch);
 		else
-			put_away(code, places, &scratch);
-		point_give_back(code, &scratch);
+			save_owner(code, places, &scratch);
+		scratch_release(code, &scratch);
 		machine_code_branch(code, MACHINE_JUMP, cold_stub->done);
 	}
-	keep->count = 0;
+	spill->count = 0;
 }

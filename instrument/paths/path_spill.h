@@ -22,36 +22,37 @@
 
 #include "instrument/paths/paths_code.h"
 
-struct path_spill_aside;
+struct path_spill_stub;
 
 /** struct path_spill - pending cold stubs; zero-initialised is empty */
 struct path_spill {
-	struct path_spill_aside *cold_stubs;
+	struct path_spill_stub *cold_stubs;
 	size_t count;
 	size_t capacity;
 };
 
-void path_spill_deinit(struct path_spill *keep);
+void path_spill_deinit(struct path_spill *spill);
 
 /**
  * path_spill_before() - emit code before a call; @lazily: do not save the number at the call. The
- * same value must be passed to path_spill_behind().
+ * same value must be passed to path_spill_after().
  */
 void path_spill_before(struct machine_code *code, const struct point *point,
 		       const struct paths_places *places, bool lazily);
 
-/** path_spill_behind() - emit code after a call */
-void path_spill_behind(struct path_spill *keep, struct machine_code *code,
-		       const struct point *point, const struct paths_places *places, bool lazily);
+/** path_spill_after() - emit code after a call */
+void path_spill_after(struct path_spill *spill, struct machine_code *code,
+		      const struct point *point, const struct paths_places *places, bool lazily);
 
 /** path_spill_begin() - emit code where a procedure with lazy saving begins to use its word */
-void path_spill_begin(struct path_spill *keep, struct machine_code *code, const struct point *point,
-		      const struct paths_places *places);
+void path_spill_begin(struct path_spill *spill, struct machine_code *code,
+		      const struct point *point, const struct paths_places *places);
 
 /**
- * path_spill_asides() - emit the cold stubs, after all other code of the clone; @keep is empty then
+ * path_spill_emit_cold_stubs() - emit the cold stubs, after all other code of the clone; @spill is
+ * empty then
  */
-void path_spill_asides(struct path_spill *keep, struct machine_code *code,
-		       const struct paths_places *places);
+void path_spill_emit_cold_stubs(struct path_spill *spill, struct machine_code *code,
+				const struct paths_places *places);
 
 #endif

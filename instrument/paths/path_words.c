@@ -66,7 +66,7 @@ int path_words_find(struct path_words *ret, const struct path_graph *graph,
 
 		ret->of[order[i]] = ret->count;
 		ret->small[order[i]] = small;
-		for (int turn = 0; turn < (small ? MODE_LOOP_UNROLL : 1); turn++)
+		for (int replica = 0; replica < (small ? MODE_LOOP_UNROLL : 1); replica++)
 			ret->paths[ret->count++] = path_edge->end;
 	}
 	free(order);

@@ -71,7 +71,7 @@ static void add_one(struct machine_code *code, const struct point *point, uint32
 	block_code_move(code, BLOCK_LOAD, reg, mem_operand(at));
 	block_code_address(code, reg, reg, 1);
 	block_code_move(code, BLOCK_STORE, reg, mem_operand(at));
-	point_give_back(code, &scratch);
+	scratch_release(code, &scratch);
 }
 
 /* Compute the time since the path began into %rax, and charge it. */
@@ -146,7 +146,7 @@ void paths_code_begin(struct machine_code *code, const struct point *point,
 	block_code_move(code, BLOCK_SUBTRACT, MACHINE_RAX, mem_operand(places->charged));
 	block_code_move(code, BLOCK_STORE, MACHINE_RAX,
 			mem_operand(places->number + PATHS_NUMBER_BEGAN));
-	point_give_back(code, &scratch);
+	scratch_release(code, &scratch);
 }
 
 /* Set the number; in a narrow word, this clears the owner in the upper bits. */
@@ -207,12 +207,12 @@ void paths_code_change(struct machine_code *code, const struct point *point,
 	paths_code_load(code, places, reg);
 	block_code_address(code, reg, reg, (int32_t)path_edge->number);
 	paths_code_store(code, places, reg);
-	point_give_back(code, &scratch);
+	scratch_release(code, &scratch);
 }
 
 void paths_code_leave(struct machine_code *code, const struct paths_places *places)
 {
-	set_number(code, places, places->nowhere);
+	set_number(code, places, places->no_path);
 }
 
 /* --- ends of paths -------------------------------------------------------- */
@@ -258,7 +258,7 @@ static void end_in_array(struct machine_code *code, const struct point *point,
 		block_code_address_of(code, MACHINE_RDX, place);
 		append_to_trace(code, places);
 	}
-	point_give_back(code, &scratch);
+	scratch_release(code, &scratch);
 }
 
 /*
@@ -343,10 +343,10 @@ static void look_up_sparing(struct machine_code *code, const struct point *point
 	scratch_acquire(code, point, BIT(MACHINE_RAX), 0, false, &scratch);
 	complete_key(code, places, key);
 	search_table(code, places, entry, key, found);
-	point_give_back(code, &scratch);
+	scratch_release(code, &scratch);
 	machine_code_branch(code, MACHINE_JUMP, done);
 	machine_code_bind_label(code, found);
-	point_give_back(code, &scratch);
+	scratch_release(code, &scratch);
 	machine_code_bind_label(code, hit);
 }
 
@@ -416,7 +416,7 @@ static void end_in_table(struct machine_code *code, const struct point *point,
 		append_to_trace(code, places);
 	}
 	machine_code_bind_label(code, done);
-	point_give_back(code, &scratch);
+	scratch_release(code, &scratch);
 }
 
 void paths_code_end(struct machine_code *code, const struct point *point,

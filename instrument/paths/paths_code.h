@@ -13,7 +13,7 @@
  * the whole stack pointer. The same cells are used every 8 MiB of stack (PATHS_STACK_BYTES). If
  * another activation has overwritten the cell, the number is lost, which is counted.
  *
- * When a procedure is left, a word that may have been changed is set to path_range.nowhere, a
+ * When a procedure is left, a word that may have been changed is set to path_range.no_path, a
  * number that no path has. A path may continue with that word nevertheless, because a signal
  * handler called the same procedure in between. The path is not mistaken for another one, because
  * the sum after any increments is no path's number.
@@ -54,7 +54,7 @@
  * @words:    of the procedure (paths_map.h)
  * @id:       number of the procedure in the table
  * @count:    number of its paths
- * @nowhere:  number that is no path's
+ * @no_path:  number that is no path's
  * @narrow:   the number has 16 bits of its word, and its owner (see path_spill.h) the others. One
  *            store sets the number and clears the owner.
  * @ended, @cut: if it has arrays (paths_map.h), where words of path 0 are in them
@@ -71,7 +71,7 @@ struct paths_places {
 	uint32_t words;
 	uint32_t id;
 	uint32_t count;
-	uint32_t nowhere;
+	uint32_t no_path;
 	uint32_t ended;
 	uint32_t cut;
 	uint32_t sums;

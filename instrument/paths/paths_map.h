@@ -114,7 +114,7 @@ struct paths_procedure {
  * @burst:  if they were counted: length of a burst in checks, in which they were timed, too, after
  *          @checks checks without timing; 0: always timed, if there is a metric
  * @words:  number of the image's words
- * @words_in_front: number of words before all arrays; used while the map is built
+ * @leading_words: number of words before all arrays; used while the map is built
  */
 struct paths_map {
 	uint64_t image;
@@ -125,7 +125,7 @@ struct paths_map {
 	uint32_t checks;
 	uint32_t burst;
 	uint64_t words;
-	uint64_t words_in_front;
+	uint64_t leading_words;
 	struct paths_procedure *procedures;
 	size_t procedure_count;
 	size_t procedure_capacity;

@@ -58,7 +58,7 @@ struct paths_plan {
 	struct path_words own;
 	uint64_t first_word;
 	uint64_t first_array;
-	struct path_spill keep;
+	struct path_spill spill;
 	bool owned;
 	bool late;
 	bool calls;
@@ -76,7 +76,7 @@ static bool has_clock(const struct mode_image *image)
 }
 
 /* Measure in bursts. */
-static void set_turns(struct mode_image *image, struct paths_map *map)
+static void set_bursts(struct mode_image *image, struct paths_map *map)
 {
 	const struct mode_options *options = image->options;
 
@@ -93,7 +93,7 @@ static void set_turns(struct mode_image *image, struct paths_map *map)
 }
 
 /* An upper estimate: it takes address space, and memory only when it is used. */
-static uint64_t words_in_front(const struct mode_image *image)
+static uint64_t leading_words(const struct mode_image *image)
 {
 	const struct candidates *candidates = image->recursion->candidates;
 	uint64_t bytes = 0;
@@ -116,12 +116,12 @@ static int paths_begin(struct mode_image *image, struct error *err)
 	image->slack_bytes = SLACK_BYTES;
 	if (map != NULL) {
 		if (has_metric(image) && !image->options->all)
-			set_turns(image, map);
+			set_bursts(image, map);
 		image->area_bytes =
 			paths_map_trace(map) + (map->burst != 0 ? PATHS_TRACE_BYTES : 0);
-		map->words_in_front = words_in_front(image);
-		image->words = map->words_in_front;
-		image->free_words = map->words_in_front;
+		map->leading_words = leading_words(image);
+		image->words = map->leading_words;
+		image->free_words = map->leading_words;
 		map->image = image->number;
 		map->path = strdup(image->path);
 		map->build_id = strdup(image->build_id);
@@ -196,7 +196,7 @@ static bool can_be_narrow(const struct paths_plan *paths)
 static void choose_lazy(struct paths_plan *paths)
 {
 	const struct path_graph *graph = &paths->graph;
-	double gained = 0, lost = 0;
+	double gain = 0, loss = 0;
 
 	for (uint32_t w = 0; w < graph->path_edge_count; w++) {
 		const struct path_edge *path_edge = &graph->path_edges[w];
@@ -204,11 +204,11 @@ static void choose_lazy(struct paths_plan *paths)
 		if (!isfinite(path_edge->weight))
 			continue;
 		if (paths->lazily[w])
-			gained += path_edge->weight * LAZY_GAIN;
+			gain += path_edge->weight * LAZY_GAIN;
 		if (path_edge->kind == PATH_START)
-			lost += path_edge->weight * LAZY_LOSS;
+			loss += path_edge->weight * LAZY_LOSS;
 	}
-	paths->owned = gained > lost;
+	paths->owned = gain > loss;
 	for (uint32_t w = 0; !paths->owned && w < graph->path_edge_count; w++)
 		paths->lazily[w] = false;
 	paths->late = can_be_late(paths);
@@ -276,7 +276,7 @@ static void set_places(struct paths_plan *paths)
 	paths->places.table = plan->image->area_at + (uint32_t)paths_map_table(map);
 	paths->places.id = (uint32_t)map->procedure_count + 1;
 	paths->places.count = paths->graph.count;
-	paths->places.nowhere = paths->graph.range.nowhere;
+	paths->places.no_path = paths->graph.range.no_path;
 	paths->places.array = paths_map_is_array(&paths->graph);
 	paths->places.sums = PATHS_METRIC * paths->graph.range.room * (uint32_t)sizeof(uint64_t);
 }
@@ -292,11 +292,11 @@ static void place_words(struct paths_plan *paths)
 	const struct paths_map *map = image->data;
 	uint64_t words = paths_map_fixed(&paths->graph) + (uint64_t)paths->own.count;
 	uint64_t arrays = paths_map_arrays(map, &paths->graph);
-	bool in_front = words <= image->free_words;
+	bool leading = words <= image->free_words;
 
-	paths->first_word = in_front ? map->words_in_front - image->free_words : plan->first_word;
-	paths->first_array = plan->first_word + (in_front ? 0 : words);
-	plan->words = (in_front ? 0 : words) + arrays;
+	paths->first_word = leading ? map->leading_words - image->free_words : plan->first_word;
+	paths->first_array = plan->first_word + (leading ? 0 : words);
+	plan->words = (leading ? 0 : words) + arrays;
 	paths->places.words = mode_image_word_at(image, paths->first_word);
 	paths->places.ended = mode_image_word_at(
 		image, paths->first_array + paths_map_array(&paths->graph, PATHS_ENDED));
@@ -374,14 +374,14 @@ static void paths_drop(struct mode_plan *plan)
 	free(paths->timed);
 	free(paths->lazily);
 	path_words_deinit(&paths->own);
-	path_spill_deinit(&paths->keep);
+	path_spill_deinit(&paths->spill);
 	free(paths);
 }
 
 /* --- code ----------------------------------------------------------------- */
 
 /* Return true if a path is counted on the edge, or the register changes. */
-static bool does_anything(const struct path_edge *path_edge)
+static bool has_operation(const struct path_edge *path_edge)
 {
 	return path_edge->counted != PATH_ON || path_edge->change != PATH_KEEP;
 }
@@ -391,10 +391,10 @@ static bool is_kept(const struct paths_plan *paths, const struct point *point, u
 	return paths->kept[path_edge] || (paths->timed[path_edge] && point->measures);
 }
 
-static bool wants_path_edge(const struct paths_plan *paths, const struct point *point,
-			    const struct path_edge *path_edge)
+static bool path_edge_has_code(const struct paths_plan *paths, const struct point *point,
+			       const struct path_edge *path_edge)
 {
-	if (does_anything(path_edge))
+	if (has_operation(path_edge))
 		return true;
 	switch (path_edge->kind) {
 	case PATH_ON:
@@ -408,7 +408,7 @@ static bool wants_path_edge(const struct paths_plan *paths, const struct point *
 	return false;
 }
 
-static bool paths_wants(const struct mode_plan *plan, const struct point *point)
+static bool paths_has_code(const struct mode_plan *plan, const struct point *point)
 {
 	const struct paths_plan *paths = plan->data;
 	uint32_t path_edge, back;
@@ -418,12 +418,12 @@ static bool paths_wants(const struct mode_plan *plan, const struct point *point)
 	path_edge = paths->path_edge_of[point->edge];
 	back = paths->back_of[point->edge];
 	if (back != PATH_NONE)
-		return is_kept(paths, point, back) || does_anything(&paths->graph.path_edges[back]);
+		return is_kept(paths, point, back) || has_operation(&paths->graph.path_edges[back]);
 	if (path_edge == PATH_NONE)
 		return false;
 	if (paths->graph.path_edges[path_edge].back != PATH_NONE)
 		return is_kept(paths, point, path_edge);
-	return wants_path_edge(paths, point, &paths->graph.path_edges[path_edge]);
+	return path_edge_has_code(paths, point, &paths->graph.path_edges[path_edge]);
 }
 
 static bool paths_loops(const struct mode_plan *plan, uint32_t edge)
@@ -454,7 +454,7 @@ static void emit_step(struct paths_plan *paths, const struct paths_places *place
 	else if (path_edge->counted != PATH_ON)
 		paths_code_end(code, point, places, path_edge);
 	if (paths->owned && paths->late && path_edge->takes)
-		path_spill_begin(&paths->keep, code, point, places);
+		path_spill_begin(&paths->spill, code, point, places);
 	paths_code_change(code, point, places, path_edge);
 }
 
@@ -464,7 +464,7 @@ static void emit_path_edge(struct paths_plan *paths, const struct paths_places *
 	const struct path_edge *path_edge = &paths->graph.path_edges[index];
 
 	if (path_edge->kind == PATH_START && paths->owned && !paths->late)
-		path_spill_begin(&paths->keep, code, point, places);
+		path_spill_begin(&paths->spill, code, point, places);
 	if (path_edge->kind == PATH_START)
 		paths_code_begin(code, point, places, paths->calls);
 	emit_step(paths, places, point, code, index);
@@ -485,7 +485,7 @@ static void paths_emit(const struct mode_plan *plan, const struct point *point,
 	back = paths->back_of[point->edge];
 	if (back != PATH_NONE) {
 		if (is_kept(paths, point, back))
-			path_spill_behind(&paths->keep, code, point, &places, paths->lazily[back]);
+			path_spill_after(&paths->spill, code, point, &places, paths->lazily[back]);
 		emit_step(paths, &places, point, code, back);
 	} else if (paths->graph.path_edges[path_edge].back != PATH_NONE) {
 		path_spill_before(code, point, &places, paths->lazily[path_edge]);
@@ -496,21 +496,21 @@ static void paths_emit(const struct mode_plan *plan, const struct point *point,
 	}
 }
 
-static void paths_aside(const struct mode_plan *plan, struct machine_code *code)
+static void paths_emit_cold_stubs(const struct mode_plan *plan, struct machine_code *code)
 {
 	struct paths_plan *paths = plan->data;
 
-	path_spill_asides(&paths->keep, code, &paths->places);
+	path_spill_emit_cold_stubs(&paths->spill, code, &paths->places);
 }
 
 /* --- storing -------------------------------------------------------------- */
 
-static int path_spill(struct mode_image *image, const struct mode_plan *plan)
+static int paths_commit(struct mode_image *image, const struct mode_plan *plan)
 {
 	const struct paths_plan *paths = plan->data;
 	struct paths_map *map = image->data;
 
-	if (paths->first_word < map->words_in_front)
+	if (paths->first_word < map->leading_words)
 		image->free_words -= paths_map_fixed(&paths->graph) + (uint64_t)paths->own.count;
 	return paths_map_add(map, plan->procedure->name, plan->procedure->address,
 			     plan->procedure->graph, &paths->graph,
@@ -540,9 +540,9 @@ static void paths_end(struct mode_image *image)
 #define PATHS_MODE                                                                                 \
 	.name = "paths", .section = PATHS_MAP_SECTION, .reader = "dcpipaths",                      \
 	.number = PROFILE_LAYOUT_PATHS, .recursion = true, .metric = true, .room = true,           \
-	.whole = true, .begin = paths_begin, .plan = paths_plan, .wants = paths_wants,             \
-	.emit = paths_emit, .cold_stub = paths_aside, .keep = path_spill, .drop = paths_drop,      \
-	.encode = paths_encode, .end = paths_end
+	.whole = true, .begin = paths_begin, .plan = paths_plan, .has_code = paths_has_code,       \
+	.emit = paths_emit, .emit_cold_stubs = paths_emit_cold_stubs, .commit = paths_commit,      \
+	.drop = paths_drop, .encode = paths_encode, .end = paths_end
 
 static const struct instrument_mode paths_sampled_mode = {
 	PATHS_MODE,

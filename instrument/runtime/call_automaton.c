@@ -268,8 +268,8 @@ static inline uint32_t call_automaton_place_of(const struct call_area *area, uin
 
 /* Put the latest transition first, where it is found fastest. The procedure's own table is even
  * faster. */
-static inline void remember(struct call_area *area, uint32_t from, uint32_t procedure,
-			    uint32_t number)
+static inline void cache_transition(struct call_area *area, uint32_t from, uint32_t procedure,
+				    uint32_t number)
 {
 	uint32_t place = call_layout_place(from, procedure),
 		 at = call_automaton_place_of(area, number);
@@ -286,8 +286,8 @@ static inline void remember(struct call_area *area, uint32_t from, uint32_t proc
 }
 
 /* Add the transition of a call that was not made in this state before. Return: the new state. */
-static __attribute__((noinline)) uint32_t build(struct call_area *area, uint32_t from,
-						uint32_t procedure, uint32_t site)
+static __attribute__((noinline)) uint32_t create_transition(struct call_area *area, uint32_t from,
+							    uint32_t procedure, uint32_t site)
 {
 	uint32_t state = CALL_LAYOUT_OTHER;
 
@@ -310,7 +310,7 @@ static __attribute__((noinline)) uint32_t build(struct call_area *area, uint32_t
 							      .site = site,
 							      .to = state,
 							      .calls = 1});
-		remember(area, from, procedure, area->head.transition_count - 1);
+		cache_transition(area, from, procedure, area->head.transition_count - 1);
 	}
 	barrier();
 	area->head.building = 0;
@@ -323,8 +323,8 @@ static inline uint32_t call_automaton_follow(struct call_area *area, uint32_t fr
 	uint32_t number = *find_slot(area, from, procedure, site);
 
 	if (number == 0)
-		return build(area, from, procedure, site);
-	remember(area, from, procedure, number);
+		return create_transition(area, from, procedure, site);
+	cache_transition(area, from, procedure, number);
 	add_at_once(&area->transitions[number].calls, 1);
 	return area->transitions[number].to;
 }
@@ -436,7 +436,7 @@ void call_automaton_visit(struct call_area *area, uint32_t procedure, uint32_t s
 }
 
 /* If the context of the visit was lost, so is this one. */
-void call_automaton_stay(struct call_area *area, uint32_t procedure, uint64_t stack)
+void call_automaton_noreturn(struct call_area *area, uint32_t procedure, uint64_t stack)
 {
 	uint32_t depth = depth_of(area), number;
 

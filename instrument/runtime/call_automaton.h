@@ -49,10 +49,10 @@ void call_automaton_visit(struct call_area *area, uint32_t procedure, uint32_t s
 			  uint64_t stack);
 
 /**
- * call_automaton_stay() - record that a visited procedure makes a noreturn call.
+ * call_automaton_noreturn() - record that a visited procedure makes a noreturn call.
  * @stack: stack pointer at the call
  */
-void call_automaton_stay(struct call_area *area, uint32_t procedure, uint64_t stack);
+void call_automaton_noreturn(struct call_area *area, uint32_t procedure, uint64_t stack);
 
 /** call_automaton_signal() - record that a procedure is entered as a signal handler, which may have
  * a stack of its own. */

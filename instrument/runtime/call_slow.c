@@ -8,7 +8,7 @@
 
 /* Inserted code that finds no transition in a table reads this member instead of the @from of
  * one. */
-_Static_assert(__builtin_offsetof(struct thread_window, nobody) ==
+_Static_assert(__builtin_offsetof(struct thread_window, no_state) ==
 		       __builtin_offsetof(struct call_transition, from),
 	       "no state");
 
@@ -46,8 +46,8 @@ void call_slow(const struct runtime_memory *memory, const struct runtime_frame *
 		else
 			call_automaton_visit(memory->area, procedure, 0, stack);
 		break;
-	case CALL_OPERATION_STAY:
-		call_automaton_stay(memory->area, procedure, stack);
+	case CALL_OPERATION_NORETURN:
+		call_automaton_noreturn(memory->area, procedure, stack);
 		break;
 	case CALL_OPERATION_LEAVE:
 		call_automaton_leave(memory->area, stack);

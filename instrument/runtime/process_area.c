@@ -97,11 +97,11 @@ static uint64_t find_range(const struct process_area *area,
 		return PROFILE_LAYOUT_SHARED_RANGES;
 	for (uint32_t i = 0; i < area->images; i++) {
 		const struct profile_layout_state *other = &area->image[i];
-		uint64_t behind = other->range + profile_layout_range_bytes(other);
+		uint64_t after = other->range + profile_layout_range_bytes(other);
 
-		if (behind >= PROFILE_LAYOUT_SHARED_RANGES && (best == 0 || behind < best) &&
-		    is_free(area, behind, bytes))
-			best = behind;
+		if (after >= PROFILE_LAYOUT_SHARED_RANGES && (best == 0 || after < best) &&
+		    is_free(area, after, bytes))
+			best = after;
 	}
 	return best;
 }

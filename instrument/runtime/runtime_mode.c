@@ -14,7 +14,8 @@
  * its next burst is not known. Therefore each thread starts at another position between two bursts,
  * so that threads that are too short for a burst still contribute bursts in total.
  */
-static void begin_turns(const struct profile_layout_state *state, struct profile_layout_switch *own)
+static void begin_bursts(const struct profile_layout_state *state,
+			 struct profile_layout_switch *own)
 {
 	if (state->bursts.burst == 0)
 		return;
@@ -29,7 +30,7 @@ static void begin_turns(const struct profile_layout_state *state, struct profile
 void runtime_mode_begin(const struct profile_layout_state *state,
 			const struct runtime_memory *memory)
 {
-	begin_turns(state, memory->area);
+	begin_bursts(state, memory->area);
 	switch ((enum profile_layout_mode)state->mode) {
 	case PROFILE_LAYOUT_COUNTS:
 	case PROFILE_LAYOUT_BURSTS:

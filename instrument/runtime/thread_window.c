@@ -13,7 +13,7 @@
 #define ARCH_GET_FS 0x1003
 #define ARCH_GET_GS 0x1004
 
-#define NOBODY UINT32_MAX
+#define NO_THREAD UINT32_MAX
 #define AUXILIARY_ENTRIES 64
 #define CONTROL_GET_AUXILIARY 0x41555856 /* PR_GET_AUXV, since Linux 6.4 */
 #define AUXILIARY_SECURE 23
@@ -42,7 +42,7 @@ static long read_auxiliary(void *entries, uint64_t size)
  * Find out also if the process has more rights than the user that started it. If not, the
  * environment names the files.
  */
-static void ask_kernel(struct process_area *area)
+static void read_rights(struct process_area *area)
 {
 	uint64_t entries[AUXILIARY_ENTRIES][2];
 	long bytes = read_auxiliary(entries, sizeof(entries));
@@ -63,7 +63,7 @@ static void ask_kernel(struct process_area *area)
  * does a window. Once there is a window, all threads have one as their %gs base, except older
  * threads.
  */
-static uint64_t base_told(const struct process_area *area, int which)
+static uint64_t base_from_memory(const struct process_area *area, int which)
 {
 	uint64_t base = 0;
 
@@ -80,7 +80,7 @@ static uint64_t base_of(const struct process_area *area, int which)
 
 	if (!area->direct) {
 		if (runtime_is_error(CALL2(SYS_arch_prctl, which, &base)))
-			base = base_told(area, which);
+			base = base_from_memory(area, which);
 	} else if (which == ARCH_GET_FS)
 		__asm__ volatile("rdfsbase %0" : "=r"(base));
 	else
@@ -102,7 +102,7 @@ static uint32_t thread_id(void)
 {
 	long id = CALL1(SYS_gettid, 0);
 
-	return id > 0 ? (uint32_t)id : NOBODY;
+	return id > 0 ? (uint32_t)id : NO_THREAD;
 }
 
 /* --- ranges --------------------------------------------------------------- */
@@ -238,7 +238,7 @@ static uint64_t make_window(const struct process_area *area)
 		return 0;
 	((struct thread_window *)at)->self = at;
 	((struct thread_window *)at)->bytes = bytes;
-	((struct thread_window *)at)->nobody = UINT32_MAX;
+	((struct thread_window *)at)->no_state = UINT32_MAX;
 	return at;
 }
 
@@ -275,12 +275,12 @@ static uint32_t blocks_of_all(const struct process_area *area)
 static uint32_t thread_window_choose(const struct process_area *area, int *shared)
 {
 	uint32_t number, limit = area->windows;
-	uint32_t asked = limit < PROFILE_LAYOUT_BLOCKS ? limit : PROFILE_LAYOUT_BLOCKS;
+	uint32_t tested = limit < PROFILE_LAYOUT_BLOCKS ? limit : PROFILE_LAYOUT_BLOCKS;
 
 	if (limit < blocks_of_all(area))
 		return limit;
-	number = find_abandoned(area, asked);
-	if (number < asked)
+	number = find_abandoned(area, tested);
+	if (number < tested)
 		return number;
 	if (limit < PROCESS_AREA_WINDOWS)
 		return limit;
@@ -343,7 +343,7 @@ struct thread_window *thread_window_own(struct process_area *area)
 	if (area->process != (uint32_t)CALL1(SYS_getpid, 0))
 		return window->owner == owner ? window : thread_window_take(area, owner);
 	if (area->owners[window->number] != thread_id() ||
-	    (thread_id() == NOBODY && window->owner != owner))
+	    (thread_id() == NO_THREAD && window->owner != owner))
 		return thread_window_take(area, owner);
 	window->owner = owner;
 	return window;
@@ -357,7 +357,7 @@ void thread_window_begin(struct process_area *area)
 
 	area->process = (uint32_t)CALL1(SYS_getpid, 0);
 	if (area->images == 0) {
-		ask_kernel(area);
+		read_rights(area);
 		return;
 	}
 	own = (struct thread_window *)base_of(area, ARCH_GET_GS);

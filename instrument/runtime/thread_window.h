@@ -10,14 +10,14 @@
  * @self:   its address
  * @owner:  the thread pointer (%fs base) of its thread: other threads may have inherited %gs
  * @number: index of its blocks in the images' files; windows after the last block share it
- * @nobody: UINT32_MAX, which is not a state of calls (call_layout.h)
+ * @no_state: UINT32_MAX, which is not a state of calls (call_layout.h)
  * @mapped: set of images
  */
 struct thread_window {
 	uint64_t self;
 	uint64_t owner;
 	uint32_t number;
-	uint32_t nobody;
+	uint32_t no_state;
 	uint64_t bytes;
 	uint64_t mapped[PROCESS_AREA_IMAGES / 64];
 };

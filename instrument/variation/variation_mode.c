@@ -123,7 +123,7 @@ static bool is_landing(const struct mode_plan *plan, uint32_t edge)
 	return plan->procedure->graph->edges[edge].kind == COUNT_FROM_HUB;
 }
 
-static bool variation_wants(const struct mode_plan *plan, const struct point *point)
+static bool variation_has_code(const struct mode_plan *plan, const struct point *point)
 {
 	const struct variation_plan *variation = plan->data;
 	const struct path_edge *path_edge;
@@ -158,7 +158,7 @@ static void emit_begin(const struct mode_plan *plan, const struct point *point,
 	block_code_move(code, BLOCK_STORE, MACHINE_RAX,
 			mem_operand(area_place(plan, offsetof(struct variation_area, began))));
 	block_code_fence(code);
-	point_give_back(code, &scratch);
+	scratch_release(code, &scratch);
 }
 
 static void emit_end(const struct mode_plan *plan, const struct point *point,
@@ -180,7 +180,7 @@ static void emit_end(const struct mode_plan *plan, const struct point *point,
 		block_code_add32(
 			code, mem_operand(area_place(plan, offsetof(struct variation_area, path))),
 			path_edge->value);
-	point_give_back(code, &scratch);
+	scratch_release(code, &scratch);
 	runtime_code_slow(code, point, 0, operation, (int32_t)variation->id);
 }
 
@@ -192,7 +192,7 @@ static void emit_value(const struct mode_plan *plan, const struct point *point,
 	scratch_acquire(code, point, 0, 0, true, &scratch);
 	block_code_add32(code, mem_operand(area_place(plan, offsetof(struct variation_area, path))),
 			 value);
-	point_give_back(code, &scratch);
+	scratch_release(code, &scratch);
 }
 
 /* At a node where no path begins (in a loop with two entries), record no path. */
@@ -247,7 +247,7 @@ static void variation_emit(const struct mode_plan *plan, const struct point *poi
 
 /* --- storing -------------------------------------------------------------- */
 
-static int variation_keep(struct mode_image *image, const struct mode_plan *plan)
+static int variation_commit(struct mode_image *image, const struct mode_plan *plan)
 {
 	const struct variation_plan *variation = plan->data;
 
@@ -269,9 +269,9 @@ const struct instrument_mode variation_mode = {
 	.bursts = true,
 	.begin = variation_begin,
 	.plan = variation_plan,
-	.wants = variation_wants,
+	.has_code = variation_has_code,
 	.emit = variation_emit,
-	.keep = variation_keep,
+	.commit = variation_commit,
 	.drop = variation_drop,
 	.encode = variation_encode,
 	.end = variation_end,

@@ -9,19 +9,19 @@
 
 #include "instrument/copy/burst_switch_loops.h"
 #include "instrument/copy/burst_switch_strides.h"
-#include "tests/fixtures/turn_graph.h"
+#include "tests/fixtures/random_graph.h"
 
 #define ROUNDS 4000
 
 /* --- duplicated blocks ------------------------------------------------------ */
 
-static bool is_plain(const struct turn_blocks *blocks, uint32_t block)
+static bool is_plain(const struct random_cfg *blocks, uint32_t block)
 {
 	return blocks->insns[blocks->all[block].first].flow == INSN_FLOW_NEXT;
 }
 
 /* Return true if a duplicated loop continues along an edge. */
-static bool goes_on(const struct turn_blocks *blocks, const struct burst_switch_loops *loops,
+static bool goes_on(const struct random_cfg *blocks, const struct burst_switch_loops *loops,
 		    uint32_t edge)
 {
 	return !loops->checked[edge] && blocks->edges[edge].kind == CFG_EDGE_NEXT &&
@@ -29,7 +29,7 @@ static bool goes_on(const struct turn_blocks *blocks, const struct burst_switch_
 	       blocks->edges[edge].to < blocks->cfg.block_count;
 }
 
-static bool is_back(const struct turn_blocks *blocks, const struct burst_switch_loops *loops,
+static bool is_back(const struct random_cfg *blocks, const struct burst_switch_loops *loops,
 		    uint32_t edge, uint32_t header)
 {
 	return loops->checked[edge] && blocks->edges[edge].kind == CFG_EDGE_NEXT &&
@@ -42,7 +42,7 @@ static bool is_back(const struct turn_blocks *blocks, const struct burst_switch_
  * For each block, find the instructions on the shortest path without a check from the start of
  * @from to the block's end. NO_WAY: there is none, or only through blocks that are not plain.
  */
-static void find_ways(const struct turn_blocks *blocks, const struct burst_switch_loops *loops,
+static void find_ways(const struct random_cfg *blocks, const struct burst_switch_loops *loops,
 		      uint32_t from, uint32_t *ways)
 {
 	bool changed = true;
@@ -67,10 +67,10 @@ static void find_ways(const struct turn_blocks *blocks, const struct burst_switc
 }
 
 /* For each block, find the instructions on the shortest iteration of @header's loop through it. */
-static void find_rounds(const struct turn_blocks *blocks, const struct burst_switch_loops *loops,
+static void find_rounds(const struct random_cfg *blocks, const struct burst_switch_loops *loops,
 			uint32_t header, uint32_t *rounds)
 {
-	uint32_t forth[TURN_GRAPH_NODES], back[TURN_GRAPH_NODES];
+	uint32_t forth[RANDOM_GRAPH_NODES], back[RANDOM_GRAPH_NODES];
 
 	find_ways(blocks, loops, header, forth);
 	for (uint32_t b = 0; b < blocks->cfg.block_count; b++) {
@@ -88,7 +88,7 @@ static void find_rounds(const struct turn_blocks *blocks, const struct burst_swi
 	}
 }
 
-static uint32_t insns_within(const struct turn_blocks *blocks, const uint32_t *rounds,
+static uint32_t insns_within(const struct random_cfg *blocks, const uint32_t *rounds,
 			     uint32_t limit)
 {
 	uint32_t insns = 0;
@@ -99,7 +99,7 @@ static uint32_t insns_within(const struct turn_blocks *blocks, const uint32_t *r
 }
 
 /* Check that exactly the blocks on the shortest iterations are duplicated, within the limits. */
-static void check_stride(const struct turn_blocks *blocks,
+static void check_stride(const struct random_cfg *blocks,
 			 const struct burst_switch_strides *strides,
 			 const struct burst_stride *stride, const uint32_t *rounds)
 {
@@ -128,7 +128,7 @@ static void check_stride(const struct turn_blocks *blocks,
 	assert_true(stride->replicas * insns <= STRIDE_INSNS);
 }
 
-static const struct burst_stride *stride_of(const struct turn_blocks *blocks,
+static const struct burst_stride *stride_of(const struct random_cfg *blocks,
 					    const struct burst_switch_strides *strides,
 					    uint32_t header)
 {
@@ -145,7 +145,7 @@ static const struct burst_stride *stride_of(const struct turn_blocks *blocks,
 
 static void test_strides_are_short_ways(void **state)
 {
-	static struct turn_blocks blocks;
+	static struct random_cfg blocks;
 	uint64_t random = 5;
 	unsigned int found = 0, long_ones = 0, large = 0, parts = 0;
 
@@ -154,17 +154,17 @@ static void test_strides_are_short_ways(void **state)
 		struct burst_switch_strides strides;
 		struct burst_switch_loops loops;
 
-		turn_blocks_make(&blocks, &random);
+		random_cfg_make(&blocks, &random);
 		if (round % 2 == 0)
-			turn_blocks_make_longer(&blocks, &random);
+			random_cfg_make_longer(&blocks, &random);
 		assert_int_equal(burst_switch_loops_find(&loops, &blocks.cfg,
 							 (int32_t)(unit_random(&random) % 4) - 1,
-							 turn_blocks_is_event, &blocks),
+							 random_cfg_is_event, &blocks),
 				 0);
 		assert_int_equal(burst_switch_strides_find(&strides, &blocks.cfg, &loops), 0);
 		for (uint32_t b = 0; b < blocks.cfg.block_count; b++) {
 			const struct burst_stride *stride = stride_of(&blocks, &strides, b);
-			uint32_t rounds[TURN_GRAPH_NODES] = {0};
+			uint32_t rounds[RANDOM_GRAPH_NODES] = {0};
 			bool around;
 
 			find_rounds(&blocks, &loops, b, rounds);
@@ -197,7 +197,7 @@ struct position {
 	uint32_t block;
 };
 
-#define POSITIONS_MAX (TURN_GRAPH_NODES * (1 + TURN_GRAPH_NODES * STRIDE_REPLICAS))
+#define POSITIONS_MAX (RANDOM_GRAPH_NODES * (1 + RANDOM_GRAPH_NODES * STRIDE_REPLICAS))
 
 static uint32_t number_of(const struct burst_switch_strides *strides, const struct position *at)
 {
@@ -205,7 +205,7 @@ static uint32_t number_of(const struct burst_switch_strides *strides, const stru
 
 	return at->stride == NULL ? at->block
 				  : (uint32_t)((1 + stride * STRIDE_REPLICAS + at->turn - 1) *
-						       TURN_GRAPH_NODES +
+						       RANDOM_GRAPH_NODES +
 					       at->block);
 }
 
@@ -221,7 +221,7 @@ static bool is_put_again(const struct burst_switch_strides *strides,
 }
 
 /* Follow an edge like the clones do. Return: true if the edge has no check. */
-static bool step(const struct turn_blocks *blocks, const struct burst_switch_loops *loops,
+static bool step(const struct random_cfg *blocks, const struct burst_switch_loops *loops,
 		 const struct burst_switch_strides *strides, struct position *at, uint32_t edge)
 {
 	uint32_t to = blocks->edges[edge].to;
@@ -243,31 +243,32 @@ static bool step(const struct turn_blocks *blocks, const struct burst_switch_loo
 
 enum {
 	NEW,
-	ON_WAY,
+	ON_STACK,
 	FINISHED
 };
 
 /* Return true if a cycle without a check is reachable from a position. */
-static bool goes_round(const struct turn_blocks *blocks, const struct burst_switch_loops *loops,
-		       const struct burst_switch_strides *strides, struct position at,
-		       uint8_t *seen)
+static bool has_unchecked_cycle(const struct random_cfg *blocks,
+				const struct burst_switch_loops *loops,
+				const struct burst_switch_strides *strides, struct position at,
+				uint8_t *seen)
 {
 	const struct cfg_block *block = &blocks->all[at.block];
 	uint32_t number = number_of(strides, &at);
-	bool round = false;
+	bool found = false;
 
 	if (seen[number] != NEW)
-		return seen[number] == ON_WAY;
-	seen[number] = ON_WAY;
+		return seen[number] == ON_STACK;
+	seen[number] = ON_STACK;
 	for (uint32_t e = block->out; e < block->out + block->out_count; e++) {
 		struct position next = at;
 
 		if (blocks->edges[e].to < blocks->cfg.block_count &&
 		    step(blocks, loops, strides, &next, e))
-			round |= goes_round(blocks, loops, strides, next, seen);
+			found |= has_unchecked_cycle(blocks, loops, strides, next, seen);
 	}
 	seen[number] = FINISHED;
-	return round;
+	return found;
 }
 
 /*
@@ -276,7 +277,7 @@ static bool goes_round(const struct turn_blocks *blocks, const struct burst_swit
 static void test_strides_have_checks(void **state)
 {
 	static uint8_t seen[POSITIONS_MAX];
-	static struct turn_blocks blocks;
+	static struct random_cfg blocks;
 	uint64_t random = 7;
 	unsigned int closed = 0, open = 0, inner = 0;
 
@@ -285,21 +286,21 @@ static void test_strides_have_checks(void **state)
 		struct burst_switch_strides strides;
 		struct burst_switch_loops loops;
 
-		turn_blocks_make(&blocks, &random);
+		random_cfg_make(&blocks, &random);
 		assert_int_equal(burst_switch_loops_find(&loops, &blocks.cfg,
 							 BURST_SWITCH_LOOPS_ALL,
-							 turn_blocks_is_event, &blocks),
+							 random_cfg_is_event, &blocks),
 				 0);
 		assert_int_equal(burst_switch_strides_find(&strides, &blocks.cfg, &loops), 0);
 		memset(seen, NEW, sizeof(seen));
 		for (uint32_t b = 0; b < blocks.cfg.block_count; b++)
-			assert_false(goes_round(&blocks, &loops, &strides,
-						(struct position){.block = b}, seen));
+			assert_false(has_unchecked_cycle(&blocks, &loops, &strides,
+							 (struct position){.block = b}, seen));
 		for (size_t s = 0; s < strides.count; s++) {
 			struct position at = {&strides.all[s], 1,
 					      blocks.edges[strides.all[s].edge].to};
 
-			assert_false(goes_round(&blocks, &loops, &strides, at, seen));
+			assert_false(has_unchecked_cycle(&blocks, &loops, &strides, at, seen));
 			closed += strides.all[s].closed;
 			open += !strides.all[s].closed;
 			inner += strides.all[s].closed && strides.all[s].count > 2;

@@ -182,7 +182,7 @@ static void stay(struct run *run)
 	uint32_t procedure = below(run, PROCEDURES);
 
 	call_automaton_visit(run->area, procedure, 0, stack);
-	call_automaton_stay(run->area, procedure, stack - 8);
+	call_automaton_noreturn(run->area, procedure, stack - 8);
 	model->calls[model_top(model)][procedure]++;
 	model->frames[model->depth++] = (struct frame){procedure, stack - 8};
 	call(run, below(run, PROCEDURES), stack - 16);

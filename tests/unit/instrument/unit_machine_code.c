@@ -27,7 +27,7 @@ struct wanted {
 	uint64_t address;
 };
 
-static uint64_t nowhere(void *context, uint32_t other)
+static uint64_t no_path(void *context, uint32_t other)
 {
 	(void)context;
 	return 0x500000 + other;
@@ -105,22 +105,22 @@ static void test_random(void **state)
 			labels[i] = machine_code_label(&code);
 		for (int i = 0; i < ITEMS; i++) {
 			if (i == apart)
-				machine_code_apart(&code);
+				machine_code_begin_cold(&code);
 			if (i % (ITEMS / LABELS) == 0)
 				machine_code_bind_label(&code, labels[i / (ITEMS / LABELS)]);
 			put_random(&code, &wanted[i], labels);
 		}
 		if (apart == ITEMS)
-			machine_code_apart(&code);
+			machine_code_begin_cold(&code);
 		assert_int_equal(machine_code_layout(&code), 0);
-		behind = code.parts[MACHINE_NEAR].bytes + (uint64_t)(rand() % 100000);
-		machine_code_put_apart(&code, behind);
-		out = malloc(behind + code.parts[MACHINE_APART].bytes + 16);
+		behind = code.parts[MACHINE_HOT].bytes + (uint64_t)(rand() % 100000);
+		machine_code_place_cold(&code, behind);
+		out = malloc(behind + code.parts[MACHINE_COLD].bytes + 16);
 		assert_non_null(out);
-		assert_int_equal(machine_code_write(&code, out, base, nowhere, NULL), 0);
+		assert_int_equal(machine_code_write(&code, out, base, no_path, NULL), 0);
 		for (int i = 0; i < ITEMS; i++) {
 			if (i == apart) {
-				assert_int_equal(at, code.parts[MACHINE_NEAR].bytes);
+				assert_int_equal(at, code.parts[MACHINE_HOT].bytes);
 				at = behind;
 			}
 			if (i % (ITEMS / LABELS) == 0)
@@ -130,9 +130,9 @@ static void test_random(void **state)
 			at += check_one(&code, &wanted[i], out + at, base + at, base);
 		}
 		if (apart >= 0 && apart < ITEMS)
-			assert_int_equal(at, behind + code.parts[MACHINE_APART].bytes);
+			assert_int_equal(at, behind + code.parts[MACHINE_COLD].bytes);
 		else
-			assert_int_equal(at, code.parts[MACHINE_NEAR].bytes);
+			assert_int_equal(at, code.parts[MACHINE_HOT].bytes);
 		free(out);
 		machine_code_deinit(&code);
 	}
@@ -151,7 +151,7 @@ static void test_short_as_can_be(void **state)
 			machine_code_bytes(&code, "\x90", 1);
 		machine_code_bind_label(&code, label);
 		assert_int_equal(machine_code_layout(&code), 0);
-		assert_int_equal(code.parts[MACHINE_NEAR].bytes,
+		assert_int_equal(code.parts[MACHINE_HOT].bytes,
 				 distance + (distance <= 127 ? 2 : 6));
 		machine_code_deinit(&code);
 	}
@@ -172,7 +172,7 @@ static void test_alignment(void **state)
 		machine_code_bytes(&code, "\xc3", 1);
 		assert_int_equal(machine_code_layout(&code), 0);
 		assert_int_equal(machine_code_offset(&code, label), to);
-		assert_int_equal(machine_code_write(&code, out, 0x1000, nowhere, NULL), 0);
+		assert_int_equal(machine_code_write(&code, out, 0x1000, no_path, NULL), 0);
 		for (size_t at = 0; at < to; at += insn.bytes) {
 			assert_true(insn_x86_decoder.decode(&insn, out + at, to - at, 0x1000 + at));
 			assert_int_equal(insn.class, INSN_NOP);
@@ -225,10 +225,10 @@ static void test_fit(void **state)
 		}
 		assert_int_equal(machine_code_layout(&code), 0);
 		machine_code_begin(&code, 0x10000 + at);
-		bytes = (uint32_t)code.parts[MACHINE_NEAR].bytes;
+		bytes = (uint32_t)code.parts[MACHINE_HOT].bytes;
 		out = calloc(1, bytes);
 		assert_non_null(out);
-		assert_int_equal(machine_code_write(&code, out, 0x10000 + at, nowhere, NULL), 0);
+		assert_int_equal(machine_code_write(&code, out, 0x10000 + at, no_path, NULL), 0);
 		for (int i = 0; i < 20; i++) {
 			uint64_t from = machine_code_offset(&code, begin[i]);
 			uint64_t to = machine_code_offset(&code, end[i]);
@@ -259,7 +259,7 @@ static void test_too_far(void **state)
 	(void)state;
 	machine_code_leave(&code, MACHINE_JUMP, UINT64_C(1) << 40);
 	assert_int_equal(machine_code_layout(&code), 0);
-	assert_int_equal(machine_code_write(&code, out, 0x1000, nowhere, NULL), -ERANGE);
+	assert_int_equal(machine_code_write(&code, out, 0x1000, no_path, NULL), -ERANGE);
 	machine_code_deinit(&code);
 }
 
@@ -284,8 +284,8 @@ static void test_table(void **state)
 	machine_code_entry(&code, 4, table, 0x800000);
 	machine_code_entry(&code, 8, table, 0);
 	assert_int_equal(machine_code_layout(&code), 0);
-	assert_int_equal(code.parts[MACHINE_NEAR].bytes, 32);
-	assert_int_equal(machine_code_write(&code, out, address, nowhere, NULL), 0);
+	assert_int_equal(code.parts[MACHINE_HOT].bytes, 32);
+	assert_int_equal(machine_code_write(&code, out, address, no_path, NULL), 0);
 	assert_memory_equal(out, load, 4);
 	memcpy(&displacement, out + 4, 4);
 	assert_int_equal(displacement, 0x700010 - 0x1000);
@@ -295,7 +295,7 @@ static void test_table(void **state)
 	assert_int_equal(entry, 0x700010 - 0x800000);
 	memcpy(&pointer, out + 24, 8);
 	assert_int_equal(pointer, 0x700010);
-	assert_int_equal(machine_code_write(&code, out, UINT64_C(1) << 32, nowhere, NULL), -ERANGE);
+	assert_int_equal(machine_code_write(&code, out, UINT64_C(1) << 32, no_path, NULL), -ERANGE);
 	machine_code_deinit(&code);
 }
 
@@ -359,27 +359,27 @@ static void test_parts(void **state)
 	machine_code_frame(&code, 3);
 	machine_code_branch(&code, MACHINE_NOT_EQUAL, cold_stub);
 	machine_code_thread(&code, load, sizeof(load), 5);
-	machine_code_apart(&code);
+	machine_code_begin_cold(&code);
 	machine_code_bind_label(&code, cold_stub);
 	machine_code_bytes(&code, push, sizeof(push));
 	machine_code_stack(&code, 8);
 	machine_code_thread(&code, load, sizeof(load), 5);
 	assert_int_equal(machine_code_layout(&code), 0);
-	machine_code_put_apart(&code, 0x1000);
-	assert_int_equal(code.parts[MACHINE_NEAR].bytes, 6 + sizeof(load));
-	assert_int_equal(code.parts[MACHINE_APART].bytes, 1 + sizeof(load));
+	machine_code_place_cold(&code, 0x1000);
+	assert_int_equal(code.parts[MACHINE_HOT].bytes, 6 + sizeof(load));
+	assert_int_equal(code.parts[MACHINE_COLD].bytes, 1 + sizeof(load));
 	assert_int_equal(machine_code_offset(&code, cold_stub), 0x1000);
-	assert_int_equal(machine_code_rows(&code, MACHINE_NEAR, &rows), 1);
+	assert_int_equal(machine_code_rows(&code, MACHINE_HOT, &rows), 1);
 	assert_int_equal(rows[0].frame, 3);
-	assert_int_equal(machine_code_rows(&code, MACHINE_APART, &rows), 2);
+	assert_int_equal(machine_code_rows(&code, MACHINE_COLD, &rows), 2);
 	assert_int_equal(rows[0].offset, 0x1000);
 	assert_int_equal(rows[0].frame, 3);
 	assert_int_equal(rows[0].depth, 0);
 	assert_int_equal(rows[1].offset, 0x1001);
 	assert_int_equal(rows[1].depth, 8);
-	machine_code_visit_thread(&code, MACHINE_NEAR, see, &last);
+	machine_code_visit_thread(&code, MACHINE_HOT, see, &last);
 	assert_int_equal(last, 6 + 5);
-	machine_code_visit_thread(&code, MACHINE_APART, see, &last);
+	machine_code_visit_thread(&code, MACHINE_COLD, see, &last);
 	assert_int_equal(last, 0x1001 + 5);
 	machine_code_deinit(&code);
 }

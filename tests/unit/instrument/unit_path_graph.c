@@ -196,7 +196,7 @@ static void come_between(struct machine *machine, const struct path_graph *graph
 		return;
 	switch (unit_random(machine->seed) % 20) {
 	case 0:
-		machine->reg = graph->range.nowhere;
+		machine->reg = graph->range.no_path;
 		machine->lost = true;
 		break;
 	case 1:

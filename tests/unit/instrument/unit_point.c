@@ -120,7 +120,7 @@ static void make(struct machine_code *code, const struct point *point, uint32_t 
 			machine_code_bytes(code, drop, sizeof(drop));
 		}
 	}
-	point_give_back(code, &loan);
+	scratch_release(code, &loan);
 	memcpy(jump + 6, &target, sizeof(target));
 	machine_code_bytes(code, jump, sizeof(jump));
 	assert_int_equal(machine_code_layout(code), 0);
@@ -174,7 +174,7 @@ static void test_borrow(void **state)
 		before.registers[MACHINE_RSP] = (uint64_t)&stack[top];
 		before.flags = unit_random(&seed) & (FLAGS & ~0x400);
 		make(&code, &point, named, count, any >> 2 & 1);
-		assert_true(code.parts[MACHINE_NEAR].bytes <= CODE_BYTES);
+		assert_true(code.parts[MACHINE_HOT].bytes <= CODE_BYTES);
 		assert_int_equal(machine_code_write(&code, page, (uint64_t)page, no_others, NULL),
 				 0);
 		after = before;
@@ -198,9 +198,9 @@ static void test_free_ones_cost_nothing(void **state)
 	scratch_acquire(&code, &point, 1U << MACHINE_RDX, 1, true, &loan);
 	assert_int_equal(loan.registers[0], MACHINE_RCX);
 	assert_int_equal(loan.depth, 0);
-	point_give_back(&code, &loan);
+	scratch_release(&code, &loan);
 	assert_int_equal(machine_code_layout(&code), 0);
-	assert_int_equal(code.parts[MACHINE_NEAR].bytes, 0);
+	assert_int_equal(code.parts[MACHINE_HOT].bytes, 0);
 	machine_code_deinit(&code);
 }
 

@@ -12,14 +12,14 @@
 #define R10 0x400U
 #define R11 0x800U
 
-/* @uses, @ends: of its call, or jump out; @behind: registers used after its returns */
+/* @uses, @ends: of its call, or jump out; @live_after: registers used after its returns */
 struct example {
 	const char *what;
 	uint8_t code[20];
 	size_t bytes;
 	uint16_t uses;
 	uint16_t ends;
-	uint16_t behind;
+	uint16_t live_after;
 	uint16_t in;
 	uint16_t given;
 };
@@ -124,8 +124,9 @@ static void test_examples(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(examples) / sizeof(*examples); i++) {
 		const struct example *example = &examples[i];
-		struct reg_summary_ends ends = {
-			.uses = &example->uses, .ends = &example->ends, .behind = example->behind};
+		struct reg_summary_ends ends = {.uses = &example->uses,
+						.ends = &example->ends,
+						.live_after = example->live_after};
 		struct reg_summary_flow flow;
 		bool grown = false;
 		struct cfg *cfg;
@@ -137,14 +138,14 @@ static void test_examples(void **state)
 		assert_true(cfg->call_count <= 1);
 		assert_int_equal(reg_summary_flow_make(&flow, cfg), 0);
 		in = reg_summary_flow_solve(&flow, &ends, &grown);
-		if (in != example->in || reg_summary_flow_given(&flow, &ends) != example->given)
+		if (in != example->in || reg_summary_flow_outgoing(&flow, &ends) != example->given)
 			fail_msg("%s: %#x in, %#x given", example->what, in,
-				 reg_summary_flow_given(&flow, &ends));
+				 reg_summary_flow_outgoing(&flow, &ends));
 		assert_int_equal(grown, in != 0);
 		grown = false;
 		assert_int_equal(reg_summary_flow_solve(&flow, &ends, &grown), in);
 		assert_false(grown);
-		reg_summary_flow_forget(&flow);
+		reg_summary_flow_reset(&flow);
 		assert_int_equal(reg_summary_flow_begin(&flow, 0), 0);
 		reg_summary_flow_deinit(&flow);
 		cfg_destroy(cfg);
@@ -164,7 +165,7 @@ static void test_visit(void **state)
 	static const uint8_t code[] = {0xe8, 0, 1, 0, 0,    0x4c, 0x89, 0xdf, 0xe8,
 				       0,    1, 0, 0, 0x4c, 0x89, 0xd0, 0xc3};
 	const uint16_t uses[2] = {0, RDI}, over[2] = {0, R10};
-	struct reg_summary_ends ends = {.uses = uses, .behind = R9};
+	struct reg_summary_ends ends = {.uses = uses, .live_after = R9};
 	struct reg_summary_flow flow;
 	uint16_t seen[2] = {0};
 	struct cfg *cfg;
@@ -173,12 +174,12 @@ static void test_visit(void **state)
 	assert_int_equal(
 		cfg_create_from_code(&cfg, &insn_x86_decoder, code, sizeof(code), 0x1000, NULL), 0);
 	assert_int_equal(reg_summary_flow_make(&flow, cfg), 0);
-	assert_int_equal(reg_summary_flow_looks(&flow), 0);
+	assert_int_equal(reg_summary_flow_reads(&flow), 0);
 	assert_int_equal(reg_summary_flow_solve(&flow, &ends, NULL), R9 | R10 | R11);
 	reg_summary_flow_visit(&flow, &ends, see_call, seen);
 	assert_int_equal(seen[0], R9 | R10 | R11);
 	assert_int_equal(seen[1], R9 | R10);
-	reg_summary_flow_forget(&flow);
+	reg_summary_flow_reset(&flow);
 	ends.ends = over;
 	assert_int_equal(reg_summary_flow_solve(&flow, &ends, NULL), R9 | R11);
 	reg_summary_flow_visit(&flow, &ends, see_call, seen);

@@ -9,7 +9,7 @@
 #include "instrument/copy/burst_switch_entries.h"
 #include "instrument/copy/burst_switch_loops.h"
 #include "lib/error.h"
-#include "tests/fixtures/turn_graph.h"
+#include "tests/fixtures/random_graph.h"
 
 #define ROUNDS 4000
 
@@ -42,10 +42,10 @@ static void test_names(void **state)
 /* --- loops ---------------------------------------------------------------- */
 
 /* Count the events on cycles without a check through a block. */
-static int events_around(const struct turn_blocks *blocks, const bool *checked, uint32_t block)
+static int events_around(const struct random_cfg *blocks, const bool *checked, uint32_t block)
 {
-	uint32_t component[TURN_GRAPH_NODES], count, edges = 0, first[TURN_GRAPH_NODES + 1],
-						     targets[TURN_GRAPH_EDGES];
+	uint32_t component[RANDOM_GRAPH_NODES], count, edges = 0, first[RANDOM_GRAPH_NODES + 1],
+						       targets[RANDOM_GRAPH_EDGES];
 	struct strong_graph graph = {first, targets, blocks->graph.nodes};
 	int events = 0;
 
@@ -69,7 +69,7 @@ static int events_around(const struct turn_blocks *blocks, const bool *checked, 
 
 static void test_loops_have_checks(void **state)
 {
-	static struct turn_blocks blocks;
+	static struct random_cfg blocks;
 	uint64_t random = 2001;
 	unsigned int unchecked = 0, checked = 0;
 
@@ -78,9 +78,9 @@ static void test_loops_have_checks(void **state)
 		int32_t limit = (int32_t)(unit_random(&random) % 5) - 1;
 		struct burst_switch_loops loops;
 
-		turn_blocks_make(&blocks, &random);
+		random_cfg_make(&blocks, &random);
 		assert_int_equal(burst_switch_loops_find(&loops, &blocks.cfg, limit,
-							 turn_blocks_is_event, &blocks),
+							 random_cfg_is_event, &blocks),
 				 0);
 		for (uint32_t b = 0; b < blocks.cfg.block_count; b++) {
 			unchecked += loops.unchecked[b];
@@ -88,7 +88,7 @@ static void test_loops_have_checks(void **state)
 				assert_true(limit >= 0);
 				assert_int_equal(blocks.insns[b].flow, INSN_FLOW_NEXT);
 			}
-			if (!turn_graph_is_on_circle(&blocks.graph, loops.checked, b))
+			if (!random_graph_is_on_cycle(&blocks.graph, loops.checked, b))
 				continue;
 			assert_true(loops.unchecked[b]);
 			assert_true(events_around(&blocks, loops.checked, b) <= limit);
@@ -102,14 +102,14 @@ static void test_loops_have_checks(void **state)
 
 static void test_no_loop_has_a_check(void **state)
 {
-	static struct turn_blocks blocks;
+	static struct random_cfg blocks;
 	uint64_t random = 3;
 	struct burst_switch_loops loops;
 
 	(void)state;
-	turn_blocks_make(&blocks, &random);
+	random_cfg_make(&blocks, &random);
 	assert_int_equal(burst_switch_loops_find(&loops, &blocks.cfg, BURST_SWITCH_LOOPS_NONE,
-						 turn_blocks_is_event, &blocks),
+						 random_cfg_is_event, &blocks),
 			 0);
 	for (uint32_t e = 0; e < blocks.cfg.edge_count; e++)
 		assert_false(loops.checked[e]);
@@ -121,32 +121,32 @@ static void test_no_loop_has_a_check(void **state)
 /* --- entries -------------------------------------------------------------- */
 
 /* Return true if there is a recursion without a check when this one is removed. */
-static bool is_needed(const struct turn_graph *model, const uint8_t *checked, uint32_t node)
+static bool is_needed(const struct random_graph *model, const uint8_t *checked, uint32_t node)
 {
-	bool gone[TURN_GRAPH_EDGES] = {false};
+	bool gone[RANDOM_GRAPH_EDGES] = {false};
 
 	for (uint32_t e = 0; e < model->first[model->nodes]; e++) {
 		uint32_t to = model->targets[e];
 
 		gone[e] = to < model->nodes && to != node && checked[to] == BURST_SWITCH_ENTRY_EACH;
 	}
-	return turn_graph_is_on_circle(model, gone, node);
+	return random_graph_is_on_cycle(model, gone, node);
 }
 
 static void test_recursions_have_checks(void **state)
 {
-	static struct turn_graph model;
+	static struct random_graph model;
 	uint64_t random = 41;
 	unsigned int fewer = 0;
 
 	(void)state;
 	for (unsigned int round = 0; round < ROUNDS; round++) {
-		uint8_t cycles[TURN_GRAPH_NODES], callers[TURN_GRAPH_NODES];
-		bool outside[TURN_GRAPH_NODES] = {false};
-		bool gone[TURN_GRAPH_EDGES] = {false};
+		uint8_t cycles[RANDOM_GRAPH_NODES], callers[RANDOM_GRAPH_NODES];
+		bool outside[RANDOM_GRAPH_NODES] = {false};
+		bool gone[RANDOM_GRAPH_EDGES] = {false};
 		struct direct_calls calls = {.outside = outside};
 
-		turn_graph_make(&model, &random);
+		random_graph_make(&model, &random);
 		calls.graph = (struct strong_graph){model.first, model.targets, model.nodes};
 		for (uint32_t n = 0; n < model.nodes; n++)
 			outside[n] = unit_random(&random) % 4 == 0;
@@ -164,7 +164,7 @@ static void test_recursions_have_checks(void **state)
 			assert_int_equal(callers[n],
 					 leaf ? BURST_SWITCH_ENTRY_NONE : BURST_SWITCH_ENTRY_EACH);
 			assert_true(callers[n] || !cycles[n]);
-			assert_false(turn_graph_is_on_circle(&model, gone, n));
+			assert_false(random_graph_is_on_cycle(&model, gone, n));
 			if (cycles[n] == BURST_SWITCH_ENTRY_EACH)
 				assert_true(is_needed(&model, cycles, n));
 			if (outside[n] && !leaf)
