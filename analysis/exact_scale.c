@@ -36,27 +36,28 @@ enum {
 /*
  * struct counted_block - a block with both counts and samples
  * @ratios: its estimate divided by its count
- * @pace:   the scale at which its executions would take their best case; 0: the best case is 0
+ * @best_case_scale:   the scale at which its executions would take their best case; 0: the best
+ * case is 0
  */
 struct counted_block {
 	double ratios[NUMBERS];
-	double pace;
+	double best_case_scale;
 	double samples;
 };
 
-struct gathering {
+struct collector {
 	const struct exact_counts *exact;
 	struct counted_block *list;
 	size_t count;
 	size_t capacity;
 };
 
-static void gathering_deinit(struct gathering *gathering)
+static void collector_deinit(struct collector *collector)
 {
-	free(gathering->list);
+	free(collector->list);
 }
 
-static int exact_scale_add_block(struct gathering *gathering,
+static int exact_scale_add_block(struct collector *collector,
 				 const struct procedure_analysis *analysis, uint32_t index)
 {
 	const struct frequency_estimate *estimate = &analysis->frequency.blocks[index];
@@ -64,21 +65,21 @@ static int exact_scale_add_block(struct gathering *gathering,
 	double period = analysis->profile.period_cycles, samples = 0;
 	double best_cycles = analysis->schedule.block_cycles[index];
 	double count =
-		exact_counts_of(gathering->exact, analysis->cfg->insns[block->first].address);
+		exact_counts_of(collector->exact, analysis->cfg->insns[block->first].address);
 
 	for (uint32_t i = block->first; i < block->first + block->count; i++)
 		samples += analysis->profile.samples[i];
 	if (samples <= 0 || count <= 0 || estimate->origin == FREQUENCY_NONE ||
 	    !(estimate->value > 0))
 		return 0;
-	if (array_reserve(&gathering->list, &gathering->capacity, gathering->count + 1,
-			  sizeof(*gathering->list)) < 0)
+	if (array_reserve(&collector->list, &collector->capacity, collector->count + 1,
+			  sizeof(*collector->list)) < 0)
 		return -ENOMEM;
-	gathering->list[gathering->count++] = (struct counted_block){
+	collector->list[collector->count++] = (struct counted_block){
 		.ratios = {[VALUE] = estimate->value * period / count,
 			   [LOW] = estimate->low * period / count,
 			   [HIGH] = estimate->high * period / count},
-		.pace = best_cycles > 0 ? samples * period / (count * best_cycles) : 0,
+		.best_case_scale = best_cycles > 0 ? samples * period / (count * best_cycles) : 0,
 		.samples = samples,
 	};
 	return 0;
@@ -125,55 +126,55 @@ static double quantile(struct weighted *list, size_t count, double share)
 }
 
 /* Return the scale at which the fast blocks would take their best case; 0: unknown. */
-static double fast_pace(const struct gathering *gathering, struct weighted *room)
+static double fast_scale(const struct collector *collector, struct weighted *buffer)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < gathering->count; i++) {
-		const struct counted_block *block = &gathering->list[i];
+	for (size_t i = 0; i < collector->count; i++) {
+		const struct counted_block *block = &collector->list[i];
 
-		if (block->pace > 0)
-			room[count++] =
-				(struct weighted){block->pace, fmin(block->samples, FAST_SAMPLES)};
+		if (block->best_case_scale > 0)
+			buffer[count++] = (struct weighted){block->best_case_scale,
+							    fmin(block->samples, FAST_SAMPLES)};
 	}
-	return quantile(room, count, FAST_SHARE);
+	return quantile(buffer, count, FAST_SHARE);
 }
 
 /* Return the median of one of the ratios, weighted by samples, over blocks that are not waiting. */
-static double median_of(const struct gathering *gathering, double fast, unsigned int which,
-			struct weighted *room)
+static double median_of(const struct collector *collector, double fast, unsigned int which,
+			struct weighted *buffer)
 {
 	size_t count = 0;
 
-	for (size_t i = 0; i < gathering->count; i++) {
-		const struct counted_block *block = &gathering->list[i];
+	for (size_t i = 0; i < collector->count; i++) {
+		const struct counted_block *block = &collector->list[i];
 
-		if (fast <= 0 || block->pace <= WAITING_FACTOR * fast)
-			room[count++] = (struct weighted){block->ratios[which], block->samples};
+		if (fast <= 0 || block->best_case_scale <= WAITING_FACTOR * fast)
+			buffer[count++] = (struct weighted){block->ratios[which], block->samples};
 	}
-	return quantile(room, count, 0.5);
+	return quantile(buffer, count, 0.5);
 }
 
-static double total_samples(const struct gathering *gathering)
+static double total_samples(const struct collector *collector)
 {
 	double sum = 0;
 
-	for (size_t i = 0; i < gathering->count; i++)
-		sum += gathering->list[i].samples;
+	for (size_t i = 0; i < collector->count; i++)
+		sum += collector->list[i].samples;
 	return sum;
 }
 
-static double share_near(const struct gathering *gathering, double scale)
+static double share_near(const struct collector *collector, double scale)
 {
 	double near = 0;
 
-	for (size_t i = 0; i < gathering->count; i++) {
-		double value = gathering->list[i].ratios[VALUE];
+	for (size_t i = 0; i < collector->count; i++) {
+		double value = collector->list[i].ratios[VALUE];
 
 		if (value <= AGREE_FACTOR * scale && AGREE_FACTOR * value >= scale)
-			near += gathering->list[i].samples;
+			near += collector->list[i].samples;
 	}
-	return near / total_samples(gathering);
+	return near / total_samples(collector);
 }
 
 /* --- choice of procedures ---------------------------------------------------- */
@@ -226,21 +227,21 @@ static int exact_scale_choose(size_t chosen[PROCEDURES_MAX], size_t *count,
 
 /* --- the scale ------------------------------------------------------------ */
 
-static int exact_scale_settle(struct exact_scale *ret, const struct gathering *gathering,
+static int exact_scale_settle(struct exact_scale *ret, const struct collector *collector,
 			      double likely, struct error *err)
 {
-	_cleanup_free_ struct weighted *room = calloc(gathering->count + 1, sizeof(*room));
-	struct exact_scale scale = {.samples = total_samples(gathering)};
+	_cleanup_free_ struct weighted *buffer = calloc(collector->count + 1, sizeof(*buffer));
+	struct exact_scale scale = {.samples = total_samples(collector)};
 	double fast;
 
-	if (room == NULL)
+	if (buffer == NULL)
 		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
-	if (gathering->count == 0)
+	if (collector->count == 0)
 		return error_set(err, ENODATA, "no counted code has samples");
-	fast = fast_pace(gathering, room);
-	scale.value = median_of(gathering, fast, VALUE, room);
-	scale.low = median_of(gathering, fast, LOW, room);
-	scale.high = median_of(gathering, fast, HIGH, room);
+	fast = fast_scale(collector, buffer);
+	scale.value = median_of(collector, fast, VALUE, buffer);
+	scale.low = median_of(collector, fast, LOW, buffer);
+	scale.high = median_of(collector, fast, HIGH, buffer);
 	if (fast > 0) {
 		scale.value = fmin(scale.value, MODEL_FACTOR * fast);
 		scale.high = fmin(scale.high, MODEL_FACTOR * fast);
@@ -250,7 +251,7 @@ static int exact_scale_settle(struct exact_scale *ret, const struct gathering *g
 	scale.likely = likely >= scale.low && likely <= scale.high;
 	if (scale.likely)
 		scale.value = likely;
-	scale.agree = share_near(gathering, scale.value);
+	scale.agree = share_near(collector, scale.value);
 	*ret = scale;
 	return 0;
 }
@@ -259,7 +260,7 @@ int exact_scale_find(struct exact_scale *ret, struct image_code *code,
 		     const struct image_samples *samples,
 		     const struct image_analysis_options *options, double likely, struct error *err)
 {
-	_cleanup_(gathering_deinit) struct gathering gathering = {.exact = &samples->exact};
+	_cleanup_(collector_deinit) struct collector collector = {.exact = &samples->exact};
 	struct image_analysis_options chosen_ones = *options;
 	struct image_samples without = *samples;
 	size_t chosen[PROCEDURES_MAX];
@@ -270,9 +271,9 @@ int exact_scale_find(struct exact_scale *ret, struct image_code *code,
 	chosen_ones.chosen = chosen;
 	if (exact_scale_choose(chosen, &chosen_ones.chosen_count, code, samples) < 0)
 		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
-	r = image_analysis_run(code, &without, &chosen_ones, exact_scale_take_procedure, &gathering,
+	r = image_analysis_run(code, &without, &chosen_ones, exact_scale_take_procedure, &collector,
 			       NULL, err);
 	if (r == -ENOMEM)
 		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
-	return r == 0 ? exact_scale_settle(ret, &gathering, likely, err) : r;
+	return r == 0 ? exact_scale_settle(ret, &collector, likely, err) : r;
 }

@@ -402,7 +402,7 @@ static int tally_pass(struct pass *pass)
 	return rc;
 }
 
-static int tally_anew(struct pass *pass, struct image_calls **calls)
+static int tally_again(struct pass *pass, struct image_calls **calls)
 {
 	image_calls_destroy(*calls);
 	*calls = NULL;
@@ -416,12 +416,12 @@ static int tally_anew(struct pass *pass, struct image_calls **calls)
 
 static int tally_calls(struct pass *pass, struct image_calls **calls)
 {
-	int rc = tally_anew(pass, calls);
+	int rc = tally_again(pass, calls);
 
 	/* The calls were added up from samples with skid: repeat. */
 	if (rc == 0 && !pass->options->published && skid_is_late(&pass->skid)) {
 		pass->late = true;
-		rc = tally_anew(pass, calls);
+		rc = tally_again(pass, calls);
 	}
 	pass->tally = NULL;
 	pass->calls = *calls;

@@ -205,8 +205,9 @@ static int count_alike(struct u64_map *alike, const struct image_calls *calls,
 }
 
 /* Add the evidence of callees once per block, except for recursive calls. */
-static void tell(struct procedure_profile *profile, const struct image_calls *calls,
-		 const struct cfg *cfg, size_t index, const struct u64_map *alike, uint32_t number)
+static void add_derived(struct procedure_profile *profile, const struct image_calls *calls,
+			const struct cfg *cfg, size_t index, const struct u64_map *alike,
+			uint32_t number)
 {
 	const struct cfg_call *call = &cfg->calls[number];
 	uint64_t key = call_key(calls, cfg, call);
@@ -237,7 +238,7 @@ static int apply_callees(const struct image_calls *calls, const struct cfg *cfg,
 	if (profile->derived == NULL)
 		r = -ENOMEM;
 	for (uint32_t i = 0; r == 0 && i < cfg->call_count; i++)
-		tell(profile, calls, cfg, index, &alike, i);
+		add_derived(profile, calls, cfg, index, &alike, i);
 	u64_map_deinit(&alike);
 	return r;
 }

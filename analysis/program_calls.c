@@ -24,19 +24,19 @@
 /* With more uncertainty, the factor of a measured procedure may be corrected by calls. */
 #define MEASURED_SPREAD_MAX 0.1
 /* Limit on the memory for cached estimates; further ones are computed again. */
-#define KEPT_BYTES_MAX ((size_t)64 << 20)
+#define CACHE_BYTES_MAX ((size_t)64 << 20)
 /* Weight of a probe's direction, relative to a sampled direction, which is biased. */
 #define PROBE_WORTH 4.0
 
 /*
  * struct site - a call
- * @at:     the call, @behind: its return address
+ * @at:     the call, @return_address: its return address
  * @caller: procedure
  * @target: for a direct call: its target; offset 0: indirect
  * @stub:   @target is a stub of the linkage table, with an unknown target
  */
 struct site {
-	struct place behind;
+	struct place return_address;
 	struct place at;
 	struct place target;
 	uint32_t caller;
@@ -57,35 +57,35 @@ struct observed_edge {
 	double bias;
 };
 
-/* struct passage - a called procedure returned through another one */
-struct passage {
+/* struct tail_call - a called procedure returned through another one */
+struct tail_call {
 	uint32_t called;
 	uint32_t returned;
 	double count;
 };
 
 /*
- * struct known - a procedure by its entry: its index in the network; @kept: NULL: no cached
- * estimates
+ * struct known_procedure - a procedure by its entry: its index in the network; @cache: NULL: no
+ * cached estimates
  */
-struct known {
+struct known_procedure {
 	struct place entry;
 	uint32_t number;
-	struct estimate_cache *kept;
+	struct estimate_cache *cache;
 };
 
 struct program_calls {
-	size_t kept_bytes;
-	struct place_list known;    /* struct known */
-	struct place_list network;  /* struct call_network_procedure */
-	struct place_list returned; /* double: observed returns, parallel to network */
-	struct place_list sites;    /* struct site */
-	struct place_list returns;  /* struct observed_edge */
-	struct place_list indirect; /* struct observed_edge, of indirect calls */
-	struct place_list passages; /* struct passage */
-	struct place_list ties;	    /* struct call_network_call */
-	struct place_list probed;   /* struct probed */
-	struct place_list pairs;    /* struct call_network_pair */
+	size_t cached_bytes;
+	struct place_list known;       /* struct known_procedure */
+	struct place_list network;     /* struct call_network_procedure */
+	struct place_list returned;    /* double: observed returns, parallel to network */
+	struct place_list sites;       /* struct site */
+	struct place_list returns;     /* struct observed_edge */
+	struct place_list indirect;    /* struct observed_edge, of indirect calls */
+	struct place_list tail_calls;  /* struct tail_call */
+	struct place_list constraints; /* struct call_network_call */
+	struct place_list probed;      /* struct probed */
+	struct place_list pairs;       /* struct call_network_pair */
 };
 
 int program_calls_create(struct program_calls **ret)
@@ -94,13 +94,13 @@ int program_calls_create(struct program_calls **ret)
 
 	if (calls == NULL)
 		return -ENOMEM;
-	calls->known.bytes = sizeof(struct known);
+	calls->known.bytes = sizeof(struct known_procedure);
 	calls->network.bytes = sizeof(struct call_network_procedure);
 	calls->returned.bytes = sizeof(double);
 	calls->sites.bytes = sizeof(struct site);
 	calls->returns.bytes = calls->indirect.bytes = sizeof(struct observed_edge);
-	calls->passages.bytes = sizeof(struct passage);
-	calls->ties.bytes = sizeof(struct call_network_call);
+	calls->tail_calls.bytes = sizeof(struct tail_call);
+	calls->constraints.bytes = sizeof(struct call_network_call);
 	calls->probed.bytes = sizeof(struct probed);
 	calls->pairs.bytes = sizeof(struct call_network_pair);
 	*ret = calls;
@@ -112,21 +112,22 @@ void program_calls_destroy(struct program_calls *calls)
 	if (calls == NULL)
 		return;
 	for (size_t i = 0; i < calls->known.count; i++)
-		free(((struct known *)calls->known.items)[i].kept);
+		free(((struct known_procedure *)calls->known.items)[i].cache);
 	free(calls->known.items);
 	free(calls->network.items);
 	free(calls->returned.items);
 	free(calls->sites.items);
 	free(calls->returns.items);
 	free(calls->indirect.items);
-	free(calls->passages.items);
-	free(calls->ties.items);
+	free(calls->tail_calls.items);
+	free(calls->constraints.items);
 	free(calls->probed.items);
 	free(calls->pairs.items);
 	free(calls);
 }
 
-_Static_assert(offsetof(struct known, entry) == 0 && offsetof(struct site, behind) == 0 &&
+_Static_assert(offsetof(struct known_procedure, entry) == 0 &&
+		       offsetof(struct site, return_address) == 0 &&
 		       offsetof(struct observed_edge, from) == 0,
 	       "lists are sorted by the place they begin with");
 
@@ -139,7 +140,7 @@ static bool is_stub(const struct image_code *code, uint64_t address)
 		       PROCEDURE_PLT;
 }
 
-struct adding {
+struct builder {
 	struct program_calls *calls;
 	struct image_code *code;
 	const struct image_samples *samples;
@@ -150,39 +151,39 @@ struct adding {
 	struct frequency_flow_scale scale;
 };
 
-static int program_calls_add_site(struct adding *adding, const struct cfg_call *call)
+static int program_calls_add_site(struct builder *builder, const struct cfg_call *call)
 {
-	const struct procedure_analysis *analysis = adding->analysis;
+	const struct procedure_analysis *analysis = builder->analysis;
 	const struct insn *insn = &analysis->cfg->insns[call->insn];
 	const struct frequency_estimate *estimate = procedure_analysis_call(analysis, call);
-	int64_t image = adding->samples->image;
+	int64_t image = builder->samples->image;
 	struct site *site;
 
 	if (call->target != 0 &&
-	    image_code_find(adding->code, call->target) == (long)analysis->index && !call->tail)
-		adding->own_calls += estimate->value;
+	    image_code_find(builder->code, call->target) == (long)analysis->index && !call->tail)
+		builder->own_calls += estimate->value;
 	if (estimate->value <= 0)
 		return 0;
-	site = place_list_add(&adding->calls->sites);
+	site = place_list_add(&builder->calls->sites);
 	if (site == NULL)
 		return -ENOMEM;
 	*site = (struct site){
-		.behind = place_of(adding->code, image, insn->address + insn->bytes),
-		.at = place_of(adding->code, image, insn->address),
-		.target = place_of(adding->code, image, call->target),
-		.caller = adding->number,
-		.stub = call->target != 0 && is_stub(adding->code, call->target),
+		.return_address = place_of(builder->code, image, insn->address + insn->bytes),
+		.at = place_of(builder->code, image, insn->address),
+		.target = place_of(builder->code, image, call->target),
+		.caller = builder->number,
+		.stub = call->target != 0 && is_stub(builder->code, call->target),
 		.calls = estimate->value,
-		.spread = frequency_flow_spread(estimate, &adding->scale),
+		.spread = frequency_flow_spread(estimate, &builder->scale),
 	};
 	if (call->tail)
-		site->behind.offset = 0;
+		site->return_address.offset = 0;
 	return 0;
 }
 
-static void add_executions(struct adding *adding)
+static void add_executions(struct builder *builder)
 {
-	const struct procedure_analysis *analysis = adding->analysis;
+	const struct procedure_analysis *analysis = builder->analysis;
 	const struct cfg *cfg = analysis->cfg;
 	double executions = 0, spread = 0;
 
@@ -192,30 +193,30 @@ static void add_executions(struct adding *adding)
 		if (cfg->edges[e].kind != CFG_EDGE_ENTRY)
 			continue;
 		executions += estimate->value;
-		spread = fmax(spread, frequency_flow_spread(estimate, &adding->scale));
+		spread = fmax(spread, frequency_flow_spread(estimate, &builder->scale));
 	}
-	adding->self->entry_spread = spread;
-	adding->self->all_executions = executions;
-	if (adding->own_calls < RECURSION_MAX * executions)
-		adding->self->executions = executions - adding->own_calls;
+	builder->self->entry_spread = spread;
+	builder->self->all_executions = executions;
+	if (builder->own_calls < RECURSION_MAX * executions)
+		builder->self->executions = executions - builder->own_calls;
 }
 
 /* Add an observed edge from an instruction of the procedure. */
-static int program_calls_add_edge(struct adding *adding, const struct insn *insn, struct place to,
+static int program_calls_add_edge(struct builder *builder, const struct insn *insn, struct place to,
 				  double count, double bias)
 {
-	struct program_calls *calls = adding->calls;
+	struct program_calls *calls = builder->calls;
 	struct observed_edge *edge;
 
 	if (insn->flow == INSN_FLOW_RETURN)
-		((double *)calls->returned.items)[adding->number] += count;
+		((double *)calls->returned.items)[builder->number] += count;
 	edge = place_list_add(insn->flow == INSN_FLOW_RETURN ? &calls->returns : &calls->indirect);
 	if (edge == NULL)
 		return -ENOMEM;
 	*edge = (struct observed_edge){
-		.from = place_of(adding->code, adding->samples->image, insn->address),
+		.from = place_of(builder->code, builder->samples->image, insn->address),
 		.to = to,
-		.procedure = adding->number,
+		.procedure = builder->number,
 		.count = count,
 		.bias = bias,
 	};
@@ -243,9 +244,9 @@ static double bias_of(double samples, double probes)
 }
 
 /* Add the edges of a return or an indirect call. */
-static int add_edges_of(struct adding *adding, const struct insn *insn)
+static int add_edges_of(struct builder *builder, const struct insn *insn)
 {
-	const struct image_samples *samples = adding->samples;
+	const struct image_samples *samples = builder->samples;
 	size_t first = image_samples_branch(samples, insn->address), end;
 	double sampled = 0, probes = 0, bias;
 	int rc = 0;
@@ -258,39 +259,39 @@ static int add_edges_of(struct adding *adding, const struct insn *insn)
 	bias = bias_of(sampled, probes);
 	for (size_t b = first; rc == 0 && b < end; b++) {
 		const struct branch_count *branch = &samples->branches[b];
-		struct place to = place_of_target(adding->code, samples->image, branch);
+		struct place to = place_of_target(builder->code, samples->image, branch);
 
 		if (branch->count + branch->probes <= 0)
 			continue;
-		rc = program_calls_add_edge(adding, insn, to, count_of(branch, sampled, probes),
+		rc = program_calls_add_edge(builder, insn, to, count_of(branch, sampled, probes),
 					    bias);
 	}
 	return rc;
 }
 
-static int add_edges(struct adding *adding)
+static int add_edges(struct builder *builder)
 {
-	const struct cfg *cfg = adding->analysis->cfg;
+	const struct cfg *cfg = builder->analysis->cfg;
 	int rc = 0;
 
 	for (uint32_t i = 0; i < cfg->insn_count && rc == 0; i++) {
 		const struct insn *insn = &cfg->insns[i];
 
 		if (insn->flow == INSN_FLOW_RETURN || insn->flow == INSN_FLOW_CALL_INDIRECT)
-			rc = add_edges_of(adding, insn);
+			rc = add_edges_of(builder, insn);
 	}
 	return rc;
 }
 
-static int keep_estimates(struct program_calls *calls, struct known *known,
-			  const struct procedure_analysis *analysis)
+static int cache_estimates(struct program_calls *calls, struct known_procedure *known,
+			   const struct procedure_analysis *analysis)
 {
 	size_t bytes = estimate_cache_bytes(analysis->cfg);
 
-	if (bytes > KEPT_BYTES_MAX - calls->kept_bytes)
+	if (bytes > CACHE_BYTES_MAX - calls->cached_bytes)
 		return 0;
-	calls->kept_bytes += bytes;
-	return frequency_keep(&known->kept, &analysis->frequency, analysis->cfg);
+	calls->cached_bytes += bytes;
+	return frequency_keep(&known->cache, &analysis->frequency, analysis->cfg);
 }
 
 static struct call_network_procedure self_of(const struct frequency_flow_scale *scale)
@@ -310,11 +311,12 @@ int program_calls_add(struct program_calls *calls, struct image_code *code,
 {
 	const struct procedure *procedure =
 		procedure_table_get(image_code_procedures(code), analysis->index);
-	struct adding adding = {calls,	 code,
-				samples, analysis,
-				NULL,	 (uint32_t)calls->network.count,
-				0,	 frequency_flow_scale(&analysis->frequency, analysis->cfg)};
-	struct known *known;
+	struct builder builder = {
+		calls,	 code,
+		samples, analysis,
+		NULL,	 (uint32_t)calls->network.count,
+		0,	 frequency_flow_scale(&analysis->frequency, analysis->cfg)};
+	struct known_procedure *known;
 	double *returned;
 	int rc = 0;
 
@@ -322,26 +324,27 @@ int program_calls_add(struct program_calls *calls, struct image_code *code,
 		return 0;
 	known = place_list_add(&calls->known);
 	returned = place_list_add(&calls->returned);
-	adding.self = place_list_add(&calls->network);
-	if (known == NULL || returned == NULL || adding.self == NULL)
+	builder.self = place_list_add(&calls->network);
+	if (known == NULL || returned == NULL || builder.self == NULL)
 		return -ENOMEM;
-	*known = (struct known){{samples->image, procedure->offset}, adding.number, NULL};
+	*known =
+		(struct known_procedure){{samples->image, procedure->offset}, builder.number, NULL};
 	*returned = 0;
-	*adding.self = self_of(&adding.scale);
+	*builder.self = self_of(&builder.scale);
 	for (uint32_t i = 0; i < analysis->cfg->call_count && rc == 0; i++)
-		rc = program_calls_add_site(&adding, &analysis->cfg->calls[i]);
+		rc = program_calls_add_site(&builder, &analysis->cfg->calls[i]);
 	if (rc == 0)
-		rc = add_edges(&adding);
+		rc = add_edges(&builder);
 	if (rc == 0)
-		rc = probe_pairs_add(&calls->probed, code, samples, analysis, adding.number,
-				     &adding.scale);
-	add_executions(&adding);
-	return rc == 0 && keep ? keep_estimates(calls, known, analysis) : rc;
+		rc = probe_pairs_add(&calls->probed, code, samples, analysis, builder.number,
+				     &builder.scale);
+	add_executions(&builder);
+	return rc == 0 && keep ? cache_estimates(calls, known, analysis) : rc;
 }
 
 static uint32_t number_at(const struct program_calls *calls, const struct place *entry)
 {
-	const struct known *known = place_list_find(&calls->known, entry);
+	const struct known_procedure *known = place_list_find(&calls->known, entry);
 
 	return known != NULL ? known->number : UINT32_MAX;
 }
@@ -379,16 +382,16 @@ static int attribute(struct program_calls *calls, struct observed_edge *returns)
 {
 	const struct site *site = place_list_find(&calls->sites, &returns->to);
 	uint32_t callee = returns->procedure;
-	struct passage *passage;
+	struct tail_call *tail_call;
 
 	if (site != NULL && site->target.offset != 0 && !site->stub)
 		callee = number_at(calls, &site->target);
 	if (callee == returns->procedure || callee == UINT32_MAX)
 		return 0;
-	passage = place_list_add(&calls->passages);
-	if (passage == NULL)
+	tail_call = place_list_add(&calls->tail_calls);
+	if (tail_call == NULL)
 		return -ENOMEM;
-	*passage = (struct passage){callee, returns->procedure, returns->count};
+	*tail_call = (struct tail_call){callee, returns->procedure, returns->count};
 	((double *)calls->returned.items)[callee] += returns->count;
 	returns->procedure = callee;
 	return 0;
@@ -439,19 +442,19 @@ static int compare_with_caller(struct program_calls *calls, const struct observe
 }
 
 /* Compare the returns of a direct jump's target on behalf of the procedure that jumped. */
-static int compare_passage(struct program_calls *calls, const struct site *site)
+static int compare_tail_call(struct program_calls *calls, const struct site *site)
 {
 	const struct call_network_procedure *network = calls->network.items;
-	const struct passage *passages = calls->passages.items;
+	const struct tail_call *tail_calls = calls->tail_calls.items;
 	uint32_t to = number_at(calls, &site->target);
 	struct observed_edge through;
 	double count = 0;
 
 	if (to == UINT32_MAX || to == site->caller || network[to].all_executions <= 0)
 		return 0;
-	for (size_t i = 0; i < calls->passages.count; i++) {
-		if (passages[i].called == site->caller && passages[i].returned == to)
-			count += passages[i].count;
+	for (size_t i = 0; i < calls->tail_calls.count; i++) {
+		if (tail_calls[i].called == site->caller && tail_calls[i].returned == to)
+			count += tail_calls[i].count;
 	}
 	if (count < RETURNS_MIN)
 		return 0;
@@ -464,15 +467,15 @@ static int compare_passage(struct program_calls *calls, const struct site *site)
 static int compare_direct(struct program_calls *calls, const struct site *site)
 {
 	uint32_t callee = site->target.offset != 0 ? number_at(calls, &site->target) : UINT32_MAX;
-	struct call_network_call *tie;
+	struct call_network_call *constraint;
 
 	if (callee == UINT32_MAX || callee == site->caller ||
 	    ((double *)calls->returned.items)[callee] >= RETURNS_MIN)
 		return 0;
-	tie = place_list_add(&calls->ties);
-	if (tie == NULL)
+	constraint = place_list_add(&calls->constraints);
+	if (constraint == NULL)
 		return -ENOMEM;
-	*tie = (struct call_network_call){site->caller, callee, site->calls, site->spread};
+	*constraint = (struct call_network_call){site->caller, callee, site->calls, site->spread};
 	return 0;
 }
 
@@ -545,16 +548,16 @@ int program_calls_solve(struct program_calls *calls)
 		const struct site *site = &((struct site *)calls->sites.items)[i];
 
 		rc = compare_direct(calls, site);
-		if (rc == 0 && site->behind.offset == 0 && calls->passages.count > 0)
-			rc = compare_passage(calls, site);
+		if (rc == 0 && site->return_address.offset == 0 && calls->tail_calls.count > 0)
+			rc = compare_tail_call(calls, site);
 	}
 	if (rc == 0)
 		rc = probe_pairs_find(&calls->probed, &calls->pairs);
 	network = (struct call_network){
 		.procedures = calls->network.items,
 		.procedure_count = calls->network.count,
-		.calls = calls->ties.items,
-		.call_count = calls->ties.count,
+		.calls = calls->constraints.items,
+		.call_count = calls->constraints.count,
 		.pairs = calls->pairs.items,
 		.pair_count = calls->pairs.count,
 	};
@@ -578,11 +581,11 @@ int program_calls_estimates(const struct program_calls *calls, int64_t image,
 {
 	const struct call_network_procedure *network = calls->network.items;
 	struct place entry = {image, procedure->offset};
-	const struct known *known = place_list_find(&calls->known, &entry);
+	const struct known_procedure *known = place_list_find(&calls->known, &entry);
 	int rc;
 
-	if (known == NULL || known->kept == NULL)
+	if (known == NULL || known->cache == NULL)
 		return 0;
-	rc = frequency_from_kept(ret, known->kept, cfg, network[known->number].factor);
+	rc = frequency_from_kept(ret, known->cache, cfg, network[known->number].factor);
 	return rc == -EINVAL ? 0 : rc;
 }

@@ -6,19 +6,19 @@
 /* Bisection steps on the logarithm of time, for a relative error of 10^-4. */
 #define HALVINGS 24
 /* Range of the logarithm (base 2) of the result. */
-#define LOG_STAY_MIN (-64.0)
-#define LOG_STAY_MAX 64.0
+#define LOG_TIME_MIN (-64.0)
+#define LOG_TIME_MAX 64.0
 
-double cache_residency(cache_residency_fn executed, const void *code, double room)
+double cache_residency(cache_residency_fn executed, const void *code, double capacity)
 {
-	double low = LOG_STAY_MIN, high = LOG_STAY_MAX;
+	double low = LOG_TIME_MIN, high = LOG_TIME_MAX;
 
-	if (executed(code, INFINITY) <= room)
+	if (executed(code, INFINITY) <= capacity)
 		return INFINITY;
 	for (int i = 0; i < HALVINGS; i++) {
 		double middle = (low + high) / 2;
 
-		if (executed(code, exp2(middle)) < room)
+		if (executed(code, exp2(middle)) < capacity)
 			low = middle;
 		else
 			high = middle;

@@ -9,12 +9,12 @@
 typedef double (*cache_residency_fn)(const void *code, double time);
 
 /**
- * cache_residency() - find the time in which @room units of different code are executed
- * @executed: returns the amount of code in the unit of @room
+ * cache_residency() - find the time in which @capacity units of different code are executed
+ * @executed: returns the amount of code in the unit of @capacity
  *
  * Return: with a relative error of 10^-4, in the unit of @executed's time; INFINITY if all code
  * fits.
  */
-double cache_residency(cache_residency_fn executed, const void *code, double room);
+double cache_residency(cache_residency_fn executed, const void *code, double capacity);
 
 #endif

@@ -48,10 +48,10 @@ static double executed_in(const void *code, double time)
 
 void code_footprint_settle(struct code_footprint *footprint, double bytes)
 {
-	footprint->stay = cache_residency(executed_in, footprint, bytes);
+	footprint->residency = cache_residency(executed_in, footprint, bytes);
 }
 
 double code_footprint_miss_share(const struct code_footprint *footprint, double frequency)
 {
-	return exp(-frequency * footprint->stay);
+	return exp(-frequency * footprint->residency);
 }

@@ -22,12 +22,12 @@
 /**
  * struct code_footprint - code of an image; empty if zero-initialised
  * @bytes: bytes of code, by frequency
- * @stay:  time that code stays in the cache, in units of 1 / F; INFINITY: for ever. Set by
+ * @residency:  time that code stays in the cache, in units of 1 / F; INFINITY: for ever. Set by
  *         code_footprint_settle()
  */
 struct code_footprint {
 	double bytes[CODE_FOOTPRINT_BINS];
-	double stay;
+	double residency;
 };
 
 /** code_footprint_add() - add a procedure's code. */

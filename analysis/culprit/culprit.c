@@ -13,8 +13,8 @@
  * Stalls above this part of M are significant even if the frequency is uncertain. Out of order, M
  * is the best case of blocks, and most blocks take longer.
  */
-#define UNSURE_SHARE 0.15
-#define UNSURE_SHARE_OUT_OF_ORDER 1.0
+#define UNCERTAIN_SHARE 0.15
+#define UNCERTAIN_SHARE_OUT_OF_ORDER 1.0
 /* A block that takes up to this part longer than its best case does not stall, out of order. */
 #define BLOCK_TOLERANCE 0.25
 /* Causes must account for this part of a stall, even if a higher frequency would make it shorter.
@@ -26,18 +26,19 @@
 /*
  * Return the frequency for the significance of stalls and gains: the end of the interval that makes
  * them smaller. Intervals are often wide only because a whole block stalls. So for stalls, the
- * frequency is raised by no more than the uncertainty of M (@unsure, relative).
+ * frequency is raised by no more than the uncertainty of M (@uncertainty, relative).
  */
-static double frequency_to_judge_by(const struct frequency_estimate *frequency, double unsure,
-				    bool stalled)
+static double significance_frequency(const struct frequency_estimate *frequency, double uncertainty,
+				     bool stalled)
 {
 	if (!stalled)
 		return fmin(frequency->low, frequency->value);
-	return fmin(fmax(frequency->high, frequency->value), (1 + unsure) * frequency->value);
+	return fmin(fmax(frequency->high, frequency->value), (1 + uncertainty) * frequency->value);
 }
 
 static void measure_insn(struct instruction_cpi *ret, const struct schedule_insn *schedule,
-			 double samples, const struct frequency_estimate *frequency, double unsure)
+			 double samples, const struct frequency_estimate *frequency,
+			 double uncertainty)
 {
 	double stalls = 0, expected, noise;
 
@@ -57,7 +58,7 @@ static void measure_insn(struct instruction_cpi *ret, const struct schedule_insn
 		ret->high = 0;
 	ret->dynamic_cycles = ret->cpi - schedule->min_cycles;
 	expected = schedule->min_cycles *
-		   frequency_to_judge_by(frequency, unsure, ret->dynamic_cycles > 0);
+		   significance_frequency(frequency, uncertainty, ret->dynamic_cycles > 0);
 	noise = CULPRIT_NOISE_SIGMAS * sqrt(expected + 1);
 	ret->significant =
 		ret->dynamic_cycles > 0 ? samples > expected + noise : samples < expected - noise;
@@ -68,7 +69,7 @@ static void measure_insn(struct instruction_cpi *ret, const struct schedule_insn
  * instructions only. If the whole block takes about its best case, even at the lowest possible
  * frequency, none of them stalls.
  */
-static void judge_block(struct culprits *culprits, const struct culprit_input *input,
+static void check_block(struct culprits *culprits, const struct culprit_input *input,
 			uint32_t index)
 {
 	const struct frequency_estimate *estimate = &input->frequency->blocks[index];
@@ -89,18 +90,19 @@ static void judge_block(struct culprits *culprits, const struct culprit_input *i
 static void measure_insns(struct culprits *culprits, const struct culprit_input *input)
 {
 	const struct cfg *cfg = input->cfg;
-	double unsure = input->model->in_order ? UNSURE_SHARE : UNSURE_SHARE_OUT_OF_ORDER;
+	double uncertainty =
+		input->model->in_order ? UNCERTAIN_SHARE : UNCERTAIN_SHARE_OUT_OF_ORDER;
 
 	if (input->thorough)
-		unsure = INFINITY;
+		uncertainty = INFINITY;
 
 	for (uint32_t i = 0; i < cfg->insn_count; i++)
 		measure_insn(&culprits->insns[i], &input->schedule->insns[i],
 			     input->profile->samples[i],
-			     &input->frequency->blocks[cfg->block_of[i]], unsure);
+			     &input->frequency->blocks[cfg->block_of[i]], uncertainty);
 	if (!input->model->in_order && !input->thorough)
 		for (uint32_t b = 0; b < cfg->block_count; b++)
-			judge_block(culprits, input, b);
+			check_block(culprits, input, b);
 }
 
 static int compare_culprits(const void *a, const void *b)
@@ -126,10 +128,10 @@ static void find_suspects(struct listing *listing, struct culprit_suspects *susp
 	culprit_suspects_find(suspects, stall);
 	if (stall->input->thorough)
 		return;
-	culprit_suspects_convict(suspects);
+	culprit_suspects_keep_certain(suspects);
 	if (culprit_suspects_are_many(suspects))
 		culprit_evidence_weigh(&listing->evidence, suspects, stall);
-	culprit_suspects_acquit(suspects, fmax(least, CERTAIN_PART * stall->cycles));
+	culprit_suspects_drop_unlikely(suspects, fmax(least, CERTAIN_PART * stall->cycles));
 }
 
 /*

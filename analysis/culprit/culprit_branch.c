@@ -27,7 +27,7 @@ static double arrivals(const struct culprit_input *input, uint32_t edge)
  * learns from each outcome mispredicts only after another outcome, so the rarer directions bound
  * all mispredictions. If their estimate is uncertain, the upper end of its interval is used.
  */
-static double led_astray(const struct culprit_input *input, uint32_t edge)
+static double mispredictions_most(const struct culprit_input *input, uint32_t edge)
 {
 	const struct cfg *cfg = input->cfg;
 	const struct cfg_block *from = &cfg->blocks[cfg->edges[edge].from];
@@ -81,7 +81,7 @@ static void culprit_branch_add_edge(struct mispredicts *mispredicts,
 	} else if (cfg->insns[edge->insn].flow == INSN_FLOW_BRANCH ||
 		   cfg->insns[edge->insn].flow == INSN_FLOW_JUMP_INDIRECT) {
 		mispredicts->possible += count;
-		mispredicts->likely += led_astray(input, index);
+		mispredicts->likely += mispredictions_most(input, index);
 	}
 }
 
@@ -176,7 +176,8 @@ static double alternatives(const struct culprit_input *input, uint32_t edge)
 }
 
 /* Return the probability that a branch to a block was mispredicted. */
-static double astray(const struct culprit_input *input, uint32_t insn, uint32_t block)
+static double mispredict_probability(const struct culprit_input *input, uint32_t insn,
+				     uint32_t block)
 {
 	const struct cfg *cfg = input->cfg;
 	const struct cfg_block *from = &cfg->blocks[cfg->block_of[insn]];
@@ -227,7 +228,7 @@ static bool culprit_branch_visit(void *ctx, struct culprit_path *path, uint32_t 
 	}
 	if (insn->flow == INSN_FLOW_BRANCH || insn->flow == INSN_FLOW_JUMP_INDIRECT)
 		recovery_add(recovery, path, index,
-			     astray(input, index, input->cfg->block_of[next]));
+			     mispredict_probability(input, index, input->cfg->block_of[next]));
 	return true;
 }
 
@@ -264,11 +265,11 @@ static bool bound_out_of_order(const struct culprit_stall *stall, struct culprit
 	most = fmin(stall->cycles, ret->high);
 	ret->from = recovery.from;
 	if (!stall->predicted && recovery.cycles >= LIKELY_SHARE * most)
-		ret->doubt = 0;
+		ret->rank = 0;
 	else if (!stall->predicted && recovery.cycles >= CULPRIT_MINOR_SHARE * most)
-		ret->doubt = 1;
+		ret->rank = 1;
 	else
-		ret->doubt = recovery.pointers || recovery.recurses ? 2 : CULPRIT_DOUBT_IMPROBABLE;
+		ret->rank = recovery.pointers || recovery.recurses ? 2 : CULPRIT_RANK_IMPROBABLE;
 	return ret->high > 0;
 }
 
@@ -285,6 +286,6 @@ bool culprit_branch_bound(const struct culprit_stall *stall, struct culprit_boun
 	ret->high = fmin(mispredicts.possible * cycles, events_bound(stall));
 	most = fmin(stall->cycles, ret->high);
 	/* More than its own branches can account for: unlikely, but branches share counters. */
-	ret->doubt = likely < LIKELY_SHARE * most;
+	ret->rank = likely < LIKELY_SHARE * most;
 	return mispredicts.possible > 0;
 }

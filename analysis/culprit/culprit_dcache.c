@@ -63,7 +63,7 @@ static struct insn_regs argument_regs(enum insn_isa isa)
 }
 
 /* Accesses to the stack and to constants rarely miss the cache. */
-static bool hits_as_a_rule(const struct cfg *cfg, const struct insn *insn)
+static bool usually_hits(const struct cfg *cfg, const struct insn *insn)
 {
 	return insn->memory.pc_relative || (insn->memory.base == cfg->decoder->stack_pointer &&
 					    insn->memory.index == INSN_REG_NONE);
@@ -91,7 +91,7 @@ static bool culprit_dcache_visit(void *ctx, struct culprit_path *path, uint32_t 
 	struct insn_regs returned;
 
 	if (insn_regs_meet(&path->regs, &loaded)) {
-		bool likely = !hits_as_a_rule(search->cfg, insn);
+		bool likely = !usually_hits(search->cfg, insn);
 
 		suspect(search, path, index, likely);
 		if (likely)
@@ -151,17 +151,17 @@ static double events_bound(const struct culprit_stall *stall, uint32_t from)
  * A miss takes longer than short stalls, and an atomic access waits without a miss, too. If the
  * first cache is likely to hold the data, anything else is likelier.
  */
-static unsigned int doubt_out_of_order(const struct culprit_stall *stall,
-				       const struct culprit_data *data)
+static unsigned int rank_out_of_order(const struct culprit_stall *stall,
+				      const struct culprit_data *data)
 {
 	const struct cfg *cfg = stall->input->cfg;
 	const struct insn *insn = &cfg->insns[stall->insn];
 
 	if (data->known && data->resident)
-		return CULPRIT_DOUBT_IMPROBABLE;
+		return CULPRIT_RANK_IMPROBABLE;
 	if (data->known && data->misses_least > CULPRIT_MINOR_SHARE)
 		return 0;
-	if (hits_as_a_rule(cfg, insn) || insn->class == INSN_ATOMIC ||
+	if (usually_hits(cfg, insn) || insn->class == INSN_ATOMIC ||
 	    culprit_shares(stall->input, stall->insn))
 		return 3;
 	return stall->cycles * data->accesses < stall->input->model->dcache.miss_cycles_min ? 3 : 0;
@@ -183,7 +183,7 @@ static bool bound_out_of_order(const struct culprit_stall *stall, struct culprit
 		ret->high = fmin(ret->high, data.miss_cycles_most);
 		ret->certain = data.misses_least;
 	}
-	ret->doubt = doubt_out_of_order(stall, &data);
+	ret->rank = rank_out_of_order(stall, &data);
 	return ret->high > 0;
 }
 
@@ -207,7 +207,7 @@ static bool visit_queue(void *ctx, struct culprit_path *path, uint32_t index)
 
 	if (insn_regs_meet(&loaded, &path->regs) || culprit_insn_calls(insn))
 		return false;
-	path->count += (insn->flags & INSN_READS_MEMORY) != 0 && !hits_as_a_rule(queue->cfg, insn);
+	path->count += (insn->flags & INSN_READS_MEMORY) != 0 && !usually_hits(queue->cfg, insn);
 	insn_regs_remove(&path->regs, &insn->writes);
 	path->regs.words[0] |= insn->reads.words[0];
 	path->regs.words[1] |= insn->reads.words[1];
@@ -237,10 +237,10 @@ static bool bound_queue(const struct culprit_stall *stall, struct culprit_bound 
 	struct culprit_path start = {.regs = insn->reads};
 
 	if ((insn->flags & INSN_READS_MEMORY) == 0 || model->load_misses == 0 ||
-	    hits_as_a_rule(stall->input->cfg, insn))
+	    usually_hits(stall->input->cfg, insn))
 		return false;
 	culprit_path_walk(stall, &walk, &start);
-	ret->doubt = 1;
+	ret->rank = 1;
 	ret->high = fmin(fmin(queue.share, 1) * model->dcache.miss_cycles_max,
 			 events_bound(stall, stall->insn));
 	return queue.share >= CULPRIT_NEGLIGIBLE;
@@ -268,7 +268,7 @@ bool culprit_dcache_bound(const struct culprit_stall *stall, struct culprit_boun
 	if (search.share < CULPRIT_NEGLIGIBLE)
 		return bound_queue(stall, ret);
 	ret->from = search.from;
-	ret->doubt = search.likely_share < CULPRIT_NEGLIGIBLE ? 2 : 0;
+	ret->rank = search.likely_share < CULPRIT_NEGLIGIBLE ? 2 : 0;
 	ret->high = fmin(fmin(search.share, 1) * longest * QUEUED_MISSES,
 			 events_bound(stall, search.from));
 	return true;

@@ -45,7 +45,8 @@ static bool same_registers(const struct insn_memory *a, const struct insn_memory
  * Return true if an instruction changes a register by a small amount: it computes the register from
  * itself and a constant (addition, rounding down). @distance: out
  */
-static bool moves_a_little(const struct insn *insn, const struct insn_regs *regs, double *distance)
+static bool has_small_stride(const struct insn *insn, const struct insn_regs *regs,
+			     double *distance)
 {
 	struct insn_regs other = insn->reads;
 
@@ -75,7 +76,7 @@ static bool culprit_dtb_visit(void *ctx, struct culprit_path *path, uint32_t ind
 
 	/* A load may overwrite its own address register after the access. */
 	if (insn_regs_meet(&insn->writes, &path->regs)) {
-		if (!moves_a_little(insn, &path->regs, &distance)) {
+		if (!has_small_stride(insn, &path->regs, &distance)) {
 			add_pages(search, path, INFINITY);
 			return false;
 		}
@@ -111,13 +112,13 @@ static void bound_out_of_order(const struct culprit_stall *stall, struct culprit
 	const struct culprit_data data = culprit_data_of(stall);
 	bool loads = (insn->flags & INSN_READS_MEMORY) != 0;
 
-	ret->doubt = loads ? 2 : 3;
+	ret->rank = loads ? 2 : 3;
 	if (data.known) {
 		ret->high = fmin(ret->high, data.dtb_cycles_most);
 		if (data.mapped)
-			ret->doubt = CULPRIT_DOUBT_IMPROBABLE;
+			ret->rank = CULPRIT_RANK_IMPROBABLE;
 		else if (data.far_pages && loads)
-			ret->doubt = 0;
+			ret->rank = 0;
 	}
 	if (!data.known || !data.resident)
 		ret->high = fmin(ret->high, stall->cycles / 2);
@@ -139,7 +140,7 @@ bool culprit_dtb_bound(const struct culprit_stall *stall, struct culprit_bound *
 	/* Pages of the stack and of constants are always in use. */
 	if (insn->memory.pc_relative || insn->memory.base == cfg->decoder->stack_pointer)
 		return false;
-	ret->doubt = 1;
+	ret->rank = 1;
 	culprit_path_walk(stall, &walk, &start);
 	if (last > stall->insn + EVENT_SKID)
 		last = stall->insn + EVENT_SKID;

@@ -9,8 +9,8 @@
 /* A cause may be this many times as expensive at one instruction as at others. */
 #define WORSE 4
 
-/* Added to @doubt by contradicting evidence; this exceeds any value that the rules set. */
-#define DOUBT 2
+/* Added to @rank by contradicting evidence; this exceeds any value that the rules set. */
+#define CONTRADICTED_RANK 2
 
 /* Length of a stall that does not limit the bounds of causes. */
 #define ANY_CYCLES 1e6
@@ -42,7 +42,7 @@ static unsigned int scale_of(double frequency)
 /*
  * Return true if one of these causes is to be expected: at beginnings of lines and memory accesses.
  */
-static bool may_testify(const struct culprit_input *input, uint32_t index)
+static bool is_observable(const struct culprit_input *input, uint32_t index)
 {
 	const struct cfg *cfg = input->cfg;
 	const struct insn *insn = &cfg->insns[index];
@@ -58,12 +58,12 @@ static bool may_testify(const struct culprit_input *input, uint32_t index)
  * Find the only cause that is not very unlikely. Return: CULPRIT_CAUSES if there are several or
  * none.
  */
-static unsigned int only_suspect(const struct culprit_suspects *suspects)
+static unsigned int only_cause(const struct culprit_suspects *suspects)
 {
 	unsigned int only = CULPRIT_CAUSES;
 
 	for (unsigned int c = 0; c < CULPRIT_CAUSES; c++) {
-		if (!suspects->listed[c] || suspects->bounds[c].doubt > 1)
+		if (!suspects->listed[c] || suspects->bounds[c].rank > 1)
 			continue;
 		if (only != CULPRIT_CAUSES)
 			return CULPRIT_CAUSES;
@@ -72,56 +72,56 @@ static unsigned int only_suspect(const struct culprit_suspects *suspects)
 	return only;
 }
 
-static void hear(struct culprit_evidence *evidence, const struct culprit_stall *stall)
+static void add_observation(struct culprit_evidence *evidence, const struct culprit_stall *stall)
 {
-	struct culprit_testimony *testimony;
+	struct culprit_observation *observation;
 	struct culprit_suspects suspects;
 	double samples = stall->input->profile->samples[stall->insn];
 	unsigned int cause;
 	double cycles;
 
 	culprit_suspects_find(&suspects, stall);
-	cause = only_suspect(&suspects);
+	cause = only_cause(&suspects);
 	cycles = longest(stall->input->model, cause);
 	if (cycles == 0)
 		return;
-	testimony = &evidence->by_scale[cause][scale_of(stall->frequency)];
-	testimony->chances += stall->frequency * suspects.bounds[cause].high / cycles;
-	testimony->samples += samples;
-	testimony->stalls +=
+	observation = &evidence->by_scale[cause][scale_of(stall->frequency)];
+	observation->chances += stall->frequency * suspects.bounds[cause].high / cycles;
+	observation->samples += samples;
+	observation->stalls +=
 		samples - stall->frequency * stall->input->schedule->insns[stall->insn].min_cycles;
 }
 
-static void hear_all(struct culprit_evidence *evidence, const struct culprit_stall *stall)
+static void collect(struct culprit_evidence *evidence, const struct culprit_stall *stall)
 {
 	const struct culprit_input *input = stall->input;
 
-	evidence->heard = true;
+	evidence->collected = true;
 	for (uint32_t i = 0; i < input->cfg->insn_count; i++) {
-		struct culprit_stall there = *stall;
+		struct culprit_stall other = *stall;
 
-		there.insn = i;
-		there.block = input->cfg->block_of[i];
-		there.cycles = ANY_CYCLES;
-		there.frequency = input->frequency->blocks[there.block].value;
-		if (there.frequency > 0 && may_testify(input, i))
-			hear(evidence, &there);
+		other.insn = i;
+		other.block = input->cfg->block_of[i];
+		other.cycles = ANY_CYCLES;
+		other.frequency = input->frequency->blocks[other.block].value;
+		if (other.frequency > 0 && is_observable(input, i))
+			add_observation(evidence, &other);
 	}
 }
 
-static struct culprit_testimony near_scale(const struct culprit_evidence *evidence,
-					   unsigned int cause, unsigned int scale)
+static struct culprit_observation near_scale(const struct culprit_evidence *evidence,
+					     unsigned int cause, unsigned int scale)
 {
-	struct culprit_testimony sum = {0};
+	struct culprit_observation sum = {0};
 
 	for (unsigned int s = 0; s < CULPRIT_EVIDENCE_SCALES; s++) {
-		const struct culprit_testimony *testimony = &evidence->by_scale[cause][s];
+		const struct culprit_observation *observation = &evidence->by_scale[cause][s];
 
 		if (s + SCALES_NEAR < scale || s > scale + SCALES_NEAR)
 			continue;
-		sum.chances += testimony->chances;
-		sum.samples += testimony->samples;
-		sum.stalls += testimony->stalls;
+		sum.chances += observation->chances;
+		sum.samples += observation->samples;
+		sum.stalls += observation->stalls;
 	}
 	return sum;
 }
@@ -142,12 +142,12 @@ static bool follows_pointer(const struct culprit_suspects *suspects,
 		insn_regs_has(&insns[load].writes, memory->index));
 }
 
-/* Return the part of a stall that remains for a cause and for causes of the same @doubt. */
-static double left_for(const struct culprit_suspects *suspects, unsigned int cause, double stall)
+/* Return the part of a stall that remains for a cause and for causes of the same @rank. */
+static double remaining_cycles(const struct culprit_suspects *suspects, unsigned int cause,
+			       double stall)
 {
 	for (unsigned int c = 0; c < CULPRIT_CAUSES; c++)
-		if (suspects->listed[c] &&
-		    suspects->bounds[c].doubt < suspects->bounds[cause].doubt)
+		if (suspects->listed[c] && suspects->bounds[c].rank < suspects->bounds[cause].rank)
 			stall -= suspects->bounds[c].high;
 	return fmax(stall, 0);
 }
@@ -157,19 +157,20 @@ void culprit_evidence_weigh(struct culprit_evidence *evidence, struct culprit_su
 {
 	double left[CULPRIT_CAUSES];
 
-	if (!evidence->heard)
-		hear_all(evidence, stall);
+	if (!evidence->collected)
+		collect(evidence, stall);
 	if (follows_pointer(suspects, stall))
-		suspects->bounds[CULPRIT_DTB].doubt = suspects->bounds[CULPRIT_DCACHE].doubt;
+		suspects->bounds[CULPRIT_DTB].rank = suspects->bounds[CULPRIT_DCACHE].rank;
 	for (unsigned int c = 0; c < CULPRIT_CAUSES; c++)
-		left[c] = left_for(suspects, c, stall->cycles);
+		left[c] = remaining_cycles(suspects, c, stall->cycles);
 	for (unsigned int c = 0; c < CULPRIT_CAUSES; c++) {
-		struct culprit_testimony sum = near_scale(evidence, c, scale_of(stall->frequency));
+		struct culprit_observation sum =
+			near_scale(evidence, c, scale_of(stall->frequency));
 		double most = fmax(sum.stalls, 0) + CULPRIT_NOISE_SIGMAS * sqrt(sum.samples + 1);
 
 		/* Upper bound of the cycles per possible occurrence of the cause. */
-		if (suspects->listed[c] && suspects->bounds[c].doubt > 0 && sum.chances > 0 &&
+		if (suspects->listed[c] && suspects->bounds[c].rank > 0 && sum.chances > 0 &&
 		    WORSE * most / sum.chances < left[c])
-			suspects->bounds[c].doubt += DOUBT;
+			suspects->bounds[c].rank += CONTRADICTED_RANK;
 	}
 }

@@ -13,11 +13,11 @@
 #define CULPRIT_EVIDENCE_SCALES 64
 
 /**
- * struct culprit_testimony - instructions for which a cause is the only possible one
+ * struct culprit_observation - instructions for which a cause is the only possible one
  * @chances: number of times that it may have occurred
  * @samples: of the instructions; @stalls: those of them due to stalls, may be negative
  */
-struct culprit_testimony {
+struct culprit_observation {
 	double chances;
 	double samples;
 	double stalls;
@@ -25,11 +25,11 @@ struct culprit_testimony {
 
 /** struct culprit_evidence - of a procedure; zero-initialised: not collected yet. */
 struct culprit_evidence {
-	struct culprit_testimony by_scale[CULPRIT_CAUSES][CULPRIT_EVIDENCE_SCALES];
-	bool heard;
+	struct culprit_observation by_scale[CULPRIT_CAUSES][CULPRIT_EVIDENCE_SCALES];
+	bool collected;
 };
 
-/** culprit_evidence_weigh() - raise @doubt of a stall's causes that the evidence contradicts. */
+/** culprit_evidence_weigh() - raise @rank of a stall's causes that the evidence contradicts. */
 void culprit_evidence_weigh(struct culprit_evidence *evidence, struct culprit_suspects *suspects,
 			    const struct culprit_stall *stall);
 

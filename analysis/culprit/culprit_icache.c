@@ -27,7 +27,7 @@ static uint64_t line_of(const struct insn *insn, uint32_t line_bytes)
  * Return the share of the stalled instruction's executions that came from an instruction in another
  * line, or from an unknown one.
  */
-static double arrivals_from_elsewhere(const struct culprit_stall *stall, uint32_t line_bytes)
+static double line_entry_share(const struct culprit_stall *stall, uint32_t line_bytes)
 {
 	const struct cfg *cfg = stall->input->cfg;
 	const struct cfg_block *block = &cfg->blocks[stall->block];
@@ -94,7 +94,7 @@ static bool fetch_bound(const struct culprit_stall *stall, const struct machine_
 
 	if (cache->line_bytes == 0 || cache->miss_cycles_max == 0)
 		return false;
-	share = arrivals_from_elsewhere(stall, cache->line_bytes);
+	share = line_entry_share(stall, cache->line_bytes);
 	share = fmin(share, culprit_region_share(stall->regions, stall->input->frequency,
 						 stall->block, reach));
 	share = fmin(share, possible_share(stall, role == PROFILE_ROLE_IMISS));
@@ -114,7 +114,7 @@ bool culprit_icache_bound(const struct culprit_stall *stall, struct culprit_boun
 
 	/* Out of order, fetching continues while instructions wait. */
 	if (!is_expected(stall, cache))
-		ret->doubt = stall->input->model->in_order ? 1 : 2;
+		ret->rank = stall->input->model->in_order ? 1 : 2;
 	return fetch_bound(stall, cache, cache->bytes, PROFILE_ROLE_IMISS, ret);
 }
 
@@ -123,7 +123,7 @@ bool culprit_itb_bound(const struct culprit_stall *stall, struct culprit_bound *
 	const struct machine_cache *itb = &stall->input->model->itb;
 
 	/* New pages are far rarer than new lines. */
-	ret->doubt = 2;
+	ret->rank = 2;
 	return fetch_bound(stall, itb, (uint64_t)itb->bytes * itb->line_bytes,
 			   PROFILE_ROLE_ITB_MISS, ret);
 }

@@ -78,6 +78,6 @@ bool culprit_latency_bound(const struct culprit_stall *stall, struct culprit_bou
 	culprit_path_walk(stall, &walk, &start);
 	ret->high = search.cycles;
 	ret->from = search.from;
-	ret->doubt = 2;
+	ret->rank = 2;
 	return true;
 }

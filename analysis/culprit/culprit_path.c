@@ -61,7 +61,7 @@ static unsigned int times_entered(const struct walker *walker, uint32_t block)
 	return times;
 }
 
-static void add_way(struct walker *walker, const struct culprit_path *path, uint32_t from)
+static void push_block(struct walker *walker, const struct culprit_path *path, uint32_t from)
 {
 	const struct culprit_walk *walk = walker->walk;
 
@@ -82,7 +82,8 @@ static void add_way(struct walker *walker, const struct culprit_path *path, uint
 	walker->pending[walker->pending_count++] = (struct pending){from, *path};
 }
 
-static void add_ways_into(struct walker *walker, const struct culprit_path *path, uint32_t block)
+static void push_predecessors(struct walker *walker, const struct culprit_path *path,
+			      uint32_t block)
 {
 	const struct cfg *cfg = walker->stall->input->cfg;
 
@@ -90,11 +91,11 @@ static void add_ways_into(struct walker *walker, const struct culprit_path *path
 		walker->walk->end(walker->walk->ctx, path, CULPRIT_PATH_UNKNOWN);
 	for (uint32_t i = 0; i < cfg->blocks[block].in_count; i++) {
 		uint32_t edge = cfg->in_edges[cfg->blocks[block].in + i];
-		struct culprit_path way = *path;
+		struct culprit_path before = *path;
 
-		way.share *= culprit_edge_share(walker->stall->input, edge);
-		if (way.share >= CULPRIT_NEGLIGIBLE)
-			add_way(walker, &way, cfg->edges[edge].from);
+		before.share *= culprit_edge_share(walker->stall->input, edge);
+		if (before.share >= CULPRIT_NEGLIGIBLE)
+			push_block(walker, &before, cfg->edges[edge].from);
 	}
 }
 
@@ -108,12 +109,12 @@ void culprit_path_walk(const struct culprit_stall *stall, const struct culprit_w
 	path.cycles = 0;
 	path.share = 1;
 	if (visit_insns(&walker, &path, cfg->blocks[stall->block].first, stall->insn))
-		add_ways_into(&walker, &path, stall->block);
+		push_predecessors(&walker, &path, stall->block);
 	while (walker.pending_count > 0) {
 		struct pending next = walker.pending[--walker.pending_count];
 		const struct cfg_block *block = &cfg->blocks[next.block];
 
 		if (visit_insns(&walker, &next.path, block->first, block->first + block->count))
-			add_ways_into(&walker, &next.path, next.block);
+			push_predecessors(&walker, &next.path, next.block);
 	}
 }

@@ -18,11 +18,11 @@ struct culprit_working_set;
 /* Share of a stall that needs no cause; causes of a smaller share are not listed. */
 #define CULPRIT_MINOR_SHARE 0.15
 
-/* Values of @doubt out of order: of an unknown cause, and of one that is less likely than that */
-#define CULPRIT_DOUBT_UNKNOWN 4
-#define CULPRIT_DOUBT_IMPROBABLE 5
-/* Greatest value of @doubt. */
-#define CULPRIT_DOUBT_MAX 7
+/* Values of @rank out of order: of an unknown cause, and of one that is less likely than that */
+#define CULPRIT_RANK_UNKNOWN 4
+#define CULPRIT_RANK_IMPROBABLE 5
+/* Greatest value of @rank. */
+#define CULPRIT_RANK_MAX 7
 
 /* Paths with a smaller share of an instruction's executions are ignored. */
 #define CULPRIT_NEGLIGIBLE 0.01
@@ -55,7 +55,7 @@ struct culprit_stall {
  * struct culprit_bound - share of a stall that may be due to a cause
  * @high:  upper bound in cycles; INFINITY: no bound
  * @from:  see struct culprit
- * @doubt: how unlikely the cause is; it is listed only if more likely ones are not sufficient. 0:
+ * @rank: how unlikely the cause is; it is listed only if more likely ones are not sufficient. 0:
  *         to be expected where possible (mispredictions, loads that miss); 1: rarer events; 2:
  *         events that processors and programs avoid (misses of stack loads or code pages)
  * @certain: share of the stall that is due to the cause for sure; initially 0
@@ -63,7 +63,7 @@ struct culprit_stall {
 struct culprit_bound {
 	double high;
 	uint32_t from;
-	unsigned int doubt;
+	unsigned int rank;
 	double certain;
 };
 

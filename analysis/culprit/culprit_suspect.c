@@ -57,20 +57,20 @@ static bool bound_at_sites(struct culprit_bound *ret, const struct culprit_stall
 {
 	bool possible = false;
 
-	*ret = (struct culprit_bound){.doubt = UINT_MAX};
+	*ret = (struct culprit_bound){.rank = UINT_MAX};
 	for (unsigned int i = 0; i < sites->count; i++) {
 		struct culprit_bound bound = {.high = INFINITY, .from = UINT32_MAX};
-		struct culprit_stall there = *stall;
+		struct culprit_stall site = *stall;
 
-		there.insn = sites->insns[i];
-		there.block = stall->input->cfg->block_of[there.insn];
-		if (!culprit_rules[cause].bound(&there, &bound))
+		site.insn = sites->insns[i];
+		site.block = stall->input->cfg->block_of[site.insn];
+		if (!culprit_rules[cause].bound(&site, &bound))
 			continue;
-		if (bound.from == UINT32_MAX && there.insn != stall->insn)
-			bound.from = there.insn;
-		if (bound.doubt < ret->doubt) {
+		if (bound.from == UINT32_MAX && site.insn != stall->insn)
+			bound.from = site.insn;
+		if (bound.rank < ret->rank) {
 			ret->from = bound.from;
-			ret->doubt = bound.doubt;
+			ret->rank = bound.rank;
 		}
 		possible = true;
 		ret->high = fmax(ret->high, bound.high * sites->shares[i]);
@@ -95,7 +95,7 @@ void culprit_suspects_find(struct culprit_suspects *suspects, const struct culpr
 	}
 }
 
-void culprit_suspects_convict(struct culprit_suspects *suspects)
+void culprit_suspects_keep_certain(struct culprit_suspects *suspects)
 {
 	double certain = 0;
 
@@ -120,10 +120,10 @@ bool culprit_suspects_are_many(const struct culprit_suspects *suspects)
 }
 
 /*
- * Keep the causes with less than @doubt and at least @least cycles, if they account for the stall.
+ * Keep the causes with less than @rank and at least @least cycles, if they account for the stall.
  */
-static bool acquit(struct culprit_suspects *suspects, double stall, unsigned int doubt,
-		   double least)
+static bool keep_likely(struct culprit_suspects *suspects, double stall, unsigned int rank,
+			double least)
 {
 	bool keep[CULPRIT_CAUSES];
 	double high = 0;
@@ -131,7 +131,7 @@ static bool acquit(struct culprit_suspects *suspects, double stall, unsigned int
 	for (unsigned int c = 0; c < CULPRIT_CAUSES; c++) {
 		const struct culprit_bound *bound = &suspects->bounds[c];
 
-		keep[c] = suspects->listed[c] && bound->doubt < doubt && bound->high >= least;
+		keep[c] = suspects->listed[c] && bound->rank < rank && bound->high >= least;
 		if (keep[c])
 			high += bound->high;
 	}
@@ -143,10 +143,10 @@ static bool acquit(struct culprit_suspects *suspects, double stall, unsigned int
 	return true;
 }
 
-void culprit_suspects_acquit(struct culprit_suspects *suspects, double stall)
+void culprit_suspects_drop_unlikely(struct culprit_suspects *suspects, double stall)
 {
-	for (unsigned int doubt = 1; doubt <= CULPRIT_DOUBT_MAX; doubt++)
-		if (acquit(suspects, stall, doubt, 0))
+	for (unsigned int rank = 1; rank <= CULPRIT_RANK_MAX; rank++)
+		if (keep_likely(suspects, stall, rank, 0))
 			break;
-	acquit(suspects, stall, UINT_MAX, CULPRIT_MINOR_SHARE * stall);
+	keep_likely(suspects, stall, UINT_MAX, CULPRIT_MINOR_SHARE * stall);
 }

@@ -26,16 +26,17 @@ struct culprit_suspects {
  */
 void culprit_suspects_find(struct culprit_suspects *suspects, const struct culprit_stall *stall);
 
-/** culprit_suspects_convict() - drop all other causes, if those that are certain are sufficient */
-void culprit_suspects_convict(struct culprit_suspects *suspects);
+/** culprit_suspects_keep_certain() - drop all other causes, if those that are certain are
+ * sufficient */
+void culprit_suspects_keep_certain(struct culprit_suspects *suspects);
 
 /** culprit_suspects_are_many() - return true if several causes are possible. */
 bool culprit_suspects_are_many(const struct culprit_suspects *suspects);
 
 /**
- * culprit_suspects_acquit() - drop unlikely causes and causes with a small bound, as long as the
- * rest can account for the stall
+ * culprit_suspects_drop_unlikely() - drop unlikely causes and causes with a small bound, as long as
+ * the rest can account for the stall
  */
-void culprit_suspects_acquit(struct culprit_suspects *suspects, double stall);
+void culprit_suspects_drop_unlikely(struct culprit_suspects *suspects, double stall);
 
 #endif

@@ -68,6 +68,6 @@ bool culprit_other_bound(const struct culprit_stall *stall, struct culprit_bound
 		return false;
 	/* Retirement waits for all older instructions: if none of them can be identified. */
 	ret->from = UINT32_MAX;
-	ret->doubt = CULPRIT_DOUBT_UNKNOWN;
+	ret->rank = CULPRIT_RANK_UNKNOWN;
 	return true;
 }

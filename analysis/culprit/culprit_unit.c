@@ -54,7 +54,7 @@ static void culprit_unit_end(void *ctx, const struct culprit_path *path, enum cu
 }
 
 /* Multiplications take as long as scheduled; divisions may take longer. */
-static unsigned int doubt_of(const struct insn *insn)
+static unsigned int rank_of(const struct insn *insn)
 {
 	return insn->class == INSN_MULTIPLY ? 2 : 0;
 }
@@ -85,7 +85,7 @@ static bool unit_bound(const struct culprit_stall *stall, struct culprit_bound *
 	}
 	culprit_path_walk(stall, &walk, &start);
 	ret->from = search.from;
-	ret->doubt = search.from != UINT32_MAX ? doubt_of(&cfg->insns[search.from]) : 0;
+	ret->rank = search.from != UINT32_MAX ? rank_of(&cfg->insns[search.from]) : 0;
 	/* The schedule already includes a part of it. */
 	ret->high = fmax(search.waits - stall->insns[stall->insn].static_cycles, 0);
 	return ret->high > 0;

@@ -68,7 +68,7 @@ static void culprit_write_buffer_end(void *ctx, const struct culprit_path *path,
 }
 
 /* Stores wait in the buffer for lines that the first cache does not hold. */
-static unsigned int doubt_out_of_order(const struct culprit_stall *stall)
+static unsigned int rank_out_of_order(const struct culprit_stall *stall)
 {
 	const struct cfg *cfg = stall->input->cfg;
 	const struct insn_memory *memory = &cfg->insns[stall->insn].memory;
@@ -77,7 +77,7 @@ static unsigned int doubt_out_of_order(const struct culprit_stall *stall)
 	if (data.known && !data.resident)
 		return 1;
 	if (data.known || memory->base == cfg->decoder->stack_pointer)
-		return CULPRIT_DOUBT_IMPROBABLE;
+		return CULPRIT_RANK_IMPROBABLE;
 	return 3;
 }
 
@@ -90,12 +90,12 @@ struct stores {
 static bool culprit_stores_visit(void *ctx, struct culprit_path *path, uint32_t index)
 {
 	struct stores *stores = ctx;
-	struct culprit_stall there = *stores->stall;
+	struct culprit_stall near = *stores->stall;
 
-	if (++path->count > STORES_BACK || culprit_insn_calls(&there.input->cfg->insns[index]))
+	if (++path->count > STORES_BACK || culprit_insn_calls(&near.input->cfg->insns[index]))
 		return false;
-	there.insn = index;
-	if (writes(&there.input->cfg->insns[index]) && doubt_out_of_order(&there) <= 1)
+	near.insn = index;
+	if (writes(&near.input->cfg->insns[index]) && rank_out_of_order(&near) <= 1)
 		stores->from = index;
 	return stores->from == UINT32_MAX;
 }
@@ -110,7 +110,7 @@ static void culprit_stores_end(void *ctx, const struct culprit_path *path,
  * Out of order, a store that has no entry in the buffer keeps all later instructions out of the
  * window. The next one to retire may be any instruction near it.
  */
-static bool bound_elsewhere(const struct culprit_stall *stall, struct culprit_bound *ret)
+static bool bound_by_near_store(const struct culprit_stall *stall, struct culprit_bound *ret)
 {
 	struct stores stores = {stall, UINT32_MAX};
 	struct culprit_walk walk = {INFINITY, culprit_stores_visit, culprit_stores_end, &stores};
@@ -120,7 +120,7 @@ static bool bound_elsewhere(const struct culprit_stall *stall, struct culprit_bo
 		return false;
 	culprit_path_walk(stall, &walk, &start);
 	ret->from = stores.from;
-	ret->doubt = 1;
+	ret->rank = 1;
 	ret->high = stall->input->model->write_retire_cycles;
 	return stores.from != UINT32_MAX;
 }
@@ -139,12 +139,12 @@ bool culprit_write_buffer_bound(const struct culprit_stall *stall, struct culpri
 	if (window == 0)
 		return false;
 	if (!writes(&cfg->insns[stall->insn]))
-		return bound_elsewhere(stall, ret);
+		return bound_by_near_store(stall, ret);
 	culprit_path_walk(stall, &walk, &start);
 	share = fmin(search.share + search.unseen, 1);
-	ret->doubt = search.share < CULPRIT_NEGLIGIBLE ? 2 : 1;
+	ret->rank = search.share < CULPRIT_NEGLIGIBLE ? 2 : 1;
 	if (!model->in_order)
-		ret->doubt = doubt_out_of_order(stall);
+		ret->rank = rank_out_of_order(stall);
 	ret->high = share * model->write_retire_cycles;
 	return share >= CULPRIT_NEGLIGIBLE;
 }

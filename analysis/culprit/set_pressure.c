@@ -104,13 +104,13 @@ int set_pressure_settle(struct set_pressure *sets, const struct machine_cache *c
 	qsort(sets->lines, sets->count, sizeof(*sets->lines), by_number);
 	merge_blocks(sets);
 	first = calloc(sets->sets + (size_t)2, sizeof(*first));
-	sets->stay = calloc(sets->sets, sizeof(*sets->stay));
-	r = first != NULL && sets->stay != NULL ? sort_by_set(sets, first) : -ENOMEM;
+	sets->residency = calloc(sets->sets, sizeof(*sets->residency));
+	r = first != NULL && sets->residency != NULL ? sort_by_set(sets, first) : -ENOMEM;
 	for (uint32_t set = 0; r == 0 && set < sets->sets; set++) {
 		size_t end = set + 1 < sets->sets ? first[set + 2] : sets->count;
 		const struct set_lines lines = {sets->lines + first[set + 1], end - first[set + 1]};
 
-		sets->stay[set] = cache_residency(executed_in, &lines, cache->ways);
+		sets->residency[set] = cache_residency(executed_in, &lines, cache->ways);
 	}
 	free(first);
 	return r;
@@ -118,14 +118,14 @@ int set_pressure_settle(struct set_pressure *sets, const struct machine_cache *c
 
 double set_pressure_miss_share(const struct set_pressure *sets, uint64_t address, double frequency)
 {
-	if (sets->stay == NULL)
+	if (sets->residency == NULL)
 		return 0;
-	return exp(-frequency * sets->stay[address / sets->line_bytes % sets->sets]);
+	return exp(-frequency * sets->residency[address / sets->line_bytes % sets->sets]);
 }
 
 void set_pressure_deinit(struct set_pressure *sets)
 {
 	free(sets->lines);
-	free(sets->stay);
+	free(sets->residency);
 	*sets = (struct set_pressure){0};
 }

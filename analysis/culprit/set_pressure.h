@@ -21,14 +21,14 @@ struct set_line {
 
 /**
  * struct set_pressure - lines of an image; empty if zero-initialised
- * @stay: time that lines stay in each of @sets sets, as in struct code_footprint; NULL: not
+ * @residency: time that lines stay in each of @sets sets, as in struct code_footprint; NULL: not
  *        computed yet, or the associativity of the cache is unknown
  */
 struct set_pressure {
 	struct set_line *lines;
 	size_t count;
 	size_t capacity;
-	double *stay;
+	double *residency;
 	uint32_t sets;
 	uint32_t line_bytes;
 };

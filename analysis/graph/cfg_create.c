@@ -96,7 +96,7 @@ static int build(struct cfg *cfg, struct cfg_flow *flow, const struct cfg_eviden
 }
 
 /* Request the parts that direct jumps lead to; jump_resolve() finds those of tables. */
-static int want_parts(const struct cfg_flow *flow)
+static int request_parts(const struct cfg_flow *flow)
 {
 	const struct cfg_code *code = flow->code;
 
@@ -122,7 +122,7 @@ static int cfg_create_make(struct cfg *cfg, struct cfg_code *code,
 	if (r == 0)
 		r = build(cfg, &flow, evidence);
 	if (r == 0 && !code->several)
-		r = want_parts(&flow);
+		r = request_parts(&flow);
 	cfg_flow_deinit(&flow);
 	if (r < 0 || code->wanted_count == 0)
 		return r;
@@ -132,7 +132,7 @@ static int cfg_create_make(struct cfg *cfg, struct cfg_code *code,
 }
 
 /* Move the instructions to the graph, without the memory for more of them. */
-static void hand_over(struct cfg *cfg, struct cfg_code *code)
+static void move_insns(struct cfg *cfg, struct cfg_code *code)
 {
 	struct insn *insns = realloc(code->insns, code->count * sizeof(*insns));
 
@@ -160,7 +160,7 @@ static int create(struct cfg **ret, struct cfg_code *code, const struct cfg_evid
 		free(cfg);
 		return r;
 	}
-	hand_over(cfg, code);
+	move_insns(cfg, code);
 	*ret = cfg;
 	return 0;
 }

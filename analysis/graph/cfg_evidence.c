@@ -34,7 +34,7 @@ static int add_jump_targets(struct cfg_flow *flow, const struct cfg_evidence *ev
 	return 0;
 }
 
-static bool is_behind_call(const struct cfg_code *code, uint32_t insn)
+static bool follows_call(const struct cfg_code *code, uint32_t insn)
 {
 	const struct insn *before;
 
@@ -57,7 +57,7 @@ int cfg_evidence_branches(struct cfg_flow *flow, const struct cfg_evidence *evid
 		uint32_t target = cfg_code_find(code, evidence->branches[i][1]);
 
 		if (target != CFG_CODE_NONE && !cfg_code_contains(code, evidence->branches[i][0]) &&
-		    !is_behind_call(code, target))
+		    !follows_call(code, target))
 			flow->flags[target] |= FLOW_ENTRY | FLOW_TARGET;
 	}
 	return 0;

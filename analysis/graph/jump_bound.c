@@ -25,8 +25,8 @@ struct open_branch {
 	bool taken;
 };
 
-/* struct way - a backward path: the index is (place + add) at its current end */
-struct way {
+/* struct backward_path - a backward path: the index is (place + add) at its current end */
+struct backward_path {
 	struct jump_place place;
 	int64_t add;
 	struct fact facts[FACTS_MAX];
@@ -58,11 +58,11 @@ static void jump_bound_unite(struct jump_bound *bound, bool *found, int64_t low,
 }
 
 /* The place is in [0, limit]. Return: true if the path ends here. */
-static bool end_at_limit(struct finder *finder, const struct way *way, uint64_t limit)
+static bool end_at_limit(struct finder *finder, const struct backward_path *path, uint64_t limit)
 {
 	if (limit > LIMIT_MAX)
 		return false;
-	jump_bound_unite(&finder->bound, &finder->found, way->add, way->add + (int64_t)limit);
+	jump_bound_unite(&finder->bound, &finder->found, path->add, path->add + (int64_t)limit);
 	finder->bound.loose = true;
 	return true;
 }
@@ -82,15 +82,15 @@ static void use_fact(struct finder *finder, const struct insn_bound *bound, int6
  * A fact about the place ends the path, unless it is a signed comparison: these come with other
  * comparisons that exclude negative values.
  */
-static bool match_facts(struct finder *finder, const struct way *way)
+static bool match_facts(struct finder *finder, const struct backward_path *path)
 {
-	for (uint32_t i = way->fact_count; i-- > 0;) {
-		const struct fact *fact = &way->facts[i];
+	for (uint32_t i = path->fact_count; i-- > 0;) {
+		const struct fact *fact = &path->facts[i];
 		int64_t shift, low, high;
 
-		if (fact->dead || !jump_place_same(&fact->place, &way->place) ||
+		if (fact->dead || !jump_place_same(&fact->place, &path->place) ||
 		    fact->bound.high - fact->bound.low > LIMIT_MAX ||
-		    __builtin_sub_overflow(way->add, fact->add, &shift) ||
+		    __builtin_sub_overflow(path->add, fact->add, &shift) ||
 		    __builtin_add_overflow(fact->bound.low, shift, &low) ||
 		    __builtin_add_overflow(fact->bound.high, shift, &high))
 			continue;
@@ -127,35 +127,36 @@ static bool source_of(const struct insn *insn, const struct insn_effect *effect,
 }
 
 /* Step back over the definition of the index. Return: true if the path continues. */
-static bool pass_definition(struct finder *finder, struct way *way, const struct insn *insn)
+static bool pass_definition(struct finder *finder, struct backward_path *path,
+			    const struct insn *insn)
 {
 	struct insn_effect effect = insn_effect_get(finder->search->cfg->decoder, insn);
 	int64_t value;
 
 	switch (effect.kind) {
 	case INSN_EFFECT_CONSTANT:
-		if (!__builtin_add_overflow(way->add, effect.constant, &value))
+		if (!__builtin_add_overflow(path->add, effect.constant, &value))
 			jump_bound_unite(&finder->single, &finder->found_single, value, value);
 		return false;
 	case INSN_EFFECT_AND:
 		if (effect.constant < 0 || effect.constant > LIMIT_MAX)
 			return false;
-		end_at_limit(finder, way, (uint64_t)effect.constant);
+		end_at_limit(finder, path, (uint64_t)effect.constant);
 		return false;
 	case INSN_EFFECT_SHIFT:
 		if (effect.constant > 0 && effect.constant < INT64_C(8) * effect.bytes)
-			end_at_limit(finder, way,
+			end_at_limit(finder, path,
 				     UINT64_MAX >> (64 - 8 * effect.bytes) >> effect.constant);
 		return false;
 	default:
-		return source_of(insn, &effect, &way->place, &way->add);
+		return source_of(insn, &effect, &path->place, &path->add);
 	}
 }
 
-static void pass_facts(struct finder *finder, struct way *way, const struct insn *insn)
+static void pass_facts(struct finder *finder, struct backward_path *path, const struct insn *insn)
 {
-	for (uint32_t i = 0; i < way->fact_count; i++) {
-		struct fact *fact = &way->facts[i];
+	for (uint32_t i = 0; i < path->fact_count; i++) {
+		struct fact *fact = &path->facts[i];
 		enum jump_change change = jump_value_change(finder->search, insn, &fact->place);
 		struct insn_effect effect;
 
@@ -167,37 +168,37 @@ static void pass_facts(struct finder *finder, struct way *way, const struct insn
 	}
 }
 
-static void add_fact(struct way *way, const struct insn *insn,
+static void add_fact(struct backward_path *path, const struct insn *insn,
 		     const struct insn_compare *comparison, const struct insn_bound *bound)
 {
 	struct fact fact = {.bound = *bound};
 
 	fact.place = comparison->reg != INSN_REG_NONE ? jump_place_of_register(comparison->reg)
 						      : jump_place_of_memory(&insn->memory);
-	for (uint32_t i = 0; i < way->fact_count; i++) {
-		if (way->facts[i].dead) {
-			way->facts[i] = fact;
+	for (uint32_t i = 0; i < path->fact_count; i++) {
+		if (path->facts[i].dead) {
+			path->facts[i] = fact;
 			return;
 		}
 	}
-	if (way->fact_count < FACTS_MAX)
-		way->facts[way->fact_count++] = fact;
+	if (path->fact_count < FACTS_MAX)
+		path->facts[path->fact_count++] = fact;
 }
 
 /* Convert open branches whose comparison is this instruction to facts. */
-static void pass_compare(struct finder *finder, struct way *way, const struct insn *insn)
+static void pass_compare(struct finder *finder, struct backward_path *path, const struct insn *insn)
 {
 	const struct cfg *cfg = finder->search->cfg;
 	struct insn_compare comparison;
 	bool compares = insn_effect_compare(&comparison, cfg->decoder, insn);
 	uint32_t kept = 0;
 
-	for (uint32_t i = 0; i < way->open_count; i++) {
-		const struct open_branch *open = &way->open[i];
+	for (uint32_t i = 0; i < path->open_count; i++) {
+		const struct open_branch *open = &path->open[i];
 		struct insn_bound bound;
 
 		if (!insn_regs_has(&insn->writes, open->input)) {
-			way->open[kept++] = *open;
+			path->open[kept++] = *open;
 			continue;
 		}
 		if (!compares)
@@ -205,41 +206,43 @@ static void pass_compare(struct finder *finder, struct way *way, const struct in
 		bound = insn_effect_bound(cfg->decoder, insn, &cfg->insns[open->branch],
 					  open->taken);
 		if (bound.kind != INSN_BOUND_NONE)
-			add_fact(way, insn, &comparison, &bound);
+			add_fact(path, insn, &comparison, &bound);
 	}
-	way->open_count = kept;
+	path->open_count = kept;
 }
 
 /* Step back over an instruction. Return: true if the path continues. */
-static bool pass(struct finder *finder, struct way *way, const struct insn *insn)
+static bool pass(struct finder *finder, struct backward_path *path, const struct insn *insn)
 {
 	enum jump_change change;
 
 	/* The comparison refers to the values before the instruction. */
-	change = jump_value_change(finder->search, insn, &way->place);
-	pass_facts(finder, way, insn);
-	if (way->open_count > 0)
-		pass_compare(finder, way, insn);
+	change = jump_value_change(finder->search, insn, &path->place);
+	pass_facts(finder, path, insn);
+	if (path->open_count > 0)
+		pass_compare(finder, path, insn);
 	if (change == JUMP_DESTROYS)
 		return false;
-	if (change == JUMP_DEFINES && !pass_definition(finder, way, insn))
+	if (change == JUMP_DEFINES && !pass_definition(finder, path, insn))
 		return false;
-	return !match_facts(finder, way);
+	return !match_facts(finder, path);
 }
 
 /* --- paths ---------------------------------------------------------------------------- */
 
-static void jump_bound_walk(struct finder *finder, struct way *way, uint32_t block, uint32_t insn);
+static void jump_bound_walk(struct finder *finder, struct backward_path *path, uint32_t block,
+			    uint32_t insn);
 
-static void open_branch(const struct finder *finder, struct way *way, const struct cfg_edge *edge)
+static void open_branch(const struct finder *finder, struct backward_path *path,
+			const struct cfg_edge *edge)
 {
 	const struct cfg *cfg = finder->search->cfg;
 	uint8_t input = insn_effect_branch_input(cfg->decoder, &cfg->insns[edge->insn]);
 
-	if (input == INSN_REG_NONE || way->open_count == OPEN_MAX ||
+	if (input == INSN_REG_NONE || path->open_count == OPEN_MAX ||
 	    (edge->kind != CFG_EDGE_TAKEN && edge->kind != CFG_EDGE_NEXT))
 		return;
-	way->open[way->open_count++] = (struct open_branch){
+	path->open[path->open_count++] = (struct open_branch){
 		.branch = edge->insn, .input = input, .taken = edge->kind == CFG_EDGE_TAKEN};
 }
 
@@ -252,7 +255,7 @@ static bool is_on_path(const struct finder *finder, uint32_t block)
 	return false;
 }
 
-static void walk_before(struct finder *finder, const struct way *way, uint32_t block)
+static void walk_before(struct finder *finder, const struct backward_path *path, uint32_t block)
 {
 	const struct cfg *cfg = finder->search->cfg;
 	const struct cfg_block *to = &cfg->blocks[block];
@@ -262,7 +265,7 @@ static void walk_before(struct finder *finder, const struct way *way, uint32_t b
 	finder->path[finder->depth++] = block;
 	for (uint32_t i = 0; i < to->in_count; i++) {
 		const struct cfg_edge *edge = &cfg->edges[cfg->in_edges[to->in + i]];
-		struct way before = *way;
+		struct backward_path before = *path;
 
 		/* Paths around a loop add nothing, and jump tables are not a bound. */
 		if (edge->from >= cfg->block_count || edge->kind == CFG_EDGE_SWITCH ||
@@ -277,24 +280,25 @@ static void walk_before(struct finder *finder, const struct way *way, uint32_t b
 	finder->depth--;
 }
 
-static void jump_bound_walk(struct finder *finder, struct way *way, uint32_t block, uint32_t insn)
+static void jump_bound_walk(struct finder *finder, struct backward_path *path, uint32_t block,
+			    uint32_t insn)
 {
 	const struct cfg *cfg = finder->search->cfg;
 
 	while (insn > cfg->blocks[block].first) {
 		insn--;
-		if (!jump_search_work(finder->search) || !pass(finder, way, &cfg->insns[insn]))
+		if (!jump_search_work(finder->search) || !pass(finder, path, &cfg->insns[insn]))
 			return;
 	}
-	walk_before(finder, way, block);
+	walk_before(finder, path, block);
 }
 
 int jump_bound_find(struct jump_bound *ret, struct jump_search *search, uint32_t insn, uint8_t reg)
 {
 	struct finder finder = {.search = search};
-	struct way way = {.place = jump_place_of_register(reg)};
+	struct backward_path path = {.place = jump_place_of_register(reg)};
 
-	jump_bound_walk(&finder, &way, search->cfg->block_of[insn], insn);
+	jump_bound_walk(&finder, &path, search->cfg->block_of[insn], insn);
 	if (!finder.found && !finder.found_weak)
 		return -ENOENT;
 	if (!finder.found)

@@ -29,8 +29,8 @@ struct resolver {
 	bool changed;
 };
 
-/* struct reading - targets of a table's entries */
-struct reading {
+/* struct target_counts - targets of a table's entries */
+struct target_counts {
 	uint32_t inside;  /* instructions of the procedure */
 	uint32_t outside; /* other procedures */
 };
@@ -58,30 +58,30 @@ static bool begins_procedure(const struct resolver *resolver, uint64_t address)
 	       procedure_table_get(image_code_procedures(image), (size_t)index)->address == address;
 }
 
-/* enum landing - location of a target. */
-enum landing {
-	LANDS_NOWHERE,
-	LANDS_INSIDE,  /* on an instruction of the procedure */
-	LANDS_IN_PART, /* in an unknown part of it, which will be added */
-	LANDS_OUTSIDE, /* at the beginning of another procedure */
+/* enum target_kind - location of a target. */
+enum target_kind {
+	TARGET_INVALID,
+	TARGET_INSIDE,	/* on an instruction of the procedure */
+	TARGET_IN_PART, /* in an unknown part of it, which will be added */
+	TARGET_OUTSIDE, /* at the beginning of another procedure */
 };
 
-/* Return: enum landing, or -ENOMEM. */
-static int landing_of(const struct resolver *resolver, uint64_t target)
+/* Return: enum target_kind, or -ENOMEM. */
+static int target_kind_of(const struct resolver *resolver, uint64_t target)
 {
 	struct cfg_code *code = resolver->flow->code;
 	int r;
 
 	if (cfg_code_find(code, target) != CFG_CODE_NONE)
-		return LANDS_INSIDE;
+		return TARGET_INSIDE;
 	if (cfg_code_contains(code, target))
-		return LANDS_NOWHERE;
+		return TARGET_INVALID;
 	r = cfg_code_want(code, target);
 	if (r < 0)
 		return r;
 	if (r > 0)
-		return LANDS_IN_PART;
-	return begins_procedure(resolver, target) ? LANDS_OUTSIDE : LANDS_NOWHERE;
+		return TARGET_IN_PART;
+	return begins_procedure(resolver, target) ? TARGET_OUTSIDE : TARGET_INVALID;
 }
 
 /*
@@ -89,9 +89,9 @@ static int landing_of(const struct resolver *resolver, uint64_t target)
  * pointers to procedures may follow labels, or labels may follow pointers to procedures. A compiler
  * mixes both in one table only if it has compared the index.
  */
-static bool is_of_other_kind(const struct reading *reading, int landing)
+static bool is_of_other_kind(const struct target_counts *targets, int target_kind)
 {
-	return landing == LANDS_OUTSIDE ? reading->inside > 0 : reading->outside > 0;
+	return target_kind == TARGET_OUTSIDE ? targets->inside > 0 : targets->outside > 0;
 }
 
 /*
@@ -101,19 +101,19 @@ static bool is_of_other_kind(const struct reading *reading, int landing)
  * Return: 1; 0 if it has no valid target or belongs to another table; -ENOMEM.
  */
 static int take_entry(struct resolver *resolver, struct flow_jump *jump, uint64_t target,
-		      struct reading *reading, bool mixed)
+		      struct target_counts *targets, bool mixed)
 {
-	int r = landing_of(resolver, target);
+	int r = target_kind_of(resolver, target);
 
-	if (r <= LANDS_NOWHERE)
+	if (r <= TARGET_INVALID)
 		return r;
-	if (!mixed && is_of_other_kind(reading, r))
+	if (!mixed && is_of_other_kind(targets, r))
 		return 0;
-	if (r == LANDS_OUTSIDE)
-		reading->outside++;
+	if (r == TARGET_OUTSIDE)
+		targets->outside++;
 	else
-		reading->inside++;
-	if (r != LANDS_INSIDE)
+		targets->inside++;
+	if (r != TARGET_INSIDE)
 		return 1;
 	r = cfg_flow_add_target(resolver->flow, jump, cfg_code_find(resolver->flow->code, target));
 	if (r > 0)
@@ -129,7 +129,7 @@ static bool is_plausible(const struct resolver *resolver, const struct jump_tabl
 		uint64_t target;
 
 		if (read_entry(resolver, table, i, &target) < 0 ||
-		    landing_of(resolver, target) <= LANDS_NOWHERE)
+		    target_kind_of(resolver, target) <= TARGET_INVALID)
 			return false;
 	}
 	return true;
@@ -137,7 +137,7 @@ static bool is_plausible(const struct resolver *resolver, const struct jump_tabl
 
 /* Add the targets that are constants. */
 static int take_constants(struct resolver *resolver, struct flow_jump *jump,
-			  struct reading *reading)
+			  struct target_counts *targets)
 {
 	int r = 1;
 
@@ -147,9 +147,9 @@ static int take_constants(struct resolver *resolver, struct flow_jump *jump,
 
 		/* An undefined weak symbol. */
 		if (image != NULL && image_code_find(image, target) < 0)
-			reading->outside++;
+			targets->outside++;
 		else
-			r = take_entry(resolver, jump, target, reading, true);
+			r = take_entry(resolver, jump, target, targets, true);
 	}
 	return r;
 }
@@ -175,8 +175,8 @@ static int end_of_table(const struct resolver *resolver, const struct jump_table
 }
 
 /* @read: number of entries with a valid target */
-static void remember_table(struct flow_jump *jump, const struct jump_table *table,
-			   struct jump_bound bound, int64_t read)
+static void record_table(struct flow_jump *jump, const struct jump_table *table,
+			 struct jump_bound bound, int64_t read)
 {
 	int64_t count = bound.high - bound.low + 1;
 
@@ -196,7 +196,7 @@ static void remember_table(struct flow_jump *jump, const struct jump_table *tabl
 
 /* Return: true if the table was accepted; or -ENOMEM. */
 static int read_table(struct resolver *resolver, struct flow_jump *jump,
-		      const struct jump_table *table, struct reading *reading)
+		      const struct jump_table *table, struct target_counts *targets)
 {
 	uint64_t end = UINT64_MAX;
 	int64_t first = table->bounded ? table->bound.low : 0;
@@ -226,17 +226,17 @@ static int read_table(struct resolver *resolver, struct flow_jump *jump,
 			break;
 		if (read_entry(resolver, table, i, &target) < 0)
 			break;
-		r = take_entry(resolver, jump, target, reading, mixed);
+		r = take_entry(resolver, jump, target, targets, mixed);
 	}
 	/* Valid targets for all values of a byte are equivalent to a bound. */
 	if (r > 0 && table->most > 0 && i > table->most)
-		remember_table(jump, table, (struct jump_bound){.high = table->most}, i);
+		record_table(jump, table, (struct jump_bound){.high = table->most}, i);
 	else if (bounded && r >= 0)
-		remember_table(jump, table, table->bound, i - first);
-	return r < 0 ? r : reading->inside + reading->outside > 0;
+		record_table(jump, table, table->bound, i - first);
+	return r < 0 ? r : targets->inside + targets->outside > 0;
 }
 
-static int remember_tables(struct resolver *resolver)
+static int record_tables(struct resolver *resolver)
 {
 	for (uint32_t i = 0; i < resolver->found.count; i++) {
 		if (array_reserve(&resolver->tables, &resolver->table_capacity,
@@ -294,17 +294,17 @@ static int resolve_slot(struct resolver *resolver, struct flow_jump *jump)
 {
 	struct image_code *image = resolver->flow->code->image;
 	uint64_t slot = resolver->found.slot, target = 0;
-	struct reading reading = {0};
+	struct target_counts targets = {0};
 	bool constant;
 	int r;
 
 	constant = image_code_data(image, slot, &target, sizeof(target)) == 0;
 	if (!constant && image_code_initial(image, slot, &target) < 0)
 		target = 0;
-	r = take_entry(resolver, jump, target, &reading, true);
+	r = take_entry(resolver, jump, target, &targets, true);
 	if (r < 0)
 		return r;
-	if (constant && reading.inside > 0)
+	if (constant && targets.inside > 0)
 		set_state(resolver, jump, FLOW_JUMP_TABLE, false);
 	else
 		set_state(resolver, jump, FLOW_JUMP_TAIL, false);
@@ -337,7 +337,7 @@ static int is_tail_call(struct resolver *resolver, const struct flow_jump *jump,
 
 static int resolve(struct resolver *resolver, struct flow_jump *jump)
 {
-	struct reading all = {0};
+	struct target_counts all = {0};
 	bool tail = false;
 	int r = jump_table_find(&resolver->found, &resolver->search, jump->insn);
 	bool complete = r == 0;
@@ -352,14 +352,14 @@ static int resolve(struct resolver *resolver, struct flow_jump *jump)
 		complete = r > 0;
 	}
 	for (uint32_t i = 0; complete && i < resolver->found.count; i++) {
-		struct reading reading = {0};
+		struct target_counts targets = {0};
 
-		r = read_table(resolver, jump, &resolver->found.tables[i], &reading);
+		r = read_table(resolver, jump, &resolver->found.tables[i], &targets);
 		if (r < 0)
 			return r;
 		complete = r > 0;
-		all.inside += reading.inside;
-		all.outside += reading.outside;
+		all.inside += targets.inside;
+		all.outside += targets.outside;
 	}
 	if (resolver->found.count != 1 || resolver->found.constant_count > 0)
 		jump->table.count = 0;
@@ -382,7 +382,7 @@ static int resolve_all(struct resolver *resolver)
 	for (uint32_t i = 0; r == 0 && i < flow->jump_count; i++) {
 		if ((flow->flags[flow->jumps[i].insn] & FLOW_REACHED) &&
 		    jump_table_find(&resolver->found, &resolver->search, flow->jumps[i].insn) == 0)
-			r = remember_tables(resolver);
+			r = record_tables(resolver);
 	}
 	for (uint32_t i = 0; r == 0 && i < flow->jump_count; i++) {
 		if (flow->flags[flow->jumps[i].insn] & FLOW_REACHED)

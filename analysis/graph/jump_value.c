@@ -139,9 +139,9 @@ static void push_block(struct definitions *definitions, uint32_t block)
 {
 	struct jump_search *search = definitions->search;
 
-	if (search->seen[block] == search->round)
+	if (search->seen[block] == search->search)
 		return;
-	search->seen[block] = search->round;
+	search->seen[block] = search->search;
 	search->stack[definitions->pending++] = block;
 }
 
@@ -190,7 +190,7 @@ static void find_definitions(struct definitions *state, uint32_t insn)
 	const struct cfg *cfg = search->cfg;
 	uint32_t block = cfg->block_of[insn];
 
-	search->round++;
+	search->search++;
 	if (scan_back(state, block, insn))
 		push_before(state, block);
 	while (state->pending > 0 && !state->failed) {

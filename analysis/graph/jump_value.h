@@ -52,7 +52,7 @@ struct jump_search {
 	uint64_t entry;
 	uint32_t *seen;
 	uint32_t *stack;
-	uint32_t round;
+	uint32_t search;
 	uint32_t budget;
 	uint64_t work;
 };

@@ -76,7 +76,7 @@ static int add_loops(struct descent *descent, uint32_t components)
 }
 
 /* Drop edges that are not within loops of this depth. */
-static void keep_ways_within(struct descent *descent)
+static void drop_edges_between_components(struct descent *descent)
 {
 	const struct cfg *cfg = descent->cfg;
 
@@ -105,7 +105,7 @@ static bool is_entered(const struct descent *descent, uint32_t b, uint32_t loop)
 }
 
 /* Find the entries of the loops from @first on, and drop the edges back to them. */
-static void cut_ways_back(struct descent *descent, uint32_t first)
+static void drop_back_edges(struct descent *descent, uint32_t first)
 {
 	const struct cfg *cfg = descent->cfg;
 	struct loop_nest *nest = descent->nest;
@@ -141,8 +141,8 @@ static int descend(struct descent *descent)
 		found = add_loops(descent, components);
 		if (found < 0)
 			return found;
-		keep_ways_within(descent);
-		cut_ways_back(descent, first);
+		drop_edges_between_components(descent);
+		drop_back_edges(descent, first);
 	}
 	return 0;
 }
@@ -217,10 +217,10 @@ static void cycle_search_begin(struct cycle_search *search, uint32_t without)
 			block->out_count > 0 ? block->out + block->out_count : search->first[b];
 		for (uint32_t e = search->first[b]; e < search->first[b + 1]; e++) {
 			uint32_t to = cfg->edges[e].to;
-			bool stays = inside && to != without &&
-				     loop_nest_contains(search->nest, cfg, search->loop, to);
+			bool is_inside = inside && to != without &&
+					 loop_nest_contains(search->nest, cfg, search->loop, to);
 
-			search->targets[e] = stays ? to : UINT32_MAX;
+			search->targets[e] = is_inside ? to : UINT32_MAX;
 		}
 	}
 }

@@ -143,7 +143,8 @@ static void state_copy(struct register_value *to, const struct register_state *s
  * Enter a block with the values of its only incoming edge. Return: false if it has several or the
  * edge does not come from a block.
  */
-static bool enter_by_only_way(struct register_state *state, const struct search *search, uint32_t b)
+static bool enter_from_predecessor(struct register_state *state, const struct search *search,
+				   uint32_t b)
 {
 	const struct register_values *values = search->values;
 	const struct cfg_block *block = &search->cfg->blocks[b];
@@ -163,7 +164,7 @@ static void enter_block(struct search *search, uint32_t b)
 	struct register_values *values = search->values;
 	struct register_state state = {.values = values};
 	struct register_test test;
-	bool known = enter_by_only_way(&state, search, b);
+	bool known = enter_from_predecessor(&state, search, b);
 
 	for (uint32_t place = 0; place < values->places && !known; place++) {
 		if ((search->own[b] >> place & 1) != 0)
@@ -178,7 +179,7 @@ static void enter_block(struct search *search, uint32_t b)
 	state_copy(&values->out[index_of(values, b, 0)], &state);
 }
 
-static bool is_come_back_to(const struct search *search, uint32_t b)
+static bool has_back_edge(const struct search *search, uint32_t b)
 {
 	const struct cfg *cfg = search->cfg;
 	const struct cfg_block *block = &cfg->blocks[b];
@@ -218,7 +219,7 @@ static void search_values(struct search *search)
 		for (uint32_t i = 0; i < search->count; i++)
 			enter_block(search, search->order[i]);
 		for (uint32_t i = 0; i < search->count; i++) {
-			if (is_come_back_to(search, search->order[i]))
+			if (has_back_edge(search, search->order[i]))
 				check_guesses(search, search->order[i], round >= ROUNDS_MAX);
 		}
 	}

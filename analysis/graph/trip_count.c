@@ -99,17 +99,17 @@ static bool add_term(struct trip_form *form, uint32_t loop, int64_t step)
  * Decompose a value that changes with the loops around @loop into its value in their first
  * iterations and @form's terms, which are @sign times its steps.
  */
-static bool take_apart(struct trip_form *form, struct register_value *value,
-		       const struct finder *finder, uint32_t loop, int64_t sign)
+static bool decompose(struct trip_form *form, struct register_value *value,
+		      const struct finder *finder, uint32_t loop, int64_t sign)
 {
-	uint32_t around = finder->nest.loops[loop].parent;
+	uint32_t outer = finder->nest.loops[loop].parent;
 
-	for (; around != LOOP_NEST_NONE; around = finder->nest.loops[around].parent) {
+	for (; outer != LOOP_NEST_NONE; outer = finder->nest.loops[outer].parent) {
 		struct register_value first, next;
 
-		if (!is_series(finder, around, value, &first, &next))
+		if (!is_series(finder, outer, value, &first, &next))
 			continue;
-		if (!add_term(form, around, insn_product(sign, next.offset)))
+		if (!add_term(form, outer, insn_product(sign, next.offset)))
 			return false;
 		first.offset = insn_sum(first.offset, value->offset);
 		*value = first;
@@ -134,8 +134,8 @@ static bool make_form(struct trip_form *form, const struct finder *finder, uint3
 	known = fewest_bytes(left, &next);
 	form->term_count = 0;
 	if (first.symbol != end.symbol &&
-	    (!take_apart(form, &end, finder, loop, 1) ||
-	     !take_apart(form, &first, finder, loop, -1) || first.symbol != end.symbol))
+	    (!decompose(form, &end, finder, loop, 1) ||
+	     !decompose(form, &first, finder, loop, -1) || first.symbol != end.symbol))
 		return false;
 	form->series.constant = end.symbol == REGISTER_VALUE_CONSTANT && form->term_count == 0;
 	form->series.start = insn_sum(first.offset, left->offset);
@@ -167,7 +167,7 @@ static bool find_form(struct trip_form *form, const struct finder *finder, uint3
 /* --- loops -------------------------------------------------------------------------- */
 
 /* Return true if all paths around a loop contain one of its blocks. */
-static bool is_on_all_ways(struct finder *finder, uint32_t loop, uint32_t block)
+static bool is_on_all_paths(struct finder *finder, uint32_t loop, uint32_t block)
 {
 	const struct cfg *cfg = finder->cfg;
 	uint32_t header = finder->nest.loops[loop].header, pending = 0;
@@ -194,7 +194,7 @@ static bool is_on_all_ways(struct finder *finder, uint32_t loop, uint32_t block)
 	return true;
 }
 
-static uint32_t other_way(const struct cfg *cfg, uint32_t e)
+static uint32_t other_edge(const struct cfg *cfg, uint32_t e)
 {
 	uint32_t first = cfg->blocks[cfg->edges[e].from].out;
 
@@ -212,7 +212,7 @@ static int trip_count_add(struct finder *finder, uint32_t loop, double trips)
 	found->list[found->count++] = (struct trip_count){
 		.block = finder->cfg->edges[leave].from,
 		.leave = leave,
-		.stay = other_way(finder->cfg, leave),
+		.stay = other_edge(finder->cfg, leave),
 		.trips = trips,
 		.varies = finder->forms[loop].term_count > 0,
 	};
@@ -232,7 +232,7 @@ static bool has_one_exit(const struct finder *finder, uint32_t loop)
 }
 
 /* Return: true if the loop's form is known now, or cannot be found. */
-static bool trip_count_look_at(struct finder *finder, uint32_t loop)
+static bool trip_count_examine(struct finder *finder, uint32_t loop)
 {
 	const struct cfg *cfg = finder->cfg;
 	struct trip_form *form = &finder->forms[loop];
@@ -241,21 +241,21 @@ static bool trip_count_look_at(struct finder *finder, uint32_t loop)
 	if (form->known || !has_one_exit(finder, loop))
 		return true;
 	block = cfg->edges[leave].from;
-	form->last = cfg->edges[other_way(cfg, leave)].to == header;
+	form->last = cfg->edges[other_edge(cfg, leave)].to == header;
 	if (!form->last && block != header)
 		return true;
 	form->known = find_form(form, finder, loop, block, &cfg->edges[leave]) &&
-		      is_on_all_ways(finder, loop, block);
+		      is_on_all_paths(finder, loop, block);
 	return form->known;
 }
 
 /* Return: true if more values could reveal the form of any loop. */
-static bool look_at_all(struct finder *finder)
+static bool examine_all(struct finder *finder)
 {
 	bool all = true;
 
 	for (uint32_t loop = 0; loop < finder->nest.count; loop++)
-		all &= trip_count_look_at(finder, loop);
+		all &= trip_count_examine(finder, loop);
 	return !all;
 }
 
@@ -278,10 +278,10 @@ static int find_forms(struct finder *finder)
 	r = register_values_find(&finder->values, finder->cfg);
 	if (r < 0)
 		return r == -E2BIG ? 0 : r;
-	if (look_at_all(finder)) {
+	if (examine_all(finder)) {
 		r = register_values_add_slots(&finder->values);
 		if (r > 0)
-			look_at_all(finder);
+			examine_all(finder);
 	}
 	register_values_deinit(&finder->values);
 	return r < 0 ? r : 0;

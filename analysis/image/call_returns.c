@@ -48,7 +48,7 @@ struct walk {
 	unsigned int depth;
 };
 
-static bool ask(struct call_returns *returns, const struct insn *call, unsigned int depth);
+static bool may_return(struct call_returns *returns, const struct insn *call, unsigned int depth);
 
 enum call_argument call_returns_argument(const struct insn_decoder *decoder,
 					 const struct insn *insn, enum call_argument before)
@@ -226,7 +226,7 @@ static bool walk_never_returns(struct walk *walk, uint64_t address)
 		struct insn call = walk->calls[--walk->call_count];
 		uint64_t next = call.address + call.bytes;
 
-		if (!ask(walk->returns, &call, walk->depth + 1))
+		if (!may_return(walk->returns, &call, walk->depth + 1))
 			continue;
 		if (!call_returns_push(walk, next, end_at(walk->returns->text, call.address)) ||
 		    !follow_all(walk))
@@ -249,7 +249,7 @@ static enum answer find_answer(struct call_returns *returns, uint64_t target, un
 	return never ? ANSWER_NEVER : ANSWER_RETURNS;
 }
 
-static bool ask_target(struct call_returns *returns, uint64_t target, unsigned int depth)
+static bool target_returns(struct call_returns *returns, uint64_t target, unsigned int depth)
 {
 	uint64_t *known = u64_map_find(&returns->answers, target);
 	enum answer answer;
@@ -272,12 +272,12 @@ static bool ask_target(struct call_returns *returns, uint64_t target, unsigned i
 	return answer == ANSWER_RETURNS;
 }
 
-static bool ask(struct call_returns *returns, const struct insn *call, unsigned int depth)
+static bool may_return(struct call_returns *returns, const struct insn *call, unsigned int depth)
 {
 	const char *name;
 
 	if (call->flow == INSN_FLOW_CALL)
-		return ask_target(returns, call->target, depth);
+		return target_returns(returns, call->target, depth);
 	name = slot_name(returns->text, call);
 	return name == NULL || !no_return_names_has(name);
 }
@@ -303,15 +303,15 @@ void call_returns_destroy(struct call_returns *returns)
 	free(returns);
 }
 
-bool call_returns_ask(struct call_returns *returns, const struct insn *call,
-		      enum call_argument argument)
+bool call_returns_query(struct call_returns *returns, const struct insn *call,
+			enum call_argument argument)
 {
 	bool answer;
 
 	if (fails(returns->text, call, argument))
 		return false;
 	pthread_mutex_lock(&returns->lock);
-	answer = ask(returns, call, 0);
+	answer = may_return(returns, call, 0);
 	pthread_mutex_unlock(&returns->lock);
 	return answer;
 }

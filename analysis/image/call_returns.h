@@ -36,8 +36,8 @@ enum call_argument {
 enum call_argument call_returns_argument(const struct insn_decoder *decoder,
 					 const struct insn *insn, enum call_argument before);
 
-/** call_returns_ask() - return true if a call may return. */
-bool call_returns_ask(struct call_returns *returns, const struct insn *call,
-		      enum call_argument argument);
+/** call_returns_query() - return true if a call may return. */
+bool call_returns_query(struct call_returns *returns, const struct insn *call,
+			enum call_argument argument);
 
 #endif

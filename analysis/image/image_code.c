@@ -218,7 +218,7 @@ bool image_code_never_returns(const struct image_code *code, uint64_t address)
 bool image_code_call_returns(struct image_code *code, const struct insn *call,
 			     enum call_argument argument)
 {
-	return call_returns_ask(code->returns, call, argument);
+	return call_returns_query(code->returns, call, argument);
 }
 
 const char *image_code_slot_name(struct image_code *code, uint64_t address)

@@ -203,7 +203,8 @@ static int list_split_off(struct procedure_parts *parts)
 }
 
 /* Consider a procedure as the parent of parts that have its name. */
-static void offer(struct procedure_parts *parts, size_t index, const struct procedure *procedure)
+static void consider_parent(struct procedure_parts *parts, size_t index,
+			    const struct procedure *procedure)
 {
 	size_t length = strlen(procedure->name);
 
@@ -246,7 +247,7 @@ static void find_parents(struct procedure_parts *parts)
 	bool ambiguous = false;
 
 	for (size_t i = 0; i < count; i++)
-		offer(parts, i, procedure_table_get(parts->table, i));
+		consider_parent(parts, i, procedure_table_get(parts->table, i));
 	for (size_t i = 0; i < parts->count; i++) {
 		if (!parts->parts[i].ambiguous)
 			continue;

@@ -44,16 +44,16 @@ void issue_queue_close(struct issue_queue *queue)
 static void fetch(struct issue_queue *queue, const struct insn *insn)
 {
 	const struct machine_issue *issue = queue->issue;
-	int32_t room;
+	int32_t earliest;
 
 	if (issue->fetch_bytes == 0 ||
 	    (!queue->closed && insn->address / issue->fetch_bytes == queue->block))
 		return;
 	queue->block = insn->address / issue->fetch_bytes;
-	room = queue->left[queue->turn] + 1;
-	queue->left[queue->turn] = queue->cycle;
-	queue->turn = (uint8_t)((queue->turn + 1) % issue->fetch_ahead);
-	queue->fetched = max_cycle(queue->fetched + 1, room);
+	earliest = queue->left[queue->oldest_left] + 1;
+	queue->left[queue->oldest_left] = queue->cycle;
+	queue->oldest_left = (uint8_t)((queue->oldest_left + 1) % issue->fetch_ahead);
+	queue->fetched = max_cycle(queue->fetched + 1, earliest);
 	if (queue->closed)
 		queue->fetched += issue->taken_bubble;
 }
@@ -244,7 +244,7 @@ static bool fits(const struct issue_queue *queue, const struct insn *insn, uint8
 /* Return true if reservations leave a pipe in a cycle, in addition to those used in the cycle. */
 static bool pipe_is_free(const struct issue_queue *queue, uint8_t class, int32_t cycle)
 {
-	uint8_t classes[ISSUE_WIDTH_MAX + 1], beside = 0;
+	uint8_t classes[ISSUE_WIDTH_MAX + 1], issued_now = 0;
 	unsigned int taken = 0;
 
 	if (cycle - queue->cycle < ISSUE_RESERVATIONS)
@@ -252,10 +252,11 @@ static bool pipe_is_free(const struct issue_queue *queue, uint8_t class, int32_t
 	if (taken == 0)
 		return true;
 	if (cycle == queue->cycle && !queue->closed)
-		beside = queue->issued < queue->member_count ? queue->issued : queue->member_count;
-	memcpy(classes, queue->members + queue->member_count - beside, beside);
-	classes[beside] = class;
-	return pipes_suffice(queue->issue, classes, beside + 1U, taken);
+		issued_now =
+			queue->issued < queue->member_count ? queue->issued : queue->member_count;
+	memcpy(classes, queue->members + queue->member_count - issued_now, issued_now);
+	classes[issued_now] = class;
+	return pipes_suffice(queue->issue, classes, issued_now + 1U, taken);
 }
 
 /* Return true if an earlier event or reservation prevents issue in a cycle. */

@@ -47,7 +47,7 @@ struct issue_queue {
 	uint64_t block;
 	int32_t fetched;
 	int32_t left[ISSUE_FETCH_AHEAD_MAX];
-	uint8_t turn;
+	uint8_t oldest_left;
 	struct issue_write writes[INSN_REGS];
 	int32_t unit_free[ISSUE_UNITS];
 	uint32_t unit_user[ISSUE_UNITS];

@@ -10,7 +10,7 @@
 #include "lib/cleanup.h"
 
 /* Number of edges into a block that are considered: those with the greatest weights. */
-#define WAYS_MAX 8
+#define PREDECESSORS_MAX 8
 /* Number of times that blocks are scheduled after the final state of their predecessors. */
 #define PASSES 2
 /* Assumed ratio of back edges to entries of a loop while frequencies are unknown. */
@@ -38,8 +38,8 @@ char stall_kind_letter(enum stall_kind kind)
 	return letters[kind];
 }
 
-/* struct way - an edge into a block */
-struct way {
+/* struct predecessor - an edge into a block */
+struct predecessor {
 	uint32_t from;	  /* block, or CFG_ENTRY for all unknown ones */
 	bool falls;	  /* falls through: no taken branch */
 	bool branches;	  /* a branch that may be mispredicted, so that the block may be late */
@@ -64,7 +64,7 @@ struct scheduler {
 	struct issue_queue *exits;
 	struct issue_queue *late_exits;
 	uint8_t *classes;
-	uint32_t *usual[WAYS_MAX];
+	uint32_t *usual[PREDECESSORS_MAX];
 	uint32_t *late;
 	uint32_t *late_before;
 };
@@ -84,18 +84,19 @@ static double schedule_weight_of(const struct scheduler *s, uint32_t edge_index)
 }
 
 /* Keep the edges with the greatest weights, in order. */
-static size_t insert_way(struct way *ways, size_t count, const struct way *way)
+static size_t insert_predecessor(struct predecessor *preds, size_t count,
+				 const struct predecessor *pred)
 {
 	size_t at = count;
 
-	while (at > 0 && ways[at - 1].weight < way->weight)
+	while (at > 0 && preds[at - 1].weight < pred->weight)
 		at--;
-	if (at >= WAYS_MAX)
+	if (at >= PREDECESSORS_MAX)
 		return count;
-	if (count == WAYS_MAX)
+	if (count == PREDECESSORS_MAX)
 		count--;
-	memmove(ways + at + 1, ways + at, (count - at) * sizeof(*ways));
-	ways[at] = *way;
+	memmove(preds + at + 1, preds + at, (count - at) * sizeof(*preds));
+	preds[at] = *pred;
 	return count + 1;
 }
 
@@ -117,7 +118,8 @@ static bool is_late_before(const struct scheduler *s, const struct cfg_edge *edg
 }
 
 /* Weights add up to 1. There is always at least one edge. */
-static size_t find_ways(const struct scheduler *s, uint32_t block_index, struct way ways[WAYS_MAX])
+static size_t find_predecessors(const struct scheduler *s, uint32_t block_index,
+				struct predecessor preds[PREDECESSORS_MAX])
 {
 	const struct cfg_block *block = &s->cfg->blocks[block_index];
 	size_t count = 0;
@@ -126,22 +128,23 @@ static size_t find_ways(const struct scheduler *s, uint32_t block_index, struct 
 	for (uint32_t i = 0; i < block->in_count; i++) {
 		uint32_t edge_index = s->cfg->in_edges[block->in + i];
 		const struct cfg_edge *edge = &s->cfg->edges[edge_index];
-		struct way way = {.from = edge->from < s->cfg->block_count ? edge->from : CFG_ENTRY,
-				  .falls = edge->kind == CFG_EDGE_NEXT,
-				  .branches = is_predicted(s->cfg, edge),
-				  .late_before = is_late_before(s, edge),
-				  .weight = schedule_weight_of(s, edge_index)};
+		struct predecessor pred = {.from = edge->from < s->cfg->block_count ? edge->from
+										    : CFG_ENTRY,
+					   .falls = edge->kind == CFG_EDGE_NEXT,
+					   .branches = is_predicted(s->cfg, edge),
+					   .late_before = is_late_before(s, edge),
+					   .weight = schedule_weight_of(s, edge_index)};
 
-		count = insert_way(ways, count, &way);
+		count = insert_predecessor(preds, count, &pred);
 	}
 	for (size_t i = 0; i < count; i++)
-		sum += ways[i].weight;
+		sum += preds[i].weight;
 	if (count == 0) {
-		ways[0] = (struct way){.from = CFG_ENTRY, .weight = 1};
+		preds[0] = (struct predecessor){.from = CFG_ENTRY, .weight = 1};
 		return 1;
 	}
 	for (size_t i = 0; i < count; i++)
-		ways[i].weight = sum > 0 ? ways[i].weight / sum : 1.0 / (double)count;
+		preds[i].weight = sum > 0 ? preds[i].weight / sum : 1.0 / (double)count;
 	return count;
 }
 
@@ -176,14 +179,14 @@ static void merge_stall(struct schedule_insn *insn, const struct static_stall *s
 }
 
 static void record(struct scheduler *s, uint32_t index, const struct issue_event *event,
-		   const struct way *way, bool heaviest)
+		   const struct predecessor *pred, bool heaviest)
 {
 	struct schedule_insn *insn = &s->schedule->insns[index];
 	const struct cfg_block *block = &s->cfg->blocks[s->cfg->block_of[index]];
 
-	insn->min_cycles += way->weight * event->cycles;
+	insn->min_cycles += pred->weight * event->cycles;
 	for (uint32_t i = 0; i < event->stall_count; i++)
-		merge_stall(insn, &event->stalls[i], way->weight);
+		merge_stall(insn, &event->stalls[i], pred->weight);
 	if (!heaviest)
 		return;
 	insn->issues_with_previous = event->cycles == 0;
@@ -206,10 +209,10 @@ static void record_sum(struct scheduler *s, uint32_t block_index, const uint32_t
 /*
  * Schedule a block after the state of a queue.
  * @cycles: out: of its instructions
- * @way:    NULL: do not record
+ * @pred:    NULL: do not record
  */
 static void run_block(struct scheduler *s, uint32_t block_index, struct issue_queue *queue,
-		      uint32_t *cycles, const struct way *way, bool heaviest)
+		      uint32_t *cycles, const struct predecessor *pred, bool heaviest)
 {
 	const struct cfg_block *block = &s->cfg->blocks[block_index];
 	struct issue_event event;
@@ -219,24 +222,25 @@ static void run_block(struct scheduler *s, uint32_t block_index, struct issue_qu
 
 		issue_queue_add(queue, insn, s->classes[i], i, &event);
 		cycles[i - block->first] = event.cycles;
-		if (way != NULL)
-			record(s, i, &event, way, heaviest);
+		if (pred != NULL)
+			record(s, i, &event, pred, heaviest);
 		/* The pipeline state after the callee is unknown. */
 		if (insn->flow == INSN_FLOW_CALL || insn->flow == INSN_FLOW_CALL_INDIRECT)
 			issue_queue_init(queue, s->issue);
 	}
-	if (way != NULL)
+	if (pred != NULL)
 		record_sum(s, block_index, cycles);
 }
 
-static void enter(const struct scheduler *s, struct issue_queue *queue, const struct way *way)
+static void enter(const struct scheduler *s, struct issue_queue *queue,
+		  const struct predecessor *pred)
 {
-	if (way->from == CFG_ENTRY) {
+	if (pred->from == CFG_ENTRY) {
 		issue_queue_init(queue, s->issue);
 		return;
 	}
-	*queue = s->exits[way->from];
-	if (!way->falls)
+	*queue = s->exits[pred->from];
+	if (!pred->falls)
 		issue_queue_close(queue);
 }
 
@@ -245,13 +249,13 @@ static void enter(const struct scheduler *s, struct issue_queue *queue, const st
  */
 static void run_pass(struct scheduler *s, bool first)
 {
-	struct way ways[WAYS_MAX] = {{.from = CFG_ENTRY}};
+	struct predecessor preds[PREDECESSORS_MAX] = {{.from = CFG_ENTRY}};
 	struct issue_queue queue;
 
 	for (uint32_t b = 0; b < s->cfg->block_count; b++) {
 		if (!first)
-			find_ways(s, b, ways);
-		enter(s, &queue, &ways[0]);
+			find_predecessors(s, b, preds);
+		enter(s, &queue, &preds[0]);
 		run_block(s, b, &queue, s->usual[0], NULL, false);
 		s->exits[b] = queue;
 	}
@@ -263,7 +267,7 @@ static void run_pass(struct scheduler *s, bool first)
  * if only that changes the cycles, or if both change them equally (half a pair remains).
  * @usual: cycles of the block's instructions after that edge without a misprediction
  */
-static void run_late(struct scheduler *s, uint32_t block_index, const struct way *way,
+static void run_late(struct scheduler *s, uint32_t block_index, const struct predecessor *pred,
 		     const uint32_t *usual)
 {
 	const struct cfg_block *block = &s->cfg->blocks[block_index];
@@ -271,14 +275,14 @@ static void run_late(struct scheduler *s, uint32_t block_index, const struct way
 	const uint32_t *late = s->late;
 	struct issue_queue queue, leaves;
 
-	if (way->branches) {
+	if (pred->branches) {
 		issue_queue_init(&leaves, s->issue);
 		run_block(s, block_index, &leaves, s->late, NULL, false);
 	}
-	if (way->late_before) {
-		queue = s->late_exits[way->from];
+	if (pred->late_before) {
+		queue = s->late_exits[pred->from];
 		run_block(s, block_index, &queue, s->late_before, NULL, false);
-		if (!way->branches || memcmp(s->late, usual, bytes) == 0 ||
+		if (!pred->branches || memcmp(s->late, usual, bytes) == 0 ||
 		    memcmp(s->late, s->late_before, bytes) == 0) {
 			late = s->late_before;
 			leaves = queue;
@@ -286,39 +290,39 @@ static void run_late(struct scheduler *s, uint32_t block_index, const struct way
 	}
 	for (uint32_t i = 0; i < block->count; i++)
 		s->schedule->insns[block->first + i].late_change +=
-			way->weight * ((double)late[i] - usual[i]);
+			pred->weight * ((double)late[i] - usual[i]);
 	record_sum(s, block_index, late);
 	s->late_exits[block_index] = leaves;
 }
 
 /* Schedule each block after all edges, for the result. Final states do not change. */
-static void run_ways(struct scheduler *s)
+static void run_predecessors(struct scheduler *s)
 {
-	struct way ways[WAYS_MAX];
+	struct predecessor preds[PREDECESSORS_MAX];
 	struct issue_queue queue;
 
 	for (uint32_t b = 0; b < s->cfg->block_count; b++) {
-		size_t count = find_ways(s, b, ways);
+		size_t count = find_predecessors(s, b, preds);
 		for (size_t i = 0; i < count; i++) {
-			enter(s, &queue, &ways[i]);
-			run_block(s, b, &queue, s->usual[i], &ways[i], i == 0);
+			enter(s, &queue, &preds[i]);
+			run_block(s, b, &queue, s->usual[i], &preds[i], i == 0);
 		}
 		/* The most frequent edge comes last, because its final state is kept. */
 		for (size_t i = count; i-- > 0;) {
-			if (ways[i].branches || ways[i].late_before)
-				run_late(s, b, &ways[i], s->usual[i]);
+			if (preds[i].branches || preds[i].late_before)
+				run_late(s, b, &preds[i], s->usual[i]);
 		}
 	}
 }
 
 static void run_alone(struct scheduler *s)
 {
-	const struct way way = {.from = CFG_ENTRY, .weight = 1};
+	const struct predecessor pred = {.from = CFG_ENTRY, .weight = 1};
 	struct issue_queue queue;
 
 	for (uint32_t b = 0; b < s->cfg->block_count; b++) {
 		issue_queue_init(&queue, s->issue);
-		run_block(s, b, &queue, s->usual[0], &way, true);
+		run_block(s, b, &queue, s->usual[0], &pred, true);
 	}
 }
 
@@ -327,7 +331,7 @@ static int schedule_in_order(struct scheduler *s, bool alone)
 	_cleanup_free_ struct issue_queue *exits = NULL, *late_exits = NULL;
 	_cleanup_free_ uint8_t *classes = calloc(s->cfg->insn_count, sizeof(*classes));
 	_cleanup_free_ uint32_t *cycles =
-		calloc(s->cfg->insn_count, (WAYS_MAX + 2) * sizeof(*cycles));
+		calloc(s->cfg->insn_count, (PREDECESSORS_MAX + 2) * sizeof(*cycles));
 
 	if (!alone) {
 		exits = calloc(s->cfg->block_count, sizeof(*exits));
@@ -338,9 +342,9 @@ static int schedule_in_order(struct scheduler *s, bool alone)
 	s->exits = exits;
 	s->late_exits = late_exits;
 	s->classes = classes;
-	for (size_t i = 0; i < WAYS_MAX; i++)
+	for (size_t i = 0; i < PREDECESSORS_MAX; i++)
 		s->usual[i] = cycles + i * s->cfg->insn_count;
-	s->late = cycles + (size_t)WAYS_MAX * s->cfg->insn_count;
+	s->late = cycles + (size_t)PREDECESSORS_MAX * s->cfg->insn_count;
 	s->late_before = s->late + s->cfg->insn_count;
 	for (uint32_t i = 0; i < s->cfg->insn_count; i++)
 		classes[i] = machine_issue_class(s->issue, &s->cfg->insns[i]);
@@ -350,7 +354,7 @@ static int schedule_in_order(struct scheduler *s, bool alone)
 	}
 	for (int pass = 0; pass < PASSES; pass++)
 		run_pass(s, pass == 0);
-	run_ways(s);
+	run_predecessors(s);
 	return 0;
 }
 

@@ -147,7 +147,7 @@ static double port_bound(const struct machine_bound *bound, const struct insn *i
 }
 
 /* Not waiting for any instruction. */
-#define NOBODY UINT32_MAX
+#define NO_INSN UINT32_MAX
 
 /* struct value - time when it is ready; @from: instruction of the block that computes it */
 struct value {
@@ -209,7 +209,7 @@ static struct value later(struct value a, struct value b)
 	return b.ready > a.ready ? b : a;
 }
 
-static const struct value at_once = {0, NOBODY};
+static const struct value at_once = {0, NO_INSN};
 
 static struct value value_of_memory(const struct dataflow *flow, const struct insn *insn)
 {
@@ -259,7 +259,7 @@ static struct value result_of(const struct machine_bound *bound, const struct da
 		start = later(start, loaded);
 	}
 	loaded = value_of_memory(flow, insn);
-	if (loaded.from != NOBODY)
+	if (loaded.from != NO_INSN)
 		loaded.ready += bound->forward_latency;
 	if (insn->class == INSN_LOAD)
 		return later(delayed(start, cost->latency), loaded);
@@ -292,7 +292,7 @@ static double flow_through(struct dataflow *flow, const struct insn *insn, struc
 
 static void link_to(struct link *links, uint32_t insn, struct value result)
 {
-	double since = result.from == NOBODY ? 0 : links[result.from].ready;
+	double since = result.from == NO_INSN ? 0 : links[result.from].ready;
 
 	links[insn] = (struct link){result.ready, result.ready - since, result.from};
 }
@@ -302,18 +302,18 @@ static void link_to(struct link *links, uint32_t insn, struct value result)
  * loop-carried dependence chain; otherwise the slowest instruction of the chain that @insn depends
  * on.
  */
-static uint32_t blamed(const struct link *links, size_t count, uint32_t insn)
+static uint32_t wait_cause(const struct link *links, size_t count, uint32_t insn)
 {
 	uint32_t at = insn, slowest;
 
 	/* After this many steps back, @at is on that chain. */
-	for (size_t i = 0; i < count && at != NOBODY; i++)
+	for (size_t i = 0; i < count && at != NO_INSN; i++)
 		at = links[at].from;
-	if (at == NOBODY || at == insn)
+	if (at == NO_INSN || at == insn)
 		return insn;
 	slowest = at;
 	for (uint32_t i = links[at].from; i != at; i = links[i].from) {
-		if (i == NOBODY || i == insn)
+		if (i == NO_INSN || i == insn)
 			return insn;
 		if (links[i].latency > links[slowest].latency)
 			slowest = i;
@@ -341,20 +341,20 @@ struct waits {
  */
 static void add_wait(const struct waits *waits, uint32_t insn, double cycles)
 {
-	struct schedule_insn *behind = &waits->insns[(insn + 1) % waits->count];
+	struct schedule_insn *after = &waits->insns[(insn + 1) % waits->count];
 	double wait = cycles * waits->part / STEADY;
 
 	if (cycles <= 1) {
 		waits->insns[insn].min_cycles += wait;
 		return;
 	}
-	if (behind->stall_count == 0)
-		behind->stalls[behind->stall_count++] = (struct static_stall){
+	if (after->stall_count == 0)
+		after->stalls[after->stall_count++] = (struct static_stall){
 			.kind = STALL_LATENCY,
-			.from = waits->first + blamed(waits->links, waits->count, insn)};
-	behind->stalls[0].cycles += wait;
-	behind->min_cycles += wait;
-	behind->issues_with_previous = false;
+			.from = waits->first + wait_cause(waits->links, waits->count, insn)};
+	after->stalls[0].cycles += wait;
+	after->min_cycles += wait;
+	after->issues_with_previous = false;
 }
 
 /*

@@ -98,7 +98,7 @@ static void simulate(double *miss_share)
 
 static void as_a_cache_does(void **state)
 {
-	struct code_footprint footprint = {.stay = 0};
+	struct code_footprint footprint = {.residency = 0};
 	double simulated[KINDS];
 	struct scene scene;
 
@@ -117,7 +117,7 @@ static void as_a_cache_does(void **state)
 
 static void what_fits_stays(void **state)
 {
-	struct code_footprint footprint = {.stay = 0};
+	struct code_footprint footprint = {.residency = 0};
 	struct scene scene;
 
 	(void)state;
@@ -130,7 +130,7 @@ static void what_fits_stays(void **state)
 	/* The unit of frequencies does not matter; rarer code misses more. */
 	for (int k = 0; k < 40; k++) {
 		double unit = exp2(k - 20), before = 1;
-		struct code_footprint same = {.stay = 0};
+		struct code_footprint same = {.residency = 0};
 
 		for (uint32_t b = 0; b < BLOCKS; b++)
 			scene.frequency.blocks[b].value = frequency_of(b) * unit;
@@ -149,10 +149,10 @@ static void what_fits_stays(void **state)
 	/* Code that is not executed, or of unknown frequency, takes no room. */
 	for (uint32_t b = 0; b < BLOCKS; b++)
 		scene.frequency.blocks[b].value = b % 2 ? 0 : NAN;
-	footprint = (struct code_footprint){.stay = 0};
+	footprint = (struct code_footprint){.residency = 0};
 	code_footprint_add(&footprint, scene.cfg, &scene.frequency);
 	code_footprint_settle(&footprint, 1);
-	assert_true(isinf(footprint.stay));
+	assert_true(isinf(footprint.residency));
 	scene_deinit(&scene);
 }
 

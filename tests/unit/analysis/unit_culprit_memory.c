@@ -66,7 +66,7 @@ static void test_icache_in_loops(void **state)
 /* If all active code fits in the cache, code misses only by chance. */
 static void test_icache_by_footprint(void **state)
 {
-	struct code_footprint footprint = {.stay = INFINITY};
+	struct code_footprint footprint = {.residency = INFINITY};
 	struct culprit_scene scene;
 
 	(void)state;
@@ -77,14 +77,14 @@ static void test_icache_by_footprint(void **state)
 	culprit_scene_look(&scene);
 	assert_null(culprit_scene_find(&scene, 8, CULPRIT_ICACHE));
 	/* One miss in a hundred executions, or four at worst: 50 cycles each. */
-	footprint.stay = log(100) / 1000;
+	footprint.residency = log(100) / 1000;
 	culprit_scene_look(&scene);
 	assert_float_equal(culprit_scene_find(&scene, 8, CULPRIT_ICACHE)->cycles_high, 2, 1e-3);
-	footprint.stay = 0;
+	footprint.residency = 0;
 	culprit_scene_look(&scene);
 	assert_float_equal(culprit_scene_find(&scene, 8, CULPRIT_ICACHE)->cycles_high, 10, 1e-9);
 	/* Code that runs rarely may miss each time, for any reason. */
-	footprint.stay = INFINITY;
+	footprint.residency = INFINITY;
 	scene.profile.period_cycles = 0.5;
 	culprit_scene_look(&scene);
 	assert_float_equal(culprit_scene_find(&scene, 8, CULPRIT_ICACHE)->cycles_high, 10, 1e-9);
