@@ -30,7 +30,7 @@ int code_blob_encode(struct profile_blob *blob, int64_t image, const struct prof
 		      Z_DEFAULT_COMPRESSION) != Z_OK)
 		return -ENOMEM;
 	blob->bytes += packed;
-	profile_blob_seal(blob, code_key(image, code->offset));
+	profile_blob_append_crc(blob, code_key(image, code->offset));
 	return 0;
 }
 

@@ -13,7 +13,7 @@
 
 #include "lib/cleanup.h"
 
-#define ASIDE_MAX 1000
+#define RENAME_ATTEMPTS_MAX 1000
 /* https://www.sqlite.org/walformat.html: two headers, then the progress of checkpoints. */
 #define SHARED_REGION_BYTES 32768
 #define SHARED_FRAMES 16
@@ -116,8 +116,8 @@ int database_file_hold(struct database_file *file, const char *given, const char
 }
 
 /* Record a file next to the database. A file that another program has put there is ignored. */
-static void note_beside(const struct database_file *file, const char *suffix,
-			struct file_identity *noted)
+static void note_sibling(const struct database_file *file, const char *suffix,
+			 struct file_identity *noted)
 {
 	struct file_identity now = identity_at(file->path, suffix);
 
@@ -137,8 +137,8 @@ void database_file_note(struct database_file *file, sqlite3 *handle)
 	shared_read(handle, file->shared);
 	if (fstat(file->fd, &status) == 0)
 		file->main = identity_of(&status);
-	note_beside(file, "-wal", &file->log);
-	note_beside(file, "-shm", &file->memory);
+	note_sibling(file, "-wal", &file->log);
+	note_sibling(file, "-shm", &file->memory);
 }
 
 static uint32_t shared_number(const unsigned char *bytes)
@@ -240,15 +240,15 @@ static void log_follow(const struct database_file *file)
 	    snprintf(to, sizeof(to), "%s-wal", name) >= (int)sizeof(to) ||
 	    renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
 		return;
-	database_file_set_aside(file->path, false, name, sizeof(name));
+	database_file_rename_replaced(file->path, false, name, sizeof(name));
 }
 
-static void close_elsewhere(struct database_file *file, sqlite3 *handle, bool sound)
+static void close_moved(struct database_file *file, sqlite3 *handle, bool is_intact)
 {
 	unsigned char shared[DATABASE_SHARED_BYTES];
 	int keep = 1;
 
-	if (sound && shared_read_noted(file, handle, shared) &&
+	if (is_intact && shared_read_noted(file, handle, shared) &&
 	    shared_number(shared + SHARED_FRAMES) > shared_number(shared + SHARED_BACKFILL))
 		log_follow(file);
 	sqlite3_db_config(handle, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
@@ -266,7 +266,7 @@ void database_file_close(struct database_file *file, sqlite3 *handle)
 	    (place == DATABASE_MOVED && is_file_in_place(file, file->path)))
 		sqlite3_close(handle);
 	else
-		close_elsewhere(file, handle, place == DATABASE_MOVED);
+		close_moved(file, handle, place == DATABASE_MOVED);
 	if (file->held)
 		close(file->fd);
 	free(file->given);
@@ -303,7 +303,7 @@ static int rename_one(const char *path, const char *suffix, unsigned int attempt
 	return errno == ENOENT ? 0 : -errno;
 }
 
-int database_file_set_aside(const char *path, bool main, char *name, size_t size)
+int database_file_rename_replaced(const char *path, bool main, char *name, size_t size)
 {
 	static const char *const suffixes[] = {"", "-wal", "-journal"};
 	unsigned int attempt = 1;
@@ -314,7 +314,7 @@ int database_file_set_aside(const char *path, bool main, char *name, size_t size
 		int r = rename_one(path, suffixes[i], attempt, renamed, sizeof(renamed));
 
 		/* Rename all files of a database with the same number. */
-		while (r == -EEXIST && name[0] == '\0' && attempt < ASIDE_MAX)
+		while (r == -EEXIST && name[0] == '\0' && attempt < RENAME_ATTEMPTS_MAX)
 			r = rename_one(path, suffixes[i], ++attempt, renamed, sizeof(renamed));
 		if (r < 0)
 			return r;

@@ -97,7 +97,7 @@ void database_file_close(struct database_file *file, struct sqlite3 *handle);
 bool database_file_name(const struct database_file *file, char *name, size_t size);
 
 /**
- * database_file_set_aside() - rename a database, its log and its journal
+ * database_file_rename_replaced() - rename a database, its log and its journal
  * @main: false: a log and a journal only
  * @name: out: the new name of the first file; "" if there was none
  *
@@ -105,6 +105,6 @@ bool database_file_name(const struct database_file *file, char *name, size_t siz
  *
  * Return: 0 or negative errno.
  */
-int database_file_set_aside(const char *path, bool main, char *name, size_t size);
+int database_file_rename_replaced(const char *path, bool main, char *name, size_t size);
 
 #endif

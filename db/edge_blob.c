@@ -104,8 +104,8 @@ static void put_block(struct bits_writer *result, const struct profile_edge *edg
 }
 
 /* Check the promises of the caller of encode, and determine the sum and the common alignment. */
-static int survey(const struct profile_edge *edges, size_t count, uint64_t *total,
-		  unsigned int *shift)
+static int edge_blob_measure(const struct profile_edge *edges, size_t count, uint64_t *total,
+			     unsigned int *shift)
 {
 	uint64_t sum = 0, bits = 0;
 	size_t i;
@@ -152,7 +152,7 @@ int edge_blob_encode(struct profile_blob *blob, uint32_t key, const struct profi
 	struct blob_header header = {.count = count};
 	int r;
 
-	r = survey(edges, count, total, &header.shift);
+	r = edge_blob_measure(edges, count, total, &header.shift);
 	if (r < 0)
 		return r;
 	header.total = *total;
@@ -161,7 +161,7 @@ int edge_blob_encode(struct profile_blob *blob, uint32_t key, const struct profi
 	if (r == 0)
 		r = put_blocks(blob, edges, count, header.shift);
 	if (r == 0)
-		profile_blob_seal(blob, key);
+		profile_blob_append_crc(blob, key);
 	return r;
 }
 

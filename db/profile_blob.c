@@ -33,7 +33,7 @@ uint32_t profile_blob_key(int64_t epoch, int64_t image, uint32_t event, int64_t 
 	return (uint32_t)crc32(0, (const Bytef *)words, sizeof(words));
 }
 
-void profile_blob_seal(struct profile_blob *blob, uint32_t key)
+void profile_blob_append_crc(struct profile_blob *blob, uint32_t key)
 {
 	uint32_t crc = htole32((uint32_t)crc32_z(key, blob->data, blob->bytes));
 
@@ -80,8 +80,8 @@ static void put_block(struct bits_writer *result, const struct profile_sample *s
 }
 
 /* Check the promises of the caller of encode, and determine the sum and the common alignment. */
-static int survey(const struct profile_sample *samples, size_t count, uint64_t *total,
-		  unsigned int *shift)
+static int profile_blob_measure(const struct profile_sample *samples, size_t count, uint64_t *total,
+				unsigned int *shift)
 {
 	uint64_t sum = 0, bits = 0, large = 0, before = 0;
 	bool invalid = false;
@@ -132,7 +132,7 @@ int profile_blob_encode(struct profile_blob *blob, uint32_t key,
 	struct blob_header header = {.count = count};
 	int r;
 
-	r = survey(samples, count, total, &header.shift);
+	r = profile_blob_measure(samples, count, total, &header.shift);
 	if (r < 0)
 		return r;
 	header.total = *total;
@@ -141,7 +141,7 @@ int profile_blob_encode(struct profile_blob *blob, uint32_t key,
 	if (r == 0)
 		r = put_blocks(blob, samples, count, header.shift);
 	if (r == 0)
-		profile_blob_seal(blob, key);
+		profile_blob_append_crc(blob, key);
 	return r;
 }
 

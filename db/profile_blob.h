@@ -52,11 +52,11 @@ uint32_t profile_blob_key(int64_t epoch, int64_t image, uint32_t event, int64_t 
 #define PROFILE_BLOB_CRC_BYTES 4
 
 /**
- * profile_blob_seal() - append the checksum at the end of each kind of blob
+ * profile_blob_append_crc() - append the checksum at the end of each kind of blob
  *
  * There must be room for PROFILE_BLOB_CRC_BYTES more bytes.
  */
-void profile_blob_seal(struct profile_blob *blob, uint32_t key);
+void profile_blob_append_crc(struct profile_blob *blob, uint32_t key);
 
 /**
  * profile_blob_open() - verify the checksum and read the data before it

@@ -96,11 +96,11 @@ static int is_late(void *context)
 }
 
 /* The check takes no longer than the daemon can go without draining. */
-static int check_sound(struct profile_writer *writer, struct error *err)
+static int check_integrity(struct profile_writer *writer, struct error *err)
 {
 	_cleanup_statement_ sqlite3_stmt *statement = NULL;
 	uint64_t end_ns = clock_monotonic_ns() + CHECK_NS;
-	bool sound = true;
+	bool is_intact = true;
 	int r, rc;
 
 	r = database_prepare(&writer->db, "PRAGMA quick_check(1)", &statement, err);
@@ -109,9 +109,9 @@ static int check_sound(struct profile_writer *writer, struct error *err)
 	sqlite3_progress_handler(writer->db.handle, CHECK_STEPS, is_late, &end_ns);
 	rc = sqlite3_step(statement);
 	if (rc == SQLITE_ROW)
-		sound = strcmp((const char *)sqlite3_column_text(statement, 0), "ok") == 0;
+		is_intact = strcmp((const char *)sqlite3_column_text(statement, 0), "ok") == 0;
 	sqlite3_progress_handler(writer->db.handle, 0, NULL, NULL);
-	if (!sound)
+	if (!is_intact)
 		return database_corrupt(&writer->db, err, "its tables are inconsistent");
 	if (rc == SQLITE_ROW || rc == SQLITE_INTERRUPT)
 		return 0;
@@ -119,15 +119,15 @@ static int check_sound(struct profile_writer *writer, struct error *err)
 }
 
 /* Rename a log that belongs to no file at the path, or to none that this writer has seen. */
-static int set_stray_log_aside(struct profile_writer *writer, bool same, char *aside,
-			       struct error *err)
+static int rename_orphan_log(struct profile_writer *writer, bool same, char *renamed,
+			     struct error *err)
 {
 	struct stat status;
 	int r;
 
 	if (!same && (stat(writer->path, &status) == 0 || errno != ENOENT))
 		return 0;
-	r = database_file_set_aside(writer->path, false, aside, PATH_MAX);
+	r = database_file_rename_replaced(writer->path, false, renamed, PATH_MAX);
 	return r < 0 ? error_set(err, -r, "cannot rename the log of '%s': %s", writer->path,
 				 strerror(-r))
 		     : 0;
@@ -145,22 +145,22 @@ static int open_checked(struct profile_writer *writer, struct error *err)
 {
 	int r = profile_writer_attach(writer, err);
 
-	return r == 0 ? check_sound(writer, err) : r;
+	return r == 0 ? check_integrity(writer, err) : r;
 }
 
-int profile_writer_reopen(struct profile_writer *writer, char *aside, struct error *err)
+int profile_writer_reopen(struct profile_writer *writer, char *renamed, struct error *err)
 {
 	bool same = database_file_is_at(&writer->db.file, writer->path);
 	int r;
 
-	aside[0] = '\0';
+	renamed[0] = '\0';
 	profile_writer_detach(writer);
-	r = set_stray_log_aside(writer, same, aside, err);
+	r = rename_orphan_log(writer, same, renamed, err);
 	if (r == 0)
 		r = open_checked(writer, err);
 	if (is_unusable(writer, r)) {
 		profile_writer_detach(writer);
-		r = database_file_set_aside(writer->path, true, aside, PATH_MAX);
+		r = database_file_rename_replaced(writer->path, true, renamed, PATH_MAX);
 		if (r < 0)
 			return error_set(err, -r, "cannot rename '%s': %s", writer->path,
 					 strerror(-r));

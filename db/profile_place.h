@@ -70,7 +70,7 @@ bool profile_writer_being_copied(const struct profile_writer *writer);
 
 /**
  * profile_writer_reopen() - close the database and open the one at the path, or a new one
- * @aside: out, of PATH_MAX bytes: the new name of a file that was at the path and that is not
+ * @renamed: out, of PATH_MAX bytes: the new name of a file that was at the path and that is not
  *         a sound profile database which this version can write; "" if there was none
  *
  * No epoch is open afterwards.
@@ -78,7 +78,7 @@ bool profile_writer_being_copied(const struct profile_writer *writer);
  * Return: 0, or as profile_writer_open(): then the writer has no database, every transaction
  * fails with -ESTALE, and this function may be called again.
  */
-int profile_writer_reopen(struct profile_writer *writer, char *aside, struct error *err);
+int profile_writer_reopen(struct profile_writer *writer, char *renamed, struct error *err);
 
 /**
  * profile_writer_accounted() - add up samples and losses of an epoch in this database

@@ -200,7 +200,7 @@ int recording_blob_encode(struct profile_blob *blob, uint32_t key,
 		return r;
 	writer.position = blob->data + blob->bytes;
 	blob->bytes = (size_t)(bits_finish(&writer) - blob->data);
-	profile_blob_seal(blob, key);
+	profile_blob_append_crc(blob, key);
 	return 0;
 }
 

@@ -41,7 +41,8 @@ struct packer {
 };
 
 /* Check the promises of the caller of encode, and determine the sizes of the data to write. */
-static int survey(const struct profile_symbol *symbols, size_t count, struct sizes *sizes)
+static int symbol_blob_measure(const struct profile_symbol *symbols, size_t count,
+			       struct sizes *sizes)
 {
 	uint8_t scratch[VARINT_BYTES_MAX];
 	uint64_t before = 0;
@@ -111,7 +112,7 @@ int symbol_blob_encode(struct profile_blob *blob, int64_t image,
 	struct sizes sizes;
 	int r;
 
-	r = survey(symbols, count, &sizes);
+	r = symbol_blob_measure(symbols, count, &sizes);
 	if (r < 0)
 		return r;
 	if (array_reserve(&blob->data, &blob->capacity, HEADER_BYTES_MAX, 1) < 0 ||
@@ -128,7 +129,7 @@ int symbol_blob_encode(struct profile_blob *blob, int64_t image,
 				    blob->bytes + PROFILE_BLOB_CRC_BYTES, 1) < 0)
 		r = -ENOMEM;
 	if (r == 0)
-		profile_blob_seal(blob, image_key(image));
+		profile_blob_append_crc(blob, image_key(image));
 	return r;
 }
 

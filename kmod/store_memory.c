@@ -33,8 +33,8 @@ int store_memory_allocate(unsigned int cpu, struct sampler_cpu *sampled, u32 tab
 	int err = -ENOMEM;
 
 	if (table && buffers)
-		err = sample_store_init_apart(&sampled->store, table, buffers, table_entries,
-					      buffer_entries);
+		err = sample_store_init_separate(&sampled->store, table, buffers, table_entries,
+						 buffer_entries);
 	if (err) {
 		vfree(buffers);
 		kvfree(table);

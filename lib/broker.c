@@ -149,8 +149,8 @@ int broker_ask(struct broker_packet *packet)
 }
 
 /* Return: the reply's result; the reply is in @packet. */
-static int ask_about(struct broker_packet *packet, enum broker_operation operation,
-		     enum broker_kind kind, const char *path, int flags, mode_t mode)
+static int request_path(struct broker_packet *packet, enum broker_operation operation,
+			enum broker_kind kind, const char *path, int flags, mode_t mode)
 {
 	int r;
 
@@ -176,7 +176,7 @@ int broker_open(enum broker_kind kind, const char *path, int flags, mode_t mode)
 		fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 		return fd < 0 ? -errno : fd;
 	}
-	r = ask_about(&packet, BROKER_OPEN, kind, path, flags, mode);
+	r = request_path(&packet, BROKER_OPEN, kind, path, flags, mode);
 	if (r == -ENOTRECOVERABLE) {
 		reason = broker_packet_text(&packet);
 		snprintf(refusal, sizeof(refusal), "%s", reason != NULL ? reason : "");
@@ -198,7 +198,7 @@ int broker_stat(const char *path, struct stat *ret)
 
 	if (broker.socket < 0)
 		return stat(path, ret) < 0 ? -errno : 0;
-	r = ask_about(&packet, BROKER_STAT, BROKER_IMAGE, path, 0, 0);
+	r = request_path(&packet, BROKER_STAT, BROKER_IMAGE, path, 0, 0);
 	if (r < 0)
 		return r;
 	if (packet.message.bytes != sizeof(*ret))
@@ -213,7 +213,7 @@ int broker_access(const char *path, int mode)
 
 	if (broker.socket < 0)
 		return access(path, mode) < 0 ? -errno : 0;
-	return ask_about(&packet, BROKER_ACCESS, BROKER_DATABASE, path, mode, 0);
+	return request_path(&packet, BROKER_ACCESS, BROKER_DATABASE, path, mode, 0);
 }
 
 int broker_unlink(enum broker_kind kind, const char *path)
@@ -222,7 +222,7 @@ int broker_unlink(enum broker_kind kind, const char *path)
 
 	if (broker.socket < 0)
 		return unlink(path) < 0 ? -errno : 0;
-	return ask_about(&packet, BROKER_UNLINK, kind, path, 0, 0);
+	return request_path(&packet, BROKER_UNLINK, kind, path, 0, 0);
 }
 
 char *broker_realpath(const char *path)
@@ -233,7 +233,7 @@ char *broker_realpath(const char *path)
 
 	if (broker.socket < 0)
 		return realpath(path, NULL);
-	r = ask_about(&packet, BROKER_REALPATH, BROKER_DATABASE, path, 0, 0);
+	r = request_path(&packet, BROKER_REALPATH, BROKER_DATABASE, path, 0, 0);
 	text = r == 0 ? broker_packet_text(&packet) : NULL;
 	if (text == NULL) {
 		errno = r < 0 ? -r : EPROTO;

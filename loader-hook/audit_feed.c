@@ -23,8 +23,8 @@
 /*
  * Processes re-read from /proc per second because of datagrams; the rest are read by the next pass.
  */
-#define MENDS_MAX 64
-#define LOOK_NS NS_PER_SECOND
+#define RESCANS_MAX 64
+#define CHECK_NS NS_PER_SECOND
 /* Upper bound of the time that a loader takes to start a program; larger reported ages are cut. */
 #define AGE_MAX_NS NS_PER_SECOND
 
@@ -40,7 +40,7 @@
  *             have been refused
  * @full:      @waiting exceeded @queue_max in this drain
  * @until_ns:  the value that the last drain returned
- * @looked_ns: time of the last pass over /proc
+ * @checked_ns: time of the last pass over /proc
  * @second:    the second to which the two counters after it refer
  */
 struct audit_feed {
@@ -49,10 +49,10 @@ struct audit_feed {
 	char path[LOCAL_SOCKET_PATH_BYTES];
 	struct process_watch watch;
 	uint64_t until_ns;
-	uint64_t looked_ns;
+	uint64_t checked_ns;
 	uint64_t lost;
 	uint64_t second;
-	unsigned int mends;
+	unsigned int rescans;
 	unsigned int datagrams;
 	unsigned int queue_max;
 	unsigned int waiting;
@@ -104,7 +104,7 @@ int audit_feed_open(struct audit_feed **ret, const char *socket, struct error *e
 		rc = epoll_set_add(feed->wakes, feed->fd, feed->path, err);
 	if (rc < 0)
 		return rc;
-	feed->until_ns = feed->looked_ns = clock_ns(CLOCK_MONOTONIC);
+	feed->until_ns = feed->checked_ns = clock_ns(CLOCK_MONOTONIC);
 	process_watch_note_all(&feed->watch, feed->until_ns);
 	*ret = take_ptr(feed);
 	return 0;
@@ -144,16 +144,16 @@ static void descriptors_close(const struct cmsghdr *control)
 static void control_take(struct sender *sender, const struct cmsghdr *control, uint64_t offset_ns)
 {
 	struct timespec stamp;
-	struct ucred who;
+	struct ucred credentials;
 
 	if (control->cmsg_level != SOL_SOCKET)
 		return;
 	if (control->cmsg_type == SCM_RIGHTS) {
 		descriptors_close(control);
 	} else if (control->cmsg_type == SCM_CREDENTIALS) {
-		memcpy(&who, CMSG_DATA(control), sizeof(who));
-		sender->pid = who.pid > 0 ? (uint32_t)who.pid : 0;
-		sender->user = who.uid;
+		memcpy(&credentials, CMSG_DATA(control), sizeof(credentials));
+		sender->pid = credentials.pid > 0 ? (uint32_t)credentials.pid : 0;
+		sender->user = credentials.uid;
 	} else if (control->cmsg_type == SCM_TIMESTAMPNS) {
 		memcpy(&stamp, CMSG_DATA(control), sizeof(stamp));
 		sender->sent_ns = (uint64_t)stamp.tv_sec * NS_PER_SECOND + (uint64_t)stamp.tv_nsec -
@@ -190,13 +190,13 @@ static ssize_t receive(struct audit_feed *feed, struct sender *sender, uint64_t 
 }
 
 /* Read a process from /proc after missed events: at once, or in the next pass over /proc. */
-static struct watched_process *mend(struct audit_feed *feed, uint32_t pid, uint64_t now_ns)
+static struct watched_process *rescan(struct audit_feed *feed, uint32_t pid, uint64_t now_ns)
 {
 	struct watched_process *process = process_watch_find(&feed->watch, pid);
 
-	if (feed->mends < MENDS_MAX) {
-		feed->mends++;
-		return process_watch_mend(&feed->watch, pid, now_ns, feed->handle, feed->context);
+	if (feed->rescans < RESCANS_MAX) {
+		feed->rescans++;
+		return process_watch_rescan(&feed->watch, pid, now_ns, feed->handle, feed->context);
 	}
 	if (process == NULL)
 		process = process_watch_add(&feed->watch, pid, now_ns);
@@ -275,7 +275,7 @@ static void audit_feed_begin(struct audit_feed *feed, struct audit_reader *reade
 		return;
 	}
 	if (!whole || !runs(sender->pid, reader->program))
-		process = mend(feed, sender->pid, now_ns);
+		process = rescan(feed, sender->pid, now_ns);
 	if (process == NULL)
 		return;
 	process->counted = true;
@@ -298,7 +298,7 @@ static void go_on(struct audit_feed *feed, struct audit_reader *reader, const st
 	if (follows)
 		process->known_ns = sender->time_ns;
 	if (!follows || !records_deliver(feed, reader, sender, sender->time_ns))
-		process = mend(feed, sender->pid, now_ns);
+		process = rescan(feed, sender->pid, now_ns);
 	if (process == NULL)
 		return;
 	process->counted = true;
@@ -402,16 +402,16 @@ uint64_t audit_feed_drain(struct audit_feed *feed, image_event_fn handle, void *
 	feed->context = context;
 	if (feed->second != now_ns / NS_PER_SECOND) {
 		feed->second = now_ns / NS_PER_SECOND;
-		feed->mends = feed->datagrams = 0;
+		feed->rescans = feed->datagrams = 0;
 	}
 	if (!datagrams_take(feed, now_ns))
 		return feed->until_ns;
 	if (feed->full)
-		process_watch_doubt(&feed->watch, feed->until_ns, now_ns, handle, context);
+		process_watch_report_loss(&feed->watch, feed->until_ns, now_ns, handle, context);
 	feed->full = false;
-	if (now_ns >= feed->looked_ns + LOOK_NS) {
-		feed->looked_ns = now_ns;
-		process_watch_look(&feed->watch, now_ns, handle, context);
+	if (now_ns >= feed->checked_ns + CHECK_NS) {
+		feed->checked_ns = now_ns;
+		process_watch_update(&feed->watch, now_ns, handle, context);
 	}
 	feed->until_ns = now_ns;
 	return now_ns;

@@ -189,7 +189,7 @@ int bpf_hook_open(struct bpf_hook **ret, struct error *err)
 	if (hook == NULL)
 		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	hook->module_fd = -1;
-	hook->losses.looked_ns = clock_monotonic_ns();
+	hook->losses.checked_ns = clock_monotonic_ns();
 	libbpf_set_print(NULL);
 	unmap = unmap_is_known();
 	rc = attach_module(hook);
@@ -307,7 +307,7 @@ static void lost_report(void *context, uint32_t pid, uint64_t since_ns)
 }
 
 /* Report losses after the ring's contents, which are older than the state in /proc. */
-static void losses_mend(struct bpf_hook *hook, uint64_t began_ns)
+static void handle_losses(struct bpf_hook *hook, uint64_t began_ns)
 {
 	const struct hook_counts counts = {
 		.records = records_lost(hook),
@@ -315,8 +315,8 @@ static void losses_mend(struct bpf_hook *hook, uint64_t began_ns)
 			   hook_ring_malformed(&hook->ring),
 		.runs = runs_missed(hook),
 	};
-	unsigned int read = hook_losses_look(&hook->losses, &counts, began_ns, clock_monotonic_ns(),
-					     hook->handle, hook->context);
+	unsigned int read = hook_losses_check(&hook->losses, &counts, began_ns,
+					      clock_monotonic_ns(), hook->handle, hook->context);
 
 	if (read & HOOK_LOSSES_NAMED)
 		hook_losses_named(&hook->losses, lost_take, lost_report, hook);
@@ -348,7 +348,7 @@ uint64_t bpf_hook_drain(struct bpf_hook *hook, image_event_fn handle, void *cont
 			nanosleep(&pause, NULL);
 		whole = hook_ring_read(&hook->ring, end, record_take, hook);
 	}
-	losses_mend(hook, now);
+	handle_losses(hook, now);
 	if (whole)
 		hook->complete_ns = now;
 	return hook->complete_ns;

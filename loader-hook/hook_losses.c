@@ -3,26 +3,26 @@
 
 #include "lib/clock.h"
 
-unsigned int hook_losses_look(struct hook_losses *losses, const struct hook_counts *counts,
-			      uint64_t began_ns, uint64_t now_ns, image_event_fn handle,
-			      void *context)
+unsigned int hook_losses_check(struct hook_losses *losses, const struct hook_counts *counts,
+			       uint64_t began_ns, uint64_t now_ns, image_event_fn handle,
+			       void *context)
 {
 	const struct image_event lost = {
 		.type = IMAGE_EVENT_LOST,
-		.time_ns = losses->looked_ns,
+		.time_ns = losses->checked_ns,
 		.until_ns = now_ns,
 	};
-	bool anybody =
+	bool any_process =
 		counts->unnamed != losses->counts.unnamed || counts->runs != losses->counts.runs;
 	unsigned int read = 0;
 
 	if (losses->named_left || counts->records != losses->counts.records)
 		read |= HOOK_LOSSES_NAMED;
 	if (!losses->named_left)
-		losses->named_ns = losses->looked_ns;
+		losses->named_ns = losses->checked_ns;
 	losses->counts = *counts;
-	losses->looked_ns = began_ns;
-	if (anybody) {
+	losses->checked_ns = began_ns;
+	if (any_process) {
 		losses->all_due = true;
 		handle(context, &lost);
 	}

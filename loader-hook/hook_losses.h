@@ -32,7 +32,7 @@ struct hook_counts {
 /**
  * struct hook_losses - zero-initialised: nothing was lost
  * @counts:     as of the last check
- * @looked_ns:  start of the last check; every loss before it has been reported
+ * @checked_ns:  start of the last check; every loss before it has been reported
  * @scanned_ns: time when all processes were last read
  * @all_due:    all processes must be read
  * @named_left: some named processes have not been read
@@ -40,7 +40,7 @@ struct hook_counts {
  */
 struct hook_losses {
 	struct hook_counts counts;
-	uint64_t looked_ns;
+	uint64_t checked_ns;
 	uint64_t scanned_ns;
 	bool all_due;
 	bool named_left;
@@ -55,15 +55,15 @@ struct hook_losses {
 #define HOOK_LOSSES_NAMED_MAX 1024
 
 /**
- * hook_losses_look() - check the counters, after the ring's contents were delivered
+ * hook_losses_check() - check the counters, after the ring's contents were delivered
  * @began_ns: when the drain began
  * @now_ns:   when the counters had been read
  *
  * Return: the processes to read, HOOK_LOSSES_*.
  */
-unsigned int hook_losses_look(struct hook_losses *losses, const struct hook_counts *counts,
-			      uint64_t began_ns, uint64_t now_ns, image_event_fn handle,
-			      void *context);
+unsigned int hook_losses_check(struct hook_losses *losses, const struct hook_counts *counts,
+			       uint64_t began_ns, uint64_t now_ns, image_event_fn handle,
+			       void *context);
 
 /** hook_losses_take_fn - take one of the named processes; return false if none is left */
 typedef bool (*hook_losses_take_fn)(void *context, uint32_t *pid);

@@ -16,7 +16,7 @@
  * Exactly one of @hook, @audit and @band is open.
  *
  * @code:   recorder of kernel code; NULL if one command is followed, or perf is not permitted
- * @losses: side_band_lost() + side_band_doubts() at the last image_feed_must_scan()
+ * @losses: side_band_lost() + side_band_gaps() at the last image_feed_must_scan()
  */
 struct image_feed {
 	struct bpf_hook *hook;
@@ -174,7 +174,7 @@ bool image_feed_must_scan(struct image_feed *feed)
 		return bpf_hook_must_scan(feed->hook);
 	if (feed->band == NULL)
 		return false;
-	losses = side_band_lost(feed->band) + side_band_doubts(feed->band);
+	losses = side_band_lost(feed->band) + side_band_gaps(feed->band);
 	if (losses == feed->losses)
 		return false;
 	feed->losses = losses;

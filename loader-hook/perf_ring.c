@@ -26,12 +26,12 @@
 /*
  * Complete records, in order, that were moved out of the ring.
  *
- * @pressed_at: from this byte on the kernel may have had no room for another record
+ * @nearly_full_at: from this byte on the kernel may have had no room for another record
  */
 struct ring_block {
 	struct ring_block *next;
 	uint64_t bytes;
-	uint64_t pressed_at;
+	uint64_t nearly_full_at;
 	_Alignas(8) uint8_t data[];
 };
 
@@ -201,7 +201,7 @@ static uint64_t published(const struct perf_ring *ring)
 	return __atomic_load_n(&ring->control->data_head, __ATOMIC_ACQUIRE);
 }
 
-static bool is_pressed(const struct perf_ring *ring, uint64_t bytes)
+static bool is_nearly_full(const struct perf_ring *ring, uint64_t bytes)
 {
 	return bytes + EVENT_BYTES_MAX > ring->ring_bytes;
 }
@@ -219,7 +219,7 @@ static struct ring_block *block_create(const struct perf_ring *ring, uint64_t fr
 	memcpy(block->data + contiguous, ring->ring, bytes - contiguous);
 	block->next = NULL;
 	block->bytes = bytes;
-	block->pressed_at =
+	block->nearly_full_at =
 		ring->ring_bytes > EVENT_BYTES_MAX ? ring->ring_bytes - EVENT_BYTES_MAX : 0;
 	return block;
 }
@@ -244,7 +244,7 @@ static struct ring_block *block_shorten(const struct perf_ring *ring, struct rin
 	}
 	memmove(block->data + to, block->data + from, block->bytes - from);
 	/* The end that may have been under pressure is not known any more. */
-	block->pressed_at = 0;
+	block->nearly_full_at = 0;
 	block->bytes = to + (block->bytes - from);
 	smaller = realloc(block, sizeof(*block) + block->bytes);
 	return smaller != NULL ? smaller : block;
@@ -407,13 +407,13 @@ size_t perf_ring_waiting(const struct perf_ring *ring)
 	return published(ring) - tail;
 }
 
-bool perf_ring_pressed(const struct perf_ring *ring, bool all)
+bool perf_ring_is_nearly_full(const struct perf_ring *ring, bool all)
 {
 	if (all)
-		return is_pressed(ring, perf_ring_waiting(ring));
+		return is_nearly_full(ring, perf_ring_waiting(ring));
 	if (ring->in_blocks)
-		return ring->current != NULL && ring->position > ring->current->pressed_at;
-	return is_pressed(ring, ring->position - tail_of(ring));
+		return ring->current != NULL && ring->position > ring->current->nearly_full_at;
+	return is_nearly_full(ring, ring->position - tail_of(ring));
 }
 
 /* Free the blocks that were read; the current block stays if some of it has not been read. */

@@ -98,14 +98,14 @@ const struct perf_event_header *perf_ring_next(struct perf_ring *ring);
 void perf_ring_put_back(struct perf_ring *ring);
 
 /**
- * perf_ring_pressed() - return true if the kernel may have refused a record
+ * perf_ring_is_nearly_full() - return true if the kernel may have refused a record
  * @all: take into account all records published so far, not only those up to the last one returned
  *
  * True if the records up to that point left no room in the ring for a record of the largest size.
  * The kernel reports a loss itself (PERF_RECORD_LOST), but only with the next record that finds
  * room, which may be much later.
  */
-bool perf_ring_pressed(const struct perf_ring *ring, bool all);
+bool perf_ring_is_nearly_full(const struct perf_ring *ring, bool all);
 
 /** perf_ring_consumed() - release the room of all records returned so far to the kernel */
 void perf_ring_consumed(struct perf_ring *ring);

@@ -14,7 +14,7 @@
 #define GONE_MAX 256
 
 /* State of a pass over /proc. */
-struct look {
+struct scan_pass {
 	struct process_watch *watch;
 	uint64_t now_ns;
 	image_event_fn handle;
@@ -92,7 +92,7 @@ static struct watched_process *process_watch_do_add(struct process_watch *watch,
 		.device = identity->device,
 		.inode = identity->inode,
 		.known_ns = now_ns,
-		.round = watch->round,
+		.pass = watch->pass,
 	};
 	return process;
 }
@@ -110,16 +110,16 @@ struct watched_process *process_watch_add(struct process_watch *watch, uint32_t 
 
 static void process_note(void *context, uint32_t pid)
 {
-	const struct look *look = context;
+	const struct scan_pass *scan_pass = context;
 
-	process_watch_add(look->watch, pid, look->now_ns);
+	process_watch_add(scan_pass->watch, pid, scan_pass->now_ns);
 }
 
 void process_watch_note_all(struct process_watch *watch, uint64_t now_ns)
 {
-	struct look look = {.watch = watch, .now_ns = now_ns};
+	struct scan_pass scan_pass = {.watch = watch, .now_ns = now_ns};
 
-	process_list_walk(process_note, &look, NULL);
+	process_list_walk(process_note, &scan_pass, NULL);
 }
 
 static void event_report(enum image_event_type type, uint32_t pid, uint64_t time_ns,
@@ -136,8 +136,8 @@ static void event_report(enum image_event_type type, uint32_t pid, uint64_t time
 }
 
 /* Read the identity before the mappings: a change between the two is noticed by the next pass. */
-struct watched_process *process_watch_mend(struct process_watch *watch, uint32_t pid,
-					   uint64_t now_ns, image_event_fn handle, void *context)
+struct watched_process *process_watch_rescan(struct process_watch *watch, uint32_t pid,
+					     uint64_t now_ns, image_event_fn handle, void *context)
 {
 	struct watched_process *process = process_watch_find(watch, pid);
 	uint64_t known_ns = process != NULL ? process->known_ns : now_ns;
@@ -153,8 +153,8 @@ struct watched_process *process_watch_mend(struct process_watch *watch, uint32_t
 	return process;
 }
 
-void process_watch_doubt(struct process_watch *watch, uint64_t since_ns, uint64_t now_ns,
-			 image_event_fn handle, void *context)
+void process_watch_report_loss(struct process_watch *watch, uint64_t since_ns, uint64_t now_ns,
+			       image_event_fn handle, void *context)
 {
 	struct watched_process *process;
 	uint64_t pid, value;
@@ -169,21 +169,21 @@ void process_watch_doubt(struct process_watch *watch, uint64_t since_ns, uint64_
 	}
 }
 
-static void process_look(void *context, uint32_t pid)
+static void process_update(void *context, uint32_t pid)
 {
-	const struct look *look = context;
-	struct watched_process *process = process_watch_find(look->watch, pid);
+	const struct scan_pass *scan_pass = context;
+	struct watched_process *process = process_watch_find(scan_pass->watch, pid);
 	struct identity identity;
 
 	if (!identity_read(&identity, pid))
 		return; /* handled as if it were gone */
 	if (process == NULL || process->due || !is_same(process, &identity))
-		process = process_watch_mend(look->watch, pid, look->now_ns, look->handle,
-					     look->context);
+		process = process_watch_rescan(scan_pass->watch, pid, scan_pass->now_ns,
+					       scan_pass->handle, scan_pass->context);
 	if (process == NULL)
 		return;
-	process->known_ns = look->now_ns;
-	process->round = look->watch->round;
+	process->known_ns = scan_pass->now_ns;
+	process->pass = scan_pass->watch->pass;
 }
 
 /* Find up to @max processes that this pass has not seen. */
@@ -193,21 +193,21 @@ static size_t find_gone(const struct process_watch *watch, uint32_t *gone, size_
 	size_t cursor = 0, count = 0;
 
 	while (count < max && u64_map_next(&watch->processes, &cursor, &pid, &value)) {
-		if (((struct watched_process *)(uintptr_t)value)->round != watch->round)
+		if (((struct watched_process *)(uintptr_t)value)->pass != watch->pass)
 			gone[count++] = (uint32_t)pid;
 	}
 	return count;
 }
 
-void process_watch_look(struct process_watch *watch, uint64_t now_ns, image_event_fn handle,
-			void *context)
+void process_watch_update(struct process_watch *watch, uint64_t now_ns, image_event_fn handle,
+			  void *context)
 {
-	struct look look = {watch, now_ns, handle, context};
+	struct scan_pass scan_pass = {watch, now_ns, handle, context};
 	uint32_t gone[GONE_MAX];
 	size_t count, i;
 
-	watch->round++;
-	if (process_list_walk(process_look, &look, NULL) < 0)
+	watch->pass++;
+	if (process_list_walk(process_update, &scan_pass, NULL) < 0)
 		return;
 	do {
 		count = find_gone(watch, gone, GONE_MAX);

@@ -21,7 +21,7 @@
  * @start:          creation time, as in struct process_stat
  * @device, @inode: its program's file
  * @known_ns:       all events of the process are known up to this time
- * @round:          number of the last pass that saw the process
+ * @pass:          number of the last pass that saw the process
  * @due:            the next pass must read the process from /proc
  * @counted:        @sequence is valid
  * @sequence:       for the source that reports events of the process: the next expected number
@@ -31,7 +31,7 @@ struct watched_process {
 	uint64_t device;
 	uint64_t inode;
 	uint64_t known_ns;
-	uint64_t round;
+	uint64_t pass;
 	bool due;
 	bool counted;
 	uint32_t sequence;
@@ -40,7 +40,7 @@ struct watched_process {
 /** struct process_watch - zero-initialised: no process is known */
 struct process_watch {
 	struct u64_map processes; /* pid -> struct watched_process * */
-	uint64_t round;
+	uint64_t pass;
 };
 
 void process_watch_deinit(struct process_watch *watch);
@@ -61,23 +61,24 @@ struct watched_process *process_watch_add(struct process_watch *watch, uint32_t 
 void process_watch_note_all(struct process_watch *watch, uint64_t now_ns);
 
 /**
- * process_watch_mend() - report the current state of a process after events were missed
+ * process_watch_rescan() - report the current state of a process after events were missed
  * @now_ns: LOST is emitted for @known_ns to @now_ns; then the events of a scan, or EXIT
  *
  * Return: the process, as process_watch_add().
  */
-struct watched_process *process_watch_mend(struct process_watch *watch, uint32_t pid,
-					   uint64_t now_ns, image_event_fn handle, void *context);
+struct watched_process *process_watch_rescan(struct process_watch *watch, uint32_t pid,
+					     uint64_t now_ns, image_event_fn handle, void *context);
 
 /**
- * process_watch_doubt() - report that events of all processes that are @counted may be missing
+ * process_watch_report_loss() - report that events of all processes that are @counted may be
+ * missing
  * @since_ns: LOST is emitted for @since_ns to @now_ns; the next pass reads the processes
  */
-void process_watch_doubt(struct process_watch *watch, uint64_t since_ns, uint64_t now_ns,
-			 image_event_fn handle, void *context);
+void process_watch_report_loss(struct process_watch *watch, uint64_t since_ns, uint64_t now_ns,
+			       image_event_fn handle, void *context);
 
-/** process_watch_look() - make a pass over /proc and report the changes since the last one */
-void process_watch_look(struct process_watch *watch, uint64_t now_ns, image_event_fn handle,
-			void *context);
+/** process_watch_update() - make a pass over /proc and report the changes since the last one */
+void process_watch_update(struct process_watch *watch, uint64_t now_ns, image_event_fn handle,
+			  void *context);
 
 #endif

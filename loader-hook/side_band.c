@@ -39,7 +39,7 @@
  * @times:    times of the waiting records, by CPU number
  * @gap_ns:   during a drain: start of the interval in which records may be missing or were
  *            malformed
- * @doubts:   number of drains with such an interval
+ * @gaps:   number of drains with such an interval
  * @now_ns:   start of this drain or the last one
  * @since_ns: start of the drain before
  */
@@ -58,7 +58,7 @@ struct side_band {
 	struct thread_count threads;
 	uint64_t lost;
 	uint64_t gap_ns;
-	uint64_t doubts;
+	uint64_t gaps;
 	image_event_fn handle;
 	void *context;
 	image_event_refuse_fn refuses;
@@ -187,13 +187,13 @@ static void gap_from(struct side_band *band, uint64_t since_ns)
 		band->gap_ns = since_ns;
 }
 
-static int cpu_came(void *context, uint32_t cpu)
+static int cpu_online(void *context, uint32_t cpu)
 {
 	return open_cpu(context, cpu, NULL);
 }
 
 /* The event of an offline CPU stays disabled; the CPU needs a new event when it comes back. */
-static void cpu_went(void *context, uint32_t cpu)
+static void cpu_offline(void *context, uint32_t cpu)
 {
 	struct side_band *band = context;
 
@@ -207,7 +207,7 @@ static void cpu_went(void *context, uint32_t cpu)
  * An event that is found stopped has stopped at or before the previous check, but not before the
  * check preceding it.
  */
-static bool cpu_stands(void *context, uint32_t cpu)
+static bool cpu_has_stopped(void *context, uint32_t cpu)
 {
 	struct side_band *band = context;
 
@@ -225,7 +225,7 @@ static bool cpu_stands(void *context, uint32_t cpu)
  */
 static void follow_cpus(struct side_band *band, uint64_t drained_ns)
 {
-	static const struct online_cpus_user user = {cpu_came, cpu_went, cpu_stands};
+	static const struct online_cpus_user user = {cpu_online, cpu_offline, cpu_has_stopped};
 
 	if (band->target_pid < 0 && online_cpus_follow(&band->online, &user, band) != 0)
 		gap_from(band, drained_ns);
@@ -292,7 +292,7 @@ void side_band_close(struct side_band *band)
 		return;
 	for (cpu = 0; cpu < band->online.end; cpu++) {
 		if (band->rings[cpu] != NULL)
-			cpu_went(band, cpu);
+			cpu_offline(band, cpu);
 	}
 	ring_reader_close(band->reader);
 	thread_count_deinit(&band->threads);
@@ -384,7 +384,7 @@ static bool advance(struct side_band *band, size_t cpu)
 		if (band->times[cpu] <= band->now_ns + NS_PER_SECOND)
 			break;
 	}
-	if (perf_ring_pressed(ring, false))
+	if (perf_ring_is_nearly_full(ring, false))
 		gap_from(band, band->times[cpu]);
 	if (band->times[cpu] > band->now_ns) {
 		perf_ring_put_back(ring);
@@ -446,7 +446,7 @@ static void gone_report(void *context, uint32_t pid)
 /* A ring that became full while it was read refused only records younger than the drain. */
 static void consume(struct side_band *band, struct perf_ring *ring)
 {
-	if (perf_ring_pressed(ring, true))
+	if (perf_ring_is_nearly_full(ring, true))
 		gap_from(band, band->now_ns);
 	perf_ring_consumed(ring);
 }
@@ -461,7 +461,7 @@ static void loss_report(struct side_band *band)
 
 	if (band->gap_ns == UINT64_MAX || band->attr.ksymbol)
 		return;
-	band->doubts++;
+	band->gaps++;
 	event.until_ns = clock_monotonic_ns();
 	band->handle(band->context, &event);
 }
@@ -474,7 +474,7 @@ static void loss_report(struct side_band *band)
  */
 uint64_t side_band_drain(struct side_band *band, image_event_fn handle, void *context)
 {
-	uint64_t lost = band->lost, doubts = band->doubts, drained_ns = band->now_ns;
+	uint64_t lost = band->lost, gaps = band->gaps, drained_ns = band->now_ns;
 	size_t cpu;
 
 	epoll_set_clear(band->wakes);
@@ -501,14 +501,14 @@ uint64_t side_band_drain(struct side_band *band, image_event_fn handle, void *co
 	}
 	follow_cpus(band, drained_ns);
 	loss_report(band);
-	if (band->lost != lost || band->doubts != doubts)
+	if (band->lost != lost || band->gaps != gaps)
 		thread_count_verify(&band->threads, gone_report, band);
 	return band->now_ns;
 }
 
-uint64_t side_band_doubts(const struct side_band *band)
+uint64_t side_band_gaps(const struct side_band *band)
 {
-	return band->doubts;
+	return band->gaps;
 }
 
 uint64_t side_band_lost(const struct side_band *band)

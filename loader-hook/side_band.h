@@ -52,12 +52,12 @@ void side_band_refuse(struct side_band *band, image_event_refuse_fn refuses, voi
 uint64_t side_band_drain(struct side_band *band, image_event_fn handle, void *context);
 
 /**
- * side_band_doubts() - number of LOST events so far
+ * side_band_gaps() - number of LOST events so far
  *
  * If this number or that of dropped records has grown, process_scan() of all processes reports the
  * missing mappings.
  */
-uint64_t side_band_doubts(const struct side_band *band);
+uint64_t side_band_gaps(const struct side_band *band);
 
 /**
  * side_band_lost() - number of losses so far: records that the kernel reported as dropped because a

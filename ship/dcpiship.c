@@ -384,7 +384,7 @@ static int options_read(struct ship *ship, struct request *request, int argc, ch
 	return 0;
 }
 
-static int obey(struct ship *ship, int argc, char **argv, struct error *err)
+static int run_command(struct ship *ship, int argc, char **argv, struct error *err)
 {
 	struct request request = {.config = NULL};
 	int r = options_read(ship, &request, argc, argv, err);
@@ -415,7 +415,7 @@ int main(int argc, char **argv)
 	int r;
 
 	log_init("dcpiship");
-	r = obey(&ship, argc, argv, &err);
+	r = run_command(&ship, argc, argv, &err);
 	ship_close(&ship);
 	if (r < 0) {
 		fprintf(stderr, "dcpiship: %s\n", err.message);

@@ -188,7 +188,8 @@ static void respond(struct http_response *response, enum http_result result, con
 	response->result = result;
 }
 
-static void judge(struct http_client *client, CURLcode rc, struct http_response *response)
+static void classify_response(struct http_client *client, CURLcode rc,
+			      struct http_response *response)
 {
 	curl_off_t wait = 0;
 
@@ -275,7 +276,7 @@ void http_client_post(struct http_client *client, const char *path, const struct
 		curl_easy_setopt(client->easy, CURLOPT_POSTFIELDS,
 				 compressed != NULL ? compressed : body);
 		curl_easy_setopt(client->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)bytes);
-		judge(client, curl_easy_perform(client->easy), response);
+		classify_response(client, curl_easy_perform(client->easy), response);
 	}
 	curl_slist_free_all(headers);
 }

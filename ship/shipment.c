@@ -127,7 +127,7 @@ static int take_known(void *context, const struct profile_slice *slice)
  * Begin to deliver an epoch. The destination has slices of it if this state file is a new one, as
  * after the loss of the old one.
  */
-static int epoch_adopt(struct shipment *shipment)
+static int epoch_register(struct shipment *shipment)
 {
 	int r = ship_state_begin(shipment->state, shipment->err);
 
@@ -160,7 +160,7 @@ static int epoch_find(struct shipment *shipment, const struct profile_epoch *epo
 	known->end_ns = epoch->end_ns;
 	known->interrupts = epoch->interrupts;
 	if (r == 0)
-		r = epoch_adopt(shipment);
+		r = epoch_register(shipment);
 	return r < 0 ? r : 0;
 }
 

@@ -244,36 +244,36 @@ static int report_files(const struct settings *settings, struct error *err)
 }
 
 /* Recordings while they are read. */
-struct reading {
+struct session {
 	struct recording_source source;
 	struct bursts_recorded recorded;
 };
 
 static int take_recording(void *context, const struct profile_recording *recording)
 {
-	struct reading *reading = context;
+	struct session *session = context;
 
-	return bursts_recorded_add(&reading->recorded, recording, reading->source.path);
+	return bursts_recorded_add(&session->recorded, recording, session->source.path);
 }
 
 static int report_database(struct settings *settings, struct error *err)
 {
-	struct reading reading = {.source = {.reader = NULL}};
-	int r = recording_source_open(&reading.source, &settings->cli, PROFILE_RECORDING_BURSTS,
+	struct session session = {.source = {.reader = NULL}};
+	int r = recording_source_open(&session.source, &settings->cli, PROFILE_RECORDING_BURSTS,
 				      err);
 
 	if (r == 0)
-		r = recording_source_visit(&reading.source, take_recording, &reading, err);
-	if (r == 0 && bursts_recorded_end(&reading.recorded) < 0)
+		r = recording_source_visit(&session.source, take_recording, &session, err);
+	if (r == 0 && bursts_recorded_end(&session.recorded) < 0)
 		r = error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	if (r == 0) {
-		r = report(settings, &reading.recorded.map, &reading.recorded.profile, err);
-	} else if (r == -ENOENT && reading.source.reader != NULL) {
+		r = report(settings, &session.recorded.map, &session.recorded.profile, err);
+	} else if (r == -ENOENT && session.source.reader != NULL) {
 		cli_nothing(&settings->cli, "%s", err->message);
 		r = 0;
 	}
-	bursts_recorded_deinit(&reading.recorded);
-	recording_source_close(&reading.source);
+	bursts_recorded_deinit(&session.recorded);
+	recording_source_close(&session.source);
 	return r;
 }
 

@@ -150,40 +150,40 @@ static int report_files(struct settings *settings, struct error *err)
 }
 
 /* Recordings while they are read. */
-struct reading {
+struct session {
 	struct recording_source source;
 	struct paths_recorded recorded;
 };
 
 static int take_recording(void *context, const struct profile_recording *recording)
 {
-	struct reading *reading = context;
+	struct session *session = context;
 
-	return paths_recorded_add(&reading->recorded, recording, reading->source.path);
+	return paths_recorded_add(&session->recorded, recording, session->source.path);
 }
 
 static int report_database(struct settings *settings, struct error *err)
 {
-	struct reading reading = {.source = {.reader = NULL}};
+	struct session session = {.source = {.reader = NULL}};
 	int r;
 
 	if (settings->report.rows == PATHS_EDGES)
 		return error_set(err, EINVAL, "--by edge needs a rewritten program");
-	r = recording_source_open(&reading.source, &settings->cli, PROFILE_RECORDING_PATHS, err);
+	r = recording_source_open(&session.source, &settings->cli, PROFILE_RECORDING_PATHS, err);
 	if (r == 0)
-		r = recording_source_visit(&reading.source, take_recording, &reading, err);
-	if (r == 0 && paths_recorded_end(&reading.recorded) < 0)
+		r = recording_source_visit(&session.source, take_recording, &session, err);
+	if (r == 0 && paths_recorded_end(&session.recorded) < 0)
 		r = error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	if (r == 0) {
-		dcpipaths_prepare(settings, reading.source.path, reading.source.build_id);
-		r = paths_report_print_recorded(stdout, &reading.recorded, &settings->report, err);
-	} else if (r == -ENOENT && reading.source.reader != NULL) {
+		dcpipaths_prepare(settings, session.source.path, session.source.build_id);
+		r = paths_report_print_recorded(stdout, &session.recorded, &settings->report, err);
+	} else if (r == -ENOENT && session.source.reader != NULL) {
 		cli_nothing(&settings->cli, "%s", err->message);
 		r = 0;
 	}
-	r = dcpipaths_finish(settings, r, reading.recorded.profile.shared);
-	paths_recorded_deinit(&reading.recorded);
-	recording_source_close(&reading.source);
+	r = dcpipaths_finish(settings, r, session.recorded.profile.shared);
+	paths_recorded_deinit(&session.recorded);
+	recording_source_close(&session.source);
 	return r;
 }
 

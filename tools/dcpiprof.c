@@ -40,7 +40,7 @@ enum by {
 	BY_HOST,
 	BY_EPOCH,
 	BY_NR,
-	BY_NOT_SAID,
+	BY_UNSET,
 };
 
 static const char *const by_names[BY_NR] = {
@@ -157,7 +157,7 @@ static int check_diff(const struct prof *prof, struct error *err)
 	return 0;
 }
 
-static bool asks_for_owner(const struct prof *prof)
+static bool needs_owners(const struct prof *prof)
 {
 	const struct profile_filter *filter = &prof->cli.filter;
 
@@ -167,19 +167,19 @@ static bool asks_for_owner(const struct prof *prof)
 /* Check options that depend on each other. */
 static int dcpiprof_check_options(struct prof *prof, struct error *err)
 {
-	if (prof->cli.by_image && prof->by != BY_NOT_SAID && prof->by != BY_IMAGE)
+	if (prof->cli.by_image && prof->by != BY_UNSET && prof->by != BY_IMAGE)
 		return error_set(err, EINVAL, ERROR_EXCLUSIVE("--by-image", "--by %s"),
 				 by_names[prof->by]);
-	if (prof->by == BY_NOT_SAID)
+	if (prof->by == BY_UNSET)
 		prof->by = prof->cli.by_image ? BY_IMAGE : BY_PROCEDURE;
-	if (prof->by == BY_EDGE && (prof->cli.event_count > 0 || asks_for_owner(prof)))
+	if (prof->by == BY_EDGE && (prof->cli.event_count > 0 || needs_owners(prof)))
 		return error_set(err, EINVAL, "edges are not stored by event, process or unit");
-	if ((prof->by == BY_UNIT || prof->by == BY_CONTAINER) && asks_for_owner(prof))
+	if ((prof->by == BY_UNIT || prof->by == BY_CONTAINER) && needs_owners(prof))
 		return error_set(
 			err, EINVAL,
 			"units and containers are not stored by process, unit or container");
 	if (prof->stacks && (prof->by != BY_PROCEDURE || prof->diff || prof->raw ||
-			     prof->cli.image != NULL || asks_for_owner(prof)))
+			     prof->cli.image != NULL || needs_owners(prof)))
 		return error_set(err, EINVAL,
 				 "call stacks cannot be listed with --by, --diff, --raw, --image, "
 				 "--pid or --unit");
@@ -330,7 +330,7 @@ static struct report report_of(struct prof *prof, struct edge_listing *edges)
 static int nothing(const struct prof *prof)
 {
 	bool edges = prof->by == BY_EDGE;
-	bool excluded = prof->header.excluded > 0 && !asks_for_owner(prof);
+	bool excluded = prof->header.excluded > 0 && !needs_owners(prof);
 
 	if (excluded && prof->cli.image != NULL)
 		return cli_no_image(&prof->cli, "samples", CLI_PROFILER_HINT);
@@ -389,7 +389,7 @@ static int dcpiprof_run(struct prof *prof)
 
 int main(int argc, char **argv)
 {
-	struct prof prof = {.by = BY_NOT_SAID};
+	struct prof prof = {.by = BY_UNSET};
 	int status = cli_parse(&prof.cli, &tool, argc, argv, &prof);
 
 	if (status == CLI_RUN)

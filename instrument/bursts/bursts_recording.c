@@ -12,7 +12,7 @@
 /* --- to a recording ------------------------------------------------------- */
 
 /* A recording being built. @rows: for each instruction of the map its row + 1, 0: none. */
-struct making {
+struct part_lists {
 	struct recording_builder *builder;
 	const struct bursts_map *map;
 	uint64_t *rows;
@@ -20,77 +20,79 @@ struct making {
 	const void *context;
 };
 
-static uint64_t offset_in(const struct making *making, uint64_t address)
+static uint64_t offset_in(const struct part_lists *part_lists, uint64_t address)
 {
 	uint64_t offset = 0;
 
-	making->offset_of(making->context, address, &offset);
+	part_lists->offset_of(part_lists->context, address, &offset);
 	return offset;
 }
 
-static uint64_t count_used(const struct making *making, const struct bursts_procedure *procedure)
+static uint64_t count_used(const struct part_lists *part_lists,
+			   const struct bursts_procedure *procedure)
 {
 	uint64_t used = 0;
 
 	for (uint32_t i = 0; i < procedure->count; i++)
-		used += making->rows[procedure->first + i] > 0;
+		used += part_lists->rows[procedure->first + i] > 0;
 	return used;
 }
 
-static void put_procedures(const struct making *making)
+static void put_procedures(const struct part_lists *part_lists)
 {
-	recording_builder_table(making->builder, PROFILE_BURSTS_PROCEDURE_COLUMNS);
-	for (size_t p = 0; p < making->map->procedure_count; p++) {
-		const struct bursts_procedure *procedure = &making->map->procedures[p];
-		uint64_t used = count_used(making, procedure);
+	recording_builder_table(part_lists->builder, PROFILE_BURSTS_PROCEDURE_COLUMNS);
+	for (size_t p = 0; p < part_lists->map->procedure_count; p++) {
+		const struct bursts_procedure *procedure = &part_lists->map->procedures[p];
+		uint64_t used = count_used(part_lists, procedure);
 
 		if (used == 0)
 			continue;
-		recording_builder_row(
-			making->builder,
-			(uint64_t[PROFILE_BURSTS_PROCEDURE_COLUMNS]){
-				[PROFILE_PROCEDURE_NAME] =
-					recording_builder_text(making->builder, procedure->name),
-				[PROFILE_PROCEDURE_ADDRESS] = procedure->address,
-				[PROFILE_PROCEDURE_OFFSET] = offset_in(making, procedure->address),
-				[PROFILE_BURSTS_COUNT] = used,
-			});
+		recording_builder_row(part_lists->builder,
+				      (uint64_t[PROFILE_BURSTS_PROCEDURE_COLUMNS]){
+					      [PROFILE_PROCEDURE_NAME] = recording_builder_text(
+						      part_lists->builder, procedure->name),
+					      [PROFILE_PROCEDURE_ADDRESS] = procedure->address,
+					      [PROFILE_PROCEDURE_OFFSET] =
+						      offset_in(part_lists, procedure->address),
+					      [PROFILE_BURSTS_COUNT] = used,
+				      });
 	}
 }
 
 /* The instructions are sorted by procedure in the map, too. */
-static void put_instructions(const struct making *making)
+static void put_instructions(const struct part_lists *part_lists)
 {
 	uint64_t row = 0;
 
-	recording_builder_table(making->builder, PROFILE_INSTRUCTION_COLUMNS);
-	for (size_t i = 0; i < making->map->reference_count; i++) {
-		uint64_t address = making->map->references[i];
+	recording_builder_table(part_lists->builder, PROFILE_INSTRUCTION_COLUMNS);
+	for (size_t i = 0; i < part_lists->map->reference_count; i++) {
+		uint64_t address = part_lists->map->references[i];
 
-		if (making->rows[i] == 0)
+		if (part_lists->rows[i] == 0)
 			continue;
-		making->rows[i] = ++row;
+		part_lists->rows[i] = ++row;
 		recording_builder_row(
-			making->builder,
+			part_lists->builder,
 			(uint64_t[PROFILE_INSTRUCTION_COLUMNS]){
 				[PROFILE_INSTRUCTION_ADDRESS] = address,
-				[PROFILE_INSTRUCTION_OFFSET] = offset_in(making, address),
+				[PROFILE_INSTRUCTION_OFFSET] = offset_in(part_lists, address),
 			});
 	}
 }
 
-static void put_references(const struct making *making, const struct bursts_profile *profile)
+static void put_references(const struct part_lists *part_lists,
+			   const struct bursts_profile *profile)
 {
-	recording_builder_table(making->builder, PROFILE_REFERENCE_COLUMNS);
+	recording_builder_table(part_lists->builder, PROFILE_REFERENCE_COLUMNS);
 	for (size_t i = 0; i < profile->count; i++) {
 		const struct bursts_reference *reference = &profile->all[i];
 
 		if (reference->address > PROFILE_RECORDING_VALUE_MAX)
 			continue;
-		recording_builder_row(making->builder,
+		recording_builder_row(part_lists->builder,
 				      (uint64_t[PROFILE_REFERENCE_COLUMNS]){
 					      [PROFILE_REFERENCE_INSTRUCTION] =
-						      making->rows[reference->number] - 1,
+						      part_lists->rows[reference->number] - 1,
 					      [PROFILE_REFERENCE_ADDRESS] = reference->address,
 					      [PROFILE_REFERENCE_BURST] = reference->burst,
 					      [PROFILE_REFERENCE_THREAD] = reference->thread,
@@ -98,18 +100,18 @@ static void put_references(const struct making *making, const struct bursts_prof
 	}
 }
 
-static void bursts_recording_put_head(const struct making *making,
+static void bursts_recording_put_head(const struct part_lists *part_lists,
 				      const struct bursts_profile *profile, size_t processes,
 				      uint64_t left_out)
 {
-	recording_builder_table(making->builder, PROFILE_BURSTS_HEAD_COLUMNS);
-	recording_builder_row(making->builder,
+	recording_builder_table(part_lists->builder, PROFILE_BURSTS_HEAD_COLUMNS);
+	recording_builder_row(part_lists->builder,
 			      (uint64_t[PROFILE_BURSTS_HEAD_COLUMNS]){
 				      [PROFILE_HEAD_PROCESSES] = processes,
 				      [PROFILE_HEAD_THREADS] = profile->threads,
 				      [PROFILE_HEAD_SHARED] = profile->shared,
-				      [PROFILE_BURSTS_CHECKS] = making->map->checks,
-				      [PROFILE_BURSTS_RECORDS] = making->map->records,
+				      [PROFILE_BURSTS_CHECKS] = part_lists->map->checks,
+				      [PROFILE_BURSTS_RECORDS] = part_lists->map->records,
 				      [PROFILE_BURSTS_BURSTS] = profile->bursts,
 				      [PROFILE_BURSTS_LOST] = profile->lost + left_out,
 			      });
@@ -120,7 +122,7 @@ void bursts_recording_make(struct recording_builder *builder, const struct burst
 			   bursts_offset_fn offset_of, const void *context)
 {
 	_cleanup_free_ uint64_t *rows = calloc(map->reference_count + 1, sizeof(*rows));
-	const struct making making = {builder, map, rows, offset_of, context};
+	const struct part_lists part_lists = {builder, map, rows, offset_of, context};
 	uint64_t left_out = 0;
 
 	if (rows == NULL) {
@@ -133,10 +135,10 @@ void bursts_recording_make(struct recording_builder *builder, const struct burst
 		else
 			rows[profile->all[i].number] = 1;
 	}
-	bursts_recording_put_head(&making, profile, processes, left_out);
-	put_procedures(&making);
-	put_instructions(&making);
-	put_references(&making, profile);
+	bursts_recording_put_head(&part_lists, profile, processes, left_out);
+	put_procedures(&part_lists);
+	put_instructions(&part_lists);
+	put_references(&part_lists, profile);
 }
 
 /* --- from a recording ----------------------------------------------------- */

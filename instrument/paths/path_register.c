@@ -20,7 +20,7 @@
  *         sum
  * @tree:  sets of connected nodes
  */
-struct placing {
+struct placement {
 	struct path_graph *graph;
 	uint32_t *sum;
 	enum path_edge_kind *settled;
@@ -31,14 +31,14 @@ struct placing {
 	uint32_t chosen_count;
 };
 
-static void find_known(struct placing *placing, const struct path_order *order,
+static void find_known(struct placement *placement, const struct path_order *order,
 		       uint8_t *path_edges_to)
 {
-	struct path_graph *graph = placing->graph;
+	struct path_graph *graph = placement->graph;
 
 	for (uint32_t i = 0; i < graph->start_count; i++) {
 		path_edges_to[graph->starts[i].node] = 1;
-		placing->sum[graph->starts[i].node] = graph->starts[i].number;
+		placement->sum[graph->starts[i].node] = graph->starts[i].number;
 	}
 	for (uint32_t i = order->count; i > 0; i--) {
 		uint32_t node = order->nodes[i - 1];
@@ -51,7 +51,7 @@ static void find_known(struct placing *placing, const struct path_order *order,
 				continue;
 			path_edges_to[path_edge->to] =
 				path_edges_to[path_edge->to] == 0 ? path_edges_to[node] : 2;
-			placing->sum[path_edge->to] = placing->sum[node] + path_edge->value;
+			placement->sum[path_edge->to] = placement->sum[node] + path_edge->value;
 		}
 	}
 }
@@ -65,44 +65,44 @@ static bool is_start(const struct path_graph *graph, uint32_t node)
  * Return the kind of end of all paths through a node, if no choice and no call are left; or
  * PATH_ON.
  */
-static enum path_edge_kind rest_of(const struct placing *placing, uint32_t node)
+static enum path_edge_kind rest_of(const struct placement *placement, uint32_t node)
 {
-	const struct path_graph *graph = placing->graph;
+	const struct path_graph *graph = placement->graph;
 	const struct path_edge *path_edge = &graph->path_edges[graph->first[node]];
 
 	if (graph->first[node + 1] - graph->first[node] != 1 || path_edge->back != PATH_NONE)
 		return PATH_ON;
-	return path_edge->kind == PATH_ON ? placing->settled[path_edge->to] : path_edge->kind;
+	return path_edge->kind == PATH_ON ? placement->settled[path_edge->to] : path_edge->kind;
 }
 
 /*
  * Paths cannot be counted before their beginning. Paths whose number is known are counted where
  * they end, which costs least.
  */
-static void find_settled(struct placing *placing, const struct path_order *order)
+static void find_settled(struct placement *placement, const struct path_order *order)
 {
-	struct path_graph *graph = placing->graph;
+	struct path_graph *graph = placement->graph;
 
 	for (uint32_t i = 0; i < order->count; i++) {
 		uint32_t node = order->nodes[i];
 
 		if (!graph->known[node] && !is_start(graph, node))
-			placing->settled[node] = rest_of(placing, node);
+			placement->settled[node] = rest_of(placement, node);
 	}
 	for (uint32_t n = 0; n < graph->node_count; n++)
-		graph->known[n] |= placing->settled[n] != PATH_ON;
+		graph->known[n] |= placement->settled[n] != PATH_ON;
 }
 
-static void find_counted(struct placing *placing)
+static void find_counted(struct placement *placement)
 {
-	struct path_graph *graph = placing->graph;
+	struct path_graph *graph = placement->graph;
 
 	for (uint32_t w = 0; w < graph->first[graph->node_count]; w++) {
 		struct path_edge *path_edge = &graph->path_edges[w];
 
-		if (placing->settled[path_edge->from] != PATH_ON || path_edge->empty)
+		if (placement->settled[path_edge->from] != PATH_ON || path_edge->empty)
 			continue;
-		path_edge->counted = path_edge->kind == PATH_ON ? placing->settled[path_edge->to]
+		path_edge->counted = path_edge->kind == PATH_ON ? placement->settled[path_edge->to]
 								: path_edge->kind;
 	}
 }
@@ -133,23 +133,23 @@ static uint32_t path_register_end_of(const struct path_graph *graph,
 }
 
 /* Kruskal's algorithm. */
-static void choose_forest(struct placing *placing)
+static void choose_forest(struct placement *placement)
 {
-	struct path_graph *graph = placing->graph;
+	struct path_graph *graph = placement->graph;
 
-	disjoint_sets_init(placing->tree, graph->node_count + 1);
+	disjoint_sets_init(placement->tree, graph->node_count + 1);
 	for (uint32_t w = 0; w < graph->path_edge_count; w++)
-		placing->by_weight[w] = w;
-	qsort_r(placing->by_weight, graph->path_edge_count, sizeof(*placing->by_weight), by_worth,
-		graph);
+		placement->by_weight[w] = w;
+	qsort_r(placement->by_weight, graph->path_edge_count, sizeof(*placement->by_weight),
+		by_worth, graph);
 	for (uint32_t i = 0; i < graph->path_edge_count; i++) {
-		const struct path_edge *path_edge = &graph->path_edges[placing->by_weight[i]];
+		const struct path_edge *path_edge = &graph->path_edges[placement->by_weight[i]];
 
 		if (worth(graph, path_edge) < 0)
 			break;
-		if (disjoint_sets_join(placing->tree, path_edge->from,
+		if (disjoint_sets_join(placement->tree, path_edge->from,
 				       path_register_end_of(graph, path_edge)))
-			placing->chosen[placing->chosen_count++] = placing->by_weight[i];
+			placement->chosen[placement->chosen_count++] = placement->by_weight[i];
 	}
 }
 
@@ -161,32 +161,32 @@ struct forest {
 	bool *seen;
 };
 
-static void list_path_edges(const struct placing *placing, struct forest *forest)
+static void list_path_edges(const struct placement *placement, struct forest *forest)
 {
-	const struct path_graph *graph = placing->graph;
+	const struct path_graph *graph = placement->graph;
 	uint32_t count = graph->node_count + 1;
 
-	for (uint32_t i = 0; i < placing->chosen_count; i++) {
-		const struct path_edge *path_edge = &graph->path_edges[placing->chosen[i]];
+	for (uint32_t i = 0; i < placement->chosen_count; i++) {
+		const struct path_edge *path_edge = &graph->path_edges[placement->chosen[i]];
 
 		forest->first[path_edge->from]++;
 		forest->first[path_register_end_of(graph, path_edge)]++;
 	}
 	for (uint32_t n = 1; n <= count; n++)
 		forest->first[n] += forest->first[n - 1];
-	for (uint32_t i = 0; i < placing->chosen_count; i++) {
-		const struct path_edge *path_edge = &graph->path_edges[placing->chosen[i]];
+	for (uint32_t i = 0; i < placement->chosen_count; i++) {
+		const struct path_edge *path_edge = &graph->path_edges[placement->chosen[i]];
 
-		forest->near[--forest->first[path_edge->from]] = placing->chosen[i];
+		forest->near[--forest->first[path_edge->from]] = placement->chosen[i];
 		forest->near[--forest->first[path_register_end_of(graph, path_edge)]] =
-			placing->chosen[i];
+			placement->chosen[i];
 	}
 }
 
 /* Nothing is added on edges of the forest: shift(to) = shift(from) - value. */
-static void shift_tree(struct placing *placing, struct forest *forest, uint32_t root)
+static void shift_tree(struct placement *placement, struct forest *forest, uint32_t root)
 {
-	const struct path_graph *graph = placing->graph;
+	const struct path_graph *graph = placement->graph;
 	uint32_t depth = 0;
 
 	if (forest->seen[root])
@@ -205,16 +205,16 @@ static void shift_tree(struct placing *placing, struct forest *forest, uint32_t 
 			if (forest->seen[other])
 				continue;
 			forest->seen[other] = true;
-			placing->shift[other] =
-				placing->shift[node] + (other == to ? -value : value);
+			placement->shift[other] =
+				placement->shift[node] + (other == to ? -value : value);
 			forest->stack[depth++] = other;
 		}
 	}
 }
 
-static int find_shifts(struct placing *placing)
+static int find_shifts(struct placement *placement)
 {
-	uint32_t count = placing->graph->node_count + 1;
+	uint32_t count = placement->graph->node_count + 1;
 	struct forest forest = {.first = calloc(count + (size_t)1, sizeof(*forest.first)),
 				.near = calloc(2 * (size_t)count, sizeof(*forest.near)),
 				.stack = calloc(count, sizeof(*forest.stack)),
@@ -223,10 +223,10 @@ static int find_shifts(struct placing *placing)
 
 	if (forest.first != NULL && forest.near != NULL && forest.stack != NULL &&
 	    forest.seen != NULL) {
-		list_path_edges(placing, &forest);
+		list_path_edges(placement, &forest);
 		/* Begin with the node of the ends of paths, because it must not be shifted. */
 		for (uint32_t root = count; root > 0; root--)
-			shift_tree(placing, &forest, root - 1);
+			shift_tree(placement, &forest, root - 1);
 		r = 0;
 	}
 	free(forest.first);
@@ -250,14 +250,14 @@ static int64_t greater(int64_t a, int64_t b)
  * Determine the numbers computed at ends of paths if a register that was set at any node, or was
  * never set, is used at another one. Return: true if their range is small enough.
  */
-static bool find_range(struct placing *placing, const struct path_order *order)
+static bool find_range(struct placement *placement, const struct path_order *order)
 {
-	struct path_graph *graph = placing->graph;
+	struct path_graph *graph = placement->graph;
 	int64_t count = graph->count, least = 0, most = 0, low = 0, high = 0, after, no_path;
 
 	for (uint32_t i = 0; i < order->count; i++) {
 		uint32_t node = order->nodes[i];
-		int64_t shift = placing->shift[node];
+		int64_t shift = placement->shift[node];
 
 		if (graph->known[node])
 			continue;
@@ -280,17 +280,17 @@ static bool find_range(struct placing *placing, const struct path_order *order)
 	return true;
 }
 
-static void place_path_edge(const struct placing *placing, struct path_edge *path_edge)
+static void place_path_edge(const struct placement *placement, struct path_edge *path_edge)
 {
-	const struct path_graph *graph = placing->graph;
+	const struct path_graph *graph = placement->graph;
 	bool known = path_edge->from != PATH_NONE && graph->known[path_edge->from];
-	uint32_t to = path_edge->to != PATH_NONE ? (uint32_t)placing->shift[path_edge->to] : 0;
+	uint32_t to = path_edge->to != PATH_NONE ? (uint32_t)placement->shift[path_edge->to] : 0;
 
 	if (path_edge->counted != PATH_ON) {
 		path_edge->end_known = known;
 		path_edge->end =
-			path_edge->value + (known ? placing->sum[path_edge->from]
-						  : -(uint32_t)placing->shift[path_edge->from]);
+			path_edge->value + (known ? placement->sum[path_edge->from]
+						  : -(uint32_t)placement->shift[path_edge->from]);
 	}
 	if (path_edge->kind == PATH_END || graph->known[path_edge->to])
 		return;
@@ -299,10 +299,10 @@ static void place_path_edge(const struct placing *placing, struct path_edge *pat
 		path_edge->number = path_graph_start(graph, path_edge->to) + to;
 	} else if (known) {
 		path_edge->change = PATH_SET;
-		path_edge->number = placing->sum[path_edge->from] + path_edge->value + to;
+		path_edge->number = placement->sum[path_edge->from] + path_edge->value + to;
 	} else {
 		path_edge->number =
-			path_edge->value + to - (uint32_t)placing->shift[path_edge->from];
+			path_edge->value + to - (uint32_t)placement->shift[path_edge->from];
 		path_edge->change = path_edge->number != 0 ? PATH_ADD : PATH_KEEP;
 	}
 }
@@ -311,40 +311,40 @@ int path_register_place(struct path_graph *graph, const struct path_order *order
 {
 	size_t nodes = graph->node_count + (size_t)1,
 	       path_edges = graph->path_edge_count + (size_t)1;
-	struct placing placing = {
+	struct placement placement = {
 		.graph = graph,
-		.sum = calloc(nodes, sizeof(*placing.sum)),
-		.settled = calloc(nodes, sizeof(*placing.settled)),
-		.shift = calloc(nodes, sizeof(*placing.shift)),
-		.tree = calloc(nodes, sizeof(*placing.tree)),
-		.by_weight = calloc(path_edges, sizeof(*placing.by_weight)),
-		.chosen = calloc(nodes, sizeof(*placing.chosen)),
+		.sum = calloc(nodes, sizeof(*placement.sum)),
+		.settled = calloc(nodes, sizeof(*placement.settled)),
+		.shift = calloc(nodes, sizeof(*placement.shift)),
+		.tree = calloc(nodes, sizeof(*placement.tree)),
+		.by_weight = calloc(path_edges, sizeof(*placement.by_weight)),
+		.chosen = calloc(nodes, sizeof(*placement.chosen)),
 	};
 	uint8_t *path_edges_to = calloc(nodes, sizeof(*path_edges_to));
 	int r = -ENOMEM;
 
-	if (placing.sum != NULL && placing.settled != NULL && placing.shift != NULL &&
-	    placing.tree != NULL && placing.by_weight != NULL && placing.chosen != NULL &&
+	if (placement.sum != NULL && placement.settled != NULL && placement.shift != NULL &&
+	    placement.tree != NULL && placement.by_weight != NULL && placement.chosen != NULL &&
 	    path_edges_to != NULL) {
-		find_known(&placing, order, path_edges_to);
+		find_known(&placement, order, path_edges_to);
 		if (early)
-			find_settled(&placing, order);
-		find_counted(&placing);
-		choose_forest(&placing);
-		r = find_shifts(&placing);
+			find_settled(&placement, order);
+		find_counted(&placement);
+		choose_forest(&placement);
+		r = find_shifts(&placement);
 	}
-	if (r == 0 && !find_range(&placing, order)) {
-		memset(placing.shift, 0, nodes * sizeof(*placing.shift));
-		find_range(&placing, order);
+	if (r == 0 && !find_range(&placement, order)) {
+		memset(placement.shift, 0, nodes * sizeof(*placement.shift));
+		find_range(&placement, order);
 	}
 	for (uint32_t w = 0; r == 0 && w < graph->path_edge_count; w++)
-		place_path_edge(&placing, &graph->path_edges[w]);
-	free(placing.sum);
-	free(placing.settled);
-	free(placing.shift);
-	free(placing.tree);
-	free(placing.by_weight);
-	free(placing.chosen);
+		place_path_edge(&placement, &graph->path_edges[w]);
+	free(placement.sum);
+	free(placement.settled);
+	free(placement.shift);
+	free(placement.tree);
+	free(placement.by_weight);
+	free(placement.chosen);
 	free(path_edges_to);
 	return r;
 }

@@ -66,12 +66,12 @@ struct cost_range {
 };
 
 /**
- * struct reading - a block of a file that is being read
+ * struct trace_reader - a block of a file that is being read
  * @in_burst: paths since the burst began
  * @first_burst: it is the thread's first burst, from its beginning
  * @page_begins: the present cell is the first one of a page
  */
-struct reading {
+struct trace_reader {
 	const struct paths_map *map;
 	const struct profile_file *file;
 	const struct paths_entry *entries;
@@ -148,22 +148,22 @@ static uint64_t key_of_word(const struct paths_cost *cost, const struct paths_ma
 }
 
 /* Return the key of the path in a slot of a trace; 0: none. */
-static uint64_t key_of_slot(const struct paths_cost *cost, const struct reading *reading,
+static uint64_t key_of_slot(const struct paths_cost *cost, const struct trace_reader *trace_reader,
 			    uint32_t slot)
 {
-	uint64_t entry, key, table = paths_map_table(reading->map);
-	uint64_t words = reading->file->header.area_bytes;
+	uint64_t entry, key, table = paths_map_table(trace_reader->map);
+	uint64_t words = trace_reader->file->header.area_bytes;
 
 	if (slot >= words)
-		return key_of_word(cost, reading->map, (slot - words) / sizeof(uint64_t));
+		return key_of_word(cost, trace_reader->map, (slot - words) / sizeof(uint64_t));
 	if (slot < table)
 		return 0;
-	entry = (slot - table) / sizeof(*reading->entries);
+	entry = (slot - table) / sizeof(*trace_reader->entries);
 	if (entry >= PATHS_TABLE_ENTRIES + PATHS_TABLE_PROBES)
 		return 0;
-	key = reading->entries[entry].key;
-	if (key >> 32 == 0 || key >> 32 > reading->map->procedure_count ||
-	    (uint32_t)key >= reading->map->procedures[(key >> 32) - 1].graph.count)
+	key = trace_reader->entries[entry].key;
+	if (key >> 32 == 0 || key >> 32 > trace_reader->map->procedure_count ||
+	    (uint32_t)key >= trace_reader->map->procedures[(key >> 32) - 1].graph.count)
 		return 0;
 	return key;
 }
@@ -244,15 +244,15 @@ static int cost_by_number(const void *a, const void *b)
 }
 
 /* A group with an unknown path is left out. */
-static int add_group(struct paths_cost *cost, const struct reading *reading, const uint32_t *slots,
-		     uint32_t count, int64_t time)
+static int add_group(struct paths_cost *cost, const struct trace_reader *trace_reader,
+		     const uint32_t *slots, uint32_t count, int64_t time)
 {
 	struct cost_member members[PATHS_TRACE_SLOTS];
 	uint32_t paths[PATHS_TRACE_SLOTS], different = 0;
 	struct cost_group *group;
 
 	for (uint32_t i = 0; i < count; i++) {
-		uint64_t key = key_of_slot(cost, reading, slots[i]);
+		uint64_t key = key_of_slot(cost, trace_reader, slots[i]);
 		size_t place;
 
 		if (key == 0)
@@ -282,8 +282,8 @@ static int add_group(struct paths_cost *cost, const struct reading *reading, con
  * a burst are left out, since the code that records is not in the caches then. When a thread
  * starts, its own code would not be, either.
  */
-static int add_between(struct paths_cost *cost, struct reading *reading, const uint32_t *slots,
-		       uint32_t count, uint64_t end)
+static int add_between(struct paths_cost *cost, struct trace_reader *trace_reader,
+		       const uint32_t *slots, uint32_t count, uint64_t end)
 {
 	uint64_t began;
 	int64_t time;
@@ -291,19 +291,20 @@ static int add_between(struct paths_cost *cost, struct reading *reading, const u
 	memcpy(&began, slots, sizeof(began));
 	time = (int64_t)(end - began);
 	if (began == 0 || time <= 0 || time >= BURST_CYCLES) {
-		reading->in_burst = 0;
-		reading->first_burst &= began == 0;
+		trace_reader->in_burst = 0;
+		trace_reader->first_burst &= began == 0;
 		return 0;
 	}
-	reading->in_burst += count;
-	if ((!reading->first_burst && reading->in_burst <= reading->map->burst / 2) ||
-	    (reading->page_begins && count == PATHS_TRACE_FIRST))
+	trace_reader->in_burst += count;
+	if ((!trace_reader->first_burst &&
+	     trace_reader->in_burst <= trace_reader->map->burst / 2) ||
+	    (trace_reader->page_begins && count == PATHS_TRACE_FIRST))
 		return 0;
-	return add_group(cost, reading, slots + 2, count, time);
+	return add_group(cost, trace_reader, slots + 2, count, time);
 }
 
 /* @next: the time after the cell */
-static int add_cell(struct paths_cost *cost, struct reading *reading,
+static int add_cell(struct paths_cost *cost, struct trace_reader *trace_reader,
 		    const struct paths_trace_cell *cell, uint64_t next)
 {
 	uint64_t starts = PATHS_TRACE_STARTS;
@@ -318,7 +319,7 @@ static int add_cell(struct paths_cost *cost, struct reading *reading,
 			end = (uint32_t)__builtin_ctzll(starts);
 			memcpy(&ended, cell->slots + end, sizeof(ended));
 		}
-		r = add_between(cost, reading, cell->slots + start, end - start - 2, ended);
+		r = add_between(cost, trace_reader, cell->slots + start, end - start - 2, ended);
 	}
 	return r;
 }
@@ -337,7 +338,8 @@ static int add_clocks(struct paths_cost *cost, const struct paths_trace_head *he
 }
 
 /* Each cell is added when the next one is known. */
-static int add_cells(struct paths_cost *cost, struct reading *reading, uint64_t block, uint64_t at)
+static int add_cells(struct paths_cost *cost, struct trace_reader *trace_reader, uint64_t block,
+		     uint64_t at)
 {
 	struct paths_trace_cell cells[READ_CELLS + 1];
 	int r = 0;
@@ -346,21 +348,22 @@ static int add_cells(struct paths_cost *cost, struct reading *reading, uint64_t 
 	for (uint32_t done = 0; r == 0 && done < PATHS_TRACE_CELLS; done += READ_CELLS) {
 		uint64_t from = at + (uint64_t)done * sizeof(*cells);
 
-		if (profile_file_hole(reading->file, block, from) >= READ_CELLS * sizeof(*cells)) {
+		if (profile_file_hole(trace_reader->file, block, from) >=
+		    READ_CELLS * sizeof(*cells)) {
 			memset(&cells[0], 0, sizeof(cells[0]));
 			continue;
 		}
-		r = profile_file_read(reading->file, block, from, cells + 1,
+		r = profile_file_read(trace_reader->file, block, from, cells + 1,
 				      READ_CELLS * sizeof(*cells));
 		for (uint32_t i = 0; r == 0 && i < READ_CELLS; i++) {
 			uint64_t next;
 
 			memcpy(&next, cells[i + 1].slots, sizeof(next));
 			if (done + i == 0)
-				reading->first_burst = next == 0;
-			reading->page_begins =
+				trace_reader->first_burst = next == 0;
+			trace_reader->page_begins =
 				(from + i * sizeof(*cells)) % PAGE_BYTES == sizeof(*cells);
-			r = add_cell(cost, reading, &cells[i], next);
+			r = add_cell(cost, trace_reader, &cells[i], next);
 		}
 		cells[0] = cells[READ_CELLS];
 	}
@@ -371,7 +374,7 @@ int paths_cost_add(struct paths_cost *cost, const struct paths_map *map,
 		   const struct profile_file *file, uint64_t block,
 		   const struct paths_entry *entries)
 {
-	struct reading reading = {.map = map, .file = file, .entries = entries};
+	struct trace_reader trace_reader = {.map = map, .file = file, .entries = entries};
 	struct paths_trace_head head;
 	uint64_t at = paths_map_trace(map);
 	int r = profile_file_read(file, block, at, &head, sizeof(head));
@@ -381,7 +384,7 @@ int paths_cost_add(struct paths_cost *cost, const struct paths_map *map,
 	r = find_ranges(cost, map);
 	if (r == 0)
 		r = add_clocks(cost, &head);
-	return r == 0 ? add_cells(cost, &reading, block, at + sizeof(head)) : r;
+	return r == 0 ? add_cells(cost, &trace_reader, block, at + sizeof(head)) : r;
 }
 
 /* --- the solution --------------------------------------------------------- */

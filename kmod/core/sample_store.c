@@ -28,12 +28,13 @@ size_t sample_store_bytes(u32 table_entries, u32 buffer_entries)
 int sample_store_init(struct sample_store *store, void *memory, u32 table_entries,
 		      u32 buffer_entries)
 {
-	return sample_store_init_apart(store, memory, (struct dcpi_sample *)memory + table_entries,
-				       table_entries, buffer_entries);
+	return sample_store_init_separate(store, memory,
+					  (struct dcpi_sample *)memory + table_entries,
+					  table_entries, buffer_entries);
 }
 
-int sample_store_init_apart(struct sample_store *store, void *table, void *buffer,
-			    u32 table_entries, u32 buffer_entries)
+int sample_store_init_separate(struct sample_store *store, void *table, void *buffer,
+			       u32 table_entries, u32 buffer_entries)
 {
 	if (sample_store_bytes(table_entries, buffer_entries) == 0)
 		return -EINVAL;
@@ -60,7 +61,7 @@ static inline u32 cursor_active(const struct sample_store *store, u32 cursor)
 /* Return the number of entries in that buffer. */
 static inline u32 cursor_fill(const struct sample_store *store, u32 cursor)
 {
-	return (cursor & store->buffer_mask) + cursor / SAMPLE_STUCK;
+	return (cursor & store->buffer_mask) + cursor / SAMPLE_LAST_USED;
 }
 
 static inline u32 cursor_begin(const struct sample_store *store, u32 buffer)
@@ -95,7 +96,7 @@ static core_noinline unsigned int buffer_append_last(struct sample_store *store,
 	struct dcpi_sample *entry;
 	unsigned int wake = 0;
 
-	if (store->cursor & SAMPLE_STUCK) {
+	if (store->cursor & SAMPLE_LAST_USED) {
 		wake = buffer_flip(store);
 		if (wake == 0)
 			return 0;
@@ -107,7 +108,7 @@ static core_noinline unsigned int buffer_append_last(struct sample_store *store,
 		store->cursor++;
 		return APPENDED | wake;
 	}
-	store->cursor |= SAMPLE_STUCK;
+	store->cursor |= SAMPLE_LAST_USED;
 	return APPENDED | wake | buffer_flip(store);
 }
 
@@ -142,7 +143,7 @@ static unsigned int buffer_append_far(struct sample_store *store, u64 from, u64 
 	if (core_unlikely((~store->cursor & store->buffer_mask) == 0)) {
 		if (store->retiring || core_load_acquire(&store->ready[active ^ 1]) != 0)
 			return 0;
-		if (store->cursor & SAMPLE_STUCK)
+		if (store->cursor & SAMPLE_LAST_USED)
 			result |= buffer_flip(store);
 		else
 			result |= buffer_append_last(store, 0, 0);

@@ -62,9 +62,9 @@ enum sample_result {
  *
  * @cursor is the position of the next entry, counted from the beginning of the first buffer.
  * Because buffers are a power of two, @cursor determines which one is active and how full it is.
- * With SAMPLE_STUCK, the last place, at which the cursor stays, is in use, too.
+ * With SAMPLE_LAST_USED, the last place, at which the cursor stays, is in use, too.
  */
-#define SAMPLE_STUCK 0x80000000U
+#define SAMPLE_LAST_USED 0x80000000U
 struct sample_store {
 	struct sample_bucket *table;
 	u64 bucket_mask;
@@ -129,12 +129,12 @@ int sample_store_init(struct sample_store *store, void *memory, u32 table_entrie
 		      u32 buffer_entries);
 
 /**
- * sample_store_init_apart() - start with an empty store in two memory areas
+ * sample_store_init_separate() - start with an empty store in two memory areas
  * @table:  sample_store_table_bytes() zeroed bytes, 64-byte aligned
  * @buffer: sample_store_buffer_bytes() zeroed bytes, 64-byte aligned
  */
-int sample_store_init_apart(struct sample_store *store, void *table, void *buffer,
-			    u32 table_entries, u32 buffer_entries);
+int sample_store_init_separate(struct sample_store *store, void *table, void *buffer,
+			       u32 table_entries, u32 buffer_entries);
 
 static inline size_t sample_store_table_bytes(u32 table_entries)
 {

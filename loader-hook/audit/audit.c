@@ -39,9 +39,9 @@
 extern const ElfW(Ehdr) __ehdr_start __attribute__((visibility("hidden")));
 
 enum batch {
-	BATCH_NONE,   /* nothing has been loaded or unloaded */
-	BATCH_TOLD,   /* the batch is being put into the datagram */
-	BATCH_UNTOLD, /* no daemon listens, or sending is not safe */
+	BATCH_NONE,	  /* nothing has been loaded or unloaded */
+	BATCH_REPORTED,	  /* the batch is being put into the datagram */
+	BATCH_UNREPORTED, /* no daemon listens, or sending is not safe */
 };
 
 /*
@@ -88,16 +88,16 @@ static bool is_reporting(void)
 		silent = audit.datagram.socket[0] == '\0' ||
 			 !host_process_has_file(audit.datagram.socket) ||
 			 host_process_is_filtered();
-		audit.batch = silent ? BATCH_UNTOLD : BATCH_TOLD;
+		audit.batch = silent ? BATCH_UNREPORTED : BATCH_REPORTED;
 	}
-	return audit.batch == BATCH_TOLD;
+	return audit.batch == BATCH_REPORTED;
 }
 
 static void batch_end(void)
 {
 	struct audit_message *head = &audit.datagram.message.head;
 
-	if (audit.batch == BATCH_UNTOLD)
+	if (audit.batch == BATCH_UNREPORTED)
 		audit.datagram.sequence++;
 	else if (audit.datagram.used > 0 && (head->flags & AUDIT_MESSAGE_BEGINS))
 		head->age_ns = host_process_now_ns() - audit.begun_ns;

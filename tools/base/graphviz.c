@@ -73,7 +73,7 @@ int graphviz_run(const char *format, const int fds[3])
 }
 
 /* A sandboxed process asks its broker, because it cannot start programs. */
-static int graphviz_ask(FILE *graph, const char *format, FILE *picture, FILE *messages)
+static int graphviz_request(FILE *graph, const char *format, FILE *picture, FILE *messages)
 {
 	const int fds[3] = {fileno(graph), fileno(picture), fileno(messages)};
 	struct broker_packet packet;
@@ -148,7 +148,7 @@ int graphviz_draw(FILE *graph, const char *format, FILE *output, struct error *e
 		return -err->errnum;
 	if (fflush(graph) != 0 || lseek(fileno(graph), 0, SEEK_SET) < 0)
 		return error_set_errno(err, "cannot write the graph");
-	status = graphviz_ask(graph, format, picture, messages);
+	status = graphviz_request(graph, format, picture, messages);
 	if (status == -ENOENT)
 		return error_set(err, ENOENT,
 				 "the program 'dot' is not installed: install the package "

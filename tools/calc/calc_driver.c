@@ -69,11 +69,12 @@ static double likely_scale(const struct calc_choice *choice)
 static int use_counts(const struct calc_driver *walk, struct calc_choice *choice,
 		      const struct image_analysis_options *options, struct error *err)
 {
-	double said = walk->method.scale;
-	struct exact_scale scale = {.value = said, .low = said, .high = said, .agree = 1};
+	double given_scale = walk->method.scale;
+	struct exact_scale scale = {
+		.value = given_scale, .low = given_scale, .high = given_scale, .agree = 1};
 	int r = 0;
 
-	if (choice->counts.exact.range_count > 0 && said <= 0)
+	if (choice->counts.exact.range_count > 0 && given_scale <= 0)
 		r = exact_scale_find(&scale, choice->code, &choice->profile.samples, options,
 				     likely_scale(choice), err);
 	if (r < 0 && r != -ENODATA)

@@ -32,7 +32,7 @@
 #define CLOCK_GHZ_HIGH 5.0
 
 /* State while an epoch is read. */
-struct epoch_reading {
+struct event_scan {
 	struct calc_events *events;
 	int64_t id;
 	const char *asked;
@@ -53,42 +53,42 @@ static int keep_name(struct calc_events *events, const char *name)
 /* First pass over the events: find the name of the event of time. */
 static int choose_time(void *context, const struct profile_event *event)
 {
-	struct epoch_reading *reading = context;
+	struct event_scan *scan = context;
 	enum event_time time = event_role_time(event);
 
-	if (reading->asked != NULL && strcmp(event->name, reading->asked) != 0)
+	if (scan->asked != NULL && strcmp(event->name, scan->asked) != 0)
 		return 0;
-	if (reading->asked != NULL)
-		reading->has_time = true; /* the event exists */
-	if (time == EVENT_TIME_NOT && reading->asked != NULL && reading->events->any_event &&
-	    reading->events->time == NULL)
-		return keep_name(reading->events, event->name);
-	if (time >= reading->best)
+	if (scan->asked != NULL)
+		scan->has_time = true; /* the event exists */
+	if (time == EVENT_TIME_NOT && scan->asked != NULL && scan->events->any_event &&
+	    scan->events->time == NULL)
+		return keep_name(scan->events, event->name);
+	if (time >= scan->best)
 		return 0;
-	reading->best = time;
-	return keep_name(reading->events, event->name);
+	scan->best = time;
+	return keep_name(scan->events, event->name);
 }
 
 static int note_clock(void *context, const struct profile_counter *counter)
 {
-	struct epoch_reading *reading = context;
+	struct event_scan *scan = context;
 
 	if (strcmp(counter->group, "stat") != 0)
 		return 0;
 	if (strcmp(counter->name, "core_clock_min_khz") == 0)
-		reading->low_ghz = (double)counter->count / 1e6;
+		scan->low_ghz = (double)counter->count / 1e6;
 	else if (strcmp(counter->name, "core_clock_max_khz") == 0)
-		reading->high_ghz = (double)counter->count / 1e6;
+		scan->high_ghz = (double)counter->count / 1e6;
 	else if (strcmp(counter->name, "sample_cost_ns") == 0)
-		reading->cost_ns = (double)counter->count;
+		scan->cost_ns = (double)counter->count;
 	return 0;
 }
 
-static void clock_period(struct epoch_reading *reading, struct calc_event *event)
+static void clock_period(struct event_scan *scan, struct calc_event *event)
 {
-	struct calc_events *events = reading->events;
-	double low = reading->low_ghz, high = reading->high_ghz;
-	double cost = fmin(reading->cost_ns, (1 - PERIOD_SHARE_MIN) * event->period);
+	struct calc_events *events = scan->events;
+	double low = scan->low_ghz, high = scan->high_ghz;
+	double cost = fmin(scan->cost_ns, (1 - PERIOD_SHARE_MIN) * event->period);
 	double left = event->period - cost;
 
 	if (!(low > 0 && high >= low)) {
@@ -127,9 +127,9 @@ static void note_period(struct calc_events *events, double period)
 /* Second pass: record the events of use. */
 static int take_event(void *context, const struct profile_event *event)
 {
-	struct epoch_reading *reading = context;
-	struct calc_events *events = reading->events;
-	struct calc_event taken = {.epoch = reading->id, .number = event->number};
+	struct event_scan *scan = context;
+	struct calc_events *events = scan->events;
+	struct calc_event taken = {.epoch = scan->id, .number = event->number};
 
 	taken.role = event_role_find(event->name);
 	taken.period = ((double)event->period_min + (double)event->period_max) / 2;
@@ -139,13 +139,13 @@ static int take_event(void *context, const struct profile_event *event)
 		taken.period *= (double)event->enabled_ns / (double)event->running_ns;
 	if (strcmp(event->name, events->time) == 0) {
 		taken.role = CALC_EVENT_TIME;
-		reading->has_time = true;
+		scan->has_time = true;
 		if (event_role_time(event) == EVENT_TIME_CLOCK)
-			clock_period(reading, &taken);
+			clock_period(scan, &taken);
 	} else if (taken.role == PROFILE_ROLES) {
 		return 0;
 	}
-	if (taken.period <= 0 || has_role(events, reading->id, taken.role))
+	if (taken.period <= 0 || has_role(events, scan->id, taken.role))
 		return 0;
 	if (array_reserve(&events->list, &events->capacity, events->count + 1, sizeof(taken)) < 0)
 		return -ENOMEM;
@@ -175,22 +175,22 @@ static int calc_events_choose(struct calc_events *events, struct profile_reader 
 			      const struct profile_epoch *epochs, size_t epoch_count,
 			      const char *asked, struct error *err)
 {
-	struct epoch_reading reading = {.events = events, .asked = asked, .best = EVENT_TIME_NOT};
+	struct event_scan scan = {.events = events, .asked = asked, .best = EVENT_TIME_NOT};
 
 	for (size_t i = 0; i < epoch_count; i++) {
-		int r = profile_reader_events(reader, epochs[i].id, choose_time, &reading, err);
+		int r = profile_reader_events(reader, epochs[i].id, choose_time, &scan, err);
 
 		if (r < 0)
 			return calc_events_explain(r, err);
 	}
-	events->clock = reading.best == EVENT_TIME_CLOCK;
+	events->clock = scan.best == EVENT_TIME_CLOCK;
 	if (events->time != NULL)
 		return 0;
 	if (asked == NULL)
 		return error_set(
 			err, ENOENT,
 			"no event that measures time was sampled: neither cycles nor a clock");
-	if (!reading.has_time)
+	if (!scan.has_time)
 		return unknown_event(reader, epochs, epoch_count, asked, err);
 	return error_set(err, EINVAL, "event '%s' does not measure time", asked);
 }
@@ -221,14 +221,14 @@ int calc_events_load(struct calc_events *events, struct profile_reader *reader,
 	int r = calc_events_choose(events, reader, epochs, epoch_count, asked, err);
 
 	for (size_t i = 0; r == 0 && i < epoch_count; i++) {
-		struct epoch_reading reading = {.events = events, .id = epochs[i].id};
+		struct event_scan scan = {.events = events, .id = epochs[i].id};
 
-		r = profile_reader_counters(reader, &epochs[i], note_clock, &reading, err);
+		r = profile_reader_counters(reader, &epochs[i], note_clock, &scan, err);
 		if (r == 0)
-			r = calc_events_explain(profile_reader_events(reader, epochs[i].id,
-								      take_event, &reading, err),
-						err);
-		events->epochs_without += !reading.has_time;
+			r = calc_events_explain(
+				profile_reader_events(reader, epochs[i].id, take_event, &scan, err),
+				err);
+		events->epochs_without += !scan.has_time;
 	}
 	if (events->count > 0)
 		qsort(events->list, events->count, sizeof(*events->list), by_number);

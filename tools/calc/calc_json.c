@@ -162,14 +162,14 @@ static void put_successor(struct json_stream *json, const struct calc_procedure 
 			  uint32_t edge)
 {
 	const struct procedure_analysis *analysis = procedure->analysis;
-	const struct cfg_edge *way = &analysis->cfg->edges[edge];
+	const struct cfg_edge *cfg_edge = &analysis->cfg->edges[edge];
 
 	json_stream_open(json, NULL, '{');
-	if (way->to < analysis->cfg->block_count)
+	if (cfg_edge->to < analysis->cfg->block_count)
 		json_stream_count(json, "to",
-				  address_of(procedure, analysis->cfg->blocks[way->to].first));
-	else if (way->target != 0)
-		json_stream_count(json, "to", way->target);
+				  address_of(procedure, analysis->cfg->blocks[cfg_edge->to].first));
+	else if (cfg_edge->target != 0)
+		json_stream_count(json, "to", cfg_edge->target);
 	else
 		json_stream_null(json, "to");
 	put_estimate(json, procedure, &analysis->frequency.edges[edge]);

@@ -39,7 +39,7 @@ int calc_output_image(struct calc_output *output, const struct calc_choice *choi
 	free(output->image);
 	output->choice = choice;
 	output->model = model;
-	output->image_told = false;
+	output->image_printed = false;
 	output->image = text_clean(choice->image->image.path);
 	return output->image != NULL ? note_image(output) : -ENOMEM;
 }
@@ -49,21 +49,21 @@ static void print_headings(struct calc_output *output)
 {
 	if (output->json)
 		return;
-	if (!output->header_told) {
+	if (!output->header_printed) {
 		if (output->brief)
 			report_header_print_brief(stdout, output->header, output->listing.width);
 		else
 			report_header_print(stdout, output->header, output->listing.width);
 		putchar('\n');
 	}
-	if (!output->image_told && output->brief)
+	if (!output->image_printed && output->brief)
 		printf("image       %s\n", output->image);
-	else if (!output->image_told)
+	else if (!output->image_printed)
 		calc_heading_image(stdout, output->image, output->choice->code, output->model,
 				   output->events, &output->choice->profile.samples);
-	if (!output->image_told)
+	if (!output->image_printed)
 		calc_heading_counts(stdout, &output->choice->counts);
-	output->header_told = output->image_told = true;
+	output->header_printed = output->image_printed = true;
 }
 
 static void add_summary(struct stall_summary *sum, const struct procedure_analysis *analysis)

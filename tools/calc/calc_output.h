@@ -52,8 +52,8 @@ struct calc_output {
 	const struct calc_choice *choice;
 	const struct machine_model *model;
 	char *image;
-	bool header_told;
-	bool image_told;
+	bool header_printed;
+	bool image_printed;
 	struct stall_summary sum;
 	size_t procedures;
 	size_t images;

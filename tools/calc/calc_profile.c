@@ -14,7 +14,7 @@
 #include "tools/calc/calc_footprints.h"
 
 /* Samples of a role, while they are collected. */
-struct gathering {
+struct sample_collector {
 	struct address_count *counts;
 	size_t count;
 	size_t capacity;
@@ -44,7 +44,7 @@ struct epoch_gap {
 
 struct load {
 	const struct calc_profile_wanted *wanted;
-	struct gathering roles[CALC_EVENT_TIME + 1];
+	struct sample_collector roles[CALC_EVENT_TIME + 1];
 	struct branch_count *branches;
 	size_t branch_count;
 	size_t branch_capacity;
@@ -142,7 +142,7 @@ static int calc_profile_take_profile(void *context, const struct profile *profil
 	const struct calc_event *event =
 		calc_events_find(load->wanted->events, profile->epoch, profile->event);
 	struct address_count *place;
-	struct gathering *role;
+	struct sample_collector *role;
 	struct span span = {0};
 	double scale = 1;
 
@@ -184,7 +184,7 @@ static int by_address(const void *a, const void *b)
  * Return true if the counts are sorted, as those of a single epoch are, so that a check saves time.
  * @once: out: no address occurs twice.
  */
-static bool in_order(const struct gathering *role, bool *once)
+static bool in_order(const struct sample_collector *role, bool *once)
 {
 	*once = true;
 	for (size_t i = 1; i < role->count; i++) {
@@ -209,7 +209,7 @@ static size_t calc_profile_unite(struct address_count *counts, size_t count)
 	return kept;
 }
 
-static double period_of(const struct gathering *role)
+static double period_of(const struct sample_collector *role)
 {
 	if (role->mean_period > 0)
 		return role->mean_period;
@@ -217,7 +217,7 @@ static double period_of(const struct gathering *role)
 }
 
 /* Sort the counts, and merge those of several epochs and processes. */
-static void calc_profile_settle(struct gathering *role, struct image_event_samples *ret)
+static void calc_profile_settle(struct sample_collector *role, struct image_event_samples *ret)
 {
 	bool once;
 
@@ -565,7 +565,7 @@ static void settle_branches(struct load *load, struct image_samples *ret)
 static void mark_collected(struct load *load)
 {
 	for (size_t i = 0; i < load->wanted->events->count; i++) {
-		struct gathering *role = &load->roles[load->wanted->events->list[i].role];
+		struct sample_collector *role = &load->roles[load->wanted->events->list[i].role];
 
 		role->collected = true;
 		role->any_period = load->wanted->events->list[i].period;

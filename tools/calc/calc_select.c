@@ -56,7 +56,7 @@ struct search {
 	struct calc_choice best;
 	struct near_names near; /* similar names in images that were examined */
 	bool unsampled;		/* a matching procedure without samples was found */
-	size_t looked_at;	/* number of images */
+	size_t examined;	/* number of images */
 	int passed_result;
 	struct passed_image passed; /* the hottest that could not be examined */
 };
@@ -276,8 +276,7 @@ static int skip_failed_file(struct search *search, const struct calc_image *imag
 }
 
 /* Code known only by its section is not a procedure, even if it is the hottest. */
-static int pass_section_over(struct search *search, const struct calc_choice *choice,
-			     double samples)
+static int skip_section(struct search *search, const struct calc_choice *choice, double samples)
 {
 	_cleanup_free_ char *path = text_clean(choice->image->image.path);
 	struct error why;
@@ -328,7 +327,7 @@ static int by_heat(struct search *search, struct calc_choice *choice)
 		hottest_section = heat[i] > hottest_section ? heat[i] : hottest_section;
 		heat[i] = 0;
 	}
-	if (hottest_section > heat[best] && pass_section_over(search, choice, hottest_section) < 0)
+	if (hottest_section > heat[best] && skip_section(search, choice, hottest_section) < 0)
 		return -ENOMEM;
 	if (heat[best] == 0 || heat[best] <= search->best.samples)
 		return 0;
@@ -338,7 +337,7 @@ static int by_heat(struct search *search, struct calc_choice *choice)
 }
 
 /* Offer all names of procedures as suggestions, if no procedure matches. */
-static void offer_names(struct search *search, const struct image_code *code)
+static void suggest_names(struct search *search, const struct image_code *code)
 {
 	const struct procedure_table *table = image_code_procedures(code);
 
@@ -352,7 +351,7 @@ static void offer_names(struct search *search, const struct image_code *code)
 }
 
 /* Offer names that the database stores for an image without code. */
-static void offer_symbols(struct search *search, const struct calc_image *image)
+static void suggest_symbols(struct search *search, const struct calc_image *image)
 {
 	struct profile_symbols kept = {0};
 	struct error err;
@@ -366,25 +365,25 @@ static void offer_symbols(struct search *search, const struct calc_image *image)
 }
 
 /* Choose the hottest of the matching procedures; only samples of matching ones are read. */
-static int choose_meant(struct search *search, struct calc_choice *choice, struct error *err)
+static int choose_matching(struct search *search, struct calc_choice *choice, struct error *err)
 {
-	_cleanup_(procedure_lookup_deinit) struct procedure_lookup meant = {0};
+	_cleanup_(procedure_lookup_deinit) struct procedure_lookup matches = {0};
 	const struct wanted *wanted = &search->wanted;
 	int r;
 
 	if (wanted->is_address)
-		r = procedure_lookup_by_address(&meant, choice->code, wanted->address);
+		r = procedure_lookup_by_address(&matches, choice->code, wanted->address);
 	else
-		r = procedure_lookup_by_name(&meant, choice->code, wanted->name);
-	if (r == 0 && meant.count == 0 && !wanted->is_address)
-		offer_names(search, choice->code);
-	if (r < 0 || meant.count == 0)
+		r = procedure_lookup_by_name(&matches, choice->code, wanted->name);
+	if (r == 0 && matches.count == 0 && !wanted->is_address)
+		suggest_names(search, choice->code);
+	if (r < 0 || matches.count == 0)
 		return r;
-	r = procedure_lookup_ranges(&meant, choice->code, offsets_are_addresses(choice->image));
+	r = procedure_lookup_ranges(&matches, choice->code, offsets_are_addresses(choice->image));
 	if (r == 0)
-		r = calc_select_load(choice, search->select, &meant.ranges, err);
-	for (size_t i = 0; i < meant.count && r == 0; i++)
-		r = consider(search, choice, meant.procedures[i]);
+		r = calc_select_load(choice, search->select, &matches.ranges, err);
+	for (size_t i = 0; i < matches.count && r == 0; i++)
+		r = consider(search, choice, matches.procedures[i]);
 	return r;
 }
 
@@ -396,7 +395,7 @@ static int choose_hottest(struct search *search, struct calc_choice *choice, str
 }
 
 /* Examine one image; the best choice so far stays open. */
-static int calc_select_look_at(struct search *search, const struct calc_image *image,
+static int calc_select_examine(struct search *search, const struct calc_image *image,
 			       int (*choose)(struct search *search, struct calc_choice *choice,
 					     struct error *err),
 			       struct error *err)
@@ -414,12 +413,12 @@ static int calc_select_look_at(struct search *search, const struct calc_image *i
 		return r;
 	}
 	if (r != 0)
-		offer_symbols(search, image);
+		suggest_symbols(search, image);
 	if (r != 0 && skip_failed_file(search, image, image->samples, r, &why) < 0)
 		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	if (r != 0)
 		return 0;
-	search->looked_at++;
+	search->examined++;
 	if (choice.samples > search->best.samples) {
 		calc_choice_deinit(&search->best);
 		search->best = choice;
@@ -428,7 +427,7 @@ static int calc_select_look_at(struct search *search, const struct calc_image *i
 	return 0;
 }
 
-static bool in_question(const struct search *search, const struct calc_image *image)
+static bool is_selected(const struct search *search, const struct calc_image *image)
 {
 	const char *pattern = search->wanted.pattern;
 
@@ -489,7 +488,7 @@ static char *image_name(const struct search *search, const struct calc_image *im
 }
 
 /* Make the message "/bin/a:0x1000 (12 samples), ...". */
-static int ambiguous(const struct search *search, struct error *err)
+static int report_ambiguous(const struct search *search, struct error *err)
 {
 	char list[384] = "";
 	size_t length = 0;
@@ -516,13 +515,13 @@ static int ambiguous(const struct search *search, struct error *err)
 /*
  * The procedure may be in an image that could not be examined. Return: an error other than -ENOENT.
  */
-static int nothing_seen(const struct search *search, struct error *err)
+static int report_none_examined(const struct search *search, struct error *err)
 {
 	const struct passed_image *passed = &search->passed;
 	struct error lead;
 
 	error_set(&lead, ENODATA, "no samples in '%s' in readable images", search->wanted.name);
-	if (search->looked_at == 0)
+	if (search->examined == 0)
 		*err = passed->why;
 	else
 		passed_over_message(err, lead.message, &passed->why, passed->samples,
@@ -531,7 +530,7 @@ static int nothing_seen(const struct search *search, struct error *err)
 }
 
 /* Report why nothing was found. */
-static int nothing(const struct search *search, bool any_image, struct error *err)
+static int report_no_match(const struct search *search, bool any_image, struct error *err)
 {
 	const char *name = search->wanted.name;
 	bool passed = search->passed_result < 0;
@@ -544,8 +543,8 @@ static int nothing(const struct search *search, bool any_image, struct error *er
 		return cli_image_missing(search->select->reader, "samples", search->select->pattern,
 					 err);
 	if (passed &&
-	    (search->looked_at == 0 || (name != NULL && search->passed_result != -ENOTSUP)))
-		return nothing_seen(search, err);
+	    (search->examined == 0 || (name != NULL && search->passed_result != -ENOTSUP)))
+		return report_none_examined(search, err);
 	if (search->unsampled)
 		return error_set(err, ENOENT, "no samples in '%s'", name);
 	if (name == NULL)
@@ -554,7 +553,7 @@ static int nothing(const struct search *search, bool any_image, struct error *er
 	return error_set(err, EINVAL, "no procedure '%s' in images with samples%s", name, near);
 }
 
-static void give(struct calc_choice *ret, struct search *search)
+static void move_best(struct calc_choice *ret, struct search *search)
 {
 	*ret = search->best;
 	search->best = (struct calc_choice){0};
@@ -571,18 +570,18 @@ int calc_select_named(struct calc_choice *ret, const struct calc_select *select,
 	for (size_t i = 0; i < select->images->count && r == 0; i++) {
 		const struct calc_image *image = &select->images->list[i];
 
-		if (!in_question(&search, image))
+		if (!is_selected(&search, image))
 			continue;
 		any = true;
-		r = calc_select_look_at(&search, image, choose_meant, err);
+		r = calc_select_examine(&search, image, choose_matching, err);
 	}
 	if (r < 0)
 		return r;
 	if (search.count > 1)
-		return ambiguous(&search, err);
+		return report_ambiguous(&search, err);
 	if (search.count == 0)
-		return nothing(&search, any, err);
-	give(ret, &search);
+		return report_no_match(&search, any, err);
+	move_best(ret, &search);
 	return 0;
 }
 
@@ -600,18 +599,18 @@ int calc_select_hottest(struct calc_choice *ret, const struct calc_select *selec
 	for (size_t i = 0; i < select->images->count && r == 0; i++) {
 		const struct calc_image *image = &select->images->list[i];
 
-		if (!in_question(&search, image))
+		if (!is_selected(&search, image))
 			continue;
 		if (image->samples <= search.best.samples)
 			break;
 		any = true;
-		r = calc_select_look_at(&search, image, choose_hottest, err);
+		r = calc_select_examine(&search, image, choose_hottest, err);
 	}
 	if (r < 0)
 		return r;
 	if (search.best.samples == 0)
-		return nothing(&search, any, err);
+		return report_no_match(&search, any, err);
 	passed_over_drop(passed, search.best.samples);
-	give(ret, &search);
+	move_best(ret, &search);
 	return 0;
 }

@@ -13,7 +13,7 @@ int calc_source_load(struct calc_source *source, struct profile_reader *reader,
 		     const struct debug_file_options *debug, struct error *err)
 {
 	struct report_header *header = &source->header;
-	uint64_t handed = 0;
+	uint64_t delivered = 0;
 	int r = 0;
 
 	if (header->epoch_count == 0)
@@ -35,14 +35,14 @@ int calc_source_load(struct calc_source *source, struct profile_reader *reader,
 	header->samples = source->images.samples;
 	header->unknown = source->images.unknown;
 	header->excluded = source->images.excluded;
-	report_header_edges_lost(header, &handed);
+	report_header_edges_lost(header, &delivered);
 	source->select = (struct calc_select){
 		.reader = reader,
 		.images = &source->images,
 		.pattern = pattern,
 		.filter = filter,
 		.events = &source->events,
-		.edges = handed > 0,
+		.edges = delivered > 0,
 		.debug = *debug,
 	};
 	return profiler_probes_load(&source->select.probes, reader, filter, err);

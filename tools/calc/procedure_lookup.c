@@ -11,11 +11,11 @@
 #include "lib/cleanup.h"
 #include "tools/calc/calc_names.h"
 
-void procedure_lookup_deinit(struct procedure_lookup *meant)
+void procedure_lookup_deinit(struct procedure_lookup *lookup)
 {
-	free(meant->procedures);
-	free(meant->ranges.list);
-	*meant = (struct procedure_lookup){0};
+	free(lookup->procedures);
+	free(lookup->ranges.list);
+	*lookup = (struct procedure_lookup){0};
 }
 
 /* Map a part that the compiler split off to its procedure. */
@@ -38,17 +38,17 @@ long procedure_lookup_at(const struct image_code *code, uint64_t address)
 	return index >= 0 ? (long)whole_of(code, (size_t)index) : index;
 }
 
-static int procedure_lookup_add(struct procedure_lookup *meant, const struct image_code *code,
+static int procedure_lookup_add(struct procedure_lookup *lookup, const struct image_code *code,
 				size_t procedure)
 {
 	procedure = whole_of(code, procedure);
-	for (size_t i = 0; i < meant->count; i++)
-		if (meant->procedures[i] == procedure)
+	for (size_t i = 0; i < lookup->count; i++)
+		if (lookup->procedures[i] == procedure)
 			return 0; /* already there, through its cold part */
-	if (array_reserve(&meant->procedures, &meant->capacity, meant->count + 1,
-			  sizeof(*meant->procedures)) < 0)
+	if (array_reserve(&lookup->procedures, &lookup->capacity, lookup->count + 1,
+			  sizeof(*lookup->procedures)) < 0)
 		return -ENOMEM;
-	meant->procedures[meant->count++] = procedure;
+	lookup->procedures[lookup->count++] = procedure;
 	return 0;
 }
 
@@ -57,7 +57,7 @@ static int procedure_lookup_add(struct procedure_lookup *meant, const struct ima
  * the file.
  */
 struct label_search {
-	struct procedure_lookup *meant;
+	struct procedure_lookup *lookup;
 	const struct image_code *code;
 	const char *wanted;
 };
@@ -73,14 +73,15 @@ static int visit_symbol(void *context, const struct elf_symbol *symbol)
 	    (symbol->name[bytes] != '\0' && symbol->name[bytes] != '@'))
 		return 0;
 	procedure = procedure_lookup_at(search->code, symbol->address);
-	return procedure >= 0 ? procedure_lookup_add(search->meant, search->code, (size_t)procedure)
-			      : 0;
+	return procedure >= 0
+		       ? procedure_lookup_add(search->lookup, search->code, (size_t)procedure)
+		       : 0;
 }
 
-static int add_labelled(struct procedure_lookup *meant, const struct image_code *code,
+static int add_labelled(struct procedure_lookup *lookup, const struct image_code *code,
 			const char *wanted)
 {
-	struct label_search search = {meant, code, wanted};
+	struct label_search search = {lookup, code, wanted};
 	const struct elf_file *file = image_code_file(code);
 	int r = elf_symbols_visit(file, SHT_SYMTAB, visit_symbol, &search);
 
@@ -152,20 +153,22 @@ static int parse_name(struct entered_name *ret, const char *wanted)
 static bool is_name(const char *name, const char *version, const char *wanted)
 {
 	size_t bytes = strcspn(name, "@");
-	const char *asked = wanted + bytes;
+	const char *wanted_version = wanted + bytes;
 
 	if (strcmp(name, wanted) == 0)
 		return true;
-	if (strncmp(name, wanted, bytes) != 0 || (*asked != '\0' && *asked != '@'))
+	if (strncmp(name, wanted, bytes) != 0 ||
+	    (*wanted_version != '\0' && *wanted_version != '@'))
 		return false;
 	if (name[bytes] == '@')
 		version = name + bytes;
-	if (*asked == '\0')
+	if (*wanted_version == '\0')
 		return version == NULL || strcmp(version, "@plt") != 0;
 	/* Only one piece of code has this name, so it includes all versions. */
 	if (version == NULL)
-		return strcmp(asked, "@plt") != 0;
-	return strcmp(asked + strspn(asked, "@"), version + strspn(version, "@")) == 0;
+		return strcmp(wanted_version, "@plt") != 0;
+	return strcmp(wanted_version + strspn(wanted_version, "@"),
+		      version + strspn(version, "@")) == 0;
 }
 
 static bool has_name(const struct procedure *procedure, const struct entered_name *wanted)
@@ -201,41 +204,41 @@ static bool has_meaning(const struct procedure_table *table, size_t index,
 	return false;
 }
 
-int procedure_lookup_by_name(struct procedure_lookup *meant, const struct image_code *code,
+int procedure_lookup_by_name(struct procedure_lookup *lookup, const struct image_code *code,
 			     const char *wanted)
 {
 	const struct procedure_table *table = image_code_procedures(code);
-	_cleanup_(entered_name_deinit) struct entered_name given = {0};
+	_cleanup_(entered_name_deinit) struct entered_name entered = {0};
 	size_t count = procedure_table_count(table);
 	struct calc_name name;
-	int r = parse_name(&given, wanted);
+	int r = parse_name(&entered, wanted);
 
 	for (size_t i = 0; i < count && r == 0; i++) {
-		if (has_name(procedure_table_get(table, i), &given))
-			r = procedure_lookup_add(meant, code, i);
+		if (has_name(procedure_table_get(table, i), &entered))
+			r = procedure_lookup_add(lookup, code, i);
 	}
-	for (size_t i = 0; i < count && r == 0 && meant->count == 0; i++) {
-		if (has_alias(table, i, given.name))
-			r = procedure_lookup_add(meant, code, i);
+	for (size_t i = 0; i < count && r == 0 && lookup->count == 0; i++) {
+		if (has_alias(table, i, entered.name))
+			r = procedure_lookup_add(lookup, code, i);
 	}
-	if (r == 0 && meant->count == 0)
-		r = add_labelled(meant, code, given.name);
-	if (r < 0 || meant->count > 0)
+	if (r == 0 && lookup->count == 0)
+		r = add_labelled(lookup, code, entered.name);
+	if (r < 0 || lookup->count > 0)
 		return r;
-	name = calc_name_make(given.name);
+	name = calc_name_make(entered.name);
 	for (size_t i = 0; i < count && r == 0; i++) {
 		if (has_meaning(table, i, &name))
-			r = procedure_lookup_add(meant, code, i);
+			r = procedure_lookup_add(lookup, code, i);
 	}
 	return r;
 }
 
-int procedure_lookup_by_address(struct procedure_lookup *meant, const struct image_code *code,
+int procedure_lookup_by_address(struct procedure_lookup *lookup, const struct image_code *code,
 				uint64_t address)
 {
 	long procedure = procedure_lookup_at(code, address);
 
-	return procedure >= 0 ? procedure_lookup_add(meant, code, (size_t)procedure) : 0;
+	return procedure >= 0 ? procedure_lookup_add(lookup, code, (size_t)procedure) : 0;
 }
 
 static int procedure_lookup_by_start(const void *a, const void *b)
@@ -261,17 +264,18 @@ static void procedure_lookup_unite(struct profile_ranges *ranges)
 	ranges->count = kept;
 }
 
-int procedure_lookup_ranges(struct procedure_lookup *meant, const struct image_code *code,
+int procedure_lookup_ranges(struct procedure_lookup *lookup, const struct image_code *code,
 			    bool offsets_are_addresses)
 {
-	struct profile_ranges *ranges = &meant->ranges;
+	struct profile_ranges *ranges = &lookup->ranges;
 
-	ranges->list = malloc((meant->count * PROCEDURE_PARTS_MAX + 1) * sizeof(*ranges->list));
+	ranges->list = malloc((lookup->count * PROCEDURE_PARTS_MAX + 1) * sizeof(*ranges->list));
 	if (ranges->list == NULL)
 		return -ENOMEM;
-	for (size_t i = 0; i < meant->count; i++) {
+	for (size_t i = 0; i < lookup->count; i++) {
 		struct image_range parts[PROCEDURE_PARTS_MAX];
-		size_t parent, count = image_code_parts(code, meant->procedures[i], parts, &parent);
+		size_t parent,
+			count = image_code_parts(code, lookup->procedures[i], parts, &parent);
 
 		for (size_t part = 0; part < count; part++) {
 			uint64_t start = parts[part].start, bytes = parts[part].end - start;

@@ -20,7 +20,7 @@ struct procedure_lookup {
 	struct profile_ranges ranges;
 };
 
-void procedure_lookup_deinit(struct procedure_lookup *meant);
+void procedure_lookup_deinit(struct procedure_lookup *lookup);
 
 /**
  * procedure_lookup_at() - find the complete procedure that contains an address. Return: its index;
@@ -38,7 +38,7 @@ long procedure_lookup_at(const struct image_code *code, uint64_t address);
  *
  * Return: 0, also if none is found, or -ENOMEM.
  */
-int procedure_lookup_by_name(struct procedure_lookup *meant, const struct image_code *code,
+int procedure_lookup_by_name(struct procedure_lookup *lookup, const struct image_code *code,
 			     const char *wanted);
 
 /**
@@ -46,7 +46,7 @@ int procedure_lookup_by_name(struct procedure_lookup *meant, const struct image_
  *
  * Return: 0, also if none is found, or -ENOMEM.
  */
-int procedure_lookup_by_address(struct procedure_lookup *meant, const struct image_code *code,
+int procedure_lookup_by_address(struct procedure_lookup *lookup, const struct image_code *code,
 				uint64_t address);
 
 /**
@@ -55,7 +55,7 @@ int procedure_lookup_by_address(struct procedure_lookup *meant, const struct ima
  *
  * Return: 0 or -ENOMEM.
  */
-int procedure_lookup_ranges(struct procedure_lookup *meant, const struct image_code *code,
+int procedure_lookup_ranges(struct procedure_lookup *lookup, const struct image_code *code,
 			    bool offsets_are_addresses);
 
 #endif

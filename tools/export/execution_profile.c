@@ -14,40 +14,41 @@
 #define COUNT_MAX 9007199254740992.0
 
 /* State while a procedure is added. */
-struct adding {
+struct builder {
 	struct execution_profile *profile;
 	uint32_t index; /* of the procedure, in the profile */
 	struct calc_procedure procedure;
 };
 
-static uint64_t executions(const struct adding *adding, const struct frequency_estimate *estimate)
+static uint64_t executions(const struct builder *builder, const struct frequency_estimate *estimate)
 {
 	double low, high,
-		count = calc_procedure_executions(&adding->procedure, estimate, &low, &high);
+		count = calc_procedure_executions(&builder->procedure, estimate, &low, &high);
 
 	if (!(count >= 0.5))
 		return 0;
 	return count < COUNT_MAX ? (uint64_t)llround(count) : (uint64_t)COUNT_MAX;
 }
 
-static int add_way(const struct adding *adding, struct execution_ways *ways, uint64_t from,
-		   uint64_t to, uint64_t count)
+static int append_edge(const struct builder *builder, struct execution_edges *edges, uint64_t from,
+		       uint64_t to, uint64_t count)
 {
 	if (count == 0)
 		return 0;
-	if (array_reserve(&ways->list, &ways->capacity, ways->count + 1, sizeof(*ways->list)) < 0)
+	if (array_reserve(&edges->list, &edges->capacity, edges->count + 1, sizeof(*edges->list)) <
+	    0)
 		return -ENOMEM;
-	ways->list[ways->count++] = (struct execution_way){
-		.from = from, .to = to, .procedure = adding->index, .count = count};
+	edges->list[edges->count++] = (struct execution_edge){
+		.from = from, .to = to, .procedure = builder->index, .count = count};
 	return 0;
 }
 
-static int execution_profile_add_block(struct adding *adding, uint32_t index)
+static int execution_profile_add_block(struct builder *builder, uint32_t index)
 {
-	const struct procedure_analysis *analysis = adding->procedure.analysis;
+	const struct procedure_analysis *analysis = builder->procedure.analysis;
 	const struct cfg_block *block = &analysis->cfg->blocks[index];
-	struct execution_profile *profile = adding->profile;
-	uint64_t count = executions(adding, &analysis->frequency.blocks[index]);
+	struct execution_profile *profile = builder->profile;
+	uint64_t count = executions(builder, &analysis->frequency.blocks[index]);
 
 	if (count == 0)
 		return 0;
@@ -57,16 +58,16 @@ static int execution_profile_add_block(struct adding *adding, uint32_t index)
 	profile->blocks[profile->block_count++] = (struct execution_block){
 		.first = analysis->cfg->insns[block->first].address,
 		.last = analysis->cfg->insns[block->first + block->count - 1].address,
-		.procedure = adding->index,
+		.procedure = builder->index,
 		.instructions = block->count,
 		.count = count,
 	};
 	return 0;
 }
 
-static int execution_profile_add_edge(struct adding *adding, uint32_t index)
+static int execution_profile_add_edge(struct builder *builder, uint32_t index)
 {
-	const struct procedure_analysis *analysis = adding->procedure.analysis;
+	const struct procedure_analysis *analysis = builder->procedure.analysis;
 	const struct cfg *cfg = analysis->cfg;
 	const struct cfg_edge *edge = &cfg->edges[index];
 	uint64_t to = edge->target;
@@ -83,34 +84,34 @@ static int execution_profile_add_edge(struct adding *adding, uint32_t index)
 	case CFG_EDGE_TAIL:
 		if (to == 0)
 			return 0;
-		return add_way(adding,
-			       edge->kind == CFG_EDGE_NEXT ? &adding->profile->nexts
-							   : &adding->profile->branches,
-			       cfg->insns[edge->insn].address, to,
-			       executions(adding, &analysis->frequency.edges[index]));
+		return append_edge(builder,
+				   edge->kind == CFG_EDGE_NEXT ? &builder->profile->nexts
+							       : &builder->profile->branches,
+				   cfg->insns[edge->insn].address, to,
+				   executions(builder, &analysis->frequency.edges[index]));
 	default:
 		return 0;
 	}
 }
 
 /* Add a direct call. Jumps out of the procedure (tail calls) are edges. */
-static int add_call(struct adding *adding, const struct cfg_call *call)
+static int add_call(struct builder *builder, const struct cfg_call *call)
 {
-	const struct procedure_analysis *analysis = adding->procedure.analysis;
+	const struct procedure_analysis *analysis = builder->procedure.analysis;
 	const struct cfg *cfg = analysis->cfg;
 
 	if (call->tail || call->target == 0)
 		return 0;
-	return add_way(adding, &adding->profile->branches, cfg->insns[call->insn].address,
-		       call->target,
-		       executions(adding, &analysis->frequency.blocks[cfg->block_of[call->insn]]));
+	return append_edge(
+		builder, &builder->profile->branches, cfg->insns[call->insn].address, call->target,
+		executions(builder, &analysis->frequency.blocks[cfg->block_of[call->insn]]));
 }
 
-static int execution_profile_add_procedure(struct adding *adding)
+static int execution_profile_add_procedure(struct builder *builder)
 {
-	struct execution_profile *profile = adding->profile;
+	struct execution_profile *profile = builder->profile;
 	const struct procedure *procedure = procedure_table_get(
-		image_code_procedures(profile->code), adding->procedure.analysis->index);
+		image_code_procedures(profile->code), builder->procedure.analysis->index);
 	struct execution_procedure *added;
 
 	if (array_reserve(&profile->procedures, &profile->procedure_capacity,
@@ -124,26 +125,26 @@ static int execution_profile_add_procedure(struct adding *adding)
 	};
 	if (added->name == NULL)
 		return -ENOMEM;
-	adding->index = (uint32_t)profile->procedure_count++;
+	builder->index = (uint32_t)profile->procedure_count++;
 	return 0;
 }
 
 int execution_profile_add(struct execution_profile *profile,
 			  const struct procedure_analysis *analysis)
 {
-	struct adding adding = {
+	struct builder builder = {
 		.profile = profile,
 		.procedure = {.code = profile->code, .analysis = analysis},
 	};
 	const struct cfg *cfg = analysis->cfg;
-	int r = execution_profile_add_procedure(&adding);
+	int r = execution_profile_add_procedure(&builder);
 
 	for (uint32_t i = 0; r == 0 && i < cfg->block_count; i++)
-		r = execution_profile_add_block(&adding, i);
+		r = execution_profile_add_block(&builder, i);
 	for (uint32_t i = 0; r == 0 && i < cfg->edge_count; i++)
-		r = execution_profile_add_edge(&adding, i);
+		r = execution_profile_add_edge(&builder, i);
 	for (uint32_t i = 0; r == 0 && i < cfg->call_count; i++)
-		r = add_call(&adding, &cfg->calls[i]);
+		r = add_call(&builder, &cfg->calls[i]);
 	return r;
 }
 

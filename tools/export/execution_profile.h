@@ -42,20 +42,20 @@ struct execution_block {
 };
 
 /**
- * struct execution_way - an edge from an instruction to another
+ * struct execution_edge - an edge from an instruction to another
  * @procedure: index of the procedure that @from belongs to
  * @count:     executions, > 0
  */
-struct execution_way {
+struct execution_edge {
 	uint64_t from;
 	uint64_t to;
 	uint32_t procedure;
 	uint64_t count;
 };
 
-/** struct execution_ways - a growing array */
-struct execution_ways {
-	struct execution_way *list;
+/** struct execution_edges - a growing array */
+struct execution_edges {
+	struct execution_edge *list;
 	size_t count;
 	size_t capacity;
 };
@@ -76,8 +76,8 @@ struct execution_profile {
 	struct execution_block *blocks;
 	size_t block_count;
 	size_t block_capacity;
-	struct execution_ways branches;
-	struct execution_ways nexts;
+	struct execution_edges branches;
+	struct execution_edges nexts;
 };
 
 /**

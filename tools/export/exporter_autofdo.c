@@ -25,10 +25,10 @@ static void put_branches(FILE *file, const struct execution_profile *profile)
 {
 	fprintf(file, "%zu\n", profile->branches.count);
 	for (size_t i = 0; i < profile->branches.count; i++) {
-		const struct execution_way *way = &profile->branches.list[i];
+		const struct execution_edge *edge = &profile->branches.list[i];
 
-		fprintf(file, "%" PRIx64 "->%" PRIx64 ":%" PRIu64 "\n", way->from, way->to,
-			way->count);
+		fprintf(file, "%" PRIx64 "->%" PRIx64 ":%" PRIu64 "\n", edge->from, edge->to,
+			edge->count);
 	}
 }
 

@@ -13,17 +13,17 @@ static int write_bolt(FILE *file, const struct execution_profile *profile, struc
 {
 	(void)err;
 	for (size_t i = 0; i < profile->branches.count; i++) {
-		const struct execution_way *way = &profile->branches.list[i];
+		const struct execution_edge *edge = &profile->branches.list[i];
 
 		/* The number of mispredictions is unknown; BOLT does not depend on it. */
-		fprintf(file, "B %" PRIx64 " %" PRIx64 " %" PRIu64 " 0\n", way->from, way->to,
-			way->count);
+		fprintf(file, "B %" PRIx64 " %" PRIx64 " %" PRIu64 " 0\n", edge->from, edge->to,
+			edge->count);
 	}
 	for (size_t i = 0; i < profile->nexts.count; i++) {
-		const struct execution_way *way = &profile->nexts.list[i];
+		const struct execution_edge *edge = &profile->nexts.list[i];
 
-		fprintf(file, "F %" PRIx64 " %" PRIx64 " %" PRIu64 "\n", way->from, way->to,
-			way->count);
+		fprintf(file, "F %" PRIx64 " %" PRIx64 " %" PRIu64 "\n", edge->from, edge->to,
+			edge->count);
 	}
 	return 0;
 }

@@ -72,10 +72,10 @@ static const struct entry *placement_find(const struct placement *placement, uin
 /* Branches to the beginning of another procedure are calls, or tail calls. */
 static void placement_add_calls(struct placement *placement)
 {
-	const struct execution_ways *branches = &placement->profile->branches;
+	const struct execution_edges *branches = &placement->profile->branches;
 
 	for (size_t i = 0; i < branches->count; i++) {
-		const struct execution_way *branch = &branches->list[i];
+		const struct execution_edge *branch = &branches->list[i];
 		const struct entry *callee = placement_find(placement, branch->to);
 
 		if (callee == NULL)

@@ -273,7 +273,7 @@ static void print_left_out(struct flow *flow, uint32_t block, bool out)
 	const struct cfg *cfg = flow->procedure->analysis->cfg;
 	const struct cfg_block *place = &cfg->blocks[block];
 	uint32_t first = out ? place->out : place->in;
-	uint32_t count = out ? place->out_count : place->in_count, ways = 0;
+	uint32_t count = out ? place->out_count : place->in_count, edges = 0;
 	double sum = 0, heat;
 	char cell[CALC_CELL_BYTES];
 	size_t end;
@@ -284,10 +284,10 @@ static void print_left_out(struct flow *flow, uint32_t block, bool out)
 
 		if (!is_left_out(flow, out ? edge->to : edge->from))
 			continue;
-		ways++;
+		edges++;
 		sum += frequency_of(flow, number);
 	}
-	if (ways == 0)
+	if (edges == 0)
 		return;
 	end = print_end(flow, "...", COLOR_LEFT_OUT);
 	heat = sum > 0 && flow->most > 0 ? fmin(sum / flow->most, 1) : 0;
@@ -298,7 +298,7 @@ static void print_left_out(struct flow *flow, uint32_t block, bool out)
 		" [penwidth=%.2f, color=\"%s\", %s=\" %s\", edgetooltip=\"%" PRIu32
 		" edge%s %s omitted blocks\"];\n",
 		WIDTH_MIN + (WIDTH_MAX - WIDTH_MIN) * sqrt(heat), COLOR_LEFT_OUT,
-		flow_dot_label_of(flow), isnan(sum) ? "?" : cell, ways, ways == 1 ? "" : "s",
+		flow_dot_label_of(flow), isnan(sum) ? "?" : cell, edges, edges == 1 ? "" : "s",
 		out ? "to" : "from");
 }
 

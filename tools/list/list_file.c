@@ -15,7 +15,7 @@
 #include "tools/report/source_text.h"
 
 /* Return true if @path is @name, or ends in @name after a slash. */
-static bool is_meant(const char *path, const char *name)
+static bool path_matches(const char *path, const char *name)
 {
 	size_t whole = strlen(path), part = strlen(name);
 
@@ -39,7 +39,7 @@ static int list_file_choose(const char *name, struct tally *tally, const char **
 
 		if (source != NULL)
 			near_names_add(&near, is_path ? source : text_last_part(source));
-		if (source == NULL || !is_meant(source, name))
+		if (source == NULL || !path_matches(source, name))
 			continue;
 		if (*path != NULL && strcmp(*path, source) != 0)
 			return error_set(

@@ -191,7 +191,7 @@ static int restore(const struct places *places, struct error *err)
 }
 
 /* Return: 0; 1: there is no copy next to the original; -errno. */
-static int remove_beside(const struct places *places, struct error *err)
+static int remove_installed(const struct places *places, struct error *err)
 {
 	if (access(places->installed, F_OK) < 0 && errno == ENOENT)
 		return 1;
@@ -214,7 +214,7 @@ int opt_rollback(struct cli *cli, const char *folder)
 	restored = restore(&places, &err);
 	if (restored < 0)
 		return cli_fail(cli, &err);
-	removed = remove_beside(&places, &err);
+	removed = remove_installed(&places, &err);
 	if (removed < 0)
 		return cli_fail(cli, &err);
 	if (restored == 1 && removed == 1)

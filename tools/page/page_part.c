@@ -25,8 +25,8 @@
 /* Digits that a reader sees are fewer. */
 #define DIGITS 4
 
-/* struct making - a part while it is written; @entry: numbers for the list of procedures */
-struct making {
+/* struct writer - a part while it is written; @entry: numbers for the list of procedures */
+struct writer {
 	const struct page_part_source *source;
 	FILE *stream;
 	struct json_object *entry;
@@ -79,18 +79,18 @@ static int put_sentences(FILE *stream, const struct calc_procedure *procedure)
 }
 
 /* The graph is worth having, but a part without it is complete. */
-static int put_graph(const struct making *making, const struct calc_procedure *procedure,
+static int put_graph(const struct writer *writer, const struct calc_procedure *procedure,
 		     const bool *shown)
 {
 	struct json_object *graph = NULL;
 	struct error err = {0};
 	int r = 0;
 
-	if (making->source->graphs)
+	if (writer->source->graphs)
 		r = page_graph_make(&graph, procedure, shown, &err);
-	if (r == -ENOMEM || put_member(making->stream, "graph", graph) < 0)
+	if (r == -ENOMEM || put_member(writer->stream, "graph", graph) < 0)
 		return -ENOMEM;
-	return r < 0 ? put_member(making->stream, "graph_note",
+	return r < 0 ? put_member(writer->stream, "graph_note",
 				  json_tree_texts((char *[]){err.message}, 1))
 		     : 0;
 }
@@ -144,7 +144,7 @@ static int trim_rows(struct json_object *report, const struct list_rows *rows,
 	return json_tree_add(report, "rows", kept);
 }
 
-static int put_listing(const struct making *making, const char *key, const struct list_rows *rows,
+static int put_listing(const struct writer *writer, const char *key, const struct list_rows *rows,
 		       const struct cfg *cfg, const bool *shown)
 {
 	struct report report = list_rows_report(rows, false);
@@ -154,19 +154,19 @@ static int put_listing(const struct making *making, const char *key, const struc
 		json_object_put(object);
 		return -ENOMEM;
 	}
-	return put_member(making->stream, key, object);
+	return put_member(writer->stream, key, object);
 }
 
-static int put_listings(const struct making *making, const struct cfg *cfg, const bool *shown)
+static int put_listings(const struct writer *writer, const struct cfg *cfg, const bool *shown)
 {
-	int r = put_listing(making, "listing", making->code, cfg, shown);
+	int r = put_listing(writer, "listing", writer->code, cfg, shown);
 
-	if (r == 0 && making->why == NULL)
-		return put_listing(making, "source", making->lines, cfg, NULL);
+	if (r == 0 && writer->why == NULL)
+		return put_listing(writer, "source", writer->lines, cfg, NULL);
 	if (r == 0)
-		r = put_member(making->stream, "source", NULL);
-	return r == 0 ? put_member(making->stream, "source_note",
-				   json_object_new_string(making->why))
+		r = put_member(writer->stream, "source", NULL);
+	return r == 0 ? put_member(writer->stream, "source_note",
+				   json_object_new_string(writer->why))
 		      : r;
 }
 
@@ -180,10 +180,10 @@ static int set_number(struct json_object *object, const char *key, double number
 	return json_tree_add(object, key, json_object_new_double_s(number, text));
 }
 
-static int set_entry(struct making *making, const struct calc_procedure *procedure,
+static int set_entry(struct writer *writer, const struct calc_procedure *procedure,
 		     const struct stall_summary *summary)
 {
-	struct json_object *entry = making->entry;
+	struct json_object *entry = writer->entry;
 	const struct cfg *cfg = procedure->analysis->cfg;
 	double low, high;
 
@@ -198,17 +198,17 @@ static int set_entry(struct making *making, const struct calc_procedure *procedu
 	return set_number(entry, "cpi_high", high);
 }
 
-static int put_summary(struct making *making, const struct calc_procedure *procedure)
+static int put_summary(struct writer *writer, const struct calc_procedure *procedure)
 {
 	const struct culprit_input input = procedure_analysis_input(procedure->analysis);
 	struct stall_summary summary = {0};
 
 	stall_summary_add(&summary, &input, &procedure->analysis->culprits);
 	stall_summary_settle(&summary);
-	fputs(",\"summary\":", making->stream);
-	calc_json_summary(making->stream, procedure->image, image_code_build_id(procedure->code),
+	fputs(",\"summary\":", writer->stream);
+	calc_json_summary(writer->stream, procedure->image, image_code_build_id(procedure->code),
 			  procedure->names->name, procedure->analysis->model->name, &summary);
-	return set_entry(making, procedure, &summary);
+	return set_entry(writer, procedure, &summary);
 }
 
 static uint64_t count_shown(const struct cfg *cfg, const bool *shown)
@@ -238,10 +238,10 @@ static bool *choose_blocks(const struct calc_procedure *procedure, size_t limit)
 	return calloc(cfg->block_count + 1, sizeof(bool));
 }
 
-static int put_all(struct making *making, const struct calc_procedure *procedure)
+static int put_all(struct writer *writer, const struct calc_procedure *procedure)
 {
 	const struct cfg *cfg = procedure->analysis->cfg;
-	_cleanup_free_ bool *chosen = choose_blocks(procedure, making->source->blocks);
+	_cleanup_free_ bool *chosen = choose_blocks(procedure, writer->source->blocks);
 	const struct calc_json_options options = {
 		.evidence = true,
 		.shown = cfg->insn_count > INSTRUCTIONS_WHOLE ? chosen : NULL,
@@ -250,19 +250,19 @@ static int put_all(struct making *making, const struct calc_procedure *procedure
 
 	if (chosen == NULL)
 		return -ENOMEM;
-	fputs("{\"calc\":", making->stream);
-	if (calc_json_procedure(making->stream, procedure, &options) < 0 ||
-	    put_summary(making, procedure) < 0 || put_sentences(making->stream, procedure) < 0 ||
-	    put_listings(making, cfg, options.shown) < 0 ||
-	    put_graph(making, procedure, chosen) < 0)
+	fputs("{\"calc\":", writer->stream);
+	if (calc_json_procedure(writer->stream, procedure, &options) < 0 ||
+	    put_summary(writer, procedure) < 0 || put_sentences(writer->stream, procedure) < 0 ||
+	    put_listings(writer, cfg, options.shown) < 0 ||
+	    put_graph(writer, procedure, chosen) < 0)
 		return -ENOMEM;
-	fputs("}", making->stream);
+	fputs("}", writer->stream);
 	return 0;
 }
 
-static int put_analysis(struct making *making, const struct procedure_analysis *analysis)
+static int put_analysis(struct writer *writer, const struct procedure_analysis *analysis)
 {
-	const struct page_part_source *source = making->source;
+	const struct page_part_source *source = writer->source;
 	_cleanup_free_ char *image = text_clean(source->choice->image->image.path);
 	_cleanup_(procedure_names_deinit) struct procedure_names names = {0};
 	struct calc_procedure procedure = {
@@ -276,7 +276,7 @@ static int put_analysis(struct making *making, const struct procedure_analysis *
 	if (image == NULL || calc_procedure_names(&names, procedure.code, analysis->index,
 						  source->page->cli->demangle) < 0)
 		return -ENOMEM;
-	return put_all(making, &procedure);
+	return put_all(writer, &procedure);
 }
 
 /* Make both listings. The source may be missing: then *@why is the reason. */
@@ -318,7 +318,7 @@ int page_part_make(struct page_part *text, struct json_object **entry,
 {
 	_cleanup_(procedure_names_deinit) struct procedure_names names = {0};
 	_cleanup_(list_rows_deinit) struct list_rows code = {0}, lines = {0};
-	struct making making = {.source = source, .code = &code, .lines = &lines};
+	struct writer writer = {.source = source, .code = &code, .lines = &lines};
 	struct page_part part = {0};
 	struct list_lines *counts = NULL;
 	int r = calc_procedure_names(&names, source->choice->code, source->choice->procedure,
@@ -326,27 +326,27 @@ int page_part_make(struct page_part *text, struct json_object **entry,
 
 	code = rows_of(source, &names);
 	lines = rows_of(source, &names);
-	making.entry = json_object_new_object();
-	making.stream = open_memstream(&part.text, &part.bytes);
+	writer.entry = json_object_new_object();
+	writer.stream = open_memstream(&part.text, &part.bytes);
 	if (r == 0)
-		r = make_listings(source, &code, &lines, &counts, &making.why);
+		r = make_listings(source, &code, &lines, &counts, &writer.why);
 	if (r == -ENODATA)
 		r = 0;
 	else
-		making.why = NULL;
-	if (making.entry == NULL || making.stream == NULL)
+		writer.why = NULL;
+	if (writer.entry == NULL || writer.stream == NULL)
 		r = -ENOMEM;
 	if (r == 0)
-		r = put_analysis(&making, analysis);
-	if (making.stream != NULL && fclose(making.stream) != 0 && r == 0)
+		r = put_analysis(&writer, analysis);
+	if (writer.stream != NULL && fclose(writer.stream) != 0 && r == 0)
 		r = -ENOMEM;
 	list_lines_free(counts);
 	if (r == 0) {
 		*text = part;
-		*entry = making.entry;
+		*entry = writer.entry;
 		return 0;
 	}
 	free(part.text);
-	json_object_put(making.entry);
+	json_object_put(writer.entry);
 	return r;
 }

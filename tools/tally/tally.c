@@ -113,7 +113,7 @@ static int label_compare(const void *a, const void *b)
 }
 
 /* Distinguish two images with the same path (after an upgrade) by the beginning of the identity. */
-static int tell_apart(struct tally_image *image)
+static int add_identity_to_label(struct tally_image *image)
 {
 	char *label = NULL;
 
@@ -131,10 +131,10 @@ static int label_images(struct tally *tally)
 {
 	_cleanup_free_ struct tally_image **sorted =
 		calloc(tally->image_count + 1, sizeof(struct tally_image *));
-	_cleanup_free_ bool *twin = calloc(tally->image_count + 1, sizeof(*twin));
+	_cleanup_free_ bool *duplicate = calloc(tally->image_count + 1, sizeof(*duplicate));
 	int r = 0;
 
-	if (sorted == NULL || twin == NULL)
+	if (sorted == NULL || duplicate == NULL)
 		return -ENOMEM;
 	for (size_t i = 0; i < tally->image_count; i++)
 		sorted[i] = &tally->images[i];
@@ -142,11 +142,11 @@ static int label_images(struct tally *tally)
 		qsort(sorted, tally->image_count, sizeof(*sorted), label_compare);
 	for (size_t i = 1; i < tally->image_count; i++) {
 		if (strcmp(sorted[i]->label, sorted[i - 1]->label) == 0)
-			twin[i] = twin[i - 1] = true;
+			duplicate[i] = duplicate[i - 1] = true;
 	}
 	for (size_t i = 0; i < tally->image_count && r == 0; i++) {
-		if (twin[i])
-			r = tell_apart(sorted[i]);
+		if (duplicate[i])
+			r = add_identity_to_label(sorted[i]);
 	}
 	return r;
 }

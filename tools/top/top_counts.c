@@ -404,7 +404,8 @@ static int count_procedures(struct top_counts *counts, struct image *image, stru
 }
 
 /* Images with procedures of the profiler are always counted, because shares exclude these. */
-static bool is_looked_at(const struct top_counts *counts, const struct image *image, int64_t wanted)
+static bool needs_procedures(const struct top_counts *counts, const struct image *image,
+			     int64_t wanted)
 {
 	return image->samples > 0 &&
 	       (wanted == TOP_ALL_IMAGES || image->id == wanted ||
@@ -419,7 +420,7 @@ static int prefetch_files(const struct top_counts *counts, int64_t wanted)
 	for (size_t i = 0; i < counts->image_count; i++) {
 		const struct image *image = &counts->images[i];
 
-		if (image->symbols == NULL && is_looked_at(counts, image, wanted) &&
+		if (image->symbols == NULL && needs_procedures(counts, image, wanted) &&
 		    server_prefetch_add(&prefetch, &image->image, image->samples,
 					&counts->config.debug) < 0)
 			return -ENOMEM;
@@ -444,7 +445,8 @@ static int count_all(struct top_counts *counts, enum top_level level, int64_t im
 		struct image *place = &counts->images[i];
 
 		/* If no samples were merged, only images that were not read before are read. */
-		if (is_looked_at(counts, place, image) && (changed > 0 || place->symbols == NULL))
+		if (needs_procedures(counts, place, image) &&
+		    (changed > 0 || place->symbols == NULL))
 			r = count_procedures(counts, place, err);
 	}
 	if (r == 0 && counts->base_ns == 0)
@@ -634,7 +636,7 @@ int top_counts_rows(struct top_counts *counts, enum top_level level, int64_t ima
 	for (size_t i = 0; i < counts->image_count && r == 0; i++) {
 		const struct image *place = &counts->images[i];
 
-		if (level == TOP_BY_PROCEDURE && is_looked_at(counts, place, image))
+		if (level == TOP_BY_PROCEDURE && needs_procedures(counts, place, image))
 			r = add_procedure_rows(counts, place, event, of_epoch, rows);
 		else
 			r = add_image_row(counts, place, event, of_epoch, rows);

@@ -322,7 +322,7 @@ static void begin_refresh(struct top_screen *screen)
 		refreshed(screen);
 }
 
-static int wait_for_something(struct top_screen *screen, struct error *err)
+static int wait_for_event(struct top_screen *screen, struct error *err)
 {
 	struct pollfd files[] = {
 		{.fd = STDIN_FILENO, .events = POLLIN},
@@ -405,7 +405,7 @@ int top_screen_run(struct top_view *view, struct top_flush *flush,
 		screen.next_ns = clock_ns() + screen.options.interval_ns;
 	while (r == 0 && !screen.done) {
 		top_draw(&screen);
-		r = wait_for_something(&screen, err);
+		r = wait_for_event(&screen, err);
 		if (r == 0 && !screen.done && !screen.paused && clock_ns() >= screen.next_ns)
 			begin_refresh(&screen);
 	}

@@ -130,7 +130,7 @@ static void hostile_bytes(void **state)
 		blob.bytes -= PROFILE_BLOB_CRC_BYTES;
 		for (unsigned int i = 0; i < 1 + round % 3; i++)
 			blob.data[unit_random(&seed) % blob.bytes] = (uint8_t)unit_random(&seed);
-		profile_blob_seal(&blob, 0);
+		profile_blob_append_crc(&blob, 0);
 		r = recording_blob_decode(&content, 0, blob.data, blob.bytes);
 		refused += r < 0;
 		assert_true(r == 0 || r == -EBADMSG || r == -EPROTO);

@@ -31,7 +31,7 @@ static void nothing_lost_nothing_told(void **state)
 
 	(void)state;
 	for (now = SECOND; now < 10 * SECOND; now += SECOND / 10)
-		assert_int_equal(hook_losses_look(&losses, &none, now, now + 5, note, &log), 0);
+		assert_int_equal(hook_losses_check(&losses, &none, now, now + 5, note, &log), 0);
 	assert_int_equal(log.count, 0);
 }
 
@@ -43,10 +43,10 @@ static void a_run_left_out_opens_a_window(void **state)
 	struct log log = {.count = 0};
 
 	(void)state;
-	hook_losses_look(&losses, &counts, 3 * SECOND, 3 * SECOND + 10, note, &log);
+	hook_losses_check(&losses, &counts, 3 * SECOND, 3 * SECOND + 10, note, &log);
 	counts.runs = 1;
 	assert_int_equal(
-		hook_losses_look(&losses, &counts, 4 * SECOND, 4 * SECOND + 10, note, &log),
+		hook_losses_check(&losses, &counts, 4 * SECOND, 4 * SECOND + 10, note, &log),
 		HOOK_LOSSES_ALL);
 	assert_int_equal(log.count, 1);
 	assert_int_equal(log.event.type, IMAGE_EVENT_LOST);
@@ -54,7 +54,7 @@ static void a_run_left_out_opens_a_window(void **state)
 	assert_int_equal(log.event.time_ns, 3 * SECOND);
 	assert_int_equal(log.event.until_ns, 4 * SECOND + 10);
 	assert_int_equal(
-		hook_losses_look(&losses, &counts, 5 * SECOND, 5 * SECOND + 10, note, &log), 0);
+		hook_losses_check(&losses, &counts, 5 * SECOND, 5 * SECOND + 10, note, &log), 0);
 	assert_int_equal(log.count, 1);
 }
 
@@ -65,11 +65,11 @@ static void known_processes_are_read_alone(void **state)
 	struct log log = {.count = 0};
 
 	(void)state;
-	assert_int_equal(hook_losses_look(&losses, &counts, SECOND, SECOND, note, &log),
+	assert_int_equal(hook_losses_check(&losses, &counts, SECOND, SECOND, note, &log),
 			 HOOK_LOSSES_NAMED);
 	assert_int_equal(log.count, 0);
 	counts = (struct hook_counts){.records = 8, .unnamed = 1};
-	assert_int_equal(hook_losses_look(&losses, &counts, 2 * SECOND, 2 * SECOND, note, &log),
+	assert_int_equal(hook_losses_check(&losses, &counts, 2 * SECOND, 2 * SECOND, note, &log),
 			 HOOK_LOSSES_NAMED | HOOK_LOSSES_ALL);
 	assert_int_equal(log.count, 1);
 }
@@ -88,7 +88,7 @@ static void every_loss_is_told_and_mended(void **state)
 	int round;
 
 	(void)state;
-	hook_losses_look(&losses, &counts, now, now, note, &log);
+	hook_losses_check(&losses, &counts, now, now, note, &log);
 	for (round = 0; round < 100000; round++) {
 		bool lost = unit_random(&random) % 8 == 0;
 		uint64_t at = now + unit_random(&random) % (SECOND / 4), end;
@@ -103,7 +103,7 @@ static void every_loss_is_told_and_mended(void **state)
 		now = at + unit_random(&random) % (SECOND / 4);
 		end = now + unit_random(&random) % 1000;
 		memset(&log, 0, sizeof(log));
-		read = hook_losses_look(&losses, &counts, now, end, note, &log);
+		read = hook_losses_check(&losses, &counts, now, end, note, &log);
 		assert_int_equal(log.count, lost);
 		if (lost)
 			assert_true(log.event.time_ns <= at && log.event.until_ns >= at);
@@ -160,23 +160,24 @@ static void named_processes_are_read_in_turns(void **state)
 	struct log log = {.count = 0};
 
 	(void)state;
-	hook_losses_look(&losses, &counts, SECOND, SECOND, note, &log);
+	hook_losses_check(&losses, &counts, SECOND, SECOND, note, &log);
 	counts.records = 10;
-	assert_int_equal(hook_losses_look(&losses, &counts, 2 * SECOND, 2 * SECOND, note, &log),
+	assert_int_equal(hook_losses_check(&losses, &counts, 2 * SECOND, 2 * SECOND, note, &log),
 			 HOOK_LOSSES_NAMED);
 	hook_losses_named(&losses, named_take, named_read, &named);
 	assert_int_equal(named.read, HOOK_LOSSES_NAMED_MAX);
 	assert_int_equal(named.since_ns, SECOND);
 	/* No new loss is known. */
-	assert_int_equal(hook_losses_look(&losses, &counts, 3 * SECOND, 3 * SECOND, note, &log),
+	assert_int_equal(hook_losses_check(&losses, &counts, 3 * SECOND, 3 * SECOND, note, &log),
 			 HOOK_LOSSES_NAMED);
 	hook_losses_named(&losses, named_take, named_read, &named);
 	assert_int_equal(named.read, 2010);
 	assert_int_equal(named.since_ns, SECOND);
-	assert_int_equal(hook_losses_look(&losses, &counts, 4 * SECOND, 4 * SECOND, note, &log), 0);
+	assert_int_equal(hook_losses_check(&losses, &counts, 4 * SECOND, 4 * SECOND, note, &log),
+			 0);
 	named.waiting = 1;
 	counts.records++;
-	assert_int_equal(hook_losses_look(&losses, &counts, 5 * SECOND, 5 * SECOND, note, &log),
+	assert_int_equal(hook_losses_check(&losses, &counts, 5 * SECOND, 5 * SECOND, note, &log),
 			 HOOK_LOSSES_NAMED);
 	hook_losses_named(&losses, named_take, named_read, &named);
 	assert_int_equal(named.since_ns, 4 * SECOND);

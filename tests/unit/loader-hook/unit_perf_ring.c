@@ -165,14 +165,14 @@ static void collected_rings_are_pressed(void **state)
 
 		for (; left >= RECORD; left -= RECORD)
 			assert_true(write_record(&fixture, written++, RECORD));
-		assert_int_equal(perf_ring_pressed(fixture.ring, true), ring % 2 == 1);
+		assert_int_equal(perf_ring_is_nearly_full(fixture.ring, true), ring % 2 == 1);
 		assert_true(perf_ring_collect(fixture.ring) > 0);
-		assert_false(perf_ring_pressed(fixture.ring, true));
+		assert_false(perf_ring_is_nearly_full(fixture.ring, true));
 	}
 	assert_int_equal(perf_ring_held(fixture.ring), written * RECORD);
 	while ((record = perf_ring_next(fixture.ring)) != NULL) {
 		check_record(record, seen++);
-		pressed += perf_ring_pressed(fixture.ring, false);
+		pressed += perf_ring_is_nearly_full(fixture.ring, false);
 	}
 	perf_ring_consumed(fixture.ring);
 	assert_int_equal(seen, written);
@@ -199,26 +199,26 @@ static void pressed_rings_are_told(void **state)
 	setup(&fixture);
 	for (written = 0; write_record(&fixture, written, RECORD); written++)
 		;
-	assert_true(perf_ring_pressed(fixture.ring, true));
-	assert_false(perf_ring_pressed(fixture.ring, false));
+	assert_true(perf_ring_is_nearly_full(fixture.ring, true));
+	assert_false(perf_ring_is_nearly_full(fixture.ring, false));
 	for (; perf_ring_next(fixture.ring) != NULL; seen++) {
-		if (pressed_at == 0 && perf_ring_pressed(fixture.ring, false))
+		if (pressed_at == 0 && perf_ring_is_nearly_full(fixture.ring, false))
 			pressed_at = ((uint64_t)seen + 1) * RECORD;
 	}
 	assert_int_equal(seen, written);
 	assert_true(pressed_at > 0 && pressed_at - RECORD <= fixture.bytes - LARGEST);
 	assert_true(pressed_at > fixture.bytes / 4);
 	perf_ring_consumed(fixture.ring);
-	assert_false(perf_ring_pressed(fixture.ring, true));
-	assert_false(perf_ring_pressed(fixture.ring, false));
+	assert_false(perf_ring_is_nearly_full(fixture.ring, true));
+	assert_false(perf_ring_is_nearly_full(fixture.ring, false));
 	/* During the read. */
 	assert_true(write_record(&fixture, 1, RECORD));
 	assert_non_null(perf_ring_next(fixture.ring));
 	while (write_record(&fixture, 2, RECORD))
 		;
 	assert_null(perf_ring_next(fixture.ring));
-	assert_false(perf_ring_pressed(fixture.ring, false));
-	assert_true(perf_ring_pressed(fixture.ring, true));
+	assert_false(perf_ring_is_nearly_full(fixture.ring, false));
+	assert_true(perf_ring_is_nearly_full(fixture.ring, true));
 	teardown(&fixture);
 }
 

@@ -311,7 +311,7 @@ static bool storm_drained(struct counts *counts)
 	}
 	side_band_drain(band, count, counts);
 	lost = side_band_lost(band);
-	assert_int_equal(side_band_doubts(band) != 0, lost != 0);
+	assert_int_equal(side_band_gaps(band) != 0, lost != 0);
 	side_band_close(band);
 	return lost == 0;
 }
@@ -361,7 +361,7 @@ static void late_drain_misses_nothing(void **state)
 	assert_int_equal(counts.execs, PROCESSES + 1);
 	assert_int_equal(counts.exits, PROCESSES + 1);
 	assert_int_equal(side_band_lost(band), 0);
-	assert_int_equal(side_band_doubts(band), 0);
+	assert_int_equal(side_band_gaps(band), 0);
 	side_band_close(band);
 }
 
@@ -383,12 +383,12 @@ static void full_rings_are_told(void **state)
 	wait_for(pid);
 	complete = drain(band, &counts);
 	assert_true(counts.forks < PROCESSES);
-	assert_int_equal(side_band_doubts(band), 1);
+	assert_int_equal(side_band_gaps(band), 1);
 	reader_is_late = false;
 	assert_true(counts.lost_from > began);
 	assert_true(counts.lost_from < complete && counts.lost_until > complete);
 	drain(band, &counts);
-	assert_int_equal(side_band_doubts(band), 1);
+	assert_int_equal(side_band_gaps(band), 1);
 	side_band_close(band);
 }
 
@@ -417,7 +417,7 @@ static void what_makes_no_sense_is_told(void **state)
 	dropped_bytes = 24;
 	complete = drain(band, &counts);
 	assert_int_equal(side_band_lost(band), 1);
-	assert_int_equal(side_band_doubts(band), 1);
+	assert_int_equal(side_band_gaps(band), 1);
 	assert_true(counts.lost_from < complete && counts.lost_until >= complete);
 	side_band_close(band);
 }

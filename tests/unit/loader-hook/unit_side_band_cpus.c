@@ -56,7 +56,7 @@ static void a_cpu_that_comes_or_goes_is_told(void **state)
 	online = NULL;
 	now = drain(band, &counts);
 	if (sysconf(_SC_NPROCESSORS_ONLN) > 1) {
-		assert_int_equal(side_band_doubts(band), 1);
+		assert_int_equal(side_band_gaps(band), 1);
 		assert_int_equal(counts.lost_from, before);
 		assert_true(counts.lost_until > now);
 	}
@@ -65,7 +65,7 @@ static void a_cpu_that_comes_or_goes_is_told(void **state)
 	online = "0\n";
 	now = drain(band, &counts);
 	if (sysconf(_SC_NPROCESSORS_ONLN) > 1) {
-		assert_int_equal(side_band_doubts(band), 2);
+		assert_int_equal(side_band_gaps(band), 2);
 		assert_int_equal(counts.lost_from, before);
 		assert_true(counts.lost_until > now);
 	}
@@ -90,13 +90,13 @@ static void a_cpu_that_was_offline_gets_a_new_event(void **state)
 	usleep(1050000);
 	now = drain(band, &counts);
 	frozen = false;
-	assert_int_equal(side_band_doubts(band), 1);
+	assert_int_equal(side_band_gaps(band), 1);
 	assert_in_range(counts.lost_from, begun, opened);
 	assert_true(counts.lost_until > now);
 	assert_int_equal(system("true"), 0);
 	drain(band, &counts);
 	assert_true(counts.execs > 0 && counts.lost_until == 0);
-	assert_int_equal(side_band_doubts(band), 1);
+	assert_int_equal(side_band_gaps(band), 1);
 	side_band_close(band);
 }
 
