@@ -186,7 +186,7 @@ static void compare(struct model *model, const struct cfg *cfg)
 	}
 }
 
-static void random_graphs_are_found(void **state)
+static void test_random_graphs(void **state)
 {
 	static const struct assembler *const assemblers[] = {&x86_assembler, &alpha_assembler};
 	uint64_t seed = 7;
@@ -208,7 +208,7 @@ static void random_graphs_are_found(void **state)
 	}
 }
 
-static void random_bytes_do_no_harm(void **state)
+static void test_random_bytes(void **state)
 {
 	static const struct insn_decoder *const decoders[] = {&insn_x86_decoder,
 							      &insn_alpha_decoder};
@@ -247,7 +247,7 @@ static struct cfg *graph_of(const char *code, size_t bytes)
 #define GRAPH_OF(code) graph_of(code, sizeof(code) - 1)
 
 /* glibc: je 1f; lock; 1: cmpxchg %ecx,(%rdx); ret */
-static void a_jump_behind_a_prefix(void **state)
+static void test_jump_after_prefix(void **state)
 {
 	struct cfg *cfg = GRAPH_OF("\x74\x01\xf0\x0f\xb1\x0a\xc3");
 
@@ -263,7 +263,7 @@ static void a_jump_behind_a_prefix(void **state)
 }
 
 /* ret; nop; int3; add: padding and code after it is not reached */
-static void padding_is_not_reached(void **state)
+static void test_padding_is_unreachable(void **state)
 {
 	struct cfg *cfg = GRAPH_OF("\xc3\x90\xcc\x01\xc8");
 
@@ -274,7 +274,7 @@ static void padding_is_not_reached(void **state)
 }
 
 /* call 1f; ret; 1: ret: a call inside enters the procedure there */
-static void calls_inside_are_entries(void **state)
+static void test_targets_of_inner_calls_are_entries(void **state)
 {
 	struct cfg *cfg = GRAPH_OF("\xe8\x01\x00\x00\x00\xc3\xc3");
 	unsigned int entries = 0;
@@ -292,7 +292,7 @@ static void calls_inside_are_entries(void **state)
 }
 
 /* push %rbx; jmp *(%rax); add; ret: possible targets of the jump get edges from CFG_UNKNOWN */
-static void unresolved_jumps_are_marked(void **state)
+static void test_marks_unresolved_jumps(void **state)
 {
 	struct cfg *cfg = GRAPH_OF("\x53\xff\x20\x01\xc8\xc3");
 	bool in = false, out = false;
@@ -308,7 +308,7 @@ static void unresolved_jumps_are_marked(void **state)
 	cfg_destroy(cfg);
 }
 
-static void bad_code_is_counted(void **state)
+static void test_counts_undecodable_bytes(void **state)
 {
 	struct cfg *cfg = NULL;
 
@@ -326,7 +326,7 @@ static void bad_code_is_counted(void **state)
 /* --- profiles ------------------------------------------------------------------- */
 
 /* 1: add; jne 1b; ret */
-static void samples_are_laid_over(void **state)
+static void test_adds_edges_from_samples(void **state)
 {
 	static const struct address_count samples[] = {
 		{BASE - 1, 5}, {BASE, 3}, {BASE + 1, 2}, {BASE + 4, 7}, {BASE + 9, 1}};
@@ -361,7 +361,7 @@ static void samples_are_laid_over(void **state)
 }
 
 /* 1: jne 2f; 2: jne 1b; ret. Executions of two branches, each counted over periods of the other. */
-static void rounds_are_laid_over(void **state)
+static void test_adds_edges_from_probes(void **state)
 {
 	static const struct branch_count branches[] = {
 		{.from = BASE, .to = BASE + 2, .count = 3, .rounds = 700},
@@ -386,15 +386,15 @@ static void rounds_are_laid_over(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_graphs_are_found),
-		cmocka_unit_test(random_bytes_do_no_harm),
-		cmocka_unit_test(a_jump_behind_a_prefix),
-		cmocka_unit_test(padding_is_not_reached),
-		cmocka_unit_test(calls_inside_are_entries),
-		cmocka_unit_test(unresolved_jumps_are_marked),
-		cmocka_unit_test(bad_code_is_counted),
-		cmocka_unit_test(samples_are_laid_over),
-		cmocka_unit_test(rounds_are_laid_over),
+		cmocka_unit_test(test_random_graphs),
+		cmocka_unit_test(test_random_bytes),
+		cmocka_unit_test(test_jump_after_prefix),
+		cmocka_unit_test(test_padding_is_unreachable),
+		cmocka_unit_test(test_targets_of_inner_calls_are_entries),
+		cmocka_unit_test(test_marks_unresolved_jumps),
+		cmocka_unit_test(test_counts_undecodable_bytes),
+		cmocka_unit_test(test_adds_edges_from_samples),
+		cmocka_unit_test(test_adds_edges_from_probes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

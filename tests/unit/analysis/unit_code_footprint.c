@@ -96,7 +96,7 @@ static void simulate(double *miss_share)
 		miss_share[k] = (double)misses[k] / (double)executed[k];
 }
 
-static void as_a_cache_does(void **state)
+static void test_agrees_with_cache_model(void **state)
 {
 	struct code_footprint footprint = {.residency = 0};
 	double simulated[KINDS];
@@ -115,7 +115,7 @@ static void as_a_cache_does(void **state)
 	scene_deinit(&scene);
 }
 
-static void what_fits_stays(void **state)
+static void test_resident_code_does_not_miss(void **state)
 {
 	struct code_footprint footprint = {.residency = 0};
 	struct scene scene;
@@ -188,7 +188,7 @@ static void simulate_sets(double *miss_share)
 		miss_share[set] = (double)misses[set] / (double)executed[set];
 }
 
-static void as_sets_do(void **state)
+static void test_agrees_with_set_model(void **state)
 {
 	struct set_pressure sets = {0};
 	double simulated[SETS], mean = 0;
@@ -214,7 +214,7 @@ static void as_sets_do(void **state)
 	scene_deinit(&scene);
 }
 
-static void sets_of_few_lines_keep_them(void **state)
+static void test_small_sets_do_not_miss(void **state)
 {
 	struct machine_cache cache = two_ways;
 	struct set_pressure sets = {0};
@@ -248,10 +248,10 @@ static void sets_of_few_lines_keep_them(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(as_a_cache_does),
-		cmocka_unit_test(what_fits_stays),
-		cmocka_unit_test(as_sets_do),
-		cmocka_unit_test(sets_of_few_lines_keep_them),
+		cmocka_unit_test(test_agrees_with_cache_model),
+		cmocka_unit_test(test_resident_code_does_not_miss),
+		cmocka_unit_test(test_agrees_with_set_model),
+		cmocka_unit_test(test_small_sets_do_not_miss),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

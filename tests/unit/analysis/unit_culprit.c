@@ -49,7 +49,7 @@ static void test_cpi(void **state)
 }
 
 /* A stall that could be explained by twice the frequency, within the interval, may be none. */
-static void test_stall_that_may_be_none(void **state)
+static void test_insignificant_stall(void **state)
 {
 	struct culprit_scene scene;
 	const struct culprit *culprit;
@@ -110,7 +110,7 @@ static void test_noise_is_no_stall(void **state)
 	culprit_scene_deinit(&scene);
 }
 
-static void test_nobody_left_is_unexplained(void **state)
+static void test_without_causes_is_unexplained(void **state)
 {
 	struct culprit_scene scene;
 
@@ -126,7 +126,7 @@ static void test_nobody_left_is_unexplained(void **state)
 }
 
 /* A load from the stack is suspected only if there is no other suspect. */
-static void test_unlikely_causes_stand_back(void **state)
+static void test_drops_unlikely_causes(void **state)
 {
 	struct culprit_scene scene;
 
@@ -148,7 +148,7 @@ static void test_unlikely_causes_stand_back(void **state)
 }
 
 /* If lines are not missed elsewhere, they are not missed here; if all are, this one may be, too. */
-static void test_other_instructions_testify(void **state)
+static void test_evidence_from_other_instructions(void **state)
 {
 	struct culprit_scene scene;
 
@@ -430,12 +430,12 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),
 		cmocka_unit_test(test_cpi),
-		cmocka_unit_test(test_stall_that_may_be_none),
+		cmocka_unit_test(test_insignificant_stall),
 		cmocka_unit_test(test_never_executed),
 		cmocka_unit_test(test_noise_is_no_stall),
-		cmocka_unit_test(test_nobody_left_is_unexplained),
-		cmocka_unit_test(test_unlikely_causes_stand_back),
-		cmocka_unit_test(test_other_instructions_testify),
+		cmocka_unit_test(test_without_causes_is_unexplained),
+		cmocka_unit_test(test_drops_unlikely_causes),
+		cmocka_unit_test(test_evidence_from_other_instructions),
 		cmocka_unit_test(test_events_bound),
 		cmocka_unit_test(test_branch),
 		cmocka_unit_test(test_branch_of_callers),

@@ -180,7 +180,7 @@ static void test_sharing_needs_a_store(void **unused)
 }
 
 /* Few samples prove nothing, and deny nothing. */
-static void test_few_samples_leave_it_open(void **unused)
+static void test_few_samples_are_inconclusive(void **unused)
 {
 	struct data_scene data;
 	const struct culprit *miss;
@@ -236,7 +236,7 @@ int main(void)
 		cmocka_unit_test(test_stream_misses_once_in_a_line),
 		cmocka_unit_test(test_sharing_needs_a_store),
 		cmocka_unit_test(test_second_cache_bounds_the_stall),
-		cmocka_unit_test(test_few_samples_leave_it_open),
+		cmocka_unit_test(test_few_samples_are_inconclusive),
 		cmocka_unit_test(test_streams_prove_no_misses),
 		cmocka_unit_test(test_in_order_causes_do_not_change),
 	};

@@ -11,7 +11,7 @@ static void near(double got, double want, double tolerance)
 		fail_msg("got %.15g, want %.15g", got, want);
 }
 
-static void chi_square_tails(void **state)
+static void test_chi_square_tails(void **state)
 {
 	static const struct {
 		double x, df, tail;
@@ -31,7 +31,7 @@ static void chi_square_tails(void **state)
 	assert_true(distribution_chi_square_tail(-1, 3) == 1);
 }
 
-static void student_tails(void **state)
+static void test_student_tails(void **state)
 {
 	static const struct {
 		double t;
@@ -52,7 +52,7 @@ static void student_tails(void **state)
 	}
 }
 
-static void quantiles_are_the_inverse(void **state)
+static void test_quantiles_are_the_inverse(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 58; i++) {
@@ -73,9 +73,9 @@ static void quantiles_are_the_inverse(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(chi_square_tails),
-		cmocka_unit_test(student_tails),
-		cmocka_unit_test(quantiles_are_the_inverse),
+		cmocka_unit_test(test_chi_square_tails),
+		cmocka_unit_test(test_student_tails),
+		cmocka_unit_test(test_quantiles_are_the_inverse),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

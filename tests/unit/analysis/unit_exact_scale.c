@@ -139,7 +139,7 @@ static void test_exact_scale(void **state)
 }
 
 /* The scale is found if most samples and most blocks are of code that waits for memory. */
-static void test_exact_scale_waiting(void **state)
+static void test_exact_scale_of_stalled_blocks(void **state)
 {
 	struct made_up_counts counts;
 	struct exact_scale scale;
@@ -159,7 +159,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_exact_scale),
-		cmocka_unit_test(test_exact_scale_waiting),
+		cmocka_unit_test(test_exact_scale_of_stalled_blocks),
 	};
 
 	return cmocka_run_group_tests(tests, open_self, close_self);

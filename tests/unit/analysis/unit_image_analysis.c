@@ -131,7 +131,7 @@ static void test_threads_change_nothing(void **state)
 }
 
 /* Cached estimates give the same results as estimates made again. */
-static void test_keeping_changes_nothing(void **state)
+static void test_caching_changes_nothing(void **state)
 {
 	struct frequency_estimator anew = *frequency_estimator_find(NULL);
 	struct image_analysis_options options = {.tie_calls = true};
@@ -220,7 +220,7 @@ static void test_few_samples_are_counted_once(void **state)
 	forget(&made_up);
 }
 
-static void test_callback_ends_it(void **state)
+static void test_callback_stops_analysis(void **state)
 {
 	struct made_up made_up;
 
@@ -501,7 +501,7 @@ static void test_returns_compare(void **state)
 }
 
 /* Estimates are returned as added, divided by the slowness known from calls. */
-static void test_estimates_are_kept(void **state)
+static void test_estimates_are_cached(void **state)
 {
 	const struct procedure_table *table = image_code_procedures(self);
 	size_t caller = find_procedure("image_test_caller"),
@@ -548,15 +548,15 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_threads_change_nothing),
 		cmocka_unit_test(test_the_cache_keeps_all_members),
-		cmocka_unit_test(test_keeping_changes_nothing),
+		cmocka_unit_test(test_caching_changes_nothing),
 		cmocka_unit_test(test_scopes),
 		cmocka_unit_test(test_few_samples_are_counted_once),
-		cmocka_unit_test(test_callback_ends_it),
+		cmocka_unit_test(test_callback_stops_analysis),
 		cmocka_unit_test(test_bad_options),
 		cmocka_unit_test(test_calls),
 		cmocka_unit_test(test_callees),
 		cmocka_unit_test(test_returns_compare),
-		cmocka_unit_test(test_estimates_are_kept),
+		cmocka_unit_test(test_estimates_are_cached),
 	};
 
 	return cmocka_run_group_tests(tests, open_self, close_self);

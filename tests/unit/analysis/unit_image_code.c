@@ -119,7 +119,7 @@ static unsigned int count_edges(const struct cfg *cfg, enum cfg_edge_kind kind)
 	return count;
 }
 
-static void addresses_and_bytes(void **state)
+static void test_addresses_and_bytes(void **state)
 {
 	struct fixture *fixture = *state;
 	struct image_code *code;
@@ -154,7 +154,7 @@ static void addresses_and_bytes(void **state)
 }
 
 /* Pointers to code have their relocated values; the values of variables are unknown. */
-static void data(void **state)
+static void test_data(void **state)
 {
 	static const char *const modes[] = {"-pie -fPIE", "-no-pie -fno-pie",
 					    "-pie -fPIE -Wl,-z,norelro"};
@@ -187,7 +187,7 @@ static void data(void **state)
 	}
 }
 
-static void calls_that_never_return(void **state)
+static void test_noreturn_calls(void **state)
 {
 	struct fixture *fixture = *state;
 	struct image_code *code;
@@ -227,7 +227,7 @@ static unsigned int calls_without_return(struct image_code *code, const char *na
 	return never;
 }
 
-static void failures_do_not_return(void **state)
+static void test_failure_functions_do_not_return(void **state)
 {
 	struct fixture *fixture = *state;
 	struct image_code *code;
@@ -238,7 +238,7 @@ static void failures_do_not_return(void **state)
 	image_code_close(code);
 }
 
-static void code_behind_zeros(void **state)
+static void test_code_after_zeros(void **state)
 {
 	struct fixture *fixture = *state;
 	struct image_code *code;
@@ -258,7 +258,7 @@ static void code_behind_zeros(void **state)
 	image_code_close(code);
 }
 
-static void tables(void **state)
+static void test_tables(void **state)
 {
 	static const char *const modes[] = {"-pie -fPIE", "-no-pie -fno-pie", "-pie -fPIE -s",
 					    "-no-pie -fno-pie -s"};
@@ -286,7 +286,7 @@ static void tables(void **state)
 }
 
 /* A table ends where another procedure's begins. */
-static void adjoining_tables(void **state)
+static void test_adjacent_tables(void **state)
 {
 	static const char *const modes[] = {"-pie -fPIE", "-no-pie -fno-pie"};
 	struct fixture *fixture = *state;
@@ -305,7 +305,7 @@ static void adjoining_tables(void **state)
 }
 
 /* The part is in the procedure's graph, with and without symbols, and is not a procedure. */
-static void parts(void **state)
+static void test_parts(void **state)
 {
 	struct fixture *fixture = *state;
 	struct image_range ranges[PROCEDURE_PARTS_MAX];
@@ -344,7 +344,7 @@ static void parts(void **state)
 }
 
 /* A part without a frame is recognized only by its jump back. */
-static void parts_without_frame(void **state)
+static void test_parts_without_frame(void **state)
 {
 	struct fixture *fixture = *state;
 	uint64_t address = 0, cold = 0;
@@ -398,7 +398,7 @@ static void samples_are_reached(struct image_code *code)
 }
 
 /* Samples prove that code runs, branches prove entries; invalid evidence is ignored. */
-static void evidence(void **state)
+static void test_evidence(void **state)
 {
 	struct fixture *fixture = *state;
 	struct image_code *code;
@@ -454,11 +454,16 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(addresses_and_bytes),	   cmocka_unit_test(data),
-		cmocka_unit_test(calls_that_never_return), cmocka_unit_test(failures_do_not_return),
-		cmocka_unit_test(code_behind_zeros),	   cmocka_unit_test(tables),
-		cmocka_unit_test(adjoining_tables),	   cmocka_unit_test(parts),
-		cmocka_unit_test(parts_without_frame),	   cmocka_unit_test(evidence),
+		cmocka_unit_test(test_addresses_and_bytes),
+		cmocka_unit_test(test_data),
+		cmocka_unit_test(test_noreturn_calls),
+		cmocka_unit_test(test_failure_functions_do_not_return),
+		cmocka_unit_test(test_code_after_zeros),
+		cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_adjacent_tables),
+		cmocka_unit_test(test_parts),
+		cmocka_unit_test(test_parts_without_frame),
+		cmocka_unit_test(test_evidence),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

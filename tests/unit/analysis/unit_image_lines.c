@@ -61,7 +61,7 @@ static unsigned int count_in_file(const struct program *program, const char *nam
 }
 
 /* A header has one path, for all spellings of its path in the including units. */
-static void a_header_is_one_file(void **state)
+static void test_header_is_one_file(void **state)
 {
 	static const char *const compilers[] = {"gcc -gdwarf-5", "gcc -gdwarf-4", "clang -g"};
 	static const char *const includes[] = {"-I../inc", "-I./../inc//", "-I\"$PWD\"/../inc"};
@@ -122,7 +122,7 @@ static void write_dead(const char *directory)
 }
 
 /* Line entries of a removed function are not attributed to other code. */
-static void dead_functions_have_no_lines(void **state)
+static void test_dead_functions_have_no_lines(void **state)
 {
 	static const char *const ways[] = {
 		"clang -gdwarf-5 -fuse-ld=lld",
@@ -168,8 +168,8 @@ static void dead_functions_have_no_lines(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_header_is_one_file),
-		cmocka_unit_test(dead_functions_have_no_lines),
+		cmocka_unit_test(test_header_is_one_file),
+		cmocka_unit_test(test_dead_functions_have_no_lines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

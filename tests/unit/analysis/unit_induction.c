@@ -41,7 +41,7 @@ static int find(struct induction ret[INDUCTION_REGISTERS], const char *code, siz
 
 #define FIND(ret, code) find(ret, code, sizeof(code) - 1)
 
-static void finds_counters_and_pointers(void **state)
+static void test_finds_counters_and_pointers(void **state)
 {
 	struct induction found[INDUCTION_REGISTERS];
 
@@ -60,7 +60,7 @@ static void finds_counters_and_pointers(void **state)
 }
 
 /* Two steps in one iteration, the second one by way of another register. */
-static void adds_up_steps(void **state)
+static void test_adds_up_steps(void **state)
 {
 	struct induction found[INDUCTION_REGISTERS];
 
@@ -76,7 +76,7 @@ static void adds_up_steps(void **state)
 }
 
 /* The step depends on the way through the iteration. */
-static void a_conditional_step_is_none(void **state)
+static void test_rejects_conditional_step(void **state)
 {
 	struct induction found[INDUCTION_REGISTERS];
 
@@ -94,7 +94,7 @@ static void a_conditional_step_is_none(void **state)
 }
 
 /* A pointer of a list is loaded, a conditional move may not happen, a product is no sum. */
-static void other_changes_are_none(void **state)
+static void test_rejects_other_changes(void **state)
 {
 	struct induction found[INDUCTION_REGISTERS];
 
@@ -109,7 +109,7 @@ static void other_changes_are_none(void **state)
 	assert_int_equal(found[RAX].step, 0);
 }
 
-static void the_outer_loop_has_its_own(void **state)
+static void test_outer_loop(void **state)
 {
 	static const char code[] = "\x31\xc0"	  /* 1: xor %eax,%eax */
 				   "\x48\xff\xc0" /* 2: inc %rax */
@@ -147,7 +147,7 @@ static void the_outer_loop_has_its_own(void **state)
 }
 
 /* As without optimization: the counter is in memory, and registers have it for a while. */
-static void words_in_memory_count(void **state)
+static void test_counters_in_memory(void **state)
 {
 	static const char code[] = "\x48\x8b\x45\xf0"	  /* 1: mov -16(%rbp),%rax */
 				   "\x48\x01\x45\xe8"	  /* add %rax,-24(%rbp) */
@@ -183,7 +183,7 @@ static void words_in_memory_count(void **state)
 }
 
 /* A call changes the registers of results. Compilers may use other registers across a call. */
-static void calls_change_results(void **state)
+static void test_calls_clobber_results(void **state)
 {
 	struct induction found[INDUCTION_REGISTERS];
 
@@ -199,7 +199,7 @@ static void calls_change_results(void **state)
 }
 
 /* The step is a register that the loop does not change, or only a conditional move. */
-static void steps_may_be_registers(void **state)
+static void test_register_steps(void **state)
 {
 	struct induction found[INDUCTION_REGISTERS];
 
@@ -250,7 +250,7 @@ static int64_t counter_step(uint32_t *block, const char *code, size_t bytes, uin
 }
 
 /* A counter in a branch, and a pointer of an inner loop that continues in the next iteration. */
-static void single_changes_count_blocks(void **state)
+static void test_counts_blocks(void **state)
 {
 	static const char code[] = "\xa8\x04"	      /* 1: test $4,%al */
 				   "\x74\x03"	      /* je 2f */
@@ -278,7 +278,7 @@ static void single_changes_count_blocks(void **state)
 }
 
 /* A loop with two entries. Each iteration executes one of them. */
-static void loops_may_have_several_entries(void **state)
+static void test_several_entries(void **state)
 {
 	struct induction found[INDUCTION_REGISTERS];
 
@@ -302,16 +302,16 @@ static void loops_may_have_several_entries(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(finds_counters_and_pointers),
-		cmocka_unit_test(adds_up_steps),
-		cmocka_unit_test(a_conditional_step_is_none),
-		cmocka_unit_test(other_changes_are_none),
-		cmocka_unit_test(the_outer_loop_has_its_own),
-		cmocka_unit_test(words_in_memory_count),
-		cmocka_unit_test(calls_change_results),
-		cmocka_unit_test(loops_may_have_several_entries),
-		cmocka_unit_test(steps_may_be_registers),
-		cmocka_unit_test(single_changes_count_blocks),
+		cmocka_unit_test(test_finds_counters_and_pointers),
+		cmocka_unit_test(test_adds_up_steps),
+		cmocka_unit_test(test_rejects_conditional_step),
+		cmocka_unit_test(test_rejects_other_changes),
+		cmocka_unit_test(test_outer_loop),
+		cmocka_unit_test(test_counters_in_memory),
+		cmocka_unit_test(test_calls_clobber_results),
+		cmocka_unit_test(test_several_entries),
+		cmocka_unit_test(test_register_steps),
+		cmocka_unit_test(test_counts_blocks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

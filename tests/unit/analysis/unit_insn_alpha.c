@@ -98,7 +98,7 @@ static size_t make_words(uint32_t *words)
 	return count;
 }
 
-static void same_text_as_binutils(void **state)
+static void test_text_agrees_with_binutils(void **state)
 {
 	char path[] = "/tmp/unit_insn_alpha.XXXXXX", command[256], line[512], text[INSN_TEXT_BYTES];
 	uint32_t *words = calloc(WORDS, sizeof(*words));
@@ -140,7 +140,7 @@ static void same_text_as_binutils(void **state)
 }
 
 /* Invariants of any word: registers exist, and decode and format agree. */
-static void any_word_is_sound(void **state)
+static void test_any_word_is_valid(void **state)
 {
 	uint64_t random = 11;
 	char text[INSN_TEXT_BYTES];
@@ -234,7 +234,7 @@ static bool is_on_the_21164(uint32_t word)
 	return opcode != 0x14 && opcode != 0x15 && !(opcode == 0x1c && (word >> 5 & 0x70) == 0x70);
 }
 
-static void same_effect_as_the_simulator(void **state)
+static void test_effect_agrees_with_simulator(void **state)
 {
 	uint64_t random = 13;
 	size_t compared = 0;
@@ -261,7 +261,7 @@ static void same_effect_as_the_simulator(void **state)
 	assert_true(compared > 100000);
 }
 
-static void cut_off_is_nothing(void **state)
+static void test_truncated_code(void **state)
 {
 	uint8_t code[4] = {0x43, 0x05, 0xe1, 0x43};
 	char text[INSN_TEXT_BYTES];
@@ -326,7 +326,7 @@ static const struct expected examples[] = {
 	{0x63ff4400, "wmb", INSN_FLOW_NEXT, INSN_BARRIER, 0, 0, 0, 0, 0},
 };
 
-static void examples_are_right(void **state)
+static void test_examples(void **state)
 {
 	char text[INSN_TEXT_BYTES];
 
@@ -348,7 +348,7 @@ static void examples_are_right(void **state)
 	}
 }
 
-static void floating_point_has_its_own_registers(void **state)
+static void test_floating_point_registers(void **state)
 {
 	struct insn insn;
 
@@ -375,12 +375,12 @@ static void floating_point_has_its_own_registers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(same_text_as_binutils),
-		cmocka_unit_test(any_word_is_sound),
-		cmocka_unit_test(same_effect_as_the_simulator),
-		cmocka_unit_test(cut_off_is_nothing),
-		cmocka_unit_test(examples_are_right),
-		cmocka_unit_test(floating_point_has_its_own_registers),
+		cmocka_unit_test(test_text_agrees_with_binutils),
+		cmocka_unit_test(test_any_word_is_valid),
+		cmocka_unit_test(test_effect_agrees_with_simulator),
+		cmocka_unit_test(test_truncated_code),
+		cmocka_unit_test(test_examples),
+		cmocka_unit_test(test_floating_point_registers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

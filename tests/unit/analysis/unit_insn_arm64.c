@@ -25,7 +25,7 @@ enum {
 	"+lse,+rcpc,+rcpc-immo,+mte,+pauth,+bti,+crc,+rand,+tme,+jsconv,+complxnum,+rdm,"          \
 	"+altnzcv,+fptoint,+flagm,+sb,+ssbs,+predres,+ccidx,+wfxt,+hbc,+mops,+ecv,+xs"
 
-static void examples_are_as_checked_by_hand(void **state)
+static void test_examples(void **state)
 {
 	(void)state;
 	insn_examples_run("tests/fixtures/data/insn_arm64.txt", &insn_arm64_decoder);
@@ -54,7 +54,7 @@ static enum insn_flow flow_of(const char *mnemonic, const char *operands)
 	return strncmp(mnemonic, "b.", 2) == 0 ? INSN_FLOW_BRANCH : INSN_FLOW_NEXT;
 }
 
-static void control_flow_is_objdumps(void **state)
+static void test_flow_agrees_with_objdump(void **state)
 {
 	static const char *const prefixes[] = {NULL};
 
@@ -88,7 +88,7 @@ static bool has_soft_fields(uint32_t word, const struct insn *insn)
 	       ((word & 0x3b000000) == 0x38000000 && (word & 31) == (word >> 5 & 31));
 }
 
-static void words_are_instructions_for_both(void **state)
+static void test_validity_agrees_with_objdump(void **state)
 {
 	LLVMDisasmContextRef llvm = *state;
 	uint64_t seed = 3;
@@ -138,7 +138,7 @@ static struct insn_regs registers_named(const char *text)
 }
 
 /* All registers in the text are read or written, and almost no others. */
-static void registers_are_those_of_the_text(void **state)
+static void test_registers_agree_with_text(void **state)
 {
 	LLVMDisasmContextRef llvm = *state;
 	uint64_t seed = 5;
@@ -185,7 +185,7 @@ static const char *llvm_text(LLVMDisasmContextRef llvm, const uint8_t code[4], c
 }
 
 /* Text where Capstone has none: atomics, pointer authentication, hints. */
-static void text_of_our_own_is_llvms(void **state)
+static void test_text_agrees_with_llvm(void **state)
 {
 	static const struct {
 		uint32_t free;
@@ -220,7 +220,7 @@ static void text_of_our_own_is_llvms(void **state)
 	assert_true(compared > RANDOM_ROUNDS / 16);
 }
 
-static void any_word_keeps_promises(void **state)
+static void test_any_word_is_consistent(void **state)
 {
 	uint64_t seed = 11;
 	unsigned int round;
@@ -258,12 +258,12 @@ static int llvm_close(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(examples_are_as_checked_by_hand),
-		cmocka_unit_test(control_flow_is_objdumps),
-		cmocka_unit_test(words_are_instructions_for_both),
-		cmocka_unit_test(registers_are_those_of_the_text),
-		cmocka_unit_test(text_of_our_own_is_llvms),
-		cmocka_unit_test(any_word_keeps_promises),
+		cmocka_unit_test(test_examples),
+		cmocka_unit_test(test_flow_agrees_with_objdump),
+		cmocka_unit_test(test_validity_agrees_with_objdump),
+		cmocka_unit_test(test_registers_agree_with_text),
+		cmocka_unit_test(test_text_agrees_with_llvm),
+		cmocka_unit_test(test_any_word_is_consistent),
 	};
 
 	return cmocka_run_group_tests(tests, llvm_open, llvm_close);

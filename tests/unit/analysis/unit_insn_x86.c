@@ -18,7 +18,7 @@ enum {
 	RANDOM_ROUNDS = 300000
 };
 
-static void examples_are_as_checked_by_hand(void **state)
+static void test_examples(void **state)
 {
 	(void)state;
 	insn_examples_run("tests/fixtures/data/insn_x86.txt", &insn_x86_decoder);
@@ -48,7 +48,7 @@ static enum insn_flow flow_of(const char *mnemonic, const char *operands)
 	return INSN_FLOW_NEXT;
 }
 
-static void control_flow_is_objdumps(void **state)
+static void test_flow_agrees_with_objdump(void **state)
 {
 	static const char *const prefixes[] = {"bnd",  "notrack", "data16", "repz",  "rep",
 					       "lock", "cs",	  "ds",	    "rex.W", NULL};
@@ -59,7 +59,7 @@ static void control_flow_is_objdumps(void **state)
 }
 
 /* Random bytes after the usual prefixes reach all opcode maps. */
-static void any_bytes_keep_promises(void **state)
+static void test_any_bytes_are_consistent(void **state)
 {
 	static const uint8_t starts[] = {0x0f, 0x66, 0xf2, 0xf3, 0x48, 0xc4, 0xc5, 0x62, 0x8f};
 	uint64_t seed = 7;
@@ -84,7 +84,7 @@ static void any_bytes_keep_promises(void **state)
 	}
 }
 
-static void decoders_are_found_by_machine(void **state)
+static void test_decoders_are_found_by_machine(void **state)
 {
 	(void)state;
 	assert_ptr_equal(insn_decoder_find(62), &insn_x86_decoder);
@@ -96,10 +96,10 @@ static void decoders_are_found_by_machine(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(examples_are_as_checked_by_hand),
-		cmocka_unit_test(control_flow_is_objdumps),
-		cmocka_unit_test(any_bytes_keep_promises),
-		cmocka_unit_test(decoders_are_found_by_machine),
+		cmocka_unit_test(test_examples),
+		cmocka_unit_test(test_flow_agrees_with_objdump),
+		cmocka_unit_test(test_any_bytes_are_consistent),
+		cmocka_unit_test(test_decoders_are_found_by_machine),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

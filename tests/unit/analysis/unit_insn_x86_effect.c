@@ -259,7 +259,7 @@ static bool trial_run(struct trial *trial)
 	return true;
 }
 
-static void effects_are_the_processors(void **state)
+static void test_effects_agree_with_cpu(void **state)
 {
 	struct x86_tracee tracee;
 	struct trial trial = {.tracee = &tracee, .seed = 17};
@@ -280,7 +280,7 @@ static void effects_are_the_processors(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(effects_are_the_processors),
+		cmocka_unit_test(test_effects_agree_with_cpu),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

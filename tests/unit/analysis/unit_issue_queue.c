@@ -234,7 +234,7 @@ static void check_event(const struct issue_event *event, size_t index)
 	assert_true(lost <= event->cycles);
 }
 
-static void nothing_issues_too_early(void **state)
+static void test_nothing_issues_too_early(void **state)
 {
 	uint64_t random = 3;
 	struct stream stream;
@@ -326,7 +326,7 @@ static void check_schedule(const struct machine_model *model, const struct cfg *
 	}
 }
 
-static void schedules_of_any_code_are_sound(void **state)
+static void test_schedules_of_random_code_are_valid(void **state)
 {
 	uint64_t random = 5;
 	uint8_t code[400];
@@ -362,7 +362,7 @@ static const char *x86_model(const char *cpu)
 	return machine_model_default(INSN_ISA_X86_64, cpu)->name;
 }
 
-static void models_are_found(void **state)
+static void test_models_are_found(void **state)
 {
 	(void)state;
 	for (size_t m = 0; machine_model_list()[m] != NULL; m++) {
@@ -405,9 +405,9 @@ static void models_are_found(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_issues_too_early),
-		cmocka_unit_test(schedules_of_any_code_are_sound),
-		cmocka_unit_test(models_are_found),
+		cmocka_unit_test(test_nothing_issues_too_early),
+		cmocka_unit_test(test_schedules_of_random_code_are_valid),
+		cmocka_unit_test(test_models_are_found),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -130,7 +130,7 @@ static struct pads pads_of(const struct image_code *code, const char *name)
 	return pads;
 }
 
-static void tables(void **state)
+static void test_tables(void **state)
 {
 	struct fixture *fixture = *state;
 	struct image_code *code;
@@ -186,7 +186,7 @@ static uint32_t handlers_of(struct image_code *code, const char *name)
 }
 
 /* Exceptions enter at handlers, which are reached and begin blocks. */
-static void graphs(void **state)
+static void test_graphs(void **state)
 {
 	struct fixture *fixture = *state;
 	struct image_code *code;
@@ -211,7 +211,7 @@ static void count_only(void *context, uint64_t address)
 }
 
 /* The visit of an invalid table ends, and reads no byte after it. */
-static void nonsense(void **state)
+static void test_malformed_tables(void **state)
 {
 	uint64_t seed = 5;
 
@@ -259,7 +259,7 @@ static void count_pad(void *context, uint64_t address)
 }
 
 /* Twenty thousand frames share a table of ten thousand calls: the visit is bounded. */
-static void shared_tables_end(void **state)
+static void test_shared_tables_end(void **state)
 {
 	enum {
 		FRAMES = 20000,
@@ -304,10 +304,10 @@ static int teardown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(tables),
-		cmocka_unit_test(graphs),
-		cmocka_unit_test(nonsense),
-		cmocka_unit_test(shared_tables_end),
+		cmocka_unit_test(test_tables),
+		cmocka_unit_test(test_graphs),
+		cmocka_unit_test(test_malformed_tables),
+		cmocka_unit_test(test_shared_tables_end),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

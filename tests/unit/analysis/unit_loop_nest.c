@@ -19,7 +19,7 @@ static void assert_header(const struct loop_nest *nest, uint32_t block, uint32_t
 }
 
 /* 1 to 5 are a loop with an inner loop of 2 and 3, which contains a loop of 3 alone; 6 follows. */
-static void loops_are_in_each_other(void **state)
+static void test_nested_loops(void **state)
 {
 	static const struct cfg_fixture_edge edges[] = {
 		{CFG_ENTRY, 0}, {0, 1}, {1, 2}, {2, 3}, {3, 3},	      {3, 2},
@@ -46,7 +46,7 @@ static void loops_are_in_each_other(void **state)
 	cfg_fixture_destroy(cfg);
 }
 
-static void several_ways_may_lead_in(void **state)
+static void test_several_entries(void **state)
 {
 	static const struct cfg_fixture_edge edges[] = {
 		{CFG_ENTRY, 0}, {0, 1}, {0, 2}, {1, 2}, {2, 1}, {2, 3}, {3, CFG_EXIT}};
@@ -66,7 +66,7 @@ static void several_ways_may_lead_in(void **state)
 }
 
 /* A rotated loop: 1 and 2 are entries, 3 follows both, with an inner loop of 4. */
-static void all_iterations_have_a_common_block(void **state)
+static void test_iterations_have_common_block(void **state)
 {
 	static const struct cfg_fixture_edge edges[] = {
 		{CFG_ENTRY, 0}, {0, 1}, {0, 2}, {1, 4}, {2, 4},	      {4, 4},
@@ -181,7 +181,7 @@ static uint32_t depth_of(const struct loop_nest *nest, uint32_t block)
 	return depth;
 }
 
-static void depths_are_those_of_the_definition(void **state)
+static void test_depths_agree_with_definition(void **state)
 {
 	uint64_t seed = 7;
 
@@ -244,7 +244,7 @@ static void walk_without(const struct loop_nest *nest, const struct cfg *cfg, ui
 	}
 }
 
-static void common_blocks_are_in_all_cycles(void **state)
+static void test_common_block_is_on_all_cycles(void **state)
 {
 	uint32_t found = 0, several = 0;
 	uint64_t seed = 11;
@@ -277,11 +277,11 @@ static void common_blocks_are_in_all_cycles(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(loops_are_in_each_other),
-		cmocka_unit_test(several_ways_may_lead_in),
-		cmocka_unit_test(depths_are_those_of_the_definition),
-		cmocka_unit_test(all_iterations_have_a_common_block),
-		cmocka_unit_test(common_blocks_are_in_all_cycles),
+		cmocka_unit_test(test_nested_loops),
+		cmocka_unit_test(test_several_entries),
+		cmocka_unit_test(test_depths_agree_with_definition),
+		cmocka_unit_test(test_iterations_have_common_block),
+		cmocka_unit_test(test_common_block_is_on_all_cycles),
 	};
 
 	return cmocka_run_group_tests_name("loop_nest", tests, NULL, NULL);

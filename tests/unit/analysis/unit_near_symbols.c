@@ -19,7 +19,7 @@ static void assert_near(const char *wanted, const char *text)
 	near_names_deinit(&near);
 }
 
-static void suggestions(void **state)
+static void test_suggestions(void **state)
 {
 	(void)state;
 	assert_near("drain", " (did you mean 'drain_all', 'Zed::drain()'?)");
@@ -32,7 +32,7 @@ static void suggestions(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(suggestions),
+		cmocka_unit_test(test_suggestions),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -23,7 +23,7 @@ static struct cfg *cfg_of(const char *code, size_t bytes)
 }
 
 /* test %edi, %edi; je to the ud2; ret; ud2 */
-static void failed_checks_are_doomed(void **state)
+static void test_failed_checks_are_noreturn(void **state)
 {
 	struct cfg *cfg = cfg_of("\x85\xff\x74\x01\xc3\x0f\x0b", 7);
 	bool doomed[4];
@@ -77,7 +77,7 @@ static bool all_ways_are(const struct cfg *cfg, const bool *doomed, uint32_t b)
 }
 
 /* The result equals that of the definition, iterated until it is stable. */
-static void as_defined(void **state)
+static void test_agrees_with_definition(void **state)
 {
 	uint64_t random = 1;
 	uint32_t found = 0;
@@ -111,8 +111,8 @@ static void as_defined(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(failed_checks_are_doomed),
-		cmocka_unit_test(as_defined),
+		cmocka_unit_test(test_failed_checks_are_noreturn),
+		cmocka_unit_test(test_agrees_with_definition),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

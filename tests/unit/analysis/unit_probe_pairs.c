@@ -66,7 +66,7 @@ static const struct call_network_pair *find(const struct place_list *pairs, uint
 }
 
 /* All measurements of two procedures give one pair, with their relative error. */
-static void procedures_are_compared(void **state)
+static void test_procedures_are_compared(void **state)
 {
 	struct place_list probed = {.bytes = sizeof(struct probed)};
 	struct place_list pairs = {.bytes = sizeof(struct call_network_pair)};
@@ -101,7 +101,7 @@ static void procedures_are_compared(void **state)
  * Measurements over whole periods of a reference branch have no bias, and are not mixed with those
  * of plain windows.
  */
-static void whole_rounds_say_more(void **state)
+static void test_complete_windows_weigh_more(void **state)
 {
 	struct place_list probed = {.bytes = sizeof(struct probed)};
 	struct place_list pairs = {.bytes = sizeof(struct call_network_pair)};
@@ -125,7 +125,7 @@ static void whole_rounds_say_more(void **state)
 }
 
 /* Measurements within one procedure, from one side only, or none at all give no pair. */
-static void what_compares_nothing_is_passed_over(void **state)
+static void test_skips_windows_without_pairs(void **state)
 {
 	struct place_list probed = {.bytes = sizeof(struct probed)};
 	struct place_list pairs = {.bytes = sizeof(struct call_network_pair)};
@@ -145,9 +145,9 @@ static void what_compares_nothing_is_passed_over(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(procedures_are_compared),
-		cmocka_unit_test(whole_rounds_say_more),
-		cmocka_unit_test(what_compares_nothing_is_passed_over),
+		cmocka_unit_test(test_procedures_are_compared),
+		cmocka_unit_test(test_complete_windows_weigh_more),
+		cmocka_unit_test(test_skips_windows_without_pairs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

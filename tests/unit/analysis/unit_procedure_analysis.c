@@ -48,7 +48,7 @@ static void begin(struct procedure_analysis *analysis, double samples)
 }
 
 /* In order there are several estimates of one graph, with facts found once. */
-static void test_facts_are_found_once(void **state)
+static void test_derives_facts_once(void **state)
 {
 	struct procedure_analysis analysis;
 
@@ -67,7 +67,7 @@ static void test_facts_are_found_once(void **state)
 }
 
 /* Most procedures have no samples: no facts are needed for them. */
-static void test_without_samples_no_facts_are_found(void **state)
+static void test_derives_no_facts_without_samples(void **state)
 {
 	struct procedure_analysis analysis;
 
@@ -82,8 +82,8 @@ static void test_without_samples_no_facts_are_found(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_facts_are_found_once),
-		cmocka_unit_test(test_without_samples_no_facts_are_found),
+		cmocka_unit_test(test_derives_facts_once),
+		cmocka_unit_test(test_derives_no_facts_without_samples),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -63,7 +63,7 @@ static void assert_same(const struct procedure_table *a, const struct procedure_
 	}
 }
 
-static void an_index_is_the_table(void **state)
+static void test_index_equals_table(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(images) / sizeof(*images); i++) {
@@ -85,7 +85,7 @@ static void an_index_is_the_table(void **state)
 	}
 }
 
-static void what_it_was_made_from_must_be_the_same(void **state)
+static void test_refuses_changed_files(void **state)
 {
 	char path[] = "/tmp/unit_procedure_index.XXXXXX";
 	struct procedure_table *table = test_table("/proc/self/exe", NULL), *again = NULL;
@@ -115,7 +115,7 @@ static void what_it_was_made_from_must_be_the_same(void **state)
 	procedure_table_destroy(table);
 }
 
-static void damage_is_found(void **state)
+static void test_detects_damage(void **state)
 {
 	struct procedure_table *table = test_table("/proc/self/exe", NULL), *again = NULL;
 	size_t bytes;
@@ -136,7 +136,7 @@ static void damage_is_found(void **state)
 }
 
 /* For any contents with a valid checksum, no byte outside the index is read. */
-static void nothing_in_it_is_trusted(void **state)
+static void test_refuses_invalid_values(void **state)
 {
 	struct procedure_table *table = test_table("/proc/self/exe", NULL);
 	size_t bytes, opened = 0;
@@ -177,10 +177,10 @@ static void nothing_in_it_is_trusted(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(an_index_is_the_table),
-		cmocka_unit_test(what_it_was_made_from_must_be_the_same),
-		cmocka_unit_test(damage_is_found),
-		cmocka_unit_test(nothing_in_it_is_trusted),
+		cmocka_unit_test(test_index_equals_table),
+		cmocka_unit_test(test_refuses_changed_files),
+		cmocka_unit_test(test_detects_damage),
+		cmocka_unit_test(test_refuses_invalid_values),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

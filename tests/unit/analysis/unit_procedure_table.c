@@ -85,7 +85,7 @@ static const char *name_at(const struct procedure_table *table, uint64_t offset)
 	return index < 0 ? "(none)" : procedure_table_get(table, (size_t)index)->name;
 }
 
-static void symbols_of_a_plain_program(void **state)
+static void test_symbols(void **state)
 {
 	struct procedure_table *table = test_table(fixture("pie"), "/nonexistent");
 	const struct procedure *visible = must_find(table, "visible");
@@ -105,7 +105,7 @@ static void symbols_of_a_plain_program(void **state)
 	procedure_table_destroy(table);
 }
 
-static void symbols_without_size(void **state)
+static void test_symbols_without_size(void **state)
 {
 	struct procedure_table *table = test_table(fixture("pie"), "/nonexistent");
 	const struct procedure *bare = must_find(table, "bare");
@@ -125,7 +125,7 @@ static void symbols_without_size(void **state)
 	procedure_table_destroy(table);
 }
 
-static void stripped_programs_have_bounds(void **state)
+static void test_bounds_of_stripped_programs(void **state)
 {
 	static const char *const programs[] = {"pie", "exec", "anonymous"};
 
@@ -170,14 +170,14 @@ static void assert_same(const char *one, const char *other, const char *debug_di
 	procedure_table_destroy(b);
 }
 
-static void debug_file_by_build_id(void **state)
+static void test_debug_file_by_build_id(void **state)
 {
 	(void)state;
 	assert_same(fixture("pie"), fixture("pie.stripped"), "/nonexistent", false);
 	assert_same(fixture("pie"), fixture("pie.stripped"), fixture("debug"), true);
 }
 
-static void debug_file_by_link(void **state)
+static void test_debug_file_by_link(void **state)
 {
 	(void)state;
 	assert_same(fixture("anonymous"), fixture("linked/anonymous"), "/nonexistent", true);
@@ -186,7 +186,7 @@ static void debug_file_by_link(void **state)
 		    true);
 }
 
-static void debug_file_inside(void **state)
+static void test_embedded_debug_file(void **state)
 {
 	struct procedure_table *full = test_table(fixture("exec"), "/nonexistent");
 	struct procedure_table *mini = test_table(fixture("mini"), "/nonexistent");
@@ -207,7 +207,7 @@ static void serve_debug_file(void)
 		     fixture("pie"), fixture("server"), fixture("pie"), fixture("server"));
 }
 
-static void servers_only_if_asked(void **state)
+static void test_servers_on_request_only(void **state)
 {
 	struct profile_image image = test_image(fixture("pie.stripped"));
 	struct debug_file_options options = {.directory = "/nonexistent"};
@@ -253,7 +253,7 @@ static size_t digest_of(const char *path, uint8_t *digest)
 	return FILE_DIGEST_BYTES;
 }
 
-static void only_the_profiled_file(void **state)
+static void test_profiled_file_only(void **state)
 {
 	struct profile_image image = test_image(fixture("pie"));
 	char path[300];
@@ -288,7 +288,7 @@ static void only_the_profiled_file(void **state)
 	assert_int_equal(open_result(&image), -ESTALE);
 }
 
-static void what_is_no_image(void **state)
+static void test_not_an_image(void **state)
 {
 	struct profile_image image = {.kind = PROFILE_IMAGE_FILE};
 
@@ -309,7 +309,7 @@ static void what_is_no_image(void **state)
 }
 
 /* The table has every "<name@plt>:" that objdump prints, at its address. */
-static void plt_stubs_as_objdump_names_them(void **state)
+static void test_plt_names_agree_with_objdump(void **state)
 {
 	static const char *const programs[] = {"ibt", "exec", "pie.stripped"};
 
@@ -341,7 +341,7 @@ static void plt_stubs_as_objdump_names_them(void **state)
 }
 
 /* Procedures known only from .init_array and .fini_array are found where symbols would be. */
-static void what_is_called_is_a_procedure(void **state)
+static void test_call_targets_are_procedures(void **state)
 {
 	struct procedure_table *with = test_table(fixture("pie"), "/nonexistent");
 	struct procedure_table *without = test_table(fixture("pie.stripped"), "/nonexistent");
@@ -364,7 +364,7 @@ static void what_is_called_is_a_procedure(void **state)
 	procedure_table_destroy(without);
 }
 
-static void kept_symbols(void **state)
+static void test_stored_symbols(void **state)
 {
 	static const struct profile_symbol symbols[] = {
 		{300, 0, "last"},	    {0, 0, "_text"},
@@ -397,7 +397,7 @@ static void kept_symbols(void **state)
 	procedure_table_destroy(table);
 }
 
-static void demangled_names(void **state)
+static void test_demangled_names(void **state)
 {
 	char *name = demangle("_ZNSt6vectorIiSaIiEE9push_backERKi");
 
@@ -454,19 +454,19 @@ static void demangled_names(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(symbols_of_a_plain_program),
-		cmocka_unit_test(symbols_without_size),
-		cmocka_unit_test(stripped_programs_have_bounds),
-		cmocka_unit_test(debug_file_by_build_id),
-		cmocka_unit_test(debug_file_by_link),
-		cmocka_unit_test(debug_file_inside),
-		cmocka_unit_test(servers_only_if_asked),
-		cmocka_unit_test(only_the_profiled_file),
-		cmocka_unit_test(what_is_no_image),
-		cmocka_unit_test(plt_stubs_as_objdump_names_them),
-		cmocka_unit_test(what_is_called_is_a_procedure),
-		cmocka_unit_test(kept_symbols),
-		cmocka_unit_test(demangled_names),
+		cmocka_unit_test(test_symbols),
+		cmocka_unit_test(test_symbols_without_size),
+		cmocka_unit_test(test_bounds_of_stripped_programs),
+		cmocka_unit_test(test_debug_file_by_build_id),
+		cmocka_unit_test(test_debug_file_by_link),
+		cmocka_unit_test(test_embedded_debug_file),
+		cmocka_unit_test(test_servers_on_request_only),
+		cmocka_unit_test(test_profiled_file_only),
+		cmocka_unit_test(test_not_an_image),
+		cmocka_unit_test(test_plt_names_agree_with_objdump),
+		cmocka_unit_test(test_call_targets_are_procedures),
+		cmocka_unit_test(test_stored_symbols),
+		cmocka_unit_test(test_demangled_names),
 	};
 
 	return cmocka_run_group_tests(tests, make_fixtures, remove_fixtures);

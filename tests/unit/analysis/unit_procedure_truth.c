@@ -131,7 +131,7 @@ static void compare_with_readelf(const char *path)
 	procedure_table_destroy(table);
 }
 
-static void this_program(void **state)
+static void test_this_program(void **state)
 {
 	char path[512];
 	ssize_t length = readlink("/proc/self/exe", path, sizeof(path) - 1);
@@ -143,7 +143,7 @@ static void this_program(void **state)
 }
 
 /* A library that is always loaded, found by its file name. */
-static void libc(void **state)
+static void test_libc(void **state)
 {
 	_cleanup_file_ FILE *maps = fopen("/proc/self/maps", "re");
 	char line[1024], *path;
@@ -161,7 +161,7 @@ static void libc(void **state)
 	fail_msg("no libc.so.6 in this process");
 }
 
-static void perl(void **state)
+static void test_perl(void **state)
 {
 	(void)state;
 	if (access("/usr/bin/perl", R_OK) != 0)
@@ -214,7 +214,7 @@ static const char *model_owner(const struct profile_symbol *symbols, size_t coun
 	return best != NULL ? best->name : NULL;
 }
 
-static void random_symbols_follow_the_model(void **state)
+static void test_random_symbols_agree_with_model(void **state)
 {
 	uint64_t seed = 42;
 
@@ -321,7 +321,7 @@ static void try_damaged(const char *path, const char *scratch, uint64_t seed, in
 	assert_true(opened > 0 && opened < rounds);
 }
 
-static void damaged_files_do_no_harm(void **state)
+static void test_damaged_files(void **state)
 {
 	static const char *const programs[] = {"pie", "exec.stripped", "mini", "ibt",
 					       "linked/anonymous"};
@@ -341,11 +341,11 @@ static void damaged_files_do_no_harm(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(this_program),
-		cmocka_unit_test(libc),
-		cmocka_unit_test(perl),
-		cmocka_unit_test(random_symbols_follow_the_model),
-		cmocka_unit_test(damaged_files_do_no_harm),
+		cmocka_unit_test(test_this_program),
+		cmocka_unit_test(test_libc),
+		cmocka_unit_test(test_perl),
+		cmocka_unit_test(test_random_symbols_agree_with_model),
+		cmocka_unit_test(test_damaged_files),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -84,7 +84,7 @@ static void fixture_end(struct fixture *f)
 	cfg_destroy(f->cfg);
 }
 
-static void figure_7(void **state)
+static void test_figure_7(void **state)
 {
 	static const double min_cycles[COPY_LOOP] = {1, 0, 1, 0, 1, 0, 1, 0, 1, 1, 1, 0, 1};
 	struct fixture f;
@@ -98,7 +98,7 @@ static void figure_7(void **state)
 }
 
 /* Results in the paper: 8/13 cycles, the dual-issued instructions, and the lost slots. */
-static void figure_2(void **state)
+static void test_figure_2(void **state)
 {
 	struct fixture f;
 	char text[16];
@@ -126,7 +126,7 @@ static void figure_2(void **state)
 }
 
 /* "M for the ldq at 009810 should be 2": no load two cycles after a store. */
-static void figure_7_with_its_loop(void **state)
+static void test_figure_7_as_loop(void **state)
 {
 	static const double min_cycles[COPY_LOOP] = {2, 0, 1, 0, 1, 0, 1, 0, 1, 1, 1, 0, 1};
 	struct fixture f;
@@ -176,7 +176,7 @@ static void check_late(const uint8_t *code, size_t bytes, uint64_t address,
  * fetched per cycle. A block entered at the end of such a block has no instruction to pair with, as
  * this procedure in the last case.
  */
-static void pairs_behind_a_mispredict(void **state)
+static void test_pairs_after_mispredict(void **state)
 {
 	static const uint8_t code[] = {
 		0xa0, 0x00, 0x00, 0xb4, /* cbz x0, past the block */
@@ -209,7 +209,7 @@ static void pairs_behind_a_mispredict(void **state)
  * After the second branch, it is alone at the end of the fetched block. After the first one, it is
  * the first half of a pair whose second half is the start of the loop.
  */
-static void half_a_pair_behind_a_mispredict(void **state)
+static void test_half_pair_after_mispredict(void **state)
 {
 	static const uint8_t code[] = {
 		0xe0, 0x00, 0x00, 0xb4, /* cbz x0, past the loop */
@@ -234,7 +234,7 @@ static void half_a_pair_behind_a_mispredict(void **state)
 }
 
 /* Three instructions take two cycles if they begin with a pair, and one cycle between two pairs. */
-static void least_of_two_ways(void **state)
+static void test_least_of_two_predecessors(void **state)
 {
 	static const uint8_t code[] = {
 		0x60, 0x00, 0x00, 0xb4, /* cbz x0, past the block */
@@ -372,7 +372,7 @@ static const struct static_stall *longest_stall(const struct schedule_insn *insn
 	return longest;
 }
 
-static void rules_of_the_21164(void **state)
+static void test_rules_of_21164(void **state)
 {
 	(void)state;
 	for (size_t r = 0; r < sizeof(rules) / sizeof(rules[0]); r++) {
@@ -397,13 +397,13 @@ static void rules_of_the_21164(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(figure_7),
-		cmocka_unit_test(figure_2),
-		cmocka_unit_test(figure_7_with_its_loop),
-		cmocka_unit_test(pairs_behind_a_mispredict),
-		cmocka_unit_test(half_a_pair_behind_a_mispredict),
-		cmocka_unit_test(least_of_two_ways),
-		cmocka_unit_test(rules_of_the_21164),
+		cmocka_unit_test(test_figure_7),
+		cmocka_unit_test(test_figure_2),
+		cmocka_unit_test(test_figure_7_as_loop),
+		cmocka_unit_test(test_pairs_after_mispredict),
+		cmocka_unit_test(test_half_pair_after_mispredict),
+		cmocka_unit_test(test_least_of_two_predecessors),
+		cmocka_unit_test(test_rules_of_21164),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

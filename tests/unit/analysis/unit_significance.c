@@ -130,7 +130,7 @@ static void count_false(double length, unsigned int each, unsigned int found[4],
 	}
 }
 
-static void equal_runs(void **state)
+static void test_equal_runs(void **state)
 {
 	/* visits shorter than a period, about as long, and longer than many */
 	static const double lengths[] = {0.1, 1, 30};
@@ -158,7 +158,7 @@ static void equal_runs(void **state)
 }
 
 /* With independent samples, the test's probabilities are uniform over their whole range. */
-static void probabilities_are_uniform(void **state)
+static void test_probabilities_are_uniform(void **state)
 {
 	unsigned int below[10] = {0}, tests = 0;
 	static double counts[SETS][PROCEDURES];
@@ -195,7 +195,7 @@ static void probabilities_are_uniform(void **state)
  * One procedure takes up to 2.3 times as long (smooth_ did in the paper): it is ranked first, and
  * is the only one found.
  */
-static void one_varies(void **state)
+static void test_one_row_varies(void **state)
 {
 	static const double factors[SETS] = {1, 2.3, 1.2, 1, 2, 1, 1.5, 1.7};
 	static double counts[SETS][PROCEDURES];
@@ -236,7 +236,7 @@ static void one_varies(void **state)
 }
 
 /* All procedures vary by 5%, one by 40%: the common variation is not significant. */
-static void all_vary(void **state)
+static void test_all_rows_vary(void **state)
 {
 	static double counts[SETS][PROCEDURES];
 	double sum = 0, background = 0, errors = 0;
@@ -288,7 +288,7 @@ static void near(double got, double want)
 }
 
 /* Two rows, three sets, computed by hand. */
-static void definitions(void **state)
+static void test_definitions(void **state)
 {
 	static const double seconds[] = {1, 2, 1};
 	static const struct significance_cell cells[] = {{10, 10}, {40, 80},   {10, 10},
@@ -342,7 +342,7 @@ static void definitions(void **state)
 }
 
 /* Rows with few samples are not tested; sets that cannot be compared are refused. */
-static void few_samples_and_bad_input(void **state)
+static void test_few_samples_and_bad_input(void **state)
 {
 	static const double seconds[] = {1, 0};
 	struct significance_cell cells[] = {{4, 4}, {5, 5}, {90, 90}, {1, 1}, {0, 0}, {0, 0}};
@@ -379,9 +379,12 @@ static void few_samples_and_bad_input(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(definitions), cmocka_unit_test(few_samples_and_bad_input),
-		cmocka_unit_test(equal_runs),  cmocka_unit_test(probabilities_are_uniform),
-		cmocka_unit_test(one_varies),  cmocka_unit_test(all_vary),
+		cmocka_unit_test(test_definitions),
+		cmocka_unit_test(test_few_samples_and_bad_input),
+		cmocka_unit_test(test_equal_runs),
+		cmocka_unit_test(test_probabilities_are_uniform),
+		cmocka_unit_test(test_one_row_varies),
+		cmocka_unit_test(test_all_rows_vary),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -67,7 +67,7 @@ static void test_against_reachability(void **state)
 }
 
 /* A ring too long for a recursive algorithm. */
-static void test_long_ring(void **state)
+static void test_long_cycle(void **state)
 {
 	const uint32_t nodes = 1000000;
 	uint32_t *first = malloc((nodes + 1) * sizeof(*first));
@@ -94,7 +94,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_against_reachability),
-		cmocka_unit_test(test_long_ring),
+		cmocka_unit_test(test_long_cycle),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -123,7 +123,7 @@ static void assert_loop(const struct machine_model *model, const struct loop *lo
 	assert_true(t.front == loop->front && t.ports == loop->ports && t.dependences == 0);
 }
 
-static void known_loops(void **state)
+static void test_known_loops(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(loops) / sizeof(loops[0]); i++)
@@ -133,7 +133,7 @@ static void known_loops(void **state)
 }
 
 /* Every class of instruction has a cost on every machine, and so have loads and stores. */
-static void costs_are_complete(void **state)
+static void test_each_class_has_a_cost(void **state)
 {
 	const struct machine_model *const *list = machine_model_list();
 
@@ -155,7 +155,7 @@ static void costs_are_complete(void **state)
 }
 
 /* Additional instructions never make a block faster. */
-static void bounds_grow(void **state)
+static void test_bounds_grow(void **state)
 {
 	uint64_t random = 9;
 	struct insn insns[INSNS_MAX];
@@ -194,7 +194,7 @@ static void schedule_loop(struct schedule *schedule, struct cfg **cfg, const str
  * Cycles of a loop in dcpicalc: shares of the front end and ports, none for the fused branch. The
  * instruction after the multiply gets the additional latency of its result.
  */
-static void waits_show_behind(void **state)
+static void test_waits_appear_on_next_instruction(void **state)
 {
 	struct schedule schedule;
 	struct cfg *cfg;
@@ -218,7 +218,7 @@ static void waits_show_behind(void **state)
  * rdi,[rdi]; dec rsi; jne the add issues last, and the time appears at the instruction after it.
  * The cause is the load it waits for, which the next load waits for, too.
  */
-static void chain_is_to_blame(void **state)
+static void test_names_instruction_of_chain(void **state)
 {
 	static const struct loop loop = {
 		"a sum along a list",
@@ -240,7 +240,7 @@ static void chain_is_to_blame(void **state)
 }
 
 /* For every chain, all cycles are attributed, and most cycles without another use are waits. */
-static void cycles_add_up(void **state)
+static void test_cycles_add_up(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(loops) / sizeof(loops[0]); i++) {
@@ -273,9 +273,12 @@ static void cycles_add_up(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(known_loops),	     cmocka_unit_test(bounds_grow),
-		cmocka_unit_test(waits_show_behind), cmocka_unit_test(chain_is_to_blame),
-		cmocka_unit_test(cycles_add_up),     cmocka_unit_test(costs_are_complete),
+		cmocka_unit_test(test_known_loops),
+		cmocka_unit_test(test_bounds_grow),
+		cmocka_unit_test(test_waits_appear_on_next_instruction),
+		cmocka_unit_test(test_names_instruction_of_chain),
+		cmocka_unit_test(test_cycles_add_up),
+		cmocka_unit_test(test_each_class_has_a_cost),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,7 +32,7 @@ static double turns_of(const char *code, size_t bytes)
 #define TURNS_OF(code) turns_of(code, sizeof(code) - 1)
 
 /* 37 is compared with 3, 6 .. 39. */
-static void the_constant_may_be_on_the_left(void **state)
+static void test_constant_on_left(void **state)
 {
 	(void)state;
 	assert_true(TURNS_OF("\x31\xc0"		    /* xor %eax,%eax */
@@ -44,7 +44,7 @@ static void the_constant_may_be_on_the_left(void **state)
 }
 
 /* ah has the register number of al. */
-static void the_second_byte_is_not_the_first(void **state)
+static void test_second_byte_is_not_first(void **state)
 {
 	(void)state;
 	assert_true(TURNS_OF("\x31\xc0"	    /* xor %eax,%eax */
@@ -60,7 +60,7 @@ static void the_second_byte_is_not_the_first(void **state)
 }
 
 /* Stack slots are found after a push and a pop, because the stack pointer is tracked. */
-static void slots_are_found_behind_pushes(void **state)
+static void test_stack_slots_after_pushes(void **state)
 {
 	(void)state;
 	assert_true(TURNS_OF("\x48\x83\xec\x18"			/* sub $24,%rsp */
@@ -76,9 +76,9 @@ static void slots_are_found_behind_pushes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(the_constant_may_be_on_the_left),
-		cmocka_unit_test(the_second_byte_is_not_the_first),
-		cmocka_unit_test(slots_are_found_behind_pushes),
+		cmocka_unit_test(test_constant_on_left),
+		cmocka_unit_test(test_second_byte_is_not_first),
+		cmocka_unit_test(test_stack_slots_after_pushes),
 	};
 
 	return cmocka_run_group_tests_name("trip_count", tests, NULL, NULL);

@@ -69,7 +69,7 @@ static struct trip_series series_of(enum insn_relation relation, int64_t start, 
 				    .constant = true};
 }
 
-static void turns_are_those_of_the_loop(void **state)
+static void test_trips_agree_with_execution(void **state)
 {
 	uint64_t known = 0, all = 0;
 
@@ -100,7 +100,7 @@ static void turns_are_those_of_the_loop(void **state)
  * Loops from a start to an end in the direction of the step, as compilers generate them, are always
  * known.
  */
-static void usual_loops_are_known(void **state)
+static void test_usual_loops(void **state)
 {
 	(void)state;
 	for (int start = 0; start < 100; start++) {
@@ -119,7 +119,7 @@ static void usual_loops_are_known(void **state)
 }
 
 /* Only distances of pointers are known; pointers do not wrap around. */
-static void distances_do(void **state)
+static void test_distances(void **state)
 {
 	struct trip_series series = {.relation = INSN_RELATION_BELOW,
 				     .start = 0x7ffffff0,
@@ -141,7 +141,7 @@ static void distances_do(void **state)
 }
 
 /* for (i = start; i < end; i++), tested at its end: i + 1 is compared first. */
-static void loops_of_no_turn_are_skipped(void **state)
+static void test_loops_without_iterations(void **state)
 {
 	(void)state;
 	for (int start = 0; start < 50; start++) {
@@ -157,7 +157,7 @@ static void loops_of_no_turn_are_skipped(void **state)
 	}
 }
 
-static void small_numbers_may_be_extended(void **state)
+static void test_extended_numbers(void **state)
 {
 	struct trip_series series = series_of(INSN_RELATION_LESS, 0, 1, 100);
 
@@ -172,7 +172,7 @@ static void small_numbers_may_be_extended(void **state)
 	assert_int_equal(trip_series_trips(&series), 0);
 }
 
-static void limits(void **state)
+static void test_limits(void **state)
 {
 	static const int64_t values[] = {INT64_MIN, INT64_MIN + 1, -1, 0, 1, INT64_MAX};
 	struct trip_series series = {.bytes = 8, .known = 8};
@@ -189,7 +189,7 @@ static void limits(void **state)
 	}
 }
 
-static void sides_may_be_changed(void **state)
+static void test_swapped_operands(void **state)
 {
 	(void)state;
 	for (size_t r = 0; r < sizeof(relations) / sizeof(*relations); r++) {
@@ -203,13 +203,13 @@ static void sides_may_be_changed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(turns_are_those_of_the_loop),
-		cmocka_unit_test(usual_loops_are_known),
-		cmocka_unit_test(distances_do),
-		cmocka_unit_test(loops_of_no_turn_are_skipped),
-		cmocka_unit_test(small_numbers_may_be_extended),
-		cmocka_unit_test(limits),
-		cmocka_unit_test(sides_may_be_changed),
+		cmocka_unit_test(test_trips_agree_with_execution),
+		cmocka_unit_test(test_usual_loops),
+		cmocka_unit_test(test_distances),
+		cmocka_unit_test(test_loops_without_iterations),
+		cmocka_unit_test(test_extended_numbers),
+		cmocka_unit_test(test_limits),
+		cmocka_unit_test(test_swapped_operands),
 	};
 
 	return cmocka_run_group_tests_name("trip_series", tests, NULL, NULL);

@@ -103,7 +103,7 @@ static void encode(struct profile_blob *blob, const struct profile_edge *edges, 
 	assert_int_equal(total, sum);
 }
 
-static void round_trip(void **state)
+static void test_round_trip(void **state)
 {
 	static struct profile_edge edges[EDGES_MAX];
 	struct profile_blob blob = {0};
@@ -123,7 +123,7 @@ static void round_trip(void **state)
 	profile_blob_deinit(&blob);
 }
 
-static void extremes(void **state)
+static void test_extremes(void **state)
 {
 	static const uint64_t top = PROFILE_EDGE_OFFSET_MAX;
 	static const struct profile_edge cases[][3] = {
@@ -148,7 +148,7 @@ static void extremes(void **state)
 	profile_blob_deinit(&blob);
 }
 
-static void bad_edges(void **state)
+static void test_bad_edges(void **state)
 {
 	static const struct {
 		struct profile_edge edges[2];
@@ -174,7 +174,7 @@ static void bad_edges(void **state)
 	profile_blob_deinit(&blob);
 }
 
-static void damage(void **state)
+static void test_damage(void **state)
 {
 	static struct profile_edge edges[300];
 	struct profile_blob blob = {0};
@@ -203,7 +203,7 @@ static void damage(void **state)
 }
 
 /* Keys differ if one word differs, if two words are exchanged, and from the keys of profiles. */
-static void keys_differ(void **state)
+static void test_keys_differ(void **state)
 {
 	uint32_t key = edge_blob_key(1, 2, 3, 0);
 
@@ -229,7 +229,7 @@ static void seal(uint8_t *data, size_t bytes)
  * For damage that the checksum does not detect, the decoder may accept the input or not. Accepted
  * edges are valid, and encode and decode to themselves.
  */
-static void forgeries(void **state)
+static void test_forgeries(void **state)
 {
 	static struct profile_edge edges[200];
 	struct profile_blob blob = {0}, copy = {0};
@@ -264,7 +264,7 @@ static void forgeries(void **state)
 }
 
 /* A newer version is reported as such; the memory allocated for a few bytes is bounded. */
-static void foreign_headers(void **state)
+static void test_foreign_headers(void **state)
 {
 	uint8_t newer[] = {EDGE_BLOB_VERSION + 1, 1, 2, 3, 0, 0, 0, 0};
 	uint8_t absurd[] = {EDGE_BLOB_VERSION, 0, 0xff, 0xff, 0xff, 0x7f, 1, 1, 0, 0, 0, 0};
@@ -306,7 +306,7 @@ static size_t few_places(uint64_t *state, struct profile_edge *edges)
 	return merge_model(edges, count);
 }
 
-static void merge(void **state)
+static void test_merge(void **state)
 {
 	static const struct profile_edge huge[] = {{0, 0, UINT64_MAX}};
 	static struct profile_edge a[64], b[64], all[128];
@@ -333,10 +333,10 @@ static void merge(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(round_trip),  cmocka_unit_test(extremes),
-		cmocka_unit_test(bad_edges),   cmocka_unit_test(damage),
-		cmocka_unit_test(keys_differ), cmocka_unit_test(forgeries),
-		cmocka_unit_test(merge),       cmocka_unit_test(foreign_headers),
+		cmocka_unit_test(test_round_trip),  cmocka_unit_test(test_extremes),
+		cmocka_unit_test(test_bad_edges),   cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_keys_differ), cmocka_unit_test(test_forgeries),
+		cmocka_unit_test(test_merge),	    cmocka_unit_test(test_foreign_headers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

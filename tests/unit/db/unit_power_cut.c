@@ -230,7 +230,7 @@ static unsigned int points_wanted(void)
 	return text != NULL ? (unsigned int)strtoul(text, NULL, 10) : 60;
 }
 
-static void survives(void **state)
+static void test_survives(void **state)
 {
 	(void)state;
 	assert_int_equal(mkdir(path_of("run"), 0700), 0);
@@ -241,7 +241,7 @@ static void survives(void **state)
 }
 
 /* On a disk with false syncs data is lost, and this test detects it. */
-static void sees_loss(void **state)
+static void test_sees_loss(void **state)
 {
 	(void)state;
 	assert_int_equal(mkdir(path_of("lying"), 0700), 0);
@@ -252,8 +252,8 @@ static void sees_loss(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(survives),
-		cmocka_unit_test(sees_loss),
+		cmocka_unit_test(test_survives),
+		cmocka_unit_test(test_sees_loss),
 	};
 
 	run.seed = 20;

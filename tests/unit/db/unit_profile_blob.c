@@ -52,7 +52,7 @@ static void assert_same(const struct profile_pairs *pairs, const struct profile_
 	}
 }
 
-static void round_trip(void **state)
+static void test_round_trip(void **state)
 {
 	static struct profile_sample samples[1000];
 	struct profile_pairs pairs = {0};
@@ -109,7 +109,7 @@ static void random_ranges(uint64_t *state, struct profile_ranges *ranges, size_t
 	}
 }
 
-static void some_ranges(void **state)
+static void test_some_ranges(void **state)
 {
 	static struct profile_sample samples[1000], wanted[1000];
 	struct profile_range list[12];
@@ -141,7 +141,7 @@ static void some_ranges(void **state)
 	profile_blob_deinit(&blob);
 }
 
-static void extremes(void **state)
+static void test_extremes(void **state)
 {
 	static const struct profile_sample ends[] = {{0, 1}, {UINT64_MAX, INT64_MAX - 1}};
 	static const struct profile_sample top[] = {{1ULL << 63, 1}};
@@ -167,7 +167,7 @@ static void extremes(void **state)
 	profile_blob_deinit(&blob);
 }
 
-static void bad_samples(void **state)
+static void test_bad_samples(void **state)
 {
 	static const struct profile_sample twice[] = {{5, 1}, {5, 1}};
 	static const struct profile_sample back[] = {{5, 1}, {4, 1}};
@@ -200,7 +200,7 @@ static int decode_exact(struct profile_pairs *pairs, uint32_t key, const uint8_t
 	return r;
 }
 
-static void damage(void **state)
+static void test_damage(void **state)
 {
 	static struct profile_sample samples[300];
 	struct profile_pairs pairs = {0};
@@ -242,7 +242,7 @@ static void seal(uint8_t *data, size_t bytes, uint32_t key)
  * For damage that the checksum does not detect, the decoder may accept the input or not. Accepted
  * input is a valid profile, and encodes and decodes to itself.
  */
-static void forgeries(void **state)
+static void test_forgeries(void **state)
 {
 	static struct profile_sample samples[200];
 	struct profile_pairs pairs = {0}, again = {0};
@@ -278,7 +278,7 @@ static void forgeries(void **state)
 	profile_blob_deinit(&copy);
 }
 
-static void newer_version(void **state)
+static void test_newer_version(void **state)
 {
 	struct profile_pairs pairs = {0};
 	uint8_t data[] = {PROFILE_BLOB_VERSION + 1, 1, 2, 3, 0, 0, 0, 0};
@@ -290,7 +290,7 @@ static void newer_version(void **state)
 }
 
 /* The memory that a few bytes can make the decoder allocate is bounded. */
-static void absurd_size(void **state)
+static void test_refuses_huge_size(void **state)
 {
 	struct profile_pairs pairs = {0};
 	uint8_t data[] = {PROFILE_BLOB_VERSION, 0, 0xff, 0xff, 0xff, 0x7f, 1, 1, 0, 0, 0, 0};
@@ -302,7 +302,7 @@ static void absurd_size(void **state)
 	profile_pairs_deinit(&pairs);
 }
 
-static void merge(void **state)
+static void test_merge(void **state)
 {
 	struct profile_sample a[] = {{1, 1}, {3, 2}, {9, 4}};
 	static const struct profile_sample b[] = {{0, 8}, {3, 16}, {10, 32}};
@@ -351,7 +351,7 @@ static void assert_symbols(const struct profile_symbols *read, const struct prof
 	}
 }
 
-static void symbols_round_trip(void **state)
+static void test_symbols_round_trip(void **state)
 {
 	static struct profile_symbol symbols[SYMBOLS];
 	static char names[SYMBOLS][64];
@@ -387,7 +387,7 @@ static int decode_symbols_exact(const uint8_t *data, size_t bytes)
 	return r;
 }
 
-static void symbols_damage(void **state)
+static void test_symbols_damage(void **state)
 {
 	static struct profile_symbol symbols[100];
 	static char names[100][64];
@@ -417,12 +417,12 @@ static void symbols_damage(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(round_trip),	  cmocka_unit_test(some_ranges),
-		cmocka_unit_test(extremes),	  cmocka_unit_test(bad_samples),
-		cmocka_unit_test(damage),	  cmocka_unit_test(forgeries),
-		cmocka_unit_test(newer_version),  cmocka_unit_test(absurd_size),
-		cmocka_unit_test(merge),	  cmocka_unit_test(symbols_round_trip),
-		cmocka_unit_test(symbols_damage),
+		cmocka_unit_test(test_round_trip),     cmocka_unit_test(test_some_ranges),
+		cmocka_unit_test(test_extremes),       cmocka_unit_test(test_bad_samples),
+		cmocka_unit_test(test_damage),	       cmocka_unit_test(test_forgeries),
+		cmocka_unit_test(test_newer_version),  cmocka_unit_test(test_refuses_huge_size),
+		cmocka_unit_test(test_merge),	       cmocka_unit_test(test_symbols_round_trip),
+		cmocka_unit_test(test_symbols_damage),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -152,7 +152,7 @@ static void write_model(const char *path, uint64_t *state)
 	profile_writer_close(writer);
 }
 
-static void random_merges(void **state)
+static void test_random_merges(void **state)
 {
 	const char *path = path_of("model.db");
 	struct profile_reader *reader;
@@ -195,7 +195,7 @@ static int find_image_two(void *context, const struct profile *profile)
 	return 0;
 }
 
-static void filters(void **state)
+static void test_filters(void **state)
 {
 	static const int64_t two[] = {5, 2};
 	const char *path = path_of("filters.db");
@@ -311,7 +311,7 @@ static int count_counter(void *context, const struct profile_counter *counter)
 	return 0;
 }
 
-static void epochs(void **state)
+static void test_epochs(void **state)
 {
 	const char *path = path_of("epochs.db");
 	struct epoch_record record = {0};
@@ -362,7 +362,7 @@ static int stop_at_once(void *context, const struct profile_epoch *epoch)
 	return (int)epoch->id + 100;
 }
 
-static void epoch_filters(void **state)
+static void test_epoch_filters(void **state)
 {
 	const char *path = path_of("between.db");
 	struct profile_reader *reader;
@@ -380,7 +380,7 @@ static void epoch_filters(void **state)
 	profile_reader_close(reader);
 }
 
-static void symbols(void **state)
+static void test_symbols(void **state)
 {
 	static const struct profile_symbol given[] = {{0, 4, "a"}, {4, 0, "ab"}, {4, 9, "b"}};
 	const char *path = path_of("symbols.db");
@@ -412,7 +412,7 @@ static void symbols(void **state)
 }
 
 /* A moved image keeps its number; without an identity, the path identifies the image. */
-static void image_identity(void **state)
+static void test_image_identity(void **state)
 {
 	struct profile_writer *writer = open_writer(path_of("images.db"));
 	struct profile_image image;
@@ -441,7 +441,7 @@ static void image_identity(void **state)
 	profile_writer_close(writer);
 }
 
-static void misuse(void **state)
+static void test_misuse(void **state)
 {
 	static const struct profile_sample good[] = {{4, 1}};
 	static const struct profile_sample back[] = {{4, 1}, {3, 1}};
@@ -479,7 +479,7 @@ static void misuse(void **state)
 	profile_writer_close(writer);
 }
 
-static void two_writers(void **state)
+static void test_two_writers(void **state)
 {
 	const char *path = path_of("two.db"), *link = path_of("link.db");
 	struct profile_writer *writer = open_writer(path), *other = NULL;
@@ -496,7 +496,7 @@ static void two_writers(void **state)
 }
 
 /* A reader sees one state from snapshot to snapshot while a writer commits. */
-static void snapshots(void **state)
+static void test_snapshots(void **state)
 {
 	const char *path = path_of("snapshots.db");
 	struct profile_writer *writer = open_writer(path);
@@ -529,7 +529,7 @@ static void snapshots(void **state)
 }
 
 /* Epochs of the model end at 1, 3, 3, 5, 5 and 6 seconds; some are ended by reopening the file. */
-static void expiry(void **state)
+static void test_expiry(void **state)
 {
 	const char *path = path_of("expiry.db");
 	struct profile_writer *writer;
@@ -558,11 +558,11 @@ static void expiry(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_merges), cmocka_unit_test(filters),
-		cmocka_unit_test(epochs),	 cmocka_unit_test(epoch_filters),
-		cmocka_unit_test(symbols),	 cmocka_unit_test(image_identity),
-		cmocka_unit_test(misuse),	 cmocka_unit_test(two_writers),
-		cmocka_unit_test(snapshots),	 cmocka_unit_test(expiry),
+		cmocka_unit_test(test_random_merges), cmocka_unit_test(test_filters),
+		cmocka_unit_test(test_epochs),	      cmocka_unit_test(test_epoch_filters),
+		cmocka_unit_test(test_symbols),	      cmocka_unit_test(test_image_identity),
+		cmocka_unit_test(test_misuse),	      cmocka_unit_test(test_two_writers),
+		cmocka_unit_test(test_snapshots),     cmocka_unit_test(test_expiry),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

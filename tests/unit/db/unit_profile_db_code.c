@@ -141,7 +141,7 @@ static void fill(const char *path, uint64_t *state, bool known[PROCEDURES])
 }
 
 /* The first addition is kept; merged databases contain the union. */
-static void procedures_add_up(void **state)
+static void test_procedures_add_up(void **state)
 {
 	const char *a = path_of("a.db"), *b = path_of("b.db");
 	bool in_a[PROCEDURES] = {false}, in_b[PROCEDURES] = {false};
@@ -167,7 +167,7 @@ static void procedures_add_up(void **state)
 }
 
 /* With any wrong bit, or at another offset, a code blob does not decode. */
-static void damage(void **state)
+static void test_damage(void **state)
 {
 	struct profile_blob blob = {0};
 	uint8_t data[4096];
@@ -197,7 +197,7 @@ static void damage(void **state)
 }
 
 /* The sizes of symbols and code are bounded. */
-static void bounds(void **state)
+static void test_bounds(void **state)
 {
 	const char *path = path_of("bounds.db");
 	struct profile_symbol *symbols = calloc(2000, sizeof(*symbols));
@@ -237,9 +237,9 @@ static void bounds(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(procedures_add_up),
-		cmocka_unit_test(damage),
-		cmocka_unit_test(bounds),
+		cmocka_unit_test(test_procedures_add_up),
+		cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_bounds),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

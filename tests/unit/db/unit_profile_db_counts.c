@@ -134,7 +134,7 @@ static void keep_only(unsigned int epochs)
 	}
 }
 
-static void random_merges(void **state)
+static void test_random_merges(void **state)
 {
 	static const int64_t two[] = {3, 1};
 	struct profile_filter filter = {.event = "no such event", .has_pid = 1, .pid = 5};
@@ -169,7 +169,7 @@ static void random_merges(void **state)
 }
 
 /* Images are kept as long as they have counts. No counter records the expiry of counts. */
-static void expiry(void **state)
+static void test_expiry(void **state)
 {
 	static const struct profile_edge one = {0, 4, 2};
 	const char *path = path_of("expiry.db");
@@ -199,7 +199,7 @@ static void expiry(void **state)
 	profile_writer_close(writer);
 }
 
-static void misuse(void **state)
+static void test_misuse(void **state)
 {
 	static const struct profile_edge good[] = {{4, 8, 1}};
 	static const struct profile_edge back[] = {{4, 8, 1}, {4, 8, 1}};
@@ -258,7 +258,7 @@ static void write_one(const char *path)
 }
 
 /* A reader reports damage; a writer replaces and counts it. */
-static void damage(void **state)
+static void test_damage(void **state)
 {
 	static const char *const damages[] = {
 		"UPDATE execution SET data = zeroblob(9)", "UPDATE execution SET total = total + 1",
@@ -296,7 +296,7 @@ static void damage(void **state)
 }
 
 /* A file of version 3 has no counts, and gets a table for them. */
-static void migration(void **state)
+static void test_migration(void **state)
 {
 	const char *path = path_of("v3.db");
 
@@ -319,9 +319,9 @@ static void migration(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_merges), cmocka_unit_test(expiry),
-		cmocka_unit_test(misuse),	 cmocka_unit_test(damage),
-		cmocka_unit_test(migration),
+		cmocka_unit_test(test_random_merges), cmocka_unit_test(test_expiry),
+		cmocka_unit_test(test_misuse),	      cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_migration),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

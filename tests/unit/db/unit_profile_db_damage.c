@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <sys/stat.h>
 
-static void not_databases(void **state)
+static void test_not_databases(void **state)
 {
 	char text[5000];
 
@@ -30,7 +30,7 @@ static void not_databases(void **state)
 }
 
 /* Header fields of SQLite's file format: application id and version. */
-static void foreign_and_newer(void **state)
+static void test_foreign_and_newer(void **state)
 {
 	const char *path = path_of("version.db");
 	uint8_t *data;
@@ -137,7 +137,7 @@ static void write_damaged(const char *path)
 }
 
 /* A damaged row of the current epoch: its samples are counted as lost. */
-static void damaged_row(void **state)
+static void test_damaged_row(void **state)
 {
 	const char *path = path_of("row.db");
 	struct profile_counter none = {"loss", "x", 0};
@@ -185,7 +185,7 @@ static void damaged_row(void **state)
 	database_close(&db);
 }
 
-static void damaged_files(void **state)
+static void test_damaged_files(void **state)
 {
 	const char *path = path_of("damaged.db"), *copy = path_of("copy.db");
 	const char *log = path_of("copy.db-wal"), *shared = path_of("copy.db-shm");
@@ -230,10 +230,10 @@ static void damaged_files(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(not_databases),
-		cmocka_unit_test(foreign_and_newer),
-		cmocka_unit_test(damaged_files),
-		cmocka_unit_test(damaged_row),
+		cmocka_unit_test(test_not_databases),
+		cmocka_unit_test(test_foreign_and_newer),
+		cmocka_unit_test(test_damaged_files),
+		cmocka_unit_test(test_damaged_row),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

@@ -162,7 +162,7 @@ static void keep_only(unsigned int epochs, unsigned int images)
 	}
 }
 
-static void random_merges(void **state)
+static void test_random_merges(void **state)
 {
 	const char *path = path_of("edges.db");
 	struct profile_filter filter = {.event = "no such event", .has_pid = 1, .pid = 5};
@@ -191,7 +191,7 @@ static void random_merges(void **state)
 }
 
 /* Images are kept as long as they are the source or target of edges. */
-static void expiry(void **state)
+static void test_expiry(void **state)
 {
 	static const struct profile_edge edge = {0, 4, 2};
 	struct profile_writer *writer = open_writer(path_of("expiry.db"));
@@ -226,7 +226,7 @@ static void expiry(void **state)
 	profile_writer_close(writer);
 }
 
-static void misuse(void **state)
+static void test_misuse(void **state)
 {
 	static const struct profile_edge good[] = {{4, 8, 1}};
 	static const struct profile_edge back[] = {{4, 8, 1}, {4, 8, 1}};
@@ -269,7 +269,7 @@ static int take_times(void *context, const struct profile_event *event)
 }
 
 /* The last times set are valid; each epoch has its own; unset times are unknown. */
-static void event_times(void **state)
+static void test_event_times(void **state)
 {
 	struct profile_writer *writer = open_writer(path_of("times.db"));
 	struct profile_reader *reader = open_reader(path_of("times.db"));
@@ -393,7 +393,7 @@ static void assert_migrated(const char *path, const char *new)
 	assert_same_schema(path, new);
 }
 
-static void migration(void **state)
+static void test_migration(void **state)
 {
 	const char *path = path_of("v3.db"), *new = path_of("new.db");
 	struct digest before, after;
@@ -437,7 +437,7 @@ static void migration(void **state)
 }
 
 /* A migration that cannot be written leaves the file unchanged, at version 3. */
-static void migration_to_a_full_disk(void **state)
+static void test_migration_to_a_full_disk(void **state)
 {
 	const char *path = path_of("stuck.db");
 	struct profile_writer *writer = NULL;
@@ -473,7 +473,7 @@ static void migration_to_a_full_disk(void **state)
 }
 
 /* Readers and writers refuse a version that was never released, and leave the file unchanged. */
-static void unsupported_version(void **state)
+static void test_unsupported_version(void **state)
 {
 	const char *path = path_of("v2.db");
 	struct profile_reader *reader = NULL;
@@ -494,13 +494,13 @@ static void unsupported_version(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_merges),
-		cmocka_unit_test(expiry),
-		cmocka_unit_test(misuse),
-		cmocka_unit_test(event_times),
-		cmocka_unit_test(migration),
-		cmocka_unit_test(migration_to_a_full_disk),
-		cmocka_unit_test(unsupported_version),
+		cmocka_unit_test(test_random_merges),
+		cmocka_unit_test(test_expiry),
+		cmocka_unit_test(test_misuse),
+		cmocka_unit_test(test_event_times),
+		cmocka_unit_test(test_migration),
+		cmocka_unit_test(test_migration_to_a_full_disk),
+		cmocka_unit_test(test_unsupported_version),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

@@ -51,7 +51,7 @@ static int read_thirty(const char *path)
 	return r;
 }
 
-static void rights(void **state)
+static void test_permissions(void **state)
 {
 	const char *path = path_of("rights.db"), *torn = path_of("to%rn?.db");
 	struct profile_writer *writer;
@@ -110,7 +110,7 @@ static uint64_t fill_disk(struct profile_writer *writer)
 	return i - 1;
 }
 
-static void file_size_limit(void **state)
+static void test_file_size_limit(void **state)
 {
 	const char *path = path_of("limit.db");
 	struct profile_writer *writer = begin(path);
@@ -133,7 +133,7 @@ static void file_size_limit(void **state)
 	assert_int_equal(check_file(path).interrupts, 3 * (next + 1));
 }
 
-static void full_disk(void **state)
+static void test_full_disk(void **state)
 {
 	const char *mount_point = path_of("small");
 	struct profile_writer *writer;
@@ -190,7 +190,7 @@ static void map_committed(void)
 	committed = memory;
 }
 
-static void killed_writers(void **state)
+static void test_killed_writers(void **state)
 {
 	const char *path = path_of("killed.db");
 	uint64_t seed = 22, known, found;
@@ -218,7 +218,7 @@ static void killed_writers(void **state)
 }
 
 /* Every snapshot is a committed state, and snapshots only move forward. */
-static void reader_beside_writer(void **state)
+static void test_reader_with_writer(void **state)
 {
 	const char *path = path_of("beside.db");
 	struct profile_reader *reader = NULL;
@@ -258,11 +258,9 @@ static int unmount_and_teardown(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(rights),
-		cmocka_unit_test(file_size_limit),
-		cmocka_unit_test(full_disk),
-		cmocka_unit_test(killed_writers),
-		cmocka_unit_test(reader_beside_writer),
+		cmocka_unit_test(test_permissions),	   cmocka_unit_test(test_file_size_limit),
+		cmocka_unit_test(test_full_disk),	   cmocka_unit_test(test_killed_writers),
+		cmocka_unit_test(test_reader_with_writer),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, unmount_and_teardown);

@@ -82,7 +82,7 @@ static void assert_same(const struct profile_recording *a, const struct profile_
 }
 
 /* A recording is read as written; an additional, missing or changed byte is damage. */
-static void there_and_back(void **state)
+static void test_round_trip(void **state)
 {
 	struct recording_content content = {0};
 	struct profile_blob blob = {0};
@@ -112,7 +112,7 @@ static void there_and_back(void **state)
 }
 
 /* With a valid checksum, contents are refused as damage, or are valid. */
-static void hostile_bytes(void **state)
+static void test_hostile_bytes(void **state)
 {
 	struct recording_content content = {0}, again = {0};
 	struct profile_blob blob = {0}, other = {0};
@@ -244,7 +244,7 @@ static struct survey look(const char *path, const struct profile_filter *filter,
 	return survey;
 }
 
-static void walks_and_merges(void **state)
+static void test_walks_and_merges(void **state)
 {
 	static const int64_t two[] = {1, 3};
 	struct profile_filter filter = {.epochs = two, .epoch_count = 2};
@@ -272,7 +272,7 @@ static void walks_and_merges(void **state)
 }
 
 /* Images are kept as long as they have recordings. */
-static void expiry(void **state)
+static void test_expiry(void **state)
 {
 	const char *path = path_of("expiry.db");
 	struct profile_writer *writer;
@@ -290,7 +290,7 @@ static void expiry(void **state)
 	profile_writer_close(writer);
 }
 
-static void misuse(void **state)
+static void test_misuse(void **state)
 {
 	struct profile_writer *writer = open_writer(path_of("misuse.db"));
 	struct profile_epoch epoch = model_epoch(0);
@@ -339,7 +339,7 @@ static void sql(const char *path, const char *text)
 	sqlite3_close(handle);
 }
 
-static void damage(void **state)
+static void test_damage(void **state)
 {
 	static const char *const damages[] = {
 		"UPDATE recording SET data = zeroblob(9) WHERE mode = 2",
@@ -367,7 +367,7 @@ static void damage(void **state)
 }
 
 /* A file of version 4 has no recordings, and gets a table for them. */
-static void migration(void **state)
+static void test_migration(void **state)
 {
 	const char *path = path_of("v4.db");
 
@@ -387,10 +387,10 @@ static void migration(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(there_and_back),   cmocka_unit_test(hostile_bytes),
-		cmocka_unit_test(walks_and_merges), cmocka_unit_test(expiry),
-		cmocka_unit_test(misuse),	    cmocka_unit_test(damage),
-		cmocka_unit_test(migration),
+		cmocka_unit_test(test_round_trip),	 cmocka_unit_test(test_hostile_bytes),
+		cmocka_unit_test(test_walks_and_merges), cmocka_unit_test(test_expiry),
+		cmocka_unit_test(test_misuse),		 cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_migration),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

@@ -164,7 +164,7 @@ static unsigned int forget(struct profile_writer *writer, const char *path, int6
 	return epochs;
 }
 
-static void by_age(void **state)
+static void test_by_age(void **state)
 {
 	const char *path = path_of("age.db");
 	struct profile_writer *writer = open_writer(path);
@@ -194,7 +194,7 @@ static void by_age(void **state)
 }
 
 /* The file shrinks to the requested size in small steps, and does not grow beyond it. */
-static void by_size(void **state)
+static void test_by_size(void **state)
 {
 	const char *path = path_of("size.db");
 	struct profile_writer *writer = open_writer(path);
@@ -236,7 +236,7 @@ static void by_size(void **state)
 }
 
 /* Merges between steps find their images or add them again. */
-static void while_merging(void **state)
+static void test_during_merge(void **state)
 {
 	const struct profile_limits limits = {INT64_MAX, 0};
 	const char *path = path_of("merging.db");
@@ -268,7 +268,7 @@ static void while_merging(void **state)
 }
 
 /* Removing the current epoch removes its data from all tables, and no data of other epochs. */
-static void current_epoch_is_taken_back(void **state)
+static void test_current_epoch_is_rolled_back(void **state)
 {
 	static const char all[] =
 		"SELECT (SELECT count(*) FROM epoch) + (SELECT count(*) FROM event) "
@@ -299,10 +299,10 @@ static void current_epoch_is_taken_back(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(by_age),
-		cmocka_unit_test(by_size),
-		cmocka_unit_test(while_merging),
-		cmocka_unit_test(current_epoch_is_taken_back),
+		cmocka_unit_test(test_by_age),
+		cmocka_unit_test(test_by_size),
+		cmocka_unit_test(test_during_merge),
+		cmocka_unit_test(test_current_epoch_is_rolled_back),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

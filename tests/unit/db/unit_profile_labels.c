@@ -176,7 +176,7 @@ static void write_model(const char *path, uint64_t seed)
 	profile_writer_close(writer);
 }
 
-static void random_merges(void **state)
+static void test_random_merges(void **state)
 {
 	const char *path = path_of("random.db");
 
@@ -202,7 +202,7 @@ static unsigned int expire(struct profile_writer *writer, int64_t before_ns)
 	return epochs;
 }
 
-static void expiry(void **state)
+static void test_expiry(void **state)
 {
 	const char *path = path_of("expiry.db");
 	struct profile_writer *writer;
@@ -223,7 +223,7 @@ static void expiry(void **state)
 	profile_writer_close(writer);
 }
 
-static void misuse(void **state)
+static void test_misuse(void **state)
 {
 	struct profile_writer *writer = open_writer(path_of("misuse.db"));
 	struct profile_label label = {.unit = "", .container = ""};
@@ -281,7 +281,7 @@ static void expect_damage(const char *path, const char *text)
 	profile_reader_close(reader);
 }
 
-static void damage(void **state)
+static void test_damage(void **state)
 {
 	const char *path = path_of("damage.db");
 
@@ -324,7 +324,7 @@ static void write_host(const char *path, const char *host, uint64_t samples)
 	profile_writer_close(writer);
 }
 
-static void hosts(void **state)
+static void test_hosts(void **state)
 {
 	struct profile_merge_counts counts = {0};
 	const char *one = path_of("one.db"), *two = path_of("two.db");
@@ -354,8 +354,9 @@ static void hosts(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(random_merges), cmocka_unit_test(expiry), cmocka_unit_test(misuse),
-		cmocka_unit_test(damage),	 cmocka_unit_test(hosts),
+		cmocka_unit_test(test_random_merges), cmocka_unit_test(test_expiry),
+		cmocka_unit_test(test_misuse),	      cmocka_unit_test(test_damage),
+		cmocka_unit_test(test_hosts),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

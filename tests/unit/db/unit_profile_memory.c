@@ -31,7 +31,7 @@ static void image_add(struct profile_writer *writer, int number, uint64_t *seed)
 }
 
 /* Two merges: the first makes new profiles, the second adds to them. */
-static void a_merge_has_a_bound(void **state)
+static void test_merge_uses_bounded_memory(void **state)
 {
 	struct profile_epoch epoch = model_epoch(0);
 	const char *path = path_of("large");
@@ -60,7 +60,7 @@ static void a_merge_has_a_bound(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_merge_has_a_bound),
+		cmocka_unit_test(test_merge_uses_bounded_memory),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

@@ -174,7 +174,7 @@ static struct profile_filter random_filter(uint64_t *random, int64_t *epoch)
 	return filter;
 }
 
-static void what_is_asked_for_comes(void **state)
+static void test_returns_requested_owners(void **state)
 {
 	const char *path = path_of("owners.db");
 	struct profile_reader *reader;
@@ -209,7 +209,7 @@ static void what_is_asked_for_comes(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_asked_for_comes),
+		cmocka_unit_test(test_returns_requested_owners),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

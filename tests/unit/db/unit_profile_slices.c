@@ -478,7 +478,7 @@ static size_t slices_of(unsigned int epoch)
 	return starts[epoch].count;
 }
 
-static void merged_by_age(void **state)
+static void test_merged_by_age(void **state)
 {
 	const char *path = path_of("age.db"), *copy = path_of("copy.db");
 	uint64_t seed = SEED;
@@ -528,7 +528,7 @@ static void merged_by_age(void **state)
 	assert_int_equal(slices_of(0), 2);
 }
 
-static void merged_by_day(void **state)
+static void test_merged_by_day(void **state)
 {
 	const char *path = path_of("day.db");
 	uint64_t seed = SEED + 1;
@@ -548,7 +548,7 @@ static void merged_by_day(void **state)
 }
 
 /* Without space, slices of any age are merged, at last all of an epoch. */
-static void merged_by_size(void **state)
+static void test_merged_by_size(void **state)
 {
 	static const char bytes[] = "SELECT sum(bytes) FROM slice";
 	const char *path = path_of("size.db");
@@ -579,7 +579,7 @@ static void merged_by_size(void **state)
 }
 
 /* An epoch that is being deleted has no slices. */
-static void expire(void **state)
+static void test_expire(void **state)
 {
 	const char *path = path_of("expire.db");
 	uint64_t seed = SEED + 3;
@@ -606,7 +606,7 @@ static void expire(void **state)
 }
 
 /* Damage of a slice is an error of reports of that time only, and a loss once slices are merged. */
-static void damage(void **state)
+static void test_damage(void **state)
 {
 	const char *path = path_of("damage.db");
 	uint64_t seed = SEED + 4;
@@ -649,9 +649,9 @@ static void damage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(merged_by_age),  cmocka_unit_test(merged_by_day),
-		cmocka_unit_test(merged_by_size), cmocka_unit_test(expire),
-		cmocka_unit_test(damage),
+		cmocka_unit_test(test_merged_by_age),  cmocka_unit_test(test_merged_by_day),
+		cmocka_unit_test(test_merged_by_size), cmocka_unit_test(test_expire),
+		cmocka_unit_test(test_damage),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

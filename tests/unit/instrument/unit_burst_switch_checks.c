@@ -67,7 +67,7 @@ static int events_around(const struct random_cfg *blocks, const bool *checked, u
 	return events;
 }
 
-static void test_loops_have_checks(void **state)
+static void test_each_loop_has_a_check(void **state)
 {
 	static struct random_cfg blocks;
 	uint64_t random = 2001;
@@ -133,7 +133,7 @@ static bool is_needed(const struct random_graph *model, const uint8_t *checked, 
 	return random_graph_is_on_cycle(model, gone, node);
 }
 
-static void test_recursions_have_checks(void **state)
+static void test_each_recursion_has_a_check(void **state)
 {
 	static struct random_graph model;
 	uint64_t random = 41;
@@ -208,9 +208,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_names),
-		cmocka_unit_test(test_loops_have_checks),
+		cmocka_unit_test(test_each_loop_has_a_check),
 		cmocka_unit_test(test_no_loop_has_a_check),
-		cmocka_unit_test(test_recursions_have_checks),
+		cmocka_unit_test(test_each_recursion_has_a_check),
 		cmocka_unit_test(test_papers_example),
 	};
 

@@ -143,7 +143,7 @@ static const struct burst_stride *stride_of(const struct random_cfg *blocks,
 	return found;
 }
 
-static void test_strides_are_short_ways(void **state)
+static void test_strides_are_shortest_cycles(void **state)
 {
 	static struct random_cfg blocks;
 	uint64_t random = 5;
@@ -314,7 +314,7 @@ static void test_strides_have_checks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_strides_are_short_ways),
+		cmocka_unit_test(test_strides_are_shortest_cycles),
 		cmocka_unit_test(test_strides_have_checks),
 	};
 

@@ -55,7 +55,7 @@ static void assert_same(const struct bursts_map *a, const struct bursts_map *b)
 	}
 }
 
-static void test_reads_what_was_written(void **state)
+static void test_round_trip(void **state)
 {
 	uint64_t seed = 1;
 
@@ -91,7 +91,7 @@ static void test_reads_what_was_written(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_reads_what_was_written),
+		cmocka_unit_test(test_round_trip),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -136,7 +136,7 @@ static void test_signatures(void **state)
 	scene_deinit(&scene);
 }
 
-static void test_bursts_are_apart(void **state)
+static void test_streams_end_at_bursts(void **state)
 {
 	struct data_streams streams;
 	struct scene scene;
@@ -223,7 +223,7 @@ static int read_text(struct data_streams *ret, const char *text)
 	return r;
 }
 
-static void test_listing_is_read_again(void **state)
+static void test_listing_round_trip(void **state)
 {
 	static const char *const bad[] = {
 		"",
@@ -263,10 +263,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_finds_streams),
 		cmocka_unit_test(test_signatures),
-		cmocka_unit_test(test_bursts_are_apart),
+		cmocka_unit_test(test_streams_end_at_bursts),
 		cmocka_unit_test(test_random_references),
 		cmocka_unit_test(test_overlap),
-		cmocka_unit_test(test_listing_is_read_again),
+		cmocka_unit_test(test_listing_round_trip),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -87,7 +87,7 @@ static void remove_all(const char *path)
 }
 
 /* Wherever the disk becomes full, a failed store leaves no epoch, also for the next writer. */
-static void full_disks(void **state)
+static void test_reports_full_disk(void **state)
 {
 	unsigned int failed = 0;
 	uint64_t seed = 7;
@@ -117,7 +117,7 @@ static void full_disks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(full_disks),
+		cmocka_unit_test(test_reports_full_disk),
 	};
 
 	signal(SIGXFSZ, SIG_IGN);

@@ -139,7 +139,7 @@ static void test_random(void **state)
 }
 
 /* A branch over 127 bytes is short, over 128 bytes it is not. */
-static void test_short_as_can_be(void **state)
+static void test_branches_are_shortest(void **state)
 {
 	(void)state;
 	for (size_t distance = 120; distance < 136; distance++) {
@@ -387,7 +387,7 @@ static void test_parts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_random),	  cmocka_unit_test(test_short_as_can_be),
+		cmocka_unit_test(test_random),	  cmocka_unit_test(test_branches_are_shortest),
 		cmocka_unit_test(test_alignment), cmocka_unit_test(test_too_far),
 		cmocka_unit_test(test_table),	  cmocka_unit_test(test_rows),
 		cmocka_unit_test(test_parts),	  cmocka_unit_test(test_fit),

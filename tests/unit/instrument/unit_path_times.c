@@ -163,7 +163,7 @@ static void record(struct variation_area *area, uint64_t time, uint64_t flags)
 }
 
 /* Entries are stored one after another, and paths without room are counted. */
-static void test_room(void **state)
+static void test_capacity(void **state)
 {
 	const uint32_t more = 50;
 	struct variation_area *area = new_area();
@@ -427,7 +427,7 @@ static void test_damage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_buckets),	   cmocka_unit_test(test_room),
+		cmocka_unit_test(test_buckets),	   cmocka_unit_test(test_capacity),
 		cmocka_unit_test(test_many_times), cmocka_unit_test(test_any_time),
 		cmocka_unit_test(test_order),	   cmocka_unit_test(test_stability),
 		cmocka_unit_test(test_damage),

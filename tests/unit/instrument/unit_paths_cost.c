@@ -169,7 +169,7 @@ static void test_finds_costs_and_subtracts_recording(void **state)
 	scene_end(&scene);
 }
 
-static void test_leaves_out_interrupted_groups(void **state)
+static void test_excludes_interrupted_groups(void **state)
 {
 	struct scene scene;
 
@@ -183,7 +183,7 @@ static void test_leaves_out_interrupted_groups(void **state)
 	scene_end(&scene);
 }
 
-static void test_keeps_paths_that_always_take_long(void **state)
+static void test_includes_paths_that_are_always_slow(void **state)
 {
 	struct scene scene;
 
@@ -198,7 +198,7 @@ static void test_keeps_paths_that_always_take_long(void **state)
 }
 
 /* The first group of each burst has another cost, and the time between two bursts is very long. */
-static void test_leaves_out_the_start_of_bursts(void **state)
+static void test_excludes_start_of_bursts(void **state)
 {
 	struct scene scene;
 
@@ -276,7 +276,7 @@ static void test_finds_paths_of_the_table(void **state)
 	scene_end(&scene);
 }
 
-static void test_survives_damage(void **state)
+static void test_rejects_damage(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 1; seed <= 20; seed++) {
@@ -308,13 +308,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_finds_costs_and_subtracts_recording),
-		cmocka_unit_test(test_leaves_out_interrupted_groups),
-		cmocka_unit_test(test_keeps_paths_that_always_take_long),
-		cmocka_unit_test(test_leaves_out_the_start_of_bursts),
+		cmocka_unit_test(test_excludes_interrupted_groups),
+		cmocka_unit_test(test_includes_paths_that_are_always_slow),
+		cmocka_unit_test(test_excludes_start_of_bursts),
 		cmocka_unit_test(test_uses_all_of_the_first_burst),
 		cmocka_unit_test(test_has_no_costs_without_a_trace),
 		cmocka_unit_test(test_finds_paths_of_the_table),
-		cmocka_unit_test(test_survives_damage),
+		cmocka_unit_test(test_rejects_damage),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

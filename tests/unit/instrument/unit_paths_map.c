@@ -71,7 +71,7 @@ static void make_map(struct paths_map *map, size_t most)
 	assert_int_equal(map->procedure_count, most);
 }
 
-static void test_round(void **state)
+static void test_round_trip(void **state)
 {
 	struct paths_map map, back;
 	uint8_t *data;
@@ -175,7 +175,7 @@ static void test_damage(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_round),
+		cmocka_unit_test(test_round_trip),
 		cmocka_unit_test(test_damage),
 	};
 

@@ -144,7 +144,7 @@ static void check(const struct machine *before, const struct machine *after,
 		assert_int_equal(before->flags & FLAGS, after->flags & FLAGS);
 }
 
-static void test_borrow(void **state)
+static void test_scratch_registers(void **state)
 {
 	uint8_t *page = mmap(NULL, CODE_BYTES, PROT_READ | PROT_WRITE | PROT_EXEC,
 			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -188,7 +188,7 @@ static void test_borrow(void **state)
 }
 
 /* Free registers are used directly: no register is saved on the stack. */
-static void test_free_ones_cost_nothing(void **state)
+static void test_free_registers_need_no_code(void **state)
 {
 	struct point point = {.free = 1U << MACHINE_RCX | 1U << MACHINE_RDX, .red_zone = true};
 	struct machine_code code = {0};
@@ -207,8 +207,8 @@ static void test_free_ones_cost_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_borrow),
-		cmocka_unit_test(test_free_ones_cost_nothing),
+		cmocka_unit_test(test_scratch_registers),
+		cmocka_unit_test(test_free_registers_need_no_code),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

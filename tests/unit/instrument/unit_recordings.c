@@ -77,7 +77,7 @@ static void record_calls(struct recording_builder *builder, struct profile_recor
 	recording->metric = call_recording_metric(map->metric);
 }
 
-static void calls_come_back(void **state)
+static void test_calls_round_trip(void **state)
 {
 	struct call_recorded recorded = {.map = {.image = 0}};
 	struct call_profile profile, again;
@@ -116,7 +116,7 @@ static void calls_come_back(void **state)
 	call_map_deinit(&map);
 }
 
-static void damaged_calls(void **state)
+static void test_rejects_damaged_calls(void **state)
 {
 	unsigned int refused = 0;
 	uint64_t seed = 8;
@@ -187,7 +187,7 @@ static int add_contexts(struct call_recorded *recorded, struct context_tree *tre
 	return r;
 }
 
-static void contexts_come_back(void **state)
+static void test_contexts_round_trip(void **state)
 {
 	unsigned int refused = 0;
 	uint64_t seed = 4;
@@ -280,7 +280,7 @@ static void make_paths(struct paths *paths, struct paths_listing *listing)
 					  .path_count = 3};
 }
 
-static void paths_come_back(void **state)
+static void test_paths_round_trip(void **state)
 {
 	struct recording_builder builder = {0};
 	struct paths_recorded recorded = {0};
@@ -327,7 +327,7 @@ static void shorten(struct profile_recording_table *table, uint64_t values[])
 	table->values = values;
 }
 
-static void older_paths_were_all_measured(void **state)
+static void test_reads_recordings_without_measured_flag(void **state)
 {
 	struct recording_builder builder = {0};
 	struct paths_recorded recorded = {0};
@@ -352,7 +352,7 @@ static void older_paths_were_all_measured(void **state)
 	recording_builder_deinit(&builder);
 }
 
-static void damaged_paths(void **state)
+static void test_rejects_damaged_paths(void **state)
 {
 	unsigned int refused = 0;
 	uint64_t seed = 15;
@@ -387,12 +387,12 @@ static void damaged_paths(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(calls_come_back),
-		cmocka_unit_test(damaged_calls),
-		cmocka_unit_test(contexts_come_back),
-		cmocka_unit_test(paths_come_back),
-		cmocka_unit_test(older_paths_were_all_measured),
-		cmocka_unit_test(damaged_paths),
+		cmocka_unit_test(test_calls_round_trip),
+		cmocka_unit_test(test_rejects_damaged_calls),
+		cmocka_unit_test(test_contexts_round_trip),
+		cmocka_unit_test(test_paths_round_trip),
+		cmocka_unit_test(test_reads_recordings_without_measured_flag),
+		cmocka_unit_test(test_rejects_damaged_paths),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -54,7 +54,7 @@ static void make_bursts(struct recording_builder *builder, struct profile_record
 	bursts_map_deinit(&map);
 }
 
-static void bursts_come_back(void **state)
+static void test_bursts_round_trip(void **state)
 {
 	struct bursts_recorded recorded = {.map = {.image = 0}};
 	struct recording_builder builder;
@@ -98,7 +98,7 @@ static void bursts_come_back(void **state)
 	bursts_map_deinit(&map);
 }
 
-static void damaged_bursts(void **state)
+static void test_rejects_damaged_bursts(void **state)
 {
 	unsigned int refused = 0;
 	uint64_t seed = 23;
@@ -220,7 +220,7 @@ static void check_row(const struct variation_row *row, uint32_t number, uint64_t
 	assert_int_equal(row->path->nodes[0]->address, 0x1000);
 }
 
-static void times_come_back(void **state)
+static void test_times_round_trip(void **state)
 {
 	struct variation_recorded recorded = {.time_count = 0};
 	struct recording_builder builder;
@@ -259,7 +259,7 @@ static void times_come_back(void **state)
 	free_times(&times);
 }
 
-static void damaged_times(void **state)
+static void test_rejects_damaged_times(void **state)
 {
 	unsigned int refused = 0;
 	uint64_t seed = 42;
@@ -300,10 +300,10 @@ static void damaged_times(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(bursts_come_back),
-		cmocka_unit_test(damaged_bursts),
-		cmocka_unit_test(times_come_back),
-		cmocka_unit_test(damaged_times),
+		cmocka_unit_test(test_bursts_round_trip),
+		cmocka_unit_test(test_rejects_damaged_bursts),
+		cmocka_unit_test(test_times_round_trip),
+		cmocka_unit_test(test_rejects_damaged_times),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -307,7 +307,7 @@ static void try_code(struct trial *trial, struct tally *tally, struct arm64_regi
 		fail_with(trial, regs, &state, edge.steps, what);
 }
 
-static void follows_qemu(void **state)
+static void test_agrees_with_qemu(void **state)
 {
 	static struct trial trial = {.seed = 64};
 	struct arm64_registers regs;
@@ -389,7 +389,7 @@ static bool program_build(char *path)
 	return system(command) == 0;
 }
 
-static void program_goes_where_it_says(void **state)
+static void test_finds_executed_branches(void **state)
 {
 	static struct run run = {.seed = 9};
 	char path[] = "/tmp/dcpi-mixed-XXXXXX";
@@ -422,8 +422,8 @@ static void program_goes_where_it_says(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(follows_qemu),
-		cmocka_unit_test(program_goes_where_it_says),
+		cmocka_unit_test(test_agrees_with_qemu),
+		cmocka_unit_test(test_finds_executed_branches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -57,7 +57,7 @@ static enum interpret_end arm64_run(uint32_t first, uint32_t second)
 	return interpret_arm64(&state, scene_read, &scene, &edge);
 }
 
-static void reading_a_random_number_sets_flags(void **state)
+static void test_rdrand_sets_flags(void **state)
 {
 	const uint32_t branch_equal = 0x54000040;
 
@@ -68,7 +68,7 @@ static void reading_a_random_number_sets_flags(void **state)
 	assert_int_equal(arm64_run(0xd53b2420, branch_equal), INTERPRET_UNKNOWN);
 }
 
-static void chkfeat_changes_x16(void **state)
+static void test_chkfeat_changes_x16(void **state)
 {
 	const uint32_t branch_zero_x16 = 0xb4000050, branch_zero_x17 = 0xb4000051;
 
@@ -79,7 +79,7 @@ static void chkfeat_changes_x16(void **state)
 	assert_int_equal(arm64_run(0xd503251f, branch_zero_x17), INTERPRET_EDGE);
 }
 
-static void exchange_and_add_stores_where_it_loaded(void **state)
+static void test_xadd_stores_to_loaded_address(void **state)
 {
 	/* xadd %rax, (%rax); mov (%rbx), %rcx; jmp *%rcx */
 	struct scene scene = {{0x48, 0x0f, 0xc1, 0x00, 0x48, 0x8b, 0x0b, 0xff, 0xe1}, {8}};
@@ -92,7 +92,7 @@ static void exchange_and_add_stores_where_it_loaded(void **state)
 	assert_int_equal(registers.reg[RAX], 8);
 }
 
-static void pushed_flags_have_no_resume_flag(void **state)
+static void test_pushed_flags_have_no_resume_flag(void **state)
 {
 	/* pushf; pop %rcx; jmp *%rcx */
 	struct scene scene = {{0x9c, 0x59, 0xff, 0xe1}, {0}};
@@ -120,7 +120,7 @@ static enum interpret_end evex_run(uint8_t map, uint8_t prefix, uint8_t opcode)
 	return interpret_x86_64(&registers, scene_read, &scene, &edge);
 }
 
-static void instructions_of_evex_not_known_are_refused(void **state)
+static void test_refuses_unknown_evex(void **state)
 {
 	static const struct {
 		uint8_t map, prefix, opcode;
@@ -151,11 +151,11 @@ static void instructions_of_evex_not_known_are_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(reading_a_random_number_sets_flags),
-		cmocka_unit_test(chkfeat_changes_x16),
-		cmocka_unit_test(exchange_and_add_stores_where_it_loaded),
-		cmocka_unit_test(pushed_flags_have_no_resume_flag),
-		cmocka_unit_test(instructions_of_evex_not_known_are_refused),
+		cmocka_unit_test(test_rdrand_sets_flags),
+		cmocka_unit_test(test_chkfeat_changes_x16),
+		cmocka_unit_test(test_xadd_stores_to_loaded_address),
+		cmocka_unit_test(test_pushed_flags_have_no_resume_flag),
+		cmocka_unit_test(test_refuses_unknown_evex),
 	};
 
 	return cmocka_run_group_tests_name("interpret_cases", tests, NULL, NULL);

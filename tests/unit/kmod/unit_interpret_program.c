@@ -59,7 +59,7 @@ static bool visit(void *context, pid_t pid, const struct user_regs_struct *stopp
 	return true;
 }
 
-static void programs_go_where_it_says(void **state)
+static void test_finds_executed_branches(void **state)
 {
 	const struct x86_program *program;
 	struct tally all = {0};
@@ -94,7 +94,7 @@ static void programs_go_where_it_says(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(programs_go_where_it_says),
+		cmocka_unit_test(test_finds_executed_branches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

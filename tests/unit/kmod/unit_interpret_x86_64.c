@@ -192,7 +192,7 @@ static void try_code(struct trial *trial, struct tally *tally)
 		fail_with(trial, &regs, &state, &edge, what);
 }
 
-static void follows_the_cpu(void **state)
+static void test_agrees_with_cpu(void **state)
 {
 	static struct x86_tracee tracee;
 	struct trial trial = {.tracee = &tracee, .seed = 20};
@@ -219,7 +219,7 @@ static void follows_the_cpu(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(follows_the_cpu),
+		cmocka_unit_test(test_agrees_with_cpu),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

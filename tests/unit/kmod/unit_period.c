@@ -11,7 +11,7 @@ enum {
 };
 
 /* Carta's published check of the minimal standard generator. */
-static void generator_is_the_minimal_standard(void **state)
+static void test_generator_is_minimal_standard(void **state)
 {
 	uint32_t x = 1;
 	int i;
@@ -63,7 +63,7 @@ static void check_window(uint32_t seed, uint64_t min, uint64_t max)
 	}
 }
 
-static void periods_are_uniform_and_uncorrelated(void **state)
+static void test_periods_are_uniform_and_uncorrelated(void **state)
 {
 	(void)state;
 	check_window(1, 60000, 64000 - 1);
@@ -73,7 +73,7 @@ static void periods_are_uniform_and_uncorrelated(void **state)
 }
 
 /* CPUs get consecutive seeds; their sequences must not be correlated. */
-static void neighbouring_seeds_are_unrelated(void **state)
+static void test_adjacent_seeds_are_uncorrelated(void **state)
 {
 	struct period a, b;
 	double sum = 0;
@@ -87,7 +87,7 @@ static void neighbouring_seeds_are_unrelated(void **state)
 	assert_true(fabs(sum / DRAWS / (1000.0 * 1000 / 12)) < 4 / sqrt(DRAWS));
 }
 
-static void window_of_one(void **state)
+static void test_range_of_one(void **state)
 {
 	struct period period;
 	int i;
@@ -101,10 +101,10 @@ static void window_of_one(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(generator_is_the_minimal_standard),
-		cmocka_unit_test(periods_are_uniform_and_uncorrelated),
-		cmocka_unit_test(neighbouring_seeds_are_unrelated),
-		cmocka_unit_test(window_of_one),
+		cmocka_unit_test(test_generator_is_minimal_standard),
+		cmocka_unit_test(test_periods_are_uniform_and_uncorrelated),
+		cmocka_unit_test(test_adjacent_seeds_are_uncorrelated),
+		cmocka_unit_test(test_range_of_one),
 	};
 
 	return cmocka_run_group_tests_name("period", tests, NULL, NULL);

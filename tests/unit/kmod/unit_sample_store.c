@@ -11,7 +11,7 @@
 #include "kmod/core/sample_store.h"
 #include "tests/fixtures/store_model.h"
 
-static void follows_model(void **state)
+static void test_agrees_with_model(void **state)
 {
 	static struct store_model model;
 	int round;
@@ -24,7 +24,7 @@ static void follows_model(void **state)
 	}
 }
 
-static void refuses_bad_geometry(void **state)
+static void test_refuses_bad_sizes(void **state)
 {
 	static struct store_model model;
 	static const uint32_t bad[] = {0, 1, 32, 63, 65, 96, DCPI_ENTRIES_MAX * 2, 0x80000000};
@@ -42,7 +42,7 @@ static void refuses_bad_geometry(void **state)
 }
 
 /* One key is counted more than 2^24 times: full counts are delivered, and none wraps. */
-static void saturated_counts_leave(void **state)
+static void test_flushes_saturated_counts(void **state)
 {
 	static struct store_model model;
 	const uint64_t tag = dcpi_tag(42, 1, 0);
@@ -65,7 +65,7 @@ static void saturated_counts_leave(void **state)
 }
 
 /* Calls while the writer is active are refused, and change nothing. */
-static void refuses_what_comes_amid_a_sample(void **state)
+static void test_refuses_nested_samples(void **state)
 {
 	static struct store_model model;
 	struct sample_store before;
@@ -156,7 +156,7 @@ static struct sample_totals flush_table(void)
  * A timer signal counts samples at any point. Inside the writer they must be refused and counted;
  * inside retire and flush they must not interfere. All losses are accounted for.
  */
-static void interrupted_anywhere(void **state)
+static void test_survives_interrupt_at_each_instruction(void **state)
 {
 	const struct itimerval every_20_us = {{0, 20}, {0, 20}}, never = {{0, 0}, {0, 0}};
 	struct sample_store *store = &interrupted.store;
@@ -255,7 +255,7 @@ static void call_owner(enum owner_call call)
 }
 
 /* A reader on another CPU, for ThreadSanitizer and to check the sums. */
-static void reader_on_another_cpu(void **state)
+static void test_reads_from_other_cpu(void **state)
 {
 	struct sample_store *store = &shared.model.store;
 	struct sample_totals delivered = {0, 0};
@@ -293,12 +293,12 @@ static void reader_on_another_cpu(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(follows_model),
-		cmocka_unit_test(refuses_bad_geometry),
-		cmocka_unit_test(saturated_counts_leave),
-		cmocka_unit_test(refuses_what_comes_amid_a_sample),
-		cmocka_unit_test(interrupted_anywhere),
-		cmocka_unit_test(reader_on_another_cpu),
+		cmocka_unit_test(test_agrees_with_model),
+		cmocka_unit_test(test_refuses_bad_sizes),
+		cmocka_unit_test(test_flushes_saturated_counts),
+		cmocka_unit_test(test_refuses_nested_samples),
+		cmocka_unit_test(test_survives_interrupt_at_each_instruction),
+		cmocka_unit_test(test_reads_from_other_cpu),
 	};
 
 	return cmocka_run_group_tests_name("sample_store", tests, NULL, NULL);

@@ -43,7 +43,7 @@ static uint32_t read_all(struct snapshot_ring *ring, uint32_t next)
 	return next;
 }
 
-static void is_full_and_wraps(void **state)
+static void test_fills_and_wraps(void **state)
 {
 	struct snapshot_ring ring = {.slots = slots, .capacity = CAPACITY};
 	struct snapshot_ring none = {.slots = NULL};
@@ -67,7 +67,7 @@ static void is_full_and_wraps(void **state)
 }
 
 /* A writer that interrupts another one finds no room, and changes nothing. */
-static void refuses_nested_writers(void **state)
+static void test_refuses_nested_writers(void **state)
 {
 	struct snapshot_ring ring = {.slots = slots, .capacity = CAPACITY};
 	uint32_t wakes = 0;
@@ -92,7 +92,7 @@ static void *writer_run(void *context)
 	return NULL;
 }
 
-static void is_read_while_it_is_written(void **state)
+static void test_reads_while_written(void **state)
 {
 	struct snapshot_ring ring = {.slots = slots, .capacity = CAPACITY};
 	pthread_t writer;
@@ -109,7 +109,7 @@ static void is_read_while_it_is_written(void **state)
  * Against a model: a pair is a sample and the next one of its activation, if no sample of a caller
  * or of other code lies between them.
  */
-static void pairs_as_the_model(void **state)
+static void test_pairs_agree_with_model(void **state)
 {
 	struct sample_pairing pairing = {.thread = 0};
 	uint64_t seed = 5, counts[SAMPLE_PAIRING_OUTCOMES] = {0}, model_own = 0, model_all = 0;
@@ -165,10 +165,10 @@ static void pairs_as_the_model(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(is_full_and_wraps),
-		cmocka_unit_test(refuses_nested_writers),
-		cmocka_unit_test(is_read_while_it_is_written),
-		cmocka_unit_test(pairs_as_the_model),
+		cmocka_unit_test(test_fills_and_wraps),
+		cmocka_unit_test(test_refuses_nested_writers),
+		cmocka_unit_test(test_reads_while_written),
+		cmocka_unit_test(test_pairs_agree_with_model),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

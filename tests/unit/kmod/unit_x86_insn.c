@@ -164,7 +164,7 @@ static bool file_compare(const char *path, struct tally *tally)
 	return true;
 }
 
-static void agrees_about_real_code(void **state)
+static void test_agrees_with_disassembler_on_programs(void **state)
 {
 	static const char *const paths[] = {
 		"/lib/x86_64-linux-gnu/libc.so.6",
@@ -210,7 +210,7 @@ static uint8_t *vector_prefix(uint8_t *to, uint64_t random)
 }
 
 /* Random bytes, also with prefixes that make valid instructions more frequent. */
-static void agrees_about_random_code(void **state)
+static void test_agrees_with_disassembler_on_random_bytes(void **state)
 {
 	uint64_t seed = 3, random;
 	struct tally tally = {0};
@@ -240,7 +240,7 @@ static void agrees_about_random_code(void **state)
 }
 
 /* For every truncated instruction, more bytes are requested until it is complete. */
-static void asks_for_more(void **state)
+static void test_requests_more_bytes(void **state)
 {
 	static const uint8_t codes[][X86_INSN_BYTES_MAX] = {
 		{0x90},
@@ -276,9 +276,9 @@ static int set_up(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(agrees_about_real_code),
-		cmocka_unit_test(agrees_about_random_code),
-		cmocka_unit_test(asks_for_more),
+		cmocka_unit_test(test_agrees_with_disassembler_on_programs),
+		cmocka_unit_test(test_agrees_with_disassembler_on_random_bytes),
+		cmocka_unit_test(test_requests_more_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, set_up, NULL);

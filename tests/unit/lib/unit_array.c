@@ -31,7 +31,7 @@ static void check(const int *values, size_t count)
 	assert_memory_equal(sorted, expected, count * sizeof(*expected));
 }
 
-static void sorted_ones_are_looked_at_once(void **state)
+static void test_sorted_array_takes_linear_time(void **state)
 {
 	int values[COUNT];
 
@@ -45,7 +45,7 @@ static void sorted_ones_are_looked_at_once(void **state)
 }
 
 /* As a linker leaves symbols: parts of procedures are far from their procedures. */
-static void interleaved_runs_cost_little(void **state)
+static void test_interleaved_runs_take_few_comparisons(void **state)
 {
 	int values[COUNT];
 
@@ -56,7 +56,7 @@ static void interleaved_runs_cost_little(void **state)
 	assert_true(compared < 5 * COUNT);
 }
 
-static void any_order_is_sorted(void **state)
+static void test_sorts_any_order(void **state)
 {
 	int values[COUNT];
 
@@ -80,9 +80,9 @@ static void any_order_is_sorted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(sorted_ones_are_looked_at_once),
-		cmocka_unit_test(interleaved_runs_cost_little),
-		cmocka_unit_test(any_order_is_sorted),
+		cmocka_unit_test(test_sorted_array_takes_linear_time),
+		cmocka_unit_test(test_interleaved_runs_take_few_comparisons),
+		cmocka_unit_test(test_sorts_any_order),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

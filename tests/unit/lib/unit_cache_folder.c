@@ -54,7 +54,7 @@ static unsigned int count(void)
 }
 
 /* The most recently used files are kept. File i was last used 5 * i + 1 days ago. */
-static void what_was_used_last_stays(void **state)
+static void test_keeps_most_recently_used(void **state)
 {
 	char path[96];
 
@@ -92,7 +92,7 @@ static void assert_path(const char *want)
 	free(path);
 }
 
-static void where_it_is(void **state)
+static void test_path(void **state)
 {
 	char want[96];
 
@@ -116,8 +116,8 @@ static void where_it_is(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_was_used_last_stays),
-		cmocka_unit_test(where_it_is),
+		cmocka_unit_test(test_keeps_most_recently_used),
+		cmocka_unit_test(test_path),
 	};
 
 	return cmocka_run_group_tests(tests, setup, teardown);

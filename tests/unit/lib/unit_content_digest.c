@@ -17,7 +17,7 @@ static void hex(char *text, const uint8_t *bytes, size_t count)
 }
 
 /* Appendix A of RFC 7693. */
-static void hash_of_the_rfc(void **state)
+static void test_blake2b_vector_of_rfc(void **state)
 {
 	uint8_t digest[BLAKE2B_DIGEST_BYTES_MAX];
 	char text[2 * sizeof(digest) + 1];
@@ -35,7 +35,7 @@ static void hash_of_the_rfc(void **state)
 }
 
 /* Lengths of digests and inputs as in appendix E of RFC 7693; values from Python's hashlib. */
-static void hash_of_many_lengths(void **state)
+static void test_blake2b_of_many_lengths(void **state)
 {
 	static const size_t digests[] = {20, 32, 48, 64}, inputs[] = {0, 3, 128, 129, 255, 1024};
 	uint8_t digest[BLAKE2B_DIGEST_BYTES_MAX], input[1024], grand[32];
@@ -72,7 +72,7 @@ static int file(void)
 }
 
 /* All of the contents count, including the middle of a large file. */
-static void contents_differ(void **state)
+static void test_different_contents_differ(void **state)
 {
 	const off_t bytes = 9 << 20;
 	uint8_t first[CONTENT_DIGEST_BYTES], second[CONTENT_DIGEST_BYTES];
@@ -103,7 +103,7 @@ static int count_step(void *context, size_t bytes)
 }
 
 /* A hole has the digest of zeros, and is not read. */
-static void holes(void **state)
+static void test_holes(void **state)
 {
 	static const uint8_t zeros[1 << 20];
 	uint8_t sparse[CONTENT_DIGEST_BYTES], full[CONTENT_DIGEST_BYTES];
@@ -132,7 +132,7 @@ static int stop_step(void *context, size_t bytes)
 	return -ECANCELED;
 }
 
-static void ends_early(void **state)
+static void test_file_shorter_than_expected(void **state)
 {
 	uint8_t digest[CONTENT_DIGEST_BYTES];
 	int fd = file();
@@ -148,9 +148,11 @@ static void ends_early(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(hash_of_the_rfc), cmocka_unit_test(hash_of_many_lengths),
-		cmocka_unit_test(contents_differ), cmocka_unit_test(holes),
-		cmocka_unit_test(ends_early),
+		cmocka_unit_test(test_blake2b_vector_of_rfc),
+		cmocka_unit_test(test_blake2b_of_many_lengths),
+		cmocka_unit_test(test_different_contents_differ),
+		cmocka_unit_test(test_holes),
+		cmocka_unit_test(test_file_shorter_than_expected),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -7,7 +7,7 @@
 
 #include "lib/cpu_list.h"
 
-static void what_is_written_is_read(void **state)
+static void test_parses_lists(void **state)
 {
 	uint64_t seed = 7;
 	int round;
@@ -40,7 +40,7 @@ static void what_is_written_is_read(void **state)
 	}
 }
 
-static void refuses_what_is_no_list(void **state)
+static void test_refuses_invalid_lists(void **state)
 {
 	static const char *const bad[] = {"x",	"1-", "-1", "3-1", "1;2", "8192", "0-99999999999",
 					  "1 2"};
@@ -57,8 +57,8 @@ static void refuses_what_is_no_list(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_written_is_read),
-		cmocka_unit_test(refuses_what_is_no_list),
+		cmocka_unit_test(test_parses_lists),
+		cmocka_unit_test(test_refuses_invalid_lists),
 	};
 
 	return cmocka_run_group_tests_name("cpu_list", tests, NULL, NULL);

@@ -21,7 +21,7 @@ static bool wakes(const struct epoll_set *set)
 }
 
 /* A wake-up is cleared although nothing was read, and a new event wakes again. */
-static void wakes_once(void **state)
+static void test_wakes_once(void **state)
 {
 	struct epoll_set *set;
 	int fds[MANY], i;
@@ -49,7 +49,7 @@ static void wakes_once(void **state)
 	epoll_set_close(NULL);
 }
 
-static void says_what_failed(void **state)
+static void test_reports_failure(void **state)
 {
 	struct epoll_set *set;
 	struct error err;
@@ -64,8 +64,8 @@ static void says_what_failed(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(wakes_once),
-		cmocka_unit_test(says_what_failed),
+		cmocka_unit_test(test_wakes_once),
+		cmocka_unit_test(test_reports_failure),
 	};
 
 	return cmocka_run_group_tests_name("epoll_set", tests, NULL, NULL);

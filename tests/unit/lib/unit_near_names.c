@@ -32,7 +32,7 @@ static void assert_near(const char *wanted, const char *text)
 	}
 }
 
-static void suggestions(void **state)
+static void test_suggestions(void **state)
 {
 	(void)state;
 	assert_near("spin", " (did you mean 'main.spin', 'spin_lock', 'queue_spin_wait'?)");
@@ -46,7 +46,7 @@ static void suggestions(void **state)
 }
 
 /* Names from files are printed safely to terminals, and texts may be long. */
-static void hostile_names(void **state)
+static void test_hostile_names(void **state)
 {
 	char name[4096], got[64];
 	struct near_names near;
@@ -65,7 +65,7 @@ static void hostile_names(void **state)
 }
 
 /* A choice among a few names lists them, also if they do not fit. */
-static void choices(void **state)
+static void test_choices(void **state)
 {
 	static const char *const few[] = {"kmod", "bpf", "perf"};
 	const char *many[200];
@@ -88,9 +88,9 @@ static void choices(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(suggestions),
-		cmocka_unit_test(hostile_names),
-		cmocka_unit_test(choices),
+		cmocka_unit_test(test_suggestions),
+		cmocka_unit_test(test_hostile_names),
+		cmocka_unit_test(test_choices),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

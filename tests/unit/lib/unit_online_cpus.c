@@ -64,7 +64,7 @@ static const char *follow(struct online_cpus *cpus, struct told *told)
 	return rc < 0 ? "unreadable" : told->text;
 }
 
-static void tells_who_comes_and_goes(void **state)
+static void test_reports_hotplug(void **state)
 {
 	struct online_cpus cpus = {.end = 8};
 	struct told told = {.refuse = 3, .stands = 9};
@@ -96,7 +96,7 @@ static void tells_who_comes_and_goes(void **state)
 /*
  * A CPU that was offline between two looks is detected by its events, which are read once a second.
  */
-static void asks_the_events_once_a_second(void **state)
+static void test_checks_events_once_a_second(void **state)
 {
 	struct online_cpus cpus = {.end = 4};
 	struct told told = {.refuse = 9, .stands = 9};
@@ -126,7 +126,7 @@ static void asks_the_events_once_a_second(void **state)
 	fclose(file);
 }
 
-static void finds_this_machine(void **state)
+static void test_reads_this_machine(void **state)
 {
 	struct online_cpus cpus;
 
@@ -142,9 +142,9 @@ static void finds_this_machine(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(tells_who_comes_and_goes),
-		cmocka_unit_test(asks_the_events_once_a_second),
-		cmocka_unit_test(finds_this_machine),
+		cmocka_unit_test(test_reports_hotplug),
+		cmocka_unit_test(test_checks_events_once_a_second),
+		cmocka_unit_test(test_reads_this_machine),
 	};
 
 	return cmocka_run_group_tests_name("online_cpus", tests, NULL, NULL);

@@ -39,7 +39,7 @@ static char **command_line(const char *text, int *argc)
 	return words;
 }
 
-static void takes_letters_and_names(void **state)
+static void test_accepts_letters_and_names(void **state)
 {
 	static const int keys[] = {'q', 'e', 'e', 'e', KEY_DB, OPTIONS_HELP, OPTIONS_VERSION};
 	static const char *const arguments[] = {NULL, "a", "b", "c", "-q", NULL, NULL};
@@ -61,7 +61,7 @@ static void takes_letters_and_names(void **state)
 	assert_string_equal(words[optind + 1], "--dry");
 }
 
-static void stops_at_an_operand(void **state)
+static void test_stops_at_operand(void **state)
 {
 	int argc;
 	char **words = command_line("-q command --unknown -e", &argc);
@@ -74,7 +74,7 @@ static void stops_at_an_operand(void **state)
 	assert_string_equal(words[optind], "command");
 }
 
-static void refuses_and_says_why(void **state)
+static void test_reports_errors(void **state)
 {
 	static const struct {
 		const char *words;
@@ -107,7 +107,7 @@ static void refuses_and_says_why(void **state)
 	}
 }
 
-static void help_shows_each_option_once(void **state)
+static void test_help_lists_each_option_once(void **state)
 {
 	char *text = NULL;
 	size_t bytes;
@@ -131,7 +131,7 @@ static void help_shows_each_option_once(void **state)
 }
 
 /* Long synopses, summaries and help texts are wrapped; a line that fits is unchanged. */
-static void help_fits_a_terminal(void **state)
+static void test_help_fits_terminal(void **state)
 {
 	static const struct option_entry wordy = {
 		'w', "wordy", NULL,
@@ -167,11 +167,11 @@ static void help_fits_a_terminal(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(takes_letters_and_names),
-		cmocka_unit_test(stops_at_an_operand),
-		cmocka_unit_test(refuses_and_says_why),
-		cmocka_unit_test(help_shows_each_option_once),
-		cmocka_unit_test(help_fits_a_terminal),
+		cmocka_unit_test(test_accepts_letters_and_names),
+		cmocka_unit_test(test_stops_at_operand),
+		cmocka_unit_test(test_reports_errors),
+		cmocka_unit_test(test_help_lists_each_option_once),
+		cmocka_unit_test(test_help_fits_terminal),
 	};
 
 	return cmocka_run_group_tests_name("options", tests, NULL, NULL);

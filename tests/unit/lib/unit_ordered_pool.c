@@ -94,7 +94,7 @@ static int work(struct scene *scene, size_t jobs, unsigned int threads, size_t f
 static const unsigned int thread_counts[] = {0, 1, 2, 7};
 static const size_t job_counts[] = {0, 1, 2, 500};
 
-static void test_all_in_order(void **state)
+static void test_delivers_in_order(void **state)
 {
 	struct scene scene;
 
@@ -109,7 +109,7 @@ static void test_all_in_order(void **state)
 	}
 }
 
-static void test_ends_at_failures(void **state)
+static void test_stops_at_failure(void **state)
 {
 	struct scene scene;
 
@@ -129,8 +129,8 @@ static void test_ends_at_failures(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_all_in_order),
-		cmocka_unit_test(test_ends_at_failures),
+		cmocka_unit_test(test_delivers_in_order),
+		cmocka_unit_test(test_stops_at_failure),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -146,7 +146,7 @@ static int try_others(void)
 	return 0;
 }
 
-static void refuses_calls(void **state)
+static void test_refuses_system_calls(void **state)
 {
 	(void)state;
 	assert_int_equal(in_sandbox(try_files), 0);
@@ -187,7 +187,7 @@ static int work(void)
 	return usleep(1000) == 0 && isatty(fd) == 0 ? 0 : 4;
 }
 
-static void allows_work(void **state)
+static void test_allows_needed_system_calls(void **state)
 {
 	(void)state;
 	assert_int_equal(in_sandbox(work), 0);
@@ -205,7 +205,7 @@ static int exceed_limits(void)
 	return count < 32 ? 0 : 2;
 }
 
-static void limits_resources(void **state)
+static void test_limits_resources(void **state)
 {
 	(void)state;
 	assert_int_equal(in_sandbox(exceed_limits), 0);
@@ -218,7 +218,7 @@ static int check_user(void)
 	return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 || errno == EPERM ? 0 : 2;
 }
 
-static void drops_root(void **state)
+static void test_drops_root(void **state)
 {
 	(void)state;
 	assert_int_equal(in_sandbox(check_user), 0);
@@ -229,7 +229,7 @@ static int abort_itself(void)
 	abort();
 }
 
-static void lets_it_abort(void **state)
+static void test_allows_abort(void **state)
 {
 	int status = -1;
 	pid_t child = fork();
@@ -286,7 +286,7 @@ static struct broker_packet failure_of(bool crash, int *status)
 	return packet;
 }
 
-static void reports_endless_parsing(void **state)
+static void test_reports_timeout(void **state)
 {
 	struct broker_packet packet;
 	int status;
@@ -302,7 +302,7 @@ static void reports_endless_parsing(void **state)
 
 /* Sanitizers handle the signal themselves. */
 #if !SANITIZER
-static void reports_crash(void **state)
+static void test_reports_crash(void **state)
 {
 	struct broker_packet packet;
 	int status;
@@ -318,7 +318,7 @@ static void reports_crash(void **state)
 
 /* --- messages ----------------------------------------------------------- */
 
-static void refuses_damaged_messages(void **state)
+static void test_refuses_damaged_messages(void **state)
 {
 	struct broker_packet packet, received;
 	size_t header = offsetof(struct broker_message, data);
@@ -358,15 +358,15 @@ static void refuses_damaged_messages(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(refuses_calls),
-		cmocka_unit_test(allows_work),
-		cmocka_unit_test(limits_resources),
-		cmocka_unit_test(drops_root),
-		cmocka_unit_test(lets_it_abort),
-		cmocka_unit_test(reports_endless_parsing),
-		cmocka_unit_test(refuses_damaged_messages),
+		cmocka_unit_test(test_refuses_system_calls),
+		cmocka_unit_test(test_allows_needed_system_calls),
+		cmocka_unit_test(test_limits_resources),
+		cmocka_unit_test(test_drops_root),
+		cmocka_unit_test(test_allows_abort),
+		cmocka_unit_test(test_reports_timeout),
+		cmocka_unit_test(test_refuses_damaged_messages),
 #if !SANITIZER
-		cmocka_unit_test(reports_crash),
+		cmocka_unit_test(test_reports_crash),
 #endif
 	};
 

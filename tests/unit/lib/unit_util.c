@@ -16,7 +16,7 @@
  * The map compared with a plain array, over a small key space, so that runs of colliding keys grow
  * and are split by removals.
  */
-static void map_follows_model(void **state)
+static void test_map_agrees_with_model(void **state)
 {
 	enum {
 		KEYS = 512,
@@ -71,7 +71,7 @@ static void map_follows_model(void **state)
 	assert_int_equal(u64_map_bytes(&map), 0);
 }
 
-static void varint_round_trip(void **state)
+static void test_varint_round_trip(void **state)
 {
 	uint8_t bytes[VARINT_BYTES_MAX];
 	struct bounded_reader reader;
@@ -93,7 +93,7 @@ static void varint_round_trip(void **state)
 	}
 }
 
-static void varint_refuses(void **state)
+static void test_varint_refuses(void **state)
 {
 	static const struct {
 		size_t bytes;
@@ -115,7 +115,7 @@ static void varint_refuses(void **state)
 }
 
 /* Numbers from compilers may have redundant bytes. */
-static void leb128_may_be_padded(void **state)
+static void test_leb128_accepts_padding(void **state)
 {
 	uint64_t seed = 3;
 
@@ -147,7 +147,7 @@ static void leb128_may_be_padded(void **state)
 	}
 }
 
-static void reader_stays_inside(void **state)
+static void test_reader_stays_in_bounds(void **state)
 {
 	static const uint8_t data[] = {1, 2, 3, 4, 5, 6, 7};
 	struct bounded_reader reader;
@@ -162,7 +162,7 @@ static void reader_stays_inside(void **state)
 	assert_null(bounded_reader_bytes(&reader, SIZE_MAX));
 }
 
-static void array_grows(void **state)
+static void test_array_grows(void **state)
 {
 	uint32_t *array = NULL;
 	size_t capacity = 0, i;
@@ -178,7 +178,7 @@ static void array_grows(void **state)
 	free(array);
 }
 
-static void error_is_one_line(void **state)
+static void test_error_is_one_line(void **state)
 {
 	struct error err;
 	char long_text[2000];
@@ -201,7 +201,7 @@ static void error_is_one_line(void **state)
 	assert_int_equal(error_set(NULL, EIO, "nobody"), -EIO);
 }
 
-static void digests_tell_files_apart(void **state)
+static void test_digests_of_different_files_differ(void **state)
 {
 	enum {
 		LARGE = 9 << 20
@@ -251,7 +251,7 @@ static int dense_copy(int sparse, size_t bytes)
 	return fd;
 }
 
-static void holes_have_the_digest_of_zeros(void **state)
+static void test_digest_of_holes_equals_zeros(void **state)
 {
 	static const size_t sizes[] = {1, 4096, 1 << 20, (1 << 20) + 77, 9 << 20, (9 << 20) + 1};
 	static const size_t steps[] = {4096, 12288, 1 << 19, 16 << 20};
@@ -276,15 +276,15 @@ static void holes_have_the_digest_of_zeros(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(map_follows_model),
-		cmocka_unit_test(varint_round_trip),
-		cmocka_unit_test(varint_refuses),
-		cmocka_unit_test(leb128_may_be_padded),
-		cmocka_unit_test(reader_stays_inside),
-		cmocka_unit_test(array_grows),
-		cmocka_unit_test(error_is_one_line),
-		cmocka_unit_test(digests_tell_files_apart),
-		cmocka_unit_test(holes_have_the_digest_of_zeros),
+		cmocka_unit_test(test_map_agrees_with_model),
+		cmocka_unit_test(test_varint_round_trip),
+		cmocka_unit_test(test_varint_refuses),
+		cmocka_unit_test(test_leb128_accepts_padding),
+		cmocka_unit_test(test_reader_stays_in_bounds),
+		cmocka_unit_test(test_array_grows),
+		cmocka_unit_test(test_error_is_one_line),
+		cmocka_unit_test(test_digests_of_different_files_differ),
+		cmocka_unit_test(test_digest_of_holes_equals_zeros),
 	};
 
 	return cmocka_run_group_tests_name("util", tests, NULL, NULL);

@@ -221,7 +221,7 @@ static void step_exec(struct datagram *datagram)
 	execlp("sleep", "sleep", "100", (char *)NULL);
 }
 
-static void a_program_is_followed(void **state)
+static void test_follows_program(void **state)
 {
 	struct child child = child_start((const step_fn[]){step_begin, step_map, NULL});
 	uint64_t before = clock_monotonic_ns();
@@ -249,7 +249,7 @@ static void a_program_is_followed(void **state)
 	child_end(&child);
 }
 
-static void what_did_not_come_is_noticed(void **state)
+static void test_detects_missing_datagrams(void **state)
 {
 	struct child child = child_start((const step_fn[]){step_begin, step_gap, step_map, NULL});
 	const struct log *log;
@@ -272,7 +272,7 @@ static void what_did_not_come_is_noticed(void **state)
 	child_end(&child);
 }
 
-static void who_was_there_before_is_read(void **state)
+static void test_reads_existing_processes(void **state)
 {
 	struct child child = child_start((const step_fn[]){step_begin, step_map, NULL});
 	struct error err;
@@ -288,7 +288,7 @@ static void who_was_there_before_is_read(void **state)
 	child_end(&child);
 }
 
-static void who_has_ended_has_ended(void **state)
+static void test_reports_exit(void **state)
 {
 	struct child child = child_start((const step_fn[]){step_begin, NULL});
 	const struct log *log;
@@ -302,7 +302,7 @@ static void who_has_ended_has_ended(void **state)
 }
 
 /* An exec from a program with the library into one without it is detected. */
-static void an_exec_that_nobody_tells_is_noticed(void **state)
+static void test_detects_unreported_exec(void **state)
 {
 	struct child child = child_start((const step_fn[]){step_begin, step_exec, NULL});
 	const struct log *log;
@@ -336,7 +336,7 @@ static size_t descriptors(void)
 }
 
 /* Invalid datagrams are counted as lost, and unsolicited descriptors are closed. */
-static void nonsense_is_counted(void **state)
+static void test_counts_malformed_datagrams(void **state)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	int fd = socket(AF_UNIX, SOCK_DGRAM, 0), given = dup(fd);
@@ -375,7 +375,7 @@ static void nonsense_is_counted(void **state)
 }
 
 /* If the socket overflows, senders do not wait, and the loss is reported. */
-static void nobody_waits(void **state)
+static void test_sender_does_not_block(void **state)
 {
 	static struct datagram datagram;
 	const struct log *log;
@@ -405,7 +405,7 @@ static void nobody_waits(void **state)
 }
 
 /* A process without the library, which sends no datagrams, is found by scanning. */
-static void who_says_nothing_is_found(void **state)
+static void test_finds_silent_processes(void **state)
 {
 	struct child child = child_start((const step_fn[]){NULL});
 	const struct log *log;
@@ -430,7 +430,7 @@ static void flood_count(void *context, const struct image_event *event)
 }
 
 /* Datagrams of a flooding process are read at a bounded rate, without delaying the feed. */
-static void a_flood_has_bounds(void **state)
+static void test_bounds_flood(void **state)
 {
 	static struct datagram datagram;
 	struct pollfd readable = {.fd = audit_feed_poll_fd(feed), .events = POLLIN};
@@ -481,7 +481,7 @@ static void answer_note(void *context, const struct image_event *event)
 }
 
 /* An event sent during a drain is not dated to the start of the drain. */
-static void nothing_is_told_as_earlier(void **state)
+static void test_times_do_not_decrease(void **state)
 {
 	struct child child = child_start((const step_fn[]){step_begin, step_map, NULL});
 	struct answer answer = {.child = &child};
@@ -500,17 +500,16 @@ static void nothing_is_told_as_earlier(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(a_program_is_followed, setup, teardown),
-		cmocka_unit_test_setup_teardown(nothing_is_told_as_earlier, setup, teardown),
-		cmocka_unit_test_setup_teardown(what_did_not_come_is_noticed, setup, teardown),
-		cmocka_unit_test_setup_teardown(who_was_there_before_is_read, setup, teardown),
-		cmocka_unit_test_setup_teardown(who_has_ended_has_ended, setup, teardown),
-		cmocka_unit_test_setup_teardown(an_exec_that_nobody_tells_is_noticed, setup,
-						teardown),
-		cmocka_unit_test_setup_teardown(nonsense_is_counted, setup, teardown),
-		cmocka_unit_test_setup_teardown(nobody_waits, setup, teardown),
-		cmocka_unit_test_setup_teardown(who_says_nothing_is_found, setup, teardown),
-		cmocka_unit_test_setup_teardown(a_flood_has_bounds, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_follows_program, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_times_do_not_decrease, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_detects_missing_datagrams, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_reads_existing_processes, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_reports_exit, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_detects_unreported_exec, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_counts_malformed_datagrams, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_sender_does_not_block, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_finds_silent_processes, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_bounds_flood, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -105,7 +105,7 @@ static void datagram_fill(uint64_t *random, struct datagram *datagram, struct wr
 	datagram->message.head.bytes = (uint32_t)datagram->used;
 }
 
-static void what_is_written_is_read(void **state)
+static void test_round_trip(void **state)
 {
 	static struct datagram datagram;
 	struct written written[RECORDS_MAX];
@@ -154,7 +154,7 @@ static size_t events_read(const void *data, size_t bytes)
 	return count;
 }
 
-static void what_is_damaged_is_not_believed(void **state)
+static void test_refuses_damage(void **state)
 {
 	static struct datagram datagram;
 	struct written written[RECORDS_MAX];
@@ -181,7 +181,7 @@ static void what_is_damaged_is_not_believed(void **state)
 	}
 }
 
-static void what_cannot_be_found_by_its_name(void **state)
+static void test_path_unreachable_by_name(void **state)
 {
 	static struct datagram datagram;
 	struct audit_record *record;
@@ -228,7 +228,7 @@ static int take_bias(struct dl_phdr_info *info, size_t bytes, void *context)
 }
 
 /* The library finds the test's own program and its build-id. */
-static void own_program_is_found(void **state)
+static void test_finds_own_program(void **state)
 {
 	struct host_process host = {0};
 	struct loaded_object object;
@@ -254,13 +254,13 @@ static void own_program_is_found(void **state)
 	assert_int_equal(in_memory.bytes, in_file.bytes);
 	assert_memory_equal(in_memory.data, in_file.data, in_file.bytes);
 	while ((segment = loaded_object_text(&object, &i)) != NULL)
-		found |= (uintptr_t)own_program_is_found - object.bias - segment->p_vaddr <
+		found |= (uintptr_t)test_finds_own_program - object.bias - segment->p_vaddr <
 			 segment->p_memsz;
 	assert_true(found);
 }
 
 /* Headers that point to unmapped memory give no result, but do not raise a signal. */
-static void nothing_faults(void **state)
+static void test_survives_unreadable_memory(void **state)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE), i;
 	uint8_t *memory =
@@ -303,11 +303,11 @@ static void nothing_faults(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_written_is_read),
-		cmocka_unit_test(what_is_damaged_is_not_believed),
-		cmocka_unit_test(what_cannot_be_found_by_its_name),
-		cmocka_unit_test(own_program_is_found),
-		cmocka_unit_test(nothing_faults),
+		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_refuses_damage),
+		cmocka_unit_test(test_path_unreachable_by_name),
+		cmocka_unit_test(test_finds_own_program),
+		cmocka_unit_test(test_survives_unreadable_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -37,7 +37,7 @@ static bool advises_user(int errnum)
 	return WEXITSTATUS(status) == 1;
 }
 
-static void users(void **state)
+static void test_users(void **state)
 {
 	(void)state;
 	assert_true(advises_user(EPERM));
@@ -46,7 +46,7 @@ static void users(void **state)
 }
 
 /* Root is not advised to run as root, but gets the kernel's error. */
-static void root(void **state)
+static void test_root(void **state)
 {
 	struct error err;
 
@@ -62,8 +62,8 @@ static void root(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(users),
-		cmocka_unit_test(root),
+		cmocka_unit_test(test_users),
+		cmocka_unit_test(test_root),
 	};
 
 	return cmocka_run_group_tests_name("bpf_machine", tests, NULL, NULL);

@@ -22,7 +22,7 @@ static void note(void *context, const struct image_event *event)
 	log->count++;
 }
 
-static void nothing_lost_nothing_told(void **state)
+static void test_no_loss_no_event(void **state)
 {
 	const struct hook_counts none = {0};
 	struct hook_losses losses = {0};
@@ -36,7 +36,7 @@ static void nothing_lost_nothing_told(void **state)
 }
 
 /* The kernel skipped a run: the window is from the previous look to the end of this one. */
-static void a_run_left_out_opens_a_window(void **state)
+static void test_missed_run_opens_interval(void **state)
 {
 	struct hook_counts counts = {0};
 	struct hook_losses losses = {0};
@@ -58,7 +58,7 @@ static void a_run_left_out_opens_a_window(void **state)
 	assert_int_equal(log.count, 1);
 }
 
-static void known_processes_are_read_alone(void **state)
+static void test_reads_named_processes_only(void **state)
 {
 	struct hook_counts counts = {.records = 7};
 	struct hook_losses losses = {0};
@@ -79,7 +79,7 @@ static void known_processes_are_read_alone(void **state)
  * before the loss. All processes are scanned after it, less than a second and a look later, but at
  * most once a second.
  */
-static void every_loss_is_told_and_mended(void **state)
+static void test_reports_and_rescans_each_loss(void **state)
 {
 	struct hook_losses losses = {0};
 	struct hook_counts counts = {0};
@@ -152,7 +152,7 @@ static void named_read(void *context, uint32_t pid, uint64_t since_ns)
 /*
  * A drain is bounded. Processes that are left are read in the next one, with the time since then.
  */
-static void named_processes_are_read_in_turns(void **state)
+static void test_reads_named_processes_in_batches(void **state)
 {
 	struct named named = {.waiting = 10, .coming = 2000};
 	struct hook_counts counts = {.records = 0};
@@ -187,11 +187,11 @@ static void named_processes_are_read_in_turns(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(nothing_lost_nothing_told),
-		cmocka_unit_test(a_run_left_out_opens_a_window),
-		cmocka_unit_test(known_processes_are_read_alone),
-		cmocka_unit_test(every_loss_is_told_and_mended),
-		cmocka_unit_test(named_processes_are_read_in_turns),
+		cmocka_unit_test(test_no_loss_no_event),
+		cmocka_unit_test(test_missed_run_opens_interval),
+		cmocka_unit_test(test_reads_named_processes_only),
+		cmocka_unit_test(test_reports_and_rescans_each_loss),
+		cmocka_unit_test(test_reads_named_processes_in_batches),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -35,7 +35,7 @@ static struct image_record_map map_record(const char *names, size_t bytes)
 	return record;
 }
 
-static void a_mapping_becomes_an_event(void **state)
+static void test_mapping(void **state)
 {
 	struct image_record_map record = map_record("libc.so\0lib\0usr", 16);
 	struct image_event event;
@@ -74,7 +74,7 @@ static void a_mapping_becomes_an_event(void **state)
 }
 
 /* As from dcpi.ko: the path is complete, or there is no record. */
-static void a_whole_path_is_taken_as_it_is(void **state)
+static void test_complete_path(void **state)
 {
 	struct image_record_map record = map_record("/bin/busybox (deleted)", 23);
 	struct image_event event;
@@ -94,7 +94,7 @@ static void a_whole_path_is_taken_as_it_is(void **state)
 }
 
 /* The longest possible path, of the shortest names: slashes double its length. */
-static void the_longest_path_has_room(void **state)
+static void test_longest_path(void **state)
 {
 	static struct image_record_map record;
 	struct image_event event;
@@ -115,7 +115,7 @@ static void the_longest_path_has_room(void **state)
 }
 
 /* For any contents and length of a record, nothing beyond its end is read, checked by ASan. */
-static void hostile_records_are_refused_or_bounded(void **state)
+static void test_bounds_hostile_records(void **state)
 {
 	uint64_t seed = 11;
 	int round;
@@ -163,7 +163,7 @@ static uint64_t put(uint8_t *data, uint64_t at, uint32_t bytes, uint32_t flags, 
 	return at + ((bytes + BPF_RINGBUF_HDR_SZ + 7) & ~7U);
 }
 
-static void a_ring_is_read_up_to_what_is_busy(void **state)
+static void test_stops_at_busy_record(void **state)
 {
 	static uint64_t consumer, producer;
 	static uint8_t data[2 * 4096] __attribute__((aligned(8)));
@@ -199,11 +199,11 @@ static void a_ring_is_read_up_to_what_is_busy(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_mapping_becomes_an_event),
-		cmocka_unit_test(a_whole_path_is_taken_as_it_is),
-		cmocka_unit_test(the_longest_path_has_room),
-		cmocka_unit_test(hostile_records_are_refused_or_bounded),
-		cmocka_unit_test(a_ring_is_read_up_to_what_is_busy),
+		cmocka_unit_test(test_mapping),
+		cmocka_unit_test(test_complete_path),
+		cmocka_unit_test(test_longest_path),
+		cmocka_unit_test(test_bounds_hostile_records),
+		cmocka_unit_test(test_stops_at_busy_record),
 	};
 
 	return cmocka_run_group_tests_name("hook_record", tests, NULL, NULL);

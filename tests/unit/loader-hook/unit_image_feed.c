@@ -106,7 +106,7 @@ static void note(void *context, const struct image_event *event)
 /*
  * While all processes are scanned, a few at a time, more events occur than a CPU's ring can hold.
  */
-static void a_long_scan_loses_nothing(void **state)
+static void test_long_scan_loses_nothing(void **state)
 {
 	struct scan scan = {.self = (uint32_t)getpid()};
 	struct image_feed *feed = open_or_skip();
@@ -152,7 +152,7 @@ static void a_long_scan_loses_nothing(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_long_scan_loses_nothing),
+		cmocka_unit_test(test_long_scan_loses_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -59,7 +59,7 @@ static void put(int fd, const char *text, size_t bytes)
 }
 
 /* A map written in random pieces and read after each gives every line once, in order. */
-static void map_grows(void **state)
+static void test_map_grows(void **state)
 {
 	size_t budget, length = 0, written = 0;
 	char *text = malloc((size_t)LINES * 128);
@@ -103,7 +103,7 @@ static void map_grows(void **state)
 }
 
 /* A file is rewritten, and longer than before, without being seen short. */
-static void map_is_written_anew(void **state)
+static void test_map_is_rewritten(void **state)
 {
 	static const char before[] = "1000 10 one\n2000 10 two\n";
 	static const char after[] = "3000 10 zero\n1000 10 one\n2000 10 two\n4000 10 three\n";
@@ -130,7 +130,7 @@ static void map_is_written_anew(void **state)
 }
 
 /* A name is replaced with another one of the same length, so that the file's size is unchanged. */
-static void map_is_rewritten_in_place(void **state)
+static void test_map_is_rewritten_in_place(void **state)
 {
 	char text[40];
 	uint64_t seed = 3;
@@ -161,7 +161,7 @@ static void map_is_rewritten_in_place(void **state)
 }
 
 /* One call reads no more than its budget; later calls read the rest. */
-static void map_budget(void **state)
+static void test_map_budget(void **state)
 {
 	struct jit_map map = {0};
 	int fd = new_file(), calls = 0;
@@ -184,7 +184,7 @@ static void map_budget(void **state)
 	close(fd);
 }
 
-static void map_nonsense(void **state)
+static void test_map_malformed(void **state)
 {
 	static const char *const bad[] = {
 		"\n",
@@ -257,7 +257,7 @@ static void read_string(int fd, uint64_t at, uint64_t bytes, const char *want)
 	assert_int_equal(bytes, strlen(want));
 }
 
-static void dump_records(void **state)
+static void test_dump_records(void **state)
 {
 	struct jit_dump dump = {0};
 	struct jit_dump_record record;
@@ -317,7 +317,7 @@ static void dump_records(void **state)
 	close(fd);
 }
 
-static void dump_headers(void **state)
+static void test_dump_headers(void **state)
 {
 	struct jit_dump_record record;
 	struct jit_dump dump = {0};
@@ -344,13 +344,13 @@ static void dump_headers(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(map_grows),
-		cmocka_unit_test(map_is_written_anew),
-		cmocka_unit_test(map_is_rewritten_in_place),
-		cmocka_unit_test(map_budget),
-		cmocka_unit_test(map_nonsense),
-		cmocka_unit_test(dump_records),
-		cmocka_unit_test(dump_headers),
+		cmocka_unit_test(test_map_grows),
+		cmocka_unit_test(test_map_is_rewritten),
+		cmocka_unit_test(test_map_is_rewritten_in_place),
+		cmocka_unit_test(test_map_budget),
+		cmocka_unit_test(test_map_malformed),
+		cmocka_unit_test(test_dump_records),
+		cmocka_unit_test(test_dump_headers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

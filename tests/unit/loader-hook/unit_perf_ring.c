@@ -132,13 +132,13 @@ static void records_arrive_if(uint64_t collected)
 	teardown(&fixture);
 }
 
-static void records_arrive(void **state)
+static void test_records_arrive(void **state)
 {
 	(void)state;
 	records_arrive_if(0);
 }
 
-static void collected_records_arrive(void **state)
+static void test_collected_records_arrive(void **state)
 {
 	(void)state;
 	records_arrive_if(7);
@@ -148,7 +148,7 @@ static void collected_records_arrive(void **state)
  * Ten rings full of records wait in memory. The place where the ring was full shows after which of
  * them the kernel may have refused a record.
  */
-static void collected_rings_are_pressed(void **state)
+static void test_collected_rings_are_nearly_full(void **state)
 {
 	enum {
 		RECORD = 512,
@@ -185,7 +185,7 @@ static void collected_rings_are_pressed(void **state)
  * A nearly full ring is reported as pressed, independent of the part already read: it may have
  * refused a record.
  */
-static void pressed_rings_are_told(void **state)
+static void test_reports_nearly_full_rings(void **state)
 {
 	enum {
 		RECORD = 512,
@@ -223,7 +223,7 @@ static void pressed_rings_are_told(void **state)
 }
 
 /* Records written during a batch belong to the next one. */
-static void batches_end(void **state)
+static void test_batches_end(void **state)
 {
 	struct fixture fixture;
 
@@ -244,7 +244,7 @@ static void batches_end(void **state)
 	teardown(&fixture);
 }
 
-static void malformed_sizes(void **state)
+static void test_malformed_sizes(void **state)
 {
 	static const uint16_t bad[] = {0, 4, 7, 12, 40, 65535};
 	struct fixture fixture;
@@ -278,7 +278,7 @@ static void malformed_sizes(void **state)
 	teardown(&fixture);
 }
 
-static void arguments(void **state)
+static void test_arguments(void **state)
 {
 	struct perf_event_attr attr = {.type = UINT32_MAX - 1};
 	struct perf_ring *ring = NULL;
@@ -294,7 +294,7 @@ static void arguments(void **state)
 }
 
 /* An event of this process; a disabled event behaves like one of a CPU that was offline. */
-static void an_event_that_does_not_count_stands(void **state)
+static void test_detects_stopped_event(void **state)
 {
 	const struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -326,14 +326,14 @@ static void an_event_that_does_not_count_stands(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(records_arrive),
-		cmocka_unit_test(collected_records_arrive),
-		cmocka_unit_test(collected_rings_are_pressed),
-		cmocka_unit_test(pressed_rings_are_told),
-		cmocka_unit_test(batches_end),
-		cmocka_unit_test(malformed_sizes),
-		cmocka_unit_test(arguments),
-		cmocka_unit_test(an_event_that_does_not_count_stands),
+		cmocka_unit_test(test_records_arrive),
+		cmocka_unit_test(test_collected_records_arrive),
+		cmocka_unit_test(test_collected_rings_are_nearly_full),
+		cmocka_unit_test(test_reports_nearly_full_rings),
+		cmocka_unit_test(test_batches_end),
+		cmocka_unit_test(test_malformed_sizes),
+		cmocka_unit_test(test_arguments),
+		cmocka_unit_test(test_detects_stopped_event),
 	};
 
 	return cmocka_run_group_tests_name("perf_ring", tests, NULL, NULL);

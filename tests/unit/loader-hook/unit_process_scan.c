@@ -77,9 +77,9 @@ static int count_executable(struct dl_phdr_info *info, size_t bytes, void *conte
 	return 1;
 }
 
-static void ourselves(void **state)
+static void test_own_process(void **state)
 {
-	struct log log = {.pid = (uint32_t)getpid(), .holds = (uintptr_t)ourselves};
+	struct log log = {.pid = (uint32_t)getpid(), .holds = (uintptr_t)test_own_process};
 	char exe[4096] = "";
 	size_t executable = 0;
 
@@ -159,7 +159,7 @@ static void check_name(const char *name)
 	assert_int_equal(rmdir(directory), 0);
 }
 
-static void unusual_names(void **state)
+static void test_unusual_names(void **state)
 {
 	(void)state;
 	check_name("plain");
@@ -181,7 +181,7 @@ static int child_in_namespace(void)
 	return 1;
 }
 
-static void other_mount_namespace(void **state)
+static void test_other_mount_namespace(void **state)
 {
 	struct log log = {.wanted = "/mnt/only here"};
 	int ready[2];
@@ -216,7 +216,7 @@ static void wait_for_end(pid_t pid)
 }
 
 /* A process that has ended is reported as gone, even if it was not waited for. */
-static void zombies(void **state)
+static void test_zombies(void **state)
 {
 	struct log log = {0};
 	pid_t pid;
@@ -241,9 +241,9 @@ static void zombies(void **state)
  * A process with an ended leader lives as long as another thread, which has its memory. Kernel
  * threads are also alive.
  */
-static void without_memory(void **state)
+static void test_process_without_memory(void **state)
 {
-	struct log log = {.holds = (uintptr_t)ourselves};
+	struct log log = {.holds = (uintptr_t)test_own_process};
 	pid_t pid;
 
 	(void)state;
@@ -259,7 +259,7 @@ static void without_memory(void **state)
 		assert_false(process_is_gone(2));
 }
 
-static void gone_and_all(void **state)
+static void test_exited_and_all_processes(void **state)
 {
 	struct log log = {.pid = (uint32_t)getpid()};
 	struct error err;
@@ -290,7 +290,7 @@ static int temporary_file(const void *data, size_t bytes)
 }
 
 /* The build-id of this program, then of copies with changed bytes or truncated ones. */
-static void build_ids_of_hostile_files(void **state)
+static void test_build_ids_of_hostile_files(void **state)
 {
 	static uint8_t image[4096], bad[sizeof(image)];
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
@@ -324,7 +324,7 @@ static void build_ids_of_hostile_files(void **state)
 	close(fd);
 }
 
-static void notes(void **state)
+static void test_notes(void **state)
 {
 	static const uint8_t bytes[] = {4, 0, 0,   0,	2,   0, 0,   0,	  3, 0,
 					0, 0, 'G', 'N', 'U', 0, 0xa, 0xb, 0, 0};
@@ -342,7 +342,7 @@ static void notes(void **state)
 }
 
 /* A process with a debugger, one without, and one that has ended. */
-static void traced(void **state)
+static void test_traced(void **state)
 {
 	int status;
 	pid_t pid;
@@ -367,11 +367,15 @@ static void traced(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(ourselves),	cmocka_unit_test(unusual_names),
-		cmocka_unit_test(gone_and_all), cmocka_unit_test(other_mount_namespace),
-		cmocka_unit_test(zombies),	cmocka_unit_test(without_memory),
-		cmocka_unit_test(notes),	cmocka_unit_test(build_ids_of_hostile_files),
-		cmocka_unit_test(traced),
+		cmocka_unit_test(test_own_process),
+		cmocka_unit_test(test_unusual_names),
+		cmocka_unit_test(test_exited_and_all_processes),
+		cmocka_unit_test(test_other_mount_namespace),
+		cmocka_unit_test(test_zombies),
+		cmocka_unit_test(test_process_without_memory),
+		cmocka_unit_test(test_notes),
+		cmocka_unit_test(test_build_ids_of_hostile_files),
+		cmocka_unit_test(test_traced),
 	};
 
 	return cmocka_run_group_tests_name("process_scan", tests, NULL, NULL);

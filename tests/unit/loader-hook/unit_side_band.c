@@ -98,7 +98,7 @@ static void exec_true(void)
 	execl("/bin/true", "true", (char *)NULL);
 }
 
-static void fork_exec_exit(void **state)
+static void test_fork_exec_exit(void **state)
 {
 	struct side_band *band = open_or_skip(0);
 	struct log log = record(exec_true, band);
@@ -126,7 +126,7 @@ static void load_library(void)
 	_exit(library == NULL);
 }
 
-static void library_loaded_at_run_time(void **state)
+static void test_dlopen(void **state)
 {
 	struct side_band *band = open_or_skip(0);
 	struct log log = record(load_library, band);
@@ -162,7 +162,7 @@ static void leader_exits_first(void)
 	pthread_exit(NULL);
 }
 
-static void process_outlives_its_leader(void **state)
+static void test_process_outlives_leader(void **state)
 {
 	struct side_band *band = open_or_skip(0);
 	struct log log;
@@ -195,7 +195,7 @@ static void exec_from_thread(void)
 		pause();
 }
 
-static void exec_of_a_thread(void **state)
+static void test_exec_of_thread(void **state)
 {
 	struct side_band *band = open_or_skip(0);
 	struct log log = record(exec_from_thread, band);
@@ -234,7 +234,7 @@ static void note_child(void *context, const struct image_event *event)
 	note(context, event);
 }
 
-static void vfork_is_a_fork(void **state)
+static void test_vfork(void **state)
 {
 	struct side_band *band = open_or_skip(0);
 	struct log log = {0};
@@ -276,7 +276,7 @@ static struct side_band *open_for(const char *script, pid_t *pid)
 }
 
 /* Only events of the target from its exec on, and of its children, are recorded. */
-static void target_and_descendants(void **state)
+static void test_target_and_descendants(void **state)
 {
 	struct log log = {0};
 	pid_t pid;
@@ -316,7 +316,7 @@ static bool storm_drained(struct counts *counts)
 	return lost == 0;
 }
 
-static void storm_is_complete(void **state)
+static void test_storm_is_complete(void **state)
 {
 	enum {
 		PROCESSES = 300
@@ -344,7 +344,7 @@ int __wrap_ring_reader_add(struct ring_reader *reader, struct perf_ring *ring, s
 }
 
 /* More processes than the rings can hold, with a single drain at the end, lose no events. */
-static void late_drain_misses_nothing(void **state)
+static void test_late_drain_is_complete(void **state)
 {
 	enum {
 		PROCESSES = 600
@@ -366,7 +366,7 @@ static void late_drain_misses_nothing(void **state)
 }
 
 /* The first drain after a ring was full reports a loss, even if the kernel has not. */
-static void full_rings_are_told(void **state)
+static void test_reports_full_rings(void **state)
 {
 	enum {
 		PROCESSES = 600
@@ -406,7 +406,7 @@ uint64_t __wrap_perf_ring_dropped(struct perf_ring *ring)
 	return bytes + __real_perf_ring_dropped(ring);
 }
 
-static void what_makes_no_sense_is_told(void **state)
+static void test_reports_malformed_records(void **state)
 {
 	struct side_band *band = open_or_skip(0);
 	struct counts counts;
@@ -438,7 +438,7 @@ int __wrap_perf_ring_open(struct perf_ring **ret, const struct perf_event_attr *
 }
 
 /* Linux damages the records of other listeners if one of them requests any of these. */
-static void nothing_is_requested_that_harms_others(void **state)
+static void test_attributes_do_not_disturb_other_users(void **state)
 {
 	struct side_band *band;
 	pid_t pid;
@@ -469,7 +469,7 @@ static void note_ended(void *context, uint32_t pid)
 	*(uint32_t *)context = pid;
 }
 
-static void threads_are_counted(void **state)
+static void test_threads_are_counted(void **state)
 {
 	struct thread_count threads = {0};
 	uint32_t ended = 0;
@@ -560,7 +560,7 @@ static void wait_for_end(pid_t pid, pid_t tid)
 }
 
 /* Some threads have ended before /proc is read, but their records arrive later. */
-static void threads_of_older_processes(void **state)
+static void test_threads_of_older_processes(void **state)
 {
 	struct thread_count threads = {0};
 	int hold[2], status;
@@ -581,7 +581,7 @@ static void threads_of_older_processes(void **state)
 }
 
 /* Linux makes KSYMBOL records longer for each listener; their times stay valid. */
-static void kernel_code_has_its_time(void **state)
+static void test_kernel_code_has_time(void **state)
 {
 	static const char *const names[] = {"", "code", "1234567", "12345678",
 					    "bpf_prog_0123456789"};
@@ -619,7 +619,7 @@ static void kernel_code_has_its_time(void **state)
 }
 
 /* Records of any contents and size are parsed, in memory that ends at their end. */
-static void records_of_any_kind(void **state)
+static void test_records_of_each_kind(void **state)
 {
 	static const uint32_t types[] = {PERF_RECORD_MMAP2, PERF_RECORD_COMM, PERF_RECORD_FORK,
 					 PERF_RECORD_EXIT,  PERF_RECORD_LOST, PERF_RECORD_KSYMBOL};
@@ -654,21 +654,21 @@ static void records_of_any_kind(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(records_of_any_kind),
-		cmocka_unit_test(kernel_code_has_its_time),
-		cmocka_unit_test(nothing_is_requested_that_harms_others),
-		cmocka_unit_test(threads_are_counted),
-		cmocka_unit_test(threads_of_older_processes),
-		cmocka_unit_test(fork_exec_exit),
-		cmocka_unit_test(library_loaded_at_run_time),
-		cmocka_unit_test(process_outlives_its_leader),
-		cmocka_unit_test(exec_of_a_thread),
-		cmocka_unit_test(vfork_is_a_fork),
-		cmocka_unit_test(target_and_descendants),
-		cmocka_unit_test(storm_is_complete),
-		cmocka_unit_test(late_drain_misses_nothing),
-		cmocka_unit_test(full_rings_are_told),
-		cmocka_unit_test(what_makes_no_sense_is_told),
+		cmocka_unit_test(test_records_of_each_kind),
+		cmocka_unit_test(test_kernel_code_has_time),
+		cmocka_unit_test(test_attributes_do_not_disturb_other_users),
+		cmocka_unit_test(test_threads_are_counted),
+		cmocka_unit_test(test_threads_of_older_processes),
+		cmocka_unit_test(test_fork_exec_exit),
+		cmocka_unit_test(test_dlopen),
+		cmocka_unit_test(test_process_outlives_leader),
+		cmocka_unit_test(test_exec_of_thread),
+		cmocka_unit_test(test_vfork),
+		cmocka_unit_test(test_target_and_descendants),
+		cmocka_unit_test(test_storm_is_complete),
+		cmocka_unit_test(test_late_drain_is_complete),
+		cmocka_unit_test(test_reports_full_rings),
+		cmocka_unit_test(test_reports_malformed_records),
 	};
 
 	return cmocka_run_group_tests_name("side_band", tests, NULL, NULL);

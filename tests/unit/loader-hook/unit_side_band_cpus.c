@@ -42,7 +42,7 @@ ssize_t __wrap_read(int fd, void *buffer, size_t bytes)
 }
 
 /* If a CPU goes online or offline, its events since the last look at the list count as lost. */
-static void a_cpu_that_comes_or_goes_is_told(void **state)
+static void test_reports_hotplug(void **state)
 {
 	struct side_band *band;
 	struct counts counts;
@@ -74,7 +74,7 @@ static void a_cpu_that_comes_or_goes_is_told(void **state)
 }
 
 /* A CPU that was offline between two looks is detected by its event, and gets a new one. */
-static void a_cpu_that_was_offline_gets_a_new_event(void **state)
+static void test_cpu_that_was_offline_gets_new_event(void **state)
 {
 	uint64_t begun = clock_monotonic_ns(), opened, now;
 	struct side_band *band = open_or_skip(0);
@@ -103,8 +103,8 @@ static void a_cpu_that_was_offline_gets_a_new_event(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(a_cpu_that_comes_or_goes_is_told),
-		cmocka_unit_test(a_cpu_that_was_offline_gets_a_new_event),
+		cmocka_unit_test(test_reports_hotplug),
+		cmocka_unit_test(test_cpu_that_was_offline_gets_new_event),
 	};
 
 	return cmocka_run_group_tests_name("side_band_cpus", tests, NULL, NULL);

@@ -526,7 +526,7 @@ static void run_program(uint64_t seed, bool expires)
 	program_end(writer, &process);
 }
 
-static void every_interrupt_arrives_once(void **state)
+static void test_delivers_each_interrupt_once(void **state)
 {
 	(void)state;
 	for (uint64_t i = 0; i < PROGRAMS; i++)
@@ -534,7 +534,7 @@ static void every_interrupt_arrives_once(void **state)
 	assert_true(rests > PROGRAMS && replaced > 0);
 }
 
-static void expired_epochs_do_no_harm(void **state)
+static void test_skips_expired_epochs(void **state)
 {
 	(void)state;
 	for (uint64_t i = 0; i < PROGRAMS; i++)
@@ -567,7 +567,7 @@ static void expire_in_the_middle(int steps)
 	program_end(writer, &process);
 }
 
-static void expired_samples_arrive_as_a_loss(void **state)
+static void test_delivers_expired_samples_as_loss(void **state)
 {
 	(void)state;
 	for (int steps = 1; steps < 400; steps = steps * 3 + 1)
@@ -577,12 +577,12 @@ static void expired_samples_arrive_as_a_loss(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(every_interrupt_arrives_once, fixture_setup,
+		cmocka_unit_test_setup_teardown(test_delivers_each_interrupt_once, fixture_setup,
 						fixture_teardown),
-		cmocka_unit_test_setup_teardown(expired_epochs_do_no_harm, fixture_setup,
+		cmocka_unit_test_setup_teardown(test_skips_expired_epochs, fixture_setup,
 						fixture_teardown),
-		cmocka_unit_test_setup_teardown(expired_samples_arrive_as_a_loss, fixture_setup,
-						fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_delivers_expired_samples_as_loss,
+						fixture_setup, fixture_teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

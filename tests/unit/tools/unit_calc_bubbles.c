@@ -54,7 +54,7 @@ static void assert_lines(const struct calc_bubbles *bubbles, const char *const *
 }
 
 /* The stalls of Figure 2 are printed in order, for any order of the list of culprits. */
-static void figure_2(void **state)
+static void test_figure_2(void **state)
 {
 	static const struct example first = {0, 1.0, {CULPRIT_DTB, CULPRIT_BRANCH}, 2};
 	static const struct example second = {
@@ -82,7 +82,7 @@ static void figure_2(void **state)
 	assert_lines(&bubbles, (const char *const[]){"s", NULL});
 }
 
-static void a_stall_without_culprit_is_not_explained(void **state)
+static void test_stall_without_culprit(void **state)
 {
 	static const struct example example = {.dynamic = 0.5};
 	struct calc_legend legend = {0};
@@ -92,7 +92,7 @@ static void a_stall_without_culprit_is_not_explained(void **state)
 	assert_lines(&bubbles, (const char *const[]){"?     (? = not explained)", NULL});
 }
 
-static void what_is_not_known_or_noise_has_no_bubbles(void **state)
+static void test_no_bubbles_for_noise(void **state)
 {
 	static const struct culprit list[1] = {{CULPRIT_DCACHE, 1, 2, 0}};
 	struct schedule_insn schedule = {.stall_count = 1, .stalls = {{STALL_SLOTTING, 1, 0}}};
@@ -116,7 +116,7 @@ static void what_is_not_known_or_noise_has_no_bubbles(void **state)
 }
 
 /* For all combinations of stalls, each letter is explained once, at its first use. */
-static void every_letter_is_explained_once(void **state)
+static void test_explains_each_letter_once(void **state)
 {
 	uint64_t seed = 7;
 
@@ -156,10 +156,10 @@ static void every_letter_is_explained_once(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(figure_2),
-		cmocka_unit_test(a_stall_without_culprit_is_not_explained),
-		cmocka_unit_test(what_is_not_known_or_noise_has_no_bubbles),
-		cmocka_unit_test(every_letter_is_explained_once),
+		cmocka_unit_test(test_figure_2),
+		cmocka_unit_test(test_stall_without_culprit),
+		cmocka_unit_test(test_no_bubbles_for_noise),
+		cmocka_unit_test(test_explains_each_letter_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

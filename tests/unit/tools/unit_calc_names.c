@@ -65,7 +65,7 @@ static const struct {
 	{"camlX__anon_fn$5bx$2eml$3a3$2c0$2d$2d54$5d_14", {"X.anon_fn[x.ml:3,0--54]_14"}},
 };
 
-static void test_meant(void **state)
+static void test_matches(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < sizeof(meant) / sizeof(*meant); i++) {
@@ -86,7 +86,7 @@ static void test_meant(void **state)
 	}
 }
 
-static void test_not_meant(void **state)
+static void test_does_not_match(void **state)
 {
 	(void)state;
 	assert_false(means("ad", "_Z3addRK1S"));
@@ -149,8 +149,8 @@ static void test_word(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_meant),
-		cmocka_unit_test(test_not_meant),
+		cmocka_unit_test(test_matches),
+		cmocka_unit_test(test_does_not_match),
 		cmocka_unit_test(test_colon),
 		cmocka_unit_test(test_word),
 	};

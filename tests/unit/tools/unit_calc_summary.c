@@ -86,7 +86,7 @@ static char *print(const struct stall_summary *summary)
 	return text;
 }
 
-static void figure_4_has_its_layout(void **state)
+static void test_layout_of_figure_4(void **state)
 {
 	char *text = print(&figure_4);
 
@@ -95,7 +95,7 @@ static void figure_4_has_its_layout(void **state)
 	free(text);
 }
 
-static void an_estimate_has_intervals(void **state)
+static void test_an_estimate_has_intervals(void **state)
 {
 	struct stall_summary estimated = figure_4;
 	char *text;
@@ -114,7 +114,7 @@ static void an_estimate_has_intervals(void **state)
 	free(text);
 }
 
-static void nothing_is_no_division_by_zero(void **state)
+static void test_empty_summary(void **state)
 {
 	static const struct stall_summary empty = {0};
 	char *text = print(&empty);
@@ -129,9 +129,9 @@ static void nothing_is_no_division_by_zero(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(figure_4_has_its_layout),
-		cmocka_unit_test(an_estimate_has_intervals),
-		cmocka_unit_test(nothing_is_no_division_by_zero),
+		cmocka_unit_test(test_layout_of_figure_4),
+		cmocka_unit_test(test_an_estimate_has_intervals),
+		cmocka_unit_test(test_empty_summary),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -18,7 +18,7 @@ static void expect_order(const struct call_order_procedure *procedures,
 	assert_memory_equal(order, want, sizeof(order));
 }
 
-static void places_dense_procedures_first_without_calls(void **state)
+static void test_places_dense_procedures_first_without_calls(void **state)
 {
 	const struct call_order_procedure procedures[COUNT] = {
 		{100, 10}, {10, 10}, {100, 50}, {1000, 60}};
@@ -27,7 +27,7 @@ static void places_dense_procedures_first_without_calls(void **state)
 	expect_order(procedures, NULL, 0, (const uint32_t[]){1, 2, 0, 3});
 }
 
-static void places_callee_after_hottest_caller(void **state)
+static void test_places_callee_after_hottest_caller(void **state)
 {
 	const struct call_order_procedure procedures[COUNT] = {
 		{100, 10}, {100, 90}, {100, 100}, {100, 20}};
@@ -38,7 +38,7 @@ static void places_callee_after_hottest_caller(void **state)
 	expect_order(procedures, calls, 5, (const uint32_t[]){1, 3, 2, 0});
 }
 
-static void keeps_clusters_within_a_page(void **state)
+static void test_keeps_clusters_within_a_page(void **state)
 {
 	const struct call_order_procedure procedures[COUNT] = {
 		{4000, 80}, {97, 100}, {96, 90}, {10, 0.01}};
@@ -49,7 +49,7 @@ static void keeps_clusters_within_a_page(void **state)
 	expect_order(procedures, calls, 2, (const uint32_t[]){1, 0, 2, 3});
 }
 
-static void ends_with_recursive_calls(void **state)
+static void test_ends_with_recursive_calls(void **state)
 {
 	const struct call_order_procedure procedures[COUNT] = {
 		{10, 40}, {10, 30}, {10, 20}, {10, 10}};
@@ -61,7 +61,7 @@ static void ends_with_recursive_calls(void **state)
 }
 
 /* Any input yields each procedure once. */
-static void places_each_procedure_once(void **state)
+static void test_places_each_procedure_once(void **state)
 {
 	enum {
 		MANY = 300
@@ -94,11 +94,11 @@ static void places_each_procedure_once(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(places_dense_procedures_first_without_calls),
-		cmocka_unit_test(places_callee_after_hottest_caller),
-		cmocka_unit_test(keeps_clusters_within_a_page),
-		cmocka_unit_test(ends_with_recursive_calls),
-		cmocka_unit_test(places_each_procedure_once),
+		cmocka_unit_test(test_places_dense_procedures_first_without_calls),
+		cmocka_unit_test(test_places_callee_after_hottest_caller),
+		cmocka_unit_test(test_keeps_clusters_within_a_page),
+		cmocka_unit_test(test_ends_with_recursive_calls),
+		cmocka_unit_test(test_places_each_procedure_once),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

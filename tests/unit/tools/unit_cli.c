@@ -13,7 +13,7 @@
 #define SECOND 1000000000LL
 #define NOW (1700000000LL * SECOND) /* 2023-11-14 22:13:20 UTC */
 
-static void times_that_are_right(void **state)
+static void test_valid_times(void **state)
 {
 	static const struct {
 		const char *text;
@@ -50,7 +50,7 @@ static void times_that_are_right(void **state)
 	}
 }
 
-static void times_that_are_wrong(void **state)
+static void test_invalid_times(void **state)
 {
 	static const char *const times[] = {
 		"",
@@ -90,7 +90,7 @@ static void times_that_are_wrong(void **state)
 }
 
 /* A formatted time is parsed to the same time, in every time zone. */
-static void times_come_back(void **state)
+static void test_times_round_trip(void **state)
 {
 	uint64_t seed = 3;
 
@@ -112,7 +112,7 @@ static void times_come_back(void **state)
 	}
 }
 
-static void epoch_lists(void **state)
+static void test_epoch_lists(void **state)
 {
 	struct epoch_list list = {0};
 
@@ -136,7 +136,7 @@ static void epoch_lists(void **state)
 	epoch_list_deinit(&list);
 }
 
-static void epoch_lists_that_are_wrong(void **state)
+static void test_invalid_epoch_lists(void **state)
 {
 	static const char *const lists[] = {
 		"",  "0",  "-1",     "1-",    "5-2", "1,,2", "1,",
@@ -154,7 +154,7 @@ static void epoch_lists_that_are_wrong(void **state)
 	}
 }
 
-static void numbers(void **state)
+static void test_numbers(void **state)
 {
 	static const char *const wrong[] = {
 		"", "0", "-1", "+1", " 1", "1 ", "0x10", "1e3", "99999999999999999999"};
@@ -179,12 +179,9 @@ static int use_zone(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(times_that_are_right),
-		cmocka_unit_test(times_that_are_wrong),
-		cmocka_unit_test(times_come_back),
-		cmocka_unit_test(epoch_lists),
-		cmocka_unit_test(epoch_lists_that_are_wrong),
-		cmocka_unit_test(numbers),
+		cmocka_unit_test(test_valid_times),	    cmocka_unit_test(test_invalid_times),
+		cmocka_unit_test(test_times_round_trip),    cmocka_unit_test(test_epoch_lists),
+		cmocka_unit_test(test_invalid_epoch_lists), cmocka_unit_test(test_numbers),
 	};
 
 	return cmocka_run_group_tests(tests, use_zone, NULL);

@@ -72,7 +72,7 @@ static int as_csv(FILE *stream, size_t width)
 	return columns_csv(stream, &table);
 }
 
-static void text_is_aligned(void **state)
+static void test_text_is_aligned(void **state)
 {
 	char *text = print(as_text, 0);
 
@@ -86,7 +86,7 @@ static void text_is_aligned(void **state)
 }
 
 /* For every width, lines fit unless uncuttable columns are too wide; numbers stay whole. */
-static void text_fits_a_terminal(void **state)
+static void test_text_fits_a_terminal(void **state)
 {
 	(void)state;
 	for (size_t width = 1; width < 120; width++) {
@@ -103,7 +103,7 @@ static void text_fits_a_terminal(void **state)
 	}
 }
 
-static void csv_follows_the_rfc(void **state)
+static void test_csv_follows_rfc(void **state)
 {
 	char *text = print(as_csv, 0);
 
@@ -116,7 +116,7 @@ static void csv_follows_the_rfc(void **state)
 	free(text);
 }
 
-static void json_can_be_read_back(void **state)
+static void test_json_round_trip(void **state)
 {
 	struct json_object *rows = columns_json(&table), *again, *row, *value;
 
@@ -142,7 +142,7 @@ static void json_can_be_read_back(void **state)
 	json_object_put(rows);
 }
 
-static void no_rows(void **state)
+static void test_no_rows(void **state)
 {
 	struct columns_table empty = table;
 	struct json_object *rows;
@@ -155,7 +155,7 @@ static void no_rows(void **state)
 }
 
 /* Random bytes become valid UTF-8 without control characters, of the same length. */
-static void clean_text_is_clean(void **state)
+static void test_text_without_control_characters(void **state)
 {
 	uint64_t seed = 7;
 
@@ -204,7 +204,7 @@ static const struct column numbers[] = {
 static const struct columns_table number_table = {
 	.columns = numbers, .column_count = 5, .row = get_row, .context = lines, .row_count = 3};
 
-static void numbers_have_their_digits(void **state)
+static void test_numbers_have_their_digits(void **state)
 {
 	char *text = NULL;
 	size_t bytes;
@@ -271,7 +271,7 @@ static const struct columns_table extra_table = {
 	.parts = get_parts,
 };
 
-static void rows_have_more_than_cells(void **state)
+static void test_extra_members_of_rows(void **state)
 {
 	struct json_object *json = columns_json(&extra_table);
 	char *text = NULL;
@@ -298,7 +298,7 @@ static void rows_have_more_than_cells(void **state)
 	json_object_put(json);
 }
 
-static void rows_have_an_order(void **state)
+static void test_rows_have_an_order(void **state)
 {
 	(void)state;
 	assert_ptr_equal(columns_find(numbers, 4, "p"), &numbers[1]);
@@ -328,15 +328,15 @@ static int use_utf8(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(text_is_aligned),
-		cmocka_unit_test(text_fits_a_terminal),
-		cmocka_unit_test(csv_follows_the_rfc),
-		cmocka_unit_test(json_can_be_read_back),
-		cmocka_unit_test(no_rows),
-		cmocka_unit_test(numbers_have_their_digits),
-		cmocka_unit_test(rows_have_an_order),
-		cmocka_unit_test(rows_have_more_than_cells),
-		cmocka_unit_test(clean_text_is_clean),
+		cmocka_unit_test(test_text_is_aligned),
+		cmocka_unit_test(test_text_fits_a_terminal),
+		cmocka_unit_test(test_csv_follows_rfc),
+		cmocka_unit_test(test_json_round_trip),
+		cmocka_unit_test(test_no_rows),
+		cmocka_unit_test(test_numbers_have_their_digits),
+		cmocka_unit_test(test_rows_have_an_order),
+		cmocka_unit_test(test_extra_members_of_rows),
+		cmocka_unit_test(test_text_without_control_characters),
 	};
 
 	return cmocka_run_group_tests(tests, use_utf8, NULL);

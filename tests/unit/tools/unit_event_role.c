@@ -10,7 +10,7 @@ static enum event_time time_of(const char *name, const char *unit)
 	return event_role_time(&event);
 }
 
-static void what_is_time(void **state)
+static void test_time_events(void **state)
 {
 	(void)state;
 	assert_int_equal(time_of("cycles", "cycles"), EVENT_TIME_CYCLES);
@@ -25,7 +25,7 @@ static void what_is_time(void **state)
 	assert_int_equal(time_of("", ""), EVENT_TIME_NOT);
 }
 
-static void what_is_evidence(void **state)
+static void test_evidence_events(void **state)
 {
 	(void)state;
 	assert_int_equal(event_role_find("imiss"), PROFILE_ROLE_IMISS);
@@ -47,8 +47,8 @@ static void what_is_evidence(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_time),
-		cmocka_unit_test(what_is_evidence),
+		cmocka_unit_test(test_time_events),
+		cmocka_unit_test(test_evidence_events),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -53,7 +53,7 @@ static void put_count(struct json_stream *json, const void *value)
 	json_stream_count(json, "x", *(const uint64_t *)value);
 }
 
-static void text_comes_back(void **state)
+static void test_text_round_trip(void **state)
 {
 	static const char *const texts[][2] = {
 		{"", ""},
@@ -72,7 +72,7 @@ static void text_comes_back(void **state)
 	}
 }
 
-static void words_come_back(void **state)
+static void test_words_round_trip(void **state)
 {
 	static const char *const words[] = {"", "low", "x86-64"};
 
@@ -85,7 +85,7 @@ static void words_come_back(void **state)
 	}
 }
 
-static void numbers_come_back(void **state)
+static void test_numbers_round_trip(void **state)
 {
 	static const double special[] = {
 		0,	  -0.0, 1, -1, 0.1, 1e-300, 1e300, 9007199254740992.0, 9007199254740994.0,
@@ -106,7 +106,7 @@ static void numbers_come_back(void **state)
 	}
 }
 
-static void counts_are_exact(void **state)
+static void test_counts_are_exact(void **state)
 {
 	uint64_t seed = 4;
 
@@ -120,7 +120,7 @@ static void counts_are_exact(void **state)
 	}
 }
 
-static void what_json_has_no_number_for_is_null(void **state)
+static void test_nan_is_null(void **state)
 {
 	static const double none[] = {NAN, INFINITY, -INFINITY};
 
@@ -129,7 +129,7 @@ static void what_json_has_no_number_for_is_null(void **state)
 		assert_null(member(put_number, &none[i]));
 }
 
-static void nesting(void **state)
+static void test_nesting(void **state)
 {
 	char *text = NULL;
 	size_t bytes = 0;
@@ -156,7 +156,7 @@ static void nesting(void **state)
 }
 
 /* Output many times the buffer size, with repeated numbers and a text longer than the buffer. */
-static void long_lines(void **state)
+static void test_long_lines(void **state)
 {
 	static const double numbers[] = {0.1, 0.25, 1e-300, 0.1, 3, 1.5, 12.125};
 	enum {
@@ -193,13 +193,10 @@ static void long_lines(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(text_comes_back),
-		cmocka_unit_test(words_come_back),
-		cmocka_unit_test(numbers_come_back),
-		cmocka_unit_test(counts_are_exact),
-		cmocka_unit_test(what_json_has_no_number_for_is_null),
-		cmocka_unit_test(nesting),
-		cmocka_unit_test(long_lines),
+		cmocka_unit_test(test_text_round_trip),	   cmocka_unit_test(test_words_round_trip),
+		cmocka_unit_test(test_numbers_round_trip), cmocka_unit_test(test_counts_are_exact),
+		cmocka_unit_test(test_nan_is_null),	   cmocka_unit_test(test_nesting),
+		cmocka_unit_test(test_long_lines),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -16,7 +16,7 @@ static void is_short(const char *name, size_t width, const char *want)
 	free(got);
 }
 
-static void names_that_fit_are_unchanged(void **state)
+static void test_names_that_fit_are_unchanged(void **state)
 {
 	(void)state;
 	is_short("main", 4, "main");
@@ -25,7 +25,7 @@ static void names_that_fit_are_unchanged(void **state)
 	is_short("caf\xc3\xa9", 4, "caf\xc3\xa9");
 }
 
-static void template_arguments_go_first(void **state)
+static void test_shortens_template_arguments_first(void **state)
 {
 	static const char map[] = "map<string, pair<long, vector<char>>>::insert(string const&)";
 
@@ -39,7 +39,7 @@ static void template_arguments_go_first(void **state)
 	is_short("foo<long, long> bar<long, long>(int)", 30, "foo<...> bar<...>(int)");
 }
 
-static void operators_are_not_brackets(void **state)
+static void test_operators_are_not_brackets(void **state)
 {
 	(void)state;
 	is_short("A<longer>::operator<<(int)", 25, "A<...>::operator<<(int)");
@@ -49,7 +49,7 @@ static void operators_are_not_brackets(void **state)
 	is_short("my_operator<longer>(int)", 23, "my_operator<...>(int)");
 }
 
-static void what_identifies_remains(void **state)
+static void test_keeps_identifier(void **state)
 {
 	(void)state;
 	/* The type and trait of a Rust method, an anonymous namespace, and the number of aliases.
@@ -60,7 +60,7 @@ static void what_identifies_remains(void **state)
 	is_short("f(long, long) (+1 alias)", 22, "f(...) (+1 alias)");
 }
 
-static void damaged_names_are_cut(void **state)
+static void test_damaged_names_are_cut(void **state)
 {
 	char deep[2 * 200 + 2], *got;
 
@@ -81,7 +81,7 @@ static void damaged_names_are_cut(void **state)
 }
 
 /* Random names: the result fits, is clean, and as long as possible where only the middle is cut. */
-static void any_name_fits(void **state)
+static void test_any_name_fits(void **state)
 {
 	static const char *const words[] = {
 		"<", ">", "(",	    ")",  "::", "operator",	      "ab", "\xc3\xa9", " ",
@@ -111,12 +111,12 @@ static void any_name_fits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(names_that_fit_are_unchanged),
-		cmocka_unit_test(template_arguments_go_first),
-		cmocka_unit_test(operators_are_not_brackets),
-		cmocka_unit_test(what_identifies_remains),
-		cmocka_unit_test(damaged_names_are_cut),
-		cmocka_unit_test(any_name_fits),
+		cmocka_unit_test(test_names_that_fit_are_unchanged),
+		cmocka_unit_test(test_shortens_template_arguments_first),
+		cmocka_unit_test(test_operators_are_not_brackets),
+		cmocka_unit_test(test_keeps_identifier),
+		cmocka_unit_test(test_damaged_names_are_cut),
+		cmocka_unit_test(test_any_name_fits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

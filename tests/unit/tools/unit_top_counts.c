@@ -223,20 +223,20 @@ static void play(uint64_t seed, enum top_level level)
 	world_deinit(&world);
 }
 
-static void images_are_counted(void **state)
+static void test_images_are_counted(void **state)
 {
 	(void)state;
 	play(1, TOP_BY_IMAGE);
 }
 
-static void procedures_are_counted(void **state)
+static void test_procedures_are_counted(void **state)
 {
 	(void)state;
 	play(2, TOP_BY_PROCEDURE);
 }
 
 /* A row displayed again has a correct total, and no rate for an interval in which it was hidden. */
-static void what_was_not_looked_at_has_no_interval(void **state)
+static void test_uncounted_images_have_no_interval(void **state)
 {
 	struct world world;
 	const struct top_row *row;
@@ -268,7 +268,7 @@ static void what_was_not_looked_at_has_no_interval(void **state)
 }
 
 /* A refresh without new data keeps the last interval. */
-static void nothing_new_changes_nothing(void **state)
+static void test_no_new_samples_change_nothing(void **state)
 {
 	struct world world;
 
@@ -287,7 +287,7 @@ static void nothing_new_changes_nothing(void **state)
 	world_deinit(&world);
 }
 
-static void totals_can_begin_anew(void **state)
+static void test_totals_can_be_reset(void **state)
 {
 	struct world world;
 	uint64_t before;
@@ -313,7 +313,7 @@ static void totals_can_begin_anew(void **state)
 	world_deinit(&world);
 }
 
-static void no_epoch_is_told(void **state)
+static void test_reports_missing_epoch(void **state)
 {
 	struct profile_writer *writer = open_writer(path_of("empty.db"));
 	struct top_config config = {.database = path_of("empty.db")};
@@ -331,12 +331,12 @@ static void no_epoch_is_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(images_are_counted),
-		cmocka_unit_test(procedures_are_counted),
-		cmocka_unit_test(what_was_not_looked_at_has_no_interval),
-		cmocka_unit_test(nothing_new_changes_nothing),
-		cmocka_unit_test(totals_can_begin_anew),
-		cmocka_unit_test(no_epoch_is_told),
+		cmocka_unit_test(test_images_are_counted),
+		cmocka_unit_test(test_procedures_are_counted),
+		cmocka_unit_test(test_uncounted_images_have_no_interval),
+		cmocka_unit_test(test_no_new_samples_change_nothing),
+		cmocka_unit_test(test_totals_can_be_reset),
+		cmocka_unit_test(test_reports_missing_epoch),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

@@ -12,7 +12,7 @@
 
 static const char *const names[] = {"profiles.example", "10.0.0.1"};
 
-static void hosts_of_this_server_are_allowed(void **state)
+static void test_hosts_of_this_server_are_allowed(void **state)
 {
 	static const char *const hosts[] = {
 		"localhost", "LocalHost:8197",	    "127.0.0.1",  "127.0.0.1:1",
@@ -28,7 +28,7 @@ static void hosts_of_this_server_are_allowed(void **state)
 	assert_false(web_host_allowed("profiles.example", NULL, 0));
 }
 
-static void other_hosts_are_refused(void **state)
+static void test_other_hosts_are_refused(void **state)
 {
 	static const char *const hosts[] = {
 		"",
@@ -69,7 +69,7 @@ static void other_hosts_are_refused(void **state)
 	}
 }
 
-static void requests_for_other_sites_are_refused(void **state)
+static void test_requests_for_other_sites_are_refused(void **state)
 {
 	(void)state;
 	assert_true(web_fetch_allowed(NULL, NULL));
@@ -97,7 +97,7 @@ static int read_token(struct web_token *token, const char *text, mode_t mode, st
 	return r;
 }
 
-static void only_the_token_matches(void **state)
+static void test_only_the_token_matches(void **state)
 {
 	struct web_token token = {0};
 
@@ -115,7 +115,7 @@ static void only_the_token_matches(void **state)
 	assert_false(web_token_matches(&token, "0123456789ABCDEF"));
 }
 
-static void the_token_itself_is_not_kept(void **state)
+static void test_token_is_stored_as_digest(void **state)
 {
 	struct web_token one = {0}, other = {0};
 
@@ -126,7 +126,7 @@ static void the_token_itself_is_not_kept(void **state)
 	assert_memory_not_equal(one.digest, other.digest, sizeof(one.digest));
 }
 
-static void bad_token_files_are_refused(void **state)
+static void test_bad_token_files_are_refused(void **state)
 {
 	struct web_token token = {0};
 	char text[WEB_TOKEN_BYTES_MAX + 4];
@@ -148,7 +148,7 @@ static void bad_token_files_are_refused(void **state)
 	assert_int_equal(web_token_read(&token, "/nonexistent", &err), -ENOENT);
 }
 
-static void bearer_headers(void **state)
+static void test_bearer_headers(void **state)
 {
 	(void)state;
 	assert_string_equal(web_token_bearer("Bearer abc"), "abc");
@@ -163,13 +163,13 @@ static void bearer_headers(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(hosts_of_this_server_are_allowed),
-		cmocka_unit_test(other_hosts_are_refused),
-		cmocka_unit_test(requests_for_other_sites_are_refused),
-		cmocka_unit_test(only_the_token_matches),
-		cmocka_unit_test(the_token_itself_is_not_kept),
-		cmocka_unit_test(bad_token_files_are_refused),
-		cmocka_unit_test(bearer_headers),
+		cmocka_unit_test(test_hosts_of_this_server_are_allowed),
+		cmocka_unit_test(test_other_hosts_are_refused),
+		cmocka_unit_test(test_requests_for_other_sites_are_refused),
+		cmocka_unit_test(test_only_the_token_matches),
+		cmocka_unit_test(test_token_is_stored_as_digest),
+		cmocka_unit_test(test_bad_token_files_are_refused),
+		cmocka_unit_test(test_bearer_headers),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,7 +32,7 @@ static char *command_text(const struct web_query *query, const struct cli *cli)
 	return text;
 }
 
-static void only_known_paths_have_reports(void **state)
+static void test_only_known_paths_have_reports(void **state)
 {
 	static const char *const paths[] = {
 		"", "//", "/api", "/api/", "/API/epochs", "/api/epochs/", "/api/epochs\1", "/../"};
@@ -44,7 +44,7 @@ static void only_known_paths_have_reports(void **state)
 		assert_null(web_report_find(paths[i]));
 }
 
-static void a_value_is_one_argument(void **state)
+static void test_value_is_one_argument(void **state)
 {
 	struct web_query query = {.report = web_report_find("/api/procedure")};
 	const struct cli cli = {.demangle = true};
@@ -61,7 +61,7 @@ static void a_value_is_one_argument(void **state)
 	web_query_deinit(&query);
 }
 
-static void options_of_the_server_apply_to_reports(void **state)
+static void test_options_of_the_server_apply_to_reports(void **state)
 {
 	struct web_query query = {.report = web_report_find("/")};
 	const char *directory = "/src", *substitute = "/a=/b";
@@ -85,7 +85,7 @@ static void options_of_the_server_apply_to_reports(void **state)
 	free(text);
 }
 
-static void bad_parameters_are_refused(void **state)
+static void test_bad_parameters_are_refused(void **state)
 {
 	struct web_query query = {.report = web_report_find("/")};
 	char text[WEB_VALUE_BYTES_MAX + 2];
@@ -111,7 +111,7 @@ static void bad_parameters_are_refused(void **state)
 	assert_int_equal(web_query_check(&query, NULL), -EINVAL);
 }
 
-static void relative_times_are_known(void **state)
+static void test_relative_times(void **state)
 {
 	static const struct {
 		const char *time;
@@ -136,7 +136,7 @@ static void relative_times_are_known(void **state)
 	}
 }
 
-static void a_change_of_the_log_is_a_change_of_the_database(void **state)
+static void test_change_of_log_changes_database(void **state)
 {
 	char path[] = "/tmp/unit_web_report.XXXXXX", log[64];
 	struct database_state before, after;
@@ -169,12 +169,12 @@ static void a_change_of_the_log_is_a_change_of_the_database(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(only_known_paths_have_reports),
-		cmocka_unit_test(a_value_is_one_argument),
-		cmocka_unit_test(options_of_the_server_apply_to_reports),
-		cmocka_unit_test(bad_parameters_are_refused),
-		cmocka_unit_test(relative_times_are_known),
-		cmocka_unit_test(a_change_of_the_log_is_a_change_of_the_database),
+		cmocka_unit_test(test_only_known_paths_have_reports),
+		cmocka_unit_test(test_value_is_one_argument),
+		cmocka_unit_test(test_options_of_the_server_apply_to_reports),
+		cmocka_unit_test(test_bad_parameters_are_refused),
+		cmocka_unit_test(test_relative_times),
+		cmocka_unit_test(test_change_of_log_changes_database),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
