@@ -10,6 +10,7 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/error_text.h"
+#include "lib/partition_point.h"
 
 static int slice_rows_compare(const void *a, const void *b)
 {
@@ -92,16 +93,10 @@ void slice_rows_deinit(struct slice_rows *rows)
 const struct slice_row *slice_rows_find(const struct slice_rows *rows, const int64_t key[4],
 					size_t *count)
 {
-	size_t low = 0, high = rows->count, end;
+	size_t low =
+		partition_point(0, rows->count, i, reader_key_compare(rows->list[i].key, key) < 0);
+	size_t end;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (reader_key_compare(rows->list[middle].key, key) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	for (end = low; end < rows->count; end++) {
 		if (reader_key_compare(rows->list[end].key, key) != 0)
 			break;

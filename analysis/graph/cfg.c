@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analysis/image/image_code.h"
+#include "lib/partition_point.h"
 
 void cfg_clear(struct cfg *cfg)
 {
@@ -49,31 +50,15 @@ int cfg_table_target(const struct cfg_table *table, struct image_code *image, in
 
 long cfg_find_insn(const struct cfg *cfg, uint64_t address)
 {
-	uint32_t low = 0, high = cfg->insn_count;
+	uint32_t low = partition_point(0, cfg->insn_count, i, cfg->insns[i].address < address);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (cfg->insns[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < cfg->insn_count && cfg->insns[low].address == address ? (long)low : -ENOENT;
 }
 
 long cfg_find_call(const struct cfg *cfg, uint32_t insn)
 {
-	uint32_t low = 0, high = cfg->call_count;
+	uint32_t low = partition_point(0, cfg->call_count, i, cfg->calls[i].insn < insn);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (cfg->calls[middle].insn < insn)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < cfg->call_count && cfg->calls[low].insn == insn ? (long)low : -ENOENT;
 }
 

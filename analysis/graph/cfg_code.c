@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "lib/array.h"
+#include "lib/partition_point.h"
 
 /* Limits on the parts of a procedure. */
 #define WANTED_MAX 64
@@ -249,16 +250,8 @@ int cfg_code_sort(struct cfg_code *code)
 
 static const struct cfg_code_part *part_at(const struct cfg_code *code, uint64_t address)
 {
-	size_t low = 0, high = code->part_count;
+	size_t low = partition_point(0, code->part_count, i, code->parts[i].range.start <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (code->parts[middle].range.start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low > 0 && address < code->parts[low - 1].range.end ? &code->parts[low - 1] : NULL;
 }
 

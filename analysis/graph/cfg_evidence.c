@@ -3,20 +3,12 @@
 
 #include <errno.h>
 
+#include "lib/partition_point.h"
+
 /* Return the first of the ascending pairs with a source at or after an address. */
 static size_t branch_from(const struct cfg_evidence *evidence, uint64_t address)
 {
-	size_t low = 0, high = evidence->branch_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (evidence->branches[middle][0] < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return partition_point(0, evidence->branch_count, i, evidence->branches[i][0] < address);
 }
 
 static int add_jump_targets(struct cfg_flow *flow, const struct cfg_evidence *evidence,

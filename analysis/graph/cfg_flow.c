@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/array.h"
+#include "lib/partition_point.h"
 
 /* Alpha: opcode and registers */
 #define ALPHA_REGISTERS 0xffff0000U
@@ -97,16 +98,8 @@ void cfg_flow_deinit(struct cfg_flow *flow)
 
 struct flow_jump *cfg_flow_jump(const struct cfg_flow *flow, uint32_t insn)
 {
-	uint32_t low = 0, high = flow->jump_count;
+	uint32_t low = partition_point(0, flow->jump_count, i, flow->jumps[i].insn < insn);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (flow->jumps[middle].insn < insn)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < flow->jump_count && flow->jumps[low].insn == insn ? &flow->jumps[low] : NULL;
 }
 

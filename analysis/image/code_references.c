@@ -10,6 +10,7 @@
 #include "analysis/image/image_elf.h"
 #include "analysis/image/image_memory.h"
 #include "lib/array.h"
+#include "lib/partition_point.h"
 
 /* Larger images take too long to decode. */
 #define CODE_BYTES_MAX ((uint64_t)4 << 20)
@@ -155,17 +156,7 @@ static int references_read(struct code_references *references)
 /* Return the index of the first reference to an address or a later one. */
 static size_t references_index(const struct code_references *references, uint64_t address)
 {
-	size_t low = 0, high = references->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (references->list[middle].target < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return partition_point(0, references->count, i, references->list[i].target < address);
 }
 
 static void pointer_visit(void *context, uint64_t target)

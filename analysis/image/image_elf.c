@@ -16,6 +16,7 @@
 #include "lib/file_digest.h"
 #include "lib/file_identity.h"
 #include "lib/parse_guard.h"
+#include "lib/partition_point.h"
 
 /* Longest build-id in the kernel's mmap events. */
 #define KERNEL_BUILD_ID_BYTES 20
@@ -413,17 +414,10 @@ bool image_elf_has_code(const struct image_elf *file)
 
 uint64_t image_elf_offset(const struct image_elf *file, uint64_t address, uint64_t *offset)
 {
-	size_t low = 0, high = file->segment_count;
+	size_t low =
+		partition_point(0, file->segment_count, i, file->segments[i].address <= address);
 	const struct segment *segment;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (file->segments[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low == 0)
 		return 0;
 	segment = &file->segments[low - 1];
@@ -454,16 +448,9 @@ const struct image_section *image_elf_sections(const struct image_elf *file, siz
 
 const struct image_section *image_elf_section_at(const struct image_elf *file, uint64_t address)
 {
-	size_t low = 0, high = file->section_count;
+	size_t low =
+		partition_point(0, file->section_count, i, file->sections[i].address <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (file->sections[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low == 0 || address - file->sections[low - 1].address >= file->sections[low - 1].bytes)
 		return NULL;
 	return &file->sections[low - 1];

@@ -15,6 +15,7 @@
 #include "analysis/image/zstd_sections.h"
 #include "lib/array.h"
 #include "lib/parse_guard.h"
+#include "lib/partition_point.h"
 #include "lib/u64_map.h"
 
 /* struct unit_range - code of one compilation unit; units without .debug_aranges are common */
@@ -158,16 +159,8 @@ static void open_dwarf(struct image_lines *lines)
 
 static const struct unit_range *unit_at(const struct image_lines *lines, uint64_t address)
 {
-	size_t low = 0, high = lines->count;
+	size_t low = partition_point(0, lines->count, i, lines->ranges[i].start <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (lines->ranges[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low > 0 && address < lines->ranges[low - 1].end ? &lines->ranges[low - 1] : NULL;
 }
 

@@ -9,6 +9,7 @@
 #include "analysis/image/file_window.h"
 #include "lib/array.h"
 #include "lib/cleanup.h"
+#include "lib/partition_point.h"
 
 #define POINTER_BYTES 8
 
@@ -365,17 +366,8 @@ static bool read_relocations(struct image_memory *memory)
 /* Return the first relocation at or after an address. */
 static size_t relocation_from(const struct image_memory *memory, uint64_t address)
 {
-	size_t low = 0, high = memory->relocation_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (memory->relocations[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return partition_point(0, memory->relocation_count, i,
+			       memory->relocations[i].address < address);
 }
 
 /* --- reading ------------------------------------------------------------ */
@@ -487,7 +479,7 @@ const char *image_memory_slot_name(struct image_memory *memory, uint64_t address
 void image_memory_pointers(struct image_memory *memory, uint64_t start, uint64_t end,
 			   void (*visit)(void *context, uint64_t target), void *context)
 {
-	size_t low = 0, high;
+	size_t low;
 	bool known;
 
 	pthread_mutex_lock(&memory->lock);
@@ -495,15 +487,7 @@ void image_memory_pointers(struct image_memory *memory, uint64_t start, uint64_t
 	pthread_mutex_unlock(&memory->lock);
 	if (!known)
 		return;
-	high = memory->pointer_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (memory->pointers[middle] < start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = partition_point(0, memory->pointer_count, i, memory->pointers[i] < start);
 	for (; low < memory->pointer_count && memory->pointers[low] < end; low++)
 		visit(context, memory->pointers[low]);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "lib/encoded_pointer.h"
+#include "lib/partition_point.h"
 
 /* Limit on the call sites per visit. Frames of a hostile file may share one huge table. */
 #define CALLS_MAX (1U << 20)
@@ -122,17 +123,7 @@ static void visit_frame(const struct landing_pads *pads, const struct unwind_ran
 /* Return the first frame that begins at or after an address. */
 static size_t first_frame(const struct landing_pads *pads, uint64_t address)
 {
-	size_t low = 0, high = pads->frame_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (pads->frames[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return partition_point(0, pads->frame_count, i, pads->frames[i].address < address);
 }
 
 void landing_pads_visit(const struct landing_pads *pads, uint64_t start, uint64_t end,

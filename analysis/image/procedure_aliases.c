@@ -9,6 +9,7 @@
 #include "analysis/image/elf_symbols.h"
 #include "analysis/image/procedure_table_parts.h"
 #include "lib/array.h"
+#include "lib/partition_point.h"
 #include "lib/u64_map.h"
 
 /* Value of a map by the hash of a name. Colliding names are only shown in more detail. */
@@ -130,16 +131,9 @@ static int note_found(struct alias_search *search, const struct procedure_candid
 static int find_others(struct alias_search *search, size_t first, size_t end, uint64_t offset)
 {
 	const struct procedure_symbols *symbols = search->symbols;
-	size_t low = first, high = end;
+	size_t low =
+		partition_point(first, end, i, symbols->candidates[i].procedure.offset <= offset);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (symbols->candidates[middle].procedure.offset <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	for (; low > first && symbols->candidates[low - 1].procedure.offset == offset; low--) {
 		const struct procedure_candidate *other = &symbols->candidates[low - 1];
 

@@ -7,6 +7,7 @@
 
 #include "analysis/image/elf_symbols.h"
 #include "lib/array.h"
+#include "lib/partition_point.h"
 
 void procedure_segments_deinit(struct procedure_segments *list)
 {
@@ -17,16 +18,8 @@ void procedure_segments_deinit(struct procedure_segments *list)
 const struct procedure_segment *procedure_segments_find(const struct procedure_segments *list,
 							uint64_t offset)
 {
-	size_t low = 0, high = list->count;
+	size_t low = partition_point(0, list->count, i, list->segments[i].start <= offset);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (list->segments[middle].start <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low == 0 || offset >= list->segments[low - 1].end)
 		return NULL;
 	return &list->segments[low - 1];

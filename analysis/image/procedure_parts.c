@@ -7,6 +7,7 @@
 
 #include "lib/array.h"
 #include "lib/cleanup.h"
+#include "lib/partition_point.h"
 #include "lib/u64_map.h"
 
 #define NONE SIZE_MAX
@@ -102,18 +103,10 @@ static int list_parts(struct procedure_parts *parts)
 /* Return the first part of a procedure of this name. */
 static size_t first_of(const struct procedure_parts *parts, const char *name, size_t length)
 {
-	size_t low = 0, high = parts->count;
+	const struct part *list = parts->parts;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct part *part = &parts->parts[middle];
-
-		if (base_compare(part->name, part->base_length, name, length) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return partition_point(0, parts->count, i,
+			       base_compare(list[i].name, list[i].base_length, name, length) < 0);
 }
 
 static bool contains(const struct procedure *procedure, uint64_t address)
@@ -314,17 +307,7 @@ static struct image_range range_of(const struct procedure *procedure)
 /* Return the first part of a procedure. */
 static size_t first_part(const struct procedure_parts *parts, size_t parent)
 {
-	size_t low = 0, high = parts->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (parts->parts[middle].parent < parent)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return partition_point(0, parts->count, i, parts->parts[i].parent < parent);
 }
 
 size_t procedure_parts_get(const struct procedure_parts *parts, size_t index,

@@ -17,6 +17,7 @@
 #include "lib/error.h"
 #include "lib/error_text.h"
 #include "lib/parse_guard.h"
+#include "lib/partition_point.h"
 
 #define CANDIDATES_MAX UINT32_MAX
 /* Longer names are from C++ and have no version: do not copy huge names. */
@@ -123,17 +124,7 @@ static int collect_symbols(struct builder *builder, bool sized)
 /* Return the index of the first range that begins after an address, or the number of ranges. */
 static size_t unwind_after(const struct builder *builder, uint64_t address)
 {
-	size_t low = 0, high = builder->unwind_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (builder->unwind[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return partition_point(0, builder->unwind_count, i, builder->unwind[i].address <= address);
 }
 
 static uint64_t nearer(uint64_t bytes, uint64_t address, uint64_t end)
@@ -160,16 +151,9 @@ static uint64_t label_limit(const struct builder *builder, uint64_t address, uin
 
 static uint64_t next_segment(const struct builder *builder, uint64_t offset)
 {
-	size_t low = 0, high = builder->segments.count;
+	size_t low = partition_point(0, builder->segments.count, i,
+				     builder->segments.segments[i].start <= offset);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (builder->segments.segments[middle].start <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < builder->segments.count ? builder->segments.segments[low].start : UINT64_MAX;
 }
 
@@ -620,17 +604,9 @@ int procedure_table_visit(const struct procedure_table *table, size_t index,
 {
 	const struct procedure *procedure = &table->procedures[index];
 	const struct procedure_segments *list = &table->segments;
-	size_t low = 0, high = list->count;
+	size_t low = partition_point(0, list->count, i, list->segments[i].end <= procedure->offset);
 	int r = 0;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (list->segments[middle].end <= procedure->offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	for (; r >= 0 && low < list->count; low++) {
 		const struct procedure_segment *segment = &list->segments[low];
 

@@ -7,6 +7,7 @@
 
 #include "analysis/image/image_memory.h"
 #include "lib/array.h"
+#include "lib/partition_point.h"
 
 struct table_starts {
 	struct image_text *text;
@@ -106,17 +107,7 @@ static int find_all(struct table_starts *starts)
 /* Return the index of the first start after an address. */
 static size_t index_after(const struct table_starts *starts, uint64_t address)
 {
-	size_t low = 0, high = starts->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (starts->addresses[middle] <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return partition_point(0, starts->count, i, starts->addresses[i] <= address);
 }
 
 struct pointers {

@@ -13,6 +13,7 @@
 #include "instrument/elf/elf_image.h"
 #include "lib/array.h"
 #include "lib/error.h"
+#include "lib/partition_point.h"
 
 /* An address of code that is referenced in the image. */
 struct reference {
@@ -128,17 +129,7 @@ static int by_address(const void *a, const void *b)
 /* Return the index of the first reference at or after an address. */
 static size_t find_reference(const struct references *references, uint64_t address)
 {
-	size_t low = 0, high = references->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (references->all[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return partition_point(0, references->count, i, references->all[i].address < address);
 }
 
 static bool is_switch_target(const struct cfg *cfg, uint32_t insn)

@@ -2,6 +2,7 @@
 #include "instrument/copy/clone.h"
 
 #include "lib/array.h"
+#include "lib/partition_point.h"
 
 int clone_insn_decode(const struct clone *clone, const struct insn *insn,
 		      ZydisDecodedInstruction *ret, const uint8_t **bytes)
@@ -94,16 +95,8 @@ void clone_insn_mark_end(struct clone *clone, const struct insn *insn)
 void clone_insn_frame(struct clone *clone, uint64_t address)
 {
 	const struct copy_source *source = clone->source;
-	size_t low = 0, high = source->cut_count;
+	size_t low = partition_point(0, source->cut_count, i, source->cuts[i] <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (source->cuts[middle] <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	machine_code_frame(clone->code, (uint32_t)low);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/array.h"
+#include "lib/partition_point.h"
 
 #define SHORT_REACH 127
 
@@ -106,17 +107,7 @@ static int place_wide(struct planner *planner, struct run *run)
 /* Return the number of frame changes at or before an address. */
 static size_t frame_at(const struct procedure_copy *copy, uint64_t address)
 {
-	size_t low = 0, high = copy->mark_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (copy->marks[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return partition_point(0, copy->mark_count, i, copy->marks[i].address <= address);
 }
 
 /*

@@ -9,6 +9,7 @@
 
 #include "lib/encoded_pointer.h"
 #include "lib/array.h"
+#include "lib/partition_point.h"
 
 #define WORD_BYTES 8
 #define CHAIN_MAX 1000
@@ -260,16 +261,8 @@ static void put_types(struct writer *writer, const struct handler_table *table)
 
 const struct handler_calls *handler_table_find(const struct handler_table *table, uint64_t address)
 {
-	size_t low = 0, high = table->count;
+	size_t low = partition_point(0, table->count, i, table->calls[i].start <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (table->calls[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low > 0 && address < table->calls[low - 1].end ? &table->calls[low - 1] : NULL;
 }
 

@@ -13,6 +13,7 @@
 #include "instrument/elf/unwind_insn.h"
 #include "instrument/elf/unwind_stubs.h"
 #include "lib/array.h"
+#include "lib/partition_point.h"
 #include "lib/u64_map.h"
 
 #define WORD_BYTES 8
@@ -219,17 +220,7 @@ void unwind_frames_deinit(struct unwind_frames *frames)
 
 size_t unwind_frames_first(const struct unwind_frames *frames, uint64_t address)
 {
-	size_t low = 0, high = frames->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (frames->all[middle].start < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return partition_point(0, frames->count, i, frames->all[i].start < address);
 }
 
 /* --- addresses where frames change -------------------------------------------- */

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "lib/partition_point.h"
+
 void path_graph_deinit(struct path_graph *graph)
 {
 	free(graph->path_edges);
@@ -14,16 +16,8 @@ void path_graph_deinit(struct path_graph *graph)
 
 uint32_t path_graph_start(const struct path_graph *graph, uint32_t node)
 {
-	uint32_t low = 0, high = graph->start_count;
+	uint32_t low = partition_point(0, graph->start_count, i, graph->starts[i].node < node);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (graph->starts[middle].node < node)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < graph->start_count && graph->starts[low].node == node
 		       ? graph->starts[low].number
 		       : PATH_NONE;
@@ -31,16 +25,8 @@ uint32_t path_graph_start(const struct path_graph *graph, uint32_t node)
 
 uint32_t path_graph_begin(const struct path_graph *graph, uint32_t number, uint32_t *rest)
 {
-	uint32_t low = 0, high = graph->start_count;
+	uint32_t low = partition_point(0, graph->start_count, i, graph->starts[i].number <= number);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (graph->starts[middle].number <= number)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low == 0)
 		return PATH_NONE;
 	*rest = number - graph->starts[low - 1].number;
@@ -49,16 +35,9 @@ uint32_t path_graph_begin(const struct path_graph *graph, uint32_t number, uint3
 
 uint32_t path_graph_next(const struct path_graph *graph, uint32_t node, uint32_t *rest)
 {
-	uint32_t low = graph->first[node], high = graph->first[node + 1];
+	uint32_t low = partition_point(graph->first[node], graph->first[node + 1], i,
+				       graph->path_edges[i].value <= *rest);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (graph->path_edges[middle].value <= *rest)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low == graph->first[node])
 		return PATH_NONE;
 	*rest -= graph->path_edges[low - 1].value;

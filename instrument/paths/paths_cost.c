@@ -9,6 +9,7 @@
 #include "instrument/paths/paths_trace.h"
 #include "instrument/profile/profile_file.h"
 #include "lib/array.h"
+#include "lib/partition_point.h"
 
 /*
  * Early stopping is the regularization: paths that nearly always occur together keep similar costs
@@ -124,19 +125,11 @@ static int find_ranges(struct paths_cost *cost, const struct paths_map *map)
 static uint64_t key_of_word(const struct paths_cost *cost, const struct paths_map *map,
 			    uint64_t word)
 {
-	size_t low = 0, high = cost->range_count;
+	size_t low = partition_point(0, cost->range_count, i, cost->ranges[i].first <= word);
 	const struct path_graph *graph;
 	uint64_t place;
 	uint32_t number;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (cost->ranges[middle].first <= word)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low == 0)
 		return 0;
 	graph = &map->procedures[cost->ranges[low - 1].procedure].graph;

@@ -13,6 +13,7 @@
 #include "lib/error_text.h"
 #include "analysis/image/near_symbols.h"
 #include "lib/near_names.h"
+#include "lib/partition_point.h"
 #include "tools/base/text.h"
 #include "tools/calc/procedure_lookup.h"
 #include "tools/calc/calc_names.h"
@@ -203,16 +204,9 @@ static double samples_of(const struct calc_choice *choice, size_t procedure)
 	double sum = 0;
 
 	for (size_t part = 0; part < count; part++) {
-		size_t low = 0, high = time->count;
+		size_t low = partition_point(0, time->count, i,
+					     time->counts[i].address < parts[part].start);
 
-		while (low < high) {
-			size_t middle = low + (high - low) / 2;
-
-			if (time->counts[middle].address < parts[part].start)
-				low = middle + 1;
-			else
-				high = middle;
-		}
 		for (; low < time->count && time->counts[low].address < parts[part].end; low++) {
 			if (procedure_lookup_at(choice->code, time->counts[low].address) ==
 			    (long)procedure)

@@ -10,6 +10,7 @@
 
 #include "lib/cleanup.h"
 #include "lib/error.h"
+#include "lib/partition_point.h"
 #include "tools/base/json_tree.h"
 #include "tools/base/text.h"
 #include "tools/calc/calc_blocks.h"
@@ -98,16 +99,8 @@ static int put_graph(const struct writer *writer, const struct calc_procedure *p
 /* Return true if an instruction is in a block that is shown; @shown: NULL: all are. */
 static bool is_shown(const struct cfg *cfg, const bool *shown, uint64_t address)
 {
-	uint32_t low = 0, high = cfg->insn_count;
+	uint32_t low = partition_point(0, cfg->insn_count, i, cfg->insns[i].address < address);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (cfg->insns[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return shown == NULL || (low < cfg->insn_count && cfg->insns[low].address == address &&
 				 shown[cfg->block_of[low]]);
 }

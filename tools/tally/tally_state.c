@@ -8,6 +8,7 @@
 #include "analysis/image/procedure_names.h"
 #include "lib/array.h"
 #include "lib/cleanup.h"
+#include "lib/partition_point.h"
 #include "lib/u64_map.h"
 #include "tools/report/event_scale.h"
 #include "tools/report/image_symbols.h"
@@ -43,16 +44,8 @@ double tally_state_factor(const struct tally *tally, const struct profile *profi
 /* Return the column of time of a slice, or -1. */
 static long time_column(const struct tally_config *config, int64_t start_ns)
 {
-	size_t low = 0, high = config->time_count;
+	size_t low = partition_point(0, config->time_count, i, config->times[i] <= start_ns);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (config->times[middle] <= start_ns)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return (long)low - 1;
 }
 

@@ -10,6 +10,7 @@
 #include "lib/bounded_reader.h"
 #include "lib/error.h"
 #include "lib/file_digest.h"
+#include "lib/partition_point.h"
 #include "lib/u64_map.h"
 
 /*
@@ -178,6 +179,31 @@ static void test_array_grows(void **state)
 	free(array);
 }
 
+/* All sorted arrays of up to six numbers below four, and all ranges of their indices. */
+static void test_partition_point_agrees_with_linear_search(void **state)
+{
+	(void)state;
+	for (uint32_t code = 0; code < 4 * 4 * 4 * 4 * 4 * 4; code++) {
+		uint32_t numbers[6], count = 0;
+
+		for (uint32_t digits = code; count < 6; digits /= 4)
+			numbers[count++] = digits % 4;
+		for (uint32_t i = 1; i < count; i++)
+			count = numbers[i - 1] > numbers[i] ? i : count;
+		for (uint32_t first = 0; first <= count; first++) {
+			for (uint32_t wanted = 0; wanted < 5; wanted++) {
+				uint32_t expected = first;
+
+				while (expected < count && numbers[expected] < wanted)
+					expected++;
+				assert_int_equal(
+					partition_point(first, count, i, numbers[i] < wanted),
+					expected);
+			}
+		}
+	}
+}
+
 static void test_error_is_one_line(void **state)
 {
 	struct error err;
@@ -282,6 +308,7 @@ int main(void)
 		cmocka_unit_test(test_leb128_accepts_padding),
 		cmocka_unit_test(test_reader_stays_in_bounds),
 		cmocka_unit_test(test_array_grows),
+		cmocka_unit_test(test_partition_point_agrees_with_linear_search),
 		cmocka_unit_test(test_error_is_one_line),
 		cmocka_unit_test(test_digests_of_different_files_differ),
 		cmocka_unit_test(test_digest_of_holes_equals_zeros),
