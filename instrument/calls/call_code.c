@@ -27,7 +27,7 @@ struct call_cold_stub {
 	uint32_t missed; /* at entries: not found in the procedure's own table */
 	uint32_t found;
 	uint32_t full;	      /* CALL_OPERATION_ENTER: no room for a frame */
-	uint32_t missed_slow; /* as @slow, with @more borrowed, too */
+	uint32_t missed_slow; /* as @slow, but @more is also to be released */
 	uint32_t slow;
 	uint32_t done;
 };

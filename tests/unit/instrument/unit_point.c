@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Code that borrows registers at a point and overwrites them preserves live registers, the red zone
- * and the stack pointer. The code is executed with each set of live registers.
+ * Code that acquires scratch registers at a point and overwrites them preserves live registers, the
+ * red zone and the stack pointer. The code is executed with each set of live registers.
  */
 #include "tests/lib/unit.h"
 
@@ -88,15 +88,15 @@ static void make(struct machine_code *code, const struct point *point, uint32_t 
 	static const uint8_t change[] = {0x48, 0x81, 0x04, 0x24, 0, 0, 0, 0x80};
 	uint8_t jump[] = {0xff, 0x25, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0};
 	const void *target = come_back;
-	struct scratch_regs loan;
+	struct scratch_regs scratch;
 
-	scratch_acquire(code, point, named, count, flags, &loan);
-	assert_int_equal(loan.count, count);
+	scratch_acquire(code, point, named, count, flags, &scratch);
+	assert_int_equal(scratch.count, count);
 	for (unsigned int i = 0; i < count; i++) {
-		assert_false(named >> loan.registers[i] & 1);
-		spoil(code, loan.registers[i]);
+		assert_false(named >> scratch.registers[i] & 1);
+		spoil(code, scratch.registers[i]);
 		for (unsigned int k = 0; k < i; k++)
-			assert_int_not_equal(loan.registers[i], loan.registers[k]);
+			assert_int_not_equal(scratch.registers[i], scratch.registers[k]);
 	}
 	for (unsigned int reg = 0; reg < 16; reg++) {
 		if (named >> reg & 1)
@@ -105,7 +105,7 @@ static void make(struct machine_code *code, const struct point *point, uint32_t 
 	if (flags) { /* push $-1; add $0x80000000, (%rsp); lea 8(%rsp), %rsp */
 		static const uint8_t push[] = {0x6a, 0xff}, drop[] = {0x48, 0x8d, 0x64, 0x24, 8};
 
-		if (point->red_zone && loan.depth < 128) {
+		if (point->red_zone && scratch.depth < 128) {
 			static const uint8_t down[] = {0x48, 0x8d, 0x64, 0x24, 0x80};
 			static const uint8_t up[] = {0x48, 0x8d, 0xa4, 0x24, 0x80, 0, 0, 0};
 
@@ -120,7 +120,7 @@ static void make(struct machine_code *code, const struct point *point, uint32_t 
 			machine_code_bytes(code, drop, sizeof(drop));
 		}
 	}
-	scratch_release(code, &loan);
+	scratch_release(code, &scratch);
 	memcpy(jump + 6, &target, sizeof(target));
 	machine_code_bytes(code, jump, sizeof(jump));
 	assert_int_equal(machine_code_layout(code), 0);
@@ -192,13 +192,13 @@ static void test_free_registers_need_no_code(void **state)
 {
 	struct point point = {.free = 1U << MACHINE_RCX | 1U << MACHINE_RDX, .red_zone = true};
 	struct machine_code code = {0};
-	struct scratch_regs loan;
+	struct scratch_regs scratch;
 
 	(void)state;
-	scratch_acquire(&code, &point, 1U << MACHINE_RDX, 1, true, &loan);
-	assert_int_equal(loan.registers[0], MACHINE_RCX);
-	assert_int_equal(loan.depth, 0);
-	scratch_release(&code, &loan);
+	scratch_acquire(&code, &point, 1U << MACHINE_RDX, 1, true, &scratch);
+	assert_int_equal(scratch.registers[0], MACHINE_RCX);
+	assert_int_equal(scratch.depth, 0);
+	scratch_release(&code, &scratch);
 	assert_int_equal(machine_code_layout(&code), 0);
 	assert_int_equal(code.parts[MACHINE_HOT].bytes, 0);
 	machine_code_deinit(&code);
