@@ -36,11 +36,11 @@ static size_t lower_bound(const void *elements, size_t count, size_t bytes, uint
 	return low;
 }
 
-_Static_assert(offsetof(struct address_count, address) == 0, "what lower_bound() looks at");
-_Static_assert(offsetof(struct branch_count, from) == 0, "what lower_bound() looks at");
-_Static_assert(offsetof(struct image_pair, from) == 0, "what lower_bound() looks at");
-_Static_assert(offsetof(struct data_footprint, address) == 0, "what lower_bound() looks at");
-_Static_assert(offsetof(struct exact_range, start) == 0, "what lower_bound() looks at");
+_Static_assert(offsetof(struct address_count, address) == 0, "lower_bound() reads this member");
+_Static_assert(offsetof(struct branch_count, from) == 0, "lower_bound() reads this member");
+_Static_assert(offsetof(struct image_pair, from) == 0, "lower_bound() reads this member");
+_Static_assert(offsetof(struct data_footprint, address) == 0, "lower_bound() reads this member");
+_Static_assert(offsetof(struct exact_range, start) == 0, "lower_bound() reads this member");
 
 static struct slice counts_in(const struct address_count *counts, size_t count,
 			      const struct image_range *part)

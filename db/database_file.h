@@ -53,7 +53,7 @@ struct database_file {
  * enum database_place - state of the open database
  * @DATABASE_IN_PLACE:    still at its path
  * @DATABASE_MOVED:       sound, but under another name, or without its log or shared memory
- * @DATABASE_REMOVED:     it has no name any more
+ * @DATABASE_REMOVED:     it has no name
  * @DATABASE_OVERWRITTEN: the file has other contents
  */
 enum database_place {

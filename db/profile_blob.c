@@ -148,7 +148,7 @@ int profile_blob_encode(struct profile_blob *blob, uint32_t key,
 /*
  * @offset, @total: in: of the samples before the block; out: including the block
  *
- * Failures are accumulated and checked once per block: none of them does harm meanwhile.
+ * Failures are accumulated and checked once per block: until then, values are wrong but bounded.
  */
 static bool profile_blob_take_block(struct bits_reader *result, struct profile_sample *samples,
 				    size_t count, bool first, uint64_t *offset, uint64_t *total)

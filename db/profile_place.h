@@ -28,7 +28,7 @@ struct profile_writer;
  * enum profile_place - state of the open database
  * @PROFILE_IN_PLACE:    still at its path
  * @PROFILE_MOVED:       sound, under another name or without its log or shared memory
- * @PROFILE_REMOVED:     it has no name any more
+ * @PROFILE_REMOVED:     it has no name
  * @PROFILE_OVERWRITTEN: the file has other contents
  * @PROFILE_CLOSED:      the last profile_writer_reopen() failed
  */

@@ -414,7 +414,7 @@ struct profile_expired {
  * epoch's sums stay correct. If no old data is left, steps return free space to the file system, up
  * to a sixteenth of the file.
  *
- * Images and hosts that no epoch refers to any more are deleted as well: after each step the
+ * Images and hosts that no epoch refers to are deleted as well: after each step the
  * numbers of images returned before are void, unless the current epoch has samples or edges of
  * them. The cost of a step does not depend on the size of the file.
  *

@@ -339,7 +339,7 @@ int ship_state_batch(struct ship_state *state, struct ship_batch *ret, struct er
 	return r;
 }
 
-/* The row that ship_state_request() has returned is not needed any more. */
+/* The row that ship_state_request() has returned is no longer needed. */
 static void request_release(struct ship_state *state)
 {
 	if (state->request != NULL)

@@ -3,7 +3,7 @@
  * One writer at a time: a lock on the file PATH-lock next to the database.
  *
  * The lock is not on the database itself: closing any descriptor of that file would drop SQLite's
- * own (POSIX) locks. The lock ends with the process, in any case; the file is permanent, since
+ * own (POSIX) locks. The lock always ends with the process; the file is permanent, since
  * removing it would be a race.
  */
 #ifndef DCPI_WRITER_LOCK_H

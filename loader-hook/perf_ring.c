@@ -243,7 +243,7 @@ static struct ring_block *block_shorten(const struct perf_ring *ring, struct rin
 		to += bytes;
 	}
 	memmove(block->data + to, block->data + from, block->bytes - from);
-	/* The end that may have been under pressure is not known any more. */
+	/* The position from which on the ring was nearly full is lost. */
 	block->nearly_full_at = 0;
 	block->bytes = to + (block->bytes - from);
 	smaller = realloc(block, sizeof(*block) + block->bytes);

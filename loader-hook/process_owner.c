@@ -45,9 +45,10 @@ static bool is_same_file(const struct stat *a, const struct stat *b)
 }
 
 /*
- * Find the creator of the outermost namespace below ours that contains @pid.
+ * Find the creator of the outermost namespace, below that of this process, that contains @pid.
  *
- * Return: 0; -ENOENT: the process is in our namespace, or its namespaces cannot be inspected.
+ * Return: 0; -ENOENT: the process is in the namespace of this process, or its namespaces cannot
+ * be inspected.
  */
 static int namespace_owner(uint32_t pid, uint32_t *uid)
 {

@@ -7,9 +7,9 @@
 
 /**
  * process_owner() - find the user whose quota a process uses
- * @uid: out: the real uid of the process. In a user namespace below ours: the uid of the creator of
- *       the outermost such namespace, because the creator chooses the uids inside. If the creator
- *       is root, which gives containers separate ranges, the uid of the process.
+ * @uid: out: the real uid of the process. In a user namespace below that of this process: the uid
+ * of the creator of the outermost such namespace, because the creator chooses the uids inside. If
+ * the creator is root, which gives containers separate ranges, the uid of the process.
  *
  * Programs that run setuid count for the user that started them.
  *

@@ -231,7 +231,7 @@ static int clickhouse_known(struct http_client *client, const struct ship_config
 		count = known_visit(response->text, visit, context, &last_ns);
 		if (count == -EBADMSG) {
 			response_fail(response, HTTP_RETRY,
-				      "the destination does not answer like ClickHouse");
+				      "the reply of the destination is not from ClickHouse");
 			return -EAGAIN;
 		}
 	}

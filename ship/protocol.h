@@ -45,7 +45,7 @@ struct batch_builder {
  * @known:   ask the destination which slices of an epoch it has. Return: 0; -EAGAIN, with
  *           @response; or the result of @visit
  * @slice:   @part is the epoch, reduced to the slice. -EBADMSG: the slice is damaged
- * @lost:    the samples of a slice are not in the database any more; @name: of the loss
+ * @lost:    the samples of a slice are no longer in the database; @name: of the loss
  * @replace: the next slice includes this one, which was in an earlier batch
  * @rest:    the epoch has ended: everything that is not stored by slice
  * @end:     store the requests

@@ -77,11 +77,11 @@ int ship_config_check(const struct ship_config *config, struct error *err)
 	if (config->state[0] == '\0')
 		return error_set(err, EINVAL, "no state file: the configuration has no 'state'");
 	if ((config->user[0] == '\0') != (config->password_file[0] == '\0'))
-		return error_set(err, EINVAL, "'user' and 'password_file' need each other");
+		return error_set(err, EINVAL, "'user' and 'password_file' must be set together");
 	if (config->user[0] != '\0' && config->token_file[0] != '\0')
 		return error_set(err, EINVAL, ERROR_EXCLUSIVE("'user'", "'token_file'"));
 	if ((config->cert_file[0] == '\0') != (config->key_file[0] == '\0'))
-		return error_set(err, EINVAL, "'cert_file' and 'key_file' need each other");
+		return error_set(err, EINVAL, "'cert_file' and 'key_file' must be set together");
 	return 0;
 }
 

@@ -213,7 +213,7 @@ static struct profile_filter slice_filter(const struct shipment *shipment,
 	return filter;
 }
 
-/* Return: 1: the daemon will not change the slice any more; 0; or an error. */
+/* Return: 1: the daemon will no longer change the slice; 0; or an error. */
 static int slice_complete(struct shipment *shipment, size_t index)
 {
 	const struct profile_filter filter = slice_filter(shipment, &shipment->list[index]);

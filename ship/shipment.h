@@ -3,7 +3,7 @@
  * Selects data to deliver: the slices of the profile database that are complete and in no batch
  * yet, and the rest of epochs that have ended.
  *
- * A slice is complete if the daemon does not change it any more: a later slice exists and none of
+ * A slice is complete if the daemon no longer changes it: a later slice exists and none of
  * its samples is pending, or its epoch has ended. The database merges older slices into longer
  * ones. A merged slice is in earlier batches if the interrupts of its parts add up to its own. If
  * only some of the parts are, the merged slice replaces them.

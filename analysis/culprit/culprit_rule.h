@@ -58,7 +58,7 @@ struct culprit_stall {
  * @rank: how unlikely the cause is; it is listed only if more likely ones are not sufficient. 0:
  *         to be expected where possible (mispredictions, loads that miss); 1: rarer events; 2:
  *         events that processors and programs avoid (misses of stack loads or code pages)
- * @certain: share of the stall that is due to the cause for sure; initially 0
+ * @certain: share of the stall that is certain to be due to the cause; initially 0
  */
 struct culprit_bound {
 	double high;

@@ -191,9 +191,9 @@ static void find_cached(const struct call_code *calls, struct machine_code *code
 }
 
 /*
- * Check that the last frame is the caller's. Then store the address of the new frame already: above
- * the last frame it does no harm. A signal handler that runs before the new frame is the last one
- * does not overwrite the address (see struct call_frame).
+ * Check that the last frame is the caller's, and store the address of the new frame. Above the last
+ * frame, the address has no effect yet. A signal handler that runs before the new frame is the last
+ * one does not overwrite the address (see struct call_frame).
  */
 static void check_last(const struct call_code *calls, struct machine_code *code,
 		       const struct call_cold_stub *cold_stub, unsigned int depth, unsigned int reg)

@@ -84,7 +84,7 @@ static const struct insn *call_at(const struct mode_plan *plan, uint32_t number)
 	return &procedure->cfg->insns[node->first + node->count - 1];
 }
 
-/* Return a call that never returns and that the edge leaves by; NULL: it is not one. */
+/* Return the noreturn call by which an edge leaves the procedure; NULL: there is none. */
 static const struct insn *last_call(const struct mode_plan *plan, const struct count_edge *edge)
 {
 	const struct cfg *cfg = plan->procedure->cfg;
@@ -109,8 +109,8 @@ static bool may_call_procedure(const struct mode_plan *plan, const struct count_
 }
 
 /*
- * The procedure must not be entered in its middle either. Its last instruction may be a call that
- * never returns, if its own caller is known then: it must not be a signal handler.
+ * Return true if a procedure calls no other, and is entered only at its start. Its last instruction
+ * may be a noreturn call unless @handles: the caller of a signal handler is not known there.
  */
 static bool is_leaf(const struct mode_plan *plan, bool handles)
 {

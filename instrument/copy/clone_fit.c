@@ -83,8 +83,8 @@ static bool is_place(const struct clone *clone, uint32_t block)
 	return block == clone->entry || !clone_edge_has_fall_through(clone, block);
 }
 
-/* Recording clones are not aligned: they wait at the ends of paths in any case, and they are
- * large. */
+/* Recording clones are not aligned: the code at ends of paths takes most of their time, and they
+ * are large. */
 void clone_fit_find(struct clone *clone)
 {
 	uint32_t place = COUNT_NONE;

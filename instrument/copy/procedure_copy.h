@@ -15,7 +15,7 @@
 struct error;
 
 /* Alignment of entries, and the largest one used. Alignment inside procedures is not preserved:
- * executing its nops cost more than the alignment gained. */
+ * executing its nops costs more than the alignment saves. */
 #define COPY_ALIGN 16
 
 /** enum copy_variant - a single clone, which records, or one of two clones (clone_switch.c). */

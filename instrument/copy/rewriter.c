@@ -203,7 +203,7 @@ static int try_all(struct rewriter *rewriter, struct error *err)
 }
 
 /*
- * Place the checks that end all recursions, among the procedures that are really cloned. A trial
+ * Place the checks that end all recursions, among the procedures that are cloned. A trial
  * with arbitrary checks finds these procedures.
  */
 static int place_checks(struct rewriter *rewriter, struct error *err)

@@ -10,8 +10,8 @@
 struct candidates;
 
 /**
- * shared_code_keep() - exclude cloned procedures from rewriting whose original code is still
- * executed by an unmodified procedure, and would fail because of the jumps written into it
+ * shared_code_keep() - exclude from rewriting the cloned procedures whose original code an
+ * unmodified procedure still executes: the jumps written into that code would make it fail
  *
  * To be called when all procedures are cloned and planned (old_code_plan()), before anything is
  * written. Procedures excluded here already have counters, which stay unused.

@@ -2,7 +2,7 @@
 /*
  * Store the counts of a rewritten program in the profile database (epoch_store.h).
  *
- * The stored data are runs of instructions, edges whose both ends are known, and the ranges of
+ * The stored data are runs of instructions, edges with two known ends, and the ranges of
  * watched code (enum profile_count_kind), as offsets in the file.
  */
 #ifndef DCPI_INSTRUMENT_COUNTS_STORE_H

@@ -239,8 +239,8 @@ int elf_image_open(struct elf_image *ret, const char *path, struct error *err)
 			      path);
 	if (r == 0 && has_payload(&image))
 		r = error_set(err, ENOTSUP,
-			      "'%s' has data after its sections, which the program may search for "
-			      "at the end of the file",
+			      "'%s' has data after its sections, which the program may expect at "
+			      "the end of the file",
 			      path);
 	if (r < 0)
 		elf_image_close(&image);

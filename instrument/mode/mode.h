@@ -13,7 +13,7 @@
  * 	words		of 8 bytes, as many as the procedures request
  *
  * Procedures of an image are processed one at a time: plan(), has_code() and emit(), then commit()
- * unless the procedure turned out to be one that must not be rewritten, then drop().
+ * if the procedure is rewritten, then drop().
  */
 #ifndef DCPI_INSTRUMENT_MODE_H
 #define DCPI_INSTRUMENT_MODE_H

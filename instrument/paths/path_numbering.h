@@ -12,8 +12,8 @@
  *	  thread: a path ends before the call and another one begins after it
  *	- indirect jumps with a target in another procedure
  *	- edges to parts with so many paths that the total would exceed a limit. At a
- *	  node with too many paths, those edges are cut whose execution counts are lowest in
- *	  relation to the decrease in paths, the likeliest one last. At an indirect jump,
+ *	  node with too many paths, the edges with the lowest ratio of execution count to
+ *	  saved paths are cut first, and the most executed edge last. At an indirect jump,
  *	  the edges to it are cut. This is repeated with a lower limit per node while the
  *	  procedure has too many paths.
  */

@@ -11,8 +11,8 @@
  * number from its cell. A narrow word (struct paths_places) stays marked as owned until its owner
  * sets the number or leaves, so other activations in between (a signal handler) may save it
  * needlessly. A cell records the procedure's tag and the stack pointer along with the number. So a
- * number that is left over from a longjmp, and that overwrites another procedure's number, is not
- * mistaken for that one.
+ * number that remains after a longjmp, and overwrites that of another procedure, is not mistaken
+ * for the latter.
  *
  * If a procedure calls itself, or flags are live after the call, the number is saved in the cell at
  * the call.

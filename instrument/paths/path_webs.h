@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Choose where a path's number is held (path_graph.h). By default, this is a word of the thread's
- * memory, because a procedure may be left for good, or called again while it calls others. Where
+ * memory, because a procedure may end without a return, or be re-entered from its callees. Where
  * possible it is a register of the processor, as in the paper by Ball and Larus. A web is a set of
  * nodes that the number is passed between; at the borders of webs the number is known. The number
  * of a web is held in a register if there are no calls and no exits by indirect jumps in the web,

@@ -4,8 +4,8 @@
  *
  * Where possible (see path_webs.h) the number of the current path is in a register of the
  * processor. Otherwise it is in a word that each thread has for each procedure, in the private part
- * of the thread's block. So leaving a procedure for good (longjmp, an exception, a coroutine) costs
- * nothing and needs no cleanup.
+ * of the thread's block. So a procedure that ends without a return (longjmp, an exception, a
+ * coroutine) needs no cleanup.
  *
  * If a call may re-enter the calling procedure (see path_spill.h), the word is saved in a cell that
  * depends on the value of the stack pointer at the call. It is restored when the call returns,

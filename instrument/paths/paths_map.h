@@ -6,7 +6,7 @@
  *
  * A procedure has these words:
  * - Some words of fixed meaning (enum paths_word).
- * - A word for each place where a path ends whose number is known at rewriting time. Small loops
+ * - A word for each place where a path with a number known at rewriting time ends. Small loops
  *   have MODE_LOOP_UNROLL words, used in rotation.
  * - For other places, if it has at most PATHS_ARRAY_MAX paths: arrays (enum paths_array) over the
  *   range of its paths' numbers. Counts of numbers that no path has are lost paths.

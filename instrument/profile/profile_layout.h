@@ -140,7 +140,7 @@ struct profile_layout_switch {
  * @path:    path of the file, without the process id; DCPIX_OUT overrides it
  * @region:  address where the file is mapped
  * @region_blocks: number of blocks that fit there
- * @blocks_max: number of blocks that the file can have: fewer if it cannot grow any more
+ * @blocks_max: number of blocks that the file can have: fewer if it can no longer grow
  * @file_blocks: number of blocks that the file has so far
  * @file_suffix: number at the end of the file's name; 0: none
  * @file_inode, @file_device: identity of the file; 0: no file

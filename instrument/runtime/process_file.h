@@ -36,8 +36,8 @@ int process_file_hold(const struct profile_layout_state *state, uint32_t block);
  * @prefix: from process_file_prefix()
  * @block:  below @state->blocks_max
  *
- * The file is opened by its name, since a program may use any file descriptor for itself. It can no
- * longer grow if that name is not accessible any more; @state->blocks_max is then the number of
+ * The file is opened by its name, since a program may use any file descriptor for itself. The file
+ * can no longer grow once that name is inaccessible; @state->blocks_max is then the number of
  * blocks that it has. Return: true if the file has the block.
  */
 int process_file_grow(struct profile_layout_state *state, const char *prefix, uint32_t block);

@@ -44,7 +44,7 @@ static int add_weight(void *context, double time)
 }
 
 /*
- * Return: samples of the image's largest procedure; infinity: the image must be opened in any case;
+ * Return: samples of the image's largest procedure; infinity: the image must always be opened;
  * -ENOMEM
  */
 static double weigh_image(struct weights *weights, const struct calc_select *select,

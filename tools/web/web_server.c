@@ -133,7 +133,7 @@ static unsigned int guard(const struct web_server *server, struct MHD_Connection
 	const struct web_client *client = client_of(connection);
 
 	if (!host_valid(server, connection)) {
-		*message = "the name of this server is not one that it knows: use localhost, or "
+		*message = "the server does not have the name in the request: use localhost, or "
 			   "start it with --host NAME";
 		return MHD_HTTP_FORBIDDEN;
 	}
