@@ -12,10 +12,10 @@ image-benches := bench_image_map
 
 # User-space stacks: tables of call frame information, and the walk over frames.
 ARCHIVES += unwind
-unwind-src := $(addprefix daemon/unwind/, unwind_build.c unwind_cache.c unwind_elf.c unwind_expression.c unwind_frames.c \
-	unwind_machine.c unwind_program.c unwind_step.c unwind_table.c)
+unwind-src := $(addprefix daemon/unwind/, unwind_build.c unwind_cache.c unwind_elf.c unwind_encode.c \
+	unwind_expression.c unwind_frames.c unwind_machine.c unwind_page.c unwind_program.c unwind_step.c unwind_table.c)
 unwind-needs := util
-unwind-tests := unit_unwind_table
+unwind-tests := unit_unwind_cache unit_unwind_table
 unwind-benches := bench_unwind
 unit_unwind_table-pkgs := libdw libelf
 ifneq ($(filter x86_64-%,$(shell $(CC) -dumpmachine)),)
@@ -45,7 +45,7 @@ collect-src += $(addprefix daemon/collect/, accumulate.c bin_queue.c collector.c
 	collector_cost.c collector_counters.c collector_database.c collector_drain.c collector_epoch.c collector_merge.c collector_retention.c collector_slices.c \
 	core_clock.c edge_accumulate.c label_table.c match_cache.c matcher.c merge.c offset_counts.c \
 	distinct_sketch.c footprint_recording.c footprint_store.c pair_recording.c pair_store.c \
-	image_unwind.c stack_recording.c stack_store.c stack_unwinder.c unwind_builder.c \
+	image_unwind.c stack_recording.c stack_store.c stack_unwinder.c unwind_builder.c unwind_tables.c \
 	overhead.c process_label.c rate_limit.c scan_queue.c)
 collect-needs := image core db unwind
 # Debian's libpfm4-dev has no .pc file.

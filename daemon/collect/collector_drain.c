@@ -210,6 +210,7 @@ static int drain(struct collector *collector, bool all, struct error *err)
 		.context = collector,
 	};
 	uint64_t until;
+	int rc;
 
 	gap_note(collector);
 	until = matcher_events(collector->matcher);
@@ -217,8 +218,12 @@ static int drain(struct collector *collector, bool all, struct error *err)
 		stack_unwinder_settle(collector->stacks);
 	if (!collector->sampling)
 		return 0;
-	return collector->source->ops->drain(collector->source, all,
-					     collector->stopped ? UINT64_MAX : until, &sink, err);
+	rc = collector->source->ops->drain(collector->source, all,
+					   collector->stopped ? UINT64_MAX : until, &sink, err);
+	/* Pages of unwind tables that the new stacks need are requested at once. */
+	if (rc == 0 && collector->stacks != NULL)
+		stack_unwinder_settle(collector->stacks);
+	return rc;
 }
 
 int collector_drain_ready(struct collector *collector, struct error *err)

@@ -6,16 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "daemon/base/log.h"
 #include "daemon/base/counter_set.h"
-#include "daemon/collect/image_unwind.h"
 #include "daemon/collect/stack_store.h"
-#include "daemon/collect/unwind_builder.h"
+#include "daemon/collect/unwind_tables.h"
 #include "daemon/image/image_table.h"
 #include "daemon/source/source_stack.h"
-#include "daemon/unwind/unwind_cache.h"
 #include "lib/clock.h"
-#include "lib/u64_map.h"
 
 #define KERNEL_FRAMES_MAX 128
 #define FRAMES_MAX (UNWIND_FRAMES_MAX + KERNEL_FRAMES_MAX + 1)
@@ -28,13 +24,6 @@
 /* Stacks that wait for unwind tables. */
 #define HELD_MAX 1024
 
-/* One builder for root's processes, so that other users cannot delay their tables. */
-enum lane {
-	LANE_ROOT,
-	LANE_OTHERS,
-	LANES,
-};
-
 /* @since_ns: CLOCK_MONOTONIC; @stack: its arrays are in @data */
 struct held_stack {
 	struct held_stack *next;
@@ -45,23 +34,18 @@ struct held_stack {
 };
 
 /*
- * @builders:  created for the first file
- * @waiting:   images with a table under construction
  * @frames:    of the current stack, innermost first; @count of them
  * @ends:      number of stacks by the reason of their end
- * @held:      stacks that need a table of @waiting, oldest first; @held_end: where to add one
+ * @held:      stacks that need a table under construction, oldest first; @held_end: where to add
+ * one
  * @revision:  of the image table when stacks were last tried
- * @began_ns:  CLOCK_MONOTONIC, for the limit of the CPU time of tables
- * @postponed: number of stacks that ended because of this limit
+ * @postponed: number of stacks that ended because of the limit of the CPU time of tables
  * @is_postponed: the current stack does
- * @warned:    a missing seccomp filter has been reported
  */
 struct stack_unwinder {
 	struct stack_unwinder_code code;
-	struct unwind_cache *cache;
+	struct unwind_tables *tables;
 	struct stack_store *store;
-	struct unwind_builder *builders[LANES];
-	struct u64_map waiting;
 	struct held_stack *held;
 	struct held_stack **held_end;
 	size_t held_count;
@@ -70,10 +54,8 @@ struct stack_unwinder {
 	uint64_t records;
 	uint64_t total_frames;
 	uint64_t revision;
-	uint64_t began_ns;
 	uint64_t postponed;
 	bool is_postponed;
-	bool warned;
 	struct stack_frame frames[FRAMES_MAX];
 	size_t count;
 };
@@ -86,11 +68,10 @@ struct stack_unwinder *stack_unwinder_create(const struct stack_unwinder_code *c
 	if (unwinder == NULL)
 		return NULL;
 	unwinder->code = *code;
-	unwinder->began_ns = clock_monotonic_ns();
 	unwinder->held_end = &unwinder->held;
-	unwinder->cache = unwind_cache_create(code->table_bytes);
+	unwinder->tables = unwind_tables_create(&unwinder->code);
 	unwinder->store = stack_store_create(nodes_max);
-	if (unwinder->cache == NULL || unwinder->store == NULL) {
+	if (unwinder->tables == NULL || unwinder->store == NULL) {
 		stack_unwinder_destroy(unwinder);
 		return NULL;
 	}
@@ -107,10 +88,7 @@ void stack_unwinder_destroy(struct stack_unwinder *unwinder)
 		next = held->next;
 		free(held);
 	}
-	for (int i = 0; i < LANES; i++)
-		unwind_builder_destroy(unwinder->builders[i]);
-	u64_map_deinit(&unwinder->waiting);
-	unwind_cache_destroy(unwinder->cache);
+	unwind_tables_destroy(unwinder->tables);
 	stack_store_destroy(unwinder->store);
 	free(unwinder);
 }
@@ -147,103 +125,6 @@ static void frame_add(struct stack_unwinder *unwinder, uint32_t image, uint64_t 
 		unwinder->frames[unwinder->count++] = (struct stack_frame){image, offset};
 }
 
-/* The vDSO is the kernel's own file, in this process's memory. */
-static struct unwind_table *vdso_build(void)
-{
-	struct unwind_table *built = NULL;
-
-	image_unwind_vdso(&built);
-	return built;
-}
-
-/* Return: 0: the table is being built; -EAGAIN: later; other errors: there is none. */
-static int table_request(struct stack_unwinder *unwinder, const struct profile_image *image,
-			 uint32_t number, uint32_t pid)
-{
-	struct unwind_job job = {.image = number,
-				 .uid = unwinder->code.uid(unwinder->code.context, pid)};
-	enum lane lane = job.uid == 0 ? LANE_ROOT : LANE_OTHERS;
-	int r = image_unwind_find(job.files, &job.identity, image, pid);
-
-	if (r < 0)
-		return r;
-	if (unwinder->builders[lane] == NULL)
-		unwinder->builders[lane] = unwind_builder_create();
-	r = -EAGAIN;
-	if (unwinder->builders[lane] != NULL && u64_map_insert(&unwinder->waiting, number) != NULL)
-		r = unwind_builder_add(unwinder->builders[lane], &job);
-	if (r == 0)
-		return 0;
-	u64_map_remove(&unwinder->waiting, number);
-	for (size_t i = 0; i < IMAGE_UNWIND_FILES; i++) {
-		if (job.files[i] >= 0)
-			close(job.files[i]);
-	}
-	return r;
-}
-
-static struct unwind_builder_counts builders_counts(const struct stack_unwinder *unwinder)
-{
-	struct unwind_builder_counts sum = {.cpu_ns = 0};
-
-	for (int i = 0; i < LANES; i++) {
-		struct unwind_builder_counts counts;
-
-		if (unwinder->builders[i] == NULL)
-			continue;
-		counts = unwind_builder_counts(unwinder->builders[i]);
-		sum.cpu_ns += counts.cpu_ns;
-		sum.user_cpu_ns += counts.user_cpu_ns;
-		sum.stopped += counts.stopped;
-		sum.crashed += counts.crashed;
-	}
-	return sum;
-}
-
-static bool may_build(const struct stack_unwinder *unwinder)
-{
-	const struct stack_unwinder_code *code = &unwinder->code;
-	uint64_t elapsed_ns = clock_monotonic_ns() - unwinder->began_ns;
-
-	return code->build_permille == 0 ||
-	       builders_counts(unwinder).cpu_ns <
-		       code->build_start_ns + elapsed_ns / 1000 * code->build_permille;
-}
-
-/* Find a table. The image keeps its number from now on. */
-static enum unwind_where table_find(struct stack_unwinder *unwinder, uint32_t image, uint32_t pid,
-				    const struct unwind_table **ret)
-{
-	struct image_table *images = unwinder->code.images;
-	const struct profile_image *wanted;
-	bool known;
-	int r;
-
-	*ret = unwind_cache_find(unwinder->cache, image, &known);
-	if (known)
-		return *ret != NULL ? UNWIND_WHERE_RULE : UNWIND_WHERE_NO_TABLE;
-	if (u64_map_find(&unwinder->waiting, image) != NULL)
-		return UNWIND_WHERE_WAITING;
-	image_table_sampled(images, image);
-	wanted = image_table_get(images, image);
-	if (wanted->kind == PROFILE_IMAGE_VDSO && strcmp(wanted->path, "[vdso]") == 0) {
-		*ret = unwind_cache_add(unwinder->cache, image,
-					unwinder->code.vdso_here ? vdso_build() : NULL);
-		return *ret != NULL ? UNWIND_WHERE_RULE : UNWIND_WHERE_NO_TABLE;
-	}
-	if (!image_table_is_named(images, image))
-		return UNWIND_WHERE_WAITING;
-	if (!may_build(unwinder)) {
-		unwinder->is_postponed = true;
-		return UNWIND_WHERE_WAITING;
-	}
-	r = table_request(unwinder, wanted, image, pid);
-	if (r == 0 || r == -EAGAIN)
-		return UNWIND_WHERE_WAITING;
-	unwind_cache_add(unwinder->cache, image, NULL);
-	return UNWIND_WHERE_NO_TABLE;
-}
-
 /* Add the frame of a PC in user space. Return: true: it has a place in an image. */
 static bool user_frame_add(const struct unwinding *unwinding, uint64_t pc,
 			   struct image_place *place, enum unwind_where *where)
@@ -271,13 +152,9 @@ static bool user_frame_add(const struct unwinding *unwinding, uint64_t pc,
 static enum unwind_where place_rule(const struct unwinding *unwinding,
 				    const struct image_place *place, const struct unwind_rule **ret)
 {
-	const struct unwind_table *table;
-	enum unwind_where where = table_find(unwinding->unwinder, place->image,
-					     dcpi_tag_pid(unwinding->stack->tag), &table);
-
-	if (where == UNWIND_WHERE_RULE)
-		*ret = unwind_table_find(table, place->offset);
-	return where;
+	return unwind_tables_find(unwinding->unwinder->tables, place->image, place->offset,
+				  dcpi_tag_pid(unwinding->stack->tag), ret,
+				  &unwinding->unwinder->is_postponed);
 }
 
 static enum unwind_where rule_find(void *context, uint64_t pc, const struct unwind_rule **ret)
@@ -467,45 +344,13 @@ static void held_try(struct stack_unwinder *unwinder, bool last)
 	unwinder->held_end = link;
 }
 
-static void open_warn(struct stack_unwinder *unwinder)
-{
-	if (unwinder->warned)
-		return;
-	for (int i = 0; i < LANES; i++) {
-		if (unwinder->builders[i] == NULL ||
-		    !unwind_builder_counts(unwinder->builders[i]).open)
-			continue;
-		log_warning("seccomp is not available; files are parsed without its protection");
-		unwinder->warned = true;
-		return;
-	}
-}
-
-/* Return: true if there were results. */
-static bool results_take(struct stack_unwinder *unwinder)
-{
-	struct unwind_result result;
-	bool any = false;
-
-	for (int i = 0; i < LANES; i++) {
-		while (unwinder->builders[i] != NULL &&
-		       unwind_builder_result(unwinder->builders[i], &result)) {
-			u64_map_remove(&unwinder->waiting, result.image);
-			unwind_cache_add(unwinder->cache, result.image, result.table);
-			any = true;
-		}
-	}
-	if (any)
-		open_warn(unwinder);
-	return any;
-}
-
 void stack_unwinder_settle(struct stack_unwinder *unwinder)
 {
 	uint64_t revision = image_table_revision(unwinder->code.images);
 
-	if (results_take(unwinder) || revision != unwinder->revision)
+	if (unwind_tables_take(unwinder->tables) || revision != unwinder->revision)
 		held_try(unwinder, false);
+	unwind_tables_request(unwinder->tables);
 	unwinder->revision = revision;
 }
 
@@ -525,10 +370,7 @@ static void tables_await(struct stack_unwinder *unwinder, uint64_t end_ns)
 	bool any = true;
 
 	while (any && unwinder->held != NULL && clock_monotonic_ns() < end_ns) {
-		any = false;
-		for (int i = 0; i < LANES; i++)
-			any |= unwinder->builders[i] != NULL &&
-			       unwind_builder_wait(unwinder->builders[i], end_ns);
+		any = unwind_tables_wait(unwinder->tables, end_ns);
 		stack_unwinder_settle(unwinder);
 	}
 }
@@ -544,8 +386,6 @@ void stack_unwinder_finish(struct stack_unwinder *unwinder, bool ends)
 void stack_unwinder_counters(const struct stack_unwinder *unwinder, struct counter_set *tally)
 {
 	struct stack_store_counts stored = stack_store_counts(unwinder->store);
-	struct unwind_cache_counts cache = unwind_cache_counts(unwinder->cache);
-	struct unwind_builder_counts built = builders_counts(unwinder);
 	uint64_t stacks = 0;
 
 	for (int i = 0; i < UNWIND_ENDS; i++) {
@@ -559,18 +399,12 @@ void stack_unwinder_counters(const struct stack_unwinder *unwinder, struct count
 	counter_set_put(tally, "stat", "stacks_by_record", unwinder->records);
 	counter_set_put(tally, "stat", "stacks_pruned", stored.pruned);
 	counter_set_put(tally, "stat", "stacks_memory", stored.refused);
-	counter_set_put(tally, "stat", "unwind_tables", cache.built);
-	counter_set_put(tally, "stat", "unwind_tables_missing", cache.failed);
-	counter_set_put(tally, "stat", "unwind_tables_evicted", cache.evicted);
 	counter_set_put(tally, "stat", "unwind_tables_postponed", unwinder->postponed);
-	counter_set_put(tally, "stat", "unwind_tables_stopped", built.stopped);
-	counter_set_put(tally, "stat", "unwind_tables_crashed", built.crashed);
-	counter_set_put(tally, "stat", "unwind_build_user_ms", built.user_cpu_ns / NS_PER_MS);
-	counter_set_put(tally, "stat", "unwind_build_ms", built.cpu_ns / NS_PER_MS);
+	unwind_tables_counters(unwinder->tables, tally);
 }
 
 size_t stack_unwinder_bytes(const struct stack_unwinder *unwinder)
 {
 	return sizeof(*unwinder) + stack_store_bytes(unwinder->store) + unwinder->held_bytes +
-	       u64_map_bytes(&unwinder->waiting) + unwind_cache_counts(unwinder->cache).bytes;
+	       unwind_tables_bytes(unwinder->tables);
 }

@@ -60,6 +60,7 @@ struct unwind_builder {
 	size_t job_count;
 	struct unwind_result results[UNWIND_BUILDER_JOBS_MAX];
 	size_t result_count;
+	size_t result_bytes;
 	struct unwind_builder_counts counts;
 };
 
@@ -378,6 +379,19 @@ static void failure_count(struct unwind_builder *builder, int reason)
 	pthread_mutex_unlock(&builder->lock);
 }
 
+/* Results that wait leave less room for pages that are not wanted. */
+static void table_read(struct unwind_builder *builder, struct unwind_table **ret, int fd,
+		       const struct unwind_wanted *wanted)
+{
+	struct unwind_wanted reduced = *wanted;
+
+	pthread_mutex_lock(&builder->lock);
+	reduced.bytes_max -= builder->result_bytes < reduced.bytes_max ? builder->result_bytes
+								       : reduced.bytes_max;
+	pthread_mutex_unlock(&builder->lock);
+	unwind_table_read(ret, fd, &reduced);
+}
+
 /* Return: NULL: the file has no table. */
 static struct unwind_table *job_run(struct unwind_builder *builder, const struct unwind_job *job)
 {
@@ -397,7 +411,7 @@ static struct unwind_table *job_run(struct unwind_builder *builder, const struct
 		return NULL;
 	}
 	if (reply.message.result == 0 && reply.fds[0] >= 0)
-		unwind_table_read(&table, reply.fds[0]);
+		table_read(builder, &table, reply.fds[0], &job->wanted);
 	broker_packet_close(&reply);
 	return table;
 }
@@ -452,10 +466,19 @@ static bool job_take(struct unwind_builder *builder, struct unwind_job *job)
 	return any;
 }
 
-static void result_put(struct unwind_builder *builder, uint32_t image, struct unwind_table *table)
+static size_t result_bytes(const struct unwind_result *result)
 {
+	return result->table != NULL ? unwind_table_bytes(result->table) : 0;
+}
+
+static void result_put(struct unwind_builder *builder, const struct unwind_job *job,
+		       struct unwind_table *table)
+{
+	const struct unwind_result result = {job->image, table, job->wanted};
+
 	pthread_mutex_lock(&builder->lock);
-	builder->results[builder->result_count++] = (struct unwind_result){image, table};
+	builder->results[builder->result_count++] = result;
+	builder->result_bytes += result_bytes(&result);
 	builder->busy = false;
 	pthread_cond_broadcast(&builder->changed);
 	pthread_mutex_unlock(&builder->lock);
@@ -489,7 +512,7 @@ static void *builder_run(void *context)
 		struct unwind_table *table = job_run(builder, &job);
 
 		files_close(job.files);
-		result_put(builder, job.image, table);
+		result_put(builder, &job, table);
 	}
 	process_end(builder);
 	release(builder);
@@ -582,8 +605,10 @@ bool unwind_builder_result(struct unwind_builder *builder, struct unwind_result 
 
 	pthread_mutex_lock(&builder->lock);
 	any = builder->result_count > 0;
-	if (any)
+	if (any) {
 		*ret = builder->results[--builder->result_count];
+		builder->result_bytes -= result_bytes(ret);
+	}
 	pthread_mutex_unlock(&builder->lock);
 	return any;
 }

@@ -20,10 +20,10 @@
 #include <stdint.h>
 
 #include "daemon/collect/image_unwind.h"
+#include "daemon/unwind/unwind_table.h"
 #include "lib/clock.h"
 
 struct unwind_builder;
-struct unwind_table;
 
 /* Maximum number of files that wait, and of one user except root. */
 #define UNWIND_BUILDER_JOBS_MAX 64
@@ -40,18 +40,21 @@ struct unwind_table;
  * @image: number of the image, for the caller
  * @uid:   user that is charged
  * @files: as from image_unwind_find()
+ * @wanted: pages of the table. All results that wait have at most @bytes_max of other pages
  */
 struct unwind_job {
 	uint32_t image;
 	uint32_t uid;
 	struct image_unwind_identity identity;
 	int files[IMAGE_UNWIND_FILES];
+	struct unwind_wanted wanted;
 };
 
-/** struct unwind_result - @table: NULL: the image has none; the caller's */
+/** struct unwind_result - @table: NULL: the image has none; the caller's. @wanted: of the job */
 struct unwind_result {
 	uint32_t image;
 	struct unwind_table *table;
+	struct unwind_wanted wanted;
 };
 
 /**

@@ -7,14 +7,15 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "daemon/unwind/unwind_encode.h"
 #include "daemon/unwind/unwind_frames.h"
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/u64_map.h"
 
 /*
- * @table: under construction: its counts are those of complete elements. The entry of @pages after
- *         the last page is missing
+ * @table: under construction: its counts are those of complete elements
+ * @rows:  of the table, with offsets from its first page
  * @known: hash of a rule to its number, plus 1
  * @last:  offset of the last row
  * @delta: of the current frame description: offset in the file minus address
@@ -23,8 +24,8 @@
 struct build {
 	const struct unwind_elf *elf;
 	struct unwind_table *table;
+	struct unwind_row *rows;
 	size_t row_capacity;
-	size_t page_capacity;
 	size_t rule_capacity;
 	struct u64_map known;
 	uint64_t last;
@@ -64,31 +65,11 @@ static int rule_number(struct build *build, const struct unwind_rule *rule)
 	return (int)table->rule_count - 1;
 }
 
-/* Begin pages up to the page of @offset with the row that is added next. */
-static int pages_add(struct build *build, uint64_t offset)
-{
-	struct unwind_table *table = build->table;
-	uint64_t page = offset >> UNWIND_PAGE_SHIFT;
-
-	if (table->row_count == 0)
-		table->first_page = page;
-	page -= table->first_page;
-	if (page >= UNWIND_ROWS_MAX)
-		return -EFBIG;
-	if (array_reserve(&table->pages, &build->page_capacity, (size_t)page + 2,
-			  sizeof(*table->pages)) < 0)
-		return -ENOMEM;
-	while (table->page_count <= page)
-		table->pages[table->page_count++] = table->row_count;
-	return 0;
-}
-
 /* Offsets ascend. A row at the offset of the previous one replaces it. */
 static int row_add(struct build *build, uint64_t offset, uint16_t rule)
 {
 	struct unwind_table *table = build->table;
-	struct unwind_row *last = table->row_count > 0 ? &table->rows[table->row_count - 1] : NULL;
-	int r;
+	struct unwind_row *last = table->row_count > 0 ? &build->rows[table->row_count - 1] : NULL;
 
 	if (last != NULL && offset <= build->last) {
 		last->rule = offset == build->last ? rule : last->rule;
@@ -96,15 +77,16 @@ static int row_add(struct build *build, uint64_t offset, uint16_t rule)
 	}
 	if (last != NULL && last->rule == rule)
 		return 0;
-	if (table->row_count == UNWIND_ROWS_MAX)
+	if (last == NULL)
+		table->first_page = offset >> UNWIND_PAGE_SHIFT;
+	if (table->row_count == UNWIND_ROWS_MAX ||
+	    (offset >> UNWIND_PAGE_SHIFT) - table->first_page >= UNWIND_PAGES_MAX)
 		return -EFBIG;
-	if (array_reserve(&table->rows, &build->row_capacity, (size_t)table->row_count + 1,
-			  sizeof(*table->rows)) < 0)
+	if (array_reserve(&build->rows, &build->row_capacity, (size_t)table->row_count + 1,
+			  sizeof(*build->rows)) < 0)
 		return -ENOMEM;
-	r = pages_add(build, offset);
-	if (r < 0)
-		return r;
-	table->rows[table->row_count++] = (struct unwind_row){(uint16_t)offset, rule};
+	build->rows[table->row_count++] = (struct unwind_row){
+		(uint32_t)(offset - (table->first_page << UNWIND_PAGE_SHIFT)), rule};
 	build->last = offset;
 	return 0;
 }
@@ -256,23 +238,26 @@ static int rows_build(struct build *build, const struct unwind_frames *frames)
 	return build->table->row_count > 0 ? 0 : -ENOENT;
 }
 
-/* @array: address of the pointer to the first element. Without memory it stays as it is. */
-static void shrink(void *array, size_t count, size_t element_bytes)
+/* Remove rows that have the rule of the row before them: replaced rows may. */
+static void rows_merge(struct build *build)
 {
-	void *old, *smaller;
+	uint32_t count = 0;
 
-	memcpy(&old, array, sizeof(old));
-	smaller = realloc(old, count * element_bytes);
-	if (smaller != NULL)
-		memcpy(array, &smaller, sizeof(smaller));
+	for (uint32_t i = 0; i < build->table->row_count; i++) {
+		if (count == 0 || build->rows[count - 1].rule != build->rows[i].rule)
+			build->rows[count++] = build->rows[i];
+	}
+	build->table->row_count = count;
 }
 
-static void table_complete(struct unwind_table *table)
+/* Free memory after the last rule. */
+static void rules_shrink(struct unwind_table *table)
 {
-	table->pages[table->page_count] = table->row_count;
-	shrink(&table->pages, (size_t)table->page_count + 1, sizeof(*table->pages));
-	shrink(&table->rows, table->row_count, sizeof(*table->rows));
-	shrink(&table->rules, table->rule_count, sizeof(*table->rules));
+	struct unwind_rule *smaller =
+		realloc(table->rules, table->rule_count * sizeof(*table->rules));
+
+	if (smaller != NULL)
+		table->rules = smaller;
 }
 
 int unwind_build(struct unwind_table **ret, const struct unwind_file *file)
@@ -289,10 +274,15 @@ int unwind_build(struct unwind_table **ret, const struct unwind_file *file)
 	u64_map_deinit(&build.known);
 	unwind_frames_deinit(&frames);
 	if (r == 0) {
+		rows_merge(&build);
+		r = unwind_encode(build.table, build.rows);
+	}
+	if (r == 0) {
 		build.table->machine = elf.machine;
-		table_complete(build.table);
+		rules_shrink(build.table);
 		*ret = take_ptr(build.table);
 	}
+	free(build.rows);
 	unwind_table_destroy(build.table);
 	unwind_elf_deinit(&elf);
 	return r;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The unwind tables of the images whose code was sampled, within a limit of memory.
+ * The pages of unwind tables of the images whose code was sampled, within a limit of memory.
  *
- * If a new table does not fit, the tables that were used least recently are evicted. An image
- * without a table is remembered too, so that its file is read once.
+ * Pages are evicted one by one: first those that were never used, the oldest first, and then the
+ * least recently used ones. Only a page that is wanted evicts a used one. So the memory that is
+ * needed is that of the pages that samples touch. An image without any page is forgotten. An image
+ * without a table is remembered, so that its file is read once.
  */
 #ifndef DCPI_UNWIND_CACHE_H
 #define DCPI_UNWIND_CACHE_H
@@ -16,13 +18,28 @@
 
 struct unwind_cache;
 
-/** struct unwind_cache_counts - since the start; @bytes, @tables: now */
+/**
+ * struct unwind_cache_counts - since the start; @bytes, @images, @pages: now
+ * @built:   tables, also of images whose pages had been evicted
+ * @failed:  images without a table
+ * @evicted: pages
+ * @images:  with a table
+ */
 struct unwind_cache_counts {
 	uint64_t built;
 	uint64_t failed;
 	uint64_t evicted;
-	uint64_t tables;
+	uint64_t images;
+	uint64_t pages;
 	uint64_t bytes;
+};
+
+/** enum unwind_cached - result of looking up an offset of an image */
+enum unwind_cached {
+	UNWIND_CACHED_RULE,    /* Its rule. */
+	UNWIND_CACHED_NONE,    /* The image has no table, or can no longer be read. */
+	UNWIND_CACHED_UNKNOWN, /* The image has not been added, or all its pages were evicted. */
+	UNWIND_CACHED_MISSING, /* The image has a table, but this page is not here. */
 };
 
 /** unwind_cache_create() - Return: NULL if out of memory. Freed by unwind_cache_destroy(). */
@@ -30,22 +47,21 @@ struct unwind_cache *unwind_cache_create(size_t bytes_max);
 void unwind_cache_destroy(struct unwind_cache *cache);
 
 /**
- * unwind_cache_find() - find the table of an image
- * @known: out: false: unwind_cache_add() has not been called, or the table was evicted
- *
- * Return: valid until the next unwind_cache_add(); NULL: the image has none.
+ * unwind_cache_find() - find the rule at an offset of an image's file. O(1)
+ * @ret: out, with UNWIND_CACHED_RULE: valid until the next unwind_cache_add()
  */
-const struct unwind_table *unwind_cache_find(struct unwind_cache *cache, uint32_t image,
-					     bool *known);
+enum unwind_cached unwind_cache_find(struct unwind_cache *cache, uint32_t image, uint64_t offset,
+				     const struct unwind_rule **ret);
 
 /**
- * unwind_cache_add() - add the table of an image that is not known
- * @table: becomes the cache's; NULL: the image has none
+ * unwind_cache_add() - add the table of an image, or more pages of it
+ * @table:  becomes the cache's; NULL: the image has none, or can no longer be read
+ * @wanted: NULL: all pages are wanted
  *
- * Return: @table; NULL: there is none, or it is larger than the cache.
+ * The image has no table from now on if the wanted pages do not fit into the cache.
  */
-const struct unwind_table *unwind_cache_add(struct unwind_cache *cache, uint32_t image,
-					    struct unwind_table *table);
+void unwind_cache_add(struct unwind_cache *cache, uint32_t image, struct unwind_table *table,
+		      const struct unwind_wanted *wanted);
 
 /** unwind_cache_counts() - see there */
 struct unwind_cache_counts unwind_cache_counts(const struct unwind_cache *cache);

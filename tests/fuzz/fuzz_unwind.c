@@ -44,21 +44,32 @@ static enum unwind_where rule_find(void *context, uint64_t pc, const struct unwi
 	return UNWIND_WHERE_RULE;
 }
 
+static void page_check(const struct unwind_table *table, uint32_t i)
+{
+	const struct unwind_page *page = table->pages[i];
+	const uint32_t start = table->starts[i] & ~UNWIND_START_ROWS;
+
+	require((page != NULL) == ((table->starts[i] & UNWIND_START_ROWS) != 0));
+	require(page == NULL || unwind_page_check(page, unwind_page_size(page), table->followers,
+						  start, table->rule_count));
+}
+
 static void table_check(const struct unwind_table *table)
 {
-	uint32_t row = 0;
+	uint32_t rows = 0;
 
 	require(unwind_table_check(table));
-	require(table->rule_count > UNWIND_RULE_UNKNOWN);
-	require(table->pages[0] == 0 && table->pages[table->page_count] == table->row_count);
-	for (uint32_t page = 0; page < table->page_count; page++) {
-		require(table->pages[page] <= table->pages[page + 1]);
-		for (row = table->pages[page]; row < table->pages[page + 1]; row++) {
-			require(table->rows[row].rule < table->rule_count);
-			require(row == table->pages[page] ||
-				table->rows[row - 1].low < table->rows[row].low);
-		}
+	require(table->page_count > 0 && table->page_count <= UNWIND_PAGES_MAX);
+	for (uint32_t i = 0; i < table->page_count; i++) {
+		struct unwind_cursor cursor = {.rule = table->starts[i] & ~UNWIND_START_ROWS};
+
+		page_check(table, i);
+		while (table->pages[i] != NULL &&
+		       unwind_page_next(table->pages[i], table->followers, &cursor))
+			rows++;
 	}
+	/* The first row of a page may be its start. */
+	require(rows <= table->row_count && table->row_count - rows <= table->page_count);
 }
 
 static void table_walk(const struct unwind_table *table, const uint8_t *data, size_t bytes)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The unwinder of sampled stacks: ends of call chains, and the limit of the CPU time for tables.
+ * The unwinder of sampled stacks: ends of call chains, and the limits of the CPU time and memory of
+ * tables.
  * The only image is the test program itself, and addresses are offsets in its file.
  */
 #include "tests/lib/unit.h"
@@ -64,14 +65,15 @@ static uint32_t root_of(void *context, uint32_t pid)
 	return 0;
 }
 
-static void unwinder_renew(struct fixture *fixture, uint32_t permille, uint64_t start_ns)
+static void unwinder_renew(struct fixture *fixture, size_t table_bytes, uint32_t permille,
+			   uint64_t start_ns)
 {
 	const struct stack_unwinder_code code = {
 		.place = place_of,
 		.uid = root_of,
 		.context = fixture,
 		.images = fixture->images,
-		.table_bytes = STACK_UNWINDER_TABLE_BYTES,
+		.table_bytes = table_bytes,
 		.held_bytes = STACK_UNWINDER_HELD_BYTES,
 		.build_permille = permille,
 		.build_start_ns = start_ns,
@@ -117,7 +119,7 @@ static int setup(void **state)
 	fixture->library = image_add(fixture, library.dli_fname, &head);
 	fixture->self = image_add(fixture, "/proc/self/exe", &head);
 	fixture->entry = head.e_entry;
-	unwinder_renew(fixture, 0, 0);
+	unwinder_renew(fixture, STACK_UNWINDER_TABLE_BYTES, 0, 0);
 	*state = fixture;
 	return 0;
 }
@@ -234,7 +236,7 @@ static void tables_are_limited(void **state)
 
 	/* If the first table takes a long time, a thousandth of it is enough for the second one. */
 	do {
-		unwinder_renew(fixture, 1, 0);
+		unwinder_renew(fixture, STACK_UNWINDER_TABLE_BYTES, 1, 0);
 		while (count_of(fixture, "stacks_complete") == 0 && clock_monotonic_ns() < end_ns)
 			chain_add(fixture, first, 1, false);
 		chain_add(fixture, second, 1, false);
@@ -243,11 +245,46 @@ static void tables_are_limited(void **state)
 	assert_true(count_of(fixture, "unwind_tables_postponed") > 0);
 	assert_int_equal(count_of(fixture, "unwind_tables"), 1);
 	assert_true(count_of(fixture, "stacks_waiting") > 0);
-	unwinder_renew(fixture, 1, NS_PER_SECOND);
+	unwinder_renew(fixture, STACK_UNWINDER_TABLE_BYTES, 1, NS_PER_SECOND);
 	chain_add(fixture, first, 1, false);
 	chain_add(fixture, second, 1, false);
 	assert_int_equal(count_of(fixture, "unwind_tables"), 2);
 	assert_int_equal(count_of(fixture, "unwind_tables_postponed"), 0);
+}
+
+/* Add chains that end in the C library and in the program, in many pages. */
+static void chains_add(struct fixture *fixture)
+{
+	for (uint64_t i = 0; i < 40; i++) {
+		const uint64_t library[] = {fixture->entry, LIBRARY + (i * 5 % 64 << 14)},
+			       self[] = {fixture->entry, fixture->entry + 2};
+
+		chain_add(fixture, library, 2, false);
+		chain_add(fixture, self, 2, false);
+	}
+}
+
+/* With memory for some pages, stacks end as they do with memory for all of them. */
+static void evicted_pages_are_built_again(void **state)
+{
+	struct fixture *fixture = *state;
+	uint64_t chains, complete;
+
+	chains_add(fixture);
+	assert_int_equal(count_of(fixture, "unwind_pages_evicted"), 0);
+	assert_int_equal(count_of(fixture, "stacks"), 80);
+	chains = count_of(fixture, "stacks_chain");
+	complete = count_of(fixture, "stacks_complete");
+	assert_true(complete >= 40);
+	/* The rules alone take half of it. */
+	unwinder_renew(fixture, (size_t)40 << 10, 0, 0);
+	chains_add(fixture);
+	assert_true(count_of(fixture, "unwind_pages_evicted") > 0);
+	assert_true(count_of(fixture, "unwind_tables") > 2);
+	assert_int_equal(count_of(fixture, "stacks"), 80);
+	assert_int_equal(count_of(fixture, "stacks_chain"), chains);
+	assert_int_equal(count_of(fixture, "stacks_complete"), complete);
+	assert_true(stack_unwinder_bytes(fixture->unwinder) < ((size_t)1 << 20));
 }
 
 int main(void)
@@ -258,6 +295,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(undescribed_code_is_left_by_its_record, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(tables_are_limited, setup, teardown),
+		cmocka_unit_test_setup_teardown(evicted_pages_are_built_again, setup, teardown),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

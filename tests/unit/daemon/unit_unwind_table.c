@@ -174,13 +174,24 @@ static uint64_t address_compare(const char *path, const struct truth *truth, uin
 	return end;
 }
 
-static uint64_t row_offset(const struct unwind_table *table, uint32_t row)
+/* Return: offsets in the file at which rules of ours begin to apply, ascending; @count of them. */
+static uint64_t *row_offsets(const struct unwind_table *table, size_t *count)
 {
-	uint32_t page = 0;
+	uint64_t *offsets =
+		malloc((table->row_count + (size_t)table->page_count) * sizeof(*offsets));
 
-	while (table->pages[page + 1] <= row)
-		page++;
-	return (table->first_page + page) << UNWIND_PAGE_SHIFT | table->rows[row].low;
+	assert_non_null(offsets);
+	*count = 0;
+	for (uint32_t i = 0; i < table->page_count; i++) {
+		uint64_t first = (table->first_page + i) << UNWIND_PAGE_SHIFT;
+		struct unwind_cursor cursor = {.rule = table->starts[i] & ~UNWIND_START_ROWS};
+
+		offsets[(*count)++] = first;
+		while (table->pages[i] != NULL &&
+		       unwind_page_next(table->pages[i], table->followers, &cursor))
+			offsets[(*count)++] = first + cursor.offset;
+	}
+	return offsets;
 }
 
 /* Compare at the start of each row of ours, and of each row of elfutils. */
@@ -188,17 +199,19 @@ static void segment_compare(const char *path, const struct truth *truth,
 			    const struct unwind_segment *segment, struct totals *totals)
 {
 	uint64_t address = segment->start, end, next;
+	size_t count;
+	_cleanup_free_ uint64_t *rows = row_offsets(truth->table, &count);
 
-	for (uint32_t row = 0; row <= truth->table->row_count && address < segment->end;) {
+	for (size_t row = 0; row <= count && address < segment->end;) {
 		end = address_compare(path, truth, address, totals);
 		next = segment->end;
-		while (row < truth->table->row_count) {
-			next = row_offset(truth->table, row) - segment->offset + segment->start;
+		while (row < count) {
+			next = rows[row] - segment->offset + segment->start;
 			if (next > address)
 				break;
 			row++;
 		}
-		if (row == truth->table->row_count)
+		if (row == count)
 			next = segment->end;
 		/* A hole of ours may hide descriptions: try every byte. */
 		if (end == 0)
