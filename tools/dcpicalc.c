@@ -145,7 +145,7 @@ static int analyse_one(struct calc *calc, struct calc_driver *walk, struct error
 	_cleanup_(calc_choice_deinit) struct calc_choice choice = {0};
 	int r = calc_source_choose(&choice, &calc->source, &calc->cli, err);
 
-	if (r == 0 && !calc->output.json)
+	if (r == 0)
 		r = callers_find(calc, &choice, err);
 	return r == 0 ? calc_driver_one(walk, &choice, err) : r;
 }

@@ -55,12 +55,13 @@ enum unwind_cached unwind_cache_find(struct unwind_cache *cache, uint32_t image,
 
 /**
  * unwind_cache_add() - add the table of an image, or more pages of it
+ * @number: of the image
  * @table:  becomes the cache's; NULL: the image has none, or can no longer be read
  * @wanted: NULL: all pages are wanted
  *
  * The image has no table from now on if the wanted pages do not fit into the cache.
  */
-void unwind_cache_add(struct unwind_cache *cache, uint32_t image, struct unwind_table *table,
+void unwind_cache_add(struct unwind_cache *cache, uint32_t number, struct unwind_table *table,
 		      const struct unwind_wanted *wanted);
 
 /** unwind_cache_counts() - see there */

@@ -122,6 +122,15 @@ check "dcpicalc: shares are in their intervals, and add up to 100%" awk '{
 	gsub(/[^0-9. ]/, " ")
 	for (i = 1; i < NF; i += 3) { sum += $i; bad += $i < $(i + 1) || $i > $(i + 2) }
 	exit !(sum > 99.7 && sum < 100.3 && bad == 0) }' <<< "$called"
+"$bin/dcpicalc" --db "$work/a.db" --json spin > "$work/spin.json"
+is "dcpicalc --json: valid" "$(python3 "$top/tests/lib/dcpicalc_schema.py" "$work/spin.json")" ""
+is "dcpicalc --json: the same callers" "$(python3 -c '
+import json, sys
+callers = json.load(open(sys.argv[1]))["callers"]["list"]
+print("; ".join("%s %.1f%% (%.1f to %.1f)" % (c["procedure"], 100 * c["share"],
+	100 * c["share_low"], 100 * c["share_high"]) for c in callers))' "$work/spin.json")" "$called"
+is "dcpicalc --json --all: no callers" "$("$bin/dcpicalc" --db "$work/a.db" --json --all -i calls |
+	grep -c '"callers"')" 0
 # Few samples, perhaps none, are in the procedure itself.
 if "$bin/dcpicalc" --db "$work/a.db" -n 1 recurse > "$work/recurse" 2>&1; then
 	is "dcpicalc: a recursive procedure is not its own caller" \

@@ -112,6 +112,22 @@ def check_block(block, where):
         estimate(successor, f"{where} successor {i}")
 
 
+def check_callers(callers, where):
+    keys(callers, "stacks list", where)
+    must(whole(callers["stacks"]), where, "stacks")
+    must((callers["stacks"] == 0) == (not callers["list"]), where, "callers without stacks")
+    for i, caller in enumerate(callers["list"]):
+        keys(caller, "procedure samples share share_low share_high", f"{where} caller {i}")
+        must(isinstance(caller["procedure"], str) and caller["procedure"], where, "caller's name")
+        must(whole(caller["samples"]), where, "caller's samples")
+        must(0 <= caller["share_low"] <= caller["share"] <= caller["share_high"] <= 1, where,
+             "interval of a caller", caller)
+    total = sum(caller["share"] for caller in callers["list"])
+    must(not callers["list"] or abs(total - 1) < 1e-6, where, "shares add up to", total)
+    samples = [caller["samples"] for caller in callers["list"]]
+    must(samples == sorted(samples, reverse=True), where, "callers are not in order")
+
+
 def check_whole(procedure, where):
     """Blocks and instructions cover the same bytes, in order."""
     addresses = [insn["address"] for insn in procedure["instructions"]]
@@ -181,6 +197,8 @@ def check_line(line, where):
         check_block(block, f"{where} block {block.get('start')}")
     for insn in thing["instructions"]:
         check_instruction(insn, f"{where} instruction {insn.get('address')}")
+    if "callers" in thing:
+        check_callers(thing["callers"], where)
     check_whole(thing, where)
 
 

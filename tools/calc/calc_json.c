@@ -6,6 +6,7 @@
 #include "tools/base/json_stream.h"
 #include "tools/calc/calc_evidence.h"
 #include "tools/calc/calc_finding.h"
+#include "tools/stacks/stack_callers.h"
 
 /* Keys of stalls, by enum stall_kind. */
 static const char *const stall_keys[STALL_KINDS] = {
@@ -204,6 +205,26 @@ static void put_aliases(struct json_stream *json, const struct procedure_names *
 	json_stream_close(json, ']');
 }
 
+static void put_callers(struct json_stream *json, const struct stack_callers *callers)
+{
+	json_stream_open(json, "callers", '{');
+	json_stream_count(json, "stacks", callers->stacks);
+	json_stream_open(json, "list", '[');
+	for (size_t i = 0; i < callers->count; i++) {
+		const struct stack_caller *caller = &callers->list[i];
+
+		json_stream_open(json, NULL, '{');
+		json_stream_text(json, "procedure", caller->name);
+		json_stream_count(json, "samples", caller->samples);
+		json_stream_number(json, "share", caller->share);
+		json_stream_number(json, "share_low", caller->low);
+		json_stream_number(json, "share_high", caller->high);
+		json_stream_close(json, '}');
+	}
+	json_stream_close(json, ']');
+	json_stream_close(json, '}');
+}
+
 static void calc_json_put_blocks(struct json_stream *json, const struct calc_procedure *procedure,
 				 const bool *shown)
 {
@@ -240,6 +261,8 @@ int calc_json_procedure(FILE *stream, const struct calc_procedure *procedure,
 	put_finding(&json, procedure);
 	if (options->evidence)
 		r = calc_evidence_json(&json, procedure);
+	if (options->callers != NULL)
+		put_callers(&json, options->callers);
 	calc_json_put_blocks(&json, procedure, options->shown);
 	json_stream_close(&json, '}');
 	json_stream_line(&json);

@@ -9,17 +9,22 @@
 #include "analysis/culprit/stall_summary.h"
 #include "tools/calc/calc_procedure.h"
 
+struct stack_callers;
+
 /** calc_json_stall_key() - return the key of a static stall: "slotting", "ra_dependency" */
 const char *calc_json_stall_key(enum stall_kind kind);
 
 /**
- * struct calc_json_options - what to print of a procedure; zero-initialised: all but the evidence
+ * struct calc_json_options - what to print of a procedure; zero-initialised: all but evidence and
+ * callers
  * @evidence: also print the evidence for the estimates
+ * @callers:  of the procedure; NULL: not known
  * @shown:    by block: print it, and its instructions; NULL: all
  * @digits:   significant digits of numbers; 0: nine
  */
 struct calc_json_options {
 	bool evidence;
+	const struct stack_callers *callers;
 	const bool *shown;
 	unsigned int digits;
 };

@@ -141,7 +141,8 @@ int calc_output_procedure(void *context, const struct procedure_analysis *analys
 		.image = output->image,
 		.all_samples = output->all_samples,
 	};
-	const struct calc_json_options options = {.evidence = output->evidence};
+	const struct calc_json_options options = {.evidence = output->evidence,
+						  .callers = output->callers};
 	struct stall_summary one = {0};
 	enum profiler_class class;
 	_cleanup_(procedure_names_deinit) struct procedure_names names = {0};
