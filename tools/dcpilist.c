@@ -167,18 +167,9 @@ static void add_excluded(struct list *list, const struct tally *tally)
 	list->excluded_samples += tally_excluded_samples(tally);
 }
 
-static bool is_repeated(const struct tally_row *rows, size_t row)
-{
-	for (size_t i = 0; i < row; i++) {
-		if (strcmp(rows[i].file->path, rows[row].file->path) == 0)
-			return true;
-	}
-	return false;
-}
-
 /*
  * Count the samples that profiling causes. Only images in which some procedures belong to the
- * profiler need symbols. Images with the same path are counted together.
+ * profiler need symbols.
  */
 static int load_excluded(struct list *list, struct error *err)
 {
@@ -195,9 +186,10 @@ static int load_excluded(struct list *list, struct error *err)
 	for (size_t i = 0; i < tally_row_count(list->all) && r == 0; i++) {
 		struct tally *tally = NULL;
 
-		if (!profiler_class_needs_procedures(rows[i].file, probes) || is_repeated(rows, i))
+		/* add_excluded() has counted the images that belong to the profiler. */
+		if (rows[i].excluded || !profiler_class_needs_procedures(rows[i].file, probes))
 			continue;
-		r = make_tally(list, &tally, TALLY_BY_PROCEDURE, 0, rows[i].file->path, err);
+		r = make_tally(list, &tally, TALLY_BY_PROCEDURE, rows[i].image_id, NULL, err);
 		if (r == 0)
 			add_excluded(list, tally);
 		tally_destroy(tally);

@@ -300,8 +300,9 @@ static int load_stacks(struct prof *prof, struct error *err)
 		r = load_tally(prof, err);
 	if (r == 0)
 		r = stack_profile_load(&prof->stack_profile, prof->reader, &prof->cli, err);
-	if (r == 0)
-		prof->header.excluded = prof->stack_profile.excluded;
+	prof->header.excluded = 0; /* the rows are of stacks */
+	prof->header.excluded_stacks = prof->stack_profile.excluded;
+	prof->header.stacks = prof->stack_profile.stacks + prof->stack_profile.excluded;
 	if (r == 0)
 		r = stack_listing_make(&prof->stack_lines, &prof->stack_profile, prof->view,
 				       prof->procedure, prof->cli.limit, err);
@@ -332,6 +333,9 @@ static int nothing(const struct prof *prof)
 	bool edges = prof->by == BY_EDGE;
 	bool excluded = prof->header.excluded > 0 && !needs_owners(prof);
 
+	if (prof->header.excluded_stacks > 0)
+		return cli_nothing(&prof->cli,
+				   "no call stacks except those of the profiler" CLI_PROFILER_HINT);
 	if (excluded && prof->cli.image != NULL)
 		return cli_no_image(&prof->cli, "samples", CLI_PROFILER_HINT);
 	if (excluded)

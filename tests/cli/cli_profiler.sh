@@ -87,6 +87,68 @@ is "the page has them, too" "$("$bin/dcpireport" --db "$scratch/two_events.db" -
 	jq -c '.procedures.profiler_totals')" '{"cpu-clock":370,"imiss":5000}'
 valid "a report with the profiler's samples" dcpiprof prof probes
 
+# Samples that a report lists, and those that it excludes, are all samples, in each report. The kernel
+# has an image with its samples at probes; two images have the path of the daemon.
+sums()
+{
+	epoch 7 200 | sed '/^image file/,$d'
+	echo "image kernel - vmlinux-6 [probes]"
+	echo "sample 0 0x1010 300"
+	echo "image file - /usr/sbin/dcpid"
+	echo "sample 0 0x10 100"
+	echo "image file 00ff /usr/sbin/dcpid"
+	echo "sample 0 0x20 70"
+	echo "image file - /usr/bin/b"
+	echo "sample 0 0x10 600"
+	list_samples
+	echo end
+}
+sums | make_db sums
+{
+	sums
+	sums
+} | make_db sums_twice
+# rows_and_own TOOL ARGUMENT...: print the samples of the rows with a share, the profiler's, and the sum
+rows_and_own()
+{
+	"$bin/$1" --db "$scratch/sums.db" "${@:2}" --json | jq -c '[.rows[] | to_entries |
+		map(select(.key == "cpu-clock" or .key == "total"))[0].value as $n |
+		map(select(.key == "cpu-clock_percent" or .key == "total_percent"))[0].value |
+		select(. != null) | $n] | add' | xargs
+}
+# own TOOL ARGUMENT...: print the samples of the profiler, and all samples
+own()
+{
+	"$bin/$1" --db "$scratch/sums.db" "${@:2}" --json 2> "$scratch/err" |
+		jq -c '[.profiler_samples, .samples // .total_samples]'
+}
+procedures=740 images=470 all=$(prof sums --json | jq .interrupts)
+for command in "dcpiprof $procedures" "dcpiprof $procedures --by instruction" "dcpiprof $images --by image" \
+	"dcpiprof $images --by host" "dcpiprof $images --by epoch" \
+	"dcpitop $images --no-flush --batch -n 1 --rows 100" \
+	"dcpitop $procedures --no-flush --batch -n 1 --rows 100 --by procedure"; do
+	read -r name want options <<< "$command"
+	read -ra words <<< "$name $options"
+	is "${words[*]}: rows and the profiler's samples are all samples" \
+		"$(own "${words[@]}") $(rows_and_own "${words[@]}")" "[$want,$all] $((all - want))"
+done
+for command in "dcpilist walk" dcpisumm dcpitopstalls; do
+	read -ra words <<< "$command"
+	is "$command: the profiler's samples are counted once" "$(own "${words[@]}")" "[$procedures,$all]"
+done
+is "dcpireport: the profiler's samples are counted once" "$("$bin/dcpireport" --db "$scratch/sums.db" \
+	--json | jq -c '.procedures | [.profiler_samples, .samples]')" "[$procedures,$all]"
+like "dcpicalc: the profiler's samples are counted once" "$("$bin/dcpicalc" --db "$scratch/sums.db" walk)" \
+	"^profiler    $procedures samples, "
+for name in dcpistats dcpidiff; do
+	is "$name: the profiler's samples are counted once in each set" "$("$bin/$name" \
+		--db "$scratch/sums_twice.db" --json 1 2 |
+		jq -c '[.profiler_samples, .samples], (.sets[] | [.profiler_samples, .samples])' | xargs)" \
+		"[$((2 * procedures)),$((2 * all))] [$procedures,$all] [$procedures,$all]"
+done
+is "dcpiexport: the other samples" "$("$bin/dcpiexport" --db "$scratch/sums.db" -f csv | tr -d '\r' |
+	awk -F, 'NR > 1 { sum += $NF } END { print sum }')" $((all - procedures))
+
 # differ ARGUMENT...: print the names of rows of dcpidiff, and their verdicts
 differ()
 {

@@ -53,10 +53,34 @@ if [ "$(sqlite3 "$work/own.db" "SELECT sum(count) FROM counter WHERE name = 'sta
 else
 	is "stacks of the profiler are excluded" \
 		"$("$bin/dcpiprof" --db "$work/own.db" --inclusive | grep -c ' recurse ')" 0
-	like "a report of them names the option" "$("$bin/dcpiprof" --db "$work/own.db" --inclusive 2>&1)" \
-		'--include-profiler includes those of the profiler'
 	is "stacks of the profiler on request" \
 		"$("$bin/dcpiprof" --db "$work/own.db" --inclusive --include-profiler | grep -c ' recurse ')" 1
+	all=$("$bin/dcpiprof" --db "$work/own.db" --inclusive --include-profiler --json | jq .totals.stacks)
+	is "--include-profiler: all stacks are listed" "$all" \
+		"$(sqlite3 "$work/own.db" "SELECT sum(count) FROM counter WHERE name = 'stacks'")"
+	# A stack of the loader, before the program's own image is on the stack, is not the profiler's.
+	if "$bin/dcpiprof" --db "$work/own.db" --inclusive > "$work/own" 2>&1; then
+		"$bin/dcpiprof" --db "$work/own.db" --inclusive --json > "$work/own.json"
+		is "the stacks listed and excluded are all stacks" \
+			"$(jq '.totals.stacks + .profiler_stacks' "$work/own.json")" "$all"
+		is "no samples are said to be excluded" "$(jq .profiler_samples "$work/own.json")" null
+		like "a report of them names the option" "$(cat "$work/own")" "^profiler    $(jq -r \
+			'"\(.profiler_stacks) call stacks"' "$work/own.json"), (100|[1-9]?[0-9])\.[0-9]*%, .*: excluded \(--include-profiler includes them\)"
+		like "an export names the number" "$("$bin/dcpiexport" --stacks -f flamegraph \
+			--db "$work/own.db")" "; $(jq .profiler_stacks "$work/own.json") of the profiler are excluded"
+	else
+		is "a report of them names the option" "$(cat "$work/own")" \
+			"dcpiprof: no call stacks except those of the profiler; --include-profiler includes those of the profiler"
+		is "an export names the option" "$("$bin/dcpiexport" --stacks -f folded --db "$work/own.db" 2>&1)" \
+			"dcpiexport: all call stacks are of the profiler: use --include-profiler to export them"
+	fi
+	like "a procedure of the profiler: the message names the option" "$("$bin/dcpiprof" \
+		--db "$work/own.db" --callers recurse 2>&1)" \
+		"no sampled stack has a procedure 'recurse'.*; --include-profiler includes"
+	is "samples listed and excluded are all samples" "$("$bin/dcpiprof" --db "$work/own.db" --json \
+		--include-profiler | jq '.samples == ([.rows[]["cpu-clock"]] | add)') $("$bin/dcpiprof" \
+		--db "$work/own.db" --json | jq '.samples == .profiler_samples + ([.rows[] |
+			select(.["cpu-clock_percent"] != null)["cpu-clock"]] | add // 0)')" "true true"
 fi
 
 stacks=$(counter "= 'stacks'")

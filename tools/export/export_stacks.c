@@ -2,6 +2,8 @@
 #include "tools/export/export_stacks.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "lib/error.h"
@@ -22,6 +24,7 @@ struct stack_export {
 	struct export_context *contexts;
 	struct export_procedure *procedures;
 	struct export_contexts what;
+	char comment[96];
 };
 
 static void export_stacks_fill(struct stack_export *export)
@@ -42,6 +45,11 @@ static void export_stacks_fill(struct stack_export *export)
 	for (size_t i = 0; i < profile->procedure_count; i++)
 		export->procedures[i] = (struct export_procedure){profile->procedures[i].name,
 								  profile->procedures[i].address};
+	snprintf(export->comment, sizeof(export->comment), "dcpi: sampled call stacks");
+	if (profile->excluded > 0)
+		snprintf(export->comment, sizeof(export->comment),
+			 "dcpi: sampled call stacks; %" PRIu64 " of the profiler are excluded",
+			 profile->excluded);
 	export->what = (struct export_contexts){
 		.image = "call stacks",
 		.build_id = "",
@@ -52,7 +60,7 @@ static void export_stacks_fill(struct stack_export *export)
 		.procedure_count = profile->procedure_count,
 		.start_ns = header->epochs[0].start_ns,
 		.end_ns = header->epochs[header->epoch_count - 1].end_ns,
-		.comment = "dcpi: sampled call stacks",
+		.comment = export->comment,
 	};
 }
 
@@ -66,6 +74,10 @@ static int export_stacks_make(struct stack_export *export, struct cli *cli, stru
 		r = cli_no_epoch(cli, export->reader, err);
 	if (r == 0)
 		r = stack_profile_load(&export->profile, export->reader, cli, err);
+	if (r == 0 && export->profile.stacks == 0 && export->profile.excluded > 0)
+		r = error_set(err, ENOENT,
+			      "all call stacks are of the profiler: use --include-profiler to "
+			      "export them");
 	if (r < 0)
 		return r;
 	export->nodes = calloc(export->profile.node_count + 1, sizeof(*export->nodes));

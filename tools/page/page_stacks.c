@@ -108,7 +108,7 @@ int page_stacks_add(struct page_source *source, struct page_document *document, 
 	struct stack_profile profile = {.node_count = 0};
 	int r = stack_profile_load(&profile, source->reader, source->cli, err);
 
-	if (r == 0 && profile.node_count > 0 && stacks_add(document->root, &profile) < 0)
+	if (r == 0 && profile.stacks > 0 && stacks_add(document->root, &profile) < 0)
 		r = error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	stack_profile_deinit(&profile);
 	return r == -ENOENT ? 0 : r;

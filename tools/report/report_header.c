@@ -439,6 +439,16 @@ static void print_hints(FILE *stream, const struct report_header *header)
 	}
 }
 
+/* @part: what profiling causes, of @all; @what: its unit */
+static void print_excluded(FILE *stream, uint64_t part, uint64_t all, const char *what)
+{
+	if (part > 0)
+		fprintf(stream,
+			"profiler    %" PRIu64 " %s, %.2f%%, of profiling itself: excluded "
+			"(--include-profiler includes them)\n",
+			part, what, 100.0 * (double)part / (double)all);
+}
+
 static void print_facts(FILE *stream, const struct report_header *header)
 {
 	print_epochs(stream, header);
@@ -456,12 +466,8 @@ static void print_facts(FILE *stream, const struct report_header *header)
 				    : 0);
 	print_counters(stream, header, "unknown", ": ");
 	fputc('\n', stream);
-	if (header->excluded > 0)
-		fprintf(stream,
-			"profiler    %" PRIu64 " samples, %.2f%%, of profiling itself: excluded "
-			"(--include-profiler includes them)\n",
-			header->excluded,
-			100.0 * (double)header->excluded / (double)header->samples);
+	print_excluded(stream, header->excluded, header->samples, "samples");
+	print_excluded(stream, header->excluded_stacks, header->stacks, "call stacks");
 	print_hints(stream, header);
 	if (header->has_edges)
 		print_edges(stream, header);

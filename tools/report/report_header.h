@@ -26,6 +26,8 @@ struct json_object;
  * @samples:    samples in all profiles; set by the tool, which reads them
  * @unknown:    those of @samples without a known image; set by the tool
  * @excluded:   those of @samples that profiling causes and that shares exclude; set by the tool
+ * @stacks:     sampled call stacks, in a report of them; set by the tool
+ * @excluded_stacks: those of @stacks that contain the profiler and that the report excludes
  * @jit:        samples of code without names, by runtime
  * @has_writer: a process writes to the database, as far as is known
  * @has_edges:  the report is about edges, @edges in total; set by the tool
@@ -45,6 +47,8 @@ struct report_header {
 	uint64_t samples;
 	uint64_t unknown;
 	uint64_t excluded;
+	uint64_t stacks;
+	uint64_t excluded_stacks;
 	bool has_edges;
 	uint64_t edges;
 	struct jit_hint jit;

@@ -135,6 +135,10 @@ void report_header_print_brief(FILE *stream, const struct report_header *header,
 	if (header->excluded > 0)
 		snprintf(parts[PART_EXCLUDED], PART_BYTES, ", %.1f%% of the profiler excluded",
 			 share(header->excluded, header->samples));
+	if (header->excluded_stacks > 0)
+		snprintf(parts[PART_EXCLUDED], PART_BYTES,
+			 ", %.1f%% of call stacks of the profiler excluded",
+			 share(header->excluded_stacks, header->stacks));
 	snprintf(parts[PART_OPTION], PART_BYTES, " (--header: more)");
 	for (size_t i = 0; i < PARTS; i++)
 		length += text_width(parts[i]);

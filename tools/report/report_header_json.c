@@ -157,6 +157,9 @@ int report_header_json(struct json_object *object, const struct report_header *h
 		return -ENOMEM;
 	if (header->excluded > 0 && add_count(object, "profiler_samples", header->excluded) < 0)
 		return -ENOMEM;
+	if (header->excluded_stacks > 0 &&
+	    add_count(object, "profiler_stacks", header->excluded_stacks) < 0)
+		return -ENOMEM;
 	if (add_hints(object, header) < 0)
 		return -ENOMEM;
 	if (header->has_edges && (add_count(object, "edges_handed", edges_handed) < 0 ||

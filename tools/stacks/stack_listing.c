@@ -11,6 +11,7 @@
 #include "lib/error.h"
 #include "lib/error_text.h"
 #include "lib/near_names.h"
+#include "tools/report/cli.h"
 
 /* Spaces for each level of a tree; deeper levels are not indented further. */
 #define INDENT 2
@@ -270,7 +271,8 @@ static int unknown_procedure(const struct stack_profile *profile, const char *na
 	for (uint32_t i = 0; i < profile->procedure_count; i++)
 		near_symbols_add(&near, profile->procedures[i].name);
 	near_names_text(&near, text, sizeof(text));
-	return error_set(err, EINVAL, "no sampled stack has a procedure '%s'%s", name, text);
+	return error_set(err, EINVAL, "no sampled stack has a procedure '%s'%s%s", name, text,
+			 profile->excluded > 0 ? CLI_PROFILER_HINT : "");
 }
 
 int stack_listing_make(struct stack_listing *ret, const struct stack_profile *profile,

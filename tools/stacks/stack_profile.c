@@ -232,7 +232,7 @@ static int row_merge(struct loading *loading, const struct stored_stack *row)
 		if (merged == NULL)
 			return error_set(loading->err, ENOMEM, ERROR_NO_MEMORY);
 		*merged = OWN_NODE;
-		profile->excluded += samples;
+		profile->excluded += row->stacks;
 		return 0;
 	}
 	node = node_find(loading, parent != NULL ? (uint32_t)*parent : 0, row->procedure);

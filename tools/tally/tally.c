@@ -169,8 +169,10 @@ static bool has_rows(const struct tally *tally, const struct tally_image *image)
 static int add_rows_of(struct tally *tally, struct profile_reader *reader,
 		       const struct tally_image *image, struct error *err)
 {
-	struct tally_row row = {
-		.image = image->label, .file = &image->image, .identity = image->identity};
+	struct tally_row row = {.image = image->label,
+				.file = &image->image,
+				.image_id = image->id,
+				.identity = image->identity};
 
 	if (!has_rows(tally, image))
 		return 0;

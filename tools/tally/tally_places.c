@@ -153,6 +153,7 @@ static struct tally_count *counts_of(struct tally *tally, uint64_t offset)
 	struct tally_row row = {
 		.image = tally->image->label,
 		.file = &tally->image->image,
+		.image_id = tally->image->id,
 		.identity = tally->image->identity,
 		.offset = offset,
 	};

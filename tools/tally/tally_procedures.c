@@ -44,6 +44,7 @@ static int add_procedure_rows(struct tally *tally, const struct tally_image *ima
 	for (size_t i = 0; i < image_symbols_count(tally->symbols); i++) {
 		struct tally_row row = {.image = image->label,
 					.file = &image->image,
+					.image_id = image->id,
 					.identity = image->identity,
 					.counts = tally->counts[i]};
 		size_t before = tally->row_count;

@@ -39,6 +39,7 @@ void tally_count_add(struct tally_count *count, uint64_t samples, double factor)
  * @image:       path of the image, or its replacement; with the identity if several images have the
  *               path
  * @file:        description of the image; its path is the path alone
+ * @image_id:    its number in the database
  * @identity:    its build-id or digest in hexadecimal, "" if it has none
  * @has_address: the procedure or instruction has an ELF virtual address
  * @address:     this address (for symbols stored with the profile: the offset)
@@ -56,6 +57,7 @@ struct tally_row {
 	bool in_part;
 	const char *image;
 	const struct profile_image *file;
+	int64_t image_id;
 	const char *identity;
 	bool has_address;
 	uint64_t address;
