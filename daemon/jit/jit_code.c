@@ -2,10 +2,12 @@
 #include "daemon/jit/jit_code.h"
 
 #include <errno.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/array.h"
+#include "lib/cleanup.h"
 
 /* Number of unsettled pieces that are searched for one that moves. */
 #define RECENT 1024
@@ -126,6 +128,7 @@ bool jit_codes_again(struct jit_codes *codes, const struct jit_code *code)
 	if (known == NULL || !is_same(known, code))
 		return false;
 	known->pass = code->pass;
+	known->search = code->search;
 	known->added = ++codes->clock;
 	return true;
 }
@@ -213,51 +216,109 @@ static uint64_t later(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-static void jit_code_cut(struct jit_code *code, const struct jit_code *next)
-{
-	if (code->at_most && code->start < next->start && overlap(code, next))
-		code->bytes = (uint32_t)(next->start - code->start);
-}
-
-/* Merge two announcements of the same piece, which has existed all the time. */
+/* Merge two announcements of the same piece, which has existed all the time. @next: the later one
+ */
 static bool code_unite(struct jit_codes *codes, struct jit_code *known, struct jit_code *next)
 {
 	if (!is_same(known, next) || known->code_at != 0)
 		return false;
-	if (known->added < next->added) {
-		known->pass = next->pass;
-		known->used = next->used > known->used ? next->used : known->used;
-		known->added = next->added;
-	}
+	known->pass = next->pass;
+	known->search = next->search;
+	known->used = next->used > known->used ? next->used : known->used;
+	known->added = next->added;
 	name_free(codes, next);
 	return true;
 }
 
-/*
- * Append the next piece by address to @out. A later piece replaces the pieces that it overlaps; an
- * earlier piece is dropped instead.
- */
-static size_t place(struct jit_codes *codes, struct jit_code *out, size_t count,
-		    struct jit_code next, uint64_t window_ns, bool *replaced)
+/* Pieces that overlap are equal: those in a tree do not. */
+static int compare_places(const void *first, const void *second)
 {
-	if (count > 0)
-		jit_code_cut(&out[count - 1], &next);
-	while (count > 0 && overlap(&out[count - 1], &next)) {
-		struct jit_code *last = &out[count - 1];
+	const struct jit_code *a = first, *b = second;
 
-		if (code_unite(codes, last, &next))
-			return count;
-		*replaced = true;
-		if (last->added > next.added) {
-			gone_add(codes, &next, later(last->since_ns, next.since_ns),
-				 later(last->seen_ns, next.seen_ns), window_ns);
-			return count;
+	if (overlap(a, b))
+		return 0;
+	return a->start < b->start ? -1 : 1;
+}
+
+static int compare_age(const void *first, const void *second)
+{
+	const struct jit_code *a = *(struct jit_code *const *)first;
+	const struct jit_code *b = *(struct jit_code *const *)second;
+
+	return (a->added > b->added) - (a->added < b->added);
+}
+
+static void keep_node(void *node)
+{
+	(void)node;
+}
+
+/*
+ * struct overlaps - pieces that overlap, while they are merged
+ * @present: a tree of those that have not been replaced
+ */
+struct overlaps {
+	struct jit_codes *codes;
+	void *present;
+	uint64_t window_ns;
+	bool replaced;
+};
+
+/* Mark a piece for removal. Its name has another owner, or is freed. */
+static void mark_dead(struct jit_code *code)
+{
+	code->bytes = 0;
+}
+
+/* Replace all pieces that a later piece overlaps. Out of memory, the later piece is dropped. */
+static void present_add(struct overlaps *overlaps, struct jit_code *next)
+{
+	struct jit_code *const *found;
+
+	while ((found = tfind(next, &overlaps->present, compare_places)) != NULL) {
+		struct jit_code *known = *found;
+
+		if (code_unite(overlaps->codes, known, next)) {
+			mark_dead(next);
+			return;
 		}
-		gone_add(codes, last, next.since_ns, next.seen_ns, window_ns);
-		count--;
+		tdelete(known, &overlaps->present, compare_places);
+		overlaps->replaced = true;
+		gone_add(overlaps->codes, known, later(known->since_ns, next->since_ns),
+			 later(known->seen_ns, next->seen_ns), overlaps->window_ns);
+		mark_dead(known);
 	}
-	out[count] = next;
-	return count + 1;
+	if (tsearch(next, &overlaps->present, compare_places) == NULL) {
+		name_free(overlaps->codes, next);
+		mark_dead(next);
+	}
+}
+
+/*
+ * Leave those of overlapping pieces that no later one has replaced. A replaced piece does not come
+ * back when its successor is replaced, so pieces are added in the order of their age. O(n log n).
+ *
+ * @order: room for @count pointers
+ *
+ * Return: number of pieces left, first in @list, by address.
+ */
+static size_t overlaps_merge(struct overlaps *overlaps, struct jit_code *list, size_t count,
+			     struct jit_code **order)
+{
+	size_t left = 0;
+
+	for (size_t i = 0; i < count; i++)
+		order[i] = &list[i];
+	array_sort(order, count, sizeof(struct jit_code *), compare_age);
+	for (size_t i = 0; i < count; i++)
+		present_add(overlaps, order[i]);
+	tdestroy(overlaps->present, keep_node);
+	overlaps->present = NULL;
+	for (size_t i = 0; i < count; i++) {
+		if (list[i].bytes > 0)
+			list[left++] = list[i];
+	}
+	return left;
 }
 
 static void gone_drop(struct jit_codes *codes, uint64_t window_ns)
@@ -290,30 +351,66 @@ static bool is_in_place(const struct jit_codes *codes)
 	return true;
 }
 
-static void codes_merge(struct jit_codes *codes, struct jit_code *out, uint64_t window_ns,
-			bool *replaced)
+/* Merge the settled pieces and the sorted additions by address. */
+static void codes_interleave(const struct jit_codes *codes, struct jit_code *out)
 {
-	size_t old = 0, new = codes->settled, count = 0;
+	size_t old = 0, new = codes->settled;
 
-	while (old < codes->settled || new < codes->count) {
+	for (size_t i = 0; i < codes->count; i++) {
 		bool is_old =
 			new == codes->count || (old < codes->settled &&
 						codes->codes[old].start <= codes->codes[new].start);
 
-		count = place(codes, out, count, codes->codes[is_old ? old++ : new ++], window_ns,
-			      replaced);
+		out[i] = codes->codes[is_old ? old++ : new ++];
 	}
-	codes->capacity = codes->count;
+}
+
+/* A piece of unknown length ends where another one begins. */
+static void codes_cut(struct jit_code *list, size_t count)
+{
+	uint64_t next = UINT64_MAX;
+
+	for (size_t i = count; i-- > 0;) {
+		if (i + 1 < count && list[i + 1].start > list[i].start)
+			next = list[i + 1].start;
+		if (list[i].at_most && next - list[i].start < list[i].bytes)
+			list[i].bytes = (uint32_t)(next - list[i].start);
+	}
+}
+
+/* @out: room for all pieces; becomes the list. @order: room for as many pointers */
+static bool codes_merge(struct jit_codes *codes, struct jit_code *out, struct jit_code **order,
+			uint64_t window_ns)
+{
+	struct overlaps overlaps = {.codes = codes, .window_ns = window_ns};
+	size_t count = codes->count, left = 0, last;
+
+	codes_interleave(codes, out);
+	codes_cut(out, count);
+	for (size_t first = 0; first < count; first = last) {
+		uint64_t end = out[first].start + out[first].bytes;
+		size_t kept = 1;
+
+		for (last = first + 1; last < count && out[last].start < end; last++)
+			end = later(end, out[last].start + out[last].bytes);
+		if (last > first + 1)
+			kept = overlaps_merge(&overlaps, &out[first], last - first, order);
+		memmove(&out[left], &out[first], kept * sizeof(*out));
+		left += kept;
+	}
 	free(codes->codes);
 	codes->codes = out;
-	codes->count = codes->settled = count;
+	codes->capacity = count;
+	codes->count = codes->settled = left;
+	return overlaps.replaced;
 }
 
 bool jit_codes_settle(struct jit_codes *codes, uint64_t window_ns)
 {
-	size_t gone = 0;
+	_cleanup_free_ struct jit_code **order = NULL;
 	struct jit_code *out;
-	bool replaced = false;
+	bool replaced;
+	size_t gone;
 
 	gone_drop(codes, window_ns);
 	if (codes->count == codes->settled)
@@ -326,10 +423,13 @@ bool jit_codes_settle(struct jit_codes *codes, uint64_t window_ns)
 		return false;
 	}
 	out = malloc(codes->count * sizeof(*out));
+	order = malloc(codes->count * sizeof(*order));
 	/* Out of memory, the pieces stay unsettled until the next call. */
-	if (out == NULL)
+	if (out == NULL || order == NULL) {
+		free(out);
 		return false;
-	codes_merge(codes, out, window_ns, &replaced);
+	}
+	replaced = codes_merge(codes, out, order, window_ns);
 	if (codes->gone_count != gone)
 		gone_sort(codes);
 	return replaced;
@@ -453,12 +553,17 @@ bool jit_codes_lacks(const struct jit_codes *codes, uint64_t address)
 	       address < codes->evicted_end;
 }
 
-bool jit_codes_is_free(const struct jit_codes *codes, uint64_t start, uint64_t bytes)
+bool jit_codes_is_free(const struct jit_codes *codes, uint64_t start, uint64_t bytes,
+		       uint16_t search)
 {
 	size_t n = count_below(codes->codes, codes->settled, sizeof(codes->codes[0]),
 			       start + bytes - 1);
 
-	return n == 0 || codes->codes[n - 1].start + codes->codes[n - 1].bytes <= start;
+	for (; n > 0 && codes->codes[n - 1].start + codes->codes[n - 1].bytes > start; n--) {
+		if (search == 0 || codes->codes[n - 1].search != search)
+			return false;
+	}
+	return true;
 }
 
 /*

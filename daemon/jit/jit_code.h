@@ -31,6 +31,7 @@
  * @name_bytes:    length of the name
  * @file:          for the user: index of its file
  * @pass:          for the user: see jit_codes_purge()
+ * @search:        for the user: see jit_codes_is_free()
  * @at_most:       @bytes is an upper bound: the piece ends where another one begins
  * @by_offset:     for the user: offsets in the code are meaningful
  * @added:         private: order of additions
@@ -49,6 +50,7 @@ struct jit_code {
 	uint32_t added;
 	uint32_t used;
 	uint16_t name_bytes;
+	uint16_t search;
 	uint8_t file;
 	uint8_t pass;
 	bool at_most;
@@ -154,8 +156,14 @@ void jit_codes_evict(struct jit_codes *codes);
 /** jit_codes_skip() - record a piece that is not added to save memory, as if it was evicted. */
 void jit_codes_skip(struct jit_codes *codes, uint64_t start, uint64_t bytes);
 
-/** jit_codes_is_free() - return true if no settled piece overlaps a range. O(log n). */
-bool jit_codes_is_free(const struct jit_codes *codes, uint64_t start, uint64_t bytes);
+/**
+ * jit_codes_is_free() - return true if no settled piece overlaps a range
+ * @search: pieces with this number do not count; 0: all count
+ *
+ * O(log n) plus the pieces that do not count.
+ */
+bool jit_codes_is_free(const struct jit_codes *codes, uint64_t start, uint64_t bytes,
+		       uint16_t search);
 
 /** jit_codes_lacks() - return true if a piece at an address may have been evicted. */
 bool jit_codes_lacks(const struct jit_codes *codes, uint64_t address);

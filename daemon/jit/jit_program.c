@@ -213,7 +213,9 @@ static void line_take(void *context, const struct jit_map_line *line)
 
 	if (line->bytes > PIECE_BYTES_MAX)
 		return;
-	if (program->map.file_bytes > line->name_at + MAP_TAIL_BYTES && !is_wanted(program, line)) {
+	/* A piece that replaces others is added, so that they do not keep its addresses. */
+	if (program->map.file_bytes > line->name_at + MAP_TAIL_BYTES && !is_wanted(program, line) &&
+	    jit_codes_is_free(&program->codes, line->start, line->bytes, 0)) {
 		jit_codes_skip(&program->codes, line->start, line->bytes);
 		visit->reading->evicted++;
 		return;
@@ -227,7 +229,7 @@ static void line_take(void *context, const struct jit_map_line *line)
 
 /*
  * A wanted piece that is not in memory has existed for long, unless other pieces took its place
- * later.
+ * later. A piece that this search found before, perhaps in another drain, is earlier in the map.
  */
 static void search_take(void *context, const struct jit_map_line *line)
 {
@@ -236,9 +238,10 @@ static void search_take(void *context, const struct jit_map_line *line)
 	struct jit_code code;
 
 	if (line->bytes > PIECE_BYTES_MAX || !is_wanted(program, line) ||
-	    !jit_codes_is_free(&program->codes, line->start, line->bytes))
+	    !jit_codes_is_free(&program->codes, line->start, line->bytes, program->search_number))
 		return;
 	code = code_of_line(program, line);
+	code.search = program->search_number;
 	piece_add(visit, &code);
 	visit->found = true;
 }
@@ -265,8 +268,10 @@ static void search(struct visit *visit, struct jit_user *user)
 	if (fd < 0 || program->wanted_count == 0 || !program->map.at_end ||
 	    (!program->searching && visit->reading->drain < program->search_at))
 		return;
-	if (!program->searching)
+	if (!program->searching) {
 		jit_map_deinit(&program->search);
+		program->search_number += program->search_number == UINT16_MAX ? 2 : 1;
+	}
 	program->searching = true;
 	if (jit_map_read(&program->search, fd, &left, search_take, visit) != 0 ||
 	    program->search.at_end)
@@ -490,6 +495,9 @@ enum jit_answer jit_program_place(struct jit_program *program, struct jit_images
 	}
 	if (code == NULL)
 		return JIT_NO_NAME;
+	/* The rest of the map may have a later piece. */
+	if (program->searching && code->search == program->search_number)
+		return JIT_LIMIT;
 	if (ambiguous)
 		return JIT_AMBIGUOUS;
 	if (!slot_find(program, images, code, until_ns))

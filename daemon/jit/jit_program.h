@@ -64,6 +64,7 @@ enum jit_answer {
  * @dump_ended:   the jitdump is complete
  * @wanted:       sampled addresses whose names may not be in memory: they are searched for in the
  *                map as it is read, or by reading it again (@search, while @searching)
+ * @search_number: of this or the last search, in the pieces that it finds; 0: there was none
  * @search_at:    drain in which the map may be read again
  * @search_pause: number of drains to wait if that finds nothing
  */
@@ -86,6 +87,7 @@ struct jit_program {
 	bool rereading;
 	bool dump_ended;
 	bool searching;
+	uint16_t search_number;
 	struct jit_map search;
 	uint64_t search_at;
 	uint64_t search_pause;

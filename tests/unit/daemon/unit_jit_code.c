@@ -133,28 +133,32 @@ static void windows(void **state)
 	jit_codes_deinit(&codes);
 }
 
-/* With many pieces per batch, the range of the newest piece is always right, in any order. */
+/*
+ * With many pieces per batch, each address has the piece that the last one of those that overlap
+ * left there, in any order. A piece is not there again when the one that replaced it is replaced.
+ */
 static void in_batches(void **state)
 {
-	struct jit_codes codes = {0};
-	unsigned int time = 1;
 	uint64_t seed = 7;
 
 	(void)state;
-	while (time <= PIECES - 30) {
-		for (unsigned int n = 1 + (unsigned int)(unit_random(&seed) % 30); n > 0; n--) {
-			struct jit_code code = piece(&seed, time, SPACE);
+	for (unsigned int round = 0; round < 20; round++) {
+		struct jit_codes codes = {0};
+		unsigned int time = 1, batch = 2 + 3 * round;
 
-			model_add(time++, &code);
-			assert_int_equal(jit_codes_add(&codes, &code), 0);
-		}
-		jit_codes_settle(&codes, time - 1);
-		for (unsigned int a = 0; a < SPACE; a++) {
-			if (owner[time - 1][a] != 0)
+		while (time <= PIECES - batch) {
+			for (uint64_t n = 1 + unit_random(&seed) % batch; n > 0; n--) {
+				struct jit_code code = piece(&seed, time, SPACE);
+
+				model_add(time++, &code);
+				assert_int_equal(jit_codes_add(&codes, &code), 0);
+			}
+			jit_codes_settle(&codes, time - 1);
+			for (unsigned int a = 0; a < SPACE; a++)
 				assert_int_equal(found(&codes, a, time, time), owner[time - 1][a]);
 		}
+		jit_codes_deinit(&codes);
 	}
-	jit_codes_deinit(&codes);
 }
 
 static void moves(void **state)
