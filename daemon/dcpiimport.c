@@ -72,6 +72,16 @@ static int dcpiimport_options_parse(struct settings *settings, int argc, char **
 	return EXIT_BAD;
 }
 
+static void unfiltered_warn(const struct import_result *result)
+{
+	static bool warned;
+
+	if (result->unfiltered && !warned)
+		log_info("warning: seccomp is not available; recordings are parsed without a "
+			 "sandbox");
+	warned |= result->unfiltered;
+}
+
 static void summary_print(const struct settings *settings, const char *path,
 			  const struct import_result *result)
 {
@@ -102,6 +112,7 @@ static int import_all(const struct settings *settings, struct profile_writer *wr
 		struct error err;
 		int r = import_file(writer, files[i], settings->label, &result, &err);
 
+		unfiltered_warn(&result);
 		if (r == 0) {
 			summary_print(settings, files[i], &result);
 			continue;

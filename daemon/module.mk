@@ -3,7 +3,8 @@
 ARCHIVES += image
 image-src := $(addprefix daemon/image/, address_spaces.c file_reader.c generation.c image_file.c image_map.c \
 	image_identify.c image_place.c image_system.c image_table.c image_verifier.c image_verify.c jit_file.c \
-	kallsyms.c kernel_image.c kernel_module.c loss_list.c mapping_list.c quota.c space_change.c symbol_list.c)
+	kallsyms.c kernel_image.c kernel_module.c loss_list.c mapping_list.c quota.c space_change.c symbol_list.c) \
+	daemon/base/sandbox_process.c
 image-needs := hook
 image-pkgs := libelf
 image-tests := unit_generation unit_image_system unit_image_identity unit_image_live unit_image_map unit_image_map_late unit_image_map_losses \
@@ -110,7 +111,8 @@ policy: $(TEST_BIN)/policy_simulator ## docs/results/policy.md from the traces i
 ARCHIVES += import
 import-src := $(addprefix daemon/import/, import.c import_images.c import_jit.c \
 	import_lives.c import_stacks.c import_survey.c \
-	perfdata_event.c perfdata_file.c perfdata_header.c perfdata_stack.c perfdata_unpack.c record_queue.c)
+	perfdata_event.c perfdata_file.c perfdata_header.c perfdata_stack.c perfdata_unpack.c record_queue.c \
+	recording.c recording_reader.c)
 import-needs := collect
 import-pkgs := libzstd
 import-programs := dcpiimport
@@ -121,7 +123,7 @@ import-helpers := make_perfdata
 make_perfdata-with := tests/fixtures/perfdata_writer.c
 
 FUZZERS += fuzz_cgroup fuzz_config fuzz_control fuzz_event_spec fuzz_image_sources fuzz_jit_files \
-	fuzz_perfdata fuzz_trace fuzz_unwind
+	fuzz_perfdata fuzz_recording fuzz_trace fuzz_unwind
 fuzz_cgroup-with := daemon/base/cgroup.c
 fuzz_config-with := daemon/config.c
 fuzz_config-archives := collect
@@ -145,6 +147,14 @@ fuzz_perfdata-with := loader-hook/side_band_record.c \
 	$(addprefix lib/, array.c bounded_reader.c error.c file_read.c printable.c u64_map.c)
 fuzz_perfdata-pkgs := libzstd
 fuzz_perfdata-seeds := tests/fixtures/perfdata_fixtures.sh
+fuzz_recording-with := daemon/base/sandbox_process.c loader-hook/side_band_record.c \
+	$(addprefix daemon/event/event_, code.c name.c) \
+	$(addprefix daemon/import/, import_lives.c import_survey.c perfdata_event.c perfdata_file.c \
+	perfdata_header.c perfdata_stack.c perfdata_unpack.c record_queue.c recording.c \
+	recording_reader.c) $(addprefix lib/, array.c bounded_reader.c broker.c error.c file_read.c \
+	printable.c sandbox.c u64_map.c)
+fuzz_recording-pkgs := libzstd libxxhash
+fuzz_recording-seeds := tests/fixtures/perfdata_fixtures.sh
 fuzz_trace-with := daemon/source/trace.c lib/bounded_reader.c
 fuzz_trace-pkgs := libxxhash
 fuzz_unwind-with := $(filter-out %/unwind_cache.c,$(unwind-src)) $(addprefix lib/, array.c \

@@ -46,6 +46,7 @@ enum broker_kind {
  * @BROKER_FIND:        the data is one struct debug_server_request
  * @BROKER_DRAW:        the data is a format; graph, picture and messages are descriptors
  * @BROKER_CONNECT:     connect to the daemon
+ * @BROKER_HELLO:       the process has started; the result is that of sandbox_enter()
  * @BROKER_UNWIND:      of the daemon: build an unwind table (daemon/collect/unwind_builder.h)
  */
 enum broker_operation {
@@ -60,6 +61,7 @@ enum broker_operation {
 	BROKER_FIND,
 	BROKER_DRAW,
 	BROKER_CONNECT,
+	BROKER_HELLO,
 	BROKER_UNWIND,
 };
 

@@ -23,6 +23,10 @@
 #define ERROR_NOT_ELF "'%s' is not an ELF file"
 #define ERROR_SOCKET_PATH "path of socket is too long: '%s'"
 
+/* Parsing of a file in a process of its own; the argument is a signal. */
+#define ERROR_PARSE_CRASHED "parsing crashed (signal %d)"
+#define ERROR_PARSE_TIME "parsing exceeds the limit of CPU time"
+
 /* Resources of the system. */
 #define ERROR_SOCKET "cannot create a socket"
 #define ERROR_THREAD "cannot start a thread"

@@ -2,27 +2,21 @@
 #include "daemon/collect/unwind_builder.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "daemon/base/sandbox_process.h"
 #include "daemon/image/image_file.h"
 #include "daemon/image/quota.h"
 #include "daemon/unwind/unwind_table.h"
 #include "lib/broker.h"
 #include "lib/cleanup.h"
 #include "lib/clock.h"
-#include "lib/sandbox.h"
 
 #define NICE 5
 #define NS_PER_POINT 1000
@@ -35,19 +29,17 @@
 /* The process's own memory: the largest sections and table, twice. */
 #define PROCESS_BYTES ((uint64_t)384 << 20)
 #define PROCESS_FILES 16
-/* The lowest number after the standard streams. */
-#define PROCESS_SOCKET (STDERR_FILENO + 1)
 
 /*
- * @quota, @socket, @last_uid: private to the thread; @last_uid: of the last job
+ * @quota, @process, @last_uid: private to the thread; @last_uid: of the last job
  * @lock:  protects all following fields
  * @users: references of the caller and the thread: the last one frees the structure
- * @child: the process; 0: none
+ * @child: id of the process, to kill it; 0: none
  * @busy:  the thread has a job
  */
 struct unwind_builder {
 	struct quota quota;
-	int socket;
+	struct sandbox_process process;
 	uint32_t last_uid;
 
 	pthread_mutex_t lock;
@@ -96,10 +88,12 @@ static int request_answer(const struct broker_packet *request, int *fd)
 	return r;
 }
 
-static void process_serve(int socket)
+static void process_serve(int socket, const int *files, const void *context)
 {
 	struct broker_packet request, reply;
 
+	(void)files;
+	(void)context;
 	while (broker_receive(socket, &request) == 1) {
 		broker_packet_init(&reply, BROKER_UNWIND);
 		reply.message.result = request_answer(&request, &reply.fds[0]);
@@ -110,126 +104,38 @@ static void process_serve(int socket)
 	}
 }
 
-/* If memory runs out, this process is to be ended, not the daemon. */
-static void process_offer(void)
-{
-	int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-
-	if (fd < 0)
-		return;
-	if (write(fd, "1000", 4) < 0)
-		errno = 0;
-	close(fd);
-}
-
-/* Return the memory that counts against RLIMIT_DATA: it is a copy of the daemon's. */
-static uint64_t data_bytes(void)
-{
-	unsigned long data = 0;
-	FILE *file = fopen("/proc/self/statm", "re");
-
-	if (file == NULL)
-		return 0;
-	if (fscanf(file, "%*u %*u %*u %*u %*u %lu", &data) != 1)
-		data = 0;
-	fclose(file);
-	return data * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
-/* Memory that is shared with the kernel, such as BPF arrays, is not this process's business. */
-static void shared_drop(void)
-{
-	FILE *maps = fopen("/proc/self/maps", "re");
-	unsigned long start, end;
-	char line[512], mode[8];
-
-	while (maps != NULL && fgets(line, sizeof(line), maps) != NULL) {
-		if (sscanf(line, "%lx-%lx %7s", &start, &end, mode) == 3 && mode[3] == 's')
-			munmap((void *)start, end - start);
-	}
-	if (maps != NULL)
-		fclose(maps);
-}
-
-static void descriptors_drop(int socket)
-{
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
-	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-		if (null < 0 || dup2(null, fd) < 0)
-			close(fd);
-	}
-	if (socket != PROCESS_SOCKET && dup2(socket, PROCESS_SOCKET) < 0)
-		_exit(1);
-	sandbox_close_from(PROCESS_SOCKET + 1);
-}
-
-/* The first message has the result of sandbox_enter(). */
-static _Noreturn void process_run(int socket, pid_t parent)
-{
-	struct sandbox_limits limits = {.files = PROCESS_FILES};
-	struct broker_packet hello;
-
-	prctl(PR_SET_NAME, "dcpid-unwind");
-	setpriority(PRIO_PROCESS, 0, NICE);
-	process_offer();
-	shared_drop();
-	limits.memory_bytes = data_bytes() + PROCESS_BYTES;
-	descriptors_drop(socket);
-	broker_packet_init(&hello, BROKER_UNWIND);
-	hello.message.result = sandbox_enter(&limits, NULL);
-	if (getppid() == parent && broker_send(PROCESS_SOCKET, &hello) == 0)
-		process_serve(PROCESS_SOCKET);
-	_exit(0);
-}
-
 /* The thread. */
+
+static void process_publish(struct unwind_builder *builder, pid_t child)
+{
+	pthread_mutex_lock(&builder->lock);
+	builder->child = child;
+	builder->counts.open |= builder->process.open;
+	if (builder->stop && child > 0)
+		kill(child, SIGKILL);
+	pthread_mutex_unlock(&builder->lock);
+}
 
 static void process_end(struct unwind_builder *builder)
 {
-	pid_t child;
-
-	pthread_mutex_lock(&builder->lock);
-	child = builder->child;
-	builder->child = 0;
-	pthread_mutex_unlock(&builder->lock);
-	if (builder->socket >= 0)
-		close(builder->socket);
-	builder->socket = -1;
-	if (child == 0)
-		return;
-	kill(child, SIGKILL);
-	while (waitpid(child, NULL, 0) < 0 && errno == EINTR)
-		;
+	process_publish(builder, 0);
+	sandbox_process_end(&builder->process);
 }
 
 /* Return: false: it could not be started. */
 static bool process_start(struct unwind_builder *builder)
 {
-	pid_t parent = getpid(), child;
-	struct broker_packet hello;
-	int ends[2];
+	static const struct sandbox_process_task task = {
+		.name = "dcpid-unwind",
+		.run = process_serve,
+		.memory_bytes = PROCESS_BYTES,
+		.descriptors = PROCESS_FILES,
+		.nice = NICE,
+	};
 
-	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+	if (sandbox_process_start(&builder->process, &task) < 0)
 		return false;
-	child = fork();
-	if (child == 0)
-		process_run(ends[1], parent);
-	close(ends[1]);
-	builder->socket = ends[0];
-	pthread_mutex_lock(&builder->lock);
-	builder->child = child > 0 ? child : 0;
-	if (builder->stop && child > 0)
-		kill(child, SIGKILL);
-	pthread_mutex_unlock(&builder->lock);
-	if (child < 0 || broker_receive(builder->socket, &hello) != 1) {
-		process_end(builder);
-		return false;
-	}
-	pthread_mutex_lock(&builder->lock);
-	builder->counts.open = hello.message.result < 0;
-	pthread_mutex_unlock(&builder->lock);
-	broker_packet_close(&hello);
+	process_publish(builder, builder->process.pid);
 	return true;
 }
 
@@ -237,7 +143,7 @@ static uint64_t process_cpu_ns(const struct unwind_builder *builder)
 {
 	clockid_t clock;
 
-	return clock_getcpuclockid(builder->child, &clock) == 0 ? clock_ns(clock) : 0;
+	return clock_getcpuclockid(builder->process.pid, &clock) == 0 ? clock_ns(clock) : 0;
 }
 
 /* Return: false if the thread is to stop. */
@@ -299,10 +205,10 @@ static bool progress_pause(struct unwind_builder *builder, const struct progress
 
 	if (may_continue(progress, 0))
 		return true;
-	kill(builder->child, SIGSTOP);
+	kill(builder->process.pid, SIGSTOP);
 	while (go && !may_continue(progress, CONTINUE_POINTS))
 		go = rest(builder, RETRY_NS);
-	kill(builder->child, SIGCONT);
+	kill(builder->process.pid, SIGCONT);
 	return go;
 }
 
@@ -310,7 +216,7 @@ static bool progress_pause(struct unwind_builder *builder, const struct progress
 static int reply_await(struct unwind_builder *builder, struct progress *progress,
 		       struct broker_packet *reply)
 {
-	struct pollfd socket = {.fd = builder->socket, .events = POLLIN};
+	struct pollfd socket = {.fd = builder->process.socket, .events = POLLIN};
 	uint64_t began_ns;
 	int ready;
 
@@ -321,7 +227,7 @@ static int reply_await(struct unwind_builder *builder, struct progress *progress
 		if (!progress_charge(builder, progress))
 			return -ETIME;
 		if (ready > 0)
-			return broker_receive(builder->socket, reply) == 1 ? 1 : 0;
+			return broker_receive(builder->process.socket, reply) == 1 ? 1 : 0;
 		if (!progress_pause(builder, progress))
 			return -ECANCELED;
 	}
@@ -346,11 +252,11 @@ static bool process_ask(struct unwind_builder *builder, const struct broker_pack
 			struct progress *progress)
 {
 	for (int i = 0; i < 2; i++) {
-		if (builder->socket < 0 && !process_start(builder))
+		if (builder->process.socket < 0 && !process_start(builder))
 			return false;
 		/* The start of the process is not charged. */
 		progress->charged_ns = process_cpu_ns(builder);
-		if (broker_send(builder->socket, request) == 0)
+		if (broker_send(builder->process.socket, request) == 0)
 			return true;
 		process_end(builder);
 	}
@@ -549,7 +455,7 @@ struct unwind_builder *unwind_builder_create(void)
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	pthread_cond_init(&builder->changed, &attributes);
 	pthread_condattr_destroy(&attributes);
-	builder->socket = -1;
+	builder->process.socket = -1;
 	builder->last_uid = QUOTA_UID_NONE;
 	builder->users = 2;
 	if (builder_thread_start(builder) < 0) {

@@ -2,7 +2,6 @@
 #include "daemon/import/import.h"
 
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,10 +15,8 @@
 #include "daemon/image/image_table.h"
 #include "daemon/import/import_images.h"
 #include "daemon/import/import_stacks.h"
-#include "daemon/import/import_survey.h"
-#include "daemon/import/perfdata_file.h"
 #include "daemon/import/perfdata_stack.h"
-#include "daemon/import/record_queue.h"
+#include "daemon/import/recording.h"
 #include "db/profile_write.h"
 #include "lib/cleanup.h"
 #include "lib/clock.h"
@@ -27,11 +24,8 @@
 #include "lib/error_text.h"
 #include "lib/host.h"
 
-/* perf's own record: all rings have been read once. */
-#define RECORD_FINISHED_ROUND 68
 /* Maximum time that a merge waits for the contents of files that other users could write. */
 #define SETTLE_NS (10 * NS_PER_SECOND)
-#define QUEUE_BYTES ((size_t)256 << 20)
 #define ACCUMULATE_BYTES ((size_t)256 << 20)
 /* Threshold for a merge, before the limit causes samples to be refused. */
 #define ACCUMULATE_FULL (ACCUMULATE_BYTES / 8 * 7)
@@ -39,22 +33,20 @@
 /*
  * struct import - an import in progress
  * @here:   according to the file, it was recorded on this machine
- * @end_ns: of the recording, CLOCK_REALTIME; @now_ns: current position, by its own clock
+ * @end_ns: of the recording, CLOCK_REALTIME
  * @stacks: NULL: the recording has none
  * @stored: samples, and the reasons of unknown ones, that are merged
  */
 struct import {
 	struct profile_writer *writer;
-	struct perfdata_file *file;
+	struct recording *recording;
 	const struct perfdata_header *header;
-	struct import_survey survey;
+	const struct import_survey *survey;
 	struct host host;
 	bool here;
 	int64_t start_ns;
 	int64_t end_ns;
-	uint64_t now_ns;
 	struct import_images *images;
-	struct record_queue *queue;
 	struct accumulate *accumulate;
 	struct import_stacks *stacks;
 	struct merge *merge;
@@ -66,10 +58,8 @@ static void import_deinit(struct import *import)
 	merge_destroy(import->merge);
 	import_stacks_destroy(import->stacks);
 	accumulate_destroy(import->accumulate);
-	record_queue_destroy(import->queue);
 	import_images_destroy(import->images);
-	import_survey_deinit(&import->survey);
-	perfdata_file_close(import->file);
+	recording_close(import->recording);
 }
 
 /* Name the processor like host_describe(). perf's id of x86: "AuthenticAMD,25,1,1". */
@@ -109,9 +99,9 @@ static void describe_host(struct import *import)
 /* A recording's clock starts at boot; its end is taken to be the time when its file was written. */
 static void date(struct import *import)
 {
-	uint64_t length = import->survey.last_ns - import->survey.first_ns;
+	uint64_t length = import->survey->last_ns - import->survey->first_ns;
 
-	import->end_ns = perfdata_file_modified_ns(import->file);
+	import->end_ns = recording_modified_ns(import->recording);
 	import->start_ns = length < (uint64_t)import->end_ns
 				   ? import->end_ns - (int64_t)length : import->end_ns;
 }
@@ -148,7 +138,7 @@ static int epoch_add(struct import *import, const char *path, const char *label,
 	r = profile_writer_epoch_add(import->writer, &epoch, err);
 	for (size_t i = 0; r == 0 && i < events->count; i++) {
 		const struct perfdata_event *event = &events->event[i];
-		const struct import_event *seen = &import->survey.events[i];
+		const struct import_event *seen = &import->survey->events[i];
 		uint64_t period = mean_period(event, seen);
 		const struct profile_event described = {
 			.number = (uint32_t)seen->number,
@@ -168,7 +158,7 @@ static int epoch_add(struct import *import, const char *path, const char *label,
 static uint64_t ring_full(const struct import *import)
 {
 	const struct perfdata_events *events = &import->header->events;
-	const struct import_survey *survey = &import->survey;
+	const struct import_survey *survey = import->survey;
 	bool counted = events->count > 0;
 
 	for (size_t i = 0; i < events->count; i++)
@@ -178,7 +168,7 @@ static uint64_t ring_full(const struct import *import)
 
 static uint64_t counters_make(const struct import *import, struct counter_set *tally)
 {
-	const struct import_survey *survey = &import->survey;
+	const struct import_survey *survey = import->survey;
 	uint64_t khz;
 
 	*tally = (struct counter_set){.count = 0};
@@ -191,7 +181,7 @@ static uint64_t counters_make(const struct import *import, struct counter_set *t
 				import->stored.unknown[i]);
 	counter_set_put(tally, "stat", "samples", import->stored.samples);
 	counter_set_put(tally, "stat", "image_events_lost", survey->lost_images);
-	counter_set_put(tally, "stat", "records_late", record_queue_late(import->queue));
+	counter_set_put(tally, "stat", "records_late", recording_late(import->recording));
 	counter_set_put(tally, "stat", "throttled", survey->throttled);
 	if (import->stacks != NULL)
 		import_stacks_counters(import->stacks, tally);
@@ -227,106 +217,51 @@ static int merge_all(struct import *import, struct error *err)
 	return 0;
 }
 
-static int take_sample(struct import *import, const struct perf_event_header *record,
-		       struct error *err)
+static int import_take_sample(struct import *import, const struct recorded *recorded,
+			      struct error *err)
 {
-	struct perfdata_sample sample;
+	const struct perfdata_sample *sample = &recorded->sample;
 	struct accumulate_key key;
 	struct accumulate_bin *bin;
 	struct image_place place;
-	int r = perfdata_sample_parse(&sample, &import->header->events, record);
 
-	if (r == -EBADMSG)
-		return error_set(err, EBADMSG, "the file has changed");
-	if (r < 0 || import_is_guest(&sample))
-		return 0; /* counted by the survey */
-	if (import->stacks != NULL && import->survey.events[sample.event].number == 0)
-		import_stacks_add(import->stacks, &sample, record);
-	place = import_images_place(import->images, &sample);
+	if (import->stacks != NULL && recorded->has_stack)
+		import_stacks_add(import->stacks, sample,
+				  recorded->stack_damaged ? NULL : &recorded->stack);
+	place = import_images_place(import->images, sample);
 	key = (struct accumulate_key){
 		.image = place.image,
-		.event = (uint32_t)import->survey.events[sample.event].number,
-		.pid = sample.pid <= INT32_MAX ? (int64_t)sample.pid : PROFILE_PID_ALL,
+		.event = (uint32_t)import->survey->events[sample->event].number,
+		.pid = sample->pid <= INT32_MAX ? (int64_t)sample->pid : PROFILE_PID_ALL,
 	};
 	bin = accumulate_bin(import->accumulate, &key,
-			     import_images_command(import->images, sample.pid));
+			     import_images_command(import->images, sample->pid));
 	accumulate_add(import->accumulate, bin, LABEL_NONE,
 		       place.image == IMAGE_UNKNOWN ? (uint64_t)place.unknown : place.offset, 1);
 	return accumulate_bytes(import->accumulate) > ACCUMULATE_FULL ? merge_all(import, err) : 0;
 }
 
-/* Records come in chronological order. */
-static int take_record(void *context, const struct perf_event_header *record, struct error *err)
-{
-	struct import *import = context;
-	struct perfdata_trailer trailer;
-
-	if (record->type == PERF_RECORD_SAMPLE)
-		return take_sample(import, record, err);
-	if (perfdata_trailer_parse(&trailer, &import->header->events, record) < 0)
-		return error_set(err, EBADMSG, "the file has changed");
-	if (trailer.time_ns > import->now_ns)
-		import->now_ns = trailer.time_ns;
-	import_images_record(import->images, record, trailer.bytes, trailer.time_ns);
-	return 0;
-}
-
-static uint64_t record_time(const struct import *import, const struct perf_event_header *record)
-{
-	struct perfdata_trailer trailer;
-	struct perfdata_sample sample;
-
-	if (record->type == PERF_RECORD_SAMPLE)
-		return perfdata_sample_parse(&sample, &import->header->events, record) < 0
-			       ? 0
-			       : sample.time_ns;
-	return perfdata_trailer_parse(&trailer, &import->header->events, record) < 0
-		       ? 0
-		       : trailer.time_ns;
-}
-
-/* Return true for records on which matching depends. */
-static bool is_matched(const struct perf_event_header *record)
-{
-	switch (record->type) {
-	case PERF_RECORD_SAMPLE:
-	case PERF_RECORD_MMAP:
-	case PERF_RECORD_MMAP2:
-	case PERF_RECORD_COMM:
-	case PERF_RECORD_FORK:
-	case PERF_RECORD_EXIT:
-	case PERF_RECORD_KSYMBOL:
-		return true;
-	default:
-		return false;
-	}
-}
-
 static int import_walk(struct import *import, struct error *err)
 {
-	const struct perf_event_header *record;
+	struct recorded recorded;
 	int r;
 
-	perfdata_file_rewind(import->file);
-	while ((r = perfdata_file_next(import->file, &record, err)) > 0) {
-		uint64_t time_ns;
-
-		if (record->type == RECORD_FINISHED_ROUND) {
-			import_images_expire(import->images, import->now_ns);
-			r = record_queue_round(import->queue, err);
-		} else if (is_matched(record)) {
-			/*
-			 * Records without a time were synthesized by perf: they describe the state
-			 * before it began.
-			 */
-			time_ns = record_time(import, record);
-			r = time_ns == 0 ? take_record(import, record, err)
-					 : record_queue_add(import->queue, time_ns, record, err);
+	while ((r = recording_next(import->recording, &recorded, err)) > 0) {
+		switch (recorded.kind) {
+		case RECORDED_SAMPLE:
+			r = import_take_sample(import, &recorded, err);
+			break;
+		case RECORDED_CHANGE:
+			import_images_change(import->images, &recorded.change, recorded.misc);
+			break;
+		case RECORDED_EXPIRY:
+			import_images_expire(import->images, recorded.time_ns);
+			break;
 		}
 		if (r < 0)
 			return r;
 	}
-	return r < 0 ? r : record_queue_finish(import->queue, err);
+	return r;
 }
 
 /* A stack represents a period of event 0. */
@@ -335,7 +270,7 @@ static bool has_stacks(const struct import *import)
 	const struct perfdata_events *events = &import->header->events;
 
 	for (size_t i = 0; i < events->count; i++) {
-		if (import->survey.events[i].number == 0)
+		if (import->survey->events[i].number == 0)
 			return perfdata_stack_recorded(&events->event[i]);
 	}
 	return false;
@@ -348,10 +283,8 @@ static int import_prepare(struct import *import, struct error *err)
 
 	/* Only processes of this machine and boot can have perf maps here. */
 	if (r == 0 && import->here)
-		r = import_images_name_jit(import->images, &import->survey.lives,
-					   import->survey.last_ns, import->end_ns, err);
-	if (r == 0)
-		r = record_queue_create(&import->queue, QUEUE_BYTES, take_record, import, err);
+		r = import_images_name_jit(import->images, &import->survey->lives,
+					   import->survey->last_ns, import->end_ns, err);
 	if (r == 0)
 		r = accumulate_create(&import->accumulate, ACCUMULATE_BYTES, err);
 	if (r == 0 && has_stacks(import))
@@ -394,16 +327,15 @@ static int import_run(struct import *import, const char *path, const char *label
 		      struct import_result *result, struct error *err)
 {
 	struct counter_set tally;
-	int r = perfdata_file_open(&import->file, path, err);
+	int r = recording_open(&import->recording, path, err);
 
-	if (r == 0) {
-		import->header = perfdata_file_header(import->file);
-		r = import_survey_make(&import->survey, import->file, err);
-	}
-	if (r == 0 && import->survey.samples == 0)
-		r = error_set(err, ENODATA, "no samples");
 	if (r < 0)
 		return r;
+	import->header = recording_header(import->recording);
+	import->survey = recording_survey(import->recording);
+	result->unfiltered = recording_unfiltered(import->recording);
+	if (import->survey->samples == 0)
+		return error_set(err, ENODATA, "no samples");
 	describe_host(import);
 	date(import);
 	r = import_prepare(import, err);
@@ -417,8 +349,8 @@ static int import_run(struct import *import, const char *path, const char *label
 	result->lost = counter_set_sum(&tally, "loss");
 	result->stacks = counter_set_get(&tally, "stat", "stacks");
 	result->complete = counter_set_get(&tally, "stat", "stacks_complete");
-	result->late = record_queue_late(import->queue);
-	result->cut_off = perfdata_file_cut_off(import->file);
+	result->late = recording_late(import->recording);
+	result->cut_off = recording_cut_off(import->recording);
 	return 0;
 }
 

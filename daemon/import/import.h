@@ -2,8 +2,9 @@
 /*
  * Imports a perf.data file as an epoch of a profile database.
  *
- * The file is read twice: the first pass counts, and detects errors before the database is changed.
- * Then samples are matched in chronological order. As for dcpid's epochs,
+ * A process in a sandbox reads the file (recording.h), twice: the first pass counts, and detects
+ * errors before the database is changed. Then samples are matched in chronological order. As for
+ * dcpid's epochs,
  *
  *	samples and losses of the file = samples in profiles + sum of named losses
  *
@@ -36,6 +37,7 @@ struct profile_writer;
  * @lost:    sum of the losses
  * @cut_off: the file is truncated
  * @stacks:  number of call stacks; @complete: those up to their outermost frame
+ * @unfiltered: the kernel provides no seccomp filter for the process that reads the file
  * @late:    number of records older than a preceding one, which were matched too late
  */
 struct import_result {
@@ -47,6 +49,7 @@ struct import_result {
 	uint64_t complete;
 	uint64_t late;
 	bool cut_off;
+	bool unfiltered;
 };
 
 /**
@@ -56,7 +59,7 @@ struct import_result {
  *
  * The epoch is written in one transaction: if that fails there is none.
  *
- * Return: 0; -ENODATA if it has no samples; errors of perfdata_file.h and of the writer.
+ * Return: 0; -ENODATA if it has no samples; errors of recording.h and of the writer.
  */
 int import_file(struct profile_writer *writer, const char *path, const char *label,
 		struct import_result *result, struct error *err);

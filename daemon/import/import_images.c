@@ -2,7 +2,6 @@
 #include "daemon/import/import_images.h"
 
 #include <errno.h>
-#include <linux/perf_event.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -249,13 +248,12 @@ static void executable_mapped(struct import_images *images, const struct image_e
 		executable_set(images, event->pid, place.image);
 }
 
-static void take_event(struct import_images *images, const struct perf_event_header *record,
-		       struct image_event *event)
+static void take_event(struct import_images *images, uint16_t misc, struct image_event *event)
 {
 	switch (event->type) {
 	case IMAGE_EVENT_FORK:
 		thread_count_fork(&images->threads, event->pid);
-		event->scanned = (record->misc & MISC_FORK_EXEC) != 0;
+		event->scanned = (misc & MISC_FORK_EXEC) != 0;
 		executable_set(images, event->pid,
 			       event->scanned ? IMAGE_UNKNOWN
 					      : executable_of(images, event->parent));
@@ -265,7 +263,7 @@ static void take_event(struct import_images *images, const struct perf_event_hea
 		executable_set(images, event->pid, IMAGE_UNKNOWN);
 		break;
 	case IMAGE_EVENT_MAP:
-		if ((record->misc & MISC_MMAP_DATA) != 0)
+		if ((misc & MISC_MMAP_DATA) != 0)
 			return;
 		complete_build_id(images, event);
 		break;
@@ -280,29 +278,26 @@ static void take_event(struct import_images *images, const struct perf_event_hea
 		executable_mapped(images, event);
 }
 
-void import_images_record(struct import_images *images, const struct perf_event_header *record,
-			  size_t trailer_bytes, uint64_t time_ns)
+void import_images_change(struct import_images *images, struct side_band_record *change,
+			  uint16_t misc)
 {
-	struct side_band_record taken;
-
-	side_band_record_take(&taken, record, trailer_bytes, time_ns);
-	switch (taken.kind) {
+	switch (change->kind) {
 	case SIDE_BAND_EVENT:
-		take_event(images, record, &taken.event);
+		take_event(images, misc, &change->event);
 		break;
 	case SIDE_BAND_CLONE:
-		thread_count_clone(&images->threads, taken.event.pid);
+		thread_count_clone(&images->threads, change->event.pid);
 		break;
 	case SIDE_BAND_EXIT:
 		/*
 		 * For an unknown process, /proc would be read, which may contain another process.
 		 */
-		if (thread_count_knows(&images->threads, taken.event.pid) &&
-		    thread_count_exit(&images->threads, taken.event.pid, taken.tid))
-			image_map_event(images->map, &taken.event);
+		if (thread_count_knows(&images->threads, change->event.pid) &&
+		    thread_count_exit(&images->threads, change->event.pid, change->tid))
+			image_map_event(images->map, &change->event);
 		break;
 	case SIDE_BAND_KERNEL:
-		kernel_map(images, &taken.event);
+		kernel_map(images, &change->event);
 		break;
 	case SIDE_BAND_LOST: /* counted by the survey */
 	case SIDE_BAND_OTHER:

@@ -18,9 +18,9 @@ struct import_images;
 struct import_lives;
 struct jit_images;
 struct kernel_images;
-struct perf_event_header;
 struct perfdata_header;
 struct perfdata_sample;
+struct side_band_record;
 
 /**
  * import_images_create() - create an empty map
@@ -41,12 +41,12 @@ int import_images_name_jit(struct import_images *images, const struct import_liv
 			   uint64_t last_ns, int64_t written_ns, struct error *err);
 
 /**
- * import_images_record() - process a record of the side band; others are ignored
- * @trailer_bytes: size of its trailer
- * @time_ns:       its time; records are in chronological order
+ * import_images_change() - process a record of the side band
+ * @change: in chronological order; changed
+ * @misc:   of the record
  */
-void import_images_record(struct import_images *images, const struct perf_event_header *record,
-			  size_t trailer_bytes, uint64_t time_ns);
+void import_images_change(struct import_images *images, struct side_band_record *change,
+			  uint16_t misc);
 
 /** import_images_place() - return the place of a sample; no older sample may follow. */
 struct image_place import_images_place(struct import_images *images,

@@ -10,20 +10,13 @@
 /* 96 MiB. */
 #define MARKS_MAX ((size_t)4 << 20)
 
-struct import_mark {
-	uint64_t time_ns;
-	uint32_t pid;
-	uint32_t parent;
-	bool begins;
-};
-
 void import_lives_deinit(struct import_lives *lives)
 {
 	free(lives->marks);
 	*lives = (struct import_lives){0};
 }
 
-static void mark_add(struct import_lives *lives, const struct import_mark *mark)
+void import_lives_add(struct import_lives *lives, const struct import_mark *mark)
 {
 	if (lives->count >= MARKS_MAX ||
 	    array_reserve(&lives->marks, &lives->capacity, lives->count + 1,
@@ -47,16 +40,16 @@ void import_lives_record(struct import_lives *lives, const struct perf_event_hea
 	side_band_record_take(&taken, record, trailer_bytes, time_ns);
 	mark.pid = taken.event.pid;
 	if (taken.kind == SIDE_BAND_EXIT && taken.tid == mark.pid) {
-		mark_add(lives, &mark);
+		import_lives_add(lives, &mark);
 		return;
 	}
 	if (taken.kind != SIDE_BAND_EVENT ||
 	    (taken.event.type != IMAGE_EVENT_FORK && taken.event.type != IMAGE_EVENT_EXEC))
 		return;
-	mark.begins = true;
+	mark.begins = 1;
 	if (taken.event.type == IMAGE_EVENT_FORK && taken.event.parent != mark.pid)
 		mark.parent = taken.event.parent;
-	mark_add(lives, &mark);
+	import_lives_add(lives, &mark);
 }
 
 static int compare_marks(const void *a, const void *b)
@@ -66,7 +59,7 @@ static int compare_marks(const void *a, const void *b)
 
 	if (r == 0)
 		r = (x->time_ns > y->time_ns) - (x->time_ns < y->time_ns);
-	return r != 0 ? r : x->begins - y->begins;
+	return r != 0 ? r : (x->begins > y->begins) - (x->begins < y->begins);
 }
 
 void import_lives_settle(struct import_lives *lives)

@@ -8,7 +8,6 @@
 #include <stdint.h>
 
 struct perf_event_header;
-struct import_mark;
 
 /* Later times are invalid. */
 #define IMPORT_TIME_MAX ((uint64_t)INT64_MAX / 4)
@@ -25,6 +24,15 @@ struct import_life {
 	uint64_t ended_ns;
 	bool followed;
 	uint32_t parent;
+};
+
+/** struct import_mark - a program of @pid begins, if @begins is not 0, or ends */
+struct import_mark {
+	uint64_t time_ns;
+	uint32_t pid;
+	uint32_t parent;
+	uint32_t begins;
+	uint32_t unused;
 };
 
 /** struct import_lives - zero-initialised is empty; fields are private */
@@ -44,6 +52,9 @@ void import_lives_deinit(struct import_lives *lives);
  */
 void import_lives_record(struct import_lives *lives, const struct perf_event_header *record,
 			 size_t trailer_bytes, uint64_t time_ns);
+
+/** import_lives_add() - add a mark of another list. */
+void import_lives_add(struct import_lives *lives, const struct import_mark *mark);
 
 /**
  * import_lives_settle() - finish; call this after the last record and before import_lives_find().

@@ -202,15 +202,14 @@ static void stack_take(struct import_stacks *stacks, const struct perfdata_event
 }
 
 void import_stacks_add(struct import_stacks *stacks, const struct perfdata_sample *sample,
-		       const struct perf_event_header *record)
+		       const struct perfdata_stack *recorded)
 {
 	const struct perfdata_event *event = &stacks->header->events.event[sample->event];
 	struct source_stack stack = {.kernel = stacks->kernel, .chain = stacks->chain};
-	struct perfdata_stack recorded;
 
 	stacks->sample = sample;
-	if (perfdata_stack_parse(&recorded, event, record, sample->rest) == 0) {
-		stack_take(stacks, event, &recorded, &stack);
+	if (recorded != NULL) {
+		stack_take(stacks, event, recorded, &stack);
 	} else {
 		stack.damaged = stack.has_chain = stack.user_allowed = true;
 		if (sample->ip >> 63 != 0)

@@ -19,18 +19,21 @@ struct counter_set;
 struct error;
 struct import_images;
 struct import_stacks;
-struct perf_event_header;
 struct perfdata_header;
 struct perfdata_sample;
+struct perfdata_stack;
 
 /** import_stacks_create() - @header, @images: must outlive @ret. Return: 0; -ENOMEM */
 int import_stacks_create(struct import_stacks **ret, const struct perfdata_header *header,
 			 struct import_images *images, struct error *err);
 void import_stacks_destroy(struct import_stacks *stacks);
 
-/** import_stacks_add() - add the stack of a sample, before any later record is processed */
+/**
+ * import_stacks_add() - add the stack of a sample, before any later record is processed
+ * @recorded: NULL: it could not be parsed
+ */
 void import_stacks_add(struct import_stacks *stacks, const struct perfdata_sample *sample,
-		       const struct perf_event_header *record);
+		       const struct perfdata_stack *recorded);
 
 /** import_stacks_store() - return the tree; owned by @stacks */
 const struct stack_store *import_stacks_store(const struct import_stacks *stacks);

@@ -53,7 +53,7 @@ static void name_if_same(void *context, const char *name, const struct event_cod
 	naming->unit = event_code_unit(code);
 }
 
-static void name_by_code(struct perfdata_event *event)
+void perfdata_event_describe(struct perfdata_event *event)
 {
 	struct naming naming = {.event = event, .unit = "events"};
 
@@ -91,7 +91,7 @@ int perfdata_events_add(struct perfdata_events *events, const void *attr, size_t
 	event.chain_no_user = known.exclude_callchain_user;
 	event.counts_lost = (known.read_format & READ_FORMAT_LOST) != 0;
 	event.has_trailer = known.sample_id_all;
-	name_by_code(&event);
+	perfdata_event_describe(&event);
 	if (array_reserve(&events->event, &events->capacity, events->count + 1, sizeof(event)) < 0)
 		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	events->event[events->count] = event;

@@ -71,6 +71,9 @@ void perfdata_events_deinit(struct perfdata_events *events);
 int perfdata_events_add(struct perfdata_events *events, const void *attr, size_t attr_bytes,
 			const void *ids, size_t ids_bytes, struct error *err);
 
+/** perfdata_event_describe() - set the unit of an event, and its name if that is empty */
+void perfdata_event_describe(struct perfdata_event *event);
+
 /** perfdata_events_rename() - set the name of the event with an id; an unknown id is ignored. */
 void perfdata_events_rename(struct perfdata_events *events, uint64_t id, const char *name);
 

@@ -50,7 +50,6 @@ struct perfdata_file {
 	bool is_pipe;
 	bool cut_off;
 	uint64_t file_bytes;
-	int64_t modified_ns;
 	struct section data;
 	uint64_t position;
 	uint64_t end;
@@ -258,7 +257,7 @@ static int spool(int from, struct error *err)
 	return take_fd(fd);
 }
 
-static int file_open(const char *path, struct error *err)
+int perfdata_input_open(const char *path, struct error *err)
 {
 	bool standard = strcmp(path, "-") == 0;
 	/* Opening a pipe without a writer must not block. */
@@ -280,7 +279,7 @@ static int file_open(const char *path, struct error *err)
 	return spool(fd, err);
 }
 
-int perfdata_file_open(struct perfdata_file **ret, const char *path, struct error *err)
+int perfdata_file_open(struct perfdata_file **ret, int fd, struct error *err)
 {
 	struct perfdata_file *file = calloc(1, sizeof(*file));
 	struct stat status;
@@ -293,13 +292,11 @@ int perfdata_file_open(struct perfdata_file **ret, const char *path, struct erro
 	if (file == NULL || file->window == NULL)
 		error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	else
-		r = file->fd = file_open(path, err);
-	if (r >= 0 && fstat(file->fd, &status) < 0)
+		r = file->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	if (file != NULL && file->window != NULL && (r < 0 || fstat(file->fd, &status) < 0))
 		r = error_set_errno(err, "cannot open it");
 	if (r >= 0) {
 		file->file_bytes = (uint64_t)status.st_size;
-		file->modified_ns =
-			(int64_t)status.st_mtim.tv_sec * 1000000000 + status.st_mtim.tv_nsec;
 		r = container_read(file, err);
 	}
 	if (r < 0) {
@@ -327,11 +324,6 @@ void perfdata_file_close(struct perfdata_file *file)
 struct perfdata_header *perfdata_file_header(struct perfdata_file *file)
 {
 	return &file->header;
-}
-
-int64_t perfdata_file_modified_ns(const struct perfdata_file *file)
-{
-	return file->modified_ns;
 }
 
 bool perfdata_file_cut_off(const struct perfdata_file *file)

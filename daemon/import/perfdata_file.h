@@ -3,6 +3,7 @@
  * The container format of perf.data, the file that perf record writes. Layout: the kernel's
  * tools/perf/Documentation/perf.data-file-format.txt.
  *
+ *	perfdata_input_open()		find the file
  *	perfdata_file_open()		magic, sections, events
  *	while (perfdata_file_next() > 0)
  *		records, compressed ones unpacked, in the order of the file
@@ -25,20 +26,26 @@ struct perf_event_header;
 struct perfdata_file;
 
 /**
- * perfdata_file_open() - open a recording
+ * perfdata_input_open() - open a recording, without parsing it
  * @path: of the file; "-": standard input
  *
- * Return: 0; -EMEDIUMTYPE not a perf.data file of this byte order; -EBADMSG malformed; -EISDIR if
- * it consists of several files (perf record --threads); errors of open(2) and pread(2).
+ * Return: a descriptor of a regular file; -EMEDIUMTYPE: another kind of file; -EISDIR: the
+ * recording consists of several files (perf record --threads); errors of open(2).
  */
-int perfdata_file_open(struct perfdata_file **ret, const char *path, struct error *err);
+int perfdata_input_open(const char *path, struct error *err);
+
+/**
+ * perfdata_file_open() - parse the beginning of a recording
+ * @fd: of perfdata_input_open(); remains the caller's
+ *
+ * Return: 0; -EMEDIUMTYPE not a perf.data file of this byte order; -EBADMSG malformed; errors of
+ * pread(2).
+ */
+int perfdata_file_open(struct perfdata_file **ret, int fd, struct error *err);
 void perfdata_file_close(struct perfdata_file *file);
 
 /** perfdata_file_header() - return the file's metadata; complete after the last record. */
 struct perfdata_header *perfdata_file_header(struct perfdata_file *file);
-
-/** perfdata_file_modified_ns() - return when it was written, CLOCK_REALTIME. */
-int64_t perfdata_file_modified_ns(const struct perfdata_file *file);
 
 /**
  * perfdata_file_cut_off() - return true if it is truncated: perf was killed, or a disk was full.

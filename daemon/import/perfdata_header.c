@@ -21,7 +21,6 @@
 #define MISC_BUILD_ID_SIZE (1U << 15)
 #define BUILD_ID_FIELD_BYTES 24
 #define ATTR_SIZE_AT 4
-#define IMAGES_MAX (1U << 17)
 
 void perfdata_header_deinit(struct perfdata_header *header)
 {
@@ -137,7 +136,7 @@ static int keep_image(struct perfdata_header *header, const uint8_t field[BUILD_
 	if ((misc & MISC_BUILD_ID_SIZE) != 0)
 		image.build_id.bytes = field[IMAGE_BUILD_ID_BYTES_MAX];
 	if (image.build_id.bytes == 0 || image.build_id.bytes > IMAGE_BUILD_ID_BYTES_MAX ||
-	    header->image_count == IMAGES_MAX)
+	    header->image_count == PERFDATA_IMAGES_MAX)
 		return 0;
 	memcpy(image.build_id.data, field, image.build_id.bytes);
 	if (array_reserve(&header->images, &header->image_capacity, header->image_count + 1,

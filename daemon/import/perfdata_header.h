@@ -17,6 +17,8 @@
 struct error;
 struct perf_event_header;
 
+#define PERFDATA_IMAGES_MAX (1U << 17)
+
 /* Sections that are read, by their bit in the header. */
 enum perfdata_feature {
 	PERFDATA_BUILD_ID = 2,

@@ -106,8 +106,9 @@ static int record_queue_deliver(struct record_queue *queue, uint64_t until_ns, s
 	size_t i = 0;
 	int r = 0;
 
-	if (queue->count > 0)
-		qsort(queue->places, queue->count, sizeof(*queue->places), by_time);
+	if (queue->count == 0)
+		return 0;
+	qsort(queue->places, queue->count, sizeof(*queue->places), by_time);
 	for (; r == 0 && i < queue->count && queue->places[i].time_ns <= until_ns; i++) {
 		const struct place *place = &queue->places[i];
 

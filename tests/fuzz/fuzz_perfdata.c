@@ -67,13 +67,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	struct perfdata_file *file;
 	const struct perf_event_header *record;
 	struct error err;
-	char path[32];
 	int fd = memfd_create("fuzz", 0), r;
 	uint64_t samples = 0;
 
 	require(fd >= 0 && write(fd, data, bytes) == (ssize_t)bytes);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	r = perfdata_file_open(&file, path, &err);
+	r = perfdata_file_open(&file, fd, &err);
 	close(fd);
 	if (r < 0)
 		return 0;

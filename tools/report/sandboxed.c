@@ -222,9 +222,7 @@ static void take_failure(struct runner *runner, const struct broker_packet *pack
 		break;
 	default:
 		snprintf(runner->failed_reason, sizeof(runner->failed_reason),
-			 detail == SIGXCPU ? "parsing exceeds the limit of CPU time"
-					   : "parsing crashed (signal %d)",
-			 detail);
+			 detail == SIGXCPU ? ERROR_PARSE_TIME : ERROR_PARSE_CRASHED, detail);
 	}
 }
 
