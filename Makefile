@@ -260,9 +260,9 @@ ALONE_RUNS = $(filter-out $(PARALLEL_RUNS),$(CLI_RUNS) $(HOSTILE_RUNS))
 check: ## everything that must pass, the QEMU machine included; long loops are sampled (ALL=1: complete)
 	+@$(build_make) check-programs man
 	+@$(build_make) VARIANT=asan tests
-	@tests/run.sh --queue machines qemu_x86_64=tests/qemu/check_x86_64.sh \
-		--queue machines qemu_arm64=tests/qemu/check_arm64.sh \
-		--queue machines qemu_exact=tests/qemu/check_exact.sh \
+	@PARALLEL_QUEUES=1 tests/run.sh --queue x86_64 qemu_x86_64=tests/qemu/check_x86_64.sh \
+		--queue arm64 qemu_arm64=tests/qemu/check_arm64.sh \
+		--queue arm64 qemu_exact=tests/qemu/check_exact.sh \
 		$(PARALLEL_RUNS:%=--parallel %) --parallel includes=tests/check_includes.sh \
 		--parallel commands=tests/check_commands.py $(ASAN_RUNS:%=--parallel %) \
 		$(foreach t,$(RELEASED_TESTS),--parallel $(t)=build/tests/$(t)) $(ALONE_RUNS)
