@@ -24,6 +24,7 @@
 
 enum kind {
 	KIND_CASE,
+	KIND_LAST, /* the last part of a qualified name: "drain" of "Zed::drain(int)" */
 	KIND_END,
 	KIND_BEGINNING,
 	KIND_PART,
@@ -80,15 +81,42 @@ static size_t letters_between(const char *a, size_t a_bytes, const char *b, size
 	return row[a_bytes % 3][b_bytes];
 }
 
+/* Return: length of a name without its list of arguments, "(int)" or "(int) const". */
+static size_t length_without_arguments(const char *name)
+{
+	const char *end = strrchr(name, ')');
+	size_t depth = 0;
+
+	for (const char *at = end; at != NULL && at > name; at--) {
+		depth += *at == ')';
+		depth -= *at == '(';
+		if (depth == 0)
+			return (size_t)(at - name);
+	}
+	return strlen(name);
+}
+
+/* Return true if a name without its arguments is the wanted one, or ends with it. */
+static bool ends_with(const char *name, const char *wanted, bool *whole)
+{
+	size_t asked = strlen(wanted), bytes = length_without_arguments(name);
+
+	if (bytes < asked || strncasecmp(name + bytes - asked, wanted, asked) != 0)
+		return false;
+	*whole = bytes == asked || strchr(":.", name[bytes - asked - 1]) != NULL;
+	return true;
+}
+
 static enum kind name_kind(const char *wanted, const char *name, size_t *difference)
 {
 	size_t asked = strlen(wanted), bytes = strlen(name), few = asked / LETTERS_PER_ERROR;
+	bool whole = false, end = ends_with(name, wanted, &whole);
 
 	*difference = bytes > asked ? bytes - asked : asked - bytes;
 	if (strcasecmp(wanted, name) == 0)
 		return KIND_CASE;
-	if (bytes > asked && strcasecmp(name + bytes - asked, wanted) == 0)
-		return KIND_END;
+	if (end || (bytes > asked && strcasecmp(name + bytes - asked, wanted) == 0))
+		return whole ? KIND_LAST : KIND_END;
 	if (strncasecmp(name, wanted, asked) == 0)
 		return KIND_BEGINNING;
 	if (strcasestr(name, wanted) != NULL)

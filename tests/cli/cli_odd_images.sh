@@ -146,6 +146,14 @@ elif [ "$(uname -m)" = x86_64 ]; then
 	is "32-bit x86: it has names" "$(($(share narrow_work) > 25))" 1
 	like "32-bit x86: lines are listed" "$("$bin/dcpilist" --db "$db" narrow_work 2>&1)" \
 		'^ +[0-9]+ .*x = x \* 31 \+ i'
+	for words in dcpicalc "dcpilist --asm" "dcpicfg -f dot"; do
+		read -ra command <<< "$words"
+		is "32-bit x86: $words names the reason and the share" "$("$bin/${command[0]}" --db "$db" \
+			"${command[@]:1}" narrow_work 2>&1 | sed -E 's/\([0-9.]+% of the samples\)$/(SHARE)/')" \
+			"${command[0]}: 'narrow_work' cannot be analysed: no instruction decoder for the code of '$work/narrow' (32-bit x86) (SHARE)"
+		like "32-bit x86: $words suggests its names" "$("$bin/${command[0]}" --db "$db" \
+			"${command[@]:1}" narrow_wor 2>&1)" "did you mean .*'narrow_work'"
+	done
 	like "32-bit x86: no instructions" "$("$bin/dcpilist" --db "$db" --asm narrow:narrow_work 2>&1)" \
 		"no instruction decoder for the code of '$work/narrow' \(32-bit x86\)"
 	for tool in dcpisumm dcpitopstalls "dcpicalc --all"; do

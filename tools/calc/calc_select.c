@@ -60,6 +60,7 @@ struct search {
 	size_t examined;	/* number of images */
 	int passed_result;
 	struct passed_image passed; /* the hottest that could not be examined */
+	struct passed_image named;  /* the hottest of these that has a procedure of the name */
 };
 
 static void search_deinit(struct search *search)
@@ -344,18 +345,53 @@ static void suggest_names(struct search *search, const struct image_code *code)
 	}
 }
 
-/* Offer names that the database stores for an image without code. */
-static void suggest_symbols(struct search *search, const struct calc_image *image)
+/*
+ * Suggest names that the database stores for an image without code. Return: true if one of them is
+ * the wanted name.
+ */
+static bool suggest_symbols(struct search *search, const struct calc_image *image)
 {
 	struct profile_symbols kept = {0};
 	struct error err;
+	bool found = false;
 
-	if (search->near.wanted == NULL || *search->near.wanted == '\0' ||
-	    profile_reader_symbols(search->select->reader, image->id, &kept, &err) < 0)
-		return;
-	for (size_t i = 0; i < kept.count; i++)
+	if (profile_reader_symbols(search->select->reader, image->id, &kept, &err) < 0)
+		return false;
+	for (size_t i = 0; i < kept.count; i++) {
 		near_symbols_add(&search->near, kept.symbols[i].name);
+		found |= strcmp(kept.symbols[i].name, search->wanted.name) == 0;
+	}
 	profile_symbols_deinit(&kept);
+	return found;
+}
+
+/* Offer names in a file whose code cannot be decoded. Return: as suggest_symbols() */
+static bool offer_file(struct search *search, const struct calc_image *image)
+{
+	_cleanup_(procedure_lookup_deinit) struct procedure_lookup meant = {0};
+	struct image_code *code = NULL;
+	struct error err;
+
+	if (!is_file(image) ||
+	    image_code_open_names(&code, &image->image, &search->select->debug, &err) < 0)
+		return false;
+	if (procedure_lookup_by_name(&meant, code, search->wanted.name) == 0 && meant.count == 0)
+		offer_names(search, code);
+	image_code_close(code);
+	return meant.count > 0;
+}
+
+/* An image could not be examined: record whether it has a procedure of the wanted name. */
+static void look_for_name(struct search *search, const struct calc_image *image,
+			  const struct error *why)
+{
+	const struct wanted *wanted = &search->wanted;
+
+	if (wanted->name == NULL || wanted->is_address || search->named.image != NULL)
+		return;
+	if (suggest_symbols(search, image) || offer_file(search, image))
+		search->named = (struct passed_image){
+			.image = image, .samples = image->samples, .why = *why};
 }
 
 /* Choose the hottest of the matching procedures; only samples of matching ones are read. */
@@ -407,7 +443,7 @@ static int calc_select_examine(struct search *search, const struct calc_image *i
 		return r;
 	}
 	if (r != 0)
-		suggest_symbols(search, image);
+		look_for_name(search, image, &why);
 	if (r != 0 && skip_failed_file(search, image, image->samples, r, &why) < 0)
 		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	if (r != 0)
@@ -523,6 +559,17 @@ static int report_none_examined(const struct search *search, struct error *err)
 	return search->passed_result == -ENOENT ? -ENODATA : search->passed_result;
 }
 
+/* The image that has the procedure could not be examined. */
+static int named_seen(const struct search *search, struct error *err)
+{
+	struct error lead;
+
+	error_set(&lead, ENODATA, "'%s' cannot be analysed", search->wanted.name);
+	passed_over_message(err, lead.message, &search->named.why, search->named.samples,
+			    (double)search->select->images->time);
+	return -ENODATA;
+}
+
 /* Report why nothing was found. */
 static int report_no_match(const struct search *search, bool any_image, struct error *err)
 {
@@ -536,6 +583,8 @@ static int report_no_match(const struct search *search, bool any_image, struct e
 	if (!any_image && search->select->pattern != NULL)
 		return cli_image_missing(search->select->reader, "samples", search->select->pattern,
 					 err);
+	if (search->named.image != NULL && search->examined > 0)
+		return named_seen(search, err);
 	if (passed &&
 	    (search->examined == 0 || (name != NULL && search->passed_result != -ENOTSUP)))
 		return report_none_examined(search, err);

@@ -22,7 +22,7 @@ static void assert_near(const char *wanted, const char *text)
 static void test_suggestions(void **state)
 {
 	(void)state;
-	assert_near("drain", " (did you mean 'drain_all', 'Zed::drain()'?)");
+	assert_near("drain", " (did you mean 'Zed::drain()', 'drain_all'?)");
 	assert_near("Zed::drain", " (did you mean 'Zed::drain()'?)");
 	assert_near("Zed::drian", "");
 	assert_near("drain_lal", " (did you mean 'drain_all'?)");

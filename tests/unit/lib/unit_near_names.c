@@ -11,6 +11,7 @@
 static const char *const all[] = {
 	"main",		  "main.spin", "spin_lock", "queue_spin_wait",
 	"compress_block", "RtlCopy",   "RtlCopi",   "unrelated",
+	"backfill",	  "fill_end",  ")(",	    "Zed::fill(int (*)(int)) const",
 };
 
 static void assert_near(const char *wanted, const char *text)
@@ -36,6 +37,9 @@ static void test_suggestions(void **state)
 {
 	(void)state;
 	assert_near("spin", " (did you mean 'main.spin', 'spin_lock', 'queue_spin_wait'?)");
+	assert_near("fill",
+		    " (did you mean 'Zed::fill(int (*)(int)) const', 'backfill', 'fill_end'?)");
+	assert_near("ZED::fill", " (did you mean 'Zed::fill(int (*)(int)) const'?)");
 	assert_near("rtlcopy", " (did you mean 'RtlCopy'?)");
 	assert_near("relcopy", " (did you mean 'RtlCopy'?)");
 	assert_near("rtlcop", " (did you mean 'RtlCopi', 'RtlCopy'?)");
