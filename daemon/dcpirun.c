@@ -478,9 +478,7 @@ static int collector_prepare(struct run *run, struct error *err)
 
 	if (rc < 0)
 		return rc;
-	run_cost_fit(&run->cost, &config);
-	if (run->settings->rate > 0 && config.events.defaults != 0)
-		event_list_set_rate(&config.events, config.cpu_hz, run->settings->rate);
+	run_cost_fit(&run->cost, &config, run->settings->rate);
 	rc = collector_open(&run->collector, &config, err);
 	if ((rc == -EACCES || rc == -EPERM) && !run->settings->user_only &&
 	    access(run->settings->db, W_OK) == 0) {

@@ -39,7 +39,7 @@ void run_cost_begin(struct run_cost *cost, uint32_t percent, bool first)
 	*cost = (struct run_cost){.percent = percent, .begun_ns = first ? 0 : spent_ns()};
 }
 
-void run_cost_fit(struct run_cost *cost, struct collector_config *config)
+void run_cost_fit(struct run_cost *cost, struct collector_config *config, uint64_t given_rate)
 {
 	struct event_list *events = &config->events;
 	uint64_t one_ns = UNKNOWN_COST_NS, most, rate = EVENT_RATE;
@@ -56,7 +56,8 @@ void run_cost_fit(struct run_cost *cost, struct collector_config *config)
 	while (rate > most)
 		rate /= 2;
 	if (events->defaults != 0)
-		event_list_set_rate(events, config->cpu_hz, rate);
+		event_list_set_rate(events, config->cpu_hz, given_rate > 0 ? given_rate : rate);
+	cost->given = given_rate > 0 || events->defaults == 0;
 }
 
 void run_cost_end(struct run_cost *cost, const struct rusage *command)
@@ -74,6 +75,16 @@ void run_cost_take(struct run_cost *cost, struct collector *collector)
 	cost->interrupts = status.interrupts;
 }
 
+/* Print the bound, and if even the minimum of the cost is above it, a reason that is known. */
+static void bound_print(const struct run_cost *cost, double least_percent)
+{
+	if (least_percent <= cost->percent)
+		fprintf(stderr, " of the CPU time (bound %u%%)", cost->percent);
+	else
+		fprintf(stderr, " of the CPU time (above the bound of %u%%%s)", cost->percent,
+			cost->given ? ": the rate was given" : "");
+}
+
 void run_cost_print(const struct run_cost *cost)
 {
 	const struct collector_cost *parts = &cost->parts;
@@ -89,14 +100,16 @@ void run_cost_print(const struct run_cost *cost)
 	high_ns = own_ns + parts->snapshots_ns + cost->interrupts * cost->sample.high_ns +
 		  parts->probes_ns;
 	if (cost->known)
-		fprintf(stderr,
-			"; it cost %.1f%% to %.1f%% of the CPU time (bound %u%%): samples %.1f%%",
-			percent * (double)low_ns, percent * (double)high_ns, cost->percent,
+		fprintf(stderr, "; it cost %.1f%% to %.1f%%", percent * (double)low_ns,
+			percent * (double)high_ns);
+	else
+		fprintf(stderr, "; it cost at least %.1f%%", percent * (double)low_ns);
+	bound_print(cost, percent * (double)low_ns);
+	if (cost->known)
+		fprintf(stderr, ": samples %.1f%%",
 			percent * (double)(cost->interrupts * cost->sample.ns));
 	else
-		fprintf(stderr,
-			"; it cost at least %.1f%% of the CPU time (bound %u%%): samples unknown",
-			percent * (double)low_ns, cost->percent);
+		fputs(": samples unknown", stderr);
 	fprintf(stderr,
 		", snapshots %.1f%%, probes up to %.1f%%, dcpirun %.1f%% (start and end %.2f s)",
 		percent * (double)parts->snapshots_ns, percent * (double)parts->probes_ns,

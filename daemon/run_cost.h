@@ -21,6 +21,7 @@ struct collector_config;
  * @begun_ns:   CPU time of this process and its ended children when the run began
  * @command_ns: CPU time of the command and of descendants that it waited for
  * @ended_ns:   as @begun_ns, when the command had ended
+ * @given:      the user gave the rate or all periods, which the limit does not change
  * @sample:     cost of a sample, if @known
  * @parts:      of the whole run
  */
@@ -29,6 +30,7 @@ struct run_cost {
 	uint64_t begun_ns;
 	uint64_t command_ns;
 	uint64_t ended_ns;
+	bool given;
 	bool known;
 	struct overhead_cost sample;
 	uint64_t interrupts;
@@ -43,13 +45,14 @@ struct run_cost {
 void run_cost_begin(struct run_cost *cost, uint32_t percent, bool first);
 
 /**
- * run_cost_fit() - measure the cost of a sample and choose the rate of events with default periods
+ * run_cost_fit() - measure the cost of a sample and set the rate of events with default periods
+ * @given_rate: samples per second and CPU; 0: choose the rate
  *
  * Samples and their interpretation take at most two thirds of the limit. The rate is EVENT_RATE
  * divided by a power of two, so that runs to be compared have the same rate. A cost that cannot be
  * measured is assumed to be high.
  */
-void run_cost_fit(struct run_cost *cost, struct collector_config *config);
+void run_cost_fit(struct run_cost *cost, struct collector_config *config, uint64_t given_rate);
 
 /** run_cost_end() - record the end of the command; @command: its resources, as of wait4(2) */
 void run_cost_end(struct run_cost *cost, const struct rusage *command);
@@ -62,7 +65,7 @@ void run_cost_take(struct run_cost *cost, struct collector *collector);
  *
  * Call this after the collector is closed, so that all of its processes have exited. The printed
  * range covers the quartiles of the cost of a sample; for probes, it extends from zero to their
- * estimate. Prints nothing for a command with fewer than 100 samples or less than 0.1 s of CPU
+ * estimate. If all of the range is above the limit, this is stated. Prints nothing for a command with fewer than 100 samples or less than 0.1 s of CPU
  * time.
  */
 void run_cost_print(const struct run_cost *cost);

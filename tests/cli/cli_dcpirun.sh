@@ -57,7 +57,7 @@ check "none is kept if none is asked for" [ ! -e "$work/unkept.db-images" ]
 # The summary is one line that agrees with the database.
 summary=$("$run" --db "$work/one.db" "$work/split" 500 2>&1)
 like "prints one line" "$(printf '%s' "$summary" | wc -l):$summary" \
-	"^0:dcpirun: $work/one.db: [0-9]+ samples, 0 lost, [0-9]+ unknown \(epoch 1\)(; it cost ([0-9.]+% to|at least) [0-9.]+% of the CPU time \\(bound [0-9]+%\\): samples ([0-9.]+%|not known), snapshots [0-9.]+%, probes up to [0-9.]+%, dcpirun [0-9.]+% \\(start and end [0-9.]+ s\\))?$"
+	"^0:dcpirun: $work/one.db: [0-9]+ samples, 0 lost, [0-9]+ unknown \(epoch 1\)(; it cost ([0-9.]+% to|at least) [0-9.]+% of the CPU time \\((bound [0-9]+%|above the bound of [0-9]+%)\\): samples ([0-9.]+%|not known), snapshots [0-9.]+%, probes up to [0-9.]+%, dcpirun [0-9.]+% \\(start and end [0-9.]+ s\\))?$"
 is "the summary is true" "$(printf '%s' "$summary" | grep -oE '[0-9]+ samples')" \
 	"$(sql "$work/one.db" "SELECT sum(count) FROM dcpi_samples") samples"
 # The parts add up to a total in the interval, and the part of the samples is the database's.
@@ -72,7 +72,8 @@ if [ -n "$reported" ]; then
 else
 	is "without a cost there are few samples, or theirs is not known" "$(awk -v c="$cost" \
 		-v n="$(sql "$work/one.db" "SELECT interrupts FROM epoch")" \
-		'BEGIN { print (c == 0 || n < 100) }')" 1
+		-v ns="$(sql "$work/one.db" "SELECT enabled_ns FROM event")" \
+		'BEGIN { print (c == 0 || n < 100 || ns < 101e6) }')" 1
 fi
 
 # dcpirun prints the CPU time that the system accounts for it and its processes, less the command's.
@@ -100,6 +101,27 @@ for event in $events; do
 		"$("$run" -e "$event" --db "$work/known.db" "$work/split" 8000 2>&1)" \
 		'it cost ([0-9.]+% to|at least) [0-9.]+%.*samples ([0-9.]+%|not known)'
 done
+
+# A rate that the user gives is not changed, and the summary states that the cost is above the bound.
+# cost_is_stated SUMMARY PERCENT: test that the statement is that of the figures
+cost_is_stated()
+{
+	awk -v text="$1" -v bound="$2" 'BEGIN {
+		if (!match(text, /it cost (at least )?[0-9.]+/))
+			exit 1
+		least = substr(text, RSTART, RLENGTH)
+		sub(/.* /, "", least)
+		above = index(text, "(above the bound of " bound "%: the rate was given)") > 0
+		within = index(text, "(bound " bound "%)") > 0
+		least += 0
+		exit !(above + within == 1 && (above ? least >= bound - 0.05 : least <= bound + 0.05)) }'
+}
+high=$("$run" --overhead 1 --probes 0 -F 5000 --db "$work/high.db" "$work/split" 3000 2>&1)
+check "a cost above the bound is stated, with a given rate: $high" cost_is_stated "$high" 1
+high=$("$run" --overhead 100 --probes 0 -e cpu-clock:200000-200000 --db "$work/high.db" "$work/split" 3000 2>&1)
+check "a cost within the bound is not: $high" cost_is_stated "$high" 100
+is "the rate is the given one" "$(sql "$work/high.db" "SELECT count(*) FROM event
+	WHERE (period_min + period_max) / 2 BETWEEN 190000 AND 200000")" 2
 
 # mean_period PERCENT: print the period that this bound of the cost selects
 mean_period()
