@@ -375,7 +375,7 @@ compile_commands.json: $(ALL_SOURCES) Makefile $(wildcard */module.mk)
 	done; echo ']'; } > $@
 
 .PHONY: clean
-clean: ## remove what was built (downloads stay)
+clean: ## remove built files (downloads stay)
 	rm -rf build/bin build/obj build/lib build/tests build/asan build/clang build/tsan build/fuzz \
 		build/arm64 build/kmod build/man build/qemu build/test-logs
 

@@ -78,7 +78,9 @@ def load_rules():
 # --- extraction -------------------------------------------------------------------------
 
 def c_comments(text):
-    """Yield (first line number, text) of each comment of C source, without its marks."""
+    """
+    Yield (first line number, text, follows code) of each comment of C source, without its marks.
+    """
     token = re.compile(
         r'(?P<block>/\*.*?\*/)|(?P<line>//[^\n]*)|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'',
         re.S)
@@ -89,16 +91,18 @@ def c_comments(text):
             body = match.group()[2:]
         else:
             continue
-        yield text.count('\n', 0, match.start()) + 1, body
+        before = text[text.rfind('\n', 0, match.start()) + 1:match.start()]
+        yield text.count('\n', 0, match.start()) + 1, body, bool(before.strip())
 
 
 def c_paragraphs(text):
     paragraph = []
     last_end = 0
-    for first, body in c_comments(text):
+    for first, body, follows_code in c_comments(text):
         lines = body.split('\n')
-        # Comments of one line that follow each other directly are one paragraph.
-        if paragraph and not (len(lines) == 1 and first == last_end + 1):
+        # Comments of one line that follow each other directly are one paragraph, except after
+        # code: the comments of an enumeration or a table are independent.
+        if paragraph and (follows_code or len(lines) > 1 or first != last_end + 1):
             yield paragraph
             paragraph = []
         for offset, raw in enumerate(lines):
@@ -184,7 +188,7 @@ def without_code(text):
     return FIXED_TERMS.sub(' TERM ', text)
 
 
-BREAK = re.compile(r'^\s*([-*+•] |\d+[.)] |@\w+:|\||$|.*:$|SPDX-)')
+BREAK = re.compile(r'^\s*([-*+•] |--\w|\d+[.)] |@\w+:|\||$|.*:$|SPDX-)')
 
 
 def sentences_of(paragraph):

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Runs test programs that speak TAP (cmocka's are told to) and adds up.
+# Run test programs that print TAP (cmocka is set to) and add up the results.
 #
 #   tests/run.sh [--log DIR] [[LABEL=]PROGRAM | --queue NAME [LABEL=]PROGRAM |
 #                --parallel [LABEL=]PROGRAM]...
@@ -42,7 +42,7 @@ export CMOCKA_MESSAGE_OUTPUT=TAP
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=1:abort_on_error=1}
 export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
 
-# what_failed NAME LOG STATUS: the tests of a program that failed, and what they said
+# what_failed NAME LOG STATUS: the failed tests of a program, with their output
 what_failed()
 {
 	echo "$1, exit $3:"

@@ -11,14 +11,13 @@
  *   are to the lines seen. If those fit a cache, only this share can miss.
  * - Two samples have the same line with a probability that is the sum of the squared shares of the
  *   lines. C lines have together at most the share sqrt(C * sum of squares) of the accesses
- *   (Cauchy-Schwarz). So a cache of C lines cannot serve more than that, whichever lines
- *   it holds.
+ *   (Cauchy-Schwarz). So a cache cannot serve more than that with any C lines.
  * - The number of lines is estimated after Chao, Estimating the population size for capture-
  *   recapture data with unequal catchability, 1987, which is a lower bound if lines are accessed
  *   with different probabilities.
  *
- * Samples select times, not executions: shares are shares of the instruction's time. That is what a
- * stall is explained by.
+ * Samples select times, not executions: shares are shares of the instruction's time, which is the
+ * time that a stall takes.
  */
 #ifndef DCPI_DATA_FOOTPRINT_H
 #define DCPI_DATA_FOOTPRINT_H
@@ -47,7 +46,7 @@ struct data_extent {
 /**
  * struct data_extent_counts - numbers that an extent is estimated from
  * @distinct: units seen, perhaps estimated
- * @kept:     units that the numbers below are about, a random selection of those seen
+ * @kept:     units that the numbers below are about, a random selection of the units seen
  * @once, @twice: units seen once and twice
  * @compared: pairs of accesses; @equal: of these, to the same unit
  */

@@ -106,7 +106,7 @@ static bool run_one(struct interpret_state *state, struct code_reader *reader, u
 	if (!x86_fetch(&m, &end) || (m.next != to && m.next + m.insn.immediate != to) ||
 	    counts_down(&m.insn))
 		return false;
-	/* A conditional branch changes no register, whichever direction it takes. */
+	/* A conditional branch changes no register, taken or not. */
 	result = x86_step(&m);
 	if (result == STEP_UNSUPPORTED)
 		return false;
@@ -119,8 +119,8 @@ static bool run_one(struct interpret_state *state, struct code_reader *reader, u
 
 /*
  * Set the registers to those before the instruction at @pc, which led to the state. The second
- * state differs from the first by a small odd number in each register, a different one for each: so
- * no other operation than the addition of a constant changes both by the same difference.
+ * state differs from the first by a small odd number in each register. Each register has another
+ * number, so only the addition of a constant changes both states by the same difference.
  */
 static bool invert(struct interpret_state *state, const struct access_input *input, u64 pc)
 {

@@ -460,8 +460,8 @@ kernel()
 				.["cpu-clock"]] | add // 0;
 			"\($own) \(sum(.)) \(sum(not))"'
 }
-# difference: print 0 if the samples of the run with probes are as many as those of the two runs
-# without probes, before and after it; -1 or 1 if they are fewer or more; and the figures
+# difference: compare the samples of the run with probes with those of the runs without probes before
+# and after it. Prints 0 for equal numbers, -1 for fewer samples, 1 for more; then the figures.
 difference()
 {
 	awk -v n0="$own_before" -v r0="$rest_before" -v n2="$own_after" -v r2="$rest_after" \

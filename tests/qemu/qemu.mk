@@ -195,7 +195,7 @@ exact-check: qemu-payload $(placement_counts)
 	$(Q)$(qemu_run) --cpus 1 --icount 0 --log $(OUT)/qemu/exact.log $(EXACT_SCRIPTS:%=--script %)
 
 .PHONY: qemu-check-exact
-qemu-check-exact: ## what is exact on an arm64 machine that counts instructions
+qemu-check-exact: ## exact checks on an arm64 machine that counts instructions
 	$(Q)$(MAKE) --no-print-directory CROSS=arm64 exact-check
 
 .PHONY: rate-check

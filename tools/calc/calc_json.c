@@ -20,7 +20,7 @@ const char *calc_json_stall_key(enum stall_kind kind)
 	return stall_keys[kind];
 }
 
-static uint64_t address_of(const struct calc_procedure *procedure, uint32_t insn)
+static uint64_t calc_json_address(const struct calc_procedure *procedure, uint32_t insn)
 {
 	return procedure->analysis->cfg->insns[insn].address;
 }
@@ -30,7 +30,7 @@ static void put_from(struct json_stream *json, const struct calc_procedure *proc
 		     uint32_t from)
 {
 	if (from < procedure->analysis->cfg->insn_count)
-		json_stream_count(json, "from", address_of(procedure, from));
+		json_stream_count(json, "from", calc_json_address(procedure, from));
 	else
 		json_stream_null(json, "from");
 }
@@ -106,7 +106,7 @@ static void put_finding(struct json_stream *json, const struct calc_procedure *p
 		return;
 	}
 	json_stream_open(json, "finding", '{');
-	json_stream_count(json, "address", address_of(procedure, finding.insn));
+	json_stream_count(json, "address", calc_json_address(procedure, finding.insn));
 	json_stream_number(json, "cycles", finding.cycles);
 	json_stream_number(json, "share", samples > 0 ? fmin(finding.total / samples, 1) : NAN);
 	json_stream_open(json, "causes", '[');
@@ -136,7 +136,7 @@ static void put_instruction(struct json_stream *json, const struct calc_procedur
 	const struct procedure_analysis *analysis = procedure->analysis;
 	const struct frequency_estimate *estimate =
 		&analysis->frequency.blocks[analysis->cfg->block_of[insn]];
-	uint64_t address = address_of(procedure, insn), offset;
+	uint64_t address = calc_json_address(procedure, insn), offset;
 
 	json_stream_open(json, NULL, '{');
 	if (image_code_offset(procedure->code, address, &offset) == 0)
@@ -167,8 +167,9 @@ static void put_successor(struct json_stream *json, const struct calc_procedure 
 
 	json_stream_open(json, NULL, '{');
 	if (cfg_edge->to < analysis->cfg->block_count)
-		json_stream_count(json, "to",
-				  address_of(procedure, analysis->cfg->blocks[cfg_edge->to].first));
+		json_stream_count(
+			json, "to",
+			calc_json_address(procedure, analysis->cfg->blocks[cfg_edge->to].first));
 	else if (cfg_edge->target != 0)
 		json_stream_count(json, "to", cfg_edge->target);
 	else
@@ -186,7 +187,7 @@ static void put_block(struct json_stream *json, const struct calc_procedure *pro
 	struct calc_block sums = calc_procedure_block(procedure, block);
 
 	json_stream_open(json, NULL, '{');
-	json_stream_count(json, "start", address_of(procedure, place->first));
+	json_stream_count(json, "start", calc_json_address(procedure, place->first));
 	json_stream_count(json, "end", last->address + last->bytes);
 	json_stream_number(json, "best_cpi", sums.best / place->count);
 	json_stream_number(json, "actual_cpi", sums.actual / place->count);

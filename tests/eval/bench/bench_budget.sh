@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Measures by how much dcpid with its defaults slows down a program that keeps a CPU busy, and
-# prints lines of tests/eval/bench/bench.h. Spells with and without dcpid alternate, BUDGET_PAIRS (15)
-# times: each spell with dcpid is between two without. tests/fixtures/spin_pieces.c measures the mean time
+# Measure by how much dcpid with its defaults slows down a program that keeps a CPU busy, and print
+# lines of tests/eval/bench/bench.h. Spells with and without dcpid alternate, BUDGET_PAIRS (15) times.
+# Each spell with dcpid is between two without. tests/fixtures/spin_pieces.c measures the mean time
 # of a piece of work in a spell; it leaves out preempted pieces. The slowdown of a pair is the
 # ratio of these times. The CPU time of the daemon itself is added, as if all of it came from this
 # CPU. The figures are the median of the pairs, and half the distance between the quartiles. A

@@ -1,10 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Measure the time of dcpisumm and dcpitopstalls for a machine that ran 1,500 images, and print
-# lines of tests/eval/bench/bench.h. These are wall time, CPU time, and CPU time divided by that of an analysis
-# of every procedure. The hottest image has 60,000 samples, the n-th one 1/n of that. Files are in
-# the page cache.
+# Measure the time of dcpisumm and dcpitopstalls for a machine that ran 1,500 images. Print lines of
+# tests/eval/bench/bench.h: wall time, CPU time, and CPU time divided by that of an analysis of every
+# procedure. The hottest image has 60,000 samples, the n-th one 1/n of that. Files are in the page
+# cache.
 #
 # usage: bench_dcpisumm.sh [IMAGES]
 set -u
