@@ -7,7 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "instrument/copy/rewriter.h"
+#include "instrument/clone/rewriter.h"
 #include "instrument/counts/counts_report.h"
 #include "instrument/mode_store.h"
 #include "instrument/mode_table.h"

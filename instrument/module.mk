@@ -40,7 +40,7 @@ $(RUNTIME_BLOB) $(RUNTIME_FRAMES): $(RUNTIME_ELF)
 	$(Q)$(CROSS_TRIPLE:%=%-)objcopy -O binary \
 		-j $(if $(filter %.bin,$@),.text,.eh_frame) $< $@
 # The runtime is embedded in dcpix and in its fuzzer.
-RUNTIME_USERS := $(addsuffix /instrument/code/runtime_blob.o,$(OBJ) build/fuzz/obj)
+RUNTIME_USERS := $(addsuffix /instrument/codegen/runtime_blob.o,$(OBJ) build/fuzz/obj)
 $(RUNTIME_USERS): $(RUNTIME_BLOB) $(RUNTIME_FRAMES)
 $(RUNTIME_USERS): CPPFLAGS += -DRUNTIME_BLOB='"$(RUNTIME_BLOB)"' -DRUNTIME_FRAMES='"$(RUNTIME_FRAMES)"'
 

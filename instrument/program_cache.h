@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-#include "instrument/copy/rewriter.h"
+#include "instrument/clone/rewriter.h"
 
 /**
  * struct program_cache - position of a program in the cache

@@ -8,7 +8,7 @@
 
 #include "instrument/bursts/burst_layout.h"
 #include "instrument/bursts/bursts_map.h"
-#include "instrument/code/block_code.h"
+#include "instrument/codegen/block_code.h"
 #include "lib/error.h"
 #include "lib/error_text.h"
 

@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-#include "instrument/code/block_code.h"
-#include "instrument/code/liveness.h"
-#include "instrument/code/runtime_code.h"
+#include "instrument/codegen/block_code.h"
+#include "instrument/codegen/liveness.h"
+#include "instrument/codegen/runtime_code.h"
 #include "lib/array.h"
 
 #define BIT(reg) (1U << (reg))

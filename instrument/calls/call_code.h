@@ -13,7 +13,7 @@
 #define DCPI_INSTRUMENT_CALL_CODE_H
 
 #include "instrument/calls/call_layout.h"
-#include "instrument/code/point.h"
+#include "instrument/codegen/point.h"
 
 struct call_cold_stub;
 

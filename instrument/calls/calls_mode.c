@@ -7,7 +7,7 @@
 
 #include "instrument/calls/call_code.h"
 #include "instrument/calls/call_map.h"
-#include "instrument/copy/recursion.h"
+#include "instrument/clone/recursion.h"
 #include "lib/error.h"
 #include "lib/error_text.h"
 #include "lib/near_names.h"

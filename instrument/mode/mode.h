@@ -18,9 +18,9 @@
 #ifndef DCPI_INSTRUMENT_MODE_H
 #define DCPI_INSTRUMENT_MODE_H
 
-#include "instrument/code/liveness.h"
-#include "instrument/code/point.h"
-#include "instrument/code/runtime_code.h"
+#include "instrument/codegen/liveness.h"
+#include "instrument/codegen/point.h"
+#include "instrument/codegen/runtime_code.h"
 #include "instrument/mode/count_graph.h"
 #include "instrument/mode/burst_switch_placement.h"
 #include "instrument/profile/profile_layout.h"

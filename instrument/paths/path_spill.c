@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "instrument/code/block_code.h"
-#include "instrument/code/liveness.h"
+#include "instrument/codegen/block_code.h"
+#include "instrument/codegen/liveness.h"
 #include "lib/array.h"
 
 #define CELL_STACK_BYTES 16

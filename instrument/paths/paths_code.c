@@ -3,8 +3,8 @@
 
 #include <stddef.h>
 
-#include "instrument/code/block_code.h"
-#include "instrument/code/liveness.h"
+#include "instrument/codegen/block_code.h"
+#include "instrument/codegen/liveness.h"
 #include "instrument/paths/paths_trace.h"
 
 #define CHARGED_BYTES 64 /* one word on a separate cache line */

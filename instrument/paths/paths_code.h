@@ -29,7 +29,7 @@
 #ifndef DCPI_INSTRUMENT_PATHS_CODE_H
 #define DCPI_INSTRUMENT_PATHS_CODE_H
 
-#include "instrument/code/point.h"
+#include "instrument/codegen/point.h"
 #include "instrument/paths/path_graph.h"
 #include "instrument/paths/paths_map.h"
 

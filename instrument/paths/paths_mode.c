@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "instrument/copy/recursion.h"
+#include "instrument/clone/recursion.h"
 #include "instrument/paths/path_numbering.h"
 #include "instrument/paths/path_webs.h"
 #include "instrument/paths/path_words.h"

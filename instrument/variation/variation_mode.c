@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "instrument/code/block_code.h"
+#include "instrument/codegen/block_code.h"
 #include "instrument/paths/path_numbering.h"
 #include "instrument/paths/paths_map.h"
 #include "instrument/variation/variation_layout.h"

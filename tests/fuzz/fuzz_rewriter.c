@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "instrument/copy/rewriter.h"
+#include "instrument/clone/rewriter.h"
 #include "instrument/counts/counts_map.h"
 #include "instrument/mode_table.h"
 #include "lib/error.h"
@@ -33,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	snprintf(output, sizeof(output), "/dev/shm/fuzz_rewriter.%d", (int)getpid());
 	if (write(fd, data, bytes) == (ssize_t)bytes &&
 	    rewriter_run(path, &options, &report, &err) == 0) {
-		if (report.copied > report.procedures || counts_map_read(&map, output, &err) < 0)
+		if (report.cloned > report.procedures || counts_map_read(&map, output, &err) < 0)
 			abort();
 		counts_map_deinit(&map);
 		unlink(output);

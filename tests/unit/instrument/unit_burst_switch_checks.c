@@ -6,8 +6,8 @@
 #include "tests/lib/unit.h"
 
 #include "analysis/graph/strong_components.h"
-#include "instrument/copy/burst_switch_entries.h"
-#include "instrument/copy/burst_switch_loops.h"
+#include "instrument/clone/burst_switch_entries.h"
+#include "instrument/clone/burst_switch_loops.h"
 #include "lib/error.h"
 #include "tests/fixtures/random_graph.h"
 

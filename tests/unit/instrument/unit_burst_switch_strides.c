@@ -7,8 +7,8 @@
 
 #include <string.h>
 
-#include "instrument/copy/burst_switch_loops.h"
-#include "instrument/copy/burst_switch_strides.h"
+#include "instrument/clone/burst_switch_loops.h"
+#include "instrument/clone/burst_switch_strides.h"
 #include "tests/fixtures/random_graph.h"
 
 #define ROUNDS 4000

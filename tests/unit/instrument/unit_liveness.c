@@ -3,7 +3,7 @@
 #include "analysis/graph/cfg_create.h"
 #include "tests/lib/unit.h"
 
-#include "instrument/code/liveness.h"
+#include "instrument/codegen/liveness.h"
 #include "lib/error.h"
 
 struct example {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analysis/insn/insn.h"
-#include "instrument/code/machine_code.h"
+#include "instrument/codegen/machine_code.h"
 
 #define LABELS 40
 #define ITEMS 400

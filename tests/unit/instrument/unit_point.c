@@ -8,8 +8,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "instrument/code/liveness.h"
-#include "instrument/code/point.h"
+#include "instrument/codegen/liveness.h"
+#include "instrument/codegen/point.h"
 
 #define ROUNDS 3000
 #define CODE_BYTES 4096

@@ -3,7 +3,7 @@
 #include "analysis/graph/cfg_create.h"
 #include "tests/lib/unit.h"
 
-#include "instrument/copy/reg_summary_flow.h"
+#include "instrument/clone/reg_summary_flow.h"
 #include "lib/error.h"
 
 #define RSI 0x40U
