@@ -12,7 +12,7 @@
 #include "lib/options.h"
 #include "tools/base/graphviz.h"
 #include "tools/base/text.h"
-#include "tools/calc/calc_driver.h"
+#include "tools/annotate/calc_driver.h"
 #include "tools/flow/flow_dot.h"
 #include "tools/report/cli.h"
 #include "tools/report/output_file.h"

@@ -9,7 +9,7 @@
 #include "lib/near_names.h"
 #include "lib/options.h"
 #include "tools/report/sandboxed.h"
-#include "tools/stall/summary_listing.h"
+#include "tools/annotate/summary_listing.h"
 
 enum {
 	KEY_BY = CALC_METHOD_OWN,

@@ -8,7 +8,7 @@
 #include "lib/error.h"
 #include "lib/options.h"
 #include "tools/report/sandboxed.h"
-#include "tools/stall/stall_listing.h"
+#include "tools/annotate/stall_listing.h"
 
 #define ROWS 20
 

@@ -10,14 +10,14 @@ tool-src += $(addprefix tools/report/, cli.c control_proxy.c epoch_list.c event_
 tool-src += $(addprefix tools/tally/, build_match.c edge_listing.c edge_tally.c \
 	owner_listing.c owner_tally.c program_match.c sample_listing.c sample_sets.c tally.c \
 	tally_config.c tally_places.c tally_procedures.c tally_row.c tally_state.c)
-tool-src += $(addprefix tools/calc/, calc_blocks.c calc_bubbles.c calc_cells.c calc_events.c calc_evidence.c calc_finding.c \
+tool-src += $(addprefix tools/annotate/, calc_blocks.c calc_bubbles.c calc_cells.c calc_events.c calc_evidence.c calc_finding.c \
 	calc_counts.c calc_heading.c calc_images.c calc_json.c calc_listing.c calc_method.c \
 	procedure_lookup.c calc_names.c calc_output.c calc_plan.c calc_data.c calc_footprints.c calc_procedure.c calc_profile.c \
 	calc_profiler.c calc_rest.c calc_select.c calc_source.c calc_summary.c calc_driver.c \
 	calc_summary_text.c calc_sentence.c)
 tool-src += $(addprefix tools/flow/, flow_block.c flow_dot.c flow_text.c)
 tool-src += $(addprefix tools/list/, list_file.c list_procedure.c list_rows.c)
-tool-src += $(addprefix tools/stall/, counted_images.c stall_listing.c summary_listing.c)
+tool-src += $(addprefix tools/annotate/, counted_images.c stall_listing.c summary_listing.c)
 tool-src += $(addprefix tools/stats/, diff_report.c set_table.c stats_columns.c \
 	stats_compare.c stats_form.c stats_listing.c stats_options.c)
 tool-src += $(addprefix tools/export/, call_order.c execution_profile.c export_archive.c export_contexts.c export_flow.c export_stacks.c export_variation.c exporter.c \
@@ -49,7 +49,7 @@ $(OBJ)/tools/page/page_html.o: CPPFLAGS += -DPAGE_ASSET='"$(PAGE_ASSET)"'
 dcpitop-with := tools/top/top_draw.c tools/top/top_screen.c
 dcpitop-pkgs := ncursesw
 
-tool-src += tools/calc/calc_why.c
+tool-src += tools/annotate/calc_why.c
 
 # Packages: libmicrohttpd-dev
 tool-programs += dcpiweb
@@ -59,7 +59,7 @@ dcpiweb-with := $(addprefix tools/web/, database_metrics.c database_state.c peer
 dcpiweb-pkgs := libmicrohttpd
 
 FUZZERS += fuzz_calc_names
-fuzz_calc_names-with := tools/calc/calc_names.c analysis/image/demangle.c
+fuzz_calc_names-with := tools/annotate/calc_names.c analysis/image/demangle.c
 fuzz_calc_names-seeds := tests/fixtures/name_fixtures.sh
 fuzz_calc_names-ldlibs := -liberty
 

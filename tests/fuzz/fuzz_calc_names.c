@@ -5,7 +5,7 @@
  */
 #include "analysis/image/demangle.h"
 #include "tests/fuzz/fuzz.h"
-#include "tools/calc/calc_names.h"
+#include "tools/annotate/calc_names.h"
 
 static bool means(const char *wanted, const char *symbol)
 {

@@ -8,7 +8,7 @@
 
 #include "analysis/image/procedure_table.h"
 #include "lib/array.h"
-#include "tools/calc/calc_procedure.h"
+#include "tools/annotate/calc_procedure.h"
 
 /* Readers use 64 bits, some of them signed; doubles are exact up to this value. */
 #define COUNT_MAX 9007199254740992.0

@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "lib/error.h"
-#include "tools/calc/calc_driver.h"
+#include "tools/annotate/calc_driver.h"
 #include "tools/export/execution_profile.h"
 #include "tools/export/exporter.h"
 #include "tools/report/output_file.h"

@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 #include "tools/base/text.h"
-#include "tools/calc/calc_bubbles.h"
-#include "tools/calc/calc_cells.h"
+#include "tools/annotate/calc_bubbles.h"
+#include "tools/annotate/calc_cells.h"
 #include "tools/flow/flow_text.h"
 
 /* Minimum share of the procedure's samples for a costly instruction. */

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-#include "tools/calc/calc_procedure.h"
+#include "tools/annotate/calc_procedure.h"
 
 /* Number of colours, for increasing shares of a procedure's samples. */
 #define FLOW_HEATS 6

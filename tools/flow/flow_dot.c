@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "lib/cleanup.h"
-#include "tools/calc/calc_blocks.h"
-#include "tools/calc/calc_bubbles.h"
-#include "tools/calc/calc_cells.h"
-#include "tools/calc/calc_summary_text.h"
+#include "tools/annotate/calc_blocks.h"
+#include "tools/annotate/calc_bubbles.h"
+#include "tools/annotate/calc_cells.h"
+#include "tools/annotate/calc_summary_text.h"
 #include "tools/flow/flow_block.h"
 #include "tools/flow/flow_text.h"
 

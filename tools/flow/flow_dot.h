@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "tools/calc/calc_procedure.h"
+#include "tools/annotate/calc_procedure.h"
 
 /** enum flow_code - selects the instructions shown in a block */
 enum flow_code {

@@ -11,8 +11,8 @@
 #include "lib/cleanup.h"
 #include "lib/u64_map.h"
 #include "tools/base/text.h"
-#include "tools/calc/procedure_lookup.h"
-#include "tools/calc/calc_procedure.h"
+#include "tools/annotate/procedure_lookup.h"
+#include "tools/annotate/calc_procedure.h"
 #include "tools/report/source_text.h"
 
 /* Lines printed before the first line with code and after the last one. */

@@ -3,7 +3,7 @@
 #ifndef DCPI_LIST_PROCEDURE_H
 #define DCPI_LIST_PROCEDURE_H
 
-#include "tools/calc/calc_select.h"
+#include "tools/annotate/calc_select.h"
 #include "tools/list/list_rows.h"
 
 struct source_text;

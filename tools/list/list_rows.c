@@ -12,7 +12,7 @@
 #include "tools/base/heat.h"
 #include "tools/base/json_tree.h"
 #include "tools/base/text.h"
-#include "tools/calc/calc_heading.h"
+#include "tools/annotate/calc_heading.h"
 
 #define PLACE_COLUMNS 8
 

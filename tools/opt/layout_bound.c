@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "lib/cleanup.h"
-#include "tools/calc/calc_procedure.h"
+#include "tools/annotate/calc_procedure.h"
 
 /* Return: the upper end of an edge's executions; those of its block if the edge's are unknown. */
 static double edge_executions(const struct calc_procedure *procedure, const struct cfg_edge *edge,

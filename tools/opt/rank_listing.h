@@ -3,7 +3,7 @@
 #ifndef DCPI_RANK_LISTING_H
 #define DCPI_RANK_LISTING_H
 
-#include "tools/calc/calc_driver.h"
+#include "tools/annotate/calc_driver.h"
 #include "tools/report/report.h"
 
 struct rank_row;

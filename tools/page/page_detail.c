@@ -12,9 +12,9 @@
 #include "tools/base/json_tree.h"
 #include "tools/base/progress.h"
 #include "tools/base/text.h"
-#include "tools/calc/calc_bubbles.h"
-#include "tools/calc/calc_driver.h"
-#include "tools/calc/calc_json.h"
+#include "tools/annotate/calc_bubbles.h"
+#include "tools/annotate/calc_driver.h"
+#include "tools/annotate/calc_json.h"
 #include "tools/page/page_part.h"
 
 /*

@@ -10,7 +10,7 @@
 
 #include <stdbool.h>
 
-#include "tools/calc/calc_procedure.h"
+#include "tools/annotate/calc_procedure.h"
 
 struct error;
 struct json_object;

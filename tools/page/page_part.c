@@ -13,9 +13,9 @@
 #include "lib/partition_point.h"
 #include "tools/base/json_tree.h"
 #include "tools/base/text.h"
-#include "tools/calc/calc_blocks.h"
-#include "tools/calc/calc_json.h"
-#include "tools/calc/calc_summary_text.h"
+#include "tools/annotate/calc_blocks.h"
+#include "tools/annotate/calc_json.h"
+#include "tools/annotate/calc_summary_text.h"
 #include "tools/list/list_procedure.h"
 #include "tools/page/page_graph.h"
 

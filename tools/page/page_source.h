@@ -3,7 +3,7 @@
 #ifndef DCPI_PAGE_SOURCE_H
 #define DCPI_PAGE_SOURCE_H
 
-#include "tools/calc/calc_source.h"
+#include "tools/annotate/calc_source.h"
 #include "tools/page/page_document.h"
 #include "tools/report/event_choice.h"
 #include "tools/report/event_scale.h"

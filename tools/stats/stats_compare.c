@@ -9,9 +9,9 @@
 #include "lib/error.h"
 #include "lib/error_text.h"
 #include "tools/base/text.h"
-#include "tools/calc/calc_heading.h"
-#include "tools/calc/calc_source.h"
-#include "tools/calc/calc_summary.h"
+#include "tools/annotate/calc_heading.h"
+#include "tools/annotate/calc_source.h"
+#include "tools/annotate/calc_summary.h"
 
 /*
  * struct side - a set, and the procedure in it

@@ -10,10 +10,10 @@
 #include "lib/error.h"
 #include "lib/error_text.h"
 #include "tools/base/text.h"
-#include "tools/calc/calc_blocks.h"
-#include "tools/calc/calc_source.h"
-#include "tools/calc/calc_finding.h"
-#include "tools/calc/calc_summary_text.h"
+#include "tools/annotate/calc_blocks.h"
+#include "tools/annotate/calc_source.h"
+#include "tools/annotate/calc_finding.h"
+#include "tools/annotate/calc_summary_text.h"
 
 /* struct session - a database that is open while one procedure is analysed */
 struct session {

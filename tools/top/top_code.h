@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
-#include "tools/calc/calc_bubbles.h"
-#include "tools/calc/calc_cells.h"
+#include "tools/annotate/calc_bubbles.h"
+#include "tools/annotate/calc_cells.h"
 #include "tools/top/top_counts.h"
 
 #define TOP_CULPRITS_BYTES 80

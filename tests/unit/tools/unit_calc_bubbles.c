@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/calc/calc_bubbles.h"
+#include "tools/annotate/calc_bubbles.h"
 
 #define LOAD 0 /* index of an instruction of Figure 2 */
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analysis/image/demangle.h"
-#include "tools/calc/calc_names.h"
+#include "tools/annotate/calc_names.h"
 
 static bool means(const char *wanted, const char *name)
 {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "tools/calc/calc_summary.h"
+#include "tools/annotate/calc_summary.h"
 
 #define SAMPLES 35171.0
 #define SHARE(percent) ((percent)*SAMPLES / 100)

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0-only
+#include "tools/annotate/calc_driver.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include "analysis/program_calls.h"
+#include "lib/cleanup.h"
+#include "lib/error.h"
+#include "lib/error_text.h"
+#include "tools/base/progress.h"
+
+static int set_method(const struct calc_driver *walk, const struct calc_choice *choice,
+		      struct image_analysis_options *options, struct error *err)
+{
+	int r = calc_source_options(walk->source, choice, walk->method.model, options, err);
+
+	if (r == 0)
+		calc_method_apply(&walk->method, options);
+	return r;
+}
+
+static int set_scope(const struct calc_driver *walk, const struct calc_choice *choice,
+		     const struct program_calls *calls, struct image_analysis_options *options,
+		     struct error *err)
+{
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	int r = set_method(walk, choice, options, err);
+
+	if (r < 0)
+		return r;
+	options->scope = IMAGE_ANALYSIS_SAMPLED;
+	options->least = walk->plan.least;
+	options->threads = cpus > 1 ? (unsigned int)cpus : 1;
+	options->tie_calls = !walk->method.as_published;
+	options->calls = calls;
+	return 0;
+}
+
+static int calc_driver_take_procedure(void *context, const struct procedure_analysis *analysis)
+{
+	struct calc_driver *walk = context;
+
+	if (walk->method.frequencies == CALC_FREQUENCIES_EXACT && analysis->profile.exact == NULL)
+		return 0;
+	/* Skip procedures that were counted but not sampled; they could be many. */
+	if (walk->images > 0 && analysis->profile.total <= 0)
+		return 0;
+	if (analysis->bound == FREQUENCY_BOUND_CONTRADICTED && !walk->doubtful) {
+		calc_rest_add(&walk->rest, CALC_REST_CONTRADICTED, analysis->profile.total, 1);
+		return 0;
+	}
+	walk->procedures++;
+	return walk->procedure(walk->context, analysis);
+}
+
+/*
+ * A run usually has one epoch, both of dcpirun and of dcpix, so the ratio of epochs predicts the
+ * scale.
+ */
+static double likely_scale(const struct calc_choice *choice)
+{
+	return choice->counts.epochs > 0
+		       ? (double)choice->image->epochs / (double)choice->counts.epochs
+		       : 0;
+}
+
+/* Attach the exact counts if their scale is known; otherwise they are unusable. */
+static int use_counts(const struct calc_driver *walk, struct calc_choice *choice,
+		      const struct image_analysis_options *options, struct error *err)
+{
+	double given_scale = walk->method.scale;
+	struct exact_scale scale = {
+		.value = given_scale, .low = given_scale, .high = given_scale, .agree = 1};
+	int r = 0;
+
+	if (choice->counts.exact.range_count > 0 && given_scale <= 0)
+		r = exact_scale_find(&scale, choice->code, &choice->profile.samples, options,
+				     likely_scale(choice), err);
+	if (r < 0 && r != -ENODATA)
+		return r;
+	if (r == -ENODATA)
+		calc_counts_deinit(&choice->counts);
+	else if (choice->counts.exact.range_count > 0)
+		calc_counts_set_scale(&choice->counts, &scale);
+	choice->profile.samples.exact = choice->counts.exact;
+	return 0;
+}
+
+static int analyse(struct calc_driver *walk, struct calc_choice *choice,
+		   const struct image_analysis_options *options, struct error *err)
+{
+	struct image_analysis_totals totals = {0};
+	int r = use_counts(walk, choice, options, err);
+
+	if (r < 0)
+		return r;
+	if (walk->image != NULL && !walk->is_sparse &&
+	    walk->image(walk->context, choice, options->model) < 0)
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
+	r = image_analysis_run(choice->code, &choice->profile.samples, options,
+			       calc_driver_take_procedure, walk, &totals, err);
+	if (r < 0)
+		return r;
+	calc_rest_add(&walk->rest, CALC_REST_FEW, totals.samples_few, totals.few);
+	calc_rest_add(&walk->rest, CALC_REST_OUTSIDE, totals.samples_outside - totals.samples_few,
+		      0);
+	return 0;
+}
+
+int calc_driver_one(struct calc_driver *walk, struct calc_choice *choice, struct error *err)
+{
+	const size_t procedure = choice->procedure;
+
+	return calc_driver_chosen(walk, choice, &procedure, 1, err);
+}
+
+int calc_driver_chosen(struct calc_driver *walk, struct calc_choice *choice,
+		       const size_t *procedures, size_t count, struct error *err)
+{
+	struct image_analysis_options options;
+	int r = set_method(walk, choice, &options, err);
+
+	options.chosen = procedures;
+	options.chosen_count = count;
+	if (r == 0)
+		r = analyse(walk, choice, &options, err);
+	if (r == 0 && walk->procedures == 0)
+		return error_set(err, ENOENT, "the procedure has no exact counts");
+	return r;
+}
+
+static bool has_code(const struct calc_image *image)
+{
+	return image->image.kind != PROFILE_IMAGE_UNKNOWN;
+}
+
+static bool any_with_code(const struct calc_driver *walk)
+{
+	const struct calc_images *images = &walk->source->images;
+
+	for (size_t i = 0; i < images->count; i++) {
+		if (has_code(&images->list[i]) &&
+		    calc_image_matches(&images->list[i], walk->cli->image))
+			return true;
+	}
+	return false;
+}
+
+/* Images without code are skipped, unless only such images were selected. */
+static bool is_chosen(const void *context, const struct calc_image *image)
+{
+	const struct calc_driver *walk = context;
+
+	if (walk->cli->image == NULL)
+		return has_code(image);
+	return calc_image_matches(image, walk->cli->image) &&
+	       (has_code(image) || !any_with_code(walk));
+}
+
+/*
+ * Tally the calls of all images before any procedure is printed, because calls connect procedures
+ * of different images. Errors of an image are reported later, when it is analysed.
+ */
+static int tally_calls(const struct calc_driver *walk, struct program_calls **calls,
+		       struct progress *progress)
+{
+	const struct calc_images *images = &walk->source->images;
+	int r = walk->method.as_published ? 0 : program_calls_create(calls);
+
+	for (size_t i = 0; i < images->count && r == 0 && *calls != NULL; i++) {
+		const struct calc_image *image = &images->list[i];
+		_cleanup_(calc_choice_deinit) struct calc_choice choice = {0};
+		struct image_analysis_options options;
+
+		progress_say(progress, i, 2 * images->count, image->image.path);
+		if (!is_chosen(walk, image) || !calc_plan_is_worth(&walk->plan, i) ||
+		    calc_select_open(&choice, &walk->source->select, image, NULL) < 0 ||
+		    set_scope(walk, &choice, *calls, &options, NULL) < 0)
+			continue;
+		/* Use estimates only, so that procedures are comparable. */
+		choice.profile.samples.exact = (struct exact_counts){0};
+		if (image_analysis_tally(*calls, choice.code, &choice.profile.samples, &options,
+					 NULL) == -ENOMEM)
+			r = -ENOMEM;
+	}
+	return r == 0 && *calls != NULL ? program_calls_solve(*calls) : r;
+}
+
+/* Return: 0; an error of the image, which has been recorded; or -ENOMEM. */
+static int walk_image(struct calc_driver *walk, const struct calc_image *image,
+		      const struct program_calls *calls)
+{
+	_cleanup_(calc_choice_deinit) struct calc_choice choice = {0};
+	struct image_analysis_options options;
+	struct error err;
+	int r = calc_select_open(&choice, &walk->source->select, image, &err);
+
+	/* The database may lack code that is in no file. */
+	if (r == -ENOTSUP && walk->cli->image == NULL && image->image.kind != PROFILE_IMAGE_FILE) {
+		calc_rest_add(&walk->rest, CALC_REST_NO_CODE, image->samples, 1);
+		if (image->image.kind != PROFILE_IMAGE_JIT) {
+			walk->images--;
+			walk->sparse -= walk->is_sparse;
+		}
+		return 0;
+	}
+	if (r == 0)
+		r = set_scope(walk, &choice, calls, &options, &err);
+	if (r == 0)
+		r = analyse(walk, &choice, &options, &err);
+	if (r < 0) {
+		walk->failed++;
+		calc_rest_add(&walk->rest, CALC_REST_FAILED, image->samples, 1);
+		if (passed_over_add(&walk->passed, &err, image->samples) < 0)
+			return -ENOMEM;
+	}
+	return r;
+}
+
+static int walk_images(struct calc_driver *walk, const struct program_calls *calls,
+		       struct progress *progress)
+{
+	const struct calc_images *images = &walk->source->images;
+
+	for (size_t i = 0; i < images->count; i++) {
+		const struct calc_image *image = &images->list[i];
+
+		if (!is_chosen(walk, image)) {
+			if (walk->cli->image == NULL)
+				calc_rest_add(&walk->rest, CALC_REST_NO_CODE, image->samples, 1);
+			continue;
+		}
+		walk->images++;
+		walk->is_sparse = !calc_plan_is_worth(&walk->plan, i);
+		walk->sparse += walk->is_sparse;
+		progress_say(progress, images->count + i, 2 * images->count, image->image.path);
+		if (walk_image(walk, image, calls) == -ENOMEM)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int status_of(const struct calc_driver *walk)
+{
+	const char *hint = walk->source->images.excluded > 0 ? CLI_PROFILER_HINT : "";
+
+	if (walk->images == 0 && walk->cli->image != NULL)
+		return cli_no_image(walk->cli, "samples", hint);
+	if (walk->images == 0)
+		return cli_nothing(walk->cli, "no samples in files%s", hint);
+	if (walk->procedures == 0 && walk->rest.count[CALC_REST_FEW] > 0)
+		return cli_nothing(
+			walk->cli,
+			"no procedure has %.0f samples or more: use a smaller --min-samples",
+			walk->rest.least);
+	if (walk->failed < walk->images && walk->procedures == 0)
+		return cli_nothing(walk->cli, "no samples in procedures");
+	return walk->failed < walk->images ? CLI_OK : CLI_FAILED;
+}
+
+int calc_driver_run(struct calc_driver *walk)
+{
+	struct program_calls *calls = NULL;
+	struct progress progress = {0};
+	struct error err;
+	int r;
+
+	if (walk->progress)
+		progress_start(&progress, walk->cli->tool);
+	r = calc_plan_make(&walk->plan, &walk->source->select, is_chosen, walk, &progress);
+	walk->rest.least = walk->plan.least;
+	if (r == 0)
+		r = tally_calls(walk, &calls, &progress);
+	if (r == 0)
+		r = walk_images(walk, calls, &progress);
+	progress_clear(&progress);
+	/* An image that was skipped has its own message. */
+	if (r < 0 && walk->passed.count == 0) {
+		error_set(&err, ENOMEM, ERROR_NO_MEMORY);
+		cli_fail(walk->cli, &err);
+	}
+	passed_over_print(&walk->passed, walk->cli, "skipped", (double)walk->source->images.time);
+	passed_over_deinit(&walk->passed);
+	program_calls_destroy(calls);
+	calc_plan_deinit(&walk->plan);
+	return r < 0 ? CLI_FAILED : status_of(walk);
+}
