@@ -65,8 +65,8 @@ void run_cost_take(struct run_cost *cost, struct collector *collector);
  *
  * Call this after the collector is closed, so that all of its processes have exited. The printed
  * range covers the quartiles of the cost of a sample; for probes, it extends from zero to their
- * estimate. If all of the range is above the limit, this is stated. Prints nothing for a command with fewer than 100 samples or less than 0.1 s of CPU
- * time.
+ * estimate. If all of the range is above the limit, this is stated. Prints nothing for a command
+ * with fewer than 100 samples or less than 0.1 s of CPU time.
  */
 void run_cost_print(const struct run_cost *cost);
 
