@@ -14,7 +14,8 @@ image-benches := bench_image_map
 # User-space stacks: tables of call frame information, and the walk over frames.
 ARCHIVES += unwind
 unwind-src := $(addprefix daemon/unwind/, unwind_build.c unwind_cache.c unwind_elf.c unwind_encode.c \
-	unwind_expression.c unwind_frames.c unwind_machine.c unwind_page.c unwind_program.c unwind_step.c unwind_table.c)
+	unwind_expression.c unwind_frames.c unwind_machine.c unwind_page.c unwind_program.c \
+	unwind_select.c unwind_step.c unwind_table.c)
 unwind-needs := util
 unwind-tests := unit_unwind_cache unit_unwind_table
 unwind-benches := bench_unwind

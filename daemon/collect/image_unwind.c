@@ -138,11 +138,11 @@ int image_unwind_find(int files[IMAGE_UNWIND_FILES], struct image_unwind_identit
 }
 
 int image_unwind_build(struct unwind_table **ret, const struct image_unwind_identity *identity,
-		       int fd)
+		       int fd, const struct unwind_wanted *wanted)
 {
 	const struct unwind_file file = {.fd = fd};
 
-	return is_file_of(identity, fd) ? unwind_build(ret, &file) : -ENOENT;
+	return is_file_of(identity, fd) ? unwind_build_pages(ret, &file, wanted) : -ENOENT;
 }
 
 int image_unwind_vdso(struct unwind_table **ret)

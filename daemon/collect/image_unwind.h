@@ -15,6 +15,7 @@
 #include "db/profile.h"
 
 struct unwind_table;
+struct unwind_wanted;
 
 /* Number of places where the file of an image may be. */
 #define IMAGE_UNWIND_FILES 2
@@ -43,7 +44,8 @@ int image_unwind_find(int files[IMAGE_UNWIND_FILES], struct image_unwind_identit
 
 /**
  * image_unwind_build() - make a table
- * @fd: a regular file, open for reading
+ * @fd:     a regular file, open for reading
+ * @wanted: as of unwind_build_pages()
  *
  * Reads and parses the file, which may take long: call it in the process of
  * daemon/collect/unwind_builder.h.
@@ -52,7 +54,7 @@ int image_unwind_find(int files[IMAGE_UNWIND_FILES], struct image_unwind_identit
  * unwind_build().
  */
 int image_unwind_build(struct unwind_table **ret, const struct image_unwind_identity *identity,
-		       int fd);
+		       int fd, const struct unwind_wanted *wanted);
 
 /** image_unwind_vdso() - make the table of this machine's vDSO, as image_unwind_build(). */
 int image_unwind_vdso(struct unwind_table **ret);

@@ -65,21 +65,29 @@ static void files_close(int files[IMAGE_UNWIND_FILES])
 	}
 }
 
+/* The data of a message to the process. */
+struct request {
+	struct image_unwind_identity identity;
+	struct unwind_wanted wanted;
+};
+
+_Static_assert(sizeof(struct request) <= BROKER_DATA_MAX, "a request is one message");
+
 /* The process. */
 
 /* Return: 0: the table is in a file in memory, @fd; -errno. */
-static int request_answer(const struct broker_packet *request, int *fd)
+static int request_answer(const struct broker_packet *packet, int *fd)
 {
-	struct image_unwind_identity identity;
+	struct request request;
 	struct unwind_table *table = NULL;
 	int r = -ENOENT;
 
-	if (request->message.operation != BROKER_UNWIND ||
-	    request->message.bytes != sizeof(identity))
+	if (packet->message.operation != BROKER_UNWIND || packet->message.bytes != sizeof(request))
 		return -EPROTO;
-	memcpy(&identity, request->message.data, sizeof(identity));
-	for (size_t i = 0; i < IMAGE_UNWIND_FILES && request->fds[i] >= 0 && r < 0; i++)
-		r = image_unwind_build(&table, &identity, request->fds[i]);
+	memcpy(&request, packet->message.data, sizeof(request));
+	for (size_t i = 0; i < IMAGE_UNWIND_FILES && packet->fds[i] >= 0 && r < 0; i++)
+		r = image_unwind_build(&table, &request.identity, packet->fds[i],
+				       request.wanted.only ? &request.wanted : NULL);
 	if (r < 0)
 		return r;
 	*fd = memfd_create("unwind table", MFD_CLOEXEC);
@@ -266,14 +274,15 @@ static bool process_ask(struct unwind_builder *builder, const struct broker_pack
 static bool request_send(struct unwind_builder *builder, const struct unwind_job *job,
 			 struct progress *progress)
 {
-	struct broker_packet request;
+	const struct request request = {job->identity, job->wanted};
+	struct broker_packet packet;
 	bool sent;
 
-	broker_packet_init(&request, BROKER_UNWIND);
-	memcpy(request.message.data, &job->identity, sizeof(job->identity));
-	request.message.bytes = sizeof(job->identity);
-	sent = request_open(&request, job) > 0 && process_ask(builder, &request, progress);
-	broker_packet_close(&request);
+	broker_packet_init(&packet, BROKER_UNWIND);
+	memcpy(packet.message.data, &request, sizeof(request));
+	packet.message.bytes = sizeof(request);
+	sent = request_open(&packet, job) > 0 && process_ask(builder, &packet, progress);
+	broker_packet_close(&packet);
 	return sent;
 }
 

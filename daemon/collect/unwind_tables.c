@@ -161,7 +161,8 @@ static void missing_add(struct unwind_tables *tables, uint32_t image, uint64_t p
 	if (missing == end) {
 		missing->image = image;
 		missing->wanted.count = 0;
-		missing->wanted.bytes_max = tables->code->table_bytes;
+		missing->wanted.bytes_max = 0;
+		missing->wanted.only = true;
 		tables->missing_count++;
 	}
 	/* The last process is most likely to be still there. */

@@ -5,10 +5,10 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <xxhash.h>
 
 #include "daemon/unwind/unwind_encode.h"
 #include "daemon/unwind/unwind_frames.h"
+#include "daemon/unwind/unwind_select.h"
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/u64_map.h"
@@ -33,15 +33,10 @@ struct build {
 	uint64_t limit;
 };
 
-static uint64_t rule_hash(const struct unwind_rule *rule)
-{
-	return XXH3_64bits(rule, sizeof(*rule));
-}
-
 /* Return: the number of a rule; UNWIND_RULE_UNKNOWN if there are too many; -ENOMEM. */
 static int rule_number(struct build *build, const struct unwind_rule *rule)
 {
-	uint64_t *known, hash = rule_hash(rule);
+	uint64_t *known, hash = unwind_rule_hash(rule);
 	struct unwind_table *table = build->table;
 
 	for (;; hash++) {
@@ -260,7 +255,25 @@ static void rules_shrink(struct unwind_table *table)
 		table->rules = smaller;
 }
 
+/* Remove the pages that are not wanted. */
+static void pages_drop(struct unwind_table *table, const struct unwind_wanted *wanted)
+{
+	for (uint32_t i = 0; i < table->page_count; i++) {
+		if (unwind_wanted_has(wanted, table->first_page + i))
+			continue;
+		free(table->pages[i]);
+		table->pages[i] = NULL;
+		table->starts[i] = UNWIND_START_ROWS;
+	}
+}
+
 int unwind_build(struct unwind_table **ret, const struct unwind_file *file)
+{
+	return unwind_build_pages(ret, file, NULL);
+}
+
+int unwind_build_pages(struct unwind_table **ret, const struct unwind_file *file,
+		       const struct unwind_wanted *wanted)
 {
 	struct unwind_elf elf = {.machine = NULL};
 	struct unwind_frames frames = {.count = 0};
@@ -269,6 +282,8 @@ int unwind_build(struct unwind_table **ret, const struct unwind_file *file)
 
 	if (r == 0)
 		r = frames_read(&frames, &elf);
+	if (r == 0 && wanted != NULL)
+		r = unwind_select(&frames, &elf, wanted);
 	if (r == 0)
 		r = rows_build(&build, &frames);
 	u64_map_deinit(&build.known);
@@ -279,6 +294,8 @@ int unwind_build(struct unwind_table **ret, const struct unwind_file *file)
 	}
 	if (r == 0) {
 		build.table->machine = elf.machine;
+		if (wanted != NULL)
+			pages_drop(build.table, wanted);
 		rules_shrink(build.table);
 		*ret = take_ptr(build.table);
 	}

@@ -29,4 +29,14 @@
  */
 int unwind_build(struct unwind_table **ret, const struct unwind_file *file);
 
+/**
+ * unwind_build_pages() - compile some pages of a table, as unwind_build()
+ * @wanted: NULL: all of them
+ *
+ * The other pages are missing, and rules have other numbers than in the complete table. Takes
+ * less time than unwind_build(), because most descriptions are found but not interpreted.
+ */
+int unwind_build_pages(struct unwind_table **ret, const struct unwind_file *file,
+		       const struct unwind_wanted *wanted);
+
 #endif

@@ -2,7 +2,9 @@
 #include "daemon/unwind/unwind_cache.h"
 
 #include <stdlib.h>
+#include <string.h>
 
+#include "lib/cleanup.h"
 #include "lib/u64_map.h"
 
 /* Images without a table take little memory; when there are this many, all are forgotten. */
@@ -337,11 +339,89 @@ static void image_empty(struct unwind_cache *cache, struct unwind_cached_image *
 	image->table = NULL;
 }
 
+/* Return: the number of each rule of @from in @table, freed by the caller; NULL: one is missing. */
+static uint16_t *rules_map(const struct unwind_table *table, const struct unwind_table *from)
+{
+	uint16_t *numbers = calloc(from->rule_count, sizeof(*numbers));
+	struct u64_map known = {0};
+	uint64_t *slot = NULL;
+
+	for (uint32_t i = 0; i < table->rule_count; i++) {
+		slot = u64_map_insert(&known, unwind_rule_hash(&table->rules[i]));
+		if (slot != NULL)
+			*slot = i;
+	}
+	for (uint32_t i = 0; numbers != NULL && i < from->rule_count; i++) {
+		slot = u64_map_find(&known, unwind_rule_hash(&from->rules[i]));
+		if (slot == NULL ||
+		    memcmp(&table->rules[*slot], &from->rules[i], sizeof(*from->rules)) != 0) {
+			free(numbers);
+			numbers = NULL;
+		} else {
+			numbers[i] = (uint16_t)*slot;
+		}
+	}
+	u64_map_deinit(&known);
+	return numbers;
+}
+
+/* A page of @from, which has only some pages, and its place in @table. */
+struct conversion {
+	const struct unwind_table *table;
+	const struct unwind_table *from;
+	const uint16_t *numbers;
+	struct unwind_row *rows;
+};
+
+/* Encode a page with the rules of the table. Return: NULL: it is not a page of the table. */
+static struct unwind_page *page_convert(const struct conversion *conversion, uint64_t number)
+{
+	const struct unwind_table *table = conversion->table, *from = conversion->from;
+	uint32_t index = unwind_table_index(table, number);
+	uint32_t there = unwind_table_index(from, number), start, count = 0;
+	struct unwind_cursor cursor = {.at = 0};
+	struct unwind_page *page;
+
+	if (index == table->page_count || there == from->page_count || from->pages[there] == NULL)
+		return NULL;
+	cursor.rule = from->starts[there] & ~UNWIND_START_ROWS;
+	start = conversion->numbers[cursor.rule];
+	if (table->starts[index] != (start | UNWIND_START_ROWS))
+		return NULL;
+	while (unwind_page_next(from->pages[there], from->followers, &cursor))
+		conversion->rows[count++] =
+			(struct unwind_row){cursor.offset, conversion->numbers[cursor.rule]};
+	page = unwind_page_encode(table->followers, start, conversion->rows, count);
+	if (page != NULL)
+		page->number = index;
+	return page;
+}
+
+/* Add the wanted pages. Return: false: they are not pages of the image's table. */
+static bool pages_merge(struct unwind_cache *cache, const struct unwind_table *from,
+			const struct unwind_wanted *wanted)
+{
+	_cleanup_free_ uint16_t *numbers = rules_map(cache->adding->table, from);
+	_cleanup_free_ struct unwind_row *rows = malloc(UNWIND_PAGE_BYTES * sizeof(*rows));
+	const struct conversion conversion = {cache->adding->table, from, numbers, rows};
+
+	if (numbers == NULL || rows == NULL)
+		return false;
+	for (uint32_t i = 0; i < wanted->count; i++) {
+		struct unwind_page *page = page_convert(&conversion, wanted->pages[i]);
+		bool is_moved = page != NULL && wanted_move(cache, &page);
+
+		free(page);
+		if (!is_moved)
+			return false;
+	}
+	return true;
+}
+
 /* @image: has no table, or one of the same file */
 static void table_move(struct unwind_cache *cache, struct unwind_cached_image *image,
 		       struct unwind_table *table, const struct unwind_wanted *wanted)
 {
-	cache->counts.built++;
 	if (image->table != NULL && !unwind_table_is_same(image->table, table))
 		image_empty(cache, image);
 	if ((image->table == NULL && !table_start(cache, image, table)) ||
@@ -353,14 +433,24 @@ void unwind_cache_add(struct unwind_cache *cache, uint32_t number, struct unwind
 		      const struct unwind_wanted *wanted)
 {
 	const uint64_t *found = u64_map_find(&cache->images, number);
-	struct unwind_cached_image *image =
-		found != NULL ? image_of(*found) : image_insert(cache, number);
+	bool only = table != NULL && wanted != NULL && wanted->only;
+	struct unwind_cached_image *image = NULL;
 
-	if (image != NULL) {
+	if (found != NULL)
+		image = image_of(*found);
+	else if (!only)
+		image = image_insert(cache, number);
+	if (image != NULL && !(only && image->table == NULL)) {
 		cache->adding = image;
-		if (table != NULL)
+		if (only)
+			image->final = !pages_merge(cache, table, wanted);
+		if (only && image->pages == 0)
+			image_empty(cache, image);
+		if (!only && table != NULL)
 			table_move(cache, image, table, wanted);
-		image->final = table == NULL;
+		if (table == NULL)
+			image->final = true;
+		cache->counts.built += table != NULL;
 		cache->counts.failed += image->table == NULL;
 		cache->adding = NULL;
 	}

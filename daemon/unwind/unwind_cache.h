@@ -57,9 +57,11 @@ enum unwind_cached unwind_cache_find(struct unwind_cache *cache, uint32_t image,
  * unwind_cache_add() - add the table of an image, or more pages of it
  * @number: of the image
  * @table:  becomes the cache's; NULL: the image has none, or can no longer be read
- * @wanted: NULL: all pages are wanted
+ * @wanted: NULL: all pages are wanted. With @only, the pages are added to the table of the image,
+ *          or dropped if the image has been forgotten
  *
- * The image has no table from now on if the wanted pages do not fit into the cache.
+ * The image has no table from now on if the wanted pages do not fit into the cache. It gets no more
+ * pages if they are not those of its table.
  */
 void unwind_cache_add(struct unwind_cache *cache, uint32_t number, struct unwind_table *table,
 		      const struct unwind_wanted *wanted);

@@ -5,9 +5,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include <xxhash.h>
 
 #include "lib/cleanup.h"
 #include "lib/file_read.h"
+
+bool unwind_wanted_has(const struct unwind_wanted *wanted, uint64_t page)
+{
+	for (uint32_t i = 0; i < wanted->count; i++) {
+		if (wanted->pages[i] == page)
+			return true;
+	}
+	return false;
+}
 
 uint32_t unwind_table_index(const struct unwind_table *table, uint64_t page)
 {
@@ -104,6 +114,11 @@ struct unwind_table *unwind_table_copy(const struct unwind_table *table)
 	return NULL;
 }
 
+uint64_t unwind_rule_hash(const struct unwind_rule *rule)
+{
+	return XXH3_64bits(rule, sizeof(*rule));
+}
+
 bool unwind_table_is_same(const struct unwind_table *a, const struct unwind_table *b)
 {
 	return a->machine == b->machine && a->first_page == b->first_page &&
@@ -195,7 +210,7 @@ static int places_put(const struct unwind_table *table, int fd)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < table->page_count; i++) {
 		places[i] = place;
-		place += has_rows(table, i) ? unwind_page_size(table->pages[i]) : 0;
+		place += table->pages[i] != NULL ? unwind_page_size(table->pages[i]) : 0;
 	}
 	places[table->page_count] = place;
 	return table_put(fd, places, places_bytes(table));
@@ -221,7 +236,7 @@ int unwind_table_write(const struct unwind_table *table, int fd)
 	if (r == 0)
 		r = places_put(table, fd);
 	for (uint32_t i = 0; r == 0 && i < table->page_count; i++) {
-		if (has_rows(table, i))
+		if (table->pages[i] != NULL)
 			r = table_put(fd, table->pages[i], unwind_page_size(table->pages[i]));
 	}
 	return r;
@@ -247,7 +262,7 @@ static int page_take(struct unwind_table *table, int fd, const uint64_t *places,
 	struct unwind_page *page;
 
 	*bytes = 0;
-	if (table->pages[i] != NULL || !has_rows(table, i))
+	if (table->pages[i] != NULL || !has_rows(table, i) || size == 0)
 		return 0;
 	if (places[i + 1] < places[i] || size < UNWIND_PAGE_SIZE_MIN || size > UNWIND_PAGE_SIZE_MAX)
 		return -EBADMSG;

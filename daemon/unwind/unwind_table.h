@@ -5,7 +5,8 @@
  * A table is divided into pages (unwind_page.h). Each page may be missing. Different rules are
  * few, so each is stored once for all pages.
  *
- * The table of a file is always the same: its pages, also those built later, have the same rules.
+ * The complete table of a file is always the same. Pages that are built later have the same rules
+ * with other numbers.
  *
  * Invariants: the numbers of rules are less than @rule_count. Rule 0 is UNWIND_NONE, and rule 1 is
  * UNWIND_UNKNOWN.
@@ -54,15 +55,19 @@ struct unwind_table {
 
 /**
  * struct unwind_wanted - the pages to be read of a table
- * @pages:     numbers of @count pages, at least one, 0: the first 16 KB of the file. One that the
- * table does not cover stands for its first page
- * @bytes_max: memory that other pages may take, nearest after the first wanted one
+ * @pages:     numbers of @count pages, at least one; 0: the first 16 KB of the file
+ * @bytes_max: memory that other pages may take: those that follow the first wanted one
+ * @only:      other pages are not built, see unwind_build_pages(); @bytes_max is 0
  */
 struct unwind_wanted {
 	uint64_t pages[UNWIND_WANTED_MAX];
 	uint32_t count;
 	size_t bytes_max;
+	bool only;
 };
+
+/** unwind_wanted_has() - return true if a page is one of the wanted ones */
+bool unwind_wanted_has(const struct unwind_wanted *wanted, uint64_t page);
 
 /** unwind_table_index() - return the index of a page, or @page_count if it is not covered */
 uint32_t unwind_table_index(const struct unwind_table *table, uint64_t page);
@@ -86,7 +91,7 @@ const struct unwind_rule *unwind_table_find(const struct unwind_table *table, ui
 bool unwind_table_check(const struct unwind_table *table);
 
 /**
- * unwind_table_write() - write a complete table to a file, for unwind_table_read()
+ * unwind_table_write() - write a table to a file, for unwind_table_read()
  * @fd: at the start of an empty file
  *
  * Return: 0, or the error of write(2).
@@ -104,6 +109,9 @@ int unwind_table_read(struct unwind_table **ret, int fd, const struct unwind_wan
 
 /** unwind_table_copy() - copy a table without its pages. Return: NULL if out of memory. */
 struct unwind_table *unwind_table_copy(const struct unwind_table *table);
+
+/** unwind_rule_hash() - return the hash of a rule */
+uint64_t unwind_rule_hash(const struct unwind_rule *rule);
 
 /** unwind_table_is_same() - return true if two tables have the same code and rules */
 bool unwind_table_is_same(const struct unwind_table *a, const struct unwind_table *b);

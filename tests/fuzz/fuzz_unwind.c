@@ -49,7 +49,6 @@ static void page_check(const struct unwind_table *table, uint32_t i)
 	const struct unwind_page *page = table->pages[i];
 	const uint32_t start = table->starts[i] & ~UNWIND_START_ROWS;
 
-	require((page != NULL) == ((table->starts[i] & UNWIND_START_ROWS) != 0));
 	require(page == NULL || unwind_page_check(page, unwind_page_size(page), table->followers,
 						  start, table->rule_count));
 }
@@ -64,12 +63,30 @@ static void table_check(const struct unwind_table *table)
 		struct unwind_cursor cursor = {.rule = table->starts[i] & ~UNWIND_START_ROWS};
 
 		page_check(table, i);
+		require((table->pages[i] != NULL) == ((table->starts[i] & UNWIND_START_ROWS) != 0));
 		while (table->pages[i] != NULL &&
 		       unwind_page_next(table->pages[i], table->followers, &cursor))
 			rows++;
 	}
 	/* The first row of a page may be its start. */
 	require(rows <= table->row_count && table->row_count - rows <= table->page_count);
+}
+
+/* Build only the first page. */
+static void page_build(const struct unwind_table *table, const struct unwind_file *file)
+{
+	const struct unwind_wanted wanted = {
+		.pages = {table->first_page}, .count = 1, .only = true};
+	struct unwind_table *some = NULL;
+
+	if (unwind_build_pages(&some, file, &wanted) < 0)
+		return;
+	require(unwind_table_check(some));
+	for (uint32_t i = 0; i < some->page_count; i++) {
+		page_check(some, i);
+		require(some->pages[i] == NULL || some->first_page + i == table->first_page);
+	}
+	unwind_table_destroy(some);
 }
 
 static void table_walk(const struct unwind_table *table, const uint8_t *data, size_t bytes)
@@ -109,6 +126,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	if (unwind_build(&table, &file) == 0) {
 		table_check(table);
 		table_walk(table, data, stack);
+		page_build(table, &file);
 	}
 	unwind_table_destroy(table);
 	return 0;

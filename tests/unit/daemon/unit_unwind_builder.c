@@ -81,7 +81,7 @@ static void table_is_that_of_the_file(void **state)
 
 	(void)state;
 	assert_non_null(builder);
-	assert_int_equal(image_unwind_build(&here, &job.identity, job.files[0]), 0);
+	assert_int_equal(image_unwind_build(&here, &job.identity, job.files[0], NULL), 0);
 	there = build(builder, &job);
 	assert_non_null(there);
 	assert_true(unwind_table_is_same(there, here));
@@ -249,7 +249,7 @@ static void damaged_tables_are_refused(void **state)
 	unsigned int refused = 0;
 
 	(void)state;
-	assert_int_equal(image_unwind_build(&table, &job.identity, job.files[0]), 0);
+	assert_int_equal(image_unwind_build(&table, &job.identity, job.files[0], NULL), 0);
 	for (int i = 0; i < 400; i++) {
 		_cleanup_close_ int fd = table_file(table);
 		uint64_t at = unit_random(&random) % unwind_table_bytes(table);
