@@ -9,7 +9,7 @@ analysis-ldlibs := -lZydis -lZycore -lcapstone -lklu -llbfgs -lldl -lamd -libert
 
 # Images and their procedures.
 analysis-tests := unit_exact_scale unit_image_analysis unit_image_code unit_image_lines \
-	unit_landing_pads unit_near_symbols unit_procedure_analysis unit_procedure_index unit_procedure_table \
+	unit_inlines unit_landing_pads unit_near_symbols unit_procedure_analysis unit_procedure_index unit_procedure_table \
 	unit_procedure_truth
 unit_exact_scale-with := tests/fixtures/made_up_samples.c
 unit_image_analysis-with := tests/fixtures/made_up_samples.c

@@ -43,6 +43,7 @@ enum {
 	KEY_CONTEXTS = 1001,
 	KEY_VARIATION,
 	KEY_STACKS,
+	KEY_INLINE,
 	KEY_MAX_SIZE,
 };
 
@@ -53,6 +54,7 @@ static const struct option_entry own_options[] = {
 	{KEY_MAX_SIZE, "max-size", "MB",
 	 "format archive: omit files of colder images beyond this size (2048)"},
 	{KEY_STACKS, "stacks", NULL, "export sampled call stacks instead of samples"},
+	{KEY_INLINE, "inline", NULL, "export inlined functions as callees, with --stacks"},
 	{KEY_CONTEXTS, "contexts", NULL, "export recordings of dcpix --mode context instead"},
 	{KEY_VARIATION, "variation", NULL, "export recordings of dcpix --mode variation instead"},
 };
@@ -95,6 +97,10 @@ static int dcpiexport_set_option(void *context, int key, const char *argument, s
 	if (key == KEY_STACKS) {
 		job->recorded = export_stacks;
 		job->recorded_name = "stacks";
+		return 0;
+	}
+	if (key == KEY_INLINE) {
+		job->cli.inlines = true;
 		return 0;
 	}
 	if (key == KEY_CONTEXTS || key == KEY_VARIATION) {
@@ -298,7 +304,9 @@ static int dcpiexport_run(struct export_job *job)
 	struct error err = {0};
 	int r = 0;
 
-	if (job->exporter == NULL && job->recorded != NULL)
+	if (job->cli.inlines && job->recorded != export_stacks)
+		r = error_set(&err, EINVAL, "--inline needs --stacks");
+	if (r == 0 && job->exporter == NULL && job->recorded != NULL)
 		r = error_set(&err, EINVAL, "format '%s' does not support %s", ARCHIVE,
 			      job->recorded_name);
 	if (r == 0 && job->exporter == NULL && job->output == NULL && cli->terminal)

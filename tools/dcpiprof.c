@@ -62,6 +62,7 @@ enum {
 	KEY_BY = 1001,
 	KEY_RAW,
 	KEY_DIFF,
+	KEY_INLINE,
 	KEY_INCLUSIVE,
 	KEY_CALLERS,
 	KEY_CALLEES,
@@ -76,6 +77,7 @@ static const struct option_entry own_options[] = {
 	{KEY_CALLERS, "callers", "PROCEDURE", "list the callers of a procedure, from call stacks"},
 	{KEY_CALLEES, "callees", "PROCEDURE", "list the callees of a procedure, from call stacks"},
 	{KEY_TREE, "tree", NULL, "print a tree of calls, from call stacks"},
+	{KEY_INLINE, "inline", NULL, "list inlined functions as callees, in call stacks"},
 	{KEY_RAW, "raw", NULL, "print samples without scaling for multiplexing and periods"},
 	{KEY_DIFF, "diff", NULL, "compare two sets, as dcpidiff does"},
 };
@@ -119,6 +121,10 @@ static int dcpiprof_set_option(void *context, int key, const char *argument, str
 
 	if (key == KEY_RAW || key == KEY_DIFF) {
 		*(key == KEY_RAW ? &prof->raw : &prof->diff) = true;
+		return 0;
+	}
+	if (key == KEY_INLINE) {
+		prof->cli.inlines = true;
 		return 0;
 	}
 	if (dcpiprof_set_view(prof, key, argument))
@@ -178,6 +184,9 @@ static int dcpiprof_check_options(struct prof *prof, struct error *err)
 		return error_set(
 			err, EINVAL,
 			"units and containers are not stored by process, unit or container");
+	if (prof->cli.inlines && !prof->stacks)
+		return error_set(err, EINVAL,
+				 "--inline needs --inclusive, --callers, --callees or --tree");
 	if (prof->stacks && (prof->by != BY_PROCEDURE || prof->diff || prof->raw ||
 			     prof->cli.image != NULL || needs_owners(prof)))
 		return error_set(err, EINVAL,

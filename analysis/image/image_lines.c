@@ -12,6 +12,7 @@
 #include "analysis/image/dead_lines.h"
 #include "analysis/image/image_elf.h"
 #include "analysis/image/procedure_table.h"
+#include "analysis/image/unit_inlines.h"
 #include "analysis/image/zstd_sections.h"
 #include "lib/array.h"
 #include "lib/parse_guard.h"
@@ -37,8 +38,11 @@ struct image_lines {
 	struct unit_range *ranges; /* by start */
 	size_t count;
 	size_t capacity;
+	struct unit_inlines *inlines;
 	struct u64_map names; /* by libdw's pointer to a path: the absolute, normalised path */
 };
+
+_Static_assert(IMAGE_LINES_INLINES_MAX == UNIT_INLINES_MAX, "the same limit");
 
 static bool has_lines(const struct elf_file *file)
 {
@@ -88,6 +92,7 @@ void image_lines_close(struct image_lines *lines)
 	while (u64_map_next(&lines->names, &cursor, &key, &value))
 		free((char *)(uintptr_t)value);
 	u64_map_deinit(&lines->names);
+	unit_inlines_destroy(lines->inlines);
 	dwarf_end(lines->dwarf);
 	dead_lines_restore(&lines->dead);
 	elf_file_close(&lines->expanded);
@@ -257,6 +262,37 @@ int image_lines_find(struct image_lines *lines, uint64_t address, const char **f
 	pthread_mutex_lock(&lines->lock);
 	previous = parse_guard_begin(lines->subject);
 	r = find_locked(lines, address, file, line);
+	parse_guard_end(previous, r);
+	pthread_mutex_unlock(&lines->lock);
+	return r;
+}
+
+static int inlines_locked(struct image_lines *lines, uint64_t address, const char **names,
+			  size_t *count)
+{
+	const struct unit_range *range;
+
+	open_dwarf(lines);
+	*count = 0;
+	range = unit_at(lines, address);
+	if (range == NULL)
+		return 0;
+	if (lines->inlines == NULL)
+		lines->inlines = unit_inlines_create();
+	if (lines->inlines == NULL)
+		return -ENOMEM;
+	return unit_inlines_find(lines->inlines, lines->dwarf, range->unit, address, names, count);
+}
+
+int image_lines_inlines(struct image_lines *lines, uint64_t address,
+			const char *names[IMAGE_LINES_INLINES_MAX], size_t *count)
+{
+	const char *previous;
+	int r;
+
+	pthread_mutex_lock(&lines->lock);
+	previous = parse_guard_begin(lines->subject);
+	r = inlines_locked(lines, address, names, count);
 	parse_guard_end(previous, r);
 	pthread_mutex_unlock(&lines->lock);
 	return r;

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Source lines by address, from the DWARF of an image or of its debug file.
+ * Source lines and inlined functions by address, from the DWARF of an image or of its debug file.
  * Safe to be called by several threads at once.
  */
 #ifndef DCPI_IMAGE_LINES_H
 #define DCPI_IMAGE_LINES_H
 
 #include "analysis/image/debug_file.h"
+
+/* Inlined functions within each other. */
+#define IMAGE_LINES_INLINES_MAX 64
 
 struct image_lines;
 struct procedure_table;
@@ -36,5 +39,15 @@ void image_lines_close(struct image_lines *lines);
  */
 int image_lines_find(struct image_lines *lines, uint64_t address, const char **file,
 		     unsigned int *line);
+
+/**
+ * image_lines_inlines() - find the inlined functions that contain an address
+ * @names: out: as linkers see them, outermost first; valid until @lines is closed
+ * @count: out
+ *
+ * Return: 0, also without inlined functions; -ENOMEM.
+ */
+int image_lines_inlines(struct image_lines *lines, uint64_t address,
+			const char *names[IMAGE_LINES_INLINES_MAX], size_t *count);
 
 #endif

@@ -177,7 +177,67 @@ check "speedscope: valid JSON" /usr/bin/python3 -m json.tool "$work/speedscope.j
 "$bin/dcpiexport" --stacks -f pprof --db "$work/a.db" -o "$work/pprof.gz"
 check "pprof: gzip" gzip -t "$work/pprof.gz"
 
+# Inlined functions: known calls. Stacks that end in the kernel, or in clock(), are counted, too.
+cat > "$work/inlines.c" << 'C'
+#include <time.h>
+static volatile unsigned long sink;
+#define INLINE static inline __attribute__((always_inline))
+#define NOINLINE __attribute__((noinline, noclone))
+NOINLINE void leaf(int n) { for (int i = 0; i < n * 1000; i++) sink += i; }
+INLINE void inner(int n) { for (int i = 0; i < n * 1000; i++) sink += i; }
+INLINE void middle(int n) { inner(n); }
+INLINE void wrapper(int n) { leaf(n); sink++; }
+NOINLINE void outer(void) { middle(30); wrapper(10); sink++; }
+int main(void)
+{
+	while (clock() < CLOCKS_PER_SEC)
+		outer();
+}
+C
+gcc -g -O2 -fomit-frame-pointer -o "$work/inlines" "$work/inlines.c" || exit 1
+"$bin/dcpirun" -q --db "$work/inlines.db" --overhead 100 --probes 0 -e cpu-clock:900000-1100000 \
+	--stack-every 2 "$work/inlines" > "$work/log" 2>&1
+if [ "$(sqlite3 "$work/inlines.db" "SELECT sum(count) FROM counter WHERE name = 'stacks'")" -lt 100 ]; then
+	not_measured "inlined functions" "the kernel took too few stacks"
+else
+	"$bin/dcpiexport" --stacks --inline -f folded --db "$work/inlines.db" > "$work/folded"
+	check "inlined functions are between their callers and callees" \
+		grep -qE ';main;outer;wrapper \[inlined\];leaf(;| )' "$work/folded"
+	# shellcheck disable=SC2016 # a program of awk
+	check "code of inlined functions is theirs" awk '
+		/;outer;middle \[inlined\];inner \[inlined\]/ { inlined += $NF }
+		/;outer(;middle \[inlined\])? [0-9]+$/ { other += $NF }
+		END { exit !(inlined > 10 * other) }' "$work/folded"
+	# callers_of PROCEDURE OPTION...: print the procedures that call it
+	callers_of()
+	{
+		local procedure=$1
+
+		shift
+		"$bin/dcpiprof" --csv --db "$work/inlines.db" --callers "$procedure" "$@" |
+			awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) at[$i] = i; next }
+				{ print $at["procedure"] }'
+	}
+	is "each call of leaf is by the inlined function" \
+		"$(callers_of leaf --inline)" "wrapper [inlined]"
+	is "an inlined function is named without its mark" \
+		"$(callers_of inner --inline)" "middle [inlined]"
+	is "without --inline they are part of their callers" \
+		"$(callers_of leaf)" "outer"
+	is "inlined functions do not change the number of samples" \
+		"$("$bin/dcpiexport" --stacks --inline -f folded --db "$work/inlines.db" |
+			awk '{ n += $NF } END { print n }')" \
+		"$("$bin/dcpiexport" --stacks -f folded --db "$work/inlines.db" |
+			awk '{ n += $NF } END { print n }')"
+fi
+
 # Refusals.
+"$bin/dcpiprof" --db "$work/a.db" --inline > "$work/log" 2>&1
+is "dcpiprof: --inline without stacks" "$? $(cat "$work/log")" \
+	"2 dcpiprof: --inline needs --inclusive, --callers, --callees or --tree"
+"$bin/dcpiexport" --db "$work/a.db" --inline > "$work/log" 2>&1
+is "dcpiexport: --inline without stacks" "$? $(cat "$work/log")" \
+	"2 dcpiexport: --inline needs --stacks"
 "$bin/dcpiprof" --db "$work/a.db" --callers nonesuch > "$work/log" 2>&1
 is "an unknown procedure" "$? $(cat "$work/log")" \
 	"2 dcpiprof: no sampled stack has a procedure 'nonesuch'"

@@ -69,6 +69,7 @@ enum cli_format {
  * @image:     pattern that the path of an image or its last part matches, as for fnmatch(3), or
  *             NULL
  * @include_profiler: samples caused by profiling count in shares and comparisons
+ * @inlines:   inlined functions are frames of call stacks; set by tools
  * @limit:     rows to print; 0: all
  * @sort:      name of a column, or NULL
  * @sources:   location of source files
@@ -91,6 +92,7 @@ struct cli {
 	size_t event_count;
 	bool by_image;
 	bool include_profiler;
+	bool inlines;
 	struct profile_filter filter;
 	struct epoch_list epochs;
 	int64_t last_ns;

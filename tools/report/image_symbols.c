@@ -209,8 +209,8 @@ static int open_lines(struct image_symbols *symbols)
 	return image_lines_open(&symbols->lines, table, &symbols->debug);
 }
 
-int image_symbols_line(struct image_symbols *symbols, uint64_t offset, const char **file,
-		       unsigned int *line)
+/* Get the address of a byte, and open the lines. Return: 0; -ENOENT: no lines; -ENOMEM. */
+static int line_address(struct image_symbols *symbols, uint64_t offset, uint64_t *ret)
 {
 	uint64_t start, address;
 
@@ -219,7 +219,27 @@ int image_symbols_line(struct image_symbols *symbols, uint64_t offset, const cha
 	if (!symbols->lines_opened && open_lines(symbols) < 0)
 		return -ENOMEM;
 	symbols->lines_opened = true;
-	if (symbols->lines == NULL)
-		return -ENOENT;
-	return image_lines_find(symbols->lines, address + (offset - start), file, line);
+	*ret = address + (offset - start);
+	return symbols->lines != NULL ? 0 : -ENOENT;
+}
+
+int image_symbols_line(struct image_symbols *symbols, uint64_t offset, const char **file,
+		       unsigned int *line)
+{
+	uint64_t address;
+	int r = line_address(symbols, offset, &address);
+
+	return r == 0 ? image_lines_find(symbols->lines, address, file, line) : r;
+}
+
+int image_symbols_inlines(struct image_symbols *symbols, uint64_t offset,
+			  const char *names[IMAGE_LINES_INLINES_MAX], size_t *count)
+{
+	uint64_t address;
+	int r = line_address(symbols, offset, &address);
+
+	*count = 0;
+	if (r == 0)
+		r = image_lines_inlines(symbols->lines, address, names, count);
+	return r == -ENOENT ? 0 : r;
 }

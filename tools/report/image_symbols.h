@@ -8,7 +8,7 @@
 
 #include <stdbool.h>
 
-#include "analysis/image/debug_file.h"
+#include "analysis/image/image_lines.h"
 #include "db/profile_read.h"
 
 struct error;
@@ -82,5 +82,16 @@ const char *image_symbols_lineless(const struct image_symbols *symbols);
  */
 int image_symbols_line(struct image_symbols *symbols, uint64_t offset, const char **file,
 		       unsigned int *line);
+
+/**
+ * image_symbols_inlines() - find the inlined functions that contain a byte
+ * @offset: in the image
+ * @names:  out: as linkers see them, outermost first; valid until @symbols are closed
+ * @count:  out
+ *
+ * Return: 0, also if none are known; -ENOMEM.
+ */
+int image_symbols_inlines(struct image_symbols *symbols, uint64_t offset,
+			  const char *names[IMAGE_LINES_INLINES_MAX], size_t *count);
 
 #endif

@@ -28,9 +28,14 @@ struct sums {
 	uint64_t total;
 };
 
+/* An inlined function is meant by its name, too. */
 static bool is_named(const struct stack_profile *profile, uint32_t procedure, const char *name)
 {
-	return strcmp(profile->procedures[procedure].name, name) == 0;
+	const char *own = profile->procedures[procedure].name;
+	size_t length = strlen(name);
+
+	return strncmp(own, name, length) == 0 &&
+	       (own[length] == '\0' || strcmp(own + length, STACK_PROFILE_INLINED) == 0);
 }
 
 /* Return true if a procedure occurs in the callers of a node. */

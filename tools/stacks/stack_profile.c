@@ -6,7 +6,9 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <xxhash.h>
 
+#include "analysis/image/demangle.h"
 #include "db/profile_read.h"
 #include "lib/array.h"
 #include "lib/cleanup.h"
@@ -26,6 +28,7 @@
  * @stored:     of all epochs
  * @known:      children of nodes that exist: parent and procedure to the number
  * @merged:     of the current epoch: number in the database to the number in the profile
+ * @chains:     procedures of inlined functions, see struct stored_stack
  */
 struct loading {
 	struct stack_profile *profile;
@@ -38,7 +41,34 @@ struct loading {
 	size_t image_capacity;
 	struct u64_map known;
 	struct u64_map merged;
+	uint32_t *chains;
+	size_t chain_count;
+	size_t chain_capacity;
 };
+
+/*
+ * An image whose frames get their procedures.
+ *
+ * @symbols: NULL: the image of unknown frames
+ * @numbers: symbol to procedure, plus 1
+ * @inlined: hash of the name of an inlined function to procedure, plus 1
+ * @offsets: offset to the index of its chain (upper half), and its length plus 1
+ */
+struct naming {
+	struct image_symbols *symbols;
+	const char *path;
+	struct u64_map numbers;
+	struct u64_map inlined;
+	struct u64_map offsets;
+};
+
+static void naming_deinit(struct naming *naming)
+{
+	u64_map_deinit(&naming->numbers);
+	u64_map_deinit(&naming->inlined);
+	u64_map_deinit(&naming->offsets);
+	image_symbols_close(naming->symbols);
+}
 
 static const char *const end_names[PROFILE_STACK_ENDS] = {
 	[PROFILE_STACK_COMPLETE] = "[code in no image]",
@@ -93,30 +123,108 @@ static int64_t symbol_add(struct loading *loading, const struct image_symbols *s
 		       : procedure_add(loading, text_clean(name), image, has_address ? address : 0);
 }
 
-/* Set the procedures of the rows of an image. @numbers: symbol to procedure, plus 1 */
-static int image_name(struct loading *loading, struct stored_stack *rows, size_t count,
-		      const struct image_symbols *symbols, const char *image,
-		      struct u64_map *numbers)
+/* Return: the number of the procedure of a symbol, or -ENOMEM. */
+static int64_t symbol_procedure(struct loading *loading, struct naming *naming, uint64_t symbol)
+{
+	uint64_t *number = u64_map_insert(&naming->numbers, symbol);
+	int64_t added;
+
+	if (number == NULL)
+		return -ENOMEM;
+	if (*number != 0)
+		return (int64_t)*number - 1;
+	if (naming->symbols != NULL)
+		added = symbol_add(loading, naming->symbols, symbol, naming->path);
+	else
+		added = procedure_add(loading, strdup(stack_profile_unknown_name(symbol)), "", 0);
+	if (added >= 0)
+		*number = (uint64_t)added + 1;
+	return added;
+}
+
+/* Return: the clean name of an inlined function, with its mark; NULL: no memory. */
+static char *inlined_name(const struct loading *loading, const char *name)
+{
+	_cleanup_free_ char *demangled = loading->cli->demangle ? demangle(name) : NULL;
+	_cleanup_free_ char *clean = text_clean(demangled != NULL ? demangled : name);
+	char *marked = NULL;
+
+	if (clean == NULL || asprintf(&marked, "%s" STACK_PROFILE_INLINED, clean) < 0)
+		return NULL;
+	return marked;
+}
+
+/* Return: the number of the procedure of an inlined function, or -ENOMEM. */
+static int64_t inlined_procedure(struct loading *loading, struct naming *naming, const char *name)
+{
+	uint64_t *number = u64_map_insert(&naming->inlined, XXH3_64bits(name, strlen(name)));
+	int64_t added;
+
+	if (number == NULL)
+		return -ENOMEM;
+	if (*number != 0)
+		return (int64_t)*number - 1;
+	added = procedure_add(loading, inlined_name(loading, name), naming->path, 0);
+	if (added >= 0)
+		*number = (uint64_t)added + 1;
+	return added;
+}
+
+/* Add the inlined functions at an offset to the chains. */
+static int chain_add(struct loading *loading, struct naming *naming, struct stored_stack *row)
+{
+	const char *names[IMAGE_LINES_INLINES_MAX];
+	size_t count;
+	int r = image_symbols_inlines(naming->symbols, row->offset, names, &count);
+
+	if (r < 0 || array_reserve(&loading->chains, &loading->chain_capacity,
+				   loading->chain_count + count + 1, sizeof(*loading->chains)) < 0)
+		return -ENOMEM;
+	row->inlined = (uint32_t)loading->chain_count;
+	row->inlined_count = (uint32_t)count;
+	for (size_t i = 0; i < count; i++) {
+		int64_t procedure = inlined_procedure(loading, naming, names[i]);
+
+		if (procedure < 0)
+			return -ENOMEM;
+		loading->chains[loading->chain_count++] = (uint32_t)procedure;
+	}
+	return 0;
+}
+
+/* Set the inlined functions of a row. Other rows may have the same offset. */
+static int row_inline(struct loading *loading, struct naming *naming, struct stored_stack *row)
+{
+	uint64_t *chain = u64_map_insert(&naming->offsets, row->offset);
+
+	if (chain == NULL)
+		return -ENOMEM;
+	if (*chain == 0) {
+		if (chain_add(loading, naming, row) < 0)
+			return -ENOMEM;
+		*chain = (uint64_t)row->inlined << 32 | (row->inlined_count + 1U);
+	}
+	row->inlined = (uint32_t)(*chain >> 32);
+	row->inlined_count = (uint32_t)*chain - 1;
+	return 0;
+}
+
+/* Set the procedures of the rows of an image. */
+static int image_name(struct loading *loading, struct naming *naming, struct stored_stack *rows,
+		      size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
-		uint64_t symbol = symbols != NULL ? image_symbols_find(symbols, rows[i].offset)
-						  : rows[i].offset;
-		uint64_t *number = u64_map_insert(numbers, symbol);
-		int64_t added;
+		uint64_t symbol = naming->symbols != NULL
+					  ? image_symbols_find(naming->symbols, rows[i].offset)
+					  : rows[i].offset;
+		int64_t procedure = symbol_procedure(loading, naming, symbol);
 
-		if (number == NULL)
+		if (procedure < 0)
 			return -ENOMEM;
-		if (*number == 0) {
-			if (symbols != NULL)
-				added = symbol_add(loading, symbols, symbol, image);
-			else
-				added = procedure_add(
-					loading, strdup(stack_profile_unknown_name(symbol)), "", 0);
-			if (added < 0)
-				return -ENOMEM;
-			*number = (uint64_t)added + 1;
-		}
-		rows[i].procedure = (uint32_t)(*number - 1);
+		rows[i].procedure = (uint32_t)procedure;
+		if (loading->cli->inlines && naming->symbols != NULL &&
+		    row_inline(loading, naming, &rows[i]) < 0)
+			return -ENOMEM;
 	}
 	return 0;
 }
@@ -149,8 +257,7 @@ static void own_mark(const struct loading *loading, struct stored_stack *rows, s
 
 static int image_take(struct loading *loading, struct stored_stack *rows, size_t count)
 {
-	struct image_symbols *symbols = NULL;
-	struct u64_map numbers = {0};
+	struct naming naming = {.symbols = NULL};
 	struct profile_image image;
 	char *path;
 	int r = profile_reader_image(loading->reader, rows[0].image, &image, loading->err);
@@ -163,12 +270,12 @@ static int image_take(struct loading *loading, struct stored_stack *rows, size_t
 	image.path = path;
 	own_mark(loading, rows, count, &image);
 	if (image.kind != PROFILE_IMAGE_UNKNOWN)
-		r = image_symbols_open(&symbols, loading->reader, rows[0].image, &image,
+		r = image_symbols_open(&naming.symbols, loading->reader, rows[0].image, &image,
 				       &loading->cli->debug, loading->err);
-	if (r == 0 && image_name(loading, rows, count, symbols, path, &numbers) < 0)
+	naming.path = path;
+	if (r == 0 && image_name(loading, &naming, rows, count) < 0)
 		r = error_set(loading->err, ENOMEM, ERROR_NO_MEMORY);
-	u64_map_deinit(&numbers);
-	image_symbols_close(symbols);
+	naming_deinit(&naming);
 	return r;
 }
 
@@ -236,6 +343,8 @@ static int row_merge(struct loading *loading, const struct stored_stack *row)
 		return 0;
 	}
 	node = node_find(loading, parent != NULL ? (uint32_t)*parent : 0, row->procedure);
+	for (uint32_t i = 0; i < row->inlined_count && node != 0; i++)
+		node = node_find(loading, node, loading->chains[row->inlined + i]);
 	merged = node != 0 ? u64_map_insert(&loading->merged, row->number) : NULL;
 	if (merged == NULL)
 		return error_set(loading->err, ENOMEM, ERROR_NO_MEMORY);
@@ -287,6 +396,7 @@ int stack_profile_load(struct stack_profile *profile, struct profile_reader *rea
 	stored_stacks_deinit(&loading.stored);
 	u64_map_deinit(&loading.known);
 	u64_map_deinit(&loading.merged);
+	free(loading.chains);
 	return r;
 }
 

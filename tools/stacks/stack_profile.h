@@ -3,7 +3,8 @@
  * The sampled call stacks of a database, as one tree of procedures over all selected epochs.
  *
  * A stack stands for as many samples as its epoch says, so values are estimates of numbers of
- * samples. Frames that differ only in the address within their procedure are one node.
+ * samples. Frames that differ only in the address within their procedure are one node. With
+ * @cli->inlines, functions inlined there, known from DWARF, are frames called by the procedure.
  */
 #ifndef DCPI_STACK_PROFILE_H
 #define DCPI_STACK_PROFILE_H
@@ -16,9 +17,13 @@ struct cli;
 struct error;
 struct profile_reader;
 
+/** The end of the name of an inlined function. */
+#define STACK_PROFILE_INLINED " [inlined]"
+
 /**
  * struct stack_procedure - a procedure
- * @name:    clean; in brackets if it stands for unknown frames
+ * @name:    clean; in brackets if it stands for unknown frames; with STACK_PROFILE_INLINED if it is
+ *           inlined
  * @image:   path of its image; "" for unknown frames
  * @address: ELF virtual address of its start; 0: unknown
  */

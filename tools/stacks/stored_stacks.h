@@ -16,7 +16,7 @@ struct profile_reader;
  * @number, @parent: in its epoch; parent 0: outermost frame
  * @offset:          in @image
  * @stacks:          that end here; each represents @every samples
- * @procedure, @own: of the caller
+ * @procedure, @own, @inlined, @inlined_count: of the caller
  */
 struct stored_stack {
 	int64_t epoch;
@@ -27,6 +27,8 @@ struct stored_stack {
 	uint64_t stacks;
 	uint64_t every;
 	uint32_t procedure;
+	uint32_t inlined;
+	uint32_t inlined_count;
 	bool own;
 };
 
