@@ -42,7 +42,8 @@ static void rows_make(struct random_table *ret, uint64_t *random, uint32_t rules
 		ret->rows[ret->count] = (struct unwind_row){offset, (uint16_t)rule};
 		switch (unit_random(random) % 50) {
 		case 0:
-			offset += (uint32_t)(unit_random(random) % (4 * UNWIND_PAGE_BYTES));
+			offset +=
+				(uint32_t)(unit_random(random) % (UINT64_C(4) * UNWIND_PAGE_BYTES));
 			break;
 		case 1: /* the start of a page */
 			offset = (offset | (UNWIND_PAGE_BYTES - 1)) + 1;
@@ -389,7 +390,7 @@ static void working_set_is_read_once(void **state)
 		}
 	}
 	assert_true(bytes < fixture->all_bytes);
-	cache = unwind_cache_create(bytes + 64 * IMAGES);
+	cache = unwind_cache_create(bytes + (size_t)64 * IMAGES);
 	assert_non_null(cache);
 	for (int pass = 0; pass < 10; pass++) {
 		for (uint32_t image = 0; image < IMAGES; image++) {
