@@ -12,8 +12,6 @@
 #include "lib/error.h"
 #include "lib/error_text.h"
 
-#define MACHINE_ABOVE_OR_EQUAL 3
-
 /* The recorded references of a procedure: addresses, and for each instruction its number, or -1. */
 struct bursts_plan {
 	uint64_t *references;
@@ -183,7 +181,7 @@ static void emit_record(struct machine_code *code, const struct mode_image *imag
 	emit_take(code, offset, area + (uint32_t)offsetof(struct burst_area, bytes));
 	block_code_alu(code, BLOCK_ALU_COMPARE, offset,
 		       (uint32_t)(image->area_bytes - sizeof(struct burst_area)));
-	machine_code_branch(code, MACHINE_ABOVE_OR_EQUAL, full);
+	machine_code_branch(code, MACHINE_NOT_BELOW, full);
 	block_code_move(code, BLOCK_STORE, address,
 			record_place(image, offset, offsetof(struct burst_record, address)));
 	block_code_set32(code,

@@ -9,10 +9,6 @@
 #include "lib/array.h"
 
 #define BIT(reg) (1U << (reg))
-#define CONDITION_EQUAL 4U
-#define CONDITION_BELOW_EQUAL 6U
-#define CONDITION_NOT_BELOW 3U
-#define CONDITION_LESS_EQUAL 14U
 #define FRAME_BYTES ((int32_t)sizeof(struct call_frame))
 
 struct call_cold_stub {
@@ -95,13 +91,13 @@ static void check_caller(struct machine_code *code, const struct point *entry, u
 		scratch_acquire(code, &point, 0, 1, false, &scratch);
 		block_code_address(code, scratch.registers[0], MACHINE_RSI, -CALL_LAYOUT_UCONTEXT);
 		block_code_compare(code, scratch.registers[0], MACHINE_RDX);
-		machine_code_branch(code, CONDITION_EQUAL, otherwise);
+		machine_code_branch(code, MACHINE_EQUAL, otherwise);
 		return;
 	}
 	block_code_subtract(code, MACHINE_RSI, MACHINE_RDX);
 	block_code_alu(code, BLOCK_ALU_COMPARE, MACHINE_RSI, CALL_LAYOUT_UCONTEXT);
 	machine_code_bytes(code, back, sizeof(back));
-	machine_code_branch(code, CONDITION_EQUAL, otherwise);
+	machine_code_branch(code, MACHINE_EQUAL, otherwise);
 }
 
 /*
@@ -123,7 +119,7 @@ static void charge(const struct call_code *calls, struct machine_code *code, uns
 	block_code_move(code, BLOCK_EXCHANGE, MACHINE_RDX, IN_HEAD(calls, clock));
 	machine_code_branch(code, MACHINE_NOT_EQUAL, slow);
 	block_code_subtract(code, MACHINE_RDX, reg);
-	machine_code_branch(code, CONDITION_LESS_EQUAL, done);
+	machine_code_branch(code, MACHINE_LESS_EQUAL, done);
 	block_code_triple(code, reg, state);
 	block_code_move(code, BLOCK_ADD_TO, MACHINE_RDX,
 			indexed(calls, offsetof(struct call_area, states[0].metric), reg, 8));
@@ -203,7 +199,7 @@ static void check_last(const struct call_code *calls, struct machine_code *code,
 	block_code_move(code, BLOCK_LOAD32, depth, IN_HEAD(calls, depth));
 	stack = call_code_place_of(code, &cold_stub->scratch, reg);
 	block_code_move(code, BLOCK_COMPARE, stack, IN_FRAME(depth, 0, stack));
-	machine_code_branch(code, CONDITION_BELOW_EQUAL, cold_stub->slow);
+	machine_code_branch(code, MACHINE_BELOW_EQUAL, cold_stub->slow);
 	if (cold_stub->operation == CALL_OPERATION_ENTER)
 		block_code_move(code, BLOCK_STORE, stack, IN_FRAME(depth, 1, stack));
 }
@@ -220,7 +216,7 @@ static void push_frame(const struct call_code *calls, struct machine_code *code,
 			(uint32_t)offsetof(struct call_area, frames[CALL_LAYOUT_LAST_FRAME]);
 
 	block_code_alu32(code, BLOCK_ALU_COMPARE, depth, last);
-	machine_code_branch(code, CONDITION_NOT_BELOW, full);
+	machine_code_branch(code, MACHINE_NOT_BELOW, full);
 	block_code_move(code, BLOCK_STORE, state, IN_FRAME(depth, 1, state)); /* and @signal */
 	block_code_add32(code, IN_HEAD(calls, depth), FRAME_BYTES);
 }

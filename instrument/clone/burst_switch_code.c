@@ -4,11 +4,6 @@
 #include <stddef.h>
 #include <string.h>
 
-#define MACHINE_EQUAL 4
-#define MACHINE_SIGN 8
-#define MACHINE_NO_SIGN 9
-#define MACHINE_NOT_LESS 13
-
 #define SEGMENT_FS 0x64
 #define SEGMENT_GS 0x65
 

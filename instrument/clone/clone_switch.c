@@ -22,9 +22,6 @@
 #include "instrument/clone/burst_switch_code.h"
 #include "instrument/clone/burst_switch_entries.h"
 
-#define MACHINE_CARRY 2
-#define MACHINE_SIGN 8
-#define MACHINE_NO_SIGN 9
 #define RED_ZONE_BYTES 128
 
 uint32_t clone_switch_count(const struct clone *clone)

@@ -13,10 +13,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Condition codes of the instruction set are 0 .. 15 (jo .. jg). */
+/* Condition codes of the instruction set are 0 .. 15 (jo .. jg); these are in use. */
 enum machine_branch {
 	MACHINE_NO_OVERFLOW = 1,
+	MACHINE_CARRY = 2,
+	MACHINE_BELOW = MACHINE_CARRY,
+	MACHINE_NO_CARRY = 3,
+	MACHINE_NOT_BELOW = MACHINE_NO_CARRY,
+	MACHINE_EQUAL = 4,
 	MACHINE_NOT_EQUAL = 5,
+	MACHINE_BELOW_EQUAL = 6,
+	MACHINE_SIGN = 8,
+	MACHINE_NO_SIGN = 9,
+	MACHINE_NOT_LESS = 13,
+	MACHINE_LESS_EQUAL = 14,
 	MACHINE_JUMP = 16,
 	MACHINE_CALL = 17,
 };

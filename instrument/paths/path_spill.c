@@ -14,8 +14,6 @@
 #define CELL_OF 8
 #define CELL_BEGAN 16
 
-#define CONDITION_EQUAL 4U
-
 /* Bits of a cell that mark a saved word: no stack pointer has them. */
 #define TAG_SHIFT 48
 #define TAGS 0x7fffU
@@ -154,7 +152,7 @@ static void restore_using_stack(struct machine_code *code, const struct point *p
 	block_code_push(code, cell_at(places, cell, 0));
 	block_code_move(code, BLOCK_COMPARE, MACHINE_RSP, cell_at(places, cell, CELL_OF));
 	block_code_pop(code, mem_operand(places->number));
-	machine_code_branch(code, CONDITION_EQUAL, found);
+	machine_code_branch(code, MACHINE_EQUAL, found);
 	paths_code_leave(code, places);
 	machine_code_bind_label(code, found);
 	scratch_release(code, &scratch);
@@ -243,7 +241,7 @@ static void acquire_word(struct machine_code *code, const struct paths_places *p
 	unsigned int reg = scratch->registers[0], cell = scratch->registers[1];
 
 	compare_owner(code, places);
-	machine_code_branch(code, CONDITION_EQUAL, unowned);
+	machine_code_branch(code, MACHINE_EQUAL, unowned);
 	save_owner(code, places, scratch);
 	machine_code_bind_label(code, unowned);
 	block_code_address(code, reg, MACHINE_RSP, (int32_t)scratch->depth);
@@ -296,7 +294,7 @@ void path_spill_begin(struct path_spill *spill, struct machine_code *code,
 		/* Flags are saved for the comparison; the cold stub saves them itself. */
 		uint32_t free = machine_code_label(code);
 
-		machine_code_branch(code, CONDITION_EQUAL, free);
+		machine_code_branch(code, MACHINE_EQUAL, free);
 		scratch_release(code, &scratch);
 		machine_code_branch(code, MACHINE_JUMP, cold_stub.label);
 		machine_code_bind_label(code, free);

@@ -10,9 +10,6 @@
 #define CHARGED_BYTES 64 /* one word on a separate cache line */
 
 #define BIT(reg) (1U << (reg))
-#define CONDITION_BELOW 2U
-#define CONDITION_NOT_BELOW 3U
-#define CONDITION_EQUAL 4U
 
 /* Odd multipliers with evenly distributed bits (the golden ratio, Knuth; and a similar number). */
 #define SPREAD_PATH UINT32_C(0x9e3779b1)
@@ -100,7 +97,7 @@ static void begin_group(struct machine_code *code, const struct paths_places *pl
 	block_code_time(code, MACHINE_RAX);
 	block_code_move(code, BLOCK_LOAD32, MACHINE_RDX, cursor);
 	block_code_alu32(code, BLOCK_ALU_COMPARE, MACHINE_RDX, end);
-	machine_code_branch(code, CONDITION_BELOW, in_ring);
+	machine_code_branch(code, MACHINE_BELOW, in_ring);
 	block_code_number(code, MACHINE_RDX, first);
 	machine_code_bind_label(code, in_ring);
 	block_code_move(code, BLOCK_STORE, MACHINE_RAX, began);
@@ -125,7 +122,7 @@ static void append_to_trace(struct machine_code *code, const struct paths_places
 	block_code_shift(code, MACHINE_RAX, -2);
 	block_code_number(code, MACHINE_RDX, PATHS_TRACE_STARTS);
 	block_code_test_bit(code, MACHINE_RDX, MACHINE_RAX);
-	machine_code_branch(code, CONDITION_NOT_BELOW, done);
+	machine_code_branch(code, MACHINE_NOT_BELOW, done);
 	begin_group(code, places);
 	machine_code_bind_label(code, done);
 }
@@ -292,9 +289,9 @@ static void search_table(struct machine_code *code, const struct paths_places *p
 	machine_code_bind_label(code, next);
 	block_code_number(code, MACHINE_RAX, 0);
 	block_code_move(code, BLOCK_EXCHANGE, key, entry);
-	machine_code_branch(code, CONDITION_EQUAL, found);
+	machine_code_branch(code, MACHINE_EQUAL, found);
 	block_code_compare(code, MACHINE_RAX, key);
-	machine_code_branch(code, CONDITION_EQUAL, found);
+	machine_code_branch(code, MACHINE_EQUAL, found);
 	block_code_alu(code, BLOCK_ALU_ADD, (unsigned int)entry.index, 1 << ENTRY_BITS);
 	paths_code_find_entry(code, places, MACHINE_RAX, key);
 	block_code_alu(code, BLOCK_ALU_ADD, MACHINE_RAX, PATHS_TABLE_PROBES << ENTRY_BITS);
@@ -318,7 +315,7 @@ static void look_up(struct machine_code *code, const struct paths_places *places
 
 	complete_key(code, places, key);
 	block_code_move(code, BLOCK_COMPARE, key, entry);
-	machine_code_branch(code, CONDITION_EQUAL, hit);
+	machine_code_branch(code, MACHINE_EQUAL, hit);
 	search_table(code, places, entry, key, hit);
 	machine_code_branch(code, MACHINE_JUMP, done);
 	machine_code_bind_label(code, hit);
@@ -338,7 +335,7 @@ static void look_up_sparing(struct machine_code *code, const struct point *point
 	block_code_move(code, BLOCK_COMPARE32, key, entry);
 	machine_code_branch(code, MACHINE_NOT_EQUAL, other);
 	block_code_compare32(code, owner, places->id);
-	machine_code_branch(code, CONDITION_EQUAL, hit);
+	machine_code_branch(code, MACHINE_EQUAL, hit);
 	machine_code_bind_label(code, other);
 	scratch_acquire(code, point, BIT(MACHINE_RAX), 0, false, &scratch);
 	complete_key(code, places, key);
@@ -363,7 +360,7 @@ static uint32_t find_number(struct machine_code *code, const struct paths_places
 	if (path_edge->end != 0)
 		block_code_alu32(code, BLOCK_ALU_ADD, reg, path_edge->end);
 	block_code_alu32(code, BLOCK_ALU_COMPARE, reg, places->count);
-	machine_code_branch(code, CONDITION_BELOW, good);
+	machine_code_branch(code, MACHINE_BELOW, good);
 	block_code_increment(code, mem_operand(word_at(places, path_edge->counted == PATH_CUT
 								       ? PATHS_LOST_CUT
 								       : PATHS_LOST_END)));
