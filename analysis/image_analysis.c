@@ -94,20 +94,20 @@ static int make_graph(const struct pass *pass, const struct image_range *parts, 
 {
 	struct procedure_analysis *analysis = &outcome->analysis;
 	struct image_evidence evidence;
-	int rc;
+	int r;
 
 	if (is_whole_program(pass, analysis->index))
 		return error_set(
 			&outcome->err, ENODATA, "'%s' has too much code without procedures",
 			procedure_table_get(image_code_procedures(pass->code), analysis->index)
 				->name);
-	rc = image_evidence_init(&evidence, pass->samples, parts, count);
-	if (rc != 0)
-		return rc;
-	rc = cfg_create(&analysis->cfg, pass->code, analysis->index, &evidence.evidence,
-			&outcome->err);
+	r = image_evidence_init(&evidence, pass->samples, parts, count);
+	if (r != 0)
+		return r;
+	r = cfg_create(&analysis->cfg, pass->code, analysis->index, &evidence.evidence,
+		       &outcome->err);
 	image_evidence_deinit(&evidence);
-	return rc;
+	return r;
 }
 
 /* Apply the evidence from calls between procedures, on out-of-order machines. */
@@ -128,7 +128,7 @@ static int analyse(const struct pass *pass, size_t index, struct outcome *outcom
 	struct procedure_analysis *analysis = &outcome->analysis;
 	struct image_range parts[PROCEDURE_PARTS_MAX];
 	size_t parent, count = image_samples_parts(pass->code, index, parts, &parent);
-	int rc;
+	int r;
 
 	analysis->index = index;
 	analysis->model = pass->model;
@@ -138,21 +138,21 @@ static int analyse(const struct pass *pass, size_t index, struct outcome *outcom
 		analysis->footprint = &pass->footprint;
 		analysis->sets = &pass->sets;
 	}
-	rc = make_graph(pass, parts, count, outcome);
-	if (rc == 0)
-		rc = image_samples_profile(&analysis->profile, analysis->cfg, pass->samples, parts,
-					   count);
-	if (rc != 0)
-		return rc;
+	r = make_graph(pass, parts, count, outcome);
+	if (r == 0)
+		r = image_samples_profile(&analysis->profile, analysis->cfg, pass->samples, parts,
+					  count);
+	if (r != 0)
+		return r;
 	if (!pass->model->in_order)
-		rc = caller_clock_take(&analysis->profile, analysis->cfg, pass->code, pass->samples,
-				       parts, count);
-	if (rc == 0 && pass->calls != NULL)
-		rc = image_calls_apply(pass->calls, analysis->cfg, index, &analysis->profile);
-	if (rc == 0 && pass->program != NULL)
-		rc = compare_with_program(pass, analysis);
-	if (rc != 0)
-		return rc;
+		r = caller_clock_take(&analysis->profile, analysis->cfg, pass->code, pass->samples,
+				      parts, count);
+	if (r == 0 && pass->calls != NULL)
+		r = image_calls_apply(pass->calls, analysis->cfg, index, &analysis->profile);
+	if (r == 0 && pass->program != NULL)
+		r = compare_with_program(pass, analysis);
+	if (r != 0)
+		return r;
 	if (is_tally(pass))
 		return procedure_analysis_estimate(analysis, pass->estimator);
 	return procedure_analysis_run(analysis, pass->estimator);
@@ -339,16 +339,16 @@ int image_analysis_weigh(struct image_code *code, const struct image_samples *sa
 		.err = err,
 	};
 	struct procedure_list list;
-	int rc = list_procedures(&list, &pass, false);
+	int r = list_procedures(&list, &pass, false);
 
-	for (size_t i = 0; rc == 0 && i < list.count; i++) {
+	for (size_t i = 0; r == 0 && i < list.count; i++) {
 		struct image_range parts[PROCEDURE_PARTS_MAX];
 		size_t parent, count = image_samples_parts(code, list.indices[i], parts, &parent);
 
-		rc = visit(ctx, image_samples_time(samples, parts, count));
+		r = visit(ctx, image_samples_time(samples, parts, count));
 	}
 	free(list.indices);
-	return rc;
+	return r;
 }
 
 static int compare_indices(const void *a, const void *b)
@@ -390,16 +390,16 @@ static int tally_pass(struct pass *pass)
 {
 	struct image_analysis_totals *totals = pass->totals;
 	struct procedure_list list = {0};
-	int rc;
+	int r;
 
 	/* Only the last pass counts. */
 	pass->totals = NULL;
-	rc = list_procedures(&list, pass, false);
-	if (rc == 0)
-		rc = run_pass(pass, &list);
+	r = list_procedures(&list, pass, false);
+	if (r == 0)
+		r = run_pass(pass, &list);
 	free(list.indices);
 	pass->totals = totals;
-	return rc;
+	return r;
 }
 
 static int tally_again(struct pass *pass, struct image_calls **calls)
@@ -416,37 +416,37 @@ static int tally_again(struct pass *pass, struct image_calls **calls)
 
 static int tally_calls(struct pass *pass, struct image_calls **calls)
 {
-	int rc = tally_again(pass, calls);
+	int r = tally_again(pass, calls);
 
 	/* The calls were added up from samples with skid: repeat. */
-	if (rc == 0 && !pass->options->published && skid_is_late(&pass->skid)) {
+	if (r == 0 && !pass->options->published && skid_is_late(&pass->skid)) {
 		pass->late = true;
-		rc = tally_again(pass, calls);
+		r = tally_again(pass, calls);
 	}
 	pass->tally = NULL;
 	pass->calls = *calls;
 	/* Caches of low associativity hold at least half of their size. */
 	code_footprint_settle(&pass->footprint, pass->model->icache.bytes / 2.0);
-	if (rc == 0 && set_pressure_settle(&pass->sets, &pass->model->icache) < 0)
-		rc = error_set(pass->err, ENOMEM, ERROR_NO_MEMORY);
+	if (r == 0 && set_pressure_settle(&pass->sets, &pass->model->icache) < 0)
+		r = error_set(pass->err, ENOMEM, ERROR_NO_MEMORY);
 	pass->has_footprint = true;
-	return rc;
+	return r;
 }
 
 /* For out-of-order machines, compare only the procedures of this image. */
 static int tally_program(struct pass *pass, struct program_calls **calls)
 {
-	int rc;
+	int r;
 
 	if (program_calls_create(calls) != 0)
 		return error_set(pass->err, ENOMEM, ERROR_NO_MEMORY);
 	pass->program_tally = *calls;
-	rc = tally_pass(pass);
-	if (rc == 0 && program_calls_solve(*calls) != 0)
-		rc = error_set(pass->err, ENOMEM, ERROR_NO_MEMORY);
+	r = tally_pass(pass);
+	if (r == 0 && program_calls_solve(*calls) != 0)
+		r = error_set(pass->err, ENOMEM, ERROR_NO_MEMORY);
 	pass->program_tally = NULL;
 	pass->program = *calls;
-	return rc;
+	return r;
 }
 
 static int run_passes(struct pass *pass)
@@ -454,23 +454,23 @@ static int run_passes(struct pass *pass)
 	struct image_calls *calls = NULL;
 	struct program_calls *program = NULL;
 	struct procedure_list list = {0};
-	int rc;
+	int r;
 
 	if (pass->options->scope == IMAGE_ANALYSIS_CHOSEN)
-		rc = list_chosen(&list, pass);
+		r = list_chosen(&list, pass);
 	else
-		rc = list_procedures(&list, pass, pass->options->scope == IMAGE_ANALYSIS_ALL);
-	if (rc == 0 && pass->options->tie_calls && pass->model->in_order)
-		rc = tally_calls(pass, &calls);
-	else if (rc == 0 && pass->options->tie_calls && pass->program == NULL)
-		rc = tally_program(pass, &program);
-	if (rc == 0)
-		rc = run_pass(pass, &list);
+		r = list_procedures(&list, pass, pass->options->scope == IMAGE_ANALYSIS_ALL);
+	if (r == 0 && pass->options->tie_calls && pass->model->in_order)
+		r = tally_calls(pass, &calls);
+	else if (r == 0 && pass->options->tie_calls && pass->program == NULL)
+		r = tally_program(pass, &program);
+	if (r == 0)
+		r = run_pass(pass, &list);
 	free(list.indices);
 	set_pressure_deinit(&pass->sets);
 	image_calls_destroy(calls);
 	program_calls_destroy(program);
-	return rc;
+	return r;
 }
 
 /* Fill in defaults of options. */
@@ -503,10 +503,10 @@ int image_analysis_tally(struct program_calls *calls, struct image_code *code,
 			 const struct image_analysis_options *options, struct error *err)
 {
 	struct pass pass;
-	int rc = pass_init(&pass, code, samples, options, err);
+	int r = pass_init(&pass, code, samples, options, err);
 
-	if (rc != 0 || pass.model->in_order)
-		return rc;
+	if (r != 0 || pass.model->in_order)
+		return r;
 	pass.program_tally = calls;
 	return tally_pass(&pass);
 }
@@ -517,18 +517,18 @@ int image_analysis_run(struct image_code *code, const struct image_samples *samp
 {
 	struct image_analysis_totals sum = {0};
 	struct pass pass;
-	int rc = pass_init(&pass, code, samples, options, err);
+	int r = pass_init(&pass, code, samples, options, err);
 
-	if (rc != 0)
-		return rc;
+	if (r != 0)
+		return r;
 	pass.program = options->calls;
 	pass.result = result;
 	pass.ctx = ctx;
 	pass.totals = &sum;
 	for (size_t i = 0; i < samples->time.count; i++)
 		sum.samples_outside += samples->time.counts[i].count;
-	rc = run_passes(&pass);
+	r = run_passes(&pass);
 	if (totals != NULL)
 		*totals = sum;
-	return rc;
+	return r;
 }

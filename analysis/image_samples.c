@@ -196,16 +196,16 @@ static int add_roles(struct procedure_profile *profile, const struct cfg *cfg,
 		const struct image_event_samples *event = &samples->roles[role];
 		_cleanup_free_ struct address_count *counts = NULL;
 		size_t count;
-		int rc;
+		int r;
 
 		if (event->period <= 0)
 			continue;
 		counts = image_samples_gather(event, parts, part_count, &count);
 		if (counts == NULL)
 			return -ENOMEM;
-		rc = procedure_profile_add_role(profile, cfg, role, counts, count, event->period);
-		if (rc != 0)
-			return rc;
+		r = procedure_profile_add_role(profile, cfg, role, counts, count, event->period);
+		if (r != 0)
+			return r;
 	}
 	return 0;
 }
@@ -217,14 +217,13 @@ static int add_branches(struct procedure_profile *profile, const struct cfg *cfg
 	for (size_t p = 0; samples->branches_sampled && p < part_count; p++) {
 		struct slice slice = branches_in(samples, &parts[p]);
 		const struct branch_count *branches = samples->branches;
-		int rc;
+		int r;
 
 		if (slice.first < slice.end)
 			branches += slice.first;
-		rc = procedure_profile_add_branches(profile, cfg, branches,
-						    slice.end - slice.first);
-		if (rc != 0)
-			return rc;
+		r = procedure_profile_add_branches(profile, cfg, branches, slice.end - slice.first);
+		if (r != 0)
+			return r;
 	}
 	return 0;
 }
@@ -234,17 +233,17 @@ static int add_pairs(struct procedure_profile *profile, const struct cfg *cfg,
 		     size_t part_count)
 {
 	const struct image_pair *pairs = samples->pairs;
-	int rc = 0;
+	int r = 0;
 
-	for (size_t p = 0; samples->pair_count > 0 && p < part_count && rc == 0; p++) {
+	for (size_t p = 0; samples->pair_count > 0 && p < part_count && r == 0; p++) {
 		size_t first =
 			lower_bound(pairs, samples->pair_count, sizeof(*pairs), parts[p].start);
 		size_t end = lower_bound(pairs, samples->pair_count, sizeof(*pairs), parts[p].end);
 
 		if (first < end)
-			rc = procedure_profile_add_pairs(profile, cfg, &pairs[first], end - first);
+			r = procedure_profile_add_pairs(profile, cfg, &pairs[first], end - first);
 	}
-	return rc;
+	return r;
 }
 
 static int add_footprints(struct procedure_profile *profile, const struct cfg *cfg,
@@ -252,19 +251,19 @@ static int add_footprints(struct procedure_profile *profile, const struct cfg *c
 			  size_t part_count)
 {
 	const struct data_footprint *all = samples->footprints;
-	int rc = 0;
+	int r = 0;
 
 	profile->caches = samples->caches;
-	for (size_t p = 0; samples->footprint_count > 0 && p < part_count && rc == 0; p++) {
+	for (size_t p = 0; samples->footprint_count > 0 && p < part_count && r == 0; p++) {
 		size_t first =
 			lower_bound(all, samples->footprint_count, sizeof(*all), parts[p].start);
 		size_t end = lower_bound(all, samples->footprint_count, sizeof(*all), parts[p].end);
 
 		if (first < end)
-			rc = procedure_profile_add_footprints(profile, cfg, &all[first],
-							      end - first);
+			r = procedure_profile_add_footprints(profile, cfg, &all[first],
+							     end - first);
 	}
-	return rc;
+	return r;
 }
 
 /* Edges are sorted by address: only those from the procedure's parts are relevant. */
@@ -294,29 +293,29 @@ int image_samples_profile(struct procedure_profile *ret, const struct cfg *cfg,
 	size_t time_count;
 	_cleanup_free_ struct address_count *time =
 		image_samples_gather(&samples->time, parts, count, &time_count);
-	int rc;
+	int r;
 
 	if (time == NULL)
 		return -ENOMEM;
-	rc = procedure_profile_create(&profile, cfg, time, time_count, samples->time.period);
-	if (rc != 0)
-		return rc;
+	r = procedure_profile_create(&profile, cfg, time, time_count, samples->time.period);
+	if (r != 0)
+		return r;
 	profile.period_error = samples->period_error;
 	profile.clock = samples->clock;
 	profile.clock_ns = samples->clock_ns;
 	profile.all = fmax(samples->all, profile.total);
-	rc = add_roles(&profile, cfg, samples, parts, count);
-	if (rc == 0)
-		rc = add_branches(&profile, cfg, samples, parts, count);
-	if (rc == 0)
-		rc = add_pairs(&profile, cfg, samples, parts, count);
-	if (rc == 0)
-		rc = add_footprints(&profile, cfg, samples, parts, count);
-	if (rc == 0)
-		rc = add_exact(&profile, cfg, samples, parts, count);
-	if (rc != 0)
+	r = add_roles(&profile, cfg, samples, parts, count);
+	if (r == 0)
+		r = add_branches(&profile, cfg, samples, parts, count);
+	if (r == 0)
+		r = add_pairs(&profile, cfg, samples, parts, count);
+	if (r == 0)
+		r = add_footprints(&profile, cfg, samples, parts, count);
+	if (r == 0)
+		r = add_exact(&profile, cfg, samples, parts, count);
+	if (r != 0)
 		procedure_profile_deinit(&profile);
 	else
 		*ret = profile;
-	return rc;
+	return r;
 }

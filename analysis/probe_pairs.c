@@ -42,16 +42,16 @@ static int add_branch(struct place_list *probed, const struct probed *about,
 		      const struct image_code *code)
 {
 	struct probed one = *about;
-	int rc;
+	int r;
 
 	if (branch->to == branch->from)
 		return 0;
 	one.at = place_of(code, samples->image, branch->from);
 	one.other = place_of_target(code, samples->image, branch);
 	one.count = branch->beside;
-	rc = add_one(probed, &one);
-	if (rc < 0)
-		return rc;
+	r = add_one(probed, &one);
+	if (r < 0)
+		return r;
 	one.whole = true;
 	one.count = branch->rounds;
 	return add_one(probed, &one);
@@ -62,7 +62,7 @@ int probe_pairs_add(struct place_list *probed, const struct image_code *code,
 		    uint32_t procedure, const struct frequency_flow_scale *scale)
 {
 	const struct cfg *cfg = analysis->cfg;
-	int rc = 0;
+	int r = 0;
 
 	for (uint32_t b = 0; samples->branch_count > 0 && b < cfg->block_count; b++) {
 		const struct frequency_estimate *estimate = &analysis->frequency.blocks[b];
@@ -75,11 +75,11 @@ int probe_pairs_add(struct place_list *probed, const struct image_code *code,
 		    samples->branches[i].from != from)
 			continue;
 		about.spread = frequency_flow_spread(estimate, scale);
-		for (; rc == 0 && i < samples->branch_count && samples->branches[i].from == from;
+		for (; r == 0 && i < samples->branch_count && samples->branches[i].from == from;
 		     i++)
-			rc = add_branch(probed, &about, &samples->branches[i], samples, code);
-		if (rc < 0)
-			return rc;
+			r = add_branch(probed, &about, &samples->branches[i], samples, code);
+		if (r < 0)
+			return r;
 	}
 	return 0;
 }
@@ -181,34 +181,34 @@ static int probe_pairs_add_pair(struct place_list *pairs, const struct compariso
 static int add_pairs(struct place_list *pairs, const struct place_list *comparisons)
 {
 	const struct comparison *list = comparisons->items;
-	int rc = 0;
+	int r = 0;
 
-	for (size_t first = 0, end; first < comparisons->count && rc == 0; first = end) {
+	for (size_t first = 0, end; first < comparisons->count && r == 0; first = end) {
 		end = first + 1;
 		while (end < comparisons->count &&
 		       compare_procedures(&list[first], &list[end]) == 0)
 			end++;
-		rc = probe_pairs_add_pair(pairs, &list[first], end - first);
+		r = probe_pairs_add_pair(pairs, &list[first], end - first);
 	}
-	return rc;
+	return r;
 }
 
 int probe_pairs_find(struct place_list *probed, struct place_list *pairs)
 {
 	struct place_list comparisons = {.bytes = sizeof(struct comparison)};
 	const struct probed *list = probed->items;
-	int rc = 0;
+	int r = 0;
 
 	if (probed->count == 0)
 		return 0;
 	qsort(probed->items, probed->count, probed->bytes, compare_probed);
-	for (size_t i = 0; i < probed->count && rc == 0; i++)
-		rc = probe_pairs_compare(&comparisons, &list[i], find_other(probed, &list[i]));
-	if (rc == 0 && comparisons.count > 0) {
+	for (size_t i = 0; i < probed->count && r == 0; i++)
+		r = probe_pairs_compare(&comparisons, &list[i], find_other(probed, &list[i]));
+	if (r == 0 && comparisons.count > 0) {
 		qsort(comparisons.items, comparisons.count, sizeof(struct comparison),
 		      compare_procedures);
-		rc = add_pairs(pairs, &comparisons);
+		r = add_pairs(pairs, &comparisons);
 	}
 	free(comparisons.items);
-	return rc;
+	return r;
 }

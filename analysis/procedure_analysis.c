@@ -44,13 +44,13 @@ static int make_room(struct procedure_profile *profile, size_t insns)
 static int take_back(struct procedure_analysis *analysis, const double *weights)
 {
 	struct procedure_profile *profile = &analysis->profile;
-	int rc;
+	int r;
 
 	if (!analysis->late)
 		return 0;
-	rc = make_room(profile, analysis->cfg->insn_count);
-	if (rc != 0)
-		return rc;
+	r = make_room(profile, analysis->cfg->insn_count);
+	if (r != 0)
+		return r;
 	return skid_take_back(profile->samples, profile->unsure, analysis->cfg, &analysis->schedule,
 			      profile->taken, weights);
 }
@@ -60,7 +60,7 @@ static int refine(struct procedure_analysis *analysis, const struct frequency_es
 {
 	const struct cfg *cfg = analysis->cfg;
 	_cleanup_free_ double *weights = calloc((size_t)cfg->edge_count + 1, sizeof(*weights));
-	int rc;
+	int r;
 
 	if (weights == NULL)
 		return -ENOMEM;
@@ -70,10 +70,10 @@ static int refine(struct procedure_analysis *analysis, const struct frequency_es
 	analysis->schedule = (struct schedule){0};
 	frequency_deinit(&analysis->frequency);
 	analysis->frequency = (struct frequency){0};
-	rc = schedule_create(&analysis->schedule, analysis->model, cfg, weights);
-	if (rc == 0)
-		rc = take_back(analysis, weights);
-	return rc != 0 ? rc : procedure_estimate(analysis, estimator);
+	r = schedule_create(&analysis->schedule, analysis->model, cfg, weights);
+	if (r == 0)
+		r = take_back(analysis, weights);
+	return r != 0 ? r : procedure_estimate(analysis, estimator);
 }
 
 static bool needs_classes(const struct procedure_analysis *analysis,
@@ -86,31 +86,31 @@ int procedure_analysis_estimate(struct procedure_analysis *analysis,
 				const struct frequency_estimator *estimator)
 {
 	bool known = analysis->frequency.blocks != NULL;
-	int rc = 0;
+	int r = 0;
 
 	if (!known && needs_classes(analysis, estimator))
-		rc = frequency_classes_find(&analysis->classes, analysis->cfg);
-	if (rc == 0 && !known && procedure_profile_tells(&analysis->profile))
-		rc = cfg_facts_find(&analysis->facts, analysis->cfg);
-	if (rc == 0 && analysis->published)
-		rc = schedule_create_alone(&analysis->schedule, analysis->model, analysis->cfg);
-	else if (rc == 0)
-		rc = schedule_create(&analysis->schedule, analysis->model, analysis->cfg, NULL);
-	if (rc == 0)
-		rc = take_back(analysis, NULL);
-	if (rc == 0 && !known)
-		rc = procedure_estimate(analysis, estimator);
+		r = frequency_classes_find(&analysis->classes, analysis->cfg);
+	if (r == 0 && !known && procedure_profile_tells(&analysis->profile))
+		r = cfg_facts_find(&analysis->facts, analysis->cfg);
+	if (r == 0 && analysis->published)
+		r = schedule_create_alone(&analysis->schedule, analysis->model, analysis->cfg);
+	else if (r == 0)
+		r = schedule_create(&analysis->schedule, analysis->model, analysis->cfg, NULL);
+	if (r == 0)
+		r = take_back(analysis, NULL);
+	if (r == 0 && !known)
+		r = procedure_estimate(analysis, estimator);
 	/*
 	 * Out of order, a block's bound does not depend on the edge taken. With few samples,
 	 * fractions of M do not affect the estimates.
 	 */
-	if (rc == 0 && analysis->model->in_order && !analysis->published &&
+	if (r == 0 && analysis->model->in_order && !analysis->published &&
 	    analysis->profile.total >= REFINED_SAMPLES) {
-		rc = refine(analysis, estimator);
-		if (rc == 0 && analysis->late)
-			rc = refine(analysis, estimator);
+		r = refine(analysis, estimator);
+		if (r == 0 && analysis->late)
+			r = refine(analysis, estimator);
 	}
-	return rc;
+	return r;
 }
 
 struct culprit_input procedure_analysis_input(const struct procedure_analysis *analysis)
@@ -130,15 +130,15 @@ struct culprit_input procedure_analysis_input(const struct procedure_analysis *a
 int procedure_analysis_run(struct procedure_analysis *analysis,
 			   const struct frequency_estimator *estimator)
 {
-	int rc = procedure_analysis_estimate(analysis, estimator);
+	int r = procedure_analysis_estimate(analysis, estimator);
 	struct culprit_input input = procedure_analysis_input(analysis);
 	struct frequency_input estimated = input_of(analysis);
 
-	if (rc == 0 && !analysis->model->in_order)
+	if (r == 0 && !analysis->model->in_order)
 		loop_overlap(&analysis->schedule, &analysis->frequency, analysis->cfg);
-	if (rc == 0 && !analysis->published)
+	if (r == 0 && !analysis->published)
 		analysis->bound = frequency_bound(&analysis->frequency, &estimated);
-	return rc != 0 ? rc : culprits_find(&analysis->culprits, &input);
+	return r != 0 ? r : culprits_find(&analysis->culprits, &input);
 }
 
 const struct frequency_estimate *procedure_analysis_call(const struct procedure_analysis *analysis,

@@ -249,7 +249,7 @@ static int add_edges_of(struct builder *builder, const struct insn *insn)
 	const struct image_samples *samples = builder->samples;
 	size_t first = image_samples_branch(samples, insn->address), end;
 	double sampled = 0, probes = 0, bias;
-	int rc = 0;
+	int r = 0;
 
 	for (end = first;
 	     end < samples->branch_count && samples->branches[end].from == insn->address; end++) {
@@ -257,30 +257,30 @@ static int add_edges_of(struct builder *builder, const struct insn *insn)
 		probes += samples->branches[end].probes;
 	}
 	bias = bias_of(sampled, probes);
-	for (size_t b = first; rc == 0 && b < end; b++) {
+	for (size_t b = first; r == 0 && b < end; b++) {
 		const struct branch_count *branch = &samples->branches[b];
 		struct place to = place_of_target(builder->code, samples->image, branch);
 
 		if (branch->count + branch->probes <= 0)
 			continue;
-		rc = program_calls_add_edge(builder, insn, to, count_of(branch, sampled, probes),
-					    bias);
+		r = program_calls_add_edge(builder, insn, to, count_of(branch, sampled, probes),
+					   bias);
 	}
-	return rc;
+	return r;
 }
 
 static int add_edges(struct builder *builder)
 {
 	const struct cfg *cfg = builder->analysis->cfg;
-	int rc = 0;
+	int r = 0;
 
-	for (uint32_t i = 0; i < cfg->insn_count && rc == 0; i++) {
+	for (uint32_t i = 0; i < cfg->insn_count && r == 0; i++) {
 		const struct insn *insn = &cfg->insns[i];
 
 		if (insn->flow == INSN_FLOW_RETURN || insn->flow == INSN_FLOW_CALL_INDIRECT)
-			rc = add_edges_of(builder, insn);
+			r = add_edges_of(builder, insn);
 	}
-	return rc;
+	return r;
 }
 
 static int cache_estimates(struct program_calls *calls, struct known_procedure *known,
@@ -318,7 +318,7 @@ int program_calls_add(struct program_calls *calls, struct image_code *code,
 		0,	 frequency_flow_scale(&analysis->frequency, analysis->cfg)};
 	struct known_procedure *known;
 	double *returned;
-	int rc = 0;
+	int r = 0;
 
 	if (analysis->profile.total <= 0)
 		return 0;
@@ -331,15 +331,15 @@ int program_calls_add(struct program_calls *calls, struct image_code *code,
 		(struct known_procedure){{samples->image, procedure->offset}, builder.number, NULL};
 	*returned = 0;
 	*builder.self = self_of(&builder.scale);
-	for (uint32_t i = 0; i < analysis->cfg->call_count && rc == 0; i++)
-		rc = program_calls_add_site(&builder, &analysis->cfg->calls[i]);
-	if (rc == 0)
-		rc = add_edges(&builder);
-	if (rc == 0)
-		rc = probe_pairs_add(&calls->probed, code, samples, analysis, builder.number,
-				     &builder.scale);
+	for (uint32_t i = 0; i < analysis->cfg->call_count && r == 0; i++)
+		r = program_calls_add_site(&builder, &analysis->cfg->calls[i]);
+	if (r == 0)
+		r = add_edges(&builder);
+	if (r == 0)
+		r = probe_pairs_add(&calls->probed, code, samples, analysis, builder.number,
+				    &builder.scale);
 	add_executions(&builder);
-	return rc == 0 && keep ? cache_estimates(calls, known, analysis) : rc;
+	return r == 0 && keep ? cache_estimates(calls, known, analysis) : r;
 }
 
 static uint32_t number_at(const struct program_calls *calls, const struct place *entry)
@@ -534,25 +534,25 @@ static void merge_returns(struct place_list *list)
 int program_calls_solve(struct program_calls *calls)
 {
 	struct call_network network;
-	int rc = 0;
+	int r = 0;
 
 	place_list_sort(&calls->known);
 	place_list_sort(&calls->sites);
 	program_calls_add_up(&calls->indirect);
-	for (size_t i = 0; i < calls->returns.count && rc == 0; i++)
-		rc = attribute(calls, &((struct observed_edge *)calls->returns.items)[i]);
+	for (size_t i = 0; i < calls->returns.count && r == 0; i++)
+		r = attribute(calls, &((struct observed_edge *)calls->returns.items)[i]);
 	merge_returns(&calls->returns);
-	for (size_t i = 0; i < calls->returns.count && rc == 0; i++)
-		rc = compare_with_caller(calls, &((struct observed_edge *)calls->returns.items)[i]);
-	for (size_t i = 0; i < calls->sites.count && rc == 0; i++) {
+	for (size_t i = 0; i < calls->returns.count && r == 0; i++)
+		r = compare_with_caller(calls, &((struct observed_edge *)calls->returns.items)[i]);
+	for (size_t i = 0; i < calls->sites.count && r == 0; i++) {
 		const struct site *site = &((struct site *)calls->sites.items)[i];
 
-		rc = compare_direct(calls, site);
-		if (rc == 0 && site->return_address.offset == 0 && calls->tail_calls.count > 0)
-			rc = compare_tail_call(calls, site);
+		r = compare_direct(calls, site);
+		if (r == 0 && site->return_address.offset == 0 && calls->tail_calls.count > 0)
+			r = compare_tail_call(calls, site);
 	}
-	if (rc == 0)
-		rc = probe_pairs_find(&calls->probed, &calls->pairs);
+	if (r == 0)
+		r = probe_pairs_find(&calls->probed, &calls->pairs);
 	network = (struct call_network){
 		.procedures = calls->network.items,
 		.procedure_count = calls->network.count,
@@ -561,7 +561,7 @@ int program_calls_solve(struct program_calls *calls)
 		.pairs = calls->pairs.items,
 		.pair_count = calls->pairs.count,
 	};
-	return rc == 0 ? call_network_solve(&network) : rc;
+	return r == 0 ? call_network_solve(&network) : r;
 }
 
 void program_calls_apply(const struct program_calls *calls, int64_t image,
@@ -582,10 +582,10 @@ int program_calls_estimates(const struct program_calls *calls, int64_t image,
 	const struct call_network_procedure *network = calls->network.items;
 	struct place entry = {image, procedure->offset};
 	const struct known_procedure *known = place_list_find(&calls->known, &entry);
-	int rc;
+	int r;
 
 	if (known == NULL || known->cache == NULL)
 		return 0;
-	rc = frequency_from_kept(ret, known->cache, cfg, network[known->number].factor);
-	return rc == -EINVAL ? 0 : rc;
+	r = frequency_from_kept(ret, known->cache, cfg, network[known->number].factor);
+	return r == -EINVAL ? 0 : r;
 }

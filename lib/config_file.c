@@ -62,14 +62,14 @@ int config_file_set(void *config, const struct config_keys *keys, const char *ke
 		    const char *value, struct error *err)
 {
 	size_t i;
-	int rc;
+	int r;
 
 	for (i = 0; i < keys->count; i++) {
 		if (strcmp(keys->list[i].name, key) != 0)
 			continue;
-		rc = keys->list[i].check != NULL ? keys->list[i].check(value, err) : 0;
-		if (rc < 0)
-			return rc;
+		r = keys->list[i].check != NULL ? keys->list[i].check(value, err) : 0;
+		if (r < 0)
+			return r;
 		return keys->list[i].bytes > 0 ? text_set(config, &keys->list[i], value, err)
 					       : number_set(config, &keys->list[i], value, err);
 	}
@@ -156,7 +156,7 @@ static int drop_ins_read(void *config, const struct config_keys *keys, const cha
 			 struct error *err)
 {
 	struct dirent **entries;
-	int count, i, rc = 0;
+	int count, i, r = 0;
 
 	count = scandir(directory, &entries, is_drop_in, alphasort);
 	if (count < 0)
@@ -164,25 +164,25 @@ static int drop_ins_read(void *config, const struct config_keys *keys, const cha
 			       ? 0
 			       : error_set_errno(err, ERROR_READ, directory);
 	for (i = 0; i < count; i++) {
-		if (rc == 0)
-			rc = drop_in_read(config, keys, directory, entries[i]->d_name, err);
+		if (r == 0)
+			r = drop_in_read(config, keys, directory, entries[i]->d_name, err);
 		free(entries[i]);
 	}
 	free(entries);
-	return rc;
+	return r;
 }
 
 int config_file_read(void *config, const struct config_keys *keys, const char *path,
 		     struct error *err)
 {
 	char directory[4096];
-	int missing, rc;
+	int missing, r;
 
-	rc = file_read(config, keys, path, err);
-	if (rc < 0 && rc != -ENOENT)
-		return rc;
-	missing = rc;
+	r = file_read(config, keys, path, err);
+	if (r < 0 && r != -ENOENT)
+		return r;
+	missing = r;
 	snprintf(directory, sizeof(directory), "%s.d", path);
-	rc = drop_ins_read(config, keys, directory, err);
-	return rc < 0 ? rc : missing;
+	r = drop_ins_read(config, keys, directory, err);
+	return r < 0 ? r : missing;
 }

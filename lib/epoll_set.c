@@ -20,15 +20,15 @@ struct epoll_set {
 int epoll_set_open(struct epoll_set **ret, struct error *err)
 {
 	struct epoll_set *set = calloc(1, sizeof(*set));
-	int rc;
+	int r;
 
 	if (set == NULL)
 		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	set->fd = epoll_create1(EPOLL_CLOEXEC);
 	if (set->fd < 0) {
-		rc = error_set_errno(err, ERROR_EPOLL_DESCRIPTOR);
+		r = error_set_errno(err, ERROR_EPOLL_DESCRIPTOR);
 		free(set);
-		return rc;
+		return r;
 	}
 	*ret = set;
 	return 0;

@@ -47,10 +47,10 @@ static int add_data(XXH3_state_t *state, uint8_t *chunk, int fd, uint64_t offset
 {
 	while (bytes > 0) {
 		size_t wanted = bytes < CHUNK_BYTES ? bytes : CHUNK_BYTES;
-		int rc = file_read_exactly(fd, chunk, wanted, offset);
+		int r = file_read_exactly(fd, chunk, wanted, offset);
 
-		if (rc < 0)
-			return rc;
+		if (r < 0)
+			return r;
 		XXH3_128bits_update(state, chunk, wanted);
 		offset += wanted;
 		bytes -= wanted;

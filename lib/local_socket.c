@@ -54,22 +54,22 @@ int local_socket_bind(const char *path, int type, mode_t mode, struct error *err
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
 	_cleanup_close_ int fd = -1;
 	mode_t mask;
-	int rc;
+	int r;
 
 	if (strlen(path) >= sizeof(address.sun_path))
 		return error_set(err, EINVAL, ERROR_SOCKET_PATH, path);
 	strcpy(address.sun_path, path);
 	directory_create(path);
-	rc = stale_remove(&address, type, err);
-	if (rc < 0)
-		return rc;
+	r = stale_remove(&address, type, err);
+	if (r < 0)
+		return r;
 	fd = socket(AF_UNIX, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (fd < 0)
 		return error_set_errno(err, ERROR_SOCKET);
 	mask = umask(0777 & ~mode);
-	rc = bind(fd, (const struct sockaddr *)&address, sizeof(address));
-	if (rc < 0)
-		rc = error_set_errno(err, "cannot listen on '%s'", path);
+	r = bind(fd, (const struct sockaddr *)&address, sizeof(address));
+	if (r < 0)
+		r = error_set_errno(err, "cannot listen on '%s'", path);
 	umask(mask);
-	return rc < 0 ? rc : take_fd(fd);
+	return r < 0 ? r : take_fd(fd);
 }

@@ -45,10 +45,10 @@ int online_cpus_follow(struct online_cpus *cpus, const struct online_cpus_user *
 	bool ask = now_ns >= cpus->asked_ns + ASK_NS;
 	struct cpu_list list;
 	uint32_t cpu;
-	int changed = 0, rc = cpu_list_read(&list, cpus->fd);
+	int changed = 0, r = cpu_list_read(&list, cpus->fd);
 
-	if (rc < 0 || (!ask && memcmp(&list, &cpus->list, sizeof(list)) == 0))
-		return rc;
+	if (r < 0 || (!ask && memcmp(&list, &cpus->list, sizeof(list)) == 0))
+		return r;
 	for (cpu = 0; cpu < cpus->end; cpu++) {
 		bool is = cpu_list_has(&list, cpu), was = online_cpus_has(cpus, cpu);
 		bool stands = ask && is && was && user->stands(context, cpu);

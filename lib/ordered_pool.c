@@ -47,7 +47,7 @@ static void *worker(void *arg)
 	while (!crew->stop && crew->next < work->jobs) {
 		size_t job = crew->next;
 		struct slot *slot = &crew->slots[job % crew->slot_count];
-		int rc;
+		int r;
 
 		if (job >= crew->delivered + crew->slot_count) {
 			pthread_cond_wait(&crew->changed, &crew->lock);
@@ -56,9 +56,9 @@ static void *worker(void *arg)
 		crew->next++;
 		pthread_mutex_unlock(&crew->lock);
 		memset(slot->result, 0, work->result_bytes);
-		rc = work->run(work->ctx, job, slot->result);
+		r = work->run(work->ctx, job, slot->result);
 		pthread_mutex_lock(&crew->lock);
-		slot->rc = rc;
+		slot->rc = r;
 		slot->done = true;
 		pthread_cond_broadcast(&crew->changed);
 	}
@@ -68,48 +68,48 @@ static void *worker(void *arg)
 
 static int deliver_one(const struct ordered_pool *work, size_t job, const struct slot *slot)
 {
-	int rc = slot->rc != 0 ? slot->rc : work->deliver(work->ctx, job, slot->result);
+	int r = slot->rc != 0 ? slot->rc : work->deliver(work->ctx, job, slot->result);
 
 	work->discard(work->ctx, slot->result);
-	return rc;
+	return r;
 }
 
 static int deliver_all(struct crew *crew)
 {
-	int rc = 0;
+	int r = 0;
 
-	for (size_t job = 0; rc == 0 && job < crew->work->jobs; job++) {
+	for (size_t job = 0; r == 0 && job < crew->work->jobs; job++) {
 		struct slot *slot = &crew->slots[job % crew->slot_count];
 
 		pthread_mutex_lock(&crew->lock);
 		while (!slot->done)
 			pthread_cond_wait(&crew->changed, &crew->lock);
 		pthread_mutex_unlock(&crew->lock);
-		rc = deliver_one(crew->work, job, slot);
+		r = deliver_one(crew->work, job, slot);
 		pthread_mutex_lock(&crew->lock);
 		slot->done = false;
 		crew->delivered = job + 1;
-		crew->stop = rc != 0;
+		crew->stop = r != 0;
 		pthread_cond_broadcast(&crew->changed);
 		pthread_mutex_unlock(&crew->lock);
 	}
-	return rc;
+	return r;
 }
 
 static int run_threads(struct crew *crew, unsigned int count, struct error *err)
 {
 	pthread_t threads[THREADS_MAX];
 	unsigned int started = 0;
-	int rc = 0;
+	int r = 0;
 
-	while (rc == 0 && started < count) {
-		rc = pthread_create(&threads[started], NULL, worker, crew);
-		started += rc == 0;
+	while (r == 0 && started < count) {
+		r = pthread_create(&threads[started], NULL, worker, crew);
+		started += r == 0;
 	}
-	if (rc == 0) {
-		rc = deliver_all(crew);
+	if (r == 0) {
+		r = deliver_all(crew);
 	} else {
-		rc = error_set(err, rc, ERROR_THREAD ": %s", strerror(rc));
+		r = error_set(err, r, ERROR_THREAD ": %s", strerror(r));
 		pthread_mutex_lock(&crew->lock);
 		crew->stop = true;
 		pthread_cond_broadcast(&crew->changed);
@@ -120,7 +120,7 @@ static int run_threads(struct crew *crew, unsigned int count, struct error *err)
 	for (size_t i = 0; i < crew->slot_count; i++)
 		if (crew->slots[i].done)
 			crew->work->discard(crew->work->ctx, crew->slots[i].result);
-	return rc;
+	return r;
 }
 
 static int run_crew(const struct ordered_pool *work, struct error *err)
@@ -130,7 +130,7 @@ static int run_crew(const struct ordered_pool *work, struct error *err)
 	_cleanup_free_ struct slot *memory = calloc(slots, sizeof(*memory));
 	_cleanup_free_ char *results = calloc(slots, work->result_bytes);
 	struct crew crew = {.work = work, .slots = memory, .slot_count = slots};
-	int rc;
+	int r;
 
 	if (memory == NULL || results == NULL)
 		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
@@ -138,26 +138,26 @@ static int run_crew(const struct ordered_pool *work, struct error *err)
 		memory[i].result = results + i * work->result_bytes;
 	pthread_mutex_init(&crew.lock, NULL);
 	pthread_cond_init(&crew.changed, NULL);
-	rc = run_threads(&crew, threads, err);
+	r = run_threads(&crew, threads, err);
 	pthread_cond_destroy(&crew.changed);
 	pthread_mutex_destroy(&crew.lock);
-	return rc;
+	return r;
 }
 
 static int run_alone(const struct ordered_pool *work, struct error *err)
 {
 	_cleanup_free_ void *result = calloc(1, work->result_bytes);
 	struct slot slot = {.result = result};
-	int rc = 0;
+	int r = 0;
 
 	if (result == NULL)
 		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
-	for (size_t job = 0; rc == 0 && job < work->jobs; job++) {
+	for (size_t job = 0; r == 0 && job < work->jobs; job++) {
 		memset(result, 0, work->result_bytes);
 		slot.rc = work->run(work->ctx, job, result);
-		rc = deliver_one(work, job, &slot);
+		r = deliver_one(work, job, &slot);
 	}
-	return rc;
+	return r;
 }
 
 int ordered_pool_run(const struct ordered_pool *work, struct error *err)

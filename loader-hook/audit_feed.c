@@ -84,7 +84,7 @@ int audit_feed_open(struct audit_feed **ret, const char *socket, struct error *e
 {
 	_cleanup_(cleanup_audit_feed) struct audit_feed *feed = NULL;
 	const int yes = 1;
-	int rc;
+	int r;
 
 	if (socket == NULL || socket[0] == '\0')
 		return error_set(err, EINVAL, "image events by audit need audit_socket");
@@ -99,11 +99,11 @@ int audit_feed_open(struct audit_feed **ret, const char *socket, struct error *e
 	if (setsockopt(feed->fd, SOL_SOCKET, SO_PASSCRED, &yes, sizeof(yes)) < 0 ||
 	    setsockopt(feed->fd, SOL_SOCKET, SO_TIMESTAMPNS, &yes, sizeof(yes)) < 0)
 		return error_set_errno(err, "cannot receive the sender's identity on '%s'", socket);
-	rc = epoll_set_open(&feed->wakes, err);
-	if (rc == 0)
-		rc = epoll_set_add(feed->wakes, feed->fd, feed->path, err);
-	if (rc < 0)
-		return rc;
+	r = epoll_set_open(&feed->wakes, err);
+	if (r == 0)
+		r = epoll_set_add(feed->wakes, feed->fd, feed->path, err);
+	if (r < 0)
+		return r;
 	feed->until_ns = feed->checked_ns = clock_ns(CLOCK_MONOTONIC);
 	process_watch_note_all(&feed->watch, feed->until_ns);
 	*ret = take_ptr(feed);
@@ -221,14 +221,14 @@ static bool records_deliver(struct audit_feed *feed, struct audit_reader *reader
 {
 	bool whole = !(reader->head.flags & AUDIT_MESSAGE_INCOMPLETE);
 	struct image_event event;
-	int rc;
+	int r;
 
-	while ((rc = audit_reader_next(reader, &event)) != 0) {
-		if (rc > 0)
+	while ((r = audit_reader_next(reader, &event)) != 0) {
+		if (r > 0)
 			audit_feed_deliver(feed, &event, sender, time_ns);
 		else
 			whole = false;
-		if (rc == -EINVAL) {
+		if (r == -EINVAL) {
 			feed->lost++;
 			break;
 		}

@@ -120,7 +120,7 @@ static int attach(struct bpf_hook *hook, enum hook_calls calls, bool unmap, stru
 {
 	struct image_watch *skeleton = hook->skeleton = image_watch__open();
 	uint32_t bytes = ring_bytes();
-	int rc;
+	int r;
 
 	if (skeleton == NULL)
 		return bpf_machine_load_error(errno, err);
@@ -129,37 +129,37 @@ static int attach(struct bpf_hook *hook, enum hook_calls calls, bool unmap, stru
 	skeleton->rodata->wake_bytes = WAKE_BYTES;
 	bpf_map__set_max_entries(skeleton->maps.ring, bytes);
 	programs_choose(skeleton, calls, unmap);
-	rc = image_watch__load(skeleton);
-	if (rc == 0)
-		rc = image_watch__attach(skeleton);
-	if (rc < 0) {
-		rc = bpf_machine_load_error(-rc, err);
+	r = image_watch__load(skeleton);
+	if (r == 0)
+		r = image_watch__attach(skeleton);
+	if (r < 0) {
+		r = bpf_machine_load_error(-r, err);
 	} else {
 		hook->calls = calls;
 		hook->ring_fd = bpf_map__fd(skeleton->maps.ring);
-		rc = hook_ring_map(&hook->ring, hook->ring_fd, bytes, err);
+		r = hook_ring_map(&hook->ring, hook->ring_fd, bytes, err);
 	}
-	if (rc < 0) {
+	if (r < 0) {
 		image_watch__destroy(skeleton);
 		hook->skeleton = NULL;
 	}
-	return rc;
+	return r;
 }
 
 /* The file exists only on kernels without fentry. */
 static int attach_module(struct bpf_hook *hook)
 {
-	int rc;
+	int r;
 
 	hook->module_fd = open(DCPI_IMAGES_PATH, O_RDONLY | O_CLOEXEC);
 	if (hook->module_fd < 0)
 		return -errno;
-	rc = attach(hook, HOOK_MODULE, true, NULL);
-	if (rc < 0) {
+	r = attach(hook, HOOK_MODULE, true, NULL);
+	if (r < 0) {
 		close(hook->module_fd);
 		hook->module_fd = -1;
 	}
-	return rc;
+	return r;
 }
 
 static int attach_kprobes(struct bpf_hook *hook, bool unmap, struct error *err)
@@ -171,9 +171,9 @@ static int attach_kprobes(struct bpf_hook *hook, bool unmap, struct error *err)
 
 static int wait_open(struct bpf_hook *hook, struct error *err)
 {
-	int rc = epoll_set_open(&hook->wakes, err);
+	int r = epoll_set_open(&hook->wakes, err);
 
-	return rc < 0 ? rc : epoll_set_add(hook->wakes, hook->ring_fd, "a BPF ring buffer", err);
+	return r < 0 ? r : epoll_set_add(hook->wakes, hook->ring_fd, "a BPF ring buffer", err);
 }
 
 int bpf_hook_open(struct bpf_hook **ret, struct error *err)
@@ -181,10 +181,10 @@ int bpf_hook_open(struct bpf_hook **ret, struct error *err)
 	_cleanup_(cleanup_bpf_hook) struct bpf_hook *hook = NULL;
 	struct error fentry = {.message = ""}, probes = {.message = ""};
 	bool unmap;
-	int rc = bpf_machine_check(err);
+	int r = bpf_machine_check(err);
 
-	if (rc < 0)
-		return rc;
+	if (r < 0)
+		return r;
 	hook = calloc(1, sizeof(*hook));
 	if (hook == NULL)
 		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
@@ -192,20 +192,20 @@ int bpf_hook_open(struct bpf_hook **ret, struct error *err)
 	hook->losses.checked_ns = clock_monotonic_ns();
 	libbpf_set_print(NULL);
 	unmap = unmap_is_known();
-	rc = attach_module(hook);
-	if (rc < 0)
-		rc = attach(hook, HOOK_FENTRY, unmap, &fentry);
-	if (rc < 0)
-		rc = attach_kprobes(hook, unmap, &probes);
-	if (rc < 0)
-		rc = error_set(err, -rc, "fentry: %.200s; kprobes: %.200s", fentry.message,
-			       probes.message);
-	if (rc == 0)
-		rc = wait_open(hook, err);
+	r = attach_module(hook);
+	if (r < 0)
+		r = attach(hook, HOOK_FENTRY, unmap, &fentry);
+	if (r < 0)
+		r = attach_kprobes(hook, unmap, &probes);
+	if (r < 0)
+		r = error_set(err, -r, "fentry: %.200s; kprobes: %.200s", fentry.message,
+			      probes.message);
+	if (r == 0)
+		r = wait_open(hook, err);
 	/* Return the memory to the system that libbpf used to read the kernel's types. */
 	malloc_trim(0);
-	if (rc < 0)
-		return rc;
+	if (r < 0)
+		return r;
 	*ret = take_ptr(hook);
 	return 0;
 }

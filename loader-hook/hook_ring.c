@@ -21,10 +21,10 @@ int hook_ring_map(struct hook_ring *ring, int fd, size_t bytes, struct error *er
 	/* The kernel maps the data twice in a row, so that a record that wraps is contiguous. */
 	memory = mmap(NULL, page + 2 * bytes, PROT_READ, MAP_SHARED, fd, (off_t)page);
 	if (memory == MAP_FAILED) {
-		int rc = error_set_errno(err, "cannot map a BPF ring buffer");
+		int r = error_set_errno(err, "cannot map a BPF ring buffer");
 
 		hook_ring_unmap(ring);
-		return rc;
+		return r;
 	}
 	ring->producer = memory;
 	ring->data = (uint8_t *)memory + page;

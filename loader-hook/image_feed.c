@@ -35,30 +35,30 @@ bool image_feed_name_valid(const char *name)
 
 static int hook_open(struct image_feed *feed, struct error *err)
 {
-	int rc = bpf_hook_open(&feed->hook, err);
+	int r = bpf_hook_open(&feed->hook, err);
 
-	if (rc == 0)
+	if (r == 0)
 		snprintf(feed->reason, sizeof(feed->reason), "%s", bpf_hook_attached(feed->hook));
-	return rc;
+	return r;
 }
 
 /* If no producer can be opened, perf's error is the one to report. */
 static int best_open(struct image_feed *feed, const char *socket, struct error *err)
 {
 	struct error hook = {.message = ""}, band = {.message = ""}, audit;
-	int rc;
+	int r;
 
 	if (hook_open(feed, &hook) == 0)
 		return 0;
 	snprintf(feed->reason, sizeof(feed->reason), "not bpf: %s", hook.message);
-	rc = side_band_open(&feed->band, 0, &band);
-	if (rc == 0)
+	r = side_band_open(&feed->band, 0, &band);
+	if (r == 0)
 		return 0;
 	snprintf(feed->reason, sizeof(feed->reason), "not bpf: %s; not perf: %s", hook.message,
 		 band.message);
 	if (audit_feed_open(&feed->audit, socket, &audit) == 0)
 		return 0;
-	return error_set(err, -rc, "%s", band.message);
+	return error_set(err, -r, "%s", band.message);
 }
 
 static int target_open(struct image_feed *feed, const char *name, uint32_t target_pid,
@@ -75,22 +75,22 @@ static int named_open(struct image_feed *feed, const char *name, const char *soc
 		      struct error *err)
 {
 	struct error failure = {.message = ""};
-	int rc;
+	int r;
 
 	snprintf(feed->reason, sizeof(feed->reason), "selected by the user");
 	if (strcmp(name, "audit") == 0)
 		return audit_feed_open(&feed->audit, socket, err);
 	if (strcmp(name, "perf") == 0)
 		return side_band_open(&feed->band, 0, err);
-	rc = hook_open(feed, &failure);
-	return rc < 0 ? error_set(err, -rc, "image events by BPF: %s", failure.message) : 0;
+	r = hook_open(feed, &failure);
+	return r < 0 ? error_set(err, -r, "image events by BPF: %s", failure.message) : 0;
 }
 
 int image_feed_open(struct image_feed **ret, const char *name, const char *socket,
 		    uint32_t target_pid, struct error *err)
 {
 	struct image_feed *feed;
-	int rc;
+	int r;
 
 	if (!image_feed_name_valid(name))
 		return error_set(err, EINVAL, "unknown producer of image events '%s'", name);
@@ -103,14 +103,14 @@ int image_feed_open(struct image_feed **ret, const char *name, const char *socke
 	if (target_pid == 0)
 		side_band_open_kernel_code(&feed->code, NULL);
 	if (target_pid != 0)
-		rc = target_open(feed, name, target_pid, err);
+		r = target_open(feed, name, target_pid, err);
 	else if (strcmp(name, "auto") == 0)
-		rc = best_open(feed, socket, err);
+		r = best_open(feed, socket, err);
 	else
-		rc = named_open(feed, name, socket, err);
-	if (rc < 0) {
+		r = named_open(feed, name, socket, err);
+	if (r < 0) {
 		image_feed_close(feed);
-		return rc;
+		return r;
 	}
 	*ret = feed;
 	return 0;

@@ -144,19 +144,19 @@ int jit_dump_next(struct jit_dump *dump, int fd, uint64_t until, struct jit_dump
 	uint8_t data[sizeof(struct code_move)];
 	struct record_prefix prefix;
 	ssize_t n;
-	int rc = dump->position == 0 ? jit_dump_read_header(dump, fd) : 1;
+	int r = dump->position == 0 ? jit_dump_read_header(dump, fd) : 1;
 
-	if (rc != 1)
-		return rc;
+	if (r != 1)
+		return r;
 	n = read_at(fd, data, sizeof(data), dump->position);
 	if (n < (ssize_t)sizeof(prefix))
 		return n < 0 ? (int)n : 0;
 	memcpy(&prefix, data, sizeof(prefix));
 	if (prefix.total_size < sizeof(prefix))
 		return -EBADMSG;
-	rc = is_written(fd, dump->position + prefix.total_size);
-	if (rc != 1 || (!dump->no_times && prefix.timestamp > until))
-		return rc == 1 ? 0 : rc;
+	r = is_written(fd, dump->position + prefix.total_size);
+	if (r != 1 || (!dump->no_times && prefix.timestamp > until))
+		return r == 1 ? 0 : r;
 	*record = (struct jit_dump_record){
 		.kind = JIT_DUMP_OTHER,
 		.time_ns = dump->no_times ? 0 : prefix.timestamp,

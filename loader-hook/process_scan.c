@@ -127,15 +127,15 @@ static int executable_lines(FILE *maps, struct lines *lines)
 	_cleanup_free_ char *line = NULL;
 	size_t capacity = 0;
 	ssize_t n;
-	int rc;
+	int r;
 
 	errno = 0;
 	while ((n = getline(&line, &capacity, maps)) > 0) {
 		if (!is_executable(line))
 			continue;
-		rc = array_reserve(&lines->text, &lines->capacity, lines->bytes + (size_t)n + 1, 1);
-		if (rc < 0) {
-			errno = -rc;
+		r = array_reserve(&lines->text, &lines->capacity, lines->bytes + (size_t)n + 1, 1);
+		if (r < 0) {
+			errno = -r;
 			return -1;
 		}
 		memcpy(lines->text + lines->bytes, line, (size_t)n + 1);
@@ -164,7 +164,7 @@ int process_scan(uint32_t pid, image_event_fn handle, void *context, struct erro
 	struct lines lines = {.text = NULL};
 	_cleanup_file_ FILE *maps = NULL;
 	char command[COMMAND_BYTES];
-	int rc;
+	int r;
 
 	/*
 	 * Read the clock before the file is opened, because the open binds the file to an address
@@ -176,9 +176,9 @@ int process_scan(uint32_t pid, image_event_fn handle, void *context, struct erro
 		return scan_error(pid, err);
 	read_command(pid, command);
 	if (executable_lines(maps, &lines) < 0) {
-		rc = scan_error(pid, err);
+		r = scan_error(pid, err);
 		free(lines.text);
-		return rc;
+		return r;
 	}
 	/* The file of a process that has ended can be opened, but is empty. */
 	if (lines.bytes == 0 && process_is_gone(pid)) {

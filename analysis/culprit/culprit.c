@@ -185,9 +185,9 @@ static int explain_all(struct culprits *culprits, const struct culprit_input *in
 	const struct culprit_working_set working_set = culprit_working_set_find(input);
 	bool predicted = PREDICTED_PART * culprit_branch_cost(input) > input->profile->total;
 	struct culprit_regions regions = {0};
-	int rc = culprit_regions_find(&regions, input);
+	int r = culprit_regions_find(&regions, input);
 
-	for (uint32_t i = 0; rc == 0 && i < input->cfg->insn_count; i++) {
+	for (uint32_t i = 0; r == 0 && i < input->cfg->insn_count; i++) {
 		const struct instruction_cpi *insn = &culprits->insns[i];
 		uint32_t block = input->cfg->block_of[i];
 		struct culprit_stall stall = {
@@ -203,27 +203,27 @@ static int explain_all(struct culprits *culprits, const struct culprit_input *in
 		};
 
 		if (insn->significant && insn->dynamic_cycles > 0)
-			rc = culprit_explain(&listing, &stall);
+			r = culprit_explain(&listing, &stall);
 	}
 	culprit_regions_deinit(&regions);
-	return rc;
+	return r;
 }
 
 int culprits_find(struct culprits *ret, const struct culprit_input *input)
 {
 	struct culprits culprits = {0};
-	int rc;
+	int r;
 
 	culprits.insns = calloc((size_t)input->cfg->insn_count + 1, sizeof(*culprits.insns));
 	if (culprits.insns == NULL)
 		return -ENOMEM;
 	measure_insns(&culprits, input);
-	rc = explain_all(&culprits, input);
-	if (rc != 0)
+	r = explain_all(&culprits, input);
+	if (r != 0)
 		culprits_deinit(&culprits);
 	else
 		*ret = culprits;
-	return rc;
+	return r;
 }
 
 void culprits_deinit(struct culprits *culprits)

@@ -107,7 +107,7 @@ static int culprit_region_find(struct culprit_regions *ret, const struct culprit
 	_cleanup_free_ uint32_t *first = calloc((size_t)blocks + 1, sizeof(*first));
 	_cleanup_free_ uint32_t *targets = calloc((size_t)cfg->edge_count + 1, sizeof(*targets));
 	struct strong_graph graph = {.first = first, .targets = targets, .nodes = blocks};
-	int rc;
+	int r;
 
 	ret->of_block = calloc((size_t)blocks + 1, sizeof(*ret->of_block));
 	if (calls == NULL || first == NULL || targets == NULL || ret->of_block == NULL)
@@ -115,9 +115,9 @@ static int culprit_region_find(struct culprit_regions *ret, const struct culprit
 	for (uint32_t b = 0; b < blocks; b++)
 		calls[b] = block_calls(cfg, b);
 	list_targets(cfg, calls, first, targets);
-	rc = strong_components_find(ret->of_block, &ret->count, &graph);
-	if (rc != 0)
-		return rc;
+	r = strong_components_find(ret->of_block, &ret->count, &graph);
+	if (r != 0)
+		return r;
 	ret->regions = calloc((size_t)ret->count + 1, sizeof(*ret->regions));
 	if (ret->regions == NULL)
 		return -ENOMEM;
@@ -128,13 +128,13 @@ static int culprit_region_find(struct culprit_regions *ret, const struct culprit
 int culprit_regions_find(struct culprit_regions *ret, const struct culprit_input *input)
 {
 	struct culprit_regions regions = {0};
-	int rc = culprit_region_find(&regions, input);
+	int r = culprit_region_find(&regions, input);
 
-	if (rc != 0)
+	if (r != 0)
 		culprit_regions_deinit(&regions);
 	else
 		*ret = regions;
-	return rc;
+	return r;
 }
 
 void culprit_regions_deinit(struct culprit_regions *regions)

@@ -364,7 +364,7 @@ static unsigned int function_of(uint32_t word)
 /* Check the fields that must be 31 in this form; fields that only should be zero are ignored. */
 static bool fields_are_valid(const struct alpha_op *op, uint32_t word)
 {
-	unsigned int ra = alpha_ra(word), rb = alpha_rb(word), rc = alpha_rc(word);
+	unsigned int ra = alpha_ra(word), rb = alpha_rb(word), r = alpha_rc(word);
 
 	switch (op->form) {
 	case ALPHA_UNARY:
@@ -382,7 +382,7 @@ static bool fields_are_valid(const struct alpha_op *op, uint32_t word)
 	case ALPHA_FROM_FP:
 		return rb == ALPHA_ZERO && (word & 0xf000) == 0;
 	case ALPHA_FPCR:
-		return ra == rb && rb == rc;
+		return ra == rb && rb == r;
 	default:
 		return true;
 	}

@@ -379,7 +379,7 @@ static int create(struct schedule *ret, const struct machine_model *model, const
 			      .cfg = cfg,
 			      .issue = model->issue,
 			      .edge_weights = edge_weights};
-	int rc;
+	int r;
 
 	schedule.insns = calloc(cfg->insn_count, sizeof(*schedule.insns));
 	schedule.block_cycles = calloc(cfg->block_count, sizeof(*schedule.block_cycles));
@@ -393,11 +393,11 @@ static int create(struct schedule *ret, const struct machine_model *model, const
 		schedule.block_least[b] = INFINITY;
 	for (uint32_t i = 0; i < cfg->insn_count; i++)
 		schedule.insns[i].depends_on = UINT32_MAX;
-	rc = model->in_order ? schedule_in_order(&s, alone)
-			     : throughput_schedule(&schedule, model->bound, cfg);
-	if (rc < 0) {
+	r = model->in_order ? schedule_in_order(&s, alone)
+			    : throughput_schedule(&schedule, model->bound, cfg);
+	if (r < 0) {
 		schedule_deinit(&schedule);
-		return rc;
+		return r;
 	}
 	add_up_blocks(&schedule, cfg);
 	*ret = schedule;
