@@ -3,8 +3,8 @@
  * Placement of the checks at which a program switches between the two clones of its procedures
  * (Hirzel and Chilimbi, "Bursty tracing", 2001, section 4). Fewer checks make a program faster.
  * With every placement except BURST_SWITCH_ENTRIES_NONE and BURST_SWITCH_LOOPS_NONE, a program
- * cannot run forever without a check, unless it is in an unchecked loop, which records nothing. With
- * every placement but the full one, a check covers several iterations of a short loop
+ * cannot run forever without a check, unless it is in an unchecked loop, which records nothing.
+ * With every placement but the full one, a check covers several iterations of a short loop
  * (burst_switch_strides.h).
  */
 #ifndef DCPI_INSTRUMENT_BURST_SWITCH_PLACEMENT_H

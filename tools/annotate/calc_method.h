@@ -42,10 +42,13 @@ enum calc_method_key {
 /* Entries of a table of options (lib/options.h). */
 /* clang-format off */
 #define CALC_METHOD_OPTIONS \
-	{CALC_METHOD_MODEL, "model", "NAME", "use this machine model: alpha21164, cortex-a53, ..."}, \
-	{CALC_METHOD_ESTIMATOR, "estimator", "NAME", "estimate executions by dcpi, paper, avg or max"}, \
+	{CALC_METHOD_MODEL, "model", "NAME", \
+	 "use this machine model: alpha21164, cortex-a53, ..."}, \
+	{CALC_METHOD_ESTIMATOR, "estimator", "NAME", \
+	 "estimate executions by dcpi, paper, avg or max"}, \
 	{CALC_METHOD_FREQUENCY, "frequency", "SOURCE", \
-	 "use executions from 'estimate', or 'exact' (counted by dcpix); default: exact if counted"}, \
+	 "use executions from 'estimate', or 'exact' (counted by dcpix); " \
+	 "default: exact if counted"}, \
 	{CALC_METHOD_SCALE, "scale", "N", \
 	 "multiply exact counts by N; default: from samples"}, \
 	{CALC_METHOD_AS_PUBLISHED, "as-published", NULL, "analyse as in the paper of 1997"}

@@ -19,8 +19,11 @@ enum stats_option {
 /* clang-format off */
 #define STATS_OPTIONS \
 	{STATS_OPTION_BY, "by", "WHAT", "make a set of each epoch, db, host or label"}, \
-	{STATS_OPTION_NORMALIZE, "normalize", "HOW", "normalize by time, total, rest (see dcpistats(1)) or none"}, \
-	{STATS_OPTION_AGAINST, "against", "BASELINE", "test variation against 'sampling' (Poisson noise) or 'others' (the other procedures)"}, \
+	{STATS_OPTION_NORMALIZE, "normalize", "HOW", \
+	 "normalize by time, total, rest (see dcpistats(1)) or none"}, \
+	{STATS_OPTION_AGAINST, "against", "BASELINE", \
+	 "test variation against 'sampling' (Poisson noise) or 'others' " \
+	 "(the other procedures)"}, \
 	{STATS_OPTION_LEVEL, "level", "P", "set the level of significance (0.05)"}, \
 	{STATS_OPTION_MIN, "min", "PERCENT", "omit rows with a smaller share of the samples"}
 /* clang-format on */
