@@ -397,7 +397,8 @@ static uint64_t tail_of(const struct perf_ring *ring)
 	return __atomic_load_n(&ring->control->data_tail, __ATOMIC_ACQUIRE);
 }
 
-size_t perf_ring_waiting(const struct perf_ring *ring)
+/* Return the bytes in the ring that are neither read nor in memory. */
+static size_t perf_ring_waiting(const struct perf_ring *ring)
 {
 	/*
 	 * Read the tail first: it may be moved meanwhile, but never past a head that is read later.

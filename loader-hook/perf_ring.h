@@ -66,9 +66,6 @@ void perf_ring_shorten(struct perf_ring *ring, perf_ring_shorten_fn shorten);
  */
 size_t perf_ring_collect(struct perf_ring *ring);
 
-/** perf_ring_waiting() - bytes in the ring that are neither read nor in memory. */
-size_t perf_ring_waiting(const struct perf_ring *ring);
-
 /** perf_ring_held() - bytes in memory that perf_ring_consumed() has not freed */
 size_t perf_ring_held(struct perf_ring *ring);
 

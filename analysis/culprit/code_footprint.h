@@ -22,7 +22,7 @@
 /**
  * struct code_footprint - code of an image; empty if zero-initialised
  * @bytes: bytes of code, by frequency
- * @residency:  time that code stays in the cache, in units of 1 / F; INFINITY: for ever. Set by
+ * @residency:  time that code stays in the cache, in units of 1 / F; INFINITY: always. Set by
  *         code_footprint_settle()
  */
 struct code_footprint {

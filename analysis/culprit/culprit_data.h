@@ -23,7 +23,7 @@ struct culprit_working_set {
 	double pages_most;
 };
 
-/** culprit_working_set_find() - compute it for a procedure, O(instructions) */
+/** culprit_working_set_find() - compute the working set of a procedure, O(instructions) */
 struct culprit_working_set culprit_working_set_find(const struct culprit_input *input);
 
 /**

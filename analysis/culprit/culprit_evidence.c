@@ -55,7 +55,7 @@ static bool is_observable(const struct culprit_input *input, uint32_t index)
 }
 
 /*
- * Find the only cause that is not very unlikely. Return: CULPRIT_CAUSES if there are several or
+ * Find the only cause with a rank of at most 1. Return: CULPRIT_CAUSES if there are several or
  * none.
  */
 static unsigned int only_cause(const struct culprit_suspects *suspects)

@@ -307,7 +307,8 @@ static size_t underscores(const char *name)
 	return count;
 }
 
-bool elf_symbols_is_internal(const char *name)
+/* Return true for names made by a compiler: "f.part.0", "f.llvm.123". */
+static bool elf_symbols_is_internal(const char *name)
 {
 	static const char *const marks[] = {".localalias", ".lto_priv.", ".constprop.", ".isra.",
 					    ".part.",	   ".cold",	 ".llvm."};

@@ -48,14 +48,9 @@ int elf_symbols_visit(const struct elf_file *file, unsigned int type, elf_symbol
 bool elf_symbols_present(const struct elf_file *file, unsigned int type);
 
 /**
- * elf_symbols_is_internal() - return true for names made by a compiler: "f.part.0", "f.llvm.123"
- */
-bool elf_symbols_is_internal(const char *name);
-
-/**
  * elf_symbols_prefer() - choose the more readable of two names of one address
  *
- * The order is: names that are not elf_symbols_is_internal(), then fewest leading underscores, then
+ * The order is: names not made by a compiler ("f.part.0"), then fewest leading underscores, then
  * shortest, then alphabetical, by the first 256 bytes.
  *
  * Return: < 0 for @a, > 0 for @b, 0 if they are the same.

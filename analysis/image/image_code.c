@@ -210,11 +210,6 @@ long image_code_find(const struct image_code *code, uint64_t address)
 	return image_text_find(code->text, address);
 }
 
-bool image_code_never_returns(const struct image_code *code, uint64_t address)
-{
-	return image_text_never_returns(code->text, address);
-}
-
 bool image_code_call_returns(struct image_code *code, const struct insn *call,
 			     enum call_argument argument)
 {

@@ -178,12 +178,6 @@ int image_code_address(const struct image_code *code, uint64_t offset, uint64_t 
 uint64_t image_code_span(const struct image_code *code, uint64_t offset, uint64_t *address);
 
 /**
- * image_code_never_returns() - return true if a call of this address is known not to return (exit,
- * abort, __stack_chk_fail, ... by the names of symbols and PLT stubs)
- */
-bool image_code_never_returns(const struct image_code *code, uint64_t address);
-
-/**
  * image_code_call_returns() - return true if a call may return, from names and from the called code
  * (see call_returns.h; results are cached)
  * @call:     direct or indirect

@@ -47,7 +47,10 @@ const uint8_t *image_text_bytes(struct image_text *text, uint64_t address, size_
 /** image_text_find() - see image_code_find(). */
 long image_text_find(const struct image_text *text, uint64_t address);
 
-/** image_text_never_returns() - see image_code_never_returns(). */
+/**
+ * image_text_never_returns() - return true if a call of this address is known not to return (exit,
+ * abort, __stack_chk_fail, ... by the names of symbols and PLT stubs)
+ */
 bool image_text_never_returns(const struct image_text *text, uint64_t address);
 
 #endif

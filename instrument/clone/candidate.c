@@ -331,9 +331,10 @@ static size_t first_frame(const struct unwind_frames *frames, uint64_t address)
 	return first;
 }
 
-void candidate_visit_frames(const struct candidate *candidate, const struct unwind_frames *frames,
-			    void (*visit)(void *context, const struct unwind_frame *frame),
-			    void *context)
+/* Visit the frames of the procedure's code, by address. */
+static void visit_frames(const struct candidate *candidate, const struct unwind_frames *frames,
+			 void (*visit)(void *context, const struct unwind_frame *frame),
+			 void *context)
 {
 	const struct cfg *cfg = candidate->cfg;
 	uint32_t first = 0;
@@ -390,7 +391,7 @@ int candidates_find_frames(struct candidates *candidates, const struct unwind_fr
 		struct cut_finder finder = {.candidate = &candidates->all[c], .frames = frames};
 
 		if (!candidates->all[c].kept)
-			candidate_visit_frames(&candidates->all[c], frames, add_frame, &finder);
+			visit_frames(&candidates->all[c], frames, add_frame, &finder);
 		if (finder.candidate->cut_count > 0)
 			qsort(finder.candidate->cuts, finder.candidate->cut_count,
 			      sizeof(*finder.candidate->cuts), candidate_by_value);

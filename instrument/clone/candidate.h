@@ -92,11 +92,6 @@ void candidates_deinit(struct candidates *candidates);
  */
 int candidates_find_frames(struct candidates *candidates, const struct unwind_frames *frames);
 
-/** candidate_visit_frames() - visit the frames of the procedure's code, by address. */
-void candidate_visit_frames(const struct candidate *candidate, const struct unwind_frames *frames,
-			    void (*visit)(void *context, const struct unwind_frame *frame),
-			    void *context);
-
 /** candidate_keep() - exclude a procedure from rewriting. */
 void candidate_keep(struct candidate *candidate, const char *why);
 

@@ -308,9 +308,8 @@ int clone_table_load(struct clone *clone, uint32_t index);
 /** clone_table_emit() - emit the tables, once all sites have labels. */
 void clone_table_emit(struct clone *clone);
 
-/** clone_switch_count() - return the number of crossings, where the other clone may continue; the
- * next functions return their indices. */
-uint32_t clone_switch_count(const struct clone *clone);
+/** clone_switch_of_block() and the next functions - return the index of a crossing, where the other
+ * clone may continue. */
 uint32_t clone_switch_of_block(const struct clone *clone, uint32_t block);
 uint32_t clone_switch_of_entry(const struct clone *clone);
 uint32_t clone_switch_of_site(const struct clone *clone, uint32_t block);

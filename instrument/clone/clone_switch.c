@@ -24,7 +24,7 @@
 
 #define RED_ZONE_BYTES 128
 
-uint32_t clone_switch_count(const struct clone *clone)
+static uint32_t clone_switch_count(const struct clone *clone)
 {
 	return 2 * clone->cfg->block_count + 1 + (uint32_t)clone->strides.count;
 }

@@ -23,8 +23,8 @@ struct calc_footprints {
  * calc_footprints_read() - read the footprints of an image
  * @filter: the image and the epochs
  *
- * An address that another epoch saw may belong to the same data or not. So of an instruction with
- * footprints in several epochs, the one with the most samples is used.
+ * If an instruction has footprints in several epochs, the one with the most samples is used: equal
+ * addresses of two epochs need not be the same data.
  *
  * Return: 0, -ENOMEM, or the reader's error.
  */

@@ -200,15 +200,6 @@ int list_rows_finish(struct list_rows *rows)
 	return make_columns(rows);
 }
 
-bool list_rows_sampled(const struct list_rows *rows)
-{
-	uint64_t any = 0;
-
-	for (size_t event = 0; event < rows->event_count; event++)
-		any |= rows->sums[event].samples;
-	return any != 0;
-}
-
 static double list_rows_percent(uint64_t part, uint64_t whole)
 {
 	return whole > 0 ? 100 * (double)part / (double)whole : 0;

@@ -92,9 +92,6 @@ int list_rows_note(struct list_rows *rows, const char *text);
 /** list_rows_finish() - sum and make columns, after all rows were added. Return: 0 or -ENOMEM */
 int list_rows_finish(struct list_rows *rows);
 
-/** list_rows_sampled() - return true if any row has samples */
-bool list_rows_sampled(const struct list_rows *rows);
-
 /** list_rows_report() - make a report without its header; @notes: include notes */
 struct report list_rows_report(const struct list_rows *rows, bool notes);
 

@@ -51,7 +51,11 @@ static void write_base64(FILE *stream, const uint8_t *data, size_t bytes)
 	}
 }
 
-int page_html_element(FILE *stream, const char *id, const char *data, size_t bytes)
+/*
+ * Write an element with compressed data. @id: its identifier: letters, digits and "-". Return: 0 or
+ * -ENOMEM.
+ */
+static int page_html_element(FILE *stream, const char *id, const char *data, size_t bytes)
 {
 	uLongf packed_bytes = compressBound(bytes);
 	_cleanup_free_ uint8_t *packed = malloc(packed_bytes);

@@ -17,15 +17,6 @@ struct error;
 const char *page_html_asset(size_t *bytes);
 
 /**
- * page_html_element() - write an element with compressed data
- * @id:   its identifier: letters, digits and "-"
- * @data: any bytes
- *
- * Return: 0 or -ENOMEM.
- */
-int page_html_element(FILE *stream, const char *id, const char *data, size_t bytes);
-
-/**
  * page_html_write() - write the page
  *
  * Return: 0; -ENOMEM; -EINVAL: the asset has no place for data.
