@@ -279,6 +279,16 @@ static struct recorded *recorded_get(struct import_jit *jit, uint32_t pid,
 	return one;
 }
 
+/* The map of a recorded process has no times: its lines are valid for all of its life. */
+static enum jit_answer import_jit_place_in(const struct import_jit *jit, struct recorded *one,
+					   uint64_t pc, struct image_place *place)
+{
+	const struct jit_window life = {one->begun_ns, one->seen_ns};
+	struct jit_window begin;
+
+	return jit_program_place(&one->program, jit->procedures, &life, pc, place, &begin);
+}
+
 void import_jit_place(struct import_jit *jit, uint32_t pid, uint32_t executable, uint64_t pc,
 		      uint64_t time_ns, struct image_place *place)
 {
@@ -296,8 +306,7 @@ void import_jit_place(struct import_jit *jit, uint32_t pid, uint32_t executable,
 		if (one == NULL)
 			answer = JIT_LIMIT;
 		else if (one->program.image != 0)
-			answer = jit_program_place(&one->program, jit->procedures, one->begun_ns,
-						   one->seen_ns, pc, place);
+			answer = import_jit_place_in(jit, one, pc, place);
 		/*
 		 * Names that the parent listed after the fork may belong to other addresses in the
 		 * child.

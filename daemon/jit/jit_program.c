@@ -482,13 +482,13 @@ static bool slot_find(struct jit_program *program, struct jit_images *images, st
 }
 
 enum jit_answer jit_program_place(struct jit_program *program, struct jit_images *images,
-				  uint64_t since_ns, uint64_t until_ns, uint64_t pc,
-				  struct image_place *place)
+				  const struct jit_window *window, uint64_t pc,
+				  struct image_place *place, struct jit_window *begin)
 {
 	struct jit_code *code;
 	bool ambiguous;
 
-	code = jit_codes_find(&program->codes, pc, since_ns, until_ns, &ambiguous);
+	code = jit_codes_find(&program->codes, pc, window->since_ns, window->until_ns, &ambiguous);
 	if (code == NULL && (program->behind || jit_codes_lacks(&program->codes, pc))) {
 		want(program, pc);
 		return JIT_LIMIT;
@@ -500,15 +500,16 @@ enum jit_answer jit_program_place(struct jit_program *program, struct jit_images
 		return JIT_LIMIT;
 	if (ambiguous)
 		return JIT_AMBIGUOUS;
-	if (!slot_find(program, images, code, until_ns))
+	if (!slot_find(program, images, code, window->until_ns))
 		return JIT_LIMIT;
 	*place = (struct image_place){
 		.image = program->image,
 		.offset = code->slot + (code->by_offset ? pc - code->start : 0),
 		.start = code->start,
-		.bytes = code->by_offset && jit_codes_alone(&program->codes, code, since_ns)
+		.bytes = code->by_offset && jit_codes_alone(&program->codes, code, window->since_ns)
 				 ? code->bytes
 				 : 0,
 	};
+	*begin = (struct jit_window){code->since_ns, code->seen_ns};
 	return JIT_NAMED;
 }

@@ -145,12 +145,24 @@ bool jit_program_read(struct jit_program *program, struct jit_reading *reading);
 void jit_program_evict(struct jit_program *program, struct jit_reading *reading);
 
 /**
+ * struct jit_window - an interval of time
+ *
+ * A sample was taken between @since_ns and @until_ns. Or: code was not there before @since_ns, and
+ * was there by @until_ns.
+ */
+struct jit_window {
+	uint64_t since_ns;
+	uint64_t until_ns;
+};
+
+/**
  * jit_program_place() - find a PC in the program's image
- * @since_ns, @until_ns: the sample was taken between these times
- * @place:    set if the answer is JIT_NAMED
+ * @window: time of the sample
+ * @place:  set if the answer is JIT_NAMED
+ * @begin:  likewise: when the code appeared
  */
 enum jit_answer jit_program_place(struct jit_program *program, struct jit_images *images,
-				  uint64_t since_ns, uint64_t until_ns, uint64_t pc,
-				  struct image_place *place);
+				  const struct jit_window *window, uint64_t pc,
+				  struct image_place *place, struct jit_window *begin);
 
 #endif

@@ -44,6 +44,7 @@
  * @try:      next drain in which to search for a perf map
  * @pause:    number of drains to wait after that
  * @begun_ns: 0: unknown, before the first event
+ * @no_map_ns: there was no perf map then; 0: unknown
  * @ended_ns: UINT64_MAX: it has not ended
  * @older:    the previous program with the same process id, as long as samples of it may follow
  */
@@ -54,6 +55,7 @@ struct process {
 	uint64_t try;
 	uint64_t pause;
 	uint64_t begun_ns;
+	uint64_t no_map_ns;
 	uint64_t ended_ns;
 	struct jit_program program;
 	struct process *older;
@@ -401,6 +403,8 @@ static void map_open(struct jit_table *table, struct process *process)
 		process->pause *= 2;
 	if (jit_file_open_map(&file, process->pid, process->begun_ns) == 0)
 		file_set(table, process, JIT_PROGRAM_MAP, &file);
+	else if (process->program.files[JIT_PROGRAM_MAP].inode == 0)
+		process->no_map_ns = table->reading.now_ns;
 }
 
 static void dump_mapped(struct jit_table *table, const struct image_event *event)
@@ -456,11 +460,16 @@ void jit_table_event(struct jit_table *table, const struct image_event *event)
 static void process_refresh(struct jit_table *table, struct process *process)
 {
 	const struct jit_file *map = &process->program.files[JIT_PROGRAM_MAP];
+	size_t before = jit_codes_count(&process->program.codes);
 
 	if (map->fd >= 0 && jit_file_is_unlinked(map))
 		process->try = table->reading.drain;
 	map_open(table, process);
 	if (jit_program_read(&process->program, &table->reading))
+		table->replaced = true;
+	/* A child's code may replace code that the child has inherited. */
+	if (jit_codes_count(&process->program.codes) != before &&
+	    child_find(table, process->pid) != NULL)
 		table->replaced = true;
 }
 
@@ -485,33 +494,46 @@ void jit_table_drain(struct jit_table *table, uint64_t until_ns)
 	table->lacking = lacking;
 }
 
-static enum jit_answer place_in(struct jit_table *table, struct process *process, uint64_t since_ns,
-				uint64_t until_ns, uint64_t pc, struct image_place *place)
+static enum jit_answer place_in(struct jit_table *table, struct process *process,
+				const struct jit_window *window, uint64_t pc,
+				struct image_place *place, struct jit_window *begin)
 {
 	if (process->program.image == 0)
 		return JIT_NO_NAME;
 	process->used = table->reading.drain;
-	return jit_program_place(&process->program, table->images, since_ns, until_ns, pc, place);
+	return jit_program_place(&process->program, table->images, window, pc, place, begin);
+}
+
+/* Return the time of a sample, as far as it is known. */
+static struct jit_window sample_window(const struct jit_reading *reading,
+				       const struct image_place *anonymous)
+{
+	struct jit_window window = {anonymous->since_ns, anonymous->until_ns};
+
+	if (window.since_ns < reading->window_ns)
+		window.since_ns = reading->window_ns;
+	if (window.until_ns > reading->until_ns)
+		window.until_ns = reading->until_ns;
+	if (window.until_ns < window.since_ns)
+		window.until_ns = window.since_ns;
+	return window;
 }
 
 /* Search the programs that the process may have run when the sample was taken, last one first. */
 static enum jit_answer place_by_time(struct jit_table *table, struct process *process, uint64_t pc,
-				     const struct image_place *anonymous, struct image_place *place)
+				     const struct jit_window *window, struct image_place *place,
+				     struct jit_window *begin)
 {
-	const struct jit_reading *reading = &table->reading;
-	uint64_t since = anonymous->since_ns, until = anonymous->until_ns;
+	uint64_t since = window->since_ns, until = window->until_ns;
 	enum jit_answer answer = JIT_NO_NAME;
 
-	if (since < reading->window_ns)
-		since = reading->window_ns;
-	if (until > reading->until_ns)
-		until = reading->until_ns;
-	if (until < since)
-		until = since;
 	for (; process != NULL && answer == JIT_NO_NAME; process = process->older) {
-		if ((process->begun_ns < until || process->begun_ns <= since) &&
-		    process->ended_ns > since)
-			answer = place_in(table, process, since, until, pc, place);
+		if ((process->begun_ns >= until && process->begun_ns > since) ||
+		    process->ended_ns <= since)
+			continue;
+		answer = place_in(table, process, window, pc, place, begin);
+		if (begin->since_ns < process->no_map_ns && process->no_map_ns < begin->until_ns)
+			begin->since_ns = process->no_map_ns;
 	}
 	return answer;
 }
@@ -521,16 +543,51 @@ static enum jit_answer place_inherited(struct jit_table *table, const struct chi
 				       uint64_t pc, struct image_place *place)
 {
 	enum jit_answer answer = JIT_NO_NAME;
+	struct jit_window begin;
 
 	for (int i = 0; i < ANCESTORS_MAX && child != NULL && answer == JIT_NO_NAME; i++) {
-		uint64_t time_ns = child->forked_ns;
-		struct process *process = process_at(table, child->parent, time_ns);
+		const struct jit_window fork = {child->forked_ns, child->forked_ns};
+		struct process *process = process_at(table, child->parent, child->forked_ns);
 
 		if (process != NULL)
-			answer = place_in(table, process, time_ns, time_ns, pc, place);
+			answer = place_in(table, process, &fork, pc, place, &begin);
 		child = child_find(table, child->parent);
 	}
 	return answer;
+}
+
+/* Return: the part of a window that is before a time, in percent */
+static uint64_t percent_before(const struct jit_window *window, uint64_t time_ns)
+{
+	uint64_t all = window->until_ns - window->since_ns;
+	uint64_t before = time_ns > window->since_ns ? time_ns - window->since_ns : 0;
+
+	if (all == 0)
+		return before > 0 ? 100 : 0;
+	return before < all ? 100 * before / all : 100;
+}
+
+/*
+ * A child lists code at the address of a sample, but may not have made it before the sample. The
+ * code that the child inherited was there at first. @begin: when the child's code appeared
+ */
+static enum jit_answer weigh_inherited(struct jit_table *table, const struct child *child,
+				       uint64_t pc, const struct jit_window *window,
+				       const struct jit_window *begin, struct image_place *place)
+{
+	struct image_place inherited = *place;
+
+	if (begin->until_ns <= window->since_ns ||
+	    100 - percent_before(window, begin->until_ns) >= JIT_CERTAIN_PERCENT ||
+	    place_inherited(table, child, pc, &inherited) != JIT_NAMED ||
+	    (inherited.image == place->image && inherited.offset == place->offset))
+		return JIT_NAMED;
+	if (percent_before(window, begin->since_ns) < JIT_CERTAIN_PERCENT) {
+		*place = image_place_unknown(IMAGE_UNKNOWN_JIT_AMBIGUOUS);
+		return JIT_AMBIGUOUS;
+	}
+	*place = inherited;
+	return JIT_NAMED;
 }
 
 /*
@@ -548,21 +605,41 @@ static bool look_again(struct jit_table *table, struct process *process)
 	return jit_program_has_files(&process->program);
 }
 
+/* Find code that the process lists, or that it has inherited. */
+static enum jit_answer place_own(struct jit_table *table, struct process *process, uint32_t pid,
+				 uint64_t pc, const struct jit_window *window,
+				 struct image_place *place)
+{
+	const struct child *child = child_find(table, pid);
+	struct jit_window begin = {0};
+	enum jit_answer answer = JIT_LIMIT;
+
+	if (process != NULL)
+		answer = place_by_time(table, process, pc, window, place, &begin);
+	if (child != NULL && answer == JIT_NAMED)
+		return weigh_inherited(table, child, pc, window, &begin, place);
+	if (answer != JIT_NO_NAME)
+		return answer;
+	answer = place_inherited(table, child, pc, place);
+	/* The child may list code that replaces the inherited code soon. */
+	if (answer == JIT_NAMED && !jit_program_has_files(&process->program) &&
+	    process->try > table->reading.drain + 1)
+		process->try = table->reading.drain + 1;
+	return answer;
+}
+
 void jit_table_place(struct jit_table *table, uint32_t pid, uint64_t pc, struct image_place *place)
 {
 	struct process *process = process_find(table, pid);
-	const struct image_place anonymous = *place;
-	enum jit_answer answer = JIT_LIMIT;
+	const struct jit_window window = sample_window(&table->reading, place);
+	enum jit_answer answer;
 
 	if (process == NULL)
 		process = process_get(table, pid);
-	if (process != NULL)
-		answer = place_by_time(table, process, pc, &anonymous, place);
-	if (answer == JIT_NO_NAME)
-		answer = place_inherited(table, child_find(table, pid), pc, place);
 	/* Inherited names have precedence: most children have no map of their own. */
+	answer = place_own(table, process, pid, pc, &window, place);
 	if (answer == JIT_NO_NAME && look_again(table, process))
-		answer = place_by_time(table, process, pc, &anonymous, place);
+		answer = place_own(table, process, pid, pc, &window, place);
 	if (answer == JIT_LIMIT)
 		place->unknown = IMAGE_UNKNOWN_JIT_LIMIT;
 	else if (answer == JIT_AMBIGUOUS)

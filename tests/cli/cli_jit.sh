@@ -97,5 +97,7 @@ like "a map of the program before: samples are anonymous" "$(unknown anonymous)"
 profile fork "$work/jit_maps" fork 500
 is "a child: names that the parent lists later are not used" "$(jit other)" 0
 named "a child: names from before the fork are used" hot 90
+profile inherit "$work/jit_maps" inherit 300
+generations "a child that lists code at the address of inherited code"
 
 tap_done

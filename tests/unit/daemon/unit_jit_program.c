@@ -89,10 +89,11 @@ static void filler_write(const struct fixture *fixture, size_t bytes)
 /* Look up a sample taken after the last drain. */
 static enum jit_answer place_at(struct fixture *fixture, uint64_t pc)
 {
-	uint64_t now_ns = fixture->reading.now_ns;
+	const struct jit_window now = {fixture->reading.now_ns, fixture->reading.now_ns};
 	struct image_place place;
+	struct jit_window begin;
 
-	return jit_program_place(&fixture->program, fixture->images, now_ns, now_ns, pc, &place);
+	return jit_program_place(&fixture->program, fixture->images, &now, pc, &place, &begin);
 }
 
 /* Return: the number in the name of a sample; 0: it has no name */
