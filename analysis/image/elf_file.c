@@ -4,6 +4,7 @@
 #include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -140,13 +141,53 @@ Elf_Data *elf_file_contents(const struct elf_file *file, const char *name, uint6
 	return data;
 }
 
+/* Return the length of the build-id among notes; 0 if there is none. */
+static size_t find_build_id(Elf_Data *notes, const uint8_t **id)
+{
+	size_t offset = 0, name, description;
+	GElf_Nhdr note;
+
+	while ((offset = gelf_getnote(notes, offset, &note, &name, &description)) > 0) {
+		const char *bytes = notes->d_buf;
+
+		if (note.n_type != NT_GNU_BUILD_ID || note.n_namesz != sizeof(ELF_NOTE_GNU) ||
+		    memcmp(bytes + name, ELF_NOTE_GNU, sizeof(ELF_NOTE_GNU)) != 0)
+			continue;
+		*id = (const uint8_t *)bytes + description;
+		return note.n_descsz;
+	}
+	return 0;
+}
+
+/* As the kernel and the loader do it. */
+static size_t build_id_in_segments(Elf *elf, const uint8_t **id)
+{
+	size_t count, bytes = 0;
+	GElf_Phdr segment;
+
+	if (elf_getphdrnum(elf, &count) < 0)
+		return 0;
+	for (size_t i = 0; i < count && i < INT_MAX && bytes == 0; i++) {
+		Elf_Data *notes;
+
+		if (gelf_getphdr(elf, (int)i, &segment) == NULL || segment.p_type != PT_NOTE)
+			continue;
+		notes = elf_getdata_rawchunk(elf, (int64_t)segment.p_offset, segment.p_filesz,
+					     segment.p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
+		if (notes != NULL)
+			bytes = find_build_id(notes, id);
+	}
+	return bytes;
+}
+
+/* dwelf_elf_gnu_build_id() finds no note in a section without the padding of its end. */
 size_t elf_file_build_id(const struct elf_file *file, const uint8_t **id)
 {
 	const void *bits = NULL;
 	ssize_t bytes = dwelf_elf_gnu_build_id(file->elf, &bits);
 
 	if (bytes <= 0)
-		return 0;
+		return build_id_in_segments(file->elf, id);
 	*id = bits;
 	return (size_t)bytes;
 }
