@@ -26,6 +26,7 @@ struct export_procedure {
 /**
  * struct export_contexts - the data to be exported
  * @image, @build_id: of the program
+ * @title:    of pictures; NULL: @image
  * @metric:   metric of the values: "cycles"; "calls" if nothing was measured
  * @stacks:   the first node, the root, is not a context
  * @contexts: one for each node of @stacks
@@ -35,6 +36,7 @@ struct export_procedure {
 struct export_contexts {
 	const char *image;
 	const char *build_id;
+	const char *title;
 	const char *metric;
 	struct stack_tree stacks;
 	const struct export_context *contexts;
@@ -44,6 +46,11 @@ struct export_contexts {
 	int64_t end_ns;
 	const char *comment;
 };
+
+static inline const char *export_contexts_title(const struct export_contexts *contexts)
+{
+	return contexts->title != NULL ? contexts->title : contexts->image;
+}
 
 /**
  * export_contexts() - write the contexts of the program that the command line selects

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/error.h"
 #include "lib/error_text.h"
@@ -27,6 +28,9 @@ struct stack_export {
 	char comment[96];
 };
 
+/* The rest of the comment is the title. */
+static const char comment_start[] = "dcpi: sampled ";
+
 static void export_stacks_fill(struct stack_export *export)
 {
 	const struct stack_profile *profile = &export->profile;
@@ -45,14 +49,15 @@ static void export_stacks_fill(struct stack_export *export)
 	for (size_t i = 0; i < profile->procedure_count; i++)
 		export->procedures[i] = (struct export_procedure){profile->procedures[i].name,
 								  profile->procedures[i].address};
-	snprintf(export->comment, sizeof(export->comment), "dcpi: sampled call stacks");
+	snprintf(export->comment, sizeof(export->comment), "%scall stacks", comment_start);
 	if (profile->excluded > 0)
 		snprintf(export->comment, sizeof(export->comment),
-			 "dcpi: sampled call stacks; %" PRIu64 " of the profiler are excluded",
+			 "%scall stacks; %" PRIu64 " of the profiler are excluded", comment_start,
 			 profile->excluded);
 	export->what = (struct export_contexts){
 		.image = "call stacks",
 		.build_id = "",
+		.title = export->comment + strlen(comment_start),
 		.metric = "samples",
 		.stacks = {export->nodes, profile->node_count},
 		.contexts = export->contexts,

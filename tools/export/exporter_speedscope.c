@@ -165,7 +165,7 @@ static int speedscope_write_contexts(FILE *file, const struct export_contexts *c
 
 	if (stack == NULL)
 		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
-	speedscope_put_head(&json, contexts->image);
+	speedscope_put_head(&json, export_contexts_title(contexts));
 	json_stream_open(&json, "frames", '[');
 	for (size_t i = 0; i < contexts->procedure_count; i++) {
 		json_stream_open(&json, NULL, '{');
