@@ -21,7 +21,6 @@
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdbool.h>
 #include <stdint.h>
 
 /* Longest identity of an image. */

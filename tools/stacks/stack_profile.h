@@ -49,8 +49,8 @@ struct stack_profile_node {
  * struct stack_profile - freed by stack_profile_deinit()
  * @nodes:  the first is the root, whose @total is that of all stacks
  * @stacks: number of sampled stacks; @complete: those with all frames
- * @excluded: number of stacks with a frame of the profiler (profiler_class.h), which are in no other
- *            member unless the command line includes them
+ * @excluded: number of stacks with a frame of the profiler (profiler_class.h); no other member
+ *            counts them unless the command line includes them
  */
 struct stack_profile {
 	struct stack_profile_node *nodes;
