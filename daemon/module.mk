@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # The images, and the addresses at which processes map them.
 ARCHIVES += image
-image-src := $(addprefix daemon/image/, address_spaces.c file_reader.c generation.c image_file.c image_map.c \
+image-src := $(addprefix daemon/image/, address_spaces.c build_id_process.c file_reader.c generation.c image_file.c image_map.c \
 	image_identify.c image_place.c image_system.c image_table.c image_verifier.c image_verify.c jit_file.c \
 	kallsyms.c kernel_image.c kernel_module.c loss_list.c mapping_list.c quota.c space_change.c symbol_list.c) \
 	daemon/base/sandbox_process.c
 image-needs := hook
 image-pkgs := libelf
-image-tests := unit_generation unit_image_system unit_image_identity unit_image_live unit_image_map unit_image_map_late unit_image_map_losses \
+image-tests := unit_build_id_process unit_generation unit_image_system unit_image_identity unit_image_live unit_image_map unit_image_map_late unit_image_map_losses \
 	unit_image_table unit_kernel_image unit_mapping_list unit_quota
 image-benches := bench_image_map
 

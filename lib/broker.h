@@ -47,6 +47,7 @@ enum broker_kind {
  * @BROKER_DRAW:        the data is a format; graph, picture and messages are descriptors
  * @BROKER_CONNECT:     connect to the daemon
  * @BROKER_HELLO:       the process has started; the result is that of sandbox_enter()
+ * @BROKER_BUILD_ID:    of the daemon: read a build-id (daemon/image/build_id_process.h)
  * @BROKER_UNWIND:      of the daemon: build an unwind table (daemon/collect/unwind_builder.h)
  */
 enum broker_operation {
@@ -62,6 +63,7 @@ enum broker_operation {
 	BROKER_DRAW,
 	BROKER_CONNECT,
 	BROKER_HELLO,
+	BROKER_BUILD_ID,
 	BROKER_UNWIND,
 };
 

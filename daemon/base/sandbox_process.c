@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "lib/broker.h"
+#include "lib/clock.h"
 #include "lib/sandbox.h"
 
 /* The lowest numbers after the standard streams. */
@@ -112,7 +113,8 @@ static _Noreturn void process_run(const struct sandbox_process_task *task, int s
 	struct broker_packet hello;
 
 	prctl(PR_SET_NAME, task->name);
-	setpriority(PRIO_PROCESS, 0, getpriority(PRIO_PROCESS, 0) + task->nice);
+	if (getpriority(PRIO_PROCESS, 0) < task->nice)
+		setpriority(PRIO_PROCESS, 0, task->nice);
 	limit_time(task->cpu_seconds);
 	sandbox_process_offer();
 	shared_drop();
@@ -148,6 +150,13 @@ int sandbox_process_start(struct sandbox_process *ret, const struct sandbox_proc
 	ret->open = hello.message.result < 0;
 	broker_packet_close(&hello);
 	return 0;
+}
+
+uint64_t sandbox_process_cpu_ns(const struct sandbox_process *process)
+{
+	clockid_t clock;
+
+	return clock_getcpuclockid(process->pid, &clock) == 0 ? clock_ns(clock) : 0;
 }
 
 int sandbox_process_wait(struct sandbox_process *process)

@@ -23,7 +23,7 @@
  * @memory_bytes: maximum, besides the copy of the parent's memory
  * @descriptors:  maximum number
  * @cpu_seconds:  maximum; 0: unlimited
- * @nice:         added to the parent's nice value
+ * @nice:         lowest nice value
  * @files:        descriptors for the process; they remain the caller's
  */
 struct sandbox_process_task {
@@ -56,6 +56,9 @@ struct sandbox_process {
  * Return: 0; -errno: it could not be started.
  */
 int sandbox_process_start(struct sandbox_process *ret, const struct sandbox_process_task *task);
+
+/** sandbox_process_cpu_ns() - return the CPU time of the process; 0: it has been waited for */
+uint64_t sandbox_process_cpu_ns(const struct sandbox_process *process);
 
 /**
  * sandbox_process_end() - kill the process, wait for its end, and close the socket

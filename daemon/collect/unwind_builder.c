@@ -147,13 +147,6 @@ static bool process_start(struct unwind_builder *builder)
 	return true;
 }
 
-static uint64_t process_cpu_ns(const struct unwind_builder *builder)
-{
-	clockid_t clock;
-
-	return clock_getcpuclockid(builder->process.pid, &clock) == 0 ? clock_ns(clock) : 0;
-}
-
 /* Return: false if the thread is to stop. */
 static bool rest(struct unwind_builder *builder, uint64_t wait_ns)
 {
@@ -186,7 +179,8 @@ struct progress {
 /* Charge CPU time. Return: false: the file exceeds a limit. */
 static bool progress_charge(struct unwind_builder *builder, struct progress *progress)
 {
-	uint64_t points = (process_cpu_ns(builder) - progress->charged_ns) / NS_PER_POINT;
+	uint64_t points =
+		(sandbox_process_cpu_ns(&builder->process) - progress->charged_ns) / NS_PER_POINT;
 
 	quota_charge(progress->user, clock_monotonic_ns(), (int64_t)points);
 	progress->charged_ns += points * NS_PER_POINT;
@@ -263,7 +257,7 @@ static bool process_ask(struct unwind_builder *builder, const struct broker_pack
 		if (builder->process.socket < 0 && !process_start(builder))
 			return false;
 		/* The start of the process is not charged. */
-		progress->charged_ns = process_cpu_ns(builder);
+		progress->charged_ns = sandbox_process_cpu_ns(&builder->process);
 		if (broker_send(builder->process.socket, request) == 0)
 			return true;
 		process_end(builder);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "daemon/image/image_table.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/clock.h"
+#include "lib/file_read.h"
 #include "loader-hook/build_id.h"
 #include "loader-hook/image_event.h"
 #include "loader-hook/vdso.h"
@@ -23,7 +25,6 @@
 #define JIT_USER_SUFFIX " [jit of user %u]"
 /* CPU time for opening a file and reading its build-id, in points of a quota. */
 #define LOOK_POINTS 40
-#define NS_PER_POINT 1000
 /* Minimum interval between attempts to pass files to a full verifier. */
 #define RETRY_NS (100 * NS_PER_MS)
 /* Size in keys made from an event without the state of the file. */
@@ -141,68 +142,50 @@ void image_identity_set(struct profile_image *image, enum profile_identity_kind 
 	memcpy(image->identity, identity, image->identity_bytes);
 }
 
-/* Return: 0; -ENOENT: it is memory, and not an ELF file. */
-static int read_build_id(struct build_id *build_id, const char *path, int fd)
+/* Return true if a file begins as an ELF file does. */
+static bool is_elf(int fd)
 {
 	_cleanup_close_ int readable = image_file_readable(fd);
-	int r = readable >= 0 ? build_id_from_file(build_id, readable) : readable;
+	char magic[SELFMAG];
 
-	if (r < 0)
-		build_id->bytes = 0;
-	return r < 0 && r != -ENOENT && is_volatile(path) ? -ENOENT : 0;
-}
-
-/* Reading memory takes no longer than its user pays for. */
-static int read_build_id_charged(struct image_table *table, struct build_id *build_id,
-				 const char *path, int fd)
-{
-	struct quota_user *user = image_table_payer(table);
-	uint64_t began_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	int r = read_build_id(build_id, path, fd);
-
-	if (user != NULL)
-		quota_charge(
-			user, clock_monotonic_ns(),
-			(int64_t)((clock_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns) / NS_PER_POINT));
-	return r;
+	return readable >= 0 && file_read_exactly(readable, magic, sizeof(magic), 0) == 0 &&
+	       memcmp(magic, ELFMAG, sizeof(magic)) == 0;
 }
 
 /* Register a file with the identity of its status, until it has been read. */
 static int image_of_status(struct image_table *table, struct profile_image *image,
-			   const struct stat *status, const struct build_id *build_id)
+			   const struct stat *status)
 {
 	uint8_t digest[FILE_IDENTITY_BYTES];
 
 	file_identity_status(digest, status);
-	image_identity_set(image, PROFILE_IDENTITY_FILE, digest, build_id->data, build_id->bytes);
+	image_identity_set(image, PROFILE_IDENTITY_FILE, digest, NULL, 0);
 	return image_table_add(table, image);
 }
 
 /*
  * Register a file that is not a system file. It is a separate image until its contents have been
- * read and identify it. Only files in memory are read here: whether they are images depends on it.
+ * read and identify it. Only the first bytes of files in memory are read here: whether they are
+ * images depends on it.
  */
 static int image_of_claim(struct image_table *table, struct profile_image *image, int fd,
 			  const struct image_system *claim)
 {
-	const bool named = is_volatile(image->path);
-	struct build_id build_id = {.bytes = 0};
 	struct image_entry *entry;
-	int number = named ? read_build_id_charged(table, &build_id, image->path, fd) : 0;
+	int number;
 
-	if (number < 0)
-		return number;
-	number = image_of_status(table, image, &claim->status, &build_id);
+	if (is_volatile(image->path) && !is_elf(fd))
+		return -ENOENT;
+	number = image_of_status(table, image, &claim->status);
 	if (number < 0)
 		return number;
 	entry = table->entries[number];
 	entry->trusted = claim->trusted;
 	if (entry->verdict != VERDICT_NONE)
 		return number;
-	entry->named = named;
-	entry->verdict = image_table_verify(
-		table, (uint32_t)number, named ? IMAGE_VERIFIER_CONTENT : IMAGE_VERIFIER_BUILD_ID,
-		fd, &claim->status);
+	entry->named = false;
+	entry->verdict = image_table_verify(table, (uint32_t)number, IMAGE_VERIFIER_BUILD_ID, fd,
+					    &claim->status);
 	return number;
 }
 
@@ -213,8 +196,7 @@ static int image_of_claim(struct image_table *table, struct profile_image *image
 static int image_of_digest(struct image_table *table, struct profile_image *image, int fd,
 			   const struct image_system *claim)
 {
-	int number =
-		image_of_status(table, image, &claim->status, &(const struct build_id){.bytes = 0});
+	int number = image_of_status(table, image, &claim->status);
 	struct image_entry *entry;
 
 	if (number < 0)
@@ -230,9 +212,10 @@ static int image_of_digest(struct image_table *table, struct profile_image *imag
 
 static bool read_system_build_id(struct profile_image *image, int fd)
 {
+	_cleanup_close_ int readable = image_file_readable(fd);
 	struct build_id build_id;
 
-	if (read_build_id(&build_id, image->path, fd) < 0 || build_id.bytes == 0)
+	if (readable < 0 || build_id_from_file(&build_id, readable) < 0)
 		return false;
 	image->identity_kind = PROFILE_IDENTITY_BUILD_ID;
 	image->identity_bytes = build_id.bytes;

@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "daemon/image/build_id_process.h"
 #include "daemon/image/image_file.h"
 #include "lib/cleanup.h"
 #include "lib/clock.h"
@@ -41,7 +42,8 @@ struct job {
 };
 
 /*
- * @paid_ns: CLOCK_MONOTONIC: the thread has used its share up to this time; private to the thread
+ * @paid_ns: CLOCK_MONOTONIC: the thread has used its share up to this time
+ * @build_ids: as @paid_ns, private to the thread
  * @lock:    protects all following fields
  * @users:   references of the caller and the thread: the last one frees the structure
  * @busy:    the thread has a job
@@ -49,6 +51,7 @@ struct job {
  */
 struct image_verifier {
 	uint64_t paid_ns;
+	struct build_id_process build_ids;
 
 	pthread_mutex_t lock;
 	pthread_cond_t changed;
@@ -122,17 +125,21 @@ static int content_read(struct image_verifier *verifier, const struct job *job, 
 	return 0;
 }
 
-/* Notes can be made to take long: pay for them as if a nanosecond read a byte. */
+/*
+ * Notes can be made to take long, and the process must be started again after a crash: pay for the
+ * time as if a nanosecond read a byte.
+ */
 static int build_id_read(struct image_verifier *verifier, const struct job *job, int fd,
 			 struct image_verifier_result *result)
 {
-	uint64_t began_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	int r = build_id_from_file(&result->build_id, fd);
+	uint64_t began_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID), cpu_ns;
+	int r = build_id_process_read(&verifier->build_ids, &result->build_id, fd, &cpu_ns);
 	struct stat status;
 
+	/* A file at which the process crashes is one without a build-id. */
 	if (r < 0)
 		result->build_id.bytes = 0;
-	r = pay(verifier, clock_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns);
+	r = pay(verifier, clock_ns(CLOCK_THREAD_CPUTIME_ID) - began_ns + cpu_ns);
 	if (r < 0)
 		return r;
 	if (fstat(fd, &status) < 0 || !job_is_same(&status, &job->status))
@@ -257,6 +264,7 @@ static void *verifier_run(void *context)
 		result.result = job_run(verifier, &job, &result);
 		result_put(verifier, &job, &result);
 	}
+	build_id_process_end(&verifier->build_ids);
 	release(verifier);
 	return NULL;
 }
@@ -289,6 +297,7 @@ struct image_verifier *image_verifier_create(void)
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	pthread_cond_init(&verifier->changed, &attributes);
 	pthread_condattr_destroy(&attributes);
+	verifier->build_ids = BUILD_ID_PROCESS_NONE;
 	verifier->users = 2;
 	if (thread_start(verifier) < 0) {
 		verifier->users = 1;

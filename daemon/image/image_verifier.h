@@ -3,6 +3,8 @@
  * Reads files in a separate thread to identify them, so that no user can block the caller through a
  * file or its file system.
  *
+ * A process in a sandbox reads the build-ids (build_id_process.h).
+ *
  * The thread reads at most 16 MiB per second, with bursts of up to 256 MiB. It serves the user next
  * that was served least recently: first the build-ids of all its files, then the smallest file. Up
  * to 128 files may wait, at most a quarter of them of one user.

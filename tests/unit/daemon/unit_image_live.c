@@ -112,6 +112,13 @@ static pid_t start(bool exec)
 	return pid;
 }
 
+/* The process that reads build-ids is another child. */
+static void process_end(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+}
+
 /* Processes from before the side band was opened, after a fork, and after an exec. */
 static void records_agree_with_proc(void **state)
 {
@@ -130,11 +137,9 @@ static void records_agree_with_proc(void **state)
 	assert_true(fixture.compared >= 14);
 	assert_string_equal(image_map_command(fixture.map, (uint32_t)program), "cat");
 	assert_string_equal(image_map_command(fixture.map, (uint32_t)child), "unit_image_live");
-	kill(before, SIGKILL);
-	kill(child, SIGKILL);
-	kill(program, SIGKILL);
-	while (wait(NULL) > 0)
-		;
+	process_end(before);
+	process_end(child);
+	process_end(program);
 	side_band_drain(fixture.band, feed, &fixture);
 	image_map_expire(fixture.map, UINT64_MAX);
 	assert_string_equal(image_map_command(fixture.map, (uint32_t)before), "");

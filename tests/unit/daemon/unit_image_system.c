@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -18,6 +17,7 @@
 #include "loader-hook/build_id.h"
 #include "loader-hook/image_event.h"
 #include "loader-hook/process_scan.h"
+#include "tests/lib/copy_file.h"
 #include "tests/lib/patience.h"
 
 #define ATTACKER 65534
@@ -55,15 +55,14 @@ struct copy {
 static struct copy copy_make(const char *name, uid_t owner, mode_t mode, const char *more)
 {
 	struct copy copy;
-	struct stat status;
 	int from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), to;
+	off_t bytes;
 
 	snprintf(copy.path, sizeof(copy.path), "%s/%s", directory, name);
 	to = open(copy.path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0700);
 	assert_true(to >= 0);
-	assert_int_equal(fstat(from, &status), 0);
-	assert_int_equal(sendfile(to, from, NULL, (size_t)status.st_size), status.st_size);
-	assert_int_equal(pwrite(to, more, strlen(more), status.st_size), strlen(more));
+	bytes = copy_file(to, from);
+	assert_int_equal(pwrite(to, more, strlen(more), bytes), strlen(more));
 	assert_int_equal(fchown(to, owner, owner), 0);
 	assert_int_equal(fchmod(to, mode), 0);
 	copy.mapping = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, to, 0);

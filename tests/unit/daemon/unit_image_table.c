@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
@@ -18,6 +17,7 @@
 #include "loader-hook/image_event.h"
 #include "loader-hook/process_scan.h"
 #include "tests/fixtures/image_table_fill.h"
+#include "tests/lib/copy_file.h"
 #include "tests/lib/patience.h"
 
 static struct image_table *create(void)
@@ -319,11 +319,7 @@ static void memory_files(void **state)
 	assert_true(code != MAP_FAILED);
 	assert_int_equal(scan_for(table, "/memfd:jit (deleted)", NULL), -ENOENT);
 	if (geteuid() == 0) {
-		struct stat status;
-
-		assert_int_equal(fstat(exe, &status), 0);
-		assert_int_equal(sendfile(fd, exe, NULL, (size_t)status.st_size), status.st_size);
-		assert_int_equal(ftruncate(fd, status.st_size + 1), 0);
+		assert_int_equal(ftruncate(fd, copy_file(fd, exe) + 1), 0);
 		image = scan_for(table, "/memfd:jit (deleted)", NULL);
 		assert_true(image > 0);
 		/* The file has the build-id of this program, and one more byte. */
