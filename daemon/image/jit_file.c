@@ -89,14 +89,20 @@ static int subject_open(struct subject *subject, uint32_t pid)
 	return 0;
 }
 
-/* Reopen an O_PATH descriptor for reading, if the file may be trusted. */
-static int file_take(struct jit_file *file, int named, uid_t user)
+/*
+ * Reopen an O_PATH descriptor for reading, if the file may be trusted. In a namespace of its own, a
+ * process can bind any file of root to the path of its map, so it must be permitted to read it.
+ *
+ * @pid: the process; @user: its effective user
+ */
+static int file_take(struct jit_file *file, int named, uint32_t pid, uid_t user)
 {
+	struct image_file_claim claim = {.inode = 0};
 	struct stat status;
 
-	if (fstat(named, &status) < 0)
-		return -errno;
-	if (!S_ISREG(status.st_mode) || (status.st_uid != user && status.st_uid != 0))
+	file_reader_of_process(&claim.reader, pid);
+	if (image_file_check(&claim, named, &status) < 0 ||
+	    (status.st_uid != user && status.st_uid != 0))
 		return -ENOENT;
 	file->fd = image_file_readable(named);
 	if (file->fd < 0)
@@ -161,7 +167,7 @@ int jit_file_open_map(struct jit_file *file, uint32_t pid, uint64_t since_ns)
 	named = open_in_root(&subject, path);
 	if (named < 0)
 		return errno == EACCES || errno == EPERM ? -EACCES : -ENOENT;
-	rc = file_take(file, named, subject.user);
+	rc = file_take(file, named, pid, subject.user);
 	if (rc == 0 && jit_file_is_older(file, since_ns != 0 ? since_ns : made_ns(pid))) {
 		jit_file_close(file);
 		return -ENOENT;
@@ -179,7 +185,7 @@ int jit_file_open_ended(struct jit_file *file, uint32_t pid)
 	named = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	if (named < 0)
 		return errno == EACCES || errno == EPERM ? -EACCES : -ENOENT;
-	return file_take(file, named, geteuid());
+	return file_take(file, named, (uint32_t)getpid(), geteuid());
 }
 
 /* The name is "/any/where/jit-123.dump", optionally followed by " (deleted)". */
@@ -215,5 +221,5 @@ int jit_file_open_dump(struct jit_file *file, const struct image_event *event)
 		return rc;
 	directory = subject.directory;
 	named = image_file_open(&growing, &key);
-	return named < 0 ? named : file_take(file, named, subject.user);
+	return named < 0 ? named : file_take(file, named, event->pid, subject.user);
 }

@@ -2,9 +2,10 @@
 /*
  * The files in which a process lists its JIT code.
  *
- * The process chooses their paths. So only regular files that belong to the process's user or to
- * root are opened, within the root directory of the process, and not through a symbolic link as
- * last component.
+ * The process chooses their paths. So only regular files are opened that the process may read, and
+ * that belong to the process's user or to root. They are found within the root directory of the
+ * process, not through a symbolic link as last component. Files of file systems that contain only
+ * the kernel's data are not opened.
  */
 #ifndef DCPI_JIT_FILE_H
 #define DCPI_JIT_FILE_H

@@ -64,6 +64,26 @@ check "the superuser's code has an image" eventually stored "$roots"
 is "the superuser's samples are not the user's" "$(samples "$users")" "$before"
 is "the images have different identities" "$(sql "$db" "SELECT count(DISTINCT hex(identity)) FROM image
 	WHERE kind = 4 AND path IN ('$roots', '$users')")" 2
+
+# In a namespace of its own, a user can bind a file of the superuser to the path of a perf map.
+cat > "$work/secret.sh" <<-'SH'
+	rm -f "/tmp/perf-$$.map"
+	cp "$1" "/tmp/perf-$$.map" && chmod "$2" "/tmp/perf-$$.map"
+	# It must not be older than the program that follows.
+	touch -d "1 hour" "/tmp/perf-$$.map"
+	exec setpriv --reuid "$3" --regid "$3" --clear-groups "$4" quiet 1000 10
+SH
+echo "7e0000000000 1000 secret" > "$work/secret"
+names=()
+for mode in 644 600; do
+	sh "$work/secret.sh" "$work/secret" $mode $attacker "$public/jit" &
+	wait $!
+	"$bin/dcpictl" --socket "$socket" flush > /dev/null
+	rm -f "/tmp/perf-$!.map"
+	names[mode]=$(procedure_samples secret "${users//[/\\[}")
+done
+check "a map of the superuser that the user may read has names" [ "${names[644]}" -gt 50 ]
+is "a map that the user may not read has none more" "${names[600]}" "${names[644]}"
 daemon_stop
 is "the daemon stops in good order" "$daemon_status" 0
 tap_done
