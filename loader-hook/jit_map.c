@@ -14,6 +14,8 @@
 #define BUFFER_BYTES (8 * JIT_MAP_LINE_BYTES_MAX)
 /* Chunks checked in rotation, in addition to the first and the last. */
 #define CHUNKS_CHECKED 2
+/* Comparing bytes with their checksum takes this fraction of the time for parsing them. */
+#define CHECK_SHARE 8
 /* The kernel rounds modification times down to the last timer tick. */
 #define MODIFIED_SLACK_NS 100000000
 
@@ -146,9 +148,10 @@ static int chunk_check(const struct jit_map *map, int fd, size_t chunk)
 	return r < 1 ? r : sum == map->sums[chunk];
 }
 
-/* Check the first and the last chunk, and some of the others. */
-static int chunks_check(struct jit_map *map, int fd)
+/* Check the first and the last chunk, and some of the others. @bytes: out: number checked */
+static int chunks_check(struct jit_map *map, int fd, size_t *bytes)
 {
+	size_t count = 0;
 	int r = 1;
 
 	if (map->sum_count == 0)
@@ -156,19 +159,22 @@ static int chunks_check(struct jit_map *map, int fd)
 	r = chunk_check(map, fd, map->sum_count - 1);
 	if (r == 1)
 		r = chunk_check(map, fd, 0);
-	for (size_t i = 0; i < CHUNKS_CHECKED && i + 2 < map->sum_count && r == 1; i++) {
+	for (; count < CHUNKS_CHECKED && count + 2 < map->sum_count && r == 1; count++) {
 		map->checked = map->checked + 2 < map->sum_count ? map->checked + 1 : 1;
 		r = chunk_check(map, fd, map->checked);
 	}
+	*bytes = (count + 2) * JIT_MAP_CHUNK_BYTES;
 	return r;
 }
 
 /*
  * Compilers may rewrite their whole map; Java does so each time a map is requested.
  *
+ * @checked: out: bytes of the file that were compared
+ *
  * Return: 1: rewritten; 0: not rewritten; or an error. @map->at_end stays set if nothing was added.
  */
-static int is_rewritten(struct jit_map *map, int fd)
+static int is_rewritten(struct jit_map *map, int fd, size_t budget, size_t *checked)
 {
 	struct stat status;
 	uint64_t bytes;
@@ -183,10 +189,12 @@ static int is_rewritten(struct jit_map *map, int fd)
 		map->at_end = false;
 	else if (map->settled && modified == map->modified_ns)
 		return 0;
+	if (budget < BUFFER_BYTES)
+		return 0;
 	map->settled = modified < clock_real_ns() - MODIFIED_SLACK_NS;
 	map->modified_ns = modified;
 	map->file_bytes = bytes;
-	r = chunks_check(map, fd);
+	r = chunks_check(map, fd, checked);
 	return r < 0 ? r : r == 0;
 }
 
@@ -216,7 +224,8 @@ static int jit_map_advance(struct jit_map *map, int fd, size_t bytes)
 int jit_map_read(struct jit_map *map, int fd, size_t *budget, jit_map_fn visit, void *context)
 {
 	char data[BUFFER_BYTES];
-	int r = is_rewritten(map, fd);
+	size_t checked = 0;
+	int r = is_rewritten(map, fd, *budget, &checked);
 
 	if (r == 1)
 		jit_map_deinit(map);
@@ -238,5 +247,7 @@ int jit_map_read(struct jit_map *map, int fd, size_t *budget, jit_map_fn visit, 
 		r = jit_map_advance(map, fd, used);
 		map->at_end = bytes < sizeof(data);
 	}
+	checked /= CHECK_SHARE;
+	*budget -= checked < *budget ? checked : *budget;
 	return r;
 }

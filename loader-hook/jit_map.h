@@ -84,7 +84,7 @@ void jit_map_deinit(struct jit_map *map);
  *          the next call
  *
  * When the file has changed, the part read before is compared with its checksums: all of it up to
- * 256 KB, and in rotation for larger files.
+ * 256 KB, and in rotation for larger files. This reduces the budget, too: an eighth of these bytes.
  *
  * Return: 0; 1 if the file was rewritten: @map is set back to its beginning; -ENOMEM; or
  * the error of pread(2).

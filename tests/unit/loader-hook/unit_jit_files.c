@@ -184,6 +184,38 @@ static void test_map_budget(void **state)
 	close(fd);
 }
 
+static void ignore(void *context, const struct jit_map_line *line)
+{
+	(void)context;
+	(void)line;
+}
+
+/* A map that has changed costs an eighth of the bytes that are checked, and none without budget. */
+static void test_map_check_is_charged(void **state)
+{
+	struct jit_map map = {0};
+	size_t all = (size_t)1 << 20, budget = all;
+	int fd = new_file();
+
+	(void)state;
+	for (int i = 0; i < 6000; i++)
+		put(fd, "1000 10 a name that makes this line have fifty bytes.\n", 54);
+	assert_int_equal(jit_map_read(&map, fd, &budget, ignore, NULL), 0);
+	assert_true(map.at_end);
+	put(fd, "1000 10 new\n", 12);
+	budget = 1000;
+	assert_int_equal(jit_map_read(&map, fd, &budget, ignore, NULL), 0);
+	assert_int_equal(budget, 1000);
+	assert_false(map.at_end);
+	budget = all;
+	assert_int_equal(jit_map_read(&map, fd, &budget, see, &seen), 0);
+	assert_int_equal(budget, all - 12 - 4 * JIT_MAP_CHUNK_BYTES / 8);
+	assert_true(map.at_end);
+	assert_int_equal(seen.count, 1);
+	jit_map_deinit(&map);
+	close(fd);
+}
+
 static void test_map_malformed(void **state)
 {
 	static const char *const bad[] = {
@@ -348,6 +380,7 @@ int main(void)
 		cmocka_unit_test(test_map_is_rewritten),
 		cmocka_unit_test(test_map_is_rewritten_in_place),
 		cmocka_unit_test(test_map_budget),
+		cmocka_unit_test(test_map_check_is_charged),
 		cmocka_unit_test(test_map_malformed),
 		cmocka_unit_test(test_dump_records),
 		cmocka_unit_test(test_dump_headers),
