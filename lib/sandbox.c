@@ -281,17 +281,22 @@ static int filter_install(struct error *err)
 }
 #endif
 
-static void lower_limit(int resource, uint64_t value)
+static void lower_limits(int resource, uint64_t soft, uint64_t hard)
 {
 	struct rlimit limit;
 
 	if (getrlimit((__rlimit_resource_t)resource, &limit) < 0)
 		return;
-	if (limit.rlim_cur > value)
-		limit.rlim_cur = value;
-	if (limit.rlim_max > value)
-		limit.rlim_max = value;
+	if (limit.rlim_cur > soft)
+		limit.rlim_cur = soft;
+	if (limit.rlim_max > hard)
+		limit.rlim_max = hard;
 	setrlimit((__rlimit_resource_t)resource, &limit);
+}
+
+static void lower_limit(int resource, uint64_t value)
+{
+	lower_limits(resource, value, value);
 }
 
 struct sandbox_limits sandbox_limits_default(void)
@@ -311,6 +316,9 @@ static void set_limits(const struct sandbox_limits *limits)
 	/* A sanitizer reserves address space for its shadow memory. */
 	if (!SANITIZER)
 		lower_limit(RLIMIT_DATA, limits->memory_bytes);
+	/* At the hard limit the signal is SIGKILL, which has no reason. */
+	if (limits->cpu_seconds > 0)
+		lower_limits(RLIMIT_CPU, limits->cpu_seconds, limits->cpu_seconds + 1ULL);
 	lower_limit(RLIMIT_NOFILE, limits->files);
 	lower_limit(RLIMIT_CORE, 0);
 	lower_limit(RLIMIT_MEMLOCK, 0);
@@ -375,7 +383,7 @@ bool sandbox_check(bool (*check)(void *context), void *context, unsigned int sec
 	pid_t child = fork();
 
 	if (child == 0) {
-		lower_limit(RLIMIT_CPU, seconds);
+		limits.cpu_seconds = seconds;
 		/*
 		 * Without a filter, the other limits have to suffice; the report has already said
 		 * so.

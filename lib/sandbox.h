@@ -15,10 +15,16 @@
 
 struct error;
 
-/** struct sandbox_limits - @memory_bytes: private memory; @files: open descriptors */
+/**
+ * struct sandbox_limits - limits of a process
+ * @memory_bytes: private memory
+ * @files:        open descriptors
+ * @cpu_seconds:  CPU time, at which the process gets SIGXCPU; 0: unlimited
+ */
 struct sandbox_limits {
 	uint64_t memory_bytes;
 	unsigned int files;
+	unsigned int cpu_seconds;
 };
 
 /** sandbox_limits_default() - return half of the machine's memory, at least 512 MiB; 256 files. */

@@ -97,25 +97,17 @@ static void descriptors_keep(const struct sandbox_process_task *task, int socket
 	sandbox_close_from(PROCESS_FILE + (int)task->file_count);
 }
 
-static void limit_time(unsigned int seconds)
-{
-	const struct rlimit limit = {.rlim_cur = seconds, .rlim_max = seconds + 1};
-
-	if (seconds > 0)
-		setrlimit(RLIMIT_CPU, &limit);
-}
-
 /* The first message has the result of sandbox_enter(). */
 static _Noreturn void process_run(const struct sandbox_process_task *task, int socket, pid_t parent)
 {
-	struct sandbox_limits limits = {.files = task->descriptors};
+	struct sandbox_limits limits = {.files = task->descriptors,
+					.cpu_seconds = task->cpu_seconds};
 	int files[SANDBOX_PROCESS_FILES_MAX];
 	struct broker_packet hello;
 
 	prctl(PR_SET_NAME, task->name);
 	if (getpriority(PRIO_PROCESS, 0) < task->nice)
 		setpriority(PRIO_PROCESS, 0, task->nice);
-	limit_time(task->cpu_seconds);
 	sandbox_process_offer();
 	shared_drop();
 	limits.memory_bytes = data_bytes() + task->memory_bytes;

@@ -113,7 +113,7 @@ else
 fi
 
 # CPU time is limited, so that the test does not depend on the speed of the machine.
-(ulimit -St 3; attacked loop)
+(ulimit -St 1; attacked loop)
 is "loop: the import fails" $? 2
 like "loop: with the reason" "$(cat "$work/err")" \
 	"^dcpiimport: $work/perf.data: parsing exceeds the limit of CPU time$"
