@@ -134,21 +134,21 @@ fuzz_event_spec-with := $(addprefix lib/, error.c printable.c) \
 	$(addprefix daemon/event/event_, alias.c catalog.c code.c name.c pfm.c pmu.c spec.c)
 fuzz_event_spec-ldlibs := $(pfm-libs)
 fuzz_image_sources-with := daemon/image/file_reader.c daemon/image/image_file.c daemon/image/kallsyms.c \
-	$(addprefix loader-hook/, build_id.c build_id_notes.c hook_record.c process_gone.c \
-	process_list.c process_maps.c process_stat.c side_band_record.c) \
+	$(addprefix loader-hook/, build_id.c build_id_notes.c bpf/hook_record.c proc/process_gone.c \
+	proc/process_list.c proc/process_maps.c proc/process_stat.c perf/side_band_record.c) \
 	$(addprefix lib/, array.c bounded_reader.c error.c file_digest.c file_read.c printable.c)
 fuzz_image_sources-pkgs := libelf libxxhash
 fuzz_jit_files-with := daemon/jit/jit_code.c daemon/jit/jit_shape.c \
-	loader-hook/jit_dump.c loader-hook/jit_map.c kmod/core/x86_insn.c lib/array.c
+	loader-hook/jit/jit_dump.c loader-hook/jit/jit_map.c kmod/core/x86_insn.c lib/array.c
 fuzz_jit_files-pkgs := libxxhash
-fuzz_perfdata-with := loader-hook/side_band_record.c \
+fuzz_perfdata-with := loader-hook/perf/side_band_record.c \
 	$(addprefix daemon/event/event_, code.c name.c) \
 	$(addprefix daemon/import/, import_lives.c import_survey.c perfdata_event.c perfdata_file.c \
 	perfdata_header.c perfdata_stack.c perfdata_unpack.c) \
 	$(addprefix lib/, array.c bounded_reader.c error.c file_read.c printable.c u64_map.c)
 fuzz_perfdata-pkgs := libzstd
 fuzz_perfdata-seeds := tests/fixtures/perfdata_fixtures.sh
-fuzz_recording-with := daemon/base/sandbox_process.c loader-hook/side_band_record.c \
+fuzz_recording-with := daemon/base/sandbox_process.c loader-hook/perf/side_band_record.c \
 	$(addprefix daemon/event/event_, code.c name.c) \
 	$(addprefix daemon/import/, import_lives.c import_survey.c perfdata_event.c perfdata_file.c \
 	perfdata_header.c perfdata_stack.c perfdata_unpack.c record_queue.c recording.c \

@@ -16,7 +16,7 @@
 #include "lib/local_socket.h"
 #include "lib/epoll_set.h"
 #include "loader-hook/audit_record.h"
-#include "loader-hook/process_watch.h"
+#include "loader-hook/proc/process_watch.h"
 
 /* Datagrams read per second. A sender that exceeds the rate of real programs must wait. */
 #define DATAGRAMS_MAX 20000

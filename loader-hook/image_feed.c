@@ -9,8 +9,8 @@
 #include "lib/error.h"
 #include "lib/error_text.h"
 #include "loader-hook/audit_feed.h"
-#include "loader-hook/bpf_hook.h"
-#include "loader-hook/side_band.h"
+#include "loader-hook/bpf/bpf_hook.h"
+#include "loader-hook/perf/side_band.h"
 
 /*
  * Exactly one of @hook, @audit and @band is open.

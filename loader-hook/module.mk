@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
 ARCHIVES += hook
-hook-src := $(addprefix loader-hook/, audit_feed.c audit_record.c bpf_hook.c bpf_machine.c \
-	build_id.c build_id_notes.c hook_losses.c hook_record.c hook_ring.c image_feed.c jit_dump.c jit_map.c \
-	perf_ring.c process_gone.c process_list.c process_maps.c process_owner.c process_scan.c process_stat.c \
-	process_watch.c ring_reader.c side_band.c side_band_record.c thread_count.c vdso.c)
+hook-src := $(addprefix loader-hook/, audit_feed.c audit_record.c bpf/bpf_hook.c \
+	bpf/bpf_machine.c build_id.c build_id_notes.c bpf/hook_losses.c bpf/hook_record.c \
+	bpf/hook_ring.c image_feed.c jit/jit_dump.c jit/jit_map.c perf/perf_ring.c \
+	proc/process_gone.c proc/process_list.c proc/process_maps.c proc/process_owner.c \
+	proc/process_scan.c proc/process_stat.c proc/process_watch.c perf/ring_reader.c \
+	perf/side_band.c perf/side_band_record.c perf/thread_count.c vdso.c)
 hook-needs := util
 hook-pkgs := libbpf libelf
 

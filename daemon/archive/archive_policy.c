@@ -19,7 +19,7 @@
 #include "lib/error.h"
 #include "lib/error_text.h"
 #include "loader-hook/image_event.h"
-#include "loader-hook/process_scan.h"
+#include "loader-hook/proc/process_scan.h"
 
 #define PINS_MAX 1024
 /* Maximum number of pins with an open file. */

@@ -16,7 +16,7 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/error_text.h"
-#include "loader-hook/jit_dump.h"
+#include "loader-hook/jit/jit_dump.h"
 #include "loader-hook/vdso.h"
 
 /* More than the longest procedure of a kernel. Data may follow the last symbol. */

@@ -12,7 +12,7 @@
 #include "daemon/code/bpf/code_read.h"
 #include "lib/error.h"
 #include "lib/error_text.h"
-#include "loader-hook/bpf_machine.h"
+#include "loader-hook/bpf/bpf_machine.h"
 
 /* Warnings in bpftool's generated code. */
 #pragma GCC diagnostic push

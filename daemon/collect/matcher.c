@@ -27,9 +27,9 @@
 #include "lib/error_text.h"
 #include "lib/probe_mark.h"
 #include "loader-hook/image_feed.h"
-#include "loader-hook/process_gone.h"
-#include "loader-hook/process_owner.h"
-#include "loader-hook/process_scan.h"
+#include "loader-hook/proc/process_gone.h"
+#include "loader-hook/proc/process_owner.h"
+#include "loader-hook/proc/process_scan.h"
 
 /*
  * Maximum number of processes per second that are read from /proc because no event reported them.

@@ -13,7 +13,7 @@
 #include "daemon/collect/rate_limit.h"
 #include "lib/clock.h"
 #include "lib/error.h"
-#include "loader-hook/perf_ring.h"
+#include "loader-hook/perf/perf_ring.h"
 
 /* Number of pieces with a sample; with less than COSTS_MIN the median is unreliable. */
 #define COSTS_MAX 64

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "loader-hook/process_scan.h"
+#include "loader-hook/proc/process_scan.h"
 
 void scan_queue_deinit(struct scan_queue *queue)
 {

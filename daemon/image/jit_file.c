@@ -15,7 +15,7 @@
 #include "lib/cleanup.h"
 #include "lib/clock.h"
 #include "loader-hook/image_event.h"
-#include "loader-hook/process_stat.h"
+#include "loader-hook/proc/process_stat.h"
 
 /* A file's modification time has the resolution of the kernel's tick. */
 #define TICK_NS ((int64_t)(20 * NS_PER_MS))

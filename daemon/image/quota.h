@@ -2,9 +2,9 @@
 /*
  * Limits for each user of the machine on the daemon's CPU time and memory.
  *
- * A user is a uid; see loader-hook/process_owner.h for processes in containers. Root has no limits.
- * A user that reaches a limit loses only samples of that user's own processes. These samples are
- * counted under the name of the limit.
+ * A user is a uid; see loader-hook/proc/process_owner.h for processes in containers. Root has no
+ * limits. A user that reaches a limit loses only samples of that user's own processes. These
+ * samples are counted under the name of the limit.
  *
  * Work is measured in points of about a microsecond of CPU time. A user has QUOTA_POINTS_MAX of
  * them and gets QUOTA_POINTS_PER_SECOND back.

@@ -18,8 +18,8 @@
 #include "lib/error.h"
 #include "lib/error_text.h"
 #include "loader-hook/image_event.h"
-#include "loader-hook/side_band_record.h"
-#include "loader-hook/thread_count.h"
+#include "loader-hook/perf/side_band_record.h"
+#include "loader-hook/perf/thread_count.h"
 
 /* In mappings: of data. In forks: perf found the process in /proc, after its exec. */
 #define MISC_MMAP_DATA (1U << 13)

@@ -14,7 +14,7 @@
 #include "daemon/jit/jit_program.h"
 #include "daemon/jit/jit_reading.h"
 #include "lib/clock.h"
-#include "loader-hook/process_stat.h"
+#include "loader-hook/proc/process_stat.h"
 
 /* Times of files and processes have the resolution of the kernel's tick. */
 #define TICK_NS ((int64_t)(20 * NS_PER_MS))

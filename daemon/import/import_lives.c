@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "lib/array.h"
-#include "loader-hook/side_band_record.h"
+#include "loader-hook/perf/side_band_record.h"
 
 /* 96 MiB. */
 #define MARKS_MAX ((size_t)4 << 20)

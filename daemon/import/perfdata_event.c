@@ -12,7 +12,7 @@
 #include "lib/bounded_reader.h"
 #include "lib/error.h"
 #include "lib/error_text.h"
-#include "loader-hook/side_band_record.h"
+#include "loader-hook/perf/side_band_record.h"
 
 /* PERF_FORMAT_LOST of Linux 6.0 and later. */
 #define READ_FORMAT_LOST (1U << 4)

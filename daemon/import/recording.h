@@ -20,7 +20,7 @@
 #include "daemon/import/perfdata_event.h"
 #include "daemon/import/perfdata_header.h"
 #include "daemon/import/perfdata_stack.h"
-#include "loader-hook/side_band_record.h"
+#include "loader-hook/perf/side_band_record.h"
 
 struct error;
 struct recording;

@@ -15,7 +15,7 @@
 #include "daemon/import/recording_message.h"
 #include "lib/error.h"
 #include "lib/error_text.h"
-#include "loader-hook/side_band_record.h"
+#include "loader-hook/perf/side_band_record.h"
 
 /* perf's own record: all rings have been read once. */
 #define RECORD_FINISHED_ROUND 68

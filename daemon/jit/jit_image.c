@@ -12,7 +12,7 @@
 #include "lib/error.h"
 #include "lib/error_text.h"
 #include "lib/u64_map.h"
-#include "loader-hook/jit_dump.h"
+#include "loader-hook/jit/jit_dump.h"
 
 /* Limits for hostile programs: per image, between two epochs. */
 #define NAMES_BYTES_MAX (16U << 20)

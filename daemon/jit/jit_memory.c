@@ -9,8 +9,8 @@
 
 #include "lib/cleanup.h"
 #include "lib/clock.h"
-#include "loader-hook/process_maps.h"
-#include "loader-hook/process_stat.h"
+#include "loader-hook/proc/process_maps.h"
+#include "loader-hook/proc/process_stat.h"
 
 /* Return true if the process with this id was created before @since_ns. */
 static bool is_same_process(uint32_t pid, uint64_t since_ns)

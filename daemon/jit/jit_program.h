@@ -14,8 +14,8 @@
 
 #include "daemon/image/jit_file.h"
 #include "daemon/jit/jit_code.h"
-#include "loader-hook/jit_dump.h"
-#include "loader-hook/jit_map.h"
+#include "loader-hook/jit/jit_dump.h"
+#include "loader-hook/jit/jit_map.h"
 
 struct image_place;
 struct jit_images;

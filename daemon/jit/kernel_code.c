@@ -17,7 +17,7 @@
 #include "lib/error_text.h"
 #include "lib/u64_map.h"
 #include "loader-hook/image_event.h"
-#include "loader-hook/jit_map.h"
+#include "loader-hook/jit/jit_map.h"
 
 #define PIECES_MAX 32768
 #define NAMES_MAX 32768

@@ -8,7 +8,7 @@
 
 #include "daemon/source/source.h"
 #include "lib/error.h"
-#include "loader-hook/perf_ring.h"
+#include "loader-hook/perf/perf_ring.h"
 
 int bpf_slot_open(struct bpf_slot *slot, const struct bpf_slot_config *config, struct error *err)
 {

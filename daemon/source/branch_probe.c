@@ -12,7 +12,7 @@
 #include "daemon/source/file_mapping.h"
 #include "kmod/core/x86_insn.h"
 #include "lib/cleanup.h"
-#include "loader-hook/process_stat.h"
+#include "loader-hook/proc/process_stat.h"
 
 /* Limits of the search for the next branch. */
 #define BEYOND_BYTES 128

@@ -7,7 +7,7 @@
 
 #include "daemon/source/source.h"
 #include "lib/error.h"
-#include "loader-hook/perf_ring.h"
+#include "loader-hook/perf/perf_ring.h"
 
 struct perf_event_attr event_ring_attr(struct event_ring *ring, const struct source_event *event,
 				       uint32_t number, uint32_t cpu, bool user_only)

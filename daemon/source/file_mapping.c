@@ -10,8 +10,8 @@
 
 #include "daemon/image/image_file.h"
 #include "lib/cleanup.h"
-#include "loader-hook/process_maps.h"
-#include "loader-hook/process_scan.h"
+#include "loader-hook/proc/process_maps.h"
+#include "loader-hook/proc/process_scan.h"
 
 struct finding {
 	struct file_mapping *mapping;

@@ -13,7 +13,7 @@
 #include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/clock.h"
-#include "loader-hook/process_maps.h"
+#include "loader-hook/proc/process_maps.h"
 
 #define RANGES_MAX 65536
 /* A flag of the words of /proc/PID/pagemap, one word per page. */

@@ -8,7 +8,7 @@
 
 #include "daemon/source/source.h"
 #include "lib/error.h"
-#include "loader-hook/perf_ring.h"
+#include "loader-hook/perf/perf_ring.h"
 
 #define RING_PAGES_MIN 4
 /* A reader is woken when this fraction of a ring is full. */

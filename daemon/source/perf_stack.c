@@ -13,8 +13,8 @@
 #include "daemon/source/source_stack.h"
 #include "lib/error.h"
 #include "lib/error_text.h"
-#include "loader-hook/perf_ring.h"
-#include "loader-hook/ring_reader.h"
+#include "loader-hook/perf/perf_ring.h"
+#include "loader-hook/perf/ring_reader.h"
 
 /*
  * Without privileges, a user may lock 129 pages for each CPU. Samples need 64 of them, and the side

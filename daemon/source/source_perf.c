@@ -39,7 +39,7 @@
 #include "lib/online_cpus.h"
 #include "lib/probe_mark.h"
 #include "lib/epoll_set.h"
-#include "loader-hook/ring_reader.h"
+#include "loader-hook/perf/ring_reader.h"
 
 struct perf_cpu {
 	struct sample_store store __attribute__((aligned(64)));
@@ -70,7 +70,7 @@ struct perf_source {
 
 /*
  * A ring holds 8,192 samples, or 1,300 with registers. A thread empties it within a second
- * (loader-hook/ring_reader.h). The events of a target share these pages. The reason is that an
+ * (loader-hook/perf/ring_reader.h). The events of a target share these pages. The reason is that an
  * unprivileged user may lock 129 pages for each CPU, and the side band needs some of them.
  */
 #define RING_PAGES 64

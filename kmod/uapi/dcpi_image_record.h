@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only WITH Linux-syscall-note */
 /*
  * Records that the BPF program loader-hook/bpf/image_watch.bpf.c, which watches address spaces,
- * writes into its ring buffer for loader-hook/bpf_hook.c.
+ * writes into its ring buffer for loader-hook/bpf/bpf_hook.c.
  *
  * Where BPF programs can be attached only through kprobes, dcpi.ko makes all records except FORK
  * and EXIT while DCPI_IMAGES_PATH is open. It passes each record to the programs attached to the

@@ -38,4 +38,4 @@ $(eval $(call bpf_user,daemon/source/bpf_stacks.o,daemon/source/bpf/stack_copy.s
 $(eval $(call bpf_user,daemon/source/bpf_sampler.o,daemon/source/bpf/sample_count.skel.h))
 $(eval $(call bpf_user,daemon/source/branch_snapshots.o,daemon/source/bpf/branch_snapshot.skel.h))
 $(eval $(call bpf_user,daemon/code/code_source_bpf.o,daemon/code/bpf/code_read.skel.h))
-$(eval $(call bpf_user,loader-hook/bpf_hook.o,loader-hook/bpf/image_watch.skel.h))
+$(eval $(call bpf_user,loader-hook/bpf/bpf_hook.o,loader-hook/bpf/image_watch.skel.h))

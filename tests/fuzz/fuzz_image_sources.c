@@ -14,10 +14,10 @@
 #include "daemon/image/image_file.h"
 #include "daemon/image/kallsyms.h"
 #include "loader-hook/build_id.h"
-#include "loader-hook/hook_record.h"
+#include "loader-hook/bpf/hook_record.h"
 /* Input for the readers of a single line. */
-#include "loader-hook/process_scan.c"
-#include "loader-hook/side_band_record.h"
+#include "loader-hook/proc/process_scan.c"
+#include "loader-hook/perf/side_band_record.h"
 #include "tests/fuzz/fuzz.h"
 
 static void maps_line(const uint8_t *data, size_t bytes)

@@ -12,8 +12,8 @@
 
 #include "daemon/jit/jit_code.h"
 #include "daemon/jit/jit_shape.h"
-#include "loader-hook/jit_dump.h"
-#include "loader-hook/jit_map.h"
+#include "loader-hook/jit/jit_dump.h"
+#include "loader-hook/jit/jit_map.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/fixtures/jit_files.h"
 

@@ -15,7 +15,7 @@
 #include "daemon/import/perfdata_file.h"
 #include "daemon/import/perfdata_stack.h"
 #include "lib/error.h"
-#include "loader-hook/side_band_record.h"
+#include "loader-hook/perf/side_band_record.h"
 #include "tests/fuzz/fuzz.h"
 
 /* All parts of a stack are in its record. */

@@ -30,7 +30,7 @@
 #include "kmod/core/sample_store.h"
 #include "lib/error.h"
 #include "loader-hook/image_event.h"
-#include "loader-hook/process_scan.h"
+#include "loader-hook/proc/process_scan.h"
 #include "tests/eval/bench/bench.h"
 
 #define CPUS 256

@@ -16,8 +16,8 @@
 #include "daemon/image/image_map.h"
 #include "daemon/image/image_table.h"
 #include "lib/error.h"
-#include "loader-hook/process_scan.h"
-#include "loader-hook/side_band.h"
+#include "loader-hook/proc/process_scan.h"
+#include "loader-hook/perf/side_band.h"
 #include "tests/fixtures/scan_all.h"
 
 struct fixture {

@@ -16,7 +16,7 @@
 #include "lib/file_identity.h"
 #include "loader-hook/build_id.h"
 #include "loader-hook/image_event.h"
-#include "loader-hook/process_scan.h"
+#include "loader-hook/proc/process_scan.h"
 #include "tests/lib/copy_file.h"
 #include "tests/lib/patience.h"
 

@@ -15,7 +15,7 @@
 #include "daemon/image/image_table.h"
 #include "loader-hook/build_id.h"
 #include "loader-hook/image_event.h"
-#include "loader-hook/process_scan.h"
+#include "loader-hook/proc/process_scan.h"
 #include "tests/fixtures/image_table_fill.h"
 #include "tests/lib/copy_file.h"
 #include "tests/lib/patience.h"

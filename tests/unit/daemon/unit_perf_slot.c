@@ -12,7 +12,7 @@
 #include "daemon/source/perf_slot.h"
 #include "daemon/source/source.h"
 #include "lib/error.h"
-#include "loader-hook/perf_ring.h"
+#include "loader-hook/perf/perf_ring.h"
 
 #define RING_FD 1000000
 

@@ -9,7 +9,7 @@
 
 #include "daemon/image/quota.h"
 #include "lib/clock.h"
-#include "loader-hook/process_owner.h"
+#include "loader-hook/proc/process_owner.h"
 
 #define START_NS (100 * NS_PER_SECOND)
 

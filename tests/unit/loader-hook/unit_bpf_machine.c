@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "lib/error.h"
-#include "loader-hook/bpf_machine.h"
+#include "loader-hook/bpf/bpf_machine.h"
 
 #define NOBODY 65534
 

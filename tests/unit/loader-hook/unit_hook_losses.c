@@ -4,7 +4,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "loader-hook/hook_losses.h"
+#include "loader-hook/bpf/hook_losses.h"
 
 #define SECOND 1000000000ULL
 

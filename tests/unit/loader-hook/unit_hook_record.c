@@ -6,8 +6,8 @@
 #include <string.h>
 #include <sys/sysmacros.h>
 
-#include "loader-hook/hook_record.h"
-#include "loader-hook/hook_ring.h"
+#include "loader-hook/bpf/hook_record.h"
+#include "loader-hook/bpf/hook_ring.h"
 
 #define MAP_BYTES offsetof(struct image_record_map, path)
 

@@ -16,7 +16,7 @@
 
 #include "lib/error.h"
 #include "loader-hook/image_feed.h"
-#include "loader-hook/process_scan.h"
+#include "loader-hook/proc/process_scan.h"
 
 /* Minimal number of processes to scan, and of mappings made at each of them. */
 #define SLEEPERS 40

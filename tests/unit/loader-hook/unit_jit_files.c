@@ -9,8 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "loader-hook/jit_dump.h"
-#include "loader-hook/jit_map.h"
+#include "loader-hook/jit/jit_dump.h"
+#include "loader-hook/jit/jit_map.h"
 #include "tests/fixtures/jit_files.h"
 
 #define LINES 3000

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "lib/error.h"
-#include "loader-hook/perf_ring.h"
+#include "loader-hook/perf/perf_ring.h"
 
 enum {
 	PAGES = 2
@@ -82,7 +82,8 @@ static void check_record(const struct perf_event_header *record, uint32_t number
 		assert_int_equal(bytes[i], (uint8_t)(number * 31 + 7));
 }
 
-/* Collect like a reader thread (loader-hook/ring_reader.h): at random times if @seed is not 0. */
+/* Collect like a reader thread (loader-hook/perf/ring_reader.h): at random times if @seed is not 0.
+ */
 static void collect(struct fixture *fixture, uint64_t *seed)
 {
 	if (*seed != 0 && unit_random(seed) % 8 == 0)

@@ -19,9 +19,9 @@
 
 #include "lib/error.h"
 #include "loader-hook/build_id.h"
-#include "loader-hook/process_gone.h"
-#include "loader-hook/process_scan.h"
-#include "loader-hook/process_stat.h"
+#include "loader-hook/proc/process_gone.h"
+#include "loader-hook/proc/process_scan.h"
+#include "loader-hook/proc/process_stat.h"
 #include "tests/fixtures/leaderless.h"
 #include "tests/fixtures/scan_all.h"
 

@@ -14,11 +14,11 @@
 #include <unistd.h>
 
 #include "lib/clock.h"
-#include "loader-hook/perf_ring.h"
-#include "loader-hook/ring_reader.h"
-#include "loader-hook/side_band.h"
-#include "loader-hook/side_band_record.h"
-#include "loader-hook/thread_count.h"
+#include "loader-hook/perf/perf_ring.h"
+#include "loader-hook/perf/ring_reader.h"
+#include "loader-hook/perf/side_band.h"
+#include "loader-hook/perf/side_band_record.h"
+#include "loader-hook/perf/thread_count.h"
 #include "tests/lib/patience.h"
 #include "tests/fixtures/side_band_fixture.h"
 

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "lib/clock.h"
-#include "loader-hook/side_band.h"
+#include "loader-hook/perf/side_band.h"
 #include "tests/fixtures/side_band_fixture.h"
 
 /* Simulated kernel: @online: list of online CPUs; @frozen: times of events stay the same. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "loader-hook/side_band_record.h"
+#include "loader-hook/perf/side_band_record.h"
 
 #include <linux/perf_event.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "loader-hook/bpf_hook.h"
+#include "loader-hook/bpf/bpf_hook.h"
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -16,10 +16,10 @@
 #include "lib/error.h"
 #include "lib/error_text.h"
 #include "lib/epoll_set.h"
-#include "loader-hook/bpf_machine.h"
-#include "loader-hook/hook_losses.h"
-#include "loader-hook/hook_record.h"
-#include "loader-hook/hook_ring.h"
+#include "loader-hook/bpf/bpf_machine.h"
+#include "loader-hook/bpf/hook_losses.h"
+#include "loader-hook/bpf/hook_record.h"
+#include "loader-hook/bpf/hook_ring.h"
 
 /* The warning is in code that bpftool generates. */
 #pragma GCC diagnostic push

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "loader-hook/process_list.h"
+#include "loader-hook/proc/process_list.h"
 
 #include <ctype.h>
 #include <dirent.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "loader-hook/side_band.h"
+#include "loader-hook/perf/side_band.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -12,10 +12,10 @@
 #include "lib/error_text.h"
 #include "lib/online_cpus.h"
 #include "lib/epoll_set.h"
-#include "loader-hook/perf_ring.h"
-#include "loader-hook/ring_reader.h"
-#include "loader-hook/side_band_record.h"
-#include "loader-hook/thread_count.h"
+#include "loader-hook/perf/perf_ring.h"
+#include "loader-hook/perf/ring_reader.h"
+#include "loader-hook/perf/side_band_record.h"
+#include "loader-hook/perf/thread_count.h"
 
 /*
  * The fork, exec and exit of a process take about 1 KiB of records. The largest ring of a CPU holds

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "loader-hook/jit_map.h"
+#include "loader-hook/jit/jit_map.h"
 
 #include <errno.h>
 #include <stdlib.h>

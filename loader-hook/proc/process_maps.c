@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "loader-hook/process_maps.h"
+#include "loader-hook/proc/process_maps.h"
 
 #include <string.h>
 #include <sys/sysmacros.h>
 
-#include "loader-hook/process_list.h"
+#include "loader-hook/proc/process_list.h"
 
 static FILE *open_of(uint32_t thread)
 {

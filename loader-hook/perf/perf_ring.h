@@ -60,7 +60,7 @@ void perf_ring_shorten(struct perf_ring *ring, perf_ring_shorten_fn shorten);
  * perf_ring_collect() - move records from the ring into memory, where perf_ring_next() finds them
  *
  * The kernel then has room for others. A thread other than the ring's owner
- * (loader-hook/ring_reader.h) may call this function and perf_ring_held(), and no other.
+ * (loader-hook/perf/ring_reader.h) may call this function and perf_ring_held(), and no other.
  *
  * Return: bytes moved; 0 also if there is no memory for them.
  */

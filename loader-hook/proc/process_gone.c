@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "loader-hook/process_gone.h"
+#include "loader-hook/proc/process_gone.h"
 
 #include <errno.h>
 #include <signal.h>
 
-#include "loader-hook/process_stat.h"
+#include "loader-hook/proc/process_stat.h"
 
 /* PF_KTHREAD of include/linux/sched.h */
 #define IS_KERNEL_THREAD 0x00200000UL

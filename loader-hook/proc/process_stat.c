@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "loader-hook/process_stat.h"
+#include "loader-hook/proc/process_stat.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "loader-hook/bpf_machine.h"
+#include "loader-hook/bpf/bpf_machine.h"
 
 #include <errno.h>
 #include <linux/capability.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "loader-hook/ring_reader.h"
+#include "loader-hook/perf/ring_reader.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -16,7 +16,7 @@
 #include "lib/error.h"
 #include "lib/error_text.h"
 #include "lib/epoll_set.h"
-#include "loader-hook/perf_ring.h"
+#include "loader-hook/perf/perf_ring.h"
 
 /* Limit of the memory for the records of all rings. */
 #define HELD_BYTES_MAX ((size_t)32 << 20)

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "loader-hook/process_watch.h"
+#include "loader-hook/proc/process_watch.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "loader-hook/process_list.h"
-#include "loader-hook/process_scan.h"
-#include "loader-hook/process_stat.h"
+#include "loader-hook/proc/process_list.h"
+#include "loader-hook/proc/process_scan.h"
+#include "loader-hook/proc/process_stat.h"
 
 /* Processes removed per iteration. */
 #define GONE_MAX 256

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "loader-hook/hook_ring.h"
+#include "loader-hook/bpf/hook_ring.h"
 
 #include <linux/bpf.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "loader-hook/process_scan.h"
+#include "loader-hook/proc/process_scan.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -15,10 +15,10 @@
 #include "lib/error.h"
 #include "lib/error_text.h"
 #include "lib/u64_map.h"
-#include "loader-hook/process_gone.h"
-#include "loader-hook/process_list.h"
-#include "loader-hook/process_maps.h"
-#include "loader-hook/process_owner.h"
+#include "loader-hook/proc/process_gone.h"
+#include "loader-hook/proc/process_list.h"
+#include "loader-hook/proc/process_maps.h"
+#include "loader-hook/proc/process_owner.h"
 
 #define COMMAND_BYTES 64
 

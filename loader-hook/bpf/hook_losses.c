@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "loader-hook/hook_losses.h"
+#include "loader-hook/bpf/hook_losses.h"
 
 #include "lib/clock.h"
 

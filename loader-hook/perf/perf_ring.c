@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "loader-hook/perf_ring.h"
+#include "loader-hook/perf/perf_ring.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>

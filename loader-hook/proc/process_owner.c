@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "loader-hook/process_owner.h"
+#include "loader-hook/proc/process_owner.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "loader-hook/jit_dump.h"
+#include "loader-hook/jit/jit_dump.h"
 
 #include <errno.h>
 #include <string.h>

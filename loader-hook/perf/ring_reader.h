@@ -7,7 +7,7 @@
  * copies: it takes so little time that the scheduler runs it soon after it is woken. Where
  * permitted, it runs before all others (nice -20).
  *
- * The owner of a ring reads it as before (loader-hook/perf_ring.h).
+ * The owner of a ring reads it as before (loader-hook/perf/perf_ring.h).
  */
 #ifndef DCPI_RING_READER_H
 #define DCPI_RING_READER_H

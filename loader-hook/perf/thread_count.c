@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "loader-hook/thread_count.h"
+#include "loader-hook/perf/thread_count.h"
 
-#include "loader-hook/process_gone.h"
-#include "loader-hook/process_list.h"
+#include "loader-hook/proc/process_gone.h"
+#include "loader-hook/proc/process_list.h"
 
 /* Value of a process: the number of its threads other than the leader, and this flag. */
 #define LEADER_ENDED (1ULL << 32)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "loader-hook/hook_record.h"
+#include "loader-hook/bpf/hook_record.h"
 
 #include <string.h>
 #include <sys/sysmacros.h>
