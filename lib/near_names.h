@@ -31,9 +31,10 @@ void near_names_deinit(struct near_names *near);
 /**
  * near_names_add() - consider an existing name, in any order
  *
- * A name is near if it equals the wanted name except for case, has it as its last part after "::"
- * or ".", ends or begins with it, contains it, or differs by a few letters: one for four letters of
- * the wanted name. Arguments, as in "drain(int)", do not count at the end.
+ * A name is near if it equals the wanted name except for case, or has it as its last part after
+ * "::" or ".". It is also near if it ends or begins with the wanted name, contains it, or differs
+ * by a few letters: one for four letters of the wanted name. Arguments, as in "drain(int)", do not
+ * count at the end.
  * analysis/image/near_symbols.h has the same for mangled names.
  */
 void near_names_add(struct near_names *near, const char *name);

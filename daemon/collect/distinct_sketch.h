@@ -8,7 +8,8 @@
  * smaller: so the counts are exact, and the kept values are a random selection of all values.
  *
  * A random selection of values misses the few most frequent ones. So the frequency of equal
- * occurrences comes from comparisons with recent occurrences, which are a selection of those.
+ * occurrences comes from comparisons with recent occurrences, which are a selection of all
+ * occurrences.
  *
  * Source: Bar-Yossef et al., Counting Distinct Elements in a Data Stream, 2002 (k minimum values).
  * The error of the estimate is 1 / sqrt(DISTINCT_SKETCH_KEPT - 2) of it, if not all are kept.

@@ -32,7 +32,7 @@ struct footprint_recording {
  * @footprints: of one image, by ascending offset
  * @cache_bytes: of the data caches, by level
  *
- * Return: 0 or -ENOMEM. There is nothing to store if @ret->count is 0.
+ * Return: 0 or -ENOMEM. If @ret->count is 0, the recording is empty.
  */
 int footprint_recording_make(struct footprint_recording *ret,
 			     const struct footprint *const *footprints, size_t count,

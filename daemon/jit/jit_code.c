@@ -255,7 +255,7 @@ static void keep_node(void *node)
 
 /*
  * struct overlaps - pieces that overlap, while they are merged
- * @present: a tree of those that have not been replaced
+ * @present: a tree of the pieces that have not been replaced
  */
 struct overlaps {
 	struct jit_codes *codes;

@@ -159,7 +159,7 @@ struct jit_window {
  * jit_program_place() - find a PC in the program's image
  * @window: time of the sample
  * @place:  set if the answer is JIT_NAMED
- * @begin:  likewise: when the code appeared
+ * @begin:  time when the code appeared, set if the answer is JIT_NAMED
  */
 enum jit_answer jit_program_place(struct jit_program *program, struct jit_images *images,
 				  const struct jit_window *window, uint64_t pc,

@@ -3,10 +3,10 @@
  * From which instruction control last arrived at another one, as interpretation has seen it.
  *
  * Code cannot be decoded backwards. But the instructions before a sampled one were interpreted for
- * earlier samples of the same loop (kmod/core/access.h). An instruction that was reached from two
- * others is not known: which of them was executed before the sample is open. (The first of a loop
- * is entered once, and then reached from the end of the loop many times; the entry is forgotten
- * when ARRIVAL_CACHE_MANY arrivals from there have followed.)
+ * earlier samples of the same loop (kmod/core/access.h). If an instruction was reached from two
+ * others, the predecessor of a sample is not known. (The first instruction of a loop is entered
+ * once, and then reached from the end of the loop many times. The entry is forgotten after
+ * ARRIVAL_CACHE_MANY arrivals from there.)
  */
 #ifndef DCPI_ARRIVAL_CACHE_H
 #define DCPI_ARRIVAL_CACHE_H

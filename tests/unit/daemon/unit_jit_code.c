@@ -134,8 +134,8 @@ static void windows(void **state)
 }
 
 /*
- * With many pieces per batch, each address has the piece that the last one of those that overlap
- * left there, in any order. A piece is not there again when the one that replaced it is replaced.
+ * With many pieces per batch, in any order, each address has the latest of the pieces that overlap
+ * there. A replaced piece does not return when its successor is replaced.
  */
 static void in_batches(void **state)
 {

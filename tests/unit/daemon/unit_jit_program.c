@@ -115,7 +115,7 @@ static unsigned int number_at(struct fixture *fixture, uint64_t pc)
 }
 
 /*
- * Random lines, of which some are read at a time. The model executes one line after the other: each
+ * Random lines, a few read at a time. The model executes one line after the other: each
  * removes the ranges that it overlaps.
  */
 static void last_line_applies(void **state)
@@ -152,7 +152,7 @@ static void last_line_applies(void **state)
 	}
 }
 
-/* A map grows so much that only its end is read: lines before the end replace code, too. */
+/* A map grows, and only its end is read: lines before the end replace code, too. */
 static void unread_line_applies(void **state)
 {
 	struct fixture fixture;
