@@ -45,7 +45,10 @@ static double counts_sum(const double *counts, unsigned int end)
 	return sum;
 }
 
-/* Return: true if a part of the range at its upper end has its share of the samples. */
+/*
+ * Return: true if a part of the range at its upper end has its share of the samples. It has more if
+ * the loop is mostly left by another exit, soon after it is entered.
+ */
 static bool is_even(const double *counts, unsigned int end, unsigned int classes)
 {
 	unsigned int begin = end > classes ? end - classes : 0;
@@ -53,7 +56,7 @@ static bool is_even(const double *counts, unsigned int end, unsigned int classes
 	double width = width_below(class_end(end - 1));
 	double share = begin > 0 ? 1 - width_below(class_end(begin - 1)) / width : 1;
 
-	return upper >= share * all - DEVIATIONS * sqrt(all * share * (1 - share));
+	return fabs(upper - share * all) <= DEVIATIONS * sqrt(all * share * (1 - share));
 }
 
 /*

@@ -6,10 +6,11 @@
  * Let q be the probability that a branch leaves its loop, per execution. If samples are spread
  * evenly over the iterations, the density of the remaining executions at 1, 2, .. is q: each end of
  * the loop is preceded by one iteration with 1 left, one with 2 left, and so on. Beyond the
- * shortest trip count the density decreases. So q is the number of samples with at most x
- * executions left, divided by x and by the number of all samples, for any x below the shortest trip
- * count. This holds for any distribution of trip counts, and if the loop has other exits. The
- * largest x is used up to which the density is even.
+ * shortest trip count the density decreases. If the loop is mostly left by other exits, it
+ * increases instead, because few entries get near the end. So q is the number of samples with at
+ * most x executions left, divided by x and by the number of all samples, for any x up to which the
+ * density is even. This holds for any distribution of trip counts, and if the loop has other exits.
+ * The largest such x is used.
  *
  * Sampled directions (flow_fit.h) see only the last few iterations of loops, which are few samples
  * of long ones.

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analysis/frequency/flow_clocks.h"
 #include "analysis/frequency/flow_fit.h"
@@ -633,12 +634,92 @@ static double trips_spread(const struct procedure_profile *profile, double node)
 	return node > 0 ? spread * fmin(fabs(log(node / calls)), 1) : spread;
 }
 
+/*
+ * struct speed_up - by how much the procedure is faster than predicted
+ * @log:      logarithm of measured / predicted executions at the best measurement
+ * @variance: of @log, apart from the common deviation; INFINITY: nothing is measured
+ */
+struct speed_up {
+	double log;
+	double variance;
+};
+
+static void speed_up_take(struct speed_up *speed_up, double measured, double predicted,
+			  double variance)
+{
+	if (measured > 0 && predicted > 0 && variance < speed_up->variance)
+		*speed_up = (struct speed_up){log(measured / predicted), variance};
+}
+
+/*
+ * Return the factor by which all blocks of the procedure are faster than predicted: the mean of the
+ * common deviation, which is normal around 0 at first. Slower procedures have blocks that wait,
+ * which their own evidence allows for.
+ */
+static double speed_up_factor(const struct speed_up *speed_up)
+{
+	double prior = COMMON_SPREAD * COMMON_SPREAD;
+
+	return exp(fmax(0, speed_up->log) * prior / (prior + speed_up->variance));
+}
+
+/* @before, @after: evidence of a block without and with measurements */
+static bool is_measured(const struct flow_block_evidence *before,
+			const struct flow_block_evidence *after)
+{
+	return before->samples != after->samples || before->cycles != after->cycles ||
+	       before->evenness != after->evenness;
+}
+
+/*
+ * Correct the predicted cycles of blocks without measurements: a measurement shows the deviation
+ * that all blocks have in common. Otherwise time contradicts the measurement, and the fit reduces
+ * the trip counts of loops.
+ * @before: the blocks without measurements; @fit: by these
+ */
+static void cycles_correct(struct flow_evidence *evidence, const struct flow_block_evidence *before,
+			   const struct flow_fit *fit, const double *spread,
+			   const struct flow_chain *chain, bool by_calls)
+{
+	struct speed_up speed_up = {.variance = INFINITY};
+	double factor;
+
+	for (uint32_t n = 0; n < chain->node_count; n++) {
+		const struct flow_block_evidence *block = &evidence->blocks[n];
+
+		if (is_measured(&before[n], block))
+			speed_up_take(&speed_up, block->samples / block->cycles, fit->nodes[n],
+				      1 / block->evenness + spread[n] * spread[n]);
+	}
+	if (by_calls)
+		speed_up_take(&speed_up, evidence->calls, fit->nodes[chain->entry],
+			      1 / evidence->calls_weight +
+				      spread[chain->entry] * spread[chain->entry]);
+	factor = speed_up_factor(&speed_up);
+	for (uint32_t n = 0; n < chain->node_count; n++) {
+		if (!is_measured(&before[n], &evidence->blocks[n]))
+			evidence->blocks[n].cycles /= factor;
+	}
+}
+
+static struct flow_block_evidence *blocks_copy(const struct flow_block_evidence *blocks,
+					       uint32_t count)
+{
+	struct flow_block_evidence *copy = calloc((size_t)count + 1, sizeof(*copy));
+
+	if (copy != NULL)
+		memcpy(copy, blocks, count * sizeof(*copy));
+	return copy;
+}
+
 /* @fit: in: without gaps and clocks; out: with them, including its spread. @common: out */
 static int add_measurements(struct flow_fit *fit, double *common, struct flow_chain *chain,
 			    struct flow_evidence *evidence, const struct frequency_input *input)
 {
 	_cleanup_free_ double *without = fit->spread;
-	int gaps = flow_gaps_take(evidence, fit, chain, input);
+	_cleanup_free_ struct flow_block_evidence *before =
+		blocks_copy(evidence->blocks, chain->node_count);
+	int gaps = before != NULL ? flow_gaps_take(evidence, fit, chain, input) : -ENOMEM;
 	int taken = gaps >= 0 ? flow_clocks_take(evidence, input) : 0;
 	int clocks = taken < 0 ? taken : taken + take_calls(evidence, input->profile);
 	bool by_calls = gaps == 0 && taken == 0 && clocks > 0;
@@ -650,6 +731,7 @@ static int add_measurements(struct flow_fit *fit, double *common, struct flow_ch
 		fit->spread = take_ptr(without);
 		return r;
 	}
+	cycles_correct(evidence, before, fit, without, chain, input->profile->calls_measured);
 	flow_fit_deinit(fit);
 	r = flow_fit_create(fit, chain, evidence);
 	if (r == 0)

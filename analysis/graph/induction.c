@@ -564,13 +564,14 @@ struct induction induction_map_word(const struct induction_map *map, uint8_t bas
 {
 	for (uint32_t i = 0; i < map->slot_count; i++) {
 		const struct slot *slot = &map->slots[i];
+		const struct value *end = &map->end.values[INDUCTION_REGISTERS + i];
 
-		if (slot->base == base && slot->displacement == displacement)
+		if (slot->base == base && slot->displacement == displacement && end->bytes != 0)
 			return (struct induction){
-				.variable = (uint8_t)(INDUCTION_REGISTERS + i),
+				.variable = end->variable,
 				.bytes = 4,
-				.multiple = map->multiple[INDUCTION_REGISTERS + i],
-				.step = map->steps[INDUCTION_REGISTERS + i],
+				.multiple = map->multiple[end->variable],
+				.step = map->steps[end->variable],
 			};
 	}
 	return (struct induction){.step = 0};

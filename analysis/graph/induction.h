@@ -96,6 +96,10 @@ void induction_map_at(struct induction ret[INDUCTION_REGISTERS], const struct in
 
 /**
  * induction_map_word() - get the induction variable whose low part is a word of memory
+ *
+ * This includes the value of a register that each iteration spills to the word, which may be that
+ * of the iteration before.
+ *
  * @base:         register
  * @displacement: of the word from it
  *

@@ -231,6 +231,25 @@ static bool has_one_exit(const struct finder *finder, uint32_t loop)
 	       cfg->insns[leave->insn].flow == INSN_FLOW_BRANCH;
 }
 
+/*
+ * Return true if the rest of an iteration from @edge on is straight code of the loop itself, such
+ * as moves of registers for the next iteration.
+ */
+static bool leads_to_header(const struct finder *finder, uint32_t loop, uint32_t edge)
+{
+	const struct cfg *cfg = finder->cfg;
+	uint32_t at = cfg->edges[edge].to, header = finder->nest.loops[loop].header;
+
+	/* Blocks with one successor make no other cycle without the header. */
+	while (at != header) {
+		if (at >= cfg->block_count || finder->nest.of_block[at] != loop ||
+		    cfg->blocks[at].out_count != 1)
+			return false;
+		at = cfg->edges[cfg->blocks[at].out].to;
+	}
+	return true;
+}
+
 /* Return: true if the loop's form is known now, or cannot be found. */
 static bool trip_count_examine(struct finder *finder, uint32_t loop)
 {
@@ -241,7 +260,7 @@ static bool trip_count_examine(struct finder *finder, uint32_t loop)
 	if (form->known || !has_one_exit(finder, loop))
 		return true;
 	block = cfg->edges[leave].from;
-	form->last = cfg->edges[other_edge(cfg, leave)].to == header;
+	form->last = leads_to_header(finder, loop, other_edge(cfg, leave));
 	if (!form->last && block != header)
 		return true;
 	form->known = find_form(form, finder, loop, block, &cfg->edges[leave]) &&

@@ -7,8 +7,9 @@
  *
  * PLACE is where the loop is: "alone" in a procedure that is called once, in a "callee" that runs
  * for some microseconds at each call, or in a larger "program" that also does other work. The
- * output is "NUMBER MAIN OUTER": the kernel's number and the executions of its marks (marks.h),
- * those before the measurement included.
+ * output is "NUMBER COUNT": the kernel's number, and how many counts all threads ran, those before
+ * the measurement included. Counts are multiples of 64. The program built with COUNT_MARKS runs
+ * 64 counts, and its output is "MAIN OUTER": the executions of the kernel's marks (marks.h).
  */
 #include <errno.h>
 #include <math.h>
@@ -80,6 +81,14 @@ enum {
 	REVERSE_BYTES,
 	COUNT_BITS,
 	MATRIX_VECTOR,
+	HASH_JOIN,
+	TOKENIZER,
+	TREE_INSERT,
+	STRING_SEARCH,
+	SPARSE_ROWS,
+	LRU_CACHE,
+	PARSER,
+	PRIORITY_QUEUE,
 };
 
 struct node {
@@ -661,7 +670,7 @@ BODY vector_scale(unsigned long count)
 	}
 }
 
-/* --- unseen: no constant of the analysis was chosen with these --------------- */
+/* --- short loops ---------------------------------------------------------------- */
 
 #define SORTED_COUNT 1024
 
@@ -744,6 +753,328 @@ BODY matrix_vector(unsigned long count)
 	}
 }
 
+/* --- algorithms with data-dependent exits ------------------------------------- */
+
+/* Each count handles a batch; the data repeat after 64 counts. */
+#define BATCH 16
+#define ALL_KEYS (64 * BATCH)
+
+static uint32_t keys[ALL_KEYS];
+
+/* Half of the keys are in the table, in chains of 4 on average. */
+#define BUCKETS 256
+#define ENTRIES 1024
+
+struct entry {
+	struct entry *next;
+	uint32_t key;
+	uint32_t value;
+};
+
+static struct entry entries[ENTRIES], *buckets[BUCKETS];
+
+BODY hash_join(unsigned long count)
+{
+	unsigned long sum = 0;
+
+	for (unsigned long i = 0; i < count; i++) {
+		for (unsigned long k = 0; k < BATCH; k++) {
+			uint32_t key = keys[i % 64 * BATCH + k];
+			const struct entry *entry = buckets[key * 2654435761U >> 24];
+
+			MARK(HASH_JOIN, MARK_OUTER);
+			while (entry != NULL && entry->key != key) {
+				MARK(HASH_JOIN, MARK_MAIN);
+				entry = entry->next;
+			}
+			if (entry != NULL)
+				sum += entry->value;
+		}
+	}
+	result = sum;
+}
+
+#define LINE_CHARACTERS 80
+
+static char lines[64][LINE_CHARACTERS];
+
+BODY tokenizer(unsigned long count)
+{
+	unsigned long sum = 0;
+
+	for (unsigned long i = 0; i < count; i++) {
+		const char *at = lines[i % 64];
+
+		while (*at != 0) {
+			MARK(TOKENIZER, MARK_OUTER);
+			if (*at >= 'a' && *at <= 'z') {
+				unsigned long hash = 5381;
+
+				do {
+					MARK(TOKENIZER, MARK_MAIN);
+					hash = hash * 33 + (unsigned char)*at++;
+				} while (*at >= 'a' && *at <= 'z');
+				sum ^= hash;
+			} else if (*at >= '0' && *at <= '9') {
+				unsigned long number = 0;
+
+				do
+					number = number * 10 + (unsigned long)(*at++ - '0');
+				while (*at >= '0' && *at <= '9');
+				sum += number;
+			} else {
+				at++;
+			}
+		}
+	}
+	result = sum;
+}
+
+static struct branch {
+	struct branch *children[2];
+	uint32_t key;
+} branches[ALL_KEYS];
+
+/* A binary tree that is built again every 64 counts. */
+BODY tree_insert(unsigned long count)
+{
+	struct branch *root = NULL;
+	size_t used = 0;
+
+	for (unsigned long i = 0; i < count; i++) {
+		if (i % 64 == 0) {
+			root = NULL;
+			used = 0;
+		}
+		for (unsigned long k = 0; k < BATCH; k++) {
+			uint32_t key = keys[i % 64 * BATCH + k];
+			struct branch **at = &root, *added = &branches[used++];
+
+			MARK(TREE_INSERT, MARK_OUTER);
+			while (*at != NULL) {
+				MARK(TREE_INSERT, MARK_MAIN);
+				at = &(*at)->children[key >= (*at)->key];
+			}
+			*added = (struct branch){.key = key};
+			*at = added;
+		}
+	}
+	result = used;
+}
+
+#define LETTERS 1024
+
+static char letters[LETTERS + 1];
+
+/* A word of 8 letters; few letters of it agree at most places. */
+BODY string_search(unsigned long count)
+{
+	unsigned long sum = 0;
+
+	for (unsigned long i = 0; i < count; i++) {
+		const char *word = &letters[(i % 64 + 1) * 8], *at = letters;
+
+		for (; at + 8 <= letters + LETTERS; at++) {
+			size_t same = 0;
+
+			MARK(STRING_SEARCH, MARK_OUTER);
+			while (same < 8 && at[same] == word[same]) {
+				MARK(STRING_SEARCH, MARK_MAIN);
+				same++;
+			}
+			if (same == 8)
+				break;
+		}
+		sum += (unsigned long)(at - letters);
+	}
+	result = sum;
+}
+
+static struct {
+	double values[8 * ALL_KEYS];
+	uint32_t columns[8 * ALL_KEYS];
+	uint32_t starts[ALL_KEYS + 1];
+} sparse;
+
+/* Rows of 0 to 7 numbers. */
+BODY sparse_rows(unsigned long count)
+{
+	const double *from = (const double *)(const void *)big;
+	double *to = (double *)(void *)(big + L2_BYTES);
+
+	for (unsigned long i = 0; i < count; i++) {
+		unsigned long first = i % 64 * BATCH;
+
+		for (unsigned long row = first; row < first + BATCH; row++) {
+			double sum = 0;
+
+			MARK(SPARSE_ROWS, MARK_OUTER);
+			for (uint32_t k = sparse.starts[row]; k < sparse.starts[row + 1]; k++) {
+				MARK(SPARSE_ROWS, MARK_MAIN);
+				sum += sparse.values[k] * from[sparse.columns[k]];
+			}
+			to[row] = sum;
+		}
+	}
+}
+
+#define CACHED 64
+
+static struct cached {
+	struct cached *newer, *older, *next;
+	uint32_t key;
+} cached[CACHED + 1], *cached_of[16];
+
+static inline __attribute__((always_inline)) void cached_move(struct cached *item)
+{
+	struct cached *ends = &cached[CACHED];
+
+	item->newer->older = item->older;
+	item->older->newer = item->newer;
+	item->older = ends->older;
+	item->newer = ends;
+	ends->older->newer = item;
+	ends->older = item;
+}
+
+static inline __attribute__((always_inline)) void cached_replace(struct cached *item, uint32_t key)
+{
+	struct cached **at = &cached_of[item->key % 16];
+
+	while (*at != NULL && *at != item)
+		at = &(*at)->next;
+	if (*at != NULL)
+		*at = item->next;
+	item->key = key;
+	item->next = cached_of[key % 16];
+	cached_of[key % 16] = item;
+}
+
+static inline __attribute__((always_inline)) void cached_clear(void)
+{
+	memset(cached_of, 0, sizeof(cached_of));
+	for (size_t i = 0; i <= CACHED; i++) {
+		cached[i].newer = &cached[(i + 1) % (CACHED + 1)];
+		cached[(i + 1) % (CACHED + 1)].older = &cached[i];
+	}
+}
+
+/* A cache with the least recently used item replaced, which is cleared every 64 counts. */
+BODY lru_cache(unsigned long count)
+{
+	unsigned long hits = 0;
+
+	for (unsigned long i = 0; i < count; i++) {
+		if (i % 64 == 0)
+			cached_clear();
+		for (unsigned long k = 0; k < BATCH; k++) {
+			uint32_t key = keys[i % 64 * BATCH + k] % 128;
+			struct cached *item = cached_of[key % 16];
+
+			MARK(LRU_CACHE, MARK_OUTER);
+			while (item != NULL && item->key != key) {
+				MARK(LRU_CACHE, MARK_MAIN);
+				item = item->next;
+			}
+			hits += item != NULL;
+			if (item == NULL) {
+				item = cached[CACHED].newer;
+				cached_replace(item, key);
+			}
+			cached_move(item);
+		}
+	}
+	result = hits;
+}
+
+static char sums[64][LINE_CHARACTERS];
+
+PROCEDURE unsigned long parse_sum(const char **at);
+
+PROCEDURE unsigned long parse_factor(const char **at)
+{
+	unsigned long value = 0;
+
+	MARK(PARSER, MARK_MAIN);
+	if (**at == '(') {
+		++*at;
+		value = parse_sum(at);
+		++*at;
+		return value;
+	}
+	while (**at >= '0' && **at <= '9')
+		value = value * 10 + (unsigned long)(*(*at)++ - '0');
+	return value;
+}
+
+PROCEDURE unsigned long parse_product(const char **at)
+{
+	unsigned long value = parse_factor(at);
+
+	MARK(PARSER, MARK_OUTER);
+	while (**at == '*') {
+		++*at;
+		value *= parse_factor(at);
+	}
+	return value;
+}
+
+PROCEDURE unsigned long parse_sum(const char **at)
+{
+	unsigned long value = parse_product(at);
+
+	while (**at == '+') {
+		++*at;
+		value += parse_product(at);
+	}
+	return value;
+}
+
+/* By recursive descent. */
+BODY parser(unsigned long count)
+{
+	unsigned long sum = 0;
+
+	for (unsigned long i = 0; i < count; i++) {
+		const char *at = sums[i % 64];
+
+		sum += parse_sum(&at);
+	}
+	result = sum;
+}
+
+#define HEAP_SIZE 500
+
+static uint32_t heap[HEAP_SIZE];
+
+/* Replace the least key of a heap by a greater one. Every 64 counts the heap is made again. */
+BODY priority_queue(unsigned long count)
+{
+	for (unsigned long i = 0; i < count; i++) {
+		if (i % 64 == 0) {
+			for (size_t k = 0; k < HEAP_SIZE; k++)
+				heap[k] = (uint32_t)k << 16;
+		}
+		for (unsigned long k = 0; k < BATCH; k++) {
+			uint32_t key = heap[0] + keys[i % 64 * BATCH + k] % (HEAP_SIZE << 16);
+			size_t at = 0, child;
+
+			MARK(PRIORITY_QUEUE, MARK_OUTER);
+			while ((child = 2 * at + 1) < HEAP_SIZE) {
+				MARK(PRIORITY_QUEUE, MARK_MAIN);
+				if (child + 1 < HEAP_SIZE && heap[child + 1] < heap[child])
+					child++;
+				if (heap[child] >= key)
+					break;
+				heap[at] = heap[child];
+				at = child;
+			}
+			heap[at] = key;
+		}
+	}
+	result = heap[0];
+}
+
 /* --- places ------------------------------------------------------------------ */
 
 static unsigned char work_bytes[PAGE_BYTES];
@@ -814,7 +1145,9 @@ static inline __attribute__((always_inline)) unsigned long work_sum(void)
 	X(nest_100) X(nest_1000) X(nest_varying) X(nest_triple) \
 	X(nest_stores) X(two_loops) X(calls) X(recursion) \
 	X(text_lengths) X(vector_sum) X(vector_scale) X(binary_search) \
-	X(reverse_bytes) X(count_bits) X(matrix_vector)
+	X(reverse_bytes) X(count_bits) X(matrix_vector) X(hash_join) \
+	X(tokenizer) X(tree_insert) X(string_search) X(sparse_rows) \
+	X(lru_cache) X(parser) X(priority_queue)
 /* clang-format on */
 
 EACH_KERNEL(PLACES)
@@ -822,66 +1155,73 @@ EACH_KERNEL(PLACES)
 typedef void (*place_fn)(unsigned long count, unsigned long part);
 
 /*
- * @main, @outer: executions of the marks per count
- * @part:    count of a call of the callee
+ * @part:    count of a call of the callee; a multiple of 64, or all counts execute the same
  * @bytes:   of the list, or of the data of a gather
  * @threads: that run it
  */
 static const struct kernel {
 	const char *name;
 	place_fn alone, calls, program;
-	unsigned long main, outer, part;
+	unsigned long part;
 	size_t bytes;
 	int threads;
 } kernels[] = {
 #define RUNS(name) #name, alone_##name, calls_##name, program_##name
-	[CHASE_L1] = {RUNS(chase_l1), 1, 0, 2000, L1_BYTES, 1},
-	[CHASE_L2] = {RUNS(chase_l2), 1, 0, 2000, L2_BYTES, 1},
-	[CHASE_L3] = {RUNS(chase_l3), 1, 0, 500, L3_BYTES, 1},
-	[CHASE_DRAM] = {RUNS(chase_dram), 1, 0, 100, BIG_BYTES, 1},
-	[CHASE_END] = {RUNS(chase_end), L1_BYTES / LINE_BYTES, 1, 20, L1_BYTES, 1},
-	[GATHER_L1] = {RUNS(gather_l1), 1, 0, 2000, L1_BYTES, 1},
-	[GATHER_DRAM] = {RUNS(gather_dram), 1, 0, 500, BIG_BYTES, 1},
-	[GATHER_DEPENDENT] = {RUNS(gather_dependent), 1, 0, 100, BIG_BYTES, 1},
-	[STREAM] = {RUNS(stream), 1, 0, 5000, 0, 1},
-	[STRIDE] = {RUNS(stride), 1, 0, 500, 0, 1},
-	[UPDATE_L1] = {RUNS(update_l1), 1, 0, 2000, 0, 1},
-	[UPDATE_DRAM] = {RUNS(update_dram), 1, 0, 500, 0, 1},
-	[BRANCH_RANDOM] = {RUNS(branch_random), 1, 0, 1000, 0, 1},
-	[BRANCH_STEADY] = {RUNS(branch_steady), 1, 0, 2000, 0, 1},
-	[BRANCH_INDIRECT] = {RUNS(branch_indirect), 1, 0, 1000, 0, 1},
-	[BRANCH_RETURN] = {RUNS(branch_return), 100, 1, 10, 0, 1},
-	[DIVIDE] = {RUNS(divide), 1, 0, 1000, 0, 1},
-	[SQUARE_ROOT] = {RUNS(square_root), 1, 0, 1000, 0, 1},
-	[MULTIPLY] = {RUNS(multiply), 1, 0, 2000, 0, 1},
-	[ADD_CHAIN] = {RUNS(add_chain), 1, 0, 2000, 0, 1},
-	[FLOAT_CHAIN] = {RUNS(float_chain), 1, 0, 2000, 0, 1},
-	[ADD_PARALLEL] = {RUNS(add_parallel), 1, 0, 5000, 0, 1},
-	[STORE_STREAM] = {RUNS(store_stream), 1, 0, 5000, 0, 1},
-	[STORE_FORWARD] = {RUNS(store_forward), 1, 0, 1000, 0, 1},
-	[ALIAS_4K] = {RUNS(alias_4k), 1, 0, 2000, 0, 1},
-	[ATOMIC_ALONE] = {RUNS(atomic_alone), 1, 0, 1000, 0, 1},
-	[ATOMIC_CONTENDED] = {RUNS(atomic_contended), 1, 0, 500, 0, 2},
-	[SHARING_TRUE] = {RUNS(sharing_true), 1, 0, 500, 0, 2},
-	[SHARING_FALSE] = {RUNS(sharing_false), 1, 0, 500, 0, 2},
-	[BIG_CODE] = {RUNS(big_code), 1, 0, 4, 0, 1},
-	[PAGE_FAULT] = {RUNS(page_fault), 512, 1, 1, 0, 1},
-	[NEST_4] = {RUNS(nest_4), 4, 1, 500, 0, 1},
-	[NEST_100] = {RUNS(nest_100), 100, 1, 20, 0, 1},
-	[NEST_1000] = {RUNS(nest_1000), 1000, 1, 2, 0, 1},
-	[NEST_VARYING] = {RUNS(nest_varying), 50, 1, 64, 0, 1},
-	[NEST_TRIPLE] = {RUNS(nest_triple), 600, 30, 5, 0, 1},
-	[NEST_STORES] = {RUNS(nest_stores), BIG_BYTES / 64, 1, 1, 0, 1},
-	[TWO_LOOPS] = {RUNS(two_loops), 20000, 1, 1, 0, 1},
-	[CALLS] = {RUNS(calls), 1, 0, 1000, 0, 1},
-	[RECURSION] = {RUNS(recursion), 2047, 1, 2, 0, 1},
-	[TEXT_LENGTHS] = {RUNS(text_lengths), 0, 1, 64, 0, 1},
-	[VECTOR_SUM] = {RUNS(vector_sum), 1, 0, 2000, 0, 1},
-	[VECTOR_SCALE] = {RUNS(vector_scale), 256, 1, 10, 0, 1},
-	[BINARY_SEARCH] = {RUNS(binary_search), 10, 1, 100, 0, 1},
-	[REVERSE_BYTES] = {RUNS(reverse_bytes), REVERSE_LENGTH / 2, 1, 10, 0, 1},
-	[COUNT_BITS] = {RUNS(count_bits), 19, 1, 50, 0, 1},
-	[MATRIX_VECTOR] = {RUNS(matrix_vector), MATRIX_SIZE *MATRIX_SIZE, 1, 5, 0, 1},
+	[CHASE_L1] = {RUNS(chase_l1), 2000, L1_BYTES, 1},
+	[CHASE_L2] = {RUNS(chase_l2), 2000, L2_BYTES, 1},
+	[CHASE_L3] = {RUNS(chase_l3), 500, L3_BYTES, 1},
+	[CHASE_DRAM] = {RUNS(chase_dram), 100, BIG_BYTES, 1},
+	[CHASE_END] = {RUNS(chase_end), 20, L1_BYTES, 1},
+	[GATHER_L1] = {RUNS(gather_l1), 2000, L1_BYTES, 1},
+	[GATHER_DRAM] = {RUNS(gather_dram), 500, BIG_BYTES, 1},
+	[GATHER_DEPENDENT] = {RUNS(gather_dependent), 100, BIG_BYTES, 1},
+	[STREAM] = {RUNS(stream), 5000, 0, 1},
+	[STRIDE] = {RUNS(stride), 500, 0, 1},
+	[UPDATE_L1] = {RUNS(update_l1), 2000, 0, 1},
+	[UPDATE_DRAM] = {RUNS(update_dram), 500, 0, 1},
+	[BRANCH_RANDOM] = {RUNS(branch_random), 1000, 0, 1},
+	[BRANCH_STEADY] = {RUNS(branch_steady), 2000, 0, 1},
+	[BRANCH_INDIRECT] = {RUNS(branch_indirect), 1000, 0, 1},
+	[BRANCH_RETURN] = {RUNS(branch_return), 10, 0, 1},
+	[DIVIDE] = {RUNS(divide), 1000, 0, 1},
+	[SQUARE_ROOT] = {RUNS(square_root), 1000, 0, 1},
+	[MULTIPLY] = {RUNS(multiply), 2000, 0, 1},
+	[ADD_CHAIN] = {RUNS(add_chain), 2000, 0, 1},
+	[FLOAT_CHAIN] = {RUNS(float_chain), 2000, 0, 1},
+	[ADD_PARALLEL] = {RUNS(add_parallel), 5000, 0, 1},
+	[STORE_STREAM] = {RUNS(store_stream), 5000, 0, 1},
+	[STORE_FORWARD] = {RUNS(store_forward), 1000, 0, 1},
+	[ALIAS_4K] = {RUNS(alias_4k), 2000, 0, 1},
+	[ATOMIC_ALONE] = {RUNS(atomic_alone), 1000, 0, 1},
+	[ATOMIC_CONTENDED] = {RUNS(atomic_contended), 500, 0, 2},
+	[SHARING_TRUE] = {RUNS(sharing_true), 500, 0, 2},
+	[SHARING_FALSE] = {RUNS(sharing_false), 500, 0, 2},
+	[BIG_CODE] = {RUNS(big_code), 4, 0, 1},
+	[PAGE_FAULT] = {RUNS(page_fault), 1, 0, 1},
+	[NEST_4] = {RUNS(nest_4), 500, 0, 1},
+	[NEST_100] = {RUNS(nest_100), 20, 0, 1},
+	[NEST_1000] = {RUNS(nest_1000), 2, 0, 1},
+	[NEST_VARYING] = {RUNS(nest_varying), 64, 0, 1},
+	[NEST_TRIPLE] = {RUNS(nest_triple), 5, 0, 1},
+	[NEST_STORES] = {RUNS(nest_stores), 1, 0, 1},
+	[TWO_LOOPS] = {RUNS(two_loops), 1, 0, 1},
+	[CALLS] = {RUNS(calls), 1000, 0, 1},
+	[RECURSION] = {RUNS(recursion), 2, 0, 1},
+	[TEXT_LENGTHS] = {RUNS(text_lengths), 64, 0, 1},
+	[VECTOR_SUM] = {RUNS(vector_sum), 2000, 0, 1},
+	[VECTOR_SCALE] = {RUNS(vector_scale), 10, 0, 1},
+	[BINARY_SEARCH] = {RUNS(binary_search), 100, 0, 1},
+	[REVERSE_BYTES] = {RUNS(reverse_bytes), 10, 0, 1},
+	[COUNT_BITS] = {RUNS(count_bits), 50, 0, 1},
+	[MATRIX_VECTOR] = {RUNS(matrix_vector), 5, 0, 1},
+	[HASH_JOIN] = {RUNS(hash_join), 64, 0, 1},
+	[TOKENIZER] = {RUNS(tokenizer), 64, 0, 1},
+	[TREE_INSERT] = {RUNS(tree_insert), 64, 0, 1},
+	[STRING_SEARCH] = {RUNS(string_search), 64, 0, 1},
+	[SPARSE_ROWS] = {RUNS(sparse_rows), 64, 0, 1},
+	[LRU_CACHE] = {RUNS(lru_cache), 64, 0, 1},
+	[PARSER] = {RUNS(parser), 64, 0, 1},
+	[PRIORITY_QUEUE] = {RUNS(priority_queue), 64, 0, 1},
 };
 
 /* --- the run ------------------------------------------------------------------ */
@@ -907,6 +1247,73 @@ static void list_make(size_t count)
 		list[order[i]].next = &list[order[(i + 1) % count]];
 }
 
+static uint32_t random_below(uint32_t end)
+{
+	return (uint32_t)rand() % end;
+}
+
+/* Write a sum of products of numbers and sums in parentheses, of at most @left characters. */
+static char *sum_make(char *to, uint32_t left)
+{
+	while (left >= 12) {
+		uint32_t used = 2 + random_below(left - 10);
+		char *begin = to;
+
+		if (random_below(3) == 0 && used > 6) {
+			*to++ = '(';
+			to = sum_make(to, used - 2);
+			*to++ = ')';
+		} else {
+			to += sprintf(to, "%u", random_below(1000));
+		}
+		*to++ = random_below(2) == 0 ? '*' : '+';
+		left -= (uint32_t)(to - begin);
+	}
+	return to + sprintf(to, "%u", random_below(100));
+}
+
+static void line_make(char *to)
+{
+	static const char characters[] = "abcdefghijklmnopqrstuvwxyz";
+
+	for (char *end = to + LINE_CHARACTERS - 12; to < end; *to++ = " +;("[random_below(4)]) {
+		if (random_below(3) == 0) {
+			to += sprintf(to, "%u", random_below(100000));
+			continue;
+		}
+		for (uint32_t length = 1 + random_below(10); length > 0; length--)
+			*to++ = characters[random_below(26)];
+	}
+	*to = 0;
+}
+
+/* Data of the algorithms with data-dependent exits. */
+static void batches_make(void)
+{
+	for (size_t i = 0; i < ENTRIES; i++) {
+		uint32_t key = 2 * (uint32_t)i * 40503U + 1;
+		struct entry **bucket = &buckets[key * 2654435761U >> 24];
+
+		entries[i] = (struct entry){*bucket, key, (uint32_t)i};
+		*bucket = &entries[i];
+	}
+	for (size_t i = 0; i < ALL_KEYS; i++) {
+		keys[i] = random_below(2) == 0 ? entries[random_below(ENTRIES)].key
+					       : (uint32_t)rand();
+		sparse.starts[i + 1] = sparse.starts[i] + random_below(8);
+	}
+	for (size_t i = 0; i < 8 * ALL_KEYS; i++) {
+		sparse.values[i] = (double)random_below(100);
+		sparse.columns[i] = random_below(L1_BYTES / sizeof(double));
+	}
+	for (size_t i = 0; i < LETTERS; i++)
+		letters[i] = "abc"[random_below(3)];
+	for (size_t i = 0; i < 64; i++) {
+		line_make(lines[i]);
+		*sum_make(sums[i], LINE_CHARACTERS - 2) = 0;
+	}
+}
+
 static void data_make(const struct kernel *kernel)
 {
 	list_make(kernel->bytes >= LINE_BYTES ? kernel->bytes / LINE_BYTES : 1);
@@ -920,6 +1327,7 @@ static void data_make(const struct kernel *kernel)
 	/* 18 to 82, 50 on average */
 	for (uint32_t i = 0; i < 64; i++)
 		trips[i] = 18 + i * 37 % 64 + i % 2;
+	batches_make();
 }
 
 /* CPU time of the process in seconds: on a busy machine it decides the number of samples. */
@@ -988,23 +1396,15 @@ static place_fn place_of(const struct kernel *kernel, const char *name)
 	exit(2);
 }
 
-static unsigned long text_mean(void)
+static void report(size_t number, place_fn place, double seconds)
 {
-	unsigned long sum = 0;
-
-	for (size_t i = 0; i < TEXTS; i++)
-		sum += strlen(texts + i * TEXT_BYTES);
-	return sum;
-}
-
-static void report(size_t number, unsigned long count)
-{
-	const struct kernel *kernel = &kernels[number];
-	unsigned long main_count = count * kernel->main;
-
-	if (number == TEXT_LENGTHS)
-		main_count = count / TEXTS * text_mean();
-	printf("%zu %lu %lu\n", number, main_count, count * kernel->outer);
+	if (!MARKS_COUNT) {
+		printf("%zu %lu\n", number, run_for(&kernels[number], place, seconds));
+		return;
+	}
+	mine = &shared.first;
+	place(64, kernels[number].part);
+	printf("%lu %lu\n", mark_executions[MARK_MAIN], mark_executions[MARK_OUTER]);
 }
 
 int main(int argc, char **argv)
@@ -1015,7 +1415,7 @@ int main(int argc, char **argv)
 		if (argc != 4 || strcmp(argv[1], kernels[i].name) != 0)
 			continue;
 		data_make(&kernels[i]);
-		report(i, run_for(&kernels[i], place_of(&kernels[i], argv[2]), atof(argv[3])));
+		report(i, place_of(&kernels[i], argv[2]), atof(argv[3]));
 		return 0;
 	}
 	return argc == 2 ? 0 : 2;

@@ -69,6 +69,28 @@ static void few_samples_measure_nothing(void **state)
 	assert_false(loop_exit_measure(&exit, counts, 0));
 }
 
+/*
+ * A search that compares 64 elements, and mostly finds another one at the first or second element.
+ * One of 100 entries compares all of them.
+ */
+static void other_exits_leave_many_executions(void **state)
+{
+	const double executions = 99 * 1.5 + 64;
+	struct loop_exit exit;
+
+	(void)state;
+	begin();
+	for (int i = 0; i < 20000; i++) {
+		double at = executions * rand() / RAND_MAX;
+		unsigned int remaining = at < 64 ? 1 + (unsigned int)at : at < 113.5 ? 63 : 64;
+
+		if (remaining >= 2)
+			counts[(unsigned int)(PROFILE_REMAINING_PER_OCTAVE * log2(remaining))]++;
+	}
+	assert_true(loop_exit_measure(&exit, counts, 0));
+	assert_true(fabs(log(exit.probability * executions)) < 2.5 * sqrt(exit.variance));
+}
+
 /* The number is known for samples with at most 40 executions left. */
 static void unknown_samples_are_not_near_the_end(void **state)
 {
@@ -173,6 +195,7 @@ int main(void)
 		cmocka_unit_test(constant_trip_counts),
 		cmocka_unit_test(varying_trip_counts),
 		cmocka_unit_test(few_samples_measure_nothing),
+		cmocka_unit_test(other_exits_leave_many_executions),
 		cmocka_unit_test(unknown_samples_are_not_near_the_end),
 		cmocka_unit_test(last_iterations_are_no_unknown_samples),
 		cmocka_unit_test(branches_that_count_are_measured),

@@ -12,6 +12,7 @@
 #define RCX 1
 #define RDX 2
 #define RBX 3
+#define RSP 4
 #define RSI 6
 
 /* Find what registers depend on at the header of the innermost loop. Return: how many do. */
@@ -182,6 +183,40 @@ static void test_counters_in_memory(void **state)
 	cfg_destroy(cfg);
 }
 
+/* Each iteration spills the counter, whose register then has other values. */
+static void test_words_have_spilled_counters(void **state)
+{
+	static const char code[] = "\x48\x89\x4c\x24\xf8" /* 1: mov %rcx,-8(%rsp) */
+				   "\x48\x89\x5c\x24\xf0" /* mov %rbx,-16(%rsp) */
+				   "\x48\x8b\x0b"	  /* mov (%rbx),%rcx */
+				   "\x48\x89\xcb"	  /* mov %rcx,%rbx */
+				   "\x48\x8b\x4c\x24\xf8" /* mov -8(%rsp),%rcx */
+				   "\x48\x83\xc1\x03"	  /* add $3,%rcx */
+				   "\x48\x39\xf1"	  /* cmp %rsi,%rcx */
+				   "\x75\xe2"		  /* jne 1b */
+				   "\xc3";
+	struct induction word;
+	struct induction_map *map;
+	struct cfg *cfg = NULL;
+	struct loop_nest nest;
+
+	(void)state;
+	assert_int_equal(cfg_create_from_code(&cfg, &insn_x86_decoder, (const uint8_t *)code,
+					      sizeof(code) - 1, BASE, NULL),
+			 0);
+	assert_int_equal(loop_nest_create(&nest, cfg), 0);
+	assert_int_equal(induction_map_create(&map, cfg, &nest, 0), 0);
+	assert_non_null(map);
+	word = induction_map_word(map, RSP, -8);
+	assert_int_equal(word.step, 3);
+	assert_int_equal(word.variable, RCX);
+	/* A pointer that follows a list is no counter, spilled or not. */
+	assert_int_equal(induction_map_word(map, RSP, -16).step, 0);
+	induction_map_destroy(map);
+	loop_nest_deinit(&nest);
+	cfg_destroy(cfg);
+}
+
 /* A call changes the registers of results. Compilers may use other registers across a call. */
 static void test_calls_clobber_results(void **state)
 {
@@ -308,6 +343,7 @@ int main(void)
 		cmocka_unit_test(test_rejects_other_changes),
 		cmocka_unit_test(test_outer_loop),
 		cmocka_unit_test(test_counters_in_memory),
+		cmocka_unit_test(test_words_have_spilled_counters),
 		cmocka_unit_test(test_calls_clobber_results),
 		cmocka_unit_test(test_several_entries),
 		cmocka_unit_test(test_register_steps),

@@ -73,12 +73,39 @@ static void test_stack_slots_after_pushes(void **state)
 			     "\xc3") == 9);
 }
 
+/* The loop ends in straight code that moves registers for the next iteration. */
+static void test_finds_branch_before_latch(void **state)
+{
+	(void)state;
+	assert_true(TURNS_OF("\x48\x8d\x4f\x10" /* lea 16(%rdi),%rcx */
+			     "\x48\x8d\x47\x01" /* 1: lea 1(%rdi),%rax */
+			     "\x84\xd2"		/* test %dl,%dl */
+			     "\x78\x03"		/* js 2f */
+			     "\x48\x01\xfa"	/* add %rdi,%rdx */
+			     "\x48\x39\xc8"	/* 2: cmp %rcx,%rax */
+			     "\x74\x05"		/* je 3f */
+			     "\x48\x89\xc7"	/* mov %rax,%rdi */
+			     "\xeb\xeb"		/* jmp 1b */
+			     "\xc3") == 16);	/* 3: ret */
+	/* Some iterations do not execute the branch. */
+	assert_true(TURNS_OF("\x48\x8d\x4f\x10" /* lea 16(%rdi),%rcx */
+			     "\x48\x8d\x47\x01" /* 1: lea 1(%rdi),%rax */
+			     "\x84\xd2"		/* test %dl,%dl */
+			     "\x78\x05"		/* js 2f */
+			     "\x48\x39\xc8"	/* cmp %rcx,%rax */
+			     "\x74\x05"		/* je 3f */
+			     "\x48\x89\xc7"	/* 2: mov %rax,%rdi */
+			     "\xeb\xee"		/* jmp 1b */
+			     "\xc3") == 0);	/* 3: ret */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_constant_on_left),
 		cmocka_unit_test(test_second_byte_is_not_first),
 		cmocka_unit_test(test_stack_slots_after_pushes),
+		cmocka_unit_test(test_finds_branch_before_latch),
 	};
 
 	return cmocka_run_group_tests_name("trip_count", tests, NULL, NULL);
