@@ -58,7 +58,8 @@
  * square; the evenness is at most that of an unknown block.
  *
  * If samples show how much data the load accesses, and a cache can hold it, the range ends with the
- * latency of that cache, under contention. Other data needs a part of the cache, too.
+ * latency of that cache, under contention. Other data needs a part of the cache, too. The share of
+ * accesses to data that no sample has seen may wait for memory, apart from UNSEEN_PART.
  *
  * A load or store in another page in each iteration may cause a page fault each time. The program's
  * own part of it is some 500 cycles on a virtual machine.
@@ -341,24 +342,34 @@ static bool changes_page(const struct cfg *cfg, const struct cfg_block *block,
 	       is_step(address_step(cfg, block, &insn->memory), PAGE_BYTES);
 }
 
-/*
- * Return: the latency of the first cache that holds the data of an access, in addition to a hit's
- * @unknown: if samples do not show how much data it accesses
+/* Return: the latency of the first cache that holds the data of an access, in addition to a hit's
  */
-static double wait_of(const struct procedure_profile *profile, uint32_t insn, double unknown)
+static double cache_wait(const struct procedure_profile *profile, const struct data_footprint *data)
 {
-	const struct data_footprint *data =
-		profile->footprints != NULL ? profile->footprints[insn] : NULL;
-	double bytes;
+	double bytes = data_footprint_bytes(data, &profile->caches) / CACHE_PART;
 
-	if (data == NULL || data->lines.unseen > UNSEEN_PART)
-		return unknown;
-	bytes = data_footprint_bytes(data, &profile->caches) / CACHE_PART;
 	if (bytes <= profile->caches.bytes[0])
 		return 0;
 	if (bytes <= profile->caches.bytes[1])
 		return SECOND_CACHE_CYCLES;
 	return bytes <= profile->caches.bytes[2] ? THIRD_CACHE_CYCLES : MEMORY_CYCLES;
+}
+
+/*
+ * Return: the mean wait of an access for its data, if no sample has seen a part of it.
+ * @unknown: wait for data that no sample has seen
+ */
+static double wait_of(const struct procedure_profile *profile, uint32_t insn, double unknown)
+{
+	const struct data_footprint *data =
+		profile->footprints != NULL ? profile->footprints[insn] : NULL;
+	double unseen, wait;
+
+	if (data == NULL)
+		return unknown;
+	unseen = fmax(0, data->lines.unseen - UNSEEN_PART) / (1 - UNSEEN_PART);
+	wait = cache_wait(profile, data);
+	return wait + unseen * fmax(0, unknown - wait);
 }
 
 /* Return the longest wait for loads from another line in each iteration of a loop; 0: none. */

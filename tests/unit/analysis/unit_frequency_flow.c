@@ -246,6 +246,39 @@ static void test_small_data_needs_no_memory(void **state)
 	}
 }
 
+/* If at most a fifth of the accesses is to unknown lines, an iteration takes no longer than that.
+ */
+static void test_few_unseen_lines_bound_the_wait(void **state)
+{
+	static const struct data_caches caches = {{48e3, 1e6, 32e6}, 64, 4096};
+	struct frequency_estimate estimates[2];
+	struct scene scene;
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		struct data_footprint footprint = {
+			.address = ADDRESS,
+			.samples = 100,
+			.lines = extent_of(100, 100, i == 0 ? 0.2 : 1),
+			.pages = extent_of(2, 1, 0),
+		};
+		const struct data_footprint *footprints[INSNS_MAX] = {&footprint};
+
+		scene_begin(&scene, loops[0].code, loops[0].bytes, 1);
+		scene_sample(&scene, 0, SAMPLES);
+		scene_turns(&scene, 0, ITERATIONS, 1);
+		scene.profile.footprints = footprints;
+		scene.profile.caches = caches;
+		estimates[i] = scene_estimate(&scene);
+		scene.profile.footprints = NULL;
+		scene_end(&scene);
+	}
+	assert_true(estimates[0].low > estimates[1].low * 1.5);
+	assert_true(estimates[0].value > estimates[1].value * 1.5);
+	assert_true(estimates[0].high >= SAMPLES / scene.bound);
+	assert_true(estimates[1].low < SAMPLES / MEMORY_CYCLES);
+}
+
 /* The other loops run at their bound, within the tolerance. */
 static void test_other_loops_run_at_their_bound(void **state)
 {
@@ -693,6 +726,7 @@ int main(void)
 		cmocka_unit_test(test_probes_are_believed),
 		cmocka_unit_test(test_clocks_win_in_order),
 		cmocka_unit_test(test_small_data_needs_no_memory),
+		cmocka_unit_test(test_few_unseen_lines_bound_the_wait),
 		cmocka_unit_test(test_loops_that_change_lines_may_wait_for_memory),
 		cmocka_unit_test(test_loops_that_change_pages_may_fault),
 		cmocka_unit_test(test_other_loops_run_at_their_bound),
