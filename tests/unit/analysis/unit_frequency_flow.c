@@ -524,6 +524,25 @@ static void test_fast_procedures_keep_trip_counts(void **state)
 	scene_end(&scene);
 }
 
+/* Code at full issue width takes a quarter of the average time. Slow code has blocks that wait. */
+static void test_interval_includes_full_issue_width(void **state)
+{
+	/* add %rdx,%rax, six times; js over the next; add %rdx,%rcx; ret */
+	static const char code[] = "\x48\x01\xd0\x48\x01\xd0\x48\x01\xd0\x48\x01\xd0\x48\x01\xd0"
+				   "\x48\x01\xd0\x78\x03\x48\x01\xd1\xc3";
+	struct frequency_estimate estimate;
+	struct scene scene;
+
+	(void)state;
+	scene_begin(&scene, code, sizeof(code) - 1, 3);
+	scene_sample(&scene, 0, SAMPLES);
+	estimate = scene_estimate(&scene);
+	assert_true(estimate.high >= 4 * estimate.value);
+	assert_true(estimate.high / estimate.value > estimate.value / estimate.low);
+	assert_false(estimate.measured);
+	scene_end(&scene);
+}
+
 /*
  * Two loops, 1: dec %eax; jne 1b; 2: dec %ecx; jne 2b; ret, with equal times. Counted over whole
  * periods of the second branch, the first was executed a thousand times as often.
@@ -734,6 +753,7 @@ int main(void)
 		cmocka_unit_test(test_turns_are_known_in_order),
 		cmocka_unit_test(test_gaps_say_how_often_a_loop_ran),
 		cmocka_unit_test(test_fast_procedures_keep_trip_counts),
+		cmocka_unit_test(test_interval_includes_full_issue_width),
 		cmocka_unit_test(test_rounds_tell_of_loops),
 		cmocka_unit_test(test_few_samples_tell_more_of_long_blocks),
 		cmocka_unit_test(test_loops_may_wait),
