@@ -13,8 +13,8 @@ FILE gets one for each kernel:
     interval_holds         percent of intervals that contain the truth
     interval_median        median of upper / lower bound; interval_narrow: percent below 1.5
     low                    percent with low confidence
-    split                  "unseen": the kernels of UNSEEN, which were written after the estimators;
-                           the other rows do not contain these
+    split                  "held-back": the kernels of HELD_BACK, which were written after the
+                           estimators; the other rows do not contain these
     not_printed            kernels' loops in procedures without samples, which dcpicalc omits
 """
 
@@ -43,8 +43,8 @@ PLACES = ("alone", "callee", "program")
 WAYS = [("O2", place) for place in PLACES] + [(b, "alone") for b in BUILDS if b != "O2"]
 QUICK = ["chase_l1", "chase_dram", "divide", "branch_random", "update_dram", "nest_1000", "calls",
          "atomic_alone"]
-UNSEEN = ["hash_join", "tokenizer", "tree_insert", "string_search", "sparse_rows", "lru_cache",
-          "parser", "priority_queue"]
+HELD_BACK = ["hash_join", "tokenizer", "tree_insert", "string_search", "sparse_rows", "lru_cache",
+             "parser", "priority_queue"]
 LOOPS = ("main", "outer")
 PERIOD = 64
 ROW = struct.Struct("<iiii")
@@ -212,12 +212,12 @@ def main():
                     print(json.dumps(result), file=details, flush=True)
                     results.append(result)
             everything += results
-            row_print("tuned", build, place, [r for r in results if r["kernel"] not in UNSEEN])
+            row_print("tuned", build, place, [r for r in results if r["kernel"] not in HELD_BACK])
     if not everything:
         sys.exit("kernels: no results")
-    for split in ("tuned", "unseen"):
+    for split in ("tuned", "held-back"):
         row_print(split, "all", "all",
-                  [r for r in everything if (r["kernel"] in UNSEEN) == (split == "unseen")])
+                  [r for r in everything if (r["kernel"] in HELD_BACK) == (split == "held-back")])
     return 0
 
 
