@@ -240,7 +240,10 @@ static bool leads_to_header(const struct finder *finder, uint32_t loop, uint32_t
 	const struct cfg *cfg = finder->cfg;
 	uint32_t at = cfg->edges[edge].to, header = finder->nest.loops[loop].header;
 
-	/* Blocks with one successor make no other cycle without the header. */
+	/*
+	 * This ends: a cycle of blocks with one successor each never leads to the header, but all
+	 * blocks of the loop do.
+	 */
 	while (at != header) {
 		if (at >= cfg->block_count || finder->nest.of_block[at] != loop ||
 		    cfg->blocks[at].out_count != 1)
