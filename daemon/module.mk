@@ -128,15 +128,17 @@ FUZZERS += fuzz_cgroup fuzz_config fuzz_control fuzz_event_spec fuzz_image_sourc
 fuzz_cgroup-with := daemon/base/cgroup.c
 fuzz_config-with := daemon/config.c
 fuzz_config-archives := collect
-fuzz_control-with := daemon/control.c daemon/archive/per_process.c \
-	$(addprefix lib/, cpu_list.c error.c local_socket.c printable.c) tools/base/time_spec.c
-fuzz_event_spec-with := $(addprefix lib/, error.c printable.c) \
+fuzz_control-with := daemon/control.c daemon/archive/per_process.c daemon/base/local_group.c \
+	$(addprefix lib/, broker.c cpu_list.c error.c local_socket.c path_match.c printable.c) \
+	tools/base/time_spec.c
+fuzz_event_spec-with := $(addprefix lib/, array.c error.c near_names.c printable.c) \
 	$(addprefix daemon/event/event_, alias.c catalog.c code.c name.c pfm.c pmu.c spec.c)
 fuzz_event_spec-ldlibs := $(pfm-libs)
 fuzz_image_sources-with := daemon/image/file_reader.c daemon/image/image_file.c daemon/image/kallsyms.c \
 	$(addprefix loader-hook/, build_id.c build_id_notes.c bpf/hook_record.c proc/process_gone.c \
-	proc/process_list.c proc/process_maps.c proc/process_stat.c perf/side_band_record.c) \
-	$(addprefix lib/, array.c bounded_reader.c error.c file_digest.c file_read.c printable.c)
+	proc/process_list.c proc/process_maps.c proc/process_owner.c proc/process_stat.c \
+	perf/side_band_record.c) \
+	$(addprefix lib/, array.c bounded_reader.c error.c file_digest.c file_read.c printable.c u64_map.c)
 fuzz_image_sources-pkgs := libelf libxxhash
 fuzz_jit_files-with := daemon/jit/jit_code.c daemon/jit/jit_shape.c \
 	loader-hook/jit/jit_dump.c loader-hook/jit/jit_map.c kmod/core/x86_insn.c lib/array.c
