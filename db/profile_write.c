@@ -109,6 +109,7 @@ static const char *const statement_sql[WRITER_STATEMENTS] = {
 	[WRITER_RECORDING_SET] = "INSERT INTO recording VALUES (?1, ?2, ?3, ?4, ?5, ?6) "
 				 "ON CONFLICT DO UPDATE SET metric = excluded.metric, "
 				 "records = excluded.records, data = excluded.data",
+	[WRITER_RECORDINGS_CLEAR] = "DELETE FROM recording WHERE epoch = ?1 AND mode = ?2",
 };
 
 int profile_writer_statement(struct profile_writer *writer, enum writer_statement which,

@@ -266,6 +266,14 @@ int profile_writer_recording_set(struct profile_writer *writer, int64_t image,
 				 const struct profile_recording *recording, struct error *err);
 
 /**
+ * profile_writer_recordings_clear() - delete the recordings of a mode from the current epoch
+ *
+ * Return: 0; -EINVAL no epoch or no transaction open; -errno of the database.
+ */
+int profile_writer_recordings_clear(struct profile_writer *writer, enum profile_recording_mode mode,
+				    struct error *err);
+
+/**
  * profile_writer_event_time() - set how long an event of the current epoch was counted
  * @enabled_ns: since the epoch began, as in struct profile_event
  * @running_ns: as in struct profile_event, at most @enabled_ns

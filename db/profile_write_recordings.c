@@ -54,3 +54,16 @@ int profile_writer_recording_set(struct profile_writer *writer, int64_t image,
 {
 	return recording_write(writer, image, recording, WRITER_RECORDING_SET, err);
 }
+
+int profile_writer_recordings_clear(struct profile_writer *writer, enum profile_recording_mode mode,
+				    struct error *err)
+{
+	sqlite3_stmt *statement;
+	int r = profile_writer_in_epoch(writer, err);
+
+	if (r == 0)
+		r = profile_writer_statement(writer, WRITER_RECORDINGS_CLEAR, &statement, err);
+	if (r == 0)
+		r = database_bind(&writer->db, statement, err, "ii", writer->epoch, (int64_t)mode);
+	return r == 0 ? database_step(&writer->db, statement, "write", err) : r;
+}

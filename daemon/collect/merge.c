@@ -26,6 +26,7 @@
 #include "lib/data_caches.h"
 #include "lib/error.h"
 #include "lib/error_text.h"
+#include "lib/u64_map.h"
 
 /*
  * @ids:            number in the database, by number in the image table; 0: not looked up
@@ -459,25 +460,47 @@ int merge_footprints(struct merge *merge, const struct footprint_store *footprin
 	return r == -ENOMEM ? error_set(err, ENOMEM, ERROR_NO_MEMORY) : r;
 }
 
-/* An image whose nodes were all pruned gets an empty recording, which replaces an earlier one. */
+/* Find the numbers of the images of all stacks in the database. */
+static int stack_images(struct merge *merge, const struct stack_store *stacks, struct u64_map *ids,
+			struct error *err)
+{
+	const uint32_t *images;
+	size_t count;
+
+	images = stack_store_images(stacks, &count);
+	for (size_t i = 0; i < count; i++) {
+		int64_t id = 0;
+		int r = image_id(merge, images[i], &id, err);
+		uint64_t *slot;
+
+		if (r < 0)
+			return r;
+		slot = u64_map_insert(ids, images[i]);
+		if (slot == NULL)
+			return error_set(err, ENOMEM, ERROR_NO_MEMORY);
+		*slot = (uint64_t)id;
+	}
+	return 0;
+}
+
+/*
+ * All recordings are written again. Since the last merge, nodes may have other numbers, and an
+ * image another number in the database because its identity became known.
+ */
 int merge_stacks(struct merge *merge, const struct stack_store *stacks, uint32_t every,
 		 struct error *err)
 {
-	const struct recording_walk walk = {merge, err};
+	_cleanup_(u64_map_deinit) struct u64_map ids = {.used = 0};
 	struct stack_recording *recording = &merge->stacks;
-	const uint32_t *images;
-	size_t count;
-	int r;
+	int64_t id = 0;
+	int r = stack_images(merge, stacks, &ids, err);
 
-	if (stack_recording_sort(recording, stacks) < 0)
-		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
-	images = stack_store_images(stacks, &count);
-	for (size_t i = 0; i < count; i++) {
-		if (stack_recording_make(recording, stacks, images[i], every) < 0)
-			return error_set(err, ENOMEM, ERROR_NO_MEMORY);
-		r = recording_write(&walk, images[i], &recording->recording);
-		if (r < 0)
-			return r;
-	}
-	return 0;
+	if (r == 0)
+		r = profile_writer_recordings_clear(merge->writer, PROFILE_RECORDING_STACKS, err);
+	if (r < 0)
+		return r;
+	r = stack_recording_begin(recording, stacks, &ids);
+	while (r == 0 && (r = stack_recording_next(recording, stacks, every, &id)) > 0)
+		r = profile_writer_recording_set(merge->writer, id, &recording->recording, err);
+	return r == -ENOMEM ? error_set(err, ENOMEM, ERROR_NO_MEMORY) : r;
 }

@@ -12,75 +12,77 @@
 _Static_assert((int)PROFILE_STACK_ENDS == (int)UNWIND_ENDS, "the same reasons");
 _Static_assert((int)PROFILE_STACK_DAMAGED == (int)UNWIND_END_DAMAGED, "in the same order");
 
-static int by_image(const void *a, const void *b, void *context)
-{
-	const struct stack_store_node *nodes = context;
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+/*
+ * struct stack_recording_node - a node of the tree
+ * @id:     number of its image in the database
+ * @number: in the store
+ */
+struct stack_recording_node {
+	int64_t id;
+	uint32_t number;
+};
 
-	if (nodes[x].frame.image != nodes[y].frame.image)
-		return nodes[x].frame.image < nodes[y].frame.image ? -1 : 1;
-	return (x > y) - (x < y);
+static int by_image(const void *a, const void *b)
+{
+	const struct stack_recording_node *x = a, *y = b;
+
+	if (x->id != y->id)
+		return x->id < y->id ? -1 : 1;
+	return (x->number > y->number) - (x->number < y->number);
 }
 
-int stack_recording_sort(struct stack_recording *ret, const struct stack_store *stacks)
+int stack_recording_begin(struct stack_recording *ret, const struct stack_store *stacks,
+			  const struct u64_map *ids)
 {
 	const struct stack_store_node *nodes;
 	uint32_t count;
 
 	nodes = stack_store_nodes(stacks, &count);
-	ret->order_count = 0;
+	ret->order_count = ret->next = 0;
 	if (array_reserve(&ret->order, &ret->order_capacity, (size_t)count + 1,
 			  sizeof(*ret->order)) < 0)
 		return -ENOMEM;
 	/* The root is in no image. */
 	for (uint32_t i = 1; i < count; i++)
-		ret->order[ret->order_count++] = i;
+		ret->order[ret->order_count++] = (struct stack_recording_node){
+			(int64_t)*u64_map_find(ids, nodes[i].frame.image), i};
 	if (ret->order_count > 0)
-		qsort_r(ret->order, ret->order_count, sizeof(*ret->order), by_image,
-			(void *)(uintptr_t)nodes);
+		qsort(ret->order, ret->order_count, sizeof(*ret->order), by_image);
 	return 0;
 }
 
-/* Return: the first node of an image, or of the next one, in the order. */
-static size_t image_find(const struct stack_recording *recording,
-			 const struct stack_store_node *nodes, uint32_t image)
+static int stack_recording_row_add(struct stack_recording *recording, size_t rows, uint32_t number,
+				   const struct stack_store_node *node)
 {
-	size_t begin = 0, end = recording->order_count;
+	uint64_t *row;
 
-	while (begin < end) {
-		size_t middle = begin + (end - begin) / 2;
-
-		if (nodes[recording->order[middle]].frame.image < image)
-			begin = middle + 1;
-		else
-			end = middle;
-	}
-	return begin;
+	if (array_reserve(&recording->rows, &recording->row_capacity,
+			  (rows + 1) * PROFILE_STACK_COLUMNS, sizeof(*recording->rows)) < 0)
+		return -ENOMEM;
+	row = &recording->rows[rows * PROFILE_STACK_COLUMNS];
+	row[PROFILE_STACK_NODE] = number;
+	row[PROFILE_STACK_PARENT] = node->parent;
+	row[PROFILE_STACK_OFFSET] = node->frame.offset;
+	row[PROFILE_STACK_STACKS] = node->weight;
+	return 0;
 }
 
-int stack_recording_make(struct stack_recording *ret, const struct stack_store *stacks,
-			 uint32_t image, uint32_t every)
+int stack_recording_next(struct stack_recording *ret, const struct stack_store *stacks,
+			 uint32_t every, int64_t *id)
 {
 	const struct stack_store_node *nodes;
-	size_t first, rows = 0;
+	size_t first = ret->next, rows = 0;
 	uint32_t count;
 
+	if (first == ret->order_count)
+		return 0;
 	nodes = stack_store_nodes(stacks, &count);
-	first = image_find(ret, nodes, image);
-	for (size_t i = first; i < ret->order_count; i++) {
-		uint32_t number = ret->order[i];
-		uint64_t *row;
+	*id = ret->order[first].id;
+	while (ret->next < ret->order_count && ret->order[ret->next].id == *id) {
+		uint32_t number = ret->order[ret->next++].number;
 
-		if (nodes[number].frame.image != image)
-			break;
-		if (array_reserve(&ret->rows, &ret->row_capacity,
-				  (rows + 1) * PROFILE_STACK_COLUMNS, sizeof(*ret->rows)) < 0)
+		if (stack_recording_row_add(ret, rows++, number, &nodes[number]) < 0)
 			return -ENOMEM;
-		row = &ret->rows[rows++ * PROFILE_STACK_COLUMNS];
-		row[PROFILE_STACK_NODE] = number;
-		row[PROFILE_STACK_PARENT] = nodes[number].parent;
-		row[PROFILE_STACK_OFFSET] = nodes[number].frame.offset;
-		row[PROFILE_STACK_STACKS] = nodes[number].weight;
 	}
 	memset(ret->head, 0, sizeof(ret->head));
 	ret->head[PROFILE_STACKS_EVERY] = every;
@@ -91,7 +93,7 @@ int stack_recording_make(struct stack_recording *ret, const struct stack_store *
 			   {PROFILE_STACK_COLUMNS, rows, ret->rows}},
 		.table_count = PROFILE_STACKS_TABLES,
 	};
-	return 0;
+	return 1;
 }
 
 void stack_recording_deinit(struct stack_recording *recording)

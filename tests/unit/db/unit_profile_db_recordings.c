@@ -330,6 +330,38 @@ static void test_misuse(void **state)
 	profile_writer_close(writer);
 }
 
+static void test_clear(void **state)
+{
+	const char *path = path_of("clear.db");
+	struct profile_writer *writer = open_writer(path);
+	struct profile_epoch epoch = model_epoch(0);
+	uint64_t values[6];
+	struct profile_recording recording = recording_of(values, 3);
+
+	(void)state;
+	for (int i = 0; i < 2; i++) {
+		epoch = model_epoch(i);
+		assert_ok(profile_writer_epoch_begin(writer, &epoch, NULL, 0, &err));
+		assert_int_equal(profile_writer_recordings_clear(writer, recording.mode, &err),
+				 -EINVAL);
+		assert_ok(profile_writer_begin(writer, &err));
+		for (int k = 0; k < 3; k++)
+			assert_ok(profile_writer_recording(writer, add_image(writer, k), &recording,
+							   &err));
+		assert_ok(profile_writer_commit(writer, &err));
+	}
+	assert_ok(profile_writer_begin(writer, &err));
+	assert_ok(profile_writer_recordings_clear(writer, recording.mode + 1, &err));
+	assert_int_equal(number(path, "SELECT count(*) FROM recording"), 6);
+	assert_ok(profile_writer_recordings_clear(writer, recording.mode, &err));
+	assert_ok(profile_writer_commit(writer, &err));
+	assert_int_equal(number(path, "SELECT count(*) FROM recording"), 3);
+	assert_int_equal(number(path, "SELECT min(epoch) = max(epoch) AND min(epoch) IN "
+				      "(SELECT min(id) FROM epoch) FROM recording"),
+			 1);
+	profile_writer_close(writer);
+}
+
 static void sql(const char *path, const char *text)
 {
 	sqlite3 *handle = NULL;
@@ -389,8 +421,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip),	 cmocka_unit_test(test_hostile_bytes),
 		cmocka_unit_test(test_walks_and_merges), cmocka_unit_test(test_expiry),
-		cmocka_unit_test(test_misuse),		 cmocka_unit_test(test_damage),
-		cmocka_unit_test(test_migration),
+		cmocka_unit_test(test_misuse),		 cmocka_unit_test(test_clear),
+		cmocka_unit_test(test_damage),		 cmocka_unit_test(test_migration),
 	};
 
 	return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
