@@ -80,7 +80,7 @@ static int take_procedures(struct call_map *map, struct bounded_reader *reader)
 	return r;
 }
 
-static int call_map_decode(struct call_map *ret, const uint8_t *data, size_t bytes)
+int call_map_decode(struct call_map *ret, const uint8_t *data, size_t bytes)
 {
 	struct call_map map = {0};
 	struct bounded_reader reader;

@@ -49,10 +49,12 @@ int call_map_add(struct call_map *map, const char *name, uint64_t address);
 /** call_map_encode() - encode a map. @ret: out, malloc'd. Return: 0 or -ENOMEM. */
 int call_map_encode(const struct call_map *map, uint8_t **ret, size_t *bytes);
 
+/** call_map_decode() - decode. Return: 0; -EBADMSG damaged; -EPROTO newer version; -ENOMEM. */
+int call_map_decode(struct call_map *ret, const uint8_t *data, size_t bytes);
+
 /**
- * call_map_read() - decode the map of a rewritten file
- *
- * Return: 0; -EBADMSG damaged; -EPROTO newer version; -ENODATA the file has none; -ENOMEM.
+ * call_map_read() - decode the map of a rewritten file. Return: as call_map_decode(); -ENODATA the
+ * file has none.
  */
 int call_map_read(struct call_map *ret, const char *path, struct error *err);
 
