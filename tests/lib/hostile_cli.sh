@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: GPL-2.0-only
 # shellcheck shell=bash disable=SC2034,SC2154 # variables that others read, or set
 #
-# Common parts of the tests of attacks by other users of the machine. An attack runs as uid 65534
-# together with a victim, uid 65533, which starts its own programs. Then the limits of the daemon
-# are checked. Needs root.
+# Common parts of the tests of attacks by other users of the machine. An attack runs as uid 64534
+# together with a victim, uid 64533, which starts its own programs. Then the limits of the daemon
+# are checked. Other tests run programs as uid 65534 at the same time, and need its quota.
+# Needs root.
 #
 #	HOSTILE_SECONDS	minimum length of each attack (default: 5)
 #	ALL		not empty: also check times, which need an otherwise idle machine
 
 . "$(dirname "${BASH_SOURCE[0]}")/daemon_cli.sh"
 socket=$work/dcpid.sock
-attack_uid=65534
-victim_uid=65533
+attack_uid=64534
+victim_uid=64533
 victims=4
 seconds=${HOSTILE_SECONDS:-5}
 
@@ -26,8 +27,8 @@ POINTS_BEYOND=150000
 POINTS_OF_FILE=40
 # CPU time for the tables of one file may exceed the limit by this, if the daemon is not run.
 TABLE_BEYOND_MS=300
-# Users that have processes: attacker and victim.
-USERS=2
+# Users that have processes: attacker, victim, and uid 65534 of other tests.
+USERS=3
 # CPU time of the daemon during the attack, of 1,000 of a CPU, beyond the CPU time without attack.
 CPU_PERMILLE=50
 # The same for endless image events: the daemon has to read each event.
