@@ -67,9 +67,10 @@ def read_perf(path):
             continue
         samples, dso, symbol = (part.strip() for part in line.split("|", 2))
         name = re.sub(r"^\[.\] ", "", symbol)
-        # perf counts relocations to name entries of the PLT, and may be off by some; it counts the
-        # PLT's head, which follows .init, as _init.
-        if re.fullmatch(r"0x[0-9a-f]+|[0-9a-f]{16}|.*@plt|_init", name):
+        # perf counts relocations to name entries of the PLT, and may be off by some. It counts the
+        # PLT's head, which follows .init, as _init. Addresses outside of symbols are distances from
+        # a symbol there.
+        if re.fullmatch(r"0x[0-9a-f]+|[0-9a-f]{16}|.*@plt|_init|.*\+0x[0-9a-f]+", name):
             name = None
         table[perf_image(dso), name] += int(samples)
     return events
