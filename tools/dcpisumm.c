@@ -93,6 +93,7 @@ static int dcpisumm_run(struct summ *summ)
 		.image = summary_listing_image,
 		.procedure = summary_listing_procedure,
 		.context = &summ->listing,
+		.busy = !summ->method.as_published,
 		.doubtful = summ->method.as_published,
 		.progress = true,
 	};

@@ -89,6 +89,7 @@ static int dcpitopstalls_run(struct topstalls *top)
 		.image = stall_listing_image,
 		.procedure = stall_listing_procedure,
 		.context = &top->listing,
+		.busy = !top->method.as_published,
 		.doubtful = top->method.as_published,
 		.progress = true,
 	};

@@ -53,6 +53,20 @@ for name in dcpisumm dcpitopstalls dcpicalc dcpicfg; do
 		grep -cP '\x1b|\xc2\x9b') $(tool $name escape | grep -oF '??' | sort -u)" '0 ??'
 done
 
+# Procedures in which the kernel waits for work are no stalls, and are left out of the summary.
+. tests/lib/pages.sh
+idle_pages | make_db idle
+for name in dcpisumm dcpitopstalls; do
+	like "$name: the idle kernel is left out" "$(tool $name idle)" \
+		'^left out +78\.9% in 1 procedure in which the kernel waits for work$'
+	is "$name: its samples" "$(tool $name idle --json | jq .left_out.idle)" 40000
+	like "$name --as-published: as in the paper" "$(tool $name idle --as-published --json |
+		jq .left_out.idle)" '^0'
+done
+is "no stall is in it" "$(tool dcpitopstalls idle | grep -c default_idle)" 0
+like "other procedures of the kernel have stalls" "$(tool dcpitopstalls idle)" ' schedule\+0x10 '
+like "an instruction before the beginning of its procedure" "$(tool dcpitopstalls idle)" ' helper-0x16 '
+
 # dcpisumm
 golden dcpisumm_copy.txt dcpisumm copy --as-published
 golden dcpisumm_both.txt dcpisumm both --as-published

@@ -71,6 +71,9 @@ idle_pages()
 	list_samples
 	echo "image kernel - vmlinux-6"
 	echo "symbols default_idle schedule"
+	# Both are loops of nop; that of default_idle ends with sti and hlt.
+	echo "code 0 9090909090909090909090909090fbf4ebee"
+	echo "code 1000 90909090909090909090909090909090ebee"
 	printf 'sample 0 0x%x %d\n' 0x10 40000 0x1010 500
 	echo "sample 1 0x1010 3"
 	echo "image file - /usr/sbin/dcpid"

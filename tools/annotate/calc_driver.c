@@ -9,6 +9,7 @@
 #include "lib/error.h"
 #include "lib/error_text.h"
 #include "tools/base/progress.h"
+#include "tools/report/profiler_class.h"
 
 static int set_method(const struct calc_driver *walk, const struct calc_choice *choice,
 		      struct image_analysis_options *options, struct error *err)
@@ -37,6 +38,16 @@ static int set_scope(const struct calc_driver *walk, const struct calc_choice *c
 	return 0;
 }
 
+static bool is_idle(const struct calc_driver *walk, const struct procedure_analysis *analysis)
+{
+	const struct calc_choice *choice = walk->current;
+	const struct procedure *procedure =
+		procedure_table_get(image_code_procedures(choice->code), analysis->index);
+
+	return profiler_class_of(&choice->image->image, procedure->name, PROFILER_PROBES_NONE) ==
+	       PROFILER_IDLE;
+}
+
 static int calc_driver_take_procedure(void *context, const struct procedure_analysis *analysis)
 {
 	struct calc_driver *walk = context;
@@ -48,6 +59,10 @@ static int calc_driver_take_procedure(void *context, const struct procedure_anal
 		return 0;
 	if (analysis->bound == FREQUENCY_BOUND_CONTRADICTED && !walk->doubtful) {
 		calc_rest_add(&walk->rest, CALC_REST_CONTRADICTED, analysis->profile.total, 1);
+		return 0;
+	}
+	if (walk->busy && is_idle(walk, analysis)) {
+		calc_rest_add(&walk->rest, CALC_REST_IDLE, analysis->profile.total, 1);
 		return 0;
 	}
 	walk->procedures++;
@@ -95,6 +110,7 @@ static int analyse(struct calc_driver *walk, struct calc_choice *choice,
 
 	if (r < 0)
 		return r;
+	walk->current = choice;
 	if (walk->image != NULL && !walk->is_sparse &&
 	    walk->image(walk->context, choice, options->model) < 0)
 		return error_set(err, ENOMEM, ERROR_NO_MEMORY);

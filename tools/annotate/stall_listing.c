@@ -169,6 +169,7 @@ static int stall_listing_describe(struct stall_row *row, const struct stall_list
 	struct calc_procedure procedure = {.code = code, .analysis = analysis};
 	const struct instruction_cpi *cpi = &analysis->culprits.insns[insn];
 	char text[CALC_TEXT_BYTES];
+	bool before;
 
 	row->samples = analysis->profile.samples[insn];
 	row->all_samples = listing->all_samples;
@@ -178,6 +179,8 @@ static int stall_listing_describe(struct stall_row *row, const struct stall_list
 	row->address = analysis->cfg->insns[insn].address;
 	row->inside = row->address -
 		      procedure_table_get(image_code_procedures(code), analysis->index)->address;
+	/* A procedure can have code at lower addresses than its beginning. */
+	before = (int64_t)row->inside < 0;
 	row->confidence = analysis->frequency.blocks[analysis->cfg->block_of[insn]].confidence;
 	row->image = strdup(listing->choice->image->image.path);
 	row->build_id = strdup(image_code_build_id(code));
@@ -186,8 +189,8 @@ static int stall_listing_describe(struct stall_row *row, const struct stall_list
 	add_reasons(row, analysis, insn);
 	row->why = why_text(row);
 	if (calc_procedure_names(&row->names, code, analysis->index, listing->demangle) < 0 ||
-	    asprintf(&row->place, "%s+0x%" PRIx64 "%s", row->names.name, row->inside,
-		     row->names.note) < 0) {
+	    asprintf(&row->place, "%s%c0x%" PRIx64 "%s", row->names.name, before ? '-' : '+',
+		     before ? -row->inside : row->inside, row->names.note) < 0) {
 		row->place = NULL;
 		return -ENOMEM;
 	}

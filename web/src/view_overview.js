@@ -84,7 +84,7 @@ function stallText(model, stall) {
 
 function stalls(model) {
 	const all = totalOfAll(model);
-	const known = model.stalls.slice(0, hottest);
+	const known = model.stalls.filter(({ procedure }) => !procedure.idle).slice(0, hottest);
 	return h("section", { class: "card" }, h("h2", {}, "Longest waits", !isWhole(model) && h("small", {}, " in the whole time")),
 		known.length === 0 && h("p", { class: "note" }, model.main.details.length === 0
 			? "No procedure could be analysed."

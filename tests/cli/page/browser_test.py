@@ -58,6 +58,9 @@ class Test:
         hot = self.browser.run("return [...document.querySelectorAll('ol.hot')][0].innerText").split("\n")
         equal("the hottest procedure is not the idle kernel's", hot[0], "walk")
         true("which is not listed", not any("default_idle" in line for line in hot))
+        self.browser.until(PARTS)
+        waits = self.browser.run("return [...document.querySelectorAll('ol.hot')][1].innerText")
+        true("nor among the longest waits", "walk" in waits and "default_idle" not in waits)
         want = (self.folder / "idle.share").read_text(encoding="utf-8").strip()
         true(f"the share of the hottest procedure is that of dcpiprof, {want}", want in hot[:4])
         true("the share of the idle kernel is stated", "the kernel waited for work" in
