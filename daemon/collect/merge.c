@@ -26,7 +26,6 @@
 #include "lib/data_caches.h"
 #include "lib/error.h"
 #include "lib/error_text.h"
-#include "lib/u64_map.h"
 
 /*
  * @ids:            number in the database, by number in the image table; 0: not looked up
@@ -460,9 +459,8 @@ int merge_footprints(struct merge *merge, const struct footprint_store *footprin
 	return r == -ENOMEM ? error_set(err, ENOMEM, ERROR_NO_MEMORY) : r;
 }
 
-/* Find the numbers of the images of all stacks in the database. */
-static int stack_images(struct merge *merge, const struct stack_store *stacks, struct u64_map *ids,
-			struct error *err)
+/* Find the numbers in the database of the images of all stacks: they are in @merge->ids then. */
+static int stack_images(struct merge *merge, const struct stack_store *stacks, struct error *err)
 {
 	const uint32_t *images;
 	size_t count;
@@ -471,14 +469,9 @@ static int stack_images(struct merge *merge, const struct stack_store *stacks, s
 	for (size_t i = 0; i < count; i++) {
 		int64_t id = 0;
 		int r = image_id(merge, images[i], &id, err);
-		uint64_t *slot;
 
 		if (r < 0)
 			return r;
-		slot = u64_map_insert(ids, images[i]);
-		if (slot == NULL)
-			return error_set(err, ENOMEM, ERROR_NO_MEMORY);
-		*slot = (uint64_t)id;
 	}
 	return 0;
 }
@@ -490,16 +483,15 @@ static int stack_images(struct merge *merge, const struct stack_store *stacks, s
 int merge_stacks(struct merge *merge, const struct stack_store *stacks, uint32_t every,
 		 struct error *err)
 {
-	_cleanup_(u64_map_deinit) struct u64_map ids = {.used = 0};
 	struct stack_recording *recording = &merge->stacks;
 	int64_t id = 0;
-	int r = stack_images(merge, stacks, &ids, err);
+	int r = stack_images(merge, stacks, err);
 
 	if (r == 0)
 		r = profile_writer_recordings_clear(merge->writer, PROFILE_RECORDING_STACKS, err);
 	if (r < 0)
 		return r;
-	r = stack_recording_begin(recording, stacks, &ids);
+	r = stack_recording_begin(recording, stacks, merge->ids);
 	while (r == 0 && (r = stack_recording_next(recording, stacks, every, &id)) > 0)
 		r = profile_writer_recording_set(merge->writer, id, &recording->recording, err);
 	return r == -ENOMEM ? error_set(err, ENOMEM, ERROR_NO_MEMORY) : r;

@@ -32,7 +32,7 @@ static int by_image(const void *a, const void *b)
 }
 
 int stack_recording_begin(struct stack_recording *ret, const struct stack_store *stacks,
-			  const struct u64_map *ids)
+			  const int64_t *ids)
 {
 	const struct stack_store_node *nodes;
 	uint32_t count;
@@ -44,8 +44,8 @@ int stack_recording_begin(struct stack_recording *ret, const struct stack_store 
 		return -ENOMEM;
 	/* The root is in no image. */
 	for (uint32_t i = 1; i < count; i++)
-		ret->order[ret->order_count++] = (struct stack_recording_node){
-			(int64_t)*u64_map_find(ids, nodes[i].frame.image), i};
+		ret->order[ret->order_count++] =
+			(struct stack_recording_node){ids[nodes[i].frame.image], i};
 	if (ret->order_count > 0)
 		qsort(ret->order, ret->order_count, sizeof(*ret->order), by_image);
 	return 0;

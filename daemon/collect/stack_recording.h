@@ -11,7 +11,6 @@
 #include <stdint.h>
 
 #include "db/profile_write.h"
-#include "lib/u64_map.h"
 
 struct stack_store;
 struct stack_recording_node;
@@ -34,12 +33,12 @@ struct stack_recording {
 
 /**
  * stack_recording_begin() - sort the nodes of a store by image, for stack_recording_next()
- * @ids: number of each image of stack_store_images() in the database
+ * @ids: numbers in the database, by image; those of stack_store_images() are set
  *
  * O(nodes log nodes). Return: 0 or -ENOMEM.
  */
 int stack_recording_begin(struct stack_recording *ret, const struct stack_store *stacks,
-			  const struct u64_map *ids);
+			  const int64_t *ids);
 
 /**
  * stack_recording_next() - make the recording of the next image
