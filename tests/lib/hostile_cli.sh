@@ -27,8 +27,8 @@ POINTS_BEYOND=150000
 POINTS_OF_FILE=40
 # CPU time for the tables of one file may exceed the limit by this, if the daemon is not run.
 TABLE_BEYOND_MS=300
-# Users that have processes: attacker, victim, and uid 65534 of other tests.
-USERS=3
+# Users that have processes: attacker and victim.
+USERS=2
 # CPU time of the daemon during the attack, of 1,000 of a CPU, beyond the CPU time without attack.
 CPU_PERMILLE=50
 # The same for endless image events: the daemon has to read each event.

@@ -5,10 +5,6 @@ cd "$(dirname "$0")/../.." || exit 2
 . tests/lib/tap.sh
 # shellcheck source=tests/qemu/first_run.sh
 . tests/qemu/first_run.sh
-scripts=()
-if [ -n "${FIRST_LOG:-}" ]; then
-	names=$(first_run_scripts) || { cat "$FIRST_LOG"; exit 1; }
-	scripts=(EXACT_SCRIPTS="${names//$'\n'/ }")
-fi
+first_run_select EXACT_SCRIPTS
 exec make --no-print-directory -s -j "$(nproc)" qemu-check-exact DEBUG_INFO=-g0 \
 	QEMU_USER_PROGRAMS='dcpid dcpictl dcpiprof dcpicalc' QEMU_TIMEOUT=$((15 * $(patience))) "${scripts[@]}"

@@ -11,11 +11,7 @@ cd "$(dirname "$0")/../.." || exit 2
 . tests/lib/tap.sh
 # shellcheck source=tests/qemu/first_run.sh
 . tests/qemu/first_run.sh
-scripts=()
-if [ -n "${FIRST_LOG:-}" ]; then
-	names=$(first_run_scripts) || { cat "$FIRST_LOG"; exit 1; }
-	scripts=(QEMU_SCRIPTS="${names//$'\n'/ }")
-fi
+first_run_select QEMU_SCRIPTS
 output=$(mktemp) || exit 2
 trap 'rm -f "$output"' EXIT
 

@@ -16,3 +16,16 @@ first_run_scripts()
 		echo "tests/qemu/$name.sh"
 	done <<< "$names"
 }
+
+# first_run_select VARIABLE: set $scripts to the assignment with which make runs only these scripts; empty in
+# a first run. If they cannot be repeated, print the log of the first run and exit.
+first_run_select()
+{
+	local names
+
+	scripts=()
+	[ -n "${FIRST_LOG:-}" ] || return 0
+	names=$(first_run_scripts) || { cat "$FIRST_LOG"; exit 1; }
+	# shellcheck disable=SC2034 # for the caller
+	scripts=("$1=${names//$'\n'/ }")
+}
