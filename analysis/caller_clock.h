@@ -16,7 +16,8 @@
  * - the loop calls no other procedure, in which iterations would pass without samples of this one.
  *
  * In the time that no pair covers, there may be no calls, or, outside of the loop, many. So the
- * variance of the result grows with the share of that time, and if it is large there is no result.
+ * variance of the result grows with the share of that time, and if the variance is large, there is
+ * no result.
  */
 #ifndef DCPI_CALLER_CLOCK_H
 #define DCPI_CALLER_CLOCK_H

@@ -136,7 +136,7 @@ static double events_bound(const struct culprit_stall *stall)
  * @from:     the branch with the largest part
  * @recurses: a path has a call of the procedure itself. Its returns are mispredicted if it is
  * deeper than the processor's stack of return addresses
- * @pointers: a path has a call through a pointer, whose target may vary
+ * @pointers: a path has a call through a pointer; the target may vary
  */
 struct recovery {
 	const struct culprit_stall *stall;

@@ -311,7 +311,7 @@ static bool is_near(double rate, double median, double slow, double fast)
 /*
  * The variance of the mean over all samples of a loop. There are three parts: one that no number of
  * pairs reduces; that of a random selection, without replacement, of the samples' pairs; and that
- * of samples without a pair, whose number is random, too.
+ * of the random number of samples without a pair.
  *
  * @spread: relative variance of the iterations in a pair
  * @pairs, @weight: pairs that were read, and all pairs that they were selected from

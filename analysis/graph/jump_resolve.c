@@ -155,8 +155,8 @@ static int take_constants(struct resolver *resolver, struct flow_jump *jump,
 }
 
 /*
- * Find the end of a table whose length no comparison limits: the beginning of the procedure's next
- * table, or of other data that the image's code uses. Return: 0 or -ENOMEM.
+ * Find the end of a table of unknown length, without a comparison that limits it: the beginning of
+ * the procedure's next table, or of other data that the image's code uses. Return: 0 or -ENOMEM.
  */
 static int end_of_table(const struct resolver *resolver, const struct jump_table *table,
 			uint64_t *end)

@@ -75,7 +75,7 @@ void archive_policy_sampled(struct archive_policy *policy, struct image_table *t
 /**
  * archive_policy_finish() - copy images that have samples, however few
  *
- * For the end of a run, whose reports need the code and the names of all its samples. Call it again
+ * For the end of a run: its reports need code and names for all samples. Call it again
  * after archive_policy_tick() until it returns true: the queue of the copier is short.
  *
  * Return: true if all copies have been requested.

@@ -58,7 +58,7 @@ static void field_set(const struct place *place, enum field field, uint64_t valu
 			return;
 		}
 	}
-	/* An instruction whose fields cannot be found is not stored. */
+	/* If the fields of an instruction cannot be found, it is not stored. */
 	memset(place->code, 0x90, length);
 }
 

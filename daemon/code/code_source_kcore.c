@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reads kernel memory from /proc/kcore, an ELF file whose segments are ranges of memory. */
+/* Reads kernel memory from /proc/kcore, an ELF file; its segments are ranges of memory. */
 #include "daemon/code/code_source.h"
 
 #include <elf.h>

@@ -22,7 +22,7 @@ struct entry {
 	struct footprint footprint;
 };
 
-/* Lines whose last access is remembered. */
+/* Number of cache lines for which the last access is stored. */
 #define LINES_MAX 1024
 
 /* struct line_access - an access to a line; @key: of the instruction's entry */

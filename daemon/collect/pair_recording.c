@@ -173,7 +173,7 @@ static int value_add(struct pair_recording *ret, unsigned int value, int64_t del
 	return 1;
 }
 
-/* @medians: of each value's rate, 0: it is no counter */
+/* @medians: median rate of each value; 0 if the value is not a counter */
 static int pair_add(struct pair_recording *ret, const struct stored_pair *pair,
 		    const double medians[PROFILE_WORD_END])
 {

@@ -132,7 +132,7 @@ static bool user_frame_add(const struct unwinding *unwinding, uint64_t pc,
 	struct stack_unwinder *unwinder = unwinding->unwinder;
 
 	*where = UNWIND_WHERE_NO_IMAGE;
-	/* An address of the kernel in memory that a user program can write is no caller. */
+	/* A user program can write any address to its stack: one of the kernel is no caller. */
 	if (pc >> 63 != 0)
 		return false;
 	*place = unwinder->code.place(unwinder->code.context, unwinding->stack->tag, pc);
@@ -286,7 +286,7 @@ static bool stack_try(struct stack_unwinder *unwinder, const struct source_stack
 	return true;
 }
 
-/* Return: false: there is no room. */
+/* Return: false if there is no room. */
 static bool stack_hold(struct stack_unwinder *unwinder, const struct source_stack *stack)
 {
 	size_t kernel_bytes = stack->kernel_count * sizeof(*stack->kernel);

@@ -64,7 +64,7 @@ static int request_send(struct build_id_process *process, int fd, uint64_t *befo
 	return r;
 }
 
-/* Return: 0; -EIO: there is no answer. */
+/* Return: 0, or -EIO if the process has not answered. */
 static int reply_receive(struct build_id_process *process, struct broker_packet *reply)
 {
 	struct pollfd socket = {.fd = process->process.socket, .events = POLLIN};

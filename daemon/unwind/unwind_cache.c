@@ -253,7 +253,7 @@ static void other_move(struct unwind_cache *cache, struct unwind_page **from)
 		free(page);
 }
 
-/* Return: false: there is no room. */
+/* Return: false if the limit of memory leaves no room. */
 static bool anchor_insert(struct unwind_cache *cache)
 {
 	struct unwind_page *anchor = calloc(1, sizeof(*anchor));
