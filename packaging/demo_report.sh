@@ -8,8 +8,9 @@
 set -u
 bin=${BIN:-build/bin}
 db=$1 folder=$2
-# Rows of a listing of instructions; it may have one line for each, and several above.
-listing_lines=14
+# Lines for a procedure, the beginning of its listing, and the sentences that explain it. The procedure
+# has more lines if its callers are known.
+hottest_lines=17
 
 # Reports write into pipes here, and fit the terminal anyhow.
 if [ -t 1 ]; then
@@ -35,11 +36,12 @@ hottest()
 	echo
 	echo "== dcpicalc -n 1    (the hottest procedure of this machine)"
 	"$bin/dcpicalc" --db "$db" --brief -n 1 > "$folder/report" || return
-	awk -v most="$listing_lines" 'BEGIN { RS = ""; FS = "\n" }
+	awk -v most="$hottest_lines" 'BEGIN { RS = ""; FS = "\n" }
 		NR == 1 { next }
 		{ paragraph[NR] = $0 }
 		END {
 			print paragraph[2] "\n"
+			most -= split(paragraph[2], line, "\n") + split(paragraph[NR], line, "\n")
 			for (i = 3; i < NR && most > 0; i++) {
 				lines = split(paragraph[i], line, "\n")
 				for (j = 1; j <= lines && most-- > 0; j++)
