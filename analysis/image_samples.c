@@ -3,6 +3,7 @@
 
 #include "lib/array.h"
 #include "lib/cleanup.h"
+#include "lib/partition_point.h"
 
 #include <errno.h>
 #include <math.h>
@@ -15,32 +16,27 @@ struct slice {
 	size_t end;
 };
 
-/*
- * Return the first of @count elements of @bytes bytes, sorted by the address that they begin with,
- * at or after @address.
- */
-static size_t lower_bound(const void *elements, size_t count, size_t bytes, uint64_t address)
+/* Return the address with which an element of @bytes bytes begins. */
+static uint64_t element_address(const void *elements, size_t i, size_t bytes)
 {
-	size_t low = 0, high = count;
+	uint64_t address;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		uint64_t at;
-
-		memcpy(&at, (const char *)elements + middle * bytes, sizeof(at));
-		if (at < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	memcpy(&address, (const char *)elements + i * bytes, sizeof(address));
+	return address;
 }
 
-_Static_assert(offsetof(struct address_count, address) == 0, "lower_bound() reads this member");
-_Static_assert(offsetof(struct branch_count, from) == 0, "lower_bound() reads this member");
-_Static_assert(offsetof(struct image_pair, from) == 0, "lower_bound() reads this member");
-_Static_assert(offsetof(struct data_footprint, address) == 0, "lower_bound() reads this member");
-_Static_assert(offsetof(struct exact_range, start) == 0, "lower_bound() reads this member");
+/* Return the first of @count elements, sorted by address, that is at or after @address. */
+static size_t lower_bound(const void *elements, size_t count, size_t bytes, uint64_t address)
+{
+	return partition_point(0, count, i, element_address(elements, i, bytes) < address);
+}
+
+_Static_assert(offsetof(struct address_count, address) == 0, "element_address() reads this member");
+_Static_assert(offsetof(struct branch_count, from) == 0, "element_address() reads this member");
+_Static_assert(offsetof(struct image_pair, from) == 0, "element_address() reads this member");
+_Static_assert(offsetof(struct data_footprint, address) == 0,
+	       "element_address() reads this member");
+_Static_assert(offsetof(struct exact_range, start) == 0, "element_address() reads this member");
 
 static struct slice counts_in(const struct address_count *counts, size_t count,
 			      const struct image_range *part)

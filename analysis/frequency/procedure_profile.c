@@ -8,6 +8,7 @@
 #include "analysis/frequency/probe_worth.h"
 #include "db/profile.h"
 #include "lib/array.h"
+#include "lib/partition_point.h"
 
 /* Usual variance of a single round; standard deviation due to executions that were not observed. */
 #define ROUND_VARIANCE 0.06
@@ -22,16 +23,8 @@ double profile_round_variance(const struct profile_round *round)
 /* Return true if an address is within an instruction. */
 static bool procedure_profile_is_inside(const struct cfg *cfg, uint64_t address)
 {
-	uint32_t low = 0, high = cfg->insn_count;
+	uint32_t low = partition_point(0, cfg->insn_count, i, cfg->insns[i].address <= address);
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (cfg->insns[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low > 0 && address - cfg->insns[low - 1].address < cfg->insns[low - 1].bytes;
 }
 
@@ -143,17 +136,10 @@ static int add_gaps(struct procedure_profile *profile, const struct cfg *cfg, ui
 static const struct branch_count *find_branch(const struct branch_count *branches, size_t count,
 					      uint64_t from, uint64_t to)
 {
-	size_t low = 0, high = count;
+	size_t low = partition_point(0, count, i,
+				     branches[i].from < from ||
+					     (branches[i].from == from && branches[i].to < to));
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct branch_count *branch = &branches[middle];
-
-		if (branch->from < from || (branch->from == from && branch->to < to))
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < count && branches[low].from == from && branches[low].to == to ? &branches[low]
 										   : NULL;
 }
@@ -290,16 +276,8 @@ int procedure_profile_add_pairs(struct procedure_profile *profile, const struct 
 
 double exact_counts_of(const struct exact_counts *exact, uint64_t address)
 {
-	size_t low = 0, high = exact->range_count;
+	size_t low = partition_point(0, exact->range_count, i, exact->ranges[i].end <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (exact->ranges[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low == exact->range_count || exact->ranges[low].start > address)
 		return 0;
 	return exact->ranges[low].count;

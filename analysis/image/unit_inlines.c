@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "lib/array.h"
+#include "lib/partition_point.h"
 #include "lib/u64_map.h"
 
 /* Limit for namespaces, types and blocks. */
@@ -150,16 +151,8 @@ static const struct unit_functions *unit_get(struct unit_inlines *inlines, Dwarf
 static const struct function_range *function_at(const struct unit_functions *functions,
 						uint64_t address)
 {
-	size_t low = 0, high = functions->count;
+	size_t low = partition_point(0, functions->count, i, functions->ranges[i].start <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (functions->ranges[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low > 0 && address < functions->ranges[low - 1].end ? &functions->ranges[low - 1]
 								   : NULL;
 }

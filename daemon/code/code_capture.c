@@ -16,6 +16,7 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/error_text.h"
+#include "lib/partition_point.h"
 #include "loader-hook/jit/jit_dump.h"
 #include "loader-hook/vdso.h"
 
@@ -159,16 +160,8 @@ static bool source_is_open(struct code_capture *capture, uint64_t address)
 /* Return the last procedure that begins at or before an offset; NULL: none does. */
 static struct procedure *procedure_at(const struct text *text, uint64_t offset)
 {
-	size_t low = 0, high = text->count;
+	size_t low = partition_point(0, text->count, i, text->procedures[i].offset <= offset);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (text->procedures[middle].offset <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low > 0 ? &text->procedures[low - 1] : NULL;
 }
 

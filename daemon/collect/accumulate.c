@@ -9,6 +9,7 @@
 #include "lib/array.h"
 #include "lib/error.h"
 #include "lib/error_text.h"
+#include "lib/partition_point.h"
 
 int accumulate_create(struct accumulate **ret, size_t memory_limit, struct error *err)
 {
@@ -135,17 +136,7 @@ static bool part_grow(struct accumulate *accumulate, struct accumulate_part *par
 /* Return the index of a label in its part's array, or the index at which to insert it. */
 static size_t label_place(const struct accumulate_part *part, uint32_t label)
 {
-	size_t low = 0, high = part->label_count;
-
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-
-		if (part->labels[middle].label < label)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return partition_point(0, part->label_count, i, part->labels[i].label < label);
 }
 
 static bool label_insert(struct accumulate *accumulate, struct accumulate_part *part, size_t place,

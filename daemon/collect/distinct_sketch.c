@@ -3,20 +3,12 @@
 
 #include <string.h>
 
+#include "lib/partition_point.h"
+
 /* Return: the position of the first kept hash that is not smaller. */
 static uint32_t position_of(const struct distinct_sketch *sketch, uint32_t hash)
 {
-	uint32_t low = 0, high = sketch->kept;
-
-	while (low < high) {
-		uint32_t middle = (low + high) / 2;
-
-		if (sketch->hash[middle] < hash)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return partition_point(0, sketch->kept, i, sketch->hash[i] < hash);
 }
 
 /* All comparisons are made once the ring is full; it begins with the first occurrences. */

@@ -17,6 +17,7 @@
 #include "lib/clock.h"
 #include "lib/error.h"
 #include "lib/error_text.h"
+#include "lib/partition_point.h"
 #include "lib/probe_mark.h"
 #include "loader-hook/vdso.h"
 
@@ -183,16 +184,9 @@ static void kernel_bounds(struct bounds *bounds, const struct kallsyms_symbol *s
 /* Return the last module that starts at or below an address, or NULL. */
 static struct kernel_text *module_below(const struct text_list *modules, uint64_t address)
 {
-	size_t low = 0, high = modules->count;
+	size_t low =
+		partition_point(0, modules->count, i, modules->texts[i].module.start <= address);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (modules->texts[middle].module.start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low > 0 ? &modules->texts[low - 1] : NULL;
 }
 

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/partition_point.h"
+
 struct mapping_list *mapping_list_share(struct mapping_list *list)
 {
 	if (list != NULL)
@@ -31,17 +33,8 @@ size_t mapping_list_bytes(const struct mapping_list *list)
 /* Return the index of the first mapping that ends after an address. */
 static uint32_t first_after(const struct mapping_list *list, uint64_t address)
 {
-	uint32_t low = 0, high = list != NULL ? list->count : 0;
-
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-
-		if (list->mappings[middle].end > address)
-			high = middle;
-		else
-			low = middle + 1;
-	}
-	return low;
+	return list != NULL ? partition_point(0, list->count, i, list->mappings[i].end <= address)
+			    : 0;
 }
 
 const struct mapping *mapping_list_find(const struct mapping_list *list, uint64_t address)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "lib/array.h"
+#include "lib/partition_point.h"
 #include "loader-hook/perf/side_band_record.h"
 
 /* 96 MiB. */
@@ -71,18 +72,9 @@ void import_lives_settle(struct import_lives *lives)
 /* Return: number of marks of lower processes, or of this one up to @time_ns. */
 static size_t count_up_to(const struct import_lives *lives, uint32_t pid, uint64_t time_ns)
 {
-	size_t low = 0, high = lives->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct import_mark *mark = &lives->marks[middle];
-
-		if (mark->pid < pid || (mark->pid == pid && mark->time_ns <= time_ns))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return partition_point(0, lives->count, i,
+			       lives->marks[i].pid < pid || (lives->marks[i].pid == pid &&
+							     lives->marks[i].time_ns <= time_ns));
 }
 
 bool import_lives_find(const struct import_lives *lives, uint32_t pid, uint64_t time_ns,

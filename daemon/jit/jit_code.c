@@ -8,6 +8,7 @@
 
 #include "lib/array.h"
 #include "lib/cleanup.h"
+#include "lib/partition_point.h"
 
 /* Number of unsettled pieces that are searched for one that moves. */
 #define RECENT 1024
@@ -88,23 +89,19 @@ int jit_codes_add(struct jit_codes *codes, const struct jit_code *code)
 	return 0;
 }
 
+/* Both kinds of elements begin with a jit_code, which begins with its start. */
+static uint64_t element_start(const void *list, size_t i, size_t element_bytes)
+{
+	uint64_t start;
+
+	memcpy(&start, (const char *)list + i * element_bytes, sizeof(start));
+	return start;
+}
+
 /* Return: number of elements of a list sorted by start that begin at or below an address. */
 static size_t count_below(const void *list, size_t count, size_t element_bytes, uint64_t address)
 {
-	size_t low = 0, high = count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		uint64_t start;
-
-		/* Both kinds of elements begin with a jit_code, which begins with its start. */
-		memcpy(&start, (const char *)list + middle * element_bytes, sizeof(start));
-		if (start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return partition_point(0, count, i, element_start(list, i, element_bytes) <= address);
 }
 
 static struct jit_code *holder(struct jit_codes *codes, uint64_t address)

@@ -11,6 +11,7 @@
 #include "daemon/unwind/unwind_select.h"
 #include "lib/array.h"
 #include "lib/cleanup.h"
+#include "lib/partition_point.h"
 #include "lib/u64_map.h"
 
 /*
@@ -128,16 +129,8 @@ static int frame_build(struct build *build, const struct unwind_frames *frames,
 /* Return true if a description of .eh_frame covers any code of one of .debug_frame. */
 static bool is_covered(const struct unwind_frames *first, const struct unwind_frame *frame)
 {
-	size_t begin = 0, end = first->count;
+	size_t begin = partition_point(0, first->count, i, first->frames[i].end <= frame->start);
 
-	while (begin < end) {
-		size_t middle = begin + (end - begin) / 2;
-
-		if (first->frames[middle].end <= frame->start)
-			begin = middle + 1;
-		else
-			end = middle;
-	}
 	return begin < first->count && first->frames[begin].start < frame->end;
 }
 

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/partition_point.h"
+
 #define DISTANCE_BITS 6
 #define DISTANCE_MASK ((1U << DISTANCE_BITS) - 1)
 #define NUMBER_BITS 7
@@ -56,17 +58,9 @@ bool unwind_page_next(const struct unwind_page *page, const struct unwind_follow
 static struct unwind_cursor mark_find(const struct unwind_page *page, uint32_t start,
 				      uint32_t offset)
 {
-	uint32_t begin = 0, end = page->mark_count;
+	uint32_t begin = partition_point(0, page->mark_count, i, page->marks[i].offset <= offset);
 	const struct unwind_mark *mark;
 
-	while (begin < end) {
-		uint32_t middle = begin + (end - begin) / 2;
-
-		if (page->marks[middle].offset <= offset)
-			begin = middle + 1;
-		else
-			end = middle;
-	}
 	if (begin == 0)
 		return (struct unwind_cursor){.rule = start};
 	mark = &page->marks[begin - 1];

@@ -4,20 +4,12 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "lib/partition_point.h"
+
 /* Return: the index of the first description that begins at or after an address. */
 static size_t frame_find(const struct unwind_frames *frames, uint64_t address)
 {
-	size_t begin = 0, end = frames->count;
-
-	while (begin < end) {
-		size_t middle = begin + (end - begin) / 2;
-
-		if (frames->frames[middle].start < address)
-			begin = middle + 1;
-		else
-			end = middle;
-	}
-	return begin;
+	return partition_point(0, frames->count, i, frames->frames[i].start < address);
 }
 
 /* Select for the addresses @start to @end - 1. */

@@ -8,6 +8,7 @@
 #include "instrument/profile/map_coding.h"
 #include "lib/array.h"
 #include "lib/error.h"
+#include "lib/partition_point.h"
 
 #define MAP_VERSION 1
 
@@ -137,15 +138,8 @@ int bursts_map_read(struct bursts_map *ret, const char *path, struct error *err)
 
 size_t bursts_map_find(const struct bursts_map *map, uint32_t reference)
 {
-	size_t low = 0, high = map->procedure_count;
+	size_t next =
+		partition_point(0, map->procedure_count, i, map->procedures[i].first <= reference);
 
-	while (low + 1 < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (map->procedures[middle].first <= reference)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	return next > 0 ? next - 1 : 0;
 }

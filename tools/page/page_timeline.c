@@ -12,6 +12,7 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/error_text.h"
+#include "lib/partition_point.h"
 #include "tools/base/json_tree.h"
 
 #define SECOND_NS 1000000000LL
@@ -172,17 +173,10 @@ static int timeline_make_columns(struct timeline *timeline, struct error *err)
 /* Return the column in which a slice begins: the last one that starts at or before it. */
 static size_t column_of(const struct timeline *timeline, const struct slice *slice)
 {
-	size_t low = 0, high = timeline->column_count;
+	size_t next = partition_point(0, timeline->column_count, i,
+				      timeline->times[i] <= slice->start_ns);
 
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (timeline->times[middle] <= slice->start_ns)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	return next > 0 ? next - 1 : 0;
 }
 
 static int count_counter(void *context, const struct profile_counter *counter)

@@ -14,6 +14,7 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/error_text.h"
+#include "lib/partition_point.h"
 
 /* Each procedure has a section and a segment, and ELF counts these in 16 bits. */
 #define PROCEDURES_MAX 60000
@@ -91,16 +92,8 @@ static size_t code_elf_append(struct buffer *buffer, const void *data, size_t by
 
 static const char *code_elf_name_of(const struct profile_symbols *symbols, uint64_t offset)
 {
-	size_t low = 0, high = symbols->count;
+	size_t low = partition_point(0, symbols->count, i, symbols->symbols[i].offset < offset);
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (symbols->symbols[middle].offset < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	return low < symbols->count && symbols->symbols[low].offset == offset
 		       ? symbols->symbols[low].name
 		       : "";

@@ -11,6 +11,7 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/error_text.h"
+#include "lib/partition_point.h"
 #include "tools/base/text.h"
 #include "tools/report/image_symbols.h"
 #include "tools/stacks/stack_profile.h"
@@ -57,16 +58,8 @@ static int callers_no_memory(struct error *err)
 static size_t parent_find(const struct stored_stacks *stored, size_t first, size_t i)
 {
 	uint64_t wanted = stored->rows[i].parent;
-	size_t begin = first, end = i;
+	size_t begin = partition_point(first, i, row, stored->rows[row].number < wanted);
 
-	while (begin < end) {
-		size_t middle = begin + (end - begin) / 2;
-
-		if (stored->rows[middle].number < wanted)
-			begin = middle + 1;
-		else
-			end = middle;
-	}
 	return begin < i && stored->rows[begin].number == wanted ? begin : NO_PARENT;
 }
 
