@@ -30,58 +30,62 @@ static inline uint64_t branch_history_key(uint32_t pid, uint64_t address)
 	return address ^ (uint64_t)pid << 47;
 }
 
-void branch_history_deinit(struct branch_history *known);
+void branch_history_deinit(struct branch_history *history);
 
 /** branch_history_random() - return a random number in [0, n) */
-uint32_t branch_history_random(struct branch_history *known, uint32_t n);
+uint32_t branch_history_random(struct branch_history *history, uint32_t n);
 
 /** branch_history_seen() - record that a branch went to this target in a measured interval */
-void branch_history_seen(struct branch_history *known, uint32_t pid, uint64_t address, uint64_t to);
+void branch_history_seen(struct branch_history *history, uint32_t pid, uint64_t address,
+			 uint64_t to);
 
 /**
  * branch_history_level() - return the frequency of a branch when it was last probed
  *
  * Return: 0 if unknown; otherwise 1 + the base-2 logarithm of its executions per second.
  */
-int branch_history_level(const struct branch_history *known, uint32_t pid, uint64_t address);
+int branch_history_level(const struct branch_history *history, uint32_t pid, uint64_t address);
 
 /**
  * branch_history_rate() - record the executions of a branch during @ns of the program's own time, >
  * 0
  */
-void branch_history_rate(struct branch_history *known, uint32_t pid, uint64_t address,
+void branch_history_rate(struct branch_history *history, uint32_t pid, uint64_t address,
 			 uint64_t executions, uint64_t ns);
 
 /**
- * branch_history_look() - record that a branch was probed without frequent branches delaying the
- * program
+ * branch_history_set_checked() - record that a branch was probed without frequent branches delaying
+ * the program
  */
-void branch_history_look(struct branch_history *known, uint32_t pid, uint64_t address);
-
-/** branch_history_is_looked_at() - return true if branch_history_look() was called for the branch
- */
-bool branch_history_is_looked_at(const struct branch_history *known, uint32_t pid,
-				 uint64_t address);
+void branch_history_set_checked(struct branch_history *history, uint32_t pid, uint64_t address);
 
 /**
- * branch_history_be_frequent() - record that a measured interval was full of executions of this
- * branch and others
- */
-void branch_history_be_frequent(struct branch_history *known, uint32_t pid, uint64_t address);
-
-/**
- * branch_history_is_frequent() - return true if branch_history_be_frequent() was called for the
+ * branch_history_is_checked() - return true if branch_history_set_checked() was called for the
  * branch
  */
-bool branch_history_is_frequent(const struct branch_history *known, uint32_t pid, uint64_t address);
-
-/** branch_history_idle() - adjust the eagerness; @idle: there was time left for more probes */
-void branch_history_idle(struct branch_history *known, bool idle);
+bool branch_history_is_checked(const struct branch_history *history, uint32_t pid,
+			       uint64_t address);
 
 /**
- * branch_history_is_worth() - decide at random whether to probe a branch; less likely with more
+ * branch_history_set_frequent() - record that a measured interval was full of executions of this
+ * branch and others
+ */
+void branch_history_set_frequent(struct branch_history *history, uint32_t pid, uint64_t address);
+
+/**
+ * branch_history_is_frequent() - return true if branch_history_set_frequent() was called for the
+ * branch
+ */
+bool branch_history_is_frequent(const struct branch_history *history, uint32_t pid,
+				uint64_t address);
+
+/** branch_history_idle() - adjust the eagerness; @idle: there was time left for more probes */
+void branch_history_idle(struct branch_history *history, bool idle);
+
+/**
+ * branch_history_should_probe() - decide at random whether to probe a branch; less likely with more
  * observations
  */
-bool branch_history_is_worth(struct branch_history *known, uint32_t pid, uint64_t address);
+bool branch_history_should_probe(struct branch_history *history, uint32_t pid, uint64_t address);
 
 #endif

@@ -15,8 +15,8 @@
 #include "loader-hook/proc/process_stat.h"
 
 /* Limits of the search for the next branch. */
-#define BEYOND_BYTES 128
-#define BEYOND_JUMPS 3
+#define NEXT_BRANCH_BYTES 128
+#define NEXT_BRANCH_JUMPS 3
 
 #if defined(__x86_64__)
 #define IS_KNOWN_MACHINE true
@@ -76,12 +76,12 @@ static bool is_end(const struct x86_insn *insn)
 }
 
 /* Find the first conditional branch on the straight path from an address. */
-static uint64_t find_beyond(const struct file_mapping *mapping, uint64_t address)
+static uint64_t find_next_branch(const struct file_mapping *mapping, uint64_t address)
 {
-	uint8_t code[BEYOND_BYTES];
+	uint8_t code[NEXT_BRANCH_BYTES];
 	struct x86_insn insn;
 
-	for (int jumps = 0; jumps <= BEYOND_JUMPS; jumps++) {
+	for (int jumps = 0; jumps <= NEXT_BRANCH_JUMPS; jumps++) {
 		struct file_place place = file_mapping_place(mapping, address);
 		ssize_t bytes, at;
 
@@ -108,7 +108,7 @@ static uint64_t find_beyond(const struct file_mapping *mapping, uint64_t address
  * The kernel single-steps these branches. One such execution costs as much as fifteen of the
  * others, so both kinds are never probed together.
  */
-static bool is_dear(const struct branch_window *window)
+static bool is_single_stepped(const struct branch_window *window)
 {
 	return window->condition == WINDOW_SNAPSHOTS;
 }
@@ -130,14 +130,14 @@ static int branch_decode(struct branch_probe *probe, struct branch_window *windo
 	condition = condition_of(&insn);
 	if (condition < 0 && !is_indirect(&insn))
 		return -EINVAL;
-	memset(probe->ways, 0, sizeof(probe->ways));
-	memset(probe->beyond, 0, sizeof(probe->beyond));
+	memset(probe->targets, 0, sizeof(probe->targets));
+	memset(probe->next_branches, 0, sizeof(probe->next_branches));
 	if (condition >= 0) {
-		probe->ways[0] = probe->address + insn.length;
-		probe->ways[1] = probe->ways[0] + insn.immediate;
+		probe->targets[0] = probe->address + insn.length;
+		probe->targets[1] = probe->targets[0] + insn.immediate;
 	}
 	window->condition = condition >= 0 ? (uint32_t)condition : WINDOW_SNAPSHOTS;
-	window->mark = probe->mark;
+	window->is_reference = probe->is_reference;
 	return 0;
 }
 
@@ -175,12 +175,14 @@ static size_t probe_sites_find(struct branch_probe_sites *sites, struct branch_p
 		if (probes[i].address < mapping->start || probes[i].address >= mapping->end ||
 		    !file_place_is(&place, &probes[i].place) ||
 		    branch_decode(&probes[i], &windows[n], mapping->fd, place.offset) < 0 ||
-		    is_dear(&windows[n]) != is_dear(&windows[0]))
+		    is_single_stepped(&windows[n]) != is_single_stepped(&windows[0]))
 			continue;
 		sites->offsets[n] = place.offset;
 		sites->cookies[n] = link->number * BRANCH_WINDOWS + n;
-		for (int way = 0; way < 2 && probes[i].ways[way] != 0; way++)
-			probes[i].beyond[way] = find_beyond(mapping, probes[i].ways[way]);
+		for (int direction = 0; direction < 2 && probes[i].targets[direction] != 0;
+		     direction++)
+			probes[i].next_branches[direction] =
+				find_next_branch(mapping, probes[i].targets[direction]);
 		probes[sites->count++] = probes[i];
 	}
 	return sites->count;
@@ -215,7 +217,7 @@ int branch_probe_find(struct branch_probe_sites *ret, struct branch_probe *probe
 		return -EBUSY;
 	}
 	memset(branch_probe_windows(link), 0, BRANCH_WINDOWS * sizeof(struct branch_window));
-	memset(&link->program.rounds[link->number], 0, sizeof(struct branch_round));
+	memset(&link->program.references[link->number], 0, sizeof(struct reference_counts));
 	*count = probe_sites_find(ret, probes, all, &mapping, link);
 	ret->file = take_fd(mapping.fd);
 	file_mapping_close(&mapping);

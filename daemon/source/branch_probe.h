@@ -41,18 +41,19 @@
  * @place:  position of the branch in its file. A breakpoint in the middle of an instruction would
  *          change it. So there is no probe if something else is mapped at @address by now, e.g.
  *          after an exec
- * @ways:   targets of a conditional branch: not taken, and taken; 0 for other branches
- * @beyond: of a conditional branch: the next conditional branch after each direction, if known;
- *          otherwise 0
- * @mark:   this is the reference branch of its group (struct branch_round); always the last one
+ * @targets: targets of a conditional branch: not taken, and taken; 0 for other branches
+ * @next_branches: of a conditional branch: the next conditional branch after each direction, if
+ *          known; otherwise 0
+ * @is_reference: this is the reference branch of its group (struct reference_counts); always the
+ *          last one
  */
 struct branch_probe {
 	uint32_t pid;
 	uint64_t address;
 	struct file_place place;
-	uint64_t ways[2];
-	uint64_t beyond[2];
-	bool mark;
+	uint64_t targets[2];
+	uint64_t next_branches[2];
+	bool is_reference;
 };
 
 /** branch_probe_is_at() - return true if both refer to the same branch */
@@ -65,12 +66,12 @@ static inline bool branch_probe_is_at(const struct branch_probe *a, const struct
  * struct branch_probe_program - the program that runs at hits
  * @fd:      the BPF program
  * @windows: its counts, BRANCH_WINDOWS for each of BRANCH_LINKS
- * @rounds:  its counts per reference iteration, one for each link
+ * @references: its counts per reference iteration, one for each link
  */
 struct branch_probe_program {
 	int fd;
 	struct branch_window *windows;
-	struct branch_round *rounds;
+	struct reference_counts *references;
 };
 
 /** struct branch_probe_link - @number: selects the link's windows; < BRANCH_LINKS */
@@ -102,8 +103,9 @@ struct branch_probe_sites {
 /**
  * branch_probe_find() - find the positions of breakpoints, and clear the link's windows
  * @ret:    out; closed by branch_probe_sites_close(), also after an error
- * @probes: of one process, at most BRANCH_WINDOWS. @ways and @beyond are filled in for probes that
- *          are in the same file and of the same kind as the first valid one; the others are removed
+ * @probes: of one process, at most BRANCH_WINDOWS. @targets and @next_branches are filled in for
+ * probes that are in the same file and of the same kind as the first valid one; the others are
+ * removed
  * @count:  in: number of @probes; out: number of the probes left
  * @link:   its windows will count, in the order of @probes
  *

@@ -23,12 +23,12 @@
 /*
  * Intervals with a reference branch get this multiple of the time of all others, because the others
  * gain little from a twentieth of the CPU time over a fiftieth. Initially they may take as much
- * time as probes are allowed in half a second (ROUND_AHEAD_NS). ROUND_SAVED_MAX_NS limits the
- * unused time that they can save up.
+ * time as probes are allowed in half a second (REFERENCE_AHEAD_NS). REFERENCE_SAVED_MAX_NS limits
+ * the unused time that they can save up.
  */
-#define ROUND_SHARE 3
-#define ROUND_AHEAD_NS (NS_PER_SECOND / 2)
-#define ROUND_SAVED_MAX_NS (200 * (int64_t)NS_PER_MS)
+#define REFERENCE_SHARE 3
+#define REFERENCE_AHEAD_NS (NS_PER_SECOND / 2)
+#define REFERENCE_SAVED_MAX_NS (200 * (int64_t)NS_PER_MS)
 /*
  * Upper bound on the cost of one execution of a probed conditional branch; full intervals show a
  * lower one.
@@ -73,10 +73,10 @@ struct worker {
  * @interval_lock: the interval mutex, held by the thread that opens a measured interval, until the
  *             interval ends. An interval slows the program down at one place, which would make that
  *             place more likely in concurrent intervals
- * @next_ns:   under the interval mutex, as are @hit_ns, @round_ns, @checked and @deadlines:
+ * @next_ns:   under the interval mutex, as are @hit_ns, @reference_ns, @checked and @deadlines:
  *             earliest start of the next interval, CLOCK_MONOTONIC
  * @hit_ns:    cost of an execution
- * @round_ns:  time of intervals with a reference branch in excess of their share
+ * @reference_ns:  time of intervals with a reference branch in excess of their share
  * @checked:   the kernel was tested for removing probes in time
  * @deadlines: number of intervals in a row that ended at the holder's deadline
  * @places:    addresses of probes, for samples of their traps
@@ -92,7 +92,7 @@ struct branch_probes {
 	pthread_mutex_t interval_lock;
 	uint64_t next_ns;
 	uint64_t hit_ns;
-	int64_t round_ns;
+	int64_t reference_ns;
 	bool checked;
 	unsigned int deadlines;
 	struct probe_places places;
@@ -144,8 +144,8 @@ void branch_probes_seen(struct branch_probes *probes, uint32_t pid, uint64_t add
 {
 	probe_places_add_target(&probes->places, pid, address, to);
 	pthread_mutex_lock(&probes->lock);
-	if (branch_history_random(&probes->queue.known, SNAPSHOTS_A_WINDOW) == 0)
-		branch_history_seen(&probes->queue.known, pid, address, to);
+	if (branch_history_random(&probes->queue.history, SNAPSHOTS_A_WINDOW) == 0)
+		branch_history_seen(&probes->queue.history, pid, address, to);
 	pthread_mutex_unlock(&probes->lock);
 }
 
@@ -164,9 +164,9 @@ static void wait_until(struct branch_probes *probes, uint64_t until_ns)
  * Return the time that an interval with a reference branch may take now. A short program should be
  * affected only little.
  */
-static uint64_t round_time_ns(const struct branch_probes *probes, uint32_t permille)
+static uint64_t reference_time_ns(const struct branch_probes *probes, uint32_t permille)
 {
-	int64_t ns = (int64_t)(ROUND_AHEAD_NS / 1000 * permille) - probes->round_ns;
+	int64_t ns = (int64_t)(REFERENCE_AHEAD_NS / 1000 * permille) - probes->reference_ns;
 
 	if (ns <= 0)
 		return 0;
@@ -184,8 +184,8 @@ static bool group_take(struct branch_probes *probes, struct worker *worker)
 	probes->waiting = false;
 	if (!probes->stop)
 		probe_queue_take(&probes->queue, worker->group,
-				 (double)round_time_ns(probes, probes->permille) / PROBE_ROUNDS /
-					 (double)probes->hit_ns);
+				 (double)reference_time_ns(probes, probes->permille) /
+					 PROBE_ITERATIONS / (double)probes->hit_ns);
 	while (!probes->stop && probe_queue_is_held(&probes->queue, worker->group))
 		pthread_cond_wait(&probes->changed, &probes->lock);
 	pthread_mutex_unlock(&probes->lock);
@@ -204,11 +204,11 @@ static void learn(struct branch_probes *probes, const struct probe_window *windo
 }
 
 /* Limit the time saved up while there were no reference branches. */
-static void balance(struct branch_probes *probes, bool has_mark, int64_t taken_ns)
+static void balance(struct branch_probes *probes, bool has_reference, int64_t taken_ns)
 {
-	probes->round_ns += has_mark ? taken_ns : -ROUND_SHARE * taken_ns;
-	if (probes->round_ns < -ROUND_SAVED_MAX_NS)
-		probes->round_ns = -ROUND_SAVED_MAX_NS;
+	probes->reference_ns += has_reference ? taken_ns : -REFERENCE_SHARE * taken_ns;
+	if (probes->reference_ns < -REFERENCE_SAVED_MAX_NS)
+		probes->reference_ns = -REFERENCE_SAVED_MAX_NS;
 }
 
 static void window_account(struct worker *worker, struct probe_window *window)
@@ -216,21 +216,21 @@ static void window_account(struct worker *worker, struct probe_window *window)
 	struct branch_probes *probes = worker->probes;
 	uint64_t ns;
 
-	window->some = worker->group->some;
+	window->probes = worker->group->probes;
 	window->count = worker->group->count;
-	window->is_look = worker->group->is_look;
+	window->may_be_rare = worker->group->may_be_rare;
 	learn(probes, window);
 	ns = probe_taken_ns(window->windows, window->count, probes->hit_ns);
 	window->taken_ns = ns < window->ns ? ns : window->ns;
 	if (probes->next_ns < window->start_ns)
 		probes->next_ns = window->start_ns;
-	balance(probes, branch_group_has_mark(worker->group), (int64_t)window->taken_ns);
+	balance(probes, branch_group_has_reference(worker->group), (int64_t)window->taken_ns);
 	pthread_mutex_lock(&probes->lock);
 	probes->next_ns += window->taken_ns * 1000 / (probes->permille > 0 ? probes->permille : 1);
 	probes->stats.opened += window->count;
 	probes->stats.taken_ns += window->taken_ns;
 	worker->accounted_ns = window->taken_ns;
-	probe_results_add(&probes->results[probes->current], &probes->queue.known, window);
+	probe_results_add(&probes->results[probes->current], &probes->queue.history, window);
 	probe_queue_learn(&probes->queue, window);
 	pthread_mutex_unlock(&probes->lock);
 }
@@ -253,12 +253,12 @@ static int window_find(struct worker *worker, struct branch_probe_sites *sites)
 	size_t taken_count = worker->group->count, count = taken_count;
 	int rc;
 
-	memcpy(taken, worker->group->some, sizeof(taken));
+	memcpy(taken, worker->group->probes, sizeof(taken));
 	memcpy(found, taken, sizeof(found));
 	rc = branch_probe_find(sites, found, &count, &worker->link);
 	pthread_mutex_lock(&probes->lock);
 	worker->group->count = rc == 0 ? count : 0;
-	memcpy(worker->group->some, found, sizeof(found));
+	memcpy(worker->group->probes, found, sizeof(found));
 	if (worker->group->count == 0 || found[0].address != taken[0].address)
 		candidate_refuse(probes, &taken[0]);
 	probe_queue_return(&probes->queue, taken + 1, taken_count - 1);
@@ -273,9 +273,9 @@ static struct probe_limits limits_of(const struct worker *worker)
 	return (struct probe_limits){
 		.count = (uint32_t)group->count,
 		.hit_ns = worker->probes->hit_ns,
-		.round_ns = round_time_ns(worker->probes, share_of(worker->probes)),
-		.has_mark = branch_group_has_mark(group),
-		.is_look = group->is_look,
+		.reference_ns = reference_time_ns(worker->probes, share_of(worker->probes)),
+		.has_reference = branch_group_has_reference(group),
+		.may_be_rare = group->may_be_rare,
 		.is_frequent = group->level >= LEVEL_AT_ONCE,
 	};
 }
@@ -352,14 +352,14 @@ static void places_add(struct worker *worker)
 	uint64_t now_ns = clock_monotonic_ns();
 
 	for (size_t i = 0; i < group->count; i++)
-		probe_places_add(&worker->probes->places, group->some[i].pid,
-				 group->some[i].address, now_ns);
+		probe_places_add(&worker->probes->places, group->probes[i].pid,
+				 group->probes[i].address, now_ns);
 }
 
 /* The area exists once the kernel has single-stepped an instruction. */
 static void area_add(struct worker *worker, uint64_t since_ns)
 {
-	uint32_t pid = worker->group->some[0].pid;
+	uint32_t pid = worker->group->probes[0].pid;
 	uint64_t start, end;
 
 	if (branch_probe_windows(&worker->link)[0].condition == WINDOW_SNAPSHOTS &&
@@ -374,10 +374,10 @@ static void places_remove(struct worker *worker)
 	uint64_t until_ns = clock_monotonic_ns() + REMOVAL_NS;
 
 	for (size_t i = 0; i < group->count; i++)
-		probe_places_remove(&worker->probes->places, group->some[i].pid,
-				    group->some[i].address, until_ns);
+		probe_places_remove(&worker->probes->places, group->probes[i].pid,
+				    group->probes[i].address, until_ns);
 	if (group->count > 0)
-		probe_places_remove_area(&worker->probes->places, group->some[0].pid, until_ns);
+		probe_places_remove_area(&worker->probes->places, group->probes[0].pid, until_ns);
 }
 
 /*
@@ -401,7 +401,7 @@ static int window_measure(struct worker *worker, struct branch_probe_sites *site
 		return rc;
 	window.start_ns = measured.start_ns;
 	window.ns = measured.ns;
-	window.round = measured.has_round ? &measured.round : NULL;
+	window.reference = measured.has_reference_counts ? &measured.reference : NULL;
 	worker->probes->deadlines = 0;
 	window_account(worker, &window);
 	return 0;
@@ -411,7 +411,7 @@ static int window_measure(struct worker *worker, struct branch_probe_sites *site
 static bool window_run(struct worker *worker)
 {
 	struct branch_probes *probes = worker->probes;
-	struct branch_probe first = worker->group->some[0];
+	struct branch_probe first = worker->group->probes[0];
 	struct branch_probe_sites sites;
 	struct error err;
 	int rc = window_find(worker, &sites);
@@ -464,7 +464,7 @@ static bool has_cheap(struct branch_probes *probes)
 	if (now_ns >= probes->next_ns)
 		return false;
 	pthread_mutex_lock(&probes->lock);
-	cheap = probe_queue_prefer_seldom(&probes->queue, now_ns);
+	cheap = probe_queue_prefer_rare(&probes->queue, now_ns);
 	pthread_mutex_unlock(&probes->lock);
 	return cheap;
 }
@@ -591,8 +591,8 @@ int branch_probes_open(struct branch_probes **ret, const struct branch_probe_pro
 	if (probes == NULL)
 		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	probes->permille = permille;
-	probes->queue.known.random = 1 + (uint32_t)(clock_monotonic_ns() % 0x7ffffffd);
-	probes->queue.known.eagerness = 1;
+	probes->queue.history.random = 1 + (uint32_t)(clock_monotonic_ns() % 0x7ffffffd);
+	probes->queue.history.eagerness = 1;
 	probes->hit_ns = HIT_NS;
 	locks_init(probes);
 	probe_places_init(&probes->places);
@@ -635,7 +635,7 @@ const struct probe_results *branch_probes_take(struct branch_probes *probes)
 	probes->results[probes->current].count = 0;
 	probes->stats.lost += results->lost;
 	probes->results[probes->current].lost = 0;
-	branch_history_idle(&probes->queue.known, probes->waiting);
+	branch_history_idle(&probes->queue.history, probes->waiting);
 	if (probes->queue.count > 0)
 		pthread_cond_broadcast(&probes->changed);
 	pthread_mutex_unlock(&probes->lock);

@@ -195,7 +195,7 @@ struct branch_probe_program branch_snapshots_probe(const struct branch_snapshots
 	return (struct branch_probe_program){
 		.fd = bpf_program__fd(snapshots->skeleton->progs.dcpi_branch_probe),
 		.windows = snapshots->skeleton->bss->windows,
-		.rounds = snapshots->skeleton->bss->rounds,
+		.references = snapshots->skeleton->bss->references,
 	};
 }
 

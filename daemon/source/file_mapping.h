@@ -21,8 +21,8 @@ static inline bool file_place_is(const struct file_place *a, const struct file_p
 	return a->device == b->device && a->inode == b->inode && a->offset == b->offset;
 }
 
-/** file_place_behind() - return the place @bytes after another one */
-static inline struct file_place file_place_behind(struct file_place place, uint64_t bytes)
+/** file_place_after() - return the place @bytes after another one */
+static inline struct file_place file_place_after(struct file_place place, uint64_t bytes)
 {
 	place.offset += bytes;
 	return place;
@@ -63,7 +63,7 @@ int file_mapping_find_named(uint64_t *start, uint64_t *end, uint32_t pid, const 
 static inline struct file_place file_mapping_place(const struct file_mapping *mapping,
 						   uint64_t address)
 {
-	return file_place_behind(mapping->from, address - mapping->start);
+	return file_place_after(mapping->from, address - mapping->start);
 }
 
 /**

@@ -442,7 +442,7 @@ struct file_place perf_branch_place(struct perf_branch *branch, uint32_t pid, ui
 
 	if (range == NULL || !range->is_code)
 		return (struct file_place){.inode = 0};
-	return file_place_behind(range->from, address - range->start);
+	return file_place_after(range->from, address - range->start);
 }
 
 #else

@@ -10,15 +10,15 @@
  */
 #define TAKEN_MAX_NS (3 * NS_PER_MS)
 /* Maximum cost if all branches are expected to be rare. At a higher cost they are not rare. */
-#define LOOK_TAKEN_MAX_NS (3 * NS_PER_MS / 4)
+#define RARE_TAKEN_MAX_NS (3 * NS_PER_MS / 4)
 /* The counts are read after each step. */
 #define STEP_NS NS_PER_MS
 #define STEPS 24
 /* Intervals with a reference branch are longer. */
-#define ROUND_STEPS 150
-#define ROUND_TRIES 100
+#define REFERENCE_STEPS 150
+#define READ_TRIES 100
 /* Cost of one execution of a branch that the kernel has to single-step. */
-#define HIT_DEAR_NS 15000
+#define HIT_SINGLE_STEP_NS 15000
 
 uint64_t probe_taken_ns(const struct branch_window *windows, size_t count, uint64_t hit_ns)
 {
@@ -26,7 +26,7 @@ uint64_t probe_taken_ns(const struct branch_window *windows, size_t count, uint6
 
 	for (size_t i = 0; i < count; i++)
 		ns += branch_window_executions(&windows[i]) *
-		      (windows[i].condition < WINDOW_SNAPSHOTS ? hit_ns : HIT_DEAR_NS);
+		      (windows[i].condition < WINDOW_SNAPSHOTS ? hit_ns : HIT_SINGLE_STEP_NS);
 	return ns;
 }
 
@@ -37,9 +37,9 @@ static void counts_take(struct branch_window *counts, const struct branch_probe_
 
 	for (size_t i = 0; i < count; i++) {
 		counts[i] = windows[i];
-		for (int way = 0; way < 2; way++)
-			counts[i].counts[way] =
-				__atomic_load_n(&windows[i].counts[way], __ATOMIC_RELAXED);
+		for (int direction = 0; direction < 2; direction++)
+			counts[i].counts[direction] =
+				__atomic_load_n(&windows[i].counts[direction], __ATOMIC_RELAXED);
 	}
 }
 
@@ -57,31 +57,33 @@ static void counts_subtract(struct branch_window *counts, const struct branch_wi
  * Return: true if the copy is consistent: the program may execute the reference branch
  * concurrently.
  */
-static bool round_take(struct branch_round *ret, const struct branch_probe_link *link, size_t count)
+static bool reference_counts_take(struct reference_counts *ret,
+				  const struct branch_probe_link *link, size_t count)
 {
-	const volatile struct branch_round *round = &link->program.rounds[link->number];
+	const volatile struct reference_counts *reference = &link->program.references[link->number];
 	int tries = 0;
 
 	do {
-		ret->done = round->done;
+		ret->done = reference->done;
 		for (size_t i = 0; i < count; i++) {
-			ret->first[i] = round->first[i];
-			ret->last[i] = round->last[i];
-			ret->squares[i] = round->squares[i];
+			ret->first[i] = reference->first[i];
+			ret->last[i] = reference->last[i];
+			ret->squares[i] = reference->squares[i];
 		}
-		ret->begun = round->begun;
-	} while (ret->begun != ret->done && ++tries < ROUND_TRIES);
+		ret->begun = reference->begun;
+	} while (ret->begun != ret->done && ++tries < READ_TRIES);
 	return ret->begun == ret->done;
 }
 
-static bool is_over(struct branch_round *round, const struct branch_probe_link *link,
+static bool is_over(struct reference_counts *reference, const struct branch_probe_link *link,
 		    const struct probe_limits *limits, uint64_t taken_ns)
 {
-	if (limits->has_mark)
-		return taken_ns >= limits->round_ns ||
-		       (round_take(round, link, limits->count) && round->done > PROBE_ROUNDS);
-	if (limits->is_look)
-		return taken_ns >= LOOK_TAKEN_MAX_NS;
+	if (limits->has_reference)
+		return taken_ns >= limits->reference_ns ||
+		       (reference_counts_take(reference, link, limits->count) &&
+			reference->done > PROBE_ITERATIONS);
+	if (limits->may_be_rare)
+		return taken_ns >= RARE_TAKEN_MAX_NS;
 	return taken_ns >= TAKEN_MAX_NS || (taken_ns == 0 && limits->is_frequent);
 }
 
@@ -90,7 +92,7 @@ void probe_measurement_take(struct probe_measurement *ret, const struct branch_p
 			    void *context)
 {
 	struct branch_window before[BRANCH_WINDOWS];
-	unsigned int steps = limits->has_mark ? ROUND_STEPS : STEPS;
+	unsigned int steps = limits->has_reference ? REFERENCE_STEPS : STEPS;
 	bool more;
 
 	ret->start_ns = clock_monotonic_ns();
@@ -101,7 +103,8 @@ void probe_measurement_take(struct probe_measurement *ret, const struct branch_p
 		ret->ns = clock_monotonic_ns() - ret->start_ns;
 		counts_subtract(ret->counts, before, limits->count);
 	} while (more && --steps > 0 &&
-		 !is_over(&ret->round, link, limits,
+		 !is_over(&ret->reference, link, limits,
 			  probe_taken_ns(ret->counts, limits->count, limits->hit_ns)));
-	ret->has_round = limits->has_mark && round_take(&ret->round, link, limits->count);
+	ret->has_reference_counts = limits->has_reference &&
+				    reference_counts_take(&ret->reference, link, limits->count);
 }

@@ -13,23 +13,23 @@
 #include "daemon/source/branch_probe.h"
 
 /* Intervals with a reference branch end after this number of reference iterations. */
-#define PROBE_ROUNDS 3
+#define PROBE_ITERATIONS 3
 
 /**
  * struct probe_limits - when a measurement ends
  * @count:       branches that are probed; at most BRANCH_WINDOWS
  * @hit_ns:      estimated time that one execution of a probed conditional branch costs
- * @round_ns:    with a reference branch: maximum cost of all executions
- * @has_mark:    the last branch is a reference branch (struct branch_round)
- * @is_look:     the branches are expected to be executed rarely
+ * @reference_ns: with a reference branch: maximum cost of all executions
+ * @has_reference: the last branch is a reference branch (struct reference_counts)
+ * @may_be_rare: the branches are expected to be executed rarely
  * @is_frequent: the first branch is executed in each step if the program is near it at all
  */
 struct probe_limits {
 	uint32_t count;
 	uint64_t hit_ns;
-	uint64_t round_ns;
-	bool has_mark;
-	bool is_look;
+	uint64_t reference_ns;
+	bool has_reference;
+	bool may_be_rare;
 	bool is_frequent;
 };
 
@@ -37,14 +37,14 @@ struct probe_limits {
  * struct probe_measurement - the counts of all branches
  * @start_ns: when all probes were in place, CLOCK_MONOTONIC
  * @ns:       duration
- * @has_round: @round is complete
+ * @has_reference_counts: @reference is complete
  * @counts:   executions since @start_ns, in the order of the branches
  */
 struct probe_measurement {
 	uint64_t start_ns;
 	uint64_t ns;
-	bool has_round;
-	struct branch_round round;
+	bool has_reference_counts;
+	struct reference_counts reference;
 	struct branch_window counts[BRANCH_WINDOWS];
 };
 

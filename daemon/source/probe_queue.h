@@ -24,36 +24,37 @@ struct probe_candidate {
 
 /**
  * struct branch_group - branches that are probed together
- * @some:    the branches
- * @count:   of @some; 0: the group is not in use
+ * @probes:  the branches
+ * @count:   of @probes; 0: the group is not in use
  * @level:   frequency of the first
- * @is_look: the branches may be rarely executed (struct probe_window)
+ * @may_be_rare: the branches may be rarely executed (struct probe_window)
  */
 struct branch_group {
-	struct branch_probe some[BRANCH_WINDOWS];
+	struct branch_probe probes[BRANCH_WINDOWS];
 	size_t count;
 	int level;
-	bool is_look;
+	bool may_be_rare;
 };
 
 /**
- * branch_group_has_mark() - return true if the last branch is the reference branch of the others
+ * branch_group_has_reference() - return true if the last branch is the reference branch of the
+ * others
  */
-static inline bool branch_group_has_mark(const struct branch_group *group)
+static inline bool branch_group_has_reference(const struct branch_group *group)
 {
-	return group->count > 0 && group->some[group->count - 1].mark;
+	return group->count > 0 && group->probes[group->count - 1].is_reference;
 }
 
 /**
- * struct probe_queue - zero-initialised, except @known, is ready
+ * struct probe_queue - zero-initialised, except @history, is ready
  * @groups:    groups being probed; each is owned by the thread that probes it
  * @candidates_seen: number of candidates since a group was last taken
  * @candidates: a uniform random sample of these candidates; @count entries
  * @is_chosen: the first entry is the next to be taken
  */
 struct probe_queue {
-	struct branch_history known;
-	struct reference_branches rounds;
+	struct branch_history history;
+	struct reference_branches references;
 	struct branch_group groups[BRANCH_LINKS];
 	uint32_t candidates_seen;
 	uint32_t count;
@@ -67,7 +68,7 @@ void probe_queue_deinit(struct probe_queue *queue);
 void probe_queue_sample(struct probe_queue *queue, const struct branch_probe *probe);
 
 /** probe_queue_return() - return branches of a group that were not probed to the queue. */
-void probe_queue_return(struct probe_queue *queue, const struct branch_probe *some, size_t count);
+void probe_queue_return(struct probe_queue *queue, const struct branch_probe *probes, size_t count);
 
 /**
  * probe_queue_refuse() - forget a branch that cannot be probed, e.g. because its process has
@@ -76,22 +77,22 @@ void probe_queue_return(struct probe_queue *queue, const struct branch_probe *so
 void probe_queue_refuse(struct probe_queue *queue, const struct branch_probe *probe);
 
 /**
- * probe_queue_prefer_seldom() - choose a branch that may be rare as the next one to be taken
+ * probe_queue_prefer_rare() - choose a branch that may be rare as the next one to be taken
  *
  * Return: true if there is one.
  */
-bool probe_queue_prefer_seldom(struct probe_queue *queue, uint64_t now_ns);
+bool probe_queue_prefer_rare(struct probe_queue *queue, uint64_t now_ns);
 
 /**
  * probe_queue_take() - take a branch and others of its process from the queue
  * @group:     out, one of @queue->groups
- * @round_max: add a reference branch if there is one with at most this number of executions of the
- *             first branch per reference iteration; 0: add none
+ * @iteration_max: add a reference branch if there is one with at most this number of executions of
+ *             the first branch per reference iteration; 0: add none
  *
  * Without a reference branch, the others are about as frequent as the first; with one, they are
  * much less frequent. The queue must not be empty.
  */
-void probe_queue_take(struct probe_queue *queue, struct branch_group *group, double round_max);
+void probe_queue_take(struct probe_queue *queue, struct branch_group *group, double iteration_max);
 
 /**
  * probe_queue_is_held() - return true if the reference branch of a group is still probed in

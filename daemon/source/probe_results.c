@@ -27,16 +27,17 @@
 #define SILENCE_NS (10 * NS_PER_MS)
 /*
  * The time between executions is measured only if probes take at most 1 / OWN of an interval, and
- * the branch is executed at least ROUNDS times in it. Probes of loops of a few microseconds take a
- * third of it: a stricter limit would leave their procedures without any time measurement.
+ * the branch is executed at least EXECUTIONS_MIN times in it. Probes of loops of a few microseconds
+ * take a third of it: a stricter limit would leave their procedures without any time measurement.
  */
 #define OWN 2
-#define ROUNDS 8
+#define EXECUTIONS_MIN 8
 /* An interval is quiet if probes take at most 1 / QUIET of it. */
 #define QUIET 8
-/* Reference iterations are alike if the variance is at most UNLIKE times the square of the mean. */
-#define ROUNDS_MIN 3
-#define UNLIKE 0.1
+/* Reference iterations are alike if the variance is at most VARIANCE_MAX times the square of the
+ * mean. */
+#define ITERATIONS_MIN 3
+#define VARIANCE_MAX 0.1
 /*
  * In an interval that is full of executions, the program itself is assumed to get 1 / FULL of the
  * time.
@@ -58,7 +59,7 @@ bool probe_window_is_quiet(const struct probe_window *window)
 	return window->taken_ns * QUIET <= window->ns;
 }
 
-static bool is_fair(const struct probe_window *window, size_t i)
+static bool is_typical(const struct probe_window *window, size_t i)
 {
 	return window->windows[i].first_ns <= window->start_ns + AT_ONCE_NS ||
 	       probe_window_is_long(window);
@@ -84,10 +85,10 @@ static void probe_results_put(struct probe_results *results, const struct probe_
 		return;
 	}
 	results->item[results->count++] = (struct branch_probe_result){
-		.pid = window->some[i].pid,
+		.pid = window->probes[i].pid,
 		.generation = generation_of(window),
 		.event = event,
-		.from = window->some[i].address,
+		.from = window->probes[i].address,
 		.to = to,
 		.count = count,
 		.time_ns = window->start_ns,
@@ -126,7 +127,7 @@ size_t probe_window_most(const struct probe_window *window)
 }
 
 /* Compare all branches with the most frequent one, which has the smallest statistical error. */
-static void put_beside(struct probe_results *results, const struct probe_window *window)
+static void put_same_window(struct probe_results *results, const struct probe_window *window)
 {
 	size_t most = probe_window_most(window);
 
@@ -136,10 +137,10 @@ static void put_beside(struct probe_results *results, const struct probe_window 
 		if (i == most || !is_steady(window, i))
 			continue;
 		probe_results_put(results, window, most, SOURCE_EVENT_SAME_WINDOW,
-				  window->some[i].address,
+				  window->probes[i].address,
 				  branch_window_executions(&window->windows[most]));
 		probe_results_put(results, window, i, SOURCE_EVENT_SAME_WINDOW,
-				  window->some[most].address,
+				  window->probes[most].address,
 				  branch_window_executions(&window->windows[i]));
 	}
 }
@@ -153,14 +154,14 @@ static void put_beside(struct probe_results *results, const struct probe_window 
  * @unit: counts are in units of 1 / @unit executions. They are rounded at random, so that rare
  *        directions are not lost.
  */
-static void take_ways(struct branch_history *known, const struct branch_window *window,
-		      uint64_t unit, uint64_t counts[2])
+static void scale_directions(struct branch_history *history, const struct branch_window *window,
+			     uint64_t unit, uint64_t counts[2])
 {
 	uint64_t hits = branch_window_executions(window);
 	uint64_t all = unit * (hits < WINDOW_HITS ? hits : WINDOW_HITS);
 	uint64_t share = window->counts[1] * all;
 
-	counts[1] = share / hits + (branch_history_random(known, (uint32_t)hits) < share % hits);
+	counts[1] = share / hits + (branch_history_random(history, (uint32_t)hits) < share % hits);
 	counts[0] = all - counts[1];
 }
 
@@ -168,31 +169,31 @@ static void take_ways(struct branch_history *known, const struct branch_window *
  * Record the directions of a branch, and the interval's contribution to the sums of squares, which
  * show the variation between intervals.
  */
-static void put_ways(struct probe_results *results, struct branch_history *known,
-		     const struct probe_window *window, size_t i)
+static void put_directions(struct probe_results *results, struct branch_history *history,
+			   const struct probe_window *window, size_t i)
 {
-	const struct branch_probe *probe = &window->some[i];
+	const struct branch_probe *probe = &window->probes[i];
 	const struct branch_window *seen = &window->windows[i];
 	uint64_t whole[2], parts[2];
 
 	probe_results_put(results, window, i, SOURCE_EVENT_SAME_WINDOW, probe->address, 1);
-	if (probe->ways[0] == 0)
+	if (probe->targets[0] == 0)
 		return;
-	take_ways(known, seen, 1, whole);
-	take_ways(known, seen, PROFILE_EDGE_PART, parts);
+	scale_directions(history, seen, 1, whole);
+	scale_directions(history, seen, PROFILE_EDGE_PART, parts);
 	probe_results_put(results, window, i, SOURCE_EVENT_WEIGHTED, probe->address,
 			  branch_window_executions(seen));
 	probe_results_put(results, window, i, SOURCE_EVENT_SECOND_MOMENT, probe->address,
 			  parts[0] * parts[1]);
-	for (int way = 0; way < 2; way++) {
-		uint64_t to = probe->ways[way];
+	for (int direction = 0; direction < 2; direction++) {
+		uint64_t to = probe->targets[direction];
 
-		if (seen->counts[way] > 0)
-			branch_history_seen(known, probe->pid, probe->address, to);
-		probe_results_put(results, window, i, SOURCE_EVENT_PROBE, to, whole[way]);
-		probe_results_put(results, window, i, SOURCE_EVENT_WEIGHTED, to, parts[way]);
+		if (seen->counts[direction] > 0)
+			branch_history_seen(history, probe->pid, probe->address, to);
+		probe_results_put(results, window, i, SOURCE_EVENT_PROBE, to, whole[direction]);
+		probe_results_put(results, window, i, SOURCE_EVENT_WEIGHTED, to, parts[direction]);
 		probe_results_put(results, window, i, SOURCE_EVENT_SECOND_MOMENT, to,
-				  parts[way] * parts[way]);
+				  parts[direction] * parts[direction]);
 	}
 }
 
@@ -203,7 +204,7 @@ static void put_ways(struct probe_results *results, struct branch_history *known
 static bool is_never_left(const struct probe_window *window, const struct branch_window *seen,
 			  uint64_t long_ns)
 {
-	return seen->gaps >= ROUNDS && seen->longest_ns <= long_ns &&
+	return seen->gaps >= EXECUTIONS_MIN && seen->longest_ns <= long_ns &&
 	       seen->first_ns <= window->start_ns + long_ns &&
 	       seen->last_ns + long_ns >= window->start_ns + window->ns;
 }
@@ -216,40 +217,42 @@ uint64_t probe_window_gaps_ns(const struct probe_window *window, size_t i)
 	if (seen->disturbed != 0 || waited_ns >= window->ns)
 		return 0;
 	run_ns = window->ns - waited_ns;
-	if (window->taken_ns * OWN > run_ns || !is_never_left(window, seen, run_ns / ROUNDS))
+	if (window->taken_ns * OWN > run_ns ||
+	    !is_never_left(window, seen, run_ns / EXECUTIONS_MIN))
 		return 0;
 	ns = seen->last_ns - seen->first_ns - waited_ns;
 	return ns - (uint64_t)((double)ns * (double)window->taken_ns / (double)run_ns);
 }
 
 /* A branch that is rare in one interval may be frequent in other phases of the program. */
-static void put_gaps(struct probe_results *results, const struct branch_history *known,
+static void put_gaps(struct probe_results *results, const struct branch_history *history,
 		     const struct probe_window *window, size_t i)
 {
-	const struct branch_probe *probe = &window->some[i];
+	const struct branch_probe *probe = &window->probes[i];
 	uint64_t ns = probe_window_gaps_ns(window, i);
 
-	if (ns == 0 || !branch_history_is_looked_at(known, probe->pid, probe->address) ||
-	    branch_history_is_frequent(known, probe->pid, probe->address))
+	if (ns == 0 || !branch_history_is_checked(history, probe->pid, probe->address) ||
+	    branch_history_is_frequent(history, probe->pid, probe->address))
 		return;
-	probe_results_put(results, window, i, SOURCE_EVENT_INTERVALS, window->some[i].address,
+	probe_results_put(results, window, i, SOURCE_EVENT_INTERVALS, window->probes[i].address,
 			  window->windows[i].gaps);
-	probe_results_put(results, window, i, SOURCE_EVENT_INTERVAL_NS, window->some[i].address,
+	probe_results_put(results, window, i, SOURCE_EVENT_INTERVAL_NS, window->probes[i].address,
 			  ns);
 }
 
-uint64_t probe_window_rounds(const struct probe_window *window, size_t i)
+uint64_t probe_window_iteration_executions(const struct probe_window *window, size_t i)
 {
-	return window->round->last[i] - window->round->first[i];
+	return window->reference->last[i] - window->reference->first[i];
 }
 
 /* Return true if the number of executions of a branch is similar in all reference iterations. */
-static bool is_alike(const struct probe_window *window, size_t i, uint64_t rounds)
+static bool is_similar(const struct probe_window *window, size_t i, uint64_t iterations)
 {
-	double sum = (double)probe_window_rounds(window, i);
+	double sum = (double)probe_window_iteration_executions(window, i);
 
-	return rounds >= ROUNDS_MIN && sum > 0 &&
-	       (double)rounds * (double)window->round->squares[i] <= sum * sum * (1 + UNLIKE);
+	return iterations >= ITERATIONS_MIN && sum > 0 &&
+	       (double)iterations * (double)window->reference->squares[i] <=
+		       sum * sum * (1 + VARIANCE_MAX);
 }
 
 /*
@@ -257,46 +260,47 @@ static bool is_alike(const struct probe_window *window, size_t i, uint64_t round
  * sample of iterations is biased: the one in progress at the start of an interval, which tends to
  * be a long one, is never complete.
  */
-static void put_rounds(struct probe_results *results, const struct probe_window *window)
+static void put_iterations(struct probe_results *results, const struct probe_window *window)
 {
-	size_t mark = window->count - 1;
-	uint64_t rounds;
+	size_t reference_index = window->count - 1;
+	uint64_t iterations;
 
-	if (window->round == NULL)
+	if (window->reference == NULL)
 		return;
-	rounds = probe_window_rounds(window, mark);
-	for (size_t i = 0; i < mark; i++) {
-		if (!is_alike(window, i, rounds))
+	iterations = probe_window_iteration_executions(window, reference_index);
+	for (size_t i = 0; i < reference_index; i++) {
+		if (!is_similar(window, i, iterations))
 			continue;
 		probe_results_put(results, window, i, SOURCE_EVENT_REFERENCE_INTERVAL,
-				  window->some[mark].address, probe_window_rounds(window, i));
-		probe_results_put(results, window, mark, SOURCE_EVENT_REFERENCE_INTERVAL,
-				  window->some[i].address, rounds);
+				  window->probes[reference_index].address,
+				  probe_window_iteration_executions(window, i));
+		probe_results_put(results, window, reference_index, SOURCE_EVENT_REFERENCE_INTERVAL,
+				  window->probes[i].address, iterations);
 	}
 }
 
 /* A branch that the program did not reach in a short interval may still be frequent. */
-static void rate_update(struct branch_history *known, const struct probe_window *window, size_t i)
+static void rate_update(struct branch_history *history, const struct probe_window *window, size_t i)
 {
 	uint64_t executions = branch_window_executions(&window->windows[i]);
 	uint64_t rest_ns = window->ns - window->taken_ns + window->ns / FULL + 1;
 
 	if (executions > 0 || window->ns >= SILENCE_NS)
-		branch_history_rate(known, window->some[i].pid, window->some[i].address, executions,
-				    rest_ns);
+		branch_history_rate(history, window->probes[i].pid, window->probes[i].address,
+				    executions, rest_ns);
 }
 
-void probe_results_add(struct probe_results *results, struct branch_history *known,
+void probe_results_add(struct probe_results *results, struct branch_history *history,
 		       const struct probe_window *window)
 {
-	if (window->is_look && !probe_window_is_quiet(window))
+	if (window->may_be_rare && !probe_window_is_quiet(window))
 		return;
 	for (size_t i = 0; i < window->count; i++) {
-		if (branch_window_executions(&window->windows[i]) > 0 && is_fair(window, i))
-			put_ways(results, known, window, i);
-		put_gaps(results, known, window, i);
-		rate_update(known, window, i);
+		if (branch_window_executions(&window->windows[i]) > 0 && is_typical(window, i))
+			put_directions(results, history, window, i);
+		put_gaps(results, history, window, i);
+		rate_update(history, window, i);
 	}
-	put_beside(results, window);
-	put_rounds(results, window);
+	put_same_window(results, window);
+	put_iterations(results, window);
 }

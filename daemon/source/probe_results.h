@@ -42,29 +42,29 @@ struct probe_results {
 
 /**
  * struct probe_window - a measured interval, in which some branches were probed together
- * @some:     the branches
+ * @probes:   the branches
  * @windows:  the counts of the program
  * @count:    number of branches, > 0, all of one process
  * @start_ns: when all probes were in place, CLOCK_MONOTONIC
  * @ns:       its length
- * @round:    counts of reference iterations; NULL: the last branch is no reference branch
+ * @reference: counts of reference iterations; NULL: the last branch is no reference branch
  * @taken_ns: part of @ns that probes took
- * @is_look:  the branches may be rare, and no sample led to them. If they are executed, the program
- *            has just reached them; the start of such code is not typical of it
+ * @may_be_rare: the branches may be rare, and no sample led to them. If they are executed, the
+ *            program has just reached them; the start of such code is not typical of it
  */
 struct probe_window {
-	const struct branch_probe *some;
+	const struct branch_probe *probes;
 	const struct branch_window *windows;
 	size_t count;
 	uint64_t start_ns;
 	uint64_t ns;
-	const struct branch_round *round;
+	const struct reference_counts *reference;
 	uint64_t taken_ns;
-	bool is_look;
+	bool may_be_rare;
 };
 
-/** probe_results_add() - add all results of an interval, and update @known */
-void probe_results_add(struct probe_results *results, struct branch_history *known,
+/** probe_results_add() - add all results of an interval, and update @history */
+void probe_results_add(struct probe_results *results, struct branch_history *history,
 		       const struct probe_window *window);
 
 /**
@@ -79,18 +79,19 @@ bool probe_window_is_long(const struct probe_window *window);
  */
 bool probe_window_is_quiet(const struct probe_window *window);
 
-/** probe_window_is_mark() - return true if the branch is the reference branch */
-static inline bool probe_window_is_mark(const struct probe_window *window, size_t i)
+/** probe_window_is_reference() - return true if the branch is the reference branch */
+static inline bool probe_window_is_reference(const struct probe_window *window, size_t i)
 {
-	return window->round != NULL && i == window->count - 1;
+	return window->reference != NULL && i == window->count - 1;
 }
 
 /**
- * probe_window_rounds() - return the executions of branch @i in complete reference iterations
+ * probe_window_iteration_executions() - return the executions of branch @i in complete reference
+ * iterations
  *
  * For the reference branch this is the number of iterations.
  */
-uint64_t probe_window_rounds(const struct probe_window *window, size_t i);
+uint64_t probe_window_iteration_executions(const struct probe_window *window, size_t i);
 
 /**
  * probe_window_gaps_ns() - return the program's own time from a branch's first execution to its

@@ -40,7 +40,7 @@ __u64 missed_second = 0;
 __u64 spent_ns = 0;
 
 struct branch_window windows[BRANCH_LINKS * BRANCH_WINDOWS] = {};
-struct branch_round rounds[BRANCH_LINKS] = {};
+struct reference_counts references[BRANCH_LINKS] = {};
 
 #if defined(__TARGET_ARCH_x86)
 struct thread_struct {
@@ -379,23 +379,23 @@ static inline __attribute__((always_inline)) void take_time(struct branch_window
 }
 
 /* Runs at a reference branch, before its own execution is counted. */
-static inline __attribute__((always_inline)) void take_round(__u64 link)
+static inline __attribute__((always_inline)) void count_iteration(__u64 link)
 {
-	struct branch_round *round = &rounds[link];
-	__u64 number = ++*(volatile __u64 *)&round->begun;
+	struct reference_counts *reference = &references[link];
+	__u64 number = ++*(volatile __u64 *)&reference->begun;
 
 	for (int i = 0; i < BRANCH_WINDOWS; i++) {
 		const struct branch_window *window = &windows[link * BRANCH_WINDOWS + i];
 		__u64 executions = window->counts[0] + window->counts[1];
-		__u64 more = executions - round->last[i];
+		__u64 more = executions - reference->last[i];
 
 		if (number == 1)
-			round->first[i] = executions;
+			reference->first[i] = executions;
 		else
-			round->squares[i] += more * more;
-		round->last[i] = executions;
+			reference->squares[i] += more * more;
+		reference->last[i] = executions;
 	}
-	*(volatile __u64 *)&round->done = number;
+	*(volatile __u64 *)&reference->done = number;
 }
 
 /*
@@ -412,8 +412,8 @@ int dcpi_branch_probe(struct sample_context *context)
 		return 0;
 	window = &windows[number];
 	take_time(window);
-	if (window->mark != 0)
-		take_round(number / BRANCH_WINDOWS);
+	if (window->is_reference != 0)
+		count_iteration(number / BRANCH_WINDOWS);
 	if (window->condition < WINDOW_SNAPSHOTS)
 		__sync_fetch_and_add(&window->counts[is_taken(context, window->condition)], 1);
 	else if (__sync_fetch_and_add(&window->counts[0], 1) < WINDOW_SNAPSHOTS_MAX)

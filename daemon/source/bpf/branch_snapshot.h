@@ -47,7 +47,7 @@
  *                      execution
  * @thread:             the thread of the first execution
  * @generation:         exec count of its process at that time
- * @mark:               1: this is the reference branch (struct branch_round)
+ * @is_reference:       1: this is the reference branch (struct reference_counts)
  * @disturbed:          another thread executed the branch, too, or the thread slept: the times are
  *                      useless
  */
@@ -64,11 +64,11 @@ struct branch_window {
 	__u32 generation;
 	__u32 disturbed;
 	__u32 condition;
-	__u32 mark;
+	__u32 is_reference;
 };
 
 /**
- * struct branch_round - counts per reference iteration
+ * struct reference_counts - counts per reference iteration
  * @first, @last: executions of each branch of the link when the reference branch was first and last
  *                executed, in the order of windows
  * @squares:      sums over iterations of the squares of each branch's executions
@@ -76,7 +76,7 @@ struct branch_window {
  *
  * A reference iteration lasts from one execution of the reference branch to the next.
  */
-struct branch_round {
+struct reference_counts {
 	__u64 begun;
 	__u64 done;
 	__u64 first[BRANCH_WINDOWS];

@@ -68,25 +68,25 @@ __asm__(".text\n"
 	".size seldom, . - seldom\n");
 
 /* Iterations between two executions of branch_seldom. */
-#define SELDOM 4096
+#define RARE 4096
 
 struct scene {
 	struct branch_snapshots *snapshots;
 	struct branch_probes *probes;
-	volatile uint64_t *turns;
+	volatile uint64_t *iterations;
 	pid_t child;
 	uint64_t returns;
 	bool returns_elsewhere;
 };
 
-static _Noreturn void child_run(volatile uint64_t *turns)
+static _Noreturn void child_run(volatile uint64_t *iterations)
 {
 	for (uint64_t i = 0;; i++) {
 		turn(i);
 		__builtin_ia32_pause();
-		if (i % SELDOM == 0)
+		if (i % RARE == 0)
 			seldom();
-		*turns = i;
+		*iterations = i;
 	}
 }
 
@@ -100,7 +100,7 @@ static int set_up(void **state)
 	*state = scene;
 	shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	assert_ptr_not_equal(shared, MAP_FAILED);
-	scene->turns = shared;
+	scene->iterations = shared;
 	/*
 	 * Windows are compared by their times: on a busy machine the child would be interrupted in
 	 * nearly every one. Without the privilege the test takes longer.
@@ -111,7 +111,7 @@ static int set_up(void **state)
 	program = branch_snapshots_probe(scene->snapshots);
 	scene->child = fork();
 	if (scene->child == 0)
-		child_run(scene->turns);
+		child_run(scene->iterations);
 	return branch_probes_open(&scene->probes, &program, 100, NULL);
 }
 
@@ -125,7 +125,7 @@ static int tear_down(void **state)
 		kill(scene->child, SIGKILL);
 		waitpid(scene->child, NULL, 0);
 	}
-	munmap((void *)(uintptr_t)scene->turns, 4096);
+	munmap((void *)(uintptr_t)scene->iterations, 4096);
 	free(scene);
 	return 0;
 }
@@ -133,7 +133,7 @@ static int tear_down(void **state)
 /* struct seen - the number of executions of a branch in each direction */
 struct seen {
 	const char *address;
-	uint64_t ways[2];
+	uint64_t directions[2];
 	bool elsewhere;
 };
 
@@ -188,9 +188,9 @@ static void take(struct collection *collection, const struct branch_probe_result
 		if (result->from != (uintptr_t)seen->address)
 			continue;
 		if (result->to == next)
-			seen->ways[0] += result->count;
+			seen->directions[0] += result->count;
 		else if (result->to == next + 1 || result->to == (uintptr_t)branch_return)
-			seen->ways[1] += result->count;
+			seen->directions[1] += result->count;
 		else
 			seen->elsewhere = true;
 	}
@@ -229,9 +229,10 @@ static bool take_all(void *context, const struct dcpi_snapshot *snapshot)
 }
 
 /* Return true if one execution in @of was taken, within the error of cut-off windows and chance. */
-static bool is_part(const uint64_t ways[2], double of)
+static bool is_part(const uint64_t directions[2], double of)
 {
-	double all = (double)(ways[0] + ways[1]), off = fabs((double)ways[1] - all / of);
+	double all = (double)(directions[0] + directions[1]),
+	       off = fabs((double)directions[1] - all / of);
 
 	return off < 0.1 * all / of + 3 * sqrt(all / of);
 }
@@ -302,16 +303,16 @@ static void all_executions_count(void **state)
 		results = branch_probes_take(scene->probes);
 		for (uint32_t i = 0; i < results->count; i++)
 			take(&collection, &results->item[i]);
-	} while ((seen[0].ways[0] < ENOUGH || seen[1].ways[0] < ENOUGH ||
-		  seen[2].ways[0] < ENOUGH || collection.beside[0] < ENOUGH) &&
+	} while ((seen[0].directions[0] < ENOUGH || seen[1].directions[0] < ENOUGH ||
+		  seen[2].directions[0] < ENOUGH || collection.beside[0] < ENOUGH) &&
 		 clock_monotonic_ns() < until);
 	for (size_t i = 0; i < 3; i++) {
 		assert_false(seen[i].elsewhere);
-		assert_true(seen[i].ways[0] >= ENOUGH);
+		assert_true(seen[i].directions[0] >= ENOUGH);
 	}
-	assert_true(is_part(seen[0].ways, 4));
-	assert_int_equal(seen[1].ways[1], 0);
-	assert_true(is_part(seen[2].ways, 8));
+	assert_true(is_part(seen[0].directions, 4));
+	assert_int_equal(seen[1].directions[1], 0);
+	assert_true(is_part(seen[2].directions, 8));
 	assert_true(collection.windows >= 3);
 	assert_true(collection.moments > collection.squares);
 	assert_true(collection.beside[0] >= ENOUGH);
@@ -337,12 +338,12 @@ static double cpu_ns(pid_t child)
 static void gaps_are_measured(void **state)
 {
 	struct scene *scene = *state;
-	uint64_t until = clock_monotonic_ns() + WAIT_NS, turns;
+	uint64_t until = clock_monotonic_ns() + WAIT_NS, iterations;
 	double gaps = 0, gap_ns = 0, own_ns;
 
 	if (!can_probe(scene))
 		return;
-	turns = *scene->turns;
+	iterations = *scene->iterations;
 	own_ns = cpu_ns(scene->child);
 	while (gaps < ENOUGH && clock_monotonic_ns() < until) {
 		const struct probe_results *results;
@@ -361,7 +362,7 @@ static void gaps_are_measured(void **state)
 		}
 	}
 	assert_true(gaps >= ENOUGH);
-	own_ns = (cpu_ns(scene->child) - own_ns) / (double)(*scene->turns - turns) * SELDOM;
+	own_ns = (cpu_ns(scene->child) - own_ns) / (double)(*scene->iterations - iterations) * RARE;
 	assert_true(gap_ns / gaps > own_ns / 2 && gap_ns / gaps < own_ns * 2);
 }
 
@@ -398,7 +399,7 @@ static void rounds_are_counted(void **state)
 		}
 	}
 	assert_true(rounds >= 3);
-	assert_in_range(often, rounds * (SELDOM - 1), rounds * (SELDOM + 1));
+	assert_in_range(often, rounds * (RARE - 1), rounds * (RARE + 1));
 }
 
 static void returns_leave_snapshots(void **state)
@@ -465,7 +466,7 @@ static void the_rest_is_refused(void **state)
 	} cases[] = {
 		{scene->child, (uintptr_t)no_branch, &here},
 		{scene->child, heap, &there},
-		{scene->child, (uintptr_t)scene->turns, &there},
+		{scene->child, (uintptr_t)scene->iterations, &there},
 		{scene->child, 16, &there},
 		{scene->child, UINT64_MAX / 4, &there},
 		{0x3fffff, (uintptr_t)branch_never, &there},
@@ -494,7 +495,7 @@ static void the_process_is_as_it_was(void **state)
 	uint8_t now[64];
 	struct iovec here = {.iov_base = now, .iov_len = sizeof(now)};
 	struct iovec there = {.iov_base = (void *)(uintptr_t)turn, .iov_len = sizeof(now)};
-	uint64_t turns, until = clock_monotonic_ns() + WAIT_NS;
+	uint64_t iterations, until = clock_monotonic_ns() + WAIT_NS;
 
 	if (!can_probe(scene))
 		return;
@@ -502,10 +503,10 @@ static void the_process_is_as_it_was(void **state)
 	scene->probes = NULL;
 	assert_int_equal(process_vm_readv(scene->child, &here, 1, &there, 1, 0), sizeof(now));
 	assert_memory_equal(now, (const void *)(uintptr_t)turn, sizeof(now));
-	turns = *scene->turns;
-	while (*scene->turns < turns + 1000 && clock_monotonic_ns() < until)
+	iterations = *scene->iterations;
+	while (*scene->iterations < iterations + 1000 && clock_monotonic_ns() < until)
 		usleep(1000);
-	assert_true(*scene->turns >= turns + 1000);
+	assert_true(*scene->iterations >= iterations + 1000);
 	assert_int_equal(waitpid(scene->child, NULL, WNOHANG), 0);
 }
 

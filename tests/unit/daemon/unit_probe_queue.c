@@ -16,12 +16,12 @@
 /* Typical limit of executions in a window with a reference branch. */
 #define COST_MAX 15000.0
 
-/* struct scene - @window: measured window of the branches in @some */
+/* struct scene - @window: measured window of the branches in @probes */
 struct scene {
 	struct probe_queue queue;
-	struct branch_probe some[BRANCH_WINDOWS];
+	struct branch_probe probes[BRANCH_WINDOWS];
 	struct branch_window windows[BRANCH_WINDOWS];
-	struct branch_round round;
+	struct reference_counts reference;
 	struct probe_window window;
 };
 
@@ -39,9 +39,9 @@ static int set_up(void **state)
 	struct scene *scene = calloc(1, sizeof(*scene));
 
 	assert_non_null(scene);
-	scene->queue.known = (struct branch_history){.random = 5, .eagerness = 1};
+	scene->queue.history = (struct branch_history){.random = 5, .eagerness = 1};
 	scene->window = (struct probe_window){
-		.some = scene->some, .windows = scene->windows, .start_ns = 1};
+		.probes = scene->probes, .windows = scene->windows, .start_ns = 1};
 	*state = scene;
 	return 0;
 }
@@ -60,7 +60,7 @@ static void begin(struct scene *scene, bool is_full)
 {
 	memset(scene->windows, 0, sizeof(scene->windows));
 	scene->window.count = 0;
-	scene->window.round = NULL;
+	scene->window.reference = NULL;
 	scene->window.ns = 24 * NS_PER_MS;
 	scene->window.taken_ns = is_full ? scene->window.ns : NS_PER_MS / 10;
 }
@@ -69,7 +69,7 @@ static struct branch_window *execute(struct scene *scene, uint64_t address, uint
 {
 	size_t i = scene->window.count++;
 
-	scene->some[i] = probe_at(address, FILE_A);
+	scene->probes[i] = probe_at(address, FILE_A);
 	scene->windows[i].counts[0] = executions;
 	return &scene->windows[i];
 }
@@ -87,7 +87,7 @@ static void execute_evenly(struct scene *scene, uint64_t address, uint64_t execu
 }
 
 /* Observe that a branch is executed once a millisecond, and again later. */
-static void see_mark(struct scene *scene, uint64_t address)
+static void observe_reference(struct scene *scene, uint64_t address)
 {
 	for (int look = 0; look < 2; look++) {
 		begin(scene, false);
@@ -100,15 +100,15 @@ static void see_mark(struct scene *scene, uint64_t address)
 static void lead(struct scene *scene, uint64_t address, int samples)
 {
 	for (int i = 0; i < samples; i++)
-		reference_branches_led(&scene->queue.rounds, PID, address);
+		reference_branches_add_sample(&scene->queue.references, PID, address);
 }
 
 static uint64_t mark_within(struct scene *scene, struct branch_probe probe, double cost_max)
 {
-	const struct branch_round_mark *mark = reference_branches_find(
-		&scene->queue.rounds, &scene->queue.known, &probe, cost_max);
+	const struct reference_branch *reference = reference_branches_find(
+		&scene->queue.references, &scene->queue.history, &probe, cost_max);
 
-	return mark != NULL ? mark->probe.address : 0;
+	return reference != NULL ? reference->probe.address : 0;
 }
 
 static uint64_t mark_of(struct scene *scene, struct branch_probe probe)
@@ -129,7 +129,7 @@ static void marks_are_affordable(void **state)
 	lead(scene, 0x1000, 10);
 	lead(scene, 0x2000, 990);
 	assert_int_equal(mark_of(scene, probe_at(0x1000, FILE_A)), 0);
-	see_mark(scene, 0x9000);
+	observe_reference(scene, 0x9000);
 	assert_int_equal(mark_of(scene, probe_at(0x1000, FILE_A)), 0x9000);
 	assert_int_equal(mark_within(scene, probe_at(0x1000, FILE_A), 5300), 0x9000);
 	assert_int_equal(mark_within(scene, probe_at(0x1000, FILE_A), 5100), 0);
@@ -163,7 +163,7 @@ static void show_fault(struct scene *scene, enum fault fault)
 	else
 		execute(scene, 0x9000, fault == FREQUENCY ? 6000 : 0);
 	if (fault == NO_ROUNDS)
-		scene->window.round = &scene->round;
+		scene->window.reference = &scene->reference;
 	probe_queue_learn(&scene->queue, &scene->window);
 }
 
@@ -175,17 +175,17 @@ static void marks_are_even(void **state)
 	for (enum fault fault = 0; fault < FAULTS; fault++) {
 		lead(scene, 0x1000, 10);
 		lead(scene, 0x2000, 990);
-		see_mark(scene, 0x9000);
+		observe_reference(scene, 0x9000);
 		assert_int_equal(mark_of(scene, probe_at(0x1000, FILE_A)), 0x9000);
 		show_fault(scene, fault);
 		assert_int_equal(mark_of(scene, probe_at(0x1000, FILE_A)), 0);
 		for (int i = 0; i < 3; i++)
-			see_mark(scene, 0x9000);
+			observe_reference(scene, 0x9000);
 		assert_int_equal(mark_of(scene, probe_at(0x1000, FILE_A)),
 				 fault == FREQUENCY ? 0 : 0x9000);
 		probe_queue_deinit(&scene->queue);
 		memset(&scene->queue, 0, sizeof(scene->queue));
-		scene->queue.known = (struct branch_history){.random = 5, .eagerness = 1};
+		scene->queue.history = (struct branch_history){.random = 5, .eagerness = 1};
 	}
 }
 
@@ -204,8 +204,8 @@ static void marks_are_looked_at_again(void **state)
 	lead(scene, 0x1000, 10);
 	lead(scene, 0x2000, 990);
 	assert_int_equal(mark_of(scene, probe_at(0x1000, FILE_A)), 0);
-	assert_false(probe_queue_prefer_seldom(queue, 99 * NS_PER_MS));
-	assert_true(probe_queue_prefer_seldom(queue, 101 * NS_PER_MS));
+	assert_false(probe_queue_prefer_rare(queue, 99 * NS_PER_MS));
+	assert_true(probe_queue_prefer_rare(queue, 101 * NS_PER_MS));
 	assert_int_equal(queue->candidates[0].probe.address, 0x9000);
 	probe_queue_take(queue, &queue->groups[0], 0);
 	queue->groups[0].count = 0;
@@ -214,35 +214,35 @@ static void marks_are_looked_at_again(void **state)
 	execute_evenly(scene, 0x9000, 24, 1);
 	probe_queue_learn(queue, &scene->window);
 	assert_int_equal(mark_of(scene, probe_at(0x1000, FILE_A)), 0x9000);
-	assert_false(probe_queue_prefer_seldom(queue, 300 * NS_PER_MS));
-	assert_true(probe_queue_prefer_seldom(queue, 302 * NS_PER_MS));
+	assert_false(probe_queue_prefer_rare(queue, 300 * NS_PER_MS));
+	assert_true(probe_queue_prefer_rare(queue, 302 * NS_PER_MS));
 }
 
 /*
  * A refused branch is no reference branch: if its process has ended, it would be retried forever.
  */
-static void what_is_refused_is_no_mark(void **state)
+static void a_refused_branch_is_no_reference(void **state)
 {
 	struct scene *scene = *state;
 	struct probe_queue *queue = &scene->queue;
-	struct branch_probe mark = probe_at(0x9000, FILE_A), other = probe_at(0xa000, FILE_A);
+	struct branch_probe reference = probe_at(0x9000, FILE_A), other = probe_at(0xa000, FILE_A);
 
-	see_mark(scene, 0x9000);
-	see_mark(scene, 0xb000);
+	observe_reference(scene, 0x9000);
+	observe_reference(scene, 0xb000);
 	probe_queue_refuse(queue, &other);
-	assert_int_equal(queue->rounds.count, 2);
-	probe_queue_refuse(queue, &mark);
-	assert_int_equal(queue->rounds.count, 1);
-	assert_true(probe_queue_prefer_seldom(queue, NS_PER_SECOND));
+	assert_int_equal(queue->references.count, 2);
+	probe_queue_refuse(queue, &reference);
+	assert_int_equal(queue->references.count, 1);
+	assert_true(probe_queue_prefer_rare(queue, NS_PER_SECOND));
 	assert_int_equal(queue->candidates[0].probe.address, 0xb000);
 }
 
-static const struct branch_group *take(struct scene *scene, double round_max)
+static const struct branch_group *take(struct scene *scene, double iteration_max)
 {
 	struct branch_group *group = &scene->queue.groups[0];
 
 	group->count = 0;
-	probe_queue_take(&scene->queue, group, round_max);
+	probe_queue_take(&scene->queue, group, iteration_max);
 	return group;
 }
 
@@ -268,8 +268,8 @@ static void the_seldom_are_by_themselves(void **state)
 	while (scene->queue.count > 0) {
 		const struct branch_group *group = take(scene, COST_MAX);
 
-		assert_false(branch_group_has_mark(group));
-		assert_int_equal(group->count, group->some[0].address == 0x3000 ? 1 : 2);
+		assert_false(branch_group_has_reference(group));
+		assert_int_equal(group->count, group->probes[0].address == 0x3000 ? 1 : 2);
 		taken += group->count;
 	}
 	assert_int_equal(taken, 3);
@@ -291,8 +291,8 @@ static void what_is_beyond_is_looked_at(void **state)
 
 	begin(scene, true);
 	execute(scene, 0x1000, 20000);
-	scene->some[0].beyond[0] = 0x1040;
-	scene->some[0].beyond[1] = 0x2000;
+	scene->probes[0].next_branches[0] = 0x1040;
+	scene->probes[0].next_branches[1] = 0x2000;
 	probe_queue_learn(&scene->queue, &scene->window);
 	assert_int_equal(scene->queue.count, 1);
 	assert_int_equal(scene->queue.candidates[0].probe.address, 0x2000);
@@ -309,29 +309,29 @@ static void marks_come_last(void **state)
 {
 	struct scene *scene = *state;
 	const struct branch_group *group;
-	struct branch_probe probe = probe_at(0x1000, FILE_A), some[2];
+	struct branch_probe probe = probe_at(0x1000, FILE_A), probes[2];
 
 	lead(scene, 0x1000, 10);
 	lead(scene, 0x2000, 990);
-	see_mark(scene, 0x9000);
+	observe_reference(scene, 0x9000);
 	probe_queue_sample(&scene->queue, &probe);
 	group = take(scene, 0);
-	assert_false(branch_group_has_mark(group));
+	assert_false(branch_group_has_reference(group));
 	assert_int_equal(group->count, 1);
 	scene->queue.groups[0].count = 0;
 	probe_queue_sample(&scene->queue, &probe);
 	group = take(scene, COST_MAX);
-	assert_true(branch_group_has_mark(group));
+	assert_true(branch_group_has_reference(group));
 	assert_int_equal(group->count, 2);
-	assert_int_equal(group->some[0].address, 0x1000);
-	assert_false(group->some[0].mark);
-	assert_int_equal(group->some[1].address, 0x9000);
-	assert_true(group->some[1].mark);
-	memcpy(some, group->some, sizeof(some));
-	probe_queue_return(&scene->queue, some, 2);
+	assert_int_equal(group->probes[0].address, 0x1000);
+	assert_false(group->probes[0].is_reference);
+	assert_int_equal(group->probes[1].address, 0x9000);
+	assert_true(group->probes[1].is_reference);
+	memcpy(probes, group->probes, sizeof(probes));
+	probe_queue_return(&scene->queue, probes, 2);
 	assert_int_equal(scene->queue.count, 0);
 	scene->queue.groups[0].count = 0;
-	probe_queue_return(&scene->queue, some, 2);
+	probe_queue_return(&scene->queue, probes, 2);
 	assert_int_equal(scene->queue.count, 1);
 	assert_int_equal(scene->queue.candidates[0].probe.address, 0x1000);
 }
@@ -350,26 +350,26 @@ static void marks_are_waited_for(void **state)
 
 	lead(scene, 0x1000, 10);
 	lead(scene, 0x2000, 990);
-	see_mark(scene, 0x9000);
-	other->some[0] = probe_at(0x8000, FILE_A);
-	other->some[1] = probe_at(0x9000, FILE_A);
+	observe_reference(scene, 0x9000);
+	other->probes[0] = probe_at(0x8000, FILE_A);
+	other->probes[1] = probe_at(0x9000, FILE_A);
 	other->count = 2;
 	probe_queue_sample(queue, &probe);
 	group = take(scene, COST_MAX);
-	assert_true(branch_group_has_mark(group));
-	assert_int_equal(group->some[1].address, 0x9000);
+	assert_true(branch_group_has_reference(group));
+	assert_int_equal(group->probes[1].address, 0x9000);
 	assert_true(probe_queue_is_held(queue, group));
 	other->count = 1;
 	assert_false(probe_queue_is_held(queue, group));
-	other->some[0] = probe;
+	other->probes[0] = probe;
 	assert_false(probe_queue_is_held(queue, group));
 	other->count = 0;
 	queue->groups[0].count = 0;
 	probe_queue_sample(queue, &probe);
 	group = take(scene, 0);
-	other->some[0] = probe_at(0x1000, FILE_A);
+	other->probes[0] = probe_at(0x1000, FILE_A);
 	other->count = 1;
-	assert_false(branch_group_has_mark(group));
+	assert_false(branch_group_has_reference(group));
 	assert_false(probe_queue_is_held(queue, group));
 }
 
@@ -381,7 +381,7 @@ int main(void)
 		TEST(marks_are_affordable),
 		TEST(marks_are_even),
 		TEST(marks_are_looked_at_again),
-		TEST(what_is_refused_is_no_mark),
+		TEST(a_refused_branch_is_no_reference),
 		TEST(the_seldom_are_by_themselves),
 		TEST(what_is_beyond_is_looked_at),
 		TEST(marks_come_last),

@@ -18,10 +18,10 @@
 
 /* struct scene - some branches, 256 bytes apart, and the results of a window with them */
 struct scene {
-	struct branch_probe some[BRANCHES];
+	struct branch_probe probes[BRANCHES];
 	struct branch_window windows[BRANCHES];
 	struct probe_window window;
-	struct branch_history known;
+	struct branch_history history;
 	struct probe_results results;
 };
 
@@ -31,15 +31,15 @@ static int set_up(void **state)
 
 	assert_non_null(scene);
 	for (size_t i = 0; i < BRANCHES; i++)
-		scene->some[i] =
+		scene->probes[i] =
 			(struct branch_probe){.pid = PID,
 					      .address = 0x1000 + i * 256,
-					      .ways = {0x1002 + i * 256, 0x1040 + i * 256}};
-	scene->window = (struct probe_window){.some = scene->some,
+					      .targets = {0x1002 + i * 256, 0x1040 + i * 256}};
+	scene->window = (struct probe_window){.probes = scene->probes,
 					      .windows = scene->windows,
 					      .count = BRANCHES,
 					      .start_ns = START_NS};
-	scene->known = (struct branch_history){.random = 5, .eagerness = 1};
+	scene->history = (struct branch_history){.random = 5, .eagerness = 1};
 	*state = scene;
 	return 0;
 }
@@ -48,7 +48,7 @@ static int tear_down(void **state)
 {
 	struct scene *scene = *state;
 
-	branch_history_deinit(&scene->known);
+	branch_history_deinit(&scene->history);
 	free(scene);
 	return 0;
 }
@@ -74,7 +74,7 @@ static uint64_t told(const struct scene *scene, uint32_t event, size_t i, uint64
 		assert_int_equal(result->pid, PID);
 		assert_int_equal(result->time_ns, START_NS);
 		assert_true(result->count > 0);
-		if (result->event == event && result->from == scene->some[i].address &&
+		if (result->event == event && result->from == scene->probes[i].address &&
 		    result->to == to)
 			sum += result->count;
 	}
@@ -83,29 +83,30 @@ static uint64_t told(const struct scene *scene, uint32_t event, size_t i, uint64
 
 static void tell(struct scene *scene)
 {
-	probe_results_add(&scene->results, &scene->known, &scene->window);
+	probe_results_add(&scene->results, &scene->history, &scene->window);
 }
 
 /* 3 in 8: as counts of at most a hundred executions, as exact fractions of one, and in total. */
 static void ways_are_weighed(void **state)
 {
 	struct scene *scene = *state;
-	const struct branch_probe *first = &scene->some[0];
+	const struct branch_probe *first = &scene->probes[0];
 
 	scene->window.ns = scene->window.taken_ns = 3 * NS_PER_MS;
 	execute(scene, 0, 1250, 750, 0);
 	tell(scene);
-	assert_true(told(scene, SOURCE_EVENT_PROBE, 0, first->ways[1]) - 37 <= 1);
-	assert_int_equal(told(scene, SOURCE_EVENT_PROBE, 0, first->ways[0]) +
-				 told(scene, SOURCE_EVENT_PROBE, 0, first->ways[1]),
+	assert_true(told(scene, SOURCE_EVENT_PROBE, 0, first->targets[1]) - 37 <= 1);
+	assert_int_equal(told(scene, SOURCE_EVENT_PROBE, 0, first->targets[0]) +
+				 told(scene, SOURCE_EVENT_PROBE, 0, first->targets[1]),
 			 100);
-	assert_int_equal(told(scene, SOURCE_EVENT_WEIGHTED, 0, first->ways[0]), 6250);
-	assert_int_equal(told(scene, SOURCE_EVENT_WEIGHTED, 0, first->ways[1]), 3750);
+	assert_int_equal(told(scene, SOURCE_EVENT_WEIGHTED, 0, first->targets[0]), 6250);
+	assert_int_equal(told(scene, SOURCE_EVENT_WEIGHTED, 0, first->targets[1]), 3750);
 	assert_int_equal(told(scene, SOURCE_EVENT_WEIGHTED, 0, first->address), 2000);
-	assert_int_equal(told(scene, SOURCE_EVENT_SECOND_MOMENT, 0, first->ways[1]), 3750 * 3750);
+	assert_int_equal(told(scene, SOURCE_EVENT_SECOND_MOMENT, 0, first->targets[1]),
+			 3750 * 3750);
 	assert_int_equal(told(scene, SOURCE_EVENT_SECOND_MOMENT, 0, first->address), 3750 * 6250);
 	assert_int_equal(told(scene, SOURCE_EVENT_SAME_WINDOW, 0, first->address), 1);
-	assert_int_equal(told(scene, SOURCE_EVENT_SAME_WINDOW, 1, scene->some[1].address), 0);
+	assert_int_equal(told(scene, SOURCE_EVENT_SAME_WINDOW, 1, scene->probes[1].address), 0);
 }
 
 /* One in a thousand executions is not a whole one in a hundred, but a fraction of it. */
@@ -120,8 +121,8 @@ static void rare_ways_are_not_lost(void **state)
 		tell(scene);
 		scene->results.count = i < 399 ? 0 : scene->results.count;
 	}
-	assert_int_equal(told(scene, SOURCE_EVENT_WEIGHTED, 0, scene->some[0].ways[1]), 10);
-	whole = told(scene, SOURCE_EVENT_PROBE, 0, scene->some[0].ways[1]);
+	assert_int_equal(told(scene, SOURCE_EVENT_WEIGHTED, 0, scene->probes[0].targets[1]), 10);
+	whole = told(scene, SOURCE_EVENT_PROBE, 0, scene->probes[0].targets[1]);
 	assert_true(whole <= 1);
 }
 
@@ -138,19 +139,19 @@ static void beginnings_do_not_count(void **state)
 	execute(scene, 0, 10, 2000, 0);
 	execute(scene, 1, 10, 2000, 3 * NS_PER_MS);
 	tell(scene);
-	assert_true(told(scene, SOURCE_EVENT_WEIGHTED, 0, scene->some[0].ways[1]) > 0);
-	assert_int_equal(told(scene, SOURCE_EVENT_WEIGHTED, 1, scene->some[1].ways[1]), 0);
+	assert_true(told(scene, SOURCE_EVENT_WEIGHTED, 0, scene->probes[0].targets[1]) > 0);
+	assert_int_equal(told(scene, SOURCE_EVENT_WEIGHTED, 1, scene->probes[1].targets[1]), 0);
 	scene->results.count = 0;
 	scene->window.ns = 24 * NS_PER_MS;
 	tell(scene);
-	assert_true(told(scene, SOURCE_EVENT_WEIGHTED, 1, scene->some[1].ways[1]) > 0);
+	assert_true(told(scene, SOURCE_EVENT_WEIGHTED, 1, scene->probes[1].targets[1]) > 0);
 }
 
 /* Only branches executed during the whole window are compared, with the most frequent one. */
 static void steady_ones_are_compared(void **state)
 {
 	struct scene *scene = *state;
-	const struct branch_probe *some = scene->some;
+	const struct branch_probe *probes = scene->probes;
 
 	scene->window.ns = 24 * NS_PER_MS;
 	scene->window.taken_ns = NS_PER_MS;
@@ -158,10 +159,10 @@ static void steady_ones_are_compared(void **state)
 	execute(scene, 1, 0, 200, NS_PER_MS / 10);
 	execute(scene, 2, 0, 200, 12 * NS_PER_MS);
 	tell(scene);
-	assert_int_equal(told(scene, SOURCE_EVENT_SAME_WINDOW, 0, some[1].address), 600);
-	assert_int_equal(told(scene, SOURCE_EVENT_SAME_WINDOW, 1, some[0].address), 200);
-	assert_int_equal(told(scene, SOURCE_EVENT_SAME_WINDOW, 0, some[2].address), 0);
-	assert_int_equal(told(scene, SOURCE_EVENT_SAME_WINDOW, 2, some[0].address), 0);
+	assert_int_equal(told(scene, SOURCE_EVENT_SAME_WINDOW, 0, probes[1].address), 600);
+	assert_int_equal(told(scene, SOURCE_EVENT_SAME_WINDOW, 1, probes[0].address), 200);
+	assert_int_equal(told(scene, SOURCE_EVENT_SAME_WINDOW, 0, probes[2].address), 0);
+	assert_int_equal(told(scene, SOURCE_EVENT_SAME_WINDOW, 2, probes[0].address), 0);
 }
 
 /*
@@ -172,7 +173,7 @@ static void gaps_are_usual(void **state)
 {
 	struct scene *scene = *state;
 	struct branch_window *usual = &scene->windows[0];
-	uint64_t address = scene->some[0].address;
+	uint64_t address = scene->probes[0].address;
 
 	scene->window.ns = 20 * NS_PER_MS;
 	scene->window.taken_ns = 2 * NS_PER_MS;
@@ -192,17 +193,17 @@ static void gaps_are_usual(void **state)
 	 * one.
 	 */
 	for (size_t i = 0; i < BRANCHES; i++)
-		branch_history_look(&scene->known, PID, scene->some[i].address);
+		branch_history_set_checked(&scene->history, PID, scene->probes[i].address);
 	tell(scene);
 	assert_int_equal(told(scene, SOURCE_EVENT_INTERVALS, 0, address), 300);
 	assert_int_equal(told(scene, SOURCE_EVENT_INTERVAL_NS, 0, address), 14 * NS_PER_MS);
 	for (size_t i = 1; i < BRANCHES; i++)
 		assert_int_equal(
-			told(scene, SOURCE_EVENT_INTERVALS, i, scene->some[i].address) +
-				told(scene, SOURCE_EVENT_INTERVAL_NS, i, scene->some[i].address),
+			told(scene, SOURCE_EVENT_INTERVALS, i, scene->probes[i].address) +
+				told(scene, SOURCE_EVENT_INTERVAL_NS, i, scene->probes[i].address),
 			0);
 	scene->results.count = 0;
-	branch_history_be_frequent(&scene->known, PID, address);
+	branch_history_set_frequent(&scene->history, PID, address);
 	tell(scene);
 	assert_int_equal(told(scene, SOURCE_EVENT_INTERVALS, 0, address), 0);
 }
@@ -211,14 +212,14 @@ static void gaps_are_usual(void **state)
 static void gaps_are_the_programs_own(void **state)
 {
 	struct scene *scene = *state;
-	uint64_t address = scene->some[0].address;
+	uint64_t address = scene->probes[0].address;
 
 	scene->window.ns = 20 * NS_PER_MS;
 	scene->window.taken_ns = 10 * NS_PER_MS;
 	execute(scene, 0, 1, 8, 0);
 	scene->windows[0].gaps = 8;
 	scene->windows[0].longest_ns = NS_PER_MS;
-	branch_history_look(&scene->known, PID, address);
+	branch_history_set_checked(&scene->history, PID, address);
 	tell(scene);
 	assert_int_equal(told(scene, SOURCE_EVENT_INTERVALS, 0, address), 8);
 	scene->results.count = 0;
@@ -239,24 +240,24 @@ static void gaps_are_the_programs_own(void **state)
 static void rounds_are_alike(void **state)
 {
 	struct scene *scene = *state;
-	const struct branch_probe *some = scene->some;
-	struct branch_round round = {
+	const struct branch_probe *probes = scene->probes;
+	struct reference_counts reference = {
 		.first = {10, 700, 0},
 		.last = {5010, 5700, 5},
 		.squares = {5000000, 25000000, 5},
 	};
 
 	scene->window.ns = scene->window.taken_ns = 20 * NS_PER_MS;
-	scene->window.round = &round;
+	scene->window.reference = &reference;
 	tell(scene);
-	assert_int_equal(told(scene, SOURCE_EVENT_REFERENCE_INTERVAL, 0, some[2].address), 5000);
-	assert_int_equal(told(scene, SOURCE_EVENT_REFERENCE_INTERVAL, 2, some[0].address), 5);
+	assert_int_equal(told(scene, SOURCE_EVENT_REFERENCE_INTERVAL, 0, probes[2].address), 5000);
+	assert_int_equal(told(scene, SOURCE_EVENT_REFERENCE_INTERVAL, 2, probes[0].address), 5);
 	assert_int_equal(scene->results.count, 2);
-	round.squares[1] = 5400000;
+	reference.squares[1] = 5400000;
 	tell(scene);
-	assert_int_equal(told(scene, SOURCE_EVENT_REFERENCE_INTERVAL, 1, some[2].address), 5000);
+	assert_int_equal(told(scene, SOURCE_EVENT_REFERENCE_INTERVAL, 1, probes[2].address), 5000);
 	scene->results.count = 0;
-	round = (struct branch_round){.last = {2000, 0, 2}, .squares = {2000000, 0, 2}};
+	reference = (struct reference_counts){.last = {2000, 0, 2}, .squares = {2000000, 0, 2}};
 	tell(scene);
 	assert_int_equal(scene->results.count, 0);
 }
@@ -265,55 +266,55 @@ static void rounds_are_alike(void **state)
 static void frequencies_are_known(void **state)
 {
 	struct scene *scene = *state;
-	uint64_t address = scene->some[0].address;
+	uint64_t address = scene->probes[0].address;
 
-	assert_int_equal(branch_history_level(&scene->known, PID, address), 0);
+	assert_int_equal(branch_history_level(&scene->history, PID, address), 0);
 	scene->window.ns = 24 * NS_PER_MS;
 	execute(scene, 0, 24000 / 3, 24000 * 2 / 3, 0);
 	tell(scene);
-	assert_int_equal(branch_history_level(&scene->known, PID, address), 20);
+	assert_int_equal(branch_history_level(&scene->history, PID, address), 20);
 	scene->window.ns = NS_PER_MS;
 	execute(scene, 0, 0, 0, 0);
 	tell(scene);
-	assert_int_equal(branch_history_level(&scene->known, PID, address), 20);
+	assert_int_equal(branch_history_level(&scene->history, PID, address), 20);
 	scene->window.ns = 24 * NS_PER_MS;
 	tell(scene);
-	assert_int_equal(branch_history_level(&scene->known, PID, address), 1);
-	assert_int_equal(branch_history_level(&scene->known, PID + 1, address), 0);
+	assert_int_equal(branch_history_level(&scene->history, PID, address), 1);
+	assert_int_equal(branch_history_level(&scene->history, PID + 1, address), 0);
 }
 
-static uint32_t turns_of(struct branch_history *known, uint64_t address)
+static uint32_t probes_of(struct branch_history *history, uint64_t address)
 {
-	uint32_t turns = 0;
+	uint32_t weight = 0;
 
 	for (int i = 0; i < 10000; i++)
-		turns += branch_history_is_worth(known, PID, address);
-	return turns;
+		weight += branch_history_should_probe(history, PID, address);
+	return weight;
 }
 
 /* A branch seen often is probed less, even less with one direction only, but more in idle time. */
-static void the_known_gives_way(void **state)
+static void observed_branches_are_probed_less(void **state)
 {
 	struct scene *scene = *state;
-	struct branch_history *known = &scene->known;
+	struct branch_history *history = &scene->history;
 	uint32_t both, one;
 
-	assert_int_equal(turns_of(known, 0x1000), 10000);
+	assert_int_equal(probes_of(history, 0x1000), 10000);
 	for (int i = 0; i < 36; i++) {
-		branch_history_seen(known, PID, 0x1000, i % 2 ? 0x1002 : 0x1040);
-		branch_history_seen(known, PID, 0x2000, 0x2040);
+		branch_history_seen(history, PID, 0x1000, i % 2 ? 0x1002 : 0x1040);
+		branch_history_seen(history, PID, 0x2000, 0x2040);
 	}
-	both = turns_of(known, 0x1000);
-	one = turns_of(known, 0x2000);
+	both = probes_of(history, 0x1000);
+	one = probes_of(history, 0x2000);
 	assert_true(both > 60 && both < 150);
 	assert_true(one > 2 && one < 30);
 	for (int i = 0; i < 9; i++)
-		branch_history_idle(known, true);
-	assert_int_equal(turns_of(known, 0x1000), 10000);
-	assert_true(turns_of(known, 0x2000) > 5 * one);
+		branch_history_idle(history, true);
+	assert_int_equal(probes_of(history, 0x1000), 10000);
+	assert_true(probes_of(history, 0x2000) > 5 * one);
 	for (int i = 0; i < 20; i++)
-		branch_history_idle(known, false);
-	assert_true(turns_of(known, 0x1000) < 200);
+		branch_history_idle(history, false);
+	assert_true(probes_of(history, 0x1000) < 200);
 }
 
 static void what_has_no_room_is_counted(void **state)
@@ -332,11 +333,16 @@ static void what_has_no_room_is_counted(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(ways_are_weighed),	       TEST(rare_ways_are_not_lost),
-		TEST(beginnings_do_not_count), TEST(steady_ones_are_compared),
-		TEST(gaps_are_usual),	       TEST(gaps_are_the_programs_own),
-		TEST(rounds_are_alike),	       TEST(frequencies_are_known),
-		TEST(the_known_gives_way),     TEST(what_has_no_room_is_counted),
+		TEST(ways_are_weighed),
+		TEST(rare_ways_are_not_lost),
+		TEST(beginnings_do_not_count),
+		TEST(steady_ones_are_compared),
+		TEST(gaps_are_usual),
+		TEST(gaps_are_the_programs_own),
+		TEST(rounds_are_alike),
+		TEST(frequencies_are_known),
+		TEST(observed_branches_are_probed_less),
+		TEST(what_has_no_room_is_counted),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
