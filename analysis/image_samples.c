@@ -299,6 +299,7 @@ int image_samples_profile(struct procedure_profile *ret, const struct cfg *cfg,
 	profile.period_error = samples->period_error;
 	profile.clock = samples->clock;
 	profile.clock_ns = samples->clock_ns;
+	profile.maskable = samples->maskable;
 	profile.all = fmax(samples->all, profile.total);
 	r = add_roles(&profile, cfg, samples, parts, count);
 	if (r == 0)

@@ -24,7 +24,7 @@ struct image_event_samples {
  * struct image_samples - all data collected for an image; zero where nothing was collected
  * @image:        identifies the image among the targets of edges
  * @time:         samples of time; its period is procedure_profile.period_cycles
- * @period_error, @clock, @clock_ns, @all: see struct procedure_profile
+ * @period_error, @clock, @clock_ns, @maskable, @all: see struct procedure_profile
  * @roles:        other events
  * @branches:     observed edges, by (from, to, to_image, to_offset), ascending
  * @branch_count: number of edges
@@ -43,6 +43,7 @@ struct image_samples {
 	double period_error;
 	bool clock;
 	double clock_ns;
+	bool maskable;
 	double all;
 	struct image_event_samples roles[PROFILE_ROLES];
 	const struct branch_count *branches;

@@ -21,6 +21,8 @@
 
 /**
  * enum culprit_cause - causes of dynamic stalls, in the order of Figure 4, then others
+ * @CULPRIT_INTERRUPTS: code before the instruction ran with interrupts disabled. Its samples were
+ *                      taken here, because the samples' interrupt can be disabled
  * @CULPRIT_STORE_FORWARD: out of order, a load waits for stores, because none has all its bytes
  * @CULPRIT_SHARING: out of order, another thread accesses the cache line, and one of both stores
  * @CULPRIT_LATENCY: out of order, operands come from a chain of instructions without any miss
@@ -35,6 +37,7 @@ enum culprit_cause {
 	CULPRIT_BRANCH,		 /* branch misprediction */
 	CULPRIT_IMUL,		 /* integer multiplier or divider busy */
 	CULPRIT_FDIV,		 /* FP divider busy */
+	CULPRIT_INTERRUPTS,
 	CULPRIT_STORE_FORWARD,
 	CULPRIT_SHARING,
 	CULPRIT_LATENCY,
@@ -51,7 +54,7 @@ const char *culprit_modern_name(enum culprit_cause cause);
 bool culprit_is_modern(enum culprit_cause cause);
 /** culprit_key() - return the key in JSON: "dcache". */
 const char *culprit_key(enum culprit_cause cause);
-/** culprit_letter() - return the letter that marks bubbles: p D d w i I m f y F S L o, '?' */
+/** culprit_letter() - return the letter that marks bubbles: p D d w i I m f y x F S L o, '?' */
 char culprit_letter(enum culprit_cause cause);
 
 /**

@@ -13,6 +13,8 @@ const struct culprit_rule culprit_rules[CULPRIT_CAUSES] = {
 	[CULPRIT_BRANCH] = {"Branch mispredict", "branch", 'p', culprit_branch_bound},
 	[CULPRIT_IMUL] = {"IMUL busy", "imul", 'm', culprit_imul_bound},
 	[CULPRIT_FDIV] = {"FDIV busy", "fdiv", 'f', culprit_fdiv_bound},
+	[CULPRIT_INTERRUPTS] = {"Interrupts disabled", "interrupts", 'x', culprit_interrupts_bound,
+				.precise = true},
 	[CULPRIT_STORE_FORWARD] = {"Store forwarding", "store_forward", 'F',
 				   culprit_store_forward_bound},
 	[CULPRIT_SHARING] = {"Sharing", "sharing", 'S', culprit_sharing_bound},
@@ -52,7 +54,7 @@ const char *culprit_modern_name(enum culprit_cause cause)
 
 bool culprit_is_modern(enum culprit_cause cause)
 {
-	return cause > CULPRIT_FDIV && cause < CULPRIT_OTHER;
+	return cause >= CULPRIT_STORE_FORWARD && cause <= CULPRIT_LATENCY;
 }
 
 static bool edge_is_known(const struct culprit_input *input, uint32_t edge)

@@ -18,6 +18,11 @@ struct culprit_working_set;
 /* Share of a stall that needs no cause; causes of a smaller share are not listed. */
 #define CULPRIT_MINOR_SHARE 0.15
 
+/*
+ * Value of @rank of a cause that takes precedence over all others: samples of a whole section of
+ * code are more likely than a stall of one instruction.
+ */
+#define CULPRIT_RANK_FIRST (-1)
 /* Values of @rank out of order: of an unknown cause, and of one that is less likely than that */
 #define CULPRIT_RANK_UNKNOWN 4
 #define CULPRIT_RANK_IMPROBABLE 5
@@ -63,7 +68,7 @@ struct culprit_stall {
 struct culprit_bound {
 	double high;
 	uint32_t from;
-	unsigned int rank;
+	int rank;
 	double certain;
 };
 
@@ -72,12 +77,14 @@ struct culprit_bound {
  * @name, @key, @letter: see culprit_name(), culprit_key() and culprit_letter()
  * @bound: out: initially an unlimited share, caused by the stalled instruction itself. Return:
  *         false if the cause is ruled out
+ * @precise: the cause is of the sampled instruction itself, even if samples may be late
  */
 struct culprit_rule {
 	const char *name;
 	const char *key;
 	char letter;
 	bool (*bound)(const struct culprit_stall *stall, struct culprit_bound *ret);
+	bool precise;
 };
 
 extern const struct culprit_rule culprit_rules[CULPRIT_CAUSES];
@@ -91,6 +98,7 @@ bool culprit_sync_bound(const struct culprit_stall *stall, struct culprit_bound 
 bool culprit_branch_bound(const struct culprit_stall *stall, struct culprit_bound *ret);
 bool culprit_imul_bound(const struct culprit_stall *stall, struct culprit_bound *ret);
 bool culprit_fdiv_bound(const struct culprit_stall *stall, struct culprit_bound *ret);
+bool culprit_interrupts_bound(const struct culprit_stall *stall, struct culprit_bound *ret);
 bool culprit_store_forward_bound(const struct culprit_stall *stall, struct culprit_bound *ret);
 bool culprit_sharing_bound(const struct culprit_stall *stall, struct culprit_bound *ret);
 bool culprit_latency_bound(const struct culprit_stall *stall, struct culprit_bound *ret);

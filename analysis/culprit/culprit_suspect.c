@@ -57,11 +57,13 @@ static bool bound_at_sites(struct culprit_bound *ret, const struct culprit_stall
 {
 	bool possible = false;
 
-	*ret = (struct culprit_bound){.rank = UINT_MAX};
+	*ret = (struct culprit_bound){.rank = INT_MAX};
 	for (unsigned int i = 0; i < sites->count; i++) {
 		struct culprit_bound bound = {.high = INFINITY, .from = UINT32_MAX};
 		struct culprit_stall site = *stall;
 
+		if (i > 0 && culprit_rules[cause].precise)
+			break;
 		site.insn = sites->insns[i];
 		site.block = stall->input->cfg->block_of[site.insn];
 		if (!culprit_rules[cause].bound(&site, &bound))
@@ -122,8 +124,7 @@ bool culprit_suspects_are_many(const struct culprit_suspects *suspects)
 /*
  * Keep the causes with less than @rank and at least @least cycles, if they account for the stall.
  */
-static bool keep_likely(struct culprit_suspects *suspects, double stall, unsigned int rank,
-			double least)
+static bool keep_likely(struct culprit_suspects *suspects, double stall, int rank, double least)
 {
 	bool keep[CULPRIT_CAUSES];
 	double high = 0;
@@ -145,8 +146,8 @@ static bool keep_likely(struct culprit_suspects *suspects, double stall, unsigne
 
 void culprit_suspects_drop_unlikely(struct culprit_suspects *suspects, double stall)
 {
-	for (unsigned int rank = 1; rank <= CULPRIT_RANK_MAX; rank++)
+	for (int rank = CULPRIT_RANK_FIRST + 1; rank <= CULPRIT_RANK_MAX; rank++)
 		if (keep_likely(suspects, stall, rank, 0))
 			break;
-	keep_likely(suspects, stall, UINT_MAX, CULPRIT_MINOR_SHARE * stall);
+	keep_likely(suspects, stall, INT_MAX, CULPRIT_MINOR_SHARE * stall);
 }

@@ -54,7 +54,7 @@ static void culprit_unit_end(void *ctx, const struct culprit_path *path, enum cu
 }
 
 /* Multiplications take as long as scheduled; divisions may take longer. */
-static unsigned int rank_of(const struct insn *insn)
+static int rank_of(const struct insn *insn)
 {
 	return insn->class == INSN_MULTIPLY ? 2 : 0;
 }

@@ -120,6 +120,8 @@ struct profile_pair {
  *                 uncertainty of the core's frequency
  * @clock:         time was sampled by a clock, not by the cycle counter
  * @clock_ns:      for a clock: average time between two samples; 0: unknown
+ * @maskable:      the samples' interrupt waits while interrupts are disabled, and the code may
+ *                 disable them
  * @all:           samples of time in all procedures and images, no less than @total
  * @unmatched:     samples at addresses where no instruction begins
  * @edge_samples:  sampled executions of each edge; NULL: edges were not sampled
@@ -158,6 +160,7 @@ struct procedure_profile {
 	double period_error;
 	bool clock;
 	double clock_ns;
+	bool maskable;
 	double all;
 	double unmatched;
 	double *edge_samples;

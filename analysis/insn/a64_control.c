@@ -244,6 +244,8 @@ static bool processor_state(struct insn *insn, uint32_t word)
 	case 28: /* tco */
 	case 30: /* daifset */
 	case 31: /* daifclr */
+		if (field == 31 && a64_bits(word, 9, 1) != 0)
+			insn->flags |= INSN_UNMASKS;
 		insn->immediate = a64_bits(word, 8, 4);
 		return true;
 	default:
@@ -271,6 +273,9 @@ static bool system_register(struct insn *insn, uint32_t word)
 	/* nzcv; random numbers, which may fail */
 	if ((word & 0xffffffe0) == 0xd51b4200 || (word & 0xffffffc0) == 0xd53b2400)
 		insn_regs_add(&insn->writes, INSN_REG_FLAGS);
+	/* daif; the priority mask of the interrupt controller */
+	if ((word & 0xffffffe0) == 0xd51b4220 || (word & 0xffffffe0) == 0xd5184600)
+		insn->flags |= INSN_UNMASKS;
 	if ((word & 0xffffffe0) == 0xd50b7420) { /* dc zva */
 		insn->class = INSN_STORE;
 		insn->flags |= INSN_WRITES_MEMORY;

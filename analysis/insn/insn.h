@@ -74,12 +74,14 @@ enum insn_class {
 /* insn.flags */
 #define INSN_READS_MEMORY 0x01U
 #define INSN_WRITES_MEMORY 0x02U
-#define INSN_FP 0x04U	       /* operands in FP or vector registers */
-#define INSN_SERIALIZES 0x08U  /* nothing later begins before it ends */
-#define INSN_CONDITIONAL 0x10U /* may leave its destination unchanged */
-#define INSN_LINKS 0x20U       /* jump that writes a return address */
-#define INSN_ZEROES 0x40U      /* result does not depend on its sources (xor r,r) */
-#define INSN_LOW_BYTES 0x80U   /* x86: only the lowest bytes of its integer sources are read */
+#define INSN_FP 0x04U		 /* operands in FP or vector registers */
+#define INSN_SERIALIZES 0x08U	 /* nothing later begins before it ends */
+#define INSN_CONDITIONAL 0x10U	 /* may leave its destination unchanged */
+#define INSN_LINKS 0x20U	 /* jump that writes a return address */
+#define INSN_ZEROES 0x40U	 /* result does not depend on its sources (xor r,r) */
+#define INSN_LOW_BYTES 0x80U	 /* x86: only the lowest bytes of its integer sources are read */
+#define INSN_UNMASKS 0x100U	 /* may enable interrupts */
+#define INSN_UNMASKS_LATE 0x200U /* x86's sti: not before the instruction after the next one */
 
 /*
  * Registers are numbers below INSN_REGS.
@@ -187,7 +189,7 @@ struct insn {
 	uint8_t operand_bytes;
 	uint8_t flow;  /* enum insn_flow */
 	uint8_t class; /* enum insn_class */
-	uint8_t flags;
+	uint16_t flags;
 };
 
 /**

@@ -333,6 +333,21 @@ static bool writes_control(const struct insn_x86 *x86)
 	return reg >= ZYDIS_REGISTER_CR0 && reg <= ZYDIS_REGISTER_DR15 && reg != ZYDIS_REGISTER_CR8;
 }
 
+/* Return INSN_UNMASKS and INSN_UNMASKS_LATE for instructions that may set the interrupt flag. */
+static uint16_t unmasking(const ZydisDecodedInstruction *zydis)
+{
+	switch (zydis->mnemonic) {
+	case ZYDIS_MNEMONIC_STI:
+		return INSN_UNMASKS | INSN_UNMASKS_LATE;
+	case ZYDIS_MNEMONIC_POPF:
+	case ZYDIS_MNEMONIC_POPFD:
+	case ZYDIS_MNEMONIC_POPFQ:
+		return INSN_UNMASKS;
+	default:
+		return 0;
+	}
+}
+
 /* lea of a constant address */
 static void load_address_set(struct insn *insn, const struct insn_x86 *x86)
 {
@@ -355,11 +370,12 @@ static void kind_set(struct insn *insn, const struct insn_x86 *x86)
 		insn->flags |= INSN_FP;
 	if (x86->zydis.meta.category == ZYDIS_CATEGORY_CALL)
 		insn->flags |= INSN_LINKS;
+	insn->flags |= unmasking(&x86->zydis);
 	if (serializes(&x86->zydis) || writes_control(x86))
 		insn->flags |= INSN_SERIALIZES;
 	/* The count of rep and the flag of xbegin are not destinations. */
 	if (insn->class == INSN_STRING || insn->flow != INSN_FLOW_NEXT)
-		insn->flags &= (uint8_t)~INSN_CONDITIONAL;
+		insn->flags &= (uint16_t)~INSN_CONDITIONAL;
 }
 
 static bool has_no_effect(const ZydisDecodedInstruction *zydis)

@@ -67,6 +67,41 @@ is "no stall is in it" "$(tool dcpitopstalls idle | grep -c default_idle)" 0
 like "other procedures of the kernel have stalls" "$(tool dcpitopstalls idle)" ' schedule\+0x10 '
 like "an instruction before the beginning of its procedure" "$(tool dcpitopstalls idle)" ' helper-0x16 '
 
+# Samples of a timer in the kernel are two instructions after sti, if interrupts were disabled: no stall.
+# masked_db KIND EVENT...: an image has such samples in _raw_spin_unlock_irqrestore
+masked_db()
+{
+	echo "event ${*:2}"
+	echo "epoch AMD EPYC, family 25 model 1"
+	echo "image $1 - vmlinux-6"
+	echo "symbols _raw_spin_unlock_irqrestore"
+	# movb $0, (%rdi); test $0x200, %esi; je 0x11; sti; nopl; 0x11: decl (%rdi); ret
+	echo "code 0 c60700f7c6000200007406fb0f1f440000ff0fc3"
+	printf 'sample 0 0x%x %d\n' 0x3 30 0x11 3000 0x13 20
+	echo end
+}
+
+# causes DB: print what dcpicalc says that the procedure waits for at 0x11
+causes()
+{
+	tool dcpicalc "$1" --json | jq -r '.instructions[] | select(.address == 17) |
+		[.culprits[] | "\(.cause) \(.from)"] | join(", ")'
+}
+
+masked_db kernel cpu-clock ns 195000 205000 | make_db masked
+masked_db kernel cycles cycles 60000 64000 | make_db nmi
+masked_db jit cpu-clock ns 195000 205000 | make_db jit
+is "dcpicalc: the kernel's time with interrupts disabled" "$(causes masked)" "interrupts 11"
+like "as a sentence" "$(tool dcpicalc masked)" \
+	"of code that ran with interrupts disabled, up to 0xb, 'sti', where samples of this event cannot be taken;"
+like "dcpitopstalls: the same" "$(tool dcpitopstalls masked)" ' interrupts disabled up to 0xb \('
+like "dcpisumm: the same" "$(tool dcpisumm masked)" '^\*\*\* Interrupts disabled +0\.0% to +9[0-9]\.[0-9]%$'
+is "a counter with NMIs has no such samples" "$(causes nmi | grep -c interrupts)" 0
+is "nor has a program" "$(causes jit | grep -c interrupts)" 0
+is "dcpisumm: other profiles have no line for it" "$(tool dcpisumm nmi |
+	grep -c 'Interrupts disabled')" 0
+golden dcpicalc_masked.txt dcpicalc masked --as-published
+
 # dcpisumm
 golden dcpisumm_copy.txt dcpisumm copy --as-published
 golden dcpisumm_both.txt dcpisumm both --as-published

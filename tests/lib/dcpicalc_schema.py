@@ -9,7 +9,7 @@ import json
 import sys
 
 CAUSES = {"icache", "itb", "dcache", "dtb", "write_buffer", "synchronization", "branch",
-          "imul", "fdiv", "store_forward", "sharing", "latency", "other"}
+          "imul", "fdiv", "interrupts", "store_forward", "sharing", "latency", "other"}
 KINDS = {"slotting", "ra_dependency", "rb_dependency", "rc_dependency", "fu_dependency",
          "latency"}
 MODELS = {"alpha21164", "cortex-a53", "cortex-a55", "skylake", "ice-lake", "golden-cove", "zen2",

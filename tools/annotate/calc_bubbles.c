@@ -20,7 +20,7 @@ static const enum culprit_cause order[] = {
 	CULPRIT_BRANCH, CULPRIT_DCACHE,	       CULPRIT_WRITE_BUFFER,	CULPRIT_DTB,
 	CULPRIT_ICACHE, CULPRIT_ITB,	       CULPRIT_SYNCHRONIZATION, CULPRIT_IMUL,
 	CULPRIT_FDIV,	CULPRIT_STORE_FORWARD, CULPRIT_SHARING,		CULPRIT_LATENCY,
-	CULPRIT_OTHER,	CULPRIT_UNEXPLAINED,
+	CULPRIT_OTHER,	CULPRIT_INTERRUPTS,    CULPRIT_UNEXPLAINED,
 };
 
 static const char *const causes[CULPRIT_CAUSES + 1] = {
@@ -33,6 +33,7 @@ static const char *const causes[CULPRIT_CAUSES + 1] = {
 	[CULPRIT_BRANCH] = "branch mispredict",
 	[CULPRIT_IMUL] = "integer multiplier busy",
 	[CULPRIT_FDIV] = "FP divider busy",
+	[CULPRIT_INTERRUPTS] = "interrupts disabled",
 	[CULPRIT_STORE_FORWARD] = "failed store forwarding",
 	[CULPRIT_SHARING] = "line shared with another thread",
 	[CULPRIT_LATENCY] = "latency of operands",
@@ -52,6 +53,11 @@ static const char *const stalls[STALL_KINDS] = {
 const char *calc_bubbles_cause(enum culprit_cause cause)
 {
 	return causes[cause];
+}
+
+const char *calc_bubbles_relation(enum culprit_cause cause)
+{
+	return cause == CULPRIT_INTERRUPTS ? "up to" : "of";
 }
 
 const char *calc_bubbles_stall(enum stall_kind kind)
@@ -131,7 +137,7 @@ static void calc_bubbles_draw(struct calc_bubbles *ret, const struct group *grou
 			snprintf(line, CALC_BUBBLE_BYTES, "%s", group->letters);
 		else
 			snprintf(line, CALC_BUBBLE_BYTES, "%-5s %.*s", group->letters,
-				 CALC_BUBBLE_BYTES - 16, note);
+				 (int)(CALC_BUBBLE_BYTES - LETTERS_MAX - 2), note);
 	}
 }
 

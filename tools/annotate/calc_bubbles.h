@@ -62,6 +62,11 @@ unsigned int calc_bubbles_causes(enum culprit_cause ret[CALC_BUBBLE_CAUSES],
 /** calc_bubbles_cause() - return the name of a cause in prose: "D-cache miss" */
 const char *calc_bubbles_cause(enum culprit_cause cause);
 
+/**
+ * calc_bubbles_relation() - return the word between a cause and the causing instruction: "of"
+ */
+const char *calc_bubbles_relation(enum culprit_cause cause);
+
 /** calc_bubbles_stall() - return the name of a static stall in prose */
 const char *calc_bubbles_stall(enum stall_kind kind);
 

@@ -572,6 +572,18 @@ static void mark_collected(struct load *load)
 	}
 }
 
+/*
+ * Return true if disabled interrupts delay the samples of time: those of a timer, and those of a
+ * counter whose interrupt is no NMI. (With arm64's pseudo-NMIs there is no delay. A stall remains
+ * where they would have been delayed to, but it is not longer than others.)
+ */
+static bool is_maskable(const struct calc_profile_wanted *wanted)
+{
+	const struct insn_decoder *decoder = image_code_decoder(wanted->code);
+
+	return wanted->events->clock || (decoder != NULL && decoder->isa == INSN_ISA_ARM64);
+}
+
 int calc_profile_load(struct calc_profile *ret, const struct calc_profile_wanted *wanted,
 		      struct error *err)
 {
@@ -626,6 +638,7 @@ int calc_profile_load(struct calc_profile *ret, const struct calc_profile_wanted
 	samples->branches_sampled = wanted->edges;
 	samples->clock = wanted->events->clock;
 	samples->clock_ns = calc_events_clock_ns(wanted->events);
+	samples->maskable = wanted->kernel && is_maskable(wanted);
 	samples->period_error = load.error;
 	ret->small = !load.partial && samples->time.count <= CALC_PROFILE_SMALL;
 	return 0;

@@ -32,6 +32,7 @@ struct calc_profile {
  * @ranges: unless the image is small, load only samples at these offsets, and edges from them;
  *          NULL: all
  * @edges:  edges were collected in these epochs; those of the kind "branch" are read
+ * @kernel: the image is a part of the kernel, which may disable interrupts
  * @offsets_are_addresses: for code generated at run time, see tools/report/code_elf.h
  */
 struct calc_profile_wanted {
@@ -42,6 +43,7 @@ struct calc_profile_wanted {
 	const struct profile_ranges *ranges;
 	const struct calc_events *events;
 	bool edges;
+	bool kernel;
 	const struct image_code *code;
 	bool offsets_are_addresses;
 };

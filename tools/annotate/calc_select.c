@@ -167,6 +167,8 @@ static int calc_select_load(struct calc_choice *choice, const struct calc_select
 		.ranges = ranges,
 		.events = select->events,
 		.edges = select->edges,
+		.kernel = image->image.kind == PROFILE_IMAGE_KERNEL ||
+			  image->image.kind == PROFILE_IMAGE_MODULE,
 		.code = choice->code,
 		.offsets_are_addresses = offsets_are_addresses(image),
 	};

@@ -21,7 +21,7 @@
 /* If other instructions add this to the cost of the first one, the sentence says so. */
 #define ELSEWHERE_FACTOR 1.1
 
-/* Texts before and after the causing instruction, by cause. */
+/* Texts before and after the causing instruction, by cause. The first one follows "waits". */
 static const struct reason {
 	const char *before;
 	const char *after;
@@ -37,6 +37,9 @@ static const struct reason {
 	[CULPRIT_BRANCH] = {"for the right path after mispredictions at", ""},
 	[CULPRIT_IMUL] = {"for the integer multiplication or division at", ""},
 	[CULPRIT_FDIV] = {"for the division or square root at", ""},
+	/* No wait: see print_dynamic() */
+	[CULPRIT_INTERRUPTS] = {"is of code that ran with interrupts disabled, up to",
+				", where samples of this event cannot be taken"},
 	[CULPRIT_STORE_FORWARD] = {"for the store at",
 				   " and others, before a load of the same bytes, which no "
 				   "single store has"},
@@ -146,7 +149,8 @@ static void print_dynamic(FILE *stream, const struct calc_procedure *procedure,
 	}
 	culprit = &analysis->culprits.list[finding->causes[0]];
 	from = calc_finding_from(analysis, finding->insn, finding->causes[0]);
-	fprintf(stream, "waits %s ", before_of(analysis->cfg, culprit->cause, from));
+	fprintf(stream, "%s%s ", culprit->cause != CULPRIT_INTERRUPTS ? "waits " : "",
+		before_of(analysis->cfg, culprit->cause, from));
 	print_insn(stream, procedure, from);
 	if (finding->total > ELSEWHERE_FACTOR * finding->one)
 		fprintf(stream, ", and at others (%.0f%% there)",

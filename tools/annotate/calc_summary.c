@@ -130,6 +130,14 @@ static void print_cpi(FILE *stream, const char *name, double cycles, double inst
 		fputs("?", stream);
 }
 
+static bool has_cause(const struct sheet *sheet, enum culprit_cause cause)
+{
+	for (size_t i = 0; i < sheet->count; i++)
+		if (sheet->list[i]->high[cause] > 0)
+			return true;
+	return false;
+}
+
 static void print_dynamic(const struct sheet *sheet)
 {
 	bool in_order = false, out_of_order = false;
@@ -142,6 +150,10 @@ static void print_dynamic(const struct sheet *sheet)
 		enum culprit_cause cause = (enum culprit_cause)i;
 
 		if (culprit_is_modern(cause) && !out_of_order)
+			continue;
+		/* In Figure 4 there is no line for it: DCPI's interrupts had the highest priority.
+		 */
+		if (cause == CULPRIT_INTERRUPTS && !has_cause(sheet, cause))
 			continue;
 		if (cause == CULPRIT_BRANCH)
 			fputs("***\n", sheet->stream);

@@ -49,7 +49,8 @@ static void print_culprit(FILE *stream, const struct calc_procedure *procedure,
 
 	fputs(calc_bubbles_cause(culprit->cause), stream);
 	if (culprit->from < cfg->insn_count)
-		fprintf(stream, " of 0x%" PRIx64, cfg->insns[culprit->from].address);
+		fprintf(stream, " %s 0x%" PRIx64, calc_bubbles_relation(culprit->cause),
+			cfg->insns[culprit->from].address);
 	if (culprit->cycles_high - culprit->cycles_low < 0.05)
 		fprintf(stream, " (%.1f cycles)", culprit->cycles_high);
 	else

@@ -21,8 +21,9 @@
 
 /* A cause of a stall, and its cycles per execution. */
 struct reason {
-	const char *key;  /* key as in dcpicalc's JSON */
-	const char *name; /* name in prose */
+	const char *key;      /* key as in dcpicalc's JSON */
+	const char *name;     /* name in prose */
+	const char *relation; /* between it and @from */
 	double low;
 	double high;
 	bool has_from;
@@ -117,16 +118,19 @@ static void add_reasons(struct stall_row *row, const struct procedure_analysis *
 	const struct schedule_insn *schedule = &analysis->schedule.insns[insn];
 
 	for (uint32_t i = cpi->first; row->dynamic > 0 && i < cpi->first + cpi->count; i++)
-		add_reason(row, analysis->cfg,
-			   (struct reason){.key = culprit_key(culprits->list[i].cause),
-					   .name = calc_bubbles_cause(culprits->list[i].cause),
-					   .low = culprits->list[i].cycles_low,
-					   .high = culprits->list[i].cycles_high},
-			   culprits->list[i].from);
+		add_reason(
+			row, analysis->cfg,
+			(struct reason){.key = culprit_key(culprits->list[i].cause),
+					.name = calc_bubbles_cause(culprits->list[i].cause),
+					.relation = calc_bubbles_relation(culprits->list[i].cause),
+					.low = culprits->list[i].cycles_low,
+					.high = culprits->list[i].cycles_high},
+			culprits->list[i].from);
 	for (uint32_t i = 0; row->fixed > 0 && i < schedule->stall_count; i++)
 		add_reason(row, analysis->cfg,
 			   (struct reason){.key = calc_json_stall_key(schedule->stalls[i].kind),
 					   .name = stall_kind_name(schedule->stalls[i].kind),
+					   .relation = "of",
 					   .low = schedule->stalls[i].cycles,
 					   .high = schedule->stalls[i].cycles},
 			   schedule->stalls[i].from);
@@ -146,7 +150,7 @@ static char *why_text(const struct stall_row *row)
 
 		fprintf(stream, "%s%s", i > 0 ? ", " : "", reason->name);
 		if (reason->has_from && reason->from != row->address)
-			fprintf(stream, " of 0x%" PRIx64, reason->from);
+			fprintf(stream, " %s 0x%" PRIx64, reason->relation, reason->from);
 		if (reason->high - reason->low < 0.05)
 			fprintf(stream, " (%.1f cycles)", reason->high);
 		else

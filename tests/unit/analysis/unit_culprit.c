@@ -309,6 +309,85 @@ static void test_out_of_order(void **state)
 	culprit_scene_deinit(&scene);
 }
 
+/* Samples of a timer while interrupts were disabled are two instructions after sti. */
+static void test_interrupts_disabled(void **state)
+{
+	struct culprit_scene scene;
+
+	(void)state;
+	culprit_scene_straight(&scene, 8);
+	be_out_of_order(&scene);
+	culprit_scene_load(&scene, 1, X, P, 0);
+	scene.cfg->insns[2].flags |= INSN_UNMASKS | INSN_UNMASKS_LATE;
+	culprit_scene_compute(&scene, 4, INSN_ALU, Q, X);
+	for (uint32_t i = 3; i < 6; i++)
+		culprit_scene_stall(&scene, i, 300);
+	culprit_scene_look(&scene);
+	assert_null(culprit_scene_find(&scene, 4, CULPRIT_INTERRUPTS)); /* a counter with NMIs */
+	scene.profile.maskable = true;
+	culprit_scene_look(&scene);
+	assert_null(culprit_scene_find(&scene, 3, CULPRIT_INTERRUPTS));
+	assert_string_equal(culprit_scene_letters(&scene, 4), "x");
+	assert_int_equal(culprit_scene_find(&scene, 4, CULPRIT_INTERRUPTS)->from, 2);
+	assert_float_equal(culprit_scene_find(&scene, 4, CULPRIT_INTERRUPTS)->cycles_high, 300,
+			   1e-9);
+	assert_null(culprit_scene_find(&scene, 5, CULPRIT_INTERRUPTS));
+
+	/* They are one instruction after popf, and after no call. */
+	scene.cfg->insns[2].flags = INSN_UNMASKS;
+	culprit_scene_look(&scene);
+	assert_string_equal(culprit_scene_letters(&scene, 3), "x");
+	assert_null(culprit_scene_find(&scene, 4, CULPRIT_INTERRUPTS));
+	scene.cfg->insns[2].flow = INSN_FLOW_CALL;
+	culprit_scene_look(&scene);
+	assert_null(culprit_scene_find(&scene, 3, CULPRIT_INTERRUPTS));
+	culprit_scene_deinit(&scene);
+}
+
+/* The samples prove that the path through the block that enables interrupts was executed. */
+static void test_interrupts_disabled_on_a_rare_path(void **state)
+{
+	const uint32_t counts[] = {2, 2, 3};
+	const struct cfg_fixture_edge edges[] = {
+		{CFG_ENTRY, 0}, {0, 1}, {0, 2}, {1, 2}, {2, CFG_EXIT}};
+	struct culprit_scene scene;
+
+	(void)state;
+	culprit_scene_init(&scene, counts, 3, edges, 5);
+	scene.profile.maskable = true;
+	scene.cfg->insns[2].flags |= INSN_UNMASKS | INSN_UNMASKS_LATE;
+	culprit_scene_frequency(&scene, 1, 1);
+	culprit_scene_edge(&scene, 0, 1, 1);
+	culprit_scene_edge(&scene, 1, 2, 1);
+	culprit_scene_stall(&scene, 4, 300);
+	culprit_scene_look(&scene);
+	assert_string_equal(culprit_scene_letters(&scene, 4), "x");
+	assert_int_equal(culprit_scene_find(&scene, 4, CULPRIT_INTERRUPTS)->from, 2);
+	culprit_scene_deinit(&scene);
+}
+
+/* In order, samples that were late have been moved back to msr daifclr itself. */
+static void test_interrupts_disabled_in_order(void **state)
+{
+	struct culprit_scene scene;
+
+	(void)state;
+	culprit_scene_straight(&scene, 4);
+	scene.profile.maskable = true;
+	scene.cfg->insns[1].flags |= INSN_UNMASKS;
+	culprit_scene_stall(&scene, 1, 300);
+	culprit_scene_stall(&scene, 2, 300);
+	culprit_scene_look(&scene);
+	assert_null(culprit_scene_find(&scene, 1, CULPRIT_INTERRUPTS));
+	assert_string_equal(culprit_scene_letters(&scene, 2), "x");
+	scene.profile.taken = scene.profile.samples;
+	culprit_scene_look(&scene);
+	assert_string_equal(culprit_scene_letters(&scene, 1), "x");
+	assert_null(culprit_scene_find(&scene, 2, CULPRIT_INTERRUPTS));
+	scene.profile.taken = NULL;
+	culprit_scene_deinit(&scene);
+}
+
 /*
  * Back edges are rarely mispredicted, and operations no longer than the window hides are no cause.
  */
@@ -442,6 +521,9 @@ int main(void)
 		cmocka_unit_test(test_units),
 		cmocka_unit_test(test_synchronization),
 		cmocka_unit_test(test_out_of_order),
+		cmocka_unit_test(test_interrupts_disabled),
+		cmocka_unit_test(test_interrupts_disabled_on_a_rare_path),
+		cmocka_unit_test(test_interrupts_disabled_in_order),
 		cmocka_unit_test(test_out_of_order_unlikely),
 		cmocka_unit_test(test_recovery_shows_at_several_instructions),
 		cmocka_unit_test(test_patterns_are_predicted),

@@ -239,6 +239,35 @@ static void test_any_word_is_consistent(void **state)
 	}
 }
 
+/* msr daifclr must contain the bit of interrupts. */
+static void test_interrupts_are_enabled(void **state)
+{
+	static const struct {
+		uint32_t word;
+		uint16_t flags;
+	} cases[] = {
+		{0xd50342ff, INSN_UNMASKS}, /* msr daifclr, #2 */
+		{0xd50343ff, INSN_UNMASKS}, /* msr daifclr, #3 */
+		{0xd50348ff, 0},	    /* msr daifclr, #8 */
+		{0xd50342df, 0},	    /* msr daifset, #2 */
+		{0xd51b4220, INSN_UNMASKS}, /* msr daif, x0 */
+		{0xd51b4213, 0},	    /* msr nzcv, x19 */
+		{0xd53b4220, 0},	    /* mrs x0, daif */
+		{0xd5184600, INSN_UNMASKS}, /* msr icc_pmr_el1, x0 */
+		{0xd5384600, 0},	    /* mrs x0, icc_pmr_el1 */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct insn insn;
+		uint8_t code[4];
+
+		word_bytes(code, cases[i].word);
+		assert_int_equal(insn_arm64_decoder.decode(&insn, code, 4, 0x1000), 4);
+		assert_int_equal(insn.flags & (INSN_UNMASKS | INSN_UNMASKS_LATE), cases[i].flags);
+	}
+}
+
 static int llvm_open(void **state)
 {
 	LLVMInitializeAArch64TargetInfo();
@@ -264,6 +293,7 @@ int main(void)
 		cmocka_unit_test(test_registers_agree_with_text),
 		cmocka_unit_test(test_text_agrees_with_llvm),
 		cmocka_unit_test(test_any_word_is_consistent),
+		cmocka_unit_test(test_interrupts_are_enabled),
 	};
 
 	return cmocka_run_group_tests(tests, llvm_open, llvm_close);

@@ -84,6 +84,30 @@ static void test_any_bytes_are_consistent(void **state)
 	}
 }
 
+/* Only sti has the delay of an instruction. */
+static void test_interrupts_are_enabled(void **state)
+{
+	static const struct {
+		uint8_t code[2];
+		uint16_t flags;
+	} cases[] = {
+		{{0xfb, 0x90}, INSN_UNMASKS | INSN_UNMASKS_LATE}, /* sti */
+		{{0x9d, 0x90}, INSN_UNMASKS},			  /* popfq */
+		{{0x66, 0x9d}, INSN_UNMASKS},			  /* popfw */
+		{{0xfa, 0x90}, 0},				  /* cli */
+		{{0x9c, 0x90}, 0},				  /* pushfq */
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct insn insn;
+
+		assert_true(insn_x86_decoder.decode(&insn, cases[i].code, sizeof(cases[i].code),
+						    0x1000) > 0);
+		assert_int_equal(insn.flags & (INSN_UNMASKS | INSN_UNMASKS_LATE), cases[i].flags);
+	}
+}
+
 static void test_decoders_are_found_by_machine(void **state)
 {
 	(void)state;
@@ -99,6 +123,7 @@ int main(void)
 		cmocka_unit_test(test_examples),
 		cmocka_unit_test(test_flow_agrees_with_objdump),
 		cmocka_unit_test(test_any_bytes_are_consistent),
+		cmocka_unit_test(test_interrupts_are_enabled),
 		cmocka_unit_test(test_decoders_are_found_by_machine),
 	};
 
