@@ -135,7 +135,15 @@ enum profile_context_table {
 	PROFILE_CONTEXT_HEAD,
 	PROFILE_CONTEXT_PROCEDURES,
 	PROFILE_CONTEXT_NODES,
+	PROFILE_CONTEXT_SITES, /* only if call sites are distinguished: the reached ones */
 	PROFILE_CONTEXT_TABLES,
+};
+
+/* Columns of PROFILE_CONTEXT_PROCEDURES. */
+enum profile_context_procedure {
+	/* Number of its call sites; absent: 0 */
+	PROFILE_CONTEXT_CALL_SITES = PROFILE_PROCEDURE_OWN,
+	PROFILE_CONTEXT_PROCEDURE_COLUMNS,
 };
 
 /* The first node is the root; parents come before their children. */
@@ -147,6 +155,13 @@ enum profile_context_node {
 	PROFILE_NODE_RECURSIVE, /* calls from descendants */
 	PROFILE_NODE_METRIC,	/* metric while the node was the current one */
 	PROFILE_NODE_COLUMNS,
+};
+
+enum profile_context_site {
+	PROFILE_SITE_NODE,    /* row of PROFILE_CONTEXT_NODES */
+	PROFILE_SITE_ADDRESS, /* address of the call */
+	PROFILE_SITE_CALLS,
+	PROFILE_SITE_COLUMNS,
 };
 
 /* --- bursts --------------------------------------------------------------- */

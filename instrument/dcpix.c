@@ -40,6 +40,7 @@ enum {
 	KEY_CHECKS_AT,
 	KEY_ROOM,
 	KEY_WHOLE,
+	KEY_SITES,
 	KEY_DB,
 	KEY_LIBRARY,
 	KEY_LIBRARIES,
@@ -65,6 +66,7 @@ static const struct option_entry entries[] = {
 	 "place checks by orig, EL, EC, EN, L4, L10, LN or EC+L4 (the default)"},
 	{KEY_ROOM, "room", "N", "limit the references of a thread, or the counters of paths"},
 	{KEY_WHOLE, "whole", NULL, "extend paths that enter a loop through its first iteration"},
+	{KEY_SITES, "sites", NULL, "distinguish the call sites of a procedure in contexts"},
 	{KEY_DB, "db", "FILE", "store the recording in this profile database, as an epoch"},
 	{KEY_LIBRARY, "library", "NAME", "with run, also rewrite this library; may be repeated"},
 	{KEY_LIBRARIES, "libraries", NULL, "with run, also rewrite all libraries loaded at start"},
@@ -151,6 +153,8 @@ static int check_mode(const struct settings *settings, struct error *err)
 		return error_set(err, EINVAL, "mode '%s' does not support --room", mode->name);
 	if (settings->of_mode.whole && !mode->whole)
 		return error_set(err, EINVAL, "mode '%s' does not support --whole", mode->name);
+	if (settings->of_mode.sites && !mode->sites)
+		return error_set(err, EINVAL, "mode '%s' does not support --sites", mode->name);
 	return 0;
 }
 
@@ -220,6 +224,9 @@ static int dcpix_set_option(struct settings *settings, int key, struct error *er
 		return set_number(&settings->of_mode.burst, optarg, 1, INT32_MAX, err);
 	case KEY_WHOLE:
 		settings->of_mode.whole = true;
+		break;
+	case KEY_SITES:
+		settings->of_mode.sites = true;
 		break;
 	case KEY_ROOM:
 		return set_number(&settings->of_mode.room, optarg, 1, ROOM_MAX, err);

@@ -144,8 +144,9 @@ static int take_thread(void *context, const struct call_thread *thread)
 {
 	struct calls *calls = context;
 
-	return calls->map.policy == CALL_POLICY_CONTEXT ? context_tree_add(&calls->tree, thread)
-							: call_profile_add(&calls->profile, thread);
+	return calls->map.policy == CALL_POLICY_CONTEXT
+		       ? context_tree_add(&calls->tree, &calls->map, thread)
+		       : call_profile_add(&calls->profile, thread);
 }
 
 static int read_calls(const struct job *job, struct calls *calls)

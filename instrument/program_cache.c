@@ -46,7 +46,7 @@ static uint64_t mix_build_id(uint64_t hash, const char *path)
 	return hash;
 }
 
-static uint64_t mix_bursts(uint64_t hash, const struct mode_options *options)
+static uint64_t mix_mode(uint64_t hash, const struct mode_options *options)
 {
 	char placement[BURST_SWITCH_PLACEMENT_NAME_BYTES] = "";
 
@@ -57,6 +57,7 @@ static uint64_t mix_bursts(uint64_t hash, const struct mode_options *options)
 	hash = mix(hash, &options->all, sizeof(options->all));
 	hash = mix(hash, &options->room, sizeof(options->room));
 	hash = mix(hash, &options->whole, sizeof(options->whole));
+	hash = mix(hash, &options->sites, sizeof(options->sites));
 	return mix_text(hash, placement);
 }
 
@@ -88,7 +89,7 @@ static uint64_t fingerprint(const char *program, const struct stat *status,
 	hash = mix(hash, &status->st_mtim.tv_nsec, sizeof(status->st_mtim.tv_nsec));
 	hash = mix_text(hash, options->mode != NULL ? options->mode->name : NULL);
 	hash = mix_text(hash, options->of_mode.metric);
-	hash = mix_bursts(hash, &options->of_mode);
+	hash = mix_mode(hash, &options->of_mode);
 	hash = mix_text(hash, options->debug);
 	hash = mix(hash, &options->secure, sizeof(options->secure));
 	return mix_build_id(hash, "/proc/self/exe");

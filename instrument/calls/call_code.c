@@ -157,6 +157,23 @@ static void call_code_end(struct call_code *calls, struct machine_code *code,
 
 /* --- events --------------------------------------------------------------- */
 
+/* Load the state of the last frame, and its call site in the upper half if sites are distinguished.
+ */
+static void load_state(const struct call_code *calls, struct machine_code *code, unsigned int state,
+		       unsigned int depth)
+{
+	block_code_move(code, calls->sites ? BLOCK_LOAD : BLOCK_LOAD32, state,
+			IN_FRAME(depth, 0, state));
+}
+
+/* Compare the state, and the site, with those from which a transition leads. */
+static void compare_state(const struct call_code *calls, struct machine_code *code,
+			  unsigned int state, unsigned int index)
+{
+	block_code_move(code, calls->sites ? BLOCK_COMPARE : BLOCK_COMPARE32, state,
+			IN_TRANSITION(index, from));
+}
+
 /*
  * Load the transition's number into @index, if it is in the procedure's table of the last
  * transitions.
@@ -168,7 +185,7 @@ static void find_last(const struct call_code *calls, struct machine_code *code, 
 	block_code_move(code, BLOCK_LOAD32, index,
 			indexed(calls, offsetof(struct call_area, last[calls->procedure]), index,
 				sizeof(uint32_t)));
-	block_code_move(code, BLOCK_COMPARE32, state, IN_TRANSITION(index, from));
+	compare_state(calls, code, state, index);
 	machine_code_branch(code, MACHINE_NOT_EQUAL, missed);
 }
 
@@ -180,7 +197,7 @@ static void find_cached(const struct call_code *calls, struct machine_code *code
 	block_code_alu32(code, BLOCK_ALU_AND, index, CALL_LAYOUT_CACHE - 1);
 	block_code_move(code, BLOCK_LOAD32, index,
 			indexed(calls, offsetof(struct call_area, cache[way]), index, 4));
-	block_code_move(code, BLOCK_COMPARE32, state, IN_TRANSITION(index, from));
+	compare_state(calls, code, state, index);
 	machine_code_branch(code, MACHINE_NOT_EQUAL, missed);
 	block_code_compare32(code, IN_TRANSITION(index, procedure), calls->procedure);
 	machine_code_branch(code, MACHINE_NOT_EQUAL, missed);
@@ -217,7 +234,7 @@ static void push_frame(const struct call_code *calls, struct machine_code *code,
 
 	block_code_alu32(code, BLOCK_ALU_COMPARE, depth, last);
 	machine_code_branch(code, MACHINE_NOT_BELOW, full);
-	block_code_move(code, BLOCK_STORE, state, IN_FRAME(depth, 1, state)); /* and @signal */
+	block_code_move(code, BLOCK_STORE, state, IN_FRAME(depth, 1, state)); /* and no @site */
 	block_code_add32(code, IN_HEAD(calls, depth), FRAME_BYTES);
 }
 
@@ -275,9 +292,11 @@ void call_code_enter(struct call_code *calls, const struct point *point, struct 
 	acquire_second_register(code, &cold_stub);
 	state = cold_stub.registers[1];
 	reg = cold_stub.registers[cold_stub.count == 2 ? 0 : 2];
-	block_code_move(code, BLOCK_LOAD32, state, IN_FRAME(depth, 0, state));
+	load_state(calls, code, state, depth);
 	find_last(calls, code, state, reg, cold_stub.missed);
 	machine_code_bind_label(code, cold_stub.found);
+	if (calls->sites && calls->metric != CALL_METRIC_NONE)
+		block_code_alu32(code, BLOCK_ALU_AND, state, UINT32_MAX); /* without the site */
 	if (calls->metric != CALL_METRIC_NONE)
 		charge(calls, code, state, cold_stub.registers[cold_stub.count == 4 ? 3 : 0],
 		       cold_stub.missed_slow);
@@ -291,6 +310,19 @@ void call_code_enter(struct call_code *calls, const struct point *point, struct 
 	scratch_release(code, &cold_stub.more);
 	scratch_release(code, &cold_stub.scratch);
 	call_code_end(calls, code, &cold_stub);
+}
+
+void call_code_site(const struct call_code *calls, const struct point *point,
+		    struct machine_code *code, uint32_t site)
+{
+	struct scratch_regs scratch;
+	unsigned int depth;
+
+	scratch_acquire(code, point, 0, 1, false, &scratch);
+	depth = scratch.registers[0];
+	block_code_move(code, BLOCK_LOAD32, depth, IN_HEAD(calls, depth));
+	block_code_set32(code, IN_FRAME(depth, 0, site), site);
+	scratch_release(code, &scratch);
 }
 
 /*

@@ -21,6 +21,7 @@ struct call_cold_stub;
  * struct call_code - code of a procedure; freed by call_code_deinit()
  * @area_at:   offset of the struct call_area from the base of %gs
  * @procedure: number of the procedure
+ * @sites:     call sites of a caller are distinguished
  * @handler:   label of the call of the runtime, if the kernel has called the procedure
  * @handles:   the kernel may call it, as a signal handler
  * @cold_stubs:    cold stubs that call the runtime, placed after the procedure
@@ -28,6 +29,7 @@ struct call_cold_stub;
 struct call_code {
 	uint32_t area_at;
 	uint32_t procedure;
+	bool sites;
 	enum call_metric metric;
 	uint32_t handler;
 	bool handles;
@@ -48,6 +50,10 @@ void call_code_outside(struct call_code *calls, const struct point *point,
 /** call_code_enter() - emit CALL_OPERATION_ENTER or CALL_OPERATION_VISIT at an entry */
 void call_code_enter(struct call_code *calls, const struct point *point, struct machine_code *code,
 		     enum call_operation operation);
+
+/** call_code_site() - store the number of the call site, before a call, in the caller's frame */
+void call_code_site(const struct call_code *calls, const struct point *point,
+		    struct machine_code *code, uint32_t site);
 
 /** call_code_leave() - emit CALL_OPERATION_LEAVE or CALL_OPERATION_JUMP */
 void call_code_leave(struct call_code *calls, const struct point *point, struct machine_code *code,

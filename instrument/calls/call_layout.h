@@ -10,9 +10,10 @@
 #ifndef DCPI_INSTRUMENT_CALL_LAYOUT_H
 #define DCPI_INSTRUMENT_CALL_LAYOUT_H
 
+#include <stddef.h>
 #include <stdint.h>
 
-#define CALL_LAYOUT_MAGIC UINT32_C(0x326c6c63) /* "cll2" */
+#define CALL_LAYOUT_MAGIC UINT32_C(0x336c6c63) /* "cll3" */
 
 /*
  * Capacities per thread. Frames: enough for 8 MiB of stack, the usual limit, at 16 bytes each.
@@ -44,6 +45,8 @@
 #define CALL_LAYOUT_MARK UINT32_C(0x80000000)
 /* Stands for the kernel, as the caller of signal handlers. */
 #define CALL_LAYOUT_SIGNAL UINT32_C(0x7fffffff)
+/* Call site of a frame that stands for the kernel, which has called the next frame. */
+#define CALL_LAYOUT_KERNEL UINT32_MAX
 /* Not a state: a transition from it finds a state by the digest of its history. */
 #define CALL_LAYOUT_DIGEST UINT32_MAX
 
@@ -93,6 +96,10 @@ enum call_loss {
 	CALL_LOSSES,
 };
 
+/*
+ * The kernel occupies this many frames; the first of them is unused, because the interrupted code
+ * may have been about to push it, and may have filled it in.
+ */
 #define CALL_LAYOUT_GAP 2U
 
 /* Slack of frames: each of the threads that share memory may exceed the bounds by one. */
@@ -100,34 +107,35 @@ enum call_loss {
 
 /**
  * struct call_frame - an activation
- * @stack:  address of its return address; for a signal handler, plus 1
- * @signal: CALL_LAYOUT_GAP if it stands for the kernel, which has called the next frame; 0
- *          otherwise. The kernel occupies CALL_LAYOUT_GAP frames; the first of them is unused,
- *          because the interrupted code may have been about to push it, and may have filled it in
+ * @stack: address of its return address; for a signal handler, plus 1
+ * @state, @site: read by one instruction, and compared with those of transitions
+ * @site:  number of its last call that may lead to a procedure of the image, if sites are
+ *         distinguished; 0: none; or CALL_LAYOUT_KERNEL
  */
 struct call_frame {
 	uint64_t stack;
 	uint32_t state;
-	uint32_t signal;
+	uint32_t site;
 };
 
 /**
  * struct call_transition - a transition between states; its number never changes
- * @site:  address of the call with CALL_POLICY_CONTEXT; else 0
+ * @site:  number of the call site in the caller; 0: unknown, or not distinguished
  * @calls: number of calls by this transition
  */
 struct call_transition {
 	uint64_t calls;
 	uint32_t procedure;
-	uint32_t site;
 	uint32_t to;
 	uint32_t from;
+	uint32_t site;
 };
 
 /**
  * struct call_state - a context
  * @metric:    sum while it was the current state
  * @procedure: the last one of its history
+ * @site:      that of the transition by which it was created
  * @first:     CALL_POLICY_CALLS: index of its history; CALL_POLICY_CONTEXT: its parent
  * @length:    length of its history, in procedures
  */
@@ -203,6 +211,11 @@ struct call_area {
 
 /* Addressing can multiply by 8, and lea by three. */
 _Static_assert(sizeof(struct call_state) == 3 * 8, "a state's size");
+_Static_assert(offsetof(struct call_frame, site) ==
+			       offsetof(struct call_frame, state) + sizeof(uint32_t) &&
+		       offsetof(struct call_transition, site) ==
+			       offsetof(struct call_transition, from) + sizeof(uint32_t),
+	       "compared by one instruction");
 
 /**
  * call_layout_spread() - return the addend that maps a state to a procedure's place in the cache

@@ -12,14 +12,16 @@
 #include "lib/error.h"
 #include "lib/error_text.h"
 
-#define MAP_VERSION 3 /* to be changed also if the area (call_layout.h) changes */
+#define MAP_VERSION 4 /* to be changed also if the area (call_layout.h) changes */
 #define PROCEDURES_MAX (CALL_LAYOUT_SIGNAL - 1)
+#define SITES_MAX (CALL_LAYOUT_KERNEL - 1)
 
 void call_map_deinit(struct call_map *map)
 {
 	for (size_t i = 0; i < map->procedure_count; i++)
 		free(map->procedures[i].name);
 	free(map->procedures);
+	free(map->sites);
 	free(map->path);
 	free(map->build_id);
 	*map = (struct call_map){0};
@@ -43,18 +45,33 @@ int call_map_add(struct call_map *map, const char *name, uint64_t address)
 	return add_named(map, strdup(name), address);
 }
 
+int call_map_add_site(struct call_map *map, uint64_t address)
+{
+	if (array_reserve(&map->sites, &map->site_capacity, map->site_count + 1,
+			  sizeof(*map->sites)) < 0)
+		return -ENOMEM;
+	map->sites[map->site_count++] = address;
+	map->procedures[map->procedure_count - 1].sites++;
+	return 0;
+}
+
 int call_map_encode(const struct call_map *map, uint8_t **ret, size_t *bytes)
 {
 	struct map_writer writer = {0};
+	const uint64_t *site = map->sites;
 
 	map_put_head(&writer, MAP_VERSION, map->image, map->path, map->build_id);
 	map_put(&writer, map->policy);
 	map_put(&writer, map->metric);
 	map_put(&writer, map->switches_stacks);
+	map_put(&writer, map->sites_distinguished);
 	map_put(&writer, map->procedure_count);
 	for (size_t i = 0; i < map->procedure_count; i++) {
 		map_put_text(&writer, map->procedures[i].name);
 		map_put(&writer, map->procedures[i].address);
+		map_put(&writer, map->procedures[i].sites);
+		for (uint32_t s = 0; s < map->procedures[i].sites; s++)
+			map_put_address(&writer, *site++, map->procedures[i].address);
 	}
 	if (writer.failed) {
 		free(writer.data);
@@ -63,6 +80,21 @@ int call_map_encode(const struct call_map *map, uint8_t **ret, size_t *bytes)
 	*ret = writer.data;
 	*bytes = writer.bytes;
 	return 0;
+}
+
+/* Read the call sites of the last procedure. */
+static int take_sites(struct call_map *map, struct bounded_reader *reader)
+{
+	uint32_t count = map_take(reader, (uint32_t)(SITES_MAX - map->site_count));
+	uint64_t base = map->procedures[map->procedure_count - 1].address;
+	int r = 0;
+
+	for (uint32_t i = 0; r == 0 && i < count && !bounded_reader_failed(reader); i++) {
+		uint64_t address = map_take_address(reader, base);
+
+		r = address != 0 ? call_map_add_site(map, address) : -EBADMSG;
+	}
+	return r;
 }
 
 static int take_procedures(struct call_map *map, struct bounded_reader *reader)
@@ -74,6 +106,8 @@ static int take_procedures(struct call_map *map, struct bounded_reader *reader)
 		char *name = map_take_text(reader);
 
 		r = add_named(map, name, bounded_reader_varint(reader));
+		if (r == 0)
+			r = take_sites(map, reader);
 	}
 	if (r == 0 && (bounded_reader_failed(reader) || bounded_reader_left(reader) > 0))
 		r = -EBADMSG;
@@ -91,6 +125,7 @@ int call_map_decode(struct call_map *ret, const uint8_t *data, size_t bytes)
 	map.policy = (enum call_policy)map_take(&reader, CALL_POLICY_CONTEXT);
 	map.metric = (enum call_metric)map_take(&reader, CALL_METRIC_INSTRUCTIONS);
 	map.switches_stacks = map_take(&reader, 1) != 0;
+	map.sites_distinguished = map_take(&reader, 1) != 0;
 	if (r == 0)
 		r = take_procedures(&map, &reader);
 	if (r < 0)

@@ -16,10 +16,15 @@ struct error;
 
 #define CALL_MAP_SECTION ".dcpix.calls"
 
-/** struct call_map_procedure - @address: address in the original file */
+/**
+ * struct call_map_procedure - a procedure
+ * @address: address in the original file
+ * @sites:   number of its call sites, if these are distinguished
+ */
 struct call_map_procedure {
 	uint64_t address;
 	char *name;
+	uint32_t sites;
 };
 
 /**
@@ -27,6 +32,9 @@ struct call_map_procedure {
  * @image:       number that is also in the rewritten file's profiles
  * @path, @build_id: of the original file; the build-id in hexadecimal
  * @policy, @metric: recorded by the rewritten program
+ * @sites_distinguished: contexts have call sites
+ * @sites:       addresses of calls, by number - 1: those of a procedure after those of the previous
+ *               ones
  * @switches_stacks: the program switches stacks, so that callers on other stacks are unknown
  */
 struct call_map {
@@ -36,15 +44,22 @@ struct call_map {
 	enum call_policy policy;
 	enum call_metric metric;
 	bool switches_stacks;
+	bool sites_distinguished;
 	struct call_map_procedure *procedures;
 	size_t procedure_count;
 	size_t procedure_capacity;
+	uint64_t *sites;
+	size_t site_count;
+	size_t site_capacity;
 };
 
 void call_map_deinit(struct call_map *map);
 
 /** call_map_add() - add a procedure. Return: 0 or -ENOMEM. */
 int call_map_add(struct call_map *map, const char *name, uint64_t address);
+
+/** call_map_add_site() - add a call site to the last procedure. Return: 0 or -ENOMEM. */
+int call_map_add_site(struct call_map *map, uint64_t address);
 
 /** call_map_encode() - encode a map. @ret: out, malloc'd. Return: 0 or -ENOMEM. */
 int call_map_encode(const struct call_map *map, uint8_t **ret, size_t *bytes);

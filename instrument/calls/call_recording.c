@@ -105,6 +105,20 @@ void call_recording_make(struct recording_builder *builder, const struct call_ma
 	}
 }
 
+static void put_sites(struct recording_builder *builder, const struct context_tree *tree)
+{
+	recording_builder_table(builder, PROFILE_SITE_COLUMNS);
+	for (size_t i = 0; i < tree->site_count; i++) {
+		const struct context_site *site = &tree->sites[i];
+
+		recording_builder_row(builder, (uint64_t[PROFILE_SITE_COLUMNS]){
+						       [PROFILE_SITE_NODE] = site->record,
+						       [PROFILE_SITE_ADDRESS] = site->address,
+						       [PROFILE_SITE_CALLS] = site->calls,
+					       });
+	}
+}
+
 void call_recording_make_tree(struct recording_builder *builder, const struct call_map *map,
 			      const struct context_tree *tree, size_t processes,
 			      call_offset_fn offset_of, const void *context)
@@ -112,10 +126,14 @@ void call_recording_make_tree(struct recording_builder *builder, const struct ca
 	call_recording_put_head(builder, &(struct head){processes, tree->threads, tree->shared,
 							tree->count - 1, tree->losses,
 							map->switches_stacks});
-	recording_builder_table(builder, PROFILE_PROCEDURE_OWN);
-	for (size_t i = 0; i < map->procedure_count + CALL_PROFILE_NODES; i++)
-		put_procedure(builder, map, i, (uint64_t[PROFILE_PROCEDURE_OWN]){0}, offset_of,
-			      context);
+	recording_builder_table(builder, PROFILE_CONTEXT_PROCEDURE_COLUMNS);
+	for (size_t i = 0; i < map->procedure_count + CALL_PROFILE_NODES; i++) {
+		uint64_t row[PROFILE_CONTEXT_PROCEDURE_COLUMNS] = {0};
+
+		if (i < map->procedure_count)
+			row[PROFILE_CONTEXT_CALL_SITES] = map->procedures[i].sites;
+		put_procedure(builder, map, i, row, offset_of, context);
+	}
 	recording_builder_table(builder, PROFILE_NODE_COLUMNS);
 	for (size_t i = 0; i < tree->count; i++) {
 		const struct context_record *record = &tree->records[i];
@@ -123,11 +141,14 @@ void call_recording_make_tree(struct recording_builder *builder, const struct ca
 		recording_builder_row(builder, (uint64_t[PROFILE_NODE_COLUMNS]){
 						       [PROFILE_NODE_PARENT] = record->parent,
 						       [PROFILE_NODE_PROCEDURE] = record->procedure,
+						       [PROFILE_NODE_SITE] = record->site,
 						       [PROFILE_NODE_CALLS] = record->calls,
 						       [PROFILE_NODE_RECURSIVE] = record->recursive,
 						       [PROFILE_NODE_METRIC] = record->exclusive,
 					       });
 	}
+	if (map->sites_distinguished)
+		put_sites(builder, tree);
 }
 
 /* --- from a recording ----------------------------------------------------- */
@@ -136,6 +157,12 @@ void call_recorded_deinit(struct call_recorded *recorded)
 {
 	call_map_deinit(&recorded->map);
 	u64_map_deinit(&recorded->index);
+}
+
+static bool has_sites(const struct profile_recording *recording)
+{
+	return recording->mode == PROFILE_RECORDING_CONTEXT &&
+	       profile_recording_has(recording, PROFILE_CONTEXT_SITES, PROFILE_SITE_COLUMNS);
 }
 
 static int call_recording_set_heading(struct call_map *map,
@@ -150,8 +177,11 @@ static int call_recording_set_heading(struct call_map *map,
 		metric++;
 	}
 	if (map->path != NULL)
-		return map->metric == metric ? 0 : -EINVAL;
+		return map->metric == metric && map->sites_distinguished == has_sites(recording)
+			       ? 0
+			       : -EINVAL;
 	map->metric = metric;
+	map->sites_distinguished = has_sites(recording);
 	map->policy = recording->mode == PROFILE_RECORDING_CONTEXT ? CALL_POLICY_CONTEXT
 								   : CALL_POLICY_CALLS;
 	map->path = strdup(path);
@@ -182,6 +212,7 @@ int call_recorded_procedures(struct call_recorded *recorded,
 			     const char *build_id)
 {
 	const struct profile_recording_table *table = &recording->tables[PROFILE_CALLS_PROCEDURES];
+	bool sites = has_sites(recording) && table->columns > PROFILE_CONTEXT_CALL_SITES;
 	int r;
 
 	if (!call_recording_is_complete(recording, PROFILE_PROCEDURE_OWN, 1))
@@ -202,6 +233,9 @@ int call_recorded_procedures(struct call_recorded *recorded,
 		r = call_map_add(&recorded->map, recording->texts[row[PROFILE_PROCEDURE_NAME]],
 				 address);
 		*at = recorded->map.procedure_count;
+		if (r == 0 && sites)
+			recorded->map.procedures[*at - 1].sites =
+				(uint32_t)row[PROFILE_CONTEXT_CALL_SITES];
 	}
 	return r;
 }
@@ -302,6 +336,28 @@ int call_recorded_calls(const struct call_recorded *recorded,
 	return r;
 }
 
+/* @records: number of the record of each node */
+static int add_sites(struct context_tree *tree, const struct profile_recording *recording,
+		     const uint32_t *records)
+{
+	const struct profile_recording_table *table = &recording->tables[PROFILE_CONTEXT_SITES];
+
+	for (size_t i = 0; i < table->rows; i++) {
+		const uint64_t *row = profile_recording_row(table, i);
+		uint32_t site;
+
+		if (row[PROFILE_SITE_NODE] >= recording->tables[PROFILE_CONTEXT_NODES].rows ||
+		    row[PROFILE_SITE_ADDRESS] == 0)
+			return -EBADMSG;
+		site = context_tree_site(tree, records[row[PROFILE_SITE_NODE]],
+					 row[PROFILE_SITE_ADDRESS]);
+		if (site == UINT32_MAX)
+			return -ENOMEM;
+		tree->sites[site].calls += row[PROFILE_SITE_CALLS];
+	}
+	return 0;
+}
+
 static int add_records(struct context_tree *tree, const struct profile_recording *recording,
 		       const uint32_t *to)
 {
@@ -320,7 +376,8 @@ static int add_records(struct context_tree *tree, const struct profile_recording
 			return -EBADMSG;
 		if (i > 0)
 			records[i] = context_tree_child(tree, records[row[PROFILE_NODE_PARENT]],
-							to[row[PROFILE_NODE_PROCEDURE]]);
+							to[row[PROFILE_NODE_PROCEDURE]],
+							row[PROFILE_NODE_SITE]);
 		if (records[i] == UINT32_MAX)
 			return -ENOMEM;
 		record = &tree->records[records[i]];
@@ -328,7 +385,7 @@ static int add_records(struct context_tree *tree, const struct profile_recording
 		record->recursive += row[PROFILE_NODE_RECURSIVE];
 		record->exclusive += row[PROFILE_NODE_METRIC];
 	}
-	return 0;
+	return has_sites(recording) ? add_sites(tree, recording, records) : 0;
 }
 
 int call_recorded_contexts(const struct call_recorded *recorded,

@@ -12,10 +12,15 @@
 #include "lib/error_text.h"
 #include "lib/near_names.h"
 
-/* @visit: nothing is measured, and the procedure makes no calls: only its calls are counted. */
+/*
+ * @visit: nothing is measured, and the procedure makes no calls: only its calls are counted
+ * @sites: if call sites are distinguished: by edge of the count graph, the number of the call's
+ *         site; 0: none. Otherwise NULL
+ */
 struct calls_plan {
 	struct call_code code;
 	bool visit;
+	uint32_t *sites;
 };
 
 static int find_metric(enum call_metric *ret, const char *name, struct error *err)
@@ -54,6 +59,7 @@ static int calls_mode_begin(struct mode_image *image, enum call_policy policy, s
 		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	image->area_bytes = sizeof(struct call_area) + image->recursion->candidates->count *
 							       sizeof(uint32_t[CALL_LAYOUT_LAST]);
+	map->sites_distinguished = image->options->sites;
 	if (find_metric(&map->metric, image->options->metric, err) < 0)
 		return -EINVAL;
 	image->parameters[CALL_LAYOUT_POLICY] = map->policy;
@@ -126,6 +132,32 @@ static bool is_leaf(const struct mode_plan *plan, bool handles)
 	return true;
 }
 
+/* Return the call on an edge, if it may lead to other procedures of the image; else NULL. */
+static const struct insn *site_of(const struct mode_plan *plan, const struct count_edge *edge)
+{
+	const struct insn *call =
+		edge->kind == COUNT_CALL ? call_at(plan, edge->from) : last_call(plan, edge);
+
+	return call != NULL && call->flow != INSN_FLOW_NEXT &&
+			       !recursion_is_leaf_call(plan->image->recursion, call)
+		       ? call
+		       : NULL;
+}
+
+static int number_sites(struct mode_plan *plan, struct error *err)
+{
+	const struct count_graph *graph = plan->procedure->graph;
+	struct calls_plan *calls = plan->data;
+	uint32_t last = (uint32_t)map_of(plan)->site_count;
+
+	calls->sites = calloc(graph->edge_count + (size_t)1, sizeof(*calls->sites));
+	if (calls->sites == NULL)
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
+	for (uint32_t e = 0; e < graph->edge_count; e++)
+		calls->sites[e] = site_of(plan, &graph->edges[e]) != NULL ? ++last : 0;
+	return 0;
+}
+
 static int calls_plan(struct mode_plan *plan, struct error *err)
 {
 	struct calls_plan *calls = calloc(1, sizeof(*calls));
@@ -137,19 +169,22 @@ static int calls_plan(struct mode_plan *plan, struct error *err)
 	calls->code = (struct call_code){
 		.area_at = plan->image->area_at,
 		.procedure = (uint32_t)map->procedure_count,
+		.sites = map->sites_distinguished,
 		.metric = map->metric,
 		.handles = plan->image->recursion->known[plan->procedure->candidate],
 	};
 	calls->visit = map->metric == CALL_METRIC_NONE && is_leaf(plan, calls->code.handles);
-	return 0;
+	return map->sites_distinguished ? number_sites(plan, err) : 0;
 }
 
 static void calls_drop(struct mode_plan *plan)
 {
 	struct calls_plan *calls = plan->data;
 
-	if (calls != NULL)
-		call_code_deinit(&calls->code);
+	if (calls == NULL)
+		return;
+	call_code_deinit(&calls->code);
+	free(calls->sites);
 	free(calls);
 }
 
@@ -214,7 +249,8 @@ static bool calls_has_code(const struct mode_plan *plan, const struct point *poi
 	case POINT_OUTSIDE:
 		return calls->code.handles;
 	case POINT_EDGE:
-		return edge_operation(plan, point->edge) != CALL_OPERATIONS;
+		return edge_operation(plan, point->edge) != CALL_OPERATIONS ||
+		       (calls->sites != NULL && calls->sites[point->edge] != 0);
 	case POINT_START:
 		return map_of(plan)->metric == CALL_METRIC_INSTRUCTIONS &&
 		       plan->procedure->graph->nodes[point->node].count > 0;
@@ -261,6 +297,8 @@ static void emit_operation(const struct mode_plan *plan, const struct point *poi
 	case CALL_OPERATIONS:
 		break;
 	}
+	if (calls->sites != NULL && calls->sites[point->edge] != 0)
+		call_code_site(&calls->code, point, code, calls->sites[point->edge]);
 }
 
 static void calls_emit(const struct mode_plan *plan, const struct point *point,
@@ -287,7 +325,16 @@ static void calls_emit_cold_stubs(const struct mode_plan *plan, struct machine_c
 
 static int calls_commit(struct mode_image *image, const struct mode_plan *plan)
 {
-	return call_map_add(image->data, plan->procedure->name, plan->procedure->address);
+	const struct count_graph *graph = plan->procedure->graph;
+	const struct calls_plan *calls = plan->data;
+	int r = call_map_add(image->data, plan->procedure->name, plan->procedure->address);
+
+	for (uint32_t e = 0; r == 0 && calls->sites != NULL && e < graph->edge_count; e++) {
+		if (calls->sites[e] != 0)
+			r = call_map_add_site(image->data,
+					      site_of(plan, &graph->edges[e])->address);
+	}
+	return r;
 }
 
 static int calls_encode(const struct mode_image *image, uint8_t **ret, size_t *bytes)
@@ -327,6 +374,7 @@ const struct instrument_mode context_mode = {
 	.reader = "dcpicct",
 	.number = PROFILE_LAYOUT_CALLS,
 	.metric = true,
+	.sites = true,
 	.recursion = true,
 	.begin = context_begin,
 	.plan = calls_plan,

@@ -67,6 +67,7 @@ struct burst_switch {
  * @all:    for modes with bursts: no checks between two bursts
  * @room:   number of records or counters for which a thread has room; 0: the default
  * @whole:  for modes that record paths: paths continue into loops
+ * @sites:  for modes that record contexts: call sites of a caller are distinguished
  * @placement: for modes with bursts: placement of checks; NULL: BURST_SWITCH_PLACEMENT_DEFAULT
  *
  * A mode uses its own options and ignores the others.
@@ -78,6 +79,7 @@ struct mode_options {
 	uint32_t room;
 	bool all;
 	bool whole;
+	bool sites;
 	const struct burst_switch_placement *placement;
 };
 
@@ -161,6 +163,7 @@ struct mode_plan {
  * @metric:  the mode can measure
  * @room:    the mode accepts the option for the room of a thread
  * @whole:   the mode accepts the option for whole paths
+ * @sites:   the mode accepts the option for call sites
  * @reader:  the program that reports the recording; NULL: dcpix itself does
  * @early:   code at a node's end before a return or an indirect jump may be placed some
  *           instructions earlier, where more registers are free
@@ -180,6 +183,7 @@ struct instrument_mode {
 	bool metric;
 	bool room;
 	bool whole;
+	bool sites;
 	bool early;
 	bool bursts;
 	bool both;

@@ -243,7 +243,10 @@ static uint32_t calls_state(struct call_area *area, uint32_t from, uint32_t proc
 	return state;
 }
 
-/* Recursion leads back to the existing record, so the tree is finite. */
+/*
+ * Recursion leads back to the existing record, so the tree is finite. If the caller's own call was
+ * not recorded, its call site is not used, either: the caller is not known to have made the call.
+ */
 static uint32_t context_state(struct call_area *area, uint32_t from, uint32_t procedure,
 			      uint32_t site)
 {
@@ -252,7 +255,7 @@ static uint32_t context_state(struct call_area *area, uint32_t from, uint32_t pr
 			return s;
 	}
 	return add_state(area, (struct call_state){.procedure = procedure,
-						   .site = site,
+						   .site = from != CALL_LAYOUT_ROOT ? site : 0,
 						   .first = from,
 						   .length = area->states[from].length + 1});
 }
@@ -356,10 +359,21 @@ static inline void call_automaton_push(struct call_area *area, uint32_t depth,
 	barrier();
 }
 
+static inline int is_kernel(const struct call_frame *frame)
+{
+	return frame->site == CALL_LAYOUT_KERNEL;
+}
+
+/* Return the number of entries to remove below a frame that ends. */
+static inline uint32_t kernel_entries(const struct call_frame *frame)
+{
+	return is_kernel(frame) ? CALL_LAYOUT_GAP : 0;
+}
+
 /* Return the depth of the previous frame. A frame of the kernel has CALL_LAYOUT_GAP entries. */
 static inline uint32_t below(const struct call_area *area, uint32_t depth)
 {
-	return depth - (area->frames[depth].signal ? CALL_LAYOUT_GAP : 1);
+	return depth - (is_kernel(&area->frames[depth]) ? CALL_LAYOUT_GAP : 1);
 }
 
 /* Return the depth of the caller for a return address at @stack, searching downwards from a
@@ -367,9 +381,34 @@ static inline uint32_t below(const struct call_area *area, uint32_t depth)
 static inline uint32_t caller_at(const struct call_area *area, uint32_t depth, uint64_t stack)
 {
 	while ((area->frames[depth].stack & ~UINT64_C(1)) <= stack &&
-	       !(area->frames[depth].signal && area->frames[depth].stack == stack))
+	       !(is_kernel(&area->frames[depth]) && area->frames[depth].stack == stack))
 		depth = below(area, depth);
 	return depth;
+}
+
+/*
+ * As caller_at(), for a call. If frames above are left over, the caller may have announced its call
+ * in one of them, so that the call site is unknown.
+ */
+static inline uint32_t calling_frame(struct call_area *area, uint64_t stack)
+{
+	uint32_t depth = depth_of(area), caller = caller_at(area, depth, stack);
+
+	if (caller != depth && !is_kernel(&area->frames[caller]))
+		area->frames[caller].site = 0;
+	return caller;
+}
+
+static inline uint32_t site_of(const struct call_frame *frame)
+{
+	return is_kernel(frame) ? 0 : frame->site;
+}
+
+/* Return the state after a call from a frame. */
+static inline uint32_t follow_call(struct call_area *area, const struct call_frame *frame,
+				   uint32_t procedure)
+{
+	return call_automaton_follow(area, frame->state, procedure, site_of(frame));
 }
 
 /* Return: the depth of the frame at @stack; 0 if there is no such frame. */
@@ -411,42 +450,43 @@ void call_automaton_begin(struct call_area *area, uint32_t at, enum call_policy 
 	area->head.magic = CALL_LAYOUT_MAGIC;
 }
 
-void call_automaton_enter(struct call_area *area, uint32_t procedure, uint32_t site, uint64_t stack)
+void call_automaton_enter(struct call_area *area, uint32_t procedure, uint64_t stack)
 {
-	uint32_t depth = depth_of(area), state;
+	uint32_t depth, state;
 
-	charge(area, area->frames[depth].state);
-	depth = caller_at(area, depth, stack);
+	charge(area, area->frames[depth_of(area)].state);
+	depth = calling_frame(area, stack);
 	if (depth + 1 == CALL_LAYOUT_FRAMES) {
 		add_at_once(&area->head.losses[CALL_LOSS_DEEP], 1);
 		return;
 	}
 	/* If a handler has ended in a tail call, this procedure is the handler now. */
-	stack += area->frames[depth].signal != 0;
-	state = call_automaton_follow(area, area->frames[depth].state, procedure, site);
+	stack += (uint64_t)is_kernel(&area->frames[depth]);
+	state = follow_call(area, &area->frames[depth], procedure);
 	call_automaton_push(area, depth, (struct call_frame){.stack = stack, .state = state});
 }
 
-void call_automaton_visit(struct call_area *area, uint32_t procedure, uint32_t site, uint64_t stack)
+void call_automaton_visit(struct call_area *area, uint32_t procedure, uint64_t stack)
 {
-	uint32_t depth = caller_at(area, depth_of(area), stack);
+	uint32_t depth = calling_frame(area, stack);
 
-	call_automaton_follow(area, area->frames[depth].state, procedure, site);
-	set_depth(area, depth - area->frames[depth].signal);
+	follow_call(area, &area->frames[depth], procedure);
+	set_depth(area, depth - kernel_entries(&area->frames[depth]));
 }
 
 /* If the context of the visit was lost, so is this one. */
 void call_automaton_noreturn(struct call_area *area, uint32_t procedure, uint64_t stack)
 {
-	uint32_t depth = depth_of(area), number;
+	uint32_t depth, number;
 
-	charge(area, area->frames[depth].state);
-	depth = caller_at(area, depth, stack);
+	charge(area, area->frames[depth_of(area)].state);
+	depth = calling_frame(area, stack);
 	if (depth + 1 == CALL_LAYOUT_FRAMES) {
 		add_at_once(&area->head.losses[CALL_LOSS_DEEP], 1);
 		return;
 	}
-	number = *find_slot(area, area->frames[depth].state, procedure, 0);
+	number = *find_slot(area, area->frames[depth].state, procedure,
+			    site_of(&area->frames[depth]));
 	call_automaton_push(area, depth,
 			    (struct call_frame){.stack = stack,
 						.state = number != 0 ? area->transitions[number].to
@@ -469,7 +509,7 @@ void call_automaton_signal(struct call_area *area, uint32_t procedure, uint64_t 
 	depth += CALL_LAYOUT_GAP;
 	call_automaton_push(
 		area, depth - 1,
-		(struct call_frame){.stack = stack, .state = signal, .signal = CALL_LAYOUT_GAP});
+		(struct call_frame){.stack = stack, .state = signal, .site = CALL_LAYOUT_KERNEL});
 	state = call_automaton_follow(area, signal, procedure, 0);
 	call_automaton_push(area, depth, (struct call_frame){.stack = stack + 1, .state = state});
 }
@@ -486,7 +526,7 @@ void call_automaton_leave(struct call_area *area, uint64_t stack)
 	uint32_t depth = find_frame(area, stack);
 
 	if (depth > 0)
-		set_depth(area, depth - 1 - area->frames[depth - 1].signal);
+		set_depth(area, depth - 1 - kernel_entries(&area->frames[depth - 1]));
 }
 
 void call_automaton_jump(struct call_area *area, uint64_t stack)

@@ -34,19 +34,17 @@ void call_automaton_begin(struct call_area *area, uint32_t at, enum call_policy 
 			  enum call_metric metric);
 
 /**
- * call_automaton_enter() - record that a procedure is entered
- * @site:  address of the call, or 0
+ * call_automaton_enter() - record that a procedure is entered, by the call that the caller's frame
+ * has announced (call_code_site())
  * @stack: address of the return address
  *
  * Frames at or below @stack no longer exist: a tail call has the position of its caller.
  */
-void call_automaton_enter(struct call_area *area, uint32_t procedure, uint32_t site,
-			  uint64_t stack);
+void call_automaton_enter(struct call_area *area, uint32_t procedure, uint64_t stack);
 
 /** call_automaton_visit() - record the entry of a procedure that makes no calls and does not report
  * its return. Nothing is charged: only for CALL_METRIC_NONE. */
-void call_automaton_visit(struct call_area *area, uint32_t procedure, uint32_t site,
-			  uint64_t stack);
+void call_automaton_visit(struct call_area *area, uint32_t procedure, uint64_t stack);
 
 /**
  * call_automaton_noreturn() - record that a visited procedure makes a noreturn call.

@@ -38,13 +38,13 @@ void call_slow(const struct runtime_memory *memory, const struct runtime_frame *
 		if (is_handler(frame))
 			call_automaton_signal(memory->area, procedure, stack);
 		else
-			call_automaton_enter(memory->area, procedure, 0, stack);
+			call_automaton_enter(memory->area, procedure, stack);
 		break;
 	case CALL_OPERATION_VISIT:
 		if (is_handler(frame))
 			call_automaton_visit_signal(memory->area, procedure);
 		else
-			call_automaton_visit(memory->area, procedure, 0, stack);
+			call_automaton_visit(memory->area, procedure, stack);
 		break;
 	case CALL_OPERATION_NORETURN:
 		call_automaton_noreturn(memory->area, procedure, stack);

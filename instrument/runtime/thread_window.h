@@ -9,15 +9,15 @@
  * struct thread_window - the first page of a window
  * @self:   its address
  * @owner:  the thread pointer (%fs base) of its thread: other threads may have inherited %gs
- * @number: index of its blocks in the images' files; windows after the last block share it
  * @no_state: UINT32_MAX, which is not a state of calls (call_layout.h)
+ * @number: index of its blocks in the images' files; windows after the last block share it
  * @mapped: set of images
  */
 struct thread_window {
 	uint64_t self;
 	uint64_t owner;
-	uint32_t number;
 	uint32_t no_state;
+	uint32_t number;
 	uint64_t bytes;
 	uint64_t mapped[PROCESS_AREA_IMAGES / 64];
 };

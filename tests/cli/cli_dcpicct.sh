@@ -58,6 +58,47 @@ like "--folded: a stack" "$(report --folded | grep costly_caller | tail -n 1)" \
 report --json > "$WORK/json"
 check "JSON is as the schema has it" tests/lib/validate_json.py dcpicct < "$WORK/json"
 
+# --- call sites
+check "call sites: builds" "${CC:-gcc}" -O1 -fno-optimize-sibling-calls -o "$WORK/sites" \
+	tests/fixtures/programs/call_sites.c
+"$bin/dcpix" -q --mode context --sites --metric instructions -o "$WORK/sites.context" "$WORK/sites"
+DCPIX_OUT=$WORK/site "$WORK/sites.context" > /dev/null
+# by_site: print caller, procedure, calls and recursive calls of each record of these procedures
+by_site()
+{
+	"$bin/dcpicct" --csv "$WORK/sites.context" "$WORK"/site.* | tr -d '"\r' | awk -F, '
+		NR > 1 {
+			name[$2] = $10
+			if ($10 ~ /^(leaf|twice|compare|down)$/)
+				print name[$3], $10, $7, $8
+		}' | sort
+}
+is "a call site has a record of its own; recursion leads back" "$(by_site)" "compare leaf 1 0
+compare leaf 3 0
+main compare 1 0
+main compare 3 0
+main down 1 6
+main twice 1 0
+twice leaf 1 0
+twice leaf 1 0"
+# called_at PROCEDURE: print the places in main of the calls of a procedure, from the disassembly
+called_at()
+{
+	objdump -d --no-show-raw-insn "$WORK/sites" | awk -v callee="<$1" '
+		/^[0-9a-f]+ </ { inside = $2 == "<main>:" }
+		inside && /\tcall / && index($0, callee) { sub(":", "", $1); print "0x" $1 }'
+}
+is "the call site is that of the call in the program, also of a library's" \
+	"$("$bin/dcpicct" --csv "$WORK/sites.context" "$WORK"/site.* | tr -d '"\r' |
+		awk -F, '$10 == "compare" || $10 == "down" { print $1 }' | sort)" \
+	"$({ called_at qsort; called_at down; } | sort)"
+like "text: call sites" "$("$bin/dcpicct" "$WORK/sites.context" "$WORK"/site.* | tr '\n' ' ')" \
+	'call sites +[0-9]+ in all records, 12 reached +call site +% .* 0x[0-9a-f]+ .* twice '
+"$bin/dcpicct" --json "$WORK/sites.context" "$WORK"/site.* > "$WORK/json"
+check "JSON with call sites is as the schema has it" tests/lib/validate_json.py dcpicct < "$WORK/json"
+refuses "--sites of calls" "mode 'calls' does not support --sites" "$bin/dcpix" --mode calls --sites \
+	-o "$WORK/none" "$WORK/sites"
+
 # --- interruptions: handlers at any instruction, and more frames than there is room for
 check "interrupted: builds" "${CC:-gcc}" -O1 -fno-optimize-sibling-calls -o "$WORK/interrupted" \
 	tests/fixtures/programs/interrupted.c
@@ -94,6 +135,11 @@ done
 . tests/lib/recorded_db.sh
 DCPIX_OUT=$WORK/again "$WORK/callers.context" 7 > /dev/null
 same_in_database dcpicct "$WORK/callers.context" "$WORK"/profile.* "$WORK"/again.*
+
+DCPIX_OUT=$WORK/site-again "$WORK/sites.context" > /dev/null
+mv "$WORK/one.db" "$WORK/plain.db"
+same_in_database dcpicct "$WORK/sites.context" "$WORK"/site.[0-9]* "$WORK"/site-again.*
+mv "$WORK/plain.db" "$WORK/one.db"
 
 # --- export formats
 is "--folded: as from the files" "$("$bin/dcpicct" --folded --db "$WORK/one.db" | sort)" \
@@ -158,6 +204,9 @@ refused_export bolt
 
 # --- same results as in an emulator
 truth context callers "$WORK/callers" 2
+truth sites call_sites "$WORK/sites"
+# shellcheck disable=SC2016 # awk's
+truth sites mawk mawk '{ for (i = 1; i <= NF; i++) c[$i]++ } END { print NF, c["the"] }' README.md
 # shellcheck disable=SC2016 # awk's
 truth context mawk mawk '{ for (i = 1; i <= NF; i++) c[$i]++ } END { print NF, c["the"] }' README.md
 

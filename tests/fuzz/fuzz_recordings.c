@@ -60,7 +60,7 @@ static void try_calls(const struct profile_recording *recording)
 		call_recorded_calls(&recorded, recording, &profile);
 		call_recorded_contexts(&recorded, recording, &tree);
 		context_tree_sum(&tree);
-		context_tree_statistics(&tree, &statistics);
+		context_tree_statistics(&tree, &recorded.map, &statistics);
 		call_profile_deinit(&profile);
 		context_tree_deinit(&tree);
 	}

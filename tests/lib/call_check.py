@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""call_check.py calls|context TRUTH JSON: compare the JSON output of dcpicalls or dcpicct with the
-result that follows from the tree of all calls (tests/eval/truth/call_plugin.c). Instructions are
-compared unless the report has no metric. Prints the numbers of compared items, or the first
-differences; the exit status is then 1."""
+"""call_check.py calls|context|sites TRUTH JSON: compare the JSON output of dcpicalls or dcpicct with
+the result that follows from the tree of all calls (tests/eval/truth/call_plugin.c). Instructions are
+compared unless the report has no metric; call sites are compared for "sites". Prints the numbers of
+compared items, or the first differences; the exit status is then 1."""
 import json
 import sys
 from collections import defaultdict
@@ -12,17 +12,17 @@ ROOT = None
 
 
 def read_truth(path):
-    """Read the nodes: parent, procedure, calls and instructions of each; parents first."""
+    """Read the nodes: parent, procedure, calls, instructions and call site of each; parents first."""
     with open(path, encoding="ascii") as file:
         if file.readline() != "calls exact\n":
             sys.exit("the truth is not exact: more than one thread")
         rows = [line.split() for line in file]
-    return [(int(p), int(e, 16) or ROOT, int(c), int(i)) for _, p, e, c, i in rows]
+    return [(int(p), int(e, 16) or ROOT, int(c), int(i), int(s, 16)) for _, p, e, c, i, s in rows]
 
 
 def paths_of(nodes):
     paths = [()]
-    for parent, entry, _, _ in nodes[1:]:
+    for parent, entry, *_ in nodes[1:]:
         paths.append(paths[parent] + (entry,))
     return paths
 
@@ -46,7 +46,7 @@ def expected_calls(nodes):
     procedures = defaultdict(lambda: [0] * 4)
     histories = {0: ()}
     for number, path in enumerate(paths_of(nodes)):
-        parent, entry, calls, metric = nodes[number]
+        parent, entry, calls, metric, _ = nodes[number]
         if number == 0:
             continue
         histories[number] = extend(histories[parent], entry)
@@ -94,8 +94,9 @@ def check_calls(nodes, report):
 
 
 def name(key):
-    keys = key if isinstance(key, tuple) else (key,)
-    return " ".join("root" if k is ROOT else f"{k:#x}" for k in keys)
+    if isinstance(key, tuple):
+        return " ".join(name(k) for k in key)
+    return "root" if key is ROOT else f"{key:#x}"
 
 
 def differences(what, want, got):
@@ -104,33 +105,41 @@ def differences(what, want, got):
 
 
 def expected_contexts(nodes):
-    """Compute the record of each path in the tree; recursion leads back to an existing record."""
+    """Compute the record of each path in the tree; recursion leads back to an existing record.
+    Steps of a path are (call site, procedure). Also returns the reached sites of each record."""
     records = defaultdict(lambda: [0] * 3)
     folded = [()]
-    for parent, entry, calls, metric in nodes[1:]:
+    reached = set()
+    for parent, entry, calls, metric, site in nodes[1:]:
         path = folded[parent]
-        if entry in path:
-            path = path[:path.index(entry) + 1]
+        active = [procedure for _, procedure in path]
+        if site:
+            reached.add((path, site))
+        if entry in active:
+            path = path[:active.index(entry) + 1]
             records[path][1] += calls
         else:
-            path += (entry,)
+            path += ((site, entry),)
             records[path][0] += calls
         records[path][2] += metric
         folded.append(path)
-    return records
+    return records, reached
 
 
 def check_contexts(nodes, report):
-    want = expected_contexts(nodes)
+    want, reached = expected_contexts(nodes)
     got, paths = {}, {}
     for record in report["rows"]:
         parent = paths.get(record["parent"], ())
-        path = parent + (number(record["address"]),)
+        path = parent + ((number(record.get("site")) or 0, number(record["address"])),)
         paths[record["context"]] = path
         sums = got.setdefault(path, [0] * 3)
         for i, key in enumerate(("calls", "recursive", "exclusive")):
             sums[i] += record[key]
-    return differences("context", dict(want), got), f"{len(want)} contexts"
+    wrong = differences("context", dict(want), got)
+    if report["shape"].get("sites_reached", 0) != len(reached):
+        wrong.append(f"{report['shape'].get('sites_reached')} call sites, not {len(reached)}")
+    return wrong, f"{len(want)} contexts" + (f", {len(reached)} call sites" if reached else "")
 
 
 def main():
@@ -139,7 +148,9 @@ def main():
     with open(path, encoding="utf-8") as file:
         report = json.load(file)
     if report["metric"] == "calls":
-        nodes = [(parent, entry, calls, 0) for parent, entry, calls, _ in nodes]
+        nodes = [(parent, entry, calls, 0, site) for parent, entry, calls, _, site in nodes]
+    if what == "context":
+        nodes = [(*node[:4], 0) for node in nodes]
     wrong, compared = (check_calls if what == "calls" else check_contexts)(nodes, report)
     lost = [key for key, count in report["lost"].items() if count]
     if lost:

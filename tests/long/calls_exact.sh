@@ -1,9 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Programs of Debian, rewritten with --mode calls and --mode context: every arc, context and cost,
-# in instructions, must equal an emulator's (tests/lib/call_truth.sh). Some of the programs recur, call
-# through pointers, and jump out of calls.
+# Programs of Debian, rewritten with --mode calls, --mode context, and --mode context --sites. Every
+# arc, context and cost, in instructions, must equal an emulator's (tests/lib/call_truth.sh). Some of
+# the programs recur, call through pointers, and jump out of calls.
 set -u
 cd "$(dirname "$0")/../.." || exit 2
 . tests/lib/tap.sh
@@ -18,12 +18,12 @@ for program in quicksort queens interpreter btree; do
 done
 "${CC:-gcc}" -O2 -pthread -o "$WORK/ways" tests/fixtures/programs/ways.c || exit 2
 
-# exact NAME PROGRAM ARGUMENT...: test both modes
+# exact NAME PROGRAM ARGUMENT...: test all modes
 exact()
 {
 	local mode got
 
-	for mode in calls context; do
+	for mode in calls context sites; do
 		if got=$(tests/lib/call_truth.sh $mode "$@" 2>&1); then
 			ok "$1, $mode: $got"
 		else

@@ -44,8 +44,9 @@ static int take_thread(void *context, const struct call_thread *thread)
 {
 	const struct session *session = context;
 
-	return session->tree != NULL ? context_tree_add(session->tree, thread)
-				     : call_profile_add(session->profile, thread);
+	return session->tree != NULL
+		       ? context_tree_add(session->tree, &session->source->recorded.map, thread)
+		       : call_profile_add(session->profile, thread);
 }
 
 /* Initialise the result after the map has been read. */

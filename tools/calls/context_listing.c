@@ -102,7 +102,7 @@ int context_listing_make(struct context_listing *ret, const struct call_map *map
 		.rows = calloc(tree->count + 1, sizeof(*ret->rows)),
 	};
 	if (sorted != NULL && first != NULL && stack != NULL && ret->rows != NULL)
-		r = context_tree_statistics(tree, &ret->statistics);
+		r = context_tree_statistics(tree, map, &ret->statistics);
 	for (uint32_t i = 1; r == 0 && i < tree->count; i++)
 		sorted[i - 1] = (struct context_row){.record = &tree->records[i], .number = i};
 	if (r == 0) {
@@ -150,8 +150,12 @@ void context_listing_heading(FILE *stream, const struct context_listing *listing
 		shape->records, shape->bytes, shape->degree, shape->interior);
 	fprintf(stream, "height      %.1f on average, %" PRIu32 " at most\n", shape->height,
 		shape->height_max);
-	fprintf(stream, "replication %" PRIu32 " at most, of %s\n\n", shape->replication,
+	fprintf(stream, "replication %" PRIu32 " at most, of %s\n", shape->replication,
 		shape->replication > 0 ? listing->names->names[shape->replicated] : "none");
+	if (listing->map->sites_distinguished)
+		fprintf(stream, "call sites  %" PRIu64 " in all records, %" PRIu64 " reached\n",
+			shape->sites, shape->reached);
+	fputc('\n', stream);
 }
 
 /* --- as a table ----------------------------------------------------------- */
@@ -213,6 +217,16 @@ static void context_listing_get_address(const struct column *column, const void 
 		value->missing = true;
 }
 
+static void context_listing_get_site(const struct column *column, const void *row,
+				     struct column_value *value)
+{
+	const struct context_row *at = row;
+
+	(void)column;
+	value->count = at->record->site;
+	value->missing = at->record->site == 0;
+}
+
 /* @argument: 0: the name indented by depth, for text; 1: the plain name */
 static void get_name(const struct column *column, const void *row, struct column_value *value)
 {
@@ -222,7 +236,9 @@ static void get_name(const struct column *column, const void *row, struct column
 		column->argument == 0 ? at->name : at->listing->names->names[at->record->procedure];
 }
 
+/* The first one only if call sites are distinguished. */
 static const struct column columns[] = {
+	{"call site", "site", COLUMN_ADDRESS, 0, 0, context_listing_get_site},
 	{"context", "context", COLUMN_COUNT, COLUMN_DETAIL, GET_NUMBER, context_listing_get_count},
 	{"parent", "parent", COLUMN_COUNT, COLUMN_DETAIL, GET_PARENT, context_listing_get_count},
 	{"%", "percent", COLUMN_PERCENT, 0, 0, context_listing_get_percent},
@@ -244,9 +260,11 @@ static const void *row_at(const void *context, size_t index)
 
 struct columns_table context_listing_table(const struct context_listing *listing, size_t limit)
 {
+	size_t first = listing->map->sites_distinguished ? 0 : 1;
+
 	return (struct columns_table){
-		.columns = columns,
-		.column_count = sizeof(columns) / sizeof(*columns),
+		.columns = columns + first,
+		.column_count = sizeof(columns) / sizeof(*columns) - first,
 		.row = row_at,
 		.context = listing,
 		.row_count = limit > 0 && limit < listing->row_count ? limit : listing->row_count,
@@ -305,6 +323,10 @@ struct json_object *context_listing_json(const struct context_listing *listing, 
 			       json_object_new_uint64(shape->height_max)) &&
 	    call_report_member(tree_shape, "replication",
 			       json_object_new_uint64(shape->replication)) &&
+	    (!listing->map->sites_distinguished ||
+	     (call_report_member(tree_shape, "sites", json_object_new_uint64(shape->sites)) &&
+	      call_report_member(tree_shape, "sites_reached",
+				 json_object_new_uint64(shape->reached)))) &&
 	    call_report_member(object, "shape", json_object_get(tree_shape)) &&
 	    call_report_member(object, "rows", columns_json(&table))) {
 		json_object_put(tree_shape);

@@ -106,8 +106,8 @@ static int visit_one(void *context, const struct profile_recording *recording)
 				 visit->source->path);
 	case -EINVAL:
 		return error_set(visit->err, EINVAL,
-				 "epochs of '%s' differ in the quantity measured: select epochs "
-				 "with --epoch",
+				 "epochs of '%s' differ in the quantity measured, or in other "
+				 "options of dcpix: select epochs with --epoch",
 				 visit->source->path);
 	}
 	return r;

@@ -12,9 +12,10 @@
  * of all calls, including recursion, parents first:
  *
  *	calls exact|racy
- *	NUMBER PARENT ENTRY CALLS INSTRUCTIONS
+ *	NUMBER PARENT ENTRY CALLS INSTRUCTIONS SITE
  *
- * Number 0 is the root, which has no entry.
+ * Number 0 is the root, which has no entry. The site is the address of the parent's call that led
+ * to the procedure, by way of other code if necessary; 0: the parent is the root.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -56,16 +57,18 @@ struct block {
 	uint64_t owners[OWNERS_MAX];
 	size_t owner_count;
 	uint64_t entry;
-	bool repeats; /* its first instruction repeats itself */
+	bool repeats;  /* its first instruction repeats itself */
+	uint64_t call; /* address of its last instruction in the image */
 	enum end end;
 	uint64_t first;
 	uint64_t last;
 	uint64_t behind;
 };
 
-/* @back: return address of the frame */
+/* @back: return address of the frame; @site: the last procedure's call that led to it */
 struct frame {
 	uint64_t back;
+	uint64_t site;
 	uint64_t procedure;
 	uint32_t node;
 };
@@ -75,6 +78,7 @@ struct node {
 	uint32_t child;
 	uint32_t sibling;
 	uint64_t entry;
+	uint64_t site;
 	uint64_t calls;
 	uint64_t instructions;
 };
@@ -109,11 +113,11 @@ static void *checked(void *memory)
 
 /* --- frames --------------------------------------------------------------- */
 
-static uint32_t child_of(uint32_t parent, uint64_t entry)
+static uint32_t child_of(uint32_t parent, uint64_t entry, uint64_t site)
 {
 	uint32_t *link = &nodes[parent].child;
 
-	while (*link && nodes[*link].entry != entry)
+	while (*link && (nodes[*link].entry != entry || nodes[*link].site != site))
 		link = &nodes[*link].sibling;
 	if (*link)
 		return *link;
@@ -121,18 +125,23 @@ static uint32_t child_of(uint32_t parent, uint64_t entry)
 		errno = ENOMEM;
 		die("too many contexts");
 	}
-	nodes[node_count] = (struct node){.parent = parent, .entry = entry};
+	nodes[node_count] = (struct node){.parent = parent, .entry = entry, .site = site};
 	*link = node_count;
 	return node_count++;
 }
 
-static void push(uint64_t back)
+/* @site: address of the call, if a procedure makes it; otherwise that of the frame is inherited */
+static void push(uint64_t back, uint64_t site)
 {
 	if (depth + 1 == FRAMES_MAX) {
 		errno = ENOMEM;
 		die("too many frames");
 	}
-	frames[depth + 1] = (struct frame){.back = back, .node = frames[depth].node};
+	frames[depth + 1] = (struct frame){
+		.back = back,
+		.site = site != NONE ? site : frames[depth].site,
+		.node = frames[depth].node,
+	};
 	depth++;
 }
 
@@ -151,7 +160,7 @@ static void pop(uint64_t back)
 static void enter(uint64_t entry)
 {
 	frames[depth].procedure = entry;
-	frames[depth].node = child_of(frames[depth - 1].node, entry);
+	frames[depth].node = child_of(frames[depth - 1].node, entry, frames[depth].site);
 	nodes[frames[depth].node].calls++;
 }
 
@@ -195,11 +204,11 @@ static void executed(unsigned int vcpu, void *data)
 
 	(void)vcpu;
 	if (by_call)
-		push(before->behind);
+		push(before->behind, from != NONE ? before->call : NONE);
 	else if (by_return)
 		pop(block->first);
 	if (depth == 0)
-		push(0);
+		push(0, NONE);
 	if (by_call && block->entry != NONE)
 		running = block->entry;
 	else
@@ -297,6 +306,8 @@ static void translated(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 	block->end = end_of(qemu_plugin_insn_data(last), qemu_plugin_insn_size(last));
 	if (strcmp(guest_image_path(place.image), image_path) == 0)
 		find_owners(block, address_of(&place));
+	if (block->owner_count > 0)
+		block->call = address_of(&place) + (block->last - block->first);
 	qemu_plugin_register_vcpu_insn_exec_cb(first, executed, QEMU_PLUGIN_CB_NO_REGS, block);
 	for (size_t i = 0; block->owner_count > 0 && i < count; i++)
 		qemu_plugin_register_vcpu_insn_exec_cb(qemu_plugin_tb_get_insn(tb, i), executed_one,
@@ -320,8 +331,10 @@ static void ended(qemu_plugin_id_t id, void *data)
 		die(out_path);
 	fprintf(file, "calls %s\n", second_thread ? "racy" : "exact");
 	for (uint32_t i = 0; i < node_count; i++)
-		fprintf(file, "%" PRIu32 " %" PRIu32 " %" PRIx64 " %" PRIu64 " %" PRIu64 "\n", i,
-			nodes[i].parent, nodes[i].entry, nodes[i].calls, nodes[i].instructions);
+		fprintf(file,
+			"%" PRIu32 " %" PRIu32 " %" PRIx64 " %" PRIu64 " %" PRIu64 " %" PRIx64 "\n",
+			i, nodes[i].parent, nodes[i].entry, nodes[i].calls, nodes[i].instructions,
+			nodes[i].site);
 	if (fclose(file) != 0)
 		die(out_path);
 }

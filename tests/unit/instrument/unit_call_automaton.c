@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "instrument/calls/call_map.h"
 #include "instrument/calls/call_profile.h"
 #include "instrument/calls/call_thread.h"
 #include "instrument/calls/context_tree.h"
@@ -24,12 +25,16 @@
 #define SIGNAL (PROCEDURES + CALL_PROFILE_SIGNAL)
 #define NODES (PROCEDURES + CALL_PROFILE_NODES)
 #define DEPTH_MAX 60
+#define SITES 3
 #define STEPS 4000
 #define STACK_TOP UINT64_C(0x7fff0000)
 
+/* @site: of the call; @announced: site of its own last call */
 struct frame {
 	uint32_t procedure;
 	uint64_t stack;
+	uint32_t site;
+	uint32_t announced;
 };
 
 /* @calls, @self: by pair and by procedure; @callee, @caller: metrics of arcs, self and children */
@@ -122,14 +127,58 @@ static uint64_t stack_pointer(const struct run *run)
 	return run->model.depth > 0 ? run->model.frames[run->model.depth - 1].stack : STACK_TOP;
 }
 
-static void call(struct run *run, uint32_t procedure, uint64_t stack)
+static struct frame *top(struct model *model)
+{
+	return model->depth > 0 ? &model->frames[model->depth - 1] : NULL;
+}
+
+/*
+ * Store a call site in the automaton's last frame, as a program does before a call if it
+ * distinguishes sites.
+ */
+static uint32_t announce(struct run *run)
+{
+	uint32_t site = 1 + below(run, SITES);
+
+	if (run->area->head.policy != CALL_POLICY_CONTEXT)
+		return 0;
+	run->area
+		->frames[(run->area->head.depth - run->area->head.frames) /
+			 sizeof(struct call_frame)]
+		.site = site;
+	return site;
+}
+
+static void announce_call(struct run *run)
+{
+	uint32_t site = announce(run);
+
+	if (top(&run->model) != NULL)
+		top(&run->model)->announced = site;
+}
+
+/* The site of a call from the model's last frame; unknown in the root, and for the kernel. */
+static uint32_t announced(struct model *model)
+{
+	return top(model) != NULL ? top(model)->announced : 0;
+}
+
+/* Enter a procedure that was called, or that another one jumps to instead of returning. */
+static void enter(struct run *run, uint32_t procedure, uint64_t stack)
 {
 	struct model *model = &run->model;
+	uint32_t site = announced(model);
 
-	call_automaton_enter(run->area, procedure, 0, stack);
+	call_automaton_enter(run->area, procedure, stack);
 	model->calls[model_top(model)][procedure]++;
-	model->frames[model->depth++] = (struct frame){procedure, stack};
+	model->frames[model->depth++] = (struct frame){procedure, stack, site, 0};
 	run_some(run);
+}
+
+static void call(struct run *run, uint32_t procedure, uint64_t stack)
+{
+	announce_call(run);
+	enter(run, procedure, stack);
 }
 
 static void leave(struct run *run)
@@ -150,7 +199,7 @@ static void tail_call(struct run *run)
 
 	call_automaton_jump(run->area, stack);
 	run->model.depth--;
-	call(run, below(run, PROCEDURES), stack);
+	enter(run, below(run, PROCEDURES), stack);
 }
 
 /* Execute a procedure that makes no calls: called, or as a tail call instead of returning. */
@@ -165,7 +214,9 @@ static void visit(struct run *run)
 		call_automaton_jump(run->area, stack);
 		model->depth--;
 	}
-	call_automaton_visit(run->area, procedure, 0, at_end ? stack : stack - 16);
+	if (!at_end)
+		announce_call(run);
+	call_automaton_visit(run->area, procedure, at_end ? stack : stack - 16);
 	if (model->depth > 0 && model->frames[model->depth - 1].procedure == SIGNAL) {
 		model->calls[SIGNAL][procedure]++;
 		model->depth--;
@@ -179,12 +230,14 @@ static void stay(struct run *run)
 {
 	struct model *model = &run->model;
 	uint64_t stack = stack_pointer(run) - 32;
-	uint32_t procedure = below(run, PROCEDURES);
+	uint32_t procedure = below(run, PROCEDURES), site;
 
-	call_automaton_visit(run->area, procedure, 0, stack);
+	announce_call(run);
+	site = announced(model);
+	call_automaton_visit(run->area, procedure, stack);
 	call_automaton_noreturn(run->area, procedure, stack - 8);
 	model->calls[model_top(model)][procedure]++;
-	model->frames[model->depth++] = (struct frame){procedure, stack - 8};
+	model->frames[model->depth++] = (struct frame){procedure, stack - 8, site, 0};
 	call(run, below(run, PROCEDURES), stack - 16);
 }
 
@@ -203,14 +256,15 @@ static void take_signal(struct run *run)
 	uint64_t stack = stack_pointer(run) - 1024;
 
 	call_automaton_signal(run->area, procedure, stack);
-	model->frames[model->depth++] = (struct frame){SIGNAL, stack + 8};
+	model->frames[model->depth++] = (struct frame){SIGNAL, stack + 8, 0, 0};
 	model->calls[SIGNAL][procedure]++;
-	model->frames[model->depth++] = (struct frame){procedure, stack};
+	model->frames[model->depth++] = (struct frame){procedure, stack, 0, 0};
 	run_some(run);
 }
 
 /*
- * Jump back to an outer frame. The automaton is notified of the place, or else sees a call at once.
+ * Jump back to an outer frame. The automaton is notified of the place, or else sees a call at once,
+ * whose site was announced in a frame that no longer exists.
  */
 static void jump_out(struct run *run)
 {
@@ -223,7 +277,9 @@ static void jump_out(struct run *run)
 		return;
 	model->depth = to;
 	if (left != 0 && model->frames[to].procedure != SIGNAL && below(run, 2) == 0) {
-		call(run, below(run, PROCEDURES), left);
+		announce(run);
+		top(model)->announced = 0;
+		enter(run, below(run, PROCEDURES), left);
 		return;
 	}
 	call_automaton_resume(run->area, frame.procedure, frame.stack - 8);
@@ -349,9 +405,11 @@ static void test_arcs(void **state)
 
 #define PATHS_MAX 8192
 
-/* A path from the root. A procedure that is already on it leads back to that node. */
+/* A path from the root. A procedure that is already on it leads back to that node. @sites: of the
+ * calls; the first one is unknown */
 struct path {
 	uint8_t procedures[NODES + 1];
+	uint8_t sites[NODES + 1];
 	size_t length;
 	uint64_t metric;
 };
@@ -365,27 +423,32 @@ static struct path *find_path(struct paths *paths, const struct path *wanted)
 {
 	for (size_t i = 0; i < paths->count; i++) {
 		if (paths->all[i].length == wanted->length &&
-		    memcmp(paths->all[i].procedures, wanted->procedures, wanted->length) == 0)
+		    memcmp(paths->all[i].procedures, wanted->procedures, wanted->length) == 0 &&
+		    memcmp(paths->all[i].sites, wanted->sites, wanted->length) == 0)
 			return &paths->all[i];
 	}
 	assert_true(paths->count < PATHS_MAX);
-	paths->all[paths->count] = (struct path){.length = wanted->length};
-	memcpy(paths->all[paths->count].procedures, wanted->procedures, wanted->length);
+	paths->all[paths->count] = *wanted;
 	return &paths->all[paths->count++];
 }
 
 /* Return the path of the model's active procedures. */
 static struct path *path_now(struct paths *paths, const struct model *model)
 {
-	uint32_t stack[DEPTH_MAX + 2];
-	size_t count = active(model, stack);
 	struct path path = {0};
 
-	for (size_t i = stack[0] == ROOT; i < count; i++) {
-		uint8_t *before = memchr(path.procedures, (int)stack[i] + 1, path.length);
+	for (size_t i = 0; i < model->depth; i++) {
+		const struct frame *frame = &model->frames[i];
+		uint8_t *before = memchr(path.procedures, (int)frame->procedure + 1, path.length);
 
-		path.length = before != NULL ? (size_t)(before - path.procedures) : path.length;
-		path.procedures[path.length++] = (uint8_t)(stack[i] + 1);
+		if (frame->procedure == SIGNAL)
+			path.length = 0;
+		else if (before != NULL) {
+			path.length = (size_t)(before - path.procedures) + 1;
+			continue;
+		}
+		path.sites[path.length] = (uint8_t)(path.length > 0 ? frame->site : 0);
+		path.procedures[path.length++] = (uint8_t)(frame->procedure + 1);
 	}
 	return find_path(paths, &path);
 }
@@ -396,6 +459,7 @@ static struct path path_of(const struct context_tree *tree, size_t record)
 
 	for (size_t at = path.length; at > 0; at--) {
 		path.procedures[at - 1] = (uint8_t)(tree->records[record].procedure + 1);
+		path.sites[at - 1] = (uint8_t)tree->records[record].site;
 		record = tree->records[record].parent;
 	}
 	return path;
@@ -405,6 +469,8 @@ static struct path path_of(const struct context_tree *tree, size_t record)
 static void test_contexts(void **state)
 {
 	static struct paths want;
+	uint64_t sites[SITES] = {1, 2, 3};
+	const struct call_map map = {.sites = sites, .site_count = SITES};
 
 	(void)state;
 	for (uint64_t seed = 1; seed <= 20; seed++) {
@@ -413,7 +479,7 @@ static void test_contexts(void **state)
 		uint64_t total = 0;
 		struct run run;
 
-		want.count = 0;
+		memset(&want, 0, sizeof(want));
 		run_begin(&run, seed, CALL_POLICY_CONTEXT);
 		for (int i = 0; i < 1000; i++) {
 			uint64_t before = run.model.total;
@@ -423,7 +489,7 @@ static void test_contexts(void **state)
 		}
 		read_thread(&run, &thread);
 		assert_int_equal(context_tree_init(&tree, PROCEDURES), 0);
-		assert_int_equal(context_tree_add(&tree, &thread), 0);
+		assert_int_equal(context_tree_add(&tree, &map, &thread), 0);
 		context_tree_sum(&tree);
 		for (size_t i = 0; i < tree.count; i++) {
 			struct path path = path_of(&tree, i);
@@ -453,7 +519,7 @@ static void test_full(void **state)
 	run_begin(&run, 7, CALL_POLICY_CALLS);
 	while (run.area->head.losses[CALL_LOSS_FULL] < 1000) {
 		for (uint64_t depth = 1; depth <= 2000; depth++)
-			call_automaton_enter(run.area, below(&run, MANY_PROCEDURES), 0,
+			call_automaton_enter(run.area, below(&run, MANY_PROCEDURES),
 					     STACK_TOP - 16 * depth);
 		calls += 2000;
 		run.area->head.instructions += 1;
@@ -480,9 +546,9 @@ static void test_subtracts_events(void **state)
 
 	(void)state;
 	run_begin(&run, 8, CALL_POLICY_CALLS);
-	call_automaton_enter(run.area, 0, 0, caller);
+	call_automaton_enter(run.area, 0, caller);
 	for (unsigned int i = 0; i < 2; i++) {
-		call_automaton_enter(run.area, 1, 0, callee);
+		call_automaton_enter(run.area, 1, callee);
 		call_automaton_leave(run.area, callee);
 	}
 	call_automaton_leave(run.area, caller);
@@ -547,7 +613,7 @@ static void test_any_time(void **state)
 		looks = unreadable = 0;
 		__builtin_ia32_writeeflags_u64(__builtin_ia32_readeflags_u64() | TRAP_FLAG);
 		for (uint64_t depth = 1; depth <= PROCEDURES; depth++)
-			call_automaton_enter(run.area, (uint32_t)(depth * 5 % PROCEDURES), 0,
+			call_automaton_enter(run.area, (uint32_t)(depth * 5 % PROCEDURES),
 					     STACK_TOP - 16 * depth);
 		call_automaton_leave(run.area, STACK_TOP - 16);
 		__builtin_ia32_writeeflags_u64(__builtin_ia32_readeflags_u64() & ~TRAP_FLAG);
@@ -568,7 +634,7 @@ static void test_deep(void **state)
 	(void)state;
 	run_begin(&run, 8, CALL_POLICY_CALLS);
 	for (uint64_t d = 1; d <= depth; d++)
-		call_automaton_enter(run.area, 1, 0, STACK_TOP - 16 * d);
+		call_automaton_enter(run.area, 1, STACK_TOP - 16 * d);
 	for (uint64_t d = depth; d > 0; d--)
 		call_automaton_leave(run.area, STACK_TOP - 16 * d);
 	assert_int_equal(run.area->head.depth, AREA_AT + offsetof(struct call_area, frames));
@@ -582,13 +648,15 @@ static void test_deep(void **state)
 
 static void read_contexts(const struct call_thread *thread)
 {
+	uint64_t sites[SITES] = {1, 2, 3};
+	const struct call_map map = {.sites = sites, .site_count = SITES};
 	struct context_statistics statistics;
 	struct context_tree tree;
 
 	assert_int_equal(context_tree_init(&tree, PROCEDURES), 0);
-	if (context_tree_add(&tree, thread) == 0) {
+	if (context_tree_add(&tree, &map, thread) == 0) {
 		context_tree_sum(&tree);
-		assert_int_equal(context_tree_statistics(&tree, &statistics), 0);
+		assert_int_equal(context_tree_statistics(&tree, &map, &statistics), 0);
 	}
 	context_tree_deinit(&tree);
 }

@@ -155,16 +155,21 @@ static void test_rejects_damaged_calls(void **state)
 
 /* --- contexts ------------------------------------------------------------- */
 
-static void make_tree(struct context_tree *tree, uint64_t *seed)
+/* @sites: call sites are distinguished */
+static void make_tree(struct context_tree *tree, bool sites, uint64_t *seed)
 {
 	assert_int_equal(context_tree_init(tree, PROCEDURES), 0);
 	tree->metric = CALL_METRIC_CYCLES;
 	for (unsigned int i = 0; i < 40; i++) {
 		uint32_t at = context_tree_child(
 			tree, (uint32_t)(unit_random(seed) % tree->count),
-			(uint32_t)(unit_random(seed) % (PROCEDURES + CALL_PROFILE_NODES)));
+			(uint32_t)(unit_random(seed) % (PROCEDURES + CALL_PROFILE_NODES)),
+			sites ? unit_random(seed) % 4 : 0);
+		uint32_t site = sites ? context_tree_site(tree, at, 1 + unit_random(seed) % 4) : 0;
 
-		assert_true(at != UINT32_MAX);
+		assert_true(at != UINT32_MAX && site != UINT32_MAX);
+		if (sites)
+			tree->sites[site].calls += i;
 		tree->records[at].calls += i;
 		tree->records[at].exclusive += unit_random(seed) % 1000;
 	}
@@ -187,6 +192,20 @@ static int add_contexts(struct call_recorded *recorded, struct context_tree *tre
 	return r;
 }
 
+/* @twice: has everything of @once twice */
+static void compare_sites(const struct context_tree *twice, const struct context_tree *once)
+{
+	assert_int_equal(twice->site_count, once->site_count);
+	for (size_t i = 0; i < once->site_count; i++) {
+		const struct context_site *site = &once->sites[i];
+		struct context_tree *tree = (struct context_tree *)(uintptr_t)twice;
+		uint32_t at = context_tree_site(tree, site->record, site->address);
+
+		assert_int_equal(twice->sites[at].calls, 2 * site->calls);
+	}
+	assert_int_equal(twice->site_count, once->site_count);
+}
+
 static void test_contexts_round_trip(void **state)
 {
 	unsigned int refused = 0;
@@ -202,7 +221,9 @@ static void test_contexts_round_trip(void **state)
 		int r;
 
 		make_map(&map, CALL_POLICY_CONTEXT);
-		make_tree(&tree, &seed);
+		map.sites_distinguished = round % 8 < 4;
+		map.procedures[1].sites = map.sites_distinguished ? 3 : 0;
+		make_tree(&tree, map.sites_distinguished, &seed);
 		context_tree_sum(&tree);
 		call_recording_make_tree(&builder, &map, &tree, 1, offset_of, NULL);
 		before = builder;
@@ -223,7 +244,15 @@ static void test_contexts_round_trip(void **state)
 						 tree.records[i].procedure);
 				assert_int_equal(again.records[i].inclusive,
 						 2 * tree.records[i].inclusive);
+				assert_int_equal(again.records[i].site, tree.records[i].site);
 			}
+			compare_sites(&again, &tree);
+			assert_int_equal(recorded.map.sites_distinguished, map.sites_distinguished);
+			assert_int_equal(recorded.map.procedures[1].sites, map.procedures[1].sites);
+			recording.table_count = PROFILE_CONTEXT_NODES + 1;
+			assert_int_equal(
+				call_recorded_procedures(&recorded, &recording, "/bin/it", "12"),
+				map.sites_distinguished ? -EINVAL : 0);
 		}
 		context_tree_deinit(&again);
 		context_tree_deinit(&tree);
