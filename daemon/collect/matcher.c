@@ -759,6 +759,11 @@ static void image_forget(void *context, uint32_t image)
 		matcher->division[image] = DIVISION_NOT_ASKED;
 }
 
+static uint32_t jit_uid(void *context, uint32_t pid)
+{
+	return matcher_uid(context, pid);
+}
+
 int matcher_open(struct matcher **ret, const struct matcher_config *config, struct error *err)
 {
 	struct matcher *matcher = calloc(1, sizeof(*matcher));
@@ -783,6 +788,8 @@ int matcher_open(struct matcher **ret, const struct matcher_config *config, stru
 		rc = labels_open(matcher, err);
 	if (rc == 0)
 		rc = jit_table_create(&matcher->jit, matcher->images, err);
+	if (rc == 0 && matcher->limits_users)
+		jit_table_limit_users(matcher->jit, jit_uid, matcher);
 	if (rc == 0)
 		rc = kernel_code_create(&matcher->kernel_code, matcher->images,
 					jit_table_images(matcher->jit), "/proc/kallsyms", err);

@@ -33,11 +33,13 @@ void quota_deinit(struct quota *quota)
 struct quota_user *quota_user_of(struct quota *quota, uint32_t uid)
 {
 	uint64_t *slot = u64_map_find(&quota->users, uid);
+	int64_t points_max = quota->points_max != 0 ? quota->points_max : QUOTA_POINTS_MAX;
 	struct quota_user *user;
 
 	if (slot != NULL)
 		return (struct quota_user *)(uintptr_t)*slot;
 	quota->others.uid = QUOTA_UID_NONE;
+	quota->others.points_max = points_max;
 	/* Root must not share an account that has limits. */
 	if (uid != 0 && u64_map_count(&quota->users) >= QUOTA_USERS_MAX)
 		return &quota->others;
@@ -49,6 +51,7 @@ struct quota_user *quota_user_of(struct quota *quota, uint32_t uid)
 	}
 	*slot = (uintptr_t)user;
 	user->uid = uid;
+	user->points_max = points_max;
 	return user;
 }
 
@@ -56,17 +59,17 @@ int64_t quota_points(struct quota_user *user, uint64_t now_ns)
 {
 	uint64_t elapsed_ns = now_ns > user->filled_ns ? now_ns - user->filled_ns : 0;
 	const uint64_t full_ns =
-		NS_PER_SECOND / QUOTA_POINTS_PER_SECOND * 2 * (uint64_t)QUOTA_POINTS_MAX;
+		NS_PER_SECOND / QUOTA_POINTS_PER_SECOND * 2 * (uint64_t)user->points_max;
 
 	if (user->filled_ns == 0 || elapsed_ns >= full_ns) {
-		user->points = QUOTA_POINTS_MAX;
+		user->points = user->points_max;
 		user->filled_ns = now_ns > user->filled_ns ? now_ns : user->filled_ns;
 	} else if (elapsed_ns >= NS_PER_MS) {
 		user->points += (int64_t)(elapsed_ns * QUOTA_POINTS_PER_SECOND / NS_PER_SECOND);
 		user->filled_ns = now_ns;
 	}
-	if (user->points > QUOTA_POINTS_MAX)
-		user->points = QUOTA_POINTS_MAX;
+	if (user->points > user->points_max)
+		user->points = user->points_max;
 	return user->points;
 }
 

@@ -20,7 +20,7 @@
 
 /* Two percent of a CPU. */
 #define QUOTA_POINTS_PER_SECOND 20000
-/* The maximum that an idle user accumulates. */
+/* The maximum that an idle user accumulates, unless struct quota has another one. */
 #define QUOTA_POINTS_MAX 100000
 
 /* Images that processes of one user were the first to map, */
@@ -51,6 +51,7 @@ const char *quota_limit_name(enum quota_limit limit);
 /**
  * struct quota_user - the account of a user
  * @points:      available; negative after work that cost more than there were
+ * @points_max:  maximum of @points
  * @filled_ns:   when points were last added, CLOCK_MONOTONIC
  * @bytes:       of mappings, when last computed
  * @images:      number of images that processes of this user were the first to map
@@ -62,6 +63,7 @@ const char *quota_limit_name(enum quota_limit limit);
 struct quota_user {
 	uint32_t uid;
 	int64_t points;
+	int64_t points_max;
 	uint64_t filled_ns;
 	size_t bytes;
 	uint32_t images;
@@ -71,8 +73,12 @@ struct quota_user {
 	uint64_t files;
 };
 
-/** struct quota - all accounts; zero-initialised is empty */
+/**
+ * struct quota - all accounts; zero-initialised is empty
+ * @points_max: of each user, set before the first; 0: QUOTA_POINTS_MAX
+ */
 struct quota {
+	int64_t points_max;
 	struct u64_map users; /* uid -> struct quota_user * */
 	struct quota_user others;
 	uint64_t refused[QUOTA_LIMITS];

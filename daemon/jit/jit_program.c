@@ -164,6 +164,11 @@ void jit_program_park(struct jit_program *program, struct jit_reading *reading)
 	program->behind = true;
 }
 
+void jit_program_postpone(struct jit_program *program)
+{
+	program->behind |= jit_program_has_files(program);
+}
+
 void jit_program_close(struct jit_program *program, struct jit_reading *reading)
 {
 	file_park(&program->files[JIT_PROGRAM_MAP], reading);

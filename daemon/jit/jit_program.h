@@ -132,6 +132,9 @@ void jit_program_follow(struct jit_program *program, struct jit_program *from);
 /** jit_program_park() - close the files to save descriptors; the perf map can be set again. */
 void jit_program_park(struct jit_program *program, struct jit_reading *reading);
 
+/** jit_program_postpone() - the files were not read: samples without a name are JIT_LIMIT. */
+void jit_program_postpone(struct jit_program *program);
+
 /** jit_program_close() - stop reading; the names read so far are kept. */
 void jit_program_close(struct jit_program *program, struct jit_reading *reading);
 

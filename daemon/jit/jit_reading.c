@@ -3,6 +3,11 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <time.h>
+
+#include "lib/clock.h"
+
+#define NS_PER_POINT 1000
 
 static struct jit_user *user_of(uint64_t value)
 {
@@ -17,6 +22,7 @@ void jit_reading_deinit(struct jit_reading *reading)
 	while (u64_map_next(&reading->users, &cursor, &uid, &value))
 		free(user_of(value));
 	u64_map_deinit(&reading->users);
+	quota_deinit(&reading->quota);
 }
 
 /* Add the budgets of all drains since the last call. */
@@ -61,6 +67,43 @@ void jit_reading_spend(struct jit_user *user, size_t bytes)
 {
 	user->budget -= bytes < user->budget ? bytes : user->budget;
 	user->saved -= bytes < user->saved ? bytes : user->saved;
+}
+
+/* Other load of the machine must not be charged. */
+static uint64_t cpu_time_ns(void)
+{
+	struct timespec used;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
+	return (uint64_t)used.tv_sec * NS_PER_SECOND + (uint64_t)used.tv_nsec;
+}
+
+bool jit_reading_begin(struct jit_reading *reading, struct jit_work *work, uint32_t pid)
+{
+	uint32_t uid = reading->uid != NULL ? reading->uid(reading->uid_context, pid) : 0;
+
+	reading->quota.points_max = JIT_POINTS_MAX;
+	*work = (struct jit_work){.user = quota_user_of(&reading->quota, uid)};
+	if (!quota_is_limited(work->user))
+		return true;
+	if (quota_points(work->user, clock_monotonic_ns()) <= 0) {
+		reading->postponed++;
+		return false;
+	}
+	work->began_ns = cpu_time_ns();
+	return true;
+}
+
+void jit_reading_charge(const struct jit_work *work, int64_t points)
+{
+	quota_charge(work->user, clock_monotonic_ns(), points);
+}
+
+void jit_reading_end(const struct jit_work *work)
+{
+	if (quota_is_limited(work->user))
+		jit_reading_charge(work,
+				   (int64_t)((cpu_time_ns() - work->began_ns) / NS_PER_POINT));
 }
 
 int jit_reading_largest(const struct jit_reading *reading, uint32_t *uid)

@@ -4,14 +4,18 @@
  *
  * The programs of one user must not cost other users their names. If memory is short, the user with
  * the most loses the entries without samples for the longest time. The files of each user have a
- * separate reading budget.
+ * separate budget of bytes per drain, so that other work is not delayed. The CPU time for them is
+ * charged to the user in points (daemon/image/quota.h): files of a user without points are read
+ * later.
  */
 #ifndef DCPI_JIT_READING_H
 #define DCPI_JIT_READING_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/image/quota.h"
 #include "lib/u64_map.h"
 
 /* Memory of code and names of all programs. */
@@ -21,6 +25,11 @@
 #define JIT_USER_SAVED_BYTES ((size_t)256 << 20)
 /* Maximum bytes in one drain, so that other work is not delayed. */
 #define JIT_USER_BURST_BYTES ((size_t)8 << 20)
+/* Points that an idle user accumulates: some 15 MB of a perf map. */
+#define JIT_POINTS_MAX 300000
+#define JIT_POINTS_PER_MS 1000
+/* A flush that settles the samples of replaced code takes about a millisecond. */
+#define JIT_FLUSH_POINTS 1000
 
 /**
  * struct jit_user - account of a user
@@ -46,7 +55,11 @@ struct jit_user {
  * @drain:     number of the drain
  * @files:     number of open descriptors
  * @room:      frees memory until @bytes is below @bytes_max; @context: its argument
- * @users:     by user id; private
+ * @users:     by user id; private, like all following fields
+ * @quota:     accounts of the users' points
+ * @uid:       finds the user of a process; NULL: users have no limit of points
+ * @uid_context: its argument
+ * @postponed: how often files were not read because their user had no points
  */
 struct jit_reading {
 	size_t bytes;
@@ -60,6 +73,16 @@ struct jit_reading {
 	void (*room)(void *context);
 	void *context;
 	struct u64_map users;
+	struct quota quota;
+	uint32_t (*uid)(void *context, uint32_t pid);
+	void *uid_context;
+	uint64_t postponed;
+};
+
+/** struct jit_work - work for a user that is in progress; fields are private */
+struct jit_work {
+	struct quota_user *user;
+	uint64_t began_ns;
 };
 
 void jit_reading_deinit(struct jit_reading *reading);
@@ -69,6 +92,20 @@ struct jit_user *jit_reading_user(struct jit_reading *reading, uint32_t uid);
 
 /** jit_reading_spend() - subtract @bytes that were read from a budget. */
 void jit_reading_spend(struct jit_user *user, size_t bytes);
+
+/**
+ * jit_reading_begin() - begin work for a process
+ * @work: out; pass it to jit_reading_end()
+ *
+ * Return: false if the user has no points: the work must be postponed.
+ */
+bool jit_reading_begin(struct jit_reading *reading, struct jit_work *work, uint32_t pid);
+
+/** jit_reading_end() - charge the CPU time since jit_reading_begin(). */
+void jit_reading_end(const struct jit_work *work);
+
+/** jit_reading_charge() - charge additional points for work. */
+void jit_reading_charge(const struct jit_work *work, int64_t points);
 
 /**
  * jit_reading_largest() - find the user with the most memory. Return: 0; -ENOENT if there is none.

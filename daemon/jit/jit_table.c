@@ -11,6 +11,7 @@
 #include "daemon/image/image_map.h"
 #include "daemon/image/image_table.h"
 #include "daemon/image/jit_file.h"
+#include "daemon/jit/jit_children.h"
 #include "daemon/jit/jit_image.h"
 #include "daemon/jit/jit_program.h"
 #include "daemon/jit/jit_reading.h"
@@ -32,7 +33,6 @@
 #define LACKING_NS_MAX (10 * NS_PER_SECOND)
 /* Maximum depth of processes that have forked without an exec. */
 #define ANCESTORS_MAX 4
-#define CHILDREN_MAX 65536
 /* Maximum number of ended processes dropped at a time. */
 #define DROPPED_MAX 256
 
@@ -46,6 +46,7 @@
  * @begun_ns: 0: unknown, before the first event
  * @no_map_ns: there was no perf map then; 0: unknown
  * @ended_ns: UINT64_MAX: it has not ended
+ * @postponed: its files were not searched for or read, because of its user's limit
  * @older:    the previous program with the same process id, as long as samples of it may follow
  */
 struct process {
@@ -57,23 +58,14 @@ struct process {
 	uint64_t begun_ns;
 	uint64_t no_map_ns;
 	uint64_t ended_ns;
+	bool postponed;
 	struct jit_program program;
 	struct process *older;
 };
 
 /*
- * A process that has forked without an exec. @ended: number of expiries since its end, plus one; 0:
- * alive
- */
-struct child {
-	uint32_t parent;
-	unsigned int ended;
-	uint64_t forked_ns;
-};
-
-/*
- * @children:   pid -> struct child *
  * @reading:    limits, per drain and in total
+ * @first:      position in @processes of the first one that is read
  * @replaced:   code was replaced since jit_table_expire()
  * @lacking:    the code of some program is not completely in memory
  * @lacking_ns: maximum delay of a flush in that case
@@ -83,9 +75,10 @@ struct jit_table {
 	struct jit_images *images;
 	struct u64_map processes; /* pid -> struct process * */
 	size_t process_count;
-	struct u64_map children;
+	struct jit_children children;
 	struct jit_reading reading;
 	size_t files_max;
+	size_t first;
 	bool replaced;
 	bool lacking;
 	uint64_t lacking_ns;
@@ -94,11 +87,6 @@ struct jit_table {
 static struct process *process_of(uint64_t value)
 {
 	return (struct process *)(uintptr_t)value;
-}
-
-static struct child *child_of(uint64_t value)
-{
-	return (struct child *)(uintptr_t)value;
 }
 
 /* Find the largest program of a user. */
@@ -166,17 +154,11 @@ int jit_table_create(struct jit_table **ret, struct image_table *images, struct 
 	return 0;
 }
 
-static struct child *child_find(const struct jit_table *table, uint32_t pid)
+void jit_table_limit_users(struct jit_table *table, uint32_t (*uid)(void *context, uint32_t pid),
+			   void *context)
 {
-	uint64_t *slot = u64_map_find(&table->children, pid);
-
-	return slot != NULL ? child_of(*slot) : NULL;
-}
-
-static void child_remove(struct jit_table *table, uint32_t pid)
-{
-	free(child_find(table, pid));
-	u64_map_remove(&table->children, pid);
+	table->reading.uid = uid;
+	table->reading.uid_context = context;
 }
 
 /* Free a process with all its earlier programs. */
@@ -202,10 +184,7 @@ void jit_table_destroy(struct jit_table *table)
 	while (u64_map_next(&table->processes, &cursor, &pid, &value))
 		process_free(table, process_of(value));
 	u64_map_deinit(&table->processes);
-	cursor = 0;
-	while (u64_map_next(&table->children, &cursor, &pid, &value))
-		free(child_of(value));
-	u64_map_deinit(&table->children);
+	jit_children_deinit(&table->children);
 	jit_reading_deinit(&table->reading);
 	jit_images_destroy(table->images);
 	free(table);
@@ -275,23 +254,36 @@ static void drop_empty(struct jit_table *table, struct process *process)
 	process_free(table, process);
 }
 
+/* Read the rest of the files of a program that has ended. */
+static void program_end(struct jit_table *table, struct process *process)
+{
+	struct jit_work work;
+
+	if (!jit_reading_begin(&table->reading, &work, process->pid)) {
+		jit_program_postpone(&process->program);
+		jit_program_close(&process->program, &table->reading);
+		return;
+	}
+	table->reading.now_ns = clock_monotonic_ns();
+	jit_program_end(&process->program, &table->reading, process->ended_ns);
+	jit_reading_end(&work);
+}
+
 /* End a program; with @goes_on another one follows in the same process. */
 static void process_end(struct jit_table *table, uint32_t pid, uint64_t time_ns, bool goes_on)
 {
 	struct process *process = process_find(table, pid), *next;
-	struct child *child = child_find(table, pid);
 
-	if (child != NULL && goes_on)
-		child_remove(table, pid);
-	else if (child != NULL)
-		child->ended = 1;
+	if (goes_on)
+		jit_children_remove(&table->children, pid);
+	else
+		jit_children_end(&table->children, pid);
 	if (process == NULL)
 		return;
 	if (process->ended_ns == UINT64_MAX) {
 		process->ended_ns = time_ns;
 		process->program.pid = 0;
-		table->reading.now_ns = clock_monotonic_ns();
-		jit_program_end(&process->program, &table->reading, time_ns);
+		program_end(table, process);
 	}
 	next = goes_on ? process_add(table, pid, time_ns) : NULL;
 	if (next == NULL)
@@ -309,38 +301,27 @@ static struct process *process_at(const struct jit_table *table, uint32_t pid, u
 }
 
 /* Keep the code that a child has inherited, as it was at the fork. */
-static void keep_inherited(struct jit_table *table, const struct child *child)
+static void keep_inherited(struct jit_table *table, const struct jit_child *child)
 {
 	for (int i = 0; i < ANCESTORS_MAX && child != NULL; i++) {
 		struct process *process = process_at(table, child->parent, child->forked_ns);
 
 		if (process != NULL && child->forked_ns < process->program.keep_ns)
 			process->program.keep_ns = child->forked_ns;
-		child = child_find(table, child->parent);
+		child = jit_children_find(&table->children, child->parent);
 	}
 }
 
 static void process_fork(struct jit_table *table, const struct image_event *event)
 {
-	const struct child of = {.parent = event->parent, .forked_ns = event->time_ns};
-	struct child *child;
-	uint64_t *slot;
+	const struct jit_child child = {.parent = event->parent, .forked_ns = event->time_ns};
 
 	process_end(table, event->pid, event->time_ns, true);
-	if (event->parent == event->pid || u64_map_count(&table->children) >= CHILDREN_MAX ||
-	    (process_find(table, event->parent) == NULL &&
-	     child_find(table, event->parent) == NULL))
-		return;
-	child = malloc(sizeof(*child));
-	slot = child != NULL ? u64_map_insert(&table->children, event->pid) : NULL;
-	if (slot == NULL) {
-		free(child);
-		return;
-	}
-	free(child_of(*slot));
-	*child = of;
-	*slot = (uintptr_t)child;
-	keep_inherited(table, child);
+	if (event->parent != event->pid &&
+	    (process_find(table, event->parent) != NULL ||
+	     jit_children_find(&table->children, event->parent) != NULL) &&
+	    jit_children_add(&table->children, event->pid, &child) == 0)
+		keep_inherited(table, &child);
 }
 
 /* The executable can only be determined while the process lives. */
@@ -420,15 +401,21 @@ static void dump_mapped(struct jit_table *table, const struct image_event *event
 static void memory_mapped(struct jit_table *table, const struct image_event *event)
 {
 	struct process *process = process_get(table, event->pid);
+	struct jit_work work;
 
-	if (process != NULL && !jit_program_has_files(&process->program))
-		map_open(table, process);
+	if (process == NULL || jit_program_has_files(&process->program))
+		return;
+	process->postponed = !jit_reading_begin(&table->reading, &work, event->pid);
+	if (process->postponed)
+		return;
+	map_open(table, process);
+	jit_reading_end(&work);
 }
 
 /* Return true if no process has JIT code, or may have inherited it from its parent. */
 static bool is_empty(const struct jit_table *table)
 {
-	return u64_map_count(&table->processes) == 0 && u64_map_count(&table->children) == 0;
+	return u64_map_count(&table->processes) == 0 && u64_map_count(&table->children.map) == 0;
 }
 
 void jit_table_event(struct jit_table *table, const struct image_event *event)
@@ -457,38 +444,81 @@ void jit_table_event(struct jit_table *table, const struct image_event *event)
 	}
 }
 
-static void process_refresh(struct jit_table *table, struct process *process)
+/* Return: true if code was replaced. */
+static bool process_files_read(struct jit_table *table, struct process *process)
 {
 	const struct jit_file *map = &process->program.files[JIT_PROGRAM_MAP];
 	size_t before = jit_codes_count(&process->program.codes);
+	bool replaced;
 
 	if (map->fd >= 0 && jit_file_is_unlinked(map))
 		process->try = table->reading.drain;
 	map_open(table, process);
-	if (jit_program_read(&process->program, &table->reading))
-		table->replaced = true;
+	replaced = jit_program_read(&process->program, &table->reading);
 	/* A child's code may replace code that the child has inherited. */
-	if (jit_codes_count(&process->program.codes) != before &&
-	    child_find(table, process->pid) != NULL)
-		table->replaced = true;
+	return replaced || (jit_codes_count(&process->program.codes) != before &&
+			    jit_children_find(&table->children, process->pid) != NULL);
 }
 
-void jit_table_drain(struct jit_table *table, uint64_t until_ns)
+/* Return: false: the process's user has no points left. */
+static bool process_refresh(struct jit_table *table, struct process *process)
+{
+	struct jit_work work;
+	bool replaced;
+
+	process->postponed = !jit_reading_begin(&table->reading, &work, process->pid);
+	if (process->postponed) {
+		jit_program_postpone(&process->program);
+		return false;
+	}
+	table->reading.now_ns = clock_monotonic_ns();
+	replaced = process_files_read(table, process);
+	jit_reading_end(&work);
+	/* Replaced code causes a flush. */
+	if (replaced && !table->replaced)
+		jit_reading_charge(&work, JIT_FLUSH_POINTS);
+	table->replaced |= replaced;
+	return true;
+}
+
+/* The next drain begins with the first postponed process, so that none waits forever. */
+static void processes_refresh(struct jit_table *table, size_t begin, size_t end, bool *postponed)
+{
+	uint64_t pid, value;
+	size_t cursor = begin;
+
+	while (u64_map_next(&table->processes, &cursor, &pid, &value) && cursor <= end) {
+		struct process *process = process_of(value);
+
+		if (process->ended_ns != UINT64_MAX || process_refresh(table, process))
+			continue;
+		if (!*postponed)
+			table->first = cursor - 1;
+		*postponed = true;
+	}
+}
+
+static bool any_lacks(const struct jit_table *table)
 {
 	uint64_t pid, value;
 	size_t cursor = 0;
 	bool lacking = false;
 
+	while (u64_map_next(&table->processes, &cursor, &pid, &value))
+		lacking |= jit_program_lacks(&process_of(value)->program);
+	return lacking;
+}
+
+void jit_table_drain(struct jit_table *table, uint64_t until_ns)
+{
+	size_t first = table->first;
+	bool lacking, postponed = false;
+
 	table->reading.drain++;
 	table->reading.until_ns = until_ns;
-	while (u64_map_next(&table->processes, &cursor, &pid, &value)) {
-		struct process *process = process_of(value);
-
-		table->reading.now_ns = clock_monotonic_ns();
-		if (process->ended_ns == UINT64_MAX)
-			process_refresh(table, process);
-		lacking |= jit_program_lacks(&process->program);
-	}
+	processes_refresh(table, first, SIZE_MAX, &postponed);
+	processes_refresh(table, 0, first, &postponed);
+	lacking = any_lacks(table);
 	if (lacking && !table->lacking)
 		table->lacking_ns = SETTLE_NS;
 	table->lacking = lacking;
@@ -539,7 +569,7 @@ static enum jit_answer place_by_time(struct jit_table *table, struct process *pr
 }
 
 /* Search the parent's files for code from before a fork, as it was then. */
-static enum jit_answer place_inherited(struct jit_table *table, const struct child *child,
+static enum jit_answer place_inherited(struct jit_table *table, const struct jit_child *child,
 				       uint64_t pc, struct image_place *place)
 {
 	enum jit_answer answer = JIT_NO_NAME;
@@ -551,7 +581,7 @@ static enum jit_answer place_inherited(struct jit_table *table, const struct chi
 
 		if (process != NULL)
 			answer = place_in(table, process, &fork, pc, place, &begin);
-		child = child_find(table, child->parent);
+		child = jit_children_find(&table->children, child->parent);
 	}
 	return answer;
 }
@@ -571,7 +601,7 @@ static uint64_t percent_before(const struct jit_window *window, uint64_t time_ns
  * A child lists code at the address of a sample, but may not have made it before the sample. The
  * code that the child inherited was there at first. @begin: when the child's code appeared
  */
-static enum jit_answer weigh_inherited(struct jit_table *table, const struct child *child,
+static enum jit_answer weigh_inherited(struct jit_table *table, const struct jit_child *child,
 				       uint64_t pc, const struct jit_window *window,
 				       const struct jit_window *begin, struct image_place *place)
 {
@@ -600,7 +630,6 @@ static bool look_again(struct jit_table *table, struct process *process)
 		return false;
 	process->looked = process->try = table->reading.drain;
 	process->pause = 1;
-	table->reading.now_ns = clock_monotonic_ns();
 	process_refresh(table, process);
 	return jit_program_has_files(&process->program);
 }
@@ -610,7 +639,7 @@ static enum jit_answer place_own(struct jit_table *table, struct process *proces
 				 uint64_t pc, const struct jit_window *window,
 				 struct image_place *place)
 {
-	const struct child *child = child_find(table, pid);
+	const struct jit_child *child = jit_children_find(&table->children, pid);
 	struct jit_window begin = {0};
 	enum jit_answer answer = JIT_LIMIT;
 
@@ -640,7 +669,7 @@ void jit_table_place(struct jit_table *table, uint32_t pid, uint64_t pc, struct 
 	answer = place_own(table, process, pid, pc, &window, place);
 	if (answer == JIT_NO_NAME && look_again(table, process))
 		answer = place_own(table, process, pid, pc, &window, place);
-	if (answer == JIT_LIMIT)
+	if (answer == JIT_LIMIT || (answer == JIT_NO_NAME && process != NULL && process->postponed))
 		place->unknown = IMAGE_UNKNOWN_JIT_LIMIT;
 	else if (answer == JIT_AMBIGUOUS)
 		place->unknown = IMAGE_UNKNOWN_JIT_AMBIGUOUS;
@@ -659,29 +688,15 @@ static void keep_nothing(struct jit_table *table)
 	}
 }
 
-/* Samples of a child that ended since the last expiry may still follow. */
 static void expire_children(struct jit_table *table)
 {
-	struct u64_map left = {0};
-	uint64_t pid, value, *slot;
+	const struct jit_child *child;
 	size_t cursor = 0;
 
-	while (u64_map_next(&table->children, &cursor, &pid, &value)) {
-		struct child *child = child_of(value);
-
-		slot = child->ended < 2 ? u64_map_insert(&left, pid) : NULL;
-		child->ended += child->ended > 0;
-		if (slot != NULL)
-			*slot = value;
-		else
-			free(child);
-	}
-	u64_map_deinit(&table->children);
-	table->children = left;
+	jit_children_expire(&table->children);
 	keep_nothing(table);
-	cursor = 0;
-	while (u64_map_next(&table->children, &cursor, &pid, &value))
-		keep_inherited(table, child_of(value));
+	while ((child = jit_children_next(&table->children, &cursor)) != NULL)
+		keep_inherited(table, child);
 }
 
 static bool is_over(const struct process *process, uint64_t time_ns)
@@ -747,13 +762,16 @@ void jit_table_counters(const struct jit_table *table, struct counter_set *tally
 {
 	if (table->reading.evicted > 0)
 		counter_set_put(tally, "stat", "jit_evicted", table->reading.evicted);
+	if (table->reading.postponed > 0)
+		counter_set_put(tally, "stat", "jit_postponed", table->reading.postponed);
+	counter_set_put(tally, "stat", "jit_user_ms",
+			quota_totals(&table->reading.quota).spent / JIT_POINTS_PER_MS);
 }
 
 size_t jit_table_bytes(const struct jit_table *table)
 {
 	return sizeof(*table) + table->reading.bytes + processes_bytes(table) +
-	       u64_map_bytes(&table->processes) + u64_map_bytes(&table->children) +
-	       u64_map_count(&table->children) * sizeof(struct child) +
+	       u64_map_bytes(&table->processes) + jit_children_bytes(&table->children) +
 	       jit_images_bytes(table->images);
 }
 

@@ -28,6 +28,13 @@ struct counter_set;
 int jit_table_create(struct jit_table **ret, struct image_table *images, struct error *err);
 void jit_table_destroy(struct jit_table *table);
 
+/**
+ * jit_table_limit_users() - limit the CPU time for files of users other than root
+ * @uid: finds the user of a process; @context: its argument
+ */
+void jit_table_limit_users(struct jit_table *table, uint32_t (*uid)(void *context, uint32_t pid),
+			   void *context);
+
 /** jit_table_event() - process an event; call this before the image map processes it. */
 void jit_table_event(struct jit_table *table, const struct image_event *event);
 
@@ -59,7 +66,9 @@ bool jit_table_unsettled(const struct jit_table *table);
 /**
  * jit_table_counters() - set "stat" counters since jit_table_create()
  *
- * jit_evicted: pieces of code dropped to stay within the memory limit.
+ * jit_evicted: pieces of code dropped to stay within the memory limit. jit_postponed: how often
+ * files of a process were not read because of the limit of its user. jit_user_ms: CPU time for
+ * files of users except root.
  */
 void jit_table_counters(const struct jit_table *table, struct counter_set *tally);
 

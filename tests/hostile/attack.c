@@ -10,6 +10,8 @@
  * "remap FILE SECONDS" replaces one mapping by another as fast as possible.
  * "tables FOLDER SECONDS" runs code of a file whose call frame information takes long to compile,
  * which is another image each time.
+ * "perfmaps PROCESSES SECONDS" starts processes that add a line to their perf map again and again.
+ * Each line replaces the code of another line, which is sampled.
  * "spin MILLISECONDS" uses the CPU, for the victim.
  *
  * Modes that keep their mappings print "ready" and wait for the end of standard input.
@@ -34,6 +36,11 @@
 /* CPU time in an image, so that its stack is sampled. */
 #define SLOW_SPIN_NS 150000000ULL
 #define SPARSE_BYTES ((off_t)8 << 20)
+/* Between two lines of a perf map, and the calls of its code. */
+#define MAP_PAUSE_NS 5000000
+#define MAP_CALLS 20000
+/* Other lines, so that checks whether the file was rewritten take long. */
+#define MAP_LINES 8192
 
 static void require(int condition, const char *action)
 {
@@ -246,6 +253,61 @@ static void tables_run(const char *folder, unsigned long seconds)
 	printf("%lu\n", i);
 }
 
+/* x86-64 and arm64: return */
+static void code_make(uint8_t *code)
+{
+#if defined(__x86_64__)
+	static const uint8_t insn[] = {0xc3};
+#else
+	static const uint8_t insn[] = {0xc0, 0x03, 0x5f, 0xd6};
+#endif
+
+	memcpy(code, insn, sizeof(insn));
+	__builtin___clear_cache((char *)code, (char *)code + sizeof(insn));
+}
+
+static void perfmap_write(uint64_t end)
+{
+	const struct timespec pause = {.tv_nsec = MAP_PAUSE_NS};
+	uint8_t *code = mmap(NULL, PAGE, PROT_READ | PROT_WRITE | PROT_EXEC,
+			     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void (*call)(void);
+	char path[64];
+	FILE *file;
+
+	require(code != MAP_FAILED, "mmap");
+	code_make(code);
+	memcpy(&call, &code, sizeof(call));
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+	file = fopen(path, "we");
+	require(file != NULL, path);
+	for (unsigned long i = 1; i <= MAP_LINES; i++)
+		fprintf(file, "%lx %x other_name_%lu\n", i << 12, 16, i);
+	for (unsigned long i = 0; now_ns() < end; i++) {
+		fprintf(file, "%lx %zx name_%lu\n", (unsigned long)(uintptr_t)code, PAGE, i);
+		fflush(file);
+		for (int calls = 0; calls < MAP_CALLS; calls++)
+			call();
+		nanosleep(&pause, NULL);
+	}
+	fclose(file);
+	unlink(path);
+}
+
+static void perfmaps_write(unsigned long processes, unsigned long seconds)
+{
+	uint64_t end = now_ns() + seconds * 1000000000ULL;
+	const struct timespec rest = {.tv_sec = (time_t)seconds};
+
+	for (unsigned long i = 0; i < processes; i++) {
+		if (fork() != 0)
+			continue;
+		perfmap_write(end);
+		_exit(0);
+	}
+	nanosleep(&rest, NULL);
+}
+
 static void spin(unsigned long milliseconds)
 {
 	struct timespec used;
@@ -285,6 +347,8 @@ int main(int argc, char **argv)
 		remap(argv[2], number(argc, argv, 3));
 	else if (strcmp(mode, "tables") == 0)
 		tables_run(argv[2], number(argc, argv, 3));
+	else if (strcmp(mode, "perfmaps") == 0)
+		perfmaps_write(number(argc, argv, 2), number(argc, argv, 3));
 	else if (strcmp(mode, "spin") == 0)
 		spin(number(argc, argv, 2));
 	else

@@ -23,6 +23,7 @@ for feed in $FEEDS; do
 	hostile_case "a file of many names" "$feed" names "$work/a" 60000
 	hostile_case "very many processes of many mappings" "$feed" mappings "$work/a/file" 25 60000
 	hostile_case "mappings replaced in place" "$feed" remap "$work/a/file" "$seconds"
+	hostile_case "perf maps that grow" "$feed" perfmaps 400 "$seconds"
 done
 
 # The daemon starts while processes with very many mappings run.

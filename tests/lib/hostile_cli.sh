@@ -25,6 +25,9 @@ POINTS_PER_MS=20
 POINTS_BEYOND=150000
 # Points for opening a file.
 POINTS_OF_FILE=40
+# The same for files of JIT code: daemon/jit/jit_reading.h. The files of one process may exceed it.
+JIT_POINTS_AT_ONCE=300000
+JIT_BEYOND_MS=200
 # CPU time for the tables of one file may exceed the limit by this, if the daemon is not run.
 TABLE_BEYOND_MS=300
 # Users that have processes: attacker and victim.
@@ -208,6 +211,8 @@ work_bound()
 	bound "$1: milliseconds of CPU time for unwind tables of users" \
 		"$(stat_of unwind_build_user_ms)" \
 		"$((USERS * (POINTS_AT_ONCE + POINTS_PER_MS * $2) / 1000 + TABLE_BEYOND_MS))"
+	bound "$1: milliseconds of CPU time for JIT files of users" "$(stat_of jit_user_ms)" \
+		"$((USERS * (JIT_POINTS_AT_ONCE + POINTS_PER_MS * $2) / 1000 + JIT_BEYOND_MS))"
 }
 
 # time_bound NAME GOT LIMIT: test a time, if all attacks are run on an otherwise idle machine
