@@ -62,7 +62,8 @@ dcpirun-with := daemon/run_cost.c daemon/run_process.c
 collect-tests := unit_accumulate unit_stack_unwinder unit_bpf_store unit_probe_queue unit_cgroup unit_code_mask unit_collector unit_collector_cost \
 	unit_collector_failures unit_config unit_control unit_core_clock unit_edge_accumulate \
 	unit_event unit_event_pmu unit_event_spec unit_file_mapping unit_image_claim unit_image_copier \
-	unit_jit_code unit_jit_program unit_jit_reading unit_kernel_code unit_kernel_types unit_log unit_matcher unit_multiplex \
+	unit_jit_code unit_jit_program unit_jit_reading unit_kernel_code unit_kernel_types unit_log unit_matcher unit_matcher_profiler \
+	unit_multiplex \
 	unit_offset_counts unit_overhead unit_perf_slot unit_probe_places unit_probe_results \
 	unit_data_footprint unit_process_label unit_unwind_builder unit_register_pairs unit_branch_remaining unit_source_chunk unit_stack_store unit_source_kmod unit_source_perf
 unit_bpf_store-ldlibs := -lpthread
@@ -76,6 +77,8 @@ unit_collector_failures-ldlibs := -Wl,--wrap=overhead_again,--wrap=profile_write
 unit_matcher-with := tests/fixtures/fake_feed.c tests/fixtures/fake_machine.c
 unit_image_copier-ldlibs := -Wl,--wrap=copy_file_range
 unit_matcher-ldlibs := -Wl,--wrap=clock_gettime
+unit_matcher_profiler-with := $(unit_matcher-with)
+unit_matcher_profiler-ldlibs := $(unit_matcher-ldlibs)
 unit_perf_slot-ldlibs := -Wl,--wrap=read,--wrap=perf_ring_open,--wrap=perf_ring_close \
 	-Wl,--wrap=perf_ring_fd
 unit_source_kmod-ldlibs := -Wl,--wrap=open,--wrap=ioctl,--wrap=mmap,--wrap=munmap \

@@ -150,6 +150,11 @@ struct profile_ranges {
  * label, for labels 1 .. PROFILE_LABEL_MAX.
  */
 #define PROFILE_LABEL_MAX INT32_MAX
+/*
+ * The profile of samples of the profiler's own processes in an image that is not the profiler's: a
+ * library or the kernel. Readers that do not know this number add them to the other samples.
+ */
+#define PROFILE_PID_PROFILER (-1 - (int64_t)UINT32_MAX)
 #define PROFILE_PID_OF_LABEL(label) (-1 - (int64_t)(label))
 
 /** profile_label_of_pid() - return the label of a profile by unit; 0 for any other profile */

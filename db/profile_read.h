@@ -22,6 +22,13 @@
 struct error;
 struct profile_reader;
 
+/** enum profile_profiler - use of the samples of the profiler's processes in other images */
+enum profile_profiler {
+	PROFILE_PROFILER_TOO,
+	PROFILE_PROFILER_NOT,
+	PROFILE_PROFILER_ONLY,
+};
+
 /**
  * struct profile_filter - which profiles to read; zero-initialised means all
  * @since_ns:  slices that start at or after; of epochs without slices, those that end at or after;
@@ -40,6 +47,7 @@ struct profile_reader;
  * @container: a pattern for the container, or the beginning of its id; NULL: any
  * @others_too: profiles of other processes, units and containers, too: @chosen in struct profile
  *             distinguishes them. Only for iterations over profiles and totals
+ * @profiler:  which profiles of an image are selected, with regard to PROFILE_PID_PROFILER
  * @ranges:    for profiles with more than @whole_max offsets, only samples in these ranges; NULL:
  *             all. Only for iterations over profiles
  * @by_slice:  iterations over profiles return the samples of each slice separately; those of epochs
@@ -58,6 +66,7 @@ struct profile_filter {
 	const char *unit;
 	const char *container;
 	bool others_too;
+	enum profile_profiler profiler;
 	const struct profile_ranges *ranges;
 	size_t whole_max;
 	bool by_slice;
@@ -140,7 +149,7 @@ int profile_reader_slices(struct profile_reader *reader, int64_t epoch, profile_
 /**
  * struct profile - one profile: an image's samples of an event in an epoch
  * @pid:     the process; PROFILE_PID_ALL for samples not stored by process;
- *           PROFILE_PID_OF_LABEL() for samples stored by unit
+ *           PROFILE_PID_OF_LABEL() for samples stored by unit; PROFILE_PID_PROFILER
  * @samples: strictly ascending offsets, @count of them; NULL in profile_reader_totals()
  * @total:   the sum of all counts of the profile
  * @partial: @samples are only those in the filter's ranges; @total includes all samples

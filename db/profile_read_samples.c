@@ -118,7 +118,12 @@ struct profile_walk {
 static bool walk_selects(const struct profile_walk *walk, const union profile_key *key,
 			 const char *event_name)
 {
+	enum profile_profiler profiler = walk->filter->profiler;
+
 	if (walk->filter->event != NULL && strcmp(walk->filter->event, event_name) != 0)
+		return false;
+	if (profiler != PROFILE_PROFILER_TOO &&
+	    (profiler == PROFILE_PROFILER_ONLY) != (key->pid == PROFILE_PID_PROFILER))
 		return false;
 	return epoch_set_has(walk->epochs, key->epoch);
 }

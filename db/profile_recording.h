@@ -376,6 +376,8 @@ enum profile_stack_end {
 };
 
 #define PROFILE_STACK_ENDS 15
+/* Not an end: the offset of the outermost frame of stacks of the profiler's processes. */
+#define PROFILE_STACK_OF_PROFILER 255
 
 /* --- recordings ----------------------------------------------------------- */
 

@@ -94,8 +94,8 @@ CREATE TABLE code (
 
 -- Profiles: the samples of an event in an image in an epoch, in the form of db/profile_blob.h, with
 -- their number and the number of different offsets. pid is a process id if the image is profiled by
--- process, -1 - label if it is profiled by unit, and -1 otherwise. A sample is in one row only. The
--- data comes last, so that totals never read it.
+-- process, -1 - label if it is profiled by unit, -4294967296 for processes of the profiler, and -1
+-- otherwise. A sample is in one row only. The data comes last, so that totals never read it.
 CREATE TABLE profile (
 	epoch INTEGER NOT NULL REFERENCES epoch ON DELETE CASCADE,
 	image INTEGER NOT NULL REFERENCES image,

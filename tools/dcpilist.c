@@ -157,6 +157,9 @@ static int make_tally(struct list *list, struct tally **ret, enum tally_by by, i
 	};
 
 	config.filter.image = image;
+	/* The tally of all images counts the samples of the profiler's processes. */
+	if (!list->cli.include_profiler && by != TALLY_BY_IMAGE)
+		config.filter.profiler = PROFILE_PROFILER_NOT;
 	return tally_create(ret, list->reader, &config, err);
 }
 

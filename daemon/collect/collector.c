@@ -57,6 +57,13 @@ static uint32_t generation_of(void *context, uint32_t pid, uint64_t time_ns)
 	return matcher_generation(collector->matcher, pid, time_ns);
 }
 
+static bool is_divided(void *context, uint32_t pid)
+{
+	const struct collector *collector = context;
+
+	return match_cache_is_divided(matcher_cache(collector->matcher), pid);
+}
+
 static uint32_t changes_of(void *context, uint32_t pid, uint64_t *since_ns)
 {
 	const struct collector *collector = context;
@@ -269,6 +276,7 @@ static int source_open(struct collector *collector, struct error *err)
 		.record = config->record,
 		.replay = config->replay,
 		.generation = generation_of,
+		.divided = is_divided,
 		.changes = changes_of,
 		.sync = events_sync,
 		.context = collector,
@@ -353,6 +361,11 @@ static uint32_t uid_of_process(void *context, uint32_t pid)
 	return matcher_uid(context, pid);
 }
 
+static bool is_profiler(void *context, uint64_t tag)
+{
+	return matcher_is_profiler(context, tag);
+}
+
 /*
  * Tables may take a fifth of the budget of samples, on all CPUs together. A target ends soon, and
  * needs all tables at its start.
@@ -366,6 +379,7 @@ static struct stack_unwinder *stacks_create(const struct collector *collector)
 	const struct stack_unwinder_code code = {
 		.place = place_of_code,
 		.uid = uid_of_process,
+		.is_profiler = is_profiler,
 		.context = matcher,
 		.images = matcher_images(matcher),
 		.vdso_here = true,

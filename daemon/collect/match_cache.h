@@ -34,6 +34,8 @@ struct accumulate_bin;
  * entries in the kernel's sample table at a time.
  */
 #define MATCH_CACHE_VERSION_BITS 12
+/* Words of a set of bits by process. */
+#define MATCH_CACHE_DIVIDED (1 << (MATCH_CACHE_VERSION_BITS - 6))
 
 /* Value of a match's label: use the label of the process, match_cache_label(). */
 #define MATCH_LABEL_OF_PROCESS UINT32_MAX
@@ -48,7 +50,8 @@ struct accumulate_bin;
  * @delta:   added to a PC, gives the offset in the image; without an image, the reason (enum
  *           image_unknown)
  * @owner:   profile: of the process, if its image is profiled by process; of its label,
- *           PROFILE_PID_OF_LABEL(), if by unit; or PROFILE_PID_ALL
+ *           PROFILE_PID_OF_LABEL(), if by unit; of the profiler, PROFILE_PID_PROFILER, if the
+ *           process is the profiler's; or PROFILE_PID_ALL
  * @label:   of the process (daemon/collect/process_label.h), or MATCH_LABEL_OF_PROCESS
  * @bin:     owned by the caller: the bin of the samples; initially NULL
  */
@@ -82,6 +85,7 @@ struct match_label {
  * @volatile_versions:
  *              versions of volatile matches, and @whose of volatile labels, which also depend on
  *              other data; @volatile_count entries
+ * @divided:    by process id, a bit: processes with kernel matches of their own
  * @random:     pseudo-random state; its highest bit selects the entry of a pair to replace
  *
  * To initialise, zero it, and call match_cache_forget().
@@ -91,6 +95,7 @@ struct match_cache {
 	uint64_t versions[1 << MATCH_CACHE_VERSION_BITS];
 	uint64_t kernel_who;
 	struct match_label labels[1 << MATCH_CACHE_VERSION_BITS];
+	uint64_t divided[MATCH_CACHE_DIVIDED];
 	size_t volatile_count;
 	uint32_t random;
 	uint64_t *volatile_versions[1 << MATCH_CACHE_BITS];
@@ -149,23 +154,38 @@ static inline void match_cache_forget_process(struct match_cache *cache, uint32_
 	match_cache_label(cache, pid)->whose = 0;
 }
 
+/**
+ * match_cache_divide() - make matches of kernel addresses of one process separate from those of the
+ * others, also of processes with the same bits of the id
+ */
+static inline void match_cache_divide(struct match_cache *cache, uint32_t pid)
+{
+	cache->divided[pid >> 6 & (MATCH_CACHE_DIVIDED - 1)] |= 1ULL << (pid & 63);
+}
+
+static inline bool match_cache_is_divided(const struct match_cache *cache, uint32_t pid)
+{
+	return cache->divided[pid >> 6 & (MATCH_CACHE_DIVIDED - 1)] >> (pid & 63) & 1;
+}
+
 /** match_cache_shares() - return true if all processes share the match of a sample. */
 static inline bool match_cache_shares(const struct match_cache *cache,
 				      const struct dcpi_sample *sample)
 {
-	return sample->pc >> 63 != 0 && cache->kernel_who != UINT64_MAX;
+	return sample->pc >> 63 != 0 && cache->kernel_who != UINT64_MAX &&
+	       !match_cache_is_divided(cache, dcpi_tag_pid(sample->tag));
 }
 
 /**
  * match_cache_who() - return the key of a sample: process, generation and event; in the kernel only
- * the event.
+ * the event, unless the process is divided from the others.
  */
 static inline uint64_t match_cache_who(const struct match_cache *cache,
 				       const struct dcpi_sample *sample)
 {
 	uint64_t who = sample->tag & ~(uint64_t)DCPI_COUNT_MAX;
 
-	return sample->pc >> 63 != 0 ? who & cache->kernel_who : who;
+	return match_cache_shares(cache, sample) ? who & cache->kernel_who : who;
 }
 
 /** match_cache_pair() - return the pair of entries that may contain the match of a sample. */

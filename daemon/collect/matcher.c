@@ -26,6 +26,7 @@
 #include "lib/error.h"
 #include "lib/error_text.h"
 #include "lib/probe_mark.h"
+#include "lib/profiler_file.h"
 #include "loader-hook/image_feed.h"
 #include "loader-hook/proc/process_gone.h"
 #include "loader-hook/proc/process_owner.h"
@@ -160,6 +161,17 @@ static bool change_refuse(void *context, uint32_t pid, uint64_t time_ns)
 	return image_map_refuses(matcher->map, pid, time_ns);
 }
 
+/* Divide kernel samples of a process that has become the profiler's from those of the others. */
+static void profiler_note(struct matcher *matcher, const struct image_event *event)
+{
+	bool forked = event->type == IMAGE_EVENT_FORK && !event->scanned &&
+		      match_cache_is_divided(&matcher->cache, event->parent);
+
+	if (forked || (event->type == IMAGE_EVENT_MAP && event->path != NULL &&
+		       profiler_file_is_program(event->path)))
+		match_cache_divide(&matcher->cache, event->pid);
+}
+
 static void event_take(void *context, const struct image_event *event)
 {
 	struct matcher *matcher = context;
@@ -186,6 +198,7 @@ static void event_take(void *context, const struct image_event *event)
 	}
 	jit_table_event(matcher->jit, event);
 	image_map_event(matcher->map, event);
+	profiler_note(matcher, event);
 	if (matcher->labels != NULL)
 		process_labels_event(matcher->labels, event);
 	if (begins)
@@ -509,6 +522,22 @@ static uint32_t label_find(struct matcher *matcher, uint32_t pid, bool *settled)
 		       : process_labels_get(matcher->labels, pid, matcher->now_ns, settled);
 }
 
+bool matcher_is_profiler(const struct matcher *matcher, uint64_t tag)
+{
+	uint32_t pid = dcpi_tag_pid(tag);
+
+	return match_cache_is_divided(&matcher->cache, pid) &&
+	       image_map_is_profiler(matcher->map, pid, dcpi_tag_generation(tag));
+}
+
+/* Return true if the process of a sample is the profiler's, but not the image. */
+static bool is_of_profiler(const struct matcher *matcher, const struct image_place *place,
+			   uint64_t tag)
+{
+	return place->image != IMAGE_UNKNOWN && matcher_is_profiler(matcher, tag) &&
+	       !profiler_file_is_program(image_table_get(matcher->images, place->image)->path);
+}
+
 /* Set the profile of a match. */
 static void match_divide(struct matcher *matcher, struct match *match,
 			 const struct image_place *place, uint32_t pid)
@@ -538,6 +567,11 @@ static void match_fill(struct matcher *matcher, struct match *match,
 		.delta = offset - sample->pc,
 		.owner = PROFILE_PID_ALL,
 	};
+	if (is_of_profiler(matcher, place, sample->tag)) {
+		match->owner = PROFILE_PID_PROFILER;
+		match->label = LABEL_NONE;
+		return;
+	}
 	if (match_cache_shares(&matcher->cache, sample))
 		match->label = matcher->labels != NULL ? MATCH_LABEL_OF_PROCESS : LABEL_NONE;
 	else
@@ -593,6 +627,17 @@ struct match_cache *matcher_cache(struct matcher *matcher)
 	return &matcher->cache;
 }
 
+/* Process ids of the profiler's that have ended are free for other processes. */
+static void profilers_renew(struct matcher *matcher)
+{
+	size_t cursor = 0;
+	uint32_t pid;
+
+	memset(matcher->cache.divided, 0, sizeof(matcher->cache.divided));
+	while ((pid = image_map_next_profiler(matcher->map, &cursor)) != 0)
+		match_cache_divide(&matcher->cache, pid);
+}
+
 void matcher_expire(struct matcher *matcher, uint64_t time_ns)
 {
 	match_cache_forget(&matcher->cache);
@@ -601,6 +646,7 @@ void matcher_expire(struct matcher *matcher, uint64_t time_ns)
 	jit_table_expire(matcher->jit, time_ns);
 	kernel_code_expire(matcher->kernel_code, time_ns);
 	matcher->processes_expired = image_map_processes(matcher->map, NULL);
+	profilers_renew(matcher);
 	if (matcher->labels != NULL)
 		process_labels_expire(matcher->labels, time_ns);
 }

@@ -104,6 +104,9 @@ struct match *matcher_match(struct matcher *matcher, const struct dcpi_sample *s
 /** matcher_command() - as image_map_command(). */
 const char *matcher_command(const struct matcher *matcher, uint32_t pid);
 
+/** matcher_is_profiler() - as image_map_is_profiler(), for the process and generation of a tag. */
+bool matcher_is_profiler(const struct matcher *matcher, uint64_t tag);
+
 /** matcher_label() - return the label of a process, for matches without one. */
 uint32_t matcher_label(struct matcher *matcher, uint32_t pid);
 

@@ -11,10 +11,12 @@
 #include "daemon/collect/unwind_tables.h"
 #include "daemon/image/image_table.h"
 #include "daemon/source/source_stack.h"
+#include "db/profile_write.h"
 #include "lib/clock.h"
 
 #define KERNEL_FRAMES_MAX 128
-#define FRAMES_MAX (UNWIND_FRAMES_MAX + KERNEL_FRAMES_MAX + 1)
+/* Two frames describe the stack itself. */
+#define FRAMES_MAX (UNWIND_FRAMES_MAX + KERNEL_FRAMES_MAX + 2)
 
 /* Time for which a stack may delay a flush, */
 #define HOLD_NS (2 * NS_PER_SECOND)
@@ -121,7 +123,7 @@ static enum unwind_end word_read(void *context, uint64_t address, uint64_t *ret)
 
 static void frame_add(struct stack_unwinder *unwinder, uint32_t image, uint64_t offset)
 {
-	if (unwinder->count < FRAMES_MAX - 1)
+	if (unwinder->count < FRAMES_MAX - 2)
 		unwinder->frames[unwinder->count++] = (struct stack_frame){image, offset};
 }
 
@@ -257,13 +259,24 @@ static void frames_store(struct stack_unwinder *unwinder)
 	stack_store_add(unwinder->store, frames, unwinder->count);
 }
 
-static void ended_store(struct stack_unwinder *unwinder, enum unwind_end end, uint64_t records)
+static bool is_of_profiler(const struct stack_unwinder *unwinder, const struct source_stack *stack)
+{
+	const struct stack_unwinder_code *code = &unwinder->code;
+
+	return code->is_profiler != NULL && code->is_profiler(code->context, stack->tag);
+}
+
+static void ended_store(struct stack_unwinder *unwinder, const struct source_stack *stack,
+			enum unwind_end end, uint64_t records)
 {
 	unwinder->records += records;
 	unwinder->ends[end]++;
 	unwinder->total_frames += unwinder->count;
 	if (end != UNWIND_END_COMPLETE)
 		unwinder->frames[unwinder->count++] = (struct stack_frame){IMAGE_UNKNOWN, end};
+	if (is_of_profiler(unwinder, stack))
+		unwinder->frames[unwinder->count++] =
+			(struct stack_frame){IMAGE_UNKNOWN, PROFILE_STACK_OF_PROFILER};
 	frames_store(unwinder);
 }
 
@@ -282,7 +295,7 @@ static bool stack_try(struct stack_unwinder *unwinder, const struct source_stack
 	if (end == UNWIND_END_WAITING && !last && !unwinder->is_postponed)
 		return false;
 	unwinder->postponed += unwinder->is_postponed;
-	ended_store(unwinder, end, records);
+	ended_store(unwinder, stack, end, records);
 	return true;
 }
 

@@ -8,7 +8,8 @@
  * Every stack ends with a reason (enum unwind_end), so stacks = the sum of the counts of all
  * reasons. A stack that is not complete is stored below a frame of IMAGE_UNKNOWN whose offset is
  * the reason, because its outermost frames are not known. Code in no image is a frame of
- * IMAGE_UNKNOWN at offset 0.
+ * IMAGE_UNKNOWN at offset 0. Stacks of the profiler's processes are below a frame of IMAGE_UNKNOWN
+ * at PROFILE_STACK_OF_PROFILER.
  *
  * Unwind tables are built in other processes (unwind_builder.h). Meanwhile up to 1024 stacks wait
  * for them, in limited memory. They are in no counter until they have ended. If the tables of the
@@ -41,6 +42,7 @@ struct counter_set;
  * struct stack_unwinder_code - where the code of processes is
  * @place:     find the place of a PC in the process and generation of a tag
  * @uid:       user that is charged for work for a process
+ * @is_profiler: the process of a tag is the profiler's; NULL: none is
  * @images:    of the places; remains the caller's
  * @vdso_here: the vDSO is that of this machine's kernel
  * @table_bytes: limit of the memory of all unwind tables
@@ -51,6 +53,7 @@ struct counter_set;
 struct stack_unwinder_code {
 	struct image_place (*place)(void *context, uint64_t tag, uint64_t pc);
 	uint32_t (*uid)(void *context, uint32_t pid);
+	bool (*is_profiler)(void *context, uint64_t tag);
 	void *context;
 	struct image_table *images;
 	bool vdso_here;

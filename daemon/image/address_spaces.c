@@ -156,7 +156,9 @@ struct address_space *address_spaces_begin(struct address_spaces *spaces,
 		.counted_ns = from != NULL ? from->counted_ns : start_ns,
 		.doubt_ns = from != NULL ? from->doubt_ns : UINT64_MAX,
 		.generation = spaces->own_generations ? own_generation(process) : generation,
+		.profiler = from != NULL && from->profiler,
 	};
+	process->profiler |= space->profiler;
 	process->newest = space;
 	process->alive = true;
 	count_space(spaces, process);

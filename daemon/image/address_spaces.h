@@ -42,6 +42,7 @@ struct process_spaces;
  * @generation:                with kernel generations, also GENERATION_ANY: it was never reported;
  *                             or GENERATION_NONE: it cannot be determined
  * @doubt_ns:                  time from which the mappings are invalid; UINT64_MAX: never
+ * @profiler:                  the program is the profiler's (lib/profiler_file.h)
  */
 struct address_space {
 	struct process_spaces *process;
@@ -56,12 +57,14 @@ struct address_space {
 	uint64_t counted_ns;
 	uint64_t doubt_ns;
 	uint32_t generation;
+	bool profiler;
 };
 
 /**
  * struct process_spaces - all successive users of one process id
  * @generation:  own generations: the last one assigned
  * @alive:       the newest version has not ended
+ * @profiler:    some version of the process has been the profiler's
  * @changes:     number of the last event that changed mappings
  * @scan_ns:     time at which /proc was read; older events are superseded
  * @dropped:     generations of versions dropped before they expired, or emptied
@@ -87,6 +90,7 @@ struct process_spaces {
 	struct quota_user *last_user;
 	enum quota_limit limit;
 	bool alive;
+	bool profiler;
 	char command[ADDRESS_SPACES_COMMAND_BYTES];
 };
 

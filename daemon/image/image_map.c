@@ -13,6 +13,7 @@
 #include "kmod/uapi/dcpi_uapi.h"
 #include "lib/error.h"
 #include "lib/error_text.h"
+#include "lib/profiler_file.h"
 #include "loader-hook/image_event.h"
 
 /* The kernel reports an exec up to this time after /proc shows the new program. */
@@ -405,6 +406,9 @@ static void change_by_map(struct image_map *map, struct address_space *space,
 {
 	const struct mapping mapping = mapping_of(map, event);
 
+	/* Before the change, which may begin another version with the same program. */
+	if (event->path != NULL && profiler_file_is_program(event->path))
+		space->profiler = space->process->profiler = true;
 	space_change_map(&map->spaces, space, &mapping, event->time_ns,
 			 is_in_place(map, space, event));
 }
@@ -678,6 +682,32 @@ struct image_place image_map_lookup(struct image_map *map, uint32_t pid, uint32_
 	history = (struct image_history){.losses = &map->losses,
 					 .own_generations = map->spaces.own_generations};
 	return limited_place(process, image_place_find(&history, process, generation, pc));
+}
+
+bool image_map_is_profiler(const struct image_map *map, uint32_t pid, uint32_t generation)
+{
+	const struct process_spaces *process = address_spaces_find(&map->spaces, pid);
+
+	if (process == NULL || !process->profiler)
+		return false;
+	/* The newest version of a generation has all mappings of the program. */
+	for (const struct address_space *space = process->newest; space != NULL;
+	     space = space->older) {
+		if (space->generation == generation || space->generation == GENERATION_ANY)
+			return space->profiler;
+	}
+	return false;
+}
+
+uint32_t image_map_next_profiler(const struct image_map *map, size_t *cursor)
+{
+	uint64_t pid, value;
+
+	while (u64_map_next(&map->spaces.processes, cursor, &pid, &value)) {
+		if (((const struct process_spaces *)(uintptr_t)value)->profiler)
+			return (uint32_t)pid;
+	}
+	return 0;
 }
 
 int image_map_add_kernel(struct image_map *map, uint32_t image, uint64_t start, uint64_t bytes)

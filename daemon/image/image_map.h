@@ -144,6 +144,21 @@ struct image_place image_map_lookup(struct image_map *map, uint32_t pid, uint32_
 				    uint64_t pc);
 
 /**
+ * image_map_is_profiler() - return true if a process executed a program of the profiler
+ * (lib/profiler_file.h) in a generation; also before that program's first own instruction
+ */
+bool image_map_is_profiler(const struct image_map *map, uint32_t pid, uint32_t generation);
+
+/**
+ * image_map_next_profiler() - iterate over the processes for which image_map_is_profiler() may
+ * return true
+ * @cursor: initially 0
+ *
+ * Return: its id; 0: there are no more.
+ */
+uint32_t image_map_next_profiler(const struct image_map *map, size_t *cursor);
+
+/**
  * image_map_add_kernel() - register kernel text
  * @start, @bytes: range of addresses
  *

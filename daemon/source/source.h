@@ -57,11 +57,18 @@ struct source_event {
  * @pid:     process
  * @time_ns: CLOCK_MONOTONIC
  *
- * Called during a drain, for user-space samples, by sources whose samples have no generation.
+ * Called during a drain, for user-space samples and for kernel samples of processes that are
+ * divided (source_divided_fn()), by sources whose samples have no generation.
  *
  * Return: the generation for the sample's tag; 0 or DCPI_GENERATION_MAX: unknown.
  */
 typedef uint32_t (*source_generation_fn)(void *context, uint32_t pid, uint64_t time_ns);
+
+/**
+ * source_divided_fn() - return true if kernel samples of a process need a generation, too: they are
+ * not counted together with those of the process's other programs
+ */
+typedef bool (*source_divided_fn)(void *context, uint32_t pid);
 
 /**
  * source_changes_fn() - return a number that changes when a process is reported to have mapped or
@@ -108,6 +115,7 @@ typedef void (*source_sync_fn)(void *context);
  *                  chronological order per CPU (perf source only); remains the caller's
  * @replay:         path of the trace to replay (replay source only)
  * @generation:     see above
+ * @divided:        see above; NULL: no process is
  * @changes:        see above
  * @sync:           see above
  * @context:        argument of these
@@ -129,6 +137,7 @@ struct source_config {
 	struct trace_writer *record;
 	const char *replay;
 	source_generation_fn generation;
+	source_divided_fn divided;
 	source_changes_fn changes;
 	source_sync_fn sync;
 	void *context;

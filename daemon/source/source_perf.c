@@ -181,7 +181,7 @@ static void sample_examine(struct perf_drain *drain, const struct perf_sample *s
 
 /*
  * Kernel addresses mean the same in every process and generation. Omitting the generation saves its
- * look-up and reduces the number of keys in the store.
+ * look-up and reduces the number of keys in the store; processes that are divided need it.
  */
 static void sample_count(void *context, const struct perf_sample *sample)
 {
@@ -199,6 +199,8 @@ static void sample_count(void *context, const struct perf_sample *sample)
 		generation = config->generation(config->context, sample->pid, sample->time_ns);
 	if (perf_edges_registers(&drain->source->edges) != 0)
 		sample_examine(drain, sample, user, generation, &pc);
+	if (!user && config->divided != NULL && config->divided(config->context, sample->pid))
+		generation = config->generation(config->context, sample->pid, sample->time_ns);
 	tag = dcpi_tag(sample->pid, generation, drain->event);
 	if (config->record != NULL)
 		trace_writer_add(config->record, drain->number, sample->time_ns, pc, tag);

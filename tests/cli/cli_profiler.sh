@@ -88,7 +88,8 @@ is "the page has them, too" "$("$bin/dcpireport" --db "$scratch/two_events.db" -
 valid "a report with the profiler's samples" dcpiprof prof probes
 
 # Samples that a report lists, and those that it excludes, are all samples, in each report. The kernel
-# has an image with its samples at probes; two images have the path of the daemon.
+# has an image with its samples at probes; two images have the path of the daemon; the daemon has samples
+# in images of others.
 sums()
 {
 	epoch 7 200 | sed '/^image file/,$d'
@@ -100,9 +101,19 @@ sums()
 	echo "sample 0 0x20 70"
 	echo "image file - /usr/bin/b"
 	echo "sample 0 0x10 600"
+	echo "process $own_process"
+	echo "sample 0 0x10 40"
+	echo "process -"
 	list_samples
+	echo "process $own_process"
+	echo "sample 0 0x1005 3"
+	echo "image kernel - vmlinux-6"
+	printf 'sample 0 0x%x %d\n' 0x10 6 0x1010 1
+	echo "process -"
 	echo end
 }
+# Number of the profiles of the profiler's processes, PROFILE_PID_PROFILER
+own_process=-4294967296
 sums | make_db sums
 {
 	sums
@@ -122,7 +133,7 @@ own()
 	"$bin/$1" --db "$scratch/sums.db" "${@:2}" --json 2> "$scratch/err" |
 		jq -c '[.profiler_samples, .samples // .total_samples]'
 }
-procedures=740 images=470 all=$(prof sums --json | jq .interrupts)
+procedures=790 images=520 all=$(prof sums --json | jq .interrupts)
 for command in "dcpiprof $procedures" "dcpiprof $procedures --by instruction" "dcpiprof $images --by image" \
 	"dcpiprof $images --by host" "dcpiprof $images --by epoch" \
 	"dcpitop $images --no-flush --batch -n 1 --rows 100" \
@@ -148,6 +159,16 @@ for name in dcpistats dcpidiff; do
 done
 is "dcpiexport: the other samples" "$("$bin/dcpiexport" --db "$scratch/sums.db" -f csv | tr -d '\r' |
 	awk -F, 'NR > 1 { sum += $NF } END { print sum }')" $((all - procedures))
+
+is "the samples of the profiler's processes have rows of their own" "$(prof sums | grep -E ' (schedule|walk) ' |
+	awk '{ print $1, $2 == "-", $NF }' | sort -n | xargs)" \
+	"3 1 $scratch/list 6 1 vmlinux-6 200 0 vmlinux-6 9110 0 $scratch/list"
+is "a library is named once, without its build-id" "$(prof sums --by image --csv | tr -d '\r' |
+	grep -c ',/usr/bin/b')" 2
+is "--include-profiler: their samples have shares" "$(prof sums --by image --include-profiler --json |
+	jq '[.rows[]["cpu-clock_percent"]] | add - 100 | fabs < 0.01')" true
+is "dcpilist: no line has their samples" "$("$bin/dcpilist" --db "$scratch/sums.db" --asm --json walk |
+	jq '[.rows[]["cpu-clock"] // 0] | add')" 9110
 
 # differ ARGUMENT...: print the names of rows of dcpidiff, and their verdicts
 differ()
@@ -393,6 +414,54 @@ is "all BPF programs have the prefix" "$(for object in "${bin%/bin}"/obj/*/*/bpf
 	"${bin%/bin}"/obj/*/bpf/*.bpf.o; do
 	[ ! -e "$object" ] || readelf -sW "$object"
 done | awk '$4 == "FUNC" { n++; bad += $8 !~ /^dcpi_/ } END { print (n > 10), bad }')" "1 0"
+
+# Live data: a process that executes a program with the daemon's name, mostly in a library and in the
+# kernel. Not all of it may be known, if the kernel drops events.
+cat > "$scratch/own.c" << 'END'
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+static char a[1 << 16], b[1 << 16];
+int main(void)
+{
+	while (clock() < CLOCKS_PER_SEC / 2) {
+		for (int i = 0; i < 50; i++)
+			memcpy(a, b, sizeof(a));
+		for (int i = 0; i < 1000; i++)
+			syscall(SYS_getppid);
+	}
+	return a[0];
+}
+END
+mkdir -p "$scratch/process"
+check "a program with the daemon's name is made" gcc -O1 -o "$scratch/process/dcpid" "$scratch/own.c"
+# The same program under both names: the one is the profiler, the other is not
+cp "$scratch/process/dcpid" "$scratch/process/work"
+for command in dcpid work; do
+	"$bin/dcpirun" -q --db "$scratch/process_$command.db" --overhead 100 --probes 0 \
+		-e cpu-clock:400000-440000 "$scratch/process/$command"
+done
+# of_process NAME: print the samples of known images with and without a share
+of_process()
+{
+	prof "process_$1" --by image --json | jq -r 'def sum(f): [.rows[] | select(.image != "unknown") |
+		select(f)["cpu-clock"]] | add // 0;
+		"\(sum(.["cpu-clock_percent"] != null)) \(sum(.["cpu-clock_percent"] == null))"'
+}
+read -r others own <<< "$(of_process dcpid)"
+if [ "$own" -lt 100 ]; then
+	not_measured "live: samples of the profiler's process" "there are only $own"
+else
+	is "live: all samples of the profiler's process are excluded" "$others" 0
+	for image in libc vmlinux; do
+		like "live: those in $image, too" "$(prof process_dcpid --by image)" " - .*/?$image.* \\[profiler\\]"
+	done
+	is "live: nothing is missing" "$(prof process_dcpid --json |
+		jq '.samples == .profiler_samples + (.unknown_samples // 0)')" true
+fi
+read -r _ own <<< "$(of_process work)"
+is "live: no sample of another process is excluded" "$own" 0
 
 # Live data: probes on branches, if the kernel sets any.
 cat > "$scratch/br.c" << 'END'

@@ -54,6 +54,10 @@ static int calc_images_take_profile(void *context, const struct profile *profile
 	if (__builtin_add_overflow(load->images->samples, profile->total, &load->images->samples))
 		return -EBADMSG;
 	load->all[image - load->images->list] += profile->total;
+	if (profile->pid == PROFILE_PID_PROFILER && load->use != CALC_PROFILER_INCLUDED) {
+		load->images->excluded += profile->total;
+		return 0;
+	}
 	if (event != NULL && event->role == CALC_EVENT_TIME && profile->chosen) {
 		double cycles = (double)profile->total * event->period;
 

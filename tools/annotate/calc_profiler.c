@@ -98,6 +98,7 @@ int calc_profiler_count(const struct calc_profiler *profiler, int64_t id,
 		return 0;
 	filter.image = id;
 	filter.event = NULL;
+	filter.profiler = PROFILE_PROFILER_NOT; /* the caller counts the others */
 	if (!whole)
 		r = load_symbols(&walk, id, err);
 	if (r == 0) {

@@ -31,7 +31,7 @@ struct calc_profiler_samples {
 
 /**
  * calc_profiler_count() - count the samples of an image that profiler_class_of() classifies as
- * PROFILER_WHOLE
+ * PROFILER_WHOLE, without those of PROFILE_PID_PROFILER
  * @id:    its number
  * @image: its path and kind
  * @ret:   zero-initialised; out

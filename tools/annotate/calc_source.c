@@ -36,11 +36,14 @@ int calc_source_load(struct calc_source *source, struct profile_reader *reader,
 	header->unknown = source->images.unknown;
 	header->excluded = source->images.excluded;
 	report_header_edges_lost(header, &delivered);
+	source->filter = *filter;
+	if (source->profiler != CALC_PROFILER_INCLUDED)
+		source->filter.profiler = PROFILE_PROFILER_NOT;
 	source->select = (struct calc_select){
 		.reader = reader,
 		.images = &source->images,
 		.pattern = pattern,
-		.filter = filter,
+		.filter = &source->filter,
 		.events = &source->events,
 		.edges = delivered > 0,
 		.debug = *debug,

@@ -12,9 +12,11 @@
 /**
  * struct calc_source - zero-initialised: empty
  * @profiler: set before: use of samples that profiling causes
+ * @filter:   selects the samples of images accordingly
  */
 struct calc_source {
 	enum calc_profiler_use profiler;
+	struct profile_filter filter;
 	struct report_header header;
 	struct calc_events events;
 	struct calc_images images;

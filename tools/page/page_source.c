@@ -31,9 +31,12 @@ static int load_header(struct page_source *source, struct error *err)
 static int load_analysis(struct page_source *source, struct error *err)
 {
 	struct cli *cli = source->cli;
-	int r = calc_source_load(&source->calc, source->reader, &cli->filter, NULL, cli->image,
-				 &cli->debug, &source->unanalysed);
+	int r;
 
+	if (!cli->include_profiler)
+		source->calc.profiler = CALC_PROFILER_NO_SHARE;
+	r = calc_source_load(&source->calc, source->reader, &cli->filter, NULL, cli->image,
+			     &cli->debug, &source->unanalysed);
 	if (r == 0 || r == -ENOENT)
 		return 0;
 	*err = source->unanalysed;

@@ -5,10 +5,9 @@
 #include <string.h>
 
 #include "lib/error.h"
+#include "lib/profiler_file.h"
 
 #define COUNT(array) (sizeof(array) / sizeof(*(array)))
-
-static const char *const own_files[] = {"dcpid", "dcpirun", "libdcpi-audit.so"};
 
 /* All BPF programs of dcpid and their subprograms have this prefix, after a tag. */
 static const char own_bpf[] = "bpf_prog_*_dcpi_*";
@@ -137,7 +136,9 @@ enum profiler_class profiler_class_of(const struct profile_image *image, const c
 	case PROFILE_IMAGE_MODULE:
 		return fnmatch("dcpi.ko*", name, 0) == 0 ? PROFILER_WHOLE : PROFILER_NONE;
 	case PROFILE_IMAGE_FILE:
-		return matches(name, own_files, COUNT(own_files)) ? PROFILER_WHOLE : PROFILER_NONE;
+		return profiler_file_is_program(name) || strcmp(name, "libdcpi-audit.so") == 0
+			       ? PROFILER_WHOLE
+			       : PROFILER_NONE;
 	case PROFILE_IMAGE_JIT:
 		if (procedure == NULL || !is_bpf(image))
 			return PROFILER_NONE;

@@ -88,8 +88,12 @@ static const char *const end_names[PROFILE_STACK_ENDS] = {
 	[PROFILE_STACK_DAMAGED] = "[unfinished: recording of the stack is malformed]",
 };
 
+static const char profiler_frame[] = "[profiler]";
+
 const char *stack_profile_unknown_name(uint64_t offset)
 {
+	if (offset == PROFILE_STACK_OF_PROFILER)
+		return profiler_frame;
 	return end_names[offset < PROFILE_STACK_ENDS ? offset : 0];
 }
 
@@ -244,15 +248,15 @@ static char *path_add(struct loading *loading, const char *path)
 	return copy;
 }
 
-/* Mark the rows of an image of the profiler. */
+/* Mark the rows of an image of the profiler, and the outermost frame of its processes. */
 static void own_mark(const struct loading *loading, struct stored_stack *rows, size_t count,
 		     const struct profile_image *image)
 {
-	if (loading->cli->include_profiler ||
-	    profiler_class_of(image, NULL, PROFILER_PROBES_NONE) != PROFILER_WHOLE)
-		return;
-	for (size_t i = 0; i < count; i++)
-		rows[i].own = true;
+	bool unknown = image->kind == PROFILE_IMAGE_UNKNOWN;
+	bool own = profiler_class_of(image, NULL, PROFILER_PROBES_NONE) == PROFILER_WHOLE;
+
+	for (size_t i = 0; !loading->cli->include_profiler && i < count; i++)
+		rows[i].own = own || (unknown && rows[i].offset == PROFILE_STACK_OF_PROFILER);
 }
 
 static int image_take(struct loading *loading, struct stored_stack *rows, size_t count)
@@ -313,13 +317,21 @@ static uint32_t node_find(struct loading *loading, uint32_t parent, uint32_t pro
 	return (uint32_t)*known;
 }
 
-/* A stack is unfinished if its outermost frame stands for the missing ones. */
+static const char *name_of(const struct stack_profile *profile, uint32_t node)
+{
+	return profile->procedures[profile->nodes[node].procedure].name;
+}
+
+/* A stack is unfinished if its outermost frame, but for the mark, stands for the missing ones. */
 static bool is_unfinished(const struct stack_profile *profile, uint32_t node)
 {
-	while (profile->nodes[node].parent != 0)
-		node = profile->nodes[node].parent;
-	return strncmp(profile->procedures[profile->nodes[node].procedure].name,
-		       "[unfinished:", strlen("[unfinished:")) == 0;
+	uint32_t outermost = node;
+
+	for (; profile->nodes[node].parent != 0; node = profile->nodes[node].parent)
+		outermost = node;
+	if (strcmp(name_of(profile, node), profiler_frame) != 0)
+		outermost = node;
+	return strncmp(name_of(profile, outermost), "[unfinished:", strlen("[unfinished:")) == 0;
 }
 
 /* The parent was added before, because its number is less. */

@@ -328,6 +328,8 @@ static int owner_tally_take_profile(void *context, const struct profile *profile
 		return error_set(tally->err, EBADMSG, ERROR_DATABASE_COUNTS);
 	tally_count_add(&tally->totals[event], profile->total, factor);
 	r = image_matches(tally, profile->image);
+	if (r >= 0 && profile->pid == PROFILE_PID_PROFILER && !tally->config.include_profiler)
+		r = MATCH_EXCLUDED;
 	if (r == MATCH_EXCLUDED)
 		tally_count_add(&tally->excluded[event], profile->total, factor);
 	if (r != MATCH_YES)

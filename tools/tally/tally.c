@@ -22,16 +22,22 @@ CLEANUP_DEFINE(tally, struct tally *, tally_destroy)
 
 static struct tally_image *tally_image_of(struct tally *tally, const struct profile *profile)
 {
+	bool of_profiler = profile->pid == PROFILE_PID_PROFILER;
 	struct tally_image *image;
 
-	/* Profiles are ordered by image. */
-	if (tally->image_count > 0 && tally->images[tally->image_count - 1].id == profile->image)
-		return &tally->images[tally->image_count - 1];
+	/* Profiles are ordered by image, and an image has two entries at most. */
+	for (size_t i = tally->image_count; i > 0; i--) {
+		image = &tally->images[i - 1];
+		if (image->id != profile->image)
+			break;
+		if (image->of_profiler == of_profiler)
+			return image;
+	}
 	if (array_reserve(&tally->images, &tally->image_capacity, tally->image_count + 1,
 			  sizeof(*image)) < 0)
 		return NULL;
 	image = &tally->images[tally->image_count];
-	*image = (struct tally_image){.id = profile->image};
+	*image = (struct tally_image){.id = profile->image, .of_profiler = of_profiler};
 	image->counts = calloc(tally->columns + 1, sizeof(*image->counts));
 	if (image->counts == NULL)
 		return NULL;
@@ -95,6 +101,7 @@ static int tally_parts(struct tally *tally, struct profile_reader *reader,
 	if (r < 0)
 		return r;
 	filter.image = image->id;
+	filter.profiler = image->of_profiler ? PROFILE_PROFILER_ONLY : PROFILE_PROFILER_NOT;
 	tally->image = image;
 	if (tally->config.by == TALLY_BY_PROCEDURE)
 		r = tally_procedures_count(tally, reader, &filter, err);
@@ -108,8 +115,9 @@ static int tally_parts(struct tally *tally, struct profile_reader *reader,
 static int label_compare(const void *a, const void *b)
 {
 	const struct tally_image *const *x = a, *const *y = b;
+	int r = strcmp((*x)->label, (*y)->label);
 
-	return strcmp((*x)->label, (*y)->label);
+	return r != 0 ? r : ((*x)->id > (*y)->id) - ((*x)->id < (*y)->id);
 }
 
 /* Distinguish two images with the same path (after an upgrade) by the beginning of the identity. */
@@ -140,9 +148,13 @@ static int label_images(struct tally *tally)
 		sorted[i] = &tally->images[i];
 	if (tally->image_count > 0)
 		qsort(sorted, tally->image_count, sizeof(*sorted), label_compare);
-	for (size_t i = 1; i < tally->image_count; i++) {
-		if (strcmp(sorted[i]->label, sorted[i - 1]->label) == 0)
-			duplicate[i] = duplicate[i - 1] = true;
+	for (size_t i = 0, next; i < tally->image_count; i = next) {
+		for (next = i + 1; next < tally->image_count &&
+				   strcmp(sorted[next]->label, sorted[i]->label) == 0;
+		     next++)
+			;
+		for (size_t k = i; sorted[next - 1]->id != sorted[i]->id && k < next; k++)
+			duplicate[k] = true;
 	}
 	for (size_t i = 0; i < tally->image_count && r == 0; i++) {
 		if (duplicate[i])
@@ -172,7 +184,8 @@ static int add_rows_of(struct tally *tally, struct profile_reader *reader,
 	struct tally_row row = {.image = image->label,
 				.file = &image->image,
 				.image_id = image->id,
-				.identity = image->identity};
+				.identity = image->identity,
+				.of_profiler = image->of_profiler};
 
 	if (!has_rows(tally, image))
 		return 0;
@@ -202,7 +215,9 @@ static int classify_row(struct tally *tally, struct tally_row *row, enum profile
 {
 	bool by_image = tally->config.by == TALLY_BY_IMAGE;
 	enum profiler_class class =
-		profiler_class_of(row->file, by_image ? NULL : row->procedure, probes);
+		row->of_profiler
+			? PROFILER_WHOLE
+			: profiler_class_of(row->file, by_image ? NULL : row->procedure, probes);
 	const char *note = tally_row_note(row);
 	char *both;
 

@@ -155,6 +155,7 @@ static struct tally_count *counts_of(struct tally *tally, uint64_t offset)
 		.file = &tally->image->image,
 		.image_id = tally->image->id,
 		.identity = tally->image->identity,
+		.of_profiler = tally->image->of_profiler,
 		.offset = offset,
 	};
 	int r;

@@ -46,6 +46,7 @@ static int add_procedure_rows(struct tally *tally, const struct tally_image *ima
 					.file = &image->image,
 					.image_id = image->id,
 					.identity = image->identity,
+					.of_profiler = image->of_profiler,
 					.counts = tally->counts[i]};
 		size_t before = tally->row_count;
 		const struct procedure_names *names;

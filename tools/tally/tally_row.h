@@ -35,6 +35,7 @@ void tally_count_add(struct tally_count *count, uint64_t samples, double factor)
  *               the text shown after @procedure; NULL: only @procedure is known
  * @note:        the note of @names and a mark of the profiler's own samples; NULL: no mark
  * @excluded:    profiling causes all of its samples, so shares exclude them
+ * @of_profiler: the samples of the profiler's processes in the image of another program
  * @in_part:     profiling causes an unknown part of its samples, which may explain any difference
  * @image:       path of the image, or its replacement; with the identity if several images have the
  *               path
@@ -54,6 +55,7 @@ struct tally_row {
 	const struct procedure_names *names;
 	const char *note;
 	bool excluded;
+	bool of_profiler;
 	bool in_part;
 	const char *image;
 	const struct profile_image *file;

@@ -9,8 +9,10 @@
 struct image_symbols;
 struct procedure_names;
 
+/* @of_profiler: only the samples of the profiler's processes, which other entries exclude */
 struct tally_image {
 	int64_t id;
+	bool of_profiler;
 	struct profile_image image; /* this structure owns the path */
 	char *label;
 	char identity[2 * PROFILE_IDENTITY_BYTES_MAX + 1];

@@ -29,8 +29,10 @@ struct procedure {
 	struct count *counts; /* by event */
 };
 
+/* @of_profiler: only the samples of the profiler's processes, which other entries exclude */
 struct image {
 	int64_t id;
+	bool of_profiler;
 	struct profile_image image; /* this structure owns the path */
 	uint64_t samples;	    /* of all events; a change shows that the image must be read */
 	struct count *counts;	    /* by event */
@@ -59,7 +61,7 @@ struct top_counts {
 	struct image *images;
 	size_t image_count;
 	size_t image_capacity;
-	struct u64_map by_id; /* index in @images plus 1 */
+	struct u64_map by_id; /* 2 * number + of_profiler: index in @images plus 1 */
 	struct image *counting;
 	uint64_t refreshes;
 	int64_t interval_ns;
@@ -213,7 +215,7 @@ static int find_epoch(struct top_counts *counts, struct error *err)
 	return r == 0 ? 1 : r;
 }
 
-static int add_image(struct top_counts *counts, int64_t id)
+static int add_image(struct top_counts *counts, int64_t id, bool of_profiler)
 {
 	struct image *image;
 
@@ -221,7 +223,7 @@ static int add_image(struct top_counts *counts, int64_t id)
 			  sizeof(*image)) < 0)
 		return -ENOMEM;
 	image = &counts->images[counts->image_count];
-	*image = (struct image){.id = id};
+	*image = (struct image){.id = id, .of_profiler = of_profiler};
 	image->counts = calloc(counts->event_count + 1, sizeof(*image->counts));
 	if (image->counts == NULL)
 		return -ENOMEM;
@@ -229,11 +231,13 @@ static int add_image(struct top_counts *counts, int64_t id)
 	return 0;
 }
 
-static struct image *top_counts_image_of(struct top_counts *counts, int64_t id)
+static struct image *top_counts_image_of(struct top_counts *counts, const struct profile *profile)
 {
-	uint64_t *place = u64_map_insert(&counts->by_id, (uint64_t)id);
+	bool of_profiler = profile->pid == PROFILE_PID_PROFILER;
+	uint64_t *place =
+		u64_map_insert(&counts->by_id, 2 * (uint64_t)profile->image + of_profiler);
 
-	if (place == NULL || (*place == 0 && add_image(counts, id) < 0))
+	if (place == NULL || (*place == 0 && add_image(counts, profile->image, of_profiler) < 0))
 		return NULL;
 	if (*place == 0)
 		*place = counts->image_count;
@@ -243,7 +247,7 @@ static struct image *top_counts_image_of(struct top_counts *counts, int64_t id)
 static int take_total(void *context, const struct profile *profile)
 {
 	struct top_counts *counts = context;
-	struct image *image = top_counts_image_of(counts, profile->image);
+	struct image *image = top_counts_image_of(counts, profile);
 
 	if (image == NULL)
 		return -ENOMEM;
@@ -374,7 +378,11 @@ static void begin_image(const struct top_counts *counts, struct image *image)
 static int count_procedures(struct top_counts *counts, struct image *image, struct error *err)
 {
 	struct profile_filter filter = {
-		.epochs = &counts->epoch.id, .epoch_count = 1, .image = image->id};
+		.epochs = &counts->epoch.id,
+		.epoch_count = 1,
+		.image = image->id,
+		.profiler = image->of_profiler ? PROFILE_PROFILER_ONLY : PROFILE_PROFILER_NOT,
+	};
 	bool first = image->symbols == NULL;
 	int r = 0;
 
@@ -409,7 +417,8 @@ static bool needs_procedures(const struct top_counts *counts, const struct image
 {
 	return image->samples > 0 &&
 	       (wanted == TOP_ALL_IMAGES || image->id == wanted ||
-		profiler_class_needs_procedures(&image->image, counts->probes));
+		(!image->of_profiler &&
+		 profiler_class_needs_procedures(&image->image, counts->probes)));
 }
 
 /* Request the files of all images whose procedures are read for the first time, in one batch. */
@@ -523,9 +532,12 @@ static uint64_t grown(uint64_t now, uint64_t before)
 }
 
 /* Set the fields that depend on the class; @note: text before its mark. */
-static void classify_row(const struct top_counts *counts, struct top_row *row, const char *note)
+static void classify_row(const struct top_counts *counts, const struct image *image,
+			 struct top_row *row, const char *note)
 {
-	enum profiler_class class = profiler_class_of(row->file, row->procedure, counts->probes);
+	enum profiler_class class =
+		image->of_profiler ? PROFILER_WHOLE
+				   : profiler_class_of(row->file, row->procedure, counts->probes);
 
 	snprintf(row->note, sizeof(row->note), "%s%s", note, profiler_class_mark(class));
 	row->excluded = class == PROFILER_WHOLE && !counts->config.include_profiler;
@@ -587,7 +599,7 @@ static int add_image_row(const struct top_counts *counts, const struct image *im
 		.has_interval = counts->interval_ns > 0,
 	};
 
-	classify_row(counts, &row, "");
+	classify_row(counts, image, &row, "");
 	return top_counts_add_row(rows, &image->counts[event], of_epoch, row);
 }
 
@@ -612,7 +624,7 @@ static int add_procedure_rows(const struct top_counts *counts, const struct imag
 			.has_interval = image->has_interval && counts->interval_ns > 0,
 		};
 
-		classify_row(counts, &row, procedure->names.note);
+		classify_row(counts, image, &row, procedure->names.note);
 		r = top_counts_add_row(rows, &procedure->counts[event], of_epoch, row);
 	}
 	return r;

@@ -20,6 +20,7 @@
 #include "daemon/collect/stack_unwinder.h"
 #include "daemon/image/image_table.h"
 #include "daemon/source/source_stack.h"
+#include "db/profile_write.h"
 #include "lib/clock.h"
 #include "lib/error.h"
 #include "loader-hook/build_id.h"
@@ -65,12 +66,25 @@ static uint32_t root_of(void *context, uint32_t pid)
 	return 0;
 }
 
+/* Tags of stacks: that of the profiler's process, and another one. */
+enum {
+	TAG_OTHER,
+	TAG_PROFILER,
+};
+
+static bool is_profiler(void *context, uint64_t tag)
+{
+	(void)context;
+	return tag == TAG_PROFILER;
+}
+
 static void unwinder_renew(struct fixture *fixture, size_t table_bytes, uint32_t permille,
 			   uint64_t start_ns)
 {
 	const struct stack_unwinder_code code = {
 		.place = place_of,
 		.uid = root_of,
+		.is_profiler = is_profiler,
 		.context = fixture,
 		.images = fixture->images,
 		.table_bytes = table_bytes,
@@ -252,6 +266,34 @@ static void tables_are_limited(void **state)
 	assert_int_equal(count_of(fixture, "unwind_tables_postponed"), 0);
 }
 
+/* All frames of the stacks of a process of the profiler are below a frame that says so. */
+static void stacks_of_the_profiler_have_a_root(void **state)
+{
+	struct fixture *fixture = *state;
+	const uint64_t chain[] = {NOWHERE + 16};
+	struct source_stack stack = {
+		.user_allowed = true, .has_chain = true, .chain = chain, .chain_count = 1};
+	const struct stack_store_node *nodes;
+	uint32_t count;
+
+	stack.tag = TAG_OTHER;
+	stack_unwinder_add(fixture->unwinder, &stack);
+	nodes = stack_store_nodes(stack_unwinder_store(fixture->unwinder), &count);
+	assert_int_equal(count, 2);
+	assert_int_equal(nodes[1].frame.offset, PROFILE_STACK_BAD_ADDRESS);
+	stack.tag = TAG_PROFILER;
+	stack_unwinder_add(fixture->unwinder, &stack);
+	nodes = stack_store_nodes(stack_unwinder_store(fixture->unwinder), &count);
+	assert_int_equal(count, 4);
+	assert_int_equal(nodes[2].frame.image, IMAGE_UNKNOWN);
+	assert_int_equal(nodes[2].frame.offset, PROFILE_STACK_OF_PROFILER);
+	assert_int_equal(nodes[2].parent, 0);
+	assert_int_equal(nodes[3].frame.offset, PROFILE_STACK_BAD_ADDRESS);
+	assert_int_equal(nodes[3].parent, 2);
+	assert_int_equal(nodes[3].weight, 1);
+	assert_int_equal(count_of(fixture, "stacks_bad_address"), 2);
+}
+
 /* Add chains that end in the C library and in the program, in many pages. */
 static void chains_add(struct fixture *fixture)
 {
@@ -293,6 +335,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(chain_ends_at_the_outermost_frame, setup, teardown),
 		cmocka_unit_test_setup_teardown(chain_leaves_the_images, setup, teardown),
 		cmocka_unit_test_setup_teardown(undescribed_code_is_left_by_its_record, setup,
+						teardown),
+		cmocka_unit_test_setup_teardown(stacks_of_the_profiler_have_a_root, setup,
 						teardown),
 		cmocka_unit_test_setup_teardown(tables_are_limited, setup, teardown),
 		cmocka_unit_test_setup_teardown(evicted_pages_are_built_again, setup, teardown),
