@@ -4,7 +4,6 @@
  * procedures and source lines, so that pprof need not look for symbols.
  */
 #include <errno.h>
-#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
@@ -13,151 +12,20 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/error_text.h"
-#include "lib/u64_map.h"
-#include "tools/base/protobuf_writer.h"
-#include "tools/base/text.h"
+#include "lib/pprof_writer.h"
 #include "tools/export/export_contexts.h"
 #include "tools/export/exporter.h"
 
 #define PAGE_BYTES 4096U
 
-/* Field numbers of message Profile and of the messages inside it. */
-enum {
-	PROFILE_SAMPLE_TYPE = 1,
-	PROFILE_SAMPLE = 2,
-	PROFILE_MAPPING = 3,
-	PROFILE_LOCATION = 4,
-	PROFILE_FUNCTION = 5,
-	PROFILE_STRING_TABLE = 6,
-	PROFILE_TIME_NANOS = 9,
-	PROFILE_DURATION_NANOS = 10,
-	PROFILE_COMMENT = 13,
-	PROFILE_DEFAULT_SAMPLE_TYPE = 14,
-
-	VALUE_TYPE_TYPE = 1,
-	VALUE_TYPE_UNIT = 2,
-
-	SAMPLE_LOCATION_ID = 1,
-	SAMPLE_VALUE = 2,
-
-	MAPPING_ID = 1,
-	MAPPING_MEMORY_START = 2,
-	MAPPING_MEMORY_LIMIT = 3,
-	MAPPING_FILE_OFFSET = 4,
-	MAPPING_FILENAME = 5,
-	MAPPING_BUILD_ID = 6,
-	MAPPING_HAS_FUNCTIONS = 7,
-	MAPPING_HAS_FILENAMES = 8,
-	MAPPING_HAS_LINE_NUMBERS = 9,
-
-	LOCATION_ID = 1,
-	LOCATION_MAPPING_ID = 2,
-	LOCATION_ADDRESS = 3,
-	LOCATION_LINE = 4,
-
-	LINE_FUNCTION_ID = 1,
-	LINE_LINE = 2,
-
-	FUNCTION_ID = 1,
-	FUNCTION_NAME = 2,
-	FUNCTION_SYSTEM_NAME = 3,
-	FUNCTION_FILENAME = 4,
-};
-
-/* struct pprof_string - a string of the string table, and its number */
-struct pprof_string {
-	char *text;
-	uint64_t number;
-};
-
-/*
- * struct pprof - a profile under construction
- * @out:       the profile; @inner, @line: messages that become part of it
- * @strings:   number of strings in its table; @table: all of them, for tsearch()
- * @functions: numbers of functions, by the numbers of name and file
- * @mapping, @function: numbers of the last ones written
- */
+/* struct pprof - a profile under construction; @mapping, @function: numbers of the last ones */
 struct pprof {
 	const struct export_profile *profile;
-	struct protobuf_writer out;
-	struct protobuf_writer inner;
-	struct protobuf_writer line;
-	uint64_t strings;
-	void *table;
-	struct u64_map functions;
+	struct pprof_writer writer;
 	uint64_t mapping;
 	uint64_t function;
 	uint64_t *values;
 };
-
-static void string_free(void *node)
-{
-	struct pprof_string *string = node;
-
-	free(string->text);
-	free(string);
-}
-
-static void pprof_deinit(struct pprof *pprof)
-{
-	protobuf_writer_deinit(&pprof->out);
-	protobuf_writer_deinit(&pprof->inner);
-	protobuf_writer_deinit(&pprof->line);
-	tdestroy(pprof->table, string_free);
-	u64_map_deinit(&pprof->functions);
-	free(pprof->values);
-}
-
-static int compare_strings(const void *a, const void *b)
-{
-	const struct pprof_string *x = a, *y = b;
-
-	return strcmp(x->text, y->text);
-}
-
-/* Takes ownership of @text. Return: NULL if out of memory. */
-static struct pprof_string *find_string(struct pprof *pprof, char *text)
-{
-	struct pprof_string *string = malloc(sizeof(*string)), **found = NULL;
-
-	if (string != NULL) {
-		*string = (struct pprof_string){text, pprof->strings};
-		found = tsearch(string, &pprof->table, compare_strings);
-	}
-	if (found == NULL || *found != string) {
-		free(text);
-		free(string);
-	}
-	return found != NULL ? *found : NULL;
-}
-
-/* Return: the string's number; 0 ("") also if out of memory, in which case @out has the error. */
-static uint64_t put_string(struct pprof *pprof, const char *text)
-{
-	char *clean = text_clean(text);
-	struct pprof_string *string = clean != NULL ? find_string(pprof, clean) : NULL;
-
-	if (string == NULL) {
-		pprof->out.error = -ENOMEM;
-		return 0;
-	}
-	if (string->number == pprof->strings) {
-		protobuf_writer_bytes(&pprof->out, PROFILE_STRING_TABLE, string->text,
-				      strlen(string->text));
-		pprof->strings++;
-	}
-	return string->number;
-}
-
-static void put_type(struct pprof *pprof, const char *name, const char *unit)
-{
-	uint64_t name_string = put_string(pprof, name), unit_string = put_string(pprof, unit);
-
-	protobuf_writer_clear(&pprof->inner);
-	protobuf_writer_number(&pprof->inner, VALUE_TYPE_TYPE, name_string);
-	protobuf_writer_number(&pprof->inner, VALUE_TYPE_UNIT, unit_string);
-	protobuf_writer_message(&pprof->out, PROFILE_SAMPLE_TYPE, &pprof->inner);
-}
 
 /* Each event has two values: its samples, and the number of events for which they stand. */
 static int put_types(struct pprof *pprof)
@@ -170,9 +38,9 @@ static int put_types(struct pprof *pprof)
 			samples = NULL;
 			return -ENOMEM;
 		}
-		put_type(pprof, samples, "count");
-		put_type(pprof, event->name,
-			 strcmp(event->unit, "ns") == 0 ? "nanoseconds" : event->unit);
+		pprof_writer_type(&pprof->writer, samples, "count");
+		pprof_writer_type(&pprof->writer, event->name,
+				  strcmp(event->unit, "ns") == 0 ? "nanoseconds" : event->unit);
 	}
 	return 0;
 }
@@ -199,38 +67,30 @@ static size_t image_extent(const struct export_profile *profile, size_t row, uin
 static void put_mapping(struct pprof *pprof, size_t row)
 {
 	const struct tally_row *first = &pprof->profile->rows[row];
-	uint64_t low, high, name, identity;
-	bool lines;
+	struct pprof_mapping mapping = {
+		.file = first->image,
+		.build_id = tally_row_build_id(first),
+		.functions = true,
+	};
+	uint64_t low, high;
 
-	image_extent(pprof->profile, row, &low, &high, &lines);
-	low -= low % PAGE_BYTES;
-	name = put_string(pprof, first->image);
-	identity = put_string(pprof, tally_row_build_id(first));
-	protobuf_writer_clear(&pprof->inner);
-	protobuf_writer_number(&pprof->inner, MAPPING_ID, ++pprof->mapping);
-	protobuf_writer_number(&pprof->inner, MAPPING_MEMORY_START, low);
-	protobuf_writer_number(&pprof->inner, MAPPING_MEMORY_LIMIT,
-			       high - high % PAGE_BYTES + PAGE_BYTES);
-	if (first->has_address && low >= first->address - first->offset)
-		protobuf_writer_number(&pprof->inner, MAPPING_FILE_OFFSET,
-				       low - (first->address - first->offset));
-	protobuf_writer_number(&pprof->inner, MAPPING_FILENAME, name);
-	protobuf_writer_number(&pprof->inner, MAPPING_BUILD_ID, identity);
-	protobuf_writer_number(&pprof->inner, MAPPING_HAS_FUNCTIONS, 1);
-	protobuf_writer_number(&pprof->inner, MAPPING_HAS_FILENAMES, lines);
-	protobuf_writer_number(&pprof->inner, MAPPING_HAS_LINE_NUMBERS, lines);
-	protobuf_writer_message(&pprof->out, PROFILE_MAPPING, &pprof->inner);
+	image_extent(pprof->profile, row, &low, &high, &mapping.lines);
+	mapping.start = low - low % PAGE_BYTES;
+	mapping.limit = high - high % PAGE_BYTES + PAGE_BYTES;
+	if (first->has_address && mapping.start >= first->address - first->offset)
+		mapping.file_offset = mapping.start - (first->address - first->offset);
+	pprof->mapping = pprof_writer_mapping(&pprof->writer, &mapping);
 }
 
 /*
- * Return the system (linker) name of a function. From names that it cannot demangle, pprof removes
- * text that looks like parameters or template arguments: it would show "<a::T as a::U>::f" as
- * "::f". It does not do so for functions without a system name, so readable names with "::" get
+ * Return true if a function gets a system (linker) name. From names that it cannot demangle, pprof
+ * removes text that looks like parameters or template arguments: it would show "<a::T as a::U>::f"
+ * as "::f". It does not do so for functions without a system name, so readable names with "::" get
  * none.
  */
-static uint64_t system_name(const char *name, uint64_t number)
+static bool has_system_name(const char *name)
 {
-	return demangle_is_mangled(name) || strstr(name, "::") == NULL ? number : 0;
+	return demangle_is_mangled(name) || strstr(name, "::") == NULL;
 }
 
 /*
@@ -239,52 +99,26 @@ static uint64_t system_name(const char *name, uint64_t number)
  */
 static void put_function(struct pprof *pprof, const struct tally_row *row)
 {
-	uint64_t name = put_string(pprof, row->procedure);
-	uint64_t file = row->source != NULL ? put_string(pprof, row->source) : 0;
-	uint64_t *known = u64_map_insert(&pprof->functions, name << 32 | file);
-
-	if (known == NULL) {
-		pprof->out.error = -ENOMEM;
-		return;
-	}
-	pprof->function = *known;
-	if (*known != 0)
-		return;
-	pprof->function = *known = u64_map_count(&pprof->functions);
-	protobuf_writer_clear(&pprof->inner);
-	protobuf_writer_number(&pprof->inner, FUNCTION_ID, pprof->function);
-	protobuf_writer_number(&pprof->inner, FUNCTION_NAME, name);
-	protobuf_writer_number(&pprof->inner, FUNCTION_SYSTEM_NAME,
-			       system_name(row->procedure, name));
-	protobuf_writer_number(&pprof->inner, FUNCTION_FILENAME, file);
-	protobuf_writer_message(&pprof->out, PROFILE_FUNCTION, &pprof->inner);
+	pprof->function = pprof_writer_function(&pprof->writer, row->procedure,
+						has_system_name(row->procedure), row->source);
 }
 
-static void put_location(struct pprof *pprof, const struct tally_row *row, uint64_t number)
+static void put_location(struct pprof *pprof, const struct tally_row *row)
 {
-	protobuf_writer_clear(&pprof->line);
-	protobuf_writer_number(&pprof->line, LINE_FUNCTION_ID, pprof->function);
-	protobuf_writer_number(&pprof->line, LINE_LINE, row->line);
-	protobuf_writer_clear(&pprof->inner);
-	protobuf_writer_number(&pprof->inner, LOCATION_ID, number);
-	protobuf_writer_number(&pprof->inner, LOCATION_MAPPING_ID, pprof->mapping);
-	protobuf_writer_number(&pprof->inner, LOCATION_ADDRESS, row->address);
-	protobuf_writer_message(&pprof->inner, LOCATION_LINE, &pprof->line);
-	protobuf_writer_message(&pprof->out, PROFILE_LOCATION, &pprof->inner);
+	pprof_writer_location(&pprof->writer, pprof->mapping, row->address, pprof->function,
+			      row->line);
 }
 
 static void put_sample(struct pprof *pprof, const struct tally_row *row, uint64_t number)
 {
 	size_t events = pprof->profile->event_count;
+	const struct pprof_sample sample = {&number, 1, pprof->values, 2 * events, NULL, 0};
 
 	for (size_t i = 0; i < events; i++) {
 		pprof->values[2 * i] = row->counts[i].samples;
 		pprof->values[2 * i + 1] = tally_count_scaled(&row->counts[i]);
 	}
-	protobuf_writer_clear(&pprof->inner);
-	protobuf_writer_numbers(&pprof->inner, SAMPLE_LOCATION_ID, &number, 1);
-	protobuf_writer_numbers(&pprof->inner, SAMPLE_VALUE, pprof->values, 2 * events);
-	protobuf_writer_message(&pprof->out, PROFILE_SAMPLE, &pprof->inner);
+	pprof_writer_sample(&pprof->writer, &sample);
 }
 
 /* Return true if a row is in the same function as the row before it. */
@@ -302,7 +136,6 @@ static int put_profile(struct pprof *pprof)
 	const struct export_profile *profile = pprof->profile;
 	const struct tally_row *before = NULL;
 
-	put_string(pprof, "");
 	if (put_types(pprof) < 0)
 		return -ENOMEM;
 	for (size_t i = 0; i < profile->row_count; i++) {
@@ -312,18 +145,13 @@ static int put_profile(struct pprof *pprof)
 			put_mapping(pprof, i);
 		if (before == NULL || !same_function(row, before))
 			put_function(pprof, row);
-		put_location(pprof, row, i + 1);
+		put_location(pprof, row);
 		put_sample(pprof, row, i + 1);
 		before = row;
 	}
-	protobuf_writer_number(&pprof->out, PROFILE_TIME_NANOS, (uint64_t)profile->start_ns);
-	protobuf_writer_number(&pprof->out, PROFILE_DURATION_NANOS,
-			       (uint64_t)(profile->end_ns - profile->start_ns));
-	protobuf_writer_number(&pprof->out, PROFILE_COMMENT, put_string(pprof, profile->comment));
 	/* The first event's count of events, such as "cycles", not of samples. */
-	protobuf_writer_number(&pprof->out, PROFILE_DEFAULT_SAMPLE_TYPE,
-			       put_string(pprof, profile->events[0].name));
-	return protobuf_writer_error(&pprof->out);
+	return pprof_writer_end(&pprof->writer, profile->start_ns, profile->end_ns,
+				profile->comment, profile->events[0].name);
 }
 
 static int deflate_to(FILE *file, const struct protobuf_writer *message, struct error *err)
@@ -353,17 +181,24 @@ static int deflate_to(FILE *file, const struct protobuf_writer *message, struct 
 	return r == Z_STREAM_END ? 0 : error_set(err, EIO, "cannot compress the profile");
 }
 
+/* Write the complete profile and free it. @r: the result of its construction */
+static int pprof_finish(FILE *file, struct pprof *pprof, int r, struct error *err)
+{
+	r = r < 0 ? error_set(err, ENOMEM, ERROR_NO_MEMORY)
+		  : deflate_to(file, &pprof->writer.out, err);
+	pprof_writer_deinit(&pprof->writer);
+	free(pprof->values);
+	return r;
+}
+
 static int write_pprof(FILE *file, const struct export_profile *profile, struct error *err)
 {
 	struct pprof pprof = {.profile = profile};
-	int r = -ENOMEM;
 
+	pprof_writer_init(&pprof.writer);
 	pprof.values = calloc(profile->event_count + 1, 2 * sizeof(*pprof.values));
-	if (pprof.values != NULL)
-		r = put_profile(&pprof);
-	r = r < 0 ? error_set(err, ENOMEM, ERROR_NO_MEMORY) : deflate_to(file, &pprof.out, err);
-	pprof_deinit(&pprof);
-	return r;
+	return pprof_finish(file, &pprof, pprof.values != NULL ? put_profile(&pprof) : -ENOMEM,
+			    err);
 }
 
 /* --- contexts ------------------------------------------------------------- */
@@ -374,7 +209,12 @@ static int write_pprof(FILE *file, const struct export_profile *profile, struct 
  */
 static void put_procedures(struct pprof *pprof, const struct export_contexts *contexts)
 {
-	uint64_t low = UINT64_MAX, high = 0, name, identity;
+	struct pprof_mapping mapping = {
+		.file = contexts->image,
+		.build_id = contexts->build_id,
+		.functions = true,
+	};
+	uint64_t low = UINT64_MAX, high = 0;
 
 	for (size_t i = 0; i < contexts->procedure_count; i++) {
 		uint64_t address = contexts->procedures[i].address;
@@ -382,24 +222,15 @@ static void put_procedures(struct pprof *pprof, const struct export_contexts *co
 		low = address != 0 && address < low ? address : low;
 		high = address > high ? address : high;
 	}
-	name = put_string(pprof, contexts->image);
-	identity = put_string(pprof, contexts->build_id);
-	protobuf_writer_clear(&pprof->inner);
-	protobuf_writer_number(&pprof->inner, MAPPING_ID, ++pprof->mapping);
-	protobuf_writer_number(&pprof->inner, MAPPING_MEMORY_START,
-			       low < high ? low - low % PAGE_BYTES : 0);
-	protobuf_writer_number(&pprof->inner, MAPPING_MEMORY_LIMIT,
-			       high - high % PAGE_BYTES + PAGE_BYTES);
-	protobuf_writer_number(&pprof->inner, MAPPING_FILENAME, name);
-	protobuf_writer_number(&pprof->inner, MAPPING_BUILD_ID, identity);
-	protobuf_writer_number(&pprof->inner, MAPPING_HAS_FUNCTIONS, 1);
-	protobuf_writer_message(&pprof->out, PROFILE_MAPPING, &pprof->inner);
+	mapping.start = low < high ? low - low % PAGE_BYTES : 0;
+	mapping.limit = high - high % PAGE_BYTES + PAGE_BYTES;
+	pprof->mapping = pprof_writer_mapping(&pprof->writer, &mapping);
 	for (size_t i = 0; i < contexts->procedure_count; i++) {
 		const struct tally_row row = {.procedure = contexts->procedures[i].name,
 					      .address = contexts->procedures[i].address};
 
 		put_function(pprof, &row);
-		put_location(pprof, &row, i + 1);
+		put_location(pprof, &row);
 	}
 }
 
@@ -409,43 +240,31 @@ static void put_context(struct pprof *pprof, const struct export_contexts *conte
 {
 	uint64_t values[2] = {contexts->contexts[number].calls,
 			      contexts->stacks.nodes[number].value};
-	size_t depth = 0;
+	struct pprof_sample sample = {.stack = stack, .values = values, .value_count = 2};
 
 	for (uint32_t at = number; at != 0; at = contexts->stacks.nodes[at].parent)
-		stack[depth++] = contexts->contexts[at].procedure + UINT64_C(1);
-	protobuf_writer_clear(&pprof->inner);
-	protobuf_writer_numbers(&pprof->inner, SAMPLE_LOCATION_ID, stack, depth);
-	protobuf_writer_numbers(&pprof->inner, SAMPLE_VALUE, values, 2);
-	protobuf_writer_message(&pprof->out, PROFILE_SAMPLE, &pprof->inner);
+		stack[sample.depth++] = contexts->contexts[at].procedure + UINT64_C(1);
+	pprof_writer_sample(&pprof->writer, &sample);
 }
 
 static int pprof_write_contexts(FILE *file, const struct export_contexts *contexts,
 				struct error *err)
 {
 	_cleanup_free_ uint64_t *stack = calloc(contexts->stacks.count + 1, sizeof(*stack));
-	struct pprof pprof = {.strings = 0};
+	struct pprof pprof = {.profile = NULL};
 	int r = -ENOMEM;
 
+	pprof_writer_init(&pprof.writer);
 	if (stack != NULL) {
-		put_string(&pprof, "");
-		put_type(&pprof, "calls", "count");
-		put_type(&pprof, contexts->metric, "count");
+		pprof_writer_type(&pprof.writer, "calls", "count");
+		pprof_writer_type(&pprof.writer, contexts->metric, "count");
 		put_procedures(&pprof, contexts);
 		for (uint32_t i = 1; i < contexts->stacks.count; i++)
 			put_context(&pprof, contexts, i, stack);
-		protobuf_writer_number(&pprof.out, PROFILE_TIME_NANOS,
-				       (uint64_t)contexts->start_ns);
-		protobuf_writer_number(&pprof.out, PROFILE_DURATION_NANOS,
-				       (uint64_t)(contexts->end_ns - contexts->start_ns));
-		protobuf_writer_number(&pprof.out, PROFILE_COMMENT,
-				       put_string(&pprof, contexts->comment));
-		protobuf_writer_number(&pprof.out, PROFILE_DEFAULT_SAMPLE_TYPE,
-				       put_string(&pprof, contexts->metric));
-		r = protobuf_writer_error(&pprof.out);
+		r = pprof_writer_end(&pprof.writer, contexts->start_ns, contexts->end_ns,
+				     contexts->comment, contexts->metric);
 	}
-	r = r < 0 ? error_set(err, ENOMEM, ERROR_NO_MEMORY) : deflate_to(file, &pprof.out, err);
-	pprof_deinit(&pprof);
-	return r;
+	return pprof_finish(file, &pprof, r, err);
 }
 
 const struct exporter exporter_pprof = {

@@ -26,6 +26,12 @@ void protobuf_writer_clear(struct protobuf_writer *message);
 /** protobuf_writer_number() - add a field of type int64 or uint64; 0, the default, is omitted */
 void protobuf_writer_number(struct protobuf_writer *message, uint32_t field, uint64_t value);
 
+/** protobuf_writer_member() - the same for a member of a oneof, which is never omitted */
+void protobuf_writer_member(struct protobuf_writer *message, uint32_t field, uint64_t value);
+
+/** protobuf_writer_fixed64() - add a field of type fixed64; 0, the default, is omitted */
+void protobuf_writer_fixed64(struct protobuf_writer *message, uint32_t field, uint64_t value);
+
 /** protobuf_writer_numbers() - add a packed repeated field of these types */
 void protobuf_writer_numbers(struct protobuf_writer *message, uint32_t field,
 			     const uint64_t *values, size_t count);
@@ -33,6 +39,9 @@ void protobuf_writer_numbers(struct protobuf_writer *message, uint32_t field,
 /** protobuf_writer_bytes() - add a string, bytes or a message, even if it is empty */
 void protobuf_writer_bytes(struct protobuf_writer *message, uint32_t field, const void *data,
 			   size_t bytes);
+
+/** protobuf_writer_text() - add a string, even if it is empty; @text: UTF-8 */
+void protobuf_writer_text(struct protobuf_writer *message, uint32_t field, const char *text);
 
 /** protobuf_writer_message() - add a nested message; its error is taken over */
 void protobuf_writer_message(struct protobuf_writer *message, uint32_t field,

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-#include "tools/base/protobuf_writer.h"
+#include "lib/protobuf_writer.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "lib/array.h"
-
-#define VARINT_BYTES_MAX 10
+#include "lib/bounded_reader.h"
 
 enum wire_type {
 	WIRE_VARINT = 0,
+	WIRE_FIXED64 = 1,
 	WIRE_BYTES = 2,
 };
 
@@ -51,12 +51,8 @@ static void put_varint(struct protobuf_writer *message, uint64_t value)
 {
 	uint8_t *to = protobuf_writer_reserve(message, VARINT_BYTES_MAX);
 
-	if (to == NULL)
-		return;
-	for (; value >= 0x80; value >>= 7)
-		*to++ = (uint8_t)value | 0x80;
-	*to++ = (uint8_t)value;
-	message->bytes = (size_t)(to - message->data);
+	if (to != NULL)
+		message->bytes += varint_write(to, value);
 }
 
 static void put_tag(struct protobuf_writer *message, uint32_t field, enum wire_type type)
@@ -66,10 +62,29 @@ static void put_tag(struct protobuf_writer *message, uint32_t field, enum wire_t
 
 void protobuf_writer_number(struct protobuf_writer *message, uint32_t field, uint64_t value)
 {
-	if (value == 0)
-		return;
+	if (value != 0)
+		protobuf_writer_member(message, field, value);
+}
+
+void protobuf_writer_member(struct protobuf_writer *message, uint32_t field, uint64_t value)
+{
 	put_tag(message, field, WIRE_VARINT);
 	put_varint(message, value);
+}
+
+void protobuf_writer_fixed64(struct protobuf_writer *message, uint32_t field, uint64_t value)
+{
+	uint8_t *to;
+
+	if (value == 0)
+		return;
+	put_tag(message, field, WIRE_FIXED64);
+	to = protobuf_writer_reserve(message, sizeof(value));
+	if (to == NULL)
+		return;
+	for (size_t i = 0; i < sizeof(value); i++)
+		to[i] = (uint8_t)(value >> (8 * i));
+	message->bytes += sizeof(value);
 }
 
 void protobuf_writer_numbers(struct protobuf_writer *message, uint32_t field,
@@ -99,6 +114,11 @@ void protobuf_writer_bytes(struct protobuf_writer *message, uint32_t field, cons
 		return;
 	memcpy(to, data, bytes);
 	message->bytes += bytes;
+}
+
+void protobuf_writer_text(struct protobuf_writer *message, uint32_t field, const char *text)
+{
+	protobuf_writer_bytes(message, field, text, strlen(text));
 }
 
 void protobuf_writer_message(struct protobuf_writer *message, uint32_t field,
