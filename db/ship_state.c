@@ -380,10 +380,12 @@ int ship_state_request(struct ship_state *state, int64_t number, struct ship_req
 	return 1;
 }
 
-int ship_state_request_sent(struct ship_state *state, int64_t sequence, struct error *err)
+int ship_state_request_sent(struct ship_state *state, int64_t sequence, bool sent,
+			    struct error *err)
 {
 	request_release(state);
-	return run(state, "UPDATE request SET sent = 1 WHERE sequence = ?1", err, "i", sequence);
+	return run(state, "UPDATE request SET sent = ?2 WHERE sequence = ?1", err, "ii", sequence,
+		   (int64_t)sent);
 }
 
 int ship_state_batch_restart(struct ship_state *state, int64_t number, struct error *err)
@@ -449,16 +451,17 @@ int ship_state_quarantine_list(struct ship_state *state, ship_quarantine_fn visi
 	return r;
 }
 
-int ship_state_release(struct ship_state *state, struct error *err)
+int ship_state_release(struct ship_state *state, bool complete, struct error *err)
 {
 	int r = ship_state_begin(state, err), released = 0;
 
 	if (r < 0)
 		return r;
-	r = database_exec(&state->db,
-			  "UPDATE request SET sent = 0 WHERE batch IN "
-			  "(SELECT number FROM batch WHERE quarantined = 1)",
-			  "write", err);
+	if (complete)
+		r = database_exec(&state->db,
+				  "UPDATE request SET sent = 0 WHERE batch IN "
+				  "(SELECT number FROM batch WHERE quarantined = 1)",
+				  "write", err);
 	if (r == 0)
 		r = database_exec(&state->db,
 				  "UPDATE batch SET quarantined = 0 WHERE quarantined = 1", "write",

@@ -162,8 +162,12 @@ int ship_state_batch(struct ship_state *state, struct ship_batch *ret, struct er
 int ship_state_request(struct ship_state *state, int64_t number, struct ship_request *ret,
 		       struct error *err);
 
-/** ship_state_request_sent() - a request has succeeded */
-int ship_state_request_sent(struct ship_state *state, int64_t sequence, struct error *err);
+/**
+ * ship_state_request_sent() - record whether a request is not to be sent any more
+ * @sent: true: it has succeeded, or must not be repeated; false: send it again
+ */
+int ship_state_request_sent(struct ship_state *state, int64_t sequence, bool sent,
+			    struct error *err);
 
 /** ship_state_batch_restart() - all requests of a batch have to be sent again */
 int ship_state_batch_restart(struct ship_state *state, int64_t number, struct error *err);
@@ -187,7 +191,12 @@ typedef int (*ship_quarantine_fn)(void *context, const struct ship_batch *batch,
 int ship_state_quarantine_list(struct ship_state *state, ship_quarantine_fn visit, void *context,
 			       struct error *err);
 
-/** ship_state_release() - quarantined batches are to be delivered again. Return: their number. */
-int ship_state_release(struct ship_state *state, struct error *err);
+/**
+ * ship_state_release() - quarantined batches are to be delivered again
+ * @complete: also their requests that have succeeded
+ *
+ * Return: their number.
+ */
+int ship_state_release(struct ship_state *state, bool complete, struct error *err);
 
 #endif

@@ -19,7 +19,7 @@ vm_arm64='qemu-system-arm qemu-user gcc-aarch64-linux-gnu'
 check="$build $vm $vm_arm64 libcmocka-dev libc6-dev-arm64-cross sqlite3 xz-utils bzip2 perl git
 	python3 python3-jsonschema graphviz libxml2-utils tmux valgrind binutils mandoc jq linux-perf
 	binutils-alpha-linux-gnu g++ gcc-12-alpha-linux-gnu libc6.1-dev-alpha-cross llvm-14 llvm-14-dev
-	lld bolt-19 strace procps shfmt musl-tools chromium chromium-driver firefox-esr openssl curl"
+	lld bolt-19 strace procps shfmt musl-tools chromium chromium-driver firefox-esr openssl curl protobuf-compiler"
 
 list=
 if [ "${1:-}" = --list ]; then

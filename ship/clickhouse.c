@@ -144,19 +144,20 @@ static const struct clickhouse_definition *find_table(const char *name)
 	return NULL;
 }
 
-static void response_fail(struct http_response *response, enum http_result result,
-			  const char *message)
-{
-	response->result = result;
-	snprintf(response->message, sizeof(response->message), "%s", message);
-}
-
 static void query(struct http_client *client, const struct ship_config *config, const void *text,
 		  size_t bytes, struct http_response *response)
 {
 	const struct http_field fields[] = {{"database", config->database}, {NULL, NULL}};
 
-	http_client_post(client, "", fields, "text/plain", text, bytes, response);
+	const struct http_post post = {
+		.path = "",
+		.fields = fields,
+		.type = "text/plain",
+		.body = text,
+		.bytes = bytes,
+	};
+
+	http_client_post(client, &post, response);
 }
 
 static void clickhouse_send(struct http_client *client, const struct ship_config *config,
@@ -171,6 +172,13 @@ static void clickhouse_send(struct http_client *client, const struct ship_config
 		{"insert_distributed_sync", "1"},
 		{NULL, NULL},
 	};
+	const struct http_post post = {
+		.path = "",
+		.fields = fields,
+		.type = "application/octet-stream",
+		.body = request->body,
+		.bytes = request->bytes,
+	};
 
 	if (request->target[0] == '\0') {
 		query(client, config, request->body, request->bytes, response);
@@ -178,14 +186,15 @@ static void clickhouse_send(struct http_client *client, const struct ship_config
 	}
 	*response = (struct http_response){.text = ""};
 	if (insert == NULL) {
-		response_fail(response, HTTP_REFUSED, "no such table in this version of dcpiship");
+		http_response_set(response, HTTP_REFUSED,
+				  "no such table in this version of dcpiship");
 		return;
 	}
-	http_client_post(client, "", fields, "application/octet-stream", request->body,
-			 request->bytes, response);
+	http_client_post(client, &post, response);
 	/* A failure after the header of the response was sent. */
 	if (response->result == HTTP_DONE && response->text[0] != '\0')
-		response_fail(response, HTTP_RETRY, "unexpected text in the response to INSERT");
+		http_response_set(response, HTTP_RETRY,
+				  "unexpected text in the response to INSERT");
 }
 
 /* Visit the slices in a response: lines of three numbers. Return: their number, or an error. */
@@ -230,8 +239,8 @@ static int clickhouse_known(struct http_client *client, const struct ship_config
 			return -EAGAIN;
 		count = known_visit(response->text, visit, context, &last_ns);
 		if (count == -EBADMSG) {
-			response_fail(response, HTTP_RETRY,
-				      "the reply of the destination is not from ClickHouse");
+			http_response_set(response, HTTP_RETRY,
+					  "the reply of the destination is not from ClickHouse");
 			return -EAGAIN;
 		}
 	}
@@ -240,6 +249,7 @@ static int clickhouse_known(struct http_client *client, const struct ship_config
 
 const struct protocol protocol_clickhouse = {
 	.name = "clickhouse",
+	.promise = PROTOCOL_EXACTLY_ONCE,
 	.create = clickhouse_create,
 	.destroy = clickhouse_destroy,
 	.known = clickhouse_known,

@@ -49,6 +49,7 @@ static volatile sig_atomic_t stop_requested, release_requested;
  * struct ship - the program
  * @reported_ns: time of the last message about a failure; 0: the last request succeeded
  * @full:        a message has reported that the quarantine is full
+ * @rejected:    profiles that were not accepted, and reported
  */
 struct ship {
 	struct ship_config config;
@@ -58,6 +59,7 @@ struct ship {
 	struct delivery delivery;
 	bool once;
 	bool full;
+	uint64_t rejected;
 	uint64_t reported_ns;
 };
 
@@ -116,6 +118,10 @@ static void report_failure(struct ship *ship, const char *message, uint64_t wait
 
 static void report_success(struct ship *ship)
 {
+	if (ship->delivery.rejected > ship->rejected)
+		log_warning("'%s' has not accepted %" PRIu64 " profiles: %s", ship->config.url,
+			    ship->delivery.rejected - ship->rejected, ship->delivery.message);
+	ship->rejected = ship->delivery.rejected;
 	if (ship->reported_ns != 0)
 		log_info("delivery to '%s' succeeds again", ship->config.url);
 	ship->reported_ns = 0;
@@ -141,7 +147,8 @@ static int quarantine_full(struct ship *ship, struct error *err)
 
 static int release(struct ship *ship, struct error *err)
 {
-	int released = ship_state_release(ship->state, err);
+	bool complete = ship->delivery.protocol->promise == PROTOCOL_EXACTLY_ONCE;
+	int released = ship_state_release(ship->state, complete, err);
 
 	release_requested = 0;
 	ship->delivery.failures = 0;
@@ -224,9 +231,11 @@ static int dcpiship_run(struct ship *ship, struct error *err)
 
 static int ship_open(struct ship *ship, struct error *err)
 {
-	const struct protocol *protocol = &protocol_clickhouse;
+	const struct protocol *protocol = protocol_find(ship->config.protocol);
 	int r = ship_state_open(&ship->state, ship->config.state, false, err);
 
+	if (r == 0)
+		r = ship_state_setting(ship->state, "protocol", ship->config.protocol, err);
 	if (r == 0)
 		r = ship_state_setting(ship->state, "url", ship->config.url, err);
 	if (r == 0)

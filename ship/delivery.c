@@ -4,12 +4,15 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
 #include "db/ship_state.h"
+#include "lib/cleanup.h"
 #include "lib/clock.h"
 #include "lib/error.h"
+#include "lib/error_text.h"
 #include "ship/protocol.h"
 #include "ship/ship_config.h"
 
@@ -56,10 +59,31 @@ static int request_done(struct delivery *delivery, const struct ship_request *re
 	delivery->requests++;
 	delivery->bytes += request->bytes;
 	delivery->entries += request->entries;
-	return ship_state_request_sent(delivery->state, request->sequence, err);
+	return ship_state_request_sent(delivery->state, request->sequence, true, err);
 }
 
-/* Send the next request of a batch. */
+/* The destination has accepted a request, except for a part of it. */
+static void delivery_rejected(struct delivery *delivery, const struct http_response *response)
+{
+	delivery->rejected += response->rejected;
+	if (response->rejected > 0)
+		snprintf(delivery->message, sizeof(delivery->message), "%s", response->message);
+}
+
+/* Quarantine the batch of a request that the destination refuses. */
+static int request_refused(struct delivery *delivery, const struct ship_batch *batch,
+			   const struct http_response *response, uint64_t *wait_ns,
+			   struct error *err)
+{
+	int r;
+
+	*wait_ns = delivery_wait_ns(delivery, response);
+	delivery->refused++;
+	r = ship_state_batch_quarantine(delivery->state, batch->number, response->message, err);
+	return r < 0 ? r : -EPERM;
+}
+
+/* Send a request that is repeated until it succeeds. */
 static int request_send(struct delivery *delivery, const struct ship_batch *batch,
 			const struct ship_request *request, uint64_t *wait_ns, struct error *err)
 {
@@ -68,16 +92,12 @@ static int request_send(struct delivery *delivery, const struct ship_batch *batc
 
 	delivery->protocol->send(delivery->client, delivery->config, request, &response);
 	if (response.result == HTTP_DONE && is_expected(request->expect, response.text)) {
+		delivery_rejected(delivery, &response);
 		r = request_done(delivery, request, err);
 		return r < 0 ? r : 1;
 	}
-	if (response.result == HTTP_REFUSED) {
-		*wait_ns = delivery_wait_ns(delivery, &response);
-		delivery->refused++;
-		r = ship_state_batch_quarantine(delivery->state, batch->number, response.message,
-						err);
-		return r < 0 ? r : -EPERM;
-	}
+	if (response.result == HTTP_REFUSED)
+		return request_refused(delivery, batch, &response, wait_ns, err);
 	if (response.result == HTTP_DONE) {
 		delivery->recounts++;
 		snprintf(response.message, sizeof(response.message),
@@ -88,6 +108,49 @@ static int request_send(struct delivery *delivery, const struct ship_batch *batc
 			return r;
 	}
 	delivery->retries++;
+	*wait_ns = delivery_wait_ns(delivery, &response);
+	return -EAGAIN;
+}
+
+/*
+ * Send a request that must not arrive twice. Before it is sent, it is marked as sent. The mark is
+ * removed if the response, or the missing connection, prove that it was not processed.
+ */
+static int request_send_once(struct delivery *delivery, const struct ship_batch *batch,
+			     const struct ship_request *request, uint64_t *wait_ns,
+			     struct error *err)
+{
+	_cleanup_free_ uint8_t *body = malloc(request->bytes);
+	_cleanup_free_ char *target = strdup(request->target);
+	struct ship_request copy = *request;
+	struct http_response response;
+	int r;
+
+	if (body == NULL || target == NULL)
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
+	/* Pointers into the state file are valid until it is written. */
+	memcpy(body, request->body, request->bytes);
+	copy.body = body;
+	copy.target = target;
+	r = ship_state_request_sent(delivery->state, copy.sequence, true, err);
+	if (r < 0)
+		return r;
+	delivery->protocol->send(delivery->client, delivery->config, &copy, &response);
+	if (response.result == HTTP_DONE) {
+		r = request_done(delivery, &copy, err);
+		return r < 0 ? r : 1;
+	}
+	if (response.result == HTTP_REFUSED || response.unprocessed) {
+		r = ship_state_request_sent(delivery->state, copy.sequence, false, err);
+		if (r < 0)
+			return r;
+	}
+	if (response.result == HTTP_REFUSED)
+		return request_refused(delivery, batch, &response, wait_ns, err);
+	if (response.unprocessed)
+		delivery->retries++;
+	else
+		delivery->abandoned++;
 	*wait_ns = delivery_wait_ns(delivery, &response);
 	return -EAGAIN;
 }
@@ -104,7 +167,9 @@ int delivery_step(struct delivery *delivery, uint64_t *wait_ns, struct error *er
 	if (r < 0)
 		return r;
 	if (r > 0)
-		return request_send(delivery, &batch, &request, wait_ns, err);
+		return delivery->protocol->promise == PROTOCOL_AT_MOST_ONCE
+			       ? request_send_once(delivery, &batch, &request, wait_ns, err)
+			       : request_send(delivery, &batch, &request, wait_ns, err);
 	delivery->batches++;
 	delivery->interrupts += batch.interrupts;
 	r = ship_state_batch_delivered(delivery->state, batch.number, err);

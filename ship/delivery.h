@@ -6,6 +6,9 @@
  * double up to a maximum, and are random within a factor of two. The destination can extend them.
  * After any other status, the batch is quarantined: it stays in the state file, and later ones are
  * delivered.
+ *
+ * Protocols that promise at most one delivery repeat a request only if it was not processed: there
+ * was no connection, or the status is 408, 429 or 503.
  */
 #ifndef DCPI_DELIVERY_H
 #define DCPI_DELIVERY_H
@@ -24,6 +27,8 @@ struct ship_state;
  * @failures: since the last success
  * @retries:  requests that will be repeated; @refused: batches that were quarantined
  * @recounts: batches that were sent again because rows were missing
+ * @abandoned: requests that may have arrived, and must not arrive twice
+ * @rejected: profiles that the destination has not accepted, in requests that succeeded
  */
 struct delivery {
 	const struct ship_config *config;
@@ -39,6 +44,8 @@ struct delivery {
 	uint64_t retries;
 	uint64_t refused;
 	uint64_t recounts;
+	uint64_t abandoned;
+	uint64_t rejected;
 	char message[512];
 };
 

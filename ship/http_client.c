@@ -171,12 +171,8 @@ static void set_options(struct http_client *client)
 	set_tls(client);
 }
 
-static void respond(struct http_response *response, enum http_result result, const char *format,
-		    ...) __attribute__((format(printf, 3, 4)));
-
-/* Set the result and the message, which may have text of the destination. */
-static void respond(struct http_response *response, enum http_result result, const char *format,
-		    ...)
+void http_response_set(struct http_response *response, enum http_result result, const char *format,
+		       ...)
 {
 	va_list args;
 
@@ -192,12 +188,17 @@ static void classify_response(struct http_client *client, CURLcode rc,
 			      struct http_response *response)
 {
 	curl_off_t wait = 0;
+	long sent = 0;
 
 	client->text[client->text_bytes] = '\0';
 	response->text = client->text;
+	response->bytes = client->text_bytes;
 	if (rc != CURLE_OK) {
-		respond(response, HTTP_RETRY, "%s",
-			client->failure[0] != '\0' ? client->failure : curl_easy_strerror(rc));
+		curl_easy_getinfo(client->easy, CURLINFO_REQUEST_SIZE, &sent);
+		response->unprocessed = sent == 0;
+		http_response_set(response, HTTP_RETRY, "%s",
+				  client->failure[0] != '\0' ? client->failure
+							     : curl_easy_strerror(rc));
 		return;
 	}
 	curl_easy_getinfo(client->easy, CURLINFO_RESPONSE_CODE, &response->status);
@@ -205,15 +206,17 @@ static void classify_response(struct http_client *client, CURLcode rc,
 	if (wait > 0)
 		response->retry_after_s =
 			wait < RETRY_AFTER_S_MAX ? (uint64_t)wait : RETRY_AFTER_S_MAX;
+	response->unprocessed =
+		response->status == 408 || response->status == 429 || response->status == 503;
 	if (response->status >= 200 && response->status < 300)
-		respond(response, HTTP_DONE, "status %ld", response->status);
+		http_response_set(response, HTTP_DONE, "status %ld", response->status);
 	else
-		respond(response,
-			response->status == 408 || response->status == 429 ||
-					response->status >= 500
-				? HTTP_RETRY
-				: HTTP_REFUSED,
-			"status %ld: %s", response->status, client->text);
+		http_response_set(response,
+				  response->status == 408 || response->status == 429 ||
+						  response->status >= 500
+					  ? HTTP_RETRY
+					  : HTTP_REFUSED,
+				  "status %ld: %s", response->status, client->text);
 }
 
 /*
@@ -226,7 +229,7 @@ static void *compress_body(const void *body, size_t *bytes)
 	void *result = NULL;
 	uLong bound;
 
-	if (*bytes < GZIP_BYTES_MIN || *bytes > UINT32_MAX / 2 ||
+	if (*bytes > UINT32_MAX / 2 ||
 	    deflateInit2(&stream, Z_BEST_SPEED, Z_DEFLATED, GZIP_WINDOW_BITS, GZIP_MEMORY_LEVEL,
 			 Z_DEFAULT_STRATEGY) != Z_OK)
 		return NULL;
@@ -244,37 +247,49 @@ static void *compress_body(const void *body, size_t *bytes)
 	return result;
 }
 
-void http_client_post(struct http_client *client, const char *path, const struct http_field *fields,
-		      const char *type, const void *body, size_t bytes,
-		      struct http_response *response)
+/* Return the headers of a request; NULL: out of memory. */
+static struct curl_slist *make_headers(const char *type, bool gzip)
 {
-	_cleanup_free_ char *url = make_url(client, path, fields);
-	_cleanup_free_ void *compressed = compress_body(body, &bytes);
-	struct curl_slist *headers = NULL;
-	struct error err;
+	/* Without this, a body of more than 1 MiB waits for a response to its header. */
+	struct curl_slist *headers = curl_slist_append(NULL, "Expect:");
 	char header[128];
 
-	*response = (struct http_response){.text = ""};
+	snprintf(header, sizeof(header), "Content-Type: %s", type);
+	if (headers != NULL && curl_slist_append(headers, header) != NULL &&
+	    (!gzip || curl_slist_append(headers, "Content-Encoding: gzip") != NULL))
+		return headers;
+	curl_slist_free_all(headers);
+	return NULL;
+}
+
+void http_client_post(struct http_client *client, const struct http_post *post,
+		      struct http_response *response)
+{
+	_cleanup_free_ char *url = make_url(client, post->path, post->fields);
+	size_t bytes = post->bytes;
+	_cleanup_free_ void *compressed =
+		post->gzipped || bytes >= GZIP_BYTES_MIN ? compress_body(post->body, &bytes) : NULL;
+	struct curl_slist *headers = make_headers(post->type, compressed != NULL && !post->gzipped);
+	struct error err;
+
+	*response = (struct http_response){.text = "", .unprocessed = true};
 	client->text_bytes = 0;
 	client->failure[0] = '\0';
-	snprintf(header, sizeof(header), "Content-Type: %s", type);
-	/* Without this, a body of more than 1 MiB waits for a response to its header. */
-	headers = curl_slist_append(NULL, "Expect:");
-	if (url == NULL || headers == NULL || curl_slist_append(headers, header) == NULL ||
-	    (compressed != NULL && curl_slist_append(headers, "Content-Encoding: gzip") == NULL)) {
-		respond(response, HTTP_RETRY, ERROR_NO_MEMORY);
+	if (url == NULL || headers == NULL || (post->gzipped && compressed == NULL)) {
+		http_response_set(response, HTTP_RETRY, ERROR_NO_MEMORY);
 		curl_slist_free_all(headers);
 		return;
 	}
 	set_options(client);
 	if (set_secrets(client, &err) < 0) {
-		respond(response, HTTP_RETRY, "%s", err.message);
+		http_response_set(response, HTTP_RETRY, "%s", err.message);
 	} else {
 		curl_easy_setopt(client->easy, CURLOPT_URL, url);
 		curl_easy_setopt(client->easy, CURLOPT_HTTPHEADER, headers);
 		curl_easy_setopt(client->easy, CURLOPT_POST, 1L);
+		curl_easy_setopt(client->easy, CURLOPT_FRESH_CONNECT, (long)post->once);
 		curl_easy_setopt(client->easy, CURLOPT_POSTFIELDS,
-				 compressed != NULL ? compressed : body);
+				 compressed != NULL ? compressed : post->body);
 		curl_easy_setopt(client->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)bytes);
 		classify_response(client, curl_easy_perform(client->easy), response);
 	}

@@ -7,6 +7,7 @@
 #ifndef DCPI_HTTP_CLIENT_H
 #define DCPI_HTTP_CLIENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,14 +33,20 @@ enum http_result {
  * struct http_response - of a request
  * @status:        0: none
  * @retry_after_s: time that the destination asks to wait; 0: none
- * @text:          body, truncated to 64 KiB; valid until the next request
+ * @unprocessed:   the destination has not received the request, or refuses all requests for a time
+ * @rejected:      parts of the request that the destination has not accepted
+ * @text:          body, truncated to 64 KiB, and NUL; valid until the next request
+ * @bytes:         length of @text
  * @message:       what went wrong, one line of printable characters
  */
 struct http_response {
 	enum http_result result;
 	long status;
 	uint64_t retry_after_s;
+	bool unprocessed;
+	uint64_t rejected;
 	const char *text;
+	size_t bytes;
 	char message[512];
 };
 
@@ -49,15 +56,33 @@ struct http_field {
 	const char *value;
 };
 
+/** http_response_set() - set the result and the message, whose first line is made printable */
+void http_response_set(struct http_response *response, enum http_result result, const char *format,
+		       ...) __attribute__((format(printf, 3, 4)));
+
 /**
- * http_client_post() - send a request and wait for the response
- * @path:   appended to the destination's address; may be ""
- * @fields: of the query
- * @type:   media type of the body
- * @body:   sent compressed by gzip, unless it is short
+ * struct http_post - a request
+ * @path:    appended to the destination's address; may be ""
+ * @fields:  of the query
+ * @type:    media type of the body
+ * @body:    sent compressed by gzip, unless it is short
+ * @gzipped: gzip is a part of the media type: the body is always compressed, and no header states
+ * it
+ * @once:    never send the request twice. Otherwise libcurl repeats it if the connection, which was
+ *           open from before, is closed without a response
  */
-void http_client_post(struct http_client *client, const char *path, const struct http_field *fields,
-		      const char *type, const void *body, size_t bytes,
+struct http_post {
+	const char *path;
+	const struct http_field *fields;
+	const char *type;
+	const void *body;
+	size_t bytes;
+	bool gzipped;
+	bool once;
+};
+
+/** http_client_post() - send a request and wait for the response */
+void http_client_post(struct http_client *client, const struct http_post *post,
 		      struct http_response *response);
 
 /** http_client_stop() - end the request in progress, from a signal handler */

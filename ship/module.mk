@@ -2,7 +2,8 @@
 # Packages: libcurl4-openssl-dev, zlib1g-dev
 # Delivery of profiles to other systems.
 ARCHIVES += ship
-ship-src := $(addprefix ship/, clickhouse.c clickhouse_schema.c delivery.c http_client.c row_buffer.c rows.c rows_epoch.c rows_slice.c \
+ship-src := $(addprefix ship/, clickhouse.c clickhouse_schema.c delivery.c format_otlp.c format_pprof.c http_client.c otlp.c \
+	pprof_push.c profile_batch.c protocol.c row_buffer.c rows.c rows_epoch.c rows_slice.c samples.c \
 	ship_config.c ship_id.c ship_metrics.c shipment.c)
 ship-needs := db
 ship-pkgs := libcurl zlib

@@ -34,6 +34,16 @@ struct batch_builder {
 	struct error *err;
 };
 
+/** enum protocol_promise - how often an interrupt arrives */
+enum protocol_promise {
+	/* Once: a request that is repeated changes nothing at the destination. */
+	PROTOCOL_EXACTLY_ONCE,
+	/* Requests without a known result are repeated, and counted twice if they had arrived. */
+	PROTOCOL_AT_LEAST_ONCE,
+	/* Requests that may have arrived are not repeated. */
+	PROTOCOL_AT_MOST_ONCE,
+};
+
 /**
  * struct protocol - functions of a protocol
  *
@@ -42,17 +52,19 @@ struct batch_builder {
  * dropped.
  *
  * @create:  make @data
- * @known:   ask the destination which slices of an epoch it has. Return: 0; -EAGAIN, with
- *           @response; or the result of @visit
+ * @known:   ask the destination which slices of an epoch it has; NULL: it cannot answer. Return:
+ *           0; -EAGAIN, with @response; or the result of @visit
  * @slice:   @part is the epoch, reduced to the slice. -EBADMSG: the slice is damaged
  * @lost:    the samples of a slice are no longer in the database; @name: of the loss
- * @replace: the next slice includes this one, which was in an earlier batch
+ * @replace: the next slice includes this one, which was in an earlier batch. NULL: nothing can be
+ *           replaced, so the rest of the next slice is lost ("merged")
  * @rest:    the epoch has ended: everything that is not stored by slice
  * @end:     store the requests
  * @send:    send a request
  */
 struct protocol {
 	const char *name;
+	enum protocol_promise promise;
 	int (*create)(void **data, const struct ship_config *config, struct error *err);
 	void (*destroy)(void *data);
 	int (*known)(struct http_client *client, const struct ship_config *config,
@@ -71,5 +83,18 @@ struct protocol {
 };
 
 extern const struct protocol protocol_clickhouse;
+extern const struct protocol protocol_otlp;
+extern const struct protocol protocol_pprof;
+
+/** protocol_find() - return the protocol with a name; NULL: none */
+const struct protocol *protocol_find(const char *name);
+
+/**
+ * protocol_check_slice() - compare the samples and losses of a slice with its interrupts
+ *
+ * Return: 0; -EBADMSG: the slice is damaged.
+ */
+int protocol_check_slice(const struct batch_builder *batch, const struct profile_epoch *part,
+			 const struct profile_slice *slice, uint64_t total);
 
 #endif

@@ -2,7 +2,6 @@
 #include "ship/rows.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -145,20 +144,11 @@ int rows_end(struct batch_builder *batch, enum clickhouse_table table, uint64_t 
 	return ch->target->bytes >= batch->config->request_kb * 1024 ? rows_flush(batch, table) : 0;
 }
 
-static const char *kind_name(enum profile_image_kind kind)
-{
-	static const char *const names[] = {"file", "kernel", "module", "vdso", "jit", "unknown"};
-
-	return (size_t)kind < sizeof(names) / sizeof(*names) ? names[kind] : "unknown";
-}
-
 static void put_hex(struct clickhouse *ch, const uint8_t *data, size_t bytes)
 {
-	char text[2 * PROFILE_IDENTITY_BYTES_MAX + 1] = "";
+	char text[2 * PROFILE_IDENTITY_BYTES_MAX + 1];
 
-	for (size_t i = 0; i < bytes && i < PROFILE_IDENTITY_BYTES_MAX; i++)
-		snprintf(text + 2 * i, 3, "%02x", data[i]);
-	rows_put_text(ch, text);
+	rows_put_text(ch, ship_id_hex(text, data, bytes));
 }
 
 /* Add the procedures of an image that the database has: those of the kernel and of JIT code. */
@@ -201,7 +191,7 @@ static int image_row(struct batch_builder *batch, const struct profile_image *im
 
 	row_buffer_uuid(ch->target, batch->known->host);
 	row_buffer_uuid(ch->target, id->uuid);
-	rows_put_text(ch, kind_name(image->kind));
+	rows_put_text(ch, ship_id_kind(image->kind));
 	put_hex(ch, build_id, build_id_bytes);
 	put_hex(ch, image->identity, image->identity_bytes);
 	rows_put_text(ch, batch->config->paths ? image->path : "");

@@ -3,7 +3,6 @@
 #include "ship/rows.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -131,11 +130,8 @@ int rows_slice(struct batch_builder *batch, const struct profile_epoch *part,
 					    batch->err);
 	if (r == 0 && batch->config->units)
 		r = profile_reader_shares(batch->reader, &filter, share_row, batch, batch->err);
-	if (r == 0 && ch->samples + ch->lost != slice->interrupts)
-		r = error_set(batch->err, EBADMSG,
-			      "database is damaged: a slice of epoch %" PRId64 " has %" PRIu64
-			      " interrupts, but %" PRIu64 " samples and losses",
-			      part->id, slice->interrupts, ch->samples + ch->lost);
+	if (r == 0)
+		r = protocol_check_slice(batch, part, slice, ch->samples + ch->lost);
 	return r == 0 ? slice_row(batch, slice, true) : r;
 }
 

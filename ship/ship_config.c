@@ -12,6 +12,7 @@
 #include "lib/config_file.h"
 #include "lib/error.h"
 #include "lib/error_text.h"
+#include "ship/protocol.h"
 
 static int url_check(const char *value, struct error *err)
 {
@@ -34,13 +35,33 @@ static int database_check(const char *value, struct error *err)
 	return value[0] != '\0' ? 0 : error_set(err, EINVAL, "the name of the database is empty");
 }
 
+static int protocol_check(const char *value, struct error *err)
+{
+	return protocol_find(value) != NULL
+		       ? 0
+		       : error_set(err, EINVAL, ERROR_NOT_VALID, value,
+				   "protocol: 'clickhouse', 'otlp' or 'pprof'");
+}
+
+/* The name becomes a part of addresses. */
+static int service_check(const char *value, struct error *err)
+{
+	for (const char *p = value; *p != '\0'; p++) {
+		if (!isalnum((unsigned char)*p) && strchr("_-./", *p) == NULL)
+			return error_set(err, EINVAL, ERROR_NOT_VALID, value, "name of a service");
+	}
+	return value[0] != '\0' ? 0 : error_set(err, EINVAL, "the name of the service is empty");
+}
+
 static const struct config_key key_list[] = {
 #define TEXT(field) CONFIG_FILE_TEXT(struct ship_config, field)
 #define NUMBER(field) CONFIG_FILE_NUMBER(struct ship_config, field)
 	{TEXT(db), .initial = "/var/lib/dcpi/dcpi.db"},
 	{TEXT(state), .initial = ""},
+	{TEXT(protocol), .initial = "clickhouse", .check = protocol_check},
 	{TEXT(url), .initial = "", .check = url_check},
 	{TEXT(database), .initial = "dcpi", .check = database_check},
+	{TEXT(service), .initial = "dcpi", .check = service_check},
 	{TEXT(user), .initial = ""},
 	{TEXT(password_file), .initial = ""},
 	{TEXT(token_file), .initial = ""},
@@ -57,6 +78,7 @@ static const struct config_key key_list[] = {
 	{NUMBER(units), .max = 1, .initial = "1"},
 	{NUMBER(commands), .max = 1, .initial = "1"},
 	{NUMBER(procedures), .max = 1, .initial = "1"},
+	{NUMBER(unnamed), .max = 1, .initial = "1"},
 	{NUMBER(stacks), .max = 1, .initial = "1"},
 #undef TEXT
 #undef NUMBER

@@ -4,8 +4,10 @@
  *
  *	db              path of the profile database.
  *	state           path of the state file; its folder must be writable.
+ *	protocol        "clickhouse", "otlp" or "pprof".
  *	url             address of the destination: "https://HOST:PORT/".
  *	database        name of the database in the destination.
+ *	service         otlp, pprof: name of the service that the profiles belong to.
  *	user            name for HTTP authentication; empty: none.
  *	password_file   file with the password of the user.
  *	token_file      file with a bearer token.
@@ -22,7 +24,8 @@
  *	units           1: send the names of units and containers; 0: don't.
  *	commands        1: send the names of processes; 0: don't.
  *	procedures      1: send the names of procedures; 0: don't.
- *	stacks          1: send call stacks; 0: don't.
+ *	unnamed         otlp, pprof: 1: name code of unknown procedures by image and offset; 0:
+ *don't. stacks          1: send call stacks; 0: don't.
  */
 #ifndef DCPI_SHIP_CONFIG_H
 #define DCPI_SHIP_CONFIG_H
@@ -36,8 +39,10 @@ struct error;
 struct ship_config {
 	char db[4096];
 	char state[4096];
+	char protocol[16];
 	char url[2048];
 	char database[64];
+	char service[128];
 	char user[256];
 	char password_file[4096];
 	char token_file[4096];
@@ -54,6 +59,7 @@ struct ship_config {
 	uint64_t units;
 	uint64_t commands;
 	uint64_t procedures;
+	uint64_t unnamed;
 	uint64_t stacks;
 };
 

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "db/profile.h"
 #include "lib/blake2b.h"
 
 static void begin(struct blake2b *hash, const char *purpose)
@@ -88,4 +87,19 @@ const char *ship_id_text(char text[SHIP_ID_TEXT_BYTES], const uint8_t uuid[16])
 		p += sprintf(p, "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
 			     uuid[i]);
 	return text;
+}
+
+const char *ship_id_hex(char *text, const uint8_t *data, size_t bytes)
+{
+	text[0] = '\0';
+	for (size_t i = 0; i < bytes && i < PROFILE_IDENTITY_BYTES_MAX; i++)
+		sprintf(text + 2 * i, "%02x", data[i]);
+	return text;
+}
+
+const char *ship_id_kind(enum profile_image_kind kind)
+{
+	static const char *const names[] = {"file", "kernel", "module", "vdso", "jit", "unknown"};
+
+	return (size_t)kind < sizeof(names) / sizeof(*names) ? names[kind] : "unknown";
 }

@@ -36,6 +36,10 @@ static void print_all(FILE *stream, const struct delivery *delivery, int64_t end
 	print(stream, "recounts_total", "counter",
 	      "Batches sent again because rows were missing at the destination.",
 	      delivery->recounts);
+	print(stream, "abandoned_requests_total", "counter",
+	      "Requests without a known result that must not be repeated.", delivery->abandoned);
+	print(stream, "rejected_profiles_total", "counter",
+	      "Profiles that the destination has not accepted.", delivery->rejected);
 	print(stream, "failures", "gauge", "Failed requests since the last success.",
 	      delivery->failures);
 	print(stream, "quarantined_batches", "gauge", "Batches that the destination refuses.",

@@ -323,7 +323,8 @@ static int part_replace(struct shipment *shipment, struct batch_builder *batch,
 				  &replacing, shipment->err);
 
 	for (size_t i = 0; r == 0 && i < replacing.count; i++) {
-		r = shipment->protocol->replace(batch, &replacing.list[i]);
+		if (shipment->protocol->replace != NULL)
+			r = shipment->protocol->replace(batch, &replacing.list[i]);
 		if (r == 0)
 			r = ship_state_slice_drop(shipment->state, shipment->known.uuid,
 						  &replacing.list[i], shipment->err);
@@ -377,11 +378,19 @@ static int part_deliver(struct shipment *shipment, struct batch_builder *batch,
 			const struct part *part)
 {
 	struct ship_epoch *known = &shipment->known;
+	struct profile_slice rest = part->slice;
+	const char *loss = part->loss;
 	int r = part->pieces > 0 ? part_replace(shipment, batch, part) : 0;
 
+	if (part->pieces > 0 && shipment->protocol->replace == NULL) {
+		/* Samples of the other parts are not known any more. */
+		loss = loss != NULL ? loss : "merged";
+		rest.interrupts -=
+			part->delivered < rest.interrupts ? part->delivered : rest.interrupts;
+	}
 	if (r == 0)
-		r = part->loss != NULL ? shipment->protocol->lost(batch, &part->slice, part->loss)
-				       : part_read(shipment, batch, part);
+		r = loss != NULL ? shipment->protocol->lost(batch, &rest, loss)
+				 : part_read(shipment, batch, part);
 	if (r < 0)
 		return r;
 	known->delivered += part->slice.interrupts - part->delivered;

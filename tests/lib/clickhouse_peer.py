@@ -83,18 +83,10 @@ def connect(path):
     return store
 
 
-class Peer:
+class Faults:
+    """The failures of a server."""
+
     def __init__(self, args):
-        schema = open(args.schema).read()
-        self.tables = {name: [tuple(line.strip().rstrip(",").split()) for line in text.split("\n") if line.strip()]
-                       for name, text in CREATE.findall(schema)}
-        self.store = connect(args.store)
-        self.store.execute("PRAGMA synchronous = OFF")
-        for name, columns in self.tables.items():
-            self.store.execute(f"CREATE TABLE IF NOT EXISTS {name} ({', '.join(c[0] for c in columns)})")
-        for view in VIEW.findall(schema):
-            self.store.execute(view.replace("GLOBAL IN", "IN"))
-        self.store.commit()
         self.lock = threading.Lock()
         self.faults_path = args.faults
         self.pid_path = args.pid
@@ -112,6 +104,27 @@ class Peer:
                 rest.write("".join(line + "\n" for line in lines[1:]))
             os.rename(self.faults_path + ".new", self.faults_path)
         return lines[0]
+
+    def kill(self):
+        try:
+            os.kill(int(open(self.pid_path).read()), signal.SIGKILL)
+        except (OSError, ValueError):
+            pass
+
+
+class Peer(Faults):
+    def __init__(self, args):
+        super().__init__(args)
+        schema = open(args.schema).read()
+        self.tables = {name: [tuple(line.strip().rstrip(",").split()) for line in text.split("\n") if line.strip()]
+                       for name, text in CREATE.findall(schema)}
+        self.store = connect(args.store)
+        self.store.execute("PRAGMA synchronous = OFF")
+        for name, columns in self.tables.items():
+            self.store.execute(f"CREATE TABLE IF NOT EXISTS {name} ({', '.join(c[0] for c in columns)})")
+        for view in VIEW.findall(schema):
+            self.store.execute(view.replace("GLOBAL IN", "IN"))
+        self.store.commit()
 
     def insert(self, query, body, share=1.0):
         table, names = re.fullmatch(r"INSERT INTO (\w+) \(([\w, ]+)\) FORMAT RowBinary", query).groups()
@@ -131,12 +144,6 @@ class Peer:
         with self.lock:
             rows = self.store.execute(query).fetchall()
         return "".join("\t".join(str(value) for value in row) + "\n" for row in rows)
-
-    def kill(self):
-        try:
-            os.kill(int(open(self.pid_path).read()), signal.SIGKILL)
-        except (OSError, ValueError):
-            pass
 
 
 class Handler(http.server.BaseHTTPRequestHandler):

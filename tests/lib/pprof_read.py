@@ -7,7 +7,9 @@ value, ..., image, procedure, file. Every reference is followed: a reference to 
 mapping, function or location is an error, and so are two functions with one name and file. Instead,
 "stacks" prints a line for each sample, with its procedures from the root separated by semicolons,
 and its values. "systems" prints the names of functions and their system names. "lines" also prints
-a line for each location: image, procedure, address, file, line.
+a line for each location: image, procedure, address, file, line. "samples" prints a line for each
+sample of the files after it instead: period type and unit, build-id, file, procedure, address, pid,
+first value.
 """
 import collections
 import gzip
@@ -62,8 +64,30 @@ def by_id(messages):
     return table
 
 
+def print_samples(profile, strings, mappings, locations, functions):
+    period = message(profile[11][0]) if profile[11] else message(b"")
+    for data in profile[2]:
+        sample = message(data)
+        location = locations[packed(b"".join(sample[1]))[0]]
+        mapping = mappings.get(one(location, 2), message(b""))
+        name = strings[one(functions[one(message(location[4][0]), 1)], 2)] if location[4] else ""
+        labels = {strings[one(label, 1)]: one(label, 3) for label in map(message, sample[3])}
+        print(strings[one(period, 1)], strings[one(period, 2)], strings[one(mapping, 6)],
+              strings[one(mapping, 5)], name, one(location, 3), labels.get("pid", -1),
+              packed(b"".join(sample[2]))[0], sep="|")
+
+
 def main():
-    profile = message(gzip.decompress(sys.stdin.buffer.read()))
+    if sys.argv[1:2] == ["samples"]:
+        for path in sys.argv[2:]:
+            with open(path, "rb") as stream:
+                read(stream)
+    else:
+        read(sys.stdin.buffer)
+
+
+def read(stream):
+    profile = message(gzip.decompress(stream.read()))
     strings = [data.decode() for data in profile[6]]
     assert strings[0] == ""
     mappings, locations, functions = (by_id(profile[n]) for n in (3, 4, 5))
@@ -73,6 +97,9 @@ def main():
     if "systems" in sys.argv[1:]:
         for f in functions.values():
             print(strings[one(f, 2)], strings[one(f, 3)], sep="\t")
+        return
+    if "samples" in sys.argv[1:]:
+        print_samples(profile, strings, mappings, locations, functions)
         return
     print("types", *(f"{strings[one(t, 1)]}/{strings[one(t, 2)]}" for t in types))
     assert strings[one(profile, 14)] in [strings[one(t, 1)] for t in types]

@@ -41,6 +41,8 @@ struct record {
 static struct record arrived[SLICES_MAX];
 static size_t arrived_count;
 static uint64_t rests, replaced;
+/* Merged slices whose parts had arrived in part. */
+static uint64_t merged;
 
 /* The batch that is being made. */
 static struct record records[RECORDS_MAX];
@@ -161,7 +163,10 @@ static int fake_slice(struct batch_builder *batch, const struct profile_epoch *p
 static int fake_lost(struct batch_builder *batch, const struct profile_slice *slice,
 		     const char *name)
 {
-	assert_string_equal(name, "expired");
+	if (strcmp(name, "merged") == 0)
+		merged++;
+	else
+		assert_string_equal(name, "expired");
 	record_add(batch, slice)->lost = slice->interrupts;
 	return 0;
 }
@@ -207,6 +212,20 @@ static const struct protocol protocol_fake = {
 	.rest = fake_rest,
 	.end = fake_end,
 };
+
+/* A destination that can neither replace slices nor report which ones it has. */
+static const struct protocol protocol_without_replace = {
+	.name = "without replace",
+	.create = fake_create,
+	.destroy = fake_destroy,
+	.begin = fake_begin,
+	.slice = fake_slice,
+	.lost = fake_lost,
+	.rest = fake_rest,
+	.end = fake_end,
+};
+
+static const struct protocol *protocol = &protocol_fake;
 
 /* A record arrives. A slice is the same whenever it arrives, and one that is not live stays so. */
 static void arrive(const struct record *record)
@@ -381,8 +400,8 @@ static void process_start(struct process *process)
 	memset(process, 0, sizeof(*process));
 	snprintf(process->config.db, sizeof(process->config.db), "%s", path_of("db"));
 	assert_ok(ship_state_open(&process->state, path_of("state"), false, &err));
-	assert_ok(shipment_create(&process->shipment, &process->config, &protocol_fake,
-				  process->state, NULL, &err));
+	assert_ok(shipment_create(&process->shipment, &process->config, protocol, process->state,
+				  NULL, &err));
 }
 
 static void process_end(struct process *process)
@@ -409,7 +428,7 @@ static int batch_deliver(struct process *process, bool lost)
 			arrive((const struct record *)(const void *)request.body + i);
 		if (lost)
 			return 1;
-		assert_ok(ship_state_request_sent(process->state, request.sequence, &err));
+		assert_ok(ship_state_request_sent(process->state, request.sequence, true, &err));
 	}
 	assert_ok(ship_state_batch_delivered(process->state, batch.number, &err));
 	return 1;
@@ -472,7 +491,7 @@ static void check_arrived(bool expires)
 	}
 	assert_int_equal(interrupts, model.interrupts);
 	assert_int_equal(counted, model.interrupts);
-	if (!expires)
+	if (!expires && protocol->replace != NULL)
 		assert_int_equal(checksum, model.checksum);
 	assert_true(lost <= model.interrupts);
 }
@@ -494,7 +513,10 @@ static void program_end(struct profile_writer *writer, struct process *process)
 	profile_writer_close(writer);
 }
 
-/* Run a random program; @expires: epochs are deleted, otherwise the state is lost. */
+/*
+ * Run a random program; @expires: epochs are deleted, otherwise the state is lost if the protocol
+ * permits that.
+ */
 static void run_program(uint64_t seed, bool expires)
 {
 	struct profile_writer *writer = NULL;
@@ -514,9 +536,9 @@ static void run_program(uint64_t seed, bool expires)
 			step_ship(&process, &seed);
 		else if (kind < 30)
 			step_crash(&process);
-		else if (!expires)
+		else if (!expires && protocol->known != NULL)
 			step_lose_state(&process);
-		else
+		else if (expires)
 			/* An epoch that dcpiship has never seen leaves no trace. */
 			ship_all(&process), step_expire(writer, &seed);
 	}
@@ -532,6 +554,16 @@ static void test_delivers_each_interrupt_once(void **state)
 	for (uint64_t i = 0; i < PROGRAMS; i++)
 		run_program(i, false);
 	assert_true(rests > PROGRAMS && replaced > 0);
+}
+
+static void test_delivers_once_without_replacing(void **state)
+{
+	(void)state;
+	protocol = &protocol_without_replace;
+	for (uint64_t i = 0; i < PROGRAMS; i++)
+		run_program(2000 + i, false);
+	protocol = &protocol_fake;
+	assert_true(merged > 0);
 }
 
 static void test_skips_expired_epochs(void **state)
@@ -578,6 +610,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(test_delivers_each_interrupt_once, fixture_setup,
+						fixture_teardown),
+		cmocka_unit_test_setup_teardown(test_delivers_once_without_replacing, fixture_setup,
 						fixture_teardown),
 		cmocka_unit_test_setup_teardown(test_skips_expired_epochs, fixture_setup,
 						fixture_teardown),
