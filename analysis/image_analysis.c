@@ -5,6 +5,7 @@
 #include "analysis/frequency/skid.h"
 #include "analysis/graph/cfg_create.h"
 #include "analysis/image_calls.h"
+#include "analysis/image_use.h"
 #include "analysis/program_calls.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
@@ -27,6 +28,7 @@ struct procedure_list {
  *                 the same for out-of-order machines
  * @tally:         adds up calls, as the only purpose of the pass; NULL: in the last pass;
  *                 @program_tally: the same for out-of-order machines
+ * @use:           out of order, of the image's code
  * @footprint, @sets: in order, code in use, which is added up together with calls
  * @has_footprint: @footprint and @sets are complete
  * @skid:          in order, evidence of skid, which is added up together with calls
@@ -43,6 +45,7 @@ struct pass {
 	struct image_calls *tally;
 	const struct program_calls *program;
 	struct program_calls *program_tally;
+	struct image_use use;
 	struct code_footprint footprint;
 	struct set_pressure sets;
 	bool has_footprint;
@@ -144,6 +147,8 @@ static int analyse(const struct pass *pass, size_t index, struct outcome *outcom
 					  count);
 	if (r != 0)
 		return r;
+	if (!pass->model->in_order)
+		image_use_apply(&pass->use, analysis->cfg, &analysis->profile);
 	if (!pass->model->in_order)
 		r = caller_clock_take(&analysis->profile, analysis->cfg, pass->code, pass->samples,
 				      parts, count);
@@ -527,7 +532,13 @@ int image_analysis_run(struct image_code *code, const struct image_samples *samp
 	pass.totals = &sum;
 	for (size_t i = 0; i < samples->time.count; i++)
 		sum.samples_outside += samples->time.counts[i].count;
-	r = run_passes(&pass);
+	r = image_use_find(&pass.use, samples, pass.model->icache.line_bytes,
+			   pass.model->itb.line_bytes);
+	if (r == 0)
+		r = run_passes(&pass);
+	else
+		error_set(err, ENOMEM, ERROR_NO_MEMORY);
+	image_use_deinit(&pass.use);
 	if (totals != NULL)
 		*totals = sum;
 	return r;

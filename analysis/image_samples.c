@@ -262,6 +262,23 @@ static int add_footprints(struct procedure_profile *profile, const struct cfg *c
 	return r;
 }
 
+static int add_faults(struct procedure_profile *profile, const struct cfg *cfg,
+		      const struct image_samples *samples, const struct image_range *parts,
+		      size_t part_count)
+{
+	const struct image_fault *all = samples->faults;
+	int r = 0;
+
+	for (size_t p = 0; samples->fault_count > 0 && p < part_count && r == 0; p++) {
+		size_t first = lower_bound(all, samples->fault_count, sizeof(*all), parts[p].start);
+		size_t end = lower_bound(all, samples->fault_count, sizeof(*all), parts[p].end);
+
+		if (first < end)
+			r = procedure_profile_add_faults(profile, cfg, &all[first], end - first);
+	}
+	return r;
+}
+
 /* Edges are sorted by address: only those from the procedure's parts are relevant. */
 static int add_exact(struct procedure_profile *profile, const struct cfg *cfg,
 		     const struct image_samples *samples, const struct image_range *parts,
@@ -308,6 +325,8 @@ int image_samples_profile(struct procedure_profile *ret, const struct cfg *cfg,
 		r = add_pairs(&profile, cfg, samples, parts, count);
 	if (r == 0)
 		r = add_footprints(&profile, cfg, samples, parts, count);
+	if (r == 0)
+		r = add_faults(&profile, cfg, samples, parts, count);
 	if (r == 0)
 		r = add_exact(&profile, cfg, samples, parts, count);
 	if (r != 0)

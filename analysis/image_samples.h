@@ -32,6 +32,7 @@ struct image_event_samples {
  *                earlier sample, ascending; their @changes are in one array
  * @footprints:   @footprint_count accesses to data, by the address of the instruction, ascending
  * @caches:       of the machine
+ * @faults:       @fault_count page faults, by the address of the instruction, ascending
  * @branches_sampled: edges were collected, even if none was observed
  * @exact:        executions, where they were counted
  *
@@ -54,6 +55,8 @@ struct image_samples {
 	const struct data_footprint *footprints;
 	size_t footprint_count;
 	struct data_caches caches;
+	const struct image_fault *faults;
+	size_t fault_count;
 	bool branches_sampled;
 	struct exact_counts exact;
 };

@@ -8,7 +8,7 @@ analysis-pkgs := libdw libelf liblzma libxxhash libzstd
 analysis-ldlibs := -lZydis -lZycore -lcapstone -lklu -llbfgs -lldl -lamd -liberty -lm
 
 # Images and their procedures.
-analysis-tests := unit_exact_scale unit_image_analysis unit_image_code unit_image_lines \
+analysis-tests := unit_exact_scale unit_image_analysis unit_image_code unit_image_lines unit_image_use \
 	unit_inlines unit_landing_pads unit_near_symbols unit_procedure_analysis unit_procedure_index unit_procedure_table \
 	unit_procedure_truth
 unit_exact_scale-with := tests/fixtures/made_up_samples.c

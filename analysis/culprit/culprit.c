@@ -179,14 +179,28 @@ static int culprit_explain(struct listing *listing, const struct culprit_stall *
 	return 0;
 }
 
+/* Return by how much the executions of the block with most samples may exceed their estimate. */
+static double executions_factor(const struct culprit_input *input)
+{
+	const struct frequency_estimate *estimate;
+	uint32_t hottest = 0;
+
+	for (uint32_t i = 1; i < input->cfg->insn_count; i++)
+		if (input->profile->samples[i] > input->profile->samples[hottest])
+			hottest = i;
+	estimate = &input->frequency->blocks[input->cfg->block_of[hottest]];
+	return estimate->value > 0 ? fmax(estimate->high / estimate->value, 1) : 1;
+}
+
 static int explain_all(struct culprits *culprits, const struct culprit_input *input)
 {
 	struct listing listing = {.culprits = culprits};
 	const struct culprit_working_set working_set = culprit_working_set_find(input);
-	bool predicted = PREDICTED_PART * culprit_branch_cost(input) > input->profile->total;
+	double branches = PREDICTED_PART * culprit_branch_cost(input);
 	struct culprit_regions regions = {0};
 	int r = culprit_regions_find(&regions, input);
 
+	culprits->patterned = branches * executions_factor(input) > input->profile->total;
 	for (uint32_t i = 0; r == 0 && i < input->cfg->insn_count; i++) {
 		const struct instruction_cpi *insn = &culprits->insns[i];
 		uint32_t block = input->cfg->block_of[i];
@@ -195,7 +209,7 @@ static int explain_all(struct culprits *culprits, const struct culprit_input *in
 			.insns = culprits->insns,
 			.regions = &regions,
 			.working_set = &working_set,
-			.predicted = predicted,
+			.predicted = branches > input->profile->total,
 			.insn = i,
 			.block = block,
 			.cycles = insn->dynamic_cycles,

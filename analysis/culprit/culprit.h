@@ -25,6 +25,7 @@
  *                      taken here, because the samples' interrupt can be disabled
  * @CULPRIT_STORE_FORWARD: out of order, a load waits for stores, because none has all its bytes
  * @CULPRIT_SHARING: out of order, another thread accesses the cache line, and one of both stores
+ * @CULPRIT_PAGE_FAULT: the instruction accesses a page that the kernel has to map first
  * @CULPRIT_LATENCY: out of order, operands come from a chain of instructions without any miss
  */
 enum culprit_cause {
@@ -40,6 +41,7 @@ enum culprit_cause {
 	CULPRIT_INTERRUPTS,
 	CULPRIT_STORE_FORWARD,
 	CULPRIT_SHARING,
+	CULPRIT_PAGE_FAULT,
 	CULPRIT_LATENCY,
 	CULPRIT_OTHER, /* out of order: the older instruction is not known; traps, system code */
 	CULPRIT_CAUSES,
@@ -54,7 +56,7 @@ const char *culprit_modern_name(enum culprit_cause cause);
 bool culprit_is_modern(enum culprit_cause cause);
 /** culprit_key() - return the key in JSON: "dcache". */
 const char *culprit_key(enum culprit_cause cause);
-/** culprit_letter() - return the letter that marks bubbles: p D d w i I m f y x F S L o, '?' */
+/** culprit_letter() - return the letter that marks bubbles: p D d w i I m f y x F S P L o, '?' */
 char culprit_letter(enum culprit_cause cause);
 
 /**
@@ -100,11 +102,18 @@ struct instruction_cpi {
 	uint32_t count;
 };
 
-/** struct culprits - results for a procedure; @insns is parallel to the graph's. */
+/**
+ * struct culprits - results for a procedure
+ * @insns:     parallel to the graph's
+ * @patterned: out of order, the branches may follow patterns that the processor predicts. The
+ *             procedure took less time than random directions would, at the upper end of the interval
+ *             of its executions
+ */
 struct culprits {
 	struct instruction_cpi *insns;
 	struct culprit *list;
 	size_t count;
+	bool patterned;
 };
 
 /**

@@ -209,6 +209,15 @@ double culprit_branch_cost(const struct culprit_input *input)
 	return count * input->model->branch_mispredict_cycles;
 }
 
+/* Return the share of the executions of a call through a pointer that call another procedure. */
+static double call_varied(const struct culprit_input *input, uint32_t insn)
+{
+	if (input->cfg->insns[insn].flow != INSN_FLOW_CALL_INDIRECT ||
+	    input->profile->branch_varied == NULL)
+		return 0;
+	return input->profile->branch_varied[insn];
+}
+
 /* @path.count: the instruction after this one on the path */
 static bool culprit_branch_visit(void *ctx, struct culprit_path *path, uint32_t index)
 {
@@ -220,7 +229,7 @@ static bool culprit_branch_visit(void *ctx, struct culprit_path *path, uint32_t 
 	path->count = index;
 	/* Processors predict the targets of returns. The time of the callee is not known. */
 	if (culprit_insn_calls(insn)) {
-		recovery_add(recovery, path, index, 0);
+		recovery_add(recovery, path, index, call_varied(input, index));
 		recovery->pointers |= insn->flow == INSN_FLOW_CALL_INDIRECT;
 		recovery->recurses |= insn->flow == INSN_FLOW_CALL &&
 				      insn->target == input->cfg->insns[0].address;
@@ -244,6 +253,8 @@ static void culprit_branch_end(void *ctx, const struct culprit_path *path,
 	/* Called, or reached by an unknown jump. Without known calls, any number may be direct. */
 	if (how == CULPRIT_PATH_ENTRY && input->profile->calls_in > 0)
 		probability = called_by_pointer(input);
+	if (how == CULPRIT_PATH_ENTRY)
+		probability = fmax(probability, input->profile->entry_varied);
 	recovery->pointers = true;
 	recovery_add(recovery, path, UINT32_MAX, probability);
 }

@@ -108,6 +108,12 @@ static bool fetch_bound(const struct culprit_stall *stall, const struct machine_
 	return true;
 }
 
+/* Code in which a program spends its time stays in a cache or TLB that can hold twice as much. */
+static bool code_fits(const struct culprit_stall *stall, double code, double capacity)
+{
+	return !stall->input->model->in_order && code > 0 && code <= capacity / 2;
+}
+
 bool culprit_icache_bound(const struct culprit_stall *stall, struct culprit_bound *ret)
 {
 	const struct machine_cache *cache = &stall->input->model->icache;
@@ -115,6 +121,8 @@ bool culprit_icache_bound(const struct culprit_stall *stall, struct culprit_boun
 	/* Out of order, fetching continues while instructions wait. */
 	if (!is_expected(stall, cache))
 		ret->rank = stall->input->model->in_order ? 1 : 2;
+	if (code_fits(stall, stall->input->profile->code_bytes, cache->bytes))
+		ret->rank = CULPRIT_RANK_IMPROBABLE;
 	return fetch_bound(stall, cache, cache->bytes, PROFILE_ROLE_IMISS, ret);
 }
 
@@ -124,6 +132,8 @@ bool culprit_itb_bound(const struct culprit_stall *stall, struct culprit_bound *
 
 	/* New pages are far rarer than new lines. */
 	ret->rank = 2;
+	if (code_fits(stall, stall->input->profile->code_pages, itb->bytes))
+		ret->rank = CULPRIT_RANK_IMPROBABLE;
 	return fetch_bound(stall, itb, (uint64_t)itb->bytes * itb->line_bytes,
 			   PROFILE_ROLE_ITB_MISS, ret);
 }

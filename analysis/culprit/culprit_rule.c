@@ -18,6 +18,7 @@ const struct culprit_rule culprit_rules[CULPRIT_CAUSES] = {
 	[CULPRIT_STORE_FORWARD] = {"Store forwarding", "store_forward", 'F',
 				   culprit_store_forward_bound},
 	[CULPRIT_SHARING] = {"Sharing", "sharing", 'S', culprit_sharing_bound},
+	[CULPRIT_PAGE_FAULT] = {"Page fault", "page_fault", 'P', culprit_page_fault_bound},
 	[CULPRIT_LATENCY] = {"Operand latency", "latency", 'L', culprit_latency_bound},
 	[CULPRIT_OTHER] = {"Other", "other", 'o', culprit_other_bound},
 };

@@ -101,6 +101,7 @@ bool culprit_fdiv_bound(const struct culprit_stall *stall, struct culprit_bound 
 bool culprit_interrupts_bound(const struct culprit_stall *stall, struct culprit_bound *ret);
 bool culprit_store_forward_bound(const struct culprit_stall *stall, struct culprit_bound *ret);
 bool culprit_sharing_bound(const struct culprit_stall *stall, struct culprit_bound *ret);
+bool culprit_page_fault_bound(const struct culprit_stall *stall, struct culprit_bound *ret);
 bool culprit_latency_bound(const struct culprit_stall *stall, struct culprit_bound *ret);
 bool culprit_other_bound(const struct culprit_stall *stall, struct culprit_bound *ret);
 

@@ -199,6 +199,18 @@ static int add_remaining(struct procedure_profile *profile, const struct cfg *cf
 	return 0;
 }
 
+/* Return the probability that two executions of a branch have different targets (Simpson). */
+static double varied(const struct branch_count *branches, size_t count)
+{
+	double total = 0, pairs = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		total += branches[i].count;
+		pairs += branches[i].count * fmax(branches[i].count - 1, 0);
+	}
+	return total > 1 ? 1 - pairs / (total * (total - 1)) : 0;
+}
+
 int procedure_profile_add_branches(struct procedure_profile *profile, const struct cfg *cfg,
 				   const struct branch_count *branches, size_t count)
 {
@@ -213,8 +225,11 @@ int procedure_profile_add_branches(struct procedure_profile *profile, const stru
 	if (profile->branch_total == NULL)
 		profile->branch_total =
 			calloc((size_t)cfg->insn_count + 1, sizeof(*profile->branch_total));
+	if (profile->branch_varied == NULL)
+		profile->branch_varied =
+			calloc((size_t)cfg->insn_count + 1, sizeof(*profile->branch_varied));
 	if (profile->edge_samples == NULL || profile->edge_probes == NULL ||
-	    profile->branch_total == NULL)
+	    profile->branch_total == NULL || profile->branch_varied == NULL)
 		return -ENOMEM;
 	for (size_t first = 0, end; first < count && rc == 0; first = end) {
 		long insn = cfg_find_insn(cfg, branches[first].from);
@@ -223,6 +238,8 @@ int procedure_profile_add_branches(struct procedure_profile *profile, const stru
 		for (end = first; end < count && branches[end].from == branches[first].from;)
 			end++;
 		worth = probe_worth(&branches[first], end - first);
+		if (insn >= 0)
+			profile->branch_varied[insn] = varied(&branches[first], end - first);
 		for (size_t i = first; i < end && insn >= 0 && rc == 0; i++) {
 			add_branch(profile, cfg, (uint32_t)insn, &branches[i], worth);
 			rc = add_gaps(profile, cfg, (uint32_t)insn, &branches[i]);
@@ -246,6 +263,22 @@ int procedure_profile_add_footprints(struct procedure_profile *profile, const st
 
 		if (insn >= 0)
 			profile->footprints[insn] = &footprints[i];
+	}
+	return 0;
+}
+
+int procedure_profile_add_faults(struct procedure_profile *profile, const struct cfg *cfg,
+				 const struct image_fault *faults, size_t count)
+{
+	if (profile->faults == NULL)
+		profile->faults = calloc((size_t)cfg->insn_count + 1, sizeof(*profile->faults));
+	if (profile->faults == NULL)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++) {
+		long insn = cfg_find_insn(cfg, faults[i].address);
+
+		if (insn >= 0)
+			profile->faults[insn] = &faults[i];
 	}
 	return 0;
 }
@@ -319,9 +352,11 @@ void procedure_profile_deinit(struct procedure_profile *profile)
 	free(profile->rounds);
 	free(profile->pairs);
 	free(profile->footprints);
+	free(profile->faults);
 	free(profile->remaining);
 	free(profile->derived);
 	free(profile->branch_total);
+	free(profile->branch_varied);
 	for (size_t i = 0; i < PROFILE_ROLES; i++)
 		free(profile->roles[i].samples);
 	free(profile->exact);

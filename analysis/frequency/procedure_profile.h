@@ -99,6 +99,18 @@ struct profile_remaining {
 	double count;
 };
 
+/**
+ * struct image_fault - page faults of an instruction
+ * @address: of the instruction
+ * @samples: of time that the kernel spent on its faults; not among those of the procedure
+ * @stacks:  sampled call stacks that show it
+ */
+struct image_fault {
+	uint64_t address;
+	double samples;
+	double stacks;
+};
+
 /** struct profile_pair - an image_pair whose samples are both in the procedure; @insns: these */
 struct profile_pair {
 	uint32_t insns[2];
@@ -135,7 +147,13 @@ struct profile_pair {
  * @pairs:         @pair_count pairs of samples with changes of registers, see loop_clock.h
  * @footprints:    for each instruction, its accesses to data, or NULL if they are not known; NULL:
  *                 none are. @caches: of the machine
+ * @faults:        for each instruction, its page faults, or NULL if none is known; NULL: none are
  * @remaining:     @remaining_count, by branch, ascending; see flow_trips.h
+ * @code_bytes, @code_pages: upper bounds of the code that takes the time, see analysis/image_use.h;
+ *                 0: not known
+ * @entry_varied:  share of the branches to the procedure's entry that would be mispredicted if the
+ *                 targets of these branches were random; 0: not known
+ * @branch_varied: the same for the targets of each instruction's branch; NULL: not sampled
  * @branch_total:  sampled executions of each instruction's branch, to any target; NULL: not sampled
  * @roles:         other events
  * @exact:         executions of each instruction, from instrumentation; NULL: not counted
@@ -174,8 +192,13 @@ struct procedure_profile {
 	size_t pair_count;
 	const struct data_footprint **footprints;
 	struct data_caches caches;
+	const struct image_fault **faults;
 	struct profile_remaining *remaining;
 	size_t remaining_count;
+	double code_bytes;
+	double code_pages;
+	double entry_varied;
+	double *branch_varied;
 	double *branch_total;
 	struct profile_role_samples roles[PROFILE_ROLES];
 	double *exact;
@@ -301,6 +324,15 @@ int procedure_profile_add_branches(struct procedure_profile *profile, const stru
  */
 int procedure_profile_add_footprints(struct procedure_profile *profile, const struct cfg *cfg,
 				     const struct data_footprint *footprints, size_t count);
+
+/**
+ * procedure_profile_add_faults() - add the page faults of instructions in the graph
+ * @faults: stay the caller's
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int procedure_profile_add_faults(struct procedure_profile *profile, const struct cfg *cfg,
+				 const struct image_fault *faults, size_t count);
 
 /**
  * procedure_profile_add_pairs() - add those pairs that are within the graph

@@ -9,7 +9,8 @@ import json
 import sys
 
 CAUSES = {"icache", "itb", "dcache", "dtb", "write_buffer", "synchronization", "branch",
-          "imul", "fdiv", "interrupts", "store_forward", "sharing", "latency", "other"}
+          "imul", "fdiv", "interrupts", "store_forward", "sharing", "page_fault",
+          "latency", "other"}
 KINDS = {"slotting", "ra_dependency", "rb_dependency", "rc_dependency", "fu_dependency",
          "latency"}
 MODELS = {"alpha21164", "cortex-a53", "cortex-a55", "skylake", "ice-lake", "golden-cove", "zen2",
@@ -185,7 +186,9 @@ def check_line(line, where):
     must(all(isinstance(alias, str) for alias in thing["aliases"]), where, "aliases")
     keys(thing, "skid finding blocks instructions", where)
     if thing["finding"] is not None:
-        keys(thing["finding"], "address cycles share causes", where)
+        keys(thing["finding"], "address cycles share causes"
+             + (" kernel_samples kernel_stacks" if "kernel_samples" in thing["finding"] else ""),
+             where)
         must(0 < thing["finding"]["share"] <= 1, where, "share")
         must(set(thing["finding"]["causes"]) <= CAUSES | KINDS, where, "finding")
     must(thing["skid"] in (0, 1), where, "skid", thing["skid"])

@@ -7,6 +7,9 @@
 #define CYCLES_MIN 0.5
 /* Static waits that take a smaller share of the procedure's time are not reported. */
 #define SHARE_MIN 0.2
+/* If all stalls with the same cause take a smaller share of the time, the procedure does not stall.
+ */
+#define MINOR_SHARE 0.05
 /* A cause whose lower bound is this share of a stall is reported as its main cause. */
 #define MOSTLY 0.5
 /* Causes with at least this part of the largest upper bound are not distinguished from it. */
@@ -229,10 +232,47 @@ enum culprit_cause calc_finding_static_cause(const struct procedure_analysis *an
 	}
 }
 
+struct calc_finding calc_finding_faults(const struct procedure_analysis *analysis)
+{
+	const struct image_fault *const *faults = analysis->profile.faults;
+	struct calc_finding finding = {.kind = CALC_FINDING_NONE};
+	double frequency;
+
+	for (uint32_t i = 0; faults != NULL && i < analysis->cfg->insn_count; i++) {
+		if (faults[i] == NULL)
+			continue;
+		finding.kind = CALC_FINDING_FAULTS;
+		finding.kernel += faults[i]->samples;
+		finding.stacks += faults[i]->stacks;
+		if (faults[i]->samples <= finding.cost)
+			continue;
+		finding.insn = i;
+		finding.cost = finding.one = faults[i]->samples;
+	}
+	if (finding.kind == CALC_FINDING_NONE)
+		return finding;
+	finding.total = finding.kernel + sums_find(analysis).all[CULPRIT_PAGE_FAULT];
+	frequency = analysis->frequency.blocks[analysis->cfg->block_of[finding.insn]].value;
+	finding.cycles = frequency > 0 ? finding.cost / frequency : NAN;
+	return finding;
+}
+
+double calc_finding_all(const struct calc_finding *finding, double samples)
+{
+	return samples + finding->kernel;
+}
+
 struct calc_finding calc_finding_worst(const struct procedure_analysis *analysis)
 {
 	struct calc_finding stall = dominant_stall(analysis);
 	struct calc_finding wait = calc_finding_static(analysis);
+	struct calc_finding faults = calc_finding_faults(analysis);
 
-	return wait.total > stall.total ? wait : stall;
+	if (wait.total > stall.total)
+		stall = wait;
+	if (faults.kernel > stall.total)
+		stall = faults;
+	if (stall.total < MINOR_SHARE * calc_finding_all(&stall, analysis->profile.total))
+		return (struct calc_finding){.kind = CALC_FINDING_NONE};
+	return stall;
 }

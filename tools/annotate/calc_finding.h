@@ -8,16 +8,22 @@
 
 #include "analysis/procedure_analysis.h"
 
-/** enum calc_finding_kind - @CALC_FINDING_NONE: no significant stall */
+/**
+ * enum calc_finding_kind
+ * @CALC_FINDING_NONE:   no significant stall
+ * @CALC_FINDING_FAULTS: page faults, which take more time in the kernel than any stall takes in the
+ *                       procedure
+ */
 enum calc_finding_kind {
 	CALC_FINDING_NONE,
 	CALC_FINDING_STATIC,
 	CALC_FINDING_DYNAMIC,
+	CALC_FINDING_FAULTS,
 };
 
 /**
  * struct calc_finding - the most expensive stall of a procedure
- * @insn:   that waits
+ * @insn:   that waits; CALC_FINDING_FAULTS: with the most time in the kernel
  * @cycles: per execution
  * @cost:   of all executions, in samples
  * @stall:  CALC_FINDING_STATIC: owned by the analysis
@@ -26,6 +32,9 @@ enum calc_finding_kind {
  * @one:    @cost of all instructions with the same first cause, from the same instruction
  * @total:  from any instruction, for calc_finding_worst(); else @one
  * @count:  0: no known cause
+ * @kernel: CALC_FINDING_FAULTS: time of the faults of all instructions in the kernel, in samples;
+ *          @total also includes the procedure's stalls because of them
+ * @stacks: call stacks that show @kernel
  * @certain: the first one is the cause of most of it
  */
 struct calc_finding {
@@ -35,6 +44,8 @@ struct calc_finding {
 	double cost;
 	double one;
 	double total;
+	double kernel;
+	double stacks;
 	const struct static_stall *stall;
 	uint32_t causes[CULPRIT_CAUSES];
 	uint32_t count;
@@ -78,9 +89,20 @@ struct calc_finding calc_finding_static(const struct procedure_analysis *analysi
 enum culprit_cause calc_finding_static_cause(const struct procedure_analysis *analysis,
 					     const struct static_stall *stall);
 
+/** calc_finding_faults() - add up the page faults. Return: CALC_FINDING_NONE or _FAULTS */
+struct calc_finding calc_finding_faults(const struct procedure_analysis *analysis);
+
 /**
- * calc_finding_worst() - find the more expensive of the worst static stall and the cause that costs
- * most in all instructions together
+ * calc_finding_all() - return the samples that a finding's total is a part of: those of the
+ * procedure, and those of its page faults if it is about these
+ */
+double calc_finding_all(const struct calc_finding *finding, double samples);
+
+/**
+ * calc_finding_worst() - find the most expensive of the worst static stall, the cause that costs
+ * most in all instructions together, and page faults
+ *
+ * Return: CALC_FINDING_NONE if it takes less than a twentieth of the time.
  */
 struct calc_finding calc_finding_worst(const struct procedure_analysis *analysis);
 

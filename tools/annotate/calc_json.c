@@ -108,7 +108,13 @@ static void put_finding(struct json_stream *json, const struct calc_procedure *p
 	json_stream_open(json, "finding", '{');
 	json_stream_count(json, "address", calc_json_address(procedure, finding.insn));
 	json_stream_number(json, "cycles", finding.cycles);
-	json_stream_number(json, "share", samples > 0 ? fmin(finding.total / samples, 1) : NAN);
+	json_stream_number(
+		json, "share",
+		samples > 0 ? fmin(finding.total / calc_finding_all(&finding, samples), 1) : NAN);
+	if (finding.kind == CALC_FINDING_FAULTS) {
+		json_stream_number(json, "kernel_samples", finding.kernel);
+		json_stream_number(json, "kernel_stacks", finding.stacks);
+	}
 	json_stream_open(json, "causes", '[');
 	if (finding.kind == CALC_FINDING_STATIC)
 		json_stream_word(
@@ -116,6 +122,8 @@ static void put_finding(struct json_stream *json, const struct calc_procedure *p
 			finding.stall->kind == STALL_LATENCY
 				? culprit_key(calc_finding_static_cause(analysis, finding.stall))
 				: stall_keys[finding.stall->kind]);
+	if (finding.kind == CALC_FINDING_FAULTS)
+		json_stream_word(json, NULL, culprit_key(CULPRIT_PAGE_FAULT));
 	for (uint32_t i = 0; i < finding.count; i++)
 		json_stream_word(json, NULL,
 				 culprit_key(analysis->culprits.list[finding.causes[i]].cause));

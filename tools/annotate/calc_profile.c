@@ -11,6 +11,7 @@
 #include "lib/error.h"
 #include "lib/error_text.h"
 #include "tools/annotate/calc_events.h"
+#include "tools/annotate/calc_faults.h"
 #include "tools/annotate/calc_footprints.h"
 
 /* Samples of a role, while they are collected. */
@@ -633,6 +634,7 @@ int calc_profile_load(struct calc_profile *ret, const struct calc_profile_wanted
 	samples->footprint_count = load.footprints.count;
 	samples->caches = load.footprints.caches;
 	load.footprints = (struct calc_footprints){.count = 0};
+	r = calc_faults_settle(samples, wanted);
 	samples->image = wanted->image;
 	samples->all = wanted->all;
 	samples->branches_sampled = wanted->edges;
@@ -641,7 +643,9 @@ int calc_profile_load(struct calc_profile *ret, const struct calc_profile_wanted
 	samples->maskable = wanted->kernel && is_maskable(wanted);
 	samples->period_error = load.error;
 	ret->small = !load.partial && samples->time.count <= CALC_PROFILE_SMALL;
-	return 0;
+	if (r < 0)
+		calc_profile_deinit(ret);
+	return r < 0 ? error_set(err, ENOMEM, ERROR_NO_MEMORY) : 0;
 }
 
 void calc_profile_deinit(struct calc_profile *profile)
@@ -653,5 +657,6 @@ void calc_profile_deinit(struct calc_profile *profile)
 	free((void *)(uintptr_t)profile->samples.pairs);
 	free((void *)(uintptr_t)profile->samples.changes);
 	free((void *)(uintptr_t)profile->samples.footprints);
+	free((void *)(uintptr_t)profile->samples.faults);
 	*profile = (struct calc_profile){0};
 }

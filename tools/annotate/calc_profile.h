@@ -7,6 +7,7 @@
 #include "db/profile_read.h"
 
 struct calc_events;
+struct stack_faults;
 
 /*
  * An image with samples at no more addresses than this is loaded completely, even if only a part is
@@ -33,6 +34,7 @@ struct calc_profile {
  *          NULL: all
  * @edges:  edges were collected in these epochs; those of the kind "branch" are read
  * @kernel: the image is a part of the kernel, which may disable interrupts
+ * @faults: page faults of all images; NULL: none
  * @offsets_are_addresses: for code generated at run time, see tools/report/code_elf.h
  */
 struct calc_profile_wanted {
@@ -45,6 +47,7 @@ struct calc_profile_wanted {
 	bool edges;
 	bool kernel;
 	const struct image_code *code;
+	const struct stack_faults *faults;
 	bool offsets_are_addresses;
 };
 

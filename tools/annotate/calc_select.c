@@ -19,6 +19,7 @@
 #include "tools/annotate/calc_names.h"
 #include "tools/report/cli.h"
 #include "tools/report/image_label.h"
+#include "tools/stacks/stack_faults.h"
 #include "tools/report/code_elf.h"
 #include "tools/report/passed_over.h"
 
@@ -170,6 +171,7 @@ static int calc_select_load(struct calc_choice *choice, const struct calc_select
 		.kernel = image->image.kind == PROFILE_IMAGE_KERNEL ||
 			  image->image.kind == PROFILE_IMAGE_MODULE,
 		.code = choice->code,
+		.faults = select->faults,
 		.offsets_are_addresses = offsets_are_addresses(image),
 	};
 	int r = calc_profile_load(&choice->profile, &wanted, err);
@@ -297,6 +299,19 @@ static bool is_no_work(const struct search *search, const struct calc_choice *ch
 	       (class == PROFILER_WHOLE && search->select->pattern == NULL);
 }
 
+/* The kernel's time for the page faults of a procedure belongs to it. */
+static void heat_add_faults(double *heat, const struct calc_choice *choice)
+{
+	const struct image_samples *samples = &choice->profile.samples;
+
+	for (size_t i = 0; i < samples->fault_count; i++) {
+		long procedure = procedure_lookup_at(choice->code, samples->faults[i].address);
+
+		if (procedure >= 0 && heat[procedure] > 0)
+			heat[procedure] += samples->faults[i].samples;
+	}
+}
+
 /* Choose the hottest procedure of an image. */
 static int by_heat(struct search *search, struct calc_choice *choice)
 {
@@ -314,6 +329,7 @@ static int by_heat(struct search *search, struct calc_choice *choice)
 		if (procedure >= 0)
 			heat[procedure] += time->counts[i].count;
 	}
+	heat_add_faults(heat, choice);
 	for (size_t i = 0; i < procedure_table_count(table); i++) {
 		if (heat[i] > 0 && is_no_work(search, choice, procedure_table_get(table, i)))
 			heat[i] = 0;
@@ -630,6 +646,20 @@ int calc_select_named(struct calc_choice *ret, const struct calc_select *select,
 	return 0;
 }
 
+/* Return an upper bound of the heat of an image's procedures. */
+static double image_heat(const struct calc_select *select, const struct calc_image *image)
+{
+	size_t count = 0;
+	const struct stack_fault *faults =
+		select->faults != NULL ? stack_faults_image(select->faults, image->id, &count)
+				       : NULL;
+	double heat = image->samples;
+
+	for (size_t i = 0; i < count; i++)
+		heat += faults[i].samples;
+	return heat;
+}
+
 int calc_select_hottest(struct calc_choice *ret, const struct calc_select *select,
 			struct passed_over *passed, struct error *err)
 {
@@ -637,17 +667,14 @@ int calc_select_hottest(struct calc_choice *ret, const struct calc_select *selec
 	bool any = false;
 	int r = 0;
 
-	/*
-	 * Images are in descending order of samples: once one has no more than the best procedure,
-	 * no later image can have a better one.
-	 */
+	/* An image that has no more samples than the best procedure cannot have a better one. */
 	for (size_t i = 0; i < select->images->count && r == 0; i++) {
 		const struct calc_image *image = &select->images->list[i];
 
 		if (!is_selected(&search, image))
 			continue;
-		if (image->samples <= search.best.samples)
-			break;
+		if (image_heat(select, image) <= search.best.samples)
+			continue;
 		any = true;
 		r = calc_select_examine(&search, image, choose_hottest, err);
 	}

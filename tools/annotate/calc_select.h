@@ -20,6 +20,8 @@
 #include "tools/report/passed_over.h"
 #include "tools/report/profiler_class.h"
 
+struct stack_faults;
+
 /**
  * struct calc_select - data to choose from; pointers are owned by the caller
  * @images:  with samples of time
@@ -28,6 +30,7 @@
  * @counts:  exact counts are wanted
  * @files:   only images that are files: the result is for programs that read the file
  * @probes:  in the selected epochs
+ * @faults:  page faults of all images; NULL: not known
  * @names:   procedures and lines are enough: images whose code cannot be decoded are opened too,
  *           see image_code_open_names()
  */
@@ -42,13 +45,15 @@ struct calc_select {
 	bool files;
 	bool names;
 	enum profiler_probes probes;
+	const struct stack_faults *faults;
 	struct debug_file_options debug;
 };
 
 /**
  * struct calc_choice - an open image, and one of its procedures; zero-initialised: none
  * @procedure: index in image_code_procedures()
- * @samples:   of time, in that procedure with all its parts
+ * @samples:   of time, in that procedure with all its parts; of the hottest one also those of the
+ *             kernel for its page faults
  * @counts:    exact counts; @profile.samples refers to them
  */
 struct calc_choice {

@@ -18,6 +18,9 @@
 /* A procedure that may take this many times its best case may stall. */
 #define OPEN_FACTOR 2
 
+/* Standard deviations of a 95% interval. */
+#define SIGMAS 1.96
+
 /* If other instructions add this to the cost of the first one, the sentence says so. */
 #define ELSEWHERE_FACTOR 1.1
 
@@ -44,6 +47,7 @@ static const struct reason {
 				   " and others, before a load of the same bytes, which no "
 				   "single store has"},
 	[CULPRIT_SHARING] = {"for a line that another thread accesses, too, at", ""},
+	[CULPRIT_PAGE_FAULT] = {"around page faults of", ""},
 	[CULPRIT_LATENCY] = {"for the result of", ", in a chain of instructions without any miss"},
 	[CULPRIT_OTHER] = {"for older instructions, which cannot be identified, at", ""},
 };
@@ -96,6 +100,19 @@ static bool has_cause(const struct procedure_analysis *analysis, const struct ca
 	return false;
 }
 
+/*
+ * Return true if the first cause is only the likeliest: another one is possible, too, it is an
+ * instruction that cannot be identified, or the branches may follow patterns.
+ */
+static bool is_open(const struct procedure_analysis *analysis, const struct calc_finding *finding)
+{
+	if (analysis->model->in_order || finding->certain)
+		return false;
+	return analysis->culprits.insns[finding->insn].count > 1 ||
+	       has_cause(analysis, finding, CULPRIT_OTHER) ||
+	       (has_cause(analysis, finding, CULPRIT_BRANCH) && analysis->culprits.patterned);
+}
+
 /* Name the measurement that would separate the causes, or show one that is not known. */
 static void print_measurement(FILE *stream, const struct calc_procedure *procedure,
 			      const struct calc_finding *finding)
@@ -104,11 +121,7 @@ static void print_measurement(FILE *stream, const struct calc_procedure *procedu
 	uint32_t block = analysis->cfg->block_of[finding->insn];
 	bool few = calc_procedure_samples(procedure) < SAMPLES_ENOUGH;
 
-	if (finding->count == 1 && !has_cause(analysis, finding, CULPRIT_OTHER))
-		return;
-	fputs(" To separate them", stream);
-	if (finding->count < 2)
-		fputs(" from others", stream);
+	fputs(finding->count < 2 ? " To be certain" : " To separate them", stream);
 	if (analysis->frequency.blocks[block].confidence == FREQUENCY_LOW)
 		fputs(", count executions (dcpix run)", stream);
 	else if (few)
@@ -149,6 +162,8 @@ static void print_dynamic(FILE *stream, const struct calc_procedure *procedure,
 	}
 	culprit = &analysis->culprits.list[finding->causes[0]];
 	from = calc_finding_from(analysis, finding->insn, finding->causes[0]);
+	if (is_open(analysis, finding))
+		fputs("probably ", stream);
 	fprintf(stream, "%s%s ", culprit->cause != CULPRIT_INTERRUPTS ? "waits " : "",
 		before_of(analysis->cfg, culprit->cause, from));
 	print_insn(stream, procedure, from);
@@ -165,7 +180,36 @@ static void print_dynamic(FILE *stream, const struct calc_procedure *procedure,
 	print_cost(stream, procedure, finding,
 		   finding->cycles * fmax(finding->one / finding->cost, 1));
 	fputc('.', stream);
-	print_measurement(stream, procedure, finding);
+	if (is_open(analysis, finding))
+		print_measurement(stream, procedure, finding);
+}
+
+/*
+ * Print how much of the time of the procedure, and of the kernel for its page faults, these take.
+ * The number of samples in the kernel is known from few call stacks.
+ */
+static void print_faults(FILE *stream, const struct calc_procedure *procedure,
+			 const struct calc_finding *finding, double samples)
+{
+	double error = SIGMAS * finding->kernel / sqrt(fmax(finding->stacks, 1));
+	double own = finding->total - finding->kernel;
+	double low = fmax(finding->kernel - error, 0), high = finding->kernel + error;
+
+	fprintf(stream,
+		"%.0f%% (%.0f%% to %.0f%%) of the time of the procedure and of its page faults is "
+		"that of page faults of ",
+		100 * fmin(finding->total / calc_finding_all(finding, samples), 1),
+		100 * fmin((low + own) / (low + samples), 1),
+		100 * fmin((high + own) / (high + samples), 1));
+	print_insn(stream, procedure, finding->insn);
+	if (finding->kernel > ELSEWHERE_FACTOR * finding->one)
+		fprintf(stream, ", and of others (%.0f%% there)",
+			100 * finding->one / finding->kernel);
+	fprintf(stream,
+		": the kernel maps pages for it in %.0f samples, by %.0f call stacks, in addition "
+		"to "
+		"the procedure's %.0f.",
+		finding->kernel, finding->stacks, samples);
 }
 
 static const char *latency_of(enum culprit_cause cause)
@@ -252,6 +296,8 @@ void calc_sentence_print(FILE *stream, const struct calc_procedure *procedure)
 	if (finding.kind == CALC_FINDING_NONE || !(samples > 0)) {
 		if (!print_open(stream, procedure))
 			print_nothing(stream, procedure);
+	} else if (finding.kind == CALC_FINDING_FAULTS) {
+		print_faults(stream, procedure, &finding, samples);
 	} else {
 		double share = fmin(finding.total / samples, 1);
 

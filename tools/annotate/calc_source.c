@@ -8,6 +8,16 @@
 #include "lib/error_text.h"
 #include "tools/report/passed_over.h"
 
+/* Call stacks have no process, as edges have none; their samples are those of the first event. */
+static int faults_load(struct calc_source *source, struct profile_reader *reader,
+		       const struct profile_filter *filter, const struct debug_file_options *debug,
+		       struct error *err)
+{
+	if (filter->has_pid || filter->unit != NULL || filter->container != NULL)
+		return 0;
+	return stack_faults_find(&source->faults, reader, filter, debug, err);
+}
+
 int calc_source_load(struct calc_source *source, struct profile_reader *reader,
 		     const struct profile_filter *filter, const char *event, const char *pattern,
 		     const struct debug_file_options *debug, struct error *err)
@@ -47,8 +57,10 @@ int calc_source_load(struct calc_source *source, struct profile_reader *reader,
 		.events = &source->events,
 		.edges = delivered > 0,
 		.debug = *debug,
+		.faults = &source->faults,
 	};
-	return profiler_probes_load(&source->select.probes, reader, filter, err);
+	r = faults_load(source, reader, filter, debug, err);
+	return r < 0 ? r : profiler_probes_load(&source->select.probes, reader, filter, err);
 }
 
 int calc_source_open(struct calc_source *source, struct profile_reader **reader, struct cli *cli,
@@ -66,6 +78,7 @@ int calc_source_open(struct calc_source *source, struct profile_reader **reader,
 
 void calc_source_deinit(struct calc_source *source)
 {
+	stack_faults_deinit(&source->faults);
 	calc_images_deinit(&source->images);
 	calc_events_deinit(&source->events);
 	report_header_deinit(&source->header);

@@ -8,6 +8,7 @@
 #include "tools/annotate/calc_select.h"
 #include "tools/report/cli.h"
 #include "tools/report/report_header.h"
+#include "tools/stacks/stack_faults.h"
 
 /**
  * struct calc_source - zero-initialised: empty
@@ -20,6 +21,7 @@ struct calc_source {
 	struct report_header header;
 	struct calc_events events;
 	struct calc_images images;
+	struct stack_faults faults;
 	struct calc_select select;
 };
 

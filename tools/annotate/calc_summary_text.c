@@ -13,6 +13,8 @@
 
 /* Blocks with a smaller share of the procedure's time are not reported. */
 #define SHARE_MIN 0.2
+/* A cause whose lower bound is below this part of a stall leaves other causes open. */
+#define CERTAIN_PART 0.5
 /* A block that may take this many times its best case may stall. */
 #define OPEN_FACTOR 1.5
 /*
@@ -58,6 +60,12 @@ static void print_culprit(FILE *stream, const struct calc_procedure *procedure,
 			culprit->cycles_high);
 }
 
+/* If a cause may account for less than the stall, others are only unlikely. */
+static bool cpi_is_certain(const struct instruction_cpi *cpi, const struct culprit *culprit)
+{
+	return culprit->cycles_low > CERTAIN_PART * cpi->dynamic_cycles;
+}
+
 static void print_causes(FILE *stream, const struct calc_procedure *procedure,
 			 const struct calc_finding *finding)
 {
@@ -73,7 +81,9 @@ static void print_causes(FILE *stream, const struct calc_procedure *procedure,
 	}
 	/* Out of order, a cause that is certain for most of a stall leaves the rest open. */
 	if (cpi->count == 1 && (best == NULL || analysis->model->in_order)) {
-		fputs("All but one cause are ruled out: ", stream);
+		fputs(cpi_is_certain(cpi, &list[cpi->first]) ? "All but one cause are ruled out: "
+							     : "The only likely cause: ",
+		      stream);
 		best = NULL;
 	} else if (best != NULL) {
 		fputs("Most of it is ", stream);

@@ -175,6 +175,31 @@ static void put_static_share(struct why *why)
 		     finding->cycles);
 }
 
+/* The samples in the kernel are known from few stacks. */
+static void faults_interval(const struct why *why, double *low, double *high)
+{
+	double error = SIGMAS / sqrt(fmax(why->finding.stacks, 1));
+
+	*low = fmax(1 - error, 0);
+	*high = 1 + error;
+}
+
+static void put_faults_share(struct why *why)
+{
+	const struct calc_finding *finding = &why->finding;
+	const struct frequency_estimate *estimate = why_estimate(why, finding->insn);
+	double own = finding->total - finding->kernel, low, high;
+
+	faults_interval(why, &low, &high);
+	put_percent(
+		why, fmin(finding->total / (why->samples + finding->kernel), 1),
+		fmin((own + low * finding->kernel) / (why->samples + low * finding->kernel), 1),
+		fmin((own + high * finding->kernel) / (why->samples + high * finding->kernel), 1));
+	put_interval(why, "cycles", "cycles_low", "cycles_high", finding->cycles,
+		     low * finding->cost / fmax(estimate->high, estimate->value),
+		     high * finding->cost / fmin(estimate->low, estimate->value));
+}
+
 static double role_samples(const struct why *why, enum profile_event_role role)
 {
 	const double *samples = why->analysis->profile.roles[role].samples;
@@ -287,6 +312,27 @@ static void put_static_cause(struct why *why)
 	json_stream_close(&why->json, ']');
 }
 
+static void put_faults_cause(struct why *why)
+{
+	const struct calc_finding *finding = &why->finding;
+
+	json_stream_open(&why->json, "causes", '[');
+	json_stream_open(&why->json, NULL, '{');
+	json_stream_word(&why->json, "cause", culprit_key(CULPRIT_PAGE_FAULT));
+	json_stream_word(&why->json, "name", calc_bubbles_cause(CULPRIT_PAGE_FAULT));
+	json_stream_word(&why->json, "likelihood", "likely");
+	json_stream_number(&why->json, "cycles_low", 0);
+	json_stream_number(&why->json, "cycles_high", finding->cycles);
+	put_insn(why, "from", finding->insn);
+	json_stream_open(&why->json, "evidence", '{');
+	json_stream_word(&why->json, "basis", "call_stacks");
+	json_stream_number(&why->json, "stacks_sampled", finding->stacks);
+	json_stream_number(&why->json, "kernel_samples", finding->kernel);
+	json_stream_close(&why->json, '}');
+	json_stream_close(&why->json, '}');
+	json_stream_close(&why->json, ']');
+}
+
 static void put_sentences(struct why *why)
 {
 	_cleanup_free_ char *text = NULL;
@@ -312,10 +358,21 @@ static void put_sentences(struct why *why)
 
 static void put_why(struct why *why)
 {
+	static void (*const put_share[])(struct why * why) = {
+		[CALC_FINDING_STATIC] = put_static_share,
+		[CALC_FINDING_DYNAMIC] = put_dynamic_share,
+		[CALC_FINDING_FAULTS] = put_faults_share,
+	};
+	static void (*const put_cause_list[])(struct why * why) = {
+		[CALC_FINDING_STATIC] = put_static_cause,
+		[CALC_FINDING_DYNAMIC] = put_causes,
+		[CALC_FINDING_FAULTS] = put_faults_cause,
+	};
 	static const char *const kinds[] = {
 		[CALC_FINDING_NONE] = "no_stall",
 		[CALC_FINDING_STATIC] = "static_stall",
 		[CALC_FINDING_DYNAMIC] = "dynamic_stall",
+		[CALC_FINDING_FAULTS] = "page_faults",
 	};
 
 	json_stream_open(&why->json, "why", '{');
@@ -326,14 +383,8 @@ static void put_why(struct why *why)
 		json_stream_close(&why->json, ']');
 	} else {
 		put_insn(why, "instruction", why->finding.insn);
-		if (why->finding.kind == CALC_FINDING_DYNAMIC)
-			put_dynamic_share(why);
-		else
-			put_static_share(why);
-		if (why->finding.kind == CALC_FINDING_DYNAMIC)
-			put_causes(why);
-		else
-			put_static_cause(why);
+		put_share[why->finding.kind](why);
+		put_cause_list[why->finding.kind](why);
 	}
 	put_sentences(why);
 	json_stream_close(&why->json, '}');

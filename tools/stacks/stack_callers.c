@@ -11,13 +11,11 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/error_text.h"
-#include "lib/partition_point.h"
 #include "tools/base/text.h"
 #include "tools/report/image_symbols.h"
 #include "tools/stacks/stack_profile.h"
 #include "tools/stacks/stored_stacks.h"
 
-#define NO_PARENT SIZE_MAX
 /* Normal quantile of 95% intervals. */
 #define Z 1.96
 
@@ -28,19 +26,12 @@ struct call {
 	uint64_t samples;
 };
 
-/*
- * By row of @stored:
- * @totals:  samples, including descendants
- * @parents: row of the parent, or NO_PARENT
- * @inside:  the row or one of its ancestors is a frame of the procedure
- */
+/* @inside: by row of @stored: it or one of its ancestors is a frame of the procedure */
 struct finding {
 	const struct stack_callers_wanted *wanted;
 	struct stack_callers *ret;
 	struct stored_stacks stored;
-	uint64_t *totals;
-	uint64_t *counts;
-	size_t *parents;
+	struct stored_totals totals;
 	bool *inside;
 	struct call *calls;
 	size_t call_count;
@@ -54,52 +45,12 @@ static int callers_no_memory(struct error *err)
 	return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 }
 
-/* Rows of an epoch begin at @first; @i: one of them */
-static size_t parent_find(const struct stored_stacks *stored, size_t first, size_t i)
-{
-	uint64_t wanted = stored->rows[i].parent;
-	size_t begin = partition_point(first, i, row, stored->rows[row].number < wanted);
-
-	return begin < i && stored->rows[begin].number == wanted ? begin : NO_PARENT;
-}
-
-static int parents_find(struct finding *finding)
-{
-	const struct stored_stacks *stored = &finding->stored;
-	size_t first = 0;
-
-	for (size_t i = 0; i < stored->count; i++) {
-		const struct stored_stack *row = &stored->rows[i];
-
-		if (i > 0 && row->epoch != stored->rows[i - 1].epoch)
-			first = i;
-		finding->parents[i] = row->parent != 0 ? parent_find(stored, first, i) : NO_PARENT;
-		if ((row->parent != 0 && finding->parents[i] == NO_PARENT) ||
-		    __builtin_mul_overflow(row->stacks, row->every, &finding->totals[i]) ||
-		    finding->totals[i] > INT64_MAX / 2)
-			return error_set(finding->err, EBADMSG, ERROR_DATABASE_STACKS);
-		finding->counts[i] = row->stacks;
-	}
-	for (size_t i = stored->count; i-- > 0;) {
-		size_t parent = finding->parents[i];
-
-		if (parent == NO_PARENT)
-			continue;
-		if (__builtin_add_overflow(finding->totals[parent], finding->totals[i],
-					   &finding->totals[parent]) ||
-		    finding->totals[parent] > INT64_MAX / 2)
-			return error_set(finding->err, EBADMSG, ERROR_DATABASE_STACKS);
-		finding->counts[parent] += finding->counts[i];
-	}
-	return 0;
-}
-
 static int call_add(struct finding *finding, size_t row)
 {
-	size_t parent = finding->parents[row];
-	struct call call = {.samples = finding->totals[row]};
+	size_t parent = finding->totals.parents[row];
+	struct call call = {.samples = finding->totals.samples[row]};
 
-	if (parent != NO_PARENT) {
+	if (parent != STORED_NO_PARENT) {
 		call.image = finding->stored.rows[parent].image;
 		call.offset = finding->stored.rows[parent].offset;
 	}
@@ -107,7 +58,7 @@ static int call_add(struct finding *finding, size_t row)
 			  sizeof(call)) < 0)
 		return callers_no_memory(finding->err);
 	finding->calls[finding->call_count++] = call;
-	finding->ret->stacks += finding->counts[row];
+	finding->ret->stacks += finding->totals.stacks[row];
 	/* Stacks of an epoch have the same weight. */
 	finding->squares += (double)call.samples * (double)finding->stored.rows[row].every;
 	return 0;
@@ -121,8 +72,8 @@ static int calls_find(struct finding *finding, const struct image_symbols *symbo
 
 	for (size_t i = 0; i < finding->stored.count; i++) {
 		const struct stored_stack *row = &finding->stored.rows[i];
-		size_t parent = finding->parents[i];
-		bool is_below = parent != NO_PARENT && finding->inside[parent];
+		size_t parent = finding->totals.parents[i];
+		bool is_below = parent != STORED_NO_PARENT && finding->inside[parent];
 		int r;
 
 		finding->inside[i] =
@@ -267,7 +218,7 @@ static int finding_run(struct finding *finding)
 		r = image_symbols_open(&symbols, wanted->reader, wanted->image, &image,
 				       wanted->debug, finding->err);
 	if (r == 0)
-		r = parents_find(finding);
+		r = stored_stacks_totals(&finding->totals, &finding->stored, finding->err);
 	if (r == 0)
 		r = calls_find(finding, symbols);
 	image_symbols_close(symbols);
@@ -282,26 +233,16 @@ int stack_callers_find(struct stack_callers *ret, const struct stack_callers_wan
 		       struct error *err)
 {
 	struct finding finding = {.wanted = wanted, .ret = ret, .err = err};
-	size_t count;
 	int r = stored_stacks_read(&finding.stored, wanted->reader, wanted->filter, err);
 
-	count = finding.stored.count + 1;
 	if (r == 0 && finding.stored.count > 0) {
 		stored_stacks_sort(&finding.stored);
-		finding.totals = calloc(count, sizeof(*finding.totals));
-		finding.counts = calloc(count, sizeof(*finding.counts));
-		finding.parents = calloc(count, sizeof(*finding.parents));
-		finding.inside = calloc(count, sizeof(*finding.inside));
-		r = finding.totals == NULL || finding.counts == NULL || finding.parents == NULL ||
-				    finding.inside == NULL
-			    ? callers_no_memory(err)
-			    : finding_run(&finding);
+		finding.inside = calloc(finding.stored.count, sizeof(*finding.inside));
+		r = finding.inside == NULL ? callers_no_memory(err) : finding_run(&finding);
 	}
 	free(finding.calls);
 	free(finding.inside);
-	free(finding.parents);
-	free(finding.counts);
-	free(finding.totals);
+	stored_totals_deinit(&finding.totals);
 	stored_stacks_deinit(&finding.stored);
 	return r;
 }

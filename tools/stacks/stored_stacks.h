@@ -52,4 +52,29 @@ void stored_stacks_deinit(struct stored_stacks *stacks);
 /** stored_stacks_sort() - sort by epoch and number, so that parents precede their children */
 void stored_stacks_sort(struct stored_stacks *stacks);
 
+/* The parent of an outermost frame in struct stored_totals. */
+#define STORED_NO_PARENT SIZE_MAX
+
+/**
+ * struct stored_totals - by row of sorted stacks
+ * @parents: row of the parent, or STORED_NO_PARENT
+ * @samples: that the row's stacks and those of its descendants represent
+ * @stacks:  their number
+ */
+struct stored_totals {
+	size_t *parents;
+	uint64_t *samples;
+	uint64_t *stacks;
+};
+
+/**
+ * stored_stacks_totals() - find the parents of sorted stacks, and add up the stacks below each row
+ * @ret: out, zero-initialised; freed by stored_totals_deinit(), also after a failure
+ *
+ * Return: 0; -EBADMSG: damaged; -ENOMEM.
+ */
+int stored_stacks_totals(struct stored_totals *ret, const struct stored_stacks *stacks,
+			 struct error *err);
+void stored_totals_deinit(struct stored_totals *totals);
+
 #endif

@@ -485,6 +485,87 @@ static void test_patterns_are_predicted(void **state)
 	culprit_scene_deinit(&scene);
 }
 
+/* Calls through a pointer are mispredicted as often as their targets vary, in caller and callee. */
+static void test_targets_of_calls_vary(void **state)
+{
+	struct culprit_scene scene;
+	double branch_varied[12] = {[4] = 0.75};
+
+	(void)state;
+	culprit_scene_straight(&scene, 12);
+	be_out_of_order(&scene);
+	scene.model.branch_mispredict_cycles = 20;
+	scene.model.icache.bytes = 0;
+	scene.cfg->insns[4].flow = INSN_FLOW_CALL_INDIRECT;
+	scene.profile.branch_varied = branch_varied;
+	scene.profile.calls_in = -1;
+	culprit_scene_stall(&scene, 0, 10);
+	culprit_scene_stall(&scene, 5, 10);
+	culprit_scene_look(&scene);
+	assert_non_null(culprit_scene_find(&scene, 5, CULPRIT_BRANCH));
+	assert_int_equal(culprit_scene_find(&scene, 5, CULPRIT_BRANCH)->from, 4);
+	assert_null(culprit_scene_find(&scene, 5, CULPRIT_OTHER));
+	/* Procedures called by branches that vary, and by others only. */
+	scene.profile.entry_varied = 0.75;
+	culprit_scene_look(&scene);
+	assert_string_equal(culprit_scene_letters(&scene, 0), "p");
+	scene.profile.entry_varied = 0;
+	culprit_scene_look(&scene);
+	assert_string_not_equal(culprit_scene_letters(&scene, 0), "p");
+	culprit_scene_deinit(&scene);
+}
+
+/* The code of a program that fits the caches does not miss them; unknown code may. */
+static void test_code_fits_the_caches(void **state)
+{
+	struct culprit_scene scene;
+
+	(void)state;
+	culprit_scene_straight(&scene, 64);
+	be_out_of_order(&scene);
+	culprit_scene_stall(&scene, 32, 40);
+	culprit_scene_compute(&scene, 32, INSN_ALU, V, W);
+	for (int fits = 0; fits < 2; fits++) {
+		scene.profile.code_bytes = fits ? scene.model.icache.bytes / 2.0 : 0;
+		scene.profile.code_pages = fits ? 1 : 0;
+		culprit_scene_look(&scene);
+		assert_int_equal(culprit_scene_find(&scene, 32, CULPRIT_ICACHE) == NULL, fits);
+	}
+	scene.profile.code_bytes = scene.model.icache.bytes * 0.6;
+	culprit_scene_look(&scene);
+	assert_non_null(culprit_scene_find(&scene, 32, CULPRIT_ICACHE));
+	culprit_scene_deinit(&scene);
+}
+
+/* Page faults that take the kernel much time explain the time around them; few explain little. */
+static void test_page_faults(void **state)
+{
+	struct culprit_scene scene;
+	struct image_fault fault = {.samples = 100000, .stacks = 100};
+	const struct image_fault *faults[16] = {[8] = &fault};
+	const struct culprit *culprit;
+
+	(void)state;
+	culprit_scene_straight(&scene, 16);
+	be_out_of_order(&scene);
+	culprit_scene_store(&scene, 8, V, P, 0);
+	culprit_scene_stall(&scene, 9, 40);
+	culprit_scene_look(&scene);
+	assert_null(culprit_scene_find(&scene, 9, CULPRIT_PAGE_FAULT));
+	scene.profile.faults = faults;
+	culprit_scene_look(&scene);
+	assert_string_equal(culprit_scene_letters(&scene, 9), "P");
+	culprit = culprit_scene_find(&scene, 9, CULPRIT_PAGE_FAULT);
+	assert_int_equal(culprit->from, 8);
+	assert_float_equal(culprit->cycles_high, 40, 1e-9);
+	fault.samples = 1000;
+	culprit_scene_look(&scene);
+	culprit = culprit_scene_find(&scene, 9, CULPRIT_PAGE_FAULT);
+	assert_true(culprit == NULL || culprit->cycles_high <= 1);
+	assert_true(scene.culprits.insns[9].count > 0);
+	culprit_scene_deinit(&scene);
+}
+
 /* Instructions of a block that takes its best case wait for one another only. */
 static void test_blocks_at_their_best_do_not_stall(void **state)
 {
@@ -527,6 +608,9 @@ int main(void)
 		cmocka_unit_test(test_out_of_order_unlikely),
 		cmocka_unit_test(test_recovery_shows_at_several_instructions),
 		cmocka_unit_test(test_patterns_are_predicted),
+		cmocka_unit_test(test_targets_of_calls_vary),
+		cmocka_unit_test(test_code_fits_the_caches),
+		cmocka_unit_test(test_page_faults),
 		cmocka_unit_test(test_blocks_at_their_best_do_not_stall),
 	};
 
