@@ -66,6 +66,7 @@ done
 is "no stall is in it" "$(tool dcpitopstalls idle | grep -c default_idle)" 0
 like "other procedures of the kernel have stalls" "$(tool dcpitopstalls idle)" ' schedule\+0x10 '
 like "an instruction before the beginning of its procedure" "$(tool dcpitopstalls idle)" ' helper-0x16 '
+is "and in JSON" "$(tool dcpitopstalls idle --json | jq -r '.rows[].procedure_offset' | grep '^-')" -0x16
 
 # Samples of a timer in the kernel are two instructions after sti, if interrupts were disabled: no stall.
 # masked_db KIND EVENT...: an image has such samples in _raw_spin_unlock_irqrestore

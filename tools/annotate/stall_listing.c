@@ -436,7 +436,7 @@ static const struct column columns[] = {
 	{"where", "place", COLUMN_TEXT, COLUMN_CUT_NAME | COLUMN_TEXT_ONLY, CELL_PLACE, get_text},
 	{"procedure", "procedure", COLUMN_TEXT, DETAIL, CELL_PROCEDURE, get_text},
 	{"aliases", "aliases", COLUMN_TEXT, DETAIL | COLUMN_PARTS, CELL_ALIASES, get_text},
-	{"offset", "procedure_offset", COLUMN_ADDRESS, DETAIL, CELL_INSIDE, get_place},
+	{"offset", "procedure_offset", COLUMN_OFFSET, DETAIL, CELL_INSIDE, get_place},
 	{"instruction", "instruction", COLUMN_TEXT, COLUMN_CUT_END, CELL_TEXT, get_text},
 	{"culprits", "culprits", COLUMN_TEXT, DETAIL | COLUMN_PARTS, CELL_WHY, get_text},
 	{"image", "image", COLUMN_TEXT, COLUMN_CUT_START | COLUMN_SPARE, CELL_IMAGE, get_text},

@@ -98,6 +98,10 @@ static char *format_cell(const struct column *column, const struct column_value 
 	case COLUMN_ADDRESS:
 		r = asprintf(&cell, "0x%" PRIx64, value->count);
 		break;
+	case COLUMN_OFFSET:
+		r = asprintf(&cell, "%s0x%" PRIx64, (int64_t)value->count < 0 ? "-" : "",
+			     (int64_t)value->count < 0 ? -value->count : value->count);
+		break;
 	case COLUMN_BOOLEAN:
 		return strdup(value->count != 0 ? "yes" : "no");
 	case COLUMN_NUMBER:
@@ -395,6 +399,9 @@ int columns_compare(const struct column *column, const void *a, const void *b)
 	case COLUMN_ADDRESS:
 	case COLUMN_TIME:
 		return (x.count > y.count) - (x.count < y.count);
+	case COLUMN_OFFSET:
+		return ((int64_t)x.count > (int64_t)y.count) -
+		       ((int64_t)x.count < (int64_t)y.count);
 	case COLUMN_PROBABILITY:
 		return compare_numbers(x.number, y.number);
 	case COLUMN_PERCENT:

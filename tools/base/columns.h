@@ -19,6 +19,7 @@ enum column_type {
 	COLUMN_COUNT,	    /* an integer */
 	COLUMN_PERCENT,	    /* text: one decimal and "%"; else four decimals */
 	COLUMN_ADDRESS,	    /* 0x1a2b0 */
+	COLUMN_OFFSET,	    /* 0x10 or -0x10: @count is signed */
 	COLUMN_BOOLEAN,	    /* a count: 0 is "no" */
 	COLUMN_NUMBER,	    /* COLUMN_DECIMALS in text; else nine significant digits */
 	COLUMN_PROBABILITY, /* like COLUMN_NUMBER; in text 0.032 or 2e-14 */

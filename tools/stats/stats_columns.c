@@ -329,9 +329,8 @@ static void add_place(struct stats_listing *listing)
 	if (by != TALLY_BY_IMAGE)
 		image.flags |= listing->several_images ? COLUMN_SPARE : COLUMN_DETAIL;
 	if (listing->config.by == TALLY_BY_INSTRUCTION) {
-		stats_columns_add_column(listing,
-					 (struct column){"offset", "procedure_offset",
-							 COLUMN_ADDRESS, 0, 0, get_inside});
+		stats_columns_add_column(listing, (struct column){"offset", "procedure_offset",
+								  COLUMN_OFFSET, 0, 0, get_inside});
 		stats_columns_add_column(listing,
 					 (struct column){"file offset", "file_offset",
 							 COLUMN_ADDRESS, DETAIL, 0, get_offset});

@@ -237,7 +237,7 @@ static void add_place_columns(struct sample_listing *listing)
 	if (by == TALLY_BY_INSTRUCTION) {
 		sample_listing_add_column(listing,
 					  (struct column){"offset", "procedure_offset",
-							  COLUMN_ADDRESS, 0, 0, get_inside});
+							  COLUMN_OFFSET, 0, 0, get_inside});
 		sample_listing_add_column(listing,
 					  (struct column){"file offset", "file_offset",
 							  COLUMN_ADDRESS, 0, 0, get_offset});

@@ -34,7 +34,8 @@ function sentence(text, known, select) {
 		: h("button", { type: "button", class: "link address", onclick: () => select(Number.parseInt(piece, 16), true) }, piece)));
 }
 
-// The breakdown of dcpicalc --summary, as one bar: what is certain, and at most the causes.
+// The breakdown of dcpicalc --summary, as one bar: the certain parts, and at most the causes. Each part is
+// estimated with an error of its own, so that their sum may exceed the samples. The bar then shows the sum.
 function breakdown(model, part) {
 	const { summary } = part.summary;
 	const all = summary.tallied;
@@ -47,12 +48,15 @@ function breakdown(model, part) {
 		["static", "Static stalls", stalls],
 		["dynamic", "Dynamic stalls", summary.dynamic_total],
 	].filter(([, , value]) => share(value) >= 0.05);
+	const sum = pieces.reduce((whole, [, , value]) => whole + share(value), 0);
 	const causes = Object.entries(summary.dynamic).filter(([, range]) => share(range.high) >= 0.5)
 		.sort((a, b) => b[1].high - a[1].high);
 	return h("div", { class: "breakdown" },
 		h("div", { class: "stack", "aria-hidden": "true" }, pieces.map(([kind, , value]) =>
 			h("span", { class: kind, style: { "flex-grow": String(Math.max(0.001, value)) } }))),
 		h("ul", {}, pieces.map(([kind, label, value]) => h("li", {}, h("i", { class: kind }), `${label} ${percent(share(value))}`)),
+			sum > 100.5 && h("li", { class: "may" }, `Sum ${percent(sum)}: ` +
+				`${percent(sum - 100)} more than the samples, because executions are estimates`),
 			causes.map(([cause, range]) => h("li", { class: "may" }, `${model.main.causes[cause] ?? cause} ` +
 				`${percent(share(range.low))} \u2013 ${percent(share(range.high))}`))));
 }

@@ -325,6 +325,46 @@ static int use_utf8(void **state)
 	return setlocale(LC_CTYPE, "C.UTF-8") != NULL ? 0 : -1;
 }
 
+static void get_signed(const struct column *column, const void *row, struct column_value *value)
+{
+	(void)column;
+	value->count = (uint64_t) * (const int64_t *)row;
+}
+
+static const int64_t offsets[] = {-0x16, 0x16};
+
+static const void *get_offset_row(const void *context, size_t index)
+{
+	return &((const int64_t *)context)[index];
+}
+
+static const struct column offset_column = {"offset", "offset", COLUMN_OFFSET, 0, 0, get_signed};
+
+static int offsets_csv(FILE *stream, size_t width)
+{
+	const struct columns_table signed_table = {.columns = &offset_column,
+						   .column_count = 1,
+						   .row = get_offset_row,
+						   .context = offsets,
+						   .row_count = 2};
+
+	(void)width;
+	return columns_csv(stream, &signed_table);
+}
+
+/* Offsets before the beginning of a procedure are negative, and sort before the others. */
+static void test_signed_offsets(void **state)
+{
+	char *text = print(offsets_csv, 0);
+
+	(void)state;
+	assert_string_equal(text, "offset\r\n-0x16\r\n0x16\r\n");
+	free(text);
+	assert_true(columns_compare(&offset_column, &offsets[0], &offsets[1]) < 0);
+	assert_true(columns_compare(&offset_column, &offsets[1], &offsets[0]) > 0);
+	assert_int_equal(columns_compare(&offset_column, &offsets[1], &offsets[1]), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -337,6 +377,7 @@ int main(void)
 		cmocka_unit_test(test_rows_have_an_order),
 		cmocka_unit_test(test_extra_members_of_rows),
 		cmocka_unit_test(test_text_without_control_characters),
+		cmocka_unit_test(test_signed_offsets),
 	};
 
 	return cmocka_run_group_tests(tests, use_utf8, NULL);
