@@ -57,7 +57,7 @@ static const struct option_entry entries[] = {
 	 "also record in processes with more privileges than their user"},
 	{KEY_DEBUG, "debug", "DIR", "search DIR for separate debug files, for procedures"},
 	{KEY_MODE, "mode", "MODE",
-	 "record counts (the default), paths, calls, context, bursts or variation"},
+	 "record counts (the default), paths, calls, context, context-paths, bursts or variation"},
 	{KEY_METRIC, "metric", "METRIC", "also measure cycles, instructions or none"},
 	{KEY_CHECKS, "checks", "N",
 	 "start a burst every N checks; 0: record all; default: 100000, paths: 10000"},

@@ -6,12 +6,14 @@
 #include "instrument/bursts/bursts_mode.h"
 #include "instrument/calls/calls_mode.h"
 #include "instrument/counts/counts_mode.h"
+#include "instrument/flow/flow_mode.h"
 #include "instrument/paths/paths_mode.h"
 #include "instrument/variation/variation_mode.h"
 
 /* The first is the default. */
 static const struct instrument_mode *const modes[] = {
-	&counts_mode, &paths_mode, &calls_mode, &context_mode, &bursts_mode, &variation_mode,
+	&counts_mode, &paths_mode,  &calls_mode,     &context_mode,
+	&flow_mode,   &bursts_mode, &variation_mode,
 };
 
 #define MODES (sizeof(modes) / sizeof(modes[0]))

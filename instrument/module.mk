@@ -5,7 +5,7 @@ instrument-needs := analysis
 # The readers of recordings run on any machine.
 instrument-src := $(addprefix instrument/calls/, call_map.c call_profile.c call_recording.c \
 	call_thread.c context_tree.c) \
-	$(addprefix instrument/counts/, counts_map.c) \
+	$(addprefix instrument/counts/, counts_map.c) instrument/flow/flow_map.c \
 	$(addprefix instrument/paths/, path_graph.c path_register.c paths_cost.c paths_listing.c paths_map.c \
 	paths_profile.c paths_recording.c) \
 	$(addprefix instrument/profile/, map_coding.c profile_file.c recording_builder.c) \
@@ -51,15 +51,16 @@ dcpix-archives := instrument db
 $(foreach p,$(filter-out dcpix,$(instrument-programs)),$(eval $(p)-archives := tool instrument))
 call-report := $(addprefix tools/calls/, call_names.c call_report.c call_source.c)
 dcpicalls-with := tools/calls/call_listing.c $(call-report)
-dcpicct-with := tools/calls/context_listing.c $(call-report)
+dcpicct-with := tools/calls/context_listing.c tools/calls/context_paths.c $(call-report)
 dcpivpp-with := $(sort $(wildcard tools/variation/*.c))
 
 instrument-tests := unit_bursts_map unit_call_automaton unit_reg_summary_flow unit_count_graph \
 	unit_counts_map unit_data_streams unit_epoch_store unit_flow_guess unit_handler_table \
 	unit_liveness unit_machine_code unit_path_graph unit_path_times unit_path_webs unit_paths_cost \
-	unit_paths_map unit_point \
+	unit_paths_map unit_point unit_context_paths \
 	unit_recordings unit_recordings_sampled unit_sequitur unit_burst_switch_strides unit_burst_switch_checks
 unit_call_automaton-with := instrument/runtime/call_automaton.c
+unit_context_paths-with := instrument/runtime/call_automaton.c
 unit_epoch_store-with := instrument/profile/epoch_store.c
 unit_epoch_store-archives := instrument db
 unit_flow_guess-with := tests/fixtures/cfg_fixture.c

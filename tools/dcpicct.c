@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analysis/image/image_code.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/error_text.h"
@@ -15,21 +16,26 @@
 #include "tools/calls/call_report.h"
 #include "tools/calls/call_source.h"
 #include "tools/calls/context_listing.h"
+#include "tools/calls/context_paths.h"
 #include "tools/report/cli.h"
 #include "tools/report/sandboxed.h"
 
 #define FILES_MAX 65536
+/* Minimum share of a hot path. */
+#define THRESHOLD 0.01
 
 enum {
 	KEY_LEAST = 1001,
 	KEY_FOLDED,
 	KEY_SVG,
+	KEY_PATHS,
 };
 
 static const struct option_entry own_options[] = {
 	{KEY_LEAST, "least", "PERCENT", "omit contexts with a smaller share of the metric"},
 	{KEY_FOLDED, "folded", NULL, "print folded stacks for flame graphs"},
 	{KEY_SVG, "svg", NULL, "print a flame graph as SVG"},
+	{KEY_PATHS, "paths", NULL, "list the paths that were executed in each context"},
 };
 
 struct cct {
@@ -37,10 +43,12 @@ struct cct {
 	double least;
 	bool folded;
 	bool svg;
+	bool list_paths;
 	struct call_source source;
 	struct context_tree tree;
 	struct call_names names;
 	struct context_listing listing;
+	struct context_paths paths;
 };
 
 static int dcpicct_set_option(void *context, int key, const char *argument, struct error *err)
@@ -49,8 +57,10 @@ static int dcpicct_set_option(void *context, int key, const char *argument, stru
 
 	if (key == KEY_LEAST)
 		return cli_real(argument, "percentage", 0, 100, &cct->least, err);
-	cct->folded = key == KEY_FOLDED;
-	cct->svg = key == KEY_SVG;
+	if (key == KEY_PATHS)
+		cct->list_paths = true;
+	cct->folded |= key == KEY_FOLDED;
+	cct->svg |= key == KEY_SVG;
 	return 0;
 }
 
@@ -67,18 +77,66 @@ static const struct cli_tool tool = {
 	.set = dcpicct_set_option,
 };
 
+static int check_options(const struct cct *cct, struct error *err)
+{
+	const struct cli *cli = &cct->cli;
+
+	if (cct->list_paths && cli->operand_count == 0)
+		return error_set(
+			err, EINVAL,
+			"--paths needs a rewritten program and the files that it recorded");
+	if (cct->list_paths && (cli->format == CLI_JSON || cct->folded || cct->svg))
+		return error_set(err, EINVAL, "--paths supports only text and --csv");
+	return 0;
+}
+
+/* Read the paths of all contexts, if there are any or @list_paths requires them. */
+static int read_paths(struct cct *cct, struct error *err)
+{
+	const struct call_map *map = &cct->source.recorded.map;
+	const struct cli *cli = &cct->cli;
+	int r;
+
+	if (map->flow_at == 0 && !cct->list_paths)
+		return 0;
+	r = context_paths_read(&cct->paths, map, &cct->tree, &cct->names, cli->operands + 1,
+			       cli->operand_count - 1, err);
+	if (r == 0 && context_paths_single(&cct->paths, &cct->listing.single) < 0)
+		r = error_set(err, ENOMEM, ERROR_NO_MEMORY);
+	return r;
+}
+
 static int dcpicct_read_all(struct cct *cct, struct error *err)
 {
 	const struct call_map *map = &cct->source.recorded.map;
-	int r = call_source_contexts(&cct->source, &cct->cli, &cct->tree, err);
+	int r = check_options(cct, err);
 
+	if (r == 0)
+		r = call_source_contexts(&cct->source, &cct->cli, &cct->tree, err);
 	if (r < 0)
 		return r;
 	context_tree_sum(&cct->tree);
 	if (call_names_make(&cct->names, map, cct->cli.demangle) < 0 ||
 	    context_listing_make(&cct->listing, map, &cct->tree, &cct->names, cct->least) < 0)
 		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
-	return 0;
+	return read_paths(cct, err);
+}
+
+static int print_paths(const struct cct *cct, struct error *err)
+{
+	const struct call_map *map = &cct->source.recorded.map;
+	struct paths_report_options options = {
+		.limit = cct->cli.limit,
+		.threshold = THRESHOLD,
+		.csv = cct->cli.format == CLI_CSV,
+	};
+	int r;
+
+	if (!options.csv)
+		options.code = image_code_open_same(map->path, map->build_id, NULL);
+	r = context_paths_print(stdout, &cct->paths, options, err);
+	image_code_close(options.code);
+	return r;
 }
 
 static int print_stacks(const struct cct *cct)
@@ -126,6 +184,12 @@ static int dcpicct_run(struct cct *cct)
 		return cli_fail(&cct->cli, &err);
 	if (cct->tree.count < 2)
 		return cli_nothing(&cct->cli, "no call was recorded");
+	if (cct->list_paths) {
+		r = print_paths(cct, &err);
+		if (r == 0)
+			return cli_nothing(&cct->cli, "no path was recorded");
+		return r > 0 && cli_finish_output(&err) == 0 ? CLI_OK : cli_fail(&cct->cli, &err);
+	}
 	if (dcpicct_print(cct) < 0)
 		error_set(&err, ENOMEM, ERROR_NO_MEMORY);
 	else if (cli_finish_output(&err) == 0)
@@ -142,6 +206,7 @@ int main(int argc, char **argv)
 		status = sandboxed_start(&cct.cli, NULL);
 	if (status == CLI_RUN)
 		status = dcpicct_run(&cct);
+	context_paths_deinit(&cct.paths);
 	context_listing_deinit(&cct.listing);
 	call_names_deinit(&cct.names);
 	context_tree_deinit(&cct.tree);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analysis/image/image_code.h"
+#include "instrument/flow/flow_map.h"
 #include "instrument/paths/paths_recording.h"
 #include "instrument/paths/paths_report.h"
 #include "lib/error.h"
@@ -124,6 +125,21 @@ static int dcpipaths_finish(struct settings *settings, int r, uint64_t shared)
 	return r;
 }
 
+/* The edges of a program that counts paths in contexts are listed, too. */
+static int read_map(const struct settings *settings, struct paths_map *ret, struct error *err)
+{
+	const char *program = settings->cli.operands[0];
+	struct call_map calls = {0};
+	int r = paths_map_read(ret, program, PATHS_MAP_SECTION, err);
+
+	if (r != -ENODATA || settings->report.rows != PATHS_EDGES ||
+	    call_map_read(&calls, program, NULL) < 0)
+		return r;
+	r = flow_map_decode(ret, &calls, err);
+	call_map_deinit(&calls);
+	return r;
+}
+
 static int report_files(struct settings *settings, struct error *err)
 {
 	const struct cli *cli = &settings->cli;
@@ -134,7 +150,7 @@ static int report_files(struct settings *settings, struct error *err)
 	if (cli->operand_count < (settings->report.rows == PATHS_EDGES ? 1 : 2))
 		return error_set(err, EINVAL,
 				 "a rewritten program and the files that it recorded are required");
-	r = paths_map_read(&map, cli->operands[0], PATHS_MAP_SECTION, err);
+	r = read_map(settings, &map, err);
 	for (size_t i = 1; r == 0 && i < cli->operand_count; i++)
 		r = paths_profile_add(&profile, &map, cli->operands[i], err);
 	if (r == 0 && paths_profile_end(&profile, &map) < 0)

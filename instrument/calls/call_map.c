@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "instrument/calls/call_thread.h"
+#include "instrument/calls/call_paths.h"
 #include "instrument/profile/map_coding.h"
 #include "instrument/profile/profile_file.h"
 #include "lib/array.h"
@@ -22,6 +23,7 @@ void call_map_deinit(struct call_map *map)
 		free(map->procedures[i].name);
 	free(map->procedures);
 	free(map->sites);
+	free(map->flow);
 	free(map->path);
 	free(map->build_id);
 	*map = (struct call_map){0};
@@ -73,6 +75,9 @@ int call_map_encode(const struct call_map *map, uint8_t **ret, size_t *bytes)
 		for (uint32_t s = 0; s < map->procedures[i].sites; s++)
 			map_put_address(&writer, *site++, map->procedures[i].address);
 	}
+	map_put(&writer, map->flow_at);
+	map_put(&writer, map->words);
+	map_put_bytes(&writer, map->flow, map->flow_bytes);
 	if (writer.failed) {
 		free(writer.data);
 		return -ENOMEM;
@@ -109,9 +114,24 @@ static int take_procedures(struct call_map *map, struct bounded_reader *reader)
 		if (r == 0)
 			r = take_sites(map, reader);
 	}
-	if (r == 0 && (bounded_reader_failed(reader) || bounded_reader_left(reader) > 0))
-		r = -EBADMSG;
 	return r;
+}
+
+static int take_flow(struct call_map *map, struct bounded_reader *reader)
+{
+	const void *flow;
+
+	map->flow_at = map_take(reader, INT32_MAX);
+	map->words = map_take(reader, INT32_MAX);
+	map->flow_bytes = map_take(reader, UINT32_MAX);
+	flow = bounded_reader_bytes(reader, map->flow_bytes);
+	if (flow == NULL || bounded_reader_left(reader) > 0)
+		return -EBADMSG;
+	map->flow = malloc(map->flow_bytes + 1);
+	if (map->flow == NULL)
+		return -ENOMEM;
+	memcpy(map->flow, flow, map->flow_bytes);
+	return 0;
 }
 
 int call_map_decode(struct call_map *ret, const uint8_t *data, size_t bytes)
@@ -128,6 +148,8 @@ int call_map_decode(struct call_map *ret, const uint8_t *data, size_t bytes)
 	map.sites_distinguished = map_take(&reader, 1) != 0;
 	if (r == 0)
 		r = take_procedures(&map, &reader);
+	if (r == 0)
+		r = take_flow(&map, &reader);
 	if (r < 0)
 		call_map_deinit(&map);
 	else
@@ -155,20 +177,22 @@ int call_map_visit(const struct call_map *map, const char *path,
 		   uint64_t *shared, struct error *err)
 {
 	struct profile_file file;
-	int r = profile_file_open(&file, path, map->image, 0, err);
+	int r = profile_file_open(&file, path, map->image, map->words, err);
 
 	if (r < 0)
 		return r;
 	*shared = file.header.shared;
 	if (file.header.mode != PROFILE_LAYOUT_CALLS ||
-	    file.header.area_bytes < sizeof(struct call_area) ||
+	    file.header.area_bytes < (map->flow_at != 0 ? map->flow_at + CALL_PATHS_BYTES
+							: sizeof(struct call_area)) ||
 	    file.header.block_bytes < file.header.area_bytes)
 		r = -EBADMSG;
 	for (uint64_t i = 0; r == 0 && i < file.blocks; i++) {
 		uint64_t offset = PROFILE_LAYOUT_PAGE + i * file.header.block_bytes;
 		struct call_thread thread;
 
-		r = call_thread_read(&thread, file.fd, offset, (uint32_t)map->procedure_count);
+		r = call_thread_read(&thread, file.fd, offset, (uint32_t)map->procedure_count,
+				     map->flow_at);
 		if (r == 0)
 			r = take(context, &thread);
 		call_thread_deinit(&thread);

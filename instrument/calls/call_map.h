@@ -35,6 +35,9 @@ struct call_map_procedure {
  * @sites_distinguished: contexts have call sites
  * @sites:       addresses of calls, by number - 1: those of a procedure after those of the previous
  *               ones
+ * @flow_at: offset in the area of the table of paths in contexts (flow/flow_layout.h); 0: none
+ * @words:   number of words after the area, which are those of the paths
+ * @flow:    encoded struct paths_map of @flow_bytes; its procedures have the same numbers
  * @switches_stacks: the program switches stacks, so that callers on other stacks are unknown
  */
 struct call_map {
@@ -51,6 +54,10 @@ struct call_map {
 	uint64_t *sites;
 	size_t site_count;
 	size_t site_capacity;
+	uint32_t flow_at;
+	uint32_t words;
+	uint8_t *flow;
+	size_t flow_bytes;
 };
 
 void call_map_deinit(struct call_map *map);

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "instrument/calls/call_paths.h"
 #include "lib/file_read.h"
 
 void call_thread_deinit(struct call_thread *thread)
@@ -12,6 +13,7 @@ void call_thread_deinit(struct call_thread *thread)
 	free(thread->states);
 	free(thread->transitions);
 	free(thread->history);
+	free(thread->paths);
 	*thread = (struct call_thread){0};
 }
 
@@ -132,7 +134,20 @@ static int read_tables(struct call_thread *thread, const struct call_head *head,
 	return r;
 }
 
-int call_thread_read(struct call_thread *ret, int fd, uint64_t offset, uint32_t procedures)
+/* Read the table of paths in contexts, without free entries. */
+static int read_paths(struct call_thread *thread, int fd, uint64_t offset)
+{
+	int r = read_array(&thread->paths, fd, offset, CALL_PATHS_ENTRIES, sizeof(*thread->paths));
+
+	for (size_t i = 0; r == 0 && i < CALL_PATHS_ENTRIES; i++) {
+		if (thread->paths[i].key != 0)
+			thread->paths[thread->path_count++] = thread->paths[i];
+	}
+	return r;
+}
+
+int call_thread_read(struct call_thread *ret, int fd, uint64_t offset, uint32_t procedures,
+		     uint32_t flow_at)
 {
 	struct call_thread thread = {0};
 	struct call_head head;
@@ -160,6 +175,8 @@ int call_thread_read(struct call_thread *ret, int fd, uint64_t offset, uint32_t 
 		r = charge_rest(&thread, &head, fd, offset);
 	if (r == 0)
 		subtract_events(&thread, &head);
+	if (r == 0 && flow_at != 0)
+		r = read_paths(&thread, fd, offset + flow_at);
 	if (r < 0)
 		call_thread_deinit(&thread);
 	else

@@ -11,12 +11,15 @@
 
 #include "instrument/calls/call_layout.h"
 
+struct call_path;
+
 /**
  * struct call_thread - zero-initialised is empty; freed by call_thread_deinit()
  * @states:      contexts, at least CALL_LAYOUT_ROOT and CALL_LAYOUT_OTHER unless there are
  *               no calls; metrics include everything that the file shows
  * @transitions: from a state to a state, each once
  * @history:     procedures below @procedures or CALL_LAYOUT_SIGNAL, and marks
+ * @paths:       used entries of the table of paths in contexts, not checked
  */
 struct call_thread {
 	enum call_policy policy;
@@ -27,6 +30,8 @@ struct call_thread {
 	size_t transition_count;
 	uint32_t *history;
 	size_t history_count;
+	struct call_path *paths;
+	size_t path_count;
 	uint64_t losses[CALL_LOSSES];
 };
 
@@ -34,10 +39,12 @@ struct call_thread {
  * call_thread_read() - read a thread's area
  * @offset:     offset of its struct call_area in the file
  * @procedures: number of procedures of the image
+ * @flow_at:    offset of the table of paths in contexts in the area; 0: there is none
  *
  * Return: 0; -EBADMSG damaged; errors of pread(2); -ENOMEM.
  */
-int call_thread_read(struct call_thread *ret, int fd, uint64_t offset, uint32_t procedures);
+int call_thread_read(struct call_thread *ret, int fd, uint64_t offset, uint32_t procedures,
+		     uint32_t flow_at);
 
 void call_thread_deinit(struct call_thread *thread);
 

@@ -173,7 +173,8 @@ static int calls_plan(struct mode_plan *plan, struct error *err)
 		.metric = map->metric,
 		.handles = plan->image->recursion->known[plan->procedure->candidate],
 	};
-	calls->visit = map->metric == CALL_METRIC_NONE && is_leaf(plan, calls->code.handles);
+	calls->visit = map->metric == CALL_METRIC_NONE && !plan->image->options->frames &&
+		       is_leaf(plan, calls->code.handles);
 	return map->sites_distinguished ? number_sites(plan, err) : 0;
 }
 

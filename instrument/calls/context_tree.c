@@ -8,6 +8,7 @@
 #include "instrument/calls/call_map.h"
 #include "instrument/calls/call_profile.h"
 #include "instrument/calls/call_thread.h"
+#include "instrument/calls/call_paths.h"
 #include "lib/array.h"
 #include "lib/cleanup.h"
 
@@ -42,6 +43,8 @@ void context_tree_deinit(struct context_tree *tree)
 	u64_map_deinit(&tree->index);
 	u64_map_deinit(&tree->addresses);
 	u64_map_deinit(&tree->site_index);
+	free(tree->paths);
+	u64_map_deinit(&tree->path_index);
 	*tree = (struct context_tree){0};
 }
 
@@ -156,6 +159,50 @@ static int add_calls(struct context_tree *tree, const struct call_map *map,
 	return 0;
 }
 
+/* Find or add a path. Return: NULL: no memory. */
+static struct context_path *context_tree_path_of(struct context_tree *tree, uint32_t record,
+						 uint32_t number)
+{
+	uint64_t *at = u64_map_insert(&tree->path_index, (uint64_t)record << 32 | number);
+
+	if (at == NULL)
+		return NULL;
+	if (*at == 0) {
+		if (array_reserve(&tree->paths, &tree->path_capacity, tree->path_count + 1,
+				  sizeof(*tree->paths)) < 0)
+			return NULL;
+		tree->paths[tree->path_count++] =
+			(struct context_path){.record = record, .number = number};
+		*at = tree->path_count;
+	}
+	return &tree->paths[*at - 1];
+}
+
+/*
+ * Add the paths of a thread. If the last frame was not that of the path's procedure, the context is
+ * not known: there was no room for a frame or a state, or the frame is left over.
+ */
+static int add_paths(struct context_tree *tree, const struct call_thread *thread,
+		     const uint32_t *records)
+{
+	for (size_t i = 0; i < thread->path_count; i++) {
+		const struct call_path *entry = &thread->paths[i];
+		uint32_t state = call_paths_state(entry->key);
+		struct context_path *path;
+
+		if (state <= CALL_LAYOUT_OTHER || state >= thread->state_count ||
+		    thread->states[state].procedure != call_paths_procedure(entry->key) - 1) {
+			tree->misplaced += entry->count;
+			continue;
+		}
+		path = context_tree_path_of(tree, records[state], call_paths_number(entry->key));
+		if (path == NULL)
+			return -ENOMEM;
+		path->count += entry->count;
+	}
+	return 0;
+}
+
 int context_tree_add(struct context_tree *tree, const struct call_map *map,
 		     const struct call_thread *thread)
 {
@@ -174,7 +221,9 @@ int context_tree_add(struct context_tree *tree, const struct call_map *map,
 	for (size_t i = 0; i < CALL_LOSSES; i++)
 		tree->losses[i] += thread->losses[i];
 	r = place_states(tree, map, thread, records);
-	return r == 0 ? add_calls(tree, map, thread, records) : r;
+	if (r == 0)
+		r = add_calls(tree, map, thread, records);
+	return r == 0 ? add_paths(tree, thread, records) : r;
 }
 
 void context_tree_sum(struct context_tree *tree)

@@ -55,12 +55,25 @@ struct context_site {
 };
 
 /**
+ * struct context_path - a path that was executed in a context
+ * @record: number of the record, which has the procedure
+ * @number: number of the path in the procedure
+ */
+struct context_path {
+	uint32_t record;
+	uint32_t number;
+	uint64_t count;
+};
+
+/**
  * struct context_tree - freed by context_tree_deinit()
  * @records: the root first, which is not a procedure
  * @index:   record by parent (or call site) and procedure
  * @sites:   if call sites are distinguished: the reached ones
  * @addresses: numbers of their addresses; @site_index: index + 1 in @sites, by record and that
  *             number
+ * @paths:   if paths are recorded: the executed ones; @path_index: index + 1, by record and number
+ * @misplaced: number of executions of paths whose context is not known
  * @shared:  threads that are not included, for lack of room; set by the reader
  */
 struct context_tree {
@@ -74,6 +87,11 @@ struct context_tree {
 	size_t site_capacity;
 	struct u64_map addresses;
 	struct u64_map site_index;
+	struct context_path *paths;
+	size_t path_count;
+	size_t path_capacity;
+	struct u64_map path_index;
+	uint64_t misplaced;
 	enum call_metric metric;
 	uint64_t threads;
 	uint64_t shared;

@@ -407,9 +407,10 @@ static uint64_t number_of(const struct rewriter *rewriter)
 	struct burst_switch_placement placement = placement_of(rewriter);
 	uint32_t numbers[] = {
 		options->checks, options->burst, placement.entries, (uint32_t)placement.unchecked,
-		options->all,	 options->room,	 options->whole};
+		options->all,	 options->room,	 options->whole,    options->sites};
 	uint64_t seed = XXH3_64bits_withSeed(numbers, sizeof(numbers), rewriter->mode->number);
 
+	seed = mix_text(seed, rewriter->mode->name);
 	seed = mix_text(seed, options->metric);
 	seed = mix_text(seed, rewriter->options->debug);
 	return XXH3_64bits_withSeed(rewriter->image.file, rewriter->image.bytes, seed) | 1;

@@ -366,6 +366,14 @@ void block_code_shift(struct machine_code *code, unsigned int reg, int bits)
 	emit(code, &bytes);
 }
 
+void block_code_upper_half(struct machine_code *code, unsigned int reg)
+{
+	struct bytes bytes = with_registers(true, 0xc1, 5, reg);
+
+	block_code_put(&bytes, 32);
+	emit(code, &bytes);
+}
+
 void block_code_fence(struct machine_code *code)
 {
 	static const uint8_t lfence[] = {0x0f, 0xae, 0xe8};

@@ -132,6 +132,9 @@ void block_code_subtract(struct machine_code *code, unsigned int to, unsigned in
  * negative. Changes flags. */
 void block_code_shift(struct machine_code *code, unsigned int reg, int bits);
 
+/** block_code_upper_half() - shift 64 bits right by 32. Changes flags. */
+void block_code_upper_half(struct machine_code *code, unsigned int reg);
+
 /** block_code_fence() - lfence: earlier instructions complete first, but their stores may still be
  * in the store buffer. Flags stay. */
 void block_code_fence(struct machine_code *code);

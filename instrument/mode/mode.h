@@ -68,6 +68,7 @@ struct burst_switch {
  * @room:   number of records or counters for which a thread has room; 0: the default
  * @whole:  for modes that record paths: paths continue into loops
  * @sites:  for modes that record contexts: call sites of a caller are distinguished
+ * @frames: for modes that record contexts: every procedure has a frame
  * @placement: for modes with bursts: placement of checks; NULL: BURST_SWITCH_PLACEMENT_DEFAULT
  *
  * A mode uses its own options and ignores the others.
@@ -80,6 +81,7 @@ struct mode_options {
 	bool all;
 	bool whole;
 	bool sites;
+	bool frames;
 	const struct burst_switch_placement *placement;
 };
 

@@ -297,7 +297,7 @@ static void search_table(struct machine_code *code, const struct paths_places *p
 	block_code_alu(code, BLOCK_ALU_ADD, MACHINE_RAX, PATHS_TABLE_PROBES << ENTRY_BITS);
 	block_code_compare(code, (unsigned int)entry.index, MACHINE_RAX);
 	machine_code_branch(code, MACHINE_NOT_EQUAL, next);
-	block_code_increment(code, mem_operand(word_at(places, PATHS_OVERFLOW)));
+	paths_code_overflow(code, places);
 }
 
 static void complete_key(struct machine_code *code, const struct paths_places *places,
@@ -347,15 +347,15 @@ static void look_up_sparing(struct machine_code *code, const struct point *point
 	machine_code_bind_label(code, hit);
 }
 
-/*
- * Load the path's number into a register. Return: label to place after the code for the path, where
- * control continues if the number is lost.
- */
-static uint32_t find_number(struct machine_code *code, const struct paths_places *places,
-			    const struct path_edge *path_edge, unsigned int reg)
+uint32_t paths_code_number(struct machine_code *code, const struct paths_places *places,
+			   const struct path_edge *path_edge, unsigned int reg)
 {
 	uint32_t good = machine_code_label(code), done = machine_code_label(code);
 
+	if (path_edge->end_known) {
+		block_code_number(code, reg, path_edge->end);
+		return done;
+	}
 	block_code_move(code, BLOCK_LOAD32, reg, mem_operand(places->number));
 	if (path_edge->end != 0)
 		block_code_alu32(code, BLOCK_ALU_ADD, reg, path_edge->end);
@@ -367,6 +367,11 @@ static uint32_t find_number(struct machine_code *code, const struct paths_places
 	machine_code_branch(code, MACHINE_JUMP, done);
 	machine_code_bind_label(code, good);
 	return done;
+}
+
+void paths_code_overflow(struct machine_code *code, const struct paths_places *places)
+{
+	block_code_increment(code, mem_operand(word_at(places, PATHS_OVERFLOW)));
 }
 
 static void end_in_table(struct machine_code *code, const struct point *point,
@@ -388,12 +393,7 @@ static void end_in_table(struct machine_code *code, const struct point *point,
 		charge(code, places);
 		block_code_copy(code, passed, MACHINE_RAX);
 	}
-	if (path_edge->end_known) {
-		done = machine_code_label(code);
-		block_code_number(code, key, path_edge->end);
-	} else {
-		done = find_number(code, places, path_edge, key);
-	}
+	done = paths_code_number(code, places, path_edge, key);
 	paths_code_find_entry(code, places, (unsigned int)entry.index, key);
 	if (spare)
 		look_up_sparing(code, point, places, entry, key, done);
@@ -419,7 +419,9 @@ static void end_in_table(struct machine_code *code, const struct point *point,
 void paths_code_end(struct machine_code *code, const struct point *point,
 		    const struct paths_places *places, const struct path_edge *path_edge)
 {
-	if (!places->array)
+	if (places->end != NULL)
+		places->end(code, point, places, path_edge);
+	else if (!places->array)
 		end_in_table(code, point, places, path_edge);
 	else if (path_edge->end_known && !places->measures && !places->traces)
 		add_one(code, point, array_of(places, path_edge));

@@ -52,6 +52,8 @@
  * @table:    of the thread
  * @number:   the path number, and the fields next to it
  * @words:    of the procedure (paths_map.h)
+ * @end:      emits the code that counts a path elsewhere; NULL: in the words or the table
+ * @contexts: for @end: its table
  * @id:       number of the procedure in the table
  * @count:    number of its paths
  * @no_path:  number that is no path's
@@ -67,6 +69,8 @@ struct paths_places {
 	uint32_t charged;
 	uint32_t kept;
 	uint32_t table;
+	paths_end_fn end;
+	uint32_t contexts;
 	uint32_t number;
 	uint32_t words;
 	uint32_t id;
@@ -97,6 +101,18 @@ void paths_code_begin(struct machine_code *code, const struct point *point,
 /** paths_code_end() - emit code that counts a path at its end, or before */
 void paths_code_end(struct machine_code *code, const struct point *point,
 		    const struct paths_places *places, const struct path_edge *path_edge);
+
+/**
+ * paths_code_number() - emit code that loads the number of the path that ends into a register
+ *
+ * Return: label to place after the code for the path, where control continues if the number is
+ * lost.
+ */
+uint32_t paths_code_number(struct machine_code *code, const struct paths_places *places,
+			   const struct path_edge *path_edge, unsigned int reg);
+
+/** paths_code_overflow() - emit code that counts a path for which there is no room */
+void paths_code_overflow(struct machine_code *code, const struct paths_places *places);
 
 /** paths_code_count() - emit code that counts a path in its separate counter @at */
 void paths_code_count(struct machine_code *code, const struct point *point, uint32_t at);

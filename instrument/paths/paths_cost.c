@@ -113,7 +113,7 @@ static int find_ranges(struct paths_cost *cost, const struct paths_map *map)
 	for (size_t p = 0; p < map->procedure_count; p++) {
 		const struct paths_procedure *procedure = &map->procedures[p];
 
-		if (paths_map_is_array(&procedure->graph))
+		if (paths_map_is_array(map, &procedure->graph))
 			cost->ranges[cost->range_count++] = (struct cost_range){
 				.first = procedure->first_array, .procedure = (uint32_t)p};
 	}

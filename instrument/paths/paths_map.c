@@ -11,7 +11,7 @@
 #include "lib/array.h"
 #include "lib/error.h"
 
-#define MAP_VERSION 7 /* to be changed also if PATHS_ARRAY_MAX or the table changes */
+#define MAP_VERSION 8 /* to be changed also if PATHS_ARRAY_MAX or the table changes */
 #define NUMBER_MAX (UINT32_MAX - 2)
 
 static void procedure_deinit(struct paths_procedure *procedure)
@@ -33,14 +33,14 @@ void paths_map_deinit(struct paths_map *map)
 	*map = (struct paths_map){0};
 }
 
-bool paths_map_is_array(const struct path_graph *graph)
+bool paths_map_is_array(const struct paths_map *map, const struct path_graph *graph)
 {
-	return graph->count <= PATHS_ARRAY_MAX;
+	return map->contexts == 0 && graph->count <= PATHS_ARRAY_MAX;
 }
 
-uint32_t paths_map_fixed(const struct path_graph *graph)
+uint32_t paths_map_fixed(const struct paths_map *map, const struct path_graph *graph)
 {
-	return paths_map_is_array(graph) ? PATHS_ENTERED + 1 : PATHS_WORDS;
+	return paths_map_is_array(map, graph) ? PATHS_ENTERED + 1 : PATHS_WORDS;
 }
 
 uint64_t paths_map_array(const struct path_graph *graph, enum paths_array array)
@@ -57,7 +57,8 @@ static unsigned int kinds_of_arrays(const struct paths_map *map)
 
 uint64_t paths_map_arrays(const struct paths_map *map, const struct path_graph *graph)
 {
-	return paths_map_is_array(graph) ? (uint64_t)graph->range.room * kinds_of_arrays(map) : 0;
+	return paths_map_is_array(map, graph) ? (uint64_t)graph->range.room * kinds_of_arrays(map)
+					      : 0;
 }
 
 /* Entries are aligned to whole cache lines. */
@@ -175,6 +176,7 @@ int paths_map_encode(const struct paths_map *map, uint8_t **ret, size_t *bytes)
 	map_put(&writer, map->timed);
 	map_put(&writer, map->checks);
 	map_put(&writer, map->burst);
+	map_put(&writer, map->contexts);
 	map_put(&writer, map->words);
 	map_put(&writer, map->procedure_count);
 	for (size_t i = 0; i < map->procedure_count; i++)
@@ -286,15 +288,16 @@ static bool is_sound(const struct paths_map *map, const struct paths_procedure *
 	uint64_t arrays = paths_map_arrays(map, graph);
 
 	if ((uint64_t)graph->range.below + graph->count > graph->range.room ||
-	    (procedure->own_count > 0 && !paths_map_is_array(graph)))
+	    (procedure->own_count > 0 && !paths_map_is_array(map, graph)))
 		return false;
 	for (uint32_t i = 0; i < procedure->own_count; i++) {
 		if (procedure->own[i] >= graph->count)
 			return false;
 	}
-	return map->timed || (has_words(map, procedure->first_word,
-					(uint64_t)paths_map_fixed(graph) + procedure->own_count) &&
-			      has_words(map, procedure->first_array, arrays));
+	return map->timed ||
+	       (has_words(map, procedure->first_word,
+			  (uint64_t)paths_map_fixed(map, graph) + procedure->own_count) &&
+		has_words(map, procedure->first_array, arrays));
 }
 
 static int paths_map_take_procedure(struct paths_map *map, struct bounded_reader *reader)
@@ -342,6 +345,7 @@ int paths_map_decode(struct paths_map *ret, const uint8_t *data, size_t bytes)
 	map.timed = map_take(&reader, 1) != 0;
 	map.checks = map_take(&reader, INT32_MAX);
 	map.burst = map_take(&reader, INT32_MAX);
+	map.contexts = map_take(&reader, INT32_MAX);
 	map.words = map_take(&reader, INT32_MAX);
 	procedures = map_take(&reader, NUMBER_MAX);
 	if (r == 0 && map.metric == NULL)

@@ -14,7 +14,8 @@
  * Arrays are large, and most of their words are never used. So the other words of all procedures
  * are together, before all arrays, and occupy few cache lines and pages. Paths of procedures
  * without arrays are counted in a table that all procedures share, in the thread's area. The table
- * has PATHS_TABLE_ENTRIES entries of struct paths_entry, and PATHS_TABLE_PROBES more.
+ * has PATHS_TABLE_ENTRIES entries of struct paths_entry, and PATHS_TABLE_PROBES more. Paths in
+ * contexts (flow/flow_mode.h) are all counted in another table.
  *
  * Decoded data is not trusted.
  */
@@ -25,6 +26,12 @@
 #include "instrument/paths/path_graph.h"
 
 struct error;
+struct machine_code;
+struct paths_places;
+struct point;
+
+typedef void (*paths_end_fn)(struct machine_code *code, const struct point *point,
+			     const struct paths_places *places, const struct path_edge *path_edge);
 
 #define PATHS_MAP_SECTION ".dcpix.paths"
 
@@ -113,8 +120,11 @@ struct paths_procedure {
  *          otherwise they were counted
  * @burst:  if they were counted: length of a burst in checks, in which they were timed, too, after
  *          @checks checks without timing; 0: always timed, if there is a metric
+ * @contexts: offset in the area of the table of paths in contexts (calls/call_paths.h); 0: paths
+ * are not distinguished by context
  * @words:  number of the image's words
  * @leading_words: number of words before all arrays; used while the map is built
+ * @end:    with @contexts, used while the map is built: emits the code that counts a path
  */
 struct paths_map {
 	uint64_t image;
@@ -124,8 +134,10 @@ struct paths_map {
 	bool timed;
 	uint32_t checks;
 	uint32_t burst;
+	uint32_t contexts;
 	uint64_t words;
 	uint64_t leading_words;
+	paths_end_fn end;
 	struct paths_procedure *procedures;
 	size_t procedure_count;
 	size_t procedure_capacity;
@@ -145,10 +157,10 @@ int paths_map_add(struct paths_map *map, const char *name, uint64_t address,
 		  const struct paths_procedure *like);
 
 /** paths_map_is_array() - return true if a procedure's paths are counted in arrays */
-bool paths_map_is_array(const struct path_graph *graph);
+bool paths_map_is_array(const struct paths_map *map, const struct path_graph *graph);
 
 /** paths_map_fixed() - return the number of a procedure's words with a fixed meaning */
-uint32_t paths_map_fixed(const struct path_graph *graph);
+uint32_t paths_map_fixed(const struct paths_map *map, const struct path_graph *graph);
 
 /**
  * paths_map_array() - return the index of path 0 of an array, relative to the procedure's first

@@ -64,6 +64,11 @@ struct paths_plan {
 	bool calls;
 };
 
+static const struct paths_map *map_of(const struct mode_plan *plan)
+{
+	return plan->image->data;
+}
+
 static bool has_metric(const struct mode_image *image)
 {
 	return image->options != NULL && image->options->metric != NULL;
@@ -266,7 +271,7 @@ static bool has_calls(const struct count_graph *graph)
 static void set_places(struct paths_plan *paths)
 {
 	const struct mode_plan *plan = paths->mode;
-	const struct paths_map *map = plan->image->data;
+	const struct paths_map *map = map_of(plan);
 
 	paths->places = paths_code_places(mode_private_at(), plan->procedure->candidate,
 					  has_clock(plan->image));
@@ -277,7 +282,9 @@ static void set_places(struct paths_plan *paths)
 	paths->places.id = (uint32_t)map->procedure_count + 1;
 	paths->places.count = paths->graph.count;
 	paths->places.no_path = paths->graph.range.no_path;
-	paths->places.array = paths_map_is_array(&paths->graph);
+	paths->places.end = map->end;
+	paths->places.contexts = map->contexts != 0 ? plan->image->area_at + map->contexts : 0;
+	paths->places.array = paths_map_is_array(map_of(plan), &paths->graph);
 	paths->places.sums = PATHS_METRIC * paths->graph.range.room * (uint32_t)sizeof(uint64_t);
 }
 
@@ -290,7 +297,7 @@ static void place_words(struct paths_plan *paths)
 	struct mode_plan *plan = paths->mode;
 	const struct mode_image *image = plan->image;
 	const struct paths_map *map = image->data;
-	uint64_t words = paths_map_fixed(&paths->graph) + (uint64_t)paths->own.count;
+	uint64_t words = paths_map_fixed(map_of(plan), &paths->graph) + (uint64_t)paths->own.count;
 	uint64_t arrays = paths_map_arrays(map, &paths->graph);
 	bool leading = words <= image->free_words;
 
@@ -315,7 +322,7 @@ static int find_paths(struct paths_plan *paths)
 {
 	const struct mode_plan *plan = paths->mode;
 	const struct count_graph *counts = plan->procedure->graph;
-	const struct paths_map *map = plan->image->data;
+	const struct paths_map *map = map_of(plan);
 	uint32_t room = plan->image->options != NULL ? plan->image->options->room : 0;
 	struct path_rules rules = {
 		.breaks = breaks,
@@ -348,7 +355,8 @@ static int paths_plan(struct mode_plan *plan, struct error *err)
 	}
 	if (r == 0)
 		r = path_webs_find(&paths->graph, plan->procedure,
-				   !has_metric(plan->image) && paths_map_is_array(&paths->graph));
+				   !has_metric(plan->image) &&
+					   paths_map_is_array(map_of(plan), &paths->graph));
 	if (r == 0) {
 		set_places(paths);
 		paths->calls = has_calls(plan->procedure->graph);
@@ -438,7 +446,7 @@ static bool paths_loops(const struct mode_plan *plan, uint32_t edge)
 static void emit_own(const struct paths_plan *paths, const struct point *point,
 		     struct machine_code *code, uint32_t path_edge)
 {
-	uint64_t word = paths->first_word + paths_map_fixed(&paths->graph) +
+	uint64_t word = paths->first_word + paths_map_fixed(map_of(paths->mode), &paths->graph) +
 			paths->own.of[path_edge] + point->replica;
 
 	paths_code_count(code, point, mode_image_word_at(paths->mode->image, word));
@@ -511,7 +519,8 @@ static int paths_commit(struct mode_image *image, const struct mode_plan *plan)
 	struct paths_map *map = image->data;
 
 	if (paths->first_word < map->leading_words)
-		image->free_words -= paths_map_fixed(&paths->graph) + (uint64_t)paths->own.count;
+		image->free_words -=
+			paths_map_fixed(map_of(plan), &paths->graph) + (uint64_t)paths->own.count;
 	return paths_map_add(map, plan->procedure->name, plan->procedure->address,
 			     plan->procedure->graph, &paths->graph,
 			     &(struct paths_procedure){.first_word = paths->first_word,

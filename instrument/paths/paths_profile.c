@@ -70,6 +70,8 @@ static int add_blocks(struct paths_profile *profile, const struct paths_map *map
 
 	for (uint64_t i = 0; r == 0 && i < file->blocks; i++) {
 		r = add_words(profile, map, file, i);
+		if (map->contexts != 0)
+			continue;
 		if (r == 0)
 			r = profile_file_read(file, i, paths_map_table(map), entries,
 					      TABLE_ENTRIES * sizeof(*entries));
@@ -103,6 +105,15 @@ int paths_profile_add(struct paths_profile *profile, const struct paths_map *map
 
 /* --- sums ----------------------------------------------------------------- */
 
+int paths_profile_sum(struct paths_profile *profile, struct paths_sum sum)
+{
+	if (array_reserve(&profile->sums, &profile->sum_capacity, profile->sum_count + 1,
+			  sizeof(*profile->sums)) < 0)
+		return -ENOMEM;
+	profile->sums[profile->sum_count++] = sum;
+	return 0;
+}
+
 static int add_sum(struct paths_profile *profile, const struct paths_map *map, struct paths_sum sum)
 {
 	double cycles = 0;
@@ -116,11 +127,7 @@ static int add_sum(struct paths_profile *profile, const struct paths_map *map, s
 					    paths_cost_key(sum.procedure, sum.number), &cycles);
 	if (map->burst != 0)
 		sum.metric = (uint64_t)(cycles * (double)sum.timed);
-	if (array_reserve(&profile->sums, &profile->sum_capacity, profile->sum_count + 1,
-			  sizeof(*profile->sums)) < 0)
-		return -ENOMEM;
-	profile->sums[profile->sum_count++] = sum;
-	return 0;
+	return paths_profile_sum(profile, sum);
 }
 
 /* Counts of numbers that no path has are lost paths. */
@@ -155,10 +162,11 @@ static int add_array(struct paths_profile *profile, const struct paths_map *map,
 }
 
 /* Add the separate words to one of the arrays: for existing paths it does not matter which one. */
-static void add_own(struct paths_profile *profile, const struct paths_procedure *procedure)
+static void add_own(struct paths_profile *profile, const struct paths_map *map,
+		    const struct paths_procedure *procedure)
 {
 	const uint64_t *own =
-		profile->words + procedure->first_word + paths_map_fixed(&procedure->graph);
+		profile->words + procedure->first_word + paths_map_fixed(map, &procedure->graph);
 	uint64_t *counts = profile->words + procedure->first_array +
 			   paths_map_array(&procedure->graph, PATHS_ENDED);
 
@@ -171,9 +179,9 @@ static int add_arrays(struct paths_profile *profile, const struct paths_map *map
 	int r = 0;
 
 	for (size_t p = 0; r == 0 && p < map->procedure_count; p++) {
-		if (!paths_map_is_array(&map->procedures[p].graph))
+		if (!paths_map_is_array(map, &map->procedures[p].graph))
 			continue;
-		add_own(profile, &map->procedures[p]);
+		add_own(profile, map, &map->procedures[p]);
 		r = add_array(profile, map, (uint32_t)p, PATHS_ENDED);
 		if (r == 0)
 			r = add_array(profile, map, (uint32_t)p, PATHS_CUT);
@@ -210,6 +218,8 @@ static int paths_profile_by_path(const void *a, const void *b)
 
 	if (x->procedure != y->procedure)
 		return x->procedure < y->procedure ? -1 : 1;
+	if (x->number == y->number)
+		return (x->context > y->context) - (x->context < y->context);
 	return (x->number > y->number) - (x->number < y->number);
 }
 
@@ -241,7 +251,7 @@ static void find_losses(struct paths_profile *profile, const struct paths_map *m
 		struct paths_loss *loss = &profile->losses[p];
 
 		loss->unfinished += words[PATHS_ENTERED];
-		if (!paths_map_is_array(&map->procedures[p].graph)) {
+		if (!paths_map_is_array(map, &map->procedures[p].graph)) {
 			loss->lost = words[PATHS_LOST_END] + words[PATHS_LOST_CUT];
 			loss->overflow = words[PATHS_OVERFLOW];
 			loss->unfinished -= words[PATHS_LOST_END];

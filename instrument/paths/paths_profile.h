@@ -16,6 +16,7 @@
  * @number:    number of the path
  * @metric:    sum over its measured executions
  * @timed:     number of measured executions
+ * @context:   number of the context in which it was executed; 0: in any
  */
 struct paths_sum {
 	uint32_t procedure;
@@ -23,6 +24,7 @@ struct paths_sum {
 	uint64_t count;
 	uint64_t metric;
 	uint64_t timed;
+	uint32_t context;
 };
 
 /**
@@ -64,6 +66,9 @@ struct paths_profile {
 /** paths_profile_add() - add a file. Return: errors of profile_file_open(), and -ENOMEM. */
 int paths_profile_add(struct paths_profile *profile, const struct paths_map *map, const char *path,
 		      struct error *err);
+
+/** paths_profile_sum() - add an executed path to the sums. Return: 0 or -ENOMEM. */
+int paths_profile_sum(struct paths_profile *profile, struct paths_sum sum);
 
 /** paths_profile_end() - compute sums and losses of all files. Return: 0 or -ENOMEM. */
 int paths_profile_end(struct paths_profile *profile, const struct paths_map *map);

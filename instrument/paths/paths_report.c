@@ -182,11 +182,16 @@ static void print_path(FILE *out, const struct paths_listing *listing, const str
 	report_text_procedure(out, procedure->name, false);
 	fprintf(out, ", path %" PRIu32 " of %" PRIu32 "\n", row->sum->number + 1,
 		procedure->graph.count);
+	if (options->print_context != NULL) {
+		fputs("    in ", out);
+		options->print_context(out, options->contexts, row->sum->context);
+		putc('\n', out);
+	}
 	paths_report_blocks(out, row, options->code);
 }
 
 static void print_path_csv(FILE *out, const struct paths_listing *listing,
-			   const struct paths_row *row)
+			   const struct paths_row *row, bool contexts)
 {
 	const struct paths_procedure *procedure = &listing->map->procedures[row->sum->procedure];
 	bool first = true;
@@ -202,7 +207,10 @@ static void print_path_csv(FILE *out, const struct paths_listing *listing,
 		fprintf(out, "%s%" PRIx64, first ? "" : " ", row->nodes[i]->address);
 		first = false;
 	}
-	fprintf(out, ",%" PRIx64 ",%" PRIu64 "\n", row->next, row->sum->timed);
+	fprintf(out, ",%" PRIx64 ",%" PRIu64, row->next, row->sum->timed);
+	if (contexts)
+		fprintf(out, ",%" PRIu32, row->sum->context);
+	putc('\n', out);
 }
 
 static void print_hot_blocks(FILE *out, const struct paths_listing *listing)
@@ -233,16 +241,18 @@ static void print_paths(FILE *out, struct paths_listing *listing,
 		sums[row->class].metric += row->metric;
 	}
 	if (options->csv)
-		fputs("count,instructions,metric,class,path,address,procedure,blocks,next,"
-		      "measured\n",
-		      out);
+		fprintf(out,
+			"count,instructions,metric,class,path,address,procedure,blocks,next,"
+			"measured%s\n",
+			options->print_context != NULL ? ",context" : "");
 	else
 		print_classes(out, listing, "paths", sums);
-	if (!options->csv)
+	if (!options->csv && options->print_context == NULL)
 		print_hot_blocks(out, listing);
 	for (size_t i = 0; i < count; i++) {
 		if (options->csv)
-			print_path_csv(out, listing, &listing->paths[i]);
+			print_path_csv(out, listing, &listing->paths[i],
+				       options->print_context != NULL);
 		else
 			print_path(out, listing, &listing->paths[i], options);
 	}

@@ -28,6 +28,8 @@ enum paths_rows {
  * @threshold: 0 .. 1
  * @csv:   comma-separated, after one line of names
  * @code:  of the original image, for source lines; or NULL
+ * @print_context: print the procedures of a context, if paths are reported in contexts; else NULL
+ * @contexts: passed to @print_context
  */
 struct paths_report_options {
 	enum paths_rows rows;
@@ -35,6 +37,8 @@ struct paths_report_options {
 	double threshold;
 	bool csv;
 	struct image_code *code;
+	void (*print_context)(FILE *out, const void *contexts, uint32_t context);
+	const void *contexts;
 };
 
 struct paths_row;

@@ -23,8 +23,11 @@ void map_put_text(struct map_writer *writer, const char *text)
 {
 	size_t bytes = text != NULL ? strlen(text) : 0;
 
-	if (bytes > MAP_TEXT_BYTES_MAX)
-		bytes = MAP_TEXT_BYTES_MAX;
+	map_put_bytes(writer, text, bytes > MAP_TEXT_BYTES_MAX ? MAP_TEXT_BYTES_MAX : bytes);
+}
+
+void map_put_bytes(struct map_writer *writer, const void *data, size_t bytes)
+{
 	map_put(writer, bytes);
 	if (writer->failed ||
 	    array_reserve(&writer->data, &writer->capacity, writer->bytes + bytes + 1, 1) < 0) {
@@ -32,7 +35,7 @@ void map_put_text(struct map_writer *writer, const char *text)
 		return;
 	}
 	if (bytes > 0)
-		memcpy(writer->data + writer->bytes, text, bytes);
+		memcpy(writer->data + writer->bytes, data, bytes);
 	writer->bytes += bytes;
 }
 

@@ -24,6 +24,9 @@ void map_put(struct map_writer *writer, uint64_t value);
 /** map_put_text() - append a text of up to MAP_TEXT_BYTES_MAX; NULL is "". */
 void map_put_text(struct map_writer *writer, const char *text);
 
+/** map_put_bytes() - append a number of bytes, and these bytes. @data may be NULL for 0 bytes. */
+void map_put_bytes(struct map_writer *writer, const void *data, size_t bytes);
+
 /** map_put_address() - append an address near @base; 0: none. */
 void map_put_address(struct map_writer *writer, uint64_t address, uint64_t base);
 

@@ -99,6 +99,41 @@ check "JSON with call sites is as the schema has it" tests/lib/validate_json.py 
 refuses "--sites of calls" "mode 'calls' does not support --sites" "$bin/dcpix" --mode calls --sites \
 	-o "$WORK/none" "$WORK/sites"
 
+# --- paths in contexts
+"$bin/dcpix" -q --mode context-paths --sites -o "$WORK/sites.paths" "$WORK/sites"
+DCPIX_OUT=$WORK/way "$WORK/sites.paths" > /dev/null
+paths()
+{
+	"$bin/dcpicct" --paths "$@" "$WORK/sites.paths" "$WORK"/way.*
+}
+is "paths: each context has its own; the recursive calls are of one" "$(paths --csv | awk -F, '
+	$7 ~ /leaf|twice|compare|down/ { print $1, $7 }' | tr -d '"' | sort)" "1 compare
+1 leaf
+1 leaf
+1 leaf
+1 twice
+2 down
+2 down
+3 compare
+3 down
+3 leaf"
+like "paths: text" "$(paths | tr '\n' ' ')" \
+	'lost: 1 not finished, .* in _start 0x[0-9a-f]+ > main 0x[0-9a-f]+ > twice 0x[0-9a-f]+ > leaf '
+is "paths: -n" "$(paths --csv -n 3 | wc -l)" 4
+like "paths: the heading has call sites that one path reaches" \
+	"$("$bin/dcpicct" "$WORK/sites.paths" "$WORK"/way.* | tr '\n' ' ')" \
+	'call sites +15 in all records, 12 reached, 11 by one path paths +17, in all records'
+"$bin/dcpicct" --json "$WORK/sites.paths" "$WORK"/way.* > "$WORK/json"
+check "paths: JSON is as the schema has it" tests/lib/validate_json.py dcpicct < "$WORK/json"
+refuses "paths as JSON" "supports only text and --csv" paths --json
+refuses "paths of a program without" "was not rewritten by dcpix --mode context-paths" \
+	"$bin/dcpicct" --paths "$WORK/sites.context" "$WORK"/site.*
+refuses "paths of a database" "needs a rewritten program" "$bin/dcpicct" --paths --db "$WORK/none.db"
+refuses "a metric of paths in contexts" "does not support --metric" "$bin/dcpix" \
+	--mode context-paths --metric cycles -o "$WORK/none" "$WORK/sites"
+refuses "a recording of another mode" "of another rewritten file" \
+	"$bin/dcpicct" "$WORK/sites.context" "$WORK"/way.*
+
 # --- interruptions: handlers at any instruction, and more frames than there is room for
 check "interrupted: builds" "${CC:-gcc}" -O1 -fno-optimize-sibling-calls -o "$WORK/interrupted" \
 	tests/fixtures/programs/interrupted.c

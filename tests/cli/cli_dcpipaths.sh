@@ -30,6 +30,12 @@ for path_options in "--metric cycles" "--metric cycles --checks 20 --burst 5" \
 		path_exact "$scratch/program" $way
 	done
 done
+path_options=--sites
+path_mode=context-paths
+for way in recursion callbacks jumps many; do
+	path_exact "$scratch/program" $way
+done
+path_mode=paths
 path_options=
 check "one with exceptions" "${CXX:-g++}" -O2 tests/fixtures/programs/unwinds.cc -o "$scratch/unwinds"
 path_exact "$scratch/unwinds"

@@ -5,6 +5,7 @@
 # $scratch. Paths are compared as sequences of nodes, without their numbers.
 dcpix=$PWD/build/bin/dcpix
 dcpipaths=$PWD/build/bin/dcpipaths
+dcpicct=$PWD/build/bin/dcpicct
 path_plugin=$PWD/build/tests/path_plugin.so
 # shellcheck disable=SC2154 # the script's
 export DCPIX_OUT=$scratch/recorded
@@ -31,20 +32,41 @@ path_run()
 		"$@") > /dev/null < /dev/null 2>&1
 }
 
+# context_counts PROGRAM: print "COUNT PROCEDURE... - NODE..." for each sequence of nodes in a context
+context_counts()
+{
+	"$dcpicct" --csv "$1" "$DCPIX_OUT".* > "$scratch/tree"
+	"$dcpicct" --paths --csv "$1" "$DCPIX_OUT".* > "$scratch/listed"
+	python3 - "$scratch/tree" "$scratch/listed" <<-'EOF' | sort
+	import collections, csv, sys
+	tree = {row["context"]: row for row in csv.DictReader(open(sys.argv[1]))}
+	def context(number):
+	    above = context(tree[number]["parent"]) if tree[number]["parent"] in tree else []
+	    return above + ([tree[number]["address"][2:]] if tree[number]["address"] else [])
+	counts = collections.Counter()
+	for row in csv.DictReader(open(sys.argv[2])):
+	    counts[" ".join(context(row["context"]) + ["-", row["blocks"]])] += int(row["count"])
+	for path, count in counts.items():
+	    print(count, path)
+	EOF
+}
+
 # path_emulate OLD ARGUMENT...: write "COUNT NODE..." of an emulator to $scratch/seen, by the edges
 # on standard input
 path_emulate()
 {
 	python3 tests/lib/path_facts.py > "$scratch/facts"
 	env -i DCPIX_OUT="$DCPIX_OUT" qemu-x86_64 -cpu max -0 "$1" \
-		-plugin "$path_plugin,image=$1,spec=$scratch/facts,out=$scratch/truth" \
+		-plugin "$path_plugin,image=$1,spec=$scratch/facts,out=$scratch/truth$plugin_option" \
 		"$@" > /dev/null < /dev/null 2>&1
 	sort "$scratch/truth" > "$scratch/seen"
 }
 
-# path_exact NAME ARGUMENT...: test that all paths of a program equal an emulator's; $path_options
-# are options of dcpix
+# path_exact NAME ARGUMENT...: test that all paths of a program equal an emulator's; $path_mode and
+# $path_options are options of dcpix
+path_mode=paths
 path_options=
+plugin_option=
 path_exact()
 {
 	local name=$1 program old new counted wrong
@@ -57,14 +79,20 @@ path_exact()
 	new=$scratch/$(basename "$old").paths
 	shift
 	# shellcheck disable=SC2086 # words
-	"$dcpix" -q --mode paths $path_options -o "$new" "$old" ||
+	"$dcpix" -q --mode $path_mode $path_options -o "$new" "$old" ||
 		{ not_ok "$name: is rewritten"; return; }
 	path_run "$old" "$new" "$@"
+	plugin_option=
+	[ "$path_mode" = paths ] || plugin_option=,contexts=yes
 	"$dcpipaths" --by edge "$new" | path_emulate "$old" "$@"
-	path_counts "$new" > "$scratch/counted"
+	if [ "$path_mode" = context-paths ]; then
+		context_counts "$new" > "$scratch/counted"
+	else
+		path_counts "$new" > "$scratch/counted"
+	fi
 	counted=$(wc -l < "$scratch/counted")
 	wrong=$(comm -3 "$scratch/counted" "$scratch/seen" | wc -l)
-	check "$name: every path's count is exact ($counted paths)" \
+	check "$name: every path's count is exact ($path_mode: $counted paths)" \
 		[ "$wrong" -eq 0 -a "$counted" -gt 5 ]
 	rm -f "$DCPIX_OUT".*
 }

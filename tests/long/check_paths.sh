@@ -22,22 +22,30 @@ path_exact "$scratch/program" many
 path_options=--whole
 path_exact "$scratch/program" recursion
 path_options=
-# sometimes NAME ARGUMENT...: test without a metric, and measured in bursts
-sometimes()
+# in_contexts NAME ARGUMENT...: test without contexts, and in contexts
+in_contexts()
 {
 	path_exact "$@"
+	path_mode=context-paths
+	path_exact "$@"
+	path_mode=paths
+}
+# sometimes NAME ARGUMENT...: test without a metric, measured in bursts, and in contexts
+sometimes()
+{
+	in_contexts "$@"
 	path_options="--metric cycles --checks 100 --burst 20"
 	path_exact "$@"
 	path_options=
 }
 ${CXX:-g++} -O2 tests/fixtures/programs/unwinds.cc -o "$scratch/unwinds" || exit 2
-path_exact "$scratch/unwinds"
+in_contexts "$scratch/unwinds"
 head -c 100000 "$(command -v perl)" > "$scratch/in"
 cat docs/*.md > "$scratch/text"
 sometimes gzip -9c "$scratch/in"
 sometimes bzip2 -9c "$scratch/in"
 sometimes xz -3c "$scratch/in"
-path_exact sort "$scratch/text"
+in_contexts sort "$scratch/text"
 path_options=--whole
 path_exact sort "$scratch/text"
 path_options=
@@ -48,9 +56,9 @@ sometimes mawk 'function f(n) { return n < 2 ? n : f(n - 1) + f(n - 2) }
 	"$scratch/text"
 sometimes sqlite3 :memory: "with recursive c(x) as (select 1 union all select x + 1 from c
 	where x < 300) select sum(x * x % 97), count(distinct x % 13) from c"
-path_exact od -c docs/results/policy.md
-path_exact cksum "$scratch/in"
+in_contexts od -c docs/results/policy.md
+in_contexts cksum "$scratch/in"
 sometimes factor 1234567890123 99999999977
-path_exact expr 12345678901234567890 '*' 98765432109876543210
+in_contexts expr 12345678901234567890 '*' 98765432109876543210
 sometimes openssl dgst -md5 "$scratch/in"
 tap_done

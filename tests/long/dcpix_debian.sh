@@ -17,7 +17,7 @@ list=$PWD/tests/long/debian_programs.txt
 chosen=" $* "
 work=$(mktemp -d) || exit 2
 trap 'rm -rf "$work"' EXIT
-modes=(counts paths "paths --metric cycles --checks 5 --burst 3" calls context
+modes=(counts paths "paths --metric cycles --checks 5 --burst 3" calls context "context-paths --sites"
 	"bursts --checks 5 --burst 3" "variation --checks 7")
 
 # Files for the programs.

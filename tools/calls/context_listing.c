@@ -153,8 +153,13 @@ void context_listing_heading(FILE *stream, const struct context_listing *listing
 	fprintf(stream, "replication %" PRIu32 " at most, of %s\n", shape->replication,
 		shape->replication > 0 ? listing->names->names[shape->replicated] : "none");
 	if (listing->map->sites_distinguished)
-		fprintf(stream, "call sites  %" PRIu64 " in all records, %" PRIu64 " reached\n",
+		fprintf(stream, "call sites  %" PRIu64 " in all records, %" PRIu64 " reached",
 			shape->sites, shape->reached);
+	if (listing->map->sites_distinguished && listing->map->flow_at != 0)
+		fprintf(stream, ", %" PRIu64 " by one path", listing->single);
+	fputs(listing->map->sites_distinguished ? "\n" : "", stream);
+	if (listing->map->flow_at != 0)
+		fprintf(stream, "paths       %zu, in all records\n", listing->tree->path_count);
 	fputc('\n', stream);
 }
 
@@ -323,6 +328,12 @@ struct json_object *context_listing_json(const struct context_listing *listing, 
 			       json_object_new_uint64(shape->height_max)) &&
 	    call_report_member(tree_shape, "replication",
 			       json_object_new_uint64(shape->replication)) &&
+	    (listing->map->flow_at == 0 ||
+	     call_report_member(tree_shape, "paths",
+				json_object_new_uint64(listing->tree->path_count))) &&
+	    (listing->map->flow_at == 0 || !listing->map->sites_distinguished ||
+	     call_report_member(tree_shape, "sites_single",
+				json_object_new_uint64(listing->single))) &&
 	    (!listing->map->sites_distinguished ||
 	     (call_report_member(tree_shape, "sites", json_object_new_uint64(shape->sites)) &&
 	      call_report_member(tree_shape, "sites_reached",

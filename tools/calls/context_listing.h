@@ -21,6 +21,8 @@ struct context_row {
 
 /**
  * struct context_listing - freed by context_listing_deinit()
+ * @single: number of call sites that one path reached (context_paths_single()), if paths are
+ *          recorded and call sites are distinguished; set after context_listing_make()
  * @rows: each record before its children, siblings in descending order of the metric
  */
 struct context_listing {
@@ -28,6 +30,7 @@ struct context_listing {
 	const struct context_tree *tree;
 	const struct call_names *names;
 	struct context_statistics statistics;
+	uint64_t single;
 	struct context_row *rows;
 	size_t row_count;
 };

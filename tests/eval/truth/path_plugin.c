@@ -19,7 +19,9 @@
  * have ended. A path also ends if its procedure continues where no edge leads. (This version of
  * QEMU does not report that a return reads these addresses again.)
  *
- * The out file gets a line for each path: its count, and its nodes.
+ * The out file gets a line for each path: its count, and its nodes. With contexts=yes, paths are
+ * distinguished by context, and lines have its procedures between the count and "-". The context is
+ * the procedures of all frames; a procedure that is active already ends the path from the root.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -80,6 +82,7 @@ static char *image_path;
 static char *out_path;
 static uint64_t unfinished;
 static int calling;
+static int contexts;
 
 static void die(const char *what)
 {
@@ -153,29 +156,68 @@ static void read_facts(const char *path)
 
 /* --- paths ---------------------------------------------------------------- */
 
-static void path_end(struct frame *frame)
+static void path_count(const uint64_t *nodes, size_t length)
 {
 	struct path **bucket, *path;
 	uint64_t hash = 14695981039346656037U;
 
-	if (frame->length == 0)
-		return;
-	for (size_t i = 0; i < frame->length; i++)
-		hash = (hash ^ frame->nodes[i]) * 1099511628211U;
+	for (size_t i = 0; i < length; i++)
+		hash = (hash ^ nodes[i]) * 1099511628211U;
 	bucket = &paths[(hash ^ hash >> 32) % BUCKETS];
 	for (path = *bucket; path; path = path->next) {
-		if (path->length == frame->length &&
-		    memcmp(path->nodes, frame->nodes, frame->length * sizeof(*frame->nodes)) == 0)
+		if (path->length == length &&
+		    memcmp(path->nodes, nodes, length * sizeof(*nodes)) == 0)
 			break;
 	}
 	if (!path) {
-		path = checked(calloc(1, sizeof(*path) + frame->length * sizeof(*frame->nodes)));
-		path->length = frame->length;
-		memcpy(path->nodes, frame->nodes, frame->length * sizeof(*frame->nodes));
+		path = checked(calloc(1, sizeof(*path) + length * sizeof(*nodes)));
+		path->length = length;
+		memcpy(path->nodes, nodes, length * sizeof(*nodes));
 		path->next = *bucket;
 		*bucket = path;
 	}
 	path->count++;
+}
+
+/* Find the procedures of the context of a frame. Return: their number. */
+static size_t context_of(const struct frame *frame, uint64_t *ret)
+{
+	size_t length = 0;
+
+	for (const struct frame *at = frames; at <= frame; at++) {
+		size_t before = 0;
+
+		if (at->procedure == 0)
+			continue;
+		while (before < length && ret[before] != at->procedure)
+			before++;
+		ret[before] = at->procedure;
+		length = before + 1;
+	}
+	return length;
+}
+
+static void path_end(struct frame *frame)
+{
+	static uint64_t *both;
+	static size_t capacity;
+	size_t needed = frame_capacity + frame->length + 1, length;
+
+	if (frame->length == 0)
+		return;
+	if (!contexts) {
+		path_count(frame->nodes, frame->length);
+		frame->length = 0;
+		return;
+	}
+	if (needed > capacity) {
+		capacity = 2 * needed;
+		both = checked(realloc(both, capacity * sizeof(*both)));
+	}
+	length = context_of(frame, both);
+	both[length++] = 0;
+	memcpy(both + length, frame->nodes, frame->length * sizeof(*both));
+	path_count(both, length + frame->length);
 	frame->length = 0;
 }
 
@@ -309,12 +351,15 @@ static void arrived(unsigned int vcpu, void *data)
 	path_add(frame, node->from);
 }
 
+/* @data: not NULL: the instruction is a call, during which the procedure is active */
 static void stopped(unsigned int vcpu, void *data)
 {
 	(void)vcpu;
-	(void)data;
-	if (depth > 0)
-		path_end(&frames[depth - 1]);
+	if (depth == 0)
+		return;
+	path_end(&frames[depth - 1]);
+	if (contexts && !data)
+		frames[depth - 1].procedure = 0;
 }
 
 /* --- code ----------------------------------------------------------------- */
@@ -349,8 +394,9 @@ static void translate(struct qemu_plugin_insn *insn, const struct guest_file *fi
 			qemu_plugin_register_vcpu_insn_exec_cb(
 				insn, arrived, QEMU_PLUGIN_CB_NO_REGS, (void *)(uintptr_t)node);
 		if (fact_find(FACT_STOP, address + bytes))
-			qemu_plugin_register_vcpu_insn_exec_cb(insn, stopped,
-							       QEMU_PLUGIN_CB_NO_REGS, NULL);
+			qemu_plugin_register_vcpu_insn_exec_cb(
+				insn, stopped, QEMU_PLUGIN_CB_NO_REGS,
+				is_call(code, bytes) ? (void *)(uintptr_t)code : NULL);
 	}
 	if (is_call(code, bytes)) {
 		qemu_plugin_register_vcpu_insn_exec_cb(insn, calls, QEMU_PLUGIN_CB_NO_REGS, NULL);
@@ -393,8 +439,12 @@ static void finished(qemu_plugin_id_t id, void *data)
 	for (size_t b = 0; b < BUCKETS; b++) {
 		for (const struct path *path = paths[b]; path; path = path->next) {
 			fprintf(out, "%" PRIu64, path->count);
-			for (size_t i = 0; i < path->length; i++)
-				fprintf(out, " %" PRIx64, path->nodes[i]);
+			for (size_t i = 0; i < path->length; i++) {
+				if (path->nodes[i] == 0)
+					fputs(" -", out);
+				else
+					fprintf(out, " %" PRIx64, path->nodes[i]);
+			}
 			fputc('\n', out);
 		}
 	}
@@ -413,6 +463,8 @@ QEMU_PLUGIN_EXPORT int qemu_plugin_install(qemu_plugin_id_t id, const qemu_info_
 			out_path = checked(strdup(argv[i] + 4));
 		else if (strncmp(argv[i], "spec=", 5) == 0)
 			read_facts(argv[i] + 5);
+		else if (strcmp(argv[i], "contexts=yes") == 0)
+			contexts = 1;
 	}
 	if (!image_path || !out_path) {
 		fprintf(stderr, "path_plugin: needs image=, spec= and out=\n");

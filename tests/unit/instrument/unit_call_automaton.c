@@ -328,7 +328,7 @@ static void run_end(struct run *run)
 
 static void read_thread(const struct run *run, struct call_thread *thread)
 {
-	assert_int_equal(call_thread_read(thread, run->fd, 0, PROCEDURES), 0);
+	assert_int_equal(call_thread_read(thread, run->fd, 0, PROCEDURES, 0), 0);
 	for (size_t i = 0; i < CALL_LOSSES; i++)
 		assert_int_equal(thread->losses[i], 0);
 }
@@ -526,7 +526,7 @@ static void test_full(void **state)
 		call_automaton_resume(run.area, UINT32_MAX, STACK_TOP);
 		call_automaton_leave(run.area, STACK_TOP - 16);
 	}
-	assert_int_equal(call_thread_read(&thread, run.fd, 0, MANY_PROCEDURES), 0);
+	assert_int_equal(call_thread_read(&thread, run.fd, 0, MANY_PROCEDURES, 0), 0);
 	for (size_t i = 0; i < thread.transition_count; i++)
 		known += thread.transitions[i].calls;
 	assert_int_equal(known + thread.losses[CALL_LOSS_FULL], calls);
@@ -558,13 +558,13 @@ static void test_subtracts_events(void **state)
 	run.area->states[CALL_LAYOUT_ROOT].metric = 100;
 	run.area->states[CALL_LAYOUT_OTHER + 1].metric = 100;
 	run.area->states[CALL_LAYOUT_OTHER + 2].metric = 15;
-	assert_int_equal(call_thread_read(&thread, run.fd, 0, PROCEDURES), 0);
+	assert_int_equal(call_thread_read(&thread, run.fd, 0, PROCEDURES, 0), 0);
 	assert_int_equal(thread.states[CALL_LAYOUT_ROOT].metric, 90);
 	assert_int_equal(thread.states[CALL_LAYOUT_OTHER + 1].metric, 70);
 	assert_int_equal(thread.states[CALL_LAYOUT_OTHER + 2].metric, 0);
 	call_thread_deinit(&thread);
 	run.area->head.event_cycles = UINT64_MAX; /* damaged */
-	assert_int_equal(call_thread_read(&thread, run.fd, 0, PROCEDURES), 0);
+	assert_int_equal(call_thread_read(&thread, run.fd, 0, PROCEDURES, 0), 0);
 	assert_int_equal(thread.states[CALL_LAYOUT_OTHER + 1].metric, 0);
 	call_thread_deinit(&thread);
 	run_end(&run);
@@ -594,7 +594,7 @@ static void look(int number)
 
 	(void)number;
 	looks++;
-	if (call_thread_read(&thread, watched->fd, 0, PROCEDURES) < 0)
+	if (call_thread_read(&thread, watched->fd, 0, PROCEDURES, 0) < 0)
 		unreadable++;
 	call_thread_deinit(&thread);
 }
@@ -638,7 +638,7 @@ static void test_deep(void **state)
 	for (uint64_t d = depth; d > 0; d--)
 		call_automaton_leave(run.area, STACK_TOP - 16 * d);
 	assert_int_equal(run.area->head.depth, AREA_AT + offsetof(struct call_area, frames));
-	assert_int_equal(call_thread_read(&thread, run.fd, 0, PROCEDURES), 0);
+	assert_int_equal(call_thread_read(&thread, run.fd, 0, PROCEDURES, 0), 0);
 	assert_int_equal(thread.losses[CALL_LOSS_DEEP], 1001);
 	assert_int_equal(thread.losses[CALL_LOSS_UNMATCHED], 1001);
 	assert_int_equal(thread.state_count, CALL_LAYOUT_OTHER + 2);
@@ -683,7 +683,7 @@ static void test_damaged(void **state)
 			at[below(&run, 24)] = (uint8_t)(below(&run, 2) ? 255 : below(&run, 256));
 		}
 		assert_int_equal(call_profile_init(&profile, PROCEDURES), 0);
-		r = call_thread_read(&thread, run.fd, 0, PROCEDURES);
+		r = call_thread_read(&thread, run.fd, 0, PROCEDURES, 0);
 		assert_true(r == 0 || r == -EBADMSG);
 		if (r == 0)
 			r = call_profile_add(&profile, &thread);

@@ -46,7 +46,7 @@ static void add_procedures(struct paths_map *map, const char *path, size_t most)
 			own[0] = 0;
 			own[1] = graph.count - 1;
 			like.own = own;
-			like.own_count = graph.count > 0 && paths_map_is_array(&graph) ? 2 : 0;
+			like.own_count = graph.count > 0 && paths_map_is_array(map, &graph) ? 2 : 0;
 			assert_int_equal(
 				paths_map_add(map, "it", 0x1000 + 16 * i, &counts, &graph, &like),
 				0);
