@@ -283,7 +283,7 @@ static void make_paths(struct paths *paths, struct paths_listing *listing)
 		.procedures = {{.address = 0x1000, .name = "main", .graph = {.count = 6}},
 			       {.address = 0x1040, .name = "leaf", .graph = {.count = 2}}},
 		.nodes = {{0x1000, 8, 2}, {0x1008, 0, 0}, {0x1040, 12, 3}},
-		.sums = {{0, 1, 10, 50, 5}, {0, 5, 3, 7, 3}, {1, 0, 4, 9, 4}},
+		.sums = {{0, 1, 10, 50, 5, 0}, {0, 5, 3, 7, 3, 0}, {1, 0, 4, 9, 4, 0}},
 		.losses = {{1, 2, 3}, {0, 0, 0}},
 	};
 	paths->map = (struct paths_map){.path = (char *)(uintptr_t) "/bin/it",
