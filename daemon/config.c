@@ -16,6 +16,7 @@
 
 #define EVERY_MAX 1000000
 #define PROBE_PERMILLE_MAX 100
+#define OFF_CPU_PERMILLE_MAX 100
 #define MB_MAX 1048576
 
 static int events_check(const char *value, struct error *err)
@@ -89,6 +90,7 @@ static const struct config_key key_list[] = {
 	{NUMBER(branch_every), .max = EVERY_MAX, .initial = "256"},
 	{NUMBER(probe_permille), .max = PROBE_PERMILLE_MAX, .initial = "0"},
 	{NUMBER(stack_every), .max = EVERY_MAX, .initial = "32"},
+	{NUMBER(off_cpu_permille), .max = OFF_CPU_PERMILLE_MAX, .initial = "0"},
 	{NUMBER(double_every), .max = EVERY_MAX, .initial = "0", .check = double_check},
 	{NUMBER(double_period), .min = 1, .max = DCPI_PERIOD_MIN, .initial = "100"},
 	{NUMBER(handler_times), .max = 1, .initial = "0"},

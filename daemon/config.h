@@ -35,6 +35,8 @@
  *	                  samples lead to, 1..100. 0: none. Needs branch_every.
  *	stack_every       one call stack is sampled for this number of samples of the
  *	                  first event, 1..1000000. 0: none. Only with the source perf.
+ *	off_cpu_permille  maximum share of the time of all CPUs for measuring where and
+ *	                  how long threads wait, 1..100. 0: not measured. Needs BPF.
  *	double_every      one in this number of samples is followed by another one,
  *	                  2..1000000. 0: none. Only with the source kmod.
  *	double_period     number of events after which it follows, 1..1000.
@@ -104,6 +106,7 @@ struct config {
 	uint64_t branch_every;
 	uint64_t probe_permille;
 	uint64_t stack_every;
+	uint64_t off_cpu_permille;
 	uint64_t double_every;
 	uint64_t double_period;
 	uint64_t handler_times;

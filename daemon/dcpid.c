@@ -123,6 +123,7 @@ static const char *const option_keys[] = {
 	"log_level",
 	"probe_permille",
 	"stack_every",
+	"off_cpu_permille",
 };
 
 static const struct option_entry entries[] = {
@@ -150,6 +151,8 @@ static const struct option_entry entries[] = {
 	{OPTION_KEYS + 23, "probes", "N", "spend N/1000 of a CPU on probes of branches (0: none)"},
 	{OPTION_KEYS + 24, "stack-every", "N",
 	 "sample one call stack for N samples (0: none; bpf, perf)"},
+	{OPTION_KEYS + 25, "off-cpu", "N",
+	 "spend N/1000 of all CPUs on measuring where threads wait (0: none; BPF)"},
 	{OPTION_KEYS + 10, "double-every", "N", "follow one sample in N by another (0: none)"},
 	{OPTION_KEYS + 11, "double-period", "N", "after N events (100)"},
 	{OPTION_KEYS + 12, "handler-times", "0|1", "time the sampling handler (0; kmod)"},
@@ -359,7 +362,7 @@ static void control_end(struct daemon *daemon)
 
 static void engine_close(struct daemon *daemon)
 {
-	int fds[2];
+	int fds[COLLECTOR_POLL_FDS];
 
 	loop_idle(&daemon->loop, NULL, NULL);
 	loop_remove(&daemon->loop, daemon->timer_fd);
@@ -368,8 +371,8 @@ static void engine_close(struct daemon *daemon)
 	daemon->timer_fd = -1;
 	if (daemon->collector != NULL) {
 		collector_poll_fds(daemon->collector, fds);
-		loop_remove(&daemon->loop, fds[0]);
-		loop_remove(&daemon->loop, fds[1]);
+		for (int i = 0; i < COLLECTOR_POLL_FDS; i++)
+			loop_remove(&daemon->loop, fds[i]);
 		collector_close(daemon->collector);
 		daemon->collector = NULL;
 	}
@@ -434,6 +437,7 @@ static int engine_collector(struct daemon *daemon, struct error *err)
 		.branch_every = (uint32_t)config->branch_every,
 		.probe_permille = (uint32_t)config->probe_permille,
 		.stack_every = (uint32_t)config->stack_every,
+		.off_cpu_permille = (uint32_t)config->off_cpu_permille,
 		.double_every = (uint32_t)config->double_every,
 		.double_period = (uint32_t)config->double_period,
 		.handler_times = config->handler_times != 0,
@@ -453,7 +457,7 @@ static int engine_collector(struct daemon *daemon, struct error *err)
 		.retention_ns = config->retention_days * 86400 * NS_PER_SECOND,
 		.database_bytes = config->database_mb << 20,
 	};
-	int fds[2], rc, i;
+	int fds[COLLECTOR_POLL_FDS], rc, i;
 
 	rc = events_resolve(&collector, config, err);
 	if (rc == 0)
@@ -465,8 +469,10 @@ static int engine_collector(struct daemon *daemon, struct error *err)
 			       (unsigned int)config->mux_interval_ms);
 	if (rc == 0)
 		collector_poll_fds(daemon->collector, fds);
-	for (i = 0; rc == 0 && i < 2; i++)
-		rc = loop_add(&daemon->loop, fds[i], collector_readable, daemon, err);
+	for (i = 0; rc == 0 && i < COLLECTOR_POLL_FDS; i++) {
+		if (fds[i] >= 0)
+			rc = loop_add(&daemon->loop, fds[i], collector_readable, daemon, err);
+	}
 	return rc;
 }
 

@@ -63,6 +63,7 @@
 #define BRANCH_EVERY 1
 #define PROBE_PERMILLE 50
 #define STACK_EVERY 32
+#define OFF_CPU_PERMILLE 20
 #define MEMORY_LIMIT ((size_t)64 << 20)
 /* The same as dcpid's default. */
 #define IMAGE_STORE_BYTES ((uint64_t)512 << 20)
@@ -98,6 +99,7 @@ struct settings {
 	unsigned int rate;
 	unsigned int duration_s;
 	bool user_only;
+	bool off_cpu;
 	bool quiet;
 	const char *trace_path;
 };
@@ -153,6 +155,7 @@ enum {
 	OPTION_REPEAT,
 	OPTION_IMAGE_STORE,
 	OPTION_DURATION,
+	OPTION_OFF_CPU,
 };
 
 static const struct option_entry entries[] = {
@@ -173,6 +176,7 @@ static const struct option_entry entries[] = {
 	{OPTION_PROBES, "probes", "N", "spend N/1000 of a CPU on probes of branches (50)"},
 	{OPTION_STACK_EVERY, "stack-every", "N",
 	 "sample one call stack for N samples (32; 0: none)"},
+	{OPTION_OFF_CPU, "off-cpu", NULL, "also measure where threads wait, and how long"},
 	{OPTION_OVERHEAD, "overhead", "PERCENT",
 	 "limit the total cost to this share of the CPU time (5)"},
 	{OPTION_RECORD_TRACE, "record-trace", "FILE", "also write each sample to FILE"},
@@ -259,6 +263,9 @@ static int option_take(struct settings *settings, const struct options *options,
 		return -1;
 	case OPTION_LABEL:
 		settings->label = optarg;
+		return -1;
+	case OPTION_OFF_CPU:
+		settings->off_cpu = true;
 		return -1;
 	case OPTION_USER:
 		settings->user_only = true;
@@ -470,6 +477,8 @@ static int collector_prepare(struct run *run, struct error *err)
 		.branch_fixed = run->settings->branch_fixed,
 		.probe_permille = run->settings->pid != 0 ? 0 : run->settings->probe_permille,
 		.stack_every = run->settings->stack_every,
+		.off_cpu_permille = run->settings->off_cpu ? OFF_CPU_PERMILLE : 0,
+		.off_cpu_required = true,
 		.total_permille =
 			run->settings->pid != 0 ? 0 : run->settings->overhead_percent * 10,
 		.record = run->trace,
@@ -492,12 +501,14 @@ static int collector_prepare(struct run *run, struct error *err)
 
 static int loop_prepare(struct run *run, struct error *err)
 {
-	int fds[2], rc, i;
+	int fds[COLLECTOR_POLL_FDS], rc, i;
 
 	rc = loop_add(&run->loop, run->signal_fd, signal_readable, run, err);
 	collector_poll_fds(run->collector, fds);
-	for (i = 0; rc == 0 && i < 2; i++)
-		rc = loop_add(&run->loop, fds[i], collector_readable, run, err);
+	for (i = 0; rc == 0 && i < COLLECTOR_POLL_FDS; i++) {
+		if (fds[i] >= 0)
+			rc = loop_add(&run->loop, fds[i], collector_readable, run, err);
+	}
 	if (rc == 0) {
 		run->timer_fd = loop_timer(DRAIN_NS, err);
 		rc = run->timer_fd < 0 ? run->timer_fd : 0;

@@ -30,7 +30,7 @@ ARCHIVES += collect
 collect-src := $(addprefix daemon/, config.c control.c control_verbs.c notify.c)
 collect-src += $(addprefix daemon/base/, cgroup.c descriptor_limit.c directory.c local_group.c \
 	heap.c log.c loop.c secure_exec.c counter_set.c)
-collect-src += $(addprefix daemon/source/, arrival_cache.c bpf_sampler.c bpf_slot.c bpf_stacks.c bpf_store.c \
+collect-src += $(addprefix daemon/source/, arrival_cache.c bpf_sampler.c bpf_slot.c bpf_stacks.c bpf_store.c off_cpu.c stack_copy_read.c \
 	branch_history.c probe_queue.c branch_probe.c branch_probes.c reference_branches.c branch_snapshots.c event_ring.c kernel_types.c \
 	file_mapping.c perf_branch.c perf_edges.c perf_registers.c perf_slot.c perf_stack.c probe_guarantee.c probe_holder.c probe_measurement.c probe_places.c probe_results.c branch_remaining.c register_pairs.c source_bpf.c \
 	source_chunk.c kmod_snapshots.c source_kmod.c source_perf.c source_replay.c source_select.c store_drain.c trace.c \
@@ -44,7 +44,7 @@ collect-src += $(addprefix daemon/jit/, jit_children.c jit_code.c jit_image.c ji
 collect-src += $(addprefix daemon/code/, code_capture.c code_mask.c code_mask_arm64.c code_mask_x86.c \
 	code_source.c code_source_bpf.c code_source_kcore.c)
 collect-src += $(addprefix daemon/collect/, accumulate.c bin_queue.c collector.c \
-	collector_cost.c collector_counters.c collector_database.c collector_drain.c collector_epoch.c collector_merge.c collector_retention.c collector_slices.c \
+	collector_cost.c collector_counters.c collector_database.c collector_drain.c collector_epoch.c collector_merge.c collector_retention.c collector_slices.c collector_stacks.c \
 	core_clock.c edge_accumulate.c label_table.c match_cache.c matcher.c merge.c offset_counts.c \
 	distinct_sketch.c footprint_recording.c footprint_store.c pair_recording.c pair_store.c \
 	image_unwind.c stack_recording.c stack_store.c stack_unwinder.c unwind_builder.c unwind_tables.c \
@@ -59,7 +59,7 @@ dcpictl-with := daemon/database_merge.c daemon/metrics.c daemon/status_text.c
 dcpictl-pkgs := json-c
 dcpirun-with := daemon/run_cost.c daemon/run_process.c
 
-collect-tests := unit_accumulate unit_stack_unwinder unit_bpf_store unit_probe_queue unit_cgroup unit_code_mask unit_collector unit_collector_cost \
+collect-tests := unit_accumulate unit_stack_unwinder unit_stack_copy unit_bpf_store unit_probe_queue unit_cgroup unit_code_mask unit_collector unit_collector_cost \
 	unit_collector_failures unit_config unit_control unit_core_clock unit_edge_accumulate \
 	unit_event unit_event_pmu unit_event_spec unit_file_mapping unit_image_claim unit_image_copier \
 	unit_jit_code unit_jit_program unit_jit_reading unit_kernel_code unit_kernel_types unit_log unit_matcher unit_matcher_profiler \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Recordings of an image in an epoch: tables of numbers and the texts that they refer to, for one
- * mode. Rewritten programs record all modes (dcpix) except register pairs, footprints and call
- * stacks, which dcpid records.
+ * mode. Rewritten programs record all modes (dcpix) except register pairs, footprints, call stacks
+ * and off-CPU time, which dcpid records.
  *
  * Numbers are at most PROFILE_RECORDING_VALUE_MAX. A text's number is its index in the recording.
  * The first table of each mode is its head: one row, about the whole. The enumerations below define
@@ -31,9 +31,10 @@ enum profile_recording_mode {
 	PROFILE_RECORDING_PAIRS = 5,
 	PROFILE_RECORDING_FOOTPRINTS = 6,
 	PROFILE_RECORDING_STACKS = 7,
+	PROFILE_RECORDING_OFF_CPU = 8,
 };
 
-#define PROFILE_RECORDING_MODES 8
+#define PROFILE_RECORDING_MODES 9
 
 /** enum profile_recording_head - columns of each mode's first table; columns of the mode follow */
 enum profile_recording_head {
@@ -354,6 +355,9 @@ enum profile_stacks_node {
 	PROFILE_STACK_OFFSET, /* in the file: of the sampled instruction, or in the call */
 	PROFILE_STACK_STACKS, /* number of stacks that end here */
 	PROFILE_STACK_COLUMNS,
+	/* Off-CPU time only: */
+	PROFILE_STACK_NS = PROFILE_STACK_COLUMNS,
+	PROFILE_OFF_CPU_COLUMNS,
 };
 
 /** enum profile_stack_end - why a stack is not complete; values are stored */
@@ -378,6 +382,26 @@ enum profile_stack_end {
 #define PROFILE_STACK_ENDS 15
 /* Not an end: the offset of the outermost frame of stacks of the profiler's processes. */
 #define PROFILE_STACK_OF_PROFILER 255
+
+/* --- off-CPU time --------------------------------------------------------- */
+
+/*
+ * Stacks of threads that were not on a CPU, with their time: the tables of call stacks, with a
+ * column more. The first column of the head is the longest interval that was sampled, in
+ * nanoseconds; longer ones were all recorded. The innermost frame of each stack is a node in the
+ * image of unknown samples, whose offset is the state of the thread.
+ */
+
+/** enum profile_off_cpu_state - why a thread did not run; values are stored, as offsets of nodes */
+enum profile_off_cpu_state {
+	PROFILE_OFF_CPU_RUNNABLE = 64, /* It waited for a CPU. */
+	PROFILE_OFF_CPU_SLEEP = 65,
+	PROFILE_OFF_CPU_IO = 66,
+	PROFILE_OFF_CPU_LOCK = 67,    /* In the system call futex. */
+	PROFILE_OFF_CPU_BLOCKED = 68, /* Another wait that cannot be interrupted. */
+};
+
+#define PROFILE_OFF_CPU_STATES 5
 
 /* --- recordings ----------------------------------------------------------- */
 

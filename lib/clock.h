@@ -8,6 +8,7 @@
 
 #define NS_PER_SECOND 1000000000ULL
 #define NS_PER_MS 1000000ULL
+#define NS_PER_US 1000ULL
 
 static inline uint64_t clock_ns(clockid_t clock)
 {

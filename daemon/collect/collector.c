@@ -18,16 +18,17 @@
 #include "daemon/collect/collector_merge.h"
 #include "daemon/collect/collector_retention.h"
 #include "daemon/collect/collector_slices.h"
+#include "daemon/collect/collector_stacks.h"
 #include "daemon/collect/collector_state.h"
 #include "daemon/collect/edge_accumulate.h"
 #include "daemon/collect/matcher.h"
 #include "daemon/collect/merge.h"
 #include "daemon/collect/footprint_store.h"
 #include "daemon/collect/pair_store.h"
-#include "daemon/collect/stack_store.h"
 #include "daemon/collect/stack_unwinder.h"
 #include "daemon/collect/rate_limit.h"
 #include "daemon/image/image_table.h"
+#include "daemon/source/off_cpu.h"
 #include "db/profile_write.h"
 #include "lib/cleanup.h"
 #include "lib/clock.h"
@@ -43,8 +44,6 @@
 #define LOCKED_STOPPED_MS 5000
 /* Maximum time that stopping waits for the contents of other users' files. */
 #define SETTLE_NS (2 * NS_PER_SECOND)
-/* CPU time for the unwind tables of the programs that run at the start. */
-#define STACK_TABLES_START_NS NS_PER_SECOND
 /* Maximum time that sampling waits for the first scan of all processes. */
 #define SCAN_FIRST_NS (3 * NS_PER_SECOND)
 
@@ -84,6 +83,8 @@ static int sampling_start(struct collector *collector, struct error *err)
 {
 	int rc = collector->source->ops->start(collector->source, err);
 
+	if (rc == 0 && collector->off_cpu != NULL)
+		rc = off_cpu_start(collector->off_cpu, err);
 	collector->sampling = rc == 0;
 	return rc;
 }
@@ -351,47 +352,6 @@ static int capture_open(struct collector *collector, struct error *err)
 	return rc;
 }
 
-static struct image_place place_of_code(void *context, uint64_t tag, uint64_t pc)
-{
-	return matcher_place(context, tag, pc);
-}
-
-static uint32_t uid_of_process(void *context, uint32_t pid)
-{
-	return matcher_uid(context, pid);
-}
-
-static bool is_profiler(void *context, uint64_t tag)
-{
-	return matcher_is_profiler(context, tag);
-}
-
-/*
- * Tables may take a fifth of the budget of samples, on all CPUs together. A target ends soon, and
- * needs all tables at its start.
- */
-static struct stack_unwinder *stacks_create(const struct collector *collector)
-{
-	struct matcher *matcher = collector->matcher;
-	uint64_t cpus = (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
-	uint64_t permille = collector->config.overhead_percent * 10 * cpus / 5;
-	bool is_one = collector->config.target_pid != 0 || collector->config.only_pid != 0;
-	const struct stack_unwinder_code code = {
-		.place = place_of_code,
-		.uid = uid_of_process,
-		.is_profiler = is_profiler,
-		.context = matcher,
-		.images = matcher_images(matcher),
-		.vdso_here = true,
-		.table_bytes = is_one ? STACK_UNWINDER_TABLE_BYTES_ONE : STACK_UNWINDER_TABLE_BYTES,
-		.held_bytes = is_one ? STACK_UNWINDER_HELD_BYTES_ONE : STACK_UNWINDER_HELD_BYTES,
-		.build_permille = is_one ? 0 : (uint32_t)permille,
-		.build_start_ns = STACK_TABLES_START_NS,
-	};
-
-	return stack_unwinder_create(&code, STACK_STORE_NODES_MAX);
-}
-
 static int parts_open(struct collector *collector, struct error *err)
 {
 	const struct collector_config *config = &collector->config;
@@ -434,11 +394,8 @@ static int parts_open(struct collector *collector, struct error *err)
 		if (collector->pairs == NULL || collector->footprints == NULL)
 			rc = error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	}
-	if (rc == 0 && config->stack_every > 0) {
-		collector->stacks = stacks_create(collector);
-		if (collector->stacks == NULL)
-			rc = error_set(err, ENOMEM, ERROR_NO_MEMORY);
-	}
+	if (rc == 0)
+		rc = collector_stacks_open(collector, generation_of, events_sync, err);
 	if (rc == 0)
 		rc = merge_create(
 			&collector->merge, collector->writer, matcher_images(collector->matcher),
@@ -497,10 +454,11 @@ int collector_start(struct collector *collector, struct error *err)
 	return sampling_follow(collector, err);
 }
 
-void collector_poll_fds(struct collector *collector, int fds[2])
+void collector_poll_fds(struct collector *collector, int fds[COLLECTOR_POLL_FDS])
 {
 	fds[0] = collector->source->ops->poll_fd(collector->source);
 	fds[1] = matcher_poll_fd(collector->matcher);
+	fds[2] = collector->off_cpu != NULL ? off_cpu_fd(collector->off_cpu) : -1;
 }
 
 void collector_close(struct collector *collector)
@@ -514,6 +472,7 @@ void collector_close(struct collector *collector)
 	pair_store_destroy(collector->pairs);
 	footprint_store_destroy(collector->footprints);
 	stack_unwinder_destroy(collector->stacks);
+	off_cpu_close(collector->off_cpu);
 	matcher_close(collector->matcher);
 	archive_policy_close(collector->policy);
 	if (collector->source != NULL)

@@ -67,8 +67,13 @@ int collector_open(struct collector **ret, const struct collector_config *config
  */
 int collector_start(struct collector *collector, struct error *err);
 
-/** collector_poll_fds() - return the descriptors to poll: the source's and that of image events. */
-void collector_poll_fds(struct collector *collector, int fds[2]);
+#define COLLECTOR_POLL_FDS 3
+
+/**
+ * collector_poll_fds() - return the descriptors to poll: the source's, that of image events, and
+ * that of off-CPU time, which is -1 if it is not measured
+ */
+void collector_poll_fds(struct collector *collector, int fds[COLLECTOR_POLL_FDS]);
 
 /** collector_drain() - process the samples that are ready; never accesses the disk. */
 int collector_drain(struct collector *collector, struct error *err);

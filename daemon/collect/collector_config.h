@@ -44,6 +44,9 @@ struct trace_writer;
  * @branch_every:       as in struct source_config; if set, a quarter of @memory_limit is for edges
  * @probe_permille:     as in struct source_config
  * @stack_every:        as in struct source_config
+ * @off_cpu_permille:   limit of the time spent on measuring off-CPU time, in 1/1000 of the time of
+ * all CPUs; 0: it is not measured
+ * @off_cpu_required:   fail if it cannot be measured; otherwise a warning is logged
  * @branch_fixed:       @branch_every holds even if the total cost exceeds @total_permille
  * @total_permille:     limit of the total cost (collector_cost.h), of the program's CPU time:
  *                      probes take the part of it that the rest leaves; 0: none
@@ -93,6 +96,8 @@ struct collector_config {
 	uint32_t branch_every;
 	uint32_t probe_permille;
 	uint32_t stack_every;
+	uint32_t off_cpu_permille;
+	bool off_cpu_required;
 	uint32_t total_permille;
 	bool branch_fixed;
 	uint32_t double_every;

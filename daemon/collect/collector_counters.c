@@ -12,6 +12,7 @@
 #include "daemon/collect/edge_accumulate.h"
 #include "daemon/collect/matcher.h"
 #include "daemon/collect/stack_unwinder.h"
+#include "daemon/source/off_cpu.h"
 #include "db/profile_write.h"
 #include "lib/clock.h"
 
@@ -77,6 +78,7 @@ static void counters_read(struct collector *collector, struct counter_set *tally
 	*settled = collector->handed + counter_set_sum(tally, "loss");
 	if (collector->stopped)
 		*settled = interrupts;
+	off_cpu_report(collector->off_cpu, source_counter_take, tally);
 	counter_set_put(tally, "loss", "memory", accumulate_refused(collector->accumulate));
 	for (i = 0; i < IMAGE_UNKNOWN_NR; i++)
 		counter_set_put(tally, "unknown", image_unknown_name((enum image_unknown)i),

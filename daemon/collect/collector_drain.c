@@ -10,6 +10,7 @@
 #include "daemon/collect/pair_store.h"
 #include "daemon/collect/stack_unwinder.h"
 #include "daemon/image/image_table.h"
+#include "daemon/source/off_cpu.h"
 #include "daemon/source/register_pairs.h"
 #include "lib/clock.h"
 
@@ -220,6 +221,8 @@ static int drain(struct collector *collector, bool all, struct error *err)
 		return 0;
 	rc = collector->source->ops->drain(collector->source, all,
 					   collector->stopped ? UINT64_MAX : until, &sink, err);
+	if (rc == 0)
+		off_cpu_drain(collector->off_cpu, all, all && collector->stopped, &sink);
 	/* Pages of unwind tables that the new stacks need are requested at once. */
 	if (rc == 0 && collector->stacks != NULL)
 		stack_unwinder_settle(collector->stacks);

@@ -65,7 +65,7 @@ int collector_epoch_begin_at(struct collector *collector, int64_t start_ns, uint
 	pair_store_clear(collector->pairs);
 	footprint_store_clear(collector->footprints);
 	if (collector->stacks != NULL)
-		stack_store_clear(stack_unwinder_store(collector->stacks));
+		stack_unwinder_clear(collector->stacks);
 	matcher_epoch(collector->matcher);
 	collector->epoch_id = profile_writer_epoch_id(collector->writer);
 	collector->epoch_start_ns = epoch.start_ns;

@@ -20,6 +20,7 @@
 #include "daemon/collect/pair_store.h"
 #include "daemon/collect/stack_unwinder.h"
 #include "daemon/image/kernel_image.h"
+#include "daemon/source/off_cpu.h"
 #include "db/profile_write.h"
 #include "lib/clock.h"
 #include "lib/error.h"
@@ -64,7 +65,11 @@ static int recordings_write(struct collector *collector, struct error *err)
 		rc = merge_footprints(collector->merge, collector->footprints, err);
 	if (rc == 0 && collector->stacks != NULL)
 		rc = merge_stacks(collector->merge, stack_unwinder_store(collector->stacks),
-				  collector->config.stack_every, err);
+				  PROFILE_RECORDING_STACKS, collector->config.stack_every, err);
+	if (rc == 0 && collector->off_cpu != NULL)
+		rc = merge_stacks(collector->merge, stack_unwinder_off_cpu(collector->stacks),
+				  PROFILE_RECORDING_OFF_CPU,
+				  off_cpu_threshold_ns(collector->off_cpu), err);
 	return rc;
 }
 

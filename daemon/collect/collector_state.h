@@ -20,6 +20,7 @@ struct code_capture;
 struct edge_accumulate;
 struct matcher;
 struct merge;
+struct off_cpu;
 struct pair_store;
 struct profile_writer;
 struct stack_unwinder;
@@ -104,7 +105,8 @@ struct collector_replacement {
  * @pairs:            register pairs of the epoch, and @footprints: of its instructions
  * @recordings_due_ns: time of their next write
  * @pairs_unplaced:   pairs that are in no image, or in two
- * @stacks:           call stacks of the epoch; NULL: not wanted
+ * @stacks:           call stacks and off-CPU time of the epoch; NULL: not wanted
+ * @off_cpu:          NULL: not measured
  * @slices:           slices of the epoch that are not completely stored; none: not wanted
  * @unknown:          of all merged samples, by reason
  * @sampling:         the source was started
@@ -133,6 +135,7 @@ struct collector {
 	struct pair_store *pairs;
 	struct footprint_store *footprints;
 	struct stack_unwinder *stacks;
+	struct off_cpu *off_cpu;
 	struct merge *merge;
 	struct code_capture *capture;
 

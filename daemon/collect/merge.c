@@ -480,19 +480,19 @@ static int stack_images(struct merge *merge, const struct stack_store *stacks, s
  * All recordings are written again. Since the last merge, nodes may have other numbers, and an
  * image another number in the database because its identity became known.
  */
-int merge_stacks(struct merge *merge, const struct stack_store *stacks, uint32_t every,
-		 struct error *err)
+int merge_stacks(struct merge *merge, const struct stack_store *stacks,
+		 enum profile_recording_mode mode, uint64_t every, struct error *err)
 {
 	struct stack_recording *recording = &merge->stacks;
 	int64_t id = 0;
 	int r = stack_images(merge, stacks, err);
 
 	if (r == 0)
-		r = profile_writer_recordings_clear(merge->writer, PROFILE_RECORDING_STACKS, err);
+		r = profile_writer_recordings_clear(merge->writer, mode, err);
 	if (r < 0)
 		return r;
 	r = stack_recording_begin(recording, stacks, merge->ids);
-	while (r == 0 && (r = stack_recording_next(recording, stacks, every, &id)) > 0)
+	while (r == 0 && (r = stack_recording_next(recording, stacks, mode, every, &id)) > 0)
 		r = profile_writer_recording_set(merge->writer, id, &recording->recording, err);
 	return r == -ENOMEM ? error_set(err, ENOMEM, ERROR_NO_MEMORY) : r;
 }

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "daemon/image/image_map.h"
+#include "db/profile_write.h"
 
 struct accumulate;
 struct code_capture;
@@ -105,11 +106,12 @@ int merge_pairs(struct merge *merge, const struct pair_store *pairs, struct erro
 int merge_footprints(struct merge *merge, const struct footprint_store *footprints,
 		     struct error *err);
 
-/** merge_stacks() - write all call stacks; they replace those in the database. @every: see
- * profile_recording.h
+/**
+ * merge_stacks() - write all call stacks or the off-CPU time; they replace those in the database
+ * @mode, @every: see stack_recording_next()
  */
-int merge_stacks(struct merge *merge, const struct stack_store *stacks, uint32_t every,
-		 struct error *err);
+int merge_stacks(struct merge *merge, const struct stack_store *stacks,
+		 enum profile_recording_mode mode, uint64_t every, struct error *err);
 
 /** merge_done() - the transaction was committed. */
 void merge_done(struct merge *merge);

@@ -6,10 +6,14 @@
 #include <string.h>
 
 #include "daemon/collect/stack_store.h"
+#include "daemon/source/bpf/off_cpu.h"
 #include "daemon/unwind/unwind_step.h"
 #include "lib/array.h"
 
 _Static_assert((int)PROFILE_STACK_ENDS == (int)UNWIND_ENDS, "the same reasons");
+_Static_assert((int)PROFILE_OFF_CPU_STATES == (int)OFF_CPU_STATES, "the same states");
+_Static_assert(PROFILE_OFF_CPU_BLOCKED - PROFILE_OFF_CPU_RUNNABLE == (int)OFF_CPU_BLOCKED,
+	       "in the same order");
 _Static_assert((int)PROFILE_STACK_DAMAGED == (int)UNWIND_END_DAMAGED, "in the same order");
 
 /*
@@ -51,26 +55,34 @@ int stack_recording_begin(struct stack_recording *ret, const struct stack_store 
 	return 0;
 }
 
-static int stack_recording_row_add(struct stack_recording *recording, size_t rows, uint32_t number,
-				   const struct stack_store_node *node)
+/* @columns: of the mode */
+static int stack_recording_row_add(struct stack_recording *recording, size_t rows, size_t columns,
+				   uint32_t number, const struct stack_store_node *node)
 {
 	uint64_t *row;
 
-	if (array_reserve(&recording->rows, &recording->row_capacity,
-			  (rows + 1) * PROFILE_STACK_COLUMNS, sizeof(*recording->rows)) < 0)
+	if (array_reserve(&recording->rows, &recording->row_capacity, (rows + 1) * columns,
+			  sizeof(*recording->rows)) < 0)
 		return -ENOMEM;
-	row = &recording->rows[rows * PROFILE_STACK_COLUMNS];
+	row = &recording->rows[rows * columns];
 	row[PROFILE_STACK_NODE] = number;
 	row[PROFILE_STACK_PARENT] = node->parent;
 	row[PROFILE_STACK_OFFSET] = node->frame.offset;
 	row[PROFILE_STACK_STACKS] = node->weight;
+	if (columns > PROFILE_STACK_NS) {
+		row[PROFILE_STACK_STACKS] = node->stacks;
+		row[PROFILE_STACK_NS] = node->weight;
+	}
 	return 0;
 }
 
 int stack_recording_next(struct stack_recording *ret, const struct stack_store *stacks,
-			 uint32_t every, int64_t *id)
+			 enum profile_recording_mode mode, uint64_t every, int64_t *id)
 {
 	const struct stack_store_node *nodes;
+	unsigned int columns = mode == PROFILE_RECORDING_OFF_CPU
+				       ? (unsigned int)PROFILE_OFF_CPU_COLUMNS
+				       : (unsigned int)PROFILE_STACK_COLUMNS;
 	size_t first = ret->next, rows = 0;
 	uint32_t count;
 
@@ -81,16 +93,15 @@ int stack_recording_next(struct stack_recording *ret, const struct stack_store *
 	while (ret->next < ret->order_count && ret->order[ret->next].id == *id) {
 		uint32_t number = ret->order[ret->next++].number;
 
-		if (stack_recording_row_add(ret, rows++, number, &nodes[number]) < 0)
+		if (stack_recording_row_add(ret, rows++, columns, number, &nodes[number]) < 0)
 			return -ENOMEM;
 	}
 	memset(ret->head, 0, sizeof(ret->head));
 	ret->head[PROFILE_STACKS_EVERY] = every;
 	ret->recording = (struct profile_recording){
-		.mode = PROFILE_RECORDING_STACKS,
+		.mode = mode,
 		.metric = "",
-		.tables = {{PROFILE_STACKS_HEAD_COLUMNS, 1, ret->head},
-			   {PROFILE_STACK_COLUMNS, rows, ret->rows}},
+		.tables = {{PROFILE_STACKS_HEAD_COLUMNS, 1, ret->head}, {columns, rows, ret->rows}},
 		.table_count = PROFILE_STACKS_TABLES,
 	};
 	return 1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The recordings (enum profile_stacks_table) of the call stacks of an epoch, one for each image of
- * the database. Several images of the daemon can be one image there: files without a known identity
- * are distinguished by path only.
+ * The recordings (enum profile_stacks_table) of the call stacks or the off-CPU time of an epoch,
+ * one for each image of the database. Several images of the daemon can be one image there: files
+ * without a known identity are distinguished by path only.
  */
 #ifndef DCPI_STACK_RECORDING_H
 #define DCPI_STACK_RECORDING_H
@@ -44,13 +44,14 @@ int stack_recording_begin(struct stack_recording *ret, const struct stack_store 
  * stack_recording_next() - make the recording of the next image
  * @ret:    its recording is replaced; valid until the next call
  * @stacks: unchanged since stack_recording_begin()
+ * @mode:   PROFILE_RECORDING_STACKS or PROFILE_RECORDING_OFF_CPU
  * @every:  value of PROFILE_STACKS_EVERY
  * @id:     out: number of the image in the database
  *
  * Return: 1; 0: there are no more images; -ENOMEM.
  */
 int stack_recording_next(struct stack_recording *ret, const struct stack_store *stacks,
-			 uint32_t every, int64_t *id);
+			 enum profile_recording_mode mode, uint64_t every, int64_t *id);
 
 void stack_recording_deinit(struct stack_recording *recording);
 

@@ -43,7 +43,7 @@ void stack_store_clear(struct stack_store *store)
 	store->count = store->image_count = 0;
 	u64_map_deinit(&store->index);
 	u64_map_deinit(&store->image_seen);
-	store->counts.stacks = 0;
+	store->counts.stacks = store->counts.weight = 0;
 }
 
 void stack_store_destroy(struct stack_store *store)
@@ -136,6 +136,14 @@ static uint32_t child_of(struct stack_store *store, uint32_t parent,
 	return (uint32_t)*slot;
 }
 
+static void amount_add(struct stack_store_node *node, struct stack_store_amount amount)
+{
+	uint64_t stacks = (uint64_t)node->stacks + amount.stacks;
+
+	node->stacks = stacks < UINT32_MAX ? (uint32_t)stacks : UINT32_MAX;
+	node->weight += amount.weight;
+}
+
 static int totals_compare(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
@@ -180,7 +188,8 @@ static void nodes_merge(struct stack_store *store, uint32_t *kept)
 
 		if (kept[i] == NODE_REMOVED) {
 			kept[i] = parent;
-			store->nodes[parent].weight += node.weight;
+			amount_add(&store->nodes[parent],
+				   (struct stack_store_amount){node.stacks, node.weight});
 			store->counts.pruned += node.weight;
 			continue;
 		}
@@ -222,31 +231,45 @@ static int prune(struct stack_store *store)
 	if (index_renew(store) == 0)
 		return 0;
 	store->counts.refused += store->counts.stacks;
-	store->counts.stacks = 0;
+	store->counts.refused_weight += store->counts.weight;
+	store->counts.stacks = store->counts.weight = 0;
 	store->count = 0;
 	u64_map_deinit(&store->index);
 	return -ENOMEM;
 }
 
-void stack_store_add(struct stack_store *store, const struct stack_frame *frames, size_t count)
+/* Return: the number of the innermost node; 0: no memory, or no frames. */
+static uint32_t stack_node(struct stack_store *store, const struct stack_frame *frames,
+			   size_t count)
 {
 	uint32_t node = 0;
 
 	if (store->count + count > store->nodes_max && store->count > store->nodes_max / 2 &&
-	    prune(store) < 0) {
-		store->counts.refused++;
-		return;
-	}
+	    prune(store) < 0)
+		return 0;
 	for (size_t i = 0; i < count; i++) {
 		node = child_of(store, node, &frames[i]);
-		if (node == 0) {
-			store->counts.refused++;
-			return;
-		}
+		if (node == 0)
+			return 0;
 	}
-	store->counts.stacks++;
+	return node;
+}
+
+void stack_store_add(struct stack_store *store, const struct stack_frame *frames, size_t count,
+		     struct stack_store_amount amount)
+{
+	struct stack_store_counts *counts = &store->counts;
+	uint32_t node = stack_node(store, frames, count);
+
+	if (node == 0 && count > 0) {
+		counts->refused += amount.stacks;
+		counts->refused_weight += amount.weight;
+		return;
+	}
+	counts->stacks += amount.stacks;
+	counts->weight += amount.weight;
 	if (count > 0)
-		store->nodes[node].weight++;
+		amount_add(&store->nodes[node], amount);
 }
 
 const struct stack_store_node *stack_store_nodes(const struct stack_store *store, uint32_t *count)

@@ -15,8 +15,8 @@
 #include "lib/clock.h"
 
 #define KERNEL_FRAMES_MAX 128
-/* Two frames describe the stack itself. */
-#define FRAMES_MAX (UNWIND_FRAMES_MAX + KERNEL_FRAMES_MAX + 2)
+/* And one each for the state, the reason and the profiler. */
+#define FRAMES_MAX (UNWIND_FRAMES_MAX + KERNEL_FRAMES_MAX + 3)
 
 /* Time for which a stack may delay a flush, */
 #define HOLD_NS (2 * NS_PER_SECOND)
@@ -25,6 +25,12 @@
 
 /* Stacks that wait for unwind tables. */
 #define HELD_MAX 1024
+
+enum {
+	STORE_SAMPLES,
+	STORE_OFF_CPU,
+	STORES
+};
 
 /* @since_ns: CLOCK_MONOTONIC; @stack: its arrays are in @data */
 struct held_stack {
@@ -37,7 +43,8 @@ struct held_stack {
 
 /*
  * @frames:    of the current stack, innermost first; @count of them
- * @ends:      number of stacks by the reason of their end
+ * @store:     the stacks of samples, and of off-CPU time
+ * @ends:      number of stacks of each store by the reason of their end
  * @held:      stacks that need a table under construction, oldest first; @held_end: where to add
  * one
  * @revision:  of the image table when stacks were last tried
@@ -47,12 +54,12 @@ struct held_stack {
 struct stack_unwinder {
 	struct stack_unwinder_code code;
 	struct unwind_tables *tables;
-	struct stack_store *store;
+	struct stack_store *store[STORES];
 	struct held_stack *held;
 	struct held_stack **held_end;
 	size_t held_count;
 	size_t held_bytes;
-	uint64_t ends[UNWIND_ENDS];
+	uint64_t ends[STORES][UNWIND_ENDS];
 	uint64_t records;
 	uint64_t total_frames;
 	uint64_t revision;
@@ -72,8 +79,10 @@ struct stack_unwinder *stack_unwinder_create(const struct stack_unwinder_code *c
 	unwinder->code = *code;
 	unwinder->held_end = &unwinder->held;
 	unwinder->tables = unwind_tables_create(&unwinder->code);
-	unwinder->store = stack_store_create(nodes_max);
-	if (unwinder->tables == NULL || unwinder->store == NULL) {
+	for (int i = 0; i < STORES; i++)
+		unwinder->store[i] = stack_store_create(nodes_max);
+	if (unwinder->tables == NULL || unwinder->store[STORE_SAMPLES] == NULL ||
+	    unwinder->store[STORE_OFF_CPU] == NULL) {
 		stack_unwinder_destroy(unwinder);
 		return NULL;
 	}
@@ -91,13 +100,25 @@ void stack_unwinder_destroy(struct stack_unwinder *unwinder)
 		free(held);
 	}
 	unwind_tables_destroy(unwinder->tables);
-	stack_store_destroy(unwinder->store);
+	for (int i = 0; i < STORES; i++)
+		stack_store_destroy(unwinder->store[i]);
 	free(unwinder);
 }
 
 struct stack_store *stack_unwinder_store(struct stack_unwinder *unwinder)
 {
-	return unwinder->store;
+	return unwinder->store[STORE_SAMPLES];
+}
+
+struct stack_store *stack_unwinder_off_cpu(struct stack_unwinder *unwinder)
+{
+	return unwinder->store[STORE_OFF_CPU];
+}
+
+void stack_unwinder_clear(struct stack_unwinder *unwinder)
+{
+	for (int i = 0; i < STORES; i++)
+		stack_store_clear(unwinder->store[i]);
 }
 
 /* The current stack. */
@@ -173,8 +194,9 @@ static void kernel_add(struct stack_unwinder *unwinder, const struct source_stac
 {
 	for (size_t i = 0; i < stack->kernel_count && i < KERNEL_FRAMES_MAX; i++) {
 		/* Return addresses, except for the sampled PC. */
+		bool is_return = i > 0 || stack->is_off_cpu;
 		struct image_place place = unwinder->code.place(unwinder->code.context, stack->tag,
-								stack->kernel[i] - (i > 0));
+								stack->kernel[i] - is_return);
 
 		frame_add(unwinder, place.image, place.image == IMAGE_UNKNOWN ? 0 : place.offset);
 		if (place.image != IMAGE_UNKNOWN)
@@ -245,8 +267,7 @@ static enum unwind_end user_unwind(struct stack_unwinder *unwinder,
 	return end;
 }
 
-/* Add the frames, outermost first. */
-static void frames_store(struct stack_unwinder *unwinder)
+static void frames_reverse(struct stack_unwinder *unwinder)
 {
 	struct stack_frame *frames = unwinder->frames;
 
@@ -256,7 +277,6 @@ static void frames_store(struct stack_unwinder *unwinder)
 		frames[i] = frames[unwinder->count - 1 - i];
 		frames[unwinder->count - 1 - i] = frame;
 	}
-	stack_store_add(unwinder->store, frames, unwinder->count);
 }
 
 static bool is_of_profiler(const struct stack_unwinder *unwinder, const struct source_stack *stack)
@@ -266,18 +286,39 @@ static bool is_of_profiler(const struct stack_unwinder *unwinder, const struct s
 	return code->is_profiler != NULL && code->is_profiler(code->context, stack->tag);
 }
 
+/* The whole interval is one stack, also if the thread waited for a CPU at its end. */
+static void off_cpu_store(struct stack_unwinder *unwinder, const struct source_stack *stack)
+{
+	uint32_t stacks = 1;
+
+	for (int i = OFF_CPU_STATES; i-- > 0;) {
+		if (stack->off_cpu_ns[i] == 0)
+			continue;
+		unwinder->frames[unwinder->count - 1] =
+			(struct stack_frame){IMAGE_UNKNOWN, PROFILE_OFF_CPU_RUNNABLE + (uint64_t)i};
+		stack_store_add(unwinder->store[STORE_OFF_CPU], unwinder->frames, unwinder->count,
+				(struct stack_store_amount){stacks, stack->off_cpu_ns[i]});
+		stacks = 0;
+	}
+}
+
 static void ended_store(struct stack_unwinder *unwinder, const struct source_stack *stack,
 			enum unwind_end end, uint64_t records)
 {
 	unwinder->records += records;
-	unwinder->ends[end]++;
+	unwinder->ends[stack->is_off_cpu ? STORE_OFF_CPU : STORE_SAMPLES][end]++;
 	unwinder->total_frames += unwinder->count;
 	if (end != UNWIND_END_COMPLETE)
 		unwinder->frames[unwinder->count++] = (struct stack_frame){IMAGE_UNKNOWN, end};
 	if (is_of_profiler(unwinder, stack))
 		unwinder->frames[unwinder->count++] =
 			(struct stack_frame){IMAGE_UNKNOWN, PROFILE_STACK_OF_PROFILER};
-	frames_store(unwinder);
+	frames_reverse(unwinder);
+	if (stack->is_off_cpu)
+		off_cpu_store(unwinder, stack);
+	else
+		stack_store_add(unwinder->store[STORE_SAMPLES], unwinder->frames, unwinder->count,
+				(struct stack_store_amount){1, 1});
 }
 
 /* Unwind and store a stack. @last: store it even if it waits for a table. Return: false: it waits
@@ -289,6 +330,8 @@ static bool stack_try(struct stack_unwinder *unwinder, const struct source_stack
 
 	unwinder->count = 0;
 	unwinder->is_postponed = false;
+	if (stack->is_off_cpu)
+		frame_add(unwinder, IMAGE_UNKNOWN, 0); /* of the state */
 	kernel_add(unwinder, stack);
 	if (stack->user_allowed)
 		end = user_unwind(unwinder, stack, &records);
@@ -396,17 +439,39 @@ void stack_unwinder_finish(struct stack_unwinder *unwinder, bool ends)
 	held_try(unwinder, true);
 }
 
-void stack_unwinder_counters(const struct stack_unwinder *unwinder, struct counter_set *tally)
+/* Return: the number of stacks. */
+static uint64_t ends_report(const struct stack_unwinder *unwinder, int store,
+			    struct counter_set *tally)
 {
-	struct stack_store_counts stored = stack_store_counts(unwinder->store);
 	uint64_t stacks = 0;
 
 	for (int i = 0; i < UNWIND_ENDS; i++) {
-		stacks += unwinder->ends[i];
-		if (i == UNWIND_END_COMPLETE || unwinder->ends[i] > 0)
-			counter_set_put(tally, "stat", unwind_end_name((enum unwind_end)i),
-					unwinder->ends[i]);
+		uint64_t count = unwinder->ends[store][i];
+
+		stacks += count;
+		if (i == UNWIND_END_COMPLETE || count > 0)
+			counter_set_put(tally, "stat",
+					unwind_end_name((enum unwind_end)i, store == STORE_OFF_CPU),
+					count);
 	}
+	return stacks;
+}
+
+static void off_cpu_report(const struct stack_unwinder *unwinder, struct counter_set *tally)
+{
+	struct stack_store_counts stored = stack_store_counts(unwinder->store[STORE_OFF_CPU]);
+	uint64_t stacks = ends_report(unwinder, STORE_OFF_CPU, tally);
+
+	counter_set_put(tally, "stat", "off_cpu_stacks", stacks);
+	counter_set_put(tally, "stat", "off_cpu_pruned_us", stored.pruned / NS_PER_US);
+	counter_set_put(tally, "stat", "off_cpu_memory_us", stored.refused_weight / NS_PER_US);
+}
+
+void stack_unwinder_counters(const struct stack_unwinder *unwinder, struct counter_set *tally)
+{
+	struct stack_store_counts stored = stack_store_counts(unwinder->store[STORE_SAMPLES]);
+	uint64_t stacks = ends_report(unwinder, STORE_SAMPLES, tally);
+
 	counter_set_put(tally, "stat", "stacks", stacks);
 	counter_set_put(tally, "stat", "stack_frames", unwinder->total_frames);
 	counter_set_put(tally, "stat", "stacks_by_record", unwinder->records);
@@ -414,10 +479,13 @@ void stack_unwinder_counters(const struct stack_unwinder *unwinder, struct count
 	counter_set_put(tally, "stat", "stacks_memory", stored.refused);
 	counter_set_put(tally, "stat", "unwind_tables_postponed", unwinder->postponed);
 	unwind_tables_counters(unwinder->tables, tally);
+	if (unwinder->code.off_cpu)
+		off_cpu_report(unwinder, tally);
 }
 
 size_t stack_unwinder_bytes(const struct stack_unwinder *unwinder)
 {
-	return sizeof(*unwinder) + stack_store_bytes(unwinder->store) + unwinder->held_bytes +
+	return sizeof(*unwinder) + stack_store_bytes(unwinder->store[STORE_SAMPLES]) +
+	       stack_store_bytes(unwinder->store[STORE_OFF_CPU]) + unwinder->held_bytes +
 	       unwind_tables_bytes(unwinder->tables);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Unwinds sampled stacks, and collects them in a stack store.
+ * Unwinds stacks of samples and of off-CPU time, and collects each kind in a stack store.
  *
  * A call chain that the kernel or the processor has found has no mark at its end. It is complete if
  * the call frame information of its last address is that of an outermost frame.
@@ -9,7 +9,8 @@
  * reasons. A stack that is not complete is stored below a frame of IMAGE_UNKNOWN whose offset is
  * the reason, because its outermost frames are not known. Code in no image is a frame of
  * IMAGE_UNKNOWN at offset 0. Stacks of the profiler's processes are below a frame of IMAGE_UNKNOWN
- * at PROFILE_STACK_OF_PROFILER.
+ * at PROFILE_STACK_OF_PROFILER. The innermost frame of off-CPU time is one of IMAGE_UNKNOWN
+ * whose offset is the state (enum profile_off_cpu_state).
  *
  * Unwind tables are built in other processes (unwind_builder.h). Meanwhile up to 1024 stacks wait
  * for them, in limited memory. They are in no counter until they have ended. If the tables of the
@@ -47,6 +48,7 @@ struct counter_set;
  * @vdso_here: the vDSO is that of this machine's kernel
  * @table_bytes: limit of the memory of all unwind tables
  * @held_bytes:  limit of the memory of stacks that wait for tables
+ * @off_cpu:     off-CPU time is measured, so it has counters
  * @build_permille: maximum CPU time for tables, in 1/1000 of a CPU; 0: no limit
  * @build_start_ns: CPU time that may be used in addition, for the tables at the start
  */
@@ -59,6 +61,7 @@ struct stack_unwinder_code {
 	bool vdso_here;
 	size_t table_bytes;
 	size_t held_bytes;
+	bool off_cpu;
 	uint32_t build_permille;
 	uint64_t build_start_ns;
 };
@@ -95,8 +98,14 @@ void stack_unwinder_finish(struct stack_unwinder *unwinder, bool ends);
 /** stack_unwinder_holds() - return true if a stack waits for a table */
 bool stack_unwinder_holds(const struct stack_unwinder *unwinder);
 
-/** stack_unwinder_store() - return the stacks; owned by the unwinder */
+/** stack_unwinder_store() - return the stacks of samples; owned by the unwinder */
 struct stack_store *stack_unwinder_store(struct stack_unwinder *unwinder);
+
+/** stack_unwinder_off_cpu() - return the stacks of off-CPU time, with nanoseconds as weights */
+struct stack_store *stack_unwinder_off_cpu(struct stack_unwinder *unwinder);
+
+/** stack_unwinder_clear() - forget the stacks of both: an epoch begins */
+void stack_unwinder_clear(struct stack_unwinder *unwinder);
 
 /** stack_unwinder_counters() - set "stat" counters since the start */
 void stack_unwinder_counters(const struct stack_unwinder *unwinder, struct counter_set *tally);

@@ -315,7 +315,8 @@ static int epoch_write(struct import *import, const char *path, const char *labe
 	if (r == 0)
 		r = merge_all(import, err);
 	if (r == 0 && import->stacks != NULL)
-		r = merge_stacks(import->merge, import_stacks_store(import->stacks), 1, err);
+		r = merge_stacks(import->merge, import_stacks_store(import->stacks),
+				 PROFILE_RECORDING_STACKS, 1, err);
 	if (r == 0)
 		r = profile_writer_epoch_finish(import->writer, import->end_ns, err);
 	r = profile_writer_settle(import->writer, r, err);

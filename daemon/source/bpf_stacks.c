@@ -13,6 +13,7 @@
 #include "daemon/source/bpf_slot.h"
 #include "daemon/source/kernel_types.h"
 #include "daemon/source/source_stack.h"
+#include "daemon/source/stack_copy_read.h"
 #include "lib/cleanup.h"
 #include "lib/clock.h"
 #include "lib/error.h"
@@ -24,21 +25,8 @@
 #include "daemon/source/bpf/stack_copy.skel.h"
 #pragma GCC diagnostic pop
 
-/* Room for some seconds of stacks. The kernel maps the ring twice. */
-#define RING_BYTES_CPU (256U << 10)
-#define RING_BYTES_MAX (8U << 20)
 /* A new period is drawn after this number of stacks of a CPU, as in perf_stack.c. */
 #define PERIOD_SAMPLES 64
-
-#if defined(__x86_64__)
-/* Words of struct pt_regs by DWARF's number: rax, rdx, rcx, rbx, rsi, rdi, rbp, rsp, r8 .. r15 */
-static const uint8_t word_of[] = {10, 12, 11, 5, 13, 14, 4, STACK_COPY_SP, 9, 8, 7, 6, 3, 2, 1, 0};
-#define WORD_PC 16
-#define WORD_CS 17
-#define CS_USER_64 0x33
-#else
-#define WORD_PC 32
-#endif
 
 /* @slots, @counts: by CPU; @counts: stacks since the last new period */
 struct bpf_stacks {
@@ -58,41 +46,14 @@ static const struct kernel_struct kernel_structs[] = {
 	{"task_struct", {"flags", "self_exec_id"}},
 };
 
-static bool registers_take(struct unwind_registers *to, const struct stack_copy_record *copy)
-{
-#if defined(__x86_64__)
-	if (copy->words[WORD_CS] != CS_USER_64)
-		return false;
-#endif
-	to->pc = copy->words[WORD_PC];
-	for (uint8_t i = 0; i < unwind_machine_here()->registers; i++) {
-#if defined(__x86_64__)
-		to->reg[i] = copy->words[word_of[i]];
-#else
-		to->reg[i] = copy->words[i];
-#endif
-	}
-	to->known = (uint32_t)((UINT64_C(1) << unwind_machine_here()->registers) - 1);
-	return true;
-}
-
-static bool is_valid(const struct bpf_stacks *stacks, const struct stack_copy_record *copy,
-		     size_t bytes)
-{
-	return bytes >= offsetof(struct stack_copy_record, stack) &&
-	       copy->stack_bytes <= sizeof(copy->stack) &&
-	       bytes >= offsetof(struct stack_copy_record, stack) + copy->stack_bytes &&
-	       copy->kernel_count <= STACK_COPY_KERNEL && copy->cpu < stacks->cpus;
-}
-
 /* Image events up to the time of the stack must have been processed before it is unwound. */
 static int copy_take(void *context, void *data, size_t bytes)
 {
 	struct bpf_stacks *stacks = context;
 	const struct stack_copy_record *copy = data;
-	struct source_stack stack = {.tag = 0};
+	struct source_stack stack;
 
-	if (!is_valid(stacks, copy, bytes)) {
+	if (!stack_copy_read(&stack, copy, bytes) || copy->cpu >= stacks->cpus) {
 		stacks->malformed++;
 		return 0;
 	}
@@ -101,26 +62,8 @@ static int copy_take(void *context, void *data, size_t bytes)
 		stacks->config.sync(stacks->config.context);
 	}
 	stacks->counts[copy->cpu]++;
-	stack.tag = dcpi_tag(copy->pid, copy->generation, 0);
-	stack.kernel = (const uint64_t *)copy->kernel;
-	stack.kernel_count = copy->kernel_count;
-	stack.user_allowed = copy->is_user != 0;
-	if (stack.user_allowed && registers_take(&stack.registers, copy)) {
-		stack.stack = copy->stack;
-		stack.stack_bytes = copy->stack_bytes;
-		stack.cut = copy->is_cut != 0;
-	}
 	stacks->sink->stack(stacks->sink->context, &stack);
 	return 0;
-}
-
-static uint32_t ring_bytes(uint32_t cpus)
-{
-	uint32_t bytes = RING_BYTES_CPU;
-
-	while (bytes < (uint64_t)cpus * RING_BYTES_CPU && bytes < RING_BYTES_MAX)
-		bytes *= 2;
-	return bytes;
 }
 
 /* @types_fd: the kernel types that the program uses; -1: libbpf reads all of them */
@@ -137,7 +80,7 @@ static int skeleton_load_with(struct bpf_stacks *stacks, int types_fd)
 	skeleton = stack_copy__open_opts(&options);
 	if (skeleton == NULL)
 		return -errno;
-	bpf_map__set_max_entries(skeleton->maps.copies, ring_bytes(stacks->cpus));
+	bpf_map__set_max_entries(skeleton->maps.copies, stack_copy_ring_bytes(stacks->cpus));
 	bpf_map__set_max_entries(skeleton->maps.scratch, stacks->cpus);
 	r = stack_copy__load(skeleton);
 	if (r < 0)
@@ -275,6 +218,5 @@ void bpf_stacks_report(const struct bpf_stacks *stacks, source_counter_fn visit,
 	      __atomic_load_n(&stacks->skeleton->bss->missed, __ATOMIC_RELAXED));
 	visit(context, "stat", "stacks_malformed", stacks->malformed);
 	visit(context, "stat", "stacks_spent_us",
-	      __atomic_load_n(&stacks->skeleton->bss->spent_ns, __ATOMIC_RELAXED) /
-		      (NS_PER_MS / 1000));
+	      __atomic_load_n(&stacks->skeleton->bss->spent_ns, __ATOMIC_RELAXED) / NS_PER_US);
 }

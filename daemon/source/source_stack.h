@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A sampled call stack, as a source passes it on: registers and a copy of the stack, or the call
- * chain that the kernel or the processor has found.
+ * A call stack of a sample or of off-CPU time, as a source passes it on: registers and a copy of
+ * the stack, or the call chain that the kernel or the processor has found.
  */
 #ifndef DCPI_SOURCE_STACK_H
 #define DCPI_SOURCE_STACK_H
@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "daemon/source/bpf/off_cpu.h"
 #include "daemon/unwind/unwind_step.h"
 
 /**
@@ -25,6 +26,8 @@
  * @chain_calls:  the others are addresses of calls, not return addresses
  * @chain_full:   the chain has the largest possible length
  * @damaged:      the record is malformed: the rest of the chain is not known
+ * @is_off_cpu:   the stack is not that of a sample: the thread waited there
+ * @off_cpu_ns:   for how long, by enum off_cpu_state
  */
 struct source_stack {
 	uint64_t tag;
@@ -41,6 +44,8 @@ struct source_stack {
 	bool chain_calls;
 	bool chain_full;
 	bool damaged;
+	bool is_off_cpu;
+	uint64_t off_cpu_ns[OFF_CPU_STATES];
 };
 
 #endif

@@ -7,27 +7,27 @@
 #define SIGNATURE_MASK ((UINT64_C(1) << 52) - 1)
 #define WORD 8
 
-const char *unwind_end_name(enum unwind_end end)
+const char *unwind_end_name(enum unwind_end end, bool is_off_cpu)
 {
 	static const char *const names[UNWIND_ENDS] = {
-		[UNWIND_END_COMPLETE] = "stacks_complete",
-		[UNWIND_END_SHORT] = "stacks_short",
-		[UNWIND_END_UNREADABLE] = "stacks_unreadable",
-		[UNWIND_END_OTHER_STACK] = "stacks_other_stack",
-		[UNWIND_END_NO_TABLE] = "stacks_no_table",
-		[UNWIND_END_NO_RULE] = "stacks_no_rule",
-		[UNWIND_END_EXPRESSION] = "stacks_expression",
-		[UNWIND_END_REGISTER] = "stacks_register",
-		[UNWIND_END_BAD_FRAME] = "stacks_bad_frame",
-		[UNWIND_END_BAD_ADDRESS] = "stacks_bad_address",
-		[UNWIND_END_FRAMES] = "stacks_frames",
-		[UNWIND_END_NO_REGISTERS] = "stacks_no_registers",
-		[UNWIND_END_WAITING] = "stacks_waiting",
-		[UNWIND_END_CHAIN] = "stacks_chain",
-		[UNWIND_END_DAMAGED] = "stacks_damaged",
+		[UNWIND_END_COMPLETE] = "off_cpu_stacks_complete",
+		[UNWIND_END_SHORT] = "off_cpu_stacks_short",
+		[UNWIND_END_UNREADABLE] = "off_cpu_stacks_unreadable",
+		[UNWIND_END_OTHER_STACK] = "off_cpu_stacks_other_stack",
+		[UNWIND_END_NO_TABLE] = "off_cpu_stacks_no_table",
+		[UNWIND_END_NO_RULE] = "off_cpu_stacks_no_rule",
+		[UNWIND_END_EXPRESSION] = "off_cpu_stacks_expression",
+		[UNWIND_END_REGISTER] = "off_cpu_stacks_register",
+		[UNWIND_END_BAD_FRAME] = "off_cpu_stacks_bad_frame",
+		[UNWIND_END_BAD_ADDRESS] = "off_cpu_stacks_bad_address",
+		[UNWIND_END_FRAMES] = "off_cpu_stacks_frames",
+		[UNWIND_END_NO_REGISTERS] = "off_cpu_stacks_no_registers",
+		[UNWIND_END_WAITING] = "off_cpu_stacks_waiting",
+		[UNWIND_END_CHAIN] = "off_cpu_stacks_chain",
+		[UNWIND_END_DAMAGED] = "off_cpu_stacks_damaged",
 	};
 
-	return names[end];
+	return names[end] + (is_off_cpu ? 0 : sizeof("off_cpu_") - 1);
 }
 
 static bool is_known(const struct unwind_registers *registers, uint8_t reg)

@@ -46,8 +46,11 @@ enum unwind_end {
 
 #define UNWIND_ENDS 15
 
-/** unwind_end_name() - return the name of a reason's counter: "stacks_complete", ... */
-const char *unwind_end_name(enum unwind_end end);
+/**
+ * unwind_end_name() - return the name of a reason's counter: "stacks_complete", ...
+ * @is_off_cpu: "off_cpu_stacks_complete", ...
+ */
+const char *unwind_end_name(enum unwind_end end, bool is_off_cpu);
 
 /**
  * struct unwind_registers - of a thread in a frame

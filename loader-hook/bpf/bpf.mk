@@ -26,6 +26,7 @@ $(OBJ)/gen/%.skel.h: $(OBJ)/%.bpf.o
 
 # Skeletons that cannot have the name of their program, because a function has this name.
 skeleton_branch_snapshot := branch_snapshot_bpf
+skeleton_off_cpu := off_cpu_bpf
 
 # $(call bpf_user,OBJECT,SKELETON): OBJECT includes SKELETON; both paths are relative to $(OBJ).
 define bpf_user
@@ -35,6 +36,7 @@ $(OBJ)/$(1): $(OBJ)/gen/$(2)
 -include $(OBJ)/$(2:.skel.h=.bpf.d)
 endef
 $(eval $(call bpf_user,daemon/source/bpf_stacks.o,daemon/source/bpf/stack_copy.skel.h))
+$(eval $(call bpf_user,daemon/source/off_cpu.o,daemon/source/bpf/off_cpu.skel.h))
 $(eval $(call bpf_user,daemon/source/bpf_sampler.o,daemon/source/bpf/sample_count.skel.h))
 $(eval $(call bpf_user,daemon/source/branch_snapshots.o,daemon/source/bpf/branch_snapshot.skel.h))
 $(eval $(call bpf_user,daemon/code/code_source_bpf.o,daemon/code/bpf/code_read.skel.h))

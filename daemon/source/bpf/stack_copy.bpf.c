@@ -5,7 +5,7 @@
  */
 #include <linux/bpf.h>
 
-#include "daemon/source/bpf/stack_copy.h"
+#include "daemon/source/bpf/stack_copy_program.h"
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
@@ -61,21 +61,7 @@ static inline __attribute__((always_inline)) int is_user(const struct sample_con
 
 static inline __attribute__((always_inline)) void take_stack(struct stack_copy_record *copy)
 {
-	__u64 sp = copy->words[STACK_COPY_SP];
-	__u32 filled = 0, bytes = STACK_COPY_PAGE - (sp & (STACK_COPY_PAGE - 1));
-
-	copy->is_cut = 1;
-#pragma unroll
-	for (int i = 0; i < STACK_COPY_PAGES; i++) {
-		if (bpf_probe_read_user(&copy->stack[filled], bytes, (const void *)(sp + filled)) !=
-		    0) {
-			copy->is_cut = 0;
-			break;
-		}
-		filled += bytes;
-		bytes = STACK_COPY_PAGE;
-	}
-	copy->stack_bytes = filled;
+	STACK_COPY_TAKE(copy, bpf_probe_read_user(to, bytes, from));
 }
 
 static inline __attribute__((always_inline)) void take_kernel(struct stack_copy_record *copy,
@@ -102,15 +88,6 @@ static inline __attribute__((always_inline)) void take_registers(struct stack_co
 	    bpf_probe_read_kernel(copy->words, sizeof(copy->words),
 				  (const void *)bpf_task_pt_regs(task)) != 0)
 		copy->is_user = 0;
-}
-
-/* Wake the reader if the ring buffer is half full. */
-static inline __attribute__((always_inline)) __u64 wake_up(void)
-{
-	return bpf_ringbuf_query(&copies, BPF_RB_AVAIL_DATA) * 2 >
-			       bpf_ringbuf_query(&copies, BPF_RB_RING_SIZE)
-		       ? BPF_RB_FORCE_WAKEUP
-		       : BPF_RB_NO_WAKEUP;
 }
 
 /* Return: 0: the kernel makes no record. */
@@ -143,7 +120,7 @@ int dcpi_stack_copy(struct sample_context *context)
 	bytes = __builtin_offsetof(struct stack_copy_record, stack) + copy->stack_bytes;
 	if (bytes > sizeof(*copy))
 		return 0;
-	if (bpf_ringbuf_output(&copies, copy, bytes, wake_up()) != 0)
+	if (bpf_ringbuf_output(&copies, copy, bytes, stack_copy_wake(&copies)) != 0)
 		__sync_fetch_and_add(&missed, 1);
 	__sync_fetch_and_add(&spent_ns, bpf_ktime_get_ns() - copy->time_ns);
 	return 0;

@@ -16,7 +16,7 @@ static void add(struct stack_store *store, const uint64_t *offsets, size_t count
 
 	for (size_t i = 0; i < count; i++)
 		frames[i] = (struct stack_frame){1 + (uint32_t)(offsets[i] % 3), offsets[i]};
-	stack_store_add(store, frames, count);
+	stack_store_add(store, frames, count, (struct stack_store_amount){1, 1});
 }
 
 static uint64_t weight_check(const struct stack_store *store)
@@ -100,7 +100,7 @@ static unsigned int recordings_make(struct stack_recording *recording,
 
 	*rows = *stacks = 0;
 	assert_int_equal(stack_recording_begin(recording, store, ids), 0);
-	while ((r = stack_recording_next(recording, store, 7, &id)) > 0) {
+	while ((r = stack_recording_next(recording, store, PROFILE_RECORDING_STACKS, 7, &id)) > 0) {
 		const struct profile_recording_table *table =
 			&recording->recording.tables[PROFILE_STACKS_NODES];
 
@@ -142,12 +142,46 @@ static void recordings_have_all_nodes(void **state)
 	stack_store_destroy(store);
 }
 
+/* Off-CPU time has the number of intervals and their time. */
+static void off_cpu_time_is_recorded(void **state)
+{
+	static const int64_t numbers[] = {0, 71};
+	static const struct stack_frame frames[] = {{1, 10}, {1, 20}};
+	struct stack_store *store = stack_store_create(NODES_MAX);
+	struct stack_recording recording = {.order_count = 0};
+	const struct profile_recording_table *nodes = &recording.recording.tables[1];
+	int64_t id;
+
+	(void)state;
+	assert_non_null(store);
+	stack_store_add(store, frames, 2, (struct stack_store_amount){1, 5000000000});
+	stack_store_add(store, frames, 2, (struct stack_store_amount){0, 7});
+	stack_store_add(store, frames, 1, (struct stack_store_amount){3, 90});
+	assert_int_equal(stack_store_counts(store).stacks, 4);
+	assert_int_equal(stack_store_counts(store).weight, 5000000097);
+	assert_int_equal(stack_recording_begin(&recording, store, numbers), 0);
+	assert_int_equal(
+		stack_recording_next(&recording, store, PROFILE_RECORDING_OFF_CPU, 1000000, &id),
+		1);
+	assert_int_equal(recording.recording.mode, PROFILE_RECORDING_OFF_CPU);
+	assert_int_equal(recording.recording.tables[0].values[PROFILE_STACKS_EVERY], 1000000);
+	assert_int_equal(nodes->columns, PROFILE_OFF_CPU_COLUMNS);
+	assert_int_equal(nodes->rows, 2);
+	assert_int_equal(profile_recording_row(nodes, 0)[PROFILE_STACK_STACKS], 3);
+	assert_int_equal(profile_recording_row(nodes, 0)[PROFILE_STACK_NS], 90);
+	assert_int_equal(profile_recording_row(nodes, 1)[PROFILE_STACK_STACKS], 1);
+	assert_int_equal(profile_recording_row(nodes, 1)[PROFILE_STACK_NS], 5000000007);
+	stack_recording_deinit(&recording);
+	stack_store_destroy(store);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stacks_share_their_callers),
 		cmocka_unit_test(a_full_tree_loses_rare_branches),
 		cmocka_unit_test(recordings_have_all_nodes),
+		cmocka_unit_test(off_cpu_time_is_recorded),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -20,6 +20,7 @@
 #include "daemon/collect/stack_unwinder.h"
 #include "daemon/image/image_table.h"
 #include "daemon/source/source_stack.h"
+#include "db/profile_recording.h"
 #include "db/profile_write.h"
 #include "lib/clock.h"
 #include "lib/error.h"
@@ -89,6 +90,7 @@ static void unwinder_renew(struct fixture *fixture, size_t table_bytes, uint32_t
 		.images = fixture->images,
 		.table_bytes = table_bytes,
 		.held_bytes = STACK_UNWINDER_HELD_BYTES,
+		.off_cpu = true,
 		.build_permille = permille,
 		.build_start_ns = start_ns,
 	};
@@ -329,6 +331,43 @@ static void evicted_pages_are_built_again(void **state)
 	assert_true(stack_unwinder_bytes(fixture->unwinder) < ((size_t)1 << 20));
 }
 
+/* An interval is stored by the states of its parts, and is one stack. */
+static void off_cpu_time_is_stored_by_state(void **state)
+{
+	struct fixture *fixture = *state;
+	const uint64_t addresses[] = {fixture->entry + 64, fixture->entry + 2};
+	const struct source_stack stack = {
+		.user_allowed = true,
+		.has_chain = true,
+		.chain = addresses,
+		.chain_count = 2,
+		.is_off_cpu = true,
+		.off_cpu_ns = {[OFF_CPU_RUNNABLE] = 30, [OFF_CPU_LOCK] = 400},
+	};
+	const struct stack_store_node *nodes;
+	uint64_t stacks = 0, by_state[OFF_CPU_STATES] = {0};
+	uint32_t count;
+
+	stack_unwinder_add(fixture->unwinder, &stack);
+	stack_unwinder_finish(fixture->unwinder, true);
+	nodes = stack_store_nodes(stack_unwinder_off_cpu(fixture->unwinder), &count);
+	assert_int_equal(count, 1 + 2 + 2);
+	for (uint32_t i = 1; i < count; i++) {
+		uint64_t offset = nodes[i].frame.offset;
+
+		stacks += nodes[i].stacks;
+		assert_true((nodes[i].weight > 0) == (nodes[i].frame.image == IMAGE_UNKNOWN));
+		if (nodes[i].frame.image == IMAGE_UNKNOWN)
+			by_state[offset - PROFILE_OFF_CPU_RUNNABLE] = nodes[i].weight;
+	}
+	assert_int_equal(stacks, 1);
+	assert_int_equal(by_state[OFF_CPU_RUNNABLE], 30);
+	assert_int_equal(by_state[OFF_CPU_LOCK], 400);
+	assert_int_equal(count_of(fixture, "stacks"), 0);
+	assert_int_equal(count_of(fixture, "off_cpu_stacks"), 1);
+	assert_int_equal(count_of(fixture, "off_cpu_stacks_complete"), 1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -338,6 +377,7 @@ int main(void)
 						teardown),
 		cmocka_unit_test_setup_teardown(stacks_of_the_profiler_have_a_root, setup,
 						teardown),
+		cmocka_unit_test_setup_teardown(off_cpu_time_is_stored_by_state, setup, teardown),
 		cmocka_unit_test_setup_teardown(tables_are_limited, setup, teardown),
 		cmocka_unit_test_setup_teardown(evicted_pages_are_built_again, setup, teardown),
 	};
