@@ -89,6 +89,7 @@ struct prof {
 	bool raw;
 	bool diff;
 	bool stacks;
+	enum profile_recording_mode mode;
 	enum stack_view view;
 	const char *procedure;
 	struct profile_reader *reader;
@@ -173,6 +174,8 @@ static bool needs_owners(const struct prof *prof)
 /* Check options that depend on each other. */
 static int dcpiprof_check_options(struct prof *prof, struct error *err)
 {
+	int r;
+
 	if (prof->cli.by_image && prof->by != BY_UNSET && prof->by != BY_IMAGE)
 		return error_set(err, EINVAL, ERROR_EXCLUSIVE("--by-image", "--by %s"),
 				 by_names[prof->by]);
@@ -187,6 +190,14 @@ static int dcpiprof_check_options(struct prof *prof, struct error *err)
 	if (prof->cli.inlines && !prof->stacks)
 		return error_set(err, EINVAL,
 				 "--inline needs --inclusive, --callers, --callees or --tree");
+	r = stack_profile_choose(&prof->mode, &prof->cli, err);
+	if (r < 0)
+		return r;
+	/* Off-CPU time has no samples. */
+	if (prof->mode == PROFILE_RECORDING_OFF_CPU && !prof->stacks) {
+		prof->stacks = true;
+		prof->view = STACK_VIEW_INCLUSIVE;
+	}
 	if (prof->stacks && (prof->by != BY_PROCEDURE || prof->diff || prof->raw ||
 			     prof->cli.image != NULL || needs_owners(prof)))
 		return error_set(err, EINVAL,
@@ -303,12 +314,17 @@ static int load_owners(struct prof *prof, struct error *err)
 
 static int load_stacks(struct prof *prof, struct error *err)
 {
-	int r = event_choice_make(&prof->events, &prof->header, &prof->cli, err);
+	struct cli all = prof->cli;
+	int r;
 
+	if (prof->mode == PROFILE_RECORDING_OFF_CPU)
+		all.event_count = 0;
+	r = event_choice_make(&prof->events, &prof->header, &all, err);
 	if (r == 0)
 		r = load_tally(prof, err);
 	if (r == 0)
-		r = stack_profile_load(&prof->stack_profile, prof->reader, &prof->cli, err);
+		r = stack_profile_load(&prof->stack_profile, prof->reader, &prof->cli, prof->mode,
+				       err);
 	prof->header.excluded = 0; /* the rows are of stacks */
 	prof->header.excluded_stacks = prof->stack_profile.excluded;
 	prof->header.stacks = prof->stack_profile.stacks + prof->stack_profile.excluded;

@@ -28,6 +28,8 @@ struct export_procedure {
  * @image, @build_id: of the program
  * @title:    of pictures; NULL: @image
  * @metric:   metric of the values: "cycles"; "calls" if nothing was measured
+ * @unit:     of the values in formats with units; NULL: a count
+ * @counted:  what @contexts count; NULL: "calls"
  * @stacks:   the first node, the root, is not a context
  * @contexts: one for each node of @stacks
  * @start_ns, @end_ns: of the epochs
@@ -38,6 +40,8 @@ struct export_contexts {
 	const char *build_id;
 	const char *title;
 	const char *metric;
+	const char *unit;
+	const char *counted;
 	struct stack_tree stacks;
 	const struct export_context *contexts;
 	const struct export_procedure *procedures;

@@ -28,13 +28,14 @@ struct stack_export {
 	char comment[96];
 };
 
-/* The rest of the comment is the title. */
-static const char comment_start[] = "dcpi: sampled ";
-
 static void export_stacks_fill(struct stack_export *export)
 {
 	const struct stack_profile *profile = &export->profile;
 	const struct report_header *header = &export->header;
+	bool is_off_cpu = profile->mode == PROFILE_RECORDING_OFF_CPU;
+	/* The part of the comment that is not in the title. */
+	const char *start = is_off_cpu ? "dcpi: " : "dcpi: sampled ";
+	const char *what = is_off_cpu ? "off-CPU time" : "call stacks";
 
 	for (size_t i = 0; i < profile->node_count; i++) {
 		const struct stack_profile_node *node = &profile->nodes[i];
@@ -44,21 +45,24 @@ static void export_stacks_fill(struct stack_export *export)
 			.parent = node->parent,
 			.value = node->self,
 		};
-		export->contexts[i] = (struct export_context){node->procedure, node->self};
+		export->contexts[i] = (struct export_context){
+			node->procedure, is_off_cpu ? node->stacks : node->self};
 	}
 	for (size_t i = 0; i < profile->procedure_count; i++)
 		export->procedures[i] = (struct export_procedure){profile->procedures[i].name,
 								  profile->procedures[i].address};
-	snprintf(export->comment, sizeof(export->comment), "%scall stacks", comment_start);
+	snprintf(export->comment, sizeof(export->comment), "%s%s", start, what);
 	if (profile->excluded > 0)
 		snprintf(export->comment, sizeof(export->comment),
-			 "%scall stacks; %" PRIu64 " of the profiler are excluded", comment_start,
+			 "%s%s; %" PRIu64 " of the profiler are excluded", start, what,
 			 profile->excluded);
 	export->what = (struct export_contexts){
-		.image = "call stacks",
+		.image = what,
 		.build_id = "",
-		.title = export->comment + strlen(comment_start),
-		.metric = "samples",
+		.title = export->comment + strlen(start),
+		.metric = is_off_cpu ? STACK_PROFILE_OFF_CPU : "samples",
+		.unit = is_off_cpu ? "nanoseconds" : NULL,
+		.counted = is_off_cpu ? "intervals" : NULL,
 		.stacks = {export->nodes, profile->node_count},
 		.contexts = export->contexts,
 		.procedures = export->procedures,
@@ -71,14 +75,17 @@ static void export_stacks_fill(struct stack_export *export)
 
 static int export_stacks_make(struct stack_export *export, struct cli *cli, struct error *err)
 {
-	int r = cli_open(cli, &export->reader, err);
+	enum profile_recording_mode mode = PROFILE_RECORDING_STACKS;
+	int r = stack_profile_choose(&mode, cli, err);
 
+	if (r == 0)
+		r = cli_open(cli, &export->reader, err);
 	if (r == 0)
 		r = report_header_load(&export->header, export->reader, &cli->filter, err);
 	if (r == 0 && export->header.epoch_count == 0)
 		r = cli_no_epoch(cli, export->reader, err);
 	if (r == 0)
-		r = stack_profile_load(&export->profile, export->reader, cli, err);
+		r = stack_profile_load(&export->profile, export->reader, cli, mode, err);
 	if (r == 0 && export->profile.stacks == 0 && export->profile.excluded > 0)
 		r = error_set(err, ENOENT,
 			      "all call stacks are of the profiler: use --include-profiler to "

@@ -71,7 +71,8 @@ static int write_samples(FILE *file, const struct export_profile *profile, struc
 static int flamegraph_write_contexts(FILE *file, const struct export_contexts *contexts,
 				     struct error *err)
 {
-	return flamegraph_draw(file, export_contexts_title(contexts), contexts->metric,
+	return flamegraph_draw(file, export_contexts_title(contexts),
+			       contexts->unit != NULL ? contexts->unit : contexts->metric,
 			       &contexts->stacks, err);
 }
 

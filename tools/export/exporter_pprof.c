@@ -256,8 +256,10 @@ static int pprof_write_contexts(FILE *file, const struct export_contexts *contex
 
 	pprof_writer_init(&pprof.writer);
 	if (stack != NULL) {
-		pprof_writer_type(&pprof.writer, "calls", "count");
-		pprof_writer_type(&pprof.writer, contexts->metric, "count");
+		pprof_writer_type(&pprof.writer,
+				  contexts->counted != NULL ? contexts->counted : "calls", "count");
+		pprof_writer_type(&pprof.writer, contexts->metric,
+				  contexts->unit != NULL ? contexts->unit : "count");
 		put_procedures(&pprof, contexts);
 		for (uint32_t i = 1; i < contexts->stacks.count; i++)
 			put_context(&pprof, contexts, i, stack);

@@ -94,12 +94,12 @@ static void speedscope_put_head(struct json_stream *json, const char *name)
 }
 
 /* Write the beginning of a sampled profile, before samples and weights. */
-static void put_profile(struct json_stream *json, const char *name, uint64_t sum)
+static void put_profile(struct json_stream *json, const char *name, const char *unit, uint64_t sum)
 {
 	json_stream_open(json, NULL, '{');
 	json_stream_text(json, "type", "sampled");
 	json_stream_text(json, "name", name);
-	json_stream_text(json, "unit", "none");
+	json_stream_text(json, "unit", unit);
 	json_stream_count(json, "startValue", 0);
 	json_stream_count(json, "endValue", sum);
 }
@@ -116,7 +116,8 @@ static int write_speedscope(FILE *file, const struct export_profile *profile, st
 	json_stream_close(&json, '}');
 	json_stream_open(&json, "profiles", '[');
 	for (size_t event = 0; event < profile->event_count; event++) {
-		put_profile(&json, profile->events[event].name, total(profile, event, samples));
+		put_profile(&json, profile->events[event].name, "none",
+			    total(profile, event, samples));
 		put_event(&json, profile, event, samples, false);
 		put_event(&json, profile, event, samples, true);
 		json_stream_close(&json, '}');
@@ -177,7 +178,7 @@ static int speedscope_write_contexts(FILE *file, const struct export_contexts *c
 	json_stream_open(&json, "profiles", '[');
 	for (size_t i = 1; i < contexts->stacks.count; i++)
 		sum += contexts->stacks.nodes[i].value;
-	put_profile(&json, contexts->metric, sum);
+	put_profile(&json, contexts->metric, contexts->unit != NULL ? contexts->unit : "none", sum);
 	put_contexts(&json, contexts, stack, false);
 	put_contexts(&json, contexts, stack, true);
 	json_stream_close(&json, '}');

@@ -106,7 +106,8 @@ static int stacks_add(struct json_object *document, const struct stack_profile *
 int page_stacks_add(struct page_source *source, struct page_document *document, struct error *err)
 {
 	struct stack_profile profile = {.node_count = 0};
-	int r = stack_profile_load(&profile, source->reader, source->cli, err);
+	int r = stack_profile_load(&profile, source->reader, source->cli, PROFILE_RECORDING_STACKS,
+				   err);
 
 	if (r == 0 && profile.stacks > 0 && stacks_add(document->root, &profile) < 0)
 		r = error_set(err, ENOMEM, ERROR_NO_MEMORY);

@@ -233,7 +233,8 @@ int stack_callers_find(struct stack_callers *ret, const struct stack_callers_wan
 		       struct error *err)
 {
 	struct finding finding = {.wanted = wanted, .ret = ret, .err = err};
-	int r = stored_stacks_read(&finding.stored, wanted->reader, wanted->filter, err);
+	int r = stored_stacks_read(&finding.stored, wanted->reader, wanted->filter,
+				   PROFILE_RECORDING_STACKS, err);
 
 	if (r == 0 && finding.stored.count > 0) {
 		stored_stacks_sort(&finding.stored);

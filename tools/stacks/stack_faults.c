@@ -181,7 +181,7 @@ int stack_faults_find(struct stack_faults *ret, struct profile_reader *reader,
 {
 	struct stored_stacks stored = {.count = 0};
 	struct stored_totals totals = {.parents = NULL};
-	int r = stored_stacks_read(&stored, reader, filter, err);
+	int r = stored_stacks_read(&stored, reader, filter, PROFILE_RECORDING_STACKS, err);
 
 	if (r == 0)
 		r = rows_mark(&stored, reader, debug, err);

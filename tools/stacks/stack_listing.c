@@ -348,31 +348,76 @@ static const struct column columns[] = {
 	{"depth", "depth", COLUMN_COUNT, COLUMN_DETAIL, MEMBER(depth), stack_listing_get_samples},
 };
 
+static void get_ms(const struct column *column, const void *row, struct column_value *value)
+{
+	uint64_t ns;
+
+	memcpy(&ns, (const char *)row + column->argument, sizeof(ns));
+	value->number = (double)ns / 1e6;
+}
+
+static const struct column off_cpu_columns[] = {
+	{"total ms", "total_ms", COLUMN_NUMBER, COLUMN_TEXT_ONLY | COLUMN_DECIMALS(3),
+	 MEMBER(total), get_ms},
+	{"total ns", "total_ns", COLUMN_COUNT, COLUMN_DETAIL, MEMBER(total),
+	 stack_listing_get_samples},
+	{"total%", "total_percent", COLUMN_PERCENT, 0, MEMBER(percent), get_percent},
+	{"self ms", "self_ms", COLUMN_NUMBER, COLUMN_TEXT_ONLY | COLUMN_DECIMALS(3), MEMBER(self),
+	 get_ms},
+	{"self ns", "self_ns", COLUMN_COUNT, COLUMN_DETAIL, MEMBER(self),
+	 stack_listing_get_samples},
+	{"self%", "self_percent", COLUMN_PERCENT, 0, MEMBER(self_percent), get_percent},
+	{"procedure", "name", COLUMN_TEXT, COLUMN_TEXT_ONLY | COLUMN_CUT_NAME, 0, get_name},
+	{"procedure", "procedure", COLUMN_TEXT, COLUMN_DETAIL, 0, get_plain_name},
+	{"image", "image", COLUMN_TEXT, COLUMN_CUT_START, 0, get_image},
+	{"depth", "depth", COLUMN_COUNT, COLUMN_DETAIL, MEMBER(depth), stack_listing_get_samples},
+};
+
 static const void *get_row(const void *context, size_t index)
 {
 	return &((const struct stack_listing *)context)->rows[index];
 }
 
-struct report stack_listing_report(struct stack_listing *listing)
+static size_t totals_of_off_cpu(struct stack_listing *listing)
 {
-	size_t count = listing->row_count;
+	const struct stack_profile *profile = listing->profile;
 
-	listing->totals[0] =
-		(struct report_total){.name = "stacks", .count = listing->profile->stacks};
-	listing->totals[1] =
-		(struct report_total){.name = "complete", .count = listing->profile->complete};
+	listing->totals[0] = (struct report_total){.name = "intervals", .count = profile->stacks};
+	listing->totals[1] = (struct report_total){.name = "complete", .count = profile->complete};
+	listing->totals[2] = (struct report_total){.name = "ns", .count = listing->whole};
+	listing->totals[3] =
+		(struct report_total){.name = "sampled up to ns", .count = profile->threshold_ns};
+	return 4;
+}
+
+static size_t totals_of_stacks(struct stack_listing *listing)
+{
+	const struct stack_profile *profile = listing->profile;
+
+	listing->totals[0] = (struct report_total){.name = "stacks", .count = profile->stacks};
+	listing->totals[1] = (struct report_total){.name = "complete", .count = profile->complete};
 	listing->totals[2] =
 		(struct report_total){.name = "samples they stand for", .count = listing->whole};
+	return 3;
+}
+
+struct report stack_listing_report(struct stack_listing *listing)
+{
+	bool is_off_cpu = listing->profile->mode == PROFILE_RECORDING_OFF_CPU;
+	size_t count = listing->row_count;
+
 	if (listing->limit > 0 && count > listing->limit)
 		count = listing->limit;
 	return (struct report){
-		.totals_of = "call stacks:",
+		.totals_of = is_off_cpu ? "off-CPU time:" : "call stacks:",
 		.totals = listing->totals,
-		.total_count = 3,
+		.total_count = is_off_cpu ? totals_of_off_cpu(listing) : totals_of_stacks(listing),
 		.table =
 			{
-				.columns = columns,
-				.column_count = sizeof(columns) / sizeof(*columns),
+				.columns = is_off_cpu ? off_cpu_columns : columns,
+				.column_count = is_off_cpu ? sizeof(off_cpu_columns) /
+								     sizeof(*off_cpu_columns)
+							   : sizeof(columns) / sizeof(*columns),
 				.row = get_row,
 				.context = listing,
 				.row_count = count,

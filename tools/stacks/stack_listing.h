@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Lists sampled call stacks as the rows of a report.
+ * Lists sampled call stacks or off-CPU time as the rows of a report.
  *
  * A stack counts once for a procedure, for a caller or for a callee, however often the procedure or
  * the call occurs in the stack. So no total exceeds that of all stacks.
@@ -43,7 +43,7 @@ struct stack_listing {
 	size_t row_capacity;
 	size_t limit;
 	uint64_t whole;
-	struct report_total totals[3];
+	struct report_total totals[4];
 };
 
 /**

@@ -28,6 +28,7 @@
  * @stored:     of all epochs
  * @known:      children of nodes that exist: parent and procedure to the number
  * @merged:     of the current epoch: number in the database to the number in the profile
+ * @whole:      sum of all values
  * @chains:     procedures of inlined functions, see struct stored_stack
  */
 struct loading {
@@ -44,6 +45,7 @@ struct loading {
 	uint32_t *chains;
 	size_t chain_count;
 	size_t chain_capacity;
+	uint64_t whole;
 };
 
 /*
@@ -88,12 +90,22 @@ static const char *const end_names[PROFILE_STACK_ENDS] = {
 	[PROFILE_STACK_DAMAGED] = "[unfinished: recording of the stack is malformed]",
 };
 
+static const char *const state_names[PROFILE_OFF_CPU_STATES] = {
+	[PROFILE_OFF_CPU_RUNNABLE - PROFILE_OFF_CPU_RUNNABLE] = "[runnable]",
+	[PROFILE_OFF_CPU_SLEEP - PROFILE_OFF_CPU_RUNNABLE] = "[sleep]",
+	[PROFILE_OFF_CPU_IO - PROFILE_OFF_CPU_RUNNABLE] = "[I/O]",
+	[PROFILE_OFF_CPU_LOCK - PROFILE_OFF_CPU_RUNNABLE] = "[lock]",
+	[PROFILE_OFF_CPU_BLOCKED - PROFILE_OFF_CPU_RUNNABLE] = "[uninterruptible]",
+};
+
 static const char profiler_frame[] = "[profiler]";
 
 const char *stack_profile_unknown_name(uint64_t offset)
 {
 	if (offset == PROFILE_STACK_OF_PROFILER)
 		return profiler_frame;
+	if (offset >= PROFILE_OFF_CPU_RUNNABLE && offset <= PROFILE_OFF_CPU_BLOCKED)
+		return state_names[offset - PROFILE_OFF_CPU_RUNNABLE];
 	return end_names[offset < PROFILE_STACK_ENDS ? offset : 0];
 }
 
@@ -340,11 +352,14 @@ static int row_merge(struct loading *loading, const struct stored_stack *row)
 	struct stack_profile *profile = loading->profile;
 	const uint64_t *parent =
 		row->parent != 0 ? u64_map_find(&loading->merged, row->parent) : NULL;
-	uint64_t *merged, samples;
+	bool is_off_cpu = profile->mode == PROFILE_RECORDING_OFF_CPU;
+	uint64_t *merged, samples = row->ns;
 	uint32_t node;
 
 	if (row->parent >= row->number || (row->parent != 0 && parent == NULL) ||
-	    __builtin_mul_overflow(row->stacks, row->every, &samples) || samples > INT64_MAX / 2)
+	    (!is_off_cpu && __builtin_mul_overflow(row->stacks, row->every, &samples)) ||
+	    __builtin_add_overflow(loading->whole, samples, &loading->whole) ||
+	    loading->whole > INT64_MAX / 2)
 		return error_set(loading->err, EBADMSG, ERROR_DATABASE_STACKS);
 	if (row->own || (parent != NULL && *parent == OWN_NODE)) {
 		merged = u64_map_insert(&loading->merged, row->number);
@@ -361,7 +376,10 @@ static int row_merge(struct loading *loading, const struct stored_stack *row)
 	if (merged == NULL)
 		return error_set(loading->err, ENOMEM, ERROR_NO_MEMORY);
 	*merged = node;
+	if (is_off_cpu && row->every > profile->threshold_ns)
+		profile->threshold_ns = row->every;
 	profile->nodes[node].self += samples;
+	profile->nodes[node].stacks += row->stacks;
 	profile->stacks += row->stacks;
 	if (!is_unfinished(profile, node))
 		profile->complete += row->stacks;
@@ -389,13 +407,32 @@ static int rows_merge(struct loading *loading)
 	return r;
 }
 
+int stack_profile_choose(enum profile_recording_mode *ret, const struct cli *cli, struct error *err)
+{
+	bool is_off_cpu = false;
+
+	for (size_t i = 0; i < cli->event_count; i++)
+		is_off_cpu |= strcmp(cli->events[i], STACK_PROFILE_OFF_CPU) == 0;
+	if (is_off_cpu && cli->event_count > 1)
+		return error_set(err, EINVAL, ERROR_EXCLUSIVE("--event %s", "other events"),
+				 STACK_PROFILE_OFF_CPU);
+	*ret = is_off_cpu ? PROFILE_RECORDING_OFF_CPU : PROFILE_RECORDING_STACKS;
+	return 0;
+}
+
 int stack_profile_load(struct stack_profile *profile, struct profile_reader *reader,
-		       const struct cli *cli, struct error *err)
+		       const struct cli *cli, enum profile_recording_mode mode, struct error *err)
 {
 	struct loading loading = {.profile = profile, .reader = reader, .cli = cli, .err = err};
-	int r = stored_stacks_read(&loading.stored, reader, &cli->filter, err);
+	int r = stored_stacks_read(&loading.stored, reader, &cli->filter, mode, err);
 
-	if (r == 0 && loading.stored.count == 0)
+	profile->mode = mode;
+	if (r == 0 && loading.stored.count == 0 && mode == PROFILE_RECORDING_OFF_CPU)
+		r = error_set(err, ENOENT,
+			      "'%s' has no off-CPU time: measure it with dcpirun --off-cpu or "
+			      "off_cpu_permille of dcpid",
+			      cli->database);
+	else if (r == 0 && loading.stored.count == 0)
 		r = error_set(err, ENOENT,
 			      "'%s' has no call stacks: sample them with source bpf or perf and "
 			      "stack_every, or "

@@ -20,10 +20,13 @@ static int stored_stacks_take(void *context, const struct profile_recording *rec
 	const struct stored_stacks_reading *reading = context;
 	const struct profile_recording_table *table = &recording->tables[PROFILE_STACKS_NODES];
 	struct stored_stacks *ret = reading->ret;
+	bool is_off_cpu = recording->mode == PROFILE_RECORDING_OFF_CPU;
+	unsigned int columns = is_off_cpu ? (unsigned int)PROFILE_OFF_CPU_COLUMNS
+					  : (unsigned int)PROFILE_STACK_COLUMNS;
 	uint64_t every;
 
 	if (!profile_recording_has(recording, PROFILE_STACKS_HEAD, PROFILE_STACKS_HEAD_COLUMNS) ||
-	    !profile_recording_has(recording, PROFILE_STACKS_NODES, PROFILE_STACK_COLUMNS) ||
+	    !profile_recording_has(recording, PROFILE_STACKS_NODES, columns) ||
 	    recording->tables[PROFILE_STACKS_HEAD].rows != 1)
 		return error_set(reading->err, EBADMSG, ERROR_DATABASE_STACKS);
 	every = profile_recording_row(&recording->tables[PROFILE_STACKS_HEAD],
@@ -42,18 +45,19 @@ static int stored_stacks_take(void *context, const struct profile_recording *rec
 			.offset = row[PROFILE_STACK_OFFSET],
 			.stacks = row[PROFILE_STACK_STACKS],
 			.every = every,
+			.ns = is_off_cpu ? row[PROFILE_STACK_NS] : 0,
 		};
 	}
 	return 0;
 }
 
 int stored_stacks_read(struct stored_stacks *ret, struct profile_reader *reader,
-		       const struct profile_filter *filter, struct error *err)
+		       const struct profile_filter *filter, enum profile_recording_mode mode,
+		       struct error *err)
 {
 	struct stored_stacks_reading reading = {ret, err};
 
-	return profile_reader_recordings(reader, filter, PROFILE_RECORDING_STACKS,
-					 stored_stacks_take, &reading, err);
+	return profile_reader_recordings(reader, filter, mode, stored_stacks_take, &reading, err);
 }
 
 void stored_stacks_deinit(struct stored_stacks *stacks)

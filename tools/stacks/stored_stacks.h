@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The nodes of the trees of call stacks in a database, as stored (db/profile_recording.h). */
+/* The nodes of the trees of call stacks or off-CPU time in a database (db/profile_recording.h). */
 #ifndef DCPI_STORED_STACKS_H
 #define DCPI_STORED_STACKS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "db/profile_read.h"
 
 struct error;
 struct profile_filter;
@@ -15,7 +17,10 @@ struct profile_reader;
  * struct stored_stack - a node: the stacks that end there, and the parts that others share
  * @number, @parent: in its epoch; parent 0: outermost frame
  * @offset:          in @image
- * @stacks:          that end here; each represents @every samples
+ * @stacks:          that end here
+ * @every:           of call stacks: samples that each represents; of off-CPU time: the longest
+ *                   interval that was sampled, in nanoseconds
+ * @ns:              off-CPU time of the stacks
  * @procedure, @own, @inlined, @inlined_count: of the caller
  */
 struct stored_stack {
@@ -26,6 +31,7 @@ struct stored_stack {
 	uint64_t offset;
 	uint64_t stacks;
 	uint64_t every;
+	uint64_t ns;
 	uint32_t procedure;
 	uint32_t inlined;
 	uint32_t inlined_count;
@@ -41,12 +47,14 @@ struct stored_stacks {
 
 /**
  * stored_stacks_read() - read the nodes of the epochs that a filter selects
+ * @mode: PROFILE_RECORDING_STACKS or PROFILE_RECORDING_OFF_CPU
  * @ret: out: by image, epoch and number; freed by stored_stacks_deinit(), also after a failure
  *
  * Return: 0; -EBADMSG: damaged; -ENOMEM; the reader's errors.
  */
 int stored_stacks_read(struct stored_stacks *ret, struct profile_reader *reader,
-		       const struct profile_filter *filter, struct error *err);
+		       const struct profile_filter *filter, enum profile_recording_mode mode,
+		       struct error *err);
 void stored_stacks_deinit(struct stored_stacks *stacks);
 
 /** stored_stacks_sort() - sort by epoch and number, so that parents precede their children */
