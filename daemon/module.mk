@@ -44,7 +44,7 @@ collect-src += $(addprefix daemon/jit/, jit_children.c jit_code.c jit_image.c ji
 collect-src += $(addprefix daemon/code/, code_capture.c code_mask.c code_mask_arm64.c code_mask_x86.c \
 	code_source.c code_source_bpf.c code_source_kcore.c)
 collect-src += $(addprefix daemon/collect/, accumulate.c bin_queue.c collector.c \
-	collector_cost.c collector_counters.c collector_database.c collector_drain.c collector_epoch.c collector_merge.c collector_retention.c collector_slices.c collector_stacks.c \
+	collector_cost.c collector_counters.c collector_database.c collector_drain.c collector_epoch.c collector_merge.c collector_retention.c collector_slices.c collector_stacks.c thread_recording.c thread_store.c \
 	core_clock.c edge_accumulate.c label_table.c match_cache.c matcher.c merge.c offset_counts.c \
 	distinct_sketch.c footprint_recording.c footprint_store.c pair_recording.c pair_store.c \
 	image_unwind.c stack_recording.c stack_store.c stack_unwinder.c unwind_builder.c unwind_tables.c \
@@ -59,7 +59,7 @@ dcpictl-with := daemon/database_merge.c daemon/metrics.c daemon/status_text.c
 dcpictl-pkgs := json-c
 dcpirun-with := daemon/run_cost.c daemon/run_process.c
 
-collect-tests := unit_accumulate unit_stack_unwinder unit_stack_copy unit_bpf_store unit_probe_queue unit_cgroup unit_code_mask unit_collector unit_collector_cost \
+collect-tests := unit_accumulate unit_stack_unwinder unit_stack_copy unit_thread_store unit_bpf_store unit_probe_queue unit_cgroup unit_code_mask unit_collector unit_collector_cost \
 	unit_collector_failures unit_config unit_control unit_core_clock unit_edge_accumulate \
 	unit_event unit_event_pmu unit_event_spec unit_file_mapping unit_image_claim unit_image_copier \
 	unit_jit_code unit_jit_program unit_jit_reading unit_kernel_code unit_kernel_types unit_log unit_matcher unit_matcher_profiler \
@@ -139,7 +139,7 @@ fuzz_event_spec-with := $(addprefix lib/, array.c error.c near_names.c printable
 fuzz_event_spec-ldlibs := $(pfm-libs)
 fuzz_image_sources-with := daemon/image/file_reader.c daemon/image/image_file.c daemon/image/kallsyms.c \
 	$(addprefix loader-hook/, build_id.c build_id_notes.c bpf/hook_record.c proc/process_gone.c \
-	proc/process_list.c proc/process_maps.c proc/process_owner.c proc/process_stat.c \
+	proc/process_command.c proc/process_list.c proc/process_maps.c proc/process_owner.c proc/process_stat.c \
 	perf/side_band_record.c) \
 	$(addprefix lib/, array.c bounded_reader.c error.c file_digest.c file_read.c printable.c u64_map.c)
 fuzz_image_sources-pkgs := libelf libxxhash

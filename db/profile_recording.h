@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * Recordings of an image in an epoch: tables of numbers and the texts that they refer to, for one
- * mode. Rewritten programs record all modes (dcpix) except register pairs, footprints, call stacks
- * and off-CPU time, which dcpid records.
+ * mode. Rewritten programs record all modes (dcpix) except register pairs, footprints, call stacks,
+ * off-CPU time and threads, which dcpid records.
  *
  * Numbers are at most PROFILE_RECORDING_VALUE_MAX. A text's number is its index in the recording.
  * The first table of each mode is its head: one row, about the whole. The enumerations below define
@@ -32,9 +32,10 @@ enum profile_recording_mode {
 	PROFILE_RECORDING_FOOTPRINTS = 6,
 	PROFILE_RECORDING_STACKS = 7,
 	PROFILE_RECORDING_OFF_CPU = 8,
+	PROFILE_RECORDING_THREADS = 9,
 };
 
-#define PROFILE_RECORDING_MODES 9
+#define PROFILE_RECORDING_MODES 10
 
 /** enum profile_recording_head - columns of each mode's first table; columns of the mode follow */
 enum profile_recording_head {
@@ -402,6 +403,28 @@ enum profile_off_cpu_state {
 };
 
 #define PROFILE_OFF_CPU_STATES 5
+
+/* --- threads -------------------------------------------------------------- */
+
+/*
+ * The stacks and the off-CPU time of the threads of an epoch, in the image of unknown samples. The
+ * sums over all rows are those of the epoch. The head is that of call stacks.
+ */
+enum profile_threads_table {
+	PROFILE_THREADS_HEAD,
+	PROFILE_THREADS_THREADS,
+	PROFILE_THREADS_TABLES,
+};
+
+enum profile_threads_thread {
+	PROFILE_THREAD_PID, /* 0: all threads with these names that have no row */
+	PROFILE_THREAD_TID,
+	PROFILE_THREAD_COMMAND, /* text: name of the process */
+	PROFILE_THREAD_NAME,	/* text; "": unknown */
+	PROFILE_THREAD_STACKS,
+	PROFILE_THREAD_OFF_CPU_NS,
+	PROFILE_THREAD_COLUMNS,
+};
 
 /* --- recordings ----------------------------------------------------------- */
 

@@ -3,7 +3,7 @@ ARCHIVES += hook
 hook-src := $(addprefix loader-hook/, audit_feed.c audit_record.c bpf/bpf_hook.c \
 	bpf/bpf_machine.c build_id.c build_id_notes.c bpf/hook_losses.c bpf/hook_record.c \
 	bpf/hook_ring.c image_feed.c jit/jit_dump.c jit/jit_map.c perf/perf_ring.c \
-	proc/process_gone.c proc/process_list.c proc/process_maps.c proc/process_owner.c \
+	proc/process_command.c proc/process_gone.c proc/process_list.c proc/process_maps.c proc/process_owner.c \
 	proc/process_scan.c proc/process_stat.c proc/process_watch.c perf/ring_reader.c \
 	perf/side_band.c perf/side_band_record.c perf/thread_count.c vdso.c)
 hook-needs := util

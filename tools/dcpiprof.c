@@ -20,12 +20,13 @@
 #include "tools/report/report_header.h"
 #include "tools/report/sandboxed.h"
 #include "tools/stacks/stack_listing.h"
+#include "tools/stacks/thread_listing.h"
 #include "tools/stats/diff_report.h"
 #include "tools/tally/edge_listing.h"
 #include "tools/tally/owner_listing.h"
 #include "tools/tally/sample_listing.h"
 
-/* Values of --by: those of a tally, BY_EDGE, and those of an owner_tally. */
+/* Values of --by: those of a tally, BY_EDGE, those of an owner_tally, and BY_THREAD. */
 enum by {
 	BY_PROCEDURE = TALLY_BY_PROCEDURE,
 	BY_IMAGE = TALLY_BY_IMAGE,
@@ -39,6 +40,7 @@ enum by {
 	BY_COMMAND,
 	BY_HOST,
 	BY_EPOCH,
+	BY_THREAD,
 	BY_NR,
 	BY_UNSET,
 };
@@ -56,6 +58,7 @@ static const char *const by_names[BY_NR] = {
 	[BY_COMMAND] = "command",
 	[BY_HOST] = "host",
 	[BY_EPOCH] = "epoch",
+	[BY_THREAD] = "thread",
 };
 
 enum {
@@ -104,6 +107,7 @@ struct prof {
 	struct diff_report difference;
 	struct stack_profile stack_profile;
 	struct stack_listing stack_lines;
+	struct thread_listing threads;
 };
 
 static bool dcpiprof_set_view(struct prof *prof, int key, const char *argument)
@@ -171,6 +175,14 @@ static bool needs_owners(const struct prof *prof)
 	return filter->has_pid || filter->unit != NULL || filter->container != NULL;
 }
 
+/* Return true if the rows are threads, or processes or commands with the values of their threads.
+ */
+static bool is_of_threads(const struct prof *prof)
+{
+	return prof->by == BY_THREAD || (prof->mode == PROFILE_RECORDING_OFF_CPU &&
+					 (prof->by == BY_PROCESS || prof->by == BY_COMMAND));
+}
+
 /* Check options that depend on each other. */
 static int dcpiprof_check_options(struct prof *prof, struct error *err)
 {
@@ -194,10 +206,15 @@ static int dcpiprof_check_options(struct prof *prof, struct error *err)
 	if (r < 0)
 		return r;
 	/* Off-CPU time has no samples. */
-	if (prof->mode == PROFILE_RECORDING_OFF_CPU && !prof->stacks) {
+	if (prof->mode == PROFILE_RECORDING_OFF_CPU && !prof->stacks && !is_of_threads(prof)) {
 		prof->stacks = true;
 		prof->view = STACK_VIEW_INCLUSIVE;
 	}
+	if (is_of_threads(prof) && !prof->stacks &&
+	    (prof->diff || prof->raw || prof->cli.image != NULL || needs_owners(prof)))
+		return error_set(err, EINVAL,
+				 "threads cannot be listed with --diff, --raw, --image, --pid or "
+				 "--unit");
 	if (prof->stacks && (prof->by != BY_PROCEDURE || prof->diff || prof->raw ||
 			     prof->cli.image != NULL || needs_owners(prof)))
 		return error_set(err, EINVAL,
@@ -334,8 +351,27 @@ static int load_stacks(struct prof *prof, struct error *err)
 	return r;
 }
 
+static int load_threads(struct prof *prof, struct error *err)
+{
+	struct cli all = prof->cli;
+	int r;
+
+	all.event_count = 0;
+	r = event_choice_make(&prof->events, &prof->header, &all, err);
+	if (r == 0)
+		r = load_tally(prof, err);
+	prof->header.excluded = 0; /* the rows are of stacks */
+	prof->threads.by = prof->by == BY_THREAD    ? THREAD_BY_THREAD
+			   : prof->by == BY_PROCESS ? THREAD_BY_PROCESS
+						    : THREAD_BY_COMMAND;
+	prof->threads.is_off_cpu = prof->mode == PROFILE_RECORDING_OFF_CPU;
+	return r == 0 ? thread_listing_make(&prof->threads, prof->reader, &prof->cli, err) : r;
+}
+
 static int dcpiprof_load(struct prof *prof, struct error *err)
 {
+	if (is_of_threads(prof))
+		return load_threads(prof, err);
 	if (prof->stacks)
 		return load_stacks(prof, err);
 	if (prof->by >= BY_UNIT)
@@ -345,6 +381,8 @@ static int dcpiprof_load(struct prof *prof, struct error *err)
 
 static struct report report_of(struct prof *prof, struct edge_listing *edges)
 {
+	if (is_of_threads(prof))
+		return thread_listing_report(&prof->threads);
 	if (prof->stacks)
 		return stack_listing_report(&prof->stack_lines);
 	if (prof->by >= BY_UNIT)
@@ -431,6 +469,7 @@ int main(int argc, char **argv)
 	diff_report_deinit(&prof.difference);
 	stack_listing_deinit(&prof.stack_lines);
 	stack_profile_deinit(&prof.stack_profile);
+	thread_listing_deinit(&prof.threads);
 	owner_listing_destroy(prof.owner_lines);
 	owner_tally_destroy(prof.owners);
 	tally_destroy(prof.tally);

@@ -26,6 +26,7 @@
 #include "daemon/collect/footprint_store.h"
 #include "daemon/collect/pair_store.h"
 #include "daemon/collect/stack_unwinder.h"
+#include "daemon/collect/thread_store.h"
 #include "daemon/collect/rate_limit.h"
 #include "daemon/image/image_table.h"
 #include "daemon/source/off_cpu.h"
@@ -472,6 +473,7 @@ void collector_close(struct collector *collector)
 	pair_store_destroy(collector->pairs);
 	footprint_store_destroy(collector->footprints);
 	stack_unwinder_destroy(collector->stacks);
+	thread_store_destroy(collector->threads);
 	off_cpu_close(collector->off_cpu);
 	matcher_close(collector->matcher);
 	archive_policy_close(collector->policy);
@@ -524,7 +526,8 @@ void collector_status(struct collector *collector, struct collector_status *stat
 			       pair_store_bytes(collector->pairs) +
 			       footprint_store_bytes(collector->footprints) + map_bytes;
 	if (collector->stacks != NULL)
-		status->memory_bytes += stack_unwinder_bytes(collector->stacks);
+		status->memory_bytes += stack_unwinder_bytes(collector->stacks) +
+					thread_store_bytes(collector->threads);
 	status->retention = collector->retention.status;
 	status->quota = matcher_quota(collector->matcher);
 	status->keeps_images = collector->policy != NULL;

@@ -12,6 +12,7 @@
 #include "daemon/collect/edge_accumulate.h"
 #include "daemon/collect/matcher.h"
 #include "daemon/collect/stack_unwinder.h"
+#include "daemon/collect/thread_store.h"
 #include "daemon/source/off_cpu.h"
 #include "db/profile_write.h"
 #include "lib/clock.h"
@@ -86,8 +87,11 @@ static void counters_read(struct collector *collector, struct counter_set *tally
 	edge_counters_read(collector, tally);
 	counter_set_put(tally, "stat", "pairs_unplaced", collector->pairs_unplaced);
 	code_counters_read(collector, tally);
-	if (collector->stacks != NULL)
+	if (collector->stacks != NULL) {
 		stack_unwinder_counters(collector->stacks, tally);
+		counter_set_put(tally, "stat", "threads_memory",
+				thread_store_refused(collector->threads));
+	}
 	counter_set_put(tally, "stat", "entries", collector->entries);
 	counter_set_put(tally, "stat", "samples", collector->handed);
 	matcher_counters(collector->matcher, tally);

@@ -9,10 +9,13 @@
 #include "daemon/collect/matcher.h"
 #include "daemon/collect/pair_store.h"
 #include "daemon/collect/stack_unwinder.h"
+#include "daemon/collect/thread_store.h"
 #include "daemon/image/image_table.h"
 #include "daemon/source/off_cpu.h"
+#include "daemon/source/source_stack.h"
 #include "daemon/source/register_pairs.h"
 #include "lib/clock.h"
+#include "loader-hook/proc/process_command.h"
 
 /* Return the bin of the first sample of its kind. */
 static struct accumulate_bin *bin_of(struct collector *collector, const struct match *match,
@@ -178,10 +181,32 @@ static void access_take(void *context, const struct source_access *access)
 		footprint_store_add(collector->footprints, place.image, &footprint);
 }
 
+/* Some sources do not know names. A thread that has ended meanwhile has none. */
+static void thread_add(struct collector *collector, const struct source_stack *stack)
+{
+	uint32_t pid = dcpi_tag_pid(stack->tag);
+	const char *name = stack->thread, *command;
+	char current[PROCESS_COMMAND_BYTES];
+	struct thread_key key;
+	uint64_t off_cpu_ns = 0;
+
+	if (name[0] == '\0' && collector->config.replay == NULL) {
+		process_command_read(pid, stack->tid, current);
+		name = current;
+	}
+	command = matcher_command(collector->matcher, pid);
+	/* Threads of the kernel are processes without mappings, which are not in the image map. */
+	key = thread_key_make(pid, stack->tid, command[0] != '\0' ? command : name, name);
+	for (int i = 0; i < OFF_CPU_STATES; i++)
+		off_cpu_ns += stack->off_cpu_ns[i];
+	thread_store_add(collector->threads, &key, !stack->is_off_cpu, off_cpu_ns);
+}
+
 static void stack_take(void *context, const struct source_stack *stack)
 {
 	struct collector *collector = context;
 
+	thread_add(collector, stack);
 	stack_unwinder_add(collector->stacks, stack);
 }
 

@@ -13,6 +13,7 @@
 #include "daemon/collect/pair_store.h"
 #include "daemon/collect/stack_store.h"
 #include "daemon/collect/stack_unwinder.h"
+#include "daemon/collect/thread_store.h"
 #include "daemon/collect/rate_limit.h"
 #include "db/profile_write.h"
 #include "lib/clock.h"
@@ -64,8 +65,10 @@ int collector_epoch_begin_at(struct collector *collector, int64_t start_ns, uint
 	merge_epoch(collector->merge);
 	pair_store_clear(collector->pairs);
 	footprint_store_clear(collector->footprints);
-	if (collector->stacks != NULL)
+	if (collector->stacks != NULL) {
 		stack_unwinder_clear(collector->stacks);
+		thread_store_clear(collector->threads);
+	}
 	matcher_epoch(collector->matcher);
 	collector->epoch_id = profile_writer_epoch_id(collector->writer);
 	collector->epoch_start_ns = epoch.start_ns;

@@ -66,6 +66,9 @@ static int recordings_write(struct collector *collector, struct error *err)
 	if (rc == 0 && collector->stacks != NULL)
 		rc = merge_stacks(collector->merge, stack_unwinder_store(collector->stacks),
 				  PROFILE_RECORDING_STACKS, collector->config.stack_every, err);
+	if (rc == 0 && collector->stacks != NULL)
+		rc = merge_threads(collector->merge, collector->threads,
+				   collector->config.stack_every, err);
 	if (rc == 0 && collector->off_cpu != NULL)
 		rc = merge_stacks(collector->merge, stack_unwinder_off_cpu(collector->stacks),
 				  PROFILE_RECORDING_OFF_CPU,

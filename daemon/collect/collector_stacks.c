@@ -9,6 +9,7 @@
 #include "daemon/collect/matcher.h"
 #include "daemon/collect/stack_store.h"
 #include "daemon/collect/stack_unwinder.h"
+#include "daemon/collect/thread_store.h"
 #include "daemon/source/off_cpu.h"
 #include "lib/clock.h"
 #include "lib/error.h"
@@ -94,5 +95,8 @@ int collector_stacks_open(struct collector *collector, source_generation_fn gene
 	if (rc < 0 || (collector->config.stack_every == 0 && collector->off_cpu == NULL))
 		return rc;
 	collector->stacks = stacks_create(collector);
-	return collector->stacks == NULL ? error_set(err, ENOMEM, ERROR_NO_MEMORY) : 0;
+	collector->threads = thread_store_create(THREAD_STORE_MAX);
+	return collector->stacks == NULL || collector->threads == NULL
+		       ? error_set(err, ENOMEM, ERROR_NO_MEMORY)
+		       : 0;
 }

@@ -24,6 +24,7 @@ struct off_cpu;
 struct pair_store;
 struct profile_writer;
 struct stack_unwinder;
+struct thread_store;
 
 /*
  * Drains take place between the steps of a merge. But each step costs a commit. So a step merges at
@@ -106,6 +107,7 @@ struct collector_replacement {
  * @recordings_due_ns: time of their next write
  * @pairs_unplaced:   pairs that are in no image, or in two
  * @stacks:           call stacks and off-CPU time of the epoch; NULL: not wanted
+ * @threads:          of the stacks of the epoch; NULL with @stacks
  * @off_cpu:          NULL: not measured
  * @slices:           slices of the epoch that are not completely stored; none: not wanted
  * @unknown:          of all merged samples, by reason
@@ -135,6 +137,7 @@ struct collector {
 	struct pair_store *pairs;
 	struct footprint_store *footprints;
 	struct stack_unwinder *stacks;
+	struct thread_store *threads;
 	struct off_cpu *off_cpu;
 	struct merge *merge;
 	struct code_capture *capture;

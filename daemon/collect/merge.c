@@ -16,6 +16,7 @@
 #include "daemon/collect/pair_store.h"
 #include "daemon/collect/stack_recording.h"
 #include "daemon/collect/stack_store.h"
+#include "daemon/collect/thread_recording.h"
 #include "daemon/image/image_table.h"
 #include "daemon/image/kernel_image.h"
 #include "daemon/jit/jit_image.h"
@@ -56,6 +57,7 @@ struct merge {
 	struct footprint_recording footprints;
 	uint64_t cache_bytes[DATA_CACHE_LEVELS];
 	struct stack_recording stacks;
+	struct thread_recording threads;
 };
 
 int merge_create(struct merge **ret, struct profile_writer *writer,
@@ -87,6 +89,7 @@ void merge_destroy(struct merge *merge)
 	pair_recording_deinit(&merge->pairs);
 	footprint_recording_deinit(&merge->footprints);
 	stack_recording_deinit(&merge->stacks);
+	thread_recording_deinit(&merge->threads);
 	free(merge);
 }
 
@@ -495,4 +498,16 @@ int merge_stacks(struct merge *merge, const struct stack_store *stacks,
 	while (r == 0 && (r = stack_recording_next(recording, stacks, mode, every, &id)) > 0)
 		r = profile_writer_recording_set(merge->writer, id, &recording->recording, err);
 	return r == -ENOMEM ? error_set(err, ENOMEM, ERROR_NO_MEMORY) : r;
+}
+
+int merge_threads(struct merge *merge, const struct thread_store *threads, uint64_t every,
+		  struct error *err)
+{
+	const struct recording_walk walk = {merge, err};
+	struct thread_recording *recording = &merge->threads;
+
+	if (thread_recording_make(recording, threads, every) < 0)
+		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
+	return recording->count > 0 ? recording_write(&walk, IMAGE_UNKNOWN, &recording->recording)
+				    : 0;
 }

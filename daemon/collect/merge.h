@@ -22,6 +22,7 @@ struct merge;
 struct pair_store;
 struct profile_writer;
 struct stack_store;
+struct thread_store;
 
 /**
  * merge_create() - create the state shared by a series of merges
@@ -105,6 +106,11 @@ int merge_pairs(struct merge *merge, const struct pair_store *pairs, struct erro
 /** merge_footprints() - as merge_pairs(), for footprints */
 int merge_footprints(struct merge *merge, const struct footprint_store *footprints,
 		     struct error *err);
+
+/** merge_threads() - write the threads; they replace those in the database. @every: as for stacks
+ */
+int merge_threads(struct merge *merge, const struct thread_store *threads, uint64_t every,
+		  struct error *err);
 
 /**
  * merge_stacks() - write all call stacks or the off-CPU time; they replace those in the database

@@ -265,6 +265,7 @@ static void stack_take(void *context, const struct perf_sample *sample)
 	}
 	generation = config->generation(config->context, sample->pid, sample->time_ns);
 	stack.tag = dcpi_tag(sample->pid, generation, 0);
+	stack.tid = sample->tid;
 	stack.kernel = stacks->kernel;
 	stack.kernel_count = kernel_take(stacks, &parts);
 	stack.user_allowed = parts.abi != PERF_SAMPLE_REGS_ABI_NONE || stack.kernel_count == 0;

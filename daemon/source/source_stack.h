@@ -16,6 +16,7 @@
 /**
  * struct source_stack - valid during the call that passes it on
  * @tag:          process and generation, as dcpi_tag() composes them
+ * @tid:          thread; @thread: its name, "": not known
  * @kernel:       addresses in the kernel, innermost first
  * @user_allowed: the thread has a user-space stack; otherwise it belongs to the kernel
  * @registers:    of user space; @known 0: not available
@@ -31,6 +32,8 @@
  */
 struct source_stack {
 	uint64_t tag;
+	uint32_t tid;
+	char thread[STACK_COPY_NAME_BYTES];
 	const uint64_t *kernel;
 	size_t kernel_count;
 	bool user_allowed;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "daemon/source/stack_copy_read.h"
 
+#include <string.h>
+
 #include "daemon/source/bpf/stack_copy.h"
 #include "daemon/source/source_stack.h"
 #include "kmod/uapi/dcpi_uapi.h"
@@ -46,10 +48,12 @@ bool stack_copy_read(struct source_stack *ret, const struct stack_copy_record *c
 		return false;
 	*ret = (struct source_stack){
 		.tag = dcpi_tag(copy->pid, copy->generation, 0),
+		.tid = copy->tid,
 		.kernel = (const uint64_t *)copy->kernel,
 		.kernel_count = copy->kernel_count,
 		.user_allowed = copy->is_user != 0,
 	};
+	memcpy(ret->thread, copy->name, sizeof(ret->thread) - 1);
 	if (ret->user_allowed && registers_take(&ret->registers, copy)) {
 		ret->stack = copy->stack;
 		ret->stack_bytes = copy->stack_bytes;

@@ -17,31 +17,9 @@
 #include "lib/u64_map.h"
 #include "loader-hook/proc/process_gone.h"
 #include "loader-hook/proc/process_list.h"
+#include "loader-hook/proc/process_command.h"
 #include "loader-hook/proc/process_maps.h"
 #include "loader-hook/proc/process_owner.h"
-
-#define COMMAND_BYTES 64
-
-/* Read the name in /proc/PID/comm; "" if it cannot be read. */
-static void read_command(uint32_t pid, char command[COMMAND_BYTES])
-{
-	_cleanup_close_ int fd = -1;
-	char path[64];
-	ssize_t n;
-
-	command[0] = '\0';
-	snprintf(path, sizeof(path), "/proc/%u/comm", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return;
-	n = read(fd, command, COMMAND_BYTES - 1);
-	if (n < 0)
-		n = 0;
-	/* A name may contain newlines; only the last one is added by the kernel. */
-	if (n > 0 && command[n - 1] == '\n')
-		n--;
-	command[n] = '\0';
-}
 
 /*
  * The kernel writes a newline in a path as \012, but a backslash unescaped. Resolve this ambiguity
@@ -163,7 +141,7 @@ int process_scan(uint32_t pid, image_event_fn handle, void *context, struct erro
 	struct image_event event = {.pid = pid, .scanned = true};
 	struct lines lines = {.text = NULL};
 	_cleanup_file_ FILE *maps = NULL;
-	char command[COMMAND_BYTES];
+	char command[PROCESS_COMMAND_BYTES];
 	int r;
 
 	/*
@@ -174,7 +152,7 @@ int process_scan(uint32_t pid, image_event_fn handle, void *context, struct erro
 	maps = process_maps_open(pid, NULL);
 	if (maps == NULL)
 		return scan_error(pid, err);
-	read_command(pid, command);
+	process_command_read(pid, pid, command);
 	if (executable_lines(maps, &lines) < 0) {
 		r = scan_error(pid, err);
 		free(lines.text);

@@ -43,7 +43,12 @@ NOINLINE void wait_pipe(void) { char c; if (read(pipes[0], &c, 1) != 1) abort();
 NOINLINE void wait_vfork(void) { if (vfork() == 0) { pause_ms(250); _exit(0); } sink++; }
 NOINLINE void wait_end(void) { begun = now_ms(); pause_ms(1000000); sink++; }
 static void *locker(void *a) { double t = now_ms(); wait_lock(); report("wait_lock", t); return a; }
-static void *sleeper(void *a) { wait_end(); return a; }
+static void *sleeper(void *a)
+{
+	pthread_setname_np(pthread_self(), "sleeper");
+	wait_end();
+	return a;
+}
 static void *writer(void *a) { pause_ms(200); if (write(pipes[1], "x", 1) != 1) abort(); return a; }
 int main(void)
 {
@@ -125,7 +130,7 @@ fi
 # The time that a wait took, by its own clock, is the longest possible; the rest is time on a CPU.
 prof()
 {
-	"$bin/dcpiprof" --csv --event offcpu --db "$db" "$@"
+	"$bin/dcpiprof" --csv --event offcpu --db "$db" "$@" | tr -d '\r'
 }
 # ms PROCEDURE OPTION...
 ms()
@@ -180,6 +185,20 @@ is "folded stacks add up to the total" "$(awk '{ sum += $NF } END { printf "%.0f
 is "without a view: the same as --inclusive" "$(prof)" "$(prof --inclusive)"
 like "--callers" "$(prof --callers wait_lock)" ',locker,'
 like "--tree" "$(prof --tree)" ',wait_vfork,'
+# Threads.
+"$bin/dcpiprof" --csv --event offcpu --by thread --db "$db" | tr -d '\r' > "$work/threads"
+# shellcheck disable=SC2016 # columns of awk
+check "a thread has its name and its time" awk -F, -v ms="$took" '
+	$6 == "sleeper" && $5 == "waits" { ns = $1 } END { exit !(ns > ms * 0.98e6 - 2e7 && ns < ms * 1.02e6 + 1e8) }' \
+	"$work/threads"
+is "threads add up to the total" "$(awk -F, 'NR > 1 { sum += $1 } END { printf "%.0f\n", sum }' "$work/threads")" \
+	"$(awk '{ sum += $NF } END { printf "%.0f\n", sum }' "$work/folded")"
+is "so do commands" \
+	"$(prof --by command | awk -F, '$3 == "waits" { print $1 }')" \
+	"$(awk -F, 'NR > 1 { sum += $1 } END { printf "%.0f\n", sum }' "$work/threads")"
+like "processes have numbers" "$(prof --by process)" ',[0-9]+,waits$'
+refused "threads of an image" 'threads cannot be listed with' \
+	"$bin/dcpiprof" --by thread -i waits --db "$db"
 like "a flame graph has a unit" "$("$bin/dcpiexport" --stacks --event offcpu -f flamegraph --db "$db")" \
 	'nanoseconds'
 like "speedscope, too" "$("$bin/dcpiexport" --stacks --event offcpu -f speedscope --db "$db")" \

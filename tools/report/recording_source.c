@@ -37,7 +37,7 @@ static const char *const mode_names[PROFILE_RECORDING_MODES] = {
 	[PROFILE_RECORDING_CONTEXT] = "contexts",      [PROFILE_RECORDING_BURSTS] = "bursts",
 	[PROFILE_RECORDING_VARIATION] = "variation",   [PROFILE_RECORDING_PAIRS] = "pairs",
 	[PROFILE_RECORDING_FOOTPRINTS] = "footprints", [PROFILE_RECORDING_STACKS] = "stacks",
-	[PROFILE_RECORDING_OFF_CPU] = "off-CPU time",
+	[PROFILE_RECORDING_OFF_CPU] = "off-CPU time",  [PROFILE_RECORDING_THREADS] = "threads",
 };
 
 /* State of a walk; @err receives the errors. */

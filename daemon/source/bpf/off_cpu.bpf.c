@@ -97,6 +97,7 @@ struct task_struct {
 	__u32 self_exec_id;
 	struct sched_info sched_info;
 	unsigned int in_iowait : 1;
+	char comm[STACK_COPY_NAME_BYTES];
 } kernel_type;
 
 struct seq_file;
@@ -208,6 +209,7 @@ copy_inline void record_begin(struct off_cpu_record *record, struct task_struct 
 	copy->pid = task->tgid;
 	copy->tid = task->pid;
 	copy->generation = task->self_exec_id;
+	BPF_CORE_READ_STR_INTO(&copy->name, task, comm);
 	copy->cpu = 0;
 	copy->stack_bytes = 0;
 	copy->is_cut = 0;

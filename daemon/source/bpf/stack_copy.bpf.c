@@ -106,6 +106,7 @@ int dcpi_stack_copy(struct sample_context *context)
 	copy->tid = (__u32)ids;
 	copy->generation = task->self_exec_id;
 	copy->cpu = cpu;
+	bpf_get_current_comm(copy->name, sizeof(copy->name));
 	copy->kernel_count = 0;
 	copy->stack_bytes = 0;
 	copy->is_cut = 0;

@@ -10,6 +10,7 @@
 #include <linux/types.h>
 
 #define STACK_COPY_KERNEL 128
+#define STACK_COPY_NAME_BYTES 16
 /* The stack is copied page by page, as far as it is in memory. */
 #define STACK_COPY_PAGE 4096
 #define STACK_COPY_PAGES 15
@@ -31,6 +32,7 @@
  * @kernel_count: of addresses in @kernel, innermost first; 0: the sample is in user space
  * @is_user:      the thread has user-space registers, in @words
  * @is_cut:       the stack has more pages than the copy
+ * @name:         of the thread, with its NUL
  * @words:        struct pt_regs
  */
 struct stack_copy_record {
@@ -43,6 +45,7 @@ struct stack_copy_record {
 	__u32 stack_bytes;
 	__u32 is_user;
 	__u32 is_cut;
+	char name[STACK_COPY_NAME_BYTES];
 	__u64 words[STACK_COPY_WORDS];
 	__u64 kernel[STACK_COPY_KERNEL];
 	__u8 stack[STACK_COPY_BYTES + STACK_COPY_PAGE];
