@@ -4,8 +4,8 @@
  *
  * Samples have no thread: their number is estimated from the stacks, which stand for several
  * samples. The table is bounded. When it is full, the threads with the smallest totals are added to
- * rows that have only names, with process and thread 0. If there are too many names, the smallest
- * rows become THREAD_STORE_OTHER. So the sums over all rows are exact.
+ * rows that have only names, but no process and no thread. If there are too many names, the
+ * smallest rows become THREAD_STORE_OTHER. So the sums over all rows are exact.
  */
 #ifndef DCPI_THREAD_STORE_H
 #define DCPI_THREAD_STORE_H
