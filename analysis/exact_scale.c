@@ -248,6 +248,7 @@ static int exact_scale_settle(struct exact_scale *ret, const struct collector *c
 	}
 	scale.low = fmin(scale.low, scale.value);
 	scale.high = fmax(scale.high, scale.value);
+	scale.expected = likely;
 	scale.likely = likely >= scale.low && likely <= scale.high;
 	if (scale.likely)
 		scale.value = likely;

@@ -39,7 +39,8 @@
  *              counts. If it is small, the counted work differs from the sampled work (or the
  *              estimates are bad)
  * @samples:    considered samples: samples of time in counted blocks
- * @likely:     @value is the scale that the caller considered likely
+ * @expected:   the scale that the caller considered likely; 0: none
+ * @likely:     @value is @expected
  */
 struct exact_scale {
 	double value;
@@ -47,6 +48,7 @@ struct exact_scale {
 	double high;
 	double agree;
 	double samples;
+	double expected;
 	bool likely;
 };
 

@@ -107,8 +107,11 @@ is "dcpicalc: edges are counts, too" "$("$bin/dcpicalc" --db "$db" --json --scal
 	python3 "$scratch/edges.py" "$scratch/edges")" "0 True"
 "$bin/dcpicalc" --db "$db" --json choose > "$scratch/lines"
 is "JSON is as documented" "$(tests/lib/dcpicalc_schema.py "$scratch/lines" | head -n 5)" ""
-like "the heading says what was counted" "$("$bin/dcpicalc" --db "$db" choose)" \
-	"^counted +in 2 processes, by dcpix; multiplied by [0-9.e+]+ \("
+like "the heading says what was counted, and that the number of runs does not fit" \
+	"$("$bin/dcpicalc" --db "$db" choose)" \
+	"^counted +in 2 processes, by dcpix; multiplied by [0-9.e+]+ \(.*\); by the number of runs: 1;$"
+is "a scale that was given is not compared with the number of runs" \
+	"$("$bin/dcpicalc" --db "$db" --scale 2 choose | grep -c 'number of runs')" 0
 like "and the listing how often" "$("$bin/dcpicalc" --db "$db" --scale 1 choose)" \
 	"ran [0-9]+ times, counted$"
 like "once is no plural" "$("$bin/dcpicalc" --db "$db" choose --scale \
@@ -119,7 +122,8 @@ summ()
 {
 	"$bin/dcpisumm" --db "$db" -i ways "$@" | grep '^counted'
 }
-like "dcpisumm says how they are scaled" "$(summ)" "ways, by dcpix; multiplied by [0-9.e+-]+ \\("
+like "dcpisumm says how they are scaled" "$(summ)" \
+	"ways, by dcpix; multiplied by [0-9.e+-]+ \\(.*; by the number of runs: 1$"
 is "dcpisumm --scale" "$(summ --scale 2.5)" \
 	"counted     $scratch/ways, by dcpix; multiplied by 2.5 (--scale)"
 is "dcpisumm --frequency estimate: without counts" "$(summ --frequency estimate)" ""

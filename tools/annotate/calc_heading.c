@@ -82,12 +82,15 @@ void calc_heading_scale(FILE *stream, const struct exact_scale *scale)
 {
 	enum frequency_confidence confidence = frequency_scale_confidence(scale->low, scale->high);
 
-	if (scale->samples <= 0)
+	if (scale->samples <= 0) {
 		fprintf(stream, "multiplied by %g (--scale)", scale->value);
-	else
-		fprintf(stream, "multiplied by %.3g (%.3g to %.3g%s)%s", scale->value, scale->low,
-			scale->high, confidence == FREQUENCY_LOW ? ", low confidence" : "",
-			scale->likely ? ", from the number of runs" : "");
+		return;
+	}
+	fprintf(stream, "multiplied by %.3g (%.3g to %.3g%s)%s", scale->value, scale->low,
+		scale->high, confidence == FREQUENCY_LOW ? ", low confidence" : "",
+		scale->likely ? ", from the number of runs" : "");
+	if (!scale->likely && scale->expected > 0)
+		fprintf(stream, "; by the number of runs: %.3g", scale->expected);
 }
 
 void calc_heading_counts(FILE *stream, const struct calc_counts *counts)

@@ -126,6 +126,7 @@ static void test_exact_scale(void **state)
 	assert_float_equal(scale.value, 5, 1e-9);
 	assert_int_equal(find(&scale, &made_up, 5000), 0);
 	assert_false(scale.likely);
+	assert_float_equal(scale.expected, 5000, 1e-9);
 	assert_float_equal(scale.value, SCALE, 1e-6);
 	counts.exact.scale = 5;
 	counts.exact.scale_low = 2.5;
