@@ -134,6 +134,38 @@ refuses "a metric of paths in contexts" "does not support --metric" "$bin/dcpix"
 refuses "a recording of another mode" "of another rewritten file" \
 	"$bin/dcpicct" "$WORK/sites.context" "$WORK"/way.*
 
+# 600 contexts of a procedure with 512 paths are more than a thread has room for.
+awk 'BEGIN {
+	print "#include <stdlib.h>\nstatic volatile unsigned sink;"
+	print "__attribute__((noinline)) static void many(unsigned bits)\n{"
+	for (bit = 0; bit < 9; bit++)
+		printf "\tif (bits >> %d & 1)\n\t\tsink++;\n", bit
+	print "}"
+	for (caller = 0; caller < 600; caller++) {
+		printf "__attribute__((noinline)) static void caller%d(void)\n{\n", caller
+		print "\tfor (unsigned bits = 0; bits < 512; bits++)\n\t\tmany(bits);"
+		printf "\tsink += %d;\n}\n", caller
+	}
+	print "int main(void)\n{"
+	for (caller = 0; caller < 600; caller++)
+		printf "\tcaller%d();\n", caller
+	print "\treturn 0;\n}"
+}' > "$WORK/full.c"
+check "a full table: builds" "${CC:-gcc}" -O1 -o "$WORK/full" "$WORK/full.c"
+# executions MODE REPORT...: print executions, paths and losses of the program in this mode
+executions()
+{
+	"$bin/dcpix" -q --mode "$1" --whole -o "$WORK/full.$1" "$WORK/full"
+	DCPIX_OUT=$WORK/full.profile "$WORK/full.$1"
+	"${@:2}" -n 1 "$WORK/full.$1" "$WORK"/full.profile.* | sed -nE \
+		's/^([0-9]+) executions of ([0-9]+) .*/\1 \2/p; s/^lost: .* ([0-9]+) without memory$/\1/p'
+	rm -f "$WORK"/full.profile.*
+}
+{ read -r all _; } < <(executions paths "$bin/dcpipaths")
+{ read -r counted used; read -r lost; } < <(executions context-paths "$bin/dcpicct" --paths)
+is "a full table: each execution is counted or lost ($lost are)" "$((counted + lost))" "$all"
+check "a full table: it is used ($used paths)" [ "$used" -gt 200000 -a "$lost" -gt 40000 ]
+
 # --- interruptions: handlers at any instruction, and more frames than there is room for
 check "interrupted: builds" "${CC:-gcc}" -O1 -fno-optimize-sibling-calls -o "$WORK/interrupted" \
 	tests/fixtures/programs/interrupted.c
