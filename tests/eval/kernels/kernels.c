@@ -289,22 +289,33 @@ BODY branch_indirect(unsigned long count)
 	result = sum;
 }
 
-/* Deeper than the processor's stack of return addresses. */
-PROCEDURE unsigned long descend(unsigned long depth)
-{
-	MARK(BRANCH_RETURN, MARK_MAIN);
-	if (depth <= 1)
-		return 1;
-	depth = descend(depth - 1);
-	HIDE(depth); /* or the compiler makes it a loop */
-	return depth + 1;
-}
+/*
+ * Deeper than the processor's stack of return addresses. The calls return to five addresses in
+ * turn. With one address, an old entry of that stack would be right by chance.
+ */
+#define DESCEND(name, next)                                                                        \
+	PROCEDURE unsigned long name(unsigned long depth)                                          \
+	{                                                                                          \
+		MARK(BRANCH_RETURN, MARK_MAIN);                                                    \
+		if (depth <= 1)                                                                    \
+			return 1;                                                                  \
+		depth = next(depth - 1);                                                           \
+		HIDE(depth); /* or the compiler makes it a loop */                                 \
+		return depth + 1;                                                                  \
+	}
+
+static unsigned long descend_1(unsigned long depth);
+DESCEND(descend_5, descend_1)
+DESCEND(descend_4, descend_5)
+DESCEND(descend_3, descend_4)
+DESCEND(descend_2, descend_3)
+DESCEND(descend_1, descend_2)
 
 BODY branch_return(unsigned long count)
 {
 	for (unsigned long i = 0; i < count; i++) {
 		MARK(BRANCH_RETURN, MARK_OUTER);
-		result = descend(hundred);
+		result = descend_1(hundred);
 	}
 }
 

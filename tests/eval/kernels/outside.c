@@ -24,6 +24,7 @@
 #define DEPTH 200
 #define BLOCK_BYTES ((size_t)1 << 20)
 #define WORDS_PART 400
+#define GRID_BYTES ((size_t)64 << 20)
 
 #define PROCEDURE static __attribute__((noinline, noipa)) unsigned long
 
@@ -56,6 +57,9 @@ static struct {
 	_Alignas(128) volatile unsigned long end;
 } shared;
 static unsigned char *arena;
+static unsigned char codes[SHAPES];
+static char text[SHAPES];
+static float *grid;
 static char *file_pages;
 static int file;
 static volatile unsigned long sink;
@@ -282,17 +286,148 @@ PROCEDURE one_counter(unsigned long count, int thread)
 	return last;
 }
 
+/* --- written after the first measurement of those above ------------------------ */
+
+/* Operations of an interpreter, in random order. */
+PROCEDURE interpret(unsigned long count)
+{
+	static const void *const operations[] = {&&add, &&shift, &&negate, &&twice};
+	unsigned long value = 1, at = 0;
+
+next:
+	if (at == SHAPES) {
+		at = 0;
+		if (count-- == 0)
+			return value;
+	}
+	goto *operations[codes[at++]];
+add:
+	value += at;
+	goto next;
+shift:
+	value ^= value >> 5;
+	goto next;
+negate:
+	value = ~value;
+	goto next;
+twice:
+	value *= 2;
+	goto next;
+}
+
+/* The columns of one matrix in the inner loop. */
+PROCEDURE matrix_product(unsigned long count)
+{
+	const size_t size = 1024;
+	const float *a = grid, *b = grid + size * size;
+	float sum = 0;
+
+	while (count-- > 0)
+		for (size_t column = 0; column < size; column++) {
+			const float *row = a + count % size * size;
+
+			for (size_t i = 0; i < size; i++)
+				sum += row[i] * b[i * size + column];
+		}
+	return (unsigned long)sum;
+}
+
+/* A division in each step depends on the last one. */
+PROCEDURE continued_fraction(unsigned long count)
+{
+	double value = 1.5;
+
+	while (count-- > 0)
+		value = 1 + (double)(count % 7 + 1) / value;
+	return (unsigned long)value;
+}
+
+/* The ends of short words cannot be predicted. */
+PROCEDURE word_lengths(unsigned long count)
+{
+	unsigned long words = 0;
+
+	while (count-- > 0)
+		for (const char *at = text; *at != 0; words++) {
+			while (*at != ' ' && *at != 0)
+				at++;
+			while (*at == ' ')
+				at++;
+		}
+	return words;
+}
+
+/* References are counted as between threads. */
+PROCEDURE references(unsigned long count)
+{
+	while (count-- > 0) {
+		__atomic_add_fetch(&shared.end, 1, __ATOMIC_SEQ_CST);
+		if (__atomic_sub_fetch(&shared.end, 1, __ATOMIC_SEQ_CST) > 2)
+			return 1;
+	}
+	return 0;
+}
+
+/* Counters of a table that is larger than the caches. */
+PROCEDURE histogram(unsigned long count)
+{
+	uint32_t *table = (uint32_t *)(void *)grid;
+	uint64_t value = 7;
+
+	while (count-- > 0) {
+		value = value * 6364136223846793005U + 1442695040888963407U;
+		table[value >> 40]++;
+	}
+	return table[0];
+}
+
+/* Each record of a log is written to new memory. */
+PROCEDURE log_records(unsigned long count)
+{
+	const size_t records = 4096, bytes = 512;
+	unsigned long sum = 0;
+
+	while (count-- > 0) {
+		char *log = mmap(NULL, records * bytes, PROT_READ | PROT_WRITE,
+				 MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+		if (log == MAP_FAILED)
+			exit(2);
+		for (size_t i = 0; i < records; i++) {
+			uint64_t *record = (uint64_t *)(void *)(log + i * bytes);
+
+			record[0] = i;
+			record[1] = count;
+			record[7] = sum += i;
+		}
+		munmap(log, records * bytes);
+	}
+	return sum;
+}
+
 static const struct program {
 	const char *name;
 	unsigned long (*run)(unsigned long count);
 	unsigned long (*run_thread)(unsigned long count, int thread);
 	unsigned long count;
 } programs[] = {
-	{"total_area", total_area, NULL, 20},	     {"sort", sort, NULL, 100},
-	{"recurse", recurse, NULL, 10000},	     {"list_weight", list_weight, NULL, 1},
-	{"fresh_blocks", fresh_blocks, NULL, 100},   {"file_pages_sum", file_pages_sum, NULL, 100},
-	{"packets", packets, NULL, 1000000},	     {"filter", filter, NULL, 10000},
-	{"hash_modulo", hash_modulo, NULL, 1000000}, {"own_counters", NULL, own_counters, 1000000},
+	{"total_area", total_area, NULL, 20},
+	{"sort", sort, NULL, 100},
+	{"recurse", recurse, NULL, 10000},
+	{"list_weight", list_weight, NULL, 1},
+	{"fresh_blocks", fresh_blocks, NULL, 100},
+	{"file_pages_sum", file_pages_sum, NULL, 100},
+	{"packets", packets, NULL, 1000000},
+	{"filter", filter, NULL, 10000},
+	{"hash_modulo", hash_modulo, NULL, 1000000},
+	{"interpret", interpret, NULL, 20},
+	{"matrix_product", matrix_product, NULL, 2},
+	{"continued_fraction", continued_fraction, NULL, 1000000},
+	{"word_lengths", word_lengths, NULL, 20},
+	{"references", references, NULL, 1000000},
+	{"histogram", histogram, NULL, 1000000},
+	{"log_records", log_records, NULL, 50},
+	{"own_counters", NULL, own_counters, 1000000},
 	{"one_counter", NULL, one_counter, 1000000},
 };
 
@@ -344,6 +479,14 @@ static void data_make(void)
 	memset(arena, 1, 4 * PAGE_BYTES);
 	for (size_t i = 0; i < NUMBERS; i++)
 		unsorted[i] = random_next();
+	for (size_t i = 0; i < SHAPES; i++)
+		codes[i] = (unsigned char)(random_next() >> 62);
+	for (size_t i = 0; i + 1 < SHAPES; i++)
+		text[i] = random_next() >> 62 == 0 ? ' ' : 'a';
+	grid = malloc(GRID_BYTES);
+	if (grid == NULL)
+		exit(2);
+	memset(grid, 0, GRID_BYTES);
 }
 
 static double cpu_time(void)
