@@ -5,9 +5,9 @@
     causes.py [--quick] [--seconds N] [--kernels A,B] [--event E] [--profiles DIR] [--details FILE]
               [--seeds N]
 
-The kernels of kernels.c, held_back.c and outside.c are profiled by dcpirun, alone in a procedure. Each stall
-of an instruction is divided among its causes: each cause gets its lower bound, and the rest in
-proportion to what is between the bounds. One JSON line goes to stdout for each group of kernels;
+The kernels of kernels.c, held_back.c and outside.c are profiled by dcpirun, alone in a procedure.
+Each stall of an instruction is divided among its causes: each cause gets its lower bound, and the
+rest in proportion to what is between the bounds. One JSON line goes to stdout for each group of kernels;
 FILE gets one for each kernel:
 
     split          tuned: kernels.c; held-back, outside, second: written after the rules
@@ -71,7 +71,7 @@ OUTSIDE = {
     "packets": ("store_forward",), "filter": LATENCY + ("alias_4k",),
     "hash_modulo": LATENCY + ("imul",), "own_counters": ("sharing",), "one_counter": ("sharing",),
 }
-# More of them, written after the first measurement of those
+# More small programs, written after the first measurement of OUTSIDE
 SECOND = {
     "interpret": ("branch",), "matrix_product": FAR_MISS,
     "continued_fraction": LATENCY + ("fdiv",), "word_lengths": ("branch",),

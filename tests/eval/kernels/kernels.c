@@ -290,8 +290,9 @@ BODY branch_indirect(unsigned long count)
 }
 
 /*
- * Deeper than the processor's stack of return addresses. The calls return to five addresses in
- * turn. With one address, an old entry of that stack would be right by chance.
+ * Deeper than the processor's stack of return addresses. The calls return to five different
+ * addresses, one after another. With one address, an old entry of that stack would be right by
+ * chance.
  */
 #define DESCEND(name, next)                                                                        \
 	PROCEDURE unsigned long name(unsigned long depth)                                          \

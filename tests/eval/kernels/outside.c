@@ -286,7 +286,7 @@ PROCEDURE one_counter(unsigned long count, int thread)
 	return last;
 }
 
-/* --- written after the first measurement of those above ------------------------ */
+/* --- written after the first measurement of the programs above ------------------------ */
 
 /* Operations of an interpreter, in random order. */
 PROCEDURE interpret(unsigned long count)
