@@ -107,7 +107,11 @@ void culprit_suspects_keep_certain(struct culprit_suspects *suspects)
 		return;
 	suspects->high = 0;
 	for (unsigned int c = 0; c < CULPRIT_CAUSES; c++) {
-		suspects->listed[c] = suspects->listed[c] && suspects->bounds[c].certain > 0;
+		/* A likely misprediction before a miss shows at the same instruction. */
+		bool likely = c == CULPRIT_BRANCH && suspects->bounds[c].rank == 0;
+
+		suspects->listed[c] =
+			suspects->listed[c] && (suspects->bounds[c].certain > 0 || likely);
 		suspects->high += suspects->listed[c] ? suspects->bounds[c].high : 0;
 	}
 }

@@ -26,8 +26,10 @@ struct culprit_suspects {
  */
 void culprit_suspects_find(struct culprit_suspects *suspects, const struct culprit_stall *stall);
 
-/** culprit_suspects_keep_certain() - drop all other causes, if those that are certain are
- * sufficient */
+/**
+ * culprit_suspects_keep_certain() - drop other causes than likely mispredictions, if those that are
+ * certain are sufficient
+ */
 void culprit_suspects_keep_certain(struct culprit_suspects *suspects);
 
 /** culprit_suspects_are_many() - return true if several causes are possible. */

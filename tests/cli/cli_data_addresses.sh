@@ -49,7 +49,7 @@ is "the stall is due to D-cache misses for the most part" \
 		select(.cause == "dcache" and .cycles_low > 0.5 * .cycles_high)] | length > 0' \
 		"$scratch/json")" true
 like "the report begins with it" "$("$bin/dcpicalc" --db "$scratch/db" chase)" \
-	'^[0-9]+% of the procedure.s time waits for data that is not in the cache, accessed at'
+	'^[0-9]+% of the procedure.s time (probably )?waits for data that is not in the cache, accessed at'
 like "in words" "$("$bin/dcpicalc" --db "$scratch/db" chase)" \
 	'^The instruction at 0x[0-9a-f]+ accesses at least .* more than the (first|second)-level cache of'
 

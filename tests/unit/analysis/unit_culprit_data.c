@@ -67,6 +67,26 @@ static void test_addresses_prove_misses(void **unused)
 	culprit_scene_deinit(&data.scene);
 }
 
+/* Misses are certain, but not that they cause all of the stall after likely mispredictions. */
+static void test_misses_do_not_exclude_mispredictions(void **unused)
+{
+	struct data_scene data;
+
+	(void)unused;
+	data_scene_init(&data, 20000, 1 << 20);
+	data.scene.model.branch_mispredict_cycles = 20;
+	data.scene.profile.entry_varied = 0.9;
+	data.scene.profile.calls_in = -1;
+	data.scene.cfg->insns[0] = data.scene.cfg->insns[LOAD];
+	data.footprints[0] = &data.footprint;
+	culprit_scene_stall(&data.scene, 1, 12);
+	culprit_scene_look(&data.scene);
+	assert_non_null(culprit_scene_find(&data.scene, 1, CULPRIT_DCACHE));
+	assert_non_null(culprit_scene_find(&data.scene, 1, CULPRIT_BRANCH));
+	assert_true(culprit_scene_find(&data.scene, 1, CULPRIT_DCACHE)->cycles_low > 0.85 * 12);
+	culprit_scene_deinit(&data.scene);
+}
+
 static void test_resident_data_does_not_miss(void **unused)
 {
 	struct data_scene data;
@@ -230,6 +250,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_addresses_prove_misses),
+		cmocka_unit_test(test_misses_do_not_exclude_mispredictions),
 		cmocka_unit_test(test_resident_data_does_not_miss),
 		cmocka_unit_test(test_few_samples_of_little_data),
 		cmocka_unit_test(test_walks_take_half),
