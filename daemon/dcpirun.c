@@ -120,6 +120,7 @@ struct summary {
  * @child:        0 before and after it runs; @status: as of waitpid(2)
  * @asked_to_end: by SIGINT or SIGTERM
  * @pid_fd:       of settings.pid; @duration_fd: timer of the maximum time
+ * @pace:         interval of the timer, in DRAIN_NS
  * @usage:        of the command, after its end
  * @summary:      valid if the command ran
  */
@@ -138,6 +139,7 @@ struct run {
 	bool kernel_excluded; /* not as requested, but because it is not permitted */
 	int go_fd;
 	int timer_fd;
+	uint32_t pace;
 	int signal_fd;
 	int pid_fd;
 	int duration_fd;
@@ -401,9 +403,15 @@ static int timer_readable(void *context)
 {
 	struct run *run = context;
 	struct error err;
+	int rc;
 
 	loop_timer_clear(run->timer_fd);
-	if (collector_tick(run->collector, &err) == 0)
+	rc = collector_tick(run->collector, &err);
+	if (rc == 0 && collector_pace(run->collector) != run->pace) {
+		run->pace = collector_pace(run->collector);
+		rc = loop_timer_set(run->timer_fd, run->pace * DRAIN_NS, &err);
+	}
+	if (rc == 0)
 		return 0;
 	log_error("%s", err.message);
 	return END_FAILURE;
@@ -510,6 +518,7 @@ static int loop_prepare(struct run *run, struct error *err)
 			rc = loop_add(&run->loop, fds[i], collector_readable, run, err);
 	}
 	if (rc == 0) {
+		run->pace = 1;
 		run->timer_fd = loop_timer(DRAIN_NS, err);
 		rc = run->timer_fd < 0 ? run->timer_fd : 0;
 	}

@@ -89,20 +89,27 @@ int loop_run(struct loop *loop)
 	}
 }
 
-int loop_timer(uint64_t interval_ns, struct error *err)
+int loop_timer_set(int fd, uint64_t interval_ns, struct error *err)
 {
 	struct itimerspec spec = {
 		.it_interval.tv_sec = (time_t)(interval_ns / NS_PER_SECOND),
 		.it_interval.tv_nsec = (long)(interval_ns % NS_PER_SECOND),
 	};
-	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+
+	spec.it_value = spec.it_interval;
+	return timerfd_settime(fd, 0, &spec, NULL) == 0
+		       ? 0
+		       : error_set_errno(err, "timerfd_settime failed");
+}
+
+int loop_timer(uint64_t interval_ns, struct error *err)
+{
+	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK), rc;
 
 	if (fd < 0)
 		return error_set_errno(err, "timerfd_create failed");
-	spec.it_value = spec.it_interval;
-	if (timerfd_settime(fd, 0, &spec, NULL) < 0) {
-		int rc = error_set_errno(err, "timerfd_settime failed");
-
+	rc = loop_timer_set(fd, interval_ns, err);
+	if (rc < 0) {
 		close(fd);
 		return rc;
 	}

@@ -55,6 +55,10 @@ int loop_run(struct loop *loop);
  */
 int loop_timer(uint64_t interval_ns, struct error *err);
 
+/** loop_timer_set() - change the interval of a timer, from now on. Return: 0 or a negative errno.
+ */
+int loop_timer_set(int fd, uint64_t interval_ns, struct error *err);
+
 /** loop_timer_clear() - acknowledge a timer that is readable. */
 void loop_timer_clear(int fd);
 

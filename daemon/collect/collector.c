@@ -108,6 +108,7 @@ static bool flush_due(const struct collector *collector, uint64_t now)
 static int tick(struct collector *collector, struct error *err)
 {
 	uint64_t now = clock_monotonic_ns();
+	uint64_t merge_ns = collector->config.merge_ns * collector_pace(collector);
 	int rc;
 
 	matcher_refresh(collector->matcher);
@@ -116,7 +117,7 @@ static int tick(struct collector *collector, struct error *err)
 		rc = collector_slices_drain(collector, err);
 		if (rc == 0)
 			rc = sampling_follow(collector, err);
-		collector->next_flush_ns = now + collector->config.merge_ns;
+		collector->next_flush_ns = now + merge_ns;
 		collector->unmerged_steps = collector_merge_steps(collector);
 	} else if (collector_slices_due(collector)) {
 		rc = collector_slices_drain(collector, err);
@@ -131,8 +132,7 @@ static int tick(struct collector *collector, struct error *err)
 		 * Measured from now: otherwise steps that were delayed would follow each other
 		 * without a pause.
 		 */
-		collector->next_merge_ns =
-			clock_monotonic_ns() + collector->config.merge_ns / COLLECTOR_MERGE_STEPS;
+		collector->next_merge_ns = clock_monotonic_ns() + merge_ns / COLLECTOR_MERGE_STEPS;
 	}
 	return rc;
 }
@@ -171,6 +171,11 @@ int collector_tick(struct collector *collector, struct error *err)
 		collector_retention_tick(collector);
 	collector_cost_follow(collector);
 	return rc;
+}
+
+uint32_t collector_pace(const struct collector *collector)
+{
+	return collector->pace > 0 ? collector->pace : 1;
 }
 
 bool collector_images_crowded(const struct collector *collector)

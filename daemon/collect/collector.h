@@ -92,6 +92,14 @@ bool collector_is_busy(const struct collector *collector);
  */
 int collector_tick(struct collector *collector, struct error *err);
 
+/**
+ * collector_pace() - return the number of the caller's intervals between two calls of
+ * collector_tick()
+ *
+ * 1, and more if the total cost exceeds its limit. Merges become less frequent in proportion.
+ */
+uint32_t collector_pace(const struct collector *collector);
+
 /** collector_flush() - drain and merge everything collected so far. */
 int collector_flush(struct collector *collector, struct error *err);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "daemon/collect/collector_cost.h"
 
+#include "daemon/collect/collector.h"
 #include "daemon/collect/collector_counters.h"
 #include "daemon/collect/collector_state.h"
 #include "lib/clock.h"
@@ -64,6 +65,13 @@ uint32_t collector_cost_every(const struct collector_cost *cost, uint32_t permil
 	return every;
 }
 
+uint32_t collector_cost_pace(const struct collector_cost *cost, uint32_t permille, uint32_t pace)
+{
+	uint32_t next = collector_cost_every(cost, permille, pace, 1);
+
+	return next < COLLECTOR_PACE_MAX ? next : COLLECTOR_PACE_MAX;
+}
+
 uint32_t collector_cost_share(const struct collector_cost *cost, uint32_t permille, uint32_t most)
 {
 	uint64_t bound = bound_of(cost, permille), others = others_of(cost, bound), total, share;
@@ -77,22 +85,35 @@ uint32_t collector_cost_share(const struct collector_cost *cost, uint32_t permil
 	return share < most ? (uint32_t)share : most;
 }
 
-/* An interval is long enough for the previous change to show in the cost. */
-static void follow_every(struct collector *collector, const struct collector_cost *cost,
-			 uint64_t now_ns)
+static void follow_every(struct collector *collector, const struct collector_cost *cost)
 {
 	const struct collector_config *config = &collector->config;
 	const struct source_ops *ops = collector->source->ops;
 
-	if (config->branch_fixed || ops->set_branch_every == NULL ||
-	    now_ns < collector->next_every_ns)
+	if (config->branch_fixed || ops->set_branch_every == NULL)
+		return;
+	collector->branch_every = collector_cost_every(
+		cost, config->total_permille, collector->branch_every, config->branch_every);
+	ops->set_branch_every(collector->source, collector->branch_every);
+}
+
+/* An interval is long enough for the previous change to show in the cost. */
+static void follow_work(struct collector *collector, const struct collector_cost *cost,
+			uint64_t now_ns)
+{
+	const struct collector_config *config = &collector->config;
+	uint32_t pace = collector_pace(collector), next;
+
+	if (now_ns < collector->next_every_ns)
 		return;
 	collector->next_every_ns = now_ns + EVERY_NS;
 	if (collector->branch_every == 0)
 		collector->branch_every = config->branch_every;
-	collector->branch_every = collector_cost_every(
-		cost, config->total_permille, collector->branch_every, config->branch_every);
-	ops->set_branch_every(collector->source, collector->branch_every);
+	next = collector_cost_pace(cost, config->total_permille, pace);
+	if (next > pace || (next < pace && collector->branch_every == config->branch_every))
+		collector->pace = next;
+	else
+		follow_every(collector, cost);
 }
 
 void collector_cost_follow(struct collector *collector)
@@ -112,5 +133,5 @@ void collector_cost_follow(struct collector *collector)
 		ops->set_probe_share(collector->source,
 				     collector_cost_share(&cost, config->total_permille,
 							  config->probe_permille));
-	follow_every(collector, &cost, now_ns);
+	follow_work(collector, &cost, now_ns);
 }

@@ -65,9 +65,26 @@ uint32_t collector_cost_share(const struct collector_cost *cost, uint32_t permil
 uint32_t collector_cost_every(const struct collector_cost *cost, uint32_t permille, uint32_t every,
 			      uint32_t least);
 
+/** Maximum of collector_pace(). Drains are also due when a ring buffer is partly full. */
+#define COLLECTOR_PACE_MAX 8
+
 /**
- * collector_cost_follow() - update the share of probes every tenth of a second, and the number of
- * samples that are interpreted twice a second
+ * collector_cost_pace() - return how many intervals there should be between two drains
+ * @permille: limit of the total cost, of the program's CPU time
+ * @pace:     present value, 1 .. COLLECTOR_PACE_MAX
+ *
+ * A drain costs the same however few samples there are. A program that waits for a CPU most of the
+ * time has few samples between two drains, so that their cost is a large part of its CPU time.
+ * Changes like collector_cost_every().
+ */
+uint32_t collector_cost_pace(const struct collector_cost *cost, uint32_t permille, uint32_t pace);
+
+/**
+ * collector_cost_follow() - update the share of probes every tenth of a second, and the pace or the
+ * number of samples that are interpreted twice a second
+ *
+ * If the cost is too high, drains become less frequent first, because that keeps the results of
+ * samples; fewer samples are interpreted if that is not enough.
  */
 void collector_cost_follow(struct collector *collector);
 

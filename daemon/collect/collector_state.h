@@ -177,6 +177,7 @@ struct collector {
 	uint64_t next_cost_ns;
 	uint64_t next_every_ns;
 	uint32_t branch_every;
+	uint32_t pace;
 
 	struct collector_slices slices;
 	struct collector_replacement replacement;

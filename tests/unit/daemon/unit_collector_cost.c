@@ -131,12 +131,40 @@ static void interpretation_keeps_to_the_bound(void **state)
 	assert_int_equal(settle(1000, 1), 64);
 }
 
+/*
+ * Return the permille of a program's CPU time that drains of a constant cost take in a minute. They
+ * occur at intervals of 20 ms, whether or not the program gets a CPU.
+ */
+static uint64_t drains_cost(uint64_t drain_ns, uint64_t program_ns_per_second)
+{
+	struct collector_cost cost = {.program_ns = 0};
+	uint32_t pace = 1;
+
+	for (int second = 0; second < 60; second++) {
+		cost.program_ns += program_ns_per_second;
+		cost.processes_ns += 50 / pace * drain_ns;
+		pace = collector_cost_pace(&cost, 50, pace);
+		assert_in_range(pace, 1, COLLECTOR_PACE_MAX);
+	}
+	return cost.processes_ns * 1000 / cost.program_ns;
+}
+
+static void drains_keep_to_the_bound(void **state)
+{
+	(void)state;
+	assert_int_equal(drains_cost(200000, NS_PER_SECOND), 10);
+	/* Without a change: twice the limit, and four times */
+	assert_in_range(drains_cost(200000, NS_PER_SECOND / 10), 30, 55);
+	assert_in_range(drains_cost(400000, NS_PER_SECOND / 10), 30, 55);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(shares_keep_to_the_bound),
 		cmocka_unit_test(more_cost_means_a_smaller_share),
 		cmocka_unit_test(interpretation_keeps_to_the_bound),
+		cmocka_unit_test(drains_keep_to_the_bound),
 		cmocka_unit_test(work_done_once_is_paid_for),
 		cmocka_unit_test(a_program_that_begins_gets_half),
 	};
