@@ -306,4 +306,27 @@ is "live: the program has most of the time" "$(tool dcpisumm live --json |
 valid "JSON of live data" dcpisumm tool dcpisumm live --by procedure
 tool dcpitopstalls live > "$scratch/out" 2> "$scratch/err"
 like "live: stalls, or none that stands out" "$? $(cat "$scratch/err")" '^(0 |1 dcpitopstalls: no significant stall)'
+
+# A whole machine has many images without code: the largest are listed, and the others together.
+# many COUNT: make a database in which COUNT images are missing, with 1% of the samples or less each
+many()
+{
+	list_db | sed '/^end/,$d'
+	for ((i = 0; i < $1; i++)); do
+		echo "image file - /nonexistent/$i"
+		[ $i -ge 100 ] || echo "sample 0 0x10 $((100 - i))"
+	done
+	echo end
+}
+for count in 11 300; do
+	many $count | make_db many
+	for name in dcpisumm dcpitopstalls; do
+		tool $name many > "$scratch/out" 2> "$scratch/err"
+		is "$name: lines about $count images that are missing" "$(grep -c skipped: "$scratch/err")" 11
+	done
+done
+share=$(awk 'BEGIN { for (i = 0; i < 300; i++) { n = 100 - i; if (n > 0) all += n; if (i >= 10 && n > 0) rest += n }
+	printf "%.1f", 100 * rest / (all + 10175) }')
+like "the last line has the share of the others" "$(tail -n 1 "$scratch/err")" \
+	"^dcpitopstalls: skipped: 90 more, with fewer samples each \\($share% of the samples\\)\$"
 tap_done

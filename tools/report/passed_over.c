@@ -7,6 +7,9 @@
 
 #include "lib/array.h"
 
+/* In a profile of a whole machine, hundreds of images may be passed over. */
+#define PRINT_MAX 10
+
 struct passed_over_reason {
 	struct error reason;
 	double samples;
@@ -57,18 +60,37 @@ void passed_over_drop(struct passed_over *passed, double samples)
 	passed->count = kept;
 }
 
+/* Print how much the reasons from @first on hide together. */
+static void print_rest(const struct passed_over *passed, size_t first, const struct cli *cli,
+		       const char *lead, double all)
+{
+	struct error reason, line;
+	double samples = 0;
+
+	for (size_t i = first; i < passed->count; i++)
+		samples += passed->list[i].samples;
+	error_set(&reason, ENODATA, "%zu more, with fewer samples each", passed->count - first);
+	passed_over_message(&line, lead, &reason, samples, all);
+	cli_fail(cli, &line);
+}
+
 void passed_over_print(struct passed_over *passed, const struct cli *cli, const char *lead,
 		       double all)
 {
+	/* A single one that remains is printed instead of their number. */
+	size_t printed = passed->count <= PRINT_MAX + 1 ? passed->count : PRINT_MAX;
+
 	if (passed->count > 0)
 		qsort(passed->list, passed->count, sizeof(*passed->list), passed_over_compare);
-	for (size_t i = 0; i < passed->count; i++) {
+	for (size_t i = 0; i < printed; i++) {
 		struct error line;
 
 		passed_over_message(&line, lead, &passed->list[i].reason, passed->list[i].samples,
 				    all);
 		cli_fail(cli, &line);
 	}
+	if (printed < passed->count)
+		print_rest(passed, printed, cli, lead, all);
 }
 
 void passed_over_explain(const struct passed_over *passed, double all, struct error *err)

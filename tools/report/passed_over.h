@@ -37,8 +37,8 @@ int passed_over_add(struct passed_over *passed, const struct error *reason, doub
 void passed_over_drop(struct passed_over *passed, double samples);
 
 /**
- * passed_over_print() - print passed_over_message() on stderr for each reason, the largest share
- * first
+ * passed_over_print() - print passed_over_message() on stderr for the ten reasons with the largest
+ * shares, and the share of the others together
  */
 void passed_over_print(struct passed_over *passed, const struct cli *cli, const char *lead,
 		       double all);
