@@ -37,6 +37,7 @@ _Static_assert(offsetof(struct image_pair, from) == 0, "element_address() reads 
 _Static_assert(offsetof(struct data_footprint, address) == 0,
 	       "element_address() reads this member");
 _Static_assert(offsetof(struct exact_range, start) == 0, "element_address() reads this member");
+_Static_assert(offsetof(struct record_range, start) == 0, "element_address() reads this member");
 
 static struct slice counts_in(const struct address_count *counts, size_t count,
 			      const struct image_range *part)
@@ -118,7 +119,7 @@ static void add_seen(struct image_evidence *evidence, const struct branch_count 
 		     struct slice slice)
 {
 	for (size_t i = slice.first; i < slice.end; i++) {
-		if (branches[i].count + branches[i].probes <= 0)
+		if (branches[i].count + branches[i].probes + branches[i].recorded <= 0)
 			continue;
 		evidence->branches[evidence->evidence.branch_count][0] = branches[i].from;
 		evidence->branches[evidence->evidence.branch_count++][1] = branches[i].to;
@@ -279,6 +280,27 @@ static int add_faults(struct procedure_profile *profile, const struct cfg *cfg,
 	return r;
 }
 
+/* A range may end in another part of the procedure: parts are examined together. */
+static int add_records(struct procedure_profile *profile, const struct cfg *cfg,
+		       const struct image_samples *samples, const struct image_range *parts,
+		       size_t part_count)
+{
+	const struct record_range *ranges = samples->ranges;
+	size_t first = lower_bound(ranges, samples->range_count, sizeof(*ranges), parts[0].start);
+	size_t end = lower_bound(ranges, samples->range_count, sizeof(*ranges),
+				 parts[part_count - 1].end);
+	struct slice branches = {
+		image_samples_branch(samples, parts[0].start),
+		image_samples_branch(samples, parts[part_count - 1].end),
+	};
+
+	if (first >= end)
+		return 0;
+	return procedure_profile_add_records(profile, cfg, &ranges[first], end - first,
+					     &samples->branches[branches.first],
+					     branches.end - branches.first);
+}
+
 /* Edges are sorted by address: only those from the procedure's parts are relevant. */
 static int add_exact(struct procedure_profile *profile, const struct cfg *cfg,
 		     const struct image_samples *samples, const struct image_range *parts,
@@ -321,6 +343,8 @@ int image_samples_profile(struct procedure_profile *ret, const struct cfg *cfg,
 	r = add_roles(&profile, cfg, samples, parts, count);
 	if (r == 0)
 		r = add_branches(&profile, cfg, samples, parts, count);
+	if (r == 0 && samples->branches_sampled && samples->range_count > 0)
+		r = add_records(&profile, cfg, samples, parts, count);
 	if (r == 0)
 		r = add_pairs(&profile, cfg, samples, parts, count);
 	if (r == 0)

@@ -33,6 +33,7 @@ struct image_event_samples {
  * @footprints:   @footprint_count accesses to data, by the address of the instruction, ascending
  * @caches:       of the machine
  * @faults:       @fault_count page faults, by the address of the instruction, ascending
+ * @ranges:       @range_count branch records, by start, ascending, each range once
  * @branches_sampled: edges were collected, even if none was observed
  * @exact:        executions, where they were counted
  *
@@ -57,6 +58,8 @@ struct image_samples {
 	struct data_caches caches;
 	const struct image_fault *faults;
 	size_t fault_count;
+	const struct record_range *ranges;
+	size_t range_count;
 	bool branches_sampled;
 	struct exact_counts exact;
 };

@@ -98,6 +98,8 @@ static void summary_print(const struct settings *settings, const char *path,
 	if (result->stacks > 0)
 		fprintf(stderr, ", %llu stacks, %llu complete", (unsigned long long)result->stacks,
 			(unsigned long long)result->complete);
+	if (result->branches > 0)
+		fprintf(stderr, ", %llu branch records", (unsigned long long)result->branches);
 	fprintf(stderr, " (epoch %lld)\n", (long long)result->epoch);
 }
 

@@ -113,18 +113,19 @@ policy: $(TEST_BIN)/policy_simulator ## docs/results/policy.md from the traces i
 
 # perf.data files: dcpiimport collects from them, as dcpirun does from a command.
 ARCHIVES += import
-import-src := $(addprefix daemon/import/, import.c import_images.c import_jit.c \
+import-src := $(addprefix daemon/import/, branch_stack.c import.c import_branches.c import_images.c import_jit.c \
 	import_lives.c import_stacks.c import_survey.c \
 	perfdata_event.c perfdata_file.c perfdata_header.c perfdata_stack.c perfdata_unpack.c record_queue.c \
 	recording.c recording_reader.c)
 import-needs := collect
 import-pkgs := libzstd
 import-programs := dcpiimport
-import-tests := unit_import unit_import_stacks
+import-tests := unit_branch_stack unit_import unit_import_stacks
 unit_import-with := tests/fixtures/perfdata_writer.c
 unit_import_stacks-with := tests/fixtures/perfdata_writer.c
-import-helpers := make_perfdata
+import-helpers := make_perfdata make_branch_records
 make_perfdata-with := tests/fixtures/perfdata_writer.c
+make_branch_records-with := tests/fixtures/perfdata_writer.c
 
 FUZZERS += fuzz_cgroup fuzz_config fuzz_control fuzz_event_spec fuzz_image_sources fuzz_jit_files \
 	fuzz_perfdata fuzz_recording fuzz_trace fuzz_unwind
@@ -155,7 +156,7 @@ fuzz_perfdata-pkgs := libzstd
 fuzz_perfdata-seeds := tests/fixtures/perfdata_fixtures.sh
 fuzz_recording-with := daemon/base/sandbox_process.c loader-hook/perf/side_band_record.c \
 	$(addprefix daemon/event/event_, code.c name.c) \
-	$(addprefix daemon/import/, import_lives.c import_survey.c perfdata_event.c perfdata_file.c \
+	$(addprefix daemon/import/, branch_stack.c import_lives.c import_survey.c perfdata_event.c perfdata_file.c \
 	perfdata_header.c perfdata_stack.c perfdata_unpack.c record_queue.c recording.c \
 	recording_reader.c) $(addprefix lib/, array.c bounded_reader.c broker.c error.c file_read.c \
 	printable.c sandbox.c u64_map.c)

@@ -18,7 +18,9 @@ enum column {
 	COLUMN_COUNT,
 };
 
-#define KIND_NAME "CASE e.kind WHEN 0 THEN 'branch' WHEN 1 THEN 'double' WHEN 2 THEN 'probe' END"
+#define KIND_NAME                                                                                  \
+	"CASE e.kind WHEN 0 THEN 'branch' WHEN 1 THEN 'double' WHEN 2 THEN 'probe' "               \
+	"WHEN 10 THEN 'record' END"
 
 /* Columns whose equality selects sets of edges. */
 static const struct dcpi_selector selectors[] = {
@@ -107,7 +109,7 @@ const struct dcpi_table_type dcpi_edges_table = {
 	.query = "SELECT e.epoch, e.image, f.path, e.to_image, t.path, " KIND_NAME ", e.pairs, "
 		 "e.total, e.kind, e.data FROM main.edge AS e "
 		 "LEFT JOIN main.image AS f ON f.id = e.image "
-		 "LEFT JOIN main.image AS t ON t.id = e.to_image WHERE e.kind < 3",
+		 "LEFT JOIN main.image AS t ON t.id = e.to_image WHERE e.kind IN (0, 1, 2, 10)",
 	.selectors = selectors,
 	.selector_count = sizeof(selectors) / sizeof(selectors[0]),
 	.cursor_bytes = sizeof(struct cursor),

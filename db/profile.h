@@ -10,6 +10,7 @@
 #ifndef DCPI_PROFILE_H
 #define DCPI_PROFILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -227,9 +228,23 @@ enum profile_edge_kind {
 	 * before the branch for which no such number is known.
 	 */
 	PROFILE_EDGE_REMAINING = 9,
+	/* The processor recorded a taken branch (LBR, BRBE): from the branch to its target. */
+	PROFILE_EDGE_RECORD = 10,
+	/*
+	 * Not edges: code that ran from the target of one recorded branch to the next recorded
+	 * branch. RANGE is the number of records. The others exist if the processor recorded
+	 * cycles: RANGE_WEIGHT is the estimated number of executions in the epoch, in parts as
+	 * defined below, and RANGE_CYCLES the cycles of these executions.
+	 * RANGE_SAMPLED is the number of samples of time: from the target of the last recorded
+	 * branch to the sample's address.
+	 */
+	PROFILE_EDGE_RANGE = 11,
+	PROFILE_EDGE_RANGE_WEIGHT = 12,
+	PROFILE_EDGE_RANGE_CYCLES = 13,
+	PROFILE_EDGE_RANGE_SAMPLED = 14,
 };
 
-#define PROFILE_EDGE_KINDS 10
+#define PROFILE_EDGE_KINDS 15
 #define PROFILE_REMAINING_PER_OCTAVE 4
 #define PROFILE_REMAINING_CLASSES 160
 #define PROFILE_REMAINING_UNKNOWN 0
@@ -238,8 +253,6 @@ enum profile_edge_kind {
  * count as a fraction.
  */
 #define PROFILE_EDGE_PART 100
-/* Kinds below this one are edges, and are counted as such. */
-#define PROFILE_EDGE_NO_EDGE PROFILE_EDGE_SAME_WINDOW
 
 /* Offsets of edges are file offsets, which fit off_t. */
 #define PROFILE_EDGE_OFFSET_MAX ((uint64_t)INT64_MAX)
@@ -262,6 +275,12 @@ struct profile_edge {
 	uint64_t to;
 	uint64_t count;
 };
+
+/** profile_edge_is_edge() - return true for kinds that are edges, and are counted as such */
+static inline bool profile_edge_is_edge(enum profile_edge_kind kind)
+{
+	return kind <= PROFILE_EDGE_PROBE || kind == PROFILE_EDGE_RECORD;
+}
 
 /** profile_edge_compare() - order edges by from, then by to */
 static inline int profile_edge_compare(const struct profile_edge *a, const struct profile_edge *b)

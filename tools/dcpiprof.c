@@ -299,7 +299,7 @@ static int load_edges(struct prof *prof, struct error *err)
 	if (r < 0)
 		return r;
 	prof->header.has_edges = true;
-	for (int kind = 0; kind < PROFILE_EDGE_NO_EDGE; kind++)
+	for (int kind = 0; kind < PROFILE_EDGE_KINDS; kind++)
 		prof->header.edges += edge_tally_total(prof->edges, (enum profile_edge_kind)kind);
 	return 0;
 }

@@ -15,6 +15,7 @@
 #include "analysis/frequency/flow_fit.h"
 #include "analysis/frequency/flow_gaps.h"
 #include "analysis/frequency/flow_prior.h"
+#include "analysis/frequency/flow_records.h"
 #include "analysis/frequency/flow_shadow.h"
 #include "analysis/frequency/flow_spread.h"
 #include "analysis/frequency/flow_trips.h"
@@ -742,12 +743,13 @@ static int add_measurements(struct flow_fit *fit, double *common, struct flow_ch
 	_cleanup_free_ double *without = fit->spread;
 	_cleanup_free_ struct flow_block_evidence *before =
 		blocks_copy(evidence->blocks, chain->node_count);
+	int recorded = before != NULL ? flow_records_take(evidence, input) : 0;
 	int gaps = before != NULL ? flow_gaps_take(evidence, fit, chain, input) : -ENOMEM;
 	int taken = gaps >= 0 ? flow_clocks_take(evidence, input) : 0;
 	int clocks = taken < 0 ? taken : taken + take_calls(evidence, input->profile);
-	bool by_calls = gaps == 0 && taken == 0 && clocks > 0;
-	double own = clocks > 0 ? CLOCK_SPREAD : GAP_SPREAD;
-	int r = gaps < 0 ? gaps : clocks < 0 ? clocks : gaps + clocks;
+	bool by_calls = recorded == 0 && gaps == 0 && taken == 0 && clocks > 0;
+	double own = recorded + clocks > 0 ? CLOCK_SPREAD : GAP_SPREAD;
+	int r = gaps < 0 ? gaps : clocks < 0 ? clocks : recorded + gaps + clocks;
 
 	fit->spread = NULL;
 	if (r <= 0) {

@@ -87,8 +87,7 @@ static bool edge_leads_to(const struct cfg *cfg, const struct cfg_edge *edge, ui
 	       cfg_find_insn(cfg, target) < 0;
 }
 
-/* Find the edge that leads from an instruction to an address. Return: -1 if there is none. */
-static long find_edge(const struct cfg *cfg, uint32_t insn, uint64_t target)
+long procedure_profile_edge(const struct cfg *cfg, uint32_t insn, uint64_t target)
 {
 	const struct cfg_block *block = &cfg->blocks[cfg->block_of[insn]];
 
@@ -102,7 +101,7 @@ static long find_edge(const struct cfg *cfg, uint32_t insn, uint64_t target)
 static void add_branch(struct procedure_profile *profile, const struct cfg *cfg, uint32_t insn,
 		       const struct branch_count *branch, double worth)
 {
-	long edge = find_edge(cfg, insn, branch->to);
+	long edge = procedure_profile_edge(cfg, insn, branch->to);
 
 	profile->branch_total[insn] += branch->count;
 	if (edge >= 0) {
@@ -250,6 +249,37 @@ int procedure_profile_add_branches(struct procedure_profile *profile, const stru
 	return rc == 0 ? add_remaining(profile, cfg, branches, count) : rc;
 }
 
+/*
+ * Variance of the logarithm of the odds of recorded directions, which does not shrink with their
+ * number: the code after one direction may be slower, so that its records are caught more often.
+ * Their weights correct most of it.
+ */
+#define RECORD_BIAS 0.006
+
+int procedure_profile_add_records(struct procedure_profile *profile, const struct cfg *cfg,
+				  const struct record_range *ranges, size_t range_count,
+				  const struct branch_count *branches, size_t branch_count)
+{
+	int r = branch_records_create(&profile->records, cfg, ranges, range_count, branches,
+				      branch_count);
+
+	if (r < 0 || profile->records == NULL)
+		return r;
+	for (uint32_t b = 0; b < cfg->block_count; b++) {
+		const struct cfg_block *block = &cfg->blocks[b];
+		const double *edges = &profile->records->edges[block->out];
+		double total = 0, even = 0;
+
+		for (uint32_t e = 0; e < block->out_count; e++)
+			total += edges[e];
+		for (uint32_t e = 0; e < block->out_count && total > 0; e++)
+			even += edges[e] * (1 - edges[e] / total);
+		for (uint32_t e = 0; e < block->out_count; e++)
+			profile->edge_probes[block->out + e] += edges[e] / (1 + RECORD_BIAS * even);
+	}
+	return 0;
+}
+
 int procedure_profile_add_footprints(struct procedure_profile *profile, const struct cfg *cfg,
 				     const struct data_footprint *footprints, size_t count)
 {
@@ -331,7 +361,9 @@ int procedure_profile_add_exact(struct procedure_profile *profile, const struct 
 		profile->exact_edges[e] = NAN;
 	for (size_t i = 0; i < exact->edge_count; i++) {
 		long insn = cfg_find_insn(cfg, exact->edges[i].from);
-		long edge = insn < 0 ? -1 : find_edge(cfg, (uint32_t)insn, exact->edges[i].to);
+		long edge =
+			insn < 0 ? -1
+				 : procedure_profile_edge(cfg, (uint32_t)insn, exact->edges[i].to);
 
 		if (edge >= 0)
 			profile->exact_edges[edge] = exact->scale * exact->edges[i].count;
@@ -346,6 +378,7 @@ void procedure_profile_deinit(struct procedure_profile *profile)
 	free(profile->unsure);
 	free(profile->edge_samples);
 	free(profile->edge_probes);
+	branch_records_destroy(profile->records);
 	free(profile->gaps);
 	free(profile->gap_samples);
 	free(profile->gap_variance);

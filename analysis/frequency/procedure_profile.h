@@ -6,6 +6,7 @@
 #ifndef DCPI_PROCEDURE_PROFILE_H
 #define DCPI_PROCEDURE_PROFILE_H
 
+#include "analysis/frequency/branch_records.h"
 #include "analysis/graph/cfg.h"
 #include "analysis/machine/data_footprint.h"
 
@@ -139,6 +140,7 @@ struct profile_pair {
  * @edge_samples:  sampled executions of each edge; NULL: edges were not sampled
  * @edge_probes:   executions of each edge seen by probes, which see all executions of a branch for
  *                 a while, scaled to their statistical weight (probe_worth.h); NULL: no probes
+ * @records:       branch records of the processor; NULL: none. They also count as probes
  * @gaps:          for each instruction that is a branch, the number of measured times from one
  *                 execution to the next. NULL: none
  * @gap_samples:   sum of these times, as samples taken in them; @gap_variance: see struct
@@ -183,6 +185,7 @@ struct procedure_profile {
 	double unmatched;
 	double *edge_samples;
 	double *edge_probes;
+	struct branch_records *records;
 	double *gaps;
 	double *gap_samples;
 	double *gap_variance;
@@ -233,6 +236,7 @@ struct address_count {
  * @to:       address; UINT64_MAX: in another image
  * @count:    executions in sampled branch records
  * @probes:   executions seen by probes (see procedure_profile.edge_probes), weighted by window
+ * @recorded: executions in branch records of the processor
  * @beside:   executions of @from while @to was probed, too; if @from equals @to, the number of
  *            windows in which it was probed
  * @moment:   moment of executions, see PROFILE_EDGE_SECOND_MOMENT
@@ -250,6 +254,7 @@ struct branch_count {
 	uint64_t to;
 	double count;
 	double probes;
+	double recorded;
 	double beside;
 	double moment;
 	double hits;
@@ -315,6 +320,22 @@ int procedure_profile_add_role(struct procedure_profile *profile, const struct c
 /** procedure_profile_add_branches() - add sampled edges, by (from, to). Return: 0 or -ENOMEM. */
 int procedure_profile_add_branches(struct procedure_profile *profile, const struct cfg *cfg,
 				   const struct branch_count *branches, size_t count);
+
+/**
+ * procedure_profile_add_records() - add branch records, after procedure_profile_add_branches()
+ *
+ * Parameters as of branch_records_create(). Return: 0 or -ENOMEM.
+ */
+int procedure_profile_add_records(struct procedure_profile *profile, const struct cfg *cfg,
+				  const struct record_range *ranges, size_t range_count,
+				  const struct branch_count *branches, size_t branch_count);
+
+/**
+ * procedure_profile_edge() - find the edge that leads from an instruction to an address
+ *
+ * Return: -1 if there is none.
+ */
+long procedure_profile_edge(const struct cfg *cfg, uint32_t insn, uint64_t target);
 
 /**
  * procedure_profile_add_footprints() - add the footprints of instructions in the graph

@@ -132,7 +132,7 @@ static void edge_take(void *context, const struct source_edge *edge)
 	};
 	uint64_t edges;
 
-	edges = key.kind < PROFILE_EDGE_NO_EDGE ? edge->count : 0;
+	edges = profile_edge_is_edge(key.kind) ? edge->count : 0;
 	collector->edges_handed += edges;
 	if (from.image == IMAGE_UNKNOWN || to.image == IMAGE_UNKNOWN ||
 	    from.offset > PROFILE_EDGE_OFFSET_MAX || to.offset > PROFILE_EDGE_OFFSET_MAX)

@@ -139,7 +139,7 @@ int edge_accumulate_add(struct edge_accumulate *accumulate, const struct edge_ke
 	struct edge_bin *bin =
 		(struct edge_bin *)bin_queue_find(&accumulate->queue, index_key(key));
 	struct profile_edge *edge = bin != NULL ? edge_find(bin, from, to) : NULL;
-	uint64_t edges = key->kind < PROFILE_EDGE_NO_EDGE ? count : 0;
+	uint64_t edges = profile_edge_is_edge(key->kind) ? count : 0;
 
 	if (edge == NULL)
 		edge = edge_add(accumulate, key, &bin, from, to);

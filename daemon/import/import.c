@@ -13,6 +13,7 @@
 #include "daemon/collect/label_table.h"
 #include "daemon/collect/merge.h"
 #include "daemon/image/image_table.h"
+#include "daemon/import/import_branches.h"
 #include "daemon/import/import_images.h"
 #include "daemon/import/import_stacks.h"
 #include "daemon/import/perfdata_stack.h"
@@ -34,7 +35,7 @@
  * struct import - an import in progress
  * @here:   according to the file, it was recorded on this machine
  * @end_ns: of the recording, CLOCK_REALTIME
- * @stacks: NULL: the recording has none
+ * @stacks, @branches: NULL: the recording has none
  * @stored: samples, and the reasons of unknown ones, that are merged
  */
 struct import {
@@ -49,6 +50,7 @@ struct import {
 	struct import_images *images;
 	struct accumulate *accumulate;
 	struct import_stacks *stacks;
+	struct import_branches *branches;
 	struct merge *merge;
 	struct merge_result stored;
 };
@@ -56,6 +58,7 @@ struct import {
 static void import_deinit(struct import *import)
 {
 	merge_destroy(import->merge);
+	import_branches_destroy(import->branches);
 	import_stacks_destroy(import->stacks);
 	accumulate_destroy(import->accumulate);
 	import_images_destroy(import->images);
@@ -185,6 +188,8 @@ static uint64_t counters_make(const struct import *import, struct counter_set *t
 	counter_set_put(tally, "stat", "throttled", survey->throttled);
 	if (import->stacks != NULL)
 		import_stacks_counters(import->stacks, tally);
+	if (import->branches != NULL)
+		import_branches_counters(import->branches, tally);
 	/* It may have been different while perf ran; reports show a range. */
 	khz = import->here ? core_clock_measure() : 0;
 	if (khz > 0) {
@@ -205,6 +210,8 @@ static int merge_all(struct import *import, struct error *err)
 	import->stored.bins = 0;
 	image_table_settle(import_images_table(import->images), SETTLE_NS);
 	r = merge_bins(import->merge, import->accumulate, SIZE_MAX, &none, &import->stored, err);
+	if (r == 0 && import->branches != NULL)
+		r = import_branches_merge(import->branches, import->merge, &import->stored, err);
 	if (r < 0)
 		return r;
 	interrupts = counters_make(import, &tally);
@@ -215,6 +222,12 @@ static int merge_all(struct import *import, struct error *err)
 	merge_done(import->merge);
 	accumulate_drop(import->accumulate, import->stored.bins);
 	return 0;
+}
+
+static bool is_full(const struct import *import)
+{
+	return accumulate_bytes(import->accumulate) > ACCUMULATE_FULL ||
+	       (import->branches != NULL && import_branches_full(import->branches));
 }
 
 static int import_take_sample(struct import *import, const struct recorded *recorded,
@@ -228,6 +241,10 @@ static int import_take_sample(struct import *import, const struct recorded *reco
 	if (import->stacks != NULL && recorded->has_stack)
 		import_stacks_add(import->stacks, sample,
 				  recorded->stack_damaged ? NULL : &recorded->stack);
+	if (import->branches != NULL && recorded->has_branches)
+		import_branches_add(import->branches, &import->header->events.event[sample->event],
+				    sample,
+				    recorded->stack_damaged ? NULL : &recorded->stack.branches);
 	place = import_images_place(import->images, sample);
 	key = (struct accumulate_key){
 		.image = place.image,
@@ -238,7 +255,7 @@ static int import_take_sample(struct import *import, const struct recorded *reco
 			     import_images_command(import->images, sample->pid));
 	accumulate_add(import->accumulate, bin, LABEL_NONE,
 		       place.image == IMAGE_UNKNOWN ? (uint64_t)place.unknown : place.offset, 1);
-	return accumulate_bytes(import->accumulate) > ACCUMULATE_FULL ? merge_all(import, err) : 0;
+	return is_full(import) ? merge_all(import, err) : 0;
 }
 
 static int import_walk(struct import *import, struct error *err)
@@ -264,16 +281,24 @@ static int import_walk(struct import *import, struct error *err)
 	return r;
 }
 
-/* A stack represents a period of event 0. */
 static bool has_stacks(const struct import *import)
 {
 	const struct perfdata_events *events = &import->header->events;
+	bool found = false;
 
-	for (size_t i = 0; i < events->count; i++) {
-		if (import->survey->events[i].number == 0)
-			return perfdata_stack_recorded(&events->event[i]);
-	}
-	return false;
+	for (size_t i = 0; i < events->count; i++)
+		found |= import_event_has_stacks(&events->event[i], &import->survey->events[i]);
+	return found;
+}
+
+static bool has_branches(const struct import *import)
+{
+	const struct perfdata_events *events = &import->header->events;
+	bool found = false;
+
+	for (size_t i = 0; i < events->count; i++)
+		found |= perfdata_branches_recorded(&events->event[i]);
+	return found;
 }
 
 static int import_prepare(struct import *import, struct error *err)
@@ -289,6 +314,8 @@ static int import_prepare(struct import *import, struct error *err)
 		r = accumulate_create(&import->accumulate, ACCUMULATE_BYTES, err);
 	if (r == 0 && has_stacks(import))
 		r = import_stacks_create(&import->stacks, import->header, import->images, err);
+	if (r == 0 && has_branches(import))
+		r = import_branches_create(&import->branches, import->images, err);
 	if (r == 0)
 		r = merge_create(&import->merge, import->writer,
 				 import_images_table(import->images),
@@ -349,6 +376,7 @@ static int import_run(struct import *import, const char *path, const char *label
 	result->unknown = counter_set_sum(&tally, "unknown");
 	result->lost = counter_set_sum(&tally, "loss");
 	result->stacks = counter_set_get(&tally, "stat", "stacks");
+	result->branches = import->stored.edges;
 	result->complete = counter_set_get(&tally, "stat", "stacks_complete");
 	result->late = recording_late(import->recording);
 	result->cut_off = recording_cut_off(import->recording);

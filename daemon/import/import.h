@@ -17,8 +17,8 @@
  * A sample represents the period with which it was taken. If perf was asked for a frequency and
  * periods vary, the period of an event is their mean.
  *
- * Call stacks of the first event are stored (import_stacks.h). Other branch records, registers and
- * raw data are not.
+ * Call stacks of the first event are stored (import_stacks.h), and branch records of all events
+ * (import_branches.h). Registers and raw data are not.
  */
 #ifndef DCPI_IMPORT_H
 #define DCPI_IMPORT_H
@@ -37,6 +37,7 @@ struct profile_writer;
  * @lost:    sum of the losses
  * @cut_off: the file is truncated
  * @stacks:  number of call stacks; @complete: those up to their outermost frame
+ * @branches: number of branch records that are stored
  * @unfiltered: the kernel provides no seccomp filter for the process that reads the file
  * @late:    number of records older than a preceding one, which were matched too late
  */
@@ -47,6 +48,7 @@ struct import_result {
 	uint64_t lost;
 	uint64_t stacks;
 	uint64_t complete;
+	uint64_t branches;
 	uint64_t late;
 	bool cut_off;
 	bool unfiltered;

@@ -8,11 +8,18 @@
 #include <string.h>
 
 #include "daemon/import/perfdata_file.h"
+#include "daemon/import/perfdata_stack.h"
 #include "lib/bounded_reader.h"
 #include "lib/error.h"
 
 /* Samples rejected by a user's BPF program are not losses. */
 #define MISC_LOST_SAMPLES_BPF (1U << 15)
+
+/* A stored stack stands for a period of event 0. */
+bool import_event_has_stacks(const struct perfdata_event *event, const struct import_event *seen)
+{
+	return seen->number == 0 && perfdata_stack_recorded(event);
+}
 
 bool import_is_guest(const struct perfdata_sample *sample)
 {

@@ -60,6 +60,9 @@ struct import_survey {
 int import_survey_make(struct import_survey *survey, struct perfdata_file *file, struct error *err);
 void import_survey_deinit(struct import_survey *survey);
 
+/** import_event_has_stacks() - return true if the stacks of an event's samples are stored */
+bool import_event_has_stacks(const struct perfdata_event *event, const struct import_event *seen);
+
 /** import_is_guest() - return true if a sample is from within a virtual machine, by its mode. */
 bool import_is_guest(const struct perfdata_sample *sample);
 

@@ -27,6 +27,12 @@ bool perfdata_stack_is_branches(const struct perfdata_event *event)
 	       (event->branch_type & PERF_SAMPLE_BRANCH_CALL_STACK) != 0;
 }
 
+bool perfdata_branches_recorded(const struct perfdata_event *event)
+{
+	return (event->sample_type & PERF_SAMPLE_BRANCH_STACK) != 0 &&
+	       (event->branch_type & PERF_SAMPLE_BRANCH_CALL_STACK) == 0;
+}
+
 bool perfdata_stack_recorded(const struct perfdata_event *event)
 {
 	const uint64_t copied = PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;

@@ -54,6 +54,9 @@ bool perfdata_stack_recorded(const struct perfdata_event *event);
 /** perfdata_stack_is_branches() - return true if branch records are the calls of user space */
 bool perfdata_stack_is_branches(const struct perfdata_event *event);
 
+/** perfdata_branches_recorded() - return true if samples have branch records that are no stack */
+bool perfdata_branches_recorded(const struct perfdata_event *event);
+
 /**
  * perfdata_stack_parse() - find the parts of a sample's stack
  * @event:  of the sample

@@ -437,6 +437,8 @@ static int recording_take_sample(const struct recording *recording, const struct
 {
 	struct recording_sample in;
 	const uint8_t *at = message->body + sizeof(in);
+	const struct perfdata_event *event;
+	const struct import_event *seen;
 
 	if (message->bytes < sizeof(in))
 		return -EBADMSG;
@@ -451,8 +453,16 @@ static int recording_take_sample(const struct recording *recording, const struct
 	ret->kind = RECORDED_SAMPLE;
 	ret->time_ns = in.time_ns;
 	ret->sample = (struct perfdata_sample){
-		.event = in.event, .pid = in.pid, .ip = in.ip, .time_ns = in.time_ns};
-	ret->has_stack = in.stack_state != RECORDING_STACK_NONE;
+		.event = in.event,
+		.pid = in.pid,
+		.ip = in.ip,
+		.time_ns = in.time_ns,
+		.period = in.period,
+	};
+	event = &recording->header.events.event[in.event];
+	seen = &recording->survey.events[in.event];
+	ret->has_stack = import_event_has_stacks(event, seen);
+	ret->has_branches = perfdata_branches_recorded(event);
 	ret->stack_damaged = in.stack_state == RECORDING_STACK_DAMAGED;
 	ret->stack.chain = words_take(&at, in.chain);
 	ret->stack.branches = words_take(&at, in.branches);

@@ -34,7 +34,8 @@ enum recorded_kind {
 /**
  * struct recorded - a part of a recording
  * @sample:    RECORDED_SAMPLE; its event is one of the header
- * @has_stack: @sample should have a stack; @stack_damaged: but it could not be parsed
+ * @has_stack, @has_branches: @sample should have a stack (import_survey.h: of event 0), or branch
+ *             records in @stack; @stack_damaged: but they could not be parsed
  * @change:    RECORDED_CHANGE; @misc: of its record
  */
 struct recorded {
@@ -42,6 +43,7 @@ struct recorded {
 	uint64_t time_ns;
 	struct perfdata_sample sample;
 	bool has_stack;
+	bool has_branches;
 	bool stack_damaged;
 	struct perfdata_stack stack;
 	struct side_band_record change;

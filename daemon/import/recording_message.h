@@ -106,6 +106,7 @@ enum recording_stack_state {
 struct recording_sample {
 	uint64_t ip;
 	uint64_t time_ns;
+	uint64_t period;
 	uint64_t abi;
 	uint64_t stack_room;
 	uint32_t event;

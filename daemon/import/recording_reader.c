@@ -189,6 +189,7 @@ static void sample_write(struct recording_reader *reader, const struct perfdata_
 	const struct recording_sample message = {
 		.ip = sample->ip,
 		.time_ns = sample->time_ns,
+		.period = sample->period,
 		.abi = stack->abi,
 		.stack_room = stack->stack_room,
 		.event = (uint32_t)sample->event,
@@ -212,7 +213,6 @@ static void sample_write(struct recording_reader *reader, const struct perfdata_
 	message_end(reader);
 }
 
-/* Stacks are recorded for the first stored event only. */
 static enum recording_stack_state stack_of(const struct recording_reader *reader,
 					   const struct perfdata_sample *sample,
 					   const struct perf_event_header *record,
@@ -220,12 +220,16 @@ static enum recording_stack_state stack_of(const struct recording_reader *reader
 {
 	const struct perfdata_event *event = &reader->header->events.event[sample->event];
 
+	bool stacks = import_event_has_stacks(event, &reader->survey.events[sample->event]);
+
 	*stack = (struct perfdata_stack){.stack = NULL};
-	if (reader->survey.events[sample->event].number != 0 || !perfdata_stack_recorded(event))
+	if (!stacks && !perfdata_branches_recorded(event))
 		return RECORDING_STACK_NONE;
-	return perfdata_stack_parse(stack, event, record, sample->rest) == 0
-		       ? RECORDING_STACK_COMPLETE
-		       : RECORDING_STACK_DAMAGED;
+	if (perfdata_stack_parse(stack, event, record, sample->rest) < 0)
+		return RECORDING_STACK_DAMAGED;
+	if (!stacks)
+		*stack = (struct perfdata_stack){.branches = stack->branches};
+	return RECORDING_STACK_COMPLETE;
 }
 
 static int reader_take_sample(struct recording_reader *reader,

@@ -9,6 +9,7 @@
 
 #include <linux/perf_event.h>
 
+#include "daemon/import/branch_stack.h"
 #include "daemon/import/recording.h"
 #include "daemon/import/recording_reader.h"
 #include "lib/error.h"
@@ -35,6 +36,22 @@ static void stack_check(const struct recording *recording, const struct recorded
 	require(sum != 1 || stack->stack_bytes <= stack->stack_room);
 }
 
+/* Runs go forward, and their weights are numbers. */
+static void runs_check(const struct recording *recording, const struct recorded *recorded)
+{
+	const struct perfdata_event *event =
+		&recording_header(recording)->events.event[recorded->sample.event];
+	struct branch_stack_faults faults = {.invalid = 0};
+	struct branch_run runs[BRANCH_RUNS_MAX];
+	size_t count;
+
+	count = branch_stack_runs(runs, &recorded->stack.branches, event, recorded->sample.period,
+				  &faults);
+	require(count <= BRANCH_RUNS_MAX);
+	for (size_t i = 0; i < count; i++)
+		require(runs[i].start <= runs[i].end && runs[i].weight >= 0);
+}
+
 static void recorded_check(const struct recording *recording, const struct recorded *recorded)
 {
 	const struct image_event *event = &recorded->change.event;
@@ -43,6 +60,8 @@ static void recorded_check(const struct recording *recording, const struct recor
 		require(recorded->sample.event < recording_header(recording)->events.count);
 		require(recording_survey(recording)->events[recorded->sample.event].number >= 0);
 		stack_check(recording, recorded);
+		if (recorded->has_branches)
+			runs_check(recording, recorded);
 	} else if (recorded->kind == RECORDED_CHANGE) {
 		require(event->build_id_bytes <= sizeof(event->build_id));
 		require(event->path != NULL || event->type == IMAGE_EVENT_FORK ||

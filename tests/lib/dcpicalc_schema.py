@@ -101,11 +101,12 @@ def check_instruction(insn, where):
 
 
 def check_block(block, where):
-    keys(block, "start end best_cpi actual_cpi successors", where)
+    keys(block, "start end best_cpi actual_cpi recorded_cycles successors", where)
     must(whole(block["start"]) and whole(block["end"]) and block["start"] < block["end"], where,
          "start, end")
     optional(block, "best_cpi", where)
     optional(block, "actual_cpi", where)
+    optional(block, "recorded_cycles", where)
     must(block["best_cpi"] is not None, where, "best_cpi")
     for i, successor in enumerate(block["successors"]):
         keys(successor, "to frequency frequency_low frequency_high", f"{where} successor {i}")

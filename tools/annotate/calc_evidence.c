@@ -121,11 +121,15 @@ int calc_evidence_print(FILE *stream, const struct calc_procedure *procedure)
 		fputs("            executions counted by dcpix\n", stream);
 		return 0;
 	}
+	if (profile->records != NULL)
+		fprintf(stream,
+			"            branch records: %.0f, of which %.0f contradict the code\n",
+			profile->records->used + profile->records->refused,
+			profile->records->refused);
 	fprintf(stream,
-		"            directions of %" PRIu32
-		" branch%s: %.0f after samples, %.0f by probes\n",
+		"            directions of %" PRIu32 " branch%s: %.0f after samples, %.0f by %s\n",
 		evidence.branches, evidence.branches == 1 ? "" : "es", evidence.directions,
-		evidence.probed);
+		evidence.probed, profile->records != NULL ? "records" : "probes");
 	if (evidence.rates > 0)
 		fprintf(stream, "            rates of %" PRIu32 " branch%s, measured by probes\n",
 			evidence.rates, evidence.rates == 1 ? "" : "es");
@@ -153,6 +157,7 @@ static void clock_json(void *context, uint64_t address, const struct loop_clock 
 
 void calc_evidence_counts_json(struct json_stream *json, const struct calc_procedure *procedure)
 {
+	const struct branch_records *records = procedure->analysis->profile.records;
 	struct evidence evidence = evidence_of(procedure->analysis);
 
 	json_stream_number(json, "samples", procedure->analysis->profile.total);
@@ -160,6 +165,10 @@ void calc_evidence_counts_json(struct json_stream *json, const struct calc_proce
 	json_stream_number(json, "directions_sampled", evidence.directions);
 	json_stream_number(json, "directions_probed", evidence.probed);
 	json_stream_count(json, "rates_probed", evidence.rates);
+	if (records != NULL) {
+		json_stream_number(json, "branch_records", records->used);
+		json_stream_number(json, "branch_records_refused", records->refused);
+	}
 }
 
 int calc_evidence_json(struct json_stream *json, const struct calc_procedure *procedure)

@@ -199,6 +199,7 @@ static void put_block(struct json_stream *json, const struct calc_procedure *pro
 	json_stream_count(json, "end", last->address + last->bytes);
 	json_stream_number(json, "best_cpi", sums.best / place->count);
 	json_stream_number(json, "actual_cpi", sums.actual / place->count);
+	json_stream_number(json, "recorded_cycles", sums.recorded);
 	json_stream_open(json, "successors", '[');
 	for (uint32_t i = place->out; i < place->out + place->out_count; i++)
 		put_successor(json, procedure, i);

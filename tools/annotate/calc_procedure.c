@@ -31,7 +31,13 @@ struct calc_block calc_procedure_block(const struct calc_procedure *procedure, u
 {
 	const struct procedure_analysis *analysis = procedure->analysis;
 	const struct cfg_block *place = &analysis->cfg->blocks[block];
-	struct calc_block sums = {.best = analysis->schedule.block_cycles[block]};
+	const struct branch_records *records = analysis->profile.records;
+	struct calc_block sums = {
+		.best = analysis->schedule.block_cycles[block],
+		.recorded = records != NULL && records->blocks[block].cycles > 0
+				    ? records->blocks[block].cycles
+				    : NAN,
+	};
 
 	for (uint32_t i = place->first; i < place->first + place->count; i++) {
 		sums.samples += analysis->profile.samples[i];

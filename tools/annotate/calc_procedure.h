@@ -31,12 +31,15 @@ struct calc_procedure {
  * @actual:   cycles of an execution; NaN if its frequency is unknown, or @too_fast
  * @too_fast: by the estimate, executions would have been faster than @best: samples of the block
  *            are on its neighbours, or it ran less often
+ * @recorded: cycles of an execution in the processor's branch records, without those of callees;
+ *            NaN: not recorded
  */
 struct calc_block {
 	double samples;
 	double best;
 	double actual;
 	bool too_fast;
+	double recorded;
 };
 
 struct calc_block calc_procedure_block(const struct calc_procedure *procedure, uint32_t block);

@@ -13,6 +13,7 @@
 #include "tools/annotate/calc_events.h"
 #include "tools/annotate/calc_faults.h"
 #include "tools/annotate/calc_footprints.h"
+#include "tools/annotate/calc_records.h"
 
 /* Samples of a role, while they are collected. */
 struct sample_collector {
@@ -62,6 +63,7 @@ struct load {
 	size_t change_count;
 	size_t change_capacity;
 	struct calc_footprints footprints;
+	struct calc_records records;
 	double error;
 	bool partial; /* some samples are missing */
 };
@@ -76,6 +78,7 @@ static void load_deinit(struct load *load)
 	free(load->pairs);
 	free(load->changes);
 	free(load->footprints.list);
+	free(load->records.list);
 }
 
 int calc_profile_address(const struct calc_profile_wanted *wanted, uint64_t offset,
@@ -236,6 +239,8 @@ static double *count_of(struct branch_count *branch, enum profile_edge_kind kind
 	switch (kind) {
 	case PROFILE_EDGE_PROBE:
 		return &branch->probes;
+	case PROFILE_EDGE_RECORD:
+		return &branch->recorded;
 	case PROFILE_EDGE_SAME_WINDOW:
 		return &branch->beside;
 	case PROFILE_EDGE_SECOND_MOMENT:
@@ -288,6 +293,12 @@ static int take_edges(void *context, const struct profile_edges *edges)
 
 		if (load->partial && !in_ranges(load->wanted->ranges, edges->edges[i].from))
 			continue;
+		if (calc_records_has(edges->kind)) {
+			if (calc_records_add(&load->records, load->wanted, edges->kind,
+					     &edges->edges[i]) < 0)
+				return -ENOMEM;
+			continue;
+		}
 		if (edges->kind == PROFILE_EDGE_INTERVALS ||
 		    edges->kind == PROFILE_EDGE_INTERVAL_NS) {
 			if (add_gap(load, edges, i) < 0)
@@ -541,6 +552,7 @@ static void settle_branches(struct load *load, struct image_samples *ret)
 		if (kept > 0 && by_ends(&list[kept - 1], &list[i]) == 0) {
 			list[kept - 1].count += list[i].count;
 			list[kept - 1].probes += list[i].probes;
+			list[kept - 1].recorded += list[i].recorded;
 			list[kept - 1].beside += list[i].beside;
 			list[kept - 1].moment += list[i].moment;
 			list[kept - 1].hits += list[i].hits;
@@ -634,6 +646,9 @@ int calc_profile_load(struct calc_profile *ret, const struct calc_profile_wanted
 	samples->footprint_count = load.footprints.count;
 	samples->caches = load.footprints.caches;
 	load.footprints = (struct calc_footprints){.count = 0};
+	calc_records_settle(&load.records);
+	samples->range_count = load.records.count;
+	samples->ranges = take_ptr(load.records.list);
 	r = calc_faults_settle(samples, wanted);
 	samples->image = wanted->image;
 	samples->all = wanted->all;
@@ -658,5 +673,6 @@ void calc_profile_deinit(struct calc_profile *profile)
 	free((void *)(uintptr_t)profile->samples.changes);
 	free((void *)(uintptr_t)profile->samples.footprints);
 	free((void *)(uintptr_t)profile->samples.faults);
+	free((void *)(uintptr_t)profile->samples.ranges);
 	*profile = (struct calc_profile){0};
 }

@@ -7,10 +7,11 @@
 #include "lib/error.h"
 #include "lib/near_names.h"
 
-static const char *const kind_names[PROFILE_EDGE_NO_EDGE] = {
+static const char *const kind_names[PROFILE_EDGE_KINDS] = {
 	[PROFILE_EDGE_BRANCH] = "branch",
 	[PROFILE_EDGE_DOUBLE] = "double",
 	[PROFILE_EDGE_PROBE] = "probe",
+	[PROFILE_EDGE_RECORD] = "record",
 };
 
 static void edge_listing_get_count(const struct column *column, const void *row,
@@ -95,17 +96,23 @@ static const void *edge_listing_get_row(const void *context, size_t index)
 
 struct report edge_listing_report(struct edge_listing *listing, const struct edge_tally *tally)
 {
+	size_t count = 0;
+
 	listing->tally = tally;
-	for (int kind = 0; kind < PROFILE_EDGE_NO_EDGE; kind++) {
-		listing->totals[kind] = (struct report_total){
-			.name = kind_names[kind],
-			.count = edge_tally_total(tally, (enum profile_edge_kind)kind),
-		};
+	for (int kind = 0; kind < PROFILE_EDGE_KINDS; kind++) {
+		uint64_t total = edge_tally_total(tally, (enum profile_edge_kind)kind);
+
+		/* Only recordings of perf have branch records. */
+		if (!profile_edge_is_edge((enum profile_edge_kind)kind) ||
+		    (kind == PROFILE_EDGE_RECORD && total == 0))
+			continue;
+		listing->totals[count++] =
+			(struct report_total){.name = kind_names[kind], .count = total};
 	}
 	return (struct report){
 		.totals_of = "edges of kind",
 		.totals = listing->totals,
-		.total_count = PROFILE_EDGE_NO_EDGE,
+		.total_count = count,
 		.table =
 			{
 				.columns = columns,

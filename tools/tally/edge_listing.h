@@ -10,7 +10,7 @@
 /** struct edge_listing - fields are private; @tally is owned by the caller */
 struct edge_listing {
 	const struct edge_tally *tally;
-	struct report_total totals[PROFILE_EDGE_NO_EDGE];
+	struct report_total totals[PROFILE_EDGE_KINDS];
 };
 
 /**

@@ -35,7 +35,7 @@ struct edge_tally {
 	struct tally_image *images; /* ascending by id */
 	size_t image_count;
 	size_t image_capacity;
-	uint64_t totals[PROFILE_EDGE_NO_EDGE];
+	uint64_t totals[PROFILE_EDGE_KINDS];
 	enum profiler_probes probes;
 };
 
@@ -70,7 +70,7 @@ static int take_edges(void *context, const struct profile_edges *edges)
 {
 	struct edge_tally *tally = context;
 
-	if (edges->kind >= PROFILE_EDGE_NO_EDGE)
+	if (!profile_edge_is_edge(edges->kind))
 		return 0;
 	if (array_reserve(&tally->entries, &tally->capacity, tally->count + edges->count,
 			  sizeof(*tally->entries)) < 0)

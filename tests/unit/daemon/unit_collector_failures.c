@@ -287,7 +287,7 @@ static void source_is_gone(void **state)
 
 static int sum_edges(void *context, const struct profile_edges *edges)
 {
-	if (edges->kind >= PROFILE_EDGE_NO_EDGE)
+	if (!profile_edge_is_edge(edges->kind))
 		return 0;
 	*(uint64_t *)context += edges->total;
 	return 0;

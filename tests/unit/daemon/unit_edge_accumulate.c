@@ -50,7 +50,7 @@ static uint64_t bin_check(const struct edge_bin *bin, struct edge_run *run)
 		assert_true(i == 0 || ascending(edge - 1, edge));
 		assert_true(edge->count > 0);
 		assert_int_equal(edge->count, want[place_index(edge->from)][place_index(edge->to)]);
-		sum += key.kind < PROFILE_EDGE_NO_EDGE ? edge->count : 0;
+		sum += profile_edge_is_edge(key.kind) ? edge->count : 0;
 	}
 	for (i = 0; i < (size_t)PLACES * PLACES; i++)
 		expected += want[i / PLACES][i % PLACES] != 0;
@@ -91,7 +91,7 @@ static void follows_model(void **state)
 		assert_int_equal(
 			edge_accumulate_add(accumulate, &key, place(from), place(to), count), 0);
 		model[key.image][key.to_image][key.kind][from][to] += count;
-		added += key.kind < PROFILE_EDGE_NO_EDGE ? count : 0;
+		added += profile_edge_is_edge(key.kind) ? count : 0;
 		assert_int_equal(edge_accumulate_held(accumulate), added - dropped);
 	}
 	while (edge_accumulate_bins(accumulate) > 0)
@@ -121,7 +121,7 @@ static void memory_is_bounded_and_losses_counted(void **state)
 		key = (struct edge_key){.image = (uint32_t)(unit_random(&seed) % 20)};
 		edge_accumulate_add(accumulate, &key, unit_random(&seed), unit_random(&seed),
 				    count);
-		added += key.kind < PROFILE_EDGE_NO_EDGE ? count : 0;
+		added += profile_edge_is_edge(key.kind) ? count : 0;
 		assert_int_equal(added, edge_accumulate_held(accumulate) +
 						edge_accumulate_refused(accumulate));
 		/* At most one bin exceeds the limit, by its own size, here a twentieth. */
