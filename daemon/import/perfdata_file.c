@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "daemon/import/perfdata_input.h"
 #include "daemon/import/perfdata_unpack.h"
 #include "lib/bounded_reader.h"
 #include "lib/cleanup.h"
@@ -41,7 +42,8 @@ struct section {
 };
 
 /*
- * @position: of the next record in the file; @end: of all records
+ * @part:     number of the file of a directory, 0 ..
+ * @position: of the next record in the file; @end: of all records of @part
  * @window:   bytes of the file from @window_at on
  * @record:   the record returned last
  */
@@ -51,6 +53,8 @@ struct perfdata_file {
 	bool cut_off;
 	uint64_t file_bytes;
 	struct section data;
+	const struct perfdata_input *input;
+	size_t part;
 	uint64_t position;
 	uint64_t end;
 	struct perfdata_header header;
@@ -228,58 +232,8 @@ static int container_read(struct perfdata_file *file, struct error *err)
 	return sections_read(file, err);
 }
 
-/* Copy data that can be read only once to a temporary file. */
-static int spool(int from, struct error *err)
-{
-	const char *folder = getenv("TMPDIR");
-	_cleanup_close_ int fd = -1;
-	char buffer[1 << 16];
-	ssize_t n;
-
-	fd = open(folder != NULL ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-	if (fd < 0)
-		return error_set_errno(err, "cannot create a temporary file");
-	while ((n = read(from, buffer, sizeof(buffer))) != 0) {
-		ssize_t written = 0;
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return error_set_errno(err, "cannot read it");
-		while (written < n) {
-			ssize_t some = write(fd, buffer + written, (size_t)(n - written));
-
-			if (some < 0 && errno != EINTR)
-				return error_set_errno(err, "cannot write a temporary file");
-			written += some > 0 ? some : 0;
-		}
-	}
-	return take_fd(fd);
-}
-
-int perfdata_input_open(const char *path, struct error *err)
-{
-	bool standard = strcmp(path, "-") == 0;
-	/* Opening a pipe without a writer must not block. */
-	_cleanup_close_ int fd =
-		standard ? dup(STDIN_FILENO) : open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-	struct stat status;
-
-	if (fd < 0 || fstat(fd, &status) < 0)
-		return error_set_errno(err, "cannot open it");
-	if (S_ISDIR(status.st_mode))
-		return error_set(err, EISDIR,
-				 "a folder of recordings (perf record --threads) cannot be read");
-	if (S_ISREG(status.st_mode))
-		return take_fd(fd);
-	if (!standard && !S_ISFIFO(status.st_mode))
-		return error_set(err, EMEDIUMTYPE, "not a perf.data file");
-	if (!standard)
-		fcntl(fd, F_SETFL, 0);
-	return spool(fd, err);
-}
-
-int perfdata_file_open(struct perfdata_file **ret, int fd, struct error *err)
+int perfdata_file_open(struct perfdata_file **ret, const struct perfdata_input *input,
+		       struct error *err)
 {
 	struct perfdata_file *file = calloc(1, sizeof(*file));
 	struct stat status;
@@ -292,11 +246,12 @@ int perfdata_file_open(struct perfdata_file **ret, int fd, struct error *err)
 	if (file == NULL || file->window == NULL)
 		error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	else
-		r = file->fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+		r = file->fd = fcntl(input->fd, F_DUPFD_CLOEXEC, 0);
 	if (file != NULL && file->window != NULL && (r < 0 || fstat(file->fd, &status) < 0))
 		r = error_set_errno(err, "cannot open it");
 	if (r >= 0) {
-		file->file_bytes = (uint64_t)status.st_size;
+		file->input = input;
+		file->file_bytes = input->count > 0 ? input->ends[0] : (uint64_t)status.st_size;
 		r = container_read(file, err);
 	}
 	if (r < 0) {
@@ -331,13 +286,36 @@ bool perfdata_file_cut_off(const struct perfdata_file *file)
 	return file->cut_off;
 }
 
-void perfdata_file_rewind(struct perfdata_file *file)
+bool perfdata_file_in_parts(const struct perfdata_file *file)
 {
-	file->position = file->data.offset;
-	file->end = file->data.offset + file->data.bytes;
+	return file->input->count > 1;
+}
+
+/* Begin to read records at an offset. Each file of a directory is compressed separately. */
+static void part_begin(struct perfdata_file *file, size_t part, uint64_t start, uint64_t end)
+{
+	file->part = part;
+	file->position = start;
+	file->end = end;
 	file->window_bytes = 0;
 	perfdata_unpack_destroy(file->unpack);
 	file->unpack = NULL;
+}
+
+void perfdata_file_rewind(struct perfdata_file *file)
+{
+	part_begin(file, 0, file->data.offset, file->data.offset + file->data.bytes);
+}
+
+/* Continue with the next file of a directory. Return: false: there is none. */
+static bool part_next(struct perfdata_file *file)
+{
+	const struct perfdata_input *input = file->input;
+
+	if (file->part + 1 >= input->count)
+		return false;
+	part_begin(file, file->part + 1, input->ends[file->part], input->ends[file->part + 1]);
+	return true;
 }
 
 /* Return @bytes at the position, in memory. @bytes: at most RECORD_BYTES_MAX, within the file */
@@ -451,6 +429,8 @@ int perfdata_file_next(struct perfdata_file *file, const struct perf_event_heade
 			inner = false;
 			r = raw_next(file, err);
 		}
+		if (r == 0 && part_next(file))
+			continue;
 		if (r <= 0)
 			return r;
 		if (inner && is_packed(head))

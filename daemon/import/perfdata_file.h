@@ -3,13 +3,13 @@
  * The container format of perf.data, the file that perf record writes. Layout: the kernel's
  * tools/perf/Documentation/perf.data-file-format.txt.
  *
- *	perfdata_input_open()		find the file
+ *	perfdata_input_open()		find the file (perfdata_input.h)
  *	perfdata_file_open()		magic, sections, events
  *	while (perfdata_file_next() > 0)
  *		records, compressed ones unpacked, in the order of the file
  *	perfdata_file_rewind()		start again
  *
- * Supports files on disk, and the output of a pipe ("perf record -o -"), which may also be read
+ * Supports files on disk, directories (perf record --threads), and the output of a pipe ("perf record -o -"), which may also be read
  * from a pipe. The contents are untrusted. The file is read, never mapped, and memory does not
  * depend on its size. Input from a pipe is stored in a temporary file.
  */
@@ -24,25 +24,25 @@
 struct error;
 struct perf_event_header;
 struct perfdata_file;
-
-/**
- * perfdata_input_open() - open a recording, without parsing it
- * @path: of the file; "-": standard input
- *
- * Return: a descriptor of a regular file; -EMEDIUMTYPE: another kind of file; -EISDIR: the
- * recording consists of several files (perf record --threads); errors of open(2).
- */
-int perfdata_input_open(const char *path, struct error *err);
+struct perfdata_input;
 
 /**
  * perfdata_file_open() - parse the beginning of a recording
- * @fd: of perfdata_input_open(); remains the caller's
+ * @input: of perfdata_input_open(); remains the caller's, and must outlive @ret
  *
  * Return: 0; -EMEDIUMTYPE not a perf.data file of this byte order; -EBADMSG malformed; errors of
  * pread(2).
  */
-int perfdata_file_open(struct perfdata_file **ret, int fd, struct error *err);
+int perfdata_file_open(struct perfdata_file **ret, const struct perfdata_input *input,
+		       struct error *err);
 void perfdata_file_close(struct perfdata_file *file);
+
+/**
+ * perfdata_file_in_parts() - return true if the recording has several files
+ *
+ * Their records are returned file by file, so that only the records of each file are in rounds.
+ */
+bool perfdata_file_in_parts(const struct perfdata_file *file);
 
 /** perfdata_file_header() - return the file's metadata; complete after the last record. */
 struct perfdata_header *perfdata_file_header(struct perfdata_file *file);

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "daemon/base/sandbox_process.h"
-#include "daemon/import/perfdata_file.h"
+#include "daemon/import/perfdata_input.h"
 #include "daemon/import/recording_message.h"
 #include "daemon/import/recording_reader.h"
 #include "lib/array.h"
@@ -68,16 +68,20 @@ struct message {
 
 static void process_read(int socket, const int *files, const void *context)
 {
+	struct perfdata_input input = *(const struct perfdata_input *)context;
+
 	(void)socket;
-	(void)context;
-	recording_reader_run(files[0], files[1]);
+	input.fd = files[0];
+	recording_reader_run(&input, files[1]);
 }
 
-static int process_start(struct recording *recording, int file, uint64_t bytes, struct error *err)
+static int process_start(struct recording *recording, const struct perfdata_input *input,
+			 uint64_t bytes, struct error *err)
 {
 	struct sandbox_process_task task = {
 		.name = "dcpiimport-read",
 		.run = process_read,
+		.context = input,
 		.memory_bytes = sandbox_limits_default().memory_bytes,
 		.descriptors = PROCESS_FILES,
 		.cpu_seconds = PARSE_SECONDS + (unsigned int)(bytes >> 20),
@@ -91,7 +95,7 @@ static int process_start(struct recording *recording, int file, uint64_t bytes, 
 	if (fcntl(ends[1], F_SETPIPE_SZ, PIPE_BYTES) < 0)
 		errno = 0;
 	recording->input = ends[0];
-	task.files[0] = file;
+	task.files[0] = input->fd;
 	task.files[1] = ends[1];
 	r = sandbox_process_start(&recording->process, &task);
 	close(ends[1]);
@@ -346,20 +350,20 @@ static struct recording *recording_create(struct error *err)
 int recording_open(struct recording **ret, const char *path, struct error *err)
 {
 	_cleanup_(cleanup_recording) struct recording *recording = NULL;
-	_cleanup_close_ int file = perfdata_input_open(path, err);
+	_cleanup_(perfdata_input_close) struct perfdata_input input = {.fd = -1};
 	struct stat status;
-	int r;
+	int r = perfdata_input_open(&input, path, err);
 
-	if (file < 0)
-		return file;
-	if (fstat(file, &status) < 0)
+	if (r < 0)
+		return r;
+	if (fstat(input.fd, &status) < 0)
 		return error_set_errno(err, "cannot open it");
 	recording = recording_create(err);
 	if (recording == NULL)
 		return -ENOMEM;
 	recording->modified_ns =
 		status.st_mtim.tv_sec * (int64_t)NS_PER_SECOND + status.st_mtim.tv_nsec;
-	r = process_start(recording, file, (uint64_t)status.st_size, err);
+	r = process_start(recording, &input, (uint64_t)status.st_size, err);
 	if (r == 0)
 		r = results_take(recording, err);
 	if (r == 0)

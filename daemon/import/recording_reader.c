@@ -334,7 +334,8 @@ static int round_finish(struct recording_reader *reader, struct error *err)
 	const struct recording_expiry message = {.time_ns = reader->now_ns};
 
 	message_write(reader, RECORDING_EXPIRE, &message, sizeof(message), NULL, 0);
-	return record_queue_round(reader->queue, err);
+	/* The records of another file may be older: all of them are sorted together. */
+	return perfdata_file_in_parts(reader->file) ? 0 : record_queue_round(reader->queue, err);
 }
 
 /* The second pass. */
@@ -364,9 +365,10 @@ static int records_write(struct recording_reader *reader, struct error *err)
 	return r < 0 ? r : record_queue_finish(reader->queue, err);
 }
 
-static int file_read(struct recording_reader *reader, int fd, struct error *err)
+static int file_read(struct recording_reader *reader, const struct perfdata_input *input,
+		     struct error *err)
 {
-	int r = perfdata_file_open(&reader->file, fd, err);
+	int r = perfdata_file_open(&reader->file, input, err);
 
 	if (r < 0)
 		return r;
@@ -399,7 +401,7 @@ static void end_write(struct recording_reader *reader, int r, const struct error
 	buffer_flush(reader);
 }
 
-void recording_reader_run(int fd, int output)
+void recording_reader_run(const struct perfdata_input *input, int output)
 {
 	struct recording_reader *reader = calloc(1, sizeof(*reader));
 	struct error err = {.errnum = 0};
@@ -408,7 +410,7 @@ void recording_reader_run(int fd, int output)
 	if (reader == NULL)
 		return;
 	reader->output = output;
-	r = file_read(reader, fd, &err);
+	r = file_read(reader, input, &err);
 	end_write(reader, r, &err);
 	record_queue_destroy(reader->queue);
 	import_survey_deinit(&reader->survey);

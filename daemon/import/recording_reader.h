@@ -7,11 +7,12 @@
 #ifndef DCPI_RECORDING_READER_H
 #define DCPI_RECORDING_READER_H
 
+struct perfdata_input;
+
 /**
  * recording_reader_run() - read a file and write messages; a failure is the last one
- * @fd:     of the file
  * @output: a pipe; if it is closed, the function returns
  */
-void recording_reader_run(int fd, int output);
+void recording_reader_run(const struct perfdata_input *input, int output);
 
 #endif

@@ -276,7 +276,7 @@ rm -f "/tmp/perf-$pid.map"
 
 refused "no such file" 'none.data: cannot open it: No such file' "$import" --db "$db" "$work/none.data"
 refused "not a recording" 'not a perf.data file' "$import" --db "$db" /bin/ls
-refused "a folder" 'folder of recordings' "$import" --db "$db" /tmp
+refused "a folder" 'not a folder of a recording' "$import" --db "$db" /tmp
 refused "a database that is none" 'not a database' "$import" --db "$work/split.data" "$work/split.data"
 { printf '2ELIFREP'; head -c 200 /dev/zero; } > "$work/swapped"
 refused "of the other byte order" 'other byte order' "$import" --db "$db" "$work/swapped"

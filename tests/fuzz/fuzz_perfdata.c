@@ -13,6 +13,7 @@
 
 #include "daemon/import/import_survey.h"
 #include "daemon/import/perfdata_file.h"
+#include "daemon/import/perfdata_input.h"
 #include "daemon/import/perfdata_stack.h"
 #include "lib/error.h"
 #include "loader-hook/perf/side_band_record.h"
@@ -64,6 +65,7 @@ static void take_apart(struct perfdata_file *file, const struct perf_event_heade
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	static struct import_survey survey;
+	struct perfdata_input input = {.count = 0};
 	struct perfdata_file *file;
 	const struct perf_event_header *record;
 	struct error err;
@@ -71,7 +73,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	uint64_t samples = 0;
 
 	require(fd >= 0 && write(fd, data, bytes) == (ssize_t)bytes);
-	r = perfdata_file_open(&file, fd, &err);
+	input.fd = fd;
+	r = perfdata_file_open(&file, &input, &err);
 	close(fd);
 	if (r < 0)
 		return 0;

@@ -10,6 +10,7 @@
 #include <linux/perf_event.h>
 
 #include "daemon/import/branch_stack.h"
+#include "daemon/import/perfdata_input.h"
 #include "daemon/import/recording.h"
 #include "daemon/import/recording_reader.h"
 #include "lib/error.h"
@@ -89,7 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	if (parsed) {
 		int messages = file_of("", 0);
 
-		recording_reader_run(input, messages);
+		recording_reader_run(&(struct perfdata_input){.fd = input}, messages);
 		close(input);
 		input = messages;
 		require(lseek(input, 0, SEEK_SET) == 0);

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "daemon/import/import.h"
@@ -283,6 +284,67 @@ static void is_the_model(void **state)
 	}
 }
 
+static void write_file(const char *folder, const char *name, const struct perfdata_writer *writer)
+{
+	char path[96];
+	FILE *file;
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	file = fopen(path, "w");
+	assert_non_null(file);
+	assert_true(writer->used == 0 || fwrite(writer->bytes, writer->used, 1, file) == 1);
+	assert_int_equal(fclose(file), 0);
+}
+
+static void remove_file(const char *folder, const char *name)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, name);
+	unlink(path);
+}
+
+/* perf record --threads: a file of each CPU, which are in rounds of their own. */
+static void is_the_model_in_files(void **state)
+{
+	static const char *const names[CPUS] = {"data.0", "data.1", "data.2"};
+	struct fixture *fixture = *state;
+	struct model model = {.seed = 77, .time_ns = 1000};
+	struct perfdata_writer file = {0};
+	struct counts got;
+	char folder[64];
+
+	snprintf(folder, sizeof(folder), "/tmp/unit_import.%d.data", getpid());
+	assert_int_equal(mkdir(folder, 0700), 0);
+	assert_int_equal(
+		import_file(fixture->writer, folder, NULL, &fixture->result, &fixture->err),
+		-EMEDIUMTYPE);
+	perfdata_writer_begin(&file, 1, 0);
+	perfdata_writer_round(&file);
+	perfdata_writer_end(&file);
+	write_file(folder, "data", &file);
+	for (int i = 0; i < STEPS; i++) {
+		model_step(&model);
+		if (below(&model, 100) == 0)
+			perfdata_writer_round(&model.cpus[below(&model, CPUS)]);
+	}
+	for (unsigned int i = 0; i < CPUS; i++)
+		write_file(folder, names[i], &model.cpus[i]);
+	assert_int_equal(
+		import_file(fixture->writer, folder, NULL, &fixture->result, &fixture->err), 0);
+	read_epoch(fixture, &got);
+	assert_memory_equal(got.of, model.want.of, sizeof(got.of));
+	assert_int_equal(fixture->result.late, 0);
+	assert_false(fixture->result.cut_off);
+	perfdata_writer_free(&file);
+	for (unsigned int i = 0; i < CPUS; i++) {
+		perfdata_writer_free(&model.cpus[i]);
+		remove_file(folder, names[i]);
+	}
+	remove_file(folder, "data");
+	assert_int_equal(rmdir(folder), 0);
+}
+
 /* Losses are reported by cause. */
 static void losses_have_names(void **state)
 {
@@ -436,6 +498,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(is_the_model, setup, teardown),
+		cmocka_unit_test_setup_teardown(is_the_model_in_files, setup, teardown),
 		cmocka_unit_test_setup_teardown(losses_have_names, setup, teardown),
 		cmocka_unit_test_setup_teardown(nothing_in_it, setup, teardown),
 		cmocka_unit_test_setup_teardown(damaged_files, setup, teardown),
