@@ -65,7 +65,8 @@ fuzz_calc_names-seeds := tests/fixtures/name_fixtures.sh
 fuzz_calc_names-ldlibs := -liberty
 
 tool-tests := unit_calc_bubbles unit_calc_names unit_calc_summary unit_call_order unit_cli unit_columns unit_event_role \
-	unit_file_broker unit_json_stream unit_short_name unit_top_counts
+	unit_file_broker unit_json_stream unit_layout_bound unit_short_name unit_top_counts
+unit_layout_bound-with := tests/fixtures/culprit_scene.c tests/fixtures/cfg_fixture.c
 tool-tests += unit_web_guard unit_web_report
 unit_web_guard-with := tools/web/web_guard.c
 unit_web_report-with := tools/web/database_state.c tools/web/web_report.c
