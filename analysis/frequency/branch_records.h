@@ -5,13 +5,13 @@
  *
  * A record (PROFILE_EDGE_RANGE) is a range of code that ran straight through, up to a taken branch.
  * Control followed the edges to the next instruction within the range, and the edge at its end.
- * Records of a range that contains an unconditional branch or a call contradict the
- * code. Ranges with a system call have no times, because they may include time in the kernel.
+ * Records of a range that contains an unconditional branch or a call contradict the code. Ranges
+ * with a system call have no times, because they may include time in the kernel.
  *
  * A sample of time interrupts a range whose beginning is recorded. The executions of ranges that
- * begin at an instruction are therefore the samples in such ranges, divided by the recorded cycles
- * of a range (flow_records.h). This does not depend on how the cycles of a range are divided among
- * its instructions. To divide them, the samples in ranges with the same beginning are used.
+ * begin at an instruction are therefore the samples in these ranges, divided by the recorded cycles
+ * of one range: flow_records.h uses this. The division of a range's cycles among its instructions
+ * does not matter. To divide them, the samples in ranges with the same beginning are used.
  */
 #ifndef DCPI_BRANCH_RECORDS_H
 #define DCPI_BRANCH_RECORDS_H

@@ -5,7 +5,7 @@
 #include "tests/fixtures/culprit_scene.h"
 #include "tools/opt/layout_bound.h"
 
-/* Of two taken branches into a block, a layout can remove only the more frequent one. */
+/* A layout can remove only the more frequent one of two taken branches into a block. */
 static void test_taken_branches(void **state)
 {
 	static const struct cfg_fixture_edge edges[] = {
