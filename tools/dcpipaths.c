@@ -125,17 +125,20 @@ static int dcpipaths_finish(struct settings *settings, int r, uint64_t shared)
 	return r;
 }
 
-/* The edges of a program that counts paths in contexts are listed, too. */
+/* Only the edges of a program that counts paths in contexts are listed. */
 static int read_map(const struct settings *settings, struct paths_map *ret, struct error *err)
 {
 	const char *program = settings->cli.operands[0];
 	struct call_map calls = {0};
 	int r = paths_map_read(ret, program, PATHS_MAP_SECTION, err);
 
-	if (r != -ENODATA || settings->report.rows != PATHS_EDGES ||
-	    call_map_read(&calls, program, NULL) < 0)
+	if (r != -ENODATA || call_map_read(&calls, program, NULL) < 0)
 		return r;
-	r = flow_map_decode(ret, &calls, err);
+	if (settings->report.rows == PATHS_EDGES)
+		r = flow_map_decode(ret, &calls, err);
+	else if (calls.flow_at != 0)
+		r = error_set(err, EINVAL, "'%s' records paths in contexts: use dcpicct --paths",
+			      program);
 	call_map_deinit(&calls);
 	return r;
 }

@@ -129,6 +129,8 @@ refuses "paths as JSON" "supports only text and --csv" paths --json
 refuses "paths of a program without" "was not rewritten by dcpix --mode context-paths" \
 	"$bin/dcpicct" --paths "$WORK/sites.context" "$WORK"/site.*
 refuses "paths of a database" "needs a rewritten program" "$bin/dcpicct" --paths --db "$WORK/none.db"
+refuses "dcpipaths of contexts" "records paths in contexts: use dcpicct --paths" \
+	"$bin/dcpipaths" "$WORK/sites.paths" "$WORK"/way.*
 refuses "a metric of paths in contexts" "does not support --metric" "$bin/dcpix" \
 	--mode context-paths --metric cycles -o "$WORK/none" "$WORK/sites"
 refuses "a recording of another mode" "of another rewritten file" \
