@@ -177,8 +177,9 @@ static void instruction_check(struct process *process, const struct user_regs_st
 		print_message("wrong at %#llx: %zu frames, %zu calls\n", regs->rip,
 			      process->found_count, process->call_count);
 	if (end != UNWIND_END_COMPLETE && process->ends[end] <= 3)
-		print_message("%s at %#llx, frame %zu at %#lx\n", unwind_end_name(end), regs->rip,
-			      process->found_count, process->found[process->found_count - 1]);
+		print_message("%s at %#llx, frame %zu at %#lx\n", unwind_end_name(end, false),
+			      regs->rip, process->found_count,
+			      process->found[process->found_count - 1]);
 }
 
 /* Return true for call instructions: E8, or FF with /2, after prefixes. */
