@@ -26,8 +26,8 @@ tool-src += $(addprefix tools/export/, call_order.c execution_profile.c export_a
 	tar_writer.c)
 tool-src += $(addprefix tools/opt/, bolt_candidate.c bolt_run.c layout_bound.c opt_folder.c opt_install.c \
 	opt_measure.c opt_prepare.c opt_ranked.c rank_listing.c trial.c)
-tool-src += $(addprefix tools/stacks/, stack_callers.c stack_faults.c stack_listing.c stack_profile.c \
-	stored_stacks.c thread_listing.c)
+tool-src += $(addprefix tools/stacks/, context_diff.c stack_callers.c stack_faults.c stack_listing.c \
+	stack_profile.c stored_stacks.c thread_listing.c)
 tool-src += $(addprefix tools/page/, page_detail.c page_document.c page_graph.c page_html.c page_part.c \
 	page_sets.c page_source.c page_stacks.c page_timeline.c)
 tool-src += $(addprefix tools/top/, top_batch.c top_code.c top_counts.c top_flush.c \
