@@ -379,7 +379,7 @@ static void test_damage(void **state)
 		"UPDATE recording SET image = 9 WHERE image = 1",
 		"DELETE FROM recording WHERE mode = 0; UPDATE recording SET mode = 0 WHERE mode = "
 		"1",
-		"UPDATE recording SET mode = 9 WHERE mode = 4",
+		"UPDATE recording SET mode = 99 WHERE mode = 4",
 	};
 	struct survey survey;
 
