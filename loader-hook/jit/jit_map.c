@@ -63,6 +63,9 @@ static bool parse_line(const char *text, size_t bytes, struct jit_map_line *line
 	if (used == 0)
 		return false;
 	at += used;
+	/* A line may end as on other systems. */
+	if (bytes > at && text[bytes - 1] == '\r')
+		bytes--;
 	line->name = text + at;
 	line->name_at += at;
 	line->name_bytes = jit_map_cut(text + at, bytes - at);

@@ -61,6 +61,8 @@ static void put(int fd, const char *text, size_t bytes)
 /* A map written in random pieces and read after each gives every line once, in order. */
 static void test_map_grows(void **state)
 {
+	static const char *const lines[] = {"0x%x 0X%X name %u of it\n", "%x %x name %u of it\n",
+					    "%x %x name %u of it\r\n"};
 	size_t budget, length = 0, written = 0;
 	char *text = malloc((size_t)LINES * 128);
 	struct jit_map map = {0};
@@ -70,10 +72,7 @@ static void test_map_grows(void **state)
 	(void)state;
 	assert_non_null(text);
 	for (unsigned int i = 0; i < LINES; i++)
-		length += (size_t)sprintf(text + length,
-					  i % 3 ? "%x %x name %u of it\n"
-						: "0x%x 0X%X name %u of it\n",
-					  i * 64, i % 63 + 1, i);
+		length += (size_t)sprintf(text + length, lines[i % 3], i * 64, i % 63 + 1, i);
 	while (written < length) {
 		size_t n = unit_random(&seed) % 2000;
 
