@@ -115,6 +115,8 @@ in_time "dcpid, stop: breakpoints are gone in time" "$output"
 holders=$(cat /proc/"$daemon"/task/*/children)
 eventually attempt "$subject" kill 1 "$daemon"
 in_time "dcpid, kill: breakpoints are gone in time" "$output"
+# It still runs if the program saw no breakpoint.
+kill -KILL "$daemon" 2> /dev/null
 wait "$daemon" 2> /dev/null
 
 # holders_left: print the holders that still run
