@@ -1,27 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Loops with known executions. Each loop waits for something else.
- *
- *	kernels --list                    print the names of kernels
- *	kernels KERNEL PLACE SECONDS      run a kernel for about this CPU time in each thread
- *
- * PLACE is where the loop is: "alone" in a procedure that is called once, in a "callee" that runs
- * for some microseconds at each call, or in a larger "program" that also does other work. The
- * output is "NUMBER COUNT": the kernel's number, and how many counts all threads ran, those before
- * the measurement included. Counts are multiples of 64. The program built with COUNT_MARKS runs
- * 64 counts, and its output is "MAIN OUTER": the executions of the kernel's marks (marks.h).
+ * run.h describes the arguments.
  */
 #include <errno.h>
 #include <math.h>
-#include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
-#include "marks.h"
+#include "run.h"
 
 #define LINE_BYTES 64
 #define PAGE_BYTES 4096
@@ -29,8 +19,6 @@
 #define L1_BYTES ((size_t)8 << 10)
 #define L2_BYTES ((size_t)256 << 10)
 #define L3_BYTES ((size_t)4 << 20)
-#define RANDOM_FACTOR 6364136223846793005U
-#define RANDOM_TERM 1442695040888963407U
 
 /* Marks need constants, also without optimization. */
 enum {
@@ -110,13 +98,8 @@ static struct {
 	volatile unsigned long second;
 	_Alignas(LINE_BYTES) volatile unsigned long own;
 } shared;
-static volatile unsigned long result;
 /* Trip counts that the compiler does not know. */
 static volatile unsigned long four = 4, hundred = 100, thousand = 1000, many = 20000;
-
-#define BODY static inline __attribute__((always_inline)) void
-#define PROCEDURE static __attribute__((noinline, noipa))
-#define HIDE(x) __asm__("" : "+r"(x))
 
 /* --- loads ----------------------------------------------------------------- */
 
@@ -457,11 +440,9 @@ BODY sharing_true(unsigned long count)
 	}
 }
 
-static __thread volatile unsigned long *mine;
-
 BODY sharing_false(unsigned long count)
 {
-	volatile unsigned long *word = mine;
+	volatile unsigned long *word = thread_number == 0 ? &shared.first : &shared.second;
 
 	for (unsigned long i = 0; i < count; i++) {
 		MARK(SHARING_FALSE, MARK_MAIN);
@@ -1087,63 +1068,6 @@ BODY priority_queue(unsigned long count)
 	result = heap[0];
 }
 
-/* --- places ------------------------------------------------------------------ */
-
-static unsigned char work_bytes[PAGE_BYTES];
-
-/* Work that is not the kernel's. */
-static inline __attribute__((always_inline)) void work_fill(unsigned long seed)
-{
-	for (size_t i = 0; i < sizeof(work_bytes); i++) {
-		seed = seed * RANDOM_FACTOR + RANDOM_TERM;
-		work_bytes[i] = (unsigned char)(seed >> 56);
-	}
-}
-
-static inline __attribute__((always_inline)) unsigned long work_sum(void)
-{
-	unsigned long sum = 0;
-
-	for (size_t i = 0; i < sizeof(work_bytes); i++) {
-		if (work_bytes[i] % 3 == 0)
-			sum += work_bytes[i];
-		else
-			sum ^= i;
-	}
-	return sum;
-}
-
-#define PLACES(name)                                                                               \
-	PROCEDURE void alone_##name(unsigned long count, unsigned long part)                       \
-	{                                                                                          \
-		(void)part;                                                                        \
-		name(count);                                                                       \
-	}                                                                                          \
-	PROCEDURE void callee_##name(unsigned long count)                                          \
-	{                                                                                          \
-		name(count);                                                                       \
-	}                                                                                          \
-	PROCEDURE void calls_##name(unsigned long count, unsigned long part)                       \
-	{                                                                                          \
-		for (; count > part; count -= part)                                                \
-			callee_##name(part);                                                       \
-		callee_##name(count);                                                              \
-	}                                                                                          \
-	PROCEDURE void program_##name(unsigned long count, unsigned long part)                     \
-	{                                                                                          \
-		unsigned long sum = 0, pass = part * 16;                                           \
-                                                                                                   \
-		for (; count > 0; count -= pass) {                                                 \
-			work_fill(sum + count);                                                    \
-			sum += work_sum();                                                         \
-			pass = count < pass ? count : pass;                                        \
-			name(pass);                                                                \
-			if (sum % 7 == 0)                                                          \
-				sum ^= work_sum();                                                 \
-		}                                                                                  \
-		result = sum;                                                                      \
-	}
-
 /* clang-format off */
 #define EACH_KERNEL(X) \
 	X(chase_l1) X(chase_l2) X(chase_l3) X(chase_dram) \
@@ -1164,21 +1088,7 @@ static inline __attribute__((always_inline)) unsigned long work_sum(void)
 
 EACH_KERNEL(PLACES)
 
-typedef void (*place_fn)(unsigned long count, unsigned long part);
-
-/*
- * @part:    count of a call of the callee; a multiple of 64, or all counts execute the same
- * @bytes:   of the list, or of the data of a gather
- * @threads: that run it
- */
-static const struct kernel {
-	const char *name;
-	place_fn alone, calls, program;
-	unsigned long part;
-	size_t bytes;
-	int threads;
-} kernels[] = {
-#define RUNS(name) #name, alone_##name, calls_##name, program_##name
+static const struct kernel kernels[] = {
 	[CHASE_L1] = {RUNS(chase_l1), 2000, L1_BYTES, 1},
 	[CHASE_L2] = {RUNS(chase_l2), 2000, L2_BYTES, 1},
 	[CHASE_L3] = {RUNS(chase_l3), 500, L3_BYTES, 1},
@@ -1236,7 +1146,7 @@ static const struct kernel {
 	[PRIORITY_QUEUE] = {RUNS(priority_queue), 64, 0, 1},
 };
 
-/* --- the run ------------------------------------------------------------------ */
+/* --- data ---------------------------------------------------------------------- */
 
 /* A list through @count lines, and their numbers, in an order that no processor predicts. */
 static void list_make(size_t count)
@@ -1342,93 +1252,7 @@ static void data_make(const struct kernel *kernel)
 	batches_make();
 }
 
-/* CPU time of the process in seconds: on a busy machine it decides the number of samples. */
-static double now(void)
-{
-	struct timespec time;
-
-	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
-	return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
-}
-
-struct job {
-	const struct kernel *kernel;
-	place_fn place;
-	unsigned long count;
-	volatile unsigned long *mine;
-};
-
-static void *job_run(void *argument)
-{
-	const struct job *job = argument;
-
-	mine = job->mine;
-	job->place(job->count, job->kernel->part);
-	return NULL;
-}
-
-/* Counts are multiples of 64, because some kernels repeat after 64. */
-static void run(const struct kernel *kernel, place_fn place, unsigned long count)
-{
-	struct job jobs[2] = {{kernel, place, count, &shared.first},
-			      {kernel, place, count, &shared.second}};
-	pthread_t thread;
-
-	if (kernel->threads == 2 && pthread_create(&thread, NULL, job_run, &jobs[1]) != 0)
-		exit(2);
-	job_run(&jobs[0]);
-	if (kernel->threads == 2)
-		pthread_join(thread, NULL);
-}
-
-static unsigned long run_for(const struct kernel *kernel, place_fn place, double seconds)
-{
-	unsigned long count = 64, sum = 0;
-	double took = 0, begun;
-
-	for (; took < 0.05; count *= 2) {
-		begun = now();
-		run(kernel, place, count);
-		took = (now() - begun) / kernel->threads;
-		sum += count;
-	}
-	count = (unsigned long)((double)count / 2 * seconds / took) / 64 * 64 + 64;
-	run(kernel, place, count);
-	return (sum + count) * (unsigned long)kernel->threads;
-}
-
-static place_fn place_of(const struct kernel *kernel, const char *name)
-{
-	if (strcmp(name, "alone") == 0)
-		return kernel->alone;
-	if (strcmp(name, "callee") == 0)
-		return kernel->calls;
-	if (strcmp(name, "program") == 0)
-		return kernel->program;
-	exit(2);
-}
-
-static void report(size_t number, place_fn place, double seconds)
-{
-	if (!MARKS_COUNT) {
-		printf("%zu %lu\n", number, run_for(&kernels[number], place, seconds));
-		return;
-	}
-	mine = &shared.first;
-	place(64, kernels[number].part);
-	printf("%lu %lu\n", mark_executions[MARK_MAIN], mark_executions[MARK_OUTER]);
-}
-
 int main(int argc, char **argv)
 {
-	for (size_t i = 0; i < sizeof(kernels) / sizeof(*kernels); i++) {
-		if (argc == 2)
-			puts(kernels[i].name);
-		if (argc != 4 || strcmp(argv[1], kernels[i].name) != 0)
-			continue;
-		data_make(&kernels[i]);
-		report(i, place_of(&kernels[i], argv[2]), atof(argv[3]));
-		return 0;
-	}
-	return argc == 2 ? 0 : 2;
+	return kernels_main(argc, argv, kernels, sizeof(kernels) / sizeof(*kernels), data_make);
 }

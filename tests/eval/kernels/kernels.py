@@ -5,7 +5,7 @@
     kernels.py [--quick] [--seconds N] [--kernels A,B] [--builds A,B] [--places A,B]
                [--details FILE] [--seeds N]
 
-Each kernel of kernels.c is built and placed in several ways, and profiled once by dcpirun with its
+Each kernel of kernels.c and algorithms.c is built and placed in several ways, and profiled once by dcpirun with its
 defaults. Nothing is scaled. One JSON line goes to stdout for each way, and one for all of them;
 FILE gets one for each kernel:
 
@@ -13,7 +13,7 @@ FILE gets one for each kernel:
     interval_holds         percent of intervals that contain the truth
     interval_median        median of upper / lower bound; interval_narrow: percent below 1.5
     low                    percent with low confidence
-    split                  "held-back": the kernels of HELD_BACK, which were written after the
+    split                  "held-back", "algorithms": kernels that were written after the
                            estimators; the other rows do not contain these
     not_printed            kernels' loops in procedures without samples, which dcpicalc omits
 """
@@ -45,6 +45,7 @@ QUICK = ["chase_l1", "chase_dram", "divide", "branch_random", "update_dram", "ne
          "atomic_alone"]
 HELD_BACK = ["hash_join", "tokenizer", "tree_insert", "string_search", "sparse_rows", "lru_cache",
              "parser", "priority_queue"]
+SOURCES = ("kernels", "algorithms")
 LOOPS = ("main", "outer")
 PERIOD = 64
 ROW = struct.Struct("<iiii")
@@ -58,7 +59,7 @@ def output_of(arguments, **options):
 def program(build, name="kernels"):
     """Build the kernels of a file. Return the path."""
     path = f"{PROGRAMS}/{name}-{build}"
-    sources = [f"{HERE}/{name}.c", f"{HERE}/marks.h"]
+    sources = [f"{HERE}/{name}.c", f"{HERE}/marks.h", f"{HERE}/run.h"]
     if not os.path.exists(path) or any(os.path.getmtime(s) > os.path.getmtime(path)
                                        for s in sources):
         os.makedirs(PROGRAMS, exist_ok=True)
@@ -67,6 +68,23 @@ def program(build, name="kernels"):
                    sources[0], "-lm", "-pthread"])
         os.rename(path + ".new", path)
     return path
+
+
+def kernels_of(source):
+    """Return the names of a file's kernels."""
+    return output_of([program("O2", source), "--list"]).split()
+
+
+@functools.cache
+def source_of(kernel):
+    """Return the name of the file with the kernel."""
+    return next(s for s in SOURCES if kernel in kernels_of(s))
+
+
+def split_of(kernel):
+    if kernel in HELD_BACK:
+        return "held-back"
+    return "algorithms" if source_of(kernel) == "algorithms" else "tuned"
 
 
 def marks_of(path):
@@ -109,12 +127,12 @@ def result_of(insns, addresses, truth):
 @functools.cache
 def executions_of(kernel):
     """Return the executions of a kernel's marks in PERIOD counts."""
-    return tuple(map(int, output_of([program(COUNTED), kernel, "alone", "0"]).split()))
+    return tuple(map(int, output_of([program(COUNTED, source_of(kernel)), kernel, "alone", "0"]).split()))
 
 
 def measure(kernel, build, place, options, scratch):
     """Yield a result for each of the kernel's loops with a known count."""
-    path = program(build)
+    path = program(build, source_of(kernel))
     database = os.path.join(tempfile.mkdtemp(dir=scratch), "db")
     events = ["-e", options.event] if options.event else []
     number, count = map(int, output_of([f"{BIN}/dcpirun", "-q", "--db", database, *events, "--",
@@ -201,7 +219,7 @@ def main():
     options = options_read()
     options.seconds = options.seconds or (1 if options.quick else 5)
     kernels = options.kernels or (QUICK if options.quick
-                                  else output_of([program("O2"), "--list"]).split())
+                                  else [k for s in SOURCES for k in kernels_of(s)])
     everything = []
     with tempfile.TemporaryDirectory() as scratch, \
             open(options.details, "w", encoding="ascii") as details:
@@ -212,12 +230,12 @@ def main():
                     print(json.dumps(result), file=details, flush=True)
                     results.append(result)
             everything += results
-            row_print("tuned", build, place, [r for r in results if r["kernel"] not in HELD_BACK])
+            row_print("tuned", build, place, [r for r in results if split_of(r["kernel"]) == "tuned"])
     if not everything:
         sys.exit("kernels: no results")
-    for split in ("tuned", "held-back"):
+    for split in ("tuned", "held-back", "algorithms"):
         row_print(split, "all", "all",
-                  [r for r in everything if (r["kernel"] in HELD_BACK) == (split == "held-back")])
+                  [r for r in everything if split_of(r["kernel"]) == split])
     return 0
 
 
