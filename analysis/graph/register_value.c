@@ -340,6 +340,34 @@ static void drop_slot(struct register_values *slots, const struct register_state
 	slots->slot_count = kept;
 }
 
+/*
+ * Drop the slots of objects that a call gets the address of. The end of an object is not known, so
+ * that it may be any slot from the address on.
+ */
+static void drop_passed(struct register_values *slots, const struct register_state *state,
+			const struct insn *insn)
+{
+	const struct insn_decoder *decoder = state->values->cfg->decoder;
+	const struct register_value *stack = &state->places[decoder->stack_pointer];
+
+	if (!insn_is_call(insn) || stack->symbol == REGISTER_VALUE_CONSTANT)
+		return;
+	for (uint8_t reg = 0; reg < REGISTER_VALUE_REGISTERS; reg++) {
+		const struct register_value *passed = &state->places[reg];
+		uint32_t kept = 0;
+
+		if (reg == decoder->stack_pointer || insn_effect_is_saved(decoder, reg) ||
+		    passed->symbol != stack->symbol)
+			continue;
+		for (uint32_t i = 0; i < slots->slot_count; i++) {
+			if (slots->slots[i].symbol != passed->symbol ||
+			    slots->slots[i].offset < passed->offset)
+				slots->slots[kept++] = slots->slots[i];
+		}
+		slots->slot_count = kept;
+	}
+}
+
 /* Find the first slots that code stores to, without slots whose address is taken. */
 static void find_slots(struct register_values *ret, const struct register_values *values)
 {
@@ -362,6 +390,7 @@ static void find_slots(struct register_values *ret, const struct register_values
 
 		if (i == cfg->blocks[b].first)
 			register_state_begin(&state, values, b);
+		drop_passed(ret, &state, &cfg->insns[i]);
 		register_state_pass(&state, i);
 		drop_slot(ret, &state, &cfg->insns[i]);
 	}

@@ -73,6 +73,28 @@ static void test_stack_slots_after_pushes(void **state)
 			     "\xc3") == 9);
 }
 
+/* A call with the address of an object may change its members, but not the slots below it. */
+static void test_calls_change_objects_they_get(void **state)
+{
+	(void)state;
+	assert_true(TURNS_OF("\x48\x83\xec\x28"			/* sub $40,%rsp */
+			     "\xc7\x44\x24\x08\x09\x00\x00\x00" /* movl $9,8(%rsp) */
+			     "\x48\x89\xe7"			/* mov %rsp,%rdi */
+			     "\xe8\x00\x01\x00\x00"		/* call another procedure */
+			     "\xff\x4c\x24\x08"			/* decl 8(%rsp) */
+			     "\x75\xf2"				/* jne back to the mov */
+			     "\x48\x83\xc4\x28"			/* add $40,%rsp */
+			     "\xc3") == 0);
+	assert_true(TURNS_OF("\x48\x83\xec\x28"			/* sub $40,%rsp */
+			     "\xc7\x44\x24\x08\x09\x00\x00\x00" /* movl $9,8(%rsp) */
+			     "\x48\x8d\x7c\x24\x10"		/* lea 16(%rsp),%rdi */
+			     "\xe8\x00\x01\x00\x00"		/* call another procedure */
+			     "\xff\x4c\x24\x08"			/* decl 8(%rsp) */
+			     "\x75\xf0"				/* jne back to the lea */
+			     "\x48\x83\xc4\x28"			/* add $40,%rsp */
+			     "\xc3") == 9);
+}
+
 /* The loop ends in straight code that moves registers for the next iteration. */
 static void test_finds_branch_before_latch(void **state)
 {
@@ -105,6 +127,7 @@ int main(void)
 		cmocka_unit_test(test_constant_on_left),
 		cmocka_unit_test(test_second_byte_is_not_first),
 		cmocka_unit_test(test_stack_slots_after_pushes),
+		cmocka_unit_test(test_calls_change_objects_they_get),
 		cmocka_unit_test(test_finds_branch_before_latch),
 	};
 
