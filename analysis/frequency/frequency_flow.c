@@ -75,6 +75,13 @@
 #define UNSEEN_PART 0.1
 
 /*
+ * An instruction that is repeated moves or fills a number of bytes that is mostly unknown: between
+ * its start and a few thousand bytes.
+ */
+#define STRING_START_CYCLES 30.0
+#define STRING_CYCLES 1000.0
+
+/*
  * The bias of sampled directions does not shrink with their number: time is not spread evenly over
  * the code before a branch, and the two directions are not recorded equally often. For example, a
  * direction that depends on memory is only known if the snapshot contains it. DIRECTION_BIAS is the
@@ -428,6 +435,17 @@ static void take_loop_time(struct flow_block_evidence *block, double bound, doub
 	block->evenness = LOOP_EVENNESS;
 }
 
+static bool has_string(const struct cfg *cfg, uint32_t b)
+{
+	const struct cfg_block *block = &cfg->blocks[b];
+
+	for (uint32_t i = block->first; i < block->first + block->count; i++) {
+		if (cfg->insns[i].class == INSN_STRING)
+			return true;
+	}
+	return false;
+}
+
 static void take_block_time(struct flow_block_evidence *mine, const struct frequency_input *input,
 			    uint32_t b, double rare)
 {
@@ -463,7 +481,10 @@ static int take_time(struct flow_evidence *evidence, double *rarer, const struct
 		double rare = surprise(chain, evidence->seen, rarer, cfg, b);
 
 		take_block_time(mine, input, b, rare);
-		if (waits[b]) {
+		if (has_string(cfg, b)) {
+			take_waiting_time(mine, mine->cycles, mine->cycles + STRING_START_CYCLES,
+					  STRING_CYCLES);
+		} else if (waits[b]) {
 			mine->evenness = ANY_EVENNESS;
 			take_waiting_time(mine, input->schedule->block_least[b],
 					  input->schedule->block_cycles[b], most_cycles(input, b));

@@ -196,6 +196,25 @@ static void test_loops_that_change_pages_may_fault(void **state)
 	assert_int_equal(estimate.confidence, FREQUENCY_LOW);
 }
 
+/* rep movsb; sub $1, %rdx; jne: a repeated instruction moves some bytes, or a few thousand. */
+static void test_string_instructions_take_unknown_time(void **state)
+{
+	static const char code[] = "\xf3\xa4\x48\x83\xea\x01\x75\xf8";
+	const double start_cycles = 40, copy_cycles = 1000;
+	struct frequency_estimate estimate;
+	struct scene scene;
+
+	(void)state;
+	scene_begin(&scene, code, sizeof(code) - 1, 1);
+	scene_sample(&scene, 0, SAMPLES);
+	scene_turns(&scene, 0, ITERATIONS, 1);
+	estimate = scene_estimate(&scene);
+	if (estimate.low > SAMPLES / copy_cycles || estimate.high < SAMPLES / start_cycles)
+		fail_msg("%g (%g to %g)", estimate.value, estimate.low, estimate.high);
+	assert_int_equal(estimate.confidence, FREQUENCY_LOW);
+	scene_end(&scene);
+}
+
 /* @units: all of them were seen */
 static struct data_extent extent_of(double units, double even, double unseen)
 {
@@ -748,6 +767,7 @@ int main(void)
 		cmocka_unit_test(test_few_unseen_lines_bound_the_wait),
 		cmocka_unit_test(test_loops_that_change_lines_may_wait_for_memory),
 		cmocka_unit_test(test_loops_that_change_pages_may_fault),
+		cmocka_unit_test(test_string_instructions_take_unknown_time),
 		cmocka_unit_test(test_other_loops_run_at_their_bound),
 		cmocka_unit_test(test_turns_are_what_the_code_says),
 		cmocka_unit_test(test_turns_are_known_in_order),
