@@ -11,8 +11,14 @@
 
 #define STEPS_MAX 400
 #define MEMORY 8
-/* Stop when steps improve the likelihood by less than this part of its distance to the highest. */
-#define PRECISION 3e-3
+/*
+ * Stop when the gradient is small relative to the parameters, or when steps improve the likelihood
+ * by less than this part of its distance to the highest. Clocks make the likelihood a narrow
+ * valley: the first steps reach it, and the improvement per step is small until the search follows
+ * it.
+ */
+#define GRADIENT_PRECISION 3e-3
+#define PRECISION 5e-4
 /* Lower bound of frequencies. */
 #define FREQUENCY_MIN 1e-30
 /* Bound on the logarithm of executions, so that no trial step overflows. */
@@ -245,7 +251,7 @@ static int search(struct problem *problem, double *x)
 	parameter.max_iterations = STEPS_MAX;
 	parameter.past = 5;
 	parameter.delta = PRECISION;
-	parameter.epsilon = PRECISION;
+	parameter.epsilon = GRADIENT_PRECISION;
 	r = lbfgs((int)problem->chain->edge_count + 1, x, NULL, evaluate, NULL, problem,
 		  &parameter);
 	/* After any other result (step limit, rounding), x is the best point found. */

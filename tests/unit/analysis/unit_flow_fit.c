@@ -280,6 +280,61 @@ static void test_the_longest_loops_are_exact(void **state)
 	}
 }
 
+/*
+ * A procedure from a compiler. A clock counts the outer loop (block 11) within 2%. Four loops of
+ * 4096 iterations are in it, one of them (8) in a loop (7 to 9) whose directions were hardly
+ * observed. The time of block 8 determines how often that loop iterates.
+ */
+static void test_time_counts_loops_in_clocked_ones(void **state)
+{
+	static const struct {
+		uint32_t from, to;
+		double seen;
+	} list[] = {{CFG_ENTRY, 0, 1}, {0, 1, 0.094},	    {0, 12, 0.006},   {1, 2, 0.1},
+		    {2, 3, 0.1},       {3, 4, 200},	    {3, 3, 819000},   {4, 5, 0.1},
+		    {5, 6, 200},       {5, 5, 819000},	    {6, 7, 0.094},    {6, 13, 0.006},
+		    {7, 8, 0.1},       {8, 9, 200},	    {8, 8, 819000},   {9, 10, 1.049},
+		    {9, 7, 0.05},      {10, 11, 1.049},	    {10, 14, 0.05},   {11, 12, 0.006},
+		    {11, 2, 1.093},    {12, CFG_EXIT, 0.1}, {13, 14, 0.05},   {13, 2, 0.05},
+		    {14, 15, 0.1},     {15, 16, 200},	    {15, 15, 819000}, {16, 11, 0.1}};
+	static const double times[17][4] = {
+		{0, 4.8, 1.8, 0.2},   {0, 5.35, 1.98, 0.2}, {0, 2.36, 0.54, 0.2},
+		{470, 3.8, 8, 0.1},   {1, 1.92, 0.36, 0.2}, {304, 1.9, 8, 0.1},
+		{1, 3.36, 1.08, 0.2}, {0, 2.1, 0.36, 0.2},  {2663, 0.952, 8, 0.1},
+		{0, 2.28, 0.54, 0.2}, {0, 3.15, 0.9, 0.2},  {245699, 9.403e6, 2457, 0},
+		{0, 4.18, 1.44, 0.2}, {0, 3.19, 0.9, 0.2},  {1, 3.15, 0.54, 0.2},
+		{36, 1.9, 8, 0.1},    {0, 1.92, 0.36, 0.2}};
+	enum {
+		EDGES = sizeof(list) / sizeof(list[0]),
+		NODES = 17
+	};
+	struct cfg_fixture_edge edges[EDGES];
+	struct flow_block_evidence blocks[NODES + 2] = {0};
+	double seen[EDGES];
+	bool known[NODES + 2] = {[3] = true, [5] = true, [8] = true, [15] = true};
+	struct flow_evidence evidence = {.blocks = blocks, .seen = seen, .known = known};
+	struct flow_chain *chain;
+	struct flow_fit fit;
+	struct cfg *cfg;
+
+	(void)state;
+	for (size_t i = 0; i < EDGES; i++)
+		edges[i] = (struct cfg_fixture_edge){list[i].from, list[i].to};
+	cfg = cfg_fixture_create(NULL, NODES, edges, EDGES);
+	for (size_t i = 0; i < EDGES; i++)
+		seen[cfg_fixture_edge(cfg, list[i].from, list[i].to)] = list[i].seen;
+	for (size_t b = 0; b < NODES; b++)
+		blocks[b] = (struct flow_block_evidence){times[b][0], times[b][1], times[b][2],
+							 times[b][3]};
+	assert_int_equal(flow_chain_create(&chain, cfg), 0);
+	assert_int_equal(flow_fit_create(&fit, chain, &evidence), 0);
+	assert_near(fit.nodes[11], 245699 / 9.403e6, 0.02);
+	assert_near(fit.nodes[8] * blocks[8].cycles, blocks[8].samples, 0.4);
+	flow_fit_deinit(&fit);
+	flow_chain_destroy(chain);
+	cfg_fixture_destroy(cfg);
+}
+
 /* Without directions, samples determine the frequencies. */
 static void test_time_speaks_where_directions_do_not(void **state)
 {
@@ -397,6 +452,7 @@ int main(void)
 		cmocka_unit_test(test_what_is_known_stays),
 		cmocka_unit_test(test_links_hold),
 		cmocka_unit_test(test_the_longest_loops_are_exact),
+		cmocka_unit_test(test_time_counts_loops_in_clocked_ones),
 		cmocka_unit_test(test_time_speaks_where_directions_do_not),
 		cmocka_unit_test(test_spread_shrinks_with_evidence),
 		cmocka_unit_test(test_callers_set_the_scale),
