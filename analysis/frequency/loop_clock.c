@@ -47,7 +47,7 @@
 #define UNIT_CHANGES_MIN 16
 #define UNIT_TRIES (UNIT_CHANGES_MIN - 2)
 #define UNIT_PART 0.9
-/* Fewer iterations between two samples: the loop is entered again all the time. */
+/* Fewer iterations in a pair: the loop is entered again all the time. */
 #define ITERATIONS_MIN 2.0
 /* The relative variance of a clock with many pairs. */
 #define VARIANCE_MIN 0.0004
@@ -108,10 +108,9 @@ struct pair_set {
 
 static bool pair_is_in(const struct pair_set *set, const struct profile_pair *pair)
 {
-	bool words = pair->change_count > 0 && pair->changes[0].reg >= INDUCTION_REGISTERS;
 	const uint32_t *block_of = set->cfg->block_of;
 
-	return words == set->words &&
+	return pair->words == set->words &&
 	       loop_nest_contains(set->nest, set->cfg, set->loop, block_of[pair->insns[0]]) &&
 	       loop_nest_contains(set->nest, set->cfg, set->loop, block_of[pair->insns[1]]);
 }
@@ -427,7 +426,7 @@ static bool readings_settle(struct loop_clock *ret, struct reading *readings, si
 	weight = readings_choose(ret, &limits, &doubt, readings, count, samples);
 	ret->variance = doubt + variance_of(readings_spread(ret, readings, count, &limits),
 					    ret->samples, weight, samples);
-	if (ret->iterations < ITERATIONS_MIN * ret->samples || ret->silent > count)
+	if (ret->iterations < ITERATIONS_MIN * ret->pairs || ret->silent > count)
 		return false;
 	return is_steady(ret, readings, count, &limits, false) ||
 	       (samples > 0 && weight >= PAIRED_MIN * samples &&
@@ -464,7 +463,7 @@ static int pairs_read(struct loop_clock *ret, struct pair_set *set)
 /* Registers first, because they are known at each sample. */
 static int sets_read(struct loop_clock *ret, struct pair_set *set)
 {
-	struct loop_clock by_words = {.block = ret->block, .all = ret->all};
+	struct loop_clock by_words = {.block = ret->block, .all = ret->all, .words = true};
 	int r = pairs_read(ret, set);
 
 	if (r != 0)

@@ -43,6 +43,7 @@ struct procedure_profile;
  * @disagreed, @outliers: pairs that were not used: induction variables contradict each other, or
  *              the rate is far from the median
  * @silent:     pairs in the loop in which no induction variable was recorded
+ * @words:      the pairs are those of words of memory (struct profile_pair)
  */
 struct loop_clock {
 	uint32_t block;
@@ -54,6 +55,7 @@ struct loop_clock {
 	uint32_t disagreed;
 	uint32_t outliers;
 	uint32_t silent;
+	bool words;
 };
 
 /**

@@ -332,6 +332,8 @@ int procedure_profile_add_pairs(struct procedure_profile *profile, const struct 
 			.weight = pairs[i].weight,
 			.changes = pairs[i].changes,
 			.change_count = pairs[i].change_count,
+			.words = pairs[i].change_count > 0 &&
+				 pairs[i].changes[0].reg >= PROFILE_WORD_STACK,
 		};
 	}
 	return 0;

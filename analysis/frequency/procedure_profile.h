@@ -112,13 +112,18 @@ struct image_fault {
 	double stacks;
 };
 
-/** struct profile_pair - an image_pair whose samples are both in the procedure; @insns: these */
+/**
+ * struct profile_pair - an image_pair whose samples are both in the procedure
+ * @insns: these samples
+ * @words: @changes are those of words of the frame, which were read some time after the samples
+ */
 struct profile_pair {
 	uint32_t insns[2];
 	double samples;
 	double weight;
 	const struct register_change *changes;
 	size_t change_count;
+	bool words;
 };
 
 /**

@@ -61,6 +61,7 @@ static void pass(struct heights *heights, const struct cfg *cfg, const struct in
 	}
 }
 
+/* struct spread - @ends: of each block; @insns: before each instruction, or NULL */
 struct spread {
 	const struct cfg *cfg;
 	struct heights *at_start; /* of each block */
@@ -68,6 +69,7 @@ struct spread {
 	uint32_t *stack;
 	uint32_t pending;
 	int64_t *ends;
+	int64_t *insns;
 };
 
 static void stack_height_push(struct spread *spread, uint32_t block, const struct heights *heights)
@@ -89,34 +91,65 @@ static void stack_height_run(struct spread *spread)
 		const struct cfg_block *block = &cfg->blocks[at];
 		struct heights heights = spread->at_start[at];
 
-		for (uint32_t i = 0; i < block->count; i++)
-			pass(&heights, cfg, &cfg->insns[block->first + i]);
+		for (uint32_t i = block->first; i < block->first + block->count; i++) {
+			if (spread->insns != NULL)
+				spread->insns[i] = heights.stack;
+			pass(&heights, cfg, &cfg->insns[i]);
+		}
 		spread->ends[at] = heights.stack;
 		for (uint32_t i = 0; i < block->out_count; i++)
 			stack_height_push(spread, cfg->edges[block->out + i].to, &heights);
 	}
 }
 
-int stack_height_find(int64_t **heights, const struct cfg *cfg)
+static int64_t *heights_create(size_t count)
+{
+	int64_t *heights = calloc(count, sizeof(*heights));
+
+	for (size_t i = 0; heights != NULL && i < count; i++)
+		heights[i] = UNKNOWN;
+	return heights;
+}
+
+/* @insns: NULL or room for all */
+static int heights_find(int64_t **ret, int64_t *insns, const struct cfg *cfg)
 {
 	const struct heights on_entry = {.frame = UNKNOWN, .frame_reg = FRAME_NONE};
 	size_t count = (size_t)cfg->block_count + 1;
 	_cleanup_free_ struct heights *at_start = calloc(count, sizeof(*at_start));
 	_cleanup_free_ uint8_t *seen = calloc(count, 1);
 	_cleanup_free_ uint32_t *stack = calloc(count, sizeof(*stack));
-	_cleanup_free_ int64_t *ends = calloc(count, sizeof(*ends));
-	struct spread spread = {
-		.cfg = cfg, .at_start = at_start, .seen = seen, .stack = stack, .ends = ends};
+	_cleanup_free_ int64_t *ends = heights_create(count);
+	struct spread spread = {.cfg = cfg,
+				.at_start = at_start,
+				.seen = seen,
+				.stack = stack,
+				.ends = ends,
+				.insns = insns};
 
 	if (at_start == NULL || seen == NULL || stack == NULL || ends == NULL)
 		return -ENOMEM;
-	for (size_t i = 0; i < count; i++)
-		ends[i] = UNKNOWN;
 	for (uint32_t i = 0; i < cfg->edge_count; i++) {
 		if (cfg->edges[i].kind == CFG_EDGE_ENTRY)
 			stack_height_push(&spread, cfg->edges[i].to, &on_entry);
 	}
 	stack_height_run(&spread);
-	*heights = take_ptr(ends);
+	*ret = take_ptr(ends);
 	return 0;
+}
+
+int stack_height_find(int64_t **heights, const struct cfg *cfg)
+{
+	return heights_find(heights, NULL, cfg);
+}
+
+int stack_height_insns(int64_t **heights, const struct cfg *cfg)
+{
+	_cleanup_free_ int64_t *insns = heights_create((size_t)cfg->insn_count + 1);
+	_cleanup_free_ int64_t *ends = NULL;
+	int r = insns != NULL ? heights_find(&ends, insns, cfg) : -ENOMEM;
+
+	if (r == 0)
+		*heights = take_ptr(insns);
+	return r;
 }

@@ -11,11 +11,16 @@
 #include "analysis/caller_clock.h"
 #include "analysis/graph/cfg_create.h"
 #include "analysis/image_analysis.h"
+#include "db/profile.h"
 #include "lib/error.h"
 #include "tests/fixtures/self_image.h"
 
 #define RBX 3
 #define R12 12
+/* The word at the stack pointer. */
+#define WORD (PROFILE_WORD_STACK + PROFILE_WORD_STACK_BELOW / PROFILE_WORD_BYTES)
+/* Samples between two readings of words. */
+#define SPAN 10
 #define SAMPLES 401
 #define PAIRS (SAMPLES - 1)
 #define PERIOD 1000.0
@@ -51,22 +56,27 @@ __asm__(".text\n" CALLEE(callee_one) CALLER(caller_one, "call callee_one") CALLE
 									      "2f\n inc %r12\n "
 									      "call "
 									      "callee_counted\n2:")
-			CALLEE(callee_rest) PROCEDURE(caller_rest,
-						      "push %rbx\n mov %rdi, %rbx\n1: "
-						      "call callee_rest\n sub $8, %rbx\n"
-						      " jne 1b\n pop %rbx\n jmp "
-						      "callee_rest") CALLEE(callee_pointer)
-				CALLER(caller_pointer,
-				       "call callee_pointer\n lea "
-				       "callee_pointer(%rip), %rax") CALLEE(callee_among)
-					CALLER(caller_among, "call callee_among\n call "
-							     "callee_one_other")
-						CALLEE(callee_one_other) PROCEDURE(
-							callee_writes,
-							"push %rbx\n mov %rdi, %rbx\n1: dec %rbx\n "
-							"jne 1b\n pop %rbx\n"
-							" ret") CALLER(caller_writes,
-								       "call callee_writes")
+			CALLEE(callee_rest) PROCEDURE(
+				caller_rest,
+				"push %rbx\n mov %rdi, %rbx\n1: "
+				"call callee_rest\n sub $8, %rbx\n"
+				" jne 1b\n pop %rbx\n jmp "
+				"callee_rest") CALLEE(callee_pointer) CALLER(caller_pointer,
+									     "call "
+									     "callee_pointer\n lea "
+									     "callee_pointer(%rip),"
+									     " %rax")
+				CALLEE(callee_among) CALLER(caller_among,
+							    "call callee_among\n call "
+							    "callee_one_other")
+					CALLEE(callee_one_other) PROCEDURE(
+						callee_writes,
+						"push %rbx\n mov %rdi, %rbx\n1: dec %rbx\n "
+						"jne 1b\n pop %rbx\n"
+						" ret") CALLER(caller_writes, "call callee_writes")
+						CALLEE(callee_twice) CALLER(
+							caller_twice,
+							"call callee_twice\n call callee_twice")
 							CALLEE(callee_data) CALLER(
 								caller_data,
 								"call callee_data") ".section "
@@ -94,6 +104,7 @@ struct scene {
 	struct cfg *cfg;
 	struct image_range parts[PROCEDURE_PARTS_MAX];
 	struct address_count times[2];
+	struct branch_count returns[2];
 	struct image_pair pairs[PAIRS];
 	struct register_change changes[PAIRS];
 	struct image_samples samples;
@@ -102,12 +113,14 @@ struct scene {
 
 /*
  * The procedure is called between 50 and 150 times a sample.
+ * @reg: register, or word of the frame
  * @step: of the register at each call
  * @paired: number of samples that have a pair with the register's change
  */
 static void scene_make(struct scene *scene, const char *name, uint8_t reg, int64_t step,
 		       size_t paired)
 {
+	size_t span = reg >= PROFILE_WORD_STACK ? SPAN : 1;
 	size_t parent;
 	uint64_t random = 1, address;
 
@@ -117,18 +130,20 @@ static void scene_make(struct scene *scene, const char *name, uint8_t reg, int64
 	/* The loop of the procedure. */
 	address = scene->cfg->insns[scene->cfg->blocks[1].first].address;
 	scene->times[0] = (struct address_count){address, SAMPLES};
-	for (size_t i = 0; i < PAIRS; i++) {
+	for (size_t i = 0; i < PAIRS / span; i++) {
 		int64_t calls =
 			CALLS_PER_SAMPLE / 2 + (int64_t)(unit_random(&random) % CALLS_PER_SAMPLE);
 
+		calls *= (int64_t)span;
 		scene->changes[i] = (struct register_change){reg, step * calls};
-		scene->pairs[i] =
-			(struct image_pair){address, address, 1, 1, &scene->changes[i], i < paired};
+		scene->pairs[i] = (struct image_pair){
+			address, address, (double)span, 1, &scene->changes[i], i < paired};
 		scene->calls += i < paired ? (double)calls : 0;
 	}
 	scene->calls *= (double)SAMPLES / PAIRS;
-	scene->samples = (struct image_samples){
-		.time = {scene->times, 1, PERIOD}, .pairs = scene->pairs, .pair_count = PAIRS};
+	scene->samples = (struct image_samples){.time = {scene->times, 1, PERIOD},
+						.pairs = scene->pairs,
+						.pair_count = PAIRS / span};
 }
 
 /* Return: the profile of the procedure, without its arrays. */
@@ -200,6 +215,72 @@ static void test_rejects_second_caller(void **state)
 	profile = scene_take(&scene);
 	assert_false(profile.calls_measured);
 	cfg_destroy(scene.cfg);
+}
+
+static const struct procedure *procedure_named(const char *name)
+{
+	return procedure_table_get(image_code_procedures(self), procedure_index(name));
+}
+
+/* The procedure returns @a times to one of its callers, and @b times to the other. */
+static struct procedure_profile take_with_returns(struct scene *scene, double a, double b)
+{
+	const struct cfg *cfg;
+	uint64_t from;
+
+	scene_make(scene, "callee_two", RBX, -8, PAIRS);
+	cfg = scene->cfg;
+	from = cfg->insns[cfg->insn_count - 1].address;
+	scene->returns[0] = (struct branch_count){
+		.from = from, .to = procedure_named("caller_two_a")->address + 11, .count = a};
+	scene->returns[1] = (struct branch_count){
+		.from = from, .to = procedure_named("caller_two_b")->address + 11, .count = b};
+	scene->samples.branches = scene->returns;
+	scene->samples.branch_count = 2;
+	scene->samples.branches_sampled = true;
+	return scene_take(scene);
+}
+
+/* Returns show that only one of the callers calls. Few returns show it less certainly. */
+static void test_returns_choose_caller(void **state)
+{
+	struct procedure_profile profile;
+	struct scene scene;
+	double weight;
+
+	(void)state;
+	profile = take_with_returns(&scene, 0, 200);
+	assert_true(profile.calls_measured);
+	assert_float_equal(profile.calls_in * PERIOD / scene.calls, 1, 0.05);
+	weight = profile.calls_in_weight;
+	cfg_destroy(scene.cfg);
+	profile = take_with_returns(&scene, 10, 0);
+	assert_true(profile.calls_measured && profile.calls_in_weight < weight / 4);
+	cfg_destroy(scene.cfg);
+	assert_false(take_with_returns(&scene, 100, 100).calls_measured);
+	cfg_destroy(scene.cfg);
+}
+
+static void test_adds_up_calls_in_loop(void **state)
+{
+	struct procedure_profile profile;
+	struct scene scene;
+
+	(void)state;
+	scene_make(&scene, "callee_twice", RBX, -8, PAIRS);
+	profile = scene_take(&scene);
+	assert_true(profile.calls_measured);
+	assert_float_equal(profile.calls_in * PERIOD / scene.calls, 2, 0.1);
+	cfg_destroy(scene.cfg);
+}
+
+/* The procedure pushes the caller's register, and the word at the stack pointer has its value. */
+static void test_reads_saved_registers(void **state)
+{
+	(void)state;
+	assert_true(width_of("callee_writes", WORD, -8, PAIRS) < 0.2);
+	assert_false(is_measured("callee_writes", WORD + 1, -8));
+	assert_false(is_measured("callee_one", WORD, -8));
 }
 
 static void test_rejects_recursion(void **state)
@@ -285,6 +366,9 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_counts_calls_of_unsampled_caller),
 		cmocka_unit_test(test_rejects_second_caller),
+		cmocka_unit_test(test_returns_choose_caller),
+		cmocka_unit_test(test_adds_up_calls_in_loop),
+		cmocka_unit_test(test_reads_saved_registers),
 		cmocka_unit_test(test_rejects_recursion),
 		cmocka_unit_test(test_counts_calls_under_condition_by_their_counter_only),
 		cmocka_unit_test(test_widens_interval_for_calls_outside_of_loop),

@@ -422,7 +422,7 @@ static struct frequency_estimate estimate_in_order(double period_cycles)
 					      .profile = profile};
 
 	for (int i = 0; i < PAIRS; i++)
-		pairs[i] = (struct profile_pair){{1, 1}, 1, SAMPLES / PAIRS, &change, 1};
+		pairs[i] = (struct profile_pair){{1, 1}, 1, SAMPLES / PAIRS, &change, 1, false};
 	assert_int_equal(cfg_create_from_code(&analysis.cfg, &insn_arm64_decoder,
 					      (const uint8_t *)code, sizeof(code), ADDRESS, NULL),
 			 0);
@@ -531,7 +531,7 @@ static void test_fast_procedures_keep_trip_counts(void **state)
 	scene_directions(&scene, 3, 18, 2);
 	scene_directions(&scene, 4, 100, 0);
 	for (int i = 0; i < PAIRS; i++)
-		pairs[i] = (struct profile_pair){{1, 1}, 1, SAMPLES / PAIRS, &change, 1};
+		pairs[i] = (struct profile_pair){{1, 1}, 1, SAMPLES / PAIRS, &change, 1, false};
 	scene.profile.pairs = pairs;
 	scene.profile.pair_count = PAIRS;
 	scene.profile.period_cycles = 20.0 * ITERATIONS;
