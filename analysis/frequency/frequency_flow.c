@@ -116,6 +116,8 @@
  * average is not exact, because the entry to the loop may depend on the same data.
  */
 #define TRIPS_SEEN 200.0
+/* 1 / variance of the logarithm of a trip count that is exact. */
+#define RATIO_WEIGHT 1e4
 
 /*
  * Upper bound of the weight of the callers' estimate, because it does not include calls by pointer.
@@ -504,14 +506,30 @@ static int take_time(struct flow_evidence *evidence, double *rarer, const struct
 	return 0;
 }
 
+/* Use the trip counts of loops that several branches leave. */
+static void ratios_take(struct flow_evidence *evidence, const struct trip_counts *trips)
+{
+	for (uint32_t i = 0; i < trips->ratio_count; i++) {
+		const struct trip_ratio *ratio = &trips->ratios[i];
+
+		evidence->links[evidence->link_count++] = (struct flow_link){
+			.nodes = {ratio->header, ratio->before},
+			.log = log(ratio->trips),
+			.weight = ratio->varies ? TRIPS_SEEN : RATIO_WEIGHT,
+		};
+	}
+}
+
 /* Branches end their blocks, so two branches belong to two nodes. */
-static int take_rounds(struct flow_evidence *evidence, const struct frequency_input *input)
+static int take_links(struct flow_evidence *evidence, const struct frequency_input *input)
 {
 	const struct procedure_profile *profile = input->profile;
 
-	evidence->links = calloc(profile->round_count + 1, sizeof(*evidence->links));
+	evidence->links = calloc(profile->round_count + input->facts->trips.ratio_count + 1,
+				 sizeof(*evidence->links));
 	if (evidence->links == NULL)
 		return -ENOMEM;
+	ratios_take(evidence, &input->facts->trips);
 	for (size_t i = 0; i < profile->round_count; i++) {
 		const struct profile_round *round = &profile->rounds[i];
 
@@ -837,7 +855,7 @@ int frequency_flow(struct frequency *ret, const struct frequency_input *input)
 	if (r == 0)
 		r = take_time(&evidence, rarer, chain, input);
 	if (r == 0)
-		r = take_rounds(&evidence, input);
+		r = take_links(&evidence, input);
 	if (r == 0)
 		r = find_fit(&fit, common, chain, &evidence, input);
 	if (r == 0) {

@@ -56,7 +56,11 @@ static bool is_better_known(const struct register_value *a, const struct registe
 	return a->symbol < b->symbol;
 }
 
-/* Return the equality that holds along one edge of a branch because two registers are equal. */
+/*
+ * Return the equality that holds along one edge of a branch because two registers are equal. Values
+ * with the same symbol say nothing about others: if they differ, a guess about a loop is wrong, or
+ * the edge is never followed.
+ */
 static struct equality equality_of(const struct cfg *cfg, uint32_t b,
 				   const struct register_test *test)
 {
@@ -65,7 +69,8 @@ static struct equality equality_of(const struct cfg *cfg, uint32_t b,
 	enum cfg_edge_kind kind =
 		test->relation == INSN_RELATION_EQUAL ? CFG_EDGE_TAKEN : CFG_EDGE_NEXT;
 
-	if (test->relation != INSN_RELATION_EQUAL && test->relation != INSN_RELATION_NOT_EQUAL)
+	if ((test->relation != INSN_RELATION_EQUAL && test->relation != INSN_RELATION_NOT_EQUAL) ||
+	    test->left.symbol == test->right.symbol)
 		return equality;
 	for (uint32_t e = block->out; e < block->out + block->out_count; e++) {
 		if (cfg->edges[e].kind == kind)

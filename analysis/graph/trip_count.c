@@ -12,6 +12,7 @@
 
 /*
  * struct finder - state of the search in one graph
+ * @doomed: of each block (noreturn_blocks.h)
  * @forms:  of each loop
  * @exits:  number of edges that leave each loop
  * @leaves: the last of these edges
@@ -19,6 +20,7 @@
  */
 struct finder {
 	const struct cfg *cfg;
+	const bool *doomed;
 	struct loop_nest nest;
 	struct register_values values;
 	struct trip_form *forms;
@@ -28,6 +30,7 @@ struct finder {
 	uint32_t *stack;
 	struct trip_counts found;
 	size_t capacity;
+	size_t ratio_capacity;
 };
 
 /* --- compared values ---------------------------------------------------------------- */
@@ -166,13 +169,32 @@ static bool find_form(struct trip_form *form, const struct finder *finder, uint3
 
 /* --- loops -------------------------------------------------------------------------- */
 
-/* Return true if all paths around a loop contain one of its blocks. */
-static bool is_on_all_paths(struct finder *finder, uint32_t loop, uint32_t block)
+/* Loops that more branches leave are not examined. */
+#define EXITS_MAX 8
+
+/* struct exits - the edges that leave a loop */
+struct exits {
+	uint32_t edges[EXITS_MAX];
+	uint32_t count;
+};
+
+/* Return true if an edge out of a loop begins in this block. */
+static bool is_exit(const struct finder *finder, const struct exits *exits, uint32_t block)
+{
+	for (uint32_t i = 0; i < exits->count; i++) {
+		if (finder->cfg->edges[exits->edges[i]].from == block)
+			return true;
+	}
+	return false;
+}
+
+/* Return true if all paths around a loop contain one of the blocks that leave it. */
+static bool are_on_all_paths(struct finder *finder, uint32_t loop, const struct exits *exits)
 {
 	const struct cfg *cfg = finder->cfg;
 	uint32_t header = finder->nest.loops[loop].header, pending = 0;
 
-	if (block == header)
+	if (is_exit(finder, exits, header))
 		return true;
 	finder->seen[header] = loop + 1;
 	finder->stack[pending++] = header;
@@ -184,7 +206,8 @@ static bool is_on_all_paths(struct finder *finder, uint32_t loop, uint32_t block
 
 			if (to == header)
 				return false;
-			if (to == block || !loop_nest_contains(&finder->nest, cfg, loop, to) ||
+			if (is_exit(finder, exits, to) ||
+			    !loop_nest_contains(&finder->nest, cfg, loop, to) ||
 			    finder->seen[to] == loop + 1)
 				continue;
 			finder->seen[to] = loop + 1;
@@ -219,16 +242,62 @@ static int trip_count_add(struct finder *finder, uint32_t loop, double trips)
 	return 0;
 }
 
-/* Return true if only a branch leaves a loop, and it is not in an inner loop. */
-static bool has_one_exit(const struct finder *finder, uint32_t loop)
+/* Find the only block before a loop. Return: false if there are several, or it has other
+ * successors.
+ */
+static bool before_find(uint32_t *ret, const struct finder *finder, uint32_t loop)
 {
 	const struct cfg *cfg = finder->cfg;
-	const struct cfg_edge *leave = &cfg->edges[finder->leaves[loop]];
+	const struct cfg_block *header = &cfg->blocks[finder->nest.loops[loop].header];
+	uint32_t found = 0;
 
-	return finder->exits[loop] == 1 && finder->nest.loops[loop].header != LOOP_NEST_NONE &&
-	       finder->nest.of_block[leave->from] == loop &&
+	for (uint32_t i = 0; i < header->in_count; i++) {
+		uint32_t from = cfg->edges[cfg->in_edges[header->in + i]].from;
+
+		if (loop_nest_contains(&finder->nest, cfg, loop, from))
+			continue;
+		*ret = from;
+		found++;
+	}
+	return found == 1 && *ret < cfg->block_count && cfg->blocks[*ret].out_count == 1;
+}
+
+static int trip_ratio_add(struct finder *finder, uint32_t loop, double trips)
+{
+	struct trip_counts *found = &finder->found;
+	uint32_t before;
+
+	if (!before_find(&before, finder, loop))
+		return 0;
+	if (array_reserve(&found->ratios, &finder->ratio_capacity, found->ratio_count + 1,
+			  sizeof(*found->ratios)) < 0)
+		return -ENOMEM;
+	found->ratios[found->ratio_count++] = (struct trip_ratio){
+		.header = finder->nest.loops[loop].header,
+		.before = before,
+		.trips = trips,
+		.varies = finder->forms[loop].term_count > 0,
+	};
+	return 0;
+}
+
+/* Return true if an edge out of a loop is that of a branch, and not in an inner loop. */
+static bool is_branch_of(const struct finder *finder, uint32_t loop, uint32_t edge)
+{
+	const struct cfg *cfg = finder->cfg;
+	const struct cfg_edge *leave = &cfg->edges[edge];
+
+	return finder->nest.of_block[leave->from] == loop &&
 	       cfg->blocks[leave->from].out_count == 2 &&
 	       cfg->insns[leave->insn].flow == INSN_FLOW_BRANCH;
+}
+
+/* Return true if only branches leave a loop, one or a few. */
+static bool has_branches(const struct finder *finder, uint32_t loop)
+{
+	return finder->exits[loop] >= 1 && finder->exits[loop] <= EXITS_MAX &&
+	       finder->nest.loops[loop].header != LOOP_NEST_NONE &&
+	       is_branch_of(finder, loop, finder->leaves[loop]);
 }
 
 /*
@@ -253,21 +322,84 @@ static bool leads_to_header(const struct finder *finder, uint32_t loop, uint32_t
 	return true;
 }
 
-/* Return: true if the loop's form is known now, or cannot be found. */
-static bool trip_count_examine(struct finder *finder, uint32_t loop)
+static bool is_same_form(const struct trip_form *a, const struct trip_form *b)
+{
+	const struct trip_series *x = &a->series, *y = &b->series;
+
+	if (x->relation != y->relation || x->start != y->start || x->step != y->step ||
+	    x->end != y->end || x->bytes != y->bytes || x->known != y->known ||
+	    x->constant != y->constant || a->term_count != b->term_count || a->last != b->last)
+		return false;
+	for (uint32_t i = 0; i < a->term_count; i++) {
+		if (a->terms[i].loop != b->terms[i].loop || a->terms[i].step != b->terms[i].step)
+			return false;
+	}
+	return true;
+}
+
+static bool is_doomed(const struct finder *finder, uint32_t block)
+{
+	return block < finder->cfg->block_count && finder->doomed[block];
+}
+
+/* Return true if an edge leaves a loop, and does not lead to a no-return block. */
+static bool leaves_loop(const struct finder *finder, uint32_t loop, const struct cfg_edge *edge)
+{
+	return edge->kind != CFG_EDGE_STOP && !is_doomed(finder, edge->to) &&
+	       loop_nest_contains(&finder->nest, finder->cfg, loop, edge->from) &&
+	       !loop_nest_contains(&finder->nest, finder->cfg, loop, edge->to);
+}
+
+/* Return: false if any of the edges out of a loop is not one of its own branches. */
+static bool exits_find(struct exits *ret, const struct finder *finder, uint32_t loop)
+{
+	ret->count = 0;
+	if (finder->exits[loop] == 1)
+		ret->edges[ret->count++] = finder->leaves[loop];
+	for (uint32_t e = 0; e < finder->cfg->edge_count && finder->exits[loop] > 1; e++) {
+		if (!leaves_loop(finder, loop, &finder->cfg->edges[e]))
+			continue;
+		if (ret->count == EXITS_MAX || !is_branch_of(finder, loop, e))
+			return false;
+		ret->edges[ret->count++] = e;
+	}
+	return ret->count == finder->exits[loop];
+}
+
+/* Find the form of the branch that an edge leaves a loop by. */
+static bool exit_form(struct trip_form *form, const struct finder *finder, uint32_t loop,
+		      uint32_t leave)
 {
 	const struct cfg *cfg = finder->cfg;
-	struct trip_form *form = &finder->forms[loop];
-	uint32_t leave = finder->leaves[loop], header = finder->nest.loops[loop].header, block;
+	uint32_t block = cfg->edges[leave].from;
 
-	if (form->known || !has_one_exit(finder, loop))
-		return true;
-	block = cfg->edges[leave].from;
 	form->last = leads_to_header(finder, loop, other_edge(cfg, leave));
-	if (!form->last && block != header)
+	if (!form->last && (block != finder->nest.loops[loop].header || finder->exits[loop] > 1))
+		return false;
+	return find_form(form, finder, loop, block, &cfg->edges[leave]);
+}
+
+/*
+ * If several branches leave a loop, they must make the same test, and each iteration must execute
+ * one of them at its end.
+ *
+ * Return: true if the loop's form is known now, or cannot be found.
+ */
+static bool trip_count_examine(struct finder *finder, uint32_t loop)
+{
+	struct trip_form *form = &finder->forms[loop], other;
+	struct exits exits;
+
+	if (form->known || !has_branches(finder, loop) || !exits_find(&exits, finder, loop))
 		return true;
-	form->known = find_form(form, finder, loop, block, &cfg->edges[leave]) &&
-		      is_on_all_paths(finder, loop, block);
+	if (!exit_form(form, finder, loop, exits.edges[0]))
+		return false;
+	for (uint32_t i = 1; i < exits.count; i++) {
+		other = (struct trip_form){.known = false};
+		if (!exit_form(&other, finder, loop, exits.edges[i]) || !is_same_form(form, &other))
+			return false;
+	}
+	form->known = are_on_all_paths(finder, loop, &exits);
 	return form->known;
 }
 
@@ -284,7 +416,7 @@ static bool examine_all(struct finder *finder)
 static bool has_candidates(const struct finder *finder)
 {
 	for (uint32_t loop = 0; loop < finder->nest.count; loop++) {
-		if (has_one_exit(finder, loop))
+		if (has_branches(finder, loop))
 			return true;
 	}
 	return false;
@@ -310,7 +442,7 @@ static int find_forms(struct finder *finder)
 }
 
 /* Count the edges out of each loop, except those to no-return blocks. */
-static void count_exits(struct finder *finder, const bool *doomed)
+static void count_exits(struct finder *finder)
 {
 	const struct cfg *cfg = finder->cfg;
 
@@ -319,8 +451,7 @@ static void count_exits(struct finder *finder, const bool *doomed)
 		uint32_t loop = edge->from < cfg->block_count ? finder->nest.of_block[edge->from]
 							      : LOOP_NEST_NONE;
 
-		if (edge->kind == CFG_EDGE_STOP ||
-		    (edge->to < cfg->block_count && doomed[edge->to]))
+		if (edge->kind == CFG_EDGE_STOP || is_doomed(finder, edge->to))
 			continue;
 		for (; loop != LOOP_NEST_NONE &&
 		       !loop_nest_contains(&finder->nest, cfg, loop, edge->to);
@@ -331,7 +462,7 @@ static void count_exits(struct finder *finder, const bool *doomed)
 	}
 }
 
-static int trip_count_find(struct finder *finder, const bool *doomed)
+static int trip_count_find(struct finder *finder)
 {
 	size_t blocks = (size_t)finder->cfg->block_count + 1, loops = finder->nest.count;
 	_cleanup_free_ struct trip_form *forms = calloc(loops, sizeof(*forms));
@@ -349,24 +480,25 @@ static int trip_count_find(struct finder *finder, const bool *doomed)
 	finder->leaves = leaves;
 	finder->seen = seen;
 	finder->stack = stack;
-	count_exits(finder, doomed);
+	count_exits(finder);
 	r = find_forms(finder);
 	for (uint32_t loop = 0; loop < loops && r == 0; loop++) {
 		double trips = trip_mean_trips(forms, &finder->nest, loop, &steps);
 
 		if (trips > 0)
-			r = trip_count_add(finder, loop, trips);
+			r = finder->exits[loop] == 1 ? trip_count_add(finder, loop, trips)
+						     : trip_ratio_add(finder, loop, trips);
 	}
 	return r;
 }
 
 int trip_counts_find(struct trip_counts *ret, const struct cfg *cfg, const bool *doomed)
 {
-	struct finder finder = {.cfg = cfg};
+	struct finder finder = {.cfg = cfg, .doomed = doomed};
 	int r = loop_nest_create(&finder.nest, cfg);
 
 	if (r == 0 && finder.nest.count > 0)
-		r = trip_count_find(&finder, doomed);
+		r = trip_count_find(&finder);
 	loop_nest_deinit(&finder.nest);
 	if (r < 0)
 		trip_counts_deinit(&finder.found);
@@ -377,5 +509,6 @@ int trip_counts_find(struct trip_counts *ret, const struct cfg *cfg, const bool 
 void trip_counts_deinit(struct trip_counts *counts)
 {
 	free(counts->list);
+	free(counts->ratios);
 	*counts = (struct trip_counts){0};
 }

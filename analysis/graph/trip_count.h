@@ -29,10 +29,27 @@ struct trip_count {
 	bool varies;
 };
 
-/** struct trip_counts - trip counts of a graph, by block. */
+/**
+ * struct trip_ratio - iterations of a loop that several branches leave, per entry of it
+ * @header: of the loop; executed once in each iteration
+ * @before: the only block from which the loop is entered, and which leads nowhere else
+ *
+ * Compilers copy the end of a loop to several places in its body ("jump threading"). All copies
+ * change the same register and test it against the same end.
+ */
+struct trip_ratio {
+	uint32_t header;
+	uint32_t before;
+	double trips;
+	bool varies;
+};
+
+/** struct trip_counts - trip counts of a graph, by block, and ratios of loops with several exits */
 struct trip_counts {
 	struct trip_count *list;
 	uint32_t count;
+	struct trip_ratio *ratios;
+	uint32_t ratio_count;
 };
 
 /**

@@ -33,6 +33,15 @@ static void count_trips(const struct cfg *cfg)
 			abort();
 		}
 	}
+	for (uint32_t i = 0; i < facts.trips.ratio_count; i++) {
+		const struct trip_ratio *ratio = &facts.trips.ratios[i];
+
+		if (!(ratio->trips >= 1) || ratio->header >= cfg->block_count ||
+		    ratio->before >= cfg->block_count || ratio->header == ratio->before) {
+			fprintf(stderr, "fuzz_cfg: a loop of %g iterations\n", ratio->trips);
+			abort();
+		}
+	}
 	cfg_facts_deinit(&facts);
 }
 

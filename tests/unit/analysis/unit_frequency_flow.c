@@ -756,6 +756,33 @@ static void test_counted_calls_are_the_scale(void **state)
 	scene_end(&scene);
 }
 
+/*
+ * xor %eax,%eax; 1: test %edx,%edx; js 2f; add $1,%eax; cmp $7,%eax; jne 1b; ret; 2: neg %edx;
+ * add $1,%eax; cmp $7,%eax; je 3f; jmp 1b; 3: ret: each entry of the loop has 7 iterations, of
+ * unknown kinds.
+ */
+static void test_copied_ends_share_the_trip_count(void **state)
+{
+	static const char code[] = "\x31\xc0\x85\xd2\x78\x09\x83\xc0\x01\x83\xf8\x07\x75\xf4\xc3"
+				   "\xf7\xda\x83\xc0\x01\x83\xf8\x07\x74\x02\xeb\xe7\xc3";
+	const double calls = 50, spread = 0.05;
+	const struct frequency_estimate *blocks;
+	struct scene scene;
+
+	(void)state;
+	scene_begin(&scene, code, sizeof(code) - 1, 7);
+	scene.profile.calls_in = calls;
+	scene.profile.calls_in_weight = 1 / (spread * spread);
+	scene.profile.calls_measured = true;
+	scene_sample(&scene, 2, SAMPLES);
+	scene_sample(&scene, 4, SAMPLES);
+	scene_estimate(&scene);
+	blocks = scene.frequency.blocks;
+	assert_true(fabs(log(blocks[1].value / blocks[0].value / 7)) < 0.02);
+	assert_true(fabs(log((blocks[2].value + blocks[4].value) / blocks[1].value)) < 0.02);
+	scene_end(&scene);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -770,6 +797,7 @@ int main(void)
 		cmocka_unit_test(test_string_instructions_take_unknown_time),
 		cmocka_unit_test(test_other_loops_run_at_their_bound),
 		cmocka_unit_test(test_turns_are_what_the_code_says),
+		cmocka_unit_test(test_copied_ends_share_the_trip_count),
 		cmocka_unit_test(test_turns_are_known_in_order),
 		cmocka_unit_test(test_gaps_say_how_often_a_loop_ran),
 		cmocka_unit_test(test_fast_procedures_keep_trip_counts),
