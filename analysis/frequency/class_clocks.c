@@ -5,7 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "analysis/frequency/loop_clock.h"
+#include "analysis/frequency/loop_clocks.h"
 
 /* Points of a density, and its range in standard deviations. */
 #define POINTS 17

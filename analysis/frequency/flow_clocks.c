@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "analysis/frequency/loop_clock.h"
+#include "analysis/frequency/loop_clocks.h"
 
 /*
  * The fit takes the number of a block's samples for random. The variance of a clock contains all of

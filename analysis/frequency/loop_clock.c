@@ -13,8 +13,7 @@
 #include "db/profile.h"
 #include "lib/cleanup.h"
 
-/* A clock needs this number of pairs, and this part of them near the median rate. */
-#define PAIRS_MIN 4
+/* A clock needs this part of the pairs near the median rate. */
 #define NEAR_PART 0.6
 #define NEAR_RATIO 1.6
 /*
@@ -23,6 +22,12 @@
  */
 #define WIDE_PART 0.8
 #define WIDE_RATIO 8.0
+/*
+ * Rates of threads that wait for one another differ even more: a thread may wait for several
+ * sampling periods. If nearly no pair has another sign, pairs without any iteration are right, and
+ * the rates need not be alike.
+ */
+#define ANY_PART 0.95
 /*
  * Pairs further from the median are left out. Timers are late and samples get lost, and then pairs
  * span more or less than a sampling period. A loop may also be much slower or faster for a while,
@@ -179,16 +184,16 @@ static int change_read(double *iterations, const struct pair_set *set,
 }
 
 /*
- * @count: out: iterations; 0: no register depends on an induction variable at both samples
+ * @count: out: iterations
  *
- * Return: false if two induction variables contradict each other.
+ * Return: 1; 0: no register depends on an induction variable at both samples; -1: two induction
+ * variables contradict each other.
  */
-static bool pair_read(double *count, const struct profile_pair *pair, const struct pair_set *set)
+static int pair_read(double *count, const struct profile_pair *pair, const struct pair_set *set)
 {
 	struct induction from[INDUCTION_REGISTERS], to[INDUCTION_REGISTERS];
 	double low = INFINITY, high = -INFINITY;
 
-	*count = 0;
 	induction_map_at(from, set->map, pair->insns[0]);
 	induction_map_at(to, set->map, pair->insns[1]);
 	for (size_t i = 0; i < pair->change_count; i++) {
@@ -198,18 +203,18 @@ static bool pair_read(double *count, const struct profile_pair *pair, const stru
 		int r = change_read(&iterations, set, change, &induction);
 
 		if (r < 0)
-			return false;
+			return r;
 		if (r == 0)
 			continue;
 		low = fmin(low, iterations);
 		high = fmax(high, iterations);
 	}
 	if (low > high)
-		return true;
-	if (low <= 0 || high - low > STEP_ERROR + AGREE_PART * high)
-		return false;
+		return 0;
+	if (low < 0 || high - low > STEP_ERROR + AGREE_PART * high)
+		return -1;
 	*count = (low + high) / 2;
-	return true;
+	return 1;
 }
 
 /* --- unknown steps ---------------------------------------------------------- */
@@ -328,15 +333,20 @@ static double variance_of(double spread, double pairs, double weight, double sam
 	       pow(UNPAIRED_DEVIATION * unpaired + UNPAIRED_MOST * pow(unpaired, 3), 2);
 }
 
-/* struct limits - of the rates of readings that count, relative to the median */
+/*
+ * struct limits - of the rates of readings that count, relative to the median
+ * @any: slower ones count as well, and those without any iteration
+ */
 struct limits {
 	double median;
 	double fast;
+	bool any;
 };
 
 static bool is_used(const struct reading *reading, const struct limits *limits)
 {
-	return is_near(reading->rate, limits->median, SLOW_RATIO, limits->fast);
+	return reading->rate < limits->median * limits->fast &&
+	       (limits->any || limits->median < reading->rate * SLOW_RATIO);
 }
 
 /* Add up the readings within limits. Return: samples that these stand for. */
@@ -401,15 +411,32 @@ static double readings_choose(struct loop_clock *ret, struct limits *limits, dou
 	return all_weight;
 }
 
+/* Return: true if this part of the pairs is near the median rate. */
 static bool is_steady(const struct loop_clock *clock, const struct reading *readings, size_t count,
-		      const struct limits *limits, bool wide)
+		      const struct limits *limits, double ratio, double part)
 {
-	double ratio = wide ? WIDE_RATIO : NEAR_RATIO;
 	size_t near = 0;
 
 	for (size_t i = 0; i < count; i++)
 		near += is_near(readings[i].rate, limits->median, ratio, ratio);
-	return (double)near >= (wide ? WIDE_PART : NEAR_PART) * (double)(count + clock->disagreed);
+	return (double)near >= part * (double)(count + clock->disagreed);
+}
+
+/* @readings: sorted. Return: the median rate of those with any iteration; 0: there are too few. */
+static double median_of(const struct reading *readings, size_t count)
+{
+	size_t zeros = 0;
+
+	while (zeros < count && readings[zeros].rate <= 0)
+		zeros++;
+	return count - zeros < LOOP_CLOCK_PAIRS_MIN ? 0
+						    : readings[zeros + (count - zeros) / 2].rate;
+}
+
+/* Return: true if nearly all pairs were used, and none of another sign. */
+static bool is_single(const struct loop_clock *clock, size_t count)
+{
+	return (double)clock->pairs >= ANY_PART * (double)(count + clock->disagreed);
 }
 
 /* @samples: of the loop. Return: whether the readings are a clock. */
@@ -419,18 +446,22 @@ static bool readings_settle(struct loop_clock *ret, struct reading *readings, si
 	struct limits limits;
 	double weight, doubt;
 
-	if (count < PAIRS_MIN)
+	if (count < LOOP_CLOCK_PAIRS_MIN)
 		return false;
 	qsort(readings, count, sizeof(*readings), by_rate);
-	limits.median = readings[count / 2].rate;
+	limits.median = median_of(readings, count);
+	if (limits.median == 0)
+		return false;
+	limits.any = (double)ret->disagreed <= (1 - ANY_PART) * (double)count;
 	weight = readings_choose(ret, &limits, &doubt, readings, count, samples);
 	ret->variance = doubt + variance_of(readings_spread(ret, readings, count, &limits),
 					    ret->samples, weight, samples);
 	if (ret->iterations < ITERATIONS_MIN * ret->pairs || ret->silent > count)
 		return false;
-	return is_steady(ret, readings, count, &limits, false) ||
+	return is_steady(ret, readings, count, &limits, NEAR_RATIO, NEAR_PART) ||
 	       (samples > 0 && weight >= PAIRED_MIN * samples &&
-		is_steady(ret, readings, count, &limits, true));
+		(is_steady(ret, readings, count, &limits, WIDE_RATIO, WIDE_PART) ||
+		 (limits.any && is_single(ret, count))));
 }
 
 static int pairs_read(struct loop_clock *ret, struct pair_set *set)
@@ -444,12 +475,14 @@ static int pairs_read(struct loop_clock *ret, struct pair_set *set)
 	for (size_t i = 0; i < profile->pair_count; i++) {
 		const struct profile_pair *pair = &profile->pairs[i];
 		double iterations, samples = set->words ? pair->samples : 1;
+		int r;
 
 		if (!pair_is_in(set, pair))
 			continue;
-		if (!pair_read(&iterations, pair, set))
+		r = pair_read(&iterations, pair, set);
+		if (r < 0)
 			ret->disagreed++;
-		else if (iterations == 0)
+		else if (r == 0)
 			ret->silent++;
 		else
 			readings[count++] =
@@ -498,7 +531,7 @@ int loop_clock_read(struct loop_clock *ret, const struct cfg *cfg, const struct 
 	int r = 0;
 
 	*ret = (struct loop_clock){.block = LOOP_NEST_NONE};
-	if (profile->pair_count >= PAIRS_MIN)
+	if (profile->pair_count >= LOOP_CLOCK_PAIRS_MIN)
 		r = induction_map_create(&map, cfg, nest, loop);
 	if (r < 0 || map == NULL)
 		return r;
@@ -512,97 +545,9 @@ int loop_counter_read(struct loop_clock *ret, const struct cfg *cfg, const struc
 	int r = 0;
 
 	*ret = (struct loop_clock){.block = LOOP_NEST_NONE};
-	if (profile->pair_count >= PAIRS_MIN)
+	if (profile->pair_count >= LOOP_CLOCK_PAIRS_MIN)
 		r = induction_map_create_counter(&map, cfg, nest, loop, reg);
 	if (r < 0 || map == NULL)
 		return r;
 	return map_read(ret, map, cfg, nest, loop, profile);
-}
-
-/* --- all clocks of a procedure ------------------------------------------------ */
-
-/* struct clock_list - @best: of each block, the counter's clock with the least variance */
-struct clock_list {
-	const struct cfg *cfg;
-	const struct loop_nest *nest;
-	const struct procedure_profile *profile;
-	bool *clocked; /* of each loop */
-	struct loop_clock *best;
-};
-
-static void counter_keep(struct clock_list *list, const struct loop_clock *clock)
-{
-	struct loop_clock *best = &list->best[clock->block];
-
-	if (best->pairs == 0 || clock->variance < best->variance)
-		*best = *clock;
-}
-
-/* Registers that the pairs of a loop do not contain are no counters of it. */
-static int counters_read(struct clock_list *list, uint32_t loop)
-{
-	struct loop_clock clock;
-	uint32_t changed = 0;
-	int r = 0;
-
-	for (size_t i = 0; i < list->profile->pair_count; i++) {
-		const struct profile_pair *pair = &list->profile->pairs[i];
-
-		for (size_t j = 0; j < pair->change_count; j++) {
-			if (pair->changes[j].reg < INDUCTION_REGISTERS)
-				changed |= UINT32_C(1) << pair->changes[j].reg;
-		}
-	}
-	for (uint8_t reg = 0; reg < INDUCTION_REGISTERS && r >= 0; reg++) {
-		if ((changed & UINT32_C(1) << reg) == 0)
-			continue;
-		r = loop_counter_read(&clock, list->cfg, list->nest, loop, reg, list->profile);
-		if (r > 0 && !list->clocked[list->nest->of_block[clock.block]])
-			counter_keep(list, &clock);
-	}
-	return r < 0 ? r : 0;
-}
-
-static int clocks_read(struct clock_list *list,
-		       void (*visit)(void *context, const struct loop_clock *clock, int read),
-		       void *context)
-{
-	struct loop_clock clock;
-	int r = 0;
-
-	for (uint32_t loop = 0; loop < list->nest->count && r >= 0; loop++) {
-		r = loop_clock_read(&clock, list->cfg, list->nest, loop, list->profile);
-		list->clocked[loop] = r > 0;
-		if (r >= 0 && clock.pairs + clock.disagreed + clock.outliers > 0)
-			visit(context, &clock, r);
-	}
-	for (uint32_t loop = 0; loop < list->nest->count && r >= 0; loop++)
-		r = counters_read(list, loop);
-	for (uint32_t b = 0; b < list->cfg->block_count && r >= 0; b++) {
-		if (list->best[b].pairs > 0)
-			visit(context, &list->best[b], 1);
-	}
-	return r < 0 ? r : 0;
-}
-
-int loop_clocks_visit(const struct cfg *cfg, const struct procedure_profile *profile,
-		      void (*visit)(void *context, const struct loop_clock *clock, int read),
-		      void *context)
-{
-	_cleanup_free_ struct loop_clock *best = NULL;
-	_cleanup_free_ bool *clocked = NULL;
-	struct loop_nest nest;
-	int r = -ENOMEM;
-
-	if (profile->pair_count < PAIRS_MIN)
-		return 0;
-	if (loop_nest_create(&nest, cfg) < 0)
-		return -ENOMEM;
-	best = calloc((size_t)cfg->block_count + 1, sizeof(*best));
-	clocked = calloc((size_t)nest.count + 1, sizeof(*clocked));
-	if (best != NULL && clocked != NULL)
-		r = clocks_read(&(struct clock_list){cfg, &nest, profile, clocked, best}, visit,
-				context);
-	loop_nest_deinit(&nest);
-	return r;
 }

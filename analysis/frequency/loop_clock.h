@@ -16,7 +16,9 @@
  *
  * A pair of samples is of use if all induction variables that were recorded of it agree. Pairs of
  * different activations of the loop do not count its iterations: their rates are far from the
- * median. Without a clear majority of pairs near the median, the loop has no clock. Nor has it one
+ * median, half of them with the other sign. Without a clear majority of pairs near the median, the
+ * loop has no clock, unless nearly all pairs have the same sign: then it waits, perhaps for another
+ * thread, and pairs without any iteration count as well. Nor has it one
  * if most of its pairs contain no induction variable: the recording drops changes that are unlike
  * the others, so that those that remain are alike by selection.
  */
@@ -26,6 +28,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* A clock needs this number of pairs. */
+#define LOOP_CLOCK_PAIRS_MIN 4
 
 struct cfg;
 struct loop_nest;
@@ -78,17 +83,6 @@ int loop_clock_read(struct loop_clock *ret, const struct cfg *cfg, const struct 
  */
 int loop_counter_read(struct loop_clock *ret, const struct cfg *cfg, const struct loop_nest *nest,
 		      uint32_t loop, uint8_t reg, const struct procedure_profile *profile);
-
-/**
- * loop_clocks_visit() - read the clocks of a procedure
- * @visit: gets each loop's clock, @read: what loop_clock_read() returned; and the clocks of
- * counters whose blocks have none
- *
- * Return: 0 or -ENOMEM.
- */
-int loop_clocks_visit(const struct cfg *cfg, const struct procedure_profile *profile,
-		      void (*visit)(void *context, const struct loop_clock *clock, int read),
-		      void *context);
 
 /** loop_clock_samples() - return the samples in a loop, O(instructions of the procedure). */
 double loop_clock_samples(const struct cfg *cfg, const struct loop_nest *nest, uint32_t loop,

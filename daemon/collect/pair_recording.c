@@ -32,21 +32,22 @@
 #define PLACE_PAIRS_MIN 6
 #define PLACE_STEADY_PART 0.7
 /*
- * The rate of a loop that waits for memory depends on other programs. A counter of such a loop is
- * known by its direction. A random value has nearly all of MONOTONIC_PAIRS_MIN differences of one
- * sign about once in 300,000 cases.
+ * The rate of a loop that waits for memory depends on other programs, and that of a loop that waits
+ * for another thread on whether this thread runs. A counter of such a loop is known by its
+ * direction. A random value has nearly all of MONOTONIC_PAIRS_MIN differences of one sign about
+ * once in 300,000 cases.
  */
 #define MONOTONIC_PAIRS_MIN 24
 #define MONOTONIC_PART 0.95
-#define MONOTONIC_RATIO 8.0
+#define MONOTONIC_RATIO 64.0
 #define MONOTONIC_NEAR_PART 0.8
 /*
  * Rates of counters vary more than that. Timers are late and samples get lost, so a pair may span
- * several periods. A loop may also be much slower or faster for a while, for example if other
- * programs use the cache that its data is in.
+ * several periods. A loop may also be much faster for a while, for example if other programs do not
+ * use the cache that its data is in, or slower by any factor: a thread that waits in it makes no
+ * iteration.
  */
 #define FAST_RATIO 64.0
-#define SLOW_RATIO 64.0
 
 static bool has_words(const struct stored_pair *pair)
 {
@@ -90,9 +91,9 @@ static double rate_of(const struct stored_pair *pair, unsigned int value)
 	return pair->samples > 0 ? (double)delta_of(pair, value) / (double)pair->samples : 0;
 }
 
-static bool is_like(double rate, double median, double slow, double fast)
+static bool is_like(double rate, double median, double ratio)
 {
-	return rate * median > 0 && rate / median < fast && median / rate < slow;
+	return rate * median > 0 && rate / median < ratio && median / rate < ratio;
 }
 
 /* struct window - pairs around the same code; @rates: room for one of each */
@@ -108,13 +109,19 @@ struct criterion {
 	double part;
 };
 
+/* Return: true if a change may be one of a counter. @median: 0: the value is not a counter */
+static bool is_of_counter(double rate, double median)
+{
+	return median != 0 && rate * median >= 0 && rate / median < FAST_RATIO;
+}
+
 /* Return: true if at least @part of the rates are near the median. @ratio: limit of "near" */
 static bool is_steady(const struct window *window, double median, double ratio, double part)
 {
 	size_t like = 0;
 
 	for (size_t i = 0; i < window->count; i++)
-		like += is_like(window->rates[i], median, ratio, ratio);
+		like += is_like(window->rates[i], median, ratio);
 	return (double)like >= part * (double)window->count;
 }
 
@@ -131,27 +138,41 @@ static bool is_monotonic(const struct window *window, double median)
 	return (double)same >= MONOTONIC_PART * (double)window->count;
 }
 
+static double window_median(const struct window *window)
+{
+	double median;
+
+	qsort(window->rates, window->count, sizeof(*window->rates), rate_compare);
+	median = window->rates[window->count / 2];
+	return fabs(median) <= RATE_MAX ? median : 0;
+}
+
 /* Return: the median rate of a value if it behaves like a counter, or 0. */
 static double counter_rate(const struct window *window, unsigned int value,
 			   const struct criterion *criterion)
 {
-	size_t changed = 0;
+	struct window changed = {.rates = window->rates};
 	double median;
 
 	if (window->count < criterion->pairs ||
 	    has_words(window->pairs[0]) != (value >= REGISTER_PAIR_REGISTERS))
 		return 0;
 	for (size_t i = 0; i < window->count; i++) {
-		window->rates[i] = rate_of(window->pairs[i], value);
-		changed += window->rates[i] != 0;
+		double rate = rate_of(window->pairs[i], value);
+
+		if (rate != 0)
+			changed.rates[changed.count++] = rate;
 	}
-	/* Most registers do not change. */
-	if ((double)changed < criterion->part * (double)window->count)
-		return 0;
-	qsort(window->rates, window->count, sizeof(*window->rates), rate_compare);
-	median = window->rates[window->count / 2];
-	if (fabs(median) > RATE_MAX)
-		return 0;
+	/* Most registers do not change, or rarely. */
+	if ((double)changed.count < criterion->part * (double)window->count) {
+		if (changed.count < MONOTONIC_PAIRS_MIN)
+			return 0;
+		median = window_median(&changed);
+		return is_monotonic(&changed, median) ? median : 0;
+	}
+	memset(&window->rates[changed.count], 0,
+	       (window->count - changed.count) * sizeof(*window->rates));
+	median = window_median(window);
 	if (is_steady(window, median, RATE_RATIO, criterion->part) || is_monotonic(window, median))
 		return median;
 	return 0;
@@ -181,7 +202,9 @@ static int pair_add(struct pair_recording *ret, const struct stored_pair *pair,
 	int values = 0, r;
 
 	for (unsigned int value = 0; value < PROFILE_WORD_END; value++) {
-		if (!is_like(rate_of(pair, value), medians[value], SLOW_RATIO, FAST_RATIO))
+		/* Words that did not change are not known to be in the pair. */
+		if (!is_of_counter(rate_of(pair, value), medians[value]) ||
+		    (has_words(pair) && delta_of(pair, value) == 0))
 			continue;
 		r = value_add(ret, value, delta_of(pair, value));
 		if (r < 0)

@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-#include "analysis/frequency/loop_clock.h"
+#include "analysis/frequency/loop_clocks.h"
 #include "analysis/graph/loop_nest.h"
 #include "tools/base/json_stream.h"
 #include "tools/annotate/calc_data.h"

@@ -156,6 +156,29 @@ static void slow_phases_count(void **state)
 	scene_end(&scene);
 }
 
+/* A thread waits for another one in the loop, often for longer than the time between samples. */
+static void waits_count(void **state)
+{
+	static struct scene scene;
+	struct loop_clock clock;
+
+	(void)state;
+	scene_make(&scene);
+	for (int i = 0; i < 100; i++) {
+		pair_add(&scene, 1, 0, 1);
+		scene.changes[i][0].delta = i % 5 < 3 ? 0 : 8000 + 8 * i;
+	}
+	scene.samples[LAST] = 101;
+	assert_int_equal(clock_read(&clock, &scene), 1);
+	assert_int_equal(clock.pairs, 100);
+	assert_true(fabs(clock.iterations / clock.samples - 0.4 * 1050) < 5);
+	/* Some changes have another sign: these are different activations. */
+	for (int i = 0; i < 100; i += 10)
+		scene.changes[i][0].delta = -8000;
+	assert_int_equal(clock_read(&clock, &scene), 0);
+	scene_end(&scene);
+}
+
 /* A loop that is usually slow has most of its iterations in fast phases. */
 static void fast_phases_count(void **state)
 {
@@ -290,6 +313,7 @@ int main(void)
 		cmocka_unit_test(counting_all_samples_leaves_no_error),
 		cmocka_unit_test(uneven_times_do_not_bias),
 		cmocka_unit_test(slow_phases_count),
+		cmocka_unit_test(waits_count),
 		cmocka_unit_test(fast_phases_count),
 		cmocka_unit_test(contradictions_are_rejected),
 		cmocka_unit_test(uneven_rates_are_a_clock_of_nearly_all_samples),

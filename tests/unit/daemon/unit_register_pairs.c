@@ -423,6 +423,38 @@ static void counters_with_uneven_rates_are_recorded(void **state)
 	pair_recording_deinit(&recording);
 }
 
+/*
+ * A thread waits in a loop for others: most pairs have no iteration. Register 2 also changes
+ * rarely, but in both directions.
+ */
+static void counters_that_wait_are_recorded(void **state)
+{
+	static struct stored_pair pairs[200];
+	struct pair_recording recording = {.pair_count = 0};
+	const struct profile_recording *made = &recording.recording;
+	uint64_t sum = 0;
+
+	(void)state;
+	for (size_t i = 0; i < 200; i++) {
+		pairs[i] = (struct stored_pair){.from = 0x1000, .to = 0x1010 + i % 8, .samples = 1};
+		if (i % 5 != 0)
+			continue;
+		pairs[i].delta[1] = 100 + (int64_t)i;
+		pairs[i].delta[2] = i % 2 == 0 ? 7000 : -7000;
+	}
+	assert_int_equal(pair_recording_make(&recording, pairs, 200, 200), 0);
+	assert_int_equal(made->tables[PROFILE_PAIRS_PAIRS].rows, 200);
+	assert_int_equal(made->tables[PROFILE_PAIRS_VALUES].rows, 200);
+	for (size_t i = 0; i < 200; i++) {
+		const uint64_t *row = profile_recording_row(&made->tables[PROFILE_PAIRS_VALUES], i);
+
+		assert_int_equal(row[PROFILE_VALUE_REGISTER], 1);
+		sum += row[PROFILE_VALUE_DELTA] != 0;
+	}
+	assert_int_equal(sum, 40);
+	pair_recording_deinit(&recording);
+}
+
 /* In a large loop each window of code has few pairs, but the counter is the same everywhere. */
 static void counters_of_large_loops_are_recorded(void **state)
 {
@@ -487,6 +519,7 @@ int main(void)
 		cmocka_unit_test(pairs_words_of_a_frame),
 		cmocka_unit_test(pairs_words_without_a_frame_pointer),
 		cmocka_unit_test(counters_with_uneven_rates_are_recorded),
+		cmocka_unit_test(counters_that_wait_are_recorded),
 		cmocka_unit_test(counters_of_large_loops_are_recorded),
 		cmocka_unit_test(only_counting_words_are_recorded),
 	};
