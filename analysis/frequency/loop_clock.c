@@ -422,7 +422,7 @@ static bool is_steady(const struct loop_clock *clock, const struct reading *read
 	return (double)near >= part * (double)(count + clock->disagreed);
 }
 
-/* @readings: sorted. Return: the median rate of those with any iteration; 0: there are too few. */
+/* @readings: sorted. Return: the median rate of the readings with iterations; 0: too few */
 static double median_of(const struct reading *readings, size_t count)
 {
 	size_t zeros = 0;

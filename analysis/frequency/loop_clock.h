@@ -17,10 +17,11 @@
  * A pair of samples is of use if all induction variables that were recorded of it agree. Pairs of
  * different activations of the loop do not count its iterations: their rates are far from the
  * median, half of them with the other sign. Without a clear majority of pairs near the median, the
- * loop has no clock, unless nearly all pairs have the same sign: then it waits, perhaps for another
- * thread, and pairs without any iteration count as well. Nor has it one
- * if most of its pairs contain no induction variable: the recording drops changes that are unlike
- * the others, so that those that remain are alike by selection.
+ * loop has no clock. There is an exception: if nearly all pairs have the same sign, the loop waits,
+ * perhaps for another thread. Then pairs without any iteration count as well.
+ *
+ * A loop has no clock if most of its pairs contain no induction variable: the recording drops
+ * changes that are unlike the others, so that the remaining ones are alike by selection.
  */
 #ifndef DCPI_LOOP_CLOCK_H
 #define DCPI_LOOP_CLOCK_H

@@ -435,11 +435,63 @@ static int pairs_write(void *context, uint32_t image, const struct stored_pair *
 	return recording->pair_count > 0 ? recording_write(walk, image, &recording->recording) : 0;
 }
 
-int merge_pairs(struct merge *merge, const struct pair_store *pairs, struct error *err)
+/* struct id_list - @ids: of @images */
+struct id_list {
+	struct merge *merge;
+	struct error *err;
+	uint32_t *images;
+	int64_t *ids;
+	size_t count;
+	size_t image_capacity;
+	size_t id_capacity;
+};
+
+static int id_add(void *context, uint32_t image, const struct stored_pair *pairs, size_t count,
+		  uint64_t seen)
+{
+	struct id_list *list = context;
+	int64_t id = 0;
+	int r = image_id(list->merge, image, &id, list->err);
+
+	(void)pairs;
+	(void)count;
+	(void)seen;
+	if (r < 0)
+		return r;
+	if (array_reserve(&list->images, &list->image_capacity, list->count + 1,
+			  sizeof(*list->images)) < 0 ||
+	    array_reserve(&list->ids, &list->id_capacity, list->count + 1, sizeof(*list->ids)) < 0)
+		return error_set(list->err, ENOMEM, ERROR_NO_MEMORY);
+	list->images[list->count] = image;
+	list->ids[list->count++] = id;
+	return 0;
+}
+
+/* Images with the same number in the database have one recording there. */
+static int pairs_join(struct merge *merge, struct pair_store *pairs, struct error *err)
+{
+	struct id_list list = {.merge = merge, .err = err};
+	int r = pair_store_images(pairs, id_add, &list);
+
+	for (size_t i = 1; i < list.count && r == 0; i++) {
+		size_t first = 0;
+
+		while (list.ids[first] != list.ids[i])
+			first++;
+		if (first < i && pair_store_join(pairs, list.images[i], list.images[first]) < 0)
+			r = error_set(err, ENOMEM, ERROR_NO_MEMORY);
+	}
+	free(list.images);
+	free(list.ids);
+	return r;
+}
+
+int merge_pairs(struct merge *merge, struct pair_store *pairs, struct error *err)
 {
 	struct recording_walk walk = {merge, err};
+	int r = pairs_join(merge, pairs, err);
 
-	return pair_store_images(pairs, pairs_write, &walk);
+	return r < 0 ? r : pair_store_images(pairs, pairs_write, &walk);
 }
 
 static int footprints_write(void *context, uint32_t image,

@@ -101,7 +101,7 @@ int merge_edges(struct merge *merge, const struct edge_accumulate *accumulate, s
 
 /** merge_pairs() - write the register pairs of all images; they replace the pairs in the database
  */
-int merge_pairs(struct merge *merge, const struct pair_store *pairs, struct error *err);
+int merge_pairs(struct merge *merge, struct pair_store *pairs, struct error *err);
 
 /** merge_footprints() - as merge_pairs(), for footprints */
 int merge_footprints(struct merge *merge, const struct footprint_store *footprints,

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 #include "daemon/collect/pair_store.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "lib/array.h"
 #include "lib/u64_map.h"
@@ -62,13 +64,21 @@ static uint64_t random_below(struct pair_store *store, uint64_t bound)
 	return store->random % bound;
 }
 
-static struct image_pairs *image_find(struct pair_store *store, uint32_t image)
+/* Return: NULL if the image has no pairs. */
+static struct image_pairs *image_get(const struct pair_store *store, uint32_t image)
 {
 	const uint64_t *found = u64_map_find(&store->index, image);
+
+	return found != NULL ? &store->images[*found - 1] : NULL;
+}
+
+static struct image_pairs *image_find(struct pair_store *store, uint32_t image)
+{
+	struct image_pairs *found = image_get(store, image);
 	uint64_t *slot;
 
 	if (found != NULL)
-		return &store->images[*found - 1];
+		return found;
 	if (store->image_count == PAIR_STORE_MAX / IMAGE_MIN)
 		return NULL;
 	if (array_reserve(&store->images, &store->image_capacity, store->image_count + 1,
@@ -118,6 +128,52 @@ void pair_store_add(struct pair_store *store, uint32_t image, const struct store
 	at = random_below(store, of->seen);
 	if (at < of->count)
 		of->pairs[at] = *pair;
+}
+
+/* Keep @count random pairs. */
+static void pairs_thin(struct pair_store *store, struct image_pairs *of, size_t count)
+{
+	while (of->count > count) {
+		uint64_t at = random_below(store, of->count);
+
+		of->pairs[at] = of->pairs[--of->count];
+	}
+}
+
+/* Return: how many pairs of both are kept, if the part of @of that was selected is that of all. */
+static size_t joint_count(const struct image_pairs *of, uint64_t seen)
+{
+	return of->seen > 0 ? (size_t)((double)of->count / (double)of->seen * (double)seen)
+			    : SIZE_MAX;
+}
+
+int pair_store_join(struct pair_store *store, uint32_t image, uint32_t into)
+{
+	struct image_pairs *from = image_get(store, image), *to = image_get(store, into);
+	size_t count, limit, own;
+	uint64_t seen;
+
+	if (from == NULL || to == NULL || from == to || from->count == 0)
+		return 0;
+	if (array_reserve(&to->pairs, &to->capacity, to->count + from->count, sizeof(*to->pairs)) <
+	    0)
+		return -ENOMEM;
+	seen = from->seen + to->seen;
+	limit = image_limit(store);
+	count = joint_count(from, seen);
+	if (joint_count(to, seen) < count)
+		count = joint_count(to, seen);
+	if (count > limit)
+		count = limit;
+	own = (size_t)((double)count * (double)to->seen / (double)seen + 0.5);
+	pairs_thin(store, to, own);
+	pairs_thin(store, from, count - own);
+	memcpy(&to->pairs[to->count], from->pairs, from->count * sizeof(*from->pairs));
+	to->count += from->count;
+	to->seen = seen;
+	from->count = 0;
+	from->seen = 0;
+	return 0;
 }
 
 size_t pair_store_bytes(const struct pair_store *store)

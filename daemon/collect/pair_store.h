@@ -42,6 +42,15 @@ void pair_store_destroy(struct pair_store *store);
 /** pair_store_add() - add a pair of an image; a pair that finds no memory is not selected. */
 void pair_store_add(struct pair_store *store, uint32_t image, const struct stored_pair *pair);
 
+/**
+ * pair_store_join() - move the pairs of an image to another one, which has the same code
+ *
+ * All pairs of both are then kept with the same probability.
+ *
+ * Return: 0; -ENOMEM: nothing is changed.
+ */
+int pair_store_join(struct pair_store *store, uint32_t image, uint32_t into);
+
 /** pair_store_clear() - forget all pairs */
 void pair_store_clear(struct pair_store *store);
 

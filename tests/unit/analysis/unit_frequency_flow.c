@@ -758,8 +758,9 @@ static void test_counted_calls_are_the_scale(void **state)
 
 /*
  * xor %eax,%eax; 1: test %edx,%edx; js 2f; add $1,%eax; cmp $7,%eax; jne 1b; ret; 2: neg %edx;
- * add $1,%eax; cmp $7,%eax; je 3f; jmp 1b; 3: ret: each entry of the loop has 7 iterations, of
- * unknown kinds.
+ * add $1,%eax; cmp $7,%eax; je 3f; jmp 1b; 3: ret.
+ *
+ * Each entry of the loop has 7 iterations, of unknown kinds.
  */
 static void test_copied_ends_share_the_trip_count(void **state)
 {

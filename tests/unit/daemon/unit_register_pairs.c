@@ -506,6 +506,39 @@ static void only_counting_words_are_recorded(void **state)
 	pair_recording_deinit(&recording);
 }
 
+/* @context: pairs of image 1 that were added to it, then those that were added to image 2 */
+static int parts_count(void *context, uint32_t image, const struct stored_pair *pairs, size_t count,
+		       uint64_t seen)
+{
+	size_t *parts = context;
+
+	assert_int_equal(image, 1);
+	assert_int_equal(seen, 50000);
+	for (size_t i = 0; i < count; i++)
+		parts[pairs[i].from == 2]++;
+	return 0;
+}
+
+/* Two images of the same code, with 10,000 and 40,000 pairs: a pair of each is as likely kept. */
+static void joined_images_are_fair(void **state)
+{
+	struct pair_store *store = pair_store_create();
+	size_t parts[2] = {0};
+
+	(void)state;
+	for (uint64_t i = 0; i < 50000; i++) {
+		struct stored_pair pair = {.from = i < 10000 ? 1 : 2, .to = i, .samples = 1};
+
+		pair_store_add(store, (uint32_t)pair.from, &pair);
+	}
+	assert_int_equal(pair_store_join(store, 2, 1), 0);
+	assert_int_equal(pair_store_join(store, 3, 1), 0);
+	assert_int_equal(pair_store_images(store, parts_count, parts), 0);
+	assert_in_range(parts[0] + parts[1], PAIR_STORE_IMAGE_MAX - 1, PAIR_STORE_IMAGE_MAX);
+	assert_in_range(parts[1], 4 * parts[0] - 4, 4 * parts[0] + 4);
+	pair_store_destroy(store);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -515,6 +548,7 @@ int main(void)
 		cmocka_unit_test(examined_samples_are_paired),
 		cmocka_unit_test(raw_values_stay_inside),
 		cmocka_unit_test(the_store_is_bounded_and_fair),
+		cmocka_unit_test(joined_images_are_fair),
 		cmocka_unit_test(only_counters_are_recorded),
 		cmocka_unit_test(pairs_words_of_a_frame),
 		cmocka_unit_test(pairs_words_without_a_frame_pointer),
