@@ -44,8 +44,8 @@
 /*
  * Rates of counters vary more than that. Timers are late and samples get lost, so a pair may span
  * several periods. A loop may also be much faster for a while, for example if other programs do not
- * use the cache that its data is in. It may be slower by any factor: a thread that waits in the loop
- * makes no iteration.
+ * use the cache that its data is in. It may be slower by any factor: a thread that waits in the
+ * loop makes no iteration.
  */
 #define FAST_RATIO 64.0
 
