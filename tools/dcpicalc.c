@@ -105,8 +105,8 @@ static const struct cli_tool tool = {
 	.synopsis = "[OPTION]... [PROCEDURE|IMAGE:PROCEDURE|[IMAGE:]0xADDRESS]",
 	.summary = "Print the executions, cycles and causes of stalls of each instruction of a "
 		   "procedure; without an operand, of the hottest procedure.",
-	.accepts = CLI_HEADER | CLI_PROFILER | CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_FORMATS |
-		   CLI_SYMBOLS | CLI_SOURCES,
+	.accepts = CLI_HEADER | CLI_PROFILER | CLI_IDLE | CLI_IMAGES | CLI_PID | CLI_EPOCHS |
+		   CLI_FORMATS | CLI_SYMBOLS | CLI_SOURCES,
 	.operands_max = 1,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),
@@ -178,8 +178,10 @@ static int dcpicalc_run(struct calc *calc, struct source_text *source)
 	struct error err = {0};
 	int r = dcpicalc_check_options(calc, &err), status = CLI_OK;
 
-	if (!calc->cli.include_profiler && !calc->method.as_published)
-		calc->source.profiler = CALC_PROFILER_NO_SHARE;
+	/* The paper's tools have no such classes. */
+	if (calc->method.as_published)
+		calc->cli.include = (struct included_samples){.profiler = true, .idle = true};
+	calc_source_exclude(&calc->source, &calc->cli, CALC_PROFILER_NO_SHARE);
 	if (r == 0)
 		r = calc_source_open(&calc->source, &calc->reader, &calc->cli, calc->event, &err);
 	if (r < 0)
@@ -203,7 +205,7 @@ static int dcpicalc_run(struct calc *calc, struct source_text *source)
 		.events = &calc->source.events,
 		.all_samples = (double)calc->source.images.time,
 		.probes = calc->source.select.probes,
-		.include_profiler = calc->source.profiler == CALC_PROFILER_INCLUDED,
+		.include = calc->cli.include,
 	};
 	if (calc->all)
 		status = calc_driver_run(&walk);

@@ -120,7 +120,7 @@ static const struct cli_tool tool = {
 	.synopsis = "[OPTION]... [PROCEDURE|IMAGE:PROCEDURE|[IMAGE:]0xADDRESS]",
 	.summary = "Draw the control-flow graph of a procedure with executions, costs and causes "
 		   "of stalls; without an operand, of the hottest procedure.",
-	.accepts = CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_SYMBOLS | CLI_PROFILER,
+	.accepts = CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_SYMBOLS | CLI_PROFILER | CLI_IDLE,
 	.operands_max = 1,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),
@@ -157,9 +157,9 @@ static int print_graph(void *context, const struct procedure_analysis *analysis)
 	if (image == NULL ||
 	    calc_procedure_names(&names, choice->code, analysis->index, drawing->cli.demangle) < 0)
 		return -ENOMEM;
-	if (!drawing->cli.include_profiler &&
-	    profiler_class_of(&choice->image->image, names.name, drawing->source.select.probes) ==
-		    PROFILER_WHOLE)
+	if (profiler_class_excluded(profiler_class_of(&choice->image->image, names.name,
+						      drawing->source.select.probes),
+				    &drawing->cli.include))
 		procedure.all_samples = 0;
 	return flow_dot_print(drawing->graph, &procedure, &drawing->flow);
 }
@@ -198,8 +198,7 @@ static int dcpicfg_run(struct drawing *drawing)
 
 	if (r == 0)
 		r = choose_format(drawing, &err);
-	if (!drawing->cli.include_profiler)
-		drawing->source.profiler = CALC_PROFILER_NO_SHARE;
+	calc_source_exclude(&drawing->source, &drawing->cli, CALC_PROFILER_NO_SHARE);
 	if (r == 0)
 		r = calc_source_open(&drawing->source, &drawing->reader, &drawing->cli,
 				     drawing->event, &err);

@@ -133,7 +133,8 @@ static const struct cli_tool tool = {
 		   "csv.\nFormats of estimated executions of one image (see dcpicalc): bolt, "
 		   "autofdo, profgen (for clang), pixie, lld-order, gold-order.\nFormat of the "
 		   "database, the programs and their debug files, for another machine: archive.",
-	.accepts = CLI_EVENTS | CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_SYMBOLS | CLI_PROFILER,
+	.accepts = CLI_EVENTS | CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_SYMBOLS | CLI_PROFILER |
+		   CLI_IDLE,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),
 	.set = dcpiexport_set_option,
@@ -216,7 +217,7 @@ static int tally(struct export_job *job, struct error *err)
 		.scale = &job->scale,
 		.demangle = cli->demangle,
 		.debug = cli->debug,
-		.include_profiler = cli->include_profiler,
+		.include = cli->include,
 	};
 
 	return tally_create(&job->tally, job->reader, &config, err);
@@ -256,19 +257,23 @@ static size_t count_rows(const struct export_job *job)
 static char *make_comment(const struct export_job *job)
 {
 	const struct report_header *header = &job->header;
-	uint64_t excluded = tally_excluded_samples(job->tally);
-	char profiler[64] = "", *comment;
+	uint64_t own = tally_excluded_samples(job->tally, PROFILER_WHOLE);
+	uint64_t no_work = tally_excluded_samples(job->tally, PROFILER_IDLE);
+	char profiler[64] = "", idle[64] = "", *comment;
 
-	if (excluded > 0)
+	if (own > 0)
 		snprintf(profiler, sizeof(profiler),
-			 "; %" PRIu64 " samples of the profiler are excluded", excluded);
-	if (asprintf(&comment, "dcpi: %zu epoch%s, %s, kernel %s%s%s", header->epoch_count,
+			 "; %" PRIu64 " samples of the profiler are excluded", own);
+	if (no_work > 0)
+		snprintf(idle, sizeof(idle),
+			 "; %" PRIu64 " samples of waiting for work are excluded", no_work);
+	if (asprintf(&comment, "dcpi: %zu epoch%s, %s, kernel %s%s%s%s", header->epoch_count,
 		     header->epoch_count > 1 ? "s" : "", header->epochs[0].host,
 		     header->epochs[0].kernel,
 		     report_header_periods_differ(header)
 			     ? "; periods differ: samples are scaled to the shortest"
 			     : "",
-		     profiler) < 0)
+		     profiler, idle) < 0)
 		return NULL;
 	return comment;
 }
@@ -338,9 +343,9 @@ static int dcpiexport_run(struct export_job *job)
 	if (tally_row_count(job->tally) == 0)
 		return cli_no_samples(cli, "samples", report_header_no_samples(&job->header));
 	if (count_rows(job) == 0)
-		return cli_nothing(
-			cli,
-			"all samples are of the profiler: use --include-profiler to export them");
+		return cli_nothing(cli,
+				   "all samples are of the profiler or of waiting for work: use "
+				   "--include-profiler or --idle to export them");
 	r = output_file_write(job->output, write_profile, job, &err);
 	return r < 0 ? cli_fail(cli, &err) : CLI_OK;
 }

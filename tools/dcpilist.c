@@ -47,9 +47,7 @@ struct list {
 	struct event_choice events;
 	struct event_scale scale;
 	struct calc_choice choice;
-	struct tally *all;  /* by image: for totals */
-	uint64_t *excluded; /* by event: samples in @all that profiling causes */
-	uint64_t excluded_samples;
+	struct tally *all;   /* by image: for totals */
 	struct tally *tally; /* by line, or of one image by instruction */
 	struct source_text *text;
 	struct list_rows rows;
@@ -85,8 +83,8 @@ static const struct cli_tool tool = {
 	.synopsis = "[OPTION]... [PROCEDURE|IMAGE:PROCEDURE|[IMAGE:]0xADDRESS]",
 	.summary = "List the source or the instructions of a procedure, or a source file, with "
 		   "samples; without an operand, the hottest procedure.",
-	.accepts = CLI_HEADER | CLI_PROFILER | CLI_EVENTS | CLI_IMAGES | CLI_PID | CLI_EPOCHS |
-		   CLI_FORMATS | CLI_TABLE | CLI_SYMBOLS | CLI_SOURCES,
+	.accepts = CLI_HEADER | CLI_PROFILER | CLI_IDLE | CLI_EVENTS | CLI_IMAGES | CLI_PID |
+		   CLI_EPOCHS | CLI_FORMATS | CLI_TABLE | CLI_SYMBOLS | CLI_SOURCES,
 	.operands_max = 1,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),
@@ -153,67 +151,26 @@ static int make_tally(struct list *list, struct tally **ret, enum tally_by by, i
 		.scale = &list->scale,
 		.demangle = list->cli.demangle,
 		.debug = list->cli.debug,
-		.include_profiler = list->cli.include_profiler,
+		.include = list->cli.include,
 	};
 
 	config.filter.image = image;
 	/* The tally of all images counts the samples of the profiler's processes. */
-	if (!list->cli.include_profiler && by != TALLY_BY_IMAGE)
+	if (!list->cli.include.profiler && by != TALLY_BY_IMAGE)
 		config.filter.profiler = PROFILE_PROFILER_NOT;
 	return tally_create(ret, list->reader, &config, err);
-}
-
-static void add_excluded(struct list *list, const struct tally *tally)
-{
-	for (size_t i = 0; i < list->events.count; i++)
-		list->excluded[i] += tally_count_scaled(tally_excluded(tally, i));
-	list->excluded_samples += tally_excluded_samples(tally);
-}
-
-/*
- * Count the samples that profiling causes. Only images in which some procedures belong to the
- * profiler need symbols.
- */
-static int load_excluded(struct list *list, struct error *err)
-{
-	const struct tally_row *rows = tally_rows(list->all);
-	enum profiler_probes probes;
-	int r = profiler_probes_load(&probes, list->reader, &list->cli.filter, err);
-
-	list->excluded = calloc(list->events.count + 1, sizeof(*list->excluded));
-	if (list->excluded == NULL)
-		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
-	if (r < 0 || list->cli.include_profiler)
-		return r;
-	add_excluded(list, list->all);
-	for (size_t i = 0; i < tally_row_count(list->all) && r == 0; i++) {
-		struct tally *tally = NULL;
-
-		/* add_excluded() has counted the images that belong to the profiler. */
-		if (rows[i].excluded || !profiler_class_needs_procedures(rows[i].file, probes))
-			continue;
-		r = make_tally(list, &tally, TALLY_BY_PROCEDURE, rows[i].image_id, NULL, err);
-		if (r == 0)
-			add_excluded(list, tally);
-		tally_destroy(tally);
-	}
-	return r;
 }
 
 static int dcpilist_load(struct list *list, struct error *err)
 {
 	struct cli *cli = &list->cli;
-	struct report_header *header = &list->source.header;
 	int r = cli_open(cli, &list->reader, err);
 
 	if (r == 0)
 		r = load_events(list, err);
 	if (r == 0)
 		r = make_tally(list, &list->all, TALLY_BY_IMAGE, 0, NULL, err);
-	if (r < 0)
-		return r;
-	header->samples = tally_samples(list->all, &header->unknown);
-	return load_excluded(list, err);
+	return r;
 }
 
 /* Load the data from which procedures are chosen; the header is already loaded. */
@@ -269,7 +226,7 @@ static int list_one(struct list *list, struct error *err)
 	class = profiler_class_of(&list->choice.image->image, list->names.name,
 				  list->source.select.probes);
 	list->rows.mark = profiler_class_mark(class);
-	list->rows.no_share = class == PROFILER_WHOLE && !list->cli.include_profiler;
+	list->rows.no_share = profiler_class_excluded(class, &list->cli.include);
 	list->rows.title = "procedure";
 	list->rows.name = list->names.name;
 	list->rows.names = &list->names;
@@ -307,7 +264,6 @@ static int dcpilist_run(struct list *list)
 	list->rows.events = list->events.names;
 	list->rows.event_count = list->events.count;
 	list->rows.all = list->all;
-	list->rows.excluded = list->excluded;
 	if (r == 0)
 		r = list->file != NULL ? list_whole_file(list, &err) : list_one(list, &err);
 	if (r == 0 && list_rows_finish(&list->rows) < 0)
@@ -316,7 +272,7 @@ static int dcpilist_run(struct list *list)
 		return cli_nothing(&list->cli, "%s", err.message);
 	if (r < 0)
 		return cli_fail(&list->cli, &err);
-	list->source.header.excluded = list->excluded_samples;
+	tally_describe(list->all, &list->source.header); /* calc_source_load() has no exclusions */
 	report = list_rows_report(&list->rows, list->cli.format == CLI_TEXT);
 	report.header = &list->source.header;
 	return report_print(&report, &list->cli, &err) < 0 ? cli_fail(&list->cli, &err) : CLI_OK;
@@ -334,7 +290,6 @@ int main(int argc, char **argv)
 	list_rows_deinit(&list.rows);
 	list_lines_free(list.lines);
 	free(list.counts);
-	free(list.excluded);
 	procedure_names_deinit(&list.names);
 	source_text_destroy(list.text);
 	tally_destroy(list.tally);

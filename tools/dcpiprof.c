@@ -150,7 +150,7 @@ static const struct cli_tool tool = {
 		   "by --by.",
 	.accepts = CLI_HEADER | CLI_EVENTS | CLI_BY_IMAGE | CLI_IMAGES | CLI_PID | CLI_EPOCHS |
 		   CLI_LIMIT | CLI_SORT | CLI_FORMATS | CLI_TABLE | CLI_SYMBOLS | CLI_DATABASES |
-		   CLI_PROFILER,
+		   CLI_PROFILER | CLI_IDLE,
 	.operands_max = 2,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),
@@ -241,6 +241,7 @@ static int load_header(struct prof *prof, struct error *err)
 /* Load a tally for every kind of listing, because the header's numbers of samples come from it. */
 static int load_tally(struct prof *prof, struct error *err)
 {
+	static const struct included_samples all = {.profiler = true, .idle = true};
 	struct tally_config config = {
 		.events = prof->events.names,
 		.event_count = prof->events.count,
@@ -250,15 +251,13 @@ static int load_tally(struct prof *prof, struct error *err)
 		.scale = &prof->scale,
 		.demangle = prof->cli.demangle,
 		.debug = prof->cli.debug,
-		.include_profiler = prof->cli.include_profiler || prof->by >= BY_EDGE,
+		.include = prof->by >= BY_EDGE ? all : prof->cli.include,
 		.tool = prof->cli.tool,
 	};
 	int r = tally_create(&prof->tally, prof->reader, &config, err);
 
 	if (r == 0)
-		prof->header.samples = tally_samples(prof->tally, &prof->header.unknown);
-	if (r == 0)
-		prof->header.excluded = tally_excluded_samples(prof->tally);
+		tally_describe(prof->tally, &prof->header);
 	return r;
 }
 
@@ -304,6 +303,12 @@ static int load_edges(struct prof *prof, struct error *err)
 	return 0;
 }
 
+static void add_excluded(struct prof *prof, size_t event)
+{
+	prof->header.excluded += owner_tally_excluded(prof->owners, PROFILER_WHOLE, event)->samples;
+	prof->header.idle += owner_tally_excluded(prof->owners, PROFILER_IDLE, event)->samples;
+}
+
 static int load_owners(struct prof *prof, struct error *err)
 {
 	struct owner_tally_config config = {
@@ -311,7 +316,8 @@ static int load_owners(struct prof *prof, struct error *err)
 		.filter = prof->cli.filter,
 		.image = prof->cli.image,
 		.scale = &prof->scale,
-		.include_profiler = prof->cli.include_profiler,
+		.include = prof->cli.include,
+		.debug = prof->cli.debug,
 	};
 	int r = event_choice_make(&prof->events, &prof->header, &prof->cli, err);
 
@@ -322,7 +328,7 @@ static int load_owners(struct prof *prof, struct error *err)
 	if (r == 0)
 		r = owner_tally_create(&prof->owners, prof->reader, &config, err);
 	for (size_t i = 0; r == 0 && i < config.event_count; i++)
-		prof->header.excluded += owner_tally_excluded(prof->owners, i)->samples;
+		add_excluded(prof, i);
 	if (r == 0)
 		r = owner_listing_create(&prof->owner_lines, prof->owners, &config, prof->cli.sort,
 					 prof->cli.limit, err);
@@ -342,7 +348,7 @@ static int load_stacks(struct prof *prof, struct error *err)
 	if (r == 0)
 		r = stack_profile_load(&prof->stack_profile, prof->reader, &prof->cli, prof->mode,
 				       err);
-	prof->header.excluded = 0; /* the rows are of stacks */
+	prof->header.excluded = prof->header.idle = 0; /* the rows are of stacks */
 	prof->header.excluded_stacks = prof->stack_profile.excluded;
 	prof->header.stacks = prof->stack_profile.stacks + prof->stack_profile.excluded;
 	if (r == 0)
@@ -394,16 +400,18 @@ static struct report report_of(struct prof *prof, struct edge_listing *edges)
 static int nothing(const struct prof *prof)
 {
 	bool edges = prof->by == BY_EDGE;
-	bool excluded = prof->header.excluded > 0 && !needs_owners(prof);
+	bool own = prof->header.excluded > 0 && !needs_owners(prof);
+	bool idle = prof->header.idle > 0 && !needs_owners(prof);
+	const char *hint = own ? CLI_PROFILER_HINT : CLI_IDLE_HINT;
 
 	if (prof->header.excluded_stacks > 0)
 		return cli_nothing(&prof->cli,
 				   "no call stacks except those of the profiler" CLI_PROFILER_HINT);
-	if (excluded && prof->cli.image != NULL)
-		return cli_no_image(&prof->cli, "samples", CLI_PROFILER_HINT);
-	if (excluded)
-		return cli_nothing(&prof->cli,
-				   "no samples except those of the profiler" CLI_PROFILER_HINT);
+	if ((own || idle) && prof->cli.image != NULL)
+		return cli_no_image(&prof->cli, "samples", hint);
+	if (own || idle)
+		return cli_nothing(&prof->cli, "no samples except those of %s%s",
+				   own ? "the profiler" : "waiting for work", hint);
 	return cli_no_samples(&prof->cli, edges ? "edges" : "samples",
 			      edges ? "no edges" : report_header_no_samples(&prof->header));
 }

@@ -60,7 +60,7 @@ static const struct cli_tool tool = {
 	.summary = "Print a summary of cycles by cause, of all samples and of each image or "
 		   "procedure.",
 	.accepts = CLI_HEADER | CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_LIMIT | CLI_SORT |
-		   CLI_FORMATS | CLI_TABLE | CLI_SYMBOLS | CLI_PROFILER,
+		   CLI_FORMATS | CLI_TABLE | CLI_SYMBOLS | CLI_PROFILER | CLI_IDLE,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),
 	.set = dcpisumm_set_option,
@@ -93,7 +93,6 @@ static int dcpisumm_run(struct summ *summ)
 		.image = summary_listing_image,
 		.procedure = summary_listing_procedure,
 		.context = &summ->listing,
-		.busy = !summ->method.as_published,
 		.doubtful = summ->method.as_published,
 		.progress = true,
 	};
@@ -104,8 +103,8 @@ static int dcpisumm_run(struct summ *summ)
 	/* The paper's tools analysed every procedure with samples. */
 	if (summ->method.as_published)
 		walk.plan = (struct calc_plan){0};
-	if (!summ->cli.include_profiler && !summ->method.as_published)
-		summ->source.profiler = CALC_PROFILER_REMOVED;
+	if (!summ->method.as_published)
+		calc_source_exclude(&summ->source, &summ->cli, CALC_PROFILER_REMOVED);
 	if (r == 0)
 		r = calc_source_open(&summ->source, &summ->reader, &summ->cli, summ->event, &err);
 	if (r == -ENOENT && summ->reader != NULL)

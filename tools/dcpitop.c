@@ -111,7 +111,7 @@ static const struct cli_tool tool = {
 	.synopsis = "[OPTION]...",
 	.summary = "Show where the machine spends its time now: images, their procedures, and "
 		   "causes of stalls of instructions.",
-	.accepts = CLI_IMAGES | CLI_SORT | CLI_FORMATS | CLI_SYMBOLS | CLI_PROFILER,
+	.accepts = CLI_IMAGES | CLI_SORT | CLI_FORMATS | CLI_SYMBOLS | CLI_PROFILER | CLI_IDLE,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),
 	.set = dcpitop_set_option,
@@ -122,7 +122,7 @@ static void dcpitop_prepare(struct top *top)
 	struct top_view *view = &top->view;
 
 	view->config.database = top->cli.database;
-	view->config.include_profiler = top->cli.include_profiler;
+	view->config.include = top->cli.include;
 	view->config.demangle = top->cli.demangle;
 	view->config.debug = top->cli.debug;
 	view->pattern = top->cli.image;

@@ -58,7 +58,7 @@ static const struct cli_tool tool = {
 	.synopsis = "[OPTION]...",
 	.summary = "List the instructions with the longest stalls in all samples, and the causes.",
 	.accepts = CLI_HEADER | CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_FORMATS | CLI_TABLE |
-		   CLI_SYMBOLS | CLI_PROFILER,
+		   CLI_SYMBOLS | CLI_PROFILER | CLI_IDLE,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),
 	.set = dcpitopstalls_set_option,
@@ -89,7 +89,6 @@ static int dcpitopstalls_run(struct topstalls *top)
 		.image = stall_listing_image,
 		.procedure = stall_listing_procedure,
 		.context = &top->listing,
-		.busy = !top->method.as_published,
 		.doubtful = top->method.as_published,
 		.progress = true,
 	};
@@ -100,8 +99,8 @@ static int dcpitopstalls_run(struct topstalls *top)
 	/* The paper's tools analysed every procedure with samples. */
 	if (top->method.as_published)
 		walk.plan = (struct calc_plan){0};
-	if (!top->cli.include_profiler && !top->method.as_published)
-		top->source.profiler = CALC_PROFILER_REMOVED;
+	if (!top->method.as_published)
+		calc_source_exclude(&top->source, &top->cli, CALC_PROFILER_REMOVED);
 	if (r == 0)
 		r = calc_source_open(&top->source, &top->reader, &top->cli, top->event, &err);
 	if (r == -ENOENT && top->reader != NULL)

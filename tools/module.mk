@@ -6,11 +6,12 @@ tool-src := $(addprefix tools/base/, columns.c flame_graph.c graphviz.c json_str
 tool-src += $(addprefix tools/report/, cli.c control_proxy.c epoch_list.c event_choice.c event_role.c \
 	event_scale.c file_broker.c image_label.c image_symbols.c code_elf.c jit_hint.c output_file.c passed_over.c \
 	report.c report_header.c report_header_brief.c report_header_json.c recording_source.c sandboxed.c server_prefetch.c source_text.c \
-	symbol_cache.c profiler_class.c)
+	symbol_cache.c procedure_classes.c profiler_class.c)
 tool-src += $(addprefix tools/tally/, build_match.c edge_listing.c edge_tally.c \
-	owner_listing.c owner_tally.c program_match.c sample_listing.c sample_sets.c tally.c \
-	tally_config.c tally_places.c tally_procedures.c tally_row.c tally_state.c)
-tool-src += $(addprefix tools/annotate/, calc_blocks.c calc_bubbles.c calc_cells.c calc_events.c calc_evidence.c calc_faults.c calc_finding.c \
+	owner_excluded.c owner_listing.c owner_tally.c program_match.c sample_listing.c sample_sets.c tally.c \
+	tally_config.c tally_images.c tally_places.c tally_procedures.c tally_row.c tally_state.c)
+tool-src += $(addprefix tools/annotate/, calc_blocks.c calc_bubbles.c calc_cells.c calc_events.c calc_evidence.c \
+	calc_faults.c calc_finding.c \
 	calc_counts.c calc_heading.c calc_images.c calc_json.c calc_listing.c calc_method.c \
 	procedure_lookup.c calc_names.c calc_output.c calc_plan.c calc_data.c calc_footprints.c calc_procedure.c calc_profile.c \
 	calc_profiler.c calc_records.c calc_rest.c calc_select.c calc_source.c calc_summary.c calc_driver.c \

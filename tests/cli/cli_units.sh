@@ -90,7 +90,7 @@ for unit in web.service later.service storm.service "docker-$id.scope"; do
 done
 is "the container's are its unit's" "$(samples_of container $id)" "$(samples_of unit docker-$id.scope)"
 is "units add up to all" \
-	"$("$bin/dcpiprof" --db "$db" --by unit --csv --include-profiler | tail -n +2 |
+	"$("$bin/dcpiprof" --db "$db" --by unit --csv --include-profiler --idle | tail -n +2 |
 		awk -F , '{ sum += $1 } END { print sum }')" \
 	"$(sql "$db" "SELECT sum(count) FROM dcpi_samples")"
 is "shares are no more than profiles" "$(sqlite3 "$db" "SELECT count(*) FROM

@@ -2,6 +2,7 @@
 #include "tools/annotate/calc_driver.h"
 
 #include <errno.h>
+#include <math.h>
 #include <unistd.h>
 
 #include "analysis/program_calls.h"
@@ -38,14 +39,19 @@ static int set_scope(const struct calc_driver *walk, const struct calc_choice *c
 	return 0;
 }
 
-static bool is_idle(const struct calc_driver *walk, const struct procedure_analysis *analysis)
+/* Return true if the totals have no samples of a procedure, which calc_images_load() has removed.
+ */
+static bool is_excluded(const struct calc_driver *walk, const struct procedure_analysis *analysis)
 {
 	const struct calc_choice *choice = walk->current;
+	const struct calc_source *source = walk->source;
 	const struct procedure *procedure =
 		procedure_table_get(image_code_procedures(choice->code), analysis->index);
 
-	return profiler_class_of(&choice->image->image, procedure->name, PROFILER_PROBES_NONE) ==
-	       PROFILER_IDLE;
+	return source->profiler == CALC_PROFILER_REMOVED &&
+	       profiler_class_excluded(profiler_class_of(&choice->image->image, procedure->name,
+							 source->select.probes),
+				       &source->include);
 }
 
 static int calc_driver_take_procedure(void *context, const struct procedure_analysis *analysis)
@@ -57,12 +63,12 @@ static int calc_driver_take_procedure(void *context, const struct procedure_anal
 	/* Skip procedures that were counted but not sampled; they could be many. */
 	if (walk->images > 0 && analysis->profile.total <= 0)
 		return 0;
-	if (analysis->bound == FREQUENCY_BOUND_CONTRADICTED && !walk->doubtful) {
-		calc_rest_add(&walk->rest, CALC_REST_CONTRADICTED, analysis->profile.total, 1);
+	if (is_excluded(walk, analysis)) {
+		walk->excluded += analysis->profile.total;
 		return 0;
 	}
-	if (walk->busy && is_idle(walk, analysis)) {
-		calc_rest_add(&walk->rest, CALC_REST_IDLE, analysis->profile.total, 1);
+	if (analysis->bound == FREQUENCY_BOUND_CONTRADICTED && !walk->doubtful) {
+		calc_rest_add(&walk->rest, CALC_REST_CONTRADICTED, analysis->profile.total, 1);
 		return 0;
 	}
 	walk->procedures++;
@@ -111,6 +117,7 @@ static int analyse(struct calc_driver *walk, struct calc_choice *choice,
 	if (r < 0)
 		return r;
 	walk->current = choice;
+	walk->excluded = 0;
 	if (walk->image != NULL && !walk->is_sparse &&
 	    walk->image(walk->context, choice, options->model) < 0)
 		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
@@ -118,7 +125,10 @@ static int analyse(struct calc_driver *walk, struct calc_choice *choice,
 			       calc_driver_take_procedure, walk, &totals, err);
 	if (r < 0)
 		return r;
-	calc_rest_add(&walk->rest, CALC_REST_FEW, totals.samples_few, totals.few);
+	/* Excluded samples that are in no analysed procedure are in those with few samples. */
+	calc_rest_add(&walk->rest, CALC_REST_FEW,
+		      totals.samples_few - fmax(choice->image->excluded - walk->excluded, 0),
+		      totals.few);
 	calc_rest_add(&walk->rest, CALC_REST_OUTSIDE, totals.samples_outside - totals.samples_few,
 		      0);
 	return 0;
@@ -259,7 +269,9 @@ static int walk_images(struct calc_driver *walk, const struct program_calls *cal
 
 static int status_of(const struct calc_driver *walk)
 {
-	const char *hint = walk->source->images.excluded > 0 ? CLI_PROFILER_HINT : "";
+	const char *hint = walk->source->images.excluded > 0 ? CLI_PROFILER_HINT
+			   : walk->source->images.idle > 0   ? CLI_IDLE_HINT
+							     : "";
 
 	if (walk->images == 0 && walk->cli->image != NULL)
 		return cli_no_image(walk->cli, "samples", hint);

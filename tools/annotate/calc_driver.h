@@ -20,7 +20,6 @@
  * @procedure:  called for each analysed procedure
  * @context:    for both
  * @plan:       selects the procedures to analyse; calc_driver_run() makes and frees it
- * @busy:       leave out procedures in which the kernel waits for work
  * @doubtful:   also pass procedures with estimates that contradict their samples
  * @progress:   print progress, if nothing else is printed meanwhile
  * @images:     out: number of selected images
@@ -40,7 +39,6 @@ struct calc_driver {
 	image_analysis_fn procedure;
 	void *context;
 	struct calc_plan plan;
-	bool busy;
 	bool doubtful;
 	bool progress;
 
@@ -54,6 +52,7 @@ struct calc_driver {
 	struct passed_over passed;
 	bool is_sparse; /* the current image */
 	const struct calc_choice *current;
+	double excluded; /* samples of skipped procedures of the current image */
 };
 
 /**

@@ -103,10 +103,12 @@ static int exclude_own(struct load *load, const struct calc_profiler *profiler,
 	if (r < 0)
 		return r;
 	if (load->use == CALC_PROFILER_REMOVED)
-		image->samples -= load->events->periods_differ ? own.cycles : (double)own.samples;
+		image->excluded = load->events->periods_differ ? own.cycles : (double)own.samples;
+	image->samples -= image->excluded;
 	load->cycles -= own.cycles;
 	load->images->time -= own.samples;
-	load->images->excluded += own.all;
+	load->images->excluded += own.own;
+	load->images->idle += own.idle;
 	return 0;
 }
 
@@ -121,8 +123,10 @@ static void keep_sampled(struct load *load)
 	for (size_t i = 0; i < images->count; i++) {
 		struct calc_image image = images->list[i];
 
-		if (load->events->periods_differ && image.samples > 0)
+		if (load->events->periods_differ && image.samples > 0) {
 			image.samples /= images->mean_period;
+			image.excluded /= images->mean_period;
+		}
 		if (image.image.kind == PROFILE_IMAGE_UNKNOWN)
 			images->unknown += load->all[i];
 		if (image.samples > 0)
@@ -154,11 +158,12 @@ static int images_settle(struct load *load, struct profile_reader *reader,
 
 int calc_images_load(struct calc_images *images, struct profile_reader *reader,
 		     const struct profile_filter *filter, const struct calc_events *events,
-		     enum calc_profiler_use use, const struct debug_file_options *debug,
-		     struct error *err)
+		     enum calc_profiler_use use, const struct included_samples *include,
+		     const struct debug_file_options *debug, struct error *err)
 {
 	struct load load = {.images = images, .events = events, .use = use};
-	struct calc_profiler profiler = {reader, filter, events, debug, PROFILER_PROBES_NONE};
+	struct calc_profiler profiler = {reader,  filter, events, debug, PROFILER_PROBES_NONE,
+					 *include};
 	struct profile_filter all = *filter;
 	int r;
 

@@ -6,12 +6,13 @@
 #include <stdbool.h>
 
 #include "db/profile_read.h"
+#include "tools/report/profiler_class.h"
 
 struct calc_events;
 struct debug_file_options;
 struct error;
 
-/** enum calc_profiler_use - use of the samples of time that profiling causes */
+/** enum calc_profiler_use - use of the samples of time that shares exclude */
 enum calc_profiler_use {
 	CALC_PROFILER_INCLUDED,
 	CALC_PROFILER_NO_SHARE, /* in the images, not in @time, which shares are of */
@@ -21,13 +22,14 @@ enum calc_profiler_use {
 /**
  * struct calc_image - an image
  * @image:   its description; this structure owns the path
- * @samples: of time, scaled to the mean period
+ * @samples: of time, scaled to the mean period; @excluded: removed from them
  * @epochs:  number of epochs with samples of it
  */
 struct calc_image {
 	int64_t id;
 	struct profile_image image;
 	double samples;
+	double excluded;
 	size_t epochs;
 };
 
@@ -37,7 +39,8 @@ struct calc_image {
  * @mean_period: cycles that a sample of @time stands for; 0: no samples
  * @samples:     of all events and processes
  * @unknown:     those of @samples in no known image
- * @excluded:    those of @samples that profiling causes, unless they are included
+ * @excluded:    those of @samples that profiling causes, unless they are included; @idle: those in
+ *               which a CPU has no work, unless they are included
  */
 struct calc_images {
 	struct calc_image *list;
@@ -48,21 +51,22 @@ struct calc_images {
 	uint64_t samples;
 	uint64_t unknown;
 	uint64_t excluded;
+	uint64_t idle;
 };
 
 /**
  * calc_images_load() - sum the samples by image
  * @images:  zero-initialised; freed by calc_images_deinit(), also after a failure
  * @filter:  epochs and process; other fields are ignored
- * @use:     of samples that profiling causes
+ * @use:     of samples that shares exclude; @include: classes that they include
  * @debug:   locates the symbols by which such samples are found
  *
  * Return: 0, -ENOMEM, -EBADMSG, or the reader's error.
  */
 int calc_images_load(struct calc_images *images, struct profile_reader *reader,
 		     const struct profile_filter *filter, const struct calc_events *events,
-		     enum calc_profiler_use use, const struct debug_file_options *debug,
-		     struct error *err);
+		     enum calc_profiler_use use, const struct included_samples *include,
+		     const struct debug_file_options *debug, struct error *err);
 
 void calc_images_deinit(struct calc_images *images);
 

@@ -159,7 +159,7 @@ int calc_output_procedure(void *context, const struct procedure_analysis *analys
 	procedure.names = &names;
 	class = profiler_class_of(&output->choice->image->image, names.name, output->probes);
 	procedure.mark = profiler_class_mark(class);
-	if (class == PROFILER_WHOLE && !output->include_profiler)
+	if (profiler_class_excluded(class, &output->include))
 		procedure.all_samples = 0;
 	if (output->why)
 		return print_why(output, &procedure);

@@ -26,7 +26,7 @@ struct stack_callers;
  * @header:      printed before text
  * @events:      events of the samples
  * @all_samples: of time, in all images, which shares are of
- * @include_profiler: procedures of the profiler have a share
+ * @include: classes of samples that shares include
  * @probes:      in the selected epochs
  * @callers:     of the only procedure; NULL: not known
  *
@@ -45,7 +45,7 @@ struct calc_output {
 	const struct report_header *header;
 	const struct calc_events *events;
 	double all_samples;
-	bool include_profiler;
+	struct included_samples include;
 	enum profiler_probes probes;
 	const struct stack_callers *callers;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Counts the samples in an image that profiling itself causes. */
+/* Counts the samples in an image that shares exclude: of the profiler, and of waiting for work. */
 #ifndef DCPI_CALC_PROFILER_H
 #define DCPI_CALC_PROFILER_H
 
@@ -15,23 +15,25 @@ struct calc_profiler {
 	const struct calc_events *events;
 	const struct debug_file_options *debug;
 	enum profiler_probes probes;
+	struct included_samples include;
 };
 
 /**
- * struct calc_profiler_samples - samples of the profiler
- * @all:     of all events
+ * struct calc_profiler_samples - samples that shares exclude
+ * @own:     of all events, of the profiler; @idle: in which a CPU has no work
  * @samples: of time
  * @cycles:  that @samples stand for
  */
 struct calc_profiler_samples {
-	uint64_t all;
+	uint64_t own;
+	uint64_t idle;
 	uint64_t samples;
 	double cycles;
 };
 
 /**
- * calc_profiler_count() - count the samples of an image that profiler_class_of() classifies as
- * PROFILER_WHOLE, without those of PROFILE_PID_PROFILER
+ * calc_profiler_count() - count the samples of an image for which profiler_class_excluded() is
+ * true, without those of PROFILE_PID_PROFILER
  * @id:    its number
  * @image: its path and kind
  * @ret:   zero-initialised; out

@@ -10,7 +10,6 @@ static const char *const keys[CALC_REST_REASONS] = {
 	[CALC_REST_NO_CODE] = "no_code",
 	[CALC_REST_OUTSIDE] = "outside_procedures",
 	[CALC_REST_FAILED] = "failed",
-	[CALC_REST_IDLE] = "idle",
 	[CALC_REST_CONTRADICTED] = "contradicted",
 };
 
@@ -47,10 +46,6 @@ static void print_reason(FILE *stream, const struct calc_rest *rest, enum calc_r
 		break;
 	case CALC_REST_FAILED:
 		fprintf(stream, "in %zu image%s that cannot be analysed", count, plural(count));
-		break;
-	case CALC_REST_IDLE:
-		fprintf(stream, "in %zu procedure%s in which the kernel waits for work", count,
-			plural(count));
 		break;
 	default:
 		fprintf(stream, "in %zu procedure%s with estimates that contradict the samples",

@@ -14,7 +14,6 @@ enum calc_rest_reason {
 	CALC_REST_NO_CODE,	/* no file contains their images' code: the kernel's, ... */
 	CALC_REST_OUTSIDE,	/* in an analysed image: in no procedure, or not decodable */
 	CALC_REST_FAILED,	/* their images could not be opened or analysed */
-	CALC_REST_IDLE,		/* the kernel waits for work in their procedures */
 	CALC_REST_CONTRADICTED, /* the estimates of their procedures contradict the samples */
 	CALC_REST_REASONS,
 };

@@ -18,6 +18,13 @@ static int faults_load(struct calc_source *source, struct profile_reader *reader
 	return stack_faults_find(&source->faults, reader, filter, debug, err);
 }
 
+void calc_source_exclude(struct calc_source *source, const struct cli *cli,
+			 enum calc_profiler_use use)
+{
+	source->profiler = use;
+	source->include = cli->include;
+}
+
 int calc_source_load(struct calc_source *source, struct profile_reader *reader,
 		     const struct profile_filter *filter, const char *event, const char *pattern,
 		     const struct debug_file_options *debug, struct error *err)
@@ -35,7 +42,7 @@ int calc_source_load(struct calc_source *source, struct profile_reader *reader,
 				     event, err);
 	if (r == 0)
 		r = calc_images_load(&source->images, reader, filter, &source->events,
-				     source->profiler, debug, err);
+				     source->profiler, &source->include, debug, err);
 	if (r < 0)
 		return r;
 	if (source->images.samples == 0)
@@ -45,6 +52,7 @@ int calc_source_load(struct calc_source *source, struct profile_reader *reader,
 	header->samples = source->images.samples;
 	header->unknown = source->images.unknown;
 	header->excluded = source->images.excluded;
+	header->idle = source->images.idle;
 	report_header_edges_lost(header, &delivered);
 	source->filter = *filter;
 	if (source->profiler != CALC_PROFILER_INCLUDED)

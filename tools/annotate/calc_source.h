@@ -12,11 +12,12 @@
 
 /**
  * struct calc_source - zero-initialised: empty
- * @profiler: set before: use of samples that profiling causes
+ * @profiler: set before: use of samples that shares exclude; @include: classes that they include
  * @filter:   selects the samples of images accordingly
  */
 struct calc_source {
 	enum calc_profiler_use profiler;
+	struct included_samples include;
 	struct profile_filter filter;
 	struct report_header header;
 	struct calc_events events;
@@ -26,8 +27,16 @@ struct calc_source {
 };
 
 /**
+ * calc_source_exclude() - exclude samples from shares, unless the command line includes them
+ * @use: of excluded samples
+ */
+void calc_source_exclude(struct calc_source *source, const struct cli *cli,
+			 enum calc_profiler_use use);
+
+/**
  * calc_source_load() - read header, events and images
- * @source:  zero-initialised, but its header may be loaded, and any_event and profiler set;
+ * @source:  zero-initialised, but its header may be loaded, and any_event, profiler and
+ *           include set;
  *           freed by calc_source_deinit(), also after a failure
  * @filter:  epochs and process; owned by the caller, must stay valid while @source is in use
  * @event:   event whose samples measure time; NULL: the best one available

@@ -234,9 +234,7 @@ static void print_title(FILE *stream, const void *context)
 		fprintf(stream, "%s%s %" PRIu64, i > 0 ? "; " : "", rows->events[i], sum);
 		if (!rows->no_share)
 			fprintf(stream, ", %.1f%% of all",
-				list_rows_percent(sum,
-						  tally_count_scaled(tally_total(rows->all, i)) -
-							  rows->excluded[i]));
+				list_rows_percent(sum, tally_shared(rows->all, i)));
 	}
 	fputc('\n', stream);
 	if (rows->note != NULL)

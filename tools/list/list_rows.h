@@ -42,7 +42,6 @@ struct list_row {
  * struct list_rows - zero-initialised except for the configuration
  * @events:  names, @event_count of them
  * @all:     its totals are all samples, by event
- * @excluded: by event, those of @all that profiling causes, and that no share is of
  * @no_share: the listed procedure or file is the profiler's
  * @code:    rows are instructions
  * @counted: their executions are known
@@ -55,7 +54,6 @@ struct list_rows {
 	const char *const *events;
 	size_t event_count;
 	const struct tally *all;
-	const uint64_t *excluded;
 	bool no_share;
 	bool code;
 	bool counted;

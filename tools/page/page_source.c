@@ -33,7 +33,7 @@ static int load_analysis(struct page_source *source, struct error *err)
 	struct cli *cli = source->cli;
 	int r;
 
-	if (!cli->include_profiler)
+	if (!cli->include.profiler)
 		source->calc.profiler = CALC_PROFILER_NO_SHARE;
 	r = calc_source_load(&source->calc, source->reader, &cli->filter, NULL, cli->image,
 			     &cli->debug, &source->unanalysed);
@@ -56,7 +56,7 @@ struct tally_config page_source_config(const struct page_source *source, enum ta
 		.scale = &source->scale,
 		.demangle = cli->demangle,
 		.debug = cli->debug,
-		.include_profiler = cli->include_profiler,
+		.include = cli->include,
 		.tool = cli->tool,
 	};
 }
@@ -68,6 +68,7 @@ int page_source_load(struct page_source *source, struct cli *cli, struct error *
 	int r;
 
 	source->cli = cli;
+	cli->include.idle = true; /* the page states their share */
 	r = load_header(source, err);
 	if (r == 0)
 		r = load_analysis(source, err);
@@ -80,8 +81,7 @@ int page_source_load(struct page_source *source, struct cli *cli, struct error *
 		r = tally_create(&source->tally, source->reader, &config, err);
 	if (r < 0)
 		return r;
-	header->samples = tally_samples(source->tally, &header->unknown);
-	header->excluded = tally_excluded_samples(source->tally);
+	tally_describe(source->tally, header);
 	if (tally_row_count(source->tally) == 0)
 		return error_set(err, ENOENT, "%s", report_header_no_samples(header));
 	return 0;
@@ -149,7 +149,8 @@ static int add_owner(struct json_object *groups, const char *key, enum owner_by 
 		.filter = source->cli->filter,
 		.image = source->cli->image,
 		.scale = &source->scale,
-		.include_profiler = source->cli->include_profiler,
+		.include = source->cli->include,
+		.debug = source->cli->debug,
 	};
 	struct owner_listing *listing = NULL;
 	struct owner_tally *tally = NULL;

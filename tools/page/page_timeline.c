@@ -361,7 +361,8 @@ static int add_column(struct json_object *columns, const struct timeline *timeli
 		r = add_number(array, json_object_new_int64(numbers[i]));
 	if (r == 0)
 		r = add_number(array, timeline_number(tally_total(timeline->tally, index),
-						      tally_excluded(timeline->tally, index)));
+						      tally_excluded(timeline->tally,
+								     PROFILER_WHOLE, index)));
 	return r;
 }
 

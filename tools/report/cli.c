@@ -38,6 +38,7 @@ enum {
 	KEY_HOST,
 	KEY_BY_IMAGE,
 	KEY_INCLUDE_PROFILER,
+	KEY_IDLE,
 	KEY_SORT,
 	KEY_JSON,
 	KEY_CSV,
@@ -72,6 +73,8 @@ static const struct common_option common_options[] = {
 	{CLI_PROFILER,
 	 {KEY_INCLUDE_PROFILER, "include-profiler", NULL,
 	  "include samples that profiling itself causes"}},
+	{CLI_IDLE,
+	 {KEY_IDLE, "idle", NULL, "include samples of the time in which CPUs wait for work"}},
 	{CLI_SORT,
 	 {KEY_SORT, "sort", "COLUMN", "sort rows by an event, procedure, image or address"}},
 	{CLI_PID, {KEY_PID, "pid", "PID", "use only samples stored for this process"}},
@@ -261,7 +264,10 @@ static int set_output(struct cli *cli, int key, const char *argument, struct err
 		cli->format = key == KEY_JSON ? CLI_JSON : CLI_CSV;
 		return 0;
 	case KEY_INCLUDE_PROFILER:
-		cli->include_profiler = true;
+		cli->include.profiler = true;
+		return 0;
+	case KEY_IDLE:
+		cli->include.idle = true;
 		return 0;
 	case KEY_NO_COLOR:
 		cli->color = false;

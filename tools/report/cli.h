@@ -14,6 +14,7 @@
 #include "analysis/image/debug_file.h"
 #include "db/profile_read.h"
 #include "tools/report/epoch_list.h"
+#include "tools/report/profiler_class.h"
 #include "tools/report/source_text.h"
 
 struct error;
@@ -49,8 +50,11 @@ struct option_entry;
 /* Reports with a header also take --header, --brief. */
 #define CLI_HEADER 0x8000U
 
-/* Appended to a message about missing samples if a report excludes some. */
+#define CLI_IDLE 0x10000U /* --idle */
+
+/* Appended to messages about missing samples if a report excludes some. */
 #define CLI_PROFILER_HINT "; --include-profiler includes those of the profiler"
+#define CLI_IDLE_HINT "; --idle includes those of waiting for work"
 
 enum cli_format {
 	CLI_TEXT,
@@ -68,7 +72,7 @@ enum cli_format {
  *             that it was converted to @filter for
  * @image:     pattern that the path of an image or its last part matches, as for fnmatch(3), or
  *             NULL
- * @include_profiler: samples caused by profiling count in shares and comparisons
+ * @include:   samples that count in shares and comparisons
  * @inlines:   inlined functions are frames of call stacks; set by tools
  * @limit:     rows to print; 0: all
  * @sort:      name of a column, or NULL
@@ -91,7 +95,7 @@ struct cli {
 	char **events;
 	size_t event_count;
 	bool by_image;
-	bool include_profiler;
+	struct included_samples include;
 	bool inlines;
 	struct profile_filter filter;
 	struct epoch_list epochs;

@@ -119,9 +119,12 @@ static bool is_bpf(const struct profile_image *image)
 	return image->kind == PROFILE_IMAGE_JIT && strcmp(image->path, "[bpf]") == 0;
 }
 
-bool profiler_class_needs_procedures(const struct profile_image *image, enum profiler_probes probes)
+bool profiler_class_needs_procedures(const struct profile_image *image, enum profiler_probes probes,
+				     const struct included_samples *include)
 {
-	return is_bpf(image) || (image->kind == PROFILE_IMAGE_KERNEL && probes_in_all(probes));
+	if (image->kind == PROFILE_IMAGE_KERNEL)
+		return !include->idle || (!include->profiler && probes_in_all(probes));
+	return is_bpf(image) && !include->profiler;
 }
 
 enum profiler_class profiler_class_of(const struct profile_image *image, const char *procedure,

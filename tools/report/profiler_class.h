@@ -18,7 +18,26 @@ enum profiler_class {
 	PROFILER_PART,	/* an unknown part: the procedure also does other work */
 	PROFILER_WHOLE, /* every sample */
 	PROFILER_IDLE,	/* none; the kernel waits in this procedure while a CPU has no work */
+	PROFILER_CLASSES,
 };
+
+/**
+ * struct included_samples - samples that shares include, although no program causes them
+ * @profiler: profiling causes them
+ * @idle:     a CPU has no work
+ */
+struct included_samples {
+	bool profiler;
+	bool idle;
+};
+
+/** profiler_class_excluded() - return true if shares do not include samples of a class */
+static inline bool profiler_class_excluded(enum profiler_class class,
+					   const struct included_samples *include)
+{
+	return (class == PROFILER_WHOLE && !include->profiler) ||
+	       (class == PROFILER_IDLE && !include->idle);
+}
 
 /**
  * enum profiler_probes - the epochs in which the daemon placed probes on branches
@@ -53,11 +72,11 @@ enum profiler_class profiler_class_of(const struct profile_image *image, const c
 				      enum profiler_probes probes);
 
 /**
- * profiler_class_needs_procedures() - return true if the class of an image's samples can be
- * PROFILER_WHOLE in some of its procedures and not in others
+ * profiler_class_needs_procedures() - return true if shares may exclude some procedures of an image
+ * and not others
  */
-bool profiler_class_needs_procedures(const struct profile_image *image,
-				     enum profiler_probes probes);
+bool profiler_class_needs_procedures(const struct profile_image *image, enum profiler_probes probes,
+				     const struct included_samples *include);
 
 /**
  * profiler_class_mark() - return the text after the name of a row: " [profiler]"; "" for

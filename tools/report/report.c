@@ -89,16 +89,20 @@ static int add_numbers(struct json_object *object, const char *key, const struct
 
 static int totals_json(struct json_object *object, const struct report *report)
 {
-	uint64_t excluded = 0;
+	uint64_t excluded = 0, idle = 0;
 
-	for (size_t i = 0; i < report->total_count; i++)
+	for (size_t i = 0; i < report->total_count; i++) {
 		excluded |= report->totals[i].excluded;
+		idle |= report->totals[i].idle;
+	}
 	if (add_numbers(object, "totals", report, offsetof(struct report_total, count)) < 0)
 		return -ENOMEM;
-	if (excluded == 0)
-		return 0;
-	return add_numbers(object, "profiler_totals", report,
-			   offsetof(struct report_total, excluded));
+	if (excluded != 0 && add_numbers(object, "profiler_totals", report,
+					 offsetof(struct report_total, excluded)) < 0)
+		return -ENOMEM;
+	return idle != 0 ? add_numbers(object, "idle_totals", report,
+				       offsetof(struct report_total, idle))
+			 : 0;
 }
 
 static int fill_json(const struct report *report, struct json_object *object)

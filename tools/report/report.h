@@ -12,12 +12,14 @@ struct report_header;
 
 /**
  * struct report_total - a total over all rows
- * @excluded: those of @count that profiling causes, and that shares exclude
+ * @excluded: those of @count that profiling causes, and @idle those in which a CPU has no work;
+ * shares exclude both
  */
 struct report_total {
 	const char *name;
 	uint64_t count;
 	uint64_t excluded;
+	uint64_t idle;
 };
 
 /**

@@ -467,6 +467,11 @@ static void print_facts(FILE *stream, const struct report_header *header)
 	print_counters(stream, header, "unknown", ": ");
 	fputc('\n', stream);
 	print_excluded(stream, header->excluded, header->samples, "samples");
+	if (header->idle > 0)
+		fprintf(stream,
+			"idle        %" PRIu64 " samples, %.2f%%, of waiting for work: excluded "
+			"(--idle includes them)\n",
+			header->idle, 100.0 * (double)header->idle / (double)header->samples);
 	print_excluded(stream, header->excluded_stacks, header->stacks, "call stacks");
 	print_hints(stream, header);
 	if (header->has_edges)

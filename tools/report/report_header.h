@@ -26,6 +26,8 @@ struct json_object;
  * @samples:    samples in all profiles; set by the tool, which reads them
  * @unknown:    those of @samples without a known image; set by the tool
  * @excluded:   those of @samples that profiling causes and that shares exclude; set by the tool
+ * @idle:       those of @samples in which a CPU has no work and that shares exclude; set by the
+ * tool
  * @stacks:     sampled call stacks, in a report of them; set by the tool
  * @excluded_stacks: those of @stacks that contain the profiler and that the report excludes
  * @jit:        samples of code without names, by runtime
@@ -47,6 +49,7 @@ struct report_header {
 	uint64_t samples;
 	uint64_t unknown;
 	uint64_t excluded;
+	uint64_t idle;
 	uint64_t stacks;
 	uint64_t excluded_stacks;
 	bool has_edges;

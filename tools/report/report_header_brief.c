@@ -21,12 +21,14 @@ enum {
 	PART_LOST,
 	PART_UNKNOWN,
 	PART_EXCLUDED,
+	PART_IDLE,
 	PART_OPTION,
 	PARTS,
 };
 
 /* Parts that may be omitted, the least important first. */
-static const unsigned char omitted[] = {PART_OPTION, PART_HOST, PART_EXCLUDED, PART_TIME};
+static const unsigned char omitted[] = {PART_OPTION, PART_HOST, PART_EXCLUDED, PART_TIME,
+					PART_IDLE};
 
 static double share(uint64_t part, uint64_t whole)
 {
@@ -135,6 +137,9 @@ void report_header_print_brief(FILE *stream, const struct report_header *header,
 	if (header->excluded > 0)
 		snprintf(parts[PART_EXCLUDED], PART_BYTES, ", %.1f%% of the profiler excluded",
 			 share(header->excluded, header->samples));
+	if (header->idle > 0)
+		snprintf(parts[PART_IDLE], PART_BYTES, ", %.1f%% idle excluded",
+			 share(header->idle, header->samples));
 	if (header->excluded_stacks > 0)
 		snprintf(parts[PART_EXCLUDED], PART_BYTES,
 			 ", %.1f%% of call stacks of the profiler excluded",

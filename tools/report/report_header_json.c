@@ -157,6 +157,8 @@ int report_header_json(struct json_object *object, const struct report_header *h
 		return -ENOMEM;
 	if (header->excluded > 0 && add_count(object, "profiler_samples", header->excluded) < 0)
 		return -ENOMEM;
+	if (header->idle > 0 && add_count(object, "idle_samples", header->idle) < 0)
+		return -ENOMEM;
 	if (header->excluded_stacks > 0 &&
 	    add_count(object, "profiler_stacks", header->excluded_stacks) < 0)
 		return -ENOMEM;

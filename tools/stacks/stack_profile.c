@@ -267,7 +267,7 @@ static void own_mark(const struct loading *loading, struct stored_stack *rows, s
 	bool unknown = image->kind == PROFILE_IMAGE_UNKNOWN;
 	bool own = profiler_class_of(image, NULL, PROFILER_PROBES_NONE) == PROFILER_WHOLE;
 
-	for (size_t i = 0; !loading->cli->include_profiler && i < count; i++)
+	for (size_t i = 0; !loading->cli->include.profiler && i < count; i++)
 		rows[i].own = own || (unknown && rows[i].offset == PROFILE_STACK_OF_PROFILER);
 }
 

@@ -41,7 +41,7 @@ static int make_tally(struct set_table *table, struct sample_sets *sets, size_t 
 		.scale = &source->scale,
 		.demangle = cli->demangle,
 		.debug = source->debug,
-		.include_profiler = cli->include_profiler,
+		.include = cli->include,
 		.tool = cli->tool,
 	};
 	uint64_t unknown;
@@ -54,7 +54,8 @@ static int make_tally(struct set_table *table, struct sample_sets *sets, size_t 
 		return r;
 	sets->header.samples += tally_samples(table->tallies[number], &unknown);
 	sets->header.unknown += unknown;
-	sets->header.excluded += tally_excluded_samples(table->tallies[number]);
+	sets->header.excluded += tally_excluded_samples(table->tallies[number], PROFILER_WHOLE);
+	sets->header.idle += tally_excluded_samples(table->tallies[number], PROFILER_IDLE);
 	table->row_count += tally_row_count(table->tallies[number]);
 	return 0;
 }
@@ -255,37 +256,38 @@ const struct program_match *set_table_programs(const struct set_table *table)
 	return &table->programs;
 }
 
-/* Sum the results of @get for all tallies. */
-static struct significance_cell sum_of(const struct set_table *table, size_t set,
-				       const struct tally_count *(*get)(const struct tally *tally,
-									size_t event))
+/* Add the counts of a set in a tally, or subtract them. */
+static void add_count(struct significance_cell *sum, const struct tally_count *count, int sign)
+{
+	sum->samples += sign * (double)count->samples;
+	sum->value += sign * ((double)count->samples + count->extra);
+}
+
+struct significance_cell set_table_excluded(const struct set_table *table,
+					    enum profiler_class class, size_t set)
 {
 	struct significance_cell sum = {0};
 
 	for (size_t i = 0; i < table->tally_count; i++) {
-		const struct tally_count *count;
-
-		if (table->tallies[i] == NULL)
-			continue;
-		count = get(table->tallies[i], set);
-		sum.samples += (double)count->samples;
-		sum.value += (double)count->samples + count->extra;
+		if (table->tallies[i] != NULL)
+			add_count(&sum, tally_excluded(table->tallies[i], class, set), 1);
 	}
 	return sum;
 }
 
-struct significance_cell set_table_excluded(const struct set_table *table, size_t set)
-{
-	return sum_of(table, set, tally_excluded);
-}
-
 struct significance_cell set_table_rest(const struct set_table *table, size_t set)
 {
-	struct significance_cell rest = sum_of(table, set, tally_total);
-	struct significance_cell excluded = set_table_excluded(table, set);
+	struct significance_cell rest = {0};
 
-	rest.samples -= excluded.samples;
-	rest.value -= excluded.value;
+	for (size_t i = 0; i < table->tally_count; i++) {
+		const struct tally *tally = table->tallies[i];
+
+		if (tally == NULL)
+			continue;
+		add_count(&rest, tally_total(tally, set), 1);
+		add_count(&rest, tally_excluded(tally, PROFILER_WHOLE, set), -1);
+		add_count(&rest, tally_excluded(tally, PROFILER_IDLE, set), -1);
+	}
 	for (size_t row = 0; row < table->count; row++) {
 		rest.samples -= table->cells[row * table->sets + set].samples;
 		rest.value -= table->cells[row * table->sets + set].value;

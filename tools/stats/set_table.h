@@ -55,8 +55,10 @@ const struct program_match *set_table_programs(const struct set_table *table);
 struct significance_cell set_table_rest(const struct set_table *table, size_t set);
 
 /**
- * set_table_excluded() - return the samples of a set that profiling causes; no row contains them
+ * set_table_excluded() - return the excluded samples of a set; no row contains them
+ * @class: PROFILER_WHOLE or PROFILER_IDLE
  */
-struct significance_cell set_table_excluded(const struct set_table *table, size_t set);
+struct significance_cell set_table_excluded(const struct set_table *table,
+					    enum profiler_class class, size_t set);
 
 #endif

@@ -180,7 +180,8 @@ static struct json_object *number_json(double number)
 static struct json_object *set_json(const struct stats_listing *listing, size_t number)
 {
 	const struct sample_set *set = &listing->sets->list[number];
-	double excluded = set_table_excluded(listing->table, number).value;
+	double excluded = set_table_excluded(listing->table, PROFILER_WHOLE, number).value;
+	double idle = set_table_excluded(listing->table, PROFILER_IDLE, number).value;
 	struct json_object *object = json_object_new_object();
 
 	if (object == NULL)
@@ -190,9 +191,11 @@ static struct json_object *set_json(const struct stats_listing *listing, size_t 
 	    json_tree_add(object, "epochs", json_object_new_uint64(set->epochs)) < 0 ||
 	    json_tree_add(object, "seconds", number_json(set->seconds)) < 0 ||
 	    json_tree_add(object, "samples",
-			  number_json(listing->significance.totals[number].value + excluded)) < 0 ||
+			  number_json(listing->significance.totals[number].value + excluded +
+				      idle)) < 0 ||
 	    (excluded > 0 &&
 	     json_tree_add(object, "profiler_samples", number_json(excluded)) < 0) ||
+	    (idle > 0 && json_tree_add(object, "idle_samples", number_json(idle)) < 0) ||
 	    json_tree_add(object, "factor", number_json(listing->significance.factors[number])) <
 		    0) {
 		json_object_put(object);

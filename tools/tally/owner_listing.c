@@ -201,9 +201,12 @@ static int owner_listing_fill(struct owner_listing *listing, const struct owner_
 		listing->totals[i] = (struct report_total){
 			.name = config->events[i],
 			.count = tally_count_scaled(owner_tally_total(tally, i)),
-			.excluded = tally_count_scaled(owner_tally_excluded(tally, i)),
+			.excluded =
+				tally_count_scaled(owner_tally_excluded(tally, PROFILER_WHOLE, i)),
+			.idle = tally_count_scaled(owner_tally_excluded(tally, PROFILER_IDLE, i)),
 		};
-		listing->shared[i] = listing->totals[i].count - listing->totals[i].excluded;
+		listing->shared[i] = listing->totals[i].count - listing->totals[i].excluded -
+				     listing->totals[i].idle;
 		listing->event_count++;
 		if (add_event_columns(listing, i) < 0)
 			return -ENOMEM;

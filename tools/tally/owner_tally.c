@@ -11,68 +11,12 @@
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/error_text.h"
-#include "lib/u64_map.h"
 #include "tools/report/event_scale.h"
 #include "tools/report/image_label.h"
-#include "tools/report/profiler_class.h"
+#include "tools/tally/owner_excluded.h"
 
 static const struct owner_row nobody = {
 	.unit = "", .container = "", .command = "", .pid = -1, .host = "", .label = ""};
-
-/* A row and the key by which it is found; it owns the texts of its row. */
-struct owner {
-	struct owner_row row;
-	char *key;
-};
-
-/* Names of an epoch's label or process. */
-struct name {
-	char *unit;
-	char *container;
-};
-
-/* A row counts the samples of images with MATCH_YES. */
-enum match {
-	MATCH_UNKNOWN,
-	MATCH_YES,
-	MATCH_NO,	/* the pattern does not match its path */
-	MATCH_EXCLUDED, /* the image is the profiler's */
-};
-
-/*
- * @owners:   by key, a tree of tsearch(3); @rows: the same, in order
- * @labels:   by epoch and number: index in @names plus 1
- * @rest:     samples without a label or a process
- * @epochs:   by number: the row of an epoch or its host
- * @matches:  by image: enum match
- * @excluded: by event, like @totals: samples of MATCH_EXCLUDED
- */
-struct owner_tally {
-	struct owner_tally_config config;
-	struct profile_reader *reader;
-	struct error *err;
-	void *owners;
-	const struct owner_row **rows;
-	size_t row_count;
-	size_t row_capacity;
-	struct tally_count *totals;
-	struct tally_count *excluded;
-	struct owner *rest;
-	struct name *names;
-	size_t name_count;
-	size_t name_capacity;
-	struct u64_map labels;
-	struct u64_map matches;
-	struct u64_map epochs;
-	int64_t epoch;
-	bool known;
-};
-
-/* Return true if the owner is stored with the samples, not with epochs or processes. */
-static bool has_labels(enum owner_by by)
-{
-	return by == OWNER_BY_UNIT || by == OWNER_BY_CONTAINER;
-}
 
 static bool is_of_process(enum owner_by by)
 {
@@ -86,7 +30,7 @@ static bool is_of_epoch(enum owner_by by)
 
 CLEANUP_DEFINE(owner_tally, struct owner_tally *, owner_tally_destroy)
 
-static int no_memory(struct owner_tally *tally)
+int owner_tally_no_memory(struct owner_tally *tally)
 {
 	return error_set(tally->err, ENOMEM, ERROR_NO_MEMORY);
 }
@@ -179,14 +123,14 @@ static int take_label(void *context, const struct profile_label *label)
 	struct name name = {.unit = strdup(label->unit), .container = strdup(label->container)};
 	uint64_t *slot;
 
-	tally->known |= has_labels(tally->config.by);
+	tally->known |= owner_tally_has_labels(tally->config.by);
 	slot = u64_map_insert(&tally->labels, label_key(tally->epoch, label->number));
 	if (slot == NULL || name.unit == NULL || name.container == NULL ||
 	    array_reserve(&tally->names, &tally->name_capacity, tally->name_count + 1,
 			  sizeof(name)) < 0) {
 		free(name.unit);
 		free(name.container);
-		return no_memory(tally);
+		return owner_tally_no_memory(tally);
 	}
 	tally->names[tally->name_count++] = name;
 	*slot = tally->name_count;
@@ -205,7 +149,7 @@ static const struct name *owner_tally_name_of(const struct owner_tally *tally, i
 
 /* Counting. */
 
-static long event_index(const struct owner_tally *tally, const char *name)
+long owner_tally_event(const struct owner_tally *tally, const char *name)
 {
 	for (size_t i = 0; i < tally->config.event_count; i++) {
 		if (strcmp(tally->config.events[i], name) == 0)
@@ -216,8 +160,7 @@ static long event_index(const struct owner_tally *tally, const char *name)
 
 static enum match match_image(const struct owner_tally *tally, const struct profile_image *image)
 {
-	/* Profiles by owner have no procedures, so only whole images are classified. */
-	if (!tally->config.include_profiler &&
+	if (!tally->config.include.profiler &&
 	    profiler_class_of(image, NULL, PROFILER_PROBES_NONE) == PROFILER_WHOLE)
 		return MATCH_EXCLUDED;
 	if (tally->config.image != NULL && !image_label_matches(image, tally->config.image))
@@ -233,12 +176,18 @@ static int image_matches(struct owner_tally *tally, int64_t id)
 	int r;
 
 	if (slot == NULL)
-		return no_memory(tally);
+		return owner_tally_no_memory(tally);
 	if (*slot == MATCH_UNKNOWN) {
 		r = profile_reader_image(tally->reader, id, &image, tally->err);
 		if (r < 0)
 			return r;
 		*slot = match_image(tally, &image);
+		if (*slot == MATCH_YES) {
+			if (array_reserve(&tally->images, &tally->image_capacity,
+					  tally->image_count + 1, sizeof(*tally->images)) < 0)
+				return owner_tally_no_memory(tally);
+			tally->images[tally->image_count++] = id;
+		}
 	}
 	return (int)*slot;
 }
@@ -249,7 +198,7 @@ static int take_share(void *context, const struct profile_share *share)
 	double factor = event_scale_factor(tally->config.scale, share->epoch, share->event);
 	const struct name *name = owner_tally_name_of(tally, share->epoch, share->label);
 	struct owner_row row = nobody;
-	long event = event_index(tally, share->event_name);
+	long event = owner_tally_event(tally, share->event_name);
 	struct tally_count *rest;
 	struct owner *owner;
 	int r = event >= 0 ? image_matches(tally, share->image) : MATCH_NO;
@@ -262,7 +211,7 @@ static int take_share(void *context, const struct profile_share *share)
 		row.container = name->container;
 	owner = owner_of(tally, &row);
 	if (owner == NULL)
-		return no_memory(tally);
+		return owner_tally_no_memory(tally);
 	rest = &tally->rest->row.counts[event];
 	if (share->samples > rest->samples)
 		return error_set(tally->err, EBADMSG,
@@ -298,7 +247,7 @@ static int process_of(struct owner_tally *tally, const struct profile *profile, 
 	row.command = command;
 	tally->known = true;
 	*ret = owner_of(tally, &row);
-	return *ret != NULL ? 0 : no_memory(tally);
+	return *ret != NULL ? 0 : owner_tally_no_memory(tally);
 }
 
 /* The rows of epochs exist before their profiles are read. */
@@ -313,12 +262,24 @@ static int owner_of_epoch(const struct owner_tally *tally, int64_t epoch, struct
 	return 0;
 }
 
+int owner_tally_find(struct owner_tally *tally, const struct profile *profile, struct owner **ret)
+{
+	*ret = tally->rest;
+	if (!owner_tally_has_labels(tally->config.by) && !profile->chosen)
+		*ret = NULL;
+	else if (is_of_process(tally->config.by) && profile->pid >= 0)
+		return process_of(tally, profile, ret);
+	else if (is_of_epoch(tally->config.by))
+		return owner_of_epoch(tally, profile->epoch, ret);
+	return 0;
+}
+
 static int owner_tally_take_profile(void *context, const struct profile *profile)
 {
 	struct owner_tally *tally = context;
 	double factor = event_scale_factor(tally->config.scale, profile->epoch, profile->event);
-	long event = event_index(tally, profile->event_name);
-	struct owner *owner = tally->rest;
+	long event = owner_tally_event(tally, profile->event_name);
+	struct owner *owner;
 	uint64_t sum;
 	int r;
 
@@ -328,22 +289,16 @@ static int owner_tally_take_profile(void *context, const struct profile *profile
 		return error_set(tally->err, EBADMSG, ERROR_DATABASE_COUNTS);
 	tally_count_add(&tally->totals[event], profile->total, factor);
 	r = image_matches(tally, profile->image);
-	if (r >= 0 && profile->pid == PROFILE_PID_PROFILER && !tally->config.include_profiler)
+	if (r >= 0 && profile->pid == PROFILE_PID_PROFILER && !tally->config.include.profiler)
 		r = MATCH_EXCLUDED;
 	if (r == MATCH_EXCLUDED)
-		tally_count_add(&tally->excluded[event], profile->total, factor);
+		tally_count_add(&tally->excluded[PROFILER_WHOLE][event], profile->total, factor);
 	if (r != MATCH_YES)
 		return r < 0 ? r : 0;
-	if (!has_labels(tally->config.by) && !profile->chosen)
-		return 0;
-	if (is_of_process(tally->config.by) && profile->pid >= 0)
-		r = process_of(tally, profile, &owner);
-	else if (is_of_epoch(tally->config.by))
-		r = owner_of_epoch(tally, profile->epoch, &owner);
-	if (r < 0)
-		return r;
-	tally_count_add(&owner->row.counts[event], profile->total, factor);
-	return 0;
+	r = owner_tally_find(tally, profile, &owner);
+	if (r == 0 && owner != NULL)
+		tally_count_add(&owner->row.counts[event], profile->total, factor);
+	return r;
 }
 
 /*
@@ -368,7 +323,7 @@ static int take_process(void *context, const struct profile_process *process)
 	if (owner == NULL || unit == NULL || container == NULL) {
 		free(unit);
 		free(container);
-		return no_memory(tally);
+		return owner_tally_no_memory(tally);
 	}
 	free((char *)(uintptr_t)owner->row.unit);
 	free((char *)(uintptr_t)owner->row.container);
@@ -390,10 +345,10 @@ static int owner_tally_add_epoch(struct owner_tally *tally, const struct profile
 		row.start_ns = epoch->start_ns;
 	}
 	if (slot == NULL)
-		return no_memory(tally);
+		return owner_tally_no_memory(tally);
 	*slot = (uintptr_t)owner_of(tally, &row);
 	tally->known = true;
-	return *slot != 0 ? 0 : no_memory(tally);
+	return *slot != 0 ? 0 : owner_tally_no_memory(tally);
 }
 
 static int take_epoch(void *context, const struct profile_epoch *epoch)
@@ -466,15 +421,24 @@ static int count_all(struct owner_tally *tally)
 	filter.others_too = true;
 	tally->rest = owner_of(tally, &nobody);
 	tally->totals = calloc(tally->config.event_count + 1, sizeof(*tally->totals));
-	tally->excluded = calloc(tally->config.event_count + 1, sizeof(*tally->excluded));
-	if (tally->rest == NULL || tally->totals == NULL || tally->excluded == NULL)
-		return no_memory(tally);
-	r = profile_reader_epochs(tally->reader, &filter, take_epoch, tally, tally->err);
+	for (int class = 0; tally->totals != NULL && class < PROFILER_CLASSES; class ++) {
+		tally->excluded[class] =
+			calloc(tally->config.event_count + 1, sizeof(*tally->totals));
+		if (tally->excluded[class] == NULL)
+			return owner_tally_no_memory(tally);
+	}
+	if (tally->rest == NULL || tally->totals == NULL)
+		return owner_tally_no_memory(tally);
+	r = profiler_probes_load(&tally->probes, tally->reader, &filter, tally->err);
+	if (r == 0)
+		r = profile_reader_epochs(tally->reader, &filter, take_epoch, tally, tally->err);
 	if (r == 0)
 		r = profile_reader_totals(tally->reader, &filter, owner_tally_take_profile, tally,
 					  tally->err);
-	if (r == 0 && has_labels(tally->config.by))
+	if (r == 0 && owner_tally_has_labels(tally->config.by))
 		r = profile_reader_shares(tally->reader, &filter, take_share, tally, tally->err);
+	if (r == 0)
+		r = owner_excluded_count(tally);
 	if (r == 0)
 		owner_tally_settle(tally);
 	return r;
@@ -514,7 +478,9 @@ void owner_tally_destroy(struct owner_tally *tally)
 	free(tally->names);
 	free(tally->rows);
 	free(tally->totals);
-	free(tally->excluded);
+	free(tally->images);
+	for (int class = 0; class < PROFILER_CLASSES; class ++)
+		free(tally->excluded[class]);
 	free(tally);
 }
 
@@ -538,7 +504,8 @@ const struct tally_count *owner_tally_total(const struct owner_tally *tally, siz
 	return &tally->totals[event];
 }
 
-const struct tally_count *owner_tally_excluded(const struct owner_tally *tally, size_t event)
+const struct tally_count *owner_tally_excluded(const struct owner_tally *tally,
+					       enum profiler_class class, size_t event)
 {
-	return &tally->excluded[event];
+	return &tally->excluded[class][event];
 }

@@ -26,7 +26,8 @@ enum owner_by {
  * struct owner_tally_config - configuration of a tally
  * @events, @event_count, @filter, @image, @scale: as in struct tally_config; the filter's pid
  *     selects rows of processes, and samples of hosts and epochs
- * @include_profiler: rows include samples of the profiler's images
+ * @include: classes of samples that rows include
+ * @debug: where symbols may be found
  */
 struct owner_tally_config {
 	enum owner_by by;
@@ -35,7 +36,8 @@ struct owner_tally_config {
 	struct profile_filter filter;
 	const char *image;
 	const struct event_scale *scale;
-	bool include_profiler;
+	struct included_samples include;
+	struct debug_file_options debug;
 };
 
 /**
@@ -85,10 +87,12 @@ const struct owner_row *owner_tally_row(const struct owner_tally *tally, size_t 
 const struct tally_count *owner_tally_total(const struct owner_tally *tally, size_t event);
 
 /**
- * owner_tally_excluded() - return the samples of an event in the profiler's images
+ * owner_tally_excluded() - return the excluded samples of an event
+ * @class: PROFILER_WHOLE or PROFILER_IDLE
  *
  * They are part of owner_tally_total(), but of no row.
  */
-const struct tally_count *owner_tally_excluded(const struct owner_tally *tally, size_t event);
+const struct tally_count *owner_tally_excluded(const struct owner_tally *tally,
+					       enum profiler_class class, size_t event);
 
 #endif

@@ -55,7 +55,9 @@ static void get_samples(const struct column *column, const void *row, struct col
 /* Shares refer to the samples that are not excluded. */
 static uint64_t total_of(const struct sample_listing *listing, size_t event)
 {
-	return listing->totals[event].count - listing->totals[event].excluded;
+	const struct report_total *total = &listing->totals[event];
+
+	return total->count - total->excluded - total->idle;
 }
 
 static void sample_listing_get_percent(const struct column *column, const void *row,
@@ -407,7 +409,10 @@ static int make_totals(struct sample_listing *listing)
 		listing->totals[i] = (struct report_total){
 			.name = listing->config.events[i],
 			.count = tally_count_scaled(tally_total(listing->config.tally, i)),
-			.excluded = tally_count_scaled(tally_excluded(listing->config.tally, i)),
+			.excluded = tally_count_scaled(
+				tally_excluded(listing->config.tally, PROFILER_WHOLE, i)),
+			.idle = tally_count_scaled(
+				tally_excluded(listing->config.tally, PROFILER_IDLE, i)),
 		};
 	}
 	return listing->totals != NULL ? 0 : -ENOMEM;

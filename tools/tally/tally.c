@@ -15,6 +15,8 @@
 #include "tools/report/image_label.h"
 #include "tools/report/image_symbols.h"
 #include "tools/report/profiler_class.h"
+#include "tools/report/report_header.h"
+#include "tools/tally/tally_images.h"
 #include "tools/tally/tally_places.h"
 #include "tools/tally/tally_procedures.h"
 
@@ -103,7 +105,9 @@ static int tally_parts(struct tally *tally, struct profile_reader *reader,
 	filter.image = image->id;
 	filter.profiler = image->of_profiler ? PROFILE_PROFILER_ONLY : PROFILE_PROFILER_NOT;
 	tally->image = image;
-	if (tally->config.by == TALLY_BY_PROCEDURE)
+	if (tally->config.by == TALLY_BY_IMAGE)
+		r = tally_images_count(tally, reader, &filter, err);
+	else if (tally->config.by == TALLY_BY_PROCEDURE)
 		r = tally_procedures_count(tally, reader, &filter, err);
 	else
 		r = tally_places_count(tally, reader, &filter, err);
@@ -190,7 +194,9 @@ static int add_rows_of(struct tally *tally, struct profile_reader *reader,
 	if (!has_rows(tally, image))
 		return 0;
 	row.counts = image->counts;
-	if (tally->config.by != TALLY_BY_IMAGE)
+	if (tally->config.by != TALLY_BY_IMAGE ||
+	    (!image->of_profiler &&
+	     profiler_class_needs_procedures(&image->image, tally->probes, &tally->config.include)))
 		return tally_parts(tally, reader, image, err);
 	return tally_state_add_row(tally, &row) < 0 ? error_set(err, ENOMEM, ERROR_NO_MEMORY) : 0;
 }
@@ -210,44 +216,45 @@ static int add_rows(struct tally *tally, struct profile_reader *reader, struct e
 	return r;
 }
 
-/* Mark a row of the profiler's own samples, and exclude it unless such rows are requested. */
-static int classify_row(struct tally *tally, struct tally_row *row, enum profiler_probes probes)
+/* Mark a row of the profiler's own samples or of idle time, and exclude it unless it is included.
+ */
+static int classify_row(struct tally *tally, struct tally_row *row)
 {
 	bool by_image = tally->config.by == TALLY_BY_IMAGE;
-	enum profiler_class class =
-		row->of_profiler
-			? PROFILER_WHOLE
-			: profiler_class_of(row->file, by_image ? NULL : row->procedure, probes);
 	const char *note = tally_row_note(row);
 	char *both;
 
-	if (class == PROFILER_NONE)
+	if (row->of_profiler)
+		row->class = PROFILER_WHOLE;
+	else if (row->class == PROFILER_NONE)
+		row->class = profiler_class_of(row->file, by_image ? NULL : row->procedure,
+					       tally->probes);
+	if (row->class == PROFILER_NONE)
 		return 0;
-	if (asprintf(&both, "%s%s", note != NULL ? note : "", profiler_class_mark(class)) < 0)
+	if (asprintf(&both, "%s%s", note != NULL ? note : "", profiler_class_mark(row->class)) < 0)
 		return -ENOMEM;
 	row->note = tally_state_own(tally, both);
 	if (row->note == NULL)
 		return -ENOMEM;
-	row->excluded = class == PROFILER_WHOLE && !tally->config.include_profiler;
-	row->in_part = class == PROFILER_PART && !tally->config.include_profiler;
+	row->excluded = profiler_class_excluded(row->class, &tally->config.include);
+	row->in_part = row->class == PROFILER_PART && !tally->config.include.profiler;
 	for (size_t i = 0; row->excluded && i < tally->columns; i++) {
-		tally->excluded[i].samples += row->counts[i].samples;
-		tally->excluded[i].extra += row->counts[i].extra;
-		tally->excluded_samples += row->counts[i].samples;
+		struct tally_count *sum = &tally->excluded[row->class][i];
+
+		sum->samples += row->counts[i].samples;
+		sum->extra += row->counts[i].extra;
+		tally->excluded_samples[row->class] += row->counts[i].samples;
 	}
 	return 0;
 }
 
-static int classify_rows(struct tally *tally, struct profile_reader *reader, struct error *err)
+static int classify_rows(struct tally *tally, struct error *err)
 {
-	enum profiler_probes probes = PROFILER_PROBES_NONE;
-	int r = profiler_probes_load(&probes, reader, &tally->filter, err);
-
-	for (size_t i = 0; r == 0 && i < tally->row_count; i++) {
-		if (classify_row(tally, &tally->rows[i], probes) < 0)
-			r = error_set(err, ENOMEM, ERROR_NO_MEMORY);
+	for (size_t i = 0; i < tally->row_count; i++) {
+		if (classify_row(tally, &tally->rows[i]) < 0)
+			return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	}
-	return r;
+	return 0;
 }
 
 static int count_all(struct tally *tally, struct profile_reader *reader, struct error *err)
@@ -263,8 +270,10 @@ static int count_all(struct tally *tally, struct profile_reader *reader, struct 
 	if (r == 0 && label_images(tally) < 0)
 		r = error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	if (r == 0)
+		r = profiler_probes_load(&tally->probes, reader, &tally->filter, err);
+	if (r == 0)
 		r = add_rows(tally, reader, err);
-	return r == 0 ? classify_rows(tally, reader, err) : r;
+	return r == 0 ? classify_rows(tally, err) : r;
 }
 
 int tally_create(struct tally **ret, struct profile_reader *reader,
@@ -284,8 +293,12 @@ int tally_create(struct tally **ret, struct profile_reader *reader,
 	if (config->sets != NULL || config->times != NULL)
 		tally->columns *= config->sets != NULL ? config->set_count : config->time_count;
 	tally->totals = calloc(tally->columns + 1, sizeof(*tally->totals));
-	tally->excluded = calloc(tally->columns + 1, sizeof(*tally->excluded));
-	if (tally->totals == NULL || tally->excluded == NULL)
+	for (int class = 0; tally->totals != NULL && class < PROFILER_CLASSES; class ++) {
+		tally->excluded[class] = calloc(tally->columns + 1, sizeof(*tally->totals));
+		if (tally->excluded[class] == NULL)
+			return error_set(err, ENOMEM, ERROR_NO_MEMORY);
+	}
+	if (tally->totals == NULL)
 		return error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	r = count_all(tally, reader, err);
 	if (r < 0)
@@ -315,7 +328,8 @@ void tally_destroy(struct tally *tally)
 	free(tally->rows);
 	free(tally->images);
 	free(tally->totals);
-	free(tally->excluded);
+	for (int class = 0; class < PROFILER_CLASSES; class ++)
+		free(tally->excluded[class]);
 	free(tally);
 }
 
@@ -340,12 +354,27 @@ uint64_t tally_samples(const struct tally *tally, uint64_t *unknown)
 	return tally->samples;
 }
 
-const struct tally_count *tally_excluded(const struct tally *tally, size_t event)
+const struct tally_count *tally_excluded(const struct tally *tally, enum profiler_class class,
+					 size_t event)
 {
-	return &tally->excluded[event];
+	return &tally->excluded[class][event];
 }
 
-uint64_t tally_excluded_samples(const struct tally *tally)
+uint64_t tally_excluded_samples(const struct tally *tally, enum profiler_class class)
 {
-	return tally->excluded_samples;
+	return tally->excluded_samples[class];
+}
+
+uint64_t tally_shared(const struct tally *tally, size_t event)
+{
+	return tally_count_scaled(tally_total(tally, event)) -
+	       tally_count_scaled(tally_excluded(tally, PROFILER_WHOLE, event)) -
+	       tally_count_scaled(tally_excluded(tally, PROFILER_IDLE, event));
+}
+
+void tally_describe(const struct tally *tally, struct report_header *header)
+{
+	header->samples = tally_samples(tally, &header->unknown);
+	header->excluded = tally_excluded_samples(tally, PROFILER_WHOLE);
+	header->idle = tally_excluded_samples(tally, PROFILER_IDLE);
 }

@@ -10,6 +10,7 @@
 #include "tools/tally/tally_row.h"
 
 struct error;
+struct report_header;
 struct tally;
 
 /**
@@ -42,10 +43,20 @@ const struct tally_count *tally_total(const struct tally *tally, size_t event);
  */
 uint64_t tally_samples(const struct tally *tally, uint64_t *unknown);
 
-/** tally_excluded() - return an event's samples that profiling causes, a part of tally_total() */
-const struct tally_count *tally_excluded(const struct tally *tally, size_t event);
+/**
+ * tally_excluded() - return an event's samples of excluded rows, a part of tally_total()
+ * @class: PROFILER_WHOLE or PROFILER_IDLE
+ */
+const struct tally_count *tally_excluded(const struct tally *tally, enum profiler_class class,
+					 size_t event);
 
 /** tally_excluded_samples() - return the same of all events, a part of tally_samples() */
-uint64_t tally_excluded_samples(const struct tally *tally);
+uint64_t tally_excluded_samples(const struct tally *tally, enum profiler_class class);
+
+/** tally_shared() - return an event's samples that shares are of, scaled */
+uint64_t tally_shared(const struct tally *tally, size_t event);
+
+/** tally_describe() - set the header's numbers of samples */
+void tally_describe(const struct tally *tally, struct report_header *header);
 
 #endif

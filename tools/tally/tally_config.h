@@ -7,6 +7,7 @@
 
 #include "analysis/image/debug_file.h"
 #include "db/profile_read.h"
+#include "tools/report/profiler_class.h"
 
 struct event_scale;
 struct u64_map;
@@ -43,7 +44,7 @@ const char *tally_by_name(enum tally_by by);
  * @scale:     factors of multiplexed events
  * @demangle:  names as in the source, not as linkers use
  * @debug:     where symbols may be found
- * @include_profiler: rows of samples that profiling causes are not excluded
+ * @include:   classes of samples that are not excluded
  * @tool:      name of the program, which prints its progress on a terminal, or NULL
  */
 struct tally_config {
@@ -60,7 +61,7 @@ struct tally_config {
 	const struct event_scale *scale;
 	bool demangle;
 	struct debug_file_options debug;
-	bool include_profiler;
+	struct included_samples include;
 	const char *tool;
 };
 

@@ -14,6 +14,7 @@
 #include "lib/u64_map.h"
 #include "tools/base/text.h"
 #include "tools/report/image_symbols.h"
+#include "tools/report/procedure_classes.h"
 
 /* A source file; each name has exactly one entry. @number: 1 .. */
 struct source_file {
@@ -28,6 +29,7 @@ struct source_file {
  * @files: by libdw's pointer to the name, which may differ for equal names: struct source_file
  * @known: the files, a tree of tsearch(3)
  * @names: of the procedures; NULL: not loaded yet
+ * @classes: of the procedures, for rows that are lines or files
  */
 struct tally_places {
 	struct u64_map rows;
@@ -36,6 +38,7 @@ struct tally_places {
 	void *known;
 	size_t file_count;
 	const struct procedure_names **names;
+	struct procedure_classes classes;
 };
 
 static int compare_files(const void *a, const void *b)
@@ -117,9 +120,15 @@ static int place_instruction(struct tally *tally, struct tally_row *row)
  */
 static int place_line(struct tally *tally, struct tally_row *row, uint64_t **number)
 {
-	const struct source_file *file;
-	int r = place_in_source(tally, row, &file);
+	const struct source_file *file = NULL;
+	int class = procedure_classes_of(&tally->places->classes, row->offset), r = class;
+	uint64_t key;
 
+	/* Samples that shares exclude are in no line. */
+	if (r >= 0 && profiler_class_excluded((enum profiler_class) class, &tally->config.include))
+		row->class = (enum profiler_class) class;
+	else if (r >= 0)
+		r = place_in_source(tally, row, &file);
 	row->offset = 0;
 	if (r < 0)
 		return r;
@@ -127,8 +136,9 @@ static int place_line(struct tally *tally, struct tally_row *row, uint64_t **num
 		row->procedure = image_symbols_lineless(tally->symbols);
 	if (file == NULL || tally->config.by == TALLY_BY_FILE)
 		row->line = 0;
+	key = (file != NULL ? file->number : 0) << 32 | row->line;
 	*number = u64_map_insert(&tally->places->lines,
-				 (file != NULL ? file->number : 0) << 32 | row->line);
+				 row->class != 0 ? UINT64_MAX - row->class : key);
 	return *number != NULL ? 0 : -ENOMEM;
 }
 
@@ -208,11 +218,19 @@ int tally_places_count(struct tally *tally, struct profile_reader *reader,
 	tally->places = &places;
 	places.names = calloc(image_symbols_count(tally->symbols), sizeof(*places.names));
 	if (places.names != NULL)
+		r = 0;
+	if (r == 0 && tally->config.by != TALLY_BY_INSTRUCTION &&
+	    profiler_class_needs_procedures(&tally->image->image, tally->probes,
+					    &tally->config.include))
+		r = procedure_classes_init(&places.classes, tally->symbols, &tally->image->image,
+					   tally->probes);
+	if (r == 0)
 		r = profile_reader_profiles(reader, filter, count_places, tally, err);
 	if (r == -ENOMEM)
 		error_set(err, ENOMEM, ERROR_NO_MEMORY);
 	free((void *)places.names);
 	tdestroy(places.known, forget_file);
+	procedure_classes_deinit(&places.classes);
 	u64_map_deinit(&places.rows);
 	u64_map_deinit(&places.lines);
 	u64_map_deinit(&places.files);

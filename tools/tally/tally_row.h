@@ -6,9 +6,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "tools/report/profiler_class.h"
+
 struct json_object;
 struct procedure_names;
-struct profile_image;
 
 /**
  * struct tally_count - number of samples of an event
@@ -34,7 +35,8 @@ void tally_count_add(struct tally_count *count, uint64_t samples, double factor)
  * @names:       of a procedure, or of the procedure that contains an instruction: its aliases, and
  *               the text shown after @procedure; NULL: only @procedure is known
  * @note:        the note of @names and a mark of the profiler's own samples; NULL: no mark
- * @excluded:    profiling causes all of its samples, so shares exclude them
+ * @class:       of its samples; an image has a row for each class that shares exclude
+ * @excluded:    shares exclude its samples (profiler_class_excluded())
  * @of_profiler: the samples of the profiler's processes in the image of another program
  * @in_part:     profiling causes an unknown part of its samples, which may explain any difference
  * @image:       path of the image, or its replacement; with the identity if several images have the
@@ -54,6 +56,7 @@ struct tally_row {
 	const char *procedure;
 	const struct procedure_names *names;
 	const char *note;
+	enum profiler_class class;
 	bool excluded;
 	bool of_profiler;
 	bool in_part;

@@ -33,10 +33,12 @@ struct tally {
 	size_t row_count;
 	size_t row_capacity;
 	struct tally_count *totals;
-	struct tally_count *excluded; /* by column: samples of excluded rows, a part of @totals */
+	/* by class and column: samples of excluded rows, a part of @totals */
+	struct tally_count *excluded[PROFILER_CLASSES];
 	uint64_t samples;
 	uint64_t unknown;
-	uint64_t excluded_samples;
+	uint64_t excluded_samples[PROFILER_CLASSES];
+	enum profiler_probes probes;
 	void **owned; /* memory to which rows point */
 	size_t owned_count;
 	size_t owned_capacity;

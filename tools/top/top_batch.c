@@ -64,6 +64,12 @@ static int fill_json(struct json_object *object, const struct top_view *view,
 		r |= json_object_object_add(object, "profiler_samples",
 					    json_object_new_uint64(rows->own_total));
 	}
+	if (rows->idle_total > 0) {
+		r |= json_object_object_add(object, "interval_idle_samples",
+					    json_object_new_uint64(rows->idle_interval));
+		r |= json_object_object_add(object, "idle_samples",
+					    json_object_new_uint64(rows->idle_total));
+	}
 	r |= json_object_object_add(object, "interrupts", json_object_new_uint64(interrupts));
 	r |= json_object_object_add(object, "lost", json_object_new_uint64(lost));
 	r |= json_object_object_add(object, "rows", list);

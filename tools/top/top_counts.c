@@ -415,10 +415,10 @@ static int count_procedures(struct top_counts *counts, struct image *image, stru
 static bool needs_procedures(const struct top_counts *counts, const struct image *image,
 			     int64_t wanted)
 {
-	return image->samples > 0 &&
-	       (wanted == TOP_ALL_IMAGES || image->id == wanted ||
-		(!image->of_profiler &&
-		 profiler_class_needs_procedures(&image->image, counts->probes)));
+	return image->samples > 0 && (wanted == TOP_ALL_IMAGES || image->id == wanted ||
+				      (!image->of_profiler && profiler_class_needs_procedures(
+								      &image->image, counts->probes,
+								      &counts->config.include)));
 }
 
 /* Request the files of all images whose procedures are read for the first time, in one batch. */
@@ -440,6 +440,7 @@ static int prefetch_files(const struct top_counts *counts, int64_t wanted)
 static int count_all(struct top_counts *counts, enum top_level level, int64_t image,
 		     struct error *err)
 {
+	int64_t wanted = level == TOP_BY_PROCEDURE ? image : TOP_NO_IMAGE;
 	int changed = find_epoch(counts, err), r = 0;
 
 	if (changed < 0)
@@ -448,13 +449,13 @@ static int count_all(struct top_counts *counts, enum top_level level, int64_t im
 		counts->refreshes++;
 		r = count_images(counts, err);
 	}
-	if (r == 0 && level == TOP_BY_PROCEDURE)
-		r = prefetch_files(counts, image);
-	for (size_t i = 0; i < counts->image_count && r == 0 && level == TOP_BY_PROCEDURE; i++) {
+	if (r == 0)
+		r = prefetch_files(counts, wanted);
+	for (size_t i = 0; i < counts->image_count && r == 0; i++) {
 		struct image *place = &counts->images[i];
 
 		/* If no samples were merged, only images that were not read before are read. */
-		if (needs_procedures(counts, place, image) &&
+		if (needs_procedures(counts, place, wanted) &&
 		    (changed > 0 || place->symbols == NULL))
 			r = count_procedures(counts, place, err);
 	}
@@ -535,12 +536,12 @@ static uint64_t grown(uint64_t now, uint64_t before)
 static void classify_row(const struct top_counts *counts, const struct image *image,
 			 struct top_row *row, const char *note)
 {
-	enum profiler_class class =
-		image->of_profiler ? PROFILER_WHOLE
-				   : profiler_class_of(row->file, row->procedure, counts->probes);
-
-	snprintf(row->note, sizeof(row->note), "%s%s", note, profiler_class_mark(class));
-	row->excluded = class == PROFILER_WHOLE && !counts->config.include_profiler;
+	if (image->of_profiler)
+		row->class = PROFILER_WHOLE;
+	else if (row->class == PROFILER_NONE)
+		row->class = profiler_class_of(row->file, row->procedure, counts->probes);
+	snprintf(row->note, sizeof(row->note), "%s%s", note, profiler_class_mark(row->class));
+	row->excluded = profiler_class_excluded(row->class, &counts->config.include);
 }
 
 /* Set the counts of a row, and add it unless they are 0. */
@@ -570,8 +571,13 @@ static void share_rows(struct top_rows *rows, int64_t image)
 	size_t kept = 0;
 
 	for (size_t i = 0; i < rows->count; i++) {
-		rows->own_interval += rows->list[i].excluded ? rows->list[i].interval : 0;
-		rows->own_total += rows->list[i].excluded ? rows->list[i].total : 0;
+		const struct top_row *row = &rows->list[i];
+		bool idle = row->class == PROFILER_IDLE;
+
+		if (!row->excluded)
+			continue;
+		*(idle ? &rows->idle_interval : &rows->own_interval) += row->interval;
+		*(idle ? &rows->idle_total : &rows->own_total) += row->total;
 	}
 	for (size_t i = 0; i < rows->count; i++) {
 		struct top_row row = rows->list[i];
@@ -579,28 +585,56 @@ static void share_rows(struct top_rows *rows, int64_t image)
 		if (image != TOP_ALL_IMAGES && row.image != image)
 			continue;
 		if (!row.excluded) {
-			row.interval_share =
-				top_share(row.interval, grown(rows->interval, rows->own_interval));
-			row.total_share = top_share(row.total, grown(rows->total, rows->own_total));
+			row.interval_share = top_share(
+				row.interval,
+				grown(rows->interval, rows->own_interval + rows->idle_interval));
+			row.total_share = top_share(
+				row.total, grown(rows->total, rows->own_total + rows->idle_total));
 		}
 		rows->list[kept++] = row;
 	}
 	rows->count = kept;
 }
 
+/* Move a procedure's counts from one sum to another. */
+static void count_move(struct count *to, struct count *from, const struct count *procedure)
+{
+	to->now += procedure->now;
+	to->last += procedure->last;
+	to->base += procedure->base;
+	from->now = grown(from->now, procedure->now);
+	from->last = grown(from->last, procedure->last);
+	from->base = grown(from->base, procedure->base);
+}
+
 static int add_image_row(const struct top_counts *counts, const struct image *image, size_t event,
 			 bool of_epoch, struct top_rows *rows)
 {
-	struct top_row row = {
-		.image = image->id,
-		.kind = image->image.kind,
-		.file = &image->image,
-		.path = image->image.path,
-		.has_interval = counts->interval_ns > 0,
-	};
+	struct count by_class[PROFILER_CLASSES] = {[PROFILER_NONE] = image->counts[event]};
+	int r = 0;
 
-	classify_row(counts, image, &row, "");
-	return top_counts_add_row(rows, &image->counts[event], of_epoch, row);
+	for (size_t i = 0; !image->of_profiler && i < image->procedure_count; i++) {
+		enum profiler_class class = profiler_class_of(
+			&image->image, image->procedures[i].names.name, counts->probes);
+
+		if (profiler_class_excluded(class, &counts->config.include))
+			count_move(&by_class[class], &by_class[PROFILER_NONE],
+				   &image->procedures[i].counts[event]);
+	}
+	for (int class = 0; r == 0 && class < PROFILER_CLASSES; class ++) {
+		struct top_row row = {
+			.image = image->id,
+			.kind = image->image.kind,
+			.file = &image->image,
+			.path = image->image.path,
+			.has_interval = counts->interval_ns > 0,
+			.class = (enum profiler_class) class,
+		};
+
+		classify_row(counts, image, &row, "");
+		r = top_counts_add_row(rows, &by_class[class], of_epoch, row);
+	}
+	return r;
 }
 
 static int add_procedure_rows(const struct top_counts *counts, const struct image *image,
@@ -638,6 +672,7 @@ int top_counts_rows(struct top_counts *counts, enum top_level level, int64_t ima
 
 	rows->count = 0;
 	rows->interval = rows->total = rows->own_interval = rows->own_total = 0;
+	rows->idle_interval = rows->idle_total = 0;
 	rows->interval_ns = counts->interval_ns;
 	rows->since_ns = of_epoch ? counts->epoch.start_ns : counts->base_ns;
 	if (event >= counts->event_count)

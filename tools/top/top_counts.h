@@ -23,17 +23,18 @@ struct top_counts;
 
 /* Image numbers of a database begin at 1. */
 #define TOP_ALL_IMAGES 0
+#define TOP_NO_IMAGE (-1)
 #define TOP_NOTE_BYTES 64
 
 /**
  * struct top_config - configuration; strings are owned by the caller
  * @host: the current epoch is the last one of this host; NULL: of any host
- * @include_profiler: samples that profiling causes count in shares
+ * @include: samples that count in shares
  */
 struct top_config {
 	const char *database;
 	const char *host;
-	bool include_profiler;
+	struct included_samples include;
 	bool demangle;
 	struct debug_file_options debug;
 };
@@ -55,7 +56,8 @@ enum top_level {
  * @interval_share, @total_share: shares of these, percent
  * @rate:      samples of the interval per second
  * @note:      text after the name: aliases of a procedure; the mark of the profiler's samples
- * @excluded:  profiling causes all of its samples, so it has no share
+ * @class:     of its samples; an image has a row for each class that shares exclude
+ * @excluded:  shares exclude its samples
  *
  * Valid until the next refresh.
  */
@@ -75,14 +77,16 @@ struct top_row {
 	double rate;
 	double total_share;
 	char note[TOP_NOTE_BYTES];
+	enum profiler_class class;
 	bool excluded;
 };
 
 /**
  * struct top_rows - rows, and their totals
  * @interval_ns: 0: there was no previous refresh
- * @interval, @total: samples of the event in all images
- * @own_interval, @own_total: those of them that profiling causes and that shares exclude
+ * @interval, @total: samples of the event in all images.
+ * @own_interval, @own_total: part of them that the profiler causes, if shares exclude it
+ * @idle_interval, @idle_total: part of them in which a CPU has no work, if shares exclude it
  * @since_ns:    beginning of @total, since the Unix epoch
  */
 struct top_rows {
@@ -94,6 +98,8 @@ struct top_rows {
 	uint64_t total;
 	uint64_t own_interval;
 	uint64_t own_total;
+	uint64_t idle_interval;
+	uint64_t idle_total;
 	int64_t since_ns;
 };
 
@@ -105,8 +111,8 @@ void top_counts_destroy(struct top_counts *counts);
 
 /**
  * top_counts_refresh() - read the changes
- * @level: with TOP_BY_PROCEDURE, count the procedures of @image, or of TOP_ALL_IMAGES, and those of
- *         images that have procedures of the profiler
+ * @level: with TOP_BY_PROCEDURE, count the procedures of @image, or of TOP_ALL_IMAGES. They are
+ * always counted if shares exclude some of the procedures of an image
  *
  * Return: 0; -ENOENT: there is no database or no epoch yet; -ENOMEM; or the reader's error.
  */

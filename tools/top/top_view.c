@@ -469,8 +469,11 @@ static void make_samples_line(const struct top_view *view, char text[TOP_HEADING
 				   view->of_epoch ? " (the epoch)" : "",
 				   interrupts > 0 ? 100 * (double)lost / (double)interrupts : 0);
 	if (rows->own_total > 0)
-		snprintf(text + length, TOP_HEADING_BYTES - length,
-			 "; profiler %" PRIu64 " excluded", rows->own_total);
+		length += (size_t)snprintf(text + length, TOP_HEADING_BYTES - length,
+					   "; profiler %" PRIu64 " excluded", rows->own_total);
+	if (rows->idle_total > 0)
+		snprintf(text + length, TOP_HEADING_BYTES - length, "; idle %" PRIu64 " excluded",
+			 rows->idle_total);
 }
 
 static void make_level_line(const struct top_view *view, char text[TOP_HEADING_BYTES])

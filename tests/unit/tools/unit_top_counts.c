@@ -193,7 +193,8 @@ static void world_init(struct world *world, uint64_t seed)
 
 	snprintf(name, sizeof(name), "top-%u.db", (unsigned int)seed);
 	*world = (struct world){.random = seed, .now_ns = 1000000000, .first = true};
-	config = (struct top_config){.database = path_of(name)};
+	/* The kernel is an image like the others if idle time has a share. */
+	config = (struct top_config){.database = path_of(name), .include.idle = true};
 	world->writer = open_writer(config.database);
 	assert_ok(profile_writer_epoch_begin(world->writer, &epoch, model_events, EVENTS, &err));
 	add_images(world);
