@@ -20,6 +20,7 @@
 #include "analysis/frequency/flow_spread.h"
 #include "analysis/frequency/flow_trips.h"
 #include "analysis/frequency/flow_lower_bounds.h"
+#include "analysis/graph/cfg_interrupts.h"
 #include "analysis/insn/insn_effect.h"
 #include "lib/cleanup.h"
 
@@ -460,6 +461,25 @@ static void take_block_time(struct flow_block_evidence *mine, const struct frequ
 	mine->heaviness = HEAVINESS;
 }
 
+/*
+ * Return true if most samples of a block may be of code that ran with interrupts disabled. They are
+ * no better evidence of its frequency than those in the shadow of a loop.
+ */
+static bool is_delayed(const struct frequency_input *input, uint32_t b)
+{
+	const struct cfg_block *block = &input->cfg->blocks[b];
+	const struct procedure_profile *profile = input->profile;
+	double delayed = 0, samples = 0;
+
+	for (uint32_t i = block->first; profile->maskable && i < block->first + block->count; i++) {
+		samples += profile->samples[i];
+		if (profile->samples[i] > 0 &&
+		    cfg_interrupts_enabled(input->cfg, i, profile->taken != NULL) != UINT32_MAX)
+			delayed += profile->samples[i];
+	}
+	return 2 * delayed > samples;
+}
+
 /* @rarer: memory for a number of each node. Return: 0 or -ENOMEM */
 static int take_time(struct flow_evidence *evidence, double *rarer, const struct flow_chain *chain,
 		     const struct frequency_input *input)
@@ -492,7 +512,7 @@ static int take_time(struct flow_evidence *evidence, double *rarer, const struct
 					  input->schedule->block_cycles[b], most_cycles(input, b));
 		} else if (is_loop(chain, b) && input->schedule->block_cycles[b] > 0) {
 			take_loop_time(mine, input->schedule->block_cycles[b], rare);
-		} else if (shadowed[b]) {
+		} else if (shadowed[b] || is_delayed(input, b)) {
 			take_waiting_time(mine, mine->cycles, mine->cycles, MEMORY_CYCLES);
 		}
 		mine->cycles *= slowness;

@@ -664,6 +664,43 @@ static void test_loops_may_wait(void **state)
 		fail_msg("%g executions, %g if the loop waits", plain, waiting);
 }
 
+/*
+ * Estimate two blocks of equal frequency. The first one enables interrupts, and has a hundred times
+ * the samples of the second one at the second instruction after that.
+ */
+static double estimate_enabling(bool maskable)
+{
+	static const char begin[] = "\xfb\x90\x48\x8b\x03\x48\x85\xc0\x75\x00", /* sti; nop */
+		add[] = "\x48\x01\xd1";
+	char code[sizeof(begin) + 20 * sizeof(add)];
+	size_t bytes = sizeof(begin) - 1;
+	struct scene scene;
+	double ret;
+
+	memcpy(code, begin, bytes);
+	for (int i = 0; i < 20; i++, bytes += sizeof(add) - 1)
+		memcpy(code + bytes, add, sizeof(add) - 1);
+	code[bytes++] = '\xc3';
+	scene_begin(&scene, code, bytes, 2);
+	scene.profile.maskable = maskable;
+	scene.samples[2] = 100 * SAMPLES;
+	scene.profile.total = 100 * SAMPLES;
+	scene_sample(&scene, 1, SAMPLES);
+	ret = scene_estimate(&scene).value;
+	scene_end(&scene);
+	return ret;
+}
+
+/* Samples that were delayed while interrupts were disabled are weak evidence of the frequency. */
+static void test_delayed_samples_are_weak(void **state)
+{
+	double plain = estimate_enabling(false), delayed = estimate_enabling(true);
+
+	(void)state;
+	if (!(delayed < 0.5 * plain))
+		fail_msg("%g executions, %g if samples are delayed", plain, delayed);
+}
+
 /* Return the share of a waiting block's executions in which its branch is not taken. */
 static double part_not_taken(const double *behind_samples, const double *probes)
 {
@@ -806,6 +843,7 @@ int main(void)
 		cmocka_unit_test(test_rounds_tell_of_loops),
 		cmocka_unit_test(test_few_samples_tell_more_of_long_blocks),
 		cmocka_unit_test(test_loops_may_wait),
+		cmocka_unit_test(test_delayed_samples_are_weak),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
