@@ -51,10 +51,38 @@ static bool is_ocaml(const char *name)
 	return strncmp(name, "caml", 4) == 0 && name[4] >= 'A' && name[4] <= 'Z';
 }
 
+/*
+ * Return the type arguments of an instance of a Go function, with brackets: "main.(*T[int]).Fill".
+ * Return: NULL if it is not such a name.
+ */
+static const char *go_arguments(const char *name)
+{
+	const char *open = strchr(name, '['), *dot = strchr(name, '.');
+	const char *close = open != NULL ? strrchr(open, ']') : NULL;
+
+	if (close == NULL || dot == NULL || dot > open || open[-1] == '.' ||
+	    (!isalnum((unsigned char)open[-1]) && open[-1] != '_' &&
+	     !((unsigned char)open[-1] & 0x80)))
+		return NULL;
+	if ((size_t)(open - name) != strcspn(name, " [") || strchr(").-", close[1]) == NULL)
+		return NULL;
+	return open;
+}
+
+/* Return the suffix of Go functions with the calling convention of assembler code, or NULL. */
+static const char *go_suffix(const char *name)
+{
+	static const char suffix[] = ".abi0";
+	size_t bytes = strlen(name), end = sizeof(suffix) - 1;
+
+	return bytes > end && strcmp(name + bytes - end, suffix) == 0 ? name + bytes - end : NULL;
+}
+
 bool demangle_is_mangled(const char *name)
 {
 	return strncmp(name, "_Z", 2) == 0 || strncmp(name, "_R", 2) == 0 || is_ocaml(name) ||
-	       fortran_procedure(name) != NULL;
+	       fortran_procedure(name) != NULL || go_arguments(name) != NULL ||
+	       go_suffix(name) != NULL;
 }
 
 static void demangle_append(const char *part, size_t bytes, void *to)
@@ -119,6 +147,20 @@ static void append_ocaml(struct readable *readable, const char *mangled)
 	}
 }
 
+/* The name in the table of Go's runtime, so that stripped programs have the same names. */
+static void append_go(struct readable *readable, const char *mangled)
+{
+	const char *arguments = go_arguments(mangled), *suffix = go_suffix(mangled);
+	const char *end = suffix != NULL ? suffix : mangled + strlen(mangled), *rest = mangled;
+
+	if (arguments != NULL) {
+		demangle_append(mangled, (size_t)(arguments - mangled), readable);
+		demangle_append("[...]", 5, readable);
+		rest = strrchr(arguments, ']') + 1;
+	}
+	demangle_append(rest, (size_t)(end - rest), readable);
+}
+
 static bool make_readable(struct readable *readable, const char *mangled)
 {
 	const char *procedure = fortran_procedure(mangled);
@@ -132,6 +174,10 @@ static bool make_readable(struct readable *readable, const char *mangled)
 	}
 	if (is_ocaml(mangled)) {
 		append_ocaml(readable, mangled);
+		return true;
+	}
+	if (go_arguments(mangled) != NULL || go_suffix(mangled) != NULL) {
+		append_go(readable, mangled);
 		return true;
 	}
 	/* Rust first, because names of Rust's older scheme are also valid C++ names. */

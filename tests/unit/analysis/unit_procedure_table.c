@@ -399,6 +399,17 @@ static void test_stored_symbols(void **state)
 
 static void test_demangled_names(void **state)
 {
+	/* Names in the symbol tables of Go programs, and those in the table of Go's runtime. */
+	static const struct {
+		const char *linked;
+		const char *runtime;
+	} go[] = {
+		{"main.(*T[go.shape.string_0]).Fill", "main.(*T[...]).Fill"},
+		{"main.Map[go.shape.int,go.shape.[]main.K[int]].func1", "main.Map[...].func1"},
+		{"main.F[go.shape.struct { X int }]-fm", "main.F[...]-fm"},
+		{"runtime.sigtramp.abi0", "runtime.sigtramp"},
+		{"main.(*T[...]).Fill", "main.(*T[...]).Fill"},
+	};
 	char *name = demangle("_ZNSt6vectorIiSaIiEE9push_backERKi");
 
 	(void)state;
@@ -444,6 +455,16 @@ static void test_demangled_names(void **state)
 	assert_null(demangle("caml"));
 	assert_null(demangle("printf"));
 	assert_null(demangle("list_init"));
+	for (size_t i = 0; i < sizeof(go) / sizeof(*go); i++) {
+		name = demangle(go[i].linked);
+		assert_string_equal(name, go[i].runtime);
+		free(name);
+	}
+	assert_null(demangle("main.main"));
+	assert_null(demangle("[bpf].x[1]"));
+	assert_null(demangle("void A.B::C()[Tier1]"));
+	assert_null(demangle("A.B.C(int)[Tier1]"));
+	assert_null(demangle("a.b[1]c"));
 	/* 6.5 million lifetimes, "for<'a, 'b, ...>" */
 	assert_null(demangle("_RINvCs_1a3mapFGqqqq_hEhNtB2_1TE"));
 	assert_null(demangle("_Z"));
