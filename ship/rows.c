@@ -151,7 +151,10 @@ static void put_hex(struct clickhouse *ch, const uint8_t *data, size_t bytes)
 	rows_put_text(ch, ship_id_hex(text, data, bytes));
 }
 
-/* Add the procedures of an image that the database has: those of the kernel and of JIT code. */
+/*
+ * Add the procedures of an image that the database has, unless the batch has them: those of the
+ * kernel and of JIT code.
+ */
 int rows_procedures(struct batch_builder *batch, int64_t image, const struct image_id *id)
 {
 	struct clickhouse *ch = batch->data;
@@ -160,6 +163,11 @@ int rows_procedures(struct batch_builder *batch, int64_t image, const struct ima
 
 	if (!batch->config->procedures)
 		return 0;
+	/* The check of the batch counts each row once. */
+	for (size_t i = 0; i < ch->named_count; i++) {
+		if (memcmp(&ch->named[i], id, sizeof(*id)) == 0)
+			return 0;
+	}
 	r = profile_reader_symbols(batch->reader, image, &symbols, batch->err);
 	if (r < 0)
 		return r;

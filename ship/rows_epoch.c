@@ -225,11 +225,10 @@ static int stack_rows(void *context, const struct profile_recording *recording)
 	return r;
 }
 
-/* JIT code has new procedures until the epoch ends. Profiles are ordered by image. */
+/* JIT code has new procedures until the epoch ends. */
 static int jit_rows(void *context, const struct profile *profile)
 {
 	struct batch_builder *batch = context;
-	struct clickhouse *ch = batch->data;
 	struct profile_image image;
 	struct image_id id;
 	int r = profile_reader_image(batch->reader, profile->image, &image, batch->err);
@@ -237,8 +236,6 @@ static int jit_rows(void *context, const struct profile *profile)
 	if (r < 0 || image.kind != PROFILE_IMAGE_JIT)
 		return r;
 	ship_id_image(id.uuid, &image, batch->known->host);
-	if (ch->named_count > 0 && memcmp(&ch->named[ch->named_count - 1], &id, sizeof(id)) == 0)
-		return 0;
 	return rows_procedures(batch, profile->image, &id);
 }
 
