@@ -51,7 +51,7 @@ packages()
 			xz-utils jq openssl binutils"
 		;;
 	node | check-node) echo "$build nodejs sqlite3 python3" ;;
-	fleet) echo "$build clickhouse-server clickhouse-client zookeeper openjdk-17-jre-headless sqlite3 python3 binutils util-linux" ;;
+	fleet) echo "$build clickhouse-server clickhouse-client zookeeper openjdk-17-jre-headless sqlite3 python3 jq binutils util-linux" ;;
 	consumers | check-consumers)
 		echo "$build gcc valgrind bolt-16 autofdo golang-go golang-github-google-pprof-dev"
 		;;

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "lib/array.h"
 #include "lib/cleanup.h"
 #include "lib/error.h"
 #include "lib/error_text.h"
@@ -18,6 +19,8 @@
 #include "ship/ship_config.h"
 
 #define RESPONSE_BYTES_MAX 65536
+#define REPLY_BYTES_MAX ((size_t)1 << 30)
+#define HTTP_STATUS_OK 200
 #define SECRET_BYTES_MAX 8192
 #define CONNECT_SECONDS 10L
 #define RETRY_AFTER_S_MAX 86400
@@ -31,6 +34,7 @@ static volatile sig_atomic_t stopped;
 struct http_client {
 	const struct ship_config *config;
 	CURL *easy;
+	struct http_reply *reply;
 	char text[RESPONSE_BYTES_MAX + 1];
 	size_t text_bytes;
 	char failure[CURL_ERROR_SIZE];
@@ -40,6 +44,19 @@ static size_t take_response(char *data, size_t size, size_t count, void *context
 {
 	struct http_client *client = context;
 	size_t bytes = size * count, room = RESPONSE_BYTES_MAX - client->text_bytes;
+	struct http_reply *reply = client->reply;
+	long status = 0;
+
+	curl_easy_getinfo(client->easy, CURLINFO_RESPONSE_CODE, &status);
+	if (reply != NULL && status == HTTP_STATUS_OK) {
+		if (bytes > REPLY_BYTES_MAX - reply->bytes ||
+		    array_reserve(&reply->data, &reply->capacity, reply->bytes + bytes + 1, 1) < 0)
+			return 0;
+		memcpy(reply->data + reply->bytes, data, bytes);
+		reply->bytes += bytes;
+		reply->data[reply->bytes] = '\0';
+		return bytes;
+	}
 
 	memcpy(client->text + client->text_bytes, data, bytes < room ? bytes : room);
 	client->text_bytes += bytes < room ? bytes : room;
@@ -274,6 +291,7 @@ void http_client_post(struct http_client *client, const struct http_post *post,
 
 	*response = (struct http_response){.text = "", .unprocessed = true};
 	client->text_bytes = 0;
+	client->reply = post->reply;
 	client->failure[0] = '\0';
 	if (url == NULL || headers == NULL || (post->gzipped && compressed == NULL)) {
 		http_response_set(response, HTTP_RETRY, ERROR_NO_MEMORY);

@@ -60,6 +60,14 @@ struct http_field {
 void http_response_set(struct http_response *response, enum http_result result, const char *format,
 		       ...) __attribute__((format(printf, 3, 4)));
 
+/** struct http_reply - a body of any length; zero-initialised is empty; @data: freed by the caller
+ */
+struct http_reply {
+	char *data;
+	size_t bytes;
+	size_t capacity;
+};
+
 /**
  * struct http_post - a request
  * @path:    appended to the destination's address; may be ""
@@ -70,6 +78,7 @@ void http_response_set(struct http_response *response, enum http_result result, 
  * it
  * @once:    never send the request twice. Otherwise libcurl repeats it if the connection, which was
  *           open from before, is closed without a response
+ * @reply:   gets the body of a response with status 200, up to 1 GiB; NULL: @text has it
  */
 struct http_post {
 	const char *path;
@@ -79,6 +88,7 @@ struct http_post {
 	size_t bytes;
 	bool gzipped;
 	bool once;
+	struct http_reply *reply;
 };
 
 /** http_client_post() - send a request and wait for the response */

@@ -2,7 +2,7 @@
 # Packages: libcurl4-openssl-dev, zlib1g-dev
 # Delivery of profiles to other systems.
 ARCHIVES += ship
-ship-src := $(addprefix ship/, clickhouse.c clickhouse_schema.c delivery.c format_otlp.c format_pprof.c http_client.c otlp.c \
+ship-src := $(addprefix ship/, clickhouse.c clickhouse_schema.c delivery.c engine.c fleet_copy.c fleet_epoch.c format_otlp.c format_pprof.c http_client.c otlp.c \
 	pprof_push.c profile_batch.c protocol.c row_buffer.c rows.c rows_epoch.c rows_slice.c samples.c \
 	ship_config.c ship_id.c ship_metrics.c shipment.c)
 ship-needs := db
@@ -19,7 +19,8 @@ $(OBJ)/gen/ship/clickhouse_views.h: db/clickhouse/views.sql ship/module.mk
 $(OBJ)/ship/clickhouse_schema.o: CPPFLAGS += -I$(OBJ)/gen
 $(OBJ)/ship/clickhouse_schema.o: $(OBJ)/gen/ship/clickhouse_views.h
 
-ship-programs := dcpiship
+ship-programs := dcpiship dcpifetch
 ship-tests := unit_shipment
 dcpiship-src := ship/dcpiship.c
 dcpiship-with := daemon/base/log.c
+dcpifetch-src := ship/dcpifetch.c

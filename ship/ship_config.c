@@ -86,18 +86,34 @@ static const struct config_key key_list[] = {
 
 static const struct config_keys keys = {key_list, sizeof(key_list) / sizeof(key_list[0])};
 
-int ship_config_read(struct ship_config *config, const char *path, struct error *err)
+void ship_config_init(struct ship_config *config)
 {
 	config_file_init(config, sizeof(*config), &keys);
+}
+
+int ship_config_set(struct ship_config *config, const char *key, const char *value,
+		    struct error *err)
+{
+	return config_file_set(config, &keys, key, value, err);
+}
+
+int ship_config_read(struct ship_config *config, const char *path, struct error *err)
+{
+	ship_config_init(config);
 	return config_file_read(config, &keys, path, err);
 }
 
 int ship_config_check(const struct ship_config *config, struct error *err)
 {
+	if (config->url[0] != '\0' && config->state[0] == '\0')
+		return error_set(err, EINVAL, "no state file: the configuration has no 'state'");
+	return ship_config_check_server(config, err);
+}
+
+int ship_config_check_server(const struct ship_config *config, struct error *err)
+{
 	if (config->url[0] == '\0')
 		return error_set(err, EINVAL, "no destination: the configuration has no 'url'");
-	if (config->state[0] == '\0')
-		return error_set(err, EINVAL, "no state file: the configuration has no 'state'");
 	if ((config->user[0] == '\0') != (config->password_file[0] == '\0'))
 		return error_set(err, EINVAL, "'user' and 'password_file' must be set together");
 	if (config->user[0] != '\0' && config->token_file[0] != '\0')

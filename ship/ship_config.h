@@ -63,6 +63,13 @@ struct ship_config {
 	uint64_t stacks;
 };
 
+/** ship_config_init() - set defaults */
+void ship_config_init(struct ship_config *config);
+
+/** ship_config_set() - set one key, as config_file_set() */
+int ship_config_set(struct ship_config *config, const char *key, const char *value,
+		    struct error *err);
+
 /**
  * ship_config_read() - set defaults, and read a file and its drop-ins
  *
@@ -72,6 +79,9 @@ int ship_config_read(struct ship_config *config, const char *path, struct error 
 
 /** ship_config_check() - check that the settings are complete. Return: 0 or -EINVAL. */
 int ship_config_check(const struct ship_config *config, struct error *err);
+
+/** ship_config_check_server() - the same without settings that only delivery needs */
+int ship_config_check_server(const struct ship_config *config, struct error *err);
 
 /**
  * ship_config_secret() - read a password or token: the file without the newline at its end

@@ -50,7 +50,7 @@ instrument/flow ^(instrument/(profile|codegen|mode|clone|counts|paths|calls|flow
 instrument/variation ^(instrument/(profile|codegen|mode|clone|counts|paths|variation)/|analysis|lib|db/profile\.h|db/profile_write\.h) ^(sqlite3|json)
 instrument/bursts ^(instrument/(profile|codegen|mode|bursts)/|analysis|lib|db/profile\.h|db/profile_write\.h) ^(sqlite3|json)
 instrument/runtime ^(instrument/(profile/profile_layout|calls/call_layout|bursts/burst_layout|paths/paths_trace|variation/variation_layout|runtime/[a-z_]+)\.h|lib/system_call\.h) ^(?!linux/)
-ship          ^(ship/|lib/|db/profile\.h|db/profile_read\.h|db/ship_state\.h|daemon/base/log\.h) ^(sqlite3|json|elfutils|gelf|libelf|linux/)
+ship          ^(ship/|lib/|db/profile\.h|db/profile_(read|write)\.h|db/ship_state\.h|daemon/base/log\.h) ^(sqlite3|json|elfutils|gelf|libelf|linux/)
 tools         ^(tools|analysis|lib|instrument/(profile|paths|calls|flow|bursts|variation)/|db/profile\.h|db/profile_read\.h) ^(sqlite3|elfutils|gelf|libelf|linux/)
 tools/base ^(tools/(base)/|analysis|lib|db/profile\.h|db/profile_read\.h) ^(sqlite3|elfutils|gelf|libelf|linux/)
 tools/report ^(tools/(base|report)/|analysis|lib|db/profile\.h|db/profile_read\.h) ^(sqlite3|elfutils|gelf|libelf|linux/)
@@ -101,7 +101,7 @@ daemon|from samples to the database|libpfm4, libbpf, libzstd; json-c in `dcpictl
 db|the profile database|SQLite (nowhere else), zlib|ELF, kernel
 analysis|counts and causes from samples|elfutils, compression; Zydis and Capstone in `insn/`; liblbfgs and SuiteSparse in `frequency/`|SQLite, kernel, daemon
 instrument|programs that record their execution||SQLite, kernel, daemon
-ship|delivery of profiles to other systems|libcurl, zlib|SQLite, kernel, analysis
+ship|delivery of profiles to other systems, and reading them back|libcurl, zlib|SQLite, kernel, analysis
 tools|the reports|json-c; ncurses in `top/`; libmicrohttpd in `web/`|kmod, daemon
 '
 

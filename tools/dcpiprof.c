@@ -126,6 +126,8 @@ static int dcpiprof_set_option(void *context, int key, const char *argument, str
 
 	if (key == KEY_RAW || key == KEY_DIFF) {
 		*(key == KEY_RAW ? &prof->raw : &prof->diff) = true;
+		if (key == KEY_DIFF)
+			prof->cli.fetch_by = by_names[BY_HOST];
 		return 0;
 	}
 	if (key == KEY_INLINE) {
@@ -137,6 +139,8 @@ static int dcpiprof_set_option(void *context, int key, const char *argument, str
 	for (enum by by = 0; by < BY_NR; by++) {
 		if (strcmp(argument, by_names[by]) == 0) {
 			prof->by = by;
+			if (by == BY_HOST || by == BY_EPOCH)
+				prof->cli.fetch_by = argument;
 			return 0;
 		}
 	}
@@ -150,7 +154,7 @@ static const struct cli_tool tool = {
 		   "by --by.",
 	.accepts = CLI_HEADER | CLI_EVENTS | CLI_BY_IMAGE | CLI_IMAGES | CLI_PID | CLI_EPOCHS |
 		   CLI_LIMIT | CLI_SORT | CLI_FORMATS | CLI_TABLE | CLI_SYMBOLS | CLI_DATABASES |
-		   CLI_PROFILER | CLI_IDLE,
+		   CLI_PROFILER | CLI_IDLE | CLI_FROM,
 	.operands_max = 2,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),

@@ -83,7 +83,8 @@ static const struct cli_tool tool = {
 	.summary = "Write a profile as one HTML file for a browser, with procedures, instructions, "
 		   "causes of stalls, epochs and differences.",
 	.accepts = CLI_EVENTS | CLI_IMAGES | CLI_PID | CLI_EPOCHS | CLI_FORMATS | CLI_SYMBOLS |
-		   CLI_SOURCES | CLI_PROFILER,
+		   CLI_SOURCES | CLI_PROFILER | CLI_FROM,
+	.fetch_by = "host",
 	.operands_max = 2,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),

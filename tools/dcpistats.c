@@ -61,7 +61,8 @@ static const struct cli_tool tool = {
 		   "labels, or the sets given as operands.",
 	.accepts = CLI_HEADER | CLI_EVENTS | CLI_BY_IMAGE | CLI_IMAGES | CLI_PID | CLI_EPOCHS |
 		   CLI_LIMIT | CLI_SORT | CLI_FORMATS | CLI_TABLE | CLI_SYMBOLS | CLI_DATABASES |
-		   CLI_PROFILER | CLI_IDLE,
+		   CLI_PROFILER | CLI_IDLE | CLI_FROM,
+	.fetch_by = "host",
 	.operands_max = 1000,
 	.options = own_options,
 	.option_count = sizeof(own_options) / sizeof(*own_options),

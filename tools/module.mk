@@ -4,7 +4,7 @@ ARCHIVES += tool
 tool-src := $(addprefix tools/base/, columns.c flame_graph.c graphviz.c json_stream.c json_tree.c \
 	progress.c short_name.c stack_tree.c text.c time_spec.c)
 tool-src += $(addprefix tools/report/, cli.c control_proxy.c epoch_list.c event_choice.c event_role.c \
-	event_scale.c file_broker.c image_label.c image_symbols.c code_elf.c jit_hint.c output_file.c passed_over.c \
+	event_scale.c file_broker.c fleet_database.c image_label.c image_symbols.c code_elf.c jit_hint.c output_file.c passed_over.c \
 	report.c report_header.c report_header_brief.c report_header_json.c recording_source.c sandboxed.c server_prefetch.c source_text.c \
 	symbol_cache.c procedure_classes.c profiler_class.c)
 tool-src += $(addprefix tools/tally/, build_match.c edge_listing.c edge_tally.c \

@@ -76,8 +76,38 @@ class Row:
         return number - (1 << 64) if number >= 1 << 63 else number
 
 
+class ArgMax:
+    """The aggregate argMax(value, key): the value with the highest key."""
+
+    def __init__(self):
+        self.best = None
+
+    def step(self, value, key):
+        if self.best is None or key > self.best[0]:
+            self.best = (key, value)
+
+    def finalize(self):
+        return self.best and self.best[1]
+
+
+class Any:
+    """The aggregate any(value): an arbitrary value."""
+
+    def __init__(self):
+        self.value = None
+
+    def step(self, value):
+        self.value = value
+
+    def finalize(self):
+        return self.value
+
+
 def connect(path):
     store = sqlite3.connect(path, check_same_thread=False)
+    store.create_aggregate("argMax", 2, ArgMax)
+    store.create_aggregate("any", 1, Any)
+    store.create_function("toString", 1, str)
     store.create_function("toUUID", 1, lambda text: text)
     store.create_function("toUInt64", 1, lambda number: number)
     return store
@@ -112,6 +142,11 @@ class Faults:
             pass
 
 
+def cell(value):
+    """Format a value as in TabSeparated. Rows without a partner in a join have default values."""
+    return "" if value is None else re.sub(r"[\t\n\\]", lambda c: "\\" + "tn\\"["\t\n\\".index(c[0])], str(value))
+
+
 class Peer(Faults):
     def __init__(self, args):
         super().__init__(args)
@@ -140,10 +175,11 @@ class Peer(Faults):
             self.store.commit()
 
     def select(self, query):
-        query = query.replace("FORMAT TabSeparated", "")
+        query = query.replace("FORMAT TabSeparated", "").replace("ANY LEFT JOIN", "LEFT JOIN")
+        query = re.sub(r"USING ([\w, ]+) WHERE", r"USING (\1) WHERE", query)
         with self.lock:
             rows = self.store.execute(query).fetchall()
-        return "".join("\t".join(str(value) for value in row) + "\n" for row in rows)
+        return "".join("\t".join(map(cell, row)) + "\n" for row in rows)
 
 
 class Handler(http.server.BaseHTTPRequestHandler):

@@ -236,6 +236,16 @@ is "interrupts = samples + lost in each epoch" \
 	"$(ask 1 'SELECT count(), sum(interrupts = samples + lost) FROM dcpi_accounts')" $'3\t3'
 is "the cluster has all hosts" "$(ask 1 \
 	'SELECT count(DISTINCT host) FROM dcpi_live_samples')" 3
+
+# The reports have the same samples from the cluster as from the databases.
+from=clickhouse://127.0.0.1:$(port 1 0)/dcpi
+for host in $hosts; do
+	"$bin/dcpiprof" --db "$work/$host.db" --csv --by instruction | sort > "$work/want"
+	"$bin/dcpiprof" --from "$from" --host "fleet-$host" --csv --by instruction | sort > "$work/got"
+	check "dcpiprof --from lists the instructions of host $host" diff "$work/want" "$work/got"
+done
+is "dcpiprof --from adds up all hosts" "$("$bin/dcpiprof" --from "$from" --json | jq "[.epochs[].interrupts] | add")" \
+	"$(ask 1 'SELECT sum(interrupts) FROM dcpi_accounts')"
 for metric in retries_total recounts_total; do
 	echo "# dcpiship_$metric: $(for host in $hosts; do metric "$host" $metric; done | paste -sd ' ')"
 done

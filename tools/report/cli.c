@@ -24,6 +24,7 @@
 #include "lib/parse_guard.h"
 #include "tools/base/text.h"
 #include "tools/base/time_spec.h"
+#include "tools/report/fleet_database.h"
 #include "tools/report/image_label.h"
 #include "tools/report/server_prefetch.h"
 #include "tools/report/symbol_cache.h"
@@ -53,6 +54,7 @@ enum {
 	KEY_HEADER,
 	KEY_BRIEF,
 	KEY_WIDE,
+	KEY_FROM,
 };
 
 /* Width of a terminal that does not report its own. */
@@ -105,6 +107,9 @@ static const struct common_option common_options[] = {
 	{CLI_HEADER | CLI_TABLE,
 	 {KEY_WIDE, "wide", NULL, "do not shorten names to fit the terminal"}},
 	{CLI_FORMATS, {KEY_NO_COLOR, "no-color", NULL, "omit bold text (also: NO_COLOR)"}},
+	{CLI_FROM,
+	 {KEY_FROM, "from", "ENGINE",
+	  "use samples of many machines: clickhouse://HOST:PORT/DATABASE"}},
 	{0, {KEY_DB, "db", "FILE", "read this profile database (" CLI_DATABASE_DEFAULT ")"}},
 };
 
@@ -309,6 +314,9 @@ static int set_common(struct cli *cli, int key, const char *argument, struct err
 		return 0;
 	case KEY_DB:
 		return add_database(cli, argument, err);
+	case KEY_FROM:
+		cli->from = argument;
+		return 0;
 	case KEY_DEBUG_DIR:
 		cli->debug.directory = argument;
 		return 0;
@@ -353,6 +361,7 @@ static size_t output_width(bool terminal)
 static void set_defaults(struct cli *cli, const struct cli_tool *tool)
 {
 	*cli = (struct cli){.tool = tool->name, .database = getenv("DCPI_DB"), .demangle = true};
+	cli->fetch_by = tool->fetch_by != NULL ? tool->fetch_by : "events";
 	if (cli->database == NULL || *cli->database == '\0')
 		cli->database = CLI_DATABASE_DEFAULT;
 	cli->accepts = tool->accepts;
@@ -366,7 +375,7 @@ int cli_parse(struct cli *cli, const struct cli_tool *tool, int argc, char **arg
 {
 	struct options options;
 	struct error err;
-	int key, r = 0;
+	int key, status, r = 0;
 
 	set_defaults(cli, tool);
 	make_options(&options, tool);
@@ -386,21 +395,27 @@ int cli_parse(struct cli *cli, const struct cli_tool *tool, int argc, char **arg
 		else
 			r = tool->set(context, key, optarg, &err);
 	}
+	cli->operands = argv + optind;
+	cli->operand_count = (size_t)(argc - optind);
+	if (r == 0 && cli->operand_count > tool->operands_max)
+		r = error_set(&err, EINVAL, ERROR_UNEXPECTED_ARGUMENT("%s"),
+			      cli->operands[tool->operands_max], tool->name);
+	if (r == 0) {
+		/* With --from, too, images are in the store of this machine. */
+		cli->debug.images = cli->image_store = image_store_directory(cli->database);
+		cli_trust(&cli->debug, cli->database);
+	}
+	if (r == 0 && cli->from != NULL) {
+		status = fleet_database_make(cli);
+		if (status != CLI_RUN)
+			return status;
+	}
 	if (r == 0 && (cli->database_count == 0 || !(tool->accepts & CLI_DATABASES))) {
 		cli->database_count = 0;
 		r = add_database(cli, cli->database, &err);
 	}
-	cli->operands = argv + optind;
-	cli->operand_count = (size_t)(argc - optind);
-	if (r == 0) {
-		cli->debug.images = cli->image_store = image_store_directory(cli->database);
-		cli_trust(&cli->debug, cli->database);
-	}
 	if (r == 0 && (tool->accepts & CLI_SYMBOLS))
 		cli->debug.cache = cli->symbol_cache = symbol_cache_directory();
-	if (r == 0 && cli->operand_count > tool->operands_max)
-		r = error_set(&err, EINVAL, ERROR_UNEXPECTED_ARGUMENT("%s"),
-			      cli->operands[tool->operands_max], tool->name);
 	if (r == 0 && cli->debug.debuginfod)
 		server_prefetch_listen(cli);
 	return r < 0 ? cli_fail(cli, &err) : CLI_RUN;

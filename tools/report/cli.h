@@ -45,6 +45,7 @@ struct option_entry;
 #define CLI_DATABASES 0x400U /* --db more than once */
 #define CLI_SOURCES 0x800U   /* --source-path, --substitute-path */
 #define CLI_PROFILER 0x4000U /* --include-profiler */
+#define CLI_FROM 0x1000U     /* --from */
 #define CLI_NAMES 0x2000U    /* --no-demangle, without the rest of CLI_SYMBOLS */
 
 /* Reports with a header also take --header, --brief. */
@@ -66,6 +67,8 @@ enum cli_format {
  * struct cli - options and operands of the command line
  * @database:  path
  * @databases: all databases that were named, or @database alone
+ * @from:      engine that the samples are copied from, NULL: none; @fetch_by: what dcpifetch keeps
+ *             apart: "events", "host" or "epoch"
  * @events:    names, in the order given; empty: all events
  * @filter:    since, until, host, pid, unit and container; epochs are added by cli_select_epochs()
  * @last_ns:   length of the time to select at the end of the data, 0: any; @last_of: the database
@@ -92,6 +95,8 @@ struct cli {
 	const char *database;
 	const char **databases;
 	size_t database_count;
+	const char *from;
+	const char *fetch_by;
 	char **events;
 	size_t event_count;
 	bool by_image;
@@ -126,6 +131,7 @@ struct cli {
  * @synopsis:     text after the name in the usage line
  * @summary:      purpose of the tool, one line
  * @accepts:      CLI_*
+ * @fetch_by:     as in struct cli; NULL: "events"
  * @operands_max: maximum number of arguments that are not options
  * @options:      its own (lib/options.h), @option_count of them; keys above 1000 or letters
  * @set:          handles one of @options. Return: 0 or -errno with @err set
@@ -135,6 +141,7 @@ struct cli_tool {
 	const char *synopsis;
 	const char *summary;
 	unsigned int accepts;
+	const char *fetch_by;
 	size_t operands_max;
 	const struct option_entry *options;
 	size_t option_count;
