@@ -4,6 +4,7 @@
  * profile database, for the reports. The option --from of reports runs it.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -13,6 +14,8 @@
 #include "lib/options.h"
 #include "ship/fleet_copy.h"
 
+/* Thirty years. */
+#define LAST_S_MAX 1000000000
 #define EXIT_NOTHING 1
 #define EXIT_BAD 2
 
@@ -81,7 +84,7 @@ static int option_set(struct fetch *fetch, int key, const char *value, struct er
 	case OPTION_UNTIL:
 		return engine_time(value, &fetch->filter.until_ns, err);
 	case OPTION_LAST:
-		return engine_number(value, &fetch->filter.last_s, err);
+		return engine_number(value, LAST_S_MAX, &fetch->filter.last_s, err);
 	}
 	return -EINVAL;
 }
@@ -142,6 +145,7 @@ int main(int argc, char **argv)
 
 	if (r > 0)
 		return 0;
+	signal(SIGPIPE, SIG_IGN);
 	if (r == 0)
 		r = fetch_run(&fetch, &err);
 	if (r < 0) {

@@ -2,7 +2,6 @@
 #include "ship/engine.h"
 
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -160,21 +159,23 @@ int engine_query(struct engine *engine, const char *query, size_t columns, engin
 	return r;
 }
 
-int engine_number(const char *cell, uint64_t *ret, struct error *err)
+int engine_number(const char *cell, uint64_t max, uint64_t *ret, struct error *err)
 {
-	int length = 0;
+	char *end;
+	uint64_t number;
 
-	if (*cell < '0' || *cell > '9' || strlen(cell) > 20 ||
-	    sscanf(cell, "%" SCNu64 "%n", ret, &length) != 1 || cell[length] != '\0' ||
-	    *ret > INT64_MAX)
-		return error_set(err, EBADMSG, ERROR_NOT_VALID, cell, "number from the engine");
+	errno = 0;
+	number = strtoull(cell, &end, 10);
+	if (*cell < '0' || *cell > '9' || *end != '\0' || errno != 0 || number > max)
+		return error_set(err, EBADMSG, ERROR_NOT_VALID, cell, "number");
+	*ret = number;
 	return 0;
 }
 
 int engine_time(const char *cell, int64_t *ret, struct error *err)
 {
 	uint64_t number = 0;
-	int r = engine_number(cell + (*cell == '-'), &number, err);
+	int r = engine_number(cell + (*cell == '-'), INT64_MAX, &number, err);
 
 	if (r == 0)
 		*ret = *cell == '-' ? -(int64_t)number : (int64_t)number;

@@ -40,8 +40,8 @@ int engine_query(struct engine *engine, const char *query, size_t columns, engin
 
 #define ENGINE_COLUMNS_MAX 16
 
-/** engine_number() - read a number of a cell. Return: 0 or -EBADMSG. */
-int engine_number(const char *cell, uint64_t *ret, struct error *err);
+/** engine_number() - read a number of a cell, 0 .. @max. Return: 0 or -EBADMSG. */
+int engine_number(const char *cell, uint64_t max, uint64_t *ret, struct error *err);
 
 /** engine_time() - read a time in nanoseconds of a cell. Return: 0 or -EBADMSG. */
 int engine_time(const char *cell, int64_t *ret, struct error *err);

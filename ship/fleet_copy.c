@@ -265,11 +265,11 @@ static int take_sample(void *context, char *const *cells)
 	int r = label_use(copy, cells[2], cells[3], &label);
 
 	if (r == 0)
-		r = engine_number(cells[1], &event, copy->err);
+		r = engine_number(cells[1], UINT32_MAX, &event, copy->err);
 	if (r == 0)
-		r = engine_number(cells[4], &sample.offset, copy->err);
+		r = engine_number(cells[4], INT64_MAX, &sample.offset, copy->err);
 	if (r == 0)
-		r = engine_number(cells[5], &sample.count, copy->err);
+		r = engine_number(cells[5], INT64_MAX, &sample.count, copy->err);
 	if (r < 0)
 		return r;
 	pid = label > 0 ? PROFILE_PID_OF_LABEL(label) : PROFILE_PID_ALL;
@@ -302,9 +302,9 @@ static int take_share(void *context, char *const *cells)
 	if (r == 0 && label == 0)
 		return 0;
 	if (r == 0)
-		r = engine_number(cells[1], &event, copy->err);
+		r = engine_number(cells[1], UINT32_MAX, &event, copy->err);
 	if (r == 0)
-		r = engine_number(cells[4], &samples, copy->err);
+		r = engine_number(cells[4], INT64_MAX, &samples, copy->err);
 	if (r == 0)
 		r = image_use(copy, cells[0], &image);
 	return r == 0 ? profile_writer_share(copy->writer, image->number, (uint32_t)event, label,
@@ -316,7 +316,7 @@ static int take_loss(void *context, char *const *cells)
 {
 	struct copy *copy = context;
 	struct profile_counter counter = {.group = "loss"};
-	int r = engine_number(cells[1], &counter.count, copy->err);
+	int r = engine_number(cells[1], INT64_MAX, &counter.count, copy->err);
 
 	for (size_t i = 0; r == 0 && i < copy->counter_count; i++) {
 		if (strcmp(copy->counters[i].name, cells[0]) != 0)
@@ -526,10 +526,10 @@ static int take_procedure(void *context, char *const *cells)
 	struct copy *copy = context;
 	struct profile_symbol symbol = {.bytes = 0};
 	struct copy_image *image = find_copy_image(copy, cells[0]);
-	int r = engine_number(cells[1], &symbol.offset, copy->err);
+	int r = engine_number(cells[1], INT64_MAX, &symbol.offset, copy->err);
 
 	if (r == 0)
-		r = engine_number(cells[3], &symbol.bytes, copy->err);
+		r = engine_number(cells[3], INT64_MAX, &symbol.bytes, copy->err);
 	if (r == 0 && copy->symbol_count > 0 && image != copy->image)
 		r = symbols_flush(copy);
 	if (r < 0 || image == NULL || image->number == 0)

@@ -93,7 +93,7 @@ static int take_slices(void *context, char *const *cells)
 	if (r == 0)
 		r = engine_time(cells[2], &epoch.end_ns, reading->err);
 	if (r == 0)
-		r = engine_number(cells[3], &epoch.interrupts, reading->err);
+		r = engine_number(cells[3], INT64_MAX, &epoch.interrupts, reading->err);
 	if (r == 0 &&
 	    array_reserve(&fleet->epochs, &fleet->capacity, fleet->count + 1, sizeof(epoch)) < 0)
 		r = fleet_no_memory(reading->err);
@@ -124,7 +124,7 @@ static int take_fleet_epoch(void *context, char *const *cells)
 	if (r == 0)
 		r = take_text(&epoch->cpu_model, cells[3], reading->err);
 	if (r == 0)
-		r = engine_number(cells[4], &epoch->cpus, reading->err);
+		r = engine_number(cells[4], UINT32_MAX, &epoch->cpus, reading->err);
 	if (r == 0)
 		r = take_text(&epoch->kernel, cells[5], reading->err);
 	if (r == 0)
@@ -144,15 +144,15 @@ static int take_fleet_event(void *context, char *const *cells)
 
 	if (epoch == NULL)
 		return 0;
-	r = engine_number(cells[1], &number, reading->err);
+	r = engine_number(cells[1], UINT32_MAX, &number, reading->err);
 	if (r == 0)
-		r = engine_number(cells[4], &event.event.period_min, reading->err);
+		r = engine_number(cells[4], INT64_MAX, &event.event.period_min, reading->err);
 	if (r == 0)
-		r = engine_number(cells[5], &event.event.period_max, reading->err);
+		r = engine_number(cells[5], INT64_MAX, &event.event.period_max, reading->err);
 	if (r == 0)
-		r = engine_number(cells[6], &event.event.enabled_ns, reading->err);
+		r = engine_number(cells[6], INT64_MAX, &event.event.enabled_ns, reading->err);
 	if (r == 0)
-		r = engine_number(cells[7], &event.event.running_ns, reading->err);
+		r = engine_number(cells[7], INT64_MAX, &event.event.running_ns, reading->err);
 	if (r == 0 && array_reserve(&epoch->events, &epoch->event_capacity, epoch->event_count + 1,
 				    sizeof(event)) < 0)
 		r = fleet_no_memory(reading->err);
@@ -231,6 +231,8 @@ static int group_make(struct fleet_epoch *epoch, enum fleet_grouping grouping, s
 	stream = open_memstream(&epoch->group, &bytes);
 	if (stream == NULL)
 		return fleet_no_memory(err);
+	/* Names are not trusted: equal texts must have the same number of events. */
+	fprintf(stream, "%zu\n", epoch->event_count);
 	for (size_t i = 0; i < epoch->event_count; i++) {
 		struct fleet_event *event = &epoch->events[i];
 

@@ -12,7 +12,7 @@ set -u
 . "$top/tests/lib/ship_cli.sh"
 db=$work/dcpi.db
 golden=$work/golden.db
-export TZ=UTC
+export TZ=UTC TMPDIR=$work
 
 "$bin/dcpiship" --schema single > "$work/schema.sql"
 shipped_db "$db" 4 40
@@ -104,7 +104,7 @@ refused "another server" "is not a table from ClickHouse" "$bin/dcpiprof" \
 	--from "clickhouse://127.0.0.1:$(cat "$work/port")/"
 none_left()
 {
-	! ls -d /tmp/dcpi-fleet-* 2> /dev/null
+	! ls -d "$work"/dcpi-fleet-* 2> /dev/null
 }
 check "no temporary database is left" eventually none_left
 

@@ -21,6 +21,9 @@
 #define ARGUMENTS_MAX 20
 #define NUMBER_BYTES 24
 #define FILE_NAME "/fleet.db"
+#define FOLDER_BYTES 1024
+/* A folder and the name of a file in it. */
+#define FILE_BYTES (FOLDER_BYTES + 32)
 
 extern char **environ;
 
@@ -81,7 +84,7 @@ static int fleet_fetch(const struct cli *cli, const char *path, struct error *er
 static void folder_delete(const char *folder)
 {
 	static const char *const suffixes[] = {"", "-lock", "-wal", "-shm", "-journal"};
-	char path[128];
+	char path[FILE_BYTES];
 
 	for (size_t i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++) {
 		snprintf(path, sizeof(path), "%s" FILE_NAME "%s", folder, suffixes[i]);
@@ -144,12 +147,14 @@ static int options_check(const struct cli *cli, struct error *err)
 static int database_make(struct cli *cli, struct error *err)
 {
 	/* Static: the database is used until the program ends. */
-	static char folder[64], path[sizeof(folder) + sizeof(FILE_NAME)];
+	static char folder[FOLDER_BYTES], path[FILE_BYTES];
+	const char *base = getenv("TMPDIR");
 	int r = options_check(cli, err);
 
 	if (r < 0)
 		return r;
-	snprintf(folder, sizeof(folder), "/tmp/dcpi-fleet-XXXXXX");
+	snprintf(folder, sizeof(folder), "%s/dcpi-fleet-XXXXXX",
+		 base != NULL && base[0] == '/' ? base : "/tmp");
 	if (mkdtemp(folder) == NULL)
 		return error_set_errno(err, ERROR_CREATE, folder);
 	snprintf(path, sizeof(path), "%s" FILE_NAME, folder);
