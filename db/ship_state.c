@@ -16,6 +16,8 @@
 
 #define APPLICATION_ID 1145262163 /* "DCPS" */
 #define STATE_VERSION 1
+/* Pages of 4 KiB that the file may have for the next batch. */
+#define FREE_PAGES_MAX 4096
 #define BUSY_TIMEOUT_MS 5000
 
 /*
@@ -346,8 +348,8 @@ static void request_release(struct ship_state *state)
 		sqlite3_reset(state->request);
 }
 
-int ship_state_request(struct ship_state *state, int64_t number, struct ship_request *ret,
-		       struct error *err)
+int ship_state_request(struct ship_state *state, int64_t number, int64_t after,
+		       struct ship_request *ret, struct error *err)
 {
 	sqlite3_stmt *statement;
 	int r = 0;
@@ -356,11 +358,12 @@ int ship_state_request(struct ship_state *state, int64_t number, struct ship_req
 	if (state->request == NULL)
 		r = database_prepare(&state->db,
 				     "SELECT sequence, target, expect, entries, body FROM request "
-				     "WHERE batch = ?1 AND sent = 0 ORDER BY sequence LIMIT 1",
+				     "WHERE batch = ?1 AND sent = 0 AND sequence > ?2 "
+				     "ORDER BY sequence LIMIT 1",
 				     &state->request, err);
 	statement = state->request;
 	if (r == 0)
-		r = database_bind(&state->db, statement, err, "i", number);
+		r = database_bind(&state->db, statement, err, "ii", number, after);
 	if (r == 0)
 		r = database_step(&state->db, statement, "read", err);
 	if (r != 1)
@@ -396,12 +399,17 @@ int ship_state_batch_restart(struct ship_state *state, int64_t number, struct er
 
 int ship_state_batch_delivered(struct ship_state *state, int64_t number, struct error *err)
 {
+	int64_t pages = 0;
 	int r;
 
 	request_release(state);
 	r = run(state, "DELETE FROM batch WHERE number = ?1", err, "i", number);
-	return r == 0 ? database_exec(&state->db, "PRAGMA incremental_vacuum(512)", "write", err)
-		      : r;
+	if (r == 0)
+		r = database_number(&state->db, "PRAGMA freelist_count", &pages, err);
+	/* The next batch uses the free pages, unless this was the end of a backlog. */
+	return r == 0 && pages > FREE_PAGES_MAX
+		       ? database_exec(&state->db, "PRAGMA incremental_vacuum(512)", "write", err)
+		       : r;
 }
 
 int ship_state_batch_quarantine(struct ship_state *state, int64_t number, const char *message,

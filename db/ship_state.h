@@ -155,12 +155,13 @@ int ship_state_batch(struct ship_state *state, struct ship_batch *ret, struct er
 
 /**
  * ship_state_request() - find the first request of a batch that has not succeeded
+ * @after: sequence of the request that it comes after; 0: any
  * @ret: out; its pointers are valid until the next call of any function with @state
  *
  * Return: 1; 0 all requests have succeeded.
  */
-int ship_state_request(struct ship_state *state, int64_t number, struct ship_request *ret,
-		       struct error *err);
+int ship_state_request(struct ship_state *state, int64_t number, int64_t after,
+		       struct ship_request *ret, struct error *err);
 
 /**
  * ship_state_request_sent() - record whether a request is not to be sent any more

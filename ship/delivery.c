@@ -59,6 +59,10 @@ static int request_done(struct delivery *delivery, const struct ship_request *re
 	delivery->requests++;
 	delivery->bytes += request->bytes;
 	delivery->entries += request->entries;
+	if (delivery->protocol->promise == PROTOCOL_EXACTLY_ONCE) {
+		delivery->after = request->sequence;
+		return 0;
+	}
 	return ship_state_request_sent(delivery->state, request->sequence, true, err);
 }
 
@@ -79,6 +83,7 @@ static int request_refused(struct delivery *delivery, const struct ship_batch *b
 
 	*wait_ns = delivery_wait_ns(delivery, response);
 	delivery->refused++;
+	delivery->batch = 0;
 	r = ship_state_batch_quarantine(delivery->state, batch->number, response->message, err);
 	return r < 0 ? r : -EPERM;
 }
@@ -100,6 +105,7 @@ static int request_send(struct delivery *delivery, const struct ship_batch *batc
 		return request_refused(delivery, batch, &response, wait_ns, err);
 	if (response.result == HTTP_DONE) {
 		delivery->recounts++;
+		delivery->after = 0;
 		snprintf(response.message, sizeof(response.message),
 			 "the destination does not have all rows of batch %lld",
 			 (long long)batch->number);
@@ -163,7 +169,11 @@ int delivery_step(struct delivery *delivery, uint64_t *wait_ns, struct error *er
 
 	if (r <= 0)
 		return r;
-	r = ship_state_request(delivery->state, batch.number, &request, err);
+	if (batch.number != delivery->batch) {
+		delivery->batch = batch.number;
+		delivery->after = 0;
+	}
+	r = ship_state_request(delivery->state, batch.number, delivery->after, &request, err);
 	if (r < 0)
 		return r;
 	if (r > 0)

@@ -420,7 +420,7 @@ static int batch_deliver(struct process *process, bool lost)
 	assert_true(r >= 0);
 	if (r == 0)
 		return 0;
-	r = ship_state_request(process->state, batch.number, &request, &err);
+	r = ship_state_request(process->state, batch.number, 0, &request, &err);
 	assert_true(r >= 0);
 	if (r > 0) {
 		assert_int_equal(request.bytes, request.entries * sizeof(struct record));
