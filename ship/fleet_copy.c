@@ -15,7 +15,6 @@
 #include "lib/error_text.h"
 #include "ship/ship_id.h"
 
-#define SEVERAL "several"
 /* Images whose procedures one query asks for. */
 #define PROCEDURE_IMAGES 1000
 /* Epochs of one query: 100 KB of the 256 KB that a query may have. */
@@ -372,66 +371,6 @@ static int epochs_rows(struct copy *copy, const char *condition)
 
 /* --- epochs ------------------------------------------------------------------- */
 
-/* Return a text that is the same in all epochs of a group, or "several". */
-static const char *common_text(const struct fleet *fleet, size_t first, size_t end, size_t offset)
-{
-	const char *text = *(char *const *)((const char *)&fleet->epochs[first] + offset);
-
-	for (size_t i = first + 1; i < end; i++) {
-		if (strcmp(*(char *const *)((const char *)&fleet->epochs[i] + offset), text) != 0)
-			return SEVERAL;
-	}
-	return text;
-}
-
-/* struct group - the description of a group */
-struct group {
-	struct profile_epoch epoch;
-	int64_t end_ns;
-	uint64_t interrupts;
-	size_t hosts;
-	char host[64];
-	char reason[128];
-};
-
-static int group_describe(struct group *group, const struct fleet *fleet, size_t first, size_t end,
-			  struct error *err)
-{
-	const struct fleet_epoch *one = &fleet->epochs[first];
-	uint64_t cpus = 0;
-
-	*group = (struct group){.end_ns = one->end_ns};
-	group->epoch.start_ns = one->start_ns;
-	for (size_t i = first; i < end; i++) {
-		const struct fleet_epoch *epoch = &fleet->epochs[i];
-		bool new_host = i == first || strcmp(epoch->host, epoch[-1].host) != 0;
-
-		if (epoch->start_ns < group->epoch.start_ns)
-			group->epoch.start_ns = epoch->start_ns;
-		if (epoch->end_ns > group->end_ns)
-			group->end_ns = epoch->end_ns;
-		group->hosts += new_host;
-		if ((new_host && __builtin_add_overflow(cpus, epoch->cpus, &cpus)) ||
-		    cpus > UINT32_MAX ||
-		    __builtin_add_overflow(group->interrupts, epoch->interrupts,
-					   &group->interrupts))
-			return error_set(err, EBADMSG, ERROR_DATABASE_COUNTS);
-	}
-	snprintf(group->host, sizeof(group->host), "%zu hosts", group->hosts);
-	snprintf(group->reason, sizeof(group->reason), "the sum of %zu epochs of %zu hosts",
-		 end - first, group->hosts);
-	group->epoch.host = group->hosts == 1 ? one->name : group->host;
-	group->epoch.machine_id = group->hosts == 1 ? one->host : "";
-	group->epoch.cpus = (uint32_t)cpus;
-	group->epoch.cpu_model =
-		common_text(fleet, first, end, offsetof(struct fleet_epoch, cpu_model));
-	group->epoch.kernel = common_text(fleet, first, end, offsetof(struct fleet_epoch, kernel));
-	group->epoch.source = common_text(fleet, first, end, offsetof(struct fleet_epoch, source));
-	group->epoch.label = common_text(fleet, first, end, offsetof(struct fleet_epoch, label));
-	group->epoch.source_reason = group->reason;
-	return 0;
-}
-
 /* The time that an event was counted in all epochs of a group. */
 static int event_times(struct copy *copy, const struct fleet *fleet, size_t first, size_t end)
 {
@@ -472,8 +411,8 @@ static int group_rows(struct copy *copy, const struct fleet *fleet, size_t first
 static int group_write(struct copy *copy, const struct fleet *fleet, size_t first, size_t end,
 		       const struct fleet_filter *filter)
 {
-	struct group group;
-	int r = group_describe(&group, fleet, first, end, copy->err);
+	struct fleet_group group;
+	int r = fleet_group_describe(&group, fleet, first, end, copy->err);
 
 	labels_clear(copy);
 	counters_clear(copy);

@@ -15,6 +15,7 @@
 #include "lib/error_text.h"
 
 #define UUID_TEXT_LENGTH 36
+#define SEVERAL "several"
 #define ERROR_ENGINE_EPOCH "the tables of the engine do not belong together: epoch '%s'"
 
 /* struct reading - the visit of the rows of a query */
@@ -334,4 +335,54 @@ char *fleet_condition(const struct fleet *fleet, size_t first, size_t end,
 		return text;
 	free(text);
 	return NULL;
+}
+
+/* Return a text that is the same in all epochs of a group, or "several". */
+static const char *common_text(const struct fleet *fleet, size_t first, size_t end, size_t offset)
+{
+	const char *text = *(char *const *)((const char *)&fleet->epochs[first] + offset);
+
+	for (size_t i = first + 1; i < end; i++) {
+		if (strcmp(*(char *const *)((const char *)&fleet->epochs[i] + offset), text) != 0)
+			return SEVERAL;
+	}
+	return text;
+}
+
+int fleet_group_describe(struct fleet_group *group, const struct fleet *fleet, size_t first,
+			 size_t end, struct error *err)
+{
+	const struct fleet_epoch *one = &fleet->epochs[first];
+	uint64_t cpus = 0;
+
+	*group = (struct fleet_group){.end_ns = one->end_ns};
+	group->epoch.start_ns = one->start_ns;
+	for (size_t i = first; i < end; i++) {
+		const struct fleet_epoch *epoch = &fleet->epochs[i];
+		bool new_host = i == first || strcmp(epoch->host, epoch[-1].host) != 0;
+
+		if (epoch->start_ns < group->epoch.start_ns)
+			group->epoch.start_ns = epoch->start_ns;
+		if (epoch->end_ns > group->end_ns)
+			group->end_ns = epoch->end_ns;
+		group->hosts += new_host;
+		if ((new_host && __builtin_add_overflow(cpus, epoch->cpus, &cpus)) ||
+		    cpus > UINT32_MAX ||
+		    __builtin_add_overflow(group->interrupts, epoch->interrupts,
+					   &group->interrupts))
+			return error_set(err, EBADMSG, ERROR_DATABASE_COUNTS);
+	}
+	snprintf(group->host, sizeof(group->host), "%zu hosts", group->hosts);
+	snprintf(group->reason, sizeof(group->reason), "the sum of %zu epochs of %zu hosts",
+		 end - first, group->hosts);
+	group->epoch.host = group->hosts == 1 ? one->name : group->host;
+	group->epoch.machine_id = group->hosts == 1 ? one->host : "";
+	group->epoch.cpus = (uint32_t)cpus;
+	group->epoch.cpu_model =
+		common_text(fleet, first, end, offsetof(struct fleet_epoch, cpu_model));
+	group->epoch.kernel = common_text(fleet, first, end, offsetof(struct fleet_epoch, kernel));
+	group->epoch.source = common_text(fleet, first, end, offsetof(struct fleet_epoch, source));
+	group->epoch.label = common_text(fleet, first, end, offsetof(struct fleet_epoch, label));
+	group->epoch.source_reason = group->reason;
+	return 0;
 }

@@ -92,4 +92,22 @@ size_t fleet_group_end(const struct fleet *fleet, size_t first);
 char *fleet_condition(const struct fleet *fleet, size_t first, size_t end,
 		      const struct fleet_filter *filter);
 
+/** struct fleet_group - a group as one epoch; its texts belong to the group or its epochs */
+struct fleet_group {
+	struct profile_epoch epoch;
+	int64_t end_ns;
+	uint64_t interrupts;
+	size_t hosts;
+	char host[64];
+	char reason[128];
+};
+
+/**
+ * fleet_group_describe() - describe a group. Texts that differ between its epochs are "several".
+ *
+ * Return: 0; -EBADMSG sums are out of range.
+ */
+int fleet_group_describe(struct fleet_group *group, const struct fleet *fleet, size_t first,
+			 size_t end, struct error *err);
+
 #endif
