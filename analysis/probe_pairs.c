@@ -17,7 +17,7 @@
  * struct comparison - comparison of two procedures by two branches
  * @ratio:  a logarithm, as in struct call_network_pair
  * @weight: 1 / its variance
- * @whole:  from whole rounds
+ * @whole:  from complete reference iterations
  */
 struct comparison {
 	uint32_t caller;
@@ -53,7 +53,7 @@ static int add_branch(struct place_list *probed, const struct probed *about,
 	if (r < 0)
 		return r;
 	one.whole = true;
-	one.count = branch->rounds;
+	one.count = branch->reference_executions;
 	return add_one(probed, &one);
 }
 
@@ -112,9 +112,9 @@ static const struct probed *find_other(const struct place_list *probed, const st
 
 static double variance_of(const struct probed *one, const struct probed *other)
 {
-	const struct profile_round round = {.executions = {one->count, other->count}};
-	double counts =
-		one->whole ? profile_round_variance(&round) : 1 / one->count + 1 / other->count;
+	const struct profile_reference reference = {.executions = {one->count, other->count}};
+	double counts = one->whole ? profile_reference_variance(&reference)
+				   : 1 / one->count + 1 / other->count;
 
 	return one->spread * one->spread + other->spread * other->spread + counts;
 }

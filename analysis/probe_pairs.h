@@ -4,8 +4,8 @@
  *
  * While two branches are probed, both are slowed down equally, so the ratio of their executions is
  * known well. The estimates give the same ratio up to the factors of the two procedures. The ratio
- * is more accurate if whole rounds were counted (PROFILE_EDGE_REFERENCE_INTERVAL). All comparisons
- * of two procedures are combined to one pair.
+ * is more accurate if complete reference iterations were counted (PROFILE_EDGE_REFERENCE_INTERVAL).
+ * All comparisons of two procedures are combined to one pair.
  */
 #ifndef DCPI_PROBE_PAIRS_H
 #define DCPI_PROBE_PAIRS_H
@@ -20,7 +20,7 @@
  * @at, @other: places of the two branches
  * @procedure:  procedure of @at
  * @count:      executions of @at
- * @whole:      in whole rounds
+ * @whole:      in complete reference iterations
  * @executions: estimated executions of @at, > 0
  * @spread:     standard deviation of the logarithm of @executions, apart from the procedure's
  *              factor

@@ -24,14 +24,14 @@
 /* Blocks between a branch and the loop that it leads to. */
 #define BLOCKS_BEFORE_LOOP 4
 
-static double edge_prior(const struct flow_chain *chain, const struct cfg *cfg, const bool *doomed,
-			 uint32_t e)
+static double edge_prior(const struct flow_chain *chain, const struct cfg *cfg,
+			 const bool *noreturn, uint32_t e)
 {
 	const struct cfg_edge *edge = &cfg->edges[e];
 	uint32_t node = chain->from[e];
 
-	if (node < cfg->block_count && !doomed[node] && edge->to < cfg->block_count &&
-	    doomed[edge->to])
+	if (node < cfg->block_count && !noreturn[node] && edge->to < cfg->block_count &&
+	    noreturn[edge->to])
 		return PRIOR_DOOMED;
 	if (node == chain->entry && chain->count[node] > 1 && edge->to < cfg->block_count)
 		return (cfg->blocks[edge->to].flags & CFG_BLOCK_ENTRY) != 0 ? 1 : PRIOR_UNLIKELY;
@@ -84,14 +84,14 @@ static void guard_take(double *ret, const struct cfg *cfg, const struct loop_nes
 }
 
 int flow_prior_find(double *ret, const struct flow_chain *chain, const struct cfg *cfg,
-		    const bool *doomed)
+		    const bool *noreturn)
 {
 	struct loop_nest nest;
 
 	if (loop_nest_create(&nest, cfg) < 0)
 		return -ENOMEM;
 	for (uint32_t e = 0; e < chain->edge_count; e++)
-		ret[e] = edge_prior(chain, cfg, doomed, e);
+		ret[e] = edge_prior(chain, cfg, noreturn, e);
 	for (uint32_t b = 0; b < cfg->block_count; b++)
 		guard_take(ret, cfg, &nest, b);
 	loop_nest_deinit(&nest);

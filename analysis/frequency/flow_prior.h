@@ -20,11 +20,11 @@
 /**
  * flow_prior_find() - find the prior of each edge
  * @ret:    out: executions of each edge of @chain that the prior stands for, > 0
- * @doomed: of each block (noreturn_blocks.h)
+ * @noreturn: of each block (noreturn_blocks.h)
  *
  * O(edges). Return: 0 or -ENOMEM.
  */
 int flow_prior_find(double *ret, const struct flow_chain *chain, const struct cfg *cfg,
-		    const bool *doomed);
+		    const bool *noreturn);
 
 #endif

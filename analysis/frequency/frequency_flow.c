@@ -238,7 +238,7 @@ static void take_turns(struct flow_evidence *evidence, const struct trip_counts 
 static int take_directions(struct flow_evidence *evidence, const struct flow_chain *chain,
 			   const struct frequency_input *input, const struct flow_fit *fit)
 {
-	int r = flow_prior_find(evidence->seen, chain, input->cfg, input->facts->doomed);
+	int r = flow_prior_find(evidence->seen, chain, input->cfg, input->facts->noreturn);
 
 	if (r < 0)
 		return r;
@@ -545,19 +545,19 @@ static int take_links(struct flow_evidence *evidence, const struct frequency_inp
 {
 	const struct procedure_profile *profile = input->profile;
 
-	evidence->links = calloc(profile->round_count + input->facts->trips.ratio_count + 1,
+	evidence->links = calloc(profile->reference_count + input->facts->trips.ratio_count + 1,
 				 sizeof(*evidence->links));
 	if (evidence->links == NULL)
 		return -ENOMEM;
 	ratios_take(evidence, &input->facts->trips);
-	for (size_t i = 0; i < profile->round_count; i++) {
-		const struct profile_round *round = &profile->rounds[i];
+	for (size_t i = 0; i < profile->reference_count; i++) {
+		const struct profile_reference *reference = &profile->references[i];
 
 		evidence->links[evidence->link_count++] = (struct flow_link){
-			.nodes = {input->cfg->block_of[round->insns[0]],
-				  input->cfg->block_of[round->insns[1]]},
-			.log = log(round->executions[0] / round->executions[1]),
-			.weight = 1 / profile_round_variance(round),
+			.nodes = {input->cfg->block_of[reference->insns[0]],
+				  input->cfg->block_of[reference->insns[1]]},
+			.log = log(reference->executions[0] / reference->executions[1]),
+			.weight = 1 / profile_reference_variance(reference),
 		};
 	}
 	return 0;

@@ -10,14 +10,17 @@
 #include "lib/array.h"
 #include "lib/partition_point.h"
 
-/* Usual variance of a single round; standard deviation due to executions that were not observed. */
-#define ROUND_VARIANCE 0.06
-#define ROUNDS_SPREAD 0.02
+/*
+ * Usual variance of a single reference iteration; standard deviation due to executions that were
+ * not observed.
+ */
+#define REFERENCE_VARIANCE 0.06
+#define REFERENCE_SPREAD 0.02
 
-double profile_round_variance(const struct profile_round *round)
+double profile_reference_variance(const struct profile_reference *reference)
 {
-	return ROUND_VARIANCE / fmin(round->executions[0], round->executions[1]) +
-	       ROUNDS_SPREAD * ROUNDS_SPREAD;
+	return REFERENCE_VARIANCE / fmin(reference->executions[0], reference->executions[1]) +
+	       REFERENCE_SPREAD * REFERENCE_SPREAD;
 }
 
 /* Return true if an address is within an instruction. */
@@ -144,8 +147,8 @@ static const struct branch_count *find_branch(const struct branch_count *branche
 }
 
 /* Add each pair of branches once. */
-static int add_rounds(struct procedure_profile *profile, const struct cfg *cfg,
-		      const struct branch_count *branches, size_t count)
+static int add_references(struct procedure_profile *profile, const struct cfg *cfg,
+			  const struct branch_count *branches, size_t count)
 {
 	size_t capacity = 0;
 
@@ -153,19 +156,19 @@ static int add_rounds(struct procedure_profile *profile, const struct cfg *cfg,
 		const struct branch_count *one = &branches[i], *other;
 		long insn, other_insn;
 
-		if (one->rounds <= 0 || one->from >= one->to)
+		if (one->reference_executions <= 0 || one->from >= one->to)
 			continue;
 		other = find_branch(branches, count, one->to, one->from);
 		insn = cfg_find_insn(cfg, one->from);
 		other_insn = cfg_find_insn(cfg, one->to);
-		if (other == NULL || other->rounds <= 0 || insn < 0 || other_insn < 0)
+		if (other == NULL || other->reference_executions <= 0 || insn < 0 || other_insn < 0)
 			continue;
-		if (array_reserve(&profile->rounds, &capacity, profile->round_count + 1,
-				  sizeof(*profile->rounds)) < 0)
+		if (array_reserve(&profile->references, &capacity, profile->reference_count + 1,
+				  sizeof(*profile->references)) < 0)
 			return -ENOMEM;
-		profile->rounds[profile->round_count++] = (struct profile_round){
+		profile->references[profile->reference_count++] = (struct profile_reference){
 			.insns = {(uint32_t)insn, (uint32_t)other_insn},
-			.executions = {one->rounds, other->rounds},
+			.executions = {one->reference_executions, other->reference_executions},
 		};
 	}
 	return 0;
@@ -245,7 +248,7 @@ int procedure_profile_add_branches(struct procedure_profile *profile, const stru
 		}
 	}
 	if (rc == 0)
-		rc = add_rounds(profile, cfg, branches, count);
+		rc = add_references(profile, cfg, branches, count);
 	return rc == 0 ? add_remaining(profile, cfg, branches, count) : rc;
 }
 
@@ -384,7 +387,7 @@ void procedure_profile_deinit(struct procedure_profile *profile)
 	free(profile->gaps);
 	free(profile->gap_samples);
 	free(profile->gap_variance);
-	free(profile->rounds);
+	free(profile->references);
 	free(profile->pairs);
 	free(profile->footprints);
 	free(profile->faults);

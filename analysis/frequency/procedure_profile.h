@@ -31,22 +31,23 @@ struct profile_role_samples {
 };
 
 /**
- * struct profile_round - two branches and their executions in the same period, which begins and
+ * struct profile_reference - two branches and their executions in the same period, which begins and
  * ends with an execution of one of the two (PROFILE_EDGE_REFERENCE_INTERVAL)
  * @insns:      instructions
  * @executions: > 0
  */
-struct profile_round {
+struct profile_reference {
 	uint32_t insns[2];
 	double executions[2];
 };
 
 /**
- * profile_round_variance() - return the variance of the logarithm of the ratio of executions
+ * profile_reference_variance() - return the variance of the logarithm of the ratio of executions
  *
- * Fitted on programs of tests/eval/accuracy/x86_programs.txt, to the variation between rounds.
+ * Fitted on programs of tests/eval/accuracy/x86_programs.txt, to the variation between reference
+ * iterations.
  */
-double profile_round_variance(const struct profile_round *round);
+double profile_reference_variance(const struct profile_reference *reference);
 
 /**
  * struct profile_derived - executions of a call, derived from the called procedure's samples
@@ -150,7 +151,7 @@ struct profile_pair {
  *                 execution to the next. NULL: none
  * @gap_samples:   sum of these times, as samples taken in them; @gap_variance: see struct
  *                 branch_count
- * @rounds:        @round_count pairs of branches with executions counted relative to each other
+ * @references:    @reference_count pairs of branches with executions counted relative to each other
  * @pairs:         @pair_count pairs of samples with changes of registers, see loop_clock.h
  * @footprints:    for each instruction, its accesses to data, or NULL if they are not known; NULL:
  *                 none are. @caches: of the machine
@@ -194,8 +195,8 @@ struct procedure_profile {
 	double *gaps;
 	double *gap_samples;
 	double *gap_variance;
-	struct profile_round *rounds;
-	size_t round_count;
+	struct profile_reference *references;
+	size_t reference_count;
 	struct profile_pair *pairs;
 	size_t pair_count;
 	const struct data_footprint **footprints;
@@ -248,9 +249,9 @@ struct address_count {
  * @hits:     if @from equals @to: all executions in those windows
  * @gaps:     if @from equals @to: number of measured times from one execution to the next;
  * @gap_ns:   their sum; @gap_variance: relative variance of @gaps / @gap_ns (gap_pool.h)
- * @rounds:   executions of @from in whole rounds of one of the two branches. The entry of the
- *            opposite direction has the number of rounds, or the other branch's executions
- *            (PROFILE_EDGE_REFERENCE_INTERVAL)
+ * @reference_executions: executions of @from in complete reference iterations of one of the two
+ *            branches. The entry of the opposite direction has the number of these iterations, or
+ *            the other branch's executions (PROFILE_EDGE_REFERENCE_INTERVAL)
  * @remaining: samples of the loop, if @to is @from + a class (PROFILE_EDGE_REMAINING)
  * @to_image: image of the target, as in image_samples.image; @to_offset: offset in its file
  */
@@ -266,7 +267,7 @@ struct branch_count {
 	double gaps;
 	double gap_ns;
 	double gap_variance;
-	double rounds;
+	double reference_executions;
 	double remaining;
 	int64_t to_image;
 	uint64_t to_offset;

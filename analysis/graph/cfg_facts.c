@@ -8,11 +8,11 @@
 
 int cfg_facts_find(struct cfg_facts *ret, const struct cfg *cfg)
 {
-	struct cfg_facts facts = {.doomed = malloc((size_t)cfg->block_count + 1)};
-	int r = facts.doomed != NULL ? noreturn_blocks_find(facts.doomed, cfg) : -ENOMEM;
+	struct cfg_facts facts = {.noreturn = malloc((size_t)cfg->block_count + 1)};
+	int r = facts.noreturn != NULL ? noreturn_blocks_find(facts.noreturn, cfg) : -ENOMEM;
 
 	if (r == 0)
-		r = trip_counts_find(&facts.trips, cfg, facts.doomed);
+		r = trip_counts_find(&facts.trips, cfg, facts.noreturn);
 	if (r < 0)
 		cfg_facts_deinit(&facts);
 	*ret = facts;
@@ -21,7 +21,7 @@ int cfg_facts_find(struct cfg_facts *ret, const struct cfg *cfg)
 
 void cfg_facts_deinit(struct cfg_facts *facts)
 {
-	free(facts->doomed);
+	free(facts->noreturn);
 	trip_counts_deinit(&facts->trips);
-	facts->doomed = NULL;
+	facts->noreturn = NULL;
 }

@@ -9,11 +9,11 @@
 
 /**
  * struct cfg_facts - properties of a graph
- * @doomed: for each block, true if it is a no-return block (noreturn_blocks.h)
+ * @noreturn: for each block, true if it is a no-return block (noreturn_blocks.h)
  * @trips:  loops with a known trip count
  */
 struct cfg_facts {
-	bool *doomed;
+	bool *noreturn;
 	struct trip_counts trips;
 };
 

@@ -9,7 +9,7 @@
  * cfg_interrupts_enabled() - find the instruction that may have enabled interrupts
  * @insn:  a delayed interrupt may have been taken before it
  * @moved: at the instruction before @insn, whose samples were moved back (skid.h): @insn itself may
- * be the one that enables interrupts
+ *         enable interrupts
  *
  * Return: an instruction of @cfg; UINT32_MAX: none. Instructions after a call count as none,
  * because the callee's last instructions are unknown.

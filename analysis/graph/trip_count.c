@@ -12,7 +12,7 @@
 
 /*
  * struct finder - state of the search in one graph
- * @doomed: of each block (noreturn_blocks.h)
+ * @noreturn: of each block (noreturn_blocks.h)
  * @forms:  of each loop
  * @exits:  number of edges that leave each loop
  * @leaves: the last of these edges
@@ -20,7 +20,7 @@
  */
 struct finder {
 	const struct cfg *cfg;
-	const bool *doomed;
+	const bool *noreturn;
 	struct loop_nest nest;
 	struct register_values values;
 	struct trip_form *forms;
@@ -339,7 +339,7 @@ static bool is_same_form(const struct trip_form *a, const struct trip_form *b)
 
 static bool is_doomed(const struct finder *finder, uint32_t block)
 {
-	return block < finder->cfg->block_count && finder->doomed[block];
+	return block < finder->cfg->block_count && finder->noreturn[block];
 }
 
 /* Return true if an edge leaves a loop, and does not lead to a no-return block. */
@@ -492,9 +492,9 @@ static int trip_count_find(struct finder *finder)
 	return r;
 }
 
-int trip_counts_find(struct trip_counts *ret, const struct cfg *cfg, const bool *doomed)
+int trip_counts_find(struct trip_counts *ret, const struct cfg *cfg, const bool *noreturn)
 {
-	struct finder finder = {.cfg = cfg, .doomed = doomed};
+	struct finder finder = {.cfg = cfg, .noreturn = noreturn};
 	int r = loop_nest_create(&finder.nest, cfg);
 
 	if (r == 0 && finder.nest.count > 0)

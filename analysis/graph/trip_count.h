@@ -55,11 +55,11 @@ struct trip_counts {
 /**
  * trip_counts_find() - find trip counts, usually O((blocks + edges) x depth of loops)
  * @ret:    out; freed by trip_counts_deinit()
- * @doomed: of each block (noreturn_blocks.h)
+ * @noreturn: of each block (noreturn_blocks.h)
  *
  * Return: 0 or -ENOMEM.
  */
-int trip_counts_find(struct trip_counts *ret, const struct cfg *cfg, const bool *doomed);
+int trip_counts_find(struct trip_counts *ret, const struct cfg *cfg, const bool *noreturn);
 
 void trip_counts_deinit(struct trip_counts *counts);
 

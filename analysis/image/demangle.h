@@ -11,8 +11,8 @@
  * demangle_is_mangled() - return true if a name may be one that demangle() knows
  *
  * Cheap: mangled names of C++ and Rust begin with "_Z" or "_R", those of gfortran modules are
- * "__module_MOD_procedure", those of OCaml begin with "caml" and a module. Those of Go's generic
- * functions contain type arguments in brackets.
+ * "__module_MOD_procedure", those of OCaml begin with "caml" and a module. The names of Go's
+ * generic functions contain type arguments in brackets.
  */
 bool demangle_is_mangled(const char *name);
 

@@ -5,12 +5,12 @@
  * A call chain that the kernel or the processor has found has no mark at its end. It is complete if
  * the call frame information of its last address is that of an outermost frame.
  *
- * Every stack ends with a reason (enum unwind_end), so stacks = the sum of the counts of all
- * reasons. A stack that is not complete is stored below a frame of IMAGE_UNKNOWN whose offset is
- * the reason, because its outermost frames are not known. Code in no image is a frame of
- * IMAGE_UNKNOWN at offset 0. Stacks of the profiler's processes are below a frame of IMAGE_UNKNOWN
- * at PROFILE_STACK_OF_PROFILER. The innermost frame of off-CPU time is one of IMAGE_UNKNOWN
- * whose offset is the state (enum profile_off_cpu_state).
+ * Every stack ends with a reason (enum unwind_end): the counts of all reasons add up to the number
+ * of stacks. The outermost frames of a stack that is not complete are not known; it is stored below
+ * a frame whose offset is the reason. Code in no image is a frame whose offset is zero. Stacks of
+ * the profiler's processes are below a frame at PROFILE_STACK_OF_PROFILER. The innermost frame of
+ * off-CPU time has the state as offset (enum profile_off_cpu_state). The image of all these frames
+ * is IMAGE_UNKNOWN.
  *
  * Unwind tables are built in other processes (unwind_builder.h). Meanwhile up to 1024 stacks wait
  * for them, in limited memory. They are in no counter until they have ended. If the tables of the

@@ -248,7 +248,7 @@ static double *count_of(struct branch_count *branch, enum profile_edge_kind kind
 	case PROFILE_EDGE_WEIGHTED:
 		return &branch->hits;
 	case PROFILE_EDGE_REFERENCE_INTERVAL:
-		return &branch->rounds;
+		return &branch->reference_executions;
 	case PROFILE_EDGE_REMAINING:
 		return &branch->remaining;
 	default:
@@ -559,7 +559,7 @@ static void settle_branches(struct load *load, struct image_samples *ret)
 			list[kept - 1].gaps += list[i].gaps;
 			list[kept - 1].gap_ns += list[i].gap_ns;
 			list[kept - 1].gap_variance += list[i].gap_variance;
-			list[kept - 1].rounds += list[i].rounds;
+			list[kept - 1].reference_executions += list[i].reference_executions;
 			list[kept - 1].remaining += list[i].remaining;
 		} else {
 			list[kept++] = list[i];

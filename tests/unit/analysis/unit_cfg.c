@@ -364,21 +364,21 @@ static void test_adds_edges_from_samples(void **state)
 static void test_adds_edges_from_probes(void **state)
 {
 	static const struct branch_count branches[] = {
-		{.from = BASE, .to = BASE + 2, .count = 3, .rounds = 700},
-		{.from = BASE, .to = BASE + 4, .rounds = 9},
-		{.from = BASE, .to = UINT64_MAX, .rounds = 8},
-		{.from = BASE + 2, .to = BASE, .rounds = 7}};
+		{.from = BASE, .to = BASE + 2, .count = 3, .reference_executions = 700},
+		{.from = BASE, .to = BASE + 4, .reference_executions = 9},
+		{.from = BASE, .to = UINT64_MAX, .reference_executions = 8},
+		{.from = BASE + 2, .to = BASE, .reference_executions = 7}};
 	struct cfg *cfg = GRAPH_OF("\x75\x00\x75\xfc\xc3");
 	struct procedure_profile profile;
 
 	(void)state;
 	assert_int_equal(procedure_profile_create(&profile, cfg, NULL, 0, 62000), 0);
 	assert_int_equal(procedure_profile_add_branches(&profile, cfg, branches, 4), 0);
-	assert_int_equal(profile.round_count, 1);
-	assert_int_equal(profile.rounds[0].insns[0], 0);
-	assert_int_equal(profile.rounds[0].insns[1], 1);
-	assert_true(profile.rounds[0].executions[0] == 700);
-	assert_true(profile.rounds[0].executions[1] == 7);
+	assert_int_equal(profile.reference_count, 1);
+	assert_int_equal(profile.references[0].insns[0], 0);
+	assert_int_equal(profile.references[0].insns[1], 1);
+	assert_true(profile.references[0].executions[0] == 700);
+	assert_true(profile.references[0].executions[1] == 7);
 	procedure_profile_deinit(&profile);
 	cfg_destroy(cfg);
 }

@@ -26,7 +26,7 @@ static double share_of(const char *code, size_t bytes, uint32_t block, uint32_t 
 	assert_int_equal(cfg_facts_find(&facts, cfg), 0);
 	assert_in_range(cfg->edge_count, 1, EDGES_MAX);
 	assert_int_equal(flow_chain_create(&chain, cfg), 0);
-	assert_int_equal(flow_prior_find(prior, chain, cfg, facts.doomed), 0);
+	assert_int_equal(flow_prior_find(prior, chain, cfg, facts.noreturn), 0);
 	for (uint32_t e = 0; e < cfg->edge_count; e++) {
 		assert_true(prior[e] > 0);
 		if (cfg->edges[e].from != block)

@@ -569,7 +569,7 @@ static void test_interval_includes_full_issue_width(void **state)
 static void test_rounds_tell_of_loops(void **state)
 {
 	static const char code[] = "\xff\xc8\x75\xfc\xff\xc9\x75\xfc\xc3";
-	struct profile_round round = {.insns = {1, 3}, .executions = {50000, 50}};
+	struct profile_reference round = {.insns = {1, 3}, .executions = {50000, 50}};
 	double ratio[2];
 
 	(void)state;
@@ -579,8 +579,8 @@ static void test_rounds_tell_of_loops(void **state)
 		scene_begin(&scene, code, sizeof(code) - 1, 3);
 		scene_sample(&scene, 0, SAMPLES);
 		scene_sample(&scene, 1, SAMPLES);
-		scene.profile.rounds = &round;
-		scene.profile.round_count = (size_t)known;
+		scene.profile.references = &round;
+		scene.profile.reference_count = (size_t)known;
 		scene_estimate(&scene);
 		ratio[known] = scene.frequency.blocks[0].value / scene.frequency.blocks[1].value;
 		scene_end(&scene);

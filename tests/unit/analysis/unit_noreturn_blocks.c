@@ -26,12 +26,12 @@ static struct cfg *cfg_of(const char *code, size_t bytes)
 static void test_failed_checks_are_noreturn(void **state)
 {
 	struct cfg *cfg = cfg_of("\x85\xff\x74\x01\xc3\x0f\x0b", 7);
-	bool doomed[4];
+	bool noreturn[4];
 
 	(void)state;
 	assert_int_equal(cfg->block_count, 3);
-	assert_int_equal(noreturn_blocks_find(doomed, cfg), 0);
-	assert_true(!doomed[0] && !doomed[1] && doomed[2]);
+	assert_int_equal(noreturn_blocks_find(noreturn, cfg), 0);
+	assert_true(!noreturn[0] && !noreturn[1] && noreturn[2]);
 	cfg_destroy(cfg);
 }
 
@@ -62,7 +62,7 @@ static void make_code(char code[STEPS * STEP], uint64_t *random)
 	code[(STEPS - 1) * STEP] = '\xc3';
 }
 
-static bool all_ways_are(const struct cfg *cfg, const bool *doomed, uint32_t b)
+static bool all_ways_are(const struct cfg *cfg, const bool *noreturn, uint32_t b)
 {
 	const struct cfg_block *block = &cfg->blocks[b];
 
@@ -70,7 +70,7 @@ static bool all_ways_are(const struct cfg *cfg, const bool *doomed, uint32_t b)
 		const struct cfg_edge *edge = &cfg->edges[e];
 
 		if (edge->kind != CFG_EDGE_STOP &&
-		    (edge->to >= cfg->block_count || !doomed[edge->to]))
+		    (edge->to >= cfg->block_count || !noreturn[edge->to]))
 			return false;
 	}
 	return block->out_count > 0;
@@ -85,7 +85,7 @@ static void test_agrees_with_definition(void **state)
 	(void)state;
 	for (int round = 0; round < ROUNDS; round++) {
 		char code[STEPS * STEP];
-		bool doomed[STEPS * STEP + 1], model[STEPS * STEP + 1] = {false};
+		bool noreturn[STEPS * STEP + 1], model[STEPS * STEP + 1] = {false};
 		bool more = true;
 		struct cfg *cfg;
 
@@ -101,8 +101,8 @@ static void test_agrees_with_definition(void **state)
 				found++;
 			}
 		}
-		assert_int_equal(noreturn_blocks_find(doomed, cfg), 0);
-		assert_memory_equal(doomed, model, cfg->block_count * sizeof(*doomed));
+		assert_int_equal(noreturn_blocks_find(noreturn, cfg), 0);
+		assert_memory_equal(noreturn, model, cfg->block_count * sizeof(*noreturn));
 		cfg_destroy(cfg);
 	}
 	assert_true(found > ROUNDS);

@@ -60,7 +60,7 @@ static void test_derives_facts_once(void **state)
 	for (unsigned int i = 0; i < seen.estimates; i++) {
 		assert_int_equal(seen.facts[i].trips.count, 1);
 		assert_true(seen.facts[i].trips.list[0].trips == TRIPS);
-		assert_ptr_equal(seen.facts[i].doomed, seen.facts[0].doomed);
+		assert_ptr_equal(seen.facts[i].noreturn, seen.facts[0].noreturn);
 		assert_ptr_equal(seen.facts[i].trips.list, seen.facts[0].trips.list);
 	}
 	procedure_analysis_deinit(&analysis);
@@ -75,7 +75,7 @@ static void test_derives_no_facts_without_samples(void **state)
 	begin(&analysis, 0);
 	assert_int_equal(procedure_analysis_estimate(&analysis, &seer), 0);
 	assert_int_equal(seen.estimates, 1);
-	assert_null(seen.facts[0].doomed);
+	assert_null(seen.facts[0].noreturn);
 	procedure_analysis_deinit(&analysis);
 }
 

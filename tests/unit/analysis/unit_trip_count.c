@@ -12,14 +12,14 @@
 static void trips_of(struct trip_counts *ret, const char *code, size_t bytes)
 {
 	struct cfg *cfg = NULL;
-	bool doomed[16];
+	bool noreturn[16];
 
 	assert_int_equal(cfg_create_from_code(&cfg, &insn_x86_decoder, (const uint8_t *)code, bytes,
 					      BASE, NULL),
 			 0);
 	assert_in_range(cfg->block_count, 1, 15);
-	assert_int_equal(noreturn_blocks_find(doomed, cfg), 0);
-	assert_int_equal(trip_counts_find(ret, cfg, doomed), 0);
+	assert_int_equal(noreturn_blocks_find(noreturn, cfg), 0);
+	assert_int_equal(trip_counts_find(ret, cfg, noreturn), 0);
 	cfg_destroy(cfg);
 }
 
