@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Use of an image's code, from all its samples: how much code a program executes, and which branches
- * with several targets lead to a procedure.
+ * Use of an image's code, from all its samples: how much code a program executes, and which
+ * branches with several targets lead to a procedure.
  */
 #ifndef DCPI_IMAGE_USE_H
 #define DCPI_IMAGE_USE_H

@@ -25,7 +25,8 @@
  *                      taken here, because the samples' interrupt can be disabled
  * @CULPRIT_STORE_FORWARD: out of order, a load waits for stores, because none has all its bytes
  * @CULPRIT_SHARING: out of order, another thread accesses the cache line, and one of both stores
- * @CULPRIT_PAGE_FAULT: out of order, the instruction accesses a page that the kernel has to map first
+ * @CULPRIT_PAGE_FAULT: out of order, the instruction accesses a page that the kernel has to map
+ *                      first
  * @CULPRIT_LATENCY: out of order, operands come from a chain of instructions without any miss
  */
 enum culprit_cause {
@@ -106,8 +107,8 @@ struct instruction_cpi {
  * struct culprits - results for a procedure
  * @insns:     parallel to the graph's
  * @patterned: out of order, the branches may follow patterns that the processor predicts. The
- *             procedure took less time than random directions would, at the upper end of the interval
- *             of its executions
+ *             procedure took less time than random directions would, at the upper end of the
+ *             interval of its executions
  */
 struct culprits {
 	struct instruction_cpi *insns;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Page faults, out of order: sampled call stacks show the kernel's time for the faults of an instruction. In user
- * space the instruction takes the time to enter and leave the kernel, and to refill the window.
+ * Page faults, out of order: sampled call stacks show the kernel's time for the faults of an
+ * instruction. In user space the instruction takes the time to enter and leave the kernel, and to
+ * refill the window.
  */
 #include "analysis/culprit/culprit_rule.h"
 

@@ -9,9 +9,10 @@
  *		records, compressed ones unpacked, in the order of the file
  *	perfdata_file_rewind()		start again
  *
- * Supports files on disk, directories (perf record --threads), and the output of a pipe ("perf record -o -"), which may also be read
- * from a pipe. The contents are untrusted. The file is read, never mapped, and memory does not
- * depend on its size. Input from a pipe is stored in a temporary file.
+ * Supports files on disk, directories (perf record --threads), and the output of a pipe
+ * ("perf record -o -"), which may also be read from a pipe. The contents are untrusted. The file is
+ * read, never mapped, and memory does not depend on its size. Input from a pipe is stored in a
+ * temporary file.
  */
 #ifndef DCPI_PERFDATA_FILE_H
 #define DCPI_PERFDATA_FILE_H

@@ -2,7 +2,8 @@
 /*
  * Finds the file or files of a recording. perf record --threads writes a directory: a file "data"
  * like that of any recording, and files "data.0", "data.1", ... that have records only. They are
- * copied into one temporary file, one after another, since a process in a sandbox cannot open files.
+ * copied into one temporary file, one after another, since a process in a sandbox cannot open
+ * files.
  */
 #ifndef DCPI_PERFDATA_INPUT_H
 #define DCPI_PERFDATA_INPUT_H

@@ -178,7 +178,7 @@ is "epochs do not overlap" "$(sql "$db" "SELECT count(*) FROM epoch a JOIN epoch
 	ON a.id < b.id WHERE a.end_ns > b.start_ns")" 0
 is "images asked for are kept by process" "$(sql "$db" "SELECT DISTINCT pid FROM dcpi_samples
 	WHERE epoch = 1 AND path = '$work/split'")" "$split_pid"
-# Those of the profiler's processes have a number of their own (PROFILE_PID_PROFILER).
+# Samples of the profiler's processes have a number of their own (PROFILE_PID_PROFILER).
 is "others are not" "$(sql "$db" "SELECT DISTINCT pid FROM dcpi_samples
 	WHERE path <> '$work/split' AND pid <> -4294967296")" -1
 is "the socket is gone" "$(ls "$socket" 2> /dev/null)" ""
