@@ -75,13 +75,25 @@ cat > "$work/secret.sh" <<-'SH'
 SH
 echo "7e0000000000 1000 secret" > "$work/secret"
 names=()
-for mode in 644 600; do
-	sh "$work/secret.sh" "$work/secret" $mode $attacker "$public/jit" &
+
+# secret_run MODE: run the user's program with a map of this mode, and set $names[MODE]
+secret_run()
+{
+	sh "$work/secret.sh" "$work/secret" "$1" $attacker "$public/jit" &
 	wait $!
 	"$bin/dcpictl" --socket "$socket" flush > /dev/null
 	rm -f "/tmp/perf-$!.map"
-	names[mode]=$(procedure_samples secret "${users//[/\\[}")
-done
+	names[$1]=$(procedure_samples secret "${users//[/\\[}")
+}
+
+# The user's CPU time for maps may be used up by the large map above.
+readable_is_read()
+{
+	secret_run 644
+	[ "${names[644]}" -gt 50 ]
+}
+eventually readable_is_read
+secret_run 600
 check "a map of the superuser that the user may read has names" [ "${names[644]}" -gt 50 ]
 is "a map that the user may not read has none more" "${names[600]}" "${names[644]}"
 daemon_stop
