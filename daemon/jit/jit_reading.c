@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <time.h>
 
 #include "lib/clock.h"
 
@@ -69,15 +68,6 @@ void jit_reading_spend(struct jit_user *user, size_t bytes)
 	user->saved -= bytes < user->saved ? bytes : user->saved;
 }
 
-/* Other load of the machine must not be charged. */
-static uint64_t cpu_time_ns(void)
-{
-	struct timespec used;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-	return (uint64_t)used.tv_sec * NS_PER_SECOND + (uint64_t)used.tv_nsec;
-}
-
 bool jit_reading_begin(struct jit_reading *reading, struct jit_work *work, uint32_t pid)
 {
 	uint32_t uid = reading->uid != NULL ? reading->uid(reading->uid_context, pid) : 0;
@@ -90,7 +80,8 @@ bool jit_reading_begin(struct jit_reading *reading, struct jit_work *work, uint3
 		reading->postponed++;
 		return false;
 	}
-	work->began_ns = cpu_time_ns();
+	/* Other load of the machine must not be charged. */
+	work->began_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	return true;
 }
 
@@ -103,7 +94,8 @@ void jit_reading_end(const struct jit_work *work)
 {
 	if (quota_is_limited(work->user))
 		jit_reading_charge(work,
-				   (int64_t)((cpu_time_ns() - work->began_ns) / NS_PER_POINT));
+				   (int64_t)((clock_ns(CLOCK_THREAD_CPUTIME_ID) - work->began_ns) /
+					     NS_PER_POINT));
 }
 
 int jit_reading_largest(const struct jit_reading *reading, uint32_t *uid)

@@ -481,8 +481,15 @@ static bool process_refresh(struct jit_table *table, struct process *process)
 	return true;
 }
 
+/* struct refresh - @postponed: a process was; @lacking: some code is not in memory */
+struct refresh {
+	bool postponed;
+	bool lacking;
+};
+
 /* The next drain begins with the first postponed process, so that none waits forever. */
-static void processes_refresh(struct jit_table *table, size_t begin, size_t end, bool *postponed)
+static void processes_refresh(struct jit_table *table, size_t begin, size_t end,
+			      struct refresh *refresh)
 {
 	uint64_t pid, value;
 	size_t cursor = begin;
@@ -490,38 +497,27 @@ static void processes_refresh(struct jit_table *table, size_t begin, size_t end,
 	while (u64_map_next(&table->processes, &cursor, &pid, &value) && cursor <= end) {
 		struct process *process = process_of(value);
 
-		if (process->ended_ns != UINT64_MAX || process_refresh(table, process))
-			continue;
-		if (!*postponed)
-			table->first = cursor - 1;
-		*postponed = true;
+		if (process->ended_ns == UINT64_MAX && !process_refresh(table, process)) {
+			if (!refresh->postponed)
+				table->first = cursor - 1;
+			refresh->postponed = true;
+		}
+		refresh->lacking |= jit_program_lacks(&process->program);
 	}
-}
-
-static bool any_lacks(const struct jit_table *table)
-{
-	uint64_t pid, value;
-	size_t cursor = 0;
-	bool lacking = false;
-
-	while (u64_map_next(&table->processes, &cursor, &pid, &value))
-		lacking |= jit_program_lacks(&process_of(value)->program);
-	return lacking;
 }
 
 void jit_table_drain(struct jit_table *table, uint64_t until_ns)
 {
+	struct refresh refresh = {.lacking = false};
 	size_t first = table->first;
-	bool lacking, postponed = false;
 
 	table->reading.drain++;
 	table->reading.until_ns = until_ns;
-	processes_refresh(table, first, SIZE_MAX, &postponed);
-	processes_refresh(table, 0, first, &postponed);
-	lacking = any_lacks(table);
-	if (lacking && !table->lacking)
+	processes_refresh(table, first, SIZE_MAX, &refresh);
+	processes_refresh(table, 0, first, &refresh);
+	if (refresh.lacking && !table->lacking)
 		table->lacking_ns = SETTLE_NS;
-	table->lacking = lacking;
+	table->lacking = refresh.lacking;
 }
 
 static enum jit_answer place_in(struct jit_table *table, struct process *process,

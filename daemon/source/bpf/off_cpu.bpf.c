@@ -365,7 +365,7 @@ int dcpi_off_cpu_fork(__u64 *context)
 
 /* Set before the iterator runs: enum off_cpu_step */
 volatile __u32 step = OFF_CPU_BEGIN;
-/* The CPU whose scratch record the iterator uses: one more than there are. */
+/* The iterator uses the scratch record that follows those of all CPUs. */
 const volatile __u32 iterator_scratch = 1;
 
 copy_inline void sleeper_record(struct task_struct *task, struct off_cpu_thread *thread,

@@ -20,15 +20,10 @@ static uint32_t uid_of(void *context, uint32_t pid)
 
 static void work_for(uint64_t ms)
 {
-	struct timespec used;
-	uint64_t end = 0, now;
+	uint64_t end = clock_ns(CLOCK_THREAD_CPUTIME_ID) + ms * NS_PER_MS;
 
-	do {
-		clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
-		now = (uint64_t)used.tv_sec * NS_PER_SECOND + (uint64_t)used.tv_nsec;
-		if (end == 0)
-			end = now + ms * NS_PER_MS;
-	} while (now < end);
+	while (clock_ns(CLOCK_THREAD_CPUTIME_ID) < end)
+		;
 }
 
 static void users_without_points_wait(void **state)
