@@ -62,16 +62,18 @@ WARNINGS := -Wall -Wextra -Wshadow -Wmissing-prototypes -Wstrict-prototypes -Wvl
 ALL_CFLAGS = -std=gnu17 $(WARNINGS) $(CFLAGS) -fno-strict-overflow -fPIC -fvisibility=hidden
 ALL_LDFLAGS = $(LDFLAGS) -Wl,--as-needed
 
+# It links a test in half the CPU time.
+GOLD := $(if $(shell command -v ld.gold),-fuse-ld=gold)
 ifeq ($(VARIANT),asan)
 # Warnings that depend on the value analysis of -O2 are reported by the release build.
 SANITIZE := -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer \
 	-Wno-format-truncation -Wno-maybe-uninitialized
 ALL_CFLAGS += $(SANITIZE)
-ALL_LDFLAGS += $(SANITIZE)
+ALL_LDFLAGS += $(SANITIZE) $(GOLD)
 else ifeq ($(VARIANT),tsan)
 SANITIZE := -fsanitize=thread -fno-omit-frame-pointer
 ALL_CFLAGS += $(SANITIZE)
-ALL_LDFLAGS += $(SANITIZE)
+ALL_LDFLAGS += $(SANITIZE) $(GOLD)
 else
 ALL_CFLAGS += -D_FORTIFY_SOURCE=2 -fstack-protector-strong
 ALL_LDFLAGS += -Wl,-z,relro,-z,now

@@ -21,4 +21,10 @@ static inline uint64_t unit_random(uint64_t *state)
 	return z ^ z >> 31;
 }
 
+/* unit_rounds() - rounds of a property test: @all with ALL in the environment, otherwise a quarter */
+static inline int unit_rounds(int all)
+{
+	return getenv("ALL") != NULL ? all : all / 4;
+}
+
 #endif

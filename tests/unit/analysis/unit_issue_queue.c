@@ -17,7 +17,7 @@
 #include "analysis/machine/machine_model.h"
 
 #define STREAM 60
-#define ROUNDS 4000
+#define ROUNDS unit_rounds(4000)
 
 static const struct insn_decoder *decoder_of(const struct machine_model *model)
 {
@@ -354,7 +354,7 @@ static void test_schedules_of_random_code_are_valid(void **state)
 			made++;
 		}
 	}
-	assert_true(made > ROUNDS);
+	assert_true(made > (size_t)ROUNDS);
 }
 
 static const char *x86_model(const char *cpu)
